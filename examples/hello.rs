@@ -1,0 +1,20 @@
+//! The shortest way there and back: negotiate, upload, read.
+//!
+//! `WHARF_ALLOW_SOFTWARE=1 cargo run --example hello` on a machine without a GPU.
+
+use wharf::{Adapter, DType, Policy};
+
+fn main() -> wharf::Result<()> {
+    env_logger::init();
+    pollster::block_on(async {
+        let adapter = Adapter::best().await?;
+        let policy = Policy::exact().allow(DType::F64, DType::F32);
+        let plan = adapter.negotiate(&policy);
+        println!("{plan}\n");
+        let device = adapter.open(plan).await?;
+        let data: Vec<f64> = (0..1000).map(|i| f64::from(i) * 0.1).collect();
+        let (tensor, receipt) = device.upload(&data, [10, 100])?;
+        println!("{tensor:?}\n{receipt:#}\n\n{}\n{}", device.memory(), device.ledger());
+        Ok(())
+    })
+}

@@ -1,0 +1,207 @@
+# The driver matrix: every driver that a Linux machine can have without a GPU, how it comes here, and the environment
+# in which it is the only one that wgpu can see. Sourced by scripts/test after setup.sh.
+#
+# shellcheck shell=sh
+# shellcheck disable=SC2086,SC2046 # lists of packages, folders and patterns are meant to be split
+# shellcheck disable=SC2034 # what a driver lacks is told by scripts/test
+#
+# from system      installed by the system's package manager
+#      release     lifted out of a package that would install far more than the one library wanted
+#      backports   lifted out of the release's backports, so that it stays beside the system's own, older one
+#
+# A driver that is lifted out lies in target/drivers/NAME, a flat folder of its manifest and its libraries: that makes
+# the second run fast. Measured for SwiftShader on a bare Debian 12: 5 MB kept of a 27 MB download in 2 s, against 129
+# packages that come with chromium.
+drivers_table='
+name          backend  manifest                 from       packages                        libraries
+lavapipe      vulkan   lvp_icd*.json            system     libvulkan1,mesa-vulkan-drivers  -
+swiftshader   vulkan   vk_swiftshader_icd.json  release    chromium-common                 libvk_swiftshader.so
+llvmpipe-gl   gl       -                        system     libegl1,libgl1-mesa-dri         -
+lavapipe-new  vulkan   lvp_icd*.json            backports  mesa-vulkan-drivers,libdrm2     libvulkan_lvp.so,libdrm.so.*
+'
+
+drivers_folder=$PWD/target/drivers
+
+# Where a manifest may already lie on the system: Mesa's packages, then those browsers that bring SwiftShader along.
+manifest_folders='/usr/share/vulkan/icd.d /etc/vulkan/icd.d /usr/local/share/vulkan/icd.d
+/usr/lib/chromium /usr/lib64/chromium-browser /opt/google/chrome'
+
+driver_names() {
+    printf '%s' "$drivers_table" | awk 'NR > 2 { print $1 }'
+}
+
+# read_driver NAME: its row, as variables.
+read_driver() {
+    driver=$1
+    read -r _ backend manifest_name from packages libraries <<ROW
+$(printf '%s' "$drivers_table" | grep "^$driver ")
+ROW
+    driver_folder=$drivers_folder/$driver
+    packages=$(echo "$packages" | tr ',' ' ')
+}
+
+# set_up_driver NAME: afterwards driver_environment can be entered; otherwise false, and `lack` says why.
+set_up_driver() {
+    read_driver "$1"
+    lack=
+    driver_ready && return 0
+    case $from in
+    system) set_up_from_system ;;
+    *) set_up_from_packages ;;
+    esac || return 1
+    driver_ready || lacks "its files are not where they should be after unpacking: $packages"
+}
+
+lacks() {
+    lack=$*
+    return 1
+}
+
+driver_ready() {
+    case $backend in
+    gl) library_found libEGL_mesa.so.0 && library_found libEGL.so.1 && installed $packages ;;
+    *) find_manifest && manifest_works "$manifest" ;;
+    esac
+}
+
+# Sets `manifest`. What was lifted out comes first; the backports' driver has the same name as the system's and must
+# not be mistaken for it.
+find_manifest() {
+    manifest=
+    [ "$from" = system ] || manifest=$(first_manifest "$driver_folder")
+    [ -n "$manifest" ] || [ "$from" = backports ] || manifest=$(first_manifest $manifest_folders)
+    [ -n "$manifest" ]
+}
+
+first_manifest() {
+    find "$@" -maxdepth 1 -name "$manifest_name" 2>/dev/null | head -n 1
+}
+
+# installed PACKAGE...: true where there is no dpkg to ask: the libraries have been looked for already.
+installed() {
+    command -v dpkg-query >/dev/null || return 0
+    for package in "$@"; do
+        dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -q '^installed$' || return 1
+    done
+}
+
+set_up_from_system() {
+    has_apt || lacks "install what other systems call $packages" || return 1
+    # In a subshell: a package that cannot be had is this driver's failure, not the end of the run.
+    (install_packages "$driver" $packages) || lacks "apt-get could not install $packages"
+}
+
+set_up_from_packages() {
+    has_apt || lacks "it is lifted out of Debian's package ${packages%% *}, and there is no apt-get here" || return 1
+    say "$driver: fetching $packages"
+    rm -rf "$driver_folder"
+    mkdir -p "$driver_folder/debs"
+    "download_from_$from" && lift_out && whole
+    lifted=$?
+    rm -rf "$driver_folder/debs"
+    [ $lifted -eq 0 ] || rm -rf "$driver_folder" # half a driver must not pass for one the next time
+    return $lifted
+}
+
+download_from_release() {
+    download || { apt_refresh && download; } || lacks "apt-get has no package $packages here$(ubuntu_note)"
+}
+
+ubuntu_note() {
+    case $(system) in
+    *ubuntu*) printf '%s' " (Ubuntu's Chromium is a snap and brings no SwiftShader; Google Chrome does)" ;;
+    esac
+}
+
+# apt-get with a state of its own: the backports are never added to the system's sources, and no root is needed.
+download_from_backports() {
+    apt=$drivers_folder/apt
+    suite=$(release_name)-backports
+    mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+    backports_sources >"$apt/sources.list"
+    [ -s "$apt/sources.list" ] || lacks 'apt-get names no mirror of this release' || return 1
+    set -- -o Dir::Etc::SourceList="$apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+        -o Dir::State::Lists="$apt/lists" -o Dir::Cache="$apt/cache" -o Debug::NoLocking=true
+    quietly apt-get "$@" update || lacks "no $suite on this system's mirror" || return 1
+    download "$@" -t "$suite" || lacks "no $packages in $suite" || return 1
+    newer_than_installed || lacks "$suite has no newer mesa-vulkan-drivers than the system"
+}
+
+# The mirror and the keys are the system's own; only the suite is added.
+backports_sources() {
+    release=$(release_name)
+    # Some sources name the release by its codename, others as "stable"; the lists, once read, know that it is the same.
+    # shellcheck disable=SC2016 # apt-get expands these
+    mirror=$(apt-get indextargets --no-release-info --format '$(RELEASE) $(CODENAME) $(COMPONENT) $(REPO_URI)' \
+        'Created-By: Packages' | awk -v name="$release" '($1 == name || $2 == name) && $3 == "main" { print $4; exit }')
+    keyring=/usr/share/keyrings/$(system | cut -d ' ' -f 1)-archive-keyring.gpg
+    options=
+    if [ -e "$keyring" ]; then
+        options="[signed-by=$keyring] "
+    fi
+    if [ -n "$mirror" ]; then
+        printf "deb $options$mirror %s main\n" "$release" "$release-backports"
+    fi
+}
+
+release_name() (
+    VERSION_CODENAME=
+    . /etc/os-release
+    echo "$VERSION_CODENAME"
+)
+
+newer_than_installed() {
+    theirs=$(dpkg-deb -f "$driver_folder"/debs/mesa-vulkan-drivers_*.deb Version)
+    ours=$(dpkg-query -W -f '${Version}' mesa-vulkan-drivers 2>/dev/null) || ours=0
+    dpkg --compare-versions "$theirs" gt "$ours"
+}
+
+# download APT_FLAG...: the packages of this driver, nothing of what they depend on, and nothing is installed.
+download() (
+    cd "$driver_folder/debs" || exit
+    quietly apt-get -o APT::Sandbox::User=root "$@" download $packages
+)
+
+# All packages as one stream of files (-i reads on past the end of each), every folder dropped, and the manifest made to
+# name the library beside it.
+lift_out() {
+    library=${libraries%%,*}
+    for deb in "$driver_folder"/debs/*.deb; do
+        dpkg-deb --fsys-tarfile "$deb"
+    done | (
+        set -f # the patterns are for tar, not for the shell
+        tar -x -i -C "$driver_folder" --transform 's,.*/,,' --wildcards \
+            $(echo "$manifest_name,$libraries" | tr ',' '\n' | sed 's,^,*/,')
+    ) 2>"$drivers_folder/tar.log" || lacks "$packages: $(head -n 1 "$drivers_folder/tar.log")" || return 1
+    find_manifest && sed -i "s,\(\"library_path\": *\)\"[^\"]*\",\1\"./$library\"," "$manifest"
+}
+
+# A library that lacks another one makes a driver that the loader passes over without a word.
+whole() {
+    missing=$(LD_LIBRARY_PATH=$driver_folder ldd "$driver_folder/$library" | grep 'not found' | head -n 1)
+    [ -z "$missing" ] || lacks "$library finds no" $missing
+}
+
+# Enters, in this shell, the environment in which the driver last set up is the only adapter.
+driver_environment() {
+    unset WHARF_ADAPTER WHARF_TEST_NO_GPU
+    export WHARF_TEST_DRIVER="$driver" WGPU_BACKEND="$backend"
+    case $backend in
+    gl)
+        vulkan=/dev/null # no manifest: no Vulkan
+        export LIBGL_ALWAYS_SOFTWARE=1
+        # A vendor's EGL would be asked first and does not know Mesa's variables.
+        for mesa in /usr/share/glvnd/egl_vendor.d/*mesa.json; do
+            export __EGL_VENDOR_LIBRARY_FILENAMES="$mesa"
+        done
+        ;;
+    *)
+        vulkan=$manifest
+        case $manifest in
+        "$driver_folder"/*) export LD_LIBRARY_PATH="$driver_folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ;;
+        esac
+        ;;
+    esac
+    # The second is the older name of the first: the loader of Ubuntu 22.04 knows no other.
+    export VK_DRIVER_FILES="$vulkan" VK_ICD_FILENAMES="$vulkan"
+}

@@ -1,0 +1,200 @@
+//! Adapters: what there is, which one is taken, and why not the others. Nothing is created on any of them yet.
+
+use core::fmt;
+
+use crate::caps::{Backend, Caps};
+use crate::choice::{Verdict, Wanted, choose};
+use crate::diagnosis::{Finding, Machine, diagnose, variables_in_force};
+use crate::error::Result;
+use crate::plan::{Plan, Policy, negotiate};
+
+pub(crate) mod cause;
+mod translate;
+
+use cause::AdapterCause;
+pub(crate) use translate::{device_caps, features_to_request, limits_to_request};
+
+/// A GPU - or a program that acts as one - and what it can do. Opening it makes a [`Device`](crate::Device).
+#[derive(Clone)]
+pub struct Adapter {
+    pub(crate) inner: wgpu::Adapter,
+    caps: Caps,
+}
+
+/// Every adapter there is with a verdict on each, and what was found out about those that are missing.
+#[derive(Clone, Debug)]
+pub struct Listing {
+    /// The adapters of every backend, hardware and software.
+    pub entries: Vec<Entry>,
+    /// What may keep adapters from being listed; empty when a hardware adapter is there.
+    pub findings: Vec<Finding>,
+    /// Variables that are honoured and change what is listed.
+    pub notes: Vec<String>,
+    wanted: Wanted,
+}
+
+/// One adapter of a [`Listing`].
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The adapter.
+    pub adapter: Adapter,
+    /// Whether it was taken, or why not.
+    pub verdict: Verdict,
+}
+
+impl Adapter {
+    /// Every adapter on every backend, with the verdict that [`Adapter::best`] would come to.
+    pub async fn list() -> Listing {
+        survey(Wanted::by_environment(false)).await
+    }
+
+    /// The best hardware adapter: discrete before integrated, never a software one.
+    ///
+    /// `WHARF_ADAPTER` names another; `WHARF_ALLOW_SOFTWARE=1` admits software.
+    pub async fn best() -> Result<Self> {
+        survey(Wanted::by_environment(false)).await.into_chosen()
+    }
+
+    /// The best adapter, even if it is a software one. `WHARF_ADAPTER` names another.
+    pub async fn any() -> Result<Self> {
+        survey(Wanted::by_environment(true)).await.into_chosen()
+    }
+
+    /// The adapter that `text` names: its index in [`Adapter::list`], or words out of its name, vendor, driver,
+    /// backend or kind, such as `"radeon"` or `"vulkan llvmpipe"`. No match is an error, never another adapter.
+    pub async fn find(text: &str) -> Result<Self> {
+        survey(Wanted::Named { text: text.into(), from_env: false }).await.into_chosen()
+    }
+
+    /// Like [`Adapter::list`], with the verdict that [`Adapter::find`] would come to.
+    pub async fn list_for(text: &str) -> Listing {
+        survey(Wanted::Named { text: text.into(), from_env: false }).await
+    }
+
+    /// What it can do.
+    #[must_use]
+    pub const fn caps(&self) -> &Caps {
+        &self.caps
+    }
+
+    /// What each dtype becomes on it under a policy: see [`negotiate`].
+    #[must_use]
+    pub fn negotiate(&self, policy: &Policy) -> Plan {
+        negotiate(&self.caps, policy)
+    }
+
+    /// An adapter that stores but never computes, with these capabilities: for tests of everything but kernels.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub async fn noop(caps: Caps) -> Result<Self> {
+        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+        descriptor.backends = wgpu::Backends::NOOP;
+        descriptor.backend_options.noop = wgpu::NoopBackendOptions::enabled();
+        let instance = wgpu::Instance::new(descriptor);
+        let found = instance.enumerate_adapters(wgpu::Backends::NOOP).await.into_iter().next();
+        let inner = found.ok_or(AdapterCause::None { findings: Vec::new() })?;
+        Ok(Self { inner, caps })
+    }
+}
+
+impl fmt::Debug for Adapter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Adapter").field(&self.caps.identity.name).finish()
+    }
+}
+
+impl Wanted {
+    fn by_environment(software: bool) -> Self {
+        let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        match set("WHARF_ADAPTER") {
+            Some(text) => Self::Named { text, from_env: true },
+            None => {
+                let allowed = set("WHARF_ALLOW_SOFTWARE").is_some_and(|value| value != "0");
+                Self::Best { software: software || allowed }
+            }
+        }
+    }
+}
+
+async fn survey(wanted: Wanted) -> Listing {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+    // Creating a resource near the end of the budget fails as a value, instead of losing the device later.
+    descriptor.memory_budget_thresholds.for_resource_creation = Some(95);
+    let instance = wgpu::Instance::new(descriptor);
+    let found = instance.enumerate_adapters(wgpu::Backends::all()).await;
+    let mut adapters: Vec<Adapter> = found
+        .into_iter()
+        .map(|inner| Adapter { caps: translate::caps(&inner), inner })
+        .filter(|adapter| adapter.caps.identity.backend != Backend::Noop)
+        .collect();
+    // Stable, so that an index means the same adapter in every process.
+    adapters.sort_by_key(|a| Backend::ALL.iter().position(|b| *b == a.caps.identity.backend));
+    let all: Vec<Caps> = adapters.iter().map(|a| a.caps.clone()).collect();
+    let verdicts = choose(&all, &wanted);
+    let hardware = all.iter().filter(|c| !c.identity.is_software()).count();
+    let machine = Machine::read();
+    let findings = if hardware > 0 {
+        Vec::new()
+    } else {
+        diagnose(&machine, &translate::compiled_backends(), all.len(), hardware)
+    };
+    let entries = adapters.into_iter().zip(verdicts);
+    let entries = entries.map(|(adapter, verdict)| Entry { adapter, verdict }).collect();
+    Listing { entries, findings, notes: variables_in_force(&machine), wanted }
+}
+
+impl Listing {
+    /// The adapter that was taken, if one was.
+    #[must_use]
+    pub fn chosen(&self) -> Option<&Adapter> {
+        self.entries.iter().find(|e| e.verdict == Verdict::Chosen).map(|e| &e.adapter)
+    }
+
+    /// The adapter that was taken, or why none was.
+    pub fn into_chosen(self) -> Result<Adapter> {
+        if let Some(adapter) = self.chosen() {
+            return Ok(adapter.clone());
+        }
+        let names = |keep: &dyn Fn(&Entry) -> bool| -> Vec<String> {
+            let kept = self.entries.iter().enumerate().filter(|(_, e)| keep(e));
+            kept.map(|(i, e)| format!("{i}: {}", e.adapter.describe())).collect()
+        };
+        let unfit = self.entries.iter().find_map(|e| match &e.verdict {
+            Verdict::Unfit(because) => Some((e.adapter.describe(), because.to_string())),
+            _ => None,
+        });
+        let software = names(&|e| e.verdict == Verdict::Software);
+        Err(match (&self.wanted, unfit) {
+            (_, Some((name, because))) if software.is_empty() => AdapterCause::Unfit { name, because },
+            (Wanted::Named { text, from_env }, _) => {
+                let (text, from_env) = (text.clone(), *from_env);
+                AdapterCause::NotFound { text, from_env, there: names(&|_| true) }
+            }
+            _ if !software.is_empty() => AdapterCause::OnlySoftware { names: software },
+            _ => AdapterCause::None { findings: self.findings },
+        }
+        .into())
+    }
+}
+
+impl Adapter {
+    /// Name and backend, for lists in messages.
+    pub(crate) fn describe(&self) -> String {
+        let id = &self.caps.identity;
+        format!("{} ({})", id.name, id.backend.name())
+    }
+}
+
+impl fmt::Display for Listing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, Entry { adapter, verdict }) in self.entries.iter().enumerate() {
+            let id = &adapter.caps.identity;
+            let (kind, backend) = (id.device_type.name(), id.backend.name());
+            writeln!(f, "{i}  {:<34} {backend:<7} {kind:<11} {verdict}", id.name)?;
+        }
+        for finding in &self.findings {
+            writeln!(f, "{finding}")?;
+        }
+        self.notes.iter().try_for_each(|note| writeln!(f, "note: {note}"))
+    }
+}

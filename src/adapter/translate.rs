@@ -1,0 +1,125 @@
+//! Between wgpu's words and ours: one row per feature and per limit, used in both directions.
+
+use crate::caps::{Backend, Caps, DeviceType, Feature, Features, Identity, Limits};
+
+/// Features that are a bit of wgpu's; [`Feature::Compute`] is a downlevel flag there.
+const FEATURES: [(Feature, wgpu::Features); 7] = [
+    (Feature::ShaderF16, wgpu::Features::SHADER_F16),
+    (Feature::ShaderF64, wgpu::Features::SHADER_F64),
+    (Feature::ShaderInt64, wgpu::Features::SHADER_INT64),
+    (Feature::Subgroup, wgpu::Features::SUBGROUP),
+    (Feature::TimestampQuery, wgpu::Features::TIMESTAMP_QUERY),
+    (Feature::PipelineCache, wgpu::Features::PIPELINE_CACHE),
+    (Feature::MappablePrimaryBuffers, wgpu::Features::MAPPABLE_PRIMARY_BUFFERS),
+];
+
+fn features(has: wgpu::Features, flags: wgpu::DownlevelFlags) -> Features {
+    let rows = FEATURES.iter().filter(|(_, bit)| has.contains(*bit));
+    let set = rows.fold(Features::default(), |set, (feature, _)| set.with(*feature));
+    let compute = flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS);
+    if compute { set.with(Feature::Compute) } else { set }
+}
+
+/// What to request so that a device has exactly these capabilities.
+pub(crate) fn features_to_request(caps: &Caps) -> wgpu::Features {
+    let rows = FEATURES.iter().filter(|(feature, _)| caps.has(*feature));
+    rows.fold(wgpu::Features::empty(), |set, (_, bit)| set | *bit)
+}
+
+/// A limit of wgpu's, whatever its width: read as u64, and written back.
+macro_rules! limits_table {
+    ($($ours:ident = $theirs:ident),* $(,)?) => {
+        pub(crate) fn limits(l: &wgpu::Limits, info: &wgpu::AdapterInfo) -> Limits {
+            Limits {
+                $($ours: u64::from(l.$theirs),)*
+                subgroup_min: u64::from(info.subgroup_min_size),
+                subgroup_max: u64::from(info.subgroup_max_size),
+            }
+        }
+
+        /// The adapter's own limits, lowered to those of the (possibly downgraded) capabilities.
+        pub(crate) fn limits_to_request(caps: &Caps, own: wgpu::Limits) -> wgpu::Limits {
+            let mut asked = own;
+            // A value that does not fit was not read from there: keep the adapter's own.
+            $(asked.$theirs = caps.limits.$ours.try_into().unwrap_or(asked.$theirs);)*
+            asked
+        }
+    };
+}
+
+limits_table! {
+    buffer_bytes_max = max_buffer_size,
+    binding_bytes_max = max_storage_buffer_binding_size,
+    uniform_bytes_max = max_uniform_buffer_binding_size,
+    storage_buffers_max = max_storage_buffers_per_shader_stage,
+    storage_align_bytes = min_storage_buffer_offset_alignment,
+    uniform_align_bytes = min_uniform_buffer_offset_alignment,
+    groups_max = max_compute_workgroups_per_dimension,
+    invocations_max = max_compute_invocations_per_workgroup,
+    group_x_max = max_compute_workgroup_size_x,
+    group_y_max = max_compute_workgroup_size_y,
+    group_z_max = max_compute_workgroup_size_z,
+    group_storage_bytes_max = max_compute_workgroup_storage_size,
+}
+
+fn identity(info: &wgpu::AdapterInfo) -> Identity {
+    Identity {
+        name: info.name.clone(),
+        vendor: info.vendor,
+        device: info.device,
+        device_type: match info.device_type {
+            wgpu::DeviceType::DiscreteGpu => DeviceType::Discrete,
+            wgpu::DeviceType::IntegratedGpu => DeviceType::Integrated,
+            wgpu::DeviceType::VirtualGpu => DeviceType::Virtual,
+            wgpu::DeviceType::Cpu => DeviceType::Cpu,
+            wgpu::DeviceType::Other => DeviceType::Other,
+        },
+        backend: match info.backend {
+            wgpu::Backend::Vulkan => Backend::Vulkan,
+            wgpu::Backend::Metal => Backend::Metal,
+            wgpu::Backend::Dx12 => Backend::Dx12,
+            wgpu::Backend::Gl => Backend::Gl,
+            wgpu::Backend::BrowserWebGpu => Backend::Browser,
+            wgpu::Backend::Noop => Backend::Noop,
+        },
+        driver: info.driver.clone(),
+        driver_info: info.driver_info.clone(),
+        pci_bus: info.device_pci_bus_id.clone(),
+    }
+}
+
+/// An adapter's capabilities.
+pub(crate) fn caps(adapter: &wgpu::Adapter) -> Caps {
+    let info = adapter.get_info();
+    let flags = adapter.get_downlevel_capabilities().flags;
+    Caps {
+        features: features(adapter.features(), flags),
+        limits: limits(&adapter.limits(), &info),
+        identity: identity(&info),
+    }
+}
+
+/// The capabilities of a device that somebody else made: no more than it was created with.
+pub(crate) fn device_caps(device: &wgpu::Device) -> Caps {
+    let info = device.adapter_info();
+    // A device without compute shaders cannot be told from here; its first pipeline would say so.
+    let flags = wgpu::DownlevelFlags::COMPUTE_SHADERS;
+    Caps {
+        features: features(device.features(), flags),
+        limits: limits(&device.limits(), &info),
+        identity: identity(&info),
+    }
+}
+
+/// The backends compiled into this build, by name.
+pub(crate) fn compiled_backends() -> Vec<&'static str> {
+    let has = wgpu::Instance::enabled_backend_features();
+    let rows = [
+        (wgpu::Backends::VULKAN, "vulkan"),
+        (wgpu::Backends::METAL, "metal"),
+        (wgpu::Backends::DX12, "dx12"),
+        (wgpu::Backends::BROWSER_WEBGPU, "webgpu"),
+        (wgpu::Backends::GL, "gl"),
+    ];
+    rows.into_iter().filter(|(bit, _)| has.contains(*bit)).map(|(_, name)| name).collect()
+}

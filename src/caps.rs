@@ -1,0 +1,465 @@
+//! What an adapter can do: a snapshot in plain data, only of the features and limits that wharf uses.
+//!
+//! It can be written as a literal, printed, compared - and *downgraded*: [`Caps::without`] and
+//! [`Caps::with_limit`] make a lesser adapter out of a good one, which is how every fallback is tested on
+//! hardware that needs none.
+
+use core::fmt;
+
+/// The API through which an adapter is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Backend {
+    /// Vulkan.
+    Vulkan,
+    /// Metal, on Apple systems.
+    Metal,
+    /// Direct3D 12.
+    Dx12,
+    /// A browser's WebGPU.
+    Browser,
+    /// OpenGL or OpenGL ES.
+    Gl,
+    /// wgpu's own backend that stores but never computes; for tests.
+    Noop,
+}
+
+impl Backend {
+    /// Every backend, the most capable first: of two ways to the same adapter the earlier is taken.
+    pub const ALL: [Self; 6] =
+        [Self::Vulkan, Self::Metal, Self::Dx12, Self::Browser, Self::Gl, Self::Noop];
+
+    /// The word that `WGPU_BACKEND` and `WHARF_ADAPTER` know it by.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Vulkan => "vulkan",
+            Self::Metal => "metal",
+            Self::Dx12 => "dx12",
+            Self::Browser => "webgpu",
+            Self::Gl => "gl",
+            Self::Noop => "noop",
+        }
+    }
+}
+
+/// What kind of device an adapter stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DeviceType {
+    /// A graphics card with memory of its own.
+    Discrete,
+    /// A GPU that shares the system's memory.
+    Integrated,
+    /// A GPU lent to a virtual machine.
+    Virtual,
+    /// The driver does not say.
+    Other,
+    /// A software implementation on the CPU.
+    Cpu,
+}
+
+impl DeviceType {
+    /// One lower-case word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Discrete => "discrete",
+            Self::Integrated => "integrated",
+            Self::Virtual => "virtual",
+            Self::Other => "other",
+            Self::Cpu => "software",
+        }
+    }
+
+    /// Where the bytes of a tensor come to lie.
+    #[must_use]
+    pub const fn memory(self) -> Memory {
+        match self {
+            Self::Discrete => Memory::Device,
+            Self::Integrated => Memory::Shared,
+            Self::Cpu => Memory::Host,
+            Self::Virtual | Self::Other => Memory::Unknown,
+        }
+    }
+}
+
+/// Where the bytes of a tensor come to lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Memory {
+    /// In memory of the card's own, across a bus.
+    Device,
+    /// In system memory that the GPU shares.
+    Shared,
+    /// In ordinary host memory: the adapter is a program.
+    Host,
+    /// The driver does not say.
+    Unknown,
+}
+
+impl Memory {
+    /// One lower-case word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Device => "device",
+            Self::Shared => "shared",
+            Self::Host => "host",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Who an adapter is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Identity {
+    /// As the driver names it.
+    pub name: String,
+    /// PCI vendor id, 0 where there is none.
+    pub vendor: u32,
+    /// PCI device id, 0 where there is none.
+    pub device: u32,
+    /// Discrete, integrated, software ...
+    pub device_type: DeviceType,
+    /// The API it is reached through.
+    pub backend: Backend,
+    /// The driver's name.
+    pub driver: String,
+    /// The driver's version, in its own words.
+    pub driver_info: String,
+    /// The PCI address, where the driver tells it: what keeps two equal cards apart.
+    pub pci_bus: String,
+}
+
+/// The names of PCI vendors that make GPUs, for people who think in names.
+const VENDORS: [(u32, &str); 10] = [
+    (0x10de, "NVIDIA"),
+    (0x1002, "AMD"),
+    (0x8086, "Intel"),
+    (0x106b, "Apple"),
+    (0x5143, "Qualcomm"),
+    (0x13b5, "ARM"),
+    (0x1010, "Imagination"),
+    (0x14e4, "Broadcom"),
+    (0x1414, "Microsoft"),
+    (0x10005, "Mesa"),
+];
+
+impl Identity {
+    /// The vendor's name, where its id is a known one.
+    #[must_use]
+    pub fn vendor_name(&self) -> Option<&'static str> {
+        VENDORS.iter().find(|(id, _)| *id == self.vendor).map(|(_, name)| *name)
+    }
+
+    /// Whether it is a program on the CPU.
+    #[must_use]
+    pub fn is_software(&self) -> bool {
+        self.device_type == DeviceType::Cpu
+    }
+}
+
+/// A feature of an adapter that changes what wharf does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Feature {
+    /// Compute shaders at all; without them an adapter is of no use here.
+    Compute,
+    /// `f16` in shaders and in storage buffers.
+    ShaderF16,
+    /// `f64` in shaders and in storage buffers.
+    ShaderF64,
+    /// `i64` and `u64` in shaders and in storage buffers.
+    ShaderInt64,
+    /// Subgroup operations.
+    Subgroup,
+    /// Device-side timing.
+    TimestampQuery,
+    /// Compiled pipelines can be kept on disk.
+    PipelineCache,
+    /// Storage buffers can be mapped by the host.
+    MappablePrimaryBuffers,
+}
+
+impl Feature {
+    /// Every feature.
+    pub const ALL: [Self; 8] = [
+        Self::Compute,
+        Self::ShaderF16,
+        Self::ShaderF64,
+        Self::ShaderInt64,
+        Self::Subgroup,
+        Self::TimestampQuery,
+        Self::PipelineCache,
+        Self::MappablePrimaryBuffers,
+    ];
+
+    /// As WebGPU spells it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Compute => "compute-shaders",
+            Self::ShaderF16 => "shader-f16",
+            Self::ShaderF64 => "shader-f64",
+            Self::ShaderInt64 => "shader-int64",
+            Self::Subgroup => "subgroups",
+            Self::TimestampQuery => "timestamp-query",
+            Self::PipelineCache => "pipeline-cache",
+            Self::MappablePrimaryBuffers => "mappable-primary-buffers",
+        }
+    }
+}
+
+/// A set of features.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Features(u32);
+
+impl Features {
+    /// The set of these.
+    ///
+    /// ```
+    /// # use wharf::caps::{Feature, Features};
+    /// let features = Features::of(&[Feature::Compute, Feature::ShaderF16]);
+    /// assert!(features.contains(Feature::ShaderF16));
+    /// assert_eq!(features.to_string(), "compute-shaders shader-f16");
+    /// ```
+    #[must_use]
+    pub fn of(features: &[Feature]) -> Self {
+        features.iter().fold(Self::default(), |set, &f| set.with(f))
+    }
+
+    /// With one more.
+    #[must_use]
+    pub const fn with(self, feature: Feature) -> Self {
+        Self(self.0 | 1 << feature as u32)
+    }
+
+    /// With one less.
+    #[must_use]
+    pub const fn without(self, feature: Feature) -> Self {
+        Self(self.0 & !(1 << feature as u32))
+    }
+
+    /// Whether it holds this one.
+    #[must_use]
+    pub const fn contains(self, feature: Feature) -> bool {
+        self.0 & 1 << feature as u32 != 0
+    }
+
+    /// Those it holds, in the order of [`Feature::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Feature> {
+        Feature::ALL.into_iter().filter(move |&f| self.contains(f))
+    }
+}
+
+impl fmt::Display for Features {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.iter().map(Feature::name).collect();
+        f.pad(&names.join(" "))
+    }
+}
+
+impl fmt::Debug for Features {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// Declares [`Limits`] and [`Limit`] from one table, so that a limit has one name everywhere.
+macro_rules! limits {
+    ($($variant:ident $field:ident $better:ident $baseline:literal $doc:literal;)*) => {
+        /// The limits of an adapter that wharf runs into. Sizes are in bytes.
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        pub struct Limits { $(#[doc = $doc] pub $field: u64,)* }
+
+        /// Names one of the [`Limits`].
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Limit { $(#[doc = $doc] $variant,)* }
+
+        impl Limit {
+            /// Every limit.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// The name of the field in [`Limits`].
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => stringify!($field),)* }
+            }
+
+            /// Whether a larger value allows more; alignments are the other way round.
+            const fn larger_is_better(self) -> bool {
+                match self { $(Self::$variant => limits!(@ $better),)* }
+            }
+        }
+
+        impl Limits {
+            /// What every WebGPU implementation guarantees.
+            pub const BASELINE: Self = Self { $($field: $baseline,)* };
+
+            /// The value of one of them.
+            #[must_use]
+            pub const fn get(&self, limit: Limit) -> u64 {
+                match limit { $(Limit::$variant => self.$field,)* }
+            }
+
+            const fn get_mut(&mut self, limit: Limit) -> &mut u64 {
+                match limit { $(Limit::$variant => &mut self.$field,)* }
+            }
+        }
+    };
+    (@ larger) => { true };
+    (@ smaller) => { false };
+}
+
+limits! {
+    BufferBytes buffer_bytes_max larger 268_435_456 "The largest buffer.";
+    BindingBytes binding_bytes_max larger 134_217_728
+        "The largest part of a buffer that a shader can bind as storage.";
+    UniformBytes uniform_bytes_max larger 65_536
+        "The largest part of a buffer that a shader can bind as uniform.";
+    StorageBuffers storage_buffers_max larger 8 "Storage buffers per shader.";
+    StorageAlign storage_align_bytes smaller 256 "Alignment of a storage binding's offset.";
+    UniformAlign uniform_align_bytes smaller 256 "Alignment of a uniform binding's offset.";
+    Groups groups_max larger 65_535 "Workgroups per dimension of a dispatch.";
+    Invocations invocations_max larger 256 "Invocations per workgroup.";
+    GroupX group_x_max larger 256 "Workgroup size in x.";
+    GroupY group_y_max larger 256 "Workgroup size in y.";
+    GroupZ group_z_max larger 64 "Workgroup size in z.";
+    GroupStorage group_storage_bytes_max larger 16_384 "Workgroup memory per workgroup.";
+    SubgroupMin subgroup_min larger 4 "The smallest subgroup.";
+    SubgroupMax subgroup_max smaller 128 "The largest subgroup.";
+}
+
+/// What an adapter can do: plain data, safe to keep, compare and downgrade.
+///
+/// ```
+/// use wharf::caps::{Caps, Feature, Limit};
+///
+/// let caps = Caps::webgpu_baseline().with_limit(Limit::BindingBytes, 1 << 20);
+/// assert!(!caps.features.contains(Feature::ShaderF16));
+/// assert_eq!(caps.limits.binding_bytes_max, 1 << 20);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Caps {
+    /// Who it is.
+    pub identity: Identity,
+    /// What it can.
+    pub features: Features,
+    /// How far it goes.
+    pub limits: Limits,
+}
+
+impl Caps {
+    /// An adapter with nothing beyond what every WebGPU implementation guarantees.
+    #[must_use]
+    pub fn webgpu_baseline() -> Self {
+        let identity = Identity {
+            name: "WebGPU baseline".into(),
+            vendor: 0,
+            device: 0,
+            device_type: DeviceType::Other,
+            backend: Backend::Browser,
+            driver: String::new(),
+            driver_info: String::new(),
+            pci_bus: String::new(),
+        };
+        Self { identity, features: Features::of(&[Feature::Compute]), limits: Limits::BASELINE }
+    }
+
+    /// Whether it has a feature.
+    #[must_use]
+    pub const fn has(&self, feature: Feature) -> bool {
+        self.features.contains(feature)
+    }
+
+    /// The same adapter without a feature.
+    #[must_use]
+    pub fn without(mut self, feature: Feature) -> Self {
+        self.features = self.features.without(feature);
+        self
+    }
+
+    /// The same adapter with a limit of at most `value` (for alignments: at least). A limit is never improved,
+    /// since the adapter behind it would not follow.
+    #[must_use]
+    pub fn with_limit(mut self, limit: Limit, value: u64) -> Self {
+        let slot = self.limits.get_mut(limit);
+        *slot = if limit.larger_is_better() { value.min(*slot) } else { value.max(*slot) };
+        self
+    }
+
+    /// The same adapter with no limit better than the WebGPU baseline.
+    #[must_use]
+    pub fn with_baseline_limits(self) -> Self {
+        let floor = |caps: Self, &limit: &Limit| caps.with_limit(limit, Limits::BASELINE.get(limit));
+        Limit::ALL.iter().fold(self, floor)
+    }
+
+    /// The first way in which this asks for more than `other` has: `None` if it is a downgrade of it, or equal.
+    pub(crate) fn exceeds(&self, other: &Self) -> Option<Excess> {
+        let feature = self.features.iter().find(|&f| !other.has(f)).map(Excess::Feature);
+        feature.or_else(|| {
+            let worse = |&&limit: &&Limit| {
+                let (ours, theirs) = (self.limits.get(limit), other.limits.get(limit));
+                if limit.larger_is_better() { ours > theirs } else { ours < theirs }
+            };
+            Limit::ALL.iter().find(worse).map(|&limit| {
+                let (asked, available) = (self.limits.get(limit), other.limits.get(limit));
+                Excess::Limit { limit, asked, available }
+            })
+        })
+    }
+}
+
+/// Something asked for beyond what an adapter has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Excess {
+    Feature(Feature),
+    Limit { limit: Limit, asked: u64, available: u64 },
+}
+
+impl fmt::Display for Excess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Feature(feature) => f.write_str(feature.name()),
+            Self::Limit { limit, asked, available } => {
+                write!(f, "{} {asked} (it has {available})", limit.name())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Caps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = &self.identity;
+        writeln!(f, "{} ({}, {})", id.name, id.backend.name(), id.device_type.name())?;
+        writeln!(f, "  driver    {} {}", id.driver, id.driver_info)?;
+        writeln!(f, "  memory    {}", id.device_type.memory().name())?;
+        write!(f, "  features  {}", self.features)?;
+        for &limit in Limit::ALL {
+            write!(f, "\n  {:<24}{:>14}", limit.name(), self.limits.get(limit))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_downgrade_never_improves_anything() {
+        let base = Caps::webgpu_baseline();
+        assert_eq!(base.clone().with_limit(Limit::BindingBytes, u64::MAX), base, "not raised");
+        assert_eq!(base.clone().with_limit(Limit::StorageAlign, 1), base, "alignment not lowered");
+        let small = base.clone().with_limit(Limit::BindingBytes, 1000);
+        assert_eq!(small.exceeds(&base), None, "a downgrade exceeds nothing");
+        let excess = base.exceeds(&small).map(|e| e.to_string());
+        assert_eq!(excess.as_deref(), Some("binding_bytes_max 134217728 (it has 1000)"));
+        let f16 = Caps { features: base.features.with(Feature::ShaderF16), ..base.clone() };
+        assert_eq!(f16.exceeds(&base), Some(Excess::Feature(Feature::ShaderF16)));
+        assert_eq!(f16.without(Feature::ShaderF16), base, "without takes it away again");
+    }
+}

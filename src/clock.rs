@@ -1,0 +1,26 @@
+//! Durations of crossings. In a browser there is no clock without asking JavaScript, and they are zero.
+
+use std::time::Duration;
+
+/// Started when it is made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopwatch {
+    #[cfg(not(target_arch = "wasm32"))]
+    began: std::time::Instant,
+}
+
+impl Stopwatch {
+    pub(crate) fn start() -> Self {
+        Self {
+            #[cfg(not(target_arch = "wasm32"))]
+            began: std::time::Instant::now(),
+        }
+    }
+
+    pub(crate) fn elapsed(self) -> Duration {
+        #[cfg(not(target_arch = "wasm32"))]
+        return self.began.elapsed();
+        #[cfg(target_arch = "wasm32")]
+        return Duration::ZERO;
+    }
+}

@@ -1,0 +1,214 @@
+//! Devices: an adapter opened with a plan.
+
+use core::fmt;
+use std::sync::Arc;
+
+use crate::adapter::cause::AdapterCause;
+use crate::adapter::{Adapter, device_caps, features_to_request, limits_to_request};
+use crate::caps::Caps;
+use crate::dtype::DType;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::gpu::Gpu;
+use crate::ledger::{CrossingGuard, Crossings, Ledger};
+use crate::plan::{Plan, Policy, negotiate, unfit};
+use crate::shape::IntoShape;
+use crate::store::{Fit, Memory};
+
+/// An opened adapter: where tensors live. Cloning it makes another handle on the same device.
+///
+/// ```no_run
+/// use wharf::{Device, Policy};
+///
+/// let device = Device::best(&Policy::exact())?;
+/// let (tensor, _) = device.upload(&[1.0f32, 2.0, 3.0], [3])?;
+/// assert_eq!(tensor.to_vec::<f32>()?, [1.0, 2.0, 3.0]);
+/// # Ok::<(), wharf::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Device {
+    pub(crate) engine: Arc<Engine>,
+    plan: Arc<Plan>,
+    adapter: Adapter,
+}
+
+impl Adapter {
+    /// Opens a device with everything that the plan's (possibly downgraded) capabilities have.
+    ///
+    /// The policy of the plan is the device's own; [`Device::with_policy`] makes handles with others.
+    pub async fn open(&self, plan: Plan) -> Result<Device> {
+        self.accepts(&plan)?;
+        let caps = plan.caps();
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("wharf"),
+            required_features: features_to_request(caps),
+            required_limits: limits_to_request(caps, self.inner.limits()),
+            ..wgpu::DeviceDescriptor::default()
+        };
+        let opened = self.inner.request_device(&descriptor).await;
+        let (device, queue) = opened.map_err(|error| {
+            let adapter = self.describe();
+            AdapterCause::Refused { adapter, message: error.to_string() }
+        })?;
+        Ok(Device::around(self.clone(), plan, device, queue))
+    }
+
+    /// Takes a device that you created from this adapter. The plan is cut down to what the device was created
+    /// with; wharf installs its own handlers for uncaptured errors and for loss.
+    pub fn adopt(&self, plan: &Plan, device: wgpu::Device, queue: wgpu::Queue) -> Result<Device> {
+        self.accepts(plan)?;
+        let created = device_caps(&device);
+        let mut caps = plan.caps().clone();
+        for feature in plan.caps().features.iter().filter(|&f| !created.has(f)) {
+            caps = caps.without(feature);
+        }
+        for &limit in crate::caps::Limit::ALL {
+            caps = caps.with_limit(limit, created.limits.get(limit));
+        }
+        let plan = negotiate(&caps, plan.policy());
+        self.accepts(&plan)?;
+        Ok(Device::around(self.clone(), plan, device, queue))
+    }
+
+    /// Checks that a plan was made for this adapter and asks for no more than it has.
+    fn accepts(&self, plan: &Plan) -> Result<()> {
+        let (own, planned) = (self.caps(), plan.caps());
+        if own.identity != planned.identity {
+            let plan = planned.identity.name.clone();
+            return Err(AdapterCause::OtherPlan { plan, adapter: self.describe() }.into());
+        }
+        if let Some(excess) = planned.exceeds(own) {
+            let adapter = self.describe();
+            return Err(AdapterCause::Exceeds { adapter, what: excess.to_string() }.into());
+        }
+        unfit(planned).map_or(Ok(()), |because| {
+            let (name, because) = (self.describe(), because.to_string());
+            Err(AdapterCause::Unfit { name, because }.into())
+        })
+    }
+}
+
+impl Device {
+    fn around(adapter: Adapter, plan: Plan, device: wgpu::Device, queue: wgpu::Queue) -> Self {
+        let gpu = Gpu::new(device, queue, plan.caps().clone());
+        Self { engine: Arc::new(Engine::new(gpu)), plan: Arc::new(plan), adapter }
+    }
+
+    /// The best hardware adapter, opened under a policy: [`Adapter::best`] and [`Adapter::open`], blocking.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn best(policy: &Policy) -> Result<Self> {
+        pollster::block_on(async {
+            let adapter = Adapter::best().await?;
+            adapter.open(adapter.negotiate(policy)).await
+        })
+    }
+
+    /// A handle on the *same* device with other permissions: tensors of both mix freely.
+    #[must_use]
+    pub fn with_policy(&self, policy: &Policy) -> Self {
+        let plan = Arc::new(negotiate(self.plan.caps(), policy));
+        Self { plan, ..self.clone() }
+    }
+
+    /// A fresh device from the same adapter with the same plan, for after this one was lost.
+    pub async fn reopen(&self) -> Result<Self> {
+        self.adapter.open(Plan::clone(&self.plan)).await
+    }
+
+    /// The plan: what each dtype becomes here.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// What it can do: the capabilities it was opened with.
+    #[must_use]
+    pub fn caps(&self) -> &Caps {
+        self.plan.caps()
+    }
+
+    /// The adapter it was opened from.
+    #[must_use]
+    pub const fn adapter(&self) -> &Adapter {
+        &self.adapter
+    }
+
+    /// Whether another handle is on the same device.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.engine, &other.engine)
+    }
+
+    /// What its memory holds. Printing it gives a table.
+    #[must_use]
+    pub fn memory(&self) -> Memory {
+        self.engine.memory()
+    }
+
+    /// Gives unused memory back to the driver, waits until it is done, and returns the bytes.
+    pub fn trim(&self) -> Result<u64> {
+        self.engine.trim()
+    }
+
+    /// Moves small tensors together on the device, so that thinly used slabs can be given back; returns the bytes.
+    /// Tensors stay valid and unchanged.
+    pub fn compact(&self) -> Result<u64> {
+        self.engine.compact()
+    }
+
+    /// Reserves at most this many bytes from now on; `None` lifts the cap. On software adapters the default is
+    /// 80 % of the memory that was free when the device was opened.
+    pub fn set_cap(&self, bytes: Option<u64>) {
+        self.engine.set_cap(bytes);
+    }
+
+    /// Whether a tensor of this shape and host dtype would fit, and what it would take. Nothing is allocated.
+    pub fn fit(&self, shape: impl IntoShape, dtype: DType) -> Result<Fit> {
+        let shape = shape.into_shape()?;
+        let (_, stored) = self.plan.accept(dtype)?;
+        Ok(self.engine.fit(Engine::bytes_of(&shape, stored)?))
+    }
+
+    /// Every crossing since it was opened. Printing it gives totals and the largest.
+    #[must_use]
+    pub fn ledger(&self) -> Ledger {
+        self.engine.books.ledger()
+    }
+
+    /// Allows, logs or denies crossings on this device - for every handle and thread - until the guard is dropped.
+    /// The guard made last counts.
+    pub fn guard(&self, crossings: Crossings) -> CrossingGuard {
+        self.engine.books.guard(crossings)
+    }
+
+    /// Submits what has been recorded, without waiting for it.
+    pub fn flush(&self) -> Result<()> {
+        self.engine.flush()
+    }
+
+    /// Waits until everything that was submitted is done.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn wait(&self) -> Result<()> {
+        self.engine.flush()?;
+        self.engine.gpu.wait(None)
+    }
+
+    /// The wgpu device and queue underneath.
+    #[must_use]
+    pub fn wgpu(&self) -> (&wgpu::Device, &wgpu::Queue) {
+        (&self.engine.gpu.device, &self.engine.gpu.queue)
+    }
+
+    /// Makes the `n`th buffer created from now on fail as if memory had run out.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn fail_allocation(&self, n: u64) {
+        self.engine.gpu.fail_allocation(n);
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Device").field(&self.caps().identity.name).finish()
+    }
+}

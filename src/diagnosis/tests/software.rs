@@ -1,0 +1,329 @@
+//! Variables, loader, manifests, backends.
+
+use super::*;
+use crate::diagnosis::machine::matches_any;
+
+#[test]
+fn a_variable_that_names_nothing_is_first_and_names_what_it_hides() {
+    let absent = Manifest { path: "/nonexistent".to_owned(), state: ManifestState::Absent };
+    for name in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
+        let machine =
+            Machine { named: vec![absent.clone()], ..with(healthy(), &[(name, "/nonexistent")]) };
+        let found = none_listed(&machine);
+        let text = format!(
+            "{name}=/nonexistent names no driver manifest that exists, and hides 2 installed \
+             drivers:\n  \
+             lvp, radeon\n  (unset {name})"
+        );
+        assert_eq!(found[0].to_string(), text);
+        assert_eq!((found[0].cause, found[0].blocking), (Cause::DriverVariable, true));
+        assert_eq!(found[0].remedy, format!("unset {name}"));
+        let force = format!("{name}=/nonexistent is honoured: no Vulkan driver is loaded");
+        assert_eq!(variables_in_force(&machine), [force]);
+    }
+}
+
+#[test]
+fn an_empty_variable_hides_everything_and_wins_over_the_older_name() {
+    let machine = with(healthy(), &[("VK_DRIVER_FILES", ""), ("VK_ICD_FILENAMES", "/x.json")]);
+    assert_first(
+        &none_listed(&machine),
+        Cause::DriverVariable,
+        true,
+        "VK_DRIVER_FILES is set and empty, which tells the Vulkan loader to load no driver, and \
+         hides 2\n  \
+         installed drivers: lvp, radeon\n  (unset VK_DRIVER_FILES)",
+    );
+}
+
+#[test]
+fn a_variable_that_leaves_out_hardware_drivers_blocks_and_one_that_does_not_is_a_note() {
+    let machine = |name| Machine {
+        named: vec![manifest(name, ManifestState::Loads)],
+        ..with(healthy(), &[("VK_DRIVER_FILES", "/a.json")])
+    };
+    let text = "VK_DRIVER_FILES=/a.json hides 1 installed driver: radeon (unset VK_DRIVER_FILES)";
+    assert_first(&diagnose(&machine("lvp"), &BOTH, 1, 0), Cause::DriverVariable, true, text);
+    let text = "VK_DRIVER_FILES=/a.json hides 1 installed driver: lvp (unset VK_DRIVER_FILES)";
+    assert_first(&diagnose(&machine("radeon"), &BOTH, 1, 1), Cause::DriverVariable, false, text);
+}
+
+#[test]
+fn one_absent_name_among_others_is_told() {
+    let absent = Manifest { path: "/b.json".to_owned(), state: ManifestState::Absent };
+    let loads = |name| manifest(name, ManifestState::Loads);
+    let machine = Machine {
+        named: vec![absent, loads("lvp"), loads("radeon")],
+        ..with(healthy(), &[("VK_DRIVER_FILES", "/b.json:/c")])
+    };
+    assert_first(
+        &diagnose(&machine, &BOTH, 2, 1),
+        Cause::DriverVariable,
+        false,
+        "VK_DRIVER_FILES=/b.json:/c names manifests that do not exist: /b.json (unset \
+         VK_DRIVER_FILES)",
+    );
+}
+
+#[test]
+fn xdg_variables_that_leave_drivers_out() {
+    let machine = Machine {
+        installed: Some(Vec::new()),
+        overlooked: vec![Overlooked {
+            variable: "XDG_DATA_DIRS",
+            manifest: manifest("radeon", ManifestState::Loads),
+        }],
+        ..with(healthy(), &[("XDG_DATA_DIRS", "/opt")])
+    };
+    assert_first(
+        &none_listed(&machine),
+        Cause::DriverVariable,
+        true,
+        "XDG_DATA_DIRS=/opt leaves out 1 installed driver: radeon\n  \
+         (unset XDG_DATA_DIRS, or add /usr/share to it)",
+    );
+}
+
+#[test]
+fn filters_match_as_the_loader_does_and_selecting_wins() {
+    let machine = with(healthy(), &[("VK_LOADER_DRIVERS_DISABLE", "*RADEON*, nouveau*")]);
+    assert_first(
+        &diagnose(&machine, &BOTH, 1, 0),
+        Cause::DriverFilter,
+        true,
+        "VK_LOADER_DRIVERS_DISABLE=*RADEON*, nouveau* removes 1 installed driver: radeon\n  \
+         (unset VK_LOADER_DRIVERS_DISABLE)",
+    );
+    let machine = with(
+        healthy(),
+        &[("VK_LOADER_DRIVERS_DISABLE", "~all~"), ("VK_LOADER_DRIVERS_SELECT", "radeon*")],
+    );
+    assert_first(
+        &diagnose(&machine, &BOTH, 1, 1),
+        Cause::DriverFilter,
+        false,
+        "VK_LOADER_DRIVERS_SELECT=radeon* removes 1 installed driver: lvp (unset \
+         VK_LOADER_DRIVERS_SELECT)",
+    );
+    let cases =
+        [("*", true), ("", false), ("lvp*json", false), ("*.json", true), ("a,LVP.json", true)];
+    for (globs, expected) in cases {
+        assert_eq!(matches_any(globs, "lvp.json"), expected, "{globs}");
+    }
+}
+
+#[test]
+fn the_loader_is_missing() {
+    let text = |remedy| {
+        format!(
+            "the Vulkan loader libvulkan.so.1 is in none of the 7 directories searched for \
+             libraries\n  ({remedy})"
+        )
+    };
+    let rows = [
+        (Os::Debian, "sudo apt install libvulkan1"),
+        (Os::Fedora, "sudo dnf install vulkan-loader"),
+        (Os::Arch, "sudo pacman -S vulkan-icd-loader"),
+        (Os::Linux, "install the Vulkan loader"),
+    ];
+    for (os, remedy) in rows {
+        let machine = Machine { os, vulkan: Library::Missing(7), ..healthy() };
+        assert_first(&none_listed(&machine), Cause::LoaderMissing, true, &text(remedy));
+    }
+}
+
+#[test]
+fn windows_reaches_its_gpu_without_the_vulkan_loader() {
+    let machine = Machine { vulkan: Library::Missing(1), ..Machine::unknown(Os::Windows) };
+    let found = diagnose(&machine, &["vulkan", "dx12"], 0, 0);
+    assert_first(
+        &found,
+        Cause::NothingListed,
+        true,
+        "Windows offers no DirectX 12 or Vulkan device\n  \
+         (install the GPU maker's driver; WHARF_ALLOW_SOFTWARE=1 admits Windows' own WARP)",
+    );
+    assert_has(
+        &found,
+        Cause::LoaderMissing,
+        false,
+        "the Vulkan loader vulkan-1.dll is in none of the 1 directories searched for libraries\n  \
+         (install the GPU maker's driver, which brings it)",
+    );
+}
+
+#[test]
+fn mac_and_browser_have_a_last_word() {
+    assert_first(
+        &diagnose(&Machine::unknown(Os::Mac), &["metal"], 0, 0),
+        Cause::NothingListed,
+        true,
+        "macOS offers no Metal device \
+         (run on a Mac with a GPU, not in a virtual machine without one)",
+    );
+    assert_first(
+        &diagnose(&Machine::unknown(Os::Browser), &["webgpu"], 0, 0),
+        Cause::NothingListed,
+        true,
+        "the browser offers no WebGPU adapter\n  (enable WebGPU, use https or localhost, and see \
+         chrome://gpu for what the browser found)",
+    );
+}
+
+#[test]
+fn manifests_that_fail_to_load() {
+    let path = "/usr/share/vulkan/icd.d/radeon_icd.x86_64.json";
+    let reinstall = format!("(reinstall the package that owns it, or remove {path})");
+    let rows = [
+        (ManifestState::NotJson, "is not JSON".to_owned(), reinstall.clone()),
+        (ManifestState::NoLibraryPath, "has no library_path".to_owned(), reinstall.clone()),
+        (
+            ManifestState::Unreadable("permission denied".to_owned()),
+            "cannot be read: permission denied".to_owned(),
+            format!("(sudo chmod a+r {path})"),
+        ),
+        (
+            ManifestState::LibraryMissing("libr.so".to_owned()),
+            "names the library libr.so, which\n  is not there".to_owned(),
+            reinstall,
+        ),
+    ];
+    for (state, fault, remedy) in rows {
+        let installed =
+            Some(vec![manifest("lvp", ManifestState::Loads), manifest("radeon", state)]);
+        let found = diagnose(&Machine { installed, ..healthy() }, &BOTH, 1, 0);
+        let text = format!("the driver manifest {path} {fault}\n  {remedy}");
+        assert_first(&found, Cause::ManifestBroken, true, &text);
+    }
+    let added = Manifest { path: "/x.json".to_owned(), state: ManifestState::Absent };
+    assert_first(
+        &diagnose(&Machine { added: vec![added], ..healthy() }, &BOTH, 2, 1),
+        Cause::ManifestBroken,
+        false,
+        "the driver manifest /x.json does not exist (take it out of VK_ADD_DRIVER_FILES)",
+    );
+}
+
+#[test]
+fn no_manifest_at_all() {
+    let other = manifest("i686", ManifestState::OtherWidth);
+    let machine = Machine {
+        installed: Some(vec![other]),
+        nodes: Vec::new(),
+        gpus: Some(Vec::new()),
+        ..healthy()
+    };
+    let found = none_listed(&machine);
+    assert_first(
+        &found,
+        Cause::ManifestMissing,
+        true,
+        "no Vulkan driver is installed: no manifest in any vulkan/icd.d the loader searches\n  \
+         (sudo apt install mesa-vulkan-drivers)",
+    );
+    assert_has(
+        &found,
+        Cause::NothingListed,
+        false,
+        "no adapter is listed, not even a software one\n  (for a software one, sudo apt install \
+         mesa-vulkan-drivers; it is used only with\n    WHARF_ALLOW_SOFTWARE=1)",
+    );
+}
+
+#[test]
+fn egl_is_missing() {
+    let machine = Machine { egl: Library::Missing(7), ..healthy() };
+    let text = "libEGL.so.1, by which GL is reached, is in none of the 7 directories searched\n  \
+                (sudo apt install libegl1 libgl1-mesa-dri)";
+    assert_has(&none_listed(&machine), Cause::GlMissing, false, text);
+    let gl_only = with(machine, &[("WGPU_BACKEND", "gl")]);
+    assert_has(&none_listed(&gl_only), Cause::GlMissing, true, text);
+}
+
+#[test]
+fn backends_left_out_of_the_build_or_by_the_variable() {
+    assert_first(
+        &diagnose(&healthy(), &["gl"], 0, 0),
+        Cause::BackendCompiledOut,
+        true,
+        "the vulkan backend is not compiled in: gl (build with wgpu's cargo feature `vulkan`)",
+    );
+    let rows = [
+        ("gl", 1, true, "WGPU_BACKEND=gl is honoured, and excludes vulkan"),
+        ("vk", 0, false, "WGPU_BACKEND=vk is honoured, and excludes gl"),
+        ("metal", 0, true, "WGPU_BACKEND=metal is honoured, and asks for none of vulkan, gl"),
+    ];
+    for (value, listed, blocking, text) in rows {
+        let machine = with(healthy(), &[("WGPU_BACKEND", value)]);
+        let text = format!("{text} (unset WGPU_BACKEND, or choose from vulkan,gl)");
+        let finding = &diagnose(&machine, &BOTH, listed, 0)[0];
+        let text = if text.len() > 100 { text.replacen(" (", "\n  (", 1) } else { text };
+        assert_eq!((finding.to_string(), finding.blocking), (text, blocking));
+    }
+    let machine = with(healthy(), &[("WGPU_BACKEND", "Vulkan, cuda")]);
+    assert_first(
+        &diagnose(&machine, &BOTH, 1, 1),
+        Cause::BackendVariable,
+        false,
+        "WGPU_BACKEND=Vulkan, cuda is honoured, `cuda` is no backend; it excludes gl\n  \
+         (unset WGPU_BACKEND, or choose from vulkan,gl)",
+    );
+    let all = with(healthy(), &[("WGPU_BACKEND", "gl,vulkan")]);
+    assert_eq!(diagnose(&all, &BOTH, 2, 1), []);
+}
+
+#[test]
+fn variables_of_gl_and_variables_without_effect() {
+    let machine = with(
+        healthy(),
+        &[
+            ("LIBGL_ALWAYS_SOFTWARE", "1"),
+            ("MESA_LOADER_DRIVER_OVERRIDE", "zink"),
+            ("WGPU_ADAPTER_NAME", "radeon"),
+            ("CUDA_VISIBLE_DEVICES", "0"),
+        ],
+    );
+    let texts = |machine: &Machine| {
+        let found = diagnose(machine, &BOTH, 1, 0);
+        found.iter().filter(|f| !f.blocking).map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        texts(&machine)[..3],
+        [
+            "LIBGL_ALWAYS_SOFTWARE=1 makes Mesa's GL compute on the CPU (unset \
+             LIBGL_ALWAYS_SOFTWARE)",
+            "MESA_LOADER_DRIVER_OVERRIDE=zink names the one GL driver that Mesa loads\n  \
+             (unset MESA_LOADER_DRIVER_OVERRIDE)",
+            "WGPU_ADAPTER_NAME=radeon is set, and not used by wharf (use WHARF_ADAPTER=radeon)",
+        ]
+    );
+    let nvidia = Machine { nvidia: Nvidia { device: true, ..Nvidia::default() }, ..machine };
+    let cuda = "CUDA_VISIBLE_DEVICES=0 is set, and neither shows nor hides a GPU here\n  \
+                (choose an adapter with WHARF_ADAPTER)";
+    assert!(texts(&nvidia).iter().any(|text| text == cuda));
+    let off = with(healthy(), &[("LIBGL_ALWAYS_SOFTWARE", "false")]);
+    assert_eq!(texts(&off).len(), 1);
+}
+
+#[test]
+fn variables_in_force_name_what_they_change() {
+    let rows: [(&str, &str, &str); 4] = [
+        ("WGPU_BACKEND", "gl", "only gl adapters are listed"),
+        ("WGPU_BACKEND", "gl,vk", "only gl and vulkan adapters are listed"),
+        ("WGPU_BACKEND", "cuda", "no adapter is listed"),
+        ("WHARF_ALLOW_SOFTWARE", "1", "software adapters may be chosen"),
+    ];
+    for (name, value, effect) in rows {
+        let machine = with(healthy(), &[(name, value)]);
+        assert_eq!(variables_in_force(&machine), [format!("{name}={value} is honoured: {effect}")]);
+    }
+    // The Vulkan loader is not asked at all where only GL is.
+    let gl = with(
+        healthy(),
+        &[("WGPU_BACKEND", "gl"), ("VK_DRIVER_FILES", "/x"), ("WHARF_ADAPTER", "")],
+    );
+    assert_eq!(
+        variables_in_force(&gl),
+        ["WGPU_BACKEND=gl is honoured: only gl adapters are listed"]
+    );
+}

@@ -1,0 +1,238 @@
+//! Environment variables: which are honoured, which hide something, which do nothing here.
+
+use super::machine::Manifest;
+use super::platform::{NVIDIA, primary_backend};
+use super::{Cause, Finding, Machine, Scene};
+
+/// Every variable that a judgement may depend on; others are not read into a [`Machine`].
+pub(crate) const KNOWN: [&str; 23] = [
+    "WGPU_BACKEND",
+    "WGPU_ADAPTER_NAME",
+    "WHARF_ADAPTER",
+    "WHARF_ALLOW_SOFTWARE",
+    "VK_DRIVER_FILES",
+    "VK_ICD_FILENAMES",
+    "VK_ADD_DRIVER_FILES",
+    "VK_LOADER_DRIVERS_SELECT",
+    "VK_LOADER_DRIVERS_DISABLE",
+    "XDG_DATA_DIRS",
+    "XDG_CONFIG_DIRS",
+    "XDG_DATA_HOME",
+    "XDG_CONFIG_HOME",
+    "LIBGL_ALWAYS_SOFTWARE",
+    "MESA_LOADER_DRIVER_OVERRIDE",
+    "GALLIUM_DRIVER",
+    "MESA_VK_DEVICE_SELECT",
+    "DRI_PRIME",
+    "__EGL_VENDOR_LIBRARY_FILENAMES",
+    "CUDA_VISIBLE_DEVICES",
+    "NVIDIA_VISIBLE_DEVICES",
+    "NVIDIA_DRIVER_CAPABILITIES",
+    "USER",
+];
+
+/// Words of `WGPU_BACKEND` x the backend each one means; as in wgpu 30.
+const BACKEND_WORDS: [(&str, &str); 11] = [
+    ("vulkan", "vulkan"),
+    ("vk", "vulkan"),
+    ("dx12", "dx12"),
+    ("d3d12", "dx12"),
+    ("metal", "metal"),
+    ("mtl", "metal"),
+    ("opengl", "gl"),
+    ("gles", "gl"),
+    ("gl", "gl"),
+    ("webgpu", "webgpu"),
+    ("noop", "noop"),
+];
+
+/// The words of `WGPU_BACKEND`, each with the backend it means, if any; `None` if the variable is
+/// not set.
+fn backend_words(machine: &Machine) -> Option<Vec<(String, Option<&'static str>)>> {
+    let value = machine.variable("WGPU_BACKEND")?;
+    let meaning = |word: &str| BACKEND_WORDS.iter().find(|(known, _)| *known == word);
+    let words = value.split(',').map(|word| word.trim().to_lowercase());
+    Some(
+        words
+            .map(|word| (meaning(&word).map(|(_, backend)| *backend), word))
+            .map(|(b, w)| (w, b))
+            .collect(),
+    )
+}
+
+/// The backends `WGPU_BACKEND` asks for; `None` if it is not set, which asks for all.
+pub(crate) fn backends_asked(machine: &Machine) -> Option<Vec<&'static str>> {
+    let mut asked = Vec::new();
+    for backend in backend_words(machine)?.into_iter().filter_map(|(_, backend)| backend) {
+        if !asked.contains(&backend) {
+            asked.push(backend);
+        }
+    }
+    Some(asked)
+}
+
+/// The backend this platform's GPUs are reached by was left out of the build.
+pub(super) fn backend_compiled_out(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
+    let primary = primary_backend(scene.machine.os);
+    if scene.without_hardware() && !scene.compiled.contains(&primary) {
+        let have = match scene.compiled {
+            [] => "none".to_owned(),
+            some => some.join(", "),
+        };
+        findings.push(Finding::blocking(
+            Cause::BackendCompiledOut,
+            format!("the {primary} backend is not compiled in: {have}"),
+            format!("build with wgpu's cargo feature `{primary}`"),
+        ));
+    }
+}
+
+/// `WGPU_BACKEND` leaves nothing, leaves backends out, or has a word that means nothing.
+pub(super) fn backend_variable(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
+    let (Some(words), Some(value)) =
+        (backend_words(scene.machine), scene.machine.variable("WGPU_BACKEND"))
+    else {
+        return;
+    };
+    let asked: Vec<&str> = words.iter().filter_map(|(_, backend)| *backend).collect();
+    let unknown: Vec<String> =
+        words.iter().filter(|(_, b)| b.is_none()).map(|(word, _)| format!("`{word}`")).collect();
+    let kept = scene.compiled.iter().any(|backend| asked.contains(backend));
+    let mut out = scene.compiled.to_vec();
+    out.retain(|backend| !asked.contains(backend));
+    let excluded = if out.is_empty() { "no backend".to_owned() } else { out.join(", ") };
+    let found = if !unknown.is_empty() {
+        let unknown = unknown.join(", ");
+        format!("WGPU_BACKEND={value} is honoured, {unknown} is no backend; it excludes {excluded}")
+    } else if !kept {
+        format!(
+            "WGPU_BACKEND={value} is honoured, and asks for none of {}",
+            scene.compiled.join(", ")
+        )
+    } else if !out.is_empty() {
+        format!("WGPU_BACKEND={value} is honoured, and excludes {excluded}")
+    } else {
+        return;
+    };
+    let primary_out = out.contains(&primary_backend(scene.machine.os));
+    findings.push(
+        Finding::note(
+            Cause::BackendVariable,
+            found,
+            format!("unset WGPU_BACKEND, or choose from {}", scene.compiled.join(",")),
+        )
+        .blocking_if(scene.without_hardware() && (!kept || primary_out)),
+    );
+}
+
+/// A variable x what it does to GL x what to do.
+const GL_NOTES: [(&str, &str, &str); 4] = [
+    ("LIBGL_ALWAYS_SOFTWARE", "makes Mesa's GL compute on the CPU", "unset LIBGL_ALWAYS_SOFTWARE"),
+    (
+        "MESA_LOADER_DRIVER_OVERRIDE",
+        "names the one GL driver that Mesa loads",
+        "unset MESA_LOADER_DRIVER_OVERRIDE",
+    ),
+    ("GALLIUM_DRIVER", "names the one GL driver that Mesa loads", "unset GALLIUM_DRIVER"),
+    (
+        "__EGL_VENDOR_LIBRARY_FILENAMES",
+        "names the only EGL drivers that are loaded",
+        "unset __EGL_VENDOR_LIBRARY_FILENAMES",
+    ),
+];
+
+/// What changes GL, and what is set in the belief that it does something.
+pub(super) fn notes(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
+    let machine = scene.machine;
+    if scene.without_hardware() && scene.active("gl") && machine.os.is_linux() {
+        for (name, effect, remedy) in GL_NOTES {
+            if let Some(value) = machine.variable(name).filter(|value| is_on(name, value)) {
+                findings.push(Finding::note(
+                    Cause::GlVariable,
+                    format!("{name}={value} {effect}"),
+                    remedy,
+                ));
+            }
+        }
+    }
+    if let Some(value) = machine.variable("WGPU_ADAPTER_NAME") {
+        findings.push(Finding::note(
+            Cause::VariableIgnored,
+            format!("WGPU_ADAPTER_NAME={value} is set, and not used by wharf"),
+            format!("use WHARF_ADAPTER={value}"),
+        ));
+    }
+    let nvidia = machine.gpus.iter().flatten().any(|gpu| gpu.vendor == NVIDIA)
+        || machine.nvidia.kernel.is_some()
+        || machine.nvidia.device;
+    if let Some(value) = machine.variable("CUDA_VISIBLE_DEVICES")
+        && nvidia
+        && scene.without_hardware()
+    {
+        findings.push(Finding::note(
+            Cause::VariableIgnored,
+            format!("CUDA_VISIBLE_DEVICES={value} is set, and neither shows nor hides a GPU here"),
+            "choose an adapter with WHARF_ADAPTER",
+        ));
+    }
+}
+
+/// Whether a variable is on: switches know words for off, all others are on when they are not
+/// empty.
+fn is_on(name: &str, value: &str) -> bool {
+    let off = ["", "0", "n", "no", "f", "false"];
+    let switch = ["LIBGL_ALWAYS_SOFTWARE", "WHARF_ALLOW_SOFTWARE"].contains(&name);
+    if switch { !off.contains(&value.to_lowercase().as_str()) } else { !value.is_empty() }
+}
+
+/// A variable that is honoured x the backend it concerns (any, if empty) x what that changes.
+const HONOURED: [(&str, &str, &str); 12] = [
+    ("VK_ADD_DRIVER_FILES", "vulkan", "the Vulkan loader also loads the drivers it names"),
+    ("VK_LOADER_DRIVERS_SELECT", "vulkan", "only Vulkan drivers that match it are loaded"),
+    ("VK_LOADER_DRIVERS_DISABLE", "vulkan", "Vulkan drivers that match it are not loaded"),
+    ("MESA_VK_DEVICE_SELECT", "vulkan", "Mesa puts the Vulkan device it names first"),
+    ("DRI_PRIME", "", "Mesa puts the GPU it names first"),
+    ("LIBGL_ALWAYS_SOFTWARE", "gl", "Mesa's gl adapter is a software one"),
+    ("MESA_LOADER_DRIVER_OVERRIDE", "gl", "Mesa's gl adapter is that driver's"),
+    ("GALLIUM_DRIVER", "gl", "Mesa's gl adapter is that driver's"),
+    ("__EGL_VENDOR_LIBRARY_FILENAMES", "gl", "only the EGL drivers it names are loaded"),
+    ("WHARF_ADAPTER", "", "only an adapter that matches it is chosen"),
+    ("WHARF_ALLOW_SOFTWARE", "", "software adapters may be chosen"),
+    ("NVIDIA_VISIBLE_DEVICES", "", "the container shows only these NVIDIA GPUs"),
+];
+
+/// The variables that are honoured and change what is listed or chosen, a line each.
+pub(crate) fn variables_in_force(machine: &Machine) -> Vec<String> {
+    let mut lines = Vec::new();
+    let asked = backends_asked(machine);
+    if let (Some(asked), Some(value)) = (&asked, machine.variable("WGPU_BACKEND")) {
+        let effect = match asked.as_slice() {
+            [] => "no adapter is listed".to_owned(),
+            some => format!("only {} adapters are listed", some.join(" and ")),
+        };
+        lines.push(format!("WGPU_BACKEND={value} is honoured: {effect}"));
+    }
+    let reached = |backend: &str| {
+        backend.is_empty() || asked.as_ref().is_none_or(|asked| asked.contains(&backend))
+    };
+    let replacement = machine.replacement().filter(|_| reached("vulkan"));
+    if let Some((name, value)) = replacement {
+        let loads = machine.named.iter().any(Manifest::loads);
+        let effect = if loads {
+            "only the Vulkan drivers it names are loaded"
+        } else {
+            "no Vulkan driver is loaded"
+        };
+        lines.push(format!("{name}={value} is honoured: {effect}"));
+    }
+    for (name, backend, effect) in HONOURED {
+        let overruled = name == "VK_ADD_DRIVER_FILES" && replacement.is_some();
+        if let Some(value) = machine.variable(name).filter(|value| is_on(name, value))
+            && reached(backend)
+            && !overruled
+        {
+            lines.push(format!("{name}={value} is honoured: {effect}"));
+        }
+    }
+    lines
+}

@@ -1,0 +1,154 @@
+//! The inside of a device: the raw GPU, the store and what has been recorded, under one lock.
+//!
+//! The lock is never held across a wait, a map or user code. What has to wait - running out of memory means trim,
+//! wait for the queue, retry once - lets go of it in between.
+
+use std::sync::{Arc, Mutex};
+
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::gpu::cause::DeviceCause;
+use crate::gpu::{Gpu, lock};
+use crate::ledger::Books;
+use crate::shape::Shape;
+use crate::store::{Fit, Memory, Refusal, Segments, Storage, Store};
+use crate::transfer::{Ring, staging_bytes_max};
+
+/// Far beyond any memory, and small enough that sums of sizes cannot overflow.
+const BYTES_MAX: u64 = 1 << 60;
+
+/// Everything that the handles on one device share.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(crate) gpu: Gpu,
+    pub(crate) books: Arc<Books>,
+    pub(crate) ring: Ring,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    store: Store,
+}
+
+impl Engine {
+    pub(crate) fn new(gpu: Gpu) -> Self {
+        let state = Mutex::new(State { store: Store::new(&gpu) });
+        Self { gpu, books: Arc::default(), ring: Ring::default(), state }
+    }
+
+    /// The bytes of a tensor, if there can be so many.
+    pub(crate) fn bytes_of(shape: &Shape, dtype: DType) -> Result<u64> {
+        let bytes = shape.elements() as u128 * dtype.width() as u128;
+        u64::try_from(bytes).ok().filter(|&b| b <= BYTES_MAX).ok_or_else(|| {
+            let requested = u64::try_from(bytes).unwrap_or(u64::MAX);
+            let (what, limit) = ("the tensor", "the largest size in bytes");
+            DeviceCause::TooLarge { what, requested, limit, available: BYTES_MAX }.into()
+        })
+    }
+
+    /// Memory for a value, in none of the buffers in `avoid`.
+    ///
+    /// Refused, it gives back what is unused, waits for the queue and tries again; then moves small tensors
+    /// together and tries again; then tries smaller segments. Only then it is an error.
+    pub(crate) fn allocate(&self, bytes: u64, avoid: &[u64]) -> Result<Arc<Storage>> {
+        self.gpu.alive()?;
+        let mut segment = lock(&self.state).store.segments().bytes_max;
+        let attempt = |segment| lock(&self.state).store.allocate(&self.gpu, bytes, segment, avoid);
+        let mut refusal = match attempt(segment) {
+            Ok(storage) => return Ok(storage),
+            Err(refusal) => self.give_up_unless_memory(refusal)?,
+        };
+        for give_back in [Self::trim, Self::compact] {
+            give_back(self)?;
+            match attempt(segment) {
+                Ok(storage) => return Ok(storage),
+                Err(again) => refusal = self.give_up_unless_memory(again)?,
+            }
+        }
+        // A cap counts bytes; only a driver may find room for two halves where it has none for a whole.
+        while let Refusal::Driver(_) = refusal
+            && bytes > segment / 2
+            && let Some(half) = Segments::halved(segment)
+        {
+            segment = half;
+            match attempt(segment) {
+                Ok(storage) => return Ok(storage),
+                Err(again) => refusal = self.give_up_unless_memory(again)?,
+            }
+        }
+        let shortage = lock(&self.state).store.shortage(bytes);
+        let capped = matches!(refusal, Refusal::Cap(_));
+        Err(DeviceCause::OutOfMemory { shortage, capped }.into())
+    }
+
+    /// Passes on a refusal that more memory could mend, and fails with any other.
+    fn give_up_unless_memory(&self, refusal: Refusal) -> Result<Refusal> {
+        match refusal {
+            Refusal::Driver(error) if !error.is_out_of_memory() => Err(error),
+            refusal => self.gpu.alive().map(|()| refusal),
+        }
+    }
+
+    /// Submits what has been recorded.
+    pub(crate) fn flush(&self) -> Result<()> {
+        self.gpu.alive()
+    }
+
+    /// Gives unused memory back to the driver, and waits until it is.
+    pub(crate) fn trim(&self) -> Result<u64> {
+        self.flush()?;
+        let freed = lock(&self.state).store.trim();
+        self.ring.clear();
+        // Submitting nothing lets go of staging memory; waiting, of buffers in use.
+        self.gpu.submit("trim", None)?;
+        self.gpu.wait(None)?;
+        Ok(freed)
+    }
+
+    /// Moves small tensors together, gives back what that frees, and waits until it is.
+    pub(crate) fn compact(&self) -> Result<u64> {
+        self.flush()?;
+        // Writes that are staged go to the old places: they must run before the copies.
+        self.gpu.submit("compact", None)?;
+        let freed = {
+            let mut state = lock(&self.state);
+            let (freed, commands) = self.gpu.checked("compact", || {
+                let descriptor =
+                    wgpu::CommandEncoderDescriptor { label: Some("wharf.store.compact") };
+                let mut encoder = self.gpu.device.create_command_encoder(&descriptor);
+                let freed = state.store.compact(&mut encoder);
+                (freed, encoder.finish())
+            })?;
+            self.gpu.submit("compact", [commands])?;
+            freed
+        };
+        self.gpu.wait(None)?;
+        Ok(freed)
+    }
+
+    pub(crate) fn memory(&self) -> Memory {
+        let mut memory = lock(&self.state).store.memory();
+        let report = self.gpu.device.generate_allocator_report();
+        memory.driver = report.map(|r| (r.total_allocated_bytes, r.total_reserved_bytes));
+        memory
+    }
+
+    pub(crate) fn set_cap(&self, cap: Option<u64>) {
+        lock(&self.state).store.set_cap(cap);
+    }
+
+    pub(crate) fn fit(&self, bytes: u64) -> Fit {
+        let staging = staging_bytes_max(&self.gpu, bytes);
+        lock(&self.state).store.fit(bytes, staging)
+    }
+
+    /// The error for tensors that live on two devices.
+    pub(crate) fn same_device(&self, other: &Self) -> Result<(), Error> {
+        if core::ptr::eq(self, other) {
+            return Ok(());
+        }
+        let name = |engine: &Self| engine.gpu.caps().identity.name.clone();
+        Err(DeviceCause::Devices { left: name(self), right: name(other) }.into())
+    }
+}

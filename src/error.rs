@@ -1,0 +1,119 @@
+//! One error for the whole crate.
+//!
+//! A message names its subject and both sides of what disagreed, in lower case and without advice; the advice is
+//! [`Error::help`]. Each area keeps its causes in a private enum of its own (its `cause.rs`), so the numbers
+//! stay numbers until someone prints them. An error is cheap to clone, because a failed operation hands the *same*
+//! error to everything computed from it.
+
+use core::fmt;
+use std::sync::Arc;
+
+/// The result of every fallible operation in wharf.
+pub type Result<T, E = Error> = core::result::Result<T, E>;
+
+/// What went wrong, in the terms in which a program can act on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// Shapes, ranks, axes or element counts disagree.
+    Shape,
+    /// A layout reaches outside its data, overlaps itself, or cannot be viewed as asked.
+    Layout,
+    /// Dtypes disagree, or an operation does not exist for a dtype.
+    DType,
+    /// The plan refuses this dtype on this adapter.
+    Rejected,
+    /// A value did not survive a conversion that had to preserve it.
+    Conversion,
+    /// No adapter, or none that matches.
+    Adapter,
+    /// A plan, a tensor and a device do not belong together.
+    Mismatch,
+    /// More than a limit of the adapter or of wharf.
+    Limit,
+    /// Memory ran out, or a cap was reached.
+    OutOfMemory,
+    /// A guard forbids this crossing.
+    Denied,
+    /// The device is gone.
+    DeviceLost,
+    /// The driver or wgpu failed in a way that no other kind names.
+    Driver,
+}
+
+/// Why an operation failed: a message with both sides in it, and the remedy in [`Error::help`].
+///
+/// `Debug` prints the message and the help, so that `fn main() -> wharf::Result<()>` ends readably.
+#[derive(Clone)]
+pub struct Error {
+    cause: Arc<dyn Cause>,
+    /// What was being done, outermost first.
+    context: Vec<Arc<str>>,
+}
+
+/// A reason for failure that knows its kind and its remedy.
+pub(crate) trait Cause: fmt::Display + Send + Sync + 'static {
+    fn kind(&self) -> ErrorKind;
+    fn help(&self) -> Option<String>;
+}
+
+impl Error {
+    /// The kind of failure.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.cause.kind()
+    }
+
+    /// What to do about it, where something can be done.
+    #[must_use]
+    pub fn help(&self) -> Option<String> {
+        self.cause.help()
+    }
+
+    /// Whether memory ran out or a cap was reached: smaller tensors may still fit.
+    #[must_use]
+    pub fn is_out_of_memory(&self) -> bool {
+        self.kind() == ErrorKind::OutOfMemory
+    }
+
+    /// Whether the device is gone: every handle on it answers so from now on.
+    #[must_use]
+    pub fn is_device_lost(&self) -> bool {
+        self.kind() == ErrorKind::DeviceLost
+    }
+
+    /// The same error, with what was being done put before it.
+    #[must_use]
+    pub(crate) fn during(mut self, what: impl Into<Arc<str>>) -> Self {
+        self.context.insert(0, what.into());
+        self
+    }
+}
+
+impl<C: Cause> From<C> for Error {
+    #[cold]
+    fn from(cause: C) -> Self {
+        Self { cause: Arc::new(cause), context: Vec::new() }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for what in &self.context {
+            write!(f, "{what}: ")?;
+        }
+        self.cause.fmt(f)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)?;
+        match self.help() {
+            Some(help) => write!(f, "\n  help: {}", help.replace('\n', "\n        ")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl core::error::Error for Error {}

@@ -1,0 +1,232 @@
+//! The raw device and queue: the one place where a wgpu call can fail.
+//!
+//! Every call that can fail runs in [`Gpu::checked`], between error scopes that live and die on one thread. The
+//! handlers that would panic by default are replaced when a device is opened: an error that no scope caught and
+//! the loss of the device are kept, and every later call answers with them.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::caps::{Backend, Caps};
+use crate::error::{Error, Result};
+
+pub(crate) mod cause;
+mod wait;
+
+use cause::{DeviceCause, Shortage};
+pub(crate) use wait::{Drive, Mapped};
+
+/// Uploads submitted and not yet known to be done: what bounds the host memory of staging.
+const IN_FLIGHT_MAX: usize = 8;
+
+/// Staged bytes that are worth a submission of their own.
+const STAGED_MAX: u64 = 1 << 20;
+
+/// A lock that a panic elsewhere does not take away: state is only changed in steps that cannot panic halfway.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Inside wgpu's GL backend a second thread that meets a long dispatch panics: one thread at a time.
+static GL: Mutex<()> = Mutex::new(());
+
+/// Held around wgpu calls where the backend bears only one thread.
+fn gl_lock(backend: Backend) -> Option<MutexGuard<'static, ()>> {
+    (backend == Backend::Gl).then(|| lock(&GL))
+}
+
+/// What handlers write and every call reads.
+#[derive(Debug, Default)]
+struct Troubles {
+    lost: OnceLock<(&'static str, String)>,
+    /// The first error that no scope caught.
+    stray: Mutex<Option<String>>,
+    /// What was last submitted, for the message of a loss.
+    last: Mutex<String>,
+}
+
+/// A wgpu device and its queue, with every failure turned into a value.
+#[derive(Debug)]
+pub(crate) struct Gpu {
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    caps: Caps,
+    troubles: Arc<Troubles>,
+    staged: AtomicU64,
+    in_flight: Mutex<VecDeque<wgpu::SubmissionIndex>>,
+    waiter: wait::Waiter,
+    #[cfg(feature = "testing")]
+    fail_at: Mutex<Option<u64>>,
+}
+
+impl Gpu {
+    pub(crate) fn new(device: wgpu::Device, queue: wgpu::Queue, caps: Caps) -> Self {
+        let troubles = Arc::new(Troubles::default());
+        let stray = Arc::clone(&troubles);
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            log::error!("uncaptured: {error}");
+            lock(&stray.stray).get_or_insert_with(|| error.to_string());
+        }));
+        let loss = Arc::clone(&troubles);
+        device.set_device_lost_callback(move |reason, message| {
+            let reason = match reason {
+                wgpu::DeviceLostReason::Destroyed => "destroyed",
+                wgpu::DeviceLostReason::Unknown => "by the driver",
+            };
+            log::warn!("device lost ({reason}): {message}");
+            // The first loss is the cause; a second report changes nothing.
+            let _ = loss.lost.set((reason, message));
+        });
+        let waiter = wait::Waiter::new(device.clone(), caps.identity.backend);
+        Self {
+            device,
+            queue,
+            caps,
+            troubles,
+            staged: AtomicU64::new(0),
+            in_flight: Mutex::default(),
+            waiter,
+            #[cfg(feature = "testing")]
+            fail_at: Mutex::default(),
+        }
+    }
+
+    pub(crate) const fn caps(&self) -> &Caps {
+        &self.caps
+    }
+
+    fn gl_lock(&self) -> Option<MutexGuard<'static, ()>> {
+        gl_lock(self.caps.identity.backend)
+    }
+
+    /// The error that every call answers with once the device is gone or has failed behind our back.
+    pub(crate) fn alive(&self) -> Result<()> {
+        if let Some((reason, message)) = self.troubles.lost.get() {
+            let last = lock(&self.troubles.last).clone();
+            return Err(DeviceCause::Lost { reason, message: message.clone(), last }.into());
+        }
+        match lock(&self.troubles.stray).clone() {
+            Some(message) => Err(DeviceCause::Driver { doing: "an earlier call".into(), message }.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs wgpu calls; whatever they raise becomes the error.
+    pub(crate) fn checked<T>(&self, doing: &str, calls: impl FnOnce() -> T) -> Result<T> {
+        let _gl = self.gl_lock();
+        self.alive()?;
+        let filters =
+            [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Internal, wgpu::ErrorFilter::Validation];
+        let scopes = filters.map(|filter| self.device.push_error_scope(filter));
+        let out = calls();
+        let mut raised = None;
+        for scope in scopes.into_iter().rev() {
+            raised = wait::now(scope.pop()).flatten().or(raised);
+        }
+        // A lost device raises nothing in scopes.
+        self.alive()?;
+        raised.map_or(Ok(out), |error| Err(driver_error(doing, &error)))
+    }
+
+    /// A storage buffer, or the reason why not.
+    pub(crate) fn create_buffer(
+        &self,
+        label: &str,
+        size: u64,
+        usage: wgpu::BufferUsages,
+    ) -> Result<wgpu::Buffer> {
+        #[cfg(feature = "testing")]
+        self.injected_failure(size)?;
+        let descriptor =
+            wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: false };
+        let made = self.checked(label, || self.device.create_buffer(&descriptor));
+        made.map_err(|error| match error.is_out_of_memory() {
+            true => {
+                let shortage = Shortage { requested: size, ..Shortage::default() };
+                DeviceCause::OutOfMemory { shortage, capped: false }.into()
+            }
+            false => error,
+        })
+    }
+
+    /// Submits commands; `what` is remembered for the message of a loss.
+    pub(crate) fn submit(
+        &self,
+        what: &str,
+        commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
+    ) -> Result<wgpu::SubmissionIndex> {
+        let index = self.checked(what, || self.queue.submit(commands))?;
+        let mut last = lock(&self.troubles.last);
+        last.clear();
+        last.push_str(what);
+        Ok(index)
+    }
+
+    /// Counts bytes staged by `queue.write_buffer_with`; submits them once they are worth it, and then waits until
+    /// few such submissions are pending. In a browser nothing waits. Any later submission carries the rest.
+    pub(crate) fn submit_writes(&self, bytes: u64) -> Result<()> {
+        let staged = self.staged.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if staged < STAGED_MAX {
+            return Ok(());
+        }
+        self.staged.store(0, Ordering::Relaxed);
+        let index = self.submit("upload", None)?;
+        let oldest = {
+            let mut in_flight = lock(&self.in_flight);
+            in_flight.push_back(index);
+            if in_flight.len() > IN_FLIGHT_MAX { in_flight.pop_front() } else { None }
+        };
+        oldest.map_or(Ok(()), |oldest| self.wait(Some(oldest)))
+    }
+
+    /// Waits for a submission, or for everything. Does nothing in a browser.
+    pub(crate) fn wait(&self, submission_index: Option<wgpu::SubmissionIndex>) -> Result<()> {
+        let kind = wgpu::PollType::Wait { submission_index, timeout: None };
+        let polled = {
+            let _gl = self.gl_lock();
+            self.device.poll(kind)
+        };
+        self.alive()?;
+        polled.map(drop).map_err(|error| {
+            DeviceCause::Driver { doing: "waiting".into(), message: error.to_string() }.into()
+        })
+    }
+
+    /// Lets wgpu notice what is done, without waiting.
+    pub(crate) fn tick(&self) {
+        let _gl = self.gl_lock();
+        // A failing poll has nothing to say that the next checked call would not.
+        let _ = self.device.poll(wgpu::PollType::Poll);
+    }
+
+    /// Makes the `n`th buffer created from now on fail as if memory had run out.
+    #[cfg(feature = "testing")]
+    pub(crate) fn fail_allocation(&self, n: u64) {
+        *lock(&self.fail_at) = Some(n);
+    }
+
+    #[cfg(feature = "testing")]
+    fn injected_failure(&self, requested: u64) -> Result<()> {
+        let mut fail_at = lock(&self.fail_at);
+        let Some(n) = fail_at.as_mut() else { return Ok(()) };
+        *n = n.saturating_sub(1);
+        if *n > 0 {
+            return Ok(());
+        }
+        *fail_at = None;
+        let shortage = Shortage { requested, ..Shortage::default() };
+        Err(DeviceCause::OutOfMemory { shortage, capped: false }.into())
+    }
+}
+
+fn driver_error(doing: &str, error: &wgpu::Error) -> Error {
+    match error {
+        wgpu::Error::OutOfMemory { .. } => {
+            DeviceCause::OutOfMemory { shortage: Shortage::default(), capped: false }.into()
+        }
+        error => {
+            DeviceCause::Driver { doing: doing.into(), message: error.to_string() }.into()
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What can go wrong on a device: memory, limits, loss, and failures that only the driver can explain.
+
+use core::fmt;
+
+use crate::error::{Cause, ErrorKind};
+
+/// Bytes in the largest binary unit that keeps the number readable: `1.5 GiB`.
+pub(crate) fn bytes(n: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut unit = 0;
+    let mut value = n as f64;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let digits = usize::from(unit > 0 && value < 100.0 && value.fract() != 0.0);
+    format!("{value:.digits$} {}", UNITS[unit])
+}
+
+/// What the store held when memory ran out.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shortage {
+    pub(crate) requested: u64,
+    pub(crate) live: u64,
+    pub(crate) pooled: u64,
+    pub(crate) largest_free: u64,
+    pub(crate) cap: Option<u64>,
+}
+
+#[derive(Debug)]
+pub(crate) enum DeviceCause {
+    OutOfMemory { shortage: Shortage, capped: bool },
+    TooLarge { what: &'static str, requested: u64, limit: &'static str, available: u64 },
+    Lost { reason: &'static str, message: String, last: String },
+    Driver { doing: String, message: String },
+    Devices { left: String, right: String },
+}
+
+impl fmt::Display for DeviceCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutOfMemory { shortage: s, capped } => {
+                let (requested, live) = (bytes(s.requested), bytes(s.live));
+                let (pooled, largest) = (bytes(s.pooled), bytes(s.largest_free));
+                let cap = s.cap.map_or_else(|| "none".into(), bytes);
+                let who = if *capped { "the cap" } else { "the driver" };
+                write!(
+                    f,
+                    "out of memory: {who} refuses {requested}; live {live}, pooled {pooled}, \
+                     largest free {largest}, cap {cap}"
+                )
+            }
+            Self::TooLarge { what, requested, limit, available } => {
+                write!(f, "{what} needs {requested}, {limit} is {available}")
+            }
+            Self::Lost { reason, message, last } => {
+                write!(f, "device lost ({reason}): {message}; last submitted: {last}")
+            }
+            Self::Driver { doing, message } => write!(f, "{doing} failed in the driver: {message}"),
+            Self::Devices { left, right } => {
+                write!(f, "tensors are on two devices: left {left}, right {right}")
+            }
+        }
+    }
+}
+
+impl Cause for DeviceCause {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::OutOfMemory { .. } => ErrorKind::OutOfMemory,
+            Self::TooLarge { .. } => ErrorKind::Limit,
+            Self::Lost { .. } => ErrorKind::DeviceLost,
+            Self::Driver { .. } => ErrorKind::Driver,
+            Self::Devices { .. } => ErrorKind::Mismatch,
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        Some(match self {
+            Self::OutOfMemory { capped: true, .. } => {
+                "drop tensors, raise the cap (`device.set_cap`), or split the tensor; unused memory \
+                 has already been given back"
+                    .into()
+            }
+            Self::OutOfMemory { capped: false, .. } => {
+                "drop tensors or split the tensor; unused memory has already been given back. \
+                 `device.memory()` shows what is held, `device.fit(shape, dtype)` asks beforehand"
+                    .into()
+            }
+            Self::TooLarge { .. } => "split the tensor".into(),
+            Self::Lost { .. } => {
+                "open a fresh device (`device.reopen()`) and upload again; long kernels can be cut by \
+                 a driver's watchdog"
+                    .into()
+            }
+            Self::Driver { .. } => {
+                "update the driver, or try another backend (WGPU_BACKEND=...); please report it with \
+                 the output of the doctor"
+                    .into()
+            }
+            Self::Devices { .. } => "move one of them: `tensor.to(&device)`".into(),
+        })
+    }
+}

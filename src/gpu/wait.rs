@@ -1,0 +1,156 @@
+//! Waiting for the device without blocking whoever does not want to be blocked.
+//!
+//! A browser calls back by itself. Natively somebody has to poll: a blocking call polls on its own thread
+//! ([`Drive::Block`]); an `await` leaves it to one waiting thread per device, started when it is first needed
+//! ([`Drive::Wake`]). Dropping a [`Mapped`] cancels it: the buffer is dropped with whoever owned it.
+
+use core::future::Future;
+use core::pin::{Pin, pin};
+use core::task::{Context, Poll, Waker};
+use std::sync::{Arc, Mutex, mpsc};
+
+use super::{Gpu, cause::DeviceCause, gl_lock, lock};
+use crate::caps::Backend;
+use crate::error::Result;
+
+/// Who polls the device while a future is pending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Drive {
+    /// The thread that polls the future: it blocks.
+    #[cfg(not(target_arch = "wasm32"))]
+    Block,
+    /// The device's waiting thread, or the browser.
+    Wake,
+}
+
+/// The value of a future that is ready at once; natively, error scopes are.
+pub(super) fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
+    }
+}
+
+#[derive(Debug, Default)]
+struct Signal {
+    outcome: Option<Result<(), wgpu::BufferAsyncError>>,
+    waker: Option<Waker>,
+}
+
+/// A buffer range on its way into the host's address space.
+#[derive(Debug)]
+pub(crate) struct Mapped<'a> {
+    gpu: &'a Gpu,
+    drive: Drive,
+    submission: wgpu::SubmissionIndex,
+    signal: Arc<Mutex<Signal>>,
+    asked: bool,
+}
+
+impl<'a> Mapped<'a> {
+    /// Asks for the first `size` bytes of `buffer` to be mapped once `submission` is done.
+    pub(crate) fn new(
+        gpu: &'a Gpu,
+        drive: Drive,
+        submission: wgpu::SubmissionIndex,
+        buffer: &wgpu::Buffer,
+        size: u64,
+    ) -> Result<Self> {
+        let signal = Arc::new(Mutex::new(Signal::default()));
+        let answer = Arc::clone(&signal);
+        gpu.checked("mapping", || {
+            buffer.slice(..size).map_async(wgpu::MapMode::Read, move |outcome| {
+                let mut signal = lock(&answer);
+                signal.outcome = Some(outcome);
+                if let Some(waker) = signal.waker.take() {
+                    waker.wake();
+                }
+            });
+        })?;
+        Ok(Self { gpu, drive, submission, signal, asked: false })
+    }
+
+    fn outcome(&self) -> Option<Result<()>> {
+        let outcome = lock(&self.signal).outcome.take()?;
+        // A map that completed has its data, even if the device was lost meanwhile.
+        Some(outcome.map_err(|error| {
+            self.gpu.alive().err().unwrap_or_else(|| {
+                DeviceCause::Driver { doing: "mapping".into(), message: error.to_string() }.into()
+            })
+        }))
+    }
+}
+
+impl Future for Mapped<'_> {
+    type Output = Result<()>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.gpu.tick();
+        if let Some(outcome) = self.outcome() {
+            return Poll::Ready(outcome);
+        }
+        match self.drive {
+            #[cfg(not(target_arch = "wasm32"))]
+            Drive::Block => {
+                let waited = self.gpu.wait(Some(self.submission.clone()));
+                if let Some(outcome) = self.outcome() {
+                    return Poll::Ready(outcome);
+                }
+                if let Err(error) = waited {
+                    return Poll::Ready(Err(error));
+                }
+                cx.waker().wake_by_ref();
+            }
+            Drive::Wake => {
+                lock(&self.signal).waker = Some(cx.waker().clone());
+                // The answer may have come between the look and the waker.
+                if let Some(outcome) = self.outcome() {
+                    return Poll::Ready(outcome);
+                }
+                if !core::mem::replace(&mut self.asked, true) {
+                    self.gpu.waiter.wait_for(self.submission.clone());
+                }
+            }
+        }
+        Poll::Pending
+    }
+}
+
+/// The thread that polls for futures nobody blocks on.
+#[derive(Debug)]
+pub(super) struct Waiter {
+    device: wgpu::Device,
+    backend: Backend,
+    queue: Mutex<Option<mpsc::Sender<wgpu::SubmissionIndex>>>,
+}
+
+impl Waiter {
+    pub(super) fn new(device: wgpu::Device, backend: Backend) -> Self {
+        Self { device, backend, queue: Mutex::default() }
+    }
+
+    #[cfg(target_arch = "wasm32")]
+    fn wait_for(&self, _: wgpu::SubmissionIndex) {}
+
+    #[cfg(not(target_arch = "wasm32"))]
+    fn wait_for(&self, submission: wgpu::SubmissionIndex) {
+        let mut queue = lock(&self.queue);
+        let sender = queue.get_or_insert_with(|| {
+            let (sender, receiver) = mpsc::channel::<wgpu::SubmissionIndex>();
+            let (device, backend) = (self.device.clone(), self.backend);
+            let work = move || {
+                for submission_index in receiver {
+                    let submission_index = Some(submission_index);
+                    let _gl = gl_lock(backend);
+                    // What went wrong reaches the waiting future through its callback.
+                    let _ = device.poll(wgpu::PollType::Wait { submission_index, timeout: None });
+                }
+            };
+            // Without a thread the future still completes whenever anybody polls the device.
+            let thread = std::thread::Builder::new().name("wharf-wait".into());
+            let _ = thread.spawn(work);
+            sender
+        });
+        let _ = sender.send(submission);
+    }
+}

@@ -1,0 +1,334 @@
+//! How one value becomes a float of another format: in one correctly rounded step, without a
+//! branch.
+//!
+//! A source is widened, exactly, to f32 or f64 (its *wide* form) and from there rounded once, ties
+//! to even. The rounding yields the target's bits and the value they stand for, in the wide form
+//! again: all that a tally wants to know is a comparison of that value with the source.
+//!
+//! Every function here is inlined into a loop that is compiled for several instruction sets; hence
+//! no calls, no early returns, and both sides of a choice computed.
+
+use core::ops::AddAssign;
+
+use bytemuck::Pod;
+use half::{bf16, f16};
+
+use crate::dtype::Element;
+
+/// The bits every quiet f64 NaN has in common.
+const QUIET_NAN: u64 = 0x7ff8 << 48;
+
+/// A format that sources are widened to and errors are computed in.
+pub(super) trait Wide: Copy + Default + PartialOrd {
+    const INFINITY: Self;
+    /// An integer as wide as the float.
+    type Count: Copy + Default + AddAssign + From<bool> + Into<u64>;
+    /// The largest value that is not above a bound that is not negative.
+    fn below(bound: f64) -> Self;
+    fn abs(self) -> Self;
+    fn minus(self, other: Self) -> Self;
+    fn to_f64(self) -> f64;
+    /// Sign and payload of a NaN as those of an f64, quiet.
+    fn nan(self) -> u64;
+    /// Whether `error / |self|`, rounded to f64, is larger than `bound`.
+    fn exceeds(self, error: Self, bound: f64) -> bool;
+    /// The same in lanes of this width; never misses, but may take a tie for larger.
+    fn may_exceed(self, error: Self, bound: Self) -> bool;
+    /// The nearest value of a 16-bit format: its bits, and itself.
+    fn round<T: Half>(self) -> (u16, Self);
+}
+
+/// A type to convert from.
+pub(super) trait Source: Element + Pod {
+    type Wide: Wide;
+    /// For sources that `Wide` cannot always hold: the value itself.
+    const INTEGER: Option<fn(Self) -> i128> = None;
+    /// Exact where `is_wide`.
+    fn wide(self) -> Self::Wide;
+    fn is_wide(self) -> bool;
+}
+
+/// A float to convert to.
+pub(super) trait Target<W>: Element + Pod {
+    /// The nearest value, and that value in the wide form. A NaN yields any value that is not zero.
+    fn nearest(wide: W) -> (Self, W);
+    /// The nearest value, and that value as f64.
+    fn nearest_integer(value: i128) -> (Self, f64);
+    /// The quiet NaN with sign and payload of this f64.
+    fn nan(bits: u64) -> Self;
+}
+
+/// What tells one 16-bit float from another.
+pub(super) trait Half {
+    const FRACTION: u32;
+    const BIAS: u32;
+}
+
+impl Half for f16 {
+    const FRACTION: u32 = 10;
+    const BIAS: u32 = 15;
+}
+
+impl Half for bf16 {
+    const FRACTION: u32 = 7;
+    const BIAS: u32 = 127;
+}
+
+/// Implements `Wide` for f32 and f64, the same text over two widths of bits.
+macro_rules! wide {
+    ($float:ident, $bits:ident, exceeds: $exceeds:expr, may_exceed: $may_exceed:expr) => {
+        impl Wide for $float {
+            const INFINITY: Self = $float::INFINITY;
+            type Count = $bits;
+
+            fn below(bound: f64) -> Self {
+                let near = bound as Self;
+                if f64::from(near) > bound { near.next_down() } else { near }
+            }
+
+            #[inline(always)]
+            fn abs(self) -> Self {
+                $float::abs(self)
+            }
+
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self - other
+            }
+
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self.into()
+            }
+
+            #[inline(always)]
+            fn may_exceed(self, error: Self, bound: Self) -> bool {
+                let test: fn(Self, Self, Self) -> bool = $may_exceed;
+                test(error, self.abs(), bound)
+            }
+
+            #[inline(always)]
+            fn exceeds(self, error: Self, bound: f64) -> bool {
+                let test: fn(f64, f64, f64) -> bool = $exceeds;
+                test(error.into(), self.abs().into(), bound)
+            }
+
+            #[inline(always)]
+            fn nan(self) -> u64 {
+                let bits = u64::from(self.to_bits());
+                let sign = bits >> ($bits::BITS - 1) << 63;
+                let payload = bits << (65 - $float::MANTISSA_DIGITS) >> 12;
+                sign | QUIET_NAN | payload
+            }
+
+            #[inline(always)]
+            fn round<T: Half>(self) -> (u16, Self) {
+                const FRACTION: u32 = $float::MANTISSA_DIGITS - 1;
+                const BIAS: $bits = $float::MAX_EXP as $bits - 1;
+                const SIGN: $bits = 1 << ($bits::BITS - 1);
+                let bias = T::BIAS as $bits;
+                let shift = FRACTION - T::FRACTION;
+                let half_ulp: $bits = 1 << (shift - 1);
+
+                let sign = self.to_bits() & SIGN;
+                let magnitude = self.to_bits() & !SIGN;
+
+                // Add just under half a unit of the last kept place, a whole half if that place is
+                // odd. The carry runs into the exponent, as it should.
+                let odd = (magnitude >> shift) & 1;
+                let mut back = (magnitude + (half_ulp - 1) + odd) & !(2 * half_ulp - 1);
+                let mut code = (back >> shift).wrapping_sub((BIAS - bias) << T::FRACTION);
+
+                // A subnormal result: the sum with a number whose last place is the target's
+                // smallest value is rounded to that place by the hardware. With the same exponents
+                // the carry did it already.
+                if BIAS != bias {
+                    let anchor =
+                        <$float>::from_bits((BIAS - bias + 1 + shift as $bits) << FRACTION);
+                    let sum = <$float>::from_bits(magnitude) + anchor;
+                    let subnormal = magnitude < (BIAS - bias + 1) << FRACTION;
+                    back = if subnormal { (sum - anchor).to_bits() } else { back };
+                    let count = sum.to_bits().wrapping_sub(anchor.to_bits());
+                    code = if subnormal { count } else { code };
+                }
+
+                // Half a unit above the largest finite value, it is infinity. A NaN ends up here,
+                // too.
+                let over = magnitude >= ((BIAS + bias + 1) << FRACTION) - half_ulp;
+                back = if over { <$float>::INFINITY.to_bits() } else { back };
+                code = if over { (2 * bias + 1) << T::FRACTION } else { code };
+
+                let code = code as u16 | (sign >> ($bits::BITS - 16)) as u16;
+                (code, <$float>::from_bits(back | sign))
+            }
+        }
+    };
+}
+
+// Rounding is monotonic: an error above the bound never falls below the rounded product. And
+// quotients of f32 that differ do so by more than `2^-48` of themselves: a product in f64 tells
+// them apart, and takes no tie for larger.
+wide!(f32, u32,
+    exceeds: |error, of, bound| error > bound * (1.0 + 1.0 / (1u64 << 50) as f64) * of,
+    may_exceed: |error, of, bound| error >= bound * of);
+// A division hides behind the other work of its loop and leaves no doubt.
+wide!(f64, u64,
+    exceeds: |error, of, bound| error / of > bound,
+    may_exceed: |error, of, bound| error / of > bound);
+
+/// The wide form of each source, and how it is made.
+macro_rules! sources {
+    ($($ty:ident => $wide:ident by $widen:expr $(, unless $integer:expr, $is_wide:expr)?;)*) => {$(
+        impl Source for $ty {
+            type Wide = $wide;
+            $(const INTEGER: Option<fn(Self) -> i128> = Some($integer);)?
+
+            #[inline(always)]
+            fn wide(self) -> $wide {
+                let widen: fn(Self) -> $wide = $widen;
+                widen(self)
+            }
+
+            #[inline(always)]
+            fn is_wide(self) -> bool {
+                $(let is_wide: fn(Self) -> bool = $is_wide; if !is_wide(self) { return false; })?
+                true
+            }
+        }
+    )*};
+}
+
+/// Every integer up to this magnitude is an f64.
+const WIDE_MAX: u64 = 1 << f64::MANTISSA_DIGITS;
+
+sources! {
+    f64 => f64 by |v| v;
+    f32 => f32 by |v| v;
+    f16 => f32 by widen_f16;
+    bf16 => f32 by |v| f32::from_bits(u32::from(v.to_bits()) << 16);
+    i8 => f32 by f32::from;
+    u8 => f32 by f32::from;
+    i16 => f32 by f32::from;
+    u16 => f32 by f32::from;
+    i32 => f64 by f64::from;
+    u32 => f64 by f64::from;
+    i64 => f64 by |v| v as f64, unless i128::from, |v| v.unsigned_abs() <= WIDE_MAX;
+    u64 => f64 by |v| v as f64, unless i128::from, |v| v <= WIDE_MAX;
+}
+
+/// As `f16::to_f32`, which is a call, but for lanes. Signalling NaNs stay what they are.
+#[inline(always)]
+fn widen_f16(v: f16) -> f32 {
+    let bits = u32::from(v.to_bits());
+    let magnitude = (bits & 0x7fff) << 13;
+    // The exponent is too small by the difference of the biases, 112; a product puts subnormals
+    // right as well.
+    let finite = (f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23)).to_bits();
+    let special = if magnitude >= 0x7c00 << 13 { 0x7f80_0000 } else { 0 };
+    f32::from_bits(finite | special | (bits & 0x8000) << 16)
+}
+
+impl<W: Wide> Target<W> for f16 {
+    #[inline(always)]
+    fn nearest(wide: W) -> (Self, W) {
+        let (bits, back) = wide.round::<Self>();
+        (Self::from_bits(bits), back)
+    }
+
+    fn nearest_integer(value: i128) -> (Self, f64) {
+        Self::nearest(sticky(value))
+    }
+
+    fn nan(bits: u64) -> Self {
+        Self::from_bits(half_nan::<Self>(bits))
+    }
+}
+
+impl<W: Wide> Target<W> for bf16 {
+    #[inline(always)]
+    fn nearest(wide: W) -> (Self, W) {
+        let (bits, back) = wide.round::<Self>();
+        (Self::from_bits(bits), back)
+    }
+
+    fn nearest_integer(value: i128) -> (Self, f64) {
+        Self::nearest(sticky(value))
+    }
+
+    fn nan(bits: u64) -> Self {
+        Self::from_bits(half_nan::<Self>(bits))
+    }
+}
+
+impl Target<f64> for f32 {
+    #[inline(always)]
+    fn nearest(wide: f64) -> (Self, f64) {
+        let value = wide as Self;
+        (value, value.into())
+    }
+
+    fn nearest_integer(value: i128) -> (Self, f64) {
+        (value as Self, (value as Self).into())
+    }
+
+    fn nan(bits: u64) -> Self {
+        f32_nan(bits)
+    }
+}
+
+impl Target<Self> for f32 {
+    #[inline(always)]
+    fn nearest(wide: Self) -> (Self, Self) {
+        (wide, wide)
+    }
+
+    fn nearest_integer(value: i128) -> (Self, f64) {
+        <Self as Target<f64>>::nearest_integer(value)
+    }
+
+    fn nan(bits: u64) -> Self {
+        f32_nan(bits)
+    }
+}
+
+impl<W: Wide> Target<W> for f64 {
+    #[inline(always)]
+    fn nearest(wide: W) -> (Self, W) {
+        (wide.to_f64(), wide)
+    }
+
+    fn nearest_integer(value: i128) -> (Self, f64) {
+        (value as Self, value as Self)
+    }
+
+    fn nan(bits: u64) -> Self {
+        Self::from_bits(bits)
+    }
+}
+
+/// The f64 that rounds to a 16-bit float as the integer would: bits that do not fit leave their
+/// trace in the last place, far below the last place of any target.
+fn sticky(value: i128) -> f64 {
+    let magnitude = value.unsigned_abs();
+    let dropped = (u128::BITS - magnitude.leading_zeros()).saturating_sub(f64::MANTISSA_DIGITS);
+    let kept = magnitude >> dropped;
+    let trace = u128::from(kept << dropped != magnitude);
+    let magnitude = ((kept | trace) << dropped) as f64;
+    if value < 0 { -magnitude } else { magnitude }
+}
+
+fn f32_nan(bits: u64) -> f32 {
+    f32::from_bits((bits >> 63 << 31 | 0x7f80_0000 | bits << 12 >> 41) as u32)
+}
+
+fn half_nan<T: Half>(bits: u64) -> u16 {
+    let payload = bits << 12 >> (64 - T::FRACTION);
+    let exponent = u64::from(2 * T::BIAS + 1) << T::FRACTION;
+    (bits >> 63 << 15 | exponent | payload) as u16
+}
+
+#[inline(always)]
+#[expect(clippy::eq_op, reason = "only a NaN differs from itself")]
+pub(super) fn is_nan<W: Wide>(wide: W) -> bool {
+    wide != wide
+}

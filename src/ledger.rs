@@ -1,0 +1,196 @@
+//! The ledger: every crossing between host and device since the device was opened, and the guard that forbids them.
+
+use core::fmt;
+use core::panic::Location;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crate::dtype::DType;
+use crate::error::{Cause, ErrorKind, Result};
+use crate::gpu::cause::bytes;
+use crate::gpu::lock;
+
+/// Which way a crossing goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// From host to device.
+    Up,
+    /// From device to host.
+    Down,
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Up => "up",
+            Self::Down => "down",
+        })
+    }
+}
+
+/// What a [guard](crate::Device::guard) does with crossings while it lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Crossings {
+    /// They happen, and are counted: the default.
+    Allow,
+    /// They happen, are counted, and each is logged as a warning with the line that caused it.
+    Log,
+    /// They are errors that name the line that asked.
+    Deny,
+}
+
+/// One crossing.
+#[derive(Clone, Debug)]
+pub struct Crossing {
+    /// Which way.
+    pub direction: Direction,
+    /// Bytes that crossed.
+    pub bytes: u64,
+    /// The dtype on the device.
+    pub dtype: DType,
+    /// The call that caused it: `upload`, `read`, ...
+    pub call: &'static str,
+    /// The line in the caller's code.
+    pub location: &'static Location<'static>,
+    /// From the call to its last byte.
+    pub duration: Duration,
+}
+
+/// How often and how much.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Total {
+    /// Crossings.
+    pub count: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// What crossed since the device was opened. Printing it gives totals and the largest crossings.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Ledger {
+    /// Host to device.
+    pub up: Total,
+    /// Device to host.
+    pub down: Total,
+    /// The runtime's own traffic: parameters of kernels and fault slots.
+    pub control: Total,
+    /// The largest crossings, largest first.
+    pub largest: Vec<Crossing>,
+}
+
+/// How many of the largest crossings are kept.
+const LARGEST_KEPT: usize = 8;
+
+impl fmt::Display for Ledger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows = [("up", self.up), ("down", self.down), ("control", self.control)];
+        for (name, total) in rows {
+            writeln!(f, "{name:<8}{:>8} x  {}", total.count, bytes(total.bytes))?;
+        }
+        for c in &self.largest {
+            let (size, ms) = (bytes(c.bytes), c.duration.as_secs_f64() * 1e3);
+            let (direction, at) = (c.direction, c.location);
+            writeln!(f, "  {direction:<6}{size:>9} {:<5}{ms:>9.3} ms  {} at {at}", c.dtype, c.call)?;
+        }
+        Ok(())
+    }
+}
+
+/// The ledger and the guards of one device.
+#[derive(Debug, Default)]
+pub(crate) struct Books {
+    ledger: Mutex<Ledger>,
+    /// Guards alive, the innermost last.
+    guards: Mutex<Vec<(u64, Crossings)>>,
+}
+
+impl Books {
+    /// Asks whether a crossing may happen; to be called before a byte moves.
+    pub(crate) fn admit(
+        &self,
+        direction: Direction,
+        call: &'static str,
+        location: &'static Location<'static>,
+    ) -> Result<()> {
+        match lock(&self.guards).last() {
+            Some((_, Crossings::Deny)) => Err(Denied { direction, call, location }.into()),
+            Some((_, Crossings::Log)) => {
+                log::warn!("crossing {direction}: {call} at {location}");
+                Ok(())
+            }
+            Some((_, Crossings::Allow)) | None => Ok(()),
+        }
+    }
+
+    /// Notes a crossing that happened.
+    pub(crate) fn note(&self, crossing: Crossing) {
+        let mut ledger = lock(&self.ledger);
+        let total = match crossing.direction {
+            Direction::Up => &mut ledger.up,
+            Direction::Down => &mut ledger.down,
+        };
+        total.count += 1;
+        total.bytes += crossing.bytes;
+        let place = ledger.largest.partition_point(|c| c.bytes >= crossing.bytes);
+        ledger.largest.insert(place, crossing);
+        ledger.largest.truncate(LARGEST_KEPT);
+    }
+
+    /// Notes the runtime's own traffic.
+    pub(crate) fn note_control(&self, bytes: u64) {
+        let mut ledger = lock(&self.ledger);
+        ledger.control.count += 1;
+        ledger.control.bytes += bytes;
+    }
+
+    pub(crate) fn ledger(&self) -> Ledger {
+        lock(&self.ledger).clone()
+    }
+
+    pub(crate) fn guard(self: &Arc<Self>, crossings: Crossings) -> CrossingGuard {
+        let mut guards = lock(&self.guards);
+        let id = guards.last().map_or(0, |(id, _)| id + 1);
+        guards.push((id, crossings));
+        CrossingGuard { books: Arc::clone(self), id }
+    }
+}
+
+/// Keeps a rule for crossings in force, for every handle and thread of the device, until it is dropped.
+#[derive(Debug)]
+#[must_use = "a guard that is dropped at once guards nothing"]
+pub struct CrossingGuard {
+    books: Arc<Books>,
+    id: u64,
+}
+
+impl Drop for CrossingGuard {
+    fn drop(&mut self) {
+        lock(&self.books.guards).retain(|(id, _)| *id != self.id);
+    }
+}
+
+/// A crossing that a guard forbids.
+#[derive(Debug)]
+struct Denied {
+    direction: Direction,
+    call: &'static str,
+    location: &'static Location<'static>,
+}
+
+impl fmt::Display for Denied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { direction, call, location } = self;
+        write!(f, "crossing {direction} denied: {call} at {location}")
+    }
+}
+
+impl Cause for Denied {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Denied
+    }
+
+    fn help(&self) -> Option<String> {
+        Some("move it out of the guarded region, or guard with `Crossings::Log` to see them all".into())
+    }
+}

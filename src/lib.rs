@@ -1,0 +1,36 @@
+//! wharf
+// placeholder docs
+mod adapter;
+pub mod caps;
+mod choice;
+mod clock;
+mod device;
+mod diagnosis;
+mod dtype;
+mod engine;
+mod error;
+mod gpu;
+mod host;
+mod layout;
+mod ledger;
+mod plan;
+mod shape;
+mod store;
+mod tensor;
+mod transfer;
+
+pub use adapter::{Adapter, Entry, Listing};
+pub use choice::Verdict;
+pub use device::Device;
+pub use diagnosis::{Cause, Finding};
+pub use dtype::{Class, DType, Element};
+pub use error::{Error, ErrorKind, Result};
+pub use host::{HostView, Tally, Worst};
+pub use layout::Layout;
+pub use ledger::{Crossing, CrossingGuard, Crossings, Direction, Ledger, Total};
+pub use plan::{Carriage, How, Permission, Plan, Policy, Reason, negotiate};
+pub use shape::{IntoShape, RANK_MAX, Shape};
+pub use store::{Fit, Memory};
+pub use tensor::Tensor;
+pub use transfer::Receipt;
+pub use wgpu;

@@ -1,0 +1,426 @@
+//! The negotiator: what each dtype becomes on an adapter, decided before a byte moves.
+//!
+//! [`negotiate`] is a pure function of [`Caps`] and [`Policy`]. Its [`Plan`] is the only thing a device can be
+//! opened with, so that everything on a device has been planned; nothing is decided twice.
+
+use core::fmt;
+
+use crate::caps::{Caps, Feature, Limit};
+use crate::dtype::DType;
+use crate::error::{Cause, Error, ErrorKind};
+use crate::host::convert::convertible;
+
+/// What the caller allows to happen to numbers on the way up.
+///
+/// ```
+/// use wharf::{DType, Policy};
+///
+/// let strict = Policy::exact();                              // the default: every bit, or not at all
+/// let careful = Policy::lossless();                          // narrower dtypes, if every value survives
+/// let named = Policy::exact().allow(DType::F64, DType::F32); // rounding, for this pair only
+/// # let _ = (strict, careful, named);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Policy {
+    allowed: Vec<(DType, DType)>,
+    lossless: bool,
+    overflow_is_error: bool,
+}
+
+impl Policy {
+    /// Bit-exact storage or refusal: the default.
+    #[must_use]
+    pub fn exact() -> Self {
+        Self::default()
+    }
+
+    /// Permits every conversion that preserves values: a dtype that the adapter lacks is narrowed if *each* value
+    /// survives, and refused with the index of the first that does not.
+    #[must_use]
+    pub fn lossless() -> Self {
+        Self { lossless: true, ..Self::default() }
+    }
+
+    /// Permits one conversion, where the adapter lacks `from`. Of several for one dtype the first counts.
+    ///
+    /// To an integer dtype, every value is checked to be in range; to a floating one, what rounding did is
+    /// counted in the receipt.
+    #[must_use]
+    pub fn allow(mut self, from: DType, to: DType) -> Self {
+        self.allowed.push((from, to));
+        self
+    }
+
+    /// Makes a finite value that would become infinite an error instead of a count.
+    #[must_use]
+    pub fn overflow_is_error(mut self) -> Self {
+        self.overflow_is_error = true;
+        self
+    }
+
+    /// Whether a finite value that would become infinite is an error.
+    pub(crate) const fn refuses_overflow(&self) -> bool {
+        self.overflow_is_error
+    }
+}
+
+/// How a dtype is stored on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum How {
+    /// As a type of the shading language.
+    Native,
+    /// Several to a 32-bit word, unpacked by integer bits: the same bytes, so bit-exact.
+    Packed,
+    /// As another dtype, under the policy.
+    Converted {
+        /// The dtype it becomes.
+        to: DType,
+        /// Whether a value that would change is refused rather than counted.
+        lossless: bool,
+    },
+    /// Not at all.
+    Rejected,
+}
+
+impl How {
+    /// One lower-case word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Packed => "packed",
+            Self::Converted { .. } => "converted",
+            Self::Rejected => "rejected",
+        }
+    }
+}
+
+/// Why a dtype is carried as it is. Its `Display` is the last column of the plan.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The shading language and the adapter have it.
+    Supported,
+    /// The shading language has no type of this width.
+    NoType {
+        /// Bits of the missing type.
+        bits: usize,
+    },
+    /// The adapter lacks a feature.
+    Lacks {
+        /// The feature.
+        feature: Feature,
+        /// What the policy says about it.
+        policy: Permission,
+    },
+    /// The adapter cannot run wharf's kernels at all.
+    Limit {
+        /// The limit.
+        limit: Limit,
+        /// What the adapter has.
+        available: u64,
+        /// What wharf needs.
+        needed: u64,
+    },
+}
+
+/// What the policy says about a dtype that the adapter lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Permission {
+    /// Storage needs no permission: the bytes are the same.
+    NotNeeded,
+    /// The conversion is allowed by name.
+    Allows(DType, DType),
+    /// The policy is lossless: each value is checked to survive.
+    Preserves(DType, DType),
+    /// A conversion is allowed that does not exist.
+    Impossible(DType, DType),
+    /// Nothing is allowed; this is what could be.
+    Could(DType, DType),
+    /// Nothing is allowed, and nothing could be.
+    Never,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Supported => Ok(()),
+            Self::NoType { bits } => write!(f, "no {bits}-bit type of this kind in WGSL"),
+            Self::Limit { limit, available, needed } => {
+                write!(f, "{} is {available}, wharf needs {needed}", limit.name())
+            }
+            Self::Lacks { feature, policy } => {
+                write!(f, "adapter lacks {}{policy}", feature.name())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Permission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotNeeded | Self::Never => Ok(()),
+            Self::Allows(from, to) => write!(f, "; policy allows {from} -> {to}"),
+            Self::Preserves(from, to) => {
+                write!(f, "; policy allows {from} -> {to} where each value survives")
+            }
+            Self::Impossible(from, to) => write!(f, "; {from} -> {to} is no conversion of an upload"),
+            Self::Could(from, to) if to.is_integer() => {
+                write!(f, "; allow {from} -> {to} to narrow with a range check")
+            }
+            Self::Could(from, to) => write!(f, "; allow {from} -> {to} to round"),
+        }
+    }
+}
+
+/// What becomes of one dtype.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Carriage {
+    /// The dtype on the host.
+    pub dtype: DType,
+    /// How it is stored.
+    pub how: How,
+    /// The dtype it is stored as; `None` where it is rejected.
+    pub stored: Option<DType>,
+    /// Whether shaders see it packed into 32-bit words.
+    pub packed: bool,
+    /// The dtype that operations on it compute in; `None` where it is rejected.
+    pub computed: Option<DType>,
+    /// Why.
+    pub because: Reason,
+}
+
+impl Carriage {
+    /// What a shader binds: `f32`, `u32 (x2)`, `-`.
+    #[must_use]
+    pub fn stored_as(&self) -> String {
+        match self.stored {
+            None => "-".into(),
+            Some(dtype) if self.packed => format!("u32 (x{})", 4 / dtype.width()),
+            Some(dtype) => dtype.name().into(),
+        }
+    }
+
+    /// What operations compute in, or `-`.
+    #[must_use]
+    pub fn computed_in(&self) -> &'static str {
+        self.computed.map_or("-", DType::name)
+    }
+}
+
+/// The dtypes that need a feature to be a type of the shading language. Those of 32 bits need none, and those
+/// that are in neither list have no type there at all.
+const NEEDS: [(DType, Feature); 4] = [
+    (DType::F16, Feature::ShaderF16),
+    (DType::F64, Feature::ShaderF64),
+    (DType::I64, Feature::ShaderInt64),
+    (DType::U64, Feature::ShaderInt64),
+];
+
+/// What a dtype that cannot be stored is narrowed to, unless the policy names something else.
+const NARROWER: [(DType, DType); 3] =
+    [(DType::F64, DType::F32), (DType::I64, DType::I32), (DType::U64, DType::U32)];
+
+/// What operations compute in: f16 and bf16 always in f32, so that an answer does not depend on the adapter.
+const fn computed_in(stored: DType) -> DType {
+    match stored {
+        DType::F16 | DType::Bf16 => DType::F32,
+        DType::I8 | DType::I16 => DType::I32,
+        DType::U8 | DType::U16 => DType::U32,
+        other => other,
+    }
+}
+
+/// What wharf's kernels need of any adapter.
+const NEEDED: [(Limit, u64); 5] = [
+    (Limit::StorageBuffers, 4),
+    (Limit::Invocations, 64),
+    (Limit::GroupX, 64),
+    (Limit::BindingBytes, 1 << 16),
+    (Limit::UniformBytes, 1 << 12),
+];
+
+/// Every dtype's fate on one adapter under one policy, and the adapter it was negotiated for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    caps: Caps,
+    policy: Policy,
+    rows: [Carriage; DType::ALL.len()],
+}
+
+/// Decides for every dtype how it is carried: a pure function.
+///
+/// ```
+/// use wharf::caps::Caps;
+/// use wharf::{DType, How, Policy, negotiate};
+///
+/// let plan = negotiate(&Caps::webgpu_baseline(), &Policy::exact());
+/// assert_eq!(plan.carriage(DType::F16).how, How::Packed);
+/// assert_eq!(plan.carriage(DType::F64).how, How::Rejected);
+/// println!("{plan}");
+/// ```
+#[must_use]
+pub fn negotiate(caps: &Caps, policy: &Policy) -> Plan {
+    let rows = DType::ALL.map(|dtype| carriage(caps, policy, dtype));
+    Plan { caps: caps.clone(), policy: policy.clone(), rows }
+}
+
+/// What keeps an adapter from running any kernel.
+pub(crate) fn unfit(caps: &Caps) -> Option<Reason> {
+    if !caps.has(Feature::Compute) {
+        return Some(Reason::Lacks { feature: Feature::Compute, policy: Permission::Never });
+    }
+    let below = |&&(limit, needed): &&(Limit, u64)| caps.limits.get(limit) < needed;
+    NEEDED.iter().find(below).map(|&(limit, needed)| {
+        let available = caps.limits.get(limit);
+        Reason::Limit { limit, available, needed }
+    })
+}
+
+fn carriage(caps: &Caps, policy: &Policy, dtype: DType) -> Carriage {
+    if let Some(because) = unfit(caps) {
+        return row(dtype, How::Rejected, None, false, because);
+    }
+    let needs = NEEDS.iter().find(|(d, _)| *d == dtype).map(|(_, feature)| *feature);
+    match needs {
+        None if dtype.width() == 4 => row(dtype, How::Native, Some(dtype), false, Reason::Supported),
+        None => {
+            let bits = dtype.width() * 8;
+            row(dtype, How::Packed, Some(dtype), true, Reason::NoType { bits })
+        }
+        Some(feature) if caps.has(feature) => {
+            row(dtype, How::Native, Some(dtype), false, Reason::Supported)
+        }
+        Some(feature) if dtype.width() < 4 => {
+            let because = Reason::Lacks { feature, policy: Permission::NotNeeded };
+            row(dtype, How::Packed, Some(dtype), true, because)
+        }
+        Some(feature) => converted(caps, policy, dtype, feature),
+    }
+}
+
+/// A dtype that the adapter cannot store: narrowed where the policy allows, otherwise rejected.
+fn converted(caps: &Caps, policy: &Policy, dtype: DType, feature: Feature) -> Carriage {
+    let narrower = NARROWER.iter().find(|(from, _)| *from == dtype).map(|(_, to)| *to);
+    let storable = |to: DType| carriage(caps, &Policy::exact(), to);
+    let named = policy.allowed.iter().filter(|(from, _)| *from == dtype).map(|(_, to)| *to);
+    let possible = |&to: &DType| convertible(dtype, to) && storable(to).stored.is_some();
+    let (to, verdict, lossless) = if let Some(to) = named.clone().find(possible) {
+        (Some(to), Permission::Allows(dtype, to), false)
+    } else if let Some(to) = narrower.filter(|_| policy.lossless) {
+        (Some(to), Permission::Preserves(dtype, to), true)
+    } else if let Some(to) = named.clone().next() {
+        (None, Permission::Impossible(dtype, to), false)
+    } else {
+        (None, narrower.map_or(Permission::Never, |to| Permission::Could(dtype, to)), false)
+    };
+    let because = Reason::Lacks { feature, policy: verdict };
+    match to {
+        None => row(dtype, How::Rejected, None, false, because),
+        Some(to) => {
+            let how = How::Converted { to, lossless };
+            row(dtype, how, Some(to), storable(to).packed, because)
+        }
+    }
+}
+
+fn row(dtype: DType, how: How, stored: Option<DType>, packed: bool, because: Reason) -> Carriage {
+    Carriage { dtype, how, stored, packed, computed: stored.map(computed_in), because }
+}
+
+impl Plan {
+    /// What becomes of a dtype.
+    #[must_use]
+    pub const fn carriage(&self, dtype: DType) -> &Carriage {
+        &self.rows[dtype as usize]
+    }
+
+    /// What becomes of each, in the order of [`DType::ALL`].
+    #[must_use]
+    pub const fn carriages(&self) -> &[Carriage; DType::ALL.len()] {
+        &self.rows
+    }
+
+    /// The adapter it was negotiated for, as it was then - possibly downgraded.
+    #[must_use]
+    pub const fn caps(&self) -> &Caps {
+        &self.caps
+    }
+
+    /// What the caller allowed.
+    #[must_use]
+    pub const fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The carriage of a dtype that must be storable: rejection is the error that says why.
+    pub(crate) fn accept(&self, dtype: DType) -> Result<(&Carriage, DType), Error> {
+        let carriage = self.carriage(dtype);
+        carriage.stored.map(|stored| (carriage, stored)).ok_or_else(|| {
+            let because = carriage.because.clone();
+            let adapter = self.caps.identity.name.clone();
+            Rejected { dtype, because, adapter }.into()
+        })
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rows = vec![["dtype", "how", "stored", "computed", "because"].map(String::from)];
+        rows.extend(self.rows.iter().map(|c| {
+            let [dtype, how, computed] = [c.dtype.name(), c.how.name(), c.computed_in()].map(Into::into);
+            [dtype, how, c.stored_as(), computed, c.because.to_string()]
+        }));
+        for (i, [dtype, how, stored, computed, because]) in rows.iter().enumerate() {
+            let line = format!("{dtype:<7}{how:<11}{stored:<10}{computed:<10}{because}");
+            write!(f, "{}{}", if i == 0 { "" } else { "\n" }, line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// A dtype that the plan does not carry.
+#[derive(Debug)]
+struct Rejected {
+    dtype: DType,
+    because: Reason,
+    adapter: String,
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { dtype, because, adapter } = self;
+        match because {
+            Reason::Lacks { feature, .. } => {
+                write!(f, "{dtype} cannot be stored: {adapter} lacks {}", feature.name())
+            }
+            because => write!(f, "{dtype} cannot be stored on {adapter}: {because}"),
+        }
+    }
+}
+
+impl Cause for Rejected {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Rejected
+    }
+
+    fn help(&self) -> Option<String> {
+        let allow = |from: &DType, to: &DType| {
+            format!("`Policy::exact().allow(DType::{from:?}, DType::{to:?})`")
+        };
+        let Reason::Lacks { policy, .. } = &self.because else {
+            return Some("choose another adapter: `Adapter::list()` shows them".into());
+        };
+        Some(match policy {
+            Permission::Could(from, to) if to.is_integer() => {
+                format!("narrow with a range check: {}", allow(from, to))
+            }
+            Permission::Could(from, to) => format!(
+                "round and get a receipt: {}; or keep only exact values: `Policy::lossless()`",
+                allow(from, to)
+            ),
+            Permission::Impossible(..) => "allow another dtype, or convert on the host".into(),
+            _ => return None,
+        })
+    }
+}

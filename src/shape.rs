@@ -1,0 +1,235 @@
+//! Shapes: how many elements, along which axes.
+//!
+//! A shape is small and inline, and its element count is checked once, when it is made: everything later may
+//! multiply its dimensions without overflowing. Here is also the broadcast rule, written nowhere else.
+
+use core::fmt;
+
+use crate::error::{Error, Result};
+
+pub(crate) mod cause;
+
+use cause::ShapeCause;
+
+/// The largest rank of a tensor.
+pub const RANK_MAX: usize = 8;
+
+/// The dimensions of a tensor: rank 0 (a scalar) to rank [`RANK_MAX`].
+///
+/// ```
+/// # use wharf::Shape;
+/// let shape = Shape::new([2, 3])?;
+/// assert_eq!(shape.elements(), 6);
+/// assert_eq!(shape.to_string(), "[2, 3]");
+/// assert!(Shape::new([usize::MAX, 2]).is_err());
+/// # Ok::<(), wharf::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Shape {
+    dims: [usize; RANK_MAX],
+    rank: u8,
+}
+
+impl Shape {
+    /// The shape of a scalar: rank 0, one element.
+    pub const SCALAR: Self = Self { dims: [0; RANK_MAX], rank: 0 };
+
+    /// Checks rank and element count.
+    pub fn new(dims: impl AsRef<[usize]>) -> Result<Self> {
+        let dims = dims.as_ref();
+        if dims.len() > RANK_MAX {
+            return Err(ShapeCause::Rank { rank: dims.len(), rank_max: RANK_MAX }.into());
+        }
+        // Zeros are left out, so that strides of an empty shape do not overflow either.
+        dims.iter()
+            .filter(|&&d| d != 0)
+            .try_fold(1usize, |n, &d| n.checked_mul(d))
+            .filter(|&n| isize::try_from(n).is_ok())
+            .ok_or_else(|| ShapeCause::Elements { dims: dims.to_vec() })?;
+        let mut shape = Self::SCALAR;
+        shape.dims[..dims.len()].copy_from_slice(dims);
+        shape.rank = u8::try_from(dims.len()).unwrap_or_default(); // at most RANK_MAX
+        Ok(shape)
+    }
+
+    /// The dimensions, outermost first.
+    #[must_use]
+    pub fn dims(&self) -> &[usize] {
+        &self.dims[..self.rank()]
+    }
+
+    /// How many axes.
+    #[must_use]
+    pub const fn rank(&self) -> usize {
+        self.rank as usize
+    }
+
+    /// How many elements: the product of the dimensions, 1 for a scalar.
+    #[must_use]
+    pub fn elements(&self) -> usize {
+        self.dims().iter().product()
+    }
+
+    /// Whether it has no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.dims().contains(&0)
+    }
+
+    /// The dimension of an axis, which must exist.
+    pub(crate) fn dim(&self, axis: usize) -> Result<usize> {
+        let found = self.dims().get(axis).copied();
+        found.ok_or_else(|| ShapeCause::Axis { axis, shape: *self }.into())
+    }
+
+    /// The shape that both broadcast to: axes are aligned at the last one, and of two dimensions that differ one
+    /// must be 1.
+    ///
+    /// ```
+    /// # use wharf::Shape;
+    /// let (a, b) = (Shape::new([4, 1, 3])?, Shape::new([2, 3])?);
+    /// assert_eq!(a.broadcast(&b)?.dims(), [4, 2, 3]);
+    /// # Ok::<(), wharf::Error>(())
+    /// ```
+    pub fn broadcast(&self, other: &Self) -> Result<Self> {
+        let rank = self.rank().max(other.rank());
+        let mut dims = [0; RANK_MAX];
+        for (axis, dim) in dims[..rank].iter_mut().enumerate() {
+            let of = |s: &Self| (axis + s.rank()).checked_sub(rank).map_or(1, |i| s.dims[i]);
+            *dim = match (of(self), of(other)) {
+                (a, b) if a == b => a,
+                (1, b) => b,
+                (a, 1) => a,
+                (left, right) => {
+                    let (a, b) = (*self, *other);
+                    return Err(ShapeCause::Broadcast { a, b, axis, left, right }.into());
+                }
+            };
+        }
+        Self::new(&dims[..rank])
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.dims(), f)
+    }
+}
+
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.dims(), f)
+    }
+}
+
+/// What a shape can be written as: an array, a slice, a vector, one number, `()` for a scalar, or a [`Shape`].
+pub trait IntoShape {
+    /// Checks it and makes it a shape.
+    fn into_shape(self) -> Result<Shape>;
+}
+
+impl<T: TryInto<Shape, Error: Into<Error>>> IntoShape for T {
+    fn into_shape(self) -> Result<Shape> {
+        self.try_into().map_err(Into::into)
+    }
+}
+
+impl From<core::convert::Infallible> for Error {
+    fn from(never: core::convert::Infallible) -> Self {
+        match never {}
+    }
+}
+
+impl From<()> for Shape {
+    fn from((): ()) -> Self {
+        Self::SCALAR
+    }
+}
+
+impl From<&Self> for Shape {
+    fn from(shape: &Self) -> Self {
+        *shape
+    }
+}
+
+impl TryFrom<usize> for Shape {
+    type Error = Error;
+
+    fn try_from(dim: usize) -> Result<Self> {
+        Self::new([dim])
+    }
+}
+
+impl<const N: usize> TryFrom<[usize; N]> for Shape {
+    type Error = Error;
+
+    fn try_from(dims: [usize; N]) -> Result<Self> {
+        Self::new(dims)
+    }
+}
+
+impl<const N: usize> TryFrom<&[usize; N]> for Shape {
+    type Error = Error;
+
+    fn try_from(dims: &[usize; N]) -> Result<Self> {
+        Self::new(dims)
+    }
+}
+
+impl TryFrom<&[usize]> for Shape {
+    type Error = Error;
+
+    fn try_from(dims: &[usize]) -> Result<Self> {
+        Self::new(dims)
+    }
+}
+
+impl TryFrom<Vec<usize>> for Shape {
+    type Error = Error;
+
+    fn try_from(dims: Vec<usize>) -> Result<Self> {
+        Self::new(dims)
+    }
+}
+
+impl TryFrom<&Vec<usize>> for Shape {
+    type Error = Error;
+
+    fn try_from(dims: &Vec<usize>) -> Result<Self> {
+        Self::new(dims)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape<const N: usize>(dims: [usize; N]) -> Shape {
+        Shape::new(dims).unwrap()
+    }
+
+    #[test]
+    fn counts_are_checked_and_zeros_do_not_hide_an_overflow() {
+        assert_eq!(Shape::SCALAR.elements(), 1, "a scalar has one element");
+        assert_eq!(shape([3, 0, 5]).elements(), 0, "a zero empties the shape");
+        for dims in [vec![usize::MAX], vec![1 << 40, 1 << 40], vec![0, usize::MAX, 2]] {
+            assert!(Shape::new(&dims).is_err(), "{dims:?} overflows");
+        }
+        assert!(Shape::new([1; 9]).is_err(), "rank 9 is one too many");
+    }
+
+    #[test]
+    fn broadcasting_aligns_at_the_last_axis() {
+        let rows = [
+            (shape([4, 1, 3]), shape([2, 3]), Ok(shape([4, 2, 3]))),
+            (shape([3]), Shape::SCALAR, Ok(shape([3]))),
+            (shape([0, 3]), shape([1, 1]), Ok(shape([0, 3]))),
+            (shape([2]), shape([3]), Err(())),
+            (shape([0]), shape([2]), Err(())),
+        ];
+        for (a, b, want) in rows {
+            assert_eq!(a.broadcast(&b).map_err(drop), want, "{a} with {b}");
+            assert_eq!(b.broadcast(&a).map_err(drop), want, "{b} with {a}");
+        }
+    }
+}

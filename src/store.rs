@@ -1,0 +1,251 @@
+//! The store: which bytes of which buffer hold a tensor.
+//!
+//! A [`Storage`] is a list of segments, each a range of one buffer and none larger than a shader can bind, so a
+//! tensor may be larger than a binding or a buffer. Small segments share slabs of one size class; large ones have
+//! a buffer of their own, which is kept for the next of about its size. Nothing here waits, and nothing frees
+//! memory behind a command's back: a range given back is handed out again at once, because later commands run
+//! later; wgpu keeps a dropped buffer until the queue is done with it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use crate::error::Result;
+use crate::gpu::cause::Shortage;
+use crate::gpu::{Gpu, lock};
+
+mod compact;
+mod host_memory;
+mod pool;
+mod segments;
+mod stats;
+
+use pool::{Home, Pool};
+pub(crate) use segments::Segments;
+pub use stats::{Fit, Memory};
+
+/// A range of a buffer.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    pub(crate) buffer: wgpu::Buffer,
+    /// Tells buffers apart: two pieces of one buffer must not be read and written in one dispatch.
+    pub(crate) buffer_id: u64,
+    pub(crate) offset: u64,
+    /// Reserved, at least what the segment needs.
+    pub(crate) bytes: u64,
+    home: Home,
+}
+
+/// The memory of one tensor value; gives its pieces back when dropped.
+#[derive(Debug)]
+pub(crate) struct Storage {
+    /// Behind a lock because compaction moves small pieces.
+    pieces: Mutex<Vec<Piece>>,
+    /// Bytes of the value, and of each segment but the last.
+    pub(crate) bytes: u64,
+    pub(crate) segment_bytes: u64,
+    pins: AtomicUsize,
+    returns: Arc<Returns>,
+}
+
+/// Where dropped storages leave their pieces, because a drop can happen under any lock.
+#[derive(Debug, Default)]
+struct Returns(Mutex<Vec<(Vec<Piece>, u64)>>);
+
+impl Storage {
+    /// Where it lies now. Under the device's lock, or while pinned, it stays there.
+    pub(crate) fn pieces(&self) -> Vec<Piece> {
+        lock(&self.pieces).clone()
+    }
+
+    /// Keeps compaction from moving it while somebody uses its place outside the device's lock.
+    pub(crate) fn pin(self: &Arc<Self>) -> Pinned {
+        self.pins.fetch_add(1, Ordering::SeqCst);
+        Pinned(Arc::clone(self))
+    }
+
+    fn is_pinned(&self) -> bool {
+        self.pins.load(Ordering::SeqCst) > 0
+    }
+}
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        let pieces = core::mem::take(&mut *lock(&self.pieces));
+        lock(&self.returns.0).push((pieces, self.bytes));
+    }
+}
+
+/// A storage that stays where it is.
+#[derive(Debug)]
+pub(crate) struct Pinned(Arc<Storage>);
+
+impl core::ops::Deref for Pinned {
+    type Target = Storage;
+
+    fn deref(&self) -> &Storage {
+        &self.0
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        self.0.pins.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Why an allocation did not happen, while the store can still do something about it.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// It would exceed the cap.
+    Cap(u64),
+    /// The driver said no.
+    Driver(crate::error::Error),
+}
+
+/// All memory of one device.
+#[derive(Debug)]
+pub(crate) struct Store {
+    pool: Pool,
+    segments: Segments,
+    cap: Option<u64>,
+    returns: Arc<Returns>,
+    tensors: u64,
+    live: u64,
+    live_peak: u64,
+}
+
+impl Store {
+    pub(crate) fn new(gpu: &Gpu) -> Self {
+        let caps = gpu.caps();
+        Self {
+            pool: Pool::new(caps),
+            segments: Segments::new(caps),
+            cap: caps.identity.is_software().then(host_memory::cap_default).flatten(),
+            returns: Arc::default(),
+            tensors: 0,
+            live: 0,
+            live_peak: 0,
+        }
+    }
+
+    pub(crate) const fn segments(&self) -> &Segments {
+        &self.segments
+    }
+
+    pub(crate) fn set_cap(&mut self, cap: Option<u64>) {
+        self.cap = cap;
+    }
+
+    /// Takes back what was dropped since.
+    fn settle(&mut self) {
+        let returned = core::mem::take(&mut *lock(&self.returns.0));
+        for (pieces, bytes) in returned {
+            self.tensors -= 1;
+            self.live -= bytes;
+            pieces.into_iter().for_each(|piece| self.pool.put(piece));
+        }
+    }
+
+    /// Memory for `bytes` bytes in segments of at most `segment_bytes`, in none of the buffers in `avoid`.
+    pub(crate) fn allocate(
+        &mut self,
+        gpu: &Gpu,
+        bytes: u64,
+        segment_bytes: u64,
+        avoid: &[u64],
+    ) -> Result<Arc<Storage>, Refusal> {
+        self.settle();
+        let mut pieces = Vec::new();
+        for size in self.segments.sizes(bytes, segment_bytes) {
+            match self.pool.take(gpu, size, self.cap, avoid) {
+                Ok(piece) => pieces.push(piece),
+                Err(refusal) => {
+                    pieces.into_iter().for_each(|piece| self.pool.put(piece));
+                    return Err(refusal);
+                }
+            }
+        }
+        self.tensors += 1;
+        self.live += bytes;
+        self.live_peak = self.live_peak.max(self.live);
+        let storage = Arc::new(Storage {
+            pieces: Mutex::new(pieces),
+            bytes,
+            segment_bytes,
+            pins: AtomicUsize::new(0),
+            returns: Arc::clone(&self.returns),
+        });
+        self.pool.note_owner(&storage);
+        Ok(storage)
+    }
+
+    /// Gives every unused buffer back to the driver; returns the bytes.
+    pub(crate) fn trim(&mut self) -> u64 {
+        self.settle();
+        self.pool.trim()
+    }
+
+    /// Moves small tensors together; the copies are recorded into `encoder`. Returns the bytes given back.
+    pub(crate) fn compact(&mut self, encoder: &mut wgpu::CommandEncoder) -> u64 {
+        self.settle();
+        compact::compact(&mut self.pool, encoder);
+        self.pool.trim()
+    }
+
+    /// Whether a tensor of `bytes` would fit, without allocating it.
+    pub(crate) fn fit(&mut self, bytes: u64, bytes_staging: u64) -> Fit {
+        self.settle();
+        let (mut segments, mut reserve, mut occupied) = (0, 0, 0);
+        for size in self.segments.sizes(bytes, self.segments.bytes_max) {
+            let (anew, whole) = self.pool.preview(size);
+            segments += 1;
+            reserve += anew;
+            occupied += whole;
+        }
+        let usage = self.pool.usage();
+        let over = self.cap.map_or(0, |cap| (usage.reserved + reserve).saturating_sub(cap));
+        Fit {
+            bytes,
+            segments,
+            bytes_padding: occupied - bytes,
+            bytes_reserve: reserve,
+            bytes_give_back: over,
+            bytes_staging,
+            fits: over <= usage.free,
+        }
+    }
+
+    /// The numbers of an out-of-memory error.
+    pub(crate) fn shortage(&mut self, requested: u64) -> Shortage {
+        let memory = self.memory();
+        Shortage {
+            requested,
+            live: memory.bytes_live,
+            pooled: memory.bytes_pooled,
+            largest_free: memory.bytes_largest_free,
+            cap: self.cap,
+        }
+    }
+
+    /// The statistics.
+    pub(crate) fn memory(&mut self) -> Memory {
+        self.settle();
+        let usage = self.pool.usage();
+        Memory {
+            bytes_live: self.live,
+            bytes_pooled: usage.free,
+            bytes_padding: usage.reserved - usage.free - self.live,
+            bytes_reserved: usage.reserved,
+            bytes_live_peak: self.live_peak,
+            bytes_reserved_peak: self.pool.reserved_peak(),
+            bytes_largest_free: usage.largest_free,
+            bytes_cap: self.cap,
+            tensors: self.tensors,
+            buffers: usage.buffers,
+            driver: None,
+        }
+    }
+}
+
+/// The storage that a slot of a slab belongs to.
+type Owner = Weak<Storage>;

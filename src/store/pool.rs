@@ -1,0 +1,269 @@
+//! The pool: slabs of equal slots for small segments, whole buffers kept for reuse for large ones.
+//!
+//! Four slot sizes per octave keep padding under a quarter of a small tensor and under an eighth on average. A
+//! slab's slots are interchangeable, so slabs do not fragment inside; they can only be thinly used, which
+//! [`compact`](super::compact) mends.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Owner, Piece, Refusal, Storage};
+use crate::caps::Caps;
+use crate::gpu::Gpu;
+
+/// Segments up to this share slabs.
+const SMALL_MAX: u64 = 256 << 10;
+
+/// A slab is about this large, if that gives a sensible number of slots.
+const SLAB_BYTES: u64 = 1 << 20;
+const SLOTS_MIN: u64 = 8;
+const SLOTS_MAX: u64 = 1024;
+
+/// Large buffers are rounded up to this, so that sizes that differ little can share one.
+const LARGE_STEP: u64 = 64 << 10;
+
+/// A kept buffer serves a request if at most this part of it would be wasted.
+const WASTE_MAX: u64 = 8;
+
+pub(super) const USAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
+    .union(wgpu::BufferUsages::COPY_SRC)
+    .union(wgpu::BufferUsages::COPY_DST);
+
+/// Where a piece goes back to.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Home {
+    Slab { slot_bytes: u64, slot: usize },
+    Large,
+}
+
+/// A buffer divided into equal slots.
+#[derive(Debug)]
+pub(super) struct Slab {
+    pub(super) buffer: wgpu::Buffer,
+    pub(super) id: u64,
+    pub(super) free: Vec<usize>,
+    /// Whose each slot is; compaction asks.
+    pub(super) owners: Vec<Option<Owner>>,
+}
+
+impl Slab {
+    pub(super) fn is_unused(&self) -> bool {
+        self.free.len() == self.owners.len()
+    }
+
+    fn piece(&self, slot_bytes: u64, slot: usize) -> Piece {
+        Piece {
+            buffer: self.buffer.clone(),
+            buffer_id: self.id,
+            offset: slot as u64 * slot_bytes,
+            bytes: slot_bytes,
+            home: Home::Slab { slot_bytes, slot },
+        }
+    }
+
+    /// Takes a slot out of the free ones.
+    pub(super) fn take(&mut self, slot_bytes: u64) -> Option<Piece> {
+        let slot = self.free.pop()?;
+        Some(self.piece(slot_bytes, slot))
+    }
+}
+
+/// What the pool holds, in bytes.
+#[derive(Debug, Default)]
+pub(super) struct Usage {
+    pub(super) reserved: u64,
+    pub(super) free: u64,
+    pub(super) largest_free: u64,
+    pub(super) buffers: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Pool {
+    pub(super) slabs: BTreeMap<u64, Vec<Slab>>,
+    /// Large buffers nobody uses, with their ids.
+    kept: Vec<(wgpu::Buffer, u64)>,
+    align: u64,
+    buffer_bytes_max: u64,
+    reserved: u64,
+    reserved_peak: u64,
+    large: u64,
+    next_id: u64,
+}
+
+impl Pool {
+    pub(super) fn new(caps: &Caps) -> Self {
+        Self {
+            slabs: BTreeMap::new(),
+            kept: Vec::new(),
+            // Bindings begin at it, and a slot never shares a cache line with another.
+            align: caps.limits.storage_align_bytes.max(64),
+            buffer_bytes_max: caps.limits.buffer_bytes_max,
+            reserved: 0,
+            reserved_peak: 0,
+            large: 0,
+            next_id: 0,
+        }
+    }
+
+    /// The slot size for a small segment: four per octave, each a multiple of the alignment.
+    fn slot_bytes(&self, bytes: u64) -> u64 {
+        let bytes = bytes.max(self.align);
+        let step = ((1 << bytes.ilog2()) / 4).max(self.align);
+        bytes.next_multiple_of(step)
+    }
+
+    /// The size of a buffer for a large segment.
+    fn large_bytes(&self, bytes: u64) -> u64 {
+        bytes.next_multiple_of(LARGE_STEP).min(self.buffer_bytes_max).max(bytes)
+    }
+
+    /// What taking a segment of this size would reserve anew, and what it would occupy.
+    pub(super) fn preview(&self, bytes: u64) -> (u64, u64) {
+        if bytes > SMALL_MAX {
+            let size = self.large_bytes(bytes);
+            return (if self.find_kept(bytes).is_some() { 0 } else { size }, size);
+        }
+        let slot = self.slot_bytes(bytes);
+        let open = self.slabs.get(&slot).is_some_and(|slabs| slabs.iter().any(|s| !s.free.is_empty()));
+        (if open { 0 } else { slot * Self::slots(slot) }, slot)
+    }
+
+    fn slots(slot_bytes: u64) -> u64 {
+        (SLAB_BYTES / slot_bytes).clamp(SLOTS_MIN, SLOTS_MAX)
+    }
+
+    fn find_kept(&self, bytes: u64) -> Option<usize> {
+        let fits = |size: u64| size >= bytes && size <= bytes + bytes / WASTE_MAX + LARGE_STEP;
+        let open = self.kept.iter().enumerate().filter(|(_, (b, _))| fits(b.size()));
+        open.min_by_key(|(_, (b, _))| b.size()).map(|(i, _)| i)
+    }
+
+    pub(super) fn take(
+        &mut self,
+        gpu: &Gpu,
+        bytes: u64,
+        cap: Option<u64>,
+        avoid: &[u64],
+    ) -> Result<Piece, Refusal> {
+        if bytes > SMALL_MAX { self.take_large(gpu, bytes, cap) } else { self.take_small(gpu, bytes, cap, avoid) }
+    }
+
+    fn take_large(&mut self, gpu: &Gpu, bytes: u64, cap: Option<u64>) -> Result<Piece, Refusal> {
+        let (buffer, buffer_id) = match self.find_kept(bytes) {
+            Some(i) => self.kept.swap_remove(i),
+            None => {
+                let made = self.create(gpu, "wharf.store.large", self.large_bytes(bytes), cap)?;
+                self.large += 1;
+                made
+            }
+        };
+        let bytes = buffer.size();
+        Ok(Piece { buffer, buffer_id, offset: 0, bytes, home: Home::Large })
+    }
+
+    fn take_small(
+        &mut self,
+        gpu: &Gpu,
+        bytes: u64,
+        cap: Option<u64>,
+        avoid: &[u64],
+    ) -> Result<Piece, Refusal> {
+        let slot_bytes = self.slot_bytes(bytes);
+        let slabs = self.slabs.entry(slot_bytes).or_default();
+        let open = slabs.iter_mut().find(|s| !s.free.is_empty() && !avoid.contains(&s.id));
+        if let Some(piece) = open.and_then(|slab| slab.take(slot_bytes)) {
+            return Ok(piece);
+        }
+        let slots = Self::slots(slot_bytes);
+        let (buffer, id) = self.create(gpu, "wharf.store.slab", slot_bytes * slots, cap)?;
+        let count = usize::try_from(slots).unwrap_or(0); // at most SLOTS_MAX
+        let mut slab = Slab { buffer, id, free: (0..count).rev().collect(), owners: vec![None; count] };
+        let piece = slab.take(slot_bytes);
+        self.slabs.entry(slot_bytes).or_default().push(slab);
+        piece.ok_or(Refusal::Cap(slot_bytes)) // a new slab has slots
+    }
+
+    fn create(
+        &mut self,
+        gpu: &Gpu,
+        label: &str,
+        bytes: u64,
+        cap: Option<u64>,
+    ) -> Result<(wgpu::Buffer, u64), Refusal> {
+        if cap.is_some_and(|cap| self.reserved + bytes > cap) {
+            return Err(Refusal::Cap(bytes));
+        }
+        let buffer = gpu.create_buffer(label, bytes, USAGE).map_err(Refusal::Driver)?;
+        self.reserved += bytes;
+        self.reserved_peak = self.reserved_peak.max(self.reserved);
+        self.next_id += 1;
+        Ok((buffer, self.next_id))
+    }
+
+    /// Takes a piece back.
+    pub(super) fn put(&mut self, piece: Piece) {
+        match piece.home {
+            Home::Large => self.kept.push((piece.buffer, piece.buffer_id)),
+            Home::Slab { slot_bytes, slot } => {
+                let slabs = self.slabs.get_mut(&slot_bytes);
+                let slab = slabs.and_then(|s| s.iter_mut().find(|s| s.id == piece.buffer_id));
+                if let Some(slab) = slab {
+                    slab.owners[slot] = None;
+                    slab.free.push(slot);
+                }
+            }
+        }
+    }
+
+    /// Remembers whose slots these are.
+    pub(super) fn note_owner(&mut self, storage: &Arc<Storage>) {
+        for piece in storage.pieces() {
+            let Home::Slab { slot_bytes, slot } = piece.home else { continue };
+            let slabs = self.slabs.get_mut(&slot_bytes);
+            let slab = slabs.and_then(|s| s.iter_mut().find(|s| s.id == piece.buffer_id));
+            if let Some(slab) = slab {
+                slab.owners[slot] = Some(Arc::downgrade(storage));
+            }
+        }
+    }
+
+    /// Drops every buffer that nobody uses.
+    pub(super) fn trim(&mut self) -> u64 {
+        let before = self.reserved;
+        for (buffer, _) in self.kept.drain(..) {
+            self.reserved -= buffer.size();
+            self.large -= 1;
+        }
+        for slabs in self.slabs.values_mut() {
+            slabs.retain(|slab| {
+                let unused = slab.is_unused();
+                self.reserved -= if unused { slab.buffer.size() } else { 0 };
+                !unused
+            });
+        }
+        self.slabs.retain(|_, slabs| !slabs.is_empty());
+        before - self.reserved
+    }
+
+    pub(super) fn usage(&self) -> Usage {
+        let mut usage = Usage { reserved: self.reserved, buffers: self.large, ..Usage::default() };
+        for (buffer, _) in &self.kept {
+            usage.free += buffer.size();
+            usage.largest_free = usage.largest_free.max(buffer.size());
+        }
+        for (&slot_bytes, slabs) in &self.slabs {
+            usage.buffers += slabs.len() as u64;
+            for slab in slabs.iter().filter(|s| !s.free.is_empty()) {
+                usage.free += slab.free.len() as u64 * slot_bytes;
+                // An unused slab can become any buffer; a used one offers a slot.
+                let largest = if slab.is_unused() { slab.buffer.size() } else { slot_bytes };
+                usage.largest_free = usage.largest_free.max(largest);
+            }
+        }
+        usage
+    }
+
+    pub(super) const fn reserved_peak(&self) -> u64 {
+        self.reserved_peak
+    }
+}

@@ -1,0 +1,61 @@
+//! How a tensor is cut into segments: pure arithmetic on the adapter's limits.
+
+use crate::caps::Caps;
+
+/// Segments begin at multiples of this, so that whatever widths two tensors have, a boundary of one is aligned for
+/// a binding of the other (256 bytes at most, times 8 for the ratio of widths).
+const GRAIN: u64 = 64 << 10;
+
+/// Below this, cutting smaller segments is not what memory is short of.
+const HALVING_MIN: u64 = 8 << 20;
+
+/// A tensor's bytes are padded to this, so that a shader may load and store whole quads of any dtype.
+pub(crate) const PAD: u64 = 32;
+
+/// The segment size of an adapter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Segments {
+    /// The largest segment.
+    pub(crate) bytes_max: u64,
+}
+
+impl Segments {
+    /// One grain below the binding limit, so that a window may begin before and end after what it needs.
+    pub(crate) fn new(caps: &Caps) -> Self {
+        let largest = caps.limits.binding_bytes_max.min(caps.limits.buffer_bytes_max);
+        let whole = largest / GRAIN * GRAIN;
+        Self { bytes_max: if whole > GRAIN { whole - GRAIN } else { largest / PAD * PAD } }
+    }
+
+    /// The next smaller segment size to try when memory is fragmented; `None` when that would not help.
+    pub(crate) fn halved(segment_bytes: u64) -> Option<u64> {
+        let half = segment_bytes / 2 / GRAIN * GRAIN;
+        (half >= HALVING_MIN).then_some(half)
+    }
+
+    /// The sizes of the segments of a tensor.
+    pub(crate) fn sizes(self, bytes: u64, segment_bytes: u64) -> impl Iterator<Item = u64> + use<> {
+        let count = bytes.div_ceil(segment_bytes);
+        (0..count).map(move |i| (bytes - i * segment_bytes).min(segment_bytes).next_multiple_of(PAD))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caps::Limit;
+
+    #[test]
+    fn segments_cover_the_tensor_and_stay_below_the_binding() {
+        for binding in [1 << 16, 1 << 20, 134_217_728, 1 << 31] {
+            let caps = Caps::webgpu_baseline().with_limit(Limit::BindingBytes, binding);
+            let segments = Segments::new(&caps);
+            assert!(segments.bytes_max <= binding, "within {binding}");
+            for bytes in [0, 1, 31, 33, 65_535, 65_536, 200 << 20, (5 << 30) + 4] {
+                let sizes: Vec<u64> = segments.sizes(bytes, segments.bytes_max).collect();
+                assert_eq!(sizes.iter().sum::<u64>(), bytes.next_multiple_of(PAD), "{bytes}");
+                assert!(sizes.iter().all(|&s| s <= segments.bytes_max), "{bytes} of {binding}");
+            }
+        }
+    }
+}

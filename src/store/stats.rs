@@ -1,0 +1,110 @@
+//! What the store tells about itself.
+
+use core::fmt;
+
+use crate::gpu::cause::bytes;
+
+/// The memory of a device, counted by wharf. Printing it gives a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Memory {
+    /// Bytes of live tensors.
+    pub bytes_live: u64,
+    /// Bytes reserved and free: what the next tensors can use, and `trim` gives back.
+    pub bytes_pooled: u64,
+    /// Bytes lost to alignment and rounding inside what live tensors occupy.
+    pub bytes_padding: u64,
+    /// Everything reserved from the driver: live, padding and pooled.
+    pub bytes_reserved: u64,
+    /// The most that was ever live.
+    pub bytes_live_peak: u64,
+    /// The most that was ever reserved.
+    pub bytes_reserved_peak: u64,
+    /// The largest free range.
+    pub bytes_largest_free: u64,
+    /// The cap, if there is one.
+    pub bytes_cap: Option<u64>,
+    /// Live tensor values.
+    pub tensors: u64,
+    /// Buffers reserved from the driver.
+    pub buffers: u64,
+    /// What the driver's allocator says, where wgpu can ask it: (allocated, reserved).
+    pub driver: Option<(u64, u64)>,
+}
+
+impl Memory {
+    /// How much of the free memory is *not* in its largest range, in percent: 0 when all of it is one range.
+    #[must_use]
+    pub fn fragmentation_percent(&self) -> u64 {
+        let scattered = self.bytes_pooled.saturating_sub(self.bytes_largest_free);
+        (scattered * 100).checked_div(self.bytes_pooled).unwrap_or(0)
+    }
+}
+
+impl fmt::Display for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let b = |n: u64| bytes(n);
+        writeln!(f, "live      {} in {} tensors, peak {}", b(self.bytes_live), self.tensors, b(self.bytes_live_peak))?;
+        writeln!(
+            f,
+            "pooled    {}, largest free {}, fragmentation {} %",
+            b(self.bytes_pooled),
+            b(self.bytes_largest_free),
+            self.fragmentation_percent()
+        )?;
+        writeln!(f, "padding   {}", b(self.bytes_padding))?;
+        write!(
+            f,
+            "reserved  {} in {} buffers, peak {}, cap {}",
+            b(self.bytes_reserved),
+            self.buffers,
+            b(self.bytes_reserved_peak),
+            self.bytes_cap.map_or_else(|| "none".into(), b)
+        )?;
+        match self.driver {
+            Some((allocated, reserved)) => {
+                write!(f, "\ndriver    {} allocated of {} reserved", b(allocated), b(reserved))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a tensor would fit, answered before anything is allocated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fit {
+    /// Bytes of the tensor.
+    pub bytes: u64,
+    /// How many segments it would be cut into.
+    pub segments: u64,
+    /// Bytes that rounding would add.
+    pub bytes_padding: u64,
+    /// Bytes that would have to be reserved from the driver.
+    pub bytes_reserve: u64,
+    /// Bytes that the pool would have to give back to stay under the cap.
+    pub bytes_give_back: u64,
+    /// Host memory that an upload needs beyond the data itself, at most.
+    pub bytes_staging: u64,
+    /// Whether it fits under the cap. Whether the driver agrees is known only by trying.
+    pub fits: bool,
+}
+
+impl fmt::Display for Fit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} in {} segment{} (+{} padding), staging {}",
+            bytes(self.bytes),
+            self.segments,
+            if self.segments == 1 { "" } else { "s" },
+            bytes(self.bytes_padding),
+            bytes(self.bytes_staging),
+        )?;
+        match (self.fits, self.bytes_give_back) {
+            (true, 0) => f.write_str(": fits"),
+            (true, n) => write!(f, ": fits after the pool gives back {}", bytes(n)),
+            (false, _) => f.write_str(": exceeds the cap"),
+        }
+    }
+}

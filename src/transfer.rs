@@ -1,0 +1,191 @@
+//! The crossing: bytes up with a receipt, bytes down into the caller's slice.
+//!
+//! Host memory is bounded whatever the tensor's size: both ways go in chunks. Up, each chunk is written straight
+//! into a staging view of wgpu's - converted on the way, block by block in the first-level cache - and submitted;
+//! [`Gpu::submit_writes`] keeps few in flight. Down, a few reused buffers are mapped in turn.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Mutex;
+
+use crate::caps::Backend;
+use crate::error::Result;
+use crate::gpu::cause::DeviceCause;
+use crate::gpu::{Drive, Gpu, Mapped, lock};
+use crate::host::Tally;
+use crate::store::{Pinned, Piece};
+
+mod receipt;
+mod source;
+
+pub use receipt::Receipt;
+pub(crate) use source::{Rules, Source};
+
+/// Chunks of one crossing. Larger ones fall out of the cache, smaller ones submit too often; GL copies once more
+/// and prefers them smaller.
+const CHUNK: u64 = 4 << 20;
+const CHUNK_GL: u64 = 1 << 20;
+
+/// Chunks on their way down at once.
+const DOWN_DEPTH: usize = 4;
+
+/// Reads up to this use small staging buffers.
+const SMALL_READ: u64 = 64 << 10;
+
+/// Copies move multiples of this.
+const COPY_ALIGN: u64 = 4;
+
+/// A contiguous part of a storage: a range of one of its pieces.
+struct Part {
+    piece: Piece,
+    /// Where in the piece.
+    offset: u64,
+    /// Where in the storage.
+    first: u64,
+    bytes: u64,
+}
+
+/// Cuts a byte range of a storage at segments and chunks.
+fn parts(storage: &Pinned, range: Range<u64>, chunk: u64) -> impl Iterator<Item = Part> + use<> {
+    let (pieces, segment) = (storage.pieces(), storage.segment_bytes);
+    let mut at = range.start;
+    core::iter::from_fn(move || {
+        if at >= range.end {
+            return None;
+        }
+        let index = usize::try_from(at / segment).ok()?;
+        let offset = at % segment;
+        let bytes = chunk.min(segment - offset).min(range.end - at);
+        let part = Part { piece: pieces.get(index)?.clone(), offset, first: at, bytes };
+        at += bytes;
+        Some(part)
+    })
+}
+
+fn chunk_bytes(gpu: &Gpu) -> u64 {
+    if gpu.caps().identity.backend == Backend::Gl { CHUNK_GL } else { CHUNK }
+}
+
+/// The host memory that an upload needs beyond the data, at most: the chunks in flight.
+pub(crate) fn staging_bytes_max(gpu: &Gpu, bytes: u64) -> u64 {
+    (chunk_bytes(gpu) * 10).min(bytes.next_multiple_of(COPY_ALIGN))
+}
+
+/// Writes all of `source` to a storage that holds as many elements. Whatever was recorded before must have been
+/// submitted: staged writes run before commands that are still being recorded.
+pub(crate) fn up(gpu: &Gpu, to: &Pinned, source: &Source<'_>, progress: &dyn Fn(u64)) -> Result<Tally> {
+    let width = source.to.width() as u64;
+    let mut tally = Tally::default();
+    for part in parts(to, 0..to.bytes, chunk_bytes(gpu)) {
+        let size = part.bytes.next_multiple_of(COPY_ALIGN);
+        let (buffer, offset) = (&part.piece.buffer, part.piece.offset + part.offset);
+        let staged = wgpu::BufferSize::new(size).map(|size| {
+            gpu.checked("upload", || gpu.queue.write_buffer_with(buffer, offset, size))
+        });
+        let staged = staged.transpose()?.flatten();
+        let mut view = staged.ok_or_else(|| {
+            let message = format!("no staging memory for {size} bytes");
+            DeviceCause::Driver { doing: "upload".into(), message }
+        })?;
+        let first = usize::try_from(part.first / width).unwrap_or(usize::MAX);
+        let filled = source.fill(first, view.slice(..), part.bytes, &mut tally);
+        // Dropping the view is what schedules the copy.
+        gpu.checked("upload", || drop(view))?;
+        filled?;
+        gpu.submit_writes(size)?;
+        progress(part.bytes);
+    }
+    Ok(tally)
+}
+
+/// Staging buffers that come back for the next read.
+#[derive(Debug, Default)]
+pub(crate) struct Ring {
+    small: Mutex<Vec<wgpu::Buffer>>,
+    large: Mutex<Vec<wgpu::Buffer>>,
+}
+
+impl Ring {
+    fn shelf(&self, bytes: u64) -> (&Mutex<Vec<wgpu::Buffer>>, u64) {
+        if bytes <= SMALL_READ { (&self.small, SMALL_READ) } else { (&self.large, CHUNK + SMALL_READ) }
+    }
+
+    fn take(&self, gpu: &Gpu, bytes: u64) -> Result<wgpu::Buffer> {
+        let (shelf, size) = self.shelf(bytes);
+        let kept = lock(shelf).pop();
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        kept.map_or_else(|| gpu.create_buffer("wharf.read.staging", size, usage), Ok)
+    }
+
+    /// Takes back a buffer that is not mapped.
+    fn put(&self, buffer: wgpu::Buffer) {
+        let mut shelf = lock(self.shelf(buffer.size()).0);
+        if shelf.len() < DOWN_DEPTH {
+            shelf.push(buffer);
+        }
+    }
+
+    /// Drops them all.
+    pub(crate) fn clear(&self) {
+        lock(&self.small).clear();
+        lock(&self.large).clear();
+    }
+}
+
+/// A chunk on its way down.
+struct Down<'a> {
+    buffer: wgpu::Buffer,
+    mapped: Mapped<'a>,
+    /// Bytes of the chunk inside the mapped buffer.
+    range: Range<u64>,
+}
+
+/// Hands the bytes `range` of a storage to `sink`, in order, in chunks that hold whole elements. Dropping the
+/// future cancels the read.
+pub(crate) async fn down(
+    gpu: &Gpu,
+    ring: &Ring,
+    drive: Drive,
+    from: &Pinned,
+    range: Range<u64>,
+    mut sink: impl FnMut(&[u8]),
+) -> Result<()> {
+    let mut parts = parts(from, range, chunk_bytes(gpu));
+    let mut pending: VecDeque<Down<'_>> = VecDeque::new();
+    loop {
+        while pending.len() < DOWN_DEPTH
+            && let Some(part) = parts.next()
+        {
+            pending.push_back(start(gpu, ring, drive, &part)?);
+        }
+        let Some(Down { buffer, mapped, range }) = pending.pop_front() else { return Ok(()) };
+        mapped.await?;
+        let view = gpu.checked("read", || buffer.slice(range).get_mapped_range())?;
+        let view = view.map_err(|error| {
+            DeviceCause::Driver { doing: "read".into(), message: error.to_string() }
+        })?;
+        sink(&view);
+        drop(view);
+        gpu.checked("read", || buffer.unmap())?;
+        ring.put(buffer);
+    }
+}
+
+/// Copies one part into a staging buffer and asks for it to be mapped.
+fn start<'a>(gpu: &'a Gpu, ring: &Ring, drive: Drive, part: &Part) -> Result<Down<'a>> {
+    let offset = part.piece.offset + part.offset;
+    let begin = offset / COPY_ALIGN * COPY_ALIGN;
+    let end = (offset + part.bytes).next_multiple_of(COPY_ALIGN);
+    let buffer = ring.take(gpu, end - begin)?;
+    let commands = gpu.checked("read", || {
+        let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor {
+            label: Some("wharf.read"),
+        });
+        encoder.copy_buffer_to_buffer(&part.piece.buffer, begin, &buffer, 0, end - begin);
+        encoder.finish()
+    })?;
+    let submission = gpu.submit("read", [commands])?;
+    let mapped = Mapped::new(gpu, drive, submission, &buffer, end - begin)?;
+    let skip = offset - begin;
+    Ok(Down { buffer, mapped, range: skip..skip + part.bytes })
+}

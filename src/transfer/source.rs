@@ -1,0 +1,139 @@
+//! The bytes of an upload, as the device wants them: gathered and converted block by block.
+
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::host::Tally;
+use crate::host::bytes::ByteView;
+use crate::host::cause::CarriageCause;
+use crate::host::convert::{Convert, converter};
+
+/// Values that are gathered and converted at once: source and result stay in the first-level cache.
+const BLOCK: usize = 1024;
+
+/// What a conversion may not do.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rules {
+    /// No value may change.
+    pub(crate) lossless: bool,
+    /// No finite value may become infinite.
+    pub(crate) finite: bool,
+}
+
+/// Host values on their way to the device as `to`.
+#[derive(Debug)]
+pub(crate) struct Source<'a> {
+    view: ByteView<'a>,
+    pub(crate) to: DType,
+    convert: Option<Convert>,
+    rules: Rules,
+}
+
+impl<'a> Source<'a> {
+    pub(crate) fn new(view: ByteView<'a>, to: DType, rules: Rules) -> Result<Self> {
+        let from = view.dtype;
+        let convert = if from == to {
+            None
+        } else {
+            Some(converter(from, to).ok_or(CarriageCause::NoConversion { from, to })?)
+        };
+        Ok(Self { view, to, convert, rules })
+    }
+
+    /// Fills `out` with the `bytes` bytes of the values from `first` on, and the rest of it with zeros.
+    pub(crate) fn fill(
+        &self,
+        first: usize,
+        mut out: wgpu::WriteOnly<'_, [u8]>,
+        bytes: u64,
+        tally: &mut Tally,
+    ) -> Result<()> {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(out.len());
+        out.slice(bytes..).fill(0);
+        let mut out = out.into_slice(..bytes);
+        let count = bytes / self.to.width();
+        if self.convert.is_none() {
+            tally.exact += count as u64;
+            if let Some(slice) = self.view.slice(first, count) {
+                out.copy_from_slice(slice);
+                return Ok(());
+            }
+        }
+        let (mut gathered, mut converted) = ([0u64; BLOCK], [0u64; BLOCK]);
+        let mut at = 0;
+        while at < count {
+            let n = BLOCK.min(count - at);
+            let block = self.block(first + at, n, &mut gathered);
+            let block = match self.convert {
+                None => block,
+                Some(convert) => {
+                    let converted = &mut bytemuck::cast_slice_mut(&mut converted)[..n * self.to.width()];
+                    self.convert(convert, block, first + at, converted, tally)?;
+                    converted
+                }
+            };
+            let place = at * self.to.width();
+            out.slice(place..place + block.len()).copy_from_slice(block);
+            at += n;
+        }
+        Ok(())
+    }
+
+    /// The next values as they are on the host, together.
+    fn block<'b>(&'b self, first: usize, n: usize, scratch: &'b mut [u64; BLOCK]) -> &'b [u8] {
+        if let Some(slice) = self.view.slice(first, n) {
+            return slice;
+        }
+        let scratch = &mut bytemuck::cast_slice_mut(scratch)[..n * self.view.dtype.width()];
+        self.view.gather(first, scratch);
+        scratch
+    }
+
+    fn convert(
+        &self,
+        convert: Convert,
+        from: &[u8],
+        first: usize,
+        to: &mut [u8],
+        tally: &mut Tally,
+    ) -> Result<()> {
+        let overflowed = tally.overflowed;
+        let done = convert(from, first as u64, to, tally);
+        let (from_dtype, to_dtype) = (self.view.dtype, self.to);
+        if let Err(at) = done {
+            let (index, value) = (at.index, self.value(at.index));
+            return Err(CarriageCause::OutOfRange { from: from_dtype, to: to_dtype, index, value }.into());
+        }
+        if let Some(index) = tally.first_changed.filter(|_| self.rules.lossless) {
+            let value = self.value(index);
+            return Err(CarriageCause::Changed { from: from_dtype, to: to_dtype, index, value }.into());
+        }
+        if self.rules.finite && tally.overflowed > overflowed {
+            return Err(self.overflow(convert, from, first));
+        }
+        Ok(())
+    }
+
+    /// The error for the first value of a block that overflows.
+    fn overflow(&self, convert: Convert, from: &[u8], first: usize) -> Error {
+        let width = self.view.dtype.width();
+        let mut one = [0u64; 1];
+        let overflows = |value: &[u8]| {
+            let mut tally = Tally::default();
+            let to = &mut bytemuck::cast_slice_mut(&mut one)[..self.to.width()];
+            convert(value, 0, to, &mut tally).is_ok() && tally.overflowed > 0
+        };
+        let offset = from.chunks_exact(width).position(overflows).unwrap_or(0);
+        let index = (first + offset) as u64;
+        let (from, to, value) = (self.view.dtype, self.to, self.value(index));
+        CarriageCause::Overflow { from, to, index, value }.into()
+    }
+
+    /// The value at an index, for a message.
+    fn value(&self, index: u64) -> String {
+        let mut bytes = [0u64; 1];
+        let width = self.view.dtype.width();
+        let raw = &mut bytemuck::cast_slice_mut(&mut bytes)[..width];
+        self.view.gather(usize::try_from(index).unwrap_or(0), raw);
+        self.view.dtype.format(raw)
+    }
+}
