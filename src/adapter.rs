@@ -165,7 +165,9 @@ impl Listing {
         });
         let software = names(&|e| e.verdict == Verdict::Software);
         Err(match (&self.wanted, unfit) {
-            (_, Some((name, because))) if software.is_empty() => AdapterCause::Unfit { name, because },
+            (_, Some((name, because))) if software.is_empty() => {
+                AdapterCause::Unfit { name, because }
+            }
             (Wanted::Named { text, from_env }, _) => {
                 let (text, from_env) = (text.clone(), *from_env);
                 AdapterCause::NotFound { text, from_env, there: names(&|_| true) }

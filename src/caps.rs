@@ -6,6 +6,10 @@
 
 use core::fmt;
 
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod fixtures;
+
 /// The API through which an adapter is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -393,7 +397,8 @@ impl Caps {
     /// The same adapter with no limit better than the WebGPU baseline.
     #[must_use]
     pub fn with_baseline_limits(self) -> Self {
-        let floor = |caps: Self, &limit: &Limit| caps.with_limit(limit, Limits::BASELINE.get(limit));
+        let floor =
+            |caps: Self, &limit: &Limit| caps.with_limit(limit, Limits::BASELINE.get(limit));
         Limit::ALL.iter().fold(self, floor)
     }
 

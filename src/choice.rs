@@ -125,3 +125,6 @@ pub(crate) fn choose(adapters: &[Caps], wanted: &Wanted) -> Vec<Verdict> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -107,7 +107,9 @@ impl Gpu {
             return Err(DeviceCause::Lost { reason, message: message.clone(), last }.into());
         }
         match lock(&self.troubles.stray).clone() {
-            Some(message) => Err(DeviceCause::Driver { doing: "an earlier call".into(), message }.into()),
+            Some(message) => {
+                Err(DeviceCause::Driver { doing: "an earlier call".into(), message }.into())
+            }
             None => Ok(()),
         }
     }
@@ -116,13 +118,20 @@ impl Gpu {
     pub(crate) fn checked<T>(&self, doing: &str, calls: impl FnOnce() -> T) -> Result<T> {
         let _gl = self.gl_lock();
         self.alive()?;
-        let filters =
-            [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Internal, wgpu::ErrorFilter::Validation];
+        let filters = [
+            wgpu::ErrorFilter::OutOfMemory,
+            wgpu::ErrorFilter::Internal,
+            wgpu::ErrorFilter::Validation,
+        ];
         let scopes = filters.map(|filter| self.device.push_error_scope(filter));
         let out = calls();
         let mut raised = None;
         for scope in scopes.into_iter().rev() {
             raised = wait::now(scope.pop()).flatten().or(raised);
+        }
+        if raised.is_some() {
+            // It may be the echo of a loss, which is reported at the next poll.
+            let _ = self.device.poll(wgpu::PollType::Poll);
         }
         // A lost device raises nothing in scopes.
         self.alive()?;
@@ -225,8 +234,6 @@ fn driver_error(doing: &str, error: &wgpu::Error) -> Error {
         wgpu::Error::OutOfMemory { .. } => {
             DeviceCause::OutOfMemory { shortage: Shortage::default(), capped: false }.into()
         }
-        error => {
-            DeviceCause::Driver { doing: doing.into(), message: error.to_string() }.into()
-        }
+        error => DeviceCause::Driver { doing: doing.into(), message: error.to_string() }.into(),
     }
 }

@@ -92,6 +92,10 @@ impl<'a, T: Element> HostView<'a, T> {
 
     /// The same as bytes.
     pub(crate) fn bytes(&self) -> ByteView<'a> {
-        ByteView { dtype: T::DTYPE, bytes: bytemuck::cast_slice(self.data), layout: self.layout.collapse() }
+        ByteView {
+            dtype: T::DTYPE,
+            bytes: bytemuck::cast_slice(self.data),
+            layout: self.layout.collapse(),
+        }
     }
 }

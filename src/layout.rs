@@ -92,7 +92,8 @@ impl Layout {
     pub fn is_dense(&self) -> bool {
         let want = row_major(&self.shape);
         let axes = self.shape.dims().iter().zip(self.strides().iter().zip(&want));
-        self.shape.is_empty() || axes.into_iter().all(|(&dim, (have, want))| dim == 1 || have == want)
+        self.shape.is_empty()
+            || axes.into_iter().all(|(&dim, (have, want))| dim == 1 || have == want)
     }
 
     /// The elements it touches, as a range of memory; empty for an empty shape.
@@ -322,7 +323,8 @@ impl Layout {
                 _ => axes.push((dim, stride)),
             }
         }
-        let mut collapsed = Self { shape: Shape::SCALAR, strides: [0; RANK_MAX], offset: self.offset };
+        let mut collapsed =
+            Self { shape: Shape::SCALAR, strides: [0; RANK_MAX], offset: self.offset };
         let dims: Vec<usize> = axes.iter().map(|a| a.0).collect();
         // The same element count in fewer axes: the shape exists.
         collapsed.shape = Shape::new(dims).unwrap_or(self.shape);

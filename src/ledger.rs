@@ -91,7 +91,11 @@ impl fmt::Display for Ledger {
         for c in &self.largest {
             let (size, ms) = (bytes(c.bytes), c.duration.as_secs_f64() * 1e3);
             let (direction, at) = (c.direction, c.location);
-            writeln!(f, "  {direction:<6}{size:>9} {:<5}{ms:>9.3} ms  {} at {at}", c.dtype, c.call)?;
+            writeln!(
+                f,
+                "  {direction:<6}{size:>9} {:<5}{ms:>9.3} ms  {} at {at}",
+                c.dtype, c.call
+            )?;
         }
         Ok(())
     }
@@ -191,6 +195,9 @@ impl Cause for Denied {
     }
 
     fn help(&self) -> Option<String> {
-        Some("move it out of the guarded region, or guard with `Crossings::Log` to see them all".into())
+        Some(
+            "move it out of the guarded region, or guard with `Crossings::Log` to see them all"
+                .into(),
+        )
     }
 }

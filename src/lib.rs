@@ -33,4 +33,4 @@ pub use shape::{IntoShape, RANK_MAX, Shape};
 pub use store::{Fit, Memory};
 pub use tensor::Tensor;
 pub use transfer::Receipt;
-pub use wgpu;
+pub use {half, wgpu};

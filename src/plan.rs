@@ -164,7 +164,9 @@ impl fmt::Display for Permission {
             Self::Preserves(from, to) => {
                 write!(f, "; policy allows {from} -> {to} where each value survives")
             }
-            Self::Impossible(from, to) => write!(f, "; {from} -> {to} is no conversion of an upload"),
+            Self::Impossible(from, to) => {
+                write!(f, "; {from} -> {to} is no conversion of an upload")
+            }
             Self::Could(from, to) if to.is_integer() => {
                 write!(f, "; allow {from} -> {to} to narrow with a range check")
             }
@@ -283,7 +285,9 @@ fn carriage(caps: &Caps, policy: &Policy, dtype: DType) -> Carriage {
     }
     let needs = NEEDS.iter().find(|(d, _)| *d == dtype).map(|(_, feature)| *feature);
     match needs {
-        None if dtype.width() == 4 => row(dtype, How::Native, Some(dtype), false, Reason::Supported),
+        None if dtype.width() == 4 => {
+            row(dtype, How::Native, Some(dtype), false, Reason::Supported)
+        }
         None => {
             let bits = dtype.width() * 8;
             row(dtype, How::Packed, Some(dtype), true, Reason::NoType { bits })
@@ -368,7 +372,8 @@ impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rows = vec![["dtype", "how", "stored", "computed", "because"].map(String::from)];
         rows.extend(self.rows.iter().map(|c| {
-            let [dtype, how, computed] = [c.dtype.name(), c.how.name(), c.computed_in()].map(Into::into);
+            let [dtype, how, computed] =
+                [c.dtype.name(), c.how.name(), c.computed_in()].map(Into::into);
             [dtype, how, c.stored_as(), computed, c.because.to_string()]
         }));
         for (i, [dtype, how, stored, computed, because]) in rows.iter().enumerate() {

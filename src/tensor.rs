@@ -13,8 +13,8 @@ use crate::gpu::Drive;
 use crate::host::cause::CarriageCause;
 use crate::layout::Layout;
 use crate::ledger::{Crossing, Direction};
-use crate::shape::cause::ShapeCause;
 use crate::shape::Shape;
+use crate::shape::cause::ShapeCause;
 use crate::store::Storage;
 use crate::transfer::down;
 
@@ -143,7 +143,8 @@ impl Tensor {
         let pinned = self.storage.pin();
         let mut rest = out;
         down(&engine.gpu, &engine.ring, drive, &pinned, range, |chunk| {
-            let (now, later) = core::mem::take(&mut rest).split_at_mut(chunk.len() / T::DTYPE.width());
+            let (now, later) =
+                core::mem::take(&mut rest).split_at_mut(chunk.len() / T::DTYPE.width());
             T::copy_from_bytes(chunk, now);
             rest = later;
         })

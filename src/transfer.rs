@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::gpu::cause::DeviceCause;
 use crate::gpu::{Drive, Gpu, Mapped, lock};
 use crate::host::Tally;
-use crate::store::{Pinned, Piece};
+use crate::store::{Piece, Pinned};
 
 mod receipt;
 mod source;
@@ -34,6 +34,9 @@ const SMALL_READ: u64 = 64 << 10;
 
 /// Copies move multiples of this.
 const COPY_ALIGN: u64 = 4;
+
+/// Room in a staging buffer for what alignment adds to a chunk.
+const SLACK: u64 = 256;
 
 /// A contiguous part of a storage: a range of one of its pieces.
 struct Part {
@@ -63,7 +66,10 @@ fn parts(storage: &Pinned, range: Range<u64>, chunk: u64) -> impl Iterator<Item 
 }
 
 fn chunk_bytes(gpu: &Gpu) -> u64 {
-    if gpu.caps().identity.backend == Backend::Gl { CHUNK_GL } else { CHUNK }
+    let caps = gpu.caps();
+    let chunk = if caps.identity.backend == Backend::Gl { CHUNK_GL } else { CHUNK };
+    // A staging buffer holds a chunk and what alignment adds.
+    chunk.min((caps.limits.buffer_bytes_max - SLACK) / SLACK * SLACK)
 }
 
 /// The host memory that an upload needs beyond the data, at most: the chunks in flight.
@@ -73,7 +79,12 @@ pub(crate) fn staging_bytes_max(gpu: &Gpu, bytes: u64) -> u64 {
 
 /// Writes all of `source` to a storage that holds as many elements. Whatever was recorded before must have been
 /// submitted: staged writes run before commands that are still being recorded.
-pub(crate) fn up(gpu: &Gpu, to: &Pinned, source: &Source<'_>, progress: &dyn Fn(u64)) -> Result<Tally> {
+pub(crate) fn up(
+    gpu: &Gpu,
+    to: &Pinned,
+    source: &Source<'_>,
+    progress: &dyn Fn(u64),
+) -> Result<Tally> {
     let width = source.to.width() as u64;
     let mut tally = Tally::default();
     for part in parts(to, 0..to.bytes, chunk_bytes(gpu)) {
@@ -106,20 +117,20 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    fn shelf(&self, bytes: u64) -> (&Mutex<Vec<wgpu::Buffer>>, u64) {
-        if bytes <= SMALL_READ { (&self.small, SMALL_READ) } else { (&self.large, CHUNK + SMALL_READ) }
+    fn shelf(&self, bytes: u64) -> &Mutex<Vec<wgpu::Buffer>> {
+        if bytes <= SMALL_READ { &self.small } else { &self.large }
     }
 
     fn take(&self, gpu: &Gpu, bytes: u64) -> Result<wgpu::Buffer> {
-        let (shelf, size) = self.shelf(bytes);
-        let kept = lock(shelf).pop();
+        let kept = lock(self.shelf(bytes)).pop();
+        let size = if bytes <= SMALL_READ { SMALL_READ } else { chunk_bytes(gpu) + SLACK };
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         kept.map_or_else(|| gpu.create_buffer("wharf.read.staging", size, usage), Ok)
     }
 
     /// Takes back a buffer that is not mapped.
     fn put(&self, buffer: wgpu::Buffer) {
-        let mut shelf = lock(self.shelf(buffer.size()).0);
+        let mut shelf = lock(self.shelf(buffer.size()));
         if shelf.len() < DOWN_DEPTH {
             shelf.push(buffer);
         }
@@ -136,8 +147,9 @@ impl Ring {
 struct Down<'a> {
     buffer: wgpu::Buffer,
     mapped: Mapped<'a>,
+    mapped_bytes: u64,
     /// Bytes of the chunk inside the mapped buffer.
-    range: Range<u64>,
+    range: Range<usize>,
 }
 
 /// Hands the bytes `range` of a storage to `sink`, in order, in chunks that hold whole elements. Dropping the
@@ -158,13 +170,16 @@ pub(crate) async fn down(
         {
             pending.push_back(start(gpu, ring, drive, &part)?);
         }
-        let Some(Down { buffer, mapped, range }) = pending.pop_front() else { return Ok(()) };
+        let Some(Down { buffer, mapped, mapped_bytes, range }) = pending.pop_front() else {
+            return Ok(());
+        };
         mapped.await?;
-        let view = gpu.checked("read", || buffer.slice(range).get_mapped_range())?;
-        let view = view.map_err(|error| {
-            DeviceCause::Driver { doing: "read".into(), message: error.to_string() }
+        let view = gpu.checked("read", || buffer.slice(..mapped_bytes).get_mapped_range())?;
+        let view = view.map_err(|error| DeviceCause::Driver {
+            doing: "read".into(),
+            message: error.to_string(),
         })?;
-        sink(&view);
+        sink(view.get(range).unwrap_or_default());
         drop(view);
         gpu.checked("read", || buffer.unmap())?;
         ring.put(buffer);
@@ -178,14 +193,16 @@ fn start<'a>(gpu: &'a Gpu, ring: &Ring, drive: Drive, part: &Part) -> Result<Dow
     let end = (offset + part.bytes).next_multiple_of(COPY_ALIGN);
     let buffer = ring.take(gpu, end - begin)?;
     let commands = gpu.checked("read", || {
-        let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor {
-            label: Some("wharf.read"),
-        });
+        let mut encoder = gpu
+            .device
+            .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("wharf.read") });
         encoder.copy_buffer_to_buffer(&part.piece.buffer, begin, &buffer, 0, end - begin);
         encoder.finish()
     })?;
     let submission = gpu.submit("read", [commands])?;
     let mapped = Mapped::new(gpu, drive, submission, &buffer, end - begin)?;
-    let skip = offset - begin;
-    Ok(Down { buffer, mapped, range: skip..skip + part.bytes })
+    // Within one chunk.
+    let place = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    let range = place(offset - begin)..place(offset - begin + part.bytes);
+    Ok(Down { buffer, mapped, mapped_bytes: end - begin, range })
 }

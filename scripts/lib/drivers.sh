@@ -73,8 +73,9 @@ find_manifest() {
     [ -n "$manifest" ]
 }
 
+# A 32-bit twin may lie beside the one that is wanted.
 first_manifest() {
-    find "$@" -maxdepth 1 -name "$manifest_name" 2>/dev/null | head -n 1
+    find "$@" -maxdepth 1 -name "$manifest_name" ! -name '*.i?86.json' 2>/dev/null | head -n 1
 }
 
 # installed PACKAGE...: true where there is no dpkg to ask: the libraries have been looked for already.
@@ -139,9 +140,9 @@ backports_sources() {
     if [ -e "$keyring" ]; then
         options="[signed-by=$keyring] "
     fi
-    if [ -n "$mirror" ]; then
-        printf "deb $options$mirror %s main\n" "$release" "$release-backports"
-    fi
+    for listed in ${mirror:+"$release" "$release-backports"}; do
+        echo "deb $options$mirror $listed main"
+    done
 }
 
 release_name() (
@@ -178,8 +179,9 @@ lift_out() {
 
 # A library that lacks another one makes a driver that the loader passes over without a word.
 whole() {
-    missing=$(LD_LIBRARY_PATH=$driver_folder ldd "$driver_folder/$library" | grep 'not found' | head -n 1)
-    [ -z "$missing" ] || lacks "$library finds no" $missing
+    missing=$(LC_ALL=C LD_LIBRARY_PATH=$driver_folder ldd "$driver_folder/$library" |
+        sed -n 's/^[[:space:]]*\(.*\) => not found.*/\1/p; s/.*: \(version .*\) not found.*/\1/p' | head -n 1)
+    [ -z "$missing" ] || lacks "$library needs what this system has not: $missing"
 }
 
 # Enters, in this shell, the environment in which the driver last set up is the only adapter.

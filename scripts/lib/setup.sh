@@ -114,12 +114,12 @@ vulkan_manifests() {
 
 # A manifest outlives its driver: it counts only if the library it names is there.
 manifest_works() {
-    library=$(sed -n 's/.*"library_path"[^"]*"\([^"]*\)".*/\1/p' "$1" 2>/dev/null)
-    case $library in
+    named=$(sed -n 's/.*"library_path"[^"]*"\([^"]*\)".*/\1/p' "$1" 2>/dev/null)
+    case $named in
     '') return 1 ;;
-    /*) [ -e "$library" ] ;;
-    */*) [ -e "$(dirname "$1")/$library" ] ;; # relative to the manifest
-    *) library_found "$library" ;;            # searched for like any other library
+    /*) [ -e "$named" ] ;;
+    */*) [ -e "$(dirname "$1")/$named" ] ;; # relative to the manifest
+    *) library_found "$named" ;;            # searched for like any other library
     esac
 }
 

@@ -69,7 +69,8 @@ impl Cause for AdapterCause {
                     .into()
             }
             Self::NotFound { .. } => {
-                "name an adapter by its index, or by part of its name, vendor, driver or backend".into()
+                "name an adapter by its index, or by part of its name, vendor, driver or backend"
+                    .into()
             }
             Self::Unfit { .. } | Self::Refused { .. } => {
                 "choose another adapter: `Adapter::list()` shows them".into()

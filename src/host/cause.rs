@@ -28,8 +28,12 @@ impl fmt::Display for CarriageCause {
             Self::Overflow { from, to, index, value } => {
                 write!(f, "{from} -> {to}: value {value} at index {index} overflows to infinity")
             }
-            Self::NoConversion { from, to } => write!(f, "no conversion {from} -> {to} between host and device"),
-            Self::ReadAs { tensor, asked } => write!(f, "tensor is {tensor}, read asks for {asked}"),
+            Self::NoConversion { from, to } => {
+                write!(f, "no conversion {from} -> {to} between host and device")
+            }
+            Self::ReadAs { tensor, asked } => {
+                write!(f, "tensor is {tensor}, read asks for {asked}")
+            }
             Self::Mixed { left, right } => write!(f, "dtypes differ: left {left}, right {right}"),
             Self::NotFor { dtype } => write!(f, "not defined for {dtype}"),
         }
@@ -52,14 +56,16 @@ impl Cause for CarriageCause {
     fn help(&self) -> Option<String> {
         let help = match self {
             Self::OutOfRange { .. } => {
-                "keep the wider dtype on an adapter that has it, or bring the value into range".into()
+                "keep the wider dtype on an adapter that has it, or bring the value into range"
+                    .into()
             }
             Self::Changed { from, to, .. } => {
                 let pair = format!("DType::{from:?}, DType::{to:?}");
                 format!("have roundings counted instead of refused: `.allow({pair})`")
             }
             Self::Overflow { .. } => {
-                "scale the data, or leave out `overflow_is_error()` to have overflows counted".into()
+                "scale the data, or leave out `overflow_is_error()` to have overflows counted"
+                    .into()
             }
             Self::NoConversion { .. } => "convert on the host, or cast on the device".into(),
             Self::ReadAs { tensor, asked } => {

@@ -30,7 +30,9 @@ pub(crate) enum ShapeCause {
 impl fmt::Display for ShapeCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Rank { rank, rank_max } => write!(f, "rank {rank} is above the largest, {rank_max}"),
+            Self::Rank { rank, rank_max } => {
+                write!(f, "rank {rank} is above the largest, {rank_max}")
+            }
             Self::Elements { dims } => {
                 write!(f, "shape {dims:?} has more than {} elements", isize::MAX)
             }

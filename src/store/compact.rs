@@ -33,7 +33,8 @@ fn move_one(
     let movable = |owner: &Option<super::Owner>| {
         owner.as_ref()?.upgrade().filter(|storage| !storage.is_pinned())
     };
-    let found = slabs[from].owners.iter().enumerate().find_map(|(slot, o)| Some((slot, movable(o)?)));
+    let found =
+        slabs[from].owners.iter().enumerate().find_map(|(slot, o)| Some((slot, movable(o)?)));
     let Some((slot, storage)) = found else { return false };
     let Some(place) = slabs[to].take(slot_bytes) else { return false };
     let old = replace(&storage, slabs[from].id, place.clone());

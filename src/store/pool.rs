@@ -119,17 +119,24 @@ impl Pool {
 
     /// What taking a segment of this size would reserve anew, and what it would occupy.
     pub(super) fn preview(&self, bytes: u64) -> (u64, u64) {
-        if bytes > SMALL_MAX {
+        if !self.is_small(bytes) {
             let size = self.large_bytes(bytes);
             return (if self.find_kept(bytes).is_some() { 0 } else { size }, size);
         }
         let slot = self.slot_bytes(bytes);
-        let open = self.slabs.get(&slot).is_some_and(|slabs| slabs.iter().any(|s| !s.free.is_empty()));
-        (if open { 0 } else { slot * Self::slots(slot) }, slot)
+        let open =
+            self.slabs.get(&slot).is_some_and(|slabs| slabs.iter().any(|s| !s.free.is_empty()));
+        (if open { 0 } else { slot * self.slots(slot) }, slot)
     }
 
-    fn slots(slot_bytes: u64) -> u64 {
-        (SLAB_BYTES / slot_bytes).clamp(SLOTS_MIN, SLOTS_MAX)
+    fn slots(&self, slot_bytes: u64) -> u64 {
+        let wanted = (SLAB_BYTES / slot_bytes).clamp(SLOTS_MIN, SLOTS_MAX);
+        wanted.min(self.buffer_bytes_max / slot_bytes)
+    }
+
+    /// Whether a segment of this size shares a slab.
+    fn is_small(&self, bytes: u64) -> bool {
+        bytes <= SMALL_MAX && self.slot_bytes(bytes) <= self.buffer_bytes_max
     }
 
     fn find_kept(&self, bytes: u64) -> Option<usize> {
@@ -145,7 +152,11 @@ impl Pool {
         cap: Option<u64>,
         avoid: &[u64],
     ) -> Result<Piece, Refusal> {
-        if bytes > SMALL_MAX { self.take_large(gpu, bytes, cap) } else { self.take_small(gpu, bytes, cap, avoid) }
+        if self.is_small(bytes) {
+            self.take_small(gpu, bytes, cap, avoid)
+        } else {
+            self.take_large(gpu, bytes, cap)
+        }
     }
 
     fn take_large(&mut self, gpu: &Gpu, bytes: u64, cap: Option<u64>) -> Result<Piece, Refusal> {
@@ -174,10 +185,11 @@ impl Pool {
         if let Some(piece) = open.and_then(|slab| slab.take(slot_bytes)) {
             return Ok(piece);
         }
-        let slots = Self::slots(slot_bytes);
+        let slots = self.slots(slot_bytes);
         let (buffer, id) = self.create(gpu, "wharf.store.slab", slot_bytes * slots, cap)?;
         let count = usize::try_from(slots).unwrap_or(0); // at most SLOTS_MAX
-        let mut slab = Slab { buffer, id, free: (0..count).rev().collect(), owners: vec![None; count] };
+        let mut slab =
+            Slab { buffer, id, free: (0..count).rev().collect(), owners: vec![None; count] };
         let piece = slab.take(slot_bytes);
         self.slabs.entry(slot_bytes).or_default().push(slab);
         piece.ok_or(Refusal::Cap(slot_bytes)) // a new slab has slots

@@ -36,7 +36,8 @@ impl Segments {
     /// The sizes of the segments of a tensor.
     pub(crate) fn sizes(self, bytes: u64, segment_bytes: u64) -> impl Iterator<Item = u64> + use<> {
         let count = bytes.div_ceil(segment_bytes);
-        (0..count).map(move |i| (bytes - i * segment_bytes).min(segment_bytes).next_multiple_of(PAD))
+        (0..count)
+            .map(move |i| (bytes - i * segment_bytes).min(segment_bytes).next_multiple_of(PAD))
     }
 }
 

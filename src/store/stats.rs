@@ -44,7 +44,13 @@ impl Memory {
 impl fmt::Display for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let b = |n: u64| bytes(n);
-        writeln!(f, "live      {} in {} tensors, peak {}", b(self.bytes_live), self.tensors, b(self.bytes_live_peak))?;
+        writeln!(
+            f,
+            "live      {} in {} tensors, peak {}",
+            b(self.bytes_live),
+            self.tensors,
+            b(self.bytes_live_peak)
+        )?;
         writeln!(
             f,
             "pooled    {}, largest free {}, fragmentation {} %",

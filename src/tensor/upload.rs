@@ -30,7 +30,11 @@ impl Device {
     ///
     /// The tensor arrives bit-exact, or converted with a receipt that counts what changed, or not at all.
     #[track_caller]
-    pub fn upload<T: Element>(&self, data: &[T], shape: impl IntoShape) -> Result<(Tensor, Receipt)> {
+    pub fn upload<T: Element>(
+        &self,
+        data: &[T],
+        shape: impl IntoShape,
+    ) -> Result<(Tensor, Receipt)> {
         self.carry(&HostView::new(data, shape)?, "upload", Location::caller())
     }
 
@@ -57,7 +61,13 @@ impl Device {
             (false, false) => How::Converted { to: stored, lossless: false },
         };
         let rules = self.rules(how);
-        self.execute(view.bytes(), *view.layout(), Order { to: stored, how, rules }, "upload_as", Location::caller())
+        self.execute(
+            view.bytes(),
+            *view.layout(),
+            Order { to: stored, how, rules },
+            "upload_as",
+            Location::caller(),
+        )
     }
 
     fn carry<T: Element>(

@@ -65,7 +65,12 @@ impl fmt::Display for Receipt {
         if t.is_exact() && t.nan == 0 {
             f.write_str(", all exact")?;
         } else {
-            let rows = [(t.rounded, "rounded"), (t.overflowed, "overflowed"), (t.flushed, "flushed"), (t.nan, "NaN")];
+            let rows = [
+                (t.rounded, "rounded"),
+                (t.overflowed, "overflowed"),
+                (t.flushed, "flushed"),
+                (t.nan, "NaN"),
+            ];
             for (count, name) in rows.into_iter().filter(|(count, _)| *count > 0) {
                 write!(f, ", {count} {name}")?;
             }
@@ -78,7 +83,11 @@ impl fmt::Display for Receipt {
             return Ok(());
         }
         write!(f, "\n  layout   {} -> {}", self.layout_from, self.layout_to)?;
-        write!(f, "\n  values   {} exact, {} rounded, {} overflowed, {} flushed, {} NaN", t.exact, t.rounded, t.overflowed, t.flushed, t.nan)?;
+        write!(
+            f,
+            "\n  values   {} exact, {} rounded, {} overflowed, {} flushed, {} NaN",
+            t.exact, t.rounded, t.overflowed, t.flushed, t.nan
+        )?;
         f.write_str("\n  errors   ")?;
         worst(f, "absolute", t.abs_error_max)?;
         worst(f, ", relative", t.rel_error_max)?;

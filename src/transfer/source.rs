@@ -66,7 +66,8 @@ impl<'a> Source<'a> {
             let block = match self.convert {
                 None => block,
                 Some(convert) => {
-                    let converted = &mut bytemuck::cast_slice_mut(&mut converted)[..n * self.to.width()];
+                    let converted =
+                        &mut bytemuck::cast_slice_mut(&mut converted)[..n * self.to.width()];
                     self.convert(convert, block, first + at, converted, tally)?;
                     converted
                 }
@@ -101,11 +102,15 @@ impl<'a> Source<'a> {
         let (from_dtype, to_dtype) = (self.view.dtype, self.to);
         if let Err(at) = done {
             let (index, value) = (at.index, self.value(at.index));
-            return Err(CarriageCause::OutOfRange { from: from_dtype, to: to_dtype, index, value }.into());
+            return Err(
+                CarriageCause::OutOfRange { from: from_dtype, to: to_dtype, index, value }.into()
+            );
         }
         if let Some(index) = tally.first_changed.filter(|_| self.rules.lossless) {
             let value = self.value(index);
-            return Err(CarriageCause::Changed { from: from_dtype, to: to_dtype, index, value }.into());
+            return Err(
+                CarriageCause::Changed { from: from_dtype, to: to_dtype, index, value }.into()
+            );
         }
         if self.rules.finite && tally.overflowed > overflowed {
             return Err(self.overflow(convert, from, first));

@@ -1,0 +1,148 @@
+//! Which of several adapters is taken, and what the others are told.
+
+use super::*;
+use crate::caps::fixtures::{amd_vulkan, apple_m2, dx12_without_dxc, llvmpipe_gl, nvidia_vulkan};
+use crate::caps::fixtures::{lavapipe, swiftshader};
+use crate::caps::{Feature, Limit};
+
+const HARDWARE: Wanted = Wanted::Best { software: false };
+const ANYTHING: Wanted = Wanted::Best { software: true };
+
+fn named(text: &str) -> Wanted {
+    Wanted::Named { text: text.into(), from_env: false }
+}
+
+/// The verdicts, a line each.
+fn told(adapters: &[Caps], wanted: &Wanted) -> Vec<String> {
+    choose(adapters, wanted).iter().map(ToString::to_string).collect()
+}
+
+/// The index of the one that is taken.
+fn taken(adapters: &[Caps], wanted: &Wanted) -> Option<usize> {
+    let verdicts = choose(adapters, wanted);
+    let chosen = verdicts.iter().filter(|v| **v == Verdict::Chosen).count();
+    assert!(chosen <= 1, "more than one is chosen: {verdicts:?}");
+    assert_eq!(verdicts.len(), adapters.len(), "a verdict each");
+    verdicts.iter().position(|v| *v == Verdict::Chosen)
+}
+
+fn of_kind(device_type: DeviceType) -> Caps {
+    let mut caps = nvidia_vulkan();
+    caps.identity.device_type = device_type;
+    caps.identity.name = device_type.name().into();
+    caps
+}
+
+#[test]
+fn discrete_comes_before_integrated_before_the_rest() {
+    let order =
+        [DeviceType::Discrete, DeviceType::Integrated, DeviceType::Virtual, DeviceType::Other];
+    for first in 0..order.len() {
+        let mut there: Vec<Caps> = order[first..].iter().copied().map(of_kind).collect();
+        assert_eq!(taken(&there, &HARDWARE), Some(0), "best first: {:?}", &order[first..]);
+        there.reverse();
+        let last = there.len() - 1;
+        assert_eq!(taken(&there, &HARDWARE), Some(last), "best last: {:?}", &order[first..]);
+    }
+    let there = [of_kind(DeviceType::Integrated), of_kind(DeviceType::Discrete)];
+    assert_eq!(told(&there, &HARDWARE), ["after discrete: its kind comes first", "chosen"]);
+}
+
+#[test]
+fn software_is_taken_only_when_asked_for() {
+    let there = [lavapipe(), llvmpipe_gl()];
+    assert_eq!(told(&there, &HARDWARE), ["software, and none was asked for"; 2]);
+    assert_eq!(
+        told(&there, &ANYTHING),
+        ["chosen", "after llvmpipe (LLVM 15.0.6, 256 bits): its backend comes first"]
+    );
+    assert_eq!(taken(&there, &named("llvmpipe")), Some(0), "a name asks for it");
+    let there = [lavapipe(), apple_m2()];
+    assert_eq!(told(&there, &HARDWARE), ["software, and none was asked for", "chosen"]);
+    assert_eq!(told(&there, &ANYTHING), ["after Apple M2: its kind comes first", "chosen"]);
+}
+
+#[test]
+fn a_name_is_an_index_or_words_out_of_the_identity() {
+    let there = [nvidia_vulkan(), amd_vulkan(), lavapipe(), swiftshader(), llvmpipe_gl()];
+    let rows = [
+        ("0", Some(0)),
+        (" 4 ", Some(4)),
+        ("5", None),
+        ("geforce", Some(0)),
+        ("GeForce RTX", Some(0)),
+        ("nvidia", Some(0)),
+        ("amd", Some(1)),
+        ("RADV", Some(1)),
+        ("mesa gl", Some(4)),
+        ("gl llvmpipe", Some(4)),
+        ("llvmpipe vulkan", Some(2)),
+        ("swiftshader", Some(3)),
+        ("software", Some(2)),
+        ("discrete", Some(0)),
+        ("535.183", Some(0)),
+        ("metal", None),
+        ("geforce metal", None),
+        ("radeonn", None),
+        ("", None),
+        ("   ", None),
+        ("-1", None),
+        ("99999999999999999999999", None),
+    ];
+    for (text, want) in rows {
+        assert_eq!(taken(&there, &named(text)), want, "{text:?}");
+    }
+    assert_eq!(
+        told(&there[..3], &named("radv")),
+        ["does not match \"radv\"", "chosen", "does not match \"radv\""]
+    );
+}
+
+#[test]
+fn several_matches_are_ranked_like_the_best() {
+    let there = [llvmpipe_gl(), lavapipe(), amd_vulkan()];
+    assert_eq!(taken(&there, &named("mesa")), Some(2), "hardware before software");
+    let twins = [nvidia_vulkan(), nvidia_vulkan()];
+    assert_eq!(
+        told(&twins, &HARDWARE),
+        ["chosen", "after NVIDIA GeForce RTX 3060: it is listed first"]
+    );
+    assert_eq!(taken(&twins, &named("1")), Some(1), "an index tells twins apart");
+}
+
+#[test]
+fn one_card_under_two_backends_is_taken_the_more_capable_way() {
+    let vulkan = nvidia_vulkan();
+    let mut gl = vulkan.clone();
+    gl.identity.backend = Backend::Gl;
+    let mut dx12 = dx12_without_dxc();
+    dx12.identity.name.clone_from(&vulkan.identity.name);
+    let there = [gl, dx12, vulkan];
+    let because = "after NVIDIA GeForce RTX 3060: its backend comes first";
+    assert_eq!(told(&there, &HARDWARE), [because, because, "chosen"]);
+    assert_eq!(taken(&there, &named("geforce dx12")), Some(1));
+}
+
+#[test]
+fn an_unfit_adapter_is_never_taken() {
+    let unfit = [
+        (nvidia_vulkan().without(Feature::Compute), "unfit: adapter lacks compute-shaders"),
+        (
+            nvidia_vulkan().with_limit(Limit::StorageBuffers, 2),
+            "unfit: storage_buffers_max is 2, wharf needs 4",
+        ),
+    ];
+    for (caps, why) in unfit {
+        for wanted in [HARDWARE, ANYTHING, named("0"), named("nvidia")] {
+            assert_eq!(told(std::slice::from_ref(&caps), &wanted), [why], "{wanted:?}");
+        }
+        assert_eq!(told(&[caps, apple_m2()], &HARDWARE), [why, "chosen"]);
+    }
+}
+
+#[test]
+fn nothing_there_is_nothing_chosen() {
+    for wanted in [HARDWARE, ANYTHING, named("0")] {
+        assert!(choose(&[], &wanted).is_empty(), "{wanted:?}");
+    }
+}

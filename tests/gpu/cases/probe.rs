@@ -1,0 +1,160 @@
+//! Values that find mistakes: NaNs with payloads, infinities, signed zeros, subnormals, extremes - as raw bits.
+
+use wharf::{DType, Element, half};
+
+/// A small generator; the same numbers everywhere.
+#[derive(Clone, Debug)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub(crate) fn bits(&mut self) -> u64 {
+        // xorshift64*
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        usize::try_from(self.bits() % n.max(1) as u64).unwrap_or(0)
+    }
+}
+
+/// An element that tests can make from any bits.
+pub(crate) trait Probe: Element {
+    /// The element with these (low) bits; for `bool`, the lowest.
+    fn from_bits(bits: u64) -> Self;
+    /// Its bits.
+    fn to_bits(self) -> u64;
+}
+
+macro_rules! probes {
+    ($($ty:ty, $bits:ty, $from:expr, $to:expr;)*) => {$(
+        impl Probe for $ty {
+            fn from_bits(bits: u64) -> Self {
+                let from: fn($bits) -> $ty = $from;
+                #[expect(clippy::cast_possible_truncation, reason = "the low bits are wanted")]
+                from(bits as $bits)
+            }
+
+            fn to_bits(self) -> u64 {
+                let to: fn($ty) -> u64 = $to;
+                to(self)
+            }
+        }
+    )*};
+}
+
+probes! {
+    f32, u32, Self::from_bits, |v| v.to_bits().into();
+    f64, u64, Self::from_bits, |v| v.to_bits();
+    half::f16, u16, Self::from_bits, |v| v.to_bits().into();
+    half::bf16, u16, Self::from_bits, |v| v.to_bits().into();
+    i8, u8, |b| b.cast_signed(), |v| v.cast_unsigned().into();
+    u8, u8, |b| b, |v| v.into();
+    i16, u16, |b| b.cast_signed(), |v| v.cast_unsigned().into();
+    u16, u16, |b| b, |v| v.into();
+    i32, u32, |b| b.cast_signed(), |v| v.cast_unsigned().into();
+    u32, u32, |b| b, |v| v.into();
+    i64, u64, |b| b.cast_signed(), |v| v.cast_unsigned();
+    u64, u64, |b| b, |v| v;
+    bool, u8, |b| b & 1 == 1, |v| u64::from(v);
+}
+
+/// Bits that are special in a float of this width, or extremes of an integer.
+fn special(dtype: DType) -> &'static [u64] {
+    match dtype {
+        DType::F32 => &[
+            0x7fc0_0000,
+            0x7f80_0001,
+            0xffc1_2345,
+            0x7f80_0000,
+            0xff80_0000,
+            0,
+            0x8000_0000,
+            1,
+            0x8000_0001,
+            0x007f_ffff,
+            0x0080_0000,
+            0x7f7f_ffff,
+            0xff7f_ffff,
+            0x3f80_0000,
+        ],
+        DType::F64 => &[
+            0x7ff8_0000_0000_0000,
+            0x7ff0_0000_0000_0001,
+            0xfff8_1234_5678_9abc,
+            0x7ff0_0000_0000_0000,
+            0xfff0_0000_0000_0000,
+            0,
+            1 << 63,
+            1,
+            0x000f_ffff_ffff_ffff,
+            0x7fef_ffff_ffff_ffff,
+        ],
+        DType::F16 => {
+            &[0x7e00, 0x7c01, 0xfe12, 0x7c00, 0xfc00, 0, 0x8000, 1, 0x8001, 0x3ff, 0x400, 0x7bff]
+        }
+        DType::Bf16 => {
+            &[0x7fc0, 0x7f81, 0xffc1, 0x7f80, 0xff80, 0, 0x8000, 1, 0x8001, 0x7f, 0x80, 0x7f7f]
+        }
+        _ => &[
+            0,
+            1,
+            u64::MAX,
+            u64::MAX >> 1,
+            1 << 63,
+            0x7f,
+            0x80,
+            0x7fff,
+            0x8000,
+            0x7fff_ffff,
+            0x8000_0000,
+        ],
+    }
+}
+
+/// `n` values: the special ones first, then random bits.
+pub(crate) fn values<T: Probe>(n: usize, seed: u64) -> Vec<T> {
+    let special = special(T::DTYPE);
+    let mut random = Random::new(seed);
+    (0..n).map(|i| T::from_bits(special.get(i).copied().unwrap_or_else(|| random.bits()))).collect()
+}
+
+/// The first place where two slices differ in bits.
+pub(crate) fn first_difference<T: Probe>(left: &[T], right: &[T]) -> Option<String> {
+    if left.len() != right.len() {
+        return Some(format!("{} values against {}", left.len(), right.len()));
+    }
+    let differ = |&i: &usize| left[i].to_bits() != right[i].to_bits();
+    (0..left.len()).find(differ).map(|i| {
+        let (l, r) = (left[i], right[i]);
+        format!("index {i}: {l:?} ({:#x}) against {r:?} ({:#x})", l.to_bits(), r.to_bits())
+    })
+}
+
+/// Calls a generic function with the host type of a dtype.
+macro_rules! for_dtype {
+    ($dtype:expr, $function:ident ( $($argument:expr),* )) => {
+        match $dtype {
+            wharf::DType::F32 => $function::<f32>($($argument),*).await,
+            wharf::DType::F16 => $function::<wharf::half::f16>($($argument),*).await,
+            wharf::DType::Bf16 => $function::<wharf::half::bf16>($($argument),*).await,
+            wharf::DType::F64 => $function::<f64>($($argument),*).await,
+            wharf::DType::I8 => $function::<i8>($($argument),*).await,
+            wharf::DType::U8 => $function::<u8>($($argument),*).await,
+            wharf::DType::I16 => $function::<i16>($($argument),*).await,
+            wharf::DType::U16 => $function::<u16>($($argument),*).await,
+            wharf::DType::I32 => $function::<i32>($($argument),*).await,
+            wharf::DType::U32 => $function::<u32>($($argument),*).await,
+            wharf::DType::I64 => $function::<i64>($($argument),*).await,
+            wharf::DType::U64 => $function::<u64>($($argument),*).await,
+            wharf::DType::Bool => $function::<bool>($($argument),*).await,
+        }
+    };
+}
+pub(crate) use for_dtype;

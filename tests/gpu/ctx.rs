@@ -1,0 +1,136 @@
+//! What a case gets: the adapter, a device on it, and devices with less.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
+
+use wharf::caps::{Caps, Feature, Limit};
+use wharf::{Adapter, Device, Policy, negotiate};
+
+/// What a case comes to: nothing, or what was wrong.
+pub(crate) type Outcome = Result<(), String>;
+
+type Run =
+    Box<dyn for<'a> Fn(&'a Ctx) -> Pin<Box<dyn Future<Output = Outcome> + 'a>> + Send + Sync>;
+
+/// One row of the table.
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) run: Run,
+    pub(crate) large: bool,
+}
+
+/// A case from an async function or closure that takes the context.
+macro_rules! case {
+    ($name:expr, |$ctx:ident| $body:expr) => {
+        $crate::ctx::Case {
+            name: String::from($name),
+            run: Box::new(move |$ctx| Box::pin($body)),
+            large: false,
+        }
+    };
+}
+pub(crate) use case;
+
+/// Fails the case with a message unless the condition holds.
+macro_rules! ensure {
+    ($condition:expr, $($message:tt)+) => {
+        if !$condition {
+            return Err(format!($($message)+));
+        }
+    };
+}
+pub(crate) use ensure;
+
+/// Fails the case unless both sides are equal.
+macro_rules! ensure_eq {
+    ($left:expr, $right:expr, $($message:tt)+) => {
+        match (&$left, &$right) {
+            (left, right) => {
+                if *left != *right {
+                    return Err(format!("{}: {left:?} against {right:?}", format!($($message)+)));
+                }
+            }
+        }
+    };
+}
+pub(crate) use ensure_eq;
+
+/// Errors of wharf's in a case are failures with their help.
+pub(crate) fn show(error: wharf::Error) -> String {
+    format!("{error:?}")
+}
+
+/// One way to be less than the adapter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Downgrade {
+    pub(crate) name: &'static str,
+    pub(crate) lower: fn(Caps) -> Caps,
+}
+
+/// Every legal downgrade that changes which code runs; the first is none.
+pub(crate) const DOWNGRADES: &[Downgrade] = &[
+    Downgrade { name: "native", lower: |caps| caps },
+    Downgrade { name: "no_f16", lower: |caps| caps.without(Feature::ShaderF16) },
+    Downgrade {
+        name: "no_64",
+        lower: |caps| caps.without(Feature::ShaderF64).without(Feature::ShaderInt64),
+    },
+    Downgrade { name: "baseline", lower: Caps::with_baseline_limits },
+    Downgrade {
+        name: "small_bindings",
+        lower: |caps| {
+            caps.with_limit(Limit::BindingBytes, 1 << 18).with_limit(Limit::BufferBytes, 1 << 20)
+        },
+    },
+];
+
+/// The adapter of this run and the devices on it.
+pub(crate) struct Ctx {
+    pub(crate) adapter: Adapter,
+    devices: Mutex<Vec<(String, Device)>>,
+}
+
+impl Ctx {
+    pub(crate) fn new(adapter: Adapter) -> Self {
+        Self { adapter, devices: Mutex::default() }
+    }
+
+    /// A fresh device that nobody shares.
+    pub(crate) async fn fresh(&self, downgrade: Downgrade) -> Result<Device, String> {
+        let caps = (downgrade.lower)(self.adapter.caps().clone());
+        let plan = negotiate(&caps, &Policy::exact());
+        self.adapter.open(plan).await.map_err(show)
+    }
+
+    /// The device of a downgrade that all cases share.
+    pub(crate) async fn device(&self, downgrade: Downgrade) -> Result<Device, String> {
+        let shared = |devices: &Vec<(String, Device)>| {
+            devices
+                .iter()
+                .find(|(name, _)| name == downgrade.name)
+                .map(|(_, device)| device.clone())
+        };
+        let lock = || self.devices.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(device) = shared(&lock()) {
+            return Ok(device);
+        }
+        let device = self.fresh(downgrade).await?;
+        let mut devices = lock();
+        if let Some(device) = shared(&devices) {
+            return Ok(device);
+        }
+        devices.push((downgrade.name.into(), device.clone()));
+        Ok(device)
+    }
+
+    /// The adapter as it is.
+    pub(crate) async fn native(&self) -> Result<Device, String> {
+        self.device(DOWNGRADES[0]).await
+    }
+}
+
+/// Whether a downgrade makes a difference on this adapter.
+pub(crate) fn matters(adapter: &Adapter, downgrade: Downgrade) -> bool {
+    downgrade.name == "native" || (downgrade.lower)(adapter.caps().clone()) != *adapter.caps()
+}

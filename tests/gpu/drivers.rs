@@ -1,0 +1,72 @@
+//! The drivers that this tier is run on, and how to tell that an adapter is the one it is said to be.
+
+use wharf::caps::{Backend, Caps, Feature};
+
+struct Driver {
+    name: &'static str,
+    backend: Backend,
+    /// A part of the adapter's name.
+    adapter: &'static str,
+    /// Oldest major version of Mesa, where it is one.
+    mesa_min: u32,
+    shader_f16: bool,
+}
+
+const DRIVERS: [Driver; 4] = [
+    Driver {
+        name: "lavapipe",
+        backend: Backend::Vulkan,
+        adapter: "llvmpipe",
+        mesa_min: 1,
+        shader_f16: true,
+    },
+    Driver {
+        name: "lavapipe-new",
+        backend: Backend::Vulkan,
+        adapter: "llvmpipe",
+        mesa_min: 24,
+        shader_f16: true,
+    },
+    Driver {
+        name: "swiftshader",
+        backend: Backend::Vulkan,
+        adapter: "SwiftShader",
+        mesa_min: 0,
+        shader_f16: false,
+    },
+    Driver {
+        name: "llvmpipe-gl",
+        backend: Backend::Gl,
+        adapter: "llvmpipe",
+        mesa_min: 0,
+        shader_f16: false,
+    },
+];
+
+/// The major version in `Mesa 22.3.6 (LLVM 15.0.6)`, 0 if there is none.
+fn mesa_major(driver_info: &str) -> u32 {
+    let version = driver_info.strip_prefix("Mesa ").and_then(|rest| rest.split('.').next());
+    version.and_then(|major| major.parse().ok()).unwrap_or(0)
+}
+
+/// Compares the adapter with what `WHARF_TEST_DRIVER` claims it to be.
+pub(crate) fn check_claim(caps: &Caps, cases: usize) -> Result<(), String> {
+    let id = &caps.identity;
+    let found = format!("{} ({}), {} {}", id.name, id.backend.name(), id.driver, id.driver_info);
+    let Ok(claim) = std::env::var("WHARF_TEST_DRIVER") else {
+        println!("adapter: {found}, {cases} cases");
+        return Ok(());
+    };
+    let known = DRIVERS.iter().find(|d| d.name == claim);
+    let driver =
+        known.ok_or_else(|| format!("WHARF_TEST_DRIVER={claim} is no driver of the matrix"))?;
+    let is_it = id.backend == driver.backend
+        && id.name.contains(driver.adapter)
+        && mesa_major(&id.driver_info) >= driver.mesa_min
+        && caps.has(Feature::ShaderF16) == driver.shader_f16;
+    if !is_it {
+        return Err(format!("claimed to be {claim}, but the adapter is {found}"));
+    }
+    println!("driver {claim}: {found}, {cases} cases");
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! The gpu tier: one table of async cases, run on whatever adapter there is.
+//!
+//! The cases know nothing of this binary - no `#[test]`, no blocking - so that the same table can run in a
+//! browser. Natively libtest-mimic gives cargo's filters and closing lines.
+//!
+//! - `WHARF_ADAPTER`, `WHARF_ALLOW_SOFTWARE`: which adapter, as everywhere.
+//! - `WHARF_TEST_DRIVER`: the driver that this must be; anything else is a failure.
+//! - `WHARF_TEST_LARGE=1`: the large cases too.
+//! - `WHARF_TEST_NO_GPU=1`: says aloud that nothing was run, instead of failing without an adapter.
+
+mod cases;
+mod ctx;
+mod drivers;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use ctx::{Case, Ctx};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+fn main() -> ExitCode {
+    let _ = env_logger::builder().is_test(true).try_init();
+    let arguments = Arguments::from_args();
+    let set = |name: &str| std::env::var(name).is_ok_and(|value| !value.is_empty() && value != "0");
+    if set("WHARF_TEST_NO_GPU") {
+        println!("gpu tier: NOT RUN, because WHARF_TEST_NO_GPU is set");
+        return ExitCode::SUCCESS;
+    }
+    let adapter = match pollster::block_on(wharf::Adapter::best()) {
+        Ok(adapter) => adapter,
+        Err(error) => {
+            eprintln!(
+                "gpu tier: {error:?}\n  no adapter is a failure; WHARF_TEST_NO_GPU=1 skips aloud"
+            );
+            return ExitCode::FAILURE;
+        }
+    };
+    let large = set("WHARF_TEST_LARGE");
+    let cases: Vec<Case> = cases::all(&adapter).into_iter().filter(|c| large || !c.large).collect();
+    if let Err(message) = drivers::check_claim(adapter.caps(), cases.len()) {
+        eprintln!("gpu tier: {message}");
+        return ExitCode::FAILURE;
+    }
+    let ctx = Arc::new(Ctx::new(adapter));
+    let trials = cases.into_iter().map(|case| trial(&ctx, case)).collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn trial(ctx: &Arc<Ctx>, case: Case) -> Trial {
+    let ctx = Arc::clone(ctx);
+    Trial::test(case.name, move || pollster::block_on((case.run)(&ctx)).map_err(Failed::from))
+}
