@@ -440,9 +440,12 @@ impl fmt::Display for Caps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let id = &self.identity;
         writeln!(f, "{} ({}, {})", id.name, id.backend.name(), id.device_type.name())?;
-        writeln!(f, "  driver    {} {}", id.driver, id.driver_info)?;
+        // Any of them may be empty, and says so instead of leaving blanks.
+        let words = |words: String| if words.trim().is_empty() { "-".into() } else { words };
+        let driver = words(format!("{} {}", id.driver, id.driver_info));
+        writeln!(f, "  driver    {}", driver.trim())?;
         writeln!(f, "  memory    {}", id.device_type.memory().name())?;
-        write!(f, "  features  {}", self.features)?;
+        write!(f, "  features  {}", words(self.features.to_string()))?;
         for &limit in Limit::ALL {
             write!(f, "\n  {:<24}{:>14}", limit.name(), self.limits.get(limit))?;
         }

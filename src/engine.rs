@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::exec::{Job, Pipelines, Recording};
 use crate::gpu::cause::DeviceCause;
 use crate::gpu::{Gpu, lock};
 use crate::ledger::Books;
@@ -23,18 +24,26 @@ pub(crate) struct Engine {
     pub(crate) gpu: Gpu,
     pub(crate) books: Arc<Books>,
     pub(crate) ring: Ring,
+    pub(crate) pipelines: Pipelines,
     state: Mutex<State>,
 }
 
 #[derive(Debug)]
 struct State {
     store: Store,
+    recording: Recording,
 }
 
 impl Engine {
     pub(crate) fn new(gpu: Gpu) -> Self {
-        let state = Mutex::new(State { store: Store::new(&gpu) });
-        Self { gpu, books: Arc::default(), ring: Ring::default(), state }
+        let state = State { store: Store::new(&gpu), recording: Recording::new(&gpu) };
+        Self {
+            gpu,
+            books: Arc::default(),
+            ring: Ring::default(),
+            pipelines: Pipelines::default(),
+            state: Mutex::new(state),
+        }
     }
 
     /// The bytes of a tensor, if there can be so many.
@@ -92,7 +101,23 @@ impl Engine {
 
     /// Submits what has been recorded.
     pub(crate) fn flush(&self) -> Result<()> {
-        self.gpu.alive()
+        self.submit(&mut lock(&self.state).recording)
+    }
+
+    fn submit(&self, recording: &mut Recording) -> Result<()> {
+        let bytes = recording.submit(&self.gpu)?;
+        if bytes > 0 {
+            self.books.note_control(bytes);
+        }
+        Ok(())
+    }
+
+    /// Records a dispatch, and submits the batch once it is full.
+    pub(crate) fn dispatch(&self, job: Job<'_>) -> Result<()> {
+        let pipeline = self.pipelines.get(&self.gpu, job.kernel)?;
+        let recording = &mut lock(&self.state).recording;
+        recording.dispatch(&self.gpu, pipeline, job)?;
+        if recording.is_full() { self.submit(recording) } else { Ok(()) }
     }
 
     /// Gives unused memory back to the driver, and waits until it is.

@@ -9,15 +9,21 @@ mod diagnosis;
 mod dtype;
 mod engine;
 mod error;
+mod exec;
 mod gpu;
 mod host;
+mod kernel;
 mod layout;
 mod ledger;
+mod op;
 mod plan;
+pub mod reference;
 mod shape;
 mod store;
 mod tensor;
 mod transfer;
+#[doc(hidden)]
+pub mod wgsl;
 
 pub use adapter::{Adapter, Entry, Listing};
 pub use choice::Verdict;

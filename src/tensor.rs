@@ -9,13 +9,13 @@ use crate::clock::Stopwatch;
 use crate::device::Device;
 use crate::dtype::{DType, Element};
 use crate::error::Result;
+use crate::exec::Value;
 use crate::gpu::Drive;
 use crate::host::cause::CarriageCause;
 use crate::layout::Layout;
 use crate::ledger::{Crossing, Direction};
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
-use crate::store::Storage;
 use crate::transfer::down;
 
 mod upload;
@@ -26,7 +26,7 @@ mod upload;
 #[derive(Clone)]
 pub struct Tensor {
     device: Device,
-    storage: Arc<Storage>,
+    value: Arc<Value>,
     layout: Layout,
     dtype: DType,
 }
@@ -140,7 +140,7 @@ impl Tensor {
         let span = self.layout.span();
         let range = span.start as u64 * width..span.end as u64 * width;
         let bytes = range.end - range.start;
-        let pinned = self.storage.pin();
+        let pinned = self.value.pin()?;
         let mut rest = out;
         down(&engine.gpu, &engine.ring, drive, &pinned, range, |chunk| {
             let (now, later) =

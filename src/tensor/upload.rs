@@ -9,6 +9,7 @@ use crate::device::Device;
 use crate::dtype::{DType, Element};
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::exec::Value;
 use crate::host::HostView;
 use crate::host::bytes::ByteView;
 use crate::layout::Layout;
@@ -129,17 +130,12 @@ impl Device {
             segments: pieces.len() as u64,
             elapsed,
         };
-        Ok((Tensor::new(self.clone(), storage, layout, to), receipt))
+        Ok((Tensor::new(self.clone(), Value::new(storage), layout, to), receipt))
     }
 }
 
 impl Tensor {
-    pub(crate) fn new(
-        device: Device,
-        storage: Arc<crate::store::Storage>,
-        layout: Layout,
-        dtype: DType,
-    ) -> Self {
-        Self { device, storage, layout, dtype }
+    pub(crate) const fn new(device: Device, value: Arc<Value>, layout: Layout, dtype: DType) -> Self {
+        Self { device, value, layout, dtype }
     }
 }

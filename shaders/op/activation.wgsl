@@ -1,0 +1,91 @@
+// Activations, in f32, by the exponential of what is never positive: nothing overflows on the way, and every one has
+// its limit at either infinity.
+
+fn sigmoid_f32(x: vec4<f32>) -> vec4<f32> {
+    let e = exp_f32(neg_f32(abs_f32(x)));
+    return select(vec4<f32>(1.0), e, x < vec4<f32>(0.0)) / (1.0 + e);
+}
+
+// Below -110 the product with a vanishing factor is zero: so is it at minus infinity.
+fn above_f32(x: vec4<f32>, low: f32) -> vec4<f32> {
+    return nan_where(max(x, vec4<f32>(low)), is_nan_f32(x));
+}
+
+fn silu_f32(x: vec4<f32>) -> vec4<f32> {
+    return above_f32(x, -110.0) * sigmoid_f32(x);
+}
+
+fn softplus_f32(x: vec4<f32>) -> vec4<f32> {
+    return max(x, vec4<f32>(0.0)) + log1p_f32(exp_f32(neg_f32(abs_f32(x))));
+}
+
+fn elu_f32(x: vec4<f32>, alpha: vec4<f32>) -> vec4<f32> {
+    return select(x, alpha * expm1_f32(x), x < vec4<f32>(0.0));
+}
+
+// tanh(ln(1 + w)) = w (w + 2) / (w (w + 2) + 2) with w = e^x; from 20 on it is 1.
+fn mish_f32(x: vec4<f32>) -> vec4<f32> {
+    let w = exp_f32(min(x, vec4<f32>(20.0)));
+    let v = w * (w + 2.0);
+    return nan_where(above_f32(x, -110.0) * (v / (v + 2.0)), is_nan_f32(x));
+}
+
+fn hard_swish_f32(x: vec4<f32>) -> vec4<f32> {
+    let y = above_f32(x, -3.0) * (clamp(x + 3.0, vec4<f32>(0.0), vec4<f32>(6.0)) / 6.0);
+    return nan_where(y, is_nan_f32(x));
+}
+
+// x sigmoid(2 u), which is x (1 + tanh u) / 2.
+fn gelu_tanh_f32(x: vec4<f32>) -> vec4<f32> {
+    let c = clamp(x, vec4<f32>(-12.0), vec4<f32>(12.0));
+    let u = 1.5957691216057308 * (c + 0.044715 * c * c * c);
+    return nan_where(above_f32(x, -12.0) * sigmoid_f32(u), is_nan_f32(x));
+}
+
+// ln(erfc(t)) for t >= 0.9277 as a polynomial (N. Juffa).
+fn log_erfc(t: vec4<f32>) -> vec4<f32> {
+    let low = fma(vec4<f32>(-3.88396438e-3), t, vec4<f32>(2.42546219e-2));
+    var r = fma(fma(vec4<f32>(-1.72853470e-5), t, vec4<f32>(3.83197126e-4)), t * t, low);
+    r = fma(r, t, vec4<f32>(-1.06777877e-1));
+    r = fma(r, t, vec4<f32>(-6.34846687e-1));
+    r = fma(r, t, vec4<f32>(-1.28717512e-1));
+    return fma(r, t, -t);
+}
+
+// erf for |x| < 0.9277.
+fn small_erf(x: vec4<f32>) -> vec4<f32> {
+    let s = x * x;
+    var r = fma(vec4<f32>(-5.96761703e-4), s, vec4<f32>(4.99119423e-3));
+    r = fma(r, s, vec4<f32>(-2.67681349e-2));
+    r = fma(r, s, vec4<f32>(1.12819925e-1));
+    r = fma(r, s, vec4<f32>(-3.76125336e-1));
+    r = fma(r, s, vec4<f32>(1.28379166e-1));
+    return fma(r, x, x);
+}
+
+fn erf_f32(x: vec4<f32>) -> vec4<f32> {
+    let t = min(abs_f32(x), vec4<f32>(4.0));
+    let large = copysign_f32(1.0 - exp_f32(log_erfc(t)), x);
+    return nan_where(select(large, small_erf(x), t < vec4<f32>(0.927734375)), is_nan_f32(x));
+}
+
+// x erfc(-x / sqrt 2) / 2: erfc itself in the tails, where 1 + erf would cancel.
+fn gelu_f32(x: vec4<f32>) -> vec4<f32> {
+    let z = above_f32(x, -14.0) * 0.70710678118654752;
+    let t = min(abs_f32(z), vec4<f32>(10.0));
+    let tail = exp_f32(log_erfc(t));
+    let large = select(2.0 - tail, tail, z < vec4<f32>(0.0));
+    let both = select(large, 1.0 + small_erf(z), t < vec4<f32>(0.927734375));
+    return nan_where(0.5 * above_f32(x, -14.0) * both, is_nan_f32(x));
+}
+
+// region alone
+fn abs_f32(x: vec4<f32>) -> vec4<f32> { return x; }
+fn copysign_f32(x: vec4<f32>, sign: vec4<f32>) -> vec4<f32> { return x; }
+fn exp_f32(x: vec4<f32>) -> vec4<f32> { return x; }
+fn expm1_f32(x: vec4<f32>) -> vec4<f32> { return x; }
+fn is_nan_f32(x: vec4<f32>) -> vec4<bool> { return vec4<bool>(false); }
+fn log1p_f32(x: vec4<f32>) -> vec4<f32> { return x; }
+fn nan_where(value: vec4<f32>, test: vec4<bool>) -> vec4<f32> { return value; }
+fn neg_f32(x: vec4<f32>) -> vec4<f32> { return x; }
+// end alone

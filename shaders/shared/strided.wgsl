@@ -1,0 +1,43 @@
+// Where an element of the index space lies in a strided view of it.
+//
+// The index space has `rank` dimensions, innermost first, in p.shape; each view has its strides in p.stride, 8 to a
+// view. Strides may be zero or negative: u32 arithmetic wraps, and so does two's complement. The outermost dimension
+// needs no remainder. Trips: rank - 1, a constant of the pipeline, so that drivers unroll.
+override rank: u32 = 8u;
+
+// region alone
+struct Params {
+    shape: array<vec4<u32>, 2>,
+    stride: array<vec4<u32>, 2>,
+}
+@group(1) @binding(0) var<uniform> p: Params;
+// end alone
+
+fn stride_of(view: u32, dim: u32) -> u32 {
+    return p.stride[2u * view + (dim >> 2u)][dim & 3u];
+}
+
+fn index(e: u32, view: u32) -> u32 {
+    var rest = e;
+    var at = 0u;
+    for (var d = 0u; d + 1u < rank; d++) {
+        let n = p.shape[d >> 2u][d & 3u];
+        let next = rest / n;
+        at += (rest - next * n) * stride_of(view, d);
+        rest = next;
+    }
+    return at + rest * stride_of(view, rank - 1u);
+}
+
+// The same for the four elements of a quad, when a row's end may fall between them.
+fn index4(e: vec4<u32>, view: u32) -> vec4<u32> {
+    var rest = e;
+    var at = vec4<u32>(0u);
+    for (var d = 0u; d + 1u < rank; d++) {
+        let n = p.shape[d >> 2u][d & 3u];
+        let next = rest / n;
+        at += (rest - next * n) * stride_of(view, d);
+        rest = next;
+    }
+    return at + rest * stride_of(view, rank - 1u);
+}

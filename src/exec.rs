@@ -1,0 +1,129 @@
+//! Recording and running: commands are plain data, and one place runs them.
+//!
+//! Everything that can fail - pipeline, bind group, limits - is made and checked when a command is recorded, so that
+//! submitting cannot fail for a reason of ours. If it fails all the same, one bad dispatch drops its whole command
+//! buffer, and every result of the batch would read as zeros: so every result of the batch is poisoned.
+
+use std::sync::{Arc, Weak};
+
+use crate::error::Result;
+use crate::gpu::Gpu;
+use crate::gpu::cause::DeviceCause;
+use crate::store::Piece;
+use crate::wgsl::Assembled;
+
+mod params;
+mod pipeline;
+mod run;
+mod value;
+
+use params::Params;
+pub(crate) use pipeline::Pipelines;
+use pipeline::Pipeline;
+pub(crate) use value::Value;
+
+/// A range of a buffer as a shader sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Bound {
+    pub(crate) buffer: wgpu::Buffer,
+    pub(crate) buffer_id: u64,
+    pub(crate) offset: u64,
+    pub(crate) bytes: u64,
+}
+
+impl From<&Piece> for Bound {
+    fn from(piece: &Piece) -> Self {
+        let (buffer, buffer_id) = (piece.buffer.clone(), piece.buffer_id);
+        Self { buffer, buffer_id, offset: piece.offset, bytes: piece.bytes }
+    }
+}
+
+/// A dispatch to be recorded.
+#[derive(Debug)]
+pub(crate) struct Job<'a> {
+    pub(crate) kernel: &'a Assembled,
+    /// Inputs first, in the order of the kernel's bindings.
+    pub(crate) bindings: Vec<Bound>,
+    pub(crate) params: Vec<u32>,
+    pub(crate) groups: [u32; 3],
+    /// What it writes.
+    pub(crate) output: Weak<Value>,
+}
+
+/// One command of a batch.
+#[derive(Debug)]
+struct Dispatch {
+    label: &'static str,
+    pipeline: Arc<Pipeline>,
+    bindings: wgpu::BindGroup,
+    /// Where its parameters begin in the batch's block, in bytes.
+    params: u32,
+    groups: [u32; 3],
+}
+
+/// Commands since the last submission.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    commands: Vec<Dispatch>,
+    outputs: Vec<Weak<Value>>,
+    params: Params,
+    /// Bytes that the batch touches, as a measure of how long it runs.
+    bytes: u64,
+}
+
+/// A batch is submitted when it has so many commands ...
+const COMMANDS_MAX: usize = 256;
+/// ... or touches so much memory: below half a second on the slowest adapters, because a watchdog ends what runs for
+/// two.
+const BATCH_BYTES_MAX: u64 = 1 << 30;
+
+impl Recording {
+    pub(crate) fn new(gpu: &Gpu) -> Self {
+        let (commands, outputs) = (Vec::new(), Vec::new());
+        Self { commands, outputs, params: Params::new(gpu), bytes: 0 }
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.commands.len() >= COMMANDS_MAX || self.bytes >= BATCH_BYTES_MAX || self.params.is_full()
+    }
+
+    /// Records a dispatch whose pipeline has been made.
+    pub(crate) fn dispatch(&mut self, gpu: &Gpu, pipeline: Arc<Pipeline>, job: Job<'_>) -> Result<()> {
+        check_groups(gpu, job.groups)?;
+        pipeline.check_aliasing(&job.bindings)?;
+        let bindings = pipeline.bind(gpu, &job.bindings)?;
+        let params = self.params.push(&job.params);
+        self.bytes += job.bindings.iter().map(|b| b.bytes).sum::<u64>();
+        self.outputs.push(job.output);
+        let (label, groups) = (job.kernel.name, job.groups);
+        self.commands.push(Dispatch { label, pipeline, bindings, params, groups });
+        Ok(())
+    }
+
+    /// Submits everything recorded; returns the bytes of parameters that crossed. On failure the results are
+    /// poisoned as well.
+    pub(crate) fn submit(&mut self, gpu: &Gpu) -> Result<u64> {
+        if self.commands.is_empty() {
+            return gpu.alive().map(|()| 0);
+        }
+        let commands = core::mem::take(&mut self.commands);
+        let outputs = core::mem::take(&mut self.outputs);
+        self.bytes = 0;
+        let done = run::submit(gpu, &commands, &mut self.params);
+        if let Err(error) = &done {
+            let values = outputs.iter().filter_map(Weak::upgrade);
+            values.for_each(|value| value.poison(error.clone()));
+        }
+        done
+    }
+}
+
+fn check_groups(gpu: &Gpu, groups: [u32; 3]) -> Result<()> {
+    let available = gpu.caps().limits.groups_max;
+    let requested = u64::from(groups.into_iter().max().unwrap_or(0));
+    if requested <= available {
+        return Ok(());
+    }
+    let (what, limit) = ("a dispatch", "groups_max");
+    Err(DeviceCause::TooLarge { what, requested, limit, available }.into())
+}

@@ -1,0 +1,144 @@
+//! Pipelines: made once per text and constants, checked by naga first, and kept.
+
+use core::fmt;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use super::Bound;
+use super::params::Params;
+use crate::error::{Cause, ErrorKind, Result};
+use crate::gpu::{Gpu, lock};
+use crate::wgsl::Assembled;
+use crate::wgsl::reflect::{Access, Rejected, check};
+
+/// A compute pipeline and what it binds.
+#[derive(Debug)]
+pub(crate) struct Pipeline {
+    pub(crate) compute: wgpu::ComputePipeline,
+    layout: wgpu::BindGroupLayout,
+    /// Of the storage bindings, in order.
+    accesses: Vec<Access>,
+}
+
+/// Text and constants; the bits of a constant, because floats do not hash.
+type Key = (String, Vec<(&'static str, u64)>);
+
+/// Every pipeline of a device.
+#[derive(Debug, Default)]
+pub(crate) struct Pipelines(Mutex<HashMap<Key, Arc<Pipeline>>>);
+
+impl Pipelines {
+    /// The pipeline of a kernel, made if there is none yet.
+    pub(crate) fn get(&self, gpu: &Gpu, kernel: &Assembled) -> Result<Arc<Pipeline>> {
+        let constants = kernel.constants.iter().map(|(name, value)| (*name, value.to_bits()));
+        let key = (kernel.wgsl.clone(), constants.collect());
+        if let Some(pipeline) = lock(&self.0).get(&key) {
+            return Ok(Arc::clone(pipeline));
+        }
+        // Made outside the lock: compilers are slow, and two threads that make the same one do no harm.
+        let pipeline = Arc::new(Pipeline::create(gpu, kernel)?);
+        Ok(Arc::clone(lock(&self.0).entry(key).or_insert(pipeline)))
+    }
+}
+
+impl Pipeline {
+    fn create(gpu: &Gpu, kernel: &Assembled) -> Result<Self> {
+        let reflected = check(kernel).map_err(Mistake::Kernel)?;
+        let storage: Vec<_> = reflected.bindings.iter().filter(|b| b.group == 0).collect();
+        let accesses: Vec<Access> = storage.iter().map(|b| b.access).collect();
+        let entry = |b: &&crate::wgsl::reflect::Binding| wgpu::BindGroupLayoutEntry {
+            binding: b.binding,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer {
+                ty: wgpu::BufferBindingType::Storage { read_only: b.access == Access::Read },
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            },
+            count: None,
+        };
+        let entries: Vec<wgpu::BindGroupLayoutEntry> = storage.iter().map(entry).collect();
+        gpu.checked(kernel.name, || {
+            let (label, device) = (Some(kernel.name), &gpu.device);
+            let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label,
+                source: wgpu::ShaderSource::Wgsl(kernel.wgsl.as_str().into()),
+            });
+            let descriptor = wgpu::BindGroupLayoutDescriptor { label, entries: &entries };
+            let layout = device.create_bind_group_layout(&descriptor);
+            let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label,
+                bind_group_layouts: &[Some(&layout), Some(&Params::layout(gpu))],
+                immediate_size: 0,
+            });
+            let compute = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label,
+                layout: Some(&pipeline_layout),
+                module: &module,
+                entry_point: Some("main"),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    constants: &kernel.constants,
+                    ..Default::default()
+                },
+                cache: None,
+            });
+            Self { compute, layout, accesses }
+        })
+    }
+
+    /// wgpu tracks usage per buffer, and browsers refuse overlapping writable ranges: what is written must lie in a
+    /// buffer that nothing else of the dispatch lies in.
+    pub(crate) fn check_aliasing(&self, bindings: &[Bound]) -> Result<()> {
+        let written = bindings.iter().zip(&self.accesses).filter(|(_, a)| **a == Access::ReadWrite);
+        let uses = |id: u64| bindings.iter().filter(|b| b.buffer_id == id).count();
+        let alone = written.into_iter().all(|(b, _)| uses(b.buffer_id) == 1);
+        if alone { Ok(()) } else { Err(Mistake::Aliased.into()) }
+    }
+
+    /// The bind group of a dispatch.
+    pub(crate) fn bind(&self, gpu: &Gpu, bindings: &[Bound]) -> Result<wgpu::BindGroup> {
+        let entries: Vec<wgpu::BindGroupEntry<'_>> = (0..)
+            .zip(bindings)
+            .map(|(binding, bound)| wgpu::BindGroupEntry {
+                binding,
+                resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                    buffer: &bound.buffer,
+                    offset: bound.offset,
+                    size: wgpu::BufferSize::new(bound.bytes),
+                }),
+            })
+            .collect();
+        gpu.checked("binding", || {
+            gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &self.layout,
+                entries: &entries,
+            })
+        })
+    }
+}
+
+/// A mistake of wharf's own, caught before it could do harm.
+#[derive(Debug)]
+enum Mistake {
+    Kernel(Rejected),
+    Aliased,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kernel(rejected) => rejected.fmt(f),
+            Self::Aliased => f.write_str("a dispatch would read and write the same buffer"),
+        }
+    }
+}
+
+impl Cause for Mistake {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Driver
+    }
+
+    fn help(&self) -> Option<String> {
+        Some("this is a mistake in wharf: please report it with this message".into())
+    }
+}

@@ -1,0 +1,69 @@
+//! Kernels: what an operation becomes - a variant chosen, windows cut, dispatches recorded.
+//!
+//! A tensor may lie in several segments, and an index space may be larger than 32 bits reach. So an operation runs as
+//! a list of dispatches, each over a *window* of the output that touches one segment of every operand:
+//!
+//! ```text
+//! split the index space by its outermost axis until 32 bits reach all of it
+//! cut the output at its segments, and at those of every dense input
+//! an input whose view spans segments otherwise is first copied to dense, one pass per source segment
+//! ```
+
+use std::sync::Arc;
+
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::exec::Value;
+use crate::layout::Layout;
+use crate::store::{Piece, Pinned};
+use crate::wgsl::{Assembled, Target, Way};
+
+pub(crate) mod elementwise;
+pub(crate) mod reindex;
+mod window;
+
+/// A tensor as an operand: a value, and where its elements lie for each index of the output.
+#[derive(Clone, Debug)]
+pub(crate) struct Operand {
+    pub(crate) value: Arc<Value>,
+    pub(crate) layout: Layout,
+    pub(crate) dtype: DType,
+}
+
+/// An operand whose memory stays in place while commands are recorded.
+struct Held {
+    pinned: Pinned,
+    pieces: Vec<Piece>,
+    /// Elements per segment.
+    segment: usize,
+    layout: Layout,
+    /// The only segment that a pass reads, where one pass does not read all.
+    part: Option<usize>,
+}
+
+impl Held {
+    fn new(value: &Value, layout: Layout, dtype: DType) -> Result<Self> {
+        let pinned = value.pin()?;
+        let segment = usize::try_from(pinned.segment_bytes).unwrap_or(usize::MAX) / dtype.width();
+        let pieces = pinned.pieces();
+        Ok(Self { pinned, pieces, segment, layout, part: None })
+    }
+
+    fn ids(&self) -> impl Iterator<Item = u64> {
+        self.pieces.iter().map(|piece| piece.buffer_id)
+    }
+
+    /// Whether windows can be cut through it: its elements in order are one run, aligned to quads.
+    fn is_dense(&self) -> bool {
+        self.part.is_none() && self.layout.is_dense() && self.layout.offset() % 4 == 0
+    }
+
+    /// Whether everything it touches lies in one segment.
+    fn is_in_one_segment(&self) -> bool {
+        let span = self.layout.span();
+        span.start / self.segment == span.end.saturating_sub(1).max(span.start) / self.segment
+    }
+}
+
+/// The text of a kernel for these ways, rank and target.
+pub(crate) type Make<'a> = dyn Fn(&[Way], u32, Target) -> Result<Assembled> + 'a;

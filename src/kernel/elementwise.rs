@@ -1,0 +1,49 @@
+//! Elementwise operations: any expression over any views, into a dense result.
+
+use std::sync::Arc;
+
+use super::window::Operation;
+use super::{Held, Make, Operand, reindex};
+use crate::dtype::DType;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::exec::Value;
+use crate::layout::Layout;
+use crate::shape::Shape;
+use crate::wgsl::Target;
+
+/// Records `make`'s kernel over `shape`; the layouts of the inputs are views of that shape. The result is dense.
+pub(crate) fn record(
+    engine: &Engine,
+    target: Target,
+    shape: &Shape,
+    inputs: &[Operand],
+    dtype: DType,
+    make: &Make<'_>,
+    scalars: &[u32],
+) -> Result<Arc<Value>> {
+    // Views that windows cannot be cut through are copied first; the copies live until the command is recorded.
+    let inputs: Vec<Operand> =
+        inputs.iter().map(|input| reachable(engine, target, input)).collect::<Result<_>>()?;
+    let held = inputs.iter().map(|i| Held::new(&i.value, i.layout, i.dtype));
+    let held: Vec<Held> = held.collect::<Result<_>>()?;
+    let avoid: Vec<u64> = held.iter().flat_map(Held::ids).collect();
+    let value = Value::new(engine.allocate(Engine::bytes_of(shape, dtype)?, &avoid)?);
+    let output = Held::new(&value, Layout::dense(*shape), dtype)?;
+    let written = Arc::downgrade(&value);
+    let operation =
+        Operation { engine, target, inputs: &held, output: &output, written, make, scalars };
+    // Half of an operation is no result: nobody sees the value unless all of it was recorded.
+    operation.record(shape)?;
+    Ok(value)
+}
+
+/// The operand itself, or a dense copy if its view spans segments in a way that windows cannot follow.
+fn reachable(engine: &Engine, target: Target, operand: &Operand) -> Result<Operand> {
+    let held = Held::new(&operand.value, operand.layout, operand.dtype)?;
+    if held.is_dense() || held.is_in_one_segment() {
+        return Ok(operand.clone());
+    }
+    let value = reindex::gather(engine, target, operand)?;
+    Ok(Operand { value, layout: Layout::dense(*operand.layout.shape()), dtype: operand.dtype })
+}

@@ -1,0 +1,90 @@
+//! Moves: a view copied to dense, as bits. The width of an element matters, its dtype does not.
+
+use std::sync::Arc;
+
+use super::window::Operation;
+use super::{Held, Operand, elementwise};
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::exec::{Bound, Job, Value};
+use crate::gpu::cause::DeviceCause;
+use crate::layout::Layout;
+use crate::wgsl::params::Transpose;
+use crate::wgsl::{Form, Grid, Slot, Space, Target, View, Way, assemble, catalog};
+
+/// A dense, row-major copy of a view.
+pub(crate) fn contiguous(engine: &Engine, target: Target, from: &Operand) -> Result<Arc<Value>> {
+    if let Some(value) = transposed(engine, target, from)? {
+        return Ok(value);
+    }
+    let form = Form::moving(from.dtype.width());
+    let make = |ways: &[Way], rank, target| {
+        Ok(assemble::reindex(form, ways.first().copied().unwrap_or(Way::Dense), rank, target))
+    };
+    let (shape, inputs) = (from.layout.shape(), core::slice::from_ref(from));
+    elementwise::record(engine, target, shape, inputs, from.dtype, &make, &[])
+}
+
+/// The copy by tiles, where the view is a transposition in whole tiles and both sides lie in one segment.
+fn transposed(engine: &Engine, target: Target, from: &Operand) -> Result<Option<Arc<Value>>> {
+    let held = Held::new(&from.value, from.layout, from.dtype)?;
+    let shape = from.layout.shape();
+    let bytes = Engine::bytes_of(shape, from.dtype)?;
+    if shape.is_empty() || !held.is_in_one_segment() || bytes > held.pinned.segment_bytes {
+        return Ok(None);
+    }
+    let index = from.layout.span().start / held.segment;
+    let offset = u32::try_from(from.layout.offset() - index * held.segment).unwrap_or(u32::MAX);
+    let strides = from.layout.strides().iter().map(|&s| s as i64).collect();
+    let space = Space::of(shape.dims(), &[View { offset, strides }]);
+    let Some(tiles) = space.as_ref().and_then(Transpose::of) else { return Ok(None) };
+    let value = Value::new(engine.allocate(bytes, &held.ids().collect::<Vec<_>>())?);
+    let output = Held::new(&value, Layout::dense(*shape), from.dtype)?;
+    let [into] = &*output.pieces else { return Ok(None) };
+    let form = Form::moving(from.dtype.width());
+    let Some(entry) = catalog::find("transpose") else { return Ok(None) };
+    let slots = [Slot::read(form, Way::Dense), Slot::write(form)];
+    let kernel = assemble::kernel(entry, &slots, tiles.rank(), target);
+    let grid = tiles.grid(target);
+    engine.dispatch(Job {
+        kernel: &kernel,
+        bindings: vec![Bound::from(&held.pieces[index]), Bound::from(into)],
+        params: tiles.words(&grid, 0),
+        groups: grid.groups(),
+        output: Arc::downgrade(&value),
+    })?;
+    Ok(Some(value))
+}
+
+/// A dense copy of a view that spans several segments: one pass per source segment, each of which writes the
+/// elements that lie in it and leaves the others as they are.
+pub(super) fn gather(engine: &Engine, target: Target, from: &Operand) -> Result<Arc<Value>> {
+    let source = Held::new(&from.value, from.layout, from.dtype)?;
+    let (shape, form) = (from.layout.shape(), Form::moving(from.dtype.width()));
+    let bytes = Engine::bytes_of(shape, from.dtype)?;
+    let value = Value::new(engine.allocate(bytes, &source.ids().collect::<Vec<_>>())?);
+    let output = Held::new(&value, Layout::dense(*shape), from.dtype)?;
+    let make = |_: &[Way], rank, target| Ok(assemble::gather_part(form, rank, target));
+    let span = from.layout.span();
+    let reach = (u32::MAX as usize).saturating_add(1);
+    if span.len() > reach {
+        let (what, limit) = ("a view across segments", "the reach of an index");
+        let (requested, available) = (span.len() as u64, reach as u64);
+        return Err(DeviceCause::TooLarge { what, requested, limit, available }.into());
+    }
+    for index in span.start / source.segment..=(span.end - 1) / source.segment {
+        let mut part = Held::new(&from.value, from.layout, from.dtype)?;
+        part.part = Some(index);
+        let pass = Operation {
+            engine,
+            target,
+            inputs: &[part],
+            output: &output,
+            written: Arc::downgrade(&value),
+            make: &make,
+            scalars: &[u32::try_from(source.segment).unwrap_or(u32::MAX)],
+        };
+        pass.record(shape)?;
+    }
+    Ok(value)
+}

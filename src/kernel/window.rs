@@ -1,0 +1,132 @@
+//! Cutting an elementwise operation into dispatches.
+
+use std::sync::Weak;
+
+use super::{Held, Make};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::exec::{Bound, Job, Value};
+use crate::gpu::cause::DeviceCause;
+use crate::layout::Layout;
+use crate::shape::Shape;
+use crate::wgsl::params::Elementwise;
+use crate::wgsl::{Grid, Space, Target, View, Way};
+
+/// Elements of one index space: all of it within 32 bits, with room for the last quad.
+const SPACE_MAX: usize = 1 << 31;
+
+/// An elementwise operation on operands in place, before it is cut.
+pub(super) struct Operation<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) target: Target,
+    pub(super) inputs: &'a [Held],
+    pub(super) output: &'a Held,
+    pub(super) written: Weak<Value>,
+    pub(super) make: &'a Make<'a>,
+    pub(super) scalars: &'a [u32],
+}
+
+impl Operation<'_> {
+    /// Records every dispatch of it over `shape`.
+    pub(super) fn record(&self, shape: &Shape) -> Result<()> {
+        let layouts: Vec<Layout> = self.inputs.iter().map(|input| input.layout).collect();
+        self.split(shape, &layouts, 0)
+    }
+
+    /// Splits by the outermost axis until one index space reaches everything. The output is dense, so the halves
+    /// follow each other; `first` is where this part begins in it.
+    fn split(&self, shape: &Shape, layouts: &[Layout], first: usize) -> Result<()> {
+        let elements = shape.elements();
+        if elements == 0 {
+            return Ok(());
+        }
+        if elements <= SPACE_MAX {
+            return self.windows(shape, layouts, first);
+        }
+        let axis = shape.dims().iter().position(|&dim| dim > 1).unwrap_or(0);
+        let dim = shape.dims()[axis];
+        // Parts begin at whole quads.
+        let middle = (dim / 2).next_multiple_of(4);
+        let middle = if middle < dim { middle } else { dim / 2 };
+        if middle * (elements / dim) % 4 != 0 {
+            let (what, limit) = ("the index space of a ragged view", "the largest");
+            let (requested, available) = (elements as u64, SPACE_MAX as u64);
+            return Err(DeviceCause::TooLarge { what, requested, limit, available }.into());
+        }
+        for range in [0..middle, middle..dim] {
+            let begin = range.start * (elements / dim);
+            let part = layouts.iter().map(|l| l.slice(axis, range.clone(), 1));
+            let part: Vec<Layout> = part.collect::<Result<_>>()?;
+            let mut dims = shape.dims().to_vec();
+            dims[axis] = range.len();
+            self.split(&Shape::new(dims)?, &part, first + begin)?;
+        }
+        Ok(())
+    }
+
+    /// Cuts at every segment boundary of the output and of the dense inputs.
+    fn windows(&self, shape: &Shape, layouts: &[Layout], first: usize) -> Result<()> {
+        let elements = shape.elements();
+        let next_cut = |at: usize, offset: usize, segment: usize| {
+            (segment - (offset + at) % segment).min(elements - at)
+        };
+        let mut at = 0;
+        while at < elements {
+            let dense = self.inputs.iter().zip(layouts).filter(|(input, _)| input.is_dense());
+            let cuts = dense.map(|(input, l)| next_cut(at, l.offset(), input.segment));
+            let own = next_cut(at, first, self.output.segment);
+            let count = cuts.fold(own, usize::min);
+            self.dispatch(shape, layouts, first, at..at + count)?;
+            at += count;
+        }
+        Ok(())
+    }
+
+    fn dispatch(
+        &self,
+        shape: &Shape,
+        layouts: &[Layout],
+        first: usize,
+        window: core::ops::Range<usize>,
+    ) -> Result<()> {
+        let mut bindings = Vec::with_capacity(layouts.len() + 1);
+        let mut views = Vec::with_capacity(layouts.len());
+        for (input, layout) in self.inputs.iter().zip(layouts) {
+            // Dense operands are addressed from the window on, strided ones by index.
+            let begin = layout.offset() + if input.is_dense() { window.start } else { 0 };
+            let touched = if input.is_dense() { begin } else { layout.span().start };
+            let index = input.part.unwrap_or(touched / input.segment);
+            bindings.push(Bound::from(&input.pieces[index]));
+            let strides = layout.strides().iter().map(|&s| s as i64).collect();
+            // A pass over one segment of several may begin before it: indices wrap, and so does this.
+            #[expect(clippy::cast_possible_truncation, reason = "indices are modulo 2^32")]
+            let offset = begin.wrapping_sub(index * input.segment) as u32;
+            views.push(View { offset, strides });
+        }
+        let begin = first + window.start;
+        let index = begin / self.output.segment;
+        bindings.push(Bound::from(&self.output.pieces[index]));
+        let outputs = [small(begin - index * self.output.segment)];
+        let mut space = Space::of(shape.dims(), &views).ok_or_else(too_deep)?;
+        for (way, _) in space.ways.iter_mut().zip(self.inputs).filter(|(_, i)| i.part.is_some()) {
+            *way = Way::Any;
+        }
+        let kernel = (self.make)(&space.ways, space.rank(), self.target)?;
+        let grid = Grid::of_elements(small(window.len()), self.target);
+        let (base, scalars) = (small(window.start), self.scalars);
+        let params = Elementwise { grid, space: &space, base, outputs: &outputs, scalars }.words();
+        let (groups, output) = (grid.groups(), self.written.clone());
+        self.engine.dispatch(Job { kernel: &kernel, bindings, params, groups, output })
+    }
+}
+
+/// A number that is below 2^32 because one segment and one index space hold it.
+fn small(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// Shapes have at most as many axes as a space.
+fn too_deep() -> Error {
+    let (what, limit) = ("an index space", "axes");
+    DeviceCause::TooLarge { what, requested: 9, limit, available: 8 }.into()
+}

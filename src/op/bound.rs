@@ -1,0 +1,157 @@
+//! The numeric contract: how far a result may lie from the exact one.
+
+use core::fmt::Write as _;
+
+use super::Op;
+use crate::dtype::DType;
+use crate::reference::{Exact, Value};
+
+/// How far a float result may lie from the exact value, computed from the operands as they are stored.
+///
+/// The distance is at most the larger of `abs` and `ulp + grow * |log2 exact|` units in the last place of the
+/// computing type (f32; f64 for f64), and half a unit of the stored type where that is narrower. Units are those of
+/// the exact value, or of the largest term it was made from where terms may cancel ([`Exact::scale`]). Subnormal f32
+/// operands and results may count as zero, as WGSL allows, unless the operation is done on bits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    /// Units in the last place.
+    pub ulp: f64,
+    /// More of them per binary order of magnitude of the result.
+    pub grow: f64,
+    /// An absolute distance that is always allowed.
+    pub abs: f64,
+    /// Whether subnormal operands and results may count as zero.
+    pub flush: bool,
+}
+
+impl Bound {
+    /// Every bit is determined, of subnormals too (of NaN: that it is one).
+    pub const BITS: Self = Self { flush: false, ..Self::EXACT };
+
+    /// Nothing but the exact value, subnormals aside.
+    pub const EXACT: Self = Self::ulp(0.0);
+
+    /// So many units in the last place.
+    #[must_use]
+    pub const fn ulp(ulp: f64) -> Self {
+        Self { ulp, grow: 0.0, abs: 0.0, flush: true }
+    }
+
+    /// The same for any dtype: bounds are in units of the computing type.
+    pub(crate) const fn of(self, _dtype: DType) -> Self {
+        self
+    }
+
+    /// Whether nothing but the exact value will do.
+    #[must_use]
+    pub fn is_exact(self) -> bool {
+        self.ulp == 0.0 && self.grow == 0.0 && self.abs == 0.0
+    }
+
+    /// Whether `got`, a value of `dtype`, keeps the contract with `exact`.
+    #[must_use]
+    pub fn within(self, dtype: DType, exact: Exact, got: Value) -> bool {
+        match (exact.value, got) {
+            (Value::Float(e), Value::Float(g)) => self.float(dtype, e, exact.scale, g),
+            (e, g) => e == g,
+        }
+    }
+
+    fn float(self, dtype: DType, exact: f64, scale: f64, got: f64) -> bool {
+        let compute = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
+        let rounded = round_to(dtype, exact);
+        if exact.is_finite() && scale > largest(compute) || scale.is_infinite() {
+            // A term overflows on the way: anything may follow.
+            return true;
+        }
+        if exact.is_nan() || got.is_nan() {
+            return exact.is_nan() && got.is_nan();
+        }
+        if rounded == got {
+            return true;
+        }
+        let smallest = if compute == DType::F64 { f64::MIN_POSITIVE } else { f64::from(f32::MIN_POSITIVE) };
+        if self.is_exact() {
+            return self.flush && exact.abs() < smallest && got == 0.0;
+        }
+        let magnitude = exact.abs().max(scale.abs());
+        let growth = if exact == 0.0 { 0.0 } else { self.grow * exact.abs().log2().abs() };
+        let allowed = (self.ulp + growth) * unit(compute, magnitude);
+        let stored = if dtype == compute { 0.0 } else { 0.5 * unit(dtype, exact.abs() + allowed) };
+        let slack = allowed.max(self.abs) + stored;
+        // Past the largest finite value by no more than the slack, either side of the edge is right.
+        let edge = largest(dtype);
+        if got.is_infinite() {
+            return exact.signum() == got.signum() && exact.abs() + slack >= edge;
+        }
+        (got - exact).abs() <= slack.max(smallest)
+    }
+}
+
+/// The nearest value of a float dtype, ties to even. By arithmetic: `half` cuts an f64 to its upper half first.
+#[must_use]
+pub(crate) fn round_to(dtype: DType, x: f64) -> f64 {
+    if dtype == DType::F64 || !x.is_finite() {
+        return x;
+    }
+    let unit = unit(dtype, x);
+    let near = (x / unit).round_ties_even() * unit;
+    if near.abs() > largest(dtype) { f64::INFINITY.copysign(x) } else { near.copysign(x) }
+}
+
+fn largest(dtype: DType) -> f64 {
+    match dtype {
+        DType::F32 => f64::from(f32::MAX),
+        DType::F16 => half::f16::MAX.to_f64(),
+        DType::Bf16 => half::bf16::MAX.to_f64(),
+        _ => f64::MAX,
+    }
+}
+
+/// The distance between neighbouring values of a float dtype at `x`.
+fn unit(dtype: DType, x: f64) -> f64 {
+    let (digits, lowest) = match dtype {
+        DType::F32 => (24, -126),
+        DType::F16 => (11, -14),
+        DType::Bf16 => (8, -126),
+        _ => (53, -1022),
+    };
+    if x == 0.0 || !x.is_finite() {
+        return power(lowest + 1 - digits);
+    }
+    // Of a normal f64 the exponent is in its bits; below, only f64 itself has values.
+    let exponent = ((x.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(lowest);
+    power(exponent + 1 - digits)
+}
+
+/// 2^n, for every n that f64 has.
+fn power(n: i32) -> f64 {
+    // `powi` squares its way there and loses the subnormal ones.
+    if n >= -1022 { f64::from_bits(((n + 1023) as u64) << 52) } else { f64::from_bits(1 << (n + 1074)) }
+}
+
+/// The contract of every operation, as a table for the documentation.
+#[must_use]
+pub fn contract_table() -> String {
+    let mut text = String::from("| op | dtypes | bound | ends and overflow |\n|---|---|---|---|\n");
+    for &op in Op::ALL {
+        let takes = DType::ALL.into_iter().filter(|&d| op.takes(d)).map(DType::name);
+        let takes = takes.collect::<Vec<_>>().join(" ");
+        let bound = op.bound(DType::F32);
+        let mut words = Vec::new();
+        if bound.is_exact() {
+            words.push(if bound.flush { "exact" } else { "exact, on bits" }.to_owned());
+        } else {
+            words.push(format!("{} ulp", bound.ulp));
+        }
+        if bound.grow > 0.0 {
+            words.push(format!("+ {} per binary order", bound.grow));
+        }
+        if bound.abs > 0.0 {
+            words.push(format!("or {:e}", bound.abs));
+        }
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "| {op} | {takes} | {} | {} |", words.join(" "), op.note());
+    }
+    text
+}

@@ -1,0 +1,158 @@
+//! The table of operations. Bounds hold for the float dtypes; integers and bools are exact.
+
+use super::Spell::{Builtin, Infix, Itself, Own, Prefix, Select};
+use super::Yields::{Same, Truth, Wraps};
+use super::{Bound, Kinds, Op, Spell, Yields};
+
+/// Everything there is to know about an operation.
+pub(super) struct Row {
+    pub op: Op,
+    pub name: &'static str,
+    pub arity: usize,
+    pub yields: Yields,
+    /// For each group of kinds; it does not exist for others.
+    pub spell: &'static [(Kinds, Spell)],
+    pub bound: Bound,
+    pub note: &'static str,
+}
+
+type Spelling = &'static [(Kinds, Spell)];
+
+const fn row(
+    op: Op,
+    name: &'static str,
+    arity: usize,
+    yields: Yields,
+    spell: Spelling,
+    bound: Bound,
+    note: &'static str,
+) -> Row {
+    Row { op, name, arity, yields, spell, bound, note }
+}
+
+const F32: Kinds = Kinds::F32;
+const F64: Kinds = Kinds::F64;
+const BOOL: Kinds = Kinds::BOOL;
+const SIGNED: Kinds = Kinds::SIGNED;
+const UNSIGNED: Kinds = Kinds::UNSIGNED;
+const INT: Kinds = Kinds::INT;
+const REAL: Kinds = Kinds::REAL;
+const NUMBER: Kinds = Kinds::NUMBER;
+const ANY: Kinds = Kinds::ANY;
+
+const EXACT: Bound = Bound::EXACT;
+const BITS: Bound = Bound::BITS;
+
+const fn ulp(n: f64) -> Bound {
+    Bound::ulp(n)
+}
+
+const fn or(ulp: f64, abs: f64) -> Bound {
+    Bound { ulp, grow: 0.0, abs, flush: true }
+}
+
+const fn own(kinds: Kinds) -> (Kinds, Spell) {
+    (kinds, Own)
+}
+
+const FLOAT: Spelling = &[own(F32)];
+const REALS: Spelling = &[own(REAL)];
+const NUMBERS: Spelling = &[own(NUMBER)];
+const INTS: Spelling = &[own(INT)];
+
+const WRAP: &str = "integers wrap";
+
+#[rustfmt::skip]
+pub(super) const TABLE: &[Row] = &[
+    row(Op::Neg, "neg", 1, Wraps, &[(F32, Own), (F64.or(SIGNED), Prefix("-"))], BITS, "flips the sign bit; the lowest integer is its own"),
+    row(Op::Abs, "abs", 1, Wraps, &[(F32.or(SIGNED), Own), (F64, Builtin("abs")), (UNSIGNED, Itself)], BITS, "clears the sign bit; the lowest integer is its own"),
+    row(Op::Sign, "sign", 1, Same, NUMBERS, BITS, "-1, 0, 1; zeros and NaN are their own"),
+    row(Op::Floor, "floor", 1, Same, &[(REAL, Builtin("floor"))], EXACT, "zeros may lose their sign"),
+    row(Op::Ceil, "ceil", 1, Same, &[(REAL, Builtin("ceil"))], EXACT, "zeros may lose their sign"),
+    row(Op::Round, "round", 1, Same, &[(F32, Builtin("round")), (F64, Own)], EXACT, "ties to even; zeros may lose their sign"),
+    row(Op::Trunc, "trunc", 1, Same, &[(F32, Builtin("trunc")), (F64, Own)], EXACT, "zeros may lose their sign"),
+    row(Op::Fract, "fract", 1, Same, REALS, or(1.0, 6e-8), "x - floor(x), from 0 to 1 inclusive"),
+    row(Op::Sqrt, "sqrt", 1, Same, &[(REAL, Builtin("sqrt"))], ulp(3.0), "NaN below zero"),
+    row(Op::Rsqrt, "rsqrt", 1, Same, &[(F32, Builtin("inverseSqrt")), (F64, Own)], ulp(3.0), "infinity at zero, NaN below"),
+    row(Op::Recip, "recip", 1, Same, REALS, ulp(2.5), "infinity at zero"),
+    row(Op::Square, "square", 1, Wraps, NUMBERS, ulp(1.0), WRAP),
+    row(Op::Exp, "exp", 1, Same, FLOAT, ulp(3.0), ""),
+    row(Op::Exp2, "exp2", 1, Same, FLOAT, ulp(3.0), ""),
+    row(Op::Expm1, "expm1", 1, Same, FLOAT, ulp(4.0), "exact in the neighbourhood of zero too"),
+    row(Op::Ln, "ln", 1, Same, FLOAT, ulp(3.0), "minus infinity at zero, NaN below"),
+    row(Op::Log2, "log2", 1, Same, FLOAT, ulp(4.0), "minus infinity at zero, NaN below"),
+    row(Op::Log10, "log10", 1, Same, FLOAT, ulp(4.0), "minus infinity at zero, NaN below"),
+    row(Op::Log1p, "log1p", 1, Same, FLOAT, ulp(4.0), "minus infinity at -1, NaN below"),
+    row(Op::Sin, "sin", 1, Same, FLOAT, or(3.0, 1.5e-7), "for |x| <= 8192; NaN at infinity"),
+    row(Op::Cos, "cos", 1, Same, FLOAT, or(3.0, 1.5e-7), "for |x| <= 8192; NaN at infinity"),
+    row(Op::Tan, "tan", 1, Same, FLOAT, or(6.0, 1.5e-7), "for |x| <= 8192; NaN at infinity"),
+    row(Op::Asin, "asin", 1, Same, FLOAT, ulp(5.0), "NaN outside -1 to 1"),
+    row(Op::Acos, "acos", 1, Same, FLOAT, or(5.0, 1.5e-7), "NaN outside -1 to 1"),
+    row(Op::Atan, "atan", 1, Same, FLOAT, ulp(5.0), ""),
+    row(Op::Sinh, "sinh", 1, Same, FLOAT, ulp(6.0), ""),
+    row(Op::Cosh, "cosh", 1, Same, FLOAT, ulp(6.0), ""),
+    row(Op::Tanh, "tanh", 1, Same, FLOAT, ulp(6.0), "1 at infinity"),
+    row(Op::Asinh, "asinh", 1, Same, FLOAT, ulp(6.0), ""),
+    row(Op::Acosh, "acosh", 1, Same, FLOAT, ulp(6.0), "NaN below 1"),
+    row(Op::Atanh, "atanh", 1, Same, FLOAT, ulp(8.0), "infinity at 1, NaN beyond"),
+    row(Op::Erf, "erf", 1, Same, FLOAT, ulp(4.0), "1 at infinity"),
+    row(Op::Sigmoid, "sigmoid", 1, Same, FLOAT, ulp(6.0), "0 and 1 at the infinities"),
+    row(Op::Relu, "relu", 1, Same, &[own(REAL.or(SIGNED)), (UNSIGNED, Itself)], BITS, "keeps NaN"),
+    row(Op::Gelu, "gelu", 1, Same, FLOAT, or(6.0, 2e-7), "exact form; 0 at minus infinity"),
+    row(Op::GeluTanh, "gelu_tanh", 1, Same, FLOAT, or(16.0, 2e-7), "0 at minus infinity"),
+    row(Op::Silu, "silu", 1, Same, FLOAT, or(8.0, 2e-36), "0 at minus infinity"),
+    row(Op::Softplus, "softplus", 1, Same, FLOAT, ulp(6.0), "0 at minus infinity"),
+    row(Op::HardSwish, "hard_swish", 1, Same, FLOAT, or(6.0, 2e-7), "0 at minus infinity"),
+    row(Op::Mish, "mish", 1, Same, FLOAT, or(10.0, 2e-36), "0 at minus infinity"),
+    row(Op::Not, "not", 1, Same, &[(BOOL, Prefix("!"))], BITS, ""),
+    row(Op::BitNot, "bit_not", 1, Wraps, &[(INT, Prefix("~"))], BITS, ""),
+    row(Op::IsNan, "is_nan", 1, Truth, REALS, BITS, ""),
+    row(Op::IsInf, "is_inf", 1, Truth, REALS, BITS, ""),
+    row(Op::IsFinite, "is_finite", 1, Truth, REALS, BITS, ""),
+
+    row(Op::Add, "add", 2, Wraps, &[(NUMBER, Infix("+"))], ulp(1.0), WRAP),
+    row(Op::Sub, "sub", 2, Wraps, &[(NUMBER, Infix("-"))], ulp(1.0), WRAP),
+    row(Op::Mul, "mul", 2, Wraps, &[(NUMBER, Infix("*"))], ulp(1.0), WRAP),
+    row(Op::Div, "div", 2, Wraps, &[(REAL, Infix("/")), (INT, Own)], ulp(3.0), "integers towards zero; x / 0 = 0; MIN / -1 = MIN"),
+    row(Op::RemFloor, "rem_floor", 2, Same, &[own(F32.or(INT))], ulp(2.0), "the sign of the divisor; by zero NaN, of integers the dividend; for |a / b| < 2^32"),
+    row(Op::RemTrunc, "rem_trunc", 2, Same, &[own(F32.or(INT))], ulp(2.0), "the sign of the dividend; by zero NaN, of integers the dividend; for |a / b| < 2^32"),
+    row(Op::Pow, "pow", 2, Same, FLOAT, Bound { ulp: 8.0, grow: 4.0, abs: 0.0, flush: true }, "negative bases with whole exponents; C's ends"),
+    row(Op::Min, "min", 2, Same, NUMBERS, BITS, "NaN wins; zeros are equal"),
+    row(Op::Max, "max", 2, Same, NUMBERS, BITS, "NaN wins; zeros are equal"),
+    row(Op::Atan2, "atan2", 2, Same, FLOAT, ulp(6.0), "C's ends"),
+    row(Op::Hypot, "hypot", 2, Same, FLOAT, ulp(5.0), "infinity before NaN"),
+    row(Op::LeakyRelu, "leaky_relu", 2, Same, REALS, ulp(1.0), "x, or x times the slope below zero"),
+    row(Op::Elu, "elu", 2, Same, FLOAT, ulp(6.0), "x, or alpha times expm1(x) below zero"),
+    row(Op::Eq, "eq", 2, Truth, &[(F32, Own), (ANY, Infix("=="))], BITS, "false with NaN; zeros are equal, subnormals differ"),
+    row(Op::Ne, "ne", 2, Truth, &[(REAL, Own), (ANY, Infix("!="))], BITS, "true with NaN"),
+    row(Op::Lt, "lt", 2, Truth, &[(F32, Own), (NUMBER, Infix("<"))], BITS, "false with NaN"),
+    row(Op::Le, "le", 2, Truth, &[(F32, Own), (NUMBER, Infix("<="))], BITS, "false with NaN"),
+    row(Op::Gt, "gt", 2, Truth, &[(F32, Own), (NUMBER, Infix(">"))], BITS, "false with NaN"),
+    row(Op::Ge, "ge", 2, Truth, &[(F32, Own), (NUMBER, Infix(">="))], BITS, "false with NaN"),
+    row(Op::And, "and", 2, Same, &[(BOOL, Infix("&"))], BITS, ""),
+    row(Op::Or, "or", 2, Same, &[(BOOL, Infix("|"))], BITS, ""),
+    row(Op::Xor, "xor", 2, Same, &[(BOOL, Infix("!="))], BITS, ""),
+    row(Op::BitAnd, "bit_and", 2, Same, &[(INT, Infix("&"))], BITS, ""),
+    row(Op::BitOr, "bit_or", 2, Same, &[(INT, Infix("|"))], BITS, ""),
+    row(Op::BitXor, "bit_xor", 2, Same, &[(INT, Infix("^"))], BITS, ""),
+    row(Op::Shl, "shl", 2, Wraps, INTS, BITS, "0 from the width on; a negative count is a huge one"),
+    row(Op::Shr, "shr", 2, Same, INTS, BITS, "keeps the sign; nothing else from the width on"),
+
+    row(Op::Where, "where", 3, Same, &[(ANY, Select)], BITS, "the second where the first is true, else the third; bits untouched"),
+    row(Op::Clamp, "clamp", 3, Same, NUMBERS, BITS, "max first, then min; NaN wins"),
+    row(Op::MulAdd, "mul_add", 3, Wraps, NUMBERS, ulp(1.5), "may be rounded once or twice; integers wrap"),
+    row(Op::Lerp, "lerp", 3, Same, REALS, ulp(3.0), "a + t (b - a)"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_the_order_of_the_enum() {
+        for (i, row) in TABLE.iter().enumerate() {
+            assert_eq!(row.op as usize, i, "{} is out of order", row.name);
+        }
+        assert_eq!(TABLE.len(), Op::ALL.len(), "an operation has no row");
+    }
+}

@@ -1,0 +1,240 @@
+//! One operation on one set of values.
+
+use super::special::{erf, erfc, log1p_exp};
+use super::{Exact, Value, range, wrapped};
+use crate::dtype::{Class, DType};
+use crate::op::Op;
+
+/// The exact result of an operation on values of `dtype` (for `where`, the dtype of the two it chooses from).
+///
+/// # Panics
+/// If the values are not of that dtype, or the operation does not take it.
+#[must_use]
+pub fn apply(op: Op, dtype: DType, values: &[Value]) -> Exact {
+    match (op, values) {
+        (Op::Where, &[Value::Bool(c), a, b]) => (if c { a } else { b }).into(),
+        (_, &[Value::Float(a)]) => unary(op, a),
+        (_, &[Value::Float(a), Value::Float(b)]) => binary(op, a, b),
+        (_, &[Value::Float(a), Value::Float(b), Value::Float(c)]) => ternary(op, a, b, c),
+        (_, &[Value::Bool(_), ..]) => truth(op, values).into(),
+        _ => {
+            let ints = values.iter().map(|v| match v {
+                Value::Int(x) => *x,
+                other => panic!("{op}: {other:?} among integers"),
+            });
+            integer(op, dtype, &ints.collect::<Vec<_>>()).into()
+        }
+    }
+}
+
+/// Whether `got` keeps the contract of an operation on values of `dtype`: with the operands as they are or, where the
+/// contract allows it, with subnormal ones counted as zero.
+#[must_use]
+pub fn keeps(op: Op, dtype: DType, values: &[Value], got: Value) -> bool {
+    let bound = op.bound(dtype);
+    let result = if op.yields_bool() { DType::Bool } else { dtype };
+    let subnormal = |v: &Value| match (dtype, v) {
+        (DType::F64, Value::Float(x)) => x.is_subnormal(),
+        (_, Value::Float(x)) => *x != 0.0 && x.abs() < f64::from(f32::MIN_POSITIVE),
+        _ => false,
+    };
+    let small = (0..values.len()).filter(|&i| bound.flush && subnormal(&values[i])).collect::<Vec<_>>();
+    // Every subset of the subnormal operands.
+    (0..1_u32 << small.len()).any(|subset| {
+        let mut values = values.to_vec();
+        for (_, &i) in small.iter().enumerate().filter(|(bit, _)| subset >> bit & 1 != 0) {
+            values[i] = Value::Float(0.0_f64.copysign(values[i].float()));
+        }
+        bound.within(result, apply(op, dtype, &values), got)
+    })
+}
+
+fn float(x: f64) -> Exact {
+    Value::Float(x).into()
+}
+
+fn scaled(value: f64, scale: f64) -> Exact {
+    Exact { value: Value::Float(value), scale }
+}
+
+/// The limit where the naive product is infinity times zero.
+fn vanishing(x: f64, y: f64) -> f64 {
+    if x == f64::NEG_INFINITY { 0.0 } else { y }
+}
+
+fn unary(op: Op, x: f64) -> Exact {
+    let half = core::f64::consts::FRAC_1_SQRT_2;
+    float(match op {
+        Op::Neg => -x,
+        Op::Abs => x.abs(),
+        Op::Sign => if x == 0.0 || x.is_nan() { x } else { x.signum() },
+        Op::Floor => x.floor(),
+        Op::Ceil => x.ceil(),
+        Op::Round => x.round_ties_even(),
+        Op::Trunc => x.trunc(),
+        Op::Fract => x - x.floor(),
+        Op::Sqrt => x.sqrt(),
+        Op::Rsqrt => 1.0 / x.sqrt(),
+        Op::Recip => 1.0 / x,
+        Op::Square => x * x,
+        Op::Exp => x.exp(),
+        Op::Exp2 => x.exp2(),
+        Op::Expm1 => x.exp_m1(),
+        Op::Ln => x.ln(),
+        Op::Log2 => x.log2(),
+        Op::Log10 => x.log10(),
+        Op::Log1p => x.ln_1p(),
+        Op::Sin => x.sin(),
+        Op::Cos => x.cos(),
+        // Where the tangent is steep, so is the error of the angle.
+        Op::Tan => return scaled(x.tan(), (1.0 + x.tan().powi(2)) * x.abs() * 1.3e-4),
+        Op::Asin => x.asin(),
+        Op::Acos => x.acos(),
+        Op::Atan => x.atan(),
+        Op::Sinh => x.sinh(),
+        Op::Cosh => x.cosh(),
+        Op::Tanh => x.tanh(),
+        Op::Asinh => x.asinh(),
+        Op::Acosh => x.acosh(),
+        Op::Atanh => x.atanh(),
+        Op::Erf => erf(x),
+        Op::Sigmoid => 1.0 / (1.0 + (-x).exp()),
+        Op::Relu => if x < 0.0 { 0.0 } else { x },
+        Op::Gelu => vanishing(x, 0.5 * x * erfc(-x * half)),
+        Op::GeluTanh => {
+            let u = 0.797_884_560_802_865_4 * (x + 0.044_715 * x * x * x);
+            vanishing(x, x / (1.0 + (-2.0 * u).exp()))
+        }
+        Op::Silu => vanishing(x, x / (1.0 + (-x).exp())),
+        Op::Softplus => log1p_exp(x),
+        Op::HardSwish => vanishing(x, x * (x + 3.0).clamp(0.0, 6.0) / 6.0),
+        Op::Mish => vanishing(x, x * log1p_exp(x).tanh()),
+        Op::IsNan => return Value::Bool(x.is_nan()).into(),
+        Op::IsInf => return Value::Bool(x.is_infinite()).into(),
+        Op::IsFinite => return Value::Bool(x.is_finite()).into(),
+        other => panic!("{other} of one float"),
+    })
+}
+
+fn binary(op: Op, a: f64, b: f64) -> Exact {
+    let nan = a.is_nan() || b.is_nan();
+    let truth = match op {
+        Op::Eq => Some(a == b),
+        Op::Ne => Some(a != b),
+        Op::Lt => Some(a < b),
+        Op::Le => Some(a <= b),
+        Op::Gt => Some(a > b),
+        Op::Ge => Some(a >= b),
+        _ => None,
+    };
+    if let Some(truth) = truth {
+        return Value::Bool(truth).into();
+    }
+    float(match op {
+        Op::Add => a + b,
+        Op::Sub => a - b,
+        Op::Mul => a * b,
+        Op::Div => a / b,
+        Op::RemTrunc => return scaled(a % b, a),
+        Op::RemFloor => {
+            let r = a % b;
+            let moved = r != 0.0 && (r < 0.0) != (b < 0.0);
+            return scaled(if moved { r + b } else { r }, if b.is_finite() { a.abs().max(b.abs()) } else { a });
+        }
+        Op::Pow => a.powf(b),
+        Op::Min => if nan { f64::NAN } else { a.min(b) },
+        Op::Max => if nan { f64::NAN } else { a.max(b) },
+        Op::Atan2 => a.atan2(b),
+        Op::Hypot => a.hypot(b),
+        Op::LeakyRelu => if a < 0.0 { a * b } else { a },
+        Op::Elu => if a < 0.0 { b * a.exp_m1() } else { a },
+        other => panic!("{other} of two floats"),
+    })
+}
+
+fn ternary(op: Op, a: f64, b: f64, c: f64) -> Exact {
+    match op {
+        Op::Clamp if a.is_nan() || b.is_nan() || c.is_nan() => float(f64::NAN),
+        Op::Clamp => float(a.max(b).min(c)),
+        Op::MulAdd => scaled(a.mul_add(b, c), (a * b).abs().max(c.abs())),
+        Op::Lerp => scaled(a + c * (b - a), a.abs().max((c * (b - a)).abs()).max((c * a).abs())),
+        other => panic!("{other} of three floats"),
+    }
+}
+
+fn truth(op: Op, values: &[Value]) -> Value {
+    Value::Bool(match (op, values) {
+        (Op::Not, &[Value::Bool(a)]) => !a,
+        (Op::And, &[Value::Bool(a), Value::Bool(b)]) => a && b,
+        (Op::Or, &[Value::Bool(a), Value::Bool(b)]) => a || b,
+        (Op::Xor | Op::Ne, &[Value::Bool(a), Value::Bool(b)]) => a != b,
+        (Op::Eq, &[Value::Bool(a), Value::Bool(b)]) => a == b,
+        (other, values) => panic!("{other} of {values:?}"),
+    })
+}
+
+fn integer(op: Op, dtype: DType, values: &[i128]) -> Value {
+    let bits = 8 * dtype.width() as i128;
+    // A negative count is a huge one.
+    let count = |n: i128| if n < 0 || n >= bits { bits } else { n };
+    let x = match (op, values) {
+        (Op::Neg, &[a]) => -a,
+        (Op::Abs, &[a]) => a.abs(),
+        (Op::Sign, &[a]) => a.signum(),
+        (Op::Square, &[a]) => a.wrapping_mul(a),
+        (Op::Relu, &[a]) => a.max(0),
+        (Op::BitNot, &[a]) => !a,
+        (Op::Add, &[a, b]) => a + b,
+        (Op::Sub, &[a, b]) => a - b,
+        (Op::Mul, &[a, b]) => a.wrapping_mul(b),
+        (Op::Div, &[_, 0]) => 0,
+        (Op::Div, &[a, b]) => a / b,
+        (Op::RemTrunc | Op::RemFloor, &[a, 0]) => a,
+        (Op::RemTrunc, &[a, b]) => a % b,
+        (Op::RemFloor, &[a, b]) => a - b * a.div_euclid(b) + floor_shift(a, b),
+        (Op::Min, &[a, b]) => a.min(b),
+        (Op::Max, &[a, b]) => a.max(b),
+        (Op::BitAnd, &[a, b]) => a & b,
+        (Op::BitOr, &[a, b]) => a | b,
+        (Op::BitXor, &[a, b]) => a ^ b,
+        (Op::Shl, &[a, n]) => a << count(n),
+        (Op::Shr, &[a, n]) => a >> count(n),
+        (Op::Clamp, &[a, low, high]) => a.max(low).min(high),
+        (Op::MulAdd, &[a, b, c]) => a.wrapping_mul(b).wrapping_add(c),
+        (Op::Eq, &[a, b]) => return Value::Bool(a == b),
+        (Op::Ne, &[a, b]) => return Value::Bool(a != b),
+        (Op::Lt, &[a, b]) => return Value::Bool(a < b),
+        (Op::Le, &[a, b]) => return Value::Bool(a <= b),
+        (Op::Gt, &[a, b]) => return Value::Bool(a > b),
+        (Op::Ge, &[a, b]) => return Value::Bool(a >= b),
+        (other, values) => panic!("{other} of {values:?}"),
+    };
+    Value::Int(wrapped(dtype, x))
+}
+
+/// What takes a Euclidean remainder (never negative) to one with the sign of the divisor.
+const fn floor_shift(a: i128, b: i128) -> i128 {
+    if b < 0 && a.rem_euclid(b) != 0 { b } else { 0 }
+}
+
+/// A value as another dtype: towards zero and saturating to integers, NaN to 0; bool from anything but zero. Floats
+/// are exact, not yet rounded.
+#[must_use]
+pub fn cast(value: Value, to: DType) -> Value {
+    match (to.class(), value) {
+        (Class::Float, v) => Value::Float(v.float()),
+        (Class::Bool, Value::Float(x)) => Value::Bool(x != 0.0),
+        (Class::Bool, Value::Int(x)) => Value::Bool(x != 0),
+        (Class::Bool, v @ Value::Bool(_)) => v,
+        (_, v) => {
+            let (low, high) = range(to);
+            let whole = match v {
+                // `as` saturates and sends NaN to 0.
+                Value::Float(x) => x as i128,
+                Value::Int(x) => x,
+                Value::Bool(x) => i128::from(x),
+            };
+            Value::Int(whole.clamp(low, high))
+        }
+    }
+}

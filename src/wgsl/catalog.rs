@@ -1,0 +1,176 @@
+//! The catalog: every shader file, every kernel, its legal variants, what each needs, and how often it may loop.
+
+use core::fmt;
+use core::ops::BitOr;
+
+use super::form::Form;
+
+/// A shader file: where it lies, and its text, compiled in.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    /// The path below `shaders/`.
+    pub path: &'static str,
+    /// The file as it lies on disk.
+    pub text: &'static str,
+}
+
+macro_rules! source {
+    ($path:expr) => {
+        $crate::wgsl::catalog::Source {
+            path: $path,
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $path)),
+        }
+    };
+}
+pub(crate) use source;
+
+/// Capabilities beyond baseline WebGPU that a module uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Needs(u8);
+
+impl Needs {
+    /// Baseline WebGPU is enough.
+    pub const NONE: Self = Self(0);
+    /// `shader-f16`.
+    pub const F16: Self = Self(1);
+    /// `shader-f64`.
+    pub const F64: Self = Self(2);
+    /// `shader-int64`.
+    pub const INT64: Self = Self(4);
+    /// `subgroups`.
+    pub const SUBGROUPS: Self = Self(8);
+
+    const NAMES: [(Self, &'static str); 4] = [
+        (Self::F16, "shader-f16"),
+        (Self::F64, "shader-f64"),
+        (Self::INT64, "shader-int64"),
+        (Self::SUBGROUPS, "subgroups"),
+    ];
+
+    /// Whether everything in `other` is in `self`.
+    #[must_use]
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Everything in either.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// `self` less what is in `other`.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+}
+
+impl BitOr for Needs {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        self.union(other)
+    }
+}
+
+impl fmt::Display for Needs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Self::NAMES.iter().filter(|(need, _)| self.contains(*need));
+        let list = names.map(|(_, name)| *name).collect::<Vec<_>>().join(" ");
+        f.write_str(if list.is_empty() { "-" } else { &list })
+    }
+}
+
+/// A kernel: one file with one entry point `main`.
+#[derive(Debug)]
+pub struct Entry {
+    /// The kernel's name, the file's without its ending.
+    pub name: &'static str,
+    /// Its file.
+    pub source: Source,
+    /// The forms of its bindings, inputs first, for every legal variant. Empty where an [`expr`](super::expr)
+    /// decides.
+    pub variants: &'static [&'static [Form]],
+    /// How many of the bindings, the last ones, are written.
+    pub outputs: usize,
+    /// The most loop trips of one invocation, nested loops multiplied. llvmpipe ends all loops of an invocation after
+    /// 65 535 without a word.
+    pub trips_max: u32,
+}
+
+/// Fragments beside the element files.
+const FRAGMENTS: &[Source] = &[
+    source!("shared/strided.wgsl"),
+    source!("shared/words.wgsl"),
+    source!("op/activation.wgsl"),
+    source!("op/bits.wgsl"),
+    source!("op/cast.wgsl"),
+    source!("op/cast64.wgsl"),
+    source!("op/cast_f64.wgsl"),
+    source!("op/cast_wide.wgsl"),
+    source!("op/exp.wgsl"),
+    source!("op/f64.wgsl"),
+    source!("op/int.wgsl"),
+    source!("op/int64.wgsl"),
+    source!("op/log.wgsl"),
+    source!("op/pow.wgsl"),
+    source!("op/round.wgsl"),
+    source!("op/trig.wgsl"),
+];
+
+/// Trips of the strided index loop: ranks up to 8, the outermost dimension free.
+const INDEX_TRIPS: u32 = super::params::RANK_MAX as u32 - 1;
+const TRIPS: u32 = super::params::TRIPS_MAX;
+
+/// Every fused expression and `reindex` are this kernel: [`expr`](super::expr) and
+/// [`assemble::reindex`](super::assemble::reindex) write its regions.
+pub const ELEMENTWISE: Entry = Entry {
+    name: "elementwise",
+    source: source!("elementwise.wgsl"),
+    variants: &[],
+    outputs: 1,
+    // Every strided binding walks the dimensions once; 16 bindings at most.
+    trips_max: TRIPS * (1 + 16 * INDEX_TRIPS),
+};
+
+/// The kernels.
+pub const CATALOG: &[Entry] = &[
+    ELEMENTWISE,
+    Entry {
+        name: "transpose",
+        source: source!("transpose.wgsl"),
+        variants: &[
+            &[Form::W8, Form::W8],
+            &[Form::W16, Form::W16],
+            &[Form::W32, Form::W32],
+            &[Form::W64, Form::W64],
+        ],
+        outputs: 1,
+        trips_max: TRIPS * (1 + 2 * INDEX_TRIPS),
+    },
+    Entry {
+        name: "fill",
+        source: source!("fill.wgsl"),
+            variants: &[&[Form::W32]],
+        outputs: 1,
+        trips_max: TRIPS,
+    },
+];
+
+/// Every fragment: files without an entry point.
+pub fn fragments() -> impl Iterator<Item = &'static Source> {
+    Form::all().map(Form::part).chain(FRAGMENTS)
+}
+
+/// The fragments whose names are known everywhere: all but the move forms, which answer to the same names.
+pub(crate) fn library() -> impl Iterator<Item = &'static Source> {
+    let elements = Form::all().filter(|form| !form.is_move()).map(Form::part);
+    elements.chain(FRAGMENTS)
+}
+
+/// The kernel of this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Entry> {
+    CATALOG.iter().find(|entry| entry.name == name)
+}

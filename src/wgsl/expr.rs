@@ -1,0 +1,230 @@
+//! Fused elementwise kernels: a small graph of operations becomes the body of `elementwise.wgsl`.
+//!
+//! A node becomes a line, `let v3 = gelu_f32(v2); // gelu`; inputs and outputs go through the accessors of their
+//! slots; scalars are parameters. The text depends on structure alone - operations, dtypes, ways - never on sizes or
+//! constants, so an [`Expr`] with its ways is the key of a pipeline.
+
+use core::fmt::Write as _;
+
+use super::assemble::{self, Assembled, Slot, Way};
+use super::catalog::Needs;
+use super::form::Form;
+use super::params::Target;
+use crate::dtype::{Class, DType};
+use crate::op::{Kind, Op, Refusal, Spell};
+
+/// A node, by its place in the list; operands stand before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// The input of this number.
+    Input(u16),
+    /// The scalar of this number.
+    Scalar(u16),
+    /// An operation on one to three nodes; places beyond its arity are 0.
+    Apply(Op, [u16; 3]),
+    /// A node as another dtype.
+    Cast(u16, DType),
+}
+
+/// A graph of elementwise operations: the structure, without sizes, constants or layouts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Expr {
+    /// The dtypes of the inputs.
+    pub inputs: Vec<DType>,
+    /// The dtypes of the scalars.
+    pub scalars: Vec<DType>,
+    /// The nodes, operands first.
+    pub nodes: Vec<Node>,
+    /// The nodes to store, one output each.
+    pub outputs: Vec<u16>,
+}
+
+impl Expr {
+    /// A scalar as the words of its parameter; `bytes` are those of the element.
+    #[must_use]
+    pub fn scalar_words(dtype: DType, bytes: &[u8]) -> Vec<u32> {
+        use half::{bf16, f16};
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        let bits = u64::from_le_bytes(word);
+        let word = match dtype {
+            DType::F16 => f16::from_bits(bits as u16).to_f32().to_bits(),
+            DType::Bf16 => bf16::from_bits(bits as u16).to_f32().to_bits(),
+            DType::I8 => i32::from(bits as i8) as u32,
+            DType::I16 => i32::from(bits as i16) as u32,
+            DType::I64 | DType::U64 | DType::F64 => return vec![bits as u32, (bits >> 32) as u32],
+            _ => bits as u32,
+        };
+        vec![word]
+    }
+
+    /// The dtype of every node.
+    ///
+    /// # Errors
+    /// The first node that has none.
+    pub fn dtypes(&self) -> Result<Vec<DType>, Refusal> {
+        let mut dtypes: Vec<DType> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let dtype = match *node {
+                Node::Input(i) => self.inputs[usize::from(i)],
+                Node::Scalar(j) => self.scalars[usize::from(j)],
+                Node::Cast(_, to) => to,
+                Node::Apply(op, args) => {
+                    let operands = args[..op.arity()].iter().map(|&a| dtypes[usize::from(a)]);
+                    op.result(&operands.collect::<Vec<_>>())?
+                }
+            };
+            dtypes.push(dtype);
+        }
+        Ok(dtypes)
+    }
+
+    /// The kernel of this graph with inputs reached in these ways; f16 native or packed.
+    ///
+    /// # Errors
+    /// The first node that has no dtype.
+    pub fn assemble(
+        &self,
+        ways: &[Way],
+        f16_native: bool,
+        rank: u32,
+        target: Target,
+    ) -> Result<Assembled, Refusal> {
+        let dtypes = self.dtypes()?;
+        let form = |dtype| Form::of(dtype, f16_native);
+        let inputs = self.inputs.iter().zip(ways).map(|(&d, &way)| Slot::read(form(d), way));
+        let outputs = self.outputs.iter().map(|&o| Slot::write(form(dtypes[usize::from(o)])));
+        let slots = inputs.chain(outputs).collect::<Vec<_>>();
+        let text = self.text(&dtypes, ways);
+        let words = self.scalars.iter().map(|&d| scalar_width(d)).sum();
+        let needs = dtypes.iter().fold(self.scalar_needs(), |all, &d| all.union(needs(d)));
+        Ok(assemble::elementwise(&slots, [&text.once, &text.body], words, needs, (rank, target)))
+    }
+
+    fn scalar_needs(&self) -> Needs {
+        // The bits of an f64 are put together as an integer.
+        let wide = self.scalars.contains(&DType::F64);
+        if wide { Needs::INT64.union(Needs::F64) } else { Needs::NONE }
+    }
+
+    /// What stands before the loop and inside it.
+    fn text(&self, dtypes: &[DType], ways: &[Way]) -> Text {
+        let mut text = Text::default();
+        let mut names: Vec<String> = Vec::with_capacity(self.nodes.len());
+        let mut word = 0;
+        for (j, &dtype) in self.scalars.iter().enumerate() {
+            if scalar_width(dtype) == 2 {
+                word = usize::next_multiple_of(word, 2);
+            }
+            let value = scalar(dtype, word);
+            let _ = writeln!(text.once, "let s{j} = {value}; // a scalar, {dtype}");
+            word += scalar_width(dtype);
+        }
+        for (i, way) in ways.iter().enumerate() {
+            let _ = match way {
+                Way::One => writeln!(text.once, "let x{i} = load_{i}();"),
+                _ => writeln!(text.body, "let x{i} = load_{i}(q);"),
+            };
+        }
+        for (n, node) in self.nodes.iter().enumerate() {
+            let name = match *node {
+                Node::Input(i) => format!("x{i}"),
+                Node::Scalar(j) => format!("s{j}"),
+                Node::Cast(a, to) => {
+                    let from = dtypes[usize::from(a)];
+                    let value = cast(&names[usize::from(a)], from, to);
+                    let _ = writeln!(text.body, "let v{n} = {value}; // {from} to {to}");
+                    format!("v{n}")
+                }
+                Node::Apply(op, args) => {
+                    let args = args[..op.arity()].iter().map(|&a| &*names[usize::from(a)]);
+                    let args = args.collect::<Vec<_>>();
+                    let operand = match *node {
+                        Node::Apply(op, a) => dtypes[usize::from(a[op.arity() - 1])],
+                        _ => dtypes[n],
+                    };
+                    let value = applied(op, operand, &args);
+                    let _ = writeln!(text.body, "let v{n} = {value}; // {op}");
+                    format!("v{n}")
+                }
+            };
+            names.push(name);
+        }
+        for (j, &output) in self.outputs.iter().enumerate() {
+            let _ = writeln!(text.body, "store_{j}(q, {});", names[usize::from(output)]);
+        }
+        text
+    }
+}
+
+#[derive(Default)]
+struct Text {
+    once: String,
+    body: String,
+}
+
+/// Words of a scalar parameter.
+pub(crate) const fn scalar_width(dtype: DType) -> usize {
+    if dtype.width() == 8 { 2 } else { 1 }
+}
+
+/// What computing in a dtype needs.
+const fn needs(dtype: DType) -> Needs {
+    match dtype {
+        DType::F64 => Needs::F64,
+        DType::I64 | DType::U64 => Needs::INT64,
+        _ => Needs::NONE,
+    }
+}
+
+/// A scalar parameter as a quad.
+fn scalar(dtype: DType, word: usize) -> String {
+    let at = |word: usize| format!("p.scalar[{}].{}", word / 4, ["x", "y", "z", "w"][word % 4]);
+    let w = at(word);
+    match Kind::of(dtype) {
+        Kind::Bool => format!("vec4<bool>({w} != 0u)"),
+        Kind::U32 => format!("vec4<u32>({w})"),
+        kind @ (Kind::F32 | Kind::I32) => format!("vec4<{0}>(bitcast<{0}>({w}))", kind.name()),
+        kind => format!("{}_of({w}, {})", kind.name(), at(word + 1)),
+    }
+}
+
+/// An operation on named values; `dtype` is the operands'.
+fn applied(op: Op, dtype: DType, args: &[&str]) -> String {
+    let kind = Kind::of(dtype);
+    let list = args.join(", ");
+    let value = match op.spell(kind) {
+        Some(Spell::Infix(sign)) => format!("{} {sign} {}", args[0], args[1]),
+        Some(Spell::Prefix(sign)) => format!("{sign}{}", args[0]),
+        Some(Spell::Builtin(name)) => format!("{name}({list})"),
+        Some(Spell::Itself) => args[0].to_owned(),
+        Some(Spell::Select) => format!("select({}, {}, {})", args[2], args[1], args[0]),
+        Some(Spell::Own) | None => format!("{}_{}({list})", op.name(), kind.name()),
+    };
+    if op.wraps() && dtype.is_integer() && dtype.width() < 4 {
+        format!("wrap_{dtype}({value})")
+    } else {
+        value
+    }
+}
+
+/// A value as another dtype.
+fn cast(value: &str, from: DType, to: DType) -> String {
+    let (a, b) = (Kind::of(from), Kind::of(to));
+    let narrow = matches!(to, DType::F16 | DType::Bf16);
+    let small = to.is_integer() && to.width() < 4;
+    let value = if a == b {
+        value.to_owned()
+    } else if narrow && !from.fits_in(DType::F32) {
+        // One rounding, not two.
+        format!("{}_to_odd({value})", a.name())
+    } else {
+        format!("{}_to_{}({value})", a.name(), b.name())
+    };
+    let held = from.fits_in(to);
+    match to.class() {
+        Class::Float if narrow && !held => format!("round_{to}({value})"),
+        Class::Signed | Class::Unsigned if small && !held => format!("clamp_to_{to}({value})"),
+        _ => value,
+    }
+}

@@ -1,0 +1,82 @@
+//! The library: every function, type and constant of the fragment files, by name.
+//!
+//! A kernel simply calls what it needs; the assembler adds exactly the items whose names occur, and what those need
+//! in turn. An item is what stands at the left margin of a fragment, with the comment directly above it. A file's
+//! region `alone` only lets it be read by itself and offers nothing.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::catalog::{self, Source};
+
+/// One function, struct, alias, constant or override of a fragment file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Item {
+    pub name: &'static str,
+    pub path: &'static str,
+    /// The number of its first line in the file.
+    pub line: u32,
+    pub text: &'static str,
+}
+
+static LIBRARY: LazyLock<HashMap<&'static str, Item>> = LazyLock::new(|| {
+    let all = catalog::library().flat_map(items);
+    all.map(|item| (item.name, item)).collect()
+});
+
+/// The item of this name.
+pub(crate) fn find(name: &str) -> Option<Item> {
+    LIBRARY.get(name).copied()
+}
+
+/// The items of a file, in its order.
+pub(crate) fn items(source: &'static Source) -> Vec<Item> {
+    let mut items = Vec::new();
+    let mut alone = false;
+    // The comment lines directly above: the number and start of the first of them.
+    let mut above = None;
+    let mut open: Option<(&'static str, u32, usize)> = None;
+    let mut start = 0;
+    for (n, line) in source.text.split_inclusive('\n').enumerate() {
+        let n = n as u32 + 1;
+        let end = start + line.len();
+        match line.trim_end() {
+            "// region alone" => alone = true,
+            "// end alone" => alone = false,
+            _ if alone => {}
+            text if open.is_none() => {
+                if text.starts_with("//") {
+                    above.get_or_insert((n, start));
+                } else if let Some(name) = defined(text) {
+                    let (first, from) = above.take().unwrap_or((n, start));
+                    open = Some((name, first, from));
+                } else {
+                    above = None;
+                }
+            }
+            _ => {}
+        }
+        // A definition ends with its line, or with a closing brace at the margin.
+        let body = line.trim_end();
+        let closes = body == "}" || (!line.starts_with(' ') && body.ends_with([';', '}']));
+        if let Some((name, line, from)) = open.take_if(|_| closes) {
+            items.push(Item { name, path: source.path, line, text: &source.text[from..end] });
+        }
+        start = end;
+    }
+    items
+}
+
+/// The name that a line at the margin defines.
+pub(crate) fn defined(line: &str) -> Option<&str> {
+    let keywords = ["fn ", "struct ", "alias ", "const ", "override "];
+    let rest = keywords.iter().find_map(|keyword| line.strip_prefix(keyword))?;
+    identifiers(rest).next()
+}
+
+/// Every identifier of a text, comments aside.
+pub(crate) fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+    let words = code.flat_map(|line| line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')));
+    words.filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()))
+}

@@ -1,0 +1,279 @@
+//! Parameters: the one uniform struct of each kernel, encoded as words in the order of its members, and the grid.
+//!
+//! Every member is a `vec4<u32>` or an array of them, so the std140 rules never bite: words are padded to fours and
+//! follow each other.
+
+use super::space::Space;
+
+/// The most dimensions of an index space, after collapsing.
+pub const RANK_MAX: usize = 8;
+/// The most quads an invocation takes.
+pub const TRIPS_MAX: u32 = 128;
+/// The most groups along one dimension of a dispatch that every adapter takes.
+pub const GROUPS_MAX: u32 = 65_535;
+/// The most bytes of a parameter struct.
+pub const BYTES_MAX: usize = 1024;
+
+/// What the adapter executes on: the same kernel walks memory differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// A software adapter: few lanes, each with a contiguous run of its own.
+    Cpu,
+    /// A GPU: neighbouring lanes take neighbouring quads.
+    Gpu,
+}
+
+impl Target {
+    /// Invocations per workgroup of the streaming kernels.
+    #[must_use]
+    pub const fn workgroup(self) -> u32 {
+        match self {
+            // One SIMD vector of llvmpipe; more lanes are swept one vector after the other, trip by trip.
+            Self::Cpu => 8,
+            Self::Gpu => 256,
+        }
+    }
+}
+
+/// How the quads of an index space are shared among invocations.
+///
+/// Invocation `i` takes the quads `i * lead + t * step` for `t` below `trips`, as far as there are quads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    quads: u32,
+    lead: u32,
+    step: u32,
+    trips: u32,
+    groups: [u32; 3],
+}
+
+impl Grid {
+    /// Shares `quads` quads (or tiles) among the invocations of a target. `quads` is below 2^30.
+    #[must_use]
+    pub const fn new(quads: u32, target: Target) -> Self {
+        let workgroup = target.workgroup();
+        match target {
+            Target::Cpu => {
+                // Runs of 128 quads are as fast as longer ones; small spaces still want every lane of every core.
+                let trips = at_least_one(at_most(quads / (8 * workgroup), TRIPS_MAX));
+                let groups = fold(quads.div_ceil(trips).div_ceil(workgroup));
+                Self { quads, lead: trips, step: 1, trips, groups }
+            }
+            Target::Gpu => {
+                // Four independent quads per lane hide latency once the machine is full.
+                let trips = at_least_one(at_most(quads / (1024 * workgroup), 4));
+                let groups = fold(quads.div_ceil(trips).div_ceil(workgroup));
+                let step = groups[0] * groups[1] * groups[2] * workgroup;
+                Self { quads, lead: 1, step, trips, groups }
+            }
+        }
+    }
+
+    /// The quads for `count` elements.
+    #[must_use]
+    pub const fn of_elements(count: u32, target: Target) -> Self {
+        Self::new(count.div_ceil(4), target)
+    }
+
+    /// The workgroup counts to dispatch.
+    #[must_use]
+    pub const fn groups(&self) -> [u32; 3] {
+        self.groups
+    }
+
+    /// The `grid` member of every kernel's parameters.
+    #[must_use]
+    pub const fn words(&self) -> [u32; 4] {
+        [self.quads, self.lead, self.step, self.trips]
+    }
+}
+
+const fn at_most(a: u32, b: u32) -> u32 {
+    if a < b { a } else { b }
+}
+
+const fn at_least_one(a: u32) -> u32 {
+    if a == 0 { 1 } else { a }
+}
+
+/// Folds a group count over two dimensions, wasting less than one row.
+const fn fold(groups: u32) -> [u32; 3] {
+    let rows = at_least_one(groups.div_ceil(GROUPS_MAX));
+    [groups.div_ceil(rows), rows, 1]
+}
+
+/// Words of a parameter struct under construction.
+#[derive(Debug, Default)]
+pub struct Words(Vec<u32>);
+
+impl Words {
+    /// One `vec4<u32>`.
+    #[must_use]
+    pub fn vec4(mut self, v: [u32; 4]) -> Self {
+        self.0.extend(v);
+        self
+    }
+
+    /// An `array<vec4<u32>, N>` that just holds all of `words`.
+    #[must_use]
+    pub fn array(mut self, words: impl IntoIterator<Item = u32>) -> Self {
+        self.0.extend(words);
+        self.0.resize(self.0.len().next_multiple_of(4), 0);
+        self
+    }
+
+    /// Eight words from outermost first to innermost first: a shape (filled up with 1) or strides (with 0).
+    #[must_use]
+    pub fn dims(self, dims: &[u32], fill: u32) -> Self {
+        self.innermost_first(&dims.iter().rev().copied().collect::<Vec<_>>(), fill)
+    }
+
+    fn innermost_first(mut self, dims: &[u32], fill: u32) -> Self {
+        let end = self.0.len() + RANK_MAX;
+        self.0.extend(dims.iter().take(RANK_MAX));
+        self.0.resize(end, fill);
+        self
+    }
+
+    /// The words.
+    #[must_use]
+    pub fn done(self) -> Vec<u32> {
+        debug_assert!(self.0.len() * 4 <= BYTES_MAX, "a parameter struct of {} words", self.0.len());
+        self.0
+    }
+}
+
+/// Parameters of the elementwise kernel and of `reindex`, in the order of the kernel's operands.
+#[derive(Clone, Debug)]
+pub struct Elementwise<'a> {
+    /// The share of each invocation, in quads of the output window.
+    pub grid: Grid,
+    /// The index space and the inputs' views and ways.
+    pub space: &'a Space,
+    /// The first element of the window of the index space that this dispatch computes, a multiple of four. Dense
+    /// operands are bound from their own window on; strided ones index the whole space.
+    pub base: u32,
+    /// The first element of each output in its bound range, multiples of four.
+    pub outputs: &'a [u32],
+    /// Scalars, as words.
+    pub scalars: &'a [u32],
+}
+
+impl Elementwise<'_> {
+    /// The struct as words.
+    #[must_use]
+    pub fn words(&self) -> Vec<u32> {
+        let strided = self.space.strided().collect::<Vec<_>>();
+        let mut words = Words::default().vec4(self.grid.words());
+        if !strided.is_empty() {
+            let last = self.space.count() - 1;
+            words = words.vec4([self.base, last, 0, 0]).dims(&self.space.shape, 1);
+        }
+        let outputs = self.outputs.iter().map(|&element| element / 4);
+        words = words.array(self.space.offsets().chain(outputs));
+        for view in strided {
+            words = words.dims(&view.stride_words(), 0);
+        }
+        words.array(self.scalars.iter().copied()).done()
+    }
+}
+
+/// Parameters of `transpose`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transpose {
+    /// Tiles per dimension, innermost first: the input's dense dimension, the output's, the others.
+    tiles: Vec<u32>,
+    /// Strides of input and output from tile to tile, in quads.
+    strides: [Vec<u32>; 2],
+    /// From one row of a tile to the next, input and output, in quads.
+    rows: [u32; 2],
+    /// The input's first quad.
+    offset: u32,
+}
+
+impl Transpose {
+    /// The copy of a space's only view into a dense tensor, if it is a transposition in whole tiles.
+    #[must_use]
+    pub fn of(space: &Space) -> Option<Self> {
+        let [view] = &*space.views else { return None };
+        let rank = space.shape.len();
+        let last = rank.checked_sub(1)?;
+        let dense = view.strides.iter().position(|&s| s == 1).filter(|&d| d != last)?;
+        let whole = |n: i64| n % 4 == 0;
+        let tiled = whole(space.shape[last].into()) && whole(space.shape[dense].into());
+        let aligned = view.strides.iter().enumerate().all(|(d, &s)| d == dense || whole(s));
+        if !(tiled && aligned && whole(view.offset.into())) {
+            return None;
+        }
+        let mut out = vec![1_i64; rank];
+        for d in (0..last).rev() {
+            out[d] = out[d + 1] * i64::from(space.shape[d + 1]);
+        }
+        let others = (0..last).rev().filter(|&d| d != dense);
+        let order = [dense, last].into_iter().chain(others).collect::<Vec<_>>();
+        let is_tile = |d: usize| d == dense || d == last;
+        // A tile's step along the dense dimension is one quad; along the other tiled one, four rows.
+        let step = |strides: &[i64], d: usize| {
+            (if is_tile(d) { strides[d] } else { strides[d] / 4 }) as u32
+        };
+        Some(Self {
+            tiles: order.iter().map(|&d| space.shape[d] / if is_tile(d) { 4 } else { 1 }).collect(),
+            strides: [&view.strides, &out].map(|s| order.iter().map(|&d| step(s, d)).collect()),
+            rows: [(view.strides[last] / 4) as u32, (out[dense] / 4) as u32],
+            offset: view.offset / 4,
+        })
+    }
+
+    /// The grid over all tiles.
+    #[must_use]
+    pub fn grid(&self, target: Target) -> Grid {
+        Grid::new(self.tiles.iter().product(), target)
+    }
+
+    /// The rank of the tile space.
+    #[must_use]
+    pub fn rank(&self) -> u32 {
+        self.tiles.len() as u32
+    }
+
+    /// The struct as words; the output starts at quad `offset` of its bound range.
+    #[must_use]
+    pub fn words(&self, grid: &Grid, offset: u32) -> Vec<u32> {
+        let [from, to] = &self.strides;
+        Words::default()
+            .vec4(grid.words())
+            .vec4([self.rows[0], self.rows[1], 0, 0])
+            .vec4([self.offset, offset, 0, 0])
+            .innermost_first(&self.tiles, 1)
+            .innermost_first(from, 0)
+            .innermost_first(to, 0)
+            .done()
+    }
+}
+
+/// Parameters of `fill`: `quads` of four words from quad `offset` on; `bits` is the element repeated to eight bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Fill {
+    /// The share of each invocation, in quads of words.
+    pub grid: Grid,
+    /// The first quad of words.
+    pub offset: u32,
+    /// The pattern.
+    pub bits: [u32; 2],
+}
+
+impl Fill {
+    /// The struct as words.
+    #[must_use]
+    pub fn words(&self) -> Vec<u32> {
+        let [a, b] = self.bits;
+        Words::default().vec4(self.grid.words()).vec4([a, b, a, b]).vec4([self.offset, 0, 0, 0]).done()
+    }
+}
+
+/// Repeats an element's little-endian bytes (1, 2, 4 or 8 of them) to the eight that [`Fill::bits`] wants.
+#[must_use]
+pub fn fill_bits(element: &[u8]) -> [u32; 2] {
+    let byte = |i: usize| u32::from(element[i % element.len()]) << (8 * (i % 4));
+    [(0..4).map(byte).sum(), (4..8).map(byte).sum()]
+}

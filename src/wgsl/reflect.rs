@@ -1,0 +1,197 @@
+//! What naga says about an assembled kernel: whether it is valid with the declared capabilities and no others, its
+//! bindings with their access, and its workgroup size. Nothing of this is restated by hand anywhere.
+
+use core::fmt;
+
+use naga::valid::{Capabilities, SubgroupOperationSet, ValidationFlags, Validator};
+
+use super::assemble::Assembled;
+use super::catalog::Needs;
+
+/// What a binding is to the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// A storage buffer it reads.
+    Read,
+    /// A storage buffer it reads and writes.
+    ReadWrite,
+    /// The parameters.
+    Uniform,
+}
+
+/// One binding of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Binding {
+    /// `@group`.
+    pub group: u32,
+    /// `@binding`.
+    pub binding: u32,
+    /// What it is to the kernel.
+    pub access: Access,
+    /// Bytes of the bound type: the whole of a uniform struct, one element of a runtime-sized array.
+    pub bytes: u32,
+}
+
+/// A kernel as naga sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reflected {
+    /// By group, then binding.
+    pub bindings: Vec<Binding>,
+    /// With the pipeline constants applied.
+    pub workgroup_size: [u32; 3],
+    /// Bytes of workgroup memory, where no override decides them.
+    pub workgroup_bytes: u32,
+}
+
+/// A kernel that naga rejects: an error of wharf, or of a user's own kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    /// The kernel's name.
+    pub kernel: String,
+    /// `shaders/fill.wgsl:12`, where known.
+    pub origin: Option<String>,
+    /// What naga says.
+    pub message: String,
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "kernel {}", self.kernel)?;
+        if let Some(origin) = &self.origin {
+            write!(f, " at {origin}")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl core::error::Error for Rejected {}
+
+/// Parses, validates with the declared capabilities only, and reflects.
+///
+/// # Errors
+/// What naga found, at the line of the file it came from.
+pub fn check(kernel: &Assembled) -> Result<Reflected, Rejected> {
+    let module = parse(kernel)?;
+    validate(kernel, &module, kernel.needs)?;
+    Ok(reflect(kernel, &module))
+}
+
+/// The parsed module.
+///
+/// # Errors
+/// What naga found, at the line of the file it came from.
+pub fn parse(kernel: &Assembled) -> Result<naga::Module, Rejected> {
+    naga::front::wgsl::parse_str(&kernel.wgsl).map_err(|error| {
+        let line = error.location(&kernel.wgsl).map(|at| at.line_number);
+        rejected(kernel, line, error.message().to_owned())
+    })
+}
+
+/// Validates a module with these capabilities and no others.
+///
+/// # Errors
+/// What naga found, at the line of the file it came from.
+pub fn validate(
+    kernel: &Assembled,
+    module: &naga::Module,
+    needs: Needs,
+) -> Result<naga::valid::ModuleInfo, Rejected> {
+    let mut validator = Validator::new(ValidationFlags::all(), capabilities(needs));
+    if needs.contains(Needs::SUBGROUPS) {
+        validator.subgroup_stages(naga::valid::ShaderStages::COMPUTE);
+        validator.subgroup_operations(SubgroupOperationSet::all());
+    }
+    validator.validate(module).map_err(|error| {
+        let line = error.location(&kernel.wgsl).map(|at| at.line_number);
+        rejected(kernel, line, chain(error.as_inner()))
+    })
+}
+
+fn rejected(kernel: &Assembled, line: Option<u32>, message: String) -> Rejected {
+    let origin = line.map(|line| kernel.origin(line));
+    Rejected { kernel: kernel.name.to_owned(), origin, message }
+}
+
+/// An error with all its causes: naga's outermost message only names the function.
+fn chain(error: &dyn core::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    text
+}
+
+/// naga's name for each need.
+fn capabilities(needs: Needs) -> Capabilities {
+    let table = [
+        (Needs::F16, Capabilities::SHADER_FLOAT16),
+        (Needs::F64, Capabilities::FLOAT64),
+        (Needs::INT64, Capabilities::SHADER_INT64),
+        (Needs::SUBGROUPS, Capabilities::SUBGROUP),
+    ];
+    let held = table.into_iter().filter(|(need, _)| needs.contains(*need));
+    held.fold(Capabilities::empty(), |all, (_, capability)| all | capability)
+}
+
+fn reflect(kernel: &Assembled, module: &naga::Module) -> Reflected {
+    let mut bindings = Vec::new();
+    let mut workgroup_bytes = 0;
+    for (_, global) in module.global_variables.iter() {
+        let inner = &module.types[global.ty].inner;
+        let access = match global.space {
+            naga::AddressSpace::Uniform => Access::Uniform,
+            naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => {
+                Access::ReadWrite
+            }
+            naga::AddressSpace::Storage { .. } => Access::Read,
+            naga::AddressSpace::WorkGroup => {
+                workgroup_bytes += inner.size(module.to_ctx());
+                continue;
+            }
+            _ => continue,
+        };
+        if let Some(at) = &global.binding {
+            let bytes = inner.size(module.to_ctx());
+            bindings.push(Binding { group: at.group, binding: at.binding, access, bytes });
+        }
+    }
+    bindings.sort_by_key(|b| (b.group, b.binding));
+    Reflected { bindings, workgroup_size: workgroup_size(kernel, module), workgroup_bytes }
+}
+
+/// The entry point's workgroup size: literals, or overrides given by name among the constants or by default.
+fn workgroup_size(kernel: &Assembled, module: &naga::Module) -> [u32; 3] {
+    let Some(entry) = module.entry_points.first() else {
+        return [0; 3];
+    };
+    let mut size = entry.workgroup_size;
+    for (axis, over) in entry.workgroup_size_overrides.iter().flatten().enumerate() {
+        if let Some(expression) = over {
+            size[axis] = number(kernel, module, *expression).unwrap_or(0);
+        }
+    }
+    size
+}
+
+fn number(
+    kernel: &Assembled,
+    module: &naga::Module,
+    expression: naga::Handle<naga::Expression>,
+) -> Option<u32> {
+    match module.global_expressions[expression] {
+        naga::Expression::Literal(naga::Literal::U32(n)) => Some(n),
+        naga::Expression::Literal(naga::Literal::I32(n)) => u32::try_from(n).ok(),
+        naga::Expression::Override(handle) => {
+            let over = &module.overrides[handle];
+            let given = kernel.constants.iter().find(|(name, _)| over.name.as_deref() == Some(*name));
+            match given {
+                Some((_, value)) => Some(*value as u32),
+                None => number(kernel, module, over.init?),
+            }
+        }
+        _ => None,
+    }
+}
