@@ -9,11 +9,13 @@ use crate::caps::Caps;
 use crate::dtype::DType;
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::fuse::Context;
 use crate::gpu::Gpu;
 use crate::ledger::{CrossingGuard, Crossings, Ledger};
 use crate::plan::{Plan, Policy, negotiate, unfit};
 use crate::shape::IntoShape;
 use crate::store::{Fit, Memory};
+use crate::wgsl::Target;
 
 /// An opened adapter: where tensors live. Cloning it makes another handle on the same device.
 ///
@@ -30,6 +32,7 @@ pub struct Device {
     pub(crate) engine: Arc<Engine>,
     plan: Arc<Plan>,
     adapter: Adapter,
+    target: Target,
 }
 
 impl Adapter {
@@ -91,7 +94,26 @@ impl Adapter {
 impl Device {
     fn around(adapter: Adapter, plan: Plan, device: wgpu::Device, queue: wgpu::Queue) -> Self {
         let gpu = Gpu::new(device, queue, plan.caps().clone());
-        Self { engine: Arc::new(Engine::new(gpu)), plan: Arc::new(plan), adapter }
+        let software = plan.caps().identity.is_software();
+        let target = if software { Target::Cpu } else { Target::Gpu };
+        Self { engine: Arc::new(Engine::new(gpu)), plan: Arc::new(plan), adapter, target }
+    }
+
+    /// Which class of kernels it runs: what wins on a GPU loses on a CPU.
+    #[must_use]
+    pub const fn target(&self) -> Target {
+        self.target
+    }
+
+    /// A handle on the same device that runs the other class of kernels: the same results, at another speed.
+    #[must_use]
+    pub fn with_target(&self, target: Target) -> Self {
+        Self { target, ..self.clone() }
+    }
+
+    /// What turns deferred operations into kernels.
+    pub(crate) fn context(&self) -> Context<'_> {
+        Context { engine: &self.engine, target: self.target }
     }
 
     /// The best hardware adapter, opened under a policy: [`Adapter::best`] and [`Adapter::open`], blocking.

@@ -234,11 +234,12 @@ const fn computed_in(stored: DType) -> DType {
 }
 
 /// What wharf's kernels need of any adapter.
-const NEEDED: [(Limit, u64); 5] = [
+const NEEDED: [(Limit, u64); 6] = [
     (Limit::StorageBuffers, 4),
     (Limit::Invocations, 64),
     (Limit::GroupX, 64),
     (Limit::BindingBytes, 1 << 16),
+    (Limit::BufferBytes, 1 << 17), // what a read is staged through
     (Limit::UniformBytes, 1 << 12),
 ];
 

@@ -10,6 +10,7 @@ use crate::device::Device;
 use crate::dtype::{DType, Element};
 use crate::error::Result;
 use crate::exec::Value;
+use crate::fuse::Node;
 use crate::gpu::Drive;
 use crate::host::cause::CarriageCause;
 use crate::layout::Layout;
@@ -18,7 +19,13 @@ use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
 use crate::transfer::down;
 
+mod number;
+mod ops;
 mod upload;
+mod views;
+
+pub use number::Scalar;
+pub use ops::Other;
 
 /// A value on a device: cheap to clone, never changed by anybody else. A view of it costs nothing.
 ///
@@ -26,7 +33,7 @@ mod upload;
 #[derive(Clone)]
 pub struct Tensor {
     device: Device,
-    value: Arc<Value>,
+    node: Arc<Node>,
     layout: Layout,
     dtype: DType,
 }
@@ -132,15 +139,20 @@ impl Tensor {
         out: &mut [T],
     ) -> Result<()> {
         self.check_read::<T>(out.len())?;
+        if out.is_empty() {
+            return Ok(());
+        }
         let engine = &self.device.engine;
         engine.books.admit(Direction::Down, call, location)?;
         let clock = Stopwatch::start();
+        // A view's elements are gathered on the device: only its own bytes cross.
+        let dense = self.contiguous()?;
+        let pinned = dense.realise()?.pin()?;
         engine.flush()?;
         let width = self.dtype.width() as u64;
-        let span = self.layout.span();
+        let span = dense.layout.span();
         let range = span.start as u64 * width..span.end as u64 * width;
         let bytes = range.end - range.start;
-        let pinned = self.value.pin()?;
         let mut rest = out;
         down(&engine.gpu, &engine.ring, drive, &pinned, range, |chunk| {
             let (now, later) =
@@ -149,9 +161,26 @@ impl Tensor {
             rest = later;
         })
         .await?;
+        // The commands that computed it may have failed after all.
+        dense.realise()?.check()?;
         let (direction, dtype, duration) = (Direction::Down, self.dtype, clock.elapsed());
         engine.books.note(Crossing { direction, bytes, dtype, call, location, duration });
         Ok(())
+    }
+}
+
+impl Tensor {
+    /// A tensor around a value that exists.
+    pub(crate) fn of(device: Device, value: Arc<Value>, layout: Layout, dtype: DType) -> Self {
+        let node = Node::leaf(value, *layout.shape(), dtype);
+        Self { device, node, layout, dtype }
+    }
+
+    /// Its value, computed now if it has not been; or the error of whatever failed on the way.
+    pub(crate) fn realise(&self) -> Result<Arc<Value>> {
+        let value = self.node.realise(self.device.context())?;
+        value.check()?;
+        Ok(value)
     }
 }
 

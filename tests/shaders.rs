@@ -3,7 +3,11 @@
 
 use naga::back::{glsl, hlsl, msl};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use wharf::wgsl::{Assembled, Form, Needs, Slot, Target, Way, assemble, catalog, reflect};
+use wharf::DType;
+use wharf::op::Op;
+use wharf::wgsl::{
+    Assembled, Expr, Form, Needs, Node, Slot, Target, Way, assemble, catalog, reflect,
+};
 
 const TARGETS: [Target; 2] = [Target::Cpu, Target::Gpu];
 const WAYS: [Way; 7] =
@@ -145,4 +149,149 @@ fn no_invocation_loops_past_what_llvmpipe_survives() {
     for entry in catalog::CATALOG {
         assert!(entry.trips_max < 65_000, "{} may loop {} times", entry.name, entry.trips_max);
     }
+}
+
+/// An operation on inputs of its own.
+fn single(op: Op, dtype: DType) -> Expr {
+    let operand = |i| if op == Op::Where && i == 0 { DType::Bool } else { dtype };
+    let arity = op.arity() as u16;
+    let mut expr = Expr { inputs: (0..arity).map(operand).collect(), ..Expr::default() };
+    expr.nodes = (0..arity).map(Node::Input).collect();
+    let last = arity - 1;
+    expr.nodes.push(Node::Apply(op, [0, last.min(1), last]));
+    expr.outputs = vec![arity];
+    expr
+}
+
+#[test]
+fn every_operation_is_valid_for_every_dtype_it_takes() {
+    for &op in Op::ALL {
+        for dtype in DType::ALL.into_iter().filter(|&d| op.takes(d)) {
+            let expr = single(op, dtype);
+            for f16_native in [false, true] {
+                let ways = vec![Way::Dense; expr.inputs.len()];
+                check(&expr.assemble(&ways, f16_native, 0, Target::Gpu).expect("a legal operation"));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_cast_is_valid() {
+    for from in DType::ALL {
+        for to in DType::ALL {
+            let expr = Expr {
+                inputs: vec![from],
+                scalars: vec![],
+                nodes: vec![Node::Input(0), Node::Cast(0, to)],
+                outputs: vec![1],
+            };
+            let kernel = expr.assemble(&[Way::Dense], false, 0, Target::Cpu);
+            check(&kernel.expect("every cast exists"));
+        }
+    }
+}
+
+#[test]
+fn every_dtype_is_valid_in_every_way_and_as_a_scalar() {
+    for dtype in DType::ALL {
+        for way in WAYS {
+            let expr = Expr {
+                inputs: vec![dtype],
+                scalars: vec![dtype],
+                nodes: vec![Node::Input(0), Node::Scalar(0), Node::Apply(Op::Eq, [0, 1, 0])],
+                outputs: vec![if way == Way::Own(0) { 0 } else { 2 }],
+            };
+            for f16_native in [false, true] {
+                check(&expr.assemble(&[way], f16_native, 4, Target::Gpu).expect("eq takes all"));
+            }
+        }
+    }
+}
+
+/// gelu(a * b + c) with c a row, as the README fuses it.
+fn fused_gelu() -> Assembled {
+    let expr = Expr {
+        inputs: vec![DType::F32; 3],
+        scalars: vec![],
+        nodes: vec![
+            Node::Input(0),
+            Node::Input(1),
+            Node::Input(2),
+            Node::Apply(Op::Mul, [0, 1, 0]),
+            Node::Apply(Op::Add, [3, 2, 0]),
+            Node::Apply(Op::Gelu, [4, 0, 0]),
+        ],
+        outputs: vec![5],
+    };
+    let ways = [Way::Dense, Way::Dense, Way::Row];
+    expr.assemble(&ways, false, 2, Target::Cpu).expect("a legal expression")
+}
+
+/// Four dtypes, a scalar, a broadcast element, an odd view and two outputs in one kernel.
+fn fused_mixed() -> Assembled {
+    let expr = Expr {
+        inputs: vec![DType::U8, DType::F16, DType::Bf16],
+        scalars: vec![DType::F32],
+        nodes: vec![
+            Node::Input(0),
+            Node::Input(1),
+            Node::Input(2),
+            Node::Scalar(0),
+            Node::Cast(0, DType::F32),
+            Node::Cast(1, DType::F32),
+            Node::Cast(2, DType::F32),
+            Node::Apply(Op::Sub, [4, 5, 0]),
+            Node::Apply(Op::MulAdd, [7, 3, 6]),
+            Node::Apply(Op::Lt, [8, 3, 0]),
+            Node::Cast(8, DType::I8),
+        ],
+        outputs: vec![9, 10],
+    };
+    let ways = [Way::Any, Way::One, Way::Dense];
+    expr.assemble(&ways, false, 3, Target::Gpu).expect("a legal expression")
+}
+
+#[test]
+fn fused_kernels_are_what_they_were() {
+    for (name, kernel) in [("gelu", fused_gelu()), ("mixed", fused_mixed())] {
+        check(&kernel);
+        let path = format!("{}/tests/goldens/{name}.wgsl", env!("CARGO_MANIFEST_DIR"));
+        if std::env::var_os("WHARF_GOLDENS").is_some() {
+            std::fs::write(&path, &kernel.wgsl).expect("a writable checkout");
+        }
+        let golden = std::fs::read_to_string(&path).expect("WHARF_GOLDENS=1 writes the goldens");
+        assert!(golden == kernel.wgsl, "{path} differs from\n{}", kernel.wgsl);
+    }
+}
+
+/// What fast-math could break is spelled with integers, in Metal's text too.
+#[test]
+fn metal_sees_bits_where_nan_and_zero_matter() {
+    for op in [Op::IsNan, Op::IsInf, Op::IsFinite, Op::Lt, Op::Eq, Op::Max, Op::Relu, Op::Neg, Op::Abs] {
+        let kernel = single(op, DType::F32).assemble(&vec![Way::Dense; op.arity()], false, 0, Target::Gpu);
+        let kernel = kernel.expect("a legal operation");
+        let module = reflect::parse(&kernel).expect("valid");
+        let [msl, ..] = translate(&kernel, &module);
+        let msl = msl.expect("f32 goes to Metal");
+        assert!(msl.contains("as_type<metal::"), "{op} does not look at bits:\n{msl}");
+        for word in ["isnan", "isinf", "fmax(", "fmin("] {
+            assert!(!msl.contains(word), "{op} leaves {word} to fast-math:\n{msl}");
+        }
+    }
+}
+
+#[test]
+fn an_error_names_the_line_of_its_file() {
+    let mut kernel = fused_gelu();
+    kernel.wgsl = kernel.wgsl.replace("return small_erf", "return larger_erf").replace(
+        "let tail = exp_f32(log_erfc(t));",
+        "let tail = exp_f32(log_erfc(q));",
+    );
+    let rejected = reflect::check(&kernel).expect_err("q is not defined there");
+    let origin = rejected.origin.clone().unwrap_or_default();
+    assert!(origin.starts_with("shaders/op/activation.wgsl:"), "{rejected}");
+    let line = origin.rsplit(':').next().and_then(|n| n.parse::<usize>().ok()).expect("a line");
+    let text = include_str!("../shaders/op/activation.wgsl");
+    assert!(text.lines().nth(line - 1).is_some_and(|l| l.contains("let tail = ")), "{rejected}");
 }

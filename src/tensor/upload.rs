@@ -1,7 +1,6 @@
 //! From host data to a tensor: negotiated, carried, and accounted for.
 
 use core::panic::Location;
-use std::sync::Arc;
 
 use super::Tensor;
 use crate::clock::Stopwatch;
@@ -130,12 +129,6 @@ impl Device {
             segments: pieces.len() as u64,
             elapsed,
         };
-        Ok((Tensor::new(self.clone(), Value::new(storage), layout, to), receipt))
-    }
-}
-
-impl Tensor {
-    pub(crate) const fn new(device: Device, value: Arc<Value>, layout: Layout, dtype: DType) -> Self {
-        Self { device, value, layout, dtype }
+        Ok((Tensor::of(self.clone(), Value::new(storage), layout, to), receipt))
     }
 }

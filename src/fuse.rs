@@ -1,0 +1,298 @@
+//! The deferred elementwise graph: chains of operations become one kernel when somebody needs the result.
+//!
+//! ```text
+//! node  = a value that exists
+//!       | op(arguments), not computed yet; an argument is a view of a node, or a scalar
+//! realise(node): walk its arguments; one that is not computed yet is taken into the same kernel if this node is its
+//!                only consumer and it is read as it would be stored; otherwise it is realised first
+//! ```
+//!
+//! The rules that keep it small: a node past a depth, a size or the adapter's bindings has its arguments realised when
+//! it is made, so that no walk and no drop is deep. A live handle alone never forces a store: an intermediate that is
+//! read later is computed then. A node that failed keeps its error, and everything computed from it has the same.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use crate::caps::Feature;
+use crate::dtype::DType;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::exec::Value;
+use crate::gpu::lock;
+use crate::kernel::{Operand, elementwise};
+use crate::layout::Layout;
+use crate::op::Op;
+use crate::shape::Shape;
+use crate::wgsl::Target;
+use crate::wgsl::expr::{self, Expr};
+
+/// What a node is to its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    Apply(Op),
+    Cast(DType),
+}
+
+/// An argument of a node.
+#[derive(Clone, Debug)]
+pub(crate) enum Arg {
+    /// A view of a node; its shape is the consumer's.
+    View(Arc<Node>, Layout),
+    /// A number: dtype and little-endian bytes, of which the dtype's width count.
+    Scalar(DType, [u8; 8]),
+}
+
+/// How much one kernel takes in.
+const DEPTH_MAX: u32 = 32;
+const SIZE_MAX: u32 = 64;
+
+/// A value, or how to compute it.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) shape: Shape,
+    pub(crate) dtype: DType,
+    done: OnceLock<Result<Arc<Value>>>,
+    /// Taken when it is realised, which lets go of the arguments.
+    todo: Mutex<Option<Todo>>,
+    /// Nodes that will read it.
+    consumers: AtomicU32,
+    weight: Weight,
+}
+
+/// What taking a node into a kernel costs; at most the limits above.
+#[derive(Clone, Copy, Debug, Default)]
+struct Weight {
+    depth: u32,
+    size: u32,
+    leaves: u32,
+}
+
+#[derive(Debug)]
+struct Todo {
+    what: What,
+    args: Vec<Arg>,
+}
+
+impl Drop for Todo {
+    fn drop(&mut self) {
+        for node in distinct(&self.args) {
+            node.consumers.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The nodes among the arguments, each once.
+fn distinct(args: &[Arg]) -> impl Iterator<Item = &Arc<Node>> {
+    let node = |arg: &'_ Arg| match arg {
+        Arg::View(node, _) => Some(Arc::as_ptr(node)),
+        Arg::Scalar(..) => None,
+    };
+    args.iter().enumerate().filter_map(move |(i, arg)| match arg {
+        Arg::View(n, _) if args[..i].iter().all(|a| node(a) != node(arg)) => Some(n),
+        _ => None,
+    })
+}
+
+/// What is needed to turn nodes into kernels.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) target: Target,
+}
+
+impl Node {
+    /// A value that exists.
+    pub(crate) fn leaf(value: Arc<Value>, shape: Shape, dtype: DType) -> Arc<Self> {
+        Arc::new(Self {
+            shape,
+            dtype,
+            done: OnceLock::from(Ok(value)),
+            todo: Mutex::new(None),
+            consumers: AtomicU32::new(0),
+            weight: Weight { depth: 0, size: 0, leaves: 1 },
+        })
+    }
+
+    /// An operation on views of this shape, to be computed when it is needed.
+    pub(crate) fn deferred(
+        context: Context<'_>,
+        what: What,
+        shape: Shape,
+        dtype: DType,
+        args: Vec<Arg>,
+    ) -> Arc<Self> {
+        let leaves_max = context.engine.gpu.caps().limits.storage_buffers_max.min(16) - 1;
+        let mut weight = weigh(&args);
+        while weight.depth > DEPTH_MAX || weight.size > SIZE_MAX || u64::from(weight.leaves) > leaves_max {
+            let heaviest = distinct(&args)
+                .filter(|node| node.done.get().is_none())
+                .max_by_key(|node| (node.weight.leaves, node.weight.size));
+            let Some(node) = heaviest else { break };
+            // An error stays in the node, and is found again when the consumer is realised.
+            let _ = node.realise(context);
+            weight = weigh(&args);
+        }
+        for node in distinct(&args) {
+            node.consumers.fetch_add(1, Ordering::Relaxed);
+        }
+        Arc::new(Self {
+            shape,
+            dtype,
+            done: OnceLock::new(),
+            todo: Mutex::new(Some(Todo { what, args })),
+            consumers: AtomicU32::new(0),
+            weight,
+        })
+    }
+
+    /// The value, computed now if it has not been; or the error of whatever failed on the way.
+    pub(crate) fn realise(&self, context: Context<'_>) -> Result<Arc<Value>> {
+        if let Some(done) = self.done.get() {
+            return done.clone();
+        }
+        // Held while the kernel is recorded, so that two threads do not compute the same; arguments only ever lock
+        // nodes made before this one.
+        let mut todo = lock(&self.todo);
+        if let Some(done) = self.done.get() {
+            return done.clone();
+        }
+        let Some(work) = todo.as_ref() else {
+            return Err(crate::gpu::cause::DeviceCause::Driver {
+                doing: "realising".into(),
+                message: "a node has neither a value nor arguments".into(),
+            }
+            .into());
+        };
+        let made = self.compute(context, work);
+        let done = self.done.get_or_init(|| made).clone();
+        *todo = None;
+        done
+    }
+
+    fn compute(&self, context: Context<'_>, work: &Todo) -> Result<Arc<Value>> {
+        let mut kernel = Fusion::default();
+        let root = kernel.take(context, self, work)?;
+        kernel.expr.outputs = vec![root];
+        kernel.record(context, self).map_err(|error| {
+            let shape = self.shape;
+            error.during(format!("{} {} {shape}", work.what.name(), self.dtype))
+        })
+    }
+
+    /// Whether a consumer may compute it on the way instead of reading it.
+    fn is_inlined(&self, layout: &Layout) -> bool {
+        self.done.get().is_none()
+            && self.consumers.load(Ordering::Relaxed) <= 1
+            && *layout == Layout::dense(self.shape)
+    }
+}
+
+impl What {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Apply(op) => op.name(),
+            Self::Cast(_) => "cast",
+        }
+    }
+}
+
+fn weigh(args: &[Arg]) -> Weight {
+    let mut total = Weight { depth: 1, size: 1, leaves: 0 };
+    for arg in args {
+        // What is not taken in is read: one leaf.
+        let part = match arg {
+            Arg::View(node, layout) if node.is_inlined(layout) => node.weight,
+            Arg::View(..) => Weight { depth: 0, size: 0, leaves: 1 },
+            Arg::Scalar(..) => Weight { depth: 0, size: 1, leaves: 0 },
+        };
+        total.depth = total.depth.max(part.depth + 1);
+        total.size += part.size;
+        total.leaves += part.leaves;
+    }
+    total
+}
+
+/// An expression being gathered from the graph, with its operands.
+#[derive(Default)]
+struct Fusion {
+    expr: Expr,
+    operands: Vec<Operand>,
+    scalars: Vec<u32>,
+    /// Nodes that are in the expression already.
+    taken: Vec<(*const Node, u16)>,
+}
+
+impl Fusion {
+    /// Takes a node and what it is computed from into the expression; returns its place there.
+    fn take(&mut self, context: Context<'_>, node: &Node, work: &Todo) -> Result<u16> {
+        let mut places = [0; 3];
+        for (place, arg) in places.iter_mut().zip(&work.args) {
+            *place = match arg {
+                Arg::Scalar(dtype, bytes) => self.scalar(*dtype, bytes),
+                Arg::View(node, layout) => self.view(context, node, layout)?,
+            };
+        }
+        let place = self.push(match work.what {
+            What::Apply(op) => expr::Node::Apply(op, places),
+            What::Cast(dtype) => expr::Node::Cast(places[0], dtype),
+        });
+        self.taken.push((core::ptr::from_ref(node), place));
+        Ok(place)
+    }
+
+    fn view(&mut self, context: Context<'_>, node: &Arc<Node>, layout: &Layout) -> Result<u16> {
+        if *layout == Layout::dense(node.shape)
+            && let Some((_, place)) = self.taken.iter().find(|(n, _)| *n == Arc::as_ptr(node))
+        {
+            return Ok(*place);
+        }
+        if node.is_inlined(layout) {
+            let todo = lock(&node.todo);
+            if let Some(work) = todo.as_ref() {
+                return self.take(context, node, work);
+            }
+        }
+        let value = node.realise(context)?;
+        value.check()?;
+        let known = self.operands.iter().position(|operand| {
+            Arc::ptr_eq(&operand.value, &value) && operand.layout == *layout
+        });
+        let index = known.unwrap_or_else(|| {
+            self.expr.inputs.push(node.dtype);
+            self.operands.push(Operand { value, layout: *layout, dtype: node.dtype });
+            self.operands.len() - 1
+        });
+        Ok(self.push(expr::Node::Input(small(index))))
+    }
+
+    fn scalar(&mut self, dtype: DType, bytes: &[u8; 8]) -> u16 {
+        let words = Expr::scalar_words(dtype, &bytes[..dtype.width()]);
+        // Pairs begin at even words, as the kernel expects.
+        self.scalars.resize(self.scalars.len().next_multiple_of(words.len()), 0);
+        self.scalars.extend(words);
+        self.expr.scalars.push(dtype);
+        let index = small(self.expr.scalars.len() - 1);
+        self.push(expr::Node::Scalar(index))
+    }
+
+    fn push(&mut self, node: expr::Node) -> u16 {
+        self.expr.nodes.push(node);
+        small(self.expr.nodes.len() - 1)
+    }
+
+    fn record(&self, context: Context<'_>, node: &Node) -> Result<Arc<Value>> {
+        let Context { engine, target } = context;
+        let f16_native = engine.gpu.caps().has(Feature::ShaderF16);
+        let make = |ways: &[_], rank, target| {
+            self.expr.assemble(ways, f16_native, rank, target).map_err(Error::from)
+        };
+        let (shape, scalars) = (&node.shape, &self.scalars);
+        elementwise::record(engine, target, shape, &self.operands, node.dtype, &make, scalars)
+    }
+}
+
+/// The size of an expression is bounded far below this.
+fn small(n: usize) -> u16 {
+    u16::try_from(n).unwrap_or(u16::MAX)
+}

@@ -1,0 +1,99 @@
+//! Numbers as operands: a scalar takes the dtype of the tensor it meets, if it fits.
+
+use core::fmt;
+
+use crate::dtype::{Class, DType};
+use crate::error::{Cause, Error, ErrorKind, Result};
+use crate::reference::Value;
+
+/// A number that stands beside a tensor.
+///
+/// It becomes an element of the tensor's dtype: an integer must be exact there, a float is rounded as a literal of
+/// that dtype would be, and anything that cannot be - 0.5 beside an `i32` tensor, 300 beside a `u8` one, 1e300 beside
+/// `f32` - is an error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scalar(Value);
+
+macro_rules! scalars {
+    ($($variant:ident: $($ty:ty)*;)*) => {$($(
+        impl From<$ty> for Scalar {
+            fn from(value: $ty) -> Self {
+                Self(Value::$variant(value.into()))
+            }
+        }
+    )*)*};
+}
+
+scalars! {
+    Float: f32 f64 half::f16 half::bf16;
+    Int: i8 u8 i16 u16 i32 u32 i64 u64;
+    Bool: bool;
+}
+
+impl Scalar {
+    /// Its bytes as an element of this dtype.
+    pub(crate) fn encode(self, dtype: DType) -> Result<[u8; 8]> {
+        let value = match (self.0, dtype.class()) {
+            (Value::Float(x), Class::Signed | Class::Unsigned) if x.fract() == 0.0 => {
+                Value::Int(x as i128)
+            }
+            (Value::Int(n), Class::Float) => Value::Float(n as f64),
+            (value, _) => value,
+        };
+        let bytes = match (value, dtype.class()) {
+            (Value::Float(_), Class::Float)
+            | (Value::Int(_), Class::Signed | Class::Unsigned)
+            | (Value::Bool(_), Class::Bool) => value.encode(dtype),
+            _ => return Err(self.refused(dtype)),
+        };
+        let kept = match (self.0, Value::decode(dtype, &bytes)) {
+            (Value::Float(x), Value::Float(y)) => x.is_finite() == y.is_finite(),
+            (Value::Int(n), Value::Float(y)) => y as i128 == n,
+            (Value::Float(x), Value::Int(n)) => n as f64 == x,
+            (a, b) => a == b,
+        };
+        if !kept {
+            return Err(self.refused(dtype));
+        }
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(&bytes);
+        Ok(word)
+    }
+
+    fn refused(self, dtype: DType) -> Error {
+        DoesNotFit { scalar: self, dtype }.into()
+    }
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Value::Float(x) => write!(f, "{x:?}"),
+            Value::Int(n) => write!(f, "{n}"),
+            Value::Bool(b) => write!(f, "{b}"),
+        }
+    }
+}
+
+/// A number that is none of a dtype's.
+#[derive(Debug)]
+struct DoesNotFit {
+    scalar: Scalar,
+    dtype: DType,
+}
+
+impl fmt::Display for DoesNotFit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "scalar {} is not a value of {}", self.scalar, self.dtype)
+    }
+}
+
+impl Cause for DoesNotFit {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::DType
+    }
+
+    fn help(&self) -> Option<String> {
+        Some("cast the tensor to a dtype that has it: `cast(dtype)`".into())
+    }
+}

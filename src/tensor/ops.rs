@@ -1,0 +1,311 @@
+//! Elementwise operations: checked at the call, computed when they are needed, fused.
+
+use core::ops;
+
+use super::{Tensor, number::Scalar};
+use crate::dtype::DType;
+use crate::error::{Cause, Error, ErrorKind, Result};
+use crate::fuse::{Arg, Node, What};
+use crate::layout::Layout;
+use crate::op::{Op, Refusal};
+use crate::shape::{RANK_MAX, Shape};
+
+/// The other side of an operation: a tensor or a number.
+#[derive(Clone, Debug)]
+pub enum Other {
+    /// A tensor.
+    Tensor(Tensor),
+    /// A number, which takes the tensor's dtype.
+    Scalar(Scalar),
+}
+
+impl From<Tensor> for Other {
+    fn from(tensor: Tensor) -> Self {
+        Self::Tensor(tensor)
+    }
+}
+
+impl From<&Tensor> for Other {
+    fn from(tensor: &Tensor) -> Self {
+        Self::Tensor(tensor.clone())
+    }
+}
+
+impl<S: Into<Scalar>> From<S> for Other {
+    fn from(scalar: S) -> Self {
+        Self::Scalar(scalar.into())
+    }
+}
+
+impl Cause for Refusal {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::DType
+    }
+
+    fn help(&self) -> Option<String> {
+        Self::help(self)
+    }
+}
+
+/// The axes of a view from the largest stride to the smallest: the order in which memory is walked.
+fn memory_order(layout: &Layout) -> Vec<usize> {
+    let mut axes: Vec<usize> = (0..layout.shape().rank()).collect();
+    axes.sort_by_key(|&axis| core::cmp::Reverse(layout.strides()[axis].unsigned_abs()));
+    axes
+}
+
+/// The order of axes in which a result is stored: that of the first operand that has an element of its own for each
+/// of the result's, so that `x.t() + 1` walks memory as `x` does.
+fn stored_order(shape: &Shape, layouts: &[Layout]) -> Vec<usize> {
+    let full = |l: &&Layout| {
+        l.shape() == shape && l.shape().dims().iter().zip(l.strides()).all(|(&d, &s)| d <= 1 || s != 0)
+    };
+    let leader = layouts.iter().find(full).filter(|l| !l.is_dense());
+    leader.map_or_else(|| (0..shape.rank()).collect(), memory_order)
+}
+
+fn inverse(axes: &[usize]) -> Vec<usize> {
+    let mut inverse = vec![0; axes.len()];
+    for (i, &axis) in axes.iter().enumerate() {
+        inverse[axis] = i;
+    }
+    inverse
+}
+
+impl Tensor {
+    /// Applies an operation to this and as many others as it takes; every named method is this one.
+    ///
+    /// Shapes, dtypes and devices are checked now; numbers take the dtype of this tensor. The result is computed when
+    /// it is needed, in one kernel with what it is computed from.
+    pub fn apply(&self, op: Op, others: &[Other]) -> Result<Self> {
+        let mut operands = vec![Other::Tensor(self.clone())];
+        operands.extend_from_slice(others);
+        apply(&self.device, op, &operands)
+    }
+
+    /// As another dtype, with the semantics of Rust's `as`: integers saturate, NaN becomes 0, floats round to nearest.
+    pub fn cast(&self, to: DType) -> Result<Self> {
+        self.device.plan().accept(to).map_err(|error| error.during("cast"))?;
+        if to == self.dtype {
+            return Ok(self.clone());
+        }
+        deferred(&self.device, What::Cast(to), *self.shape(), to, vec![Other::Tensor(self.clone())])
+    }
+}
+
+fn apply(device: &crate::Device, op: Op, operands: &[Other]) -> Result<Tensor> {
+    let named = |error: Error| error.during(op.name());
+    // Numbers take the dtype of the values: in `where`, of the two to choose from.
+    let values = if op == Op::Where { &operands[1..] } else { operands };
+    let of = |o: &Other| match o {
+        Other::Tensor(t) => Some(t.dtype),
+        Other::Scalar(_) => None,
+    };
+    let common = values.iter().find_map(of).unwrap_or(DType::F32);
+    let dtypes: Vec<DType> = operands.iter().map(|o| of(o).unwrap_or(common)).collect();
+    let dtype = op.result(&dtypes)?;
+    let mut shape = Shape::SCALAR;
+    for operand in operands {
+        if let Other::Tensor(t) = operand {
+            device.engine.same_device(&t.device.engine).map_err(named)?;
+            shape = shape.broadcast(t.shape()).map_err(named)?;
+        }
+    }
+    let with_dtypes = operands.iter().cloned().collect();
+    deferred_as(device, What::Apply(op), shape, dtype, with_dtypes, common).map_err(named)
+}
+
+fn deferred(
+    device: &crate::Device,
+    what: What,
+    shape: Shape,
+    dtype: DType,
+    operands: Vec<Other>,
+) -> Result<Tensor> {
+    deferred_as(device, what, shape, dtype, operands, dtype)
+}
+
+/// The node for an operation, stored in the memory order of its leading operand, and the view that undoes it.
+fn deferred_as(
+    device: &crate::Device,
+    what: What,
+    shape: Shape,
+    dtype: DType,
+    operands: Vec<Other>,
+    scalars: DType,
+) -> Result<Tensor> {
+    let layouts: Vec<Layout> = operands
+        .iter()
+        .filter_map(|o| match o {
+            Other::Tensor(t) => Some(t.layout.broadcast_to(shape)),
+            Other::Scalar(_) => None,
+        })
+        .collect::<Result<_>>()?;
+    let order = stored_order(&shape, &layouts);
+    let mut views = layouts.into_iter();
+    let args = operands.into_iter().map(|operand| match operand {
+        Other::Scalar(scalar) => Ok(Arg::Scalar(scalars, scalar.encode(scalars)?)),
+        Other::Tensor(t) => {
+            let view = views.next().unwrap_or(t.layout); // one per tensor
+            Ok(Arg::View(t.node, view.permute(&order)?))
+        }
+    });
+    let args: Vec<Arg> = args.collect::<Result<_>>()?;
+    let mut dims = [0; RANK_MAX];
+    for (to, &axis) in dims.iter_mut().zip(&order) {
+        *to = shape.dims()[axis];
+    }
+    let stored = Shape::new(&dims[..shape.rank()])?;
+    let layout = Layout::dense(stored).permute(&inverse(&order))?;
+    let node = Node::deferred(device.context(), what, stored, dtype, args);
+    Ok(Tensor { device: device.clone(), node, layout, dtype })
+}
+
+macro_rules! methods {
+    ($($name:ident($($other:ident)*) $op:ident $doc:literal;)*) => {
+        impl Tensor {
+            $(
+                #[doc = $doc]
+                pub fn $name(&self $(, $other: impl Into<Other>)*) -> Result<Self> {
+                    self.apply(Op::$op, &[$($other.into()),*])
+                }
+            )*
+        }
+    };
+}
+
+methods! {
+    abs() Abs "The magnitude.";
+    sign() Sign "-1, 0 or 1; zeros and NaN stay.";
+    floor() Floor "Rounded down.";
+    ceil() Ceil "Rounded up.";
+    round() Round "Rounded to the nearest integer, ties to even.";
+    trunc() Trunc "Rounded towards zero.";
+    fract() Fract "What `floor` takes away.";
+    sqrt() Sqrt "The square root.";
+    rsqrt() Rsqrt "One over the square root.";
+    recip() Recip "One over it.";
+    square() Square "Times itself.";
+    exp() Exp "e to the power of it.";
+    exp2() Exp2 "2 to the power of it.";
+    expm1() Expm1 "`exp - 1`, exact near 0.";
+    ln() Ln "The natural logarithm.";
+    log2() Log2 "The logarithm to base 2.";
+    log10() Log10 "The logarithm to base 10.";
+    log1p() Log1p "`ln(1 + x)`, exact near 0.";
+    sin() Sin "The sine.";
+    cos() Cos "The cosine.";
+    tan() Tan "The tangent.";
+    asin() Asin "The inverse sine.";
+    acos() Acos "The inverse cosine.";
+    atan() Atan "The inverse tangent.";
+    sinh() Sinh "The hyperbolic sine.";
+    cosh() Cosh "The hyperbolic cosine.";
+    tanh() Tanh "The hyperbolic tangent.";
+    asinh() Asinh "The inverse hyperbolic sine.";
+    acosh() Acosh "The inverse hyperbolic cosine.";
+    atanh() Atanh "The inverse hyperbolic tangent.";
+    erf() Erf "The error function.";
+    sigmoid() Sigmoid "`1 / (1 + exp(-x))`.";
+    relu() Relu "`max(x, 0)`.";
+    gelu() Gelu "The exact Gaussian error linear unit.";
+    gelu_tanh() GeluTanh "Its approximation by `tanh`.";
+    silu() Silu "`x * sigmoid(x)`.";
+    softplus() Softplus "`ln(1 + exp(x))`.";
+    hard_swish() HardSwish "`x * clamp(x + 3, 0, 6) / 6`.";
+    mish() Mish "`x * tanh(softplus(x))`.";
+    bit_not() BitNot "Every bit flipped.";
+    is_nan() IsNan "Whether it is NaN.";
+    is_inf() IsInf "Whether it is infinite.";
+    is_finite() IsFinite "Whether it is neither.";
+    rem_floor(other) RemFloor "The remainder with the sign of the divisor.";
+    rem_trunc(other) RemTrunc "The remainder with the sign of the dividend.";
+    pow(other) Pow "To the power of the other.";
+    min(other) Min "The smaller; NaN if one is.";
+    max(other) Max "The larger; NaN if one is.";
+    atan2(other) Atan2 "The angle of the point (other, this).";
+    hypot(other) Hypot "The length of the vector (this, other).";
+    leaky_relu(slope) LeakyRelu "`x` where positive, else `slope * x`.";
+    elu(alpha) Elu "`x` where positive, else `alpha * expm1(x)`.";
+    eq(other) Eq "Whether they are equal.";
+    ne(other) Ne "Whether they differ.";
+    lt(other) Lt "Whether it is less.";
+    le(other) Le "Whether it is less or equal.";
+    gt(other) Gt "Whether it is greater.";
+    ge(other) Ge "Whether it is greater or equal.";
+    and(other) And "Whether both hold.";
+    or(other) Or "Whether one holds.";
+    xor(other) Xor "Whether just one holds.";
+    bit_and(other) BitAnd "Bits that both have.";
+    bit_or(other) BitOr "Bits that one has.";
+    bit_xor(other) BitXor "Bits that just one has.";
+    clamp(low high) Clamp "Between two bounds.";
+    mul_add(factor term) MulAdd "`x * factor + term`.";
+    lerp(end weight) Lerp "From this to `end` by `weight`.";
+    choose(yes no) Where "Where this (a bool tensor) holds, `yes`, else `no`.";
+}
+
+/// Operators between tensors, `Result`s of tensors (on the left) and numbers (on either side), borrowed or not.
+macro_rules! operators {
+    ($($trait:ident $method:ident $op:ident;)*) => {$(
+        impl<O: Into<Other>> ops::$trait<O> for &Tensor {
+            type Output = Result<Tensor>;
+
+            fn $method(self, other: O) -> Result<Tensor> {
+                self.apply(Op::$op, &[other.into()])
+            }
+        }
+
+        impl<O: Into<Other>> ops::$trait<O> for Tensor {
+            type Output = Result<Tensor>;
+
+            fn $method(self, other: O) -> Result<Tensor> {
+                self.apply(Op::$op, &[other.into()])
+            }
+        }
+
+        operators!(@ $trait $method $op: f32 f64 half::f16 half::bf16 i8 u8 i16 u16 i32 u32 i64 u64);
+    )*};
+    (@ $trait:ident $method:ident $op:ident: $($ty:ty)*) => {$(
+        impl ops::$trait<&Tensor> for $ty {
+            type Output = Result<Tensor>;
+
+            fn $method(self, tensor: &Tensor) -> Result<Tensor> {
+                apply(tensor.device(), Op::$op, &[self.into(), tensor.into()])
+            }
+        }
+
+        impl ops::$trait<Tensor> for $ty {
+            type Output = Result<Tensor>;
+
+            fn $method(self, tensor: Tensor) -> Result<Tensor> {
+                apply(tensor.device(), Op::$op, &[self.into(), (&tensor).into()])
+            }
+        }
+    )*};
+}
+
+operators! {
+    Add add Add;
+    Sub sub Sub;
+    Mul mul Mul;
+    Div div Div;
+    Shl shl Shl;
+    Shr shr Shr;
+}
+
+impl ops::Neg for &Tensor {
+    type Output = Result<Tensor>;
+
+    fn neg(self) -> Result<Tensor> {
+        self.apply(Op::Neg, &[])
+    }
+}
+
+impl ops::Not for &Tensor {
+    type Output = Result<Tensor>;
+
+    fn not(self) -> Result<Tensor> {
+        self.apply(Op::Not, &[])
+    }
+}

@@ -1,0 +1,341 @@
+//! Style is a test, not a meeting: layer order, lengths, leftovers, and that nothing lies around unused.
+//!
+//! Every rule collects lines `file:line: rule`, so that one run shows everything there is to mend.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The top-level modules from the lowest to the highest: each imports from those before it only. One row is one
+/// layer; modules of one row may import each other.
+const LAYERS: &[&[&str]] = &[
+    &["dtype", "shape", "error"],
+    &["layout"],
+    &["caps"],
+    &["host"],
+    &["plan"],
+    &["op"],
+    &["reference"],
+    &["wgsl"],
+    &["choice", "diagnosis", "clock"],
+    &["gpu"],
+    &["store"],
+    &["ledger"],
+    &["exec", "transfer"],
+    &["adapter"],
+    &["engine"],
+    &["device", "tensor", "kernel", "fuse"],
+    &["io"],
+];
+
+const RUST_LINES_MAX: usize = 600;
+const WGSL_LINES_MAX: usize = 200;
+const FUNCTION_LINES_MAX: usize = 70;
+const COLUMNS_MAX: usize = 100;
+
+/// A text file of the repository.
+struct File {
+    /// From the root, with `/`.
+    path: String,
+    text: String,
+}
+
+impl File {
+    fn complaint(&self, line: usize, rule: &str) -> String {
+        format!("{}:{}: {rule}", self.path, line + 1)
+    }
+
+    /// The lines that are not those of a `mod tests` at the end.
+    fn lines_but_tests(&self) -> impl Iterator<Item = (usize, &str)> {
+        let tests = self.path.contains("/tests") || self.path.starts_with("tests");
+        let code =
+            if tests { "" } else { self.text.split("\n#[cfg(test)]\nmod tests {").next().unwrap() };
+        code.lines().enumerate()
+    }
+
+    /// The top-level module a file of `src` belongs to.
+    fn module(&self) -> Option<&str> {
+        let inside = self.path.strip_prefix("src/")?;
+        Some(inside.split('/').next()?.trim_end_matches(".rs"))
+    }
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// All files under these folders with an extension, in the order of their paths.
+fn files(folders: &[&str], extension: &str) -> Vec<File> {
+    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+        let Ok(entries) = fs::read_dir(folder) else { return };
+        for path in entries.map(|entry| entry.expect("a readable folder").path()) {
+            if path.is_dir() { walk(&path, found) } else { found.push(path) }
+        }
+    }
+    let mut found = Vec::new();
+    for folder in folders {
+        walk(&root().join(folder), &mut found);
+    }
+    found.sort();
+    let file = |path: PathBuf| {
+        let inside =
+            path.strip_prefix(root()).expect("inside").to_string_lossy().replace('\\', "/");
+        File { path: inside, text: fs::read_to_string(&path).expect("UTF-8") }
+    };
+    found.into_iter().filter(|p| p.extension().is_some_and(|e| e == extension)).map(file).collect()
+}
+
+fn rust() -> Vec<File> {
+    files(&["src", "tests", "examples", "benches"], "rs")
+}
+
+fn shaders() -> Vec<File> {
+    files(&["shaders"], "wgsl")
+}
+
+fn none(complaints: &[String]) {
+    assert!(complaints.is_empty(), "{} to mend:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// The layer of a module.
+fn layer(module: &str) -> Option<usize> {
+    LAYERS.iter().position(|row| row.contains(&module))
+}
+
+/// The top-level modules that a line names after `crate::`, in braces too.
+fn imports(line: &str) -> Vec<&str> {
+    let code = line.split("//").next().unwrap_or(line);
+    let word =
+        |text: &str| text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    let names = code.split("crate::").skip(1).flat_map(|rest| match rest.strip_prefix('{') {
+        Some(group) => group.split(", ").map(|part| &part[..word(part)]).collect(),
+        None => vec![&rest[..word(rest)]],
+    });
+    names.filter(|name| name.starts_with(char::is_lowercase)).collect()
+}
+
+#[test]
+fn imports_go_down() {
+    let mut complaints = Vec::new();
+    for file in files(&["src"], "rs") {
+        let module = file.module().expect("in src");
+        if module == "lib" {
+            continue;
+        }
+        let Some(own) = layer(module) else {
+            complaints
+                .push(file.complaint(0, "a module that LAYERS in tests/tidy.rs does not know"));
+            continue;
+        };
+        for (n, line) in file.lines_but_tests() {
+            for name in
+                imports(line).into_iter().filter(|name| layer(name).is_some_and(|l| l > own))
+            {
+                complaints
+                    .push(file.complaint(n, &format!("`{module}` imports `{name}` from above")));
+            }
+        }
+    }
+    none(&complaints);
+}
+
+#[test]
+fn files_are_short() {
+    let mut complaints = Vec::new();
+    for (all, most) in [(rust(), RUST_LINES_MAX), (shaders(), WGSL_LINES_MAX)] {
+        for file in all {
+            let lines = file.text.lines().count();
+            if lines > most {
+                complaints.push(file.complaint(most, &format!("{lines} lines, {most} are enough")));
+            }
+        }
+    }
+    none(&complaints);
+}
+
+#[test]
+fn lines_are_short_and_clean() {
+    let mut complaints = Vec::new();
+    for file in rust().into_iter().chain(shaders()) {
+        for (n, line) in file.text.lines().enumerate() {
+            let columns = line.chars().count();
+            if columns > COLUMNS_MAX && !line.contains("://") && !is_text(&file, line) {
+                complaints.push(
+                    file.complaint(n, &format!("{columns} columns, {COLUMNS_MAX} are enough")),
+                );
+            }
+            if line.trim_end() != line || line.contains('\t') {
+                complaints.push(file.complaint(n, "tabs, or blanks at the end"));
+            }
+        }
+        if !file.text.ends_with('\n') || file.text.ends_with("\n\n") {
+            complaints.push(file.complaint(file.text.lines().count(), "ends in one newline"));
+        }
+    }
+    none(&complaints);
+}
+
+/// Whether a long line is expected output in a test, which breaks where the program breaks it.
+fn is_text(file: &File, line: &str) -> bool {
+    file.path.starts_with("tests/") && !line.starts_with(' ')
+}
+
+/// First line, name and length of every function.
+fn functions(text: &str) -> Vec<(usize, String, usize)> {
+    let mut found: Vec<(usize, String, usize)> = Vec::new();
+    let mut open: Option<(usize, usize, String)> = None;
+    for (n, line) in text.lines().enumerate() {
+        let indent = line.len() - line.trim_start().len();
+        let code = line.trim_start();
+        match &open {
+            // rustfmt closes a function at the column where it began.
+            Some((at, from, name)) if indent == *at && code.starts_with('}') => {
+                found.push((*from, name.clone(), n - from + 1));
+                open = None;
+            }
+            None => {
+                let head = code.split('(').next().unwrap_or("");
+                let mut words = head.split_whitespace().skip_while(|w| *w != "fn");
+                let is_head = code.contains('(') && !code.starts_with("//");
+                let name =
+                    words.next().and(words.next()).filter(|_| is_head && !code.ends_with('}'));
+                open = name.map(|name| (indent, n, name.to_owned()));
+                if code.ends_with(';') {
+                    open = None;
+                }
+            }
+            Some(_) => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn functions_are_short() {
+    let mut complaints = Vec::new();
+    for file in rust() {
+        for (n, name, lines) in functions(&file.text) {
+            if lines > FUNCTION_LINES_MAX {
+                let rule = format!("`{name}` has {lines} lines, {FUNCTION_LINES_MAX} are enough");
+                complaints.push(file.complaint(n, &rule));
+            }
+        }
+    }
+    none(&complaints);
+}
+
+#[test]
+fn nothing_is_left_over() {
+    // Split, so that this file does not find itself.
+    let words = [
+        concat!("to", "do!"),
+        concat!("unimple", "mented!"),
+        concat!("db", "g!("),
+        concat!("X", "XX"),
+        concat!("FIX", "ME"),
+        concat!("TO", "DO"),
+    ];
+    let mut complaints = Vec::new();
+    for file in rust().into_iter().chain(shaders()) {
+        for (n, line) in file.text.lines().enumerate() {
+            for word in words.iter().filter(|word| line.contains(**word)) {
+                complaints.push(file.complaint(n, &format!("`{word}` is left over")));
+            }
+        }
+    }
+    none(&complaints);
+}
+
+#[test]
+fn the_library_does_not_unwrap() {
+    let mut complaints = Vec::new();
+    for file in files(&["src"], "rs") {
+        for (n, line) in file.lines_but_tests() {
+            let code = line.split("//").next().unwrap_or("");
+            for call in [".unwrap()", ".expect(", "panic!(", "unreachable!("] {
+                if code.contains(call) {
+                    complaints.push(file.complaint(n, &format!("`{call}` in the library")));
+                }
+            }
+        }
+    }
+    none(&complaints);
+}
+
+#[test]
+fn every_exception_has_a_reason() {
+    let mut complaints = Vec::new();
+    for file in rust() {
+        let lines: Vec<&str> = file.text.lines().collect();
+        for (n, line) in lines.iter().enumerate() {
+            let code = line.trim_start();
+            let exception = ["#[allow(", "#![allow(", "#[expect(", "#![expect("];
+            if !exception.iter().any(|e| code.starts_with(e)) {
+                continue;
+            }
+            // An attribute may go over several lines.
+            let end = lines[n..].iter().position(|l| l.trim_end().ends_with(")]")).unwrap_or(0);
+            if !lines[n..=n + end].iter().any(|l| l.contains("reason")) {
+                complaints.push(file.complaint(n, "an exception without a reason"));
+            }
+        }
+    }
+    none(&complaints);
+}
+
+#[test]
+fn every_file_opens_with_its_idea() {
+    let mut complaints = Vec::new();
+    for file in rust() {
+        let first = file.text.lines().next().unwrap_or("");
+        // The crate's documentation may be a file of its own.
+        if !first.starts_with("//! ") && !first.starts_with("#![doc = include_str!(") {
+            complaints.push(file.complaint(0, "opens with `//!`: what it is for"));
+        }
+    }
+    for file in shaders() {
+        if !file.text.starts_with("// ") {
+            complaints.push(file.complaint(0, "opens with `//`: the mathematics"));
+        }
+    }
+    none(&complaints);
+}
+
+#[test]
+fn every_shader_is_used() {
+    let code: String = files(&["src"], "rs").into_iter().map(|file| file.text).collect();
+    let unused = shaders().into_iter().filter(|file| {
+        let name = file.path.strip_prefix("shaders/").unwrap_or(&file.path);
+        let stem = name.trim_end_matches(".wgsl");
+        let last = stem.rsplit('/').next().unwrap_or(stem);
+        let named = |text: &str| code.contains(&format!("\"{text}\""));
+        !code.contains(name) && !named(stem) && !named(last)
+    });
+    none(&unused.map(|file| file.complaint(0, "in no catalog")).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_example_is_in_the_readme() {
+    let Ok(readme) = fs::read_to_string(root().join("README.md")) else { return };
+    let complaints: Vec<String> = (files(&["examples"], "rs").into_iter())
+        .filter(|file| file.text.contains("fn main("))
+        .filter_map(|file| {
+            let name =
+                file.path.strip_prefix("examples/")?.split('/').next()?.trim_end_matches(".rs");
+            let named = readme.contains(&format!("--example {name}"))
+                || readme.contains(&format!("`{name}`"));
+            (!named).then(|| file.complaint(0, "an example that the README does not name"))
+        })
+        .collect();
+    none(&complaints);
+}
+
+#[test]
+fn the_rules_find_what_they_look_for() {
+    assert_eq!(imports("use crate::{caps, plan::Plan}; // crate::tensor"), ["caps", "plan"]);
+    assert_eq!(imports("    Arc<crate::store::Storage>, crate::gpu::Gpu"), ["store", "gpu"]);
+    assert_eq!(imports("use crate::Error;"), [""; 0], "types of the root are no module");
+    let text = "impl A {\n    fn f(\n        a: u8,\n    ) {\n        g(|| {\n        });\n    }\n    fn h() {}\n}\n";
+    assert_eq!(functions(text), [(1, "f".to_owned(), 6)]);
+    assert!(layer("dtype") < layer("plan") && layer("plan") < layer("device"), "in order");
+    assert_eq!(layer("nothing"), None);
+}
