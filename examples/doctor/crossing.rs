@@ -1,0 +1,215 @@
+//! The crossing check: every dtype goes up and comes back, and is compared bit by bit.
+//!
+//! Where the plan refuses a dtype, that it is refused is checked too. Then the conversion that it
+//! could be allowed is, and what comes back is compared with what [`expected`](crate::expected)
+//! says.
+
+use half::{bf16, f16};
+use wharf::{DType, Device, Error, ErrorKind, How, Policy, Receipt, Tally};
+
+use crate::expected::{f64_tally, f64_to_f32, f64_values, narrow_values};
+use crate::probe::{LENGTH, LENGTH_LARGE, Probe, difference, probe};
+use crate::table::{Page, Tone};
+
+/// What is carried, in one line.
+pub(crate) const SUBTITLE: &str =
+    "up and back, bit by bit: NaN payloads, infinities, signed zeros, subnormals, extremes";
+
+/// One tensor that crossed, or was refused.
+#[derive(Debug)]
+pub(crate) struct Crossing {
+    pub(crate) dtype: DType,
+    /// What it was to become, if not itself.
+    pub(crate) to: Option<DType>,
+    pub(crate) how: How,
+    pub(crate) end: End,
+    pub(crate) receipt: Option<Receipt>,
+}
+
+/// How a crossing ended.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// Every bit came back.
+    Exact,
+    /// Every value came back as it had to become, and was counted so.
+    Converted,
+    /// Refused, as the plan says.
+    Refused(Error),
+    /// A value that has no place in the target was refused by index.
+    Checked(Error),
+    /// Something that was to work did not.
+    Failed(Error),
+    /// Something else came back, or something happened that must not.
+    Wrong(String),
+}
+
+impl Crossing {
+    /// Whether what happened is what the plan promises.
+    pub(crate) const fn is_ok(&self) -> bool {
+        !matches!(self.end, End::Failed(_) | End::Wrong(_))
+    }
+
+    /// `f64`, or `f64 -> f32`.
+    pub(crate) fn name(&self) -> String {
+        let dtype = self.dtype;
+        self.to.map_or_else(|| dtype.to_string(), |to| format!("{dtype} -> {to}"))
+    }
+}
+
+/// Every dtype in the order of the plan; `say` hears of each crossing as soon as it is over.
+pub(crate) fn check_all(device: &Device, say: &mut dyn FnMut(&Crossing)) -> Vec<Crossing> {
+    let mut all = Vec::new();
+    let mut done = |crossing: Crossing| {
+        say(&crossing);
+        all.push(crossing);
+    };
+    for dtype in DType::ALL {
+        done(there_and_back(device, dtype));
+        if dtype == DType::F32 {
+            done(carry::<f32>(device, LENGTH_LARGE));
+        }
+        if device.plan().carriage(dtype).how == How::Rejected {
+            conversions(device, dtype).into_iter().for_each(&mut done);
+        }
+    }
+    all
+}
+
+fn there_and_back(device: &Device, dtype: DType) -> Crossing {
+    let carry = match dtype {
+        DType::F32 => carry::<f32>,
+        DType::F16 => carry::<f16>,
+        DType::Bf16 => carry::<bf16>,
+        DType::F64 => carry::<f64>,
+        DType::I8 => carry::<i8>,
+        DType::U8 => carry::<u8>,
+        DType::I16 => carry::<i16>,
+        DType::U16 => carry::<u16>,
+        DType::I32 => carry::<i32>,
+        DType::U32 => carry::<u32>,
+        DType::I64 => carry::<i64>,
+        DType::U64 => carry::<u64>,
+        DType::Bool => carry::<bool>,
+    };
+    carry(device, LENGTH)
+}
+
+/// Carries a probe under the device's own policy.
+fn carry<T: Probe>(device: &Device, length: usize) -> Crossing {
+    let values = probe::<T>(length);
+    let how = device.plan().carriage(T::DTYPE).how;
+    let honest = |receipt: &Receipt| receipt.is_exact() && receipt.tally.values() == length as u64;
+    let wrong = |text: &str| End::Wrong(text.into());
+    let (end, receipt) = match exchange::<T, T>(device, &values, &values) {
+        Err(error) if how == How::Rejected && error.kind() == ErrorKind::Rejected => {
+            (End::Refused(error), None)
+        }
+        Err(error) => (End::Failed(error), None),
+        Ok((receipt, difference)) => {
+            let end = match difference {
+                _ if how == How::Rejected => wrong("the plan rejects it, and it was carried"),
+                Some(difference) => End::Wrong(difference),
+                None if !honest(&receipt) => wrong("every bit is right, the receipt denies it"),
+                None => End::Exact,
+            };
+            (end, Some(receipt))
+        }
+    };
+    Crossing { dtype: T::DTYPE, to: None, how, end, receipt }
+}
+
+/// Sends values up, reads them back, and compares them with what is expected.
+fn exchange<F: Probe, T: Probe>(
+    device: &Device,
+    values: &[F],
+    expected: &[T],
+) -> wharf::Result<(Receipt, Option<String>)> {
+    let (tensor, receipt) = device.upload(values, values.len())?;
+    let back = tensor.to_vec::<T>()?;
+    Ok((receipt, difference(expected, &back)))
+}
+
+/// What a refused dtype can still do, once a conversion is allowed by name.
+fn conversions(device: &Device, dtype: DType) -> Vec<Crossing> {
+    match dtype {
+        DType::F64 => {
+            let values = f64_values();
+            let expected: Vec<f32> = values.iter().map(|&v| f64_to_f32(v)).collect();
+            vec![convert(device, &values, &expected, &f64_tally(&values))]
+        }
+        DType::I64 => integers::<i64, i32>(device, 1 << 40),
+        DType::U64 => integers::<u64, u32>(device, 1 << 40),
+        _ => Vec::new(),
+    }
+}
+
+/// Values that all fit; then the same with one that does not.
+fn integers<F: Probe, T: Probe + Into<F>>(device: &Device, too_large: u64) -> Vec<Crossing> {
+    let expected = probe::<T>(LENGTH);
+    let mut values = narrow_values::<F, T>();
+    let counts = Tally { exact: LENGTH as u64, ..Tally::default() };
+    let fitting = convert(device, &values, &expected, &counts);
+    let index = LENGTH * 2 / 3;
+    values[index] = F::of_bits(too_large);
+    let mut refused = convert(device, &values, &expected, &counts);
+    refused.end = match refused.end {
+        End::Failed(error) if error.kind() == ErrorKind::Conversion => {
+            let text = error.to_string();
+            let named =
+                text.contains(&too_large.to_string()) && text.contains(&format!("index {index} "));
+            if named { End::Checked(error) } else { End::Failed(error) }
+        }
+        End::Failed(error) => End::Failed(error),
+        _ => End::Wrong(format!("{too_large} at index {index} was to be refused, and was carried")),
+    };
+    vec![fitting, refused]
+}
+
+/// Carries values under a policy that allows their conversion, and nothing else.
+fn convert<F: Probe, T: Probe>(
+    device: &Device,
+    values: &[F],
+    expected: &[T],
+    counts: &Tally,
+) -> Crossing {
+    let (dtype, to) = (F::DTYPE, T::DTYPE);
+    let device = device.with_policy(&Policy::exact().allow(dtype, to));
+    let (end, receipt) = match exchange(&device, values, expected) {
+        Err(error) => (End::Failed(error), None),
+        Ok((receipt, Some(difference))) => (End::Wrong(difference), Some(receipt)),
+        Ok((receipt, None)) if !same_counts(&receipt.tally, counts) => (
+            End::Wrong("the values are right, and the receipt counts others".into()),
+            Some(receipt),
+        ),
+        Ok((receipt, None)) => (End::Converted, Some(receipt)),
+    };
+    Crossing { dtype, to: Some(to), how: device.plan().carriage(dtype).how, end, receipt }
+}
+
+fn same_counts(a: &Tally, b: &Tally) -> bool {
+    let counts = |t: &Tally| [t.exact, t.rounded, t.overflowed, t.flushed, t.nan];
+    counts(a) == counts(b)
+}
+
+/// One crossing as a row: its refusal or its receipt, and below that what can be done.
+pub(crate) fn show(page: &Page, crossing: &Crossing) {
+    let (tone, word, text, help) = match &crossing.end {
+        End::Exact => (Tone::Good, "bit-exact", None, None),
+        End::Converted => (Tone::Good, "as expected", None, None),
+        End::Refused(error) => (Tone::Caution, "refused", Some(error.to_string()), error.help()),
+        End::Checked(error) => (Tone::Good, "range-checked", Some(error.to_string()), error.help()),
+        End::Failed(error) => (Tone::Bad, "FAILED", Some(error.to_string()), error.help()),
+        End::Wrong(text) => (Tone::Bad, "WRONG", Some(text.clone()), None),
+    };
+    let receipt = crossing.receipt.as_ref().map(ToString::to_string);
+    let help = help.map(|help| format!("help: {help}"));
+    let texts = [(Tone::Plain, text), (Tone::Plain, receipt), (Tone::Dim, help)];
+    let (mut name, mut word) = (crossing.name(), word);
+    for (text_tone, text) in texts {
+        let Some(text) = text else { continue };
+        let cells = [(Tone::Plain, "", 2), (Tone::Plain, name.as_str(), 12), (tone, word, 15)];
+        page.row(&cells, (text_tone, &text));
+        // Only the first line is labelled.
+        (name, word) = (String::new(), "");
+    }
+}

@@ -1,0 +1,234 @@
+//! Would it fit: what a tensor would become and take on each adapter, asked before it exists.
+
+use core::fmt::Write;
+
+use wharf::{DType, Device, Entry, Fit, Layout, Listing, Policy, Shape, Verdict};
+
+use crate::table::{Page, Tone, bytes, count, quote};
+
+/// What is asked: a dtype, a shape, and how the values lie on the host.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Question {
+    dtype: DType,
+    shape: Shape,
+    column_major: bool,
+}
+
+/// What can be asked, by example.
+pub(crate) const EXAMPLES: &str = "f64:4096x4096, f16:1000x3,layout=col, or f32: for a scalar";
+
+/// More than any machine has; nothing is asked of a device beyond it.
+const BYTES_BEYOND: u64 = 1 << 44;
+
+impl Question {
+    /// Reads `dtype:dims[,layout=row|col]`.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut parts = text.split(',');
+        let what = parts.next().unwrap_or_default();
+        let (dtype, dims) = what
+            .split_once(':')
+            .ok_or_else(|| format!("{} has no colon between dtype and dimensions", quote(what)))?;
+        let dtype = DType::parse(dtype.trim()).ok_or_else(|| {
+            let known: Vec<&str> = DType::ALL.into_iter().map(DType::name).collect();
+            format!("{} is none of {}", quote(dtype), known.join(" "))
+        })?;
+        let shape = Shape::new(dimensions(dims)?).map_err(|error| error.to_string())?;
+        let mut column_major = false;
+        for option in parts {
+            column_major = match option.trim() {
+                "layout=row" => false,
+                "layout=col" => true,
+                other => {
+                    return Err(format!("{} is neither layout=row nor layout=col", quote(other)));
+                }
+            };
+        }
+        Ok(Self { dtype, shape, column_major })
+    }
+
+    fn layout(&self) -> Layout {
+        if self.column_major { Layout::column_major(self.shape) } else { Layout::dense(self.shape) }
+    }
+
+    /// What its layout means for the upload.
+    const fn way(&self) -> &'static str {
+        if self.column_major {
+            "column-major on the host, row-major on the device: gathered chunk by chunk on its \
+             way, without a second copy on the host"
+        } else {
+            "row-major on the host and on the device: copied as it lies"
+        }
+    }
+
+    fn bytes_host(&self) -> Option<u64> {
+        let width = self.dtype.width() as u64;
+        u64::try_from(self.shape.elements()).ok()?.checked_mul(width)
+    }
+}
+
+/// `4096x4096`; nothing at all is a scalar.
+fn dimensions(text: &str) -> Result<Vec<usize>, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let parts = text.split(['x', 'X']).map(str::trim);
+    let dim = |part: &str| match part.parse() {
+        Ok(dim) if digits(part) => Ok(dim),
+        Err(_) if digits(part) => Err(format!("dimension {} is above {}", quote(part), usize::MAX)),
+        _ if part.is_empty() => Err(format!("a dimension is missing in {}", quote(text))),
+        _ => Err(format!("{} is no dimension", quote(part))),
+    };
+    parts.map(dim).collect()
+}
+
+/// What one adapter says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Answer {
+    Exactly,
+    Converted,
+    No,
+}
+
+/// Asks every adapter, or the named one alone; returns the exit code.
+pub(crate) async fn answer(page: &Page, listing: &Listing, question: &Question, named: bool) -> u8 {
+    let (dtype, layout) = (question.dtype, question.layout());
+    let host = question.bytes_host().map_or_else(|| "more bytes than can be counted".into(), bytes);
+    let values = count(question.shape.elements() as u64, "value");
+    page.heading("Would it fit?", &format!("{dtype} {layout}: {values}, {host} on the host"));
+    page.row(&[(Tone::Plain, "", 15)], (Tone::Dim, question.way()));
+    let of_interest = |entry: &Entry| !named || !matches!(entry.verdict, Verdict::NotNamed { .. });
+    let mut best = Answer::No;
+    let mut asked = 0;
+    for (index, entry) in listing.entries.iter().enumerate().filter(|(_, e)| of_interest(e)) {
+        asked += 1;
+        best = best.min(ask(page, index, entry, question).await);
+    }
+    if asked == 0
+        && let Err(error) = listing.clone().into_chosen()
+    {
+        page.error(&error);
+    }
+    page.blank();
+    let (tone, line) = match best {
+        Answer::Exactly => (Tone::Good, "yes: it fits, bit-exact"),
+        Answer::Converted => {
+            (Tone::Caution, "with permission: it fits once the conversion is allowed")
+        }
+        Answer::No => (Tone::Bad, "no: it fits on no adapter here"),
+    };
+    page.line(&[(tone, line)]);
+    best as u8
+}
+
+/// Opens an adapter and asks under both policies. Opening reserves no memory for tensors.
+async fn ask(page: &Page, index: usize, entry: &Entry, question: &Question) -> Answer {
+    let id = &entry.adapter.caps().identity;
+    page.blank();
+    let (label, kind) = (format!("{index}  {}", id.name), id.device_type.name());
+    let state = if entry.verdict == Verdict::Chosen { "chosen" } else { "not chosen" };
+    page.line(&[
+        (Tone::Bold, &label),
+        (Tone::Dim, &format!("  {}, {kind}, {state}", id.backend.name())),
+    ]);
+    let device = match entry.adapter.open(entry.adapter.negotiate(&Policy::exact())).await {
+        Ok(device) => device,
+        Err(error) => {
+            line(page, "verdict", Tone::Bad, &format!("does not open: {error}"));
+            help(page, &error);
+            return Answer::No;
+        }
+    };
+    let exact = under(page, "exact", &device, question, true);
+    let lossless = device.with_policy(&Policy::lossless());
+    let stored_alike =
+        device.plan().carriage(question.dtype) == lossless.plan().carriage(question.dtype);
+    let fits_lossless = if stored_alike {
+        line(page, "lossless", Tone::Dim, "the same: nothing needs a conversion");
+        exact
+    } else {
+        under(page, "lossless", &lossless, question, false)
+    };
+    match (exact, fits_lossless) {
+        (true, _) => Answer::Exactly,
+        (false, true) => Answer::Converted,
+        (false, false) => Answer::No,
+    }
+}
+
+/// One policy: what it becomes, what it takes, whether that is there.
+fn under(page: &Page, policy: &str, device: &Device, question: &Question, advise: bool) -> bool {
+    let carriage = device.plan().carriage(question.dtype);
+    let Some(stored) = carriage.stored else {
+        // Asking for the empty shape, so that the answer is about the dtype alone.
+        let refusal = device.fit(0, question.dtype).err();
+        let text =
+            refusal.as_ref().map_or_else(|| carriage.because.to_string(), ToString::to_string);
+        line(page, policy, Tone::Caution, &format!("refused: {text}"));
+        if let Some(error) = refusal.filter(|_| advise) {
+            help(page, &error);
+        }
+        return false;
+    };
+    let (tone, how) = if stored == question.dtype {
+        (Tone::Good, format!("{}, stored as {}", carriage.how.name(), carriage.stored_as()))
+    } else {
+        (Tone::Plain, format!("becomes {stored}; refused if one value does not survive"))
+    };
+    line(page, policy, tone, &how);
+    let width = stored.width() as u128;
+    let needed = question.shape.elements() as u128 * width;
+    if needed > u128::from(BYTES_BEYOND) {
+        let needed = u64::try_from(needed).map_or_else(|_| "over 16 EiB".into(), bytes);
+        line(page, "verdict", Tone::Bad, &format!("no: {needed} is more than any machine has"));
+        line(page, "help", Tone::Dim, "split the tensor");
+        return false;
+    }
+    match device.fit(question.shape, question.dtype) {
+        Ok(fit) => demand(page, device, &fit),
+        Err(error) => {
+            line(page, "verdict", Tone::Bad, &format!("no: {error}"));
+            help(page, &error);
+            false
+        }
+    }
+}
+
+/// The numbers, and the verdict they lead to.
+fn demand(page: &Page, device: &Device, fit: &Fit) -> bool {
+    let mut text = format!("{} in {}", bytes(fit.bytes), count(fit.segments, "segment"));
+    if fit.segments > 1 {
+        let binding = device.caps().limits.binding_bytes_max;
+        let _ = write!(text, ", for a shader here binds at most {}", bytes(binding));
+    }
+    let _ = write!(text, "; {} to be reserved", bytes(fit.bytes_reserve));
+    line(page, "device", Tone::Plain, &text);
+    let staging = format!("{} at most, beside the data itself", bytes(fit.bytes_staging));
+    line(page, "host", Tone::Plain, &staging);
+    let cap = device.memory().bytes_cap;
+    let of_cap =
+        cap.map_or_else(|| "no cap is set".into(), |cap| format!("the cap is {}", bytes(cap)));
+    if fit.fits {
+        let known =
+            if cap.is_some() { "" } else { "; whether the driver has it is known only by trying" };
+        line(page, "verdict", Tone::Good, &format!("fits: {of_cap}{known}"));
+    } else {
+        line(page, "verdict", Tone::Bad, &format!("does not fit: {of_cap}"));
+        line(
+            page,
+            "help",
+            Tone::Dim,
+            "split the tensor, store a narrower dtype, or raise the cap: `device.set_cap(..)`",
+        );
+    }
+    fit.fits
+}
+
+fn line(page: &Page, name: &str, tone: Tone, text: &str) {
+    page.row(&[(Tone::Plain, "", 3), (Tone::Dim, name, 10)], (tone, text));
+}
+
+fn help(page: &Page, error: &wharf::Error) {
+    error.help().unwrap_or_default().lines().for_each(|text| line(page, "help", Tone::Dim, text));
+}

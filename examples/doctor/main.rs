@@ -1,0 +1,110 @@
+//! The doctor: what there is, what each dtype becomes on it, and every dtype there and back.
+//!
+//! `cargo run --example doctor` answers, before anything of yours is moved, why a tensor would not
+//! arrive on the GPU or would arrive as something else. `--help` lists what else it can tell.
+//!
+//! It uses nothing but wharf's public surface, so it is also a reading list: [`adapters`] lists and
+//! chooses, [`plan`] negotiates, [`crossing`] uploads and reads back, [`fit`] asks before
+//! allocating, [`explain`] looks at memory, ledger and guards.
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use wharf::{Adapter, Device, Listing, Policy};
+
+mod adapters;
+mod args;
+mod crossing;
+mod diagnosis;
+mod expected;
+mod explain;
+mod fit;
+mod json;
+mod live;
+mod plan;
+mod probe;
+mod table;
+mod verdict;
+
+use args::{Mode, Options};
+use table::{Page, Tone};
+use verdict::Verdict;
+
+fn main() -> ExitCode {
+    // Drivers that are only probed complain as they please; what matters of it is diagnosed.
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off")).init();
+    let mut page = Page::stdout();
+    let code = match Options::read(std::env::args_os().skip(1)) {
+        Ok(options) => pollster::block_on(run(&options, &mut page)),
+        Err(error) => {
+            // Unlike `eprintln!`, this does not mind a closed standard error.
+            let _ = writeln!(std::io::stderr(), "doctor: {error}\n\n{}", args::USAGE);
+            args::EXIT_USAGE
+        }
+    };
+    ExitCode::from(code)
+}
+
+async fn run(options: &Options, page: &mut Page) -> u8 {
+    if let Mode::Help = options.mode {
+        page.text(args::HELP);
+        return 0;
+    }
+    let clock = Instant::now();
+    let listing = match &options.adapter {
+        Some(text) => Adapter::list_for(text).await,
+        None => Adapter::list().await,
+    };
+    match &options.mode {
+        Mode::Fit(question) => {
+            fit::answer(page, &listing, question, options.adapter.is_some()).await
+        }
+        Mode::Explain => explain::explain(page, &listing).await,
+        _ => check_up(page, &listing, clock, options.mode == Mode::Json).await,
+    }
+}
+
+/// The whole check: adapters, plan, crossings, verdict; as text while it goes on, or as one JSON
+/// object at the end.
+async fn check_up(page: &mut Page, listing: &Listing, clock: Instant, as_json: bool) -> u8 {
+    page.mute(as_json);
+    adapters::show(page, listing);
+    diagnosis::show(page, listing);
+    let opened = open(listing).await;
+    let mut crossings = Vec::new();
+    if let Ok(device) = &opened {
+        plan::show(page, device.adapter());
+        page.heading("Crossings", crossing::SUBTITLE);
+        crossings = crossing::check_all(device, &mut |crossing| crossing::show(page, crossing));
+    }
+    let verdict = Verdict::of(listing, &opened, &crossings);
+    // With nothing listed the error would only repeat the diagnosis.
+    if let Err(error) = &opened
+        && (listing.findings.is_empty() || !listing.entries.is_empty())
+    {
+        page.error(error);
+    }
+    if verdict == Verdict::Broken {
+        page.blank();
+        page.row(&[(Tone::Good, "help", 7)], (Tone::Plain, verdict::REMEDY_BROKEN));
+    }
+    let seconds = clock.elapsed().as_secs_f64();
+    page.blank();
+    page.line(&[
+        (verdict.tone(), &verdict.line(&opened, &crossings)),
+        (Tone::Dim, &format!(" ({seconds:.1} s)")),
+    ]);
+    page.mute(false);
+    if as_json {
+        page.text(&json::report(listing, &opened, &crossings, &verdict).to_string());
+        page.text("\n");
+    }
+    verdict.exit_code()
+}
+
+/// The chosen adapter, opened under the default policy.
+async fn open(listing: &Listing) -> wharf::Result<Device> {
+    let adapter = listing.clone().into_chosen()?;
+    adapter.open(adapter.negotiate(&Policy::exact())).await
+}

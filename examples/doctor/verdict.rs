@@ -1,0 +1,106 @@
+//! What it all comes to: one word, one line, one exit code.
+
+use wharf::{DType, Device, How, Listing, Result};
+
+use crate::crossing::{Crossing, End};
+use crate::table::{Tone, clean, shorten};
+
+/// What to do about data that came back wrong.
+pub(crate) const REMEDY_BROKEN: &str = "update the driver, or try another adapter or backend \
+     (--adapter, WGPU_BACKEND); please report it with this output";
+
+/// The verdict on a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Each dtype crosses bit-exact.
+    Healthy,
+    /// Each dtype that the adapter can store does; the others are refused, as planned.
+    Usable,
+    /// There is no adapter, or none that may be used.
+    NoAdapter,
+    /// An adapter was chosen and did not open.
+    Closed,
+    /// Something that was to cross did not.
+    Failing,
+    /// Something came back wrong.
+    Broken,
+}
+
+impl Verdict {
+    pub(crate) fn of(listing: &Listing, opened: &Result<Device>, crossings: &[Crossing]) -> Self {
+        match opened {
+            Err(_) if listing.chosen().is_none() => Self::NoAdapter,
+            Err(_) => Self::Closed,
+            Ok(_) if crossings.iter().any(|c| matches!(c.end, End::Wrong(_))) => Self::Broken,
+            Ok(_) if !crossings.iter().all(Crossing::is_ok) => Self::Failing,
+            Ok(device) if device.plan().carriages().iter().any(|c| c.how == How::Rejected) => {
+                Self::Usable
+            }
+            Ok(_) => Self::Healthy,
+        }
+    }
+
+    /// As machines read it.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Healthy => "healthy",
+            Self::Usable => "usable",
+            Self::NoAdapter | Self::Closed | Self::Failing | Self::Broken => "none",
+        }
+    }
+
+    pub(crate) const fn exit_code(self) -> u8 {
+        match self {
+            Self::Healthy => 0,
+            Self::Usable => 1,
+            Self::NoAdapter | Self::Closed | Self::Failing | Self::Broken => 2,
+        }
+    }
+
+    pub(crate) const fn tone(self) -> Tone {
+        match self {
+            Self::Healthy => Tone::Good,
+            Self::Usable => Tone::Caution,
+            Self::NoAdapter | Self::Closed | Self::Failing | Self::Broken => Tone::Bad,
+        }
+    }
+
+    /// As people read it.
+    pub(crate) fn line(self, opened: &Result<Device>, crossings: &[Crossing]) -> String {
+        let place = opened.as_ref().map_or_else(
+            |_| String::new(),
+            |device| {
+                let id = &device.caps().identity;
+                format!("{} ({})", shorten(&clean(&id.name), 40), id.backend.name())
+            },
+        );
+        let names = |keep: &dyn Fn(&Crossing) -> bool| {
+            let mut names: Vec<String> = Vec::new();
+            for crossing in crossings.iter().filter(|c| keep(c)) {
+                let name = crossing.name();
+                names.extend((!names.contains(&name)).then_some(name));
+            }
+            names
+        };
+        let refused = names(&|c| matches!(c.end, End::Refused(_)));
+        let (all, stored) = (DType::ALL.len(), DType::ALL.len().saturating_sub(refused.len()));
+        match self {
+            Self::Healthy => format!("healthy: all {all} dtypes cross bit-exact on {place}"),
+            Self::Usable => format!(
+                "usable (with refusals): {stored} of {all} dtypes cross bit-exact; {} only if \
+                 converted",
+                refused.join(", ")
+            ),
+            Self::NoAdapter => "no usable adapter".into(),
+            Self::Closed => "no usable adapter: the chosen one does not open".into(),
+            Self::Failing => {
+                let failed = names(&|c| !c.is_ok()).join(", ");
+                format!("no usable adapter: {place} fails to carry {failed}")
+            }
+            Self::Broken => {
+                let damaged = names(&|c| matches!(c.end, End::Wrong(_))).join(", ");
+                format!("NO USABLE ADAPTER: {place} DAMAGES DATA: {damaged}")
+            }
+        }
+    }
+}
