@@ -114,7 +114,10 @@ pub(crate) fn choose(adapters: &[Caps], wanted: &Wanted) -> Vec<Verdict> {
             Some(best) if best.1 < this.1 => "its backend comes first",
             _ => "it is listed first",
         };
-        let name = chosen.map_or_else(String::new, |c| adapters[c].identity.name.clone());
+        let name = chosen.map_or_else(String::new, |c| {
+            let id = &adapters[c].identity;
+            format!("{} ({})", id.name, id.backend.name())
+        });
         Verdict::After { name, because }
     };
     (verdicts.into_iter().enumerate())

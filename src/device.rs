@@ -225,7 +225,29 @@ impl Device {
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub fn fail_allocation(&self, n: u64) {
-        self.engine.gpu.fail_allocation(n);
+        self.engine.gpu.fail_allocations(n - 1..n);
+    }
+
+    /// Makes buffers fail as if memory had run out: those created as number `range`, counted from now.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn fail_allocations(&self, range: core::ops::Range<u64>) {
+        self.engine.gpu.fail_allocations(range);
+    }
+
+    /// Loses the device right after the `n`th submission from now, the first being 1.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn lose_after(&self, n: u64) {
+        self.engine.gpu.lose_after(n);
+    }
+
+    /// Asks the driver for one buffer of this size, past the store.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn ask_driver_for(&self, bytes: u64) -> Result<()> {
+        let usage = wgpu::BufferUsages::STORAGE;
+        self.engine.gpu.create_buffer("wharf.test", bytes, usage).map(drop)
     }
 }
 

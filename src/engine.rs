@@ -87,7 +87,7 @@ impl Engine {
             }
         }
         let shortage = lock(&self.state).store.shortage(bytes);
-        let capped = matches!(refusal, Refusal::Cap(_));
+        let capped = matches!(refusal, Refusal::Cap);
         Err(DeviceCause::OutOfMemory { shortage, capped }.into())
     }
 

@@ -18,8 +18,8 @@ mod run;
 mod value;
 
 use params::Params;
-pub(crate) use pipeline::Pipelines;
 use pipeline::Pipeline;
+pub(crate) use pipeline::Pipelines;
 pub(crate) use value::Value;
 
 /// A range of a buffer as a shader sees it.
@@ -84,15 +84,22 @@ impl Recording {
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.commands.len() >= COMMANDS_MAX || self.bytes >= BATCH_BYTES_MAX || self.params.is_full()
+        self.commands.len() >= COMMANDS_MAX
+            || self.bytes >= BATCH_BYTES_MAX
+            || self.params.is_full()
     }
 
     /// Records a dispatch whose pipeline has been made.
-    pub(crate) fn dispatch(&mut self, gpu: &Gpu, pipeline: Arc<Pipeline>, job: Job<'_>) -> Result<()> {
+    pub(crate) fn dispatch(
+        &mut self,
+        gpu: &Gpu,
+        pipeline: Arc<Pipeline>,
+        job: Job<'_>,
+    ) -> Result<()> {
         check_groups(gpu, job.groups)?;
         pipeline.check_aliasing(&job.bindings)?;
         let bindings = pipeline.bind(gpu, &job.bindings)?;
-        let params = self.params.push(&job.params);
+        let params = self.params.push(gpu, &job.params)?;
         self.bytes += job.bindings.iter().map(|b| b.bytes).sum::<u64>();
         self.outputs.push(job.output);
         let (label, groups) = (job.kernel.name, job.groups);

@@ -4,6 +4,8 @@
 //! handlers that would panic by default are replaced when a device is opened: an error that no scope caught and
 //! the loss of the device are kept, and every later call answers with them.
 
+#[cfg(feature = "testing")]
+use core::ops::Range;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -57,7 +59,7 @@ pub(crate) struct Gpu {
     in_flight: Mutex<VecDeque<wgpu::SubmissionIndex>>,
     waiter: wait::Waiter,
     #[cfg(feature = "testing")]
-    fail_at: Mutex<Option<u64>>,
+    faults: Mutex<Faults>,
 }
 
 impl Gpu {
@@ -88,7 +90,7 @@ impl Gpu {
             in_flight: Mutex::default(),
             waiter,
             #[cfg(feature = "testing")]
-            fail_at: Mutex::default(),
+            faults: Mutex::default(),
         }
     }
 
@@ -166,9 +168,13 @@ impl Gpu {
         commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
     ) -> Result<wgpu::SubmissionIndex> {
         let index = self.checked(what, || self.queue.submit(commands))?;
-        let mut last = lock(&self.troubles.last);
-        last.clear();
-        last.push_str(what);
+        {
+            let mut last = lock(&self.troubles.last);
+            last.clear();
+            last.push_str(what);
+        }
+        #[cfg(feature = "testing")]
+        self.injected_loss();
         Ok(index)
     }
 
@@ -209,24 +215,48 @@ impl Gpu {
         let _ = self.device.poll(wgpu::PollType::Poll);
     }
 
-    /// Makes the `n`th buffer created from now on fail as if memory had run out.
+    /// Makes buffers fail as if memory had run out: those that are created as number `range`, counted from now.
     #[cfg(feature = "testing")]
-    pub(crate) fn fail_allocation(&self, n: u64) {
-        *lock(&self.fail_at) = Some(n);
+    pub(crate) fn fail_allocations(&self, range: Range<u64>) {
+        *lock(&self.faults) = Faults { allocations: Some(range), ..Faults::default() };
+    }
+
+    /// Loses the device right after the `n`th submission from now.
+    #[cfg(feature = "testing")]
+    pub(crate) fn lose_after(&self, n: u64) {
+        *lock(&self.faults) = Faults { loss: Some(n), ..Faults::default() };
     }
 
     #[cfg(feature = "testing")]
     fn injected_failure(&self, requested: u64) -> Result<()> {
-        let mut fail_at = lock(&self.fail_at);
-        let Some(n) = fail_at.as_mut() else { return Ok(()) };
-        *n = n.saturating_sub(1);
-        if *n > 0 {
+        let mut faults = lock(&self.faults);
+        let number = faults.created;
+        faults.created += 1;
+        if !faults.allocations.as_ref().is_some_and(|range| range.contains(&number)) {
             return Ok(());
         }
-        *fail_at = None;
         let shortage = Shortage { requested, ..Shortage::default() };
         Err(DeviceCause::OutOfMemory { shortage, capped: false }.into())
     }
+
+    #[cfg(feature = "testing")]
+    fn injected_loss(&self) {
+        let mut faults = lock(&self.faults);
+        faults.submitted += 1;
+        if faults.loss == Some(faults.submitted) {
+            self.device.destroy();
+        }
+    }
+}
+
+/// Failures that a test asks for.
+#[cfg(feature = "testing")]
+#[derive(Debug, Default)]
+struct Faults {
+    allocations: Option<Range<u64>>,
+    created: u64,
+    loss: Option<u64>,
+    submitted: u64,
 }
 
 fn driver_error(doing: &str, error: &wgpu::Error) -> Error {

@@ -12,9 +12,11 @@ use crate::shape::{IntoShape, Shape};
 pub(crate) mod bytes;
 pub(crate) mod cause;
 pub(crate) mod convert;
+mod place;
 mod tally;
 
 use bytes::ByteView;
+pub use place::HostViewMut;
 pub use tally::{Tally, Worst};
 
 /// Borrowed host data and where each element of a tensor lies in it.
@@ -26,9 +28,9 @@ pub use tally::{Tally, Worst};
 /// let rows = HostView::new(&data, [2, 3])?;
 /// let columns = HostView::column_major(&data, [2, 3])?;
 /// let backwards = HostView::strided(&data, [6], &[-1], 5)?;
-/// assert_eq!(rows.to_vec(), [1, 2, 3, 4, 5, 6]);
-/// assert_eq!(columns.to_vec(), [1, 3, 5, 2, 4, 6]);
-/// assert_eq!(backwards.to_vec(), [6, 5, 4, 3, 2, 1]);
+/// assert!(rows.iter().eq([1, 2, 3, 4, 5, 6]));
+/// assert!(columns.iter().eq([1, 3, 5, 2, 4, 6]));
+/// assert!(backwards.iter().eq([6, 5, 4, 3, 2, 1]));
 /// # Ok::<(), wharf::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -84,10 +86,10 @@ impl<'a, T: Element> HostView<'a, T> {
         self.layout.shape()
     }
 
-    /// The elements in row-major order, copied.
-    #[must_use]
-    pub fn to_vec(&self) -> Vec<T> {
-        self.layout.places().map(|place| self.data[place]).collect()
+    /// The elements in row-major order.
+    pub fn iter(&self) -> impl Iterator<Item = T> + use<'a, T> {
+        let data = self.data;
+        self.layout.places().map(move |place| data[place])
     }
 
     /// The same as bytes.

@@ -162,7 +162,7 @@ impl fmt::Display for Permission {
             Self::NotNeeded | Self::Never => Ok(()),
             Self::Allows(from, to) => write!(f, "; policy allows {from} -> {to}"),
             Self::Preserves(from, to) => {
-                write!(f, "; policy allows {from} -> {to} where each value survives")
+                write!(f, "; {from} -> {to} where each value survives")
             }
             Self::Impossible(from, to) => {
                 write!(f, "; {from} -> {to} is no conversion of an upload")

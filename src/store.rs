@@ -97,7 +97,7 @@ impl Drop for Pinned {
 #[derive(Debug)]
 pub(crate) enum Refusal {
     /// It would exceed the cap.
-    Cap(u64),
+    Cap,
     /// The driver said no.
     Driver(crate::error::Error),
 }
@@ -155,6 +155,9 @@ impl Store {
         avoid: &[u64],
     ) -> Result<Arc<Storage>, Refusal> {
         self.settle();
+        if self.cap.is_some_and(|cap| bytes > cap) {
+            return Err(Refusal::Cap);
+        }
         let mut pieces = Vec::new();
         for size in self.segments.sizes(bytes, segment_bytes) {
             match self.pool.take(gpu, size, self.cap, avoid) {
@@ -195,13 +198,14 @@ impl Store {
     /// Whether a tensor of `bytes` would fit, without allocating it.
     pub(crate) fn fit(&mut self, bytes: u64, bytes_staging: u64) -> Fit {
         self.settle();
-        let (mut segments, mut reserve, mut occupied) = (0, 0, 0);
-        for size in self.segments.sizes(bytes, self.segments.bytes_max) {
-            let (anew, whole) = self.pool.preview(size);
-            segments += 1;
-            reserve += anew;
-            occupied += whole;
-        }
+        // All segments but the last are equal.
+        let whole = self.segments.bytes_max;
+        let (wholes, rest) = (bytes / whole, bytes % whole);
+        let preview = |size: u64| if size > 0 { self.pool.preview(size) } else { (0, 0) };
+        let (each, last) = (preview(whole), preview(rest));
+        let segments = wholes + u64::from(rest > 0);
+        let reserve = wholes * each.0 + last.0;
+        let occupied = wholes * each.1 + last.1;
         let usage = self.pool.usage();
         let over = self.cap.map_or(0, |cap| (usage.reserved + reserve).saturating_sub(cap));
         Fit {

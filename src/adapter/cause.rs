@@ -17,7 +17,7 @@ pub(crate) enum AdapterCause {
 }
 
 fn list(names: &[String]) -> String {
-    if names.is_empty() { "no adapter at all".into() } else { names.join(", ") }
+    if names.is_empty() { "no adapter at all".into() } else { names.join("; ") }
 }
 
 impl fmt::Display for AdapterCause {
@@ -64,8 +64,8 @@ impl Cause for AdapterCause {
                 remedies.join("\n")
             }
             Self::OnlySoftware { .. } => {
-                "to compute on the CPU on purpose: set WHARF_ALLOW_SOFTWARE=1, or call \
-                 `Adapter::any()` or `Adapter::find(name)`"
+                "to compute on the CPU on purpose: set WHARF_ALLOW_SOFTWARE=1 or WHARF_ADAPTER=name, or \
+                 call `Adapter::any()` or `Adapter::find(name)`"
                     .into()
             }
             Self::NotFound { .. } => {

@@ -218,7 +218,11 @@ pub(super) fn nothing_listed(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
             1 => "1 adapter is listed, and it is a software one".to_owned(),
             many => format!("{many} adapters are listed, and all are software ones"),
         };
-        let remedy = format!("{allow} admits them; they are used only when asked for");
+        let remedy = if machine.variable("WHARF_ALLOW_SOFTWARE").is_some_and(|v| v != "0") {
+            "WHARF_ALLOW_SOFTWARE is set, so software may be chosen".to_owned()
+        } else {
+            format!("software is used only when asked for: {allow}")
+        };
         findings.push(Finding::note(Cause::SoftwareOnly, found, remedy));
         return;
     }
@@ -240,7 +244,7 @@ pub(super) fn nothing_listed(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
     } else if installed {
         (
             "no adapter is listed, not even the software one that is installed",
-            format!("software adapters are used only when asked for: {allow}"),
+            format!("undo what hides it; then it is used when asked for: {allow}"),
         )
     } else {
         let lavapipe = install(machine.os, Package::Lavapipe);

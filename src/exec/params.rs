@@ -19,7 +19,8 @@ pub(crate) struct Params {
 
 impl Params {
     pub(crate) fn new(gpu: &Gpu) -> Self {
-        let align = usize::try_from(gpu.caps().limits.uniform_align_bytes).unwrap_or(256).max(16) / 4;
+        let align =
+            usize::try_from(gpu.caps().limits.uniform_align_bytes).unwrap_or(256).max(16) / 4;
         Self { words: Vec::new(), align, bound: None }
     }
 
@@ -28,12 +29,16 @@ impl Params {
         self.words.len() * 4 + 2 * BYTES_MAX + self.align * 4 > BLOCK_BYTES
     }
 
-    /// Adds the parameters of one dispatch; returns where they begin, in bytes.
-    pub(crate) fn push(&mut self, words: &[u32]) -> u32 {
+    /// Adds the parameters of one dispatch; returns where they begin, in bytes. The block itself is made with the
+    /// first, because submitting must not fail.
+    pub(crate) fn push(&mut self, gpu: &Gpu, words: &[u32]) -> Result<u32> {
+        if self.bound.is_none() {
+            self.bound = Some(Self::create(gpu)?);
+        }
         let at = self.words.len().next_multiple_of(self.align);
         self.words.resize(at, 0);
         self.words.extend_from_slice(words);
-        u32::try_from(at * 4).unwrap_or(0) // below BLOCK_BYTES
+        Ok(u32::try_from(at * 4).unwrap_or(0)) // below BLOCK_BYTES
     }
 
     /// The layout of the group that binds them.

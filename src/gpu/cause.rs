@@ -13,8 +13,8 @@ pub(crate) fn bytes(n: u64) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    let digits = usize::from(unit > 0 && value < 100.0 && value.fract() != 0.0);
-    format!("{value:.digits$} {}", UNITS[unit])
+    let text = if value < 100.0 { format!("{value:.1}") } else { format!("{value:.0}") };
+    format!("{} {}", text.strip_suffix(".0").unwrap_or(&text), UNITS[unit])
 }
 
 /// What the store held when memory ran out.

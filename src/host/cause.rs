@@ -12,8 +12,6 @@ pub(crate) enum CarriageCause {
     Overflow { from: DType, to: DType, index: u64, value: String },
     NoConversion { from: DType, to: DType },
     ReadAs { tensor: DType, asked: DType },
-    Mixed { left: DType, right: DType },
-    NotFor { dtype: DType },
 }
 
 impl fmt::Display for CarriageCause {
@@ -34,8 +32,6 @@ impl fmt::Display for CarriageCause {
             Self::ReadAs { tensor, asked } => {
                 write!(f, "tensor is {tensor}, read asks for {asked}")
             }
-            Self::Mixed { left, right } => write!(f, "dtypes differ: left {left}, right {right}"),
-            Self::NotFor { dtype } => write!(f, "not defined for {dtype}"),
         }
     }
 }
@@ -46,10 +42,7 @@ impl Cause for CarriageCause {
             Self::OutOfRange { .. } | Self::Changed { .. } | Self::Overflow { .. } => {
                 ErrorKind::Conversion
             }
-            Self::NoConversion { .. }
-            | Self::ReadAs { .. }
-            | Self::Mixed { .. }
-            | Self::NotFor { .. } => ErrorKind::DType,
+            Self::NoConversion { .. } | Self::ReadAs { .. } => ErrorKind::DType,
         }
     }
 
@@ -71,8 +64,6 @@ impl Cause for CarriageCause {
             Self::ReadAs { tensor, asked } => {
                 format!("read it as {tensor}, or ask for a conversion: `read_as::<{asked}>()`")
             }
-            Self::Mixed { .. } => "make them equal: `cast(dtype)`".into(),
-            Self::NotFor { .. } => return None,
         };
         Some(help)
     }

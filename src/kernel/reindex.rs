@@ -10,7 +10,7 @@ use crate::exec::{Bound, Job, Value};
 use crate::gpu::cause::DeviceCause;
 use crate::layout::Layout;
 use crate::wgsl::params::Transpose;
-use crate::wgsl::{Form, Grid, Slot, Space, Target, View, Way, assemble, catalog};
+use crate::wgsl::{Form, Slot, Space, Target, View, Way, assemble, catalog};
 
 /// A dense, row-major copy of a view.
 pub(crate) fn contiguous(engine: &Engine, target: Target, from: &Operand) -> Result<Arc<Value>> {

@@ -23,7 +23,6 @@ pub(crate) enum ShapeCause {
     Outside { lowest: i128, highest: i128, elements: usize },
     Overlap { shape: Shape, strides: Vec<isize> },
     Window { axis: usize, size: usize, step: usize, dim: usize },
-    Same { what: &'static str, left: Shape, right: Shape },
     NotOne { shape: Shape },
 }
 
@@ -75,9 +74,6 @@ impl fmt::Display for ShapeCause {
                 f,
                 "windows of {size} with step {step} do not exist on axis {axis} of length {dim}"
             ),
-            Self::Same { what, left, right } => {
-                write!(f, "{what}: left {left}, right {right}")
-            }
             Self::NotOne { shape } => {
                 write!(f, "{shape} has {} elements, not 1", shape.elements())
             }
@@ -124,8 +120,7 @@ impl Cause for ShapeCause {
             | Self::Permutation { .. }
             | Self::Squeeze { .. }
             | Self::Strides { .. }
-            | Self::Window { .. }
-            | Self::Same { .. } => return None,
+            | Self::Window { .. } => return None,
         };
         Some(help)
     }

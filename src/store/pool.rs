@@ -14,8 +14,9 @@ use crate::gpu::Gpu;
 /// Segments up to this share slabs.
 const SMALL_MAX: u64 = 256 << 10;
 
-/// A slab is about this large, if that gives a sensible number of slots.
-const SLAB_BYTES: u64 = 1 << 20;
+/// A slab is between these, if that gives a sensible number of slots.
+const SLAB_BYTES_MIN: u64 = 64 << 10;
+const SLAB_BYTES_MAX: u64 = 2 << 20;
 const SLOTS_MIN: u64 = 8;
 const SLOTS_MAX: u64 = 1024;
 
@@ -49,6 +50,14 @@ pub(super) struct Slab {
 impl Slab {
     pub(super) fn is_unused(&self) -> bool {
         self.free.len() == self.owners.len()
+    }
+
+    /// The most free slots that lie together.
+    fn longest_free_run(&self) -> u64 {
+        let mut free = self.free.clone();
+        free.sort_unstable();
+        let runs = free.chunk_by(|a, b| a + 1 == *b);
+        runs.map(|run| run.len() as u64).max().unwrap_or(0)
     }
 
     fn piece(&self, slot_bytes: u64, slot: usize) -> Piece {
@@ -129,9 +138,11 @@ impl Pool {
         (if open { 0 } else { slot * self.slots(slot) }, slot)
     }
 
+    /// The slots of a class's next slab: each is twice the one before, so that a few tensors reserve little.
     fn slots(&self, slot_bytes: u64) -> u64 {
-        let wanted = (SLAB_BYTES / slot_bytes).clamp(SLOTS_MIN, SLOTS_MAX);
-        wanted.min(self.buffer_bytes_max / slot_bytes)
+        let slabs = self.slabs.get(&slot_bytes).map_or(0, Vec::len);
+        let bytes = SLAB_BYTES_MAX.min(SLAB_BYTES_MIN << slabs.min(16));
+        (bytes / slot_bytes).clamp(SLOTS_MIN, SLOTS_MAX).min(self.buffer_bytes_max / slot_bytes)
     }
 
     /// Whether a segment of this size shares a slab.
@@ -192,7 +203,7 @@ impl Pool {
             Slab { buffer, id, free: (0..count).rev().collect(), owners: vec![None; count] };
         let piece = slab.take(slot_bytes);
         self.slabs.entry(slot_bytes).or_default().push(slab);
-        piece.ok_or(Refusal::Cap(slot_bytes)) // a new slab has slots
+        piece.ok_or(Refusal::Cap) // a new slab has slots
     }
 
     fn create(
@@ -203,7 +214,7 @@ impl Pool {
         cap: Option<u64>,
     ) -> Result<(wgpu::Buffer, u64), Refusal> {
         if cap.is_some_and(|cap| self.reserved + bytes > cap) {
-            return Err(Refusal::Cap(bytes));
+            return Err(Refusal::Cap);
         }
         let buffer = gpu.create_buffer(label, bytes, USAGE).map_err(Refusal::Driver)?;
         self.reserved += bytes;
@@ -267,8 +278,7 @@ impl Pool {
             usage.buffers += slabs.len() as u64;
             for slab in slabs.iter().filter(|s| !s.free.is_empty()) {
                 usage.free += slab.free.len() as u64 * slot_bytes;
-                // An unused slab can become any buffer; a used one offers a slot.
-                let largest = if slab.is_unused() { slab.buffer.size() } else { slot_bytes };
+                let largest = slab.longest_free_run() * slot_bytes;
                 usage.largest_free = usage.largest_free.max(largest);
             }
         }

@@ -4,6 +4,11 @@ use core::fmt;
 
 use crate::gpu::cause::bytes;
 
+/// `1 tensor`, `2 tensors`.
+fn counted(n: u64, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}
+
 /// The memory of a device, counted by wharf. Printing it gives a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -44,13 +49,8 @@ impl Memory {
 impl fmt::Display for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let b = |n: u64| bytes(n);
-        writeln!(
-            f,
-            "live      {} in {} tensors, peak {}",
-            b(self.bytes_live),
-            self.tensors,
-            b(self.bytes_live_peak)
-        )?;
+        let (tensors, peak) = (counted(self.tensors, "tensor"), b(self.bytes_live_peak));
+        writeln!(f, "live      {} in {tensors}, peak {peak}", b(self.bytes_live))?;
         writeln!(
             f,
             "pooled    {}, largest free {}, fragmentation {} %",
@@ -61,9 +61,9 @@ impl fmt::Display for Memory {
         writeln!(f, "padding   {}", b(self.bytes_padding))?;
         write!(
             f,
-            "reserved  {} in {} buffers, peak {}, cap {}",
+            "reserved  {} in {}, peak {}, cap {}",
             b(self.bytes_reserved),
-            self.buffers,
+            counted(self.buffers, "buffer"),
             b(self.bytes_reserved_peak),
             self.bytes_cap.map_or_else(|| "none".into(), b)
         )?;
@@ -100,10 +100,9 @@ impl fmt::Display for Fit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} in {} segment{} (+{} padding), staging {}",
+            "{} in {} (+{} padding), staging {}",
             bytes(self.bytes),
-            self.segments,
-            if self.segments == 1 { "" } else { "s" },
+            counted(self.segments, "segment"),
             bytes(self.bytes_padding),
             bytes(self.bytes_staging),
         )?;

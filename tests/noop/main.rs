@@ -1,0 +1,17 @@
+//! The noop tier: the store and the crossing on wgpu's noop backend, which stores, copies and maps but never
+//! computes. Limits are lowered at will, and failures injected.
+
+#[cfg(test)]
+mod faults;
+#[cfg(test)]
+mod memory;
+
+#[cfg(test)]
+fn device(lower: impl FnOnce(wharf::caps::Caps) -> wharf::caps::Caps) -> wharf::Device {
+    pollster::block_on(async {
+        let caps = lower(wharf::caps::Caps::webgpu_baseline());
+        let adapter = wharf::Adapter::noop(caps).await?;
+        adapter.open(adapter.negotiate(&wharf::Policy::exact())).await
+    })
+    .expect("the noop backend opens")
+}

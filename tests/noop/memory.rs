@@ -1,0 +1,139 @@
+//! Memory is accounted for: pool, cap, trim, compaction, segments.
+
+use wharf::caps::Limit;
+use wharf::{DType, Tensor};
+
+use crate::device;
+
+/// A small generator; the same sizes everywhere.
+fn sizes(seed: u64, count: usize, max: usize) -> impl Iterator<Item = usize> {
+    let mut state = seed;
+    (0..count).map(move |_| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap_or(0) % max + 1
+    })
+}
+
+#[test]
+fn allocations_of_mixed_sizes_leave_nothing_behind() {
+    // A million under WHARF_TEST_LARGE: in a debug build each costs a tenth of a millisecond, nearly all of it wgpu's.
+    let large = std::env::var("WHARF_TEST_LARGE").is_ok_and(|value| value == "1");
+    let count = if large { 1_000_000 } else { 50_000 };
+    let device = device(|caps| caps);
+    let data = vec![7u8; 40_000];
+    let before = device.memory();
+    let mut held: Vec<Option<Tensor>> = (0..256).map(|_| None).collect();
+    let mut places = sizes(3, count, 256);
+    for size in sizes(1, count, data.len()) {
+        // Most are tiny: writing every byte of a million tensors is not what is tested.
+        let size = if size % 16 == 0 { size } else { size % 64 + 1 };
+        let place = places.next().unwrap_or(1) - 1;
+        held[place] = Some(device.upload(&data[..size], [size]).expect("it fits").0);
+    }
+    let live: usize = held.iter().flatten().map(|t| t.shape().elements()).sum();
+    assert_eq!(device.memory().bytes_live, live as u64, "what is held is what is live");
+    held.clear();
+    assert_eq!(device.memory().bytes_live, 0, "nothing is live");
+    device.trim().expect("trimming works");
+    let after = device.memory();
+    assert_eq!(after.bytes_reserved, before.bytes_reserved, "everything went back");
+    assert_eq!((after.tensors, after.buffers), (0, 0), "no tensor and no buffer is left");
+}
+
+#[test]
+fn freed_memory_is_reused_and_padding_is_counted() {
+    let device = device(|caps| caps);
+    let data = vec![1u32; 1 << 20];
+    let (first, _) = device.upload(&data, [data.len()]).expect("it fits");
+    let reserved = device.memory().bytes_reserved;
+    drop(first);
+    let memory = device.memory();
+    assert_eq!((memory.bytes_live, memory.bytes_pooled), (0, reserved), "it is pooled");
+    let (second, _) = device.upload(&data[..1_000_000], [1_000_000]).expect("it fits");
+    let memory = device.memory();
+    assert_eq!(memory.bytes_reserved, reserved, "a slightly smaller tensor takes the same buffer");
+    assert_eq!(memory.bytes_padding, reserved - 4_000_000, "and the rest is padding");
+    assert_eq!(second.to_vec::<u32>().expect("it reads"), &data[..1_000_000], "with its data");
+}
+
+/// Hundreds of tensors of mixed sizes, every second one dropped, under a cap: a large one that fits in no free range
+/// arrives after an automatic trim and compaction.
+#[test]
+fn a_large_tensor_arrives_in_fragmented_memory() {
+    let device = device(|caps| caps);
+    device.set_cap(Some(24 << 20));
+    let data: Vec<u8> = (0..1 << 20).map(|i| u8::try_from(i % 251).unwrap_or(0)).collect();
+    let mut held: Vec<Option<(usize, Tensor)>> = Vec::new();
+    for size in sizes(9, 600, 60_000) {
+        match device.upload(&data[..size], [size]) {
+            Ok((tensor, _)) => held.push(Some((size, tensor))),
+            Err(error) => {
+                assert!(error.is_out_of_memory(), "{error:?}");
+                break;
+            }
+        }
+    }
+    assert!(held.len() > 300, "only {} fit", held.len());
+    held.iter_mut().step_by(2).for_each(|slot| *slot = None);
+    let before = device.memory();
+    let large = before.bytes_pooled / 2;
+    assert!(before.bytes_largest_free < large, "no range is as large:\n{before}");
+    assert!(
+        before.bytes_reserved + large > 24 << 20,
+        "it does not fit under the cap as it is:\n{before}"
+    );
+    let count = usize::try_from(large).unwrap_or(0);
+    let pattern: Vec<u8> = data.iter().copied().cycle().take(count).collect();
+    let (tensor, _) = device.upload(&pattern, [count]).expect("it arrives");
+    let after = device.memory();
+    assert!(after.bytes_reserved <= 24 << 20, "the cap holds:\n{after}");
+    assert!(
+        after.bytes_pooled < before.bytes_pooled,
+        "memory was moved together:\n{before}\n{after}"
+    );
+    assert_eq!(tensor.to_vec::<u8>().expect("it reads"), pattern, "the large one is right");
+    for (size, tensor) in held.into_iter().flatten() {
+        assert_eq!(tensor.to_vec::<u8>().expect("it reads"), &data[..size], "{size} bytes moved");
+    }
+}
+
+#[test]
+fn tensors_beyond_every_limit_are_cut_into_segments() {
+    for binding in [1 << 16, 1 << 17, 1 << 20] {
+        let device = device(|caps| {
+            caps.with_limit(Limit::BindingBytes, binding).with_limit(Limit::BufferBytes, 1 << 20)
+        });
+        let data: Vec<u32> = (0..700_001).collect();
+        let (tensor, receipt) = device.upload(&data, [data.len()]).expect("it fits");
+        assert!(receipt.segments > 1, "{binding}: {} segments", receipt.segments);
+        assert_eq!(tensor.to_vec::<u32>().expect("it reads"), data, "binding {binding}");
+    }
+}
+
+#[test]
+fn fit_answers_before_anything_is_allocated() {
+    let device = device(|caps| caps);
+    device.set_cap(Some((1 << 30) - 1));
+    let fit = device.fit([1 << 28], DType::F32).expect("f32 is carried");
+    assert_eq!(fit.bytes, 1 << 30, "bytes");
+    assert!(!fit.fits && fit.segments == 9, "{fit}");
+    let fit = device.fit([1000, 1000], DType::F16).expect("f16 is carried");
+    assert!(fit.fits && fit.bytes == 2_000_000 && fit.bytes_staging == 2_000_000, "{fit}");
+    assert_eq!(device.memory().bytes_reserved, 0, "nothing was allocated");
+    let refused = device.fit([1], DType::F64).expect_err("f64 is refused");
+    assert_eq!(refused.kind(), wharf::ErrorKind::Rejected, "{refused}");
+    // Sizes beyond any memory are numbers, not minutes.
+    assert!(device.fit([1 << 59], DType::U8).is_ok_and(|fit| !fit.fits), "an absurd size");
+}
+
+#[test]
+fn a_view_keeps_its_storage_and_costs_nothing() {
+    let device = device(|caps| caps);
+    let (tensor, _) = device.upload(&[1i32, 2, 3, 4, 5, 6], [2, 3]).expect("it fits");
+    let live = device.memory();
+    let row = tensor.slice(0, 1..2).expect("a view");
+    drop(tensor);
+    assert_eq!(device.memory(), live, "a view is no memory, and keeps its own");
+    assert_eq!(row.to_vec::<i32>().expect("it reads"), [4, 5, 6], "the second row");
+}
