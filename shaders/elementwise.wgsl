@@ -1,8 +1,10 @@
-// Elementwise: every quad of the outputs is a function of the quads of the inputs at the same place.
+// Elementwise: every quad of the outputs is a function of the quads of the inputs at the same
+// place.
 //
-// Each invocation takes `trips` quads, from first = invocation * lead on in steps of `step`. On a CPU adapter a lane
-// walks a run of its own (lead = trips, step = 1); on a GPU neighbouring lanes take neighbouring quads (lead = 1,
-// step = all invocations). The last quad may reach past the tensor's end, into its padding.
+// Each invocation takes `trips` quads, from first = invocation * lead on in steps of `step`. On a
+// CPU adapter a lane walks a run of its own (lead = trips, step = 1); on a GPU neighbouring lanes
+// take neighbouring quads (lead = 1, step = all invocations). The last quad may reach past the
+// tensor's end, into its padding.
 //
 // The regions are what the generator writes; as it lies here the kernel negates.
 override workgroup: u32 = 64u;
@@ -49,4 +51,6 @@ fn main(
         store_0(q, v1);
         // end body
     }
+    // region after
+    // end after
 }

@@ -1,5 +1,6 @@
-// Fill: a constant into every element, as bits. The host repeats an element of any width to eight bytes; a quad of
-// words is that pattern twice. Bounds: grid.x quads from offset, which the host has checked against the binding.
+// Fill: a constant into every element, as bits. The host repeats an element of any width to eight
+// bytes; a quad of words is that pattern twice. Bounds: grid.x quads from offset, which the host
+// has checked against the binding.
 override workgroup: u32 = 64u;
 
 struct Params {

@@ -1,10 +1,11 @@
-// Transpose: a copy between two orders of the same elements, where the input is dense along one dimension and the
-// output along another.
+// Transpose: a copy between two orders of the same elements, where the input is dense along one
+// dimension and the output along another.
 //
-// The unit is a tile of 4 x 4 elements: four quads read along the input's dense dimension, turned in registers,
-// written as four quads along the output's. Tile t has coordinates in p.shape (rank dimensions, innermost first);
-// view 0 is the input, view 1 the output, all strides in quads. The host sends only views whose two dimensions,
-// strides and offset are multiples of four; everything else goes through reindex.
+// The unit is a tile of 4 x 4 elements: four quads read along the input's dense dimension, turned
+// in registers, written as four quads along the output's. Tile t has coordinates in p.shape (rank
+// dimensions, innermost first); view 0 is the input, view 1 the output, all strides in quads. The
+// host sends only views whose two dimensions, strides and offset are multiples of four; everything
+// else goes through reindex.
 override workgroup: u32 = 64u;
 
 struct Params {

@@ -1,4 +1,5 @@
-//! Adapters: what there is, which one is taken, and why not the others. Nothing is created on any of them yet.
+//! Adapters: what there is, which one is taken, and why not the others. Nothing is created on any
+//! of them yet.
 
 use core::fmt;
 
@@ -14,14 +15,16 @@ mod translate;
 use cause::AdapterCause;
 pub(crate) use translate::{device_caps, features_to_request, limits_to_request};
 
-/// A GPU - or a program that acts as one - and what it can do. Opening it makes a [`Device`](crate::Device).
+/// A GPU - or a program that acts as one - and what it can do. Opening it makes a
+/// [`Device`](crate::Device).
 #[derive(Clone)]
 pub struct Adapter {
     pub(crate) inner: wgpu::Adapter,
     caps: Caps,
 }
 
-/// Every adapter there is with a verdict on each, and what was found out about those that are missing.
+/// Every adapter there is with a verdict on each, and what was found out about those that are
+/// missing.
 #[derive(Clone, Debug)]
 pub struct Listing {
     /// The adapters of every backend, hardware and software.
@@ -60,8 +63,9 @@ impl Adapter {
         survey(Wanted::by_environment(true)).await.into_chosen()
     }
 
-    /// The adapter that `text` names: its index in [`Adapter::list`], or words out of its name, vendor, driver,
-    /// backend or kind, such as `"radeon"` or `"vulkan llvmpipe"`. No match is an error, never another adapter.
+    /// The adapter that `text` names: its index in [`Adapter::list`], or words out of its name,
+    /// vendor, driver, backend or kind, such as `"radeon"` or `"vulkan llvmpipe"`. No match is an
+    /// error, never another adapter.
     pub async fn find(text: &str) -> Result<Self> {
         survey(Wanted::Named { text: text.into(), from_env: false }).await.into_chosen()
     }
@@ -83,7 +87,8 @@ impl Adapter {
         negotiate(&self.caps, policy)
     }
 
-    /// An adapter that stores but never computes, with these capabilities: for tests of everything but kernels.
+    /// An adapter that stores but never computes, with these capabilities: for tests of everything
+    /// but kernels.
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub async fn noop(caps: Caps) -> Result<Self> {
@@ -118,7 +123,8 @@ impl Wanted {
 
 async fn survey(wanted: Wanted) -> Listing {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-    // Creating a resource near the end of the budget fails as a value, instead of losing the device later.
+    // Creating a resource near the end of the budget fails as a value, instead of losing the device
+    // later.
     descriptor.memory_budget_thresholds.for_resource_creation = Some(95);
     let instance = wgpu::Instance::new(descriptor);
     let found = instance.enumerate_adapters(wgpu::Backends::all()).await;

@@ -1,8 +1,9 @@
-//! What an adapter can do: a snapshot in plain data, only of the features and limits that wharf uses.
+//! What an adapter can do: a snapshot in plain data, only of the features and limits that wharf
+//! uses.
 //!
 //! It can be written as a literal, printed, compared - and *downgraded*: [`Caps::without`] and
-//! [`Caps::with_limit`] make a lesser adapter out of a good one, which is how every fallback is tested on
-//! hardware that needs none.
+//! [`Caps::with_limit`] make a lesser adapter out of a good one, which is how every fallback is
+//! tested on hardware that needs none.
 
 use core::fmt;
 
@@ -137,7 +138,8 @@ pub struct Identity {
 }
 
 /// The names of PCI vendors that make GPUs, for people who think in names.
-const VENDORS: [(u32, &str); 10] = [
+const VENDORS: [(u32, &str); 11] = [
+    (0x1ae0, "Google"),
     (0x10de, "NVIDIA"),
     (0x1002, "AMD"),
     (0x8086, "Intel"),
@@ -385,8 +387,8 @@ impl Caps {
         self
     }
 
-    /// The same adapter with a limit of at most `value` (for alignments: at least). A limit is never improved,
-    /// since the adapter behind it would not follow.
+    /// The same adapter with a limit of at most `value` (for alignments: at least). A limit is
+    /// never improved, since the adapter behind it would not follow.
     #[must_use]
     pub fn with_limit(mut self, limit: Limit, value: u64) -> Self {
         let slot = self.limits.get_mut(limit);
@@ -402,7 +404,8 @@ impl Caps {
         Limit::ALL.iter().fold(self, floor)
     }
 
-    /// The first way in which this asks for more than `other` has: `None` if it is a downgrade of it, or equal.
+    /// The first way in which this asks for more than `other` has: `None` if it is a downgrade of
+    /// it, or equal.
     pub(crate) fn exceeds(&self, other: &Self) -> Option<Excess> {
         let feature = self.features.iter().find(|&f| !other.has(f)).map(Excess::Feature);
         feature.or_else(|| {

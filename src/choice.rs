@@ -1,7 +1,8 @@
 //! Which adapter is taken, and why each of the others is not: a pure function of what there is.
 //!
-//! An adapter is never taken silently. Software ones are taken only when somebody asked for software, and a
-//! name that matches nothing is an error that lists what there is - never another adapter.
+//! An adapter is never taken silently. Software ones are taken only when somebody asked for
+//! software, and a name that matches nothing is an error that lists what there is - never another
+//! adapter.
 
 use core::fmt;
 
@@ -53,8 +54,8 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Whether a text names an adapter: by its index, or by a part of its name, vendor, driver, backend or kind. Words
-/// are matched one by one, so that `"vulkan llvmpipe"` narrows down.
+/// Whether a text names an adapter: by its index, or by a part of its name, vendor, driver, backend
+/// or kind. Words are matched one by one, so that `"vulkan llvmpipe"` narrows down.
 fn names(text: &str, index: usize, caps: &Caps) -> bool {
     let id = &caps.identity;
     let haystack = format!(

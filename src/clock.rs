@@ -1,4 +1,5 @@
-//! Durations of crossings. In a browser there is no clock without asking JavaScript, and they are zero.
+//! Durations of crossings. In a browser there is no clock without asking JavaScript, and they are
+//! zero.
 
 use std::time::Duration;
 

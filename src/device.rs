@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::adapter::cause::AdapterCause;
 use crate::adapter::{Adapter, device_caps, features_to_request, limits_to_request};
-use crate::caps::Caps;
+use crate::caps::{Caps, Feature};
 use crate::dtype::DType;
 use crate::engine::Engine;
 use crate::error::Result;
@@ -38,7 +38,8 @@ pub struct Device {
 impl Adapter {
     /// Opens a device with everything that the plan's (possibly downgraded) capabilities have.
     ///
-    /// The policy of the plan is the device's own; [`Device::with_policy`] makes handles with others.
+    /// The policy of the plan is the device's own; [`Device::with_policy`] makes handles with
+    /// others.
     pub async fn open(&self, plan: Plan) -> Result<Device> {
         self.accepts(&plan)?;
         let caps = plan.caps();
@@ -56,8 +57,8 @@ impl Adapter {
         Ok(Device::around(self.clone(), plan, device, queue))
     }
 
-    /// Takes a device that you created from this adapter. The plan is cut down to what the device was created
-    /// with; wharf installs its own handlers for uncaptured errors and for loss.
+    /// Takes a device that you created from this adapter. The plan is cut down to what the device
+    /// was created with; wharf installs its own handlers for uncaptured errors and for loss.
     pub fn adopt(&self, plan: &Plan, device: wgpu::Device, queue: wgpu::Queue) -> Result<Device> {
         self.accepts(plan)?;
         let created = device_caps(&device);
@@ -94,8 +95,12 @@ impl Adapter {
 impl Device {
     fn around(adapter: Adapter, plan: Plan, device: wgpu::Device, queue: wgpu::Queue) -> Self {
         let gpu = Gpu::new(device, queue, plan.caps().clone());
-        let software = plan.caps().identity.is_software();
-        let target = if software { Target::Cpu } else { Target::Gpu };
+        let caps = plan.caps();
+        let target = match (caps.identity.is_software(), caps.has(Feature::ShaderInt64)) {
+            (false, _) => Target::Gpu,
+            (true, false) => Target::Cpu,
+            (true, true) => Target::Cpu64,
+        };
         Self { engine: Arc::new(Engine::new(gpu)), plan: Arc::new(plan), adapter, target }
     }
 
@@ -105,7 +110,8 @@ impl Device {
         self.target
     }
 
-    /// A handle on the same device that runs the other class of kernels: the same results, at another speed.
+    /// A handle on the same device that runs the other class of kernels: the same results, at
+    /// another speed.
     #[must_use]
     pub fn with_target(&self, target: Target) -> Self {
         Self { target, ..self.clone() }
@@ -116,7 +122,8 @@ impl Device {
         Context { engine: &self.engine, target: self.target }
     }
 
-    /// The best hardware adapter, opened under a policy: [`Adapter::best`] and [`Adapter::open`], blocking.
+    /// The best hardware adapter, opened under a policy: [`Adapter::best`] and [`Adapter::open`],
+    /// blocking.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn best(policy: &Policy) -> Result<Self> {
         pollster::block_on(async {
@@ -172,19 +179,20 @@ impl Device {
         self.engine.trim()
     }
 
-    /// Moves small tensors together on the device, so that thinly used slabs can be given back; returns the bytes.
-    /// Tensors stay valid and unchanged.
+    /// Moves small tensors together on the device, so that thinly used slabs can be given back;
+    /// returns the bytes. Tensors stay valid and unchanged.
     pub fn compact(&self) -> Result<u64> {
         self.engine.compact()
     }
 
-    /// Reserves at most this many bytes from now on; `None` lifts the cap. On software adapters the default is
-    /// 80 % of the memory that was free when the device was opened.
+    /// Reserves at most this many bytes from now on; `None` lifts the cap. On software adapters the
+    /// default is 80 % of the memory that was free when the device was opened.
     pub fn set_cap(&self, bytes: Option<u64>) {
         self.engine.set_cap(bytes);
     }
 
-    /// Whether a tensor of this shape and host dtype would fit, and what it would take. Nothing is allocated.
+    /// Whether a tensor of this shape and host dtype would fit, and what it would take. Nothing is
+    /// allocated.
     pub fn fit(&self, shape: impl IntoShape, dtype: DType) -> Result<Fit> {
         let shape = shape.into_shape()?;
         let (_, stored) = self.plan.accept(dtype)?;
@@ -197,8 +205,8 @@ impl Device {
         self.engine.books.ledger()
     }
 
-    /// Allows, logs or denies crossings on this device - for every handle and thread - until the guard is dropped.
-    /// The guard made last counts.
+    /// Allows, logs or denies crossings on this device - for every handle and thread - until the
+    /// guard is dropped. The guard made last counts.
     pub fn guard(&self, crossings: Crossings) -> CrossingGuard {
         self.engine.books.guard(crossings)
     }
@@ -228,7 +236,8 @@ impl Device {
         self.engine.gpu.fail_allocations(n - 1..n);
     }
 
-    /// Makes buffers fail as if memory had run out: those created as number `range`, counted from now.
+    /// Makes buffers fail as if memory had run out: those created as number `range`, counted from
+    /// now.
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub fn fail_allocations(&self, range: core::ops::Range<u64>) {

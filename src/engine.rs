@@ -1,8 +1,9 @@
 //! The inside of a device: the raw GPU, the store and what has been recorded, under one lock.
 //!
-//! The lock is never held across a wait, a map or user code. What has to wait - running out of memory means trim,
-//! wait for the queue, retry once - lets go of it in between.
+//! The lock is never held across a wait, a map or user code. What has to wait - running out of
+//! memory means trim, wait for the queue, retry once - lets go of it in between.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::dtype::DType;
@@ -21,6 +22,8 @@ const BYTES_MAX: u64 = 1 << 60;
 /// Everything that the handles on one device share.
 #[derive(Debug)]
 pub(crate) struct Engine {
+    /// Tells devices on one adapter apart in messages.
+    number: u64,
     pub(crate) gpu: Gpu,
     pub(crate) books: Arc<Books>,
     pub(crate) ring: Ring,
@@ -37,7 +40,9 @@ struct State {
 impl Engine {
     pub(crate) fn new(gpu: Gpu) -> Self {
         let state = State { store: Store::new(&gpu), recording: Recording::new(&gpu) };
+        static OPENED: AtomicU64 = AtomicU64::new(0);
         Self {
+            number: OPENED.fetch_add(1, Ordering::Relaxed) + 1,
             gpu,
             books: Arc::default(),
             ring: Ring::default(),
@@ -50,16 +55,16 @@ impl Engine {
     pub(crate) fn bytes_of(shape: &Shape, dtype: DType) -> Result<u64> {
         let bytes = shape.elements() as u128 * dtype.width() as u128;
         u64::try_from(bytes).ok().filter(|&b| b <= BYTES_MAX).ok_or_else(|| {
-            let requested = u64::try_from(bytes).unwrap_or(u64::MAX);
-            let (what, limit) = ("the tensor", "the largest size in bytes");
-            DeviceCause::TooLarge { what, requested, limit, available: BYTES_MAX }.into()
+            let (what, limit, unit) = ("the tensor", "the largest size", "bytes");
+            let (requested, available) = (bytes, BYTES_MAX);
+            DeviceCause::TooLarge { what, requested, limit, available, unit }.into()
         })
     }
 
     /// Memory for a value, in none of the buffers in `avoid`.
     ///
-    /// Refused, it gives back what is unused, waits for the queue and tries again; then moves small tensors
-    /// together and tries again; then tries smaller segments. Only then it is an error.
+    /// Refused, it gives back what is unused, waits for the queue and tries again; then moves small
+    /// tensors together and tries again; then tries smaller segments. Only then it is an error.
     pub(crate) fn allocate(&self, bytes: u64, avoid: &[u64]) -> Result<Arc<Storage>> {
         self.gpu.alive()?;
         let mut segment = lock(&self.state).store.segments().bytes_max;
@@ -75,7 +80,8 @@ impl Engine {
                 Err(again) => refusal = self.give_up_unless_memory(again)?,
             }
         }
-        // A cap counts bytes; only a driver may find room for two halves where it has none for a whole.
+        // A cap counts bytes; only a driver may find room for two halves where it has none for a
+        // whole.
         while let Refusal::Driver(_) = refusal
             && bytes > segment / 2
             && let Some(half) = Segments::halved(segment)
@@ -173,7 +179,9 @@ impl Engine {
         if core::ptr::eq(self, other) {
             return Ok(());
         }
-        let name = |engine: &Self| engine.gpu.caps().identity.name.clone();
+        let name = |engine: &Self| {
+            format!("{} (device {})", engine.gpu.caps().identity.name, engine.number)
+        };
         Err(DeviceCause::Devices { left: name(self), right: name(other) }.into())
     }
 }

@@ -1,9 +1,9 @@
 //! One error for the whole crate.
 //!
-//! A message names its subject and both sides of what disagreed, in lower case and without advice; the advice is
-//! [`Error::help`]. Each area keeps its causes in a private enum of its own (its `cause.rs`), so the numbers
-//! stay numbers until someone prints them. An error is cheap to clone, because a failed operation hands the *same*
-//! error to everything computed from it.
+//! A message names its subject and both sides of what disagreed, in lower case and without advice;
+//! the advice is [`Error::help`]. Each area keeps its causes in a private enum of its own (its
+//! `cause.rs`), so the numbers stay numbers until someone prints them. An error is cheap to clone,
+//! because a failed operation hands the *same* error to everything computed from it.
 
 use core::fmt;
 use std::sync::Arc;

@@ -1,8 +1,9 @@
 //! Recording and running: commands are plain data, and one place runs them.
 //!
-//! Everything that can fail - pipeline, bind group, limits - is made and checked when a command is recorded, so that
-//! submitting cannot fail for a reason of ours. If it fails all the same, one bad dispatch drops its whole command
-//! buffer, and every result of the batch would read as zeros: so every result of the batch is poisoned.
+//! Everything that can fail - pipeline, bind group, limits - is made and checked when a command is
+//! recorded, so that submitting cannot fail for a reason of ours. If it fails all the same, one bad
+//! dispatch drops its whole command buffer, and every result of the batch would read as zeros: so
+//! every result of the batch is poisoned.
 
 use std::sync::{Arc, Weak};
 
@@ -73,8 +74,8 @@ pub(crate) struct Recording {
 
 /// A batch is submitted when it has so many commands ...
 const COMMANDS_MAX: usize = 256;
-/// ... or touches so much memory: below half a second on the slowest adapters, because a watchdog ends what runs for
-/// two.
+/// ... or touches so much memory: below half a second on the slowest adapters, because a watchdog
+/// ends what runs for two.
 const BATCH_BYTES_MAX: u64 = 1 << 30;
 
 impl Recording {
@@ -107,8 +108,8 @@ impl Recording {
         Ok(())
     }
 
-    /// Submits everything recorded; returns the bytes of parameters that crossed. On failure the results are
-    /// poisoned as well.
+    /// Submits everything recorded; returns the bytes of parameters that crossed. On failure the
+    /// results are poisoned as well.
     pub(crate) fn submit(&mut self, gpu: &Gpu) -> Result<u64> {
         if self.commands.is_empty() {
             return gpu.alive().map(|()| 0);
@@ -127,10 +128,10 @@ impl Recording {
 
 fn check_groups(gpu: &Gpu, groups: [u32; 3]) -> Result<()> {
     let available = gpu.caps().limits.groups_max;
-    let requested = u64::from(groups.into_iter().max().unwrap_or(0));
-    if requested <= available {
+    let requested = u128::from(groups.into_iter().max().unwrap_or(0));
+    if requested <= u128::from(available) {
         return Ok(());
     }
-    let (what, limit) = ("a dispatch", "groups_max");
-    Err(DeviceCause::TooLarge { what, requested, limit, available }.into())
+    let (what, limit, unit) = ("a dispatch", "groups_max", "workgroups");
+    Err(DeviceCause::TooLarge { what, requested, limit, available, unit }.into())
 }

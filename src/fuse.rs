@@ -1,4 +1,5 @@
-//! The deferred elementwise graph: chains of operations become one kernel when somebody needs the result.
+//! The deferred elementwise graph: chains of operations become one kernel when somebody needs the
+//! result.
 //!
 //! ```text
 //! node  = a value that exists
@@ -7,9 +8,10 @@
 //!                only consumer and it is read as it would be stored; otherwise it is realised first
 //! ```
 //!
-//! The rules that keep it small: a node past a depth, a size or the adapter's bindings has its arguments realised when
-//! it is made, so that no walk and no drop is deep. A live handle alone never forces a store: an intermediate that is
-//! read later is computed then. A node that failed keeps its error, and everything computed from it has the same.
+//! The rules that keep it small: a node past a depth, a size or the adapter's bindings has its
+//! arguments realised when it is made, so that no walk and no drop is deep. A live handle alone
+//! never forces a store: an intermediate that is read later is computed then. A node that failed
+//! keeps its error, and everything computed from it has the same.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -124,7 +126,10 @@ impl Node {
     ) -> Arc<Self> {
         let leaves_max = context.engine.gpu.caps().limits.storage_buffers_max.min(16) - 1;
         let mut weight = weigh(&args);
-        while weight.depth > DEPTH_MAX || weight.size > SIZE_MAX || u64::from(weight.leaves) > leaves_max {
+        while weight.depth > DEPTH_MAX
+            || weight.size > SIZE_MAX
+            || u64::from(weight.leaves) > leaves_max
+        {
             let heaviest = distinct(&args)
                 .filter(|node| node.done.get().is_none())
                 .max_by_key(|node| (node.weight.leaves, node.weight.size));
@@ -151,8 +156,8 @@ impl Node {
         if let Some(done) = self.done.get() {
             return done.clone();
         }
-        // Held while the kernel is recorded, so that two threads do not compute the same; arguments only ever lock
-        // nodes made before this one.
+        // Held while the kernel is recorded, so that two threads do not compute the same; arguments
+        // only ever lock nodes made before this one.
         let mut todo = lock(&self.todo);
         if let Some(done) = self.done.get() {
             return done.clone();
@@ -255,9 +260,10 @@ impl Fusion {
         }
         let value = node.realise(context)?;
         value.check()?;
-        let known = self.operands.iter().position(|operand| {
-            Arc::ptr_eq(&operand.value, &value) && operand.layout == *layout
-        });
+        let known = self
+            .operands
+            .iter()
+            .position(|operand| Arc::ptr_eq(&operand.value, &value) && operand.layout == *layout);
         let index = known.unwrap_or_else(|| {
             self.expr.inputs.push(node.dtype);
             self.operands.push(Operand { value, layout: *layout, dtype: node.dtype });

@@ -1,14 +1,17 @@
 //! The raw device and queue: the one place where a wgpu call can fail.
 //!
-//! Every call that can fail runs in [`Gpu::checked`], between error scopes that live and die on one thread. The
-//! handlers that would panic by default are replaced when a device is opened: an error that no scope caught and
-//! the loss of the device are kept, and every later call answers with them.
+//! Every call that can fail runs in [`Gpu::checked`], between error scopes that live and die on one
+//! thread. The handlers that would panic by default are replaced when a device is opened: an error
+//! that no scope caught and the loss of the device are kept, and every later call answers with
+//! them.
 
+use core::fmt;
 #[cfg(feature = "testing")]
 use core::ops::Range;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use crate::caps::{Backend, Caps};
 use crate::error::{Error, Result};
@@ -22,15 +25,24 @@ pub(crate) use wait::{Drive, Mapped};
 /// Uploads submitted and not yet known to be done: what bounds the host memory of staging.
 const IN_FLIGHT_MAX: usize = 8;
 
+/// How long a failing call waits to learn whether the device is gone.
+const LOSS_PATIENCE: Duration = Duration::from_secs(2);
+
 /// Staged bytes that are worth a submission of their own.
 const STAGED_MAX: u64 = 1 << 20;
 
-/// A lock that a panic elsewhere does not take away: state is only changed in steps that cannot panic halfway.
+/// What staging takes at least, whatever little is staged: a buffer of its own, and wgpu's notes
+/// about it.
+const STAGED_MIN: u64 = 4 << 10;
+
+/// A lock that a panic elsewhere does not take away: state is only changed in steps that cannot
+/// panic halfway.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Inside wgpu's GL backend a second thread that meets a long dispatch panics: one thread at a time.
+/// Inside wgpu's GL backend a second thread that meets a long dispatch panics: one thread at a
+/// time.
 static GL: Mutex<()> = Mutex::new(());
 
 /// Held around wgpu calls where the backend bears only one thread.
@@ -102,7 +114,8 @@ impl Gpu {
         gl_lock(self.caps.identity.backend)
     }
 
-    /// The error that every call answers with once the device is gone or has failed behind our back.
+    /// The error that every call answers with once the device is gone or has failed behind our
+    /// back.
     pub(crate) fn alive(&self) -> Result<()> {
         if let Some((reason, message)) = self.troubles.lost.get() {
             let last = lock(&self.troubles.last).clone();
@@ -132,12 +145,29 @@ impl Gpu {
             raised = wait::now(scope.pop()).flatten().or(raised);
         }
         if raised.is_some() {
-            // It may be the echo of a loss, which is reported at the next poll.
-            let _ = self.device.poll(wgpu::PollType::Poll);
+            self.notice_loss();
         }
         // A lost device raises nothing in scopes.
         self.alive()?;
         raised.map_or(Ok(out), |error| Err(driver_error(doing, &error)))
+    }
+
+    /// Gives a loss the time to be reported, which happens once the queue has run dry: a failure
+    /// may be its echo.
+    fn notice_loss(&self) {
+        let timeout = Some(LOSS_PATIENCE);
+        let _ = self.device.poll(wgpu::PollType::Wait { submission_index: None, timeout });
+    }
+
+    /// The loss of the device if that is what made a call fail, else the call's own failure.
+    fn blame(&self, doing: &str, message: &dyn fmt::Display) -> Error {
+        {
+            let _gl = self.gl_lock();
+            self.notice_loss();
+        }
+        let own =
+            || DeviceCause::Driver { doing: doing.into(), message: message.to_string() }.into();
+        self.alive().err().unwrap_or_else(own)
     }
 
     /// A storage buffer, or the reason why not.
@@ -178,9 +208,11 @@ impl Gpu {
         Ok(index)
     }
 
-    /// Counts bytes staged by `queue.write_buffer_with`; submits them once they are worth it, and then waits until
-    /// few such submissions are pending. In a browser nothing waits. Any later submission carries the rest.
+    /// Counts bytes staged by `queue.write_buffer_with`; submits them once they are worth it, and
+    /// then waits until few such submissions are pending. In a browser nothing waits. Any later
+    /// submission carries the rest.
     pub(crate) fn submit_writes(&self, bytes: u64) -> Result<()> {
+        let bytes = bytes.max(STAGED_MIN);
         let staged = self.staged.fetch_add(bytes, Ordering::Relaxed) + bytes;
         if staged < STAGED_MAX {
             return Ok(());
@@ -203,9 +235,7 @@ impl Gpu {
             self.device.poll(kind)
         };
         self.alive()?;
-        polled.map(drop).map_err(|error| {
-            DeviceCause::Driver { doing: "waiting".into(), message: error.to_string() }.into()
-        })
+        polled.map(drop).map_err(|error| self.blame("waiting", &error))
     }
 
     /// Lets wgpu notice what is done, without waiting.
@@ -215,7 +245,8 @@ impl Gpu {
         let _ = self.device.poll(wgpu::PollType::Poll);
     }
 
-    /// Makes buffers fail as if memory had run out: those that are created as number `range`, counted from now.
+    /// Makes buffers fail as if memory had run out: those that are created as number `range`,
+    /// counted from now.
     #[cfg(feature = "testing")]
     pub(crate) fn fail_allocations(&self, range: Range<u64>) {
         *lock(&self.faults) = Faults { allocations: Some(range), ..Faults::default() };

@@ -1,7 +1,8 @@
 //! Kernels: what an operation becomes - a variant chosen, windows cut, dispatches recorded.
 //!
-//! A tensor may lie in several segments, and an index space may be larger than 32 bits reach. So an operation runs as
-//! a list of dispatches, each over a *window* of the output that touches one segment of every operand:
+//! A tensor may lie in several segments, and an index space may be larger than 32 bits reach. So an
+//! operation runs as a list of dispatches, each over a *window* of the output that touches one
+//! segment of every operand:
 //!
 //! ```text
 //! split the index space by its outermost axis until 32 bits reach all of it
@@ -19,6 +20,7 @@ use crate::store::{Piece, Pinned};
 use crate::wgsl::{Assembled, Target, Way};
 
 pub(crate) mod elementwise;
+pub(crate) mod fill;
 pub(crate) mod reindex;
 mod window;
 

@@ -1,9 +1,9 @@
 //! Layouts: where each element of a view lies.
 //!
-//! `element(i0, i1, ..) = offset + i0 * stride0 + i1 * stride1 + ..`, counted in elements. A view - slice,
-//! permutation, flip, broadcast - is another layout over the same data; nothing here touches data. Every layout
-//! that exists has been checked: its lowest and highest element fit in an `isize`, so arithmetic inside cannot
-//! overflow.
+//! `element(i0, i1, ..) = offset + i0 * stride0 + i1 * stride1 + ..`, counted in elements. A view -
+//! slice, permutation, flip, broadcast - is another layout over the same data; nothing here touches
+//! data. Every layout that exists has been checked: its lowest and highest element fit in an
+//! `isize`, so arithmetic inside cannot overflow.
 
 use core::ops::Range;
 
@@ -49,7 +49,8 @@ impl Layout {
         Self { shape, strides, offset: 0 }
     }
 
-    /// Any strides (negative and zero too) from any offset, as long as every element lies at or after 0.
+    /// Any strides (negative and zero too) from any offset, as long as every element lies at or
+    /// after 0.
     pub fn strided(shape: Shape, strides: &[isize], offset: usize) -> Result<Self> {
         if strides.len() != shape.rank() {
             let rank = shape.rank();
@@ -63,7 +64,8 @@ impl Layout {
             return Err(ShapeCause::Outside { lowest, highest, elements }.into());
         }
         if shape.is_empty() {
-            // No element, no place: strides of an empty shape mean nothing and must not overflow later.
+            // No element, no place: strides of an empty shape mean nothing and must not overflow
+            // later.
             return Ok(Self::dense(shape));
         }
         Ok(Self { shape, strides: all, offset })
@@ -87,7 +89,8 @@ impl Layout {
         self.offset
     }
 
-    /// Whether it is row-major without gaps (from any offset): the elements in order are one run of memory.
+    /// Whether it is row-major without gaps (from any offset): the elements in order are one run of
+    /// memory.
     #[must_use]
     pub fn is_dense(&self) -> bool {
         let want = row_major(&self.shape);
@@ -119,8 +122,9 @@ impl Layout {
 
     /// Whether two indices share a place: then it can be read but not written through.
     ///
-    /// Exact for every layout that slicing, permuting, flipping and broadcasting can make; any other is said to
-    /// overlap when its axes, sorted by stride, are not nested one inside the other.
+    /// Exact for every layout that slicing, permuting, flipping and broadcasting can make; any
+    /// other is said to overlap when its axes, sorted by stride, are not nested one inside the
+    /// other.
     #[must_use]
     pub fn overlaps(&self) -> bool {
         if self.shape.is_empty() {
@@ -240,7 +244,7 @@ impl Layout {
     /// With a new axis of length 1 before `axis` (after the last one where `axis` is the rank).
     pub fn unsqueeze(&self, axis: usize) -> Result<Self> {
         if axis > self.shape.rank() {
-            return Err(ShapeCause::Axis { axis, shape: self.shape }.into());
+            return Err(ShapeCause::NewAxis { axis, shape: self.shape }.into());
         }
         let (mut dims, mut strides) = (self.shape.dims().to_vec(), self.strides().to_vec());
         dims.insert(axis, 1);
@@ -248,7 +252,8 @@ impl Layout {
         self.with(&dims, &strides, self.offset)
     }
 
-    /// Overlapping windows of `size` along one axis, `step` apart: a new last axis of length `size`.
+    /// Overlapping windows of `size` along one axis, `step` apart: a new last axis of length
+    /// `size`.
     pub fn windows(&self, axis: usize, size: usize, step: usize) -> Result<Self> {
         let dim = self.shape.dim(axis)?;
         if size == 0 || step == 0 || size > dim {
@@ -281,7 +286,8 @@ impl Layout {
         )
     }
 
-    /// Splits each merged run of axes into the new dimensions; `None` where a new axis would straddle two runs.
+    /// Splits each merged run of axes into the new dimensions; `None` where a new axis would
+    /// straddle two runs.
     fn restride(&self, to: &Shape) -> Option<[isize; RANK_MAX]> {
         let merged = self.collapse();
         let mut runs = merged.shape.dims().iter().zip(merged.strides()).rev();
@@ -306,8 +312,8 @@ impl Layout {
         Some(strides)
     }
 
-    /// The fewest axes that visit the same elements in the same order: axes of length 1 vanish, and neighbours
-    /// that step through memory as one are merged.
+    /// The fewest axes that visit the same elements in the same order: axes of length 1 vanish, and
+    /// neighbours that step through memory as one are merged.
     #[must_use]
     pub fn collapse(&self) -> Self {
         if self.shape.is_empty() {
@@ -354,7 +360,8 @@ impl Layout {
     }
 }
 
-/// The lowest and the highest element of a layout that is not empty, in arithmetic that cannot overflow.
+/// The lowest and the highest element of a layout that is not empty, in arithmetic that cannot
+/// overflow.
 fn reach(shape: &Shape, strides: &[isize; RANK_MAX], offset: usize) -> (i128, i128) {
     let (mut lowest, mut highest) = (offset as i128, offset as i128);
     for (&dim, &stride) in shape.dims().iter().zip(strides) {

@@ -1,10 +1,13 @@
-//! The ledger: every crossing between host and device since the device was opened, and the guard that forbids them.
+//! The ledger: every crossing between host and device since the device was opened, and the guard
+//! that forbids them.
 
 use core::fmt;
 use core::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::clock::Stopwatch;
 use crate::dtype::DType;
 use crate::error::{Cause, ErrorKind, Result};
 use crate::gpu::cause::bytes;
@@ -101,6 +104,48 @@ impl fmt::Display for Ledger {
     }
 }
 
+/// The call that asks for a crossing, and the caller's line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site {
+    pub(crate) call: &'static str,
+    pub(crate) location: &'static Location<'static>,
+}
+
+impl Site {
+    /// The line that called the caller of this.
+    #[track_caller]
+    pub(crate) fn of(call: &'static str) -> Self {
+        Self { call, location: Location::caller() }
+    }
+}
+
+/// A crossing under way. However it ends - done, failed, cancelled - what has crossed by then is
+/// noted when this is dropped; where nothing has, there was no crossing.
+#[derive(Debug)]
+pub(crate) struct Entry<'a> {
+    books: &'a Books,
+    crossing: Crossing,
+    clock: Stopwatch,
+    bytes: AtomicU64,
+}
+
+impl Entry<'_> {
+    /// Counts bytes that crossed.
+    pub(crate) fn add(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Entry<'_> {
+    fn drop(&mut self) {
+        let bytes = *self.bytes.get_mut();
+        if bytes > 0 {
+            let duration = self.clock.elapsed();
+            self.books.note(Crossing { bytes, duration, ..self.crossing.clone() });
+        }
+    }
+}
+
 /// The ledger and the guards of one device.
 #[derive(Debug, Default)]
 pub(crate) struct Books {
@@ -111,12 +156,8 @@ pub(crate) struct Books {
 
 impl Books {
     /// Asks whether a crossing may happen; to be called before a byte moves.
-    pub(crate) fn admit(
-        &self,
-        direction: Direction,
-        call: &'static str,
-        location: &'static Location<'static>,
-    ) -> Result<()> {
+    pub(crate) fn admit(&self, direction: Direction, site: Site) -> Result<()> {
+        let Site { call, location } = site;
         match lock(&self.guards).last() {
             Some((_, Crossings::Deny)) => Err(Denied { direction, call, location }.into()),
             Some((_, Crossings::Log)) => {
@@ -127,8 +168,16 @@ impl Books {
         }
     }
 
+    /// Opens the entry of a crossing that has been admitted.
+    pub(crate) fn open(&self, direction: Direction, dtype: DType, site: Site) -> Entry<'_> {
+        let Site { call, location } = site;
+        let duration = Duration::ZERO;
+        let crossing = Crossing { direction, bytes: 0, dtype, call, location, duration };
+        Entry { books: self, crossing, clock: Stopwatch::start(), bytes: AtomicU64::new(0) }
+    }
+
     /// Notes a crossing that happened.
-    pub(crate) fn note(&self, crossing: Crossing) {
+    fn note(&self, crossing: Crossing) {
         let mut ledger = lock(&self.ledger);
         let total = match crossing.direction {
             Direction::Up => &mut ledger.up,
@@ -160,7 +209,8 @@ impl Books {
     }
 }
 
-/// Keeps a rule for crossings in force, for every handle and thread of the device, until it is dropped.
+/// Keeps a rule for crossings in force, for every handle and thread of the device, until it is
+/// dropped.
 #[derive(Debug)]
 #[must_use = "a guard that is dropped at once guards nothing"]
 pub struct CrossingGuard {

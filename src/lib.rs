@@ -1,5 +1,5 @@
-//! wharf
-// placeholder docs
+#![doc = include_str!("../README.md")]
+
 mod adapter;
 pub mod caps;
 mod choice;
@@ -19,6 +19,7 @@ mod ledger;
 pub mod op;
 mod plan;
 pub mod reference;
+mod set;
 mod shape;
 mod store;
 mod tensor;
@@ -32,14 +33,15 @@ pub use device::Device;
 pub use diagnosis::{Cause, Finding};
 pub use dtype::{Class, DType, Element};
 pub use error::{Error, ErrorKind, Result};
-pub use host::{HostView, Tally, Worst};
+pub use host::{HostView, HostViewMut, Tally, Worst};
 pub use layout::Layout;
 pub use ledger::{Crossing, CrossingGuard, Crossings, Direction, Ledger, Total};
+pub use op::Op;
 pub use plan::{Carriage, How, Permission, Plan, Policy, Reason, negotiate};
+pub use set::{Progress, SetIter, SetReceipt, Shipment, TensorSet};
 pub use shape::{IntoShape, RANK_MAX, Shape};
 pub use store::{Fit, Memory};
-pub use op::Op;
 pub use tensor::{Other, Scalar, Tensor};
-pub use wgsl::Target;
 pub use transfer::Receipt;
+pub use wgsl::Target;
 pub use {half, wgpu};

@@ -1,19 +1,22 @@
 //! The op vocabulary: what can be done to elements, one by one.
 //!
-//! One table says everything about an operation: its name, which dtypes it takes, how WGSL spells it for each kind of
-//! number, what it yields, and its numeric contract ([`Bound`]). The generator, the oracle, the documentation and the
-//! tests all read this table; nothing about an operation is written a second time.
+//! One table says everything about an operation: its name, which dtypes it takes, how WGSL spells
+//! it for each kind of number, what it yields, and its numeric contract ([`Bound`]). The generator,
+//! the oracle, the documentation and the tests all read this table; nothing about an operation is
+//! written a second time.
 //!
-//! f16 and bf16 are computed in f32 and rounded once, when stored; the small integers in 32 bits, wrapped to their
-//! width after every operation that can leave it.
+//! f16 and bf16 are computed in f32 and rounded once, when stored; the small integers in 32 bits,
+//! wrapped to their width after every operation that can leave it.
 
 use core::fmt;
 
 mod bound;
 mod table;
+mod value;
 
-pub(crate) use bound::round_to;
 pub use bound::{Bound, contract_table};
+pub(crate) use value::wrapped;
+pub use value::{Exact, Value};
 
 use crate::dtype::{Class, DType};
 use table::{Row, TABLE};
@@ -146,7 +149,9 @@ ops! {
 
 impl Op {
     const fn row(self) -> &'static Row {
-        &TABLE[self as usize]
+        let row = &TABLE[self as usize];
+        debug_assert!(row.op as usize == self as usize, "the table is in the order of the enum");
+        row
     }
 
     /// The name: of the method on tensors, and of our function in WGSL.
@@ -272,7 +277,9 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Arity { op, given } => write!(f, "{op}: {given} operands, where it takes {}", op.arity()),
+            Self::Arity { op, given } => {
+                write!(f, "{op}: {given} operands, where it takes {}", op.arity())
+            }
             Self::Condition { given } => write!(f, "where: the condition is {given}, not bool"),
             Self::Mixed { op, left, right } => write!(f, "{op}: dtypes differ: {left} and {right}"),
             Self::Kind { op, given } => write!(f, "{op} does not exist for {given}"),
@@ -287,7 +294,9 @@ impl Refusal {
         match self {
             Self::Arity { .. } => None,
             Self::Condition { .. } => Some("compare first, or cast to bool".into()),
-            Self::Mixed { left, right, .. } => Some(format!("cast one of them: `.cast(DType::{left:?})` or `.cast(DType::{right:?})`")),
+            Self::Mixed { left, right, .. } => Some(format!(
+                "cast one of them: `.cast(DType::{left:?})` or `.cast(DType::{right:?})`"
+            )),
             Self::Kind { op, .. } => {
                 let takes = DType::ALL.into_iter().filter(|&d| op.takes(d));
                 let names = takes.map(DType::name).collect::<Vec<_>>().join(", ");

@@ -1,7 +1,8 @@
 //! The negotiator: what each dtype becomes on an adapter, decided before a byte moves.
 //!
-//! [`negotiate`] is a pure function of [`Caps`] and [`Policy`]. Its [`Plan`] is the only thing a device can be
-//! opened with, so that everything on a device has been planned; nothing is decided twice.
+//! [`negotiate`] is a pure function of [`Caps`] and [`Policy`]. Its [`Plan`] is the only thing a
+//! device can be opened with, so that everything on a device has been planned; nothing is decided
+//! twice.
 
 use core::fmt;
 
@@ -34,17 +35,18 @@ impl Policy {
         Self::default()
     }
 
-    /// Permits every conversion that preserves values: a dtype that the adapter lacks is narrowed if *each* value
-    /// survives, and refused with the index of the first that does not.
+    /// Permits every conversion that preserves values: a dtype that the adapter lacks is narrowed
+    /// if *each* value survives, and refused with the index of the first that does not.
     #[must_use]
     pub fn lossless() -> Self {
         Self { lossless: true, ..Self::default() }
     }
 
-    /// Permits one conversion, where the adapter lacks `from`. Of several for one dtype the first counts.
+    /// Permits one conversion, where the adapter lacks `from`. Of several for one dtype the first
+    /// counts.
     ///
-    /// To an integer dtype, every value is checked to be in range; to a floating one, what rounding did is
-    /// counted in the receipt.
+    /// To an integer dtype, every value is checked to be in range; to a floating one, what rounding
+    /// did is counted in the receipt.
     #[must_use]
     pub fn allow(mut self, from: DType, to: DType) -> Self {
         self.allowed.push((from, to));
@@ -168,7 +170,7 @@ impl fmt::Display for Permission {
                 write!(f, "; {from} -> {to} is no conversion of an upload")
             }
             Self::Could(from, to) if to.is_integer() => {
-                write!(f, "; allow {from} -> {to} to narrow with a range check")
+                write!(f, "; allow {from} -> {to} with a range check")
             }
             Self::Could(from, to) => write!(f, "; allow {from} -> {to} to round"),
         }
@@ -210,8 +212,8 @@ impl Carriage {
     }
 }
 
-/// The dtypes that need a feature to be a type of the shading language. Those of 32 bits need none, and those
-/// that are in neither list have no type there at all.
+/// The dtypes that need a feature to be a type of the shading language. Those of 32 bits need none,
+/// and those that are in neither list have no type there at all.
 const NEEDS: [(DType, Feature); 4] = [
     (DType::F16, Feature::ShaderF16),
     (DType::F64, Feature::ShaderF64),
@@ -223,7 +225,8 @@ const NEEDS: [(DType, Feature); 4] = [
 const NARROWER: [(DType, DType); 3] =
     [(DType::F64, DType::F32), (DType::I64, DType::I32), (DType::U64, DType::U32)];
 
-/// What operations compute in: f16 and bf16 always in f32, so that an answer does not depend on the adapter.
+/// What operations compute in: f16 and bf16 always in f32, so that an answer does not depend on the
+/// adapter.
 const fn computed_in(stored: DType) -> DType {
     match stored {
         DType::F16 | DType::Bf16 => DType::F32,

@@ -1,7 +1,8 @@
 //! Shapes: how many elements, along which axes.
 //!
-//! A shape is small and inline, and its element count is checked once, when it is made: everything later may
-//! multiply its dimensions without overflowing. Here is also the broadcast rule, written nowhere else.
+//! A shape is small and inline, and its element count is checked once, when it is made: everything
+//! later may multiply its dimensions without overflowing. Here is also the broadcast rule, written
+//! nowhere else.
 
 use core::fmt;
 
@@ -82,8 +83,8 @@ impl Shape {
         found.ok_or_else(|| ShapeCause::Axis { axis, shape: *self }.into())
     }
 
-    /// The shape that both broadcast to: axes are aligned at the last one, and of two dimensions that differ one
-    /// must be 1.
+    /// The shape that both broadcast to: axes are aligned at the last one, and of two dimensions
+    /// that differ one must be 1.
     ///
     /// ```
     /// # use wharf::Shape;
@@ -122,7 +123,8 @@ impl fmt::Debug for Shape {
     }
 }
 
-/// What a shape can be written as: an array, a slice, a vector, one number, `()` for a scalar, or a [`Shape`].
+/// What a shape can be written as: an array, a slice, a vector, one number, `()` for a scalar, or a
+/// [`Shape`].
 pub trait IntoShape {
     /// Checks it and makes it a shape.
     fn into_shape(self) -> Result<Shape>;

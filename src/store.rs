@@ -1,10 +1,11 @@
 //! The store: which bytes of which buffer hold a tensor.
 //!
-//! A [`Storage`] is a list of segments, each a range of one buffer and none larger than a shader can bind, so a
-//! tensor may be larger than a binding or a buffer. Small segments share slabs of one size class; large ones have
-//! a buffer of their own, which is kept for the next of about its size. Nothing here waits, and nothing frees
-//! memory behind a command's back: a range given back is handed out again at once, because later commands run
-//! later; wgpu keeps a dropped buffer until the queue is done with it.
+//! A [`Storage`] is a list of segments, each a range of one buffer and none larger than a shader
+//! can bind, so a tensor may be larger than a binding or a buffer. Small segments share slabs of
+//! one size class; large ones have a buffer of their own, which is kept for the next of about its
+//! size. Nothing here waits, and nothing frees memory behind a command's back: a range given back
+//! is handed out again at once, because later commands run later; wgpu keeps a dropped buffer until
+//! the queue is done with it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -146,7 +147,8 @@ impl Store {
         }
     }
 
-    /// Memory for `bytes` bytes in segments of at most `segment_bytes`, in none of the buffers in `avoid`.
+    /// Memory for `bytes` bytes in segments of at most `segment_bytes`, in none of the buffers in
+    /// `avoid`.
     pub(crate) fn allocate(
         &mut self,
         gpu: &Gpu,
@@ -188,7 +190,8 @@ impl Store {
         self.pool.trim()
     }
 
-    /// Moves small tensors together; the copies are recorded into `encoder`. Returns the bytes given back.
+    /// Moves small tensors together; the copies are recorded into `encoder`. Returns the bytes
+    /// given back.
     pub(crate) fn compact(&mut self, encoder: &mut wgpu::CommandEncoder) -> u64 {
         self.settle();
         compact::compact(&mut self.pool, encoder);

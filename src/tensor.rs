@@ -2,28 +2,29 @@
 
 use core::fmt;
 use core::future::Future;
-use core::panic::Location;
 use std::sync::Arc;
 
-use crate::clock::Stopwatch;
 use crate::device::Device;
 use crate::dtype::{DType, Element};
-use crate::error::Result;
+use crate::error::{Cause, ErrorKind, Result};
 use crate::exec::Value;
 use crate::fuse::Node;
 use crate::gpu::Drive;
 use crate::host::cause::CarriageCause;
 use crate::layout::Layout;
-use crate::ledger::{Crossing, Direction};
+use crate::ledger::Site;
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
-use crate::transfer::down;
 
+mod create;
+mod moves;
 mod number;
 mod ops;
+mod reads;
 mod upload;
 mod views;
 
+pub(crate) use moves::Passage;
 pub use number::Scalar;
 pub use ops::Other;
 
@@ -68,8 +69,7 @@ impl Tensor {
     /// `T` must be the tensor's dtype. Submits what is recorded; dropping the future cancels the read.
     #[track_caller]
     pub fn read<T: Element>(&self) -> impl Future<Output = Result<Vec<T>>> + use<'_, T> {
-        let location = Location::caller();
-        async move { self.read_all(Drive::Wake, "read", location).await }
+        self.read_all(Drive::Wake, Site::of("read"))
     }
 
     /// Reads all elements in row-major order into a slice of as many.
@@ -78,22 +78,21 @@ impl Tensor {
         &'a self,
         out: &'a mut [T],
     ) -> impl Future<Output = Result<()>> + use<'a, T> {
-        let location = Location::caller();
-        async move { self.read_to(Drive::Wake, "read_into", location, out).await }
+        self.read_to(Drive::Wake, Site::of("read_into"), out)
     }
 
     /// Reads all elements in row-major order, blocking.
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
-        pollster::block_on(self.read_all(Drive::Block, "to_vec", Location::caller()))
+        pollster::block_on(self.read_all(Drive::Block, Site::of("to_vec")))
     }
 
     /// Reads all elements in row-major order into a slice of as many, blocking.
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
     pub fn copy_to_slice<T: Element>(&self, out: &mut [T]) -> Result<()> {
-        pollster::block_on(self.read_to(Drive::Block, "copy_to_slice", Location::caller(), out))
+        pollster::block_on(self.read_to(Drive::Block, Site::of("copy_to_slice"), out))
     }
 
     /// Reads the only element, blocking.
@@ -104,20 +103,15 @@ impl Tensor {
             return Err(ShapeCause::NotOne { shape: *self.shape() }.into());
         }
         let mut out = [T::default()];
-        pollster::block_on(self.read_to(Drive::Block, "scalar", Location::caller(), &mut out))?;
+        pollster::block_on(self.read_to(Drive::Block, Site::of("scalar"), &mut out))?;
         let [value] = out;
         Ok(value)
     }
 
-    async fn read_all<T: Element>(
-        &self,
-        drive: Drive,
-        call: &'static str,
-        location: &'static Location<'static>,
-    ) -> Result<Vec<T>> {
+    async fn read_all<T: Element>(&self, drive: Drive, site: Site) -> Result<Vec<T>> {
         self.check_read::<T>(self.shape().elements())?;
-        let mut out = vec![T::default(); self.shape().elements()];
-        self.read_to(drive, call, location, &mut out).await?;
+        let mut out = room::<T>(self.shape().elements())?;
+        self.read_to(drive, site, &mut out).await?;
         Ok(out)
     }
 
@@ -131,41 +125,14 @@ impl Tensor {
         Ok(())
     }
 
-    async fn read_to<T: Element>(
-        &self,
-        drive: Drive,
-        call: &'static str,
-        location: &'static Location<'static>,
-        out: &mut [T],
-    ) -> Result<()> {
+    async fn read_to<T: Element>(&self, drive: Drive, site: Site, out: &mut [T]) -> Result<()> {
         self.check_read::<T>(out.len())?;
-        if out.is_empty() {
-            return Ok(());
-        }
-        let engine = &self.device.engine;
-        engine.books.admit(Direction::Down, call, location)?;
-        let clock = Stopwatch::start();
-        // A view's elements are gathered on the device: only its own bytes cross.
-        let dense = self.contiguous()?;
-        let pinned = dense.realise()?.pin()?;
-        engine.flush()?;
-        let width = self.dtype.width() as u64;
-        let span = dense.layout.span();
-        let range = span.start as u64 * width..span.end as u64 * width;
-        let bytes = range.end - range.start;
-        let mut rest = out;
-        down(&engine.gpu, &engine.ring, drive, &pinned, range, |chunk| {
-            let (now, later) =
-                core::mem::take(&mut rest).split_at_mut(chunk.len() / T::DTYPE.width());
-            T::copy_from_bytes(chunk, now);
-            rest = later;
-        })
-        .await?;
-        // The commands that computed it may have failed after all.
-        dense.realise()?.check()?;
-        let (direction, dtype, duration) = (Direction::Down, self.dtype, clock.elapsed());
-        engine.books.note(Crossing { direction, bytes, dtype, call, location, duration });
-        Ok(())
+        let copy = |first: usize, chunk: &[u8]| {
+            let values = chunk.len() / T::DTYPE.width();
+            T::copy_from_bytes(chunk, &mut out[first..first + values]);
+            Ok(())
+        };
+        self.pull(drive, site, copy).await.map(drop)
     }
 }
 
@@ -187,5 +154,36 @@ impl Tensor {
 impl fmt::Debug for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Tensor({} {} on {:?})", self.dtype, self.layout, self.device)
+    }
+}
+
+/// Host memory for what is read.
+fn room<T: Element>(elements: usize) -> Result<Vec<T>> {
+    let mut out = Vec::new();
+    out.try_reserve_exact(elements).map_err(|_| NoHostMemory { elements, dtype: T::DTYPE })?;
+    out.resize(elements, T::default());
+    Ok(out)
+}
+
+/// The host has no room for what is read.
+#[derive(Debug)]
+struct NoHostMemory {
+    elements: usize,
+    dtype: DType,
+}
+
+impl fmt::Display for NoHostMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "out of host memory for {} values of {}", self.elements, self.dtype)
+    }
+}
+
+impl Cause for NoHostMemory {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::OutOfMemory
+    }
+
+    fn help(&self) -> Option<String> {
+        Some("read a part of it: `slice` before reading".into())
     }
 }

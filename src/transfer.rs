@@ -19,6 +19,7 @@ mod receipt;
 mod source;
 
 pub use receipt::Receipt;
+pub(crate) use receipt::write_changes;
 pub(crate) use source::{Rules, Source};
 
 /// Chunks of one crossing. Larger ones fall out of the cache, smaller ones submit too often; GL copies once more
@@ -26,8 +27,12 @@ pub(crate) use source::{Rules, Source};
 const CHUNK: u64 = 4 << 20;
 const CHUNK_GL: u64 = 1 << 20;
 
-/// Chunks on their way down at once.
-const DOWN_DEPTH: usize = 4;
+/// Chunks on their way down at once: one that is filled while the other is read. More only fall out
+/// of the cache.
+const DOWN_DEPTH: usize = 2;
+
+/// Staging buffers of one size that are kept for the next reads: there may be several at once.
+const KEPT_MAX: usize = 4;
 
 /// Reads up to this use small staging buffers.
 const SMALL_READ: u64 = 64 << 10;
@@ -85,28 +90,45 @@ pub(crate) fn up(
     source: &Source<'_>,
     progress: &dyn Fn(u64),
 ) -> Result<Tally> {
-    let width = source.to.width() as u64;
     let mut tally = Tally::default();
-    for part in parts(to, 0..to.bytes, chunk_bytes(gpu)) {
+    up_part(gpu, to, 0..to.bytes, source, &mut tally, progress)?;
+    Ok(tally)
+}
+
+/// The same for a byte range of the storage, which begins at a word, and ends at one or with the
+/// storage. `progress` hears of every chunk once it is staged.
+pub(crate) fn up_part(
+    gpu: &Gpu,
+    to: &Pinned,
+    range: Range<u64>,
+    source: &Source<'_>,
+    tally: &mut Tally,
+    progress: &dyn Fn(u64),
+) -> Result<()> {
+    let (width, start) = (source.to.width() as u64, range.start);
+    for part in parts(to, range, chunk_bytes(gpu)) {
         let size = part.bytes.next_multiple_of(COPY_ALIGN);
         let (buffer, offset) = (&part.piece.buffer, part.piece.offset + part.offset);
         let staged = wgpu::BufferSize::new(size).map(|size| {
             gpu.checked("upload", || gpu.queue.write_buffer_with(buffer, offset, size))
         });
-        let staged = staged.transpose()?.flatten();
-        let mut view = staged.ok_or_else(|| {
+        let Some(mut view) = staged.transpose()?.flatten() else {
+            // A lost device raises nothing, and is noticed at a poll.
+            gpu.tick();
+            gpu.alive()?;
             let message = format!("no staging memory for {size} bytes");
-            DeviceCause::Driver { doing: "upload".into(), message }
-        })?;
-        let first = usize::try_from(part.first / width).unwrap_or(usize::MAX);
-        let filled = source.fill(first, view.slice(..), part.bytes, &mut tally);
+            return Err(DeviceCause::Driver { doing: "upload".into(), message }.into());
+        };
+        let first = usize::try_from((part.first - start) / width).unwrap_or(usize::MAX);
+        let filled = source.fill(first, view.slice(..), part.bytes, tally);
         // Dropping the view is what schedules the copy.
         gpu.checked("upload", || drop(view))?;
-        filled?;
         gpu.submit_writes(size)?;
+        // What is staged crosses, even if a value in it is refused.
         progress(part.bytes);
+        filled?;
     }
-    Ok(tally)
+    Ok(())
 }
 
 /// Staging buffers that come back for the next read.
@@ -131,7 +153,7 @@ impl Ring {
     /// Takes back a buffer that is not mapped.
     fn put(&self, buffer: wgpu::Buffer) {
         let mut shelf = lock(self.shelf(buffer.size()));
-        if shelf.len() < DOWN_DEPTH {
+        if shelf.len() < KEPT_MAX {
             shelf.push(buffer);
         }
     }
@@ -152,15 +174,15 @@ struct Down<'a> {
     range: Range<usize>,
 }
 
-/// Hands the bytes `range` of a storage to `sink`, in order, in chunks that hold whole elements. Dropping the
-/// future cancels the read.
+/// Hands the bytes `range` of a storage to `sink`, in order, in chunks that hold whole elements,
+/// until it fails. Dropping the future cancels the read.
 pub(crate) async fn down(
     gpu: &Gpu,
     ring: &Ring,
     drive: Drive,
     from: &Pinned,
     range: Range<u64>,
-    mut sink: impl FnMut(&[u8]),
+    mut sink: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
     let mut parts = parts(from, range, chunk_bytes(gpu));
     let mut pending: VecDeque<Down<'_>> = VecDeque::new();
@@ -179,10 +201,11 @@ pub(crate) async fn down(
             doing: "read".into(),
             message: error.to_string(),
         })?;
-        sink(view.get(range).unwrap_or_default());
+        let taken = sink(view.get(range).unwrap_or_default());
         drop(view);
         gpu.checked("read", || buffer.unmap())?;
         ring.put(buffer);
+        taken?;
     }
 }
 

@@ -1,25 +1,27 @@
-//! The paper side of the WGSL core: which kernels exist, their text, and what a pipeline needs to know about them.
-//! No wgpu here, and nothing of a shader's insides outside: the runtime
+//! The paper side of the WGSL core: which kernels exist, their text, and what a pipeline needs to
+//! know about them. No wgpu here, and nothing of a shader's insides outside: the runtime
 //!
-//! 1. picks a kernel - [`catalog::find`], or an [`expr::Expr`] for a fused elementwise one - and says for every
-//!    binding in which [`Form`] its elements are stored and which [`Way`] the kernel reaches them;
-//! 2. asks for its text: [`assemble::kernel`] (or `Expr::assemble`) gives an [`Assembled`]: WGSL, pipeline constants,
-//!    needed capabilities;
-//! 3. has it checked once per new pipeline: [`reflect::check`] parses and validates with the declared capabilities
-//!    *only* and returns bindings, access and workgroup size as naga sees them;
-//! 4. encodes the parameters with the kernel's struct in [`params`], which also yields the [`params::Grid`]: the group
-//!    counts to dispatch.
+//! 1. picks a kernel - [`catalog::find`], or an [`expr::Expr`] for a fused elementwise one - and
+//!    says for every binding in which [`Form`] its elements are stored and which [`Way`] the kernel
+//!    reaches them;
+//! 2. asks for its text: [`assemble::kernel`] (or `Expr::assemble`) gives an [`Assembled`]: WGSL,
+//!    pipeline constants, needed capabilities;
+//! 3. has it checked once per new pipeline: [`reflect::check`] parses and validates with the
+//!    declared capabilities *only* and returns bindings, access and workgroup size as naga sees
+//!    them;
+//! 4. encodes the parameters with the kernel's struct in [`params`], which also yields the
+//!    [`params::Grid`]: the group counts to dispatch.
 //!
 //! ```text
 //! let entry = catalog::find("fill").unwrap();
 //! let kernel = assemble::kernel(entry, &[Slot::write(Form::W32)], 0, Target::Gpu);
 //! let grid = Grid::new(quads, Target::Gpu);
-//! let words = params::Fill { grid, offset: 0, bits: [7, 7] }.words();    // one uniform at @group(1) @binding(0)
+//! let words = params::Fill { grid, offset: 0, bits: [7, 7] }.words(); // @group(1) @binding(0)
 //! dispatch(kernel, &words, grid.groups());
 //! ```
 //!
-//! Storage bindings are `@group(0)`, inputs first. A tensor's bound range starts where the runtime likes; `offset`s
-//! are elements (quads, where said) from there.
+//! Storage bindings are `@group(0)`, inputs first. A tensor's bound range starts where the runtime
+//! likes; `offset`s are elements (quads, where said) from there.
 
 pub mod assemble;
 pub mod catalog;

@@ -1,5 +1,5 @@
-//! Paper tier: every shader file and every kernel variant through naga, with exactly the capabilities it declares,
-//! and translated for the platforms that no Linux machine can run.
+//! Paper tier: every shader file and every kernel variant through naga, with exactly the
+//! capabilities it declares, and translated for the platforms that no Linux machine can run.
 
 use naga::back::{glsl, hlsl, msl};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -9,7 +9,7 @@ use wharf::wgsl::{
     Assembled, Expr, Form, Needs, Node, Slot, Target, Way, assemble, catalog, reflect,
 };
 
-const TARGETS: [Target; 2] = [Target::Cpu, Target::Gpu];
+const TARGETS: [Target; 3] = [Target::Cpu, Target::Cpu64, Target::Gpu];
 const WAYS: [Way; 7] =
     [Way::Dense, Way::One, Way::Row, Way::Splat, Way::Step, Way::Any, Way::Own(0)];
 
@@ -77,7 +77,8 @@ fn every_variant_is_valid_with_what_it_declares_and_not_with_less() {
     }
 }
 
-/// Valid as declared; invalid without any one of the capabilities it declares; translated without error.
+/// Valid as declared; invalid without any one of the capabilities it declares; translated without
+/// error.
 fn check(kernel: &Assembled) {
     if let Err(rejected) = reflect::check(kernel) {
         panic!("{rejected}\n{}", kernel.wgsl);
@@ -170,7 +171,9 @@ fn every_operation_is_valid_for_every_dtype_it_takes() {
             let expr = single(op, dtype);
             for f16_native in [false, true] {
                 let ways = vec![Way::Dense; expr.inputs.len()];
-                check(&expr.assemble(&ways, f16_native, 0, Target::Gpu).expect("a legal operation"));
+                check(
+                    &expr.assemble(&ways, f16_native, 0, Target::Gpu).expect("a legal operation"),
+                );
             }
         }
     }
@@ -185,9 +188,13 @@ fn every_cast_is_valid() {
                 scalars: vec![],
                 nodes: vec![Node::Input(0), Node::Cast(0, to)],
                 outputs: vec![1],
+                ..Expr::default()
             };
             let kernel = expr.assemble(&[Way::Dense], false, 0, Target::Cpu);
             check(&kernel.expect("every cast exists"));
+            let (checked, _) = Expr::checked_cast(from, to);
+            let kernel = checked.assemble(&[Way::Dense], false, 0, Target::Gpu);
+            check(&kernel.expect("every cast can be checked"));
         }
     }
 }
@@ -201,6 +208,7 @@ fn every_dtype_is_valid_in_every_way_and_as_a_scalar() {
                 scalars: vec![dtype],
                 nodes: vec![Node::Input(0), Node::Scalar(0), Node::Apply(Op::Eq, [0, 1, 0])],
                 outputs: vec![if way == Way::Own(0) { 0 } else { 2 }],
+                ..Expr::default()
             };
             for f16_native in [false, true] {
                 check(&expr.assemble(&[way], f16_native, 4, Target::Gpu).expect("eq takes all"));
@@ -223,6 +231,7 @@ fn fused_gelu() -> Assembled {
             Node::Apply(Op::Gelu, [4, 0, 0]),
         ],
         outputs: vec![5],
+        ..Expr::default()
     };
     let ways = [Way::Dense, Way::Dense, Way::Row];
     expr.assemble(&ways, false, 2, Target::Cpu).expect("a legal expression")
@@ -247,6 +256,7 @@ fn fused_mixed() -> Assembled {
             Node::Cast(8, DType::I8),
         ],
         outputs: vec![9, 10],
+        ..Expr::default()
     };
     let ways = [Way::Any, Way::One, Way::Dense];
     expr.assemble(&ways, false, 3, Target::Gpu).expect("a legal expression")
@@ -268,8 +278,11 @@ fn fused_kernels_are_what_they_were() {
 /// What fast-math could break is spelled with integers, in Metal's text too.
 #[test]
 fn metal_sees_bits_where_nan_and_zero_matter() {
-    for op in [Op::IsNan, Op::IsInf, Op::IsFinite, Op::Lt, Op::Eq, Op::Max, Op::Relu, Op::Neg, Op::Abs] {
-        let kernel = single(op, DType::F32).assemble(&vec![Way::Dense; op.arity()], false, 0, Target::Gpu);
+    for op in
+        [Op::IsNan, Op::IsInf, Op::IsFinite, Op::Lt, Op::Eq, Op::Max, Op::Relu, Op::Neg, Op::Abs]
+    {
+        let kernel =
+            single(op, DType::F32).assemble(&vec![Way::Dense; op.arity()], false, 0, Target::Gpu);
         let kernel = kernel.expect("a legal operation");
         let module = reflect::parse(&kernel).expect("valid");
         let [msl, ..] = translate(&kernel, &module);
@@ -284,10 +297,10 @@ fn metal_sees_bits_where_nan_and_zero_matter() {
 #[test]
 fn an_error_names_the_line_of_its_file() {
     let mut kernel = fused_gelu();
-    kernel.wgsl = kernel.wgsl.replace("return small_erf", "return larger_erf").replace(
-        "let tail = exp_f32(log_erfc(t));",
-        "let tail = exp_f32(log_erfc(q));",
-    );
+    kernel.wgsl = kernel
+        .wgsl
+        .replace("return small_erf", "return larger_erf")
+        .replace("let tail = exp_f32(log_erfc(t));", "let tail = exp_f32(log_erfc(q));");
     let rejected = reflect::check(&kernel).expect_err("q is not defined there");
     let origin = rejected.origin.clone().unwrap_or_default();
     assert!(origin.starts_with("shaders/op/activation.wgsl:"), "{rejected}");

@@ -1,7 +1,9 @@
-// f16 without shader-f16: two to a word, computed in f32, converted by integer bits (exactly, both ways).
+// f16 without shader-f16: two to a word, computed in f32, converted by integer bits (exactly, both
+// ways).
 //
-// With the exponent moved into place a half is an f32 that is 2^112 times too small. Scaling it would do - if no
-// driver flushed subnormals; so those go through an integer conversion instead: significand times 2^-24.
+// With the exponent moved into place a half is an f32 that is 2^112 times too small. Scaling it
+// would do - if no driver flushed subnormals; so those go through an integer conversion instead:
+// significand times 2^-24.
 
 fn decode_f16p(w: vec2<u32>) -> vec4<f32> {
     let h = (w.xxyy >> vec4<u32>(0u, 16u, 0u, 16u)) & vec4<u32>(0xffffu);
@@ -17,17 +19,20 @@ fn decode_f16p(w: vec2<u32>) -> vec4<f32> {
 fn encode_f16p(v: vec4<f32>) -> vec2<u32> {
     let b = bitcast<vec4<u32>>(v);
     let mag = b & vec4<u32>(0x7fffffffu);
-    // Normal: rebias, add half an ulp less one and the lowest kept bit; the carry may go up to infinity.
+    // Normal: rebias, add half an ulp less one and the lowest kept bit; the carry may go up to
+    // infinity.
     let bias = vec4<u32>(112u << 23u);
     let odd = (mag >> vec4<u32>(13u)) & vec4<u32>(1u);
     let normal = min((mag - bias + vec4<u32>(0xfffu) + odd) >> vec4<u32>(13u), vec4<u32>(0x7c00u));
-    // Subnormal: shift the significand to units of 2^-24, rounding half to even. 25 and more leave nothing.
+    // Subnormal: shift the significand to units of 2^-24, rounding half to even. 25 and more leave
+    // nothing.
     let shift = min(vec4<u32>(126u) - min(mag >> vec4<u32>(23u), vec4<u32>(126u)), vec4<u32>(25u));
     let m = (mag & vec4<u32>(0x7fffffu)) | vec4<u32>(0x800000u);
-    let half_less_one = (vec4<u32>(1u) << (max(shift, vec4<u32>(1u)) - vec4<u32>(1u))) - vec4<u32>(1u);
-    let small = (m + half_less_one + ((m >> shift) & vec4<u32>(1u))) >> shift;
+    let half = vec4<u32>(1u) << (max(shift, vec4<u32>(1u)) - vec4<u32>(1u));
+    let small = (m + half - vec4<u32>(1u) + ((m >> shift) & vec4<u32>(1u))) >> shift;
     let finite = select(normal, small, mag < vec4<u32>(113u << 23u));
     let nan = vec4<u32>(0x7e00u) | ((mag >> vec4<u32>(13u)) & vec4<u32>(0x3ffu));
-    let h = select(finite, nan, mag > vec4<u32>(0x7f800000u)) | ((b >> vec4<u32>(16u)) & vec4<u32>(0x8000u));
+    let sign = (b >> vec4<u32>(16u)) & vec4<u32>(0x8000u);
+    let h = select(finite, nan, mag > vec4<u32>(0x7f800000u)) | sign;
     return h.xz | (h.yw << vec2<u32>(16u));
 }

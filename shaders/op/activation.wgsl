@@ -1,5 +1,5 @@
-// Activations, in f32, by the exponential of what is never positive: nothing overflows on the way, and every one has
-// its limit at either infinity.
+// Activations, in f32, by the exponential of what is never positive: nothing overflows on the way,
+// and every one has its limit at either infinity.
 
 fn sigmoid_f32(x: vec4<f32>) -> vec4<f32> {
     let e = exp_f32(neg_f32(abs_f32(x)));

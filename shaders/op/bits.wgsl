@@ -1,7 +1,8 @@
 // f32 by its bits: what must be exact for every pattern, on every compiler.
 //
-// WGSL lets a compiler assume that neither NaN nor infinity occurs, and hardware may flush subnormals; integers have
-// no such freedoms. `key` orders floats as integers, with both zeros equal: sign and magnitude to two's complement.
+// WGSL lets a compiler assume that neither NaN nor infinity occurs, and hardware may flush
+// subnormals; integers have no such freedoms. `key` orders floats as integers, with both zeros
+// equal: sign and magnitude to two's complement.
 
 fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
     return (bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u);
@@ -90,9 +91,11 @@ fn leaky_relu_f32(x: vec4<f32>, slope: vec4<f32>) -> vec4<f32> {
     return select(x, x * slope, x < vec4<f32>(0.0));
 }
 
-// NaN, or an infinity of the value's sign, where `test`. WGSL has no literals of them: bits are or-ed to the value's.
+// NaN, or an infinity of the value's sign, where `test`. WGSL has no literals of them: bits are
+// or-ed to the value's.
 fn nan_where(value: vec4<f32>, test: vec4<bool>) -> vec4<f32> {
-    return select(value, bitcast<vec4<f32>>(bitcast<vec4<u32>>(value) | vec4<u32>(0x7fc00000u)), test);
+    let nan = bitcast<vec4<u32>>(value) | vec4<u32>(0x7fc00000u);
+    return select(value, bitcast<vec4<f32>>(nan), test);
 }
 
 fn inf_where(value: vec4<f32>, test: vec4<bool>) -> vec4<f32> {

@@ -1,5 +1,5 @@
-// Casts between compute types. To an integer: towards zero, saturating, NaN to 0. Between integers: saturating. To
-// bool: whether it is not zero. Between floats: to nearest, ties to even.
+// Casts between compute types. To an integer: towards zero, saturating, NaN to 0. Between integers:
+// saturating. To bool: whether it is not zero. Between floats: to nearest, ties to even.
 
 // The part of f32 that an integer type can hold. `high` is its largest float.
 fn between_f32(x: vec4<f32>, low: f32, high: f32) -> vec4<f32> {
@@ -58,9 +58,12 @@ fn bool_to_u32(x: vec4<bool>) -> vec4<u32> {
     return select(vec4<u32>(0u), vec4<u32>(1u), x);
 }
 
-// On the way to 16 bits, integers past 24 bits keep an odd last bit for what is cut off: one rounding, not two.
+// On the way to 16 bits, integers past 24 bits keep an odd last bit for what is cut off: one
+// rounding, not two.
 fn sticky(mag: vec4<u32>) -> vec4<u32> {
-    let cut = (mag & vec4<u32>(0xffffff00u)) | select(vec4<u32>(0u), vec4<u32>(0x100u), (mag & vec4<u32>(0xffu)) != vec4<u32>(0u));
+    let inexact = (mag & vec4<u32>(0xffu)) != vec4<u32>(0u);
+    let last = select(vec4<u32>(0u), vec4<u32>(0x100u), inexact);
+    let cut = (mag & vec4<u32>(0xffffff00u)) | last;
     return select(mag, cut, mag >= vec4<u32>(0x1000000u));
 }
 

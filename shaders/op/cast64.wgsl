@@ -1,4 +1,5 @@
-// Casts to and from 64-bit types, as in cast.wgsl. The largest f32 below 2^63 and 2^64 are 2^40 short of them.
+// Casts to and from 64-bit types, as in cast.wgsl. The largest f32 below 2^63 and 2^64 are 2^40
+// short of them.
 
 // By arithmetic: where Mesa 22.3 sees the sign extended, it gets comparisons with constants wrong.
 fn i32_to_i64(x: vec4<i32>) -> vec4<i64> {
@@ -66,10 +67,12 @@ fn f32_to_i64(x: vec4<f32>) -> vec4<i64> {
 
 fn f32_to_u64(x: vec4<f32>) -> vec4<u64> {
     let y = vec4<u64>(between_f32(x, 0.0, 18446742974197923840.0));
-    return select(y, vec4<u64>(18446744073709551615lu), ge_f32(x, vec4<f32>(18446744073709551616.0)));
+    let past = ge_f32(x, vec4<f32>(18446744073709551616.0));
+    return select(y, vec4<u64>(18446744073709551615lu), past);
 }
 
-// To nearest, ties to even: the part above 24 bits by integers, because conversions may round as they like.
+// To nearest, ties to even: the part above 24 bits by integers, because conversions may round as
+// they like.
 fn u64_to_odd(x: vec4<u64>) -> vec4<f32> {
     let high = vec4<u32>(x >> vec4<u32>(32u));
     let low = vec4<u32>(x & vec4<u64>(0xfffffffflu));

@@ -4,7 +4,8 @@ fn f64_to_f32(x: vec4<f64>) -> vec4<f32> {
     return vec4<f32>(x);
 }
 
-// On the way to 16 bits: what f32 cannot hold makes its last bit odd, so that the second rounding decides alone.
+// On the way to 16 bits: what f32 cannot hold makes its last bit odd, so that the second rounding
+// decides alone.
 fn f64_to_odd(x: vec4<f64>) -> vec4<f32> {
     let y = vec4<f32>(x);
     let back = vec4<f64>(y);
@@ -19,8 +20,10 @@ fn f64_to_bool(x: vec4<f64>) -> vec4<bool> {
     return (x != vec4<f64>(0.0lf)) | is_nan_f64(x);
 }
 
+// The whole part that an integer type can hold. Cut here: there and back is Mesa's own trunc, which
+// is wrong on f64.
 fn between_f64(x: vec4<f64>, low: f64, high: f64) -> vec4<f64> {
-    let y = clamp(x, vec4<f64>(low), vec4<f64>(high));
+    let y = clamp(trunc_f64(x), vec4<f64>(low), vec4<f64>(high));
     return select(y, vec4<f64>(0.0lf), is_nan_f64(x));
 }
 
@@ -49,6 +52,7 @@ fn bool_to_f64(x: vec4<bool>) -> vec4<f64> {
 }
 
 // region alone
+fn trunc_f64(x: vec4<f64>) -> vec4<f64> { return x; }
 fn is_nan_f64(x: vec4<f64>) -> vec4<bool> { return vec4<bool>(false); }
 fn is_finite_f32(x: vec4<f32>) -> vec4<bool> { return vec4<bool>(true); }
 // end alone

@@ -1,4 +1,5 @@
-// Casts between f64 and 64-bit integers, as in cast.wgsl. The largest f64 below 2^63 and 2^64 are 2^10 and 2^11 short.
+// Casts between f64 and 64-bit integers, as in cast.wgsl. The largest f64 below 2^63 and 2^64 are
+// 2^10 and 2^11 short.
 
 fn f64_to_i64(x: vec4<f64>) -> vec4<i64> {
     let y = vec4<i64>(between_f64(x, -9223372036854775808.0lf, 9223372036854774784.0lf));

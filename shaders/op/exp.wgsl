@@ -1,8 +1,9 @@
 // The exponential and its kin, in f32.
 //
-// e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2; e^r - 1 is a polynomial (cephes). ln 2 is taken off in two
-// parts, the first so short that n times it is exact. Compilers put the parts together again (Mesa does, fast-math
-// may); a clamp that changes nothing stands between them, because nobody looks through it.
+// e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2; e^r - 1 is a polynomial (cephes). ln
+// 2 is taken off in two parts, the first so short that n times it is exact. Compilers put the parts
+// together again (Mesa does, fast-math may); a clamp that changes nothing stands between them,
+// because nobody looks through it.
 
 struct Reduced {
     n: vec4<f32>,

@@ -1,5 +1,6 @@
-// f64, where the adapter has it: what is exact, or correctly rounded, or made of such. Only Vulkan knows the type, and
-// there neither NaN nor subnormals are assumed away; no exponential or logarithm exists.
+// f64, where the adapter has it: what is exact, or correctly rounded, or made of such. Only Vulkan
+// knows the type, and there neither NaN nor subnormals are assumed away; no exponential or
+// logarithm exists.
 
 // By way of f32, where bits can be seen: Mesa takes x != x for false.
 fn is_nan_f64(x: vec4<f64>) -> vec4<bool> {

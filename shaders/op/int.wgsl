@@ -1,13 +1,15 @@
-// Integers of 32 bits. Sums, differences and products wrap. Division by zero yields 0 and leaves everything as the
-// remainder, so that a = b q + r holds for every b; the lowest value by -1 wraps to itself. A shift by the width or
-// more (a negative count is a huge one) leaves nothing but the sign.
+// Integers of 32 bits. Sums, differences and products wrap. Division by zero yields 0 and leaves
+// everything as the remainder, so that a = b q + r holds for every b; the lowest value by -1 wraps
+// to itself. A shift by the width or more (a negative count is a huge one) leaves nothing but the
+// sign.
 
 fn abs_i32(x: vec4<i32>) -> vec4<i32> {
     return select(x, -x, x < vec4<i32>(0));
 }
 
 fn sign_i32(x: vec4<i32>) -> vec4<i32> {
-    return select(select(vec4<i32>(0), vec4<i32>(1), x > vec4<i32>(0)), vec4<i32>(-1), x < vec4<i32>(0));
+    let up = select(vec4<i32>(0), vec4<i32>(1), x > vec4<i32>(0));
+    return select(up, vec4<i32>(-1), x < vec4<i32>(0));
 }
 
 fn relu_i32(x: vec4<i32>) -> vec4<i32> {
@@ -35,7 +37,8 @@ fn mul_add_i32(a: vec4<i32>, b: vec4<i32>, c: vec4<i32>) -> vec4<i32> {
 }
 
 fn div_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
-    return select(a / select(b, vec4<i32>(1), b == vec4<i32>(0)), vec4<i32>(0), b == vec4<i32>(0));
+    let none = b == vec4<i32>(0);
+    return select(a / select(b, vec4<i32>(1), none), vec4<i32>(0), none);
 }
 
 fn rem_trunc_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
@@ -44,11 +47,14 @@ fn rem_trunc_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
 
 fn rem_floor_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
     let r = rem_trunc_i32(a, b);
-    return select(r, r + b, (r != vec4<i32>(0)) & ((r < vec4<i32>(0)) != (b < vec4<i32>(0))) & (b != vec4<i32>(0)));
+    let other = (r < vec4<i32>(0)) != (b < vec4<i32>(0));
+    return select(r, r + b, other & (r != vec4<i32>(0)) & (b != vec4<i32>(0)));
 }
 
 fn shl_i32(x: vec4<i32>, n: vec4<i32>) -> vec4<i32> {
-    return select(vec4<i32>(0), x << min(vec4<u32>(n), vec4<u32>(31u)), vec4<u32>(n) < vec4<u32>(32u));
+    let count = vec4<u32>(n);
+    let y = x << min(count, vec4<u32>(31u));
+    return select(vec4<i32>(0), y, count < vec4<u32>(32u));
 }
 
 fn shr_i32(x: vec4<i32>, n: vec4<i32>) -> vec4<i32> {
@@ -80,7 +86,8 @@ fn mul_add_u32(a: vec4<u32>, b: vec4<u32>, c: vec4<u32>) -> vec4<u32> {
 }
 
 fn div_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
-    return select(a / select(b, vec4<u32>(1u), b == vec4<u32>(0u)), vec4<u32>(0u), b == vec4<u32>(0u));
+    let none = b == vec4<u32>(0u);
+    return select(a / select(b, vec4<u32>(1u), none), vec4<u32>(0u), none);
 }
 
 fn rem_trunc_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
@@ -92,7 +99,9 @@ fn rem_floor_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
 }
 
 fn shl_u32(x: vec4<u32>, n: vec4<u32>) -> vec4<u32> {
-    return select(vec4<u32>(0u), x << min(vec4<u32>(n), vec4<u32>(31u)), vec4<u32>(n) < vec4<u32>(32u));
+    let count = vec4<u32>(n);
+    let y = x << min(count, vec4<u32>(31u));
+    return select(vec4<u32>(0u), y, count < vec4<u32>(32u));
 }
 
 fn shr_u32(x: vec4<u32>, n: vec4<u32>) -> vec4<u32> {

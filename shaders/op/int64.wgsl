@@ -1,13 +1,15 @@
-// Integers of 64 bits. Sums, differences and products wrap. Division by zero yields 0 and leaves everything as the
-// remainder, so that a = b q + r holds for every b; the lowest value by -1 wraps to itself. A shift by the width or
-// more (a negative count is a huge one) leaves nothing but the sign.
+// Integers of 64 bits. Sums, differences and products wrap. Division by zero yields 0 and leaves
+// everything as the remainder, so that a = b q + r holds for every b; the lowest value by -1 wraps
+// to itself. A shift by the width or more (a negative count is a huge one) leaves nothing but the
+// sign.
 
 fn abs_i64(x: vec4<i64>) -> vec4<i64> {
     return select(x, -x, x < vec4<i64>(0li));
 }
 
 fn sign_i64(x: vec4<i64>) -> vec4<i64> {
-    return select(select(vec4<i64>(0li), vec4<i64>(1li), x > vec4<i64>(0li)), vec4<i64>(-1li), x < vec4<i64>(0li));
+    let up = select(vec4<i64>(0li), vec4<i64>(1li), x > vec4<i64>(0li));
+    return select(up, vec4<i64>(-1li), x < vec4<i64>(0li));
 }
 
 fn relu_i64(x: vec4<i64>) -> vec4<i64> {
@@ -35,7 +37,8 @@ fn mul_add_i64(a: vec4<i64>, b: vec4<i64>, c: vec4<i64>) -> vec4<i64> {
 }
 
 fn div_i64(a: vec4<i64>, b: vec4<i64>) -> vec4<i64> {
-    return select(a / select(b, vec4<i64>(1li), b == vec4<i64>(0li)), vec4<i64>(0li), b == vec4<i64>(0li));
+    let none = b == vec4<i64>(0li);
+    return select(a / select(b, vec4<i64>(1li), none), vec4<i64>(0li), none);
 }
 
 fn rem_trunc_i64(a: vec4<i64>, b: vec4<i64>) -> vec4<i64> {
@@ -44,11 +47,13 @@ fn rem_trunc_i64(a: vec4<i64>, b: vec4<i64>) -> vec4<i64> {
 
 fn rem_floor_i64(a: vec4<i64>, b: vec4<i64>) -> vec4<i64> {
     let r = rem_trunc_i64(a, b);
-    return select(r, r + b, (r != vec4<i64>(0li)) & ((r < vec4<i64>(0li)) != (b < vec4<i64>(0li))) & (b != vec4<i64>(0li)));
+    let other = (r < vec4<i64>(0li)) != (b < vec4<i64>(0li));
+    return select(r, r + b, other & (r != vec4<i64>(0li)) & (b != vec4<i64>(0li)));
 }
 
 fn shl_i64(x: vec4<i64>, n: vec4<i64>) -> vec4<i64> {
-    return select(vec4<i64>(0li), x << vec4<u32>(min_u64(vec4<u64>(n), vec4<u64>(63lu))), vec4<u64>(n) < vec4<u64>(64lu));
+    let y = x << vec4<u32>(min_u64(vec4<u64>(n), vec4<u64>(63lu)));
+    return select(vec4<i64>(0li), y, vec4<u64>(n) < vec4<u64>(64lu));
 }
 
 fn shr_i64(x: vec4<i64>, n: vec4<i64>) -> vec4<i64> {
@@ -80,7 +85,8 @@ fn mul_add_u64(a: vec4<u64>, b: vec4<u64>, c: vec4<u64>) -> vec4<u64> {
 }
 
 fn div_u64(a: vec4<u64>, b: vec4<u64>) -> vec4<u64> {
-    return select(a / select(b, vec4<u64>(1lu), b == vec4<u64>(0lu)), vec4<u64>(0lu), b == vec4<u64>(0lu));
+    let none = b == vec4<u64>(0lu);
+    return select(a / select(b, vec4<u64>(1lu), none), vec4<u64>(0lu), none);
 }
 
 fn rem_trunc_u64(a: vec4<u64>, b: vec4<u64>) -> vec4<u64> {
@@ -92,9 +98,11 @@ fn rem_floor_u64(a: vec4<u64>, b: vec4<u64>) -> vec4<u64> {
 }
 
 fn shl_u64(x: vec4<u64>, n: vec4<u64>) -> vec4<u64> {
-    return select(vec4<u64>(0lu), x << vec4<u32>(min_u64(vec4<u64>(n), vec4<u64>(63lu))), vec4<u64>(n) < vec4<u64>(64lu));
+    let y = x << vec4<u32>(min_u64(vec4<u64>(n), vec4<u64>(63lu)));
+    return select(vec4<u64>(0lu), y, vec4<u64>(n) < vec4<u64>(64lu));
 }
 
 fn shr_u64(x: vec4<u64>, n: vec4<u64>) -> vec4<u64> {
-    return select(vec4<u64>(0lu), x >> vec4<u32>(min_u64(vec4<u64>(n), vec4<u64>(63lu))), n < vec4<u64>(64lu));
+    let y = x >> vec4<u32>(min_u64(vec4<u64>(n), vec4<u64>(63lu)));
+    return select(vec4<u64>(0lu), y, n < vec4<u64>(64lu));
 }

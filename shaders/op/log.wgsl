@@ -1,7 +1,8 @@
 // Logarithms and the inverse hyperbolic functions, in f32.
 //
-// x = 2^e (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), by bits; ln(1 + f) is a polynomial (cephes), e ln 2 is
-// added in two parts, the longer one exact. log1p hands its argument to the polynomial as f: nothing is lost to 1 + x.
+// x = 2^e (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), by bits; ln(1 + f) is a polynomial
+// (cephes), e ln 2 is added in two parts, the longer one exact. log1p hands its argument to the
+// polynomial as f: nothing is lost to 1 + x.
 
 fn log_poly(f: vec4<f32>, e: vec4<f32>) -> vec4<f32> {
     let z = f * f;
@@ -24,7 +25,8 @@ struct Parts {
     f: vec4<f32>,
 }
 
-// Of a positive finite x; a subnormal one is scaled by 2^32, or taken for its bits where hardware would flush it.
+// Of a positive finite x; a subnormal one is scaled by 2^32, or taken for its bits where hardware
+// would flush it.
 fn log_parts(x: vec4<f32>) -> Parts {
     let b = bitcast<vec4<u32>>(x);
     let tiny = b < vec4<u32>(0x800000u);

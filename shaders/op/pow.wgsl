@@ -13,9 +13,10 @@ fn pow_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     var p = select(r, neg_f32(abs_f32(r)), negative & odd);
     p = nan_where(p, (key(x) < vec4<i32>(0)) & !whole & !is_inf_f32(x));
     p = nan_where(p, is_nan_f32(x) | is_nan_f32(y));
-    // x^0 and 1^y are 1 whatever the other one is; so is (-1)^inf. A subnormal exponent counts as 0.
-    let one = (abs_f32(y) < vec4<f32>(1.1754944e-38)) | (x == vec4<f32>(1.0)) | ((x == vec4<f32>(-1.0)) & is_inf_f32(y));
-    return select(p, vec4<f32>(1.0), one);
+    // x^0 and 1^y are 1 whatever the other one is; so is (-1)^inf. A subnormal exponent counts as
+    // 0.
+    let unit = (x == vec4<f32>(1.0)) | ((x == vec4<f32>(-1.0)) & is_inf_f32(y));
+    return select(p, vec4<f32>(1.0), unit | (abs_f32(y) < vec4<f32>(1.1754944e-38)));
 }
 
 // region alone

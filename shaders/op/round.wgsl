@@ -28,8 +28,8 @@ fn hypot_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return inf_where(abs_f32(high * sqrt(1.0 + ratio * ratio)), is_inf_f32(a) | is_inf_f32(b));
 }
 
-// n less a multiple of d, the multiple cut to 12 bits and d taken in two halves, so that every product is exact. The
-// clamp changes nothing, but keeps compilers from joining the halves.
+// n less a multiple of d, the multiple cut to 12 bits and d taken in two halves, so that every
+// product is exact. The clamp changes nothing, but keeps compilers from joining the halves.
 fn rem_step(n: vec4<f32>, d: vec4<f32>) -> vec4<f32> {
     let q = bitcast<vec4<f32>>(bitcast<vec4<u32>>(trunc(n / d)) & vec4<u32>(0xfffff000u));
     let high = bitcast<vec4<f32>>(bitcast<vec4<u32>>(d) & vec4<u32>(0xfffff000u));
@@ -48,7 +48,8 @@ fn rem_trunc_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     r = rem_step(r, d);
     r = select(r, r + d, r < vec4<f32>(0.0));
     r = select(r, n, n < d);
-    return copysign_f32(nan_where(r, is_inf_f32(a) | (key(b) == vec4<i32>(0)) | is_nan_f32(a) | is_nan_f32(b)), a);
+    let none = is_inf_f32(a) | (key(b) == vec4<i32>(0)) | is_nan_f32(a) | is_nan_f32(b);
+    return copysign_f32(nan_where(r, none), a);
 }
 
 // The remainder of the quotient rounded down: the sign of b.

@@ -1,8 +1,9 @@
 // Circular functions and their inverses, in f32.
 //
-// x = n pi/2 + r, pi/2 taken off in three parts of 8, 11 and 24 bits: n times the first two is exact for |x| <= 8192,
-// the stated domain. Beyond it the result keeps its range, not its meaning. Clamps that change nothing keep compilers
-// from putting the parts together again. Polynomials from cephes.
+// x = n pi/2 + r, pi/2 taken off in three parts of 8, 11 and 24 bits: n times the first two is
+// exact for |x| <= 8192, the stated domain. Beyond it the result keeps its range, not its meaning.
+// Clamps that change nothing keep compilers from putting the parts together again. Polynomials from
+// cephes.
 
 struct Turned {
     n: vec4<i32>,
@@ -19,13 +20,15 @@ fn quarter_turns(x: vec4<f32>) -> Turned {
 
 fn sin_poly(r: vec4<f32>) -> vec4<f32> {
     let z = r * r;
-    let p = fma(fma(vec4<f32>(-1.9515295891e-4), z, vec4<f32>(8.3321608736e-3)), z, vec4<f32>(-1.6666654611e-1));
+    var p = fma(vec4<f32>(-1.9515295891e-4), z, vec4<f32>(8.3321608736e-3));
+    p = fma(p, z, vec4<f32>(-1.6666654611e-1));
     return fma(p * z, r, r);
 }
 
 fn cos_poly(r: vec4<f32>) -> vec4<f32> {
     let z = r * r;
-    let p = fma(fma(vec4<f32>(2.443315711809948e-5), z, vec4<f32>(-1.388731625493765e-3)), z, vec4<f32>(4.166664568298827e-2));
+    var p = fma(vec4<f32>(2.443315711809948e-5), z, vec4<f32>(-1.388731625493765e-3));
+    p = fma(p, z, vec4<f32>(4.166664568298827e-2));
     return fma(p * z, z, fma(vec4<f32>(-0.5), z, vec4<f32>(1.0)));
 }
 
@@ -33,7 +36,8 @@ fn cos_poly(r: vec4<f32>) -> vec4<f32> {
 fn sin_turned(t: Turned, n: vec4<i32>) -> vec4<f32> {
     let odd = (n & vec4<i32>(1)) != vec4<i32>(0);
     let y = select(sin_poly(t.r), cos_poly(t.r), odd);
-    return clamp(select(y, -y, (n & vec4<i32>(2)) != vec4<i32>(0)), vec4<f32>(-1.0), vec4<f32>(1.0));
+    let back = (n & vec4<i32>(2)) != vec4<i32>(0);
+    return clamp(select(y, -y, back), vec4<f32>(-1.0), vec4<f32>(1.0));
 }
 
 fn sin_f32(x: vec4<f32>) -> vec4<f32> {

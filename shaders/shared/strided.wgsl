@@ -1,17 +1,25 @@
 // Where an element of the index space lies in a strided view of it.
 //
-// The index space has `rank` dimensions, innermost first, in p.shape; each view has its strides in p.stride, 8 to a
-// view. Strides may be zero or negative: u32 arithmetic wraps, and so does two's complement. The outermost dimension
-// needs no remainder. Trips: rank - 1, a constant of the pipeline, so that drivers unroll.
+// The index space has `rank` dimensions, innermost first, in p.shape; each view has its strides in
+// p.stride, 8 to a view. Strides may be zero or negative: u32 arithmetic wraps, and so does two's
+// complement. The outermost dimension needs no remainder. Trips: rank - 1, a constant of the
+// pipeline, so that drivers unroll.
 override rank: u32 = 8u;
 
 // region alone
 struct Params {
+    space: vec4<u32>,
     shape: array<vec4<u32>, 2>,
     stride: array<vec4<u32>, 2>,
 }
 @group(1) @binding(0) var<uniform> p: Params;
 // end alone
+
+// The four elements of a quad; past the last of all it is that one again.
+fn elements(q: u32) -> vec4<u32> {
+    let first = p.space.x + 4u * q;
+    return min(vec4<u32>(first) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.space.y));
+}
 
 fn stride_of(view: u32, dim: u32) -> u32 {
     return p.stride[2u * view + (dim >> 2u)][dim & 3u];

@@ -1,6 +1,7 @@
 //! Capabilities of real adapters as literals, for tests that need none of them.
 //!
-//! Each says where its numbers come from: read from the driver itself, or out of the source of what reads it.
+//! Each says where its numbers come from: read from the driver itself, or out of the source of what
+//! reads it.
 
 use super::{Backend, Caps, DeviceType, Feature, Features, Identity, Limits};
 

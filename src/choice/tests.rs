@@ -45,7 +45,10 @@ fn discrete_comes_before_integrated_before_the_rest() {
         assert_eq!(taken(&there, &HARDWARE), Some(last), "best last: {:?}", &order[first..]);
     }
     let there = [of_kind(DeviceType::Integrated), of_kind(DeviceType::Discrete)];
-    assert_eq!(told(&there, &HARDWARE), ["after discrete: its kind comes first", "chosen"]);
+    assert_eq!(
+        told(&there, &HARDWARE),
+        ["after discrete (vulkan): its kind comes first", "chosen"]
+    );
 }
 
 #[test]
@@ -54,12 +57,12 @@ fn software_is_taken_only_when_asked_for() {
     assert_eq!(told(&there, &HARDWARE), ["software, and none was asked for"; 2]);
     assert_eq!(
         told(&there, &ANYTHING),
-        ["chosen", "after llvmpipe (LLVM 15.0.6, 256 bits): its backend comes first"]
+        ["chosen", "after llvmpipe (LLVM 15.0.6, 256 bits) (vulkan): its backend comes first"]
     );
     assert_eq!(taken(&there, &named("llvmpipe")), Some(0), "a name asks for it");
     let there = [lavapipe(), apple_m2()];
     assert_eq!(told(&there, &HARDWARE), ["software, and none was asked for", "chosen"]);
-    assert_eq!(told(&there, &ANYTHING), ["after Apple M2: its kind comes first", "chosen"]);
+    assert_eq!(told(&there, &ANYTHING), ["after Apple M2 (metal): its kind comes first", "chosen"]);
 }
 
 #[test]
@@ -105,7 +108,7 @@ fn several_matches_are_ranked_like_the_best() {
     let twins = [nvidia_vulkan(), nvidia_vulkan()];
     assert_eq!(
         told(&twins, &HARDWARE),
-        ["chosen", "after NVIDIA GeForce RTX 3060: it is listed first"]
+        ["chosen", "after NVIDIA GeForce RTX 3060 (vulkan): it is listed first"]
     );
     assert_eq!(taken(&twins, &named("1")), Some(1), "an index tells twins apart");
 }
@@ -118,7 +121,7 @@ fn one_card_under_two_backends_is_taken_the_more_capable_way() {
     let mut dx12 = dx12_without_dxc();
     dx12.identity.name.clone_from(&vulkan.identity.name);
     let there = [gl, dx12, vulkan];
-    let because = "after NVIDIA GeForce RTX 3060: its backend comes first";
+    let because = "after NVIDIA GeForce RTX 3060 (vulkan): its backend comes first";
     assert_eq!(told(&there, &HARDWARE), [because, because, "chosen"]);
     assert_eq!(taken(&there, &named("geforce dx12")), Some(1));
 }

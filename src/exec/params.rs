@@ -1,4 +1,5 @@
-//! Parameters: one uniform block per batch, written once when it is submitted, bound with dynamic offsets.
+//! Parameters: one uniform block per batch, written once when it is submitted, bound with dynamic
+//! offsets.
 //!
 //! The block is reused by every batch: a write is ordered after the commands submitted before it.
 
@@ -29,8 +30,8 @@ impl Params {
         self.words.len() * 4 + 2 * BYTES_MAX + self.align * 4 > BLOCK_BYTES
     }
 
-    /// Adds the parameters of one dispatch; returns where they begin, in bytes. The block itself is made with the
-    /// first, because submitting must not fail.
+    /// Adds the parameters of one dispatch; returns where they begin, in bytes. The block itself is
+    /// made with the first, because submitting must not fail.
     pub(crate) fn push(&mut self, gpu: &Gpu, words: &[u32]) -> Result<u32> {
         if self.bound.is_none() {
             self.bound = Some(Self::create(gpu)?);
@@ -58,7 +59,8 @@ impl Params {
         gpu.device.create_bind_group_layout(&descriptor)
     }
 
-    /// Schedules the write of what was pushed and starts over; returns the group to bind and the bytes written.
+    /// Schedules the write of what was pushed and starts over; returns the group to bind and the
+    /// bytes written.
     pub(crate) fn write(&mut self, gpu: &Gpu) -> Result<(wgpu::BindGroup, u64)> {
         let words = core::mem::take(&mut self.words);
         let (buffer, group) = match self.bound.take() {

@@ -35,7 +35,8 @@ impl Pipelines {
         if let Some(pipeline) = lock(&self.0).get(&key) {
             return Ok(Arc::clone(pipeline));
         }
-        // Made outside the lock: compilers are slow, and two threads that make the same one do no harm.
+        // Made outside the lock: compilers are slow, and two threads that make the same one do no
+        // harm.
         let pipeline = Arc::new(Pipeline::create(gpu, kernel)?);
         Ok(Arc::clone(lock(&self.0).entry(key).or_insert(pipeline)))
     }
@@ -85,8 +86,8 @@ impl Pipeline {
         })
     }
 
-    /// wgpu tracks usage per buffer, and browsers refuse overlapping writable ranges: what is written must lie in a
-    /// buffer that nothing else of the dispatch lies in.
+    /// wgpu tracks usage per buffer, and browsers refuse overlapping writable ranges: what is
+    /// written must lie in a buffer that nothing else of the dispatch lies in.
     pub(crate) fn check_aliasing(&self, bindings: &[Bound]) -> Result<()> {
         let written = bindings.iter().zip(&self.accesses).filter(|(_, a)| **a == Access::ReadWrite);
         let uses = |id: u64| bindings.iter().filter(|b| b.buffer_id == id).count();

@@ -1,4 +1,5 @@
-//! What can go wrong on a device: memory, limits, loss, and failures that only the driver can explain.
+//! What can go wrong on a device: memory, limits, loss, and failures that only the driver can
+//! explain.
 
 use core::fmt;
 
@@ -29,11 +30,30 @@ pub(crate) struct Shortage {
 
 #[derive(Debug)]
 pub(crate) enum DeviceCause {
-    OutOfMemory { shortage: Shortage, capped: bool },
-    TooLarge { what: &'static str, requested: u64, limit: &'static str, available: u64 },
-    Lost { reason: &'static str, message: String, last: String },
-    Driver { doing: String, message: String },
-    Devices { left: String, right: String },
+    OutOfMemory {
+        shortage: Shortage,
+        capped: bool,
+    },
+    TooLarge {
+        what: &'static str,
+        requested: u128,
+        limit: &'static str,
+        available: u64,
+        unit: &'static str,
+    },
+    Lost {
+        reason: &'static str,
+        message: String,
+        last: String,
+    },
+    Driver {
+        doing: String,
+        message: String,
+    },
+    Devices {
+        left: String,
+        right: String,
+    },
 }
 
 impl fmt::Display for DeviceCause {
@@ -50,8 +70,8 @@ impl fmt::Display for DeviceCause {
                      largest free {largest}, cap {cap}"
                 )
             }
-            Self::TooLarge { what, requested, limit, available } => {
-                write!(f, "{what} needs {requested}, {limit} is {available}")
+            Self::TooLarge { what, requested, limit, available, unit } => {
+                write!(f, "{what} needs {requested} {unit}, {limit} is {available}")
             }
             Self::Lost { reason, message, last } => {
                 write!(f, "device lost ({reason}): {message}; last submitted: {last}")

@@ -1,15 +1,16 @@
 //! Waiting for the device without blocking whoever does not want to be blocked.
 //!
-//! A browser calls back by itself. Natively somebody has to poll: a blocking call polls on its own thread
-//! ([`Drive::Block`]); an `await` leaves it to one waiting thread per device, started when it is first needed
-//! ([`Drive::Wake`]). Dropping a [`Mapped`] cancels it: the buffer is dropped with whoever owned it.
+//! A browser calls back by itself. Natively somebody has to poll: a blocking call polls on its own
+//! thread ([`Drive::Block`]); an `await` leaves it to one waiting thread per device, started when
+//! it is first needed ([`Drive::Wake`]). Dropping a [`Mapped`] cancels it: the buffer is dropped
+//! with whoever owned it.
 
 use core::future::Future;
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll, Waker};
 use std::sync::{Arc, Mutex, mpsc};
 
-use super::{Gpu, cause::DeviceCause, gl_lock, lock};
+use super::{Gpu, gl_lock, lock};
 use crate::caps::Backend;
 use crate::error::Result;
 
@@ -73,11 +74,7 @@ impl<'a> Mapped<'a> {
     fn outcome(&self) -> Option<Result<()>> {
         let outcome = lock(&self.signal).outcome.take()?;
         // A map that completed has its data, even if the device was lost meanwhile.
-        Some(outcome.map_err(|error| {
-            self.gpu.alive().err().unwrap_or_else(|| {
-                DeviceCause::Driver { doing: "mapping".into(), message: error.to_string() }.into()
-            })
-        }))
+        Some(outcome.map_err(|error| self.gpu.blame("mapping", &error)))
     }
 }
 

@@ -4,7 +4,9 @@
 //! conversion. One routine walks the runs for reading and for writing.
 
 use crate::dtype::DType;
+use crate::error::Result;
 use crate::layout::Layout;
+use crate::shape::Shape;
 
 /// Host bytes and where each element lies in them. The layout is collapsed and stays inside.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +15,15 @@ pub(crate) struct ByteView<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) layout: Layout,
 }
+
+/// Bytes that a processor fetches at once.
+const LINE: usize = 64;
+
+/// Elements of a tile: lines of a column by a few lines of a row, in the first-level cache.
+const TILE: usize = 1024;
+
+/// Source bytes that a transposition wants to see at once: sixteen rows of 8192 numbers.
+const STRIP_BYTES: usize = 512 << 10;
 
 /// Elements that follow each other on the innermost axis.
 struct Run {
@@ -37,11 +48,23 @@ fn runs(layout: &Layout, first: usize, len: usize, mut each: impl FnMut(Run)) {
 }
 
 impl<'a> ByteView<'a> {
+    /// The bytes of elements that lie together.
+    pub(crate) fn dense(dtype: DType, bytes: &'a [u8]) -> Result<Self> {
+        let shape = Shape::new([bytes.len() / dtype.width()])?;
+        Ok(Self { dtype, bytes, layout: Layout::dense(shape) })
+    }
+
     /// Elements `first..first + len` where they lie, if they lie together.
     pub(crate) fn slice(&self, first: usize, len: usize) -> Option<&'a [u8]> {
         let width = self.dtype.width();
         let start = (self.layout.offset() + first) * width;
         self.layout.is_dense().then(|| self.bytes.get(start..start + len * width)).flatten()
+    }
+
+    /// How many elements to gather at once, beyond those that are at hand anyway: where columns lie
+    /// together, each line that is fetched should serve as many rows as it holds.
+    pub(crate) fn strip(&self) -> Option<usize> {
+        transposed(&self.layout, self.dtype.width()).map(|_| STRIP_BYTES / self.dtype.width())
     }
 
     /// Copies elements from `first` on, in row-major order, until `out` is full.
@@ -55,19 +78,90 @@ impl<'a> ByteView<'a> {
     }
 }
 
-/// Copies `from`, elements in row-major order, to where `layout` has elements `first..`.
-pub(crate) fn scatter(width: usize, to: &mut [u8], layout: &Layout, first: usize, from: &[u8]) {
-    match width {
-        1 => scatter_by::<1>(to, layout, first, from),
-        2 => scatter_by::<2>(to, layout, first, from),
-        4 => scatter_by::<4>(to, layout, first, from),
-        _ => scatter_by::<8>(to, layout, first, from),
-    }
-}
-
 fn gather<const W: usize>(bytes: &[u8], layout: &Layout, first: usize, out: &mut [u8]) {
     let (from, _) = bytes.as_chunks::<W>();
     let (mut out, _) = out.as_chunks_mut::<W>();
+    let mut at = first;
+    while let Some(Rows { rows, len, strides }) = transposed(layout, W).filter(|_| !out.is_empty())
+    {
+        // Whole rows, as many as there are before the next axis moves.
+        let whole = if at % len == 0 { (out.len() / len).min(rows - at / len % rows) } else { 0 };
+        let n = if whole > 0 { whole * len } else { (len - at % len).min(out.len()) };
+        let (now, later) = core::mem::take(&mut out).split_at_mut(n);
+        if whole > 0 {
+            transpose(from, layout.place(at), strides, now, len);
+        } else {
+            gather_runs(from, layout, at, now);
+        }
+        out = later;
+        at += n;
+    }
+    gather_runs(from, layout, at, out);
+}
+
+/// The two innermost axes of a layout where each element of a row lies in another line, and
+/// elements of a column share them.
+struct Rows {
+    rows: usize,
+    len: usize,
+    strides: [isize; 2],
+}
+
+fn transposed(layout: &Layout, width: usize) -> Option<Rows> {
+    let (dims, strides) = (layout.shape().dims(), layout.strides());
+    let (&[.., rows, len], &[.., outer, inner]) = (dims, strides) else { return None };
+    let apart = |stride: isize| stride.unsigned_abs().saturating_mul(width) >= LINE;
+    (apart(inner) && !apart(outer) && outer != 0 && rows > 1).then_some(Rows {
+        rows,
+        len,
+        strides: [outer, inner],
+    })
+}
+
+/// Copies whole rows of `len` elements, tile by tile.
+fn transpose<const W: usize>(
+    from: &[[u8; W]],
+    place: usize,
+    [outer, inner]: [isize; 2],
+    out: &mut [[u8; W]],
+    len: usize,
+) {
+    let height = LINE / W;
+    let width = TILE / height;
+    let mut tile = [[0; W]; TILE];
+    let step = |place: usize, n: usize, stride: isize| {
+        place.wrapping_add_signed((n as isize).wrapping_mul(stride))
+    };
+    for (band, out) in out.chunks_mut(height * len).enumerate() {
+        let place = step(place, band * height, outer);
+        let rows = out.len() / len;
+        for left in (0..len).step_by(width) {
+            let columns = width.min(len - left);
+            for column in 0..columns {
+                let place = step(place, left + column, inner);
+                let cells = tile.iter_mut().skip(column).step_by(width);
+                if outer == 1 {
+                    let line = &from[place..place + rows];
+                    cells.zip(line).for_each(|(to, from)| *to = *from);
+                } else {
+                    for (row, to) in cells.take(rows).enumerate() {
+                        *to = from[step(place, row, outer)];
+                    }
+                }
+            }
+            for (row, cells) in tile.chunks(width).take(rows).enumerate() {
+                out[row * len + left..][..columns].copy_from_slice(&cells[..columns]);
+            }
+        }
+    }
+}
+
+fn gather_runs<const W: usize>(
+    from: &[[u8; W]],
+    layout: &Layout,
+    first: usize,
+    mut out: &mut [[u8; W]],
+) {
     runs(layout, first, out.len(), |run| {
         let (now, later) = core::mem::take(&mut out).split_at_mut(run.len);
         out = later;
@@ -83,12 +177,12 @@ fn gather<const W: usize>(bytes: &[u8], layout: &Layout, first: usize, out: &mut
     });
 }
 
-fn scatter_by<const W: usize>(to: &mut [u8], layout: &Layout, first: usize, from: &[u8]) {
-    let (to, _) = to.as_chunks_mut::<W>();
-    let (mut from, _) = from.as_chunks::<W>();
+/// Copies `from`, elements in row-major order, to where `layout` has elements `first..`.
+pub(crate) fn scatter<T: Copy>(to: &mut [T], layout: &Layout, first: usize, from: &[T]) {
+    let mut rest = from;
     runs(layout, first, from.len(), |run| {
-        let (now, later) = from.split_at(run.len);
-        from = later;
+        let (now, later) = rest.split_at(run.len);
+        rest = later;
         if run.stride == 1 {
             to[run.place..run.place + run.len].copy_from_slice(now);
             return;

@@ -125,12 +125,11 @@ fn to_float<S: Source, T: Target<S::Wide>>(
     dst: &mut [u8],
     tally: &mut Tally,
 ) -> Result<(), OutOfRange> {
-    let mut backs = [S::Wide::default(); PIECE];
     each_piece(src, first, dst, |src, first, dst| {
         match S::INTEGER {
             Some(value) if !all_wide(src) => convert_large(src, first, dst, value, tally),
             _ if const { S::DTYPE.fits_in(T::DTYPE) } => widen::<S, T>(src, dst, tally),
-            _ => narrow::<S, T>(src, first, dst, &mut backs[..src.len()], tally),
+            _ => narrow::<S, T>(src, first, dst, tally),
         }
         Ok(())
     })
@@ -196,15 +195,9 @@ fn widen<S: Source, T: Target<S::Wide>>(src: &[S], dst: &mut [T], tally: &mut Ta
     tally.exact += src.len() as u64 - nan;
 }
 
-fn narrow<S: Source, T: Target<S::Wide>>(
-    src: &[S],
-    first: u64,
-    dst: &mut [T],
-    backs: &mut [S::Wide],
-    tally: &mut Tally,
-) {
+fn narrow<S: Source, T: Target<S::Wide>>(src: &[S], first: u64, dst: &mut [T], tally: &mut Tally) {
     let bounds = [tally.abs_error_max, tally.rel_error_max].map(Worst::bound);
-    let Survey { unequal, flushed, infinite, worse } = survey(src, dst, backs, bounds);
+    let Survey { unequal, flushed, infinite, worse } = survey(src, dst, bounds);
     let census = if infinite > 0 { census(src) } else { Census::default() };
     let overflowed = infinite - census.nan - census.infinite;
     let changed = unequal - census.nan;
@@ -217,12 +210,12 @@ fn narrow<S: Source, T: Target<S::Wide>>(
     if census.nan > 0 {
         write_nans::<S, T>(src, dst);
     }
-    let pairs = || src.iter().map(|v| v.wide()).zip(backs.iter().copied());
+    let pairs = || src.iter().map(|v| v.wide()).map(|wide| (wide, T::nearest(wide).1));
     if changed > 0 && tally.first_changed.is_none() {
         let change = pairs().position(|(wide, back)| !is_nan(wide) && back != wide);
         tally.first_changed = change.map(|i| first + i as u64);
     }
-    if worse > 0 && exceeds(src, backs, bounds) {
+    if worse > 0 && exceeds::<S, T>(src, bounds) {
         for (index, (wide, back)) in (first..).zip(pairs()) {
             let error = back.minus(wide).abs();
             if error < S::Wide::INFINITY {

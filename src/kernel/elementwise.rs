@@ -12,7 +12,8 @@ use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::Target;
 
-/// Records `make`'s kernel over `shape`; the layouts of the inputs are views of that shape. The result is dense.
+/// Records `make`'s kernel over `shape`; the layouts of the inputs are views of that shape. The
+/// result is dense.
 pub(crate) fn record(
     engine: &Engine,
     target: Target,
@@ -22,7 +23,8 @@ pub(crate) fn record(
     make: &Make<'_>,
     scalars: &[u32],
 ) -> Result<Arc<Value>> {
-    // Views that windows cannot be cut through are copied first; the copies live until the command is recorded.
+    // Views that windows cannot be cut through are copied first; the copies live until the command
+    // is recorded.
     let inputs: Vec<Operand> =
         inputs.iter().map(|input| reachable(engine, target, input)).collect::<Result<_>>()?;
     let held = inputs.iter().map(|i| Held::new(&i.value, i.layout, i.dtype));
@@ -38,7 +40,8 @@ pub(crate) fn record(
     Ok(value)
 }
 
-/// The operand itself, or a dense copy if its view spans segments in a way that windows cannot follow.
+/// The operand itself, or a dense copy if its view spans segments in a way that windows cannot
+/// follow.
 fn reachable(engine: &Engine, target: Target, operand: &Operand) -> Result<Operand> {
     let held = Held::new(&operand.value, operand.layout, operand.dtype)?;
     if held.is_dense() || held.is_in_one_segment() {

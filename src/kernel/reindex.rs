@@ -25,7 +25,8 @@ pub(crate) fn contiguous(engine: &Engine, target: Target, from: &Operand) -> Res
     elementwise::record(engine, target, shape, inputs, from.dtype, &make, &[])
 }
 
-/// The copy by tiles, where the view is a transposition in whole tiles and both sides lie in one segment.
+/// The copy by tiles, where the view is a transposition in whole tiles and both sides lie in one
+/// segment.
 fn transposed(engine: &Engine, target: Target, from: &Operand) -> Result<Option<Arc<Value>>> {
     let held = Held::new(&from.value, from.layout, from.dtype)?;
     let shape = from.layout.shape();
@@ -56,8 +57,8 @@ fn transposed(engine: &Engine, target: Target, from: &Operand) -> Result<Option<
     Ok(Some(value))
 }
 
-/// A dense copy of a view that spans several segments: one pass per source segment, each of which writes the
-/// elements that lie in it and leaves the others as they are.
+/// A dense copy of a view that spans several segments: one pass per source segment, each of which
+/// writes the elements that lie in it and leaves the others as they are.
 pub(super) fn gather(engine: &Engine, target: Target, from: &Operand) -> Result<Arc<Value>> {
     let source = Held::new(&from.value, from.layout, from.dtype)?;
     let (shape, form) = (from.layout.shape(), Form::moving(from.dtype.width()));
@@ -68,9 +69,9 @@ pub(super) fn gather(engine: &Engine, target: Target, from: &Operand) -> Result<
     let span = from.layout.span();
     let reach = (u32::MAX as usize).saturating_add(1);
     if span.len() > reach {
-        let (what, limit) = ("a view across segments", "the reach of an index");
-        let (requested, available) = (span.len() as u64, reach as u64);
-        return Err(DeviceCause::TooLarge { what, requested, limit, available }.into());
+        let (what, limit, unit) = ("a view across segments", "the reach of an index", "elements");
+        let (requested, available) = (span.len() as u128, reach as u64);
+        return Err(DeviceCause::TooLarge { what, requested, limit, available, unit }.into());
     }
     for index in span.start / source.segment..=(span.end - 1) / source.segment {
         let mut part = Held::new(&from.value, from.layout, from.dtype)?;

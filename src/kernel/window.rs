@@ -33,8 +33,8 @@ impl Operation<'_> {
         self.split(shape, &layouts, 0)
     }
 
-    /// Splits by the outermost axis until one index space reaches everything. The output is dense, so the halves
-    /// follow each other; `first` is where this part begins in it.
+    /// Splits by the outermost axis until one index space reaches everything. The output is dense,
+    /// so the halves follow each other; `first` is where this part begins in it.
     fn split(&self, shape: &Shape, layouts: &[Layout], first: usize) -> Result<()> {
         let elements = shape.elements();
         if elements == 0 {
@@ -49,9 +49,9 @@ impl Operation<'_> {
         let middle = (dim / 2).next_multiple_of(4);
         let middle = if middle < dim { middle } else { dim / 2 };
         if middle * (elements / dim) % 4 != 0 {
-            let (what, limit) = ("the index space of a ragged view", "the largest");
-            let (requested, available) = (elements as u64, SPACE_MAX as u64);
-            return Err(DeviceCause::TooLarge { what, requested, limit, available }.into());
+            let (what, limit, unit) = ("a ragged view", "the largest index space", "elements");
+            let (requested, available) = (elements as u128, SPACE_MAX as u64);
+            return Err(DeviceCause::TooLarge { what, requested, limit, available, unit }.into());
         }
         for range in [0..middle, middle..dim] {
             let begin = range.start * (elements / dim);
@@ -98,7 +98,8 @@ impl Operation<'_> {
             let index = input.part.unwrap_or(touched / input.segment);
             bindings.push(Bound::from(&input.pieces[index]));
             let strides = layout.strides().iter().map(|&s| s as i64).collect();
-            // A pass over one segment of several may begin before it: indices wrap, and so does this.
+            // A pass over one segment of several may begin before it: indices wrap, and so does
+            // this.
             #[expect(clippy::cast_possible_truncation, reason = "indices are modulo 2^32")]
             let offset = begin.wrapping_sub(index * input.segment) as u32;
             views.push(View { offset, strides });
@@ -127,6 +128,6 @@ fn small(n: usize) -> u32 {
 
 /// Shapes have at most as many axes as a space.
 fn too_deep() -> Error {
-    let (what, limit) = ("an index space", "axes");
-    DeviceCause::TooLarge { what, requested: 9, limit, available: 8 }.into()
+    let (what, limit, unit) = ("an index space", "the largest rank", "axes");
+    DeviceCause::TooLarge { what, requested: 9, limit, available: 8, unit }.into()
 }

@@ -2,16 +2,17 @@
 
 use core::fmt::Write as _;
 
-use super::Op;
+use super::{Exact, Op, Value};
 use crate::dtype::DType;
-use crate::reference::{Exact, Value};
 
-/// How far a float result may lie from the exact value, computed from the operands as they are stored.
+/// How far a float result may lie from the exact value, computed from the operands as they are
+/// stored.
 ///
-/// The distance is at most the larger of `abs` and `ulp + grow * |log2 exact|` units in the last place of the
-/// computing type (f32; f64 for f64), and half a unit of the stored type where that is narrower. Units are those of
-/// the exact value, or of the largest term it was made from where terms may cancel ([`Exact::scale`]). Subnormal f32
-/// operands and results may count as zero, as WGSL allows, unless the operation is done on bits.
+/// The distance is at most the larger of `abs` and `ulp + grow * |log2 exact|` units in the last
+/// place of the computing type (f32; f64 for f64), and half a unit of the stored type where that is
+/// narrower. Units are those of the exact value, or of the largest term it was made from where
+/// terms may cancel ([`Exact::scale`]). Subnormal f32 operands and results may count as zero, as
+/// WGSL allows, unless the operation is done on bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
     /// Units in the last place.
@@ -70,7 +71,8 @@ impl Bound {
         if rounded == got {
             return true;
         }
-        let smallest = if compute == DType::F64 { f64::MIN_POSITIVE } else { f64::from(f32::MIN_POSITIVE) };
+        let smallest =
+            if compute == DType::F64 { f64::MIN_POSITIVE } else { f64::from(f32::MIN_POSITIVE) };
         if self.is_exact() {
             return self.flush && exact.abs() < smallest && got == 0.0;
         }
@@ -79,7 +81,8 @@ impl Bound {
         let allowed = (self.ulp + growth) * unit(compute, magnitude);
         let stored = if dtype == compute { 0.0 } else { 0.5 * unit(dtype, exact.abs() + allowed) };
         let slack = allowed.max(self.abs) + stored;
-        // Past the largest finite value by no more than the slack, either side of the edge is right.
+        // Past the largest finite value by no more than the slack, either side of the edge is
+        // right.
         let edge = largest(dtype);
         if got.is_infinite() {
             return exact.signum() == got.signum() && exact.abs() + slack >= edge;
@@ -88,7 +91,8 @@ impl Bound {
     }
 }
 
-/// The nearest value of a float dtype, ties to even. By arithmetic: `half` cuts an f64 to its upper half first.
+/// The nearest value of a float dtype, ties to even. By arithmetic: `half` cuts an f64 to its upper
+/// half first.
 #[must_use]
 pub(crate) fn round_to(dtype: DType, x: f64) -> f64 {
     if dtype == DType::F64 || !x.is_finite() {
@@ -127,7 +131,11 @@ fn unit(dtype: DType, x: f64) -> f64 {
 /// 2^n, for every n that f64 has.
 fn power(n: i32) -> f64 {
     // `powi` squares its way there and loses the subnormal ones.
-    if n >= -1022 { f64::from_bits(((n + 1023) as u64) << 52) } else { f64::from_bits(1 << (n + 1074)) }
+    if n >= -1022 {
+        f64::from_bits(((n + 1023) as u64) << 52)
+    } else {
+        f64::from_bits(1 << (n + 1074))
+    }
 }
 
 /// The contract of every operation, as a table for the documentation.

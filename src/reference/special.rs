@@ -13,7 +13,8 @@ pub(super) fn erfc(x: f64) -> f64 {
     if x > 27.5 {
         return 0.0;
     }
-    // erfc(x) = e^(-x^2) / (x sqrt pi) / (1 + 1/(2x^2) / (1 + 2/(2x^2) / (1 + ...))), from the far end.
+    // erfc(x) = e^(-x^2) / (x sqrt pi) / (1 + 1/(2x^2) / (1 + 2/(2x^2) / (1 + ...))), from the far
+    // end.
     let q = 0.5 / (x * x);
     let tail = (1..=200).rev().fold(1.0, |f, k| 1.0 + f64::from(k) * q / f);
     (-x * x).exp() / (x * PI.sqrt()) / tail

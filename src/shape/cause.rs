@@ -10,6 +10,7 @@ pub(crate) enum ShapeCause {
     Rank { rank: usize, rank_max: usize },
     Elements { dims: Vec<usize> },
     Axis { axis: usize, shape: Shape },
+    NewAxis { axis: usize, shape: Shape },
     Broadcast { a: Shape, b: Shape, axis: usize, left: usize, right: usize },
     BroadcastTo { from: Shape, to: Shape },
     Count { elements: usize, shape: Shape },
@@ -23,6 +24,7 @@ pub(crate) enum ShapeCause {
     Outside { lowest: i128, highest: i128, elements: usize },
     Overlap { shape: Shape, strides: Vec<isize> },
     Window { axis: usize, size: usize, step: usize, dim: usize },
+    Same { what: &'static str, left: Shape, right: Shape },
     NotOne { shape: Shape },
 }
 
@@ -37,6 +39,9 @@ impl fmt::Display for ShapeCause {
             }
             Self::Axis { axis, shape } => {
                 write!(f, "axis {axis} does not exist in {shape} of rank {}", shape.rank())
+            }
+            Self::NewAxis { axis, shape } => {
+                write!(f, "no place for a new axis {axis} in {shape} of rank {}", shape.rank())
             }
             Self::Broadcast { a, b, axis, left, right } => {
                 write!(f, "{a} and {b} do not broadcast: {left} against {right} on axis {axis}")
@@ -62,7 +67,11 @@ impl fmt::Display for ShapeCause {
             }
             Self::Squeeze { axis, dim } => write!(f, "axis {axis} has length {dim}, not 1"),
             Self::Strides { strides, rank } => {
-                write!(f, "{strides} strides for a shape of rank {rank}")
+                let plural = if *strides == 1 { "" } else { "s" };
+                write!(f, "{strides} stride{plural} for a shape of rank {rank}")
+            }
+            Self::Outside { lowest, .. } if *lowest < 0 => {
+                write!(f, "layout reaches element {lowest}, before the first")
             }
             Self::Outside { lowest, highest, elements } => {
                 write!(f, "layout reaches elements {lowest} to {highest}, data has {elements}")
@@ -74,6 +83,9 @@ impl fmt::Display for ShapeCause {
                 f,
                 "windows of {size} with step {step} do not exist on axis {axis} of length {dim}"
             ),
+            Self::Same { what, left, right } => {
+                write!(f, "{what}: left {left}, right {right}")
+            }
             Self::NotOne { shape } => {
                 write!(f, "{shape} has {} elements, not 1", shape.elements())
             }
@@ -115,12 +127,14 @@ impl Cause for ShapeCause {
             Self::NotOne { .. } => "`to_vec()` reads any number of elements".into(),
             Self::Elements { .. }
             | Self::Axis { .. }
+            | Self::NewAxis { .. }
             | Self::Reshape { .. }
             | Self::Range { .. }
             | Self::Permutation { .. }
             | Self::Squeeze { .. }
             | Self::Strides { .. }
-            | Self::Window { .. } => return None,
+            | Self::Window { .. }
+            | Self::Same { .. } => return None,
         };
         Some(help)
     }

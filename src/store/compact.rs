@@ -1,7 +1,7 @@
 //! Compaction: tensors in thinly used slabs move into the free slots of fuller ones, on the device.
 //!
-//! The tensors do not notice: only their places change, under the device's lock, and the copies are ordered with
-//! every command before and after. A pinned tensor stays where it is.
+//! The tensors do not notice: only their places change, under the device's lock, and the copies are
+//! ordered with every command before and after. A pinned tensor stays where it is.
 
 use super::pool::{Pool, Slab};
 use super::{Piece, Storage};

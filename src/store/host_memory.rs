@@ -1,6 +1,7 @@
 //! How much memory the host has to spare, for adapters that live in it.
 //!
-//! A software adapter overcommits: it grants any allocation until the process is killed. So it is capped.
+//! A software adapter overcommits: it grants any allocation until the process is killed. So it is
+//! capped.
 
 /// Of the memory that is free, this much in percent.
 const CAP_PERCENT: u64 = 80;

@@ -1,8 +1,8 @@
 //! The pool: slabs of equal slots for small segments, whole buffers kept for reuse for large ones.
 //!
-//! Four slot sizes per octave keep padding under a quarter of a small tensor and under an eighth on average. A
-//! slab's slots are interchangeable, so slabs do not fragment inside; they can only be thinly used, which
-//! [`compact`](super::compact) mends.
+//! Four slot sizes per octave keep padding under a quarter of a small tensor and under an eighth on
+//! average. A slab's slots are interchangeable, so slabs do not fragment inside; they can only be
+//! thinly used, which [`compact`](super::compact) mends.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -138,7 +138,8 @@ impl Pool {
         (if open { 0 } else { slot * self.slots(slot) }, slot)
     }
 
-    /// The slots of a class's next slab: each is twice the one before, so that a few tensors reserve little.
+    /// The slots of a class's next slab: each is twice the one before, so that a few tensors
+    /// reserve little.
     fn slots(&self, slot_bytes: u64) -> u64 {
         let slabs = self.slabs.get(&slot_bytes).map_or(0, Vec::len);
         let bytes = SLAB_BYTES_MAX.min(SLAB_BYTES_MIN << slabs.min(16));

@@ -2,14 +2,15 @@
 
 use crate::caps::Caps;
 
-/// Segments begin at multiples of this, so that whatever widths two tensors have, a boundary of one is aligned for
-/// a binding of the other (256 bytes at most, times 8 for the ratio of widths).
+/// Segments begin at multiples of this, so that whatever widths two tensors have, a boundary of one
+/// is aligned for a binding of the other (256 bytes at most, times 8 for the ratio of widths).
 const GRAIN: u64 = 64 << 10;
 
 /// Below this, cutting smaller segments is not what memory is short of.
 const HALVING_MIN: u64 = 8 << 20;
 
-/// A tensor's bytes are padded to this, so that a shader may load and store whole quads of any dtype.
+/// A tensor's bytes are padded to this, so that a shader may load and store whole quads of any
+/// dtype.
 pub(crate) const PAD: u64 = 32;
 
 /// The segment size of an adapter.
@@ -20,14 +21,16 @@ pub(crate) struct Segments {
 }
 
 impl Segments {
-    /// One grain below the binding limit, so that a window may begin before and end after what it needs.
+    /// One grain below the binding limit, so that a window may begin before and end after what it
+    /// needs.
     pub(crate) fn new(caps: &Caps) -> Self {
         let largest = caps.limits.binding_bytes_max.min(caps.limits.buffer_bytes_max);
         let whole = largest / GRAIN * GRAIN;
         Self { bytes_max: if whole > GRAIN { whole - GRAIN } else { largest / PAD * PAD } }
     }
 
-    /// The next smaller segment size to try when memory is fragmented; `None` when that would not help.
+    /// The next smaller segment size to try when memory is fragmented; `None` when that would not
+    /// help.
     pub(crate) fn halved(segment_bytes: u64) -> Option<u64> {
         let half = segment_bytes / 2 / GRAIN * GRAIN;
         (half >= HALVING_MIN).then_some(half)

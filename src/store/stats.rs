@@ -38,7 +38,8 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// How much of the free memory is *not* in its largest range, in percent: 0 when all of it is one range.
+    /// How much of the free memory is *not* in its largest range, in percent: 0 when all of it is
+    /// one range.
     #[must_use]
     pub fn fragmentation_percent(&self) -> u64 {
         let scattered = self.bytes_pooled.saturating_sub(self.bytes_largest_free);

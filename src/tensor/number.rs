@@ -8,8 +8,9 @@ use crate::reference::Value;
 
 /// A number that stands beside a tensor.
 ///
-/// It becomes an element of the tensor's dtype: an integer must be exact there, a float is rounded as a literal of
-/// that dtype would be, and anything that cannot be - 0.5 beside an `i32` tensor, 300 beside a `u8` one, 1e300 beside
+/// It becomes an element of the tensor's dtype: an integer must be exact there, a float is rounded
+/// as a literal of that dtype would be, and anything that cannot be - 0.5 beside an `i32` tensor,
+/// 300 beside a `u8` one, 1e300 beside
 /// `f32` - is an error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scalar(Value);

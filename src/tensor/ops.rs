@@ -54,11 +54,12 @@ fn memory_order(layout: &Layout) -> Vec<usize> {
     axes
 }
 
-/// The order of axes in which a result is stored: that of the first operand that has an element of its own for each
-/// of the result's, so that `x.t() + 1` walks memory as `x` does.
+/// The order of axes in which a result is stored: that of the first operand that has an element of
+/// its own for each of the result's, so that `x.t() + 1` walks memory as `x` does.
 fn stored_order(shape: &Shape, layouts: &[Layout]) -> Vec<usize> {
     let full = |l: &&Layout| {
-        l.shape() == shape && l.shape().dims().iter().zip(l.strides()).all(|(&d, &s)| d <= 1 || s != 0)
+        l.shape() == shape
+            && l.shape().dims().iter().zip(l.strides()).all(|(&d, &s)| d <= 1 || s != 0)
     };
     let leader = layouts.iter().find(full).filter(|l| !l.is_dense());
     leader.map_or_else(|| (0..shape.rank()).collect(), memory_order)
@@ -75,15 +76,16 @@ fn inverse(axes: &[usize]) -> Vec<usize> {
 impl Tensor {
     /// Applies an operation to this and as many others as it takes; every named method is this one.
     ///
-    /// Shapes, dtypes and devices are checked now; numbers take the dtype of this tensor. The result is computed when
-    /// it is needed, in one kernel with what it is computed from.
+    /// Shapes, dtypes and devices are checked now; numbers take the dtype of this tensor. The
+    /// result is computed when it is needed, in one kernel with what it is computed from.
     pub fn apply(&self, op: Op, others: &[Other]) -> Result<Self> {
         let mut operands = vec![Other::Tensor(self.clone())];
         operands.extend_from_slice(others);
         apply(&self.device, op, &operands)
     }
 
-    /// As another dtype, with the semantics of Rust's `as`: integers saturate, NaN becomes 0, floats round to nearest.
+    /// As another dtype, with the semantics of Rust's `as`: integers saturate, NaN becomes 0,
+    /// floats round to nearest.
     pub fn cast(&self, to: DType) -> Result<Self> {
         self.device.plan().accept(to).map_err(|error| error.during("cast"))?;
         if to == self.dtype {
@@ -125,7 +127,8 @@ fn deferred(
     deferred_as(device, what, shape, dtype, operands, dtype)
 }
 
-/// The node for an operation, stored in the memory order of its leading operand, and the view that undoes it.
+/// The node for an operation, stored in the memory order of its leading operand, and the view that
+/// undoes it.
 fn deferred_as(
     device: &crate::Device,
     what: What,
@@ -245,7 +248,8 @@ methods! {
     choose(yes no) Where "Where this (a bool tensor) holds, `yes`, else `no`.";
 }
 
-/// Operators between tensors, `Result`s of tensors (on the left) and numbers (on either side), borrowed or not.
+/// Operators between tensors, `Result`s of tensors (on the left) and numbers (on either side),
+/// borrowed or not.
 macro_rules! operators {
     ($($trait:ident $method:ident $op:ident;)*) => {$(
         impl<O: Into<Other>> ops::$trait<O> for &Tensor {

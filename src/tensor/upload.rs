@@ -1,6 +1,6 @@
 //! From host data to a tensor: negotiated, carried, and accounted for.
 
-use core::panic::Location;
+use std::sync::Arc;
 
 use super::Tensor;
 use crate::clock::Stopwatch;
@@ -12,39 +12,65 @@ use crate::exec::Value;
 use crate::host::HostView;
 use crate::host::bytes::ByteView;
 use crate::layout::Layout;
-use crate::ledger::{Crossing, Direction};
+use crate::ledger::{Direction, Entry, Site};
 use crate::plan::How;
 use crate::shape::IntoShape;
+use crate::store::Storage;
 use crate::transfer::{Receipt, Rules, Source, up};
 
-/// One upload, decided before it begins.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Order {
-    pub(crate) to: DType,
-    pub(crate) how: How,
-    pub(crate) rules: Rules,
+/// One upload, decided before a byte moves.
+#[derive(Debug)]
+pub(crate) struct Order<'a> {
+    source: Source<'a>,
+    from: DType,
+    layout_from: Layout,
+    how: How,
+    /// Bytes on the device.
+    pub(crate) bytes: u64,
+}
+
+impl<'a> Order<'a> {
+    fn new(
+        view: ByteView<'a>,
+        layout_from: Layout,
+        to: DType,
+        how: How,
+        rules: Rules,
+    ) -> Result<Self> {
+        let (from, source) = (view.dtype, Source::new(view, to, rules)?);
+        let bytes = Engine::bytes_of(layout_from.shape(), to)?;
+        Ok(Self { source, from, layout_from, how, bytes })
+    }
+
+    /// The dtype on the device.
+    pub(crate) const fn to(&self) -> DType {
+        self.source.to
+    }
 }
 
 impl Device {
     /// Carries row-major host data to the device under the device's policy.
     ///
-    /// The tensor arrives bit-exact, or converted with a receipt that counts what changed, or not at all.
+    /// The tensor arrives bit-exact, or converted with a receipt that counts what changed, or not
+    /// at all.
     #[track_caller]
     pub fn upload<T: Element>(
         &self,
         data: &[T],
         shape: impl IntoShape,
     ) -> Result<(Tensor, Receipt)> {
-        self.carry(&HostView::new(data, shape)?, "upload", Location::caller())
+        let view = HostView::new(data, shape)?;
+        self.execute(&self.order(view.bytes(), *view.layout())?, Site::of("upload"))
     }
 
     /// Carries host data of any layout; on the device it is row-major.
     #[track_caller]
     pub fn upload_view<T: Element>(&self, view: &HostView<'_, T>) -> Result<(Tensor, Receipt)> {
-        self.carry(view, "upload_view", Location::caller())
+        self.execute(&self.order(view.bytes(), *view.layout())?, Site::of("upload_view"))
     }
 
-    /// Carries row-major host data as another dtype, named here: the call itself is the permission to convert.
+    /// Carries row-major host data as another dtype, named here: the call itself is the permission
+    /// to convert.
     #[track_caller]
     pub fn upload_as<T: Element>(
         &self,
@@ -60,25 +86,14 @@ impl Device {
             // The plan would convert once more: one step straight to what it stores.
             (false, false) => How::Converted { to: stored, lossless: false },
         };
-        let rules = self.rules(how);
-        self.execute(
-            view.bytes(),
-            *view.layout(),
-            Order { to: stored, how, rules },
-            "upload_as",
-            Location::caller(),
-        )
+        let order = Order::new(view.bytes(), *view.layout(), stored, how, self.rules(how))?;
+        self.execute(&order, Site::of("upload_as"))
     }
 
-    fn carry<T: Element>(
-        &self,
-        view: &HostView<'_, T>,
-        call: &'static str,
-        location: &'static Location<'static>,
-    ) -> Result<(Tensor, Receipt)> {
-        let (carriage, to) = self.plan().accept(T::DTYPE)?;
-        let order = Order { to, how: carriage.how, rules: self.rules(carriage.how) };
-        self.execute(view.bytes(), *view.layout(), order, call, location)
+    /// What the plan makes of host values.
+    pub(crate) fn order<'a>(&self, view: ByteView<'a>, layout_from: Layout) -> Result<Order<'a>> {
+        let (carriage, to) = self.plan().accept(view.dtype)?;
+        Order::new(view, layout_from, to, carriage.how, self.rules(carriage.how))
     }
 
     pub(crate) fn rules(&self, how: How) -> Rules {
@@ -86,48 +101,45 @@ impl Device {
         Rules { lossless, finite: self.plan().policy().refuses_overflow() }
     }
 
-    fn execute(
-        &self,
-        view: ByteView<'_>,
-        layout_from: Layout,
-        order: Order,
-        call: &'static str,
-        location: &'static Location<'static>,
-    ) -> Result<(Tensor, Receipt)> {
-        let clock = Stopwatch::start();
-        let engine = &self.engine;
-        engine.books.admit(Direction::Up, call, location)?;
-        let (from, to) = (view.dtype, order.to);
-        let source = Source::new(view, to, order.rules)?;
-        let layout = Layout::dense(*layout_from.shape());
-        let elements = layout.shape().elements() as u64;
-        let bytes = Engine::bytes_of(layout.shape(), to)?;
-        let storage = engine.allocate(bytes, &[])?;
+    fn execute(&self, order: &Order<'_>, site: Site) -> Result<(Tensor, Receipt)> {
+        let (clock, engine) = (Stopwatch::start(), &self.engine);
+        engine.books.admit(Direction::Up, site)?;
+        let entry = engine.books.open(Direction::Up, order.to(), site);
+        let storage = engine.allocate(order.bytes, &[])?;
         // Commands recorded so far may still use the memory that this tensor takes over.
         engine.flush()?;
-        let tally = up(&engine.gpu, &storage.pin(), &source, &|_| {})?;
-        let elapsed = clock.elapsed();
+        self.load(order, storage, &entry, clock, &|_| {})
+    }
+
+    /// Fills memory that has been allocated for an order. What was recorded before has been
+    /// submitted.
+    pub(crate) fn load(
+        &self,
+        order: &Order<'_>,
+        storage: Arc<Storage>,
+        entry: &Entry<'_>,
+        clock: Stopwatch,
+        progress: &dyn Fn(u64),
+    ) -> Result<(Tensor, Receipt)> {
+        let staged = |bytes| {
+            entry.add(bytes);
+            progress(bytes);
+        };
+        let tally = up(&self.engine.gpu, &storage.pin(), &order.source, &staged)?;
+        let (to, layout) = (order.to(), Layout::dense(*order.layout_from.shape()));
         let pieces = storage.pieces();
-        engine.books.note(Crossing {
-            direction: Direction::Up,
-            bytes,
-            dtype: to,
-            call,
-            location,
-            duration: elapsed,
-        });
         let receipt = Receipt {
-            from,
+            from: order.from,
             to,
             how: order.how,
-            layout_from,
+            layout_from: order.layout_from,
             layout_to: layout,
             tally,
-            bytes_host: elements * from.width() as u64,
-            bytes_staged: bytes,
+            bytes_host: layout.shape().elements() as u64 * order.from.width() as u64,
+            bytes_staged: order.bytes,
             bytes_device: pieces.iter().map(|piece| piece.bytes).sum(),
             segments: pieces.len() as u64,
-            elapsed,
+            elapsed: clock.elapsed(),
         };
         Ok((Tensor::of(self.clone(), Value::new(storage), layout, to), receipt))
     }

@@ -18,7 +18,8 @@ impl Tensor {
         Ok(self.view(self.layout.slice(axis, range, 1)?))
     }
 
-    /// Every `step`th element of a range of one axis; a negative step walks the range backwards from its last.
+    /// Every `step`th element of a range of one axis; a negative step walks the range backwards
+    /// from its last.
     pub fn slice_step(&self, axis: usize, range: Range<usize>, step: isize) -> Result<Self> {
         Ok(self.view(self.layout.slice(axis, range, step)?))
     }
@@ -43,8 +44,8 @@ impl Tensor {
         Ok(self.view(self.layout.broadcast_to(shape)?))
     }
 
-    /// The same elements in the same order under another shape, where strides can express it; otherwise
-    /// [`Tensor::contiguous`] first.
+    /// The same elements in the same order under another shape, where strides can express it;
+    /// otherwise [`Tensor::contiguous`] first.
     pub fn reshape(&self, shape: impl IntoShape) -> Result<Self> {
         Ok(self.view(self.layout.reshape(shape)?))
     }
@@ -64,7 +65,8 @@ impl Tensor {
         Ok(self.view(self.layout.windows(axis, size, step)?))
     }
 
-    /// Row-major and without gaps: itself if it is already, otherwise a copy on the device, bit by bit.
+    /// Row-major and without gaps: itself if it is already, otherwise a copy on the device, bit by
+    /// bit.
     pub fn contiguous(&self) -> Result<Self> {
         if self.layout.is_dense() {
             return Ok(self.clone());

@@ -1,4 +1,4 @@
-//! The receipt: what happened to your numbers on the way up.
+//! The receipt: what happened to your numbers on the way.
 
 use core::fmt;
 use std::time::Duration;
@@ -9,28 +9,28 @@ use crate::host::{Tally, Worst};
 use crate::layout::Layout;
 use crate::plan::How;
 
-/// What happened to a tensor's numbers on the way to the device.
+/// What happened to a tensor's numbers on the way to a device, from it, or from one to another.
 ///
 /// `{}` prints one line, `{:#}` prints everything.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "a conversion may have changed values: look, or write `let (tensor, _) = ..`"]
 #[non_exhaustive]
 pub struct Receipt {
-    /// The dtype on the host.
+    /// The dtype that they had: on the host for an upload, on the device for a read.
     pub from: DType,
-    /// The dtype on the device.
+    /// The dtype that they have now.
     pub to: DType,
     /// How it was carried.
     pub how: How,
-    /// The layout on the host.
+    /// The layout that they had.
     pub layout_from: Layout,
-    /// The layout on the device.
+    /// The layout that they have now.
     pub layout_to: Layout,
     /// What became of each value.
     pub tally: Tally,
     /// Bytes of the values on the host.
     pub bytes_host: u64,
-    /// Bytes that were staged for the device.
+    /// Bytes that were staged for the device, or by it for the host.
     pub bytes_staged: u64,
     /// Bytes that the tensor occupies on the device, padding included.
     pub bytes_device: u64,
@@ -55,6 +55,26 @@ fn worst(f: &mut fmt::Formatter<'_>, name: &str, worst: Option<Worst>) -> fmt::R
     }
 }
 
+/// Ends a line about values with what became of them.
+pub(crate) fn write_changes(f: &mut fmt::Formatter<'_>, t: &Tally) -> fmt::Result {
+    if t.is_exact() && t.nan == 0 {
+        return f.write_str(", all exact");
+    }
+    let rows = [
+        (t.rounded, "rounded"),
+        (t.overflowed, "overflowed"),
+        (t.flushed, "flushed"),
+        (t.nan, "NaN"),
+    ];
+    for (count, name) in rows.into_iter().filter(|(count, _)| *count > 0) {
+        write!(f, ", {count} {name}")?;
+    }
+    if let Some(Worst { error, .. }) = t.abs_error_max {
+        write!(f, ", max error {error:.1e}")?;
+    }
+    Ok(())
+}
+
 impl fmt::Display for Receipt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (t, values) = (&self.tally, self.tally.values());
@@ -62,22 +82,7 @@ impl fmt::Display for Receipt {
             How::Converted { .. } => write!(f, "{} -> {}: {values} values", self.from, self.to)?,
             how => write!(f, "{} {}: {values} values", self.from, how.name())?,
         }
-        if t.is_exact() && t.nan == 0 {
-            f.write_str(", all exact")?;
-        } else {
-            let rows = [
-                (t.rounded, "rounded"),
-                (t.overflowed, "overflowed"),
-                (t.flushed, "flushed"),
-                (t.nan, "NaN"),
-            ];
-            for (count, name) in rows.into_iter().filter(|(count, _)| *count > 0) {
-                write!(f, ", {count} {name}")?;
-            }
-            if let Some(Worst { error, .. }) = t.abs_error_max {
-                write!(f, ", max error {error:.1e}")?;
-            }
-        }
+        write_changes(f, t)?;
         write!(f, "; staged {}", bytes(self.bytes_staged))?;
         if !f.alternate() {
             return Ok(());

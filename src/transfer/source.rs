@@ -7,8 +7,13 @@ use crate::host::bytes::ByteView;
 use crate::host::cause::CarriageCause;
 use crate::host::convert::{Convert, converter};
 
+mod shared;
+
 /// Values that are gathered and converted at once: source and result stay in the first-level cache.
 const BLOCK: usize = 1024;
+
+/// A chunk from this size on may be filled by two threads.
+const SHARED_MIN: usize = 1 << 20;
 
 /// What a conversion may not do.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,6 +31,8 @@ pub(crate) struct Source<'a> {
     pub(crate) to: DType,
     convert: Option<Convert>,
     rules: Rules,
+    /// Index of the view's first value in its tensor, for tallies and messages.
+    base: u64,
 }
 
 impl<'a> Source<'a> {
@@ -36,7 +43,12 @@ impl<'a> Source<'a> {
         } else {
             Some(converter(from, to).ok_or(CarriageCause::NoConversion { from, to })?)
         };
-        Ok(Self { view, to, convert, rules })
+        Ok(Self { view, to, convert, rules, base: 0 })
+    }
+
+    /// The same values as a part of a tensor: the first of them is its value `base`.
+    pub(crate) const fn within(self, base: u64) -> Self {
+        Self { base, ..self }
     }
 
     /// Fills `out` with the `bytes` bytes of the values from `first` on, and the rest of it with zeros.
@@ -51,42 +63,76 @@ impl<'a> Source<'a> {
         out.slice(bytes..).fill(0);
         let mut out = out.into_slice(..bytes);
         let count = bytes / self.to.width();
-        if self.convert.is_none() {
+        if self.convert.is_none()
+            && let Some(slice) = self.view.slice(first, count)
+        {
             tally.exact += count as u64;
-            if let Some(slice) = self.view.slice(first, count) {
-                out.copy_from_slice(slice);
-                return Ok(());
-            }
+            out.copy_from_slice(slice);
+            return Ok(());
         }
-        let (mut gathered, mut converted) = ([0u64; BLOCK], [0u64; BLOCK]);
+        let done = if bytes < SHARED_MIN { 0 } else { self.fill_shared(first, &mut out, tally)? };
+        self.fill_blocks(first + done / self.to.width(), out.into_slice(done..), tally)
+    }
+
+    /// Gathers and converts block by block.
+    pub(super) fn fill_blocks(
+        &self,
+        first: usize,
+        mut out: wgpu::WriteOnly<'_, [u8]>,
+        tally: &mut Tally,
+    ) -> Result<()> {
+        let (width, count) = (self.to.width(), out.len() / self.to.width());
+        let mut converted = [0u64; BLOCK];
+        let mut gathered = vec![0u64; self.gathered_words(count)];
         let mut at = 0;
         while at < count {
-            let n = BLOCK.min(count - at);
-            let block = self.block(first + at, n, &mut gathered);
-            let block = match self.convert {
-                None => block,
-                Some(convert) => {
-                    let converted =
-                        &mut bytemuck::cast_slice_mut(&mut converted)[..n * self.to.width()];
-                    self.convert(convert, block, first + at, converted, tally)?;
-                    converted
-                }
-            };
-            let place = at * self.to.width();
-            out.slice(place..place + block.len()).copy_from_slice(block);
-            at += n;
+            let (strip, together) = self.strip(first + at, count - at, &mut gathered);
+            let step = if self.convert.is_some() { BLOCK } else { together };
+            for block in strip.chunks(step * self.view.dtype.width()) {
+                let n = block.len() / self.view.dtype.width();
+                let block = match self.convert {
+                    None => {
+                        tally.exact += n as u64;
+                        block
+                    }
+                    Some(convert) => {
+                        let to = &mut bytemuck::cast_slice_mut(&mut converted)[..n * width];
+                        self.convert(convert, block, first + at, to, tally)?;
+                        to
+                    }
+                };
+                out.slice(at * width..at * width + block.len()).copy_from_slice(block);
+                at += n;
+            }
         }
         Ok(())
     }
 
-    /// The next values as they are on the host, together.
-    fn block<'b>(&'b self, first: usize, n: usize, scratch: &'b mut [u64; BLOCK]) -> &'b [u8] {
-        if let Some(slice) = self.view.slice(first, n) {
-            return slice;
+    /// Room for what is gathered at once.
+    fn gathered_words(&self, count: usize) -> usize {
+        if self.view.layout.is_dense() {
+            return 0;
         }
-        let scratch = &mut bytemuck::cast_slice_mut(scratch)[..n * self.view.dtype.width()];
+        let n = self.view.strip().unwrap_or(BLOCK).min(count);
+        (n * self.view.dtype.width()).div_ceil(size_of::<u64>())
+    }
+
+    /// The next values as they are on the host, together, and how many: where they lie, or gathered.
+    fn strip<'b>(
+        &'b self,
+        first: usize,
+        count: usize,
+        scratch: &'b mut [u64],
+    ) -> (&'b [u8], usize) {
+        if let Some(slice) = self.view.slice(first, count) {
+            return (slice, count);
+        }
+        let width = self.view.dtype.width();
+        let scratch: &mut [u8] = bytemuck::cast_slice_mut(scratch);
+        let n = (scratch.len() / width).min(count);
+        let scratch = &mut scratch[..n * width];
         self.view.gather(first, scratch);
-        scratch
+        (scratch, n)
     }
 
     fn convert(
@@ -98,7 +144,7 @@ impl<'a> Source<'a> {
         tally: &mut Tally,
     ) -> Result<()> {
         let overflowed = tally.overflowed;
-        let done = convert(from, first as u64, to, tally);
+        let done = convert(from, self.base + first as u64, to, tally);
         let (from_dtype, to_dtype) = (self.view.dtype, self.to);
         if let Err(at) = done {
             let (index, value) = (at.index, self.value(at.index));
@@ -128,7 +174,7 @@ impl<'a> Source<'a> {
             convert(value, 0, to, &mut tally).is_ok() && tally.overflowed > 0
         };
         let offset = from.chunks_exact(width).position(overflows).unwrap_or(0);
-        let index = (first + offset) as u64;
+        let index = self.base + (first + offset) as u64;
         let (from, to, value) = (self.view.dtype, self.to, self.value(index));
         CarriageCause::Overflow { from, to, index, value }.into()
     }
@@ -138,7 +184,7 @@ impl<'a> Source<'a> {
         let mut bytes = [0u64; 1];
         let width = self.view.dtype.width();
         let raw = &mut bytemuck::cast_slice_mut(&mut bytes)[..width];
-        self.view.gather(usize::try_from(index).unwrap_or(0), raw);
+        self.view.gather(usize::try_from(index - self.base).unwrap_or(0), raw);
         self.view.dtype.format(raw)
     }
 }

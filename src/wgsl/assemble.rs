@@ -1,9 +1,10 @@
 //! One text from a kernel, its fragments and what is generated for its bindings.
 //!
-//! A kernel file marks what may be replaced as `// region name` to `// end name`; `bindings` is replaced here by one
-//! declaration and one `load_i` or `store_i` per binding, so that a kernel's body never knows how its operands are
-//! stored or laid out. A fragment's region `alone` is what it stands on when read by itself, and is dropped. The
-//! mathematics comes first in the text, the machinery after it; WGSL does not mind.
+//! A kernel file marks what may be replaced as `// region name` to `// end name`; `bindings` is
+//! replaced here by one declaration and one `load_i` or `store_i` per binding, so that a kernel's
+//! body never knows how its operands are stored or laid out. A fragment's region `alone` is what it
+//! stands on when read by itself, and is dropped. The mathematics comes first in the text, the
+//! machinery after it; WGSL does not mind.
 
 use core::fmt::Write as _;
 use std::collections::HashSet;
@@ -20,7 +21,8 @@ pub enum Way {
     Dense,
     /// One element for the whole space, loaded once.
     One,
-    /// Strided; every quad of the space is dense and aligned: rows, offset and strides are multiples of four.
+    /// Strided; every quad of the space is dense and aligned: rows, offset and strides are
+    /// multiples of four.
     Row,
     /// Strided; every quad is one element, four times: whole-quad rows, inner stride 0.
     Splat,
@@ -87,46 +89,76 @@ impl Assembled {
     }
 }
 
-/// A copy of any view into a dense tensor, as bits: the elementwise kernel with nothing between load and store.
+/// A copy of any view into a dense tensor, as bits: the elementwise kernel with nothing between
+/// load and store.
 #[must_use]
 pub fn reindex(form: Form, way: Way, rank: u32, target: Target) -> Assembled {
     let slots = [Slot::read(form, way), Slot::write(form)];
     let argument = if way == Way::One { "" } else { "q" };
     let body = format!("store_0(q, load_0({argument}));");
-    let mut kernel = elementwise(&slots, ["", &body], 0, Needs::NONE, (rank, target));
+    let mut kernel = elementwise(
+        &slots,
+        Body { each: &body, ..Body::default() },
+        0,
+        Needs::NONE,
+        (rank, target),
+    );
     kernel.name = "reindex";
     kernel
 }
 
-/// One pass of a copy of a view that spans several segments: of each quad, the elements that lie in the bound segment
-/// of `scalar[0]` elements; the others stay as they are. The input's way is [`Way::Any`], and its offset counts from
-/// the segment's first element: it wraps, as indices do.
+/// One pass of a copy of a view that spans several segments: of each quad, the elements that lie in
+/// the bound segment of `scalar[0]` elements; the others stay as they are. The input's way is
+/// [`Way::Any`], and its offset counts from the segment's first element: it wraps, as indices do.
 #[must_use]
 pub fn gather_part(form: Form, rank: u32, target: Target) -> Assembled {
     let slots = [Slot::read(form, Way::Any), Slot::read(form, Way::Own(0)), Slot::write(form)];
     let body = format!(
-        "let at = min(vec4<u32>(p.space.x + 4u * q) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.space.y));\n\
-         let here = index4(at, 0u) + {} < vec4<u32>(p.scalar[0].x);\n\
+        "let here = index4(elements(q), 0u) + {} < vec4<u32>(p.scalar[0].x);\n\
          if any(here) {{\n    store_0(q, merge(load_1(q), load_0(q), here));\n}}",
         offset(0)
     );
-    let mut kernel = elementwise(&slots, ["", &body], 1, Needs::NONE, (rank, target));
+    let mut kernel = elementwise(
+        &slots,
+        Body { each: &body, ..Body::default() },
+        1,
+        Needs::NONE,
+        (rank, target),
+    );
     kernel.name = "gather_part";
     kernel
 }
 
-/// The elementwise kernel with these operands, the text before and inside its loop, and `scalars` words of scalars.
+/// What is written into an elementwise kernel.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Body<'a> {
+    /// Bindings beyond those of the slots.
+    pub bindings: &'a str,
+    /// Before the loop.
+    pub once: &'a str,
+    /// For each quad.
+    pub each: &'a str,
+    /// After the loop.
+    pub after: &'a str,
+}
+
+/// The elementwise kernel with these operands, and `scalars` words of scalars.
 pub(crate) fn elementwise(
     slots: &[Slot],
-    [once, body]: [&str; 2],
+    body: Body<'_>,
     scalars: usize,
     needs: Needs,
     shape: (u32, Target),
 ) -> Assembled {
     let params = elementwise_params(slots, scalars);
-    let bindings = bindings(slots);
-    let regions =
-        [("params", &*params), ("bindings", &*bindings), ("once", once), ("body", body)];
+    let bindings = bindings(slots, shape.1) + body.bindings;
+    let regions = [
+        ("params", &*params),
+        ("bindings", &*bindings),
+        ("once", body.once),
+        ("body", body.each),
+        ("after", body.after),
+    ];
     build(&ELEMENTWISE, slots, &regions, needs, shape)
 }
 
@@ -134,9 +166,12 @@ pub(crate) fn elementwise(
 fn elementwise_params(slots: &[Slot], scalars: usize) -> String {
     let views = slots.iter().filter(|slot| slot.way.is_strided()).count();
     let offsets = slots.iter().filter(|slot| !matches!(slot.way, Way::Own(_))).count().div_ceil(4);
-    let mut text = String::from("struct Params {\n    grid: vec4<u32>, // quads, lead, step, trips\n");
+    let mut text =
+        String::from("struct Params {\n    grid: vec4<u32>, // quads, lead, step, trips\n");
     if views > 0 {
-        text.push_str("    space: vec4<u32>, // the first element of this window, the last of all\n");
+        text.push_str(
+            "    space: vec4<u32>, // the first element of this window, the last of all\n",
+        );
         text.push_str("    shape: array<vec4<u32>, 2>,\n");
     }
     put(&mut text, format_args!("    offset: array<vec4<u32>, {offsets}>,\n"));
@@ -153,11 +188,11 @@ fn elementwise_params(slots: &[Slot], scalars: usize) -> String {
 /// What replaces the regions of a kernel file: name and text.
 pub type Regions<'a> = [(&'a str, &'a str)];
 
-/// The text of a catalog kernel for these operands, inputs first. `rank` is the index space's (1 to 8; 0 where no
-/// operand is strided).
+/// The text of a catalog kernel for these operands, inputs first. `rank` is the index space's (1 to
+/// 8; 0 where no operand is strided).
 #[must_use]
 pub fn kernel(entry: &Entry, slots: &[Slot], rank: u32, target: Target) -> Assembled {
-    let bindings = bindings(slots);
+    let bindings = bindings(slots, target);
     build(entry, slots, &[("bindings", &bindings)], Needs::NONE, (rank, target))
 }
 
@@ -169,7 +204,10 @@ pub(crate) fn build(
     needs: Needs,
     (rank, target): (u32, Target),
 ) -> Assembled {
-    let needs = slots.iter().fold(needs, |all, slot| all.union(slot.form.needs()));
+    let needs = slots.iter().fold(needs, |all, slot| {
+        let paired = if wide(slot, target).is_some() { Needs::INT64 } else { Needs::NONE };
+        all.union(slot.form.needs()).union(paired)
+    });
     let mut text = Text::default();
     if needs.contains(Needs::F16) {
         text.generated("enable f16;\n");
@@ -233,9 +271,9 @@ impl Text {
         self.count += text.lines().count() as u32;
     }
 
-    /// A file, less its `enable` lines, with regions replaced. Regions of other names stay, less their marks.
+    /// A file, less its `enable` lines, with regions replaced. Regions of other names stay, less
+    /// their marks.
     fn file(&mut self, source: &Source, regions: &Regions<'_>) {
-        self.push("\n");
         let mut skipping = false;
         let mut resumed = true;
         for (n, line) in source.text.lines().enumerate() {
@@ -271,7 +309,8 @@ impl Text {
 }
 
 impl Text {
-    /// Adds the items of the library whose names occur, and those whose names occur in them; `local` ones first.
+    /// Adds the items of the library whose names occur, and those whose names occur in them;
+    /// `local` ones first.
     fn complete(&mut self, local: &[Item]) -> Vec<&'static str> {
         let text = self.text.clone();
         let mut known = text.lines().filter_map(library::defined).collect::<HashSet<_>>();
@@ -302,7 +341,9 @@ impl Text {
 }
 
 fn indented(text: &str, indent: &str) -> String {
-    text.lines().map(|l| if l.is_empty() { "\n".into() } else { format!("{indent}{l}\n") }).collect()
+    text.lines()
+        .map(|l| if l.is_empty() { "\n".into() } else { format!("{indent}{l}\n") })
+        .collect()
 }
 
 /// The numbers under which a binding finds itself in the parameters, by position among the slots.
@@ -315,7 +356,8 @@ pub(crate) struct Numbers {
 
 /// Bindings and views are numbered in the order of the slots.
 pub(crate) fn numbers(slots: &[Slot]) -> Numbers {
-    let inputs = slots.iter().filter(|s| !s.written && !matches!(s.way, Way::Own(_))).count() as u32;
+    let inputs =
+        slots.iter().filter(|s| !s.written && !matches!(s.way, Way::Own(_))).count() as u32;
     let (mut next, mut views) = (0, 0);
     let mut numbers = Numbers { binding: Vec::new(), view: Vec::new() };
     for slot in slots {
@@ -332,20 +374,21 @@ pub(crate) fn numbers(slots: &[Slot]) -> Numbers {
 }
 
 /// Declarations and accessors of every slot: `load_i` by input, `store_j` by output.
-pub(crate) fn bindings(slots: &[Slot]) -> String {
+pub(crate) fn bindings(slots: &[Slot], target: Target) -> String {
     let numbers = numbers(slots);
     let inputs = slots.iter().filter(|slot| !slot.written).count();
     let mut text = String::new();
     for (i, slot) in slots.iter().enumerate() {
         let offset = offset(numbers.binding[i]);
+        let wide = wide(slot, target);
         if slot.written {
-            declare(&mut text, slot, numbers.binding[i], &format!("out_{}", i - inputs));
+            declare(&mut text, slot, numbers.binding[i], &format!("out_{}", i - inputs), None);
             store(&mut text, slot, i - inputs, &offset);
         } else {
             if !matches!(slot.way, Way::Own(_)) {
-                declare(&mut text, slot, numbers.binding[i], &format!("in_{i}"));
+                declare(&mut text, slot, numbers.binding[i], &format!("in_{i}"), wide);
             }
-            load(&mut text, slot, i, &offset, numbers.view[i]);
+            load(&mut text, slot, i, &offset, numbers.view[i], wide);
         }
     }
     text
@@ -356,20 +399,50 @@ fn offset(binding: u32) -> String {
     format!("p.offset[{}].{}", binding / 4, ["x", "y", "z", "w"][binding as usize % 4])
 }
 
-fn declare(text: &mut String, slot: &Slot, binding: u32, name: &str) {
+/// The type that a quad is loaded as, and what makes its words of it, where words are loaded in
+/// pairs.
+type Wide = Option<(&'static str, &'static str)>;
+
+fn wide(slot: &Slot, target: Target) -> Wide {
+    let whole = matches!(slot.way, Way::Dense | Way::Row) && !slot.written;
+    if !whole || target != Target::Cpu64 {
+        return None;
+    }
+    match slot.form.quad() {
+        "vec4<f32>" => Some(("vec2<u64>", "bitcast<vec4<f32>>(words4(")),
+        "vec4<i32>" => Some(("vec2<u64>", "bitcast<vec4<i32>>(words4(")),
+        "vec4<u32>" => Some(("vec2<u64>", "(words4(")),
+        "vec2<u32>" => Some(("u64", "(words2(")),
+        _ => None,
+    }
+}
+
+fn declare(text: &mut String, slot: &Slot, binding: u32, name: &str, wide: Wide) {
     let access = if slot.written { "read_write" } else { "read" };
-    let of = if gathers(slot) { slot.form.scalar() } else { slot.form.quad() };
-    put(text, format_args!("@group(0) @binding({binding}) var<storage, {access}> {name}: array<{of}>;\n"));
+    let of = match wide {
+        Some((quad, _)) => quad,
+        None if gathers(slot) => slot.form.scalar(),
+        None => slot.form.quad(),
+    };
+    let gap = if text.is_empty() { "" } else { "\n" };
+    put(
+        text,
+        format_args!(
+            "{gap}@group(0) @binding({binding}) \
+             var<storage, {access}> {name}: array<{of}>;\n"
+        ),
+    );
 }
 
 fn store(text: &mut String, slot: &Slot, output: usize, offset: &str) {
     let value = slot.form.value();
-    let v = if slot.form.is_move() { "v".into() } else { format!("encode_{}(v)", slot.form.name()) };
+    let v =
+        if slot.form.is_move() { "v".into() } else { format!("encode_{}(v)", slot.form.name()) };
     put(text, format_args!("\nfn store_{output}(q: u32, v: {value}) {{\n"));
     put(text, format_args!("    out_{output}[q + {offset}] = {v};\n}}\n"));
 }
 
-fn load(text: &mut String, slot: &Slot, i: usize, offset: &str, view: u32) {
+fn load(text: &mut String, slot: &Slot, i: usize, offset: &str, view: u32, wide: Wide) {
     let form = slot.form;
     let argument = if slot.way == Way::One { "" } else { "q: u32" };
     put(text, format_args!("\nfn load_{i}({argument}) -> {} {{\n", form.value()));
@@ -378,10 +451,9 @@ fn load(text: &mut String, slot: &Slot, i: usize, offset: &str, view: u32) {
     let (e, words) = match slot.way {
         Way::Dense => (String::new(), format!("in_{i}[q + {offset}]")),
         Way::Own(output) => (String::new(), format!("out_{output}[q + {offset}]")),
-        Way::Row => (
-            format!("let e = index({first}, {view}u) + {offset};"),
-            format!("in_{i}[e >> 2u]"),
-        ),
+        Way::Row => {
+            (format!("let e = index({first}, {view}u) + {offset};"), format!("in_{i}[e >> 2u]"))
+        }
         Way::One => (format!("let e = {offset};"), gather(i, form, ["e"; 4])),
         Way::Splat => {
             (format!("let e = index({first}, {view}u) + {offset};"), gather(i, form, ["e"; 4]))
@@ -394,16 +466,17 @@ fn load(text: &mut String, slot: &Slot, i: usize, offset: &str, view: u32) {
             gather(i, form, ["e.x", "e.y", "e.z", "e.w"]),
         ),
         Way::Any => (
-            format!(
-                "let at = min(vec4<u32>({first}) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.space.y));\n    \
-                 let e = index4(at, {view}u) + {offset};"
-            ),
+            format!("let e = index4(elements(q), {view}u) + {offset};"),
             gather(i, form, ["e.x", "e.y", "e.z", "e.w"]),
         ),
     };
     if !e.is_empty() {
         put(text, format_args!("    {e}\n"));
     }
+    let words = match wide {
+        Some((_, unpack)) => format!("{unpack}{words}))"),
+        None => words,
+    };
     let v = if form.is_move() { words } else { format!("decode_{}({words})", form.name()) };
     put(text, format_args!("    return {v};\n}}\n"));
 }

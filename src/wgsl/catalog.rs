@@ -1,4 +1,5 @@
-//! The catalog: every shader file, every kernel, its legal variants, what each needs, and how often it may loop.
+//! The catalog: every shader file, every kernel, its legal variants, what each needs, and how often
+//! it may loop.
 
 use core::fmt;
 use core::ops::BitOr;
@@ -89,19 +90,21 @@ pub struct Entry {
     pub name: &'static str,
     /// Its file.
     pub source: Source,
-    /// The forms of its bindings, inputs first, for every legal variant. Empty where an [`expr`](super::expr)
-    /// decides.
+    /// The forms of its bindings, inputs first, for every legal variant. Empty where an
+    /// [`expr`](super::expr) decides.
     pub variants: &'static [&'static [Form]],
     /// How many of the bindings, the last ones, are written.
     pub outputs: usize,
-    /// The most loop trips of one invocation, nested loops multiplied. llvmpipe ends all loops of an invocation after
-    /// 65 535 without a word.
+    /// The most loop trips of one invocation, nested loops multiplied. llvmpipe ends all loops of
+    /// an invocation after 65 535 without a word.
     pub trips_max: u32,
 }
 
 /// Fragments beside the element files.
 const FRAGMENTS: &[Source] = &[
+    source!("shared/fault.wgsl"),
     source!("shared/strided.wgsl"),
+    source!("shared/wide.wgsl"),
     source!("shared/words.wgsl"),
     source!("op/activation.wgsl"),
     source!("op/bits.wgsl"),
@@ -152,7 +155,7 @@ pub const CATALOG: &[Entry] = &[
     Entry {
         name: "fill",
         source: source!("fill.wgsl"),
-            variants: &[&[Form::W32]],
+        variants: &[&[Form::W32]],
         outputs: 1,
         trips_max: TRIPS,
     },
@@ -163,7 +166,8 @@ pub fn fragments() -> impl Iterator<Item = &'static Source> {
     Form::all().map(Form::part).chain(FRAGMENTS)
 }
 
-/// The fragments whose names are known everywhere: all but the move forms, which answer to the same names.
+/// The fragments whose names are known everywhere: all but the move forms, which answer to the same
+/// names.
 pub(crate) fn library() -> impl Iterator<Item = &'static Source> {
     let elements = Form::all().filter(|form| !form.is_move()).map(Form::part);
     elements.chain(FRAGMENTS)

@@ -1,12 +1,13 @@
 //! Fused elementwise kernels: a small graph of operations becomes the body of `elementwise.wgsl`.
 //!
-//! A node becomes a line, `let v3 = gelu_f32(v2); // gelu`; inputs and outputs go through the accessors of their
-//! slots; scalars are parameters. The text depends on structure alone - operations, dtypes, ways - never on sizes or
-//! constants, so an [`Expr`] with its ways is the key of a pipeline.
+//! A node becomes a line, `let v3 = gelu_f32(v2); // gelu`; inputs and outputs go through the
+//! accessors of their slots; scalars are parameters. The text depends on structure alone -
+//! operations, dtypes, ways - never on sizes or constants, so an [`Expr`] with its ways is the key
+//! of a pipeline.
 
 use core::fmt::Write as _;
 
-use super::assemble::{self, Assembled, Slot, Way};
+use super::assemble::{self, Assembled, Body, Slot, Way};
 use super::catalog::Needs;
 use super::form::Form;
 use super::params::Target;
@@ -37,6 +38,10 @@ pub struct Expr {
     pub nodes: Vec<Node>,
     /// The nodes to store, one output each.
     pub outputs: Vec<u16>,
+    /// A bool node: elements for which it is true are counted in a fault slot, an atomic of one
+    /// more binding after the outputs. Two words follow the scalars: the slot, and how many
+    /// elements the window has.
+    pub fault: Option<u16>,
 }
 
 impl Expr {
@@ -56,6 +61,36 @@ impl Expr {
             _ => bits as u32,
         };
         vec![word]
+    }
+
+    /// A cast that counts the elements it changed - those that do not come back as they were - and
+    /// the words of its scalars, to which the fault slot and the count are to be added.
+    #[must_use]
+    pub fn checked_cast(from: DType, to: DType) -> (Self, Vec<u32>) {
+        let mut expr = Self { inputs: vec![from], outputs: vec![1], ..Self::default() };
+        expr.nodes = vec![
+            Node::Input(0),
+            Node::Cast(0, to),
+            Node::Cast(1, from),
+            Node::Apply(Op::Ne, [0, 2, 0]),
+        ];
+        let mut words = Vec::new();
+        if from.is_float() && to.is_float() {
+            // NaN differs from itself, but is not lost.
+            expr.nodes.push(Node::Apply(Op::Eq, [0, 0, 0]));
+            expr.nodes.push(Node::Apply(Op::And, [3, 4, 0]));
+        } else if from.is_integer() && to.is_float() && !from.fits_in(to) {
+            // The highest integer rounds up to a power of two, and saturates on the way back.
+            let unused = u64::from(from.class() == Class::Signed);
+            let highest = (u64::MAX >> (64 - 8 * from.width())) >> unused;
+            words = Self::scalar_words(from, &highest.to_le_bytes()[..from.width()]);
+            expr.scalars = vec![from];
+            expr.nodes.push(Node::Scalar(0));
+            expr.nodes.push(Node::Apply(Op::Eq, [0, 4, 0]));
+            expr.nodes.push(Node::Apply(Op::Or, [3, 5, 0]));
+        }
+        expr.fault = Some(expr.nodes.len() as u16 - 1);
+        (expr, words)
     }
 
     /// The dtype of every node.
@@ -91,14 +126,25 @@ impl Expr {
         target: Target,
     ) -> Result<Assembled, Refusal> {
         let dtypes = self.dtypes()?;
-        let form = |dtype| Form::of(dtype, f16_native);
+        // The bytes are the same. On llvmpipe two packed words cost half of what four native halves
+        // do.
+        let form = |dtype| Form::of(dtype, f16_native && target == Target::Gpu);
         let inputs = self.inputs.iter().zip(ways).map(|(&d, &way)| Slot::read(form(d), way));
         let outputs = self.outputs.iter().map(|&o| Slot::write(form(dtypes[usize::from(o)])));
         let slots = inputs.chain(outputs).collect::<Vec<_>>();
         let text = self.text(&dtypes, ways);
-        let words = self.scalars.iter().map(|&d| scalar_width(d)).sum();
+        let bound = slots.iter().filter(|slot| !matches!(slot.way, Way::Own(_))).count();
+        let faults = format!(
+            "\n@group(0) @binding({bound}) var<storage, read_write> faults: array<atomic<u32>>;\n"
+        );
         let needs = dtypes.iter().fold(self.scalar_needs(), |all, &d| all.union(needs(d)));
-        Ok(assemble::elementwise(&slots, [&text.once, &text.body], words, needs, (rank, target)))
+        let body = Body {
+            bindings: if self.fault.is_some() { &faults } else { "" },
+            once: &text.once,
+            each: &text.body,
+            after: &text.after,
+        };
+        Ok(assemble::elementwise(&slots, body, text.words, needs, (rank, target)))
     }
 
     fn scalar_needs(&self) -> Needs {
@@ -111,14 +157,14 @@ impl Expr {
     fn text(&self, dtypes: &[DType], ways: &[Way]) -> Text {
         let mut text = Text::default();
         let mut names: Vec<String> = Vec::with_capacity(self.nodes.len());
-        let mut word = 0;
+        let word = &mut text.words;
         for (j, &dtype) in self.scalars.iter().enumerate() {
             if scalar_width(dtype) == 2 {
-                word = usize::next_multiple_of(word, 2);
+                *word = word.next_multiple_of(2);
             }
-            let value = scalar(dtype, word);
+            let value = scalar(dtype, *word);
             let _ = writeln!(text.once, "let s{j} = {value}; // a scalar, {dtype}");
-            word += scalar_width(dtype);
+            *word += scalar_width(dtype);
         }
         for (i, way) in ways.iter().enumerate() {
             let _ = match way {
@@ -153,6 +199,14 @@ impl Expr {
         for (j, &output) in self.outputs.iter().enumerate() {
             let _ = writeln!(text.body, "store_{j}(q, {});", names[usize::from(output)]);
         }
+        if let Some(fault) = self.fault {
+            let [slot, count] = [0, 1].map(|i| word_at(text.words + i));
+            let bad = &names[usize::from(fault)];
+            text.once.push_str("var bad = 0u;\n");
+            let _ = writeln!(text.body, "bad += count_faults({bad}, q, {count});");
+            let _ = write!(text.after, "if bad > 0u {{\n    atomicAdd(&faults[{slot}], bad);\n}}");
+            text.words += 2;
+        }
         text
     }
 }
@@ -161,6 +215,9 @@ impl Expr {
 struct Text {
     once: String,
     body: String,
+    after: String,
+    /// Words of scalars.
+    words: usize,
 }
 
 /// Words of a scalar parameter.
@@ -177,15 +234,19 @@ const fn needs(dtype: DType) -> Needs {
     }
 }
 
+/// A word among the scalars.
+fn word_at(word: usize) -> String {
+    format!("p.scalar[{}].{}", word / 4, ["x", "y", "z", "w"][word % 4])
+}
+
 /// A scalar parameter as a quad.
 fn scalar(dtype: DType, word: usize) -> String {
-    let at = |word: usize| format!("p.scalar[{}].{}", word / 4, ["x", "y", "z", "w"][word % 4]);
-    let w = at(word);
+    let w = word_at(word);
     match Kind::of(dtype) {
         Kind::Bool => format!("vec4<bool>({w} != 0u)"),
         Kind::U32 => format!("vec4<u32>({w})"),
         kind @ (Kind::F32 | Kind::I32) => format!("vec4<{0}>(bitcast<{0}>({w}))", kind.name()),
-        kind => format!("{}_of({w}, {})", kind.name(), at(word + 1)),
+        kind => format!("{}_of({w}, {})", kind.name(), word_at(word + 1)),
     }
 }
 

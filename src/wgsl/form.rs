@@ -1,15 +1,18 @@
 //! Stored forms: how the elements of a binding lie in memory and what they are computed as.
 //!
-//! The unit is a *quad*, four consecutive elements. A form names the WGSL type of one stored element (or of the word
-//! that packs several), of a stored quad, and of the quad's value between load and store. Forms `w8` to `w64` are
-//! for moves: any element of that width, as bits.
+//! The unit is a *quad*, four consecutive elements. A form names the WGSL type of one stored
+//! element (or of the word that packs several), of a stored quad, and of the quad's value between
+//! load and store. Forms `w8` to `w64` are for moves: any element of that width, as bits.
 
 use super::catalog::{Needs, Source, source};
 use crate::dtype::DType;
 
 /// How elements are stored in a binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the variants are the names of dtypes; the table below says the rest")]
+#[expect(
+    missing_docs,
+    reason = "the variants are the names of dtypes; the table below says the rest"
+)]
 pub enum Form {
     F32,
     I32,
@@ -38,7 +41,8 @@ struct Row {
     name: &'static str,
     /// Bytes per element.
     width: u32,
-    /// What a binding is an array of when single elements are picked: an element, or the word it is packed in.
+    /// What a binding is an array of when single elements are picked: an element, or the word it is
+    /// packed in.
     scalar: &'static str,
     /// A stored quad.
     quad: &'static str,
@@ -49,7 +53,10 @@ struct Row {
 }
 
 macro_rules! forms {
-    ($($form:ident $name:literal $width:literal $scalar:literal $quad:literal $value:literal $needs:expr;)*) => {
+    ($(
+        $form:ident $name:literal $width:literal
+        $scalar:literal $quad:literal $value:literal $needs:expr;
+    )*) => {
         const TABLE: &[Row] = &[$(Row {
             form: Form::$form,
             name: $name,

@@ -1,7 +1,8 @@
 //! The library: every function, type and constant of the fragment files, by name.
 //!
-//! A kernel simply calls what it needs; the assembler adds exactly the items whose names occur, and what those need
-//! in turn. An item is what stands at the left margin of a fragment, with the comment directly above it. A file's
+//! A kernel simply calls what it needs; the assembler adds exactly the items whose names occur, and
+//! what those need in turn. An item is what stands at the left margin of a fragment, with the
+//! comment directly above it. A file's
 //! region `alone` only lets it be read by itself and offers nothing.
 
 use std::collections::HashMap;
@@ -77,6 +78,34 @@ pub(crate) fn defined(line: &str) -> Option<&str> {
 /// Every identifier of a text, comments aside.
 pub(crate) fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
-    let words = code.flat_map(|line| line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')));
+    let words =
+        code.flat_map(|line| line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')));
     words.filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_have_their_comments_and_lines() {
+        let strided = catalog::fragments().find(|source| source.path == "shared/strided.wgsl");
+        let items = items(strided.expect("in the catalog"));
+        let names = items.iter().map(|item| item.name).collect::<Vec<_>>();
+        assert_eq!(names, ["rank", "elements", "stride_of", "index", "index4"], "none of `alone`");
+        for item in items {
+            let first = item.text.lines().next().expect("an item has lines");
+            let line = strided.and_then(|s| s.text.lines().nth(item.line as usize - 1));
+            assert_eq!(line, Some(first), "{}", item.name);
+            assert!(item.text.ends_with(['\n', ';', '}']), "{} is whole", item.name);
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let names = catalog::library().flat_map(items).map(|item| item.name).collect::<Vec<_>>();
+        for (i, name) in names.iter().enumerate() {
+            assert!(!names[..i].contains(name), "{name} is defined twice");
+        }
+    }
 }

@@ -1,7 +1,8 @@
-//! Parameters: the one uniform struct of each kernel, encoded as words in the order of its members, and the grid.
+//! Parameters: the one uniform struct of each kernel, encoded as words in the order of its members,
+//! and the grid.
 //!
-//! Every member is a `vec4<u32>` or an array of them, so the std140 rules never bite: words are padded to fours and
-//! follow each other.
+//! Every member is a `vec4<u32>` or an array of them, so the std140 rules never bite: words are
+//! padded to fours and follow each other.
 
 use super::space::Space;
 
@@ -19,6 +20,9 @@ pub const BYTES_MAX: usize = 1024;
 pub enum Target {
     /// A software adapter: few lanes, each with a contiguous run of its own.
     Cpu,
+    /// The same with `shader-int64`: whole quads are loaded as 64-bit integers, because llvmpipe
+    /// pays by the load.
+    Cpu64,
     /// A GPU: neighbouring lanes take neighbouring quads.
     Gpu,
 }
@@ -28,8 +32,9 @@ impl Target {
     #[must_use]
     pub const fn workgroup(self) -> u32 {
         match self {
-            // One SIMD vector of llvmpipe; more lanes are swept one vector after the other, trip by trip.
-            Self::Cpu => 8,
+            // One SIMD vector of llvmpipe; more lanes are swept one vector after the other, trip by
+            // trip.
+            Self::Cpu | Self::Cpu64 => 8,
             Self::Gpu => 256,
         }
     }
@@ -37,7 +42,8 @@ impl Target {
 
 /// How the quads of an index space are shared among invocations.
 ///
-/// Invocation `i` takes the quads `i * lead + t * step` for `t` below `trips`, as far as there are quads.
+/// Invocation `i` takes the quads `i * lead + t * step` for `t` below `trips`, as far as there are
+/// quads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     quads: u32,
@@ -53,8 +59,9 @@ impl Grid {
     pub const fn new(quads: u32, target: Target) -> Self {
         let workgroup = target.workgroup();
         match target {
-            Target::Cpu => {
-                // Runs of 128 quads are as fast as longer ones; small spaces still want every lane of every core.
+            Target::Cpu | Target::Cpu64 => {
+                // Runs of 128 quads are as fast as longer ones; small spaces still want every lane
+                // of every core.
                 let trips = at_least_one(at_most(quads / (8 * workgroup), TRIPS_MAX));
                 let groups = fold(quads.div_ceil(trips).div_ceil(workgroup));
                 Self { quads, lead: trips, step: 1, trips, groups }
@@ -122,7 +129,8 @@ impl Words {
         self
     }
 
-    /// Eight words from outermost first to innermost first: a shape (filled up with 1) or strides (with 0).
+    /// Eight words from outermost first to innermost first: a shape (filled up with 1) or strides
+    /// (with 0).
     #[must_use]
     pub fn dims(self, dims: &[u32], fill: u32) -> Self {
         self.innermost_first(&dims.iter().rev().copied().collect::<Vec<_>>(), fill)
@@ -138,7 +146,11 @@ impl Words {
     /// The words.
     #[must_use]
     pub fn done(self) -> Vec<u32> {
-        debug_assert!(self.0.len() * 4 <= BYTES_MAX, "a parameter struct of {} words", self.0.len());
+        debug_assert!(
+            self.0.len() * 4 <= BYTES_MAX,
+            "a parameter struct of {} words",
+            self.0.len()
+        );
         self.0
     }
 }
@@ -150,8 +162,9 @@ pub struct Elementwise<'a> {
     pub grid: Grid,
     /// The index space and the inputs' views and ways.
     pub space: &'a Space,
-    /// The first element of the window of the index space that this dispatch computes, a multiple of four. Dense
-    /// operands are bound from their own window on; strided ones index the whole space.
+    /// The first element of the window of the index space that this dispatch computes, a multiple
+    /// of four. Dense operands are bound from their own window on; strided ones index the whole
+    /// space.
     pub base: u32,
     /// The first element of each output in its bound range, multiples of four.
     pub outputs: &'a [u32],
@@ -181,7 +194,8 @@ impl Elementwise<'_> {
 /// Parameters of `transpose`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transpose {
-    /// Tiles per dimension, innermost first: the input's dense dimension, the output's, the others.
+    /// Tiles per dimension, innermost first: blocks of up to 8 x 8 tiles for the caches, then the
+    /// blocks, then the dimensions that are not tiled.
     tiles: Vec<u32>,
     /// Strides of input and output from tile to tile, in quads.
     strides: [Vec<u32>; 2],
@@ -192,36 +206,58 @@ pub struct Transpose {
 }
 
 impl Transpose {
-    /// The copy of a space's only view into a dense tensor, if it is a transposition in whole tiles.
+    /// The copy of a space's only view into a dense tensor, if it is a transposition in whole
+    /// tiles.
     #[must_use]
     pub fn of(space: &Space) -> Option<Self> {
         let [view] = &*space.views else { return None };
         let rank = space.shape.len();
         let last = rank.checked_sub(1)?;
-        let dense = view.strides.iter().position(|&s| s == 1).filter(|&d| d != last)?;
+        let dense = view.strides.iter().position(|&s| s == 1)?;
+        if dense == last || view.strides[last] == 0 {
+            return None;
+        }
         let whole = |n: i64| n % 4 == 0;
-        let tiled = whole(space.shape[last].into()) && whole(space.shape[dense].into());
+        let fits = whole(space.shape[last].into()) && whole(space.shape[dense].into());
         let aligned = view.strides.iter().enumerate().all(|(d, &s)| d == dense || whole(s));
-        if !(tiled && aligned && whole(view.offset.into())) {
+        if !(fits && aligned && whole(view.offset.into())) {
             return None;
         }
         let mut out = vec![1_i64; rank];
         for d in (0..last).rev() {
             out[d] = out[d + 1] * i64::from(space.shape[d + 1]);
         }
-        let others = (0..last).rev().filter(|&d| d != dense);
-        let order = [dense, last].into_iter().chain(others).collect::<Vec<_>>();
-        let is_tile = |d: usize| d == dense || d == last;
-        // A tile's step along the dense dimension is one quad; along the other tiled one, four rows.
-        let step = |strides: &[i64], d: usize| {
-            (if is_tile(d) { strides[d] } else { strides[d] / 4 }) as u32
-        };
-        Some(Self {
-            tiles: order.iter().map(|&d| space.shape[d] / if is_tile(d) { 4 } else { 1 }).collect(),
-            strides: [&view.strides, &out].map(|s| order.iter().map(|&d| step(s, d)).collect()),
+        let mut transpose = Self {
+            tiles: Vec::new(),
+            strides: [Vec::new(), Vec::new()],
             rows: [(view.strides[last] / 4) as u32, (out[dense] / 4) as u32],
             offset: view.offset / 4,
-        })
+        };
+        // A tile is one quad along the dense dimension of either side and four of its rows along
+        // the other.
+        let tiled = [dense, last].map(|d| (space.shape[d] / 4, [view.strides[d], out[d]]));
+        let blocks = tiled.map(|(n, _)| [8, 4, 2, 1].into_iter().find(|b| n % b == 0).unwrap_or(1));
+        for ((_, strides), block) in tiled.iter().zip(blocks) {
+            transpose.push(block, *strides);
+        }
+        for ((n, strides), block) in tiled.iter().zip(blocks) {
+            transpose.push(n / block, strides.map(|s| s * i64::from(block)));
+        }
+        for d in (0..last).rev().filter(|&d| d != dense) {
+            transpose.push(space.shape[d], [view.strides[d] / 4, out[d] / 4]);
+        }
+        (transpose.tiles.len() <= RANK_MAX).then_some(transpose)
+    }
+
+    /// Appends a dimension of the tile space, the next outer one; strides of input and output in
+    /// quads.
+    fn push(&mut self, n: u32, strides: [i64; 2]) {
+        if n > 1 {
+            self.tiles.push(n);
+            for (mine, stride) in self.strides.iter_mut().zip(strides) {
+                mine.push(stride as u32);
+            }
+        }
     }
 
     /// The grid over all tiles.
@@ -233,7 +269,7 @@ impl Transpose {
     /// The rank of the tile space.
     #[must_use]
     pub fn rank(&self) -> u32 {
-        self.tiles.len() as u32
+        self.tiles.len().max(1) as u32
     }
 
     /// The struct as words; the output starts at quad `offset` of its bound range.
@@ -251,7 +287,8 @@ impl Transpose {
     }
 }
 
-/// Parameters of `fill`: `quads` of four words from quad `offset` on; `bits` is the element repeated to eight bytes.
+/// Parameters of `fill`: `quads` of four words from quad `offset` on; `bits` is the element
+/// repeated to eight bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Fill {
     /// The share of each invocation, in quads of words.
@@ -267,13 +304,86 @@ impl Fill {
     #[must_use]
     pub fn words(&self) -> Vec<u32> {
         let [a, b] = self.bits;
-        Words::default().vec4(self.grid.words()).vec4([a, b, a, b]).vec4([self.offset, 0, 0, 0]).done()
+        Words::default()
+            .vec4(self.grid.words())
+            .vec4([a, b, a, b])
+            .vec4([self.offset, 0, 0, 0])
+            .done()
     }
 }
 
-/// Repeats an element's little-endian bytes (1, 2, 4 or 8 of them) to the eight that [`Fill::bits`] wants.
+/// Repeats an element's little-endian bytes (1, 2, 4 or 8 of them) to the eight that [`Fill::bits`]
+/// wants.
 #[must_use]
 pub fn fill_bits(element: &[u8]) -> [u32; 2] {
     let byte = |i: usize| u32::from(element[i % element.len()]) << (8 * (i % 4));
     [(0..4).map(byte).sum(), (4..8).map(byte).sum()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wgsl::View;
+
+    #[test]
+    fn every_quad_is_taken_exactly_once() {
+        for target in [Target::Cpu, Target::Cpu64, Target::Gpu] {
+            for quads in [1, 2, 7, 8, 9, 63, 64, 65, 4097, 70_001] {
+                let grid = Grid::new(quads, target);
+                let groups = grid.groups();
+                let all = groups.iter().product::<u32>() * target.workgroup();
+                let mut taken = vec![0; quads as usize];
+                for i in 0..all {
+                    let places = (0..grid.trips).map(|t| i * grid.lead + t * grid.step);
+                    for q in places.take_while(|&q| q < quads) {
+                        taken[q as usize] += 1;
+                    }
+                }
+                assert!(taken.iter().all(|&n| n == 1), "{quads} quads on {target:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn large_grids_fold_and_stay_within_their_trips() {
+        for target in [Target::Cpu, Target::Cpu64, Target::Gpu] {
+            for quads in [1 << 20, 1 << 29, (1 << 30) - 1] {
+                let grid = Grid::new(quads, target);
+                assert!(grid.trips <= TRIPS_MAX, "{grid:?}");
+                assert!(grid.groups().iter().all(|&n| n <= GROUPS_MAX), "{grid:?}");
+                let lanes = grid.groups().map(u64::from).iter().product::<u64>();
+                let reach = lanes * u64::from(target.workgroup() * grid.trips);
+                assert!(
+                    (u64::from(quads)..1 << 31).contains(&reach),
+                    "{grid:?} wraps or ends early"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_fill_repeats_its_element() {
+        assert_eq!(fill_bits(&[7]), [0x0707_0707; 2]);
+        assert_eq!(fill_bits(&[1, 2]), [0x0201_0201; 2]);
+        assert_eq!(fill_bits(&[1, 2, 3, 4, 5, 6, 7, 8]), [0x0403_0201, 0x0807_0605]);
+    }
+
+    #[test]
+    fn only_whole_tiles_are_transposed() {
+        let of = |shape: &[usize], offset, strides: &[i64]| {
+            let view = View { offset, strides: strides.to_vec() };
+            Transpose::of(&Space::of(shape, &[view]).expect("few dimensions"))
+        };
+        let tiles = of(&[8, 12], 4, &[1, 8]).expect("a transposition");
+        assert_eq!(
+            tiles.tiles,
+            [2, 3],
+            "two tiles along the input's rows, three along the output's"
+        );
+        assert_eq!(tiles.rows, [2, 3]);
+        assert!(of(&[8, 12], 2, &[1, 8]).is_none(), "not at a whole quad");
+        assert!(of(&[6, 12], 0, &[1, 6]).is_none(), "rows of six");
+        assert!(of(&[8, 12], 0, &[1, 0]).is_none(), "a broadcast is no transposition");
+        assert!(of(&[8, 12], 0, &[12, 1]).is_none(), "dense");
+    }
 }

@@ -1,5 +1,6 @@
-//! What naga says about an assembled kernel: whether it is valid with the declared capabilities and no others, its
-//! bindings with their access, and its workgroup size. Nothing of this is restated by hand anywhere.
+//! What naga says about an assembled kernel: whether it is valid with the declared capabilities and
+//! no others, its bindings with their access, and its workgroup size. Nothing of this is restated
+//! by hand anywhere.
 
 use core::fmt;
 
@@ -28,7 +29,8 @@ pub struct Binding {
     pub binding: u32,
     /// What it is to the kernel.
     pub access: Access,
-    /// Bytes of the bound type: the whole of a uniform struct, one element of a runtime-sized array.
+    /// Bytes of the bound type: the whole of a uniform struct, one element of a runtime-sized
+    /// array.
     pub bytes: u32,
 }
 
@@ -143,7 +145,9 @@ fn reflect(kernel: &Assembled, module: &naga::Module) -> Reflected {
         let inner = &module.types[global.ty].inner;
         let access = match global.space {
             naga::AddressSpace::Uniform => Access::Uniform,
-            naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => {
+            naga::AddressSpace::Storage { access }
+                if access.contains(naga::StorageAccess::STORE) =>
+            {
                 Access::ReadWrite
             }
             naga::AddressSpace::Storage { .. } => Access::Read,
@@ -162,7 +166,8 @@ fn reflect(kernel: &Assembled, module: &naga::Module) -> Reflected {
     Reflected { bindings, workgroup_size: workgroup_size(kernel, module), workgroup_bytes }
 }
 
-/// The entry point's workgroup size: literals, or overrides given by name among the constants or by default.
+/// The entry point's workgroup size: literals, or overrides given by name among the constants or by
+/// default.
 fn workgroup_size(kernel: &Assembled, module: &naga::Module) -> [u32; 3] {
     let Some(entry) = module.entry_points.first() else {
         return [0; 3];
@@ -186,7 +191,8 @@ fn number(
         naga::Expression::Literal(naga::Literal::I32(n)) => u32::try_from(n).ok(),
         naga::Expression::Override(handle) => {
             let over = &module.overrides[handle];
-            let given = kernel.constants.iter().find(|(name, _)| over.name.as_deref() == Some(*name));
+            let given =
+                kernel.constants.iter().find(|(name, _)| over.name.as_deref() == Some(*name));
             match given {
                 Some((_, value)) => Some(*value as u32),
                 None => number(kernel, module, over.init?),

@@ -1,5 +1,5 @@
-//! The index space of a kernel: the output's shape, collapsed as far as every view of it allows, and the way in which
-//! each view is best reached.
+//! The index space of a kernel: the output's shape, collapsed as far as every view of it allows,
+//! and the way in which each view is best reached.
 
 use super::assemble::Way;
 use super::params::RANK_MAX;
@@ -32,8 +32,8 @@ pub struct Space {
 }
 
 impl Space {
-    /// The space of a shape and the views of it. `None` past eight dimensions after collapsing: copy a view to
-    /// dense first.
+    /// The space of a shape and the views of it. `None` past eight dimensions after collapsing:
+    /// copy a view to dense first.
     #[must_use]
     pub fn of(shape: &[usize], views: &[View]) -> Option<Self> {
         let mut space = Self { shape: Vec::new(), views: Vec::new(), ways: Vec::new() };
@@ -50,7 +50,8 @@ impl Space {
         Some(space)
     }
 
-    /// Appends dimension `d`, or merges it with the one before where every view steps over both alike.
+    /// Appends dimension `d`, or merges it with the one before where every view steps over both
+    /// alike.
     fn push(&mut self, n: u32, views: &[View], d: usize) {
         let mut pairs = self.views.iter().zip(views);
         let outer = |view: &View| view.strides.last().copied();
@@ -121,7 +122,54 @@ impl Space {
 
     /// The offset of every view that has a binding of its own, in the unit of its way.
     pub(crate) fn offsets(&self) -> impl Iterator<Item = u32> {
-        let bound = self.views.iter().zip(&self.ways).filter(|(_, way)| !matches!(way, Way::Own(_)));
+        let bound =
+            self.views.iter().zip(&self.ways).filter(|(_, way)| !matches!(way, Way::Own(_)));
         bound.map(|(view, way)| if *way == Way::Dense { view.offset / 4 } else { view.offset })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn way(shape: &[usize], offset: u32, strides: &[i64]) -> (Way, Vec<u32>) {
+        let view = View { offset, strides: strides.to_vec() };
+        let space = Space::of(shape, &[view]).expect("few dimensions");
+        (space.ways[0], space.shape)
+    }
+
+    #[test]
+    fn dense_views_collapse_to_one_dimension() {
+        assert_eq!(way(&[2, 3, 4], 0, &[12, 4, 1]), (Way::Dense, vec![24]));
+        assert_eq!(way(&[2, 1, 12], 8, &[12, 77, 1]), (Way::Dense, vec![24]));
+        assert_eq!(way(&[2, 3, 4], 2, &[12, 4, 1]), (Way::Step, vec![24]), "not at a whole quad");
+        assert_eq!(way(&[5], 2, &[1]), (Way::Any, vec![5]));
+    }
+
+    #[test]
+    fn every_view_is_reached_by_the_cheapest_way() {
+        assert_eq!(way(&[], 3, &[]).0, Way::One);
+        assert_eq!(way(&[7, 9], 3, &[0, 0]).0, Way::One);
+        assert_eq!(way(&[6, 8], 4, &[16, 1]).0, Way::Row);
+        assert_eq!(way(&[6, 8], 4, &[0, 1]).0, Way::Row, "a row, broadcast");
+        assert_eq!(way(&[6, 8], 4, &[18, 1]).0, Way::Step, "rows begin anywhere");
+        assert_eq!(way(&[6, 8], 1, &[1, 0]).0, Way::Splat, "a column, broadcast");
+        assert_eq!(way(&[6, 8], 47, &[-8, -1]), (Way::Step, vec![48]), "flipped");
+        assert_eq!(way(&[8, 6], 0, &[1, 8]).0, Way::Any, "rows end inside quads");
+    }
+
+    #[test]
+    fn views_collapse_together_or_not_at_all() {
+        let dense = View { offset: 0, strides: vec![8, 1] };
+        let row = View { offset: 0, strides: vec![0, 1] };
+        let space = Space::of(&[6, 8], &[dense, row]).expect("few dimensions");
+        assert_eq!((space.shape.as_slice(), space.count(), space.rank()), (&[6, 8][..], 48, 2));
+        assert_eq!(space.ways, [Way::Dense, Way::Row]);
+    }
+
+    #[test]
+    fn nine_dimensions_that_do_not_collapse_are_too_many() {
+        let strides: Vec<i64> = (0..9).map(|d| 5_i64.pow(8 - d)).collect();
+        assert_eq!(Space::of(&[2; 9], &[View { offset: 0, strides }]), None);
     }
 }

@@ -1,9 +1,10 @@
-
-// Elementwise: every quad of the outputs is a function of the quads of the inputs at the same place.
+// Elementwise: every quad of the outputs is a function of the quads of the inputs at the same
+// place.
 //
-// Each invocation takes `trips` quads, from first = invocation * lead on in steps of `step`. On a CPU adapter a lane
-// walks a run of its own (lead = trips, step = 1); on a GPU neighbouring lanes take neighbouring quads (lead = 1,
-// step = all invocations). The last quad may reach past the tensor's end, into its padding.
+// Each invocation takes `trips` quads, from first = invocation * lead on in steps of `step`. On a
+// CPU adapter a lane walks a run of its own (lead = trips, step = 1); on a GPU neighbouring lanes
+// take neighbouring quads (lead = 1, step = all invocations). The last quad may reach past the
+// tensor's end, into its padding.
 //
 // The regions are what the generator writes; as it lies here the kernel negates.
 override workgroup: u32 = 64u;
@@ -22,17 +23,20 @@ struct Params {
 fn load_0(q: u32) -> vec4<f32> {
     return decode_f32(in_0[q + p.offset[0].x]);
 }
+
 @group(0) @binding(1) var<storage, read> in_1: array<vec4<f32>>;
 
 fn load_1(q: u32) -> vec4<f32> {
     return decode_f32(in_1[q + p.offset[0].y]);
 }
+
 @group(0) @binding(2) var<storage, read> in_2: array<vec4<f32>>;
 
 fn load_2(q: u32) -> vec4<f32> {
     let e = index(p.space.x + 4u * q, 0u) + p.offset[0].z;
     return decode_f32(in_2[e >> 2u]);
 }
+
 @group(0) @binding(3) var<storage, read_write> out_0: array<vec4<f32>>;
 
 fn store_0(q: u32, v: vec4<f32>) {
@@ -104,9 +108,11 @@ fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
     return (bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u);
 }
 
-// NaN, or an infinity of the value's sign, where `test`. WGSL has no literals of them: bits are or-ed to the value's.
+// NaN, or an infinity of the value's sign, where `test`. WGSL has no literals of them: bits are
+// or-ed to the value's.
 fn nan_where(value: vec4<f32>, test: vec4<bool>) -> vec4<f32> {
-    return select(value, bitcast<vec4<f32>>(bitcast<vec4<u32>>(value) | vec4<u32>(0x7fc00000u)), test);
+    let nan = bitcast<vec4<u32>>(value) | vec4<u32>(0x7fc00000u);
+    return select(value, bitcast<vec4<f32>>(nan), test);
 }
 
 // erf for |x| < 0.9277.
@@ -149,9 +155,10 @@ fn stride_of(view: u32, dim: u32) -> u32 {
 
 // Where an element of the index space lies in a strided view of it.
 //
-// The index space has `rank` dimensions, innermost first, in p.shape; each view has its strides in p.stride, 8 to a
-// view. Strides may be zero or negative: u32 arithmetic wraps, and so does two's complement. The outermost dimension
-// needs no remainder. Trips: rank - 1, a constant of the pipeline, so that drivers unroll.
+// The index space has `rank` dimensions, innermost first, in p.shape; each view has its strides in
+// p.stride, 8 to a view. Strides may be zero or negative: u32 arithmetic wraps, and so does two's
+// complement. The outermost dimension needs no remainder. Trips: rank - 1, a constant of the
+// pipeline, so that drivers unroll.
 override rank: u32 = 8u;
 
 // x erfc(-x / sqrt 2) / 2: erfc itself in the tails, where 1 + erf would cancel.

@@ -1,9 +1,10 @@
-
-// Elementwise: every quad of the outputs is a function of the quads of the inputs at the same place.
+// Elementwise: every quad of the outputs is a function of the quads of the inputs at the same
+// place.
 //
-// Each invocation takes `trips` quads, from first = invocation * lead on in steps of `step`. On a CPU adapter a lane
-// walks a run of its own (lead = trips, step = 1); on a GPU neighbouring lanes take neighbouring quads (lead = 1,
-// step = all invocations). The last quad may reach past the tensor's end, into its padding.
+// Each invocation takes `trips` quads, from first = invocation * lead on in steps of `step`. On a
+// CPU adapter a lane walks a run of its own (lead = trips, step = 1); on a GPU neighbouring lanes
+// take neighbouring quads (lead = 1, step = all invocations). The last quad may reach past the
+// tensor's end, into its padding.
 //
 // The regions are what the generator writes; as it lies here the kernel negates.
 override workgroup: u32 = 64u;
@@ -21,26 +22,29 @@ struct Params {
 @group(0) @binding(0) var<storage, read> in_0: array<u32>;
 
 fn load_0(q: u32) -> vec4<u32> {
-    let at = min(vec4<u32>(p.space.x + 4u * q) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.space.y));
-    let e = index4(at, 0u) + p.offset[0].x;
+    let e = index4(elements(q), 0u) + p.offset[0].x;
     return decode_u8(join8(vec4<u32>(in_0[e.x >> 2u], in_0[e.y >> 2u], in_0[e.z >> 2u], in_0[e.w >> 2u]), e));
 }
+
 @group(0) @binding(1) var<storage, read> in_1: array<u32>;
 
 fn load_1() -> vec4<f32> {
     let e = p.offset[0].y;
     return decode_f16p(join16(vec4<u32>(in_1[e >> 1u]), vec4<u32>(e)));
 }
+
 @group(0) @binding(2) var<storage, read> in_2: array<vec2<u32>>;
 
 fn load_2(q: u32) -> vec4<f32> {
     return decode_bf16(in_2[q + p.offset[0].z]);
 }
+
 @group(0) @binding(3) var<storage, read_write> out_0: array<u32>;
 
 fn store_0(q: u32, v: vec4<bool>) {
     out_0[q + p.offset[0].w] = encode_bool(v);
 }
+
 @group(0) @binding(4) var<storage, read_write> out_1: array<u32>;
 
 fn store_1(q: u32, v: vec4<i32>) {
@@ -109,9 +113,10 @@ fn stride_of(view: u32, dim: u32) -> u32 {
 
 // Where an element of the index space lies in a strided view of it.
 //
-// The index space has `rank` dimensions, innermost first, in p.shape; each view has its strides in p.stride, 8 to a
-// view. Strides may be zero or negative: u32 arithmetic wraps, and so does two's complement. The outermost dimension
-// needs no remainder. Trips: rank - 1, a constant of the pipeline, so that drivers unroll.
+// The index space has `rank` dimensions, innermost first, in p.shape; each view has its strides in
+// p.stride, 8 to a view. Strides may be zero or negative: u32 arithmetic wraps, and so does two's
+// complement. The outermost dimension needs no remainder. Trips: rank - 1, a constant of the
+// pipeline, so that drivers unroll.
 override rank: u32 = 8u;
 
 fn f32_to_i32(x: vec4<f32>) -> vec4<i32> {
@@ -149,7 +154,8 @@ fn encode_bool(v: vec4<bool>) -> u32 {
 }
 
 fn decode_bf16(w: vec2<u32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(vec4<u32>(w.x << 16u, w.x & 0xffff0000u, w.y << 16u, w.y & 0xffff0000u));
+    let high = w & vec2<u32>(0xffff0000u);
+    return bitcast<vec4<f32>>(vec4<u32>(w.x << 16u, high.x, w.y << 16u, high.y));
 }
 
 fn join16(words: vec4<u32>, e: vec4<u32>) -> vec2<u32> {
@@ -175,6 +181,12 @@ fn join8(words: vec4<u32>, e: vec4<u32>) -> u32 {
 
 fn decode_u8(w: u32) -> vec4<u32> {
     return (vec4<u32>(w) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(0xffu);
+}
+
+// The four elements of a quad; past the last of all it is that one again.
+fn elements(q: u32) -> vec4<u32> {
+    let first = p.space.x + 4u * q;
+    return min(vec4<u32>(first) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.space.y));
 }
 
 // The same for the four elements of a quad, when a row's end may fall between them.

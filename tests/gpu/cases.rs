@@ -1,8 +1,16 @@
 //! The table of cases.
 
 mod carriage;
+mod casts;
 mod crossing;
+mod elementwise;
+mod memory;
+mod moves;
+pub(crate) mod pair;
 mod probe;
+mod reads;
+mod sets;
+mod views;
 
 use wharf::Adapter;
 
@@ -13,5 +21,12 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     cases.extend(crossing::cases(adapter));
     cases.extend(carriage::cases());
+    cases.extend(memory::cases(adapter));
+    cases.extend(sets::cases(adapter));
+    cases.extend(moves::cases(adapter));
+    cases.extend(reads::cases(adapter));
+    cases.extend(views::cases(adapter));
+    cases.extend(casts::cases(adapter));
+    cases.extend(elementwise::cases(adapter));
     cases
 }

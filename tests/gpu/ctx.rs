@@ -17,7 +17,18 @@ type Run =
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) run: Run,
-    pub(crate) large: bool,
+    pub(crate) size: Size,
+}
+
+/// How much a case takes, and so when it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Size {
+    /// Always.
+    Usual,
+    /// With `WHARF_TEST_LARGE=1`: some hundred MiB.
+    Large,
+    /// With `WHARF_TEST_LARGE=2`: many GiB.
+    Huge,
 }
 
 /// A case from an async function or closure that takes the context.
@@ -26,7 +37,7 @@ macro_rules! case {
         $crate::ctx::Case {
             name: String::from($name),
             run: Box::new(move |$ctx| Box::pin($body)),
-            large: false,
+            size: $crate::ctx::Size::Usual,
         }
     };
 }

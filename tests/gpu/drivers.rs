@@ -1,4 +1,5 @@
-//! The drivers that this tier is run on, and how to tell that an adapter is the one it is said to be.
+//! The drivers that this tier is run on, and how to tell that an adapter is the one it is said to
+//! be.
 
 use wharf::caps::{Backend, Caps, Feature};
 

@@ -1,25 +1,29 @@
 //! The gpu tier: one table of async cases, run on whatever adapter there is.
 //!
-//! The cases know nothing of this binary - no `#[test]`, no blocking - so that the same table can run in a
-//! browser. Natively libtest-mimic gives cargo's filters and closing lines.
+//! The cases know nothing of this binary - no `#[test]`, no blocking - so that the same table can
+//! run in a browser. Natively libtest-mimic gives cargo's filters and closing lines.
 //!
 //! - `WHARF_ADAPTER`, `WHARF_ALLOW_SOFTWARE`: which adapter, as everywhere.
 //! - `WHARF_TEST_DRIVER`: the driver that this must be; anything else is a failure.
-//! - `WHARF_TEST_LARGE=1`: the large cases too.
+//! - `WHARF_TEST_LARGE=1`: the cases of some hundred MiB too; `=2`: also those of many GiB.
 //! - `WHARF_TEST_NO_GPU=1`: says aloud that nothing was run, instead of failing without an adapter.
 
 mod cases;
+mod child;
 mod ctx;
 mod drivers;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use ctx::{Case, Ctx};
+use ctx::{Case, Ctx, Size};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> ExitCode {
     let _ = env_logger::builder().is_test(true).try_init();
+    if let Some(code) = child::run() {
+        return code;
+    }
     let arguments = Arguments::from_args();
     let set = |name: &str| std::env::var(name).is_ok_and(|value| !value.is_empty() && value != "0");
     if set("WHARF_TEST_NO_GPU") {
@@ -35,15 +39,21 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let large = set("WHARF_TEST_LARGE");
-    let cases: Vec<Case> = cases::all(&adapter).into_iter().filter(|c| large || !c.large).collect();
+    let size = match std::env::var("WHARF_TEST_LARGE").as_deref() {
+        Ok("1") => Size::Large,
+        Ok("2") => Size::Huge,
+        _ => Size::Usual,
+    };
+    let cases: Vec<Case> = cases::all(&adapter).into_iter().filter(|c| c.size <= size).collect();
     if let Err(message) = drivers::check_claim(adapter.caps(), cases.len()) {
         eprintln!("gpu tier: {message}");
         return ExitCode::FAILURE;
     }
     let ctx = Arc::new(Ctx::new(adapter));
     let trials = cases.into_iter().map(|case| trial(&ctx, case)).collect();
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    println!("gpu tier: {} elementwise cases", cases::pair::compared());
+    conclusion.exit_code()
 }
 
 fn trial(ctx: &Arc<Ctx>, case: Case) -> Trial {

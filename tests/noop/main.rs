@@ -1,10 +1,12 @@
-//! The noop tier: the store and the crossing on wgpu's noop backend, which stores, copies and maps but never
-//! computes. Limits are lowered at will, and failures injected.
+//! The noop tier: the store and the crossing on wgpu's noop backend, which stores, copies and maps
+//! but never computes. Limits are lowered at will, and failures injected.
 
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod memory;
+#[cfg(test)]
+mod sets;
 
 #[cfg(test)]
 fn device(lower: impl FnOnce(wharf::caps::Caps) -> wharf::caps::Caps) -> wharf::Device {

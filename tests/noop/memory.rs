@@ -17,7 +17,8 @@ fn sizes(seed: u64, count: usize, max: usize) -> impl Iterator<Item = usize> {
 
 #[test]
 fn allocations_of_mixed_sizes_leave_nothing_behind() {
-    // A million under WHARF_TEST_LARGE: in a debug build each costs a tenth of a millisecond, nearly all of it wgpu's.
+    // A million under WHARF_TEST_LARGE: in a debug build each costs a tenth of a millisecond,
+    // nearly all of it wgpu's.
     let large = std::env::var("WHARF_TEST_LARGE").is_ok_and(|value| value == "1");
     let count = if large { 1_000_000 } else { 50_000 };
     let device = device(|caps| caps);
@@ -57,8 +58,8 @@ fn freed_memory_is_reused_and_padding_is_counted() {
     assert_eq!(second.to_vec::<u32>().expect("it reads"), &data[..1_000_000], "with its data");
 }
 
-/// Hundreds of tensors of mixed sizes, every second one dropped, under a cap: a large one that fits in no free range
-/// arrives after an automatic trim and compaction.
+/// Hundreds of tensors of mixed sizes, every second one dropped, under a cap: a large one that fits
+/// in no free range arrives after an automatic trim and compaction.
 #[test]
 fn a_large_tensor_arrives_in_fragmented_memory() {
     let device = device(|caps| caps);

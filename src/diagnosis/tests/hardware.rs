@@ -82,7 +82,7 @@ fn a_machine_without_a_gpu_says_so() {
         Cause::SoftwareOnly,
         false,
         "2 adapters are listed, and all are software ones\n  \
-         (WHARF_ALLOW_SOFTWARE=1 admits them; they are used only when asked for)",
+         (software is used only when asked for: WHARF_ALLOW_SOFTWARE=1)",
     );
     assert_has(
         &none_listed(&bare(true)),

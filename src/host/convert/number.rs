@@ -21,6 +21,8 @@ const QUIET_NAN: u64 = 0x7ff8 << 48;
 /// A format that sources are widened to and errors are computed in.
 pub(super) trait Wide: Copy + Default + PartialOrd {
     const INFINITY: Self;
+    /// A bound that relative errors are compared with.
+    type Bound: Copy;
     /// An integer as wide as the float.
     type Count: Copy + Default + AddAssign + From<bool> + Into<u64>;
     /// The largest value that is not above a bound that is not negative.
@@ -32,8 +34,10 @@ pub(super) trait Wide: Copy + Default + PartialOrd {
     fn nan(self) -> u64;
     /// Whether `error / |self|`, rounded to f64, is larger than `bound`.
     fn exceeds(self, error: Self, bound: f64) -> bool;
-    /// The same in lanes of this width; never misses, but may take a tie for larger.
-    fn may_exceed(self, error: Self, bound: Self) -> bool;
+    fn bound(bound: f64) -> Self::Bound;
+    /// The same in lanes of this width; never misses, but may take a tie for larger. `fma`: whether
+    /// there is an instruction for it.
+    fn may_exceed(self, error: Self, bound: Self::Bound, fma: bool) -> bool;
     /// The nearest value of a 16-bit format: its bits, and itself.
     fn round<T: Half>(self) -> (u16, Self);
 }
@@ -76,9 +80,13 @@ impl Half for bf16 {
 
 /// Implements `Wide` for f32 and f64, the same text over two widths of bits.
 macro_rules! wide {
-    ($float:ident, $bits:ident, exceeds: $exceeds:expr, may_exceed: $may_exceed:expr) => {
+    (
+        $float:ident, $bits:ident, exceeds: $exceeds:expr,
+        $bound_type:ty: $bound:expr, may_exceed: $may_exceed:expr
+    ) => {
         impl Wide for $float {
             const INFINITY: Self = $float::INFINITY;
+            type Bound = $bound_type;
             type Count = $bits;
 
             fn below(bound: f64) -> Self {
@@ -101,10 +109,15 @@ macro_rules! wide {
                 self.into()
             }
 
+            fn bound(bound: f64) -> $bound_type {
+                let split: fn(f64) -> $bound_type = $bound;
+                split(bound)
+            }
+
             #[inline(always)]
-            fn may_exceed(self, error: Self, bound: Self) -> bool {
-                let test: fn(Self, Self, Self) -> bool = $may_exceed;
-                test(error, self.abs(), bound)
+            fn may_exceed(self, error: Self, bound: $bound_type, fma: bool) -> bool {
+                let test: fn(Self, Self, $bound_type, bool) -> bool = $may_exceed;
+                test(error, self.abs(), bound, fma)
             }
 
             #[inline(always)]
@@ -128,35 +141,39 @@ macro_rules! wide {
                 const SIGN: $bits = 1 << ($bits::BITS - 1);
                 let bias = T::BIAS as $bits;
                 let shift = FRACTION - T::FRACTION;
-                let half_ulp: $bits = 1 << (shift - 1);
-
                 let sign = self.to_bits() & SIGN;
                 let magnitude = self.to_bits() & !SIGN;
 
-                // Add just under half a unit of the last kept place, a whole half if that place is
-                // odd. The carry runs into the exponent, as it should.
-                let odd = (magnitude >> shift) & 1;
-                let mut back = (magnitude + (half_ulp - 1) + odd) & !(2 * half_ulp - 1);
-                let mut code = (back >> shift).wrapping_sub((BIAS - bias) << T::FRACTION);
-
-                // A subnormal result: the sum with a number whose last place is the target's
-                // smallest value is rounded to that place by the hardware. With the same exponents
-                // the carry did it already.
-                if BIAS != bias {
-                    let anchor =
-                        <$float>::from_bits((BIAS - bias + 1 + shift as $bits) << FRACTION);
-                    let sum = <$float>::from_bits(magnitude) + anchor;
-                    let subnormal = magnitude < (BIAS - bias + 1) << FRACTION;
-                    back = if subnormal { (sum - anchor).to_bits() } else { back };
-                    let count = sum.to_bits().wrapping_sub(anchor.to_bits());
-                    code = if subnormal { count } else { code };
-                }
-
-                // Half a unit above the largest finite value, it is infinity. A NaN ends up here,
-                // too.
-                let over = magnitude >= ((BIAS + bias + 1) << FRACTION) - half_ulp;
-                back = if over { <$float>::INFINITY.to_bits() } else { back };
-                code = if over { (2 * bias + 1) << T::FRACTION } else { code };
+                let (code, back) = if BIAS == bias {
+                    // Add just under half a unit of the last kept place, a whole half if that
+                    // place is odd. The carry runs into the exponent, as it should, and may make
+                    // an infinity.
+                    let half_ulp: $bits = 1 << (shift - 1);
+                    let odd = (magnitude >> shift) & 1;
+                    let sum = magnitude + (half_ulp - 1) + odd;
+                    // A NaN would carry into the sign.
+                    let nan = magnitude > <$float>::INFINITY.to_bits();
+                    let sum = if nan { <$float>::INFINITY.to_bits() } else { sum };
+                    (sum >> shift, sum & !(2 * half_ulp - 1))
+                } else {
+                    // A sum with a number whose last place is the last kept one is rounded to that
+                    // place by the hardware. The least exponent is that of subnormal results; from
+                    // the power of two above the largest on, NaNs among them, all is infinity.
+                    let least = <$float>::from_bits((BIAS - bias + 1) << FRACTION);
+                    let over = <$float>::from_bits((BIAS + bias + 1) << FRACTION);
+                    let value = <$float>::from_bits(magnitude);
+                    let value = if value < over { value } else { over };
+                    let power = <$float>::from_bits(value.to_bits() >> FRACTION << FRACTION);
+                    let power = if power > least { power } else { least }.to_bits();
+                    let anchor = power + ((shift as $bits) << FRACTION);
+                    let sum = value + <$float>::from_bits(anchor);
+                    let back = sum - <$float>::from_bits(anchor);
+                    let back = if back < over { back } else { <$float>::INFINITY };
+                    // Units of the last kept place, the implied one included.
+                    let units = sum.to_bits() - anchor;
+                    let exponent = (power - least.to_bits()) >> shift;
+                    (exponent + units, back.to_bits())
+                };
 
                 let code = code as u16 | (sign >> ($bits::BITS - 16)) as u16;
                 (code, <$float>::from_bits(back | sign))
@@ -165,16 +182,50 @@ macro_rules! wide {
     };
 }
 
-// Rounding is monotonic: an error above the bound never falls below the rounded product. And
-// quotients of f32 that differ do so by more than `2^-48` of themselves: a product in f64 tells
-// them apart, and takes no tie for larger.
+/// A bound for errors of f32 as a sum, and where it is too small to be exact.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Split {
+    high: f32,
+    low: f32,
+    /// What is left of the bound, and half of the distance to the next larger quotient.
+    rest: f32,
+    tiny: f32,
+}
+
+impl Split {
+    fn new(bound: f64) -> Self {
+        // Zero is at hand, so no nearest value is further away than the source is large. Where
+        // values are flushed this spares the ties at one.
+        if bound >= 1.0 {
+            return Self { high: f32::INFINITY, low: 0.0, rest: 0.0, tiny: 0.0 };
+        }
+        let high = bound as f32;
+        let low = (bound - f64::from(high)) as f32;
+        let rest = bound - f64::from(high) - f64::from(low) + bound * HALF_APART;
+        Self { high, low, rest: rest as f32, tiny: f32::from_bits((127 - 60) << 23) }
+    }
+}
+
+/// Quotients of f32 that differ do so by more than `2^-48` of themselves.
+const HALF_APART: f64 = 1.0 / (1u64 << 50) as f64;
+
+// Rounding is monotonic: an error above the bound never falls below the rounded product, and in f64
+// no tie is taken for larger.
 wide!(f32, u32,
-    exceeds: |error, of, bound| error > bound * (1.0 + 1.0 / (1u64 << 50) as f64) * of,
-    may_exceed: |error, of, bound| error >= bound * of);
+exceeds: |error, of, bound| error > bound * (1.0 + HALF_APART) * of,
+Split: Split::new,
+may_exceed: |error, of, bound, fma| if fma {
+    // Near a tie both differences are exact: 24 bits hold what is left of the 48 of a product.
+    let above = bound.low.mul_add(-of, bound.high.mul_add(-of, error));
+    (above > bound.rest * of) | ((of < bound.tiny) & (error > 0.0))
+} else {
+    error >= bound.high * (1.0 - f32::EPSILON) * of
+});
 // A division hides behind the other work of its loop and leaves no doubt.
 wide!(f64, u64,
     exceeds: |error, of, bound| error / of > bound,
-    may_exceed: |error, of, bound| error / of > bound);
+    f64: |bound| if bound < 1.0 { bound } else { Self::INFINITY },
+    may_exceed: |error, of, bound, _| error / of > bound);
 
 /// The wide form of each source, and how it is made.
 macro_rules! sources {

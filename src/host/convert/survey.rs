@@ -4,7 +4,7 @@
 //! values. What they cannot say in passing, they only hint at: another visit is cheaper than
 //! another lane.
 
-use multiversion::multiversion;
+use multiversion::{multiversion, target::selected_target};
 
 use super::number::{Source, Target, Wide, is_nan};
 
@@ -29,31 +29,29 @@ pub(super) struct Census {
 /// Counters as wide as the values: a comparison's mask is added as it is.
 type Counts<S, const N: usize> = [<<S as Source>::Wide as Wide>::Count; N];
 
-/// The fast loop: converts and counts, and leaves in `backs` the values that the results stand for.
+/// The fast loop: converts and counts.
 #[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+f16c+fma"))]
 pub(super) fn survey<S: Source, T: Target<S::Wide>>(
     src: &[S],
     dst: &mut [T],
-    backs: &mut [S::Wide],
     bounds: [f64; 2],
 ) -> Survey {
-    let [abs_bound, rel_bound] = bounds.map(S::Wide::below);
-    // Zero is at hand, so no nearest value is further away than the source is large. Where values
-    // are flushed this spares the ties at one.
-    let rel_bound = if bounds[1] < 1.0 { rel_bound } else { S::Wide::INFINITY };
+    // Without an instruction it would be a call.
+    const FMA: bool =
+        selected_target!().supports_feature_str("fma") || cfg!(target_arch = "aarch64");
+    let (abs_bound, rel_bound) = (S::Wide::below(bounds[0]), S::Wide::bound(bounds[1]));
     let [mut unequal, mut flushed, mut infinite, mut worse]: Counts<S, 4> = Default::default();
-    for ((from, to), backs) in src.iter().zip(dst).zip(backs) {
+    for (from, to) in src.iter().zip(dst) {
         let wide = from.wide();
         let (nearest, back) = T::nearest(wide);
         *to = nearest;
-        *backs = back;
         let differs = back != wide;
         let finite = back.abs() < S::Wide::INFINITY;
         unequal += differs.into();
         flushed += (differs & (back == S::Wide::default())).into();
         infinite += (!finite).into();
         let error = back.minus(wide).abs();
-        let exceeds = (error > abs_bound) | wide.may_exceed(error, rel_bound);
+        let exceeds = (error > abs_bound) | wide.may_exceed(error, rel_bound, FMA);
         worse += (exceeds & differs & finite).into();
     }
     let [unequal, flushed, infinite, worse] = [unequal, flushed, infinite, worse].map(Into::into);
@@ -62,12 +60,12 @@ pub(super) fn survey<S: Source, T: Target<S::Wide>>(
 
 /// What the survey suspects, exactly: whether an error exceeds the worst one so far.
 #[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+f16c+fma"))]
-pub(super) fn exceeds<S: Source>(src: &[S], backs: &[S::Wide], bounds: [f64; 2]) -> bool {
+pub(super) fn exceeds<S: Source, T: Target<S::Wide>>(src: &[S], bounds: [f64; 2]) -> bool {
     let [abs_bound, rel_bound] = bounds;
     let mut worse = 0u64;
-    for (from, back) in src.iter().zip(backs) {
+    for from in src {
         let wide = from.wide();
-        let error = back.minus(wide).abs();
+        let error = T::nearest(wide).1.minus(wide).abs();
         let exceeds = (error.to_f64() > abs_bound) | wide.exceeds(error, rel_bound);
         worse += u64::from(exceeds & (error < S::Wide::INFINITY));
     }

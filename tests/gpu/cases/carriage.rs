@@ -15,6 +15,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("carriage::reading_another_dtype_is_an_error", |ctx| wrong_dtype(ctx)),
         case!("carriage::two_devices_at_once", |ctx| two_devices(ctx)),
         case!("carriage::a_lost_device_answers_so", |ctx| lost(ctx)),
+        case!("carriage::constants_are_no_crossings", |ctx| constants(ctx)),
         case!("carriage::memory_comes_back", |ctx| memory_comes_back(ctx)),
         case!("carriage::the_cap_is_a_value", |ctx| cap(ctx)),
     ]
@@ -81,7 +82,7 @@ async fn any_layout(ctx: &Ctx) -> Outcome {
         let view = view.map_err(show)?;
         let (tensor, _) = device.upload_view(&view).map_err(show)?;
         let back = tensor.read::<i16>().await.map_err(show)?;
-        ensure_eq!(back, view.to_vec(), "{}", view.layout());
+        ensure!(view.iter().eq(back), "{}", view.layout());
     }
     Ok(())
 }
@@ -126,6 +127,25 @@ async fn two_devices(ctx: &Ctx) -> Outcome {
     let (y, _) = b.upload(&[3i32, 4], [2]).map_err(show)?;
     ensure_eq!(x.read::<i32>().await.map_err(show)?, [1, 2], "first");
     ensure_eq!(y.read::<i32>().await.map_err(show)?, [3, 4], "second");
+    Ok(())
+}
+
+async fn constants(ctx: &Ctx) -> Outcome {
+    for downgrade in [DOWNGRADES[0], DOWNGRADES[4]] {
+        let device = ctx.fresh(downgrade).await?;
+        let _guard = device.guard(Crossings::Deny);
+        let ones = device.ones([700, 500], DType::U8).map_err(show)?;
+        let halves = device.full([3, 5], DType::F16, 0.5).map_err(show)?;
+        let empty = device.zeros([0, 3], DType::Bool).map_err(show)?;
+        ensure_eq!(device.ledger().up.count, 0, "a constant crossed");
+        drop(_guard);
+        ensure_eq!(ones.read::<u8>().await.map_err(show)?, vec![1; 350_000], "ones");
+        let half = wharf::half::f16::from_f32(0.5);
+        ensure_eq!(halves.read::<wharf::half::f16>().await.map_err(show)?, [half; 15], "halves");
+        ensure!(empty.read::<bool>().await.map_err(show)?.is_empty(), "an empty tensor");
+        let error = device.full([1], DType::U8, 300).err().ok_or("300 is a u8")?;
+        ensure_eq!(error.to_string(), "scalar 300 is not a value of u8", "message");
+    }
     Ok(())
 }
 

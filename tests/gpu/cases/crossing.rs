@@ -1,4 +1,5 @@
-//! Every dtype there and back, bit by bit, at ragged sizes, on the adapter and on every downgrade of it.
+//! Every dtype there and back, bit by bit, at ragged sizes, on the adapter and on every downgrade
+//! of it.
 
 use wharf::{Adapter, DType, How};
 

@@ -1,4 +1,5 @@
-//! Values that find mistakes: NaNs with payloads, infinities, signed zeros, subnormals, extremes - as raw bits.
+//! Values that find mistakes: NaNs with payloads, infinities, signed zeros, subnormals, extremes -
+//! as raw bits.
 
 use wharf::{DType, Element, half};
 

@@ -1,0 +1,132 @@
+//! Where a read puts its elements: borrowed host memory of any layout that has a place for each.
+
+use super::bytes::scatter;
+use crate::dtype::Element;
+use crate::error::Result;
+use crate::layout::Layout;
+use crate::shape::cause::ShapeCause;
+use crate::shape::{IntoShape, Shape};
+
+/// Elements that are put in their places at once: they stay in the first-level cache.
+const BLOCK: usize = 1024;
+
+/// Borrowed host memory that a read fills, and where each element of the tensor goes in it.
+///
+/// Places that the layout does not name stay as they are. A layout that names one twice is an
+/// error.
+///
+/// ```
+/// use wharf::HostViewMut;
+///
+/// let mut data = [0.0f32; 12];
+/// let columns = HostViewMut::column_major(&mut data, [3, 4])?;
+/// assert_eq!(columns.shape().dims(), [3, 4]);
+/// let every_second = HostViewMut::strided(&mut data, [6], &[2], 0);
+/// assert!(every_second.is_ok());
+/// let repeated = HostViewMut::strided(&mut data, [6, 2], &[1, 1], 0);
+/// assert!(repeated.is_err(), "two elements for one place");
+/// # Ok::<(), wharf::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct HostViewMut<'a, T> {
+    data: &'a mut [T],
+    layout: Layout,
+}
+
+impl<'a, T: Element> HostViewMut<'a, T> {
+    /// All of `data`, row-major.
+    pub fn new(data: &'a mut [T], shape: impl IntoShape) -> Result<Self> {
+        Self::whole(data, Layout::dense(shape.into_shape()?))
+    }
+
+    /// All of `data`, column-major: the first axis fastest.
+    pub fn column_major(data: &'a mut [T], shape: impl IntoShape) -> Result<Self> {
+        Self::whole(data, Layout::column_major(shape.into_shape()?))
+    }
+
+    /// Any strides, in elements, from any offset, as long as no place is named twice.
+    pub fn strided(
+        data: &'a mut [T],
+        shape: impl IntoShape,
+        strides: &[isize],
+        offset: usize,
+    ) -> Result<Self> {
+        Self::with_layout(data, Layout::strided(shape.into_shape()?, strides, offset)?)
+    }
+
+    /// The elements of `data` that a layout selects; it must stay inside and name no place twice.
+    pub fn with_layout(data: &'a mut [T], layout: Layout) -> Result<Self> {
+        layout.check_within(data.len())?;
+        if layout.overlaps() {
+            let (shape, strides) = (*layout.shape(), layout.strides().to_vec());
+            return Err(ShapeCause::Overlap { shape, strides }.into());
+        }
+        Ok(Self { data, layout })
+    }
+
+    fn whole(data: &'a mut [T], layout: Layout) -> Result<Self> {
+        let shape = *layout.shape();
+        if shape.elements() != data.len() {
+            return Err(ShapeCause::Count { elements: data.len(), shape }.into());
+        }
+        Ok(Self { data, layout })
+    }
+
+    /// The layout.
+    #[must_use]
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The shape.
+    #[must_use]
+    pub const fn shape(&self) -> &Shape {
+        self.layout.shape()
+    }
+
+    /// Puts elements from index `first` on, given as device bytes, in their places.
+    pub(crate) fn put(&mut self, first: usize, bytes: &[u8]) {
+        let (width, layout) = (T::DTYPE.width(), self.layout.collapse());
+        if layout.is_dense() {
+            let begin = layout.offset() + first;
+            T::copy_from_bytes(bytes, &mut self.data[begin..begin + bytes.len() / width]);
+            return;
+        }
+        let mut block = [T::default(); BLOCK];
+        for (n, bytes) in bytes.chunks(BLOCK * width).enumerate() {
+            let values = &mut block[..bytes.len() / width];
+            T::copy_from_bytes(bytes, values);
+            scatter(self.data, &layout, first + n * BLOCK, values);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_layout_is_filled_in_the_order_of_its_indices() {
+        let rows: [(&[usize], &[isize], usize); 6] = [
+            (&[3, 4], &[4, 1], 0),
+            (&[3, 4], &[1, 3], 0),
+            (&[12], &[-1], 11),
+            (&[2, 3], &[-6, 2], 7),
+            (&[5], &[2], 3),
+            (&[0, 2], &[1, 1], 0),
+        ];
+        for (shape, strides, offset) in rows {
+            let mut data = [99i16; 14];
+            let mut view = HostViewMut::strided(&mut data, shape, strides, offset).unwrap();
+            let layout = *view.layout();
+            let values: Vec<i16> = (0..).take(layout.shape().elements()).collect();
+            let (early, late) = values.split_at(values.len() / 3);
+            view.put(0, bytemuck::cast_slice(early));
+            view.put(early.len(), bytemuck::cast_slice(late));
+            let there: Vec<i16> = layout.places().map(|place| data[place]).collect();
+            assert_eq!(there, values, "{layout}");
+            let kept = data.iter().filter(|v| **v == 99).count();
+            assert_eq!(kept, 14 - values.len(), "{layout}: the rest stays as it is");
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! A named set of tensors moves as one act: a model's parameters.
+//!
+//! ```text
+//! negotiate every tensor       all refusals in one error, before anything moves
+//! ask the guards               once for each
+//! reserve memory for all       out of memory before anything moves
+//! carry one after the other    what fails here lets go of all of it
+//! ```
+
+use core::cell::RefCell;
+use core::fmt;
+use core::future::Future;
+use std::sync::Arc;
+
+use crate::clock::Stopwatch;
+use crate::device::Device;
+use crate::dtype::Element;
+use crate::error::{Error, Result};
+use crate::gpu::Drive;
+use crate::host::HostView;
+use crate::host::bytes::ByteView;
+use crate::layout::Layout;
+use crate::ledger::{Direction, Site};
+use crate::tensor::{Passage, Tensor};
+use crate::transfer::Receipt;
+
+mod cause;
+mod named;
+mod receipt;
+
+use named::Named;
+pub use receipt::SetReceipt;
+
+/// Host tensors that go to a device together: names, in order, with borrowed data of any dtype and
+/// layout.
+///
+/// ```no_run
+/// use wharf::{Device, HostView, Policy, Shipment};
+///
+/// let (weights, bias) = (vec![0.5f32; 784 * 128], vec![0u16; 128]);
+/// let mut shipment = Shipment::new();
+/// shipment.add("weights", HostView::column_major(&weights, [784, 128])?)?;
+/// shipment.add("bias", HostView::new(&bias, [128])?)?;
+///
+/// let device = Device::best(&Policy::exact())?;
+/// let (set, receipt) = device.upload_set(&shipment)?;
+/// println!("{receipt:#}");
+/// assert_eq!(set.get("bias").map(|bias| bias.shape().elements()), Some(128));
+/// # Ok::<(), wharf::Error>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Shipment<'a> {
+    goods: Named<Goods<'a>>,
+}
+
+#[derive(Clone, Copy)]
+struct Goods<'a> {
+    view: ByteView<'a>,
+    layout: Layout,
+}
+
+impl fmt::Debug for Goods<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.view.dtype, self.layout)
+    }
+}
+
+impl fmt::Debug for Shipment<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.goods.fmt(f)
+    }
+}
+
+impl<'a> Shipment<'a> {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tensor; a name that is taken is an error.
+    pub fn add<T: Element>(
+        &mut self,
+        name: impl AsRef<str>,
+        view: HostView<'a, T>,
+    ) -> Result<&mut Self> {
+        let goods = Goods { view: view.bytes(), layout: *view.layout() };
+        self.goods.insert(Arc::from(name.as_ref()), goods)?;
+        Ok(self)
+    }
+
+    /// The names, in order.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.goods.iter().map(|(name, _)| name)
+    }
+
+    /// How many tensors there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.goods.entries().len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// How far a set is. Each value is larger than the one before, and the last one is the total.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress<'a> {
+    /// The tensor that is being carried.
+    pub name: &'a str,
+    /// Bytes of the set that have been staged for the device.
+    pub bytes_done: u64,
+    /// Bytes that will be.
+    pub bytes_total: u64,
+}
+
+/// Counts bytes for a callback.
+struct Meter<P> {
+    progress: P,
+    done: u64,
+    total: u64,
+}
+
+impl<P: FnMut(Progress<'_>)> Meter<P> {
+    const fn new(total: u64, progress: P) -> Self {
+        Self { progress, done: 0, total }
+    }
+
+    fn add(&mut self, name: &str, bytes: u64) {
+        self.done += bytes;
+        (self.progress)(Progress { name, bytes_done: self.done, bytes_total: self.total });
+    }
+}
+
+/// Tensors by name, in order.
+///
+/// ```no_run
+/// # async fn f(set: wharf::TensorSet, other: wharf::Device) -> wharf::Result<()> {
+/// for (name, tensor) in &set {
+///     println!("{name}: {} {}", tensor.dtype(), tensor.shape());
+/// }
+/// let (there, receipt) = set.to(&other).await?;
+/// println!("{receipt}");
+/// # let _ = there; Ok(()) }
+/// ```
+#[derive(Clone, Default)]
+pub struct TensorSet {
+    tensors: Named<Tensor>,
+}
+
+impl fmt::Debug for TensorSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.tensors.fmt(f)
+    }
+}
+
+impl TensorSet {
+    /// No tensors yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tensor, of any device; a name that is taken is an error.
+    pub fn insert(&mut self, name: impl AsRef<str>, tensor: Tensor) -> Result<()> {
+        self.tensors.insert(Arc::from(name.as_ref()), tensor)
+    }
+
+    /// The tensor of a name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Tensor> {
+        self.tensors.get(name)
+    }
+
+    /// Names and tensors, in order.
+    #[must_use]
+    pub fn iter(&self) -> SetIter<'_> {
+        SetIter(self.tensors.entries().iter())
+    }
+
+    /// How many tensors there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tensors.entries().len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The same set on another device, as one act: see [`Tensor::to`]. All of it arrives, or
+    /// nothing does.
+    #[track_caller]
+    pub fn to<'a>(
+        &'a self,
+        device: &'a Device,
+    ) -> impl Future<Output = Result<(Self, SetReceipt)>> + use<'a> {
+        self.moved(device, Drive::Wake, Site::of("set.to"), |_| {})
+    }
+
+    /// The same, with a callback for every chunk that has been staged.
+    #[track_caller]
+    pub fn to_with<'a, P: FnMut(Progress<'_>)>(
+        &'a self,
+        device: &'a Device,
+        progress: P,
+    ) -> impl Future<Output = Result<(Self, SetReceipt)>> + use<'a, P> {
+        self.moved(device, Drive::Wake, Site::of("set.to_with"), progress)
+    }
+
+    /// [`TensorSet::to`], blocking.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[track_caller]
+    pub fn move_to(&self, device: &Device) -> Result<(Self, SetReceipt)> {
+        pollster::block_on(self.moved(device, Drive::Block, Site::of("set.move_to"), |_| {}))
+    }
+
+    async fn moved<P: FnMut(Progress<'_>)>(
+        &self,
+        device: &Device,
+        drive: Drive,
+        site: Site,
+        progress: P,
+    ) -> Result<(Self, SetReceipt)> {
+        let clock = Stopwatch::start();
+        let passages = for_all(&self.tensors, |tensor| Passage::decide(tensor, device))?;
+        passages.iter().try_for_each(|(_, passage)| passage.admit(site))?;
+        let mut storages = Vec::with_capacity(passages.len());
+        for (name, passage) in &passages {
+            storages.push(passage.reserve().map_err(|error| error.during(cause::of(name)))?);
+        }
+        // Commands recorded so far may still use the memory that the set takes over.
+        device.engine.flush()?;
+        let mut meter =
+            Meter::new(passages.iter().map(|(_, passage)| passage.bytes).sum(), progress);
+        let mut arrived = Arrived::default();
+        for ((name, passage), storage) in passages.into_iter().zip(storages) {
+            let progress = |bytes| meter.add(&name, bytes);
+            let carried = passage.carry(storage, drive, site, progress).await;
+            arrived.add(name, carried)?;
+        }
+        Ok(arrived.unload(clock))
+    }
+}
+
+/// Names and tensors of a set, in order.
+#[derive(Clone, Debug)]
+pub struct SetIter<'a>(core::slice::Iter<'a, (Arc<str>, Tensor)>);
+
+impl<'a> Iterator for SetIter<'a> {
+    type Item = (&'a str, &'a Tensor);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next().map(|(name, tensor)| (&**name, tensor))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for SetIter<'_> {}
+
+impl<'a> IntoIterator for &'a TensorSet {
+    type Item = (&'a str, &'a Tensor);
+    type IntoIter = SetIter<'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl IntoIterator for TensorSet {
+    type Item = (Arc<str>, Tensor);
+    type IntoIter = std::vec::IntoIter<(Arc<str>, Tensor)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.tensors.into_entries().into_iter()
+    }
+}
+
+/// The part of a set that has arrived; dropped, it is gone from the device too.
+#[derive(Default)]
+struct Arrived {
+    tensors: Named<Tensor>,
+    receipts: Named<Receipt>,
+}
+
+impl Arrived {
+    fn add(&mut self, name: Arc<str>, carried: Result<(Tensor, Receipt)>) -> Result<()> {
+        let (tensor, receipt) = carried.map_err(|error| error.during(cause::of(&name)))?;
+        self.tensors.insert(Arc::clone(&name), tensor)?;
+        self.receipts.insert(name, receipt)
+    }
+
+    fn unload(self, clock: Stopwatch) -> (TensorSet, SetReceipt) {
+        let Self { tensors, receipts } = self;
+        (TensorSet { tensors }, SetReceipt { receipts, elapsed: clock.elapsed() })
+    }
+}
+
+/// Decides about every member; if any is refused, the error has all refusals in it.
+fn for_all<'a, T, D>(
+    members: &'a Named<T>,
+    decide: impl Fn(&'a T) -> Result<D>,
+) -> Result<Vec<(Arc<str>, D)>> {
+    let (mut decided, mut refused) = (Vec::new(), Vec::<(Arc<str>, Error)>::new());
+    for (name, member) in members.entries() {
+        match decide(member) {
+            Ok(decision) => decided.push((Arc::clone(name), decision)),
+            Err(error) => refused.push((Arc::clone(name), error)),
+        }
+    }
+    if refused.is_empty() {
+        return Ok(decided);
+    }
+    Err(cause::refused(members.entries().len(), refused))
+}
+
+impl Device {
+    /// Carries a set of host tensors to the device under the device's policy, as one act: all of it
+    /// arrives, or nothing does and its memory is free again.
+    ///
+    /// Every tensor is negotiated and has its memory before a byte moves.
+    #[track_caller]
+    pub fn upload_set(&self, shipment: &Shipment<'_>) -> Result<(TensorSet, SetReceipt)> {
+        self.carry_set(shipment, Site::of("upload_set"), |_| {})
+    }
+
+    /// The same, with a callback for every chunk that has been staged.
+    ///
+    /// ```no_run
+    /// # fn f(device: wharf::Device, shipment: wharf::Shipment<'_>) -> wharf::Result<()> {
+    /// let (set, receipt) = device.upload_set_with(&shipment, |progress| {
+    ///     println!("{} of {} bytes", progress.bytes_done, progress.bytes_total);
+    /// })?;
+    /// # let _ = (set, receipt); Ok(()) }
+    /// ```
+    #[track_caller]
+    pub fn upload_set_with(
+        &self,
+        shipment: &Shipment<'_>,
+        progress: impl FnMut(Progress<'_>),
+    ) -> Result<(TensorSet, SetReceipt)> {
+        self.carry_set(shipment, Site::of("upload_set_with"), progress)
+    }
+
+    fn carry_set(
+        &self,
+        shipment: &Shipment<'_>,
+        site: Site,
+        progress: impl FnMut(Progress<'_>),
+    ) -> Result<(TensorSet, SetReceipt)> {
+        let (clock, engine) = (Stopwatch::start(), &self.engine);
+        let orders = for_all(&shipment.goods, |goods| self.order(goods.view, goods.layout))?;
+        orders.iter().try_for_each(|_| engine.books.admit(Direction::Up, site))?;
+        let mut storages = Vec::with_capacity(orders.len());
+        for (name, order) in &orders {
+            let storage = engine.allocate(order.bytes, &[]);
+            storages.push(storage.map_err(|error| error.during(cause::of(name)))?);
+        }
+        // Commands recorded so far may still use the memory that the set takes over.
+        engine.flush()?;
+        let total = orders.iter().map(|(_, order)| order.bytes).sum();
+        let meter = RefCell::new(Meter::new(total, progress));
+        let mut arrived = Arrived::default();
+        for ((name, order), storage) in orders.into_iter().zip(storages) {
+            let entry = engine.books.open(Direction::Up, order.to(), site);
+            let staged = |bytes| meter.borrow_mut().add(&name, bytes);
+            let carried = self.load(&order, storage, &entry, Stopwatch::start(), &staged);
+            arrived.add(name, carried)?;
+        }
+        Ok(arrived.unload(clock))
+    }
+}

@@ -1,0 +1,83 @@
+//! What can be wrong with a set as a whole.
+
+use core::fmt;
+use std::sync::Arc;
+
+use crate::error::{Cause, Error, ErrorKind};
+
+#[derive(Debug)]
+pub(super) enum SetCause {
+    Duplicate {
+        name: Arc<str>,
+    },
+    /// Several of `of` tensors are refused: the reasons, and the tensors that each is for.
+    Refused {
+        of: usize,
+        reasons: Vec<(Error, Vec<Arc<str>>)>,
+    },
+}
+
+/// What is being done when something happens to one tensor of a set.
+pub(super) fn of(name: &str) -> String {
+    format!("tensor {name:?}")
+}
+
+/// The error of a set of `of` tensors, some of which are refused. One refusal stays as it is.
+pub(super) fn refused(of: usize, refusals: Vec<(Arc<str>, Error)>) -> Error {
+    let mut reasons: Vec<(Error, Vec<Arc<str>>)> = Vec::new();
+    for (name, error) in refusals {
+        let text = error.to_string();
+        match reasons.iter_mut().find(|(known, _)| known.to_string() == text) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((error, vec![name])),
+        }
+    }
+    match &reasons[..] {
+        [(error, names)] if names.len() == 1 => error.clone().during(self::of(&names[0])),
+        _ => SetCause::Refused { of, reasons }.into(),
+    }
+}
+
+impl fmt::Display for SetCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Duplicate { name } => write!(f, "the name {name:?} is taken in this set"),
+            Self::Refused { of, reasons } => {
+                let refused: usize = reasons.iter().map(|(_, names)| names.len()).sum();
+                write!(f, "{refused} of {of} tensors are refused: ")?;
+                for (i, (error, names)) in reasons.iter().enumerate() {
+                    let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+                    let between = if i == 0 { "" } else { "; " };
+                    write!(f, "{between}{} ({error})", names.join(", "))?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Cause for SetCause {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Duplicate { .. } => ErrorKind::Mismatch,
+            Self::Refused { reasons, .. } => {
+                reasons.first().map_or(ErrorKind::Mismatch, |(error, _)| error.kind())
+            }
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        match self {
+            Self::Duplicate { .. } => Some("give each tensor of a set a name of its own".into()),
+            Self::Refused { reasons, .. } => {
+                let mut helps: Vec<String> = Vec::new();
+                for help in reasons.iter().filter_map(|(error, _)| error.help()) {
+                    if !helps.contains(&help) {
+                        helps.push(help);
+                    }
+                }
+                (!helps.is_empty()).then(|| helps.join("\n"))
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Values by name, in the order in which they came; a name is taken once.
+
+use core::fmt;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::cause::SetCause;
+use crate::error::Result;
+
+#[derive(Clone)]
+pub(super) struct Named<T> {
+    entries: Vec<(Arc<str>, T)>,
+    places: BTreeMap<Arc<str>, usize>,
+}
+
+impl<T> Named<T> {
+    pub(super) fn insert(&mut self, name: Arc<str>, value: T) -> Result<()> {
+        if self.places.contains_key(&name) {
+            return Err(SetCause::Duplicate { name }.into());
+        }
+        self.places.insert(Arc::clone(&name), self.entries.len());
+        self.entries.push((name, value));
+        Ok(())
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&T> {
+        self.places.get(name).and_then(|&place| self.entries.get(place)).map(|(_, value)| value)
+    }
+
+    pub(super) fn entries(&self) -> &[(Arc<str>, T)] {
+        &self.entries
+    }
+
+    pub(super) fn into_entries(self) -> Vec<(Arc<str>, T)> {
+        self.entries
+    }
+
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &T)> {
+        self.entries.iter().map(|(name, value)| (&**name, value))
+    }
+}
+
+impl<T> Default for Named<T> {
+    fn default() -> Self {
+        Self { entries: Vec::new(), places: BTreeMap::new() }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Named<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}

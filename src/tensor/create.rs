@@ -1,0 +1,43 @@
+//! Tensors that are made on the device: nothing crosses.
+
+use super::Tensor;
+use super::number::Scalar;
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::kernel::fill;
+use crate::layout::Layout;
+use crate::shape::IntoShape;
+
+impl Device {
+    /// A tensor with the same number everywhere. The number must fit the dtype, as beside a tensor.
+    pub fn full(
+        &self,
+        shape: impl IntoShape,
+        dtype: DType,
+        value: impl Into<Scalar>,
+    ) -> Result<Tensor> {
+        let shape = shape.into_shape()?;
+        self.plan().accept(dtype).map_err(|error| error.during("full"))?;
+        let bytes = value.into().encode(dtype)?;
+        let bytes = &bytes[..dtype.width()];
+        let value = fill::full(&self.engine, self.target(), &shape, dtype, bytes)?;
+        Ok(Tensor::of(self.clone(), value, Layout::dense(shape), dtype))
+    }
+
+    /// A tensor of zeros; of `false`, for bool.
+    pub fn zeros(&self, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
+        match dtype {
+            DType::Bool => self.full(shape, dtype, false),
+            dtype => self.full(shape, dtype, 0u8),
+        }
+    }
+
+    /// A tensor of ones; of `true`, for bool.
+    pub fn ones(&self, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
+        match dtype {
+            DType::Bool => self.full(shape, dtype, true),
+            dtype => self.full(shape, dtype, 1u8),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Reading into what the caller has: another dtype, another layout.
+//!
+//! Every read goes through [`Tensor::pull`]: admitted, gathered on the device so that only the
+//! tensor's own bytes cross, and handed over chunk by chunk. Nothing is collected on the way: each
+//! chunk is converted or put in its places where it was mapped.
+
+use core::future::Future;
+
+use super::Tensor;
+use crate::clock::Stopwatch;
+use crate::dtype::{DType, Element};
+use crate::error::Result;
+use crate::gpu::Drive;
+use crate::host::bytes::ByteView;
+use crate::host::cause::CarriageCause;
+use crate::host::convert::convertible;
+use crate::host::{HostViewMut, Tally};
+use crate::layout::Layout;
+use crate::ledger::{Direction, Site};
+use crate::plan::How;
+use crate::shape::cause::ShapeCause;
+use crate::transfer::{Receipt, Source, down};
+
+/// Values that are converted at once: source and result stay in the first-level cache.
+const BLOCK: usize = 1024;
+
+/// What a tensor takes on its device.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Footprint {
+    pub(crate) bytes: u64,
+    pub(crate) segments: u64,
+}
+
+impl Tensor {
+    /// Reads all elements in row-major order, converted on the host to the dtype of `T`; the
+    /// receipt counts what that did to them.
+    ///
+    /// Floats convert to any float, integers to any integer that holds every value, and to floats;
+    /// never floats to integers, nor anything to `bool`: those are casts, for a kernel.
+    ///
+    /// ```no_run
+    /// # async fn f(tensor: wharf::Tensor) -> wharf::Result<()> {
+    /// let (values, receipt) = tensor.read_as::<f64>().await?;
+    /// assert!(receipt.is_exact(), "{receipt}");
+    /// # Ok(()) }
+    /// ```
+    #[track_caller]
+    pub fn read_as<T: Element>(
+        &self,
+    ) -> impl Future<Output = Result<(Vec<T>, Receipt)>> + use<'_, T> {
+        self.convert_down(Drive::Wake, Site::of("read_as"))
+    }
+
+    /// [`Tensor::read_as`], blocking.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[track_caller]
+    pub fn to_vec_as<T: Element>(&self) -> Result<(Vec<T>, Receipt)> {
+        pollster::block_on(self.convert_down(Drive::Block, Site::of("to_vec_as")))
+    }
+
+    /// Reads all elements into host memory of any layout; the shapes must be equal. Places that the
+    /// layout does not name stay as they are.
+    ///
+    /// ```no_run
+    /// # async fn f(tensor: wharf::Tensor) -> wharf::Result<()> {
+    /// use wharf::HostViewMut;
+    ///
+    /// let mut data = vec![0.0f32; 784 * 128];
+    /// tensor.read_view(&mut HostViewMut::column_major(&mut data, [784, 128])?).await?;
+    /// # Ok(()) }
+    /// ```
+    #[track_caller]
+    pub fn read_view<'a, 'b, T: Element>(
+        &'a self,
+        view: &'a mut HostViewMut<'b, T>,
+    ) -> impl Future<Output = Result<()>> + use<'a, 'b, T> {
+        self.put_down(Drive::Wake, Site::of("read_view"), view)
+    }
+
+    /// [`Tensor::read_view`], blocking.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[track_caller]
+    pub fn copy_to_view<T: Element>(&self, view: &mut HostViewMut<'_, T>) -> Result<()> {
+        pollster::block_on(self.put_down(Drive::Block, Site::of("copy_to_view"), view))
+    }
+
+    async fn put_down<T: Element>(
+        &self,
+        drive: Drive,
+        site: Site,
+        view: &mut HostViewMut<'_, T>,
+    ) -> Result<()> {
+        let (left, right) = (*self.shape(), *view.shape());
+        if left != right {
+            let what = "the tensor and the view of a read differ in shape";
+            return Err(ShapeCause::Same { what, left, right }.into());
+        }
+        self.check_read::<T>(right.elements())?;
+        let put = |first, chunk: &[u8]| {
+            view.put(first, chunk);
+            Ok(())
+        };
+        self.pull(drive, site, put).await.map(drop)
+    }
+
+    async fn convert_down<T: Element>(
+        &self,
+        drive: Drive,
+        site: Site,
+    ) -> Result<(Vec<T>, Receipt)> {
+        let clock = Stopwatch::start();
+        let (from, to) = (self.dtype, T::DTYPE);
+        let how = self.how_to(to)?;
+        let rules = self.device.rules(how);
+        let mut out = super::room::<T>(self.shape().elements())?;
+        let mut tally = Tally::default();
+        let convert = |first: usize, chunk: &[u8]| {
+            let source = Source::new(ByteView::dense(from, chunk)?, to, rules)?;
+            let values = chunk.len() / from.width();
+            convert_to(&source.within(first as u64), &mut out[first..first + values], &mut tally)
+        };
+        let footprint = self.pull(drive, site, convert).await?;
+        let elements = out.len() as u64;
+        let receipt = Receipt {
+            from,
+            to,
+            how,
+            layout_from: self.layout,
+            layout_to: Layout::dense(*self.shape()),
+            tally,
+            bytes_host: elements * to.width() as u64,
+            bytes_staged: elements * from.width() as u64,
+            bytes_device: footprint.bytes,
+            segments: footprint.segments,
+            elapsed: clock.elapsed(),
+        };
+        Ok((out, receipt))
+    }
+
+    /// How a read carries it to a dtype on the host, if it can.
+    fn how_to(&self, to: DType) -> Result<How> {
+        let from = self.dtype;
+        if from == to {
+            return Ok(self.device.plan().carriage(from).how);
+        }
+        if !convertible(from, to) {
+            return Err(CarriageCause::NoConversion { from, to }.into());
+        }
+        Ok(How::Converted { to, lossless: false })
+    }
+
+    /// Hands every element to `sink`, in row-major order: the index of the first of a chunk, and
+    /// the bytes.
+    ///
+    /// Without elements nothing crosses, and nobody is asked.
+    pub(super) async fn pull(
+        &self,
+        drive: Drive,
+        site: Site,
+        sink: impl FnMut(usize, &[u8]) -> Result<()>,
+    ) -> Result<Footprint> {
+        if !self.shape().is_empty() {
+            self.device.engine.books.admit(Direction::Down, site)?;
+        }
+        self.pull_admitted(drive, site, sink).await
+    }
+
+    /// The same where the guard has been asked.
+    pub(super) async fn pull_admitted(
+        &self,
+        drive: Drive,
+        site: Site,
+        mut sink: impl FnMut(usize, &[u8]) -> Result<()>,
+    ) -> Result<Footprint> {
+        if self.shape().is_empty() {
+            return Ok(Footprint::default());
+        }
+        let engine = &self.device.engine;
+        let entry = engine.books.open(Direction::Down, self.dtype, site);
+        let dense = self.contiguous()?;
+        let pinned = dense.realise()?.pin()?;
+        engine.flush()?;
+        let width = self.dtype.width();
+        let span = dense.layout.span();
+        let range = (span.start * width) as u64..(span.end * width) as u64;
+        let mut first = 0;
+        let take = |chunk: &[u8]| {
+            entry.add(chunk.len() as u64);
+            let at = first;
+            first += chunk.len() / width;
+            sink(at, chunk)
+        };
+        down(&engine.gpu, &engine.ring, drive, &pinned, range, take).await?;
+        // The commands that computed it may have failed after all.
+        dense.realise()?.check()?;
+        let pieces = pinned.pieces();
+        let bytes = pieces.iter().map(|piece| piece.bytes).sum();
+        Ok(Footprint { bytes, segments: pieces.len() as u64 })
+    }
+}
+
+/// Converts all of a source into `out`, block by block.
+fn convert_to<T: Element>(source: &Source<'_>, out: &mut [T], tally: &mut Tally) -> Result<()> {
+    let mut scratch = [0u64; BLOCK];
+    for (n, out) in out.chunks_mut(BLOCK).enumerate() {
+        let bytes = out.len() * T::DTYPE.width();
+        let block = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut scratch)[..bytes];
+        source.fill(n * BLOCK, wgpu::WriteOnly::from_mut(block), bytes as u64, tally)?;
+        T::copy_from_bytes(block, out);
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! Every cast between dtypes that the device has, bit by bit against the oracle.
+
+use wharf::reference::{self, Value};
+use wharf::{Adapter, DType};
+
+use super::pair::{Pair, bits, bits_of, carries, count, value};
+use super::probe::Random;
+use super::views::{Move, TARGETS, probe_bits};
+use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, matters, show};
+
+pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let code = |d: &&Downgrade| matches!(d.name, "native" | "no_f16");
+    for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)).filter(code) {
+        for from in DType::ALL {
+            let name = format!("casts::from_{from}::{}", downgrade.name);
+            cases.push(case!(name, |ctx| from_one(ctx, downgrade, from)));
+        }
+    }
+    for (from, through, to) in [
+        (DType::F32, DType::F16, DType::F32),
+        (DType::F32, DType::Bf16, DType::F32),
+        (DType::F32, DType::I8, DType::F32),
+        (DType::I32, DType::U8, DType::I16),
+        (DType::F16, DType::Bf16, DType::F16),
+        (DType::U32, DType::F32, DType::U32),
+        (DType::I32, DType::Bool, DType::F16),
+    ] {
+        let name = format!("casts::{from}_through_{through}_to_{to}");
+        cases.push(case!(name, |ctx| through_another(ctx, from, through, to)));
+    }
+    cases
+}
+
+/// Bits from everywhere in the dtype, and whole numbers around the ends of the others.
+pub(crate) async fn spread(dtype: DType, n: usize) -> Vec<u64> {
+    let mut all = probe_bits(dtype, n / 3, 5).await;
+    let mut random = Random::new(77 + dtype as u64);
+    for width in [7, 8, 10, 11, 15, 16, 23, 24, 31, 32, 53, 63, 64] {
+        for near in [-2.5, -2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5] {
+            let whole = (1_i128 << width) + near as i128;
+            for sign in [1, -1] {
+                let number = match dtype.class() {
+                    wharf::Class::Float => Value::Float(sign as f64 * (2f64.powi(width) + near)),
+                    wharf::Class::Bool => Value::Bool(near > 0.0),
+                    _ => Value::Int(sign * whole),
+                };
+                all.push(bits(dtype, number));
+            }
+        }
+    }
+    while all.len() < n {
+        // Of all magnitudes alike.
+        let magnitude = 2f64.powf(random.below(4000) as f64 / 20.0 - 60.0);
+        let x = if random.below(2) == 0 { magnitude } else { -magnitude };
+        all.push(match dtype.class() {
+            wharf::Class::Float => bits(dtype, Value::Float(x)),
+            wharf::Class::Bool => random.bits() & 1,
+            _ => bits(dtype, Value::Int(i128::from(random.bits() >> random.below(64)))),
+        });
+    }
+    all
+}
+
+async fn from_one(ctx: &Ctx, downgrade: Downgrade, from: DType) -> Outcome {
+    let device = ctx.device(downgrade).await?;
+    if !carries(&device, from) {
+        return Ok(());
+    }
+    let data = spread(from, 1023).await;
+    let changes = |to| downgrade.name == "native" || from == DType::F16 || to == DType::F16;
+    let mut failures = Vec::new();
+    for (target, moves) in TARGETS.into_iter().zip([vec![], vec![Move::Flip(0)]]) {
+        let here = device.with_target(target);
+        for to in DType::ALL.into_iter().filter(|&to| carries(&device, to) && changes(to)) {
+            let x = Pair::new(&here, from, data.clone(), &[1023]).await?.view(&moves)?;
+            let got = bits_of(&x.tensor.cast(to).map_err(show)?).await?;
+            count();
+            if let Some(text) = wrong(from, &[to], &x.expected(), &got) {
+                failures.push(format!("{from} to {to} for {target:?}: {text}"));
+            }
+        }
+    }
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
+}
+
+/// Fused or not, a cast rounds.
+async fn through_another(ctx: &Ctx, from: DType, through: DType, to: DType) -> Outcome {
+    let device = ctx.native().await?;
+    let x = Pair::new(&device, from, spread(from, 1023).await, &[1023]).await?;
+    let there = x.tensor.cast(through).map_err(show)?;
+    let got = bits_of(&there.cast(to).map_err(show)?).await?;
+    count();
+    wrong(from, &[through, to], &x.expected(), &got).map_or(Ok(()), Err)
+}
+
+/// The first result that is not what the chain of casts makes of its operand.
+fn wrong(from: DType, chain: &[DType], operands: &[u64], got: &[u64]) -> Option<String> {
+    let to = *chain.last()?;
+    let mut all = Vec::new();
+    for (i, (&x, &got)) in operands.iter().zip(got).enumerate() {
+        let want = chain.iter().fold((from, x), |(dtype, x), &next| {
+            (next, bits(next, reference::cast(value(dtype, x), next)))
+        });
+        let (got, want) = (value(to, got), value(to, want.1));
+        let nan = |v| matches!(v, Value::Float(x) if x.is_nan());
+        if got != want && !(nan(got) && nan(want)) {
+            all.push(format!("index {i}: {:?} gives {got:?}, not {want:?}", value(from, x)));
+        }
+    }
+    let first = all.iter().take(4).cloned().collect::<Vec<_>>().join("; ");
+    (!all.is_empty()).then(|| format!("{} of {}: {first}", all.len(), got.len()))
+}

@@ -1,0 +1,313 @@
+//! Every operation on every dtype it takes, in every layout, at ragged sizes, against the oracle and its bounds.
+
+mod values;
+
+use std::collections::HashMap;
+
+use wharf::op::Op;
+use wharf::reference::{Value, apply, keeps};
+use wharf::{Adapter, DType, Device, Other, Shape, Target};
+
+use super::pair::{Pair, bits, bits_of, carries, count, value};
+use super::views::Move;
+use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, matters, show};
+use values::Source;
+
+/// How an operand of a case lies in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lie {
+    Dense,
+    Transposed,
+    Backwards,
+    Odd,
+    Row,
+    Column,
+    One,
+}
+
+use Lie::{Backwards, Column, Dense, Odd, One, Row, Transposed};
+
+/// A case of one operation: a shape, and how its operands lie.
+type Form = (&'static [usize], [Lie; 3]);
+
+/// For every operation and dtype. Rows of odd length: one kernel reads all of these views.
+const FORMS: &[Form] = &[
+    (&[0], [Dense; 3]),
+    (&[1], [Dense; 3]),
+    (&[2], [Dense; 3]),
+    (&[3], [Dense; 3]),
+    (&[5], [Dense; 3]),
+    (&[31], [Dense; 3]),
+    (&[33], [Dense; 3]),
+    (&[255], [Dense; 3]),
+    (&[257], [Dense; 3]),
+    (&[1021], [Dense; 3]),
+    (&[3, 1], [Transposed, Odd, Backwards]),
+    (&[31, 33], [Transposed, Odd, Backwards]),
+    (&[5, 51], [Backwards, Row, Transposed]),
+    (&[257, 3], [Odd, Column, Row]),
+    (&[3, 5], [Column, Backwards, Odd]),
+    (&[11, 3], [Row, Transposed, Column]),
+];
+
+/// For a few operations: rows of whole quads, and sizes past one grid.
+const MORE: &[Form] = &[
+    (&[8, 32], [Transposed, Dense, Row]),
+    (&[32, 8], [Dense, Transposed, Column]),
+    (&[64, 64], [Backwards, Odd, Dense]),
+    (&[16, 12], [Dense, Row, Odd]),
+    (&[12, 16], [Dense, Column, Backwards]),
+    (&[24, 8], [Odd, One, Dense]),
+    (&[2, 64], [One, Dense, Transposed]),
+    (&[65_537], [Dense, One, Dense]),
+    (&[65_537], [Backwards, Dense, Odd]),
+    (&[257, 255], [Transposed, Column, Row]),
+];
+
+/// What gets the whole range of layouts and sizes.
+const THOROUGH: &[Op] =
+    &[Op::Neg, Op::Gelu, Op::Add, Op::Lt, Op::Shr, Op::Xor, Op::Where, Op::Clamp];
+
+pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
+        for &op in Op::ALL {
+            for dtype in DType::ALL.into_iter().filter(|&d| op.takes(d)) {
+                if changes(downgrade, op, dtype) {
+                    let name = format!("elementwise::{op}::{dtype}::{}", downgrade.name);
+                    cases.push(case!(name, |ctx| run(ctx, downgrade, op, dtype)));
+                }
+            }
+        }
+    }
+    for (op, dtype) in [(Op::Add, DType::F32), (Op::Gt, DType::U8), (Op::Neg, DType::F16)] {
+        let name = format!("elementwise::{op}::{dtype}::past_65535_groups");
+        cases.push(case!(name, |ctx| past_one_grid(ctx, op, dtype)));
+    }
+    cases
+}
+
+/// Whether a downgrade makes another kernel of an operation, or cuts it differently.
+fn changes(downgrade: Downgrade, op: Op, dtype: DType) -> bool {
+    match downgrade.name {
+        "native" => true,
+        "no_f16" => dtype == DType::F16,
+        "baseline" => matches!((op, dtype), (Op::Add, DType::F32) | (Op::Where, DType::U8)),
+        "small_bindings" => match dtype {
+            DType::F32 | DType::I64 => matches!(op, Op::Add | Op::Clamp),
+            DType::F16 | DType::Bf16 => matches!(op, Op::Where | Op::Gelu),
+            DType::U8 => matches!(op, Op::Lt | Op::Shr | Op::Where),
+            DType::Bool => op == Op::Xor,
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+async fn run(ctx: &Ctx, downgrade: Downgrade, op: Op, dtype: DType) -> Outcome {
+    let device = ctx.device(downgrade).await?;
+    if !carries(&device, dtype) {
+        return Ok(());
+    }
+    let thorough = THOROUGH.contains(&op);
+    let mut source = Source::new(op, dtype);
+    for form in FORMS {
+        one(&device, &mut source, *form).await?;
+    }
+    if downgrade.name == "native" || thorough {
+        let other = if device.target() == Target::Cpu { Target::Gpu } else { Target::Cpu };
+        let other = device.with_target(other);
+        for form in FORMS.iter().skip(8).step_by(3) {
+            one(&other, &mut source, *form).await?;
+        }
+        let most = if thorough { MORE } else { &[] };
+        for form in most {
+            one(&device, &mut source, *form).await?;
+            one(&other, &mut source, *form).await?;
+        }
+        scalars(&device, &mut source).await?;
+    }
+    if downgrade.name == "small_bindings" {
+        // Segments of some hundred KB, cut and crossed.
+        let n = 450_000 / dtype.width();
+        let rows = n / 255;
+        let shapes: [(Vec<usize>, [Lie; 3]); 3] = [
+            (vec![n], [Dense, Backwards, Odd]),
+            (vec![rows, 255], [Transposed, Dense, Row]),
+            (vec![n / 256, 256], [Dense, Column, Transposed]),
+        ];
+        for (dims, lies) in shapes {
+            shaped(&device, &mut source, &dims, lies).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The dtype of an operand.
+fn operand_dtype(op: Op, dtype: DType, i: usize) -> DType {
+    if op == Op::Where && i == 0 { DType::Bool } else { dtype }
+}
+
+async fn one(device: &Device, source: &mut Source, (dims, lies): Form) -> Outcome {
+    shaped(device, source, dims, lies).await
+}
+
+async fn shaped(device: &Device, source: &mut Source, dims: &[usize], lies: [Lie; 3]) -> Outcome {
+    let mut operands = Vec::new();
+    for (i, lie) in lies.into_iter().enumerate().take(source.op.arity()) {
+        operands.push(lying(device, source, i, dims, lie).await?);
+    }
+    let op = source.op;
+    let others: Vec<Other> = operands[1..].iter().map(|p| Other::from(&p.tensor)).collect();
+    let place = format!("{dims:?} {:?} for {:?}", &lies[..op.arity()], device.target());
+    let result = operands[0].tensor.apply(op, &others).map_err(show)?;
+    let got = bits_of(&result).await.map_err(|e| format!("{place}: {e}"))?;
+    count();
+    let shape: Shape = *result.shape();
+    let values: Vec<Vec<u64>> =
+        operands.iter().map(|p| p.expected_in(&shape)).collect::<Result<_, _>>()?;
+    check(source, &values, &got).map_err(|text| format!("{place}: {text}"))
+}
+
+/// An operand of a shape, or of one that broadcasts to it, as it is to lie.
+async fn lying(
+    device: &Device,
+    source: &mut Source,
+    i: usize,
+    dims: &[usize],
+    lie: Lie,
+) -> Result<Pair, String> {
+    let dtype = operand_dtype(source.op, source.dtype, i);
+    let (rows, columns) = match *dims {
+        [n] => (1, n),
+        [rows, columns] => (rows, columns),
+        _ => return Err(format!("{dims:?} is not of this table")),
+    };
+    let flat = dims.len() == 1;
+    let (stored, moves) = match lie {
+        Dense => (dims.to_vec(), vec![]),
+        Transposed if flat => (dims.to_vec(), vec![]),
+        Transposed => (vec![columns, rows], vec![Move::Transpose]),
+        Backwards if flat => (vec![columns], vec![Move::Flip(0)]),
+        Backwards => (vec![rows, columns], vec![Move::Flip(1), Move::Flip(0)]),
+        Odd if flat => (vec![columns + 3], vec![Move::Slice(0, 1..columns + 1, 1)]),
+        Odd => (vec![rows, columns + 3], vec![Move::Slice(1, 1..columns + 1, 1)]),
+        Row => (vec![columns], vec![]),
+        Column if flat => (vec![1], vec![]),
+        Column => (vec![rows, 1], vec![]),
+        One => (vec![], vec![]),
+    };
+    let bits = source.bits(i, stored.iter().product());
+    Pair::new(device, dtype, bits, &stored).await?.view(&moves)
+}
+
+/// Numbers on either side of a tensor, or as both bounds.
+async fn scalars(device: &Device, source: &mut Source) -> Outcome {
+    let (op, dtype) = (source.op, source.dtype);
+    let n = 131;
+    let choices: &[[bool; 3]] = match op.arity() {
+        2 => &[[false, true, false], [true, false, false]],
+        3 => &[[false, true, true]],
+        _ => return Ok(()),
+    };
+    for choice in choices {
+        if !matches!(op, Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Shl | Op::Shr) && choice[0] {
+            continue;
+        }
+        if op == Op::Where {
+            // Both numbers leave no dtype to take.
+            continue;
+        }
+        for round in 0..3 {
+            let mut values = Vec::new();
+            let mut others = Vec::new();
+            let mut x = None;
+            for (i, &is_scalar) in choice.iter().enumerate().take(op.arity()) {
+                if is_scalar {
+                    let number = values::scalar(dtype, i + round);
+                    values.push(vec![bits(dtype, number); n]);
+                    others.push(number);
+                } else {
+                    let data = source.bits(i, n);
+                    values.push(data.clone());
+                    x = Some(Pair::new(device, dtype, data, &[n]).await?.tensor);
+                }
+            }
+            let x = x.ok_or("a tensor is among the operands")?;
+            let result = values::with_numbers(op, &x, choice[0], &others).map_err(show)?;
+            let got = bits_of(&result).await?;
+            count();
+            let place = format!("numbers {others:?} at {choice:?} for {:?}", device.target());
+            check(source, &values, &got).map_err(|text| format!("{place}: {text}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// More workgroups than one axis of a grid has.
+async fn past_one_grid(ctx: &Ctx, op: Op, dtype: DType) -> Outcome {
+    let device = ctx.native().await?.with_target(Target::Gpu);
+    if !carries(&device, dtype) {
+        return Ok(());
+    }
+    let mut source = Source::new(op, dtype);
+    // A workgroup of the GPU class takes 256 quads.
+    let n = 65_536 * 256 * 4 + 7;
+    let piece = source.bits(0, 4099);
+    let bits: Vec<u64> = piece.iter().copied().cycle().take(n).collect();
+    let x = Pair::new(&device, dtype, bits, &[n]).await?;
+    let one = Pair::new(&device, dtype, source.bits(1, 1), &[]).await?;
+    let others = if op.arity() == 2 { vec![Other::from(&one.tensor)] } else { vec![] };
+    let got = bits_of(&x.tensor.apply(op, &others).map_err(show)?).await?;
+    count();
+    let mut values = vec![piece];
+    values.extend((op.arity() == 2).then(|| vec![one.bits[0]; 4099]));
+    check(&source, &values, &got[..4099])?;
+    // All chunks are alike.
+    let same = (4099..n).all(|i| got[i] == got[i - 4099]);
+    if same { Ok(()) } else { Err("not every chunk is like the first".into()) }
+}
+
+/// Every result against the contract. What was judged once is not judged again.
+fn check(source: &Source, operands: &[Vec<u64>], got: &[u64]) -> Outcome {
+    let n = operands.iter().map(Vec::len).max().unwrap_or(0);
+    if got.len() != n {
+        return Err(format!("{} results, not {n}", got.len()));
+    }
+    let mut judged = HashMap::new();
+    let mut wrong = Vec::new();
+    for (i, &got) in got.iter().enumerate() {
+        let mut key = [got; 4];
+        for (to, from) in key[1..].iter_mut().zip(operands) {
+            *to = from[i];
+        }
+        if !*judged.entry(key).or_insert_with(|| judge(source, key)) {
+            wrong.push((i, key));
+        }
+    }
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    let some = wrong.iter().step_by(wrong.len() / 5 + 1).map(|&(i, key)| {
+        let (values, got) = decoded(source, key);
+        let exact = apply(source.op, source.dtype, &values);
+        format!("index {i}: {}{values:?} = {got:?}, not {exact:?}", source.op)
+    });
+    let some: Vec<String> = some.collect();
+    Err(format!("{} of {n}: {}", wrong.len(), some.join("; ")))
+}
+
+/// The operands and the result from their bits.
+fn decoded(source: &Source, [got, operands @ ..]: [u64; 4]) -> (Vec<Value>, Value) {
+    let (op, dtype) = (source.op, source.dtype);
+    let values = operands.iter().enumerate().take(op.arity());
+    let values = values.map(|(i, &b)| value(operand_dtype(op, dtype, i), b)).collect();
+    (values, value(if op.yields_bool() { DType::Bool } else { dtype }, got))
+}
+
+fn judge(source: &Source, key: [u64; 4]) -> bool {
+    let (values, got) = decoded(source, key);
+    let op = source.op;
+    !values::in_domain(op, &values)
+        || keeps(op, source.dtype, &values, got) && values::keeps_bits(op, &values, got)
+}

@@ -1,0 +1,217 @@
+//! What operations are tried on: special values in every combination, then random ones of every magnitude.
+
+use wharf::op::Op;
+use wharf::reference::Value;
+use wharf::{Class, DType, Tensor, half};
+
+use crate::cases::pair::bits;
+use crate::cases::probe::Random;
+
+/// Operands for one operation and dtype; the same in every run.
+pub(super) struct Source {
+    pub(super) op: Op,
+    pub(super) dtype: DType,
+    random: Random,
+    /// What long operands repeat, so that the oracle is asked once for each combination.
+    pools: [Vec<u64>; 3],
+}
+
+/// Operands longer than this repeat themselves.
+const LONG: usize = 5000;
+
+impl Source {
+    pub(super) fn new(op: Op, dtype: DType) -> Self {
+        let random = Random::new(op as u64 * 31 + dtype as u64);
+        let mut source = Self { op, dtype, random, pools: Default::default() };
+        for i in 0..op.arity() {
+            let size = if op.arity() == 3 { 17 } else { 61 };
+            source.pools[i] = source.bits(i, size);
+        }
+        source
+    }
+
+    /// `n` elements of operand `i` as bits.
+    pub(super) fn bits(&mut self, i: usize, n: usize) -> Vec<u64> {
+        let dtype = super::operand_dtype(self.op, self.dtype, i);
+        if n > LONG {
+            let (random, pool) = (&mut self.random, &self.pools[i]);
+            return (0..n).map(|_| pool[random.below(pool.len())]).collect();
+        }
+        let special = special(dtype);
+        (0..n)
+            .map(|k| {
+                // The first operand runs through the special values, the second changes once it is through.
+                let turn = k / special.len().pow(i as u32);
+                let all = special.len().pow(self.op.arity().min(2) as u32);
+                if n > 40 && k < all { special[turn % special.len()] } else { self.any(dtype, i) }
+            })
+            .collect()
+    }
+
+    fn any(&mut self, dtype: DType, i: usize) -> u64 {
+        let random = &mut self.random;
+        match dtype.class() {
+            Class::Bool => random.bits() & 1,
+            // Counts of shifts around the width.
+            Class::Signed | Class::Unsigned if matches!(self.op, Op::Shl | Op::Shr) && i == 1 => {
+                bits(dtype, Value::Int(random.below(80) as i128 - 4))
+            }
+            Class::Signed | Class::Unsigned => {
+                let n = i128::from((random.bits() >> random.below(64)).cast_signed());
+                bits(dtype, Value::Int(if random.below(2) == 0 { n } else { -n }))
+            }
+            Class::Float => {
+                let part = random.below(1 << 24) as f64 / f64::from(1 << 24);
+                let sign = if random.below(2) == 0 { 1.0 } else { -1.0 };
+                let magnitude = match random.below(6) {
+                    0 | 1 => part,
+                    2 => 10.0 * part,
+                    3 => 120.0 * part,
+                    4 => 8192.0 * part,
+                    _ => 2f64.powf(280.0 * part - 150.0),
+                };
+                let x = if random.below(12) == 0 { magnitude.round() } else { magnitude };
+                bits(dtype, Value::Float(sign * x))
+            }
+        }
+    }
+}
+
+fn special(dtype: DType) -> Vec<u64> {
+    use DType::{Bf16, Bool, F16, F32, F64};
+    let of = |values: &[f64]| values.iter().map(|&x| bits(dtype, Value::Float(x))).collect();
+    let common = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        -0.5,
+        1.5,
+        2.0,
+        -2.0,
+        2.5,
+        3.0,
+        -3.0,
+        10.0,
+        -20.0,
+        88.0,
+        -100.0,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+    ];
+    // The largest, the smallest normal, the smallest subnormal, the next to 1.
+    let ends: &[f64] = match dtype {
+        F32 => &[
+            3.402_823_466_385_288_6e38,
+            1.175_494_350_822_287_5e-38,
+            1.4e-45,
+            1.000_000_119,
+            -5.877e-39,
+        ],
+        F16 => &[65504.0, 6.103_515_625e-5, 5.96e-8, 1.000_976_562_5, -3e-5],
+        Bf16 => &[
+            3.389_531_389_251_535_5e38,
+            1.175_494_350_822_287_5e-38,
+            9.184e-41,
+            1.007_812_5,
+            -5e-39,
+        ],
+        F64 => &[f64::MAX, f64::MIN_POSITIVE, 5e-324, 1.000_000_000_000_000_2, -1e-310],
+        Bool => return vec![0, 1],
+        _ => {
+            let low: [i128; 14] = [0, 1, 2, 3, 5, 7, 8, 31, 32, 63, 64, 127, 128, 255];
+            let wide = 8 * dtype.width() as u32;
+            let ends =
+                [1 << (wide - 1), (1 << (wide - 1)) - 1, (1_i128 << wide) - 1, 1 << (wide / 2)];
+            let all = low.into_iter().chain(low.map(|n| -n)).chain(ends);
+            return all.map(|n| bits(dtype, Value::Int(n))).collect();
+        }
+    };
+    let mut all: Vec<u64> = of(&common);
+    let ends: Vec<u64> = of(ends);
+    all.extend(ends);
+    all
+}
+
+/// A number that every dtype of its class has.
+pub(super) fn scalar(dtype: DType, i: usize) -> Value {
+    match dtype.class() {
+        Class::Bool => Value::Bool(i % 2 == 0),
+        Class::Unsigned => Value::Int([3, 7, 100, 0][i % 4]),
+        Class::Signed => Value::Int([3, -7, 100, 0][i % 4]),
+        Class::Float => Value::Float([0.5, -2.5, 3.0, 0.0][i % 4]),
+    }
+}
+
+/// An operation of a tensor and numbers, which stand before it or after.
+pub(super) fn with_numbers(
+    op: Op,
+    x: &Tensor,
+    before: bool,
+    numbers: &[Value],
+) -> wharf::Result<Tensor> {
+    if before {
+        return match numbers[0] {
+            // As the host type that the dtype has: most are converted by `From`.
+            Value::Float(s) if x.dtype() == DType::F16 => infix(op, half::f16::from_f64(s), x),
+            Value::Float(s) => infix(op, s, x),
+            Value::Int(s) if x.dtype().class() == Class::Unsigned => infix(op, s as u64, x),
+            Value::Int(s) => infix(op, s as i64, x),
+            Value::Bool(_) => x.apply(op, &[]),
+        };
+    }
+    let others = numbers.iter().map(|number| match *number {
+        Value::Float(s) => s.into(),
+        Value::Int(s) => (s as i64).into(),
+        Value::Bool(s) => s.into(),
+    });
+    x.apply(op, &others.collect::<Vec<_>>())
+}
+
+fn infix<S>(op: Op, s: S, x: &Tensor) -> wharf::Result<Tensor>
+where
+    S: for<'a> core::ops::Add<&'a Tensor, Output = wharf::Result<Tensor>>
+        + for<'a> core::ops::Sub<&'a Tensor, Output = wharf::Result<Tensor>>
+        + for<'a> core::ops::Mul<&'a Tensor, Output = wharf::Result<Tensor>>
+        + for<'a> core::ops::Div<&'a Tensor, Output = wharf::Result<Tensor>>
+        + for<'a> core::ops::Shl<&'a Tensor, Output = wharf::Result<Tensor>>
+        + for<'a> core::ops::Shr<&'a Tensor, Output = wharf::Result<Tensor>>,
+{
+    match op {
+        Op::Add => s + x,
+        Op::Sub => s - x,
+        Op::Mul => s * x,
+        Op::Div => s / x,
+        Op::Shl => s << x,
+        _ => s >> x,
+    }
+}
+
+/// Whether the contract speaks of these operands.
+pub(super) fn in_domain(op: Op, values: &[Value]) -> bool {
+    match (op, values) {
+        (Op::Sin | Op::Cos | Op::Tan, &[Value::Float(x)]) => !x.is_finite() || x.abs() <= 8192.0,
+        (Op::RemFloor | Op::RemTrunc, &[Value::Float(a), Value::Float(b)]) => {
+            b == 0.0 || !a.is_finite() || !b.is_finite() || (a / b).abs() < 4_294_967_296.0
+        }
+        _ => true,
+    }
+}
+
+/// What is done on bits keeps the sign of zero too.
+pub(super) fn keeps_bits(op: Op, values: &[Value], got: Value) -> bool {
+    let sign = |v: &Value| matches!(v, Value::Float(x) if x.is_sign_negative());
+    let zero = matches!(got, Value::Float(x) if x == 0.0);
+    match op {
+        Op::Neg if zero => sign(&got) != sign(&values[0]),
+        Op::Abs if zero => !sign(&got),
+        Op::Sign if zero => sign(&got) == sign(&values[0]),
+        Op::Where if zero => {
+            let chosen = if values[0] == Value::Bool(true) { &values[1] } else { &values[2] };
+            sign(&got) == sign(chosen)
+        }
+        _ => true,
+    }
+}

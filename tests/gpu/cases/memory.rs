@@ -1,0 +1,244 @@
+//! Memory and failure on a real driver: faults at every allocation, loss after every submission,
+//! many threads, fragmentation, tensors beyond every limit, and memory that really runs out.
+
+use wharf::{Adapter, Device, Tensor};
+
+use super::probe::{Random, first_difference, values};
+use crate::child;
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, Size, case, ensure, ensure_eq, show};
+
+pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
+    let mut cases = vec![
+        case!("memory::every_allocation_fails_once", |ctx| fails_once(ctx)),
+        case!("memory::every_allocation_fails_for_good", |ctx| fails_for_good(ctx)),
+        case!("memory::the_device_is_lost_after_every_submission", |ctx| lost_everywhere(ctx)),
+        case!("memory::sixteen_threads_on_one_device", |ctx| threads(ctx)),
+        case!("memory::a_large_tensor_arrives_in_fragmented_memory", |ctx| fragmented(ctx)),
+        case!("memory::compaction_moves_tensors_unchanged", |ctx| compaction(ctx)),
+        case!("memory::a_batch_that_fails_poisons_what_was_computed", |ctx| poison(ctx)),
+    ];
+    cases.push(Case {
+        size: Size::Large,
+        ..case!("large::200_MiB_added_to_itself", |ctx| doubled(ctx, 200 << 20))
+    });
+    let beyond = adapter.caps().limits.buffer_bytes_max < 5 << 29;
+    if beyond {
+        let name = "large::2_5_GiB_added_to_itself";
+        cases.push(Case { size: Size::Huge, ..case!(name, |ctx| doubled(ctx, 5 << 29)) });
+    }
+    if child::applies(adapter) {
+        cases.push(case!("memory::an_address_space_runs_out", |ctx| child::case(ctx)));
+    }
+    if adapter.caps().limits.buffer_bytes_max <= 1 << 30 {
+        cases.push(case!("memory::the_driver_runs_out_and_says_so", |ctx| driver_runs_out(ctx)));
+    }
+    cases
+}
+
+/// Uploads, a fused chain with views of two widths, a copy, reads; some dropped on the way.
+async fn story(device: &Device) -> wharf::Result<()> {
+    let numbers: Vec<f32> = (0..90_000u32).map(|i| (i % 1000) as f32).collect();
+    let (a, _) = device.upload(&numbers, [300, 300])?;
+    let (b, _) = device.upload(&[2.0f32; 300], [300])?;
+    let sum = ((a.t()? * &b)? + 1.0f32)?;
+    drop(b);
+    let row = sum.slice(0, 7..8)?.read::<f32>().await?;
+    let expected: Vec<f32> = (0..300).map(|i| numbers[i * 300 + 7] * 2.0 + 1.0).collect();
+    assert_eq!(row, expected, "a row of the sum");
+    let (c, _) = device.upload(&vec![3u8; 400_000], [400_000])?;
+    let flipped = c.flip(0)?.contiguous()?;
+    assert_eq!(flipped.read::<u8>().await?, vec![3u8; 400_000], "the flipped bytes");
+    let all = sum.gt(1500.0f32)?.read::<bool>().await?;
+    let count = numbers.iter().filter(|&&x| x * 2.0 + 1.0 > 1500.0).count();
+    assert_eq!(all.into_iter().filter(|&t| t).count(), count, "the comparison");
+    Ok(())
+}
+
+/// How many buffers the story creates is not known: sweep until it has run through untouched twice.
+async fn sweep(
+    ctx: &Ctx,
+    arm: impl Fn(&Device, u64),
+    right: impl Fn(&wharf::Error) -> bool,
+    lost: bool,
+) -> Result<u64, String> {
+    let (mut failures, mut passed) = (0, 0);
+    for n in 0..60 {
+        let device = ctx.fresh(DOWNGRADES[0]).await?;
+        arm(&device, n);
+        match story(&device).await {
+            Ok(()) => passed += 1,
+            Err(error) => {
+                failures += 1;
+                ensure!(right(&error), "fault {n}: {error:?}");
+            }
+        }
+        let device = if lost { device.reopen().await.map_err(show)? } else { device };
+        device.fail_allocations(0..0);
+        story(&device).await.map_err(|error| format!("after fault {n}: {error:?}"))?;
+        let _ = device.trim().map_err(show)?;
+        let memory = device.memory();
+        ensure_eq!((memory.bytes_live, memory.bytes_reserved), (0, 0), "a leak after fault {n}");
+        if passed >= 2 && n > 4 && failures > 0 {
+            break;
+        }
+    }
+    Ok(failures)
+}
+
+async fn fails_once(ctx: &Ctx) -> Outcome {
+    // The store tries again after a trim; staging and parameters do not, but say so.
+    let arm = |device: &Device, n| device.fail_allocations(n..n + 1);
+    sweep(ctx, arm, wharf::Error::is_out_of_memory, false).await.map(drop)
+}
+
+async fn fails_for_good(ctx: &Ctx) -> Outcome {
+    let arm = |device: &Device, n| device.fail_allocations(n..u64::MAX);
+    let failures = sweep(ctx, arm, wharf::Error::is_out_of_memory, false).await?;
+    ensure!(failures >= 5, "only {failures} faults were met");
+    Ok(())
+}
+
+async fn lost_everywhere(ctx: &Ctx) -> Outcome {
+    let arm = |device: &Device, n| device.lose_after(n + 1);
+    let failures = sweep(ctx, arm, wharf::Error::is_device_lost, true).await?;
+    ensure!(failures >= 5, "only {failures} losses were met");
+    Ok(())
+}
+
+async fn threads(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let work = |seed: u64| -> Outcome {
+        let mut random = Random::new(seed);
+        for _ in 0..6 {
+            let size = random.below(60_000) + 1;
+            let data: Vec<i32> = values(size, random.bits());
+            let (tensor, _) = device.upload(&data, [size]).map_err(show)?;
+            let twice = (&tensor + &tensor).and_then(|sum| sum.flip(0)).map_err(show)?;
+            let back = pollster::block_on(twice.read::<i32>()).map_err(show)?;
+            let want: Vec<i32> = data.iter().rev().map(|x| x.wrapping_mul(2)).collect();
+            ensure!(
+                back == want,
+                "thread {seed}, {size} values: {:?}",
+                first_difference(&want, &back)
+            );
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (1..=16).map(|seed| scope.spawn(move || work(seed))).collect();
+        threads
+            .into_iter()
+            .try_for_each(|t| t.join().map_err(|_| "a thread panicked".to_owned())?)
+    })?;
+    let _ = device.trim().map_err(show)?;
+    let memory = device.memory();
+    ensure_eq!((memory.bytes_live, memory.bytes_reserved), (0, 0), "memory is back to the start");
+    Ok(())
+}
+
+/// Tensors of mixed small sizes with their data.
+fn mixed(device: &Device, count: usize, max: usize) -> Result<Vec<(Tensor, Vec<u16>)>, String> {
+    let mut random = Random::new(5);
+    let one = |_| {
+        let data: Vec<u16> = values(random.below(max) + 1, random.bits());
+        let (tensor, _) = device.upload(&data, [data.len()]).map_err(show)?;
+        Ok((tensor, data))
+    };
+    (0..count).map(one).collect()
+}
+
+/// Every second one dropped.
+fn thinned<T>(all: Vec<T>) -> Vec<T> {
+    all.into_iter().step_by(2).collect()
+}
+
+async fn unchanged(held: &[(Tensor, Vec<u16>)]) -> Outcome {
+    for (tensor, data) in held {
+        let back = tensor.read::<u16>().await.map_err(show)?;
+        first_difference(data, &back).map_or(Ok(()), Err)?;
+    }
+    Ok(())
+}
+
+async fn fragmented(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let all = mixed(&device, 500, 8000)?;
+    device.set_cap(Some(device.memory().bytes_reserved));
+    let held = thinned(all);
+    let before = device.memory();
+    let size = usize::try_from(before.bytes_pooled / 3).unwrap_or(0);
+    ensure!(before.bytes_largest_free < size as u64, "one free range is enough:\n{before}");
+    let data: Vec<u8> = values(size, 11);
+    let (large, _) = device.upload(&data, [size]).map_err(show)?;
+    let after = device.memory();
+    ensure!(after.bytes_pooled < before.bytes_pooled, "nothing was given back:\n{before}\n{after}");
+    let back = large.read::<u8>().await.map_err(show)?;
+    first_difference(&data, &back).map_or(Ok(()), Err)?;
+    unchanged(&held).await
+}
+
+async fn compaction(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let held = thinned(mixed(&device, 1000, 3000)?);
+    // A deferred operation on one of them is computed after the move.
+    let sum = (&held[3].0 + &held[3].0).map_err(show)?;
+    let freed = device.compact().map_err(show)?;
+    ensure!(freed > 0, "nothing was given back:\n{}", device.memory());
+    unchanged(&held).await?;
+    let want: Vec<u16> = held[3].1.iter().map(|x| x.wrapping_mul(2)).collect();
+    let back = sum.read::<u16>().await.map_err(show)?;
+    first_difference(&want, &back).map_or(Ok(()), Err)
+}
+
+async fn poison(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let (a, _) = device.upload(&vec![1.0f32; 100_000], [100_000]).map_err(show)?;
+    let sum = (&a + 1.0f32).map_err(show)?;
+    device.fail_allocations(0..u64::MAX);
+    let first = sum.read::<f32>().await.err().ok_or("the sum was computed without memory")?;
+    device.fail_allocations(0..0);
+    ensure!(
+        first.is_out_of_memory() && first.to_string().contains("add f32 [100000]"),
+        "{first:?}"
+    );
+    // The same error for everything computed from it, although there is memory again.
+    let next = (&sum * 2.0f32).map_err(show)?.read::<f32>().await.err().ok_or("poison was lost")?;
+    ensure_eq!(next.to_string(), first.to_string(), "the original error");
+    let fresh = (&a + 1.0f32).map_err(show)?.read::<f32>().await.map_err(show)?;
+    ensure_eq!(fresh[..3], [2.0, 2.0, 2.0], "the input is as it was");
+    Ok(())
+}
+
+async fn doubled(ctx: &Ctx, bytes: usize) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let data: Vec<f32> = (0..bytes / 4).map(|i| (i % 8_000_000) as f32).collect();
+    let (tensor, receipt) = device.upload(&data, [data.len()]).map_err(show)?;
+    ensure!(receipt.is_exact(), "{receipt}");
+    let twice = (&tensor + &tensor).map_err(show)?;
+    drop(tensor);
+    // Read in parts: a reader of large tensors has no second copy of them.
+    let part = 1 << 24;
+    for first in (0..data.len()).step_by(part) {
+        let last = (first + part).min(data.len());
+        let back = twice.slice(0, first..last).map_err(show)?.read::<f32>().await.map_err(show)?;
+        let wrong = back.iter().zip(&data[first..last]).position(|(b, d)| *b != d * 2.0);
+        ensure!(wrong.is_none(), "element {} of {}", first + wrong.unwrap_or(0), data.len());
+    }
+    // A view that crosses every segment in an awkward way.
+    let columns = data.len() / 1000;
+    let crossed = twice.slice(0, 0..columns * 1000).and_then(|t| t.reshape([1000, columns]));
+    let column = crossed.and_then(|t| t.t()?.slice(0, columns - 3..columns - 2)).map_err(show)?;
+    let back = column.read::<f32>().await.map_err(show)?;
+    let want: Vec<f32> = (0..1000).map(|r| data[r * columns + columns - 3] * 2.0).collect();
+    ensure!(back == want, "a column across all segments: {:?}", first_difference(&want, &back));
+    Ok(())
+}
+
+async fn driver_runs_out(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let bytes = device.caps().limits.buffer_bytes_max;
+    let error =
+        device.ask_driver_for(bytes).err().ok_or("the driver found a buffer of its maximum")?;
+    ensure!(error.is_out_of_memory(), "not out of memory: {error:?}");
+    story(&device).await.map_err(|error| format!("the device did not survive: {error:?}"))
+}

@@ -1,0 +1,179 @@
+//! Reading as another dtype and into any layout.
+
+use wharf::half::{bf16, f16};
+use wharf::{Adapter, Crossings, DType, ErrorKind, HostViewMut, How};
+
+use super::probe::{Probe, first_difference, for_dtype, values};
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
+
+pub(crate) fn cases(_: &Adapter) -> Vec<Case> {
+    let mut cases: Vec<Case> = (DType::ALL.into_iter())
+        .map(|dtype| {
+            case!(format!("reads::{dtype}::as_every_dtype"), |ctx| async move {
+                for_dtype!(dtype, as_every(ctx))
+            })
+        })
+        .collect();
+    cases.extend((DType::ALL.into_iter()).map(|dtype| {
+        case!(format!("reads::{dtype}::into_any_layout"), |ctx| async move {
+            for_dtype!(dtype, any_layout(ctx))
+        })
+    }));
+    cases.extend([
+        case!("reads::a_rounding_read_is_counted", |ctx| rounding(ctx)),
+        case!("reads::a_value_out_of_range_is_named", |ctx| out_of_range(ctx)),
+        case!("reads::a_view_that_overlaps_or_differs_is_an_error", |ctx| wrong_views(ctx)),
+        case!("reads::guards_are_asked", |ctx| guards(ctx)),
+    ]);
+    cases
+}
+
+/// One dtype read as every other: what an upload under the same conversion gives, or a refusal.
+async fn as_every<T: Probe>(ctx: &Ctx) -> Outcome {
+    macro_rules! each {
+        ($($to:ty),*) => {$(
+            let outcome = as_one::<T, $to>(ctx).await;
+            let pair = (T::DTYPE, <$to as wharf::Element>::DTYPE);
+            outcome.map_err(|e| format!("{pair:?}: {e}"))?;
+        )*};
+    }
+    each!(f32, f16, bf16, f64, i8, u8, i16, u16, i32, u32, i64, u64, bool);
+    Ok(())
+}
+
+async fn as_one<T: Probe, U: Probe>(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let data: Vec<T> = match T::DTYPE.is_float() {
+        true => values(5000, 9),
+        // In the range of every integer.
+        false => (0..5000).map(|i| T::from_bits(i % 100)).collect(),
+    };
+    if device.plan().carriage(T::DTYPE).how == How::Rejected {
+        return Ok(());
+    }
+    let (tensor, _) = device.upload(&data, [50, 100]).map_err(show)?;
+    let read = tensor.read_as::<U>().await;
+    let direct = device.upload_as(&data, [50, 100], U::DTYPE);
+    match (read, direct) {
+        (Ok((values, receipt)), Ok((tensor, want))) => {
+            ensure_eq!(receipt.tally, want.tally, "tally");
+            let crossed = 5000 * T::DTYPE.width() as u64;
+            ensure_eq!((receipt.from, receipt.to), (T::DTYPE, U::DTYPE), "dtypes");
+            ensure_eq!(receipt.bytes_staged, crossed, "bytes that cross");
+            let want = tensor.read::<U>().await.map_err(show)?;
+            first_difference(&want, &values).map_or(Ok(()), Err)
+        }
+        (Ok((values, _)), Err(error)) => {
+            ensure_eq!(error.kind(), ErrorKind::Rejected, "{error}");
+            ensure_eq!(values.len(), 5000, "values");
+            Ok(())
+        }
+        (Err(error), _) => {
+            let to_bool = U::DTYPE == DType::Bool && T::DTYPE != DType::Bool;
+            ensure!(to_bool || T::DTYPE.is_float() && U::DTYPE.is_integer(), "{error:?}");
+            let want = format!("no conversion {} -> {} ", T::DTYPE, U::DTYPE);
+            ensure!(
+                error.kind() == ErrorKind::DType && error.to_string().contains(&want),
+                "{error}"
+            );
+            Ok(())
+        }
+    }
+}
+
+/// Layouts of a shape of 3 x 35 007, with the length that they need.
+const LAYOUTS: [([isize; 2], usize, usize); 5] = [
+    ([35_007, 1], 0, 105_021),
+    ([1, 3], 0, 105_021),
+    ([-35_007, -1], 105_020, 105_021),
+    ([40_000, 1], 11, 120_011),
+    ([2, 7], 5, 250_000),
+];
+
+async fn any_layout<T: Probe>(ctx: &Ctx) -> Outcome {
+    let device = ctx.device(DOWNGRADES[4]).await?;
+    if device.plan().carriage(T::DTYPE).how == How::Rejected {
+        return Ok(());
+    }
+    let data: Vec<T> = values(3 * 35_007, 13);
+    let (tensor, _) = device.upload(&data, [3, 35_007]).map_err(show)?;
+    for (strides, offset, len) in LAYOUTS {
+        let mark = T::from_bits(1);
+        let mut out = vec![mark; len];
+        let view = HostViewMut::strided(&mut out, [3, 35_007], &strides, offset);
+        let mut view = view.map_err(show)?;
+        let layout = *view.layout();
+        tensor.read_view(&mut view).await.map_err(show)?;
+        let read: Vec<T> = layout.places().map(|place| out[place]).collect();
+        first_difference(&data, &read).map_or(Ok(()), |e| Err(format!("{layout}: {e}")))?;
+        layout.places().for_each(|place| out[place] = mark);
+        let kept = out.iter().all(|value| value.to_bits() == mark.to_bits());
+        ensure!(kept, "{layout}: a place outside was written");
+    }
+    Ok(())
+}
+
+async fn rounding(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let data = [1.0f32, 0.1, 1e6, 1e-9, -0.0, f32::NAN];
+    let (tensor, _) = device.upload(&data, [6]).map_err(show)?;
+    let (values, receipt) = tensor.read_as::<f16>().await.map_err(show)?;
+    let t = receipt.tally;
+    let counts = (t.exact, t.rounded, t.overflowed, t.flushed, t.nan);
+    ensure_eq!(counts, (2, 1, 1, 1, 1), "{receipt:#}");
+    ensure_eq!(t.first_changed, Some(1), "the first");
+    ensure_eq!(values[1], f16::from_f32(0.1), "0.1");
+    ensure!(values[2].is_infinite() && values[5].is_nan(), "{values:?}");
+    ensure!(receipt.to_string().starts_with("f32 -> f16: 6 values, 1 rounded"), "{receipt}");
+    ensure_eq!(device.ledger().down.bytes, 24, "what crosses is what the device has");
+    Ok(())
+}
+
+async fn out_of_range(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let mut data = vec![7i32; 3_000_001];
+    data[2_500_000] = 70_000;
+    let (tensor, _) = device.upload(&data, [data.len()]).map_err(show)?;
+    let error = tensor.read_as::<i16>().await.err().ok_or("70000 is no i16")?;
+    ensure_eq!(error.kind(), ErrorKind::Conversion, "{error}");
+    ensure!(error.to_string().contains("70000 at index 2500000"), "{error}");
+    let down = device.ledger().down;
+    ensure!(down.count == 1 && down.bytes > 10_000_000 && down.bytes <= 12_000_004, "{down:?}");
+    let (values, _) = tensor.read_as::<f64>().await.map_err(show)?;
+    ensure_eq!(values[2_500_000], 70_000.0, "the next read works");
+    Ok(())
+}
+
+async fn wrong_views(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let (tensor, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [2, 2]).map_err(show)?;
+    let mut out = [0.0f32; 8];
+    let error = HostViewMut::strided(&mut out, [2, 2], &[0, 1], 0).err();
+    let error = error.ok_or("a view that overlaps")?;
+    ensure_eq!(error.kind(), ErrorKind::Layout, "{error}");
+    let error = HostViewMut::strided(&mut out, [2, 5], &[5, 1], 0).err();
+    ensure!(error.is_some_and(|e| e.to_string().contains("data has 8")), "outside");
+    let mut flat = HostViewMut::new(&mut out[..4], [4]).map_err(show)?;
+    let error = tensor.read_view(&mut flat).await.err().ok_or("shapes differ")?;
+    ensure_eq!(error.kind(), ErrorKind::Shape, "{error}");
+    ensure!(error.to_string().ends_with("left [2, 2], right [4]"), "{error}");
+    let mut integers = [0i32; 4];
+    let mut view = HostViewMut::new(&mut integers, [2, 2]).map_err(show)?;
+    let error = tensor.read_view(&mut view).await.err().ok_or("f32 into i32")?;
+    ensure_eq!(error.to_string(), "tensor is f32, read asks for i32", "message");
+    Ok(())
+}
+
+async fn guards(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let (tensor, _) = device.upload(&[1.0f32, 2.0], [2]).map_err(show)?;
+    let _guard = device.guard(Crossings::Deny);
+    let error = tensor.read_as::<f64>().await.err().ok_or("a denied read happened")?;
+    ensure!(error.to_string().contains("read_as at tests/gpu/cases/reads.rs"), "{error}");
+    let mut out = [0.0f32; 2];
+    let mut view = HostViewMut::new(&mut out, [2]).map_err(show)?;
+    let error = tensor.read_view(&mut view).await.err().ok_or("a denied read happened")?;
+    ensure_eq!(error.kind(), ErrorKind::Denied, "{error}");
+    ensure_eq!((device.ledger().down.count, out), (0, [0.0; 2]), "nothing crossed");
+    Ok(())
+}

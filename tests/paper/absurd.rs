@@ -1,0 +1,307 @@
+//! No panic can be provoked from the public surface: everything is called with what nobody would
+//! mean.
+
+use wharf::caps::{Caps, Feature, Limit, Limits, fixtures};
+use wharf::{Crossings, DType, HostView, Layout, Policy, RANK_MAX, Shape, negotiate};
+
+use super::support::{Random, adapter, capable, device};
+
+const SIZES: [usize; 14] = [
+    0,
+    1,
+    2,
+    3,
+    7,
+    8,
+    255,
+    1 << 20,
+    1 << 32,
+    isize::MAX as usize - 1,
+    isize::MAX as usize,
+    1 << 63,
+    usize::MAX - 1,
+    usize::MAX,
+];
+
+const STRIDES: [isize; 11] =
+    [0, 1, -1, 2, -3, 1 << 31, -(1 << 40), isize::MAX, isize::MAX - 1, isize::MIN, isize::MIN + 1];
+
+fn sizes(random: &mut Random, n: usize) -> Vec<usize> {
+    (0..random.below(n)).map(|_| random.pick(&SIZES)).collect()
+}
+
+/// Everything that a layout can be asked, without what visits each element.
+fn ask(layout: &Layout) {
+    let elements = layout.shape().elements();
+    let _ = (layout.is_dense(), layout.overlaps(), layout.span(), layout.collapse());
+    let _ = (layout.to_string(), format!("{layout:?}"), layout.transpose().is_ok());
+    for n in [0, elements / 2, elements.saturating_sub(1), usize::MAX] {
+        let _ = (layout.place(n), layout.check_within(n).is_ok());
+    }
+    let _ = layout.places().take(3).count();
+}
+
+/// Views with arguments from anywhere.
+fn views(layout: &Layout, random: &mut Random) -> Vec<Layout> {
+    let axis = random.pick(&[0, 1, 2, 7, 8, usize::MAX]);
+    let (a, b, c) = (random.pick(&SIZES), random.pick(&SIZES), random.pick(&SIZES));
+    let step = random.pick(&STRIDES);
+    let dims = sizes(random, RANK_MAX + 3);
+    let axes: Vec<usize> = sizes(random, RANK_MAX + 3);
+    let all = [
+        layout.slice(axis, a..b, step),
+        layout.slice(axis, 0..layout.shape().dims().get(axis).copied().unwrap_or(b), step),
+        layout.flip(axis),
+        layout.permute(&axes),
+        layout.broadcast_to(&dims),
+        layout.squeeze(axis),
+        layout.unsqueeze(axis),
+        layout.windows(axis, a, c),
+        layout.windows(axis, 1, c),
+        layout.reshape(&dims),
+        layout.reshape(layout.shape().elements()),
+    ];
+    all.into_iter()
+        .filter_map(|view| match view {
+            Ok(view) => Some(view),
+            Err(error) => {
+                assert!(!error.to_string().is_empty(), "an error says something");
+                let _ = (error.help(), error.kind(), format!("{error:?}"));
+                None
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn layouts_bear_any_numbers() {
+    let mut made = 0;
+    for seed in 0..8000 {
+        let mut random = Random::new(0xab5 + seed * 31);
+        let dims = sizes(&mut random, RANK_MAX + 3);
+        let Ok(shape) = Shape::new(&dims) else { continue };
+        let strides: Vec<isize> = dims.iter().map(|_| random.pick(&STRIDES)).collect();
+        let offset = random.pick(&SIZES);
+        let layouts = [
+            Some(Layout::dense(shape)),
+            Some(Layout::column_major(shape)),
+            Layout::strided(shape, &strides, offset).ok(),
+        ];
+        for layout in layouts.into_iter().flatten() {
+            let mut layout = layout;
+            for _ in 0..4 {
+                ask(&layout);
+                let views = views(&layout, &mut random);
+                made += views.len();
+                views.iter().for_each(ask);
+                let Some(&next) = views.last() else { break };
+                layout = next;
+            }
+        }
+    }
+    assert!(made > 10_000, "only {made} views");
+}
+
+#[test]
+fn shapes_bear_any_numbers() {
+    for seed in 0..20_000 {
+        let mut random = Random::new(0x5ba + seed * 17);
+        let (a, b) = (sizes(&mut random, RANK_MAX + 3), sizes(&mut random, RANK_MAX + 3));
+        if let (Ok(a), Ok(b)) = (Shape::new(&a), Shape::new(&b)) {
+            let _ = (a.broadcast(&b).is_ok(), a.elements(), a.is_empty(), a.to_string());
+        }
+    }
+}
+
+#[test]
+fn host_views_bear_any_numbers() {
+    let data = [1.0f32, 2.0, 3.0];
+    for seed in 0..20_000 {
+        let mut random = Random::new(0x40 + seed * 13);
+        let dims = sizes(&mut random, RANK_MAX + 3);
+        let strides: Vec<isize> = dims.iter().map(|_| random.pick(&STRIDES)).collect();
+        let offset = random.pick(&SIZES);
+        let view = HostView::strided(&data, &dims, &strides, offset);
+        if let Ok(view) = view
+            && view.shape().elements() < 1000
+        {
+            assert_eq!(view.iter().count(), view.shape().elements(), "{:?}", view.layout());
+        }
+        let _ = (HostView::new(&data, &dims).is_ok(), HostView::column_major(&data, &dims).is_ok());
+    }
+}
+
+#[test]
+fn uploads_bear_any_view() {
+    let device = capable();
+    device.set_cap(Some(32 << 20));
+    let data = [1u8, 2, 3];
+    for seed in 0..1000 {
+        let mut random = Random::new(0x0b7 + seed * 11);
+        let dims = sizes(&mut random, RANK_MAX + 1);
+        let strides: Vec<isize> =
+            dims.iter().map(|_| random.pick(&[0, 0, 0, 1, -1, isize::MIN])).collect();
+        let Ok(view) = HostView::strided(&data, &dims, &strides, 1) else { continue };
+        if view.shape().elements() > 1 << 21 {
+            continue; // one test below has the large ones
+        }
+        match device.upload_view(&view) {
+            Ok((tensor, _)) => {
+                assert_eq!(
+                    tensor.to_vec::<u8>().unwrap(),
+                    view.iter().collect::<Vec<_>>(),
+                    "{view:?}"
+                );
+            }
+            Err(error) => assert!(!error.to_string().is_empty(), "an error says something"),
+        }
+    }
+}
+
+#[test]
+fn a_view_larger_than_all_memory_is_refused() {
+    let device = capable();
+    device.set_cap(Some(8 << 20));
+    for shift in [24, 30, 32, 40] {
+        let one = [1u8];
+        let view = HostView::strided(&one, [1 << shift], &[0], 0).unwrap();
+        let error = device.upload_view(&view).err().unwrap();
+        assert!(error.is_out_of_memory(), "2^{shift}: {error}");
+    }
+    assert_eq!(device.memory().bytes_live, 0, "nothing is left of it");
+    for shift in [30, 40, 50, 59] {
+        let fit = device.fit([1 << shift], DType::U8).unwrap();
+        assert!(!fit.fits, "2^{shift} under a cap of 8 MiB: {fit:?}");
+        assert_eq!(fit.bytes, 1 << shift, "asked at once, however many segments");
+    }
+}
+
+#[test]
+fn policies_that_allow_nothing_or_everything_upload_or_refuse() {
+    let everything = DType::ALL.into_iter().flat_map(|a| DType::ALL.map(|b| (a, b)));
+    let everything = everything.fold(Policy::exact(), |p, (a, b)| p.allow(a, b));
+    for policy in
+        [Policy::exact(), Policy::lossless(), everything, Policy::lossless().overflow_is_error()]
+    {
+        for caps in [Caps::webgpu_baseline(), fixtures::lavapipe()] {
+            let device = device(caps, &policy);
+            for to in DType::ALL {
+                let floats = [f64::NAN, f64::INFINITY, -f64::MAX, f64::MIN_POSITIVE, 5e-324, -0.0];
+                let _ = device.upload_as(&floats, [6], to).is_ok();
+                let _ = device.upload_as(&[i64::MIN, i64::MAX, 0], [3], to).is_ok();
+                let _ = device.upload_as(&[true, false], [1, 2], to).is_ok();
+                let _ = device.upload_as::<f32>(&[], [0], to).is_ok();
+                let _ = device.fit([3, 0], to).is_ok();
+            }
+            let _ = device.upload(&[f64::MAX; 3], [3]).is_ok();
+            let _ = (device.flush(), device.trim(), device.compact(), device.wait());
+        }
+    }
+}
+
+#[test]
+fn any_limit_opens_or_is_refused() {
+    for &limit in Limit::ALL {
+        for value in [0, 1, 33, 1000, 100_001, 131_073, 1 << 20, 1 << 63, u64::MAX] {
+            let own = fixtures::lavapipe();
+            let caps = own.clone().with_limit(limit, value);
+            let adapter = adapter(own);
+            let story = format!("{} at {value}", limit.name());
+
+            let Ok(device) = pollster::block_on(adapter.open(negotiate(&caps, &Policy::exact())))
+            else {
+                continue;
+            };
+            for bytes in [0usize, 1, 100, 70_000, 300_000] {
+                let uploaded = device.upload(&vec![1u8; bytes], [bytes]);
+                let Ok((tensor, _)) = uploaded else { continue };
+                assert!(tensor.to_vec::<u8>().unwrap() == vec![1; bytes], "{story}");
+            }
+            let _ = (device.fit([1 << 20], DType::F32).is_ok(), device.memory().to_string());
+        }
+    }
+}
+
+#[test]
+fn literals_that_no_adapter_has_are_planned_and_opened_or_refused() {
+    let own = fixtures::lavapipe();
+    for value in [0, 1, 3, 255, 257, 1 << 17, 1 << 40, u64::MAX] {
+        for limits in absurd_limits(&own.limits, value) {
+            let caps = Caps { limits, ..own.clone() };
+            let plan = negotiate(&caps, &Policy::lossless());
+            let _ = (plan.to_string(), caps.to_string(), caps.clone().with_baseline_limits());
+            let Ok(device) = pollster::block_on(adapter(caps).open(plan)) else { continue };
+            let _ = device.fit([1 << 20], DType::F32).is_ok();
+            if let Ok((tensor, _)) = device.upload(&[1u16; 1000], [1000]) {
+                assert!(
+                    tensor.to_vec::<u16>().is_ok_and(|v| v == [1; 1000]),
+                    "{:?}",
+                    device.caps()
+                );
+            }
+        }
+    }
+}
+
+/// These limits, each in turn set to a value, in whichever direction that is.
+fn absurd_limits(own: &Limits, value: u64) -> Vec<Limits> {
+    let own = own.clone();
+    vec![
+        Limits { buffer_bytes_max: value, ..own.clone() },
+        Limits { binding_bytes_max: value, ..own.clone() },
+        Limits { storage_buffers_max: value, ..own.clone() },
+        Limits { storage_align_bytes: value, ..own.clone() },
+        Limits { uniform_align_bytes: value, ..own.clone() },
+        Limits { groups_max: value, ..own.clone() },
+        Limits { subgroup_min: value, subgroup_max: value, ..own },
+    ]
+}
+
+#[test]
+fn failures_in_any_place_are_errors_and_leave_a_device_that_works() {
+    for n in 1..8 {
+        for lesser in [Feature::Subgroup, Feature::ShaderF16] {
+            let caps =
+                fixtures::lavapipe().without(lesser).with_limit(Limit::BindingBytes, 1 << 20);
+            let device = device(caps, &Policy::exact());
+            device.fail_allocation(n);
+            for _ in 0..3 {
+                let values = vec![7u32; 1 << 19];
+                if let Ok((tensor, _)) = device.upload(&values, [values.len()])
+                    && let Ok(back) = tensor.to_vec::<u32>()
+                {
+                    assert!(back == values, "what arrives is right, failure {n}");
+                }
+            }
+            assert!(device.upload(&[1u8], ()).is_ok(), "it goes on after failure {n}");
+        }
+    }
+}
+
+#[test]
+fn guards_may_end_in_any_order() {
+    let device = capable();
+    let (a, b) = (device.guard(Crossings::Deny), device.guard(Crossings::Log));
+    drop(a);
+    assert!(device.upload(&[1u8], ()).is_ok(), "the later one is in force");
+    let c = device.guard(Crossings::Deny);
+    drop((b, c));
+    assert!(device.upload(&[1u8], ()).is_ok(), "none is");
+}
+
+#[test]
+fn a_destroyed_device_answers_with_errors() {
+    let device = capable();
+    let (tensor, _) = device.upload(&[1.0f32; 10], [10]).unwrap();
+    device.wgpu().0.destroy();
+    for _ in 0..2 {
+        let _ = (tensor.to_vec::<f32>().is_ok(), device.upload(&[1u8], ()).is_ok());
+        let _ = (
+            device.trim().is_ok(),
+            device.compact().is_ok(),
+            device.memory(),
+            device.wait().is_ok(),
+        );
+    }
+    assert!(pollster::block_on(device.reopen()).is_ok(), "the adapter opens again");
+}

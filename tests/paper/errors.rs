@@ -1,0 +1,195 @@
+//! Every error of shapes, layouts and plans: its kind, its message and its help, as exact text.
+
+use std::ops::Range;
+
+use wharf::caps::{Caps, Feature, Limit, fixtures};
+use wharf::{Adapter, ErrorKind, IntoShape, Layout, Policy, Shape, negotiate};
+
+use super::support::{adapter, says};
+
+fn dense<const N: usize>(dims: [usize; N]) -> Layout {
+    Layout::dense(Shape::new(dims).unwrap())
+}
+
+const BROADCAST: &str =
+    "of two dimensions that differ one must be 1; `unsqueeze` adds an axis of length 1";
+const OUTSIDE: &str = "an element at index i lies at offset + sum(i * stride); lower the shape, the strides \
+                       or the offset";
+
+#[test]
+fn shapes() {
+    says(
+        Shape::new([1; 9]),
+        ErrorKind::Shape,
+        "rank 9 is above the largest, 8",
+        "merge neighbouring axes until at most 8 are left",
+    );
+    let many = "shape [4294967296, 4294967296] has more than 9223372036854775807 elements";
+    says(Shape::new([1 << 32; 2]), ErrorKind::Shape, many, None);
+    says([1 << 32; 2].into_shape(), ErrorKind::Shape, many, None);
+    let (a, b) = (Shape::new([4, 2, 3]).unwrap(), Shape::new([5, 3]).unwrap());
+    let text = "[4, 2, 3] and [5, 3] do not broadcast: 2 against 5 on axis 1";
+    says(a.broadcast(&b), ErrorKind::Shape, text, BROADCAST);
+    let long = Shape::new([1 << 40, 1]).unwrap();
+    let wide = Shape::new([1 << 40]).unwrap();
+    says(
+        long.broadcast(&wide),
+        ErrorKind::Shape,
+        "shape [1099511627776, 1099511627776] has more than 9223372036854775807 elements",
+        None,
+    );
+}
+
+#[test]
+fn views() {
+    let layout = dense([2, 3]);
+    let shape = ErrorKind::Shape;
+    let no_axis = "axis 2 does not exist in [2, 3] of rank 2";
+    says(layout.slice(2, 0..1, 1), shape, no_axis, None);
+    says(layout.flip(2), shape, no_axis, None);
+    says(layout.squeeze(2), shape, no_axis, None);
+    says(layout.windows(2, 1, 1), shape, no_axis, None);
+    says(layout.unsqueeze(3), shape, "axis 3 does not exist in [2, 3] of rank 2", None);
+    says(dense([3]).transpose(), shape, "axis 1 does not exist in [3] of rank 1", None);
+    let text = "range 1..4 is outside axis 1 of length 3";
+    says(layout.slice(1, 1..4, 1), shape, text, None);
+    let backwards = Range { start: 3, end: 2 };
+    says(layout.slice(1, backwards, 1), shape, "range 3..2 is outside axis 1 of length 3", None);
+    let step = "a step is at least 1 forwards, or -1 and below backwards";
+    says(layout.slice(0, 0..2, 0), shape, "step 0 on axis 0", step);
+    let text = "[0, 0] is not a permutation of the 2 axes";
+    says(layout.permute(&[0, 0]), shape, text, None);
+    says(layout.permute(&[]), shape, "[] is not a permutation of the 2 axes", None);
+    says(layout.squeeze(1), shape, "axis 1 has length 3, not 1", None);
+    let text = "windows of 4 with step 1 do not exist on axis 1 of length 3";
+    says(layout.windows(1, 4, 1), shape, text, None);
+    let text = "windows of 2 with step 0 do not exist on axis 1 of length 3";
+    says(layout.windows(1, 2, 0), shape, text, None);
+    says(
+        dense([1; 8]).unsqueeze(0),
+        shape,
+        "rank 9 is above the largest, 8",
+        "merge neighbouring axes until at most 8 are left",
+    );
+}
+
+#[test]
+fn shapes_of_views() {
+    let layout = dense([2, 3]);
+    let text = "[2, 3] does not broadcast to [3, 3]";
+    says(layout.broadcast_to([3, 3]), ErrorKind::Shape, text, BROADCAST);
+    let text = "[2, 3] does not broadcast to [3]";
+    says(layout.broadcast_to([3]), ErrorKind::Shape, text, BROADCAST);
+    let text = "[2, 3] has 6 elements, [4] has 4";
+    says(layout.reshape([4]), ErrorKind::Shape, text, None);
+    says(
+        layout.transpose().unwrap().reshape([6]),
+        ErrorKind::Layout,
+        "[3, 2] with strides [1, 3] cannot be viewed as [6]",
+        "make it dense first: `contiguous()`",
+    );
+}
+
+#[test]
+fn layouts() {
+    let (shape, layout) = (Shape::new([2, 3]).unwrap(), ErrorKind::Layout);
+    let text = "3 strides for a shape of rank 2";
+    says(Layout::strided(shape, &[1, 2, 3], 0), layout, text, None);
+    let text = "layout reaches elements -3 to 2, data has 9223372036854775807";
+    says(Layout::strided(shape, &[-3, 1], 0), layout, text, OUTSIDE);
+    let text = "layout reaches elements 18446744073709551615 to 18446744073709551620, \
+                data has 9223372036854775807";
+    says(Layout::strided(shape, &[3, 1], usize::MAX), layout, text, OUTSIDE);
+    let text = "layout reaches elements 0 to 5, data has 5";
+    says(dense([2, 3]).check_within(5), layout, text, OUTSIDE);
+}
+
+/// Opens an adapter with a plan made for another.
+fn open(own: Caps, planned: &Caps) -> wharf::Result<()> {
+    let plan = negotiate(planned, &Policy::exact());
+    pollster::block_on(adapter(own).open(plan)).map(drop)
+}
+
+#[test]
+fn plans_and_adapters_that_do_not_belong_together() {
+    says(
+        open(fixtures::apple_m2(), &fixtures::amd_vulkan()),
+        ErrorKind::Mismatch,
+        "the plan was negotiated for Null hardware (RADV NAVI21), the adapter is Apple M2 (metal)",
+        "negotiate with the adapter that is opened",
+    );
+    let better = "negotiate from the adapter's own `caps()`, downgraded but never improved";
+    let own = fixtures::lavapipe();
+    says(
+        open(own.clone().without(Feature::ShaderF64), &own),
+        ErrorKind::Mismatch,
+        "the plan asks llvmpipe (LLVM 15.0.6, 256 bits) (vulkan) for more than it has: shader-f64",
+        better,
+    );
+    says(
+        open(own.clone().with_limit(Limit::BindingBytes, 1 << 20), &own),
+        ErrorKind::Mismatch,
+        "the plan asks llvmpipe (LLVM 15.0.6, 256 bits) (vulkan) for more than it has: \
+         binding_bytes_max 134217728 (it has 1048576)",
+        better,
+    );
+    says(
+        open(own.clone().with_limit(Limit::StorageAlign, 256), &own),
+        ErrorKind::Mismatch,
+        "the plan asks llvmpipe (LLVM 15.0.6, 256 bits) (vulkan) for more than it has: \
+         storage_align_bytes 32 (it has 256)",
+        better,
+    );
+}
+
+#[test]
+fn unfit_adapters() {
+    let other = "choose another adapter: `Adapter::list()` shows them";
+    let own = fixtures::amd_vulkan();
+    says(
+        open(own.clone(), &own.clone().without(Feature::Compute)),
+        ErrorKind::Adapter,
+        "Null hardware (RADV NAVI21) (vulkan) cannot run wharf: adapter lacks compute-shaders",
+        other,
+    );
+    says(
+        open(own.clone(), &own.with_limit(Limit::StorageBuffers, 2)),
+        ErrorKind::Adapter,
+        "Null hardware (RADV NAVI21) (vulkan) cannot run wharf: storage_buffers_max is 2, \
+         wharf needs 4",
+        other,
+    );
+}
+
+#[test]
+fn a_name_that_no_adapter_has() {
+    let error = pollster::block_on(Adapter::find("no such adapter")).err().unwrap();
+    let text = error.to_string();
+    let start = "no adapter matches \"no such adapter\"; there is: ";
+    assert!(text.starts_with(start) && text.len() > start.len(), "it lists what there is: {text}");
+    assert_eq!(error.kind(), ErrorKind::Adapter, "{text}");
+    let help = "name an adapter by its index, or by part of its name, vendor, driver or backend";
+    assert_eq!(error.help().as_deref(), Some(help), "{text}");
+}
+
+#[test]
+fn debug_prints_message_and_help() {
+    let error = dense([2, 3]).broadcast_to([3]).err().unwrap();
+    let want = "[2, 3] does not broadcast to [3]\n  \
+                help: of two dimensions that differ one must be 1; \
+                `unsqueeze` adds an axis of length 1";
+    assert_eq!(format!("{error:?}"), want);
+    assert_eq!(
+        format!("{:?}", Shape::new([1 << 32; 2]).err().unwrap()),
+        "shape [4294967296, 4294967296] \
+                has more than 9223372036854775807 elements"
+    );
+    assert_eq!(error.clone().to_string(), error.to_string(), "a clone says the same");
+    assert!(!error.is_out_of_memory() && !error.is_device_lost(), "of its own kind only");
+}
+
+#[test]
+fn errors_travel() {
+    const fn travels<T: Clone + Send + Sync + 'static>(_: &T) {}
+    travels(&Shape::new([1; 9]).err());
+}

@@ -1,0 +1,28 @@
+//! Paper tier: everything that can be known without a GPU.
+//!
+//! Plans, layouts, host views and conversions against oracles, every error with its help, and the
+//! crossing on wgpu's noop backend, which stores bytes and computes nothing. One binary, no adapter
+//! needed.
+
+#[cfg(test)]
+mod absurd;
+#[cfg(test)]
+mod conversions;
+#[cfg(test)]
+mod crossings;
+#[cfg(test)]
+mod downgrades;
+#[cfg(test)]
+mod errors;
+#[cfg(test)]
+mod errors_device;
+#[cfg(test)]
+mod hosts;
+#[cfg(test)]
+mod layouts;
+#[cfg(test)]
+mod plans;
+#[cfg(test)]
+mod receipts;
+#[cfg(test)]
+mod support;
