@@ -31,7 +31,7 @@ use crate::wgsl::Target;
 pub struct Device {
     pub(crate) engine: Arc<Engine>,
     plan: Arc<Plan>,
-    adapter: Adapter,
+    adapter: Arc<Adapter>,
     target: Target,
 }
 
@@ -101,7 +101,8 @@ impl Device {
             (true, false) => Target::Cpu,
             (true, true) => Target::Cpu64,
         };
-        Self { engine: Arc::new(Engine::new(gpu)), plan: Arc::new(plan), adapter, target }
+        let (engine, plan) = (Arc::new(Engine::new(gpu)), Arc::new(plan));
+        Self { engine, plan, adapter: Arc::new(adapter), target }
     }
 
     /// Which class of kernels it runs: what wins on a GPU loses on a CPU.
@@ -158,7 +159,7 @@ impl Device {
 
     /// The adapter it was opened from.
     #[must_use]
-    pub const fn adapter(&self) -> &Adapter {
+    pub fn adapter(&self) -> &Adapter {
         &self.adapter
     }
 

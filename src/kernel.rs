@@ -57,7 +57,7 @@ impl Held {
 
     /// Whether windows can be cut through it: its elements in order are one run, aligned to quads.
     fn is_dense(&self) -> bool {
-        self.part.is_none() && self.layout.is_dense() && self.layout.offset() % 4 == 0
+        self.part.is_none() && self.layout.is_dense() && self.layout.offset().is_multiple_of(4)
     }
 
     /// Whether everything it touches lies in one segment.

@@ -89,7 +89,8 @@ pub(crate) fn median(samples: &[f64]) -> (f64, f64) {
     (middle, if middle == 0.0 { 0.0 } else { (at(0.75) - at(0.25)) / 2.0 / middle })
 }
 
-/// Runs every case in every round, each right after its ceiling if there is one, and reports medians.
+/// Runs every case in every round, each right after its ceiling if there is one, and reports
+/// medians.
 ///
 /// The first round of each is the warm-up and does not count.
 pub(crate) fn measure(

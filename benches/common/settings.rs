@@ -25,7 +25,8 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// `[--quick] [--json FILE] [FILTER]`; cargo adds `--bench` when it is `cargo bench` that runs this.
+    /// `[--quick] [--json FILE] [FILTER]`; cargo adds `--bench` when it is `cargo bench` that runs
+    /// this.
     pub(crate) fn from_args() -> Outcome<Self> {
         let (mut bench, mut test, mut quick) = (false, false, false);
         let (mut json, mut filter) = (None, None);

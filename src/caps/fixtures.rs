@@ -201,8 +201,8 @@ pub fn apple_m2() -> Caps {
 
 /// An NVIDIA card through Vulkan: buffers far beyond 2 GiB, bindings not.
 ///
-/// Not read here: buffer and binding limits as wgpu-hal 30.0.1 makes them (`vulkan/adapter.rs`),
-/// the rest as NVIDIA publishes it for this card and driver.
+/// Not read from a card: buffer and binding limits as wgpu-hal 30.0.1 makes them
+/// (`vulkan/adapter.rs`), the rest plausible figures for such a card, for tests only.
 #[must_use]
 pub fn nvidia_vulkan() -> Caps {
     let identity = Identity {

@@ -1,7 +1,7 @@
 //! A host view without its type: bytes, a width and a layout.
 //!
-//! Elements are moved by width, in runs along the innermost axis; which numbers they are matters only to a
-//! conversion. One routine walks the runs for reading and for writing.
+//! Elements are moved by width, in runs along the innermost axis; which numbers they are matters
+//! only to a conversion. One routine walks the runs for reading and for writing.
 
 use crate::dtype::DType;
 use crate::error::Result;
@@ -85,7 +85,8 @@ fn gather<const W: usize>(bytes: &[u8], layout: &Layout, first: usize, out: &mut
     while let Some(Rows { rows, len, strides }) = transposed(layout, W).filter(|_| !out.is_empty())
     {
         // Whole rows, as many as there are before the next axis moves.
-        let whole = if at % len == 0 { (out.len() / len).min(rows - at / len % rows) } else { 0 };
+        let whole =
+            if at.is_multiple_of(len) { (out.len() / len).min(rows - at / len % rows) } else { 0 };
         let n = if whole > 0 { whole * len } else { (len - at % len).min(out.len()) };
         let (now, later) = core::mem::take(&mut out).split_at_mut(n);
         if whole > 0 {

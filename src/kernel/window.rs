@@ -48,7 +48,7 @@ impl Operation<'_> {
         // Parts begin at whole quads.
         let middle = (dim / 2).next_multiple_of(4);
         let middle = if middle < dim { middle } else { dim / 2 };
-        if middle * (elements / dim) % 4 != 0 {
+        if !(middle * (elements / dim)).is_multiple_of(4) {
             let (what, limit, unit) = ("a ragged view", "the largest index space", "elements");
             let (requested, available) = (elements as u128, SPACE_MAX as u64);
             return Err(DeviceCause::TooLarge { what, requested, limit, available, unit }.into());

@@ -113,8 +113,8 @@ fn apply(device: &crate::Device, op: Op, operands: &[Other]) -> Result<Tensor> {
             shape = shape.broadcast(t.shape()).map_err(named)?;
         }
     }
-    let with_dtypes = operands.iter().cloned().collect();
-    deferred_as(device, What::Apply(op), shape, dtype, with_dtypes, common).map_err(named)
+    let operands = operands.to_vec();
+    deferred_as(device, What::Apply(op), shape, dtype, operands, common).map_err(named)
 }
 
 fn deferred(

@@ -51,7 +51,8 @@ impl<'a> Source<'a> {
         Self { base, ..self }
     }
 
-    /// Fills `out` with the `bytes` bytes of the values from `first` on, and the rest of it with zeros.
+    /// Fills `out` with the `bytes` bytes of the values from `first` on, and the rest of it with
+    /// zeros.
     pub(crate) fn fill(
         &self,
         first: usize,
@@ -117,7 +118,8 @@ impl<'a> Source<'a> {
         (n * self.view.dtype.width()).div_ceil(size_of::<u64>())
     }
 
-    /// The next values as they are on the host, together, and how many: where they lie, or gathered.
+    /// The next values as they are on the host, together, and how many: where they lie, or
+    /// gathered.
     fn strip<'b>(
         &'b self,
         first: usize,

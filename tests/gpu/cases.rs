@@ -4,6 +4,7 @@ mod carriage;
 mod casts;
 mod crossing;
 mod elementwise;
+mod graphs;
 mod memory;
 mod moves;
 pub(crate) mod pair;
@@ -28,5 +29,6 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(views::cases(adapter));
     cases.extend(casts::cases(adapter));
     cases.extend(elementwise::cases(adapter));
+    cases.extend(graphs::cases(adapter));
     cases
 }

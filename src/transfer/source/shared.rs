@@ -2,8 +2,8 @@
 //! free.
 //!
 //! The chunk is cut into grains, which both threads take in order, so that neither waits for the
-//! other where one has less of its core. Each grain has a tally of its own; merged in order they are
-//! the tally of the whole.
+//! other where one has less of its core. Each grain has a tally of its own; merged in order they
+//! are the tally of the whole.
 
 use std::sync::Mutex;
 use std::thread;
