@@ -4,8 +4,9 @@
 //! ```text
 //! node  = a value that exists
 //!       | op(arguments), not computed yet; an argument is a view of a node, or a scalar
-//! realise(node): walk its arguments; one that is not computed yet is taken into the same kernel if this node is its
-//!                only consumer and it is read as it would be stored; otherwise it is realised first
+//! realise(node): walk its arguments; one that is not computed yet is taken into the same kernel
+//!                if this node is its only consumer and it is read as it would be stored;
+//!                otherwise it is realised first
 //! ```
 //!
 //! The rules that keep it small: a node past a depth, a size or the adapter's bindings has its
@@ -62,9 +63,11 @@ pub(crate) struct Node {
     weight: Weight,
 }
 
-/// What taking a node into a kernel costs; at most the limits above.
+/// What taking a node into a kernel costs at most; never above the limits.
 #[derive(Clone, Copy, Debug, Default)]
 struct Weight {
+    /// Nodes not computed yet on the longest way down, taken in or not: what a walk or a drop
+    /// recurses through.
     depth: u32,
     size: u32,
     leaves: u32,
@@ -132,7 +135,7 @@ impl Node {
         {
             let heaviest = distinct(&args)
                 .filter(|node| node.done.get().is_none())
-                .max_by_key(|node| (node.weight.leaves, node.weight.size));
+                .max_by_key(|node| (node.weight.depth, node.weight.leaves, node.weight.size));
             let Some(node) = heaviest else { break };
             // An error stays in the node, and is found again when the consumer is realised.
             let _ = node.realise(context);
@@ -202,18 +205,27 @@ impl What {
     }
 }
 
+/// The most that a node with these arguments could take into one kernel: as if every argument that
+/// is not computed yet were taken in, because what keeps one out today - another consumer - may be
+/// gone when the node is realised.
 fn weigh(args: &[Arg]) -> Weight {
     let mut total = Weight { depth: 1, size: 1, leaves: 0 };
-    for arg in args {
-        // What is not taken in is read: one leaf.
-        let part = match arg {
-            Arg::View(node, layout) if node.is_inlined(layout) => node.weight,
-            Arg::View(..) => Weight { depth: 0, size: 0, leaves: 1 },
-            Arg::Scalar(..) => Weight { depth: 0, size: 1, leaves: 0 },
-        };
-        total.depth = total.depth.max(part.depth + 1);
-        total.size += part.size;
-        total.leaves += part.leaves;
+    for (i, arg) in args.iter().enumerate() {
+        match arg {
+            Arg::Scalar(..) => total.size += 1,
+            Arg::View(node, layout) => {
+                let deferred = node.done.get().is_none();
+                total.depth = total.depth.max(if deferred { node.weight.depth + 1 } else { 1 });
+                let same =
+                    |a: &Arg| matches!(a, Arg::View(n, l) if Arc::ptr_eq(n, node) && l == layout);
+                if args[..i].iter().any(same) {
+                    continue;
+                }
+                let taken = deferred && *layout == Layout::dense(node.shape);
+                total.size += if taken { node.weight.size } else { 0 };
+                total.leaves += if taken { node.weight.leaves } else { 1 };
+            }
+        }
     }
     total
 }

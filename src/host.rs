@@ -1,7 +1,9 @@
-//! Host data of any layout, borrowed, and what becomes of its values in another dtype. No device in sight.
+//! Host data of any layout, borrowed, and what becomes of its values in another dtype. No device in
+//! sight.
 //!
-//! A [`HostView`] says where the elements of a tensor lie in a slice: row-major, column-major, with gaps,
-//! backwards, repeated. It is read in row-major order, block by block, as bytes: moves do not interpret.
+//! A [`HostView`] says where the elements of a tensor lie in a slice: row-major, column-major, with
+//! gaps, backwards, repeated. It is read in row-major order, block by block, as bytes: moves do not
+//! interpret.
 
 use crate::dtype::Element;
 use crate::error::Result;

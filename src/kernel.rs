@@ -7,7 +7,7 @@
 //! ```text
 //! split the index space by its outermost axis until 32 bits reach all of it
 //! cut the output at its segments, and at those of every dense input
-//! an input whose view spans segments otherwise is first copied to dense, one pass per source segment
+//! an input whose view spans segments otherwise is first copied to dense, one pass per segment
 //! ```
 
 use std::sync::Arc;

@@ -16,8 +16,8 @@ use crate::host::convert::convertible;
 /// ```
 /// use wharf::{DType, Policy};
 ///
-/// let strict = Policy::exact();                              // the default: every bit, or not at all
-/// let careful = Policy::lossless();                          // narrower dtypes, if every value survives
+/// let strict = Policy::exact();                              // the default: every bit, or none
+/// let careful = Policy::lossless();                          // narrower, if each value survives
 /// let named = Policy::exact().allow(DType::F64, DType::F32); // rounding, for this pair only
 /// # let _ = (strict, careful, named);
 /// ```

@@ -66,7 +66,8 @@ impl Tensor {
 
     /// Reads all elements in row-major order.
     ///
-    /// `T` must be the tensor's dtype. Submits what is recorded; dropping the future cancels the read.
+    /// `T` must be the tensor's dtype. Submits what is recorded; dropping the future cancels the
+    /// read.
     #[track_caller]
     pub fn read<T: Element>(&self) -> impl Future<Output = Result<Vec<T>>> + use<'_, T> {
         self.read_all(Drive::Wake, Site::of("read"))

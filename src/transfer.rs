@@ -1,8 +1,9 @@
 //! The crossing: bytes up with a receipt, bytes down into the caller's slice.
 //!
-//! Host memory is bounded whatever the tensor's size: both ways go in chunks. Up, each chunk is written straight
-//! into a staging view of wgpu's - converted on the way, block by block in the first-level cache - and submitted;
-//! [`Gpu::submit_writes`] keeps few in flight. Down, a few reused buffers are mapped in turn.
+//! Host memory is bounded whatever the tensor's size: both ways go in chunks. Up, each chunk is
+//! written straight into a staging view of wgpu's - converted on the way, block by block in the
+//! first-level cache - and submitted; [`Gpu::submit_writes`] keeps few in flight. Down, a few
+//! reused buffers are mapped in turn.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -22,8 +23,8 @@ pub use receipt::Receipt;
 pub(crate) use receipt::write_changes;
 pub(crate) use source::{Rules, Source};
 
-/// Chunks of one crossing. Larger ones fall out of the cache, smaller ones submit too often; GL copies once more
-/// and prefers them smaller.
+/// Chunks of one crossing. Larger ones fall out of the cache, smaller ones submit too often; GL
+/// copies once more and prefers them smaller.
 const CHUNK: u64 = 4 << 20;
 const CHUNK_GL: u64 = 1 << 20;
 
@@ -82,8 +83,8 @@ pub(crate) fn staging_bytes_max(gpu: &Gpu, bytes: u64) -> u64 {
     (chunk_bytes(gpu) * 10).min(bytes.next_multiple_of(COPY_ALIGN))
 }
 
-/// Writes all of `source` to a storage that holds as many elements. Whatever was recorded before must have been
-/// submitted: staged writes run before commands that are still being recorded.
+/// Writes all of `source` to a storage that holds as many elements. Whatever was recorded before
+/// must have been submitted: staged writes run before commands that are still being recorded.
 pub(crate) fn up(
     gpu: &Gpu,
     to: &Pinned,

@@ -64,8 +64,8 @@ impl Cause for AdapterCause {
                 remedies.join("\n")
             }
             Self::OnlySoftware { .. } => {
-                "to compute on the CPU on purpose: set WHARF_ALLOW_SOFTWARE=1 or WHARF_ADAPTER=name, or \
-                 call `Adapter::any()` or `Adapter::find(name)`"
+                "to compute on the CPU on purpose: set WHARF_ALLOW_SOFTWARE=1 or \
+                 WHARF_ADAPTER=name, or call `Adapter::any()` or `Adapter::find(name)`"
                     .into()
             }
             Self::NotFound { .. } => {

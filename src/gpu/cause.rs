@@ -98,8 +98,8 @@ impl Cause for DeviceCause {
     fn help(&self) -> Option<String> {
         Some(match self {
             Self::OutOfMemory { capped: true, .. } => {
-                "drop tensors, raise the cap (`device.set_cap`), or split the tensor; unused memory \
-                 has already been given back"
+                "drop tensors, raise the cap (`device.set_cap`), or split the tensor; unused \
+                 memory has already been given back"
                     .into()
             }
             Self::OutOfMemory { capped: false, .. } => {
@@ -109,13 +109,13 @@ impl Cause for DeviceCause {
             }
             Self::TooLarge { .. } => "split the tensor".into(),
             Self::Lost { .. } => {
-                "open a fresh device (`device.reopen()`) and upload again; long kernels can be cut by \
-                 a driver's watchdog"
+                "open a fresh device (`device.reopen()`) and upload again; long kernels can be \
+                 cut by a driver's watchdog"
                     .into()
             }
             Self::Driver { .. } => {
-                "update the driver, or try another backend (WGPU_BACKEND=...); please report it with \
-                 the output of the doctor"
+                "update the driver, or try another backend (WGPU_BACKEND=...); please report it \
+                 with the output of the doctor"
                     .into()
             }
             Self::Devices { .. } => "move one of them: `tensor.to(&device)`".into(),

@@ -195,3 +195,46 @@ pub(crate) fn scatter<T: Copy>(to: &mut [T], layout: &Layout, first: usize, from
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gathering_agrees_with_the_layout_wherever_it_begins() {
+        let shapes: [(&[usize], &[isize], usize); 8] = [
+            (&[40, 300], &[1, 40], 0),
+            (&[7, 1100], &[1, 8], 3),
+            (&[3, 33, 130], &[33 * 130, 1, 33], 0),
+            (&[2, 3, 500], &[1500, 1, 3], 0),
+            (&[70, 90], &[-1, 70], 69),
+            (&[20, 90], &[3, -70], 89 * 70),
+            (&[5, 4, 600], &[1, 5, 20], 0),
+            (&[50, 200], &[0, 60], 1),
+        ];
+        for (shape, strides, offset) in shapes {
+            let shape = Shape::new(shape).unwrap();
+            let layout = Layout::strided(shape, strides, offset).unwrap().collapse();
+            for dtype in [DType::U8, DType::U16, DType::U32, DType::U64] {
+                check(&layout, dtype);
+            }
+        }
+    }
+
+    fn check(layout: &Layout, dtype: DType) {
+        let width = dtype.width();
+        let places: Vec<usize> = layout.places().collect();
+        let end = places.iter().max().unwrap() + 1;
+        let bytes: Vec<u8> = (0..end * width).map(|i| (i * 7 / 3) as u8).collect();
+        let whole: Vec<u8> =
+            places.iter().flat_map(|p| &bytes[p * width..(p + 1) * width]).copied().collect();
+        let view = ByteView { dtype, bytes: &bytes, layout: *layout };
+        for (first, len) in [(0, places.len()), (1, places.len() - 1), (299, 1300), (650, 7)] {
+            let len = len.min(places.len() - first);
+            let mut out = vec![0; len * width];
+            view.gather(first, &mut out);
+            let expected = &whole[first * width..(first + len) * width];
+            assert!(out == expected, "{layout} by {width} from {first}");
+        }
+    }
+}

@@ -106,7 +106,9 @@ impl Cause for ShapeCause {
 
     fn help(&self) -> Option<String> {
         let help = match self {
-            Self::Rank { .. } => format!("merge neighbouring axes until at most {RANK_MAX} are left"),
+            Self::Rank { .. } => {
+                format!("merge neighbouring axes until at most {RANK_MAX} are left")
+            }
             Self::Broadcast { .. } | Self::BroadcastTo { .. } => {
                 "of two dimensions that differ one must be 1; `unsqueeze` adds an axis of length 1"
                     .into()
@@ -115,8 +117,8 @@ impl Cause for ShapeCause {
             Self::NotAView { .. } => "make it dense first: `contiguous()`".into(),
             Self::Step { .. } => "a step is at least 1 forwards, or -1 and below backwards".into(),
             Self::Outside { .. } => {
-                "an element at index i lies at offset + sum(i * stride); lower the shape, the strides \
-                 or the offset"
+                "an element at index i lies at offset + sum(i * stride); lower the shape, the \
+                 strides or the offset"
                     .into()
             }
             Self::Overlap { .. } => {

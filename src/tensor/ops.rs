@@ -268,7 +268,8 @@ macro_rules! operators {
             }
         }
 
-        operators!(@ $trait $method $op: f32 f64 half::f16 half::bf16 i8 u8 i16 u16 i32 u32 i64 u64);
+        operators!(@ $trait $method $op:
+            f32 f64 half::f16 half::bf16 i8 u8 i16 u16 i32 u32 i64 u64);
     )*};
     (@ $trait:ident $method:ident $op:ident: $($ty:ty)*) => {$(
         impl ops::$trait<&Tensor> for $ty {

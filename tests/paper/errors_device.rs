@@ -177,13 +177,13 @@ fn sizes_beyond_any_memory() {
     says(
         capable().upload_view(&view),
         ErrorKind::Limit,
-        "the tensor needs 2305843009213693952, the largest size in bytes is 1152921504606846976",
+        "the tensor needs 2305843009213693952 bytes, the largest size is 1152921504606846976",
         "split the tensor",
     );
     says(
         capable().fit([1 << 62], DType::F64),
         ErrorKind::Limit,
-        "the tensor needs 18446744073709551615, the largest size in bytes is 1152921504606846976",
+        "the tensor needs 36893488147419103232 bytes, the largest size is 1152921504606846976",
         "split the tensor",
     );
 }

@@ -66,3 +66,71 @@ impl Source<'_> {
         Ok(count * GRAIN)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dtype::{DType, Element};
+    use crate::host::HostView;
+    use crate::transfer::Rules;
+
+    /// The same by one thread and by two: bytes and tally, or the error.
+    fn both_ways<T: Element>(view: &HostView<'_, T>, to: DType, rules: Rules) -> Option<String> {
+        let source = Source::new(view.bytes(), to, rules).unwrap();
+        let count = view.shape().elements();
+        let fill = |shared: bool| {
+            let (mut out, mut tally) = (vec![0u8; count * to.width()], Tally::default());
+            let mut whole = wgpu::WriteOnly::from_mut(&mut out[..]);
+            let filled = if shared {
+                source.fill_shared(0, &mut whole, &mut tally).and_then(|done| {
+                    source.fill_blocks(done / to.width(), whole.into_slice(done..), &mut tally)
+                })
+            } else {
+                source.fill_blocks(0, whole, &mut tally)
+            };
+            match filled {
+                Ok(()) => Ok((out, tally)),
+                Err(error) => Err(error.to_string()),
+            }
+        };
+        let (alone, together) = (fill(false), fill(true));
+        assert!(alone == together, "{} -> {to}", T::DTYPE);
+        alone.err()
+    }
+
+    #[test]
+    fn two_threads_do_what_one_does() {
+        let count = 3 * GRAIN / 2 + 77;
+        let at = |i: usize| ((i * 0x9e37 + 11) % 100_003) as f64 / 1e3 - 7.0;
+        let mut wide: Vec<f64> = (0..count).map(at).collect();
+        wide[5] = f64::NAN;
+        wide[count / 2] = 1e-300;
+        let view = HostView::new(&wide, [count]).unwrap();
+        for to in [DType::F32, DType::F16, DType::Bf16] {
+            assert_eq!(both_ways(&view, to, Rules::default()), None, "no rule, no error");
+        }
+        let narrow: Vec<f32> = wide.iter().map(|&v| v as f32).collect();
+        let columns = HostView::column_major(&narrow[..600 * 1000], [600, 1000]).unwrap();
+        assert_eq!(both_ways(&columns, DType::F32, Rules::default()), None, "a transposition");
+        assert_eq!(both_ways(&columns, DType::F16, Rules::default()), None, "and a conversion");
+    }
+
+    #[test]
+    fn the_first_error_is_the_one_that_is_told() {
+        let mut integers = vec![1i64; 3 * GRAIN / 2];
+        for i in [GRAIN + 9, GRAIN + 8, GRAIN / 2 + 3] {
+            integers[i] = i64::MAX - i as i64;
+        }
+        let view = HostView::new(&integers, [integers.len()]).unwrap();
+        let error = both_ways(&view, DType::I32, Rules::default()).unwrap_or_default();
+        assert!(error.contains(&(GRAIN / 2 + 3).to_string()), "{error}");
+        let floats: Vec<f64> = integers.iter().map(|&v| v as f64 * 1e100).collect();
+        let view = HostView::new(&floats, [floats.len()]).unwrap();
+        for rules in [
+            Rules { lossless: true, ..Rules::default() },
+            Rules { finite: true, ..Rules::default() },
+        ] {
+            assert!(both_ways(&view, DType::F32, rules).is_some(), "refused");
+        }
+    }
+}

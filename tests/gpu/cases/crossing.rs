@@ -8,7 +8,7 @@ use crate::ctx::{
     Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, ensure, ensure_eq, matters, show,
 };
 
-const SIZES: [usize; 12] = [0, 1, 2, 3, 5, 31, 33, 255, 257, 4097, 65_537, 1_200_001];
+const SIZES: [usize; 12] = [0, 1, 2, 3, 5, 31, 33, 255, 257, 4097, 65_537, 300_001];
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();

@@ -9,7 +9,7 @@ use crate::ctx::{
 };
 
 /// Ragged sizes; the last takes several chunks, and several segments under small bindings.
-const SIZES: [usize; 5] = [0, 1, 7, 1027, 1_200_001];
+const SIZES: [usize; 5] = [0, 1, 7, 1027, 300_001];
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();

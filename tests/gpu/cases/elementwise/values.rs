@@ -1,4 +1,5 @@
-//! What operations are tried on: special values in every combination, then random ones of every magnitude.
+//! What operations are tried on: special values in every combination, then random ones of every
+//! magnitude.
 
 use wharf::op::Op;
 use wharf::reference::Value;
@@ -40,7 +41,7 @@ impl Source {
         let special = special(dtype);
         (0..n)
             .map(|k| {
-                // The first operand runs through the special values, the second changes once it is through.
+                // The first operand runs through the special values, then the second moves on.
                 let turn = k / special.len().pow(i as u32);
                 let all = special.len().pow(self.op.arity().min(2) as u32);
                 if n > 40 && k < all { special[turn % special.len()] } else { self.any(dtype, i) }

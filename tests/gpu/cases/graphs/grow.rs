@@ -1,0 +1,296 @@
+//! Growing a random graph whose every result is exact, with its values from the oracle.
+
+use core::fmt::Write as _;
+
+use wharf::op::Op;
+use wharf::reference::{Value, apply, cast};
+use wharf::{Class, DType, Device, Layout, Other, Scalar, Shape, Tensor};
+
+use crate::cases::pair::{Pair, bits, carries, value};
+use crate::cases::probe::Random;
+use crate::cases::views::Move;
+use crate::ctx::show;
+
+const NODES_MAX: usize = 40;
+const ELEMENTS_MAX: usize = 3000;
+
+/// Whole numbers in, whole numbers out.
+const EXACT: &[Op] = &[
+    Op::Neg,
+    Op::Abs,
+    Op::Sign,
+    Op::Floor,
+    Op::Ceil,
+    Op::Round,
+    Op::Trunc,
+    Op::Square,
+    Op::Relu,
+    Op::Not,
+    Op::BitNot,
+    Op::IsNan,
+    Op::IsFinite,
+    Op::Add,
+    Op::Sub,
+    Op::Mul,
+    Op::Add,
+    Op::Sub,
+    Op::Mul,
+    Op::Min,
+    Op::Max,
+    Op::Eq,
+    Op::Ne,
+    Op::Lt,
+    Op::Le,
+    Op::Gt,
+    Op::Ge,
+    Op::And,
+    Op::Or,
+    Op::Xor,
+    Op::BitAnd,
+    Op::BitOr,
+    Op::BitXor,
+    Op::Shl,
+    Op::Shr,
+    Op::Where,
+    Op::Where,
+    Op::Clamp,
+    Op::MulAdd,
+];
+/// Of integers only.
+const WHOLE: &[Op] = &[Op::Div, Op::RemFloor, Op::RemTrunc];
+
+#[derive(Clone, Debug)]
+pub(super) enum Arg {
+    View(usize, Vec<Move>),
+    Number(Value),
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum What {
+    Leaf,
+    Apply(Op),
+    Cast,
+}
+
+/// A node, what it is computed from, and what it must be.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    what: What,
+    args: Vec<Arg>,
+    pub(super) dtype: DType,
+    pub(super) dims: Vec<usize>,
+    pub(super) bits: Vec<u64>,
+}
+
+pub(super) struct Graph {
+    pub(super) steps: Vec<Step>,
+}
+
+impl Graph {
+    pub(super) fn grow(device: &Device, seed: u64) -> Result<Self, String> {
+        let mut random = Random::new(seed + 1000);
+        let dtypes: Vec<DType> = DType::ALL.into_iter().filter(|&d| carries(device, d)).collect();
+        // A few dtypes meet more often than all of them.
+        let dtypes: Vec<DType> = (0..3).map(|_| dtypes[random.below(dtypes.len())]).collect();
+        let side = [1, 2, 3, 4, 5, 8, 9, 12][random.below(8)];
+        let mut graph = Self { steps: Vec::new() };
+        for &dtype in dtypes.iter().chain(&[DType::Bool]) {
+            for dims in [vec![side; 3], vec![side], vec![side, 1], vec![side + 2, side]] {
+                graph.steps.push(leaf(&mut random, dtype, dims));
+            }
+        }
+        let nodes = graph.steps.len() + 5 + random.below(NODES_MAX - 5);
+        for _ in 0..4000 {
+            if graph.steps.len() >= nodes {
+                break;
+            }
+            if let Some(step) = graph.candidate(&mut random, &dtypes) {
+                graph.steps.push(step);
+            }
+        }
+        Ok(graph)
+    }
+
+    /// A random node, unless it would not fit, or not be exact.
+    fn candidate(&self, random: &mut Random, dtypes: &[DType]) -> Option<Step> {
+        let dtype = dtypes[random.below(dtypes.len())];
+        if random.below(8) == 0 {
+            let (arg, from) = self.view(random, None)?;
+            let values = from.values.iter().map(|&v| cast(v, dtype)).collect();
+            return finished(What::Cast, vec![arg], dtype, from.dims, values);
+        }
+        let whole = dtype.is_integer() && random.below(6) == 0;
+        let list = if whole { WHOLE } else { EXACT };
+        let op = list[random.below(list.len())];
+        let dtype =
+            if matches!(op, Op::Not | Op::And | Op::Or | Op::Xor) { DType::Bool } else { dtype };
+        if !op.takes(dtype) {
+            return None;
+        }
+        let mut args = Vec::new();
+        let mut operands = Vec::new();
+        for i in 0..op.arity() {
+            let wants = if op == Op::Where && i == 0 { DType::Bool } else { dtype };
+            if i > 0 && random.below(4) == 0 {
+                let number = number(random, wants);
+                operands.push(Seen { dims: vec![], values: vec![number] });
+                args.push(Arg::Number(number));
+            } else {
+                let (arg, seen) = self.view(random, Some(wants))?;
+                args.push(arg);
+                operands.push(seen);
+            }
+        }
+        if op == Op::Where && args[1..].iter().all(|a| matches!(a, Arg::Number(_))) {
+            return None;
+        }
+        let shapes = operands.iter().map(|o| Shape::new(&o.dims));
+        let shape = shapes.reduce(|a, b| a?.broadcast(&b?))?.ok()?;
+        if shape.elements() > ELEMENTS_MAX {
+            return None;
+        }
+        let places = operands.iter().map(|o| {
+            let layout = Layout::dense(Shape::new(&o.dims).ok()?).broadcast_to(shape).ok()?;
+            Some(layout.places().map(|p| o.values[p]).collect::<Vec<_>>())
+        });
+        let columns: Vec<Vec<Value>> = places.collect::<Option<_>>()?;
+        let row = |k: usize| columns.iter().map(|c| c[k]).collect::<Vec<_>>();
+        let values = (0..shape.elements()).map(|k| apply(op, dtype, &row(k)).value).collect();
+        let dtype = if op.yields_bool() { DType::Bool } else { dtype };
+        finished(What::Apply(op), args, dtype, shape.dims().to_vec(), values)
+    }
+
+    /// A random node, mostly a late one, and a random view of it.
+    fn view(&self, random: &mut Random, dtype: Option<DType>) -> Option<(Arg, Seen)> {
+        let fits = |&i: &usize| dtype.is_none_or(|d| self.steps[i].dtype == d);
+        let mut nodes: Vec<usize> = (0..self.steps.len()).filter(fits).collect();
+        if random.below(3) > 0 {
+            nodes.drain(..nodes.len().saturating_sub(4));
+        }
+        let node = nodes[random.below(nodes.len())];
+        let step = &self.steps[node];
+        let mut layout = Layout::dense(Shape::new(&step.dims).ok()?);
+        let mut moves = Vec::new();
+        for _ in 0..random.below(6).saturating_sub(3) {
+            let next = Move::random(random, &layout, ELEMENTS_MAX);
+            layout = next.of_layout(&layout).ok()?;
+            moves.push(next);
+        }
+        let values = layout.places().map(|p| value(step.dtype, step.bits[p])).collect();
+        Some((Arg::View(node, moves), Seen { dims: layout.shape().dims().to_vec(), values }))
+    }
+
+    /// A node and what it is computed from, one line each.
+    pub(super) fn print(&self, node: usize) -> String {
+        let mut needed = vec![false; self.steps.len()];
+        needed[node] = true;
+        for i in (0..=node).rev().filter(|&i| needed[i]).collect::<Vec<_>>() {
+            self.need(i, &mut needed);
+        }
+        let mut text = String::new();
+        for (i, step) in self.steps.iter().enumerate().filter(|&(i, _)| needed[i]) {
+            let Step { what, args, dtype, dims, .. } = step;
+            let _ = writeln!(text, "  n{i} = {what:?} {args:?} -> {dtype} {dims:?}");
+        }
+        text
+    }
+
+    fn need(&self, node: usize, needed: &mut [bool]) {
+        needed[node] = true;
+        for arg in &self.steps[node].args {
+            if let Arg::View(i, _) = arg {
+                self.need(*i, needed);
+            }
+        }
+    }
+}
+
+/// An operand as its consumer sees it, row-major.
+struct Seen {
+    dims: Vec<usize>,
+    values: Vec<Value>,
+}
+
+/// The node, if its floats are whole numbers that every way of computing them has exactly.
+fn finished(
+    what: What,
+    args: Vec<Arg>,
+    dtype: DType,
+    dims: Vec<usize>,
+    values: Vec<Value>,
+) -> Option<Step> {
+    let most = match dtype {
+        DType::F16 => 2048.0,
+        DType::Bf16 => 256.0,
+        _ => 16_777_216.0,
+    };
+    let fits = |v: &Value| !matches!(v, Value::Float(x) if x.fract() != 0.0 || x.abs() > most);
+    let bits = values.iter().map(|&v| bits(dtype, v)).collect();
+    values.iter().all(fits).then_some(Step { what, args, dtype, dims, bits })
+}
+
+fn number(random: &mut Random, dtype: DType) -> Value {
+    let n = random.below(9) as i128;
+    match dtype.class() {
+        Class::Bool => Value::Bool(n > 4),
+        Class::Unsigned => Value::Int(n),
+        Class::Signed => Value::Int(n - 4),
+        Class::Float => Value::Float((n - 4) as f64),
+    }
+}
+
+fn leaf(random: &mut Random, dtype: DType, dims: Vec<usize>) -> Step {
+    let n: usize = dims.iter().product();
+    let any = |random: &mut Random| match dtype.class() {
+        Class::Float => number(random, dtype),
+        Class::Bool => Value::Bool(random.below(2) == 0),
+        _ => value(dtype, random.bits() >> random.below(64)),
+    };
+    let bits = (0..n).map(|_| bits(dtype, any(random))).collect();
+    Step { what: What::Leaf, args: vec![], dtype, dims, bits }
+}
+
+impl Step {
+    /// The tensor of this node.
+    pub(super) async fn build(&self, device: &Device, before: &[Tensor]) -> Result<Tensor, String> {
+        if matches!(self.what, What::Leaf) {
+            let pair = Pair::new(device, self.dtype, self.bits.clone(), &self.dims).await?;
+            return Ok(pair.tensor);
+        }
+        let mut others = Vec::new();
+        for arg in &self.args {
+            others.push(match arg {
+                Arg::Number(number) => Other::Scalar(scalar(*number)),
+                Arg::View(node, moves) => {
+                    let mut tensor = before[*node].clone();
+                    for step in moves {
+                        tensor = match step.of_tensor(&tensor) {
+                            Ok(view) => view,
+                            // A reshape may need a copy first.
+                            Err(_) => {
+                                step.of_tensor(&tensor.contiguous().map_err(show)?).map_err(show)?
+                            }
+                        };
+                    }
+                    Other::Tensor(tensor)
+                }
+            });
+        }
+        let Other::Tensor(first) = others.remove(0) else {
+            return Err("a tensor comes first".into());
+        };
+        match self.what {
+            What::Apply(op) => first.apply(op, &others),
+            _ => first.cast(self.dtype),
+        }
+        .map_err(show)
+    }
+}
+
+fn scalar(number: Value) -> Scalar {
+    match number {
+        Value::Float(x) => x.into(),
+        Value::Int(n) => (n as i64).into(),
+        Value::Bool(b) => b.into(),
+    }
+}

@@ -1,0 +1,198 @@
+//! Stories of deferred operations: depth, sharing, order, and what is refused.
+
+use wharf::{DType, ErrorKind, Layout, Shape};
+
+use super::ramp;
+use crate::cases::pair::count;
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        case!("stories::ten_thousand_operations", |ctx| deep(ctx)),
+        case!("stories::a_node_shared_at_every_level", |ctx| shared_deep(ctx)),
+        case!("stories::consumers_that_went_away", |ctx| gone(ctx)),
+        case!("stories::deep_consumers_that_went_away", |ctx| gone_deep(ctx)),
+        case!("stories::an_intermediate_read_later", |ctx| later(ctx)),
+        case!("stories::a_result_keeps_the_order_of_strides", |ctx| order(ctx)),
+        case!("stories::refusals_name_both_sides", |ctx| refusals(ctx)),
+        case!("stories::numbers_that_do_not_fit", |ctx| numbers(ctx)),
+        case!("stories::two_devices_do_not_mix", |ctx| devices(ctx)),
+        case!("stories::gelu_of_a_product_and_a_sum", |ctx| fused(ctx)),
+    ]
+}
+
+async fn deep(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let (x, _) = device.upload(&[1i32, -5, 7], [3]).map_err(show)?;
+    let mut y = x;
+    for i in 0..10_000 {
+        y = if i % 2 == 0 { (&y + 3) } else { (&y - 1) }.map_err(show)?;
+    }
+    count();
+    ensure_eq!(y.read::<i32>().await.map_err(show)?, [10_001, 9_995, 10_007], "the sum");
+    Ok(())
+}
+
+/// Doubling: 2^60 paths, 60 nodes.
+async fn shared_deep(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let mut y = device.upload(&[1u32, 3], [2]).map_err(show)?.0;
+    let (mut want, x) = ([1u32, 3], y.clone());
+    for _ in 0..60 {
+        y = ((&y + &y).map_err(show)? + &x).map_err(show)?;
+        want = [want[0].wrapping_mul(2).wrapping_add(1), want[1].wrapping_mul(2).wrapping_add(3)];
+    }
+    count();
+    ensure_eq!(y.read::<u32>().await.map_err(show)?, want, "the doubling");
+    Ok(())
+}
+
+/// Wide expressions that others were to read too, until they were dropped: more inputs than a
+/// kernel may have.
+async fn gone(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let mut sums = Vec::new();
+    let mut want = 0;
+    for _ in 0..4 {
+        let mut sum = device.upload(&[1i32, 1], [2]).map_err(show)?.0;
+        want += 1;
+        for i in 0..6 {
+            let (next, _) = device.upload(&[i, i], [2]).map_err(show)?;
+            sum = (&sum + &next).map_err(show)?;
+            want += i;
+        }
+        sums.push(sum);
+    }
+    let others: Vec<_> =
+        sums.iter().flat_map(|sum| [sum.abs(), sum.sign(), sum.square()]).collect();
+    let left = (&sums[0] + &sums[1]).map_err(show)?;
+    let all = (left + (&sums[2] + &sums[3]).map_err(show)?).map_err(show)?;
+    drop(others);
+    drop(sums);
+    count();
+    ensure_eq!(all.read::<i32>().await.map_err(show)?, [want, want], "the sum of all");
+    Ok(())
+}
+
+/// A long chain every node of which had other readers when the next was made.
+async fn gone_deep(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let mut y = device.upload(&[0i32, 1], [2]).map_err(show)?.0;
+    for _ in 0..300 {
+        let others = [y.abs(), y.sign(), y.square()];
+        y = (&y + 1).map_err(show)?;
+        drop(others);
+    }
+    count();
+    ensure_eq!(y.read::<i32>().await.map_err(show)?, [300, 301], "the count");
+    Ok(())
+}
+
+async fn later(ctx: &Ctx) -> Outcome {
+    let x = ramp(&ctx.native().await?, 37).await?;
+    let host: Vec<f32> = (0..37).map(|i| (i % 13) as f32).collect();
+    let square = (&x * &x).map_err(show)?;
+    let (more, less) = ((&square + 1.0).map_err(show)?, (&square - &x).map_err(show)?);
+    let of = |f: fn(f32) -> f32| host.iter().map(|&v| f(v)).collect::<Vec<f32>>();
+    ensure_eq!(more.read::<f32>().await.map_err(show)?, of(|v| v * v + 1.0), "one consumer");
+    ensure_eq!(square.read::<f32>().await.map_err(show)?, of(|v| v * v), "the intermediate");
+    drop(square);
+    ensure_eq!(less.read::<f32>().await.map_err(show)?, of(|v| v * v - v), "the other consumer");
+    ensure_eq!(x.read::<f32>().await.map_err(show)?, host, "the operand");
+    count();
+    Ok(())
+}
+
+async fn order(ctx: &Ctx) -> Outcome {
+    let x = ramp(&ctx.native().await?, 12).await?.reshape([3, 4]).map_err(show)?;
+    let y = (x.t().map_err(show)? + 1.0).map_err(show)?;
+    let shape = Shape::new([4, 3]).map_err(show)?;
+    ensure_eq!(*y.layout(), Layout::column_major(shape), "the layout of a transposed result");
+    ensure_eq!(y.contiguous().map_err(show)?.layout(), &Layout::dense(shape), "copied");
+    let want = [1.0, 5.0, 9.0, 2.0, 6.0, 10.0, 3.0, 7.0, 11.0, 4.0, 8.0, 12.0];
+    ensure_eq!(y.read::<f32>().await.map_err(show)?, want, "row-major when read");
+    count();
+    Ok(())
+}
+
+async fn refusals(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let (a, _) = device.upload(&[0.0f32; 6], [2, 3]).map_err(show)?;
+    let (b, _) = device.upload(&[0.0f32; 8], [2, 4]).map_err(show)?;
+    let (n, _) = device.upload(&[0i32; 6], [2, 3]).map_err(show)?;
+    let error = (&a + &b).err().ok_or("[2, 3] + [2, 4] was taken")?;
+    ensure_eq!(error.kind(), ErrorKind::Shape, "{error}");
+    let text = error.to_string();
+    let named = ["add", "[2, 3]", "[2, 4]", "3 against 4"].iter().all(|part| text.contains(part));
+    ensure!(named, "{text}");
+    let error = (&a * &n).err().ok_or("f32 * i32 was taken")?;
+    ensure_eq!(error.kind(), ErrorKind::DType, "{error}");
+    ensure!(error.to_string().contains("mul: dtypes differ: f32 and i32"), "{error}");
+    ensure!(error.help().is_some_and(|h| h.contains("cast(DType::")), "{error:?}");
+    let error = n.exp().err().ok_or("exp of i32 was taken")?;
+    ensure!(error.to_string().contains("exp does not exist for i32"), "{error}");
+    let error = a.choose(1.0, 2.0).err().ok_or("where of f32 was taken")?;
+    ensure_eq!(error.kind(), ErrorKind::DType, "{error}");
+    ensure!(error.to_string().contains("the condition is f32"), "{error}");
+    ensure!(a.apply(wharf::op::Op::Add, &[]).is_err(), "add of one operand was taken");
+    Ok(())
+}
+
+async fn numbers(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let (n, _) = device.upload(&[1u8, 250], [2]).map_err(show)?;
+    let (x, _) = device.upload(&[1.0f32, 2.0], [2]).map_err(show)?;
+    let error = (&n + 300).err().ok_or("300 was taken as u8")?;
+    ensure!(error.to_string().contains("scalar 300 is not a value of u8"), "{error}");
+    ensure_eq!(error.kind(), ErrorKind::DType, "{error}");
+    for refused in [&n + 0.5, &n - (-1), &x * 1e300, &x + 16_777_217, &x + true, -1i32 - &n] {
+        let error = refused.err().ok_or("a number that does not fit was taken")?;
+        ensure!(error.to_string().contains("is not a value of"), "{error}");
+    }
+    ensure_eq!((&n + 10).map_err(show)?.read::<u8>().await.map_err(show)?, [11, 4], "u8 wraps");
+    let thrice = (&x * 3).map_err(show)?;
+    let x = (1i32 - &thrice).map_err(show)?;
+    ensure_eq!(x.read::<f32>().await.map_err(show)?, [-2.0, -5.0], "whole numbers beside f32");
+    count();
+    Ok(())
+}
+
+async fn devices(ctx: &Ctx) -> Outcome {
+    let (a, b) = (ctx.native().await?, ctx.fresh(DOWNGRADES[0]).await?);
+    let (x, y) = (ramp(&a, 3).await?, ramp(&b, 3).await?);
+    let error = (&x + &y).err().ok_or("two devices were mixed")?;
+    ensure!(error.to_string().contains("add"), "the operation is not named: {error}");
+    Ok(())
+}
+
+/// A chain of real numbers, within what its parts may err by.
+async fn fused(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let n = 4099;
+    let at = |i: usize, k: usize| ((i * k % 2003) as f32 - 1000.0) / 250.0;
+    let data: Vec<[f32; 3]> = (0..n).map(|i| [at(i, 7), at(i, 13), at(i, 29)]).collect();
+    let mut inputs = Vec::new();
+    for k in 0..3 {
+        let column: Vec<f32> = data.iter().map(|row| row[k]).collect();
+        inputs.push(device.upload(&column, [n]).map_err(show)?.0);
+    }
+    let sum = ((&inputs[0] * &inputs[1]).map_err(show)? + &inputs[2]).map_err(show)?;
+    let got = sum.gelu().map_err(show)?.cast(DType::F32).map_err(show)?;
+    let got = got.read::<f32>().await.map_err(show)?;
+    for (i, (got, row)) in got.iter().zip(&data).enumerate() {
+        let [a, b, c] = row.map(f64::from);
+        let gelu = |x: f64| {
+            let x = wharf::reference::Value::Float(x);
+            match wharf::reference::apply(wharf::op::Op::Gelu, DType::F32, &[x]).value {
+                wharf::reference::Value::Float(y) => y,
+                _ => f64::NAN,
+            }
+        };
+        let want = gelu(a * b + c);
+        // The slope of gelu is below 1.13; its argument errs by two roundings of a term.
+        let slack = 1.13 * 1.2e-7 * (a * b).abs().max(c.abs()) + 1e-6 * want.abs() + 2e-7;
+        ensure!((f64::from(*got) - want).abs() <= slack, "index {i}: {got}, not {want}");
+    }
+    count();
+    Ok(())
+}
