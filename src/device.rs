@@ -111,10 +111,12 @@ impl Device {
         self.target
     }
 
-    /// A handle on the same device that runs the other class of kernels: the same results, at
-    /// another speed.
+    /// A handle on the same device that runs another class of kernels: the same results, at another
+    /// speed. [`Target::Cpu64`] is [`Target::Cpu`] where there are no 64-bit integers.
     #[must_use]
     pub fn with_target(&self, target: Target) -> Self {
+        let wide = self.caps().has(Feature::ShaderInt64);
+        let target = if target == Target::Cpu64 && !wide { Target::Cpu } else { target };
         Self { target, ..self.clone() }
     }
 

@@ -8,7 +8,8 @@ use super::pair::{Pair, bits_of, carries, count, difference};
 use super::probe::{Probe, Random, for_dtype, values};
 use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, matters, show};
 
-pub(crate) const TARGETS: [Target; 2] = [Target::Cpu, Target::Gpu];
+/// Both ways of walking memory; without 64-bit integers the first is `Cpu`.
+pub(crate) const TARGETS: [Target; 2] = [Target::Cpu64, Target::Gpu];
 
 /// One step from a view to another.
 #[derive(Clone, Debug)]
