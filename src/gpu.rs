@@ -160,7 +160,7 @@ impl Gpu {
     }
 
     /// The loss of the device if that is what made a call fail, else the call's own failure.
-    fn blame(&self, doing: &str, message: &dyn fmt::Display) -> Error {
+    pub(crate) fn blame(&self, doing: &str, message: &dyn fmt::Display) -> Error {
         {
             let _gl = self.gl_lock();
             self.notice_loss();
@@ -236,6 +236,12 @@ impl Gpu {
         };
         self.alive()?;
         polled.map(drop).map_err(|error| self.blame("waiting", &error))
+    }
+
+    /// Maps the first `size` bytes of a buffer for writing, if nothing on the device uses it any
+    /// more: whether it is mapped now. Never waits.
+    pub(crate) fn map_if_idle(&self, buffer: &wgpu::Buffer, size: u64) -> Result<bool> {
+        wait::map_if_idle(self, buffer, size)
     }
 
     /// Lets wgpu notice what is done, without waiting.

@@ -28,6 +28,10 @@ pub(crate) use source::{Rules, Source};
 const CHUNK: u64 = 4 << 20;
 const CHUNK_GL: u64 = 1 << 20;
 
+/// Parts of a buffer that is written in place: so large that a copy goes past the caches, which saves
+/// reading what is overwritten.
+const CHUNK_IN_PLACE: u64 = 64 << 20;
+
 /// Chunks on their way down at once: one that is filled while the other is read. More only fall out
 /// of the cache.
 const DOWN_DEPTH: usize = 2;
@@ -92,21 +96,68 @@ pub(crate) fn up(
     progress: &dyn Fn(u64),
 ) -> Result<Tally> {
     let mut tally = Tally::default();
-    up_part(gpu, to, 0..to.bytes, source, &mut tally, progress)?;
+    let mut at = 0;
+    for piece in to.pieces() {
+        let range = at..(at + to.segment_bytes).min(to.bytes);
+        at = range.end;
+        if !in_place(gpu, &piece, &range, source, &mut tally, progress)? {
+            up_part(gpu, to, range, (source, 0), &mut tally, progress)?;
+        }
+    }
     Ok(tally)
 }
 
+/// Writes the bytes `range` of a storage where they lie, without staging: into a whole buffer that
+/// the host can map and that nothing on the device uses any more. Whether that was possible.
+fn in_place(
+    gpu: &Gpu,
+    piece: &Piece,
+    range: &Range<u64>,
+    source: &Source<'_>,
+    tally: &mut Tally,
+    progress: &dyn Fn(u64),
+) -> Result<bool> {
+    let bytes = range.end - range.start;
+    let size = bytes.next_multiple_of(wgpu::MAP_ALIGNMENT);
+    let mappable = piece.buffer.usage().contains(wgpu::BufferUsages::MAP_WRITE);
+    if !mappable || size > piece.buffer.size() || !gpu.map_if_idle(&piece.buffer, size)? {
+        return Ok(false);
+    }
+    let view = gpu.checked("upload", || piece.buffer.slice(..size).get_mapped_range_mut())?;
+    let filled = view.map_err(|error| gpu.blame("upload", &error)).and_then(|mut view| {
+        let mut at = 0;
+        while at < bytes {
+            let part = CHUNK_IN_PLACE.min(bytes - at);
+            let place = small(at)..small((at + part).next_multiple_of(COPY_ALIGN));
+            let first = small((range.start + at) / source.to.width() as u64);
+            let filled = source.fill(first, view.slice(place), part, tally);
+            progress(part);
+            filled?;
+            at += part;
+        }
+        Ok(true)
+    });
+    gpu.checked("upload", || piece.buffer.unmap())?;
+    filled
+}
+
+/// A number of host memory: one that fits.
+fn small(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}
+
 /// The same for a byte range of the storage, which begins at a word, and ends at one or with the
-/// storage. `progress` hears of every chunk once it is staged.
+/// storage; the source's first value belongs at the byte given with it. `progress` hears of every
+/// chunk once it is staged.
 pub(crate) fn up_part(
     gpu: &Gpu,
     to: &Pinned,
     range: Range<u64>,
-    source: &Source<'_>,
+    (source, start): (&Source<'_>, u64),
     tally: &mut Tally,
     progress: &dyn Fn(u64),
 ) -> Result<()> {
-    let (width, start) = (source.to.width() as u64, range.start);
+    let width = source.to.width() as u64;
     for part in parts(to, range, chunk_bytes(gpu)) {
         let size = part.bytes.next_multiple_of(COPY_ALIGN);
         let (buffer, offset) = (&part.piece.buffer, part.piece.offset + part.offset);

@@ -113,6 +113,23 @@ impl Future for Mapped<'_> {
     }
 }
 
+/// Maps the first `size` bytes of a buffer for writing, if nothing on the device uses it any more:
+/// whether it is mapped now. Never waits.
+pub(super) fn map_if_idle(gpu: &Gpu, buffer: &wgpu::Buffer, size: u64) -> Result<bool> {
+    let signal = Arc::new(Mutex::new(Signal::default()));
+    let answer = Arc::clone(&signal);
+    gpu.checked("mapping", || {
+        let done = move |outcome| lock(&answer).outcome = Some(outcome);
+        buffer.slice(..size).map_async(wgpu::MapMode::Write, done);
+    })?;
+    gpu.tick();
+    if matches!(lock(&signal).outcome, Some(Ok(()))) {
+        return Ok(true);
+    }
+    // Takes the request back.
+    gpu.checked("mapping", || buffer.unmap()).map(|()| false)
+}
+
 /// The thread that polls for futures nobody blocks on.
 #[derive(Debug)]
 pub(super) struct Waiter {

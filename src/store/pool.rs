@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Owner, Piece, Refusal, Storage};
-use crate::caps::Caps;
+use crate::caps::{Caps, Feature, Memory};
 use crate::gpu::Gpu;
 
 /// Segments up to this share slabs.
@@ -26,9 +26,19 @@ const LARGE_STEP: u64 = 64 << 10;
 /// A kept buffer serves a request if at most this part of it would be wasted.
 const WASTE_MAX: u64 = 8;
 
-pub(super) const USAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
+const USAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
     .union(wgpu::BufferUsages::COPY_SRC)
     .union(wgpu::BufferUsages::COPY_DST);
+
+/// Whole buffers can be written in place where they are host memory anyway; uploads do.
+fn large_usage(caps: &Caps) -> wgpu::BufferUsages {
+    let host = caps.identity.device_type.memory() == Memory::Host;
+    if host && caps.has(Feature::MappablePrimaryBuffers) {
+        USAGE | wgpu::BufferUsages::MAP_WRITE
+    } else {
+        USAGE
+    }
+}
 
 /// Where a piece goes back to.
 #[derive(Clone, Copy, Debug)]
@@ -93,6 +103,7 @@ pub(super) struct Pool {
     kept: Vec<(wgpu::Buffer, u64)>,
     align: u64,
     buffer_bytes_max: u64,
+    large_usage: wgpu::BufferUsages,
     reserved: u64,
     reserved_peak: u64,
     large: u64,
@@ -107,6 +118,7 @@ impl Pool {
             // Bindings begin at it, and a slot never shares a cache line with another.
             align: caps.limits.storage_align_bytes.max(64),
             buffer_bytes_max: caps.limits.buffer_bytes_max,
+            large_usage: large_usage(caps),
             reserved: 0,
             reserved_peak: 0,
             large: 0,
@@ -175,7 +187,12 @@ impl Pool {
         let (buffer, buffer_id) = match self.find_kept(bytes) {
             Some(i) => self.kept.swap_remove(i),
             None => {
-                let made = self.create(gpu, "wharf.store.large", self.large_bytes(bytes), cap)?;
+                let made = self.create(
+                    gpu,
+                    ("wharf.store.large", self.large_usage),
+                    self.large_bytes(bytes),
+                    cap,
+                )?;
                 self.large += 1;
                 made
             }
@@ -198,7 +215,8 @@ impl Pool {
             return Ok(piece);
         }
         let slots = self.slots(slot_bytes);
-        let (buffer, id) = self.create(gpu, "wharf.store.slab", slot_bytes * slots, cap)?;
+        let (buffer, id) =
+            self.create(gpu, ("wharf.store.slab", USAGE), slot_bytes * slots, cap)?;
         let count = usize::try_from(slots).unwrap_or(0); // at most SLOTS_MAX
         let mut slab =
             Slab { buffer, id, free: (0..count).rev().collect(), owners: vec![None; count] };
@@ -210,14 +228,14 @@ impl Pool {
     fn create(
         &mut self,
         gpu: &Gpu,
-        label: &str,
+        (label, usage): (&str, wgpu::BufferUsages),
         bytes: u64,
         cap: Option<u64>,
     ) -> Result<(wgpu::Buffer, u64), Refusal> {
         if cap.is_some_and(|cap| self.reserved + bytes > cap) {
             return Err(Refusal::Cap);
         }
-        let buffer = gpu.create_buffer(label, bytes, USAGE).map_err(Refusal::Driver)?;
+        let buffer = gpu.create_buffer(label, bytes, usage).map_err(Refusal::Driver)?;
         self.reserved += bytes;
         self.reserved_peak = self.reserved_peak.max(self.reserved);
         self.next_id += 1;

@@ -207,7 +207,8 @@ impl<P: FnMut(u64)> Relay<'_, P> {
         let end = self.values + bytes.len() / from.width();
         let range = (self.values * width) as u64..(end * width) as u64;
         let (gpu, count) = (&device.engine.gpu, range.end - range.start);
-        up_part(gpu, &self.pinned, range, &source, &mut self.tally, &|n| self.entry.add(n))
+        let source = (&source, range.start);
+        up_part(gpu, &self.pinned, range, source, &mut self.tally, &|n| self.entry.add(n))
             .map_err(|error| self.passage.there(error))?;
         self.values = end;
         (self.progress)(count);

@@ -15,6 +15,10 @@ const BLOCK: usize = 1024;
 /// A chunk from this size on may be filled by two threads.
 const SHARED_MIN: usize = 1 << 20;
 
+/// A plain copy of so many bytes is shared too. A chunk that is staged is smaller: there the driver's
+/// own copy has the second core.
+const SHARED_COPY_MIN: usize = 16 << 20;
+
 /// What a conversion may not do.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rules {
@@ -64,7 +68,8 @@ impl<'a> Source<'a> {
         out.slice(bytes..).fill(0);
         let mut out = out.into_slice(..bytes);
         let count = bytes / self.to.width();
-        if self.convert.is_none()
+        if bytes < SHARED_COPY_MIN
+            && self.convert.is_none()
             && let Some(slice) = self.view.slice(first, count)
         {
             tally.exact += count as u64;
