@@ -6,11 +6,10 @@
 //! them.
 
 use core::fmt;
-#[cfg(feature = "testing")]
 use core::ops::Range;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockWriteGuard};
 use std::time::Duration;
 
 use crate::caps::{Backend, Caps};
@@ -67,6 +66,8 @@ pub(crate) struct Gpu {
     pub(crate) queue: wgpu::Queue,
     caps: Caps,
     troubles: Arc<Troubles>,
+    /// Shared by everyone who submits.
+    submissions: RwLock<()>,
     staged: AtomicU64,
     in_flight: Mutex<VecDeque<wgpu::SubmissionIndex>>,
     waiter: wait::Waiter,
@@ -98,6 +99,7 @@ impl Gpu {
             queue,
             caps,
             troubles,
+            submissions: RwLock::new(()),
             staged: AtomicU64::new(0),
             in_flight: Mutex::default(),
             waiter,
@@ -197,6 +199,7 @@ impl Gpu {
         what: &str,
         commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
     ) -> Result<wgpu::SubmissionIndex> {
+        let _shared = self.submissions.read().unwrap_or_else(PoisonError::into_inner);
         let index = self.checked(what, || self.queue.submit(commands))?;
         {
             let mut last = lock(&self.troubles.last);
@@ -238,10 +241,22 @@ impl Gpu {
         polled.map(drop).map_err(|error| self.blame("waiting", &error))
     }
 
-    /// Maps the first `size` bytes of a buffer for writing, if nothing on the device uses it any
-    /// more: whether it is mapped now. Never waits.
-    pub(crate) fn map_if_idle(&self, buffer: &wgpu::Buffer, size: u64) -> Result<bool> {
-        wait::map_if_idle(self, buffer, size)
+    /// Maps a range of a buffer if nothing on the device uses the buffer any more: whether it is
+    /// mapped now. Never waits. A submission that uses a mapped buffer fails whole: the buffer is
+    /// nobody else's yet, or submissions are [held off](Self::alone).
+    pub(crate) fn map_if_idle(
+        &self,
+        buffer: &wgpu::Buffer,
+        range: Range<u64>,
+        mode: wgpu::MapMode,
+    ) -> Result<bool> {
+        wait::map_if_idle(self, buffer, range, mode)
+    }
+
+    /// Holds submissions off while a buffer that others may use is mapped. Nothing that submits or
+    /// waits may happen meanwhile.
+    pub(crate) fn alone(&self) -> RwLockWriteGuard<'_, ()> {
+        self.submissions.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets wgpu notice what is done, without waiting.

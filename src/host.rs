@@ -14,7 +14,7 @@ use crate::shape::{IntoShape, Shape};
 pub(crate) mod bytes;
 pub(crate) mod cause;
 pub(crate) mod convert;
-mod place;
+pub(crate) mod place;
 mod tally;
 
 use bytes::ByteView;

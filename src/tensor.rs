@@ -11,6 +11,7 @@ use crate::exec::Value;
 use crate::fuse::Node;
 use crate::gpu::Drive;
 use crate::host::cause::CarriageCause;
+use crate::host::place::copy;
 use crate::layout::Layout;
 use crate::ledger::Site;
 use crate::shape::Shape;
@@ -130,7 +131,7 @@ impl Tensor {
         self.check_read::<T>(out.len())?;
         let copy = |first: usize, chunk: &[u8]| {
             let values = chunk.len() / T::DTYPE.width();
-            T::copy_from_bytes(chunk, &mut out[first..first + values]);
+            copy(chunk, &mut out[first..first + values]);
             Ok(())
         };
         self.pull(drive, site, copy).await.map(drop)

@@ -120,7 +120,8 @@ fn in_place(
     let bytes = range.end - range.start;
     let size = bytes.next_multiple_of(wgpu::MAP_ALIGNMENT);
     let mappable = piece.buffer.usage().contains(wgpu::BufferUsages::MAP_WRITE);
-    if !mappable || size > piece.buffer.size() || !gpu.map_if_idle(&piece.buffer, size)? {
+    let map = || gpu.map_if_idle(&piece.buffer, 0..size, wgpu::MapMode::Write);
+    if !mappable || size > piece.buffer.size() || !map()? {
         return Ok(false);
     }
     let view = gpu.checked("upload", || piece.buffer.slice(..size).get_mapped_range_mut())?;
@@ -259,6 +260,53 @@ pub(crate) async fn down(
         ring.put(buffer);
         taken?;
     }
+}
+
+/// The same for a caller who blocks and whose `sink` only touches host memory: large tensors in host
+/// memory are read where they lie, without staging, while submissions are held off.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) async fn down_blocking(
+    gpu: &Gpu,
+    ring: &Ring,
+    from: &Pinned,
+    range: Range<u64>,
+    mut sink: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    for part in parts(from, range, CHUNK_IN_PLACE) {
+        if !read_in_place(gpu, &part, &mut sink)? {
+            let range = part.first..part.first + part.bytes;
+            down(gpu, ring, Drive::Block, from, range, &mut sink).await?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn read_in_place(
+    gpu: &Gpu,
+    part: &Part,
+    sink: &mut impl FnMut(&[u8]) -> Result<()>,
+) -> Result<bool> {
+    let buffer = &part.piece.buffer;
+    let offset = part.piece.offset + part.offset;
+    let begin = offset / wgpu::MAP_ALIGNMENT * wgpu::MAP_ALIGNMENT;
+    let end = (offset + part.bytes).next_multiple_of(COPY_ALIGN).min(buffer.size());
+    if part.bytes < CHUNK || !buffer.usage().contains(wgpu::BufferUsages::MAP_READ) {
+        return Ok(false);
+    }
+    // A blocking read waits for its result anyway.
+    gpu.wait(None)?;
+    let _alone = gpu.alone();
+    if !gpu.map_if_idle(buffer, begin..end, wgpu::MapMode::Read)? {
+        return Ok(false);
+    }
+    let view = gpu.checked("read", || buffer.slice(begin..end).get_mapped_range())?;
+    let taken = view.map_err(|error| gpu.blame("read", &error)).and_then(|view| {
+        let place = small(offset - begin)..small(offset - begin + part.bytes);
+        sink(view.get(place).unwrap_or_default())
+    });
+    gpu.checked("read", || buffer.unmap())?;
+    taken.map(|()| true)
 }
 
 /// Copies one part into a staging buffer and asks for it to be mapped.

@@ -1,6 +1,8 @@
 //! Paper tier: every shader file and every kernel variant through naga, with exactly the
 //! capabilities it declares, and translated for the platforms that no Linux machine can run.
 
+#![expect(clippy::expect_used, clippy::panic, reason = "a test says what it expected")]
+
 use naga::back::{glsl, hlsl, msl};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use wharf::DType;

@@ -6,6 +6,7 @@
 //! with whoever owned it.
 
 use core::future::Future;
+use core::ops::Range;
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll, Waker};
 use std::sync::{Arc, Mutex, mpsc};
@@ -113,14 +114,19 @@ impl Future for Mapped<'_> {
     }
 }
 
-/// Maps the first `size` bytes of a buffer for writing, if nothing on the device uses it any more:
-/// whether it is mapped now. Never waits.
-pub(super) fn map_if_idle(gpu: &Gpu, buffer: &wgpu::Buffer, size: u64) -> Result<bool> {
+/// Maps a range of a buffer if nothing on the device uses the buffer any more: whether it is mapped
+/// now. Never waits.
+pub(super) fn map_if_idle(
+    gpu: &Gpu,
+    buffer: &wgpu::Buffer,
+    range: Range<u64>,
+    mode: wgpu::MapMode,
+) -> Result<bool> {
     let signal = Arc::new(Mutex::new(Signal::default()));
     let answer = Arc::clone(&signal);
     gpu.checked("mapping", || {
         let done = move |outcome| lock(&answer).outcome = Some(outcome);
-        buffer.slice(..size).map_async(wgpu::MapMode::Write, done);
+        buffer.slice(range).map_async(mode, done);
     })?;
     gpu.tick();
     if matches!(lock(&signal).outcome, Some(Ok(()))) {

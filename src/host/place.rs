@@ -1,5 +1,7 @@
 //! Where a read puts its elements: borrowed host memory of any layout that has a place for each.
 
+use std::sync::{Mutex, PoisonError};
+
 use super::bytes::scatter;
 use crate::dtype::Element;
 use crate::error::Result;
@@ -89,7 +91,7 @@ impl<'a, T: Element> HostViewMut<'a, T> {
         let (width, layout) = (T::DTYPE.width(), self.layout.collapse());
         if layout.is_dense() {
             let begin = layout.offset() + first;
-            T::copy_from_bytes(bytes, &mut self.data[begin..begin + bytes.len() / width]);
+            copy(bytes, &mut self.data[begin..begin + bytes.len() / width]);
             return;
         }
         let mut block = [T::default(); BLOCK];
@@ -99,6 +101,33 @@ impl<'a, T: Element> HostViewMut<'a, T> {
             scatter(self.data, &layout, first + n * BLOCK, values);
         }
     }
+}
+
+/// A copy of so many bytes is worth a second thread.
+const SHARED_MIN: usize = 16 << 20;
+
+/// Copies device bytes into host values, with two threads where there is much to copy.
+pub(crate) fn copy<T: Element>(bytes: &[u8], out: &mut [T]) {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if bytes.len() < SHARED_MIN || cores < 2 {
+        return T::copy_from_bytes(bytes, out);
+    }
+    let middle = out.len() / 2;
+    let (early, late) = bytes.split_at(middle * T::DTYPE.width());
+    let (first, second) = out.split_at_mut(middle);
+    let halves = Mutex::new([(early, first), (late, second)].into_iter());
+    let work = || {
+        loop {
+            let next = halves.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((bytes, out)) = next else { return };
+            T::copy_from_bytes(bytes, out);
+        }
+    };
+    std::thread::scope(|scope| {
+        // Without a second thread this one does it all.
+        let _ = std::thread::Builder::new().name("wharf-read".into()).spawn_scoped(scope, work);
+        work();
+    });
 }
 
 #[cfg(test)]

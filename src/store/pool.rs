@@ -30,11 +30,11 @@ const USAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
     .union(wgpu::BufferUsages::COPY_SRC)
     .union(wgpu::BufferUsages::COPY_DST);
 
-/// Whole buffers can be written in place where they are host memory anyway; uploads do.
+/// Whole buffers can be written and read in place where they are host memory anyway.
 fn large_usage(caps: &Caps) -> wgpu::BufferUsages {
     let host = caps.identity.device_type.memory() == Memory::Host;
     if host && caps.has(Feature::MappablePrimaryBuffers) {
-        USAGE | wgpu::BufferUsages::MAP_WRITE
+        USAGE | wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::MAP_READ
     } else {
         USAGE
     }

@@ -19,6 +19,8 @@ use crate::layout::Layout;
 use crate::ledger::{Direction, Site};
 use crate::plan::How;
 use crate::shape::cause::ShapeCause;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::transfer::down_blocking;
 use crate::transfer::{Receipt, Source, down};
 
 /// Values that are converted at once: source and result stay in the first-level cache.
@@ -162,14 +164,25 @@ impl Tensor {
         if !self.shape().is_empty() {
             self.device.engine.books.admit(Direction::Down, site)?;
         }
-        self.pull_admitted(drive, site, sink).await
+        self.pull_from(drive, site, true, sink).await
     }
 
-    /// The same where the guard has been asked.
+    /// The same where the guard has been asked, and `sink` may do anything.
     pub(super) async fn pull_admitted(
         &self,
         drive: Drive,
         site: Site,
+        sink: impl FnMut(usize, &[u8]) -> Result<()>,
+    ) -> Result<Footprint> {
+        self.pull_from(drive, site, false, sink).await
+    }
+
+    /// `host_only`: whether `sink` only touches host memory.
+    async fn pull_from(
+        &self,
+        drive: Drive,
+        site: Site,
+        host_only: bool,
         mut sink: impl FnMut(usize, &[u8]) -> Result<()>,
     ) -> Result<Footprint> {
         if self.shape().is_empty() {
@@ -190,7 +203,12 @@ impl Tensor {
             first += chunk.len() / width;
             sink(at, chunk)
         };
-        down(&engine.gpu, &engine.ring, drive, &pinned, range, take).await?;
+        let (gpu, ring) = (&engine.gpu, &engine.ring);
+        match drive {
+            #[cfg(not(target_arch = "wasm32"))]
+            Drive::Block if host_only => down_blocking(gpu, ring, &pinned, range, take).await?,
+            _ => down(gpu, ring, drive, &pinned, range, take).await?,
+        }
         // The commands that computed it may have failed after all.
         dense.realise()?.check()?;
         let pieces = pinned.pieces();

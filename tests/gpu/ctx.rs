@@ -46,7 +46,7 @@ pub(crate) use case;
 /// Fails the case with a message unless the condition holds.
 macro_rules! ensure {
     ($condition:expr, $($message:tt)+) => {
-        if !$condition {
+        if !bool::from($condition) {
             return Err(format!($($message)+));
         }
     };
@@ -73,7 +73,7 @@ pub(crate) fn show(error: wharf::Error) -> String {
 }
 
 /// One way to be less than the adapter is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Downgrade {
     pub(crate) name: &'static str,
     pub(crate) lower: fn(Caps) -> Caps,

@@ -78,7 +78,7 @@ fn a_refused_set_lists_each_reason_once() {
     shipment.add("x", HostView::new(&a, [2]).unwrap()).unwrap();
     shipment.add("n", HostView::new(&b, [2]).unwrap()).unwrap();
     shipment.add("y", HostView::new(&a, [2]).unwrap()).unwrap();
-    let error = device.upload_set(&shipment).err().expect("f64 and u64 are refused");
+    let error = device.upload_set(&shipment).expect_err("f64 and u64 are refused");
     let name = &device.caps().identity.name;
     let floats = format!("f64 cannot be stored: {name} lacks shader-f64");
     let longs = format!("u64 cannot be stored: {name} lacks shader-int64");

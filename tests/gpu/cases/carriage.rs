@@ -1,6 +1,6 @@
 //! Stories of the contract of carriage: receipts, refusals, the ledger, guards, loss.
 
-use wharf::{Crossings, DType, ErrorKind, HostView, Policy};
+use wharf::{Crossings, DType, ErrorKind, HostView, Policy, half};
 
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
 
@@ -140,8 +140,8 @@ async fn constants(ctx: &Ctx) -> Outcome {
         ensure_eq!(device.ledger().up.count, 0, "a constant crossed");
         drop(_guard);
         ensure_eq!(ones.read::<u8>().await.map_err(show)?, vec![1; 350_000], "ones");
-        let half = wharf::half::f16::from_f32(0.5);
-        ensure_eq!(halves.read::<wharf::half::f16>().await.map_err(show)?, [half; 15], "halves");
+        let half = half::f16::from_f32(0.5);
+        ensure_eq!(halves.read::<half::f16>().await.map_err(show)?, [half; 15], "halves");
         ensure!(empty.read::<bool>().await.map_err(show)?.is_empty(), "an empty tensor");
         let error = device.full([1], DType::U8, 300).err().ok_or("300 is a u8")?;
         ensure_eq!(error.to_string(), "scalar 300 is not a value of u8", "message");

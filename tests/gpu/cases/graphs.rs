@@ -33,12 +33,12 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
 
 async fn random(ctx: &Ctx, downgrade: Downgrade, seed: u64) -> Outcome {
     let device = ctx.device(downgrade).await?;
-    let target = if seed % 3 == 0 { Target::Gpu } else { Target::Cpu };
+    let target = if seed.is_multiple_of(3) { Target::Gpu } else { Target::Cpu };
     let device = device.with_target(target);
     let graph = Graph::grow(&device, seed)?;
     let last = graph.steps.len() - 1;
     // The last, fused as far as it goes; on every fourth seed then all others, the latest first.
-    let first = if seed % 4 == 0 { 0 } else { last };
+    let first = if seed.is_multiple_of(4) { 0 } else { last };
     let all: Vec<usize> = (first..=last).rev().collect();
     let Err(failure) = agree(&device, &graph, &all).await else { return Ok(()) };
     // Shrunk: the first node that is wrong when it alone is read.

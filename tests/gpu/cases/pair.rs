@@ -43,15 +43,6 @@ impl Pair {
         Ok(Self { tensor, bits: Rc::new(bits), layout })
     }
 
-    pub(crate) fn dtype(&self) -> DType {
-        self.tensor.dtype()
-    }
-
-    /// The dimensions.
-    pub(crate) fn dims(&self) -> Vec<usize> {
-        self.layout.shape().dims().to_vec()
-    }
-
     /// The bits that a read must yield.
     pub(crate) fn expected(&self) -> Vec<u64> {
         self.layout.places().map(|place| self.bits[place]).collect()

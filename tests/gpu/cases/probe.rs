@@ -38,7 +38,6 @@ macro_rules! probes {
         impl Probe for $ty {
             fn from_bits(bits: u64) -> Self {
                 let from: fn($bits) -> $ty = $from;
-                #[expect(clippy::cast_possible_truncation, reason = "the low bits are wanted")]
                 from(bits as $bits)
             }
 

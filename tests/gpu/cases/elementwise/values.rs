@@ -139,7 +139,7 @@ fn special(dtype: DType) -> Vec<u64> {
 /// A number that every dtype of its class has.
 pub(super) fn scalar(dtype: DType, i: usize) -> Value {
     match dtype.class() {
-        Class::Bool => Value::Bool(i % 2 == 0),
+        Class::Bool => Value::Bool(i.is_multiple_of(2)),
         Class::Unsigned => Value::Int([3, 7, 100, 0][i % 4]),
         Class::Signed => Value::Int([3, -7, 100, 0][i % 4]),
         Class::Float => Value::Float([0.5, -2.5, 3.0, 0.0][i % 4]),

@@ -26,7 +26,8 @@ async fn deep(ctx: &Ctx) -> Outcome {
     let (x, _) = device.upload(&[1i32, -5, 7], [3]).map_err(show)?;
     let mut y = x;
     for i in 0..10_000 {
-        y = if i % 2 == 0 { (&y + 3) } else { (&y - 1) }.map_err(show)?;
+        let next = if i % 2 == 0 { &y + 3 } else { &y - 1 };
+        y = next.map_err(show)?;
     }
     count();
     ensure_eq!(y.read::<i32>().await.map_err(show)?, [10_001, 9_995, 10_007], "the sum");
