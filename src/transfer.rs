@@ -28,9 +28,8 @@ pub(crate) use source::{Rules, Source};
 const CHUNK: u64 = 4 << 20;
 const CHUNK_GL: u64 = 1 << 20;
 
-/// Parts of a buffer that is written in place: so large that a copy goes past the caches, which saves
-/// reading what is overwritten.
-const CHUNK_IN_PLACE: u64 = 64 << 20;
+/// Parts of a buffer that is written or read in place: large enough for two threads.
+const CHUNK_IN_PLACE: u64 = 16 << 20;
 
 /// Chunks on their way down at once: one that is filled while the other is read. More only fall out
 /// of the cache.
@@ -262,8 +261,8 @@ pub(crate) async fn down(
     }
 }
 
-/// The same for a caller who blocks and whose `sink` only touches host memory: large tensors in host
-/// memory are read where they lie, without staging, while submissions are held off.
+/// The same for a caller who blocks and whose `sink` only touches host memory: large tensors in
+/// host memory are read where they lie, without staging, while submissions are held off.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) async fn down_blocking(
     gpu: &Gpu,

@@ -15,8 +15,8 @@ const BLOCK: usize = 1024;
 /// A chunk from this size on may be filled by two threads.
 const SHARED_MIN: usize = 1 << 20;
 
-/// A plain copy of so many bytes is shared too. A chunk that is staged is smaller: there the driver's
-/// own copy has the second core.
+/// A plain copy of so many bytes is shared too. A chunk that is staged is smaller: there the
+/// driver's own copy has the second core.
 const SHARED_COPY_MIN: usize = 16 << 20;
 
 /// What a conversion may not do.
