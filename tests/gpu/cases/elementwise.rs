@@ -116,7 +116,7 @@ async fn run(ctx: &Ctx, downgrade: Downgrade, op: Op, dtype: DType) -> Outcome {
         one(&device, &mut source, *form).await?;
     }
     if downgrade.name == "native" || thorough {
-        let other = if device.target() == Target::Cpu { Target::Gpu } else { Target::Cpu };
+        let other = if device.target() == Target::Gpu { Target::Cpu } else { Target::Gpu };
         let other = device.with_target(other);
         for form in FORMS.iter().skip(8).step_by(3) {
             one(&other, &mut source, *form).await?;
