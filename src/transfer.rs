@@ -29,7 +29,7 @@ const CHUNK: u64 = 4 << 20;
 const CHUNK_GL: u64 = 1 << 20;
 
 /// Parts of a buffer that is written or read in place: large enough for two threads.
-const CHUNK_IN_PLACE: u64 = 16 << 20;
+const CHUNK_IN_PLACE: u64 = 32 << 20;
 
 /// Chunks on their way down at once: one that is filled while the other is read. More only fall out
 /// of the cache.

@@ -45,7 +45,7 @@ const DRIVERS: [Driver; 4] = [
 ];
 
 /// The major version in `Mesa 22.3.6 (LLVM 15.0.6)`, 0 if there is none.
-fn mesa_major(driver_info: &str) -> u32 {
+pub(crate) fn mesa_major(driver_info: &str) -> u32 {
     let version = driver_info.strip_prefix("Mesa ").and_then(|rest| rest.split('.').next());
     version.and_then(|major| major.parse().ok()).unwrap_or(0)
 }

@@ -281,7 +281,7 @@ async fn guard(ctx: &Ctx) -> Outcome {
 async fn progress(ctx: &Ctx) -> Outcome {
     let device = ctx.fresh(DOWNGRADES[0]).await?;
     // More than two chunks, also where a buffer is written in place.
-    let large = vec![7u8; (36 << 20) + 5];
+    let large = vec![7u8; (72 << 20) + 5];
     let mut shipment = Shipment::new();
     shipment.add("first", HostView::new(&large, [large.len()]).map_err(show)?).map_err(show)?;
     shipment.add("second", HostView::new(&large[..9], [9]).map_err(show)?).map_err(show)?;
