@@ -4,6 +4,7 @@
 mod check;
 mod values;
 
+use wharf::caps::Feature;
 use wharf::op::Op;
 use wharf::{Adapter, DType, Device, Other, Shape, Target};
 
@@ -75,7 +76,8 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             for dtype in DType::ALL.into_iter().filter(|&d| op.takes(d)) {
                 if changes(downgrade, op, dtype) {
                     let name = format!("elementwise::{op}::{dtype}::{}", downgrade.name);
-                    cases.push(case!(name, |ctx| run(ctx, downgrade, op, dtype)));
+                    let case = case!(name, |ctx| run(ctx, downgrade, op, dtype));
+                    cases.push(Case { size: size(adapter, op, dtype), ..case });
                 }
             }
         }
@@ -86,6 +88,17 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         cases.push(Case { size: Size::Large, ..case });
     }
     cases
+}
+
+/// Drivers that compile slowly run the narrow dtypes, which compute as the wide ones do between the
+/// same loads and stores, for the thorough operations always and for the others on demand.
+fn size(adapter: &Adapter, op: Op, dtype: DType) -> Size {
+    let quick = adapter.caps().has(Feature::ShaderF16);
+    if quick || dtype.width() >= 4 || dtype == DType::Bool || THOROUGH.contains(&op) {
+        Size::Usual
+    } else {
+        Size::Huge
+    }
 }
 
 /// Whether a downgrade makes another kernel of an operation, or cuts it differently.
