@@ -232,13 +232,6 @@ impl Device {
         (&self.engine.gpu.device, &self.engine.gpu.queue)
     }
 
-    /// Makes the `n`th buffer created from now on fail as if memory had run out.
-    #[cfg(feature = "testing")]
-    #[doc(hidden)]
-    pub fn fail_allocation(&self, n: u64) {
-        self.engine.gpu.fail_allocations(n - 1..n);
-    }
-
     /// Makes buffers fail as if memory had run out: those created as number `range`, counted from
     /// now.
     #[cfg(feature = "testing")]

@@ -91,7 +91,8 @@ impl Tensor {
         if to == self.dtype {
             return Ok(self.clone());
         }
-        deferred(&self.device, What::Cast(to), *self.shape(), to, vec![Other::Tensor(self.clone())])
+        let operands = vec![Other::Tensor(self.clone())];
+        deferred(&self.device, What::Cast(to), *self.shape(), to, operands, to)
     }
 }
 
@@ -114,22 +115,12 @@ fn apply(device: &crate::Device, op: Op, operands: &[Other]) -> Result<Tensor> {
         }
     }
     let operands = operands.to_vec();
-    deferred_as(device, What::Apply(op), shape, dtype, operands, common).map_err(named)
-}
-
-fn deferred(
-    device: &crate::Device,
-    what: What,
-    shape: Shape,
-    dtype: DType,
-    operands: Vec<Other>,
-) -> Result<Tensor> {
-    deferred_as(device, what, shape, dtype, operands, dtype)
+    deferred(device, What::Apply(op), shape, dtype, operands, common).map_err(named)
 }
 
 /// The node for an operation, stored in the memory order of its leading operand, and the view that
 /// undoes it.
-fn deferred_as(
+fn deferred(
     device: &crate::Device,
     what: What,
     shape: Shape,

@@ -264,7 +264,7 @@ fn failures_in_any_place_are_errors_and_leave_a_device_that_works() {
             let caps =
                 fixtures::lavapipe().without(lesser).with_limit(Limit::BindingBytes, 1 << 20);
             let device = device(caps, &Policy::exact());
-            device.fail_allocation(n);
+            device.fail_allocations(n - 1..n);
             for _ in 0..3 {
                 let values = vec![7u32; 1 << 19];
                 if let Ok((tensor, _)) = device.upload(&values, [values.len()])

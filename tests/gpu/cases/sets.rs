@@ -237,7 +237,7 @@ async fn one_allocation(ctx: &Ctx) -> Outcome {
     let model = Model::new();
     let shipment = model.shipment().map_err(show)?;
     for n in 1..8 {
-        device.fail_allocation(n);
+        device.fail_allocations(n - 1..n);
         let (set, _) = device.upload_set(&shipment).map_err(show)?;
         device.fail_allocations(0..0);
         model.check(&set).await.map_err(|e| format!("at {n}: {e}"))?;
