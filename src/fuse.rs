@@ -17,12 +17,12 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::caps::Feature;
 use crate::dtype::DType;
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exec::Value;
 use crate::gpu::lock;
+use crate::kernel::core::{Core, Head, Tail};
 use crate::kernel::{Operand, elementwise};
 use crate::layout::Layout;
 use crate::op::Op;
@@ -31,10 +31,13 @@ use crate::wgsl::Target;
 use crate::wgsl::expr::{self, Expr};
 
 /// What a node is to its arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) enum What {
     Apply(Op),
     Cast(DType),
+    /// A kernel of its own; its arguments are views.
+    #[allow(dead_code, reason = "the first cores are about to land")]
+    Core(Arc<dyn Core>),
 }
 
 /// An argument of a node.
@@ -179,13 +182,31 @@ impl Node {
     }
 
     fn compute(&self, context: Context<'_>, work: &Todo) -> Result<Arc<Value>> {
-        let mut kernel = Fusion::default();
+        let mut kernel = Fusion { may_carry: true, ..Fusion::default() };
         let root = kernel.take(context, self, work)?;
         kernel.expr.outputs = vec![root];
         kernel.record(context, self).map_err(|error| {
             let shape = self.shape;
             error.during(format!("{} {} {shape}", work.what.name(), self.dtype))
         })
+    }
+
+    /// It as an input of a core: what it is computed from if it may be computed on the way, else a
+    /// view of its value.
+    fn head(self: &Arc<Self>, context: Context<'_>, layout: &Layout, fuse: bool) -> Result<Head> {
+        if fuse && self.is_inlined(layout) {
+            let todo = lock(&self.todo);
+            if let Some(work) = todo.as_ref().filter(|w| !matches!(w.what, What::Core(_))) {
+                let mut kernel = Fusion::default();
+                let root = kernel.take(context, self, work)?;
+                kernel.expr.outputs = vec![root];
+                let Fusion { expr, operands, scalars, .. } = kernel;
+                return Ok(Head { expr, operands, scalars, shape: self.shape, dtype: self.dtype });
+            }
+        }
+        let value = self.realise(context)?;
+        value.check()?;
+        Ok(Head::view(Operand { value, layout: *layout, dtype: self.dtype }))
     }
 
     /// Whether a consumer may compute it on the way instead of reading it.
@@ -197,10 +218,11 @@ impl Node {
 }
 
 impl What {
-    const fn name(self) -> &'static str {
+    fn name(&self) -> &'static str {
         match self {
             Self::Apply(op) => op.name(),
             Self::Cast(_) => "cast",
+            Self::Core(core) => core.name(),
         }
     }
 }
@@ -238,11 +260,28 @@ struct Fusion {
     scalars: Vec<u32>,
     /// Nodes that are in the expression already.
     taken: Vec<(*const Node, u16)>,
+    /// Whether a core may be taken in, as one may.
+    may_carry: bool,
+    /// The core whose result is carried on by this expression, its inputs, and which input of the
+    /// expression that result is.
+    carried: Option<Carried>,
+}
+
+#[derive(Debug)]
+struct Carried {
+    core: Arc<dyn Core>,
+    heads: Vec<Head>,
+    input: u16,
 }
 
 impl Fusion {
     /// Takes a node and what it is computed from into the expression; returns its place there.
     fn take(&mut self, context: Context<'_>, node: &Node, work: &Todo) -> Result<u16> {
+        if let What::Core(core) = &work.what {
+            let place = self.carry(context, node, core, &work.args)?;
+            self.taken.push((core::ptr::from_ref(node), place));
+            return Ok(place);
+        }
         let mut places = [0; 3];
         for (place, arg) in places.iter_mut().zip(&work.args) {
             *place = match arg {
@@ -253,9 +292,31 @@ impl Fusion {
         let place = self.push(match work.what {
             What::Apply(op) => expr::Node::Apply(op, places),
             What::Cast(dtype) => expr::Node::Cast(places[0], dtype),
+            What::Core(_) => expr::Node::Input(0), // taken above
         });
         self.taken.push((core::ptr::from_ref(node), place));
         Ok(place)
+    }
+
+    /// Makes the result of a core an input of the expression.
+    fn carry(
+        &mut self,
+        context: Context<'_>,
+        node: &Node,
+        core: &Arc<dyn Core>,
+        args: &[Arg],
+    ) -> Result<u16> {
+        self.may_carry = false;
+        let fuse = core.takes_heads();
+        let views = args.iter().filter_map(|arg| match arg {
+            Arg::View(node, layout) => Some(node.head(context, layout, fuse)),
+            Arg::Scalar(..) => None,
+        });
+        let heads = views.collect::<Result<_>>()?;
+        let input = small(self.expr.inputs.len());
+        self.expr.inputs.push(node.dtype);
+        self.carried = Some(Carried { core: Arc::clone(core), heads, input });
+        Ok(self.push(expr::Node::Input(input)))
     }
 
     fn view(&mut self, context: Context<'_>, node: &Arc<Node>, layout: &Layout) -> Result<u16> {
@@ -266,22 +327,22 @@ impl Fusion {
         }
         if node.is_inlined(layout) {
             let todo = lock(&node.todo);
-            if let Some(work) = todo.as_ref() {
+            let fits = |work: &&Todo| self.may_carry || !matches!(work.what, What::Core(_));
+            if let Some(work) = todo.as_ref().filter(fits) {
                 return self.take(context, node, work);
             }
         }
         let value = node.realise(context)?;
         value.check()?;
-        let known = self
-            .operands
-            .iter()
-            .position(|operand| Arc::ptr_eq(&operand.value, &value) && operand.layout == *layout);
-        let index = known.unwrap_or_else(|| {
+        let same = |o: &Operand| Arc::ptr_eq(&o.value, &value) && o.layout == *layout;
+        let index = self.operands.iter().position(same).unwrap_or_else(|| {
             self.expr.inputs.push(node.dtype);
             self.operands.push(Operand { value, layout: *layout, dtype: node.dtype });
             self.operands.len() - 1
         });
-        Ok(self.push(expr::Node::Input(small(index))))
+        // A carried result is an input, and no operand.
+        let before = self.carried.as_ref().is_some_and(|c| usize::from(c.input) <= index);
+        Ok(self.push(expr::Node::Input(small(index + usize::from(before)))))
     }
 
     fn scalar(&mut self, dtype: DType, bytes: &[u8; 8]) -> u16 {
@@ -299,14 +360,23 @@ impl Fusion {
         small(self.expr.nodes.len() - 1)
     }
 
-    fn record(&self, context: Context<'_>, node: &Node) -> Result<Arc<Value>> {
+    fn record(self, context: Context<'_>, node: &Node) -> Result<Arc<Value>> {
         let Context { engine, target } = context;
-        let f16_native = engine.gpu.caps().has(Feature::ShaderF16);
-        let make = |ways: &[_], rank, target| {
-            self.expr.assemble(ways, f16_native, rank, target).map_err(Error::from)
+        let Self { mut expr, operands, scalars, .. } = self;
+        let (shape, dtype) = (node.shape, node.dtype);
+        let Some(Carried { core, heads, input }) = self.carried else {
+            return elementwise::fused(engine, target, &shape, &expr, &operands, &scalars, dtype);
         };
-        let (shape, scalars) = (&node.shape, &self.scalars);
-        elementwise::record(engine, target, shape, &self.operands, node.dtype, &make, scalars)
+        // The carried result is the first input of a tail.
+        expr.inputs[..=usize::from(input)].rotate_right(1);
+        for node in &mut expr.nodes {
+            if let expr::Node::Input(i) = node
+                && *i <= input
+            {
+                *i = if *i == input { 0 } else { *i + 1 };
+            }
+        }
+        core.record(engine, target, &heads, &Tail { expr, operands, scalars, shape, dtype })
     }
 }
 

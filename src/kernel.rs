@@ -19,6 +19,8 @@ use crate::layout::Layout;
 use crate::store::{Piece, Pinned};
 use crate::wgsl::{Assembled, Target, Way};
 
+#[allow(dead_code, reason = "the first cores are about to land")]
+pub(crate) mod core;
 pub(crate) mod elementwise;
 pub(crate) mod fill;
 pub(crate) mod reindex;

@@ -8,10 +8,11 @@ use crate::device::Device;
 use crate::dtype::{DType, Element};
 use crate::error::{Cause, ErrorKind, Result};
 use crate::exec::Value;
-use crate::fuse::Node;
+use crate::fuse::{Arg, Node, What};
 use crate::gpu::Drive;
 use crate::host::cause::CarriageCause;
 use crate::host::place::copy;
+use crate::kernel::core::Core;
 use crate::layout::Layout;
 use crate::ledger::Site;
 use crate::shape::Shape;
@@ -143,6 +144,21 @@ impl Tensor {
     pub(crate) fn of(device: Device, value: Arc<Value>, layout: Layout, dtype: DType) -> Self {
         let node = Node::leaf(value, *layout.shape(), dtype);
         Self { device, node, layout, dtype }
+    }
+
+    /// The result of a core on these tensors, to be computed when it is needed. Shapes, dtypes and
+    /// devices have been checked.
+    #[allow(dead_code, reason = "the first cores are about to land")]
+    pub(crate) fn deferred(
+        core: Arc<dyn Core>,
+        inputs: &[&Self],
+        shape: Shape,
+        dtype: DType,
+    ) -> Self {
+        let device = inputs[0].device.clone();
+        let args = inputs.iter().map(|t| Arg::View(Arc::clone(&t.node), t.layout)).collect();
+        let node = Node::deferred(device.context(), What::Core(core), shape, dtype, args);
+        Self { device, node, layout: Layout::dense(shape), dtype }
     }
 
     /// Its value, computed now if it has not been; or the error of whatever failed on the way.

@@ -25,6 +25,7 @@
 
 pub mod assemble;
 pub mod catalog;
+pub mod core;
 pub mod expr;
 pub mod form;
 mod library;

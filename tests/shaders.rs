@@ -8,7 +8,7 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 use wharf::DType;
 use wharf::op::Op;
 use wharf::wgsl::{
-    Assembled, Expr, Form, Needs, Node, Slot, Target, Way, assemble, catalog, reflect,
+    Assembled, Expr, Form, Needs, Node, Slot, Target, Way, assemble, catalog, core, reflect,
 };
 
 const TARGETS: [Target; 3] = [Target::Cpu, Target::Cpu64, Target::Gpu];
@@ -76,6 +76,98 @@ fn files(root: &str) -> Vec<String> {
 fn every_variant_is_valid_with_what_it_declares_and_not_with_less() {
     for kernel in kernels() {
         check(&kernel);
+    }
+}
+
+/// A core whose kernel only passes on what it is given.
+const PASS: catalog::Entry = catalog::Entry {
+    name: "pass",
+    source: catalog::Source {
+        path: "pass.wgsl",
+        text: "override workgroup: u32 = 64u;
+struct Job {
+    count: vec4<u32>,
+}
+
+// region params
+// end params
+// region bindings
+// end bindings
+// region functions
+// end functions
+@compute @workgroup_size(workgroup)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x < p.job.count.x {
+        finish(id.x, head_0(id.x) + head_1(id.x));
+    }
+}
+",
+    },
+    variants: &[],
+    outputs: 1,
+    trips_max: 0,
+};
+
+#[test]
+fn heads_and_tails_are_functions_of_a_core() {
+    let head = Expr {
+        inputs: vec![DType::F16, DType::Bf16],
+        scalars: vec![DType::F32],
+        nodes: vec![
+            Node::Input(0),
+            Node::Cast(0, DType::F32),
+            Node::Input(1),
+            Node::Cast(2, DType::F32),
+            Node::Apply(Op::Mul, [1, 3, 0]),
+            Node::Scalar(0),
+            Node::Apply(Op::Add, [4, 5, 0]),
+        ],
+        outputs: vec![6],
+        fault: None,
+    };
+    let view = Expr {
+        inputs: vec![DType::F32],
+        nodes: vec![Node::Input(0)],
+        outputs: vec![0],
+        ..Expr::default()
+    };
+    let tail = Expr {
+        inputs: vec![DType::F32, DType::U8],
+        scalars: vec![DType::I32],
+        nodes: vec![
+            Node::Input(0),
+            Node::Cast(0, DType::I32),
+            Node::Input(1),
+            Node::Cast(2, DType::I32),
+            Node::Apply(Op::Add, [1, 3, 0]),
+            Node::Scalar(0),
+            Node::Apply(Op::Max, [4, 5, 0]),
+        ],
+        outputs: vec![6],
+        fault: None,
+    };
+    for target in TARGETS {
+        for way in WAYS.into_iter().filter(|way| !matches!(way, Way::Own(_))) {
+            for by_element in [false, true] {
+                let way = if by_element { way.by_element() } else { way };
+                let dense = if by_element { Way::Each } else { Way::Dense };
+                let core = core::Core {
+                    entry: &PASS,
+                    heads: &[
+                        core::Part { expr: &head, ways: &[way, Way::One] },
+                        core::Part { expr: &view, ways: &[dense] },
+                    ],
+                    tail: core::Part { expr: &tail, ways: &[dense] },
+                    by_element,
+                    regions: &[],
+                    constants: &[("workgroup", 32.0)],
+                    f16_native: true,
+                    rank: if way.is_strided() { 2 } else { 0 },
+                    target,
+                };
+                check(&core.assemble().expect("dtypes agree"));
+            }
+        }
     }
 }
 

@@ -4,13 +4,31 @@ use std::sync::Arc;
 
 use super::window::Operation;
 use super::{Held, Make, Operand, reindex};
+use crate::caps::Feature;
 use crate::dtype::DType;
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exec::Value;
 use crate::layout::Layout;
 use crate::shape::Shape;
-use crate::wgsl::Target;
+use crate::wgsl::{Expr, Target};
+
+/// Records an expression over views of `shape`. The result is dense.
+pub(crate) fn fused(
+    engine: &Engine,
+    target: Target,
+    shape: &Shape,
+    expr: &Expr,
+    operands: &[Operand],
+    scalars: &[u32],
+    dtype: DType,
+) -> Result<Arc<Value>> {
+    let f16_native = engine.gpu.caps().has(Feature::ShaderF16);
+    let make = |ways: &[_], rank, target| {
+        expr.assemble(ways, f16_native, rank, target).map_err(Error::from)
+    };
+    record(engine, target, shape, operands, dtype, &make, scalars)
+}
 
 /// Records `make`'s kernel over `shape`; the layouts of the inputs are views of that shape. The
 /// result is dense.

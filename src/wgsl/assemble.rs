@@ -32,13 +32,27 @@ pub enum Way {
     Any,
     /// In place: read from output `j`, dense.
     Own(u8),
+    /// Element by element: the kernel asks for one element of the binding, and gets it four times.
+    Each,
+    /// Strided, element by element: for one element of the space.
+    EachStrided,
 }
 
 impl Way {
     /// Whether the kernel computes indices from the strides of the view.
     #[must_use]
     pub const fn is_strided(self) -> bool {
-        matches!(self, Self::Row | Self::Splat | Self::Step | Self::Any)
+        matches!(self, Self::Row | Self::Splat | Self::Step | Self::Any | Self::EachStrided)
+    }
+
+    /// The same for kernels that ask element by element.
+    #[must_use]
+    pub const fn by_element(self) -> Self {
+        match self {
+            Self::Dense | Self::Own(_) | Self::Each => Self::Each,
+            Self::One => Self::One,
+            _ => Self::EachStrided,
+        }
     }
 }
 
@@ -164,10 +178,14 @@ pub(crate) fn elementwise(
 
 /// The parameters of an elementwise kernel; `params::Elementwise` encodes them.
 fn elementwise_params(slots: &[Slot], scalars: usize) -> String {
+    params_after("    grid: vec4<u32>, // quads, lead, step, trips\n", slots, scalars)
+}
+
+/// A parameter struct: a kernel's own members, then what the accessors of its operands need.
+pub(crate) fn params_after(own: &str, slots: &[Slot], scalars: usize) -> String {
     let views = slots.iter().filter(|slot| slot.way.is_strided()).count();
     let offsets = slots.iter().filter(|slot| !matches!(slot.way, Way::Own(_))).count().div_ceil(4);
-    let mut text =
-        String::from("struct Params {\n    grid: vec4<u32>, // quads, lead, step, trips\n");
+    let mut text = format!("struct Params {{\n{own}");
     if views > 0 {
         text.push_str(
             "    space: vec4<u32>, // the first element of this window, the last of all\n",
@@ -226,7 +244,8 @@ pub(crate) fn build(
 }
 
 const fn gathers(slot: &Slot) -> bool {
-    matches!(slot.way, Way::One | Way::Splat | Way::Step | Way::Any)
+    use Way::{Any, Each, EachStrided, One, Splat, Step};
+    matches!(slot.way, One | Splat | Step | Any | Each | EachStrided)
 }
 
 /// Which lines came from where.
@@ -438,8 +457,10 @@ fn store(text: &mut String, slot: &Slot, output: usize, offset: &str) {
     let value = slot.form.value();
     let v =
         if slot.form.is_move() { "v".into() } else { format!("encode_{}(v)", slot.form.name()) };
+    // By element: the four are the same one. Forms that pack several into a word cannot.
+    let part = if slot.way == Way::Each { ".x" } else { "" };
     put(text, format_args!("\nfn store_{output}(q: u32, v: {value}) {{\n"));
-    put(text, format_args!("    out_{output}[q + {offset}] = {v};\n}}\n"));
+    put(text, format_args!("    out_{output}[q + {offset}] = {v}{part};\n}}\n"));
 }
 
 fn load(text: &mut String, slot: &Slot, i: usize, offset: &str, view: u32, wide: Wide) {
@@ -455,6 +476,11 @@ fn load(text: &mut String, slot: &Slot, i: usize, offset: &str, view: u32, wide:
             (format!("let e = index({first}, {view}u) + {offset};"), format!("in_{i}[e >> 2u]"))
         }
         Way::One => (format!("let e = {offset};"), gather(i, form, ["e"; 4])),
+        Way::Each => (format!("let e = q + {offset};"), gather(i, form, ["e"; 4])),
+        Way::EachStrided => (
+            format!("let e = index(min(p.space.x + q, p.space.y), {view}u) + {offset};"),
+            gather(i, form, ["e"; 4]),
+        ),
         Way::Splat => {
             (format!("let e = index({first}, {view}u) + {offset};"), gather(i, form, ["e"; 4]))
         }

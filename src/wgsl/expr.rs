@@ -153,49 +153,55 @@ impl Expr {
         if wide { Needs::INT64.union(Needs::F64) } else { Needs::NONE }
     }
 
+    /// The graph as a function of a kernel that is not elementwise itself: of quad (or element)
+    /// `q`, and of the first `given` inputs. The others are slots from `first` on, scalars begin at
+    /// `word`. `finish` stores its value, other names return it.
+    pub(crate) fn function(
+        &self,
+        name: &str,
+        first: usize,
+        word: usize,
+        ways: &[Way],
+        given: usize,
+    ) -> Result<Function, Refusal> {
+        let dtypes = self.dtypes()?;
+        let mut text = Text { words: word.next_multiple_of(2), ..Text::default() };
+        self.declare_scalars(&mut text);
+        for (i, way) in ways.iter().enumerate() {
+            let argument = if *way == Way::One { "" } else { "q" };
+            let (x, slot) = (given + i, first + i);
+            let _ = writeln!(text.body, "let x{x} = load_{slot}({argument});");
+        }
+        let names = self.compute(&dtypes, &mut text.body);
+        let output = usize::from(self.outputs[0]);
+        let (value, dtype) = (&names[output], dtypes[output]);
+        let of = |dtype| Form::of(dtype, false).value();
+        let mut arguments = String::from("q: u32");
+        for (i, &dtype) in self.inputs[..given].iter().enumerate() {
+            let _ = write!(arguments, ", x{i}: {}", of(dtype));
+        }
+        let (result, last) = match name {
+            "finish" => (String::new(), format!("store_0(q, {value});")),
+            _ => (format!(" -> {}", of(dtype)), format!("return {value};")),
+        };
+        let lines = format!("{}{}{last}\n", text.once, text.body);
+        let lines: String = lines.lines().map(|line| format!("    {line}\n")).collect();
+        let text_of = format!("fn {name}({arguments}){result} {{\n{lines}}}\n\n");
+        let needs = dtypes.iter().fold(self.scalar_needs(), |all, &d| all.union(needs(d)));
+        Ok(Function { text: text_of, words: text.words, needs, dtype })
+    }
+
     /// What stands before the loop and inside it.
     fn text(&self, dtypes: &[DType], ways: &[Way]) -> Text {
         let mut text = Text::default();
-        let mut names: Vec<String> = Vec::with_capacity(self.nodes.len());
-        let word = &mut text.words;
-        for (j, &dtype) in self.scalars.iter().enumerate() {
-            if scalar_width(dtype) == 2 {
-                *word = word.next_multiple_of(2);
-            }
-            let value = scalar(dtype, *word);
-            let _ = writeln!(text.once, "let s{j} = {value}; // a scalar, {dtype}");
-            *word += scalar_width(dtype);
-        }
+        self.declare_scalars(&mut text);
         for (i, way) in ways.iter().enumerate() {
             let _ = match way {
                 Way::One => writeln!(text.once, "let x{i} = load_{i}();"),
                 _ => writeln!(text.body, "let x{i} = load_{i}(q);"),
             };
         }
-        for (n, node) in self.nodes.iter().enumerate() {
-            let name = match *node {
-                Node::Input(i) => format!("x{i}"),
-                Node::Scalar(j) => format!("s{j}"),
-                Node::Cast(a, to) => {
-                    let from = dtypes[usize::from(a)];
-                    let value = cast(&names[usize::from(a)], from, to);
-                    let _ = writeln!(text.body, "let v{n} = {value}; // {from} to {to}");
-                    format!("v{n}")
-                }
-                Node::Apply(op, args) => {
-                    let args = args[..op.arity()].iter().map(|&a| &*names[usize::from(a)]);
-                    let args = args.collect::<Vec<_>>();
-                    let operand = match *node {
-                        Node::Apply(op, a) => dtypes[usize::from(a[op.arity() - 1])],
-                        _ => dtypes[n],
-                    };
-                    let value = applied(op, operand, &args);
-                    let _ = writeln!(text.body, "let v{n} = {value}; // {op}");
-                    format!("v{n}")
-                }
-            };
-            names.push(name);
-        }
+        let names = self.compute(dtypes, &mut text.body);
         for (j, &output) in self.outputs.iter().enumerate() {
             let _ = writeln!(text.body, "store_{j}(q, {});", names[usize::from(output)]);
         }
@@ -209,6 +215,59 @@ impl Expr {
         }
         text
     }
+
+    /// A line for each scalar, as a quad.
+    fn declare_scalars(&self, text: &mut Text) {
+        let word = &mut text.words;
+        for (j, &dtype) in self.scalars.iter().enumerate() {
+            if scalar_width(dtype) == 2 {
+                *word = word.next_multiple_of(2);
+            }
+            let value = scalar(dtype, *word);
+            let _ = writeln!(text.once, "let s{j} = {value}; // a scalar, {dtype}");
+            *word += scalar_width(dtype);
+        }
+    }
+
+    /// A line for each operation; the names of all nodes.
+    fn compute(&self, dtypes: &[DType], body: &mut String) -> Vec<String> {
+        let mut names: Vec<String> = Vec::with_capacity(self.nodes.len());
+        for (n, node) in self.nodes.iter().enumerate() {
+            let name = match *node {
+                Node::Input(i) => format!("x{i}"),
+                Node::Scalar(j) => format!("s{j}"),
+                Node::Cast(a, to) => {
+                    let from = dtypes[usize::from(a)];
+                    let value = cast(&names[usize::from(a)], from, to);
+                    let _ = writeln!(body, "let v{n} = {value}; // {from} to {to}");
+                    format!("v{n}")
+                }
+                Node::Apply(op, args) => {
+                    let args = args[..op.arity()].iter().map(|&a| &*names[usize::from(a)]);
+                    let args = args.collect::<Vec<_>>();
+                    let operand = match *node {
+                        Node::Apply(op, a) => dtypes[usize::from(a[op.arity() - 1])],
+                        _ => dtypes[n],
+                    };
+                    let value = applied(op, operand, &args);
+                    let _ = writeln!(body, "let v{n} = {value}; // {op}");
+                    format!("v{n}")
+                }
+            };
+            names.push(name);
+        }
+        names
+    }
+}
+
+/// A graph as a function.
+pub(crate) struct Function {
+    pub(crate) text: String,
+    /// Words of scalars, its own included.
+    pub(crate) words: usize,
+    pub(crate) needs: Needs,
+    /// Of what it returns or stores.
+    pub(crate) dtype: DType,
 }
 
 #[derive(Default)]

@@ -191,6 +191,39 @@ impl Elementwise<'_> {
     }
 }
 
+/// Parameters of a core's kernel, in the order of its operands.
+#[derive(Clone, Debug, Default)]
+pub struct Core<'a> {
+    /// The kernel's own struct `Job`, in whole fours.
+    pub job: &'a [u32],
+    /// The index space of strided operands: its shape, outermost first.
+    pub space: Option<&'a [u32]>,
+    /// The first element (or quad, of dense operands) of each operand and of the output, in its
+    /// bound range.
+    pub offsets: &'a [u32],
+    /// The strides of each strided operand, outermost first.
+    pub strides: &'a [Vec<u32>],
+    /// Scalars, as words.
+    pub scalars: &'a [u32],
+}
+
+impl Core<'_> {
+    /// The struct as words.
+    #[must_use]
+    pub fn words(&self) -> Vec<u32> {
+        let mut words = Words::default().array(self.job.iter().copied());
+        if let Some(shape) = self.space {
+            let last = shape.iter().product::<u32>() - 1;
+            words = words.vec4([0, last, 0, 0]).dims(shape, 1);
+        }
+        words = words.array(self.offsets.iter().copied());
+        for strides in self.strides {
+            words = words.dims(strides, 0);
+        }
+        words.array(self.scalars.iter().copied()).done()
+    }
+}
+
 /// Parameters of `transpose`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transpose {

@@ -14,7 +14,9 @@ pub struct View {
 }
 
 impl View {
-    pub(crate) fn stride_words(&self) -> Vec<u32> {
+    /// The strides as words.
+    #[must_use]
+    pub fn stride_words(&self) -> Vec<u32> {
         // Two's complement wraps to the same address.
         self.strides.iter().map(|&s| s as u32).collect()
     }
