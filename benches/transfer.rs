@@ -8,8 +8,8 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use common::{Case, Outcome, Peak, Report, Row, Settings, Work, measure, timed};
-use wharf::{Adapter, DType, Device, Element, HostView, Policy};
+use common::{Bench, Case, Outcome, Peak, Row, Work, ceiling, noise, timed};
+use wharf::{DType, Device, Element, HostView, Policy};
 
 mod common;
 
@@ -19,40 +19,10 @@ const MIB: f64 = 1048576.0;
 const CALLS: usize = 50;
 
 fn main() -> ExitCode {
-    match Settings::from_args().and_then(|settings| run(&settings)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run(settings: &Settings) -> Outcome {
-    if std::env::var("WHARF_TEST_NO_GPU").is_ok_and(|value| value == "1") {
-        println!("transfer: left out, WHARF_TEST_NO_GPU=1");
-        return Ok(());
-    }
-    let adapter = pollster::block_on(Adapter::best())?;
-    let device = pollster::block_on(adapter.open(adapter.negotiate(&Policy::exact())))?;
-    let identity = &adapter.caps().identity;
-    let name = format!("{} ({})", identity.name, identity.backend.name());
-    let mut report = Report::new("transfer", name);
-    crossings(settings, &device, &mut report)?;
-    latencies(settings, &device, &mut report)?;
-    drop(device);
-    host_memory(settings, &adapter, &mut report)?;
-    report.finish(settings)
-}
-
-/// Numbers in -1..1 that repeat nothing a branch or a cache could learn.
-fn noise(n: usize) -> impl Iterator<Item = f64> {
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    (0..n).map(move |_| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state as i64 as f64 / i64::MAX as f64
+    common::main("transfer", |bench| {
+        crossings(bench)?;
+        latencies(bench)?;
+        host_memory(bench)
     })
 }
 
@@ -90,31 +60,27 @@ fn viewed<'a>(device: &'a Device, name: &str, view: HostView<'a, f32>) -> Case<'
 }
 
 /// Large crossings, all from or to the same number of host bytes.
-fn crossings(settings: &Settings, device: &Device, report: &mut Report) -> Outcome {
+fn crossings(bench: &mut Bench) -> Outcome {
+    let device = &bench.device();
+    let settings = &bench.settings;
     let side = settings.pick(512usize, 4096, 8192);
-    let rounds = settings.pick(1, 3, 9);
     let count = side * side; // of 4 bytes; of 8, half as many
-    let bytes = (count * size_of::<f32>()) as f64;
+    let bytes = count * size_of::<f32>();
     let noisy: Vec<f32> = noise(count).map(|v| v as f32).collect();
     let noisy_wide: Vec<f64> = noise(count / 2).collect();
     let pixels: Vec<f32> = (0..count).map(|i| pixel(i) as f32).collect();
     let pixels_wide: Vec<f64> = (0..count / 2).map(pixel).collect();
     let integers: Vec<i64> = noise(count / 2).map(|v| (v * f64::from(i32::MAX)) as i64).collect();
-    let (mut copy, mut back) = (vec![0f32; count], vec![0f32; count]);
+    let mut back = vec![0f32; count];
     let resident = device.upload(&noisy, [count])?.0;
 
-    let memcpy = Case::new("memcpy", Work::Bytes(bytes), || {
-        let ((), elapsed) = timed(|| copy.copy_from_slice(&noisy));
-        core::hint::black_box(&mut copy);
-        Ok(elapsed)
-    });
-    let size = bytes / MIB;
+    let size = bytes as f64 / MIB;
     let images = side / 512 * (side / 512); // of 3 x 256 x 256
     let (image, channels) = (3 * 256 * 256, [3 * 256 * 256, 1, 3 * 256, 3]);
     let shape = [images.min(count / image), 3, 256, 256];
     let cases = vec![
         viewed(device, &format!("upload f32, {size} MiB"), HostView::new(&noisy, [count])?),
-        Case::new(format!("download f32, {size} MiB"), Work::Bytes(bytes), || {
+        Case::new(format!("download f32, {size} MiB"), Work::Bytes(bytes as f64), || {
             let (read, elapsed) = timed(|| resident.copy_to_slice(&mut back));
             read?;
             Ok(elapsed)
@@ -128,12 +94,13 @@ fn crossings(settings: &Settings, device: &Device, report: &mut Report) -> Outco
         viewed(device, "upload column-major", HostView::column_major(&noisy, [side, side])?),
         viewed(device, "upload nhwc as nchw", HostView::strided(&noisy, shape, &channels, 0)?),
     ];
-    measure(settings, report, rounds, Some(memcpy), cases)
+    bench.measure(9, vec![ceiling::memcpy(bytes)], cases)
 }
 
 /// Crossings of one number.
-fn latencies(settings: &Settings, device: &Device, report: &mut Report) -> Outcome {
-    let calls = settings.pick(1, CALLS, CALLS);
+fn latencies(bench: &mut Bench) -> Outcome {
+    let device = bench.device();
+    let calls = bench.settings.pick(1, CALLS, CALLS);
     let tensor = device.upload(&[1.0f32], [1])?.0;
     let work = Work::Calls(calls as f64);
     let up = || device.upload(&[1.0f32], [1]).map(|(tensor, _)| tensor);
@@ -147,18 +114,20 @@ fn latencies(settings: &Settings, device: &Device, report: &mut Report) -> Outco
         Case::new("read 4 B", work, || repeat(&|| tensor.scalar::<f32>().map(drop))),
         Case::new("upload and read 4 B", work, || repeat(&|| up()?.scalar::<f32>().map(drop))),
     ];
-    measure(settings, report, settings.pick(1, 5, 15), None, cases)
+    bench.measure(15, Vec::new(), cases)
 }
 
 /// Host memory beyond data and tensor, by the process's own high-water mark: of a device's first
 /// upload, or of a second one into the same buffers if that takes more.
-fn host_memory(settings: &Settings, adapter: &Adapter, report: &mut Report) -> Outcome {
-    let count = settings.pick(1usize << 16, 1 << 26, 1 << 28);
+fn host_memory(bench: &mut Bench) -> Outcome {
+    let count = bench.settings.pick(1usize << 16, 1 << 26, 1 << 28);
     let mib = (count * size_of::<f32>()) as f64 / MIB;
     let case = format!("extra host memory, {mib} MiB up");
-    if !settings.wants(&case) {
+    if !bench.settings.wants(&case) {
         return Ok(());
     }
+    let adapter = &bench.adapter;
+    bench.device().trim()?;
     let device = pollster::block_on(adapter.open(adapter.negotiate(&Policy::exact())))?;
     let data: Vec<f32> = (0..count).map(|i| i as f32).collect();
     let mut beyond = 0;
@@ -176,6 +145,6 @@ fn host_memory(settings: &Settings, adapter: &Adapter, report: &mut Report) -> O
         beyond = peak.bytes_beyond().unwrap_or(0).saturating_sub(own).max(beyond);
     }
     let (value, unit) = (beyond as f64 / MIB, "MiB".to_owned());
-    report.push(Row { case, value, unit, spread: None, ceiling: None });
+    bench.push(Row { case, value, unit, spread: None, by_device: None, ceiling: None });
     Ok(())
 }

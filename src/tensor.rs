@@ -66,6 +66,12 @@ impl Tensor {
         &self.layout
     }
 
+    /// Computes it now rather than when somebody reads it: its kernels are recorded, and nothing is
+    /// waited for. What it was computed from is let go of.
+    pub fn compute(&self) -> Result<()> {
+        self.realise().map(drop)
+    }
+
     /// Reads all elements in row-major order.
     ///
     /// `T` must be the tensor's dtype. Submits what is recorded; dropping the future cancels the

@@ -3,54 +3,98 @@
 //! Machines are noisy and differ, so a figure is worth little alone. Each case runs right after its
 //! ceiling - what the machine itself can do, such as a memcpy - in every round, and what counts is
 //! the median of those ratios.
-#![allow(dead_code, reason = "each bench uses its part")]
+//!
+//! ```text
+//! mod common;
+//!
+//! fn main() -> ExitCode {
+//!     common::main("things", things)
+//! }
+//!
+//! fn things(bench: &mut Bench) -> Outcome {
+//!     let device = bench.device();
+//!     let x = device.upload(..)?.0;
+//!     let bytes = 2.0 * 4.0 * count as f64; // read and written
+//!     let cases = vec![Case::kernel("exp", Work::Bytes(bytes), || x.exp())];
+//!     bench.measure(9, vec![ceiling::device_copy(&device, 64 << 20)?], cases)
+//! }
+//! ```
+//!
+//! `cargo bench --bench NAME [-- [--quick] [--json FILE] [FILTER]]`; without `--bench`, which cargo
+//! bench adds, everything runs once on tiny data, to see that it runs: `Settings::pick` gives the
+//! sizes. Times are wall clock times, from the first call until the device is done. Where the
+//! adapter has timestamp queries the device's own time is given beside them: what lies between is
+//! what the host added.
+#![allow(dead_code, unused_imports, reason = "each bench uses its part")]
 
 use std::error::Error;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use wharf::{Adapter, Device, Policy};
+
+mod case;
+pub(crate) mod ceiling;
+mod clock;
+mod measure;
 mod memory;
+pub(crate) mod raw;
 mod report;
 mod settings;
 
+pub(crate) use case::{Case, Work};
 pub(crate) use memory::Peak;
-pub(crate) use report::{Report, Row};
+pub(crate) use report::Row;
 pub(crate) use settings::Settings;
 
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// What one run of a case does, from which its value follows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Work {
-    /// Bytes moved: GB/s.
-    Bytes(f64),
-    /// Floating point operations: GFLOP/s.
-    Flops(f64),
-    /// Repetitions of one thing: microseconds each.
-    Calls(f64),
+/// One bench on one adapter, while it runs.
+#[derive(Debug)]
+pub(crate) struct Bench {
+    pub(crate) settings: Settings,
+    pub(crate) adapter: Adapter,
+    device: Device,
+    report: report::Report,
 }
 
-impl Work {
-    const fn unit(self) -> &'static str {
-        match self {
-            Self::Bytes(_) => "GB/s",
-            Self::Flops(_) => "GFLOP/s",
-            Self::Calls(_) => "us",
-        }
+impl Bench {
+    /// A handle on the device it runs on.
+    pub(crate) fn device(&self) -> Device {
+        self.device.clone()
     }
 
-    fn value(self, seconds: f64) -> f64 {
-        match self {
-            Self::Bytes(amount) | Self::Flops(amount) => amount / seconds / 1e9,
-            Self::Calls(count) => seconds * 1e6 / count,
-        }
+    /// A result that was measured in another way.
+    pub(crate) fn push(&mut self, row: Row) {
+        self.report.push(row);
     }
 }
 
-/// One thing to measure. `run` does it once and says how long that took, without its preparations.
-pub(crate) struct Case<'a> {
-    name: String,
-    work: Work,
-    run: Box<dyn FnMut() -> Outcome<Duration> + 'a>,
+/// The whole of a bench: settings, adapter, results; what `main` returns.
+pub(crate) fn main(name: &'static str, bench: impl FnOnce(&mut Bench) -> Outcome) -> ExitCode {
+    match run(name, bench) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(name: &'static str, bench: impl FnOnce(&mut Bench) -> Outcome) -> Outcome {
+    let settings = Settings::from_args()?;
+    if std::env::var("WHARF_TEST_NO_GPU").is_ok_and(|value| value == "1") {
+        println!("{name}: left out, WHARF_TEST_NO_GPU=1");
+        return Ok(());
+    }
+    let adapter = pollster::block_on(Adapter::best())?;
+    let device = pollster::block_on(adapter.open(adapter.negotiate(&Policy::exact())))?;
+    let identity = &adapter.caps().identity;
+    let on = format!("{} ({})", identity.name, identity.backend.name());
+    let report = report::Report::new(name, on);
+    let mut all = Bench { settings, adapter, device, report };
+    bench(&mut all)?;
+    all.report.finish(&all.settings)
 }
 
 /// Times one call.
@@ -60,78 +104,13 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (out, start.elapsed())
 }
 
-impl<'a> Case<'a> {
-    pub(crate) fn new(
-        name: impl Into<String>,
-        work: Work,
-        run: impl FnMut() -> Outcome<Duration> + 'a,
-    ) -> Self {
-        Self { name: name.into(), work, run: Box::new(run) }
-    }
-
-    fn seconds(&mut self) -> Outcome<f64> {
-        (self.run)().map(|d| d.as_secs_f64().max(1e-9))
-    }
-}
-
-/// The middle of some numbers, and half the distance of their quartiles in parts of it.
-pub(crate) fn median(samples: &[f64]) -> (f64, f64) {
-    let mut sorted = samples.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    // Between neighbours, linearly.
-    let at = |part: f64| {
-        let place = part * sorted.len().saturating_sub(1) as f64;
-        let [low, high] =
-            [place.floor(), place.ceil()].map(|i| sorted.get(i as usize).copied().unwrap_or(0.0));
-        low + (high - low) * place.fract()
-    };
-    let middle = at(0.5);
-    (middle, if middle == 0.0 { 0.0 } else { (at(0.75) - at(0.25)) / 2.0 / middle })
-}
-
-/// Runs every case in every round, each right after its ceiling if there is one, and reports
-/// medians.
-///
-/// The first round of each is the warm-up and does not count.
-pub(crate) fn measure(
-    settings: &Settings,
-    report: &mut Report,
-    rounds: usize,
-    mut ceiling: Option<Case<'_>>,
-    mut cases: Vec<Case<'_>>,
-) -> Outcome {
-    cases.retain(|case| settings.wants(&case.name));
-    let mut of_ceiling = Vec::new();
-    let mut times: Vec<Vec<f64>> = vec![Vec::new(); cases.len()];
-    let mut ratios = times.clone();
-    for round in 0..=rounds {
-        for (i, case) in cases.iter_mut().enumerate() {
-            let above = ceiling.as_mut().map(|c| Ok((c.work, c.seconds()?)));
-            let above: Option<(Work, f64)> = above.transpose().map_err(|e: Box<dyn Error>| e)?;
-            let seconds = case.seconds()?;
-            if round == 0 {
-                continue;
-            }
-            times[i].push(seconds);
-            if let Some((work, above)) = above {
-                of_ceiling.push(above);
-                ratios[i].push(case.work.value(seconds) / work.value(above));
-            }
-        }
-    }
-    if let Some(ceiling) = ceiling.as_ref().filter(|_| !cases.is_empty()) {
-        report.push(row(ceiling, &of_ceiling, None));
-    }
-    for ((case, times), ratios) in cases.iter().zip(&times).zip(&ratios) {
-        let above = ceiling.as_ref().map(|c| (c.name.clone(), median(ratios).0));
-        report.push(row(case, times, above));
-    }
-    Ok(())
-}
-
-fn row(case: &Case<'_>, times: &[f64], ceiling: Option<(String, f64)>) -> Row {
-    let (seconds, spread) = median(times);
-    let (case, value, unit) =
-        (case.name.clone(), case.work.value(seconds), case.work.unit().to_owned());
-    Row { case, value, unit, spread: Some(spread), ceiling }
+/// Numbers in -1..1 that repeat nothing a branch or a cache could learn.
+pub(crate) fn noise(n: usize) -> impl Iterator<Item = f64> {
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    (0..n).map(move |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as i64 as f64 / i64::MAX as f64
+    })
 }

@@ -12,20 +12,22 @@ pub(crate) struct Row {
     pub(crate) unit: String,
     /// In parts of the value.
     pub(crate) spread: Option<f64>,
+    /// The same by the device's own clock.
+    pub(crate) by_device: Option<f64>,
     /// The ceiling's name, and which part of it was reached.
     pub(crate) ceiling: Option<(String, f64)>,
 }
 
 /// All results of one bench on one adapter.
 #[derive(Debug)]
-pub(crate) struct Report {
+pub(super) struct Report {
     bench: &'static str,
     adapter: String,
     rows: Vec<Row>,
 }
 
 impl Report {
-    pub(crate) fn new(bench: &'static str, adapter: impl Into<String>) -> Self {
+    pub(super) fn new(bench: &'static str, adapter: impl Into<String>) -> Self {
         Self { bench, adapter: adapter.into(), rows: Vec::new() }
     }
 
@@ -56,6 +58,7 @@ impl Report {
             ("value", number(Some(row.value))),
             ("unit", quoted(&row.unit)),
             ("spread", number(row.spread)),
+            ("by_device", number(row.by_device)),
             ("ceiling", ceiling.map_or_else(|| "null".into(), |(name, _)| quoted(name))),
             ("of_ceiling", number(ceiling.map(|(_, part)| *part))),
             ("adapter", quoted(&self.adapter)),
@@ -69,22 +72,39 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let wide = self.rows.iter().map(|row| row.case.chars().count()).max().unwrap_or(0).max(4);
         writeln!(f, "{} on {}", self.bench, self.adapter)?;
+        let top = |row: &Row| row.ceiling.as_ref().map_or(0, |(name, _)| name.chars().count());
+        let high = self.rows.iter().map(top).max().unwrap_or(0).max("ceiling".len());
+        let by_device = self.rows.iter().any(|row| row.by_device.is_some());
         let (value, unit, spread) = ("value", "unit", "spread");
-        write!(f, "{:<wide$} {value:>9} {unit:<8}{spread:>7}  {:<8} of it", "case", "ceiling")?;
+        write!(f, "{:<wide$} {value:>9} {unit:<8}{spread:>7}", "case")?;
+        if by_device {
+            write!(f, "{:>11}", "by device")?;
+        }
+        write!(f, "  {:<high$} of it", "ceiling")?;
         for row in &self.rows {
-            let Row { case, value, unit, spread, ceiling } = row;
-            let digits = if *value >= 100.0 { 0 } else { 2 };
+            let Row { case, value, unit, spread, ceiling, .. } = row;
+            let digits = digits(*value);
             write!(f, "\n{case:<wide$} {value:>9.digits$} {unit:<8}")?;
             match spread {
                 Some(spread) => write!(f, "{:>6.1}%", spread * 100.0)?,
                 None => write!(f, "{:>7}", "")?,
             }
+            match row.by_device {
+                Some(value) => write!(f, "{value:>11.*}", self::digits(value))?,
+                None if by_device => write!(f, "{:>11}", "")?,
+                None => {}
+            }
             if let Some((name, part)) = ceiling {
-                write!(f, "  {name:<8} {part:>5.2}")?;
+                write!(f, "  {name:<high$} {part:>5.2}")?;
             }
         }
         Ok(())
     }
+}
+
+/// Decimals worth printing.
+const fn digits(value: f64) -> usize {
+    if value >= 100.0 { 0 } else { 2 }
 }
 
 /// A JSON string.

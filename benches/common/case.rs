@@ -1,0 +1,138 @@
+//! One thing to measure.
+
+use core::fmt;
+use std::time::Duration;
+
+use wharf::{Device, Tensor};
+
+use super::clock::Clock;
+use super::{Outcome, timed};
+
+/// What one run of a case does, from which its value follows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Work {
+    /// Bytes moved: GB/s.
+    Bytes(f64),
+    /// Floating point operations: GFLOP/s.
+    Flops(f64),
+    /// Elements computed: Gelem/s.
+    Elements(f64),
+    /// Repetitions of one thing: microseconds each.
+    Calls(f64),
+}
+
+impl Work {
+    pub(crate) const fn unit(self) -> &'static str {
+        match self {
+            Self::Bytes(_) => "GB/s",
+            Self::Flops(_) => "GFLOP/s",
+            Self::Elements(_) => "Gelem/s",
+            Self::Calls(_) => "us",
+        }
+    }
+
+    pub(crate) fn value(self, seconds: f64) -> f64 {
+        match self {
+            Self::Bytes(n) | Self::Flops(n) | Self::Elements(n) => n / seconds / 1e9,
+            Self::Calls(n) => seconds * 1e6 / n,
+        }
+    }
+
+    /// How much of it a second: more is better, whatever the unit.
+    pub(super) fn rate(self, seconds: f64) -> f64 {
+        let (Self::Bytes(n) | Self::Flops(n) | Self::Elements(n) | Self::Calls(n)) = self;
+        n / seconds
+    }
+}
+
+/// Does it once and says how long that took, without its preparations.
+type Run<'a> = Box<dyn FnMut() -> Outcome<Duration> + 'a>;
+
+/// Describes a result without computing it.
+type Make<'a> = Box<dyn FnMut() -> wharf::Result<Tensor> + 'a>;
+
+enum How<'a> {
+    Timed(Run<'a>),
+    Kernel(Make<'a>),
+}
+
+/// One thing to measure, and its name.
+pub(crate) struct Case<'a> {
+    pub(super) name: String,
+    pub(super) work: Work,
+    pub(super) ceiling: Option<&'a str>,
+    how: How<'a>,
+    /// The device of its last result.
+    device: Option<Device>,
+}
+
+impl<'a> Case<'a> {
+    /// `run` does it once and says how long that took, without its preparations.
+    pub(crate) fn new(
+        name: impl Into<String>,
+        work: Work,
+        run: impl FnMut() -> Outcome<Duration> + 'a,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            work,
+            ceiling: None,
+            how: How::Timed(Box::new(run)),
+            device: None,
+        }
+    }
+
+    /// `make` says what to compute; it takes as long as it takes until the device has the result.
+    pub(crate) fn kernel(
+        name: impl Into<String>,
+        work: Work,
+        make: impl FnMut() -> wharf::Result<Tensor> + 'a,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            work,
+            ceiling: None,
+            how: How::Kernel(Box::new(make)),
+            device: None,
+        }
+    }
+
+    /// Held against this ceiling of several, not against the first.
+    pub(crate) fn against(self, ceiling: &'a str) -> Self {
+        Self { ceiling: Some(ceiling), ..self }
+    }
+
+    /// Seconds of one run.
+    pub(super) fn seconds(&mut self) -> Outcome<f64> {
+        let elapsed = match &mut self.how {
+            How::Timed(run) => run()?,
+            How::Kernel(make) => {
+                let (done, elapsed) = timed(|| {
+                    let tensor = make()?;
+                    tensor.compute()?;
+                    tensor.device().wait().map(|()| tensor)
+                });
+                self.device = Some(done?.device().clone());
+                elapsed
+            }
+        };
+        Ok(elapsed.as_secs_f64().max(1e-9))
+    }
+
+    /// Seconds of one run by the device's own clock, if it has one and the case can tell.
+    pub(super) fn device_seconds(&mut self) -> Outcome<Option<f64>> {
+        let How::Kernel(make) = &mut self.how else { return Ok(None) };
+        let Some(device) = &self.device else { return Ok(None) };
+        let Some(clock) = Clock::of(device) else { return Ok(None) };
+        device.wait()?;
+        // Recorded and not yet submitted: between the timestamps is the device alone.
+        make()?.compute()?;
+        clock.time(|| Ok(device.flush()?)).map(Some)
+    }
+}
+
+impl fmt::Debug for Case<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Case").field("name", &self.name).field("work", &self.work).finish()
+    }
+}

@@ -1,0 +1,147 @@
+//! From nothing to a first result: in a process of its own, and on a device that is open.
+//!
+//! A driver may keep compiled kernels on disk. Processes find theirs there from the second round
+//! on; a never-seen expression is drawn anew every time, so that nothing can have kept it.
+//!
+//! ```text
+//! cargo bench --bench startup [-- [--quick] [--json FILE] [FILTER]]
+//! ```
+
+use std::env;
+use std::io::Read;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use common::raw::{Raw, buffer};
+use common::{Bench, Case, Outcome, Work, noise, timed};
+use wharf::{Device, Op, Policy, Tensor};
+
+mod common;
+
+/// Names what a child process is to do.
+const CHILD: &str = "WHARF_BENCH_CHILD";
+
+fn main() -> ExitCode {
+    if let Ok(task) = env::var(CHILD) {
+        return match child(&task) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("error: {task}: {error}");
+                ExitCode::FAILURE
+            }
+        };
+    }
+    common::main("startup", |bench| {
+        processes(bench)?;
+        expressions(bench)
+    })
+}
+
+/// What a fresh process does before it says that it is done.
+fn child(task: &str) -> Outcome {
+    let device = Device::best(&Policy::exact())?;
+    match task {
+        "open" => {}
+        _ => {
+            let x = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [4])?.0;
+            ((&x * &x)? + &x)?.gelu()?.to_vec::<f32>()?;
+        }
+    }
+    println!("done");
+    Ok(())
+}
+
+/// From the start of a process until it says that it is done.
+fn spawn(task: &str) -> Outcome<Duration> {
+    let start = Instant::now();
+    let mut child = Command::new(env::current_exe()?)
+        .env(CHILD, task)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let mut said = [0; 4];
+    let mut out = child.stdout.take().ok_or("a child without output")?;
+    let read = out.read_exact(&mut said);
+    let elapsed = start.elapsed();
+    let status = child.wait()?;
+    read.map_err(|error| format!("{task}: the child said nothing: {error}, {status}"))?;
+    Ok(elapsed)
+}
+
+fn processes(bench: &mut Bench) -> Outcome {
+    let work = Work::Calls(1.0);
+    let cases = vec![
+        Case::new("process to open device", work, || spawn("open")),
+        Case::new("process to first gelu(x * x + x)", work, || spawn("gelu")),
+    ];
+    bench.measure(9, Vec::new(), cases)
+}
+
+/// Operations that chains are drawn from: any order of any of them stays finite.
+const DRAWN: &[(Op, &str)] = &[
+    (Op::Sin, "sin(v)"),
+    (Op::Cos, "cos(v)"),
+    (Op::Abs, "abs(v)"),
+    (Op::Neg, "-v"),
+    (Op::Square, "v * v"),
+    (Op::Floor, "floor(v)"),
+    (Op::Ceil, "ceil(v)"),
+    (Op::Atan, "atan(v)"),
+    (Op::Trunc, "trunc(v)"),
+    (Op::Tanh, "tanh(clamp(v, vec4<f32>(-9.0), vec4<f32>(9.0)))"),
+];
+
+/// Eight of the operations, drawn from the clock.
+fn draw() -> Vec<(Op, &'static str)> {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let mut state = now.as_nanos() as u64 | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as usize % DRAWN.len()
+    };
+    (0..8).map(|_| DRAWN[next()]).collect()
+}
+
+/// The first result of an expression that nobody has seen, beside the same by a kernel written by
+/// hand: what of it the driver's own compiler takes.
+fn expressions(bench: &mut Bench) -> Outcome {
+    let device = bench.device();
+    let values: Vec<f32> = noise(1024).map(|v| v as f32).collect();
+    let x = device.upload(&values, [1024])?.0;
+    let input = buffer(&device, 4096, &values);
+    let out = buffer(&device, 4096, &[]);
+    let by_hand = || {
+        let body: String = draw().iter().map(|(_, text)| format!("    v = {text};\n")).collect();
+        let text = format!(
+            "@group(0) @binding(0) var<storage, read> a: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read_write> out: array<vec4<f32>>;
+@compute @workgroup_size(8)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+    var v = a[id.x];
+{body}    out[id.x] = v;
+}}
+"
+        );
+        let (ran, elapsed) =
+            timed(|| Raw::new(&device, &text, &[], &[&input, &out], 32).run().map(drop));
+        ran?;
+        Ok(elapsed)
+    };
+    let fused = || {
+        let drawn = draw();
+        let (read, elapsed) = timed(|| {
+            let mut v: Tensor = x.clone();
+            for (op, _) in drawn {
+                v = v.apply(op, &[])?;
+            }
+            v.to_vec::<f32>()
+        });
+        read?;
+        Ok(elapsed)
+    };
+    let work = Work::Calls(1.0);
+    let top = Case::new("never-seen kernel by hand", work, by_hand);
+    bench.measure(15, vec![top], vec![Case::new("never-seen expression, read", work, fused)])
+}
