@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::exec::{Job, Pipelines, Recording};
+use crate::exec::{Fault, Faults, Hit, Job, Pipelines, Recording};
 use crate::gpu::cause::DeviceCause;
 use crate::gpu::{Gpu, lock};
 use crate::ledger::Books;
@@ -35,11 +35,13 @@ pub(crate) struct Engine {
 struct State {
     store: Store,
     recording: Recording,
+    faults: Faults,
 }
 
 impl Engine {
     pub(crate) fn new(gpu: Gpu) -> Self {
-        let state = State { store: Store::new(&gpu), recording: Recording::new(&gpu) };
+        let (store, recording) = (Store::new(&gpu), Recording::new(&gpu));
+        let state = State { store, recording, faults: Faults::default() };
         static OPENED: AtomicU64 = AtomicU64::new(0);
         Self {
             number: OPENED.fetch_add(1, Ordering::Relaxed) + 1,
@@ -107,11 +109,15 @@ impl Engine {
 
     /// Submits what has been recorded.
     pub(crate) fn flush(&self) -> Result<()> {
-        self.submit(&mut lock(&self.state).recording)
+        self.submit(&mut lock(&self.state))
     }
 
-    fn submit(&self, recording: &mut Recording) -> Result<()> {
-        let bytes = recording.submit(&self.gpu)?;
+    fn submit(&self, state: &mut State) -> Result<()> {
+        let returned = state.faults.returned();
+        let submitted = state.recording.submit(&self.gpu);
+        // What was not submitted never runs.
+        state.faults.put(returned);
+        let bytes = submitted?;
         if bytes > 0 {
             self.books.note_control(bytes);
         }
@@ -121,9 +127,17 @@ impl Engine {
     /// Records a dispatch, and submits the batch once it is full.
     pub(crate) fn dispatch(&self, job: Job<'_>) -> Result<()> {
         let pipeline = self.pipelines.get(&self.gpu, job.kernel)?;
-        let recording = &mut lock(&self.state).recording;
-        recording.dispatch(&self.gpu, pipeline, job)?;
-        if recording.is_full() { self.submit(recording) } else { Ok(()) }
+        let state = &mut lock(&self.state);
+        state.recording.dispatch(&self.gpu, pipeline, job)?;
+        if state.recording.is_full() { self.submit(state) } else { Ok(()) }
+    }
+
+    /// A slot that a kernel may hit; `explain` says what a hit means.
+    pub(crate) fn fault(
+        &self,
+        explain: impl Fn(Hit) -> Error + Send + Sync + 'static,
+    ) -> Result<Arc<Fault>> {
+        lock(&self.state).faults.take(&self.gpu, Box::new(explain))
     }
 
     /// Gives unused memory back to the driver, and waits until it is.

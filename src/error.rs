@@ -25,6 +25,8 @@ pub enum ErrorKind {
     Rejected,
     /// A value did not survive a conversion that had to preserve it.
     Conversion,
+    /// An index lies outside the axis it selects from.
+    Index,
     /// No adapter, or none that matches.
     Adapter,
     /// A plan, a tensor and a device do not belong together.

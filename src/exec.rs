@@ -13,11 +13,13 @@ use crate::gpu::cause::DeviceCause;
 use crate::store::Piece;
 use crate::wgsl::Assembled;
 
+mod fault;
 mod params;
 mod pipeline;
 mod run;
 mod value;
 
+pub(crate) use fault::{Fault, Faults, Hit, SLOT_BYTES};
 use params::Params;
 use pipeline::Pipeline;
 pub(crate) use pipeline::Pipelines;

@@ -365,7 +365,10 @@ impl Fusion {
         let Self { mut expr, operands, scalars, .. } = self;
         let (shape, dtype) = (node.shape, node.dtype);
         let Some(Carried { core, heads, input }) = self.carried else {
-            return elementwise::fused(engine, target, &shape, &expr, &operands, &scalars, dtype);
+            let value =
+                elementwise::fused(engine, target, &shape, &expr, &operands, &scalars, dtype)?;
+            value.inherit(operands.iter().map(|operand| &*operand.value));
+            return Ok(value);
         };
         // The carried result is the first input of a tail.
         expr.inputs[..=usize::from(input)].rotate_right(1);
@@ -376,7 +379,11 @@ impl Fusion {
                 *i = if *i == input { 0 } else { *i + 1 };
             }
         }
-        core.record(engine, target, &heads, &Tail { expr, operands, scalars, shape, dtype })
+        let tail = Tail { expr, operands, scalars, shape, dtype };
+        let value = core.record(engine, target, &heads, &tail)?;
+        let read = heads.iter().flat_map(|head| &head.operands).chain(&tail.operands);
+        value.inherit(read.map(|operand| &*operand.value));
+        Ok(value)
     }
 }
 

@@ -15,10 +15,13 @@ use std::sync::Arc;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::exec::Value;
+use crate::gpu::cause::DeviceCause;
 use crate::layout::Layout;
 use crate::store::{Piece, Pinned};
 use crate::wgsl::{Assembled, Target, Way};
 
+pub(crate) mod cause;
+pub(crate) mod checked;
 #[allow(dead_code, reason = "the first cores are about to land")]
 pub(crate) mod core;
 pub(crate) mod elementwise;
@@ -71,3 +74,13 @@ impl Held {
 
 /// The text of a kernel for these ways, rank and target.
 pub(crate) type Make<'a> = dyn Fn(&[Way], u32, Target) -> Result<Assembled> + 'a;
+
+/// Checks that positions in so many elements are words, with room for the last quad.
+fn index_space(elements: usize) -> Result<()> {
+    let (requested, available) = (elements as u128, u64::from(u32::MAX) - 3);
+    if requested <= u128::from(available) {
+        return Ok(());
+    }
+    let (what, limit, unit) = ("an indexed tensor", "the reach of an index", "elements");
+    Err(DeviceCause::TooLarge { what, requested, limit, available, unit }.into())
+}

@@ -16,9 +16,11 @@ use crate::gpu::{Drive, Gpu, Mapped, lock};
 use crate::host::Tally;
 use crate::store::{Piece, Pinned};
 
+mod faults;
 mod receipt;
 mod source;
 
+pub(crate) use faults::settle;
 pub use receipt::Receipt;
 pub(crate) use receipt::write_changes;
 pub(crate) use source::{Rules, Source};
@@ -244,9 +246,20 @@ pub(crate) async fn down(
         {
             pending.push_back(start(gpu, ring, drive, &part)?);
         }
-        let Some(Down { buffer, mapped, mapped_bytes, range }) = pending.pop_front() else {
-            return Ok(());
-        };
+        let Some(next) = pending.pop_front() else { return Ok(()) };
+        next.take(gpu, ring, &mut sink).await?;
+    }
+}
+
+impl Down<'_> {
+    /// Hands its bytes to `sink` once they are there, and gives the buffer back.
+    async fn take(
+        self,
+        gpu: &Gpu,
+        ring: &Ring,
+        sink: impl FnOnce(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let Self { buffer, mapped, mapped_bytes, range } = self;
         mapped.await?;
         let view = gpu.checked("read", || buffer.slice(..mapped_bytes).get_mapped_range())?;
         let view = view.map_err(|error| DeviceCause::Driver {
@@ -257,7 +270,7 @@ pub(crate) async fn down(
         drop(view);
         gpu.checked("read", || buffer.unmap())?;
         ring.put(buffer);
-        taken?;
+        taken
     }
 }
 

@@ -1,20 +1,25 @@
 //! A value: the memory of a result, or the error it has instead.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
+use super::Fault;
 use crate::error::{Error, Result};
+use crate::gpu::lock;
 use crate::store::{Pinned, Storage};
 
 /// What tensors share: a storage that is written once, and the reason if that failed.
 #[derive(Debug)]
 pub(crate) struct Value {
     storage: Arc<Storage>,
-    fault: OnceLock<Error>,
+    error: OnceLock<Error>,
+    /// Slots of everything it was computed from, each once: what went wrong there is known when it
+    /// is read.
+    faults: Mutex<Vec<Arc<Fault>>>,
 }
 
 impl Value {
     pub(crate) fn new(storage: Arc<Storage>) -> Arc<Self> {
-        Arc::new(Self { storage, fault: OnceLock::new() })
+        Arc::new(Self { storage, error: OnceLock::new(), faults: Mutex::default() })
     }
 
     /// Its memory, kept in place while the guard lives; or the original error.
@@ -25,11 +30,44 @@ impl Value {
 
     /// The original error, if there is one.
     pub(crate) fn check(&self) -> Result<()> {
-        self.fault.get().map_or(Ok(()), |error| Err(error.clone()))
+        if let Some(error) = self.error.get() {
+            return Err(error.clone());
+        }
+        match lock(&self.faults).iter().find_map(|fault| fault.error()) {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
     }
 
     /// Makes every later use answer with this error; the first one stays.
     pub(crate) fn poison(&self, error: Error) {
-        let _ = self.fault.set(error);
+        let _ = self.error.set(error);
+    }
+
+    /// Makes it carry a slot that a kernel which writes it may hit.
+    pub(crate) fn carry(&self, fault: Arc<Fault>) {
+        lock(&self.faults).push(fault);
+    }
+
+    /// Makes it carry what the values that it is computed from do.
+    pub(crate) fn inherit<'a>(&self, from: impl IntoIterator<Item = &'a Self>) {
+        for value in from {
+            let theirs = value.unsettled();
+            if theirs.is_empty() {
+                continue;
+            }
+            let mut faults = lock(&self.faults);
+            for fault in theirs {
+                if !faults.iter().any(|known| Arc::ptr_eq(known, &fault)) {
+                    faults.push(fault);
+                }
+            }
+        }
+    }
+
+    /// The slots it carries that nobody has read yet.
+    pub(crate) fn unsettled(&self) -> Vec<Arc<Fault>> {
+        let faults = lock(&self.faults);
+        faults.iter().filter(|fault| !fault.is_settled()).cloned().collect()
     }
 }

@@ -8,7 +8,7 @@ use crate::caps::Feature;
 use crate::dtype::DType;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::exec::Value;
+use crate::exec::{Fault, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::{Expr, Target};
@@ -41,6 +41,19 @@ pub(crate) fn record(
     make: &Make<'_>,
     scalars: &[u32],
 ) -> Result<Arc<Value>> {
+    record_noting(engine, target, shape, inputs, dtype, make, (scalars, None))
+}
+
+/// The same for a kernel that may note elements at fault, in the row-major order of `shape`.
+pub(super) fn record_noting(
+    engine: &Engine,
+    target: Target,
+    shape: &Shape,
+    inputs: &[Operand],
+    dtype: DType,
+    make: &Make<'_>,
+    (scalars, fault): (&[u32], Option<&Fault>),
+) -> Result<Arc<Value>> {
     // Views that windows cannot be cut through are copied first; the copies live until the command
     // is recorded.
     let inputs: Vec<Operand> =
@@ -52,7 +65,7 @@ pub(crate) fn record(
     let output = Held::new(&value, Layout::dense(*shape), dtype)?;
     let written = Arc::downgrade(&value);
     let operation =
-        Operation { engine, target, inputs: &held, output: &output, written, make, scalars };
+        Operation { engine, target, inputs: &held, output: &output, written, make, scalars, fault };
     // Half of an operation is no result: nobody sees the value unless all of it was recorded.
     operation.record(shape)?;
     Ok(value)

@@ -84,6 +84,7 @@ pub(super) fn gather(engine: &Engine, target: Target, from: &Operand) -> Result<
             written: Arc::downgrade(&value),
             make: &make,
             scalars: &[u32::try_from(source.segment).unwrap_or(u32::MAX)],
+            fault: None,
         };
         pass.record(shape)?;
     }

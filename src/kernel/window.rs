@@ -1,11 +1,12 @@
 //! Cutting an elementwise operation into dispatches.
 
+use std::borrow::Cow;
 use std::sync::Weak;
 
 use super::{Held, Make};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::exec::{Bound, Job, Value};
+use crate::exec::{Bound, Fault, Job, Value};
 use crate::gpu::cause::DeviceCause;
 use crate::layout::Layout;
 use crate::shape::Shape;
@@ -24,6 +25,8 @@ pub(super) struct Operation<'a> {
     pub(super) written: Weak<Value>,
     pub(super) make: &'a Make<'a>,
     pub(super) scalars: &'a [u32],
+    /// Where the kernel notes elements that went wrong.
+    pub(super) fault: Option<&'a Fault>,
 }
 
 impl Operation<'_> {
@@ -114,7 +117,13 @@ impl Operation<'_> {
         }
         let kernel = (self.make)(&space.ways, space.rank(), self.target)?;
         let grid = Grid::of_elements(small(window.len()), self.target);
-        let (base, scalars) = (small(window.start), self.scalars);
+        let mut scalars = Cow::Borrowed(self.scalars);
+        if let Some(fault) = self.fault {
+            let slot = [fault.index(), small(window.len()), small(begin)];
+            scalars.to_mut().extend(slot);
+            bindings.push(fault.bound());
+        }
+        let (base, scalars) = (small(window.start), &*scalars);
         let params = Elementwise { grid, space: &space, base, outputs: &outputs, scalars }.words();
         let (groups, output) = (grid.groups(), self.written.clone());
         self.engine.dispatch(Job { kernel: &kernel, bindings, params, groups, output })

@@ -6,9 +6,12 @@ use super::{Tensor, number::Scalar};
 use crate::dtype::DType;
 use crate::error::{Cause, Error, ErrorKind, Result};
 use crate::fuse::{Arg, Node, What};
+use crate::kernel::cause::FaultCause;
+use crate::kernel::{Operand, checked};
 use crate::layout::Layout;
 use crate::op::{Op, Refusal};
 use crate::shape::{RANK_MAX, Shape};
+use crate::wgsl::Expr;
 
 /// The other side of an operation: a tensor or a number.
 #[derive(Clone, Debug)]
@@ -93,6 +96,25 @@ impl Tensor {
         }
         let operands = vec![Other::Tensor(self.clone())];
         deferred(&self.device, What::Cast(to), *self.shape(), to, operands, to)
+    }
+
+    /// As another dtype, where no value may change: one that would - not representable, out of
+    /// range, or rounded - is an error at the next read of anything computed from the result, with
+    /// how many there are and where the first is. NaN stays NaN between floats, and `-0.0` is `0`.
+    ///
+    /// Computed at once, row-major. Nothing waits: the count comes along with the read.
+    pub fn cast_checked(&self, to: DType) -> Result<Self> {
+        self.device.plan().accept(to).map_err(|error| error.during("cast_checked"))?;
+        let (from, shape) = (self.dtype, *self.shape());
+        if to == from || shape.is_empty() {
+            return self.cast(to);
+        }
+        let input = Operand { value: self.realise()?, layout: self.layout, dtype: from };
+        let explain = move |hit| FaultCause::Cast { from, to, shape, hit }.into();
+        let (engine, target) = (&self.device.engine, self.device.target());
+        let expr = Expr::checked_cast(from, to);
+        let value = checked::record(engine, target, &input, &expr, explain)?;
+        Ok(Self::of(self.device.clone(), value, Layout::dense(shape), to))
     }
 }
 

@@ -21,7 +21,7 @@ use crate::plan::How;
 use crate::shape::cause::ShapeCause;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::transfer::down_blocking;
-use crate::transfer::{Receipt, Source, down};
+use crate::transfer::{Receipt, Source, down, settle};
 
 /// Values that are converted at once: source and result stay in the first-level cache.
 const BLOCK: usize = 1024;
@@ -191,8 +191,15 @@ impl Tensor {
         let engine = &self.device.engine;
         let entry = engine.books.open(Direction::Down, self.dtype, site);
         let dense = self.contiguous()?;
-        let pinned = dense.realise()?.pin()?;
+        let value = dense.realise()?;
+        let pinned = value.pin()?;
         engine.flush()?;
+        let faults = value.unsettled();
+        if !faults.is_empty() {
+            let bytes = settle(&engine.gpu, &engine.ring, drive, &faults).await?;
+            engine.books.note_control(bytes);
+            value.check()?;
+        }
         let width = self.dtype.width();
         let span = dense.layout.span();
         let range = (span.start * width) as u64..(span.end * width) as u64;
@@ -210,7 +217,7 @@ impl Tensor {
             _ => down(gpu, ring, drive, &pinned, range, take).await?,
         }
         // The commands that computed it may have failed after all.
-        dense.realise()?.check()?;
+        value.check()?;
         let pieces = pinned.pieces();
         let bytes = pieces.iter().map(|piece| piece.bytes).sum();
         Ok(Footprint { bytes, segments: pieces.len() as u64 })

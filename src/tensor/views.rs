@@ -74,6 +74,7 @@ impl Tensor {
         let (device, dtype) = (&self.device, self.dtype);
         let from = Operand { value: self.realise()?, layout: self.layout, dtype };
         let value = reindex::contiguous(&device.engine, device.target(), &from)?;
+        value.inherit([&*from.value]);
         Ok(Self::of(device.clone(), value, Layout::dense(*self.shape()), dtype))
     }
 }

@@ -38,9 +38,9 @@ pub struct Expr {
     pub nodes: Vec<Node>,
     /// The nodes to store, one output each.
     pub outputs: Vec<u16>,
-    /// A bool node: elements for which it is true are counted in a fault slot, an atomic of one
-    /// more binding after the outputs. Two words follow the scalars: the slot, and how many
-    /// elements the window has.
+    /// A bool node: elements for which it is true are noted in a fault slot, two atomics of one
+    /// more binding after the outputs. Three words follow the scalars: the slot, how many elements
+    /// the window has, and the position of its first.
     pub fault: Option<u16>,
 }
 
@@ -79,15 +79,30 @@ impl Expr {
             // NaN differs from itself, but is not lost.
             expr.nodes.push(Node::Apply(Op::Eq, [0, 0, 0]));
             expr.nodes.push(Node::Apply(Op::And, [3, 4, 0]));
-        } else if from.is_integer() && to.is_float() && !from.fits_in(to) {
-            // The highest integer rounds up to a power of two, and saturates on the way back.
-            let unused = u64::from(from.class() == Class::Signed);
-            let highest = (u64::MAX >> (64 - 8 * from.width())) >> unused;
-            words = Self::scalar_words(from, &highest.to_le_bytes()[..from.width()]);
-            expr.scalars = vec![from];
-            expr.nodes.push(Node::Scalar(0));
-            expr.nodes.push(Node::Apply(Op::Eq, [0, 4, 0]));
-            expr.nodes.push(Node::Apply(Op::Or, [3, 5, 0]));
+        } else {
+            // The highest integer rounds up to a power of two as a float, and saturates on the way
+            // back; and that power as an integer saturates, and rounds up on the way back. No float
+            // is that integer, so whoever is it on either side was changed.
+            let saturates = match (from.is_integer(), to.is_integer()) {
+                (true, false) if !from.fits_in(to) => Some((from, 0)),
+                (false, true) if from.is_float() && !to.fits_in(from) => Some((to, 1)),
+                _ => None,
+            };
+            if let Some((dtype, node)) = saturates {
+                let sign = u64::from(dtype.class() == Class::Signed);
+                let highest = (u64::MAX >> (64 - 8 * dtype.width())) >> sign;
+                words = Self::scalar_words(dtype, &highest.to_le_bytes()[..dtype.width()]);
+                expr.scalars = vec![dtype];
+                expr.nodes.push(Node::Scalar(0));
+                expr.nodes.push(Node::Apply(Op::Eq, [node, 4, 0]));
+                expr.nodes.push(Node::Apply(Op::Or, [3, 5, 0]));
+            }
+            if (from == DType::F16 && to.is_integer()) || (from.is_integer() && to == DType::F16) {
+                // The lowest integer is minus infinity as an f16, and that the lowest integer.
+                let worst = expr.nodes.len() as u16 - 1;
+                expr.nodes.push(Node::Apply(Op::IsInf, [u16::from(to == DType::F16), 0, 0]));
+                expr.nodes.push(Node::Apply(Op::Or, [worst, worst + 1, 0]));
+            }
         }
         expr.fault = Some(expr.nodes.len() as u16 - 1);
         (expr, words)
@@ -206,12 +221,18 @@ impl Expr {
             let _ = writeln!(text.body, "store_{j}(q, {});", names[usize::from(output)]);
         }
         if let Some(fault) = self.fault {
-            let [slot, count] = [0, 1].map(|i| word_at(text.words + i));
+            let [slot, count, base] = [0, 1, 2].map(|i| word_at(text.words + i));
             let bad = &names[usize::from(fault)];
-            text.once.push_str("var bad = 0u;\n");
+            text.once.push_str("var bad = 0u;\nvar worst = 0u;\n");
             let _ = writeln!(text.body, "bad += count_faults({bad}, q, {count});");
-            let _ = write!(text.after, "if bad > 0u {{\n    atomicAdd(&faults[{slot}], bad);\n}}");
-            text.words += 2;
+            let _ =
+                writeln!(text.body, "worst = max(worst, first_fault({bad}, q, {count}, {base}));");
+            let _ = write!(
+                text.after,
+                "if bad > 0u {{\n    atomicAdd(&faults[2u * {slot}], bad);\n    \
+                 atomicMax(&faults[2u * {slot} + 1u], worst);\n}}"
+            );
+            text.words += 3;
         }
         text
     }

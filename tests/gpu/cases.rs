@@ -4,6 +4,7 @@ mod carriage;
 mod casts;
 mod crossing;
 mod elementwise;
+mod faults;
 mod graphs;
 mod memory;
 mod moves;
@@ -28,6 +29,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(reads::cases(adapter));
     cases.extend(views::cases(adapter));
     cases.extend(casts::cases(adapter));
+    cases.extend(faults::cases(adapter));
     cases.extend(elementwise::cases(adapter));
     cases.extend(graphs::cases(adapter));
     cases

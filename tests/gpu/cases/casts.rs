@@ -3,6 +3,7 @@
 use wharf::reference::{self, Value};
 use wharf::{Adapter, DType};
 
+use super::faults::fails;
 use super::pair::{Pair, bits, bits_of, carries, count, value};
 use super::probe::Random;
 use super::views::{Move, TARGETS, probe_bits};
@@ -15,6 +16,8 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         for from in DType::ALL {
             let name = format!("casts::from_{from}::{}", downgrade.name);
             cases.push(case!(name, |ctx| from_one(ctx, downgrade, from)));
+            let name = format!("casts::checked_from_{from}::{}", downgrade.name);
+            cases.push(case!(name, |ctx| checked(ctx, downgrade, from)));
         }
     }
     for (from, through, to) in [
@@ -82,6 +85,59 @@ async fn from_one(ctx: &Ctx, downgrade: Downgrade, from: DType) -> Outcome {
         }
     }
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
+}
+
+/// A checked cast passes what survives, and counts what does not - of a reversed view, so that the
+/// first in memory is not the first of the view.
+async fn checked(ctx: &Ctx, downgrade: Downgrade, from: DType) -> Outcome {
+    let device = ctx.device(downgrade).await?;
+    if !carries(&device, from) {
+        return Ok(());
+    }
+    let data = spread(from, 1023).await;
+    let changes = |to| downgrade.name == "native" || from == DType::F16 || to == DType::F16;
+    for to in DType::ALL.into_iter().filter(|&to| carries(&device, to) && changes(to)) {
+        let (survivors, lost): (Vec<u64>, Vec<u64>) =
+            data.iter().partition(|&&x| survives(from, to, x));
+        count();
+        let n = survivors.len();
+        let x = Pair::new(&device, from, survivors, &[n]).await?.view(&[Move::Flip(0)])?;
+        let cast = x.tensor.cast_checked(to).map_err(show)?;
+        let got = bits_of(&cast).await.map_err(|e| format!("{from} to {to}: {e}"))?;
+        if let Some(text) = wrong(from, &[to], &x.expected(), &got) {
+            return Err(format!("{from} to {to}: {text}"));
+        }
+        if lost.is_empty() {
+            continue;
+        }
+        let x = Pair::new(&device, from, data.clone(), &[3, 341]).await?.view(&[Move::Flip(1)])?;
+        let first = x.expected().iter().position(|&x| !survives(from, to, x)).unwrap_or_default();
+        let error = fails(&x.tensor.cast_checked(to).map_err(show)?).await?.to_string();
+        let (count, place) = (lost.len(), [first / 341, first % 341]);
+        let want = format!(": {count} of 1023 values would change, the first at {place:?}");
+        if !error.ends_with(&want) {
+            return Err(format!("{from} to {to}: {error}, not {want}"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a value is the same in another dtype; subnormal floats may count as zero where they are
+/// compared, so they are not asked about.
+fn survives(from: DType, to: DType, bits_from: u64) -> bool {
+    let x = value(from, bits_from);
+    let there = value(to, bits(to, reference::cast(x, to)));
+    let back = value(from, bits(from, reference::cast(there, from)));
+    let nan = |v| matches!(v, Value::Float(x) if x.is_nan());
+    // The highest integer may round up and saturate on the way back: lost all the same.
+    let (whole, float) = match (x, there) {
+        (Value::Int(whole), Value::Float(float)) | (Value::Float(float), Value::Int(whole)) => {
+            (whole, float)
+        }
+        _ => (0, 0.0),
+    };
+    let same = float.is_finite() && float as i128 == whole;
+    (back == x && same) || (nan(x) && nan(there))
 }
 
 /// Fused or not, a cast rounds.

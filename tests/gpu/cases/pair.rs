@@ -60,12 +60,17 @@ async fn upload<T: Probe>(device: &Device, bits: &[u64], dims: &[usize]) -> Resu
     device.upload(&data, dims).map(|(tensor, _)| tensor).map_err(show)
 }
 
-async fn download<T: Probe>(tensor: &Tensor) -> Result<Vec<u64>, String> {
-    Ok(tensor.read::<T>().await.map_err(show)?.into_iter().map(T::to_bits).collect())
+async fn download<T: Probe>(tensor: &Tensor) -> wharf::Result<Vec<u64>> {
+    Ok(tensor.read::<T>().await?.into_iter().map(T::to_bits).collect())
 }
 
 /// The bits of a tensor, in row-major order.
 pub(crate) async fn bits_of(tensor: &Tensor) -> Result<Vec<u64>, String> {
+    bits_of_or_error(tensor).await.map_err(show)
+}
+
+/// The same where the error is what is tested.
+pub(crate) async fn bits_of_or_error(tensor: &Tensor) -> wharf::Result<Vec<u64>> {
     for_dtype!(tensor.dtype(), download(tensor))
 }
 

@@ -1,0 +1,165 @@
+//! Fault slots: what only the data can tell - an index out of range, a value that a cast loses -
+//! reported by the kernel that meets it.
+//!
+//! A slot is two words of a device buffer, zero as long as nothing went wrong: how many elements
+//! were at fault, and the complement of the first one's position, so that both only ever grow.
+//! A value carries the slots of everything it was computed from; whoever reads it brings their
+//! words along first, once. A slot comes back when the last value that carries it is dropped: it
+//! is kept aside until the commands that may still write it have been submitted, and zeroed before
+//! it is handed out again, because writes to a buffer run before the commands recorded next.
+
+use core::fmt;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use crate::error::{Error, Result};
+use crate::gpu::{Gpu, lock};
+
+use super::Bound;
+
+/// Bytes of a slot.
+pub(crate) const SLOT_BYTES: u64 = 8;
+
+/// Slots of one buffer.
+const SLOTS: u32 = 1024;
+
+/// Tells the buffers of slots from those of the store.
+const BUFFER_ID: u64 = 1 << 63;
+
+/// What a kernel found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hit {
+    /// How many elements were at fault.
+    pub(crate) count: u32,
+    /// The first of them, in the order of the kernel's index space.
+    pub(crate) first: u32,
+}
+
+type Explain = Box<dyn Fn(Hit) -> Error + Send + Sync>;
+
+/// A slot in use, and what a hit in it means.
+pub(crate) struct Fault {
+    number: u32,
+    buffer: wgpu::Buffer,
+    explain: Explain,
+    /// Set by the first read: nothing, or what went wrong.
+    verdict: OnceLock<Option<Error>>,
+    home: Arc<Returns>,
+}
+
+/// Slots that nobody carries any more, and whether they were seen to be zero.
+#[derive(Debug, Default)]
+struct Returns(Mutex<Vec<(u32, bool)>>);
+
+impl Fault {
+    /// Its place among the slots of its buffer.
+    pub(crate) const fn index(&self) -> u32 {
+        self.number % SLOTS
+    }
+
+    /// The buffer with its slot, as a kernel binds it.
+    pub(crate) fn bound(&self) -> Bound {
+        let buffer_id = BUFFER_ID | u64::from(self.number / SLOTS);
+        let bytes = u64::from(SLOTS) * SLOT_BYTES;
+        Bound { buffer: self.buffer.clone(), buffer_id, offset: 0, bytes }
+    }
+
+    /// Where its words lie.
+    pub(crate) fn place(&self) -> (&wgpu::Buffer, u64) {
+        (&self.buffer, u64::from(self.index()) * SLOT_BYTES)
+    }
+
+    /// The error it came to, once it has been read.
+    pub(crate) fn error(&self) -> Option<&Error> {
+        self.verdict.get().and_then(Option::as_ref)
+    }
+
+    /// Whether it has been read.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.verdict.get().is_some()
+    }
+
+    /// Takes in the words that were read.
+    pub(crate) fn settle(&self, [count, first]: [u32; 2]) {
+        let error = (count > 0).then(|| (self.explain)(Hit { count, first: !first }));
+        // Two readers at once read the same.
+        let _ = self.verdict.set(error);
+    }
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Fault").field(&self.number).field(&self.verdict).finish()
+    }
+}
+
+impl Drop for Fault {
+    fn drop(&mut self) {
+        let clean = matches!(self.verdict.get(), Some(None));
+        lock(&self.home.0).push((self.number, clean));
+    }
+}
+
+/// The slots of a device.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    blocks: Vec<wgpu::Buffer>,
+    clean: Vec<u32>,
+    /// Not zero, perhaps; every command that writes them has been submitted.
+    dirty: Vec<u32>,
+    returns: Arc<Returns>,
+}
+
+impl Faults {
+    /// A slot for one operation; `explain` is what a hit in it means.
+    pub(crate) fn take(&mut self, gpu: &Gpu, explain: Explain) -> Result<Arc<Fault>> {
+        if self.clean.is_empty() {
+            self.wash(gpu)?;
+        }
+        if self.clean.is_empty() {
+            self.grow(gpu)?;
+        }
+        let number = self.clean.pop().unwrap_or_default(); // there is one now
+        let buffer = self.blocks[(number / SLOTS) as usize].clone();
+        let (verdict, home) = (OnceLock::new(), Arc::clone(&self.returns));
+        Ok(Arc::new(Fault { number, buffer, explain, verdict, home }))
+    }
+
+    /// The slots that came back so far: no command that is recorded from now on writes them.
+    pub(crate) fn returned(&self) -> Vec<(u32, bool)> {
+        core::mem::take(&mut lock(&self.returns.0))
+    }
+
+    /// Takes back slots whose last commands have been submitted.
+    pub(crate) fn put(&mut self, returned: Vec<(u32, bool)>) {
+        for (number, clean) in returned {
+            if clean { self.clean.push(number) } else { self.dirty.push(number) }
+        }
+    }
+
+    /// Zeroes every dirty slot, run by run.
+    fn wash(&mut self, gpu: &Gpu) -> Result<()> {
+        let mut dirty = core::mem::take(&mut self.dirty);
+        dirty.sort_unstable();
+        for run in dirty.chunk_by(|a, b| a + 1 == *b && b % SLOTS != 0) {
+            let (block, first) = (run[0] / SLOTS, run[0] % SLOTS);
+            let zeros = [0; (SLOTS as u64 * SLOT_BYTES) as usize];
+            let zeros = &zeros[..run.len() * SLOT_BYTES as usize];
+            let (buffer, offset) = (&self.blocks[block as usize], u64::from(first) * SLOT_BYTES);
+            gpu.checked("fault slots", || gpu.queue.write_buffer(buffer, offset, zeros))?;
+        }
+        self.clean = dirty;
+        Ok(())
+    }
+
+    /// Adds a buffer; new ones are zero.
+    fn grow(&mut self, gpu: &Gpu) -> Result<()> {
+        use wgpu::BufferUsages as Usage;
+        let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
+        let bytes = u64::from(SLOTS) * SLOT_BYTES;
+        let block = gpu.create_buffer("wharf.faults", bytes, usage)?;
+        let first = self.blocks.len() as u32 * SLOTS;
+        self.blocks.push(block);
+        self.clean.extend((first..first + SLOTS).rev());
+        Ok(())
+    }
+}

@@ -1,0 +1,62 @@
+//! What kernels find in the data: said at the read that brings it along.
+
+use core::fmt;
+
+use crate::dtype::DType;
+use crate::error::{Cause, ErrorKind};
+use crate::exec::Hit;
+use crate::shape::Shape;
+
+/// Elements at fault, of the shape in whose row-major order they were counted.
+#[derive(Debug)]
+pub(crate) enum FaultCause {
+    /// Values that a checked cast would have changed.
+    Cast { from: DType, to: DType, shape: Shape, hit: Hit },
+}
+
+/// The coordinates of an element, from its position in row-major order.
+struct At<'a>(&'a Shape, u32);
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.1 as usize;
+        let mut place = vec![0; self.0.rank()];
+        for (at, &dim) in place.iter_mut().zip(self.0.dims()).rev() {
+            *at = rest % dim.max(1);
+            rest /= dim.max(1);
+        }
+        write!(f, "{place:?}")
+    }
+}
+
+impl fmt::Display for FaultCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cast { from, to, shape, hit } => {
+                let (all, first) = (shape.elements(), At(shape, hit.first));
+                let count = hit.count;
+                write!(
+                    f,
+                    "cast_checked {from} {shape} to {to}: {count} of {all} values would change, \
+                     the first at {first}"
+                )
+            }
+        }
+    }
+}
+
+impl Cause for FaultCause {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Cast { .. } => ErrorKind::Conversion,
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        Some(match self {
+            Self::Cast { .. } => {
+                "`cast` saturates and rounds instead; or keep a dtype that holds every value".into()
+            }
+        })
+    }
+}

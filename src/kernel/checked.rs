@@ -1,0 +1,38 @@
+//! Expressions that note elements at fault while they compute: checked casts, checked indices.
+
+use std::sync::Arc;
+
+use super::{Operand, elementwise, index_space};
+use crate::caps::Feature;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::exec::{Hit, Value};
+use crate::wgsl::{Expr, Target, Way};
+
+/// An expression of one input that has a fault, and the words of its scalars.
+pub(crate) type Checked = (Expr, Vec<u32>);
+
+/// Records it over the shape of its input; the result is dense. A hit is an error at the first
+/// read of anything that is computed from the result.
+pub(crate) fn record(
+    engine: &Engine,
+    target: Target,
+    input: &Operand,
+    (expr, scalars): &Checked,
+    explain: impl Fn(Hit) -> Error + Send + Sync + 'static,
+) -> Result<Arc<Value>> {
+    let shape = input.layout.shape();
+    index_space(shape.elements())?;
+    let f16_native = engine.gpu.caps().has(Feature::ShaderF16);
+    let make = |ways: &[Way], rank, target| {
+        expr.assemble(ways, f16_native, rank, target).map_err(Error::from)
+    };
+    let output = expr.dtypes()?[usize::from(expr.outputs[0])];
+    let fault = engine.fault(explain)?;
+    let inputs = core::slice::from_ref(input);
+    let extras = (&**scalars, Some(&*fault));
+    let value = elementwise::record_noting(engine, target, shape, inputs, output, &make, extras)?;
+    value.inherit([&*input.value]);
+    value.carry(fault);
+    Ok(value)
+}

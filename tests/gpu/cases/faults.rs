@@ -1,0 +1,159 @@
+//! What only the data can tell: carried by everything computed from it, known at the first read,
+//! the same ever after.
+
+use wharf::{Adapter, DType, Device, ErrorKind, Tensor};
+
+use crate::ctx::{
+    Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, ensure, ensure_eq, matters, show,
+};
+
+pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
+    let mut cases = vec![
+        case!("faults::a_hit_is_carried_by_everything_computed_from_it", |ctx| carried(ctx)),
+        case!("faults::innocent_neighbours_stay_innocent", |ctx| innocent(ctx)),
+        case!("faults::slots_come_back_clean", |ctx| slots_come_back(ctx)),
+        case!("faults::a_read_brings_the_slots_along_once", |ctx| once(ctx)),
+        case!("faults::the_first_of_several_wins", |ctx| several(ctx)),
+    ];
+    for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
+        let name = format!("faults::the_first_position_is_right::{}", downgrade.name);
+        cases.push(case!(name, |ctx| first_position(ctx, downgrade)));
+    }
+    cases
+}
+
+fn upload(device: &Device, data: &[f32], shape: &[usize]) -> Result<Tensor, String> {
+    device.upload(data, shape).map(|(tensor, _)| tensor).map_err(show)
+}
+
+/// The message of a read that has to fail.
+pub(crate) async fn fails(tensor: &Tensor) -> Result<wharf::Error, String> {
+    match super::pair::bits_of_or_error(tensor).await {
+        Err(error) => Ok(error),
+        Ok(bits) => Err(format!("{tensor:?} was read: {} values", bits.len())),
+    }
+}
+
+async fn carried(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let x = upload(&device, &[1.0, 2.5, -3.0, 1e10, 4.0, 0.5], &[2, 3])?;
+    let bad = x.cast_checked(DType::I32).map_err(show)?;
+    let sum = (&bad + 1i32).map_err(show)?;
+    let view = sum.t().and_then(|t| t.contiguous()).map_err(show)?;
+    let later = view.cast(DType::F32).and_then(|t| t.gelu()).map_err(show)?;
+    let error = fails(&later).await?;
+    let want = "cast_checked f32 [2, 3] to i32: 3 of 6 values would change, the first at [0, 1]";
+    ensure_eq!(error.to_string(), want, "the message");
+    ensure_eq!(error.kind(), ErrorKind::Conversion, "the kind");
+    ensure!(error.help().is_some(), "no help");
+    for tensor in [&later, &bad, &sum, &view] {
+        ensure_eq!(fails(tensor).await?.to_string(), want, "read again");
+    }
+    // What is made after it is known fails as well.
+    let after = (&bad * 2i32).map_err(show)?;
+    ensure_eq!(fails(&after).await?.to_string(), want, "computed afterwards");
+    // The part of it that is innocent carries the slot all the same.
+    ensure_eq!(fails(&bad.slice(0, 1..2).map_err(show)?).await?.to_string(), want, "a view");
+    ensure_eq!(x.read::<f32>().await.map_err(show)?[3], 1e10, "the operand");
+    Ok(())
+}
+
+async fn innocent(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let x = upload(&device, &[1.0, 2.0, 3.0], &[3])?;
+    let y = upload(&device, &[1.0, f32::NAN, 3.0], &[3])?;
+    let good = x.cast_checked(DType::U8).map_err(show)?;
+    let bad = y.cast_checked(DType::U8).map_err(show)?;
+    let both = (&good + &bad).map_err(show)?;
+    let error = fails(&both).await?;
+    ensure!(error.to_string().contains("1 of 3 values would change, the first at [1]"), "{error}");
+    ensure_eq!(good.read::<u8>().await.map_err(show)?, [1, 2, 3], "the innocent");
+    let wide = y.cast_checked(DType::F16).map_err(show)?;
+    let wide = wide.cast(DType::F32).map_err(show)?.read::<f32>().await.map_err(show)?;
+    ensure!(wide[1].is_nan(), "NaN is kept between floats");
+    Ok(())
+}
+
+/// More slots than one buffer has, dropped unread, read, hit and handed out again.
+async fn slots_come_back(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let bad = upload(&device, &[0.5; 5], &[5])?;
+    let good = upload(&device, &[7.0; 5], &[5])?;
+    for round in 0..3 {
+        let mut held = Vec::new();
+        for i in 0..700 {
+            let x = if i % 3 == 0 { &bad } else { &good };
+            held.push(x.cast_checked(DType::I32).map_err(show)?);
+        }
+        for (i, tensor) in held.iter().enumerate().skip(round).step_by(100) {
+            match (i % 3, tensor.read::<i32>().await) {
+                (0, Err(error)) => {
+                    ensure!(error.to_string().contains("5 of 5 values"), "{i}: {error}");
+                }
+                (0, Ok(_)) => return Err(format!("round {round}: number {i} was read")),
+                (_, Err(error)) => return Err(format!("round {round}, number {i}: {error}")),
+                (_, Ok(values)) => ensure_eq!(values, [7; 5], "number {i}"),
+            }
+        }
+        drop(held);
+        device.flush().map_err(show)?;
+    }
+    Ok(())
+}
+
+async fn once(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let x = upload(&device, &[3.0; 4], &[4])?;
+    let control = || device.ledger().control;
+    let plain = (&x + 1.0f32).map_err(show)?;
+    plain.read::<f32>().await.map_err(show)?;
+    let before = control();
+    plain.read::<f32>().await.map_err(show)?;
+    ensure_eq!(control(), before, "a read without slots");
+    let checked = x.cast_checked(DType::U16).map_err(show)?;
+    device.flush().map_err(show)?;
+    let before = control();
+    checked.read::<u16>().await.map_err(show)?;
+    let after = control();
+    ensure_eq!(after.bytes - before.bytes, 8, "the bytes of one slot");
+    checked.read::<u16>().await.map_err(show)?;
+    ensure_eq!(control(), after, "a second read");
+    Ok(())
+}
+
+async fn several(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let x = upload(&device, &[0.5, 1.0], &[2])?;
+    let first = x.cast_checked(DType::I32).map_err(show)?;
+    let second = (&first + 400i32).and_then(|t| t.cast_checked(DType::U8)).map_err(show)?;
+    let error = fails(&second).await?;
+    ensure!(error.to_string().contains("f32 [2] to i32: 1 of 2"), "the root cause: {error}");
+    Ok(())
+}
+
+async fn first_position(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
+    let device = ctx.device(downgrade).await?;
+    for (n, places) in [
+        (1usize, vec![0usize]),
+        (1, vec![]),
+        (5, vec![4]),
+        (257, vec![256, 3, 77]),
+        (65_537, vec![65_536]),
+        (200_003, vec![150_001, 200_002]),
+        (200_003, vec![]),
+    ] {
+        let mut data = vec![2.0f32; n];
+        places.iter().for_each(|&i| data[i] = 300.0);
+        let x = upload(&device, &data, &[n])?;
+        let cast = x.cast_checked(DType::U8).map_err(show)?;
+        if places.is_empty() {
+            ensure!(cast.read::<u8>().await.map_err(show)? == vec![2; n], "{n} values");
+            continue;
+        }
+        let (count, first) = (places.len(), places.iter().min().copied().unwrap_or_default());
+        let want = format!("{count} of {n} values would change, the first at [{first}]");
+        let error = fails(&cast).await?;
+        ensure!(error.to_string().ends_with(&want), "{error}, not {want}");
+    }
+    Ok(())
+}
