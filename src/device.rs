@@ -122,7 +122,7 @@ impl Device {
 
     /// What turns deferred operations into kernels.
     pub(crate) fn context(&self) -> Context<'_> {
-        Context { engine: &self.engine, target: self.target }
+        Context { engine: &self.engine, target: self.target, sketched: None }
     }
 
     /// The best hardware adapter, opened under a policy: [`Adapter::best`] and [`Adapter::open`],
@@ -245,6 +245,14 @@ impl Device {
     #[doc(hidden)]
     pub fn lose_after(&self, n: u64) {
         self.engine.gpu.lose_after(n);
+    }
+
+    /// How many pipelines there are.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn pipelines(&self) -> usize {
+        self.engine.pipelines.count()
     }
 
     /// Asks the driver for one buffer of this size, past the store.

@@ -16,6 +16,10 @@ use crate::shape::Shape;
 use crate::store::{Fit, Memory, Refusal, Segments, Storage, Store};
 use crate::transfer::{Ring, staging_bytes_max};
 
+pub(crate) mod sketch;
+
+use sketch::Sketch;
+
 /// Far beyond any memory, and small enough that sums of sizes cannot overflow.
 const BYTES_MAX: u64 = 1 << 60;
 
@@ -24,11 +28,13 @@ const BYTES_MAX: u64 = 1 << 60;
 pub(crate) struct Engine {
     /// Tells devices on one adapter apart in messages.
     number: u64,
-    pub(crate) gpu: Gpu,
+    pub(crate) gpu: Arc<Gpu>,
     pub(crate) books: Arc<Books>,
     pub(crate) ring: Ring,
     pub(crate) pipelines: Pipelines,
     state: Mutex<State>,
+    /// Where it only notes what it would do.
+    pub(crate) sketch: Option<Sketch>,
 }
 
 #[derive(Debug)]
@@ -40,16 +46,27 @@ struct State {
 
 impl Engine {
     pub(crate) fn new(gpu: Gpu) -> Self {
-        let (store, recording) = (Store::new(&gpu), Recording::new(&gpu));
-        let state = State { store, recording, faults: Faults::default() };
         static OPENED: AtomicU64 = AtomicU64::new(0);
-        Self {
-            number: OPENED.fetch_add(1, Ordering::Relaxed) + 1,
-            gpu,
-            books: Arc::default(),
-            ring: Ring::default(),
-            pipelines: Pipelines::default(),
-            state: Mutex::new(state),
+        Self::numbered(OPENED.fetch_add(1, Ordering::Relaxed) + 1, Arc::new(gpu))
+    }
+
+    fn numbered(number: u64, gpu: Arc<Gpu>) -> Self {
+        let (store, recording) = (Store::new(&gpu), Recording::new(&gpu));
+        let state = Mutex::new(State { store, recording, faults: Faults::default() });
+        let (books, ring, pipelines) = (Arc::default(), Ring::default(), Pipelines::default());
+        Self { number, gpu, books, ring, pipelines, state, sketch: None }
+    }
+
+    /// The same device on paper.
+    pub(crate) fn on_paper(&self) -> Result<Self> {
+        let sketch = Some(Sketch::new(&self.gpu)?);
+        Ok(Self { sketch, ..Self::numbered(self.number, Arc::clone(&self.gpu)) })
+    }
+
+    /// Says why the kernel to come was chosen.
+    pub(crate) fn remark(&self, text: impl FnOnce() -> String) {
+        if let Some(sketch) = &self.sketch {
+            sketch.remark(text());
         }
     }
 
@@ -69,7 +86,11 @@ impl Engine {
     /// tensors together and tries again; then tries smaller segments. Only then it is an error.
     pub(crate) fn allocate(&self, bytes: u64, avoid: &[u64]) -> Result<Arc<Storage>> {
         self.gpu.alive()?;
-        let mut segment = lock(&self.state).store.segments().bytes_max;
+        let segments = *lock(&self.state).store.segments();
+        let mut segment = segments.bytes_max;
+        if let Some(sketch) = &self.sketch {
+            return Ok(sketch.allocate(bytes, segments));
+        }
         let attempt = |segment| lock(&self.state).store.allocate(&self.gpu, bytes, segment, avoid);
         let mut refusal = match attempt(segment) {
             Ok(storage) => return Ok(storage),
@@ -126,6 +147,10 @@ impl Engine {
 
     /// Records a dispatch, and submits the batch once it is full.
     pub(crate) fn dispatch(&self, job: Job<'_>) -> Result<()> {
+        if let Some(sketch) = &self.sketch {
+            sketch.dispatch(&job);
+            return Ok(());
+        }
         let pipeline = self.pipelines.get(&self.gpu, job.kernel)?;
         let state = &mut lock(&self.state);
         state.recording.dispatch(&self.gpu, pipeline, job)?;

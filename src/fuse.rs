@@ -14,6 +14,7 @@
 //! never forces a store: an intermediate that is read later is computed then. A node that failed
 //! keeps its error, and everything computed from it has the same.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -22,8 +23,9 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::exec::Value;
 use crate::gpu::lock;
+use crate::kernel::Operand;
 use crate::kernel::core::{Core, Head, Tail};
-use crate::kernel::{Operand, elementwise};
+use crate::kernel::elementwise::Fused;
 use crate::layout::Layout;
 use crate::op::Op;
 use crate::shape::Shape;
@@ -107,7 +109,12 @@ fn distinct(args: &[Arg]) -> impl Iterator<Item = &Arc<Node>> {
 pub(crate) struct Context<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) target: Target,
+    /// What nodes come to on an engine that only sketches: they themselves learn nothing of it.
+    pub(crate) sketched: Option<&'a Sketched>,
 }
+
+/// The values of nodes on paper, by the node's place.
+pub(crate) type Sketched = Mutex<HashMap<usize, Result<Arc<Value>>>>;
 
 impl Node {
     /// A value that exists.
@@ -162,6 +169,10 @@ impl Node {
         if let Some(done) = self.done.get() {
             return done.clone();
         }
+        let place = core::ptr::from_ref(self) as usize;
+        if let Some(known) = context.sketched.and_then(|s| lock(s).get(&place).cloned()) {
+            return known;
+        }
         // Held while the kernel is recorded, so that two threads do not compute the same; arguments
         // only ever lock nodes made before this one.
         let mut todo = lock(&self.todo);
@@ -176,6 +187,10 @@ impl Node {
             .into());
         };
         let made = self.compute(context, work);
+        if let Some(sketched) = context.sketched {
+            lock(sketched).insert(place, made.clone());
+            return made;
+        }
         let done = self.done.get_or_init(|| made).clone();
         *todo = None;
         done
@@ -183,7 +198,7 @@ impl Node {
 
     fn compute(&self, context: Context<'_>, work: &Todo) -> Result<Arc<Value>> {
         let mut kernel = Fusion { may_carry: true, ..Fusion::default() };
-        let root = kernel.take(context, self, work)?;
+        let root = kernel.take(context, self, work, true)?;
         kernel.expr.outputs = vec![root];
         kernel.record(context, self).map_err(|error| {
             let shape = self.shape;
@@ -198,7 +213,7 @@ impl Node {
             let todo = lock(&self.todo);
             if let Some(work) = todo.as_ref().filter(|w| !matches!(w.what, What::Core(_))) {
                 let mut kernel = Fusion::default();
-                let root = kernel.take(context, self, work)?;
+                let root = kernel.take(context, self, work, false)?;
                 kernel.expr.outputs = vec![root];
                 let Fusion { expr, operands, scalars, .. } = kernel;
                 return Ok(Head { expr, operands, scalars, shape: self.shape, dtype: self.dtype });
@@ -265,6 +280,8 @@ struct Fusion {
     /// The core whose result is carried on by this expression, its inputs, and which input of the
     /// expression that result is.
     carried: Option<Carried>,
+    /// Operands that nobody will read again: one of them may be overwritten with the result.
+    ending: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -276,7 +293,8 @@ struct Carried {
 
 impl Fusion {
     /// Takes a node and what it is computed from into the expression; returns its place there.
-    fn take(&mut self, context: Context<'_>, node: &Node, work: &Todo) -> Result<u16> {
+    /// `ends` says that nobody will ask for the node again, so that its arguments are let go of.
+    fn take(&mut self, context: Context<'_>, node: &Node, work: &Todo, ends: bool) -> Result<u16> {
         if let What::Core(core) = &work.what {
             let place = self.carry(context, node, core, &work.args)?;
             self.taken.push((core::ptr::from_ref(node), place));
@@ -286,7 +304,7 @@ impl Fusion {
         for (place, arg) in places.iter_mut().zip(&work.args) {
             *place = match arg {
                 Arg::Scalar(dtype, bytes) => self.scalar(*dtype, bytes),
-                Arg::View(node, layout) => self.view(context, node, layout)?,
+                Arg::View(node, layout) => self.view(context, node, layout, ends)?,
             };
         }
         let place = self.push(match work.what {
@@ -319,7 +337,15 @@ impl Fusion {
         Ok(self.push(expr::Node::Input(input)))
     }
 
-    fn view(&mut self, context: Context<'_>, node: &Arc<Node>, layout: &Layout) -> Result<u16> {
+    fn view(
+        &mut self,
+        context: Context<'_>,
+        node: &Arc<Node>,
+        layout: &Layout,
+        ends: bool,
+    ) -> Result<u16> {
+        // Its only owner is the consumer that is being computed.
+        let ends = ends && Arc::strong_count(node) == 1;
         if *layout == Layout::dense(node.shape)
             && let Some((_, place)) = self.taken.iter().find(|(n, _)| *n == Arc::as_ptr(node))
         {
@@ -329,7 +355,7 @@ impl Fusion {
             let todo = lock(&node.todo);
             let fits = |work: &&Todo| self.may_carry || !matches!(work.what, What::Core(_));
             if let Some(work) = todo.as_ref().filter(fits) {
-                return self.take(context, node, work);
+                return self.take(context, node, work, ends);
             }
         }
         let value = node.realise(context)?;
@@ -337,6 +363,11 @@ impl Fusion {
         let same = |o: &Operand| Arc::ptr_eq(&o.value, &value) && o.layout == *layout;
         let index = self.operands.iter().position(same).unwrap_or_else(|| {
             self.expr.inputs.push(node.dtype);
+            // The node and this expression.
+            let owners = 2 + usize::from(context.sketched.is_some());
+            if ends && *layout == Layout::dense(node.shape) && Arc::strong_count(&value) == owners {
+                self.ending.push(self.operands.len());
+            }
             self.operands.push(Operand { value, layout: *layout, dtype: node.dtype });
             self.operands.len() - 1
         });
@@ -361,12 +392,12 @@ impl Fusion {
     }
 
     fn record(self, context: Context<'_>, node: &Node) -> Result<Arc<Value>> {
-        let Context { engine, target } = context;
+        let Context { engine, target, .. } = context;
         let Self { mut expr, operands, scalars, .. } = self;
         let (shape, dtype) = (node.shape, node.dtype);
         let Some(Carried { core, heads, input }) = self.carried else {
-            let value =
-                elementwise::fused(engine, target, &shape, &expr, &operands, &scalars, dtype)?;
+            let fused = Fused { expr: &expr, operands: &operands, scalars: &scalars };
+            let value = fused.record(engine, target, &shape, dtype, &self.ending)?;
             value.inherit(operands.iter().map(|operand| &*operand.value));
             return Ok(value);
         };

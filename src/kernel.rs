@@ -20,6 +20,7 @@ use crate::layout::Layout;
 use crate::store::{Piece, Pinned};
 use crate::wgsl::{Assembled, Target, Way};
 
+pub(crate) mod assign;
 pub(crate) mod cause;
 pub(crate) mod checked;
 #[allow(dead_code, reason = "the first cores are about to land")]

@@ -183,6 +183,12 @@ impl Layout {
         dims
     }
 
+    /// A range of each of the first axes; the others whole.
+    pub(crate) fn part(&self, ranges: &[Range<usize>]) -> Result<Self> {
+        let mut axes = ranges.iter().enumerate();
+        axes.try_fold(*self, |layout, (axis, range)| layout.slice(axis, range.clone(), 1))
+    }
+
     /// One axis backwards.
     pub fn flip(&self, axis: usize) -> Result<Self> {
         let dim = self.shape.dim(axis)?;

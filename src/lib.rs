@@ -32,6 +32,7 @@ pub use choice::Verdict;
 pub use device::Device;
 pub use diagnosis::{Cause, Finding};
 pub use dtype::{Class, DType, Element};
+pub use engine::sketch::{Explanation, Kernel};
 pub use error::{Error, ErrorKind, Result};
 pub use host::{HostView, HostViewMut, Tally, Worst};
 pub use layout::Layout;

@@ -226,7 +226,7 @@ impl Op {
         };
         let first = values[0];
         if let Some(&other) = values.iter().find(|&&dtype| dtype != first) {
-            return Err(Refusal::Mixed { op: self, left: first, right: other });
+            return Err(Refusal::Mixed { doing: self.name(), left: first, right: other });
         }
         if !self.takes(first) {
             return Err(Refusal::Kind { op: self, given: first });
@@ -258,8 +258,8 @@ pub enum Refusal {
     },
     /// Operands of two dtypes.
     Mixed {
-        /// The operation.
-        op: Op,
+        /// The name of what was to be done.
+        doing: &'static str,
         /// The first operand's.
         left: DType,
         /// The one that differs.
@@ -281,7 +281,9 @@ impl fmt::Display for Refusal {
                 write!(f, "{op}: {given} operands, where it takes {}", op.arity())
             }
             Self::Condition { given } => write!(f, "where: the condition is {given}, not bool"),
-            Self::Mixed { op, left, right } => write!(f, "{op}: dtypes differ: {left} and {right}"),
+            Self::Mixed { doing, left, right } => {
+                write!(f, "{doing}: dtypes differ: {left} and {right}")
+            }
             Self::Kind { op, given } => write!(f, "{op} does not exist for {given}"),
         }
     }

@@ -53,6 +53,20 @@ pub(crate) struct Storage {
 struct Returns(Mutex<Vec<(Vec<Piece>, u64)>>);
 
 impl Storage {
+    /// Memory that is only thought of, in pieces of these buffers, numbers and sizes.
+    pub(crate) fn on_paper(
+        (bytes, segment_bytes): (u64, u64),
+        pieces: impl Iterator<Item = (wgpu::Buffer, u64, u64)>,
+    ) -> Arc<Self> {
+        let piece = |(buffer, buffer_id, bytes)| {
+            let home = Home::Large;
+            Piece { buffer, buffer_id, offset: 0, bytes, home }
+        };
+        let pieces = pieces.map(piece).collect();
+        let (pins, returns) = (AtomicUsize::new(0), Arc::default());
+        Arc::new(Self { pieces: Mutex::new(pieces), bytes, segment_bytes, pins, returns })
+    }
+
     /// Where it lies now. Under the device's lock, or while pinned, it stays there.
     pub(crate) fn pieces(&self) -> Vec<Piece> {
         lock(&self.pieces).clone()

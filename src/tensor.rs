@@ -18,7 +18,9 @@ use crate::ledger::Site;
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
 
+mod assign;
 mod create;
+mod explain;
 mod moves;
 mod number;
 mod ops;

@@ -8,7 +8,7 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 use wharf::DType;
 use wharf::op::Op;
 use wharf::wgsl::{
-    Assembled, Expr, Form, Needs, Node, Slot, Target, Way, assemble, catalog, core, reflect,
+    Assembled, Expr, Form, Needs, Node, Slot, Target, Way, assemble, catalog, core, moves, reflect,
 };
 
 const TARGETS: [Target; 3] = [Target::Cpu, Target::Cpu64, Target::Gpu];
@@ -31,8 +31,13 @@ fn kernels() -> Vec<Assembled> {
         }
         for form in Form::MOVES {
             for way in WAYS.into_iter().filter(|way| !matches!(way, Way::Own(_))) {
-                all.push(assemble::reindex(form, way, 3, target));
+                all.push(moves::reindex(form, way, 3, target));
+                for into in [Way::Row, Way::Dense] {
+                    all.push(moves::assign_rows(form, way, into, 3, target));
+                }
             }
+            all.push(moves::assign_part(form, 3, target));
+            all.push(moves::gather_part(form, 3, target));
         }
     }
     all

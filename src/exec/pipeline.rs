@@ -28,6 +28,12 @@ type Key = (String, Vec<(&'static str, u64)>);
 pub(crate) struct Pipelines(Mutex<HashMap<Key, Arc<Pipeline>>>);
 
 impl Pipelines {
+    /// How many there are.
+    #[cfg(feature = "testing")]
+    pub(crate) fn count(&self) -> usize {
+        lock(&self.0).len()
+    }
+
     /// The pipeline of a kernel, made if there is none yet.
     pub(crate) fn get(&self, gpu: &Gpu, kernel: &Assembled) -> Result<Arc<Pipeline>> {
         let constants = kernel.constants.iter().map(|(name, value)| (*name, value.to_bits()));

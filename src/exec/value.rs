@@ -28,6 +28,27 @@ impl Value {
         Ok(self.storage.pin())
     }
 
+    /// Another value in the same memory, which this one gives up.
+    pub(crate) fn replaced(&self) -> Arc<Self> {
+        Self::new(Arc::clone(&self.storage))
+    }
+
+    /// Whether nobody else holds its memory.
+    pub(crate) fn is_sole_owner(&self) -> bool {
+        Arc::strong_count(&self.storage) == 1
+    }
+
+    /// The buffers that it lies in.
+    pub(crate) fn buffer_ids(&self) -> Vec<u64> {
+        self.storage.pieces().iter().map(|piece| piece.buffer_id).collect()
+    }
+
+    /// Whether a buffer holds parts of both.
+    pub(crate) fn shares_buffers(&self, other: &Self) -> bool {
+        let others = other.buffer_ids();
+        self.buffer_ids().iter().any(|id| others.contains(id))
+    }
+
     /// The original error, if there is one.
     pub(crate) fn check(&self) -> Result<()> {
         if let Some(error) = self.error.get() {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::elementwise::{Into, Text};
 use super::{Operand, elementwise, index_space};
 use crate::caps::Feature;
 use crate::engine::Engine;
@@ -30,8 +31,9 @@ pub(crate) fn record(
     let output = expr.dtypes()?[usize::from(expr.outputs[0])];
     let fault = engine.fault(explain)?;
     let inputs = core::slice::from_ref(input);
-    let extras = (&**scalars, Some(&*fault));
-    let value = elementwise::record_noting(engine, target, shape, inputs, output, &make, extras)?;
+    let text = Text { make: &make, scalars, fault: Some(&fault) };
+    let into = Into::New(&[]);
+    let value = elementwise::record(engine, target, shape, inputs, into, output, &text)?;
     value.inherit([&*input.value]);
     value.carry(fault);
     Ok(value)

@@ -13,7 +13,8 @@ use core::fmt;
 use core::ops::Range;
 use std::sync::{Arc, Weak};
 
-use super::{Held, Operand, elementwise};
+use super::elementwise::Fused;
+use super::{Held, Operand};
 use crate::caps::Feature;
 use crate::dtype::DType;
 use crate::engine::Engine;
@@ -97,7 +98,7 @@ impl Head {
             return Ok(operand.clone());
         }
         let Self { expr, operands, scalars, shape, dtype } = self;
-        let value = elementwise::fused(engine, target, shape, expr, operands, scalars, *dtype)?;
+        let value = Fused { expr, operands, scalars }.record(engine, target, shape, *dtype, &[])?;
         Ok(Operand { value, layout: Layout::dense(*shape), dtype: *dtype })
     }
 
@@ -145,7 +146,9 @@ impl Tail {
         let layout = Layout::dense(*shape);
         let mut operands = vec![Operand { value, layout, dtype: self.given() }];
         operands.extend_from_slice(&self.operands);
-        elementwise::fused(engine, target, shape, expr, &operands, scalars, *dtype)
+        // The stored result is read here and nowhere else.
+        let fused = Fused { expr, operands: &operands, scalars };
+        fused.record(engine, target, shape, *dtype, &[0])
     }
 
     /// The tail of a part of the result.

@@ -13,46 +13,77 @@ use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::{Expr, Target};
 
-/// Records an expression over views of `shape`. The result is dense.
-pub(crate) fn fused(
-    engine: &Engine,
-    target: Target,
-    shape: &Shape,
-    expr: &Expr,
-    operands: &[Operand],
-    scalars: &[u32],
-    dtype: DType,
-) -> Result<Arc<Value>> {
-    let f16_native = engine.gpu.caps().has(Feature::ShaderF16);
-    let make = |ways: &[_], rank, target| {
-        expr.assemble(ways, f16_native, rank, target).map_err(Error::from)
-    };
-    record(engine, target, shape, operands, dtype, &make, scalars)
+/// An expression and what it is applied to.
+pub(crate) struct Fused<'a> {
+    pub(crate) expr: &'a Expr,
+    pub(crate) operands: &'a [Operand],
+    pub(crate) scalars: &'a [u32],
 }
 
-/// Records `make`'s kernel over `shape`; the layouts of the inputs are views of that shape. The
-/// result is dense.
+impl Fused<'_> {
+    /// Records it over `shape`; the result is dense. It may be stored in place of one of the
+    /// operands that are `ending`: dense, of this shape, and read by nobody else.
+    pub(crate) fn record(
+        &self,
+        engine: &Engine,
+        target: Target,
+        shape: &Shape,
+        dtype: DType,
+        ending: &[usize],
+    ) -> Result<Arc<Value>> {
+        let f16_native = engine.gpu.caps().has(Feature::ShaderF16);
+        let make = |ways: &[_], rank, target| {
+            self.expr.assemble(ways, f16_native, rank, target).map_err(Error::from)
+        };
+        let fits = |&&i: &&usize| self.can_replace(i, dtype);
+        let into = ending.iter().find(fits).map_or(Into::New(&[]), |&own| Into::Own(own));
+        let text = Text { make: &make, scalars: self.scalars, fault: None };
+        record(engine, target, shape, self.operands, into, dtype, &text)
+    }
+
+    /// Whether the result may be stored where an operand lies, which ends.
+    fn can_replace(&self, index: usize, dtype: DType) -> bool {
+        let operand = &self.operands[index];
+        // No other operand may lie in a buffer that is written, and whoever is reading the memory
+        // right now holds a share of it.
+        operand.dtype.width() == dtype.width()
+            && operand.layout.is_dense()
+            && operand.value.is_sole_owner()
+            && self
+                .operands
+                .iter()
+                .enumerate()
+                .all(|(i, other)| i == index || !other.value.shares_buffers(&operand.value))
+    }
+}
+
+/// Where a result goes.
+#[derive(Clone, Copy)]
+pub(crate) enum Into<'a> {
+    /// New memory, in none of the operands' buffers and none of these.
+    New(&'a [u64]),
+    /// The memory of this operand.
+    Own(usize),
+}
+
+/// What runs over the index space.
+pub(crate) struct Text<'a> {
+    pub(crate) make: &'a Make<'a>,
+    pub(crate) scalars: &'a [u32],
+    /// Where it may note elements at fault, in row-major order.
+    pub(crate) fault: Option<&'a Fault>,
+}
+
+/// Records a kernel over `shape`; the layouts of the inputs are views of that shape. The result is
+/// dense.
 pub(crate) fn record(
     engine: &Engine,
     target: Target,
     shape: &Shape,
     inputs: &[Operand],
+    into: Into<'_>,
     dtype: DType,
-    make: &Make<'_>,
-    scalars: &[u32],
-) -> Result<Arc<Value>> {
-    record_noting(engine, target, shape, inputs, dtype, make, (scalars, None))
-}
-
-/// The same for a kernel that may note elements at fault, in the row-major order of `shape`.
-pub(super) fn record_noting(
-    engine: &Engine,
-    target: Target,
-    shape: &Shape,
-    inputs: &[Operand],
-    dtype: DType,
-    make: &Make<'_>,
-    (scalars, fault): (&[u32], Option<&Fault>),
+    text: &Text<'_>,
 ) -> Result<Arc<Value>> {
     // Views that windows cannot be cut through are copied first; the copies live until the command
     // is recorded.
@@ -60,12 +91,19 @@ pub(super) fn record_noting(
         inputs.iter().map(|input| reachable(engine, target, input)).collect::<Result<_>>()?;
     let held = inputs.iter().map(|i| Held::new(&i.value, i.layout, i.dtype));
     let held: Vec<Held> = held.collect::<Result<_>>()?;
-    let avoid: Vec<u64> = held.iter().flat_map(Held::ids).collect();
-    let value = Value::new(engine.allocate(Engine::bytes_of(shape, dtype)?, &avoid)?);
+    let (own, value) = match into {
+        Into::Own(own) => (Some(own), inputs[own].value.replaced()),
+        Into::New(others) => {
+            let avoid = held.iter().flat_map(Held::ids).chain(others.iter().copied());
+            let avoid: Vec<u64> = avoid.collect();
+            let value = Value::new(engine.allocate(Engine::bytes_of(shape, dtype)?, &avoid)?);
+            (None, value)
+        }
+    };
     let output = Held::new(&value, Layout::dense(*shape), dtype)?;
     let written = Arc::downgrade(&value);
     let operation =
-        Operation { engine, target, inputs: &held, output: &output, written, make, scalars, fault };
+        Operation { engine, target, inputs: &held, own, output: &output, written, text };
     // Half of an operation is no result: nobody sees the value unless all of it was recorded.
     operation.record(shape)?;
     Ok(value)

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::elementwise::{Into, Text};
 use super::window::Operation;
 use super::{Held, Operand, elementwise};
 use crate::engine::Engine;
@@ -10,19 +11,30 @@ use crate::exec::{Bound, Job, Value};
 use crate::gpu::cause::DeviceCause;
 use crate::layout::Layout;
 use crate::wgsl::params::Transpose;
-use crate::wgsl::{Form, Slot, Space, Target, View, Way, assemble, catalog};
+use crate::wgsl::{Form, Slot, Space, Target, View, Way, assemble, catalog, moves};
 
 /// A dense, row-major copy of a view.
 pub(crate) fn contiguous(engine: &Engine, target: Target, from: &Operand) -> Result<Arc<Value>> {
-    if let Some(value) = transposed(engine, target, from)? {
-        return Ok(value);
+    match transposed(engine, target, from)? {
+        Some(value) => Ok(value),
+        None => copied(engine, target, from, &[]),
     }
+}
+
+/// The same, in none of these buffers, and even if the view is dense already.
+pub(crate) fn copied(
+    engine: &Engine,
+    target: Target,
+    from: &Operand,
+    avoid: &[u64],
+) -> Result<Arc<Value>> {
     let form = Form::moving(from.dtype.width());
     let make = |ways: &[Way], rank, target| {
-        Ok(assemble::reindex(form, ways.first().copied().unwrap_or(Way::Dense), rank, target))
+        Ok(moves::reindex(form, ways.first().copied().unwrap_or(Way::Dense), rank, target))
     };
     let (shape, inputs) = (from.layout.shape(), core::slice::from_ref(from));
-    elementwise::record(engine, target, shape, inputs, from.dtype, &make, &[])
+    let (into, text) = (Into::New(avoid), Text { make: &make, scalars: &[], fault: None });
+    elementwise::record(engine, target, shape, inputs, into, from.dtype, &text)
 }
 
 /// The copy by tiles, where the view is a transposition in whole tiles and both sides lie in one
@@ -65,7 +77,7 @@ pub(super) fn gather(engine: &Engine, target: Target, from: &Operand) -> Result<
     let bytes = Engine::bytes_of(shape, from.dtype)?;
     let value = Value::new(engine.allocate(bytes, &source.ids().collect::<Vec<_>>())?);
     let output = Held::new(&value, Layout::dense(*shape), from.dtype)?;
-    let make = |_: &[Way], rank, target| Ok(assemble::gather_part(form, rank, target));
+    let make = |_: &[Way], rank, target| Ok(moves::gather_part(form, rank, target));
     let span = from.layout.span();
     let reach = (u32::MAX as usize).saturating_add(1);
     if span.len() > reach {
@@ -76,15 +88,15 @@ pub(super) fn gather(engine: &Engine, target: Target, from: &Operand) -> Result<
     for index in span.start / source.segment..=(span.end - 1) / source.segment {
         let mut part = Held::new(&from.value, from.layout, from.dtype)?;
         part.part = Some(index);
+        let segment = u32::try_from(source.segment).unwrap_or(u32::MAX);
         let pass = Operation {
             engine,
             target,
             inputs: &[part],
+            own: None,
             output: &output,
             written: Arc::downgrade(&value),
-            make: &make,
-            scalars: &[u32::try_from(source.segment).unwrap_or(u32::MAX)],
-            fault: None,
+            text: &Text { make: &make, scalars: &[segment], fault: None },
         };
         pass.record(shape)?;
     }

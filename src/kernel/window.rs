@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Weak;
 
-use super::{Held, Make};
+use super::Held;
+use super::elementwise::Text;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::exec::{Bound, Fault, Job, Value};
+use crate::exec::{Bound, Job, Value};
 use crate::gpu::cause::DeviceCause;
 use crate::layout::Layout;
 use crate::shape::Shape;
@@ -21,12 +22,11 @@ pub(super) struct Operation<'a> {
     pub(super) engine: &'a Engine,
     pub(super) target: Target,
     pub(super) inputs: &'a [Held],
+    /// The input that the output takes the place of.
+    pub(super) own: Option<usize>,
     pub(super) output: &'a Held,
     pub(super) written: Weak<Value>,
-    pub(super) make: &'a Make<'a>,
-    pub(super) scalars: &'a [u32],
-    /// Where the kernel notes elements that went wrong.
-    pub(super) fault: Option<&'a Fault>,
+    pub(super) text: &'a Text<'a>,
 }
 
 impl Operation<'_> {
@@ -94,12 +94,14 @@ impl Operation<'_> {
     ) -> Result<()> {
         let mut bindings = Vec::with_capacity(layouts.len() + 1);
         let mut views = Vec::with_capacity(layouts.len());
-        for (input, layout) in self.inputs.iter().zip(layouts) {
+        for (i, (input, layout)) in self.inputs.iter().zip(layouts).enumerate() {
             // Dense operands are addressed from the window on, strided ones by index.
             let begin = layout.offset() + if input.is_dense() { window.start } else { 0 };
             let touched = if input.is_dense() { begin } else { layout.span().start };
             let index = input.part.unwrap_or(touched / input.segment);
-            bindings.push(Bound::from(&input.pieces[index]));
+            if self.own != Some(i) {
+                bindings.push(Bound::from(&input.pieces[index]));
+            }
             let strides = layout.strides().iter().map(|&s| s as i64).collect();
             // A pass over one segment of several may begin before it: indices wrap, and so does
             // this.
@@ -115,10 +117,13 @@ impl Operation<'_> {
         for (way, _) in space.ways.iter_mut().zip(self.inputs).filter(|(_, i)| i.part.is_some()) {
             *way = Way::Any;
         }
-        let kernel = (self.make)(&space.ways, space.rank(), self.target)?;
+        if let Some(own) = self.own {
+            space.ways[own] = Way::Own(0);
+        }
+        let kernel = (self.text.make)(&space.ways, space.rank(), self.target)?;
         let grid = Grid::of_elements(small(window.len()), self.target);
-        let mut scalars = Cow::Borrowed(self.scalars);
-        if let Some(fault) = self.fault {
+        let mut scalars = Cow::Borrowed(self.text.scalars);
+        if let Some(fault) = self.text.fault {
             let slot = [fault.index(), small(window.len()), small(begin)];
             scalars.to_mut().extend(slot);
             bindings.push(fault.bound());

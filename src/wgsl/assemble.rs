@@ -61,7 +61,7 @@ impl Way {
 pub struct Slot {
     /// How elements are stored.
     pub form: Form,
-    /// How quads are reached. Outputs are dense.
+    /// How quads are reached. Outputs are dense, rows or single elements.
     pub way: Way,
     /// Whether it is an output.
     pub written: bool,
@@ -101,46 +101,6 @@ impl Assembled {
     pub fn origin(&self, line: u32) -> String {
         self.lines.origin(line)
     }
-}
-
-/// A copy of any view into a dense tensor, as bits: the elementwise kernel with nothing between
-/// load and store.
-#[must_use]
-pub fn reindex(form: Form, way: Way, rank: u32, target: Target) -> Assembled {
-    let slots = [Slot::read(form, way), Slot::write(form)];
-    let argument = if way == Way::One { "" } else { "q" };
-    let body = format!("store_0(q, load_0({argument}));");
-    let mut kernel = elementwise(
-        &slots,
-        Body { each: &body, ..Body::default() },
-        0,
-        Needs::NONE,
-        (rank, target),
-    );
-    kernel.name = "reindex";
-    kernel
-}
-
-/// One pass of a copy of a view that spans several segments: of each quad, the elements that lie in
-/// the bound segment of `scalar[0]` elements; the others stay as they are. The input's way is
-/// [`Way::Any`], and its offset counts from the segment's first element: it wraps, as indices do.
-#[must_use]
-pub fn gather_part(form: Form, rank: u32, target: Target) -> Assembled {
-    let slots = [Slot::read(form, Way::Any), Slot::read(form, Way::Own(0)), Slot::write(form)];
-    let body = format!(
-        "let here = index4(elements(q), 0u) + {} < vec4<u32>(p.scalar[0].x);\n\
-         if any(here) {{\n    store_0(q, merge(load_1(q), load_0(q), here));\n}}",
-        offset(0)
-    );
-    let mut kernel = elementwise(
-        &slots,
-        Body { each: &body, ..Body::default() },
-        1,
-        Needs::NONE,
-        (rank, target),
-    );
-    kernel.name = "gather_part";
-    kernel
 }
 
 /// What is written into an elementwise kernel.
@@ -402,7 +362,7 @@ pub(crate) fn bindings(slots: &[Slot], target: Target) -> String {
         let wide = wide(slot, target);
         if slot.written {
             declare(&mut text, slot, numbers.binding[i], &format!("out_{}", i - inputs), None);
-            store(&mut text, slot, i - inputs, &offset);
+            store(&mut text, slot, i - inputs, &offset, numbers.view[i]);
         } else {
             if !matches!(slot.way, Way::Own(_)) {
                 declare(&mut text, slot, numbers.binding[i], &format!("in_{i}"), wide);
@@ -414,7 +374,7 @@ pub(crate) fn bindings(slots: &[Slot], target: Target) -> String {
 }
 
 /// The offset of a binding in the parameters.
-fn offset(binding: u32) -> String {
+pub(crate) fn offset(binding: u32) -> String {
     format!("p.offset[{}].{}", binding / 4, ["x", "y", "z", "w"][binding as usize % 4])
 }
 
@@ -453,21 +413,30 @@ fn declare(text: &mut String, slot: &Slot, binding: u32, name: &str, wide: Wide)
     );
 }
 
-fn store(text: &mut String, slot: &Slot, output: usize, offset: &str) {
+fn store(text: &mut String, slot: &Slot, output: usize, offset: &str, view: u32) {
     let value = slot.form.value();
     let v =
         if slot.form.is_move() { "v".into() } else { format!("encode_{}(v)", slot.form.name()) };
     // By element: the four are the same one. Forms that pack several into a word cannot.
     let part = if slot.way == Way::Each { ".x" } else { "" };
     put(text, format_args!("\nfn store_{output}(q: u32, v: {value}) {{\n"));
-    put(text, format_args!("    out_{output}[q + {offset}] = {v}{part};\n}}\n"));
+    let at = if slot.way == Way::Row {
+        put(text, format_args!("    let e = index({QUAD}, {view}u) + {offset};\n"));
+        "e >> 2u".into()
+    } else {
+        format!("q + {offset}")
+    };
+    put(text, format_args!("    out_{output}[{at}] = {v}{part};\n}}\n"));
 }
+
+/// The first element of quad `q` of the index space.
+const QUAD: &str = "p.space.x + 4u * q";
 
 fn load(text: &mut String, slot: &Slot, i: usize, offset: &str, view: u32, wide: Wide) {
     let form = slot.form;
     let argument = if slot.way == Way::One { "" } else { "q: u32" };
     put(text, format_args!("\nfn load_{i}({argument}) -> {} {{\n", form.value()));
-    let first = "p.space.x + 4u * q";
+    let first = QUAD;
     // The element the quad begins with, or all four; then the quad's words.
     let (e, words) = match slot.way {
         Way::Dense => (String::new(), format!("in_{i}[q + {offset}]")),

@@ -103,6 +103,7 @@ pub struct Entry {
 /// Fragments beside the element files.
 const FRAGMENTS: &[Source] = &[
     source!("shared/fault.wgsl"),
+    source!("shared/part.wgsl"),
     source!("shared/strided.wgsl"),
     source!("shared/wide.wgsl"),
     source!("shared/words.wgsl"),
@@ -127,7 +128,7 @@ const INDEX_TRIPS: u32 = super::params::RANK_MAX as u32 - 1;
 const TRIPS: u32 = super::params::TRIPS_MAX;
 
 /// Every fused expression and `reindex` are this kernel: [`expr`](super::expr) and
-/// [`assemble::reindex`](super::assemble::reindex) write its regions.
+/// [`moves::reindex`](super::moves::reindex) write its regions.
 pub const ELEMENTWISE: Entry = Entry {
     name: "elementwise",
     source: source!("elementwise.wgsl"),

@@ -1,5 +1,6 @@
 //! The table of cases.
 
+mod assign;
 mod carriage;
 mod casts;
 mod crossing;
@@ -28,6 +29,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(moves::cases(adapter));
     cases.extend(reads::cases(adapter));
     cases.extend(views::cases(adapter));
+    cases.extend(assign::cases(adapter));
     cases.extend(casts::cases(adapter));
     cases.extend(faults::cases(adapter));
     cases.extend(elementwise::cases(adapter));

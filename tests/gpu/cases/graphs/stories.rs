@@ -17,6 +17,8 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("stories::refusals_name_both_sides", |ctx| refusals(ctx)),
         case!("stories::numbers_that_do_not_fit", |ctx| numbers(ctx)),
         case!("stories::two_devices_do_not_mix", |ctx| devices(ctx)),
+        case!("stories::an_explanation_computes_nothing", |ctx| explained(ctx)),
+        case!("stories::sizes_and_numbers_make_no_pipelines", |ctx| pipelines(ctx)),
         case!("stories::gelu_of_a_product_and_a_sum", |ctx| fused(ctx)),
     ]
 }
@@ -194,6 +196,66 @@ async fn fused(ctx: &Ctx) -> Outcome {
         let slack = 1.13 * 1.2e-7 * (a * b).abs().max(c.abs()) + 1e-6 * want.abs() + 2e-7;
         ensure!((f64::from(*got) - want).abs() <= slack, "index {i}: {got}, not {want}");
     }
+    count();
+    Ok(())
+}
+
+async fn explained(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let x = ramp(&device, 12).await?.reshape([3, 4]).map_err(show)?;
+    let y = (x.t().map_err(show)? + 1.0).map_err(show)?.gelu().map_err(show)?;
+    let before = device.memory();
+    let told = y.explain();
+    let after = device.memory();
+    ensure_eq!(after.tensors, before.tensors, "tensors");
+    ensure_eq!(after.bytes_live_peak, before.bytes_live_peak, "memory at its most");
+    ensure!(told.error.is_none(), "{told}");
+    let names: Vec<&str> = told.kernels.iter().map(|kernel| kernel.name).collect();
+    ensure_eq!(names, ["elementwise", "reindex"], "one fused kernel, and a copy to row-major");
+    ensure_eq!(told.dispatches(), 2, "dispatches");
+    let text = told.to_string();
+    for part in ["2 kernels, 2 dispatches", "gelu_f32(", "fn main", "row-major", "workgroup = "] {
+        ensure!(text.contains(part), "no {part} in:\n{text}");
+    }
+    let got = y.read::<f32>().await.map_err(show)?;
+    ensure!((got[1] - 5.0).abs() < 1e-4, "gelu(5) is {}", got[1]);
+    let told = y.explain();
+    ensure_eq!(told.kernels.len(), 1, "only the copy is left once it is computed");
+    ensure!(x.explain().to_string().contains("nothing to run"), "{}", x.explain());
+    let one = (&x + 1.0).map_err(show)?.explain();
+    ensure_eq!(one.bytes_allocated, 48, "a dozen floats");
+    count();
+    Ok(())
+}
+
+async fn pipelines(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    for (n, factor) in [(8, 0.5), (64, 2.0), (4096, -3.0), (20_000, 1e-3)] {
+        let x = ramp(&device, n).await?;
+        let y = ((&x * factor).map_err(show)? + 7.0).map_err(show)?;
+        let got = y.read::<f32>().await.map_err(show)?;
+        for (i, got) in got.into_iter().enumerate() {
+            let want = (i % 13) as f64 * factor + 7.0;
+            ensure!((f64::from(got) - want).abs() < 1e-5, "{n} * {factor}: {got}, not {want}");
+        }
+    }
+    ensure_eq!(device.pipelines(), 1, "pipelines for four sizes and four numbers");
+    // Rows of another length are another view of the same structure.
+    for n in [8, 32, 100] {
+        let x = ramp(&device, n * n).await?.reshape([n, n]).map_err(show)?;
+        let row = ramp(&device, n).await?;
+        (&x - &row).map_err(show)?.read::<f32>().await.map_err(show)?;
+    }
+    ensure_eq!(device.pipelines(), 2, "pipelines after three broadcasts");
+    // A thousand steps on a small tensor, none of them folded away.
+    let mut y = ramp(&device, 16).await?;
+    for i in 0..1000 {
+        y = (&y + i).map_err(show)?;
+    }
+    let got = y.read::<f32>().await.map_err(show)?;
+    ensure_eq!(got[..2], [499_500.0, 499_501.0], "the sum of all steps");
+    let made = device.pipelines() - 2;
+    ensure!(made <= 2, "{made} pipelines for a chain of a thousand");
     count();
     Ok(())
 }

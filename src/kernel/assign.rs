@@ -1,0 +1,154 @@
+//! Writing into a part of a value that nobody else holds.
+
+use core::ops::Range;
+use std::sync::Arc;
+
+use super::{Held, Operand};
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::exec::{Bound, Job, Value};
+use crate::gpu::cause::DeviceCause;
+use crate::layout::Layout;
+use crate::shape::Shape;
+use crate::wgsl::params::{Elementwise, RANK_MAX};
+use crate::wgsl::{Form, Grid, Space, Target, View, Way, moves};
+
+/// A part of a dense value: a range of every axis.
+pub(crate) struct Part<'a> {
+    pub(crate) value: &'a Arc<Value>,
+    pub(crate) shape: &'a Shape,
+    pub(crate) ranges: &'a [Range<usize>],
+}
+
+impl Part<'_> {
+    fn place(&self) -> Result<Layout> {
+        Layout::dense(*self.shape).part(self.ranges)
+    }
+
+    /// Records writing `from`, a view of the part's shape whose memory shares no buffer with the
+    /// value's.
+    pub(crate) fn assign(&self, engine: &Engine, target: Target, from: &Operand) -> Result<()> {
+        if from.layout.shape().is_empty() {
+            return Ok(());
+        }
+        let source = Held::new(&from.value, from.layout, from.dtype)?;
+        if !source.is_in_one_segment() {
+            return self.halves(engine, target, from);
+        }
+        let whole = Held::new(self.value, Layout::dense(*self.shape), from.dtype)?;
+        if self.rows(engine, target, &source, from)? {
+            return Ok(());
+        }
+        self.quads(engine, target, &source, &whole, from)
+    }
+
+    /// One half after the other, along the longest axis, until each lies in one segment.
+    fn halves(&self, engine: &Engine, target: Target, from: &Operand) -> Result<()> {
+        let dims = from.layout.shape().dims();
+        let axis = (0..dims.len()).max_by_key(|&axis| dims[axis]).unwrap_or(0);
+        let middle = dims[axis] / 2;
+        for half in [0..middle, middle..dims[axis]] {
+            let layout = from.layout.slice(axis, half.clone(), 1)?;
+            let mut ranges = self.ranges.to_vec();
+            let begin = ranges[axis].start;
+            ranges[axis] = begin + half.start..begin + half.end;
+            let from = Operand { layout, ..from.clone() };
+            Part { ranges: &ranges, ..*self }.assign(engine, target, &from)?;
+        }
+        Ok(())
+    }
+
+    /// The part alone is walked, if its rows are whole quads of one segment.
+    fn rows(&self, engine: &Engine, target: Target, source: &Held, from: &Operand) -> Result<bool> {
+        let part = Held::new(self.value, self.place()?, from.dtype)?;
+        if !part.is_in_one_segment() || u32::try_from(from.layout.shape().elements()).is_err() {
+            return Ok(false);
+        }
+        let view = |held: &Held| {
+            let index = held.layout.span().start / held.segment;
+            let strides = held.layout.strides().iter().map(|&s| s as i64).collect();
+            let offset = small(held.layout.offset() - index * held.segment);
+            (View { offset, strides }, Bound::from(&held.pieces[index]))
+        };
+        let ((source, input), (sink, output)) = (view(source), view(&part));
+        let Some(space) = Space::of(part.layout.shape().dims(), &[source, sink]) else {
+            return Ok(false);
+        };
+        let into = match space.ways[1] {
+            // One element is walked as a part of a quad.
+            way @ (Way::Row | Way::Dense) if space.count().is_multiple_of(4) => way,
+            _ => return Ok(false),
+        };
+        let form = Form::moving(from.dtype.width());
+        let kernel = moves::assign_rows(form, space.ways[0], into, space.rank(), target);
+        let grid = Grid::of_elements(space.count(), target);
+        let params = Elementwise { grid, space: &space, base: 0, outputs: &[], scalars: &[] };
+        engine.dispatch(Job {
+            kernel: &kernel,
+            bindings: vec![input, output],
+            params: params.words(),
+            groups: grid.groups(),
+            output: Arc::downgrade(self.value),
+        })?;
+        Ok(true)
+    }
+
+    /// Every quad from the part's first element to its last is looked at.
+    fn quads(
+        &self,
+        engine: &Engine,
+        target: Target,
+        source: &Held,
+        whole: &Held,
+        from: &Operand,
+    ) -> Result<()> {
+        let elements = self.shape.elements();
+        if elements > 1 << 31 {
+            let (what, limit, unit) = ("a ragged part", "the largest index space", "elements");
+            let (requested, available) = (elements as u128, 1 << 31);
+            return Err(DeviceCause::TooLarge { what, requested, limit, available, unit }.into());
+        }
+        let index = from.layout.span().start / source.segment;
+        let strides: Vec<i64> = from.layout.strides().iter().map(|&s| s as i64).collect();
+        let begin = self.ranges.iter().zip(&strides).map(|(r, s)| r.start as i64 * s).sum::<i64>();
+        let first = (from.layout.offset() - index * source.segment) as i64 - begin;
+        // Two's complement wraps to the same address.
+        let view = View { offset: first as u32, strides };
+        let shape = self.shape.dims().iter().map(|&dim| small(dim)).collect();
+        let space = Space { shape, views: vec![view], ways: vec![Way::Any] };
+        let axes = || self.ranges.iter().rev();
+        let mut scalars = [[0; RANK_MAX], [1; RANK_MAX]].concat();
+        for (d, range) in axes().enumerate() {
+            scalars[d] = small(range.start);
+            scalars[RANK_MAX + d] = small(range.len());
+        }
+        let form = Form::moving(from.dtype.width());
+        let kernel = moves::assign_part(form, space.rank(), target);
+        let span = self.place()?.span();
+        for piece in span.start / whole.segment..=(span.end - 1) / whole.segment {
+            let segment = piece * whole.segment..(piece + 1) * whole.segment;
+            let window = span.start.max(segment.start) / 4 * 4..span.end.min(segment.end);
+            let grid = Grid::of_elements(small(window.len()), target);
+            let outputs = [small(window.start - segment.start)];
+            let base = small(window.start);
+            let params =
+                Elementwise { grid, space: &space, base, outputs: &outputs, scalars: &scalars };
+            engine.dispatch(Job {
+                kernel: &kernel,
+                bindings: vec![
+                    Bound::from(&source.pieces[index]),
+                    Bound::from(&whole.pieces[piece]),
+                ],
+                params: params.words(),
+                groups: grid.groups(),
+                output: Arc::downgrade(self.value),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// A number that has been checked to be below 2^32.
+fn small(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,119 @@
+//! New values for a tensor: in place where nobody else holds its memory.
+
+use core::ops::Range;
+use std::sync::Arc;
+
+use super::{Other, Tensor};
+use crate::error::Result;
+use crate::exec::Value;
+use crate::fuse::Node;
+use crate::kernel::{Operand, assign, reindex};
+use crate::layout::Layout;
+use crate::op::Refusal;
+use crate::shape::Shape;
+
+impl Tensor {
+    /// Takes on other values: those of a tensor, broadcast to this shape, or a number everywhere.
+    ///
+    /// A tensor is a value, so clones and views made before keep what they had. If there are none,
+    /// and the new values are computed from the old ones, they take their place in memory:
+    ///
+    /// ```no_run
+    /// # fn f(mut weights: wharf::Tensor, gradient: wharf::Tensor) -> wharf::Result<()> {
+    /// let step = (&gradient * 0.01)?;
+    /// weights.assign((&weights - &step)?)?;
+    /// # Ok(()) }
+    /// ```
+    pub fn assign(&mut self, values: impl Into<Other>) -> Result<()> {
+        let shape = *self.shape();
+        let values = self.source(values.into(), &shape).map_err(|e| e.during("assign"))?;
+        // This handle no longer holds on to the old values.
+        *self = values;
+        self.realise().map(drop)
+    }
+
+    /// Writes into the elements `range` of one axis.
+    ///
+    /// In place if nobody else holds the memory; otherwise it is copied first, and clones and views
+    /// made before keep what they had. If the driver fails on the way, reading tells.
+    ///
+    /// ```no_run
+    /// # fn f(mut cache: wharf::Tensor, keys: wharf::Tensor, at: usize) -> wharf::Result<()> {
+    /// cache.assign_slice(1, at..at + 1, &keys)?; // [heads, positions, width]
+    /// # Ok(()) }
+    /// ```
+    pub fn assign_slice(
+        &mut self,
+        axis: usize,
+        range: Range<usize>,
+        values: impl Into<Other>,
+    ) -> Result<()> {
+        let done = self.write_part(axis, range, values.into());
+        done.map_err(|error| error.during("assign_slice"))
+    }
+
+    fn write_part(&mut self, axis: usize, range: Range<usize>, values: Other) -> Result<()> {
+        let shape = *self.shape();
+        let place = Layout::dense(shape).slice(axis, range.clone(), 1)?;
+        let mut ranges: Vec<Range<usize>> = shape.dims().iter().map(|&dim| 0..dim).collect();
+        ranges[axis] = range;
+        let values = self.source(values, place.shape())?;
+        if place.shape().is_empty() {
+            return Ok(());
+        }
+        let from = Operand { value: values.realise()?, layout: values.layout, dtype: self.dtype };
+        drop(values);
+        let value = self.own()?;
+        let (engine, target) = (&self.device.engine, self.device.target());
+        // A dispatch must not read and write one buffer.
+        let from = if from.value.shares_buffers(&value) {
+            let value = reindex::copied(engine, target, &from, &value.buffer_ids())?;
+            Operand { value, layout: Layout::dense(*place.shape()), dtype: self.dtype }
+        } else {
+            from
+        };
+        let done = assign::Part { value: &value, shape: &shape, ranges: &ranges }
+            .assign(engine, target, &from);
+        value.inherit([&*from.value]);
+        if let Err(error) = &done {
+            value.poison(error.clone());
+        }
+        done
+    }
+
+    /// The values to take on, as a view of this dtype and of the shape that is to be filled.
+    fn source(&self, values: Other, shape: &Shape) -> Result<Self> {
+        let tensor = match values {
+            Other::Scalar(scalar) => self.device.full(Shape::SCALAR, self.dtype, scalar)?,
+            Other::Tensor(tensor) => tensor,
+        };
+        self.device.engine.same_device(&tensor.device.engine)?;
+        let (left, right) = (self.dtype, tensor.dtype);
+        if left != right {
+            return Err(Refusal::Mixed { doing: "assign", left, right }.into());
+        }
+        tensor.broadcast_to(*shape)
+    }
+
+    /// Memory of its own, dense and shared with nobody: what it has, or a copy.
+    fn own(&mut self) -> Result<Arc<Value>> {
+        let (shape, dtype) = (*self.shape(), self.dtype);
+        let old = self.realise()?;
+        // The node and this function.
+        let alone = Arc::strong_count(&self.node) == 1
+            && Arc::strong_count(&old) == 2
+            && old.is_sole_owner()
+            && self.layout == Layout::dense(self.node.shape);
+        let value = if alone {
+            old.replaced()
+        } else {
+            let (engine, target) = (&self.device.engine, self.device.target());
+            let from = Operand { value: Arc::clone(&old), layout: self.layout, dtype };
+            reindex::copied(engine, target, &from, &[])?
+        };
+        value.inherit([&*old]);
+        self.layout = Layout::dense(shape);
+        self.node = Node::leaf(Arc::clone(&value), shape, dtype);
+        Ok(value)
+    }
+}

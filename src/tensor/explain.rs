@@ -1,0 +1,46 @@
+//! What would run to compute a tensor, without running it.
+
+use super::Tensor;
+use crate::engine::sketch::Explanation;
+use crate::error::Result;
+use crate::fuse::{Context, Sketched};
+use crate::kernel::{Operand, reindex};
+
+impl Tensor {
+    /// The kernels that reading this tensor would run: names, dispatches, bytes, why each was
+    /// chosen, and their WGSL. Nothing is computed, and nothing is decided by asking.
+    ///
+    /// ```no_run
+    /// # fn f(a: wharf::Tensor, b: wharf::Tensor) -> wharf::Result<()> {
+    /// let hidden = (a * &b)?.gelu()?;
+    /// println!("{}", hidden.explain());
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn explain(&self) -> Explanation {
+        self.explained().unwrap_or_else(|error| Explanation {
+            kernels: Vec::new(),
+            bytes_allocated: 0,
+            error: Some(error),
+        })
+    }
+
+    fn explained(&self) -> Result<Explanation> {
+        let paper = self.device.engine.on_paper()?;
+        let (target, sketched) = (self.device.target(), Sketched::default());
+        let context = Context { engine: &paper, target, sketched: Some(&sketched) };
+        let error = self.sketch(context).err();
+        Ok(paper.sketch.map_or_else(Explanation::default, |sketch| sketch.explanation(error)))
+    }
+
+    fn sketch(&self, context: Context<'_>) -> Result<()> {
+        let value = self.node.realise(context)?;
+        value.check()?;
+        if !self.layout.is_dense() && !self.shape().is_empty() {
+            let from = Operand { value, layout: self.layout, dtype: self.dtype };
+            context.engine.remark(|| "a row-major copy of a view, for reading".into());
+            reindex::contiguous(context.engine, context.target, &from)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,207 @@
+//! Assignment: random parts of every width against a model on the host, who keeps what they had,
+//! and that memory is used in place.
+
+use wharf::{Adapter, DType, Device, ErrorKind, Layout, Shape, Target, Tensor};
+
+use super::pair::{Pair, bits_of, carries, count, difference};
+use super::probe::Random;
+use super::views::{TARGETS, probe_bits};
+use crate::ctx::{
+    Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, ensure, ensure_eq, matters, show,
+};
+
+/// One dtype of each width.
+const WIDTHS: [DType; 4] = [DType::U8, DType::F16, DType::F32, DType::I64];
+
+/// Whole quads in rows, ragged rows, one row, rows shorter than a quad, nothing at all, and
+/// several segments of a device with small bindings.
+const SHAPES: [&[usize]; 7] =
+    [&[4, 6, 16], &[3, 5, 7], &[37], &[9, 3], &[0, 4], &[2, 3, 1, 2, 5, 4], &[61, 4099]];
+
+pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
+    let mut cases = vec![
+        case!("assign::others_keep_what_they_had", |ctx| others(ctx)),
+        case!("assign::a_cache_is_written_in_place", |ctx| cache(ctx)),
+        case!("assign::a_step_is_taken_in_place", |ctx| step(ctx)),
+        case!("assign::a_part_of_itself", |ctx| itself(ctx)),
+        case!("assign::refusals_lose_nothing", |ctx| refusals(ctx)),
+    ];
+    // Moves know neither dtypes nor features: only segments make a difference.
+    let segments = |d: &&Downgrade| ["native", "small_bindings"].contains(&d.name);
+    for &downgrade in DOWNGRADES.iter().filter(segments).filter(|d| matters(adapter, **d)) {
+        for dtype in WIDTHS {
+            let name = format!("assign::parts::{dtype}::{}", downgrade.name);
+            cases.push(case!(name, |ctx| parts(ctx, downgrade, dtype)));
+        }
+    }
+    cases
+}
+
+async fn parts(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
+    let device = ctx.device(downgrade).await?;
+    if !carries(&device, dtype) {
+        return Ok(());
+    }
+    let mut random = Random::new(dtype.width() as u64);
+    for dims in SHAPES {
+        for round in 0..3 {
+            let device = device.with_target(TARGETS[round % 2]);
+            part(&device, dtype, dims, &mut random).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a random view into a random part.
+async fn part(device: &Device, dtype: DType, dims: &[usize], random: &mut Random) -> Outcome {
+    let shape = Shape::new(dims).map_err(show)?;
+    let into = Pair::new(device, dtype, probe_bits(dtype, shape.elements(), 1).await, dims).await?;
+    let axis = random.below(dims.len());
+    let start = random.below(dims[axis] + 1);
+    // Some begin at quads.
+    let start = if random.below(2) == 0 { start / 4 * 4 } else { start };
+    let range = start..start + random.below(dims[axis] - start + 1);
+    let place = Layout::dense(shape).slice(axis, range.clone(), 1).map_err(show)?;
+    // What is written: as it is, transposed, or one row broadcast.
+    let part = place.shape().dims().to_vec();
+    let mut source = part.clone();
+    let turned = random.below(3);
+    match turned {
+        1 => source.reverse(),
+        2 if !source.is_empty() => source[0] = 1,
+        _ => {}
+    }
+    let elements = source.iter().product();
+    let bits = probe_bits(dtype, elements, 2).await;
+    let from = Pair::new(device, dtype, bits, &source).await?;
+    let axes: Vec<usize> = (0..source.len()).rev().collect();
+    let (values, layout) = if turned == 1 {
+        let layout = from.layout.permute(&axes).map_err(show)?;
+        (from.tensor.permute(&axes).map_err(show)?, layout)
+    } else {
+        (from.tensor.clone(), from.layout.broadcast_to(&part[..]).map_err(show)?)
+    };
+    let mut want = into.bits.to_vec();
+    for (to, at) in place.places().zip(layout.places()) {
+        want[to] = from.bits[at];
+    }
+    let mut tensor = into.tensor;
+    tensor.assign_slice(axis, range.clone(), values).map_err(show)?;
+    count();
+    match difference(dtype, &bits_of(&tensor).await?, &want) {
+        Some(text) => {
+            Err(format!("{dims:?}, axis {axis}, {range:?} from {source:?} ({turned}): {text}"))
+        }
+        None => Ok(()),
+    }
+}
+
+async fn ramp(device: &Device, n: usize) -> Result<Tensor, String> {
+    let data: Vec<f32> = (0..n).map(|i| i as f32).collect();
+    device.upload(&data, [n]).map(|(tensor, _)| tensor).map_err(show)
+}
+
+async fn others(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let mut x = ramp(&device, 8).await?;
+    let (clone, view) = (x.clone(), x.slice(0, 2..6).map_err(show)?);
+    let sum = (&x + 1.0).map_err(show)?;
+    x.assign_slice(0, 0..3, 9.0).map_err(show)?;
+    let read = async |t: &Tensor| t.read::<f32>().await.map_err(show);
+    ensure_eq!(read(&x).await?, [9.0, 9.0, 9.0, 3.0, 4.0, 5.0, 6.0, 7.0], "the new");
+    ensure_eq!(read(&clone).await?, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0], "the clone");
+    ensure_eq!(read(&view).await?, [2.0, 3.0, 4.0, 5.0], "the view");
+    ensure_eq!(read(&sum).await?, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], "the sum");
+    x.assign(2.5).map_err(show)?;
+    ensure_eq!(read(&x).await?, [2.5; 8], "a number");
+    x.assign((&clone * 2.0).map_err(show)?).map_err(show)?;
+    ensure_eq!(read(&x).await?[7], 14.0, "a tensor");
+    count();
+    Ok(())
+}
+
+/// The largest amount of live memory while `work` ran, beyond what there was before.
+fn growth(device: &Device, work: impl FnOnce() -> Outcome) -> Result<u64, String> {
+    let before = device.memory().bytes_live;
+    work()?;
+    Ok(device.memory().bytes_live_peak - before)
+}
+
+async fn cache(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let (heads, length, width) = (8, 256, 64);
+    let mut cache = device.zeros([heads, length, width], DType::F32).map_err(show)?;
+    let keys: Vec<f32> = (0..heads * width).map(|i| i as f32).collect();
+    let (keys, _) = device.upload(&keys, [heads, 1, width]).map_err(show)?;
+    let grown = growth(&device, || {
+        (0..length)
+            .step_by(5)
+            .try_for_each(|at| cache.assign_slice(1, at..at + 1, &keys).map_err(show))
+    })?;
+    let bytes = (heads * length * width * 4) as u64;
+    ensure!(grown < bytes / 2, "a cache of {bytes} bytes grew by {grown}");
+    let got = cache.read::<f32>().await.map_err(show)?;
+    for (i, got) in got.into_iter().enumerate() {
+        let (head, at, w) = (i / (length * width), i / width % length, i % width);
+        let want = if at % 5 == 0 { (head * width + w) as f32 } else { 0.0 };
+        ensure_eq!(got, want, "head {head}, position {at}, {w}");
+    }
+    count();
+    Ok(())
+}
+
+async fn step(ctx: &Ctx) -> Outcome {
+    for target in [Target::Cpu64, Target::Gpu] {
+        let device = ctx.fresh(DOWNGRADES[0]).await?.with_target(target);
+        let n = 1 << 20;
+        let mut weights = ramp(&device, n).await?;
+        let (gradient, _) = device.upload(&vec![1.0f32; n], [n]).map_err(show)?;
+        let grown = growth(&device, || {
+            (0..10).try_for_each(|_| {
+                let next = (&weights - &(&gradient * 2.0).map_err(show)?).map_err(show)?;
+                weights.assign(next).map_err(show)
+            })
+        })?;
+        ensure!(grown < 1 << 20, "ten steps took {grown} bytes more");
+        let got = weights.read::<f32>().await.map_err(show)?;
+        let want: Vec<f32> = (0..n).map(|i| i as f32 - 20.0).collect();
+        ensure!(got == want, "the weights after ten steps on {target:?}");
+        count();
+    }
+    Ok(())
+}
+
+async fn itself(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let mut x = ramp(&device, 12).await?;
+    let back = x.slice(0, 0..6).map_err(show)?.flip(0).map_err(show)?;
+    x.assign_slice(0, 6..12, &back).map_err(show)?;
+    drop(back);
+    let got = x.read::<f32>().await.map_err(show)?;
+    ensure_eq!(got, [0., 1., 2., 3., 4., 5., 5., 4., 3., 2., 1., 0.], "mirrored");
+    count();
+    Ok(())
+}
+
+async fn refusals(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let mut x = ramp(&device, 6).await?.reshape([2, 3]).map_err(show)?;
+    let (n, _) = device.upload(&[1i32], [1]).map_err(show)?;
+    let (y, _) = device.upload(&[1.0f32; 4], [4]).map_err(show)?;
+    let refused = [
+        (x.assign(&n), ErrorKind::DType, "assign: dtypes differ: f32 and i32"),
+        (x.assign(&y), ErrorKind::Shape, "[4] does not broadcast to [2, 3]"),
+        (x.assign_slice(1, 0..2, &y), ErrorKind::Shape, "[4] does not broadcast to [2, 2]"),
+        (x.assign_slice(0, 1..3, 1.0), ErrorKind::Shape, "1..3"),
+        (x.assign_slice(2, 0..1, 1.0), ErrorKind::Shape, "axis 2"),
+        (x.assign_slice(0, 0..1, 1e300), ErrorKind::DType, "is not a value of f32"),
+    ];
+    for (result, kind, text) in refused {
+        let error = result.err().ok_or(text)?;
+        ensure_eq!(error.kind(), kind, "{error}");
+        ensure!(error.to_string().contains(text), "{error} does not say {text}");
+    }
+    ensure_eq!(x.read::<f32>().await.map_err(show)?, [0., 1., 2., 3., 4., 5.], "what it had");
+    count();
+    Ok(())
+}
