@@ -38,7 +38,6 @@ pub(crate) enum What {
     Apply(Op),
     Cast(DType),
     /// A kernel of its own; its arguments are views.
-    #[allow(dead_code, reason = "the first cores are about to land")]
     Core(Arc<dyn Core>),
 }
 

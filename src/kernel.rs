@@ -23,10 +23,10 @@ use crate::wgsl::{Assembled, Target, Way};
 pub(crate) mod assign;
 pub(crate) mod cause;
 pub(crate) mod checked;
-#[allow(dead_code, reason = "the first cores are about to land")]
 pub(crate) mod core;
 pub(crate) mod elementwise;
 pub(crate) mod fill;
+pub(crate) mod reduce;
 pub(crate) mod reindex;
 mod window;
 

@@ -11,10 +11,12 @@
 use core::fmt;
 
 mod bound;
+mod reduction;
 mod table;
 mod value;
 
 pub use bound::{Bound, contract_table};
+pub use reduction::{Reduction, reduction_table};
 pub(crate) use value::wrapped;
 pub use value::{Exact, Value};
 

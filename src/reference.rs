@@ -10,10 +10,12 @@ use crate::dtype::{Class, DType};
 use crate::op::Op;
 
 mod apply;
+mod reduce;
 mod special;
 
 pub use crate::op::{Exact, Value};
 pub use apply::{apply, cast, keeps};
+pub use reduce::reduce;
 
 /// The lowest and the highest integer of a dtype.
 #[must_use]

@@ -8,7 +8,10 @@ use core::fmt;
 
 use crate::error::{Error, Result};
 
+mod axes;
 pub(crate) mod cause;
+
+pub use axes::Axes;
 
 use cause::ShapeCause;
 

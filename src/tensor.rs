@@ -25,6 +25,7 @@ mod moves;
 mod number;
 mod ops;
 mod reads;
+mod reduce;
 mod upload;
 mod views;
 

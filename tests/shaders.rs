@@ -176,6 +176,53 @@ fn heads_and_tails_are_functions_of_a_core() {
     }
 }
 
+/// Every pass of every reduction, on heads and tails that are just a view.
+#[test]
+fn every_reduction_is_valid() {
+    use wharf::op::Kind;
+    use wharf::wgsl::reduce::{Fold, Pass, Reduce};
+    let dtype = |kind: Kind| DType::ALL.into_iter().find(|d| d.name() == kind.name());
+    let itself = |kind| Expr {
+        inputs: vec![dtype(kind).expect("a kind is a dtype")],
+        nodes: vec![Node::Input(0)],
+        outputs: vec![0],
+        ..Expr::default()
+    };
+    for kernel in ["reduce_rows", "reduce_group", "reduce_columns"] {
+        for kind in Kind::ALL.into_iter().filter(|&kind| kind != Kind::Bool) {
+            for fold in [Fold::Sum, Fold::Prod, Fold::Max, Fold::Min] {
+                for bits in 0..16 {
+                    let [index, from_parts, to_parts, elements] =
+                        [1, 2, 4, 8].map(|b| bits & b > 0);
+                    if index && matches!(fold, Fold::Sum | Fold::Prod) {
+                        continue;
+                    }
+                    let how = Reduce { fold, kind, index };
+                    let columns = kernel == "reduce_columns";
+                    let reads_elements = columns && elements;
+                    let stores_elements = !columns || elements;
+                    let pass = Pass { from_parts, to_parts, reads_elements, stores_elements };
+                    let head = itself(if from_parts { how.held() } else { kind });
+                    let tail = itself(if to_parts { how.held() } else { how.result() });
+                    let way = if reads_elements { Way::Each } else { Way::Dense };
+                    let core = core::Core {
+                        entry: catalog::find(kernel).expect("in the catalog"),
+                        heads: &[core::Part { expr: &head, ways: &[way] }],
+                        tail: core::Part { expr: &tail, ways: &[] },
+                        by_element: stores_elements,
+                        regions: &[("state", &how.state(pass))],
+                        constants: &[],
+                        f16_native: false,
+                        rank: 0,
+                        target: Target::Cpu,
+                    };
+                    check(&core.assemble().expect("a view has a dtype"));
+                }
+            }
+        }
+    }
+}
+
 /// Valid as declared; invalid without any one of the capabilities it declares; translated without
 /// error.
 fn check(kernel: &Assembled) {

@@ -152,6 +152,7 @@ impl Tail {
     }
 
     /// The tail of a part of the result.
+    #[allow(dead_code, reason = "for cores that compute their result in parts")]
     pub(crate) fn slice(&self, axis: usize, range: Range<usize>) -> Result<Self> {
         let view = |layout: &Layout| layout.slice(axis, range.clone(), 1);
         let shape = *view(&Layout::dense(self.shape))?.shape();
@@ -248,6 +249,12 @@ impl<'a> Reach<'a> {
     /// Whether it needs an index space: a kernel has room for one.
     pub(crate) fn is_strided(&self) -> bool {
         !self.strides.is_empty()
+    }
+
+    /// Loop trips that finding the elements of one quad takes.
+    pub(crate) fn trips(&self) -> u32 {
+        let trips = self.strides.len() * self.space.len().saturating_sub(1);
+        u32::try_from(trips).unwrap_or(u32::MAX)
     }
 
     /// The buffers it reads: a result must lie in none of them.

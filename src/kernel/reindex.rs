@@ -72,10 +72,21 @@ fn transposed(engine: &Engine, target: Target, from: &Operand) -> Result<Option<
 /// A dense copy of a view that spans several segments: one pass per source segment, each of which
 /// writes the elements that lie in it and leaves the others as they are.
 pub(super) fn gather(engine: &Engine, target: Target, from: &Operand) -> Result<Arc<Value>> {
+    gather_apart(engine, target, from, &[])
+}
+
+/// The same, in none of the buffers in `avoid`.
+pub(super) fn gather_apart(
+    engine: &Engine,
+    target: Target,
+    from: &Operand,
+    avoid: &[u64],
+) -> Result<Arc<Value>> {
     let source = Held::new(&from.value, from.layout, from.dtype)?;
     let (shape, form) = (from.layout.shape(), Form::moving(from.dtype.width()));
     let bytes = Engine::bytes_of(shape, from.dtype)?;
-    let value = Value::new(engine.allocate(bytes, &source.ids().collect::<Vec<_>>())?);
+    let avoid: Vec<u64> = source.ids().chain(avoid.iter().copied()).collect();
+    let value = Value::new(engine.allocate(bytes, &avoid)?);
     let output = Held::new(&value, Layout::dense(*shape), from.dtype)?;
     let make = |_: &[Way], rank, target| Ok(moves::gather_part(form, rank, target));
     let span = from.layout.span();

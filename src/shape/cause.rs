@@ -26,6 +26,7 @@ pub(crate) enum ShapeCause {
     Window { axis: usize, size: usize, step: usize, dim: usize },
     Same { what: &'static str, left: Shape, right: Shape },
     NotOne { shape: Shape },
+    Repeated { axis: usize, axes: Vec<usize> },
 }
 
 impl fmt::Display for ShapeCause {
@@ -89,6 +90,7 @@ impl fmt::Display for ShapeCause {
             Self::NotOne { shape } => {
                 write!(f, "{shape} has {} elements, not 1", shape.elements())
             }
+            Self::Repeated { axis, axes } => write!(f, "axis {axis} occurs twice in {axes:?}"),
         }
     }
 }
@@ -136,7 +138,8 @@ impl Cause for ShapeCause {
             | Self::Squeeze { .. }
             | Self::Strides { .. }
             | Self::Window { .. }
-            | Self::Same { .. } => return None,
+            | Self::Same { .. }
+            | Self::Repeated { .. } => return None,
         };
         Some(help)
     }

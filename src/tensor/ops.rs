@@ -51,7 +51,7 @@ impl Cause for Refusal {
 }
 
 /// The axes of a view from the largest stride to the smallest: the order in which memory is walked.
-fn memory_order(layout: &Layout) -> Vec<usize> {
+pub(super) fn memory_order(layout: &Layout) -> Vec<usize> {
     let mut axes: Vec<usize> = (0..layout.shape().rank()).collect();
     axes.sort_by_key(|&axis| core::cmp::Reverse(layout.strides()[axis].unsigned_abs()));
     axes
@@ -68,7 +68,7 @@ fn stored_order(shape: &Shape, layouts: &[Layout]) -> Vec<usize> {
     leader.map_or_else(|| (0..shape.rank()).collect(), memory_order)
 }
 
-fn inverse(axes: &[usize]) -> Vec<usize> {
+pub(super) fn inverse(axes: &[usize]) -> Vec<usize> {
     let mut inverse = vec![0; axes.len()];
     for (i, &axis) in axes.iter().enumerate() {
         inverse[axis] = i;

@@ -118,6 +118,8 @@ const FRAGMENTS: &[Source] = &[
     source!("op/int.wgsl"),
     source!("op/int64.wgsl"),
     source!("op/log.wgsl"),
+    source!("op/order.wgsl"),
+    source!("op/order64.wgsl"),
     source!("op/pow.wgsl"),
     source!("op/round.wgsl"),
     source!("op/trig.wgsl"),
@@ -126,6 +128,8 @@ const FRAGMENTS: &[Source] = &[
 /// Trips of the strided index loop: ranks up to 8, the outermost dimension free.
 const INDEX_TRIPS: u32 = super::params::RANK_MAX as u32 - 1;
 const TRIPS: u32 = super::params::TRIPS_MAX;
+/// What the plans of reducing kernels keep below, by the size of what one invocation takes.
+pub const CORE_TRIPS: u32 = 60_000;
 
 /// Every fused expression and `reindex` are this kernel: [`expr`](super::expr) and
 /// [`moves::reindex`](super::moves::reindex) write its regions.
@@ -159,6 +163,27 @@ pub const CATALOG: &[Entry] = &[
         variants: &[&[Form::W32]],
         outputs: 1,
         trips_max: TRIPS,
+    },
+    Entry {
+        name: "reduce_rows",
+        source: source!("reduce_rows.wgsl"),
+        variants: &[],
+        outputs: 1,
+        trips_max: CORE_TRIPS,
+    },
+    Entry {
+        name: "reduce_group",
+        source: source!("reduce_group.wgsl"),
+        variants: &[],
+        outputs: 1,
+        trips_max: CORE_TRIPS,
+    },
+    Entry {
+        name: "reduce_columns",
+        source: source!("reduce_columns.wgsl"),
+        variants: &[],
+        outputs: 1,
+        trips_max: CORE_TRIPS,
     },
 ];
 

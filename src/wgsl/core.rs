@@ -70,8 +70,15 @@ impl Core<'_> {
         let mut regions =
             vec![("params", &*params), ("bindings", &*bindings), ("functions", &*functions)];
         regions.extend_from_slice(self.regions);
-        let (needs, shape) = (needs.union(function.needs), (self.rank, self.target));
+        // What a region computes in beyond its operands stands in its text.
+        let wide = self.regions.iter().any(|(_, text)| text.contains("i64"));
+        let wide = if wide { Needs::INT64 } else { Needs::NONE };
+        let (needs, shape) = (needs.union(function.needs).union(wide), (self.rank, self.target));
         let mut kernel = build(self.entry, &slots, &regions, needs, shape);
+        // A kernel with workgroup memory cannot have a constant of that name.
+        if !kernel.wgsl.contains("override workgroup") {
+            kernel.constants.retain(|(name, _)| *name != "workgroup");
+        }
         for &(name, value) in self.constants {
             kernel.constants.retain(|(known, _)| *known != name);
             kernel.constants.push((name, value));

@@ -104,7 +104,8 @@ const fn at_least_one(a: u32) -> u32 {
 }
 
 /// Folds a group count over two dimensions, wasting less than one row.
-const fn fold(groups: u32) -> [u32; 3] {
+#[must_use]
+pub const fn fold(groups: u32) -> [u32; 3] {
     let rows = at_least_one(groups.div_ceil(GROUPS_MAX));
     [groups.div_ceil(rows), rows, 1]
 }

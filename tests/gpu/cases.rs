@@ -12,6 +12,7 @@ mod moves;
 pub(crate) mod pair;
 mod probe;
 mod reads;
+mod reduce;
 mod sets;
 mod views;
 
@@ -34,5 +35,6 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(faults::cases(adapter));
     cases.extend(elementwise::cases(adapter));
     cases.extend(graphs::cases(adapter));
+    cases.extend(reduce::cases(adapter));
     cases
 }

@@ -1,0 +1,114 @@
+// Reduce columns: of a dense space [outer, length, columns] the middle is reduced, by column.
+//
+// The unit is a quad of columns, or one column where these are not whole quads. An invocation takes
+// up to four units, `step` apart, and one of `chunks` parts of the length; what it yields has the
+// space [outer, chunks, columns]. Sums are added up in blocks of 64. Trips: 1 per row and 64.
+override workgroup: u32 = 64u;
+
+struct Job {
+    space: vec4<u32>, // invocations, units per row, length, chunks
+    chunk: vec4<u32>, // rows of each chunk, first unit, first row's index, first output unit
+    lanes: vec4<u32>, // invocations per row, lead, step
+}
+
+// region params
+struct Params {
+    job: Job,
+}
+@group(1) @binding(0) var<uniform> p: Params;
+// end params
+
+// region bindings
+@group(0) @binding(0) var<storage, read> in_0: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read_write> out_0: array<vec4<f32>>;
+// end bindings
+
+// region functions
+fn head_0(q: u32) -> vec4<f32> {
+    return in_0[q];
+}
+
+fn finish(q: u32, x0: vec4<f32>) {
+    out_0[q] = x0;
+}
+// end functions
+
+// region state
+alias State = vec4<f32>;
+
+fn start() -> State {
+    return vec4<f32>(0.0);
+}
+
+fn take(s: State, q: u32, e: vec4<u32>) -> State {
+    return s + head_0(q);
+}
+
+fn merge(a: State, b: State) -> State {
+    return a + b;
+}
+
+fn put(at: u32, s: State) {
+    finish(at, s);
+}
+// end state
+
+@compute @workgroup_size(workgroup)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let linear = group.x + groups.x * (group.y + groups.y * group.z);
+    let i = linear * workgroup + lane;
+    if i >= p.job.space.x {
+        return;
+    }
+    let units = p.job.space.y;
+    let part = i / p.job.lanes.x; // outer, then chunk
+    let outer = part / p.job.space.w;
+    let begin = (part - outer * p.job.space.w) * p.job.chunk.x;
+    let to = min(begin + p.job.chunk.x, p.job.space.z);
+    // Units past the last are the last again, and not put.
+    let first = (i - part * p.job.lanes.x) * p.job.lanes.y;
+    let unit = vec4<u32>(first) + p.job.lanes.z * vec4<u32>(0u, 1u, 2u, 3u);
+    let column = min(unit, vec4<u32>(units - 1u)) + p.job.chunk.y;
+    var a = start();
+    var b = start();
+    var c = start();
+    var d = start();
+    var r = begin;
+    while r < to {
+        let block = min(r + 64u, to);
+        var s = start();
+        var t = start();
+        var u = start();
+        var v = start();
+        while r < block {
+            let q = column + (outer * p.job.space.z + r) * units;
+            let e = vec4<u32>(r + p.job.chunk.z);
+            s = take(s, q.x, e);
+            t = take(t, q.y, e);
+            u = take(u, q.z, e);
+            v = take(v, q.w, e);
+            r += 1u;
+        }
+        a = merge(a, s);
+        b = merge(b, t);
+        c = merge(c, u);
+        d = merge(d, v);
+    }
+    let at = vec4<u32>(p.job.chunk.w + part * units) + unit;
+    if unit.x < units {
+        put(at.x, a);
+    }
+    if unit.y < units {
+        put(at.y, b);
+    }
+    if unit.z < units {
+        put(at.z, c);
+    }
+    if unit.w < units {
+        put(at.w, d);
+    }
+}

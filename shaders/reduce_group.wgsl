@@ -1,0 +1,92 @@
+// Reduce rows by groups: as reduce_rows, but a whole workgroup takes a chunk of a row.
+//
+// Neighbouring lanes take neighbouring quads; a tree in workgroup memory puts the lanes together.
+// Every lane loops as often as the first, over quads that may not be there: barriers want all of
+// them. Trips: quads / lanes + log2 lanes.
+override lanes: u32 = 256u;
+
+struct Job {
+    rows: vec4<u32>,  // rows, the first one's first element, elements from row to row, of a row
+    chunk: vec4<u32>, // chunks per row, quads of each, index of a row's first element, first output
+}
+
+// region params
+struct Params {
+    job: Job,
+}
+@group(1) @binding(0) var<uniform> p: Params;
+// end params
+
+// region bindings
+@group(0) @binding(0) var<storage, read> in_0: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read_write> out_0: array<f32>;
+// end bindings
+
+// region functions
+fn head_0(q: u32) -> vec4<f32> {
+    return in_0[q];
+}
+
+fn finish(q: u32, x0: vec4<f32>) {
+    out_0[q] = x0.x;
+}
+// end functions
+
+// region state
+alias State = vec4<f32>;
+
+fn start() -> State {
+    return vec4<f32>(0.0);
+}
+
+fn take_some(s: State, q: u32, e: vec4<u32>, inside: vec4<bool>) -> State {
+    return s + select(vec4<f32>(0.0), head_0(q), inside);
+}
+
+fn merge(a: State, b: State) -> State {
+    return a + b;
+}
+
+fn turn_state(s: State, by: u32) -> State {
+    return select(s.yxwz, s.zwxy, by == 2u);
+}
+
+fn put(at: u32, s: State) {
+    finish(at, s);
+}
+// end state
+
+var<workgroup> sh_state: array<State, lanes>;
+
+@compute @workgroup_size(lanes)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let i = group.x + groups.x * (group.y + groups.y * group.z);
+    let row = i / p.job.chunk.x;
+    let first = p.job.rows.y + row * p.job.rows.z;
+    let end = first + p.job.rows.w;
+    let begin = (first >> 2u) + (i - row * p.job.chunk.x) * p.job.chunk.y;
+    let to = min(begin + p.job.chunk.y, (end + 3u) >> 2u);
+    var all = start();
+    for (var q = begin + lane; q < to; q += lanes) {
+        let e = vec4<u32>(4u * q) + vec4<u32>(0u, 1u, 2u, 3u);
+        let inside = (e >= vec4<u32>(first)) & (e < vec4<u32>(end));
+        all = take_some(all, q, e - vec4<u32>(first - p.job.chunk.z), inside);
+    }
+    sh_state[lane] = all;
+    for (var reach = lanes / 2u; reach > 0u; reach /= 2u) {
+        workgroupBarrier();
+        if lane < reach {
+            sh_state[lane] = merge(sh_state[lane], sh_state[lane + reach]);
+        }
+    }
+    // Groups past the last row are what a folded grid has too many.
+    if lane == 0u && row < p.job.rows.x {
+        let s = sh_state[0];
+        let half = merge(s, turn_state(s, 2u));
+        put(p.job.chunk.w + i, merge(half, turn_state(half, 1u)));
+    }
+}

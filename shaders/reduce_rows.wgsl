@@ -1,0 +1,120 @@
+// Reduce rows: each row of a dense space of rows becomes one element, or one per chunk of it.
+//
+// An invocation takes one chunk of one row, `quads` long. A row begins and ends anywhere, so its
+// first and last quad may belong to its neighbours too: of those it takes its own elements only.
+// What lies between are whole quads, eight at a time, added up in blocks: no term goes through more
+// than some 80 roundings here. Trips: quads / 8 + quads / 256 + 8.
+override workgroup: u32 = 64u;
+
+struct Job {
+    rows: vec4<u32>,  // rows, the first one's first element, elements from row to row, of a row
+    chunk: vec4<u32>, // chunks per row, quads of each, index of a row's first element, first output
+}
+
+// region params
+struct Params {
+    job: Job,
+}
+@group(1) @binding(0) var<uniform> p: Params;
+// end params
+
+// region bindings
+@group(0) @binding(0) var<storage, read> in_0: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read_write> out_0: array<f32>;
+// end bindings
+
+// region functions
+fn head_0(q: u32) -> vec4<f32> {
+    return in_0[q];
+}
+
+fn finish(q: u32, x0: vec4<f32>) {
+    out_0[q] = x0.x;
+}
+// end functions
+
+// region state
+alias State = vec4<f32>;
+
+fn start() -> State {
+    return vec4<f32>(0.0);
+}
+
+fn take(s: State, q: u32, e: vec4<u32>) -> State {
+    return s + head_0(q);
+}
+
+fn take_some(s: State, q: u32, e: vec4<u32>, inside: vec4<bool>) -> State {
+    return s + select(vec4<f32>(0.0), head_0(q), inside);
+}
+
+fn merge(a: State, b: State) -> State {
+    return a + b;
+}
+
+fn turn_state(s: State, by: u32) -> State {
+    return select(s.yxwz, s.zwxy, by == 2u);
+}
+
+fn put(at: u32, s: State) {
+    finish(at, s);
+}
+// end state
+
+const LANES = vec4<u32>(0u, 1u, 2u, 3u);
+
+@compute @workgroup_size(workgroup)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let linear = group.x + groups.x * (group.y + groups.y * group.z);
+    let i = linear * workgroup + lane;
+    let row = i / p.job.chunk.x;
+    if row >= p.job.rows.x {
+        return;
+    }
+    let first = p.job.rows.y + row * p.job.rows.z;
+    let end = first + p.job.rows.w;
+    let begin = (first >> 2u) + (i - row * p.job.chunk.x) * p.job.chunk.y;
+    let to = min(begin + p.job.chunk.y, (end + 3u) >> 2u);
+    // An element's place in its row is its place here less this.
+    let zero = vec4<u32>(first - p.job.chunk.z) - LANES;
+    var all = start();
+    let whole_begin = max(begin, (first + 3u) >> 2u);
+    let whole_to = min(to, end >> 2u);
+    if begin < min(whole_begin, to) {
+        let e = vec4<u32>(4u * begin) + LANES;
+        let inside = (e >= vec4<u32>(first)) & (e < vec4<u32>(end));
+        all = take_some(all, begin, vec4<u32>(4u * begin) - zero, inside);
+    }
+    var q = whole_begin;
+    while q + 8u <= whole_to {
+        let block = min(q + 256u, whole_to);
+        var s = start();
+        while q + 8u <= block {
+            var a = take(start(), q, vec4<u32>(4u * q) - zero);
+            a = take(a, q + 1u, vec4<u32>(4u * q + 4u) - zero);
+            var b = take(start(), q + 2u, vec4<u32>(4u * q + 8u) - zero);
+            b = take(b, q + 3u, vec4<u32>(4u * q + 12u) - zero);
+            var c = take(start(), q + 4u, vec4<u32>(4u * q + 16u) - zero);
+            c = take(c, q + 5u, vec4<u32>(4u * q + 20u) - zero);
+            var d = take(start(), q + 6u, vec4<u32>(4u * q + 24u) - zero);
+            d = take(d, q + 7u, vec4<u32>(4u * q + 28u) - zero);
+            s = merge(s, merge(merge(a, b), merge(c, d)));
+            q += 8u;
+        }
+        all = merge(all, s);
+    }
+    while q < whole_to {
+        all = take(all, q, vec4<u32>(4u * q) - zero);
+        q += 1u;
+    }
+    if whole_to < to && whole_to >= whole_begin {
+        let e = vec4<u32>(4u * whole_to) + LANES;
+        all = take_some(all, whole_to, e - vec4<u32>(first - p.job.chunk.z), e < vec4<u32>(end));
+    }
+    let half = merge(all, turn_state(all, 2u));
+    put(p.job.chunk.w + i, merge(half, turn_state(half, 1u)));
+}

@@ -1,0 +1,125 @@
+//! Reductions, scans and row operations of one list of values, in f64 or i128.
+
+use crate::dtype::DType;
+use crate::op::{Exact, Reduction, Value, wrapped};
+
+/// The exact result of a reduction of these values of `dtype`; `None` where there is none because
+/// there are no values. `correction` is what variance and deviation take off the count.
+#[must_use]
+pub fn reduce(
+    reduction: Reduction,
+    dtype: DType,
+    values: &[Value],
+    correction: usize,
+) -> Option<Exact> {
+    if values.is_empty() {
+        return reduction.of_nothing(dtype).map(Exact::from);
+    }
+    Some(match reduction {
+        Reduction::ArgMax => Value::Int(first(values, |a, b| a > b) as i128).into(),
+        Reduction::ArgMin => Value::Int(first(values, |a, b| a < b) as i128).into(),
+        Reduction::Max => values[first(values, |a, b| a > b)].into(),
+        Reduction::Min => values[first(values, |a, b| a < b)].into(),
+        Reduction::Any => Value::Bool(values.iter().any(is_nonzero)).into(),
+        Reduction::All => Value::Bool(values.iter().all(is_nonzero)).into(),
+        Reduction::CountNonzero => {
+            Value::Int(values.iter().filter(|v| is_nonzero(v)).count() as i128).into()
+        }
+        Reduction::Sum | Reduction::Prod if !dtype.is_float() => {
+            let wide = reduction.yields(dtype);
+            let step = |a: i128, v: &Value| {
+                let b = whole(v);
+                wrapped(wide, if reduction == Reduction::Sum { a + b } else { a.wrapping_mul(b) })
+            };
+            let start = i128::from(reduction == Reduction::Prod);
+            Value::Int(values.iter().fold(start, step)).into()
+        }
+        _ => real(reduction, &values.iter().map(|v| v.float()).collect::<Vec<_>>(), correction),
+    })
+}
+
+/// The place of the first value that none beats; of the first NaN, if there is one.
+fn first(values: &[Value], beats: fn(f64, f64) -> bool) -> usize {
+    if let Some(nan) = values.iter().position(|v| v.float().is_nan()) {
+        return nan;
+    }
+    let better = |a: &Value, b: &Value| match (a, b) {
+        // All of 64 bits, which a float has not.
+        (Value::Int(a), Value::Int(b)) => a != b && (a > b) == beats(1.0, 0.0),
+        (a, b) => beats(a.float(), b.float()),
+    };
+    (1..values.len()).fold(0, |best, i| if better(&values[i], &values[best]) { i } else { best })
+}
+
+fn is_nonzero(value: &Value) -> bool {
+    match value {
+        Value::Float(x) => *x != 0.0,
+        Value::Int(x) => *x != 0,
+        Value::Bool(x) => *x,
+    }
+}
+
+fn whole(value: &Value) -> i128 {
+    match value {
+        Value::Float(x) => *x as i128,
+        Value::Int(x) => *x,
+        Value::Bool(x) => i128::from(*x),
+    }
+}
+
+/// A sum with what was rounded away added at the end (Neumaier): exact far beyond f32.
+#[must_use]
+pub(crate) fn total(values: impl IntoIterator<Item = f64>) -> f64 {
+    let (mut sum, mut lost) = (0.0_f64, 0.0_f64);
+    for x in values {
+        let next = sum + x;
+        lost += if sum.abs() >= x.abs() { (sum - next) + x } else { (x - next) + sum };
+        sum = next;
+    }
+    if lost.is_finite() { sum + lost } else { sum }
+}
+
+fn magnitude(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |most, v| most.max(v.abs()))
+}
+
+fn variance(x: &[f64], correction: usize) -> f64 {
+    let n = x.len() as f64;
+    let mean = total(x.iter().copied()) / n;
+    let free = x.len() as f64 - correction as f64;
+    total(x.iter().map(|v| (v - mean) * (v - mean))) / free.max(0.0)
+}
+
+/// Reductions of floats.
+fn real(reduction: Reduction, x: &[f64], correction: usize) -> Exact {
+    let n = x.len() as f64;
+    let sum = || total(x.iter().copied());
+    let terms = || total(x.iter().map(|v| v.abs()));
+    let (value, scale) = match reduction {
+        Reduction::Sum => (sum(), terms()),
+        Reduction::Mean => (sum() / n, terms() / n),
+        Reduction::Prod => {
+            let product: f64 = x.iter().product();
+            (product, product.abs() * n)
+        }
+        Reduction::Var | Reduction::Std => {
+            let (var, most) = (variance(x, correction), magnitude(x));
+            let (std, small) = (var.sqrt(), most * 2.0_f64.powi(-17));
+            if reduction == Reduction::Var { (var, most * (std + small)) } else { (std, most) }
+        }
+        Reduction::Norm => (total(x.iter().map(|v| v * v)).sqrt(), 0.0),
+        _ => {
+            let value = logsumexp(x);
+            (value, value.abs().max(1.0))
+        }
+    };
+    Exact { value: Value::Float(value), scale: if value.is_finite() { scale } else { 0.0 } }
+}
+
+fn logsumexp(x: &[f64]) -> f64 {
+    if x.iter().any(|v| v.is_nan()) {
+        return f64::NAN;
+    }
+    let most = x.iter().fold(f64::NEG_INFINITY, |most, &v| most.max(v));
+    if most.is_infinite() { most } else { most + total(x.iter().map(|v| (v - most).exp())).ln() }
+}

@@ -1,0 +1,262 @@
+//! Reductions: many elements as one, over any set of axes.
+//!
+//! Deferred like elementwise operations, and fused with them on both sides. What is not a kernel of
+//! its own is said in terms of what is:
+//!
+//! ```text
+//! mean      = sum(x) / n                  any, all     = max, min of x != 0
+//! norm      = sqrt(sum(x^2))              count        = sum of x != 0
+//! var       = sum((x - mean)^2) / (n - c) std          = sqrt(var)
+//! logsumexp = ln(sum(exp(x - m))) + m     with m = max(x), or 0 where that is infinite
+//! ```
+
+use core::fmt;
+use std::sync::Arc;
+
+use super::Tensor;
+use super::ops::{inverse, memory_order};
+use crate::dtype::{Class, DType};
+use crate::error::{Cause, ErrorKind, Result};
+use crate::fuse::{Arg, Node, What};
+use crate::kernel::reduce;
+use crate::layout::Layout;
+use crate::op::{Kind, Reduction, Value};
+use crate::shape::{Axes, Shape};
+use crate::wgsl::reduce::{Fold, Reduce};
+
+macro_rules! methods {
+    ($($name:ident $reduction:ident $doc:literal;)*) => {
+        impl Tensor {
+            $(
+                #[doc = $doc]
+                pub fn $name(&self, axes: impl Into<Axes>) -> Result<Self> {
+                    self.reduce(Reduction::$reduction, axes)
+                }
+            )*
+        }
+    };
+}
+
+methods! {
+    sum Sum "The sum. i8 to u16 become i32 or u32, bools are counted as u32; integers wrap.";
+    mean Mean "The mean, of floats.";
+    prod Prod "The product. i8 to u16 become i32 or u32; integers wrap.";
+    amax Max "The largest; NaN if one is.";
+    amin Min "The smallest; NaN if one is.";
+    argmax ArgMax "Where the largest is, as u32: the first of equals, the first NaN before all. \
+        Counted row-major over the axes.";
+    argmin ArgMin "Where the smallest is, as u32: the first of equals, the first NaN before all. \
+        Counted row-major over the axes.";
+    any Any "Whether one is not zero.";
+    all All "Whether none is zero.";
+    count_nonzero CountNonzero "How many are not zero, as u32.";
+    norm Norm "The Euclidean norm: the root of the sum of squares.";
+    logsumexp LogSumExp "`ln(sum(exp(x)))`, without overflow on the way.";
+}
+
+impl Tensor {
+    /// The variance about the mean. `correction` is taken off the count: 0 for a whole population,
+    /// 1 for a sample of one.
+    pub fn var(&self, axes: impl Into<Axes>, correction: usize) -> Result<Self> {
+        self.reduced(Reduction::Var, &axes.into(), correction)
+    }
+
+    /// The standard deviation: the root of [`Tensor::var`].
+    pub fn std(&self, axes: impl Into<Axes>, correction: usize) -> Result<Self> {
+        self.reduced(Reduction::Std, &axes.into(), correction)
+    }
+
+    /// Reduces over some axes; every named method is this one. The variance is that of a whole
+    /// population.
+    ///
+    /// The result is computed when it is needed, in one kernel with elementwise operations before
+    /// and after it.
+    pub fn reduce(&self, reduction: Reduction, axes: impl Into<Axes>) -> Result<Self> {
+        self.reduced(reduction, &axes.into(), 0)
+    }
+
+    fn reduced(&self, reduction: Reduction, axes: &Axes, correction: usize) -> Result<Self> {
+        let name = reduction.name();
+        let reduced = axes.of(self.shape()).map_err(|error| error.during(name))?;
+        if !reduction.takes(self.dtype) {
+            return Err(ReduceCause::Kind { reduction, dtype: self.dtype }.into());
+        }
+        let mut kept = self.shape().dims().to_vec();
+        for (dim, _) in kept.iter_mut().zip(&reduced).filter(|(_, reduced)| **reduced) {
+            *dim = 1;
+        }
+        let kept = Shape::new(kept)?;
+        let all = if self.shape().is_empty() {
+            self.of_nothing(reduction, kept)?
+        } else {
+            let over = Over { x: self, name, reduced: &reduced };
+            over.compute(reduction, correction).map_err(|error| error.during(name))?
+        };
+        if axes.are_kept() {
+            return Ok(all);
+        }
+        let gone = (0..reduced.len()).rev().filter(|&axis| reduced[axis]);
+        gone.into_iter().try_fold(all, |result, axis| result.squeeze(axis))
+    }
+
+    /// The result of a shape where there is nothing to reduce.
+    fn of_nothing(&self, reduction: Reduction, kept: Shape) -> Result<Self> {
+        let dtype = reduction.yields(self.dtype);
+        if kept.is_empty() {
+            return self.device.zeros(kept, dtype);
+        }
+        match reduction.of_nothing(self.dtype) {
+            Some(Value::Float(x)) => self.device.full(kept, dtype, x),
+            Some(Value::Bool(x)) => self.device.full(kept, dtype, x),
+            Some(Value::Int(0)) => self.device.zeros(kept, dtype),
+            Some(Value::Int(_)) => self.device.ones(kept, dtype),
+            None => Err(ReduceCause::Nothing { reduction, shape: *self.shape() }.into()),
+        }
+    }
+}
+
+/// What a dtype is computed as: the narrow ones as 32 bits, bool as a number.
+pub(super) const fn computed(dtype: DType) -> DType {
+    match dtype.class() {
+        Class::Float if dtype.width() < 4 => DType::F32,
+        Class::Signed if dtype.width() < 4 => DType::I32,
+        Class::Unsigned if dtype.width() < 4 => DType::U32,
+        Class::Bool => DType::U32,
+        _ => dtype,
+    }
+}
+
+/// A reduction of a tensor over a set of axes, which stay behind with length 1.
+struct Over<'a> {
+    x: &'a Tensor,
+    name: &'static str,
+    reduced: &'a [bool],
+}
+
+impl Over<'_> {
+    fn compute(&self, reduction: Reduction, correction: usize) -> Result<Tensor> {
+        let x = self.x;
+        // Twice computed is cheaper than stored, where it is but a cast.
+        let wide = || x.cast(computed(x.dtype));
+        let truth = || match x.dtype {
+            DType::Bool => x.cast(DType::U32),
+            _ => x.ne(0u8)?.cast(DType::U32),
+        };
+        let result = match reduction {
+            Reduction::Sum => self.fold(&wide()?, Fold::Sum)?,
+            Reduction::Prod => self.fold(&wide()?, Fold::Prod)?,
+            Reduction::Max => self.fold(&wide()?, Fold::Max)?,
+            Reduction::Min => self.fold(&wide()?, Fold::Min)?,
+            Reduction::ArgMax => return self.choose(&wide()?, Fold::Max),
+            Reduction::ArgMin => return self.choose(&wide()?, Fold::Min),
+            Reduction::CountNonzero => self.fold(&truth()?, Fold::Sum)?,
+            Reduction::Any => return self.fold(&truth()?, Fold::Max)?.ne(0u8),
+            Reduction::All => return self.fold(&truth()?, Fold::Min)?.ne(0u8),
+            Reduction::Mean => self.mean(&wide()?)?,
+            Reduction::Norm => self.fold(&wide()?.square()?, Fold::Sum)?.sqrt()?,
+            Reduction::Var => self.variance(correction)?,
+            Reduction::Std => self.variance(correction)?.sqrt()?,
+            Reduction::LogSumExp => {
+                let most = self.fold(&wide()?, Fold::Max)?;
+                let most = most.is_finite()?.choose(&most, 0.0)?;
+                let sum = self.fold(&(wide()? - &most)?.exp()?, Fold::Sum)?;
+                (sum.ln()? + &most)?
+            }
+        };
+        result.cast(reduction.yields(x.dtype))
+    }
+
+    fn count(&self) -> usize {
+        let dims = self.x.shape().dims().iter().zip(self.reduced);
+        dims.filter(|(_, reduced)| **reduced).map(|(&dim, _)| dim).product()
+    }
+
+    fn mean(&self, x: &Tensor) -> Result<Tensor> {
+        self.fold(x, Fold::Sum)? / self.count() as f64
+    }
+
+    /// In two passes, about the mean: sums of squares would cancel.
+    fn variance(&self, correction: usize) -> Result<Tensor> {
+        let wide = || self.x.cast(computed(self.x.dtype));
+        let from_mean = (wide()? - &self.mean(&wide()?)?)?;
+        let free = self.count().saturating_sub(correction) as f64;
+        self.fold(&from_mean.square()?, Fold::Sum)? / free
+    }
+
+    fn fold(&self, x: &Tensor, fold: Fold) -> Result<Tensor> {
+        self.core(x, Reduce { fold, kind: Kind::of(x.dtype), index: false }, x.dtype)
+    }
+
+    fn choose(&self, x: &Tensor, fold: Fold) -> Result<Tensor> {
+        self.core(x, Reduce { fold, kind: Kind::of(x.dtype), index: true }, DType::U32)
+    }
+
+    /// The kernel, over the axes of `x` as memory walks them.
+    fn core(&self, x: &Tensor, how: Reduce, dtype: DType) -> Result<Tensor> {
+        let mut order = memory_order(&x.layout);
+        if how.index {
+            // Places are counted row-major over the axes, whatever memory does.
+            let mut axes = (0..order.len()).filter(|&axis| self.reduced[axis]);
+            for axis in order.iter_mut().filter(|axis| self.reduced[**axis]) {
+                *axis = axes.next().unwrap_or(*axis);
+            }
+        }
+        let reduced: Vec<bool> = order.iter().map(|&axis| self.reduced[axis]).collect();
+        // Stored in the order of memory: the reduced axes first, which have length 1.
+        let (gone, kept): (Vec<usize>, Vec<usize>) =
+            order.iter().partition(|&&axis| self.reduced[axis]);
+        let dims: Vec<usize> = kept.iter().map(|&axis| x.shape().dims()[axis]).collect();
+        let stored = Shape::new(dims)?;
+        let view = x.layout.permute(&order)?;
+        let core = reduce::Reduction { name: self.name, how, reduced };
+        let what = What::Core(Arc::new(core));
+        let args = vec![Arg::View(Arc::clone(&x.node), view)];
+        let node = Node::deferred(x.device.context(), what, stored, dtype, args);
+        let mut layout = Layout::dense(stored);
+        for _ in &gone {
+            layout = layout.unsqueeze(0)?;
+        }
+        let layout = layout.permute(&inverse(&[gone, kept].concat()))?;
+        Ok(Tensor { device: x.device.clone(), node, layout, dtype })
+    }
+}
+
+/// Why a tensor cannot be reduced.
+#[derive(Debug)]
+enum ReduceCause {
+    Kind { reduction: Reduction, dtype: DType },
+    Nothing { reduction: Reduction, shape: Shape },
+}
+
+impl fmt::Display for ReduceCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kind { reduction, dtype } => write!(f, "{reduction} does not exist for {dtype}"),
+            Self::Nothing { reduction, shape } => {
+                write!(f, "{reduction} of no elements: {shape} has 0 along the reduced axes")
+            }
+        }
+    }
+}
+
+impl Cause for ReduceCause {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Kind { .. } => ErrorKind::DType,
+            Self::Nothing { .. } => ErrorKind::Shape,
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        match self {
+            Self::Kind { reduction, .. } => {
+                let takes = DType::ALL.into_iter().filter(|&d| reduction.takes(d));
+                let names = takes.map(DType::name).collect::<Vec<_>>().join(", ");
+                Some(format!("{reduction} takes {names}: cast to one of them"))
+            }
+            Self::Nothing { .. } => {
+                Some("there is no value to yield: check the length first".into())
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Sums that silently stop early, ties, NaN, and what does not fit one binding; heads and tails.
+
+use wharf::op::Reduction;
+use wharf::reference::{Value, reduce};
+use wharf::{DType, Target, half};
+
+use crate::cases::probe::Random;
+use crate::ctx::{Case, Ctx, Outcome, Size, case, ensure, ensure_eq, show};
+
+pub(super) fn cases() -> Vec<Case> {
+    let large = |case: Case| Case { size: Size::Large, ..case };
+    vec![
+        case!("reduce::the_sum_of_ones_is_their_number", |ctx| ones(ctx, 24)),
+        case!("reduce::the_sum_of_2_26_ones_is_2_26", |ctx| ones_of_bytes(ctx)),
+        large(case!("reduce::the_sum_of_2_26_dense_ones_is_2_26", |ctx| ones(ctx, 26))),
+        case!("reduce::argmax_of_ten_million", |ctx| argmax(ctx)),
+        case!("reduce::elementwise_work_is_done_on_the_way", |ctx| fused(ctx)),
+        large(case!("reduce::two_hundred_mib", |ctx| two_hundred_mib(ctx))),
+    ]
+}
+
+async fn ones(ctx: &Ctx, log2_max: u32) -> Outcome {
+    let device = ctx.native().await?;
+    for log2 in [20, 24, 26].into_iter().filter(|&log2| log2 <= log2_max) {
+        let ones = device.ones(1usize << log2, DType::F32).map_err(show)?;
+        for target in [Target::Cpu64, Target::Gpu] {
+            // The tensor stays; kernels are of the handle's class.
+            let (here, _) = ones.to(&device.with_target(target)).await.map_err(show)?;
+            let sum = here.sum(..).map_err(show)?;
+            let got = sum.read::<f32>().await.map_err(show)?;
+            ensure_eq!(got, vec![(1u32 << log2) as f32], "2^{log2} ones for {target:?}");
+        }
+    }
+    Ok(())
+}
+
+async fn ones_of_bytes(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let ones = device.ones(1usize << 26, DType::U8).map_err(show)?;
+    let float = ones.cast(DType::F32).map_err(show)?.sum(..).map_err(show)?;
+    let whole = ones.sum(..).map_err(show)?;
+    ensure_eq!(float.read::<f32>().await.map_err(show)?, vec![67_108_864.0], "as f32");
+    ensure_eq!(whole.read::<u32>().await.map_err(show)?, vec![1 << 26], "as u32");
+    let mean = ones.cast(DType::F16).map_err(show)?.mean(..).map_err(show)?;
+    let mean = mean.read::<half::f16>().await.map_err(show)?;
+    ensure_eq!(mean, vec![half::f16::ONE], "the mean, whose sum f16 could not hold");
+    Ok(())
+}
+
+async fn argmax(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let n = 10_000_000;
+    let mut random = Random::new(5);
+    let mut data: Vec<f32> = (0..n).map(|_| (random.bits() >> 40) as f32 / 16_777_216.0).collect();
+    // Ties of the highest and the lowest; then NaN, which wins.
+    for (places, x) in [([7_654_321, 1_234_567, 9_999_999], 2.0), ([3_333_333, 444, 5], -2.0)] {
+        places.iter().for_each(|&place| data[place] = x);
+    }
+    for nan in [None, Some([8_000_001, 4_000_003])] {
+        nan.iter().flatten().for_each(|&place| data[place] = f32::NAN);
+        let (x, _) = device.upload(&data, [n]).map_err(show)?;
+        for target in [Target::Cpu64, Target::Gpu] {
+            let (x, _) = x.to(&device.with_target(target)).await.map_err(show)?;
+            let best = x.argmax(0).map_err(show)?.read::<u32>().await.map_err(show)?;
+            let least = x.argmin(0).map_err(show)?.read::<u32>().await.map_err(show)?;
+            let most = x.amax(0).map_err(show)?.read::<f32>().await.map_err(show)?;
+            if nan.is_some() {
+                ensure_eq!([best[0], least[0]], [4_000_003; 2], "with NaN for {target:?}");
+                ensure!(most[0].is_nan(), "the highest with NaN is {most:?}");
+            } else {
+                ensure_eq!([best[0], least[0]], [1_234_567, 5], "for {target:?}");
+                ensure_eq!(most[0], 2.0, "the highest for {target:?}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `sum((a - b)^2) / 2 + bias`, of a view, without anything stored in between.
+async fn fused(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let (rows, columns) = (37, 52);
+    let data: Vec<f32> = (0..rows * columns).map(|i| (i % 23) as f32 - 11.0).collect();
+    let (a, _) = device.upload(&data, [rows, columns]).map_err(show)?;
+    let (b, _) = device.upload(&data[..columns], [columns]).map_err(show)?;
+    let (bias, _) = device.upload(&data[..rows], [rows]).map_err(show)?;
+    for axis in [0, 1] {
+        let x = (&a - &b).and_then(|d| d.square()).map_err(show)?;
+        let half = x.sum(axis).and_then(|s| s * 0.5f32).map_err(show)?;
+        let bias = if axis == 1 { bias.clone() } else { b.clone() };
+        let sum = (half + &bias).map_err(show)?;
+        let got = sum.read::<f32>().await.map_err(show)?;
+        let at = |r: usize, c: usize| (data[r * columns + c] - data[c]).powi(2);
+        let want: Vec<f32> = match axis {
+            1 => (0..rows).map(|r| (0..columns).map(|c| at(r, c)).sum()).collect(),
+            _ => (0..columns).map(|c| (0..rows).map(|r| at(r, c)).sum()).collect(),
+        };
+        let want: Vec<f32> = want.iter().zip(&data).map(|(s, b)| s * 0.5 + b).collect();
+        ensure_eq!(got, want, "over axis {axis}: whole numbers are exact");
+    }
+    Ok(())
+}
+
+async fn two_hundred_mib(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let (rows, columns) = (51_200, 1024);
+    let mut random = Random::new(3);
+    let data: Vec<f32> =
+        (0..rows * columns).map(|_| (random.bits() >> 40) as f32 / 16_777_216.0 - 0.5).collect();
+    let (x, _) = device.upload(&data, [rows, columns]).map_err(show)?;
+    let value = |i: usize| Value::Float(data[i].into());
+    for axis in [0, 1] {
+        let got = x.sum(axis).map_err(show)?.read::<f32>().await.map_err(show)?;
+        for (i, &got) in got.iter().enumerate().step_by(97) {
+            let group: Vec<Value> = match axis {
+                0 => (0..rows).map(|r| value(r * columns + i)).collect(),
+                _ => (0..columns).map(|c| value(i * columns + c)).collect(),
+            };
+            let exact = reduce(Reduction::Sum, DType::F32, &group, 0).ok_or("a sum")?;
+            let bound = Reduction::Sum.bound(DType::F32);
+            let kept = bound.within(DType::F32, exact, Value::Float(got.into()));
+            ensure!(kept, "over axis {axis}, {i}: {got} for {exact:?}");
+        }
+    }
+    let best = x.argmax(..).map_err(show)?.read::<u32>().await.map_err(show)?[0] as usize;
+    let most = data.iter().copied().fold(f32::MIN, f32::max);
+    ensure_eq!(data.iter().position(|&v| v == most), Some(best), "the highest of all");
+    Ok(())
+}
