@@ -80,6 +80,11 @@ impl Engine {
         })
     }
 
+    /// The most bytes of a segment.
+    pub(crate) fn segment_bytes(&self) -> u64 {
+        lock(&self.state).store.segments().bytes_max
+    }
+
     /// Memory for a value, in none of the buffers in `avoid`.
     ///
     /// Refused, it gives back what is unused, waits for the queue and tries again; then moves small

@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use crate::dtype::DType;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exec::Value;
 use crate::gpu::cause::DeviceCause;
 use crate::layout::Layout;
@@ -26,8 +26,12 @@ pub(crate) mod checked;
 pub(crate) mod core;
 pub(crate) mod elementwise;
 pub(crate) mod fill;
+pub(crate) mod iota;
+pub(crate) mod pick;
 pub(crate) mod reduce;
 pub(crate) mod reindex;
+pub(crate) mod scatter;
+pub(crate) mod sort;
 mod window;
 
 /// A tensor as an operand: a value, and where its elements lie for each index of the output.
@@ -84,4 +88,10 @@ fn index_space(elements: usize) -> Result<()> {
     }
     let (what, limit, unit) = ("an indexed tensor", "the reach of an index", "elements");
     Err(DeviceCause::TooLarge { what, requested, limit, available, unit }.into())
+}
+
+/// Shapes have at most as many axes as a space.
+fn too_deep() -> Error {
+    let (what, limit, unit) = ("an index space", "the largest rank", "axes");
+    DeviceCause::TooLarge { what, requested: 9, limit, available: 8, unit }.into()
 }

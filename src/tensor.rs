@@ -19,16 +19,22 @@ use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
 
 mod assign;
+mod cause;
 mod create;
 mod explain;
+mod index;
+mod join;
 mod moves;
 mod number;
 mod ops;
+mod range;
 mod reads;
 mod reduce;
+mod scatter;
 mod upload;
 mod views;
 
+pub use join::Pad;
 pub(crate) use moves::Passage;
 pub use number::Scalar;
 pub use ops::Other;

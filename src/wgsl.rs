@@ -31,6 +31,7 @@ pub mod form;
 mod library;
 pub mod moves;
 pub mod params;
+pub mod pick;
 pub mod reduce;
 pub mod reflect;
 pub mod space;

@@ -6,7 +6,8 @@
 use naga::back::{glsl, hlsl, msl};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use wharf::DType;
-use wharf::op::Op;
+use wharf::op::{Kind, Op};
+use wharf::wgsl::pick::{self, By};
 use wharf::wgsl::{
     Assembled, Expr, Form, Needs, Node, Slot, Target, Way, assemble, catalog, core, moves, reflect,
 };
@@ -29,6 +30,8 @@ fn kernels() -> Vec<Assembled> {
                 all.push(assemble::kernel(entry, &slots, 8, target));
             }
         }
+        let sums = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Bool);
+        all.extend(sums.map(|kind| pick::runs(kind, target)));
         for form in Form::MOVES {
             for way in WAYS.into_iter().filter(|way| !matches!(way, Way::Own(_))) {
                 all.push(moves::reindex(form, way, 3, target));
@@ -38,6 +41,11 @@ fn kernels() -> Vec<Assembled> {
             }
             all.push(moves::assign_part(form, 3, target));
             all.push(moves::gather_part(form, 3, target));
+            for (by, whole) in
+                [By::Place, By::Index].into_iter().flat_map(|by| [(by, false), (by, true)])
+            {
+                all.push(pick::pick(by, form, whole, 3, target));
+            }
         }
     }
     all
@@ -321,6 +329,17 @@ fn every_operation_is_valid_for_every_dtype_it_takes() {
                     &expr.assemble(&ways, f16_native, 0, Target::Gpu).expect("a legal operation"),
                 );
             }
+        }
+    }
+}
+
+#[test]
+fn every_index_can_be_checked() {
+    for from in [DType::I32, DType::U32, DType::I64, DType::U64] {
+        for bound in [0, 1, 70_000] {
+            let (expr, _) = Expr::checked_index(from, bound);
+            let kernel = expr.assemble(&[Way::Any], false, 2, Target::Cpu);
+            check(&kernel.expect("every index can be checked"));
         }
     }
 }

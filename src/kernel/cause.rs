@@ -12,6 +12,8 @@ use crate::shape::Shape;
 pub(crate) enum FaultCause {
     /// Values that a checked cast would have changed.
     Cast { from: DType, to: DType, shape: Shape, hit: Hit },
+    /// Indices that are not below `bound`.
+    Index { of: String, shape: Shape, bound: usize, hit: Hit },
 }
 
 /// The coordinates of an element, from its position in row-major order.
@@ -41,6 +43,15 @@ impl fmt::Display for FaultCause {
                      the first at {first}"
                 )
             }
+            Self::Index { of, shape, bound, hit } => {
+                let (all, first) = (shape.elements(), At(shape, hit.first));
+                let count = hit.count;
+                write!(
+                    f,
+                    "{of}: {count} of {all} indices in {shape} are outside 0..{bound}, the first \
+                     at {first}"
+                )
+            }
         }
     }
 }
@@ -49,6 +60,7 @@ impl Cause for FaultCause {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::Cast { .. } => ErrorKind::Conversion,
+            Self::Index { .. } => ErrorKind::Index,
         }
     }
 
@@ -56,6 +68,11 @@ impl Cause for FaultCause {
         Some(match self {
             Self::Cast { .. } => {
                 "`cast` saturates and rounds instead; or keep a dtype that holds every value".into()
+            }
+            Self::Index { .. } => {
+                "indices count from 0; a negative one counts nothing: add the length of the axis \
+                 to it first"
+                    .into()
             }
         })
     }

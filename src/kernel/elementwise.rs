@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::exec::{Fault, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
-use crate::wgsl::{Expr, Target};
+use crate::wgsl::{Expr, Form, Target};
 
 /// An expression and what it is applied to.
 pub(crate) struct Fused<'a> {
@@ -35,19 +35,23 @@ impl Fused<'_> {
         let make = |ways: &[_], rank, target| {
             self.expr.assemble(ways, f16_native, rank, target).map_err(Error::from)
         };
-        let fits = |&&i: &&usize| self.can_replace(i, dtype);
+        let same_quads = |i: usize| {
+            // A quad is loaded from the output's own binding.
+            let quad = |dtype| Form::of(dtype, f16_native).quad();
+            quad(self.operands[i].dtype) == quad(dtype)
+        };
+        let fits = |&&i: &&usize| same_quads(i) && self.can_replace(i);
         let into = ending.iter().find(fits).map_or(Into::New(&[]), |&own| Into::Own(own));
         let text = Text { make: &make, scalars: self.scalars, fault: None };
         record(engine, target, shape, self.operands, into, dtype, &text)
     }
 
     /// Whether the result may be stored where an operand lies, which ends.
-    fn can_replace(&self, index: usize, dtype: DType) -> bool {
+    fn can_replace(&self, index: usize) -> bool {
         let operand = &self.operands[index];
         // No other operand may lie in a buffer that is written, and whoever is reading the memory
         // right now holds a share of it.
-        operand.dtype.width() == dtype.width()
-            && operand.layout.is_dense()
+        operand.layout.is_dense()
             && operand.value.is_sole_owner()
             && self
                 .operands

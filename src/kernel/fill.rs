@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use super::Held;
 use crate::dtype::DType;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
-use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::params::{Fill, fill_bits};
 use crate::wgsl::{Form, Grid, Slot, Target, assemble, catalog};
@@ -24,20 +22,31 @@ pub(crate) fn full(
     element: &[u8],
 ) -> Result<Arc<Value>> {
     let value = Value::new(engine.allocate(Engine::bytes_of(shape, dtype)?, &[])?);
-    let held = Held::new(&value, Layout::dense(*shape), dtype)?;
-    let Some(entry) = catalog::find("fill") else { return Ok(value) };
+    into(engine, target, &value, fill_bits(element))?;
+    Ok(value)
+}
+
+/// These eight bytes again and again, into all of a value.
+pub(crate) fn into(
+    engine: &Engine,
+    target: Target,
+    value: &Arc<Value>,
+    bits: [u32; 2],
+) -> Result<()> {
+    let pinned = value.pin()?;
+    let Some(entry) = catalog::find("fill") else { return Ok(()) };
     let kernel = assemble::kernel(entry, &[Slot::write(Form::W32)], 0, target);
-    for piece in &held.pieces {
+    for piece in &pinned.pieces() {
         // A piece is padded to more than a quad, so the last one may write past the tensor's end.
         let quads = u32::try_from(piece.bytes / QUAD_BYTES).unwrap_or(u32::MAX);
         let grid = Grid::new(quads, target);
         engine.dispatch(Job {
             kernel: &kernel,
             bindings: vec![Bound::from(piece)],
-            params: Fill { grid, offset: 0, bits: fill_bits(element) }.words(),
+            params: Fill { grid, offset: 0, bits }.words(),
             groups: grid.groups(),
-            output: Arc::downgrade(&value),
+            output: Arc::downgrade(value),
         })?;
     }
-    Ok(value)
+    Ok(())
 }

@@ -6,7 +6,7 @@ use std::sync::Weak;
 use super::Held;
 use super::elementwise::Text;
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::gpu::cause::DeviceCause;
 use crate::layout::Layout;
@@ -113,7 +113,7 @@ impl Operation<'_> {
         let index = begin / self.output.segment;
         bindings.push(Bound::from(&self.output.pieces[index]));
         let outputs = [small(begin - index * self.output.segment)];
-        let mut space = Space::of(shape.dims(), &views).ok_or_else(too_deep)?;
+        let mut space = Space::of(shape.dims(), &views).ok_or_else(super::too_deep)?;
         for (way, _) in space.ways.iter_mut().zip(self.inputs).filter(|(_, i)| i.part.is_some()) {
             *way = Way::Any;
         }
@@ -138,10 +138,4 @@ impl Operation<'_> {
 /// A number that is below 2^32 because one segment and one index space hold it.
 fn small(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
-}
-
-/// Shapes have at most as many axes as a space.
-fn too_deep() -> Error {
-    let (what, limit, unit) = ("an index space", "the largest rank", "axes");
-    DeviceCause::TooLarge { what, requested: 9, limit, available: 8, unit }.into()
 }

@@ -32,6 +32,19 @@ scalars! {
 }
 
 impl Scalar {
+    /// The number itself.
+    pub(crate) const fn value(self) -> Value {
+        self.0
+    }
+
+    /// `start + place * step`.
+    pub(crate) fn nth(start: Self, step: Self, place: usize) -> Self {
+        Self(match (start.0, step.0) {
+            (Value::Int(start), Value::Int(step)) => Value::Int(start + place as i128 * step),
+            (start, step) => Value::Float(start.float() + place as f64 * step.float()),
+        })
+    }
+
     /// Its bytes as an element of this dtype.
     pub(crate) fn encode(self, dtype: DType) -> Result<[u8; 8]> {
         let value = match (self.0, dtype.class()) {

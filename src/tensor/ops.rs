@@ -118,7 +118,7 @@ impl Tensor {
     }
 }
 
-fn apply(device: &crate::Device, op: Op, operands: &[Other]) -> Result<Tensor> {
+pub(super) fn apply(device: &crate::Device, op: Op, operands: &[Other]) -> Result<Tensor> {
     let named = |error: Error| error.during(op.name());
     // Numbers take the dtype of the values: in `where`, of the two to choose from.
     let values = if op == Op::Where { &operands[1..] } else { operands };

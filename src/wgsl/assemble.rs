@@ -36,6 +36,11 @@ pub enum Way {
     Each,
     /// Strided, element by element: for one element of the space.
     EachStrided,
+    /// By places that the kernel computes itself: `load_i(e)` takes those of the four elements in
+    /// the bound range.
+    At,
+    /// The same where the four are a whole quad: the place of the first one counts.
+    AtQuad,
 }
 
 impl Way {
@@ -204,8 +209,8 @@ pub(crate) fn build(
 }
 
 const fn gathers(slot: &Slot) -> bool {
-    use Way::{Any, Each, EachStrided, One, Splat, Step};
-    matches!(slot.way, One | Splat | Step | Any | Each | EachStrided)
+    use Way::{Any, At, Each, EachStrided, One, Splat, Step};
+    matches!(slot.way, One | Splat | Step | Any | Each | EachStrided | At)
 }
 
 /// Which lines came from where.
@@ -434,7 +439,11 @@ const QUAD: &str = "p.space.x + 4u * q";
 
 fn load(text: &mut String, slot: &Slot, i: usize, offset: &str, view: u32, wide: Wide) {
     let form = slot.form;
-    let argument = if slot.way == Way::One { "" } else { "q: u32" };
+    let argument = match slot.way {
+        Way::One => "",
+        Way::At | Way::AtQuad => "e: vec4<u32>",
+        _ => "q: u32",
+    };
     put(text, format_args!("\nfn load_{i}({argument}) -> {} {{\n", form.value()));
     let first = QUAD;
     // The element the quad begins with, or all four; then the quad's words.
@@ -464,6 +473,8 @@ fn load(text: &mut String, slot: &Slot, i: usize, offset: &str, view: u32, wide:
             format!("let e = index4(elements(q), {view}u) + {offset};"),
             gather(i, form, ["e.x", "e.y", "e.z", "e.w"]),
         ),
+        Way::At => (String::new(), gather(i, form, ["e.x", "e.y", "e.z", "e.w"])),
+        Way::AtQuad => (String::new(), format!("in_{i}[e.x >> 2u]")),
     };
     if !e.is_empty() {
         put(text, format_args!("    {e}\n"));

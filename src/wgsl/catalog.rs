@@ -142,6 +142,53 @@ pub const ELEMENTWISE: Entry = Entry {
     trips_max: TRIPS * (1 + 16 * INDEX_TRIPS),
 };
 
+/// The elements of an output that one source has.
+pub(crate) const PATCH: Entry = Entry {
+    name: "patch",
+    source: source!("patch.wgsl"),
+    variants: &[],
+    outputs: 1,
+    trips_max: TRIPS * (1 + 2 * INDEX_TRIPS),
+};
+
+/// The elements of an output that an index names.
+pub(crate) const GATHER: Entry = Entry {
+    name: "gather",
+    source: source!("gather.wgsl"),
+    variants: &[],
+    outputs: 1,
+    trips_max: TRIPS * (1 + 2 * INDEX_TRIPS),
+};
+
+/// Positions.
+pub(crate) const IOTA: Entry = Entry {
+    name: "iota",
+    source: source!("iota.wgsl"),
+    variants: &[&[Form::U32]],
+    outputs: 1,
+    trips_max: TRIPS,
+};
+
+/// Who comes last at each destination.
+pub(crate) const SCATTER: Entry = Entry {
+    name: "scatter",
+    source: source!("scatter.wgsl"),
+    variants: &[&[Form::U32]],
+    outputs: 0,
+    trips_max: TRIPS,
+};
+
+/// First step of a round of sorting.
+pub(crate) const DIGITS: Entry = own("digits", source!("sort/digits.wgsl"), 256 + 16);
+/// Last step of a round of sorting.
+pub(crate) const PLACE: Entry = own("place", source!("sort/place.wgsl"), 16 + 256);
+/// First step of running sums.
+pub(crate) const SUMS: Entry = own("sums", source!("sort/sums.wgsl"), 256);
+/// Last step of running sums.
+pub(crate) const RUNNING: Entry = own("running", source!("sort/running.wgsl"), 256);
+/// Sums of runs of equal keys.
+pub(crate) const RUNS: Entry = own("runs", source!("runs.wgsl"), 64);
+
 /// The kernels.
 pub const CATALOG: &[Entry] = &[
     ELEMENTWISE,
@@ -185,7 +232,23 @@ pub const CATALOG: &[Entry] = &[
         outputs: 1,
         trips_max: CORE_TRIPS,
     },
+    // [`pick`](super::pick) says how these reach what they move.
+    PATCH,
+    GATHER,
+    IOTA,
+    // What follows declares atomics, pairs or numbers of its own.
+    SCATTER,
+    DIGITS,
+    PLACE,
+    SUMS,
+    RUNNING,
+    RUNS,
 ];
+
+/// A kernel whose bindings are its own.
+const fn own(name: &'static str, source: Source, trips_max: u32) -> Entry {
+    Entry { name, source, variants: &[&[]], outputs: 0, trips_max }
+}
 
 /// Every fragment: files without an entry point.
 pub fn fragments() -> impl Iterator<Item = &'static Source> {

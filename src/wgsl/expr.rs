@@ -108,6 +108,42 @@ impl Expr {
         (expr, words)
     }
 
+    /// Indices as u32, those that are not below `bound` as `u32::MAX` and noted as faults; and the
+    /// words of its scalars.
+    #[must_use]
+    pub fn checked_index(from: DType, bound: usize) -> (Self, Vec<u32>) {
+        let sign = u64::from(from.class() == Class::Signed);
+        let highest = (u64::MAX >> (64 - 8 * from.width())) >> sign;
+        // Compared with the last one, which may be the highest that there is.
+        let (beyond, limit) = match bound.checked_sub(1) {
+            Some(last) => (Op::Gt, (last as u64).min(highest)),
+            None => (Op::Ge, 0),
+        };
+        let mut words = Vec::new();
+        for number in [limit, 0] {
+            words.extend(Self::scalar_words(from, &number.to_le_bytes()[..from.width()]));
+        }
+        words.extend(Self::scalar_words(DType::U32, &u32::MAX.to_le_bytes()));
+        let expr = Self {
+            inputs: vec![from],
+            scalars: vec![from, from, DType::U32],
+            nodes: vec![
+                Node::Input(0),
+                Node::Scalar(0),
+                Node::Scalar(1),
+                Node::Scalar(2),
+                Node::Apply(beyond, [0, 1, 0]),
+                Node::Apply(Op::Lt, [0, 2, 0]),
+                Node::Apply(Op::Or, [4, 5, 0]),
+                Node::Cast(0, DType::U32),
+                Node::Apply(Op::Where, [6, 3, 7]),
+            ],
+            outputs: vec![8],
+            fault: Some(6),
+        };
+        (expr, words)
+    }
+
     /// The dtype of every node.
     ///
     /// # Errors

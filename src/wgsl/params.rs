@@ -103,6 +103,12 @@ const fn at_least_one(a: u32) -> u32 {
     if a == 0 { 1 } else { a }
 }
 
+/// The workgroup counts for so many invocations that each do their own part.
+#[must_use]
+pub const fn groups_for(invocations: u32, target: Target) -> [u32; 3] {
+    fold(invocations.div_ceil(target.workgroup()))
+}
+
 /// Folds a group count over two dimensions, wasting less than one row.
 #[must_use]
 pub const fn fold(groups: u32) -> [u32; 3] {

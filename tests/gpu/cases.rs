@@ -7,6 +7,7 @@ mod crossing;
 mod elementwise;
 mod faults;
 mod graphs;
+mod indexing;
 mod memory;
 mod moves;
 pub(crate) mod pair;
@@ -33,6 +34,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(assign::cases(adapter));
     cases.extend(casts::cases(adapter));
     cases.extend(faults::cases(adapter));
+    cases.extend(indexing::cases(adapter));
     cases.extend(elementwise::cases(adapter));
     cases.extend(graphs::cases(adapter));
     cases.extend(reduce::cases(adapter));

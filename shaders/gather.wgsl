@@ -1,0 +1,80 @@
+// Gather: the elements of an output that an index names in one segment of a source; the others
+// stay as they are.
+//
+// Where an element comes from is where its coordinates say (view 0), plus its index (view 1) times
+// `part.x`. The index must be below `part.y`, and lie in the bound segment of `part.w` indices;
+// what it names must lie in the bound segment of `part.z` elements. Positions in both wrap.
+override workgroup: u32 = 64u;
+
+struct Params {
+    grid: vec4<u32>,  // quads, lead, step, trips
+    space: vec4<u32>, // the first element of this window, the last of all
+    part: vec4<u32>,
+    offset: array<vec4<u32>, 1>,
+    shape: array<vec4<u32>, 2>,
+    stride: array<vec4<u32>, 4>,
+}
+@group(1) @binding(0) var<uniform> p: Params;
+
+// region bindings
+@group(0) @binding(0) var<storage, read> in_0: array<u32>;
+@group(0) @binding(1) var<storage, read> in_1: array<u32>;
+@group(0) @binding(2) var<storage, read_write> out_0: array<vec4<u32>>;
+
+fn load_0(e: vec4<u32>) -> vec4<u32> {
+    return vec4<u32>(in_0[e.x], in_0[e.y], in_0[e.z], in_0[e.w]);
+}
+
+fn load_1(e: vec4<u32>) -> vec4<u32> {
+    return vec4<u32>(in_1[e.x], in_1[e.y], in_1[e.z], in_1[e.w]);
+}
+
+fn load_2(q: u32) -> vec4<u32> {
+    return out_0[q + p.offset[0].z];
+}
+
+fn store_0(q: u32, v: vec4<u32>) {
+    out_0[q + p.offset[0].z] = v;
+}
+// end bindings
+
+// region alone
+fn elements(q: u32) -> vec4<u32> {
+    return vec4<u32>(4u * q) + vec4<u32>(0u, 1u, 2u, 3u);
+}
+
+fn index4(e: vec4<u32>, view: u32) -> vec4<u32> {
+    return e * p.stride[2u * view].x;
+}
+
+fn merge(a: vec4<u32>, b: vec4<u32>, here: vec4<bool>) -> vec4<u32> {
+    return select(a, b, here);
+}
+// end alone
+
+@compute @workgroup_size(workgroup)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let linear = group.x + groups.x * (group.y + groups.y * group.z);
+    let begin = (linear * workgroup + lane) * p.grid.y;
+    for (var trip = 0u; trip < p.grid.w; trip++) {
+        let q = begin + trip * p.grid.z;
+        if q >= p.grid.x {
+            break;
+        }
+        let e = elements(q);
+        let mine = index4(e, 1u) + vec4<u32>(p.offset[0].y);
+        let known = mine < vec4<u32>(p.part.w);
+        let i = load_1(select(vec4<u32>(0u), mine, known));
+        let at = index4(e, 0u) + i * vec4<u32>(p.part.x) + vec4<u32>(p.offset[0].x);
+        let here = known & (i < vec4<u32>(p.part.y)) & (at < vec4<u32>(p.part.z));
+        if all(here) {
+            store_0(q, load_0(at));
+        } else if any(here) {
+            store_0(q, merge(load_2(q), load_0(select(vec4<u32>(0u), at, here)), here));
+        }
+    }
+}

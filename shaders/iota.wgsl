@@ -1,0 +1,34 @@
+// Iota: every element is its own position, from `base` on.
+override workgroup: u32 = 64u;
+
+struct Params {
+    grid: vec4<u32>, // quads, lead, step, trips
+    base: vec4<u32>,
+    offset: array<vec4<u32>, 1>,
+}
+@group(1) @binding(0) var<uniform> p: Params;
+
+// region bindings
+@group(0) @binding(0) var<storage, read_write> out_0: array<vec4<u32>>;
+
+fn store_0(q: u32, v: vec4<u32>) {
+    out_0[q + p.offset[0].x] = v;
+}
+// end bindings
+
+@compute @workgroup_size(workgroup)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let linear = group.x + groups.x * (group.y + groups.y * group.z);
+    let first = (linear * workgroup + lane) * p.grid.y;
+    for (var trip = 0u; trip < p.grid.w; trip++) {
+        let q = first + trip * p.grid.z;
+        if q >= p.grid.x {
+            break;
+        }
+        store_0(q, vec4<u32>(p.base.x + 4u * q) + vec4<u32>(0u, 1u, 2u, 3u));
+    }
+}

@@ -1,0 +1,30 @@
+// Running sums, first step: the sum of every block of numbers, one block to an invocation.
+override workgroup: u32 = 64u;
+const BLOCK: u32 = 256u;
+
+struct Params {
+    scan: vec4<u32>, // numbers, blocks
+}
+@group(1) @binding(0) var<uniform> p: Params;
+
+@group(0) @binding(0) var<storage, read> numbers: array<u32>;
+@group(0) @binding(1) var<storage, read_write> sums: array<u32>;
+
+@compute @workgroup_size(workgroup)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let linear = group.x + groups.x * (group.y + groups.y * group.z);
+    let block = linear * workgroup + lane;
+    if block >= p.scan.y {
+        return;
+    }
+    var sum = 0u;
+    let end = min((block + 1u) * BLOCK, p.scan.x);
+    for (var i = block * BLOCK; i < end; i++) {
+        sum += numbers[i];
+    }
+    sums[block] = sum;
+}

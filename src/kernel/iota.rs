@@ -1,0 +1,37 @@
+//! Positions: 0, 1, 2 .. as u32, what everything that depends on a place is computed from.
+
+use std::sync::Arc;
+
+use super::{Held, index_space};
+use crate::dtype::DType;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::exec::{Bound, Job, Value};
+use crate::layout::Layout;
+use crate::shape::Shape;
+use crate::wgsl::params::Words;
+use crate::wgsl::{Form, Grid, Slot, Target, assemble, catalog};
+
+/// The positions of a list.
+pub(crate) fn iota(engine: &Engine, target: Target, count: usize) -> Result<Arc<Value>> {
+    index_space(count)?;
+    let shape = Shape::new([count])?;
+    let value = Value::new(engine.allocate(Engine::bytes_of(&shape, DType::U32)?, &[])?);
+    let held = Held::new(&value, Layout::dense(shape), DType::U32)?;
+    let kernel = assemble::kernel(&catalog::IOTA, &[Slot::write(Form::U32)], 0, target);
+    for (piece, first) in held.pieces.iter().zip((0..count).step_by(held.segment)) {
+        let here = held.segment.min(count - first);
+        // Both below 2^32: the whole list is.
+        let (here, first) = (here as u32, first as u32);
+        let grid = Grid::of_elements(here, target);
+        let base = [first, 0, 0, 0];
+        engine.dispatch(Job {
+            kernel: &kernel,
+            bindings: vec![Bound::from(piece)],
+            params: Words::default().vec4(grid.words()).vec4(base).array([0]).done(),
+            groups: grid.groups(),
+            output: Arc::downgrade(&value),
+        })?;
+    }
+    Ok(value)
+}

@@ -1,0 +1,124 @@
+//! Values to destinations that an index names.
+//!
+//! Where several values have one destination, the last one in row-major order stays, or all of them
+//! are added up in that order: the same bits in every run. The first is settled by integer atomics
+//! (the largest position wins, whoever comes first), the second by sorting destinations and adding
+//! up runs of equal ones in blocks; no float is ever added atomically.
+
+use std::sync::Arc;
+
+use super::sort::{PAIR_BYTES, Plain};
+use super::{Held, Operand, fill};
+use crate::dtype::DType;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::exec::{Bound, Job, Value};
+use crate::layout::Layout;
+use crate::op::Kind;
+use crate::shape::Shape;
+use crate::wgsl::params::{Words, groups_for};
+use crate::wgsl::pick::runs;
+use crate::wgsl::{Form, Grid, Slot, Target, Way, assemble, catalog};
+
+/// Pairs that one invocation walks, as the shader says.
+const RUNS_BLOCK: u32 = 64;
+
+/// For each of `destinations`, the last position in `keys` that names it, plus one; 0 where none
+/// does. `keys` is a dense list of u32.
+pub(crate) fn last(
+    engine: &Engine,
+    target: Target,
+    keys: &Operand,
+    destinations: usize,
+) -> Result<Arc<Value>> {
+    let from = Held::new(&keys.value, keys.layout, DType::U32)?;
+    let avoid: Vec<u64> = from.ids().collect();
+    let shape = Shape::new([destinations])?;
+    let value = Value::new(engine.allocate(Engine::bytes_of(&shape, DType::U32)?, &avoid)?);
+    fill::into(engine, target, &value, [0; 2])?;
+    value.inherit([&*keys.value]);
+    let onto = Held::new(&value, Layout::dense(shape), DType::U32)?;
+    let slots = [Slot::read(Form::U32, Way::Dense)];
+    let kernel = assemble::kernel(&catalog::SCATTER, &slots, 0, target);
+    let count = keys.layout.shape().elements();
+    // All below 2^32: the index space was checked.
+    for (from_piece, begin) in from.pieces.iter().zip((0..count).step_by(from.segment)) {
+        let here = from.segment.min(count - begin) as u32;
+        let grid = Grid::of_elements(here, target);
+        for (piece, first) in onto.pieces.iter().zip((0..destinations).step_by(onto.segment)) {
+            let keys = onto.segment.min(destinations - first) as u32;
+            let part = [first as u32, keys, begin as u32, here];
+            engine.dispatch(Job {
+                kernel: &kernel,
+                bindings: vec![Bound::from(from_piece), Bound::from(piece)],
+                params: Words::default().vec4(grid.words()).vec4(part).array([0]).done(),
+                groups: grid.groups(),
+                output: Arc::downgrade(&value),
+            })?;
+        }
+    }
+    Ok(value)
+}
+
+/// A list of values with sorted keys: each `columns` wide, in one piece.
+#[derive(Clone, Debug)]
+pub(crate) struct Runs {
+    pub(crate) pairs: Arc<Value>,
+    pub(crate) values: Arc<Value>,
+    pub(crate) count: u32,
+    pub(crate) columns: u32,
+    pub(crate) dtype: DType,
+}
+
+impl Runs {
+    /// Adds every value to the total of its key; `totals` has `keys` times `columns` elements.
+    pub(crate) fn add(
+        &self,
+        engine: &Engine,
+        target: Target,
+        totals: &Arc<Value>,
+        keys: usize,
+    ) -> Result<()> {
+        let plainly = Plain { engine, target };
+        let kernel = runs(Kind::of(self.dtype), target);
+        let columns = self.columns as usize;
+        let shape = Shape::new([keys * columns])?;
+        let onto = Held::new(totals, Layout::dense(shape), self.dtype)?;
+        let step = onto.segment / columns;
+        let mut list = self.clone();
+        loop {
+            let blocks = list.count.div_ceil(RUNS_BLOCK);
+            let apart = [&list.pairs, &list.values, totals];
+            let rest = plainly.memory(u64::from(2 * blocks) * PAIR_BYTES, &apart)?;
+            let width = (self.columns as usize * self.dtype.width()) as u64;
+            let apart = [&list.pairs, &list.values, totals, &rest];
+            let parts = plainly.memory(u64::from(2 * blocks) * width, &apart)?;
+            for (piece, first) in onto.pieces.iter().zip((0..keys).step_by(step)) {
+                let used = [&list.pairs, &list.values, totals, &rest, &parts];
+                let pins = used.map(|value| value.pin());
+                let bound = |value| plainly.bound(value);
+                let bindings = vec![
+                    bound(&list.pairs)?,
+                    bound(&list.values)?,
+                    Bound::from(piece),
+                    bound(&rest)?,
+                    bound(&parts)?,
+                ];
+                let here = step.min(keys - first) as u32;
+                let words = Words::default().vec4([list.count, blocks, self.columns, 0]);
+                engine.dispatch(Job {
+                    kernel: &kernel,
+                    bindings,
+                    params: words.vec4([first as u32, here, 0, 0]).done(),
+                    groups: groups_for(blocks * self.columns, target),
+                    output: Arc::downgrade(totals),
+                })?;
+                drop(pins);
+            }
+            if blocks == 1 {
+                return Ok(());
+            }
+            list = Self { pairs: rest, values: parts, count: 2 * blocks, ..list };
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Sorting pairs (key, position) by key, equal keys in the order in which they came: rounds of four
+//! bits from the lowest.
+//!
+//! ```text
+//! a round: count digits per block -> where each block's pairs of a digit begin (running sums)
+//!          -> every pair to its place
+//! ```
+//!
+//! Blocks are walked in order by one invocation each, so no atomics decide anything and the result
+//! is the same everywhere.
+
+use std::sync::Arc;
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::exec::{Bound, Job, Value};
+use crate::gpu::cause::DeviceCause;
+use crate::wgsl::catalog::{DIGITS, PLACE, RUNNING, SUMS};
+use crate::wgsl::params::groups_for;
+use crate::wgsl::pick::plain;
+use crate::wgsl::{Assembled, Target};
+
+/// Bytes of a pair.
+pub(super) const PAIR_BYTES: u64 = 8;
+
+/// What one invocation walks, as the shaders say.
+const BLOCK: u32 = 256;
+const DIGIT_BITS: u32 = 4;
+
+/// The pairs that one sort takes: they have to lie in one segment.
+pub(crate) fn pairs_max(engine: &Engine) -> usize {
+    usize::try_from(engine.segment_bytes() / PAIR_BYTES).unwrap_or(usize::MAX)
+}
+
+/// Kernels whose operands all lie in one piece.
+#[derive(Clone, Copy)]
+pub(super) struct Plain<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) target: Target,
+}
+
+impl Plain<'_> {
+    /// Memory in one piece, apart from these values.
+    pub(super) fn memory(self, bytes: u64, apart: &[&Arc<Value>]) -> Result<Arc<Value>> {
+        let mut avoid = Vec::new();
+        for value in apart {
+            avoid.extend(value.pin()?.pieces().iter().map(|piece| piece.buffer_id));
+        }
+        let value = Value::new(self.engine.allocate(bytes, &avoid)?);
+        self.bound(&value)?;
+        Ok(value)
+    }
+
+    /// The only piece of a value.
+    pub(super) fn bound(self, value: &Value) -> Result<Bound> {
+        let pinned = value.pin()?;
+        match &*pinned.pieces() {
+            [piece] => Ok(Bound::from(piece)),
+            _ => {
+                let (what, limit, unit) = ("a list to be sorted", "one segment", "bytes");
+                let (requested, available) = (u128::from(pinned.bytes), pinned.segment_bytes);
+                Err(DeviceCause::TooLarge { what, requested, limit, available, unit }.into())
+            }
+        }
+    }
+
+    /// Runs a kernel on these values, the written ones last.
+    pub(super) fn run(
+        self,
+        kernel: &Assembled,
+        values: &[&Arc<Value>],
+        params: Vec<u32>,
+        invocations: u32,
+    ) -> Result<()> {
+        let pins = values.iter().map(|value| value.pin()).collect::<Result<Vec<_>>>()?;
+        let bindings = values.iter().map(|value| self.bound(value)).collect::<Result<_>>()?;
+        let groups = groups_for(invocations, self.target);
+        let output = values.last().map(|value| Arc::downgrade(value)).unwrap_or_default();
+        let done = self.engine.dispatch(Job { kernel, bindings, params, groups, output });
+        drop(pins);
+        done
+    }
+}
+
+/// Sorts `count` pairs by the lowest `bits` bits of their keys, into memory apart from `apart`.
+pub(crate) fn sort(
+    engine: &Engine,
+    target: Target,
+    mut pairs: Arc<Value>,
+    (count, bits): (u32, u32),
+    apart: &Arc<Value>,
+) -> Result<Arc<Value>> {
+    let plainly = Plain { engine, target };
+    let (digits, place) = (plain(&DIGITS, target), plain(&PLACE, target));
+    let blocks = count.div_ceil(BLOCK);
+    for round in 0..bits.div_ceil(DIGIT_BITS) {
+        let params = vec![count, blocks, round * DIGIT_BITS, 0];
+        let counters = blocks << DIGIT_BITS;
+        let counts = plainly.memory(u64::from(counters) * 4, &[&pairs])?;
+        plainly.run(&digits, &[&pairs, &counts], params.clone(), blocks)?;
+        let starts = running(plainly, &counts, counters)?;
+        let sorted = plainly.memory(u64::from(count) * PAIR_BYTES, &[&pairs, &starts, apart])?;
+        plainly.run(&place, &[&pairs, &starts, &sorted], params, blocks)?;
+        pairs = sorted;
+    }
+    Ok(pairs)
+}
+
+/// The sum of what comes before each of `count` numbers.
+fn running(plainly: Plain<'_>, numbers: &Arc<Value>, count: u32) -> Result<Arc<Value>> {
+    let blocks = count.div_ceil(BLOCK);
+    let params = vec![count, blocks, 0, 0];
+    let sums = plainly.memory(u64::from(blocks) * 4, &[numbers])?;
+    let bases = if blocks > 1 {
+        plainly.run(&plain(&SUMS, plainly.target), &[numbers, &sums], params.clone(), blocks)?;
+        running(plainly, &sums, blocks)?
+    } else {
+        // Nothing comes before the first block.
+        super::fill::into(plainly.engine, plainly.target, &sums, [0; 2])?;
+        sums
+    };
+    let before = plainly.memory(u64::from(count) * 4, &[numbers, &bases])?;
+    let kernel = plain(&RUNNING, plainly.target);
+    plainly.run(&kernel, &[numbers, &bases, &before], params, blocks)?;
+    Ok(before)
+}

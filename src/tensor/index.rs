@@ -1,0 +1,132 @@
+//! Elements by index. Bits are moved, from any views; indices are checked on the device.
+//!
+//! An index is an i32, u32, i64 or u64 tensor. Indices count from 0; one that is negative or not
+//! below the length of its axis makes the result an error at the next read, with how many there are
+//! and where the first is. Nothing is clamped.
+
+use super::Tensor;
+use super::cause::TensorCause;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::kernel::cause::FaultCause;
+use crate::kernel::pick::{Course, Onto, Which};
+use crate::kernel::{Operand, checked};
+use crate::layout::Layout;
+use crate::shape::Shape;
+use crate::wgsl::Expr;
+
+impl Tensor {
+    /// For every place of `index`, the element whose coordinate along `axis` is the index there,
+    /// and whose others are the place's own. All other axes of both must agree.
+    pub fn gather(&self, axis: usize, index: &Self) -> Result<Self> {
+        let bound = self.shape().dim(axis).map_err(|error| error.during("gather"))?;
+        self.beside_axis("gather", axis, index)?;
+        let places = self.places("gather", axis, index, bound)?;
+        let mut course = Course::of(&self.layout);
+        let stride = core::mem::take(&mut course.strides[axis]);
+        self.picked(*index.shape(), &course, &places, (stride, bound))
+    }
+
+    /// The parts of an axis that an index of any shape names: its axes take the place of `axis`.
+    pub fn index_select(&self, axis: usize, index: &Self) -> Result<Self> {
+        self.selected("index_select", axis, index)
+    }
+
+    /// The rows of a table that an index of any shape names: `index_select` along axis 0.
+    pub fn embedding(&self, index: &Self) -> Result<Self> {
+        self.selected("embedding", 0, index)
+    }
+
+    /// Elements by their positions in row-major order; the result has the shape of the index.
+    pub fn take(&self, index: &Self) -> Result<Self> {
+        self.contiguous()?.reshape([self.shape().elements()])?.selected("take", 0, index)
+    }
+
+    /// A new last axis of `classes` elements, one at the index and zero elsewhere, of any dtype.
+    pub fn one_hot(&self, classes: usize, dtype: DType) -> Result<Self> {
+        self.device.plan().accept(dtype).map_err(|error| error.during("one_hot"))?;
+        let index = self.checked_index("one_hot", None, classes)?;
+        let index = Self::of(self.device.clone(), index.value, index.layout, DType::U32);
+        index.unsqueeze(self.shape().rank())?.eq(&self.device.iota(classes)?)?.cast(dtype)
+    }
+
+    fn selected(&self, what: &'static str, axis: usize, index: &Self) -> Result<Self> {
+        let bound = self.shape().dim(axis).map_err(|error| error.during(what))?;
+        let places = self.places(what, axis, index, bound)?;
+        let (before, after) = self.shape().dims().split_at(axis);
+        let dims = [before, index.shape().dims(), &after[1..]].concat();
+        let shape = Shape::new(&dims).map_err(|error| error.during(what))?;
+        let mut course = Course::of(&self.layout);
+        let stride = course.strides[axis];
+        course.strides.splice(axis..=axis, index.shape().dims().iter().map(|_| 0));
+        // The index seen in the shape of the result.
+        let inner = vec![1; after.len() - 1];
+        let layout = places.layout.reshape(&*[index.shape().dims(), &inner].concat())?;
+        let places = Operand { layout: layout.broadcast_to(shape)?, ..places };
+        self.picked(shape, &course, &places, (stride, bound))
+    }
+
+    fn picked(
+        &self,
+        shape: Shape,
+        course: &Course,
+        index: &Operand,
+        (stride, bound): (i64, usize),
+    ) -> Result<Self> {
+        let (from, engine) = (self.operand()?, &self.device.engine);
+        let values = [&from.value, &index.value];
+        let onto = Onto::new(engine, self.device.target(), shape, self.dtype, values)?;
+        onto.value.inherit([&*index.value]);
+        let which = Which::Index { index, stride, bound };
+        onto.take(&from, course, &which, 0..shape.elements())?;
+        Ok(Self::of(self.device.clone(), onto.value, Layout::dense(shape), self.dtype))
+    }
+
+    /// Checks that another tensor is of the same rank and agrees on every axis but one.
+    pub(super) fn beside_axis(&self, what: &'static str, axis: usize, other: &Self) -> Result<()> {
+        let (left, right) = (*self.shape(), *other.shape());
+        let mut both = left.dims().iter().zip(right.dims()).enumerate();
+        if left.rank() != right.rank() || !both.all(|(i, (a, b))| i == axis || a == b) {
+            return Err(TensorCause::Along { what, axis, left, right }.into());
+        }
+        Ok(())
+    }
+
+    /// The checked index of an operation on an axis of this tensor.
+    pub(super) fn places(
+        &self,
+        what: &'static str,
+        axis: usize,
+        index: &Self,
+        bound: usize,
+    ) -> Result<Operand> {
+        let same = self.device.engine.same_device(&index.device.engine);
+        same.map_err(|error| error.during(what))?;
+        index.checked_index(what, Some((*self.shape(), axis)), bound)
+    }
+
+    /// The index as a dense u32 value, `u32::MAX` where it is out of range, which is noted.
+    fn checked_index(
+        &self,
+        what: &'static str,
+        of: Option<(Shape, usize)>,
+        bound: usize,
+    ) -> Result<Operand> {
+        let dtype = self.dtype;
+        if !matches!(dtype, DType::I32 | DType::U32 | DType::I64 | DType::U64) {
+            return Err(TensorCause::Index { what, dtype }.into());
+        }
+        let (engine, target) = (&self.device.engine, self.device.target());
+        let (shape, input) = (*self.shape(), self.operand()?);
+        let explain = move |hit| {
+            let of = match of {
+                Some((of, axis)) => format!("{what} of {of} along axis {axis}"),
+                None => what.to_owned(),
+            };
+            FaultCause::Index { of, shape, bound, hit }.into()
+        };
+        let value =
+            checked::record(engine, target, &input, &Expr::checked_index(dtype, bound), explain)?;
+        Ok(Operand { value, layout: Layout::dense(shape), dtype: DType::U32 })
+    }
+}

@@ -1,0 +1,195 @@
+//! Tensors put together and taken apart. Joining moves bits, from any views; taking apart costs
+//! nothing.
+
+use core::ops::Range;
+
+use super::Tensor;
+use super::cause::TensorCause;
+use super::number::Scalar;
+use crate::error::Result;
+use crate::kernel::pick::{Course, Onto, Which};
+use crate::kernel::{Operand, fill};
+use crate::layout::Layout;
+use crate::shape::{RANK_MAX, Shape};
+
+/// What lies beside a tensor that is padded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pad {
+    /// A number everywhere.
+    Constant(Scalar),
+    /// The tensor mirrored at its first and last element, which are not repeated.
+    Reflect,
+    /// Its first or last element again and again.
+    Replicate,
+}
+
+impl Tensor {
+    /// Several tensors one after the other along an axis. Dtypes and all other axes must agree.
+    ///
+    /// ```no_run
+    /// # fn f(a: wharf::Tensor, b: wharf::Tensor) -> wharf::Result<()> {
+    /// let joined = wharf::Tensor::concat(&[a, b.flip(0)?], 0)?;
+    /// # let _ = joined; Ok(()) }
+    /// ```
+    pub fn concat(tensors: &[Self], axis: usize) -> Result<Self> {
+        join("concat", tensors, axis)
+    }
+
+    /// Several tensors of one shape along a new axis.
+    pub fn stack(tensors: &[Self], axis: usize) -> Result<Self> {
+        let tensors: Result<Vec<Self>> = tensors.iter().map(|t| t.unsqueeze(axis)).collect();
+        join("stack", &tensors?, axis)
+    }
+
+    /// Consecutive parts of an axis, as views; the sizes must add up to it.
+    pub fn split(&self, axis: usize, sizes: &[usize]) -> Result<Vec<Self>> {
+        let dim = self.shape().dim(axis)?;
+        if sizes.iter().sum::<usize>() != dim {
+            return Err(TensorCause::Sizes { axis, sizes: sizes.to_vec(), dim }.into());
+        }
+        let mut first = 0;
+        let part = |&size: &usize| {
+            first += size;
+            self.slice(axis, first - size..first)
+        };
+        sizes.iter().map(part).collect()
+    }
+
+    /// With `(before, after)` elements added on each axis.
+    pub fn pad(&self, pads: &[(usize, usize)], with: Pad) -> Result<Self> {
+        if pads.len() != self.shape().rank() {
+            return Err(TensorCause::Pads { pads: pads.len(), shape: *self.shape() }.into());
+        }
+        let mut padded = self.clone();
+        for (axis, &(before, after)) in pads.iter().enumerate() {
+            let sides = [(before, true), (after, false)].map(|(pad, first)| match pad {
+                0 => Ok(None),
+                pad => padded.beside(axis, pad, first, with).map(Some),
+            });
+            let [before, after] = sides;
+            let parts: Vec<Self> = [before?, Some(padded), after?].into_iter().flatten().collect();
+            padded = if parts.len() > 1 { join("pad", &parts, axis)? } else { parts[0].clone() };
+        }
+        Ok(padded)
+    }
+
+    /// What is added on one side of an axis: a view.
+    fn beside(&self, axis: usize, pad: usize, first: bool, with: Pad) -> Result<Self> {
+        let dim = self.shape().dim(axis)?;
+        let mut dims = self.shape().dims().to_vec();
+        dims[axis] = pad;
+        match with {
+            Pad::Constant(number) => {
+                let ones = Shape::new(&[1; RANK_MAX][..dims.len()])?;
+                self.device.full(ones, self.dtype, number)?.broadcast_to(&dims)
+            }
+            Pad::Reflect if pad >= dim => Err(TensorCause::Reflect { axis, pad, dim }.into()),
+            Pad::Reflect => {
+                let range = if first { 1..pad + 1 } else { dim - 1 - pad..dim - 1 };
+                self.slice_step(axis, range, -1)
+            }
+            Pad::Replicate if dim == 0 => Err(TensorCause::Replicate { axis, pad }.into()),
+            Pad::Replicate => {
+                let last = if first { 0 } else { dim - 1 };
+                self.slice(axis, last..last + 1)?.broadcast_to(&dims)
+            }
+        }
+    }
+
+    /// Shifted along an axis; what leaves at one end comes in at the other. A positive shift moves
+    /// towards higher positions.
+    pub fn roll(&self, axis: usize, shift: isize) -> Result<Self> {
+        let dim = self.shape().dim(axis)?;
+        let middle = match dim {
+            0 => 0,
+            _ => dim - shift.rem_euclid(isize::try_from(dim).unwrap_or(isize::MAX)).unsigned_abs(),
+        };
+        let [head, tail] = [0..middle, middle..dim].map(|range| self.slice(axis, range));
+        join("roll", &[tail?, head?], axis)
+    }
+
+    /// The lower triangle of the last two axes, on and below diagonal `k`; zeros above it. The main
+    /// diagonal is 0, the one above it 1.
+    pub fn tril(&self, k: isize) -> Result<Self> {
+        self.triangle("tril", |_, columns| isize::MIN..k.saturating_add(1).min(columns))
+    }
+
+    /// The upper triangle of the last two axes, on and above diagonal `k`; zeros below it.
+    pub fn triu(&self, k: isize) -> Result<Self> {
+        self.triangle("triu", |_, columns| k..columns)
+    }
+
+    /// The elements of which column less row lies in a range, among zeros.
+    fn triangle(
+        &self,
+        what: &'static str,
+        diagonals: impl Fn(isize, isize) -> Range<isize>,
+    ) -> Result<Self> {
+        // As `t` says it, if there are no two axes.
+        self.layout.transpose().map_err(|error| error.during(what))?;
+        let (shape, dims) = (*self.shape(), self.shape().dims());
+        let last = dims.len() - 1;
+        let signed = |dim: usize| isize::try_from(dim).unwrap_or(isize::MAX);
+        let (rows, columns) = (signed(dims[last - 1]), signed(dims[last]));
+        let Range { start, end } = diagonals(rows, columns);
+        let start = start.max(1 - rows);
+        let mut strides = vec![0; dims.len()];
+        (strides[last - 1], strides[last]) = (-1, 1);
+        let range = start as i64..end.max(start) as i64;
+        let from = self.operand()?;
+        let context = (&*self.device.engine, self.device.target());
+        let onto = Onto::new(context.0, context.1, shape, self.dtype, [&from.value])?;
+        fill::into(context.0, context.1, &onto.value, [0; 2])?;
+        let which = Which::Places { strides, range };
+        onto.take(&from, &Course::of(&self.layout), &which, 0..shape.elements())?;
+        Ok(Self::of(self.device.clone(), onto.value, Layout::dense(shape), self.dtype))
+    }
+
+    /// It as an operand of a kernel, computed now.
+    pub(super) fn operand(&self) -> Result<Operand> {
+        Ok(Operand { value: self.realise()?, layout: self.layout, dtype: self.dtype })
+    }
+}
+
+fn join(what: &'static str, tensors: &[Tensor], axis: usize) -> Result<Tensor> {
+    let first = tensors.first().ok_or(TensorCause::Nothing { what })?;
+    let mut dims = first.shape().dims().to_vec();
+    first.shape().dim(axis).map_err(|error| error.during(what))?;
+    let mut total = 0;
+    for tensor in tensors {
+        first.device.engine.same_device(&tensor.device.engine).map_err(|e| e.during(what))?;
+        let (left, right) = (first.dtype, tensor.dtype);
+        if left != right {
+            return Err(TensorCause::Dtypes { what, left, right }.into());
+        }
+        let (left, right) = (*first.shape(), *tensor.shape());
+        let beside = |(i, (a, b)): (usize, (&usize, &usize))| i == axis || a == b;
+        let agree = left.dims().iter().zip(right.dims()).enumerate().all(beside);
+        if left.rank() != right.rank() || !agree {
+            return Err(TensorCause::Along { what, axis, left, right }.into());
+        }
+        total += right.dims()[axis];
+    }
+    dims[axis] = total;
+    let shape = Shape::new(&dims).map_err(|error| error.during(what))?;
+    let sources = tensors.iter().map(Tensor::operand).collect::<Result<Vec<_>>>()?;
+    let (engine, target) = (&first.device.engine, first.device.target());
+    let values = sources.iter().map(|source| &source.value);
+    let onto = Onto::new(engine, target, shape, first.dtype, values)?;
+    let inner: usize = dims[axis + 1..].iter().product();
+    let outer: usize = dims[..axis].iter().product();
+    let mut strides = vec![0; dims.len()];
+    strides[axis] = 1;
+    let mut start = 0;
+    for source in &sources {
+        let count = source.layout.shape().dims()[axis];
+        let mut course = Course::of(&source.layout);
+        course.offset -= start as i64 * course.strides[axis];
+        let range = start as i64..(start + count) as i64;
+        let which = Which::Places { strides: strides.clone(), range };
+        let end = outer.saturating_sub(1) * total * inner + (start + count) * inner;
+        onto.take(source, &course, &which, start * inner..end)?;
+        start += count;
+    }
+    Ok(Tensor::of(first.device.clone(), onto.value, Layout::dense(shape), first.dtype))
+}

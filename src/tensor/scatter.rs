@@ -1,0 +1,219 @@
+//! Values to places that an index names, out of place; the same bits in every run.
+
+use std::sync::Arc;
+
+use super::Tensor;
+use super::cause::TensorCause;
+use super::number::Scalar;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::exec::Value;
+use crate::kernel::pick::{Course, Onto, Which};
+use crate::kernel::scatter::{Runs, last};
+use crate::kernel::{Operand, sort};
+use crate::layout::Layout;
+use crate::op::Kind;
+use crate::shape::Shape;
+
+impl Tensor {
+    /// A copy in which, for every place of `source`, the element whose coordinate along `axis` is
+    /// the index there is replaced. The index takes the shape of the source, by broadcasting; all
+    /// other axes agree with this tensor. Of several values for one element the last in row-major
+    /// order stays.
+    pub fn scatter(&self, axis: usize, index: &Self, source: &Self) -> Result<Self> {
+        let keys = self.destinations("scatter", axis, index, source, source.shape().rank())?;
+        let (engine, target) = (&self.device.engine, self.device.target());
+        let (shape, count) = (*self.shape(), source.shape().elements());
+        let winners = last(engine, target, &keys, shape.elements())?;
+        // Positions plus one; 0 wraps to no position at all.
+        let list = Shape::new([shape.elements()])?;
+        let winners = Self::of(self.device.clone(), winners, Layout::dense(list), DType::U32);
+        let winners = (&winners - 1u32)?.contiguous()?.operand()?;
+        let (own, from) = (self.operand()?, source.contiguous()?.operand()?);
+        let values = [&own.value, &from.value, &winners.value];
+        let onto = Onto::new(engine, target, list, self.dtype, values)?;
+        // What stays is moved by the shape it has, and the rest by its position.
+        let whole = Onto { shape, value: Arc::clone(&onto.value), ..onto };
+        whole.take_all(&own)?;
+        let which = Which::Index { index: &winners, stride: 1, bound: count };
+        let course = Course { offset: from.layout.offset() as i64, strides: vec![0] };
+        let onto = Onto { shape: list, ..whole };
+        onto.take(&from, &course, &which, 0..shape.elements())?;
+        Ok(Self::of(self.device.clone(), onto.value, Layout::dense(shape), self.dtype))
+    }
+
+    /// A copy to which, for every place of `source`, its value is added at the element whose
+    /// coordinate along `axis` is the index there. The index takes the shape of the source, by
+    /// broadcasting; all other axes agree with this tensor.
+    ///
+    /// Values for one element are added up in row-major order, in blocks, f16 and bf16 in f32, and
+    /// then added to it: the same bits in every run. Integers wrap.
+    pub fn scatter_add(&self, axis: usize, index: &Self, source: &Self) -> Result<Self> {
+        let what = "scatter_add";
+        let sum = match Kind::of(self.dtype) {
+            Kind::F32 => DType::F32,
+            Kind::I32 => DType::I32,
+            Kind::U32 => DType::U32,
+            Kind::Bool => {
+                let (dtype, only) = (self.dtype, "numbers");
+                return Err(TensorCause::Only { what, dtype, only }.into());
+            }
+            _ => self.dtype,
+        };
+        let rank = self.key_axes(axis, index, source, sum);
+        let keys = self.destinations(what, axis, index, source, rank)?;
+        let columns: usize = source.shape().dims()[rank..].iter().product();
+        let totals = self.totals(&keys, source, sum, columns)?;
+        let totals = Self::of(self.device.clone(), totals, Layout::dense(*self.shape()), sum);
+        if sum == self.dtype {
+            return self + &totals;
+        }
+        let wide = (self.cast(sum)? + &totals)?;
+        if sum == DType::F32 {
+            return wide.cast(self.dtype);
+        }
+        // Integers wrap to their width.
+        let shift = 32 - 8 * self.dtype.width() as u32;
+        let wide = if sum == DType::I32 {
+            ((wide << shift.cast_signed())? >> shift.cast_signed())?
+        } else {
+            ((wide << shift)? >> shift)?
+        };
+        wide.cast(self.dtype)
+    }
+
+    /// How many leading axes tell destinations apart: those after them, where the index repeats
+    /// itself, are moved as rows if a row is small and never cut.
+    fn key_axes(&self, axis: usize, index: &Self, source: &Self, sum: DType) -> usize {
+        let (shape, rank) = (*source.shape(), source.shape().rank());
+        let Ok(view) = index.layout.broadcast_to(shape) else { return rank };
+        let repeats = |d: &usize| *d > axis && (view.strides()[*d] == 0 || shape.dims()[*d] == 1);
+        let tail = (0..rank).rev().take_while(repeats).count();
+        let columns: usize = shape.dims()[rank - tail..].iter().product();
+        let segment = self.device.engine.segment_bytes();
+        let row = (columns * sum.width()) as u64;
+        let whole = row > 0 && segment.is_multiple_of(row);
+        let bytes = (self.shape().elements() * sum.width()) as u64;
+        let fits = row > 0 && row <= segment / 256 && (whole || bytes <= segment);
+        if fits { rank - tail } else { rank }
+    }
+
+    /// The destination of every place of the source's first `rank` axes: its position among the
+    /// elements - or rows - of this tensor, `u32::MAX` where the index is out of range.
+    fn destinations(
+        &self,
+        what: &'static str,
+        axis: usize,
+        index: &Self,
+        source: &Self,
+        rank: usize,
+    ) -> Result<Operand> {
+        let named = |error: crate::Error| error.during(what);
+        let bound = self.shape().dim(axis).map_err(named)?;
+        self.beside_axis(what, axis, source)?;
+        self.device.engine.same_device(&source.device.engine).map_err(named)?;
+        let (left, right) = (self.dtype, source.dtype);
+        if left != right {
+            return Err(TensorCause::Dtypes { what, left, right }.into());
+        }
+        let mut index = index.broadcast_to(source.shape()).map_err(named)?;
+        for last in (rank..source.shape().rank()).rev() {
+            // An empty row has no destination.
+            let some = source.shape().dims()[last].min(1);
+            index = index.slice(last, 0..some)?;
+            index = if some == 1 { index.squeeze(last)? } else { index };
+        }
+        let places = self.places(what, axis, &index, bound)?;
+        let places = Self::of(self.device.clone(), places.value, places.layout, DType::U32);
+        let dims = &self.shape().dims()[..rank];
+        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let mut keys: Option<Self> = None;
+        let mut stride = 1;
+        for (d, &dim) in dims.iter().enumerate().rev() {
+            let coordinate = if d == axis {
+                Some(places.clone())
+            } else if dim > 1 {
+                let mut at = [1; crate::RANK_MAX];
+                at[d] = dim;
+                Some(self.device.iota(dim)?.reshape(&at[..rank])?)
+            } else {
+                None
+            };
+            if let Some(coordinate) = coordinate {
+                let term = (&coordinate * number(stride))?;
+                keys = Some(match keys {
+                    Some(keys) => (&term + &keys)?,
+                    None => term,
+                });
+            }
+            stride *= dim;
+        }
+        let keys = keys.unwrap_or_else(|| places.clone());
+        let none = Scalar::from(u32::MAX);
+        let keys = places.eq(none)?.choose(none, &keys)?;
+        keys.contiguous()?.reshape([keys.shape().elements()])?.operand()
+    }
+
+    /// For every destination the sum of the rows that go there, minus zero where there are none.
+    fn totals(
+        &self,
+        keys: &Operand,
+        source: &Self,
+        sum: DType,
+        columns: usize,
+    ) -> Result<Arc<Value>> {
+        let (engine, target) = (&self.device.engine, self.device.target());
+        let none = if sum.is_float() { Scalar::from(-0.0f32) } else { Scalar::from(0u8) };
+        let totals = self.device.full(*self.shape(), sum, none)?.realise()?;
+        let count = keys.layout.shape().elements();
+        let destinations = self.shape().elements() / columns.max(1);
+        totals.inherit([&*keys.value]);
+        if count == 0 || columns == 0 || destinations == 0 {
+            return Ok(totals);
+        }
+        let segment = usize::try_from(engine.segment_bytes()).unwrap_or(usize::MAX);
+        let at_once = sort::pairs_max(engine).min(segment / (columns * sum.width())).min(count);
+        let values = source.cast(sum)?.contiguous()?.reshape([count, columns])?;
+        let list = Self::of(self.device.clone(), Arc::clone(&keys.value), keys.layout, DType::U32);
+        let bits = usize::BITS - destinations.leading_zeros();
+        for first in (0..count).step_by(at_once) {
+            let range = first..count.min(first + at_once);
+            let here = u32::try_from(range.len()).unwrap_or(u32::MAX);
+            // Keys that are nobody's have all bits set, and are sorted last by them.
+            let pairs = self.device.pairs(&list.slice(0, range.clone())?)?;
+            let pairs = sort::sort(engine, target, pairs, (here, bits.min(32)), &totals)?;
+            let rows = values.slice(0, range)?.apart(&totals)?;
+            let columns = u32::try_from(columns).unwrap_or(u32::MAX);
+            let runs = Runs { pairs, values: rows, count: here, columns, dtype: sum };
+            runs.add(engine, target, &totals, destinations)?;
+            totals.inherit([&*runs.values]);
+        }
+        Ok(totals)
+    }
+
+    /// Its elements in a value of their own, in no buffer of `other`'s.
+    fn apart(&self, other: &Arc<Value>) -> Result<Arc<Value>> {
+        let own = self.operand()?;
+        let (pinned, theirs) = (own.value.pin()?, other.pin()?.pieces());
+        let bytes = (self.shape().elements() * self.dtype.width()) as u64;
+        let whole = self.layout.is_dense() && self.layout.offset() == 0 && pinned.bytes == bytes;
+        if let ([piece], true) = (&*pinned.pieces(), whole)
+            && theirs.iter().all(|p| p.buffer_id != piece.buffer_id)
+        {
+            return Ok(own.value);
+        }
+        let (engine, target) = (&self.device.engine, self.device.target());
+        let sources = [&own.value, other];
+        let onto = Onto::new(engine, target, *self.shape(), self.dtype, sources)?;
+        onto.take_all(&own)?;
+        Ok(onto.value)
+    }
+}
+
+impl crate::Device {
+    /// A list of u32 keys, each with its position: what sorting takes.
+    pub(super) fn pairs(&self, keys: &Tensor) -> Result<Arc<Value>> {
+        let positions = self.iota(keys.shape().elements())?;
+        Tensor::stack(&[keys.clone(), positions], 1)?.realise()
+    }
+}

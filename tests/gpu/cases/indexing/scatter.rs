@@ -1,0 +1,187 @@
+//! Scattering: who comes last, and sums that are the same bits in every run.
+
+use wharf::reference::Value;
+use wharf::{Adapter, DType, Device};
+
+use super::{Host, indices, same, with};
+use crate::cases::faults::fails;
+use crate::cases::pair::{Pair, bits, bits_of, carries, count, value};
+use crate::cases::probe::Random;
+use crate::cases::views::{TARGETS, probe_bits};
+use crate::ctx::{
+    Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, ensure, ensure_eq, matters, show,
+};
+
+pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
+        let dtypes: &[DType] = match downgrade.name {
+            "native" => &DType::ALL,
+            "small_bindings" => &[DType::U8, DType::F16, DType::F32],
+            _ => &[],
+        };
+        for &dtype in dtypes {
+            let name = |what: &str| format!("indexing::{what}::{dtype}::{}", downgrade.name);
+            if matches!(dtype, DType::Bool | DType::F16 | DType::F32 | DType::I64) {
+                cases.push(case!(name("scatter"), |ctx| scatter(ctx, downgrade, dtype)));
+            }
+            if dtype != DType::Bool {
+                cases.push(case!(name("scatter_add"), |ctx| scatter_add(ctx, downgrade, dtype)));
+            }
+        }
+    }
+    cases.push(case!("indexing::scatter_add_is_deterministic", |ctx| deterministic(ctx)));
+    cases.push(case!("indexing::scatter_out_of_range", |ctx| out_of_range(ctx)));
+    cases
+}
+
+/// The shape of what is scattered into, the axis, and how many there are along it.
+fn table(small_bindings: bool) -> Vec<(Vec<usize>, usize, usize)> {
+    let mut table = vec![
+        (vec![5], 0, 3),
+        (vec![5], 0, 0),
+        (vec![1], 0, 300),
+        (vec![7, 4], 0, 65),
+        (vec![7, 4], 1, 9),
+        (vec![3, 5, 2], 1, 33),
+        (vec![300], 0, 8200),
+    ];
+    if small_bindings {
+        table.push((vec![70_001], 0, 60_000));
+        table.push((vec![300, 257], 0, 400));
+    }
+    table
+}
+
+async fn scatter(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
+    let device = ctx.device(downgrade).await?;
+    if !carries(&device, dtype) {
+        return Ok(());
+    }
+    for (dims, axis, n) in table(downgrade.name == "small_bindings") {
+        let from = with(&dims, axis, n);
+        let own = probe_bits(dtype, dims.iter().product(), 1).await;
+        let new = probe_bits(dtype, from.iter().product(), 2).await;
+        let x = Pair::new(&device, dtype, own.clone(), &dims).await?.tensor;
+        let y = Pair::new(&device, dtype, new.clone(), &from).await?.tensor;
+        let (index, at) = indices(&device, DType::U32, &from, dims[axis], 3).await?;
+        let mut want = Host { dims: dims.clone(), bits: own };
+        for (place, &bits) in wharf::reference::places(&from).zip(&new) {
+            let to = with(&place, axis, at.at(&place) as usize);
+            let to = to.iter().zip(&dims).fold(0, |at, (&i, &dim)| at * dim + i);
+            want.bits[to] = bits;
+        }
+        same(&format!("scatter {dims:?} {axis} {n}"), x.scatter(axis, &index, &y), &want).await?;
+    }
+    Ok(())
+}
+
+/// Small whole numbers, whose sums are exact in every order.
+fn whole(dtype: DType, n: usize, seed: u64) -> Vec<u64> {
+    let mut random = Random::new(seed);
+    let number = |i: i64| match dtype.class() {
+        wharf::Class::Float => Value::Float(i as f64),
+        _ => Value::Int(i128::from(i)),
+    };
+    (0..n).map(|_| bits(dtype, number(random.below(7) as i64 - 3))).collect()
+}
+
+async fn scatter_add(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
+    let device = ctx.device(downgrade).await?;
+    if !carries(&device, dtype) {
+        return Ok(());
+    }
+    for target in TARGETS {
+        let here = device.with_target(target);
+        for (dims, axis, n) in table(downgrade.name == "small_bindings") {
+            let from = with(&dims, axis, n);
+            let (index, at) = indices(&here, DType::I32, &from, dims[axis], 3).await?;
+            add(&here, dtype, &dims, axis, (&index, &at), &from).await?;
+            // One index for each row.
+            let mut few = vec![1; dims.len()];
+            few[axis] = n;
+            let (index, at) = indices(&here, DType::I32, &few, dims[axis], 4).await?;
+            let all = Host::build(from.clone(), |p| {
+                let mut first = vec![0; p.len()];
+                first[axis] = p[axis];
+                at.at(&first)
+            });
+            add(&here, dtype, &dims, axis, (&index, &all), &from).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn add(
+    device: &Device,
+    dtype: DType,
+    dims: &[usize],
+    axis: usize,
+    (index, at): (&wharf::Tensor, &Host),
+    from: &[usize],
+) -> Outcome {
+    let own = whole(dtype, dims.iter().product(), 1);
+    let new = whole(dtype, from.iter().product(), 2);
+    let x = Pair::new(device, dtype, own.clone(), dims).await?.tensor;
+    let y = Pair::new(device, dtype, new.clone(), from).await?.tensor;
+    let number = |b: u64| match value(dtype, b) {
+        Value::Float(x) => x as i128,
+        Value::Int(n) => n,
+        Value::Bool(b) => i128::from(b),
+    };
+    let mut sums: Vec<i128> = own.iter().map(|&b| number(b)).collect();
+    for (place, &bits) in wharf::reference::places(from).zip(&new) {
+        let to = with(&place, axis, at.at(&place) as usize);
+        sums[to.iter().zip(dims).fold(0, |at, (&i, &dim)| at * dim + i)] += number(bits);
+    }
+    let want = sums.into_iter().map(|n| match dtype.class() {
+        wharf::Class::Float => bits(dtype, Value::Float(n as f64)),
+        _ => bits(dtype, Value::Int(n)),
+    });
+    let want = Host { dims: dims.to_vec(), bits: want.collect() };
+    let what = format!("scatter_add {dtype} {dims:?} {axis} from {from:?}");
+    same(&what, x.scatter_add(axis, index, &y), &want).await
+}
+
+/// Sums that depend on their order come out the same, on every target, and near the truth.
+async fn deterministic(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let n = 20_000;
+    let mut random = Random::new(9);
+    let data: Vec<f32> = (0..n).map(|_| random.below(1 << 20) as f32 * 1e-3 - 300.0).collect();
+    let (index, at) = indices(&device, DType::U32, &[n], 17, 10).await?;
+    let mut truth = vec![0.0f64; 17];
+    data.iter().zip(&at.bits).for_each(|(&x, &i)| truth[i as usize] += f64::from(x));
+    let mut first = None;
+    for target in TARGETS.into_iter().cycle().take(6) {
+        let here = device.with_target(target);
+        let (source, _) = here.upload(&data, [n]).map_err(show)?;
+        let zeros = here.zeros([17], DType::F32).map_err(show)?;
+        let got = bits_of(&zeros.scatter_add(0, &index, &source).map_err(show)?).await?;
+        count();
+        for (i, (&got, want)) in got.iter().zip(&truth).enumerate() {
+            let got = f64::from(f32::from_bits(got as u32));
+            // Some 1200 terms of up to 750: far below their number times half an ulp of the sum.
+            ensure!((got - want).abs() < 1.0, "sum {i} is {got}, not {want}");
+        }
+        let same = first.get_or_insert_with(|| got.clone());
+        ensure_eq!(*same, got, "another run on {target:?}");
+    }
+    Ok(())
+}
+
+async fn out_of_range(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let x = device.zeros([4, 3], DType::F32).map_err(show)?;
+    let y = device.ones([2, 3], DType::F32).map_err(show)?;
+    let (index, _) = device.upload(&[1i32, 4], [2, 1]).map_err(show)?;
+    for (what, bad) in
+        [("scatter_add", x.scatter_add(0, &index, &y)), ("scatter", x.scatter(0, &index, &y))]
+    {
+        let error = fails(&bad.map_err(show)?).await?.to_string();
+        let want = format!("{what} of [4, 3] along axis 0: ");
+        ensure!(error.starts_with(&want), "{error}");
+        ensure!(error.contains("outside 0..4, the first at [1"), "{error}");
+    }
+    Ok(())
+}
