@@ -1,0 +1,261 @@
+//! One case at a time, everyone in turn: A B C, A B C, .. within the same minute, because machines
+//! drift.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use peer_cases::{Case, Kind, What};
+
+use crate::child::{Answer, Child};
+
+/// Rounds that count, and those before that do not: as many as are over in a second, because some
+/// runtimes go on tuning for long.
+const ROUNDS: usize = 9;
+const WARM_UPS: core::ops::RangeInclusive<usize> = 3..=20;
+const WARM_UP: Duration = Duration::from_secs(1);
+/// Rounds of what takes a process each.
+const PROCESSES: usize = 5;
+
+/// A runtime, as it is named and started.
+#[derive(Clone, Debug)]
+pub struct Runtime {
+    pub name: &'static str,
+    /// The yardsticks that compute on the CPU are no peers.
+    pub on_device: bool,
+    program: PathBuf,
+    args: Vec<&'static str>,
+    log: PathBuf,
+    /// Whether it is to run on a software adapter.
+    software: bool,
+}
+
+impl Runtime {
+    pub fn new(
+        name: &'static str,
+        program: &'static str,
+        args: &[&'static str],
+        at: &Path,
+    ) -> Self {
+        let file = format!("{program}{}", std::env::consts::EXE_SUFFIX);
+        let on_device = program != "peer-cpu";
+        let (program, log) = (at.join(file), at.join(format!("{program}.log")));
+        Self { name, on_device, program, args: args.to_vec(), log, software: false }
+    }
+
+    /// Whether there is such a program to run.
+    pub fn is_built(&self) -> bool {
+        self.program.exists()
+    }
+
+    pub fn start(&self, more: &[&str]) -> Result<Child, String> {
+        let args: Vec<&str> = self.args.iter().chain(more).copied().collect();
+        Child::start(&self.program, &args, &self.log, self.software)
+    }
+}
+
+/// How one runtime did in one case.
+#[derive(Clone, Debug, Default)]
+pub struct Side {
+    /// The median; of a right result only.
+    pub value: Option<f64>,
+    /// Seconds of the very first run.
+    pub cold: Option<f64>,
+    /// Whether it has the operation at all.
+    pub present: bool,
+    pub right: bool,
+    /// What is wrong.
+    pub why: String,
+}
+
+impl Side {
+    fn fails(&mut self, why: impl Into<String>) {
+        (self.value, self.right, self.why) = (None, false, why.into());
+    }
+}
+
+/// One case, by runtime: ours first.
+#[derive(Debug)]
+pub struct Line {
+    pub case: Case,
+    pub sides: Vec<Side>,
+}
+
+/// The middle of some numbers.
+pub fn median(samples: &[f64]) -> Option<f64> {
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    let (low, high) = (sorted.get(n.checked_sub(1)? / 2)?, sorted.get(n / 2)?);
+    Some((low + high) / 2.0)
+}
+
+/// The runtimes while they run.
+pub struct Comparison {
+    runtimes: Vec<Runtime>,
+    children: Vec<Option<Child>>,
+    args: Vec<&'static str>,
+}
+
+impl Comparison {
+    pub fn new(runtimes: Vec<Runtime>, args: Vec<&'static str>) -> Self {
+        let children = runtimes.iter().map(|_| None).collect();
+        Self { runtimes, children, args }
+    }
+
+    /// Says something to one of them; starts it if it is not running.
+    fn ask(&mut self, i: usize, line: &str) -> Answer {
+        if self.children[i].is_none() {
+            match self.runtimes[i].start(&self.args) {
+                Ok(child) => self.children[i] = Some(child),
+                Err(error) => return Answer::Failed(error),
+            }
+        }
+        let answer = self.children[i].as_mut().map(|child| child.ask(line));
+        let answer = answer.unwrap_or(Answer::Absent);
+        if answer.is_the_end() {
+            self.children[i] = None;
+        }
+        answer
+    }
+
+    /// What each of them runs on. Where ours is a software adapter the others are told to take one,
+    /// too: not every runtime does so by itself.
+    pub fn hello(&mut self) -> Vec<Result<String, String>> {
+        let mut said = Vec::new();
+        for i in 0..self.runtimes.len() {
+            let answer = match self.ask(i, "hello") {
+                Answer::Hello(on) => Ok(on),
+                other => Err(format!("{other:?}")),
+            };
+            if i == 0 && answer.as_ref().is_ok_and(|on| on.ends_with("software")) {
+                self.runtimes.iter_mut().for_each(|runtime| runtime.software = true);
+            }
+            said.push(answer);
+        }
+        said
+    }
+
+    /// Measures a case; nothing if ours has no such operation.
+    pub fn run(&mut self, case: &Case) -> Option<Line> {
+        if case.kind == Kind::Process {
+            return self.processes(case);
+        }
+        let mut sides = vec![Side::default(); self.runtimes.len()];
+        for (i, side) in sides.iter_mut().enumerate() {
+            match self.ask(i, &format!("prepare {}", case.name)) {
+                Answer::Ready(seconds, right) => {
+                    (side.present, side.cold, side.right) = (true, Some(seconds), true);
+                    if let Err(why) = right {
+                        side.fails(why);
+                    }
+                }
+                Answer::Absent => {}
+                Answer::Failed(why) => {
+                    side.present = true;
+                    side.fails(why);
+                }
+                other => side.fails(format!("{other:?}")),
+            }
+            if i == 0 && !side.present {
+                return None;
+            }
+        }
+        let begin = Instant::now();
+        let warm = |round| {
+            round >= *WARM_UPS.end() || (round >= *WARM_UPS.start() && begin.elapsed() > WARM_UP)
+        };
+        let mut round = 0;
+        while !warm(round) {
+            self.round(&mut sides);
+            round += 1;
+        }
+        let mut samples = vec![Vec::new(); sides.len()];
+        for _ in 0..ROUNDS {
+            for (samples, sample) in samples.iter_mut().zip(self.round(&mut sides)) {
+                samples.extend(sample);
+            }
+        }
+        // Autotuning may have chosen other kernels since.
+        for (i, side) in sides.iter_mut().enumerate().filter(|(_, side)| side.right) {
+            side.value = median(&samples[i]).map(|seconds| case.value(seconds));
+            match self.ask(i, "verify") {
+                Answer::Right => {}
+                Answer::Wrong(why) => side.fails(why),
+                other => side.fails(format!("{other:?}")),
+            }
+        }
+        Some(Line { case: case.clone(), sides })
+    }
+
+    /// Everybody who is right, once, in turn.
+    fn round(&mut self, sides: &mut [Side]) -> Vec<Option<f64>> {
+        let mut samples = vec![None; sides.len()];
+        for (i, side) in sides.iter_mut().enumerate().filter(|(_, side)| side.right) {
+            match self.ask(i, "time") {
+                Answer::Took(seconds) => samples[i] = Some(seconds),
+                other => side.fails(format!("{other:?}")),
+            }
+        }
+        samples
+    }
+
+    /// Cases that take a process each: nobody else runs meanwhile.
+    fn processes(&mut self, case: &Case) -> Option<Line> {
+        self.children.iter_mut().for_each(|child| *child = None);
+        let mut sides = vec![Side::default(); self.runtimes.len()];
+        let mut samples = vec![Vec::new(); sides.len()];
+        let rounds = if case.what == What::Largest { 1 } else { PROCESSES };
+        for round in 0..rounds {
+            for (i, side) in sides.iter_mut().enumerate() {
+                if !self.runtimes[i].on_device || (round > 0 && !side.right) {
+                    continue;
+                }
+                match process(&self.runtimes[i], case) {
+                    Ok(Some(value)) => {
+                        (side.present, side.right) = (true, true);
+                        if case.what != What::Largest && round == 0 {
+                            side.cold = Some(value);
+                        }
+                        // The first one may compile what the driver keeps on disk.
+                        if round > 0 || rounds == 1 {
+                            samples[i].push(value);
+                        }
+                    }
+                    Ok(None) => {}
+                    Err(why) => {
+                        side.present = true;
+                        side.fails(why);
+                    }
+                }
+                if i == 0 && !side.present {
+                    return None;
+                }
+            }
+        }
+        for (side, samples) in sides.iter_mut().zip(&samples).filter(|(side, _)| side.right) {
+            side.value = median(samples).map(|seconds| case.value(seconds));
+        }
+        Some(Line { case: case.clone(), sides })
+    }
+}
+
+/// Seconds from the start of a process until it has its result; mebibytes of the largest tensor.
+fn process(runtime: &Runtime, case: &Case) -> Result<Option<f64>, String> {
+    let begin = Instant::now();
+    let largest = case.what == What::Largest;
+    let args: &[&str] = if largest { &["largest"] } else { &["first", &case.name] };
+    let mut child = runtime.start(args)?;
+    let (end, answer) = child.next();
+    match answer {
+        Answer::Took(mebibytes) if largest => return Ok(Some(mebibytes)),
+        Answer::Computed(_) => {}
+        Answer::Absent => return Ok(None),
+        Answer::Failed(why) => return Err(why),
+        other => return Err(format!("{other:?}")),
+    }
+    match child.next().1 {
+        Answer::Right => Ok(Some((end - begin).as_secs_f64())),
+        Answer::Wrong(why) => Err(why),
+        other => Err(format!("{other:?}")),
+    }
+}

@@ -1,0 +1,307 @@
+//! The cases.
+
+/// What a value counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// GFLOP/s.
+    Flops,
+    /// GB/s of everything read and written once; of what crosses.
+    Bytes,
+    /// Microseconds.
+    Micros,
+    /// Milliseconds.
+    Millis,
+    /// MiB.
+    Mebibytes,
+}
+
+impl Unit {
+    /// As it is printed.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Flops => "GFLOP/s",
+            Self::Bytes => "GB/s",
+            Self::Micros => "us",
+            Self::Millis => "ms",
+            Self::Mebibytes => "MiB",
+        }
+    }
+
+    /// Whether less is better.
+    #[must_use]
+    pub const fn is_time(self) -> bool {
+        matches!(self, Self::Micros | Self::Millis)
+    }
+}
+
+/// Sections of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Matmul,
+    Elementwise,
+    Rows,
+    Crossing,
+    Latency,
+    Process,
+}
+
+/// C = A B, of `batch` pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Matmul {
+    pub batch: usize,
+    pub m: usize,
+    pub k: usize,
+    pub n: usize,
+    /// B is a transposed view of an n x k matrix.
+    pub transposed: bool,
+    /// Stored as f16.
+    pub half: bool,
+}
+
+/// One elementwise kernel over matrices of 4096 x 4096.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Formula {
+    Add,
+    MulAdd,
+    Exp,
+    Neg,
+    Gelu,
+    GeluTanh,
+    /// `a.t() + 1`, in whichever order the runtime likes.
+    TransposedPlusOne,
+}
+
+/// Work along rows or columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// Of the last axis.
+    Softmax,
+    /// Of the last axis, without weights that change anything.
+    LayerNorm,
+    SumAll,
+    SumColumns,
+    SumRows,
+}
+
+/// From host to device, named by what the host has and what the device is to store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crossing {
+    F32,
+    F16,
+    I32,
+    U8,
+    Bool,
+    F64AsF32,
+    F32AsF16,
+    I64AsI32,
+    /// Device to host, f32.
+    Down,
+}
+
+/// What a case does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    Matmul(Matmul),
+    Formula(Formula, usize),
+    Rows(Rows, usize, usize),
+    Crossing(Crossing, usize),
+    /// One addition of 1024 numbers, until the device is done.
+    AddSync,
+    /// The same, one number of the result read.
+    AddRead,
+    /// A thousand additions one after the other, one number read.
+    Chain,
+    /// A product of 32 x 32 after the other, a hundred of them, one number read.
+    ChainMatmul,
+    /// From the start of a process to the first product of 512 x 512, read.
+    FirstMatmul,
+    /// From the start of a process to the first sum of two tensors, read.
+    FirstAdd,
+    /// The largest f32 tensor that goes up, gets one added, and of which the last is right.
+    Largest,
+}
+
+/// Steps of the chains.
+pub const CHAIN: usize = 1000;
+pub const CHAIN_MATMUL: usize = 100;
+/// Length of the tensors in chains and single operations.
+pub const SMALL: usize = 1024;
+
+impl What {
+    /// The lengths of the inputs.
+    pub(crate) fn lengths(&self) -> Vec<usize> {
+        match *self {
+            Self::Matmul(Matmul { batch, m, k, n, .. }) => vec![batch * m * k, batch * k * n],
+            Self::Formula(formula, side) => vec![side * side; formula.inputs()],
+            Self::Rows(_, rows, columns) => vec![rows * columns],
+            Self::Crossing(_, n) => vec![n],
+            Self::AddSync | Self::AddRead | Self::Chain => vec![SMALL; 2],
+            Self::ChainMatmul => vec![32 * 32; 2],
+            Self::FirstMatmul => vec![512 * 512; 2],
+            Self::FirstAdd => vec![SMALL; 2],
+            Self::Largest => vec![],
+        }
+    }
+}
+
+impl Formula {
+    pub const fn inputs(self) -> usize {
+        match self {
+            Self::Add => 2,
+            Self::MulAdd | Self::Gelu | Self::GeluTanh => 3,
+            Self::Exp | Self::Neg | Self::TransposedPlusOne => 1,
+        }
+    }
+}
+
+/// One line of the table.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub name: String,
+    pub kind: Kind,
+    pub what: What,
+    pub unit: Unit,
+    /// What one run does, in units of one: a rate is this over seconds.
+    pub amount: f64,
+    /// For the roofline, where it makes sense: operations, and bytes read and written once.
+    pub flops: f64,
+    pub bytes: f64,
+}
+
+impl Case {
+    fn new(kind: Kind, name: impl Into<String>, what: What, unit: Unit, amount: f64) -> Self {
+        Self { name: name.into(), kind, what, unit, amount, flops: 0.0, bytes: 0.0 }
+    }
+
+    fn roofline(self, flops: f64, bytes: f64) -> Self {
+        Self { flops, bytes, ..self }
+    }
+
+    /// The value of a run that took this long.
+    #[must_use]
+    pub fn value(&self, seconds: f64) -> f64 {
+        match self.unit {
+            Unit::Flops | Unit::Bytes => self.amount / seconds / 1e9,
+            Unit::Micros => seconds * 1e6 / self.amount,
+            Unit::Millis => seconds * 1e3 / self.amount,
+            Unit::Mebibytes => seconds,
+        }
+    }
+
+    /// Above 1 where the first is better.
+    #[must_use]
+    pub fn ratio(&self, ours: f64, theirs: f64) -> f64 {
+        if self.unit.is_time() { theirs / ours } else { ours / theirs }
+    }
+}
+
+/// All cases; `quick` ones are smaller.
+#[must_use]
+pub fn all(quick: bool) -> Vec<Case> {
+    let side = if quick { 1024 } else { 4096 };
+    let mut cases = matmuls(quick);
+    cases.extend(formulas(side));
+    cases.extend(rows(side));
+    cases.extend(crossings(if quick { 1 << 20 } else { 1 << 25 }));
+    let latency = |name, what, steps| Case::new(Kind::Latency, name, what, Unit::Micros, steps);
+    let process = |name, what, unit| Case::new(Kind::Process, name, what, unit, 1.0);
+    cases.extend([
+        latency("add, done", What::AddSync, 1.0),
+        latency("add, one number read", What::AddRead, 1.0),
+        latency("1000 chained adds, each", What::Chain, CHAIN as f64),
+        latency("100 chained matmuls 32x32, each", What::ChainMatmul, CHAIN_MATMUL as f64),
+        process("process to first matmul 512", What::FirstMatmul, Unit::Millis),
+        process("process to first add", What::FirstAdd, Unit::Millis),
+        process("largest tensor held", What::Largest, Unit::Mebibytes),
+    ]);
+    cases
+}
+
+fn matmuls(quick: bool) -> Vec<Case> {
+    let plain = |m, k, n| Matmul { batch: 1, m, k, n, transposed: false, half: false };
+    let square = |n| plain(n, n, n);
+    let mut list = vec![
+        ("matmul 256".to_owned(), square(256)),
+        ("matmul 512".to_owned(), square(512)),
+        ("matmul 127x513x333".to_owned(), plain(127, 513, 333)),
+        ("matmul 1x4096x4096".to_owned(), plain(1, 4096, 4096)),
+        ("matmul 64x1024x1024".to_owned(), plain(64, 1024, 1024)),
+        ("matmul 16 of 128".to_owned(), Matmul { batch: 16, ..square(128) }),
+        ("matmul 512, f16".to_owned(), Matmul { half: true, ..square(512) }),
+    ];
+    if !quick {
+        list.extend([
+            ("matmul 1000".to_owned(), square(1000)),
+            ("matmul 1024".to_owned(), square(1024)),
+            ("matmul 1024, B transposed".to_owned(), Matmul { transposed: true, ..square(1024) }),
+        ]);
+    }
+    let case = |(name, mm): (String, Matmul)| {
+        let Matmul { batch, m, k, n, half, .. } = mm;
+        let flops = 2.0 * (batch * m * k * n) as f64;
+        let bytes = (batch * (m * k + k * n + m * n) * if half { 2 } else { 4 }) as f64;
+        Case::new(Kind::Matmul, name, What::Matmul(mm), Unit::Flops, flops).roofline(flops, bytes)
+    };
+    list.into_iter().map(case).collect()
+}
+
+fn formulas(side: usize) -> Vec<Case> {
+    let list = [
+        ("a + b", Formula::Add, 1.0),
+        ("a * b + c", Formula::MulAdd, 2.0),
+        ("exp(a)", Formula::Exp, 0.0),
+        ("-a", Formula::Neg, 1.0),
+        ("gelu(a * b + c)", Formula::Gelu, 0.0),
+        ("gelu_tanh(a * b + c)", Formula::GeluTanh, 0.0),
+        ("a.t() + 1", Formula::TransposedPlusOne, 1.0),
+    ];
+    let case = |(name, formula, flops): (&str, Formula, f64)| {
+        let elements = (side * side) as f64;
+        let bytes = 4.0 * elements * (formula.inputs() + 1) as f64;
+        let what = What::Formula(formula, side);
+        Case::new(Kind::Elementwise, name, what, Unit::Bytes, bytes)
+            .roofline(flops * elements, bytes)
+    };
+    list.into_iter().map(case).collect()
+}
+
+fn rows(side: usize) -> Vec<Case> {
+    let list = [
+        (format!("softmax {side}x{side}"), Rows::Softmax, side, side, 2.0),
+        (format!("layer norm {side}x1024"), Rows::LayerNorm, side, 1024, 2.0),
+        (format!("sum of {side}x{side}"), Rows::SumAll, side, side, 1.0),
+        (format!("sum over columns {side}x{side}"), Rows::SumColumns, side, side, 1.0),
+        (format!("sum over rows {side}x{side}"), Rows::SumRows, side, side, 1.0),
+    ];
+    let case = |(name, op, rows, columns, times): (String, Rows, usize, usize, f64)| {
+        let elements = (rows * columns) as f64;
+        let bytes = 4.0 * elements * times;
+        let flops = if times == 1.0 { elements } else { 0.0 };
+        Case::new(Kind::Rows, name, What::Rows(op, rows, columns), Unit::Bytes, bytes)
+            .roofline(flops, bytes)
+    };
+    list.into_iter().map(case).collect()
+}
+
+fn crossings(n: usize) -> Vec<Case> {
+    // Bytes of the host's data.
+    let list = [
+        ("up, f32", Crossing::F32, 4),
+        ("up, f16", Crossing::F16, 2),
+        ("up, i32", Crossing::I32, 4),
+        ("up, u8", Crossing::U8, 1),
+        ("up, bool", Crossing::Bool, 1),
+        ("up, f64 -> f32", Crossing::F64AsF32, 8),
+        ("up, f32 -> f16", Crossing::F32AsF16, 4),
+        ("up, i64 -> i32", Crossing::I64AsI32, 8),
+        ("down, f32", Crossing::Down, 4),
+    ];
+    let case = |(name, crossing, width): (&str, Crossing, usize)| {
+        // One binding of the baseline holds it, which not every runtime goes beyond.
+        let n = n / 4 * 3;
+        let what = What::Crossing(crossing, n);
+        Case::new(Kind::Crossing, name, what, Unit::Bytes, (n * width) as f64)
+    };
+    list.into_iter().map(case).collect()
+}

@@ -1,0 +1,8 @@
+//! The least that multiplies two matrices with burn: for what building it takes.
+
+use burn::tensor::{Device, Tensor};
+
+fn main() {
+    let x = Tensor::<2>::ones([64, 64], &Device::default());
+    println!("{}", x.clone().matmul(x));
+}

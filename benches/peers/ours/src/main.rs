@@ -1,0 +1,199 @@
+//! wharf as a measuring program.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use peer_cases::{Crossing, Formula, Peer, Rows, Run, What};
+use wharf::half::f16;
+use wharf::{Adapter, DType, Device, Element, Policy, Tensor};
+
+struct Wharf {
+    device: Device,
+    on: String,
+}
+
+fn main() -> ExitCode {
+    peer_cases::main(|| {
+        let adapter = pollster::block_on(Adapter::best()).map_err(said)?;
+        let plan = adapter.negotiate(&Policy::exact());
+        let device = pollster::block_on(adapter.open(plan)).map_err(said)?;
+        let identity = &device.caps().identity;
+        let kind = if identity.is_software() { "software" } else { "hardware" };
+        let on = format!("{} ({}), {kind}", identity.name, identity.backend.name());
+        let on = on.to_lowercase();
+        Ok(Wharf { device, on })
+    })
+}
+
+fn said(error: impl core::fmt::Display) -> String {
+    error.to_string()
+}
+
+/// What is computed, described anew for every run.
+type Make<'a> = Box<dyn Fn() -> wharf::Result<Tensor> + 'a>;
+
+/// The same where there may be no such operation.
+type Made<'a> = Result<Option<Make<'a>>, String>;
+
+/// All values as f32, whatever the dtype.
+fn plain(tensor: &Tensor) -> wharf::Result<Vec<f32>> {
+    Ok(match tensor.dtype() {
+        DType::F16 => tensor.to_vec::<f16>()?.into_iter().map(f32::from).collect(),
+        DType::I32 => tensor.to_vec::<i32>()?.into_iter().map(|v| v as f32).collect(),
+        DType::U8 => tensor.to_vec::<u8>()?.into_iter().map(f32::from).collect(),
+        DType::Bool => {
+            tensor.to_vec::<bool>()?.into_iter().map(|v| f32::from(u8::from(v))).collect()
+        }
+        _ => tensor.to_vec::<f32>()?,
+    })
+}
+
+/// Times `make` until the device is done with it, or reads what it made.
+fn kernel(make: Make<'_>) -> Run<'_> {
+    Box::new(move |read| {
+        let start = Instant::now();
+        let tensor = make().map_err(said)?;
+        if read {
+            let result = plain(&tensor).map_err(said)?;
+            return Ok((start.elapsed(), result));
+        }
+        tensor.compute().map_err(said)?;
+        tensor.device().wait().map_err(said)?;
+        Ok((start.elapsed(), Vec::new()))
+    })
+}
+
+/// Times `make` until the first number of what it made is read.
+fn number(make: Make<'_>) -> Run<'_> {
+    Box::new(move |_| {
+        let start = Instant::now();
+        let first = make().and_then(|tensor| tensor.slice(0, 0..1)?.to_vec::<f32>());
+        let result = first.map_err(said)?;
+        Ok((start.elapsed(), result))
+    })
+}
+
+impl Wharf {
+    fn upload(&self, values: &[f32], shape: &[usize]) -> Result<Tensor, String> {
+        self.device.upload(values, shape.to_vec()).map(|(tensor, _)| tensor).map_err(said)
+    }
+
+    fn formula<'a>(
+        &'a self,
+        formula: Formula,
+        side: usize,
+        inputs: &[Vec<f32>],
+    ) -> Result<Make<'a>, String> {
+        let up = |values: &Vec<f32>| self.upload(values, &[side, side]);
+        let mut tensors = inputs.iter().map(up).collect::<Result<Vec<_>, _>>()?.into_iter();
+        let a = tensors.next().ok_or("a formula of nothing")?;
+        let [b, c] = [(); 2].map(|()| tensors.next().unwrap_or_else(|| a.clone()));
+        Ok(match formula {
+            Formula::Add => Box::new(move || &a + &b),
+            Formula::MulAdd => Box::new(move || (&a * &b)? + &c),
+            Formula::Exp => Box::new(move || a.exp()),
+            Formula::Neg => Box::new(move || -&a),
+            Formula::Gelu => Box::new(move || ((&a * &b)? + &c)?.gelu()),
+            Formula::GeluTanh => Box::new(move || ((&a * &b)? + &c)?.gelu_tanh()),
+            Formula::TransposedPlusOne => Box::new(move || a.t()? + 1.0f32),
+        })
+    }
+
+    /// `None` for what it has not.
+    fn rows<'a>(&'a self, op: Rows, shape: &[usize], values: &[f32]) -> Made<'a> {
+        let x = self.upload(values, shape)?;
+        Ok(match op {
+            Rows::SumAll => Some(Box::new(move || x.sum(..)?.reshape([1]))),
+            Rows::SumColumns => Some(Box::new(move || x.sum(0))),
+            Rows::SumRows => Some(Box::new(move || x.sum(1))),
+            Rows::Softmax | Rows::LayerNorm => None,
+        })
+    }
+
+    fn crossing<'a>(&'a self, crossing: Crossing, values: &[f32]) -> Result<Run<'a>, String> {
+        let own = |to: DType| (crossing, to);
+        Ok(match crossing {
+            Crossing::Down => return self.down(values),
+            Crossing::F32 => self.up::<f32>(own(DType::F32), values, |v| v as f32),
+            Crossing::F16 => self.up::<f16>(own(DType::F16), values, f16::from_f64),
+            Crossing::I32 => self.up::<i32>(own(DType::I32), values, |v| v as i32),
+            Crossing::U8 => self.up::<u8>(own(DType::U8), values, |v| v as u8),
+            Crossing::Bool => self.up::<bool>(own(DType::Bool), values, |v| v != 0.0),
+            Crossing::F64AsF32 => self.up::<f64>(own(DType::F32), values, |v| v),
+            Crossing::F32AsF16 => self.up::<f32>(own(DType::F16), values, |v| v as f32),
+            Crossing::I64AsI32 => self.up::<i64>(own(DType::I32), values, |v| v as i64),
+        })
+    }
+
+    fn up<'a, T: Element>(
+        &'a self,
+        (crossing, to): (Crossing, DType),
+        values: &[f32],
+        convert: impl Fn(f64) -> T,
+    ) -> Run<'a> {
+        let data: Vec<T> = values.iter().map(|&v| convert(crossing.expected(v))).collect();
+        Box::new(move |read| {
+            let start = Instant::now();
+            let (tensor, _) = self.device.upload_as(&data, [data.len()], to).map_err(said)?;
+            self.device.wait().map_err(said)?;
+            let elapsed = start.elapsed();
+            let result = if read { plain(&tensor).map_err(said)? } else { Vec::new() };
+            Ok((elapsed, result))
+        })
+    }
+
+    fn down<'a>(&'a self, values: &[f32]) -> Result<Run<'a>, String> {
+        let resident = self.upload(values, &[values.len()])?;
+        let mut out = vec![0f32; values.len()];
+        Ok(Box::new(move |read| {
+            self.device.wait().map_err(said)?;
+            let start = Instant::now();
+            resident.copy_to_slice(&mut out).map_err(said)?;
+            Ok((start.elapsed(), if read { out.clone() } else { Vec::new() }))
+        }))
+    }
+
+    fn small<'a>(&'a self, what: &What, inputs: &[Vec<f32>]) -> Result<Run<'a>, String> {
+        let up = |values: &Vec<f32>| self.upload(values, &[values.len()]);
+        let (a, b) = (up(&inputs[0])?, up(&inputs[1])?);
+        Ok(match what {
+            What::AddSync => kernel(Box::new(move || &a + &b)),
+            What::Chain => {
+                number(Box::new(move || (0..peer_cases::CHAIN).try_fold(a.clone(), |x, _| &x + &b)))
+            }
+            _ => number(Box::new(move || &a + &b)),
+        })
+    }
+}
+
+impl Peer for Wharf {
+    fn hello(&self) -> String {
+        self.on.clone()
+    }
+
+    fn prepare<'a>(&'a self, what: &What, inputs: &[Vec<f32>]) -> Result<Option<Run<'a>>, String> {
+        Ok(Some(match *what {
+            What::Formula(formula, side) => kernel(self.formula(formula, side, inputs)?),
+            What::Rows(op, rows, columns) => {
+                return Ok(self.rows(op, &[rows, columns], &inputs[0])?.map(kernel));
+            }
+            What::Crossing(crossing, _) => self.crossing(crossing, &inputs[0])?,
+            What::AddSync | What::AddRead | What::Chain | What::FirstAdd => {
+                self.small(what, inputs)?
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn largest(&self, mebibytes: &[usize]) -> usize {
+        let fits = |mib: usize| -> wharf::Result<bool> {
+            let n = mib << 18;
+            let mut values = vec![0f32; n];
+            values[n - 1] = 41.0;
+            let sum = (self.device.upload(&values, [n])?.0 + 1.0f32)?;
+            Ok(sum.slice(0, n - 1..n)?.to_vec::<f32>()? == [42.0])
+        };
+        let right = |mib: &usize| matches!(fits(*mib), Ok(true));
+        mebibytes.iter().copied().take_while(|mib| right(mib)).last().unwrap_or(0)
+    }
+}
