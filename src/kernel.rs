@@ -28,6 +28,7 @@ pub(crate) mod elementwise;
 pub(crate) mod fill;
 pub(crate) mod iota;
 pub(crate) mod pick;
+pub(crate) mod random;
 pub(crate) mod reduce;
 pub(crate) mod reindex;
 pub(crate) mod scatter;

@@ -10,6 +10,7 @@ use crate::dtype::{Class, DType};
 use crate::op::Op;
 
 mod apply;
+pub mod random;
 mod reduce;
 mod special;
 

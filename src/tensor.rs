@@ -27,6 +27,7 @@ mod join;
 mod moves;
 mod number;
 mod ops;
+mod random;
 mod range;
 mod reads;
 mod reduce;
@@ -38,6 +39,7 @@ pub use join::Pad;
 pub(crate) use moves::Passage;
 pub use number::Scalar;
 pub use ops::Other;
+pub use random::Key;
 
 /// A value on a device: cheap to clone, never changed by anybody else. A view of it costs nothing.
 ///

@@ -32,6 +32,7 @@ mod library;
 pub mod moves;
 pub mod params;
 pub mod pick;
+pub mod random;
 pub mod reduce;
 pub mod reflect;
 pub mod space;

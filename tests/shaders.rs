@@ -8,6 +8,7 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 use wharf::DType;
 use wharf::op::{Kind, Op};
 use wharf::wgsl::pick::{self, By};
+use wharf::wgsl::random::Draw;
 use wharf::wgsl::{
     Assembled, Expr, Form, Needs, Node, Slot, Target, Way, assemble, catalog, core, moves, reflect,
 };
@@ -28,6 +29,17 @@ fn kernels() -> Vec<Assembled> {
                 };
                 let slots = forms.iter().enumerate().map(slot).collect::<Vec<_>>();
                 all.push(assemble::kernel(entry, &slots, 8, target));
+            }
+        }
+        for draw in Draw::ALL {
+            let dtypes: &[DType] = match draw {
+                Draw::Bits | Draw::Below => &[DType::U32],
+                Draw::Uniform64 => &[DType::F64],
+                Draw::Uniform | Draw::Normal => &[DType::F32, DType::F16, DType::Bf16],
+                Draw::Chance => &[DType::Bool],
+            };
+            for &dtype in dtypes {
+                all.extend([false, true].map(|f16| draw.assemble(Form::of(dtype, f16), target)));
             }
         }
         let sums = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Bool);

@@ -88,7 +88,7 @@ pub(crate) fn sort(
     target: Target,
     mut pairs: Arc<Value>,
     (count, bits): (u32, u32),
-    apart: &Arc<Value>,
+    apart: &[&Arc<Value>],
 ) -> Result<Arc<Value>> {
     let plainly = Plain { engine, target };
     let (digits, place) = (plain(&DIGITS, target), plain(&PLACE, target));
@@ -99,7 +99,8 @@ pub(crate) fn sort(
         let counts = plainly.memory(u64::from(counters) * 4, &[&pairs])?;
         plainly.run(&digits, &[&pairs, &counts], params.clone(), blocks)?;
         let starts = running(plainly, &counts, counters)?;
-        let sorted = plainly.memory(u64::from(count) * PAIR_BYTES, &[&pairs, &starts, apart])?;
+        let apart = [apart, &[&pairs, &starts]].concat();
+        let sorted = plainly.memory(u64::from(count) * PAIR_BYTES, &apart)?;
         plainly.run(&place, &[&pairs, &starts, &sorted], params, blocks)?;
         pairs = sorted;
     }

@@ -18,6 +18,8 @@ pub(crate) enum TensorCause {
     Replicate { axis: usize, pad: usize },
     Steps { start: String, end: String, step: String },
     Only { what: &'static str, dtype: DType, only: &'static str },
+    Probability { probability: f64 },
+    Empty { low: i64, high: i64 },
 }
 
 impl fmt::Display for TensorCause {
@@ -50,6 +52,13 @@ impl fmt::Display for TensorCause {
                 write!(f, "arange: steps of {step} do not lead from {start} to {end}")
             }
             Self::Only { what, dtype, only } => write!(f, "{what}: {dtype}, not {only}"),
+            Self::Probability { probability } => {
+                write!(f, "bernoulli: probability {probability} is outside 0..=1")
+            }
+            Self::Empty { low, high } => {
+                let count = i128::from(*high) - i128::from(*low);
+                write!(f, "integers: {low}..{high} has {count} numbers, not 1 to 2^32")
+            }
         }
     }
 }

@@ -66,7 +66,7 @@ impl Tensor {
         self.picked(shape, &course, &places, (stride, bound))
     }
 
-    fn picked(
+    pub(super) fn picked(
         &self,
         shape: Shape,
         course: &Course,

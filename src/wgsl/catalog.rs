@@ -103,6 +103,7 @@ pub struct Entry {
 /// Fragments beside the element files.
 const FRAGMENTS: &[Source] = &[
     source!("shared/fault.wgsl"),
+    source!("shared/philox.wgsl"),
     source!("shared/part.wgsl"),
     source!("shared/strided.wgsl"),
     source!("shared/wide.wgsl"),
@@ -178,6 +179,16 @@ pub(crate) const SCATTER: Entry = Entry {
     trips_max: TRIPS,
 };
 
+/// Random numbers; [`random`](super::random) says how they are drawn.
+pub(crate) const RANDOM: Entry = Entry {
+    name: "random",
+    source: source!("random.wgsl"),
+    variants: &[],
+    outputs: 1,
+    // Two blocks at most, of ten rounds.
+    trips_max: TRIPS * (1 + 2 * 10),
+};
+
 /// First step of a round of sorting.
 pub(crate) const DIGITS: Entry = own("digits", source!("sort/digits.wgsl"), 256 + 16);
 /// Last step of a round of sorting.
@@ -238,6 +249,7 @@ pub const CATALOG: &[Entry] = &[
     IOTA,
     // What follows declares atomics, pairs or numbers of its own.
     SCATTER,
+    RANDOM,
     DIGITS,
     PLACE,
     SUMS,

@@ -12,6 +12,7 @@ mod memory;
 mod moves;
 pub(crate) mod pair;
 mod probe;
+mod random;
 mod reads;
 mod reduce;
 mod sets;
@@ -35,6 +36,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(casts::cases(adapter));
     cases.extend(faults::cases(adapter));
     cases.extend(indexing::cases(adapter));
+    cases.extend(random::cases(adapter));
     cases.extend(elementwise::cases(adapter));
     cases.extend(graphs::cases(adapter));
     cases.extend(reduce::cases(adapter));

@@ -23,6 +23,8 @@ mod layouts;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]
+mod randoms;
+#[cfg(test)]
 mod receipts;
 #[cfg(test)]
 mod support;
