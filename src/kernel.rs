@@ -31,6 +31,8 @@ pub(crate) mod pick;
 pub(crate) mod random;
 pub(crate) mod reduce;
 pub(crate) mod reindex;
+pub(crate) mod rows;
+pub(crate) mod scan;
 pub(crate) mod scatter;
 pub(crate) mod sort;
 mod window;

@@ -12,11 +12,13 @@ use crate::op::Op;
 mod apply;
 pub mod random;
 mod reduce;
+mod rows;
 mod special;
 
 pub use crate::op::{Exact, Value};
 pub use apply::{apply, cast, keeps};
-pub use reduce::reduce;
+pub use reduce::{reduce, scan};
+pub use rows::{ROWS, log_softmax, norm, softmax};
 
 /// The lowest and the highest integer of a dtype.
 #[must_use]

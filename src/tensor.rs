@@ -31,6 +31,8 @@ mod random;
 mod range;
 mod reads;
 mod reduce;
+mod rows;
+mod scan;
 mod scatter;
 mod upload;
 mod views;

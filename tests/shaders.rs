@@ -196,6 +196,73 @@ fn heads_and_tails_are_functions_of_a_core() {
     }
 }
 
+/// Kernels that make rows of rows, by quads and by elements.
+#[test]
+fn every_kernel_of_rows_is_valid() {
+    let itself = Expr {
+        inputs: vec![DType::F32],
+        nodes: vec![Node::Input(0)],
+        outputs: vec![0],
+        ..Expr::default()
+    };
+    for kernel in ["softmax_rows", "softmax_group", "norm_rows", "norm_group"] {
+        for (target, by_element) in
+            [(Target::Cpu, true), (Target::Cpu64, false), (Target::Gpu, false)]
+        {
+            let way = if by_element { Way::Each } else { Way::Dense };
+            let core = core::Core {
+                entry: catalog::find(kernel).expect("in the catalog"),
+                heads: &[core::Part { expr: &itself, ways: &[way] }],
+                tail: core::Part { expr: &itself, ways: &[] },
+                by_element,
+                regions: &[],
+                constants: &[],
+                f16_native: false,
+                rank: 0,
+                target,
+            };
+            check(&core.assemble().expect("a view has a dtype"));
+        }
+    }
+}
+
+#[test]
+fn every_scan_is_valid() {
+    use wharf::op::Kind;
+    use wharf::wgsl::reduce::{Fold, Reduce};
+    let itself = |kind: Kind| Expr {
+        inputs: DType::ALL.into_iter().filter(|d| d.name() == kind.name()).collect(),
+        nodes: vec![Node::Input(0)],
+        outputs: vec![0],
+        ..Expr::default()
+    };
+    for kind in Kind::ALL.into_iter().filter(|&kind| kind != Kind::Bool) {
+        for fold in [Fold::Sum, Fold::Prod, Fold::Max, Fold::Min] {
+            for bits in 0..8 {
+                let [totals, carried, parts] = [1, 2, 4].map(|b| bits & b > 0);
+                let how = Reduce { fold, kind, index: false };
+                let (head, held) =
+                    (itself(if parts { how.held() } else { kind }), itself(how.held()));
+                let tail = if totals || parts { &held } else { &itself(kind) };
+                let part = |expr| core::Part { expr, ways: &[Way::Each] };
+                let heads = [part(&head), part(&held)];
+                let core = core::Core {
+                    entry: catalog::find("scan_rows").expect("in the catalog"),
+                    heads: if carried { &heads } else { &heads[..1] },
+                    tail: core::Part { expr: tail, ways: &[] },
+                    by_element: true,
+                    regions: &[("state", &how.scan(totals, carried, parts))],
+                    constants: &[],
+                    f16_native: false,
+                    rank: 0,
+                    target: Target::Cpu,
+                };
+                check(&core.assemble().expect("a view has a dtype"));
+            }
+        }
+    }
+}
+
 /// Every pass of every reduction, on heads and tails that are just a view.
 #[test]
 fn every_reduction_is_valid() {

@@ -123,3 +123,46 @@ fn logsumexp(x: &[f64]) -> f64 {
     let most = x.iter().fold(f64::NEG_INFINITY, |most, &v| most.max(v));
     if most.is_infinite() { most } else { most + total(x.iter().map(|v| (v - most).exp())).ln() }
 }
+
+/// The running reduction of these values of `dtype`: sum, product, maximum or minimum of each and
+/// all before it.
+///
+/// # Panics
+/// For any other reduction.
+#[must_use]
+pub fn scan(reduction: Reduction, dtype: DType, values: &[Value]) -> Vec<Exact> {
+    let wide = reduction.yields(dtype);
+    if !dtype.is_float() || matches!(reduction, Reduction::Max | Reduction::Min) {
+        let mut so_far: Option<Value> = None;
+        return values
+            .iter()
+            .map(|&x| {
+                let both = so_far.map_or(vec![x], |so_far| vec![so_far, x]);
+                let next = reduce(reduction, wide, &both, 0).map_or(x, |exact| exact.value);
+                // A bool is counted.
+                let next = match next {
+                    Value::Bool(b) => Value::Int(b.into()),
+                    next => next,
+                };
+                so_far = Some(next);
+                next.into()
+            })
+            .collect();
+    }
+    let (mut sum, mut lost, mut terms, mut product) = (0.0_f64, 0.0_f64, 0.0_f64, 1.0_f64);
+    let step = |(i, x): (usize, &Value)| {
+        let x = x.float();
+        if reduction == Reduction::Prod {
+            product *= x;
+            return Exact { value: Value::Float(product), scale: product.abs() * (i + 1) as f64 };
+        }
+        assert!(reduction == Reduction::Sum, "no running {reduction}");
+        let next = sum + x;
+        lost += if sum.abs() >= x.abs() { (sum - next) + x } else { (x - next) + sum };
+        sum = next;
+        terms += x.abs();
+        let value = if lost.is_finite() { sum + lost } else { sum };
+        Exact { value: Value::Float(value), scale: if value.is_finite() { terms } else { 0.0 } }
+    };
+    values.iter().enumerate().map(step).collect()
+}

@@ -223,7 +223,7 @@ impl Over<'_> {
 
 /// Why a tensor cannot be reduced.
 #[derive(Debug)]
-enum ReduceCause {
+pub(super) enum ReduceCause {
     Kind { reduction: Reduction, dtype: DType },
     Nothing { reduction: Reduction, shape: Shape },
 }

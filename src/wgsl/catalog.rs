@@ -105,6 +105,7 @@ const FRAGMENTS: &[Source] = &[
     source!("shared/fault.wgsl"),
     source!("shared/philox.wgsl"),
     source!("shared/part.wgsl"),
+    source!("shared/spread.wgsl"),
     source!("shared/strided.wgsl"),
     source!("shared/wide.wgsl"),
     source!("shared/words.wgsl"),
@@ -123,6 +124,7 @@ const FRAGMENTS: &[Source] = &[
     source!("op/order64.wgsl"),
     source!("op/pow.wgsl"),
     source!("op/round.wgsl"),
+    source!("op/softmax.wgsl"),
     source!("op/trig.wgsl"),
 ];
 
@@ -222,27 +224,14 @@ pub const CATALOG: &[Entry] = &[
         outputs: 1,
         trips_max: TRIPS,
     },
-    Entry {
-        name: "reduce_rows",
-        source: source!("reduce_rows.wgsl"),
-        variants: &[],
-        outputs: 1,
-        trips_max: CORE_TRIPS,
-    },
-    Entry {
-        name: "reduce_group",
-        source: source!("reduce_group.wgsl"),
-        variants: &[],
-        outputs: 1,
-        trips_max: CORE_TRIPS,
-    },
-    Entry {
-        name: "reduce_columns",
-        source: source!("reduce_columns.wgsl"),
-        variants: &[],
-        outputs: 1,
-        trips_max: CORE_TRIPS,
-    },
+    core("reduce_rows", source!("reduce_rows.wgsl")),
+    core("reduce_group", source!("reduce_group.wgsl")),
+    core("reduce_columns", source!("reduce_columns.wgsl")),
+    core("softmax_rows", source!("softmax_rows.wgsl")),
+    core("softmax_group", source!("softmax_group.wgsl")),
+    core("norm_rows", source!("norm_rows.wgsl")),
+    core("norm_group", source!("norm_group.wgsl")),
+    core("scan_rows", source!("scan_rows.wgsl")),
     // [`pick`](super::pick) says how these reach what they move.
     PATCH,
     GATHER,
@@ -256,6 +245,11 @@ pub const CATALOG: &[Entry] = &[
     RUNNING,
     RUNS,
 ];
+
+/// A kernel of a core: heads and tails decide its bindings, its plan how often it loops.
+const fn core(name: &'static str, source: Source) -> Entry {
+    Entry { name, source, variants: &[], outputs: 1, trips_max: CORE_TRIPS }
+}
 
 /// A kernel whose bindings are its own.
 const fn own(name: &'static str, source: Source, trips_max: u32) -> Entry {

@@ -135,6 +135,30 @@ impl Reduce {
             .replace("FOLDED", &self.folded("a", "b"))
     }
 
+    /// The region `state` of a scan. `totals`: what chunks come to is all that is asked for;
+    /// `carried`: chunks begin with what is before them, the second input; `parts`: what is scanned
+    /// are such totals.
+    #[must_use]
+    pub fn scan(self, totals: bool, carried: bool, parts: bool) -> String {
+        let load = if parts { "head_0(q)".to_owned() } else { self.lift("head_0(q)") };
+        let carry = match carried {
+            true => "select(head_1(i - 1u + u32(first)), start(), vec4<bool>(first))",
+            false => "start()",
+        };
+        let value = if parts { "s".to_owned() } else { self.lower("s") };
+        let (put, close) = match totals {
+            true => (String::new(), "finish(i, s);".to_owned()),
+            false => (format!("finish(q, {value});"), String::new()),
+        };
+        SCAN.replace("LOAD", &load)
+            .replace("CARRY", carry)
+            .replace("PUT", &put)
+            .replace("CLOSE", &close)
+            .replace("HELD", self.held().name())
+            .replace("NEUTRAL", self.neutral())
+            .replace("FOLDED", &self.folded("a", "b"))
+    }
+
     /// A state as two neighbours, its value and its place.
     fn pair(self, elements: bool) -> String {
         let place = match self.held() {
@@ -240,5 +264,33 @@ fn turn_state(s: State, by: u32) -> State {
 
 fn put(at: u32, s: State) {
     PUT
+}
+";
+
+const SCAN: &str = "\
+alias State = vec4<HELD>;
+
+fn start() -> State {
+    return State(NEUTRAL);
+}
+
+fn load(q: u32) -> State {
+    return LOAD;
+}
+
+fn merge(a: State, b: State) -> State {
+    return FOLDED;
+}
+
+fn carry(i: u32, first: bool) -> State {
+    return CARRY;
+}
+
+fn put(q: u32, s: State) {
+    PUT
+}
+
+fn close(i: u32, s: State) {
+    CLOSE
 }
 ";

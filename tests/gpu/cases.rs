@@ -15,6 +15,8 @@ mod probe;
 mod random;
 mod reads;
 mod reduce;
+mod rows;
+mod scan;
 mod sets;
 mod views;
 
@@ -40,5 +42,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(elementwise::cases(adapter));
     cases.extend(graphs::cases(adapter));
     cases.extend(reduce::cases(adapter));
+    cases.extend(rows::cases(adapter));
+    cases.extend(scan::cases(adapter));
     cases
 }

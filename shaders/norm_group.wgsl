@@ -1,0 +1,88 @@
+// Norms of rows by groups: as norm_rows, but a whole workgroup takes a row, lane by lane.
+//
+// Three passes: the mean, the squares about it, and the results; a tree in workgroup memory puts
+// the lanes together. Trips: 3 units / lanes + 2 log2 lanes.
+override lanes: u32 = 256u;
+
+struct Job {
+    rows: vec4<u32>, // rows, units of a row, 1 where a unit is a quad, 1 where the mean stays
+    more: vec4<u32>, // eps, the bits of an f32
+}
+
+// region params
+struct Params {
+    job: Job,
+}
+@group(1) @binding(0) var<uniform> p: Params;
+// end params
+
+// region bindings
+@group(0) @binding(0) var<storage, read> in_0: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read_write> out_0: array<vec4<f32>>;
+// end bindings
+
+// region functions
+fn head_0(q: u32) -> vec4<f32> {
+    return in_0[q];
+}
+
+fn finish(q: u32, x0: vec4<f32>) {
+    out_0[q] = x0;
+}
+// end functions
+
+// region alone
+struct Spread {
+    mean: vec4<f32>,
+    squares: vec4<f32>,
+}
+
+fn spread_scale(s: Spread, n: f32, quads: bool, about_zero: bool, eps: f32) -> vec2<f32> {
+    return vec2<f32>(0.0, 1.0);
+}
+// end alone
+
+var<workgroup> sh_sum: array<vec4<f32>, lanes>;
+
+// The sum over all lanes. Every lane comes here.
+fn together(lane: u32, own: vec4<f32>) -> vec4<f32> {
+    workgroupBarrier();
+    sh_sum[lane] = own;
+    for (var reach = lanes / 2u; reach > 0u; reach /= 2u) {
+        workgroupBarrier();
+        if lane < reach {
+            sh_sum[lane] += sh_sum[lane + reach];
+        }
+    }
+    workgroupBarrier();
+    return sh_sum[0];
+}
+
+@compute @workgroup_size(lanes)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    // Groups that a folded grid has too many take the last row again.
+    let row = min(group.x + groups.x * (group.y + groups.y * group.z), p.job.rows.x - 1u);
+    let units = p.job.rows.y;
+    let first = row * units;
+    var own = vec4<f32>(0.0);
+    for (var t = lane; t < units; t += lanes) {
+        own += head_0(first + t);
+    }
+    let mean = together(lane, own) / f32(units);
+    own = vec4<f32>(0.0);
+    for (var t = lane; t < units; t += lanes) {
+        let off = head_0(first + t) - mean;
+        own += off * off;
+    }
+    let about_zero = p.job.rows.w == 1u;
+    let eps = bitcast<f32>(p.job.more.x);
+    let s = Spread(mean, together(lane, own));
+    let all = spread_scale(s, f32(units), p.job.rows.z == 1u, about_zero, eps);
+    for (var t = lane; t < units; t += lanes) {
+        finish(first + t, (head_0(first + t) - all.x) * all.y);
+    }
+}

@@ -1,0 +1,97 @@
+// Scan rows: y[i] = x[0] + .. + x[i] along each row; products and maxima alike.
+//
+// An invocation takes one chunk of one row, element by element, and begins with what the chunks
+// before it came to: the second input, where rows have several. What chunks come to is found by a
+// pass of this same kernel, and scanned by another. Trips: elements of a chunk, and a 64th.
+override workgroup: u32 = 64u;
+
+struct Job {
+    rows: vec4<u32>, // rows, elements of a row, chunks per row, elements of each
+}
+
+// region params
+struct Params {
+    job: Job,
+}
+@group(1) @binding(0) var<uniform> p: Params;
+// end params
+
+// region bindings
+@group(0) @binding(0) var<storage, read> in_0: array<f32>;
+@group(0) @binding(1) var<storage, read> in_1: array<f32>;
+@group(0) @binding(2) var<storage, read_write> out_0: array<f32>;
+// end bindings
+
+// region functions
+fn head_0(q: u32) -> vec4<f32> {
+    return vec4<f32>(in_0[q]);
+}
+
+fn head_1(q: u32) -> vec4<f32> {
+    return vec4<f32>(in_1[q]);
+}
+
+fn finish(q: u32, x0: vec4<f32>) {
+    out_0[q] = x0.x;
+}
+// end functions
+
+// region state
+alias State = vec4<f32>;
+
+fn start() -> State {
+    return vec4<f32>(0.0);
+}
+
+fn load(q: u32) -> State {
+    return head_0(q);
+}
+
+fn merge(a: State, b: State) -> State {
+    return a + b;
+}
+
+// What comes before a chunk: nothing, if it is the first of its row.
+fn carry(i: u32, first: bool) -> State {
+    return select(head_1(i - 1u + u32(first)), start(), vec4<bool>(first));
+}
+
+fn put(q: u32, s: State) {
+    finish(q, s);
+}
+
+fn close(i: u32, s: State) {
+}
+// end state
+
+@compute @workgroup_size(workgroup)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let linear = group.x + groups.x * (group.y + groups.y * group.z);
+    let i = linear * workgroup + lane;
+    let row = i / p.job.rows.z;
+    if row >= p.job.rows.x {
+        return;
+    }
+    let chunk = i - row * p.job.rows.z;
+    let begin = row * p.job.rows.y + chunk * p.job.rows.w;
+    let end = min(begin + p.job.rows.w, (row + 1u) * p.job.rows.y);
+    let before = carry(i, chunk == 0u);
+    var q = begin;
+    var all = start();
+    while q < end {
+        // In blocks of 64, so that a sum is not added up one by one.
+        let block = min(q + 64u, end);
+        var s = start();
+        while q < block {
+            s = merge(s, load(q));
+            put(q, merge(before, merge(all, s)));
+            q += 1u;
+        }
+        all = merge(all, s);
+    }
+    close(i, all);
+}

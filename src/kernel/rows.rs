@@ -1,0 +1,197 @@
+//! Operations that make a row of each row: softmax and its logarithm, layer and root-mean-square
+//! norm.
+//!
+//! On a CPU a lane takes a row, on a GPU a group does, unless rows are short. Rows that are not
+//! whole quads are reached element by element.
+
+use std::sync::Arc;
+
+use super::core::{Core, Head, Launch, Reach, Tail};
+use super::{Held, Operand, reindex};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::exec::{Bound, Value};
+use crate::gpu::cause::DeviceCause;
+use crate::layout::Layout;
+use crate::wgsl::catalog::{self, CORE_TRIPS};
+use crate::wgsl::params::fold;
+use crate::wgsl::{Target, catalog::Entry};
+
+/// An operation on rows of f32.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Rowwise {
+    Softmax,
+    LogSoftmax,
+    LayerNorm { eps: f32 },
+    RmsNorm { eps: f32 },
+}
+
+/// What is written of softmax.
+const SOFTMAX: &str = "\
+fn value(x: vec4<f32>, m: f32, s: f32) -> vec4<f32> {
+    return exp_below(x - m) / s;
+}
+";
+const LOG_SOFTMAX: &str = "\
+fn value(x: vec4<f32>, m: f32, s: f32) -> vec4<f32> {
+    return (x - m) - ln_f32(vec4<f32>(s));
+}
+";
+
+/// Units of a row that a lane of a GPU takes by itself.
+const SHORT: usize = 32;
+
+impl Rowwise {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Softmax => "softmax",
+            Self::LogSoftmax => "log_softmax",
+            Self::LayerNorm { .. } => "layer_norm",
+            Self::RmsNorm { .. } => "rms_norm",
+        }
+    }
+
+    /// Whether the kernels are the best that can be done with so many rows of this length; if not,
+    /// reductions and elementwise operations are, because they share a row among all cores.
+    pub(crate) fn takes(rows: usize, length: usize, target: Target) -> bool {
+        let units = if length.is_multiple_of(4) { length / 4 } else { length };
+        match target {
+            Target::Gpu => units <= 1 << 16 && (units <= 4096 || rows >= 16),
+            _ => units <= 8192 && (units <= 256 || rows >= 16),
+        }
+    }
+
+    fn kernel(self, group: bool) -> &'static str {
+        match (self, group) {
+            (Self::Softmax | Self::LogSoftmax, false) => "softmax_rows",
+            (Self::Softmax | Self::LogSoftmax, true) => "softmax_group",
+            (_, false) => "norm_rows",
+            (_, true) => "norm_group",
+        }
+    }
+
+    fn job(self, rows: usize, units: usize, quads: bool) -> Vec<u32> {
+        let mut job = vec![small(rows), small(units), u32::from(quads), 0];
+        match self {
+            Self::LayerNorm { eps } => job.extend([eps.to_bits(), 0, 0, 0]),
+            Self::RmsNorm { eps } => {
+                job[3] = 1;
+                job.extend([eps.to_bits(), 0, 0, 0]);
+            }
+            _ => {}
+        }
+        job
+    }
+
+    const fn regions(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Softmax => &[("write", SOFTMAX)],
+            Self::LogSoftmax => &[("write", LOG_SOFTMAX)],
+            _ => &[],
+        }
+    }
+}
+
+/// An operation along the last axis of its input.
+#[derive(Debug)]
+pub(crate) struct Rows(pub(crate) Rowwise);
+
+impl Core for Rows {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn takes_heads(&self) -> bool {
+        true
+    }
+
+    fn record(
+        &self,
+        engine: &Engine,
+        target: Target,
+        inputs: &[Head],
+        tail: &Tail,
+    ) -> Result<Arc<Value>> {
+        let length = tail.shape.dims().last().copied().unwrap_or(1);
+        let by_element = !length.is_multiple_of(4);
+        if let Some(value) = self.at_once(engine, target, &inputs[0], tail, by_element)? {
+            return Ok(value);
+        }
+        // A view across segments, or one that takes too long to follow.
+        let operand = inputs[0].realise(engine, target)?;
+        let value = reindex::gather(engine, target, &operand)?;
+        let layout = Layout::dense(*operand.layout.shape());
+        let head = Head::view(Operand { value, layout, dtype: operand.dtype });
+        self.at_once(engine, target, &head, tail, by_element)?.ok_or_else(in_pieces)
+    }
+}
+
+impl Rows {
+    fn at_once(
+        &self,
+        engine: &Engine,
+        target: Target,
+        head: &Head,
+        tail: &Tail,
+        by_element: bool,
+    ) -> Result<Option<Arc<Value>>> {
+        let Head { expr, operands, scalars, shape, .. } = head;
+        let Some(source) = Reach::over(expr, operands, scalars, shape, by_element)? else {
+            return Ok(None);
+        };
+        let length = shape.dims().last().copied().unwrap_or(1);
+        let (rows, units) =
+            (shape.elements() / length.max(1), if by_element { length } else { length / 4 });
+        let group = target == Target::Gpu && units > SHORT;
+        let looped = units * (1 + 3 * source.trips() as usize) / if group { 256 } else { 1 };
+        if looped > CORE_TRIPS as usize {
+            return Ok(None);
+        }
+        let plain = Tail::identity(tail.shape, tail.given());
+        let mut carried = tail;
+        let mut reach = tail.reach(by_element)?;
+        let fits = |reach: &Reach<'_>| {
+            (!by_element || tail.dtype.width() >= 4) && !(source.is_strided() && reach.is_strided())
+        };
+        if !reach.as_ref().is_some_and(fits) {
+            carried = &plain;
+            reach = plain.reach(by_element)?;
+        }
+        let Some(reach) = reach else { return Ok(None) };
+        let avoid: Vec<u64> = source.ids().chain(reach.ids()).collect();
+        let bytes = Engine::bytes_of(&tail.shape, carried.dtype)?;
+        let value = Value::new(engine.allocate(bytes, &avoid)?);
+        let held = Held::new(&value, Layout::dense(tail.shape), carried.dtype)?;
+        let [piece] = &*held.pieces else { return Ok(None) };
+        let entry: &Entry = catalog::find(self.0.kernel(group)).ok_or_else(in_pieces)?;
+        let groups = if group { rows } else { rows.div_ceil(target.workgroup() as usize) };
+        let launch = Launch {
+            entry,
+            heads: vec![source],
+            tail: reach,
+            output: (Bound::from(piece), 0),
+            written: Arc::downgrade(&value),
+            by_element,
+            regions: self.0.regions(),
+            constants: &[],
+            job: self.0.job(rows, units, !by_element),
+            groups: fold(small(groups)),
+        };
+        launch.record(engine, target)?;
+        if core::ptr::eq(carried, tail) {
+            return Ok(Some(value));
+        }
+        tail.apply(engine, target, value).map(Some)
+    }
+}
+
+/// Memory came in smaller segments than the adapter's limits say.
+fn in_pieces() -> Error {
+    let (doing, message) = ("rows".into(), "a result came in several segments".into());
+    DeviceCause::Driver { doing, message }.into()
+}
+
+/// Within 32 bits: of one segment.
+fn small(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}

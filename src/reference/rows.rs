@@ -1,0 +1,53 @@
+//! Operations on a row, in f64.
+
+use super::reduce::total;
+use crate::op::{Bound, Exact, Value};
+
+/// How far softmax and its logarithm, norms and attention may lie from the exact value: so many
+/// units in the last place of the magnitude that [`Exact::scale`] tells; and what is smaller than
+/// f32 has counts as 0.
+pub const ROWS: Bound = Bound { ulp: 512.0, grow: 0.0, abs: 1.2e-38, flush: true };
+
+fn exact(value: f64, scale: f64) -> Exact {
+    Exact { value: Value::Float(value), scale: if value.is_finite() { scale } else { 0.0 } }
+}
+
+fn highest(row: &[f64]) -> f64 {
+    if row.iter().any(|x| x.is_nan()) {
+        return f64::NAN;
+    }
+    row.iter().fold(f64::NEG_INFINITY, |most, &x| most.max(x))
+}
+
+/// `exp(x) / sum(exp(x))`.
+#[must_use]
+pub fn softmax(row: &[f64]) -> Vec<Exact> {
+    let most = highest(row);
+    let sum = total(row.iter().map(|x| (x - most).exp()));
+    row.iter().map(|x| exact((x - most).exp() / sum, 0.0)).collect()
+}
+
+/// `x - ln(sum(exp(x)))`.
+#[must_use]
+pub fn log_softmax(row: &[f64]) -> Vec<Exact> {
+    let most = highest(row);
+    let sum = total(row.iter().map(|x| (x - most).exp())).ln();
+    let one = |x: f64| exact(x - most - sum, x.abs().max(most.abs()).max(1.0));
+    row.iter().map(|&x| if sum.is_nan() { exact(f64::NAN, 0.0) } else { one(x) }).collect()
+}
+
+/// `(x - mean) / sqrt(var + eps)`; without the mean, `x / sqrt(mean(x^2) + eps)`.
+#[must_use]
+pub fn norm(row: &[f64], eps: f64, about_mean: bool) -> Vec<Exact> {
+    let n = row.len() as f64;
+    let mean = if about_mean { total(row.iter().copied()) / n } else { 0.0 };
+    let var = total(row.iter().map(|x| (x - mean) * (x - mean))) / n;
+    let factor = 1.0 / (var + eps).sqrt();
+    let most = row.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    // Where values lie close together about a mean far away, both parts of the quotient suffer.
+    let one = |x: f64| {
+        let y = (x - mean) * factor;
+        exact(y, (most * factor * (1.0 + y.abs() * factor * most * 1e-6)).max(y.abs()))
+    };
+    row.iter().map(|&x| one(x)).collect()
+}

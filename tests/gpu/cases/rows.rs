@@ -1,0 +1,230 @@
+//! Softmax, its logarithm and norms, along every axis of views, with rows of length 1, ragged, and
+//! longer than a group holds; masks; against the oracle.
+
+use wharf::caps::Feature;
+use wharf::reference::{Exact, ROWS, Value, log_softmax, norm, softmax};
+use wharf::{Adapter, DType, Device, Layout, Target, Tensor, half};
+
+use super::pair::{Pair, bits, bits_of, carries, count, value};
+use super::probe::Random;
+use super::views::Move;
+use crate::ctx::{
+    Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, ensure, ensure_eq, matters, show,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum What {
+    Softmax,
+    LogSoftmax,
+    LayerNorm,
+    RmsNorm,
+}
+
+use Move::{Flip, Transpose};
+use What::{LayerNorm, LogSoftmax, RmsNorm, Softmax};
+
+const EPS: f32 = 1e-5;
+
+type Form = (&'static [usize], &'static [Move], usize);
+
+const FORMS: &[Form] = &[
+    (&[1], &[], 0),
+    (&[3, 1], &[], 1),
+    (&[9, 5], &[], 1),
+    (&[9, 32], &[], 1),
+    (&[33, 7], &[Transpose], 1),
+    (&[5, 1021], &[], 1),
+];
+
+const MORE: &[Form] = &[
+    (&[4], &[], 0),
+    (&[0, 3], &[], 1),
+    (&[3, 0], &[], 1),
+    (&[300, 2], &[], 1),
+    (&[40, 33], &[], 0),
+    (&[40, 36], &[Flip(1)], 0),
+    (&[3, 4, 5], &[], 1),
+    (&[4, 6, 8], &[], 0),
+    (&[17, 1028], &[], 1),
+    // A row among all cores.
+    (&[2, 40_000], &[], 1),
+    (&[1, 70_001], &[], 1),
+];
+
+pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let quick = adapter.caps().has(Feature::ShaderF16);
+    for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
+        for what in [Softmax, LogSoftmax, LayerNorm, RmsNorm] {
+            for dtype in [DType::F32, DType::F16, DType::Bf16, DType::F64] {
+                let norm = matches!(what, LayerNorm | RmsNorm);
+                let runs = match downgrade.name {
+                    "native" => dtype != DType::F64 || norm,
+                    "small_bindings" => dtype == DType::F32,
+                    "no_f16" => dtype == DType::F16 && what == Softmax,
+                    _ => false,
+                };
+                if runs {
+                    let name = format!("rows::{what:?}::{dtype}::{}", downgrade.name);
+                    let case = case!(name, |ctx| run(ctx, downgrade, what, dtype));
+                    // Drivers that compile slowly run the dtypes that are cast on demand.
+                    let usual = quick || dtype == DType::F32;
+                    cases.push(Case { size: if usual { Size::Usual } else { Size::Huge }, ..case });
+                }
+            }
+        }
+    }
+    cases.push(case!("rows::softmax_of_plus_and_minus_ten_thousand", |ctx| far_apart(ctx)));
+    cases.push(case!("rows::masked_rows", |ctx| masked(ctx)));
+    cases.push(case!("rows::scale_and_shift_follow_in_the_kernel", |ctx| scaled(ctx)));
+    cases
+}
+
+fn exact(what: What, row: &[f64]) -> Vec<Exact> {
+    match what {
+        Softmax => softmax(row),
+        LogSoftmax => log_softmax(row),
+        LayerNorm => norm(row, EPS.into(), true),
+        RmsNorm => norm(row, EPS.into(), false),
+    }
+}
+
+fn apply(what: What, x: &Tensor, axis: usize) -> wharf::Result<Tensor> {
+    match what {
+        Softmax => x.softmax(axis),
+        LogSoftmax => x.log_softmax(axis),
+        LayerNorm => x.layer_norm(axis, EPS),
+        RmsNorm => x.rms_norm(axis, EPS),
+    }
+}
+
+async fn run(ctx: &Ctx, downgrade: Downgrade, what: What, dtype: DType) -> Outcome {
+    let device = ctx.device(downgrade).await?;
+    if !carries(&device, dtype) {
+        return Ok(());
+    }
+    let other = if device.target() == Target::Gpu { Target::Cpu } else { Target::Gpu };
+    let mut random = Random::new(21);
+    for device in [device.clone(), device.with_target(other)] {
+        let more = if dtype == DType::F32 { MORE } else { &[] };
+        let step = if ctx.adapter.caps().has(Feature::ShaderF16) { 1 } else { 3 };
+        for &(dims, moves, axis) in FORMS.iter().chain(more).step_by(step) {
+            one(&device, &mut random, what, dtype, (dims, moves, axis)).await?;
+        }
+        if downgrade.name == "small_bindings" {
+            for dims in [&[300, 400][..], &[3, 60_000], &[4000, 30]] {
+                one(&device, &mut random, what, dtype, (dims, &[], 1)).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn one(
+    device: &Device,
+    random: &mut Random,
+    what: What,
+    dtype: DType,
+    (dims, moves, axis): (&[usize], &[Move], usize),
+) -> Outcome {
+    let place = format!("{dims:?} {moves:?} along {axis} for {:?}", device.target());
+    let number = |random: &mut Random| random.below(4096) as f64 / 256.0 - 8.0;
+    let stored = (0..dims.iter().product()).map(|_| bits(dtype, Value::Float(number(random))));
+    let pair = Pair::new(device, dtype, stored.collect(), dims).await?.view(moves)?;
+    let result = apply(what, &pair.tensor, axis).map_err(|e| format!("{place}: {e:?}"))?;
+    ensure_eq!(result.shape(), pair.tensor.shape(), "{place}: the shape");
+    ensure_eq!(result.dtype(), dtype, "{place}: the dtype");
+    let got = bits_of(&result).await.map_err(|e| format!("{place}: {e}"))?;
+    count();
+    // Rows along the axis, of both.
+    let rank = pair.layout.shape().rank();
+    let order: Vec<usize> = (0..rank).filter(|&a| a != axis).chain([axis]).collect();
+    let length = pair.layout.shape().dims()[axis].max(1);
+    let x = pair.layout.permute(&order).map_err(show)?;
+    let y = Layout::dense(*pair.layout.shape()).permute(&order).map_err(show)?;
+    let x: Vec<f64> = x.places().map(|p| float(dtype, pair.bits[p])).collect();
+    let y: Vec<u64> = y.places().map(|p| got[p]).collect();
+    for (n, (row, got)) in x.chunks(length).zip(y.chunks(length)).enumerate() {
+        judge(dtype, &exact(what, row), got).map_err(|e| format!("{place}, row {n}: {e}"))?;
+    }
+    Ok(())
+}
+
+fn float(dtype: DType, bits: u64) -> f64 {
+    match value(dtype, bits) {
+        Value::Float(x) => x,
+        _ => f64::NAN,
+    }
+}
+
+fn judge(dtype: DType, exact: &[Exact], got: &[u64]) -> Outcome {
+    for (i, (exact, &bits)) in exact.iter().zip(got).enumerate() {
+        let got = value(dtype, bits);
+        ensure!(ROWS.within(dtype, *exact, got), "{i} is {got:?}, not {exact:?}");
+    }
+    Ok(())
+}
+
+/// What overflows where the highest is not taken off first.
+async fn far_apart(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let row = |r: usize| (0..37).map(move |c| [1e4_f32, -1e4, 0.5, 9999.0][(r + c * (r + 1)) % 4]);
+    let data: Vec<f32> = (0..70).flat_map(row).collect();
+    for target in [Target::Cpu64, Target::Gpu] {
+        let (x, _) = device.with_target(target).upload(&data, [70, 37]).map_err(show)?;
+        for what in [Softmax, LogSoftmax] {
+            let got = bits_of(&apply(what, &x, 1).map_err(show)?).await?;
+            for (row, got) in data.chunks(37).zip(got.chunks(37)) {
+                let row: Vec<f64> = row.iter().map(|&x| x.into()).collect();
+                judge(DType::F32, &exact(what, &row), got)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Minus infinity is 0, a row of nothing else NaN, as is one with NaN or infinity.
+async fn masked(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let low = f32::NEG_INFINITY;
+    for length in [3, 8] {
+        let mut data = vec![1.0f32; 5 * length];
+        data[1] = low;
+        data[length..2 * length].fill(low);
+        data[2 * length + 2] = f32::NAN;
+        data[3 * length] = f32::INFINITY;
+        data[4 * length..5 * length - 1].fill(low);
+        for target in [Target::Cpu64, Target::Gpu] {
+            let (x, _) = device.with_target(target).upload(&data, [5, length]).map_err(show)?;
+            let y = x.softmax(1).map_err(show)?.read::<f32>().await.map_err(show)?;
+            let z = x.log_softmax(1).map_err(show)?.read::<f32>().await.map_err(show)?;
+            ensure_eq!((y[1], z[1]), (0.0, low), "a masked element");
+            for (y, z) in y[length..4 * length].iter().zip(&z[length..4 * length]) {
+                ensure!(y.is_nan() && z.is_nan(), "{y} and {z} in a row without a softmax");
+            }
+            ensure_eq!(y[5 * length - 1], 1.0, "alone in its row, for {target:?}");
+        }
+    }
+    Ok(())
+}
+
+async fn scaled(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let data: Vec<f32> = (0..24 * 36).map(|i| (i * 7 % 31) as f32).collect();
+    let (x, _) = device.upload(&data, [24, 36]).map_err(show)?;
+    let (weight, _) = device.upload(&data[..36], [36]).map_err(show)?;
+    let (half, _) = device.upload(&[half::f16::from_f32(0.5); 36], [36]).map_err(show)?;
+    let bias = half.cast(DType::F32).map_err(show)?;
+    let x2 = (&x * 2.0f32).map_err(show)?;
+    let normed = x2.layer_norm(1, EPS).and_then(|y| y * &weight).and_then(|y| y + &bias);
+    let got = normed.map_err(show)?.read::<f32>().await.map_err(show)?;
+    for (row, got) in data.chunks(36).zip(got.chunks(36)) {
+        let doubled: Vec<f64> = row.iter().map(|&x| 2.0 * f64::from(x)).collect();
+        for ((exact, &w), &got) in norm(&doubled, EPS.into(), true).iter().zip(&data).zip(got) {
+            let Value::Float(y) = exact.value else { return Err("a float".into()) };
+            let want = y * f64::from(w) + 0.5;
+            ensure!((want - f64::from(got)).abs() < 1e-4, "{got}, not {want}");
+        }
+    }
+    Ok(())
+}
