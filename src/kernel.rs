@@ -27,6 +27,7 @@ pub(crate) mod core;
 pub(crate) mod elementwise;
 pub(crate) mod fill;
 pub(crate) mod iota;
+pub(crate) mod matmul;
 pub(crate) mod pick;
 pub(crate) mod random;
 pub(crate) mod reduce;

@@ -10,6 +10,7 @@ use crate::dtype::{Class, DType};
 use crate::op::Op;
 
 mod apply;
+mod matmul;
 pub mod random;
 mod reduce;
 mod rows;
@@ -17,6 +18,7 @@ mod special;
 
 pub use crate::op::{Exact, Value};
 pub use apply::{apply, cast, keeps};
+pub use matmul::{matmul, matmul_dtype, matmul_keeps};
 pub use reduce::{reduce, scan};
 pub use rows::{ROWS, log_softmax, norm, softmax};
 

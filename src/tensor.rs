@@ -24,6 +24,7 @@ mod create;
 mod explain;
 mod index;
 mod join;
+mod matmul;
 mod moves;
 mod number;
 mod ops;
@@ -167,7 +168,6 @@ impl Tensor {
 
     /// The result of a core on these tensors, to be computed when it is needed. Shapes, dtypes and
     /// devices have been checked.
-    #[allow(dead_code, reason = "the first cores are about to land")]
     pub(crate) fn deferred(
         core: Arc<dyn Core>,
         inputs: &[&Self],

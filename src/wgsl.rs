@@ -29,6 +29,7 @@ pub mod core;
 pub mod expr;
 pub mod form;
 mod library;
+pub mod matmul;
 pub mod moves;
 pub mod params;
 pub mod pick;

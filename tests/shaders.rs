@@ -310,6 +310,44 @@ fn every_reduction_is_valid() {
     }
 }
 
+#[test]
+fn every_tile_of_a_product_is_valid() {
+    use wharf::wgsl::matmul::{Along, Tile};
+    let ways = [Along::K, Along::Outer, Along::Neither];
+    let entry = catalog::find("matmul").expect("in the catalog");
+    for dtype in [DType::F32, DType::F16, DType::I8, DType::U32, DType::F64, DType::I64] {
+        let input = |dtype| Expr {
+            inputs: vec![dtype],
+            nodes: vec![Node::Input(0)],
+            outputs: vec![0],
+            ..Expr::default()
+        };
+        let (side, out) = (input(dtype), input(wharf::reference::matmul_dtype(dtype)));
+        for (i, target) in TARGETS.into_iter().enumerate() {
+            for along in ways.iter().flat_map(|a| ways.map(|b| [*a, b])) {
+                let (rows, quads) = [(4, 1), (4, 2), (8, 1)][i];
+                let tile = Tile { rows, quads, along, ragged: i == 1 };
+                let text = tile.regions(dtype);
+                let regions: Vec<_> = text.iter().map(|(name, text)| (*name, &**text)).collect();
+                let way = along.map(|a| [if a == Along::Neither { Way::Each } else { Way::Dense }]);
+                let heads = way.each_ref().map(|ways| core::Part { expr: &side, ways });
+                let core = core::Core {
+                    entry,
+                    heads: &heads,
+                    tail: core::Part { expr: &out, ways: &[] },
+                    by_element: false,
+                    regions: &regions,
+                    constants: &[("workgroup", 8.0)],
+                    f16_native: true,
+                    rank: 0,
+                    target,
+                };
+                check(&core.assemble().expect("one dtype"));
+            }
+        }
+    }
+}
+
 /// Valid as declared; invalid without any one of the capabilities it declares; translated without
 /// error.
 fn check(kernel: &Assembled) {

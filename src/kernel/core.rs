@@ -273,8 +273,9 @@ pub(crate) struct Launch<'a> {
     pub(crate) entry: &'static Entry,
     pub(crate) heads: Vec<Reach<'a>>,
     pub(crate) tail: Reach<'a>,
-    /// Where the result goes, and the first element there.
-    pub(crate) output: (Bound, u32),
+    /// Where the result goes, and its first element there: before the bound part, if that holds
+    /// only a later part of the result.
+    pub(crate) output: (Bound, i64),
     pub(crate) written: Weak<Value>,
     /// Whether results are stored by element; otherwise by quads, and the first is a whole one.
     pub(crate) by_element: bool,
@@ -311,6 +312,8 @@ impl Launch<'_> {
         let kernel = kernel.assemble().map_err(Error::from)?;
         let (output, first) = self.output;
         let first = if self.by_element { first } else { first / 4 };
+        #[expect(clippy::cast_possible_truncation, reason = "indices are modulo 2^32")]
+        let first = first as u32;
         let mut scalars = Vec::new();
         for reach in all() {
             // Pairs of words begin at even ones.

@@ -130,6 +130,8 @@ const FRAGMENTS: &[Source] = &[
 
 /// Trips of the strided index loop: ranks up to 8, the outermost dimension free.
 const INDEX_TRIPS: u32 = super::params::RANK_MAX as u32 - 1;
+/// The longest k of one pass of a product.
+pub const MATMUL_K_MAX: u32 = 1 << 17;
 const TRIPS: u32 = super::params::TRIPS_MAX;
 /// What the plans of reducing kernels keep below, by the size of what one invocation takes.
 pub const CORE_TRIPS: u32 = 60_000;
@@ -216,6 +218,14 @@ pub const CATALOG: &[Entry] = &[
         ],
         outputs: 1,
         trips_max: TRIPS * (1 + 2 * INDEX_TRIPS),
+    },
+    Entry {
+        name: "matmul",
+        source: source!("matmul.wgsl"),
+        variants: &[],
+        outputs: 1,
+        // Quads of k in one pass, chunks of them; batch dimensions; a tile's elements.
+        trips_max: MATMUL_K_MAX / 4 + MATMUL_K_MAX / 256 + 8 + 5 * 64,
     },
     Entry {
         name: "fill",

@@ -8,6 +8,7 @@ mod elementwise;
 mod faults;
 mod graphs;
 mod indexing;
+mod matmul;
 mod memory;
 mod moves;
 pub(crate) mod pair;
@@ -44,5 +45,6 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(reduce::cases(adapter));
     cases.extend(rows::cases(adapter));
     cases.extend(scan::cases(adapter));
+    cases.extend(matmul::cases(adapter));
     cases
 }

@@ -1,0 +1,135 @@
+// Matmul by register tiles, straight from storage: C[m, n] = sum over k of A[m, k] B[k, n].
+//
+// An invocation computes a tile of `rows` rows and `quads` quads of columns. Neighbouring lanes
+// take neighbouring columns of the same rows, so that all of them read the same elements of A:
+// llvmpipe loads those once. Neighbouring workgroups walk down the rows and share a panel of B in
+// the caches.
+//
+// Sums run over chunks of k, and chunks are summed: rounding grows with the chunk and with their
+// number, not with k.
+//
+// The regions are what the generator writes for a tile; as it lies here it has two rows of one
+// quad, A is read along k and B along columns.
+override workgroup: u32 = 8u;
+
+struct Job {
+    // Of this pass: rows, columns, k, quads of k in a chunk.
+    size: vec4<u32>,
+    // Where the pass begins in the result: batch, row, column; rows of a whole batch.
+    first: vec4<u32>,
+    // Columns of a whole row, in fours; what lies in the bound part of the result: first quad, how
+    // many.
+    result: vec4<u32>,
+    // From row to row and from k to k of A; from k to k and from column to column of B.
+    step: vec4<u32>,
+    // The batch, innermost first: lengths, and strides of A and B.
+    batch: array<vec4<u32>, 6>,
+}
+
+// region types
+alias Quad = vec4<f32>;
+const rows = 2u;
+const quads = 1u;
+// end types
+
+// region params
+struct Params {
+    job: Job,
+    offset: array<vec4<u32>, 1>,
+}
+@group(1) @binding(0) var<uniform> p: Params;
+// end params
+
+// region bindings
+@group(0) @binding(0) var<storage, read> in_0: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> in_1: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read_write> out_0: array<vec4<f32>>;
+// end bindings
+
+// region functions
+fn head_0(q: u32) -> vec4<f32> {
+    return in_0[q + p.offset[0].x];
+}
+
+fn head_1(q: u32) -> vec4<f32> {
+    return in_1[q + p.offset[0].y];
+}
+
+fn finish(q: u32, x0: vec4<f32>) {
+    out_0[q + p.offset[0].z] = x0;
+}
+// end functions
+
+// Where a batch begins in A and in B.
+fn batch_place(b: u32) -> vec2<u32> {
+    var rest = b;
+    var at = vec2<u32>(0u);
+    for (var d = 0u; d < 8u && rest > 0u; d++) {
+        let n = p.job.batch[d >> 2u][d & 3u];
+        let i = rest % n;
+        at += i * vec2(p.job.batch[2u + (d >> 2u)][d & 3u], p.job.batch[4u + (d >> 2u)][d & 3u]);
+        rest /= n;
+    }
+    return at;
+}
+
+// region operands
+fn left(at: u32, row: u32, k: u32) -> Quad {
+    return head_0(at + min(row, p.job.size.x - 1u) * p.job.step.x + k);
+}
+
+fn right(at: u32, column: u32, k: u32) -> Quad {
+    return head_1(at + k * p.job.step.z + (min(column, p.job.size.y - 1u) >> 2u));
+}
+// end operands
+
+fn store(batch_row: u32, row: u32, column: u32, x: Quad) {
+    let q = ((batch_row + row) * p.job.result.x + p.job.first.z + column) >> 2u;
+    let inside = row < p.job.size.x && column < p.job.size.y;
+    if inside && q - p.job.result.y < p.job.result.z {
+        finish(q, x);
+    }
+}
+
+@compute @workgroup_size(workgroup)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let at = batch_place(group.z);
+    let row = group.x * rows;
+    let column = (group.y * workgroup + lane) * 4u * quads;
+    let k_quads = (p.job.size.z + 3u) >> 2u;
+    // region sums
+    var t0_0 = Quad();
+    var t1_0 = Quad();
+    // end sums
+    for (var k = 0u; k < k_quads;) {
+        let stop = min(k + p.job.size.w, k_quads);
+        // region clear
+        var s0_0 = Quad();
+        var s1_0 = Quad();
+        // end clear
+        for (; k < stop; k++) {
+            // region step
+            let b0_0 = right(at.y, column, 4u * k);
+            let b1_0 = right(at.y, column, 4u * k + 1u);
+            let b2_0 = right(at.y, column, 4u * k + 2u);
+            let b3_0 = right(at.y, column, 4u * k + 3u);
+            let a0 = left(at.x, row, k);
+            s0_0 = s0_0 + a0.x * b0_0 + a0.y * b1_0 + a0.z * b2_0 + a0.w * b3_0;
+            let a1 = left(at.x, row + 1u, k);
+            s1_0 = s1_0 + a1.x * b0_0 + a1.y * b1_0 + a1.z * b2_0 + a1.w * b3_0;
+            // end step
+        }
+        // region add
+        t0_0 += s0_0;
+        t1_0 += s1_0;
+        // end add
+    }
+    let batch_row = (p.job.first.x + group.z) * p.job.first.w + p.job.first.y;
+    // region store
+    store(batch_row, row, column, t0_0);
+    store(batch_row, row + 1u, column, t1_0);
+    // end store
+}

@@ -1,0 +1,395 @@
+//! Matmul: a problem, a tile chosen for it, panels cut, dispatches recorded.
+//!
+//! ```text
+//! C[b, m, n] = sum over k of A[b, m, k] B[b, k, n]
+//! choose a tile                      by adapter class and shape, from a table of measured rates
+//! cut panels                         where an operand lies in several segments, and along k
+//! one pass over k: the tail is fused; several: sums of the passes, added with the tail fused
+//! ```
+//!
+//! Both sides are read in place at any strides: by quads where one of the two last axes is dense
+//! and all else falls on whole quads, by element otherwise.
+//!
+//! Tried and rejected, on llvmpipe (rates in parts of the tile of 16 x 16): workgroup memory (0.3:
+//! the same loop over lanes, and a spilled coroutine at each barrier); one result per invocation
+//! (0.05); lanes along rows (every load of A becomes one per lane); `fma` for `a * b + c` (the
+//! driver splits it again); B or A packed into tiles first (no gain beyond the swapped order of
+//! workgroups); unrolling k by eight (more spills).
+
+use std::sync::Arc;
+
+use super::core::{Core, Head, Launch, Reach, Tail};
+use super::elementwise::Fused;
+use super::{Held, Operand, fill, reindex};
+use crate::dtype::DType;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::exec::{Bound, Value};
+use crate::gpu::cause::DeviceCause;
+use crate::layout::Layout;
+use crate::shape::Shape;
+use crate::wgsl::matmul::{Along, Tile};
+use crate::wgsl::{Expr, Node, Target, catalog};
+
+pub(crate) mod choice;
+mod panels;
+mod view;
+
+use choice::{Choice, Size};
+use panels::Panel;
+use view::Matrix;
+
+/// A product, deferred. Its inputs are views `[batch .., m, k]` and `[batch .., k, n]`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Matmul {
+    /// A choice that counts instead of the table's.
+    pub(crate) forced: Option<Choice>,
+}
+
+impl Core for Matmul {
+    fn name(&self) -> &'static str {
+        "matmul"
+    }
+
+    fn record(
+        &self,
+        engine: &Engine,
+        target: Target,
+        inputs: &[Head],
+        tail: &Tail,
+    ) -> Result<Arc<Value>> {
+        let [a, b] = inputs else { return Err(unexpected("not two operands")) };
+        let sides = [a.realise(engine, target)?, b.realise(engine, target)?];
+        let sides = view::folded(sides)?;
+        let size = Size::of(sides[0].layout.shape(), sides[1].layout.shape());
+        if tail.shape.is_empty() {
+            return Ok(Value::new(engine.allocate(0, &[])?));
+        }
+        let given = tail.given();
+        if size.k == 0 {
+            let zero = vec![0; given.width()];
+            return tail.apply(
+                engine,
+                target,
+                fill::full(engine, target, &tail.shape, given, &zero)?,
+            );
+        }
+        let choice = self.forced.unwrap_or_else(|| Choice::of(target, size, given));
+        engine.remark(|| format!("matmul by a {choice}"));
+        Product { engine, target, size, choice, given }.record(&sides, tail)
+    }
+}
+
+/// A product under way.
+struct Product<'a> {
+    engine: &'a Engine,
+    target: Target,
+    size: Size,
+    choice: Choice,
+    /// The dtype of the result, before the tail.
+    given: DType,
+}
+
+/// A panel with its operands in one segment each.
+struct Part {
+    panel: Panel,
+    sides: [Operand; 2],
+}
+
+impl Product<'_> {
+    fn record(&self, sides: &[Operand; 2], tail: &Tail) -> Result<Arc<Value>> {
+        let matrices = [Matrix::of(&sides[0])?, Matrix::of(&sides[1])?];
+        let panels = panels::cut(self.size, &matrices.map(|m| m.place), self.choice.passes);
+        let passes = 1 + panels.iter().map(|panel| panel.pass).max().unwrap_or(0);
+        // Copies first: the result must lie in none of their buffers.
+        let parts: Vec<Part> =
+            panels.into_iter().map(|panel| self.part(sides, panel)).collect::<Result<_>>()?;
+        let bound = 3 + tail.operands.len() as u64;
+        let room = bound <= self.engine.gpu.caps().limits.storage_buffers_max;
+        let direct = passes == 1 && self.size.n.is_multiple_of(4) && room;
+        if direct && tail.reach(false)?.is_some() {
+            return self.passes(&parts, tail, &tail.shape);
+        }
+        // In the compute type, pass by pass, rows filled up to whole quads; then they are added.
+        let narrow = self.given.is_float() && self.given.width() < 4;
+        let dtype = if narrow { DType::F32 } else { self.given };
+        let Size { batch, m, .. } = self.size;
+        let sums = Shape::new([passes, batch * m, self.pitch()])?;
+        let value = self.passes(&parts, &Tail::identity(sums, dtype), &sums)?;
+        self.add(&value, &sums, dtype, tail)
+    }
+
+    /// Elements from row to row of what the kernel stores.
+    fn pitch(&self) -> usize {
+        self.size.n.next_multiple_of(4)
+    }
+
+    /// A panel's operands, copied where they cross segments.
+    fn part(&self, sides: &[Operand; 2], panel: Panel) -> Result<Part> {
+        let side = |i: usize| -> Result<Operand> {
+            let layout = view::part(&sides[i].layout, &panel.batch, panel.ranges(i))?;
+            let operand = Operand { layout, ..sides[i].clone() };
+            if Held::new(&operand.value, layout, operand.dtype)?.is_in_one_segment() {
+                return Ok(operand);
+            }
+            let value = reindex::contiguous(self.engine, self.target, &operand)?;
+            Ok(Operand { value, layout: Layout::dense(*layout.shape()), ..operand })
+        };
+        let sides = [side(0)?, side(1)?];
+        Ok(Part { panel, sides })
+    }
+
+    /// Every panel into a value of this shape: all passes of the result, one after the other.
+    fn passes(&self, parts: &[Part], tail: &Tail, shape: &Shape) -> Result<Arc<Value>> {
+        let Some(reach) = tail.reach(false)? else { return Err(unexpected("no tail")) };
+        let mut avoid: Vec<u64> = reach.ids().collect();
+        for side in parts.iter().flat_map(|part| &part.sides) {
+            avoid.extend(Held::new(&side.value, side.layout, side.dtype)?.ids());
+        }
+        let bytes = Engine::bytes_of(shape, tail.dtype)?;
+        let value = Value::new(self.engine.allocate(bytes, &avoid)?);
+        let output = Held::new(&value, Layout::dense(*shape), tail.dtype)?;
+        for part in parts {
+            for window in self.windows(&part.panel, output.segment) {
+                self.launch(part, &window, tail, (&value, &output))?;
+            }
+        }
+        Ok(value)
+    }
+
+    /// The panel cut at the segments of the result, and to what one dispatch takes.
+    fn windows(&self, panel: &Panel, segment: usize) -> Vec<Window> {
+        let (rows_max, batch_max) = (GROUPS_MAX * self.choice.rows as usize, GROUPS_MAX);
+        let (Size { m, batch, .. }, n) = (self.size, self.pitch());
+        let origin = panel.pass * batch * m * n;
+        let mut windows = Vec::new();
+        let whole = origin / segment == (origin + batch * m * n - 1) / segment;
+        let batches = if whole { batch_max } else { 1 };
+        for b in panel.batch.clone().step_by(batches) {
+            let batch = b..(b + batches).min(panel.batch.end);
+            for r in panel.rows.clone().step_by(rows_max) {
+                let rows = r..(r + rows_max).min(panel.rows.end);
+                if whole {
+                    let index = origin / segment;
+                    windows.push(Window { batch: batch.clone(), rows, index, origin });
+                    continue;
+                }
+                let first = origin + b * m * n;
+                let reach = first + rows.start * n..first + rows.end * n;
+                for index in reach.start / segment..=(reach.end - 1) / segment {
+                    let low = (index * segment).max(reach.start) - first;
+                    let high = ((index + 1) * segment).min(reach.end) - first;
+                    let rows = low / n..high.div_ceil(n);
+                    windows.push(Window { batch: batch.clone(), rows, index, origin });
+                }
+            }
+        }
+        windows
+    }
+
+    fn launch(
+        &self,
+        part: &Part,
+        window: &Window,
+        tail: &Tail,
+        (value, output): (&Arc<Value>, &Held),
+    ) -> Result<()> {
+        let panel = &part.panel;
+        let rows = window.rows.start - panel.rows.start..window.rows.end - panel.rows.start;
+        let a = &part.sides[0];
+        let rank = a.layout.shape().rank();
+        let a = Operand { layout: a.layout.slice(rank - 2, rows.clone(), 1)?, ..a.clone() };
+        let sides = [a, part.sides[1].clone()];
+        let size = [rows.len(), panel.columns.len(), panel.k.len()];
+        let along = [0, 1].map(|i| view::along(&sides[i].layout, i, self.choice.rows));
+        let tile = Tile {
+            rows: self.choice.rows,
+            quads: self.choice.quads,
+            along,
+            ragged: !panel.k.len().is_multiple_of(4),
+        };
+        let heads = sides.map(Head::view);
+        let mut reached = Vec::new();
+        for (head, along) in heads.iter().zip(along) {
+            let reach = Reach::raw(head, along == Along::Neither)?;
+            reached.push(reach.ok_or_else(|| unexpected("an operand across segments"))?);
+        }
+        let Some(tail) = tail.reach(false)? else { return Err(unexpected("no tail")) };
+        // What lies in this segment, in quads from the first element of this pass.
+        let begin = (window.index * output.segment).saturating_sub(window.origin);
+        let end = (window.index + 1) * output.segment - window.origin;
+        let first = window.origin as i64 - (window.index * output.segment) as i64;
+        let job = Job {
+            size,
+            chunk: CHUNK_QUADS,
+            first: [window.batch.start, window.rows.start, panel.columns.start, self.size.m],
+            columns: self.pitch(),
+            window: [begin / 4, (end - begin) / 4],
+            sides: heads.iter().map(|head| &head.operands[0].layout).collect(),
+            along,
+            batches: self.size.batch,
+        };
+        let text = tile.regions(self.given);
+        let regions: Vec<(&str, &str)> = text.iter().map(|(name, t)| (*name, &**t)).collect();
+        let Some(entry) = catalog::find("matmul") else { return Err(unexpected("no kernel")) };
+        let lanes = self.choice.lanes;
+        let columns = (lanes * 4 * self.choice.quads) as usize;
+        let groups = [
+            small(rows.len().div_ceil(self.choice.rows as usize)),
+            small(panel.columns.len().div_ceil(columns)),
+            small(window.batch.len()),
+        ];
+        Launch {
+            entry,
+            heads: reached,
+            tail,
+            output: (Bound::from(&output.pieces[window.index]), first),
+            written: Arc::downgrade(value),
+            by_element: false,
+            regions: &regions,
+            constants: &[("workgroup", f64::from(lanes))],
+            job: job.words(),
+            groups,
+        }
+        .record(self.engine, self.target)
+    }
+
+    /// The sum of all passes - a value of this shape - with the tail.
+    fn add(
+        &self,
+        value: &Arc<Value>,
+        sums: &Shape,
+        dtype: DType,
+        tail: &Tail,
+    ) -> Result<Arc<Value>> {
+        let (engine, target, n) = (self.engine, self.target, self.size.n);
+        let (shape, passes) = (&tail.shape, sums.dims()[0]);
+        let each = |pass: usize| -> Result<Operand> {
+            let layout = Layout::dense(*sums).slice(0, pass..pass + 1, 1)?.slice(2, 0..n, 1)?;
+            Ok(Operand { value: Arc::clone(value), layout: layout.reshape(shape)?, dtype })
+        };
+        let mut terms: Vec<Operand> = (0..passes).map(each).collect::<Result<_>>()?;
+        let room = engine.gpu.caps().limits.storage_buffers_max.min(16) as usize - 1;
+        let fused = |expr: &Expr, operands: &[Operand], scalars: &[u32], to| {
+            Fused { expr, operands, scalars }.record(engine, target, shape, to, &[])
+        };
+        // A few at a time, until the tail fits in too.
+        while terms.len() + tail.operands.len() > room && terms.len() > 1 {
+            let few: Vec<Operand> = terms.drain(..terms.len().min(room)).collect();
+            let plain = Tail::identity(*shape, dtype);
+            let expr = sum_then(&plain.expr, few.len(), dtype, dtype);
+            let value = fused(&expr, &few, &[], dtype)?;
+            terms.push(Operand { value, layout: Layout::dense(*shape), dtype });
+        }
+        let expr = sum_then(&tail.expr, terms.len(), dtype, self.given);
+        fused(&expr, &[terms, tail.operands.clone()].concat(), &tail.scalars, tail.dtype)
+    }
+}
+
+/// The sum of `count` inputs, as the first input of `tail`.
+fn sum_then(tail: &Expr, count: usize, dtype: DType, given: DType) -> Expr {
+    let count = u16::try_from(count).unwrap_or(u16::MAX);
+    let mut nodes = vec![Node::Input(0)];
+    for i in 1..count {
+        let so_far = nodes.len() as u16 - 1;
+        nodes.push(Node::Input(i));
+        nodes.push(Node::Apply(crate::op::Op::Add, [so_far, so_far + 1, 0]));
+    }
+    if dtype != given {
+        nodes.push(Node::Cast(nodes.len() as u16 - 1, given));
+    }
+    let total = nodes.len() as u16 - 1;
+    // Places of the tail's nodes in this expression: the result itself is the total.
+    let mut places = Vec::with_capacity(tail.nodes.len());
+    for node in &tail.nodes {
+        let at = |n: u16| places[usize::from(n)];
+        let node = match *node {
+            Node::Input(0) => {
+                places.push(total);
+                continue;
+            }
+            Node::Input(i) => Node::Input(i - 1 + count),
+            Node::Scalar(i) => Node::Scalar(i),
+            Node::Apply(op, args) => {
+                let mut moved = [0; 3];
+                for (to, &from) in moved.iter_mut().zip(&args[..op.arity()]) {
+                    *to = at(from);
+                }
+                Node::Apply(op, moved)
+            }
+            Node::Cast(a, to) => Node::Cast(at(a), to),
+        };
+        nodes.push(node);
+        places.push(nodes.len() as u16 - 1);
+    }
+    let inputs = [vec![dtype; usize::from(count)], tail.inputs[1..].to_vec()].concat();
+    let outputs = tail.outputs.iter().map(|&o| places[usize::from(o)]).collect();
+    Expr { inputs, scalars: tail.scalars.clone(), nodes, outputs, fault: None }
+}
+
+/// What one dispatch computes: of a panel, the rows that touch one segment of the result.
+struct Window {
+    batch: core::ops::Range<usize>,
+    rows: core::ops::Range<usize>,
+    /// The segment.
+    index: usize,
+    /// Where the pass begins.
+    origin: usize,
+}
+
+/// Groups along one dimension of a dispatch.
+const GROUPS_MAX: usize = crate::wgsl::params::GROUPS_MAX as usize;
+
+/// Quads of k that are summed before they are added to the sum of the chunks.
+const CHUNK_QUADS: usize = 64;
+
+/// The kernel's own parameters.
+struct Job<'a> {
+    size: [usize; 3],
+    chunk: usize,
+    first: [usize; 4],
+    columns: usize,
+    window: [usize; 2],
+    sides: Vec<&'a Layout>,
+    along: [Along; 2],
+    batches: usize,
+}
+
+impl Job<'_> {
+    fn words(&self) -> Vec<u32> {
+        let [m, n, k] = self.size.map(small);
+        let [begin, count] = self.window;
+        let mut words = vec![m, n, k, small(self.chunk)];
+        words.extend(self.first.map(small));
+        words.extend([small(self.columns), small(begin), small(count), 0]);
+        let step = |i: usize| view::steps(self.sides[i], self.along[i]);
+        words.extend(step(0));
+        words.extend(step(1));
+        let rank = self.sides[0].shape().rank() - 2;
+        // A panel of one batch has been sliced: then lengths and strides are nothing.
+        let whole = self.sides[0].shape().dims()[..rank].iter().product::<usize>() == self.batches;
+        let mut lengths = [1; 8];
+        let mut strides = [[0; 8]; 2];
+        if whole {
+            for d in 0..rank {
+                lengths[d] = small(self.sides[0].shape().dims()[rank - 1 - d]);
+                for (i, side) in self.sides.iter().enumerate() {
+                    strides[i][d] = view::unit(side.strides()[rank - 1 - d], self.along[i]);
+                }
+            }
+        }
+        words.extend(lengths);
+        words.extend(strides[0]);
+        words.extend(strides[1]);
+        words
+    }
+}
+
+/// A number that one dispatch reaches.
+fn small(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+fn unexpected(message: &str) -> crate::error::Error {
+    DeviceCause::Driver { doing: "matmul".into(), message: message.into() }.into()
+}

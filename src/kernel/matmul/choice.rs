@@ -1,0 +1,200 @@
+//! The choice of a tile: what was measured, and what a shape makes of it.
+//!
+//! A tile is worth its measured rate times the part of its lanes, rows and columns that the shape
+//! fills, times the part of the cores that its workgroups keep busy. The best one is taken.
+
+use core::fmt;
+
+use crate::dtype::DType;
+use crate::shape::Shape;
+use crate::wgsl::Target;
+
+/// A product: batches, rows, columns, and what is summed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Size {
+    pub(crate) batch: usize,
+    pub(crate) m: usize,
+    pub(crate) n: usize,
+    pub(crate) k: usize,
+}
+
+impl Size {
+    /// Of operands `[batch .., m, k]` and `[batch .., k, n]`.
+    pub(crate) fn of(a: &Shape, b: &Shape) -> Self {
+        let (a, b) = (a.dims(), b.dims());
+        let rank = a.len();
+        let batch = a[..rank - 2].iter().product();
+        Self { batch, m: a[rank - 2], n: b[rank - 1], k: a[rank - 1] }
+    }
+
+    /// Multiplications.
+    fn work(&self) -> f64 {
+        [self.batch, self.m, self.n, self.k].iter().map(|&d| d as f64).product()
+    }
+}
+
+/// A tile and how it is run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Choice {
+    pub(crate) rows: u32,
+    /// Quads of columns.
+    pub(crate) quads: u32,
+    /// Invocations of a workgroup, along the columns.
+    pub(crate) lanes: u32,
+    /// Passes along k, whose sums are added.
+    pub(crate) passes: usize,
+    pub(crate) because: Because,
+}
+
+/// Why a choice was made, with its numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Because {
+    /// It was asked for.
+    Forced,
+    /// Its rate, and which part of it the shape uses.
+    Best { rate: f64, used: f64 },
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rows, quads, lanes, passes, because } = self;
+        write!(f, "tile of {rows} x {}, {lanes} lanes, {passes} along k: ", 4 * quads)?;
+        match because {
+            Because::Forced => f.write_str("forced"),
+            Because::Best { rate, used } => {
+                write!(f, "rate {rate:.2} of the largest tile's, {:.0} % used", used * 100.0)
+            }
+        }
+    }
+}
+
+/// A tile with its rate, in parts of the fastest one's, where the shape fills it.
+struct Rung {
+    rows: u32,
+    quads: u32,
+    rate: f64,
+    /// Multiplications below which compiling it costs more than it saves.
+    work_min: f64,
+}
+
+const fn rung(rows: u32, quads: u32, rate: f64, work_min: f64) -> Rung {
+    Rung { rows, quads, rate, work_min }
+}
+
+/// Measured on llvmpipe (Mesa 22.3) with loads of 64 bits. Larger tiles run out of instruction
+/// cache and take seconds to compile.
+const CPU: &[Rung] = &[
+    rung(16, 4, 1.0, 4e8),
+    rung(8, 4, 0.75, 0.0),
+    rung(8, 2, 0.6, 0.0),
+    rung(4, 4, 0.5, 0.0),
+    rung(4, 2, 0.4, 0.0),
+    rung(4, 1, 0.25, 0.0),
+    rung(2, 4, 0.3, 0.0),
+    rung(1, 4, 0.17, 0.0),
+    rung(1, 1, 0.1, 0.0),
+];
+
+/// Registers allow 64 sums; smaller tiles where the machine would not be full otherwise.
+const GPU: &[Rung] = &[
+    rung(8, 2, 1.0, 0.0),
+    rung(8, 1, 0.7, 0.0),
+    rung(4, 1, 0.5, 0.0),
+    rung(2, 1, 0.3, 0.0),
+    rung(1, 1, 0.2, 0.0),
+];
+
+/// Workgroups that keep every core busy to the end.
+const fn groups_wanted(target: Target) -> f64 {
+    match target {
+        Target::Cpu | Target::Cpu64 => 8.0,
+        Target::Gpu => 256.0,
+    }
+}
+
+/// Invocations of a workgroup.
+const fn lanes(target: Target) -> u32 {
+    match target {
+        // One vector of llvmpipe.
+        Target::Cpu | Target::Cpu64 => 8,
+        Target::Gpu => 64,
+    }
+}
+
+/// The shortest k that is worth a pass of its own.
+const PASS_K_MIN: usize = 512;
+/// More passes than this cost more to add than they gain.
+const PASSES_MAX: usize = 8;
+
+impl Choice {
+    /// The best tile for a product.
+    pub(crate) fn of(target: Target, size: Size, _dtype: DType) -> Self {
+        Self::best(target, size).0
+    }
+
+    /// Whether the transposed product, of transposed operands in the other order, is so much faster
+    /// that its result may lie in columns.
+    pub(crate) fn prefers_swapped(target: Target, size: Size) -> bool {
+        let swapped = Size { m: size.n, n: size.m, ..size };
+        let alike = if size.m == 1 || size.n == 1 { 1.0 } else { 2.0 };
+        Self::best(target, swapped).1 > alike * Self::best(target, size).1
+    }
+
+    /// The best tile, and what it is worth.
+    fn best(target: Target, size: Size) -> (Self, f64) {
+        let table = if target == Target::Gpu { GPU } else { CPU };
+        let lanes = lanes(target);
+        let mut best = Self { rows: 1, quads: 1, lanes, passes: 1, because: Because::Forced };
+        let mut most = 0.0;
+        for rung in table.iter().filter(|rung| size.work() >= rung.work_min) {
+            let (used, groups) = use_of(rung, lanes, size);
+            let passes = passes(target, size, groups);
+            let busy = (groups * passes as f64 / groups_wanted(target)).min(1.0);
+            let value = rung.rate * used * busy;
+            if value > most {
+                most = value;
+                let because = Because::Best { rate: rung.rate, used: used * busy };
+                best = Self { rows: rung.rows, quads: rung.quads, lanes, passes, because };
+            }
+        }
+        (best, most)
+    }
+}
+
+/// Which part of a tile's work counts, and how many workgroups there are.
+fn use_of(rung: &Rung, lanes: u32, size: Size) -> (f64, f64) {
+    let (rows, columns) = (rung.rows as usize, (4 * rung.quads * lanes) as usize);
+    let (down, across) = (size.m.div_ceil(rows), size.n.div_ceil(columns));
+    let part = |n: usize, tiles: usize| n as f64 / tiles as f64;
+    let used = part(size.m, down * rows) * part(size.n, across * columns);
+    (used, (down * across * size.batch) as f64)
+}
+
+/// Passes along a deep k, where there are too few workgroups for the cores.
+fn passes(target: Target, size: Size, groups: f64) -> usize {
+    let missing = (groups_wanted(target) / groups.max(1.0)).floor().max(1.0) as usize;
+    missing.min(size.k / PASS_K_MIN).clamp(1, PASSES_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choice(target: Target, [batch, m, n, k]: [usize; 4]) -> String {
+        Choice::of(target, Size { batch, m, n, k }, DType::F32).to_string()
+    }
+
+    #[test]
+    fn the_table_says_what_it_chose_and_why() {
+        let cpu = |size| choice(Target::Cpu64, size);
+        assert_eq!(
+            cpu([1, 1024, 1024, 1024]),
+            "tile of 16 x 16, 8 lanes, 1 along k: rate 1.00 of the largest tile's, 100 % used"
+        );
+        assert!(cpu([1, 512, 512, 512]).starts_with("tile of 8 x 16, 8 lanes, 1 along k"));
+        assert!(cpu([1, 1, 4096, 4096]).starts_with("tile of 1 x 16, 8 lanes, 1 along k"));
+        assert!(cpu([1, 8, 64, 1 << 20]).contains("8 along k"), "deep k is split");
+        let gpu = choice(Target::Gpu, [1, 4096, 4096, 4096]);
+        assert!(gpu.starts_with("tile of 8 x 8, 64 lanes"), "{gpu}");
+    }
+}

@@ -1,0 +1,229 @@
+//! Panels: a product cut into parts whose operands lie in one segment each. Pure arithmetic.
+//!
+//! An operand is cut along the axis over which memory is walked in the largest steps. A row that
+//! lies across the end of a segment becomes a panel of its own, and is copied; so is what would be
+//! larger than a segment.
+
+use core::ops::Range;
+
+use super::choice::Size;
+use crate::layout::Layout;
+
+/// Where an operand lies: its layout, elements per segment, and whether one segment holds it all.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) layout: Layout,
+    pub(super) segment: usize,
+    pub(super) whole: bool,
+}
+
+/// A part of a product: ranges of all four axes. Parts of one place of the result that differ in k
+/// are added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Panel {
+    pub(super) batch: Range<usize>,
+    pub(super) rows: Range<usize>,
+    pub(super) columns: Range<usize>,
+    pub(super) k: Range<usize>,
+    /// Which range of k.
+    pub(super) pass: usize,
+}
+
+impl Panel {
+    /// The ranges of the two last axes of A (0) or B (1).
+    pub(super) fn ranges(&self, side: usize) -> [Range<usize>; 2] {
+        if side == 0 {
+            [self.rows.clone(), self.k.clone()]
+        } else {
+            [self.k.clone(), self.columns.clone()]
+        }
+    }
+}
+
+/// The longest k of one pass: loop trips of an invocation stay far below what llvmpipe survives.
+pub(super) const K_MAX: usize = crate::wgsl::catalog::MATMUL_K_MAX as usize;
+
+/// Cuts a product; `passes` along k at least.
+pub(super) fn cut(size: Size, sides: &[Place; 2], passes: usize) -> Vec<Panel> {
+    let Size { batch, m, n, k } = size;
+    let whole = sides.iter().all(|side| side.whole);
+    let batches: Vec<Range<usize>> =
+        if whole { one(batch) } else { (0..batch).map(|b| b..b + 1).collect() };
+    let mut ks = even(k, passes.max(k.div_ceil(K_MAX)));
+    let mut others = Vec::with_capacity(batches.len());
+    for batch in &batches {
+        let mut cuts = [one(m), one(n)];
+        for (side, place) in sides.iter().enumerate().filter(|(_, place)| !place.whole) {
+            let alone = super::view::part(&place.layout, batch, full(&place.layout));
+            let Ok(layout) = alone else { continue };
+            let [rows, columns] = axes(&layout, place.segment);
+            let (own, along_k) = if side == 0 { (rows, columns) } else { (columns, rows) };
+            cuts[side] = both(&cuts[side], &own);
+            // Every batch has the same passes.
+            ks = both(&ks, &along_k);
+        }
+        others.push(cuts);
+    }
+    let mut panels = Vec::new();
+    for (pass, k) in ks.iter().enumerate() {
+        for (batch, [rows, columns]) in batches.iter().zip(&others) {
+            for rows in rows {
+                panels.extend(columns.iter().map(|columns| {
+                    let (batch, rows) = (batch.clone(), rows.clone());
+                    Panel { batch, rows, columns: columns.clone(), k: k.clone(), pass }
+                }));
+            }
+        }
+    }
+    panels
+}
+
+/// An axis uncut.
+fn one(dim: usize) -> Vec<Range<usize>> {
+    core::iter::once(0..dim).collect()
+}
+
+fn full(layout: &Layout) -> [Range<usize>; 2] {
+    let dims = layout.shape().dims();
+    [0..dims[dims.len() - 2], 0..dims[dims.len() - 1]]
+}
+
+/// Whole quads each, but for the last.
+fn even(k: usize, parts: usize) -> Vec<Range<usize>> {
+    let each = k.div_ceil(parts.max(1)).next_multiple_of(4);
+    (0..k).step_by(each).map(|begin| begin..(begin + each).min(k)).collect()
+}
+
+/// The ranges of both lists of cuts of one axis.
+fn both(a: &[Range<usize>], b: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut ends: Vec<usize> = a.iter().chain(b).map(|range| range.end).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    let begins = [0].into_iter().chain(ends.iter().copied());
+    begins.zip(ends.iter().copied()).filter(|(b, e)| b < e).map(|(b, e)| b..e).collect()
+}
+
+/// The cuts of the two last axes.
+fn axes(layout: &Layout, segment: usize) -> [Vec<Range<usize>>; 2] {
+    let rank = layout.shape().rank();
+    let (dims, strides) = (layout.shape().dims(), layout.strides());
+    let reach = |axis: usize| strides[axis].unsigned_abs() * usize::from(dims[axis] > 1);
+    let (rows, columns) = (rank - 2, rank - 1);
+    // What is copied - four of the outer axis - must fit into a segment of its own.
+    let block = (segment / 16 * 4).max(4);
+    let blocks = |axis: usize| {
+        let dim: usize = dims[axis];
+        (0..dim).step_by(block).map(|begin| begin..(begin + block).min(dim)).collect()
+    };
+    if reach(rows) >= reach(columns) {
+        [along_segments(layout, rows, columns, segment), blocks(columns)]
+    } else {
+        [blocks(rows), along_segments(layout, columns, rows, segment)]
+    }
+}
+
+/// The longest ranges of an axis that lie in one segment each, and fours of indices that do not.
+fn along_segments(layout: &Layout, axis: usize, inner: usize, segment: usize) -> Vec<Range<usize>> {
+    let (dim, strides) = (layout.shape().dims()[axis], layout.strides());
+    let far = strides[inner] * (layout.shape().dims()[inner].cast_signed() - 1);
+    let place = |i: usize| layout.offset().cast_signed() + strides[axis] * i.cast_signed();
+    // The segment of four indices, if it is one.
+    let held = |i: usize| {
+        let ends = [place(i), place((i + 3).min(dim - 1))];
+        let ends = [ends[0], ends[1], ends[0] + far, ends[1] + far];
+        let index = |end: isize| end.unsigned_abs() / segment;
+        let low = ends.iter().map(|&end| index(end)).min();
+        let high = ends.iter().map(|&end| index(end)).max();
+        low.filter(|_| low == high)
+    };
+    let mut cuts: Vec<Range<usize>> = Vec::new();
+    let mut last = None;
+    for begin in (0..dim).step_by(4) {
+        let (end, now) = ((begin + 4).min(dim), held(begin));
+        match cuts.last_mut() {
+            Some(cut) if now.is_some() && now == last => cut.end = end,
+            _ => cuts.push(begin..end),
+        }
+        last = now;
+    }
+    cuts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::Shape;
+
+    fn place(dims: &[usize], strides: &[isize], segment: usize) -> Place {
+        let shape = Shape::new(dims).unwrap();
+        let layout = Layout::strided(shape, strides, 0).unwrap();
+        let whole = layout.span().end <= segment;
+        Place { layout, segment, whole }
+    }
+
+    /// Every product of an element of A and one of B belongs to exactly one panel, and what a panel
+    /// reads lies in one segment or fits into one.
+    fn check(size: Size, sides: &[Place; 2], passes: usize) -> Vec<Panel> {
+        let panels = cut(size, sides, passes);
+        let volume = |p: &Panel| p.batch.len() * p.rows.len() * p.columns.len() * p.k.len();
+        let Size { batch, m, n, k } = size;
+        assert_eq!(panels.iter().map(volume).sum::<usize>(), batch * m * n * k, "all of it, once");
+        for panel in &panels {
+            assert!(panel.k.len() <= K_MAX && panel.k.start % 4 == 0, "{panel:?}");
+            for (side, place) in sides.iter().enumerate() {
+                let part = super::super::view::part;
+                let part = part(&place.layout, &panel.batch, panel.ranges(side)).unwrap();
+                let span = part.span();
+                let inside = span.start / place.segment == (span.end - 1) / place.segment;
+                assert!(
+                    inside || part.shape().elements() <= place.segment,
+                    "{panel:?} of {place:?}"
+                );
+            }
+        }
+        panels
+    }
+
+    #[test]
+    fn what_lies_in_one_segment_is_one_panel() {
+        let size = Size { batch: 3, m: 5, n: 7, k: 9 };
+        let sides = [place(&[3, 5, 9], &[45, 9, 1], 1000), place(&[3, 9, 7], &[0, 7, 1], 1000)];
+        assert_eq!(check(size, &sides, 1).len(), 1);
+        assert_eq!(check(size, &sides, 2).len(), 2, "k is cut into passes");
+    }
+
+    #[test]
+    fn segments_cut_rows_columns_and_k() {
+        for (a, b) in [([63, 1], [33, 1]), ([1, 40], [1, 63]), ([63, 1], [1, 63])] {
+            let size = Size { batch: 1, m: 40, n: 33, k: 63 };
+            let sides = [place(&[40, 63], &a, 512), place(&[63, 33], &b, 512)];
+            assert!(check(size, &sides, 1).len() > 8, "many segments");
+        }
+        let size = Size { batch: 2, m: 8, n: 8, k: 2000 };
+        let sides =
+            [place(&[2, 8, 2000], &[16_000, 2000, 1], 512), place(&[2, 2000, 8], &[0, 8, 1], 512)];
+        check(size, &sides, 1);
+    }
+
+    #[test]
+    fn two_gib_times_two_gib_is_planned() {
+        // f32, segments just below 128 MiB.
+        let segment = ((128 << 20) - (64 << 10)) / 4;
+        let n = 1 << 14;
+        let size = Size { batch: 1, m: 2 * n, n: 2 * n, k: n };
+        let wide = n as isize;
+        let sides =
+            [place(&[2 * n, n], &[wide, 1], segment), place(&[n, 2 * n], &[2 * wide, 1], segment)];
+        let panels = check(size, &sides, 1);
+        assert!(panels.len() < 2000, "{} panels", panels.len());
+    }
+
+    #[test]
+    fn a_deep_k_is_cut_below_the_loop_limit() {
+        let k = 3 * K_MAX + 5;
+        let size = Size { batch: 1, m: 1, n: 4, k };
+        let sides =
+            [place(&[1, k], &[k as isize, 1], usize::MAX), place(&[k, 4], &[4, 1], usize::MAX)];
+        assert_eq!(check(size, &sides, 1).len(), 4);
+    }
+}

@@ -1,0 +1,105 @@
+//! How an operand of a product lies in memory.
+
+use core::ops::Range;
+
+use super::panels::Place;
+use crate::error::Result;
+use crate::kernel::{Held, Operand};
+use crate::layout::Layout;
+use crate::wgsl::matmul::Along;
+
+/// An operand of a product, as far as cutting it goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Matrix {
+    pub(super) place: Place,
+}
+
+impl Matrix {
+    pub(super) fn of(operand: &Operand) -> Result<Self> {
+        let held = Held::new(&operand.value, operand.layout, operand.dtype)?;
+        let whole = held.is_in_one_segment();
+        Ok(Self { place: Place { layout: operand.layout, segment: held.segment, whole } })
+    }
+}
+
+/// Batches of one B as more rows of A, where A's strides allow it.
+pub(super) fn folded(sides: [Operand; 2]) -> Result<[Operand; 2]> {
+    let [mut a, mut b] = sides;
+    let rank = a.layout.shape().rank();
+    let dims = a.layout.shape().dims();
+    let shared = b.layout.strides()[..rank - 2].iter().zip(dims).all(|(&s, &d)| s == 0 || d == 1);
+    if rank > 2 && shared {
+        let rows = dims[..rank - 1].iter().product();
+        if let Ok(layout) = a.layout.reshape([rows, dims[rank - 1]]) {
+            a.layout = layout;
+            b.layout = part(&b.layout, &(0..1), full(&b.layout))?;
+            while b.layout.shape().rank() > 2 {
+                b.layout = b.layout.squeeze(0)?;
+            }
+        }
+    }
+    Ok([a, b])
+}
+
+fn full(layout: &Layout) -> [Range<usize>; 2] {
+    let dims = layout.shape().dims();
+    [0..dims[dims.len() - 2], 0..dims[dims.len() - 1]]
+}
+
+/// A part of an operand: a range of batches - all, or one - and of its two last axes.
+pub(super) fn part(
+    layout: &Layout,
+    batch: &Range<usize>,
+    axes: [Range<usize>; 2],
+) -> Result<Layout> {
+    let rank = layout.shape().rank();
+    let batches = layout.shape().dims()[..rank - 2].iter().product::<usize>();
+    let mut part = *layout;
+    if batch.len() != batches {
+        let mut rest = batch.start;
+        for axis in (0..rank - 2).rev() {
+            let dim = layout.shape().dims()[axis];
+            part = part.slice(axis, rest % dim..rest % dim + 1, 1)?;
+            rest /= dim;
+        }
+    }
+    for (axis, range) in axes.into_iter().enumerate() {
+        part = part.slice(rank - 2 + axis, range, 1)?;
+    }
+    Ok(part)
+}
+
+/// Along which axis an operand can be read by quads. `side` 0 is A, whose rows come in fours where
+/// it is read along them.
+pub(super) fn along(layout: &Layout, side: usize, rows: u32) -> Along {
+    let (dims, strides) = (layout.shape().dims(), layout.strides());
+    let rank = dims.len();
+    let whole = |axis: usize| dims[axis] == 1 || strides[axis] % 4 == 0;
+    if !layout.offset().is_multiple_of(4) || !(0..rank - 2).all(whole) {
+        return Along::Neither;
+    }
+    let (outer, k) = if side == 0 { (rank - 2, rank - 1) } else { (rank - 1, rank - 2) };
+    if strides[k] == 1 && whole(outer) {
+        Along::K
+    } else if strides[outer] == 1 && whole(k) && (side == 1 || rows.is_multiple_of(4)) {
+        Along::Outer
+    } else {
+        Along::Neither
+    }
+}
+
+/// A stride in the unit in which an operand is read. Two's complement wraps as indices do.
+pub(super) fn unit(stride: isize, along: Along) -> u32 {
+    let stride = if along == Along::Neither { stride } else { stride / 4 };
+    stride as u32
+}
+
+/// The strides of the two last axes, in that unit.
+pub(super) fn steps(layout: &Layout, along: Along) -> [u32; 2] {
+    let rank = layout.shape().rank();
+    let of = |axis: usize| {
+        let alone = layout.shape().dims()[axis] == 1;
+        if alone { 0 } else { unit(layout.strides()[axis], along) }
+    };
+    [of(rank - 2), of(rank - 1)]
+}

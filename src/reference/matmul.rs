@@ -1,0 +1,87 @@
+//! Products of matrices, and how far a result may lie from them.
+
+use super::{Exact, Operand, Value, places};
+use crate::dtype::{Class, DType};
+use crate::op::wrapped;
+
+/// The product over an index space `[batch .., m, n]`, in row-major order. The operands walk
+/// `[batch .., m, k]` and `[batch .., k, n]`.
+///
+/// Floats are summed in f64 and not rounded; [`Exact::scale`] is the sum of the terms' magnitudes.
+/// Integers wrap at the result's dtype.
+#[must_use]
+pub fn matmul(shape: &[usize], k: usize, a: &Operand<'_>, b: &Operand<'_>) -> Vec<Exact> {
+    let last = shape.len() - 1;
+    let result = matmul_dtype(a.dtype);
+    let mut rows = Vec::new();
+    places(shape)
+        .map(|place| {
+            let at = |operand: &Operand<'_>, axes: [usize; 2]| {
+                let mut place = place.clone();
+                place[last - 1..].copy_from_slice(&axes);
+                operand.at(&place)
+            };
+            let (m, n) = (place[last - 1], place[last]);
+            if n == 0 {
+                rows = (0..k).map(|i| at(a, [m, i])).collect::<Vec<_>>();
+            }
+            let terms = rows.iter().enumerate().map(|(i, &x)| (x, at(b, [i, n])));
+            if result.is_float() {
+                let (mut sum, mut scale) = (0.0, 0.0);
+                for (x, y) in terms {
+                    let term = x.float() * y.float();
+                    sum += term;
+                    scale += term.abs();
+                }
+                Exact { value: Value::Float(sum), scale }
+            } else {
+                let sum = terms.fold(0i128, |sum, (x, y)| {
+                    let (Value::Int(x), Value::Int(y)) = (x, y) else { return sum };
+                    sum.wrapping_add(x.wrapping_mul(y))
+                });
+                Value::Int(wrapped(result, sum)).into()
+            }
+        })
+        .collect()
+}
+
+/// The dtype of a product of two matrices of a dtype.
+#[must_use]
+pub fn matmul_dtype(dtype: DType) -> DType {
+    match (dtype.class(), dtype.width()) {
+        (Class::Signed, 1 | 2) => DType::I32,
+        (Class::Unsigned, 1 | 2) => DType::U32,
+        _ => dtype,
+    }
+}
+
+/// Whether a product over `k` keeps its contract: off by at most `(min(k, 256) + k / 256 + 2) u`
+/// times the sum of the terms' magnitudes and its own rounding, `u` being half a unit in the last
+/// place of the summing type. Where terms exceed its range, anything may follow.
+#[must_use]
+pub fn matmul_keeps(dtype: DType, k: usize, exact: Exact, got: Value) -> bool {
+    let (Value::Float(want), Value::Float(got)) = (exact.value, got) else {
+        return exact.value == got;
+    };
+    let (unit, largest, smallest) = match dtype {
+        DType::F64 => (2f64.powi(-53), f64::MAX, f64::MIN_POSITIVE),
+        _ => (2f64.powi(-24), f64::from(f32::MAX), f64::from(f32::MIN_POSITIVE)),
+    };
+    // Half a unit in the last place of what is stored, and from where on it is infinite.
+    let (half, limit, tiny) = match dtype {
+        DType::F16 => (2f64.powi(-11), 65_520.0, 2f64.powi(-25)),
+        DType::Bf16 => (2f64.powi(-8), f64::from(half::bf16::MAX), 0.0),
+        _ => (0.0, largest, 0.0),
+    };
+    if want.is_nan() || got.is_nan() {
+        return want.is_nan() == got.is_nan() || exact.scale > largest && want.is_finite();
+    }
+    if want.is_infinite() || exact.scale > largest {
+        return want == got || exact.scale > largest && exact.scale.is_finite();
+    }
+    let terms = k.min(256) as f64 + (k / 256) as f64 + 2.0;
+    // Subnormal terms may count as zero.
+    let off = terms * unit * exact.scale + (k as f64 + 1.0) * smallest;
+    let off = off + half * (want.abs() + off) + tiny;
+    if got.is_infinite() { want.abs() + off >= limit } else { (got - want).abs() <= off }
+}

@@ -1,0 +1,179 @@
+//! Products of matrices: checked at the call, computed when they are needed, fused with what
+//! follows.
+
+use core::fmt;
+use std::sync::Arc;
+
+use super::Tensor;
+use crate::dtype::{Class, DType};
+use crate::error::{Cause, Error, ErrorKind, Result};
+use crate::kernel::matmul::Matmul;
+use crate::kernel::matmul::choice::{Choice, Size};
+use crate::op::Op;
+use crate::shape::Shape;
+
+impl Tensor {
+    /// The product of the two last axes, `[.., m, k]` by `[.., k, n]`; the axes before them
+    /// broadcast. A left side of rank 1 is a row, a right side of rank 1 a column, and the result
+    /// lacks that axis.
+    ///
+    /// Any strides are read in place: `x.matmul(&w.t()?)` copies nothing. Both sides have one
+    /// dtype, which is the result's; integers narrower than 32 bits are summed in 32, wrapping, and
+    /// the result is `i32` or `u32`. f16 and bf16 are summed in f32 and rounded once. For `u` half
+    /// a unit in the last place of the summing type, a float result is off by at most
+    /// `(min(k, 256) + k / 256 + 2) u` times the sum of the terms' magnitudes, and by its own
+    /// rounding; NaN and infinity propagate.
+    ///
+    /// ```no_run
+    /// # use wharf::{Device, Policy};
+    /// let device = Device::best(&Policy::exact())?;
+    /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
+    /// assert_eq!(x.matmul(&x)?.to_vec::<f32>()?, [7.0, 10.0, 15.0, 22.0]);
+    /// # Ok::<(), wharf::Error>(())
+    /// ```
+    pub fn matmul(&self, right: &Self) -> Result<Self> {
+        self.product(right, None).map_err(|error| error.during("matmul"))
+    }
+
+    /// A layer: `activation(x . weight^T + bias)` in one kernel, for `x` of shape `[.., in]` and a
+    /// weight stored as `[out, in]`, which is how checkpoints have it. A weight stored as
+    /// `[in, out]` is given as `weight.t()`; neither is copied.
+    pub fn linear(
+        &self,
+        weight: &Self,
+        bias: Option<&Self>,
+        activation: Option<Op>,
+    ) -> Result<Self> {
+        let named = |error: Error| error.during("linear");
+        let mut out = self.product(&weight.t().map_err(named)?, None).map_err(named)?;
+        if let Some(bias) = bias {
+            out = out.apply(Op::Add, &[bias.into()]).map_err(named)?;
+        }
+        activation.map_or(Ok(out.clone()), |op| out.apply(op, &[]).map_err(named))
+    }
+
+    /// The product by a tile of so many rows, quads of columns, lanes and passes along k.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn matmul_by(&self, right: &Self, tile: [u32; 4]) -> Result<Self> {
+        let [rows, quads, lanes, passes] = tile;
+        let because = crate::kernel::matmul::choice::Because::Forced;
+        let passes = passes as usize;
+        self.product(right, Some(Choice { rows, quads, lanes, passes, because }))
+    }
+
+    fn product(&self, right: &Self, forced: Option<Choice>) -> Result<Self> {
+        let left = self;
+        left.device.engine.same_device(&right.device.engine)?;
+        let dtype = result(left.dtype, right.dtype)?;
+        let shapes = (*left.shape(), *right.shape());
+        let (a, b) = (left.shape().dims(), right.shape().dims());
+        if a.is_empty() || b.is_empty() {
+            return Err(MatmulCause::Scalar { left: shapes.0, right: shapes.1 }.into());
+        }
+        let a = if a.len() == 1 { left.unsqueeze(0)? } else { left.clone() };
+        let b = if b.len() == 1 { right.unsqueeze(1)? } else { right.clone() };
+        let (row, column) = (left.shape().rank() == 1, right.shape().rank() == 1);
+        let ([.., m, k], [.., inner, n]) = (a.shape().dims(), b.shape().dims()) else {
+            return Err(MatmulCause::Scalar { left: shapes.0, right: shapes.1 }.into());
+        };
+        let (m, k, inner, n) = (*m, *k, *inner, *n);
+        if k != inner {
+            return Err(MatmulCause::Inner { left: shapes.0, right: shapes.1, k, inner }.into());
+        }
+        let of = |t: &Self| Shape::new(&t.shape().dims()[..t.shape().rank() - 2]);
+        let batch = of(&a)?.broadcast(&of(&b)?)?;
+        let to = |t: &Self, rows: usize, columns: usize| {
+            t.broadcast_to(Shape::new([batch.dims(), &[rows, columns]].concat())?)
+        };
+        let (a, b) = (to(&a, m, k)?, to(&b, k, n)?);
+        let ends = [(m, !row), (n, !column)];
+        let ends = ends.iter().filter(|(_, kept)| *kept).map(|(dim, _)| *dim);
+        let shape = Shape::new([batch.dims(), &ends.collect::<Vec<_>>()].concat())?;
+        let size = Size { batch: batch.elements(), m, n, k };
+        let core = Arc::new(Matmul { forced });
+        let deferred = |a: &Self, b: &Self, shape| Self::deferred(core, &[a, b], shape, dtype);
+        if forced.is_some() || !Choice::prefers_swapped(left.device.target(), size) {
+            return Ok(deferred(&a, &b, shape));
+        }
+        // The same numbers, with the longer axis along the lanes: (A B)^T = B^T A^T.
+        let (a, b) = (b.t()?, a.t()?);
+        if m == 1 || n == 1 {
+            return Ok(deferred(&a, &b, shape));
+        }
+        let shape = Shape::new([batch.dims(), &[n, m]].concat())?;
+        deferred(&a, &b, shape).t()
+    }
+}
+
+/// The dtype of a product.
+fn result(left: DType, right: DType) -> Result<DType> {
+    if left != right {
+        return Err(MatmulCause::Mixed { left, right }.into());
+    }
+    match (left.class(), left.width()) {
+        (Class::Bool, _) => Err(MatmulCause::Bool.into()),
+        (Class::Signed, 1 | 2) => Ok(DType::I32),
+        (Class::Unsigned, 1 | 2) => Ok(DType::U32),
+        _ => Ok(left),
+    }
+}
+
+/// What can be wrong with the sides of a product.
+#[derive(Debug)]
+enum MatmulCause {
+    Scalar { left: Shape, right: Shape },
+    Inner { left: Shape, right: Shape, k: usize, inner: usize },
+    Mixed { left: DType, right: DType },
+    Bool,
+}
+
+impl fmt::Display for MatmulCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scalar { left, right } => {
+                write!(f, "a scalar has neither rows nor columns: left {left}, right {right}")
+            }
+            Self::Inner { left, right, k, inner } => {
+                write!(
+                    f,
+                    "inner dimensions differ: left {left}, right {right} ({k} against {inner})"
+                )
+            }
+            Self::Mixed { left, right } => write!(f, "dtypes differ: left {left}, right {right}"),
+            Self::Bool => f.write_str("bool has no product of matrices"),
+        }
+    }
+}
+
+impl Cause for MatmulCause {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Scalar { .. } | Self::Inner { .. } => ErrorKind::Shape,
+            Self::Mixed { .. } | Self::Bool => ErrorKind::DType,
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        match self {
+            Self::Scalar { .. } => Some("multiply by a scalar element by element: `mul`".into()),
+            Self::Inner { left, right, k, inner } => {
+                let (a, b) = (left.dims(), right.dims());
+                if b.len() > 1 && b.last() == Some(k) {
+                    Some("transpose the right side: `right.t()`".into())
+                } else if a.len() > 1 && a[a.len() - 2] == *inner {
+                    Some("transpose the left side: `left.t()`".into())
+                } else {
+                    let sides = "the last axis of the left side and the last but one of the right";
+                    Some(format!("{sides} are summed over, and must be equally long"))
+                }
+            }
+            Self::Mixed { left, right } => {
+                let wider = if left.width() >= right.width() { left } else { right };
+                let side = if wider == left { "right" } else { "left" };
+                Some(format!("cast one side, such as the {side} one to {wider}: `cast`"))
+            }
+            Self::Bool => Some("cast to an integer to count, or to a float: `cast`".into()),
+        }
+    }
+}
