@@ -7,6 +7,8 @@
 //!
 //! f16 and bf16 are computed in f32 and rounded once, when stored; the small integers in 32 bits,
 //! wrapped to their width after every operation that can leave it.
+//!
+#![doc = include_str!("op/contract.md")]
 
 use core::fmt;
 

@@ -23,6 +23,7 @@
 //! Storage bindings are `@group(0)`, inputs first. A tensor's bound range starts where the runtime
 //! likes; `offset`s are elements (quads, where said) from there.
 
+mod access;
 pub mod assemble;
 pub mod catalog;
 pub mod core;

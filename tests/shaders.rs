@@ -582,7 +582,7 @@ fn an_error_names_the_line_of_its_file() {
     kernel.wgsl = kernel
         .wgsl
         .replace("return small_erf", "return larger_erf")
-        .replace("let tail = exp_f32(log_erfc(t));", "let tail = exp_f32(log_erfc(q));");
+        .replace("let tail = exp_within(log_erfc(t));", "let tail = exp_within(log_erfc(q));");
     let rejected = reflect::check(&kernel).expect_err("q is not defined there");
     let origin = rejected.origin.clone().unwrap_or_default();
     assert!(origin.starts_with("shaders/op/activation.wgsl:"), "{rejected}");

@@ -24,6 +24,7 @@ mod json;
 mod live;
 mod plan;
 mod probe;
+mod quirks;
 mod table;
 mod verdict;
 
@@ -77,6 +78,9 @@ async fn check_up(page: &mut Page, listing: &Listing, clock: Instant, as_json: b
         plan::show(page, device.adapter());
         page.heading("Crossings", crossing::SUBTITLE);
         crossings = crossing::check_all(device, &mut |crossing| crossing::show(page, crossing));
+        if !as_json {
+            quirks::show(page, &quirks::probe(device).await);
+        }
     }
     let verdict = Verdict::of(listing, &opened, &crossings);
     // With nothing listed the error would only repeat the diagnosis.

@@ -1,9 +1,13 @@
-// Activations, in f32, by the exponential of what is never positive: nothing overflows on the way,
-// and every one has its limit at either infinity.
+// Activations, in f32, by exponentials that neither overflow nor vanish on the way: every one has
+// its limit at either infinity.
+
+// 1 + e^-x, finite at either end.
+fn one_and_exp(x: vec4<f32>) -> vec4<f32> {
+    return 1.0 + exp_within(clamp(-x, vec4<f32>(-87.33), vec4<f32>(88.0)));
+}
 
 fn sigmoid_f32(x: vec4<f32>) -> vec4<f32> {
-    let e = exp_f32(neg_f32(abs_f32(x)));
-    return select(vec4<f32>(1.0), e, x < vec4<f32>(0.0)) / (1.0 + e);
+    return nan_where(1.0 / one_and_exp(x), is_nan_f32(x));
 }
 
 // Below -110 the product with a vanishing factor is zero: so is it at minus infinity.
@@ -12,11 +16,12 @@ fn above_f32(x: vec4<f32>, low: f32) -> vec4<f32> {
 }
 
 fn silu_f32(x: vec4<f32>) -> vec4<f32> {
-    return above_f32(x, -110.0) * sigmoid_f32(x);
+    return above_f32(x, -110.0) / one_and_exp(x);
 }
 
 fn softplus_f32(x: vec4<f32>) -> vec4<f32> {
-    return max(x, vec4<f32>(0.0)) + log1p_f32(exp_f32(neg_f32(abs_f32(x))));
+    let small = exp_within(max(neg_f32(abs_f32(x)), vec4<f32>(-87.34)));
+    return nan_where(max(x, vec4<f32>(0.0)) + log1p_f32(small), is_nan_f32(x));
 }
 
 fn elu_f32(x: vec4<f32>, alpha: vec4<f32>) -> vec4<f32> {
@@ -39,7 +44,7 @@ fn hard_swish_f32(x: vec4<f32>) -> vec4<f32> {
 fn gelu_tanh_f32(x: vec4<f32>) -> vec4<f32> {
     let c = clamp(x, vec4<f32>(-12.0), vec4<f32>(12.0));
     let u = 1.5957691216057308 * (c + 0.044715 * c * c * c);
-    return nan_where(above_f32(x, -12.0) * sigmoid_f32(u), is_nan_f32(x));
+    return above_f32(x, -12.0) / one_and_exp(u);
 }
 
 // ln(erfc(t)) for t >= 0.9277 as a polynomial (N. Juffa).
@@ -65,24 +70,27 @@ fn small_erf(x: vec4<f32>) -> vec4<f32> {
 
 fn erf_f32(x: vec4<f32>) -> vec4<f32> {
     let t = min(abs_f32(x), vec4<f32>(4.0));
-    let large = copysign_f32(1.0 - exp_f32(log_erfc(t)), x);
+    let large = copysign_f32(1.0 - exp_within(log_erfc(t)), x);
     return nan_where(select(large, small_erf(x), t < vec4<f32>(0.927734375)), is_nan_f32(x));
 }
 
 // x erfc(-x / sqrt 2) / 2: erfc itself in the tails, where 1 + erf would cancel.
 fn gelu_f32(x: vec4<f32>) -> vec4<f32> {
-    let z = above_f32(x, -14.0) * 0.70710678118654752;
-    let t = min(abs_f32(z), vec4<f32>(10.0));
-    let tail = exp_f32(log_erfc(t));
+    let a = above_f32(x, -14.0);
+    let z = a * 0.70710678118654752;
+    // Further out the tail is far below what is promised.
+    let t = min(abs_f32(z), vec4<f32>(8.5));
+    let tail = exp_within(log_erfc(t));
     let large = select(2.0 - tail, tail, z < vec4<f32>(0.0));
     let both = select(large, 1.0 + small_erf(z), t < vec4<f32>(0.927734375));
-    return nan_where(0.5 * above_f32(x, -14.0) * both, is_nan_f32(x));
+    return 0.5 * a * both;
 }
 
 // region alone
 fn abs_f32(x: vec4<f32>) -> vec4<f32> { return x; }
 fn copysign_f32(x: vec4<f32>, sign: vec4<f32>) -> vec4<f32> { return x; }
 fn exp_f32(x: vec4<f32>) -> vec4<f32> { return x; }
+fn exp_within(x: vec4<f32>) -> vec4<f32> { return x; }
 fn expm1_f32(x: vec4<f32>) -> vec4<f32> { return x; }
 fn is_nan_f32(x: vec4<f32>) -> vec4<bool> { return vec4<bool>(false); }
 fn log1p_f32(x: vec4<f32>) -> vec4<f32> { return x; }

@@ -4,24 +4,41 @@
 // 2 is taken off in two parts, the first so short that n times it is exact. Compilers put the parts
 // together again (Mesa does, fast-math may); a clamp that changes nothing stands between them,
 // because nobody looks through it.
+//
+// Adding 1.5 * 2^23 rounds to whole numbers and leaves them in the low bits, and 2^n goes in by
+// adding n to the exponent: both by bits, where fast-math sees nothing to cancel.
 
 struct Reduced {
-    n: vec4<f32>,
+    n: vec4<i32>,
     // e^r - 1
     p: vec4<f32>,
 }
 
+// Those of 1.5 * 2^23.
+const ROUND_BITS = 0x4b400000;
+
 fn exp_reduce(x: vec4<f32>) -> Reduced {
-    let n = round(x * 1.44269504088896341);
+    let shifted = fma(x, vec4<f32>(1.44269504088896341), vec4<f32>(12582912.0));
+    let whole = bitcast<vec4<i32>>(shifted) - vec4<i32>(ROUND_BITS);
+    let n = vec4<f32>(whole);
     let near = clamp(fma(n, vec4<f32>(-0.693359375), x), vec4<f32>(-1.0), vec4<f32>(1.0));
-    let r = fma(n, vec4<f32>(2.12194440e-4), near);
+    return Reduced(whole, expm1_small(fma(n, vec4<f32>(2.12194440e-4), near)));
+}
+
+// e^r - 1 for |r| <= ln 2 / 2.
+fn expm1_small(r: vec4<f32>) -> vec4<f32> {
     var p = vec4<f32>(1.9875691500e-4);
     p = fma(p, r, vec4<f32>(1.3981999507e-3));
     p = fma(p, r, vec4<f32>(8.3334519073e-3));
     p = fma(p, r, vec4<f32>(4.1665795894e-2));
     p = fma(p, r, vec4<f32>(1.6666665459e-1));
     p = fma(p, r, vec4<f32>(5.0000001201e-1));
-    return Reduced(n, fma(p * r, r, r));
+    return fma(p * r, r, r);
+}
+
+// y 2^n, for y from 0.7 to 1.42 and results that are normal.
+fn scaled_by(y: vec4<f32>, n: vec4<i32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bitcast<vec4<i32>>(y) + (n << vec4<u32>(23u)));
 }
 
 // 2^n for n from -126 to 127.
@@ -29,34 +46,40 @@ fn pow2(n: vec4<i32>) -> vec4<f32> {
     return bitcast<vec4<f32>>((n + vec4<i32>(127)) << vec4<u32>(23u));
 }
 
-// e^x 2^k. The scale goes in by two steps: 2^n may lie outside f32 where the product does not.
-fn exp_scaled(x: vec4<f32>, k: i32) -> vec4<f32> {
-    let e = exp_reduce(clamp(x, vec4<f32>(-110.0), vec4<f32>(95.0)));
-    let n = vec4<i32>(e.n) + vec4<i32>(k);
-    let half = n >> vec4<u32>(1u);
-    let y = (1.0 + e.p) * pow2(half) * pow2(n - half);
-    return nan_where(inf_where(y, x > vec4<f32>(90.0)), is_nan_f32(x));
+// e^x where it is normal, x from -87.33 to 88.72; something below the normal numbers down to -88.
+fn exp_within(x: vec4<f32>) -> vec4<f32> {
+    let e = exp_reduce(x);
+    return scaled_by(1.0 + e.p, e.n);
+}
+
+// The ends of an exponential: 0 below the normal numbers, infinity above them, NaN of NaN.
+fn exp_ends(y: vec4<f32>, x: vec4<f32>, low: f32, high: f32) -> vec4<f32> {
+    let over = x > vec4<f32>(high);
+    let inside = select(y, vec4<f32>(0.0), over | (x < vec4<f32>(low)));
+    return nan_where(inf_where(inside, over), is_nan_f32(x));
 }
 
 fn exp_f32(x: vec4<f32>) -> vec4<f32> {
-    return exp_scaled(x, 0);
+    return exp_ends(exp_within(x), x, -87.336544, 88.722835);
+}
+
+// e^x / 2, which is finite a little longer.
+fn half_exp(x: vec4<f32>) -> vec4<f32> {
+    let e = exp_reduce(x);
+    return exp_ends(scaled_by(1.0 + e.p, e.n - vec4<i32>(1)), x, -86.6434, 89.415985);
 }
 
 // 2^n is exact: only the fraction goes through e^x.
 fn exp2_f32(x: vec4<f32>) -> vec4<f32> {
-    let c = clamp(x, vec4<f32>(-160.0), vec4<f32>(130.0));
-    let whole = round(c);
-    let e = exp_reduce((c - whole) * 0.693147180559945309);
-    let n = vec4<i32>(whole) + vec4<i32>(e.n);
-    let half = n >> vec4<u32>(1u);
-    let y = (1.0 + e.p) * pow2(half) * pow2(n - half);
-    return nan_where(inf_where(y, x >= vec4<f32>(128.0)), is_nan_f32(x));
+    let n = bitcast<vec4<i32>>(x + 12582912.0) - vec4<i32>(ROUND_BITS);
+    let r = (x - vec4<f32>(n)) * 0.693147180559945309;
+    return exp_ends(scaled_by(1.0 + expm1_small(r), n), x, -126.0, 127.999995);
 }
 
 // 2^n (e^r - 1) + (2^n - 1), with half the scale so that n = 128 exists.
 fn expm1_f32(x: vec4<f32>) -> vec4<f32> {
     let e = exp_reduce(clamp(x, vec4<f32>(-30.0), vec4<f32>(89.0)));
-    let s = pow2(vec4<i32>(e.n) - vec4<i32>(1));
+    let s = pow2(e.n - vec4<i32>(1));
     let y = 2.0 * fma(s, e.p, s - 0.5);
     let mended = select(y, x, abs(x) < vec4<f32>(1e-8));
     return nan_where(inf_where(mended, x > vec4<f32>(88.73)), is_nan_f32(x));
@@ -65,13 +88,13 @@ fn expm1_f32(x: vec4<f32>) -> vec4<f32> {
 fn sinh_f32(x: vec4<f32>) -> vec4<f32> {
     let a = abs_f32(x);
     let m = expm1_f32(min(a, vec4<f32>(1.0)));
-    let e = exp_scaled(a, -1);
+    let e = half_exp(a);
     let y = select(e - 0.25 / e, 0.5 * (m + m / (m + 1.0)), a < vec4<f32>(1.0));
     return copysign_f32(y, x);
 }
 
 fn cosh_f32(x: vec4<f32>) -> vec4<f32> {
-    let e = exp_scaled(abs_f32(x), -1);
+    let e = half_exp(abs_f32(x));
     return e + 0.25 / e;
 }
 

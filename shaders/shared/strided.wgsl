@@ -37,7 +37,21 @@ fn index(e: u32, view: u32) -> u32 {
     return at + rest * stride_of(view, rank - 1u);
 }
 
-// The same for the four elements of a quad, when a row's end may fall between them.
+// Where a row begins: rows are the index space without its innermost dimension.
+fn index_row(row: u32, view: u32) -> u32 {
+    var rest = row;
+    var at = 0u;
+    for (var d = 1u; d + 1u < rank; d++) {
+        let n = p.shape[d >> 2u][d & 3u];
+        let next = rest / n;
+        at += (rest - next * n) * stride_of(view, d);
+        rest = next;
+    }
+    // One row begins where the view does.
+    return at + select(0u, rest * stride_of(view, rank - 1u), rank > 1u);
+}
+
+// An index for each of the four elements of a quad, when a row's end may fall between them.
 fn index4(e: vec4<u32>, view: u32) -> vec4<u32> {
     var rest = e;
     var at = vec4<u32>(0u);

@@ -3,6 +3,7 @@
 use core::ops;
 
 use super::{Tensor, number::Scalar};
+use crate::caps::Feature;
 use crate::dtype::DType;
 use crate::error::{Cause, Error, ErrorKind, Result};
 use crate::fuse::{Arg, Node, What};
@@ -12,6 +13,8 @@ use crate::layout::Layout;
 use crate::op::{Op, Refusal};
 use crate::shape::{RANK_MAX, Shape};
 use crate::wgsl::Expr;
+
+const INT64: Feature = Feature::ShaderInt64;
 
 /// The other side of an operation: a tensor or a number.
 #[derive(Clone, Debug)]
@@ -160,6 +163,11 @@ fn deferred(
     let order = stored_order(&shape, &layouts);
     let mut views = layouts.into_iter();
     let args = operands.into_iter().map(|operand| match operand {
+        // The bits of an f64 are put together as an integer, which not every adapter has.
+        Other::Scalar(scalar) if scalars == DType::F64 && !device.caps().has(INT64) => {
+            let one = device.full(Shape::SCALAR, scalars, scalar)?;
+            Ok(Arg::View(one.node, one.layout.broadcast_to(shape)?.permute(&order)?))
+        }
         Other::Scalar(scalar) => Ok(Arg::Scalar(scalars, scalar.encode(scalars)?)),
         Other::Tensor(t) => {
             let view = views.next().unwrap_or(t.layout); // one per tensor

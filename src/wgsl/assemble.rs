@@ -6,9 +6,9 @@
 //! stands on when read by itself, and is dropped. The mathematics comes first in the text, the
 //! machinery after it; WGSL does not mind.
 
-use core::fmt::Write as _;
 use std::collections::HashSet;
 
+use super::access::{Keeps, accessors, bindings, put, wide};
 use super::catalog::{ELEMENTWISE, Entry, Needs, Source};
 use super::form::Form;
 use super::library::{self, Item};
@@ -48,6 +48,11 @@ impl Way {
     #[must_use]
     pub const fn is_strided(self) -> bool {
         matches!(self, Self::Row | Self::Splat | Self::Step | Self::Any | Self::EachStrided)
+    }
+
+    /// Whether every quad lies in one row of the index space.
+    pub(super) const fn is_by_row(self) -> bool {
+        matches!(self, Self::Row | Self::Splat | Self::Step)
     }
 
     /// The same for kernels that ask element by element.
@@ -130,12 +135,14 @@ pub(crate) fn elementwise(
     shape: (u32, Target),
 ) -> Assembled {
     let params = elementwise_params(slots, scalars);
-    let bindings = bindings(slots, shape.1) + body.bindings;
+    let mut keeps = Keeps::of(slots, shape.1);
+    let bindings = accessors(slots, shape.1, &mut keeps) + &keeps.declared + body.bindings;
+    let (once, each) = (keeps.once + body.once, keeps.each + body.each);
     let regions = [
         ("params", &*params),
         ("bindings", &*bindings),
-        ("once", body.once),
-        ("body", body.each),
+        ("once", &*once),
+        ("body", &*each),
         ("after", body.after),
     ];
     build(&ELEMENTWISE, slots, &regions, needs, shape)
@@ -206,11 +213,6 @@ pub(crate) fn build(
     let mut constants = vec![("workgroup", f64::from(target.workgroup()))];
     constants.extend(added.contains(&"rank").then_some(("rank", f64::from(rank.max(1)))));
     Assembled { name: entry.name, wgsl: text.text, constants, needs, lines: text.lines }
-}
-
-const fn gathers(slot: &Slot) -> bool {
-    use Way::{Any, At, Each, EachStrided, One, Splat, Step};
-    matches!(slot.way, One | Splat | Step | Any | Each | EachStrided | At)
 }
 
 /// Which lines came from where.
@@ -328,186 +330,4 @@ fn indented(text: &str, indent: &str) -> String {
     text.lines()
         .map(|l| if l.is_empty() { "\n".into() } else { format!("{indent}{l}\n") })
         .collect()
-}
-
-/// The numbers under which a binding finds itself in the parameters, by position among the slots.
-pub(crate) struct Numbers {
-    /// `@binding`, also the place in `p.offset`. In-place inputs share their output's.
-    pub binding: Vec<u32>,
-    /// The view in `p.stride`, for strided slots.
-    pub view: Vec<u32>,
-}
-
-/// Bindings and views are numbered in the order of the slots.
-pub(crate) fn numbers(slots: &[Slot]) -> Numbers {
-    let inputs =
-        slots.iter().filter(|s| !s.written && !matches!(s.way, Way::Own(_))).count() as u32;
-    let (mut next, mut views) = (0, 0);
-    let mut numbers = Numbers { binding: Vec::new(), view: Vec::new() };
-    for slot in slots {
-        numbers.view.push(views);
-        views += u32::from(slot.way.is_strided());
-        if let Way::Own(output) = slot.way {
-            numbers.binding.push(inputs + u32::from(output));
-        } else {
-            numbers.binding.push(next);
-            next += 1;
-        }
-    }
-    numbers
-}
-
-/// Declarations and accessors of every slot: `load_i` by input, `store_j` by output.
-pub(crate) fn bindings(slots: &[Slot], target: Target) -> String {
-    let numbers = numbers(slots);
-    let inputs = slots.iter().filter(|slot| !slot.written).count();
-    let mut text = String::new();
-    for (i, slot) in slots.iter().enumerate() {
-        let offset = offset(numbers.binding[i]);
-        let wide = wide(slot, target);
-        if slot.written {
-            declare(&mut text, slot, numbers.binding[i], &format!("out_{}", i - inputs), None);
-            store(&mut text, slot, i - inputs, &offset, numbers.view[i]);
-        } else {
-            if !matches!(slot.way, Way::Own(_)) {
-                declare(&mut text, slot, numbers.binding[i], &format!("in_{i}"), wide);
-            }
-            load(&mut text, slot, i, &offset, numbers.view[i], wide);
-        }
-    }
-    text
-}
-
-/// The offset of a binding in the parameters.
-pub(crate) fn offset(binding: u32) -> String {
-    format!("p.offset[{}].{}", binding / 4, ["x", "y", "z", "w"][binding as usize % 4])
-}
-
-/// The type that a quad is loaded as, and what makes its words of it, where words are loaded in
-/// pairs.
-type Wide = Option<(&'static str, &'static str)>;
-
-fn wide(slot: &Slot, target: Target) -> Wide {
-    let whole = matches!(slot.way, Way::Dense | Way::Row) && !slot.written;
-    if !whole || target != Target::Cpu64 {
-        return None;
-    }
-    match slot.form.quad() {
-        "vec4<f32>" => Some(("vec2<u64>", "bitcast<vec4<f32>>(words4(")),
-        "vec4<i32>" => Some(("vec2<u64>", "bitcast<vec4<i32>>(words4(")),
-        "vec4<u32>" => Some(("vec2<u64>", "(words4(")),
-        "vec2<u32>" => Some(("u64", "(words2(")),
-        _ => None,
-    }
-}
-
-fn declare(text: &mut String, slot: &Slot, binding: u32, name: &str, wide: Wide) {
-    let access = if slot.written { "read_write" } else { "read" };
-    let of = match wide {
-        Some((quad, _)) => quad,
-        None if gathers(slot) => slot.form.scalar(),
-        None => slot.form.quad(),
-    };
-    let gap = if text.is_empty() { "" } else { "\n" };
-    put(
-        text,
-        format_args!(
-            "{gap}@group(0) @binding({binding}) \
-             var<storage, {access}> {name}: array<{of}>;\n"
-        ),
-    );
-}
-
-fn store(text: &mut String, slot: &Slot, output: usize, offset: &str, view: u32) {
-    let value = slot.form.value();
-    let v =
-        if slot.form.is_move() { "v".into() } else { format!("encode_{}(v)", slot.form.name()) };
-    // By element: the four are the same one. Forms that pack several into a word cannot.
-    let part = if slot.way == Way::Each { ".x" } else { "" };
-    put(text, format_args!("\nfn store_{output}(q: u32, v: {value}) {{\n"));
-    let at = if slot.way == Way::Row {
-        put(text, format_args!("    let e = index({QUAD}, {view}u) + {offset};\n"));
-        "e >> 2u".into()
-    } else {
-        format!("q + {offset}")
-    };
-    put(text, format_args!("    out_{output}[{at}] = {v}{part};\n}}\n"));
-}
-
-/// The first element of quad `q` of the index space.
-const QUAD: &str = "p.space.x + 4u * q";
-
-fn load(text: &mut String, slot: &Slot, i: usize, offset: &str, view: u32, wide: Wide) {
-    let form = slot.form;
-    let argument = match slot.way {
-        Way::One => "",
-        Way::At | Way::AtQuad => "e: vec4<u32>",
-        _ => "q: u32",
-    };
-    put(text, format_args!("\nfn load_{i}({argument}) -> {} {{\n", form.value()));
-    let first = QUAD;
-    // The element the quad begins with, or all four; then the quad's words.
-    let (e, words) = match slot.way {
-        Way::Dense => (String::new(), format!("in_{i}[q + {offset}]")),
-        Way::Own(output) => (String::new(), format!("out_{output}[q + {offset}]")),
-        Way::Row => {
-            (format!("let e = index({first}, {view}u) + {offset};"), format!("in_{i}[e >> 2u]"))
-        }
-        Way::One => (format!("let e = {offset};"), gather(i, form, ["e"; 4])),
-        Way::Each => (format!("let e = q + {offset};"), gather(i, form, ["e"; 4])),
-        Way::EachStrided => (
-            format!("let e = index(min(p.space.x + q, p.space.y), {view}u) + {offset};"),
-            gather(i, form, ["e"; 4]),
-        ),
-        Way::Splat => {
-            (format!("let e = index({first}, {view}u) + {offset};"), gather(i, form, ["e"; 4]))
-        }
-        Way::Step => (
-            format!(
-                "let e = index({first}, {view}u) + {offset} \
-                 + stride_of({view}u, 0u) * vec4<u32>(0u, 1u, 2u, 3u);"
-            ),
-            gather(i, form, ["e.x", "e.y", "e.z", "e.w"]),
-        ),
-        Way::Any => (
-            format!("let e = index4(elements(q), {view}u) + {offset};"),
-            gather(i, form, ["e.x", "e.y", "e.z", "e.w"]),
-        ),
-        Way::At => (String::new(), gather(i, form, ["e.x", "e.y", "e.z", "e.w"])),
-        Way::AtQuad => (String::new(), format!("in_{i}[e.x >> 2u]")),
-    };
-    if !e.is_empty() {
-        put(text, format_args!("    {e}\n"));
-    }
-    let words = match wide {
-        Some((_, unpack)) => format!("{unpack}{words}))"),
-        None => words,
-    };
-    let v = if form.is_move() { words } else { format!("decode_{}({words})", form.name()) };
-    put(text, format_args!("    return {v};\n}}\n"));
-}
-
-/// The words of a quad from four elements; one word where all four are the same element.
-fn gather(i: usize, form: Form, e: [&str; 4]) -> String {
-    let same = e[0] == e[1];
-    let at = |e: &str| match form.width() {
-        1 => format!("in_{i}[{e} >> 2u]"),
-        2 if form.is_packed() => format!("in_{i}[{e} >> 1u]"),
-        _ => format!("in_{i}[{e}]"),
-    };
-    let list = |e: &[&str]| e.iter().map(|e| at(e)).collect::<Vec<_>>().join(", ");
-    if form.is_packed() {
-        let (words, at) = if same { (list(&e[..1]), "vec4<u32>(e)") } else { (list(&e), "e") };
-        return format!("join{}(vec4<u32>({words}), {at})", 8 * form.width());
-    }
-    if form == Form::W64 {
-        let (low, high) = (list(&e[..2]), list(&e[2..]));
-        return format!("array<vec4<u32>, 2>(vec4<u32>({low}), vec4<u32>({high}))");
-    }
-    format!("{}({})", form.quad(), if same { list(&e[..1]) } else { list(&e) })
-}
-
-fn put(text: &mut String, line: core::fmt::Arguments<'_>) {
-    // Writing to a String cannot fail.
-    let _ = text.write_fmt(line);
 }

@@ -1,6 +1,7 @@
 //! The text of a core's kernel: a file with the expressions before and after it as functions.
 
-use super::assemble::{Assembled, Slot, Way, bindings, build, params_after};
+use super::access::bindings;
+use super::assemble::{Assembled, Slot, Way, build, params_after};
 use super::catalog::{Entry, Needs};
 use super::expr::Expr;
 use super::form::Form;

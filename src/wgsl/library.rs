@@ -92,7 +92,11 @@ mod tests {
         let strided = catalog::fragments().find(|source| source.path == "shared/strided.wgsl");
         let items = items(strided.expect("in the catalog"));
         let names = items.iter().map(|item| item.name).collect::<Vec<_>>();
-        assert_eq!(names, ["rank", "elements", "stride_of", "index", "index4"], "none of `alone`");
+        assert_eq!(
+            names,
+            ["rank", "elements", "stride_of", "index", "index_row", "index4"],
+            "none of `alone`"
+        );
         for item in items {
             let first = item.text.lines().next().expect("an item has lines");
             let line = strided.and_then(|s| s.text.lines().nth(item.line as usize - 1));

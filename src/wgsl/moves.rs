@@ -1,7 +1,8 @@
 //! Moves: elements from one place to another, as bits. They are the elementwise kernel with nothing
 //! between load and store.
 
-use super::assemble::{Assembled, Body, Slot, Way, elementwise, offset};
+use super::access::offset;
+use super::assemble::{Assembled, Body, Slot, Way, elementwise};
 use super::catalog::Needs;
 use super::form::Form;
 use super::params::{RANK_MAX, Target};

@@ -7,6 +7,8 @@
 #[cfg(test)]
 mod absurd;
 #[cfg(test)]
+mod contract;
+#[cfg(test)]
 mod conversions;
 #[cfg(test)]
 mod crossings;

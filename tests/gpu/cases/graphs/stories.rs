@@ -1,10 +1,12 @@
 //! Stories of deferred operations: depth, sharing, order, and what is refused.
 
-use wharf::{DType, ErrorKind, Layout, Shape};
+use wharf::caps::Feature;
+use wharf::op::Reduction;
+use wharf::{DType, ErrorKind, Layout, Shape, Target};
 
 use super::ramp;
 use crate::cases::pair::count;
-use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
+use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, ensure, ensure_eq, show};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -19,6 +21,11 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("stories::two_devices_do_not_mix", |ctx| devices(ctx)),
         case!("stories::an_explanation_computes_nothing", |ctx| explained(ctx)),
         case!("stories::sizes_and_numbers_make_no_pipelines", |ctx| pipelines(ctx)),
+        case!("stories::f64_numbers_without_64_bit_integers", |ctx| lone_f64(ctx)),
+        Case {
+            size: Size::Large,
+            ..case!("stories::more_groups_than_fit_a_row", |ctx| groups(ctx))
+        },
         case!("stories::gelu_of_a_product_and_a_sum", |ctx| fused(ctx)),
     ]
 }
@@ -257,5 +264,40 @@ async fn pipelines(ctx: &Ctx) -> Outcome {
     let made = device.pipelines() - 2;
     ensure!(made <= 2, "{made} pipelines for a chain of a thousand");
     count();
+    Ok(())
+}
+
+async fn lone_f64(ctx: &Ctx) -> Outcome {
+    let lower = |caps: wharf::caps::Caps| caps.without(Feature::ShaderInt64);
+    let device = ctx.fresh(Downgrade { name: "no_int64", lower }).await?;
+    if !device.caps().has(Feature::ShaderF64) {
+        return Ok(());
+    }
+    let (x, _) = device.upload(&[1.0f64, -2.0, 1e300], [3]).map_err(show)?;
+    let y = ((&x * 0.1).map_err(show)? - 1e-9).map_err(show)?;
+    let want = [1.0 * 0.1 - 1e-9, -2.0 * 0.1 - 1e-9, 1e300 * 0.1 - 1e-9];
+    for (got, want) in y.read::<f64>().await.map_err(show)?.into_iter().zip(want) {
+        ensure!((got - want).abs() <= 1e-15 * want.abs(), "{got}, not {want}");
+    }
+    count();
+    Ok(())
+}
+
+/// 2^28 elements and more: more than 65 535 workgroups of either class, so that they fold.
+async fn groups(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let n = (1 << 28) + 4099;
+    for target in [Target::Cpu64, Target::Gpu] {
+        let device = device.with_target(target);
+        let x = device.full([n], DType::U8, 3).map_err(show)?;
+        let y = (&x + 4).map_err(show)?;
+        let groups = y.explain().kernels.iter().flat_map(|k| k.dispatches.clone()).max();
+        ensure!(groups.is_some_and(|[_, rows, _]| rows > 1), "{groups:?} does not fold");
+        let [low, high] = [Reduction::Min, Reduction::Max].map(|r| y.reduce(r, 0));
+        let low = low.map_err(show)?.read::<u8>().await.map_err(show)?;
+        let high = high.map_err(show)?.read::<u8>().await.map_err(show)?;
+        ensure_eq!((low[0], high[0]), (7, 7), "the least and the greatest on {target:?}");
+        count();
+    }
     Ok(())
 }

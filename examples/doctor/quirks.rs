@@ -1,0 +1,148 @@
+//! What this adapter's driver does in its own way: measured by a kernel of raw WGSL, not taken from
+//! a list. None of it reaches a result of wharf's; it explains why kernels written elsewhere may
+//! differ from one machine to the next.
+
+use wharf::{Device, wgpu};
+
+use crate::table::{Page, Tone};
+
+/// Answers before the lists, and the numbers of a list; as in `quirks.wgsl`.
+const SINGLE: usize = 8;
+const LIST: usize = 64;
+
+/// More than llvmpipe's loops make.
+const TRIPS: f32 = 70_000.0;
+
+/// One thing that drivers differ in.
+pub(crate) struct Quirk {
+    pub(crate) what: &'static str,
+    pub(crate) seen: String,
+    /// Whether a kernel that expects the textbook would be wrong here.
+    pub(crate) surprising: bool,
+}
+
+/// Asks the device; an error is its own words.
+pub(crate) async fn probe(device: &Device) -> Result<Vec<Quirk>, String> {
+    let mut numbers = vec![TRIPS, 1e-40, 1.0, 1.0 + 2f32.powi(-12), -(1.0 + 2f32.powi(-11))];
+    numbers.extend([f32::NAN, 0.0, 1000.5]);
+    numbers.extend((0..LIST).map(|i| i as f32 * 1.3 - 40.7));
+    let seen = run(device, &numbers).await?;
+    Ok(quirks(&numbers, &seen))
+}
+
+pub(crate) fn show(page: &Page, quirks: &Result<Vec<Quirk>, String>) {
+    page.heading("Quirks", "what raw WGSL does here; wharf's kernels rely on none of it");
+    match quirks {
+        Ok(quirks) => quirks.iter().for_each(|quirk| {
+            let tone = if quirk.surprising { Tone::Caution } else { Tone::Good };
+            page.row(&[(Tone::Plain, "", 2), (Tone::Plain, quirk.what, 26)], (tone, &quirk.seen));
+        }),
+        Err(error) => page.row(&[(Tone::Plain, "", 2)], (Tone::Bad, error)),
+    }
+}
+
+fn quirks(numbers: &[f32], seen: &[u32]) -> Vec<Quirk> {
+    let float = |i: usize| f32::from_bits(seen[i]);
+    let list = &numbers[SINGLE..];
+    let quotients = list.iter().map(|&x| f64::from(1.0 / x));
+    let division = worst(quotients, &seen[SINGLE..SINGLE + LIST]);
+    let powers = list.iter().map(|&x| f64::from(x).exp());
+    let exp = worst(powers, &seen[SINGLE + LIST..]);
+    let sine = (f64::from(float(6)) - f64::from(numbers[7]).sin()).abs();
+    let quirk = |what, surprising, seen: String| Quirk { what, seen, surprising };
+    let whole = seen[0] == TRIPS as u32;
+    vec![
+        quirk(
+            "a loop of 70000 trips",
+            !whole,
+            match whole {
+                true => "runs to its end".into(),
+                false => format!("stops after {} without a word", seen[0]),
+            },
+        ),
+        quirk(
+            "subnormal numbers",
+            seen[1] == 0,
+            match seen[1] {
+                0 => "count as zero".into(),
+                _ => "are kept".into(),
+            },
+        ),
+        quirk(
+            "a * b + c",
+            seen[2] != 0,
+            match seen[2] {
+                0 => "is rounded twice".into(),
+                _ => "is rounded once: contracted".into(),
+            },
+        ),
+        quirk("max(NaN, 1)", !float(3).is_nan(), format!("is {}", float(3))),
+        quirk("NaN != NaN", seen[4] == 0, format!("is {}", seen[4] != 0)),
+        quirk("7 / 0 of integers", seen[5] != 7, format!("is {}", seen[5].cast_signed())),
+        quirk("1 / x", division > 0.5, format!("is within {division:.1} ulp")),
+        quirk("exp(x), |x| < 43", exp > 4.0, format!("is within {exp:.1} ulp")),
+        quirk("sin(1000.5)", sine > 1e-5, format!("is off by {sine:.0e}")),
+    ]
+}
+
+/// The largest distance in units of the last place.
+fn worst(exact: impl Iterator<Item = f64>, seen: &[u32]) -> f64 {
+    let distance = |(exact, bits): (f64, &u32)| {
+        let near = exact as f32;
+        let unit = f64::from(f32::from_bits(near.abs().to_bits() + 1)) - f64::from(near.abs());
+        (f64::from(f32::from_bits(*bits)) - exact).abs() / unit
+    };
+    exact.zip(seen).map(distance).fold(0.0, f64::max)
+}
+
+/// Runs the kernel, past the library: that is the point.
+async fn run(device: &Device, numbers: &[f32]) -> Result<Vec<u32>, String> {
+    let (gpu, queue) = device.wgpu();
+    let scope = gpu.push_error_scope(wgpu::ErrorFilter::Validation);
+    let bytes = 4 * (SINGLE + 2 * LIST) as u64;
+    let buffer = |usage, size| {
+        let label = Some("doctor.quirks");
+        gpu.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false })
+    };
+    let storage = wgpu::BufferUsages::STORAGE;
+    let input = buffer(storage | wgpu::BufferUsages::COPY_DST, 4 * numbers.len() as u64);
+    let output = buffer(storage | wgpu::BufferUsages::COPY_SRC, bytes);
+    let back = buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST, bytes);
+    queue.write_buffer(&input, 0, bytemuck::cast_slice(numbers));
+    let module = gpu.create_shader_module(wgpu::include_wgsl!("quirks.wgsl"));
+    let pipeline = gpu.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some("doctor.quirks"),
+        layout: None,
+        module: &module,
+        entry_point: Some("main"),
+        compilation_options: wgpu::PipelineCompilationOptions::default(),
+        cache: None,
+    });
+    let group = gpu.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("doctor.quirks"),
+        layout: &pipeline.get_bind_group_layout(0),
+        entries: &[
+            wgpu::BindGroupEntry { binding: 0, resource: input.as_entire_binding() },
+            wgpu::BindGroupEntry { binding: 1, resource: output.as_entire_binding() },
+        ],
+    });
+    let mut encoder = gpu.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+    pass.set_pipeline(&pipeline);
+    pass.set_bind_group(0, &group, &[]);
+    pass.dispatch_workgroups(1, 1, 1);
+    drop(pass);
+    encoder.copy_buffer_to_buffer(&output, 0, &back, 0, bytes);
+    queue.submit([encoder.finish()]);
+    if let Some(error) = scope.pop().await {
+        return Err(format!("could not be probed: {error}"));
+    }
+    let (sender, receiver) = std::sync::mpsc::channel();
+    back.map_async(wgpu::MapMode::Read, .., move |result| {
+        let _ = sender.send(result);
+    });
+    gpu.poll(wgpu::PollType::wait_indefinitely()).map_err(|e| e.to_string())?;
+    receiver.recv().map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
+    let mapped = back.get_mapped_range(..).map_err(|e| e.to_string())?;
+    Ok(bytemuck::cast_slice(&mapped).to_vec())
+}

@@ -1,0 +1,30 @@
+// What drivers do differently, on numbers that only the host knows: nothing can be folded away.
+@group(0) @binding(0) var<storage, read> numbers: array<f32>;
+@group(0) @binding(1) var<storage, read_write> seen: array<u32>;
+
+const SINGLE = 8u; // answers before the lists
+const LIST = 64u;
+
+@compute @workgroup_size(1)
+fn main() {
+    var trips = 0u;
+    for (var i = 0u; i < u32(numbers[0]); i++) {
+        trips += 1u;
+    }
+    seen[0] = trips;
+    seen[1] = bitcast<u32>(numbers[1] * numbers[2]);
+    let a = numbers[3];
+    seen[2] = bitcast<u32>(a * a + numbers[4]);
+    let nan = numbers[5];
+    seen[3] = bitcast<u32>(max(nan, numbers[2]));
+    seen[4] = u32(nan != nan);
+    let zero = i32(numbers[6]);
+    seen[5] = u32(7 / zero);
+    seen[6] = bitcast<u32>(sin(numbers[7]));
+    seen[7] = 0u;
+    for (var i = 0u; i < LIST; i++) {
+        let x = numbers[SINGLE + i];
+        seen[SINGLE + i] = bitcast<u32>(numbers[2] / x);
+        seen[SINGLE + LIST + i] = bitcast<u32>(exp(x));
+    }
+}

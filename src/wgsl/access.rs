@@ -1,0 +1,300 @@
+//! Accessors: how a kernel reaches its operands. `load_i(q)` and `store_j(q, v)` hide how elements
+//! are stored and where they lie, so that a kernel's body is mathematics alone.
+
+use core::fmt::Write as _;
+
+use super::assemble::{Slot, Way};
+use super::form::Form;
+use super::params::Target;
+
+/// The numbers under which a binding finds itself in the parameters, by position among the slots.
+pub(crate) struct Numbers {
+    /// `@binding`, also the place in `p.offset`. In-place inputs share their output's.
+    pub binding: Vec<u32>,
+    /// The view in `p.stride`, for strided slots.
+    pub view: Vec<u32>,
+}
+
+/// Bindings and views are numbered in the order of the slots.
+pub(crate) fn numbers(slots: &[Slot]) -> Numbers {
+    let inputs =
+        slots.iter().filter(|s| !s.written && !matches!(s.way, Way::Own(_))).count() as u32;
+    let (mut next, mut views) = (0, 0);
+    let mut numbers = Numbers { binding: Vec::new(), view: Vec::new() };
+    for slot in slots {
+        numbers.view.push(views);
+        views += u32::from(slot.way.is_strided());
+        if let Way::Own(output) = slot.way {
+            numbers.binding.push(inputs + u32::from(output));
+        } else {
+            numbers.binding.push(next);
+            next += 1;
+        }
+    }
+    numbers
+}
+
+/// What an invocation keeps from quad to quad, in private variables.
+///
+/// Parameters are loaded before the loop: llvmpipe loads them wherever they are named. And where a
+/// run of quads is its own, it knows the row it is in: all but the first quad of a row then need no
+/// division. On a GPU there is nothing to keep: parameters are registers, and lanes share rows.
+#[derive(Default)]
+pub(super) struct Keeps {
+    parameters: bool,
+    rows: bool,
+    pub(super) declared: String,
+    /// Before the loop.
+    pub(super) once: String,
+    /// For each quad.
+    pub(super) each: String,
+}
+
+impl Keeps {
+    pub(super) fn of(slots: &[Slot], target: Target) -> Self {
+        let parameters = target != Target::Gpu;
+        let rows = parameters && slots.iter().any(|slot| slot.way.is_by_row());
+        Self { parameters, rows, ..Self::default() }
+    }
+
+    /// The name of a parameter, kept if anything is.
+    fn parameter(&mut self, name: &str, parameter: String) -> String {
+        if !self.parameters {
+            return parameter;
+        }
+        self.variable(name);
+        put(&mut self.once, format_args!("{name} = {parameter};\n"));
+        name.to_owned()
+    }
+
+    fn variable(&mut self, name: &str) {
+        put(&mut self.declared, format_args!("var<private> {name}: u32;\n"));
+    }
+
+    /// The step from one quad to the next: `starts` are the views and offsets of those that go by
+    /// row. What is masked is computed all the same, so there is no division unless the rows
+    /// themselves have several dimensions.
+    fn walk(&mut self, starts: &[(u32, String)]) {
+        let mut names = vec!["row".to_owned(), "column".to_owned()];
+        names.extend(starts.iter().map(|(view, _)| format!("start_{view}")));
+        names.iter().for_each(|name| self.variable(name));
+        let length = self.parameter("row_length", "p.shape[0].x".into());
+        let mut begin = String::new();
+        for (view, offset) in starts {
+            let stride =
+                self.parameter(&format!("row_stride_{view}"), format!("stride_of({view}u, 1u)"));
+            let many = format!("index_row(row, {view}u)");
+            let start = format!("{offset} + select({many}, row * {stride}, rank == 2u)");
+            put(&mut begin, format_args!("    start_{view} = {start};\n"));
+        }
+        self.once.push_str("begin_row(p.space.x + 4u * first);\n");
+        self.each.push_str("walk();\n");
+        put(
+            &mut self.declared,
+            format_args!(
+                "\nfn begin_row(e: u32) {{\n    row = e / {length};\n\
+                 \u{20}   column = e - row * {length} - 4u; // the first step is taken at once\n\
+                 {begin}}}\n\n\
+                 fn walk() {{\n    column += 4u;\n    if column >= {length} {{\n\
+                 \u{20}       column = 0u;\n        row += 1u;\n{}    }}\n}}\n",
+                begin.replace("    start", "        start")
+            ),
+        );
+    }
+}
+
+/// Declarations and accessors of every slot: `load_i` by input, `store_j` by output.
+pub(crate) fn bindings(slots: &[Slot], target: Target) -> String {
+    accessors(slots, target, &mut Keeps::default())
+}
+
+pub(super) fn accessors(slots: &[Slot], target: Target, keeps: &mut Keeps) -> String {
+    let numbers = numbers(slots);
+    let inputs = slots.iter().filter(|slot| !slot.written).count();
+    let (mut text, mut starts) = (String::new(), Vec::new());
+    for (i, slot) in slots.iter().enumerate() {
+        let binding = numbers.binding[i];
+        let base = format!("base_{binding}");
+        let offset = match slot.way {
+            Way::One => offset(binding),
+            // Kept for the output.
+            Way::Own(_) if keeps.parameters => base,
+            _ => keeps.parameter(&base, offset(binding)),
+        };
+        if slot.way.is_by_row() {
+            starts.push((numbers.view[i], offset.clone()));
+        }
+        if keeps.rows && slot.way == Way::Step {
+            let view = numbers.view[i];
+            keeps.parameter(&format!("step_{view}"), format!("stride_of({view}u, 0u)"));
+        }
+        let wide = wide(slot, target);
+        if slot.written {
+            declare(&mut text, slot, numbers.binding[i], &format!("out_{}", i - inputs), None);
+            store(&mut text, slot, i - inputs, &place(slot, numbers.view[i], &offset, keeps.rows));
+        } else {
+            if !matches!(slot.way, Way::Own(_)) {
+                declare(&mut text, slot, numbers.binding[i], &format!("in_{i}"), wide);
+            }
+            load(&mut text, slot, i, &place(slot, numbers.view[i], &offset, keeps.rows), wide);
+        }
+    }
+    if keeps.rows {
+        keeps.walk(&starts);
+    }
+    text
+}
+
+/// Where the elements of a quad lie: an expression for the quad, for the first of them or for all
+/// four; or what the kernel says.
+enum Place {
+    Given,
+    Quad(String),
+    First(String),
+    All(String),
+}
+
+fn place(slot: &Slot, view: u32, offset: &str, walks: bool) -> Place {
+    let row = if walks {
+        format!("start_{view}")
+    } else {
+        format!("index(p.space.x + 4u * q, {view}u) + {offset}")
+    };
+    match slot.way {
+        Way::Dense | Way::Own(_) => Place::Quad(format!("q + {offset}")),
+        Way::Row if walks => Place::First(format!("{row} + column")),
+        Way::Row | Way::Splat => Place::First(row),
+        Way::Step if walks => {
+            Place::All(format!("{row} + step_{view} * (column + vec4<u32>(0u, 1u, 2u, 3u))"))
+        }
+        Way::Step => {
+            Place::All(format!("{row} + stride_of({view}u, 0u) * vec4<u32>(0u, 1u, 2u, 3u)"))
+        }
+        Way::At | Way::AtQuad => Place::Given,
+        Way::Any => Place::All(format!("index4(elements(q), {view}u) + {offset}")),
+        Way::One => Place::First(offset.to_owned()),
+        Way::Each => Place::First(format!("q + {offset}")),
+        Way::EachStrided => {
+            Place::First(format!("index(min(p.space.x + q, p.space.y), {view}u) + {offset}"))
+        }
+    }
+}
+
+/// The offset of a binding in the parameters.
+pub(crate) fn offset(binding: u32) -> String {
+    format!("p.offset[{}].{}", binding / 4, ["x", "y", "z", "w"][binding as usize % 4])
+}
+
+/// The type that a quad is loaded as, and what makes its words of it, where words are loaded in
+/// pairs.
+pub(super) type Wide = Option<(&'static str, &'static str)>;
+
+pub(super) fn wide(slot: &Slot, target: Target) -> Wide {
+    let whole = matches!(slot.way, Way::Dense | Way::Row) && !slot.written;
+    if !whole || target != Target::Cpu64 {
+        return None;
+    }
+    match slot.form.quad() {
+        "vec4<f32>" => Some(("vec2<u64>", "bitcast<vec4<f32>>(words4(")),
+        "vec4<i32>" => Some(("vec2<u64>", "bitcast<vec4<i32>>(words4(")),
+        "vec4<u32>" => Some(("vec2<u64>", "(words4(")),
+        "vec2<u32>" => Some(("u64", "(words2(")),
+        _ => None,
+    }
+}
+
+const fn gathers(slot: &Slot) -> bool {
+    use Way::{Any, At, Each, EachStrided, One, Splat, Step};
+    matches!(slot.way, One | Splat | Step | Any | Each | EachStrided | At)
+}
+
+fn declare(text: &mut String, slot: &Slot, binding: u32, name: &str, wide: Wide) {
+    let access = if slot.written { "read_write" } else { "read" };
+    let of = match wide {
+        Some((quad, _)) => quad,
+        None if gathers(slot) => slot.form.scalar(),
+        None => slot.form.quad(),
+    };
+    let gap = if text.is_empty() { "" } else { "\n" };
+    put(
+        text,
+        format_args!(
+            "{gap}@group(0) @binding({binding}) \
+             var<storage, {access}> {name}: array<{of}>;\n"
+        ),
+    );
+}
+
+fn store(text: &mut String, slot: &Slot, output: usize, place: &Place) {
+    let value = slot.form.value();
+    let v =
+        if slot.form.is_move() { "v".into() } else { format!("encode_{}(v)", slot.form.name()) };
+    put(text, format_args!("\nfn store_{output}(q: u32, v: {value}) {{\n"));
+    let (at, part) = match place {
+        Place::Given => (String::from("e.x >> 2u"), ""), // no kernel writes so
+        Place::Quad(quad) => (quad.clone(), ""),
+        Place::First(e) | Place::All(e) => {
+            put(text, format_args!("    let e = {e};\n"));
+            // By element the four are the same one. Forms that pack several into a word cannot.
+            if slot.way == Way::Each { ("e".into(), ".x") } else { ("e >> 2u".into(), "") }
+        }
+    };
+    put(text, format_args!("    out_{output}[{at}] = {v}{part};\n}}\n"));
+}
+
+fn load(text: &mut String, slot: &Slot, i: usize, place: &Place, wide: Wide) {
+    let form = slot.form;
+    let argument = match slot.way {
+        Way::One => "",
+        Way::At | Way::AtQuad => "e: vec4<u32>",
+        _ => "q: u32",
+    };
+    put(text, format_args!("\nfn load_{i}({argument}) -> {} {{\n", form.value()));
+    let words = match place {
+        Place::Quad(quad) => match slot.way {
+            Way::Own(output) => format!("out_{output}[{quad}]"),
+            _ => format!("in_{i}[{quad}]"),
+        },
+        Place::Given if slot.way == Way::AtQuad => format!("in_{i}[e.x >> 2u]"),
+        Place::Given => gather(i, form, ["e.x", "e.y", "e.z", "e.w"]),
+        Place::First(e) | Place::All(e) => {
+            put(text, format_args!("    let e = {e};\n"));
+            match (slot.way, place) {
+                (Way::Row, _) => format!("in_{i}[e >> 2u]"),
+                (_, Place::All(_)) => gather(i, form, ["e.x", "e.y", "e.z", "e.w"]),
+                _ => gather(i, form, ["e"; 4]),
+            }
+        }
+    };
+    let words = match wide {
+        Some((_, unpack)) => format!("{unpack}{words}))"),
+        None => words,
+    };
+    let v = if form.is_move() { words } else { format!("decode_{}({words})", form.name()) };
+    put(text, format_args!("    return {v};\n}}\n"));
+}
+
+/// The words of a quad from four elements; one word where all four are the same element.
+fn gather(i: usize, form: Form, e: [&str; 4]) -> String {
+    let same = e[0] == e[1];
+    let at = |e: &str| match form.width() {
+        1 => format!("in_{i}[{e} >> 2u]"),
+        2 if form.is_packed() => format!("in_{i}[{e} >> 1u]"),
+        _ => format!("in_{i}[{e}]"),
+    };
+    let list = |e: &[&str]| e.iter().map(|e| at(e)).collect::<Vec<_>>().join(", ");
+    if form.is_packed() {
+        let (words, at) = if same { (list(&e[..1]), "vec4<u32>(e)") } else { (list(&e), "e") };
+        return format!("join{}(vec4<u32>({words}), {at})", 8 * form.width());
+    }
+    if form == Form::W64 {
+        let (low, high) = (list(&e[..2]), list(&e[2..]));
+        return format!("array<vec4<u32>, 2>(vec4<u32>({low}), vec4<u32>({high}))");
+    }
+    format!("{}({})", form.quad(), if same { list(&e[..1]) } else { list(&e) })
+}
+
+pub(super) fn put(text: &mut String, line: core::fmt::Arguments<'_>) {
+    // Writing to a String cannot fail.
+    let _ = text.write_fmt(line);
+}
