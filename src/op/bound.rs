@@ -159,7 +159,7 @@ pub fn contract_table() -> String {
             words.push(format!("or {:e}", bound.abs));
         }
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "| {op} | {takes} | {} | {} |", words.join(" "), op.note());
+        let _ = writeln!(text, "| `{op}` | {takes} | {} | {} |", words.join(" "), op.note());
     }
     text
 }

@@ -242,7 +242,7 @@ pub fn reduction_table() -> String {
             if bound.is_exact() { "exact".to_owned() } else { format!("{} ulp", bound.ulp) };
         // Writing to a String cannot fail.
         let note = reduction.note();
-        let _ = writeln!(text, "| {reduction} | {takes} | {empty} | {bound} | {note} |");
+        let _ = writeln!(text, "| `{reduction}` | {takes} | {empty} | {bound} | {note} |");
     }
     text
 }

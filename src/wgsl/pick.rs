@@ -1,7 +1,8 @@
 //! Kernels that compute where an element comes from - `patch` and `gather` - and `runs`, which adds
 //! up what came together: their texts for every way they are used.
 
-use super::assemble::{Assembled, Slot, Way, bindings, build};
+use super::access::bindings;
+use super::assemble::{Assembled, Slot, Way, build};
 use super::catalog::{self, Entry, Needs};
 use super::form::Form;
 use super::params::Target;

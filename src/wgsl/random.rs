@@ -1,6 +1,7 @@
 //! What is made of random bits: the draws of `random.wgsl`.
 
-use super::assemble::{Assembled, Slot, bindings, build};
+use super::access::bindings;
+use super::assemble::{Assembled, Slot, build};
 use super::catalog::{self, Needs};
 use super::form::Form;
 use super::params::Target;

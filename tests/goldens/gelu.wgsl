@@ -46,20 +46,25 @@ var<private> base_0: u32;
 var<private> base_1: u32;
 var<private> base_2: u32;
 var<private> base_3: u32;
-var<private> row_first: u32;
+var<private> row: u32;
 var<private> column: u32;
 var<private> start_0: u32;
-var<private> window_first: u32;
 var<private> row_length: u32;
+var<private> row_stride_0: u32;
 
-fn walk(q: u32) {
-    let e = window_first + 4u * q;
-    if e - row_first >= row_length {
-        let row = e / row_length;
-        row_first = row * row_length;
-        start_0 = index_row(row, 0u) + base_2;
+fn begin_row(e: u32) {
+    row = e / row_length;
+    column = e - row * row_length - 4u; // the first step is taken at once
+    start_0 = base_2 + select(index_row(row, 0u), row * row_stride_0, rank == 2u);
+}
+
+fn walk() {
+    column += 4u;
+    if column >= row_length {
+        column = 0u;
+        row += 1u;
+        start_0 = base_2 + select(index_row(row, 0u), row * row_stride_0, rank == 2u);
     }
-    column = e - row_first;
 }
 
 @compute @workgroup_size(workgroup)
@@ -74,9 +79,9 @@ fn main(
     base_1 = p.offset[0].y;
     base_2 = p.offset[0].z;
     base_3 = p.offset[0].w;
-    window_first = p.space.x;
     row_length = p.shape[0].x;
-    row_first = window_first + 4u * first + 1u; // no row yet
+    row_stride_0 = stride_of(0u, 1u);
+    begin_row(p.space.x + 4u * first);
     // Before the loop: llvmpipe loads a parameter wherever it is named, which took a fifth of the
     // time of an addition.
     let step = p.grid.z;
@@ -84,7 +89,7 @@ fn main(
     let trips = min(p.grid.w, (rest + step - 1u) / step);
     for (var trip = 0u; trip < trips; trip++) {
         let q = first + trip * step;
-        walk(q);
+        walk();
         let x0 = load_0(q);
         let x1 = load_1(q);
         let x2 = load_2(q);
@@ -175,18 +180,6 @@ fn above_f32(x: vec4<f32>, low: f32) -> vec4<f32> {
     return nan_where(max(x, vec4<f32>(low)), is_nan_f32(x));
 }
 
-fn stride_of(view: u32, dim: u32) -> u32 {
-    return p.stride[2u * view + (dim >> 2u)][dim & 3u];
-}
-
-// Where an element of the index space lies in a strided view of it.
-//
-// The index space has `rank` dimensions, innermost first, in p.shape; each view has its strides in
-// p.stride, 8 to a view. Strides may be zero or negative: u32 arithmetic wraps, and so does two's
-// complement. The outermost dimension needs no remainder. Trips: rank - 1, a constant of the
-// pipeline, so that drivers unroll.
-override rank: u32 = 8u;
-
 // x erfc(-x / sqrt 2) / 2: erfc itself in the tails, where 1 + erf would cancel.
 fn gelu_f32(x: vec4<f32>) -> vec4<f32> {
     let a = above_f32(x, -14.0);
@@ -198,6 +191,18 @@ fn gelu_f32(x: vec4<f32>) -> vec4<f32> {
     let both = select(large, 1.0 + small_erf(z), t < vec4<f32>(0.927734375));
     return 0.5 * a * both;
 }
+
+fn stride_of(view: u32, dim: u32) -> u32 {
+    return p.stride[2u * view + (dim >> 2u)][dim & 3u];
+}
+
+// Where an element of the index space lies in a strided view of it.
+//
+// The index space has `rank` dimensions, innermost first, in p.shape; each view has its strides in
+// p.stride, 8 to a view. Strides may be zero or negative: u32 arithmetic wraps, and so does two's
+// complement. The outermost dimension needs no remainder. Trips: rank - 1, a constant of the
+// pipeline, so that drivers unroll.
+override rank: u32 = 8u;
 
 // Where a row begins: rows are the index space without its innermost dimension.
 fn index_row(row: u32, view: u32) -> u32 {
