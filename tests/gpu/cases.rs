@@ -19,6 +19,7 @@ mod reduce;
 mod rows;
 mod scan;
 mod sets;
+mod torch;
 mod views;
 
 use wharf::Adapter;
@@ -40,6 +41,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(faults::cases(adapter));
     cases.extend(indexing::cases(adapter));
     cases.extend(random::cases(adapter));
+    cases.extend(torch::cases(adapter));
     cases.extend(elementwise::cases(adapter));
     cases.extend(graphs::cases(adapter));
     cases.extend(reduce::cases(adapter));

@@ -12,6 +12,8 @@ mod cases;
 mod child;
 mod ctx;
 mod drivers;
+#[path = "../goldens/torch.rs"]
+mod torch_goldens;
 
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -30,3 +30,8 @@ mod randoms;
 mod receipts;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod torch;
+#[cfg(test)]
+#[path = "../goldens/torch.rs"]
+mod torch_goldens;

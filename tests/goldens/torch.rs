@@ -1,0 +1,142 @@
+//! `PyTorch`'s answers, read from what `torch/generate.py` wrote, and where wharf means to differ.
+
+use wharf::reference::{Exact, Value, apply};
+use wharf::{Class, DType, Op};
+
+/// Where an answer differs on purpose.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Difference {
+    /// The operation.
+    pub(crate) op: &'static str,
+    /// For which operands.
+    pub(crate) when: fn(&[Value]) -> bool,
+    /// Why.
+    #[expect(dead_code, reason = "it is there to be read")]
+    pub(crate) reason: &'static str,
+}
+
+fn minus_infinity(values: &[Value]) -> bool {
+    matches!(values, [Value::Float(x)] if *x == f64::NEG_INFINITY)
+}
+
+fn nan(values: &[Value]) -> bool {
+    matches!(values, [Value::Float(x)] if x.is_nan())
+}
+
+const LIMIT: &str = "torch multiplies infinity by zero: NaN; here it is the limit, 0";
+
+/// What is meant to differ where both have an answer. Where torch has none, there is no case:
+///
+/// | operation | here | torch |
+/// |---|---|---|
+/// | integer `div`, `rem` by 0 | 0, the dividend | an error |
+/// | integer `div`, `rem` of the lowest by -1 | wraps, 0 | ends the process |
+/// | shifts by the width and more | 0, or the sign | undefined |
+/// | float to integer, out of range or NaN | saturates, 0 | undefined |
+/// | integer to a narrower integer | saturates | wraps |
+/// | `fract` | `x - floor(x)` | `x - trunc(x)`; the cases are of the former |
+/// | `std` of f32 | squares in f32: infinite from 1.8e19 on | in f64 |
+/// | sums of integers | i32 and u32, wrap | i64 |
+/// | `one_hot`, `argmax`, `count_nonzero` | any dtype, u32, u32 | i64 |
+/// | negative indices | an error | count from the end, in `take` and slices |
+/// | `gather`, `scatter` with a shorter index | an error: slice first | the leading part |
+/// | `scatter` of several values to one element | the last one | any of them |
+pub(crate) const DIFFERENCES: &[Difference] = &[
+    Difference { op: "sign", when: nan, reason: "torch says 0; what is no number stays none" },
+    Difference { op: "gelu", when: minus_infinity, reason: LIMIT },
+    Difference { op: "gelu_tanh", when: minus_infinity, reason: LIMIT },
+    Difference { op: "silu", when: minus_infinity, reason: LIMIT },
+    Difference { op: "hard_swish", when: minus_infinity, reason: LIMIT },
+    Difference { op: "mish", when: minus_infinity, reason: LIMIT },
+];
+
+/// One operation on every combination of operands.
+#[derive(Clone, Debug)]
+pub(crate) struct Elementwise {
+    pub(crate) op: Op,
+    pub(crate) dtype: DType,
+    /// The bits of every operand, one list as long as the results for each.
+    pub(crate) operands: Vec<Vec<u64>>,
+    pub(crate) results: Vec<Value>,
+}
+
+impl Elementwise {
+    /// The values of the operands of result `i`.
+    pub(crate) fn values(&self, i: usize) -> Vec<Value> {
+        self.operands.iter().map(|list| value(self.dtype, list[i])).collect()
+    }
+
+    /// The dtype of a result of wharf's.
+    pub(crate) fn yields(&self) -> DType {
+        if self.op.yields_bool() { DType::Bool } else { self.dtype }
+    }
+
+    /// Whether `got` is torch's result `i`, within the contract; or differs as it is meant to.
+    pub(crate) fn agrees(&self, i: usize, got: Value) -> bool {
+        let values = self.values(i);
+        let scale = apply(self.op, self.dtype, &values).scale;
+        let exact = Exact { value: self.results[i], scale };
+        self.op.bound(self.dtype).within(self.yields(), exact, got)
+    }
+
+    /// Whether it is meant to differ.
+    pub(crate) fn differs(&self, i: usize) -> Option<usize> {
+        let values = self.values(i);
+        DIFFERENCES.iter().position(|d| d.op == self.op.name() && (d.when)(&values))
+    }
+}
+
+/// The value of an element.
+pub(crate) fn value(dtype: DType, bits: u64) -> Value {
+    Value::decode(dtype, &bits.to_le_bytes()[..dtype.width()])
+}
+
+fn hex(text: &str) -> Vec<u64> {
+    let words = text.split([' ', ',']).filter(|word| !word.is_empty());
+    words.map(|word| u64::from_str_radix(word, 16).unwrap_or_default()).collect()
+}
+
+fn dtype(name: &str) -> DType {
+    DType::parse(name).unwrap_or(DType::F32)
+}
+
+/// Every elementwise case.
+pub(crate) fn elementwise() -> Vec<Elementwise> {
+    let text = include_str!("torch/elementwise.txt");
+    text.lines().map(crossed).collect()
+}
+
+fn crossed(line: &str) -> Elementwise {
+    let fields: Vec<&str> = line.split(" | ").collect();
+    let (head, lists) = (fields[0], &fields[1..fields.len() - 1]);
+    let (op, name) = head.split_once(' ').unwrap_or_default();
+    let op = *Op::ALL.iter().find(|o| o.name() == op).unwrap_or(&Op::Neg);
+    let dtype = dtype(name);
+    let lists: Vec<Vec<u64>> = lists.iter().map(|list| hex(list)).collect();
+    let count: usize = lists.iter().map(Vec::len).product();
+    let mut after = count;
+    let operands = lists.iter().map(|list| {
+        after /= list.len();
+        (0..count).map(|i| list[i / after % list.len()]).collect()
+    });
+    let operands = operands.collect();
+    let stored = match dtype.class() {
+        _ if op.yields_bool() => DType::Bool,
+        Class::Float => DType::F64,
+        _ => dtype,
+    };
+    let results = hex(fields[fields.len() - 1]).into_iter().map(|b| value(stored, b)).collect();
+    Elementwise { op, dtype, operands, results }
+}
+
+/// From, to, operands and results.
+pub(crate) fn casts() -> Vec<(DType, DType, Vec<u64>, Vec<u64>)> {
+    let text = include_str!("torch/casts.txt");
+    let case = |line: &str| {
+        let mut fields = line.split('|').map(str::trim);
+        let mut next = || fields.next().unwrap_or_default();
+        let (from, to) = next().split_once(' ').unwrap_or_default();
+        (dtype(from), dtype(to), hex(next()), hex(next()))
+    };
+    text.lines().map(case).collect()
+}

@@ -1,0 +1,198 @@
+//! Kernels beside `PyTorch`'s answers, which `tests/goldens/torch/generate.py` wrote down.
+
+use std::collections::BTreeMap;
+
+use wharf::reference::Value;
+use wharf::{Adapter, DType, Device, Op, Pad, Scalar, Tensor};
+
+use super::pair::{Pair, bits_of, carries, count, value};
+use crate::ctx::{Case, Ctx, Outcome, case, ensure, ensure_eq, show};
+use crate::torch_goldens::{casts, elementwise};
+
+pub(crate) fn cases(_: &Adapter) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for dtype in [DType::F32, DType::F16, DType::Bf16] {
+        cases.push(case!(format!("torch::elementwise::{dtype}"), |ctx| all_of(ctx, dtype)));
+    }
+    for dtype in [DType::I8, DType::U8, DType::I16, DType::I32, DType::I64, DType::Bool] {
+        cases.push(case!(format!("torch::elementwise::{dtype}"), |ctx| all_of(ctx, dtype)));
+    }
+    cases.push(case!("torch::casts", |ctx| all_casts(ctx)));
+    let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for line in include_str!("../../goldens/torch/shapes.txt").lines() {
+        groups.entry(line.split(" | ").next().unwrap_or_default()).or_default().push(line);
+    }
+    for (op, lines) in groups {
+        let name = format!("torch::shapes::{op}");
+        let lines: &'static [&'static str] = lines.leak();
+        cases.push(case!(name, |ctx| shapes(ctx, lines)));
+    }
+    cases
+}
+
+async fn all_of(ctx: &Ctx, dtype: DType) -> Outcome {
+    let device = ctx.native().await?;
+    if !carries(&device, dtype) {
+        return Ok(());
+    }
+    let mut wrong = Vec::new();
+    for case in elementwise().into_iter().filter(|case| case.dtype == dtype) {
+        count();
+        let n = case.results.len();
+        let mut tensors = Vec::new();
+        for list in &case.operands {
+            tensors.push(Pair::new(&device, dtype, list.clone(), &[n]).await?.tensor);
+        }
+        let others: Vec<_> = tensors[1..].iter().map(|t| t.clone().into()).collect();
+        let got = bits_of(&tensors[0].apply(case.op, &others).map_err(show)?).await?;
+        for (i, &got) in got.iter().enumerate() {
+            let got = value(case.yields(), got);
+            // Where a multiplication and an addition overflow on the way, terms decide.
+            let open = case.op == Op::MulAdd && matches!(got, Value::Float(x) if x.is_nan());
+            if !case.agrees(i, got) && case.differs(i).is_none() && !open {
+                let (values, want) = (case.values(i), case.results[i]);
+                wrong.push(format!("{} {values:?}: {got:?}, not {want:?}", case.op));
+            }
+        }
+    }
+    ensure!(wrong.is_empty(), "{}: {}", wrong.len(), wrong.join("\n"));
+    Ok(())
+}
+
+async fn all_casts(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let nan = |v| matches!(v, Value::Float(x) if x.is_nan());
+    for (from, to, operands, results) in casts() {
+        if !carries(&device, from) || !carries(&device, to) {
+            continue;
+        }
+        count();
+        let n = operands.len();
+        let x = Pair::new(&device, from, operands.clone(), &[n]).await?.tensor;
+        let got = bits_of(&x.cast(to).map_err(show)?).await?;
+        for i in 0..n {
+            let (x, got, want) =
+                (value(from, operands[i]), value(to, got[i]), value(to, results[i]));
+            ensure!(got == want || nan(got) && nan(want), "{x:?} to {to}: {got:?}, not {want:?}");
+        }
+    }
+    Ok(())
+}
+
+/// What a field of a line holds.
+enum Field {
+    Tensor(Tensor),
+    Numbers(Vec<f64>),
+}
+
+async fn field(device: &Device, text: &str) -> Result<Field, String> {
+    let Some((head, list)) = text.split_once('=') else {
+        let numbers = text.split(',').filter_map(|n| n.trim().parse().ok());
+        return Ok(Field::Numbers(numbers.collect()));
+    };
+    let (name, dims) = head.split_once('[').unwrap_or_default();
+    let mut dtype = DType::parse(name).unwrap_or(DType::F32);
+    let dims: Vec<usize> = dims.split([',', ']']).filter_map(|d| d.parse().ok()).collect();
+    let words = list.split(',').filter(|w| !w.is_empty());
+    let mut bits: Vec<u64> =
+        words.map(|w| u64::from_str_radix(w, 16).unwrap_or_default()).collect();
+    if dtype == DType::I64 {
+        // Indices, which torch only has of 64 bits; here the adapter may have none.
+        dtype = DType::I32;
+        bits.iter_mut().for_each(|b| *b &= 0xffff_ffff);
+    }
+    Ok(Field::Tensor(Pair::new(device, dtype, bits, &dims).await?.tensor))
+}
+
+async fn shapes(ctx: &Ctx, lines: &'static [&'static str]) -> Outcome {
+    let device = ctx.native().await?;
+    for line in lines {
+        count();
+        let mut parts = line.split(" | ");
+        let op = parts.next().unwrap_or_default();
+        let (mut tensors, mut numbers) = (Vec::new(), Vec::new());
+        for part in parts {
+            match field(&device, part).await? {
+                Field::Tensor(tensor) => tensors.push(tensor),
+                Field::Numbers(list) => numbers.push(list),
+            }
+        }
+        let want = tensors.pop().ok_or("a line without a result")?;
+        let got = run(&device, op, &tensors, &numbers).map_err(|e| format!("{line}: {e:?}"))?;
+        same(op, &got, &want).await.map_err(|text| format!("{line}: {text}"))?;
+    }
+    Ok(())
+}
+
+fn axes(numbers: &[f64]) -> Vec<usize> {
+    numbers.iter().map(|&n| n as usize).collect()
+}
+
+fn run(device: &Device, op: &str, t: &[Tensor], numbers: &[Vec<f64>]) -> wharf::Result<Tensor> {
+    let first = |i: usize| numbers.get(i).and_then(|list| list.first()).copied().unwrap_or(0.0);
+    let axis = first(0) as usize;
+    let pads = |with| {
+        let list = axes(&numbers[0]);
+        let pairs: Vec<(usize, usize)> = list.chunks_exact(2).map(|p| (p[0], p[1])).collect();
+        t[0].pad(&pairs, with)
+    };
+    match op {
+        "concat" => Tensor::concat(t, axis),
+        "stack" => Tensor::stack(t, axis),
+        "roll" => t[0].roll(axis, first(1) as isize),
+        "tril" => t[0].tril(first(0) as isize),
+        "triu" => t[0].triu(first(0) as isize),
+        "pad_constant" => pads(Pad::Constant(Scalar::from(7u8))),
+        "pad_reflect" => pads(Pad::Reflect),
+        "pad_replicate" => pads(Pad::Replicate),
+        "gather" => t[0].gather(axis, &t[1]),
+        "index_select" => t[0].index_select(axis, &t[1]),
+        "embedding" => t[0].embedding(&t[1]),
+        "take" => t[0].take(&t[1]),
+        "scatter" => t[0].scatter(axis, &t[1], &t[2]),
+        "scatter_add" => t[0].scatter_add(axis, &t[1], &t[2]),
+        "one_hot" => t[0].one_hot(axis, DType::F32),
+        "eye" => device.eye(axis, first(1) as usize, DType::F32),
+        "arange" if numbers.iter().flatten().all(|n| n.fract() == 0.0) => {
+            device.arange(first(0), first(1), first(2), DType::I32)
+        }
+        "arange" => device.arange(first(0), first(1), first(2), DType::F32),
+        "linspace" => device.linspace(first(0), first(1), first(2) as usize, DType::F32),
+        "matmul" => t[0].matmul(&t[1]),
+        "softmax" => t[0].softmax(axis),
+        "log_softmax" => t[0].log_softmax(axis),
+        "layer_norm" => t[0].layer_norm(axis, first(1) as f32),
+        "rms_norm" => t[0].rms_norm(axis, first(1) as f32),
+        "cumsum" => t[0].cumsum(axis),
+        "cumprod" => t[0].cumprod(axis),
+        "cummax" => t[0].cummax(axis),
+        "cummin" => t[0].cummin(axis),
+        "var" => t[0].var(&*axes(&numbers[0]), 1),
+        "std" => t[0].std(&*axes(&numbers[0]), 1),
+        name => {
+            let reduction = wharf::op::Reduction::ALL.iter().find(|r| r.name() == name);
+            let Some(reduction) = reduction else { return Ok(t[0].clone()) };
+            t[0].reduce(*reduction, &*axes(&numbers[0]))
+        }
+    }
+}
+
+/// Equal shapes and numbers; floats within what a handful of roundings may do to terms of up to 4.
+async fn same(op: &str, got: &Tensor, want: &Tensor) -> Outcome {
+    ensure_eq!(got.shape().dims(), want.shape().dims(), "the shape");
+    let number = |dtype, bits| match value(dtype, bits) {
+        Value::Float(x) => x,
+        Value::Int(n) => n as f64,
+        Value::Bool(b) => f64::from(u8::from(b)),
+    };
+    let (a, b) = (bits_of(got).await?, bits_of(want).await?);
+    for (i, (a, b)) in a.into_iter().zip(b).enumerate() {
+        let (a, b) = (number(got.dtype(), a), number(want.dtype(), b));
+        let bound = if got.dtype().is_float() { 2e-6 * b.abs().max(0.5) } else { 0.0 };
+        // Meant to differ: squares overflow where they are computed in f32.
+        let overflows = op == "std" && a == f64::INFINITY && b > 1.8e19;
+        let same = a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= bound || overflows;
+        ensure!(same, "element {i} is {a}, not {b}");
+    }
+    Ok(())
+}
