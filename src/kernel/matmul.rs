@@ -74,7 +74,8 @@ impl Core for Matmul {
                 fill::full(engine, target, &tail.shape, given, &zero)?,
             );
         }
-        let choice = self.forced.unwrap_or_else(|| Choice::of(target, size, given));
+        let right = view::along(&sides[1].layout, 1, 1);
+        let choice = self.forced.unwrap_or_else(|| Choice::of(target, size, right));
         engine.remark(|| format!("matmul by a {choice}"));
         Product { engine, target, size, choice, given }.record(&sides, tail)
     }

@@ -5,9 +5,9 @@
 
 use core::fmt;
 
-use crate::dtype::DType;
 use crate::shape::Shape;
 use crate::wgsl::Target;
+use crate::wgsl::matmul::Along;
 
 /// A product: batches, rows, columns, and what is summed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,41 +68,40 @@ impl fmt::Display for Choice {
     }
 }
 
-/// A tile with its rate, in parts of the fastest one's, where the shape fills it.
+/// A tile with its rates, in parts of the fastest one's, where the shape fills it: for B dense
+/// along its columns (or at any strides), and along k.
 struct Rung {
     rows: u32,
     quads: u32,
-    rate: f64,
+    rates: [f64; 2],
     /// Multiplications below which compiling it costs more than it saves.
     work_min: f64,
 }
 
-const fn rung(rows: u32, quads: u32, rate: f64, work_min: f64) -> Rung {
-    Rung { rows, quads, rate, work_min }
+const fn rung(rows: u32, quads: u32, rate: f64) -> Rung {
+    Rung { rows, quads, rates: [rate; 2], work_min: 0.0 }
 }
 
-/// Measured on llvmpipe (Mesa 22.3) with loads of 64 bits. Larger tiles run out of instruction
-/// cache and take seconds to compile.
+/// Measured on llvmpipe (Mesa 22.3) at 512^3 with loads of 64 bits, the single rows at 4096^2. The
+/// largest tile takes three times as long to compile as the next. A single row is bound by memory:
+/// along k by its cache lines, of which narrow tiles touch fewer at a time; along the columns by
+/// pages, of which shorter passes touch fewer.
 const CPU: &[Rung] = &[
-    rung(16, 4, 1.0, 4e8),
-    rung(8, 4, 0.75, 0.0),
-    rung(8, 2, 0.6, 0.0),
-    rung(4, 4, 0.5, 0.0),
-    rung(4, 2, 0.4, 0.0),
-    rung(4, 1, 0.25, 0.0),
-    rung(2, 4, 0.3, 0.0),
-    rung(1, 4, 0.17, 0.0),
-    rung(1, 1, 0.1, 0.0),
+    Rung { work_min: 2e8, ..rung(16, 4, 1.0) },
+    rung(8, 4, 0.83),
+    rung(8, 2, 0.72),
+    rung(4, 4, 0.77),
+    rung(4, 2, 0.67),
+    rung(4, 1, 0.42),
+    rung(2, 4, 0.45),
+    Rung { rates: [0.32, 0.25], ..rung(1, 4, 0.32) },
+    Rung { rates: [0.19, 0.36], ..rung(1, 1, 0.19) },
 ];
 
-/// Registers allow 64 sums; smaller tiles where the machine would not be full otherwise.
-const GPU: &[Rung] = &[
-    rung(8, 2, 1.0, 0.0),
-    rung(8, 1, 0.7, 0.0),
-    rung(4, 1, 0.5, 0.0),
-    rung(2, 1, 0.3, 0.0),
-    rung(1, 1, 0.2, 0.0),
-];
+/// Not measured yet: registers allow 64 sums; smaller tiles where the machine would not be full
+/// otherwise.
+const GPU: &[Rung] =
+    &[rung(8, 2, 1.0), rung(8, 1, 0.7), rung(4, 1, 0.5), rung(2, 1, 0.3), rung(1, 1, 0.2)];
 
 /// Workgroups that keep every core busy to the end.
 const fn groups_wanted(target: Target) -> f64 {
@@ -128,8 +127,8 @@ const PASSES_MAX: usize = 8;
 
 impl Choice {
     /// The best tile for a product.
-    pub(crate) fn of(target: Target, size: Size, _dtype: DType) -> Self {
-        Self::best(target, size).0
+    pub(crate) fn of(target: Target, size: Size, right: Along) -> Self {
+        Self::best(target, size, right).0
     }
 
     /// Whether the transposed product, of transposed operands in the other order, is so much faster
@@ -137,23 +136,25 @@ impl Choice {
     pub(crate) fn prefers_swapped(target: Target, size: Size) -> bool {
         let swapped = Size { m: size.n, n: size.m, ..size };
         let alike = if size.m == 1 || size.n == 1 { 1.0 } else { 2.0 };
-        Self::best(target, swapped).1 > alike * Self::best(target, size).1
+        let worth = |size| Self::best(target, size, Along::Outer).1;
+        worth(swapped) > alike * worth(size)
     }
 
     /// The best tile, and what it is worth.
-    fn best(target: Target, size: Size) -> (Self, f64) {
+    fn best(target: Target, size: Size, right: Along) -> (Self, f64) {
         let table = if target == Target::Gpu { GPU } else { CPU };
         let lanes = lanes(target);
         let mut best = Self { rows: 1, quads: 1, lanes, passes: 1, because: Because::Forced };
         let mut most = 0.0;
         for rung in table.iter().filter(|rung| size.work() >= rung.work_min) {
             let (used, groups) = use_of(rung, lanes, size);
-            let passes = passes(target, size, groups);
+            let passes = passes(target, size, rung, right, groups);
+            let rate = rung.rates[usize::from(right == Along::K)];
             let busy = (groups * passes as f64 / groups_wanted(target)).min(1.0);
-            let value = rung.rate * used * busy;
+            let value = rate * used * busy;
             if value > most {
                 most = value;
-                let because = Because::Best { rate: rung.rate, used: used * busy };
+                let because = Because::Best { rate, used: used * busy };
                 best = Self { rows: rung.rows, quads: rung.quads, lanes, passes, because };
             }
         }
@@ -170,10 +171,13 @@ fn use_of(rung: &Rung, lanes: u32, size: Size) -> (f64, f64) {
     (used, (down * across * size.batch) as f64)
 }
 
-/// Passes along a deep k, where there are too few workgroups for the cores.
-fn passes(target: Target, size: Size, groups: f64) -> usize {
+/// Passes along a deep k, where there are too few workgroups for the cores, or a single row walks
+/// down too many pages.
+fn passes(target: Target, size: Size, rung: &Rung, right: Along, groups: f64) -> usize {
     let missing = (groups_wanted(target) / groups.max(1.0)).floor().max(1.0) as usize;
-    missing.min(size.k / PASS_K_MIN).clamp(1, PASSES_MAX)
+    let down = target != Target::Gpu && rung.rows == 1 && right != Along::K;
+    let wanted = if down { PASSES_MAX } else { missing };
+    wanted.min(size.k / PASS_K_MIN).clamp(1, PASSES_MAX)
 }
 
 #[cfg(test)]
@@ -181,7 +185,7 @@ mod tests {
     use super::*;
 
     fn choice(target: Target, [batch, m, n, k]: [usize; 4]) -> String {
-        Choice::of(target, Size { batch, m, n, k }, DType::F32).to_string()
+        Choice::of(target, Size { batch, m, n, k }, Along::Outer).to_string()
     }
 
     #[test]
@@ -192,7 +196,10 @@ mod tests {
             "tile of 16 x 16, 8 lanes, 1 along k: rate 1.00 of the largest tile's, 100 % used"
         );
         assert!(cpu([1, 512, 512, 512]).starts_with("tile of 8 x 16, 8 lanes, 1 along k"));
-        assert!(cpu([1, 1, 4096, 4096]).starts_with("tile of 1 x 16, 8 lanes, 1 along k"));
+        assert!(cpu([1, 1, 4096, 4096]).starts_with("tile of 1 x 16, 8 lanes, 8 along k"));
+        let size = Size { batch: 1, m: 1, n: 4096, k: 4096 };
+        let along_k = Choice::of(Target::Cpu, size, Along::K).to_string();
+        assert!(along_k.starts_with("tile of 1 x 4, 8 lanes, 1 along k"), "{along_k}");
         assert!(cpu([1, 8, 64, 1 << 20]).contains("8 along k"), "deep k is split");
         let gpu = choice(Target::Gpu, [1, 4096, 4096, 4096]);
         assert!(gpu.starts_with("tile of 8 x 8, 64 lanes"), "{gpu}");

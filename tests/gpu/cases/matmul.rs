@@ -1,6 +1,7 @@
 //! Products of matrices of every shape, lie, batch and dtype by every tile, against the oracle and
 //! its bound.
 
+use wharf::caps::{Caps, Feature};
 use wharf::op::Op;
 use wharf::reference::{self, Value, matmul_dtype, matmul_keeps};
 use wharf::{Adapter, DType, Device, Target, Tensor};
@@ -67,9 +68,14 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         cases.push(case!(format!("matmul::{dtype}::chosen"), |ctx| chosen(ctx, dtype)));
         for (i, tile) in [[4, 2, 8, 1], [1, 1, 64, 2]].into_iter().enumerate() {
             let name = format!("matmul::{dtype}::tile_{}x{}", tile[0], tile[1]);
-            if dtype != DType::F32 {
-                cases.push(case!(name, |ctx| tiled(ctx, dtype, tile, i as u64)));
+            if dtype == DType::F32 {
+                continue;
             }
+            let case = case!(name, |ctx| tiled(ctx, dtype, tile, i as u64));
+            // What is loaded as these are, and summed as another dtype is.
+            let alike = matches!(dtype, DType::U8 | DType::I16 | DType::U32);
+            let later = alike && is_slow(adapter.caps());
+            cases.push(Case { size: if later { Size::Huge } else { Size::Usual }, ..case });
         }
     }
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
@@ -85,6 +91,11 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let large = case!("matmul::past_one_binding", |ctx| past_one_binding(ctx));
     cases.push(Case { size: Size::Large, ..large });
     cases
+}
+
+/// Drivers whose compilers are slow, or that execute slowly.
+fn is_slow(caps: &Caps) -> bool {
+    !caps.has(Feature::ShaderF16)
 }
 
 /// Random elements of one dtype, of which operands are views.
@@ -214,6 +225,7 @@ async fn tiled(ctx: &Ctx, dtype: DType, tile: [u32; 4], seed: u64) -> Outcome {
     let mut pool = Pool::new(&device, dtype, seed).await?;
     let bytes = pool.bytes();
     let rounds = if dtype == DType::F32 { 80 } else { 40 };
+    let rounds = if is_slow(ctx.adapter.caps()) { rounds / 3 } else { rounds };
     if tile[0] * tile[1] >= 8 {
         pool.lies = FEW[seed as usize % FEW.len()];
     }
@@ -250,6 +262,7 @@ async fn chosen(ctx: &Ctx, dtype: DType) -> Outcome {
         let mut pool = Pool::new(&device.with_target(target), dtype, 7).await?;
         let bytes = pool.bytes();
         let rounds = if dtype == DType::F32 { 30 } else { 8 };
+        let rounds = if is_slow(ctx.adapter.caps()) { rounds / 2 } else { rounds };
         for _ in 0..rounds {
             let [a, b] = shapes(&mut pool, 40_000)?;
             let got = a.matmul(&b).map_err(show)?;

@@ -1,0 +1,90 @@
+//! Products of matrices: against what the device's multiply-adds reach, and single rows against a
+//! device copy of the matrix.
+//!
+//! ```text
+//! cargo bench --bench matmul [-- [--quick] [--json FILE] [FILTER]]
+//! ```
+
+use std::process::ExitCode;
+
+use common::{Bench, Case, Outcome, Work, ceiling, noise};
+use wharf::{DType, Device, Tensor};
+
+mod common;
+
+fn main() -> ExitCode {
+    common::main("matmul", |bench| {
+        products(bench)?;
+        rows(bench)
+    })
+}
+
+fn matrix(device: &Device, dims: &[usize]) -> wharf::Result<Tensor> {
+    let values: Vec<f32> = noise(dims.iter().product()).map(|v| v as f32).collect();
+    device.upload(&values, dims).map(|(tensor, _)| tensor)
+}
+
+fn cast(tensor: &Tensor, dtype: DType) -> wharf::Result<Tensor> {
+    let tensor = tensor.cast(dtype)?;
+    tensor.compute().map(|()| tensor)
+}
+
+/// Batch, m, n, k; what is said of them.
+const PRODUCTS: &[([usize; 4], &str)] = &[
+    ([1, 256, 256, 256], "256^3"),
+    ([1, 512, 512, 512], "512^3"),
+    ([1, 1000, 1000, 1000], "1000^3"),
+    ([1, 1024, 1024, 1024], "1024^3"),
+    ([1, 2048, 2048, 2048], "2048^3"),
+    ([1, 127, 333, 513], "127 x 513 x 333"),
+    ([1, 64, 1024, 1024], "64 x 1024 x 1024"),
+    ([16, 128, 128, 128], "16 of 128^3"),
+];
+
+fn products(bench: &mut Bench) -> Outcome {
+    let device = bench.device();
+    let largest = bench.settings.pick(256, 1024, 2048);
+    let mut cases = Vec::new();
+    for &([batch, m, n, k], name) in PRODUCTS.iter().filter(|(dims, _)| dims[1] <= largest) {
+        let work = Work::Flops(2.0 * [batch, m, n, k].iter().map(|&d| d as f64).product::<f64>());
+        let a = matrix(&device, &[batch, m, k])?;
+        let b = matrix(&device, &[batch, k, n])?;
+        if m == 512 || m == 1024 {
+            let (a, b) = (a.clone(), matrix(&device, &[batch, n, k])?);
+            let name = format!("{name}, B transposed");
+            cases.push(Case::kernel(name, work, move || a.matmul(&b.t()?)));
+        }
+        if m == 512 {
+            let half = [cast(&a, DType::F16)?, cast(&b, DType::F16)?];
+            let narrow = format!("{name}, f16");
+            cases.push(Case::kernel(narrow, work, move || half[0].matmul(&half[1])));
+            let bias = matrix(&device, &[n])?;
+            let (a, b) = (a.clone(), b.clone());
+            let name = format!("{name}, bias and gelu");
+            let layer = move || (a.matmul(&b)? + &bias)?.gelu();
+            cases.push(Case::kernel(name, work, layer));
+        }
+        cases.push(Case::kernel(name, work, move || a.matmul(&b)));
+    }
+    let ceilings = vec![ceiling::fma(&bench.settings, &device)?];
+    bench.measure(7, ceilings, cases)
+}
+
+/// One row times a matrix: as fast as the matrix is read.
+fn rows(bench: &mut Bench) -> Outcome {
+    let device = bench.device();
+    let side = bench.settings.pick(256usize, 4096, 4096);
+    let x = matrix(&device, &[1, side])?;
+    let w = matrix(&device, &[side, side])?;
+    let (x16, w16) = (cast(&x, DType::F16)?, cast(&w, DType::F16)?);
+    let work = Work::Flops(2.0 * (side * side) as f64);
+    let cases = vec![
+        Case::kernel("row x [in, out]", work, || x.matmul(&w)),
+        Case::kernel("row x [out, in]^T", work, || x.matmul(&w.t()?)),
+        Case::kernel("row x [in, out], f16", work, || x16.matmul(&w16)),
+        Case::kernel("row x [out, in]^T, f16", work, || x16.matmul(&w16.t()?)),
+        Case::kernel("[in, out]^T x column", work, || w.t()?.matmul(&x.t()?)),
+    ];
+    let bytes = (side * side * size_of::<f32>()) as u64;
+    bench.measure(9, vec![ceiling::device_copy(&device, bytes)], cases)
+}
