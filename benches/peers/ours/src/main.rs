@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use peer_cases::{Crossing, Formula, Peer, Rows, Run, What};
+use peer_cases::{Crossing, Formula, Matmul, Peer, Rows, Run, What};
 use wharf::half::f16;
 use wharf::{Adapter, DType, Device, Element, Policy, Tensor};
 
@@ -31,9 +31,6 @@ fn said(error: impl core::fmt::Display) -> String {
 
 /// What is computed, described anew for every run.
 type Make<'a> = Box<dyn Fn() -> wharf::Result<Tensor> + 'a>;
-
-/// The same where there may be no such operation.
-type Made<'a> = Result<Option<Make<'a>>, String>;
 
 /// All values as f32, whatever the dtype.
 fn plain(tensor: &Tensor) -> wharf::Result<Vec<f32>> {
@@ -99,15 +96,35 @@ impl Wharf {
         })
     }
 
-    /// `None` for what it has not.
-    fn rows<'a>(&'a self, op: Rows, shape: &[usize], values: &[f32]) -> Made<'a> {
+    fn rows<'a>(&'a self, op: Rows, shape: &[usize], values: &[f32]) -> Result<Make<'a>, String> {
         let x = self.upload(values, shape)?;
         Ok(match op {
-            Rows::SumAll => Some(Box::new(move || x.sum(..)?.reshape([1]))),
-            Rows::SumColumns => Some(Box::new(move || x.sum(0))),
-            Rows::SumRows => Some(Box::new(move || x.sum(1))),
-            Rows::Softmax | Rows::LayerNorm => None,
+            Rows::SumAll => Box::new(move || x.sum(..)?.reshape([1])),
+            Rows::SumColumns => Box::new(move || x.sum(0)),
+            Rows::SumRows => Box::new(move || x.sum(1)),
+            Rows::Softmax => Box::new(move || x.softmax(1)),
+            Rows::LayerNorm => Box::new(move || x.layer_norm(1, 1e-5)),
         })
+    }
+
+    fn matmul<'a>(&'a self, mm: Matmul, inputs: &[Vec<f32>]) -> Result<Make<'a>, String> {
+        let Matmul { batch, m, k, n, transposed, half } = mm;
+        let of = |values: &[f32], rows, columns| {
+            let batched = [batch, rows, columns];
+            let shape = if batch == 1 { &batched[1..] } else { &batched };
+            let tensor = self.upload(values, shape)?;
+            if half { tensor.cast(DType::F16).map_err(said) } else { Ok(tensor) }
+        };
+        let a = of(&inputs[0], m, k)?;
+        let b = if transposed {
+            of(&inputs[1], n, k)?.t().map_err(said)?
+        } else {
+            of(&inputs[1], k, n)?
+        };
+        for tensor in [&a, &b] {
+            tensor.compute().map_err(said)?;
+        }
+        Ok(Box::new(move || a.matmul(&b)))
     }
 
     fn crossing<'a>(&'a self, crossing: Crossing, values: &[f32]) -> Result<Run<'a>, String> {
@@ -161,6 +178,17 @@ impl Wharf {
             What::Chain => {
                 number(Box::new(move || (0..peer_cases::CHAIN).try_fold(a.clone(), |x, _| &x + &b)))
             }
+            What::ChainMatmul => {
+                let square = |t: &Tensor| t.reshape([32, 32]).map_err(said);
+                let (a, b) = (square(&a)?, square(&b)?);
+                let quarter = (&b / 4.0f32).map_err(said)?;
+                quarter.compute().map_err(said)?;
+                number(Box::new(move || {
+                    (0..peer_cases::CHAIN_MATMUL)
+                        .try_fold(a.clone(), |x, _| x.matmul(&quarter))?
+                        .reshape([32 * 32])
+                }))
+            }
             _ => number(Box::new(move || &a + &b)),
         })
     }
@@ -173,15 +201,17 @@ impl Peer for Wharf {
 
     fn prepare<'a>(&'a self, what: &What, inputs: &[Vec<f32>]) -> Result<Option<Run<'a>>, String> {
         Ok(Some(match *what {
+            What::Matmul(mm) => kernel(self.matmul(mm, inputs)?),
+            What::FirstMatmul => {
+                let (m, k, n) = (512, 512, 512);
+                let mm = Matmul { batch: 1, m, k, n, transposed: false, half: false };
+                kernel(self.matmul(mm, inputs)?)
+            }
             What::Formula(formula, side) => kernel(self.formula(formula, side, inputs)?),
-            What::Rows(op, rows, columns) => {
-                return Ok(self.rows(op, &[rows, columns], &inputs[0])?.map(kernel));
-            }
+            What::Rows(op, rows, columns) => kernel(self.rows(op, &[rows, columns], &inputs[0])?),
             What::Crossing(crossing, _) => self.crossing(crossing, &inputs[0])?,
-            What::AddSync | What::AddRead | What::Chain | What::FirstAdd => {
-                self.small(what, inputs)?
-            }
-            _ => return Ok(None),
+            What::Largest => return Ok(None),
+            _ => self.small(what, inputs)?,
         }))
     }
 
