@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::exec::{Fault, Faults, Hit, Job, Pipelines, Recording};
+use crate::exec::{Fault, Faults, Hit, Job, Pipelines, Recording, Texts};
 use crate::gpu::cause::DeviceCause;
 use crate::gpu::{Gpu, lock};
 use crate::ledger::Books;
@@ -32,6 +32,7 @@ pub(crate) struct Engine {
     pub(crate) books: Arc<Books>,
     pub(crate) ring: Ring,
     pub(crate) pipelines: Pipelines,
+    pub(crate) texts: Texts,
     state: Mutex<State>,
     /// Where it only notes what it would do.
     pub(crate) sketch: Option<Sketch>,
@@ -54,7 +55,8 @@ impl Engine {
         let (store, recording) = (Store::new(&gpu), Recording::new(&gpu));
         let state = Mutex::new(State { store, recording, faults: Faults::default() });
         let (books, ring, pipelines) = (Arc::default(), Ring::default(), Pipelines::default());
-        Self { number, gpu, books, ring, pipelines, state, sketch: None }
+        let texts = Texts::default();
+        Self { number, gpu, books, ring, pipelines, texts, state, sketch: None }
     }
 
     /// The same device on paper.

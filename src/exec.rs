@@ -17,12 +17,14 @@ mod fault;
 mod params;
 mod pipeline;
 mod run;
+mod texts;
 mod value;
 
 pub(crate) use fault::{Fault, Faults, Hit, SLOT_BYTES};
 use params::Params;
 use pipeline::Pipeline;
 pub(crate) use pipeline::Pipelines;
+pub(crate) use texts::Texts;
 pub(crate) use value::Value;
 
 /// A range of a buffer as a shader sees it.

@@ -82,7 +82,7 @@ impl Held {
 }
 
 /// The text of a kernel for these ways, rank and target.
-pub(crate) type Make<'a> = dyn Fn(&[Way], u32, Target) -> Result<Assembled> + 'a;
+pub(crate) type Make<'a> = dyn Fn(&[Way], u32, Target) -> Result<Arc<Assembled>> + 'a;
 
 /// Checks that positions in so many elements are words, with room for the last quad.
 fn index_space(elements: usize) -> Result<()> {

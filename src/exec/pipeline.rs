@@ -20,31 +20,48 @@ pub(crate) struct Pipeline {
     accesses: Vec<Access>,
 }
 
-/// Text and constants; the bits of a constant, because floats do not hash.
-type Key = (String, Vec<(&'static str, u64)>);
-
-/// Every pipeline of a device.
+/// Every pipeline of a device, by the hash of its text.
 #[derive(Debug, Default)]
-pub(crate) struct Pipelines(Mutex<HashMap<Key, Arc<Pipeline>>>);
+pub(crate) struct Pipelines(Mutex<HashMap<u64, Vec<Known>>>);
+
+#[derive(Debug)]
+struct Known {
+    wgsl: String,
+    constants: Vec<(&'static str, f64)>,
+    pipeline: Arc<Pipeline>,
+}
+
+impl Known {
+    fn is(&self, kernel: &Assembled) -> bool {
+        self.constants == kernel.constants && self.wgsl == kernel.wgsl
+    }
+}
 
 impl Pipelines {
     /// How many there are.
     #[cfg(feature = "testing")]
     pub(crate) fn count(&self) -> usize {
-        lock(&self.0).len()
+        lock(&self.0).values().map(Vec::len).sum()
     }
 
     /// The pipeline of a kernel, made if there is none yet.
     pub(crate) fn get(&self, gpu: &Gpu, kernel: &Assembled) -> Result<Arc<Pipeline>> {
-        let constants = kernel.constants.iter().map(|(name, value)| (*name, value.to_bits()));
-        let key = (kernel.wgsl.clone(), constants.collect());
-        if let Some(pipeline) = lock(&self.0).get(&key) {
-            return Ok(Arc::clone(pipeline));
+        if let Some(pipeline) = self.find(kernel) {
+            return Ok(pipeline);
         }
         // Made outside the lock: compilers are slow, and two threads that make the same one do no
         // harm.
         let pipeline = Arc::new(Pipeline::create(gpu, kernel)?);
-        Ok(Arc::clone(lock(&self.0).entry(key).or_insert(pipeline)))
+        let (wgsl, constants) = (kernel.wgsl.clone(), kernel.constants.clone());
+        let known = Known { wgsl, constants, pipeline: Arc::clone(&pipeline) };
+        lock(&self.0).entry(kernel.hash).or_default().push(known);
+        Ok(pipeline)
+    }
+
+    fn find(&self, kernel: &Assembled) -> Option<Arc<Pipeline>> {
+        let all = lock(&self.0);
+        let known = all.get(&kernel.hash)?.iter().find(|known| known.is(kernel))?;
+        Some(Arc::clone(&known.pipeline))
     }
 }
 

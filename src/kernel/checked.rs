@@ -25,9 +25,8 @@ pub(crate) fn record(
     let shape = input.layout.shape();
     index_space(shape.elements())?;
     let f16_native = engine.gpu.caps().has(Feature::ShaderF16);
-    let make = |ways: &[Way], rank, target| {
-        expr.assemble(ways, f16_native, rank, target).map_err(Error::from)
-    };
+    let make =
+        |ways: &[Way], rank, target| Ok(Arc::new(expr.assemble(ways, f16_native, rank, target)?));
     let output = expr.dtypes()?[usize::from(expr.outputs[0])];
     let fault = engine.fault(explain)?;
     let inputs = core::slice::from_ref(input);

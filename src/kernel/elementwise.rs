@@ -33,7 +33,8 @@ impl Fused<'_> {
     ) -> Result<Arc<Value>> {
         let f16_native = engine.gpu.caps().has(Feature::ShaderF16);
         let make = |ways: &[_], rank, target| {
-            self.expr.assemble(ways, f16_native, rank, target).map_err(Error::from)
+            let write = || self.expr.assemble(ways, f16_native, rank, target).map_err(Error::from);
+            engine.texts.get(self.expr, ways, (rank, target), write)
         };
         let same_quads = |i: usize| {
             // A quad is loaded from the output's own binding.
@@ -113,13 +114,27 @@ pub(crate) fn record(
     Ok(value)
 }
 
-/// The operand itself, or a dense copy if its view spans segments in a way that windows cannot
-/// follow.
+/// From so many elements on a CPU adapter reads a transposition faster by tiles, as a copy, than
+/// element by element.
+const TILES_MIN: usize = 1 << 16;
+
+/// The operand itself, or a dense copy: if its view spans segments in a way that windows cannot
+/// follow, or is a large transposition.
 fn reachable(engine: &Engine, target: Target, operand: &Operand) -> Result<Operand> {
     let held = Held::new(&operand.value, operand.layout, operand.dtype)?;
-    if held.is_dense() || held.is_in_one_segment() {
+    let shape = *operand.layout.shape();
+    let dense = |value| Operand { value, layout: Layout::dense(shape), dtype: operand.dtype };
+    if held.is_dense() {
         return Ok(operand.clone());
     }
-    let value = reindex::gather(engine, target, operand)?;
-    Ok(Operand { value, layout: Layout::dense(*operand.layout.shape()), dtype: operand.dtype })
+    if target != Target::Gpu
+        && shape.elements() >= TILES_MIN
+        && let Some(value) = reindex::transposed(engine, target, operand)?
+    {
+        return Ok(dense(value));
+    }
+    if held.is_in_one_segment() {
+        return Ok(operand.clone());
+    }
+    reindex::gather(engine, target, operand).map(dense)
 }

@@ -30,7 +30,12 @@ pub(crate) fn copied(
 ) -> Result<Arc<Value>> {
     let form = Form::moving(from.dtype.width());
     let make = |ways: &[Way], rank, target| {
-        Ok(moves::reindex(form, ways.first().copied().unwrap_or(Way::Dense), rank, target))
+        Ok(Arc::new(moves::reindex(
+            form,
+            ways.first().copied().unwrap_or(Way::Dense),
+            rank,
+            target,
+        )))
     };
     let (shape, inputs) = (from.layout.shape(), core::slice::from_ref(from));
     let (into, text) = (Into::New(avoid), Text { make: &make, scalars: &[], fault: None });
@@ -39,7 +44,11 @@ pub(crate) fn copied(
 
 /// The copy by tiles, where the view is a transposition in whole tiles and both sides lie in one
 /// segment.
-fn transposed(engine: &Engine, target: Target, from: &Operand) -> Result<Option<Arc<Value>>> {
+pub(super) fn transposed(
+    engine: &Engine,
+    target: Target,
+    from: &Operand,
+) -> Result<Option<Arc<Value>>> {
     let held = Held::new(&from.value, from.layout, from.dtype)?;
     let shape = from.layout.shape();
     let bytes = Engine::bytes_of(shape, from.dtype)?;
@@ -88,7 +97,7 @@ pub(super) fn gather_apart(
     let avoid: Vec<u64> = source.ids().chain(avoid.iter().copied()).collect();
     let value = Value::new(engine.allocate(bytes, &avoid)?);
     let output = Held::new(&value, Layout::dense(*shape), from.dtype)?;
-    let make = |_: &[Way], rank, target| Ok(moves::gather_part(form, rank, target));
+    let make = |_: &[Way], rank, target| Ok(Arc::new(moves::gather_part(form, rank, target)));
     let span = from.layout.span();
     let reach = (u32::MAX as usize).saturating_add(1);
     if span.len() > reach {

@@ -6,7 +6,9 @@
 //! stands on when read by itself, and is dropped. The mathematics comes first in the text, the
 //! machinery after it; WGSL does not mind.
 
+use core::hash::{Hash, Hasher};
 use std::collections::HashSet;
+use std::hash::DefaultHasher;
 
 use super::access::{Keeps, accessors, bindings, put, wide};
 use super::catalog::{ELEMENTWISE, Entry, Needs, Source};
@@ -102,6 +104,8 @@ pub struct Assembled {
     pub constants: Vec<(&'static str, f64)>,
     /// Capabilities beyond the baseline.
     pub needs: Needs,
+    /// Of the text: finds a pipeline without reading all of it.
+    pub hash: u64,
     lines: Lines,
 }
 
@@ -212,7 +216,10 @@ pub(crate) fn build(
     let added = text.complete(&local);
     let mut constants = vec![("workgroup", f64::from(target.workgroup()))];
     constants.extend(added.contains(&"rank").then_some(("rank", f64::from(rank.max(1)))));
-    Assembled { name: entry.name, wgsl: text.text, constants, needs, lines: text.lines }
+    let mut hasher = DefaultHasher::new();
+    text.text.hash(&mut hasher);
+    let (hash, lines) = (hasher.finish(), text.lines);
+    Assembled { name: entry.name, wgsl: text.text, constants, needs, hash, lines }
 }
 
 /// Which lines came from where.
