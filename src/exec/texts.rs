@@ -1,5 +1,5 @@
-//! The texts of fused kernels, kept by structure: writing one takes longer than everything else that
-//! an operation costs the host.
+//! The texts of fused kernels, kept by structure: writing one takes longer than everything else
+//! that an operation costs the host.
 
 use core::hash::{Hash, Hasher};
 use std::collections::HashMap;
