@@ -32,7 +32,7 @@ fn finish(q: u32, x0: vec4<f32>) {
 
 // region write
 fn value(x: vec4<f32>, m: f32, s: f32) -> vec4<f32> {
-    return exp_below(x - m) / s;
+    return exp_below(x - m) * (1.0 / s);
 }
 // end write
 

@@ -21,6 +21,7 @@ use crate::store::{Piece, Pinned};
 use crate::wgsl::{Assembled, Target, Way};
 
 pub(crate) mod assign;
+pub(crate) mod attention;
 pub(crate) mod cause;
 pub(crate) mod checked;
 pub(crate) mod core;

@@ -20,7 +20,7 @@ pub use crate::op::{Exact, Value};
 pub use apply::{apply, cast, keeps};
 pub use matmul::{matmul, matmul_dtype, matmul_keeps};
 pub use reduce::{reduce, scan};
-pub use rows::{ROWS, log_softmax, norm, softmax};
+pub use rows::{ROWS, attention, log_softmax, norm, softmax};
 
 /// The lowest and the highest integer of a dtype.
 #[must_use]

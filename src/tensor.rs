@@ -19,11 +19,13 @@ use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
 
 mod assign;
+mod attention;
 mod cause;
 mod create;
 mod explain;
 mod index;
 mod join;
+mod loss;
 mod matmul;
 mod moves;
 mod number;
@@ -38,6 +40,7 @@ mod scatter;
 mod upload;
 mod views;
 
+pub use attention::Attention;
 pub use join::Pad;
 pub(crate) use moves::Passage;
 pub use number::Scalar;

@@ -25,6 +25,7 @@
 
 mod access;
 pub mod assemble;
+pub mod attention;
 pub mod catalog;
 pub mod core;
 pub mod expr;

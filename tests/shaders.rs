@@ -13,6 +13,9 @@ use wharf::wgsl::{
     Assembled, Expr, Form, Needs, Node, Slot, Target, Way, assemble, catalog, core, moves, reflect,
 };
 
+#[path = "shaders/cores.rs"]
+mod cores;
+
 const TARGETS: [Target; 3] = [Target::Cpu, Target::Cpu64, Target::Gpu];
 const WAYS: [Way; 7] =
     [Way::Dense, Way::One, Way::Row, Way::Splat, Way::Step, Way::Any, Way::Own(0)];
@@ -191,158 +194,6 @@ fn heads_and_tails_are_functions_of_a_core() {
                     target,
                 };
                 check(&core.assemble().expect("dtypes agree"));
-            }
-        }
-    }
-}
-
-/// Kernels that make rows of rows, by quads and by elements.
-#[test]
-fn every_kernel_of_rows_is_valid() {
-    let itself = Expr {
-        inputs: vec![DType::F32],
-        nodes: vec![Node::Input(0)],
-        outputs: vec![0],
-        ..Expr::default()
-    };
-    for kernel in ["softmax_rows", "softmax_group", "norm_rows", "norm_group"] {
-        for (target, by_element) in
-            [(Target::Cpu, true), (Target::Cpu64, false), (Target::Gpu, false)]
-        {
-            let way = if by_element { Way::Each } else { Way::Dense };
-            let core = core::Core {
-                entry: catalog::find(kernel).expect("in the catalog"),
-                heads: &[core::Part { expr: &itself, ways: &[way] }],
-                tail: core::Part { expr: &itself, ways: &[] },
-                by_element,
-                regions: &[],
-                constants: &[],
-                f16_native: false,
-                rank: 0,
-                target,
-            };
-            check(&core.assemble().expect("a view has a dtype"));
-        }
-    }
-}
-
-#[test]
-fn every_scan_is_valid() {
-    use wharf::op::Kind;
-    use wharf::wgsl::reduce::{Fold, Reduce};
-    let itself = |kind: Kind| Expr {
-        inputs: DType::ALL.into_iter().filter(|d| d.name() == kind.name()).collect(),
-        nodes: vec![Node::Input(0)],
-        outputs: vec![0],
-        ..Expr::default()
-    };
-    for kind in Kind::ALL.into_iter().filter(|&kind| kind != Kind::Bool) {
-        for fold in [Fold::Sum, Fold::Prod, Fold::Max, Fold::Min] {
-            for bits in 0..8 {
-                let [totals, carried, parts] = [1, 2, 4].map(|b| bits & b > 0);
-                let how = Reduce { fold, kind, index: false };
-                let (head, held) =
-                    (itself(if parts { how.held() } else { kind }), itself(how.held()));
-                let tail = if totals || parts { &held } else { &itself(kind) };
-                let part = |expr| core::Part { expr, ways: &[Way::Each] };
-                let heads = [part(&head), part(&held)];
-                let core = core::Core {
-                    entry: catalog::find("scan_rows").expect("in the catalog"),
-                    heads: if carried { &heads } else { &heads[..1] },
-                    tail: core::Part { expr: tail, ways: &[] },
-                    by_element: true,
-                    regions: &[("state", &how.scan(totals, carried, parts))],
-                    constants: &[],
-                    f16_native: false,
-                    rank: 0,
-                    target: Target::Cpu,
-                };
-                check(&core.assemble().expect("a view has a dtype"));
-            }
-        }
-    }
-}
-
-/// Every pass of every reduction, on heads and tails that are just a view.
-#[test]
-fn every_reduction_is_valid() {
-    use wharf::op::Kind;
-    use wharf::wgsl::reduce::{Fold, Pass, Reduce};
-    let dtype = |kind: Kind| DType::ALL.into_iter().find(|d| d.name() == kind.name());
-    let itself = |kind| Expr {
-        inputs: vec![dtype(kind).expect("a kind is a dtype")],
-        nodes: vec![Node::Input(0)],
-        outputs: vec![0],
-        ..Expr::default()
-    };
-    for kernel in ["reduce_rows", "reduce_group", "reduce_columns"] {
-        for kind in Kind::ALL.into_iter().filter(|&kind| kind != Kind::Bool) {
-            for fold in [Fold::Sum, Fold::Prod, Fold::Max, Fold::Min] {
-                for bits in 0..16 {
-                    let [index, from_parts, to_parts, elements] =
-                        [1, 2, 4, 8].map(|b| bits & b > 0);
-                    if index && matches!(fold, Fold::Sum | Fold::Prod) {
-                        continue;
-                    }
-                    let how = Reduce { fold, kind, index };
-                    let columns = kernel == "reduce_columns";
-                    let reads_elements = columns && elements;
-                    let stores_elements = !columns || elements;
-                    let pass = Pass { from_parts, to_parts, reads_elements, stores_elements };
-                    let head = itself(if from_parts { how.held() } else { kind });
-                    let tail = itself(if to_parts { how.held() } else { how.result() });
-                    let way = if reads_elements { Way::Each } else { Way::Dense };
-                    let core = core::Core {
-                        entry: catalog::find(kernel).expect("in the catalog"),
-                        heads: &[core::Part { expr: &head, ways: &[way] }],
-                        tail: core::Part { expr: &tail, ways: &[] },
-                        by_element: stores_elements,
-                        regions: &[("state", &how.state(pass))],
-                        constants: &[],
-                        f16_native: false,
-                        rank: 0,
-                        target: Target::Cpu,
-                    };
-                    check(&core.assemble().expect("a view has a dtype"));
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn every_tile_of_a_product_is_valid() {
-    use wharf::wgsl::matmul::{Along, Tile};
-    let ways = [Along::K, Along::Outer, Along::Neither];
-    let entry = catalog::find("matmul").expect("in the catalog");
-    for dtype in [DType::F32, DType::F16, DType::I8, DType::U32, DType::F64, DType::I64] {
-        let input = |dtype| Expr {
-            inputs: vec![dtype],
-            nodes: vec![Node::Input(0)],
-            outputs: vec![0],
-            ..Expr::default()
-        };
-        let (side, out) = (input(dtype), input(wharf::reference::matmul_dtype(dtype)));
-        for (i, target) in TARGETS.into_iter().enumerate() {
-            for along in ways.iter().flat_map(|a| ways.map(|b| [*a, b])) {
-                let (rows, quads) = [(4, 1), (4, 2), (8, 1)][i];
-                let tile = Tile { rows, quads, along, ragged: i == 1 };
-                let text = tile.regions(dtype);
-                let regions: Vec<_> = text.iter().map(|(name, text)| (*name, &**text)).collect();
-                let way = along.map(|a| [if a == Along::Neither { Way::Each } else { Way::Dense }]);
-                let heads = way.each_ref().map(|ways| core::Part { expr: &side, ways });
-                let core = core::Core {
-                    entry,
-                    heads: &heads,
-                    tail: core::Part { expr: &out, ways: &[] },
-                    by_element: false,
-                    regions: &regions,
-                    constants: &[("workgroup", 8.0)],
-                    f16_native: true,
-                    rank: 0,
-                    target,
-                };
-                check(&core.assemble().expect("one dtype"));
             }
         }
     }

@@ -29,7 +29,7 @@ pub(crate) enum Rowwise {
 /// What is written of softmax.
 const SOFTMAX: &str = "\
 fn value(x: vec4<f32>, m: f32, s: f32) -> vec4<f32> {
-    return exp_below(x - m) / s;
+    return exp_below(x - m) * (1.0 / s);
 }
 ";
 const LOG_SOFTMAX: &str = "\

@@ -51,3 +51,17 @@ pub fn norm(row: &[f64], eps: f64, about_mean: bool) -> Vec<Exact> {
     };
     row.iter().map(|&x| one(x)).collect()
 }
+
+/// One query's attention to some keys and their values: `scores` are scaled and masked already.
+#[must_use]
+pub fn attention(scores: &[f64], values: &[&[f64]]) -> Vec<Exact> {
+    let length = values.first().map_or(0, |value| value.len());
+    let none = scores.iter().all(|&score| score == f64::NEG_INFINITY);
+    let weights = softmax(scores);
+    let weighted = |e: usize| {
+        let terms = || weights.iter().zip(values).map(move |(w, v)| w.value.float() * v[e]);
+        let most = values.iter().fold(0.0_f64, |most, v| most.max(v[e].abs()));
+        if none { exact(0.0, 0.0) } else { exact(total(terms()), most) }
+    };
+    (0..length).map(weighted).collect()
+}

@@ -234,6 +234,7 @@ pub const CATALOG: &[Entry] = &[
         outputs: 1,
         trips_max: TRIPS,
     },
+    core("attention", source!("attention.wgsl")),
     core("reduce_rows", source!("reduce_rows.wgsl")),
     core("reduce_group", source!("reduce_group.wgsl")),
     core("reduce_columns", source!("reduce_columns.wgsl")),

@@ -1,6 +1,7 @@
 //! The table of cases.
 
 mod assign;
+mod attention;
 mod carriage;
 mod casts;
 mod crossing;
@@ -46,6 +47,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(graphs::cases(adapter));
     cases.extend(reduce::cases(adapter));
     cases.extend(rows::cases(adapter));
+    cases.extend(attention::cases());
     cases.extend(scan::cases(adapter));
     cases.extend(matmul::cases(adapter));
     cases

@@ -75,6 +75,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         }
     }
     cases.push(case!("rows::softmax_of_plus_and_minus_ten_thousand", |ctx| far_apart(ctx)));
+    cases.push(case!("rows::cross_entropy_of_classes", |ctx| cross_entropy(ctx)));
     cases.push(case!("rows::masked_rows", |ctx| masked(ctx)));
     cases.push(case!("rows::scale_and_shift_follow_in_the_kernel", |ctx| scaled(ctx)));
     cases
@@ -226,5 +227,27 @@ async fn scaled(ctx: &Ctx) -> Outcome {
             ensure!((want - f64::from(got)).abs() < 1e-4, "{got}, not {want}");
         }
     }
+    Ok(())
+}
+
+async fn cross_entropy(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let data: Vec<f32> = (0..9 * 13).map(|i| (i * 37 % 101) as f32 / 10.0).collect();
+    let classes: Vec<u32> = (0..9).map(|i| i * 5 % 13).collect();
+    let (x, _) = device.upload(&data, [9, 13]).map_err(show)?;
+    let (targets, _) = device.upload(&classes, [9]).map_err(show)?;
+    let loss = x.cross_entropy(1, &targets).map_err(show)?;
+    let got = loss.read::<f32>().await.map_err(show)?;
+    for ((row, &class), &got) in data.chunks(13).zip(&classes).zip(&got) {
+        let row: Vec<f64> = row.iter().map(|&x| x.into()).collect();
+        let mut exact = log_softmax(&row)[class as usize];
+        if let Value::Float(x) = exact.value {
+            exact.value = Value::Float(-x);
+        }
+        ensure!(ROWS.within(DType::F32, exact, Value::Float(got.into())), "{got}, not {exact:?}");
+    }
+    let (wrong, _) = device.upload(&[13u32; 9], [9]).map_err(show)?;
+    let read = x.cross_entropy(1, &wrong).map_err(show)?.read::<f32>().await;
+    ensure!(read.is_err(), "a class out of range is no error");
     Ok(())
 }

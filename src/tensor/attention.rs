@@ -1,0 +1,216 @@
+//! Scaled dot product attention.
+
+use core::fmt;
+use std::sync::Arc;
+
+use super::{Pad, Tensor};
+use crate::dtype::DType;
+use crate::error::{Cause, ErrorKind, Result};
+use crate::fuse::{Arg, Node, What};
+use crate::kernel::attention;
+use crate::layout::Layout;
+use crate::op::{Op, Refusal};
+use crate::shape::Shape;
+use crate::shape::cause::ShapeCause;
+use crate::store::Segments;
+
+/// How queries attend to keys: scaled by one over the root of their length, unless another scale is
+/// given; every query to every key, unless masked.
+#[derive(Clone, Debug, Default)]
+pub struct Attention {
+    scale: Option<f32>,
+    causal: bool,
+    mask: Option<Tensor>,
+}
+
+impl Attention {
+    /// The usual.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Scores are multiplied by this.
+    #[must_use]
+    pub fn scaled(self, scale: f32) -> Self {
+        Self { scale: Some(scale), ..self }
+    }
+
+    /// No query sees keys after its own place. The last query is at the last key's, also where
+    /// there are fewer queries than keys.
+    #[must_use]
+    pub fn causal(self) -> Self {
+        Self { causal: true, ..self }
+    }
+
+    /// A bool mask says which keys a query sees; a float one is added to the scores. It broadcasts
+    /// to `[.., heads, queries, keys]`.
+    #[must_use]
+    pub fn masked(self, mask: &Tensor) -> Self {
+        Self { mask: Some(mask.clone()), ..self }
+    }
+}
+
+impl Tensor {
+    /// Attention of these queries, `[.., heads, queries, d]`, to keys `[.., h, keys, d]` and values
+    /// `[.., h, keys, e]`, where `h` divides the heads: neighbouring heads share one. The result is
+    /// `[.., heads, queries, e]`.
+    ///
+    /// Computed in f32 without a matrix of scores, within 512 units in the last place of the
+    /// largest value. A query that sees no key yields 0; a score of NaN or infinity, NaN.
+    pub fn attention(&self, keys: &Self, values: &Self, how: &Attention) -> Result<Self> {
+        self.attend(keys, values, how).map_err(|error| error.during("attention"))
+    }
+
+    fn attend(&self, keys: &Self, values: &Self, how: &Attention) -> Result<Self> {
+        let sizes = Sizes::of(self, keys, values)?;
+        let device = &self.device;
+        for other in [keys, values].into_iter().chain(&how.mask) {
+            device.engine.same_device(&other.device.engine)?;
+        }
+        let dims = self.shape().dims();
+        let outer = &dims[..dims.len() - 1];
+        let shape = Shape::new([outer, &[sizes.e]].concat())?;
+        if shape.is_empty() || sizes.keys == 0 {
+            return device.zeros(shape, self.dtype);
+        }
+        let scale = how.scale.unwrap_or(1.0 / (sizes.d as f32).sqrt());
+        let [q, k] = [self, keys].map(|x| x.by_heads(sizes.d));
+        let mut inputs = vec![q?, k?, values.by_heads(sizes.e)?];
+        if let Some(mask) = &how.mask {
+            let mask = match mask.dtype {
+                DType::Bool => mask.choose(0.0f32, f32::NEG_INFINITY)?,
+                _ => mask.cast(DType::F32)?,
+            };
+            let all = Shape::new([outer, &[sizes.keys]].concat())?;
+            inputs.push(mask.broadcast_to(all)?.four()?);
+        }
+        let core = attention::Attention { scale, causal: how.causal };
+        let result = apply(core, &inputs)?;
+        let result = result.slice(3, 0..sizes.e)?;
+        let result = if sizes.e % 4 == 0 { result } else { result.contiguous()? };
+        result.reshape(shape)?.cast(self.dtype)
+    }
+
+    /// As f32 of four axes, the last one in whole quads.
+    fn by_heads(&self, length: usize) -> Result<Self> {
+        let x = self.cast(DType::F32)?.four()?;
+        if length.is_multiple_of(4) {
+            return Ok(x);
+        }
+        let more = length.next_multiple_of(4) - length;
+        x.pad(&[(0, 0), (0, 0), (0, 0), (0, more)], Pad::Constant(0.0f32.into()))
+    }
+
+    /// As `[batch, heads, rows, columns]`.
+    fn four(&self) -> Result<Self> {
+        let dims = self.shape().dims();
+        match dims.len() {
+            4 => Ok(self.clone()),
+            2 | 3 => self.unsqueeze(0)?.four(),
+            rank => {
+                let batch = dims[..rank - 3].iter().product();
+                let shape = Shape::new([&[batch], &dims[rank - 3..]].concat())?;
+                self.reshape(shape).or_else(|_| self.contiguous()?.reshape(shape))
+            }
+        }
+    }
+}
+
+/// The kernel; where queries and results are more than a segment, one part of them after another.
+fn apply(core: attention::Attention, inputs: &[Tensor]) -> Result<Tensor> {
+    let (q, v) = (&inputs[0], &inputs[2]);
+    let [batch, heads, queries, d] = *q.shape().dims() else { return Ok(q.clone()) };
+    let e = v.shape().dims()[3];
+    let most = Segments::new(q.device.caps()).bytes_max / size_of::<f32>() as u64;
+    if batch > 1 && (batch * heads * queries * d.max(e)) as u64 > most {
+        let half = |range: core::ops::Range<usize>| {
+            let part = |x: &Tensor| x.slice(0, range.clone());
+            let inputs: Vec<Tensor> = inputs.iter().map(part).collect::<Result<_>>()?;
+            apply(attention::Attention { ..core }, &inputs)
+        };
+        let parts = [half(0..batch / 2)?, half(batch / 2..batch)?];
+        return Tensor::concat(&parts, 0);
+    }
+    let shape = Shape::new([batch, heads, queries, e])?;
+    let args = inputs.iter().map(|x| Arg::View(Arc::clone(&x.node), x.layout)).collect();
+    let what = What::Core(Arc::new(core));
+    let node = Node::deferred(q.device.context(), what, shape, DType::F32, args);
+    let layout = Layout::dense(shape);
+    Ok(Tensor { device: q.device.clone(), node, layout, dtype: DType::F32 })
+}
+
+struct Sizes {
+    keys: usize,
+    d: usize,
+    e: usize,
+}
+
+impl Sizes {
+    fn of(q: &Tensor, k: &Tensor, v: &Tensor) -> Result<Self> {
+        let wrong = |what, left: &Tensor, right: &Tensor| {
+            let (left, right) = (*left.shape(), *right.shape());
+            Err(ShapeCause::Same { what, left, right }.into())
+        };
+        for x in [q, k, v] {
+            if !x.dtype.is_float() || x.dtype == DType::F64 {
+                return Err(Refusal::Kind { op: Op::Exp, given: x.dtype }.into());
+            }
+            if x.dtype != q.dtype {
+                return Err(
+                    Refusal::Mixed { doing: "attention", left: q.dtype, right: x.dtype }.into()
+                );
+            }
+            if x.shape().rank() < 2 {
+                return Err(ShapeCause::Axis { axis: 1, shape: *x.shape() }.into());
+            }
+        }
+        let rank = q.shape().rank();
+        if k.shape().rank() != rank || v.shape().rank() != rank {
+            return wrong("ranks differ", q, if k.shape().rank() == rank { v } else { k });
+        }
+        let (a, b, c) = (q.shape().dims(), k.shape().dims(), v.shape().dims());
+        let batch = rank.saturating_sub(3);
+        if a[..batch] != b[..batch] {
+            return wrong("batches of queries and keys differ", q, k);
+        }
+        if b[..rank - 1] != c[..rank - 1] {
+            return wrong("keys and values differ in number", k, v);
+        }
+        if rank > 2 && !a[batch].is_multiple_of(b[batch].max(1)) {
+            return wrong("heads of queries are no multiple of those of keys", q, k);
+        }
+        let (d, e) = (a[rank - 1], c[rank - 1]);
+        if d != b[rank - 1] {
+            return wrong("lengths of queries and keys differ", q, k);
+        }
+        if d.div_ceil(4) + e.div_ceil(4) > attention::QUADS_MAX {
+            return Err(TooLong { d, e }.into());
+        }
+        Ok(Self { keys: b[rank - 2], d, e })
+    }
+}
+
+/// Queries and values that do not stay in registers.
+#[derive(Debug)]
+struct TooLong {
+    d: usize,
+    e: usize,
+}
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self { d, e }, most) = (self, 4 * attention::QUADS_MAX);
+        write!(f, "queries of {d} and values of {e} are {} together, above {most}", d + e)
+    }
+}
+
+impl Cause for TooLong {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Shape
+    }
+
+    fn help(&self) -> Option<String> {
+        Some("compose it: `q.matmul(&k.t()?)`, `softmax`, `matmul`".into())
+    }
+}

@@ -1,0 +1,22 @@
+//! Losses.
+
+use super::Tensor;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::shape::Axes;
+
+impl Tensor {
+    /// The cross entropy of logits with the class that each row is of: `logsumexp(x) - x[target]`
+    /// along an axis, one for each row and no mean taken. Computed in f32.
+    ///
+    /// `targets` has the shape without that axis and any integer dtype that can be an index; a
+    /// class out of range is an error at the next read.
+    pub fn cross_entropy(&self, axis: usize, targets: &Self) -> Result<Self> {
+        let made = || {
+            let picked = self.gather(axis, &targets.unsqueeze(axis)?)?.cast(DType::F32)?;
+            let all = self.cast(DType::F32)?.logsumexp(Axes::keep(axis))?;
+            (all - &picked)?.squeeze(axis)?.cast(self.dtype)
+        };
+        made().map_err(|error| error.during("cross_entropy"))
+    }
+}

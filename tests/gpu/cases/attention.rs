@@ -1,0 +1,166 @@
+//! Attention against the oracle: shared heads, causal and other masks, ragged sizes, views.
+
+use wharf::reference::{ROWS, Value, attention};
+use wharf::{Attention, DType, Device, Target, Tensor};
+
+use super::pair::{Pair, bits, bits_of, carries, count, value};
+use super::probe::Random;
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
+
+/// Batches, heads, shared heads, queries, keys, and the lengths of keys and values.
+type Form = [usize; 7];
+
+const FORMS: &[Form] = &[
+    [1, 1, 1, 1, 1, 4, 4],
+    [1, 2, 2, 5, 7, 8, 4],
+    [2, 4, 2, 9, 9, 8, 8],
+    [1, 6, 2, 3, 17, 6, 5],
+    [2, 2, 1, 70, 133, 32, 16],
+];
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mask {
+    None,
+    Causal,
+    /// Bools that broadcast over heads; one query sees nothing.
+    Truth,
+    /// Added; one number per key.
+    Added,
+}
+
+pub(crate) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for mask in [Mask::None, Mask::Causal, Mask::Truth, Mask::Added] {
+        for dtype in [DType::F32, DType::F16] {
+            let name = format!("attention::{mask:?}::{dtype}");
+            cases.push(case!(name, |ctx| run(ctx, mask, dtype)));
+        }
+    }
+    cases.push(case!("attention::of_views", |ctx| views(ctx)));
+    cases.push(case!("attention::in_small_bindings", |ctx| small_bindings(ctx)));
+    cases
+}
+
+async fn run(ctx: &Ctx, mask: Mask, dtype: DType) -> Outcome {
+    let device = ctx.native().await?;
+    if !carries(&device, dtype) {
+        return Ok(());
+    }
+    let mut random = Random::new(9);
+    for target in [Target::Cpu64, Target::Gpu] {
+        let device = device.with_target(target);
+        for &form in FORMS {
+            one(&device, &mut random, mask, dtype, form).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn small_bindings(ctx: &Ctx) -> Outcome {
+    // More results than a segment holds.
+    let device = ctx.device(DOWNGRADES[4]).await?;
+    one(&device, &mut Random::new(2), Mask::Causal, DType::F32, [5, 4, 2, 100, 40, 32, 32]).await
+}
+
+fn random_bits(random: &mut Random, dtype: DType, n: usize) -> Vec<u64> {
+    let number = |random: &mut Random| random.below(512) as f64 / 128.0 - 2.0;
+    (0..n).map(|_| bits(dtype, Value::Float(number(random)))).collect()
+}
+
+fn floats(pair: &Pair) -> Vec<f64> {
+    let float = |&bits: &u64| match value(pair.tensor.dtype(), bits) {
+        Value::Float(x) => x,
+        _ => f64::NAN,
+    };
+    pair.bits.iter().map(float).collect()
+}
+
+async fn one(
+    device: &Device,
+    random: &mut Random,
+    mask: Mask,
+    dtype: DType,
+    form: Form,
+) -> Outcome {
+    let place = format!("{form:?} for {:?}", device.target());
+    let [batch, heads, shared, queries, keys, d, e] = form;
+    let mut make = |n: usize| random_bits(random, dtype, n);
+    let (q, k) = (make(batch * heads * queries * d), make(batch * shared * keys * d));
+    let v = make(batch * shared * keys * e);
+    let q = Pair::new(device, dtype, q, &[batch, heads, queries, d]).await?;
+    let k = Pair::new(device, dtype, k, &[batch, shared, keys, d]).await?;
+    let v = Pair::new(device, dtype, v, &[batch, shared, keys, e]).await?;
+    let seen = |i: usize, j: usize| i > 0 && (i * 7 + j * 3) % 5 < 3;
+    let added = |j: usize| [0.0, 1.5, f32::NEG_INFINITY, -0.25][j % 4];
+    let mut how = Attention::new();
+    match mask {
+        Mask::None => {}
+        Mask::Causal => how = how.causal().scaled(0.3),
+        Mask::Truth => {
+            let data: Vec<bool> = (0..queries * keys).map(|n| seen(n / keys, n % keys)).collect();
+            how = how.masked(&device.upload(&data, [queries, keys]).map_err(show)?.0);
+        }
+        Mask::Added => {
+            let data: Vec<f32> = (0..keys).map(added).collect();
+            how = how.masked(&device.upload(&data, [1, keys]).map_err(show)?.0);
+        }
+    }
+    let result = q.tensor.attention(&k.tensor, &v.tensor, &how);
+    let result = result.map_err(|error| format!("{place}: {error:?}"))?;
+    ensure_eq!(result.shape().dims(), [batch, heads, queries, e], "{place}: the shape");
+    let got = bits_of(&result).await.map_err(|error| format!("{place}: {error}"))?;
+    count();
+    let (q, k, v) = (floats(&q), floats(&k), floats(&v));
+    let scale = if mask == Mask::Causal { 0.3 } else { 1.0 / (d as f32).sqrt() };
+    for (n, got) in got.chunks(e).enumerate() {
+        let (head, i) = (n / queries, n % queries);
+        let part = head / heads * shared + head % heads / (heads / shared);
+        let score = |j: usize| -> f64 {
+            let key = &k[(part * keys + j) * d..][..d];
+            let dot: f64 = q[n * d..][..d].iter().zip(key).map(|(a, b)| a * b).sum();
+            let hidden = match mask {
+                Mask::None | Mask::Added => false,
+                Mask::Causal => j + queries > i + keys,
+                Mask::Truth => !seen(i, j),
+            };
+            let more = if mask == Mask::Added { f64::from(added(j)) } else { 0.0 };
+            if hidden { f64::NEG_INFINITY } else { dot * f64::from(scale) + more }
+        };
+        let scores: Vec<f64> = (0..keys).map(score).collect();
+        let values: Vec<&[f64]> = (0..keys).map(|j| &v[(part * keys + j) * e..][..e]).collect();
+        for (e, (exact, &bits)) in attention(&scores, &values).iter().zip(got).enumerate() {
+            let got = value(dtype, bits);
+            let kept = ROWS.within(dtype, *exact, got);
+            ensure!(kept, "{place}: query {n}, {e} is {got:?}, not {exact:?}");
+        }
+    }
+    Ok(())
+}
+
+/// `[batch, rows, heads, d]`, as projections leave them, and rows of rank two.
+async fn views(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let data: Vec<f32> = (0..2 * 6 * 3 * 8).map(|i| (i * 13 % 29) as f32 / 7.0 - 2.0).collect();
+    let (x, _) = device.upload(&data, [2, 6, 3, 8]).map_err(show)?;
+    let heads = x.permute(&[0, 2, 1, 3]).map_err(show)?;
+    let dense = heads.contiguous().map_err(show)?;
+    let how = Attention::new();
+    let read = async |x: Tensor| x.read::<f32>().await.map_err(show);
+    let viewed = read(heads.attention(&heads, &heads, &how).map_err(show)?).await?;
+    let copied = read(dense.attention(&dense, &dense, &how).map_err(show)?).await?;
+    ensure_eq!(viewed, copied, "a view and its copy");
+    let flat = |i: usize| {
+        let x = dense.slice(0, 1..2).and_then(|x| x.slice(1, i..i + 1)).map_err(show)?;
+        x.reshape([6, 8]).map_err(show)
+    };
+    let scores = heads.matmul(&heads.t().map_err(show)?).map_err(show)?;
+    let weights = (scores * 0.125f64.sqrt()).and_then(|s| s.softmax(3)).map_err(show)?;
+    let composed = read(weights.matmul(&heads).map_err(show)?).await?;
+    for (got, want) in viewed.iter().zip(&composed) {
+        // Two roundings of sums of some dozen terms below 3.
+        ensure!((got - want).abs() < 1e-5, "{got}, composed {want}");
+    }
+    let one = read(flat(2)?.attention(&flat(2)?, &flat(2)?, &how).map_err(show)?).await?;
+    ensure_eq!(one, copied[5 * 48..6 * 48], "one head by itself");
+    Ok(())
+}
