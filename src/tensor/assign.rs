@@ -65,6 +65,7 @@ impl Tensor {
         drop(values);
         let value = self.own()?;
         let (engine, target) = (&self.device.engine, self.device.target());
+        value.inherit([&*from.value]);
         // A dispatch must not read and write one buffer.
         let from = if from.value.shares_buffers(&value) {
             let value = reindex::copied(engine, target, &from, &value.buffer_ids())?;
@@ -74,7 +75,6 @@ impl Tensor {
         };
         let done = assign::Part { value: &value, shape: &shape, ranges: &ranges }
             .assign(engine, target, &from);
-        value.inherit([&*from.value]);
         if let Err(error) = &done {
             value.poison(error.clone());
         }

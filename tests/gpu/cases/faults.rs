@@ -10,6 +10,7 @@ use crate::ctx::{
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = vec![
         case!("faults::a_hit_is_carried_by_everything_computed_from_it", |ctx| carried(ctx)),
+        case!("faults::a_hit_goes_through_every_kind_of_kernel", |ctx| every_kind(ctx)),
         case!("faults::innocent_neighbours_stay_innocent", |ctx| innocent(ctx)),
         case!("faults::slots_come_back_clean", |ctx| slots_come_back(ctx)),
         case!("faults::a_read_brings_the_slots_along_once", |ctx| once(ctx)),
@@ -55,6 +56,33 @@ async fn carried(ctx: &Ctx) -> Outcome {
     // The part of it that is innocent carries the slot all the same.
     ensure_eq!(fails(&bad.slice(0, 1..2).map_err(show)?).await?.to_string(), want, "a view");
     ensure_eq!(x.read::<f32>().await.map_err(show)?[3], 1e10, "the operand");
+    Ok(())
+}
+
+/// Reductions, products, rows, joins, picks and assignments carry it as well.
+async fn every_kind(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let x = upload(&device, &[0.5, 1.0, 2.0, 3.0], &[2, 2])?;
+    let tainted = || x.cast_checked(DType::I32).and_then(|t| t.cast(DType::F32));
+    let (index, _) = device.upload(&[1u32, 0], [2]).map_err(show)?;
+    let mut cache = device.zeros([4, 2], DType::F32).map_err(show)?;
+    cache.assign_slice(0, 1..3, &tainted().map_err(show)?).map_err(show)?;
+    let results = [
+        ("sum", tainted().and_then(|t| t.sum(1))),
+        ("matmul", tainted().and_then(|t| x.matmul(&t))),
+        ("softmax", tainted().and_then(|t| t.softmax(1))),
+        ("cumsum", tainted().and_then(|t| t.cumsum(0))),
+        ("concat", tainted().and_then(|t| Tensor::concat(&[x.clone(), t], 0))),
+        ("embedding", tainted().and_then(|t| t.embedding(&index))),
+        ("scatter_add", tainted().and_then(|t| x.scatter_add(0, &index.unsqueeze(1)?, &t))),
+        ("tril", tainted().and_then(|t| t.tril(0))),
+        ("assign", Ok(cache)),
+    ];
+    for (what, result) in results {
+        let error =
+            fails(&result.map_err(show)?).await.map_err(|text| format!("{what}: {text}"))?;
+        ensure!(error.to_string().contains("1 of 4 values would change"), "{what}: {error}");
+    }
     Ok(())
 }
 

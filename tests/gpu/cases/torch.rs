@@ -2,20 +2,24 @@
 
 use std::collections::BTreeMap;
 
+use wharf::caps::Feature;
 use wharf::reference::Value;
 use wharf::{Adapter, DType, Device, Op, Pad, Scalar, Tensor};
 
 use super::pair::{Pair, bits_of, carries, count, value};
-use crate::ctx::{Case, Ctx, Outcome, case, ensure, ensure_eq, show};
+use crate::ctx::{Case, Ctx, Outcome, Size, case, ensure, ensure_eq, show};
 use crate::torch_goldens::{casts, elementwise};
 
-pub(crate) fn cases(_: &Adapter) -> Vec<Case> {
+pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
+    use DType::{Bf16, Bool, F16, F32, I8, I16, I32, I64, U8};
     let mut cases = Vec::new();
-    for dtype in [DType::F32, DType::F16, DType::Bf16] {
-        cases.push(case!(format!("torch::elementwise::{dtype}"), |ctx| all_of(ctx, dtype)));
-    }
-    for dtype in [DType::I8, DType::U8, DType::I16, DType::I32, DType::I64, DType::Bool] {
-        cases.push(case!(format!("torch::elementwise::{dtype}"), |ctx| all_of(ctx, dtype)));
+    // Drivers that compile slowly run the narrow ones on demand, as elsewhere.
+    let quick = adapter.caps().has(Feature::ShaderF16);
+    for dtype in [F32, F16, Bf16, I8, U8, I16, I32, I64, Bool] {
+        let usual = quick || dtype.width() >= 4 || dtype == Bool;
+        let size = if usual { Size::Usual } else { Size::Large };
+        let case = case!(format!("torch::elementwise::{dtype}"), |ctx| all_of(ctx, dtype));
+        cases.push(Case { size, ..case });
     }
     cases.push(case!("torch::casts", |ctx| all_casts(ctx)));
     let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

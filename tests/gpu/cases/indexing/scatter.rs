@@ -3,7 +3,7 @@
 use wharf::reference::Value;
 use wharf::{Adapter, DType, Device};
 
-use super::{Host, indices, same, with};
+use super::{Host, indices, same, targets, with};
 use crate::cases::faults::fails;
 use crate::cases::pair::{Pair, bits, bits_of, carries, count, value};
 use crate::cases::probe::Random;
@@ -91,7 +91,7 @@ async fn scatter_add(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
     if !carries(&device, dtype) {
         return Ok(());
     }
-    for target in TARGETS {
+    for &target in targets(dtype) {
         let here = device.with_target(target);
         for (dims, axis, n) in table(downgrade.name == "small_bindings") {
             let from = with(&dims, axis, n);
