@@ -10,11 +10,18 @@
 //! Both sides are read in place at any strides: by quads where one of the two last axes is dense
 //! and all else falls on whole quads, by element otherwise.
 //!
-//! Tried and rejected, on llvmpipe (rates in parts of the tile of 16 x 16): workgroup memory (0.3:
-//! the same loop over lanes, and a spilled coroutine at each barrier); one result per invocation
-//! (0.05); lanes along rows (every load of A becomes one per lane); `fma` for `a * b + c` (the
-//! driver splits it again); B or A packed into tiles first (no gain beyond the swapped order of
-//! workgroups); unrolling k by eight (more spills).
+//! Tried and rejected, on llvmpipe (rates in parts of the tile of 16 x 16):
+//!
+//! - workgroup memory (0.3): the same loop over lanes, and a spilled coroutine at each barrier;
+//! - one result per invocation (0.05);
+//! - lanes along rows: every load of A becomes one per lane;
+//! - `fma` for `a * b + c`: the driver splits it again;
+//! - B or A packed into tiles first: no gain beyond the swapped order of workgroups;
+//! - k unrolled by eight: more spills;
+//! - sums in an array that is indexed by a loop when they are stored: 20 s of compiling for a tile
+//!   of 16 x 16, where 64 names take half of one;
+//! - results stored by element where rows are ragged: four copies of the tail for each quad, and
+//!   three times the compiling; rows filled up to whole quads are copied out instead.
 
 use std::sync::Arc;
 

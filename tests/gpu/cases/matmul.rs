@@ -225,7 +225,7 @@ async fn tiled(ctx: &Ctx, dtype: DType, tile: [u32; 4], seed: u64) -> Outcome {
     let mut pool = Pool::new(&device, dtype, seed).await?;
     let bytes = pool.bytes();
     let rounds = if dtype == DType::F32 { 80 } else { 40 };
-    let rounds = if is_slow(ctx.adapter.caps()) { rounds / 3 } else { rounds };
+    let rounds = if is_slow(ctx.adapter.caps()) { rounds / 6 } else { rounds };
     if tile[0] * tile[1] >= 8 {
         pool.lies = FEW[seed as usize % FEW.len()];
     }
@@ -262,7 +262,7 @@ async fn chosen(ctx: &Ctx, dtype: DType) -> Outcome {
         let mut pool = Pool::new(&device.with_target(target), dtype, 7).await?;
         let bytes = pool.bytes();
         let rounds = if dtype == DType::F32 { 30 } else { 8 };
-        let rounds = if is_slow(ctx.adapter.caps()) { rounds / 2 } else { rounds };
+        let rounds = if is_slow(ctx.adapter.caps()) { rounds / 4 } else { rounds };
         for _ in 0..rounds {
             let [a, b] = shapes(&mut pool, 40_000)?;
             let got = a.matmul(&b).map_err(show)?;
