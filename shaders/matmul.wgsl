@@ -96,6 +96,8 @@ fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
+    // region prepare
+    // end prepare
     let at = batch_place(group.z);
     let row = group.x * rows;
     let column = (group.y * workgroup + lane) * 4u * quads;

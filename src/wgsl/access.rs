@@ -57,6 +57,13 @@ impl Keeps {
         Self { parameters, rows, ..Self::default() }
     }
 
+    /// Parameters only: for kernels that go their own way, and have a region `prepare` where they
+    /// begin.
+    pub(super) fn parameters(text: &str, target: Target) -> Self {
+        let parameters = target != Target::Gpu && text.contains("// region prepare\n");
+        Self { parameters, ..Self::default() }
+    }
+
     /// The name of a parameter, kept if anything is.
     fn parameter(&mut self, name: &str, parameter: String) -> String {
         if !self.parameters {

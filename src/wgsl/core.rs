@@ -1,6 +1,6 @@
 //! The text of a core's kernel: a file with the expressions before and after it as functions.
 
-use super::access::bindings;
+use super::access::{Keeps, accessors};
 use super::assemble::{Assembled, Slot, Way, build, params_after};
 use super::catalog::{Entry, Needs};
 use super::expr::Expr;
@@ -21,7 +21,8 @@ pub struct Part<'a> {
 /// the expressions on both sides as functions.
 ///
 /// - `fn head_i(q: u32) -> value` is quad (or element, where a way says so) `q` of input `i`;
-/// - `fn finish(q: u32, x0: value)` applies the tail to quad (or element) `q` and stores it.
+/// - `fn finish(q: u32, x0: value)` applies the tail to quad (or element) `q` and stores it;
+/// - a region `prepare`, where `main` begins, loads what both need more than once.
 #[derive(Clone, Copy, Debug)]
 pub struct Core<'a> {
     /// The kernel's file.
@@ -66,10 +67,12 @@ impl Core<'_> {
         functions.push_str(&function.text);
         let way = if self.by_element { Way::Each } else { Way::Dense };
         slots.push(Slot { form: form(function.dtype), way, written: true });
-        let bindings = bindings(&slots, self.target);
+        let mut keeps = Keeps::parameters(self.entry.source.text, self.target);
+        let bindings = accessors(&slots, self.target, &mut keeps) + &keeps.declared;
         let params = params_after("    job: Job,\n", &slots, function.words);
         let mut regions =
             vec![("params", &*params), ("bindings", &*bindings), ("functions", &*functions)];
+        regions.push(("prepare", &keeps.once));
         regions.extend_from_slice(self.regions);
         // What a region computes in beyond its operands stands in its text.
         let wide = self.regions.iter().any(|(_, text)| text.contains("i64"));
