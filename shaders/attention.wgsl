@@ -79,6 +79,8 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
+    // region prepare
+    // end prepare
     let linear = group.x + groups.x * (group.y + groups.y * group.z);
     let all = linear / p.job.sizes.w;
     if all >= p.job.sizes.x {
