@@ -92,7 +92,7 @@ const SECTIONS: &[(Kind, &str)] = &[
     (Kind::Matmul, "Matrix products"),
     (Kind::Elementwise, "Elementwise, 4096 x 4096"),
     (Kind::Rows, "Along rows and columns"),
-    (Kind::Crossing, "Crossings, 96 Mi elements of 4 bytes or what is named"),
+    (Kind::Crossing, "Crossings, 24 Mi elements; bytes of the host"),
     (Kind::Latency, "Small operations"),
     (Kind::Process, "From a process's start; size"),
 ];
