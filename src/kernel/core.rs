@@ -10,7 +10,6 @@
 //! stores its own result and leaves the rest to [`Tail::apply`].
 
 use core::fmt;
-use core::ops::Range;
 use std::sync::{Arc, Weak};
 
 use super::elementwise::Fused;
@@ -149,14 +148,6 @@ impl Tail {
         // The stored result is read here and nowhere else.
         let fused = Fused { expr, operands: &operands, scalars };
         fused.record(engine, target, shape, *dtype, &[0])
-    }
-
-    /// The tail of a part of the result.
-    #[allow(dead_code, reason = "for cores that compute their result in parts")]
-    pub(crate) fn slice(&self, axis: usize, range: Range<usize>) -> Result<Self> {
-        let view = |layout: &Layout| layout.slice(axis, range.clone(), 1);
-        let shape = *view(&Layout::dense(self.shape))?.shape();
-        Ok(Self { operands: mapped(&self.operands, view)?, shape, ..self.clone() })
     }
 
     /// How a kernel reaches its operands, by quads or by elements of the dense result; `None` if
