@@ -130,7 +130,7 @@ async fn run(device: &Device, numbers: &[f32]) -> Result<Vec<u32>, String> {
     let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
     pass.set_pipeline(&pipeline);
     pass.set_bind_group(0, &group, &[]);
-    pass.dispatch_workgroups(1, 1, 1);
+    pass.dispatch_workgroups(2, 1, 1);
     drop(pass);
     encoder.copy_buffer_to_buffer(&output, 0, &back, 0, bytes);
     queue.submit([encoder.finish()]);

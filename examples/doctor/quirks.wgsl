@@ -6,12 +6,16 @@ const SINGLE = 8u; // answers before the lists
 const LIST = 64u;
 
 @compute @workgroup_size(1)
-fn main() {
-    var trips = 0u;
-    for (var i = 0u; i < u32(numbers[0]); i++) {
-        trips += 1u;
+fn main(@builtin(workgroup_id) group: vec3<u32>) {
+    // By itself: a driver that ends a long loop ends every loop after it too.
+    if group.x == 1u {
+        var trips = 0u;
+        for (var i = 0u; i < u32(numbers[0]); i++) {
+            trips += 1u;
+        }
+        seen[0] = trips;
+        return;
     }
-    seen[0] = trips;
     seen[1] = bitcast<u32>(numbers[1] * numbers[2]);
     let a = numbers[3];
     seen[2] = bitcast<u32>(a * a + numbers[4]);
