@@ -82,6 +82,17 @@ impl Held {
     }
 }
 
+/// A number that is below 2^32 because one segment and one index space hold it.
+fn small(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// What only a mistake of wharf's own can lead to: an error, and no result.
+fn mistake(doing: &str, message: &str) -> Error {
+    let (doing, message) = (doing.to_owned(), message.to_owned());
+    DeviceCause::Driver { doing, message }.into()
+}
+
 /// The text of a kernel for these ways, rank and target.
 pub(crate) type Make<'a> = dyn Fn(&[Way], u32, Target) -> Result<Arc<Assembled>> + 'a;
 

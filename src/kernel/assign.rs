@@ -3,7 +3,7 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use super::{Held, Operand};
+use super::{Held, Operand, small};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
@@ -146,9 +146,4 @@ impl Part<'_> {
         }
         Ok(())
     }
-}
-
-/// A number that has been checked to be below 2^32.
-fn small(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use super::core::{Core, Head, Launch, Reach, Tail};
-use super::{Held, Operand, reindex};
+use super::{Held, Operand, mistake, reindex, small};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::exec::{Bound, Value};
-use crate::gpu::cause::DeviceCause;
 use crate::layout::Layout;
 use crate::wgsl::catalog;
 use crate::wgsl::params::fold;
@@ -123,11 +122,5 @@ fn reachable(engine: &Engine, target: Target, head: &Head, by_element: bool) -> 
 
 /// What was to lie in one segment does not.
 fn astray() -> Error {
-    let (doing, message) = ("attention".into(), "an operand came in several segments".into());
-    DeviceCause::Driver { doing, message }.into()
-}
-
-/// Within 32 bits: of one segment.
-fn small(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
+    mistake("attention", "an operand came in several segments")
 }

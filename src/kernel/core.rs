@@ -13,13 +13,12 @@ use core::fmt;
 use std::sync::{Arc, Weak};
 
 use super::elementwise::Fused;
-use super::{Held, Operand};
+use super::{Held, Operand, mistake};
 use crate::caps::Feature;
 use crate::dtype::DType;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::exec::{Bound, Job, Value};
-use crate::gpu::cause::DeviceCause;
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::store::Pinned;
@@ -325,7 +324,5 @@ impl Launch<'_> {
 
 /// A core must leave one of the sides to a kernel of its own.
 fn two_spaces(name: &str) -> Error {
-    let doing = name.to_owned();
-    let message = "two index spaces in one kernel".to_owned();
-    DeviceCause::Driver { doing, message }.into()
+    mistake(name, "two index spaces in one kernel")
 }

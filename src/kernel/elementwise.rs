@@ -92,8 +92,11 @@ pub(crate) fn record(
 ) -> Result<Arc<Value>> {
     // Views that windows cannot be cut through are copied first; the copies live until the command
     // is recorded.
-    let inputs: Vec<Operand> =
-        inputs.iter().map(|input| reachable(engine, target, input)).collect::<Result<_>>()?;
+    let tiles = target != Target::Gpu && inputs.len() > 1;
+    let inputs: Vec<Operand> = inputs
+        .iter()
+        .map(|input| reachable(engine, target, input, tiles))
+        .collect::<Result<_>>()?;
     let held = inputs.iter().map(|i| Held::new(&i.value, i.layout, i.dtype));
     let held: Vec<Held> = held.collect::<Result<_>>()?;
     let (own, value) = match into {
@@ -114,20 +117,20 @@ pub(crate) fn record(
     Ok(value)
 }
 
-/// From so many elements on a CPU adapter reads a transposition faster by tiles, as a copy, than
-/// element by element.
+/// From so many elements on a CPU adapter reads a transposition beside other operands faster by
+/// tiles, as a copy, than element by element. Alone it is a copy itself.
 const TILES_MIN: usize = 1 << 16;
 
 /// The operand itself, or a dense copy: if its view spans segments in a way that windows cannot
 /// follow, or is a large transposition.
-fn reachable(engine: &Engine, target: Target, operand: &Operand) -> Result<Operand> {
+fn reachable(engine: &Engine, target: Target, operand: &Operand, tiles: bool) -> Result<Operand> {
     let held = Held::new(&operand.value, operand.layout, operand.dtype)?;
     let shape = *operand.layout.shape();
     let dense = |value| Operand { value, layout: Layout::dense(shape), dtype: operand.dtype };
     if held.is_dense() {
         return Ok(operand.clone());
     }
-    if target != Target::Gpu
+    if tiles
         && shape.elements() >= TILES_MIN
         && let Some(value) = reindex::transposed(engine, target, operand)?
     {

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use super::core::{Core, Head, Launch, Reach, Tail};
 use super::elementwise::Fused;
-use super::{Held, Operand, fill, reindex};
+use super::{Held, Operand, fill, reindex, small};
 use crate::dtype::DType;
 use crate::engine::Engine;
 use crate::error::Result;
@@ -391,11 +391,6 @@ impl Job<'_> {
         words.extend(strides[1]);
         words
     }
-}
-
-/// A number that one dispatch reaches.
-fn small(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 fn unexpected(message: &str) -> crate::error::Error {

@@ -9,7 +9,7 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use super::{Held, Operand, index_space};
+use super::{Held, Operand, index_space, small};
 use crate::dtype::DType;
 use crate::engine::Engine;
 use crate::error::Result;
@@ -232,9 +232,4 @@ fn is_whole(space: &Space, by: By, part: &[u32; 4]) -> bool {
 #[expect(clippy::cast_sign_loss, reason = "two's complement wraps to the same place")]
 const fn wrapped(n: i64) -> u32 {
     n as u32
-}
-
-/// A number that is below 2^32 because one segment or one index space holds it.
-fn small(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }

@@ -15,12 +15,11 @@
 use std::sync::{Arc, Weak};
 
 use super::core::{Core, Head, Launch, Reach, Tail};
-use super::{Held, Operand};
+use super::{Held, Operand, mistake, small};
 use crate::dtype::DType;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::exec::{Bound, Value};
-use crate::gpu::cause::DeviceCause;
 use crate::layout::Layout;
 use crate::op::Kind;
 use crate::shape::Shape;
@@ -298,11 +297,5 @@ impl Slots {
 
 /// What was made to lie in one segment does not: a mistake, and no result.
 fn astray() -> Error {
-    let (doing, message) = ("a reduction".into(), "its parts are not where they were put".into());
-    DeviceCause::Driver { doing, message }.into()
-}
-
-/// Within 32 bits: of one segment.
-fn small(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
+    mistake("a reduction", "its parts are not where they were put")
 }

@@ -7,11 +7,10 @@
 use std::sync::Arc;
 
 use super::core::{Core, Head, Launch, Reach, Tail};
-use super::{Held, Operand, reindex};
+use super::{Held, Operand, mistake, reindex, small};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::exec::{Bound, Value};
-use crate::gpu::cause::DeviceCause;
 use crate::layout::Layout;
 use crate::wgsl::catalog::{self, CORE_TRIPS};
 use crate::wgsl::params::fold;
@@ -187,11 +186,5 @@ impl Rows {
 
 /// Memory came in smaller segments than the adapter's limits say.
 fn in_pieces() -> Error {
-    let (doing, message) = ("rows".into(), "a result came in several segments".into());
-    DeviceCause::Driver { doing, message }.into()
-}
-
-/// Within 32 bits: of one segment.
-fn small(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
+    mistake("rows", "a result came in several segments")
 }

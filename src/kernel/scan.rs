@@ -11,11 +11,10 @@ use std::sync::{Arc, Weak};
 use super::assign::Part;
 use super::core::{Core, Head, Launch, Reach, Tail};
 use super::reduce::dtype_of;
-use super::{Held, Operand, reindex};
+use super::{Held, Operand, mistake, reindex, small};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::exec::{Bound, Value};
-use crate::gpu::cause::DeviceCause;
 use crate::layout::Layout;
 use crate::op::Op;
 use crate::shape::Shape;
@@ -247,13 +246,7 @@ fn over(head: &Head) -> Result<Option<Reach<'_>>> {
 
 /// Memory came in smaller segments than the adapter's limits say.
 fn astray() -> Error {
-    let (doing, message) = ("a scan".into(), "a part came in several segments".into());
-    DeviceCause::Driver { doing, message }.into()
-}
-
-/// Within 32 bits: of one segment.
-fn small(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
+    mistake("a scan", "a part came in several segments")
 }
 
 #[cfg(test)]

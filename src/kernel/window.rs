@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Weak;
 
-use super::Held;
 use super::elementwise::Text;
+use super::{Held, small};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
@@ -133,9 +133,4 @@ impl Operation<'_> {
         let (groups, output) = (grid.groups(), self.written.clone());
         self.engine.dispatch(Job { kernel: &kernel, bindings, params, groups, output })
     }
-}
-
-/// A number that is below 2^32 because one segment and one index space hold it.
-fn small(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }

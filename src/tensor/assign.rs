@@ -109,7 +109,7 @@ impl Tensor {
         } else {
             let (engine, target) = (&self.device.engine, self.device.target());
             let from = Operand { value: Arc::clone(&old), layout: self.layout, dtype };
-            reindex::copied(engine, target, &from, &[])?
+            reindex::contiguous(engine, target, &from)?
         };
         value.inherit([&*old]);
         self.layout = Layout::dense(shape);

@@ -9,6 +9,7 @@
 //! reduced again. A chunk is never so long that an invocation would loop more than
 //! [`CORE_TRIPS`] times, nor that one term would go through more than some hundred roundings.
 
+use crate::kernel::small;
 use crate::wgsl::Target;
 use crate::wgsl::catalog::CORE_TRIPS;
 use crate::wgsl::params::fold;
@@ -123,11 +124,6 @@ impl Plan {
         job.truncate(if self.columns { 12 } else { 8 });
         job
     }
-}
-
-/// Within 32 bits, as the caller has seen to.
-fn small(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 fn padded(words: &[u32]) -> [u32; 12] {
