@@ -14,8 +14,10 @@
 //! never forces a store: an intermediate that is read later is computed then. A node that failed
 //! keeps its error, and everything computed from it has the same.
 
+use core::hash::{Hash, Hasher};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::hash::DefaultHasher;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::dtype::DType;
@@ -50,13 +52,19 @@ pub(crate) enum Arg {
     Scalar(DType, [u8; 8]),
 }
 
-/// How much one kernel takes in.
-const DEPTH_MAX: u32 = 32;
-const SIZE_MAX: u32 = 64;
+/// How much one kernel takes in. Deeper ones save dispatches, but every walk and every drop
+/// recurses as deep.
+const DEPTH_MAX: u32 = 128;
+/// In additions: a driver's compiler takes about 10 ms for as many.
+const SIZE_MAX: u32 = 128;
+/// Bindings of one kernel, where the adapter has as many; one is the result's.
+const BINDINGS_MAX: usize = 16;
 
 /// A value, or how to compute it.
 #[derive(Debug)]
 pub(crate) struct Node {
+    /// Never used again, unlike its address.
+    id: u64,
     pub(crate) shape: Shape,
     pub(crate) dtype: DType,
     done: OnceLock<Result<Arc<Value>>>,
@@ -74,7 +82,23 @@ struct Weight {
     /// recurses through.
     depth: u32,
     size: u32,
-    leaves: u32,
+    leaves: Leaves,
+}
+
+/// The views that an expression reads, each once; full when they are too many for any kernel.
+#[derive(Clone, Copy, Debug, Default)]
+struct Leaves {
+    ids: [u64; BINDINGS_MAX],
+    len: usize,
+}
+
+impl Leaves {
+    fn insert(&mut self, id: u64) {
+        if self.len < BINDINGS_MAX && !self.ids[..self.len].contains(&id) {
+            self.ids[self.len] = id;
+            self.len += 1;
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -112,6 +136,24 @@ pub(crate) struct Context<'a> {
     pub(crate) sketched: Option<&'a Sketched>,
 }
 
+impl Context<'_> {
+    /// What a node has come to on paper.
+    fn known(&self, node: &Node) -> Option<Result<Arc<Value>>> {
+        lock(self.sketched?).get(&(core::ptr::from_ref(node) as usize)).cloned()
+    }
+
+    /// Views that one kernel may read.
+    fn leaves_max(&self) -> usize {
+        let bindings = self.engine.gpu.caps().limits.storage_buffers_max;
+        usize::try_from(bindings).unwrap_or(BINDINGS_MAX).min(BINDINGS_MAX) - 1
+    }
+}
+
+fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 /// The values of nodes on paper, by the node's place.
 pub(crate) type Sketched = Mutex<HashMap<usize, Result<Arc<Value>>>>;
 
@@ -119,12 +161,13 @@ impl Node {
     /// A value that exists.
     pub(crate) fn leaf(value: Arc<Value>, shape: Shape, dtype: DType) -> Arc<Self> {
         Arc::new(Self {
+            id: next_id(),
             shape,
             dtype,
             done: OnceLock::from(Ok(value)),
             todo: Mutex::new(None),
             consumers: AtomicU32::new(0),
-            weight: Weight { depth: 0, size: 0, leaves: 1 },
+            weight: Weight::default(),
         })
     }
 
@@ -136,24 +179,22 @@ impl Node {
         dtype: DType,
         args: Vec<Arg>,
     ) -> Arc<Self> {
-        let leaves_max = context.engine.gpu.caps().limits.storage_buffers_max.min(16) - 1;
-        let mut weight = weigh(&args);
-        while weight.depth > DEPTH_MAX
-            || weight.size > SIZE_MAX
-            || u64::from(weight.leaves) > leaves_max
-        {
+        let leaves_max = context.leaves_max();
+        let mut weight = weigh(&what, &args);
+        while weight.depth > DEPTH_MAX || weight.size > SIZE_MAX || weight.leaves.len > leaves_max {
             let heaviest = distinct(&args)
                 .filter(|node| node.done.get().is_none())
-                .max_by_key(|node| (node.weight.depth, node.weight.leaves, node.weight.size));
+                .max_by_key(|node| (node.weight.depth, node.weight.leaves.len, node.weight.size));
             let Some(node) = heaviest else { break };
             // An error stays in the node, and is found again when the consumer is realised.
             let _ = node.realise(context);
-            weight = weigh(&args);
+            weight = weigh(&what, &args);
         }
         for node in distinct(&args) {
             node.consumers.fetch_add(1, Ordering::Relaxed);
         }
         Arc::new(Self {
+            id: next_id(),
             shape,
             dtype,
             done: OnceLock::new(),
@@ -168,8 +209,7 @@ impl Node {
         if let Some(done) = self.done.get() {
             return done.clone();
         }
-        let place = core::ptr::from_ref(self) as usize;
-        if let Some(known) = context.sketched.and_then(|s| lock(s).get(&place).cloned()) {
+        if let Some(known) = context.known(self) {
             return known;
         }
         // Held while the kernel is recorded, so that two threads do not compute the same; arguments
@@ -187,7 +227,7 @@ impl Node {
         };
         let made = self.compute(context, work);
         if let Some(sketched) = context.sketched {
-            lock(sketched).insert(place, made.clone());
+            lock(sketched).insert(core::ptr::from_ref(self) as usize, made.clone());
             return made;
         }
         let done = self.done.get_or_init(|| made).clone();
@@ -196,9 +236,15 @@ impl Node {
     }
 
     fn compute(&self, context: Context<'_>, work: &Todo) -> Result<Arc<Value>> {
-        let mut kernel = Fusion { may_carry: true, ..Fusion::default() };
-        let root = kernel.take(context, self, work, true)?;
-        kernel.expr.outputs = vec![root];
+        let mut kernel = Fusion::of(context, self, work)?;
+        if kernel.leaves() > context.leaves_max() {
+            // A node on the way has been computed since it was weighed: it is read, and what it was
+            // computed from is still read elsewhere.
+            for node in distinct(&work.args) {
+                node.realise(context)?;
+            }
+            kernel = Fusion::of(context, self, work)?;
+        }
         kernel.record(context, self).map_err(|error| {
             let shape = self.shape;
             error.during(format!("{} {} {shape}", work.what.name(), self.dtype))
@@ -208,7 +254,7 @@ impl Node {
     /// It as an input of a core: what it is computed from if it may be computed on the way, else a
     /// view of its value.
     fn head(self: &Arc<Self>, context: Context<'_>, layout: &Layout, fuse: bool) -> Result<Head> {
-        if fuse && self.is_inlined(layout) {
+        if fuse && self.is_inlined(context, layout) {
             let todo = lock(&self.todo);
             if let Some(work) = todo.as_ref().filter(|w| !matches!(w.what, What::Core(_))) {
                 let mut kernel = Fusion::default();
@@ -224,8 +270,9 @@ impl Node {
     }
 
     /// Whether a consumer may compute it on the way instead of reading it.
-    fn is_inlined(&self, layout: &Layout) -> bool {
+    fn is_inlined(&self, context: Context<'_>, layout: &Layout) -> bool {
         self.done.get().is_none()
+            && context.known(self).is_none()
             && self.consumers.load(Ordering::Relaxed) <= 1
             && *layout == Layout::dense(self.shape)
     }
@@ -239,13 +286,21 @@ impl What {
             Self::Core(core) => core.name(),
         }
     }
+
+    /// What compiling it takes, in additions.
+    fn effort(&self) -> u32 {
+        match self {
+            Self::Apply(op) => op.effort(),
+            Self::Cast(_) | Self::Core(_) => 1,
+        }
+    }
 }
 
 /// The most that a node with these arguments could take into one kernel: as if every argument that
 /// is not computed yet were taken in, because what keeps one out today - another consumer - may be
 /// gone when the node is realised.
-fn weigh(args: &[Arg]) -> Weight {
-    let mut total = Weight { depth: 1, size: 1, leaves: 0 };
+fn weigh(what: &What, args: &[Arg]) -> Weight {
+    let mut total = Weight { depth: 1, size: what.effort(), leaves: Leaves::default() };
     for (i, arg) in args.iter().enumerate() {
         match arg {
             Arg::Scalar(..) => total.size += 1,
@@ -257,13 +312,29 @@ fn weigh(args: &[Arg]) -> Weight {
                 if args[..i].iter().any(same) {
                     continue;
                 }
-                let taken = deferred && *layout == Layout::dense(node.shape);
-                total.size += if taken { node.weight.size } else { 0 };
-                total.leaves += if taken { node.weight.leaves } else { 1 };
+                let dense = *layout == Layout::dense(node.shape);
+                if deferred && dense {
+                    total.size += node.weight.size;
+                    let leaves = &node.weight.leaves;
+                    leaves.ids[..leaves.len].iter().for_each(|&id| total.leaves.insert(id));
+                } else {
+                    total.leaves.insert(view_id(node, layout, dense));
+                }
             }
         }
     }
     total
+}
+
+/// One number for a view. Views that share one by accident are counted once too few, which is found
+/// out when the kernel is gathered.
+fn view_id(node: &Node, layout: &Layout, dense: bool) -> u64 {
+    if dense {
+        return 2 * node.id;
+    }
+    let mut hasher = DefaultHasher::new();
+    (node.id, layout).hash(&mut hasher);
+    hasher.finish() | 1
 }
 
 /// An expression being gathered from the graph, with its operands.
@@ -291,6 +362,20 @@ struct Carried {
 }
 
 impl Fusion {
+    /// The kernel that computes a node.
+    fn of(context: Context<'_>, node: &Node, work: &Todo) -> Result<Self> {
+        let mut kernel = Self { may_carry: true, ..Self::default() };
+        let root = kernel.take(context, node, work, true)?;
+        kernel.expr.outputs = vec![root];
+        Ok(kernel)
+    }
+
+    /// Views that it reads.
+    fn leaves(&self) -> usize {
+        let carried = self.carried.iter().flat_map(|carried| &carried.heads);
+        self.operands.len() + carried.map(|head| head.operands.len()).sum::<usize>()
+    }
+
     /// Takes a node and what it is computed from into the expression; returns its place there.
     /// `ends` says that nobody will ask for the node again, so that its arguments are let go of.
     fn take(&mut self, context: Context<'_>, node: &Node, work: &Todo, ends: bool) -> Result<u16> {
@@ -350,7 +435,7 @@ impl Fusion {
         {
             return Ok(*place);
         }
-        if node.is_inlined(layout) {
+        if node.is_inlined(context, layout) {
             let todo = lock(&node.todo);
             let fits = |work: &&Todo| self.may_carry || !matches!(work.what, What::Core(_));
             if let Some(work) = todo.as_ref().filter(fits) {

@@ -1,4 +1,12 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(
+    target_arch = "wasm32",
+    allow(
+        dead_code,
+        clippy::arc_with_non_send_sync,
+        reason = "nothing waits in a browser, and its GPU objects stay on one thread"
+    )
+)]
 
 mod adapter;
 pub mod caps;

@@ -193,6 +193,12 @@ impl Op {
         self.row().yields == Yields::Wraps
     }
 
+    /// What compiling it takes, in additions: functions of our own are many lines.
+    pub(crate) fn effort(self) -> u32 {
+        let own = self.row().spell.iter().any(|(_, spell)| matches!(spell, Spell::Own));
+        if own { 4 } else { 1 }
+    }
+
     pub(crate) fn spell(self, kind: Kind) -> Option<Spell> {
         self.row().spell.iter().find(|(kinds, _)| kinds.contains(kind)).map(|(_, spell)| *spell)
     }

@@ -11,7 +11,7 @@ use core::pin::{Pin, pin};
 use core::task::{Context, Poll, Waker};
 use std::sync::{Arc, Mutex, mpsc};
 
-use super::{Gpu, gl_lock, lock};
+use super::{Gpu, lock};
 use crate::caps::Backend;
 use crate::error::Result;
 
@@ -161,7 +161,7 @@ impl Waiter {
             let work = move || {
                 for submission_index in receiver {
                     let submission_index = Some(submission_index);
-                    let _gl = gl_lock(backend);
+                    let _gl = super::gl_lock(backend);
                     // What went wrong reaches the waiting future through its callback.
                     let _ = device.poll(wgpu::PollType::Wait { submission_index, timeout: None });
                 }

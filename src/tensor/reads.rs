@@ -178,6 +178,7 @@ impl Tensor {
     }
 
     /// `host_only`: whether `sink` only touches host memory.
+    #[cfg_attr(target_arch = "wasm32", expect(unused_variables, reason = "nothing blocks there"))]
     async fn pull_from(
         &self,
         drive: Drive,

@@ -36,9 +36,9 @@ pub(super) fn survey<S: Source, T: Target<S::Wide>>(
     dst: &mut [T],
     bounds: [f64; 2],
 ) -> Survey {
-    // Without an instruction it would be a call.
-    const FMA: bool =
-        selected_target!().supports_feature_str("fma") || cfg!(target_arch = "aarch64");
+    // Without an instruction it would be a call; where there is no such feature, asking panics.
+    const FMA: bool = cfg!(target_arch = "aarch64")
+        || cfg!(target_arch = "x86_64") && selected_target!().supports_feature_str("fma");
     let (abs_bound, rel_bound) = (S::Wide::below(bounds[0]), S::Wide::bound(bounds[1]));
     let [mut unequal, mut flushed, mut infinite, mut worse]: Counts<S, 4> = Default::default();
     for (from, to) in src.iter().zip(dst) {

@@ -15,6 +15,8 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("stories::consumers_that_went_away", |ctx| gone(ctx)),
         case!("stories::deep_consumers_that_went_away", |ctx| gone_deep(ctx)),
         case!("stories::an_intermediate_read_later", |ctx| later(ctx)),
+        case!("stories::a_tensor_read_at_every_step", |ctx| read_often(ctx)),
+        case!("stories::parts_read_before_their_sum", |ctx| parts_first(ctx)),
         case!("stories::a_result_keeps_the_order_of_strides", |ctx| order(ctx)),
         case!("stories::refusals_name_both_sides", |ctx| refusals(ctx)),
         case!("stories::numbers_that_do_not_fit", |ctx| numbers(ctx)),
@@ -263,6 +265,40 @@ async fn pipelines(ctx: &Ctx) -> Outcome {
     ensure_eq!(got[..2], [499_500.0, 499_501.0], "the sum of all steps");
     let made = device.pipelines() - 2;
     ensure!(made <= 2, "{made} pipelines for a chain of a thousand");
+    count();
+    Ok(())
+}
+
+/// One tensor, added over and over, is one binding: few kernels, which explain() counts.
+async fn read_often(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let x = ramp(&device, 16).await?;
+    let mut y = x.clone();
+    for _ in 0..100 {
+        y = (&y + &x).map_err(show)?;
+    }
+    ensure_eq!(y.explain().kernels.len(), 1, "kernels of a hundred additions");
+    let got = y.read::<f32>().await.map_err(show)?;
+    ensure_eq!(got[..3], [0.0, 101.0, 202.0], "a hundred and one times it");
+    count();
+    Ok(())
+}
+
+/// Twenty parts of the same tensor, added up, are one kernel with one input; once each has been
+/// read, they are twenty inputs, more than a kernel has.
+async fn parts_first(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let x = ramp(&device, 16).await?;
+    let parts: Vec<_> = (0..20).map(|i| &x + i).collect::<wharf::Result<_>>().map_err(show)?;
+    let mut sum = parts[0].clone();
+    for part in &parts[1..] {
+        sum = (&sum + part).map_err(show)?;
+    }
+    for part in &parts {
+        part.read::<f32>().await.map_err(show)?;
+    }
+    let got = sum.read::<f32>().await.map_err(show)?;
+    ensure_eq!(got[..3], [190.0, 210.0, 230.0], "the sum of twenty parts");
     count();
     Ok(())
 }
