@@ -1,9 +1,8 @@
 // Matmul by register tiles, straight from storage: C[m, n] = sum over k of A[m, k] B[k, n].
 //
 // An invocation computes a tile of `rows` rows and `quads` quads of columns. Neighbouring lanes
-// take neighbouring columns of the same rows, so that all of them read the same elements of A:
-// llvmpipe loads those once. Neighbouring workgroups walk down the rows and share a panel of B in
-// the caches.
+// take neighbouring columns of the same rows, so that all of them need the same elements of A.
+// Neighbouring workgroups walk down the rows and share a panel of B in the caches.
 //
 // Sums run over chunks of k, and chunks are summed: rounding grows with the chunk and with their
 // number, not with k.
@@ -73,16 +72,6 @@ fn batch_place(b: u32) -> vec2<u32> {
     return at;
 }
 
-// region operands
-fn left(at: u32, row: u32, k: u32) -> Quad {
-    return head_0(at + min(row, p.job.size.x - 1u) * p.job.step.x + k);
-}
-
-fn right(at: u32, column: u32, k: u32) -> Quad {
-    return head_1(at + k * p.job.step.z + (min(column, p.job.size.y - 1u) >> 2u));
-}
-// end operands
-
 fn store(batch_row: u32, row: u32, column: u32, x: Quad) {
     let q = ((batch_row + row) * p.job.result.x + p.job.first.z + column) >> 2u;
     let inside = row < p.job.size.x && column < p.job.size.y;
@@ -95,6 +84,8 @@ fn store(batch_row: u32, row: u32, column: u32, x: Quad) {
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
+    // region share
+    // end share
 ) {
     // region prepare
     // end prepare
@@ -102,6 +93,13 @@ fn main(
     let row = group.x * rows;
     let column = (group.y * workgroup + lane) * 4u * quads;
     let k_quads = (p.job.size.z + 3u) >> 2u;
+    // region places
+    let step = p.job.step;
+    let size = p.job.size;
+    let pa0 = at.x + min(row, size.x - 1u) * step.x;
+    let pa1 = at.x + min(row + 1u, size.x - 1u) * step.x;
+    let pb0 = at.y + (min(column, size.y - 1u) >> 2u);
+    // end places
     // region sums
     var t0_0 = Quad();
     var t1_0 = Quad();
@@ -114,14 +112,14 @@ fn main(
         // end clear
         for (; k < stop; k++) {
             // region step
-            let b0_0 = right(at.y, column, 4u * k);
-            let b1_0 = right(at.y, column, 4u * k + 1u);
-            let b2_0 = right(at.y, column, 4u * k + 2u);
-            let b3_0 = right(at.y, column, 4u * k + 3u);
-            let a0 = left(at.x, row, k);
-            s0_0 = s0_0 + a0.x * b0_0 + a0.y * b1_0 + a0.z * b2_0 + a0.w * b3_0;
-            let a1 = left(at.x, row + 1u, k);
-            s1_0 = s1_0 + a1.x * b0_0 + a1.y * b1_0 + a1.z * b2_0 + a1.w * b3_0;
+            let b0 = head_1(pb0 + (4u * k) * step.z);
+            let b1 = head_1(pb0 + (4u * k + 1u) * step.z);
+            let b2 = head_1(pb0 + (4u * k + 2u) * step.z);
+            let b3 = head_1(pb0 + (4u * k + 3u) * step.z);
+            let a0 = head_0(pa0 + k);
+            s0_0 = s0_0 + a0.x * b0 + a0.y * b1 + a0.z * b2 + a0.w * b3;
+            let a1 = head_0(pa1 + k);
+            s1_0 = s1_0 + a1.x * b0 + a1.y * b1 + a1.z * b2 + a1.w * b3;
             // end step
         }
         // region add
@@ -130,8 +128,9 @@ fn main(
         // end add
     }
     let batch_row = (p.job.first.x + group.z) * p.job.first.w + p.job.first.y;
-    // region store
-    store(batch_row, row, column, t0_0);
-    store(batch_row, row + 1u, column, t1_0);
-    // end store
+    for (var r = 0u; r < rows; r++) {
+        // region store
+        store(batch_row, row + r, column, select(t0_0, t1_0, r == 1u));
+        // end store
+    }
 }

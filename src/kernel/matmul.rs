@@ -10,16 +10,20 @@
 //! Both sides are read in place at any strides: by quads where one of the two last axes is dense
 //! and all else falls on whole quads, by element otherwise.
 //!
-//! Tried and rejected, on llvmpipe (rates in parts of the tile of 16 x 16):
+//! Tried and rejected, on llvmpipe 22.3, where any load in a loop is a loop over the lanes, also of
+//! what all of them read (rates in parts of the tile of 16 x 16):
 //!
+//! - A loaded by every lane for itself (0.6 to 0.7 of the same tile with A shared);
+//! - B by octets, 32 bytes to a load (1.03; nothing for single rows), k unrolled by eight (0.93);
+//! - sums of one k after the other instead of four terms at once (0.5);
 //! - workgroup memory (0.3): the same loop over lanes, and a spilled coroutine at each barrier;
 //! - one result per invocation (0.05);
 //! - lanes along rows: every load of A becomes one per lane;
 //! - `fma` for `a * b + c`: the driver splits it again;
 //! - B or A packed into tiles first: no gain beyond the swapped order of workgroups;
-//! - k unrolled by eight: more spills;
 //! - sums in an array that is indexed by a loop when they are stored: 20 s of compiling for a tile
-//!   of 16 x 16, where 64 names take half of one;
+//!   of 16 x 16, where 64 names take half of one; each sum stored by its own statement: the tail
+//!   64 times, and twice the compiling of rows that are selected in a loop;
 //! - results stored by element where rows are ragged: four copies of the tail for each quad, and
 //!   three times the compiling; rows filled up to whole quads are copied out instead.
 
@@ -42,7 +46,7 @@ pub(crate) mod choice;
 mod panels;
 mod view;
 
-use choice::{Choice, Size};
+use choice::{Choice, Machine, Size};
 use panels::Panel;
 use view::Matrix;
 
@@ -82,9 +86,10 @@ impl Core for Matmul {
             );
         }
         let right = view::along(&sides[1].layout, 1, 1);
-        let choice = self.forced.unwrap_or_else(|| Choice::of(target, size, right));
+        let machine = Machine::of(target, engine.gpu.caps(), given);
+        let choice = self.forced.unwrap_or_else(|| Choice::of(machine, size, right));
         engine.remark(|| format!("matmul by a {choice}"));
-        Product { engine, target, size, choice, given }.record(&sides, tail)
+        Product { engine, target, machine, size, choice, given }.record(&sides, tail)
     }
 }
 
@@ -92,6 +97,7 @@ impl Core for Matmul {
 struct Product<'a> {
     engine: &'a Engine,
     target: Target,
+    machine: Machine,
     size: Size,
     choice: Choice,
     /// The dtype of the result, before the tail.
@@ -215,6 +221,7 @@ impl Product<'_> {
             quads: self.choice.quads,
             along,
             ragged: !panel.k.len().is_multiple_of(4),
+            shared: self.machine.shares(self.choice.rows, self.choice.lanes),
         };
         let heads = sides.map(Head::view);
         let mut reached = Vec::new();

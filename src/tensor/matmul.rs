@@ -8,7 +8,7 @@ use super::Tensor;
 use crate::dtype::{Class, DType};
 use crate::error::{Cause, Error, ErrorKind, Result};
 use crate::kernel::matmul::Matmul;
-use crate::kernel::matmul::choice::{Choice, Size};
+use crate::kernel::matmul::choice::{Choice, Machine, Size};
 use crate::op::Op;
 use crate::shape::Shape;
 
@@ -93,7 +93,8 @@ impl Tensor {
         let size = Size { batch: batch.elements(), m, n, k };
         let core = Arc::new(Matmul { forced });
         let deferred = |a: &Self, b: &Self, shape| Self::deferred(core, &[a, b], shape, dtype);
-        if forced.is_some() || !Choice::prefers_swapped(left.device.target(), size) {
+        let machine = Machine::of(left.device.target(), left.device.caps(), dtype);
+        if forced.is_some() || !Choice::prefers_swapped(machine, size) {
             return Ok(deferred(&a, &b, shape));
         }
         // The same numbers, with the longer axis along the lanes: (A B)^T = B^T A^T.

@@ -20,6 +20,9 @@ pub enum Along {
     Neither,
 }
 
+/// Lanes that load A together where a tile says so: the whole subgroup.
+pub const SHARERS: u32 = 8;
+
 /// A kernel by register tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tile {
@@ -31,6 +34,9 @@ pub struct Tile {
     pub along: [Along; 2],
     /// Whether k ends inside a quad.
     pub ragged: bool,
+    /// Whether the lanes of a subgroup, which is the workgroup, load A together: each lane an
+    /// eighth of what all of them need, and then they tell each other.
+    pub shared: bool,
 }
 
 /// The text of one region after the other.
@@ -45,16 +51,16 @@ impl Tile {
             "alias Quad = vec4<{kind}>;\nconst rows = {}u;\nconst quads = {}u;\n",
             self.rows, self.quads
         );
-        let clear = self.each(|r, q| format!("var s{r}_{q} = Quad();"));
-        let add = self.each(|r, q| format!("t{r}_{q} += s{r}_{q};"));
+        let share = "@builtin(subgroup_invocation_id) share: u32,\n";
         vec![
             ("types", types),
-            ("operands", self.operands()),
-            ("clear", clear),
+            ("share", if self.shared { share.into() } else { String::new() }),
+            ("places", self.places()),
+            ("clear", self.each(|r, q| format!("var s{r}_{q} = Quad();"))),
             ("step", self.step()),
-            ("add", add),
+            ("add", self.each(|r, q| format!("t{r}_{q} += s{r}_{q};"))),
             ("sums", self.each(|r, q| format!("var t{r}_{q} = Quad();"))),
-            ("store", self.each(store)),
+            ("store", self.store()),
         ]
     }
 
@@ -63,37 +69,58 @@ impl Tile {
         places.map(|(r, q)| line(r, q) + "\n").collect()
     }
 
-    fn operands(&self) -> String {
-        let [a, b] = self.along;
-        let (row, column) = ("min(row, p.job.size.x - 1u)", "min(column, p.job.size.y - 1u)");
-        let a = match a {
-            Along::K => format!("    return head_0(at + {row} * p.job.step.x + k);\n"),
-            Along::Outer => format!("    return head_0(at + k * p.job.step.y + ({row} >> 2u));\n"),
-            Along::Neither => {
-                four("head_0", &format!("at + {row} * p.job.step.x + 4u * k * d"), "p.job.step.y")
-            }
+    /// Where every load begins: parameters are loaded here, not in the loop.
+    fn places(&self) -> String {
+        let mut text = String::from("let step = p.job.step;\nlet size = p.job.size;\n");
+        let outer = self.along[0] == Along::Outer;
+        let (each, more) = match (self.shared, outer) {
+            (true, true) => (8, " + (share & 4u)"),
+            (true, false) => (8, " + share"),
+            (false, true) => (4, ""),
+            (false, false) => (1, ""),
         };
-        let b = match b {
-            Along::K => format!("    return head_1(at + {column} * p.job.step.w + k);\n"),
-            Along::Outer => {
-                format!("    return head_1(at + k * p.job.step.z + ({column} >> 2u));\n")
-            }
-            Along::Neither => four("head_1", "at + k * p.job.step.z + column * d", "p.job.step.w"),
-        };
-        format!(
-            "fn left(at: u32, row: u32, k: u32) -> Quad {{\n{a}}}\n\n\
-             fn right(at: u32, column: u32, k: u32) -> Quad {{\n{b}}}\n"
-        )
+        for i in 0..self.rows.div_ceil(each) {
+            let row = format!("min(row + {}u{more}, size.x - 1u)", each * i);
+            let place = match (self.shared, outer) {
+                (true, true) => format!("({row} >> 2u) + (share & 3u) * step.y"),
+                (false, true) => format!("({row} >> 2u)"),
+                _ => format!("{row} * step.x"),
+            };
+            put(&mut text, format_args!("let pa{i} = at.x + {place};"));
+        }
+        let each = if self.along[1] == Along::K { 1 } else { 4 };
+        for i in 0..4 * self.quads / each {
+            let column = format!("min(column + {}u, size.y - 1u)", each * i);
+            let place = match self.along[1] {
+                Along::K => format!("{column} * step.w"),
+                Along::Outer => format!("({column} >> 2u)"),
+                // Beyond the last column there may be no fours: what is read there is not stored.
+                Along::Neither => format!("(column + {}u) * step.w", each * i),
+            };
+            put(&mut text, format_args!("let pb{i} = at.y + {place};"));
+        }
+        text
+    }
+
+    /// One row of sums, picked by `r`: what follows a sum is compiled once for each quad, not for
+    /// each sum.
+    fn store(&self) -> String {
+        let mut text = String::new();
+        for q in 0..self.quads {
+            let others = 1..self.rows;
+            let pick =
+                others.fold(format!("t0_{q}"), |x, r| format!("select({x}, t{r}_{q}, r == {r}u)"));
+            put(&mut text, format_args!("store(batch_row, row + r, column + {}u, {pick});", 4 * q));
+        }
+        text
     }
 
     /// Everything for four of k.
     fn step(&self) -> String {
         let mut text = String::new();
         if self.ragged {
-            text.push_str(
-                "let inside = vec4<u32>(4u * k) + vec4<u32>(0u, 1u, 2u, 3u) \
-                 < vec4<u32>(p.job.size.z);\n",
-            );
+            text.push_str("let ks = vec4<u32>(4u * k) + vec4<u32>(0u, 1u, 2u, 3u);\n");
+            text.push_str("let inside = ks < vec4<u32>(size.z);\n");
         }
         for q in 0..self.quads {
             self.step_right(&mut text, q);
@@ -114,20 +141,22 @@ impl Tile {
 
     /// Four quads of B, one for each k.
     fn step_right(&self, text: &mut String, q: u32) {
-        let column = format!("column + {}u", 4 * q);
         if self.along[1] == Along::K {
             for c in 0..4 {
-                let value = self.whole(&format!("right(at.y, {column} + {c}u, k)"));
-                put(text, format_args!("let t{c}_{q} = {value};"));
+                let value = self.whole(&format!("head_1(pb{} + k)", 4 * q + c));
+                put(text, format_args!("let c{c}_{q} = {value};"));
             }
         }
         for k in 0..4 {
+            let at = format!("pb{q} + (4u * k + {k}u) * step.z");
             let value = match self.along[1] {
                 Along::K => {
                     let x = lane(k);
-                    format!("Quad(t0_{q}.{x}, t1_{q}.{x}, t2_{q}.{x}, t3_{q}.{x})")
+                    let of = |c| format!("c{c}_{q}.{x}");
+                    format!("Quad({}, {}, {}, {})", of(0), of(1), of(2), of(3))
                 }
-                _ => self.part(&format!("right(at.y, {column}, 4u * k + {k}u)"), k),
+                Along::Outer => self.part(&format!("head_1({at})"), k),
+                Along::Neither => self.part(&four("head_1", &at, "step.w"), k),
             };
             put(text, format_args!("let b{k}_{q} = {value};"));
         }
@@ -135,13 +164,51 @@ impl Tile {
 
     /// A quad of A along k, or for every fourth row four quads along the rows.
     fn step_left(&self, text: &mut String, r: u32) {
-        if self.along[0] != Along::Outer {
-            let value = self.whole(&format!("left(at.x, row + {r}u, k)"));
-            put(text, format_args!("let a{r} = {value};"));
+        if self.shared {
+            return self.step_shared(text, r);
+        }
+        if self.along[0] == Along::Outer {
+            if r.is_multiple_of(4) {
+                for k in 0..4 {
+                    let at = format!("head_0(pa{} + (4u * k + {k}u) * step.y)", r / 4);
+                    let value = self.part(&at, k);
+                    put(text, format_args!("let a{k}_{} = {value};", r / 4));
+                }
+            }
+            return;
+        }
+        put(text, format_args!("let a{r} = {};", self.along_k(r)));
+    }
+
+    /// What is loaded of A along k from place `g`.
+    fn along_k(&self, g: u32) -> String {
+        self.whole(&match self.along[0] {
+            Along::Neither => four("head_0", &format!("pa{g} + 4u * k * step.y"), "step.y"),
+            _ => format!("head_0(pa{g} + k)"),
+        })
+    }
+
+    /// The same loaded by the lanes together: each one row of eight, or one k of four quads.
+    fn step_shared(&self, text: &mut String, r: u32) {
+        let outer = self.along[0] == Along::Outer;
+        let g = r / 8;
+        if r.is_multiple_of(8) {
+            let value = if outer {
+                let value = format!("head_0(pa{g} + 4u * k * step.y)");
+                let inside = "4u * k + (share & 3u) < size.z";
+                let zero = format!("select(Quad(), {value}, {inside})");
+                if self.ragged { zero } else { value }
+            } else {
+                self.along_k(g)
+            };
+            put(text, format_args!("let d{g} = {value};"));
+        }
+        if !outer {
+            put(text, format_args!("let a{r} = subgroupBroadcast(d{g}, {}u);", r % 8));
         } else if r.is_multiple_of(4) {
             for k in 0..4 {
-                let value = self.part(&format!("left(at.x, row + {r}u, 4u * k + {k}u)"), k);
-                put(text, format_args!("let a{k}_{} = {value};", r / 4));
+                let from = format!("d{g}, {}u", r % 8 + k);
+                put(text, format_args!("let a{k}_{} = subgroupBroadcast({from});", r / 4));
             }
         }
     }
@@ -165,16 +232,10 @@ fn lane(n: u32) -> char {
     ['x', 'y', 'z', 'w'][n as usize % 4]
 }
 
-/// The body of a function that gathers four elements, `d` apart.
+/// Four elements, `d` apart.
 fn four(head: &str, first: &str, d: &str) -> String {
-    format!(
-        "    let d = {d};\n    let e = {first};\n    return Quad({head}(e).x, {head}(e + d).x, \
-         {head}(e + 2u * d).x, {head}(e + 3u * d).x);\n"
-    )
-}
-
-fn store(r: u32, q: u32) -> String {
-    format!("store(batch_row, row + {r}u, column + {}u, t{r}_{q});", 4 * q)
+    let of = |i: u32| format!("{head}({first} + {i}u * {d}).x");
+    format!("Quad({}, {}, {}, {})", of(0), of(1), of(2), of(3))
 }
 
 fn put(text: &mut String, line: core::fmt::Arguments<'_>) {

@@ -167,7 +167,7 @@ fn every_tile_of_a_product_is_valid() {
         for (i, target) in TARGETS.into_iter().enumerate() {
             for along in ways.iter().flat_map(|a| ways.map(|b| [*a, b])) {
                 let (rows, quads) = [(4, 1), (4, 2), (8, 1)][i];
-                let tile = Tile { rows, quads, along, ragged: i == 1 };
+                let tile = Tile { rows, quads, along, ragged: i == 1, shared: i == 0 };
                 let text = tile.regions(dtype);
                 let regions: Vec<_> = text.iter().map(|(name, text)| (*name, &**text)).collect();
                 let way = along.map(|a| [if a == Along::Neither { Way::Each } else { Way::Dense }]);

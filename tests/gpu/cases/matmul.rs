@@ -17,7 +17,12 @@ const DIMS: &[usize] = &[0, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 12
 
 /// Rows, quads of columns, lanes, passes along k: each of the tables' tiles, and odd ones.
 const TILES: &[[u32; 4]] = &[
+    [32, 2, 8, 1],
+    [32, 1, 8, 1],
+    [24, 2, 8, 1],
     [16, 4, 8, 1],
+    [16, 2, 8, 1],
+    [16, 1, 8, 1],
     [8, 4, 8, 1],
     [8, 2, 8, 1],
     [8, 1, 64, 1],
