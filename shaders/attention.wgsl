@@ -1,20 +1,29 @@
-// Attention: y = sum_j w_j v_j, w = softmax_j(scale q.k_j + mask_j), one query to an invocation.
+// Attention: y = sum_j w_j v_j, w = softmax_j(scale q.k_j + mask_j), `count` rows to an invocation.
 //
-// Keys come four at a time. The highest score so far, the sum of weights below it and the weighted
-// sum of values are kept as they come (streaming softmax), so no row of scores is ever stored. All
-// lanes of a group have the same head, so that keys and values are read once for all of them.
+// Keys come a block at a time. The highest score so far, the sum of weights below it and the
+// weighted sum of values are kept as they come (streaming softmax), so no row of scores is ever
+// stored. All lanes of a group have the same keys: the rows are the queries of every head that
+// shares them. Where the group is one subgroup, each lane loads one key of a block and hands it to
+// the others: llvmpipe loads lane by lane, even what is the same for all of them.
+//
 // A query with every key masked yields 0; one with a NaN or infinite score, NaN.
-// Trips: keys / 4.
+// The regions are what the generator writes for a tile; as it lies here it has one query of one
+// quad, and meets four keys at once. A unit is a quad, or two. Trips: twice the keys at most.
 override workgroup: u32 = 64u;
 
 struct Job {
-    sizes: vec4<u32>,  // heads of all batches, queries, keys, groups per head
-    share: vec4<u32>,  // heads per batch, query heads per key head, 1 if causal, scale
-    query: vec4<u32>,  // quads from batch to batch, head to head, row to row
+    sizes: vec4<u32>,  // key heads of all batches, queries, keys, groups per key head
+    share: vec4<u32>,  // key heads per batch, query heads per key head, 1 if causal, scale
+    query: vec4<u32>,  // units from batch to batch, head to head, row to row
     key: vec4<u32>,
     value: vec4<u32>,
     mask: vec4<u32>,   // elements from batch to batch, head to head, row to row, key to key
 }
+
+// region tile
+const count = 1u;
+const block = 4u;
+// end tile
 
 // region params
 struct Params {
@@ -67,10 +76,37 @@ fn mask_at(at: u32, step: u32) -> vec4<f32> {
 
 const ABS = vec4<u32>(0x7fffffffu);
 const FOUR = vec4<u32>(0u, 1u, 2u, 3u);
+const LOWEST = -3.4028234e38;
 
 // Minus infinity where a key is not to be seen: WGSL has no literal of it.
 fn hidden(s: vec4<f32>, key: vec4<u32>, seen: u32) -> vec4<f32> {
     return select(bitcast<vec4<f32>>(vec4<u32>(0xff800000u)), s, key < vec4<u32>(seen));
+}
+
+fn highest(x: vec4<f32>) -> f32 {
+    return max(max(x.x, x.y), max(x.z, x.w));
+}
+
+fn total(x: vec4<f32>) -> f32 {
+    return (x.x + x.y) + (x.z + x.w);
+}
+
+// How many keys a query sees. The last queries are those that see the last keys.
+fn seen_by(query: u32) -> u32 {
+    let keys = p.job.sizes.z;
+    let queries = p.job.sizes.y;
+    return select(keys, max(query + 1u + keys, queries) - queries, p.job.share.z == 1u);
+}
+
+// What the weighted sum of a query is multiplied by, and whether it has none.
+struct End {
+    part: f32,
+    fault: vec4<bool>,
+}
+
+fn ends(most: f32, sum: f32, bits: vec4<u32>) -> End {
+    let nan = any(bits > vec4<u32>(0x7f800000u)) | (bitcast<u32>(most) == 0x7f800000u);
+    return End(select(1.0 / sum, 0.0, sum == 0.0), vec4<bool>(nan));
 }
 
 @compute @workgroup_size(workgroup)
@@ -78,6 +114,8 @@ fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
+    // region place
+    // end place
 ) {
     // region prepare
     // end prepare
@@ -88,61 +126,63 @@ fn main(
     }
     let queries = p.job.sizes.y;
     let keys = p.job.sizes.z;
-    let block = (linear - all * p.job.sizes.w) * workgroup;
-    // Lanes past the last query do that one again, and store nothing.
-    let row = min(block + lane, queries - 1u);
+    let rows = queries * p.job.share.y;
+    let begin = (linear - all * p.job.sizes.w) * workgroup * count;
+    let first = begin + lane;
     let batch = all / p.job.share.x;
-    let head = all - batch * p.job.share.x;
-    let shared_head = head / p.job.share.y;
+    let shared_head = all - batch * p.job.share.x;
+    let head = shared_head * p.job.share.y;
     let scale = bitcast<f32>(p.job.share.w);
-    let at = batch * p.job.query.x + head * p.job.query.y + row * p.job.query.z;
+    let query_base = batch * p.job.query.x + head * p.job.query.y;
     let key_base = batch * p.job.key.x + shared_head * p.job.key.y;
+    let key_step = p.job.key.z;
     let value_base = batch * p.job.value.x + shared_head * p.job.value.y;
-    let mask_base = batch * p.job.mask.x + head * p.job.mask.y + row * p.job.mask.z;
-    // The last queries are those that see the last keys.
-    let causal = p.job.share.z == 1u;
-    let seen = select(keys, max(row + 1u + keys, queries) - queries, causal);
-    let seen_by_all = max(min(block + workgroup, queries) + keys, queries) - queries;
-    let end = select(keys, seen_by_all, causal);
+    let value_step = p.job.value.z;
+    let mask_base = batch * p.job.mask.x + head * p.job.mask.y;
+    let mask_step = p.job.mask.w;
+    // Nobody of the group sees a key after those that its last query sees, if it has one head.
+    let last = min(begin + workgroup * count, rows) - 1u;
+    let one_head = begin / queries == last / queries;
+    let end = select(keys, seen_by(last % queries), one_head);
+    // Rows past the last are that one again, and not stored.
     // region query
-    let q0 = head_0(at) * scale;
-    var a0 = vec4<f32>(0.0);
+    let row0 = min(first, rows - 1u);
+    let part0 = row0 / queries;
+    let query0 = row0 - part0 * queries;
+    let seen0 = seen_by(query0);
+    let mask0 = mask_base + part0 * p.job.mask.y + query0 * p.job.mask.z;
+    let q0_0 = head_0(query_base + part0 * p.job.query.y + query0 * p.job.query.z) * scale;
+    var a0_0 = vec4<f32>(0.0);
+    var most0 = LOWEST;
+    var sum0 = 0.0;
+    var bits0 = vec4<u32>(0u);
     // end query
-    var m = -3.4028234e38;
-    var sum = 0.0;
-    var bits = vec4<u32>(0u);
-    for (var j = 0u; j < end; j += 4u) {
-        let near = vec4<u32>(j) + FOUR;
-        let key = min(near, vec4<u32>(keys - 1u));
-        let k = vec4<u32>(key_base) + key * p.job.key.z;
-        var s = vec4<f32>(0.0);
+    for (var j = 0u; j < end; j += block) {
         // region score
-        s += vec4<f32>(dot(q0, head_1(k.x)), dot(q0, head_1(k.y)),
-            dot(q0, head_1(k.z)), dot(q0, head_1(k.w)));
+        let at = vec4<u32>(key_base) + min(j + FOUR, vec4<u32>(keys - 1u)) * key_step;
+        var s0_0 = vec4<f32>(dot(q0_0, head_1(at.x)), dot(q0_0, head_1(at.y)),
+            dot(q0_0, head_1(at.z)), dot(q0_0, head_1(at.w)));
         // end score
-        // region mask
-        s += mask_at(mask_base + j * p.job.mask.w, p.job.mask.w);
-        // end mask
-        s = hidden(s, near, seen);
-        bits = max(bits, bitcast<vec4<u32>>(s) & ABS);
-        let most = max(m, max(max(s.x, s.y), max(s.z, s.w)));
-        let fall = exp_below(vec4<f32>(m - most)).x;
-        let w = exp_below(s - most);
-        sum = sum * fall + ((w.x + w.y) + (w.z + w.w));
-        m = most;
-        let v = vec4<u32>(value_base) + key * p.job.value.z;
         // region weigh
-        a0 = a0 * fall + ((w.x * head_2(v.x) + w.y * head_2(v.y))
-            + (w.z * head_2(v.z) + w.w * head_2(v.w)));
+        s0_0 += mask_at(mask0 + j * mask_step, mask_step);
+        s0_0 = hidden(s0_0, j + FOUR, seen0);
+        bits0 = max(bits0, bitcast<vec4<u32>>(s0_0) & ABS);
+        let top0 = max(most0, highest(s0_0));
+        let fall0 = exp_below(vec4<f32>(most0 - top0)).x;
+        let w0_0 = exp_below(s0_0 - top0);
+        sum0 = sum0 * fall0 + total(w0_0);
+        most0 = top0;
         // end weigh
+        // region value
+        let v = vec4<u32>(value_base) + min(j + FOUR, vec4<u32>(keys - 1u)) * value_step;
+        a0_0 = a0_0 * fall0 + ((w0_0.x * head_2(v.x) + w0_0.y * head_2(v.y))
+            + (w0_0.z * head_2(v.z) + w0_0.w * head_2(v.w)));
+        // end value
     }
-    if block + lane >= queries {
-        return;
-    }
-    let nan = any(bits > vec4<u32>(0x7f800000u)) | (bitcast<u32>(m) == 0x7f800000u);
-    let fault = vec4<bool>(nan);
-    let part = select(1.0 / sum, 0.0, sum == 0.0);
     // region write
-    finish(all * queries + row, nan_where(a0 * part, fault));
+    if first < rows {
+        let end0 = ends(most0, sum0, bits0);
+        finish(all * rows + row0, nan_where(a0_0 * end0.part, end0.fault));
+    }
     // end write
 }

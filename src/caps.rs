@@ -380,6 +380,12 @@ impl Caps {
         self.features.contains(feature)
     }
 
+    /// How many invocations a subgroup has, where there are subgroups and all are as wide.
+    pub(crate) fn subgroup_exact(&self) -> Option<u64> {
+        let Limits { subgroup_min, subgroup_max, .. } = self.limits;
+        (self.has(Feature::Subgroup) && subgroup_min == subgroup_max).then_some(subgroup_min)
+    }
+
     /// The same adapter without a feature.
     #[must_use]
     pub fn without(mut self, feature: Feature) -> Self {

@@ -1,5 +1,5 @@
-//! The texts of fused kernels, kept by structure: writing one takes longer than everything else
-//! that an operation costs the host.
+//! The texts of kernels, kept by structure: writing one takes longer than everything else that an
+//! operation costs the host.
 
 use core::hash::{Hash, Hasher};
 use std::collections::HashMap;
@@ -8,11 +8,39 @@ use std::sync::{Arc, Mutex};
 
 use crate::error::Result;
 use crate::gpu::lock;
+use crate::wgsl::core::Core;
 use crate::wgsl::{Assembled, Expr, Target, Way};
 
-/// Every text of a device, by the hash of its structure.
+/// Every text of a device: of fused kernels by the hash of their structure, of cores by all that
+/// decides it.
 #[derive(Debug, Default)]
-pub(crate) struct Texts(Mutex<HashMap<u64, Vec<Known>>>);
+pub(crate) struct Texts(Mutex<HashMap<u64, Vec<Known>>>, Mutex<HashMap<CoreKey, Arc<Assembled>>>);
+
+/// Everything that decides the text of a core's kernel.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct CoreKey {
+    name: &'static str,
+    /// The heads, then the tail.
+    parts: Vec<(Expr, Vec<Way>)>,
+    regions: Vec<(String, String)>,
+    constants: Vec<(&'static str, u64)>,
+    flags: (bool, bool, u32, Target),
+}
+
+impl CoreKey {
+    fn of(core: &Core<'_>) -> Self {
+        let parts = core.heads.iter().chain([&core.tail]);
+        let regions = core.regions.iter();
+        let constants = core.constants.iter();
+        Self {
+            name: core.entry.name,
+            parts: parts.map(|part| (part.expr.clone(), part.ways.to_vec())).collect(),
+            regions: regions.map(|&(name, text)| (name.into(), text.into())).collect(),
+            constants: constants.map(|&(name, value)| (name, value.to_bits())).collect(),
+            flags: (core.by_element, core.f16_native, core.rank, core.target),
+        }
+    }
+}
 
 #[derive(Debug)]
 struct Known {
@@ -44,6 +72,18 @@ impl Texts {
         let known =
             Known { expr: expr.clone(), ways: ways.to_vec(), shape, text: Arc::clone(&text) };
         lock(&self.0).entry(hash).or_default().push(known);
+        Ok(text)
+    }
+
+    /// The text of a core's kernel.
+    pub(crate) fn core(&self, core: &Core<'_>) -> Result<Arc<Assembled>> {
+        let key = CoreKey::of(core);
+        let known = lock(&self.1).get(&key).map(Arc::clone);
+        if let Some(text) = known {
+            return Ok(text);
+        }
+        let text = Arc::new(core.assemble()?);
+        lock(&self.1).insert(key, Arc::clone(&text));
         Ok(text)
     }
 }

@@ -299,7 +299,7 @@ impl Launch<'_> {
             rank: space.map_or(0, |space| u32::try_from(space.len()).unwrap_or(u32::MAX)),
             target,
         };
-        let kernel = kernel.assemble().map_err(Error::from)?;
+        let kernel = engine.texts.core(&kernel)?;
         let (output, first) = self.output;
         let first = if self.by_element { first } else { first / 4 };
         #[expect(clippy::cast_possible_truncation, reason = "indices are modulo 2^32")]

@@ -13,6 +13,7 @@ use crate::op::{Op, Refusal};
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
 use crate::store::Segments;
+use crate::wgsl::Target;
 
 /// How queries attend to keys: scaled by one over the root of their length, unless another scale is
 /// given; every query to every key, unless masked.
@@ -75,6 +76,9 @@ impl Tensor {
             return device.zeros(shape, self.dtype);
         }
         let scale = how.scale.unwrap_or(1.0 / (sizes.d as f32).sqrt());
+        if sizes.is_lone && how.mask.is_none() && device.target() != Target::Gpu {
+            return self.lonely(keys, values, scale)?.reshape(shape)?.cast(self.dtype);
+        }
         let [q, k] = [self, keys].map(|x| x.by_heads(sizes.d));
         let mut inputs = vec![q?, k?, values.by_heads(sizes.e)?];
         if let Some(mask) = &how.mask {
@@ -90,6 +94,17 @@ impl Tensor {
         let result = result.slice(3, 0..sizes.e)?;
         let result = if sizes.e % 4 == 0 { result } else { result.contiguous()? };
         result.reshape(shape)?.cast(self.dtype)
+    }
+
+    /// Of one query to a head, which sees every key: as products, which have work for every lane
+    /// where a kernel of queries has not. There is a row of scores to a head, no matrix.
+    fn lonely(&self, keys: &Self, values: &Self, scale: f32) -> Result<Self> {
+        let [q, k, v] = [self, keys, values].map(|x| x.cast(DType::F32)?.four());
+        let (q, k) = (q?, k?);
+        let [batch, heads, _, d] = *q.shape().dims() else { return Ok(q) };
+        let shared = k.shape().dims()[1];
+        let q = q.contiguous()?.reshape([batch, shared, heads / shared, d])?;
+        (q.matmul(&k.t()?)? * scale)?.softmax(3)?.matmul(&v?)
     }
 
     /// As f32 of four axes, the last one in whole quads.
@@ -141,6 +156,8 @@ fn apply(core: attention::Attention, inputs: &[Tensor]) -> Result<Tensor> {
 }
 
 struct Sizes {
+    /// Whether there is one query to a head.
+    is_lone: bool,
     keys: usize,
     d: usize,
     e: usize,
@@ -187,7 +204,11 @@ impl Sizes {
         if d.div_ceil(4) + e.div_ceil(4) > attention::QUADS_MAX {
             return Err(TooLong { d, e }.into());
         }
-        Ok(Self { keys: b[rank - 2], d, e })
+        let keys = b[rank - 2];
+        if keys > attention::KEYS_MAX {
+            return Err(TooMany { keys }.into());
+        }
+        Ok(Self { is_lone: a[rank - 2] == 1, keys, d, e })
     }
 }
 
@@ -206,6 +227,28 @@ impl fmt::Display for TooLong {
 }
 
 impl Cause for TooLong {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Shape
+    }
+
+    fn help(&self) -> Option<String> {
+        Some("compose it: `q.matmul(&k.t()?)`, `softmax`, `matmul`".into())
+    }
+}
+
+/// Keys that one invocation does not get through.
+#[derive(Debug)]
+struct TooMany {
+    keys: usize,
+}
+
+impl fmt::Display for TooMany {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} keys are above {}", self.keys, attention::KEYS_MAX)
+    }
+}
+
+impl Cause for TooMany {
     fn kind(&self) -> ErrorKind {
         ErrorKind::Shape
     }

@@ -41,6 +41,10 @@ const LIMIT: &str = "torch multiplies infinity by zero: NaN; here it is the limi
 /// | negative indices | an error | count from the end, in `take` and slices |
 /// | `gather`, `scatter` with a shorter index | an error: slice first | the leading part |
 /// | `scatter` of several values to one element | the last one | any of them |
+/// | `attention` with a score of NaN | NaN | NaN composed, 0 fused |
+/// | causal `attention` of fewer queries than keys | the last query sees all | the first sees one |
+/// | `cross_entropy` | a loss for each row, no class weights | also their mean, weights |
+/// | `cross_entropy` of class -100 | an error: out of range | 0, and not in the mean |
 pub(crate) const DIFFERENCES: &[Difference] = &[
     Difference { op: "sign", when: nan, reason: "torch says 0; what is no number stays none" },
     Difference { op: "gelu", when: minus_infinity, reason: LIMIT },

@@ -1,6 +1,9 @@
 //! The oracle beside `PyTorch`, which nobody here wrote.
 
+use std::collections::BTreeSet;
+
 use wharf::reference::{Value, apply, cast};
+use wharf::{Op, Reduction};
 
 use crate::torch_goldens::{DIFFERENCES, casts, elementwise, value};
 
@@ -47,5 +50,28 @@ fn casts_agree_with_torch() {
             let got = rounded(to, cast(x, to));
             assert!(got == want || nan(got) && nan(want), "{x:?} to {to}: {got:?}, not {want:?}");
         }
+    }
+}
+
+/// What is neither elementwise nor a reduction.
+const OTHERS: &str = "concat stack split pad_constant pad_reflect pad_replicate gather index_select \
+    embedding scatter scatter_add take one_hot tril triu arange linspace eye full roll cumsum \
+    cumprod cummax cummin softmax log_softmax layer_norm rms_norm matmul linear attention \
+    cross_entropy where";
+
+#[test]
+fn no_operation_is_without_a_second_opinion() {
+    let heads = |text: &'static str| -> BTreeSet<&str> {
+        text.lines().filter_map(|line| line.split(' ').next()).collect()
+    };
+    let elementwise = heads(include_str!("../goldens/torch/elementwise.txt"));
+    let shapes = heads(include_str!("../goldens/torch/shapes.txt"));
+    for op in Op::ALL {
+        let name = op.name();
+        assert!(elementwise.contains(name) || shapes.contains(name), "{name}");
+    }
+    let reductions = Reduction::ALL.iter().map(|reduction| reduction.name());
+    for name in reductions.chain(OTHERS.split_whitespace()) {
+        assert!(shapes.contains(name), "{name}");
     }
 }

@@ -2,29 +2,52 @@
 //! are just a view.
 
 use wharf::DType;
-use wharf::wgsl::{Expr, Node, Target, Way, attention, catalog, core};
+use wharf::wgsl::attention::{Mask, Tile};
+use wharf::wgsl::{Expr, Node, Target, Way, catalog, core};
 
 use super::{TARGETS, check};
 
+/// Tiles of every kind: masks, lanes that share loads or do not, loads of four and of eight.
 #[test]
 fn attention_is_valid() {
-    let itself = Expr {
-        inputs: vec![DType::F32],
+    let itself = |dtype| Expr {
+        inputs: vec![dtype],
         nodes: vec![Node::Input(0)],
         outputs: vec![0],
         ..Expr::default()
     };
-    for (masked, keys, values) in [(false, 1, 1), (true, 2, 3), (true, 32, 32)] {
-        let part = |way| core::Part { expr: &itself, ways: way };
-        let heads = [&[Way::Dense][..]; 3].map(part);
-        let heads = [&heads[..], &[part(&[Way::Each])]].concat();
-        let regions = attention::regions(keys, values, masked);
+    let (single, double) = (itself(DType::F32), itself(DType::U64));
+    let tile = Tile {
+        keys: 2,
+        values: 4,
+        queries: 1,
+        block: 4,
+        unroll: [4, 4],
+        shared: false,
+        wide: false,
+        mask: Mask::None,
+    };
+    let tiles = [
+        Tile { keys: 1, values: 1, ..tile },
+        Tile { mask: Mask::Each, keys: 32, values: 32, ..tile },
+        Tile { mask: Mask::Quads, queries: 3, unroll: [1, 2], ..tile },
+        Tile { mask: Mask::Each, shared: true, ..tile },
+        Tile { shared: true, wide: true, block: 8, unroll: [1, 8], queries: 2, ..tile },
+    ];
+    for tile in tiles {
+        let part = |expr| move |way| core::Part { expr, ways: way };
+        let input = if tile.wide { &double } else { &single };
+        let dense: &[Way] = &[Way::Dense];
+        let mask = if tile.mask == Mask::Quads { dense } else { &[Way::Each] };
+        let heads = [dense; 3].map(part(input));
+        let heads = [&heads[..], &[part(&single)(mask)]].concat();
+        let regions = tile.regions();
         let regions: Vec<(&str, &str)> = regions.iter().map(|(n, text)| (*n, &**text)).collect();
         for target in TARGETS {
             let core = core::Core {
                 entry: catalog::find("attention").expect("in the catalog"),
-                heads: if masked { &heads } else { &heads[..3] },
-                tail: core::Part { expr: &itself, ways: &[] },
+                heads: if tile.mask == Mask::None { &heads[..3] } else { &heads },
+                tail: core::Part { expr: &single, ways: &[] },
                 by_element: false,
                 regions: &regions,
                 constants: &[("workgroup", 64.0)],

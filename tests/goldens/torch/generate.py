@@ -232,6 +232,12 @@ def shapes():
         case("scatter_add", 0, own, i, more, own.scatter_add(0, i, more))
     case("one_hot", 4, k, F.one_hot(k, 4).float())
     case("eye", 3, 5, torch.eye(3, 5))
+    case("full", (2, 3), 2.5, torch.full((2, 3), 2.5))
+    for axis, sizes in [(0, (1, 2)), (1, (3, 0, 1))]:
+        for which, part in enumerate(torch.split(a, sizes, axis)):
+            case("split", axis, sizes, which, a, part)
+    case("where", torch.tensor([True, False, False, True]), a, -a.flip(0),
+         torch.where(torch.tensor([True, False, False, True]), a, -a.flip(0)))
     for start, end, step in [(0, 10, 3), (5, -5, -2), (2, 2, 1)]:
         row = torch.arange(start, end, step, dtype=torch.int32)
         case("arange", start, end, step, row)
@@ -241,6 +247,8 @@ def shapes():
     reductions(case)
     rows(case)
     products(case)
+    attention(case)
+    losses(case)
     (HERE / "shapes.txt").write_text("\n".join(lines) + "\n")
 
 
@@ -309,6 +317,52 @@ def products(case):
     b = torch.ones(4, 2)
     b[0, 0] = 0.0
     case("matmul", a, b, torch.matmul(a, b))
+    x, w, bias = (torch.randint(-4, 5, dims).float() for dims in ((2, 3, 6), (5, 6), (5,)))
+    case("linear", x, w, bias, F.linear(x, w, bias))
+    case("linear_relu", x, w, bias, F.relu(F.linear(x, w, bias)))
+
+
+def attention(case):
+    """`is_causal` of torch aligns the first query with the first key, here it is the last with the
+    last: where there are as many of both that is the same, elsewhere a mask says it."""
+    def one(causal, scale, q, k, v, mask=None, said=None):
+        result = F.scaled_dot_product_attention(
+            q, k, v, attn_mask=mask if said is None else said, is_causal=causal == 1 and said is None,
+            scale=scale, enable_gqa=q.shape[-3] != k.shape[-3])
+        case("attention", causal, scale, q, k, v, *([] if mask is None else [mask]), result)
+
+    def inputs(batch, heads, shared, queries, keys, d, e):
+        dims = [(batch, heads, queries, d), (batch, shared, keys, d), (batch, shared, keys, e)]
+        return [torch.randn(x) for x in dims]
+
+    one(0, 0.5, *inputs(1, 1, 1, 1, 1, 4, 4))
+    one(0, 0.35, *inputs(2, 2, 2, 3, 5, 8, 4))
+    one(0, 0.4, *inputs(1, 2, 2, 4, 9, 6, 5))
+    one(1, 0.5, *inputs(1, 2, 2, 6, 6, 4, 4))
+    lower_right = torch.ones(3, 7, dtype=torch.bool).tril(diagonal=7 - 3)
+    one(1, 0.5, *inputs(1, 2, 2, 3, 7, 4, 4), said=lower_right)
+    one(0, 0.5, *inputs(1, 4, 2, 3, 9, 4, 4))
+    one(1, 0.5, *inputs(1, 4, 1, 5, 5, 8, 8))
+    added = torch.randn(3, 5)
+    added[0, 2], added[1, :4] = -INF, -INF
+    one(0, 0.5, *inputs(1, 2, 2, 3, 5, 4, 4), mask=added)
+    seen = torch.tensor([[True, False, True, True, False], [True] * 5, [False] * 5])
+    one(0, 0.5, *inputs(1, 2, 2, 3, 5, 4, 4), mask=seen)
+    one(0, 0.5, *inputs(1, 2, 1, 3, 5, 4, 4), mask=torch.randn(1, 2, 1, 5))
+    q, k, v = inputs(1, 1, 1, 3, 4, 4, 4)
+    q[0, 0, 1, 2], k[0, 0, 2] = NAN, 1e4
+    # The fused kernel of torch gives 0 for a score of NaN, its composed form NaN.
+    with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+        one(0, 0.5, q, k, v)
+
+
+def losses(case):
+    x = torch.randn(5, 4) * 3
+    hard = torch.tensor([[1e4, -1e4, 0.0], [-INF, 2.0, 1.0], [NAN, 1.0, 2.0], [5.0, 5.0, 5.0]])
+    deep = torch.randn(2, 4, 3)
+    for axis, x, t in [(1, x, torch.tensor([0, 3, 1, 2, 2])), (1, hard, torch.tensor([0, 1, 2, 2])),
+                       (1, deep, torch.tensor([[0, 3, 1], [2, 2, 0]]))]:
+        case("cross_entropy", axis, x, t, F.cross_entropy(x, t, reduction="none"))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 //! Attention against the oracle: shared heads, causal and other masks, ragged sizes, views.
 
+use wharf::caps::{Caps, Feature};
 use wharf::reference::{ROWS, Value, attention};
 use wharf::{Attention, DType, Device, Target, Tensor};
 
 use super::pair::{Pair, bits, bits_of, carries, count, value};
 use super::probe::Random;
-use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
+use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, ensure, ensure_eq, show};
 
 /// Batches, heads, shared heads, queries, keys, and the lengths of keys and values.
 type Form = [usize; 7];
@@ -16,6 +17,7 @@ const FORMS: &[Form] = &[
     [2, 4, 2, 9, 9, 8, 8],
     [1, 6, 2, 3, 17, 6, 5],
     [2, 2, 1, 70, 133, 32, 16],
+    [1, 8, 1, 1, 40, 16, 16],
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,18 +28,22 @@ enum Mask {
     Truth,
     /// Added; one number per key.
     Added,
+    /// Added; for every head, query and key.
+    All,
 }
 
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for mask in [Mask::None, Mask::Causal, Mask::Truth, Mask::Added] {
-        for dtype in [DType::F32, DType::F16] {
+    for mask in [Mask::None, Mask::Causal, Mask::Truth, Mask::Added, Mask::All] {
+        let narrow = matches!(mask, Mask::None | Mask::Causal);
+        for dtype in [DType::F32, DType::F16].into_iter().take(1 + usize::from(narrow)) {
             let name = format!("attention::{mask:?}::{dtype}");
             cases.push(case!(name, |ctx| run(ctx, mask, dtype)));
         }
     }
     cases.push(case!("attention::of_views", |ctx| views(ctx)));
     cases.push(case!("attention::in_small_bindings", |ctx| small_bindings(ctx)));
+    cases.push(case!("attention::without_subgroups", |ctx| plain(ctx)));
     cases
 }
 
@@ -60,6 +66,16 @@ async fn small_bindings(ctx: &Ctx) -> Outcome {
     // More results than a segment holds.
     let device = ctx.device(DOWNGRADES[4]).await?;
     one(&device, &mut Random::new(2), Mask::Causal, DType::F32, [5, 4, 2, 100, 40, 32, 32]).await
+}
+
+/// Nothing handed from lane to lane, no 64-bit loads.
+async fn plain(ctx: &Ctx) -> Outcome {
+    let lower = |caps: Caps| caps.without(Feature::Subgroup).without(Feature::ShaderInt64);
+    let device = ctx.device(Downgrade { name: "no_subgroups_no_64", lower }).await?;
+    for form in [FORMS[2], FORMS[4]] {
+        one(&device, &mut Random::new(3), Mask::Causal, DType::F32, form).await?;
+    }
+    Ok(())
 }
 
 fn random_bits(random: &mut Random, dtype: DType, n: usize) -> Vec<u64> {
@@ -92,6 +108,7 @@ async fn one(
     let v = Pair::new(device, dtype, v, &[batch, shared, keys, e]).await?;
     let seen = |i: usize, j: usize| i > 0 && (i * 7 + j * 3) % 5 < 3;
     let added = |j: usize| [0.0, 1.5, f32::NEG_INFINITY, -0.25][j % 4];
+    let by_place = |n: usize| [0.5, -1.0, f32::NEG_INFINITY, 0.0, 2.0][n * 7 % 5];
     let mut how = Attention::new();
     match mask {
         Mask::None => {}
@@ -104,6 +121,11 @@ async fn one(
             let data: Vec<f32> = (0..keys).map(added).collect();
             how = how.masked(&device.upload(&data, [1, keys]).map_err(show)?.0);
         }
+        Mask::All => {
+            let dims = [batch, heads, queries, keys];
+            let data: Vec<f32> = (0..dims.iter().product()).map(by_place).collect();
+            how = how.masked(&device.upload(&data, dims).map_err(show)?.0);
+        }
     }
     let result = q.tensor.attention(&k.tensor, &v.tensor, &how);
     let result = result.map_err(|error| format!("{place}: {error:?}"))?;
@@ -112,18 +134,22 @@ async fn one(
     count();
     let (q, k, v) = (floats(&q), floats(&k), floats(&v));
     let scale = if mask == Mask::Causal { 0.3 } else { 1.0 / (d as f32).sqrt() };
+    let key_head = |head: usize| head / heads * shared + head % heads / (heads / shared);
     for (n, got) in got.chunks(e).enumerate() {
-        let (head, i) = (n / queries, n % queries);
-        let part = head / heads * shared + head % heads / (heads / shared);
+        let (part, i) = (key_head(n / queries), n % queries);
         let score = |j: usize| -> f64 {
             let key = &k[(part * keys + j) * d..][..d];
             let dot: f64 = q[n * d..][..d].iter().zip(key).map(|(a, b)| a * b).sum();
             let hidden = match mask {
-                Mask::None | Mask::Added => false,
+                Mask::None | Mask::Added | Mask::All => false,
                 Mask::Causal => j + queries > i + keys,
                 Mask::Truth => !seen(i, j),
             };
-            let more = if mask == Mask::Added { f64::from(added(j)) } else { 0.0 };
+            let more = match mask {
+                Mask::Added => f64::from(added(j)),
+                Mask::All => f64::from(by_place(n * keys + j)),
+                _ => 0.0,
+            };
             if hidden { f64::NEG_INFINITY } else { dot * f64::from(scale) + more }
         };
         let scores: Vec<f64> = (0..keys).map(score).collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use wharf::caps::Feature;
 use wharf::reference::Value;
-use wharf::{Adapter, DType, Device, Op, Pad, Scalar, Tensor};
+use wharf::{Adapter, Attention, DType, Device, Op, Pad, Scalar, Tensor};
 
 use super::pair::{Pair, bits_of, carries, count, value};
 use crate::ctx::{Case, Ctx, Outcome, Size, case, ensure, ensure_eq, show};
@@ -162,6 +162,21 @@ fn run(device: &Device, op: &str, t: &[Tensor], numbers: &[Vec<f64>]) -> wharf::
         }
         "arange" => device.arange(first(0), first(1), first(2), DType::F32),
         "linspace" => device.linspace(first(0), first(1), first(2) as usize, DType::F32),
+        "full" => device.full(&*axes(&numbers[0]), DType::F32, first(1)),
+        "split" => {
+            let mut parts = t[0].split(axis, &axes(&numbers[1]))?;
+            Ok(parts.swap_remove(first(2) as usize))
+        }
+        "where" => t[0].choose(&t[1], &t[2]),
+        "linear" => t[0].linear(&t[1], Some(&t[2]), None),
+        "linear_relu" => t[0].linear(&t[1], Some(&t[2]), Some(Op::Relu)),
+        "attention" => {
+            let how = Attention::new().scaled(first(1) as f32);
+            let how = if first(0) == 1.0 { how.causal() } else { how };
+            let how = t.get(3).map_or(how.clone(), |mask| how.masked(mask));
+            t[0].attention(&t[1], &t[2], &how)
+        }
+        "cross_entropy" => t[0].cross_entropy(axis, &t[1]),
         "matmul" => t[0].matmul(&t[1]),
         "softmax" => t[0].softmax(axis),
         "log_softmax" => t[0].log_softmax(axis),
