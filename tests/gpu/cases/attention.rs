@@ -127,12 +127,11 @@ async fn one(
             how = how.masked(&device.upload(&data, dims).map_err(show)?.0);
         }
     }
-    let result = q.tensor.attention(&k.tensor, &v.tensor, &how);
-    let result = result.map_err(|error| format!("{place}: {error:?}"))?;
+    let result = q.tensor.attention(&k.tensor, &v.tensor, &how).map_err(show)?;
     ensure_eq!(result.shape().dims(), [batch, heads, queries, e], "{place}: the shape");
-    let got = bits_of(&result).await.map_err(|error| format!("{place}: {error}"))?;
+    let got = bits_of(&result).await?;
     count();
-    let (q, k, v) = (floats(&q), floats(&k), floats(&v));
+    let [q, k, v] = [q, k, v].map(|pair| floats(&pair));
     let scale = if mask == Mask::Causal { 0.3 } else { 1.0 / (d as f32).sqrt() };
     let key_head = |head: usize| head / heads * shared + head % heads / (heads / shared);
     for (n, got) in got.chunks(e).enumerate() {
