@@ -8,7 +8,7 @@
 //! ```
 
 use std::env;
-use std::io::Read;
+use std::io::{BufRead, BufReader};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -37,42 +37,51 @@ fn main() -> ExitCode {
     })
 }
 
-/// What a fresh process does before it says that it is done.
+/// What a fresh process does before it says how long that took from the open device on.
 fn child(task: &str) -> Outcome {
     let device = Device::best(&Policy::exact())?;
-    match task {
-        "open" => {}
+    let (result, elapsed) = timed(|| match task {
+        "open" => Ok(()),
         _ => {
             let x = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [4])?.0;
-            ((&x * &x)? + &x)?.gelu()?.to_vec::<f32>()?;
+            ((&x * &x)? + &x)?.gelu()?.to_vec::<f32>().map(drop)
         }
-    }
-    println!("done");
+    });
+    result?;
+    println!("{}", elapsed.as_nanos());
     Ok(())
 }
 
-/// From the start of a process until it says that it is done.
-fn spawn(task: &str) -> Outcome<Duration> {
+/// A process of its own: how long until it said that it is done, and how long it said it took from
+/// the open device on. `uncached` keeps Mesa's drivers from finding kernels on disk.
+fn spawn(task: &str, uncached: bool) -> Outcome<[Duration; 2]> {
     let start = Instant::now();
     let mut child = Command::new(env::current_exe()?)
         .env(CHILD, task)
+        .envs(uncached.then_some(("MESA_SHADER_CACHE_DISABLE", "true")))
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()?;
-    let mut said = [0; 4];
-    let mut out = child.stdout.take().ok_or("a child without output")?;
-    let read = out.read_exact(&mut said);
+    let mut said = String::new();
+    let mut out = BufReader::new(child.stdout.take().ok_or("a child without output")?);
+    let read = out.read_line(&mut said);
     let elapsed = start.elapsed();
     let status = child.wait()?;
     read.map_err(|error| format!("{task}: the child said nothing: {error}, {status}"))?;
-    Ok(elapsed)
+    let inside = said.trim().parse().map_err(|_| format!("{task}: the child said {said:?}"))?;
+    Ok([elapsed, Duration::from_nanos(inside)])
 }
 
 fn processes(bench: &mut Bench) -> Outcome {
     let work = Work::Calls(1.0);
+    let whole = |task, uncached| spawn(task, uncached).map(|[whole, _]| whole);
     let cases = vec![
-        Case::new("process to open device", work, || spawn("open")),
-        Case::new("process to first gelu(x * x + x)", work, || spawn("gelu")),
+        Case::new("process to open device", work, || whole("open", false)),
+        Case::new("process to first gelu(x * x + x)", work, || whole("gelu", false)),
+        Case::new("the same, nothing cached", work, || whole("gelu", true)),
+        Case::new("of it from the open device on", work, || {
+            spawn("gelu", true).map(|[_, inside]| inside)
+        }),
     ];
     bench.measure(9, Vec::new(), cases)
 }
