@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use super::elementwise::{Into, Text};
 use super::{Operand, elementwise, index_space};
-use crate::caps::Feature;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::exec::{Hit, Value};
-use crate::wgsl::{Expr, Target, Way};
+use crate::wgsl::{Expr, Target};
 
 /// An expression of one input that has a fault, and the words of its scalars.
 pub(crate) type Checked = (Expr, Vec<u32>);
@@ -24,9 +23,7 @@ pub(crate) fn record(
 ) -> Result<Arc<Value>> {
     let shape = input.layout.shape();
     index_space(shape.elements())?;
-    let f16_native = engine.gpu.caps().has(Feature::ShaderF16);
-    let make =
-        |ways: &[Way], rank, target| Ok(Arc::new(expr.assemble(ways, f16_native, rank, target)?));
+    let make = elementwise::text_of(engine, expr);
     let output = expr.dtypes()?[usize::from(expr.outputs[0])];
     let fault = engine.fault(explain)?;
     let inputs = core::slice::from_ref(input);

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::exec::{Fault, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
-use crate::wgsl::{Expr, Form, Target};
+use crate::wgsl::{Assembled, Expr, Form, Target, Way};
 
 /// An expression and what it is applied to.
 pub(crate) struct Fused<'a> {
@@ -32,10 +32,7 @@ impl Fused<'_> {
         ending: &[usize],
     ) -> Result<Arc<Value>> {
         let f16_native = engine.gpu.caps().has(Feature::ShaderF16);
-        let make = |ways: &[_], rank, target| {
-            let write = || self.expr.assemble(ways, f16_native, rank, target).map_err(Error::from);
-            engine.texts.get(self.expr, ways, (rank, target), write)
-        };
+        let make = text_of(engine, self.expr);
         let same_quads = |i: usize| {
             // A quad is loaded from the output's own binding.
             let quad = |dtype| Form::of(dtype, f16_native).quad();
@@ -59,6 +56,18 @@ impl Fused<'_> {
                 .iter()
                 .enumerate()
                 .all(|(i, other)| i == index || !other.value.shares_buffers(&operand.value))
+    }
+}
+
+/// The text of an expression: written once for each structure.
+pub(crate) fn text_of(
+    engine: &Engine,
+    expr: &Expr,
+) -> impl Fn(&[Way], u32, Target) -> Result<Arc<Assembled>> {
+    let f16_native = engine.gpu.caps().has(Feature::ShaderF16);
+    move |ways, rank, target| {
+        let write = || expr.assemble(ways, f16_native, rank, target).map_err(Error::from);
+        engine.texts.get(expr, ways, (rank, target), write)
     }
 }
 
