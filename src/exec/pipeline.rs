@@ -1,9 +1,9 @@
 //! Pipelines: made once per text and constants, checked by naga first, and kept.
 //!
 //! Tried and rejected: wgpu's pipeline cache on disk. Giving it data is `unsafe`, and on lavapipe
-//! (Mesa 22.3) the data is a header of 96 bytes and saves nothing: that driver compiles at the first
-//! dispatch. Drivers keep kernels on disk by themselves - there, eight transcendental functions take
-//! 70 to 160 ms once, and 5 to 17 ms in every later process.
+//! (Mesa 22.3) the data is a header of 96 bytes and saves nothing: that driver compiles at the
+//! first dispatch. Drivers keep kernels on disk by themselves - there, eight transcendental
+//! functions take 70 to 160 ms once, and 5 to 17 ms in every later process.
 
 use core::fmt;
 use std::collections::HashMap;

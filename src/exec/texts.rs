@@ -46,17 +46,18 @@ impl CoreKey {
 struct Known {
     expr: Expr,
     ways: Vec<Way>,
-    shape: (u32, Target),
+    shape: (u32, Target, bool),
     text: Arc<Assembled>,
 }
 
 impl Texts {
-    /// The text of an expression reached in these ways; written by `write` if it is not known.
+    /// The text of an expression reached in these ways, for a rank and a target, by pairs of quads
+    /// or not; written by `write` if it is not known.
     pub(crate) fn get(
         &self,
         expr: &Expr,
         ways: &[Way],
-        shape: (u32, Target),
+        shape: (u32, Target, bool),
         write: impl FnOnce() -> Result<Assembled>,
     ) -> Result<Arc<Assembled>> {
         let mut hasher = DefaultHasher::new();

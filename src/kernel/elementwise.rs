@@ -33,6 +33,13 @@ impl Fused<'_> {
     ) -> Result<Arc<Value>> {
         let f16_native = engine.gpu.caps().has(Feature::ShaderF16);
         let make = text_of(engine, self.expr);
+        let dtypes = self.expr.dtypes()?;
+        let by_pairs = |ways: &[_], rank, target| {
+            let write = || self.expr.assemble_pairs(ways, rank).map_err(Error::from);
+            engine.texts.get(self.expr, ways, (rank, target, true), write)
+        };
+        let goes = target == Target::Cpu64 && self.expr.goes_by_pairs(&dtypes);
+        let pairs: Option<&Make<'_>> = if goes { Some(&by_pairs) } else { None };
         let same_quads = |i: usize| {
             // A quad is loaded from the output's own binding.
             let quad = |dtype| Form::of(dtype, f16_native).quad();
@@ -40,7 +47,7 @@ impl Fused<'_> {
         };
         let fits = |&&i: &&usize| same_quads(i) && self.can_replace(i);
         let into = ending.iter().find(fits).map_or(Into::New(&[]), |&own| Into::Own(own));
-        let text = Text { make: &make, scalars: self.scalars, fault: None };
+        let text = Text { make: &make, pairs, scalars: self.scalars, fault: None };
         record(engine, target, shape, self.operands, into, dtype, &text)
     }
 
@@ -67,7 +74,7 @@ pub(crate) fn text_of(
     let f16_native = engine.gpu.caps().has(Feature::ShaderF16);
     move |ways, rank, target| {
         let write = || expr.assemble(ways, f16_native, rank, target).map_err(Error::from);
-        engine.texts.get(expr, ways, (rank, target), write)
+        engine.texts.get(expr, ways, (rank, target, false), write)
     }
 }
 
@@ -83,6 +90,8 @@ pub(crate) enum Into<'a> {
 /// What runs over the index space.
 pub(crate) struct Text<'a> {
     pub(crate) make: &'a Make<'a>,
+    /// The same by pairs of quads, where that is worth it.
+    pub(crate) pairs: Option<&'a Make<'a>>,
     pub(crate) scalars: &'a [u32],
     /// Where it may note elements at fault, in row-major order.
     pub(crate) fault: Option<&'a Fault>,

@@ -38,7 +38,8 @@ pub(crate) fn copied(
         )))
     };
     let (shape, inputs) = (from.layout.shape(), core::slice::from_ref(from));
-    let (into, text) = (Into::New(avoid), Text { make: &make, scalars: &[], fault: None });
+    let (into, text) =
+        (Into::New(avoid), Text { make: &make, pairs: None, scalars: &[], fault: None });
     elementwise::record(engine, target, shape, inputs, into, from.dtype, &text)
 }
 
@@ -116,7 +117,7 @@ pub(super) fn gather_apart(
             own: None,
             output: &output,
             written: Arc::downgrade(&value),
-            text: &Text { make: &make, scalars: &[segment], fault: None },
+            text: &Text { make: &make, pairs: None, scalars: &[segment], fault: None },
         };
         pass.record(shape)?;
     }

@@ -93,6 +93,11 @@ impl Operation<'_> {
         window: core::ops::Range<usize>,
     ) -> Result<()> {
         let mut bindings = Vec::with_capacity(layouts.len() + 1);
+        // Whether everything dense begins and ends at whole pairs of quads. Past the end of the
+        // result lies its padding, and past that of a window the next one's.
+        let whole = |offset: u32| offset.is_multiple_of(8);
+        let last = first + window.end == self.output.layout.shape().elements();
+        let mut pairs = last || matches!(window.len() % 8, 0 | 5..);
         let mut views = Vec::with_capacity(layouts.len());
         for (i, (input, layout)) in self.inputs.iter().zip(layouts).enumerate() {
             // Dense operands are addressed from the window on, strided ones by index.
@@ -107,12 +112,14 @@ impl Operation<'_> {
             // this.
             #[expect(clippy::cast_possible_truncation, reason = "indices are modulo 2^32")]
             let offset = begin.wrapping_sub(index * input.segment) as u32;
+            pairs &= !input.is_dense() || whole(offset);
             views.push(View { offset, strides });
         }
         let begin = first + window.start;
         let index = begin / self.output.segment;
         bindings.push(Bound::from(&self.output.pieces[index]));
         let outputs = [small(begin - index * self.output.segment)];
+        pairs &= whole(outputs[0]);
         let mut space = Space::of(shape.dims(), &views).ok_or_else(super::too_deep)?;
         for (way, _) in space.ways.iter_mut().zip(self.inputs).filter(|(_, i)| i.part.is_some()) {
             *way = Way::Any;
@@ -120,8 +127,11 @@ impl Operation<'_> {
         if let Some(own) = self.own {
             space.ways[own] = Way::Own(0);
         }
-        let kernel = (self.text.make)(&space.ways, space.rank(), self.target)?;
-        let grid = Grid::of_elements(small(window.len()), self.target);
+        let pairs = self.text.pairs.filter(|_| pairs);
+        let make = pairs.unwrap_or(self.text.make);
+        let kernel = make(&space.ways, space.rank(), self.target)?;
+        let quads = small(window.len().div_ceil(if pairs.is_some() { 8 } else { 4 }));
+        let grid = Grid::new(quads, self.target);
         let mut scalars = Cow::Borrowed(self.text.scalars);
         if let Some(fault) = self.text.fault {
             let slot = [fault.index(), small(window.len()), small(begin)];

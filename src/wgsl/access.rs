@@ -43,6 +43,8 @@ pub(crate) fn numbers(slots: &[Slot]) -> Numbers {
 pub(super) struct Keeps {
     parameters: bool,
     rows: bool,
+    /// Whether an invocation takes two quads at a time.
+    pairs: bool,
     pub(super) declared: String,
     /// Before the loop.
     pub(super) once: String,
@@ -51,10 +53,10 @@ pub(super) struct Keeps {
 }
 
 impl Keeps {
-    pub(super) fn of(slots: &[Slot], target: Target) -> Self {
+    pub(super) fn of(slots: &[Slot], target: Target, pairs: bool) -> Self {
         let parameters = target != Target::Gpu;
         let rows = parameters && slots.iter().any(|slot| slot.way.is_by_row());
-        Self { parameters, rows, ..Self::default() }
+        Self { parameters, rows, pairs, ..Self::default() }
     }
 
     /// Parameters only: for kernels that go their own way, and have a region `prepare` where they
@@ -94,7 +96,8 @@ impl Keeps {
             let start = format!("{offset} + select({many}, row * {stride}, rank == 2u)");
             put(&mut begin, format_args!("    start_{view} = {start};\n"));
         }
-        self.once.push_str("begin_row(p.space.x + 4u * first);\n");
+        let elements = if self.pairs { 8 } else { 4 };
+        put(&mut self.once, format_args!("begin_row(p.space.x + {elements}u * first);\n"));
         self.each.push_str("walk();\n");
         put(
             &mut self.declared,
@@ -134,6 +137,10 @@ pub(super) fn accessors(slots: &[Slot], target: Target, keeps: &mut Keeps) -> St
         if keeps.rows && slot.way == Way::Step {
             let view = numbers.view[i];
             keeps.parameter(&format!("step_{view}"), format!("stride_of({view}u, 0u)"));
+        }
+        if let Some(double) = Double::of(slot).filter(|_| keeps.pairs) {
+            double.accessors(&mut text, slot, i, i.saturating_sub(inputs), binding, &offset);
+            continue;
         }
         let wide = wide(slot, target);
         if slot.written {
@@ -207,6 +214,119 @@ pub(super) fn wide(slot: &Slot, target: Target) -> Wide {
         "vec4<u32>" => Some(("vec2<u64>", "(words4(")),
         "vec2<u32>" => Some(("u64", "(words2(")),
         _ => None,
+    }
+}
+
+/// How two quads lie side by side as 64-bit integers.
+struct Double {
+    /// What the binding is an array of, and what one quad of it is.
+    of: &'static str,
+    part: &'static str,
+    /// From the parts to the words of either quad, with `@` for the whole.
+    halves: [&'static str; 2],
+    /// From a quad's words, `@`, to its part, and from two parts to the whole.
+    pack: &'static str,
+    join: &'static str,
+}
+
+const DOUBLES: [(&str, Double); 3] = [
+    (
+        "vec4",
+        Double {
+            of: "vec4<u64>",
+            part: "vec2<u64>",
+            halves: ["words4(@.xy)", "words4(@.zw)"],
+            pack: "wide4(bitcast<vec4<u32>>(@))",
+            join: "vec4<u64>(kept_@, part)",
+        },
+    ),
+    (
+        "vec2<u32>",
+        Double {
+            of: "vec2<u64>",
+            part: "u64",
+            halves: ["words2(@.x)", "words2(@.y)"],
+            pack: "wide2(@)",
+            join: "vec2<u64>(kept_@, part)",
+        },
+    ),
+    (
+        "u32",
+        Double {
+            of: "u64",
+            part: "u32",
+            halves: ["words2(@).x", "words2(@).y"],
+            pack: "@",
+            join: "wide2(vec2<u32>(kept_@, part))",
+        },
+    ),
+];
+
+/// Whether a slot is reached by pairs of quads in a kernel that goes by them.
+pub(crate) fn is_double(slot: &Slot) -> bool {
+    Double::of(slot).is_some()
+}
+
+impl Double {
+    fn of(slot: &Slot) -> Option<&'static Self> {
+        let dense = matches!(slot.way, Way::Dense | Way::Own(_)) && !slot.form.is_move();
+        let quad = slot.form.quad();
+        let row = DOUBLES.iter().find(|(name, _)| quad.starts_with(name))?;
+        (dense && slot.form.width() <= 4 && slot.form != Form::F16).then_some(&row.1)
+    }
+
+    /// `low_i` loads two quads and gives the first, `high_i` the second; `keep_j` keeps the first
+    /// for `store_j`, which stores both.
+    fn accessors(
+        &self,
+        text: &mut String,
+        slot: &Slot,
+        input: usize,
+        output: usize,
+        binding: u32,
+        offset: &str,
+    ) {
+        let (form, value, at) = (slot.form, slot.form.value(), format!("(q + {offset}) >> 1u"));
+        let Self { of, part, halves, pack, join } = self;
+        if slot.written {
+            declare(text, slot, binding, &format!("out_{output}"), Some((of, "")));
+            let pack = pack.replace('@', &format!("encode_{}(v)", form.name()));
+            let join = join.replace('@', &output.to_string());
+            put(
+                text,
+                format_args!(
+                    "\nvar<private> kept_{output}: {part};\n\n\
+                     fn keep_{output}(q: u32, v: {value}) {{\n    kept_{output} = {pack};\n}}\n\n\
+                     fn store_{output}(q: u32, v: {value}) {{\n    let part = {pack};\n    \
+                     out_{output}[{at}] = {join};\n}}\n"
+                ),
+            );
+            return;
+        }
+        let from = match slot.way {
+            Way::Own(output) => format!("out_{output}"),
+            _ => {
+                declare(text, slot, binding, &format!("in_{input}"), Some((of, "")));
+                format!("in_{input}")
+            }
+        };
+        let pair = format!("pair_{input}");
+        let [low, high] = halves.map(|half| {
+            let words = half.replace('@', &pair);
+            let quad = form.quad();
+            let words =
+                if quad.starts_with("vec4") { format!("bitcast<{quad}>({words})") } else { words };
+            format!("decode_{}({words})", form.name())
+        });
+        put(
+            text,
+            format_args!(
+                "\nvar<private> {pair}: {of};\n\n\
+                 fn low_{input}(q: u32) -> {value} {{\n    {pair} = {from}[{at}];\n    \
+                 return {low};\n}}\n\n\
+                 fn high_{input}(q: u32) -> {value} {{\n    return {high};\n}}\n"
+            ),
+        );
     }
 }
 

@@ -124,8 +124,10 @@ pub(crate) struct Body<'a> {
     pub bindings: &'a str,
     /// Before the loop.
     pub once: &'a str,
-    /// For each quad.
+    /// For each quad; of two at a time, for the first.
     pub each: &'a str,
+    /// For the second of two quads at a time.
+    pub second: Option<&'a str>,
     /// After the loop.
     pub after: &'a str,
 }
@@ -139,9 +141,19 @@ pub(crate) fn elementwise(
     shape: (u32, Target),
 ) -> Assembled {
     let params = elementwise_params(slots, scalars);
-    let mut keeps = Keeps::of(slots, shape.1);
+    let mut keeps = Keeps::of(slots, shape.1, body.second.is_some());
     let bindings = accessors(slots, shape.1, &mut keeps) + &keeps.declared + body.bindings;
-    let (once, each) = (keeps.once + body.once, keeps.each + body.each);
+    let once = keeps.once + body.once;
+    let each = match body.second {
+        None => keeps.each + body.each,
+        Some(second) => {
+            let of = |q: &str, text| {
+                let text = format!("let q = {q};\n{}{text}", keeps.each);
+                format!("{{\n{}}}\n", indented(&text, "    "))
+            };
+            format!("let pair = 2u * q;\n{}{}", of("pair", body.each), of("pair + 1u", second))
+        }
+    };
     let regions = [
         ("params", &*params),
         ("bindings", &*bindings),

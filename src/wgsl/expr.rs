@@ -7,12 +7,16 @@
 
 use core::fmt::Write as _;
 
+use super::access::is_double;
 use super::assemble::{self, Assembled, Body, Slot, Way};
 use super::catalog::Needs;
 use super::form::Form;
 use super::params::Target;
 use crate::dtype::{Class, DType};
 use crate::op::{Kind, Op, Refusal, Spell};
+
+/// In additions; see [`Expr::goes_by_pairs`].
+const PAIRS_EFFORT_MAX: u32 = 8;
 
 /// A node, by its place in the list; operands stand before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -179,11 +183,8 @@ impl Expr {
         let dtypes = self.dtypes()?;
         // The bytes are the same. On llvmpipe two packed words cost half of what four native halves
         // do.
-        let form = |dtype| Form::of(dtype, f16_native && target == Target::Gpu);
-        let inputs = self.inputs.iter().zip(ways).map(|(&d, &way)| Slot::read(form(d), way));
-        let outputs = self.outputs.iter().map(|&o| Slot::write(form(dtypes[usize::from(o)])));
-        let slots = inputs.chain(outputs).collect::<Vec<_>>();
-        let text = self.text(&dtypes, ways);
+        let slots = self.slots(&dtypes, ways, f16_native && target == Target::Gpu);
+        let text = self.text(&dtypes, &slots, ["load", "store"]);
         let bound = slots.iter().filter(|slot| !matches!(slot.way, Way::Own(_))).count();
         let faults = format!(
             "\n@group(0) @binding({bound}) var<storage, read_write> faults: array<atomic<u32>>;\n"
@@ -193,9 +194,52 @@ impl Expr {
             bindings: if self.fault.is_some() { &faults } else { "" },
             once: &text.once,
             each: &text.body,
+            second: None,
             after: &text.after,
         };
         Ok(assemble::elementwise(&slots, body, text.words, needs, (rank, target)))
+    }
+
+    /// The same by pairs of quads, for adapters whose time goes by loads and stores.
+    ///
+    /// # Errors
+    /// The first node that has no dtype.
+    pub fn assemble_pairs(&self, ways: &[Way], rank: u32) -> Result<Assembled, Refusal> {
+        let dtypes = self.dtypes()?;
+        let slots = self.slots(&dtypes, ways, false);
+        let first = self.text(&dtypes, &slots, ["low", "keep"]);
+        let second = self.text(&dtypes, &slots, ["high", "store"]);
+        let needs = dtypes.iter().fold(self.scalar_needs(), |all, &d| all.union(needs(d)));
+        let body = Body {
+            once: &first.once,
+            each: &first.body,
+            second: Some(&second.body),
+            ..Body::default()
+        };
+        let needs = needs.union(Needs::INT64);
+        Ok(assemble::elementwise(&slots, body, first.words, needs, (rank, Target::Cpu64)))
+    }
+
+    /// Whether [`Expr::assemble_pairs`] can and should be used: where loads and stores are most of
+    /// the work, because the text is twice as long.
+    #[must_use]
+    pub fn goes_by_pairs(&self, dtypes: &[DType]) -> bool {
+        let effort = |node: &Node| match node {
+            Node::Apply(op, _) => op.effort(),
+            _ => 0,
+        };
+        let narrow = |&output: &u16| dtypes[usize::from(output)].width() <= 4;
+        self.fault.is_none()
+            && !self.inputs.is_empty()
+            && self.outputs.iter().all(narrow)
+            && self.nodes.iter().map(effort).sum::<u32>() <= PAIRS_EFFORT_MAX
+    }
+
+    fn slots(&self, dtypes: &[DType], ways: &[Way], f16_native: bool) -> Vec<Slot> {
+        let form = |dtype| Form::of(dtype, f16_native);
+        let inputs = self.inputs.iter().zip(ways).map(|(&d, &way)| Slot::read(form(d), way));
+        let outputs = self.outputs.iter().map(|&o| Slot::write(form(dtypes[usize::from(o)])));
+        inputs.chain(outputs).collect()
     }
 
     fn scalar_needs(&self) -> Needs {
@@ -243,18 +287,19 @@ impl Expr {
     }
 
     /// What stands before the loop and inside it.
-    fn text(&self, dtypes: &[DType], ways: &[Way]) -> Text {
+    fn text(&self, dtypes: &[DType], slots: &[Slot], [load, store]: [&str; 2]) -> Text {
         let mut text = Text::default();
         self.declare_scalars(&mut text);
-        for (i, way) in ways.iter().enumerate() {
-            let _ = match way {
+        for (i, slot) in slots[..self.inputs.len()].iter().enumerate() {
+            let load = if is_double(slot) { load } else { "load" };
+            let _ = match slot.way {
                 Way::One => writeln!(text.once, "let x{i} = load_{i}();"),
-                _ => writeln!(text.body, "let x{i} = load_{i}(q);"),
+                _ => writeln!(text.body, "let x{i} = {load}_{i}(q);"),
             };
         }
         let names = self.compute(dtypes, &mut text.body);
         for (j, &output) in self.outputs.iter().enumerate() {
-            let _ = writeln!(text.body, "store_{j}(q, {});", names[usize::from(output)]);
+            let _ = writeln!(text.body, "{store}_{j}(q, {});", names[usize::from(output)]);
         }
         if let Some(fault) = self.fault {
             let [slot, count, base] = [0, 1, 2].map(|i| word_at(text.words + i));
