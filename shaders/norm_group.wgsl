@@ -40,30 +40,34 @@ struct Spread {
 fn spread_scale(s: Spread, n: f32, quads: bool, about_zero: bool, eps: f32) -> vec2<f32> {
     return vec2<f32>(0.0, 1.0);
 }
+fn together(lane: u32, own: State) -> State { return own; }
 // end alone
 
-var<workgroup> sh_sum: array<vec4<f32>, lanes>;
+alias State = vec4<f32>;
 
-// The sum over all lanes. Every lane comes here.
-fn together(lane: u32, own: vec4<f32>) -> vec4<f32> {
-    workgroupBarrier();
-    sh_sum[lane] = own;
-    for (var reach = lanes / 2u; reach > 0u; reach /= 2u) {
-        workgroupBarrier();
-        if lane < reach {
-            sh_sum[lane] += sh_sum[lane + reach];
-        }
-    }
-    workgroupBarrier();
-    return sh_sum[0];
+var<workgroup> sh_state: array<State, lanes>;
+
+fn start() -> State {
+    return State();
 }
+
+fn merge(a: State, b: State) -> State {
+    return a + b;
+}
+
+// region tree
+// end tree
 
 @compute @workgroup_size(lanes)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
+    // region place
+    // end place
 ) {
+    // region begin
+    // end begin
     // Groups that a folded grid has too many take the last row again.
     let row = min(group.x + groups.x * (group.y + groups.y * group.z), p.job.rows.x - 1u);
     let units = p.job.rows.y;

@@ -1,8 +1,7 @@
 // Reduce rows by groups: as reduce_rows, but a whole workgroup takes a chunk of a row.
 //
-// Neighbouring lanes take neighbouring quads; a tree in workgroup memory puts the lanes together.
-// Every lane loops as often as the first, over quads that may not be there: barriers want all of
-// them. Trips: quads / lanes + log2 lanes.
+// Neighbouring lanes take neighbouring quads; a tree in workgroup memory, or subgroups, put the
+// lanes together. Trips: quads / lanes + log2 lanes, or lanes / (width of a subgroup)^2.
 override lanes: u32 = 256u;
 
 struct Job {
@@ -56,14 +55,25 @@ fn put(at: u32, s: State) {
 }
 // end state
 
+// region alone
+fn together(lane: u32, own: State) -> State { return own; }
+// end alone
+
 var<workgroup> sh_state: array<State, lanes>;
+
+// region tree
+// end tree
 
 @compute @workgroup_size(lanes)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
+    // region place
+    // end place
 ) {
+    // region begin
+    // end begin
     let i = group.x + groups.x * (group.y + groups.y * group.z);
     let row = i / p.job.chunk.x;
     let first = p.job.rows.y + row * p.job.rows.z;
@@ -76,16 +86,9 @@ fn main(
         let inside = (e >= vec4<u32>(first)) & (e < vec4<u32>(end));
         all = take_some(all, q, e - vec4<u32>(first - p.job.chunk.z), inside);
     }
-    sh_state[lane] = all;
-    for (var reach = lanes / 2u; reach > 0u; reach /= 2u) {
-        workgroupBarrier();
-        if lane < reach {
-            sh_state[lane] = merge(sh_state[lane], sh_state[lane + reach]);
-        }
-    }
+    let s = together(lane, all);
     // Groups past the last row are what a folded grid has too many.
     if lane == 0u && row < p.job.rows.x {
-        let s = sh_state[0];
         let half = merge(s, turn_state(s, 2u));
         put(p.job.chunk.w + i, merge(half, turn_state(half, 1u)));
     }

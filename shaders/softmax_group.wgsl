@@ -1,7 +1,7 @@
 // Softmax of rows by groups: as softmax_rows, but a whole workgroup takes a row, lane by lane.
 //
-// Every lane keeps m and s of its own; a tree in workgroup memory puts them together. Trips:
-// 2 units / lanes + log2 lanes.
+// Every lane keeps m and s of its own; a tree in workgroup memory, or subgroups, put them together.
+// Trips: 2 units / lanes + log2 lanes.
 override lanes: u32 = 256u;
 
 struct Job {
@@ -41,47 +41,51 @@ fn exp_below(x: vec4<f32>) -> vec4<f32> { return exp(x); }
 fn ln_f32(x: vec4<f32>) -> vec4<f32> { return log(x); }
 fn nan_where(x: vec4<f32>, test: vec4<bool>) -> vec4<f32> { return x; }
 fn softmax_fault(bits: vec4<u32>, m: f32, s: f32) -> bool { return false; }
+fn together(lane: u32, own: State) -> State { return own; }
 // end alone
 
-struct Lane {
+struct State {
     m: vec4<f32>,
     s: vec4<f32>,
     bits: vec4<u32>,
 }
 
-var<workgroup> sh_lane: array<Lane, lanes>;
+var<workgroup> sh_state: array<State, lanes>;
 
-fn together(a: Lane, b: Lane) -> Lane {
-    let m = max(a.m, b.m);
-    return Lane(m, a.s * exp_below(a.m - m) + b.s * exp_below(b.m - m), max(a.bits, b.bits));
+fn start() -> State {
+    return State(vec4<f32>(-3.4028234e38), vec4<f32>(0.0), vec4<u32>(0u));
 }
+
+fn merge(a: State, b: State) -> State {
+    let m = max(a.m, b.m);
+    return State(m, a.s * exp_below(a.m - m) + b.s * exp_below(b.m - m), max(a.bits, b.bits));
+}
+
+// region tree
+// end tree
 
 @compute @workgroup_size(lanes)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
+    // region place
+    // end place
 ) {
+    // region begin
+    // end begin
     // Groups that a folded grid has too many take the last row again.
     let row = min(group.x + groups.x * (group.y + groups.y * group.z), p.job.rows.x - 1u);
     let units = p.job.rows.y;
     let first = row * units;
-    var own = Lane(vec4<f32>(-3.4028234e38), vec4<f32>(0.0), vec4<u32>(0u));
+    var own = start();
     for (var t = lane; t < units; t += lanes) {
         let x = head_0(first + t);
         let bits = bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
         let m = max(own.m, x);
-        own = Lane(m, own.s * exp_below(own.m - m) + exp_below(x - m), max(own.bits, bits));
+        own = State(m, own.s * exp_below(own.m - m) + exp_below(x - m), max(own.bits, bits));
     }
-    sh_lane[lane] = own;
-    for (var reach = lanes / 2u; reach > 0u; reach /= 2u) {
-        workgroupBarrier();
-        if lane < reach {
-            sh_lane[lane] = together(sh_lane[lane], sh_lane[lane + reach]);
-        }
-    }
-    workgroupBarrier();
-    let all = sh_lane[0];
+    let all = together(lane, own);
     let most = max(max(all.m.x, all.m.y), max(all.m.z, all.m.w));
     let parts = all.s * exp_below(all.m - most);
     // By element the four places are the same one.

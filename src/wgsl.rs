@@ -39,6 +39,7 @@ pub mod random;
 pub mod reduce;
 pub mod reflect;
 pub mod space;
+pub mod subgroups;
 
 pub use assemble::{Assembled, Slot, Way};
 pub use catalog::{Entry, Needs};

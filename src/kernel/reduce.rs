@@ -16,6 +16,7 @@ use std::sync::{Arc, Weak};
 
 use super::core::{Core, Head, Launch, Reach, Tail};
 use super::{Held, Operand, mistake, small};
+use crate::caps::Feature;
 use crate::dtype::DType;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -25,7 +26,7 @@ use crate::op::Kind;
 use crate::shape::Shape;
 use crate::store::Pinned;
 use crate::wgsl::reduce::{Pass, Reduce};
-use crate::wgsl::{Target, catalog};
+use crate::wgsl::{Target, catalog, subgroups};
 
 mod parts;
 mod plan;
@@ -208,6 +209,11 @@ impl Run<'_> {
         let stores_elements = extent.inner == 1 || reads_elements;
         let pass = Pass { from_parts, to_parts, reads_elements, stores_elements };
         let state = self.how.state(pass);
+        let mut regions = vec![("state", state)];
+        if plan.kernel == "reduce_group" && self.engine.gpu.caps().has(Feature::Subgroup) {
+            regions.extend(self.how.joined().into_iter().flat_map(subgroups::regions));
+        }
+        let regions: Vec<(&str, &str)> = regions.iter().map(|(n, text)| (*n, &**text)).collect();
         let Into { tail, bound, first } = into;
         let unit = if stores_elements { first } else { first / 4 };
         let launch = Launch {
@@ -217,7 +223,7 @@ impl Run<'_> {
             output: (bound, 0),
             written: self.written.clone(),
             by_element: stores_elements,
-            regions: &[("state", &state)],
+            regions: &regions,
             constants: &[],
             job: plan.job(small(index), small(unit)),
             groups: plan.groups,

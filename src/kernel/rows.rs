@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use super::core::{Core, Head, Launch, Reach, Tail};
 use super::{Held, Operand, mistake, reindex, small};
+use crate::caps::Feature;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::exec::{Bound, Value};
 use crate::layout::Layout;
 use crate::wgsl::catalog::{self, CORE_TRIPS};
 use crate::wgsl::params::fold;
-use crate::wgsl::{Target, catalog::Entry};
+use crate::wgsl::{Target, catalog::Entry, subgroups};
 
 /// An operation on rows of f32.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +38,8 @@ fn value(x: vec4<f32>, m: f32, s: f32) -> vec4<f32> {
 }
 ";
 
+/// Elements from which on a CPU finds no row of its own in a cache, if other rows lie between.
+const SCATTERED: usize = 1 << 18;
 /// Units of a row that a lane of a GPU takes by itself.
 const SHORT: usize = 32;
 
@@ -51,8 +54,12 @@ impl Rowwise {
     }
 
     /// Whether the kernels are the best that can be done with so many rows of this length; if not,
-    /// reductions and elementwise operations are, because they share a row among all cores.
-    pub(crate) fn takes(rows: usize, length: usize, target: Target) -> bool {
+    /// reductions and elementwise operations are: they share a row among all cores, and walk large
+    /// tensors in the order of memory where rows are not `dense`.
+    pub(crate) fn takes(rows: usize, length: usize, dense: bool, target: Target) -> bool {
+        if !dense && target != Target::Gpu && rows * length >= SCATTERED {
+            return false;
+        }
         let units = if length.is_multiple_of(4) { length / 4 } else { length };
         match target {
             Target::Gpu => units <= 1 << 16 && (units <= 4096 || rows >= 16),
@@ -80,6 +87,14 @@ impl Rowwise {
             _ => {}
         }
         job
+    }
+
+    /// How the lanes of a subgroup become one.
+    const fn joined(self) -> &'static str {
+        match self {
+            Self::Softmax | Self::LogSoftmax => subgroups::SOFTMAX,
+            Self::LayerNorm { .. } | Self::RmsNorm { .. } => subgroups::SUM,
+        }
     }
 
     const fn regions(self) -> &'static [(&'static str, &'static str)] {
@@ -164,6 +179,10 @@ impl Rows {
         let [piece] = &*held.pieces else { return Ok(None) };
         let entry: &Entry = catalog::find(self.0.kernel(group)).ok_or_else(in_pieces)?;
         let groups = if group { rows } else { rows.div_ceil(target.workgroup() as usize) };
+        let mut regions = self.0.regions().to_vec();
+        let shared = group && engine.gpu.caps().has(Feature::Subgroup);
+        let subgroups = if shared { subgroups::regions(self.0.joined()) } else { Vec::new() };
+        regions.extend(subgroups.iter().map(|(name, text)| (*name, &**text)));
         let launch = Launch {
             entry,
             heads: vec![source],
@@ -171,7 +190,7 @@ impl Rows {
             output: (Bound::from(piece), 0),
             written: Arc::downgrade(&value),
             by_element,
-            regions: self.0.regions(),
+            regions: &regions,
             constants: &[],
             job: self.0.job(rows, units, !by_element),
             groups: fold(small(groups)),

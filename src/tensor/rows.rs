@@ -60,7 +60,9 @@ impl Tensor {
             let rows = self.shape().elements() / length;
             let bytes = self.shape().elements() * size_of::<f32>();
             let one_segment = bytes as u64 <= Segments::new(self.device.caps()).bytes_max;
-            let result = if !double && one_segment && Rowwise::takes(rows, length, self.target()) {
+            let dense = self.layout.strides()[axis].unsigned_abs() == 1;
+            let takes = Rowwise::takes(rows, length, dense, self.target());
+            let result = if !double && one_segment && takes {
                 x.rows(what, axis)?
             } else {
                 x.composed(what, axis)?

@@ -107,6 +107,7 @@ const FRAGMENTS: &[Source] = &[
     source!("shared/part.wgsl"),
     source!("shared/spread.wgsl"),
     source!("shared/strided.wgsl"),
+    source!("shared/tree.wgsl"),
     source!("shared/wide.wgsl"),
     source!("shared/words.wgsl"),
     source!("op/activation.wgsl"),

@@ -8,6 +8,7 @@
 //! Orders are those of integers (`op/order.wgsl`), so the maximum of floats is that of what they
 //! are lifted to, the minimum that of what they are lifted to upside down, and NaN needs no care.
 
+use super::subgroups;
 use crate::op::Kind;
 
 /// How two become one.
@@ -133,6 +134,18 @@ impl Reduce {
             .replace("HELD", self.held().name())
             .replace("NEUTRAL", self.neutral())
             .replace("FOLDED", &self.folded("a", "b"))
+    }
+
+    /// How the lanes of a subgroup become one; `None` where subgroups may not know the type.
+    #[must_use]
+    pub const fn joined(self) -> Option<&'static str> {
+        match (self.held(), self.fold) {
+            (Kind::F32 | Kind::I32 | Kind::U32, _) if self.index => Some(JOINED_CHOICE),
+            (Kind::F32 | Kind::I32 | Kind::U32, Fold::Sum) => Some(subgroups::SUM),
+            (Kind::F32 | Kind::I32 | Kind::U32, Fold::Prod) => Some(JOINED_PROD),
+            (Kind::F32 | Kind::I32 | Kind::U32, _) => Some(JOINED_MAX),
+            _ => None,
+        }
     }
 
     /// The region `state` of a scan. `totals`: what chunks come to is all that is asked for;
@@ -264,6 +277,25 @@ fn turn_state(s: State, by: u32) -> State {
 
 fn put(at: u32, s: State) {
     PUT
+}
+";
+
+const JOINED_PROD: &str = "\
+fn joined(s: State) -> State {
+    return subgroupMul(s);
+}
+";
+
+const JOINED_MAX: &str = "\
+fn joined(s: State) -> State {
+    return subgroupMax(s);
+}
+";
+
+const JOINED_CHOICE: &str = "\
+fn joined(s: State) -> State {
+    let v = subgroupMax(s.v);
+    return State(v, subgroupMin(select(vec4<u32>(0xffffffffu), s.place, s.v == v)));
 }
 ";
 

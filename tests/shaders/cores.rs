@@ -127,6 +127,62 @@ fn every_scan_is_valid() {
     }
 }
 
+/// Kernels of groups by subgroups: of rows, and of every reduction whose type subgroups know.
+#[test]
+fn every_kernel_of_groups_is_valid_by_subgroups() {
+    use wharf::op::Kind;
+    use wharf::wgsl::reduce::{Fold, Pass, Reduce};
+    use wharf::wgsl::subgroups;
+    let itself = |dtype| Expr {
+        inputs: vec![dtype],
+        nodes: vec![Node::Input(0)],
+        outputs: vec![0],
+        ..Expr::default()
+    };
+    let mut all = vec![
+        ("softmax_group", DType::F32, DType::F32, vec![], subgroups::SOFTMAX),
+        ("norm_group", DType::F32, DType::F32, vec![], subgroups::SUM),
+    ];
+    let kinds = [(Kind::F32, DType::F32), (Kind::I32, DType::I32), (Kind::U32, DType::U32)];
+    for (kind, dtype) in kinds {
+        for (fold, index) in [
+            (Fold::Sum, false),
+            (Fold::Prod, false),
+            (Fold::Max, false),
+            (Fold::Min, false),
+            (Fold::Max, true),
+            (Fold::Min, true),
+        ] {
+            let how = Reduce { fold, kind, index };
+            let pass = Pass {
+                from_parts: false,
+                to_parts: false,
+                reads_elements: false,
+                stores_elements: true,
+            };
+            let out = if index { DType::U32 } else { dtype };
+            let joined = how.joined().expect("subgroups know types of 32 bits");
+            all.push(("reduce_group", dtype, out, vec![("state", how.state(pass))], joined));
+        }
+    }
+    for (kernel, input, output, mut regions, joined) in all {
+        regions.extend(subgroups::regions(joined));
+        let regions: Vec<(&str, &str)> = regions.iter().map(|(n, text)| (*n, &**text)).collect();
+        let core = core::Core {
+            entry: catalog::find(kernel).expect("in the catalog"),
+            heads: &[core::Part { expr: &itself(input), ways: &[Way::Dense] }],
+            tail: core::Part { expr: &itself(output), ways: &[] },
+            by_element: kernel == "reduce_group",
+            regions: &regions,
+            constants: &[],
+            f16_native: false,
+            rank: 0,
+            target: Target::Gpu,
+        };
+        check(&core.assemble().expect("a view has a dtype"));
+    }
+}
+
 /// Every pass of every reduction, on heads and tails that are just a view.
 #[test]
 fn every_reduction_is_valid() {

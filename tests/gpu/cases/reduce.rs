@@ -38,8 +38,10 @@ const MORE: &[Form] = &[
     (&[4], &[], &[0]),
     (&[31], &[], &[0]),
     (&[255], &[], &[0]),
+    (&[256], &[], &[0]),
     (&[257], &[], &[0]),
     (&[65_535], &[], &[0]),
+    (&[65_536], &[], &[0]),
     (&[65_537], &[], &[0]),
     (&[70_001], &[Move::Slice(0, 1..70_000, 1)], &[0]),
     (&[0], &[], &[0]),
@@ -90,9 +92,26 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             }
         }
     }
+    let trees = if matters(adapter, NO_SUBGROUPS) { TREES } else { &[] };
+    for &(reduction, dtype) in trees {
+        let name = format!("reduce::{reduction}::{dtype}::{}", NO_SUBGROUPS.name);
+        cases.push(case!(name, |ctx| run(ctx, NO_SUBGROUPS, reduction, dtype)));
+    }
     cases.extend(stories::cases());
     cases
 }
+
+/// Groups of a GPU put their lanes together in workgroup memory alone.
+pub(super) const NO_SUBGROUPS: Downgrade =
+    Downgrade { name: "no_subgroups", lower: |caps| caps.without(Feature::Subgroup) };
+
+/// One for each way in which subgroups would.
+const TREES: &[(Reduction, DType)] = &[
+    (Reduction::Sum, DType::F32),
+    (Reduction::Prod, DType::I32),
+    (Reduction::Max, DType::F32),
+    (Reduction::ArgMax, DType::F32),
+];
 
 /// Drivers that compile slowly run the narrow dtypes, which are cast and reduced as the wide ones,
 /// for the thorough reductions only.
@@ -128,6 +147,7 @@ async fn run(ctx: &Ctx, downgrade: Downgrade, reduction: Reduction, dtype: DType
     let other = device.with_target(other);
     let mut source = Source { reduction, dtype, random: Random::new(11) };
     let thorough = THOROUGH.contains(&reduction) && KINDS.contains(&dtype);
+    let thorough = thorough && downgrade.name != NO_SUBGROUPS.name;
     // Drivers that compile slowly run every third.
     let step = if ctx.adapter.caps().has(Feature::ShaderF16) { 1 } else { 3 };
     let more = || if thorough { MORE } else { &[] }.iter().step_by(step);

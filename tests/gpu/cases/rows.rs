@@ -7,6 +7,7 @@ use wharf::{Adapter, DType, Device, Layout, Target, Tensor, half};
 
 use super::pair::{Pair, bits, bits_of, carries, count, value};
 use super::probe::Random;
+use super::reduce::NO_SUBGROUPS;
 use super::views::Move;
 use crate::ctx::{
     Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, ensure, ensure_eq, matters, show,
@@ -46,8 +47,13 @@ const MORE: &[Form] = &[
     (&[3, 4, 5], &[], 1),
     (&[4, 6, 8], &[], 0),
     (&[17, 1028], &[], 1),
+    // Large ones along an axis that memory does not walk.
+    (&[300, 1001], &[], 0),
+    (&[300, 1000], &[], 0),
     // A row among all cores.
     (&[2, 40_000], &[], 1),
+    (&[1, 65_535], &[], 1),
+    (&[2, 65_537], &[], 1),
     (&[1, 70_001], &[], 1),
 ];
 
@@ -74,11 +80,29 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             }
         }
     }
+    let trees = if matters(adapter, NO_SUBGROUPS) { &[Softmax, LayerNorm][..] } else { &[] };
+    for &what in trees {
+        let name = format!("rows::{what:?}::f32::{}", NO_SUBGROUPS.name);
+        cases.push(case!(name, |ctx| run(ctx, NO_SUBGROUPS, what, DType::F32)));
+    }
+    cases.push(case!("rows::softmax_of_sixteen_million", |ctx| sixteen_million(ctx)));
     cases.push(case!("rows::softmax_of_plus_and_minus_ten_thousand", |ctx| far_apart(ctx)));
     cases.push(case!("rows::cross_entropy_of_classes", |ctx| cross_entropy(ctx)));
     cases.push(case!("rows::masked_rows", |ctx| masked(ctx)));
     cases.push(case!("rows::scale_and_shift_follow_in_the_kernel", |ctx| scaled(ctx)));
     cases
+}
+
+/// Every weight is a power of two, and every sum on the way exact.
+async fn sixteen_million(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    for target in [Target::Cpu64, Target::Gpu] {
+        let zeros = device.with_target(target).zeros([1 << 24], DType::F32).map_err(show)?;
+        let got = zeros.softmax(0).map_err(show)?.read::<f32>().await.map_err(show)?;
+        let odd = got.iter().position(|&x| x != 1.0 / 16_777_216.0);
+        ensure_eq!(odd, None, "a weight that is not 2^-24, for {target:?}");
+    }
+    Ok(())
 }
 
 fn exact(what: What, row: &[f64]) -> Vec<Exact> {
@@ -107,7 +131,8 @@ async fn run(ctx: &Ctx, downgrade: Downgrade, what: What, dtype: DType) -> Outco
     let other = if device.target() == Target::Gpu { Target::Cpu } else { Target::Gpu };
     let mut random = Random::new(21);
     for device in [device.clone(), device.with_target(other)] {
-        let more = if dtype == DType::F32 { MORE } else { &[] };
+        let all = dtype == DType::F32 && downgrade.name != NO_SUBGROUPS.name;
+        let more = if all { MORE } else { &[] };
         let step = if ctx.adapter.caps().has(Feature::ShaderF16) { 1 } else { 3 };
         for &(dims, moves, axis) in FORMS.iter().chain(more).step_by(step) {
             one(&device, &mut random, what, dtype, (dims, moves, axis)).await?;

@@ -269,7 +269,7 @@ async fn pipelines(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// One tensor, added over and over, is one binding: few kernels, which explain() counts.
+/// One tensor, added over and over, is one binding: few kernels, which `explain()` counts.
 async fn read_often(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let x = ramp(&device, 16).await?;

@@ -5,7 +5,7 @@ use wharf::reference::{Value, reduce};
 use wharf::{DType, Target, half};
 
 use crate::cases::probe::Random;
-use crate::ctx::{Case, Ctx, Outcome, Size, case, ensure, ensure_eq, show};
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, Size, case, ensure, ensure_eq, show};
 
 pub(super) fn cases() -> Vec<Case> {
     let large = |case: Case| Case { size: Size::Large, ..case };
@@ -14,6 +14,7 @@ pub(super) fn cases() -> Vec<Case> {
         case!("reduce::the_sum_of_2_26_ones_is_2_26", |ctx| ones_of_bytes(ctx)),
         large(case!("reduce::the_sum_of_2_26_dense_ones_is_2_26", |ctx| ones(ctx, 26))),
         case!("reduce::argmax_of_ten_million", |ctx| argmax(ctx)),
+        case!("reduce::lengths_around_2_24", |ctx| around_2_24(ctx)),
         case!("reduce::elementwise_work_is_done_on_the_way", |ctx| fused(ctx)),
         large(case!("reduce::two_hundred_mib", |ctx| two_hundred_mib(ctx))),
     ]
@@ -70,6 +71,30 @@ async fn argmax(ctx: &Ctx) -> Outcome {
             } else {
                 ensure_eq!([best[0], least[0]], [1_234_567, 5], "for {target:?}");
                 ensure_eq!(most[0], 2.0, "the highest for {target:?}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whole numbers, whose sums are exact in every order, with ties of the highest.
+async fn around_2_24(ctx: &Ctx) -> Outcome {
+    let most = (1 << 24) + 1;
+    let mut random = Random::new(17);
+    let data: Vec<f32> = (0..most).map(|_| random.below(3) as f32 - 1.0).collect();
+    for downgrade in [DOWNGRADES[0], DOWNGRADES[3]] {
+        let device = ctx.device(downgrade).await?;
+        for target in [Target::Cpu64, Target::Gpu] {
+            let (x, _) = device.with_target(target).upload(&data, [most]).map_err(show)?;
+            for n in [most - 2, most - 1, most] {
+                let place = format!("{n} for {target:?}, {}", downgrade.name);
+                let part = x.slice(0, 0..n).map_err(show)?;
+                let sum = part.sum(..).map_err(show)?.read::<f32>().await.map_err(show)?;
+                let want: i64 = data[..n].iter().map(|&x| x as i64).sum();
+                ensure_eq!(sum, vec![want as f32], "the sum of {place}");
+                let best = part.argmax(0).map_err(show)?.read::<u32>().await.map_err(show)?;
+                let first = data.iter().position(|&x| x == 1.0).map(|place| place as u32);
+                ensure_eq!(best.first().copied(), first, "the first 1 of {place}");
             }
         }
     }
