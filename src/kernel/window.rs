@@ -17,6 +17,9 @@ use crate::wgsl::{Grid, Space, Target, View, Way};
 /// Elements of one index space: all of it within 32 bits, with room for the last quad.
 const SPACE_MAX: usize = 1 << 31;
 
+/// Below so many elements, going by pairs of quads saves less than compiling it costs.
+const PAIRS_MIN: usize = 1 << 16;
+
 /// An elementwise operation on operands in place, before it is cut.
 pub(super) struct Operation<'a> {
     pub(super) engine: &'a Engine,
@@ -97,7 +100,7 @@ impl Operation<'_> {
         // result lies its padding, and past that of a window the next one's.
         let whole = |offset: u32| offset.is_multiple_of(8);
         let last = first + window.end == self.output.layout.shape().elements();
-        let mut pairs = last || matches!(window.len() % 8, 0 | 5..);
+        let mut pairs = window.len() >= PAIRS_MIN && (last || matches!(window.len() % 8, 0 | 5..));
         let mut views = Vec::with_capacity(layouts.len());
         for (i, (input, layout)) in self.inputs.iter().zip(layouts).enumerate() {
             // Dense operands are addressed from the window on, strided ones by index.

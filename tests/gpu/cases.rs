@@ -5,6 +5,7 @@ mod attention;
 mod carriage;
 mod casts;
 mod crossing;
+mod doubles;
 mod elementwise;
 mod faults;
 mod graphs;
@@ -44,6 +45,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(random::cases(adapter));
     cases.extend(torch::cases(adapter));
     cases.extend(elementwise::cases(adapter));
+    cases.extend(doubles::cases(adapter));
     cases.extend(graphs::cases(adapter));
     cases.extend(reduce::cases(adapter));
     cases.extend(rows::cases(adapter));
