@@ -74,7 +74,8 @@ fn every_file_is_valid_alone() {
         paths.push(source.path.to_owned());
         let module = naga::front::wgsl::parse_str(source.text)
             .unwrap_or_else(|e| panic!("{}", e.emit_to_string_with_path(source.text, source.path)));
-        let all = Capabilities::SHADER_FLOAT16 | Capabilities::FLOAT64 | Capabilities::SHADER_INT64;
+        let f16 = Capabilities::SHADER_FLOAT16 | Capabilities::SHADER_FLOAT16_IN_FLOAT32;
+        let all = f16 | Capabilities::FLOAT64 | Capabilities::SHADER_INT64;
         Validator::new(ValidationFlags::all(), all)
             .validate(&module)
             .unwrap_or_else(|e| panic!("{}", e.emit_to_string_with_path(source.text, source.path)));

@@ -51,7 +51,7 @@ impl Core<'_> {
     /// # Errors
     /// The first node of an expression that has no dtype.
     pub fn assemble(&self) -> Result<Assembled, Refusal> {
-        let form = |dtype| Form::of(dtype, self.f16_native && self.target == Target::Gpu);
+        let form = |dtype| Form::read(dtype, self.target, self.f16_native);
         let mut slots = Vec::new();
         let (mut functions, mut words, mut needs) = (String::new(), 0, Needs::NONE);
         for (i, Part { expr, ways }) in self.heads.iter().enumerate() {
@@ -66,7 +66,8 @@ impl Core<'_> {
         slots.extend(expr.inputs[1..].iter().zip(ways).map(|(&d, &way)| Slot::read(form(d), way)));
         functions.push_str(&function.text);
         let way = if self.by_element { Way::Each } else { Way::Dense };
-        slots.push(Slot { form: form(function.dtype), way, written: true });
+        let form = Form::written(function.dtype, self.target, self.f16_native);
+        slots.push(Slot { form, way, written: true });
         let mut keeps = Keeps::parameters(self.entry.source.text, self.target);
         let bindings = accessors(&slots, self.target, &mut keeps) + &keeps.declared;
         let params = params_after("    job: Job,\n", &slots, function.words);

@@ -5,6 +5,7 @@
 //! load and store. Forms `w8` to `w64` are for moves: any element of that width, as bits.
 
 use super::catalog::{Needs, Source, source};
+use super::params::Target;
 use crate::dtype::DType;
 
 /// How elements are stored in a binding.
@@ -20,6 +21,9 @@ pub enum Form {
     F16,
     /// f16 in u32 words, converted by integer bits: for adapters without `shader-f16`.
     F16p,
+    /// f16 in u32 words, widened by the driver: how software adapters with `shader-f16`, which pay
+    /// by the load, read it.
+    F16w,
     Bf16,
     I8,
     U8,
@@ -78,6 +82,7 @@ forms! {
     U32  "u32"  4 "u32" "vec4<u32>" "vec4<u32>" PLAIN;
     F16  "f16"  2 "f16" "vec4<f16>" "vec4<f32>" Needs::F16;
     F16p "f16p" 2 "u32" "vec2<u32>" "vec4<f32>" PLAIN;
+    F16w "f16w" 2 "u32" "vec2<u32>" "vec4<f32>" Needs::F16;
     Bf16 "bf16" 2 "u32" "vec2<u32>" "vec4<f32>" PLAIN;
     I8   "i8"   1 "u32" "u32"       "vec4<i32>" PLAIN;
     U8   "u8"   1 "u32" "u32"       "vec4<u32>" PLAIN;
@@ -132,6 +137,22 @@ impl Form {
             DType::U64 => Self::U64,
             DType::Bool => Self::Bool,
         }
+    }
+
+    /// The form in which a target's kernels read a dtype. The bytes are the same: on llvmpipe two
+    /// packed words cost half of what four native halves do.
+    #[must_use]
+    pub const fn read(dtype: DType, target: Target, f16_native: bool) -> Self {
+        match (dtype, target) {
+            (DType::F16, Target::Cpu | Target::Cpu64) if f16_native => Self::F16w,
+            _ => Self::of(dtype, f16_native),
+        }
+    }
+
+    /// The form in which they write it.
+    #[must_use]
+    pub const fn written(dtype: DType, target: Target, f16_native: bool) -> Self {
+        Self::of(dtype, f16_native && matches!(target, Target::Gpu))
     }
 
     const fn row(self) -> &'static Row {

@@ -129,7 +129,7 @@ fn chain(error: &dyn core::error::Error) -> String {
 /// naga's name for each need.
 fn capabilities(needs: Needs) -> Capabilities {
     let table = [
-        (Needs::F16, Capabilities::SHADER_FLOAT16),
+        (Needs::F16, Capabilities::SHADER_FLOAT16 | Capabilities::SHADER_FLOAT16_IN_FLOAT32),
         (Needs::F64, Capabilities::FLOAT64),
         (Needs::INT64, Capabilities::SHADER_INT64),
         (Needs::SUBGROUPS, Capabilities::SUBGROUP),

@@ -91,6 +91,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     }
     cases.push(case!("matmul::refuses", |ctx| refuses(ctx)));
     cases.push(case!("matmul::tails", |ctx| tails(ctx)));
+    cases.push(case!("matmul::alpha_and_beta", |ctx| alpha_and_beta(ctx)));
     cases.push(case!("matmul::deep_k", |ctx| deep(ctx)));
     cases.push(case!("matmul::propagates", |ctx| propagates(ctx)));
     let large = case!("matmul::past_one_binding", |ctx| past_one_binding(ctx));
@@ -351,6 +352,37 @@ async fn tails(ctx: &Ctx) -> Outcome {
         }
     }
     layers(&device).await
+}
+
+/// `alpha A B + beta C` costs no kernel beyond the product's own.
+async fn alpha_and_beta(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let mut pool = Pool::new(&device, DType::F32, 9).await?;
+    // Whole quads of columns; ragged ones, which are added up; k split.
+    for [m, n, k] in [[40, 64, 24], [17, 31, 40], [8, 64, 4000]] {
+        let sides = [pool.lying(0, &[], m, k), pool.lying(0, &[], k, n), pool.lying(0, &[], m, n)];
+        let [a, b, c] = sides.map(|side| side.map_err(show));
+        let (a, b, c) = (a?, b?, c?);
+        let product = || a.matmul(&b);
+        let both = (product().map_err(show)? * 0.5f32).and_then(|p| p + (&c * 3.0f32)?);
+        let both = both.map_err(show)?;
+        let place = format!("{m} x {n} x {k}");
+        // What stands before the first product is the same for both.
+        let kernels = |t: &Tensor| t.explain().kernels.len();
+        let alone = kernels(&product().map_err(show)?);
+        ensure_eq!(kernels(&both), alone, "{place}: {}", both.explain());
+        let plain = product().map_err(show)?.read::<f32>().await.map_err(show)?;
+        let c = c.read::<f32>().await.map_err(show)?;
+        let got = both.read::<f32>().await.map_err(show)?;
+        count();
+        for (i, ((got, plain), c)) in got.into_iter().zip(plain).zip(c).enumerate() {
+            let want = plain.mul_add(0.5, 3.0 * c);
+            // Rounded in another order: three roundings of terms of this size.
+            let bound = 4.0 * f32::EPSILON * (plain.abs() + 3.0 * c.abs());
+            ensure!((got - want).abs() <= bound, "{place}: index {i}: {got}, not {want}");
+        }
+    }
+    Ok(())
 }
 
 /// `linear` is a product with the transposed weight, a sum and an activation.
