@@ -104,12 +104,13 @@ impl Core for Attention {
 ///
 /// On a CPU a quad loaded in a loop costs as much as some 40 multiplications - llvmpipe goes
 /// through the lanes, also where all want the same - so keys and values are handed around where
-/// there are subgroups as wide as a vector. Measured with 8 heads of 64 and 512 tokens, beside the
-/// same as products and softmax: every lane loads every key for 1, 2, 4, 8 queries 0.36, 0.64, 1.0,
-/// 1.2 times as fast, compiled in 1 to 5 s, because that takes as long as there are loads in the
-/// text; keys handed around 1.4 to 1.5 times for 1 query, 1.7 for 2, 3 and 4, 1.5 for 6, whose sums
-/// leave the nearest cache. Scores of one key after the other and values of eight at once are as
-/// fast as anything else, and short.
+/// there are subgroups as wide as a vector. GFLOP/s with 8 heads of 64 and 512 tokens: every lane
+/// loads every key for 1, 2, 4, 8 queries 6, 11, 17, 21, compiled in 1 to 5 s, because that takes
+/// as long as there are loads in the text; keys handed around 26 for 1 query, 31 for 2, 3 and 4,
+/// whose sums leave the nearest cache, 26 for 6; four 64-bit integers at a time instead of two a
+/// little more, and half the loads to compile. Scores of one key after the other and values of
+/// eight at once are as fast as anything else, and short: the whole step as one straight text is
+/// slower for want of instruction cache.
 fn tile(engine: &Engine, target: Target, heads: &[Head], mask: Mask) -> Tile {
     let dims = |i: usize| heads[i].shape.dims();
     let (keys, values) = (dims(1)[3] / 4, dims(2)[3] / 4);
