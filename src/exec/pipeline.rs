@@ -14,6 +14,7 @@ use super::params::Params;
 use crate::error::{Cause, ErrorKind, Result};
 use crate::gpu::{Gpu, lock};
 use crate::wgsl::Assembled;
+use crate::wgsl::catalog::clears_for_itself;
 use crate::wgsl::reflect::{Access, Rejected, check};
 
 /// A compute pipeline and what it binds.
@@ -106,7 +107,7 @@ impl Pipeline {
                 entry_point: Some("main"),
                 compilation_options: wgpu::PipelineCompilationOptions {
                     constants: &kernel.constants,
-                    ..Default::default()
+                    zero_initialize_workgroup_memory: !clears_for_itself(kernel.name),
                 },
                 cache: None,
             });

@@ -43,6 +43,8 @@ use crate::wgsl::matmul::{Along, Tile};
 use crate::wgsl::{Expr, Node, Target, catalog};
 
 pub(crate) mod choice;
+mod gpu;
+mod groups;
 mod panels;
 mod view;
 
@@ -85,10 +87,15 @@ impl Core for Matmul {
                 fill::full(engine, target, &tail.shape, given, &zero)?,
             );
         }
-        let right = view::along(&sides[1].layout, 1, 1);
         let machine = Machine::of(target, engine.gpu.caps(), given);
+        let right = match machine {
+            // There, walking along memory counts as much as reading quads.
+            Machine::Gpu(_) if view::is_near_k(sides[1].layout, 1) => Along::K,
+            Machine::Gpu(_) => Along::Outer,
+            _ => view::along(&sides[1].layout, 1, 1),
+        };
         let choice = self.forced.unwrap_or_else(|| Choice::of(machine, size, right));
-        engine.remark(|| format!("matmul by a {choice}"));
+        engine.remark(|| format!("matmul by {choice}"));
         Product { engine, target, machine, size, choice, given }.record(&sides, tail)
     }
 }
@@ -114,6 +121,7 @@ impl Product<'_> {
     fn record(&self, sides: &[Operand; 2], tail: &Tail) -> Result<Arc<Value>> {
         let matrices = [Matrix::of(&sides[0])?, Matrix::of(&sides[1])?];
         let panels = panels::cut(self.size, &matrices.map(|m| m.place), self.choice.passes);
+        let panels = panels::narrowed(panels, self.choice.columns_max());
         let passes = 1 + panels.iter().map(|panel| panel.pass).max().unwrap_or(0);
         // Copies first: the result must lie in none of their buffers.
         let parts: Vec<Part> =
@@ -234,9 +242,11 @@ impl Product<'_> {
         let begin = (window.index * output.segment).saturating_sub(window.origin);
         let end = (window.index + 1) * output.segment - window.origin;
         let first = window.origin as i64 - (window.index * output.segment) as i64;
+        let near_k = [0, 1].map(|i| view::is_near_k(heads[i].operands[0].layout, i));
+        let written = self.choice.written(tile, near_k, size, self.given);
         let job = Job {
             size,
-            chunk: CHUNK_QUADS,
+            chunk: written.chunk,
             first: [window.batch.start, window.rows.start, panel.columns.start, self.size.m],
             columns: self.pitch(),
             window: [begin / 4, (end - begin) / 4],
@@ -244,16 +254,10 @@ impl Product<'_> {
             along,
             batches: self.size.batch,
         };
-        let text = tile.regions(self.given);
-        let regions: Vec<(&str, &str)> = text.iter().map(|(name, t)| (*name, &**t)).collect();
-        let Some(entry) = catalog::find("matmul") else { return Err(unexpected("no kernel")) };
-        let lanes = self.choice.lanes;
-        let columns = (lanes * 4 * self.choice.quads) as usize;
-        let groups = [
-            small(rows.len().div_ceil(self.choice.rows as usize)),
-            small(panel.columns.len().div_ceil(columns)),
-            small(window.batch.len()),
-        ];
+        let regions = written.text.iter().map(|(name, text)| (*name, &**text));
+        let regions: Vec<(&str, &str)> = regions.collect();
+        let entry = catalog::find(written.kernel).ok_or_else(|| unexpected("no kernel"))?;
+        let [x, y] = written.groups;
         Launch {
             entry,
             heads: reached,
@@ -262,9 +266,9 @@ impl Product<'_> {
             written: Arc::downgrade(value),
             by_element: false,
             regions: &regions,
-            constants: &[("workgroup", f64::from(lanes))],
+            constants: &written.constants,
             job: job.words(),
-            groups,
+            groups: [x, y, small(window.batch.len())],
         }
         .record(self.engine, self.target)
     }
@@ -354,9 +358,6 @@ struct Window {
 
 /// Groups along one dimension of a dispatch.
 const GROUPS_MAX: usize = crate::wgsl::params::GROUPS_MAX as usize;
-
-/// Quads of k that are summed before they are added to the sum of the chunks.
-const CHUNK_QUADS: usize = 64;
 
 /// The kernel's own parameters.
 struct Job<'a> {

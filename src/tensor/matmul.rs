@@ -8,6 +8,8 @@ use super::Tensor;
 use crate::dtype::{Class, DType};
 use crate::error::{Cause, Error, ErrorKind, Result};
 use crate::kernel::matmul::Matmul;
+#[cfg(feature = "testing")]
+use crate::kernel::matmul::choice::{Because, Kernel};
 use crate::kernel::matmul::choice::{Choice, Machine, Size};
 use crate::op::Op;
 use crate::shape::Shape;
@@ -57,9 +59,31 @@ impl Tensor {
     #[doc(hidden)]
     pub fn matmul_by(&self, right: &Self, tile: [u32; 4]) -> Result<Self> {
         let [rows, quads, lanes, passes] = tile;
-        let because = crate::kernel::matmul::choice::Because::Forced;
+        let (kernel, because) = (Kernel::Registers, Because::Forced);
         let passes = passes as usize;
-        self.product(right, Some(Choice { rows, quads, lanes, passes, because }))
+        self.product(right, Some(Choice { kernel, rows, quads, lanes, passes, because }))
+    }
+
+    /// The product by tiles in workgroup memory: rows and quads of columns of an invocation,
+    /// invocations, how many along the columns, k of a stage, passes along k.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn matmul_by_group(&self, right: &Self, tile: [u32; 6]) -> Result<Self> {
+        let [rows, quads, lanes, across, depth, passes] = tile;
+        let (kernel, because) = (Kernel::Group { across, depth }, Because::Forced);
+        let passes = passes as usize;
+        self.product(right, Some(Choice { kernel, rows, quads, lanes, passes, because }))
+    }
+
+    /// The product of a few rows: rows and quads of columns of an invocation, invocations, how many
+    /// along the columns, passes along k; whether subgroups put sums together.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn matmul_by_vector(&self, right: &Self, tile: [u32; 5], subgroups: bool) -> Result<Self> {
+        let [rows, quads, lanes, across, passes] = tile;
+        let (kernel, because) = (Kernel::Vector { across, subgroups }, Because::Forced);
+        let passes = passes as usize;
+        self.product(right, Some(Choice { kernel, rows, quads, lanes, passes, because }))
     }
 
     fn product(&self, right: &Self, forced: Option<Choice>) -> Result<Self> {

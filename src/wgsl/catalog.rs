@@ -105,6 +105,7 @@ const FRAGMENTS: &[Source] = &[
     source!("shared/fault.wgsl"),
     source!("shared/philox.wgsl"),
     source!("shared/part.wgsl"),
+    source!("shared/product.wgsl"),
     source!("shared/spread.wgsl"),
     source!("shared/strided.wgsl"),
     source!("shared/tree.wgsl"),
@@ -229,6 +230,22 @@ pub const CATALOG: &[Entry] = &[
         trips_max: MATMUL_K_MAX / 4 + MATMUL_K_MAX / 256 + 8 + 5 * 64,
     },
     Entry {
+        name: "matmul_group",
+        source: source!("matmul_group.wgsl"),
+        variants: &[],
+        outputs: 1,
+        // Quads of k, stages of at least 8, chunks of 256; batch dimensions.
+        trips_max: MATMUL_K_MAX / 4 + MATMUL_K_MAX / 8 + MATMUL_K_MAX / 256 + 8,
+    },
+    Entry {
+        name: "matmul_vector",
+        source: source!("matmul_vector.wgsl"),
+        variants: &[],
+        outputs: 1,
+        // Quads of k and chunks of 256, by at least two lanes; batch dimensions; lanes together.
+        trips_max: MATMUL_K_MAX / 8 + MATMUL_K_MAX / 256 + 8 + 256,
+    },
+    Entry {
         name: "fill",
         source: source!("fill.wgsl"),
         variants: &[&[Form::W32]],
@@ -266,6 +283,17 @@ const fn core(name: &'static str, source: Source) -> Entry {
 /// A kernel whose bindings are its own.
 const fn own(name: &'static str, source: Source, trips_max: u32) -> Entry {
     Entry { name, source, variants: &[&[]], outputs: 0, trips_max }
+}
+
+/// The kernels that write all of their workgroup memory before they read any of it, so that nobody
+/// needs to clear it first: naga does that from one invocation, word by word.
+const CLEAR: &[&str] =
+    &["matmul_group", "matmul_vector", "reduce_group", "softmax_group", "norm_group"];
+
+/// Whether a kernel finds workgroup memory as it was left, and does not mind.
+#[must_use]
+pub fn clears_for_itself(name: &str) -> bool {
+    CLEAR.contains(&name)
 }
 
 /// Every fragment: files without an entry point.

@@ -9,6 +9,9 @@ use core::fmt::Write as _;
 use crate::dtype::DType;
 use crate::op::Kind;
 
+pub mod group;
+pub mod vector;
+
 /// Along which axis an operand is read by quads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Along {
@@ -107,12 +110,16 @@ impl Tile {
     fn store(&self) -> String {
         let mut text = String::new();
         for q in 0..self.quads {
-            let others = 1..self.rows;
-            let pick =
-                others.fold(format!("t0_{q}"), |x, r| format!("select({x}, t{r}_{q}, r == {r}u)"));
+            let pick = self.pick('t', q);
             put(&mut text, format_args!("store(batch_row, row + r, column + {}u, {pick});", 4 * q));
         }
         text
+    }
+
+    /// A quad of row `r` of the sums of this name.
+    fn pick(&self, name: char, q: u32) -> String {
+        let others = 1..self.rows;
+        others.fold(format!("{name}0_{q}"), |x, r| format!("select({x}, {name}{r}_{q}, r == {r}u)"))
     }
 
     /// Everything for four of k.

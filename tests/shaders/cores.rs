@@ -267,3 +267,52 @@ fn every_tile_of_a_product_is_valid() {
         }
     }
 }
+
+/// Tiles in workgroup memory, and few rows, in every way that their operands lie.
+#[test]
+fn every_product_by_groups_is_valid() {
+    use wharf::wgsl::matmul::group::Group;
+    use wharf::wgsl::matmul::vector::Vector;
+    use wharf::wgsl::matmul::{Along, Tile};
+    let ways = [Along::K, Along::Outer, Along::Neither];
+    let input = |dtype| Expr {
+        inputs: vec![dtype],
+        nodes: vec![Node::Input(0)],
+        outputs: vec![0],
+        ..Expr::default()
+    };
+    for (i, dtype) in
+        [DType::F32, DType::F16, DType::I8, DType::F64, DType::I64].into_iter().enumerate()
+    {
+        let (side, out) = (input(dtype), input(wharf::reference::matmul_dtype(dtype)));
+        for along in ways.iter().flat_map(|a| ways.map(|b| [*a, b])) {
+            let odd = along[0] == Along::Outer;
+            let [rows, quads] = if odd { [8, 2] } else { [4, 1] };
+            let tile = Tile { rows, quads, along, ragged: along[1] != Along::K, shared: false };
+            let (lanes, near_k) = (64, along.map(|a| a == Along::K));
+            let group = Group { tile, lanes, across: 8, depth: 8 << (i % 3), near_k, deep: odd };
+            let subgroups = along[1] == Along::K && dtype.width() <= 4;
+            let across = if subgroups { 1 } else { 16 };
+            let vector = Vector { tile, lanes, across, near_k: near_k[1], subgroups };
+            for (kernel, text) in
+                [("matmul_group", group.regions(dtype)), ("matmul_vector", vector.regions(dtype))]
+            {
+                let regions: Vec<_> = text.iter().map(|(name, text)| (*name, &**text)).collect();
+                let way = along.map(|a| [if a == Along::Neither { Way::Each } else { Way::Dense }]);
+                let heads = way.each_ref().map(|ways| core::Part { expr: &side, ways });
+                let core = core::Core {
+                    entry: catalog::find(kernel).expect("in the catalog"),
+                    heads: &heads,
+                    tail: core::Part { expr: &out, ways: &[] },
+                    by_element: false,
+                    regions: &regions,
+                    constants: &[],
+                    f16_native: true,
+                    rank: 0,
+                    target: TARGETS[i % 3],
+                };
+                check(&core.assemble().expect("one dtype"));
+            }
+        }
+    }
+}

@@ -5,17 +5,19 @@
 
 use core::fmt;
 
+use super::gpu::{self, Room};
 use crate::caps::{Caps, Feature};
 use crate::dtype::DType;
 use crate::shape::Shape;
 use crate::wgsl::Target;
 use crate::wgsl::matmul::{Along, SHARERS};
+use crate::wgsl::params::GROUPS_MAX;
 
 /// What a table of tiles is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Machine {
-    /// A GPU.
-    Gpu,
+    /// A GPU, and what there is room for.
+    Gpu(Room),
     /// A software driver.
     Cpu,
     /// One whose subgroups are the lanes of a workgroup, which can load A together.
@@ -32,7 +34,7 @@ impl Machine {
         let later = version.and_then(|v| v.parse().ok()).is_some_and(|v: u32| v >= 24);
         let eight = [limits.subgroup_min, limits.subgroup_max] == [u64::from(SHARERS); 2];
         match target {
-            Target::Gpu => Self::Gpu,
+            Target::Gpu => Self::Gpu(Room::of(caps, dtype)),
             _ if later => Self::CpuLater,
             // 64-bit values cannot be passed from lane to lane everywhere.
             _ if eight && caps.has(Feature::Subgroup) && dtype.width() < 8 => Self::CpuSharing,
@@ -42,21 +44,10 @@ impl Machine {
 
     const fn table(self) -> &'static [Rung] {
         match self {
-            Self::Gpu => GPU,
-            Self::Cpu => CPU,
+            Self::Gpu(_) | Self::Cpu => CPU,
             Self::CpuSharing => CPU_SHARING,
             Self::CpuLater => CPU_LATER,
         }
-    }
-
-    /// Workgroups that keep every core busy to the end.
-    const fn groups_wanted(self) -> f64 {
-        if matches!(self, Self::Gpu) { 256.0 } else { 8.0 }
-    }
-
-    /// Invocations of a workgroup: one vector of llvmpipe.
-    const fn lanes(self) -> u32 {
-        if matches!(self, Self::Gpu) { 64 } else { 8 }
     }
 
     /// Whether the lanes of such a tile load A together.
@@ -89,13 +80,27 @@ impl Size {
     }
 }
 
-/// A tile and how it is run.
+/// How a workgroup shares a product among its invocations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kernel {
+    /// Registers only: all lanes along the columns.
+    Registers,
+    /// Tiles of both operands in workgroup memory, `depth` of k at a time; `across` lanes along the
+    /// columns, the others along the rows.
+    Group { across: u32, depth: u32 },
+    /// A few rows: `across` lanes along the columns, the others along k, put together by subgroups
+    /// or in workgroup memory.
+    Vector { across: u32, subgroups: bool },
+}
+
+/// A kernel, what an invocation sums, and how it is run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Choice {
+    pub(crate) kernel: Kernel,
     pub(crate) rows: u32,
     /// Quads of columns.
     pub(crate) quads: u32,
-    /// Invocations of a workgroup, along the columns.
+    /// Invocations of a workgroup.
     pub(crate) lanes: u32,
     /// Passes along k, whose sums are added.
     pub(crate) passes: usize,
@@ -113,8 +118,19 @@ pub(crate) enum Because {
 
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rows, quads, lanes, passes, because } = self;
-        write!(f, "tile of {rows} x {}, {lanes} lanes, {passes} along k: ", 4 * quads)?;
+        let Self { kernel, lanes, passes, because, .. } = self;
+        let [rows, columns] = self.tile();
+        match kernel {
+            Kernel::Registers => write!(f, "a tile of {rows} x {}", 4 * self.quads)?,
+            Kernel::Group { depth, .. } => {
+                write!(f, "workgroup tiles of {rows} x {columns} by {depth}")?;
+            }
+            Kernel::Vector { across, subgroups } => {
+                let by = if *subgroups { ", by subgroups" } else { "" };
+                write!(f, "{rows} x {columns} in {} parts{by}", lanes / across)?;
+            }
+        }
+        write!(f, ", {lanes} lanes, {passes} along k: ")?;
         match because {
             Because::Forced => f.write_str("forced"),
             Because::Best { rate, used } => {
@@ -185,10 +201,11 @@ const CPU_LATER: &[Rung] = &[
     Rung { rates: [0.25, 0.45], ..rung(1, 1, 0.25) },
 ];
 
-/// Not measured yet: registers allow 64 sums; smaller tiles where the machine would not be full
-/// otherwise.
-const GPU: &[Rung] =
-    &[rung(8, 2, 1.0), rung(8, 1, 0.7), rung(4, 1, 0.5), rung(2, 1, 0.3), rung(1, 1, 0.2)];
+/// Workgroups that keep every core busy to the end.
+const GROUPS_WANTED: f64 = 8.0;
+
+/// Invocations of a workgroup: one vector of llvmpipe.
+const LANES: u32 = 8;
 
 /// The shortest k that is worth a pass of its own.
 const PASS_K_MIN: usize = 512;
@@ -196,6 +213,44 @@ const PASS_K_MIN: usize = 512;
 const PASSES_MAX: usize = 8;
 
 impl Choice {
+    /// Rows and columns of a workgroup.
+    pub(super) const fn tile(&self) -> [usize; 2] {
+        let (down, across) = match self.kernel {
+            Kernel::Registers => (1, self.lanes),
+            Kernel::Group { across, .. } => (self.lanes / across, across),
+            Kernel::Vector { across, .. } => (1, across),
+        };
+        [(self.rows * down) as usize, (4 * self.quads * across) as usize]
+    }
+
+    /// The most columns of one dispatch.
+    pub(super) const fn columns_max(&self) -> usize {
+        match self.kernel {
+            Kernel::Registers => GROUPS_MAX as usize * self.tile()[1],
+            // Their grids fold.
+            _ => usize::MAX,
+        }
+    }
+
+    /// Quads of workgroup memory.
+    pub(super) const fn quads_shared(&self) -> u32 {
+        let [rows, columns] = self.tile();
+        match self.kernel {
+            Kernel::Registers => 0,
+            Kernel::Group { depth, .. } => depth * (rows + columns) as u32 / 4,
+            Kernel::Vector { .. } => self.rows * self.quads * self.lanes,
+        }
+    }
+
+    /// Which part of a tile's work counts, and how many workgroups there are.
+    pub(super) fn use_of(&self, size: Size) -> (f64, f64) {
+        let [rows, columns] = self.tile();
+        let (down, across) = (size.m.div_ceil(rows), size.n.div_ceil(columns));
+        let part = |n: usize, tiles: usize| n as f64 / tiles as f64;
+        let used = part(size.m, down * rows) * part(size.n, across * columns);
+        (used, (down * across * size.batch) as f64)
+    }
+
     /// The best tile for a product.
     pub(crate) fn of(machine: Machine, size: Size, right: Along) -> Self {
         Self::best(machine, size, right).0
@@ -212,39 +267,40 @@ impl Choice {
 
     /// The best tile, and what it is worth.
     fn best(machine: Machine, size: Size, right: Along) -> (Self, f64) {
-        let (table, lanes) = (machine.table(), machine.lanes());
-        let mut best = Self { rows: 1, quads: 1, lanes, passes: 1, because: Because::Forced };
+        if let Machine::Gpu(room) = machine {
+            return gpu::best(&room, size, right);
+        }
+        let mut best = Self {
+            kernel: Kernel::Registers,
+            rows: 1,
+            quads: 1,
+            lanes: LANES,
+            passes: 1,
+            because: Because::Forced,
+        };
         let mut most = 0.0;
-        for rung in table.iter().filter(|rung| size.work() >= rung.work_min) {
-            let (used, groups) = use_of(rung, lanes, size);
-            let passes = passes(machine, size, rung, right, groups);
+        for rung in machine.table().iter().filter(|rung| size.work() >= rung.work_min) {
+            let mut choice = Self { rows: rung.rows, quads: rung.quads, ..best };
+            let (used, groups) = choice.use_of(size);
+            choice.passes = passes(size, rung, right, groups);
             let rate = rung.rates[usize::from(right == Along::K)];
-            let busy = (groups * passes as f64 / machine.groups_wanted()).min(1.0);
+            let busy = (groups * choice.passes as f64 / GROUPS_WANTED).min(1.0);
             let value = rate * used * busy;
             if value > most {
                 most = value;
-                let because = Because::Best { rate, used: used * busy };
-                best = Self { rows: rung.rows, quads: rung.quads, lanes, passes, because };
+                choice.because = Because::Best { rate, used: used * busy };
+                best = choice;
             }
         }
         (best, most)
     }
 }
 
-/// Which part of a tile's work counts, and how many workgroups there are.
-fn use_of(rung: &Rung, lanes: u32, size: Size) -> (f64, f64) {
-    let (rows, columns) = (rung.rows as usize, (4 * rung.quads * lanes) as usize);
-    let (down, across) = (size.m.div_ceil(rows), size.n.div_ceil(columns));
-    let part = |n: usize, tiles: usize| n as f64 / tiles as f64;
-    let used = part(size.m, down * rows) * part(size.n, across * columns);
-    (used, (down * across * size.batch) as f64)
-}
-
 /// Passes along a deep k, where there are too few workgroups for the cores, or a single row walks
 /// down too many pages.
-fn passes(machine: Machine, size: Size, rung: &Rung, right: Along, groups: f64) -> usize {
-    let missing = (machine.groups_wanted() / groups.max(1.0)).floor().max(1.0) as usize;
-    let down = machine != Machine::Gpu && rung.rows == 1 && right != Along::K;
+fn passes(size: Size, rung: &Rung, right: Along, groups: f64) -> usize {
+    let missing = (GROUPS_WANTED / groups.max(1.0)).floor().max(1.0) as usize;
+    let down = rung.rows == 1 && right != Along::K;
     let wanted = if down { PASSES_MAX } else { missing };
     wanted.min(size.k / PASS_K_MIN).clamp(1, PASSES_MAX)
 }
@@ -263,20 +319,18 @@ mod tests {
         let cpu = |size| choice(Machine::Cpu, size);
         assert_eq!(
             cpu([1, 1024, 1024, 1024]),
-            "tile of 16 x 16, 8 lanes, 1 along k: rate 1.00 of the largest tile's, 100 % used"
+            "a tile of 16 x 16, 8 lanes, 1 along k: rate 1.00 of the largest tile's, 100 % used"
         );
-        assert!(cpu([1, 512, 512, 512]).starts_with("tile of 8 x 16, 8 lanes, 1 along k"));
-        assert!(cpu([1, 1, 4096, 4096]).starts_with("tile of 1 x 16, 8 lanes, 8 along k"));
+        assert!(cpu([1, 512, 512, 512]).starts_with("a tile of 8 x 16, 8 lanes, 1 along k"));
+        assert!(cpu([1, 1, 4096, 4096]).starts_with("a tile of 1 x 16, 8 lanes, 8 along k"));
         let size = Size { batch: 1, m: 1, n: 4096, k: 4096 };
         let along_k = Choice::of(Machine::Cpu, size, Along::K).to_string();
-        assert!(along_k.starts_with("tile of 1 x 4, 8 lanes, 1 along k"), "{along_k}");
+        assert!(along_k.starts_with("a tile of 1 x 4, 8 lanes, 1 along k"), "{along_k}");
         assert!(cpu([1, 8, 64, 1 << 20]).contains("8 along k"), "deep k is split");
-        let gpu = choice(Machine::Gpu, [1, 4096, 4096, 4096]);
-        assert!(gpu.starts_with("tile of 8 x 8, 64 lanes"), "{gpu}");
         let sharing = |size| choice(Machine::CpuSharing, size);
-        assert!(sharing([1, 1024, 1024, 1024]).starts_with("tile of 32 x 8"), "worth compiling");
-        assert!(sharing([1, 512, 512, 512]).starts_with("tile of 32 x 4"), "compiled sooner");
-        assert!(sharing([1, 64, 1024, 1024]).starts_with("tile of 16 x 8"), "few rows");
+        assert!(sharing([1, 1024, 1024, 1024]).starts_with("a tile of 32 x 8"), "worth compiling");
+        assert!(sharing([1, 512, 512, 512]).starts_with("a tile of 32 x 4"), "compiled sooner");
+        assert!(sharing([1, 64, 1024, 1024]).starts_with("a tile of 16 x 8"), "few rows");
     }
 
     #[test]
@@ -285,7 +339,7 @@ mod tests {
         let of = |target, caps: &Caps, dtype| Machine::of(target, caps, dtype);
         assert_eq!(of(Target::Cpu64, &lavapipe, DType::F32), Machine::CpuSharing);
         assert_eq!(of(Target::Cpu64, &lavapipe, DType::F64), Machine::Cpu);
-        assert_eq!(of(Target::Gpu, &lavapipe, DType::F32), Machine::Gpu);
+        assert!(matches!(of(Target::Gpu, &lavapipe, DType::F32), Machine::Gpu(_)), "by the target");
         assert_eq!(of(Target::Cpu, &fixtures::swiftshader(), DType::F32), Machine::Cpu);
         let mut later = lavapipe;
         later.identity.driver_info = "Mesa 25.0.7 (LLVM 19.1.7)".into();

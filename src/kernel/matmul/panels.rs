@@ -78,6 +78,22 @@ pub(super) fn cut(size: Size, sides: &[Place; 2], passes: usize) -> Vec<Panel> {
     panels
 }
 
+/// The same panels of at most so many columns.
+pub(super) fn narrowed(panels: Vec<Panel>, columns_max: usize) -> Vec<Panel> {
+    if panels.iter().all(|panel| panel.columns.len() <= columns_max) {
+        return panels;
+    }
+    let parts = panels.into_iter().flat_map(|panel| {
+        let Range { start, end } = panel.columns;
+        let begins = (start..end).step_by(columns_max);
+        begins.map(move |begin| {
+            let columns = begin..(begin + columns_max).min(end);
+            Panel { columns, ..panel.clone() }
+        })
+    });
+    parts.collect()
+}
+
 /// An axis uncut.
 fn one(dim: usize) -> Vec<Range<usize>> {
     core::iter::once(0..dim).collect()

@@ -88,6 +88,16 @@ pub(super) fn along(layout: &Layout, side: usize, rows: u32) -> Along {
     }
 }
 
+/// Whether neighbours lie along k rather than along the other axis.
+pub(super) fn is_near_k(layout: Layout, side: usize) -> bool {
+    let (dims, strides) = (layout.shape().dims(), layout.strides());
+    let rank = dims.len();
+    let (outer, k) = if side == 0 { (rank - 2, rank - 1) } else { (rank - 1, rank - 2) };
+    let reach =
+        |axis: usize| if dims[axis] == 1 { usize::MAX } else { strides[axis].unsigned_abs() };
+    reach(k) < reach(outer)
+}
+
 /// A stride in the unit in which an operand is read. Two's complement wraps as indices do.
 pub(super) fn unit(stride: isize, along: Along) -> u32 {
     let stride = if along == Along::Neither { stride } else { stride / 4 };

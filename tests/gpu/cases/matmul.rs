@@ -12,6 +12,8 @@ use crate::ctx::{
     Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, ensure, ensure_eq, matters, show,
 };
 
+mod rungs;
+
 /// Every dimension is one of these.
 const DIMS: &[usize] = &[0, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 127, 129, 257];
 
@@ -96,6 +98,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases.push(case!("matmul::propagates", |ctx| propagates(ctx)));
     let large = case!("matmul::past_one_binding", |ctx| past_one_binding(ctx));
     cases.push(Case { size: Size::Large, ..large });
+    cases.extend(rungs::cases(adapter));
     cases
 }
 
@@ -491,7 +494,10 @@ async fn refuses(ctx: &Ctx) -> Outcome {
 
 /// 200 MiB on either side.
 async fn past_one_binding(ctx: &Ctx) -> Outcome {
-    let device = ctx.native().await?;
+    past_one_binding_on(&ctx.native().await?).await
+}
+
+async fn past_one_binding_on(device: &Device) -> Outcome {
     let (long, k) = (1 << 19, 100);
     let wide: Vec<f32> = (0..long * k).map(|i| (i % 1013) as f32 / 1013.0).collect();
     let (t, _) = device.upload(&wide, [long, k]).map_err(show)?;

@@ -1,0 +1,200 @@
+// Matmul by tiles in workgroup memory: C[m, n] = sum over k of A[m, k] B[k, n].
+//
+// A workgroup computes a tile of C in stages of `depth` along k. A stage of both operands lies in
+// workgroup memory by rows of one k, A's columns before B's rows; an invocation sums `rows` rows by
+// `quads` quads of columns in registers. What the next stage needs is on its way meanwhile:
+//
+//     put the blocks that were fetched, barrier, fetch the next, multiply, barrier
+//
+// A lane fetches blocks of 4 by 4 as four quads, whichever way they lie, and puts them as four
+// quads of one k each. Quad o lies at o ^ (k / 4) * twist: neighbouring lanes then meet different
+// banks, whether they walk along k or along the other axis. The quads of an invocation lie as far
+// apart as there are lanes, so that neighbours read and write neighbours.
+//
+// Workgroup memory is written before it is read. Trips: k / 4, k / depth, and the chunks of k.
+// The regions are what the generator writes for a tile; as it lies here a tile has 32 by 32.
+
+// As in matmul.wgsl.
+struct Job {
+    size: vec4<u32>,
+    first: vec4<u32>,
+    result: vec4<u32>,
+    step: vec4<u32>,
+    batch: array<vec4<u32>, 6>,
+}
+
+// region types
+alias Quad = vec4<f32>;
+const rows = 4u;
+const quads = 1u;
+const lanes = 64u;
+const across = 8u;
+const depth = 16u;
+// end types
+
+// region params
+struct Params {
+    job: Job,
+}
+@group(1) @binding(0) var<uniform> p: Params;
+// end params
+
+// region bindings
+@group(0) @binding(0) var<storage, read> in_0: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> in_1: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read_write> out_0: array<vec4<f32>>;
+// end bindings
+
+// region functions
+fn head_0(q: u32) -> vec4<f32> {
+    return in_0[q];
+}
+
+fn head_1(q: u32) -> vec4<f32> {
+    return in_1[q];
+}
+
+fn finish(q: u32, x0: vec4<f32>) {
+    out_0[q] = x0;
+}
+// end functions
+
+// region alone
+fn product_batch(b: u32) -> vec2<u32> { return vec2<u32>(0u); }
+
+fn product_tile(group: vec2<u32>, pitch: u32, tile: vec2<u32>) -> vec2<u32> { return group * tile; }
+
+fn product_store(b: u32, row: u32, column: u32, x: Quad) {
+    finish(row * p.job.result.x + (column >> 2u), x);
+}
+// end alone
+
+// Lanes along the rows; quads of a stage along k, along the rows and along the columns.
+const down = lanes / across;
+const k_quads = depth / 4u;
+const row_quads = rows / 4u * down;
+const column_quads = quads * across;
+const twist = 8u / k_quads;
+const left_blocks = k_quads * row_quads;
+const blocks = left_blocks + k_quads * column_quads;
+const right_begin = depth * row_quads;
+
+var<workgroup> sh_quads: array<Quad, depth * (row_quads + column_quads)>;
+
+// Four of k, each with a quad of rows or columns.
+alias Block = array<Quad, 4>;
+
+// region operands
+fn left_place(block: u32) -> vec2<u32> {
+    return vec2<u32>(block % row_quads, block / row_quads);
+}
+
+fn left(at: u32, row: u32, k: u32, block: u32) -> Block {
+    let place = vec2<u32>(row >> 2u, k) + left_place(block);
+    let e = at + place.x + (4u * place.y + vec4<u32>(0u, 1u, 2u, 3u)) * p.job.step.y;
+    return Block(head_0(e.x), head_0(e.y), head_0(e.z), head_0(e.w));
+}
+
+fn right_place(block: u32) -> vec2<u32> {
+    return vec2<u32>(block % column_quads, block / column_quads);
+}
+
+fn right(at: u32, column: u32, k: u32, block: u32) -> Block {
+    let place = vec2<u32>(column >> 2u, k) + right_place(block);
+    let e = at + place.x + (4u * place.y + vec4<u32>(0u, 1u, 2u, 3u)) * p.job.step.z;
+    return Block(head_1(e.x), head_1(e.y), head_1(e.z), head_1(e.w));
+}
+// end operands
+
+fn fetch(at: vec2<u32>, first: vec2<u32>, k: u32, block: u32) -> Block {
+    if block < left_blocks {
+        return left(at.x, first.x, k, block);
+    }
+    return right(at.y, first.y, k, min(block, blocks - 1u) - left_blocks);
+}
+
+fn put(block: u32, b: Block) {
+    let of_left = block < left_blocks;
+    let place = select(right_place(block - left_blocks), left_place(block), of_left);
+    let pitch = select(column_quads, row_quads, of_left);
+    let begin = select(right_begin, 0u, of_left);
+    let to = begin + 4u * place.y * pitch + (place.x ^ (place.y * twist));
+    if block < blocks {
+        sh_quads[to] = b[0];
+        sh_quads[to + pitch] = b[1];
+        sh_quads[to + 2u * pitch] = b[2];
+        sh_quads[to + 3u * pitch] = b[3];
+    }
+}
+
+@compute @workgroup_size(lanes)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    // region prepare
+    // end prepare
+    let at = product_batch(group.z);
+    let first = product_tile(group.xy, groups.x, 4u * vec2(row_quads, column_quads));
+    let own = vec2(lane / across, lane % across);
+    let end = (p.job.size.z + 3u) >> 2u;
+    var k = 0u;
+    // region fetch
+    var block_0 = fetch(at, first, k, lane);
+    // end fetch
+    // region sums
+    var t0_0 = Quad();
+    var t1_0 = Quad();
+    var t2_0 = Quad();
+    var t3_0 = Quad();
+    // end sums
+    while k < end {
+        let stop = min(k + p.job.size.w, end);
+        // region clear
+        var s0_0 = Quad();
+        var s1_0 = Quad();
+        var s2_0 = Quad();
+        var s3_0 = Quad();
+        // end clear
+        while k < stop {
+            // region put
+            put(lane, block_0);
+            // end put
+            workgroupBarrier();
+            k += k_quads;
+            if k < end {
+                // region next
+                block_0 = fetch(at, first, k, lane);
+                // end next
+            }
+            for (var d = 0u; d < k_quads; d++) {
+                let a = 4u * d * row_quads + (own.x ^ (d * twist));
+                let b = right_begin + 4u * d * column_quads + (own.y ^ (d * twist));
+                // region step
+                let a0_0 = sh_quads[a];
+                let b0_0 = sh_quads[b];
+                s0_0 = s0_0 + a0_0.x * b0_0;
+                s1_0 = s1_0 + a0_0.y * b0_0;
+                s2_0 = s2_0 + a0_0.z * b0_0;
+                s3_0 = s3_0 + a0_0.w * b0_0;
+                // end step
+            }
+            workgroupBarrier();
+        }
+        // region add
+        t0_0 += s0_0;
+        t1_0 += s1_0;
+        t2_0 += s2_0;
+        t3_0 += s3_0;
+        // end add
+    }
+    let row = first.x + 4u * own.x;
+    let column = first.y + 4u * own.y;
+    for (var r = 0u; r < rows; r++) {
+        // region store
+        let low = select(t0_0, t1_0, r == 1u);
+        product_store(group.z, row + r, column, select(low, select(t2_0, t3_0, r == 3u), r > 1u));
+        // end store
+    }
+}

@@ -1,0 +1,62 @@
+//! What a choice comes to for one dispatch: the kernel's name, its text and its workgroups.
+
+use super::choice::{Choice, Kernel};
+use crate::dtype::DType;
+use crate::kernel::small;
+use crate::wgsl::matmul::group::Group;
+use crate::wgsl::matmul::vector::Vector;
+use crate::wgsl::matmul::{Text, Tile};
+use crate::wgsl::params::fold;
+
+/// A kernel as it is written for one dispatch.
+pub(super) struct Written {
+    pub(super) kernel: &'static str,
+    pub(super) text: Text,
+    pub(super) constants: Vec<(&'static str, f64)>,
+    /// Quads of k that are summed before they are added to the sum of the chunks.
+    pub(super) chunk: usize,
+    /// Workgroups for one batch.
+    pub(super) groups: [u32; 2],
+}
+
+/// Quads of k that one invocation sums in a chunk.
+const CHUNK_QUADS: usize = 64;
+
+impl Choice {
+    /// The kernel for a product of this size (rows, columns, k). `tile` is what an invocation sums;
+    /// `near_k` says of which operands neighbours lie along k.
+    pub(super) fn written(
+        &self,
+        tile: Tile,
+        near_k: [bool; 2],
+        [m, n, k]: [usize; 3],
+        given: DType,
+    ) -> Written {
+        let lanes = self.lanes;
+        let [rows, columns] = self.tile();
+        let (down, right) = (small(m.div_ceil(rows)), small(n.div_ceil(columns)));
+        // One batch has fewer tiles than elements.
+        let [x, y, _] = fold(down.saturating_mul(right));
+        match self.kernel {
+            Kernel::Registers => {
+                let (kernel, text) = ("matmul", tile.regions(given));
+                let constants = vec![("workgroup", f64::from(lanes))];
+                Written { kernel, text, constants, chunk: CHUNK_QUADS, groups: [down, right] }
+            }
+            Kernel::Group { across, depth } => {
+                let tile = Tile { ragged: !k.is_multiple_of(depth as usize), ..tile };
+                let deep = k > 4 * CHUNK_QUADS;
+                let text = Group { tile, lanes, across, depth, near_k, deep }.regions(given);
+                let (kernel, constants) = ("matmul_group", Vec::new());
+                Written { kernel, text, constants, chunk: CHUNK_QUADS, groups: [x, y] }
+            }
+            Kernel::Vector { across, subgroups } => {
+                let near_k = near_k[1];
+                let text = Vector { tile, lanes, across, near_k, subgroups }.regions(given);
+                let chunk = CHUNK_QUADS * (lanes / across) as usize;
+                let (kernel, constants) = ("matmul_vector", Vec::new());
+                Written { kernel, text, constants, chunk, groups: [x, y] }
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The text of a product of a few rows: how a workgroup's lanes stand, and how their sums are put
+//! together.
+
+use super::{Text, Tile};
+use crate::dtype::DType;
+
+/// A kernel for a few rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Vector {
+    /// What one invocation sums. Ragged if k ends inside a quad.
+    pub tile: Tile,
+    /// Invocations.
+    pub lanes: u32,
+    /// Of them along the columns; the others, a power of two, along k.
+    pub across: u32,
+    /// Whether neighbouring lanes stand along k.
+    pub near_k: bool,
+    /// Whether lanes are put together by subgroups, of whatever size: where all stand along k.
+    pub subgroups: bool,
+}
+
+impl Vector {
+    /// The regions of `matmul_vector.wgsl` that sum in the compute type of `dtype`.
+    #[must_use]
+    pub fn regions(&self, dtype: DType) -> Text {
+        let Self { tile, lanes, across, near_k, .. } = *self;
+        let place = match near_k {
+            true => "lane / down, lane % down",
+            false => "lane % across, lane / across",
+        };
+        let team = format!(
+            "const lanes = {lanes}u;\nconst across = {across}u;\n\nfn place_of(lane: u32) -> \
+             vec2<u32> {{\n    return vec2<u32>({place});\n}}\n"
+        );
+        let arguments = if self.subgroups { SUBGROUP } else { "" };
+        let store = tile.each(|r, q| {
+            format!("product_store(group.z, row + {r}u, column + {}u, t{r}_{q});", 4 * q)
+        });
+        let mut text = tile.regions(dtype);
+        text.retain(|(name, _)| *name != "store");
+        text.extend([
+            ("team", team),
+            ("arguments", arguments.to_owned()),
+            ("together", if self.subgroups { self.by_subgroups() } else { self.by_tree() }),
+            ("store", store),
+        ]);
+        text
+    }
+
+    /// A line for each sum, `i` being its number.
+    fn each(&self, line: impl Fn(u32, u32, u32) -> String) -> String {
+        self.tile.each(|r, q| line(r * self.tile.quads + q, r, q))
+    }
+
+    fn by_tree(&self) -> String {
+        let mut text = "let home = own.y * across + own.x;\n".to_owned();
+        text += &self.each(|i, r, q| format!("sh_sums[home + {i}u * lanes] = t{r}_{q};"));
+        text += "for (var reach = down / 2u; reach > 0u; reach /= 2u) {\n    workgroupBarrier();\n";
+        text += "    if own.y < reach {\n        let other = home + reach * across;\n";
+        text += &self.each(|i, _, _| {
+            let at = format!("{i}u * lanes");
+            format!("        sh_sums[home + {at}] += sh_sums[other + {at}];")
+        });
+        text += "    }\n}\nif own.y > 0u {\n    return;\n}\n";
+        text + &self.each(|i, r, q| format!("t{r}_{q} = sh_sums[home + {i}u * lanes];"))
+    }
+
+    /// By subgroups first; what they come to is few enough for one lane.
+    fn by_subgroups(&self) -> String {
+        let mut text = self.each(|_, r, q| format!("t{r}_{q} = subgroupAdd(t{r}_{q});"));
+        text += "if subgroup_lane == 0u {\n";
+        text += &self.each(|i, r, q| format!("    sh_sums[subgroup + {i}u * lanes] = t{r}_{q};"));
+        text += "}\nworkgroupBarrier();\nif lane > 0u {\n    return;\n}\n";
+        text += &self.each(|i, r, q| format!("t{r}_{q} = sh_sums[{i}u * lanes];"));
+        text += "for (var other = 1u; other < subgroups; other++) {\n";
+        text += &self.each(|i, r, q| format!("    t{r}_{q} += sh_sums[other + {i}u * lanes];"));
+        text + "}\n"
+    }
+}
+
+const SUBGROUP: &str = "\
+@builtin(subgroup_id) subgroup: u32,
+@builtin(num_subgroups) subgroups: u32,
+@builtin(subgroup_invocation_id) subgroup_lane: u32,
+";

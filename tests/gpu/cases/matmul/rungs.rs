@@ -1,0 +1,258 @@
+//! Every kernel of the GPU class, forced on whatever adapter there is: tiles in workgroup memory
+//! and few rows, every tile of the table and odd ones.
+
+use super::*;
+
+/// A kernel that is asked for.
+#[derive(Clone, Copy, Debug)]
+enum Rung {
+    /// Rows and quads of an invocation, lanes, lanes across, k of a stage, passes along k.
+    Group([u32; 6]),
+    /// Rows and quads of an invocation, lanes, lanes across, passes along k.
+    Vector([u32; 5]),
+    /// The same by subgroups.
+    Subgroups([u32; 5]),
+}
+
+const GROUPS: &[[u32; 6]] = &[
+    [8, 2, 256, 16, 16, 1],
+    [8, 2, 128, 8, 16, 1],
+    [8, 2, 64, 8, 16, 1],
+    [8, 2, 64, 8, 8, 1],
+    [4, 1, 64, 8, 16, 1],
+    [4, 1, 64, 8, 8, 1],
+    // Blocks of one operand in several turns, stages of one turn, passes.
+    [4, 1, 64, 8, 32, 1],
+    [4, 2, 128, 16, 8, 3],
+    [8, 1, 128, 16, 16, 2],
+];
+
+const VECTORS: &[[u32; 5]] = &[
+    [4, 1, 64, 1, 1],
+    [2, 1, 64, 1, 1],
+    [1, 1, 64, 1, 1],
+    [4, 1, 128, 16, 1],
+    [2, 1, 256, 16, 1],
+    [1, 1, 256, 16, 1],
+    // Two quads of columns, passes, two lanes along k.
+    [3, 2, 32, 2, 2],
+    [1, 1, 64, 32, 3],
+];
+
+/// Two of the ways in which operands lie, by quads along either axis or by element.
+const PAIRS: &[&[usize]] = &[&[0, 1], &[1, 4], &[0, 6], &[5, 2]];
+
+impl Rung {
+    fn all() -> impl Iterator<Item = Self> {
+        let groups = GROUPS.iter().map(|&tile| Self::Group(tile));
+        let vectors = VECTORS.iter().map(|&tile| Self::Vector(tile));
+        let along_k = VECTORS.iter().filter(|tile| tile[3] == 1);
+        groups.chain(vectors).chain(along_k.map(|&tile| Self::Subgroups(tile)))
+    }
+
+    /// The few that stand for all where the kernel's text is the same but for the dtype.
+    fn few() -> [Self; 4] {
+        [
+            Self::Group(GROUPS[4]),
+            Self::Vector(VECTORS[0]),
+            Self::Vector(VECTORS[7]),
+            Self::Subgroups(VECTORS[0]),
+        ]
+    }
+
+    fn name(self) -> String {
+        let (name, numbers) = match self {
+            Self::Group(tile) => ("group", tile.to_vec()),
+            Self::Vector(tile) => ("vector", tile.to_vec()),
+            Self::Subgroups(tile) => ("subgroups", tile.to_vec()),
+        };
+        let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+        format!("{name}_{}", numbers.join("x"))
+    }
+
+    /// Whether a device has what it takes.
+    fn runs_on(self, device: &Device, dtype: DType) -> bool {
+        let caps = device.caps();
+        let width = matmul_dtype(dtype).width().max(4) as u64;
+        let (lanes, quads) = match self {
+            Self::Group([rows, quads, lanes, across, depth, _]) => {
+                (lanes, depth * (rows * (lanes / across) + 4 * quads * across) / 4)
+            }
+            Self::Vector([rows, quads, lanes, ..]) | Self::Subgroups([rows, quads, lanes, ..]) => {
+                (lanes, rows * quads * lanes)
+            }
+        };
+        let subgroups =
+            !matches!(self, Self::Subgroups(_)) || caps.has(Feature::Subgroup) && width == 4;
+        let room = u64::from(quads) * 4 * width <= caps.limits.group_storage_bytes_max;
+        u64::from(lanes) <= caps.limits.invocations_max && room && subgroups
+    }
+
+    fn product(self, a: &Tensor, b: &Tensor) -> wharf::Result<Tensor> {
+        match self {
+            Self::Group(tile) => a.matmul_by_group(b, tile),
+            Self::Vector(tile) => a.matmul_by_vector(b, tile, false),
+            Self::Subgroups(tile) => a.matmul_by_vector(b, tile, true),
+        }
+    }
+}
+
+pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (i, rung) in Rung::all().enumerate() {
+        let name = format!("matmul::f32::{}", rung.name());
+        let case = case!(name, |ctx| forced(ctx, DType::F32, rung, 200 + i as u64));
+        // The largest of the table and the odd ones always; those between differ in numbers only.
+        let between = matches!(rung, Rung::Group([8, 2, _, 8, ..]));
+        let size = if between { Size::Large } else { Size::Usual };
+        cases.push(Case { size, ..case });
+    }
+    for &dtype in DTYPES.iter().filter(|dtype| **dtype != DType::F32) {
+        let name = format!("matmul::{dtype}::groups");
+        let case = case!(name, |ctx| few(ctx, dtype));
+        let alike = matches!(dtype, DType::U8 | DType::I16 | DType::U32);
+        cases.push(Case { size: if alike { Size::Large } else { Size::Usual }, ..case });
+    }
+    cases.push(case!("matmul::groups::tails", |ctx| tails_by(ctx)));
+    cases.push(case!("matmul::groups::propagates", |ctx| propagates_by(ctx)));
+    cases.push(case!("matmul::groups::folds", |ctx| folds(ctx)));
+    for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
+        if downgrade.name == "small_bindings" {
+            cases.push(case!("matmul::groups::panels", |ctx| panels_by(ctx, downgrade)));
+        }
+    }
+    let large = case!("matmul::groups::past_one_binding", |ctx| past_by(ctx));
+    cases.push(Case { size: Size::Large, ..large });
+    cases
+}
+
+/// Some dozens of shapes by one rung.
+async fn forced(ctx: &Ctx, dtype: DType, rung: Rung, seed: u64) -> Outcome {
+    let device = ctx.native().await?;
+    if !carries(&device, dtype) || !rung.runs_on(&device, dtype) {
+        return Ok(());
+    }
+    let device = device.with_target(Target::Gpu);
+    let mut pool = Pool::new(&device, dtype, seed).await?;
+    let bytes = pool.bytes();
+    let slow = is_slow(ctx.adapter.caps());
+    // Compiling a large tile for one more way in which operands lie takes a software driver a
+    // second.
+    let large = matches!(rung, Rung::Group([8, ..]));
+    let rounds = match (dtype, large, slow) {
+        (DType::F32, false, false) => 40,
+        (DType::F32, true, false) => 12,
+        _ => 6,
+    };
+    pool.lies = match (large, slow) {
+        (true, _) => PAIRS[seed as usize % PAIRS.len()],
+        (false, false) if dtype == DType::F32 => ALL,
+        _ => FEW[seed as usize % FEW.len()],
+    };
+    let work_max = if large && !slow { 300_000 } else { 60_000 };
+    for _ in 0..rounds {
+        let [a, b] = shapes(&mut pool, work_max)?;
+        let got = rung.product(&a, &b).map_err(show)?;
+        pool.check(&bytes, [&a, &b], &got).await.map_err(|e| format!("{rung:?}: {e}"))?;
+    }
+    Ok(())
+}
+
+async fn few(ctx: &Ctx, dtype: DType) -> Outcome {
+    for (i, rung) in Rung::few().into_iter().enumerate() {
+        forced(ctx, dtype, rung, 300 + i as u64).await?;
+    }
+    Ok(())
+}
+
+/// What follows a product is computed with it.
+async fn tails_by(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?.with_target(Target::Gpu);
+    for (dtype, rung) in
+        [(DType::F32, Rung::few()[0]), (DType::I32, Rung::few()[0]), (DType::F32, Rung::few()[1])]
+    {
+        let mut pool = Pool::new(&device, dtype, 5).await?;
+        for [m, n, k] in [[33, 64, 40], [16, 31, 17], [4, 256, 300]] {
+            let mut view = |m, n| pool.view(&[], m, n).map_err(show);
+            let (a, b, bias, scale) = (view(m, k)?, view(k, n)?, view(1, n)?, view(m, n)?);
+            let then = |t: &Tensor| (t.mul_add(2, &bias)? * &scale)?.relu();
+            let apart = rung.product(&a, &b).map_err(show)?;
+            bits_of(&apart).await?;
+            let want = bits_of(&then(&apart).map_err(show)?).await?;
+            let whole = rung.product(&a, &b).and_then(|t| then(&t)).map_err(show)?;
+            ensure_eq!(bits_of(&whole).await?, want, "{dtype} {m} x {n} x {k} by {rung:?}");
+            count();
+        }
+    }
+    Ok(())
+}
+
+/// What lies beyond an operand's edge, in rows, columns and k, reaches nothing.
+async fn propagates_by(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    // Rows of 24 of which 21 count, in the middle of a whole that is NaN.
+    let mut data = vec![f32::NAN; 40 * 24];
+    for row in 8..24 {
+        data[row * 24..row * 24 + 21].fill(1.0);
+    }
+    data[11 * 24 + 2] = f32::INFINITY;
+    let (t, _) = device.upload(&data, [40, 24]).map_err(show)?;
+    let a = t.slice(0, 8..24).and_then(|t| t.slice(1, 0..21)).map_err(show)?;
+    let b = a.t().map_err(show)?;
+    for rung in Rung::few().into_iter().filter(|rung| rung.runs_on(&device, DType::F32)) {
+        for (a, b) in [(&a, &b), (&b, &a)] {
+            let got = rung.product(a, b).map_err(show)?;
+            let n = got.shape().dims()[1];
+            for (i, got) in got.read::<f32>().await.map_err(show)?.into_iter().enumerate() {
+                let place = if n == 16 { 3 } else { 2 };
+                let reached = i / n == place || i % n == place;
+                let want = if reached { f32::INFINITY } else { (37 - n) as f32 };
+                ensure_eq!(got, want, "index {i} of {n} columns by {rung:?}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// More workgroups than one dimension of a dispatch takes; and more columns, by registers.
+async fn folds(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?.with_target(Target::Gpu);
+    let (m, n) = (70_001, 4);
+    let column: Vec<f32> = (0..m).map(|i| i as f32).collect();
+    let (a, _) = device.upload(&column, [m, 1]).map_err(show)?;
+    let (b, _) = device.upload(&[1.0f32, 2.0, 3.0, -4.0], [1, n]).map_err(show)?;
+    let product = a.matmul_by_vector(&b, [1, 1, 32, 16, 1], false).map_err(show)?;
+    let got = product.read::<f32>().await.map_err(show)?;
+    for (i, got) in got.into_iter().enumerate() {
+        let want = column[i / n] * [1.0, 2.0, 3.0, -4.0][i % n];
+        ensure_eq!(got, want, "row {}, column {}", i / n, i % n);
+    }
+    let wide = device.full([1, 1], DType::F32, 2.0f32).map_err(show)?;
+    let n = (1 << 21) + 1_000;
+    let wide = wide.broadcast_to([1, n]).and_then(|t| t.contiguous()).map_err(show)?;
+    let x = device.full([1, 1], DType::F32, 3.0f32).map_err(show)?;
+    let got = x.matmul_by(&wide, [1, 1, 8, 1]).map_err(show)?.read::<f32>().await.map_err(show)?;
+    ensure!(got.len() == n && got.iter().all(|&y| y.to_bits() == 6.0f32.to_bits()), "wide");
+    Ok(())
+}
+
+/// Operands and results of several segments, by what the table chooses and by force.
+async fn panels_by(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
+    let device = ctx.device(downgrade).await?.with_target(Target::Gpu);
+    let mut pool = Pool::new(&device, DType::F32, 3).await?;
+    let bytes = pool.bytes();
+    for [m, n, k] in [[300, 40, 500], [40, 300, 700], [3, 5, 25_000], [301, 399, 11]] {
+        let a = pool.view(&[], m, k).map_err(show)?;
+        let b = pool.view(&[], k, n).map_err(show)?;
+        pool.check(&bytes, [&a, &b], &a.matmul(&b).map_err(show)?).await?;
+        let rung = Rung::few()[0];
+        pool.check(&bytes, [&a, &b], &rung.product(&a, &b).map_err(show)?).await?;
+    }
+    Ok(())
+}
+
+/// 200 MiB of A, by the kernels of a GPU.
+async fn past_by(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?.with_target(Target::Gpu);
+    past_one_binding_on(&device).await
+}
