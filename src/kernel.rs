@@ -30,6 +30,7 @@ pub(crate) mod fill;
 pub(crate) mod iota;
 pub(crate) mod matmul;
 pub(crate) mod pick;
+pub(crate) mod quantised;
 pub(crate) mod random;
 pub(crate) mod reduce;
 pub(crate) mod reindex;

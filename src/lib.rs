@@ -50,7 +50,7 @@ pub use plan::{Carriage, How, Permission, Plan, Policy, Reason, negotiate};
 pub use set::{Progress, SetIter, SetReceipt, Shipment, TensorSet};
 pub use shape::{Axes, IntoShape, RANK_MAX, Shape};
 pub use store::{Fit, Memory};
-pub use tensor::{Attention, Key, Other, Pad, Scalar, Tensor};
+pub use tensor::{Attention, Key, Other, Pad, Quantised, Rounding, Scalar, Tensor, Weight};
 pub use transfer::Receipt;
 pub use wgsl::Target;
 pub use {half, wgpu};

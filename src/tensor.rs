@@ -30,6 +30,7 @@ mod matmul;
 mod moves;
 mod number;
 mod ops;
+mod quantised;
 mod random;
 mod range;
 mod reads;
@@ -45,6 +46,7 @@ pub use join::Pad;
 pub(crate) use moves::Passage;
 pub use number::Scalar;
 pub use ops::Other;
+pub use quantised::{Quantised, Rounding, Weight};
 pub use random::Key;
 
 /// A value on a device: cheap to clone, never changed by anybody else. A view of it costs nothing.

@@ -35,6 +35,7 @@ pub mod matmul;
 pub mod moves;
 pub mod params;
 pub mod pick;
+pub mod quantised;
 pub mod random;
 pub mod reduce;
 pub mod reflect;

@@ -306,7 +306,7 @@ impl Product<'_> {
 }
 
 /// The sum of `count` inputs, as the first input of `tail`.
-fn sum_then(tail: &Expr, count: usize, dtype: DType, given: DType) -> Expr {
+pub(super) fn sum_then(tail: &Expr, count: usize, dtype: DType, given: DType) -> Expr {
     let count = u16::try_from(count).unwrap_or(u16::MAX);
     let mut nodes = vec![Node::Input(0)];
     for i in 1..count {

@@ -4,7 +4,7 @@
 use core::fmt;
 use std::sync::Arc;
 
-use super::Tensor;
+use super::{Tensor, Weight};
 use crate::dtype::{Class, DType};
 use crate::error::{Cause, Error, ErrorKind, Result};
 use crate::kernel::matmul::Matmul;
@@ -40,14 +40,19 @@ impl Tensor {
     /// A layer: `activation(x . weight^T + bias)` in one kernel, for `x` of shape `[.., in]` and a
     /// weight stored as `[out, in]`, which is how checkpoints have it. A weight stored as
     /// `[in, out]` is given as `weight.t()`; neither is copied.
-    pub fn linear(
+    ///
+    /// A [`Quantised`](crate::Quantised) weight becomes numbers in registers, and `x` is f32, f16
+    /// or bf16, which is the result's dtype. Sums are f32: for `u` half a unit in the last place, a
+    /// result is off by at most `(in / 32 + 12) u` times the sum of the terms' magnitudes, and by
+    /// its own rounding, from the product with the dequantised weight.
+    pub fn linear<'a>(
         &self,
-        weight: &Self,
+        weight: impl Into<Weight<'a>>,
         bias: Option<&Self>,
         activation: Option<Op>,
     ) -> Result<Self> {
         let named = |error: Error| error.during("linear");
-        let mut out = self.product(&weight.t().map_err(named)?, None).map_err(named)?;
+        let mut out = weight.into().product(self).map_err(named)?;
         if let Some(bias) = bias {
             out = out.apply(Op::Add, &[bias.into()]).map_err(named)?;
         }
@@ -84,6 +89,10 @@ impl Tensor {
         let (kernel, because) = (Kernel::Vector { across, subgroups }, Because::Forced);
         let passes = passes as usize;
         self.product(right, Some(Choice { kernel, rows, quads, lanes, passes, because }))
+    }
+
+    pub(super) fn matmul_plain(&self, right: &Self) -> Result<Self> {
+        self.product(right, None)
     }
 
     fn product(&self, right: &Self, forced: Option<Choice>) -> Result<Self> {

@@ -252,6 +252,7 @@ pub const CATALOG: &[Entry] = &[
         outputs: 1,
         trips_max: TRIPS,
     },
+    core("quantised", source!("quantised.wgsl")),
     core("attention", source!("attention.wgsl")),
     core("reduce_rows", source!("reduce_rows.wgsl")),
     core("reduce_group", source!("reduce_group.wgsl")),

@@ -15,6 +15,7 @@ mod memory;
 mod moves;
 pub(crate) mod pair;
 mod probe;
+mod quantised;
 mod random;
 mod reads;
 mod reduce;
@@ -52,5 +53,6 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(attention::cases());
     cases.extend(scan::cases(adapter));
     cases.extend(matmul::cases(adapter));
+    cases.extend(quantised::cases(adapter));
     cases
 }

@@ -1,0 +1,71 @@
+//! The text of a product with quantised weights: what is written for a tile of so many rows.
+//!
+//! As in [`matmul`](super::matmul) a tile is unrolled into names: `s2_1` is what row 2 and column 1
+//! of the tile have of a block, `t2` the quad of sums of row 2.
+
+use core::fmt::Write as _;
+
+/// Weights that share a scale.
+pub const BLOCK: usize = 32;
+
+/// Words of 32 bits in sixteen weights, and sixteens in a block.
+const WORDS: u32 = 4;
+const SIXTEENS: u32 = 2;
+
+/// The regions of `quantised.wgsl` for a tile of so many rows.
+#[must_use]
+pub fn regions(rows: u32) -> Vec<(&'static str, String)> {
+    let each = |line: &dyn Fn(u32) -> String| (0..rows).map(|r| line(r) + "\n").collect::<String>();
+    let begin = each(&|r| {
+        format!(
+            "let x{r} = min(row + {r}u, p.job.size.x - 1u) * p.job.size.w;\n\
+             var t{r} = vec4<f32>();"
+        )
+    });
+    let add = each(&|r| format!("t{r} += scales * vec4<f32>(s{r}_0, s{r}_1, s{r}_2, s{r}_3);"));
+    vec![
+        ("types", format!("const rows = {rows}u;\n")),
+        ("begin", begin),
+        ("step", step(rows)),
+        ("add", add),
+        ("store", each(&|r| format!("store(row + {r}u, column, t{r});"))),
+    ]
+}
+
+/// Everything for a block.
+fn step(rows: u32) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    for (r, c) in (0..rows).flat_map(|r| (0..4).map(move |c| (r, c))) {
+        let _ = writeln!(text, "var s{r}_{c} = 0.0;");
+    }
+    for sixteen in 0..SIXTEENS {
+        for c in 0..4 {
+            let at = lane(c);
+            let load = format!("head_1(weight.{at} + {SIXTEENS}u * b + {sixteen}u)");
+            let _ = writeln!(text, "let w{sixteen}_{c} = {load};");
+        }
+        for word in 0..WORDS {
+            let quad = sixteen * WORDS + word;
+            for c in 0..4 {
+                let part = lane(word);
+                let _ = writeln!(
+                    text,
+                    "let v{quad}_{c} = vec4<f32>(decode_i8(w{sixteen}_{c}.{part}));"
+                );
+            }
+            for r in 0..rows {
+                let quads = SIXTEENS * WORDS;
+                let _ = writeln!(text, "let a{quad}_{r} = head_0(x{r} + {quads}u * b + {quad}u);");
+                for c in 0..4 {
+                    let _ = writeln!(text, "s{r}_{c} += quad_sum(a{quad}_{r}, v{quad}_{c});");
+                }
+            }
+        }
+    }
+    text
+}
+
+const fn lane(n: u32) -> char {
+    ['x', 'y', 'z', 'w'][n as usize % 4]
+}
