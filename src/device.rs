@@ -11,6 +11,8 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::fuse::Context;
 use crate::gpu::Gpu;
+use crate::kernel::matmul::choice::Choice;
+use crate::kernel::matmul::tuned::{Problem, Table};
 use crate::ledger::{CrossingGuard, Crossings, Ledger};
 use crate::plan::{Plan, Policy, negotiate, unfit};
 use crate::shape::IntoShape;
@@ -33,6 +35,8 @@ pub struct Device {
     plan: Arc<Plan>,
     adapter: Arc<Adapter>,
     target: Target,
+    /// Choices that were measured here.
+    tuned: Option<Arc<Table>>,
 }
 
 impl Adapter {
@@ -102,7 +106,7 @@ impl Device {
             (true, true) => Target::Cpu64,
         };
         let (engine, plan) = (Arc::new(Engine::new(gpu)), Arc::new(plan));
-        Self { engine, plan, adapter: Arc::new(adapter), target }
+        Self { engine, plan, adapter: Arc::new(adapter), target, tuned: None }
     }
 
     /// Which class of kernels it runs: what wins on a GPU loses on a CPU.
@@ -118,6 +122,15 @@ impl Device {
         let wide = self.caps().has(Feature::ShaderInt64);
         let target = if target == Target::Cpu64 && !wide { Target::Cpu } else { target };
         Self { target, ..self.clone() }
+    }
+
+    pub(crate) fn with_choices(&self, table: Arc<Table>) -> Self {
+        Self { tuned: Some(table), ..self.clone() }
+    }
+
+    /// The choice that was measured for a product, if there is one other than the built-in.
+    pub(crate) fn tuned_for(&self, problem: &Problem) -> Option<Choice> {
+        self.tuned.as_ref()?.choice(self.target, problem)
     }
 
     /// What turns deferred operations into kernels.

@@ -39,6 +39,8 @@ pub enum ErrorKind {
     Denied,
     /// The device is gone.
     DeviceLost,
+    /// A file could not be written.
+    File,
     /// The driver or wgpu failed in a way that no other kind names.
     Driver,
 }

@@ -32,6 +32,7 @@ mod shape;
 mod store;
 mod tensor;
 mod transfer;
+mod tune;
 #[doc(hidden)]
 pub mod wgsl;
 
@@ -43,6 +44,7 @@ pub use dtype::{Class, DType, Element};
 pub use engine::sketch::{Explanation, Kernel};
 pub use error::{Error, ErrorKind, Result};
 pub use host::{HostView, HostViewMut, Tally, Worst};
+pub use kernel::matmul::tuned::Problem;
 pub use layout::Layout;
 pub use ledger::{Crossing, CrossingGuard, Crossings, Direction, Ledger, Total};
 pub use op::{Op, Reduction};
@@ -52,5 +54,6 @@ pub use shape::{Axes, IntoShape, RANK_MAX, Shape};
 pub use store::{Fit, Memory};
 pub use tensor::{Attention, Key, Other, Pad, Quantised, Rounding, Scalar, Tensor, Weight};
 pub use transfer::Receipt;
+pub use tune::{Outcome, Trial, Tuned};
 pub use wgsl::Target;
 pub use {half, wgpu};

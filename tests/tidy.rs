@@ -28,6 +28,7 @@ const LAYERS: &[&[&str]] = &[
     &["fuse"],
     &["device"],
     &["tensor"],
+    &["tune"],
     &["set"],
 ];
 

@@ -46,6 +46,7 @@ pub(crate) mod choice;
 mod gpu;
 mod groups;
 mod panels;
+pub(crate) mod tuned;
 mod view;
 
 use choice::{Choice, Machine, Size};

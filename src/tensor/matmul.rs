@@ -11,6 +11,7 @@ use crate::kernel::matmul::Matmul;
 #[cfg(feature = "testing")]
 use crate::kernel::matmul::choice::{Because, Kernel};
 use crate::kernel::matmul::choice::{Choice, Machine, Size};
+use crate::kernel::matmul::tuned::Problem;
 use crate::op::Op;
 use crate::shape::Shape;
 
@@ -34,7 +35,7 @@ impl Tensor {
     /// # Ok::<(), wharf::Error>(())
     /// ```
     pub fn matmul(&self, right: &Self) -> Result<Self> {
-        self.product(right, None).map_err(|error| error.during("matmul"))
+        self.product(right, By::Table).map_err(|error| error.during("matmul"))
     }
 
     /// A layer: `activation(x . weight^T + bias)` in one kernel, for `x` of shape `[.., in]` and a
@@ -66,7 +67,7 @@ impl Tensor {
         let [rows, quads, lanes, passes] = tile;
         let (kernel, because) = (Kernel::Registers, Because::Forced);
         let passes = passes as usize;
-        self.product(right, Some(Choice { kernel, rows, quads, lanes, passes, because }))
+        self.matmul_by_choice(right, Choice { kernel, rows, quads, lanes, passes, because })
     }
 
     /// The product by tiles in workgroup memory: rows and quads of columns of an invocation,
@@ -77,7 +78,7 @@ impl Tensor {
         let [rows, quads, lanes, across, depth, passes] = tile;
         let (kernel, because) = (Kernel::Group { across, depth }, Because::Forced);
         let passes = passes as usize;
-        self.product(right, Some(Choice { kernel, rows, quads, lanes, passes, because }))
+        self.matmul_by_choice(right, Choice { kernel, rows, quads, lanes, passes, because })
     }
 
     /// The product of a few rows: rows and quads of columns of an invocation, invocations, how many
@@ -88,14 +89,24 @@ impl Tensor {
         let [rows, quads, lanes, across, passes] = tile;
         let (kernel, because) = (Kernel::Vector { across, subgroups }, Because::Forced);
         let passes = passes as usize;
-        self.product(right, Some(Choice { kernel, rows, quads, lanes, passes, because }))
+        self.matmul_by_choice(right, Choice { kernel, rows, quads, lanes, passes, because })
+    }
+
+    /// The product by this choice.
+    pub(crate) fn matmul_by_choice(&self, right: &Self, choice: Choice) -> Result<Self> {
+        self.product(right, By::Given(choice))
+    }
+
+    /// The product by the built-in table, whatever was tuned.
+    pub(crate) fn matmul_built_in(&self, right: &Self) -> Result<Self> {
+        self.product(right, By::BuiltIn)
     }
 
     pub(super) fn matmul_plain(&self, right: &Self) -> Result<Self> {
-        self.product(right, None)
+        self.product(right, By::Table)
     }
 
-    fn product(&self, right: &Self, forced: Option<Choice>) -> Result<Self> {
+    fn product(&self, right: &Self, by: By) -> Result<Self> {
         let left = self;
         left.device.engine.same_device(&right.device.engine)?;
         let dtype = result(left.dtype, right.dtype)?;
@@ -124,6 +135,11 @@ impl Tensor {
         let ends = ends.iter().filter(|(_, kept)| *kept).map(|(dim, _)| *dim);
         let shape = Shape::new([batch.dims(), &ends.collect::<Vec<_>>()].concat())?;
         let size = Size { batch: batch.elements(), m, n, k };
+        let forced = match by {
+            By::Table => left.device.tuned_for(&problem(size, left.dtype, &b)),
+            By::BuiltIn => None,
+            By::Given(choice) => Some(choice),
+        };
         let core = Arc::new(Matmul { forced });
         let deferred = |a: &Self, b: &Self, shape| Self::deferred(core, &[a, b], shape, dtype);
         let machine = Machine::of(left.device.target(), left.device.caps(), dtype);
@@ -138,6 +154,28 @@ impl Tensor {
         let shape = Shape::new([batch.dims(), &[n, m]].concat())?;
         deferred(&a, &b, shape).t()
     }
+}
+
+/// Who chooses the kernel of a product.
+#[derive(Clone, Copy, Debug)]
+enum By {
+    /// What was tuned, or else the built-in table.
+    Table,
+    BuiltIn,
+    Given(Choice),
+}
+
+/// What a product is in a table of what was tuned. Batches that share a right side are more rows.
+fn problem(size: Size, dtype: DType, right: &Tensor) -> Problem {
+    let Size { batch, m, n, k } = size;
+    let strides = right.layout.strides();
+    let (outer, [.., down, across]) = (strides.len() - 2, strides) else {
+        return Problem::new(m, n, k, dtype);
+    };
+    let shared = strides[..outer].iter().all(|&stride| stride == 0);
+    let [batch, m] = if shared { [1, batch * m] } else { [batch, m] };
+    let transposed = *down == 1 && *across != 1;
+    Problem { batch, m, n, k, dtype, transposed }
 }
 
 /// The dtype of a product.

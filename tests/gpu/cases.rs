@@ -23,6 +23,7 @@ mod rows;
 mod scan;
 mod sets;
 mod torch;
+mod tuned;
 mod views;
 
 use wharf::Adapter;
@@ -54,5 +55,6 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(scan::cases(adapter));
     cases.extend(matmul::cases(adapter));
     cases.extend(quantised::cases(adapter));
+    cases.extend(tuned::cases());
     cases
 }

@@ -7,6 +7,8 @@ mod faults;
 mod memory;
 #[cfg(test)]
 mod sets;
+#[cfg(test)]
+mod tuned;
 
 #[cfg(test)]
 fn device(lower: impl FnOnce(wharf::caps::Caps) -> wharf::caps::Caps) -> wharf::Device {

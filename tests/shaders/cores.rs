@@ -316,3 +316,35 @@ fn every_product_by_groups_is_valid() {
         }
     }
 }
+
+#[test]
+fn every_tile_of_quantised_weights_is_valid() {
+    let itself = |dtype| Expr {
+        inputs: vec![dtype],
+        nodes: vec![Node::Input(0)],
+        outputs: vec![0],
+        ..Expr::default()
+    };
+    for dtype in [DType::F32, DType::F16, DType::Bf16] {
+        for (target, rows) in TARGETS.into_iter().zip([1, 2, 4]) {
+            let sides = [itself(dtype), itself(DType::U32), itself(DType::F16)];
+            let ways = [&[Way::Dense], &[Way::Dense], &[Way::Each]];
+            let part = |(expr, way): (_, &'static [Way; 1])| core::Part { expr, ways: way };
+            let heads: Vec<_> = sides.iter().zip(ways).map(part).collect();
+            let text = wharf::wgsl::quantised::regions(rows);
+            let regions: Vec<_> = text.iter().map(|(name, text)| (*name, &**text)).collect();
+            let core = core::Core {
+                entry: catalog::find("quantised").expect("in the catalog"),
+                heads: &heads,
+                tail: core::Part { expr: &sides[0], ways: &[] },
+                by_element: false,
+                regions: &regions,
+                constants: &[("workgroup", 8.0)],
+                f16_native: true,
+                rank: 0,
+                target,
+            };
+            check(&core.assemble().expect("views have dtypes"));
+        }
+    }
+}

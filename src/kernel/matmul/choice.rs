@@ -112,6 +112,8 @@ pub(crate) struct Choice {
 pub(crate) enum Because {
     /// It was asked for.
     Forced,
+    /// It was measured here, for problems of this class.
+    Tuned,
     /// Its rate, and which part of it the shape uses.
     Best { rate: f64, used: f64 },
 }
@@ -133,6 +135,7 @@ impl fmt::Display for Choice {
         write!(f, ", {lanes} lanes, {passes} along k: ")?;
         match because {
             Because::Forced => f.write_str("forced"),
+            Because::Tuned => f.write_str("tuned"),
             Because::Best { rate, used } => {
                 write!(f, "rate {rate:.2} of the largest tile's, {:.0} % used", used * 100.0)
             }
@@ -256,6 +259,31 @@ impl Choice {
         Self::best(machine, size, right).0
     }
 
+    /// What is worth timing for a product, whose right side may be stored as `[n, k]`: every kernel
+    /// of the table, with the passes that it would have and with one.
+    pub(crate) fn candidates(machine: Machine, size: Size, transposed: bool) -> Vec<Self> {
+        let right = if transposed { Along::K } else { Along::Outer };
+        let wanted: Vec<Self> = match machine {
+            Machine::Gpu(room) => gpu::candidates(&room, size),
+            _ => (machine.table().iter())
+                .filter(|rung| size.work() >= rung.work_min)
+                .map(|rung| {
+                    let choice = Self::by_registers(rung.rows, rung.quads);
+                    let passes = passes(size, rung, right, choice.use_of(size).1);
+                    Self { passes, ..choice }
+                })
+                .collect(),
+        };
+        let each = wanted.into_iter().map(|choice| Self { because: Because::Tuned, ..choice });
+        let once = |choice: Self| (choice.passes > 1).then_some(Self { passes: 1, ..choice });
+        each.flat_map(|choice| [Some(choice), once(choice)]).flatten().collect()
+    }
+
+    const fn by_registers(rows: u32, quads: u32) -> Self {
+        let (kernel, because) = (Kernel::Registers, Because::Forced);
+        Self { kernel, rows, quads, lanes: LANES, passes: 1, because }
+    }
+
     /// Whether the transposed product, of transposed operands in the other order, is so much faster
     /// that its result may lie in columns.
     pub(crate) fn prefers_swapped(machine: Machine, size: Size) -> bool {
@@ -270,17 +298,10 @@ impl Choice {
         if let Machine::Gpu(room) = machine {
             return gpu::best(&room, size, right);
         }
-        let mut best = Self {
-            kernel: Kernel::Registers,
-            rows: 1,
-            quads: 1,
-            lanes: LANES,
-            passes: 1,
-            because: Because::Forced,
-        };
+        let mut best = Self::by_registers(1, 1);
         let mut most = 0.0;
         for rung in machine.table().iter().filter(|rung| size.work() >= rung.work_min) {
-            let mut choice = Self { rows: rung.rows, quads: rung.quads, ..best };
+            let mut choice = Self::by_registers(rung.rows, rung.quads);
             let (used, groups) = choice.use_of(size);
             choice.passes = passes(size, rung, right, groups);
             let rate = rung.rates[usize::from(right == Along::K)];

@@ -130,6 +130,36 @@ pub(super) fn best(room: &Room, size: Size, right: Along) -> (Choice, f64) {
     (best, most)
 }
 
+/// Every kernel of the table that there is room for, with the passes that it would have.
+pub(super) fn candidates(room: &Room, size: Size) -> Vec<Choice> {
+    let mut all = Vec::new();
+    for rung in GPU {
+        let mut choice = rung.choice();
+        if !room.takes(&choice) {
+            continue;
+        }
+        choice.passes = passes(size.k, choice.use_of(size).1 * f64::from(choice.lanes) / 256.0);
+        all.push(choice);
+        if let Kernel::Vector { across: 1, .. } = choice.kernel
+            && room.subgroups
+        {
+            let kernel = Kernel::Vector { across: 1, subgroups: true };
+            all.push(Choice { kernel, ..choice });
+        }
+    }
+    all
+}
+
+/// Whether it is a kernel of the table, however many passes it makes.
+pub(super) fn has(choice: &Choice) -> bool {
+    let by_tree = |kernel| match kernel {
+        Kernel::Vector { across: 1, .. } => Kernel::Vector { across: 1, subgroups: false },
+        _ => kernel,
+    };
+    let of = |c: &Choice| (by_tree(c.kernel), c.rows, c.quads, c.lanes);
+    GPU.iter().any(|rung| of(&rung.choice()) == of(choice))
+}
+
 /// Passes along a deep k, where there are too few workgroups for the cores.
 fn passes(k: usize, groups: f64) -> usize {
     let missing = (GROUPS_WANTED / groups).floor().max(1.0) as usize;

@@ -1,0 +1,47 @@
+//! Times the matmul kernels on this adapter for a few products and keeps what was fastest.
+//!
+//! `cargo run --release --example tune -- [FILE] [M,N,K ..]`, with `WHARF_ALLOW_SOFTWARE=1` on a
+//! machine without a GPU. Without a file the table goes to the user's caches.
+
+use std::path::PathBuf;
+
+use wharf::{DType, Device, Policy, Problem, Tuned};
+
+fn main() -> wharf::Result<()> {
+    env_logger::init();
+    let device = Device::best(&Policy::exact())?;
+    let (mut file, mut problems) = (Tuned::cache_path(&device), Vec::new());
+    for argument in std::env::args().skip(1) {
+        let dims: Vec<usize> = argument.split(',').filter_map(|dim| dim.parse().ok()).collect();
+        match *dims {
+            [m, n, k] => problems.push(Problem::new(m, n, k, DType::F32)),
+            _ => file = Some(PathBuf::from(argument)),
+        }
+    }
+    if problems.is_empty() {
+        let square = |n| Problem::new(n, n, n, DType::F32);
+        let row = Problem::new(1, 1024, 1024, DType::F32);
+        problems = vec![square(256), square(512), row, row.transposed()];
+    }
+    println!("tuning {} products on {}", problems.len(), device.caps().identity.name);
+    let tuned = device.tune_now(&problems, |trial| println!("  {trial}"))?;
+    let Some(file) = file else {
+        println!("{tuned}");
+        return Ok(());
+    };
+    // What was tuned before stays; a file that cannot be used is said to be, and replaced.
+    let before = Tuned::load(&file, &device);
+    if let Some(why) = before.ignored() {
+        println!("starting anew: {why}");
+    }
+    let tuned = before.merged(&tuned);
+    tuned.save(&file)?;
+    println!("{}:\n{tuned}", file.display());
+    let device = device.with_tuned(&tuned);
+    let a = device.zeros([problems[0].m, problems[0].k], DType::F32)?;
+    let b = device.zeros([problems[0].k, problems[0].n], DType::F32)?;
+    let plan = a.matmul(&b)?.explain();
+    let remarks = plan.kernels.iter().flat_map(|kernel| &kernel.remarks);
+    remarks.for_each(|remark| println!("from now on with this handle: {remark}"));
+    Ok(())
+}

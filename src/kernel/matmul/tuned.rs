@@ -1,0 +1,256 @@
+//! Choices that were measured on an adapter, by the problem they were measured for; and their text.
+//!
+//! An entry counts for its *class*: products of the same dtype and lie, each of whose dimensions is
+//! rounded up to the same power of two. Of several entries of a class an equal one comes first.
+
+use core::fmt;
+
+use super::choice::{Because, Choice, Kernel, Size};
+use super::gpu;
+use crate::dtype::DType;
+use crate::wgsl::Target;
+
+/// A product to tune for: `batch` of `[m, k]` by `[k, n]`, of one dtype.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Problem {
+    /// Products of one batch. Batches that share a right side are more rows instead.
+    pub batch: usize,
+    /// Rows of the result.
+    pub m: usize,
+    /// Columns of the result.
+    pub n: usize,
+    /// What is summed over.
+    pub k: usize,
+    /// The dtype of both sides.
+    pub dtype: DType,
+    /// Whether the right side is stored as `[n, k]`, as the weight of a layer is.
+    pub transposed: bool,
+}
+
+impl Problem {
+    /// One product of `[m, k]` by `[k, n]`.
+    #[must_use]
+    pub const fn new(m: usize, n: usize, k: usize, dtype: DType) -> Self {
+        Self { batch: 1, m, n, k, dtype, transposed: false }
+    }
+
+    /// So many of them at once.
+    #[must_use]
+    pub const fn batched(self, batch: usize) -> Self {
+        Self { batch, ..self }
+    }
+
+    /// With a right side that is stored as `[n, k]`.
+    #[must_use]
+    pub const fn transposed(self) -> Self {
+        Self { transposed: true, ..self }
+    }
+
+    /// What may share an entry with it.
+    fn class(&self) -> ([usize; 4], DType, bool) {
+        let dims = [self.batch, self.m, self.n, self.k].map(usize::next_power_of_two);
+        (dims, self.dtype, self.transposed)
+    }
+
+    /// Its operands' sizes.
+    pub(crate) const fn size(&self) -> Size {
+        let Self { batch, m, n, k, .. } = *self;
+        Size { batch, m, n, k }
+    }
+
+    /// As one line of a file: `f32 1 512 512 512 [k,n]`.
+    fn text(&self) -> String {
+        let Self { batch, m, n, k, dtype, transposed } = self;
+        let right = if *transposed { "[n,k]" } else { "[k,n]" };
+        format!("{dtype} {batch} {m} {n} {k} {right}")
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let [dtype, dims @ .., right] = &*words else { return None };
+        let [batch, m, n, k] = *numbers(dims)? else { return None };
+        let transposed = match *right {
+            "[n,k]" => true,
+            "[k,n]" => false,
+            _ => return None,
+        };
+        Some(Self { batch, m, n, k, dtype: DType::parse(dtype)?, transposed })
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { batch, m, n, k, dtype, transposed } = self;
+        if *batch != 1 {
+            write!(f, "{batch} of ")?;
+        }
+        write!(f, "{dtype} {m} x {n} x {k}")?;
+        f.write_str(if *transposed { ", right [n, k]" } else { "" })
+    }
+}
+
+fn numbers(words: &[&str]) -> Option<Vec<usize>> {
+    words.iter().map(|word| word.parse().ok()).collect()
+}
+
+/// What was measured for a problem.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) problem: Problem,
+    /// The fastest of those that are right; `None` where that is the built-in choice.
+    pub(crate) choice: Option<Choice>,
+    /// Billions of operations a second, multiplications and additions.
+    pub(crate) rate: f64,
+}
+
+impl Entry {
+    /// As one line of a file.
+    pub(crate) fn text(&self) -> String {
+        let choice = self.choice.map_or_else(|| "built-in".into(), |choice| choice.text());
+        format!("{} = {choice} @ {:.2}", self.problem.text(), self.rate)
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (problem, rest) = text.split_once(" = ")?;
+        let (choice, rate) = rest.split_once(" @ ")?;
+        let problem = Problem::parse(problem)?;
+        let choice = match choice {
+            "built-in" => None,
+            text => Some(Choice::parse(text)?),
+        };
+        let rate = rate.parse().ok().filter(|rate: &f64| rate.is_finite())?;
+        Some(Self { problem, choice, rate })
+    }
+}
+
+impl Choice {
+    /// What it is, without why.
+    pub(crate) fn text(&self) -> String {
+        let Self { kernel, rows, quads, lanes, passes, because: _ } = self;
+        let kernel = match kernel {
+            Kernel::Registers => "tile".into(),
+            Kernel::Group { across, depth } => format!("group {across} deep {depth}"),
+            Kernel::Vector { across, subgroups: false } => format!("vector {across}"),
+            Kernel::Vector { across, subgroups: true } => format!("vector {across} subgroups"),
+        };
+        format!("{kernel} sums {rows}x{} lanes {lanes} passes {passes}", 4 * quads)
+    }
+
+    /// The choice of a text, if it is one that a kernel can be written for.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let [kernel @ .., "sums", sums, "lanes", lanes, "passes", passes] = &*words else {
+            return None;
+        };
+        let kernel = match kernel {
+            ["tile"] => Kernel::Registers,
+            ["group", across, "deep", depth] => {
+                Kernel::Group { across: across.parse().ok()?, depth: depth.parse().ok()? }
+            }
+            ["vector", across, by @ ..] if by.is_empty() || by == ["subgroups"] => {
+                Kernel::Vector { across: across.parse().ok()?, subgroups: !by.is_empty() }
+            }
+            _ => return None,
+        };
+        let (rows, columns) = sums.split_once('x')?;
+        let [rows, columns, lanes] = [rows, columns, *lanes].map(|word| word.parse().ok());
+        let (rows, columns, lanes): (u32, u32, u32) = (rows?, columns?, lanes?);
+        let (quads, passes) = (columns / 4, passes.parse().ok()?);
+        let because = Because::Tuned;
+        let choice = Self { kernel, rows, quads, lanes, passes, because };
+        let tile = (1..=32).contains(&rows) && (4..=32).contains(&columns);
+        let possible = match kernel {
+            Kernel::Registers => tile && (1..=256).contains(&lanes),
+            _ => gpu::has(&choice),
+        };
+        (possible && columns.is_multiple_of(4) && (1..=64).contains(&passes)).then_some(choice)
+    }
+}
+
+/// What tuning found on one class of kernels of an adapter.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Table {
+    pub(crate) target: Target,
+    pub(crate) entries: Vec<Entry>,
+}
+
+impl Table {
+    /// The measured choice for a problem, if there is one other than the built-in.
+    pub(crate) fn choice(&self, target: Target, problem: &Problem) -> Option<Choice> {
+        if target != self.target {
+            return None;
+        }
+        let equal = self.entries.iter().find(|entry| entry.problem == *problem);
+        let alike = || self.entries.iter().find(|entry| entry.problem.class() == problem.class());
+        equal.or_else(alike)?.choice
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_come_back_from_their_text() {
+        let problem = Problem::new(1, 4096, 512, DType::Bf16).batched(3).transposed();
+        for tile in [
+            "tile sums 8x16 lanes 8 passes 2",
+            "tile sums 1x4 lanes 64 passes 1",
+            "group 16 deep 16 sums 8x8 lanes 256 passes 1",
+            "vector 1 subgroups sums 4x4 lanes 64 passes 2",
+            "vector 16 sums 1x4 lanes 256 passes 16",
+        ] {
+            let choice = Choice::parse(tile);
+            assert_eq!(choice.map(|choice| choice.text()).as_deref(), Some(tile));
+            let entry = Entry { problem, choice, rate: 12.5 };
+            assert_eq!(Entry::parse(&entry.text()), Some(entry));
+        }
+        let built_in = Entry { problem, choice: None, rate: 0.25 };
+        assert_eq!(Entry::parse(&built_in.text()), Some(built_in));
+        for text in [
+            "tile sums 8x16 lanes 8",
+            "tile sums 8x15 lanes 8 passes 1",
+            "tile sums 0x16 lanes 8 passes 1",
+            "tile sums 8x16 lanes 0 passes 1",
+            "tile sums 8x16 lanes 8 passes 0",
+            "group 16 deep 7 sums 8x8 lanes 256 passes 1",
+            "vector 0 sums 1x4 lanes 256 passes 1",
+            "wave sums 8x16 lanes 8 passes 1",
+        ] {
+            assert_eq!(Choice::parse(text), None, "{text}");
+        }
+        let line = "f32 1 64 64 64 [k,n] = tile sums 8x16 lanes 8 passes 1 @ 3.00";
+        assert!(Entry::parse(line).is_some(), "{line}");
+        for (from, to) in [("f32", "f31"), ("[k,n]", "[m,n]"), ("64 64 ", "64 "), ("3.00", "fast")]
+        {
+            assert_eq!(Entry::parse(&line.replacen(from, to, 1)), None, "{to}");
+        }
+    }
+
+    #[test]
+    fn an_entry_counts_for_its_class() {
+        let entry = |m, tile| Entry {
+            problem: Problem::new(m, 512, 512, DType::F32),
+            choice: Choice::parse(tile),
+            rate: 1.0,
+        };
+        let (first, second) = ("tile sums 8x16 lanes 8 passes 1", "tile sums 4x8 lanes 8 passes 1");
+        let table =
+            Table { target: Target::Cpu, entries: vec![entry(512, first), entry(400, second)] };
+        let of = |target, problem: Problem| table.choice(target, &problem).map(|c| c.text());
+        let square = Problem::new(512, 512, 512, DType::F32);
+        assert_eq!(of(Target::Cpu, square).as_deref(), Some(first));
+        assert_eq!(of(Target::Cpu, Problem { m: 400, ..square }).as_deref(), Some(second));
+        assert_eq!(of(Target::Cpu, Problem { m: 300, ..square }).as_deref(), Some(first));
+        for other in [
+            Problem { m: 513, ..square },
+            Problem { k: 256, ..square },
+            Problem { dtype: DType::F16, ..square },
+            square.transposed(),
+            square.batched(2),
+        ] {
+            assert_eq!(of(Target::Cpu, other), None, "{other}");
+        }
+        assert_eq!(of(Target::Gpu, square), None, "another class of kernels");
+    }
+}

@@ -1,0 +1,243 @@
+//! What was tuned, as text: a few lines that say where it was measured, one for each problem, and
+//! one that says how many there are.
+//!
+//! ```text
+//! wharf tuned 1
+//! version 0.1.0
+//! adapter llvmpipe (LLVM 15.0.6, 256 bits)
+//! backend vulkan
+//! driver llvmpipe, Mesa 22.3.6 (LLVM 15.0.6)
+//! kernels Cpu64
+//! f32 1 512 512 512 [k,n] = tile sums 8x16 lanes 8 passes 1 @ 28.10
+//! end 1
+//! ```
+
+use core::fmt;
+use std::sync::Arc;
+
+use crate::device::Device;
+use crate::error::{Cause, ErrorKind, Result};
+use crate::kernel::matmul::tuned::{Entry, Problem, Table};
+use crate::wgsl::Target;
+
+/// What a table begins with; the number counts the formats.
+const FIRST: &str = "wharf tuned 1";
+
+/// Where something was measured: it counts nowhere else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Key {
+    target: Target,
+    /// Name and value of each line.
+    lines: Vec<(&'static str, String)>,
+}
+
+impl Key {
+    fn of(device: &Device) -> Self {
+        let identity = &device.caps().identity;
+        let target = device.target();
+        let lines = vec![
+            ("version", env!("CARGO_PKG_VERSION").to_owned()),
+            ("adapter", identity.name.clone()),
+            ("backend", format!("{:?}", identity.backend).to_lowercase()),
+            ("driver", format!("{}, {}", identity.driver, identity.driver_info)),
+            ("kernels", format!("{target:?}")),
+        ];
+        let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let lines = lines.into_iter().map(|(name, text)| (name, flat(text))).collect();
+        Self { target, lines }
+    }
+}
+
+/// What [`Device::tune`] found: the fastest kernel for each problem, on one adapter with one
+/// driver, by one version of wharf. `{}` is the text of its file.
+#[derive(Clone, Debug)]
+pub struct Tuned {
+    key: Key,
+    entries: Vec<Entry>,
+    ignored: Option<String>,
+}
+
+impl Tuned {
+    pub(super) fn of(device: &Device, entries: Vec<Entry>) -> Self {
+        Self { key: Key::of(device), entries, ignored: None }
+    }
+
+    /// The problems that were tuned, and the kernel for each in words.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (Problem, String)> {
+        self.entries.iter().map(|entry| {
+            let kernel = entry.choice.map_or_else(|| "built-in".into(), |choice| choice.text());
+            (entry.problem, kernel)
+        })
+    }
+
+    /// Why a file was ignored, which left this empty.
+    #[must_use]
+    pub fn ignored(&self) -> Option<&str> {
+        self.ignored.as_deref()
+    }
+
+    /// This with what another one has; that one's entries win. What was tuned elsewhere is left
+    /// out.
+    #[must_use]
+    pub fn merged(mut self, newer: &Self) -> Self {
+        if self.key == newer.key {
+            let is_new = |entry: &Entry| newer.entries.iter().any(|n| n.problem == entry.problem);
+            self.entries.retain(|entry| !is_new(entry));
+            self.entries.extend_from_slice(&newer.entries);
+        }
+        self
+    }
+
+    /// What a text says, for this device. What cannot be read, or was tuned elsewhere, is ignored
+    /// as a whole: [`Tuned::ignored`] says why, and so does a warning in the log.
+    #[must_use]
+    pub fn parse(text: &str, device: &Device) -> Self {
+        Self::understood(text, device).unwrap_or_else(|why| Self::nothing(device, why))
+    }
+
+    fn nothing(device: &Device, why: String) -> Self {
+        log::warn!("a table of tuned choices is ignored: {why}");
+        Self { ignored: Some(why), ..Self::of(device, Vec::new()) }
+    }
+
+    fn understood(text: &str, device: &Device) -> core::result::Result<Self, String> {
+        let key = Key::of(device);
+        let mut lines = text.lines();
+        if lines.next() != Some(FIRST) {
+            return Err(format!("it does not begin with {FIRST:?}"));
+        }
+        for (name, want) in &key.lines {
+            let line = lines.next().unwrap_or("");
+            let Some(got) = line.strip_prefix(name).and_then(|rest| rest.strip_prefix(' ')) else {
+                return Err(format!("{line:?} where {name} was expected"));
+            };
+            if got != want {
+                return Err(format!("{name} {got:?}, here {want:?}"));
+            }
+        }
+        let mut entries = Vec::new();
+        for line in lines {
+            if let Some(count) = line.strip_prefix("end ") {
+                return match count.parse() {
+                    Ok(count) if entries.len() == count => Ok(Self { key, entries, ignored: None }),
+                    _ => Err(format!("{count} entries promised, {} found", entries.len())),
+                };
+            }
+            entries.push(Entry::parse(line).ok_or_else(|| format!("{line:?} is no entry"))?);
+        }
+        Err(format!("it breaks off after {} entries", entries.len()))
+    }
+
+    /// Why it is not for this device, if it is not.
+    pub(super) fn foreign_to(&self, device: &Device) -> Option<String> {
+        let here = Key::of(device);
+        let both = self.key.lines.iter().zip(&here.lines);
+        let differs = both.into_iter().find(|(own, here)| own != here);
+        differs.map(|((name, own), (_, here))| format!("{name} {own:?}, here {here:?}"))
+    }
+
+    pub(super) fn table(&self) -> Arc<Table> {
+        Arc::new(Table { target: self.key.target, entries: self.entries.clone() })
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+mod disk {
+    use std::path::{Path, PathBuf};
+    use std::{env, fs};
+
+    use super::{Device, Key, NotSaved, Result, Tuned};
+
+    impl Tuned {
+        /// Writes the text to a file, whole or not at all; folders are made.
+        pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+            let path = path.as_ref();
+            let mut beside = path.as_os_str().to_owned();
+            beside.push(format!(".{}", std::process::id()));
+            let write = || {
+                if let Some(folder) = path.parent() {
+                    fs::create_dir_all(folder)?;
+                }
+                fs::write(&beside, self.to_string())?;
+                fs::rename(&beside, path)
+            };
+            write().map_err(|error| {
+                let _ = fs::remove_file(&beside);
+                NotSaved { path: path.display().to_string(), message: error.to_string() }.into()
+            })
+        }
+
+        /// Reads a file, for this device. One that is not there, that cannot be understood or that
+        /// was written for another adapter, driver or version is ignored, never an error:
+        /// [`Tuned::ignored`] says why.
+        #[must_use]
+        pub fn load(path: impl AsRef<Path>, device: &Device) -> Self {
+            let path = path.as_ref();
+            let at = |why: String| format!("{}: {why}", path.display());
+            let text = fs::read(path).map_err(|error| error.to_string());
+            let text = text
+                .and_then(|bytes| String::from_utf8(bytes).map_err(|_| "it is no text".to_owned()));
+            let understood = text.and_then(|text| Self::understood(&text, device));
+            understood.unwrap_or_else(|why| Self::nothing(device, at(why)))
+        }
+
+        /// Where a file for this device would lie among the user's caches, if there is such a
+        /// place: `$XDG_CACHE_HOME/wharf` or what the platform has for it. Nothing is made.
+        #[must_use]
+        pub fn cache_path(device: &Device) -> Option<PathBuf> {
+            let var = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+            let home = |below: &str| var("HOME").map(|home| home.join(below));
+            let folder = if cfg!(target_os = "windows") {
+                var("LOCALAPPDATA")
+            } else if cfg!(target_vendor = "apple") {
+                home("Library/Caches")
+            } else {
+                var("XDG_CACHE_HOME").or_else(|| home(".cache"))
+            };
+            // FNV-1a: the same name in every version of Rust.
+            let key = Key::of(device).lines.into_iter().map(|(_, text)| text + "\n");
+            let hash =
+                key.collect::<String>().bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
+                    (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+                });
+            folder.map(|folder| folder.join("wharf").join(format!("tuned-{hash:016x}.txt")))
+        }
+    }
+}
+
+impl fmt::Display for Tuned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{FIRST}")?;
+        for (name, text) in &self.key.lines {
+            writeln!(f, "{name} {text}")?;
+        }
+        for entry in &self.entries {
+            writeln!(f, "{}", entry.text())?;
+        }
+        writeln!(f, "end {}", self.entries.len())
+    }
+}
+
+/// A file that could not be written.
+#[derive(Debug)]
+#[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "there are no files in a browser"))]
+struct NotSaved {
+    path: String,
+    message: String,
+}
+
+impl fmt::Display for NotSaved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "writing {}: {}", self.path, self.message)
+    }
+}
+
+impl Cause for NotSaved {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::File
+    }
+
+    fn help(&self) -> Option<String> {
+        Some("name a file in a folder that can be written".into())
+    }
+}

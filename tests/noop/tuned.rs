@@ -1,0 +1,182 @@
+//! Tables of what was tuned, on paper: which files count, which are ignored and why, and that a
+//! choice is used where it applies.
+
+use std::fs;
+
+use wharf::caps::{Caps, fixtures};
+use wharf::{Adapter, DType, Device, Policy, Target, Tuned};
+
+fn open(caps: Caps) -> Device {
+    pollster::block_on(async {
+        let adapter = Adapter::noop(caps).await?;
+        adapter.open(adapter.negotiate(&Policy::exact())).await
+    })
+    .expect("the noop backend opens")
+}
+
+fn here() -> Device {
+    open(fixtures::lavapipe())
+}
+
+/// A file for this device, with these entries.
+fn text(device: &Device, entries: &[&str]) -> String {
+    let empty = Tuned::parse("", device).to_string();
+    let head = empty.strip_suffix("end 0\n").expect("a table ends with its count");
+    let lines: String = entries.iter().map(|entry| format!("{entry}\n")).collect();
+    format!("{head}{lines}end {}\n", entries.len())
+}
+
+const ENTRIES: &[&str] = &[
+    "f32 1 512 512 512 [k,n] = tile sums 4x8 lanes 8 passes 1 @ 28.10",
+    "f16 1 1 4096 4096 [n,k] = tile sums 1x4 lanes 8 passes 2 @ 3.00",
+    "f32 16 128 128 128 [k,n] = built-in @ 20.00",
+];
+
+#[test]
+fn a_table_comes_back_from_its_text() {
+    let device = here();
+    let text = text(&device, ENTRIES);
+    let tuned = Tuned::parse(&text, &device);
+    assert_eq!(tuned.ignored(), None, "{text}");
+    assert_eq!(tuned.to_string(), text);
+    let kernels: Vec<(String, String)> =
+        tuned.iter().map(|(problem, kernel)| (problem.to_string(), kernel)).collect();
+    let want = [
+        ("f32 512 x 512 x 512", "tile sums 4x8 lanes 8 passes 1"),
+        ("f16 1 x 4096 x 4096, right [n, k]", "tile sums 1x4 lanes 8 passes 2"),
+        ("16 of f32 128 x 128 x 128", "built-in"),
+    ];
+    assert_eq!(kernels, want.map(|(problem, kernel)| (problem.to_owned(), kernel.to_owned())));
+}
+
+#[test]
+fn what_is_corrupt_or_foreign_is_ignored_with_its_reason() {
+    let device = here();
+    let whole = text(&device, ENTRIES);
+    let cut = |at: &str| whole[..whole.find(at).expect("it is there")].to_owned();
+    let swap = |from: &str, to: &str| whole.replacen(from, to, 1);
+    let version = format!("version {}", env!("CARGO_PKG_VERSION"));
+    let name = device.caps().identity.name.clone();
+    let cases = [
+        (String::new(), "it does not begin with \"wharf tuned 1\"".to_owned()),
+        (swap("tuned 1", "tuned 2"), "it does not begin with \"wharf tuned 1\"".into()),
+        (
+            swap(&version, "version 0.0.9"),
+            format!("version \"0.0.9\", here \"{}\"", env!("CARGO_PKG_VERSION")),
+        ),
+        (
+            swap(&format!("adapter {name}"), "adapter Radeon"),
+            format!("adapter \"Radeon\", here {name:?}"),
+        ),
+        (cut("driver "), "\"\" where driver was expected".into()),
+        (cut("f32 1 512"), "it breaks off after 0 entries".into()),
+        (cut("f32 16"), "it breaks off after 2 entries".into()),
+        (cut("passes 2"), {
+            let line = "f16 1 1 4096 4096 [n,k] = tile sums 1x4 lanes 8 ";
+            format!("{line:?} is no entry")
+        }),
+        (swap("end 3", "end 4"), "4 entries promised, 3 found".into()),
+        (swap("end 3", "end"), "\"end\" is no entry".into()),
+        (swap("lanes 8", "lanes 8000"), {
+            let line = ENTRIES[0].replace("lanes 8", "lanes 8000");
+            format!("{line:?} is no entry")
+        }),
+        (swap("tile sums 4x8", "spell sums 4x8"), {
+            let line = ENTRIES[0].replace("tile", "spell");
+            format!("{line:?} is no entry")
+        }),
+    ];
+    for (text, want) in cases {
+        let tuned = Tuned::parse(&text, &device);
+        assert_eq!(tuned.ignored(), Some(&*want), "{text}");
+        assert_eq!(tuned.iter().len(), 0, "nothing of it counts");
+    }
+    let driver = whole.lines().find(|line| line.starts_with("driver ")).expect("it is there");
+    let other = Tuned::parse(&whole.replacen(driver, "driver other, 1.0", 1), &device);
+    let why = other.ignored().unwrap_or_default();
+    assert!(why.starts_with("driver \"other, 1.0\", here "), "{why}");
+    let kernels = Tuned::parse(&whole, &device.with_target(Target::Gpu));
+    assert_eq!(kernels.ignored(), Some("kernels \"Cpu64\", here \"Gpu\""));
+}
+
+#[test]
+fn files_are_kept_and_a_missing_one_is_ignored() {
+    let device = here();
+    let folder = std::env::temp_dir().join(format!("wharf-tuned-{}", std::process::id()));
+    let path = folder.join("below").join("table.txt");
+    let missing = Tuned::load(&path, &device);
+    let why = missing.ignored().unwrap_or_default();
+    assert!(why.contains("table.txt: "), "{why}");
+    let tuned = Tuned::parse(&text(&device, ENTRIES), &device);
+    tuned.save(&path).expect("a temporary folder can be written");
+    let again = Tuned::load(&path, &device);
+    assert_eq!((again.ignored(), again.to_string()), (None, tuned.to_string()));
+    assert_eq!(fs::read_dir(folder.join("below")).expect("made").count(), 1, "nothing beside it");
+    fs::write(&path, [0xff, 0xfe, 0x00]).expect("a temporary folder can be written");
+    let why = Tuned::load(&path, &device);
+    assert!(why.ignored().is_some_and(|why| why.ends_with("it is no text")), "{why:?}");
+    // A file where a folder should be.
+    let error = tuned.save(path.join("below")).expect_err("no folder");
+    assert_eq!(error.kind(), wharf::ErrorKind::File, "{error}");
+    fs::remove_dir_all(&folder).expect("a temporary folder can be removed");
+    let cache = Tuned::cache_path(&device).map(|path| path.display().to_string());
+    assert!(cache.is_none_or(|path| path.contains("wharf")), "among the caches");
+}
+
+#[test]
+fn what_was_tuned_is_used_where_it_applies() {
+    let plain = here();
+    let tuned = Tuned::parse(&text(&plain, ENTRIES), &plain);
+    let device = plain.with_tuned(&tuned);
+    let explained = |device: &Device, dims: [usize; 3], dtype| {
+        let [m, n, k] = dims;
+        let a = device.zeros([m, k], dtype).expect("it fits");
+        let b = device.zeros([k, n], dtype).expect("it fits");
+        a.matmul(&b).expect("they fit").explain().to_string()
+    };
+    let says = "matmul by a tile of 4 x 8, 8 lanes, 1 along k: tuned";
+    for dims in [[512; 3], [500, 400, 300]] {
+        let text = explained(&device, dims, DType::F32);
+        assert!(text.contains(says), "{text}");
+        let text = explained(&plain, dims, DType::F32);
+        assert!(!text.contains("tuned"), "nothing tunes by itself: {text}");
+    }
+    let others = [([513, 512, 512], DType::F32), ([512; 3], DType::F16)];
+    for (dims, dtype) in others {
+        let text = explained(&device, dims, dtype);
+        assert!(!text.contains("tuned"), "another class: {text}");
+    }
+    let text = explained(&device.with_target(Target::Gpu), [512; 3], DType::F32);
+    assert!(!text.contains("tuned"), "another class of kernels: {text}");
+    // A batch that shares its right side is more rows.
+    let x = device.zeros([4, 128, 512], DType::F32).expect("it fits");
+    let w = device.zeros([512, 512], DType::F32).expect("it fits");
+    let text = x.matmul(&w).expect("they fit").explain().to_string();
+    assert!(text.contains(says), "{text}");
+    // The weight of a layer lies along k.
+    let x = device.zeros([1, 4096], DType::F16).expect("it fits");
+    let w = device.zeros([4096, 4096], DType::F16).expect("it fits");
+    let text = x.linear(&w, None, None).expect("they fit").explain().to_string();
+    assert!(text.contains("tile of 1 x 4, 8 lanes, 2 along k: tuned"), "{text}");
+}
+
+#[test]
+fn a_table_of_another_adapter_is_not_used() {
+    let (plain, other) = (here(), open(Caps::webgpu_baseline()));
+    let tuned = Tuned::parse(&text(&plain, ENTRIES), &plain);
+    let device = other.with_tuned(&tuned);
+    let a = device.zeros([512, 512], DType::F32).expect("it fits");
+    let text = a.matmul(&a).expect("they fit").explain().to_string();
+    assert!(!text.contains("tuned"), "{text}");
+}
+
+#[test]
+fn tables_are_merged_and_the_newer_one_wins() {
+    let device = here();
+    let older = Tuned::parse(&text(&device, &ENTRIES[..2]), &device);
+    let newer = ENTRIES[0].replace("4x8", "8x8");
+    let newer = Tuned::parse(&text(&device, &[&newer, ENTRIES[2]]), &device);
+    let both: Vec<String> = older.merged(&newer).iter().map(|(_, kernel)| kernel).collect();
+    let want = ["tile sums 1x4 lanes 8 passes 2", "tile sums 8x8 lanes 8 passes 1", "built-in"];
+    assert_eq!(both, want.map(String::from));
+}
