@@ -16,7 +16,7 @@ use core::fmt;
 use std::sync::Arc;
 
 use crate::device::Device;
-use crate::error::{Cause, ErrorKind, Result};
+use crate::error::{Cause, ErrorKind};
 use crate::kernel::matmul::tuned::{Entry, Problem, Table};
 use crate::wgsl::Target;
 
@@ -146,7 +146,8 @@ mod disk {
     use std::path::{Path, PathBuf};
     use std::{env, fs};
 
-    use super::{Device, Key, NotSaved, Result, Tuned};
+    use super::{Device, Key, NotSaved, Tuned};
+    use crate::error::Result;
 
     impl Tuned {
         /// Writes the text to a file, whole or not at all; folders are made.
@@ -220,7 +221,6 @@ impl fmt::Display for Tuned {
 
 /// A file that could not be written.
 #[derive(Debug)]
-#[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "there are no files in a browser"))]
 struct NotSaved {
     path: String,
     message: String,
