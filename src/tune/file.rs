@@ -100,7 +100,7 @@ impl Tuned {
         Self { ignored: Some(why), ..Self::of(device, Vec::new()) }
     }
 
-    fn understood(text: &str, device: &Device) -> core::result::Result<Self, String> {
+    fn understood(text: &str, device: &Device) -> Result<Self, String> {
         let key = Key::of(device);
         let mut lines = text.lines();
         if lines.next() != Some(FIRST) {
