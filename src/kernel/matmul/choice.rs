@@ -192,7 +192,8 @@ const CPU_SHARING: &[Rung] = &[
     Rung { rates: [0.14, 0.26], ..rung(1, 1, 0.14) },
 ];
 
-/// Measured on lavapipe 25.0 for the first five; the others are those of the first table.
+/// Measured on lavapipe 25.0 for the first five; the others are guesses between those and the first
+/// table.
 const CPU_LATER: &[Rung] = &[
     rung(8, 1, 1.0),
     rung(4, 2, 0.97),
