@@ -11,8 +11,9 @@ use crate::dtype::DType;
 /// The distance is at most the larger of `abs` and `ulp + grow * |log2 exact|` units in the last
 /// place of the computing type (f32; f64 for f64), and half a unit of the stored type where that is
 /// narrower. Units are those of the exact value, or of the largest term it was made from where
-/// terms may cancel ([`Exact::scale`]). Subnormal f32 operands and results may count as zero, as
-/// WGSL allows, unless the operation is done on bits.
+/// terms may cancel ([`Exact::scale`]). Subnormal operands and results may count as zero, as WGSL
+/// allows, unless the operation is done on bits; of f64 they always may, and pass as they are where
+/// an operand is its own result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
     /// Units in the last place.
@@ -38,9 +39,9 @@ impl Bound {
         Self { ulp, grow: 0.0, abs: 0.0, flush: true }
     }
 
-    /// The same for any dtype: bounds are in units of the computing type.
-    pub(crate) const fn of(self, _dtype: DType) -> Self {
-        self
+    /// The same for any dtype, in units of the computing type; but nothing of f64 is done on bits.
+    pub(crate) const fn of(self, dtype: DType) -> Self {
+        Self { flush: self.flush || matches!(dtype, DType::F64), ..self }
     }
 
     /// Whether nothing but the exact value will do.
@@ -74,7 +75,8 @@ impl Bound {
         let smallest =
             if compute == DType::F64 { f64::MIN_POSITIVE } else { f64::from(f32::MIN_POSITIVE) };
         if self.is_exact() {
-            return self.flush && exact.abs() < smallest && got == 0.0;
+            let zero = got == 0.0 || (compute == DType::F64 && got.abs() < smallest);
+            return self.flush && exact.abs() < smallest && zero;
         }
         let magnitude = exact.abs().max(scale.abs());
         let growth = if exact == 0.0 { 0.0 } else { self.grow * exact.abs().log2().abs() };
