@@ -1,10 +1,10 @@
 // Elementwise: every quad of the outputs is a function of the quads of the inputs at the same
 // place.
 //
-// Each invocation takes `trips` quads, from first = invocation * lead on in steps of `step`. On a
-// CPU adapter a lane walks a run of its own (lead = trips, step = 1); on a GPU neighbouring lanes
-// take neighbouring quads (lead = 1, step = all invocations). The last quad may reach past the
-// tensor's end, into its padding.
+// Neighbouring lanes take neighbouring quads: each invocation takes `trips` of them, from first =
+// group * lead + lane on in steps of `step`. On a CPU adapter a group walks a run of its own, which
+// is one stream through memory (step = its lanes); on a GPU all groups walk together (step = all
+// invocations). The last quad may reach past the tensor's end, into its padding.
 //
 // The regions are what the generator writes; as it lies here the kernel negates.
 override workgroup: u32 = 64u;
@@ -37,12 +37,12 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let linear = group.x + groups.x * (group.y + groups.y * group.z);
-    let first = (linear * workgroup + lane) * p.grid.y;
-    // region once
-    // end once
+    let first = linear * p.grid.y + lane;
     // Before the loop: llvmpipe loads a parameter wherever it is named, which took a fifth of the
     // time of an addition.
     let step = p.grid.z;
+    // region once
+    // end once
     let rest = p.grid.x - min(first, p.grid.x);
     let trips = min(p.grid.w, (rest + step - 1u) / step);
     for (var trip = 0u; trip < trips; trip++) {

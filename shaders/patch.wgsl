@@ -55,7 +55,7 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let linear = group.x + groups.x * (group.y + groups.y * group.z);
-    let begin = (linear * workgroup + lane) * p.grid.y;
+    let begin = linear * p.grid.y + lane;
     for (var trip = 0u; trip < p.grid.w; trip++) {
         let q = begin + trip * p.grid.z;
         if q >= p.grid.x {

@@ -34,7 +34,7 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let linear = group.x + groups.x * (group.y + groups.y * group.z);
-    let first = (linear * workgroup + lane) * p.grid.y;
+    let first = linear * p.grid.y + lane;
     for (var trip = 0u; trip < p.grid.w; trip++) {
         let q = first + trip * p.grid.z;
         if q >= p.grid.x {

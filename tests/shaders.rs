@@ -294,7 +294,7 @@ fn every_operation_is_valid_for_every_dtype_it_takes() {
             let expr = single(op, dtype);
             let ways = vec![Way::Dense; expr.inputs.len()];
             if dtype.width() <= 4 {
-                check(&expr.assemble_pairs(&ways, 0).expect("a legal operation"));
+                check(&expr.assemble_pairs(&ways, false, 0).expect("a legal operation"));
             }
             for f16_native in [false, true] {
                 check(

@@ -21,15 +21,13 @@ fn encode_f16p(v: vec4<f32>) -> vec2<u32> {
     let mag = b & vec4<u32>(0x7fffffffu);
     // Normal: rebias, add half an ulp less one and the lowest kept bit; the carry may go up to
     // infinity.
-    let bias = vec4<u32>(112u << 23u);
     let odd = (mag >> vec4<u32>(13u)) & vec4<u32>(1u);
-    let normal = min((mag - bias + vec4<u32>(0xfffu) + odd) >> vec4<u32>(13u), vec4<u32>(0x7c00u));
-    // Subnormal: shift the significand to units of 2^-24, rounding half to even. 25 and more leave
-    // nothing.
-    let shift = min(vec4<u32>(126u) - min(mag >> vec4<u32>(23u), vec4<u32>(126u)), vec4<u32>(25u));
-    let m = (mag & vec4<u32>(0x7fffffu)) | vec4<u32>(0x800000u);
-    let half = vec4<u32>(1u) << (max(shift, vec4<u32>(1u)) - vec4<u32>(1u));
-    let small = (m + half - vec4<u32>(1u) + ((m >> shift) & vec4<u32>(1u))) >> shift;
+    let near = mag - vec4<u32>((112u << 23u) - 0xfffu) + odd;
+    let normal = min(near >> vec4<u32>(13u), vec4<u32>(0x7c00u));
+    // Subnormal: beside a half the last bit of an f32 is 2^-24, so that adding one rounds, half to
+    // even.
+    let shifted = bitcast<vec4<u32>>(bitcast<vec4<f32>>(mag) + 0.5);
+    let small = shifted - vec4<u32>(126u << 23u);
     let finite = select(normal, small, mag < vec4<u32>(113u << 23u));
     let nan = vec4<u32>(0x7e00u) | ((mag >> vec4<u32>(13u)) & vec4<u32>(0x3ffu));
     let sign = (b >> vec4<u32>(16u)) & vec4<u32>(0x8000u);

@@ -35,7 +35,7 @@ impl Fused<'_> {
         let make = text_of(engine, self.expr);
         let dtypes = self.expr.dtypes()?;
         let by_pairs = |ways: &[_], rank, target| {
-            let write = || self.expr.assemble_pairs(ways, rank).map_err(Error::from);
+            let write = || self.expr.assemble_pairs(ways, f16_native, rank).map_err(Error::from);
             engine.texts.get(self.expr, ways, (rank, target, true), write)
         };
         let goes = target == Target::Cpu64 && self.expr.goes_by_pairs(&dtypes);

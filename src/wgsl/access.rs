@@ -36,9 +36,10 @@ pub(crate) fn numbers(slots: &[Slot]) -> Numbers {
 
 /// What an invocation keeps from quad to quad, in private variables.
 ///
-/// Parameters are loaded before the loop: llvmpipe loads them wherever they are named. And where a
-/// run of quads is its own, it knows the row it is in: all but the first quad of a row then need no
-/// division. On a GPU there is nothing to keep: parameters are registers, and lanes share rows.
+/// Parameters are loaded before the loop: llvmpipe loads them wherever they are named. And it knows
+/// the row and the column that it is in: from quad to quad they advance by as much as the step is
+/// worth in either, without a division. On a GPU there is nothing to keep: parameters are
+/// registers.
 #[derive(Default)]
 pub(super) struct Keeps {
     parameters: bool,
@@ -48,8 +49,10 @@ pub(super) struct Keeps {
     pub(super) declared: String,
     /// Before the loop.
     pub(super) once: String,
-    /// For each quad.
+    /// For each quad; of a pair, for the first.
     pub(super) each: String,
+    /// For the second of a pair.
+    pub(super) second: String,
 }
 
 impl Keeps {
@@ -84,7 +87,7 @@ impl Keeps {
     /// row. What is masked is computed all the same, so there is no division unless the rows
     /// themselves have several dimensions.
     fn walk(&mut self, starts: &[(u32, String)]) {
-        let mut names = vec!["row".to_owned(), "column".to_owned()];
+        let mut names = ["row", "column", "rows_on", "columns_on"].map(str::to_owned).to_vec();
         names.extend(starts.iter().map(|(view, _)| format!("start_{view}")));
         names.iter().for_each(|name| self.variable(name));
         let length = self.parameter("row_length", "p.shape[0].x".into());
@@ -96,17 +99,26 @@ impl Keeps {
             let start = format!("{offset} + select({many}, row * {stride}, rank == 2u)");
             put(&mut begin, format_args!("    start_{view} = {start};\n"));
         }
-        let elements = if self.pairs { 8 } else { 4 };
-        put(&mut self.once, format_args!("begin_row(p.space.x + {elements}u * first);\n"));
-        self.each.push_str("walk();\n");
+        // Of a pair, the second quad follows the first.
+        let (elements, back) = if self.pairs { (8, " - 4u") } else { (4, "") };
+        let on = format!("{elements}u * step{back}");
+        put(&mut self.once, format_args!("begin_row(p.space.x + {elements}u * first, {on});\n"));
+        self.each.push_str("walk(rows_on, columns_on);\n");
+        self.second.push_str("walk(0u, 4u);\n");
         put(
             &mut self.declared,
             format_args!(
-                "\nfn begin_row(e: u32) {{\n    row = e / {length};\n\
-                 \u{20}   column = e - row * {length} - 4u; // the first step is taken at once\n\
-                 {begin}}}\n\n\
-                 fn walk() {{\n    column += 4u;\n    if column >= {length} {{\n\
-                 \u{20}       column = 0u;\n        row += 1u;\n{}    }}\n}}\n",
+                "\nfn begin_row(e: u32, on: u32) {{\n    row = e / {length};\n\
+                 \u{20}   rows_on = on / {length};\n\
+                 \u{20}   columns_on = on - rows_on * {length};\n{begin}\
+                 \u{20}   // The first step is taken at once.\n\
+                 \u{20}   column = e - row * {length} - columns_on;\n\
+                 \u{20}   row -= rows_on;\n}}\n\n\
+                 fn walk(rows: u32, columns: u32) {{\n    column += columns;\n\
+                 \u{20}   let over = select(0u, 1u, column >= {length});\n\
+                 \u{20}   column -= over * {length};\n\
+                 \u{20}   if rows + over > 0u {{\n\
+                 \u{20}       row += rows + over;\n{}    }}\n}}\n",
                 begin.replace("    start", "        start")
             ),
         );

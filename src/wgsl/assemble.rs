@@ -147,11 +147,12 @@ pub(crate) fn elementwise(
     let each = match body.second {
         None => keeps.each + body.each,
         Some(second) => {
-            let of = |q: &str, text| {
-                let text = format!("let q = {q};\n{}{text}", keeps.each);
+            let of = |q: &str, keep: &str, text| {
+                let text = format!("let q = {q};\n{keep}{text}");
                 format!("{{\n{}}}\n", indented(&text, "    "))
             };
-            format!("let pair = 2u * q;\n{}{}", of("pair", body.each), of("pair + 1u", second))
+            let first = of("pair", &keeps.each, body.each);
+            format!("let pair = 2u * q;\n{first}{}", of("pair + 1u", &keeps.second, second))
         }
     };
     let regions = [

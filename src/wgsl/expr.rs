@@ -181,9 +181,7 @@ impl Expr {
         target: Target,
     ) -> Result<Assembled, Refusal> {
         let dtypes = self.dtypes()?;
-        // The bytes are the same. On llvmpipe two packed words cost half of what four native halves
-        // do.
-        let slots = self.slots(&dtypes, ways, f16_native && target == Target::Gpu);
+        let slots = self.slots(&dtypes, ways, f16_native, target);
         let text = self.text(&dtypes, &slots, ["load", "store"]);
         let bound = slots.iter().filter(|slot| !matches!(slot.way, Way::Own(_))).count();
         let faults = format!(
@@ -204,9 +202,14 @@ impl Expr {
     ///
     /// # Errors
     /// The first node that has no dtype.
-    pub fn assemble_pairs(&self, ways: &[Way], rank: u32) -> Result<Assembled, Refusal> {
+    pub fn assemble_pairs(
+        &self,
+        ways: &[Way],
+        f16_native: bool,
+        rank: u32,
+    ) -> Result<Assembled, Refusal> {
         let dtypes = self.dtypes()?;
-        let slots = self.slots(&dtypes, ways, false);
+        let slots = self.slots(&dtypes, ways, f16_native, Target::Cpu64);
         let first = self.text(&dtypes, &slots, ["low", "keep"]);
         let second = self.text(&dtypes, &slots, ["high", "store"]);
         let needs = dtypes.iter().fold(self.scalar_needs(), |all, &d| all.union(needs(d)));
@@ -235,11 +238,13 @@ impl Expr {
             && self.nodes.iter().map(effort).sum::<u32>() <= PAIRS_EFFORT_MAX
     }
 
-    fn slots(&self, dtypes: &[DType], ways: &[Way], f16_native: bool) -> Vec<Slot> {
-        let form = |dtype| Form::of(dtype, f16_native);
-        let inputs = self.inputs.iter().zip(ways).map(|(&d, &way)| Slot::read(form(d), way));
-        let outputs = self.outputs.iter().map(|&o| Slot::write(form(dtypes[usize::from(o)])));
-        inputs.chain(outputs).collect()
+    fn slots(&self, dtypes: &[DType], ways: &[Way], f16_native: bool, target: Target) -> Vec<Slot> {
+        let read = |(&dtype, &way)| Slot::read(Form::read(dtype, target, f16_native), way);
+        let written = |&output: &u16| {
+            Slot::write(Form::written(dtypes[usize::from(output)], target, f16_native))
+        };
+        let inputs = self.inputs.iter().zip(ways).map(read);
+        inputs.chain(self.outputs.iter().map(written)).collect()
     }
 
     fn scalar_needs(&self) -> Needs {

@@ -1,10 +1,10 @@
 // Elementwise: every quad of the outputs is a function of the quads of the inputs at the same
 // place.
 //
-// Each invocation takes `trips` quads, from first = invocation * lead on in steps of `step`. On a
-// CPU adapter a lane walks a run of its own (lead = trips, step = 1); on a GPU neighbouring lanes
-// take neighbouring quads (lead = 1, step = all invocations). The last quad may reach past the
-// tensor's end, into its padding.
+// Neighbouring lanes take neighbouring quads: each invocation takes `trips` of them, from first =
+// group * lead + lane on in steps of `step`. On a CPU adapter a group walks a run of its own, which
+// is one stream through memory (step = its lanes); on a GPU all groups walk together (step = all
+// invocations). The last quad may reach past the tensor's end, into its padding.
 //
 // The regions are what the generator writes; as it lies here the kernel negates.
 override workgroup: u32 = 64u;
@@ -48,21 +48,28 @@ var<private> base_2: u32;
 var<private> base_3: u32;
 var<private> row: u32;
 var<private> column: u32;
+var<private> rows_on: u32;
+var<private> columns_on: u32;
 var<private> start_0: u32;
 var<private> row_length: u32;
 var<private> row_stride_0: u32;
 
-fn begin_row(e: u32) {
+fn begin_row(e: u32, on: u32) {
     row = e / row_length;
-    column = e - row * row_length - 4u; // the first step is taken at once
+    rows_on = on / row_length;
+    columns_on = on - rows_on * row_length;
     start_0 = base_2 + select(index_row(row, 0u), row * row_stride_0, rank == 2u);
+    // The first step is taken at once.
+    column = e - row * row_length - columns_on;
+    row -= rows_on;
 }
 
-fn walk() {
-    column += 4u;
-    if column >= row_length {
-        column = 0u;
-        row += 1u;
+fn walk(rows: u32, columns: u32) {
+    column += columns;
+    let over = select(0u, 1u, column >= row_length);
+    column -= over * row_length;
+    if rows + over > 0u {
+        row += rows + over;
         start_0 = base_2 + select(index_row(row, 0u), row * row_stride_0, rank == 2u);
     }
 }
@@ -74,22 +81,22 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let linear = group.x + groups.x * (group.y + groups.y * group.z);
-    let first = (linear * workgroup + lane) * p.grid.y;
+    let first = linear * p.grid.y + lane;
+    // Before the loop: llvmpipe loads a parameter wherever it is named, which took a fifth of the
+    // time of an addition.
+    let step = p.grid.z;
     base_0 = p.offset[0].x;
     base_1 = p.offset[0].y;
     base_2 = p.offset[0].z;
     base_3 = p.offset[0].w;
     row_length = p.shape[0].x;
     row_stride_0 = stride_of(0u, 1u);
-    begin_row(p.space.x + 4u * first);
-    // Before the loop: llvmpipe loads a parameter wherever it is named, which took a fifth of the
-    // time of an addition.
-    let step = p.grid.z;
+    begin_row(p.space.x + 4u * first, 4u * step);
     let rest = p.grid.x - min(first, p.grid.x);
     let trips = min(p.grid.w, (rest + step - 1u) / step);
     for (var trip = 0u; trip < trips; trip++) {
         let q = first + trip * step;
-        walk();
+        walk(rows_on, columns_on);
         let x0 = load_0(q);
         let x1 = load_1(q);
         let x2 = load_2(q);
