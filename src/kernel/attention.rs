@@ -20,6 +20,12 @@ pub(crate) const QUADS_MAX: usize = 64;
 /// The most keys: four of them are one trip of a loop.
 pub(crate) const KEYS_MAX: usize = 4 * CORE_TRIPS as usize;
 
+/// Multiplications from which on it pays to compile four queries to a lane instead of two, and all
+/// values of a block at once.
+const WORK_LARGE: usize = 200_000_000;
+/// Quads of queries and sums that a lane keeps: more leave the nearest cache.
+const QUADS_KEPT: usize = 128;
+
 /// Attention of `[batch, heads, queries, d]` to `[batch, shared heads, keys, d or e]`, all f32;
 /// `d` and `e` are multiples of four. A fourth input is added to the scores.
 #[derive(Debug)]
@@ -104,13 +110,25 @@ impl Core for Attention {
 ///
 /// On a CPU a quad loaded in a loop costs as much as some 40 multiplications - llvmpipe goes
 /// through the lanes, also where all want the same - so keys and values are handed around where
-/// there are subgroups as wide as a vector. GFLOP/s with 8 heads of 64 and 512 tokens: every lane
-/// loads every key for 1, 2, 4, 8 queries 6, 11, 17, 21, compiled in 1 to 5 s, because that takes
-/// as long as there are loads in the text; keys handed around 26 for 1 query, 31 for 2, 3 and 4,
-/// whose sums leave the nearest cache, 26 for 6; four 64-bit integers at a time instead of two a
-/// little more, and half the loads to compile. Scores of one key after the other and values of
-/// eight at once are as fast as anything else, and short: the whole step as one straight text is
-/// slower for want of instruction cache.
+/// there are subgroups as wide as a vector, and one load serves all queries of a lane.
+///
+/// Measured with 8 heads of 64 and 512 tokens on llvmpipe (Mesa 22.3), by how often as fast as the
+/// composed form, and by how long compiling takes beside the first:
+///
+/// | queries | keys of one trip, scores and values | times the composed | compiled in |
+/// |---|---|---|---|
+/// | 2 | 1, 2 | 1.9 | 1.0 |
+/// | 2 | 1, 8 | 1.9 | 1.2 |
+/// | 3 | 1, 2 | 2.1 | 1.5 |
+/// | 3 | 1, 8 | 2.2 | 2.0 |
+/// | 4 | 1, 2 | 2.1 | 1.8 |
+/// | 4 | 1, 4 | 2.0 | 1.9 |
+/// | 4 | 1, 8 | 2.4 | 2.3 |
+/// | 5 | 1, 8 | 2.4 | 3.0 |
+///
+/// Tried and not faster: scores of 2, 4 and 8 keys at once; a register for a score instead of four;
+/// `fma`, which the driver takes apart; loading half a key in each of two trips; taking the sums
+/// down to a new highest score before the loop over the values instead of in it.
 fn tile(engine: &Engine, target: Target, heads: &[Head], mask: Mask) -> Tile {
     let dims = |i: usize| heads[i].shape.dims();
     let (keys, values) = (dims(1)[3] / 4, dims(2)[3] / 4);
@@ -121,15 +139,24 @@ fn tile(engine: &Engine, target: Target, heads: &[Head], mask: Mask) -> Tile {
     };
     let shared = lanes.is_some();
     let block = lanes.unwrap_or(4) as usize;
-    let many = |most: usize| most.min(rows.div_ceil(block));
-    let (queries, unroll) = match (target, shared) {
-        (Target::Gpu, _) => (1, [block; 2]),
-        (_, true) => (many(2), [1, block]),
-        (_, false) => (many(if keys + values > 32 { 2 } else { 4 }), [1, 1]),
+    let work = dims(0)[..3].iter().product::<usize>() * dims(1)[2] * 4 * (keys + values);
+    let is_large = shared && work >= WORK_LARGE;
+    let unroll = match (target, shared) {
+        (Target::Gpu, _) => [block; 2],
+        (_, true) => [1, if is_large { block } else { 2 }],
+        (_, false) => [1, 1],
     };
     let inner: usize = unroll.iter().filter(|&&n| n < block).map(|n| block / n).sum();
     let trips = dims(1)[2].div_ceil(block) * (1 + inner);
-    let unroll = if trips > CORE_TRIPS as usize { [block; 2] } else { unroll };
+    let is_long = trips > CORE_TRIPS as usize;
+    let unroll = if is_long { [block; 2] } else { unroll };
+    let queries = match (target, shared) {
+        (Target::Gpu, _) => 1,
+        // Many masks are many loads, which take long to compile.
+        (_, true) if !is_large || is_long || mask == Mask::Each => 2,
+        _ => (QUADS_KEPT / (keys + values)).clamp(2, 4),
+    };
+    let queries = queries.min(rows.div_ceil(block)).max(1);
     let even = |x: &Head| x.plain().is_some_and(|operand| in_units(&operand.layout, 8));
     let wide = target == Target::Cpu64 && heads[..3].iter().all(even);
     Tile { keys, values, queries, block, unroll, shared, wide, mask }
@@ -187,15 +214,17 @@ fn reachable(engine: &Engine, target: Target, head: &Head, by_element: bool) -> 
     Ok(Head::view(Operand { value, layout, dtype: operand.dtype }))
 }
 
-/// Whether every row of a view begins at a whole unit of so many elements, and is dense.
+/// Whether every row of a view begins at a whole unit of so many elements, and is dense. An axis of
+/// length 1 has no second place, whatever its stride.
 fn in_units(layout: &Layout, unit: usize) -> bool {
-    let (inner, outer) = layout.strides().split_last().map_or((1, &[][..]), |(&s, o)| (s, o));
-    let whole = |stride: &isize| stride.unsigned_abs().is_multiple_of(unit);
-    let length = layout.shape().dims().last().copied().unwrap_or(1);
-    inner == 1
-        && layout.offset().is_multiple_of(unit)
-        && length.is_multiple_of(unit)
-        && outer.iter().all(whole)
+    let (dims, strides) = (layout.shape().dims(), layout.strides());
+    let inner = dims.len() - 1;
+    let whole = |n: usize| n.is_multiple_of(unit);
+    let mut outer = dims.iter().zip(strides).take(inner);
+    strides[inner] == 1
+        && whole(layout.offset())
+        && whole(dims[inner])
+        && outer.all(|(&dim, stride)| dim <= 1 || whole(stride.unsigned_abs()))
 }
 
 /// Why it is computed as it is.

@@ -98,6 +98,7 @@ impl Tile {
         text
     }
 
+    /// What is a query's own, by name.
     fn query(&self) -> String {
         let mut text = Text::default();
         for i in 0..self.queries {
@@ -111,9 +112,8 @@ impl Tile {
             }
             let place = format!("part{i} * p.job.query.y + query{i} * p.job.query.z");
             text.line(format_args!("let at{i} = query_base + {place};"));
-            text.add(&self.load(&format!("l{i}_"), 0, &format!("at{i}"), self.keys));
             for d in 0..self.keys {
-                text.line(format_args!("let q{i}_{d} = l{i}_{d} * scale;"));
+                text.line(format_args!("var q{i}_{d} = vec4<f32>(0.0);"));
             }
             for e in 0..self.values {
                 text.line(format_args!("var a{i}_{e} = vec4<f32>(0.0);"));
@@ -122,46 +122,92 @@ impl Tile {
             text.line(format_args!("var sum{i} = 0.0;"));
             text.line(format_args!("var bits{i} = vec4<u32>(0u);"));
         }
+        text.add(&self.query_loads());
         text.0
     }
 
-    /// A loop over the block with `c` as its first key, which loads (`name`, `head_input`, its
-    /// first quad, its step) what it needs of each.
-    fn each_key(
-        &self,
-        (name, input, base, step): (&str, usize, &str, &str),
-        quads: usize,
-        body: &Text,
-    ) -> String {
-        let (block, unroll) = (self.block, self.unroll[input - 1]);
-        let is_straight = unroll == block;
+    /// Loads the queries by one load in two loops: a load takes as long to compile as a hundred
+    /// multiplications, and these are done once.
+    fn query_loads(&self) -> Text {
+        let mut text = Text::default();
+        let each = if self.wide { 2 } else { 1 };
+        text.line(format_args!("for (var i = 0u; i < count; i++) {{"));
+        text.line(format_args!("let at = {};", self.picked(|i| format!("at{i}"))));
+        for d in 0..self.keys {
+            text.line(format_args!("var l{d} = vec4<f32>(0.0);"));
+        }
+        text.line(format_args!("for (var u = 0u; u < {}u; u++) {{", self.keys / each));
+        text.add(&self.load("unit", 0, "at + u", each));
+        for d in 0..self.keys {
+            let (from, u) = (d % each, d / each);
+            text.line(format_args!("l{d} = select(l{d}, unit{from} * scale, u == {u}u);"));
+        }
+        text.line(format_args!("}}"));
+        for i in 0..self.queries {
+            for d in 0..self.keys {
+                text.line(format_args!("q{i}_{d} = select(q{i}_{d}, l{d}, i == {i}u);"));
+            }
+        }
+        text.line(format_args!("}}"));
+        text
+    }
+
+    /// What query `i` has under these names, by comparison: registers have no index.
+    fn picked(&self, name: impl Fn(usize) -> String) -> String {
+        (1..self.queries).fold(name(0), |x, i| format!("select({x}, {}, i == {i}u)", name(i)))
+    }
+
+    /// Loads every lane's key (or value) of a block, if lanes share them: `name` of each quad from
+    /// `head_input`, with its first quad and the step from one to the next.
+    fn mine(&self, (name, input, base, step): Rows<'_>, quads: usize) -> Text {
         let mut text = Text::default();
         if self.shared {
             text.line(format_args!("let {name}_mine = {base} + key_mine * {step};"));
-            let mine = self.load(&format!("mine_{name}"), input, &format!("{name}_mine"), quads);
-            text.add(&mine);
+            text.add(&self.load(&format!("mine_{name}"), input, &format!("{name}_mine"), quads));
         }
+        text
+    }
+
+    /// A loop over a block with `name_c` as its first key. Its body is for quad after quad of all
+    /// its keys, `name0_d`, `name1_d`, ..: so few of them are needed at once that they stay in
+    /// registers.
+    fn each_key(
+        &self,
+        rows: Rows<'_>,
+        quads: usize,
+        (before, after): (&Text, &Text),
+        body: impl Fn(&mut Text, usize),
+    ) -> String {
+        let (name, input, base, step) = rows;
+        let (block, unroll) = (self.block, self.unroll[input - 1]);
+        let is_straight = unroll == block;
+        let mut text = self.mine(rows, quads);
         match is_straight {
             true => text.line(format_args!("let {name}_c = 0u;")),
             false => text.line(format_args!(
                 "for (var {name}_c = 0u; {name}_c < {block}u; {name}_c += {unroll}u) {{"
             )),
         }
-        for n in 0..unroll {
-            if self.shared {
-                for d in 0..quads {
-                    text.line(format_args!(
-                        "let {name}{n}_{d} = subgroupShuffle(mine_{name}{d}, {name}_c + {n}u);"
-                    ));
-                }
-            } else {
+        text.add(before);
+        if !self.shared {
+            for n in 0..unroll {
                 let key = format!("min(j + {name}_c + {n}u, keys - 1u)");
                 text.line(format_args!("let {name}_at{n} = {base} + {key} * {step};"));
-                let one = self.load(&format!("{name}{n}_"), input, &format!("{name}_at{n}"), quads);
-                text.add(&one);
+                let at = format!("{name}_at{n}");
+                text.add(&self.load(&format!("{name}{n}_"), input, &at, quads));
             }
         }
-        text.add(body);
+        for d in 0..quads {
+            for n in (0..unroll).filter(|_| self.shared) {
+                let passed = match is_straight {
+                    true => format!("subgroupBroadcast(mine_{name}{d}, {n}u)"),
+                    false => format!("subgroupShuffle(mine_{name}{d}, {name}_c + {n}u)"),
+                };
+                text.line(format_args!("let {name}{n}_{d} = {passed};"));
+            }
+            body(&mut text, d);
+        }
+        text.add(after);
         if !is_straight {
             text.line(format_args!("}}"));
         }
@@ -169,24 +215,33 @@ impl Tile {
     }
 
     fn score(&self) -> String {
-        let mut body = Text::default();
-        for n in 0..self.unroll[0] {
+        let unroll = self.unroll[0];
+        let (mut before, mut after) = (Text::default(), Text::default());
+        for n in 0..unroll {
             for b in 0..self.quads() {
-                body.line(format_args!("let here{n}_{b} = FOUR + {}u == vec4(k_c + {n}u);", 4 * b));
+                before
+                    .line(format_args!("let here{n}_{b} = FOUR + {}u == vec4(k_c + {n}u);", 4 * b));
             }
             for i in 0..self.queries {
-                let dots = (0..self.keys).map(|d| format!("dot(q{i}_{d}, k{n}_{d})"));
-                body.line(format_args!("var t{i}_{n} = {};", dots.collect::<Vec<_>>().join(" + ")));
+                before.line(format_args!("var t{i}_{n} = vec4<f32>(0.0);"));
                 for b in 0..self.quads() {
                     let s = format!("s{i}_{b}");
-                    let t = format!("vec4(t{i}_{n})");
-                    body.line(format_args!("{s} = select({s}, {t}, here{n}_{b});"));
+                    let t = format!("vec4(total(t{i}_{n}))");
+                    after.line(format_args!("{s} = select({s}, {t}, here{n}_{b});"));
                 }
             }
         }
         let scores = self.each(|i, b| format!("var s{i}_{b} = vec4<f32>(0.0);"));
         let key = if self.shared { "let key_mine = min(j + place, keys - 1u);\n" } else { "" };
-        scores + key + &self.each_key(("k", 1, "key_base", "key_step"), self.keys, &body)
+        let rows = ("k", 1, "key_base", "key_step");
+        let body = self.each_key(rows, self.keys, (&before, &after), |text, d| {
+            for i in 0..self.queries {
+                for n in 0..unroll {
+                    text.line(format_args!("t{i}_{n} += q{i}_{d} * k{n}_{d};"));
+                }
+            }
+        });
+        scores + key + &body
     }
 
     fn each(&self, line: impl Fn(usize, usize) -> String) -> String {
@@ -226,10 +281,10 @@ impl Tile {
 
     fn value(&self) -> String {
         let unroll = self.unroll[1];
-        let mut body = Text::default();
+        let mut before = Text::default();
         for i in 0..self.queries {
             for n in 0..unroll {
-                // The weight of key `c + n`, by comparison: registers have no index.
+                // The weight of key `c + n`.
                 let weight = |trip: usize| {
                     let key = trip * unroll + n;
                     format!("w{i}_{}.{}", key / 4, ["x", "y", "z", "w"][key % 4])
@@ -237,36 +292,42 @@ impl Tile {
                 let pick = (1..self.block / unroll).fold(weight(0), |all, trip| {
                     format!("select({all}, {}, v_c == {}u)", weight(trip), trip * unroll)
                 });
-                body.line(format_args!("let x{i}_{n} = {pick};"));
+                before.line(format_args!("let x{i}_{n} = {pick};"));
             }
-            body.line(format_args!("let f{i} = select(1.0, fall{i}, v_c == 0u);"));
+            before.line(format_args!("let f{i} = select(1.0, fall{i}, v_c == 0u);"));
         }
-        for e in 0..self.values {
+        let rows = ("v", 2, "value_base", "value_step");
+        self.each_key(rows, self.values, (&before, &Text::default()), |text, e| {
             for i in 0..self.queries {
-                let terms = (0..unroll).map(|n| format!("x{i}_{n} * v{n}_{e}"));
-                let sum = terms.collect::<Vec<_>>().join(" + ");
-                body.line(format_args!("a{i}_{e} = a{i}_{e} * f{i} + ({sum});"));
+                let terms: String =
+                    (0..unroll).map(|n| format!(" + x{i}_{n} * v{n}_{e}")).collect();
+                text.line(format_args!("a{i}_{e} = a{i}_{e} * f{i}{terms};"));
             }
-        }
-        self.each_key(("v", 2, "value_base", "value_step"), self.values, &body)
+        })
     }
 
     fn write(&self) -> String {
         let mut text = Text::default();
-        let values = self.values;
-        for i in 0..self.queries {
-            text.line(format_args!("if first + {i}u * workgroup < rows {{"));
-            text.line(format_args!("    let end{i} = ends(most{i}, sum{i}, bits{i});"));
-            text.line(format_args!("    let put{i} = (all * rows + row{i}) * {values}u;"));
-            for e in 0..values {
-                let result = format!("nan_where(a{i}_{e} * end{i}.part, end{i}.fault)");
-                text.line(format_args!("    finish(put{i} + {e}u, {result});"));
-            }
-            text.line(format_args!("}}"));
+        let of = |name: &str| self.picked(|i| format!("{name}{i}"));
+        text.line(format_args!("for (var i = 0u; i < count; i++) {{"));
+        let ends = format!("ends({}, {}, {})", of("most"), of("sum"), of("bits"));
+        text.line(format_args!("let ending = {ends};"));
+        text.line(format_args!("let put = (all * rows + {}) * {}u;", of("row"), self.values));
+        for e in 0..self.values {
+            let sum = self.picked(|i| format!("a{i}_{e}"));
+            text.line(format_args!("let r{e} = nan_where({sum} * ending.part, ending.fault);"));
         }
+        text.line(format_args!("if first + i * workgroup < rows {{"));
+        text.line(format_args!("for (var e = 0u; e < {}u; e++) {{", self.values));
+        let quads = 1..self.values;
+        let quad = quads.fold("r0".into(), |x, e| format!("select({x}, r{e}, e == {e}u)"));
+        text.line(format_args!("finish(put + e, {quad});\n}}\n}}\n}}"));
         text.0
     }
 }
+
+/// The name of their quads, which input they are, the first quad, the step from one to the next.
+type Rows<'a> = (&'a str, usize, &'a str, &'a str);
 
 #[derive(Default)]
 struct Text(String);

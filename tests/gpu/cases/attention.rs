@@ -41,6 +41,9 @@ pub(crate) fn cases() -> Vec<Case> {
             cases.push(case!(name, |ctx| run(ctx, mask, dtype)));
         }
     }
+    for mask in [Mask::Causal, Mask::All] {
+        cases.push(case!(format!("attention::large::{mask:?}"), |ctx| large(ctx, mask)));
+    }
     cases.push(case!("attention::of_views", |ctx| views(ctx)));
     cases.push(case!("attention::in_small_bindings", |ctx| small_bindings(ctx)));
     cases.push(case!("attention::without_subgroups", |ctx| plain(ctx)));
@@ -60,6 +63,13 @@ async fn run(ctx: &Ctx, mask: Mask, dtype: DType) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// Enough for the kernel that takes longest to compile; no length is a whole number of anything.
+async fn large(ctx: &Ctx, mask: Mask) -> Outcome {
+    let device = ctx.native().await?.with_target(Target::Cpu64);
+    let form = [1, 6, 3, 421, 635, 64, 64];
+    one(&device, &mut Random::new(5), mask, DType::F32, form).await
 }
 
 async fn small_bindings(ctx: &Ctx) -> Outcome {
