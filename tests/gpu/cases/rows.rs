@@ -50,9 +50,18 @@ const MORE: &[Form] = &[
     // Large ones along an axis that memory does not walk.
     (&[300, 1001], &[], 0),
     (&[300, 1000], &[], 0),
+    // Around a group of a GPU.
+    (&[5, 63], &[], 1),
+    (&[5, 64], &[], 1),
+    (&[5, 65], &[], 1),
+    (&[65, 3], &[], 0),
+    (&[3, 255], &[], 1),
+    (&[3, 256], &[], 1),
+    (&[3, 257], &[], 1),
     // A row among all cores.
     (&[2, 40_000], &[], 1),
     (&[1, 65_535], &[], 1),
+    (&[1, 65_536], &[], 1),
     (&[2, 65_537], &[], 1),
 ];
 
@@ -86,6 +95,8 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     }
     let long = case!("rows::softmax_of_sixteen_million", |ctx| sixteen_million(ctx));
     cases.push(Case { size: if quick { Size::Usual } else { Size::Large }, ..long });
+    let long = case!("rows::norms_of_sixteen_million", |ctx| long_norms(ctx));
+    cases.push(Case { size: if quick { Size::Usual } else { Size::Large }, ..long });
     cases.push(case!("rows::softmax_of_plus_and_minus_ten_thousand", |ctx| far_apart(ctx)));
     cases.push(case!("rows::cross_entropy_of_classes", |ctx| cross_entropy(ctx)));
     cases.push(case!("rows::masked_rows", |ctx| masked(ctx)));
@@ -101,6 +112,28 @@ async fn sixteen_million(ctx: &Ctx) -> Outcome {
         let got = zeros.softmax(0).map_err(show)?.read::<f32>().await.map_err(show)?;
         let odd = got.iter().position(|&x| x != 1.0 / 16_777_216.0);
         ensure_eq!(odd, None, "a weight that is not 2^-24, for {target:?}");
+    }
+    Ok(())
+}
+
+/// As many of either sign, so that the mean is 0; the last quarter is larger, so that a sum which
+/// ends early is seen.
+async fn long_norms(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let n = 1usize << 24;
+    let size = |i: usize| if i < n / 4 * 3 { 1.0 } else { 5.0 };
+    let number = |i: usize| if i.is_multiple_of(2) { size(i) } else { -size(i) };
+    let data: Vec<f32> = (0..n).map(number).collect();
+    for target in [Target::Cpu64, Target::Gpu] {
+        let (x, _) = device.with_target(target).upload(&data, [n]).map_err(show)?;
+        for y in [x.layer_norm(0, EPS), x.rms_norm(0, EPS)] {
+            let got = y.map_err(show)?.read::<f32>().await.map_err(show)?;
+            // The mean square is 7; some roundings of sums and of the root.
+            let want = |x: f32| x / (7.0f32 + EPS).sqrt();
+            let odd =
+                got.iter().zip(&data).position(|(&got, &x)| (got - want(x)).abs() > 4e-6 * x.abs());
+            ensure_eq!(odd, None, "not itself over the root of 7, for {target:?}");
+        }
     }
     Ok(())
 }
