@@ -89,7 +89,7 @@ fn wrongs<'a>(
 }
 
 const SECTIONS: &[(Kind, &str)] = &[
-    (Kind::Matmul, "Matrix products"),
+    (Kind::Matmul, "Matrix products, attention"),
     (Kind::Elementwise, "Elementwise, 4096 x 4096"),
     (Kind::Rows, "Along rows and columns"),
     (Kind::Crossing, "Crossings, 24 Mi elements; bytes of the host"),

@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 
 use burn::nn::LayerNormConfig;
 use burn::tensor::activation::{gelu, gelu_approximate, softmax};
+use burn::tensor::module::attention;
+use burn::tensor::ops::AttentionModuleOptions;
 use burn::tensor::{
     Bool, DType, Device, DeviceKind, Int, Tensor, TensorCreationOptions, TensorData,
 };
-use peer_cases::{Crossing, Formula, Matmul, Peer, Ran, Rows, Run, What};
+use peer_cases::{Attention, Crossing, Formula, Matmul, Peer, Ran, Rows, Run, What};
 
 /// What went up, by its kind.
 enum Up {
@@ -130,6 +132,17 @@ impl Burn {
         }
     }
 
+    /// Its own, which is tuned on the first call.
+    fn attention<'a>(&'a self, of: Attention, inputs: &[Vec<f32>]) -> Run<'a> {
+        let Attention { heads, tokens, d } = of;
+        let [q, k, v]: [Tensor<4>; 3] =
+            [0, 1, 2].map(|i| self.upload(&inputs[i], [1, heads, tokens, d]));
+        self.kernel(move || {
+            let how = AttentionModuleOptions::default();
+            attention(q.clone(), k.clone(), v.clone(), None, None, how)
+        })
+    }
+
     fn crossing<'a>(&'a self, crossing: Crossing, values: &[f32]) -> Run<'a> {
         let n = values.len();
         let ints = || values.iter().map(|&v| crossing.expected(v));
@@ -225,6 +238,7 @@ impl Peer for Burn {
             }
             What::Formula(formula, side) => self.formula(formula, side, inputs),
             What::Rows(op, rows, columns) => self.rows(op, rows, columns, &inputs[0]),
+            What::Attention(of) => self.attention(of, inputs),
             What::Crossing(crossing, _) => self.crossing(crossing, &inputs[0]),
             What::Largest => return Ok(None),
             _ => self.small(what, inputs),

@@ -1,6 +1,6 @@
 //! What is right: the same computation on the host, in f64, at places all over the result.
 
-use crate::table::{CHAIN, CHAIN_MATMUL, Crossing, Formula, Matmul, Rows, SMALL, What};
+use crate::table::{Attention, CHAIN, CHAIN_MATMUL, Crossing, Formula, Matmul, Rows, SMALL, What};
 
 /// How far a result may lie from the exact one: the larger of a part of it and a distance.
 #[derive(Clone, Copy)]
@@ -26,6 +26,7 @@ pub fn check(what: &What, inputs: &[Vec<f32>], result: &[f32]) -> Result<(), Str
         What::Matmul(mm) => matmul(mm, inputs, result),
         What::Formula(formula, side) => formulas(formula, side, inputs, result),
         What::Rows(rows, _, columns) => along(rows, columns, &inputs[0], result),
+        What::Attention(of) => attention(of, inputs, result),
         What::Crossing(crossing, n) => {
             let exact = Within { part: 0.0, distance: 0.0 };
             compare(result, n, LOOKS, exact, |i| crossing.expected(inputs[0][i]))
@@ -105,6 +106,27 @@ fn matmul(mm: Matmul, inputs: &[Vec<f32>], result: &[f32]) -> Result<(), String>
             f64::from(a[(z * m + row) * k + j]) * f64::from(b[z * k * n + right])
         };
         (0..k).map(product).sum()
+    })
+}
+
+/// Weighted averages of values below 1, whose weights have the errors of a softmax.
+fn attention(of: Attention, inputs: &[Vec<f32>], result: &[f32]) -> Result<(), String> {
+    let Attention { heads, tokens, d } = of;
+    let row = |input: usize, row: usize| {
+        inputs[input][row * d..(row + 1) * d].iter().map(|&x| f64::from(x))
+    };
+    let within = Within { part: 1e-4, distance: 1e-5 };
+    compare(result, heads * tokens * d, LOOKS_SUMS, within, |i| {
+        let (query, column) = (i / d, i % d);
+        let keys = query / tokens * tokens..(query / tokens + 1) * tokens;
+        let (mut total, mut sum) = (0.0, 0.0);
+        for key in keys {
+            let score: f64 = row(0, query).zip(row(1, key)).map(|(q, k)| q * k).sum();
+            let weight = (score / (d as f64).sqrt()).exp();
+            total += weight;
+            sum += weight * f64::from(inputs[2][key * d + column]);
+        }
+        sum / total
     })
 }
 

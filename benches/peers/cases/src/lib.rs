@@ -10,7 +10,7 @@ mod table;
 pub use check::check;
 pub use serve::{Peer, Ran, Run, main};
 pub use table::{
-    CHAIN, CHAIN_MATMUL, Case, Crossing, Formula, Kind, Matmul, Rows, Unit, What, all,
+    Attention, CHAIN, CHAIN_MATMUL, Case, Crossing, Formula, Kind, Matmul, Rows, Unit, What, all,
 };
 
 /// Numbers in -1..1, all different ones of 512: multiples of 1/256, which every float dtype holds.

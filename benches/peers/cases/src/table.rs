@@ -84,6 +84,15 @@ pub enum Rows {
     SumRows,
 }
 
+/// Attention of as many queries as keys, without a mask, scaled as usual.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attention {
+    pub heads: usize,
+    pub tokens: usize,
+    /// Length of a query, a key and a value.
+    pub d: usize,
+}
+
 /// From host to device, named by what the host has and what the device is to store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crossing {
@@ -105,6 +114,7 @@ pub enum What {
     Matmul(Matmul),
     Formula(Formula, usize),
     Rows(Rows, usize, usize),
+    Attention(Attention),
     Crossing(Crossing, usize),
     /// One addition of 1024 numbers, until the device is done.
     AddSync,
@@ -135,6 +145,7 @@ impl What {
             Self::Matmul(Matmul { batch, m, k, n, .. }) => vec![batch * m * k, batch * k * n],
             Self::Formula(formula, side) => vec![side * side; formula.inputs()],
             Self::Rows(_, rows, columns) => vec![rows * columns],
+            Self::Attention(Attention { heads, tokens, d }) => vec![heads * tokens * d; 3],
             Self::Crossing(_, n) => vec![n],
             Self::AddSync | Self::AddRead | Self::Chain => vec![SMALL; 2],
             Self::ChainMatmul => vec![32 * 32; 2],
@@ -201,6 +212,7 @@ impl Case {
 pub fn all(quick: bool) -> Vec<Case> {
     let side = if quick { 1024 } else { 4096 };
     let mut cases = matmuls(quick);
+    cases.push(attention(if quick { 128 } else { 512 }));
     cases.extend(formulas(side));
     cases.extend(rows(side));
     cases.extend(crossings(if quick { 1 << 20 } else { 1 << 25 }));
@@ -244,6 +256,16 @@ fn matmuls(quick: bool) -> Vec<Case> {
         Case::new(Kind::Matmul, name, What::Matmul(mm), Unit::Flops, flops).roofline(flops, bytes)
     };
     list.into_iter().map(case).collect()
+}
+
+fn attention(tokens: usize) -> Case {
+    let of = Attention { heads: 8, tokens, d: 64 };
+    let Attention { heads, d, .. } = of;
+    let name = format!("attention, {heads} heads of {tokens}x{d}");
+    // Two products of these; the result is as large as each input.
+    let flops = 4.0 * (heads * tokens * tokens * d) as f64;
+    let bytes = 4.0 * (4 * heads * tokens * d) as f64;
+    Case::new(Kind::Matmul, name, What::Attention(of), Unit::Flops, flops).roofline(flops, bytes)
 }
 
 fn formulas(side: usize) -> Vec<Case> {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use candle_core::{DType, Device, Tensor};
 use ndarray::{Array2, ArrayView2, Zip};
-use peer_cases::{Formula, Matmul, Peer, Rows, Run, What};
+use peer_cases::{Attention, Formula, Matmul, Peer, Rows, Run, What};
 
 fn main() -> ExitCode {
     if std::env::args().any(|arg| arg == "--ndarray") {
@@ -60,6 +60,17 @@ impl Candle {
                     Rows::SumRows => Box::new(move || x.sum(1)),
                     Rows::Softmax | Rows::LayerNorm => return Ok(None),
                 }
+            }
+            // It has no softmax in its core: composed, as its own `nn` crate does.
+            What::Attention(Attention { heads, tokens, d }) => {
+                let [q, k, v] = [0, 1, 2].map(|i| new(i, &[heads, tokens, d]));
+                let (q, k, v) = (q?, k?.t()?, v?);
+                Box::new(move || {
+                    let scores = (q.matmul(&k)? / (d as f64).sqrt())?;
+                    let last = candle_core::D::Minus1;
+                    let weights = scores.broadcast_sub(&scores.max_keepdim(last)?)?.exp()?;
+                    weights.broadcast_div(&weights.sum_keepdim(last)?)?.matmul(&v)
+                })
             }
             What::Chain => {
                 let (a, b) = (new(0, &[inputs[0].len()])?, new(1, &[inputs[0].len()])?);

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use peer_cases::{Crossing, Formula, Matmul, Peer, Rows, Run, What};
 use wharf::half::f16;
-use wharf::{Adapter, DType, Device, Element, Policy, Tensor};
+use wharf::{Adapter, Attention, DType, Device, Element, Policy, Tensor};
 
 struct Wharf {
     device: Device,
@@ -127,6 +127,17 @@ impl Wharf {
         Ok(Box::new(move || a.matmul(&b)))
     }
 
+    fn attention<'a>(
+        &'a self,
+        peer_cases::Attention { heads, tokens, d }: peer_cases::Attention,
+        inputs: &[Vec<f32>],
+    ) -> Result<Make<'a>, String> {
+        let up = |i: usize| self.upload(&inputs[i], &[heads, tokens, d]);
+        let (q, k, v) = (up(0)?, up(1)?, up(2)?);
+        let how = Attention::new();
+        Ok(Box::new(move || q.attention(&k, &v, &how)))
+    }
+
     fn crossing<'a>(&'a self, crossing: Crossing, values: &[f32]) -> Result<Run<'a>, String> {
         let own = |to: DType| (crossing, to);
         Ok(match crossing {
@@ -209,6 +220,7 @@ impl Peer for Wharf {
             }
             What::Formula(formula, side) => kernel(self.formula(formula, side, inputs)?),
             What::Rows(op, rows, columns) => kernel(self.rows(op, &[rows, columns], &inputs[0])?),
+            What::Attention(of) => kernel(self.attention(of, inputs)?),
             What::Crossing(crossing, _) => self.crossing(crossing, &inputs[0])?,
             What::Largest => return Ok(None),
             _ => self.small(what, inputs)?,
