@@ -42,6 +42,13 @@ fn child(task: &str) -> Outcome {
     let device = Device::best(&Policy::exact())?;
     let (result, elapsed) = timed(|| match task {
         "open" => Ok(()),
+        "product" => {
+            let side = 512;
+            let values: Vec<f32> = noise(side * side).map(|v| v as f32).collect();
+            let a = device.upload(&values, [side, side])?.0;
+            let b = device.upload(&values, [side, side])?.0;
+            a.matmul(&b)?.to_vec::<f32>().map(drop)
+        }
         _ => {
             let x = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [4])?.0;
             ((&x * &x)? + &x)?.gelu()?.to_vec::<f32>().map(drop)
@@ -81,6 +88,11 @@ fn processes(bench: &mut Bench) -> Outcome {
         Case::new("the same, nothing cached", work, || whole("gelu", true)),
         Case::new("of it from the open device on", work, || {
             spawn("gelu", true).map(|[_, inside]| inside)
+        }),
+        Case::new("process to first 512^3 product", work, || whole("product", false)),
+        Case::new("the same product, nothing cached", work, || whole("product", true)),
+        Case::new("of it from the open device on, product", work, || {
+            spawn("product", true).map(|[_, inside]| inside)
         }),
     ];
     bench.measure(9, Vec::new(), cases)

@@ -59,26 +59,13 @@ fn finish(q: u32, x0: vec4<f32>) {
 }
 // end functions
 
-// Where a batch begins in A and in B.
-fn batch_place(b: u32) -> vec2<u32> {
-    var rest = b;
-    var at = vec2<u32>(0u);
-    for (var d = 0u; d < 8u && rest > 0u; d++) {
-        let n = p.job.batch[d >> 2u][d & 3u];
-        let i = rest % n;
-        at += i * vec2(p.job.batch[2u + (d >> 2u)][d & 3u], p.job.batch[4u + (d >> 2u)][d & 3u]);
-        rest /= n;
-    }
-    return at;
-}
+// region alone
+fn product_batch(b: u32) -> vec2<u32> { return vec2<u32>(0u); }
 
-fn store(batch_row: u32, row: u32, column: u32, x: Quad) {
-    let q = ((batch_row + row) * p.job.result.x + p.job.first.z + column) >> 2u;
-    let inside = row < p.job.size.x && column < p.job.size.y;
-    if inside && q - p.job.result.y < p.job.result.z {
-        finish(q, x);
-    }
+fn product_store(b: u32, row: u32, column: u32, x: Quad) {
+    finish(row * p.job.result.x + (column >> 2u), x);
 }
+// end alone
 
 @compute @workgroup_size(workgroup)
 fn main(
@@ -89,7 +76,7 @@ fn main(
 ) {
     // region prepare
     // end prepare
-    let at = batch_place(group.z);
+    let at = product_batch(group.z);
     let row = group.x * rows;
     let column = (group.y * workgroup + lane) * 4u * quads;
     let k_quads = (p.job.size.z + 3u) >> 2u;
@@ -127,10 +114,9 @@ fn main(
         t1_0 += s1_0;
         // end add
     }
-    let batch_row = (p.job.first.x + group.z) * p.job.first.w + p.job.first.y;
     for (var r = 0u; r < rows; r++) {
         // region store
-        store(batch_row, row + r, column, select(t0_0, t1_0, r == 1u));
+        product_store(group.z, row + r, column, select(t0_0, t1_0, r == 1u));
         // end store
     }
 }

@@ -32,6 +32,7 @@ use std::sync::Arc;
 use super::core::{Core, Head, Launch, Reach, Tail};
 use super::elementwise::Fused;
 use super::{Held, Operand, fill, reindex, small};
+use crate::caps::Feature;
 use crate::dtype::DType;
 use crate::engine::Engine;
 use crate::error::Result;
@@ -39,6 +40,8 @@ use crate::exec::{Bound, Value};
 use crate::gpu::cause::DeviceCause;
 use crate::layout::Layout;
 use crate::shape::Shape;
+use crate::wgsl::form::Form;
+use crate::wgsl::matmul::packed::quads_of;
 use crate::wgsl::matmul::{Along, Tile};
 use crate::wgsl::{Expr, Node, Target, catalog};
 
@@ -49,7 +52,7 @@ mod panels;
 pub(crate) mod tuned;
 mod view;
 
-use choice::{Choice, Machine, Size};
+use choice::{Choice, Kernel, Machine, Size};
 use panels::Panel;
 use view::Matrix;
 
@@ -223,14 +226,25 @@ impl Product<'_> {
         let rank = a.layout.shape().rank();
         let a = Operand { layout: a.layout.slice(rank - 2, rows.clone(), 1)?, ..a.clone() };
         let sides = [a, part.sides[1].clone()];
-        let size = [rows.len(), panel.columns.len(), panel.k.len()];
+        let mut size = [rows.len(), panel.columns.len(), panel.k.len()];
         let along = [0, 1].map(|i| view::along(&sides[i].layout, i, self.choice.rows));
+        let packed = self.packed(&sides);
         let tile = Tile {
             rows: self.choice.rows,
             quads: self.choice.quads,
             along,
             ragged: !panel.k.len().is_multiple_of(4),
-            shared: self.machine.shares(self.choice.rows, self.choice.lanes),
+            shared: self.machine.shares(&self.choice),
+            packed,
+        };
+        let near_k = [0, 1].map(|i| view::is_near_k(sides[i].layout, i));
+        let sides = match packed {
+            Some(form) => {
+                size[2] /= quads_of(form) as usize;
+                let [a, b] = &sides;
+                [view::in_pairs(a, 0)?, view::in_pairs(b, 1)?]
+            }
+            None => sides,
         };
         let heads = sides.map(Head::view);
         let mut reached = Vec::new();
@@ -243,8 +257,7 @@ impl Product<'_> {
         let begin = (window.index * output.segment).saturating_sub(window.origin);
         let end = (window.index + 1) * output.segment - window.origin;
         let first = window.origin as i64 - (window.index * output.segment) as i64;
-        let near_k = [0, 1].map(|i| view::is_near_k(heads[i].operands[0].layout, i));
-        let written = self.choice.written(tile, near_k, size, self.given);
+        let written = self.choice.written(self.machine, tile, near_k, size, self.given);
         let job = Job {
             size,
             chunk: written.chunk,
@@ -272,6 +285,17 @@ impl Product<'_> {
             groups: [x, y, small(window.batch.len())],
         }
         .record(self.engine, self.target)
+    }
+
+    /// The form of both sides, if they can be read 32 bytes at a time along k, and lanes stand
+    /// there.
+    fn packed(&self, sides: &[Operand; 2]) -> Option<Form> {
+        let caps = self.engine.gpu.caps();
+        let form = Form::read(sides[0].dtype, self.target, caps.has(Feature::ShaderF16));
+        let stands = matches!(self.choice.kernel, Kernel::Vector { across: 1, .. });
+        let reads = self.target == Target::Cpu64 && form.width() <= 4;
+        let whole = |i: usize| view::is_in_units(&sides[i].layout, i, 32 / form.width() as usize);
+        (stands && reads && whole(0) && whole(1)).then_some(form)
     }
 
     /// The sum of all passes - a value of this shape - with the tail.

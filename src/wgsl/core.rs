@@ -78,9 +78,11 @@ impl Core<'_> {
         // What a region computes in beyond its operands stands in its text.
         let wide = self.regions.iter().any(|(_, text)| text.contains("i64"));
         let wide = if wide { Needs::INT64 } else { Needs::NONE };
+        let halves = self.regions.iter().any(|(_, text)| text.contains("decode_f16w"));
+        let halves = if halves { Needs::F16 } else { Needs::NONE };
         let shares = self.regions.iter().any(|(_, text)| text.contains("subgroup"));
         let shares = if shares { Needs::SUBGROUPS } else { Needs::NONE };
-        let needs = needs.union(function.needs).union(wide).union(shares);
+        let needs = needs.union(function.needs).union(wide).union(halves).union(shares);
         let shape = (self.rank, self.target);
         let mut kernel = build(self.entry, &slots, &regions, needs, shape);
         // A kernel with workgroup memory cannot have a constant of that name.

@@ -6,10 +6,12 @@
 
 use core::fmt::Write as _;
 
+use super::form::Form;
 use crate::dtype::DType;
 use crate::op::Kind;
 
 pub mod group;
+pub mod packed;
 pub mod vector;
 
 /// Along which axis an operand is read by quads.
@@ -40,6 +42,9 @@ pub struct Tile {
     /// Whether the lanes of a subgroup, which is the workgroup, load A together: each lane an
     /// eighth of what all of them need, and then they tell each other.
     pub shared: bool,
+    /// The form of both operands, where they are read along k as many elements at a time as
+    /// [`packed`] says.
+    pub packed: Option<Form>,
 }
 
 /// The text of one region after the other.
@@ -111,7 +116,7 @@ impl Tile {
         let mut text = String::new();
         for q in 0..self.quads {
             let pick = self.pick('t', q);
-            put(&mut text, format_args!("store(batch_row, row + r, column + {}u, {pick});", 4 * q));
+            put(&mut text, format_args!("product_store(group.z, row + r, column + {}u, {pick});", 4 * q));
         }
         text
     }
@@ -124,6 +129,9 @@ impl Tile {
 
     /// Everything for four of k.
     fn step(&self) -> String {
+        if let Some(form) = self.packed {
+            return self.step_packed(form);
+        }
         let mut text = String::new();
         if self.ragged {
             text.push_str("let ks = vec4<u32>(4u * k) + vec4<u32>(0u, 1u, 2u, 3u);\n");

@@ -246,7 +246,8 @@ fn every_tile_of_a_product_is_valid() {
         for (i, target) in TARGETS.into_iter().enumerate() {
             for along in ways.iter().flat_map(|a| ways.map(|b| [*a, b])) {
                 let (rows, quads) = [(4, 1), (4, 2), (8, 1)][i];
-                let tile = Tile { rows, quads, along, ragged: i == 1, shared: i == 0 };
+                let tile =
+                    Tile { rows, quads, along, ragged: i == 1, shared: i == 0, packed: None };
                 let text = tile.regions(dtype);
                 let regions: Vec<_> = text.iter().map(|(name, text)| (*name, &**text)).collect();
                 let way = along.map(|a| [if a == Along::Neither { Way::Each } else { Way::Dense }]);
@@ -288,12 +289,19 @@ fn every_product_by_groups_is_valid() {
         for along in ways.iter().flat_map(|a| ways.map(|b| [*a, b])) {
             let odd = along[0] == Along::Outer;
             let [rows, quads] = if odd { [8, 2] } else { [4, 1] };
-            let tile = Tile { rows, quads, along, ragged: along[1] != Along::K, shared: false };
+            let tile = Tile {
+                rows,
+                quads,
+                along,
+                ragged: along[1] != Along::K,
+                shared: false,
+                packed: None,
+            };
             let (lanes, near_k) = (64, along.map(|a| a == Along::K));
             let group = Group { tile, lanes, across: 8, depth: 8 << (i % 3), near_k, deep: odd };
             let subgroups = along[1] == Along::K && dtype.width() <= 4;
             let across = if subgroups { 1 } else { 16 };
-            let vector = Vector { tile, lanes, across, near_k: near_k[1], subgroups };
+            let vector = Vector { tile, lanes, across, near_k: near_k[1], subgroups, alone: false };
             for (kernel, text) in
                 [("matmul_group", group.regions(dtype)), ("matmul_vector", vector.regions(dtype))]
             {
@@ -313,6 +321,47 @@ fn every_product_by_groups_is_valid() {
                 };
                 check(&core.assemble().expect("one dtype"));
             }
+        }
+    }
+}
+
+/// A few rows by weights that are read 32 bytes at a time.
+#[test]
+fn every_packed_product_is_valid() {
+    use wharf::wgsl::Form;
+    use wharf::wgsl::matmul::vector::Vector;
+    use wharf::wgsl::matmul::{Along, Tile};
+    let itself = |dtype| Expr {
+        inputs: vec![dtype],
+        nodes: vec![Node::Input(0)],
+        outputs: vec![0],
+        ..Expr::default()
+    };
+    let (side, target) = (itself(DType::U64), Target::Cpu64);
+    for dtype in [DType::F32, DType::F16, DType::Bf16, DType::I8, DType::U16, DType::I32] {
+        let out = itself(wharf::reference::matmul_dtype(dtype));
+        for alone in [true, false] {
+            let packed = Some(Form::read(dtype, target, true));
+            let along = [Along::K; 2];
+            let tile = Tile { rows: 2, quads: 2, along, ragged: false, shared: false, packed };
+            let near_k = true;
+            let vector = Vector { tile, lanes: 8, across: 1, near_k, subgroups: true, alone };
+            let text = vector.regions(dtype);
+            let regions: Vec<_> = text.iter().map(|(name, text)| (*name, &**text)).collect();
+            let ways = [Way::Dense];
+            let head = core::Part { expr: &side, ways: &ways };
+            let core = core::Core {
+                entry: catalog::find("matmul_vector").expect("in the catalog"),
+                heads: &[head, head],
+                tail: core::Part { expr: &out, ways: &[] },
+                by_element: false,
+                regions: &regions,
+                constants: &[],
+                f16_native: true,
+                rank: 0,
+                target,
+            };
+            check(&core.assemble().expect("one dtype"));
         }
     }
 }

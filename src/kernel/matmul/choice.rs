@@ -51,8 +51,10 @@ impl Machine {
     }
 
     /// Whether the lanes of such a tile load A together.
-    pub(crate) const fn shares(self, rows: u32, lanes: u32) -> bool {
-        matches!(self, Self::CpuSharing) && rows > 1 && lanes == SHARERS
+    pub(crate) const fn shares(self, choice: &Choice) -> bool {
+        let registers = matches!(choice.kernel, Kernel::Registers);
+        let vector = choice.rows > 1 && choice.lanes == SHARERS;
+        matches!(self, Self::CpuSharing) && registers && vector
     }
 }
 
@@ -146,6 +148,7 @@ impl fmt::Display for Choice {
 /// A tile with its rates, in parts of the fastest one's, where the shape fills it: for B dense
 /// along its columns (or at any strides), and along k.
 struct Rung {
+    kernel: Kernel,
     rows: u32,
     quads: u32,
     rates: [f64; 2],
@@ -154,7 +157,13 @@ struct Rung {
 }
 
 const fn rung(rows: u32, quads: u32, rate: f64) -> Rung {
-    Rung { rows, quads, rates: [rate; 2], work_min: 0.0 }
+    Rung { kernel: Kernel::Registers, rows, quads, rates: [rate; 2], work_min: 0.0 }
+}
+
+/// Few rows, all lanes along k: for a B that is dense there.
+const fn rows(rows: u32, quads: u32, rate: f64) -> Rung {
+    let kernel = Kernel::Vector { across: 1, subgroups: true };
+    Rung { kernel, rows, quads, rates: [0.01, rate], work_min: 0.0 }
 }
 
 /// Measured on llvmpipe (Mesa 22.3) at 512^3 with loads of 64 bits, the single rows at 4096^2. The
@@ -176,6 +185,12 @@ const CPU: &[Rung] = &[
 /// Where lanes load A together, tall tiles win: a row costs an eighth of a load. Measured like the
 /// table above, whose largest tile comes to 0.72 here. Compiling takes 0.16 s for 32 x 4, 0.2 s for
 /// 16 x 8 and twice that for the largest.
+///
+/// A row or two by weights stored as `[out, in]` are read as the stream that those are: 32 bytes to
+/// a load, neighbouring lanes next to each other, 1.8 to 2 times the rate of lanes along the
+/// columns, whose 32 rows of 16 KiB each meet in one set of the nearest cache. Of 4, 8 and 16
+/// columns at a time 8 are best, by a tenth or two; 16 bytes to a load are worth 0.85; every lane
+/// with rows of its own and x handed around from lane to lane is as fast; x loaded by all 0.3.
 const CPU_SHARING: &[Rung] = &[
     Rung { work_min: 1e9, ..rung(32, 2, 1.0) },
     Rung { work_min: 2e8, ..rung(24, 2, 0.97) },
@@ -189,7 +204,9 @@ const CPU_SHARING: &[Rung] = &[
     rung(4, 1, 0.39),
     rung(2, 4, 0.32),
     Rung { rates: [0.23, 0.18], ..rung(1, 4, 0.23) },
-    Rung { rates: [0.14, 0.26], ..rung(1, 1, 0.14) },
+    rows(2, 2, 0.36),
+    rows(1, 2, 0.28),
+    rung(1, 1, 0.14),
 ];
 
 /// Measured on lavapipe 25.0 for the first five; the others are guesses between those and the first
@@ -269,7 +286,7 @@ impl Choice {
             _ => (machine.table().iter())
                 .filter(|rung| size.work() >= rung.work_min)
                 .map(|rung| {
-                    let choice = Self::by_registers(rung.rows, rung.quads);
+                    let choice = Self::by(rung);
                     let passes = passes(size, rung, right, choice.use_of(size).1);
                     Self { passes, ..choice }
                 })
@@ -280,9 +297,16 @@ impl Choice {
         each.flat_map(|choice| [Some(choice), once(choice)]).flatten().collect()
     }
 
-    const fn by_registers(rows: u32, quads: u32) -> Self {
-        let (kernel, because) = (Kernel::Registers, Because::Forced);
-        Self { kernel, rows, quads, lanes: LANES, passes: 1, because }
+    const fn by(rung: &Rung) -> Self {
+        let Rung { kernel, rows, quads, .. } = *rung;
+        Self { kernel, rows, quads, lanes: LANES, passes: 1, because: Because::Forced }
+    }
+
+    /// Whether it is a kernel of a table other than registers, however many passes it makes.
+    pub(super) fn is_known(&self) -> bool {
+        let alike =
+            |rung: &Rung| Self { passes: self.passes, ..Self::by(rung) }.text() == self.text();
+        gpu::has(self) || CPU_SHARING.iter().any(alike)
     }
 
     /// Whether the transposed product, of transposed operands in the other order, is so much faster
@@ -299,10 +323,10 @@ impl Choice {
         if let Machine::Gpu(room) = machine {
             return gpu::best(&room, size, right);
         }
-        let mut best = Self::by_registers(1, 1);
+        let mut best = Self::by(&rung(1, 1, 1.0));
         let mut most = 0.0;
         for rung in machine.table().iter().filter(|rung| size.work() >= rung.work_min) {
-            let mut choice = Self::by_registers(rung.rows, rung.quads);
+            let mut choice = Self::by(rung);
             let (used, groups) = choice.use_of(size);
             choice.passes = passes(size, rung, right, groups);
             let rate = rung.rates[usize::from(right == Along::K)];
@@ -346,8 +370,10 @@ mod tests {
         assert!(cpu([1, 512, 512, 512]).starts_with("a tile of 8 x 16, 8 lanes, 1 along k"));
         assert!(cpu([1, 1, 4096, 4096]).starts_with("a tile of 1 x 16, 8 lanes, 8 along k"));
         let size = Size { batch: 1, m: 1, n: 4096, k: 4096 };
-        let along_k = Choice::of(Machine::Cpu, size, Along::K).to_string();
-        assert!(along_k.starts_with("a tile of 1 x 4, 8 lanes, 1 along k"), "{along_k}");
+        let along_k = |machine| Choice::of(machine, size, Along::K).to_string();
+        let (plain, sharing) = (along_k(Machine::Cpu), along_k(Machine::CpuSharing));
+        assert!(plain.starts_with("a tile of 1 x 4, 8 lanes, 1 along k"), "{plain}");
+        assert!(sharing.starts_with("1 x 8 in 8 parts, by subgroups, 8 lanes, 1"), "{sharing}");
         assert!(cpu([1, 8, 64, 1 << 20]).contains("8 along k"), "deep k is split");
         let sharing = |size| choice(Machine::CpuSharing, size);
         assert!(sharing([1, 1024, 1024, 1024]).starts_with("a tile of 32 x 8"), "worth compiling");

@@ -1,11 +1,12 @@
 //! What a choice comes to for one dispatch: the kernel's name, its text and its workgroups.
 
-use super::choice::{Choice, Kernel};
+use super::choice::{Choice, Kernel, Machine};
 use crate::dtype::DType;
 use crate::kernel::small;
 use crate::wgsl::matmul::group::Group;
+use crate::wgsl::matmul::packed::quads_of;
 use crate::wgsl::matmul::vector::Vector;
-use crate::wgsl::matmul::{Text, Tile};
+use crate::wgsl::matmul::{SHARERS, Text, Tile};
 use crate::wgsl::params::fold;
 
 /// A kernel as it is written for one dispatch.
@@ -27,6 +28,7 @@ impl Choice {
     /// `near_k` says of which operands neighbours lie along k.
     pub(super) fn written(
         &self,
+        machine: Machine,
         tile: Tile,
         near_k: [bool; 2],
         [m, n, k]: [usize; 3],
@@ -52,8 +54,10 @@ impl Choice {
             }
             Kernel::Vector { across, subgroups } => {
                 let near_k = near_k[1];
-                let text = Vector { tile, lanes, across, near_k, subgroups }.regions(given);
-                let chunk = CHUNK_QUADS * (lanes / across) as usize;
+                let alone = machine == Machine::CpuSharing && lanes == SHARERS;
+                let vector = Vector { tile, lanes, across, near_k, subgroups, alone };
+                let (text, at_once) = (vector.regions(given), tile.packed.map_or(1, quads_of));
+                let chunk = CHUNK_QUADS * (lanes / across) as usize / at_once as usize;
                 let (kernel, constants) = ("matmul_vector", Vec::new());
                 Written { kernel, text, constants, chunk, groups: [x, y] }
             }

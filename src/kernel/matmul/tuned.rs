@@ -6,7 +6,6 @@
 use core::fmt;
 
 use super::choice::{Because, Choice, Kernel, Size};
-use super::gpu;
 use crate::dtype::DType;
 use crate::wgsl::Target;
 
@@ -161,7 +160,7 @@ impl Choice {
         let tile = (1..=32).contains(&rows) && (4..=32).contains(&columns);
         let possible = match kernel {
             Kernel::Registers => tile && (1..=256).contains(&lanes),
-            _ => gpu::has(&choice),
+            _ => choice.is_known(),
         };
         (possible && columns.is_multiple_of(4) && (1..=64).contains(&passes)).then_some(choice)
     }
@@ -199,6 +198,7 @@ mod tests {
             "group 16 deep 16 sums 8x8 lanes 256 passes 1",
             "vector 1 subgroups sums 4x4 lanes 64 passes 2",
             "vector 16 sums 1x4 lanes 256 passes 16",
+            "vector 1 subgroups sums 2x8 lanes 8 passes 1",
         ] {
             let choice = Choice::parse(tile);
             assert_eq!(choice.map(|choice| choice.text()).as_deref(), Some(tile));

@@ -1,11 +1,14 @@
 //! How an operand of a product lies in memory.
 
 use core::ops::Range;
+use std::sync::Arc;
 
 use super::panels::Place;
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::kernel::{Held, Operand};
 use crate::layout::Layout;
+use crate::shape::Shape;
 use crate::wgsl::matmul::Along;
 
 /// An operand of a product, as far as cutting it goes.
@@ -96,6 +99,34 @@ pub(super) fn is_near_k(layout: Layout, side: usize) -> bool {
     let reach =
         |axis: usize| if dims[axis] == 1 { usize::MAX } else { strides[axis].unsigned_abs() };
     reach(k) < reach(outer)
+}
+
+/// Whether an operand is dense along k, and everything in it falls on whole units of so many
+/// elements.
+pub(super) fn is_in_units(layout: &Layout, side: usize, unit: usize) -> bool {
+    let (dims, strides) = (layout.shape().dims(), layout.strides());
+    let k = dims.len() - 1 - side;
+    let whole = |axis: usize| {
+        axis == k || dims[axis] == 1 || strides[axis].unsigned_abs().is_multiple_of(unit)
+    };
+    strides[k] == 1
+        && dims[k].is_multiple_of(unit)
+        && layout.offset().is_multiple_of(unit)
+        && (0..dims.len()).all(whole)
+}
+
+/// The same elements as 64-bit integers, along k.
+pub(super) fn in_pairs(operand: &Operand, side: usize) -> Result<Operand> {
+    let per = (8 / operand.dtype.width()).cast_signed();
+    let layout = &operand.layout;
+    let mut dims = layout.shape().dims().to_vec();
+    let k = dims.len() - 1 - side;
+    dims[k] /= per.unsigned_abs();
+    let mut strides: Vec<isize> = layout.strides().iter().map(|stride| stride / per).collect();
+    strides[k] = 1;
+    let offset = layout.offset() / per.unsigned_abs();
+    let layout = Layout::strided(Shape::new(dims)?, &strides, offset)?;
+    Ok(Operand { value: Arc::clone(&operand.value), layout, dtype: DType::U64 })
 }
 
 /// A stride in the unit in which an operand is read. Two's complement wraps as indices do.

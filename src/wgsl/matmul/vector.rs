@@ -17,6 +17,8 @@ pub struct Vector {
     pub near_k: bool,
     /// Whether lanes are put together by subgroups, of whatever size: where all stand along k.
     pub subgroups: bool,
+    /// Whether the subgroup is the workgroup.
+    pub alone: bool,
 }
 
 impl Vector {
@@ -32,7 +34,7 @@ impl Vector {
             "const lanes = {lanes}u;\nconst across = {across}u;\n\nfn place_of(lane: u32) -> \
              vec2<u32> {{\n    return vec2<u32>({place});\n}}\n"
         );
-        let arguments = if self.subgroups { SUBGROUP } else { "" };
+        let arguments = if self.subgroups && !self.alone { SUBGROUP } else { "" };
         let store = tile.each(|r, q| {
             format!("product_store(group.z, row + {r}u, column + {}u, t{r}_{q});", 4 * q)
         });
@@ -68,6 +70,9 @@ impl Vector {
     /// By subgroups first; what they come to is few enough for one lane.
     fn by_subgroups(&self) -> String {
         let mut text = self.each(|_, r, q| format!("t{r}_{q} = subgroupAdd(t{r}_{q});"));
+        if self.alone {
+            return text + "if lane > 0u {\n    return;\n}\n";
+        }
         text += "if subgroup_lane == 0u {\n";
         text += &self.each(|i, r, q| format!("    sh_sums[subgroup + {i}u * lanes] = t{r}_{q};"));
         text += "}\nworkgroupBarrier();\nif lane > 0u {\n    return;\n}\n";

@@ -312,12 +312,39 @@ async fn panels(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
             pool.check(&bytes, [&a, &b], &got).await?;
         }
     }
+    scaled(&mut pool, [300, 44, 500]).await?;
+    scaled(&mut pool, [40, 300, 700]).await?;
     for (left, right) in [(&[3][..], &[][..]), (&[2, 2], &[2])] {
         let a = pool.view(left, 150, 100).map_err(show)?;
         let b = pool.view(right, 100, 120).map_err(show)?;
         let got = a.matmul(&b).map_err(show)?;
         pool.check(&bytes, [&a, &b], &got).await?;
     }
+    Ok(())
+}
+
+/// `alpha A B + beta C` where all of them lie in several segments, against the product alone.
+async fn scaled(pool: &mut Pool, [m, n, k]: [usize; 3]) -> Outcome {
+    let sides = [pool.view(&[], m, k), pool.view(&[], k, n), pool.view(&[], m, n)];
+    let [a, b, c] = sides.map(|side| side.map_err(show));
+    let (a, b, c) = (a?, b?, c?);
+    let both = (a.matmul(&b).map_err(show)? * 0.5f32).and_then(|p| p + (&c * 3.0f32)?);
+    let got = both.map_err(show)?.read::<f32>().await.map_err(show)?;
+    let plain = a.matmul(&b).map_err(show)?.read::<f32>().await.map_err(show)?;
+    let c = c.read::<f32>().await.map_err(show)?;
+    count();
+    for (i, ((got, plain), c)) in got.into_iter().zip(plain).zip(c).enumerate() {
+        keeps_scale([got, plain, c]).map_err(|e| format!("{m} x {n} x {k}: index {i}: {e}"))?;
+    }
+    Ok(())
+}
+
+/// Whether `got` is half of `plain` and three times `c`, rounded in another order: three roundings
+/// of terms of this size.
+fn keeps_scale([got, plain, c]: [f32; 3]) -> Outcome {
+    let want = plain.mul_add(0.5, 3.0 * c);
+    let bound = 4.0 * f32::EPSILON * (plain.abs() + 3.0 * c.abs());
+    ensure!((got - want).abs() <= bound, "{got}, not {want}");
     Ok(())
 }
 
@@ -379,10 +406,7 @@ async fn alpha_and_beta(ctx: &Ctx) -> Outcome {
         let got = both.read::<f32>().await.map_err(show)?;
         count();
         for (i, ((got, plain), c)) in got.into_iter().zip(plain).zip(c).enumerate() {
-            let want = plain.mul_add(0.5, 3.0 * c);
-            // Rounded in another order: three roundings of terms of this size.
-            let bound = 4.0 * f32::EPSILON * (plain.abs() + 3.0 * c.abs());
-            ensure!((got - want).abs() <= bound, "{place}: index {i}: {got}, not {want}");
+            keeps_scale([got, plain, c]).map_err(|e| format!("{place}: index {i}: {e}"))?;
         }
     }
     Ok(())

@@ -238,6 +238,10 @@ fn matmuls(quick: bool) -> Vec<Case> {
         ("matmul 512".to_owned(), square(512)),
         ("matmul 127x513x333".to_owned(), plain(127, 513, 333)),
         ("matmul 1x4096x4096".to_owned(), plain(1, 4096, 4096)),
+        (
+            "matmul 1x4096x4096, B transposed".to_owned(),
+            Matmul { transposed: true, ..plain(1, 4096, 4096) },
+        ),
         ("matmul 64x1024x1024".to_owned(), plain(64, 1024, 1024)),
         ("matmul 16 of 128".to_owned(), Matmul { batch: 16, ..square(128) }),
         ("matmul 512, f16".to_owned(), Matmul { half: true, ..square(512) }),

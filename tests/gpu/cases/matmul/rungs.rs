@@ -99,6 +99,9 @@ impl Rung {
 
 pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
+    for &dtype in DTYPES {
+        cases.push(case!(format!("matmul::{dtype}::rows"), |ctx| rows_by(ctx, dtype)));
+    }
     for (i, rung) in Rung::all().enumerate() {
         let name = format!("matmul::f32::{}", rung.name());
         let case = case!(name, |ctx| forced(ctx, DType::F32, rung, 200 + i as u64));
@@ -161,6 +164,43 @@ async fn forced(ctx: &Ctx, dtype: DType, rung: Rung, seed: u64) -> Outcome {
 async fn few(ctx: &Ctx, dtype: DType) -> Outcome {
     for (i, rung) in Rung::few().into_iter().enumerate() {
         forced(ctx, dtype, rung, 300 + i as u64).await?;
+    }
+    Ok(())
+}
+
+/// Rows by weights stored as `[out, in]`, at every alignment that reading many at once may ask for,
+/// by what the table chooses and by force.
+async fn rows_by(ctx: &Ctx, dtype: DType) -> Outcome {
+    let device = ctx.native().await?;
+    if !carries(&device, dtype) {
+        return Ok(());
+    }
+    let mut pool = Pool::new(&device, dtype, 11).await?;
+    let bytes = pool.bytes();
+    let shapes = [
+        ([1, 9, 32], [0, 32]),
+        ([1, 31, 4128], [64, 0]),
+        ([2, 8, 1056], [16, 8]),
+        ([2, 5, 48], [8, 24]),
+        ([3, 12, 96], [32, 4]),
+        ([4, 1, 8], [0, 0]),
+    ];
+    let shapes = if is_slow(ctx.adapter.caps()) { &shapes[..3] } else { &shapes[..] };
+    for &([m, n, k], firsts) in shapes {
+        for batch in [1, 2] {
+            let mut side = |rows: usize, first: usize| {
+                let first = first + 64 * pool.random.below(100);
+                let flat = pool.pair.tensor.slice(0, first..first + batch * rows * k);
+                flat.and_then(|t| t.reshape([batch, rows, k])).map_err(show)
+            };
+            let (x, w) = (side(m, firsts[0])?, side(n, firsts[1])?.t().map_err(show)?);
+            let subgroups = device.caps().has(Feature::Subgroup) && dtype.width() <= 4;
+            let rung = [(m as u32).min(2), 2, 8, 1, 1];
+            for got in [x.matmul(&w), x.matmul_by_vector(&w, rung, subgroups)] {
+                let place = |e| format!("{m} x {n} x {k}: {e}");
+                pool.check(&bytes, [&x, &w], &got.map_err(show)?).await.map_err(place)?;
+            }
+        }
     }
     Ok(())
 }
