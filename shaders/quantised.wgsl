@@ -3,8 +3,8 @@
 //
 // An invocation computes a tile of some rows and four columns. A load takes sixteen weights of one
 // column; a quad of them is unpacked once for all rows of the tile. Neighbouring lanes take
-// neighbouring columns of the same rows, so that all of them read the same elements of X: llvmpipe
-// loads those once.
+// neighbouring columns of the same rows, so that all of them need the same elements of X; where a
+// subgroup is as wide as a block has quads, each lane loads one of those and tells the others.
 //
 // The regions are what the generator writes for a tile; as it lies here it has one row.
 // Trips: blocks.
@@ -80,6 +80,8 @@ fn store(row: u32, column: u32, x: vec4<f32>) {
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
+    // region share
+    // end share
 ) {
     // region prepare
     // end prepare

@@ -7,8 +7,8 @@
 //! W           i8 [n, k] and f16 [n, k / 32], dense, cut at segments by whole columns of Y
 //! ```
 //!
-//! Not settled, on llvmpipe: tiles of 8 rows. On a busy machine they came to 1.1 times the rate of
-//! 4 rows; what their larger text costs to compile has not been measured.
+//! Tried and rejected: making numbers of the weights first, in memory, and multiplying those: slower
+//! at every number of rows than a tile whose lanes load X together.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::exec::{Bound, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
-use crate::wgsl::quantised::{BLOCK, regions};
+use crate::wgsl::quantised::{BLOCK, SHARERS, regions};
 use crate::wgsl::{Target, catalog};
 
 /// A product with quantised weights, deferred. Its inputs are a view `[.., k]`, values `[n, k]` and
@@ -63,9 +63,15 @@ impl Core for Quantised {
         }
         let (values, scales) = (values.realise(engine, target)?, scales.realise(engine, target)?);
         let n = values.layout.shape().dims()[0];
-        let rows = rows(m);
-        engine.remark(|| format!("q8 weights by a tile of {rows} x 4"));
-        let product = Product { engine, target, m, n, k, rows };
+        // The lanes of a workgroup load X together where they are a subgroup.
+        let lanes = engine.gpu.caps().subgroup_exact();
+        let shared = target != Target::Gpu && lanes == Some(u64::from(SHARERS));
+        let rows = rows(m, shared);
+        engine.remark(|| {
+            let x = if shared { "loaded by the lanes together" } else { "loaded by each lane" };
+            format!("q8 weights by a tile of {rows} x 4, x {x}: {m} rows")
+        });
+        let product = Product { engine, target, m, n, k, rows, shared };
         let bound = 4 + tail.operands.len() as u64;
         let room = bound <= engine.gpu.caps().limits.storage_buffers_max;
         let operands = [x, words_of(engine, target, values)?, scales];
@@ -112,13 +118,28 @@ fn words_of(engine: &Engine, target: Target, values: Operand) -> Result<Operand>
     Ok(Operand { layout, dtype: DType::U32, ..values })
 }
 
+/// Up to so many rows of X, a tile of so many, where lanes load X together.
+///
+/// Milliseconds by weights of 2048 x 2048 on llvmpipe 22.3, for 4, 16, 64 and 128 rows, beside the
+/// same with weights in f32, and with such made of these first:
+///
+/// ```text
+/// 4 rows, each lane loads X    7.8  24  64  135
+/// 4 rows                       3.3   8  28   61
+/// 8 rows                            8  24   43
+/// 16 rows                          13  24   42     0.3 s more of compiling than 8
+/// f32                          9.5   9  25   43
+/// numbers first                 20  20  32   57
+/// ```
+const TILES: &[(usize, u32)] = &[(1, 1), (2, 2), (4, 4), (64, 8), (usize::MAX, 16)];
+
+/// The most where each lane loads all of X.
+const ROWS_ALONE: u32 = 4;
+
 /// Rows of a tile, for so many rows.
-const fn rows(m: usize) -> u32 {
-    match m {
-        1 => 1,
-        2 => 2,
-        _ => 4,
-    }
+fn rows(m: usize, shared: bool) -> u32 {
+    let tile = TILES.iter().find(|(most, _)| m <= *most).map_or(1, |(_, rows)| *rows);
+    if shared { tile } else { tile.min(ROWS_ALONE) }
 }
 
 /// A product under way.
@@ -129,6 +150,7 @@ struct Product<'a> {
     n: usize,
     k: usize,
     rows: u32,
+    shared: bool,
 }
 
 /// Columns of the result with their weights, which lie in one segment each.
@@ -248,7 +270,7 @@ impl Product<'_> {
             [part.rows.start, panel.columns.start, part.pitch, 0],
             [begin / 4, output.segment / 4, 0, 0],
         ];
-        let text = regions(self.rows);
+        let text = regions(self.rows, self.shared);
         let regions: Vec<(&str, &str)> = text.iter().map(|(name, t)| (*name, &**t)).collect();
         let lanes = self.lanes();
         Launch {

@@ -116,7 +116,10 @@ impl Tile {
         let mut text = String::new();
         for q in 0..self.quads {
             let pick = self.pick('t', q);
-            put(&mut text, format_args!("product_store(group.z, row + r, column + {}u, {pick});", 4 * q));
+            put(
+                &mut text,
+                format_args!("product_store(group.z, row + r, column + {}u, {pick});", 4 * q),
+            );
         }
         text
     }

@@ -12,9 +12,13 @@ pub const BLOCK: usize = 32;
 const WORDS: u32 = 4;
 const SIXTEENS: u32 = 2;
 
-/// The regions of `quantised.wgsl` for a tile of so many rows.
+/// Lanes that load X together where they do: the whole subgroup, and the quads of a block.
+pub const SHARERS: u32 = SIXTEENS * WORDS;
+
+/// The regions of `quantised.wgsl` for a tile of so many rows; `shared` where the workgroup is a
+/// subgroup whose lanes load X together.
 #[must_use]
-pub fn regions(rows: u32) -> Vec<(&'static str, String)> {
+pub fn regions(rows: u32, shared: bool) -> Vec<(&'static str, String)> {
     let each = |line: &dyn Fn(u32) -> String| (0..rows).map(|r| line(r) + "\n").collect::<String>();
     let begin = each(&|r| {
         format!(
@@ -25,19 +29,25 @@ pub fn regions(rows: u32) -> Vec<(&'static str, String)> {
     let add = each(&|r| format!("t{r} += scales * vec4<f32>(s{r}_0, s{r}_1, s{r}_2, s{r}_3);"));
     vec![
         ("types", format!("const rows = {rows}u;\n")),
+        ("share", if shared { SHARE.into() } else { String::new() }),
         ("begin", begin),
-        ("step", step(rows)),
+        ("step", step(rows, shared)),
         ("add", add),
         ("store", each(&|r| format!("store(row + {r}u, column, t{r});"))),
     ]
 }
 
+const SHARE: &str = "@builtin(subgroup_invocation_id) share: u32,\n";
+
 /// Everything for a block.
-fn step(rows: u32) -> String {
+fn step(rows: u32, shared: bool) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     for (r, c) in (0..rows).flat_map(|r| (0..4).map(move |c| (r, c))) {
         let _ = writeln!(text, "var s{r}_{c} = 0.0;");
+    }
+    for r in (0..rows).filter(|_| shared) {
+        let _ = writeln!(text, "let d{r} = head_0(x{r} + {SHARERS}u * b + share);");
     }
     for sixteen in 0..SIXTEENS {
         for c in 0..4 {
@@ -55,8 +65,11 @@ fn step(rows: u32) -> String {
                 );
             }
             for r in 0..rows {
-                let quads = SIXTEENS * WORDS;
-                let _ = writeln!(text, "let a{quad}_{r} = head_0(x{r} + {quads}u * b + {quad}u);");
+                let a = match shared {
+                    true => format!("subgroupBroadcast(d{r}, {quad}u)"),
+                    false => format!("head_0(x{r} + {SHARERS}u * b + {quad}u)"),
+                };
+                let _ = writeln!(text, "let a{quad}_{r} = {a};");
                 for c in 0..4 {
                     let _ = writeln!(text, "s{r}_{c} += quad_sum(a{quad}_{r}, v{quad}_{c});");
                 }

@@ -375,12 +375,12 @@ fn every_tile_of_quantised_weights_is_valid() {
         ..Expr::default()
     };
     for dtype in [DType::F32, DType::F16, DType::Bf16] {
-        for (target, rows) in TARGETS.into_iter().zip([1, 2, 4]) {
+        for (target, rows) in TARGETS.into_iter().zip([1, 2, 8]) {
             let sides = [itself(dtype), itself(DType::U32), itself(DType::F16)];
             let ways = [&[Way::Dense], &[Way::Dense], &[Way::Each]];
             let part = |(expr, way): (_, &'static [Way; 1])| core::Part { expr, ways: way };
             let heads: Vec<_> = sides.iter().zip(ways).map(part).collect();
-            let text = wharf::wgsl::quantised::regions(rows);
+            let text = wharf::wgsl::quantised::regions(rows, target == Target::Cpu64);
             let regions: Vec<_> = text.iter().map(|(name, text)| (*name, &**text)).collect();
             let core = core::Core {
                 entry: catalog::find("quantised").expect("in the catalog"),
