@@ -229,14 +229,7 @@ impl Product<'_> {
         let mut size = [rows.len(), panel.columns.len(), panel.k.len()];
         let along = [0, 1].map(|i| view::along(&sides[i].layout, i, self.choice.rows));
         let packed = self.packed(&sides);
-        let tile = Tile {
-            rows: self.choice.rows,
-            quads: self.choice.quads,
-            along,
-            ragged: !panel.k.len().is_multiple_of(4),
-            shared: self.machine.shares(&self.choice),
-            packed,
-        };
+        let tile = self.tile(along, panel.k.len(), packed);
         let near_k = [0, 1].map(|i| view::is_near_k(sides[i].layout, i));
         let sides = match packed {
             Some(form) => {
@@ -285,6 +278,13 @@ impl Product<'_> {
             groups: [x, y, small(window.batch.len())],
         }
         .record(self.engine, self.target)
+    }
+
+    /// What an invocation sums, of operands that are read so.
+    fn tile(&self, along: [Along; 2], k: usize, packed: Option<Form>) -> Tile {
+        let Choice { rows, quads, .. } = self.choice;
+        let (ragged, shared) = (!k.is_multiple_of(4), self.machine.shares(&self.choice));
+        Tile { rows, quads, along, ragged, shared, packed }
     }
 
     /// The form of both sides, if they can be read 32 bytes at a time along k, and lanes stand

@@ -7,8 +7,8 @@
 //! W           i8 [n, k] and f16 [n, k / 32], dense, cut at segments by whole columns of Y
 //! ```
 //!
-//! Tried and rejected: making numbers of the weights first, in memory, and multiplying those: slower
-//! at every number of rows than a tile whose lanes load X together.
+//! Tried and rejected: making numbers of the weights first, in memory, and multiplying those: it is
+//! slower at every number of rows than a tile whose lanes load X together.
 
 use core::ops::Range;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Operands dense along k, read 32 bytes at a time: as four 64-bit integers, whose words are decoded
-//! here. llvmpipe pays by the load and lane, whatever the width.
+//! Operands dense along k, read 32 bytes at a time: as four 64-bit integers, whose words are
+//! decoded here. llvmpipe pays by the load and lane, whatever the width.
 
 use super::{Tile, lane, put};
 use crate::wgsl::form::Form;
