@@ -1,6 +1,7 @@
-// The best elementwise kernel found by hand, without wharf: each lane computes `run` quads that
-// follow each other - long runs win on a CPU adapter, a single quad on a GPU - with nothing checked
-// that one formula needs not. The line `let v` is replaced by what is to be computed.
+// The best elementwise kernel found by hand, without wharf: each group computes `run` quads a lane,
+// neighbouring lanes neighbouring ones - long runs win on a CPU adapter, a single quad on a GPU -
+// with nothing checked that one formula needs not. The line `let v` is replaced by what is to be
+// computed.
 override lanes: u32 = 8u;
 override run: u32 = 256u;
 
@@ -21,10 +22,10 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let first = ((group.x + groups.x * group.y) * lanes + lane) * run;
+    let first = (group.x + groups.x * group.y) * lanes * run + lane;
     let unused = vec4<u32>(arrayLength(&a), arrayLength(&b), arrayLength(&c), 0u);
     for (var i = 0u; i < run; i++) {
-        let q = first + i;
+        let q = first + i * lanes;
         let v = a[q] * b[q] + c[q];
         out[q] = v;
     }
