@@ -41,7 +41,7 @@ use crate::gpu::cause::DeviceCause;
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::form::Form;
-use crate::wgsl::matmul::packed::quads_of;
+use crate::wgsl::matmul::packed::Packed;
 use crate::wgsl::matmul::{Along, Tile};
 use crate::wgsl::{Expr, Node, Target, catalog};
 
@@ -232,10 +232,10 @@ impl Product<'_> {
         let tile = self.tile(along, panel.k.len(), packed);
         let near_k = [0, 1].map(|i| view::is_near_k(sides[i].layout, i));
         let sides = match packed {
-            Some(form) => {
-                size[2] /= quads_of(form) as usize;
-                let [a, b] = &sides;
-                [view::in_pairs(a, 0)?, view::in_pairs(b, 1)?]
+            Some(packed) => {
+                size[2] /= packed.quads() as usize;
+                let (dtype, [a, b]) = (packed.dtype(), &sides);
+                [view::along_k_as(dtype, a, 0)?, view::along_k_as(dtype, b, 1)?]
             }
             None => sides,
         };
@@ -281,21 +281,30 @@ impl Product<'_> {
     }
 
     /// What an invocation sums, of operands that are read so.
-    fn tile(&self, along: [Along; 2], k: usize, packed: Option<Form>) -> Tile {
+    fn tile(&self, along: [Along; 2], k: usize, packed: Option<Packed>) -> Tile {
         let Choice { rows, quads, .. } = self.choice;
         let (ragged, shared) = (!k.is_multiple_of(4), self.machine.shares(&self.choice));
         Tile { rows, quads, along, ragged, shared, packed }
     }
 
-    /// The form of both sides, if they can be read 32 bytes at a time along k, and lanes stand
-    /// there.
-    fn packed(&self, sides: &[Operand; 2]) -> Option<Form> {
+    /// How both sides are read, if several quads can be loaded at a time along k: by lanes that
+    /// stand there, and bytes by any but those that share tiles.
+    fn packed(&self, sides: &[Operand; 2]) -> Option<Packed> {
         let caps = self.engine.gpu.caps();
-        let form = Form::read(sides[0].dtype, self.target, caps.has(Feature::ShaderF16));
-        let stands = matches!(self.choice.kernel, Kernel::Vector { across: 1, .. });
-        let reads = self.target == Target::Cpu64 && form.width() <= 4;
-        let whole = |i: usize| view::is_in_units(&sides[i].layout, i, 32 / form.width() as usize);
-        (stands && reads && whole(0) && whole(1)).then_some(form)
+        let dtype = sides[0].dtype;
+        let form = Form::read(dtype, self.target, caps.has(Feature::ShaderF16));
+        let packed = match (self.target, self.choice.kernel) {
+            (Target::Gpu, Kernel::Registers | Kernel::Vector { .. }) if dtype.width() == 1 => {
+                Packed::Bytes { signed: dtype == DType::I8 }
+            }
+            (Target::Cpu64, Kernel::Vector { across: 1, .. }) if form.width() <= 4 => {
+                Packed::Wide(form)
+            }
+            _ => return None,
+        };
+        let unit = 4 * packed.quads() as usize;
+        let whole = |i: usize| view::is_in_units(&sides[i].layout, i, unit);
+        (whole(0) && whole(1)).then_some(packed)
     }
 
     /// The sum of all passes - a value of this shape - with the tail.

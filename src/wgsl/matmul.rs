@@ -6,13 +6,14 @@
 
 use core::fmt::Write as _;
 
-use super::form::Form;
 use crate::dtype::DType;
 use crate::op::Kind;
 
 pub mod group;
 pub mod packed;
 pub mod vector;
+
+use packed::Packed;
 
 /// Along which axis an operand is read by quads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,9 +43,8 @@ pub struct Tile {
     /// Whether the lanes of a subgroup, which is the workgroup, load A together: each lane an
     /// eighth of what all of them need, and then they tell each other.
     pub shared: bool,
-    /// The form of both operands, where they are read along k as many elements at a time as
-    /// [`packed`] says.
-    pub packed: Option<Form>,
+    /// Whether both operands are read along k, several quads at a time.
+    pub packed: Option<Packed>,
 }
 
 /// The text of one region after the other.
@@ -132,8 +132,8 @@ impl Tile {
 
     /// Everything for four of k.
     fn step(&self) -> String {
-        if let Some(form) = self.packed {
-            return self.step_packed(form);
+        if let Some(packed) = self.packed {
+            return self.step_packed(packed);
         }
         let mut text = String::new();
         if self.ragged {

@@ -325,10 +325,11 @@ fn every_product_by_groups_is_valid() {
     }
 }
 
-/// A few rows by weights that are read 32 bytes at a time.
+/// A few rows by weights of which several quads are read at a time.
 #[test]
 fn every_packed_product_is_valid() {
     use wharf::wgsl::Form;
+    use wharf::wgsl::matmul::packed::Packed;
     use wharf::wgsl::matmul::vector::Vector;
     use wharf::wgsl::matmul::{Along, Tile};
     let itself = |dtype| Expr {
@@ -337,11 +338,14 @@ fn every_packed_product_is_valid() {
         outputs: vec![0],
         ..Expr::default()
     };
-    let (side, target) = (itself(DType::U64), Target::Cpu64);
-    for dtype in [DType::F32, DType::F16, DType::Bf16, DType::I8, DType::U16, DType::I32] {
+    let wide = [DType::F32, DType::F16, DType::Bf16, DType::I8, DType::U16, DType::I32]
+        .map(|d| (d, Packed::Wide(Form::read(d, Target::Cpu64, true)), Target::Cpu64));
+    let bytes =
+        [DType::I8, DType::U8].map(|d| (d, Packed::Bytes { signed: d == DType::I8 }, Target::Gpu));
+    for (dtype, packed, target) in wide.into_iter().chain(bytes) {
+        let (side, packed) = (itself(packed.dtype()), Some(packed));
         let out = itself(wharf::reference::matmul_dtype(dtype));
         for alone in [true, false] {
-            let packed = Some(Form::read(dtype, target, true));
             let along = [Along::K; 2];
             let tile = Tile { rows: 2, quads: 2, along, ragged: false, shared: false, packed };
             let near_k = true;

@@ -10,6 +10,9 @@
 //!   free, until the large tiles read B less often.
 //! - Without workgroup memory to speak of there are registers: lanes along the columns, every
 //!   element of A loaded by all of them.
+//! - Bytes that are dense along k on both sides are read sixteen to a load and multiplied by the
+//!   language's `dot4I8Packed` and `dot4U8Packed`, by registers and for few rows; tiles in
+//!   workgroup memory hold them widened.
 //!
 //! Not built: cooperative matrices (f16 in, f32 summed). wgpu 30 has them as
 //! `EXPERIMENTAL_COOPERATIVE_MATRIX`, on Vulkan (with `vulkanMemoryModelDeviceScope`) and Metal,

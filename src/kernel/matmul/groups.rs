@@ -4,7 +4,7 @@ use super::choice::{Choice, Kernel, Machine};
 use crate::dtype::DType;
 use crate::kernel::small;
 use crate::wgsl::matmul::group::Group;
-use crate::wgsl::matmul::packed::quads_of;
+use crate::wgsl::matmul::packed::Packed;
 use crate::wgsl::matmul::vector::Vector;
 use crate::wgsl::matmul::{SHARERS, Text, Tile};
 use crate::wgsl::params::fold;
@@ -56,7 +56,7 @@ impl Choice {
                 let near_k = near_k[1];
                 let alone = machine == Machine::CpuSharing && lanes == SHARERS;
                 let vector = Vector { tile, lanes, across, near_k, subgroups, alone };
-                let (text, at_once) = (vector.regions(given), tile.packed.map_or(1, quads_of));
+                let (text, at_once) = (vector.regions(given), tile.packed.map_or(1, Packed::quads));
                 let chunk = CHUNK_QUADS * (lanes / across) as usize / at_once as usize;
                 let (kernel, constants) = ("matmul_vector", Vec::new());
                 Written { kernel, text, constants, chunk, groups: [x, y] }

@@ -115,9 +115,9 @@ pub(super) fn is_in_units(layout: &Layout, side: usize, unit: usize) -> bool {
         && (0..dims.len()).all(whole)
 }
 
-/// The same elements as 64-bit integers, along k.
-pub(super) fn in_pairs(operand: &Operand, side: usize) -> Result<Operand> {
-    let per = (8 / operand.dtype.width()).cast_signed();
+/// The same elements as wider ones of this dtype, along k.
+pub(super) fn along_k_as(dtype: DType, operand: &Operand, side: usize) -> Result<Operand> {
+    let per = (dtype.width() / operand.dtype.width()).cast_signed();
     let layout = &operand.layout;
     let mut dims = layout.shape().dims().to_vec();
     let k = dims.len() - 1 - side;
@@ -126,7 +126,7 @@ pub(super) fn in_pairs(operand: &Operand, side: usize) -> Result<Operand> {
     strides[k] = 1;
     let offset = layout.offset() / per.unsigned_abs();
     let layout = Layout::strided(Shape::new(dims)?, &strides, offset)?;
-    Ok(Operand { value: Arc::clone(&operand.value), layout, dtype: DType::U64 })
+    Ok(Operand { value: Arc::clone(&operand.value), layout, dtype })
 }
 
 /// A stride in the unit in which an operand is read. Two's complement wraps as indices do.

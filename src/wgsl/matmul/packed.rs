@@ -1,16 +1,63 @@
-//! Operands dense along k, read 32 bytes at a time: as four 64-bit integers, whose words are
-//! decoded here. llvmpipe pays by the load and lane, whatever the width.
+//! Operands dense along k, of which a load takes several quads.
 
 use super::{Tile, lane, put};
+use crate::dtype::DType;
 use crate::wgsl::form::Form;
 
-/// Bytes of a load.
-const BYTES: u32 = 32;
+/// How several quads are loaded at once, along k.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Packed {
+    /// 32 bytes as four 64-bit integers, whose words are decoded here: llvmpipe pays by the load
+    /// and lane, whatever the width.
+    Wide(Form),
+    /// 16 bytes, as four words of four signed or unsigned bytes. Two words are multiplied and added
+    /// up by one function of the language, which is one instruction of most GPUs. No feature is
+    /// asked for: naga writes what a driver lacks in steps.
+    Bytes {
+        /// Whether they are `i8`, not `u8`.
+        signed: bool,
+    },
+}
 
-/// Quads of elements in a load.
-#[must_use]
-pub const fn quads_of(form: Form) -> u32 {
-    BYTES / 4 / form.width()
+impl Packed {
+    /// Quads of elements in a load.
+    #[must_use]
+    pub const fn quads(self) -> u32 {
+        match self {
+            Self::Wide(form) => 8 / form.width(),
+            Self::Bytes { .. } => 4,
+        }
+    }
+
+    /// What the same elements are a quarter load of.
+    #[must_use]
+    pub const fn dtype(self) -> DType {
+        match self {
+            Self::Wide(_) => DType::U64,
+            Self::Bytes { .. } => DType::U32,
+        }
+    }
+
+    /// The quads of what was loaded as `name`, as names of their own.
+    fn names(self, name: &str) -> String {
+        let Self::Wide(form) = self else { return String::new() };
+        let each = |i| format!("let {name}_{i} = {};\n", quad(form, name, i));
+        (0..self.quads()).map(each).collect()
+    }
+
+    /// The product of two loads.
+    fn terms(self, a: &str, b: &str) -> String {
+        let lanes = || (0..4).map(lane);
+        match self {
+            Self::Wide(_) => (0..self.quads())
+                .flat_map(|i| lanes().map(move |x| format!(" + {a}_{i}.{x} * {b}_{i}.{x}")))
+                .collect(),
+            Self::Bytes { signed } => {
+                let dot = if signed { "dot4I8Packed" } else { "dot4U8Packed" };
+                lanes().map(|x| format!(" + {dot}({a}.{x}, {b}.{x})")).collect()
+            }
+        }
+    }
 }
 
 /// Quad `i` of what was loaded under this name.
@@ -27,31 +74,22 @@ fn quad(form: Form, name: &str, i: u32) -> String {
 
 impl Tile {
     /// Everything for as much of k as a load holds.
-    pub(super) fn step_packed(&self, form: Form) -> String {
-        let (mut text, loads) = (String::new(), quads_of(form));
+    pub(super) fn step_packed(&self, packed: Packed) -> String {
+        let mut text = String::new();
         let mut load = |name: &str, from: String| {
             put(&mut text, format_args!("let {name} = {from};"));
-            for i in 0..loads {
-                put(&mut text, format_args!("let {name}_{i} = {};", quad(form, name, i)));
-            }
+            text += &packed.names(name);
         };
         for r in 0..self.rows {
             load(&format!("a{r}"), format!("head_0(pa{r} + k)"));
         }
-        let mut sums = Vec::new();
         for c in 0..4 * self.quads {
-            let name = format!("c{c}");
-            load(&name, format!("head_1(pb{c} + k)"));
-            sums.push(name);
+            load(&format!("c{c}"), format!("head_1(pb{c} + k)"));
         }
-        for r in 0..self.rows {
-            for (c, name) in (0..).zip(&sums) {
-                let terms = (0..loads).flat_map(|i| (0..4).map(move |k| (i, lane(k))));
-                let terms: String =
-                    terms.map(|(i, x)| format!(" + a{r}_{i}.{x} * {name}_{i}.{x}")).collect();
-                let sum = format!("s{r}_{}.{}", c / 4, lane(c));
-                put(&mut text, format_args!("{sum} = {sum}{terms};"));
-            }
+        for (r, c) in (0..self.rows).flat_map(|r| (0..4 * self.quads).map(move |c| (r, c))) {
+            let terms = packed.terms(&format!("a{r}"), &format!("c{c}"));
+            let sum = format!("s{r}_{}.{}", c / 4, lane(c));
+            put(&mut text, format_args!("{sum} = {sum}{terms};"));
         }
         text
     }

@@ -102,6 +102,9 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
     for &dtype in DTYPES {
         cases.push(case!(format!("matmul::{dtype}::rows"), |ctx| rows_by(ctx, dtype)));
     }
+    for dtype in [DType::I8, DType::U8] {
+        cases.push(case!(format!("matmul::{dtype}::dots"), |ctx| dots(ctx, dtype)));
+    }
     for (i, rung) in Rung::all().enumerate() {
         let name = format!("matmul::f32::{}", rung.name());
         let case = case!(name, |ctx| forced(ctx, DType::F32, rung, 200 + i as u64));
@@ -199,6 +202,44 @@ async fn rows_by(ctx: &Ctx, dtype: DType) -> Outcome {
             for got in [x.matmul(&w), x.matmul_by_vector(&w, rung, subgroups)] {
                 let place = |e| format!("{m} x {n} x {k}: {e}");
                 pool.check(&bytes, [&x, &w], &got.map_err(show)?).await.map_err(place)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Bytes by the language's own dot product: k in whole loads and not, at every offset of a word and
+/// a load, extremes among them.
+async fn dots(ctx: &Ctx, dtype: DType) -> Outcome {
+    let device = ctx.native().await?.with_target(Target::Gpu);
+    let mut random = Random::new(21);
+    let lowest = if dtype == DType::I8 { 0x80 } else { 0xff };
+    let extreme = |random: &mut Random| match random.below(3) {
+        0 => random.bits() & 0xff,
+        1 => 0x7f,
+        _ => lowest,
+    };
+    let elements = (0..POOL).map(|i| if i < 4096 { lowest } else { extreme(&mut random) });
+    let pair = Pair::new(&device, dtype, elements.collect(), &[POOL]).await?;
+    let pool = Pool { pair, dtype, random, lies: ALL };
+    let bytes = pool.bytes();
+    let few: [fn(&Tensor, &Tensor) -> wharf::Result<Tensor>; 4] = [
+        Tensor::matmul,
+        |a, b| a.matmul_by_vector(b, [4, 1, 64, 1, 1], false),
+        |a, b| a.matmul_by_vector(b, [1, 1, 64, 16, 2], false),
+        |a, b| a.matmul_by(b, [8, 1, 64, 1]),
+    ];
+    for [m, n, k] in [[1, 5, 16], [3, 8, 48], [9, 33, 400], [2, 7, 50], [4, 4, 3]] {
+        for first in [[0, 0], [5008, 6400], [5004, 6400], [5008, 6401]] {
+            let side = |rows: usize, first: usize| {
+                let flat = pool.pair.tensor.slice(0, first..first + rows * k);
+                flat.and_then(|t| t.reshape([rows, k])).map_err(show)
+            };
+            let (a, b) = (side(m, first[0])?, side(n, first[1])?.t().map_err(show)?);
+            for (i, product) in few.iter().enumerate() {
+                let got = product(&a, &b).map_err(show)?;
+                let place = |e| format!("{m} x {n} x {k} from {first:?} by {i}: {e}");
+                pool.check(&bytes, [&a, &b], &got).await.map_err(place)?;
             }
         }
     }
