@@ -194,11 +194,13 @@ const CPU: &[Rung] = &[
 /// everything, no test of edges), loads as four floats, A not handed around: all within 10 %; 24 x
 /// 4: 40 ms less, and a seventh slower from then on; 16 x 8: 40 more.
 ///
-/// A row or two by weights stored as `[out, in]` are read as the stream that those are: 32 bytes to
-/// a load, neighbouring lanes next to each other, 1.8 to 2 times the rate of lanes along the
-/// columns, whose 32 rows of 16 KiB each meet in one set of the nearest cache. Of 4, 8 and 16
-/// columns at a time 8 are best, by a tenth or two; 16 bytes to a load are worth 0.85; every lane
-/// with rows of its own and x handed around from lane to lane is as fast; x loaded by all 0.3.
+/// A row or two by weights stored as `[out, in]` are read as the stream that those are: 32 bytes
+/// to a load, neighbouring lanes next to each other. With 4096 x 4096 weights that is 1.4 times
+/// the rate of lanes along the columns, whose 32 rows of 16 KiB each meet in one set of the
+/// nearest cache, and twice where other programs want the caches too; for two rows 1.3 times.
+/// Columns at a time - 4, 8 or 16 - differ by a few in a hundred; k in two passes is worth 0.87;
+/// 16 bytes to a load 0.85; every lane with rows of its own and x handed around from lane to lane
+/// is as fast; x loaded by all 0.3.
 const CPU_SHARING: &[Rung] = &[
     Rung { work_min: 1e9, ..rung(32, 2, 1.0) },
     Rung { work_min: 2e8, ..rung(24, 2, 0.97) },
