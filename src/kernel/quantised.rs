@@ -120,8 +120,8 @@ fn words_of(engine: &Engine, target: Target, values: Operand) -> Result<Operand>
 
 /// Up to so many rows of X, a tile of so many, where lanes load X together.
 ///
-/// Milliseconds by weights of 2048 x 2048 on llvmpipe 22.3, on a busy machine, for 4, 16, 64 and 128
-/// rows, beside the same with weights in f32, and with such made of these first:
+/// Milliseconds by weights of 2048 x 2048 on llvmpipe 22.3, on a busy machine, for 4, 16, 64 and
+/// 128 rows, beside the same with weights in f32, and with such made of these first:
 ///
 /// ```text
 /// 4 rows, each lane loads X    7.8  24  64  135
