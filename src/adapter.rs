@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use crate::caps::{Backend, Caps};
+use crate::caps::{Backend, Caps, Feature};
 use crate::choice::{Verdict, Wanted, choose};
 use crate::diagnosis::{Finding, Machine, diagnose, variables_in_force};
 use crate::error::Result;
@@ -21,6 +21,7 @@ pub(crate) use translate::{device_caps, features_to_request, limits_to_request};
 pub struct Adapter {
     pub(crate) inner: wgpu::Adapter,
     caps: Caps,
+    pub(crate) token: wgpu::ExperimentalFeatures,
 }
 
 /// Every adapter there is with a verdict on each, and what was found out about those that are
@@ -81,6 +82,26 @@ impl Adapter {
         &self.caps
     }
 
+    /// The same adapter, whose devices may use what wgpu calls experimental. Of that wharf knows
+    /// cooperative matrices, where [`Caps::cooperative`] has any: they become kernels that
+    /// [`Device::tune`](crate::Device::tune) times, and that nothing else chooses.
+    ///
+    /// The token is wgpu's, and so is the promise: `wgpu::ExperimentalFeatures::enabled()` is an
+    /// `unsafe` function, and who calls it - never wharf - acknowledges that these parts of wgpu
+    /// may have bugs by which safe code meets undefined behaviour. Without it, or with a disabled
+    /// one, nothing experimental is asked for. How a driver sums within a matrix is its own affair:
+    /// tuning compares results with the bound of [`Tensor::matmul`](crate::Tensor::matmul). A
+    /// device that was made with it and is [adopted](Self::adopt) may be used as it is.
+    #[must_use]
+    pub fn experimental(mut self, token: wgpu::ExperimentalFeatures) -> Self {
+        let features = self.caps.features.without(Feature::CooperativeMatrix);
+        let uses = token.is_enabled() && !self.caps.cooperative.is_empty();
+        self.caps.features =
+            if uses { features.with(Feature::CooperativeMatrix) } else { features };
+        self.token = token;
+        self
+    }
+
     /// What each dtype becomes on it under a policy: see [`negotiate`].
     #[must_use]
     pub fn negotiate(&self, policy: &Policy) -> Plan {
@@ -98,7 +119,7 @@ impl Adapter {
         let instance = wgpu::Instance::new(descriptor);
         let found = instance.enumerate_adapters(wgpu::Backends::NOOP).await.into_iter().next();
         let inner = found.ok_or(AdapterCause::None { findings: Vec::new() })?;
-        Ok(Self { inner, caps })
+        Ok(Self { inner, caps, token: wgpu::ExperimentalFeatures::disabled() })
     }
 }
 
@@ -130,7 +151,11 @@ async fn survey(wanted: Wanted) -> Listing {
     let found = instance.enumerate_adapters(wgpu::Backends::all()).await;
     let mut adapters: Vec<Adapter> = found
         .into_iter()
-        .map(|inner| Adapter { caps: translate::caps(&inner), inner })
+        .map(|inner| Adapter {
+            caps: translate::caps(&inner),
+            inner,
+            token: wgpu::ExperimentalFeatures::disabled(),
+        })
         .filter(|adapter| adapter.caps.identity.backend != Backend::Noop)
         .collect();
     // Stable, so that an index means the same adapter in every process.

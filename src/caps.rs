@@ -7,6 +7,8 @@
 
 use core::fmt;
 
+use crate::dtype::DType;
+
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod fixtures;
@@ -186,11 +188,14 @@ pub enum Feature {
     PipelineCache,
     /// Storage buffers can be mapped by the host.
     MappablePrimaryBuffers,
+    /// Products of small matrices by subgroups, of the sizes in [`Caps::cooperative`]. Only of
+    /// adapters that have been [allowed](crate::Adapter::experimental) to use what is experimental.
+    CooperativeMatrix,
 }
 
 impl Feature {
     /// Every feature.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Compute,
         Self::ShaderF16,
         Self::ShaderF64,
@@ -199,6 +204,7 @@ impl Feature {
         Self::TimestampQuery,
         Self::PipelineCache,
         Self::MappablePrimaryBuffers,
+        Self::CooperativeMatrix,
     ];
 
     /// As WebGPU spells it.
@@ -213,6 +219,7 @@ impl Feature {
             Self::TimestampQuery => "timestamp-query",
             Self::PipelineCache => "pipeline-cache",
             Self::MappablePrimaryBuffers => "mappable-primary-buffers",
+            Self::CooperativeMatrix => "wgpu-cooperative-matrix",
         }
     }
 }
@@ -338,6 +345,23 @@ limits! {
     SubgroupMax subgroup_max smaller 128 "The largest subgroup.";
 }
 
+/// Square matrices that a subgroup multiplies as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cooperative {
+    /// Rows, columns and what is summed over: 8 or 16.
+    pub side: u32,
+    /// What the factors are made of: f16 or f32.
+    pub factors: DType,
+    /// What is summed in: f32.
+    pub sums: DType,
+}
+
+impl fmt::Display for Cooperative {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{0} x {0} of {1} in {2}", self.side, self.factors, self.sums)
+    }
+}
+
 /// What an adapter can do: plain data, safe to keep, compare and downgrade.
 ///
 /// ```
@@ -355,6 +379,9 @@ pub struct Caps {
     pub features: Features,
     /// How far it goes.
     pub limits: Limits,
+    /// The cooperative matrices that its driver reports, of those that wharf knows to use. To use
+    /// them is [`Feature::CooperativeMatrix`].
+    pub cooperative: Vec<Cooperative>,
 }
 
 impl Caps {
@@ -371,7 +398,8 @@ impl Caps {
             driver_info: String::new(),
             pci_bus: String::new(),
         };
-        Self { identity, features: Features::of(&[Feature::Compute]), limits: Limits::BASELINE }
+        let (features, limits) = (Features::of(&[Feature::Compute]), Limits::BASELINE);
+        Self { identity, features, limits, cooperative: Vec::new() }
     }
 
     /// Whether it has a feature.
@@ -386,10 +414,23 @@ impl Caps {
         (self.has(Feature::Subgroup) && subgroup_min == subgroup_max).then_some(subgroup_min)
     }
 
+    /// What is to be said of cooperative matrices, where a driver reports any.
+    pub(crate) fn cooperative_line(&self) -> Option<String> {
+        let sizes: Vec<String> = self.cooperative.iter().map(ToString::to_string).collect();
+        let asked = match self.has(Feature::CooperativeMatrix) {
+            true => "for `Device::tune` to time",
+            false => "not asked for: needs `Adapter::experimental`",
+        };
+        (!sizes.is_empty()).then(|| format!("cooperative matrices {}: {asked}", sizes.join(", ")))
+    }
+
     /// The same adapter without a feature.
     #[must_use]
     pub fn without(mut self, feature: Feature) -> Self {
         self.features = self.features.without(feature);
+        if feature == Feature::CooperativeMatrix {
+            self.cooperative.clear();
+        }
         self
     }
 
@@ -455,6 +496,9 @@ impl fmt::Display for Caps {
         writeln!(f, "  driver    {}", driver.trim())?;
         writeln!(f, "  memory    {}", id.device_type.memory().name())?;
         write!(f, "  features  {}", words(self.features.to_string()))?;
+        if let Some(line) = self.cooperative_line() {
+            write!(f, "\n  {line}")?;
+        }
         for &limit in Limit::ALL {
             write!(f, "\n  {:<24}{:>14}", limit.name(), self.limits.get(limit))?;
         }

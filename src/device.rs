@@ -51,6 +51,7 @@ impl Adapter {
             label: Some("wharf"),
             required_features: features_to_request(caps),
             required_limits: limits_to_request(caps, self.inner.limits()),
+            experimental_features: self.token,
             ..wgpu::DeviceDescriptor::default()
         };
         let opened = self.inner.request_device(&descriptor).await;
@@ -63,6 +64,9 @@ impl Adapter {
 
     /// Takes a device that you created from this adapter. The plan is cut down to what the device
     /// was created with; wharf installs its own handlers for uncaptured errors and for loss.
+    ///
+    /// Cooperative matrices are used if the device has them and the plan's capabilities list them:
+    /// who made such a device has given wgpu the promise of [`Adapter::experimental`].
     pub fn adopt(&self, plan: &Plan, device: wgpu::Device, queue: wgpu::Queue) -> Result<Device> {
         self.accepts(plan)?;
         let created = device_caps(&device);
@@ -73,8 +77,11 @@ impl Adapter {
         for &limit in crate::caps::Limit::ALL {
             caps = caps.with_limit(limit, created.limits.get(limit));
         }
+        self.accepts(&negotiate(&caps, plan.policy()))?;
+        if created.has(Feature::CooperativeMatrix) && !caps.cooperative.is_empty() {
+            caps.features = caps.features.with(Feature::CooperativeMatrix);
+        }
         let plan = negotiate(&caps, plan.policy());
-        self.accepts(&plan)?;
         Ok(Device::around(self.clone(), plan, device, queue))
     }
 
@@ -156,8 +163,14 @@ impl Device {
     }
 
     /// A fresh device from the same adapter with the same plan, for after this one was lost.
+    ///
+    /// What an adopted device had by its maker's promise alone is not asked for again.
     pub async fn reopen(&self) -> Result<Self> {
-        self.adapter.open(Plan::clone(&self.plan)).await
+        let mut caps = self.caps().clone();
+        if !self.adapter.caps().has(Feature::CooperativeMatrix) {
+            caps.features = caps.features.without(Feature::CooperativeMatrix);
+        }
+        self.adapter.open(negotiate(&caps, self.plan.policy())).await
     }
 
     /// The plan: what each dtype becomes here.

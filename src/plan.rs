@@ -384,7 +384,7 @@ impl fmt::Display for Plan {
             let line = format!("{dtype:<7}{how:<11}{stored:<10}{computed:<10}{because}");
             write!(f, "{}{}", if i == 0 { "" } else { "\n" }, line.trim_end())?;
         }
-        Ok(())
+        self.caps.cooperative_line().map_or(Ok(()), |line| write!(f, "\n{line}"))
     }
 }
 

@@ -3,7 +3,7 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test says what it expected")]
 
-use naga::back::{glsl, hlsl, msl};
+use naga::back::{glsl, hlsl, msl, spv};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use wharf::DType;
 use wharf::op::{Kind, Op};
@@ -75,8 +75,10 @@ fn every_file_is_valid_alone() {
         let module = naga::front::wgsl::parse_str(source.text)
             .unwrap_or_else(|e| panic!("{}", e.emit_to_string_with_path(source.text, source.path)));
         let f16 = Capabilities::SHADER_FLOAT16 | Capabilities::SHADER_FLOAT16_IN_FLOAT32;
-        let all = f16 | Capabilities::FLOAT64 | Capabilities::SHADER_INT64;
-        Validator::new(ValidationFlags::all(), all)
+        let wide = Capabilities::FLOAT64 | Capabilities::SHADER_INT64;
+        let teams = Capabilities::SUBGROUP | Capabilities::COOPERATIVE_MATRIX;
+        Validator::new(ValidationFlags::all(), f16 | wide | teams)
+            .subgroup_stages(naga::valid::ShaderStages::COMPUTE)
             .validate(&module)
             .unwrap_or_else(|e| panic!("{}", e.emit_to_string_with_path(source.text, source.path)));
     }
@@ -207,7 +209,7 @@ fn check(kernel: &Assembled) {
         panic!("{rejected}\n{}", kernel.wgsl);
     }
     let module = reflect::parse(kernel).expect("parsed a moment ago");
-    for need in [Needs::F16, Needs::F64, Needs::INT64, Needs::SUBGROUPS] {
+    for need in [Needs::F16, Needs::F64, Needs::INT64, Needs::SUBGROUPS, Needs::COOPERATIVE] {
         if kernel.needs.contains(need) {
             let less = kernel.needs.without(need);
             assert!(
@@ -240,7 +242,13 @@ fn translate(kernel: &Assembled, module: &naga::Module) -> [Option<String>; 3] {
             .unwrap_or_else(|e| panic!("{} in MSL: {e}\n{}", kernel.name, kernel.wgsl))
             .0
     });
-    let hlsl = Some({
+    // naga has no words for cooperative matrices in HLSL and GLSL, and panics: a plan never has
+    // them there. As SPIR-V they are written here, since few drivers would.
+    let teams = kernel.needs.contains(Needs::COOPERATIVE);
+    if teams {
+        spirv(kernel, &module, &info);
+    }
+    let hlsl = (!teams).then(|| {
         let options = hlsl::Options {
             shader_model: hlsl::ShaderModel::V6_2,
             fake_missing_bindings: true,
@@ -252,7 +260,7 @@ fn translate(kernel: &Assembled, module: &naga::Module) -> [Option<String>; 3] {
             .unwrap_or_else(|e| panic!("{} in HLSL: {e}\n{}", kernel.name, kernel.wgsl));
         text
     });
-    let glsl = knows(&[Needs::F16, Needs::INT64]).then(|| {
+    let glsl = knows(&[Needs::F16, Needs::INT64, Needs::COOPERATIVE]).then(|| {
         let options = glsl::Options { version: glsl::Version::Desktop(430), ..Default::default() };
         let pipeline = glsl::PipelineOptions {
             shader_stage: naga::ShaderStage::Compute,
@@ -266,6 +274,18 @@ fn translate(kernel: &Assembled, module: &naga::Module) -> [Option<String>; 3] {
         text
     });
     [msl, hlsl, glsl]
+}
+
+/// To Vulkan, with no capabilities but those declared.
+fn spirv(kernel: &Assembled, module: &naga::Module, info: &naga::valid::ModuleInfo) {
+    let options = spv::Options { lang_version: (1, 5), ..Default::default() };
+    let pipeline = spv::PipelineOptions {
+        shader_stage: naga::ShaderStage::Compute,
+        entry_point: "main".into(),
+    };
+    let words = spv::write_vec(module, info, &options, Some(&pipeline))
+        .unwrap_or_else(|e| panic!("{} in SPIR-V: {e}\n{}", kernel.name, kernel.wgsl));
+    assert_eq!(words.first(), Some(&0x0723_0203), "{} in SPIR-V", kernel.name);
 }
 
 #[test]

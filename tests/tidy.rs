@@ -291,6 +291,24 @@ fn every_exception_has_a_reason() {
     none(&complaints);
 }
 
+/// The library forbids it; the tests promise wgpu what its users have to, in one place.
+#[test]
+fn only_one_place_is_unsafe() {
+    let mut complaints = Vec::new();
+    for file in rust().into_iter().filter(|file| file.path != "tests/gpu/promise.rs") {
+        for (n, line) in file.text.lines().enumerate() {
+            let code = line.split("//").next().unwrap_or("");
+            // Split, so that this file does not find itself.
+            if code.contains(concat!("un", "safe {")) || code.contains(concat!("un", "safe fn")) {
+                complaints.push(file.complaint(n, "not the place that may be so"));
+            }
+        }
+    }
+    none(&complaints);
+    let library = fs::read_to_string(root().join("src/lib.rs")).unwrap_or_default();
+    assert!(library.contains(concat!("#![forbid(un", "safe_code)]")), "the library forbids it");
+}
+
 #[test]
 fn every_file_opens_with_its_idea() {
     let mut complaints = Vec::new();

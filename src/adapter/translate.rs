@@ -1,9 +1,10 @@
 //! Between wgpu's words and ours: one row per feature and per limit, used in both directions.
 
-use crate::caps::{Backend, Caps, DeviceType, Feature, Features, Identity, Limits};
+use crate::caps::{Backend, Caps, Cooperative, DeviceType, Feature, Features, Identity, Limits};
+use crate::dtype::DType;
 
 /// Features that are a bit of wgpu's; [`Feature::Compute`] is a downlevel flag there.
-const FEATURES: [(Feature, wgpu::Features); 7] = [
+const FEATURES: [(Feature, wgpu::Features); 8] = [
     (Feature::ShaderF16, wgpu::Features::SHADER_F16),
     (Feature::ShaderF64, wgpu::Features::SHADER_F64),
     (Feature::ShaderInt64, wgpu::Features::SHADER_INT64),
@@ -11,6 +12,7 @@ const FEATURES: [(Feature, wgpu::Features); 7] = [
     (Feature::TimestampQuery, wgpu::Features::TIMESTAMP_QUERY),
     (Feature::PipelineCache, wgpu::Features::PIPELINE_CACHE),
     (Feature::MappablePrimaryBuffers, wgpu::Features::MAPPABLE_PRIMARY_BUFFERS),
+    (Feature::CooperativeMatrix, wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX),
 ];
 
 fn features(has: wgpu::Features, flags: wgpu::DownlevelFlags) -> Features {
@@ -88,12 +90,34 @@ fn identity(info: &wgpu::AdapterInfo) -> Identity {
     }
 }
 
-/// An adapter's capabilities.
+/// The cooperative matrices that kernels are written for: squares, and where naga can write them.
+fn cooperative(adapter: &wgpu::Adapter, backend: wgpu::Backend) -> Vec<Cooperative> {
+    let written = matches!(backend, wgpu::Backend::Vulkan | wgpu::Backend::Metal);
+    let has = adapter.features().contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX);
+    let dtype = |scalar| match scalar {
+        wgpu::CooperativeScalarType::F16 => Some(DType::F16),
+        wgpu::CooperativeScalarType::F32 => Some(DType::F32),
+        _ => None,
+    };
+    let mut all = Vec::new();
+    for p in adapter.cooperative_matrix_properties() {
+        let square = p.m_size == p.n_size && p.m_size == p.k_size && [8, 16].contains(&p.m_size);
+        let (factors, sums) = (dtype(p.ab_type), dtype(p.cr_type));
+        if let (Some(factors), Some(DType::F32), true) = (factors, sums, square && written && has) {
+            let one = Cooperative { side: p.m_size, factors, sums: DType::F32 };
+            all.extend((!all.contains(&one)).then_some(one));
+        }
+    }
+    all
+}
+
+/// An adapter's capabilities: those that it may use unasked.
 pub(crate) fn caps(adapter: &wgpu::Adapter) -> Caps {
     let info = adapter.get_info();
     let flags = adapter.get_downlevel_capabilities().flags;
     Caps {
-        features: features(adapter.features(), flags),
+        features: features(adapter.features(), flags).without(Feature::CooperativeMatrix),
+        cooperative: cooperative(adapter, info.backend),
         limits: limits(&adapter.limits(), &info),
         identity: identity(&info),
     }
@@ -106,6 +130,8 @@ pub(crate) fn device_caps(device: &wgpu::Device) -> Caps {
     let flags = wgpu::DownlevelFlags::COMPUTE_SHADERS;
     Caps {
         features: features(device.features(), flags),
+        // A device does not tell: its adapter does.
+        cooperative: Vec::new(),
         limits: limits(&device.limits(), &info),
         identity: identity(&info),
     }

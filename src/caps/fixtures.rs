@@ -3,7 +3,8 @@
 //! Each says where its numbers come from: read from the driver itself, or out of the source of what
 //! reads it.
 
-use super::{Backend, Caps, DeviceType, Feature, Features, Identity, Limits};
+use super::{Backend, Caps, Cooperative, DeviceType, Feature, Features, Identity, Limits};
+use crate::dtype::DType;
 
 /// Every fixture with its name, the WebGPU baseline first.
 #[must_use]
@@ -62,7 +63,7 @@ pub fn lavapipe() -> Caps {
         Feature::PipelineCache,
         Feature::MappablePrimaryBuffers,
     ]);
-    Caps { identity, features, limits }
+    Caps { identity, features, limits, cooperative: Vec::new() }
 }
 
 /// Google's Vulkan driver on the CPU, as it comes with Debian's chromium.
@@ -103,7 +104,7 @@ pub fn swiftshader() -> Caps {
         Feature::PipelineCache,
         Feature::MappablePrimaryBuffers,
     ]);
-    Caps { identity, features, limits }
+    Caps { identity, features, limits, cooperative: Vec::new() }
 }
 
 /// Mesa 22.3.6's OpenGL on the CPU.
@@ -138,7 +139,7 @@ pub fn llvmpipe_gl() -> Caps {
         subgroup_max: 128,
     };
     let features = Features::of(&[Feature::Compute, Feature::TimestampQuery]);
-    Caps { identity, features, limits }
+    Caps { identity, features, limits, cooperative: Vec::new() }
 }
 
 /// Chromium on a desktop GPU: the baseline and the two features that most have.
@@ -153,6 +154,7 @@ pub fn browser() -> Caps {
         identity,
         features: Features::of(&[Feature::Compute, Feature::ShaderF16, Feature::Subgroup]),
         limits: Limits::BASELINE,
+        cooperative: Vec::new(),
     }
 }
 
@@ -196,7 +198,7 @@ pub fn apple_m2() -> Caps {
         Feature::TimestampQuery,
         Feature::MappablePrimaryBuffers,
     ]);
-    Caps { identity, features, limits }
+    Caps { identity, features, limits, cooperative: Vec::new() }
 }
 
 /// An NVIDIA card through Vulkan: buffers far beyond 2 GiB, bindings not.
@@ -241,7 +243,8 @@ pub fn nvidia_vulkan() -> Caps {
         Feature::PipelineCache,
         Feature::MappablePrimaryBuffers,
     ]);
-    Caps { identity, features, limits }
+    let cooperative = vec![Cooperative { side: 16, factors: DType::F16, sums: DType::F32 }];
+    Caps { identity, features, limits, cooperative }
 }
 
 /// An AMD card through Mesa's RADV.
@@ -286,7 +289,7 @@ pub fn amd_vulkan() -> Caps {
         Feature::PipelineCache,
         Feature::MappablePrimaryBuffers,
     ]);
-    Caps { identity, features, limits }
+    Caps { identity, features, limits, cooperative: Vec::new() }
 }
 
 /// A card through Direct3D 12 without the DXC compiler: FXC has neither f16 nor int64.
@@ -322,5 +325,5 @@ pub fn dx12_without_dxc() -> Caps {
     };
     let features =
         Features::of(&[Feature::Compute, Feature::TimestampQuery, Feature::MappablePrimaryBuffers]);
-    Caps { identity, features, limits }
+    Caps { identity, features, limits, cooperative: Vec::new() }
 }

@@ -46,6 +46,7 @@ use crate::wgsl::matmul::{Along, Tile};
 use crate::wgsl::{Expr, Node, Target, catalog};
 
 pub(crate) mod choice;
+mod cooperative;
 mod gpu;
 mod groups;
 mod panels;
@@ -98,7 +99,8 @@ impl Core for Matmul {
             Machine::Gpu(_) => Along::Outer,
             _ => view::along(&sides[1].layout, 1, 1),
         };
-        let choice = self.forced.unwrap_or_else(|| Choice::of(machine, size, right));
+        let forced = self.forced.filter(|choice| choice.runs_on(machine));
+        let choice = forced.unwrap_or_else(|| Choice::of(machine, size, right));
         engine.remark(|| format!("matmul by {choice}"));
         Product { engine, target, machine, size, choice, given }.record(&sides, tail)
     }

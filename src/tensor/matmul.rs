@@ -92,6 +92,19 @@ impl Tensor {
         self.matmul_by_choice(right, Choice { kernel, rows, quads, lanes, passes, because })
     }
 
+    /// The product by cooperative matrices: side of a square, rows and quads of columns of a
+    /// subgroup, subgroups down and across, k of a stage, passes along k.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn matmul_by_cooperative(&self, right: &Self, tile: [u32; 7]) -> Result<Self> {
+        let [side, rows, quads, down, across, depth, passes] = tile;
+        let team = u32::try_from(self.device.caps().limits.subgroup_max).unwrap_or(u32::MAX);
+        let (kernel, because) =
+            (Kernel::Cooperative { side, down, across, depth }, Because::Forced);
+        let (lanes, passes) = (team.saturating_mul(down * across), passes as usize);
+        self.matmul_by_choice(right, Choice { kernel, rows, quads, lanes, passes, because })
+    }
+
     /// The product by this choice.
     pub(crate) fn matmul_by_choice(&self, right: &Self, choice: Choice) -> Result<Self> {
         self.product(right, By::Given(choice))

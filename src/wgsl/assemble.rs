@@ -219,6 +219,9 @@ pub(crate) fn build(
     if needs.contains(Needs::F16) {
         text.generated("enable f16;\n");
     }
+    if needs.contains(Needs::COOPERATIVE) {
+        text.generated("enable wgpu_cooperative_matrix;\n");
+    }
     if needs.contains(Needs::SUBGROUPS) && cfg!(target_family = "wasm") {
         // Browsers demand it, naga rejects it.
         text.generated("enable subgroups;\n");

@@ -40,12 +40,15 @@ impl Needs {
     pub const INT64: Self = Self(4);
     /// `subgroups`.
     pub const SUBGROUPS: Self = Self(8);
+    /// `wgpu-cooperative-matrix`.
+    pub const COOPERATIVE: Self = Self(16);
 
-    const NAMES: [(Self, &'static str); 4] = [
+    const NAMES: [(Self, &'static str); 5] = [
         (Self::F16, "shader-f16"),
         (Self::F64, "shader-f64"),
         (Self::INT64, "shader-int64"),
         (Self::SUBGROUPS, "subgroups"),
+        (Self::COOPERATIVE, "wgpu-cooperative-matrix"),
     ];
 
     /// Whether everything in `other` is in `self`.
@@ -107,6 +110,7 @@ const FRAGMENTS: &[Source] = &[
     source!("shared/part.wgsl"),
     source!("shared/product.wgsl"),
     source!("shared/spread.wgsl"),
+    source!("shared/square.wgsl"),
     source!("shared/strided.wgsl"),
     source!("shared/tree.wgsl"),
     source!("shared/wide.wgsl"),
@@ -238,6 +242,14 @@ pub const CATALOG: &[Entry] = &[
         trips_max: MATMUL_K_MAX / 4 + MATMUL_K_MAX / 8 + MATMUL_K_MAX / 256 + 8,
     },
     Entry {
+        name: "matmul_cooperative",
+        source: source!("matmul_cooperative.wgsl"),
+        variants: &[],
+        outputs: 1,
+        // Stages of k of at least 8, squares of k, chunks of 256; batch dimensions; zeros; squares.
+        trips_max: 2 * (MATMUL_K_MAX / 8) + MATMUL_K_MAX / 256 + 8 + 256 + 64,
+    },
+    Entry {
         name: "matmul_vector",
         source: source!("matmul_vector.wgsl"),
         variants: &[],
@@ -288,8 +300,14 @@ const fn own(name: &'static str, source: Source, trips_max: u32) -> Entry {
 
 /// The kernels that write all of their workgroup memory before they read any of it, so that nobody
 /// needs to clear it first: naga does that from one invocation, word by word.
-const CLEAR: &[&str] =
-    &["matmul_group", "matmul_vector", "reduce_group", "softmax_group", "norm_group"];
+const CLEAR: &[&str] = &[
+    "matmul_group",
+    "matmul_cooperative",
+    "matmul_vector",
+    "reduce_group",
+    "softmax_group",
+    "norm_group",
+];
 
 /// Whether a kernel finds workgroup memory as it was left, and does not mind.
 #[must_use]

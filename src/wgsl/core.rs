@@ -76,13 +76,16 @@ impl Core<'_> {
         regions.push(("prepare", &keeps.once));
         regions.extend_from_slice(self.regions);
         // What a region computes in beyond its operands stands in its text.
-        let wide = self.regions.iter().any(|(_, text)| text.contains("i64"));
-        let wide = if wide { Needs::INT64 } else { Needs::NONE };
-        let halves = self.regions.iter().any(|(_, text)| text.contains("decode_f16w"));
-        let halves = if halves { Needs::F16 } else { Needs::NONE };
-        let shares = self.regions.iter().any(|(_, text)| text.contains("subgroup"));
-        let shares = if shares { Needs::SUBGROUPS } else { Needs::NONE };
-        let needs = needs.union(function.needs).union(wide).union(halves).union(shares);
+        let told = [
+            ("i64", Needs::INT64),
+            ("decode_f16w", Needs::F16),
+            ("subgroup", Needs::SUBGROUPS),
+            ("coop_mat", Needs::COOPERATIVE),
+            ("<f16", Needs::F16),
+        ];
+        let told =
+            told.into_iter().filter(|(word, _)| self.regions.iter().any(|r| r.1.contains(word)));
+        let needs = told.fold(needs.union(function.needs), |all, (_, need)| all.union(need));
         let shape = (self.rank, self.target);
         let mut kernel = build(self.entry, &slots, &regions, needs, shape);
         // A kernel with workgroup memory cannot have a constant of that name.

@@ -9,8 +9,10 @@ use core::fmt::Write as _;
 use crate::dtype::DType;
 use crate::op::Kind;
 
+pub mod cooperative;
 pub mod group;
 pub mod packed;
+mod stage;
 pub mod vector;
 
 use packed::Packed;

@@ -133,6 +133,7 @@ fn capabilities(needs: Needs) -> Capabilities {
         (Needs::F64, Capabilities::FLOAT64),
         (Needs::INT64, Capabilities::SHADER_INT64),
         (Needs::SUBGROUPS, Capabilities::SUBGROUP),
+        (Needs::COOPERATIVE, Capabilities::COOPERATIVE_MATRIX),
     ];
     let held = table.into_iter().filter(|(need, _)| needs.contains(*need));
     held.fold(Capabilities::empty(), |all, (_, capability)| all | capability)

@@ -12,6 +12,7 @@ mod cases;
 mod child;
 mod ctx;
 mod drivers;
+mod promise;
 #[path = "../goldens/torch.rs"]
 mod torch_goldens;
 

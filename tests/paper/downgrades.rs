@@ -67,7 +67,7 @@ fn opens(own: &Caps, asked: &Caps) -> Result<(), ErrorKind> {
 #[test]
 fn a_downgraded_plan_opens_and_an_improved_one_does_not() {
     let own = fixtures::lavapipe();
-    for feature in Feature::ALL.into_iter().filter(|f| *f != Feature::Compute) {
+    for feature in own.features.iter().filter(|f| *f != Feature::Compute) {
         let less = own.clone().without(feature);
         assert_eq!(opens(&own, &less), Ok(()), "without {}", feature.name());
         assert_eq!(opens(&less, &own), Err(ErrorKind::Mismatch), "improved by {}", feature.name());

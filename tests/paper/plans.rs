@@ -55,11 +55,17 @@ i64    native     i64       i64
 u64    native     u64       u64
 bool   packed     u32 (x4)  bool      no 8-bit type of this kind in WGSL";
     assert_eq!(plan.to_string(), want);
-    for (name, caps) in
-        [("nvidia_vulkan", fixtures::nvidia_vulkan()), ("amd_vulkan", fixtures::amd_vulkan())]
-    {
-        assert_eq!(negotiate(&caps, &Policy::exact()).to_string(), want, "{name}");
-    }
+    let plan = |caps: &Caps| negotiate(caps, &Policy::exact()).to_string();
+    assert_eq!(plan(&fixtures::amd_vulkan()), want, "amd_vulkan");
+    // Where the driver reports cooperative matrices, the plan says what becomes of them.
+    let nvidia = fixtures::nvidia_vulkan();
+    let of = "cooperative matrices 16 x 16 of f16 in f32";
+    let unasked = format!("{want}\n{of}: not asked for: needs `Adapter::experimental`");
+    assert_eq!(plan(&nvidia), unasked, "nobody has allowed it");
+    let allowed =
+        Caps { features: nvidia.features.with(Feature::CooperativeMatrix), ..nvidia.clone() };
+    assert_eq!(plan(&allowed), format!("{want}\n{of}: for `Device::tune` to time"), "allowed");
+    assert_eq!(plan(&allowed.without(Feature::CooperativeMatrix)), want, "a downgrade");
     let lossless =
         negotiate(&fixtures::lavapipe(), &Policy::lossless().allow(DType::F64, DType::F16));
     assert_eq!(lossless.to_string(), want, "a permission that is not needed changes nothing");

@@ -370,6 +370,53 @@ fn every_packed_product_is_valid() {
     }
 }
 
+/// Cooperative matrices of every size and kind, in every way that the operands lie.
+#[test]
+fn every_product_by_cooperative_matrices_is_valid() {
+    use wharf::wgsl::matmul::cooperative::Cooperative;
+    use wharf::wgsl::matmul::{Along, Tile};
+    let ways = [Along::K, Along::Outer, Along::Neither];
+    let itself = |dtype| Expr {
+        inputs: vec![dtype],
+        nodes: vec![Node::Input(0)],
+        outputs: vec![0],
+        ..Expr::default()
+    };
+    for (dtype, side, teams) in
+        [(DType::F16, 16, [2, 2]), (DType::F16, 8, [1, 1]), (DType::F32, 8, [2, 4])]
+    {
+        let part = itself(dtype);
+        for along in ways.iter().flat_map(|a| ways.map(|b| [*a, b])) {
+            let ragged = along[1] != Along::K;
+            let tile = Tile {
+                rows: 2 * side,
+                quads: side / 4,
+                along,
+                ragged,
+                shared: false,
+                packed: None,
+            };
+            let (lanes, near_k) = (32 * teams[0] * teams[1], along.map(|a| a == Along::K));
+            let text = Cooperative { tile, side, teams, lanes, depth: 16, near_k }.regions(dtype);
+            let regions: Vec<_> = text.iter().map(|(name, text)| (*name, &**text)).collect();
+            let way = along.map(|a| [if a == Along::Neither { Way::Each } else { Way::Dense }]);
+            let heads = way.each_ref().map(|ways| core::Part { expr: &part, ways });
+            let core = core::Core {
+                entry: catalog::find("matmul_cooperative").expect("in the catalog"),
+                heads: &heads,
+                tail: core::Part { expr: &part, ways: &[] },
+                by_element: false,
+                regions: &regions,
+                constants: &[],
+                f16_native: true,
+                rank: 0,
+                target: Target::Gpu,
+            };
+            check(&core.assemble().expect("one dtype"));
+        }
+    }
+}
+
 #[test]
 fn every_tile_of_quantised_weights_is_valid() {
     let itself = |dtype| Expr {

@@ -5,6 +5,7 @@
 
 use core::fmt;
 
+use super::cooperative;
 use super::gpu::{self, Room};
 use crate::caps::{Caps, Feature};
 use crate::dtype::DType;
@@ -93,6 +94,9 @@ pub(crate) enum Kernel {
     /// A few rows: `across` lanes along the columns, the others along k, put together by subgroups
     /// or in workgroup memory.
     Vector { across: u32, subgroups: bool },
+    /// Squares of `side` in workgroup memory, which subgroups multiply as one; `down` by `across`
+    /// subgroups, whose rows and quads are the choice's.
+    Cooperative { side: u32, down: u32, across: u32, depth: u32 },
 }
 
 /// A kernel, what an invocation sums, and how it is run.
@@ -132,6 +136,10 @@ impl fmt::Display for Choice {
             Kernel::Vector { across, subgroups } => {
                 let by = if *subgroups { ", by subgroups" } else { "" };
                 write!(f, "{rows} x {columns} in {} parts{by}", lanes / across)?;
+            }
+            Kernel::Cooperative { side, depth, .. } => {
+                write!(f, "cooperative matrices of {side} x {side}, ")?;
+                write!(f, "tiles of {rows} x {columns} by {depth}")?;
             }
         }
         write!(f, ", {lanes} lanes, {passes} along k: ")?;
@@ -244,12 +252,19 @@ const PASS_K_MIN: usize = 512;
 const PASSES_MAX: usize = 8;
 
 impl Choice {
+    /// Whether a machine has what it takes; not whether it is any good there.
+    pub(super) fn runs_on(&self, machine: Machine) -> bool {
+        let room = if let Machine::Gpu(room) = machine { Some(room) } else { None };
+        cooperative::runs_on(room.as_ref(), self)
+    }
+
     /// Rows and columns of a workgroup.
     pub(super) const fn tile(&self) -> [usize; 2] {
         let (down, across) = match self.kernel {
             Kernel::Registers => (1, self.lanes),
             Kernel::Group { across, .. } => (self.lanes / across, across),
             Kernel::Vector { across, .. } => (1, across),
+            Kernel::Cooperative { down, across, .. } => (down, across),
         };
         [(self.rows * down) as usize, (4 * self.quads * across) as usize]
     }
@@ -270,6 +285,10 @@ impl Choice {
             Kernel::Registers => 0,
             Kernel::Group { depth, .. } => depth * (rows + columns) as u32 / 4,
             Kernel::Vector { .. } => self.rows * self.quads * self.lanes,
+            // As if their parts were of 4 bytes; with what keeps rows of them apart.
+            Kernel::Cooperative { side, down, across, depth } => {
+                (depth * (rows + columns + 16) as u32 + (down * across + 1) * side * side) / 4
+            }
         }
     }
 

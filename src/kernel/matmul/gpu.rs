@@ -14,15 +14,11 @@
 //!   language's `dot4I8Packed` and `dot4U8Packed`, by registers and for few rows; tiles in
 //!   workgroup memory hold them widened.
 //!
-//! Not built: cooperative matrices (f16 in, f32 summed). wgpu 30 has them as
-//! `EXPERIMENTAL_COOPERATIVE_MATRIX`, on Vulkan (with `vulkanMemoryModelDeviceScope`) and Metal,
-//! sizes by `Adapter::cooperative_matrix_properties`. A device may only ask for it with the token
-//! of `ExperimentalFeatures::enabled()`, which is an `unsafe` function, and wharf has no `unsafe`:
-//! only a device that a user made and that was adopted could have it. naga panics writing it as
-//! HLSL or GLSL, and no software driver has it, so that a kernel could be neither translated by the
-//! tests nor run by them. It becomes a rung when it is a feature like others, or can be checked.
+//! Cooperative matrices are no rung of this table but candidates of tuning: see
+//! [`cooperative`](super::cooperative).
 
 use super::choice::{Because, Choice, Kernel, Size};
+use super::cooperative::{self, Teams};
 use crate::caps::{Caps, Feature};
 use crate::dtype::DType;
 use crate::wgsl::matmul::Along;
@@ -83,6 +79,8 @@ pub(crate) struct Room {
     subgroups: bool,
     /// Bytes of what is summed.
     width: u64,
+    /// Of factors of this dtype.
+    pub(super) teams: Option<Teams>,
 }
 
 impl Room {
@@ -97,10 +95,11 @@ impl Room {
             // otherwise.
             subgroups: caps.has(Feature::Subgroup) && width == 4 && !cfg!(target_family = "wasm"),
             width,
+            teams: Teams::of(caps, given),
         }
     }
 
-    fn takes(&self, choice: &Choice) -> bool {
+    pub(super) fn takes(&self, choice: &Choice) -> bool {
         let bytes = u64::from(choice.quads_shared()) * 4 * self.width;
         u64::from(choice.lanes) <= self.lanes_max && bytes <= self.bytes_max
     }
@@ -150,6 +149,11 @@ pub(super) fn candidates(room: &Room, size: Size) -> Vec<Choice> {
             all.push(Choice { kernel, ..choice });
         }
     }
+    let by_teams = cooperative::choices(room).map(|choice| {
+        let groups = choice.use_of(size).1 * f64::from(choice.lanes) / 256.0;
+        Choice { passes: passes(size.k, groups), ..choice }
+    });
+    all.extend(by_teams);
     all
 }
 
@@ -160,7 +164,7 @@ pub(super) fn has(choice: &Choice) -> bool {
         _ => kernel,
     };
     let of = |c: &Choice| (by_tree(c.kernel), c.rows, c.quads, c.lanes);
-    GPU.iter().any(|rung| of(&rung.choice()) == of(choice))
+    cooperative::has(choice) || GPU.iter().any(|rung| of(&rung.choice()) == of(choice))
 }
 
 /// Passes along a deep k, where there are too few workgroups for the cores.
@@ -181,8 +185,10 @@ mod tests {
     use super::*;
 
     /// What every adapter has.
-    const LEAST: Room = Room { lanes_max: 256, bytes_max: 16_384, subgroups: false, width: 4 };
-    const DISCRETE: Room = Room { lanes_max: 1024, bytes_max: 32_768, subgroups: true, width: 4 };
+    const LEAST: Room =
+        Room { lanes_max: 256, bytes_max: 16_384, subgroups: false, width: 4, teams: None };
+    const DISCRETE: Room =
+        Room { lanes_max: 1024, bytes_max: 32_768, subgroups: true, width: 4, teams: None };
 
     fn choice(room: &Room, [batch, m, n, k]: [usize; 4], right: Along) -> String {
         best(room, Size { batch, m, n, k }, right).0.to_string()
@@ -234,6 +240,7 @@ mod tests {
                 Kernel::Vector { across, .. } => {
                     assert!((lanes / across).is_power_of_two(), "{:?}", rung.kernel);
                 }
+                Kernel::Cooperative { .. } => panic!("not of this table: {:?}", rung.kernel),
             }
             assert!(LEAST.takes(&rung.choice()), "{:?}", rung.kernel);
         }

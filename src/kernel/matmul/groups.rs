@@ -3,6 +3,7 @@
 use super::choice::{Choice, Kernel, Machine};
 use crate::dtype::DType;
 use crate::kernel::small;
+use crate::wgsl::matmul::cooperative::Cooperative;
 use crate::wgsl::matmul::group::Group;
 use crate::wgsl::matmul::packed::Packed;
 use crate::wgsl::matmul::vector::Vector;
@@ -50,6 +51,13 @@ impl Choice {
                 let deep = k > 4 * CHUNK_QUADS;
                 let text = Group { tile, lanes, across, depth, near_k, deep }.regions(given);
                 let (kernel, constants) = ("matmul_group", Vec::new());
+                Written { kernel, text, constants, chunk: CHUNK_QUADS, groups: [x, y] }
+            }
+            Kernel::Cooperative { side, down, across, depth } => {
+                let tile = Tile { ragged: !k.is_multiple_of(depth as usize), ..tile };
+                let teams = [down, across];
+                let text = Cooperative { tile, side, teams, lanes, depth, near_k }.regions(given);
+                let (kernel, constants) = ("matmul_cooperative", Vec::new());
                 Written { kernel, text, constants, chunk: CHUNK_QUADS, groups: [x, y] }
             }
             Kernel::Vector { across, subgroups } => {

@@ -131,6 +131,9 @@ impl Choice {
             Kernel::Group { across, depth } => format!("group {across} deep {depth}"),
             Kernel::Vector { across, subgroups: false } => format!("vector {across}"),
             Kernel::Vector { across, subgroups: true } => format!("vector {across} subgroups"),
+            Kernel::Cooperative { side, down, across, depth } => {
+                format!("cooperative {side} {down}x{across} deep {depth}")
+            }
         };
         format!("{kernel} sums {rows}x{} lanes {lanes} passes {passes}", 4 * quads)
     }
@@ -145,6 +148,13 @@ impl Choice {
             ["tile"] => Kernel::Registers,
             ["group", across, "deep", depth] => {
                 Kernel::Group { across: across.parse().ok()?, depth: depth.parse().ok()? }
+            }
+            ["cooperative", side, teams, "deep", depth] => {
+                let (down, across) = teams.split_once('x')?;
+                let [side, down, across, depth] =
+                    [side, down, across, depth].map(|word| word.parse().ok());
+                let (side, down, across, depth) = (side?, down?, across?, depth?);
+                Kernel::Cooperative { side, down, across, depth }
             }
             ["vector", across, by @ ..] if by.is_empty() || by == ["subgroups"] => {
                 Kernel::Vector { across: across.parse().ok()?, subgroups: !by.is_empty() }
@@ -199,6 +209,8 @@ mod tests {
             "vector 1 subgroups sums 4x4 lanes 64 passes 2",
             "vector 16 sums 1x4 lanes 256 passes 16",
             "vector 1 subgroups sums 2x8 lanes 8 passes 1",
+            "cooperative 16 2x2 deep 32 sums 32x32 lanes 128 passes 1",
+            "cooperative 8 2x2 deep 16 sums 16x16 lanes 32 passes 3",
         ] {
             let choice = Choice::parse(tile);
             assert_eq!(choice.map(|choice| choice.text()).as_deref(), Some(tile));
@@ -215,6 +227,8 @@ mod tests {
             "tile sums 8x16 lanes 8 passes 0",
             "group 16 deep 7 sums 8x8 lanes 256 passes 1",
             "vector 0 sums 1x4 lanes 256 passes 1",
+            "cooperative 4 2x2 deep 16 sums 16x16 lanes 32 passes 1",
+            "cooperative 8 0x0 deep 16 sums 16x16 lanes 32 passes 1",
             "wave sums 8x16 lanes 8 passes 1",
         ] {
             assert_eq!(Choice::parse(text), None, "{text}");

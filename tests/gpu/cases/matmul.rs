@@ -12,6 +12,7 @@ use crate::ctx::{
     Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, ensure, ensure_eq, matters, show,
 };
 
+mod cooperative;
 mod rungs;
 
 /// Every dimension is one of these.
@@ -99,6 +100,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let large = case!("matmul::past_one_binding", |ctx| past_one_binding(ctx));
     cases.push(Case { size: Size::Large, ..large });
     cases.extend(rungs::cases(adapter));
+    cases.extend(cooperative::cases(adapter));
     cases
 }
 

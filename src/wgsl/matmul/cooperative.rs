@@ -1,0 +1,123 @@
+//! The text of a product by cooperative matrices: squares that a subgroup multiplies as one.
+//!
+//! A stage of both operands comes into workgroup memory as in [`group`](super::group); squares are
+//! loaded from there. Their sums are names - `s3` - since a matrix cannot lie in an array.
+
+use super::stage::Stage;
+use super::{Text, Tile, put};
+use crate::dtype::DType;
+use crate::op::Kind;
+
+/// A kernel by cooperative matrices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cooperative {
+    /// What one subgroup sums: whole squares of rows and of columns. Ragged if k ends inside a
+    /// stage.
+    pub tile: Tile,
+    /// Rows, columns and k of a square: 8 or 16.
+    pub side: u32,
+    /// Subgroups along the rows and along the columns.
+    pub teams: [u32; 2],
+    /// Invocations: enough for so many subgroups of the largest size.
+    pub lanes: u32,
+    /// Of k in a stage: whole squares.
+    pub depth: u32,
+    /// Whether neighbouring lanes walk along k of A and of B; otherwise along the other axis.
+    pub near_k: [bool; 2],
+}
+
+impl Cooperative {
+    /// The regions of `matmul_cooperative.wgsl` for operands of this dtype, f16 or f32.
+    #[must_use]
+    pub fn regions(&self, dtype: DType) -> Text {
+        let Self { tile, side, teams: [down, across], lanes, depth, .. } = *self;
+        let part = if dtype == DType::F16 { "f16" } else { Kind::F32.name() };
+        let (rows, columns) = (tile.rows, 4 * tile.quads);
+        let of = |part, role| format!("coop_mat{side}x{side}<{part}, {role}>");
+        let types = format!(
+            "alias Part = {part};\nalias Left = {};\nalias Right = {};\nalias Sum = {};\n\
+             const side = {side}u;\nconst rows = {rows}u;\nconst columns = {columns}u;\n\
+             const down = {down}u; // subgroups\nconst across = {across}u;\n\
+             const lanes = {lanes}u;\nconst depth = {depth}u;\n",
+            of(part, 'A'),
+            of(part, 'B'),
+            of("f32", 'C'),
+        );
+        let stage = self.stage();
+        let clear = "coopLoadT<Sum>(&sh_sums[shared_sums], side)";
+        let (squares, quads) = (self.squares(), self.quads());
+        let each = |line: &dyn Fn(u32, u32) -> String| -> String {
+            (0..squares).flat_map(|s| (0..quads).map(move |i| line(s, i))).collect()
+        };
+        let store = (0..quads).map(|i| {
+            let pick = (1..squares)
+                .fold(format!("t0_{i}"), |x, s| format!("select({x}, t{s}_{i}, s == {s}u)"));
+            format!("square_store(group.z, first, s, lane + {i}u * lanes, {pick});\n")
+        });
+        vec![
+            ("types", types),
+            ("operands", stage.operands()),
+            ("fetch", stage.fetch("var ")),
+            ("next", stage.fetch("")),
+            ("put", stage.put()),
+            ("totals", each(&|s, i| format!("var t{s}_{i} = Quad();\n"))),
+            ("clear", (0..squares).map(|s| format!("var s{s} = {clear};\n")).collect()),
+            ("step", self.step()),
+            ("add", self.add()),
+            ("store", store.collect()),
+        ]
+    }
+
+    const fn stage(&self) -> Stage {
+        let Self { tile, teams: [down, across], lanes, depth, near_k, .. } = *self;
+        let k = depth / 4;
+        let left = k * down * tile.rows / 4;
+        let blocks = [left, left + k * across * tile.quads];
+        Stage { blocks, lanes, along: tile.along, near_k, ragged: tile.ragged }
+    }
+
+    /// Squares of a subgroup.
+    const fn squares(&self) -> u32 {
+        self.tile.rows * self.tile.quads * 4 / (self.side * self.side)
+    }
+
+    /// Quads of one square of each subgroup, for each lane.
+    const fn quads(&self) -> u32 {
+        let [down, across] = self.teams;
+        (down * across * self.side * self.side / 4).div_ceil(self.lanes)
+    }
+
+    /// Everything for one square of k.
+    fn step(&self) -> String {
+        let (side, mut text) = (self.side, String::new());
+        let [down, across] = [self.tile.rows / side, 4 * self.tile.quads / side];
+        for i in 0..down {
+            let load = format!("coopLoad<Left>(&sh_parts[a + {}u], left_pitch)", i * side);
+            put(&mut text, format_args!("let a{i} = {load};"));
+        }
+        for j in 0..across {
+            let load = format!("coopLoadT<Right>(&sh_parts[b + {}u], right_pitch)", j * side);
+            put(&mut text, format_args!("let b{j} = {load};"));
+            for i in 0..down {
+                let s = format!("s{}", i * across + j);
+                put(&mut text, format_args!("{s} = coopMultiplyAdd(a{i}, b{j}, {s});"));
+            }
+        }
+        text
+    }
+
+    /// The sums of a chunk to the lanes, square by square.
+    fn add(&self) -> String {
+        let mut text = String::new();
+        for s in 0..self.squares() {
+            let store = format!("coopStoreT(s{s}, &sh_sums[to], side);");
+            put(&mut text, format_args!("if team < down * across {{\n    {store}\n}}"));
+            put(&mut text, format_args!("workgroupBarrier();"));
+            for i in 0..self.quads() {
+                put(&mut text, format_args!("t{s}_{i} += square_quad(lane + {i}u * lanes);"));
+            }
+            put(&mut text, format_args!("workgroupBarrier();"));
+        }
+        text
+    }
+}

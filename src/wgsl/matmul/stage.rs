@@ -1,0 +1,142 @@
+//! The text that brings a stage of both operands into workgroup memory: which lanes fetch which
+//! blocks, and how.
+//!
+//! A block is four of k by four rows or columns. It is fetched as four quads along the axis on
+//! which the operand is dense, or element by element, and kept as four quads of one k each.
+
+use super::{Along, lane, put};
+
+/// A part of both operands, some of k deep.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stage {
+    /// Blocks of A, and of both.
+    pub(super) blocks: [u32; 2],
+    /// Invocations that fetch them.
+    pub(super) lanes: u32,
+    /// How A and B are read.
+    pub(super) along: [Along; 2],
+    /// Whether neighbouring lanes walk along k of A and of B; otherwise along the other axis.
+    pub(super) near_k: [bool; 2],
+    /// Whether k ends inside a stage.
+    pub(super) ragged: bool,
+}
+
+/// What differs between the operands: the names of the head, of the outer length, of the strides
+/// along the outer axis and along k.
+const SIDES: [Side; 2] = [
+    Side { name: "left", head: "head_0", pitch: "row_quads", outer: "x", step: ["x", "y"] },
+    Side { name: "right", head: "head_1", pitch: "column_quads", outer: "y", step: ["w", "z"] },
+];
+
+struct Side {
+    name: &'static str,
+    head: &'static str,
+    pitch: &'static str,
+    outer: &'static str,
+    step: [&'static str; 2],
+}
+
+impl Stage {
+    /// A line for each of the blocks that a lane takes: its number, and the numbers of the first
+    /// and the last lane's block.
+    fn slots(&self, line: impl Fn(u32, [u32; 2]) -> String) -> String {
+        let lanes = self.lanes;
+        let count = self.blocks[1].div_ceil(lanes);
+        (0..count).map(|i| line(i, [i * lanes, (i + 1) * lanes - 1])).collect()
+    }
+
+    /// Fetches the blocks of a stage. Which operand they are of is known but where lanes differ.
+    pub(super) fn fetch(&self, declare: &str) -> String {
+        let [left, all] = self.blocks;
+        self.slots(|slot, [first, last]| {
+            let block = format!("lane + {first}u");
+            let value = if last < left {
+                format!("left(at.x, first.x, k, {block})")
+            } else if first >= left && last < all {
+                format!("right(at.y, first.y, k, {block} - left_blocks)")
+            } else {
+                format!("fetch(at, first, k, {block})")
+            };
+            format!("{declare}block_{slot} = {value};\n")
+        })
+    }
+
+    /// Puts the blocks that were fetched into workgroup memory.
+    pub(super) fn put(&self) -> String {
+        self.slots(|slot, _| format!("put(lane + {slot}u * lanes, block_{slot});\n"))
+    }
+
+    pub(super) fn operands(&self) -> String {
+        let one = |i: usize| {
+            let Side { name, pitch, .. } = SIDES[i];
+            let place = match self.near_k[i] {
+                true => "block / k_quads, block % k_quads".to_owned(),
+                false => format!("block % {pitch}, block / {pitch}"),
+            };
+            format!(
+                "fn {name}_place(block: u32) -> vec2<u32> {{\n    return vec2<u32>({place});\n}}\n\
+                 \nfn {name}(at: u32, first: u32, k: u32, block: u32) -> Block {{\n    \
+                 let place = vec2<u32>(first >> 2u, k) + {name}_place(block);\n{}}}\n",
+                self.block(&SIDES[i], self.along[i])
+            )
+        };
+        one(0) + "\n" + &one(1)
+    }
+
+    /// The body that fetches the block at `place`: quads of the outer axis, of k. Rows and columns
+    /// past the edge repeat the last one; k past its end counts as zero on both sides, because
+    /// what lies there may be NaN.
+    fn block(&self, side: &Side, along: Along) -> String {
+        let Side { head, outer, step: [outer_step, k_step], .. } = side;
+        let four = "vec4<u32>(0u, 1u, 2u, 3u)";
+        let last = format!("p.job.size.{outer} - 1u");
+        let mut text = String::new();
+        let outers = format!("min(4u * place.x + {four}, vec4<u32>({last}))");
+        let mut ks = format!("4u * place.y + {four}");
+        if self.ragged {
+            put(&mut text, format_args!("    let inside = {ks} < vec4<u32>(p.job.size.z);"));
+            ks = format!("min({ks}, vec4<u32>(p.job.size.z - 1u))");
+        }
+        let quad = if self.ragged { "min(place.y, (p.job.size.z - 1u) >> 2u)" } else { "place.y" };
+        let kept = |value: String, inside: &str| match self.ragged {
+            true => format!("select(Quad(), {value}, {inside})"),
+            false => value,
+        };
+        let names = ["a", "b", "c", "d"];
+        match along {
+            Along::K => {
+                let places = format!("at + {outers} * p.job.step.{outer_step} + {quad}");
+                put(&mut text, format_args!("    let e = {places};"));
+                for (i, name) in names.iter().enumerate() {
+                    let value = kept(format!("{head}(e.{})", lane(i as u32)), "inside");
+                    put(&mut text, format_args!("    let {name} = {value};"));
+                }
+                let turned = |i| names.map(|n| format!("{n}.{}", lane(i))).join(", ");
+                let rows: Vec<_> = (0..4).map(|i| format!("Quad({})", turned(i))).collect();
+                put(&mut text, format_args!("    return Block({});", rows.join(", ")));
+            }
+            Along::Outer | Along::Neither => {
+                put(&mut text, format_args!("    let e = ({ks}) * p.job.step.{k_step};"));
+                let value: Box<dyn Fn(char) -> String> = if along == Along::Outer {
+                    let first = format!("at + min(place.x, ({last}) >> 2u)");
+                    put(&mut text, format_args!("    let o = {first};"));
+                    Box::new(|i| format!("{head}(o + e.{i})"))
+                } else {
+                    let first = format!("at + {outers} * p.job.step.{outer_step}");
+                    put(&mut text, format_args!("    let o = {first};"));
+                    let one = |i, c| format!("{head}(o.{c} + e.{i}).x");
+                    Box::new(move |i| {
+                        format!("Quad({})", ['x', 'y', 'z', 'w'].map(|c| one(i, c)).join(", "))
+                    })
+                };
+                for (i, name) in names.iter().enumerate() {
+                    let i = lane(i as u32);
+                    let value = kept(value(i), &format!("inside.{i}"));
+                    put(&mut text, format_args!("    let {name} = {value};"));
+                }
+                text.push_str("    return Block(a, b, c, d);\n");
+            }
+        }
+        text
+    }
+}
