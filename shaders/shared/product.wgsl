@@ -25,8 +25,9 @@ fn finish(q: u32, x0: vec4<f32>) {
 }
 // end alone
 
+// Counted from the first of this dispatch, as batches are everywhere here.
 fn product_batch(b: u32) -> vec2<u32> {
-    var rest = b;
+    var rest = p.job.first.x + b;
     var at = vec2<u32>(0u);
     for (var d = 0u; d < 8u && rest > 0u; d++) {
         let n = p.job.batch[d >> 2u][d & 3u];

@@ -74,7 +74,10 @@ impl fmt::Display for DeviceCause {
                 write!(f, "{what} needs {requested} {unit}, {limit} is {available}")
             }
             Self::Lost { reason, message, last } => {
-                write!(f, "device lost ({reason}): {message}; last submitted: {last}")
+                let separator = if message.is_empty() { "" } else { ": " };
+                write!(f, "device lost ({reason}){separator}{message}")?;
+                let last = if last.is_empty() { "nothing" } else { last };
+                write!(f, "; last submitted: {last}")
             }
             Self::Driver { doing, message } => write!(f, "{doing} failed in the driver: {message}"),
             Self::Devices { left, right } => {

@@ -9,7 +9,8 @@ use core::future::Future;
 use core::ops::Range;
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll, Waker};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::JoinHandle;
 
 use super::{Gpu, lock};
 use crate::caps::Backend;
@@ -62,11 +63,13 @@ impl<'a> Mapped<'a> {
         let answer = Arc::clone(&signal);
         gpu.checked("mapping", || {
             buffer.slice(..size).map_async(wgpu::MapMode::Read, move |outcome| {
-                let mut signal = lock(&answer);
-                signal.outcome = Some(outcome);
-                if let Some(waker) = signal.waker.take() {
-                    waker.wake();
-                }
+                let waker = {
+                    let mut signal = lock(&answer);
+                    signal.outcome = Some(outcome);
+                    signal.waker.take()
+                };
+                // Whoever is woken may look at the signal at once.
+                waker.into_iter().for_each(Waker::wake);
             });
         })?;
         Ok(Self { gpu, drive, submission, signal, asked: false })
@@ -141,7 +144,25 @@ pub(super) fn map_if_idle(
 pub(super) struct Waiter {
     device: wgpu::Device,
     backend: Backend,
-    queue: Mutex<Option<mpsc::Sender<wgpu::SubmissionIndex>>>,
+    queue: Mutex<Option<Queue>>,
+}
+
+/// What it is to wait for, and the thread itself unless there was none to be had.
+type Queue = (mpsc::Sender<wgpu::SubmissionIndex>, Option<JoinHandle<()>>);
+
+/// The thread ends with the device. Left to itself it could be the last to hold it, and destroy it
+/// while the process ends and takes the driver apart.
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        let queue = self.queue.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let Some((sender, Some(thread))) = queue.take() else { return };
+        drop(sender);
+        // On GL a waker may hold the lock that the thread needs; and it may drop the device.
+        if self.backend != Backend::Gl && thread.thread().id() != std::thread::current().id() {
+            // It cannot panic.
+            let _ = thread.join();
+        }
+    }
 }
 
 impl Waiter {
@@ -155,7 +176,7 @@ impl Waiter {
     #[cfg(not(target_arch = "wasm32"))]
     fn wait_for(&self, submission: wgpu::SubmissionIndex) {
         let mut queue = lock(&self.queue);
-        let sender = queue.get_or_insert_with(|| {
+        let (sender, _) = queue.get_or_insert_with(|| {
             let (sender, receiver) = mpsc::channel::<wgpu::SubmissionIndex>();
             let (device, backend) = (self.device.clone(), self.backend);
             let work = move || {
@@ -168,8 +189,7 @@ impl Waiter {
             };
             // Without a thread the future still completes whenever anybody polls the device.
             let thread = std::thread::Builder::new().name("wharf-wait".into());
-            let _ = thread.spawn(work);
-            sender
+            (sender, thread.spawn(work).ok())
         });
         let _ = sender.send(submission);
     }

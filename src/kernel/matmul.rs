@@ -418,9 +418,9 @@ impl Job<'_> {
         words.extend(step(0));
         words.extend(step(1));
         let rank = self.sides[0].shape().rank() - 2;
-        // A panel of one batch has been sliced: then lengths and strides are nothing.
+        // A panel of one batch has been sliced: then all are at the same place.
         let whole = self.sides[0].shape().dims()[..rank].iter().product::<usize>() == self.batches;
-        let mut lengths = [1; 8];
+        let mut lengths = [u32::MAX; 8];
         let mut strides = [[0; 8]; 2];
         if whole {
             for d in 0..rank {

@@ -59,6 +59,9 @@ impl fmt::Display for ShapeCause {
             Self::NotAView { shape, strides, to } => {
                 write!(f, "{shape} with strides {strides:?} cannot be viewed as {to}")
             }
+            Self::Range { axis, start, end, .. } if start > end => {
+                write!(f, "range {start}..{end} on axis {axis} ends before it begins")
+            }
             Self::Range { axis, start, end, dim } => {
                 write!(f, "range {start}..{end} is outside axis {axis} of length {dim}")
             }

@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use super::{Other, Tensor};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exec::Value;
 use crate::fuse::Node;
 use crate::kernel::{Operand, assign, reindex};
@@ -26,7 +26,7 @@ impl Tensor {
     /// ```
     pub fn assign(&mut self, values: impl Into<Other>) -> Result<()> {
         let shape = *self.shape();
-        let values = self.source(values.into(), &shape).map_err(|e| e.during("assign"))?;
+        let values = self.source("assign", values.into(), &shape)?;
         // This handle no longer holds on to the old values.
         *self = values;
         self.realise().map(drop)
@@ -48,16 +48,22 @@ impl Tensor {
         range: Range<usize>,
         values: impl Into<Other>,
     ) -> Result<()> {
-        let done = self.write_part(axis, range, values.into());
-        done.map_err(|error| error.during("assign_slice"))
+        self.write_part("assign_slice", axis, range, values.into())
     }
 
-    fn write_part(&mut self, axis: usize, range: Range<usize>, values: Other) -> Result<()> {
+    fn write_part(
+        &mut self,
+        what: &'static str,
+        axis: usize,
+        range: Range<usize>,
+        values: Other,
+    ) -> Result<()> {
         let shape = *self.shape();
-        let place = Layout::dense(shape).slice(axis, range.clone(), 1)?;
+        let place = Layout::dense(shape).slice(axis, range.clone(), 1);
+        let place = place.map_err(|error| error.during(what))?;
         let mut ranges: Vec<Range<usize>> = shape.dims().iter().map(|&dim| 0..dim).collect();
         ranges[axis] = range;
-        let values = self.source(values, place.shape())?;
+        let values = self.source(what, values, place.shape())?;
         if place.shape().is_empty() {
             return Ok(());
         }
@@ -82,17 +88,20 @@ impl Tensor {
     }
 
     /// The values to take on, as a view of this dtype and of the shape that is to be filled.
-    fn source(&self, values: Other, shape: &Shape) -> Result<Self> {
+    fn source(&self, what: &'static str, values: Other, shape: &Shape) -> Result<Self> {
+        let named = |error: Error| error.during(what);
         let tensor = match values {
-            Other::Scalar(scalar) => self.device.full(Shape::SCALAR, self.dtype, scalar)?,
+            Other::Scalar(scalar) => {
+                self.device.full(Shape::SCALAR, self.dtype, scalar).map_err(named)?
+            }
             Other::Tensor(tensor) => tensor,
         };
-        self.device.engine.same_device(&tensor.device.engine)?;
+        self.device.engine.same_device(&tensor.device.engine).map_err(named)?;
         let (left, right) = (self.dtype, tensor.dtype);
         if left != right {
-            return Err(Refusal::Mixed { doing: "assign", left, right }.into());
+            return Err(Refusal::Mixed { doing: what, left, right }.into());
         }
-        tensor.broadcast_to(*shape)
+        tensor.broadcast_to(*shape).map_err(named)
     }
 
     /// Memory of its own, dense and shared with nobody: what it has, or a copy.

@@ -3,6 +3,7 @@
 use core::fmt;
 use std::sync::Arc;
 
+use super::cause::TensorCause;
 use super::{Pad, Tensor};
 use crate::dtype::DType;
 use crate::error::{Cause, ErrorKind, Result};
@@ -44,8 +45,8 @@ impl Attention {
         Self { causal: true, ..self }
     }
 
-    /// A bool mask says which keys a query sees; a float one is added to the scores. It broadcasts
-    /// to `[.., heads, queries, keys]`.
+    /// A bool mask says which keys a query sees; a float one is added to the scores; an integer one
+    /// could mean either, and is refused. It broadcasts to `[.., heads, queries, keys]`.
     #[must_use]
     pub fn masked(self, mask: &Tensor) -> Self {
         Self { mask: Some(mask.clone()), ..self }
@@ -69,13 +70,20 @@ impl Tensor {
         for other in [keys, values].into_iter().chain(&how.mask) {
             device.engine.same_device(&other.device.engine)?;
         }
+        if let Some(mask) = &how.mask
+            && mask.dtype != DType::Bool
+            && !mask.dtype.is_float()
+        {
+            let only = "bool or a float";
+            return Err(TensorCause::Only { what: "mask", dtype: mask.dtype, only }.into());
+        }
         let dims = self.shape().dims();
         let outer = &dims[..dims.len() - 1];
         let shape = Shape::new([outer, &[sizes.e]].concat())?;
         if shape.is_empty() || sizes.keys == 0 {
             return device.zeros(shape, self.dtype);
         }
-        let scale = how.scale.unwrap_or(1.0 / (sizes.d as f32).sqrt());
+        let scale = how.scale.unwrap_or(1.0 / (sizes.d.max(1) as f32).sqrt());
         if sizes.is_lone && how.mask.is_none() && device.target() != Target::Gpu {
             return self.lonely(keys, values, scale)?.reshape(shape)?.cast(self.dtype);
         }
@@ -107,13 +115,13 @@ impl Tensor {
         (q.matmul(&k.t()?)? * scale)?.softmax(3)?.matmul(&v?)
     }
 
-    /// As f32 of four axes, the last one in whole quads.
+    /// As f32 of four axes, the last one in whole quads, at least one.
     fn by_heads(&self, length: usize) -> Result<Self> {
         let x = self.cast(DType::F32)?.four()?;
-        if length.is_multiple_of(4) {
+        let more = length.max(1).next_multiple_of(4) - length;
+        if more == 0 {
             return Ok(x);
         }
-        let more = length.next_multiple_of(4) - length;
         x.pad(&[(0, 0), (0, 0), (0, 0), (0, more)], Pad::Constant(0.0f32.into()))
     }
 

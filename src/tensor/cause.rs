@@ -36,7 +36,7 @@ impl fmt::Display for TensorCause {
                 write!(f, "{what}: shapes differ beside axis {axis}: left {left}, right {right}")
             }
             Self::Sizes { axis, sizes, dim } => {
-                let sum: usize = sizes.iter().sum();
+                let sum: u128 = sizes.iter().map(|&size| size as u128).sum();
                 write!(f, "split: sizes {sizes:?} are {sum}, axis {axis} has {dim}")
             }
             Self::Pads { pads, shape } => {

@@ -4,7 +4,7 @@ use super::Tensor;
 use super::number::Scalar;
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::fill;
 use crate::layout::Layout;
 use crate::shape::IntoShape;
@@ -18,8 +18,9 @@ impl Device {
         value: impl Into<Scalar>,
     ) -> Result<Tensor> {
         let shape = shape.into_shape()?;
-        self.plan().accept(dtype).map_err(|error| error.during("full"))?;
-        let bytes = value.into().encode(dtype)?;
+        let named = |error: Error| error.during("full");
+        self.plan().accept(dtype).map_err(named)?;
+        let bytes = value.into().encode(dtype).map_err(named)?;
         let bytes = &bytes[..dtype.width()];
         let value = fill::full(&self.engine, self.target(), &shape, dtype, bytes)?;
         Ok(Tensor::of(self.clone(), value, Layout::dense(shape), dtype))

@@ -19,9 +19,14 @@ impl Tensor {
     /// For every place of `index`, the element whose coordinate along `axis` is the index there,
     /// and whose others are the place's own. All other axes of both must agree.
     pub fn gather(&self, axis: usize, index: &Self) -> Result<Self> {
-        let bound = self.shape().dim(axis).map_err(|error| error.during("gather"))?;
-        self.beside_axis("gather", axis, index)?;
-        let places = self.places("gather", axis, index, bound)?;
+        self.gathered("gather", axis, index)
+    }
+
+    /// `gather` under the name of what it is a part of.
+    pub(super) fn gathered(&self, what: &'static str, axis: usize, index: &Self) -> Result<Self> {
+        let bound = self.shape().dim(axis).map_err(|error| error.during(what))?;
+        self.beside_axis(what, axis, index)?;
+        let places = self.places(what, axis, index, bound)?;
         let mut course = Course::of(&self.layout);
         let stride = core::mem::take(&mut course.strides[axis]);
         self.picked(*index.shape(), &course, &places, (stride, bound))

@@ -44,7 +44,8 @@ impl Tensor {
     /// Consecutive parts of an axis, as views; the sizes must add up to it.
     pub fn split(&self, axis: usize, sizes: &[usize]) -> Result<Vec<Self>> {
         let dim = self.shape().dim(axis)?;
-        if sizes.iter().sum::<usize>() != dim {
+        let sum = sizes.iter().try_fold(0, |sum: usize, &size| sum.checked_add(size));
+        if sum != Some(dim) {
             return Err(TensorCause::Sizes { axis, sizes: sizes.to_vec(), dim }.into());
         }
         let mut first = 0;

@@ -12,11 +12,14 @@ impl Tensor {
     /// `targets` has the shape without that axis and any integer dtype that can be an index; a
     /// class out of range is an error at the next read.
     pub fn cross_entropy(&self, axis: usize, targets: &Self) -> Result<Self> {
+        let name = "cross_entropy";
+        let targets = targets.unsqueeze(axis).map_err(|error| error.during(name))?;
+        let picked = self.gathered(name, axis, &targets)?;
         let made = || {
-            let picked = self.gather(axis, &targets.unsqueeze(axis)?)?.cast(DType::F32)?;
+            let picked = picked.cast(DType::F32)?;
             let all = self.cast(DType::F32)?.logsumexp(Axes::keep(axis))?;
             (all - &picked)?.squeeze(axis)?.cast(self.dtype)
         };
-        made().map_err(|error| error.during("cross_entropy"))
+        made().map_err(|error| error.during(name))
     }
 }

@@ -108,6 +108,6 @@ impl Cause for DoesNotFit {
     }
 
     fn help(&self) -> Option<String> {
-        Some("cast the tensor to a dtype that has it: `cast(dtype)`".into())
+        Some("take a dtype that has it; a tensor becomes one by `cast(dtype)`".into())
     }
 }

@@ -269,8 +269,7 @@ methods! {
     choose(yes no) Where "Where this (a bool tensor) holds, `yes`, else `no`.";
 }
 
-/// Operators between tensors, `Result`s of tensors (on the left) and numbers (on either side),
-/// borrowed or not.
+/// Operators between tensors, and with numbers on either side; tensors borrowed or not.
 macro_rules! operators {
     ($($trait:ident $method:ident $op:ident;)*) => {$(
         impl<O: Into<Other>> ops::$trait<O> for &Tensor {
@@ -320,18 +319,21 @@ operators! {
     Shr shr Shr;
 }
 
-impl ops::Neg for &Tensor {
-    type Output = Result<Tensor>;
+macro_rules! prefixes {
+    ($($trait:ident $method:ident $op:ident for $ty:ty;)*) => {$(
+        impl ops::$trait for $ty {
+            type Output = Result<Tensor>;
 
-    fn neg(self) -> Result<Tensor> {
-        self.apply(Op::Neg, &[])
-    }
+            fn $method(self) -> Result<Tensor> {
+                self.apply(Op::$op, &[])
+            }
+        }
+    )*};
 }
 
-impl ops::Not for &Tensor {
-    type Output = Result<Tensor>;
-
-    fn not(self) -> Result<Tensor> {
-        self.apply(Op::Not, &[])
-    }
+prefixes! {
+    Neg neg Neg for &Tensor;
+    Neg neg Neg for Tensor;
+    Not not Not for &Tensor;
+    Not not Not for Tensor;
 }

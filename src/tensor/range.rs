@@ -42,7 +42,8 @@ impl Device {
         let wide = computed(dtype, "arange")?;
         for place in [0, count.saturating_sub(1)] {
             // The first and the last must be numbers of the dtype, and then all are.
-            Scalar::nth(start, step, place).encode(dtype)?;
+            let number = Scalar::nth(start, step, place).encode(dtype);
+            number.map_err(|error| error.during("arange"))?;
         }
         let place = self.iota(count)?.cast(wide)?;
         // Unsigned integers have no negative step, but can go down.

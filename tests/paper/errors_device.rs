@@ -40,6 +40,47 @@ fn counts_and_dtypes_of_reads() {
 }
 
 #[test]
+fn sizes_whose_sum_overflows() {
+    says(
+        tensor().split(0, &[usize::MAX, 4]),
+        ErrorKind::Shape,
+        "split: sizes [18446744073709551615, 4] are 18446744073709551619, axis 0 has 3",
+        None,
+    );
+}
+
+#[test]
+fn a_mask_of_integers_could_mean_either() {
+    let device = capable();
+    let x = device.zeros([1, 3, 4], DType::F32).unwrap();
+    let mask = device.ones([3, 3], DType::I64).unwrap();
+    says(
+        x.attention(&x, &x, &wharf::Attention::new().masked(&mask)),
+        ErrorKind::DType,
+        "attention: mask: i64, not bool or a float",
+        "compute in another dtype and cast: `cast(dtype)`",
+    );
+}
+
+#[test]
+fn numbers_that_a_dtype_has_not() {
+    let help = "take a dtype that has it; a tensor becomes one by `cast(dtype)`";
+    let device = capable();
+    says(
+        device.full([2], DType::U8, 300),
+        ErrorKind::DType,
+        "full: scalar 300 is not a value of u8",
+        help,
+    );
+    says(
+        device.arange(0, 300, 1, DType::U8),
+        ErrorKind::DType,
+        "arange: scalar 299 is not a value of u8",
+        help,
+    );
+}
+
+#[test]
 fn dtypes_that_the_plan_rejects() {
     let exact = baseline(&Policy::exact());
     says(

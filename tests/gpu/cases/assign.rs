@@ -193,13 +193,16 @@ async fn refusals(ctx: &Ctx) -> Outcome {
         (x.assign(&y), ErrorKind::Shape, "[4] does not broadcast to [2, 3]"),
         (x.assign_slice(1, 0..2, &y), ErrorKind::Shape, "[4] does not broadcast to [2, 2]"),
         (x.assign_slice(0, 1..3, 1.0), ErrorKind::Shape, "1..3"),
+        (x.assign_slice(0, 0..1, &n), ErrorKind::DType, "assign_slice: dtypes differ: f32 and i32"),
         (x.assign_slice(2, 0..1, 1.0), ErrorKind::Shape, "axis 2"),
         (x.assign_slice(0, 0..1, 1e300), ErrorKind::DType, "is not a value of f32"),
     ];
     for (result, kind, text) in refused {
         let error = result.err().ok_or(text)?;
         ensure_eq!(error.kind(), kind, "{error}");
-        ensure!(error.to_string().contains(text), "{error} does not say {text}");
+        let said = error.to_string();
+        ensure!(said.contains(text), "{error} does not say {text}");
+        ensure_eq!(said.matches("assign").count(), 1, "{said}");
     }
     ensure_eq!(x.read::<f32>().await.map_err(show)?, [0., 1., 2., 3., 4., 5.], "what it had");
     count();

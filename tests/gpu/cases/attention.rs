@@ -44,10 +44,24 @@ pub(crate) fn cases() -> Vec<Case> {
     for mask in [Mask::Causal, Mask::All] {
         cases.push(case!(format!("attention::large::{mask:?}"), |ctx| large(ctx, mask)));
     }
+    cases.push(case!("attention::of_length_0", |ctx| of_length_0(ctx)));
     cases.push(case!("attention::of_views", |ctx| views(ctx)));
     cases.push(case!("attention::in_small_bindings", |ctx| small_bindings(ctx)));
     cases.push(case!("attention::without_subgroups", |ctx| plain(ctx)));
     cases
+}
+
+/// Queries and keys without elements: every score is 0, and every query sees the mean.
+async fn of_length_0(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let (values, _) = device.upload(&[1.0f32, 2.0, 3.0, 6.0], [1, 2, 2]).map_err(show)?;
+    for queries in [1, 3] {
+        let q = device.zeros([1, queries, 0], DType::F32).map_err(show)?;
+        let k = device.zeros([1, 2, 0], DType::F32).map_err(show)?;
+        let got = q.attention(&k, &values, &Attention::new()).map_err(show)?;
+        ensure_eq!(got.read::<f32>().await.map_err(show)?, [2.0, 4.0].repeat(queries), "the mean");
+    }
+    Ok(())
 }
 
 async fn run(ctx: &Ctx, mask: Mask, dtype: DType) -> Outcome {

@@ -1,5 +1,8 @@
 //! Reading as another dtype and into any layout.
 
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+
 use wharf::half::{bf16, f16};
 use wharf::{Adapter, Crossings, DType, ErrorKind, HostViewMut, How};
 
@@ -24,6 +27,7 @@ pub(crate) fn cases(_: &Adapter) -> Vec<Case> {
         case!("reads::a_value_out_of_range_is_named", |ctx| out_of_range(ctx)),
         case!("reads::a_view_that_overlaps_or_differs_is_an_error", |ctx| wrong_views(ctx)),
         case!("reads::guards_are_asked", |ctx| guards(ctx)),
+        case!("reads::dropped_midway", |ctx| dropped(ctx)),
     ]);
     cases
 }
@@ -127,6 +131,38 @@ async fn rounding(ctx: &Ctx) -> Outcome {
     ensure!(receipt.to_string().starts_with("f32 -> f16: 6 values, 1 rounded"), "{receipt}");
     ensure_eq!(device.ledger().down.bytes, 24, "what crosses is what the device has");
     Ok(())
+}
+
+/// A read that is dropped, before it begins or at any chunk, leaves nothing behind and disturbs
+/// nobody: not another read of the same tensor that is under way.
+async fn dropped(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let n = 3 << 20;
+    let data: Vec<f32> = (0..n).map(|i| (i % 8191) as f32).collect();
+    let (x, _) = device.upload(&data, [n]).map_err(show)?;
+    for polls in 0..4 {
+        let y = (&x + 1.0).map_err(show)?;
+        let mut other = pin!(y.read::<f32>());
+        let mut early = poll_once(other.as_mut());
+        {
+            let mut read = pin!(y.read::<f32>());
+            // A read that is done is not polled again.
+            let _ = (0..polls).any(|_| poll_once(read.as_mut()).is_ready());
+        }
+        if early.is_pending() {
+            early = Poll::Ready(other.await);
+        }
+        let Poll::Ready(got) = early else { return Err("pending".into()) };
+        let same = |got: &[f32]| got.iter().zip(&data).all(|(got, x)| *got == x + 1.0);
+        ensure!(same(&got.map_err(show)?), "{polls} polls: the other read");
+        ensure!(same(&y.read::<f32>().await.map_err(show)?), "{polls} polls: the next read");
+    }
+    ensure_eq!(device.memory().tensors, 1, "tensors afterwards");
+    Ok(())
+}
+
+fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
 async fn out_of_range(ctx: &Ctx) -> Outcome {
