@@ -144,7 +144,7 @@ async fn constants(ctx: &Ctx) -> Outcome {
         ensure_eq!(halves.read::<half::f16>().await.map_err(show)?, [half; 15], "halves");
         ensure!(empty.read::<bool>().await.map_err(show)?.is_empty(), "an empty tensor");
         let error = device.full([1], DType::U8, 300).err().ok_or("300 is a u8")?;
-        ensure_eq!(error.to_string(), "scalar 300 is not a value of u8", "message");
+        ensure_eq!(error.to_string(), "full: scalar 300 is not a value of u8", "message");
     }
     Ok(())
 }
