@@ -230,40 +230,50 @@ fn every_reduction_is_valid() {
     }
 }
 
+/// What is loaded and stored as it is.
+fn itself(dtype: DType) -> Expr {
+    Expr { inputs: vec![dtype], nodes: vec![Node::Input(0)], outputs: vec![0], ..Expr::default() }
+}
+
+/// A product by a kernel of these regions is valid.
+fn check_product(
+    kernel: &str,
+    heads: &[core::Part<'_>],
+    out: &Expr,
+    text: &[(&'static str, String)],
+    constants: &[(&'static str, f64)],
+    target: Target,
+) {
+    let regions: Vec<_> = text.iter().map(|(name, text)| (*name, &**text)).collect();
+    let core = core::Core {
+        entry: catalog::find(kernel).expect("in the catalog"),
+        heads,
+        tail: core::Part { expr: out, ways: &[] },
+        by_element: false,
+        regions: &regions,
+        constants,
+        f16_native: true,
+        rank: 0,
+        target,
+    };
+    check(&core.assemble().expect("one dtype"));
+}
+
 #[test]
 fn every_tile_of_a_product_is_valid() {
     use wharf::wgsl::matmul::{Along, Tile};
     let ways = [Along::K, Along::Outer, Along::Neither];
-    let entry = catalog::find("matmul").expect("in the catalog");
     for dtype in [DType::F32, DType::F16, DType::I8, DType::U32, DType::F64, DType::I64] {
-        let input = |dtype| Expr {
-            inputs: vec![dtype],
-            nodes: vec![Node::Input(0)],
-            outputs: vec![0],
-            ..Expr::default()
-        };
-        let (side, out) = (input(dtype), input(wharf::reference::matmul_dtype(dtype)));
+        let (side, out) = (itself(dtype), itself(wharf::reference::matmul_dtype(dtype)));
         for (i, target) in TARGETS.into_iter().enumerate() {
             for along in ways.iter().flat_map(|a| ways.map(|b| [*a, b])) {
                 let (rows, quads) = [(4, 1), (4, 2), (8, 1)][i];
                 let tile =
                     Tile { rows, quads, along, ragged: i == 1, shared: i == 0, packed: None };
                 let text = tile.regions(dtype);
-                let regions: Vec<_> = text.iter().map(|(name, text)| (*name, &**text)).collect();
                 let way = along.map(|a| [if a == Along::Neither { Way::Each } else { Way::Dense }]);
                 let heads = way.each_ref().map(|ways| core::Part { expr: &side, ways });
-                let core = core::Core {
-                    entry,
-                    heads: &heads,
-                    tail: core::Part { expr: &out, ways: &[] },
-                    by_element: false,
-                    regions: &regions,
-                    constants: &[("workgroup", 8.0)],
-                    f16_native: true,
-                    rank: 0,
-                    target,
-                };
-                check(&core.assemble().expect("one dtype"));
+                check_product("matmul", &heads, &out, &text, &[("workgroup", 8.0)], target);
             }
         }
     }
@@ -276,16 +286,10 @@ fn every_product_by_groups_is_valid() {
     use wharf::wgsl::matmul::vector::Vector;
     use wharf::wgsl::matmul::{Along, Tile};
     let ways = [Along::K, Along::Outer, Along::Neither];
-    let input = |dtype| Expr {
-        inputs: vec![dtype],
-        nodes: vec![Node::Input(0)],
-        outputs: vec![0],
-        ..Expr::default()
-    };
     for (i, dtype) in
         [DType::F32, DType::F16, DType::I8, DType::F64, DType::I64].into_iter().enumerate()
     {
-        let (side, out) = (input(dtype), input(wharf::reference::matmul_dtype(dtype)));
+        let (side, out) = (itself(dtype), itself(wharf::reference::matmul_dtype(dtype)));
         for along in ways.iter().flat_map(|a| ways.map(|b| [*a, b])) {
             let odd = along[0] == Along::Outer;
             let [rows, quads] = if odd { [8, 2] } else { [4, 1] };
@@ -305,21 +309,9 @@ fn every_product_by_groups_is_valid() {
             for (kernel, text) in
                 [("matmul_group", group.regions(dtype)), ("matmul_vector", vector.regions(dtype))]
             {
-                let regions: Vec<_> = text.iter().map(|(name, text)| (*name, &**text)).collect();
                 let way = along.map(|a| [if a == Along::Neither { Way::Each } else { Way::Dense }]);
                 let heads = way.each_ref().map(|ways| core::Part { expr: &side, ways });
-                let core = core::Core {
-                    entry: catalog::find(kernel).expect("in the catalog"),
-                    heads: &heads,
-                    tail: core::Part { expr: &out, ways: &[] },
-                    by_element: false,
-                    regions: &regions,
-                    constants: &[],
-                    f16_native: true,
-                    rank: 0,
-                    target: TARGETS[i % 3],
-                };
-                check(&core.assemble().expect("one dtype"));
+                check_product(kernel, &heads, &out, &text, &[], TARGETS[i % 3]);
             }
         }
     }
@@ -332,12 +324,6 @@ fn every_packed_product_is_valid() {
     use wharf::wgsl::matmul::packed::Packed;
     use wharf::wgsl::matmul::vector::Vector;
     use wharf::wgsl::matmul::{Along, Tile};
-    let itself = |dtype| Expr {
-        inputs: vec![dtype],
-        nodes: vec![Node::Input(0)],
-        outputs: vec![0],
-        ..Expr::default()
-    };
     let wide = [DType::F32, DType::F16, DType::Bf16, DType::I8, DType::U16, DType::I32]
         .map(|d| (d, Packed::Wide(Form::read(d, Target::Cpu64, true)), Target::Cpu64));
     let bytes =
@@ -351,21 +337,9 @@ fn every_packed_product_is_valid() {
             let near_k = true;
             let vector = Vector { tile, lanes: 8, across: 1, near_k, subgroups: true, alone };
             let text = vector.regions(dtype);
-            let regions: Vec<_> = text.iter().map(|(name, text)| (*name, &**text)).collect();
             let ways = [Way::Dense];
             let head = core::Part { expr: &side, ways: &ways };
-            let core = core::Core {
-                entry: catalog::find("matmul_vector").expect("in the catalog"),
-                heads: &[head, head],
-                tail: core::Part { expr: &out, ways: &[] },
-                by_element: false,
-                regions: &regions,
-                constants: &[],
-                f16_native: true,
-                rank: 0,
-                target,
-            };
-            check(&core.assemble().expect("one dtype"));
+            check_product("matmul_vector", &[head, head], &out, &text, &[], target);
         }
     }
 }
@@ -376,12 +350,6 @@ fn every_product_by_cooperative_matrices_is_valid() {
     use wharf::wgsl::matmul::cooperative::Cooperative;
     use wharf::wgsl::matmul::{Along, Tile};
     let ways = [Along::K, Along::Outer, Along::Neither];
-    let itself = |dtype| Expr {
-        inputs: vec![dtype],
-        nodes: vec![Node::Input(0)],
-        outputs: vec![0],
-        ..Expr::default()
-    };
     for (dtype, side, teams) in
         [(DType::F16, 16, [2, 2]), (DType::F16, 8, [1, 1]), (DType::F32, 8, [2, 4])]
     {
@@ -398,33 +366,15 @@ fn every_product_by_cooperative_matrices_is_valid() {
             };
             let (lanes, near_k) = (32 * teams[0] * teams[1], along.map(|a| a == Along::K));
             let text = Cooperative { tile, side, teams, lanes, depth: 16, near_k }.regions(dtype);
-            let regions: Vec<_> = text.iter().map(|(name, text)| (*name, &**text)).collect();
             let way = along.map(|a| [if a == Along::Neither { Way::Each } else { Way::Dense }]);
             let heads = way.each_ref().map(|ways| core::Part { expr: &part, ways });
-            let core = core::Core {
-                entry: catalog::find("matmul_cooperative").expect("in the catalog"),
-                heads: &heads,
-                tail: core::Part { expr: &part, ways: &[] },
-                by_element: false,
-                regions: &regions,
-                constants: &[],
-                f16_native: true,
-                rank: 0,
-                target: Target::Gpu,
-            };
-            check(&core.assemble().expect("one dtype"));
+            check_product("matmul_cooperative", &heads, &part, &text, &[], Target::Gpu);
         }
     }
 }
 
 #[test]
 fn every_tile_of_quantised_weights_is_valid() {
-    let itself = |dtype| Expr {
-        inputs: vec![dtype],
-        nodes: vec![Node::Input(0)],
-        outputs: vec![0],
-        ..Expr::default()
-    };
     for dtype in [DType::F32, DType::F16, DType::Bf16] {
         for (target, rows) in TARGETS.into_iter().zip([1, 2, 8]) {
             let sides = [itself(dtype), itself(DType::U32), itself(DType::F16)];
@@ -432,19 +382,8 @@ fn every_tile_of_quantised_weights_is_valid() {
             let part = |(expr, way): (_, &'static [Way; 1])| core::Part { expr, ways: way };
             let heads: Vec<_> = sides.iter().zip(ways).map(part).collect();
             let text = wharf::wgsl::quantised::regions(rows, target == Target::Cpu64);
-            let regions: Vec<_> = text.iter().map(|(name, text)| (*name, &**text)).collect();
-            let core = core::Core {
-                entry: catalog::find("quantised").expect("in the catalog"),
-                heads: &heads,
-                tail: core::Part { expr: &sides[0], ways: &[] },
-                by_element: false,
-                regions: &regions,
-                constants: &[("workgroup", 8.0)],
-                f16_native: true,
-                rank: 0,
-                target,
-            };
-            check(&core.assemble().expect("views have dtypes"));
+            let constants = [("workgroup", 8.0)];
+            check_product("quantised", &heads, &sides[0], &text, &constants, target);
         }
     }
 }
