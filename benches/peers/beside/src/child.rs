@@ -63,17 +63,21 @@ pub struct Child {
 }
 
 impl Child {
-    /// Starts it; what it has to say beside its answers goes to a log.
+    /// Starts it; what it has to say beside its answers goes to a log. What runtimes and drivers
+    /// keep between processes they keep in `home`, if one is given.
     pub fn start(
         program: &Path,
         args: &[&str],
         log: &Path,
         software: bool,
+        home: Option<&Path>,
     ) -> Result<Self, String> {
         let failed = |error: std::io::Error| format!("{}: {error}", program.display());
+        let homes = home.iter().flat_map(|home| [("HOME", *home), ("XDG_CACHE_HOME", *home)]);
         let mut process = Command::new(program)
             .args(args)
             .env("PEER_SOFTWARE", if software { "1" } else { "0" })
+            .envs(homes)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(File::options().create(true).append(true).open(log).map_err(failed)?)

@@ -200,6 +200,12 @@ impl Case {
         }
     }
 
+    /// Whether autotuning of it lands anywhere, so that the best of several processes counts.
+    #[must_use]
+    pub const fn is_luck(&self) -> bool {
+        matches!(self.what, What::Rows(Rows::Softmax | Rows::LayerNorm, ..))
+    }
+
     /// Above 1 where the first is better.
     #[must_use]
     pub fn ratio(&self, ours: f64, theirs: f64) -> f64 {
