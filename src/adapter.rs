@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use crate::caps::{Backend, Caps, Feature};
+use crate::caps::{Backend, Caps};
 use crate::choice::{Verdict, Wanted, choose};
 use crate::diagnosis::{Finding, Machine, diagnose, variables_in_force};
 use crate::error::Result;
@@ -94,10 +94,7 @@ impl Adapter {
     /// device that was made with it and is [adopted](Self::adopt) may be used as it is.
     #[must_use]
     pub fn experimental(mut self, token: wgpu::ExperimentalFeatures) -> Self {
-        let features = self.caps.features.without(Feature::CooperativeMatrix);
-        let uses = token.is_enabled() && !self.caps.cooperative.is_empty();
-        self.caps.features =
-            if uses { features.with(Feature::CooperativeMatrix) } else { features };
+        self.caps = self.caps.with_experimental(token.is_enabled());
         self.token = token;
         self
     }

@@ -434,6 +434,16 @@ impl Caps {
         self
     }
 
+    /// The same adapter, asked for what is experimental or not. What it has of that stays listed,
+    /// so that it can be said what could be asked for.
+    #[must_use]
+    pub(crate) fn with_experimental(mut self, asked: bool) -> Self {
+        let rest = self.features.without(Feature::CooperativeMatrix);
+        let uses = asked && !self.cooperative.is_empty();
+        self.features = if uses { rest.with(Feature::CooperativeMatrix) } else { rest };
+        self
+    }
+
     /// The same adapter with a limit of at most `value` (for alignments: at least). A limit is
     /// never improved, since the adapter behind it would not follow.
     #[must_use]

@@ -78,9 +78,7 @@ impl Adapter {
             caps = caps.with_limit(limit, created.limits.get(limit));
         }
         self.accepts(&negotiate(&caps, plan.policy()))?;
-        if created.has(Feature::CooperativeMatrix) && !caps.cooperative.is_empty() {
-            caps.features = caps.features.with(Feature::CooperativeMatrix);
-        }
+        let caps = caps.with_experimental(created.has(Feature::CooperativeMatrix));
         let plan = negotiate(&caps, plan.policy());
         Ok(Device::around(self.clone(), plan, device, queue))
     }
@@ -166,10 +164,9 @@ impl Device {
     ///
     /// What an adopted device had by its maker's promise alone is not asked for again.
     pub async fn reopen(&self) -> Result<Self> {
-        let mut caps = self.caps().clone();
-        if !self.adapter.caps().has(Feature::CooperativeMatrix) {
-            caps.features = caps.features.without(Feature::CooperativeMatrix);
-        }
+        let asked = |caps: &Caps| caps.has(Feature::CooperativeMatrix);
+        let both = asked(self.caps()) && asked(self.adapter.caps());
+        let caps = self.caps().clone().with_experimental(both);
         self.adapter.open(negotiate(&caps, self.plan.policy())).await
     }
 

@@ -49,6 +49,9 @@ fn gl_lock(backend: Backend) -> Option<MutexGuard<'static, ()>> {
     (backend == Backend::Gl).then(|| lock(&GL))
 }
 
+/// Error scopes on this thread, the outermost first, and the lock held around them.
+type Scopes = ([wgpu::ErrorScopeGuard; 3], Option<MutexGuard<'static, ()>>);
+
 /// What handlers write and every call reads.
 #[derive(Debug, Default)]
 struct Troubles {
@@ -133,15 +136,24 @@ impl Gpu {
 
     /// Runs wgpu calls; whatever they raise becomes the error.
     pub(crate) fn checked<T>(&self, doing: &str, calls: impl FnOnce() -> T) -> Result<T> {
-        let _gl = self.gl_lock();
+        let scopes = self.open_scopes()?;
+        let out = calls();
+        self.close_scopes(doing, scopes)?;
+        Ok(out)
+    }
+
+    fn open_scopes(&self) -> Result<Scopes> {
+        let gl = self.gl_lock();
         self.alive()?;
         let filters = [
             wgpu::ErrorFilter::OutOfMemory,
             wgpu::ErrorFilter::Internal,
             wgpu::ErrorFilter::Validation,
         ];
-        let scopes = filters.map(|filter| self.device.push_error_scope(filter));
-        let out = calls();
+        Ok((filters.map(|filter| self.device.push_error_scope(filter)), gl))
+    }
+
+    fn close_scopes(&self, doing: &str, (scopes, _gl): Scopes) -> Result<()> {
         let mut raised = None;
         for scope in scopes.into_iter().rev() {
             raised = wait::now(scope.pop()).flatten().or(raised);
@@ -151,7 +163,7 @@ impl Gpu {
         }
         // A lost device raises nothing in scopes.
         self.alive()?;
-        raised.map_or(Ok(out), |error| Err(driver_error(doing, &error)))
+        raised.map_or(Ok(()), |error| Err(driver_error(doing, &error)))
     }
 
     /// Gives a loss the time to be reported, which happens once the queue has run dry: a failure

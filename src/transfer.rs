@@ -228,6 +228,11 @@ struct Down<'a> {
     range: Range<usize>,
 }
 
+/// Where bytes go that come down.
+pub(crate) trait Sink: FnMut(&[u8]) -> Result<()> {}
+
+impl<S: FnMut(&[u8]) -> Result<()> + ?Sized> Sink for S {}
+
 /// Hands the bytes `range` of a storage to `sink`, in order, in chunks that hold whole elements,
 /// until it fails. Dropping the future cancels the read.
 pub(crate) async fn down(
@@ -236,7 +241,7 @@ pub(crate) async fn down(
     drive: Drive,
     from: &Pinned,
     range: Range<u64>,
-    mut sink: impl FnMut(&[u8]) -> Result<()>,
+    sink: &mut (impl Sink + ?Sized),
 ) -> Result<()> {
     let mut parts = parts(from, range, chunk_bytes(gpu));
     let mut pending: VecDeque<Down<'_>> = VecDeque::new();
@@ -247,18 +252,13 @@ pub(crate) async fn down(
             pending.push_back(start(gpu, ring, drive, &part)?);
         }
         let Some(next) = pending.pop_front() else { return Ok(()) };
-        next.take(gpu, ring, &mut sink).await?;
+        next.take(gpu, ring, sink).await?;
     }
 }
 
 impl Down<'_> {
     /// Hands its bytes to `sink` once they are there, and gives the buffer back.
-    async fn take(
-        self,
-        gpu: &Gpu,
-        ring: &Ring,
-        sink: impl FnOnce(&[u8]) -> Result<()>,
-    ) -> Result<()> {
+    async fn take(self, gpu: &Gpu, ring: &Ring, sink: &mut (impl Sink + ?Sized)) -> Result<()> {
         let Self { buffer, mapped, mapped_bytes, range } = self;
         mapped.await?;
         let view = gpu.checked("read", || buffer.slice(..mapped_bytes).get_mapped_range())?;
@@ -282,23 +282,19 @@ pub(crate) async fn down_blocking(
     ring: &Ring,
     from: &Pinned,
     range: Range<u64>,
-    mut sink: impl FnMut(&[u8]) -> Result<()>,
+    sink: &mut (impl Sink + ?Sized),
 ) -> Result<()> {
     for part in parts(from, range, CHUNK_IN_PLACE) {
-        if !read_in_place(gpu, &part, &mut sink)? {
+        if !read_in_place(gpu, &part, sink)? {
             let range = part.first..part.first + part.bytes;
-            down(gpu, ring, Drive::Block, from, range, &mut sink).await?;
+            down(gpu, ring, Drive::Block, from, range, sink).await?;
         }
     }
     Ok(())
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-fn read_in_place(
-    gpu: &Gpu,
-    part: &Part,
-    sink: &mut impl FnMut(&[u8]) -> Result<()>,
-) -> Result<bool> {
+fn read_in_place(gpu: &Gpu, part: &Part, sink: &mut (impl Sink + ?Sized)) -> Result<bool> {
     let buffer = &part.piece.buffer;
     let offset = part.piece.offset + part.offset;
     let begin = offset / wgpu::MAP_ALIGNMENT * wgpu::MAP_ALIGNMENT;

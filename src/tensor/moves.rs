@@ -131,7 +131,7 @@ impl<'a> Passage<'a> {
         let (tally, rest) = (Tally::default(), Vec::new());
         let pinned = storage.pin();
         let mut relay = Relay { passage: self, pinned, entry, tally, rest, values: 0, progress };
-        tensor.pull_admitted(drive, site, |_, chunk| relay.take(chunk)).await?;
+        tensor.pull_admitted(drive, site, &mut |chunk: &[u8]| relay.take(chunk)).await?;
         let tally = relay.finish()?;
         let layout = Layout::dense(*tensor.shape());
         let pieces: Vec<u64> = storage.pieces().iter().map(|piece| piece.bytes).collect();

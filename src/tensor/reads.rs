@@ -21,7 +21,7 @@ use crate::plan::How;
 use crate::shape::cause::ShapeCause;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::transfer::down_blocking;
-use crate::transfer::{Receipt, Source, down, settle};
+use crate::transfer::{Receipt, Sink, Source, down, settle};
 
 /// Values that are converted at once: source and result stay in the first-level cache.
 const BLOCK: usize = 1024;
@@ -32,6 +32,13 @@ pub(crate) struct Footprint {
     pub(crate) bytes: u64,
     pub(crate) segments: u64,
 }
+
+/// What takes the bytes of every read, whatever its dtype: the way down is long, and is compiled
+/// once.
+#[cfg(not(target_arch = "wasm32"))]
+type Copying<'a> = dyn FnMut(&[u8]) -> Result<()> + Send + 'a;
+#[cfg(target_arch = "wasm32")]
+type Copying<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
 
 impl Tensor {
     /// Reads all elements in row-major order, converted on the host to the dtype of `T`; the
@@ -159,12 +166,19 @@ impl Tensor {
         &self,
         drive: Drive,
         site: Site,
-        sink: impl FnMut(usize, &[u8]) -> Result<()>,
+        mut sink: impl FnMut(usize, &[u8]) -> Result<()> + wgpu::WasmNotSend,
     ) -> Result<Footprint> {
         if !self.shape().is_empty() {
             self.device.engine.books.admit(Direction::Down, site)?;
         }
-        self.pull_from(drive, site, true, sink).await
+        let (width, mut first) = (self.dtype.width(), 0);
+        let mut counted = |chunk: &[u8]| {
+            let at = first;
+            first += chunk.len() / width;
+            sink(at, chunk)
+        };
+        let counted: &mut Copying<'_> = &mut counted;
+        self.pull_from(drive, site, true, counted).await
     }
 
     /// The same where the guard has been asked, and `sink` may do anything.
@@ -172,7 +186,7 @@ impl Tensor {
         &self,
         drive: Drive,
         site: Site,
-        sink: impl FnMut(usize, &[u8]) -> Result<()>,
+        sink: &mut (impl Sink + ?Sized),
     ) -> Result<Footprint> {
         self.pull_from(drive, site, false, sink).await
     }
@@ -184,7 +198,7 @@ impl Tensor {
         drive: Drive,
         site: Site,
         host_only: bool,
-        mut sink: impl FnMut(usize, &[u8]) -> Result<()>,
+        sink: &mut (impl Sink + ?Sized),
     ) -> Result<Footprint> {
         if self.shape().is_empty() {
             return Ok(Footprint::default());
@@ -204,12 +218,9 @@ impl Tensor {
         let width = self.dtype.width();
         let span = dense.layout.span();
         let range = (span.start * width) as u64..(span.end * width) as u64;
-        let mut first = 0;
-        let take = |chunk: &[u8]| {
+        let take = &mut |chunk: &[u8]| {
             entry.add(chunk.len() as u64);
-            let at = first;
-            first += chunk.len() / width;
-            sink(at, chunk)
+            sink(chunk)
         };
         let (gpu, ring) = (&engine.gpu, &engine.ring);
         match drive {

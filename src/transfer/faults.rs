@@ -50,7 +50,7 @@ fn start<'a>(gpu: &'a Gpu, ring: &Ring, drive: Drive, faults: &[Arc<Fault>]) -> 
 impl Down<'_> {
     async fn words(self, gpu: &Gpu, ring: &Ring) -> Result<Vec<u32>> {
         let mut words = Vec::new();
-        self.take(gpu, ring, |bytes| {
+        self.take(gpu, ring, &mut |bytes: &[u8]| {
             words.extend(
                 bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])),
             );

@@ -43,7 +43,6 @@ impl Cooperative {
             of(part, 'B'),
             of("f32", 'C'),
         );
-        let stage = self.stage();
         let clear = "coopLoadT<Sum>(&sh_sums[shared_sums], side)";
         let (squares, quads) = (self.squares(), self.quads());
         let each = |line: &dyn Fn(u32, u32) -> String| -> String {
@@ -54,18 +53,15 @@ impl Cooperative {
                 .fold(format!("t0_{i}"), |x, s| format!("select({x}, t{s}_{i}, s == {s}u)"));
             format!("square_store(group.z, first, s, lane + {i}u * lanes, {pick});\n")
         });
-        vec![
+        let own = [
             ("types", types),
-            ("operands", stage.operands()),
-            ("fetch", stage.fetch("var ")),
-            ("next", stage.fetch("")),
-            ("put", stage.put()),
             ("totals", each(&|s, i| format!("var t{s}_{i} = Quad();\n"))),
             ("clear", (0..squares).map(|s| format!("var s{s} = {clear};\n")).collect()),
             ("step", self.step()),
             ("add", self.add()),
             ("store", store.collect()),
-        ]
+        ];
+        self.stage().regions().into_iter().chain(own).collect()
     }
 
     const fn stage(&self) -> Stage {

@@ -33,7 +33,6 @@ impl Group {
              const lanes = {lanes}u;\nconst across = {across}u;\nconst depth = {depth}u;\n",
             tile.rows, tile.quads
         );
-        let stage = self.stage();
         let total = if self.deep { 't' } else { 's' };
         let zero = |name: char| tile.each(|r, q| format!("var {name}{r}_{q} = Quad();"));
         // One chunk needs no second sum: its own is cleared before the loop.
@@ -46,18 +45,15 @@ impl Group {
             let row = "row + 4u * down * (r >> 2u) + (r & 3u)";
             format!("product_store(group.z, {row}, column + {column}u * across, {pick});\n")
         });
-        vec![
+        let own = [
             ("types", types),
-            ("operands", stage.operands()),
-            ("fetch", stage.fetch("var ")),
-            ("next", stage.fetch("")),
-            ("put", stage.put()),
             ("sums", zero(total)),
             ("clear", clear),
             ("step", self.step()),
             ("add", add),
             ("store", store.collect()),
-        ]
+        ];
+        self.stage().regions().into_iter().chain(own).collect()
     }
 
     const fn stage(&self) -> Stage {

@@ -4,7 +4,7 @@
 //! A block is four of k by four rows or columns. It is fetched as four quads along the axis on
 //! which the operand is dense, or element by element, and kept as four quads of one k each.
 
-use super::{Along, lane, put};
+use super::{Along, Text, lane, put};
 
 /// A part of both operands, some of k deep.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +37,17 @@ struct Side {
 }
 
 impl Stage {
+    /// The regions of a kernel that multiplies by stages: how a block is read, and what brings the
+    /// first stage, the next one, and either into workgroup memory.
+    pub(super) fn regions(&self) -> Text {
+        vec![
+            ("operands", self.operands()),
+            ("fetch", self.fetch("var ")),
+            ("next", self.fetch("")),
+            ("put", self.put()),
+        ]
+    }
+
     /// A line for each of the blocks that a lane takes: its number, and the numbers of the first
     /// and the last lane's block.
     fn slots(&self, line: impl Fn(u32, [u32; 2]) -> String) -> String {
@@ -46,7 +57,7 @@ impl Stage {
     }
 
     /// Fetches the blocks of a stage. Which operand they are of is known but where lanes differ.
-    pub(super) fn fetch(&self, declare: &str) -> String {
+    fn fetch(&self, declare: &str) -> String {
         let [left, all] = self.blocks;
         self.slots(|slot, [first, last]| {
             let block = format!("lane + {first}u");
@@ -62,11 +73,11 @@ impl Stage {
     }
 
     /// Puts the blocks that were fetched into workgroup memory.
-    pub(super) fn put(&self) -> String {
+    fn put(&self) -> String {
         self.slots(|slot, _| format!("put(lane + {slot}u * lanes, block_{slot});\n"))
     }
 
-    pub(super) fn operands(&self) -> String {
+    fn operands(&self) -> String {
         let one = |i: usize| {
             let Side { name, pitch, .. } = SIDES[i];
             let place = match self.near_k[i] {

@@ -3,9 +3,10 @@
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
-use wharf::half::{bf16, f16};
-use wharf::{Adapter, Crossings, DType, ErrorKind, HostViewMut, How};
+use wharf::half::f16;
+use wharf::{Adapter, Crossings, DType, ErrorKind, HostViewMut, How, Receipt, Tensor};
 
+use super::pair::{bits_of, difference};
 use super::probe::{Probe, first_difference, for_dtype, values};
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
 
@@ -34,18 +35,6 @@ pub(crate) fn cases(_: &Adapter) -> Vec<Case> {
 
 /// One dtype read as every other: what an upload under the same conversion gives, or a refusal.
 async fn as_every<T: Probe>(ctx: &Ctx) -> Outcome {
-    macro_rules! each {
-        ($($to:ty),*) => {$(
-            let outcome = as_one::<T, $to>(ctx).await;
-            let pair = (T::DTYPE, <$to as wharf::Element>::DTYPE);
-            outcome.map_err(|e| format!("{pair:?}: {e}"))?;
-        )*};
-    }
-    each!(f32, f16, bf16, f64, i8, u8, i16, u16, i32, u32, i64, u64, bool);
-    Ok(())
-}
-
-async fn as_one<T: Probe, U: Probe>(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let data: Vec<T> = match T::DTYPE.is_float() {
         true => values(5000, 9),
@@ -56,16 +45,36 @@ async fn as_one<T: Probe, U: Probe>(ctx: &Ctx) -> Outcome {
         return Ok(());
     }
     let (tensor, _) = device.upload(&data, [50, 100]).map_err(show)?;
-    let read = tensor.read_as::<U>().await;
-    let direct = device.upload_as(&data, [50, 100], U::DTYPE);
+    for to in DType::ALL {
+        let read = for_dtype!(to, read_as(&tensor));
+        let direct = device.upload_as(&data, [50, 100], to);
+        as_one([T::DTYPE, to], read, direct)
+            .await
+            .map_err(|e| format!("{} as {to}: {e}", T::DTYPE))?;
+    }
+    Ok(())
+}
+
+type Read = wharf::Result<(Vec<u64>, Receipt)>;
+
+async fn read_as<U: Probe>(tensor: &Tensor) -> Read {
+    let (values, receipt) = tensor.read_as::<U>().await?;
+    Ok((values.into_iter().map(U::to_bits).collect(), receipt))
+}
+
+async fn as_one(
+    [from, to]: [DType; 2],
+    read: Read,
+    direct: wharf::Result<(Tensor, Receipt)>,
+) -> Outcome {
     match (read, direct) {
         (Ok((values, receipt)), Ok((tensor, want))) => {
             ensure_eq!(receipt.tally, want.tally, "tally");
-            let crossed = 5000 * T::DTYPE.width() as u64;
-            ensure_eq!((receipt.from, receipt.to), (T::DTYPE, U::DTYPE), "dtypes");
+            let crossed = 5000 * from.width() as u64;
+            ensure_eq!((receipt.from, receipt.to), (from, to), "dtypes");
             ensure_eq!(receipt.bytes_staged, crossed, "bytes that cross");
-            let want = tensor.read::<U>().await.map_err(show)?;
-            first_difference(&want, &values).map_or(Ok(()), Err)
+            let want = bits_of(&tensor).await?;
+            difference(to, &values, &want).map_or(Ok(()), Err)
         }
         (Ok((values, _)), Err(error)) => {
             ensure_eq!(error.kind(), ErrorKind::Rejected, "{error}");
@@ -73,9 +82,9 @@ async fn as_one<T: Probe, U: Probe>(ctx: &Ctx) -> Outcome {
             Ok(())
         }
         (Err(error), _) => {
-            let to_bool = U::DTYPE == DType::Bool && T::DTYPE != DType::Bool;
-            ensure!(to_bool || T::DTYPE.is_float() && U::DTYPE.is_integer(), "{error:?}");
-            let want = format!("no conversion {} -> {} ", T::DTYPE, U::DTYPE);
+            let to_bool = to == DType::Bool && from != DType::Bool;
+            ensure!(to_bool || from.is_float() && to.is_integer(), "{error:?}");
+            let want = format!("no conversion {from} -> {to} ");
             ensure!(
                 error.kind() == ErrorKind::DType && error.to_string().contains(&want),
                 "{error}"
