@@ -3,7 +3,6 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test says what it expected")]
 
-use naga::back::{glsl, hlsl, msl, spv};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use wharf::DType;
 use wharf::op::{Kind, Op};
@@ -15,6 +14,8 @@ use wharf::wgsl::{
 
 #[path = "shaders/cores.rs"]
 mod cores;
+#[path = "shaders/platforms.rs"]
+mod platforms;
 
 const TARGETS: [Target; 3] = [Target::Cpu, Target::Cpu64, Target::Gpu];
 const WAYS: [Way; 7] =
@@ -220,72 +221,7 @@ fn check(kernel: &Assembled) {
             );
         }
     }
-    translate(kernel, &module);
-}
-
-/// To Metal, DX12 and GL, as far as these know the types.
-fn translate(kernel: &Assembled, module: &naga::Module) -> [Option<String>; 3] {
-    let info = reflect::validate(kernel, module, kernel.needs).expect("valid a moment ago");
-    let constants =
-        kernel.constants.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
-    let (module, info) =
-        naga::back::pipeline_constants::process_overrides(module, &info, None, &constants)
-            .expect("overrides have values");
-    let knows = |not: &[Needs]| not.iter().all(|need| !kernel.needs.contains(*need));
-    let msl = knows(&[Needs::F64]).then(|| {
-        let options = msl::Options {
-            lang_version: (2, 4),
-            fake_missing_bindings: true,
-            ..Default::default()
-        };
-        msl::write_string(&module, &info, &options, &Default::default())
-            .unwrap_or_else(|e| panic!("{} in MSL: {e}\n{}", kernel.name, kernel.wgsl))
-            .0
-    });
-    // naga has no words for cooperative matrices in HLSL and GLSL, and panics: a plan never has
-    // them there. As SPIR-V they are written here, since few drivers would.
-    let teams = kernel.needs.contains(Needs::COOPERATIVE);
-    if teams {
-        spirv(kernel, &module, &info);
-    }
-    let hlsl = (!teams).then(|| {
-        let options = hlsl::Options {
-            shader_model: hlsl::ShaderModel::V6_2,
-            fake_missing_bindings: true,
-            ..Default::default()
-        };
-        let mut text = String::new();
-        hlsl::Writer::new(&mut text, &options, &Default::default())
-            .write(&module, &info, None)
-            .unwrap_or_else(|e| panic!("{} in HLSL: {e}\n{}", kernel.name, kernel.wgsl));
-        text
-    });
-    let glsl = knows(&[Needs::F16, Needs::INT64, Needs::COOPERATIVE]).then(|| {
-        let options = glsl::Options { version: glsl::Version::Desktop(430), ..Default::default() };
-        let pipeline = glsl::PipelineOptions {
-            shader_stage: naga::ShaderStage::Compute,
-            entry_point: "main".into(),
-            multiview: None,
-        };
-        let mut text = String::new();
-        glsl::Writer::new(&mut text, &module, &info, &options, &pipeline, Default::default())
-            .and_then(|mut writer| writer.write())
-            .unwrap_or_else(|e| panic!("{} in GLSL: {e}\n{}", kernel.name, kernel.wgsl));
-        text
-    });
-    [msl, hlsl, glsl]
-}
-
-/// To Vulkan, with no capabilities but those declared.
-fn spirv(kernel: &Assembled, module: &naga::Module, info: &naga::valid::ModuleInfo) {
-    let options = spv::Options { lang_version: (1, 5), ..Default::default() };
-    let pipeline = spv::PipelineOptions {
-        shader_stage: naga::ShaderStage::Compute,
-        entry_point: "main".into(),
-    };
-    let words = spv::write_vec(module, info, &options, Some(&pipeline))
-        .unwrap_or_else(|e| panic!("{} in SPIR-V: {e}\n{}", kernel.name, kernel.wgsl));
-    assert_eq!(words.first(), Some(&0x0723_0203), "{} in SPIR-V", kernel.name);
+    platforms::translate(kernel, &module);
 }
 
 #[test]
@@ -442,7 +378,7 @@ fn metal_sees_bits_where_nan_and_zero_matter() {
             single(op, DType::F32).assemble(&vec![Way::Dense; op.arity()], false, 0, Target::Gpu);
         let kernel = kernel.expect("a legal operation");
         let module = reflect::parse(&kernel).expect("valid");
-        let [msl, ..] = translate(&kernel, &module);
+        let [msl, ..] = platforms::translate(&kernel, &module);
         let msl = msl.expect("f32 goes to Metal");
         assert!(msl.contains("as_type<metal::"), "{op} does not look at bits:\n{msl}");
         for word in ["isnan", "isinf", "fmax(", "fmin("] {

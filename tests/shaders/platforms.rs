@@ -1,0 +1,103 @@
+//! What other platforms are given: naga's text for Metal, DX12 and GL, and what can be said of it
+//! where none of them runs.
+
+use std::collections::HashSet;
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use std::{env, fs, process, thread};
+
+use naga::back::{glsl, hlsl, msl, spv};
+use wharf::wgsl::{Assembled, Needs, reflect};
+
+/// To Metal, DX12 and GL, as far as these know the types.
+pub(super) fn translate(kernel: &Assembled, module: &naga::Module) -> [Option<String>; 3] {
+    let info = reflect::validate(kernel, module, kernel.needs).expect("valid a moment ago");
+    let constants =
+        kernel.constants.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+    let (module, info) =
+        naga::back::pipeline_constants::process_overrides(module, &info, None, &constants)
+            .expect("overrides have values");
+    let knows = |not: &[Needs]| not.iter().all(|need| !kernel.needs.contains(*need));
+    let msl = knows(&[Needs::F64]).then(|| {
+        let options = msl::Options {
+            lang_version: (2, 4),
+            fake_missing_bindings: true,
+            ..Default::default()
+        };
+        msl::write_string(&module, &info, &options, &Default::default())
+            .unwrap_or_else(|e| panic!("{} in MSL: {e}\n{}", kernel.name, kernel.wgsl))
+            .0
+    });
+    // naga has no words for cooperative matrices in HLSL and GLSL, and panics: a plan never has
+    // them there. As SPIR-V they are written here, since few drivers would.
+    let teams = kernel.needs.contains(Needs::COOPERATIVE);
+    if teams {
+        spirv(kernel, &module, &info);
+    }
+    let hlsl = (!teams).then(|| {
+        let options = hlsl::Options {
+            shader_model: hlsl::ShaderModel::V6_2,
+            fake_missing_bindings: true,
+            ..Default::default()
+        };
+        let mut text = String::new();
+        hlsl::Writer::new(&mut text, &options, &Default::default())
+            .write(&module, &info, None)
+            .unwrap_or_else(|e| panic!("{} in HLSL: {e}\n{}", kernel.name, kernel.wgsl));
+        dx12(kernel, &text);
+        text
+    });
+    let glsl = knows(&[Needs::F16, Needs::INT64, Needs::COOPERATIVE]).then(|| {
+        let options = glsl::Options { version: glsl::Version::Desktop(430), ..Default::default() };
+        let pipeline = glsl::PipelineOptions {
+            shader_stage: naga::ShaderStage::Compute,
+            entry_point: "main".into(),
+            multiview: None,
+        };
+        let mut text = String::new();
+        glsl::Writer::new(&mut text, &module, &info, &options, &pipeline, Default::default())
+            .and_then(|mut writer| writer.write())
+            .unwrap_or_else(|e| panic!("{} in GLSL: {e}\n{}", kernel.name, kernel.wgsl));
+        text
+    });
+    [msl, hlsl, glsl]
+}
+
+/// To Vulkan, with no capabilities but those declared.
+fn spirv(kernel: &Assembled, module: &naga::Module, info: &naga::valid::ModuleInfo) {
+    let options = spv::Options { lang_version: (1, 5), ..Default::default() };
+    let pipeline = spv::PipelineOptions {
+        shader_stage: naga::ShaderStage::Compute,
+        entry_point: "main".into(),
+    };
+    let words = spv::write_vec(module, info, &options, Some(&pipeline))
+        .unwrap_or_else(|e| panic!("{} in SPIR-V: {e}\n{}", kernel.name, kernel.wgsl));
+    assert_eq!(words.first(), Some(&0x0723_0203), "{} in SPIR-V", kernel.name);
+}
+
+/// No type twice: naga writes what constructs an array once for each name of its type, and DX12's
+/// compiler takes these for the same. `WHARF_DXC=dxc` has that compiler itself judge every text.
+fn dx12(kernel: &Assembled, text: &str) {
+    let mut types = HashSet::new();
+    for line in text.lines().filter(|line| line.starts_with("typedef")) {
+        assert!(types.insert(line), "{} has {line} twice in HLSL\n{}", kernel.name, kernel.wgsl);
+    }
+    let Ok(compiler) = env::var("WHARF_DXC") else { return };
+    static SEEN: Mutex<Option<HashSet<String>>> = Mutex::new(None);
+    let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if !seen.get_or_insert_default().insert(text.to_owned()) {
+        return;
+    }
+    drop(seen);
+    let name = format!("wharf-{}-{:?}.hlsl", process::id(), thread::current().id());
+    let file = env::temp_dir().join(name);
+    fs::write(&file, text).expect("a file to compile");
+    let said = Command::new(&compiler)
+        .args(["-T", "cs_6_2", "-E", "main", "-enable-16bit-types", "-HV", "2018", "-no-warnings"])
+        .arg(&file)
+        .output()
+        .unwrap_or_else(|error| panic!("WHARF_DXC={compiler}: {error}"));
+    fs::remove_file(&file).expect("the file is still there");
+    let why = String::from_utf8_lossy(&said.stderr);
+    assert!(said.status.success(), "{} for DX12: {why}\n{}", kernel.name, kernel.wgsl);
+}
