@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::exec::{Bound, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
+use crate::store::Segments;
 use crate::wgsl::Target;
 use crate::wgsl::attention::{Mask, Tile};
 use crate::wgsl::catalog::{self, CORE_TRIPS};
@@ -67,9 +68,12 @@ impl Core for Attention {
             sources.push(Reach::raw(head, by_element)?.ok_or_else(astray)?);
         }
         let plain = Tail::identity(tail.shape, tail.given());
+        // What is stored may be wider than what is computed.
+        let one_segment = Engine::bytes_of(&tail.shape, tail.dtype)?
+            <= Segments::new(engine.gpu.caps()).bytes_max;
         let carried = match tail.reach(false)? {
-            Some(_) => tail,
-            None => &plain,
+            Some(_) if one_segment => tail,
+            _ => &plain,
         };
         let reach = carried.reach(false)?.ok_or_else(astray)?;
         let avoid: Vec<u64> = sources.iter().flat_map(Reach::ids).chain(reach.ids()).collect();
@@ -209,8 +213,13 @@ fn reachable(engine: &Engine, target: Target, head: &Head, by_element: bool) -> 
     if held.is_in_one_segment() && (by_element || in_units(layout, 4)) {
         return Ok(Head::view(operand));
     }
-    let value = reindex::gather(engine, target, &operand)?;
-    let layout = Layout::dense(*layout.shape());
+    // What is broadcast is copied once.
+    let mut own = *layout;
+    for (axis, &stride) in layout.strides().iter().enumerate() {
+        own = own.slice(axis, 0..if stride == 0 { 1 } else { layout.shape().dims()[axis] }, 1)?;
+    }
+    let value = reindex::gather(engine, target, &Operand { layout: own, ..operand.clone() })?;
+    let layout = Layout::dense(*own.shape()).broadcast_to(layout.shape())?;
     Ok(Head::view(Operand { value, layout, dtype: operand.dtype }))
 }
 

@@ -109,11 +109,15 @@ pub(crate) fn record(
     text: &Text<'_>,
 ) -> Result<Arc<Value>> {
     // Views that windows cannot be cut through are copied first; the copies live until the command
-    // is recorded.
+    // is recorded, in no buffer that it writes.
     let tiles = target != Target::Gpu && inputs.len() > 1;
+    let written = match into {
+        Into::Own(own) => inputs[own].value.buffer_ids(),
+        Into::New(_) => Vec::new(),
+    };
     let inputs: Vec<Operand> = inputs
         .iter()
-        .map(|input| reachable(engine, target, input, tiles))
+        .map(|input| reachable(engine, target, input, tiles, &written))
         .collect::<Result<_>>()?;
     let held = inputs.iter().map(|i| Held::new(&i.value, i.layout, i.dtype));
     let held: Vec<Held> = held.collect::<Result<_>>()?;
@@ -140,8 +144,14 @@ pub(crate) fn record(
 const TILES_MIN: usize = 1 << 16;
 
 /// The operand itself, or a dense copy: if its view spans segments in a way that windows cannot
-/// follow, or is a large transposition.
-fn reachable(engine: &Engine, target: Target, operand: &Operand, tiles: bool) -> Result<Operand> {
+/// follow, or is a large transposition. The copy lies in none of the buffers in `avoid`.
+fn reachable(
+    engine: &Engine,
+    target: Target,
+    operand: &Operand,
+    tiles: bool,
+    avoid: &[u64],
+) -> Result<Operand> {
     let held = Held::new(&operand.value, operand.layout, operand.dtype)?;
     let shape = *operand.layout.shape();
     let dense = |value| Operand { value, layout: Layout::dense(shape), dtype: operand.dtype };
@@ -150,12 +160,12 @@ fn reachable(engine: &Engine, target: Target, operand: &Operand, tiles: bool) ->
     }
     if tiles
         && shape.elements() >= TILES_MIN
-        && let Some(value) = reindex::transposed(engine, target, operand)?
+        && let Some(value) = reindex::transposed(engine, target, operand, avoid)?
     {
         return Ok(dense(value));
     }
     if held.is_in_one_segment() {
         return Ok(operand.clone());
     }
-    reindex::gather(engine, target, operand).map(dense)
+    reindex::gather_apart(engine, target, operand, avoid).map(dense)
 }

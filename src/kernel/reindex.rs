@@ -15,7 +15,7 @@ use crate::wgsl::{Form, Slot, Space, Target, View, Way, assemble, catalog, moves
 
 /// A dense, row-major copy of a view.
 pub(crate) fn contiguous(engine: &Engine, target: Target, from: &Operand) -> Result<Arc<Value>> {
-    match transposed(engine, target, from)? {
+    match transposed(engine, target, from, &[])? {
         Some(value) => Ok(value),
         None => copied(engine, target, from, &[]),
     }
@@ -44,11 +44,12 @@ pub(crate) fn copied(
 }
 
 /// The copy by tiles, where the view is a transposition in whole tiles and both sides lie in one
-/// segment.
+/// segment; in none of the buffers in `avoid`.
 pub(super) fn transposed(
     engine: &Engine,
     target: Target,
     from: &Operand,
+    avoid: &[u64],
 ) -> Result<Option<Arc<Value>>> {
     let held = Held::new(&from.value, from.layout, from.dtype)?;
     let shape = from.layout.shape();
@@ -61,7 +62,8 @@ pub(super) fn transposed(
     let strides = from.layout.strides().iter().map(|&s| s as i64).collect();
     let space = Space::of(shape.dims(), &[View { offset, strides }]);
     let Some(tiles) = space.as_ref().and_then(Transpose::of) else { return Ok(None) };
-    let value = Value::new(engine.allocate(bytes, &held.ids().collect::<Vec<_>>())?);
+    let avoid: Vec<u64> = held.ids().chain(avoid.iter().copied()).collect();
+    let value = Value::new(engine.allocate(bytes, &avoid)?);
     let output = Held::new(&value, Layout::dense(*shape), from.dtype)?;
     let [into] = &*output.pieces else { return Ok(None) };
     let form = Form::moving(from.dtype.width());

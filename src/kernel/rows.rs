@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::exec::{Bound, Value};
 use crate::layout::Layout;
+use crate::store::Segments;
 use crate::wgsl::catalog::{self, CORE_TRIPS};
 use crate::wgsl::params::fold;
 use crate::wgsl::{Target, catalog::Entry, subgroups};
@@ -167,8 +168,13 @@ impl Rows {
         let plain = Tail::identity(tail.shape, tail.given());
         let mut carried = tail;
         let mut reach = tail.reach(by_element)?;
+        // What is stored may be wider than what a row is computed in.
+        let one_segment = Engine::bytes_of(&tail.shape, tail.dtype)?
+            <= Segments::new(engine.gpu.caps()).bytes_max;
         let fits = |reach: &Reach<'_>| {
-            (!by_element || tail.dtype.width() >= 4) && !(source.is_strided() && reach.is_strided())
+            one_segment
+                && (!by_element || tail.dtype.width() >= 4)
+                && !(source.is_strided() && reach.is_strided())
         };
         if !reach.as_ref().is_some_and(fits) {
             carried = &plain;

@@ -60,7 +60,7 @@ impl Core for Scan {
         tail: &Tail,
     ) -> Result<Arc<Value>> {
         let run = Run { engine, target, how: self.how };
-        if let Some(value) = run.at_once(&inputs[0], tail)? {
+        if let Some(value) = run.at_once(&inputs[0], tail, &[])? {
             return Ok(value);
         }
         let value = run.in_slabs(&inputs[0])?;
@@ -85,8 +85,8 @@ struct Totals {
 }
 
 impl Run<'_> {
-    /// In one segment; `None` if it is not.
-    fn at_once(&self, head: &Head, tail: &Tail) -> Result<Option<Arc<Value>>> {
+    /// In one segment, in none of these buffers; `None` if it is not.
+    fn at_once(&self, head: &Head, tail: &Tail, apart: &[u64]) -> Result<Option<Arc<Value>>> {
         let Some(source) = over(head)? else { return Ok(None) };
         let plain = Tail::identity(tail.shape, tail.given());
         let mut carried = tail;
@@ -99,7 +99,8 @@ impl Run<'_> {
             reach = plain.reach(true)?;
         }
         let Some(reach) = reach else { return Ok(None) };
-        let avoid: Vec<u64> = source.ids().chain(reach.ids()).collect();
+        let read = source.ids().chain(reach.ids());
+        let avoid: Vec<u64> = read.chain(apart.iter().copied()).collect();
         let bytes = Engine::bytes_of(&tail.shape, carried.dtype)?;
         let value = Value::new(self.engine.allocate(bytes, &avoid)?);
         let held = Held::new(&value, Layout::dense(tail.shape), carried.dtype)?;
@@ -209,7 +210,7 @@ impl Run<'_> {
                 let layout = Layout::dense(shape);
                 let copy = Head::view(Operand { value, layout, dtype: part.dtype });
                 let tail = self.after(ended.filter(|_| at > 0), shape)?;
-                let done = self.at_once(&copy, &tail)?.ok_or_else(astray)?;
+                let done = self.at_once(&copy, &tail, &ids)?.ok_or_else(astray)?;
                 let from = Operand { value: done, layout, dtype };
                 let to = Part { value: &result, shape: input.layout.shape(), ranges: &ranges };
                 to.assign(self.engine, self.target, &from)?;

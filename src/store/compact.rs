@@ -37,7 +37,7 @@ fn move_one(
         slabs[from].owners.iter().enumerate().find_map(|(slot, o)| Some((slot, movable(o)?)));
     let Some((slot, storage)) = found else { return false };
     let Some(place) = slabs[to].take(slot_bytes) else { return false };
-    let old = replace(&storage, slabs[from].id, place.clone());
+    let old = replace(&storage, &slabs[from].piece(slot_bytes, slot), place.clone());
     let Some(old) = old else { return false };
     encoder.copy_buffer_to_buffer(&old.buffer, old.offset, &place.buffer, place.offset, slot_bytes);
     if let super::Home::Slab { slot: taken, .. } = place.home {
@@ -47,9 +47,10 @@ fn move_one(
     true
 }
 
-/// Exchanges the piece that lies in buffer `id` for another one.
-fn replace(storage: &Storage, id: u64, place: Piece) -> Option<Piece> {
+/// Exchanges the piece that lies where `old` does - another one may lie beside it - for `place`.
+fn replace(storage: &Storage, old: &Piece, place: Piece) -> Option<Piece> {
     let mut pieces = lock(&storage.pieces);
-    let piece = pieces.iter_mut().find(|piece| piece.buffer_id == id)?;
+    let here = |piece: &&mut Piece| (piece.buffer_id, piece.offset) == (old.buffer_id, old.offset);
+    let piece = pieces.iter_mut().find(here)?;
     Some(core::mem::replace(piece, place))
 }

@@ -70,7 +70,8 @@ impl Slab {
         runs.map(|run| run.len() as u64).max().unwrap_or(0)
     }
 
-    fn piece(&self, slot_bytes: u64, slot: usize) -> Piece {
+    /// The piece that a slot is.
+    pub(super) fn piece(&self, slot_bytes: u64, slot: usize) -> Piece {
         Piece {
             buffer: self.buffer.clone(),
             buffer_id: self.id,

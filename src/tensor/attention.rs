@@ -1,10 +1,12 @@
 //! Scaled dot product attention.
 
 use core::fmt;
+use core::ops::Range;
 use std::sync::Arc;
 
 use super::cause::TensorCause;
 use super::{Pad, Tensor};
+use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Cause, ErrorKind, Result};
 use crate::fuse::{Arg, Node, What};
@@ -87,6 +89,11 @@ impl Tensor {
         if sizes.is_lone && how.mask.is_none() && device.target() != Target::Gpu {
             return self.lonely(keys, values, scale)?.reshape(shape)?.cast(self.dtype);
         }
+        let width = sizes.d.max(sizes.e).max(1).next_multiple_of(4);
+        let keys_max = attention::KEYS_MAX.min(most(device) / width);
+        if sizes.keys > keys_max {
+            return Err(TooMany { keys: sizes.keys, keys_max }.into());
+        }
         let [q, k] = [self, keys].map(|x| x.by_heads(sizes.d));
         let mut inputs = vec![q?, k?, values.by_heads(sizes.e)?];
         if let Some(mask) = &how.mask {
@@ -140,27 +147,76 @@ impl Tensor {
     }
 }
 
-/// The kernel; where queries and results are more than a segment, one part of them after another.
+/// f32 that one segment holds.
+fn most(device: &Device) -> usize {
+    let most = Segments::new(device.caps()).bytes_max / size_of::<f32>() as u64;
+    usize::try_from(most).unwrap_or(usize::MAX)
+}
+
+/// The kernel; where an input or the result is more than a segment, one part after another.
 fn apply(core: attention::Attention, inputs: &[Tensor]) -> Result<Tensor> {
-    let (q, v) = (&inputs[0], &inputs[2]);
-    let [batch, heads, queries, d] = *q.shape().dims() else { return Ok(q.clone()) };
-    let e = v.shape().dims()[3];
-    let most = Segments::new(q.device.caps()).bytes_max / size_of::<f32>() as u64;
-    if batch > 1 && (batch * heads * queries * d.max(e)) as u64 > most {
-        let half = |range: core::ops::Range<usize>| {
-            let part = |x: &Tensor| x.slice(0, range.clone());
-            let inputs: Vec<Tensor> = inputs.iter().map(part).collect::<Result<_>>()?;
-            apply(attention::Attention { ..core }, &inputs)
-        };
-        let parts = [half(0..batch / 2)?, half(batch / 2..batch)?];
-        return Tensor::concat(&parts, 0);
+    let (q, k, v) = (&inputs[0], &inputs[1], &inputs[2]);
+    let [batch, heads, queries, _] = *q.shape().dims() else { return Ok(q.clone()) };
+    let shape = Shape::new([batch, heads, queries, v.shape().dims()[3]])?;
+    // What is broadcast is there once, and cutting along its axis makes nothing smaller.
+    let own = |view: &&Layout| -> usize {
+        let axes = view.shape().dims().iter().zip(view.strides());
+        axes.filter(|(_, stride)| **stride != 0).map(|(&dim, _)| dim).product()
+    };
+    let (dims, result) = ([batch, heads, queries], Layout::dense(shape));
+    let views = inputs.iter().map(|x| &x.layout).chain([&result]);
+    let large = views.max_by_key(own).filter(|view| own(view) > most(&q.device));
+    let cuts = |view: &Layout, axis: usize| {
+        dims[axis] > 1 && view.shape().dims()[axis] > 1 && view.strides()[axis] != 0
+    };
+    if let Some(axis) = large.and_then(|view| (0..3).find(|&axis| cuts(view, axis))) {
+        // Heads that share keys are parted last.
+        let shared = k.shape().dims()[1];
+        let unit = if axis == 1 && shared > 1 { heads / shared } else { 1 };
+        let middle = dims[axis] / unit / 2 * unit;
+        let parts = [0..middle, middle..dims[axis]].map(|range| part(&core, inputs, axis, range));
+        let [before, after] = parts;
+        return Tensor::concat(&[before?, after?], axis);
     }
-    let shape = Shape::new([batch, heads, queries, e])?;
     let args = inputs.iter().map(|x| Arg::View(Arc::clone(&x.node), x.layout)).collect();
     let what = What::Core(Arc::new(core));
     let node = Node::deferred(q.device.context(), what, shape, DType::F32, args);
     let layout = Layout::dense(shape);
     Ok(Tensor { device: q.device.clone(), node, layout, dtype: DType::F32 })
+}
+
+/// Attention of the batches, heads or queries in a range.
+fn part(
+    core: &attention::Attention,
+    inputs: &[Tensor],
+    axis: usize,
+    range: Range<usize>,
+) -> Result<Tensor> {
+    let (q, k) = (&inputs[0], &inputs[1]);
+    let (heads, shared) = (q.shape().dims()[1], k.shape().dims()[1]);
+    let (queries, keys) = (q.shape().dims()[2], k.shape().dims()[2]);
+    // Of a part of the queries the last one too is at the last key.
+    let seen =
+        if axis == 2 && core.causal { (keys + range.end).saturating_sub(queries) } else { keys };
+    let mut parts = Vec::new();
+    for (i, x) in inputs.iter().enumerate() {
+        let of_keys = i == 1 || i == 2;
+        let x = if of_keys { x.slice(2, 0..seen)? } else { x.clone() };
+        let x = if i == 3 { x.slice(3, 0..seen)? } else { x };
+        let sharing = heads / shared;
+        parts.push(match axis {
+            0 => x.slice(0, range.clone())?,
+            1 if of_keys && shared > 1 => x.slice(1, range.start / sharing..range.end / sharing)?,
+            _ if of_keys => x,
+            _ => x.slice(axis, range.clone())?,
+        });
+    }
+    let (q, v) = (&parts[0], &parts[2]);
+    if seen == 0 {
+        let shape = Shape::new([&q.shape().dims()[..3], &v.shape().dims()[3..]].concat())?;
+        return q.device.zeros(shape, DType::F32);
+    }
+    apply(attention::Attention { ..*core }, &parts)
 }
 
 struct Sizes {
@@ -202,7 +258,7 @@ impl Sizes {
         if b[..rank - 1] != c[..rank - 1] {
             return wrong("keys and values differ in number", k, v);
         }
-        if rank > 2 && !a[batch].is_multiple_of(b[batch].max(1)) {
+        if rank > 2 && !a[batch].is_multiple_of(b[batch]) {
             return wrong("heads of queries are no multiple of those of keys", q, k);
         }
         let (d, e) = (a[rank - 1], c[rank - 1]);
@@ -212,11 +268,7 @@ impl Sizes {
         if d.div_ceil(4) + e.div_ceil(4) > attention::QUADS_MAX {
             return Err(TooLong { d, e }.into());
         }
-        let keys = b[rank - 2];
-        if keys > attention::KEYS_MAX {
-            return Err(TooMany { keys }.into());
-        }
-        Ok(Self { is_lone: a[rank - 2] == 1, keys, d, e })
+        Ok(Self { is_lone: a[rank - 2] == 1, keys: b[rank - 2], d, e })
     }
 }
 
@@ -244,15 +296,16 @@ impl Cause for TooLong {
     }
 }
 
-/// Keys that one invocation does not get through.
+/// Keys that one invocation does not get through, or more of one head than a segment.
 #[derive(Debug)]
 struct TooMany {
     keys: usize,
+    keys_max: usize,
 }
 
 impl fmt::Display for TooMany {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} keys are above {}", self.keys, attention::KEYS_MAX)
+        write!(f, "{} keys are above {}", self.keys, self.keys_max)
     }
 }
 

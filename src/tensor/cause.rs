@@ -73,7 +73,8 @@ impl Cause for TensorCause {
 
     fn help(&self) -> Option<String> {
         let help = match self {
-            Self::Dtypes { .. } | Self::Index { .. } => "cast one of them: `cast(dtype)`",
+            Self::Dtypes { .. } => "cast one of them: `cast(dtype)`",
+            Self::Index { .. } => "cast it: `cast(DType::U32)`",
             Self::Only { .. } => "compute in another dtype and cast: `cast(dtype)`",
             Self::Along { .. } => {
                 "every axis but that one must agree; `broadcast_to` and `slice` make it so"

@@ -82,7 +82,8 @@ impl Tensor {
         match with {
             Pad::Constant(number) => {
                 let ones = Shape::new(&[1; RANK_MAX][..dims.len()])?;
-                self.device.full(ones, self.dtype, number)?.broadcast_to(&dims)
+                let one = self.device.full(ones, self.dtype, number);
+                one.and_then(|one| one.broadcast_to(&dims)).map_err(|error| error.during("pad"))
             }
             Pad::Reflect if pad >= dim => Err(TensorCause::Reflect { axis, pad, dim }.into()),
             Pad::Reflect => {
@@ -156,7 +157,7 @@ fn join(what: &'static str, tensors: &[Tensor], axis: usize) -> Result<Tensor> {
     let first = tensors.first().ok_or(TensorCause::Nothing { what })?;
     let mut dims = first.shape().dims().to_vec();
     first.shape().dim(axis).map_err(|error| error.during(what))?;
-    let mut total = 0;
+    let mut total = 0usize;
     for tensor in tensors {
         first.device.engine.same_device(&tensor.device.engine).map_err(|e| e.during(what))?;
         let (left, right) = (first.dtype, tensor.dtype);
@@ -169,7 +170,8 @@ fn join(what: &'static str, tensors: &[Tensor], axis: usize) -> Result<Tensor> {
         if left.rank() != right.rank() || !agree {
             return Err(TensorCause::Along { what, axis, left, right }.into());
         }
-        total += right.dims()[axis];
+        // More than there can be stays so.
+        total = total.saturating_add(right.dims()[axis]);
     }
     dims[axis] = total;
     let shape = Shape::new(&dims).map_err(|error| error.during(what))?;

@@ -45,6 +45,11 @@ impl Scalar {
         })
     }
 
+    /// As a float, which is rounded where an integer must be exact.
+    pub(crate) const fn as_float(self) -> Self {
+        Self(Value::Float(self.0.float()))
+    }
+
     /// Its bytes as an element of this dtype.
     pub(crate) fn encode(self, dtype: DType) -> Result<[u8; 8]> {
         let value = match (self.0, dtype.class()) {

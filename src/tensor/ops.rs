@@ -90,8 +90,9 @@ impl Tensor {
         apply(&self.device, op, &operands)
     }
 
-    /// As another dtype, with the semantics of Rust's `as`: integers saturate, NaN becomes 0,
-    /// floats round to nearest.
+    /// As another dtype: an integer takes the nearest number that it has, from floats - cut towards
+    /// zero, NaN as 0 - and from integers, where Rust's `as` would wrap; a float is rounded to
+    /// nearest; a bool is whether it is not 0.
     pub fn cast(&self, to: DType) -> Result<Self> {
         self.device.plan().accept(to).map_err(|error| error.during("cast"))?;
         if to == self.dtype {
@@ -266,7 +267,7 @@ methods! {
     clamp(low high) Clamp "Between two bounds.";
     mul_add(factor term) MulAdd "`x * factor + term`.";
     lerp(end weight) Lerp "From this to `end` by `weight`.";
-    choose(yes no) Where "Where this (a bool tensor) holds, `yes`, else `no`.";
+    choose(yes no) Where "Where this (a bool tensor) holds, `yes`, else `no`. Two numbers are f32.";
 }
 
 /// Operators between tensors, and with numbers on either side; tensors borrowed or not.

@@ -121,7 +121,7 @@ impl Device {
             return Err(TensorCause::Empty { low, high }.into());
         }
         for end in [low, high - 1] {
-            Scalar::from(end).encode(dtype)?;
+            Scalar::from(end).encode(dtype).map_err(|error| error.during("integers"))?;
         }
         let shape = shape.into_shape()?;
         let draw = |dtype, low| self.draw(key, shape, dtype, Draw::Below, [count as u32, low]);

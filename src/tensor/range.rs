@@ -21,11 +21,12 @@ impl Device {
         Ok(Tensor::of(self.clone(), value, layout, DType::U32))
     }
 
-    /// Numbers from `start` on in steps of `step`, as far as they lie before `end`; like
-    /// everything beside a tensor, the three must be numbers of the dtype.
+    /// Numbers from `start` on in steps of `step`, as far as they lie before `end`. The first and
+    /// the last of them, and the step, must be numbers of the dtype, as beside a tensor.
     ///
     /// Integers are exact. A float is `start + i * step` with each of the two operations rounded
-    /// in f32 (f64 for f64), and then to its dtype.
+    /// in f32 (f64 for f64), and then to its dtype: whole numbers that f16 or bf16 has not are
+    /// rounded too.
     pub fn arange(
         &self,
         start: impl Into<Scalar>,
@@ -41,9 +42,11 @@ impl Device {
         })?;
         let wide = computed(dtype, "arange")?;
         for place in [0, count.saturating_sub(1)] {
-            // The first and the last must be numbers of the dtype, and then all are.
-            let number = Scalar::nth(start, step, place).encode(dtype);
-            number.map_err(|error| error.during("arange"))?;
+            // The first and the last must be numbers of the dtype, and then all are; floats on the
+            // way are rounded, and so is the last.
+            let number = Scalar::nth(start, step, place);
+            let number = if dtype.is_float() && place > 0 { number.as_float() } else { number };
+            number.encode(dtype).map_err(|error| error.during("arange"))?;
         }
         let place = self.iota(count)?.cast(wide)?;
         // Unsigned integers have no negative step, but can go down.
@@ -72,7 +75,11 @@ impl Device {
             return Err(TensorCause::Only { what, dtype, only }.into());
         }
         let wide = computed(dtype, what)?;
-        let (start, end) = (start.into().encode(wide)?, end.into().encode(wide)?);
+        let bytes = |number: Scalar| {
+            // Rounded to the dtype at the end, where it must not become infinite.
+            number.encode(dtype).and_then(|_| number.encode(wide)).map_err(|e| e.during(what))
+        };
+        let (start, end) = (bytes(start.into())?, bytes(end.into())?);
         let width = wide.width();
         let number = |bytes: [u8; 8]| Value::decode(wide, &bytes[..width]).float();
         let (start, end) = (number(start), number(end));

@@ -136,6 +136,11 @@ struct Over<'a> {
 impl Over<'_> {
     fn compute(&self, reduction: Reduction, correction: usize) -> Result<Tensor> {
         let x = self.x;
+        let counts = reduction == Reduction::CountNonzero
+            || matches!(reduction, Reduction::ArgMax | Reduction::ArgMin);
+        if counts && u32::try_from(self.count()).is_err() {
+            return Err(ReduceCause::Many { count: self.count() }.into());
+        }
         // Twice computed is cheaper than stored, where it is but a cast.
         let wide = || x.cast(computed(x.dtype));
         let truth = || match x.dtype {
@@ -226,12 +231,14 @@ impl Over<'_> {
 pub(super) enum ReduceCause {
     Kind { reduction: Reduction, dtype: DType },
     Nothing { reduction: Reduction, shape: Shape },
+    Many { count: usize },
 }
 
 impl fmt::Display for ReduceCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Kind { reduction, dtype } => write!(f, "{reduction} does not exist for {dtype}"),
+            Self::Many { count } => write!(f, "{count} elements, above {} of u32", u32::MAX),
             Self::Nothing { reduction, shape } => {
                 write!(f, "{reduction} of no elements: {shape} has 0 along the reduced axes")
             }
@@ -244,6 +251,7 @@ impl Cause for ReduceCause {
         match self {
             Self::Kind { .. } => ErrorKind::DType,
             Self::Nothing { .. } => ErrorKind::Shape,
+            Self::Many { .. } => ErrorKind::Limit,
         }
     }
 
@@ -254,6 +262,7 @@ impl Cause for ReduceCause {
                 let names = takes.map(DType::name).collect::<Vec<_>>().join(", ");
                 Some(format!("{reduction} takes {names}: cast to one of them"))
             }
+            Self::Many { .. } => Some("reduce parts, and put them together: `slice`".into()),
             Self::Nothing { .. } => {
                 Some("there is no value to yield: check the length first".into())
             }

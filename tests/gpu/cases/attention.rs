@@ -60,6 +60,10 @@ async fn of_length_0(ctx: &Ctx) -> Outcome {
         let k = device.zeros([1, 2, 0], DType::F32).map_err(show)?;
         let got = q.attention(&k, &values, &Attention::new()).map_err(show)?;
         ensure_eq!(got.read::<f32>().await.map_err(show)?, [2.0, 4.0].repeat(queries), "the mean");
+        let none = device.zeros([0, 2, 0], DType::F32).map_err(show)?;
+        let error = q.attention(&none, &none, &Attention::new()).err().map(|e| e.to_string());
+        let text = error.unwrap_or_default();
+        ensure!(text.contains("heads of queries are no multiple"), "no heads of keys: {text:?}");
     }
     Ok(())
 }
@@ -89,7 +93,13 @@ async fn large(ctx: &Ctx, mask: Mask) -> Outcome {
 async fn small_bindings(ctx: &Ctx) -> Outcome {
     // More results than a segment holds.
     let device = ctx.device(DOWNGRADES[4]).await?;
-    one(&device, &mut Random::new(2), Mask::Causal, DType::F32, [5, 4, 2, 100, 40, 32, 32]).await
+    one(&device, &mut Random::new(2), Mask::Causal, DType::F32, [5, 4, 2, 100, 40, 32, 32]).await?;
+    // A larger mask, for heads and for queries; queries of which the first half sees no key.
+    let forms = [[1, 6, 2, 100, 150, 8, 8], [1, 1, 1, 300, 200, 8, 4], [1, 1, 1, 800, 70, 64, 4]];
+    for (form, mask) in forms.into_iter().zip([Mask::All, Mask::All, Mask::Causal]) {
+        one(&device, &mut Random::new(6), mask, DType::F32, form).await?;
+    }
+    Ok(())
 }
 
 /// Nothing handed from lane to lane, no 64-bit loads.

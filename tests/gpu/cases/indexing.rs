@@ -420,6 +420,8 @@ async fn mistakes(ctx: &Ctx) -> Outcome {
     let x = device.zeros([2, 3], DType::F32).map_err(show)?;
     let y = device.zeros([2, 3], DType::I32).map_err(show)?;
     let z = device.zeros([3, 3], DType::F32).map_err(show)?;
+    let endless = device.zeros([1], DType::F32).map_err(show)?;
+    let endless = endless.broadcast_to([isize::MAX as usize]).map_err(show)?;
     let table = [
         (Tensor::concat(&[], 0), "concat of no tensors"),
         (Tensor::concat(&[x.clone(), y.clone()], 0), "concat: dtypes differ: left f32, right i32"),
@@ -430,6 +432,16 @@ async fn mistakes(ctx: &Ctx) -> Outcome {
         (
             Tensor::concat(std::slice::from_ref(&x), 2),
             "concat: axis 2 does not exist in [2, 3] of rank 2",
+        ),
+        (endless.argmax(0), "argmax: 9223372036854775807 elements, above 4294967295 of u32"),
+        (endless.count_nonzero(0), "count_nonzero: 9223372036854775807 elements, above"),
+        (
+            Tensor::concat(&[endless.clone(), endless.clone(), endless], 0),
+            "concat: shape [18446744073709551615] has more than 9223372036854775807 elements",
+        ),
+        (
+            device.linspace(0.0, 1e6, 3, DType::F16),
+            "linspace: scalar 1000000.0 is not a value of f16",
         ),
         (x.pad(&[(1, 1)], Pad::Reflect), "pad: 1 pairs for [2, 3] of rank 2"),
         (x.pad(&[(2, 0), (0, 0)], Pad::Reflect), "pad: 2 reflected from axis 0 of length 2"),

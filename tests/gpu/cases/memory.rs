@@ -1,7 +1,7 @@
 //! Memory and failure on a real driver: faults at every allocation, loss after every submission,
 //! many threads, fragmentation, tensors beyond every limit, and memory that really runs out.
 
-use wharf::{Adapter, Device, Tensor};
+use wharf::{Adapter, DType, Device, Tensor};
 
 use super::probe::{Random, first_difference, values};
 use crate::child;
@@ -15,6 +15,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         case!("memory::sixteen_threads_on_one_device", |ctx| threads(ctx)),
         case!("memory::a_large_tensor_arrives_in_fragmented_memory", |ctx| fragmented(ctx)),
         case!("memory::compaction_moves_tensors_unchanged", |ctx| compaction(ctx)),
+        case!("memory::compaction_moves_one_of_two_segments_of_a_slab", |ctx| half_moved(ctx)),
         case!("memory::a_batch_that_fails_poisons_what_was_computed", |ctx| poison(ctx)),
     ];
     cases.push(Case {
@@ -188,6 +189,31 @@ async fn compaction(ctx: &Ctx) -> Outcome {
     let want: Vec<u16> = held[3].1.iter().map(|x| x.wrapping_mul(2)).collect();
     let back = sum.read::<u16>().await.map_err(show)?;
     first_difference(&want, &back).map_or(Ok(()), Err)
+}
+
+/// Both segments of a tensor lie in one slab, the first behind the second, and there is room
+/// elsewhere for one of them.
+async fn half_moved(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[4]).await?;
+    const SEGMENT: usize = (192 << 10) / size_of::<f32>();
+    let one = |x: f32| device.full([SEGMENT], DType::F32, x);
+    let slots: Vec<Tensor> =
+        (0..5).map(|_| one(1.0)).collect::<wharf::Result<_>>().map_err(show)?;
+    let more: Vec<Tensor> = (0..4).map(|_| one(2.0)).collect::<wharf::Result<_>>().map_err(show)?;
+    // The last to be given back is the first to be taken.
+    let mut slots = slots.into_iter();
+    let first = [slots.next(), slots.next()];
+    drop(slots);
+    drop(first);
+    let values = values(2 * SEGMENT, 5);
+    let (tensor, _) = device.upload(&values, [2 * SEGMENT]).map_err(show)?;
+    device.compact().map_err(show)?;
+    let after: Vec<Tensor> =
+        (0..5).map(|_| one(3.0)).collect::<wharf::Result<_>>().map_err(show)?;
+    let got = tensor.read::<f32>().await.map_err(show)?;
+    ensure_eq!(first_difference(&got, &values), None, "what was moved");
+    drop((more, after));
+    Ok(())
 }
 
 async fn poison(ctx: &Ctx) -> Outcome {

@@ -100,8 +100,24 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases.push(case!("rows::softmax_of_plus_and_minus_ten_thousand", |ctx| far_apart(ctx)));
     cases.push(case!("rows::cross_entropy_of_classes", |ctx| cross_entropy(ctx)));
     cases.push(case!("rows::masked_rows", |ctx| masked(ctx)));
+    cases.push(case!("rows::more_than_a_segment_once_they_are_cast", |ctx| widened(ctx)));
     cases.push(case!("rows::scale_and_shift_follow_in_the_kernel", |ctx| scaled(ctx)));
     cases
+}
+
+/// 160 KB of f32 lie in a segment of 192 KiB; 320 KB of what they become do not.
+async fn widened(ctx: &Ctx) -> Outcome {
+    let device = ctx.device(DOWNGRADES[4]).await?;
+    if !carries(&device, DType::I64) {
+        return Ok(());
+    }
+    let x = device.zeros([100, 400], DType::F32).map_err(show)?;
+    let (row, thousands) = (x.softmax(1).map_err(show)?, 1000.0f32);
+    let wide = (row * thousands).map_err(show)?.cast(DType::I64).map_err(show)?;
+    let got = wide.read::<i64>().await.map_err(show)?;
+    ensure_eq!(got.iter().position(|&x| x != 2), None, "1000 / 400 is 2 and a half");
+    count();
+    Ok(())
 }
 
 /// Every weight is a power of two, and every sum on the way exact.

@@ -92,8 +92,8 @@ async fn run(ctx: &Ctx, downgrade: Downgrade, reduction: Reduction, dtype: DType
         one(&other, &mut random, reduction, dtype, *form).await?;
     }
     if downgrade.name == "small_bindings" {
-        // Slabs of rows, and rows of slabs.
-        for dims in [&[300, 400][..], &[2, 90_000], &[4000, 30]] {
+        // Slabs of rows, and rows of slabs; one that is as large as the result's last segment.
+        for dims in [&[300, 400][..], &[2, 90_000], &[4000, 30], &[1, 73_728]] {
             one(&device, &mut random, reduction, dtype, (dims, &[], 1)).await?;
         }
     }

@@ -17,6 +17,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("stories::an_intermediate_read_later", |ctx| later(ctx)),
         case!("stories::a_tensor_read_at_every_step", |ctx| read_often(ctx)),
         case!("stories::parts_read_before_their_sum", |ctx| parts_first(ctx)),
+        case!("stories::a_sum_in_place_of_one_side_beside_a_copy", |ctx| beside_copy(ctx)),
         case!("stories::a_result_keeps_the_order_of_strides", |ctx| order(ctx)),
         case!("stories::refusals_name_both_sides", |ctx| refusals(ctx)),
         case!("stories::numbers_that_do_not_fit", |ctx| numbers(ctx)),
@@ -299,6 +300,21 @@ async fn parts_first(ctx: &Ctx) -> Outcome {
     }
     let got = sum.read::<f32>().await.map_err(show)?;
     ensure_eq!(got[..3], [190.0, 210.0, 230.0], "the sum of twenty parts");
+    count();
+    Ok(())
+}
+
+/// The result takes the place of the left side; the right one is a view across segments, which is
+/// copied first: to another buffer.
+async fn beside_copy(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[4]).await?;
+    let large = ramp(&device, 120_000).await?.reshape([2, 60_000]).map_err(show)?;
+    let view = large.slice_step(1, 0..60_000, 100).map_err(show)?;
+    let (left, _) = device.upload(&[1.0f32; 1200], [2, 600]).map_err(show)?;
+    let sum = (left + &view).map_err(show)?;
+    let got = sum.read::<f32>().await.map_err(show)?;
+    let want: Vec<f32> = (0..1200).map(|i| (i * 100 % 13) as f32 + 1.0).collect();
+    ensure_eq!(got, want, "the sum");
     count();
     Ok(())
 }
