@@ -4,8 +4,8 @@
 // take neighbouring columns of the same rows, so that all of them need the same elements of A.
 // Neighbouring workgroups walk down the rows and share a panel of B in the caches.
 //
-// Sums run over chunks of k, and chunks are summed: rounding grows with the chunk and with their
-// number, not with k.
+// Four of k are summed, then a chunk of such fours, then the chunks: rounding grows with the fours
+// of a chunk and with the number of chunks, not with k.
 //
 // The regions are what the generator writes for a tile; as it lies here it has two rows of one
 // quad, A is read along k and B along columns.
@@ -29,6 +29,7 @@ struct Job {
 alias Quad = vec4<f32>;
 const rows = 2u;
 const quads = 1u;
+struct Sum { x: f32, y: f32, z: f32, w: f32 }
 // end types
 
 // region params
@@ -88,14 +89,14 @@ fn main(
     let pb0 = at.y + (min(column, size.y - 1u) >> 2u);
     // end places
     // region sums
-    var t0_0 = Quad();
-    var t1_0 = Quad();
+    var t0_0 = Sum();
+    var t1_0 = Sum();
     // end sums
     for (var k = 0u; k < k_quads;) {
         let stop = min(k + p.job.size.w, k_quads);
         // region clear
-        var s0_0 = Quad();
-        var s1_0 = Quad();
+        var s0_0 = Sum();
+        var s1_0 = Sum();
         // end clear
         for (; k < stop; k++) {
             // region step
@@ -104,19 +105,23 @@ fn main(
             let b2 = head_1(pb0 + (4u * k + 2u) * step.z);
             let b3 = head_1(pb0 + (4u * k + 3u) * step.z);
             let a0 = head_0(pa0 + k);
-            s0_0 = s0_0 + a0.x * b0 + a0.y * b1 + a0.z * b2 + a0.w * b3;
+            let n0_0 = a0.x * b0 + a0.y * b1 + a0.z * b2 + a0.w * b3;
+            s0_0.x += n0_0.x; s0_0.y += n0_0.y; s0_0.z += n0_0.z; s0_0.w += n0_0.w;
             let a1 = head_0(pa1 + k);
-            s1_0 = s1_0 + a1.x * b0 + a1.y * b1 + a1.z * b2 + a1.w * b3;
+            let n1_0 = a1.x * b0 + a1.y * b1 + a1.z * b2 + a1.w * b3;
+            s1_0.x += n1_0.x; s1_0.y += n1_0.y; s1_0.z += n1_0.z; s1_0.w += n1_0.w;
             // end step
         }
         // region add
-        t0_0 += s0_0;
-        t1_0 += s1_0;
+        t0_0.x += s0_0.x; t0_0.y += s0_0.y; t0_0.z += s0_0.z; t0_0.w += s0_0.w;
+        t1_0.x += s1_0.x; t1_0.y += s1_0.y; t1_0.z += s1_0.z; t1_0.w += s1_0.w;
         // end add
     }
     for (var r = 0u; r < rows; r++) {
         // region store
-        product_store(group.z, row + r, column, select(t0_0, t1_0, r == 1u));
+        let t0 = Quad(t0_0.x, t0_0.y, t0_0.z, t0_0.w);
+        let t1 = Quad(t1_0.x, t1_0.y, t1_0.z, t1_0.w);
+        product_store(group.z, row + r, column, select(t0, t1, r == 1u));
         // end store
     }
 }

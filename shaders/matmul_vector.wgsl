@@ -111,7 +111,7 @@ fn main(
             let b2 = head_1(pb0 + (4u * k + 2u) * step.z);
             let b3 = head_1(pb0 + (4u * k + 3u) * step.z);
             let a0 = head_0(pa0 + k);
-            s0_0 = s0_0 + a0.x * b0 + a0.y * b1 + a0.z * b2 + a0.w * b3;
+            s0_0 += a0.x * b0 + a0.y * b1 + a0.z * b2 + a0.w * b3;
             // end step
         }
         // region add

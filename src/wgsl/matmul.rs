@@ -53,25 +53,42 @@ pub struct Tile {
 pub type Text = Vec<(&'static str, String)>;
 
 impl Tile {
-    /// The regions of `matmul.wgsl` that sum in the compute type of `dtype`.
+    /// The regions of `matmul.wgsl` that sum in the compute type of `dtype`. A `deep` k is longer
+    /// than a chunk.
+    ///
+    /// Sums are kept number by number: llvmpipe writes out a load of all four parts of a variable
+    /// wherever one of them is read, and compiles for a third longer.
     #[must_use]
-    pub fn regions(&self, dtype: DType) -> Text {
+    pub fn regions(&self, dtype: DType, deep: bool) -> Text {
         let kind = Kind::of(dtype).name();
         let types = format!(
-            "alias Quad = vec4<{kind}>;\nconst rows = {}u;\nconst quads = {}u;\n",
-            self.rows, self.quads
+            "{}struct Sum {{ x: {kind}, y: {kind}, z: {kind}, w: {kind} }}\n",
+            self.types(dtype)
         );
         let share = "@builtin(subgroup_invocation_id) share: u32,\n";
+        let zero = |name: char| self.each(|r, q| format!("var {name}{r}_{q} = Sum();"));
+        // One chunk needs no second sum: its own is cleared before the loop.
+        let (total, clear, add) = match deep {
+            true => ('t', zero('s'), self.each(|r, q| each_part("t", "s", r, q))),
+            false => ('s', String::new(), String::new()),
+        };
+        let sum =
+            |r, q, terms: &str| format!("let n{r}_{q} = {terms};\n{}", each_part("s", "n", r, q));
         vec![
             ("types", types),
             ("share", if self.shared { share.into() } else { String::new() }),
             ("places", self.places()),
-            ("clear", self.each(|r, q| format!("var s{r}_{q} = Quad();"))),
-            ("step", self.step()),
-            ("add", self.each(|r, q| format!("t{r}_{q} += s{r}_{q};"))),
-            ("sums", self.each(|r, q| format!("var t{r}_{q} = Quad();"))),
-            ("store", self.store()),
+            ("sums", zero(total)),
+            ("clear", clear),
+            ("step", self.step(sum)),
+            ("add", add),
+            ("store", self.store(total)),
         ]
+    }
+
+    fn types(&self, dtype: DType) -> String {
+        let (kind, Self { rows, quads, .. }) = (Kind::of(dtype).name(), self);
+        format!("alias Quad = vec4<{kind}>;\nconst rows = {rows}u;\nconst quads = {quads}u;\n")
     }
 
     fn each(&self, line: impl Fn(u32, u32) -> String) -> String {
@@ -114,26 +131,28 @@ impl Tile {
 
     /// One row of sums, picked by `r`: what follows a sum is compiled once for each quad, not for
     /// each sum.
-    fn store(&self) -> String {
+    fn store(&self, total: char) -> String {
         let mut text = String::new();
         for q in 0..self.quads {
-            let pick = self.pick('t', q);
-            put(
-                &mut text,
-                format_args!("product_store(group.z, row + r, column + {}u, {pick});", 4 * q),
-            );
+            let pick = self.pick(|r| {
+                let of = |part: char| format!("{total}{r}_{q}.{part}");
+                format!("Quad({})", PARTS.map(of).join(", "))
+            });
+            let place = format!("row + r, column + {}u", 4 * q);
+            put(&mut text, format_args!("product_store(group.z, {place}, {pick});"));
         }
         text
     }
 
-    /// A quad of row `r` of the sums of this name.
-    fn pick(&self, name: char, q: u32) -> String {
+    /// The quad of row `r`.
+    fn pick(&self, quad: impl Fn(u32) -> String) -> String {
         let others = 1..self.rows;
-        others.fold(format!("{name}0_{q}"), |x, r| format!("select({x}, {name}{r}_{q}, r == {r}u)"))
+        others.fold(quad(0), |x, r| format!("select({x}, {}, r == {r}u)", quad(r)))
     }
 
-    /// Everything for four of k.
-    fn step(&self) -> String {
+    /// Everything for four of k, whose products are added up before they are added to a sum: there
+    /// are as many roundings as quads. `sum` is what adds so much to a sum.
+    fn step(&self, sum: impl Fn(u32, u32, &str) -> String) -> String {
         if let Some(packed) = self.packed {
             return self.step_packed(packed);
         }
@@ -152,8 +171,8 @@ impl Tile {
                 _ => format!("a{r}.{}", lane(k)),
             };
             for q in 0..self.quads {
-                let terms: String = (0..4).map(|k| format!(" + {} * b{k}_{q}", a(k))).collect();
-                put(&mut text, format_args!("s{r}_{q} = s{r}_{q}{terms};"));
+                let terms = [0, 1, 2, 3].map(|k| format!("{} * b{k}_{q}", a(k))).join(" + ");
+                put(&mut text, format_args!("{}", sum(r, q, &terms)));
             }
         }
         text
@@ -248,8 +267,16 @@ impl Tile {
     }
 }
 
+/// Of a quad.
+const PARTS: [char; 4] = ['x', 'y', 'z', 'w'];
+
+/// What is added to a sum, number by number.
+fn each_part(to: &str, from: &str, r: u32, q: u32) -> String {
+    PARTS.map(|x| format!("{to}{r}_{q}.{x} += {from}{r}_{q}.{x};")).join(" ")
+}
+
 fn lane(n: u32) -> char {
-    ['x', 'y', 'z', 'w'][n as usize % 4]
+    PARTS[n as usize % 4]
 }
 
 /// Four elements, `d` apart.

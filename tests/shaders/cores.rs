@@ -270,7 +270,7 @@ fn every_tile_of_a_product_is_valid() {
                 let (rows, quads) = [(4, 1), (4, 2), (8, 1)][i];
                 let tile =
                     Tile { rows, quads, along, ragged: i == 1, shared: i == 0, packed: None };
-                let text = tile.regions(dtype);
+                let text = tile.regions(dtype, i == 2);
                 let way = along.map(|a| [if a == Along::Neither { Way::Each } else { Way::Dense }]);
                 let heads = way.each_ref().map(|ways| core::Part { expr: &side, ways });
                 check_product("matmul", &heads, &out, &text, &[("workgroup", 8.0)], target);

@@ -42,9 +42,11 @@ impl Choice {
         let [x, y, _] = fold(down.saturating_mul(right));
         match self.kernel {
             Kernel::Registers => {
-                let (kernel, text) = ("matmul", tile.regions(given));
+                // Added up by quads, a chunk has as many roundings as four by elements.
+                let chunk = 4 * CHUNK_QUADS;
+                let (kernel, text) = ("matmul", tile.regions(given, k > 4 * chunk));
                 let constants = vec![("workgroup", f64::from(lanes))];
-                Written { kernel, text, constants, chunk: CHUNK_QUADS, groups: [down, right] }
+                Written { kernel, text, constants, chunk, groups: [down, right] }
             }
             Kernel::Group { across, depth } => {
                 let tile = Tile { ragged: !k.is_multiple_of(depth as usize), ..tile };

@@ -41,7 +41,7 @@ impl Group {
             false => (String::new(), String::new()),
         };
         let store = (0..tile.quads).map(|q| {
-            let (column, pick) = (4 * q, tile.pick(total, q));
+            let (column, pick) = (4 * q, tile.pick(|r| format!("{total}{r}_{q}")));
             let row = "row + 4u * down * (r >> 2u) + (r & 3u)";
             format!("product_store(group.z, {row}, column + {column}u * across, {pick});\n")
         });

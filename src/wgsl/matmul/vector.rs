@@ -38,15 +38,18 @@ impl Vector {
         let store = tile.each(|r, q| {
             format!("product_store(group.z, row + {r}u, column + {}u, t{r}_{q});", 4 * q)
         });
-        let mut text = tile.regions(dtype);
-        text.retain(|(name, _)| *name != "store");
-        text.extend([
+        vec![
+            ("types", tile.types(dtype)),
+            ("places", tile.places()),
+            ("sums", tile.each(|r, q| format!("var t{r}_{q} = Quad();"))),
+            ("clear", tile.each(|r, q| format!("var s{r}_{q} = Quad();"))),
+            ("step", tile.step(|r, q, terms| format!("s{r}_{q} += {terms};"))),
+            ("add", tile.each(|r, q| format!("t{r}_{q} += s{r}_{q};"))),
             ("team", team),
             ("arguments", arguments.to_owned()),
             ("together", if self.subgroups { self.by_subgroups() } else { self.by_tree() }),
             ("store", store),
-        ]);
-        text
+        ]
     }
 
     /// A line for each sum, `i` being its number.
