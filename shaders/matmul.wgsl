@@ -77,7 +77,9 @@ fn main(
 ) {
     // region prepare
     // end prepare
+    // region batch
     let at = product_batch(group.z);
+    // end batch
     let row = group.x * rows;
     let column = (group.y * workgroup + lane) * 4u * quads;
     let k_quads = (p.job.size.z + 3u) >> 2u;

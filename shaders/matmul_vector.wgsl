@@ -83,7 +83,9 @@ fn main(
 ) {
     // region prepare
     // end prepare
+    // region batch
     let at = product_batch(group.z);
+    // end batch
     let own = place_of(lane);
     let tile = group.x + groups.x * group.y;
     let down_tiles = (p.job.size.x + rows - 1u) / rows;

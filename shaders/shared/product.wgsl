@@ -38,6 +38,12 @@ fn product_batch(b: u32) -> vec2<u32> {
     return at;
 }
 
+// The same where batches lie one step apart. llvmpipe compiles the loop above for as long as eight
+// rows of a tile.
+fn product_batch_even(b: u32) -> vec2<u32> {
+    return (p.job.first.x + b) * vec2(p.job.batch[2].x, p.job.batch[4].x);
+}
+
 // In bands of eight tiles of rows: workgroups that run at the same time share both operands in the
 // caches. Those that a folded grid has too many get a place past the edges.
 fn product_tile(group: vec2<u32>, pitch: u32, tile: vec2<u32>) -> vec2<u32> {

@@ -231,7 +231,6 @@ impl Product<'_> {
         let mut size = [rows.len(), panel.columns.len(), panel.k.len()];
         let along = [0, 1].map(|i| view::along(&sides[i].layout, i, self.choice.rows));
         let packed = self.packed(&sides);
-        let tile = self.tile(along, panel.k.len(), packed);
         let near_k = [0, 1].map(|i| view::is_near_k(sides[i].layout, i));
         let sides = match packed {
             Some(packed) => {
@@ -242,6 +241,9 @@ impl Product<'_> {
             None => sides,
         };
         let heads = sides.map(Head::view);
+        let layouts = heads.each_ref().map(|head| &head.operands[0].layout);
+        let batch_steps = view::batch_steps(layouts);
+        let tile = self.tile(along, panel.k.len(), packed, batch_steps.is_some());
         let mut reached = Vec::new();
         for (head, along) in heads.iter().zip(along) {
             let reach = Reach::raw(head, along == Along::Neither)?;
@@ -259,9 +261,9 @@ impl Product<'_> {
             first: [window.batch.start, window.rows.start, panel.columns.start, self.size.m],
             columns: self.pitch(),
             window: [begin / 4, (end - begin) / 4],
-            sides: heads.iter().map(|head| &head.operands[0].layout).collect(),
+            sides: layouts,
             along,
-            batches: self.size.batch,
+            batch_steps,
         };
         let regions = written.text.iter().map(|(name, text)| (*name, &**text));
         let regions: Vec<(&str, &str)> = regions.collect();
@@ -283,10 +285,10 @@ impl Product<'_> {
     }
 
     /// What an invocation sums, of operands that are read so.
-    fn tile(&self, along: [Along; 2], k: usize, packed: Option<Packed>) -> Tile {
+    fn tile(&self, along: [Along; 2], k: usize, packed: Option<Packed>, even: bool) -> Tile {
         let Choice { rows, quads, .. } = self.choice;
         let (ragged, shared) = (!k.is_multiple_of(4), self.machine.shares(&self.choice));
-        Tile { rows, quads, along, ragged, shared, packed }
+        Tile { rows, quads, along, ragged, shared, even, packed }
     }
 
     /// How both sides are read, if several quads can be loaded at a time along k: by lanes that
@@ -402,9 +404,10 @@ struct Job<'a> {
     first: [usize; 4],
     columns: usize,
     window: [usize; 2],
-    sides: Vec<&'a Layout>,
+    sides: [&'a Layout; 2],
     along: [Along; 2],
-    batches: usize,
+    /// From batch to batch, if that is always the same.
+    batch_steps: Option<[isize; 2]>,
 }
 
 impl Job<'_> {
@@ -417,16 +420,17 @@ impl Job<'_> {
         let step = |i: usize| view::steps(self.sides[i], self.along[i]);
         words.extend(step(0));
         words.extend(step(1));
-        let rank = self.sides[0].shape().rank() - 2;
-        // A panel of one batch has been sliced: then all are at the same place.
-        let whole = self.sides[0].shape().dims()[..rank].iter().product::<usize>() == self.batches;
         let mut lengths = [u32::MAX; 8];
         let mut strides = [[0; 8]; 2];
-        if whole {
+        let unit = |i: usize, stride| view::unit(stride, self.along[i]);
+        if let Some(steps) = self.batch_steps {
+            (0..2).for_each(|i| strides[i][0] = unit(i, steps[i]));
+        } else {
+            let rank = self.sides[0].shape().rank() - 2;
             for d in 0..rank {
                 lengths[d] = small(self.sides[0].shape().dims()[rank - 1 - d]);
                 for (i, side) in self.sides.iter().enumerate() {
-                    strides[i][d] = view::unit(side.strides()[rank - 1 - d], self.along[i]);
+                    strides[i][d] = unit(i, side.strides()[rank - 1 - d]);
                 }
             }
         }

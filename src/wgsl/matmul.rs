@@ -45,6 +45,8 @@ pub struct Tile {
     /// Whether the lanes of a subgroup, which is the workgroup, load A together: each lane an
     /// eighth of what all of them need, and then they tell each other.
     pub shared: bool,
+    /// Whether all batches lie one step apart.
+    pub even: bool,
     /// Whether both operands are read along k, several quads at a time.
     pub packed: Option<Packed>,
 }
@@ -77,6 +79,7 @@ impl Tile {
         vec![
             ("types", types),
             ("share", if self.shared { share.into() } else { String::new() }),
+            ("batch", self.batch()),
             ("places", self.places()),
             ("sums", zero(total)),
             ("clear", clear),
@@ -89,6 +92,11 @@ impl Tile {
     fn types(&self, dtype: DType) -> String {
         let (kind, Self { rows, quads, .. }) = (Kind::of(dtype).name(), self);
         format!("alias Quad = vec4<{kind}>;\nconst rows = {rows}u;\nconst quads = {quads}u;\n")
+    }
+
+    fn batch(&self) -> String {
+        let way = if self.even { "_even" } else { "" };
+        format!("let at = product_batch{way}(group.z);\n")
     }
 
     fn each(&self, line: impl Fn(u32, u32) -> String) -> String {

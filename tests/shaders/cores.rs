@@ -268,8 +268,15 @@ fn every_tile_of_a_product_is_valid() {
         for (i, target) in TARGETS.into_iter().enumerate() {
             for along in ways.iter().flat_map(|a| ways.map(|b| [*a, b])) {
                 let (rows, quads) = [(4, 1), (4, 2), (8, 1)][i];
-                let tile =
-                    Tile { rows, quads, along, ragged: i == 1, shared: i == 0, packed: None };
+                let tile = Tile {
+                    rows,
+                    quads,
+                    along,
+                    ragged: i == 1,
+                    shared: i == 0,
+                    even: i == 0,
+                    packed: None,
+                };
                 let text = tile.regions(dtype, i == 2);
                 let way = along.map(|a| [if a == Along::Neither { Way::Each } else { Way::Dense }]);
                 let heads = way.each_ref().map(|ways| core::Part { expr: &side, ways });
@@ -299,6 +306,7 @@ fn every_product_by_groups_is_valid() {
                 along,
                 ragged: along[1] != Along::K,
                 shared: false,
+                even: odd,
                 packed: None,
             };
             let (lanes, near_k) = (64, along.map(|a| a == Along::K));
@@ -333,7 +341,8 @@ fn every_packed_product_is_valid() {
         let out = itself(wharf::reference::matmul_dtype(dtype));
         for alone in [true, false] {
             let along = [Along::K; 2];
-            let tile = Tile { rows: 2, quads: 2, along, ragged: false, shared: false, packed };
+            let tile =
+                Tile { rows: 2, quads: 2, along, ragged: false, shared: false, even: true, packed };
             let near_k = true;
             let vector = Vector { tile, lanes: 8, across: 1, near_k, subgroups: true, alone };
             let text = vector.regions(dtype);
@@ -362,6 +371,7 @@ fn every_product_by_cooperative_matrices_is_valid() {
                 along,
                 ragged,
                 shared: false,
+                even: ragged,
                 packed: None,
             };
             let (lanes, near_k) = (32 * teams[0] * teams[1], along.map(|a| a == Along::K));

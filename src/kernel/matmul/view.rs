@@ -135,6 +135,22 @@ pub(super) fn unit(stride: isize, along: Along) -> u32 {
     stride as u32
 }
 
+/// The step from batch to batch of both operands, if all batches lie one step apart.
+pub(super) fn batch_steps(sides: [&Layout; 2]) -> Option<[isize; 2]> {
+    let dims = sides[0].shape().dims();
+    let mut steps = None;
+    let mut count = 1;
+    for axis in (0..dims.len() - 2).rev().filter(|&axis| dims[axis] != 1) {
+        let strides = sides.map(|side| side.strides()[axis]);
+        let of = steps.get_or_insert(strides).map(|step| step * count);
+        if strides != of {
+            return None;
+        }
+        count *= dims[axis].cast_signed();
+    }
+    Some(steps.unwrap_or([0; 2]))
+}
+
 /// The strides of the two last axes, in that unit.
 pub(super) fn steps(layout: &Layout, along: Along) -> [u32; 2] {
     let rank = layout.shape().rank();

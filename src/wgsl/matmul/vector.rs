@@ -40,6 +40,7 @@ impl Vector {
         });
         vec![
             ("types", tile.types(dtype)),
+            ("batch", tile.batch()),
             ("places", tile.places()),
             ("sums", tile.each(|r, q| format!("var t{r}_{q} = Quad();"))),
             ("clear", tile.each(|r, q| format!("var s{r}_{q} = Quad();"))),
