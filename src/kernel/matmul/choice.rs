@@ -194,13 +194,18 @@ const CPU: &[Rung] = &[
 /// table above, whose largest tile comes to 0.72 here. Compiling takes 0.16 s for 32 x 4, 0.2 s for
 /// 16 x 8 and twice that for the largest.
 ///
-/// A first product of 512^3 from the start of a process, nothing cached, on a busy machine: 65 to
-/// 90 ms until there is an adapter, most of it the loader and LLVM; 10 for the device; 17 to 35
-/// for the text on its way to the driver; 210 to 260 for its compiler; 15 to run. Of the
-/// compiler's time a kernel that does next to nothing takes 30, five loads 40, and each row of
-/// quads 5. Tried: other ways to store (every row by a name that moves up, one store of
-/// everything, no test of edges), loads as four floats, A not handed around: all within 10 %; 24 x
-/// 4: 40 ms less, and a seventh slower from then on; 16 x 8: 40 more.
+/// A first product of 512^3 from the start of a process, nothing cached: 65 to 90 ms until there is
+/// an adapter, most of it the loader and LLVM; 10 for the device; 17 for the text on its way to the
+/// driver; 130 to 160 for its compiler; 8 to run. Of the compiler's time two fifths go by what it is
+/// given - two copies of it among others - and the rest by what is left of it: a quad loaded along
+/// the columns is 7 ms, one along k 2, what hands A around 15, each row of quads about 3.
+/// What it came from: sums as `vec4`s, of which every use of a part loads all four, took 60 ms more;
+/// a sum of chunks where there is but one, 40; the loop over the dimensions of the batch, 20.
+/// Tried: other ways to store (every row by a name that moves up, one store of everything, no test
+/// of edges), loads as four floats, all loads first, A not handed around: all within 10 %; sums
+/// added part by part with their four products written out: as long, and twice the text; 16 x 8: 30
+/// ms more, also with loads of 32 bytes. The driver compiles a kernel anew at every dispatch where
+/// a loop ends at what it reads from the parameters alone: bounds go through another variable.
 ///
 /// A row or two by weights stored as `[out, in]` are read as the stream that those are: 32 bytes
 /// to a load, neighbouring lanes next to each other. With 4096 x 4096 weights that is 1.4 times
