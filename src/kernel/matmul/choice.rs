@@ -196,11 +196,11 @@ const CPU: &[Rung] = &[
 ///
 /// A first product of 512^3 from the start of a process, nothing cached: 65 to 90 ms until there is
 /// an adapter, most of it the loader and LLVM; 10 for the device; 17 for the text on its way to the
-/// driver; 130 to 160 for its compiler; 8 to run. Of the compiler's time two fifths go by what it is
-/// given - two copies of it among others - and the rest by what is left of it: a quad loaded along
-/// the columns is 7 ms, one along k 2, what hands A around 15, each row of quads about 3.
-/// What it came from: sums as `vec4`s, of which every use of a part loads all four, took 60 ms more;
-/// a sum of chunks where there is but one, 40; the loop over the dimensions of the batch, 20.
+/// driver; 130 to 160 for its compiler; 8 to run. Of the compiler's time two fifths go by what it
+/// is given - two copies of it among others - and the rest by what is left of it: a quad loaded
+/// along the columns is 7 ms, one along k 2, what hands A around 15, each row of quads about 3.
+/// What it came from: sums as `vec4`s, of which every use of a part loads all four, took 60 ms
+/// more; a sum of chunks where there is but one, 40; the loop over the batch's dimensions, 20.
 /// Tried: other ways to store (every row by a name that moves up, one store of everything, no test
 /// of edges), loads as four floats, all loads first, A not handed around: all within 10 %; sums
 /// added part by part with their four products written out: as long, and twice the text; 16 x 8: 30
