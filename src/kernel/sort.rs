@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exec::{Bound, Job, Value};
 use crate::gpu::cause::DeviceCause;
 use crate::wgsl::catalog::{DIGITS, PLACE, RUNNING, SUMS};
@@ -30,6 +30,20 @@ const DIGIT_BITS: u32 = 4;
 /// The pairs that one sort takes: they have to lie in one segment.
 pub(crate) fn pairs_max(engine: &Engine) -> usize {
     usize::try_from(engine.segment_bytes() / PAIR_BYTES).unwrap_or(usize::MAX)
+}
+
+/// Checks that one sort takes so many pairs.
+pub(crate) fn check(engine: &Engine, count: usize) -> Result<()> {
+    if count <= pairs_max(engine) {
+        return Ok(());
+    }
+    let requested = count as u128 * u128::from(PAIR_BYTES);
+    Err(too_large(requested, engine.segment_bytes()))
+}
+
+fn too_large(requested: u128, available: u64) -> Error {
+    let (what, limit, unit) = ("a list to be sorted", "one segment", "bytes");
+    DeviceCause::TooLarge { what, requested, limit, available, unit }.into()
 }
 
 /// Kernels whose operands all lie in one piece.
@@ -56,11 +70,7 @@ impl Plain<'_> {
         let pinned = value.pin()?;
         match &*pinned.pieces() {
             [piece] => Ok(Bound::from(piece)),
-            _ => {
-                let (what, limit, unit) = ("a list to be sorted", "one segment", "bytes");
-                let (requested, available) = (u128::from(pinned.bytes), pinned.segment_bytes);
-                Err(DeviceCause::TooLarge { what, requested, limit, available, unit }.into())
-            }
+            _ => Err(too_large(u128::from(pinned.bytes), pinned.segment_bytes)),
         }
     }
 

@@ -165,7 +165,17 @@ impl<'a> From<&'a Quantised> for Weight<'a> {
 impl Weight<'_> {
     pub(super) fn product(self, x: &Tensor) -> Result<Tensor> {
         match self {
-            Self::Tensor(tensor) => x.matmul_plain(&tensor.t()?),
+            Self::Tensor(tensor) => {
+                let (left, right) = (*x.shape(), *tensor.shape());
+                if right.rank() < 2 {
+                    return Err(QuantisedCause::Rank { shape: right }.into());
+                }
+                // In the shapes that were given, before one of them is transposed.
+                if left.rank() > 0 && left.dims().last() != right.dims().last() {
+                    return Err(QuantisedCause::Inner { left, right }.into());
+                }
+                x.matmul_plain(&tensor.t()?)
+            }
             Self::Quantised(weights) => weights.product(x),
         }
     }
@@ -376,8 +386,8 @@ impl fmt::Display for QuantisedCause {
             }
             Self::Deep { k } => write!(f, "quantised rows of {k}, above {K_MAX}"),
             Self::Inner { left, right } => {
-                let (k, inner) = (left.dims().last().copied(), right.dims()[1]);
-                let k = k.map_or_else(|| "a scalar".to_owned(), |k| k.to_string());
+                let last = |shape: &Shape| shape.dims().last().map(usize::to_string);
+                let [k, inner] = [left, right].map(|s| last(s).unwrap_or("a scalar".into()));
                 write!(
                     f,
                     "inner dimensions differ: left {left}, weights {right} ({k} against {inner})"
@@ -408,7 +418,7 @@ impl Cause for QuantisedCause {
             Self::Ragged { .. } => "fill rows up with zeros to whole blocks: `pad`",
             Self::Scales { .. } => "a scale belongs to 32 neighbours of a row",
             Self::Deep { .. } => "split the rows, and add the products of the parts",
-            Self::Inner { .. } => "weights are [out, in]; quantise `weight.t()` of an [in, out]",
+            Self::Inner { .. } => "weights are [out, in]; take `weight.t()` of an [in, out]",
         };
         Some(help.into())
     }

@@ -135,6 +135,7 @@ impl Device {
     /// 0 to `count` in random order, as u32: every order alike, but for ties of 64 bits.
     pub fn permutation(&self, key: Key, count: usize) -> Result<Tensor> {
         let list = Shape::new([count])?;
+        sort::check(&self.engine, count).map_err(|error| error.during("permutation"))?;
         let word = |stream| self.draw(key, list, DType::U32, Draw::Bits, [stream, 0]);
         let (high, low) = (word(0)?, word(1)?);
         if count < 2 {

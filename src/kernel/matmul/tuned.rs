@@ -47,7 +47,9 @@ impl Problem {
 
     /// What may share an entry with it.
     fn class(&self) -> ([usize; 4], DType, bool) {
-        let dims = [self.batch, self.m, self.n, self.k].map(usize::next_power_of_two);
+        // A file may hold any number; what has no power of two above it is in no class but its own.
+        let class = |dim: usize| dim.checked_next_power_of_two().unwrap_or(dim);
+        let dims = [self.batch, self.m, self.n, self.k].map(class);
         (dims, self.dtype, self.transposed)
     }
 
@@ -266,5 +268,9 @@ mod tests {
             assert_eq!(of(Target::Cpu, other), None, "{other}");
         }
         assert_eq!(of(Target::Gpu, square), None, "another class of kernels");
+        let line = format!("f32 1 {} 64 64 [k,n] = {first} @ 3.00", usize::MAX);
+        let table =
+            Table { target: Target::Cpu, entries: Entry::parse(&line).into_iter().collect() };
+        assert_eq!(table.choice(Target::Cpu, &square), None, "beyond every power of two");
     }
 }

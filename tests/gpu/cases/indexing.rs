@@ -433,6 +433,10 @@ async fn mistakes(ctx: &Ctx) -> Outcome {
             Tensor::concat(std::slice::from_ref(&x), 2),
             "concat: axis 2 does not exist in [2, 3] of rank 2",
         ),
+        (
+            device.permutation(wharf::Key::new(1), 1 << 40),
+            "permutation: a list to be sorted needs 8796093022208 bytes, one segment is ",
+        ),
         (endless.argmax(0), "argmax: 9223372036854775807 elements, above 4294967295 of u32"),
         (endless.count_nonzero(0), "count_nonzero: 9223372036854775807 elements, above"),
         (

@@ -536,6 +536,13 @@ async fn refuses(ctx: &Ctx) -> Outcome {
     let want = "matmul: dtypes differ: left f32, right i32
   help: cast one side, such as the right one to f32: `cast`";
     ensure_eq!(error, Err(want.to_owned()), "mixed dtypes");
+    let layer = |weight: &[usize]| -> Result<_, String> {
+        let layer = of(&[2, 3], DType::F32)?.linear(&of(weight, DType::F32)?, None, None);
+        Ok(layer.map(drop).map_err(|e| e.to_string()).err().unwrap_or_default())
+    };
+    let want = "linear: inner dimensions differ: left [2, 3], weights [3, 4] (3 against 4)";
+    ensure_eq!(layer(&[3, 4])?, want, "a weight that is not transposed");
+    ensure_eq!(layer(&[3])?, "linear: weights [3] of rank 1, not [out, in]", "a list");
     let bools = of(&[2, 2], DType::Bool)?;
     let error = bools.matmul(&bools).map(drop).map_err(|e| e.to_string());
     ensure_eq!(error, Err("matmul: bool has no product of matrices".to_owned()), "bool");
