@@ -6,6 +6,7 @@
 //! - `WHARF_ADAPTER`, `WHARF_ALLOW_SOFTWARE`: which adapter, as everywhere.
 //! - `WHARF_TEST_DRIVER`: the driver that this must be; anything else is a failure.
 //! - `WHARF_TEST_LARGE=1`: the cases of some hundred MiB too; `=2`: also those of many GiB.
+//! - `WHARF_TEST_PROCESSES=N`: shared out among so many processes.
 //! - `WHARF_TEST_NO_GPU=1`: says aloud that nothing was run, instead of failing without an adapter.
 
 mod cases;
@@ -13,6 +14,7 @@ mod child;
 mod ctx;
 mod drivers;
 mod promise;
+mod shards;
 #[path = "../goldens/torch.rs"]
 mod torch_goldens;
 
@@ -27,7 +29,7 @@ fn main() -> ExitCode {
     if let Some(code) = child::run() {
         return code;
     }
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
     let set = |name: &str| std::env::var(name).is_ok_and(|value| !value.is_empty() && value != "0");
     if set("WHARF_TEST_NO_GPU") {
         println!("gpu tier: NOT RUN, because WHARF_TEST_NO_GPU is set");
@@ -52,11 +54,33 @@ fn main() -> ExitCode {
         eprintln!("gpu tier: {message}");
         return ExitCode::FAILURE;
     }
+    if let Some(processes) = shards::wanted().filter(|_| !arguments.list) {
+        return shards::run(processes);
+    }
+    let own = shards::own();
+    if own.is_some() {
+        arguments.test_threads.get_or_insert(shards::THREADS);
+    }
+    let cases = cases.into_iter().filter(|case| own.is_none_or(|own| shards::holds(own, case)));
     let ctx = Arc::new(Ctx::new(adapter));
-    let trials = cases.into_iter().map(|case| trial(&ctx, case)).collect();
+    let trials = cases.map(|case| trial(&ctx, case)).collect();
     let conclusion = libtest_mimic::run(&arguments, trials);
-    println!("gpu tier: {} elementwise cases", cases::pair::compared());
+    println!("{}", summary(cases::pair::compared()));
     conclusion.exit_code()
+}
+
+const SUMMARY: [&str; 2] = ["gpu tier: ", " elementwise cases"];
+
+/// The closing line.
+fn summary(compared: usize) -> String {
+    let [before, after] = SUMMARY;
+    format!("{before}{compared}{after}")
+}
+
+/// What a closing line says.
+fn summed(line: &str) -> Option<usize> {
+    let [before, after] = SUMMARY;
+    line.strip_prefix(before)?.strip_suffix(after)?.parse().ok()
 }
 
 fn trial(ctx: &Arc<Ctx>, case: Case) -> Trial {

@@ -1,0 +1,89 @@
+//! The table in several processes, because the software drivers compile shaders one after the other
+//! within a process: each process takes the cases whose names fall to it.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::ctx::{Case, Size};
+
+/// How many processes are wanted.
+const PROCESSES: &str = "WHARF_TEST_PROCESSES";
+
+/// Tells a process which one it is: `2/4`.
+const SHARD: &str = "WHARF_TEST_SHARD";
+
+/// Cases at a time in one process: still more than one, on devices that they share.
+pub(crate) const THREADS: usize = 2;
+
+/// How many processes this one is to start, unless it is one of them.
+pub(crate) fn wanted() -> Option<usize> {
+    let n = std::env::var(PROCESSES).ok()?.parse().ok()?;
+    (n > 1 && own().is_none()).then_some(n)
+}
+
+/// The number of this process, from 0, and of how many.
+pub(crate) fn own() -> Option<(usize, usize)> {
+    let shard = std::env::var(SHARD).ok()?;
+    let (number, of) = shard.split_once('/')?;
+    let (number, of): (usize, usize) = (number.parse().ok()?, of.parse().ok()?);
+    (1..=of).contains(&number).then(|| (number - 1, of))
+}
+
+/// Whether a case falls to a process. Neighbours in the table cost alike: they are scattered. But
+/// large ones take gigabytes: they all fall to one.
+pub(crate) fn holds((number, of): (usize, usize), case: &Case) -> bool {
+    if case.size > Size::Usual {
+        return number == 0;
+    }
+    // FNV-1a
+    let hash = case.name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    (hash >> 32) % of as u64 == number as u64
+}
+
+/// Runs the table in `n` processes, whose lines come out as they come. Anything but success of each
+/// is a failure.
+pub(crate) fn run(n: usize) -> ExitCode {
+    let compared = AtomicUsize::new(0);
+    let failed: Vec<String> = thread::scope(|scope| {
+        let run = |number: usize| {
+            let ended = start(number, n).map(|child| follow(child, &compared));
+            match ended.and_then(|ended| ended) {
+                Ok(status) if status.success() => None,
+                Ok(status) => Some(format!("process {number} of {n} ended with {status}")),
+                Err(error) => Some(format!("process {number} of {n}: {error}")),
+            }
+        };
+        let all: Vec<_> = (1..=n).map(|number| scope.spawn(move || run(number))).collect();
+        all.into_iter()
+            .filter_map(|one| one.join().unwrap_or_else(|_| Some("a panic".into())))
+            .collect()
+    });
+    println!("{}", super::summary(compared.into_inner()));
+    failed.iter().for_each(|message| eprintln!("gpu tier: {message}"));
+    if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn start(number: usize, of: usize) -> std::io::Result<Child> {
+    Command::new(std::env::current_exe()?)
+        .args(std::env::args_os().skip(1))
+        .env(SHARD, format!("{number}/{of}"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+}
+
+/// Passes on what a process says until it ends, and adds up what it compared.
+fn follow(mut child: Child, compared: &AtomicUsize) -> std::io::Result<ExitStatus> {
+    for line in child.stdout.take().into_iter().flat_map(|out| BufReader::new(out).lines()) {
+        let line = line?;
+        match super::summed(&line) {
+            Some(count) => drop(compared.fetch_add(count, Ordering::Relaxed)),
+            None => println!("{line}"),
+        }
+    }
+    child.wait()
+}
