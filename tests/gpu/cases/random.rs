@@ -203,7 +203,7 @@ async fn mistakes(ctx: &Ctx) -> Outcome {
             device.integers(key, [3], 5..5, DType::I32),
             "integers: 5..5 has 0 numbers, not 1 to 2^32",
         ),
-        (device.integers(key, [3], 0..257, DType::U8), "scalar 256 is not a value of u8"),
+        (device.integers(key, [3], 0..257, DType::U8), "integers: scalar 256 is not a value of u8"),
         (device.integers(key, [3], 0..2, DType::F32), "integers: f32, not an integer"),
     ] {
         let error = result.err().map(|error| error.to_string()).unwrap_or_default();
