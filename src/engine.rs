@@ -185,11 +185,13 @@ impl Engine {
 
     /// Moves small tensors together, gives back what that frees, and waits until it is.
     pub(crate) fn compact(&self) -> Result<u64> {
-        self.flush()?;
-        // Writes that are staged go to the old places: they must run before the copies.
-        self.gpu.submit("compact", None)?;
         let freed = {
+            // One lock over all of it: what another thread recorded in between would go to the old
+            // places after the copies.
             let mut state = lock(&self.state);
+            self.submit(&mut state)?;
+            // Writes that are staged go there too, and must run before them.
+            self.gpu.submit("compact", None)?;
             let (freed, commands) = self.gpu.checked("compact", || {
                 let descriptor =
                     wgpu::CommandEncoderDescriptor { label: Some("wharf.store.compact") };

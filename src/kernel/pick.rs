@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
+use crate::store::Pinned;
 use crate::wgsl::params::Words;
 use crate::wgsl::pick::{By, pick};
 use crate::wgsl::{Form, Grid, Space, Target, View};
@@ -29,6 +30,8 @@ pub(crate) struct Onto<'a> {
     pub(crate) value: Arc<Value>,
     pub(crate) shape: Shape,
     pub(crate) dtype: DType,
+    /// Keep output and sources in buffers apart, whatever another thread moves together.
+    pub(crate) _pins: Vec<Pinned>,
 }
 
 /// Where an element of a source lies for the coordinates of the output: a linear form, which may
@@ -67,12 +70,12 @@ impl<'a> Onto<'a> {
         sources: impl IntoIterator<Item = &'b Arc<Value>>,
     ) -> Result<Self> {
         index_space(shape.elements())?;
-        let mut avoid = Vec::new();
-        for source in sources {
-            avoid.extend(source.pin()?.pieces().iter().map(|piece| piece.buffer_id));
-        }
+        let mut pins: Vec<Pinned> = sources.into_iter().map(|s| s.pin()).collect::<Result<_>>()?;
+        let pieces = pins.iter().flat_map(|pin| pin.pieces());
+        let avoid: Vec<u64> = pieces.map(|piece| piece.buffer_id).collect();
         let value = Value::new(engine.allocate(Engine::bytes_of(&shape, dtype)?, &avoid)?);
-        Ok(Self { engine, target, value, shape, dtype })
+        pins.push(value.pin()?);
+        Ok(Self { engine, target, value, shape, dtype, _pins: pins })
     }
 
     /// Moves all elements of a view of its shape.
