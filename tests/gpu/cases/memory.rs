@@ -16,6 +16,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         case!("memory::a_large_tensor_arrives_in_fragmented_memory", |ctx| fragmented(ctx)),
         case!("memory::compaction_moves_tensors_unchanged", |ctx| compaction(ctx)),
         case!("memory::compaction_moves_one_of_two_segments_of_a_slab", |ctx| half_moved(ctx)),
+        case!("memory::compaction_beside_threads_that_write", |ctx| moved_meanwhile(ctx)),
         case!("memory::a_batch_that_fails_poisons_what_was_computed", |ctx| poison(ctx)),
     ];
     cases.push(Case {
@@ -189,6 +190,31 @@ async fn compaction(ctx: &Ctx) -> Outcome {
     let want: Vec<u16> = held[3].1.iter().map(|x| x.wrapping_mul(2)).collect();
     let back = sum.read::<u16>().await.map_err(show)?;
     first_difference(&want, &back).map_or(Ok(()), Err)
+}
+
+/// One thread moves tensors together while others write into theirs.
+async fn moved_meanwhile(ctx: &Ctx) -> Outcome {
+    let device = &ctx.fresh(DOWNGRADES[0]).await?;
+    let write = |id: f32| -> wharf::Result<bool> {
+        let mut mine = device.zeros([2000], DType::F32)?;
+        for i in 0..60 {
+            mine.assign_slice(0, i..i + 1, id)?;
+            drop(device.zeros([2000], DType::F32)?);
+        }
+        let got = mine.to_vec::<f32>()?;
+        Ok(got.iter().enumerate().all(|(i, &x)| x == if i < 60 { id } else { 0.0 }))
+    };
+    let done: Vec<wharf::Result<bool>> = std::thread::scope(|scope| {
+        let moves = scope.spawn(|| (0..40).try_for_each(|_| device.compact().map(drop)));
+        let writes: Vec<_> = (1..4u8).map(|id| scope.spawn(move || write(id.into()))).collect();
+        let writes = writes.into_iter().map(|thread| thread.join().unwrap_or(Ok(false)));
+        let moves = std::iter::once(moves.join().map_or(Ok(false), |m| m.map(|()| true)));
+        writes.chain(moves).collect()
+    });
+    for done in done {
+        ensure!(done.map_err(show)?, "a write was lost");
+    }
+    Ok(())
 }
 
 /// Both segments of a tensor lie in one slab, the first behind the second, and there is room
