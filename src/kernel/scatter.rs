@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::sort::{PAIR_BYTES, Plain};
+use super::sort::{Kept, PAIR_BYTES, Plain};
 use super::{Held, Operand, fill};
 use crate::dtype::DType;
 use crate::engine::Engine;
@@ -61,7 +61,7 @@ pub(crate) fn last(
 }
 
 /// A list of values with sorted keys: each `columns` wide, in one piece.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Runs {
     pub(crate) pairs: Arc<Value>,
     pub(crate) values: Arc<Value>,
@@ -85,27 +85,25 @@ impl Runs {
         let shape = Shape::new([keys * columns])?;
         let onto = Held::new(totals, Layout::dense(shape), self.dtype)?;
         let step = onto.segment / columns;
-        let mut list = self.clone();
+        let mut list = (Kept::new(&self.pairs)?, Kept::new(&self.values)?, self.count);
         loop {
-            let blocks = list.count.div_ceil(RUNS_BLOCK);
-            let apart = [&list.pairs, &list.values, totals];
-            let rest = plainly.memory(u64::from(2 * blocks) * PAIR_BYTES, &apart)?;
-            let width = (self.columns as usize * self.dtype.width()) as u64;
-            let apart = [&list.pairs, &list.values, totals, &rest];
+            let (pairs, values, count) = (&list.0.value, &list.1.value, list.2);
+            let blocks = count.div_ceil(RUNS_BLOCK);
+            let rest =
+                plainly.memory(u64::from(2 * blocks) * PAIR_BYTES, &[pairs, values, totals])?;
+            let width = (columns * self.dtype.width()) as u64;
+            let apart = [pairs, values, totals, &rest.value];
             let parts = plainly.memory(u64::from(2 * blocks) * width, &apart)?;
             for (piece, first) in onto.pieces.iter().zip((0..keys).step_by(step)) {
-                let used = [&list.pairs, &list.values, totals, &rest, &parts];
-                let pins = used.map(|value| value.pin());
-                let bound = |value| plainly.bound(value);
                 let bindings = vec![
-                    bound(&list.pairs)?,
-                    bound(&list.values)?,
+                    plainly.bound(pairs)?,
+                    plainly.bound(values)?,
                     Bound::from(piece),
-                    bound(&rest)?,
-                    bound(&parts)?,
+                    plainly.bound(&rest.value)?,
+                    plainly.bound(&parts.value)?,
                 ];
                 let here = step.min(keys - first) as u32;
-                let words = Words::default().vec4([list.count, blocks, self.columns, 0]);
+                let words = Words::default().vec4([count, blocks, self.columns, 0]);
                 engine.dispatch(Job {
                     kernel: &kernel,
                     bindings,
@@ -113,12 +111,11 @@ impl Runs {
                     groups: groups_for(blocks * self.columns, target),
                     output: Arc::downgrade(totals),
                 })?;
-                drop(pins);
             }
             if blocks == 1 {
                 return Ok(());
             }
-            list = Self { pairs: rest, values: parts, count: 2 * blocks, ..list };
+            list = (rest, parts, 2 * blocks);
         }
     }
 }

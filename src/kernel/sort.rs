@@ -15,6 +15,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::exec::{Bound, Job, Value};
 use crate::gpu::cause::DeviceCause;
+use crate::store::Pinned;
 use crate::wgsl::catalog::{DIGITS, PLACE, RUNNING, SUMS};
 use crate::wgsl::params::groups_for;
 use crate::wgsl::pick::plain;
@@ -46,6 +47,19 @@ fn too_large(requested: u128, available: u64) -> Error {
     DeviceCause::TooLarge { what, requested, limit, available, unit }.into()
 }
 
+/// A value that stays in its place: what lies apart from it remains so, whatever is compacted.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) value: Arc<Value>,
+    _pinned: Pinned,
+}
+
+impl Kept {
+    pub(super) fn new(value: &Arc<Value>) -> Result<Self> {
+        Ok(Self { _pinned: value.pin()?, value: Arc::clone(value) })
+    }
+}
+
 /// Kernels whose operands all lie in one piece.
 #[derive(Clone, Copy)]
 pub(super) struct Plain<'a> {
@@ -55,14 +69,14 @@ pub(super) struct Plain<'a> {
 
 impl Plain<'_> {
     /// Memory in one piece, apart from these values.
-    pub(super) fn memory(self, bytes: u64, apart: &[&Arc<Value>]) -> Result<Arc<Value>> {
+    pub(super) fn memory(self, bytes: u64, apart: &[&Arc<Value>]) -> Result<Kept> {
         let mut avoid = Vec::new();
         for value in apart {
             avoid.extend(value.pin()?.pieces().iter().map(|piece| piece.buffer_id));
         }
-        let value = Value::new(self.engine.allocate(bytes, &avoid)?);
-        self.bound(&value)?;
-        Ok(value)
+        let kept = Kept::new(&Value::new(self.engine.allocate(bytes, &avoid)?))?;
+        self.bound(&kept.value)?;
+        Ok(kept)
     }
 
     /// The only piece of a value.
@@ -74,7 +88,7 @@ impl Plain<'_> {
         }
     }
 
-    /// Runs a kernel on these values, the written ones last.
+    /// Runs a kernel on these values, which are kept in place, the written ones last.
     pub(super) fn run(
         self,
         kernel: &Assembled,
@@ -82,13 +96,10 @@ impl Plain<'_> {
         params: Vec<u32>,
         invocations: u32,
     ) -> Result<()> {
-        let pins = values.iter().map(|value| value.pin()).collect::<Result<Vec<_>>>()?;
         let bindings = values.iter().map(|value| self.bound(value)).collect::<Result<_>>()?;
         let groups = groups_for(invocations, self.target);
         let output = values.last().map(|value| Arc::downgrade(value)).unwrap_or_default();
-        let done = self.engine.dispatch(Job { kernel, bindings, params, groups, output });
-        drop(pins);
-        done
+        self.engine.dispatch(Job { kernel, bindings, params, groups, output })
     }
 }
 
@@ -96,42 +107,45 @@ impl Plain<'_> {
 pub(crate) fn sort(
     engine: &Engine,
     target: Target,
-    mut pairs: Arc<Value>,
+    pairs: &Arc<Value>,
     (count, bits): (u32, u32),
     apart: &[&Arc<Value>],
 ) -> Result<Arc<Value>> {
     let plainly = Plain { engine, target };
+    let _kept = apart.iter().map(|value| Kept::new(value)).collect::<Result<Vec<_>>>()?;
+    let mut pairs = Kept::new(pairs)?;
     let (digits, place) = (plain(&DIGITS, target), plain(&PLACE, target));
     let blocks = count.div_ceil(BLOCK);
     for round in 0..bits.div_ceil(DIGIT_BITS) {
         let params = vec![count, blocks, round * DIGIT_BITS, 0];
         let counters = blocks << DIGIT_BITS;
-        let counts = plainly.memory(u64::from(counters) * 4, &[&pairs])?;
-        plainly.run(&digits, &[&pairs, &counts], params.clone(), blocks)?;
-        let starts = running(plainly, &counts, counters)?;
-        let apart = [apart, &[&pairs, &starts]].concat();
+        let counts = plainly.memory(u64::from(counters) * 4, &[&pairs.value])?;
+        plainly.run(&digits, &[&pairs.value, &counts.value], params.clone(), blocks)?;
+        let starts = running(plainly, &counts.value, counters)?;
+        let apart = [apart, &[&pairs.value, &starts.value]].concat();
         let sorted = plainly.memory(u64::from(count) * PAIR_BYTES, &apart)?;
-        plainly.run(&place, &[&pairs, &starts, &sorted], params, blocks)?;
+        plainly.run(&place, &[&pairs.value, &starts.value, &sorted.value], params, blocks)?;
         pairs = sorted;
     }
-    Ok(pairs)
+    Ok(pairs.value)
 }
 
-/// The sum of what comes before each of `count` numbers.
-fn running(plainly: Plain<'_>, numbers: &Arc<Value>, count: u32) -> Result<Arc<Value>> {
+/// The sum of what comes before each of `count` numbers, which are kept in place.
+fn running(plainly: Plain<'_>, numbers: &Arc<Value>, count: u32) -> Result<Kept> {
     let blocks = count.div_ceil(BLOCK);
     let params = vec![count, blocks, 0, 0];
     let sums = plainly.memory(u64::from(blocks) * 4, &[numbers])?;
     let bases = if blocks > 1 {
-        plainly.run(&plain(&SUMS, plainly.target), &[numbers, &sums], params.clone(), blocks)?;
-        running(plainly, &sums, blocks)?
+        let values = [numbers, &sums.value];
+        plainly.run(&plain(&SUMS, plainly.target), &values, params.clone(), blocks)?;
+        running(plainly, &sums.value, blocks)?
     } else {
         // Nothing comes before the first block.
-        super::fill::into(plainly.engine, plainly.target, &sums, [0; 2])?;
+        super::fill::into(plainly.engine, plainly.target, &sums.value, [0; 2])?;
         sums
     };
-    let before = plainly.memory(u64::from(count) * 4, &[numbers, &bases])?;
+    let before = plainly.memory(u64::from(count) * 4, &[numbers, &bases.value])?;
     let kernel = plain(&RUNNING, plainly.target);
-    plainly.run(&kernel, &[numbers, &bases, &before], params, blocks)?;
+    plainly.run(&kernel, &[numbers, &bases.value, &before.value], params, blocks)?;
     Ok(before)
 }

@@ -154,7 +154,7 @@ impl Device {
         let (shape, count) = (*pairs.shape(), keys.shape().elements());
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         let (engine, target) = (&self.engine, self.target());
-        let sorted = sort::sort(engine, target, pairs.realise()?, (count, 32), &[])?;
+        let sorted = sort::sort(engine, target, &pairs.realise()?, (count, 32), &[])?;
         sorted.inherit([&*pairs.realise()?]);
         let sorted = Tensor::of(self.clone(), sorted, Layout::dense(shape), DType::U32);
         sorted.slice(1, 1..2)?.squeeze(1)

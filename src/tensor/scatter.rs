@@ -181,7 +181,7 @@ impl Tensor {
             let here = u32::try_from(range.len()).unwrap_or(u32::MAX);
             // Keys that are nobody's have all bits set, and are sorted last by them.
             let pairs = self.device.pairs(&list.slice(0, range.clone())?)?;
-            let pairs = sort::sort(engine, target, pairs, (here, bits.min(32)), &[&totals])?;
+            let pairs = sort::sort(engine, target, &pairs, (here, bits.min(32)), &[&totals])?;
             let rows = values.slice(0, range)?.apart(&totals)?;
             let columns = u32::try_from(columns).unwrap_or(u32::MAX);
             let runs = Runs { pairs, values: rows, count: here, columns, dtype: sum };
