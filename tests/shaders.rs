@@ -249,6 +249,13 @@ fn every_operation_is_valid_for_every_dtype_it_takes() {
         for dtype in DType::ALL.into_iter().filter(|&d| op.takes(d)) {
             let expr = single(op, dtype);
             let ways = vec![Way::Dense; expr.inputs.len()];
+            if expr.dtypes().is_ok_and(|dtypes| expr.goes_by_lanes(&dtypes)) {
+                for way in [Way::Lane, Way::EachStrided] {
+                    let ways = vec![way; expr.inputs.len()];
+                    let few = expr.assemble_few(&ways, true, 2, Target::Cpu64);
+                    check(&few.expect("a legal operation"));
+                }
+            }
             if dtype.width() <= 4 {
                 check(&expr.assemble_pairs(&ways, false, 0).expect("a legal operation"));
             }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use crate::error::Result;
 use crate::gpu::lock;
 use crate::wgsl::core::Core;
+use crate::wgsl::expr::Pace;
 use crate::wgsl::{Assembled, Expr, Target, Way};
 
 /// Every text of a device: of fused kernels by the hash of their structure, of cores by all that
@@ -46,18 +47,18 @@ impl CoreKey {
 struct Known {
     expr: Expr,
     ways: Vec<Way>,
-    shape: (u32, Target, bool),
+    shape: (u32, Target, Pace),
     text: Arc<Assembled>,
 }
 
 impl Texts {
-    /// The text of an expression reached in these ways, for a rank and a target, by pairs of quads
-    /// or not; written by `write` if it is not known.
+    /// The text of an expression reached in these ways, for a rank, a target and a pace; written
+    /// by `write` if it is not known.
     pub(crate) fn get(
         &self,
         expr: &Expr,
         ways: &[Way],
-        shape: (u32, Target, bool),
+        shape: (u32, Target, Pace),
         write: impl FnOnce() -> Result<Assembled>,
     ) -> Result<Arc<Assembled>> {
         let mut hasher = DefaultHasher::new();

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::exec::{Fault, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
+use crate::wgsl::expr::Pace;
 use crate::wgsl::{Assembled, Expr, Form, Target, Way};
 
 /// An expression and what it is applied to.
@@ -36,10 +37,20 @@ impl Fused<'_> {
         let dtypes = self.expr.dtypes()?;
         let by_pairs = |ways: &[_], rank, target| {
             let write = || self.expr.assemble_pairs(ways, f16_native, rank).map_err(Error::from);
-            engine.texts.get(self.expr, ways, (rank, target, true), write)
+            engine.texts.get(self.expr, ways, (rank, target, Pace::Pairs), write)
         };
-        let goes = target == Target::Cpu64 && self.expr.goes_by_pairs(&dtypes);
+        let by_lanes = |ways: &[_], rank, target| {
+            let write = || {
+                let few = self.expr.assemble_few(ways, f16_native, rank, target);
+                few.map_err(Error::from)
+            };
+            engine.texts.get(self.expr, ways, (rank, target, Pace::Few), write)
+        };
+        let llvmpipe = target == Target::Cpu64;
+        let goes = llvmpipe && self.expr.goes_by_pairs(&dtypes);
         let pairs: Option<&Make<'_>> = if goes { Some(&by_pairs) } else { None };
+        let goes = llvmpipe && self.expr.goes_by_lanes(&dtypes);
+        let few: Option<&Make<'_>> = if goes { Some(&by_lanes) } else { None };
         let same_quads = |i: usize| {
             // A quad is loaded from the output's own binding.
             let quad = |dtype| Form::of(dtype, f16_native).quad();
@@ -47,7 +58,7 @@ impl Fused<'_> {
         };
         let fits = |&&i: &&usize| same_quads(i) && self.can_replace(i);
         let into = ending.iter().find(fits).map_or(Into::New(&[]), |&own| Into::Own(own));
-        let text = Text { make: &make, pairs, scalars: self.scalars, fault: None };
+        let text = Text { make: &make, pairs, few, scalars: self.scalars, fault: None };
         record(engine, target, shape, self.operands, into, dtype, &text)
     }
 
@@ -74,7 +85,7 @@ pub(crate) fn text_of(
     let f16_native = engine.gpu.caps().has(Feature::ShaderF16);
     move |ways, rank, target| {
         let write = || expr.assemble(ways, f16_native, rank, target).map_err(Error::from);
-        engine.texts.get(expr, ways, (rank, target, false), write)
+        engine.texts.get(expr, ways, (rank, target, Pace::Quads), write)
     }
 }
 
@@ -92,6 +103,8 @@ pub(crate) struct Text<'a> {
     pub(crate) make: &'a Make<'a>,
     /// The same by pairs of quads, where that is worth it.
     pub(crate) pairs: Option<&'a Make<'a>>,
+    /// The same for few elements, where that is worth it.
+    pub(crate) few: Option<&'a Make<'a>>,
     pub(crate) scalars: &'a [u32],
     /// Where it may note elements at fault, in row-major order.
     pub(crate) fault: Option<&'a Fault>,

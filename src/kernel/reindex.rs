@@ -39,7 +39,7 @@ pub(crate) fn copied(
     };
     let (shape, inputs) = (from.layout.shape(), core::slice::from_ref(from));
     let (into, text) =
-        (Into::New(avoid), Text { make: &make, pairs: None, scalars: &[], fault: None });
+        (Into::New(avoid), Text { make: &make, pairs: None, few: None, scalars: &[], fault: None });
     elementwise::record(engine, target, shape, inputs, into, from.dtype, &text)
 }
 
@@ -119,7 +119,7 @@ pub(super) fn gather_apart(
             own: None,
             output: &output,
             written: Arc::downgrade(&value),
-            text: &Text { make: &make, pairs: None, scalars: &[segment], fault: None },
+            text: &Text { make: &make, pairs: None, few: None, scalars: &[segment], fault: None },
         };
         pass.record(shape)?;
     }

@@ -162,7 +162,13 @@ pub(super) fn accessors(slots: &[Slot], target: Target, keeps: &mut Keeps) -> St
             if !matches!(slot.way, Way::Own(_)) {
                 declare(&mut text, slot, numbers.binding[i], &format!("in_{i}"), wide);
             }
-            load(&mut text, slot, i, &place(slot, numbers.view[i], &offset, keeps.rows), wide);
+            let place = match slot.way {
+                Way::Own(output) if slots[inputs + usize::from(output)].way == Way::Lane => {
+                    Place::First("q".to_owned())
+                }
+                _ => place(slot, numbers.view[i], &offset, keeps.rows),
+            };
+            load(&mut text, slot, i, &place, wide);
         }
     }
     if keeps.rows {
@@ -200,6 +206,7 @@ fn place(slot: &Slot, view: u32, offset: &str, walks: bool) -> Place {
         Way::Any => Place::All(format!("index4(elements(q), {view}u) + {offset}")),
         Way::One => Place::First(offset.to_owned()),
         Way::Each => Place::First(format!("q + {offset}")),
+        Way::Lane => Place::First("q".to_owned()),
         Way::EachStrided => {
             Place::First(format!("index(min(p.space.x + q, p.space.y), {view}u) + {offset}"))
         }
@@ -353,8 +360,8 @@ impl Double {
 }
 
 const fn gathers(slot: &Slot) -> bool {
-    use Way::{Any, At, Each, EachStrided, One, Splat, Step};
-    matches!(slot.way, One | Splat | Step | Any | Each | EachStrided | At)
+    use Way::{Any, At, Each, EachStrided, Lane, One, Splat, Step};
+    matches!(slot.way, One | Splat | Step | Any | Each | EachStrided | Lane | At)
 }
 
 fn declare(text: &mut String, slot: &Slot, binding: u32, name: &str, wide: Wide) {
@@ -385,7 +392,11 @@ fn store(text: &mut String, slot: &Slot, output: usize, place: &Place) {
         Place::First(e) | Place::All(e) => {
             put(text, format_args!("    let e = {e};\n"));
             // By element the four are the same one. Forms that pack several into a word cannot.
-            if slot.way == Way::Each { ("e".into(), ".x") } else { ("e >> 2u".into(), "") }
+            if matches!(slot.way, Way::Each | Way::Lane) {
+                ("e".into(), ".x")
+            } else {
+                ("e >> 2u".into(), "")
+            }
         }
     };
     put(text, format_args!("    out_{output}[{at}] = {v}{part};\n}}\n"));
@@ -410,6 +421,7 @@ fn load(text: &mut String, slot: &Slot, i: usize, place: &Place, wide: Wide) {
             put(text, format_args!("    let e = {e};\n"));
             match (slot.way, place) {
                 (Way::Row, _) => format!("in_{i}[e >> 2u]"),
+                (Way::Own(output), _) => format!("{}(out_{output}[e])", form.quad()),
                 (_, Place::All(_)) => gather(i, form, ["e.x", "e.y", "e.z", "e.w"]),
                 _ => gather(i, form, ["e"; 4]),
             }

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::hash::DefaultHasher;
 
 use super::access::{Keeps, accessors, bindings, put, wide};
-use super::catalog::{ELEMENTWISE, Entry, Needs, Source};
+use super::catalog::{ELEMENTWISE, ELEMENTWISE_FEW, Entry, Needs, Source};
 use super::form::Form;
 use super::library::{self, Item};
 use super::params::Target;
@@ -36,6 +36,8 @@ pub enum Way {
     Own(u8),
     /// Element by element: the kernel asks for one element of the binding, and gets it four times.
     Each,
+    /// The same from the very first on: element `q`.
+    Lane,
     /// Strided, element by element: for one element of the space.
     EachStrided,
     /// By places that the kernel computes itself: `load_i(e)` takes those of the four elements in
@@ -61,7 +63,7 @@ impl Way {
     #[must_use]
     pub const fn by_element(self) -> Self {
         match self {
-            Self::Dense | Self::Own(_) | Self::Each => Self::Each,
+            Self::Dense | Self::Own(_) | Self::Each | Self::Lane => Self::Each,
             Self::One => Self::One,
             _ => Self::EachStrided,
         }
@@ -163,6 +165,21 @@ pub(crate) fn elementwise(
         ("after", body.after),
     ];
     build(&ELEMENTWISE, slots, &regions, needs, shape)
+}
+
+/// The elementwise kernel for few elements, which these operands are reached by one at a time;
+/// the outputs are [`Way::Lane`]s.
+pub(crate) fn elementwise_few(
+    slots: &[Slot],
+    (once, each): (&str, &str),
+    scalars: usize,
+    needs: Needs,
+    shape: (u32, Target),
+) -> Assembled {
+    let params = elementwise_params(slots, scalars);
+    let (bindings, body) = (bindings(slots, shape.1), format!("{once}{each}"));
+    let regions = [("params", &*params), ("bindings", &*bindings), ("body", &*body)];
+    build(&ELEMENTWISE_FEW, slots, &regions, needs, shape)
 }
 
 /// The parameters of an elementwise kernel; `params::Elementwise` encodes them.

@@ -153,6 +153,15 @@ pub const ELEMENTWISE: Entry = Entry {
     trips_max: TRIPS * (1 + 16 * INDEX_TRIPS),
 };
 
+/// The same for few elements.
+pub(crate) const ELEMENTWISE_FEW: Entry = Entry {
+    name: "elementwise_few",
+    source: source!("elementwise_few.wgsl"),
+    variants: &[],
+    outputs: 1,
+    trips_max: 16 * INDEX_TRIPS,
+};
+
 /// The elements of an output that one source has.
 pub(crate) const PATCH: Entry = Entry {
     name: "patch",
@@ -213,6 +222,7 @@ pub(crate) const RUNS: Entry = own("runs", source!("runs.wgsl"), 64);
 /// The kernels.
 pub const CATALOG: &[Entry] = &[
     ELEMENTWISE,
+    ELEMENTWISE_FEW,
     Entry {
         name: "transpose",
         source: source!("transpose.wgsl"),

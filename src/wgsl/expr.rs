@@ -18,6 +18,17 @@ use crate::op::{Kind, Op, Refusal, Spell};
 /// In additions; see [`Expr::goes_by_pairs`].
 const PAIRS_EFFORT_MAX: u32 = 8;
 
+/// How many elements an invocation of an expression's kernel takes at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Pace {
+    /// One, and no more: [`Expr::assemble_few`].
+    Few,
+    /// Four: [`Expr::assemble`].
+    Quads,
+    /// Eight: [`Expr::assemble_pairs`].
+    Pairs,
+}
+
 /// A node, by its place in the list; operands stand before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Node {
@@ -221,6 +232,35 @@ impl Expr {
         };
         let needs = needs.union(Needs::INT64);
         Ok(assemble::elementwise(&slots, body, first.words, needs, (rank, Target::Cpu64)))
+    }
+
+    /// The same for few elements, an element to a lane, whose ways are [`Way::Lane`], [`Way::One`],
+    /// [`Way::EachStrided`] or [`Way::Own`].
+    ///
+    /// # Errors
+    /// The first node that has no dtype.
+    pub fn assemble_few(
+        &self,
+        ways: &[Way],
+        f16_native: bool,
+        rank: u32,
+        target: Target,
+    ) -> Result<Assembled, Refusal> {
+        let dtypes = self.dtypes()?;
+        let mut slots = self.slots(&dtypes, ways, f16_native, target);
+        slots.iter_mut().filter(|slot| slot.written).for_each(|slot| slot.way = Way::Lane);
+        let text = self.text(&dtypes, &slots, ["load", "store"]);
+        let needs = dtypes.iter().fold(self.scalar_needs(), |all, &d| all.union(needs(d)));
+        let body = (&*text.once, &*text.body);
+        Ok(assemble::elementwise_few(&slots, body, text.words, needs, (rank, target)))
+    }
+
+    /// Whether [`Expr::assemble_few`] can be used: no two lanes may store to one word, and what
+    /// eight store beyond the end has to be padding.
+    #[must_use]
+    pub fn goes_by_lanes(&self, dtypes: &[DType]) -> bool {
+        let words = |&output: &u16| dtypes[usize::from(output)].width() == 4;
+        self.fault.is_none() && self.outputs.iter().all(words)
     }
 
     /// Whether [`Expr::assemble_pairs`] can and should be used: where loads and stores are most of

@@ -103,6 +103,13 @@ impl Grid {
         Self::new(count.div_ceil(4), target)
     }
 
+    /// A lane for each of few elements.
+    #[must_use]
+    pub const fn of_lanes(elements: u32, target: Target) -> Self {
+        let groups = [elements.div_ceil(target.workgroup()), 1, 1];
+        Self { groups, ..Self::of_elements(elements, target) }
+    }
+
     /// The workgroup counts to dispatch.
     #[must_use]
     pub const fn groups(&self) -> [u32; 3] {

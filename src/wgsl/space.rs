@@ -105,6 +105,17 @@ impl Space {
         })
     }
 
+    /// Has every view reached element by element, for [`Expr::assemble_few`](super::Expr).
+    pub(crate) fn by_lanes(&mut self) {
+        for (way, view) in self.ways.iter_mut().zip(&self.views) {
+            *way = match way {
+                Way::One | Way::Own(_) => *way,
+                Way::Dense if view.offset == 0 => Way::Lane,
+                _ => Way::EachStrided,
+            };
+        }
+    }
+
     /// Elements in the space.
     #[must_use]
     pub fn count(&self) -> u32 {
