@@ -47,10 +47,8 @@ impl Fused<'_> {
             engine.texts.get(self.expr, ways, (rank, target, Pace::Few), write)
         };
         let llvmpipe = target == Target::Cpu64;
-        let goes = llvmpipe && self.expr.goes_by_pairs(&dtypes);
-        let pairs: Option<&Make<'_>> = if goes { Some(&by_pairs) } else { None };
-        let goes = llvmpipe && self.expr.goes_by_lanes(&dtypes);
-        let few: Option<&Make<'_>> = if goes { Some(&by_lanes) } else { None };
+        let pairs = llvmpipe && self.expr.goes_by_pairs(&dtypes);
+        let few = llvmpipe && self.expr.goes_by_lanes(&dtypes);
         let same_quads = |i: usize| {
             // A quad is loaded from the output's own binding.
             let quad = |dtype| Form::of(dtype, f16_native).quad();
@@ -58,7 +56,13 @@ impl Fused<'_> {
         };
         let fits = |&&i: &&usize| same_quads(i) && self.can_replace(i);
         let into = ending.iter().find(fits).map_or(Into::New(&[]), |&own| Into::Own(own));
-        let text = Text { make: &make, pairs, few, scalars: self.scalars, fault: None };
+        let text = Text {
+            make: &make,
+            pairs: pairs.then_some(&by_pairs),
+            few: few.then_some(&by_lanes),
+            scalars: self.scalars,
+            fault: None,
+        };
         record(engine, target, shape, self.operands, into, dtype, &text)
     }
 
