@@ -40,7 +40,8 @@ impl Tensor {
 
     /// A layer: `activation(x . weight^T + bias)` in one kernel, for `x` of shape `[.., in]` and a
     /// weight stored as `[out, in]`, which is how checkpoints have it. A weight stored as
-    /// `[in, out]` is given as `weight.t()`; neither is copied.
+    /// `[in, out]` is given as `weight.t()`; neither is copied. Where rows of 8 or 16 bits are no
+    /// multiple of four, the product is stored, and rounded, before the bias is added.
     ///
     /// A [`Quantised`](crate::Quantised) weight becomes numbers in registers, and `x` is f32, f16
     /// or bf16, which is the result's dtype. Sums are f32: for `u` half a unit in the last place, a
