@@ -10,7 +10,6 @@ use crate::error::{Error, Result};
 use crate::exec::{Bound, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
-use crate::store::Segments;
 use crate::wgsl::Target;
 use crate::wgsl::attention::{Mask, Tile};
 use crate::wgsl::catalog::{self, CORE_TRIPS};
@@ -69,8 +68,7 @@ impl Core for Attention {
         }
         let plain = Tail::identity(tail.shape, tail.given());
         // What is stored may be wider than what is computed.
-        let one_segment = Engine::bytes_of(&tail.shape, tail.dtype)?
-            <= Segments::new(engine.gpu.caps()).bytes_max;
+        let one_segment = Engine::bytes_of(&tail.shape, tail.dtype)? <= engine.segment_bytes();
         let carried = match tail.reach(false)? {
             Some(_) if one_segment => tail,
             _ => &plain,

@@ -13,7 +13,6 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::exec::{Bound, Value};
 use crate::layout::Layout;
-use crate::store::Segments;
 use crate::wgsl::catalog::{self, CORE_TRIPS};
 use crate::wgsl::params::fold;
 use crate::wgsl::{Target, catalog::Entry, subgroups};
@@ -169,8 +168,7 @@ impl Rows {
         let mut carried = tail;
         let mut reach = tail.reach(by_element)?;
         // What is stored may be wider than what a row is computed in.
-        let one_segment = Engine::bytes_of(&tail.shape, tail.dtype)?
-            <= Segments::new(engine.gpu.caps()).bytes_max;
+        let one_segment = Engine::bytes_of(&tail.shape, tail.dtype)? <= engine.segment_bytes();
         let fits = |reach: &Reach<'_>| {
             one_segment
                 && (!by_element || tail.dtype.width() >= 4)

@@ -198,7 +198,7 @@ impl Expr {
         let faults = format!(
             "\n@group(0) @binding({bound}) var<storage, read_write> faults: array<atomic<u32>>;\n"
         );
-        let needs = dtypes.iter().fold(self.scalar_needs(), |all, &d| all.union(needs(d)));
+        let needs = self.needs(&dtypes);
         let body = Body {
             bindings: if self.fault.is_some() { &faults } else { "" },
             once: &text.once,
@@ -223,7 +223,7 @@ impl Expr {
         let slots = self.slots(&dtypes, ways, f16_native, Target::Cpu64);
         let first = self.text(&dtypes, &slots, ["low", "keep"]);
         let second = self.text(&dtypes, &slots, ["high", "store"]);
-        let needs = dtypes.iter().fold(self.scalar_needs(), |all, &d| all.union(needs(d)));
+        let needs = self.needs(&dtypes);
         let body = Body {
             once: &first.once,
             each: &first.body,
@@ -250,9 +250,14 @@ impl Expr {
         let mut slots = self.slots(&dtypes, ways, f16_native, target);
         slots.iter_mut().filter(|slot| slot.written).for_each(|slot| slot.way = Way::Lane);
         let text = self.text(&dtypes, &slots, ["load", "store"]);
-        let needs = dtypes.iter().fold(self.scalar_needs(), |all, &d| all.union(needs(d)));
+        let needs = self.needs(&dtypes);
         let body = (&*text.once, &*text.body);
         Ok(assemble::elementwise_few(&slots, body, text.words, needs, (rank, target)))
+    }
+
+    /// What its nodes and scalars need of an adapter.
+    fn needs(&self, dtypes: &[DType]) -> Needs {
+        dtypes.iter().fold(self.scalar_needs(), |all, &d| all.union(needs(d)))
     }
 
     /// Whether [`Expr::assemble_few`] can be used: no two lanes may store to one word, and what
@@ -327,7 +332,7 @@ impl Expr {
         let lines = format!("{}{}{last}\n", text.once, text.body);
         let lines: String = lines.lines().map(|line| format!("    {line}\n")).collect();
         let text_of = format!("fn {name}({arguments}){result} {{\n{lines}}}\n\n");
-        let needs = dtypes.iter().fold(self.scalar_needs(), |all, &d| all.union(needs(d)));
+        let needs = self.needs(&dtypes);
         Ok(Function { text: text_of, words: text.words, needs, dtype })
     }
 
