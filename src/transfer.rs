@@ -121,11 +121,13 @@ fn in_place(
     let bytes = range.end - range.start;
     let size = bytes.next_multiple_of(wgpu::MAP_ALIGNMENT);
     let mappable = piece.buffer.usage().contains(wgpu::BufferUsages::MAP_WRITE);
-    let map = || gpu.map_if_idle(&piece.buffer, 0..size, wgpu::MapMode::Write);
-    if !mappable || size > piece.buffer.size() || !map()? {
+    let place = piece.offset..piece.offset + size;
+    let map = || gpu.map_if_idle(&piece.buffer, place.clone(), wgpu::MapMode::Write);
+    if !mappable || place.end > piece.buffer.size() || !map()? {
         return Ok(false);
     }
-    let view = gpu.checked("upload", || piece.buffer.slice(..size).get_mapped_range_mut())?;
+    let view =
+        gpu.checked("upload", || piece.buffer.slice(place.clone()).get_mapped_range_mut())?;
     let filled = view.map_err(|error| gpu.blame("upload", &error)).and_then(|mut view| {
         let mut at = 0;
         while at < bytes {
