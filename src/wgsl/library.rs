@@ -1,4 +1,4 @@
-//! The library: every function, type and constant of the fragment files, by name.
+//! The library: every function, type, constant and variable of the fragment files, by name.
 //!
 //! A kernel simply calls what it needs; the assembler adds exactly the items whose names occur, and
 //! what those need in turn. An item is what stands at the left margin of a fragment, with the
@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use super::catalog::{self, Source};
 
-/// One function, struct, alias, constant or override of a fragment file.
+/// One function, struct, alias, constant, override or variable of a fragment file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Item {
     pub name: &'static str,
@@ -70,7 +70,7 @@ pub(crate) fn items(source: &'static Source) -> Vec<Item> {
 
 /// The name that a line at the margin defines.
 pub(crate) fn defined(line: &str) -> Option<&str> {
-    let keywords = ["fn ", "struct ", "alias ", "const ", "override "];
+    let keywords = ["fn ", "struct ", "alias ", "const ", "override ", "var<private> "];
     let rest = keywords.iter().find_map(|keyword| line.strip_prefix(keyword))?;
     identifiers(rest).next()
 }
