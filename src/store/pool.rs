@@ -23,11 +23,11 @@ const SLOTS_MAX: u64 = 1024;
 /// Large buffers are rounded up to this, so that sizes that differ little can share one.
 const LARGE_STEP: u64 = 64 << 10;
 
-/// On a CPU adapter, segments from [`SPREAD_MIN`] on begin at one of so many places of a buffer that
-/// is so much larger, so far apart. A kernel that reads three of them in step, from the same place
-/// of their buffers, is slowed by a fifth if the addresses differ by less than 32 KiB modulo a
-/// large power of two, which is how a driver lays out buffers of one size (measured on lavapipe:
-/// `a * b + c` of 64 MiB each took 16.6 ms, and 13.8 when spread).
+/// On a CPU adapter, segments from [`SPREAD_MIN`] on begin at one of so many places of a buffer
+/// that is so much larger, so far apart. A kernel that walks three of them in step is slowed by a
+/// fifth if their addresses differ by less than 32 KiB modulo a large power of two, which is how a
+/// driver lays out buffers of one size (measured on lavapipe: `a * b + c` of 64 MiB each took 16.6
+/// ms, and 13.8 when spread).
 const PLACES: u64 = 8;
 const PLACE_STEP: u64 = 32 << 10;
 
