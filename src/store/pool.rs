@@ -51,6 +51,11 @@ fn large_usage(caps: &Caps) -> wgpu::BufferUsages {
     }
 }
 
+/// Where the large segment of a buffer begins: elsewhere in each of a few.
+const fn begin(room: u64, buffer_id: u64) -> u64 {
+    buffer_id % (room / PLACE_STEP + 1) * PLACE_STEP
+}
+
 /// Where a piece goes back to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Home {
@@ -215,7 +220,7 @@ impl Pool {
         let label = ("wharf.store.large", self.large_usage);
         let (buffer, buffer_id) = self.create(gpu, label, bytes + room, cap)?;
         self.large += 1;
-        let offset = buffer_id % (room / PLACE_STEP + 1) * PLACE_STEP;
+        let offset = begin(room, buffer_id);
         Ok(Piece { buffer, buffer_id, offset, bytes, home: Home::Large })
     }
 
@@ -324,5 +329,29 @@ impl Pool {
 
     pub(super) const fn reserved_peak(&self) -> u64 {
         self.reserved_peak
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caps::fixtures::{apple_m2, lavapipe};
+
+    #[test]
+    fn large_segments_begin_apart_on_a_cpu_adapter_at_little_cost() {
+        let pool = Pool::new(&lavapipe());
+        for bytes in [SPREAD_MIN, 64 << 20] {
+            let room = pool.room(bytes);
+            assert!(room <= bytes / 16, "{room} of {bytes}");
+            let mut begins: Vec<u64> = (3..3 + PLACES).map(|id| begin(room, id)).collect();
+            begins.sort_unstable();
+            assert!(begins.windows(2).all(|pair| pair[1] - pair[0] >= 32 << 10), "{begins:?}");
+            assert!(begins.iter().all(|begin| begin % pool.align == 0), "{begins:?}");
+            assert!(begins.last().is_some_and(|&last| last <= room), "{begins:?} in {room}");
+        }
+        assert_eq!(pool.room(SPREAD_MIN - LARGE_STEP), 0, "small ones stay as they are");
+        assert_eq!(pool.room(pool.buffer_bytes_max), 0, "what fills a buffer stays in it");
+        assert_eq!(Pool::new(&apple_m2()).room(64 << 20), 0, "a GPU needs none");
+        assert_eq!(begin(0, 5), 0, "without room, at the beginning");
     }
 }
