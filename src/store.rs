@@ -20,7 +20,7 @@ mod pool;
 mod segments;
 mod stats;
 
-use pool::{Home, Pool};
+use pool::{Home, Pool, SPREAD_MIN};
 pub(crate) use segments::Segments;
 pub use stats::{Fit, Memory};
 
@@ -174,9 +174,10 @@ impl Store {
         if self.cap.is_some_and(|cap| bytes > cap) {
             return Err(Refusal::Cap);
         }
+        let spread = bytes >= SPREAD_MIN && self.reserve(bytes, segment_bytes, true).2 == 0;
         let mut pieces = Vec::new();
         for size in self.segments.sizes(bytes, segment_bytes) {
-            match self.pool.take(gpu, size, self.cap, avoid) {
+            match self.pool.take(gpu, size, (self.cap, spread), avoid) {
                 Ok(piece) => pieces.push(piece),
                 Err(refusal) => {
                     pieces.into_iter().for_each(|piece| self.pool.put(piece));
@@ -215,16 +216,13 @@ impl Store {
     /// Whether a tensor of `bytes` would fit, without allocating it.
     pub(crate) fn fit(&mut self, bytes: u64, bytes_staging: u64) -> Fit {
         self.settle();
-        // All segments but the last are equal.
         let whole = self.segments.bytes_max;
-        let (wholes, rest) = (bytes / whole, bytes % whole);
-        let preview = |size: u64| if size > 0 { self.pool.preview(size) } else { (0, 0) };
-        let (each, last) = (preview(whole), preview(rest));
-        let segments = wholes + u64::from(rest > 0);
-        let reserve = wholes * each.0 + last.0;
-        let occupied = wholes * each.1 + last.1;
-        let usage = self.pool.usage();
-        let over = self.cap.map_or(0, |cap| (usage.reserved + reserve).saturating_sub(cap));
+        let segments = bytes.div_ceil(whole);
+        let mut outlook = self.reserve(bytes, whole, true);
+        if outlook.2 > 0 {
+            outlook = self.reserve(bytes, whole, false);
+        }
+        let (reserve, occupied, over) = outlook;
         Fit {
             bytes,
             segments,
@@ -232,8 +230,20 @@ impl Store {
             bytes_reserve: reserve,
             bytes_give_back: over,
             bytes_staging,
-            fits: over <= usage.free,
+            fits: over <= self.pool.usage().free,
         }
+    }
+
+    /// What a tensor of `bytes` would reserve anew, what it would occupy, and by how much that
+    /// would exceed the cap; with room to begin apart from others or without.
+    fn reserve(&self, bytes: u64, segment_bytes: u64, spread: bool) -> (u64, u64, u64) {
+        // All segments but the last are equal.
+        let (wholes, rest) = (bytes / segment_bytes, bytes % segment_bytes);
+        let preview = |size: u64| if size > 0 { self.pool.preview(size, spread) } else { (0, 0) };
+        let (each, last) = (preview(segment_bytes), preview(rest));
+        let (reserve, occupied) = (wholes * each.0 + last.0, wholes * each.1 + last.1);
+        let reserved = self.pool.reserved() + reserve;
+        (reserve, occupied, self.cap.map_or(0, |cap| reserved.saturating_sub(cap)))
     }
 
     /// The numbers of an out-of-memory error.

@@ -32,7 +32,7 @@ const PLACES: u64 = 8;
 const PLACE_STEP: u64 = 32 << 10;
 
 /// From here on the room for it is at most a sixteenth.
-const SPREAD_MIN: u64 = 4 << 20;
+pub(super) const SPREAD_MIN: u64 = 4 << 20;
 
 /// A kept buffer serves a request if at most this part of it would be wasted.
 const WASTE_MAX: u64 = 8;
@@ -166,11 +166,12 @@ impl Pool {
     }
 
     /// What taking a segment of this size would reserve anew, and what it would occupy.
-    pub(super) fn preview(&self, bytes: u64) -> (u64, u64) {
+    pub(super) fn preview(&self, bytes: u64, spread: bool) -> (u64, u64) {
         if !self.is_small(bytes) {
             let large = self.large_bytes(bytes);
             let kept = self.find_kept(bytes).is_some();
-            return (if kept { 0 } else { large + self.room(large) }, large);
+            let room = if spread { self.room(large) } else { 0 };
+            return (if kept { 0 } else { large + room }, large);
         }
         let slot = self.slot_bytes(bytes);
         let open =
@@ -201,22 +202,27 @@ impl Pool {
         &mut self,
         gpu: &Gpu,
         bytes: u64,
-        cap: Option<u64>,
+        (cap, spread): (Option<u64>, bool),
         avoid: &[u64],
     ) -> Result<Piece, Refusal> {
         if self.is_small(bytes) {
             self.take_small(gpu, bytes, cap, avoid)
         } else {
-            self.take_large(gpu, bytes, cap)
+            self.take_large(gpu, bytes, (cap, spread))
         }
     }
 
-    fn take_large(&mut self, gpu: &Gpu, bytes: u64, cap: Option<u64>) -> Result<Piece, Refusal> {
+    fn take_large(
+        &mut self,
+        gpu: &Gpu,
+        bytes: u64,
+        (cap, spread): (Option<u64>, bool),
+    ) -> Result<Piece, Refusal> {
         if let Some(i) = self.find_kept(bytes) {
             return Ok(self.kept.swap_remove(i));
         }
         let bytes = self.large_bytes(bytes);
-        let room = self.room(bytes);
+        let room = if spread { self.room(bytes) } else { 0 };
         let label = ("wharf.store.large", self.large_usage);
         let (buffer, buffer_id) = self.create(gpu, label, bytes + room, cap)?;
         self.large += 1;
@@ -325,6 +331,10 @@ impl Pool {
             }
         }
         usage
+    }
+
+    pub(super) const fn reserved(&self) -> u64 {
+        self.reserved
     }
 
     pub(super) const fn reserved_peak(&self) -> u64 {

@@ -249,7 +249,7 @@ pub(super) fn wide(slot: &Slot, target: Target) -> Wide {
 ///
 /// - loads at one place for all lanes, picked apart by lane: 0.35, each is still eight trips;
 /// - no loop, but one to four pairs an invocation: 0.65 to 0.97, and as many times the text;
-/// - four quads of halves at a time, 32 bytes too: 1.12, for twice the text. Left.
+/// - four quads of halves at a time, 32 bytes too: 1.12, for twice the text;
 /// - quads one by one, but stored as two 64-bit integers: 1.0.
 ///
 /// Uniform buffers are gathered without those trips, but 64 KiB at a time, for which a dispatch

@@ -17,6 +17,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         case!("memory::compaction_moves_tensors_unchanged", |ctx| compaction(ctx)),
         case!("memory::compaction_moves_one_of_two_segments_of_a_slab", |ctx| half_moved(ctx)),
         case!("memory::compaction_beside_threads_that_write", |ctx| moved_meanwhile(ctx)),
+        case!("memory::a_tensor_as_large_as_the_cap", |ctx| to_the_brim(ctx)),
         case!("memory::a_batch_that_fails_poisons_what_was_computed", |ctx| poison(ctx)),
     ];
     cases.push(Case {
@@ -158,6 +159,26 @@ async fn unchanged(held: &[(Tensor, Vec<u16>)]) -> Outcome {
     for (tensor, data) in held {
         let back = tensor.read::<u16>().await.map_err(show)?;
         first_difference(data, &back).map_or(Ok(()), Err)?;
+    }
+    Ok(())
+}
+
+/// What `fit` says beforehand is what is reserved, also where there is no room for comfort.
+async fn to_the_brim(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let data: Vec<u8> = values(8 << 20, 12);
+    for spare in [1 << 20, 0] {
+        let before = device.memory().bytes_reserved;
+        device.set_cap(Some(before + data.len() as u64 + spare));
+        let fit = device.fit([data.len()], DType::U8).map_err(show)?;
+        ensure!(fit.fits, "{spare} bytes to spare: {fit}");
+        let (tensor, _) = device.upload(&data, [data.len()]).map_err(show)?;
+        let reserved = device.memory().bytes_reserved - before;
+        ensure_eq!(reserved, fit.bytes_reserve, "{spare} bytes to spare: {fit}");
+        let back = tensor.read::<u8>().await.map_err(show)?;
+        first_difference(&data, &back).map_or(Ok(()), Err)?;
+        drop(tensor);
+        device.trim().map_err(show)?;
     }
     Ok(())
 }
