@@ -117,6 +117,18 @@ pub(crate) enum Refusal {
     Driver(crate::error::Error),
 }
 
+/// What an allocation would do, in bytes.
+#[derive(Clone, Copy, Debug)]
+struct Outlook {
+    /// Whether there is room to begin apart from others.
+    spread: bool,
+    /// Reserved anew.
+    reserve: u64,
+    occupied: u64,
+    /// By how much the cap would be exceeded.
+    over: u64,
+}
+
 /// All memory of one device.
 #[derive(Debug)]
 pub(crate) struct Store {
@@ -174,7 +186,7 @@ impl Store {
         if self.cap.is_some_and(|cap| bytes > cap) {
             return Err(Refusal::Cap);
         }
-        let spread = bytes >= SPREAD_MIN && self.reserve(bytes, segment_bytes, true).2 == 0;
+        let spread = bytes >= SPREAD_MIN && self.outlook(bytes, segment_bytes).spread;
         let mut pieces = Vec::new();
         for size in self.segments.sizes(bytes, segment_bytes) {
             match self.pool.take(gpu, size, (self.cap, spread), avoid) {
@@ -218,11 +230,7 @@ impl Store {
         self.settle();
         let whole = self.segments.bytes_max;
         let segments = bytes.div_ceil(whole);
-        let mut outlook = self.reserve(bytes, whole, true);
-        if outlook.2 > 0 {
-            outlook = self.reserve(bytes, whole, false);
-        }
-        let (reserve, occupied, over) = outlook;
+        let Outlook { reserve, occupied, over, .. } = self.outlook(bytes, whole);
         Fit {
             bytes,
             segments,
@@ -234,16 +242,22 @@ impl Store {
         }
     }
 
-    /// What a tensor of `bytes` would reserve anew, what it would occupy, and by how much that
-    /// would exceed the cap; with room to begin apart from others or without.
-    fn reserve(&self, bytes: u64, segment_bytes: u64, spread: bool) -> (u64, u64, u64) {
+    /// What a tensor of `bytes` would take: with room to begin apart from others, unless only that
+    /// would exceed the cap.
+    fn outlook(&self, bytes: u64, segment_bytes: u64) -> Outlook {
         // All segments but the last are equal.
         let (wholes, rest) = (bytes / segment_bytes, bytes % segment_bytes);
-        let preview = |size: u64| if size > 0 { self.pool.preview(size, spread) } else { (0, 0) };
-        let (each, last) = (preview(segment_bytes), preview(rest));
-        let (reserve, occupied) = (wholes * each.0 + last.0, wholes * each.1 + last.1);
-        let reserved = self.pool.reserved() + reserve;
-        (reserve, occupied, self.cap.map_or(0, |cap| reserved.saturating_sub(cap)))
+        let outlook = |spread| {
+            let preview =
+                |size: u64| if size > 0 { self.pool.preview(size, spread) } else { (0, 0) };
+            let (each, last) = (preview(segment_bytes), preview(rest));
+            let (reserve, occupied) = (wholes * each.0 + last.0, wholes * each.1 + last.1);
+            let reserved = self.pool.reserved() + reserve;
+            let over = self.cap.map_or(0, |cap| reserved.saturating_sub(cap));
+            Outlook { spread, reserve, occupied, over }
+        };
+        let spread = outlook(true);
+        if spread.over == 0 { spread } else { outlook(false) }
     }
 
     /// The numbers of an out-of-memory error.

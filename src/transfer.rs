@@ -121,13 +121,13 @@ fn in_place(
     let bytes = range.end - range.start;
     let size = bytes.next_multiple_of(wgpu::MAP_ALIGNMENT);
     let mappable = piece.buffer.usage().contains(wgpu::BufferUsages::MAP_WRITE);
-    let place = piece.offset..piece.offset + size;
-    let map = || gpu.map_if_idle(&piece.buffer, place.clone(), wgpu::MapMode::Write);
-    if !mappable || place.end > piece.buffer.size() || !map()? {
+    let whole = piece.offset..piece.offset + size;
+    let map = || gpu.map_if_idle(&piece.buffer, whole.clone(), wgpu::MapMode::Write);
+    if !mappable || whole.end > piece.buffer.size() || !map()? {
         return Ok(false);
     }
     let view =
-        gpu.checked("upload", || piece.buffer.slice(place.clone()).get_mapped_range_mut())?;
+        gpu.checked("upload", || piece.buffer.slice(whole.clone()).get_mapped_range_mut())?;
     let filled = view.map_err(|error| gpu.blame("upload", &error)).and_then(|mut view| {
         let mut at = 0;
         while at < bytes {

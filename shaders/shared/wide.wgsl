@@ -11,9 +11,9 @@ fn words4(w: vec2<u64>) -> vec4<u32> {
     return vec4<u32>(low.x, high.x, low.y, high.y);
 }
 
-// 32, as far as no compiler knows. LLVM does the last steps of a computation lane by lane where the
-// result is stored lane by lane, each with a copy of a whole vector; it stops at this shift. An
-// addition of halves takes 0.76 of the time.
+// Always 32, set before the loop from what no compiler can know. LLVM does the last steps of a
+// computation lane by lane where the result is stored lane by lane, each with a copy of a whole
+// vector; it stops at this shift. An addition of halves takes 0.76 of the time.
 var<private> half_bits: u32;
 
 fn wide2(v: vec2<u32>) -> u64 {

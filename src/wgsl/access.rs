@@ -44,9 +44,8 @@ pub(crate) fn numbers(slots: &[Slot]) -> Numbers {
 pub(super) struct Keeps {
     parameters: bool,
     rows: bool,
-    /// Whether an invocation takes two quads at a time, and stores some together.
+    /// Whether an invocation takes two quads at a time.
     pairs: bool,
-    joins: bool,
     pub(super) declared: String,
     /// Before the loop.
     pub(super) once: String,
@@ -152,7 +151,6 @@ pub(super) fn accessors(slots: &[Slot], target: Target, keeps: &mut Keeps) -> St
             keeps.parameter(&format!("step_{view}"), format!("stride_of({view}u, 0u)"));
         }
         if let Some(double) = Double::of(slot).filter(|_| keeps.pairs) {
-            keeps.joins |= slot.written;
             double.accessors(&mut text, slot, i, i.saturating_sub(inputs), binding, &offset);
             continue;
         }
@@ -176,8 +174,8 @@ pub(super) fn accessors(slots: &[Slot], target: Target, keeps: &mut Keeps) -> St
     if keeps.rows {
         keeps.walk(&starts);
     }
-    if keeps.joins {
-        // There are never so many quads.
+    if keeps.pairs && slots.iter().any(|slot| slot.written && is_double(slot)) {
+        // 32: there are never so many quads.
         keeps.once.push_str("half_bits = 32u + (p.grid.x >> 31u);\n");
     }
     text
