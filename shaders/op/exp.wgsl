@@ -5,24 +5,19 @@
 // exact. Compilers put the parts together again (Mesa does, fast-math may); clearing a bit that is
 // only set from 2 on stands between them, because nobody looks through it.
 //
-// Adding 1.5 * 2^23 rounds to whole numbers and leaves them in the low bits, and 2^n goes in by
-// adding n to the exponent: both by bits, where fast-math sees nothing to cancel.
+// Adding 1.5 * 2^23 to a whole number leaves it in the low bits, from where 2^n goes in by adding n
+// to the exponent: by bits, where fast-math sees nothing to cancel.
 
 struct Reduced {
-    n: vec4<i32>,
+    n: vec4<f32>,
     r: vec4<f32>,
 }
 
-// Those of 1.5 * 2^23.
-const ROUND_BITS = 0x4b400000;
-
 fn exp_reduce(x: vec4<f32>) -> Reduced {
-    let shifted = fma(x, vec4<f32>(1.44269504088896341), vec4<f32>(12582912.0));
-    let whole = bitcast<vec4<i32>>(shifted) - vec4<i32>(ROUND_BITS);
-    let n = vec4<f32>(whole);
+    let n = round(x * 1.44269504088896341);
     let less = bitcast<vec4<u32>>(fma(n, vec4<f32>(-0.693359375), x));
     let near = bitcast<vec4<f32>>(less & vec4<u32>(0xbfffffffu));
-    return Reduced(whole, fma(n, vec4<f32>(2.12194440e-4), near));
+    return Reduced(n, fma(n, vec4<f32>(2.12194440e-4), near));
 }
 
 // e^r for |r| <= ln 2 / 2.
@@ -48,13 +43,14 @@ fn expm1_small(r: vec4<f32>) -> vec4<f32> {
 }
 
 // y 2^n, for y from 0.7 to 1.42 and results that are normal.
-fn scaled_by(y: vec4<f32>, n: vec4<i32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bitcast<vec4<i32>>(y) + (n << vec4<u32>(23u)));
+fn scaled_by(y: vec4<f32>, n: vec4<f32>) -> vec4<f32> {
+    let exponent = bitcast<vec4<i32>>(n + 12582912.0) << vec4<u32>(23u);
+    return bitcast<vec4<f32>>(bitcast<vec4<i32>>(y) + exponent);
 }
 
-// 2^n for n from -126 to 127.
-fn pow2(n: vec4<i32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>((n + vec4<i32>(127)) << vec4<u32>(23u));
+// 2^n for n from -126 to 127: the bias of the exponent, 127, is added beforehand.
+fn pow2(n: vec4<f32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bitcast<vec4<i32>>(n + 12583039.0) << vec4<u32>(23u));
 }
 
 // e^x where it is normal, x from -87.33 to 88.72; something below the normal numbers down to -88.
@@ -63,12 +59,16 @@ fn exp_within(x: vec4<f32>) -> vec4<f32> {
     return scaled_by(exp_small(e.r), e.n);
 }
 
-// The ends of an exponential: 0 below the normal numbers, infinity above them, NaN of NaN. By bits,
-// which is a choice each.
+// The ends of an exponential: 0 below the normal numbers, infinity above them, NaN of NaN. By bits:
+// what lies beyond `high` in magnitude is below `low` as well, or has the bits of infinity at least;
+// and with minus infinity as the greatest number there is, those below `low` are the greatest.
 fn exp_ends(y: vec4<f32>, x: vec4<f32>, low: f32, high: f32) -> vec4<f32> {
-    let above = select(bitcast<vec4<u32>>(y), vec4<u32>(0u), x < vec4<f32>(low));
-    let inside = select(above, vec4<u32>(0x7f800000u), x > vec4<f32>(high));
-    return bitcast<vec4<f32>>(select(inside, vec4<u32>(0x7fc00000u), is_nan_f32(x)));
+    let bits = bitcast<vec4<u32>>(x);
+    let beyond = (bits & vec4<u32>(0x7fffffffu)) > vec4<u32>(bitcast<u32>(high));
+    let inside = select(bitcast<vec4<u32>>(y), max(bits, vec4<u32>(0x7f800000u)), beyond);
+    let from_top = bitcast<vec4<i32>>(bits + 0x807fffffu);
+    let below = from_top > vec4<i32>(bitcast<i32>(bitcast<u32>(low) + 0x807fffffu));
+    return bitcast<vec4<f32>>(select(inside, vec4<u32>(0u), below));
 }
 
 fn exp_f32(x: vec4<f32>) -> vec4<f32> {
@@ -78,20 +78,20 @@ fn exp_f32(x: vec4<f32>) -> vec4<f32> {
 // e^x / 2, which is finite a little longer.
 fn half_exp(x: vec4<f32>) -> vec4<f32> {
     let e = exp_reduce(x);
-    return exp_ends(scaled_by(exp_small(e.r), e.n - vec4<i32>(1)), x, -86.6434, 89.415985);
+    return exp_ends(scaled_by(exp_small(e.r), e.n - 1.0), x, -86.6434, 89.415985);
 }
 
 // 2^n is exact: only the fraction goes through e^x.
 fn exp2_f32(x: vec4<f32>) -> vec4<f32> {
-    let n = bitcast<vec4<i32>>(x + 12582912.0) - vec4<i32>(ROUND_BITS);
-    let r = (x - vec4<f32>(n)) * 0.693147180559945309;
+    let n = round(x);
+    let r = (x - n) * 0.693147180559945309;
     return exp_ends(scaled_by(exp_small(r), n), x, -126.0, 127.999995);
 }
 
 // 2^n (e^r - 1) + (2^n - 1), with half the scale so that n = 128 exists.
 fn expm1_f32(x: vec4<f32>) -> vec4<f32> {
     let e = exp_reduce(clamp(x, vec4<f32>(-30.0), vec4<f32>(89.0)));
-    let s = pow2(e.n - vec4<i32>(1));
+    let s = pow2(e.n - 1.0);
     let y = 2.0 * fma(s, expm1_small(e.r), s - 0.5);
     let mended = select(y, x, abs(x) < vec4<f32>(1e-8));
     return nan_where(inf_where(mended, x > vec4<f32>(88.73)), is_nan_f32(x));

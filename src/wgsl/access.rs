@@ -69,6 +69,13 @@ impl Keeps {
         Self { parameters, ..Self::default() }
     }
 
+    /// The base of a binding. Those reached by pairs begin at a whole one, and count in pairs.
+    fn base(&mut self, binding: u32, double: bool) -> String {
+        let offset = offset(binding);
+        let base = if double { format!("{offset} >> 1u") } else { offset };
+        self.parameter(&format!("base_{binding}"), base)
+    }
+
     /// The name of a parameter, kept if anything is.
     fn parameter(&mut self, name: &str, parameter: String) -> String {
         if !self.parameters {
@@ -136,12 +143,12 @@ pub(super) fn accessors(slots: &[Slot], target: Target, keeps: &mut Keeps) -> St
     let (mut text, mut starts) = (String::new(), Vec::new());
     for (i, slot) in slots.iter().enumerate() {
         let binding = numbers.binding[i];
-        let base = format!("base_{binding}");
+        let double = Double::of(slot).filter(|_| keeps.pairs);
         let offset = match slot.way {
             Way::One => offset(binding),
             // Kept for the output.
-            Way::Own(_) if keeps.parameters => base,
-            _ => keeps.parameter(&base, offset(binding)),
+            Way::Own(_) if keeps.parameters => format!("base_{binding}"),
+            _ => keeps.base(binding, double.is_some()),
         };
         if slot.way.is_by_row() {
             starts.push((numbers.view[i], offset.clone()));
@@ -150,7 +157,7 @@ pub(super) fn accessors(slots: &[Slot], target: Target, keeps: &mut Keeps) -> St
             let view = numbers.view[i];
             keeps.parameter(&format!("step_{view}"), format!("stride_of({view}u, 0u)"));
         }
-        if let Some(double) = Double::of(slot).filter(|_| keeps.pairs) {
+        if let Some(double) = double {
             double.accessors(&mut text, slot, i, i.saturating_sub(inputs), binding, &offset);
             continue;
         }
@@ -320,7 +327,7 @@ impl Double {
         binding: u32,
         offset: &str,
     ) {
-        let (form, value, at) = (slot.form, slot.form.value(), format!("(q + {offset}) >> 1u"));
+        let (form, value, at) = (slot.form, slot.form.value(), format!("pair + {offset}"));
         let Self { of, part, halves, pack, join } = self;
         if slot.written {
             declare(text, slot, binding, &format!("out_{output}"), Some((of, "")));
@@ -330,8 +337,8 @@ impl Double {
                 text,
                 format_args!(
                     "\nvar<private> kept_{output}: {part};\n\n\
-                     fn keep_{output}(q: u32, v: {value}) {{\n    kept_{output} = {pack};\n}}\n\n\
-                     fn store_{output}(q: u32, v: {value}) {{\n    let part = {pack};\n    \
+                     fn keep_{output}(pair: u32, v: {value}) {{\n    kept_{output} = {pack};\n}}\n\n\
+                     fn store_{output}(pair: u32, v: {value}) {{\n    let part = {pack};\n    \
                      out_{output}[{at}] = {join};\n}}\n"
                 ),
             );
@@ -344,9 +351,9 @@ impl Double {
                 format!("in_{input}")
             }
         };
-        let pair = format!("pair_{input}");
+        let held = format!("pair_{input}");
         let [low, high] = halves.map(|half| {
-            let words = half.replace('@', &pair);
+            let words = half.replace('@', &held);
             let quad = form.quad();
             let words =
                 if quad.starts_with("vec4") { format!("bitcast<{quad}>({words})") } else { words };
@@ -355,10 +362,10 @@ impl Double {
         put(
             text,
             format_args!(
-                "\nvar<private> {pair}: {of};\n\n\
-                 fn low_{input}(q: u32) -> {value} {{\n    {pair} = {from}[{at}];\n    \
+                "\nvar<private> {held}: {of};\n\n\
+                 fn low_{input}(pair: u32) -> {value} {{\n    {held} = {from}[{at}];\n    \
                  return {low};\n}}\n\n\
-                 fn high_{input}(q: u32) -> {value} {{\n    return {high};\n}}\n"
+                 fn high_{input}(pair: u32) -> {value} {{\n    return {high};\n}}\n"
             ),
         );
     }

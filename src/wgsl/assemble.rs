@@ -153,8 +153,9 @@ pub(crate) fn elementwise(
                 let text = format!("let q = {q};\n{keep}{text}");
                 format!("{{\n{}}}\n", indented(&text, "    "))
             };
-            let first = of("pair", &keeps.each, body.each);
-            format!("let pair = 2u * q;\n{first}{}", of("pair + 1u", &keeps.second, second))
+            let first = of("2u * pair", &keeps.each, body.each);
+            let second = of("2u * pair + 1u", &keeps.second, second);
+            format!("let pair = q;\n{first}{second}")
         }
     };
     let regions = [

@@ -15,6 +15,11 @@ use super::params::Target;
 use crate::dtype::{Class, DType};
 use crate::op::{Kind, Op, Refusal, Spell};
 
+/// How a text loads and stores what lies in pairs of quads, and where.
+const BY_QUAD: [&str; 3] = ["load", "store", "q"];
+const FIRST_OF_PAIR: [&str; 3] = ["low", "keep", "pair"];
+const SECOND_OF_PAIR: [&str; 3] = ["high", "store", "pair"];
+
 /// In additions; see [`Expr::goes_by_pairs`].
 const PAIRS_EFFORT_MAX: u32 = 8;
 
@@ -193,7 +198,7 @@ impl Expr {
     ) -> Result<Assembled, Refusal> {
         let dtypes = self.dtypes()?;
         let slots = self.slots(&dtypes, ways, f16_native, target);
-        let text = self.text(&dtypes, &slots, ["load", "store"]);
+        let text = self.text(&dtypes, &slots, BY_QUAD);
         let bound = slots.iter().filter(|slot| !matches!(slot.way, Way::Own(_))).count();
         let faults = format!(
             "\n@group(0) @binding({bound}) var<storage, read_write> faults: array<atomic<u32>>;\n"
@@ -221,8 +226,8 @@ impl Expr {
     ) -> Result<Assembled, Refusal> {
         let dtypes = self.dtypes()?;
         let slots = self.slots(&dtypes, ways, f16_native, Target::Cpu64);
-        let first = self.text(&dtypes, &slots, ["low", "keep"]);
-        let second = self.text(&dtypes, &slots, ["high", "store"]);
+        let first = self.text(&dtypes, &slots, FIRST_OF_PAIR);
+        let second = self.text(&dtypes, &slots, SECOND_OF_PAIR);
         let needs = self.needs(&dtypes);
         let body = Body {
             once: &first.once,
@@ -249,7 +254,7 @@ impl Expr {
         let dtypes = self.dtypes()?;
         let mut slots = self.slots(&dtypes, ways, f16_native, target);
         slots.iter_mut().filter(|slot| slot.written).for_each(|slot| slot.way = Way::Lane);
-        let text = self.text(&dtypes, &slots, ["load", "store"]);
+        let text = self.text(&dtypes, &slots, BY_QUAD);
         let needs = self.needs(&dtypes);
         let body = (&*text.once, &*text.body);
         Ok(assemble::elementwise_few(&slots, body, text.words, needs, (rank, target)))
@@ -337,19 +342,19 @@ impl Expr {
     }
 
     /// What stands before the loop and inside it.
-    fn text(&self, dtypes: &[DType], slots: &[Slot], [load, store]: [&str; 2]) -> Text {
+    fn text(&self, dtypes: &[DType], slots: &[Slot], [load, store, at]: [&str; 3]) -> Text {
         let mut text = Text::default();
         self.declare_scalars(&mut text);
         for (i, slot) in slots[..self.inputs.len()].iter().enumerate() {
-            let load = if is_double(slot) { load } else { "load" };
+            let (load, at) = if is_double(slot) { (load, at) } else { ("load", "q") };
             let _ = match slot.way {
                 Way::One => writeln!(text.once, "let x{i} = load_{i}();"),
-                _ => writeln!(text.body, "let x{i} = {load}_{i}(q);"),
+                _ => writeln!(text.body, "let x{i} = {load}_{i}({at});"),
             };
         }
         let names = self.compute(dtypes, &mut text.body);
         for (j, &output) in self.outputs.iter().enumerate() {
-            let _ = writeln!(text.body, "{store}_{j}(q, {});", names[usize::from(output)]);
+            let _ = writeln!(text.body, "{store}_{j}({at}, {});", names[usize::from(output)]);
         }
         if let Some(fault) = self.fault {
             let [slot, count, base] = [0, 1, 2].map(|i| word_at(text.words + i));
