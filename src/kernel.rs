@@ -54,6 +54,8 @@ struct Held {
     pieces: Vec<Piece>,
     /// Elements per segment.
     segment: usize,
+    /// Bytes of an element.
+    width: usize,
     layout: Layout,
     /// The only segment that a pass reads, where one pass does not read all.
     part: Option<usize>,
@@ -62,9 +64,10 @@ struct Held {
 impl Held {
     fn new(value: &Value, layout: Layout, dtype: DType) -> Result<Self> {
         let pinned = value.pin()?;
-        let segment = usize::try_from(pinned.segment_bytes).unwrap_or(usize::MAX) / dtype.width();
+        let width = dtype.width();
+        let segment = usize::try_from(pinned.segment_bytes).unwrap_or(usize::MAX) / width;
         let pieces = pinned.pieces();
-        Ok(Self { pinned, pieces, segment, layout, part: None })
+        Ok(Self { pinned, pieces, segment, width, layout, part: None })
     }
 
     fn ids(&self) -> impl Iterator<Item = u64> {

@@ -60,12 +60,13 @@ fn exp_within(x: vec4<f32>) -> vec4<f32> {
 }
 
 // The ends of an exponential: 0 below the normal numbers, infinity above them, NaN of NaN. By bits:
-// what lies beyond `high` in magnitude is below `low` as well, or has the bits of infinity at least;
-// and with minus infinity as the greatest number there is, those below `low` are the greatest.
+// what lies beyond `high` in magnitude takes the greater bits of its own and those of infinity; and
+// of that, what lies below `low` becomes 0.
 fn exp_ends(y: vec4<f32>, x: vec4<f32>, low: f32, high: f32) -> vec4<f32> {
     let bits = bitcast<vec4<u32>>(x);
     let beyond = (bits & vec4<u32>(0x7fffffffu)) > vec4<u32>(bitcast<u32>(high));
     let inside = select(bitcast<vec4<u32>>(y), max(bits, vec4<u32>(0x7f800000u)), beyond);
+    // Minus infinity becomes the greatest integer, and no NaN comes near it.
     let from_top = bitcast<vec4<i32>>(bits + 0x807fffffu);
     let below = from_top > vec4<i32>(bitcast<i32>(bitcast<u32>(low) + 0x807fffffu));
     return bitcast<vec4<f32>>(select(inside, vec4<u32>(0u), below));

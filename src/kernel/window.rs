@@ -100,11 +100,6 @@ impl Operation<'_> {
         window: core::ops::Range<usize>,
     ) -> Result<()> {
         let mut bindings = Vec::with_capacity(layouts.len() + 1);
-        // Whether everything dense begins and ends at whole pairs of quads. Past the end of the
-        // result lies its padding, and past that of a window the next one's.
-        let whole = |offset: u32| offset.is_multiple_of(8);
-        let last = first + window.end == self.output.layout.shape().elements();
-        let mut pairs = window.len() >= PAIRS_MIN && (last || matches!(window.len() % 8, 0 | 5..));
         let mut views = Vec::with_capacity(layouts.len());
         for (i, (input, layout)) in self.inputs.iter().zip(layouts).enumerate() {
             // Dense operands are addressed from the window on, strided ones by index.
@@ -119,14 +114,12 @@ impl Operation<'_> {
             // this.
             #[expect(clippy::cast_possible_truncation, reason = "indices are modulo 2^32")]
             let offset = begin.wrapping_sub(index * input.segment) as u32;
-            pairs &= !input.is_dense() || whole(offset);
             views.push(View { offset, strides });
         }
         let begin = first + window.start;
         let index = begin / self.output.segment;
         bindings.push(Bound::from(&self.output.pieces[index]));
-        let outputs = [small(begin - index * self.output.segment)];
-        pairs &= whole(outputs[0]);
+        let mut outputs = [small(begin - index * self.output.segment)];
         let mut space = Space::of(shape.dims(), &views).ok_or_else(super::too_deep)?;
         for (way, _) in space.ways.iter_mut().zip(self.inputs).filter(|(_, i)| i.part.is_some()) {
             *way = Way::Any;
@@ -134,12 +127,17 @@ impl Operation<'_> {
         if let Some(own) = self.own {
             space.ways[own] = Way::Own(0);
         }
+        let last = first + window.end == self.output.layout.shape().elements();
         let whole = last && begin == 0 && self.inputs.iter().all(|input| input.part.is_none());
         let few = self.text.few.filter(|_| whole && window.len() <= FEW_MAX);
         if few.is_some() {
             space.by_lanes();
         }
-        let pairs = self.text.pairs.filter(|_| pairs);
+        // Past the end of the result lies its padding, and past that of a window the next one's.
+        let long = window.len() >= PAIRS_MIN && (last || matches!(window.len() % 8, 0 | 5..));
+        let pairs = self.text.pairs.filter(|_| long);
+        let pairs =
+            pairs.filter(|_| self.begin_bindings(&mut bindings, &mut space, &mut outputs[0]));
         let make = few.or(pairs).unwrap_or(self.text.make);
         let kernel = make(&space.ways, space.rank(), self.target)?;
         let quads = small(window.len().div_ceil(if pairs.is_some() { 8 } else { 4 }));
@@ -157,5 +155,28 @@ impl Operation<'_> {
         let params = Elementwise { grid, space: &space, base, outputs: &outputs, scalars }.words();
         let (groups, output) = (grid.groups(), self.written.clone());
         self.engine.dispatch(Job { kernel: &kernel, bindings, params, groups, output })
+    }
+
+    /// Begins the binding of everything dense at its first element, so that what goes by pairs of
+    /// quads adds no offset; or leaves all as it is, where one of them cannot begin there.
+    fn begin_bindings(&self, bindings: &mut [Bound], space: &mut Space, output: &mut u32) -> bool {
+        let align = self.engine.gpu.caps().limits.storage_align_bytes;
+        let mut skipped = Vec::with_capacity(bindings.len());
+        for (i, input) in self.inputs.iter().enumerate().filter(|(i, _)| self.own != Some(*i)) {
+            let first = if space.ways[i] == Way::Dense { space.views[i].offset } else { 0 };
+            skipped.push(u64::from(first) * input.width as u64);
+        }
+        skipped.push(u64::from(*output) * self.output.width as u64);
+        if skipped.iter().any(|skip| !skip.is_multiple_of(align)) {
+            return false;
+        }
+        for (bound, skip) in bindings.iter_mut().zip(skipped) {
+            bound.offset += skip;
+            bound.bytes -= skip;
+        }
+        let dense = space.views.iter_mut().zip(&space.ways).filter(|(_, way)| **way == Way::Dense);
+        dense.for_each(|(view, _)| view.offset = 0);
+        *output = 0;
+        true
     }
 }

@@ -69,13 +69,6 @@ impl Keeps {
         Self { parameters, ..Self::default() }
     }
 
-    /// The base of a binding. Those reached by pairs begin at a whole one, and count in pairs.
-    fn base(&mut self, binding: u32, double: bool) -> String {
-        let offset = offset(binding);
-        let base = if double { format!("{offset} >> 1u") } else { offset };
-        self.parameter(&format!("base_{binding}"), base)
-    }
-
     /// The name of a parameter, kept if anything is.
     fn parameter(&mut self, name: &str, parameter: String) -> String {
         if !self.parameters {
@@ -143,12 +136,16 @@ pub(super) fn accessors(slots: &[Slot], target: Target, keeps: &mut Keeps) -> St
     let (mut text, mut starts) = (String::new(), Vec::new());
     for (i, slot) in slots.iter().enumerate() {
         let binding = numbers.binding[i];
-        let double = Double::of(slot).filter(|_| keeps.pairs);
+        if let Some(double) = Double::of(slot).filter(|_| keeps.pairs) {
+            double.accessors(&mut text, slot, i, i.saturating_sub(inputs), binding);
+            continue;
+        }
+        let base = format!("base_{binding}");
         let offset = match slot.way {
             Way::One => offset(binding),
             // Kept for the output.
-            Way::Own(_) if keeps.parameters => format!("base_{binding}"),
-            _ => keeps.base(binding, double.is_some()),
+            Way::Own(_) if keeps.parameters => base,
+            _ => keeps.parameter(&base, offset(binding)),
         };
         if slot.way.is_by_row() {
             starts.push((numbers.view[i], offset.clone()));
@@ -156,10 +153,6 @@ pub(super) fn accessors(slots: &[Slot], target: Target, keeps: &mut Keeps) -> St
         if keeps.rows && slot.way == Way::Step {
             let view = numbers.view[i];
             keeps.parameter(&format!("step_{view}"), format!("stride_of({view}u, 0u)"));
-        }
-        if let Some(double) = double {
-            double.accessors(&mut text, slot, i, i.saturating_sub(inputs), binding, &offset);
-            continue;
         }
         let wide = wide(slot, target);
         if slot.written {
@@ -317,17 +310,10 @@ impl Double {
     }
 
     /// `low_i` loads two quads and gives the first, `high_i` the second; `keep_j` keeps the first
-    /// for `store_j`, which stores both.
-    fn accessors(
-        &self,
-        text: &mut String,
-        slot: &Slot,
-        input: usize,
-        output: usize,
-        binding: u32,
-        offset: &str,
-    ) {
-        let (form, value, at) = (slot.form, slot.form.value(), format!("pair + {offset}"));
+    /// for `store_j`, which stores both. The binding begins with the first pair: to add an offset
+    /// to every pair's number takes an addition of tensors a sixteenth longer.
+    fn accessors(&self, text: &mut String, slot: &Slot, input: usize, output: usize, binding: u32) {
+        let (form, value) = (slot.form, slot.form.value());
         let Self { of, part, halves, pack, join } = self;
         if slot.written {
             declare(text, slot, binding, &format!("out_{output}"), Some((of, "")));
@@ -337,9 +323,11 @@ impl Double {
                 text,
                 format_args!(
                     "\nvar<private> kept_{output}: {part};\n\n\
-                     fn keep_{output}(pair: u32, v: {value}) {{\n    kept_{output} = {pack};\n}}\n\n\
-                     fn store_{output}(pair: u32, v: {value}) {{\n    let part = {pack};\n    \
-                     out_{output}[{at}] = {join};\n}}\n"
+                     fn keep_{output}(pair: u32, v: {value}) {{\n    \
+                     kept_{output} = {pack};\n}}\n\n\
+                     fn store_{output}(pair: u32, v: {value}) {{\n    \
+                     let part = {pack};\n    \
+                     out_{output}[pair] = {join};\n}}\n"
                 ),
             );
             return;
@@ -363,7 +351,7 @@ impl Double {
             text,
             format_args!(
                 "\nvar<private> {held}: {of};\n\n\
-                 fn low_{input}(pair: u32) -> {value} {{\n    {held} = {from}[{at}];\n    \
+                 fn low_{input}(pair: u32) -> {value} {{\n    {held} = {from}[pair];\n    \
                  return {low};\n}}\n\n\
                  fn high_{input}(pair: u32) -> {value} {{\n    return {high};\n}}\n"
             ),

@@ -75,7 +75,7 @@ async fn offsets(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     let bytes: Vec<u8> = (0..n).map(|i| number(i) as u8).collect();
     let x = device.upload(&numbers, [n]).map_err(show)?.0;
     let b = device.upload(&bytes, [n]).map_err(show)?.0;
-    for from in [0, 4, 8, 12, 16, 3] {
+    for from in [0, 4, 8, 12, 16, 32, 3] {
         let part = from..from + LEAST + 5;
         let sum = (x.slice(0, part.clone()).map_err(show)? + 1).map_err(show)?;
         expect(&format!("from {from}"), &sum, |i| number(i + from) + 1).await?;
