@@ -7,7 +7,7 @@
 //! is handed out again at once, because later commands run later; wgpu keeps a dropped buffer until
 //! the queue is done with it.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use crate::error::Result;
@@ -45,6 +45,8 @@ pub(crate) struct Storage {
     pub(crate) bytes: u64,
     pub(crate) segment_bytes: u64,
     pins: AtomicUsize,
+    /// Whether the pin that it begins with is still there, for the first who pins it.
+    new: AtomicBool,
     returns: Arc<Returns>,
 }
 
@@ -63,8 +65,18 @@ impl Storage {
             Piece { buffer, buffer_id, offset: 0, bytes, home }
         };
         let pieces = pieces.map(piece).collect();
-        let (pins, returns) = (AtomicUsize::new(0), Arc::default());
-        Arc::new(Self { pieces: Mutex::new(pieces), bytes, segment_bytes, pins, returns })
+        Self::new(pieces, (bytes, segment_bytes), Arc::default())
+    }
+
+    /// It stays where it is until somebody has pinned it and let go: whoever asked for memory apart
+    /// from others is to find it there.
+    fn new(
+        pieces: Vec<Piece>,
+        (bytes, segment_bytes): (u64, u64),
+        returns: Arc<Returns>,
+    ) -> Arc<Self> {
+        let (pieces, pins, new) = (Mutex::new(pieces), AtomicUsize::new(1), AtomicBool::new(true));
+        Arc::new(Self { pieces, bytes, segment_bytes, pins, new, returns })
     }
 
     /// Where it lies now. Under the device's lock, or while pinned, it stays there.
@@ -74,7 +86,9 @@ impl Storage {
 
     /// Keeps compaction from moving it while somebody uses its place outside the device's lock.
     pub(crate) fn pin(self: &Arc<Self>) -> Pinned {
-        self.pins.fetch_add(1, Ordering::SeqCst);
+        if !self.new.swap(false, Ordering::SeqCst) {
+            self.pins.fetch_add(1, Ordering::SeqCst);
+        }
         Pinned(Arc::clone(self))
     }
 
@@ -200,13 +214,7 @@ impl Store {
         self.tensors += 1;
         self.live += bytes;
         self.live_peak = self.live_peak.max(self.live);
-        let storage = Arc::new(Storage {
-            pieces: Mutex::new(pieces),
-            bytes,
-            segment_bytes,
-            pins: AtomicUsize::new(0),
-            returns: Arc::clone(&self.returns),
-        });
+        let storage = Storage::new(pieces, (bytes, segment_bytes), Arc::clone(&self.returns));
         self.pool.note_owner(&storage);
         Ok(storage)
     }

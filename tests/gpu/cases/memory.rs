@@ -17,6 +17,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         case!("memory::compaction_moves_tensors_unchanged", |ctx| compaction(ctx)),
         case!("memory::compaction_moves_one_of_two_segments_of_a_slab", |ctx| half_moved(ctx)),
         case!("memory::compaction_beside_threads_that_write", |ctx| moved_meanwhile(ctx)),
+        case!("memory::compaction_beside_threads_that_sum", |ctx| moved_before_written(ctx)),
         case!("memory::a_tensor_as_large_as_the_cap", |ctx| to_the_brim(ctx)),
         case!("memory::a_batch_that_fails_poisons_what_was_computed", |ctx| poison(ctx)),
     ];
@@ -234,6 +235,36 @@ async fn moved_meanwhile(ctx: &Ctx) -> Outcome {
     });
     for done in done {
         ensure!(done.map_err(show)?, "a write was lost");
+    }
+    Ok(())
+}
+
+/// One thread moves tensors together while others compute: a result, before it is written, must not
+/// move to where its operands lie.
+async fn moved_before_written(ctx: &Ctx) -> Outcome {
+    let device = &ctx.fresh(DOWNGRADES[0]).await?;
+    let sums = |id: f32| -> wharf::Result<bool> {
+        let mine = device.full([2000], DType::F32, id)?;
+        let mut sum = device.zeros([2000], DType::F32)?;
+        for _ in 0..200 {
+            // The old sum is held, so that the new one has memory of its own.
+            let next = (&sum + &mine)?;
+            next.compute()?;
+            sum = next;
+        }
+        Ok(sum.to_vec::<f32>()?.iter().all(|&x| x == 200.0 * id))
+    };
+    let done: Vec<wharf::Result<bool>> = std::thread::scope(|scope| {
+        let sums: Vec<_> = (1..4u8).map(|id| scope.spawn(move || sums(id.into()))).collect();
+        while !sums.iter().all(|thread| thread.is_finished()) {
+            if let Err(error) = device.compact() {
+                return vec![Err(error)];
+            }
+        }
+        sums.into_iter().map(|thread| thread.join().unwrap_or(Ok(false))).collect()
+    });
+    for done in done {
+        ensure!(done.map_err(show)?, "a sum is wrong");
     }
     Ok(())
 }
