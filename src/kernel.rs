@@ -18,6 +18,7 @@ use crate::exec::Value;
 use crate::gpu::cause::DeviceCause;
 use crate::layout::Layout;
 use crate::store::{Piece, Pinned};
+use crate::wgsl::expr::Pace;
 use crate::wgsl::{Assembled, Target, Way};
 
 pub(crate) mod assign;
@@ -97,8 +98,8 @@ fn mistake(doing: &str, message: &str) -> Error {
     DeviceCause::Driver { doing, message }.into()
 }
 
-/// The text of a kernel for these ways, rank and target.
-pub(crate) type Make<'a> = dyn Fn(&[Way], u32, Target) -> Result<Arc<Assembled>> + 'a;
+/// The text of a kernel for these ways, rank, target and pace.
+pub(crate) type Make<'a> = dyn Fn(&[Way], (u32, Target, Pace)) -> Result<Arc<Assembled>> + 'a;
 
 /// Checks that positions in so many elements are words, with room for the last quad.
 fn index_space(elements: usize) -> Result<()> {

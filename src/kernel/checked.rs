@@ -27,7 +27,7 @@ pub(crate) fn record(
     let output = expr.dtypes()?[usize::from(expr.outputs[0])];
     let fault = engine.fault(explain)?;
     let inputs = core::slice::from_ref(input);
-    let text = Text { make: &make, pairs: None, few: None, scalars, fault: Some(&fault) };
+    let text = Text { make: &make, paces: &[], scalars, fault: Some(&fault) };
     let into = Into::New(&[]);
     let value = elementwise::record(engine, target, shape, inputs, into, output, &text)?;
     value.inherit([&*input.value]);

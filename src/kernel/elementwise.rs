@@ -35,20 +35,14 @@ impl Fused<'_> {
         let f16_native = engine.gpu.caps().has(Feature::ShaderF16);
         let make = text_of(engine, self.expr);
         let dtypes = self.expr.dtypes()?;
-        let by_pairs = |ways: &[_], rank, target| {
-            let write = || self.expr.assemble_pairs(ways, f16_native, rank).map_err(Error::from);
-            engine.texts.get(self.expr, ways, (rank, target, Pace::Pairs), write)
-        };
-        let by_lanes = |ways: &[_], rank, target| {
-            let write = || {
-                let few = self.expr.assemble_few(ways, f16_native, rank, target);
-                few.map_err(Error::from)
-            };
-            engine.texts.get(self.expr, ways, (rank, target, Pace::Few), write)
+        let worth_it = |pace: &Pace| match pace {
+            Pace::Few => self.expr.goes_by_lanes(&dtypes),
+            Pace::Quads => true,
+            Pace::Pairs => self.expr.goes_by_pairs(&dtypes),
         };
         let llvmpipe = target == Target::Cpu64;
-        let pairs = llvmpipe && self.expr.goes_by_pairs(&dtypes);
-        let few = llvmpipe && self.expr.goes_by_lanes(&dtypes);
+        let others = [Pace::Few, Pace::Pairs].into_iter().filter(|_| llvmpipe);
+        let paces: Vec<Pace> = others.filter(worth_it).collect();
         let same_quads = |i: usize| {
             // A quad is loaded from the output's own binding.
             let quad = |dtype| Form::of(dtype, f16_native).quad();
@@ -56,13 +50,7 @@ impl Fused<'_> {
         };
         let fits = |&&i: &&usize| same_quads(i) && self.can_replace(i);
         let into = ending.iter().find(fits).map_or(Into::New(&[]), |&own| Into::Own(own));
-        let text = Text {
-            make: &make,
-            pairs: pairs.then_some(&by_pairs),
-            few: few.then_some(&by_lanes),
-            scalars: self.scalars,
-            fault: None,
-        };
+        let text = Text { make: &make, paces: &paces, scalars: self.scalars, fault: None };
         record(engine, target, shape, self.operands, into, dtype, &text)
     }
 
@@ -85,11 +73,15 @@ impl Fused<'_> {
 pub(crate) fn text_of(
     engine: &Engine,
     expr: &Expr,
-) -> impl Fn(&[Way], u32, Target) -> Result<Arc<Assembled>> {
+) -> impl Fn(&[Way], (u32, Target, Pace)) -> Result<Arc<Assembled>> {
     let f16_native = engine.gpu.caps().has(Feature::ShaderF16);
-    move |ways, rank, target| {
-        let write = || expr.assemble(ways, f16_native, rank, target).map_err(Error::from);
-        engine.texts.get(expr, ways, (rank, target, Pace::Quads), write)
+    move |ways, (rank, target, pace)| {
+        let write = || match pace {
+            Pace::Few => expr.assemble_few(ways, f16_native, rank, target),
+            Pace::Quads => expr.assemble(ways, f16_native, rank, target),
+            Pace::Pairs => expr.assemble_pairs(ways, f16_native, rank),
+        };
+        engine.texts.get(expr, ways, (rank, target, pace), || write().map_err(Error::from))
     }
 }
 
@@ -105,10 +97,8 @@ pub(crate) enum Into<'a> {
 /// What runs over the index space.
 pub(crate) struct Text<'a> {
     pub(crate) make: &'a Make<'a>,
-    /// The same by pairs of quads, where that is worth it.
-    pub(crate) pairs: Option<&'a Make<'a>>,
-    /// The same for few elements, where that is worth it.
-    pub(crate) few: Option<&'a Make<'a>>,
+    /// The paces that it is worth making for beside [`Pace::Quads`].
+    pub(crate) paces: &'a [Pace],
     pub(crate) scalars: &'a [u32],
     /// Where it may note elements at fault, in row-major order.
     pub(crate) fault: Option<&'a Fault>,

@@ -29,7 +29,7 @@ pub(crate) fn copied(
     avoid: &[u64],
 ) -> Result<Arc<Value>> {
     let form = Form::moving(from.dtype.width());
-    let make = |ways: &[Way], rank, target| {
+    let make = |ways: &[Way], (rank, target, _)| {
         Ok(Arc::new(moves::reindex(
             form,
             ways.first().copied().unwrap_or(Way::Dense),
@@ -39,7 +39,7 @@ pub(crate) fn copied(
     };
     let (shape, inputs) = (from.layout.shape(), core::slice::from_ref(from));
     let (into, text) =
-        (Into::New(avoid), Text { make: &make, pairs: None, few: None, scalars: &[], fault: None });
+        (Into::New(avoid), Text { make: &make, paces: &[], scalars: &[], fault: None });
     elementwise::record(engine, target, shape, inputs, into, from.dtype, &text)
 }
 
@@ -100,7 +100,7 @@ pub(super) fn gather_apart(
     let avoid: Vec<u64> = source.ids().chain(avoid.iter().copied()).collect();
     let value = Value::new(engine.allocate(bytes, &avoid)?);
     let output = Held::new(&value, Layout::dense(*shape), from.dtype)?;
-    let make = |_: &[Way], rank, target| Ok(Arc::new(moves::gather_part(form, rank, target)));
+    let make = |_: &[Way], (rank, target, _)| Ok(Arc::new(moves::gather_part(form, rank, target)));
     let span = from.layout.span();
     let reach = (u32::MAX as usize).saturating_add(1);
     if span.len() > reach {
@@ -119,7 +119,7 @@ pub(super) fn gather_apart(
             own: None,
             output: &output,
             written: Arc::downgrade(&value),
-            text: &Text { make: &make, pairs: None, few: None, scalars: &[segment], fault: None },
+            text: &Text { make: &make, paces: &[], scalars: &[segment], fault: None },
         };
         pass.record(shape)?;
     }

@@ -11,6 +11,7 @@ use crate::exec::{Bound, Job, Value};
 use crate::gpu::cause::DeviceCause;
 use crate::layout::Layout;
 use crate::shape::Shape;
+use crate::wgsl::expr::Pace;
 use crate::wgsl::params::Elementwise;
 use crate::wgsl::{Grid, Space, Target, View, Way};
 
@@ -129,22 +130,28 @@ impl Operation<'_> {
         }
         let last = first + window.end == self.output.layout.shape().elements();
         let whole = last && begin == 0 && self.inputs.iter().all(|input| input.part.is_none());
-        let few = self.text.few.filter(|_| whole && window.len() <= FEW_MAX);
-        if few.is_some() {
-            space.by_lanes();
-        }
         // Past the end of the result lies its padding, and past that of a window the next one's.
         let long = window.len() >= PAIRS_MIN && (last || matches!(window.len() % 8, 0 | 5..));
-        let pairs = self.text.pairs.filter(|_| long);
-        let pairs =
-            pairs.filter(|_| self.begin_bindings(&mut bindings, &mut space, &mut outputs[0]));
-        let make = few.or(pairs).unwrap_or(self.text.make);
-        let kernel = make(&space.ways, space.rank(), self.target)?;
-        let quads = small(window.len().div_ceil(if pairs.is_some() { 8 } else { 4 }));
-        let mut grid = Grid::new(quads, self.target);
-        if few.is_some() {
-            grid = Grid::of_lanes(small(window.len()), self.target);
+        let made = |pace| self.text.paces.contains(&pace);
+        let few = whole && window.len() <= FEW_MAX && made(Pace::Few);
+        let pairs = long
+            && made(Pace::Pairs)
+            && self.begin_bindings(&mut bindings, &mut space, &mut outputs[0]);
+        let pace = match (few, pairs) {
+            (true, _) => Pace::Few,
+            (_, true) => Pace::Pairs,
+            _ => Pace::Quads,
+        };
+        if few {
+            space.by_lanes();
         }
+        let kernel = (self.text.make)(&space.ways, (space.rank(), self.target, pace))?;
+        let steps = |elements| small(window.len().div_ceil(elements));
+        let grid = match pace {
+            Pace::Few => Grid::of_lanes(steps(1), self.target),
+            Pace::Quads => Grid::new(steps(4), self.target),
+            Pace::Pairs => Grid::new(steps(8), self.target),
+        };
         let mut scalars = Cow::Borrowed(self.text.scalars);
         if let Some(fault) = self.text.fault {
             let slot = [fault.index(), small(window.len()), small(begin)];
