@@ -4,7 +4,7 @@
 use core::fmt;
 
 use crate::caps::{Backend, Caps};
-use crate::choice::{Verdict, Wanted, choose};
+use crate::choice::{Verdict, Wanted, choose, is_settled};
 use crate::diagnosis::{Finding, Machine, diagnose, variables_in_force};
 use crate::error::Result;
 use crate::plan::{Plan, Policy, negotiate};
@@ -49,31 +49,31 @@ pub struct Entry {
 impl Adapter {
     /// Every adapter on every backend, with the verdict that [`Adapter::best`] would come to.
     pub async fn list() -> Listing {
-        survey(Wanted::by_environment(false)).await
+        survey(Wanted::by_environment(false), Scope::Everything).await
     }
 
     /// The best hardware adapter: discrete before integrated, never a software one.
     ///
     /// `WHARF_ADAPTER` names another; `WHARF_ALLOW_SOFTWARE=1` admits software.
     pub async fn best() -> Result<Self> {
-        survey(Wanted::by_environment(false)).await.into_chosen()
+        survey(Wanted::by_environment(false), Scope::UntilSettled).await.into_chosen()
     }
 
     /// The best adapter, even if it is a software one. `WHARF_ADAPTER` names another.
     pub async fn any() -> Result<Self> {
-        survey(Wanted::by_environment(true)).await.into_chosen()
+        survey(Wanted::by_environment(true), Scope::UntilSettled).await.into_chosen()
     }
 
     /// The adapter that `text` names: its index in [`Adapter::list`], or words out of its name,
     /// vendor, driver, backend or kind, such as `"radeon"` or `"vulkan llvmpipe"`. No match is an
     /// error, never another adapter.
     pub async fn find(text: &str) -> Result<Self> {
-        survey(Wanted::Named { text: text.into(), from_env: false }).await.into_chosen()
+        Self::list_for(text).await.into_chosen()
     }
 
     /// Like [`Adapter::list`], with the verdict that [`Adapter::find`] would come to.
     pub async fn list_for(text: &str) -> Listing {
-        survey(Wanted::Named { text: text.into(), from_env: false }).await
+        survey(Wanted::Named { text: text.into(), from_env: false }, Scope::Everything).await
     }
 
     /// What it can do.
@@ -139,22 +139,41 @@ impl Wanted {
     }
 }
 
-async fn survey(wanted: Wanted) -> Listing {
+/// How far a survey goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    Everything,
+    /// GL is left alone where nothing of it could come first: on some machines it takes longer to
+    /// start than everything else.
+    UntilSettled,
+}
+
+/// The adapters of some backends, as far as `WGPU_BACKEND` and this build have them.
+async fn found(backends: wgpu::Backends) -> Vec<Adapter> {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+    descriptor.backends &= backends & wgpu::Instance::enabled_backend_features();
+    if descriptor.backends.is_empty() {
+        return Vec::new();
+    }
     // Creating a resource near the end of the budget fails as a value, instead of losing the device
     // later.
     descriptor.memory_budget_thresholds.for_resource_creation = Some(95);
     let instance = wgpu::Instance::new(descriptor);
-    let found = instance.enumerate_adapters(wgpu::Backends::all()).await;
-    let mut adapters: Vec<Adapter> = found
-        .into_iter()
-        .map(|inner| Adapter {
-            caps: translate::caps(&inner),
-            inner,
-            token: wgpu::ExperimentalFeatures::disabled(),
-        })
-        .filter(|adapter| adapter.caps.identity.backend != Backend::Noop)
-        .collect();
+    let adapters = instance.enumerate_adapters(wgpu::Backends::all()).await.into_iter();
+    let adapters = adapters.map(|inner| Adapter {
+        caps: translate::caps(&inner),
+        inner,
+        token: wgpu::ExperimentalFeatures::disabled(),
+    });
+    adapters.filter(|adapter| adapter.caps.identity.backend != Backend::Noop).collect()
+}
+
+async fn survey(wanted: Wanted, scope: Scope) -> Listing {
+    let mut adapters = found(wgpu::Backends::all() - wgpu::Backends::GL).await;
+    let settled = is_settled(adapters.iter().map(Adapter::caps), &wanted);
+    if scope == Scope::Everything || !settled {
+        adapters.extend(found(wgpu::Backends::GL).await);
+    }
     // Stable, so that an index means the same adapter in every process.
     adapters.sort_by_key(|a| Backend::ALL.iter().position(|b| *b == a.caps.identity.backend));
     let all: Vec<Caps> = adapters.iter().map(|a| a.caps.clone()).collect();

@@ -90,6 +90,19 @@ fn rank(caps: &Caps) -> (usize, usize) {
     (kind, backend)
 }
 
+/// Whether the choice is made before GL was asked: no adapter comes before a discrete one by
+/// another backend.
+pub(crate) fn is_settled<'a>(
+    mut adapters: impl Iterator<Item = &'a Caps>,
+    wanted: &Wanted,
+) -> bool {
+    let first = |caps: &Caps| {
+        let id = &caps.identity;
+        id.device_type == DeviceType::Discrete && id.backend != Backend::Gl && unfit(caps).is_none()
+    };
+    matches!(wanted, Wanted::Best { .. }) && adapters.any(first)
+}
+
 /// One verdict per adapter, at most one of them [`Verdict::Chosen`].
 pub(crate) fn choose(adapters: &[Caps], wanted: &Wanted) -> Vec<Verdict> {
     let mut verdicts: Vec<Option<Verdict>> = (adapters.iter().enumerate())

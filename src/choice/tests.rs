@@ -52,6 +52,37 @@ fn discrete_comes_before_integrated_before_the_rest() {
 }
 
 #[test]
+fn what_is_settled_without_gl_stays_so() {
+    let settled = |there: &[Caps], wanted: &Wanted| is_settled(there.iter(), wanted);
+    let unfit = nvidia_vulkan().without(Feature::Compute);
+    let by_gl = |kind| {
+        let mut caps = of_kind(kind);
+        caps.identity.backend = Backend::Gl;
+        caps
+    };
+    use DeviceType::{Discrete, Integrated};
+    for (there, want) in [
+        (vec![of_kind(Integrated), of_kind(Discrete)], true),
+        (vec![nvidia_vulkan(), lavapipe()], true),
+        (vec![of_kind(Integrated)], false),
+        (vec![lavapipe()], false),
+        (vec![unfit], false),
+        (vec![by_gl(Discrete)], false),
+        (vec![], false),
+    ] {
+        for wanted in [HARDWARE, ANYTHING] {
+            assert_eq!(settled(&there, &wanted), want, "{there:?}");
+            let chosen = taken(&there, &wanted);
+            for kind in [Discrete, Integrated, DeviceType::Cpu] {
+                let more = [&there[..], &[by_gl(kind)]].concat();
+                assert!(!want || taken(&more, &wanted) == chosen, "{kind:?} beside {there:?}");
+            }
+        }
+        assert!(!settled(&there, &named("gl")), "an index counts all of them");
+    }
+}
+
+#[test]
 fn software_is_taken_only_when_asked_for() {
     let there = [lavapipe(), llvmpipe_gl()];
     assert_eq!(told(&there, &HARDWARE), ["software, and none was asked for"; 2]);
