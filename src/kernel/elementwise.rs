@@ -35,14 +35,13 @@ impl Fused<'_> {
         let f16_native = engine.gpu.caps().has(Feature::ShaderF16);
         let make = text_of(engine, self.expr);
         let dtypes = self.expr.dtypes()?;
-        let worth_it = |pace: &Pace| match pace {
-            Pace::Few => self.expr.goes_by_lanes(&dtypes),
-            Pace::Quads => true,
-            Pace::Pairs => self.expr.goes_by_pairs(&dtypes),
-        };
         let llvmpipe = target == Target::Cpu64;
-        let others = [Pace::Few, Pace::Pairs].into_iter().filter(|_| llvmpipe);
-        let paces: Vec<Pace> = others.filter(worth_it).collect();
+        let others = [
+            (Pace::Few, self.expr.goes_by_lanes(&dtypes)),
+            (Pace::Pairs, self.expr.goes_by_pairs(&dtypes)),
+        ];
+        let others = others.into_iter().filter(|(_, worth_it)| llvmpipe && *worth_it);
+        let paces: Vec<Pace> = others.map(|(pace, _)| pace).collect();
         let same_quads = |i: usize| {
             // A quad is loaded from the output's own binding.
             let quad = |dtype| Form::of(dtype, f16_native).quad();

@@ -11,9 +11,10 @@ use wharf::{Adapter, Device, Target, Tensor};
 
 use super::pair::{bits_of, count, value};
 use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, matters, show};
-use grow::{Graph, Step};
+use grow::{Graph, LARGE, SMALL, Scale, Step};
 
 const SEEDS: u64 = 24;
+const SEEDS_LARGE: u64 = 12;
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = stories::cases();
@@ -25,17 +26,22 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         };
         for seed in seeds {
             let name = format!("graphs::seed_{seed}::{}", downgrade.name);
-            cases.push(case!(name, |ctx| random(ctx, downgrade, seed)));
+            cases.push(case!(name, |ctx| random(ctx, downgrade, &SMALL, seed)));
         }
+    }
+    for seed in 0..SEEDS_LARGE {
+        let name = format!("graphs::large_seed_{seed}");
+        cases.push(case!(name, |ctx| random(ctx, DOWNGRADES[0], &LARGE, seed)));
     }
     cases
 }
 
-async fn random(ctx: &Ctx, downgrade: Downgrade, seed: u64) -> Outcome {
+/// By the kernels of every class of adapter in turn.
+async fn random(ctx: &Ctx, downgrade: Downgrade, scale: &'static Scale, seed: u64) -> Outcome {
     let device = ctx.device(downgrade).await?;
-    let target = if seed.is_multiple_of(3) { Target::Gpu } else { Target::Cpu };
+    let target = [Target::Gpu, Target::Cpu, Target::Cpu64][seed as usize % 3];
     let device = device.with_target(target);
-    let graph = Graph::grow(&device, seed)?;
+    let graph = Graph::grow(&device, scale, seed)?;
     let last = graph.steps.len() - 1;
     // The last, fused as far as it goes; on every fourth seed then all others, the latest first.
     let first = if seed.is_multiple_of(4) { 0 } else { last };

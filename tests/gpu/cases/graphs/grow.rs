@@ -11,8 +11,18 @@ use crate::cases::probe::Random;
 use crate::cases::views::Move;
 use crate::ctx::show;
 
-const NODES_MAX: usize = 40;
-const ELEMENTS_MAX: usize = 3000;
+/// How far a graph grows.
+pub(super) struct Scale {
+    sides: &'static [usize],
+    elements_max: usize,
+    nodes_max: usize,
+}
+
+pub(super) const SMALL: Scale =
+    Scale { sides: &[1, 2, 3, 4, 5, 8, 9, 12], elements_max: 3000, nodes_max: 40 };
+/// Its cubes are computed by pairs of quads where anything is.
+pub(super) const LARGE: Scale =
+    Scale { sides: &[41, 42, 44, 48], elements_max: 140_000, nodes_max: 16 };
 
 /// Whole numbers in, whole numbers out.
 const EXACT: &[Op] = &[
@@ -83,23 +93,24 @@ pub(super) struct Step {
 }
 
 pub(super) struct Graph {
+    scale: &'static Scale,
     pub(super) steps: Vec<Step>,
 }
 
 impl Graph {
-    pub(super) fn grow(device: &Device, seed: u64) -> Result<Self, String> {
+    pub(super) fn grow(device: &Device, scale: &'static Scale, seed: u64) -> Result<Self, String> {
         let mut random = Random::new(seed + 1000);
         let dtypes: Vec<DType> = DType::ALL.into_iter().filter(|&d| carries(device, d)).collect();
         // A few dtypes meet more often than all of them.
         let dtypes: Vec<DType> = (0..3).map(|_| dtypes[random.below(dtypes.len())]).collect();
-        let side = [1, 2, 3, 4, 5, 8, 9, 12][random.below(8)];
-        let mut graph = Self { steps: Vec::new() };
+        let side = scale.sides[random.below(scale.sides.len())];
+        let mut graph = Self { scale, steps: Vec::new() };
         for &dtype in dtypes.iter().chain(&[DType::Bool]) {
             for dims in [vec![side; 3], vec![side], vec![side, 1], vec![side + 2, side]] {
                 graph.steps.push(leaf(&mut random, dtype, dims));
             }
         }
-        let nodes = graph.steps.len() + 5 + random.below(NODES_MAX - 5);
+        let nodes = graph.steps.len() + 5 + random.below(scale.nodes_max - 5);
         for _ in 0..4000 {
             if graph.steps.len() >= nodes {
                 break;
@@ -146,7 +157,7 @@ impl Graph {
         }
         let shapes = operands.iter().map(|o| Shape::new(&o.dims));
         let shape = shapes.reduce(|a, b| a?.broadcast(&b?))?.ok()?;
-        if shape.elements() > ELEMENTS_MAX {
+        if shape.elements() > self.scale.elements_max {
             return None;
         }
         let places = operands.iter().map(|o| {
@@ -172,7 +183,7 @@ impl Graph {
         let mut layout = Layout::dense(Shape::new(&step.dims).ok()?);
         let mut moves = Vec::new();
         for _ in 0..random.below(6).saturating_sub(3) {
-            let next = Move::random(random, &layout, ELEMENTS_MAX);
+            let next = Move::random(random, &layout, self.scale.elements_max);
             layout = next.of_layout(&layout).ok()?;
             moves.push(next);
         }
