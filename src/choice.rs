@@ -90,7 +90,7 @@ fn rank(caps: &Caps) -> (usize, usize) {
     (kind, backend)
 }
 
-/// Whether the choice is made before GL was asked: no adapter comes before a discrete one by
+/// Whether the choice is made before GL is asked: nothing of GL comes before a discrete adapter of
 /// another backend.
 pub(crate) fn is_settled<'a>(
     mut adapters: impl Iterator<Item = &'a Caps>,
