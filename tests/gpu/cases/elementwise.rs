@@ -83,9 +83,11 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         }
     }
     for (op, dtype) in [(Op::Add, DType::F32), (Op::Gt, DType::F32), (Op::Neg, DType::F16)] {
-        let name = format!("elementwise::{op}::{dtype}::past_one_binding");
-        let case = case!(name, |ctx| past_one_binding(ctx, op, dtype));
-        cases.push(Case { size: Size::Large, ..case });
+        for target in [Target::Gpu, Target::Cpu64] {
+            let name = format!("elementwise::{op}::{dtype}::past_one_binding::{target:?}");
+            let case = case!(name, |ctx| past_one_binding(ctx, op, dtype, target));
+            cases.push(Case { size: Size::Large, ..case });
+        }
     }
     cases
 }
@@ -259,8 +261,8 @@ async fn scalars(device: &Device, source: &mut Source) -> Outcome {
 }
 
 /// More than the 128 MiB of a baseline binding.
-async fn past_one_binding(ctx: &Ctx, op: Op, dtype: DType) -> Outcome {
-    let device = ctx.native().await?.with_target(Target::Gpu);
+async fn past_one_binding(ctx: &Ctx, op: Op, dtype: DType, target: Target) -> Outcome {
+    let device = ctx.native().await?.with_target(target);
     if !carries(&device, dtype) {
         return Ok(());
     }
