@@ -165,19 +165,22 @@ impl Operation<'_> {
     }
 
     /// Begins the binding of everything dense at its first element, so that what goes by pairs of
-    /// quads adds no offset; or leaves all as it is, where one of them cannot begin there.
+    /// quads adds no offset; or leaves all as it is, where one of them cannot begin there or begins
+    /// within a pair: its last pair would then reach past the padding.
     fn begin_bindings(&self, bindings: &mut [Bound], space: &mut Space, output: &mut u32) -> bool {
         let align = self.engine.gpu.caps().limits.storage_align_bytes;
-        let mut skipped = Vec::with_capacity(bindings.len());
+        let mut firsts = Vec::with_capacity(bindings.len());
         for (i, input) in self.inputs.iter().enumerate().filter(|(i, _)| self.own != Some(*i)) {
             let first = if space.ways[i] == Way::Dense { space.views[i].offset } else { 0 };
-            skipped.push(u64::from(first) * input.width as u64);
+            firsts.push((first, input.width));
         }
-        skipped.push(u64::from(*output) * self.output.width as u64);
-        if skipped.iter().any(|skip| !skip.is_multiple_of(align)) {
+        firsts.push((*output, self.output.width));
+        let bytes = |&(first, width): &(u32, usize)| u64::from(first) * width as u64;
+        let begins = |at: &(u32, usize)| at.0.is_multiple_of(8) && bytes(at).is_multiple_of(align);
+        if !firsts.iter().all(begins) {
             return false;
         }
-        for (bound, skip) in bindings.iter_mut().zip(skipped) {
+        for (bound, skip) in bindings.iter_mut().zip(firsts.iter().map(bytes)) {
             bound.offset += skip;
             bound.bytes -= skip;
         }
