@@ -4,8 +4,8 @@
 //! 1. picks a kernel - [`catalog::find`], or an [`expr::Expr`] for a fused elementwise one - and
 //!    says for every binding in which [`Form`] its elements are stored and which [`Way`] the kernel
 //!    reaches them;
-//! 2. asks for its text: [`assemble::kernel`] (or `Expr::assemble`) gives an [`Assembled`]: WGSL,
-//!    pipeline constants, needed capabilities;
+//! 2. asks for its text: [`assemble::kernel`] (or `Expr::assemble`) gives an [`Assembled`]: WGSL
+//!    and needed capabilities;
 //! 3. has it checked once per new pipeline: [`reflect::check`] parses and validates with the
 //!    declared capabilities *only* and returns bindings, access and workgroup size as naga sees
 //!    them;

@@ -192,7 +192,7 @@ fn heads_and_tails_are_functions_of_a_core() {
                     tail: core::Part { expr: &tail, ways: &[dense] },
                     by_element,
                     regions: &[],
-                    constants: &[("workgroup", 32.0)],
+                    workgroup: Some(32),
                     f16_native: true,
                     rank: if way.is_strided() { 2 } else { 0 },
                     target,
@@ -210,6 +210,7 @@ fn check(kernel: &Assembled) {
         panic!("{rejected}\n{}", kernel.wgsl);
     }
     let module = reflect::parse(kernel).expect("parsed a moment ago");
+    assert!(module.overrides.is_empty(), "{} is left open\n{}", kernel.name, kernel.wgsl);
     for need in [Needs::F16, Needs::F64, Needs::INT64, Needs::SUBGROUPS, Needs::COOPERATIVE] {
         if kernel.needs.contains(need) {
             let less = kernel.needs.without(need);

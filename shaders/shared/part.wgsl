@@ -1,7 +1,7 @@
 // Which elements of the index space lie in a part of it: a box, given by where it begins and how
 // long it is along each dimension. Both follow each other among the scalars, innermost first.
 //
-// Trips: rank - 1, a constant of the pipeline.
+// Trips: rank - 1, a constant.
 
 // region alone
 override rank: u32 = 8u;

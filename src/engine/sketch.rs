@@ -36,8 +36,6 @@ pub struct Kernel {
     pub name: &'static str,
     /// Its text.
     pub wgsl: String,
-    /// Its pipeline constants.
-    pub constants: Vec<(&'static str, f64)>,
     /// The workgroup counts of each of its dispatches.
     pub dispatches: Vec<[u32; 3]>,
     /// Bytes of memory that its dispatches bind.
@@ -81,7 +79,7 @@ impl Sketch {
         let remarks = core::mem::take(&mut notes.remarks);
         let (name, wgsl) = (job.kernel.name, &job.kernel.wgsl);
         match notes.kernels.last_mut() {
-            Some(last) if last.wgsl == *wgsl && last.constants == job.kernel.constants => {
+            Some(last) if last.wgsl == *wgsl => {
                 last.dispatches.push(job.groups);
                 last.bytes += bytes;
                 last.remarks.extend(remarks);
@@ -89,7 +87,6 @@ impl Sketch {
             _ => notes.kernels.push(Kernel {
                 name,
                 wgsl: wgsl.clone(),
-                constants: job.kernel.constants.clone(),
                 dispatches: vec![job.groups],
                 bytes,
                 remarks,
@@ -145,10 +142,7 @@ impl fmt::Display for Explanation {
             }
         }
         for (i, kernel) in self.kernels.iter().enumerate() {
-            let constants =
-                kernel.constants.iter().map(|(name, value)| format!("{name} = {value}"));
-            let constants = constants.collect::<Vec<_>>().join(", ");
-            write!(f, "\n// {}. {} with {constants}\n{}", i + 1, kernel.name, kernel.wgsl)?;
+            write!(f, "\n// {}. {}\n{}", i + 1, kernel.name, kernel.wgsl)?;
         }
         Ok(())
     }

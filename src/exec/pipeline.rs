@@ -1,4 +1,4 @@
-//! Pipelines: made once per text and constants, checked by naga first, and kept.
+//! Pipelines: made once per text, checked by naga first, and kept.
 //!
 //! Tried and rejected: wgpu's pipeline cache on disk. Giving it data is `unsafe`, and on lavapipe
 //! (Mesa 22.3) the data is a header of 96 bytes and saves nothing: that driver compiles at the
@@ -33,14 +33,7 @@ pub(crate) struct Pipelines(Mutex<HashMap<u64, Vec<Known>>>);
 #[derive(Debug)]
 struct Known {
     wgsl: String,
-    constants: Vec<(&'static str, f64)>,
     pipeline: Arc<Pipeline>,
-}
-
-impl Known {
-    fn is(&self, kernel: &Assembled) -> bool {
-        self.constants == kernel.constants && self.wgsl == kernel.wgsl
-    }
 }
 
 impl Pipelines {
@@ -58,22 +51,22 @@ impl Pipelines {
         // Made outside the lock: compilers are slow, and two threads that make the same one do no
         // harm.
         let pipeline = Arc::new(Pipeline::create(gpu, kernel)?);
-        let (wgsl, constants) = (kernel.wgsl.clone(), kernel.constants.clone());
-        let known = Known { wgsl, constants, pipeline: Arc::clone(&pipeline) };
+        let known = Known { wgsl: kernel.wgsl.clone(), pipeline: Arc::clone(&pipeline) };
         lock(&self.0).entry(kernel.hash).or_default().push(known);
         Ok(pipeline)
     }
 
     fn find(&self, kernel: &Assembled) -> Option<Arc<Pipeline>> {
         let all = lock(&self.0);
-        let known = all.get(&kernel.hash)?.iter().find(|known| known.is(kernel))?;
+        let known = all.get(&kernel.hash)?.iter().find(|known| known.wgsl == kernel.wgsl)?;
         Some(Arc::clone(&known.pipeline))
     }
 }
 
 impl Pipeline {
     fn create(gpu: &Gpu, kernel: &Assembled) -> Result<Self> {
-        let reflected = check(kernel).map_err(Mistake::Kernel)?;
+        let (module, reflected) = check(kernel).map_err(Mistake::Kernel)?;
+        let source = source(kernel, module);
         let storage: Vec<_> = reflected.bindings.iter().filter(|b| b.group == 0).collect();
         let accesses: Vec<Access> = storage.iter().map(|b| b.access).collect();
         let entry = |b: &&crate::wgsl::reflect::Binding| wgpu::BindGroupLayoutEntry {
@@ -89,10 +82,8 @@ impl Pipeline {
         let entries: Vec<wgpu::BindGroupLayoutEntry> = storage.iter().map(entry).collect();
         gpu.checked(kernel.name, || {
             let (label, device) = (Some(kernel.name), &gpu.device);
-            let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                label,
-                source: wgpu::ShaderSource::Wgsl(kernel.wgsl.as_str().into()),
-            });
+            let module =
+                device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
             let descriptor = wgpu::BindGroupLayoutDescriptor { label, entries: &entries };
             let layout = device.create_bind_group_layout(&descriptor);
             let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
@@ -106,7 +97,7 @@ impl Pipeline {
                 module: &module,
                 entry_point: Some("main"),
                 compilation_options: wgpu::PipelineCompilationOptions {
-                    constants: &kernel.constants,
+                    constants: &[],
                     zero_initialize_workgroup_memory: !clears_for_itself(kernel.name),
                 },
                 cache: None,
@@ -145,6 +136,18 @@ impl Pipeline {
             })
         })
     }
+}
+
+/// wgpu takes a kernel as it has been read.
+#[cfg(not(target_family = "wasm"))]
+fn source(_: &Assembled, module: naga::Module) -> wgpu::ShaderSource<'static> {
+    wgpu::ShaderSource::Naga(std::borrow::Cow::Owned(module))
+}
+
+/// Browsers read the text themselves.
+#[cfg(target_family = "wasm")]
+fn source(kernel: &Assembled, _: naga::Module) -> wgpu::ShaderSource<'_> {
+    wgpu::ShaderSource::Wgsl(kernel.wgsl.as_str().into())
 }
 
 /// A mistake of wharf's own, caught before it could do harm.

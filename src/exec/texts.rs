@@ -24,21 +24,18 @@ struct CoreKey {
     /// The heads, then the tail.
     parts: Vec<(Expr, Vec<Way>)>,
     regions: Vec<(String, String)>,
-    constants: Vec<(&'static str, u64)>,
-    flags: (bool, bool, u32, Target),
+    flags: (bool, bool, u32, Target, Option<u32>),
 }
 
 impl CoreKey {
     fn of(core: &Core<'_>) -> Self {
         let parts = core.heads.iter().chain([&core.tail]);
         let regions = core.regions.iter();
-        let constants = core.constants.iter();
         Self {
             name: core.entry.name,
             parts: parts.map(|part| (part.expr.clone(), part.ways.to_vec())).collect(),
             regions: regions.map(|&(name, text)| (name.into(), text.into())).collect(),
-            constants: constants.map(|&(name, value)| (name, value.to_bits())).collect(),
-            flags: (core.by_element, core.f16_native, core.rank, core.target),
+            flags: (core.by_element, core.f16_native, core.rank, core.target, core.workgroup),
         }
     }
 }

@@ -96,7 +96,7 @@ impl Core for Attention {
             written: Arc::downgrade(&value),
             by_element: false,
             regions: &regions,
-            constants: &[("workgroup", f64::from(workgroup))],
+            workgroup: Some(workgroup),
             job,
             groups: fold(groups),
         };

@@ -270,7 +270,8 @@ pub(crate) struct Launch<'a> {
     /// Whether results are stored by element; otherwise by quads, and the first is a whole one.
     pub(crate) by_element: bool,
     pub(crate) regions: &'a [(&'a str, &'a str)],
-    pub(crate) constants: &'a [(&'static str, f64)],
+    /// Invocations of a workgroup, where the target's own number does not count.
+    pub(crate) workgroup: Option<u32>,
     /// The kernel's own parameters, in whole fours.
     pub(crate) job: Vec<u32>,
     pub(crate) groups: [u32; 3],
@@ -294,7 +295,7 @@ impl Launch<'_> {
             tail: tail.part(),
             by_element: self.by_element,
             regions: self.regions,
-            constants: self.constants,
+            workgroup: self.workgroup,
             f16_native: engine.gpu.caps().has(Feature::ShaderF16),
             rank: space.map_or(0, |space| u32::try_from(space.len()).unwrap_or(u32::MAX)),
             target,

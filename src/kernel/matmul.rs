@@ -277,7 +277,7 @@ impl Product<'_> {
             written: Arc::downgrade(value),
             by_element: false,
             regions: &regions,
-            constants: &written.constants,
+            workgroup: written.workgroup,
             job: job.words(),
             groups: [x, y, small(window.batch.len())],
         }

@@ -281,7 +281,7 @@ impl Product<'_> {
             written: Arc::downgrade(value),
             by_element: false,
             regions: &regions,
-            constants: &[("workgroup", f64::from(lanes))],
+            workgroup: Some(lanes),
             job: job.concat().into_iter().map(small).collect(),
             groups: [
                 small(rows.div_ceil(self.rows as usize)),

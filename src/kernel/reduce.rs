@@ -224,7 +224,7 @@ impl Run<'_> {
             written: self.written.clone(),
             by_element: stores_elements,
             regions: &regions,
-            constants: &[],
+            workgroup: None,
             job: plan.job(small(index), small(unit)),
             groups: plan.groups,
         };

@@ -198,7 +198,7 @@ impl Rows {
             written: Arc::downgrade(&value),
             by_element,
             regions: &regions,
-            constants: &[],
+            workgroup: None,
             job: self.0.job(rows, units, !by_element),
             groups: fold(small(groups)),
         };

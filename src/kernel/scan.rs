@@ -138,7 +138,7 @@ impl Run<'_> {
                 written,
                 by_element: true,
                 regions: &[("state", state)],
-                constants: &[],
+                workgroup: None,
                 job: job.clone(),
                 groups: fold(small((rows * count).div_ceil(self.target.workgroup() as usize))),
             };

@@ -3,8 +3,8 @@
 //! A kernel file marks what may be replaced as `// region name` to `// end name`; `bindings` is
 //! replaced here by one declaration and one `load_i` or `store_i` per binding, so that a kernel's
 //! body never knows how its operands are stored or laid out. A fragment's region `alone` is what it
-//! stands on when read by itself, and is dropped. The mathematics comes first in the text, the
-//! machinery after it; WGSL does not mind.
+//! stands on when read by itself, and is dropped; an `override` becomes a constant. The mathematics
+//! comes first in the text, the machinery after it; WGSL does not mind.
 
 use core::hash::{Hash, Hasher};
 use std::collections::HashSet;
@@ -102,8 +102,6 @@ pub struct Assembled {
     pub name: &'static str,
     /// The text.
     pub wgsl: String,
-    /// Pipeline constants, for `PipelineCompilationOptions::constants`.
-    pub constants: Vec<(&'static str, f64)>,
     /// Capabilities beyond the baseline.
     pub needs: Needs,
     /// Of the text: finds a pipeline without reading all of it.
@@ -227,6 +225,18 @@ pub(crate) fn build(
     slots: &[Slot],
     regions: &Regions<'_>,
     needs: Needs,
+    shape: (u32, Target),
+) -> Assembled {
+    build_by(shape.1.workgroup(), entry, slots, regions, needs, shape)
+}
+
+/// The same with a number of invocations to a workgroup that is not the target's own.
+pub(crate) fn build_by(
+    workgroup: u32,
+    entry: &Entry,
+    slots: &[Slot],
+    regions: &Regions<'_>,
+    needs: Needs,
     (rank, target): (u32, Target),
 ) -> Assembled {
     let needs = slots.iter().fold(needs, |all, slot| {
@@ -247,13 +257,12 @@ pub(crate) fn build(
     text.file(&entry.source, regions);
     let moves = slots.iter().filter(|slot| slot.form.is_move()).map(|slot| slot.form.part());
     let local = moves.flat_map(library::items).collect::<Vec<_>>();
-    let added = text.complete(&local);
-    let mut constants = vec![("workgroup", f64::from(target.workgroup()))];
-    constants.extend(added.contains(&"rank").then_some(("rank", f64::from(rank.max(1)))));
+    text.complete(&local);
+    text.settle(&[("rank", rank.max(1)), ("workgroup", workgroup)]);
     let mut hasher = DefaultHasher::new();
     text.text.hash(&mut hasher);
     let (hash, lines) = (hasher.finish(), text.lines);
-    Assembled { name: entry.name, wgsl: text.text, constants, needs, hash, lines }
+    Assembled { name: entry.name, wgsl: text.text, needs, hash, lines }
 }
 
 /// Which lines came from where.
@@ -338,7 +347,7 @@ impl Text {
 impl Text {
     /// Adds the items of the library whose names occur, and those whose names occur in them;
     /// `local` ones first.
-    fn complete(&mut self, local: &[Item]) -> Vec<&'static str> {
+    fn complete(&mut self, local: &[Item]) {
         let text = self.text.clone();
         let mut known = text.lines().filter_map(library::defined).collect::<HashSet<_>>();
         let mut missing = |text: &str| {
@@ -363,7 +372,22 @@ impl Text {
             self.lines.0.push(Span { first: self.count + 1, path: item.path, line: item.line });
             self.push(item.text);
         }
-        added.iter().map(|item| item.name).collect()
+    }
+
+    /// Makes constants of the overrides: of these values, or of their own. With overrides wgpu
+    /// would copy and validate the module once more for every pipeline.
+    fn settle(&mut self, values: &[(&str, u32)]) {
+        const OVERRIDE: &str = "\noverride ";
+        while let Some(at) = self.text.find(OVERRIDE) {
+            let rest = &self.text[at + OVERRIDE.len()..];
+            let line = rest.lines().next().unwrap_or_default();
+            let value = values.iter().find(|(name, _)| line.split(':').next() == Some(*name));
+            let settled = match value {
+                Some((name, value)) => format!("\nconst {name}: u32 = {value}u;"),
+                None => format!("\nconst {line}"),
+            };
+            self.text.replace_range(at..at + OVERRIDE.len() + line.len(), &settled);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The text of a core's kernel: a file with the expressions before and after it as functions.
 
 use super::access::{Keeps, accessors};
-use super::assemble::{Assembled, Slot, Way, build, params_after};
+use super::assemble::{Assembled, Slot, Way, build_by, params_after};
 use super::catalog::{Entry, Needs};
 use super::expr::Expr;
 use super::form::Form;
@@ -35,8 +35,8 @@ pub struct Core<'a> {
     pub by_element: bool,
     /// More regions of the file, with their text.
     pub regions: &'a [(&'a str, &'a str)],
-    /// More pipeline constants; `workgroup` among them counts instead of the target's.
-    pub constants: &'a [(&'static str, f64)],
+    /// Invocations of a workgroup, where the target's own number does not count.
+    pub workgroup: Option<u32>,
     /// Whether f16 is stored natively on GPU targets.
     pub f16_native: bool,
     /// The rank of the index space; 0 where no operand is strided.
@@ -86,16 +86,8 @@ impl Core<'_> {
         let told =
             told.into_iter().filter(|(word, _)| self.regions.iter().any(|r| r.1.contains(word)));
         let needs = told.fold(needs.union(function.needs), |all, (_, need)| all.union(need));
+        let workgroup = self.workgroup.unwrap_or(self.target.workgroup());
         let shape = (self.rank, self.target);
-        let mut kernel = build(self.entry, &slots, &regions, needs, shape);
-        // A kernel with workgroup memory cannot have a constant of that name.
-        if !kernel.wgsl.contains("override workgroup") {
-            kernel.constants.retain(|(name, _)| *name != "workgroup");
-        }
-        for &(name, value) in self.constants {
-            kernel.constants.retain(|(known, _)| *known != name);
-            kernel.constants.push((name, value));
-        }
-        Ok(kernel)
+        Ok(build_by(workgroup, self.entry, &slots, &regions, needs, shape))
     }
 }

@@ -41,14 +41,20 @@ pub(crate) fn items(source: &'static Source) -> Vec<Item> {
     for (n, line) in source.text.split_inclusive('\n').enumerate() {
         let n = n as u32 + 1;
         let end = start + line.len();
-        match line.trim_end() {
+        let start = core::mem::replace(&mut start, end);
+        // Inside of something: most lines, and the first kernel of a process waits for this.
+        if line.starts_with(' ') {
+            continue;
+        }
+        let body = line.trim_end();
+        match body {
             "// region alone" => alone = true,
             "// end alone" => alone = false,
             _ if alone => {}
-            text if open.is_none() => {
-                if text.starts_with("//") {
+            _ if open.is_none() => {
+                if body.starts_with("//") {
                     above.get_or_insert((n, start));
-                } else if let Some(name) = defined(text) {
+                } else if let Some(name) = defined(body) {
                     let (first, from) = above.take().unwrap_or((n, start));
                     open = Some((name, first, from));
                 } else {
@@ -58,12 +64,10 @@ pub(crate) fn items(source: &'static Source) -> Vec<Item> {
             _ => {}
         }
         // A definition ends with its line, or with a closing brace at the margin.
-        let body = line.trim_end();
-        let closes = body == "}" || (!line.starts_with(' ') && body.ends_with([';', '}']));
+        let closes = body.ends_with([';', '}']);
         if let Some((name, line, from)) = open.take_if(|_| closes) {
             items.push(Item { name, path: source.path, line, text: &source.text[from..end] });
         }
-        start = end;
     }
     items
 }
@@ -72,14 +76,17 @@ pub(crate) fn items(source: &'static Source) -> Vec<Item> {
 pub(crate) fn defined(line: &str) -> Option<&str> {
     let keywords = ["fn ", "struct ", "alias ", "const ", "override ", "var<private> "];
     let rest = keywords.iter().find_map(|keyword| line.strip_prefix(keyword))?;
-    identifiers(rest).next()
+    rest.split(|c| !is_of_name(c)).next()
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
 /// Every identifier of a text, comments aside.
 pub(crate) fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
-    let words =
-        code.flat_map(|line| line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')));
+    let words = code.flat_map(|line| line.split(|c| !is_of_name(c)));
     words.filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 

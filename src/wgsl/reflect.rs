@@ -39,9 +39,9 @@ pub struct Binding {
 pub struct Reflected {
     /// By group, then binding.
     pub bindings: Vec<Binding>,
-    /// With the pipeline constants applied.
+    /// Of the entry point.
     pub workgroup_size: [u32; 3],
-    /// Bytes of workgroup memory, where no override decides them.
+    /// Bytes of workgroup memory.
     pub workgroup_bytes: u32,
 }
 
@@ -72,10 +72,11 @@ impl core::error::Error for Rejected {}
 ///
 /// # Errors
 /// What naga found, at the line of the file it came from.
-pub fn check(kernel: &Assembled) -> Result<Reflected, Rejected> {
+pub fn check(kernel: &Assembled) -> Result<(naga::Module, Reflected), Rejected> {
     let module = parse(kernel)?;
     validate(kernel, &module, kernel.needs)?;
-    Ok(reflect(kernel, &module))
+    let reflected = reflect(&module);
+    Ok((module, reflected))
 }
 
 /// The parsed module.
@@ -139,7 +140,7 @@ fn capabilities(needs: Needs) -> Capabilities {
     held.fold(Capabilities::empty(), |all, (_, capability)| all | capability)
 }
 
-fn reflect(kernel: &Assembled, module: &naga::Module) -> Reflected {
+fn reflect(module: &naga::Module) -> Reflected {
     let mut bindings = Vec::new();
     let mut workgroup_bytes = 0;
     for (_, global) in module.global_variables.iter() {
@@ -164,41 +165,6 @@ fn reflect(kernel: &Assembled, module: &naga::Module) -> Reflected {
         }
     }
     bindings.sort_by_key(|b| (b.group, b.binding));
-    Reflected { bindings, workgroup_size: workgroup_size(kernel, module), workgroup_bytes }
-}
-
-/// The entry point's workgroup size: literals, or overrides given by name among the constants or by
-/// default.
-fn workgroup_size(kernel: &Assembled, module: &naga::Module) -> [u32; 3] {
-    let Some(entry) = module.entry_points.first() else {
-        return [0; 3];
-    };
-    let mut size = entry.workgroup_size;
-    for (axis, over) in entry.workgroup_size_overrides.iter().flatten().enumerate() {
-        if let Some(expression) = over {
-            size[axis] = number(kernel, module, *expression).unwrap_or(0);
-        }
-    }
-    size
-}
-
-fn number(
-    kernel: &Assembled,
-    module: &naga::Module,
-    expression: naga::Handle<naga::Expression>,
-) -> Option<u32> {
-    match module.global_expressions[expression] {
-        naga::Expression::Literal(naga::Literal::U32(n)) => Some(n),
-        naga::Expression::Literal(naga::Literal::I32(n)) => u32::try_from(n).ok(),
-        naga::Expression::Override(handle) => {
-            let over = &module.overrides[handle];
-            let given =
-                kernel.constants.iter().find(|(name, _)| over.name.as_deref() == Some(*name));
-            match given {
-                Some((_, value)) => Some(*value as u32),
-                None => number(kernel, module, over.init?),
-            }
-        }
-        _ => None,
-    }
+    let workgroup_size = module.entry_points.first().map_or([0; 3], |entry| entry.workgroup_size);
+    Reflected { bindings, workgroup_size, workgroup_bytes }
 }

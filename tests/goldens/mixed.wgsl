@@ -7,7 +7,7 @@
 // invocations). The last quad may reach past the tensor's end, into its padding.
 //
 // The regions are what the generator writes; as it lies here the kernel negates.
-override workgroup: u32 = 64u;
+const workgroup: u32 = 256u;
 
 struct Params {
     grid: vec4<u32>, // quads, lead, step, trips
@@ -117,9 +117,9 @@ fn stride_of(view: u32, dim: u32) -> u32 {
 //
 // The index space has `rank` dimensions, innermost first, in p.shape; each view has its strides in
 // p.stride, 8 to a view. Strides may be zero or negative: u32 arithmetic wraps, and so does two's
-// complement. The outermost dimension needs no remainder. Trips: rank - 1, a constant of the
-// pipeline, so that drivers unroll.
-override rank: u32 = 8u;
+// complement. The outermost dimension needs no remainder. Trips: rank - 1, a constant, so
+// that drivers unroll.
+const rank: u32 = 3u;
 
 fn f32_to_i32(x: vec4<f32>) -> vec4<i32> {
     // The largest float below 2^31 is 2147483520.

@@ -50,7 +50,7 @@ fn attention_is_valid() {
                 tail: core::Part { expr: &single, ways: &[] },
                 by_element: false,
                 regions: &regions,
-                constants: &[("workgroup", 64.0)],
+                workgroup: Some(64),
                 f16_native: false,
                 rank: 0,
                 target,
@@ -80,7 +80,7 @@ fn every_kernel_of_rows_is_valid() {
                 tail: core::Part { expr: &itself, ways: &[] },
                 by_element,
                 regions: &[],
-                constants: &[],
+                workgroup: None,
                 f16_native: false,
                 rank: 0,
                 target,
@@ -116,7 +116,7 @@ fn every_scan_is_valid() {
                     tail: core::Part { expr: tail, ways: &[] },
                     by_element: true,
                     regions: &[("state", &how.scan(totals, carried, parts))],
-                    constants: &[],
+                    workgroup: None,
                     f16_native: false,
                     rank: 0,
                     target: Target::Cpu,
@@ -174,7 +174,7 @@ fn every_kernel_of_groups_is_valid_by_subgroups() {
             tail: core::Part { expr: &itself(output), ways: &[] },
             by_element: kernel == "reduce_group",
             regions: &regions,
-            constants: &[],
+            workgroup: None,
             f16_native: false,
             rank: 0,
             target: Target::Gpu,
@@ -218,7 +218,7 @@ fn every_reduction_is_valid() {
                         tail: core::Part { expr: &tail, ways: &[] },
                         by_element: stores_elements,
                         regions: &[("state", &how.state(pass))],
-                        constants: &[],
+                        workgroup: None,
                         f16_native: false,
                         rank: 0,
                         target: Target::Cpu,
@@ -241,7 +241,7 @@ fn check_product(
     heads: &[core::Part<'_>],
     out: &Expr,
     text: &[(&'static str, String)],
-    constants: &[(&'static str, f64)],
+    workgroup: Option<u32>,
     target: Target,
 ) {
     let regions: Vec<_> = text.iter().map(|(name, text)| (*name, &**text)).collect();
@@ -251,7 +251,7 @@ fn check_product(
         tail: core::Part { expr: out, ways: &[] },
         by_element: false,
         regions: &regions,
-        constants,
+        workgroup,
         f16_native: true,
         rank: 0,
         target,
@@ -280,7 +280,7 @@ fn every_tile_of_a_product_is_valid() {
                 let text = tile.regions(dtype, i == 2);
                 let way = along.map(|a| [if a == Along::Neither { Way::Each } else { Way::Dense }]);
                 let heads = way.each_ref().map(|ways| core::Part { expr: &side, ways });
-                check_product("matmul", &heads, &out, &text, &[("workgroup", 8.0)], target);
+                check_product("matmul", &heads, &out, &text, Some(8), target);
             }
         }
     }
@@ -319,7 +319,7 @@ fn every_product_by_groups_is_valid() {
             {
                 let way = along.map(|a| [if a == Along::Neither { Way::Each } else { Way::Dense }]);
                 let heads = way.each_ref().map(|ways| core::Part { expr: &side, ways });
-                check_product(kernel, &heads, &out, &text, &[], TARGETS[i % 3]);
+                check_product(kernel, &heads, &out, &text, None, TARGETS[i % 3]);
             }
         }
     }
@@ -348,7 +348,7 @@ fn every_packed_product_is_valid() {
             let text = vector.regions(dtype);
             let ways = [Way::Dense];
             let head = core::Part { expr: &side, ways: &ways };
-            check_product("matmul_vector", &[head, head], &out, &text, &[], target);
+            check_product("matmul_vector", &[head, head], &out, &text, None, target);
         }
     }
 }
@@ -378,7 +378,7 @@ fn every_product_by_cooperative_matrices_is_valid() {
             let text = Cooperative { tile, side, teams, lanes, depth: 16, near_k }.regions(dtype);
             let way = along.map(|a| [if a == Along::Neither { Way::Each } else { Way::Dense }]);
             let heads = way.each_ref().map(|ways| core::Part { expr: &part, ways });
-            check_product("matmul_cooperative", &heads, &part, &text, &[], Target::Gpu);
+            check_product("matmul_cooperative", &heads, &part, &text, None, Target::Gpu);
         }
     }
 }
@@ -392,8 +392,7 @@ fn every_tile_of_quantised_weights_is_valid() {
             let part = |(expr, way): (_, &'static [Way; 1])| core::Part { expr, ways: way };
             let heads: Vec<_> = sides.iter().zip(ways).map(part).collect();
             let text = wharf::wgsl::quantised::regions(rows, target == Target::Cpu64);
-            let constants = [("workgroup", 8.0)];
-            check_product("quantised", &heads, &sides[0], &text, &constants, target);
+            check_product("quantised", &heads, &sides[0], &text, Some(8), target);
         }
     }
 }

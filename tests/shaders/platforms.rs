@@ -12,11 +12,6 @@ use wharf::wgsl::{Assembled, Needs, reflect};
 /// To Metal, DX12 and GL, as far as these know the types.
 pub(super) fn translate(kernel: &Assembled, module: &naga::Module) -> [Option<String>; 3] {
     let info = reflect::validate(kernel, module, kernel.needs).expect("valid a moment ago");
-    let constants =
-        kernel.constants.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
-    let (module, info) =
-        naga::back::pipeline_constants::process_overrides(module, &info, None, &constants)
-            .expect("overrides have values");
     let knows = |not: &[Needs]| not.iter().all(|need| !kernel.needs.contains(*need));
     let msl = knows(&[Needs::F64]).then(|| {
         let options = msl::Options {
@@ -24,7 +19,7 @@ pub(super) fn translate(kernel: &Assembled, module: &naga::Module) -> [Option<St
             fake_missing_bindings: true,
             ..Default::default()
         };
-        msl::write_string(&module, &info, &options, &Default::default())
+        msl::write_string(module, &info, &options, &Default::default())
             .unwrap_or_else(|e| panic!("{} in MSL: {e}\n{}", kernel.name, kernel.wgsl))
             .0
     });
@@ -32,7 +27,7 @@ pub(super) fn translate(kernel: &Assembled, module: &naga::Module) -> [Option<St
     // them there. As SPIR-V they are written here, since few drivers would.
     let teams = kernel.needs.contains(Needs::COOPERATIVE);
     if teams {
-        spirv(kernel, &module, &info);
+        spirv(kernel, module, &info);
     }
     let hlsl = (!teams).then(|| {
         let options = hlsl::Options {
@@ -42,7 +37,7 @@ pub(super) fn translate(kernel: &Assembled, module: &naga::Module) -> [Option<St
         };
         let mut text = String::new();
         hlsl::Writer::new(&mut text, &options, &Default::default())
-            .write(&module, &info, None)
+            .write(module, &info, None)
             .unwrap_or_else(|e| panic!("{} in HLSL: {e}\n{}", kernel.name, kernel.wgsl));
         dx12(kernel, &text);
         text
@@ -55,7 +50,7 @@ pub(super) fn translate(kernel: &Assembled, module: &naga::Module) -> [Option<St
             multiview: None,
         };
         let mut text = String::new();
-        glsl::Writer::new(&mut text, &module, &info, &options, &pipeline, Default::default())
+        glsl::Writer::new(&mut text, module, &info, &options, &pipeline, Default::default())
             .and_then(|mut writer| writer.write())
             .unwrap_or_else(|e| panic!("{} in GLSL: {e}\n{}", kernel.name, kernel.wgsl));
         text

@@ -14,7 +14,8 @@ use crate::wgsl::params::fold;
 pub(super) struct Written {
     pub(super) kernel: &'static str,
     pub(super) text: Text,
-    pub(super) constants: Vec<(&'static str, f64)>,
+    /// Invocations of a workgroup, where the text does not say it itself.
+    pub(super) workgroup: Option<u32>,
     /// Quads of k that are summed before they are added to the sum of the chunks.
     pub(super) chunk: usize,
     /// Workgroups for one batch.
@@ -45,22 +46,21 @@ impl Choice {
                 // Added up by quads, a chunk has as many roundings as four by elements.
                 let chunk = 4 * CHUNK_QUADS;
                 let (kernel, text) = ("matmul", tile.regions(given, k > 4 * chunk));
-                let constants = vec![("workgroup", f64::from(lanes))];
-                Written { kernel, text, constants, chunk, groups: [down, right] }
+                Written { kernel, text, workgroup: Some(lanes), chunk, groups: [down, right] }
             }
             Kernel::Group { across, depth } => {
                 let tile = Tile { ragged: !k.is_multiple_of(depth as usize), ..tile };
                 let deep = k > 4 * CHUNK_QUADS;
                 let text = Group { tile, lanes, across, depth, near_k, deep }.regions(given);
-                let (kernel, constants) = ("matmul_group", Vec::new());
-                Written { kernel, text, constants, chunk: CHUNK_QUADS, groups: [x, y] }
+                let (kernel, workgroup) = ("matmul_group", None);
+                Written { kernel, text, workgroup, chunk: CHUNK_QUADS, groups: [x, y] }
             }
             Kernel::Cooperative { side, down, across, depth } => {
                 let tile = Tile { ragged: !k.is_multiple_of(depth as usize), ..tile };
                 let teams = [down, across];
                 let text = Cooperative { tile, side, teams, lanes, depth, near_k }.regions(given);
-                let (kernel, constants) = ("matmul_cooperative", Vec::new());
-                Written { kernel, text, constants, chunk: CHUNK_QUADS, groups: [x, y] }
+                let (kernel, workgroup) = ("matmul_cooperative", None);
+                Written { kernel, text, workgroup, chunk: CHUNK_QUADS, groups: [x, y] }
             }
             Kernel::Vector { across, subgroups } => {
                 let near_k = near_k[1];
@@ -68,8 +68,8 @@ impl Choice {
                 let vector = Vector { tile, lanes, across, near_k, subgroups, alone };
                 let (text, at_once) = (vector.regions(given), tile.packed.map_or(1, Packed::quads));
                 let chunk = CHUNK_QUADS * (lanes / across) as usize / at_once as usize;
-                let (kernel, constants) = ("matmul_vector", Vec::new());
-                Written { kernel, text, constants, chunk, groups: [x, y] }
+                let (kernel, workgroup) = ("matmul_vector", None);
+                Written { kernel, text, workgroup, chunk, groups: [x, y] }
             }
         }
     }

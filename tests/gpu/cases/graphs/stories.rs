@@ -224,7 +224,9 @@ async fn explained(ctx: &Ctx) -> Outcome {
     ensure_eq!(names, ["elementwise", "reindex"], "one fused kernel, and a copy to row-major");
     ensure_eq!(told.dispatches(), 2, "dispatches");
     let text = told.to_string();
-    for part in ["2 kernels, 2 dispatches", "gelu_f32(", "fn main", "row-major", "workgroup = "] {
+    let parts =
+        ["2 kernels, 2 dispatches", "gelu_f32(", "fn main", "row-major", "const workgroup:"];
+    for part in parts {
         ensure!(text.contains(part), "no {part} in:\n{text}");
     }
     let got = y.read::<f32>().await.map_err(show)?;
