@@ -13,8 +13,8 @@ use crate::gpu::cause::DeviceCause;
 use crate::gpu::{Gpu, lock};
 use crate::ledger::Books;
 use crate::shape::Shape;
+use crate::store::ring::{Ring, staging_bytes_max};
 use crate::store::{Fit, Memory, Refusal, Segments, Storage, Store};
-use crate::transfer::{Ring, staging_bytes_max};
 
 pub(crate) mod sketch;
 
@@ -140,16 +140,43 @@ impl Engine {
         self.submit(&mut lock(&self.state))
     }
 
+    /// Submits what has been recorded and, in the same submission, copies of what it computes:
+    /// whoever waits for them waits for one submission, not for two in turn.
+    pub(crate) fn flush_and_copy(
+        &self,
+        what: &str,
+        copy: impl FnOnce(&mut wgpu::CommandEncoder),
+    ) -> Result<wgpu::SubmissionIndex> {
+        let copies = self.gpu.checked(what, || {
+            let descriptor = wgpu::CommandEncoderDescriptor { label: Some("wharf.read") };
+            let mut encoder = self.gpu.device.create_command_encoder(&descriptor);
+            copy(&mut encoder);
+            encoder.finish()
+        })?;
+        self.submit_and(&mut lock(&self.state), Some(copies))
+    }
+
     fn submit(&self, state: &mut State) -> Result<()> {
+        if state.recording.is_empty() {
+            return self.gpu.alive();
+        }
+        self.submit_and(state, None).map(drop)
+    }
+
+    fn submit_and(
+        &self,
+        state: &mut State,
+        after: Option<wgpu::CommandBuffer>,
+    ) -> Result<wgpu::SubmissionIndex> {
         let returned = state.faults.returned();
-        let submitted = state.recording.submit(&self.gpu);
+        let submitted = state.recording.submit(&self.gpu, after);
         // What was not submitted never runs.
         state.faults.put(returned);
-        let bytes = submitted?;
+        let (index, bytes) = submitted?;
         if bytes > 0 {
             self.books.note_control(bytes);
         }
-        Ok(())
+        Ok(index)
     }
 
     /// Records a dispatch, and submits the batch once it is full.

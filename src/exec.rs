@@ -112,16 +112,27 @@ impl Recording {
         Ok(())
     }
 
-    /// Submits everything recorded; returns the bytes of parameters that crossed. On failure the
-    /// results are poisoned as well.
-    pub(crate) fn submit(&mut self, gpu: &Gpu) -> Result<u64> {
-        if self.commands.is_empty() {
-            return gpu.alive().map(|()| 0);
-        }
+    pub(crate) fn is_empty(&self) -> bool {
+        self.commands.is_empty()
+    }
+
+    /// Submits everything recorded, and after it what may be given, in one submission; returns it
+    /// and the bytes of parameters that crossed. On failure the results are poisoned as well.
+    pub(crate) fn submit(
+        &mut self,
+        gpu: &Gpu,
+        after: Option<wgpu::CommandBuffer>,
+    ) -> Result<(wgpu::SubmissionIndex, u64)> {
         let commands = core::mem::take(&mut self.commands);
         let outputs = core::mem::take(&mut self.outputs);
         self.bytes = 0;
-        let done = run::submit(gpu, &commands, &mut self.params);
+        let Some(last) = commands.last().map(|command| command.label) else {
+            return gpu.submit("read", after).map(|index| (index, 0));
+        };
+        let encoded = run::encode(gpu, &commands, last, &mut self.params);
+        let done = encoded.and_then(|(batch, bytes)| {
+            gpu.submit(last, [batch].into_iter().chain(after)).map(|index| (index, bytes))
+        });
         if let Err(error) = &done {
             let values = outputs.iter().filter_map(Weak::upgrade);
             values.for_each(|value| value.poison(error.clone()));

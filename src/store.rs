@@ -17,6 +17,7 @@ use crate::gpu::{Gpu, lock};
 mod compact;
 mod host_memory;
 mod pool;
+pub(crate) mod ring;
 mod segments;
 mod stats;
 

@@ -7,13 +7,13 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::Mutex;
 
-use crate::caps::Backend;
+use crate::engine::Engine;
 use crate::error::Result;
 use crate::gpu::cause::DeviceCause;
-use crate::gpu::{Drive, Gpu, Mapped, lock};
+use crate::gpu::{Drive, Gpu, Mapped};
 use crate::host::Tally;
+use crate::store::ring::{CHUNK, chunk_bytes};
 use crate::store::{Piece, Pinned};
 
 mod faults;
@@ -25,11 +25,6 @@ pub use receipt::Receipt;
 pub(crate) use receipt::write_changes;
 pub(crate) use source::{Rules, Source};
 
-/// Chunks of one crossing. Larger ones fall out of the cache, smaller ones submit too often; GL
-/// copies once more and prefers them smaller.
-const CHUNK: u64 = 4 << 20;
-const CHUNK_GL: u64 = 1 << 20;
-
 /// Parts of a buffer that is written or read in place: large enough for two threads.
 const CHUNK_IN_PLACE: u64 = 32 << 20;
 
@@ -37,17 +32,8 @@ const CHUNK_IN_PLACE: u64 = 32 << 20;
 /// of the cache.
 const DOWN_DEPTH: usize = 2;
 
-/// Staging buffers of one size that are kept for the next reads: there may be several at once.
-const KEPT_MAX: usize = 4;
-
-/// Reads up to this use small staging buffers.
-const SMALL_READ: u64 = 64 << 10;
-
 /// Copies move multiples of this.
-const COPY_ALIGN: u64 = 4;
-
-/// Room in a staging buffer for what alignment adds to a chunk.
-const SLACK: u64 = 256;
+const COPY_ALIGN: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
 
 /// A contiguous part of a storage: a range of one of its pieces.
 struct Part {
@@ -74,18 +60,6 @@ fn parts(storage: &Pinned, range: Range<u64>, chunk: u64) -> impl Iterator<Item 
         at += bytes;
         Some(part)
     })
-}
-
-fn chunk_bytes(gpu: &Gpu) -> u64 {
-    let caps = gpu.caps();
-    let chunk = if caps.identity.backend == Backend::Gl { CHUNK_GL } else { CHUNK };
-    // A staging buffer holds a chunk and what alignment adds.
-    chunk.min((caps.limits.buffer_bytes_max - SLACK) / SLACK * SLACK)
-}
-
-/// The host memory that an upload needs beyond the data, at most: the chunks in flight.
-pub(crate) fn staging_bytes_max(gpu: &Gpu, bytes: u64) -> u64 {
-    (chunk_bytes(gpu) * 10).min(bytes.next_multiple_of(COPY_ALIGN))
 }
 
 /// Writes all of `source` to a storage that holds as many elements. Whatever was recorded before
@@ -187,40 +161,6 @@ pub(crate) fn up_part(
     Ok(())
 }
 
-/// Staging buffers that come back for the next read.
-#[derive(Debug, Default)]
-pub(crate) struct Ring {
-    small: Mutex<Vec<wgpu::Buffer>>,
-    large: Mutex<Vec<wgpu::Buffer>>,
-}
-
-impl Ring {
-    fn shelf(&self, bytes: u64) -> &Mutex<Vec<wgpu::Buffer>> {
-        if bytes <= SMALL_READ { &self.small } else { &self.large }
-    }
-
-    fn take(&self, gpu: &Gpu, bytes: u64) -> Result<wgpu::Buffer> {
-        let kept = lock(self.shelf(bytes)).pop();
-        let size = if bytes <= SMALL_READ { SMALL_READ } else { chunk_bytes(gpu) + SLACK };
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        kept.map_or_else(|| gpu.create_buffer("wharf.read.staging", size, usage), Ok)
-    }
-
-    /// Takes back a buffer that is not mapped.
-    fn put(&self, buffer: wgpu::Buffer) {
-        let mut shelf = lock(self.shelf(buffer.size()));
-        if shelf.len() < KEPT_MAX {
-            shelf.push(buffer);
-        }
-    }
-
-    /// Drops them all.
-    pub(crate) fn clear(&self) {
-        lock(&self.small).clear();
-        lock(&self.large).clear();
-    }
-}
-
 /// A chunk on its way down.
 struct Down<'a> {
     buffer: wgpu::Buffer,
@@ -235,33 +175,33 @@ pub(crate) trait Sink: FnMut(&[u8]) -> Result<()> {}
 
 impl<S: FnMut(&[u8]) -> Result<()> + ?Sized> Sink for S {}
 
-/// Hands the bytes `range` of a storage to `sink`, in order, in chunks that hold whole elements,
-/// until it fails. Dropping the future cancels the read.
+/// Submits what has been recorded and hands the bytes `range` of a storage to `sink`, in order, in
+/// chunks that hold whole elements, until it fails. Dropping the future cancels the read.
 pub(crate) async fn down(
-    gpu: &Gpu,
-    ring: &Ring,
+    engine: &Engine,
     drive: Drive,
     from: &Pinned,
     range: Range<u64>,
     sink: &mut (impl Sink + ?Sized),
 ) -> Result<()> {
-    let mut parts = parts(from, range, chunk_bytes(gpu));
+    let mut parts = parts(from, range, chunk_bytes(&engine.gpu));
     let mut pending: VecDeque<Down<'_>> = VecDeque::new();
     loop {
         while pending.len() < DOWN_DEPTH
             && let Some(part) = parts.next()
         {
-            pending.push_back(start(gpu, ring, drive, &part)?);
+            pending.push_back(start(engine, drive, &part)?);
         }
         let Some(next) = pending.pop_front() else { return Ok(()) };
-        next.take(gpu, ring, sink).await?;
+        next.take(engine, sink).await?;
     }
 }
 
 impl Down<'_> {
     /// Hands its bytes to `sink` once they are there, and gives the buffer back.
-    async fn take(self, gpu: &Gpu, ring: &Ring, sink: &mut (impl Sink + ?Sized)) -> Result<()> {
+    async fn take(self, engine: &Engine, sink: &mut (impl Sink + ?Sized)) -> Result<()> {
         let Self { buffer, mapped, mapped_bytes, range } = self;
+        let gpu = &engine.gpu;
         mapped.await?;
         let view = gpu.checked("read", || buffer.slice(..mapped_bytes).get_mapped_range())?;
         let view = view.map_err(|error| DeviceCause::Driver {
@@ -271,7 +211,7 @@ impl Down<'_> {
         let taken = sink(view.get(range).unwrap_or_default());
         drop(view);
         gpu.checked("read", || buffer.unmap())?;
-        ring.put(buffer);
+        engine.ring.put(buffer);
         taken
     }
 }
@@ -280,23 +220,23 @@ impl Down<'_> {
 /// host memory are read where they lie, without staging, while submissions are held off.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) async fn down_blocking(
-    gpu: &Gpu,
-    ring: &Ring,
+    engine: &Engine,
     from: &Pinned,
     range: Range<u64>,
     sink: &mut (impl Sink + ?Sized),
 ) -> Result<()> {
     for part in parts(from, range, CHUNK_IN_PLACE) {
-        if !read_in_place(gpu, &part, sink)? {
+        if !read_in_place(engine, &part, sink)? {
             let range = part.first..part.first + part.bytes;
-            down(gpu, ring, Drive::Block, from, range, sink).await?;
+            down(engine, Drive::Block, from, range, sink).await?;
         }
     }
     Ok(())
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-fn read_in_place(gpu: &Gpu, part: &Part, sink: &mut (impl Sink + ?Sized)) -> Result<bool> {
+fn read_in_place(engine: &Engine, part: &Part, sink: &mut (impl Sink + ?Sized)) -> Result<bool> {
+    let gpu = &engine.gpu;
     let buffer = &part.piece.buffer;
     let offset = part.piece.offset + part.offset;
     let begin = offset / wgpu::MAP_ALIGNMENT * wgpu::MAP_ALIGNMENT;
@@ -305,6 +245,7 @@ fn read_in_place(gpu: &Gpu, part: &Part, sink: &mut (impl Sink + ?Sized)) -> Res
         return Ok(false);
     }
     // A blocking read waits for its result anyway.
+    engine.flush()?;
     gpu.wait(None)?;
     let _alone = gpu.alone();
     if !gpu.map_if_idle(buffer, begin..end, wgpu::MapMode::Read)? {
@@ -320,20 +261,15 @@ fn read_in_place(gpu: &Gpu, part: &Part, sink: &mut (impl Sink + ?Sized)) -> Res
 }
 
 /// Copies one part into a staging buffer and asks for it to be mapped.
-fn start<'a>(gpu: &'a Gpu, ring: &Ring, drive: Drive, part: &Part) -> Result<Down<'a>> {
+fn start<'a>(engine: &'a Engine, drive: Drive, part: &Part) -> Result<Down<'a>> {
     let offset = part.piece.offset + part.offset;
     let begin = offset / COPY_ALIGN * COPY_ALIGN;
     let end = (offset + part.bytes).next_multiple_of(COPY_ALIGN);
-    let buffer = ring.take(gpu, end - begin)?;
-    let commands = gpu.checked("read", || {
-        let mut encoder = gpu
-            .device
-            .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("wharf.read") });
+    let buffer = engine.ring.take(&engine.gpu, end - begin)?;
+    let submission = engine.flush_and_copy("read", |encoder| {
         encoder.copy_buffer_to_buffer(&part.piece.buffer, begin, &buffer, 0, end - begin);
-        encoder.finish()
     })?;
-    let submission = gpu.submit("read", [commands])?;
-    let mapped = Mapped::new(gpu, drive, submission, &buffer, end - begin)?;
+    let mapped = Mapped::new(&engine.gpu, drive, submission, &buffer, end - begin)?;
     // Within one chunk.
     let place = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let range = place(offset - begin)..place(offset - begin + part.bytes);

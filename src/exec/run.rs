@@ -4,10 +4,14 @@ use super::{Dispatch, Params};
 use crate::error::Result;
 use crate::gpu::Gpu;
 
-/// Encodes and submits a batch; returns the bytes of parameters that crossed.
-pub(super) fn submit(gpu: &Gpu, commands: &[Dispatch], params: &mut Params) -> Result<u64> {
+/// Encodes a batch, whose last command is `last`; returns the bytes of parameters that cross.
+pub(super) fn encode(
+    gpu: &Gpu,
+    commands: &[Dispatch],
+    last: &str,
+    params: &mut Params,
+) -> Result<(wgpu::CommandBuffer, u64)> {
     let (group, bytes) = params.write(gpu)?;
-    let last = commands.last().map_or("batch", |command| command.label);
     let encoded = gpu.checked(last, || {
         let descriptor = wgpu::CommandEncoderDescriptor { label: Some("wharf.batch") };
         let mut encoder = gpu.device.create_command_encoder(&descriptor);
@@ -21,6 +25,5 @@ pub(super) fn submit(gpu: &Gpu, commands: &[Dispatch], params: &mut Params) -> R
         drop(pass);
         encoder.finish()
     })?;
-    gpu.submit(last, [encoded])?;
-    Ok(bytes)
+    Ok((encoded, bytes))
 }

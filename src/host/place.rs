@@ -108,8 +108,9 @@ const SHARED_MIN: usize = 16 << 20;
 
 /// Copies device bytes into host values, with two threads where there is much to copy.
 pub(crate) fn copy<T: Element>(bytes: &[u8], out: &mut [T]) {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    if bytes.len() < SHARED_MIN || cores < 2 {
+    // Asked only where it matters: it takes longer than a small copy.
+    let alone = || std::thread::available_parallelism().map_or(1, usize::from) < 2;
+    if bytes.len() < SHARED_MIN || alone() {
         return T::copy_from_bytes(bytes, out);
     }
     let middle = out.len() / 2;

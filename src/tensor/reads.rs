@@ -208,10 +208,9 @@ impl Tensor {
         let dense = self.contiguous()?;
         let value = dense.realise()?;
         let pinned = value.pin()?;
-        engine.flush()?;
         let faults = value.unsettled();
         if !faults.is_empty() {
-            let bytes = settle(&engine.gpu, &engine.ring, drive, &faults).await?;
+            let bytes = settle(engine, drive, &faults).await?;
             engine.books.note_control(bytes);
             value.check()?;
         }
@@ -222,11 +221,10 @@ impl Tensor {
             entry.add(chunk.len() as u64);
             sink(chunk)
         };
-        let (gpu, ring) = (&engine.gpu, &engine.ring);
         match drive {
             #[cfg(not(target_arch = "wasm32"))]
-            Drive::Block if host_only => down_blocking(gpu, ring, &pinned, range, take).await?,
-            _ => down(gpu, ring, drive, &pinned, range, take).await?,
+            Drive::Block if host_only => down_blocking(engine, &pinned, range, take).await?,
+            _ => down(engine, drive, &pinned, range, take).await?,
         }
         // The commands that computed it may have failed after all.
         value.check()?;

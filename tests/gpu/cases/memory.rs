@@ -39,7 +39,8 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases
 }
 
-/// Uploads, a fused chain with views of two widths, a copy, reads; some dropped on the way.
+/// Uploads, a fused chain with views of two widths, a copy, reads of what is submitted with them
+/// and of what was before; some dropped on the way.
 async fn story(device: &Device) -> wharf::Result<()> {
     let numbers: Vec<f32> = (0..90_000u32).map(|i| (i % 1000) as f32).collect();
     let (a, _) = device.upload(&numbers, [300, 300])?;
@@ -51,8 +52,13 @@ async fn story(device: &Device) -> wharf::Result<()> {
     assert_eq!(row, expected, "a row of the sum");
     let (c, _) = device.upload(&vec![3u8; 400_000], [400_000])?;
     let flipped = c.flip(0)?.contiguous()?;
+    flipped.compute()?;
+    device.flush()?;
     assert_eq!(flipped.read::<u8>().await?, vec![3u8; 400_000], "the flipped bytes");
-    let all = sum.gt(1500.0f32)?.read::<bool>().await?;
+    let above = sum.gt(1500.0f32)?;
+    above.compute()?;
+    device.flush()?;
+    let all = above.read::<bool>().await?;
     let count = numbers.iter().filter(|&&x| x * 2.0 + 1.0 > 1500.0).count();
     assert_eq!(all.into_iter().filter(|&t| t).count(), count, "the comparison");
     Ok(())

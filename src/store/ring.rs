@@ -1,0 +1,69 @@
+//! Staging buffers that come back for the next read, and the chunks that crossings go in.
+
+use std::sync::Mutex;
+
+use crate::caps::Backend;
+use crate::error::Result;
+use crate::gpu::{Gpu, lock};
+
+/// Chunks of one crossing. Larger ones fall out of the cache, smaller ones submit too often; GL
+/// copies once more and prefers them smaller.
+pub(crate) const CHUNK: u64 = 4 << 20;
+const CHUNK_GL: u64 = 1 << 20;
+
+/// Staging buffers of one size that are kept for the next reads: there may be several at once.
+const KEPT_MAX: usize = 4;
+
+/// Reads up to this use small staging buffers.
+pub(crate) const SMALL_READ: u64 = 64 << 10;
+
+/// Room in a staging buffer for what alignment adds to a chunk.
+const SLACK: u64 = 256;
+
+/// Bytes of a chunk on this device.
+pub(crate) fn chunk_bytes(gpu: &Gpu) -> u64 {
+    let caps = gpu.caps();
+    let chunk = if caps.identity.backend == Backend::Gl { CHUNK_GL } else { CHUNK };
+    // A staging buffer holds a chunk and what alignment adds.
+    chunk.min((caps.limits.buffer_bytes_max - SLACK) / SLACK * SLACK)
+}
+
+/// The host memory that an upload needs beyond the data, at most: the chunks in flight.
+pub(crate) fn staging_bytes_max(gpu: &Gpu, bytes: u64) -> u64 {
+    (chunk_bytes(gpu) * 10).min(bytes.next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT))
+}
+
+/// Staging buffers that come back for the next read.
+#[derive(Debug, Default)]
+pub(crate) struct Ring {
+    small: Mutex<Vec<wgpu::Buffer>>,
+    large: Mutex<Vec<wgpu::Buffer>>,
+}
+
+impl Ring {
+    fn shelf(&self, bytes: u64) -> &Mutex<Vec<wgpu::Buffer>> {
+        if bytes <= SMALL_READ { &self.small } else { &self.large }
+    }
+
+    /// A buffer that takes so many bytes.
+    pub(crate) fn take(&self, gpu: &Gpu, bytes: u64) -> Result<wgpu::Buffer> {
+        let kept = lock(self.shelf(bytes)).pop();
+        let size = if bytes <= SMALL_READ { SMALL_READ } else { chunk_bytes(gpu) + SLACK };
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        kept.map_or_else(|| gpu.create_buffer("wharf.read.staging", size, usage), Ok)
+    }
+
+    /// Takes back a buffer that is not mapped.
+    pub(crate) fn put(&self, buffer: wgpu::Buffer) {
+        let mut shelf = lock(self.shelf(buffer.size()));
+        if shelf.len() < KEPT_MAX {
+            shelf.push(buffer);
+        }
+    }
+
+    /// Drops them all.
+    pub(crate) fn clear(&self) {
+        lock(&self.small).clear();
+        lock(&self.large).clear();
+    }
+}
