@@ -37,6 +37,15 @@ fn main() -> ExitCode {
     })
 }
 
+/// What a driver compiles at least.
+const NEGATION: &str = "@group(0) @binding(0) var<storage, read> a: array<f32>;
+@group(0) @binding(1) var<storage, read_write> out: array<f32>;
+@compute @workgroup_size(8)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    out[id.x] = -a[id.x];
+}
+";
+
 /// What a fresh process does before it says how long that took from the open device on.
 fn child(task: &str) -> Outcome {
     let device = Device::best(&Policy::exact())?;
@@ -45,20 +54,28 @@ fn child(task: &str) -> Outcome {
     if task == "another gelu" {
         first(&four()?)?;
     }
-    let (result, elapsed) = timed(|| match task {
-        "open" => Ok(()),
-        "product" => {
-            let side = 512;
-            let values: Vec<f32> = noise(side * side).map(|v| v as f32).collect();
-            let a = device.upload(&values, [side, side])?.0;
-            let b = device.upload(&values, [side, side])?.0;
-            a.matmul(&b)?.to_vec::<f32>().map(drop)
+    let (result, elapsed) = timed(|| -> Outcome {
+        match task {
+            "open" => {}
+            "product" => {
+                let side = 512;
+                let values: Vec<f32> = noise(side * side).map(|v| v as f32).collect();
+                let a = device.upload(&values, [side, side])?.0;
+                let b = device.upload(&values, [side, side])?.0;
+                a.matmul(&b)?.to_vec::<f32>()?;
+            }
+            "negation" => {
+                let input = buffer(&device, 16, &[1.0, 2.0, 3.0, 4.0]);
+                let out = buffer(&device, 16, &[]);
+                Raw::new(&device, NEGATION, &[], &[&input, &out], 1).run()?;
+            }
+            "another gelu" => {
+                let x = four()?;
+                ((&x + &x)? * &x)?.gelu()?.to_vec::<f32>()?;
+            }
+            _ => first(&four()?)?,
         }
-        "another gelu" => {
-            let x = four()?;
-            ((&x + &x)? * &x)?.gelu()?.to_vec::<f32>().map(drop)
-        }
-        _ => first(&four()?),
+        Ok(())
     });
     result?;
     println!("{}", elapsed.as_nanos());
@@ -94,6 +111,9 @@ fn processes(bench: &mut Bench) -> Outcome {
         Case::new("the same, nothing cached", work, || whole("gelu", true)),
         Case::new("of it from the open device on", work, || {
             spawn("gelu", true).map(|[_, inside]| inside)
+        }),
+        Case::new("a negation by hand like that", work, || {
+            spawn("negation", true).map(|[_, inside]| inside)
         }),
         Case::new("gelu((x + x) * x) after that", work, || {
             spawn("another gelu", true).map(|[_, inside]| inside)
