@@ -7,20 +7,20 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::exec::{Fault, SLOT_BYTES};
 use crate::gpu::cause::DeviceCause;
 use crate::gpu::{Drive, Gpu, Mapped};
 use crate::host::Tally;
-use crate::store::ring::{CHUNK, chunk_bytes};
+use crate::store::ring::{CHUNK, SLACK, SMALL_READ, chunk_bytes};
 use crate::store::{Piece, Pinned};
 
-mod faults;
 mod receipt;
 mod source;
 
-pub(crate) use faults::settle;
 pub use receipt::Receipt;
 pub(crate) use receipt::write_changes;
 pub(crate) use source::{Rules, Source};
@@ -34,6 +34,11 @@ const DOWN_DEPTH: usize = 2;
 
 /// Copies move multiples of this.
 const COPY_ALIGN: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
+
+/// Fault slots of one staging buffer ...
+const SLOTS_MAX: usize = (SMALL_READ / SLOT_BYTES) as usize;
+/// ... and of one that brings a chunk as well.
+const SLOTS_BESIDE: usize = ((SLACK - 2 * COPY_ALIGN) / SLOT_BYTES) as usize;
 
 /// A contiguous part of a storage: a range of one of its pieces.
 struct Part {
@@ -161,13 +166,14 @@ pub(crate) fn up_part(
     Ok(())
 }
 
-/// A chunk on its way down.
+/// A chunk on its way down, and fault slots behind it.
 struct Down<'a> {
     buffer: wgpu::Buffer,
     mapped: Mapped<'a>,
     mapped_bytes: u64,
     /// Bytes of the chunk inside the mapped buffer.
     range: Range<usize>,
+    slots: &'a [Arc<Fault>],
 }
 
 /// Where bytes go that come down.
@@ -176,31 +182,44 @@ pub(crate) trait Sink: FnMut(&[u8]) -> Result<()> {}
 impl<S: FnMut(&[u8]) -> Result<()> + ?Sized> Sink for S {}
 
 /// Submits what has been recorded and hands the bytes `range` of a storage to `sink`, in order, in
-/// chunks that hold whole elements, until it fails. Dropping the future cancels the read.
+/// chunks that hold whole elements, until it fails. By the first of them `slots` are settled.
+/// Dropping the future cancels the read.
 pub(crate) async fn down(
     engine: &Engine,
     drive: Drive,
+    mut slots: &[Arc<Fault>],
     from: &Pinned,
     range: Range<u64>,
     sink: &mut (impl Sink + ?Sized),
 ) -> Result<()> {
+    if slots.len() > SLOTS_BESIDE {
+        settle(engine, drive, core::mem::take(&mut slots)).await?;
+    }
     let mut parts = parts(from, range, chunk_bytes(&engine.gpu));
     let mut pending: VecDeque<Down<'_>> = VecDeque::new();
     loop {
         while pending.len() < DOWN_DEPTH
             && let Some(part) = parts.next()
         {
-            pending.push_back(start(engine, drive, &part)?);
+            pending.push_back(start(engine, drive, Some(&part), core::mem::take(&mut slots))?);
         }
         let Some(next) = pending.pop_front() else { return Ok(()) };
         next.take(engine, sink).await?;
     }
 }
 
+/// Submits what has been recorded, and brings fault slots without anything else.
+async fn settle(engine: &Engine, drive: Drive, slots: &[Arc<Fault>]) -> Result<()> {
+    for slots in slots.chunks(SLOTS_MAX) {
+        start(engine, drive, None, slots)?.take(engine, &mut |_: &[u8]| Ok(())).await?;
+    }
+    Ok(())
+}
+
 impl Down<'_> {
-    /// Hands its bytes to `sink` once they are there, and gives the buffer back.
+    /// Settles its slots, hands its bytes to `sink` once they are there, and gives the buffer back.
     async fn take(self, engine: &Engine, sink: &mut (impl Sink + ?Sized)) -> Result<()> {
-        let Self { buffer, mapped, mapped_bytes, range } = self;
+        let Self { buffer, mapped, mapped_bytes, range, slots } = self;
         let gpu = &engine.gpu;
         mapped.await?;
         let view = gpu.checked("read", || buffer.slice(..mapped_bytes).get_mapped_range())?;
@@ -208,6 +227,11 @@ impl Down<'_> {
             doing: "read".into(),
             message: error.to_string(),
         })?;
+        let first = small(mapped_bytes) - slots.len() * small(SLOT_BYTES);
+        let words = view.get(first..).unwrap_or_default().chunks_exact(small(SLOT_BYTES));
+        for (slot, words) in slots.iter().zip(words) {
+            slot.settle(bytemuck::pod_read_unaligned(words));
+        }
         let taken = sink(view.get(range).unwrap_or_default());
         drop(view);
         gpu.checked("read", || buffer.unmap())?;
@@ -221,15 +245,20 @@ impl Down<'_> {
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) async fn down_blocking(
     engine: &Engine,
+    mut slots: &[Arc<Fault>],
     from: &Pinned,
     range: Range<u64>,
     sink: &mut (impl Sink + ?Sized),
 ) -> Result<()> {
     for part in parts(from, range, CHUNK_IN_PLACE) {
-        if !read_in_place(engine, &part, sink)? {
-            let range = part.first..part.first + part.bytes;
-            down(engine, Drive::Block, from, range, sink).await?;
+        if part.bytes >= CHUNK && part.piece.buffer.usage().contains(wgpu::BufferUsages::MAP_READ) {
+            settle(engine, Drive::Block, core::mem::take(&mut slots)).await?;
+            if read_in_place(engine, &part, sink)? {
+                continue;
+            }
         }
+        let range = part.first..part.first + part.bytes;
+        down(engine, Drive::Block, core::mem::take(&mut slots), from, range, sink).await?;
     }
     Ok(())
 }
@@ -241,9 +270,6 @@ fn read_in_place(engine: &Engine, part: &Part, sink: &mut (impl Sink + ?Sized)) 
     let offset = part.piece.offset + part.offset;
     let begin = offset / wgpu::MAP_ALIGNMENT * wgpu::MAP_ALIGNMENT;
     let end = (offset + part.bytes).next_multiple_of(COPY_ALIGN).min(buffer.size());
-    if part.bytes < CHUNK || !buffer.usage().contains(wgpu::BufferUsages::MAP_READ) {
-        return Ok(false);
-    }
     // A blocking read waits for its result anyway.
     engine.flush()?;
     gpu.wait(None)?;
@@ -260,18 +286,30 @@ fn read_in_place(engine: &Engine, part: &Part, sink: &mut (impl Sink + ?Sized)) 
     taken.map(|()| true)
 }
 
-/// Copies one part into a staging buffer and asks for it to be mapped.
-fn start<'a>(engine: &'a Engine, drive: Drive, part: &Part) -> Result<Down<'a>> {
-    let offset = part.piece.offset + part.offset;
+/// Copies one part into a staging buffer, slots behind it, and asks for both to be mapped.
+fn start<'a>(
+    engine: &'a Engine,
+    drive: Drive,
+    part: Option<&Part>,
+    slots: &'a [Arc<Fault>],
+) -> Result<Down<'a>> {
+    let offset = part.map_or(0, |part| part.piece.offset + part.offset);
+    let bytes = part.map_or(0, |part| part.bytes);
     let begin = offset / COPY_ALIGN * COPY_ALIGN;
-    let end = (offset + part.bytes).next_multiple_of(COPY_ALIGN);
-    let buffer = engine.ring.take(&engine.gpu, end - begin)?;
+    let chunk = (offset + bytes).next_multiple_of(COPY_ALIGN) - begin;
+    let mapped_bytes = chunk + slots.len() as u64 * SLOT_BYTES;
+    let buffer = engine.ring.take(&engine.gpu, mapped_bytes)?;
     let submission = engine.flush_and_copy("read", |encoder| {
-        encoder.copy_buffer_to_buffer(&part.piece.buffer, begin, &buffer, 0, end - begin);
+        if let Some(part) = part {
+            encoder.copy_buffer_to_buffer(&part.piece.buffer, begin, &buffer, 0, chunk);
+        }
+        for (i, slot) in (0..).zip(slots) {
+            let ((from, offset), to) = (slot.place(), chunk + i * SLOT_BYTES);
+            encoder.copy_buffer_to_buffer(from, offset, &buffer, to, SLOT_BYTES);
+        }
     })?;
-    let mapped = Mapped::new(&engine.gpu, drive, submission, &buffer, end - begin)?;
+    let mapped = Mapped::new(&engine.gpu, drive, submission, &buffer, mapped_bytes)?;
     // Within one chunk.
-    let place = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-    let range = place(offset - begin)..place(offset - begin + part.bytes);
-    Ok(Down { buffer, mapped, mapped_bytes: end - begin, range })
+    let range = small(offset - begin)..small(offset - begin + bytes);
+    Ok(Down { buffer, mapped, mapped_bytes, range, slots })
 }

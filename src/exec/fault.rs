@@ -4,9 +4,10 @@
 //! A slot is two words of a device buffer, zero as long as nothing went wrong: how many elements
 //! were at fault, and the complement of the first one's position, so that both only ever grow.
 //! A value carries the slots of everything it was computed from; whoever reads it brings their
-//! words along first, once. A slot comes back when the last value that carries it is dropped: it
-//! is kept aside until the commands that may still write it have been submitted, and zeroed before
-//! it is handed out again, because writes to a buffer run before the commands recorded next.
+//! words along with the first bytes, once. A slot comes back when the last value that carries it is
+//! dropped: it is kept aside until the commands that may still write it have been submitted, and
+//! zeroed before it is handed out again, because writes to a buffer run before the commands
+//! recorded next.
 
 use core::fmt;
 use std::sync::{Arc, Mutex, OnceLock};

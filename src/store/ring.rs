@@ -17,14 +17,14 @@ const KEPT_MAX: usize = 4;
 /// Reads up to this use small staging buffers.
 pub(crate) const SMALL_READ: u64 = 64 << 10;
 
-/// Room in a staging buffer for what alignment adds to a chunk.
-const SLACK: u64 = 256;
+/// Room in a staging buffer for what alignment and fault slots add to a chunk.
+pub(crate) const SLACK: u64 = 256;
 
 /// Bytes of a chunk on this device.
 pub(crate) fn chunk_bytes(gpu: &Gpu) -> u64 {
     let caps = gpu.caps();
     let chunk = if caps.identity.backend == Backend::Gl { CHUNK_GL } else { CHUNK };
-    // A staging buffer holds a chunk and what alignment adds.
+    // A staging buffer holds a chunk and the slack.
     chunk.min((caps.limits.buffer_bytes_max - SLACK) / SLACK * SLACK)
 }
 

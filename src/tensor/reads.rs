@@ -10,6 +10,7 @@ use super::Tensor;
 use crate::clock::Stopwatch;
 use crate::dtype::{DType, Element};
 use crate::error::Result;
+use crate::exec::SLOT_BYTES;
 use crate::gpu::Drive;
 use crate::host::bytes::ByteView;
 use crate::host::cause::CarriageCause;
@@ -21,7 +22,7 @@ use crate::plan::How;
 use crate::shape::cause::ShapeCause;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::transfer::down_blocking;
-use crate::transfer::{Receipt, Sink, Source, down, settle};
+use crate::transfer::{Receipt, Sink, Source, down};
 
 /// Values that are converted at once: source and result stay in the first-level cache.
 const BLOCK: usize = 1024;
@@ -208,24 +209,25 @@ impl Tensor {
         let dense = self.contiguous()?;
         let value = dense.realise()?;
         let pinned = value.pin()?;
-        let faults = value.unsettled();
-        if !faults.is_empty() {
-            let bytes = settle(engine, drive, &faults).await?;
-            engine.books.note_control(bytes);
-            value.check()?;
-        }
+        let slots = value.unsettled();
         let width = self.dtype.width();
         let span = dense.layout.span();
         let range = (span.start * width) as u64..(span.end * width) as u64;
         let take = &mut |chunk: &[u8]| {
             entry.add(chunk.len() as u64);
+            // What the slots say comes with the first chunk.
+            value.check()?;
             sink(chunk)
         };
-        match drive {
+        let done = match drive {
             #[cfg(not(target_arch = "wasm32"))]
-            Drive::Block if host_only => down_blocking(engine, &pinned, range, take).await?,
-            _ => down(engine, drive, &pinned, range, take).await?,
+            Drive::Block if host_only => down_blocking(engine, &slots, &pinned, range, take).await,
+            _ => down(engine, drive, &slots, &pinned, range, take).await,
+        };
+        if !slots.is_empty() {
+            engine.books.note_control(slots.len() as u64 * SLOT_BYTES);
         }
+        done?;
         // The commands that computed it may have failed after all.
         value.check()?;
         let pieces = pinned.pieces();

@@ -15,10 +15,17 @@ use super::params::Target;
 use crate::dtype::{Class, DType};
 use crate::op::{Kind, Op, Refusal, Spell};
 
-/// How a text loads and stores what lies in pairs of quads, and where.
-const BY_QUAD: [&str; 3] = ["load", "store", "q"];
-const FIRST_OF_PAIR: [&str; 3] = ["low", "keep", "pair"];
-const SECOND_OF_PAIR: [&str; 3] = ["high", "store", "pair"];
+/// What a text calls for what may lie in pairs of quads, and with which number.
+#[derive(Clone, Copy, Debug)]
+struct Calls {
+    load: &'static str,
+    store: &'static str,
+    at: &'static str,
+}
+
+const BY_QUAD: Calls = Calls { load: "load", store: "store", at: "q" };
+const FIRST_OF_PAIR: Calls = Calls { load: "low", store: "keep", at: "pair" };
+const SECOND_OF_PAIR: Calls = Calls { load: "high", store: "store", at: "pair" };
 
 /// In additions; see [`Expr::goes_by_pairs`].
 const PAIRS_EFFORT_MAX: u32 = 8;
@@ -228,14 +235,13 @@ impl Expr {
         let slots = self.slots(&dtypes, ways, f16_native, Target::Cpu64);
         let first = self.text(&dtypes, &slots, FIRST_OF_PAIR);
         let second = self.text(&dtypes, &slots, SECOND_OF_PAIR);
-        let needs = self.needs(&dtypes);
+        let needs = self.needs(&dtypes).union(Needs::INT64);
         let body = Body {
             once: &first.once,
             each: &first.body,
             second: Some(&second.body),
             ..Body::default()
         };
-        let needs = needs.union(Needs::INT64);
         Ok(assemble::elementwise(&slots, body, first.words, needs, (rank, Target::Cpu64)))
     }
 
@@ -342,17 +348,18 @@ impl Expr {
     }
 
     /// What stands before the loop and inside it.
-    fn text(&self, dtypes: &[DType], slots: &[Slot], [load, store, at]: [&str; 3]) -> Text {
+    fn text(&self, dtypes: &[DType], slots: &[Slot], calls: Calls) -> Text {
         let mut text = Text::default();
         self.declare_scalars(&mut text);
         for (i, slot) in slots[..self.inputs.len()].iter().enumerate() {
-            let (load, at) = if is_double(slot) { (load, at) } else { ("load", "q") };
+            let Calls { load, at, .. } = if is_double(slot) { calls } else { BY_QUAD };
             let _ = match slot.way {
                 Way::One => writeln!(text.once, "let x{i} = load_{i}();"),
                 _ => writeln!(text.body, "let x{i} = {load}_{i}({at});"),
             };
         }
         let names = self.compute(dtypes, &mut text.body);
+        let Calls { store, at, .. } = calls;
         for (j, &output) in self.outputs.iter().enumerate() {
             let _ = writeln!(text.body, "{store}_{j}({at}, {});", names[usize::from(output)]);
         }

@@ -15,6 +15,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         case!("faults::slots_come_back_clean", |ctx| slots_come_back(ctx)),
         case!("faults::a_read_brings_the_slots_along_once", |ctx| once(ctx)),
         case!("faults::the_first_of_several_wins", |ctx| several(ctx)),
+        case!("faults::many_slots_and_much_data", |ctx| many(ctx)),
     ];
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
         let name = format!("faults::the_first_position_is_right::{}", downgrade.name);
@@ -146,6 +147,40 @@ async fn once(ctx: &Ctx) -> Outcome {
     ensure_eq!(after.bytes - before.bytes, 8, "the bytes of one slot");
     checked.read::<u16>().await.map_err(show)?;
     ensure_eq!(control(), after, "a second read");
+    Ok(())
+}
+
+/// So many slots that they find no room behind the data; data in one part, in several, and read
+/// where it lies.
+async fn many(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    for n in [5, 2_500_001] {
+        let mut values = vec![1.0f32; n];
+        let good = upload(&device, &values, &[n])?;
+        values[n - 2] = 0.5;
+        let bad = upload(&device, &values, &[n])?;
+        for count in [1, 2, 31, 32, 70] {
+            let sum = |last: &Tensor| {
+                let first = (1..count).map(|_| &good);
+                let mut all = first.chain([last]).map(|x| x.cast_checked(DType::I32));
+                all.try_fold(device.zeros([n], DType::I32)?, |sum, next| &sum + &next?)
+            };
+            let whole = sum(&good).map_err(show)?;
+            let read = whole.read::<i32>().await.map_err(show)?;
+            ensure!(read == vec![count; n], "{count} slots, {n} values");
+            let error = fails(&sum(&bad).map_err(show)?).await?;
+            let want = format!("1 of {n} values would change, the first at [{}]", n - 2);
+            ensure!(error.to_string().contains(&want), "{count} slots: {error}");
+            #[cfg(not(target_arch = "wasm32"))]
+            {
+                let read = sum(&good).and_then(|sum| sum.to_vec::<i32>()).map_err(show)?;
+                ensure!(read == vec![count; n], "{count} slots, {n} values, blocking");
+                let error = sum(&bad).map_err(show)?.to_vec::<i32>().err();
+                let said = error.is_some_and(|error| error.to_string().contains(&want));
+                ensure!(said, "{count} slots, {n} values, blocking: was read");
+            }
+        }
+    }
     Ok(())
 }
 
