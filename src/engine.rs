@@ -141,13 +141,12 @@ impl Engine {
     }
 
     /// Submits what has been recorded and, in the same submission, copies of what it computes:
-    /// whoever waits for them waits for one submission, not for two in turn.
+    /// whoever waits for them waits once, not twice in turn.
     pub(crate) fn flush_and_copy(
         &self,
-        what: &str,
         copy: impl FnOnce(&mut wgpu::CommandEncoder),
     ) -> Result<wgpu::SubmissionIndex> {
-        let copies = self.gpu.checked(what, || {
+        let copies = self.gpu.checked("read", || {
             let descriptor = wgpu::CommandEncoderDescriptor { label: Some("wharf.read") };
             let mut encoder = self.gpu.device.create_command_encoder(&descriptor);
             copy(&mut encoder);

@@ -15,7 +15,9 @@ use crate::exec::{Fault, SLOT_BYTES};
 use crate::gpu::cause::DeviceCause;
 use crate::gpu::{Drive, Gpu, Mapped};
 use crate::host::Tally;
-use crate::store::ring::{CHUNK, SLACK, SMALL_READ, chunk_bytes};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::store::ring::CHUNK;
+use crate::store::ring::{SLACK, SMALL_READ, chunk_bytes};
 use crate::store::{Piece, Pinned};
 
 mod receipt;
@@ -299,7 +301,7 @@ fn start<'a>(
     let chunk = (offset + bytes).next_multiple_of(COPY_ALIGN) - begin;
     let mapped_bytes = chunk + slots.len() as u64 * SLOT_BYTES;
     let buffer = engine.ring.take(&engine.gpu, mapped_bytes)?;
-    let submission = engine.flush_and_copy("read", |encoder| {
+    let submission = engine.flush_and_copy(|encoder| {
         if let Some(part) = part {
             encoder.copy_buffer_to_buffer(&part.piece.buffer, begin, &buffer, 0, chunk);
         }

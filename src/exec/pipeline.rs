@@ -97,8 +97,8 @@ impl Pipeline {
                 module: &module,
                 entry_point: Some("main"),
                 compilation_options: wgpu::PipelineCompilationOptions {
-                    constants: &[],
                     zero_initialize_workgroup_memory: !clears_for_itself(kernel.name),
+                    ..Default::default()
                 },
                 cache: None,
             });
