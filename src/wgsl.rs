@@ -30,6 +30,7 @@ pub mod catalog;
 pub mod core;
 pub mod expr;
 pub mod form;
+mod kept;
 mod library;
 pub mod matmul;
 pub mod moves;

@@ -3,6 +3,8 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test says what it expected")]
 
+use std::sync::Arc;
+
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use wharf::DType;
 use wharf::op::{Kind, Op};
@@ -22,7 +24,7 @@ const WAYS: [Way; 7] =
     [Way::Dense, Way::One, Way::Row, Way::Splat, Way::Step, Way::Any, Way::Own(0)];
 
 /// Every kernel of the catalog in every variant; fused kernels have tests of their own.
-fn kernels() -> Vec<Assembled> {
+fn kernels() -> Vec<Arc<Assembled>> {
     let mut all = Vec::new();
     for target in TARGETS {
         for entry in catalog::CATALOG {

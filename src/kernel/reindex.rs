@@ -30,12 +30,8 @@ pub(crate) fn copied(
 ) -> Result<Arc<Value>> {
     let form = Form::moving(from.dtype.width());
     let make = |ways: &[Way], (rank, target, _)| {
-        Ok(Arc::new(moves::reindex(
-            form,
-            ways.first().copied().unwrap_or(Way::Dense),
-            rank,
-            target,
-        )))
+        let way = ways.first().copied().unwrap_or(Way::Dense);
+        Ok(moves::reindex(form, way, rank, target))
     };
     let (shape, inputs) = (from.layout.shape(), core::slice::from_ref(from));
     let (into, text) =
@@ -100,7 +96,7 @@ pub(super) fn gather_apart(
     let avoid: Vec<u64> = source.ids().chain(avoid.iter().copied()).collect();
     let value = Value::new(engine.allocate(bytes, &avoid)?);
     let output = Held::new(&value, Layout::dense(*shape), from.dtype)?;
-    let make = |_: &[Way], (rank, target, _)| Ok(Arc::new(moves::gather_part(form, rank, target)));
+    let make = |_: &[Way], (rank, target, _)| Ok(moves::gather_part(form, rank, target));
     let span = from.layout.span();
     let reach = (u32::MAX as usize).saturating_add(1);
     if span.len() > reach {

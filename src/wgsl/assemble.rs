@@ -9,10 +9,12 @@
 use core::hash::{Hash, Hasher};
 use std::collections::HashSet;
 use std::hash::DefaultHasher;
+use std::sync::Arc;
 
 use super::access::{Keeps, accessors, bindings, put, wide};
 use super::catalog::{ELEMENTWISE, ELEMENTWISE_FEW, Entry, Needs, Source};
 use super::form::Form;
+use super::kept::kept;
 use super::library::{self, Item};
 use super::params::Target;
 
@@ -214,9 +216,11 @@ pub type Regions<'a> = [(&'a str, &'a str)];
 /// The text of a catalog kernel for these operands, inputs first. `rank` is the index space's (1 to
 /// 8; 0 where no operand is strided).
 #[must_use]
-pub fn kernel(entry: &Entry, slots: &[Slot], rank: u32, target: Target) -> Assembled {
-    let bindings = bindings(slots, target);
-    build(entry, slots, &[("bindings", &bindings)], Needs::NONE, (rank, target))
+pub fn kernel(entry: &Entry, slots: &[Slot], rank: u32, target: Target) -> Arc<Assembled> {
+    kept(entry.name, slots, "", (rank, target), || {
+        let bindings = bindings(slots, target);
+        build(entry, slots, &[("bindings", &bindings)], Needs::NONE, (rank, target))
+    })
 }
 
 /// The text with these regions replaced; `needs` beyond those of the slots.

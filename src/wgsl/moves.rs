@@ -2,9 +2,12 @@
 //! between load and store.
 
 use super::access::offset;
+use std::sync::Arc;
+
 use super::assemble::{Assembled, Body, Slot, Way, elementwise};
 use super::catalog::Needs;
 use super::form::Form;
+use super::kept::kept;
 use super::params::{RANK_MAX, Target};
 
 fn moved(
@@ -13,11 +16,13 @@ fn moved(
     body: &str,
     scalars: usize,
     shape: (u32, Target),
-) -> Assembled {
-    let body = Body { each: body, ..Body::default() };
-    let mut kernel = elementwise(slots, body, scalars, Needs::NONE, shape);
-    kernel.name = name;
-    kernel
+) -> Arc<Assembled> {
+    kept(name, slots, "", shape, || {
+        let body = Body { each: body, ..Body::default() };
+        let mut kernel = elementwise(slots, body, scalars, Needs::NONE, shape);
+        kernel.name = name;
+        kernel
+    })
 }
 
 fn copy(from: Way) -> String {
@@ -28,7 +33,7 @@ fn copy(from: Way) -> String {
 /// A copy of any view into a dense tensor, as bits: the elementwise kernel with nothing between
 /// load and store.
 #[must_use]
-pub fn reindex(form: Form, way: Way, rank: u32, target: Target) -> Assembled {
+pub fn reindex(form: Form, way: Way, rank: u32, target: Target) -> Arc<Assembled> {
     let slots = [Slot::read(form, way), Slot::write(form)];
     let body = copy(way);
     moved("reindex", &slots, &body, 0, (rank, target))
@@ -38,7 +43,7 @@ pub fn reindex(form: Form, way: Way, rank: u32, target: Target) -> Assembled {
 /// the bound segment of `scalar[0]` elements; the others stay as they are. The input's way is
 /// [`Way::Any`], and its offset counts from the segment's first element: it wraps, as indices do.
 #[must_use]
-pub fn gather_part(form: Form, rank: u32, target: Target) -> Assembled {
+pub fn gather_part(form: Form, rank: u32, target: Target) -> Arc<Assembled> {
     let slots = [Slot::read(form, Way::Any), Slot::read(form, Way::Own(0)), Slot::write(form)];
     let body = format!(
         "let here = index4(elements(q), 0u) + {} < vec4<u32>(p.scalar[0].x);\n\
@@ -51,7 +56,7 @@ pub fn gather_part(form: Form, rank: u32, target: Target) -> Assembled {
 /// A copy into a part of a dense tensor whose rows are whole quads; `into` is [`Way::Row`], or
 /// [`Way::Dense`] where the part is one run.
 #[must_use]
-pub fn assign_rows(form: Form, from: Way, into: Way, rank: u32, target: Target) -> Assembled {
+pub fn assign_rows(form: Form, from: Way, into: Way, rank: u32, target: Target) -> Arc<Assembled> {
     let slots = [Slot::read(form, from), Slot { form, way: into, written: true }];
     moved("assign_rows", &slots, &copy(from), 0, (rank, target))
 }
@@ -64,7 +69,7 @@ pub const PART_WORDS: usize = 2 * RANK_MAX;
 /// the others stay as they are. The index space is the tensor's; the input's way is [`Way::Any`],
 /// and its offset counts from where the tensor's first element would be: it wraps, as indices do.
 #[must_use]
-pub fn assign_part(form: Form, rank: u32, target: Target) -> Assembled {
+pub fn assign_part(form: Form, rank: u32, target: Target) -> Arc<Assembled> {
     let slots = [Slot::read(form, Way::Any), Slot::read(form, Way::Own(0)), Slot::write(form)];
     let body = "let here = lies_in_part(elements(q));\n\
         if any(here) {\n    store_0(q, merge(load_1(q), load_0(q), here));\n}";

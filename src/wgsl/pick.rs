@@ -1,10 +1,12 @@
 //! Kernels that compute where an element comes from - `patch` and `gather` - and `runs`, which adds
 //! up what came together: their texts for every way they are used.
 
-use super::access::bindings;
-use super::assemble::{Assembled, Slot, Way, build};
+use std::sync::Arc;
+
+use super::assemble::{Assembled, Slot, Way, build, kernel};
 use super::catalog::{self, Entry, Needs};
 use super::form::Form;
+use super::kept::kept;
 use super::params::Target;
 use crate::op::Kind;
 
@@ -19,7 +21,7 @@ pub enum By {
 
 /// `patch` or `gather` of elements of this form; `whole` where quads come as a whole.
 #[must_use]
-pub fn pick(by: By, form: Form, whole: bool, rank: u32, target: Target) -> Assembled {
+pub fn pick(by: By, form: Form, whole: bool, rank: u32, target: Target) -> Arc<Assembled> {
     let from = Slot::read(form, if whole { Way::AtQuad } else { Way::At });
     let own = [Slot::read(form, Way::Own(0)), Slot::write(form)];
     let index = [Slot::read(Form::U32, Way::At)];
@@ -28,24 +30,26 @@ pub fn pick(by: By, form: Form, whole: bool, rank: u32, target: Target) -> Assem
         By::Index => (&catalog::GATHER, &index[..]),
     };
     let slots = [&[from], index, &own].concat();
-    let bindings = bindings(&slots, target);
-    build(entry, &slots, &[("bindings", &bindings)], Needs::NONE, (rank, target))
+    kernel(entry, &slots, rank, target)
 }
 
 /// `runs` of sums in this kind of number.
 #[must_use]
-pub fn runs(kind: Kind, target: Target) -> Assembled {
+pub fn runs(kind: Kind, target: Target) -> Arc<Assembled> {
     let needs = match kind {
         Kind::F64 => Needs::F64,
         Kind::I64 | Kind::U64 => Needs::INT64,
         _ => Needs::NONE,
     };
-    let sum = format!("alias Sum = {};\n", kind.name());
-    build(&catalog::RUNS, &[], &[("sum", &sum)], needs, (0, target))
+    kept(catalog::RUNS.name, &[], kind.name(), (0, target), || {
+        let sum = format!("alias Sum = {};\n", kind.name());
+        build(&catalog::RUNS, &[], &[("sum", &sum)], needs, (0, target))
+    })
 }
 
 /// A kernel of the catalog whose bindings are its own.
 #[must_use]
-pub fn plain(entry: &Entry, target: Target) -> Assembled {
-    build(entry, &[], &[], Needs::NONE, (0, target))
+pub fn plain(entry: &Entry, target: Target) -> Arc<Assembled> {
+    let shape = (0, target);
+    kept(entry.name, &[], "own bindings", shape, || build(entry, &[], &[], Needs::NONE, shape))
 }

@@ -1,9 +1,12 @@
 //! What is made of random bits: the draws of `random.wgsl`.
 
+use std::sync::Arc;
+
 use super::access::bindings;
 use super::assemble::{Assembled, Slot, build};
 use super::catalog::{self, Needs};
 use super::form::Form;
+use super::kept::kept;
 use super::params::Target;
 
 /// How a quad is drawn. What the words of `draw` in the parameters mean stands with each.
@@ -63,11 +66,13 @@ impl Draw {
 
     /// The kernel that stores it in a form.
     #[must_use]
-    pub fn assemble(self, form: Form, target: Target) -> Assembled {
+    pub fn assemble(self, form: Form, target: Target) -> Arc<Assembled> {
         let slots = [Slot::write(form)];
         let needs = if self == Self::Uniform64 { Needs::INT64 } else { Needs::NONE };
-        let bindings = bindings(&slots, target);
-        let regions = [("bindings", &*bindings), ("draw", self.text())];
-        build(&catalog::RANDOM, &slots, &regions, needs, (0, target))
+        kept(catalog::RANDOM.name, &slots, self.text(), (0, target), || {
+            let bindings = bindings(&slots, target);
+            let regions = [("bindings", &*bindings), ("draw", self.text())];
+            build(&catalog::RANDOM, &slots, &regions, needs, (0, target))
+        })
     }
 }
