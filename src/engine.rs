@@ -140,10 +140,11 @@ impl Engine {
         self.submit(&mut lock(&self.state))
     }
 
-    /// Submits what has been recorded and, in the same submission, copies of what it computes:
-    /// whoever waits for them waits once, not twice in turn.
-    pub(crate) fn flush_and_copy(
+    /// Submits copies; with `flush` what has been recorded before them, in the same submission:
+    /// whoever waits for copies of what it computes waits once, not twice in turn.
+    pub(crate) fn copy(
         &self,
+        flush: bool,
         copy: impl FnOnce(&mut wgpu::CommandEncoder),
     ) -> Result<wgpu::SubmissionIndex> {
         let copies = self.gpu.checked("read", || {
@@ -152,7 +153,10 @@ impl Engine {
             copy(&mut encoder);
             encoder.finish()
         })?;
-        self.submit_and(&mut lock(&self.state), Some(copies))
+        match flush {
+            true => self.submit_and(&mut lock(&self.state), Some(copies)),
+            false => self.gpu.submit("read", [copies]),
+        }
     }
 
     fn submit(&self, state: &mut State) -> Result<()> {

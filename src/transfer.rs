@@ -168,6 +168,14 @@ pub(crate) fn up_part(
     Ok(())
 }
 
+/// What the first submission of a read does besides: it takes what has been recorded along, and
+/// brings fault slots.
+#[derive(Debug, Default)]
+pub(crate) struct First<'a> {
+    pub(crate) flush: bool,
+    pub(crate) slots: &'a [Arc<Fault>],
+}
+
 /// A chunk on its way down, and fault slots behind it.
 struct Down<'a> {
     buffer: wgpu::Buffer,
@@ -183,19 +191,19 @@ pub(crate) trait Sink: FnMut(&[u8]) -> Result<()> {}
 
 impl<S: FnMut(&[u8]) -> Result<()> + ?Sized> Sink for S {}
 
-/// Submits what has been recorded and hands the bytes `range` of a storage to `sink`, in order, in
-/// chunks that hold whole elements, until it fails. By the first of them `slots` are settled.
-/// Dropping the future cancels the read.
+/// Hands the bytes `range` of a storage to `sink`, in order, in chunks that hold whole elements,
+/// until it fails; before the first of them, slots are settled. Dropping the future cancels the
+/// read.
 pub(crate) async fn down(
     engine: &Engine,
     drive: Drive,
-    mut slots: &[Arc<Fault>],
+    mut first: First<'_>,
     from: &Pinned,
     range: Range<u64>,
     sink: &mut (impl Sink + ?Sized),
 ) -> Result<()> {
-    if slots.len() > SLOTS_BESIDE {
-        settle(engine, drive, core::mem::take(&mut slots)).await?;
+    if first.slots.len() > SLOTS_BESIDE {
+        settle(engine, drive, core::mem::take(&mut first)).await?;
     }
     let mut parts = parts(from, range, chunk_bytes(&engine.gpu));
     let mut pending: VecDeque<Down<'_>> = VecDeque::new();
@@ -203,19 +211,27 @@ pub(crate) async fn down(
         while pending.len() < DOWN_DEPTH
             && let Some(part) = parts.next()
         {
-            pending.push_back(start(engine, drive, Some(&part), core::mem::take(&mut slots))?);
+            pending.push_back(start(engine, drive, Some(&part), core::mem::take(&mut first))?);
         }
         let Some(next) = pending.pop_front() else { return Ok(()) };
         next.take(engine, sink).await?;
     }
 }
 
-/// Submits what has been recorded, and brings fault slots without anything else.
-async fn settle(engine: &Engine, drive: Drive, slots: &[Arc<Fault>]) -> Result<()> {
-    for slots in slots.chunks(SLOTS_MAX) {
-        start(engine, drive, None, slots)?.take(engine, &mut |_: &[u8]| Ok(())).await?;
+/// The same without anything else; a slot that was hit is an error.
+async fn settle(
+    engine: &Engine,
+    drive: Drive,
+    First { mut flush, slots }: First<'_>,
+) -> Result<()> {
+    if flush && slots.is_empty() {
+        return engine.flush();
     }
-    Ok(())
+    for slots in slots.chunks(SLOTS_MAX) {
+        let first = First { flush: core::mem::take(&mut flush), slots };
+        start(engine, drive, None, first)?.take(engine, &mut |_: &[u8]| Ok(())).await?;
+    }
+    slots.iter().find_map(|slot| slot.error()).map_or(Ok(()), |error| Err(error.clone()))
 }
 
 impl Down<'_> {
@@ -234,6 +250,9 @@ impl Down<'_> {
         for (slot, words) in slots.iter().zip(words) {
             slot.settle(bytemuck::pod_read_unaligned(words));
         }
+        if !slots.is_empty() {
+            engine.books.note_control(slots.len() as u64 * SLOT_BYTES);
+        }
         let taken = sink(view.get(range).unwrap_or_default());
         drop(view);
         gpu.checked("read", || buffer.unmap())?;
@@ -247,33 +266,31 @@ impl Down<'_> {
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) async fn down_blocking(
     engine: &Engine,
-    mut slots: &[Arc<Fault>],
+    mut first: First<'_>,
     from: &Pinned,
     range: Range<u64>,
     sink: &mut (impl Sink + ?Sized),
 ) -> Result<()> {
     for part in parts(from, range, CHUNK_IN_PLACE) {
         if part.bytes >= CHUNK && part.piece.buffer.usage().contains(wgpu::BufferUsages::MAP_READ) {
-            settle(engine, Drive::Block, core::mem::take(&mut slots)).await?;
-            if read_in_place(engine, &part, sink)? {
+            settle(engine, Drive::Block, core::mem::take(&mut first)).await?;
+            if read_in_place(&engine.gpu, &part, sink)? {
                 continue;
             }
         }
         let range = part.first..part.first + part.bytes;
-        down(engine, Drive::Block, core::mem::take(&mut slots), from, range, sink).await?;
+        down(engine, Drive::Block, core::mem::take(&mut first), from, range, sink).await?;
     }
     Ok(())
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-fn read_in_place(engine: &Engine, part: &Part, sink: &mut (impl Sink + ?Sized)) -> Result<bool> {
-    let gpu = &engine.gpu;
+fn read_in_place(gpu: &Gpu, part: &Part, sink: &mut (impl Sink + ?Sized)) -> Result<bool> {
     let buffer = &part.piece.buffer;
     let offset = part.piece.offset + part.offset;
     let begin = offset / wgpu::MAP_ALIGNMENT * wgpu::MAP_ALIGNMENT;
     let end = (offset + part.bytes).next_multiple_of(COPY_ALIGN).min(buffer.size());
     // A blocking read waits for its result anyway.
-    engine.flush()?;
     gpu.wait(None)?;
     let _alone = gpu.alone();
     if !gpu.map_if_idle(buffer, begin..end, wgpu::MapMode::Read)? {
@@ -293,7 +310,7 @@ fn start<'a>(
     engine: &'a Engine,
     drive: Drive,
     part: Option<&Part>,
-    slots: &'a [Arc<Fault>],
+    First { flush, slots }: First<'a>,
 ) -> Result<Down<'a>> {
     let offset = part.map_or(0, |part| part.piece.offset + part.offset);
     let bytes = part.map_or(0, |part| part.bytes);
@@ -301,7 +318,7 @@ fn start<'a>(
     let chunk = (offset + bytes).next_multiple_of(COPY_ALIGN) - begin;
     let mapped_bytes = chunk + slots.len() as u64 * SLOT_BYTES;
     let buffer = engine.ring.take(&engine.gpu, mapped_bytes)?;
-    let submission = engine.flush_and_copy(|encoder| {
+    let submission = engine.copy(flush, |encoder| {
         if let Some(part) = part {
             encoder.copy_buffer_to_buffer(&part.piece.buffer, begin, &buffer, 0, chunk);
         }

@@ -73,7 +73,9 @@ impl Value {
     /// Makes it carry what the values that it is computed from do.
     pub(crate) fn inherit<'a>(&self, from: impl IntoIterator<Item = &'a Self>) {
         for value in from {
-            let theirs = value.unsettled();
+            // Also those that a read on another thread has just found to be hit.
+            let carried = |fault: &&Arc<Fault>| !fault.is_settled() || fault.error().is_some();
+            let theirs: Vec<_> = lock(&value.faults).iter().filter(carried).cloned().collect();
             if theirs.is_empty() {
                 continue;
             }

@@ -10,7 +10,6 @@ use super::Tensor;
 use crate::clock::Stopwatch;
 use crate::dtype::{DType, Element};
 use crate::error::Result;
-use crate::exec::SLOT_BYTES;
 use crate::gpu::Drive;
 use crate::host::bytes::ByteView;
 use crate::host::cause::CarriageCause;
@@ -22,7 +21,7 @@ use crate::plan::How;
 use crate::shape::cause::ShapeCause;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::transfer::down_blocking;
-use crate::transfer::{Receipt, Sink, Source, down};
+use crate::transfer::{First, Receipt, Sink, Source, down};
 
 /// Values that are converted at once: source and result stay in the first-level cache.
 const BLOCK: usize = 1024;
@@ -219,15 +218,12 @@ impl Tensor {
             value.check()?;
             sink(chunk)
         };
-        let done = match drive {
+        let first = First { flush: true, slots: &slots };
+        match drive {
             #[cfg(not(target_arch = "wasm32"))]
-            Drive::Block if host_only => down_blocking(engine, &slots, &pinned, range, take).await,
-            _ => down(engine, drive, &slots, &pinned, range, take).await,
-        };
-        if !slots.is_empty() {
-            engine.books.note_control(slots.len() as u64 * SLOT_BYTES);
+            Drive::Block if host_only => down_blocking(engine, first, &pinned, range, take).await?,
+            _ => down(engine, drive, first, &pinned, range, take).await?,
         }
-        done?;
         // The commands that computed it may have failed after all.
         value.check()?;
         let pieces = pinned.pieces();

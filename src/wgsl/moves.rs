@@ -1,9 +1,9 @@
 //! Moves: elements from one place to another, as bits. They are the elementwise kernel with nothing
 //! between load and store.
 
-use super::access::offset;
 use std::sync::Arc;
 
+use super::access::offset;
 use super::assemble::{Assembled, Body, Slot, Way, elementwise};
 use super::catalog::Needs;
 use super::form::Form;
