@@ -218,7 +218,7 @@ pub(crate) async fn down(
     }
 }
 
-/// The same without anything else; a slot that was hit is an error.
+/// What the first submission does besides, without a chunk; a slot that was hit is an error.
 async fn settle(
     engine: &Engine,
     drive: Drive,
