@@ -105,24 +105,17 @@ fn spawn(task: &str, uncached: bool) -> Outcome<[Duration; 2]> {
 fn processes(bench: &mut Bench) -> Outcome {
     let work = Work::Calls(1.0);
     let whole = |task, uncached| spawn(task, uncached).map(|[whole, _]| whole);
+    let inside = |task| spawn(task, true).map(|[_, inside]| inside);
     let cases = vec![
         Case::new("process to open device", work, || whole("open", false)),
         Case::new("process to first gelu(x * x + x)", work, || whole("gelu", false)),
         Case::new("the same, nothing cached", work, || whole("gelu", true)),
-        Case::new("of it from the open device on", work, || {
-            spawn("gelu", true).map(|[_, inside]| inside)
-        }),
-        Case::new("a negation by hand like that", work, || {
-            spawn("negation", true).map(|[_, inside]| inside)
-        }),
-        Case::new("gelu((x + x) * x) after that", work, || {
-            spawn("another gelu", true).map(|[_, inside]| inside)
-        }),
+        Case::new("of it from the open device on", work, || inside("gelu")),
+        Case::new("a negation by hand like that", work, || inside("negation")),
+        Case::new("gelu((x + x) * x) after that", work, || inside("another gelu")),
         Case::new("process to first 512^3 product", work, || whole("product", false)),
         Case::new("the same product, nothing cached", work, || whole("product", true)),
-        Case::new("of it from the open device on, product", work, || {
-            spawn("product", true).map(|[_, inside]| inside)
-        }),
+        Case::new("of it from the open device on, product", work, || inside("product")),
     ];
     bench.measure(9, Vec::new(), cases)
 }

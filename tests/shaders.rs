@@ -208,10 +208,8 @@ fn heads_and_tails_are_functions_of_a_core() {
 /// Valid as declared; invalid without any one of the capabilities it declares; translated without
 /// error.
 fn check(kernel: &Assembled) {
-    if let Err(rejected) = reflect::check(kernel) {
-        panic!("{rejected}\n{}", kernel.wgsl);
-    }
-    let module = reflect::parse(kernel).expect("parsed a moment ago");
+    let (module, _) =
+        reflect::check(kernel).unwrap_or_else(|rejected| panic!("{rejected}\n{}", kernel.wgsl));
     assert!(module.overrides.is_empty(), "{} is left open\n{}", kernel.name, kernel.wgsl);
     for need in [Needs::F16, Needs::F64, Needs::INT64, Needs::SUBGROUPS, Needs::COOPERATIVE] {
         if kernel.needs.contains(need) {

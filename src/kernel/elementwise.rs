@@ -36,12 +36,10 @@ impl Fused<'_> {
         let make = text_of(engine, self.expr);
         let dtypes = self.expr.dtypes()?;
         let llvmpipe = target == Target::Cpu64;
-        let others = [
-            (Pace::Few, self.expr.goes_by_lanes(&dtypes)),
-            (Pace::Pairs, self.expr.goes_by_pairs(&dtypes)),
-        ];
-        let others = others.into_iter().filter(|(_, worth_it)| llvmpipe && *worth_it);
-        let paces: Vec<Pace> = others.map(|(pace, _)| pace).collect();
+        let by_lanes = llvmpipe && self.expr.goes_by_lanes(&dtypes);
+        let by_pairs = llvmpipe && self.expr.goes_by_pairs(&dtypes);
+        let others = [(Pace::Few, by_lanes), (Pace::Pairs, by_pairs)];
+        let paces: Vec<Pace> = others.iter().filter(|(_, goes)| *goes).map(|(p, _)| *p).collect();
         let same_quads = |i: usize| {
             // A quad is loaded from the output's own binding.
             let quad = |dtype| Form::of(dtype, f16_native).quad();

@@ -52,15 +52,15 @@ impl Choice {
                 let tile = Tile { ragged: !k.is_multiple_of(depth as usize), ..tile };
                 let deep = k > 4 * CHUNK_QUADS;
                 let text = Group { tile, lanes, across, depth, near_k, deep }.regions(given);
-                let (kernel, workgroup) = ("matmul_group", None);
-                Written { kernel, text, workgroup, chunk: CHUNK_QUADS, groups: [x, y] }
+                let kernel = "matmul_group";
+                Written { kernel, text, workgroup: None, chunk: CHUNK_QUADS, groups: [x, y] }
             }
             Kernel::Cooperative { side, down, across, depth } => {
                 let tile = Tile { ragged: !k.is_multiple_of(depth as usize), ..tile };
                 let teams = [down, across];
                 let text = Cooperative { tile, side, teams, lanes, depth, near_k }.regions(given);
-                let (kernel, workgroup) = ("matmul_cooperative", None);
-                Written { kernel, text, workgroup, chunk: CHUNK_QUADS, groups: [x, y] }
+                let kernel = "matmul_cooperative";
+                Written { kernel, text, workgroup: None, chunk: CHUNK_QUADS, groups: [x, y] }
             }
             Kernel::Vector { across, subgroups } => {
                 let near_k = near_k[1];
@@ -68,8 +68,8 @@ impl Choice {
                 let vector = Vector { tile, lanes, across, near_k, subgroups, alone };
                 let (text, at_once) = (vector.regions(given), tile.packed.map_or(1, Packed::quads));
                 let chunk = CHUNK_QUADS * (lanes / across) as usize / at_once as usize;
-                let (kernel, workgroup) = ("matmul_vector", None);
-                Written { kernel, text, workgroup, chunk, groups: [x, y] }
+                let kernel = "matmul_vector";
+                Written { kernel, text, workgroup: None, chunk, groups: [x, y] }
             }
         }
     }
