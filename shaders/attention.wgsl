@@ -78,9 +78,10 @@ const ABS = vec4<u32>(0x7fffffffu);
 const FOUR = vec4<u32>(0u, 1u, 2u, 3u);
 const LOWEST = -3.4028234e38;
 
-// Minus infinity where a key is not to be seen: WGSL has no literal of it.
+// Minus infinity where a key is not to be seen: WGSL has no literal of it, and no constant.
 fn hidden(s: vec4<f32>, key: vec4<u32>, seen: u32) -> vec4<f32> {
-    return select(bitcast<vec4<f32>>(vec4<u32>(0xff800000u)), s, key < vec4<u32>(seen));
+    let bits = select(vec4<u32>(0xff800000u), bitcast<vec4<u32>>(s), key < vec4<u32>(seen));
+    return bitcast<vec4<f32>>(bits);
 }
 
 fn highest(x: vec4<f32>) -> f32 {

@@ -1,5 +1,5 @@
-//! What other platforms are given: naga's text for Metal, DX12 and GL, and what can be said of it
-//! where none of them runs.
+//! What other platforms are given: naga's text for Metal, DX12 and GL, a browser's own reading of
+//! ours, and what can be said of them where none of them runs.
 
 use std::collections::HashSet;
 use std::process::Command;
@@ -12,6 +12,7 @@ use wharf::wgsl::{Assembled, Needs, reflect};
 /// To Metal, DX12 and GL, as far as these know the types.
 pub(super) fn translate(kernel: &Assembled, module: &naga::Module) -> [Option<String>; 3] {
     let info = reflect::validate(kernel, module, kernel.needs).expect("valid a moment ago");
+    for_browsers(kernel, module);
     let knows = |not: &[Needs]| not.iter().all(|need| !kernel.needs.contains(*need));
     let msl = knows(&[Needs::F64]).then(|| {
         let options = msl::Options {
@@ -56,6 +57,41 @@ pub(super) fn translate(kernel: &Assembled, module: &naga::Module) -> [Option<St
         text
     });
     [msl, hlsl, glsl]
+}
+
+/// No constant whose bits are infinite or NaN: browsers refuse what naga lets pass.
+fn for_browsers(kernel: &Assembled, module: &naga::Module) {
+    let entries = module.entry_points.iter().map(|entry| &entry.function);
+    for function in entries.chain(module.functions.iter().map(|(_, function)| function)) {
+        let all = &function.expressions;
+        for (_, expression) in all.iter() {
+            let naga::Expression::As { expr, kind: naga::ScalarKind::Float, convert: None } =
+                *expression
+            else {
+                continue;
+            };
+            for bits in constant_bits(all, expr) {
+                let finite = f32::from_bits(bits).is_finite();
+                assert!(finite, "{} has {bits:#x} as a float\n{}", kernel.name, kernel.wgsl);
+            }
+        }
+    }
+}
+
+/// The 32-bit integers of a constant expression; nothing of any other.
+fn constant_bits(
+    all: &naga::Arena<naga::Expression>,
+    of: naga::Handle<naga::Expression>,
+) -> Vec<u32> {
+    match all[of] {
+        naga::Expression::Literal(naga::Literal::U32(bits)) => vec![bits],
+        naga::Expression::Literal(naga::Literal::I32(bits)) => vec![bits.cast_unsigned()],
+        naga::Expression::Splat { value, .. } => constant_bits(all, value),
+        naga::Expression::Compose { ref components, .. } => {
+            components.iter().flat_map(|&part| constant_bits(all, part)).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// To Vulkan, with no capabilities but those declared.
