@@ -159,8 +159,17 @@ async fn found(backends: wgpu::Backends) -> Vec<Adapter> {
     // later.
     descriptor.memory_budget_thresholds.for_resource_creation = Some(95);
     let instance = wgpu::Instance::new(descriptor);
-    let adapters = instance.enumerate_adapters(wgpu::Backends::all()).await.into_iter();
-    let adapters = adapters.map(|inner| Adapter {
+    let adapters = if cfg!(target_family = "wasm") {
+        // A browser shows one adapter only, and by itself often the one that saves power.
+        let options = wgpu::RequestAdapterOptions {
+            power_preference: wgpu::PowerPreference::HighPerformance,
+            ..wgpu::RequestAdapterOptions::default()
+        };
+        instance.request_adapter(&options).await.into_iter().collect()
+    } else {
+        instance.enumerate_adapters(wgpu::Backends::all()).await
+    };
+    let adapters = adapters.into_iter().map(|inner| Adapter {
         caps: translate::caps(&inner),
         inner,
         token: wgpu::ExperimentalFeatures::disabled(),
@@ -227,6 +236,19 @@ impl Listing {
 }
 
 impl Adapter {
+    /// What the next device is asked of. An adapter of a browser's makes one device and is used up:
+    /// the browser is asked for it again.
+    pub(crate) async fn unused(&self) -> Result<wgpu::Adapter> {
+        if self.caps.identity.backend != Backend::Browser {
+            return Ok(self.inner.clone());
+        }
+        let again = found(wgpu::Backends::BROWSER_WEBGPU).await.into_iter();
+        again.map(|adapter| adapter.inner).next().ok_or_else(|| {
+            let message = "the browser no longer offers it".into();
+            AdapterCause::Refused { adapter: self.describe(), message }.into()
+        })
+    }
+
     /// Name and backend, for lists in messages.
     pub(crate) fn describe(&self) -> String {
         let id = &self.caps.identity;

@@ -47,14 +47,15 @@ impl Adapter {
     pub async fn open(&self, plan: Plan) -> Result<Device> {
         self.accepts(&plan)?;
         let caps = plan.caps();
+        let adapter = self.unused().await?;
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("wharf"),
             required_features: features_to_request(caps),
-            required_limits: limits_to_request(caps, self.inner.limits()),
+            required_limits: limits_to_request(caps, adapter.limits()),
             experimental_features: self.token,
             ..wgpu::DeviceDescriptor::default()
         };
-        let opened = self.inner.request_device(&descriptor).await;
+        let opened = adapter.request_device(&descriptor).await;
         let (device, queue) = opened.map_err(|error| {
             let adapter = self.describe();
             AdapterCause::Refused { adapter, message: error.to_string() }

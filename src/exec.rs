@@ -131,16 +131,7 @@ impl Recording {
         };
         let encoded = run::encode(gpu, &commands, last, &mut self.params);
         let done = encoded.and_then(|(batch, bytes)| {
-            // A browser may refuse a batch and say so too late: copies would be dropped with it,
-            // and what lay in their staging buffer taken for the result.
-            let index = match after {
-                Some(copies) if cfg!(target_family = "wasm") => {
-                    gpu.submit(last, [batch])?;
-                    gpu.submit("read", [copies])
-                }
-                after => gpu.submit(last, [batch].into_iter().chain(after)),
-            };
-            Ok((index?, bytes))
+            Ok((gpu.submit(last, [batch].into_iter().chain(after))?, bytes))
         });
         if let Err(error) = &done {
             let values = outputs.iter().filter_map(Weak::upgrade);

@@ -3,7 +3,8 @@
 //! Every call that can fail runs in [`Gpu::checked`], between error scopes that live and die on one
 //! thread. The handlers that would panic by default are replaced when a device is opened: an error
 //! that no scope caught and the loss of the device are kept, and every later call answers with
-//! them.
+//! them. A browser answers for no call at once, so that nothing is asked of scopes there: its
+//! errors are all kept, and come before any data that was read after them.
 
 use core::fmt;
 use core::ops::Range;
@@ -49,15 +50,22 @@ fn gl_lock(backend: Backend) -> Option<MutexGuard<'static, ()>> {
     (backend == Backend::Gl).then(|| lock(&GL))
 }
 
+/// What a call may raise, the first to be asked for last.
+#[cfg(not(target_family = "wasm"))]
+const FILTERS: [wgpu::ErrorFilter; 3] =
+    [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Internal, wgpu::ErrorFilter::Validation];
+#[cfg(target_family = "wasm")]
+const FILTERS: [wgpu::ErrorFilter; 0] = [];
+
 /// Error scopes on this thread, the outermost first, and the lock held around them.
-type Scopes = ([wgpu::ErrorScopeGuard; 3], Option<MutexGuard<'static, ()>>);
+type Scopes = ([wgpu::ErrorScopeGuard; FILTERS.len()], Option<MutexGuard<'static, ()>>);
 
 /// What handlers write and every call reads.
 #[derive(Debug, Default)]
 struct Troubles {
     lost: OnceLock<(&'static str, String)>,
     /// The first error that no scope caught.
-    stray: Mutex<Option<String>>,
+    stray: Mutex<Option<Error>>,
     /// What was last submitted, for the message of a loss.
     last: Mutex<String>,
 }
@@ -84,7 +92,9 @@ impl Gpu {
         let stray = Arc::clone(&troubles);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             log::error!("uncaptured: {error}");
-            lock(&stray.stray).get_or_insert_with(|| error.to_string());
+            let memory = matches!(error, wgpu::Error::OutOfMemory { .. });
+            let late = || DeviceCause::Late { message: error.to_string(), memory }.into();
+            lock(&stray.stray).get_or_insert_with(late);
         }));
         let loss = Arc::clone(&troubles);
         device.set_device_lost_callback(move |reason, message| {
@@ -126,12 +136,12 @@ impl Gpu {
             let last = lock(&self.troubles.last).clone();
             return Err(DeviceCause::Lost { reason, message: message.clone(), last }.into());
         }
-        match lock(&self.troubles.stray).clone() {
-            Some(message) => {
-                Err(DeviceCause::Driver { doing: "an earlier call".into(), message }.into())
-            }
-            None => Ok(()),
-        }
+        self.unstrayed()
+    }
+
+    /// The first error that no call has answered with.
+    pub(crate) fn unstrayed(&self) -> Result<()> {
+        lock(&self.troubles.stray).clone().map_or(Ok(()), Err)
     }
 
     /// Runs wgpu calls; whatever they raise becomes the error.
@@ -145,12 +155,7 @@ impl Gpu {
     fn open_scopes(&self) -> Result<Scopes> {
         let gl = self.gl_lock();
         self.alive()?;
-        let filters = [
-            wgpu::ErrorFilter::OutOfMemory,
-            wgpu::ErrorFilter::Internal,
-            wgpu::ErrorFilter::Validation,
-        ];
-        Ok((filters.map(|filter| self.device.push_error_scope(filter)), gl))
+        Ok((FILTERS.map(|filter| self.device.push_error_scope(filter)), gl))
     }
 
     fn close_scopes(&self, doing: &str, (scopes, _gl): Scopes) -> Result<()> {

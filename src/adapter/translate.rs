@@ -66,7 +66,8 @@ limits_table! {
 
 fn identity(info: &wgpu::AdapterInfo) -> Identity {
     Identity {
-        name: info.name.clone(),
+        // Browsers hide most names, lest pages tell their visitors apart by them.
+        name: if info.name.is_empty() { "an unnamed adapter".into() } else { info.name.clone() },
         vendor: info.vendor,
         device: info.device,
         device_type: match info.device_type {

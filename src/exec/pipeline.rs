@@ -144,10 +144,12 @@ fn source(_: &Assembled, module: naga::Module) -> wgpu::ShaderSource<'static> {
     wgpu::ShaderSource::Naga(std::borrow::Cow::Owned(module))
 }
 
-/// Browsers read the text themselves.
+/// Browsers read the text themselves, and want to be told of subgroups, which naga refuses to be.
 #[cfg(target_family = "wasm")]
 fn source(kernel: &Assembled, _: naga::Module) -> wgpu::ShaderSource<'_> {
-    wgpu::ShaderSource::Wgsl(kernel.wgsl.as_str().into())
+    let subgroups = kernel.needs.contains(crate::wgsl::Needs::SUBGROUPS);
+    let enable = if subgroups { "enable subgroups;\n" } else { "" };
+    wgpu::ShaderSource::Wgsl(format!("{enable}{}", kernel.wgsl).into())
 }
 
 /// A mistake of wharf's own, caught before it could do harm.

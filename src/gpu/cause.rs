@@ -50,6 +50,11 @@ pub(crate) enum DeviceCause {
         doing: String,
         message: String,
     },
+    /// Raised by a call that had been answered already.
+    Late {
+        message: String,
+        memory: bool,
+    },
     Devices {
         left: String,
         right: String,
@@ -80,6 +85,7 @@ impl fmt::Display for DeviceCause {
                 write!(f, "; last submitted: {last}")
             }
             Self::Driver { doing, message } => write!(f, "{doing} failed in the driver: {message}"),
+            Self::Late { message, .. } => write!(f, "an earlier call failed: {message}"),
             Self::Devices { left, right } => {
                 write!(f, "tensors are on two devices: left {left}, right {right}")
             }
@@ -90,10 +96,10 @@ impl fmt::Display for DeviceCause {
 impl Cause for DeviceCause {
     fn kind(&self) -> ErrorKind {
         match self {
-            Self::OutOfMemory { .. } => ErrorKind::OutOfMemory,
+            Self::OutOfMemory { .. } | Self::Late { memory: true, .. } => ErrorKind::OutOfMemory,
             Self::TooLarge { .. } => ErrorKind::Limit,
             Self::Lost { .. } => ErrorKind::DeviceLost,
-            Self::Driver { .. } => ErrorKind::Driver,
+            Self::Driver { .. } | Self::Late { .. } => ErrorKind::Driver,
             Self::Devices { .. } => ErrorKind::Mismatch,
         }
     }
@@ -119,6 +125,11 @@ impl Cause for DeviceCause {
             Self::Driver { .. } => {
                 "update the driver, or try another backend (WGPU_BACKEND=...); please report it \
                  with the output of the doctor"
+                    .into()
+            }
+            Self::Late { .. } => {
+                "what this device computed meanwhile is not to be trusted, and it answers nothing \
+                 else from now on: open a fresh one (`device.reopen()`) and upload again"
                     .into()
             }
             Self::Devices { .. } => "move one of them: `tensor.to(&device)`".into(),

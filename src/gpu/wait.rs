@@ -77,8 +77,12 @@ impl<'a> Mapped<'a> {
 
     fn outcome(&self) -> Option<Result<()>> {
         let outcome = lock(&self.signal).outcome.take()?;
-        // A map that completed has its data, even if the device was lost meanwhile.
-        Some(outcome.map_err(|error| self.gpu.blame("mapping", &error)))
+        // A map that completed has its data, even if the device was lost meanwhile. But a browser
+        // may have refused what was to compute it.
+        Some(match outcome {
+            Ok(()) => self.gpu.unstrayed(),
+            Err(error) => Err(self.gpu.blame("mapping", &error)),
+        })
     }
 }
 

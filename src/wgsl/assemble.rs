@@ -254,10 +254,6 @@ pub(crate) fn build_by(
     if needs.contains(Needs::COOPERATIVE) {
         text.generated("enable wgpu_cooperative_matrix;\n");
     }
-    if needs.contains(Needs::SUBGROUPS) && cfg!(target_family = "wasm") {
-        // Browsers demand it, naga rejects it.
-        text.generated("enable subgroups;\n");
-    }
     text.file(&entry.source, regions);
     let moves = slots.iter().filter(|slot| slot.form.is_move()).map(|slot| slot.form.part());
     let local = moves.flat_map(library::items).collect::<Vec<_>>();
