@@ -1,5 +1,6 @@
-# The driver matrix: every driver that a Linux machine can have without a GPU, how it comes here, and the environment
-# in which it is the only one that wgpu can see. Sourced by scripts/test after setup.sh.
+# The driver matrix: every driver that a Linux machine can have without a GPU, a browser's own among them, how it comes
+# here, and the environment in which it is the only one that wgpu can see. Sourced by scripts/test after setup.sh and
+# browser.sh.
 #
 # shellcheck shell=sh
 # shellcheck disable=SC2086,SC2046 # lists of packages, folders and patterns are meant to be split
@@ -18,6 +19,7 @@ lavapipe      vulkan   lvp_icd*.json            system     libvulkan1,mesa-vulka
 swiftshader   vulkan   vk_swiftshader_icd.json  release    chromium-common                 libvk_swiftshader.so
 llvmpipe-gl   gl       -                        system     libegl1,libgl1-mesa-dri         -
 lavapipe-new  vulkan   lvp_icd*.json            backports  mesa-vulkan-drivers,libdrm2     libvulkan_lvp.so,libdrm.so.*
+chromium      browser  -                        system     chromium                        -
 '
 
 drivers_folder=$PWD/target/drivers
@@ -59,6 +61,7 @@ lacks() {
 
 driver_ready() {
     case $backend in
+    browser) find_browser ;;
     gl) library_found libEGL_mesa.so.0 && library_found libEGL.so.1 && installed $packages ;;
     *) find_manifest && manifest_works "$manifest" ;;
     esac
@@ -189,6 +192,7 @@ driver_environment() {
     unset WHARF_ADAPTER WHARF_TEST_NO_GPU
     export WHARF_TEST_DRIVER="$driver" WGPU_BACKEND="$backend"
     case $backend in
+    browser) return ;; # it brings its own
     gl)
         vulkan=/dev/null # no manifest: no Vulkan
         export LIBGL_ALWAYS_SOFTWARE=1

@@ -22,6 +22,8 @@ mod reduce;
 mod rows;
 mod scan;
 mod sets;
+#[cfg(not(target_family = "wasm"))]
+mod threads;
 mod torch;
 mod tuned;
 mod views;
@@ -56,5 +58,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(matmul::cases(adapter));
     cases.extend(quantised::cases(adapter));
     cases.extend(tuned::cases());
+    #[cfg(not(target_family = "wasm"))]
+    cases.extend(threads::cases());
     cases
 }

@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::ctx::{Case, Size};
+use crate::share::Share;
 
 /// How many processes are wanted.
 const PROCESSES: &str = "WHARF_TEST_PROCESSES";
@@ -23,25 +23,9 @@ pub(crate) fn wanted() -> Option<usize> {
     (n > 1 && own().is_none()).then_some(n)
 }
 
-/// The number of this process, from 0, and of how many.
-pub(crate) fn own() -> Option<(usize, usize)> {
-    let shard = std::env::var(SHARD).ok()?;
-    let (number, of) = shard.split_once('/')?;
-    let (number, of): (usize, usize) = (number.parse().ok()?, of.parse().ok()?);
-    (1..=of).contains(&number).then(|| (number - 1, of))
-}
-
-/// Whether a case falls to a process. Neighbours in the table cost alike: they are scattered. But
-/// large ones take gigabytes: they all fall to one.
-pub(crate) fn holds((number, of): (usize, usize), case: &Case) -> bool {
-    if case.size > Size::Usual {
-        return number == 0;
-    }
-    // FNV-1a
-    let hash = case.name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    (hash >> 32) % of as u64 == number as u64
+/// What falls to this process, if it is one of several.
+pub(crate) fn own() -> Option<Share> {
+    Share::parse(&std::env::var(SHARD).ok()?)
 }
 
 /// Runs the table in `n` processes, whose lines come out as they come. Anything but success of each
@@ -62,7 +46,7 @@ pub(crate) fn run(n: usize) -> ExitCode {
             .filter_map(|one| one.join().unwrap_or_else(|_| Some("a panic".into())))
             .collect()
     });
-    println!("{}", super::summary(compared.into_inner()));
+    println!("{}", crate::native::summary(compared.into_inner()));
     failed.iter().for_each(|message| eprintln!("gpu tier: {message}"));
     if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -80,7 +64,7 @@ fn start(number: usize, of: usize) -> std::io::Result<Child> {
 fn follow(mut child: Child, compared: &AtomicUsize) -> std::io::Result<ExitStatus> {
     for line in child.stdout.take().into_iter().flat_map(|out| BufReader::new(out).lines()) {
         let line = line?;
-        match super::summed(&line) {
+        match crate::native::summed(&line) {
             Some(count) => drop(compared.fetch_add(count, Ordering::Relaxed)),
             None => println!("{line}"),
         }

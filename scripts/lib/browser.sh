@@ -1,0 +1,59 @@
+# The gpu tier in a browser without a window: a Chromium, whose WebGPU has SwiftShader below it. Sourced by scripts/test
+# after setup.sh; the page is made by scripts/page.
+#
+# shellcheck shell=sh
+
+# How long one share of the table may take, in seconds.
+browser_patience=1800
+
+# Sets `browser`.
+find_browser() {
+    for name in chromium chromium-browser google-chrome; do
+        if browser=$(command -v "$name"); then
+            return
+        fi
+    done
+    false
+}
+
+# browse FILTER: the table in as many pages as there are cores, each in a browser of its own: all pages of one share
+# its GPU process. True if every share closed without a failure.
+browse() {
+    scripts/page || return
+    cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+    scratch=$(mktemp -d)
+    for number in $(seq "$cores"); do
+        mkdir "$scratch/$number"
+        browse_share "$number/$cores" "$1" "$scratch/$number" >"$scratch/$number.log" &
+    done
+    wait
+    cat "$scratch"/*.log
+    closed=$(cat "$scratch"/*.log | grep -c '^test result: ok' || :)
+    rm -rf "$scratch"
+    [ "$closed" -eq "$cores" ]
+}
+
+# browse_share SHARE FILTER FOLDER: what the page tells, line by line. The browser has to be stopped: it would stay.
+browse_share() {
+    log=$3/log
+    address="file://$PWD/target/gpu.html#driver=chromium&share=$1&filter=$2"
+    # Root, as in a container, has no sandbox to be had.
+    sandbox=
+    [ "$(id -u)" -ne 0 ] || sandbox=--no-sandbox
+    "$browser" --headless $sandbox --user-data-dir="$3/profile" --disable-gpu-watchdog --enable-logging=stderr \
+        --enable-unsafe-webgpu --use-webgpu-adapter=swiftshader --enable-features=Vulkan "$address" >"$log" 2>&1 &
+    waited=0
+    until grep -q 'CONSOLE.*"end"' "$log" || ! kill -0 $! 2>/dev/null || [ $waited -ge $browser_patience ]; do
+        sleep 1
+        waited=$((waited + 1))
+    done
+    kill $! 2>/dev/null || :
+    wait $! || :
+    console <"$log"
+}
+
+# Of a browser's log only what the page wrote: a message of several lines begins with its mark, and ends with the
+# address of its page.
+console() {
+    sed -n '/^\[[^]]*CONSOLE[^]]*\] "/,/", source: [^"]*$/ { s/^\[[^]]*CONSOLE[^]]*\] "//; s/", source: [^"]*$//; p; }'
+}

@@ -1,0 +1,63 @@
+//! The table in a browser, one case after the other. The page shows what it is told; the lines are
+//! those that cargo's test runner says, down to the closing one.
+
+use std::panic;
+
+use wasm_bindgen::prelude::wasm_bindgen;
+use wharf::Adapter;
+
+use crate::ctx::{Ctx, Size};
+use crate::share::Share;
+use crate::{cases, drivers};
+
+#[wasm_bindgen]
+extern "C" {
+    /// The page's: shows a line.
+    fn tell(line: &str);
+}
+
+/// Runs the cases whose names contain `filter` and that fall to `share` (`2/4`), on the browser's
+/// adapter, which must be the `driver` that it is claimed to be. After a panic there is no closing
+/// line.
+#[wasm_bindgen]
+#[expect(unreachable_pub, reason = "what the page calls has to be public")]
+pub async fn run(filter: String, share: Option<String>, driver: Option<String>) {
+    panic::set_hook(Box::new(|info| tell(&info.to_string())));
+    let outcome = match share.as_deref().map(Share::parse) {
+        Some(None) => Err("a share is written as 2/4".into()),
+        share => run_cases(&filter, share.flatten(), driver.as_deref()).await,
+    };
+    if let Err(message) = outcome {
+        tell(&format!("gpu tier: {message}"));
+    }
+}
+
+async fn run_cases(filter: &str, share: Option<Share>, driver: Option<&str>) -> Result<(), String> {
+    let adapter = Adapter::any().await.map_err(|error| format!("{error:?}"))?;
+    let mut cases = cases::all(&adapter);
+    cases.retain(|case| case.size == Size::Usual);
+    let all = cases.len();
+    tell(&format!("{}, {all} cases", drivers::check_claim(adapter.caps(), driver)?));
+    cases.retain(|case| case.name.contains(filter) && share.is_none_or(|share| share.holds(case)));
+    let ctx = Ctx::new(adapter);
+    let mut failed = 0;
+    for case in &cases {
+        // Said beforehand: after a panic nothing else tells which one it was.
+        tell(&format!("{} ...", case.name));
+        match (case.run)(&ctx).await {
+            Ok(()) => tell(&format!("test {} ... ok", case.name)),
+            Err(message) => {
+                tell(&format!("test {} ... FAILED\n{message}", case.name));
+                failed += 1;
+            }
+        }
+    }
+    tell(&format!("gpu tier: {} elementwise cases", cases::pair::compared()));
+    let (verdict, passed) = (if failed == 0 { "ok" } else { "FAILED" }, cases.len() - failed);
+    let filtered = all - cases.len();
+    tell(&format!(
+        "test result: {verdict}. {passed} passed; {failed} failed; 0 ignored; 0 measured; \
+         {filtered} filtered out"
+    ));
+    Ok(())
+}

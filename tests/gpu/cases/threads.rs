@@ -1,0 +1,100 @@
+//! One device and many threads. There are none in a browser, whose GPU objects stay on theirs.
+
+use wharf::DType;
+
+use super::probe::{Random, first_difference, values};
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        case!("threads::sixteen_on_one_device", |ctx| sixteen(ctx)),
+        case!("threads::compaction_beside_writes", |ctx| moved_meanwhile(ctx)),
+        case!("threads::compaction_beside_sums", |ctx| moved_before_written(ctx)),
+    ]
+}
+
+async fn sixteen(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let work = |seed: u64| -> Outcome {
+        let mut random = Random::new(seed);
+        for _ in 0..6 {
+            let size = random.below(60_000) + 1;
+            let data: Vec<i32> = values(size, random.bits());
+            let (tensor, _) = device.upload(&data, [size]).map_err(show)?;
+            let twice = (&tensor + &tensor).and_then(|sum| sum.flip(0)).map_err(show)?;
+            let back = pollster::block_on(twice.read::<i32>()).map_err(show)?;
+            let want: Vec<i32> = data.iter().rev().map(|x| x.wrapping_mul(2)).collect();
+            ensure!(
+                back == want,
+                "thread {seed}, {size} values: {:?}",
+                first_difference(&want, &back)
+            );
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (1..=16).map(|seed| scope.spawn(move || work(seed))).collect();
+        threads
+            .into_iter()
+            .try_for_each(|t| t.join().map_err(|_| "a thread panicked".to_owned())?)
+    })?;
+    let _ = device.trim().map_err(show)?;
+    let memory = device.memory();
+    ensure_eq!((memory.bytes_live, memory.bytes_reserved), (0, 0), "memory is back to the start");
+    Ok(())
+}
+
+/// One thread moves tensors together while others write into theirs.
+async fn moved_meanwhile(ctx: &Ctx) -> Outcome {
+    let device = &ctx.fresh(DOWNGRADES[0]).await?;
+    let write = |id: f32| -> wharf::Result<bool> {
+        let mut mine = device.zeros([2000], DType::F32)?;
+        for i in 0..60 {
+            mine.assign_slice(0, i..i + 1, id)?;
+            drop(device.zeros([2000], DType::F32)?);
+        }
+        let got = mine.to_vec::<f32>()?;
+        Ok(got.iter().enumerate().all(|(i, &x)| x == if i < 60 { id } else { 0.0 }))
+    };
+    let done: Vec<wharf::Result<bool>> = std::thread::scope(|scope| {
+        let moves = scope.spawn(|| (0..40).try_for_each(|_| device.compact().map(drop)));
+        let writes: Vec<_> = (1..4u8).map(|id| scope.spawn(move || write(id.into()))).collect();
+        let writes = writes.into_iter().map(|thread| thread.join().unwrap_or(Ok(false)));
+        let moves = std::iter::once(moves.join().map_or(Ok(false), |m| m.map(|()| true)));
+        writes.chain(moves).collect()
+    });
+    for done in done {
+        ensure!(done.map_err(show)?, "a write was lost");
+    }
+    Ok(())
+}
+
+/// One thread moves tensors together while others compute: a result, before it is written, must not
+/// move to where its operands lie.
+async fn moved_before_written(ctx: &Ctx) -> Outcome {
+    let device = &ctx.fresh(DOWNGRADES[0]).await?;
+    let sums = |id: f32| -> wharf::Result<bool> {
+        let mine = device.full([2000], DType::F32, id)?;
+        let mut sum = device.zeros([2000], DType::F32)?;
+        for _ in 0..200 {
+            // The old sum is held, so that the new one has memory of its own.
+            let next = (&sum + &mine)?;
+            next.compute()?;
+            sum = next;
+        }
+        Ok(sum.to_vec::<f32>()?.iter().all(|&x| x == 200.0 * id))
+    };
+    let done: Vec<wharf::Result<bool>> = std::thread::scope(|scope| {
+        let sums: Vec<_> = (1..4u8).map(|id| scope.spawn(move || sums(id.into()))).collect();
+        while !sums.iter().all(|thread| thread.is_finished()) {
+            if let Err(error) = device.compact() {
+                return vec![Err(error)];
+            }
+        }
+        sums.into_iter().map(|thread| thread.join().unwrap_or(Ok(false))).collect()
+    });
+    for done in done {
+        ensure!(done.map_err(show)?, "a sum is wrong");
+    }
+    Ok(())
+}

@@ -1,0 +1,32 @@
+//! Which cases fall to one of several runners of the table.
+
+use crate::ctx::{Case, Size};
+
+/// The number of a runner, from 0, and of how many.
+#[derive(Clone, Copy)]
+pub(crate) struct Share {
+    number: usize,
+    of: usize,
+}
+
+impl Share {
+    /// From `2/4`, the second of four.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (number, of) = text.split_once('/')?;
+        let (number, of): (usize, usize) = (number.parse().ok()?, of.parse().ok()?);
+        (1..=of).contains(&number).then(|| Self { number: number - 1, of })
+    }
+
+    /// Whether a case falls to it. Neighbours in the table cost alike: they are scattered. But
+    /// large ones take gigabytes: they all fall to one.
+    pub(crate) fn holds(self, case: &Case) -> bool {
+        if case.size > Size::Usual {
+            return self.number == 0;
+        }
+        // FNV-1a
+        let hash = case.name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        (hash >> 32) % self.of as u64 == self.number as u64
+    }
+}
