@@ -63,6 +63,9 @@ impl Cause for AdapterCause {
                 let remedies: Vec<&str> = findings.iter().map(|f| f.remedy.as_str()).collect();
                 remedies.join("\n")
             }
+            Self::OnlySoftware { .. } if cfg!(target_family = "wasm") => {
+                "to compute on the CPU on purpose: call `Adapter::any()`".into()
+            }
             Self::OnlySoftware { .. } => {
                 "to compute on the CPU on purpose: set WHARF_ALLOW_SOFTWARE=1 or \
                  WHARF_ADAPTER=name, or call `Adapter::any()` or `Adapter::find(name)`"

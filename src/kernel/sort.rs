@@ -1,5 +1,6 @@
-//! Sorting pairs (key, position) by key, equal keys in the order in which they came: rounds of four
-//! bits from the lowest.
+//! Sorting pairs (key, position) by key, equal keys in the order in which they came. In a short
+//! list every pair counts those before it; a longer one goes through rounds of four bits, lowest
+//! first.
 //!
 //! ```text
 //! a round: count digits per block -> where each block's pairs of a digit begin (running sums)
@@ -16,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::exec::{Bound, Job, Value};
 use crate::gpu::cause::DeviceCause;
 use crate::store::Pinned;
-use crate::wgsl::catalog::{DIGITS, PLACE, RUNNING, SUMS};
+use crate::wgsl::catalog::{DIGITS, PLACE, RANK, RANKED_MAX, RUNNING, SUMS};
 use crate::wgsl::params::groups_for;
 use crate::wgsl::pick::plain;
 use crate::wgsl::{Assembled, Target};
@@ -114,6 +115,18 @@ pub(crate) fn sort(
     let plainly = Plain { engine, target };
     let _kept = apart.iter().map(|value| Kept::new(value)).collect::<Result<Vec<_>>>()?;
     let mut pairs = Kept::new(pairs)?;
+    if count <= RANKED_MAX {
+        let apart = [apart, &[&pairs.value]].concat();
+        let sorted = plainly.memory(u64::from(count) * PAIR_BYTES, &apart)?;
+        let params = vec![count, u32::MAX.checked_shr(32 - bits).unwrap_or(0), 0, 0];
+        plainly.run(
+            &plain(&RANK, target),
+            &[&pairs.value, &sorted.value],
+            params,
+            count.div_ceil(4),
+        )?;
+        return Ok(sorted.value);
+    }
     let (digits, place) = (plain(&DIGITS, target), plain(&PLACE, target));
     let blocks = count.div_ceil(BLOCK);
     for round in 0..bits.div_ceil(DIGIT_BITS) {

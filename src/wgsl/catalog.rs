@@ -208,6 +208,11 @@ pub(crate) const RANDOM: Entry = Entry {
     trips_max: TRIPS * (1 + 2 * 10),
 };
 
+/// As many pairs as are ranked sooner than they go through rounds: their square counts (lavapipe,
+/// permutations of 64, 256, 1024, 2048: 0.6, 0.7, 1.8, 3.9 ms against 2 to 6 of rounds).
+pub(crate) const RANKED_MAX: u32 = 1024;
+/// The whole sorting of a short list.
+pub(crate) const RANK: Entry = own("rank", source!("sort/rank.wgsl"), RANKED_MAX);
 /// First step of a round of sorting.
 pub(crate) const DIGITS: Entry = own("digits", source!("sort/digits.wgsl"), 256 + 16);
 /// Last step of a round of sorting.
@@ -291,6 +296,7 @@ pub const CATALOG: &[Entry] = &[
     // What follows declares atomics, pairs or numbers of its own.
     SCATTER,
     RANDOM,
+    RANK,
     DIGITS,
     PLACE,
     SUMS,

@@ -245,9 +245,9 @@ async fn late(ctx: &Ctx) -> Outcome {
     let Err(at_once) = device.ask_driver_for(beyond.next_multiple_of(4)) else {
         let read = sum.read::<f32>().await;
         let error = read.err().ok_or("a refusal was never told")?;
-        ensure!(error.to_string().starts_with("an earlier call failed: "), "{error:?}");
+        ensure!(error.to_string().contains("an earlier call failed: "), "{error:?}");
         let again = device.upload(&[1.0f32], [1]).err().ok_or("the device goes on")?;
-        ensure_eq!(again.to_string(), error.to_string(), "the same error for everything");
+        ensure!(error.to_string().ends_with(&again.to_string()), "{error:?}, then {again:?}");
         let device = device.reopen().await.map_err(show)?;
         return story(&device).await.map_err(|error| format!("after reopening: {error:?}"));
     };
