@@ -91,7 +91,7 @@ impl Runs {
             let blocks = count.div_ceil(RUNS_BLOCK);
             let rest =
                 plainly.memory(u64::from(2 * blocks) * PAIR_BYTES, &[pairs, values, totals])?;
-            let width = (columns * self.dtype.width()) as u64;
+            let width = columns as u64 * self.dtype.width() as u64;
             let apart = [pairs, values, totals, &rest.value];
             let parts = plainly.memory(u64::from(2 * blocks) * width, &apart)?;
             for (piece, first) in onto.pieces.iter().zip((0..keys).step_by(step)) {

@@ -118,13 +118,10 @@ pub(crate) fn sort(
     if count <= RANKED_MAX {
         let apart = [apart, &[&pairs.value]].concat();
         let sorted = plainly.memory(u64::from(count) * PAIR_BYTES, &apart)?;
-        let params = vec![count, u32::MAX.checked_shr(32 - bits).unwrap_or(0), 0, 0];
-        plainly.run(
-            &plain(&RANK, target),
-            &[&pairs.value, &sorted.value],
-            params,
-            count.div_ceil(4),
-        )?;
+        let mask = u32::MAX.checked_shr(u32::BITS - bits).unwrap_or(0);
+        let values = [&pairs.value, &sorted.value];
+        let params = vec![count, mask, 0, 0];
+        plainly.run(&plain(&RANK, target), &values, params, count.div_ceil(4))?;
         return Ok(sorted.value);
     }
     let (digits, place) = (plain(&DIGITS, target), plain(&PLACE, target));

@@ -58,8 +58,8 @@ impl Tensor {
                 return self.device.zeros(*self.shape(), self.dtype);
             }
             let rows = self.shape().elements() / length;
-            let bytes = self.shape().elements() * size_of::<f32>();
-            let one_segment = bytes as u64 <= Segments::new(self.device.caps()).bytes_max;
+            let bytes = self.shape().elements() as u64 * size_of::<f32>() as u64;
+            let one_segment = bytes <= Segments::new(self.device.caps()).bytes_max;
             let dense = self.layout.strides()[axis].unsigned_abs() == 1;
             let takes = Rowwise::takes(rows, length, dense, self.target());
             let result = if !double && one_segment && takes {

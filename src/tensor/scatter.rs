@@ -91,9 +91,9 @@ impl Tensor {
         let tail = (0..rank).rev().take_while(repeats).count();
         let columns: usize = shape.dims()[rank - tail..].iter().product();
         let segment = self.device.engine.segment_bytes();
-        let row = (columns * sum.width()) as u64;
+        let row = columns as u64 * sum.width() as u64;
         let whole = row > 0 && segment.is_multiple_of(row);
-        let bytes = (self.shape().elements() * sum.width()) as u64;
+        let bytes = self.shape().elements() as u64 * sum.width() as u64;
         let fits = row > 0 && row <= segment / 256 && (whole || bytes <= segment);
         if fits { rank - tail } else { rank }
     }
@@ -195,7 +195,7 @@ impl Tensor {
     fn apart(&self, other: &Arc<Value>) -> Result<Arc<Value>> {
         let own = self.operand()?;
         let (pinned, theirs) = (own.value.pin()?, other.pin()?.pieces());
-        let bytes = (self.shape().elements() * self.dtype.width()) as u64;
+        let bytes = self.shape().elements() as u64 * self.dtype.width() as u64;
         let whole = self.layout.is_dense() && self.layout.offset() == 0 && pinned.bytes == bytes;
         if let ([piece], true) = (&*pinned.pieces(), whole)
             && theirs.iter().all(|p| p.buffer_id != piece.buffer_id)
