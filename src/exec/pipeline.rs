@@ -65,9 +65,9 @@ impl Pipelines {
 
 impl Pipeline {
     fn create(gpu: &Gpu, kernel: &Assembled) -> Result<Self> {
-        let (module, reflected) = check(kernel).map_err(Mistake::Kernel)?;
+        let (module, bindings) = check(kernel).map_err(Mistake::Kernel)?;
         let source = source(kernel, module);
-        let storage: Vec<_> = reflected.bindings.iter().filter(|b| b.group == 0).collect();
+        let storage: Vec<_> = bindings.iter().filter(|b| b.group == 0).collect();
         let accesses: Vec<Access> = storage.iter().map(|b| b.access).collect();
         let entry = |b: &&crate::wgsl::reflect::Binding| wgpu::BindGroupLayoutEntry {
             binding: b.binding,

@@ -29,20 +29,6 @@ pub struct Binding {
     pub binding: u32,
     /// What it is to the kernel.
     pub access: Access,
-    /// Bytes of the bound type: the whole of a uniform struct, one element of a runtime-sized
-    /// array.
-    pub bytes: u32,
-}
-
-/// A kernel as naga sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reflected {
-    /// By group, then binding.
-    pub bindings: Vec<Binding>,
-    /// Of the entry point.
-    pub workgroup_size: [u32; 3],
-    /// Bytes of workgroup memory.
-    pub workgroup_bytes: u32,
 }
 
 /// A kernel that naga rejects: an error of wharf, or of a user's own kernel.
@@ -68,15 +54,16 @@ impl fmt::Display for Rejected {
 
 impl core::error::Error for Rejected {}
 
-/// Parses, validates with the declared capabilities only, and reflects.
+/// Parses, validates with the declared capabilities only, and reflects: the bindings by group, then
+/// number.
 ///
 /// # Errors
 /// What naga found, at the line of the file it came from.
-pub fn check(kernel: &Assembled) -> Result<(naga::Module, Reflected), Rejected> {
+pub fn check(kernel: &Assembled) -> Result<(naga::Module, Vec<Binding>), Rejected> {
     let module = parse(kernel)?;
     validate(kernel, &module, kernel.needs)?;
-    let reflected = reflect(&module);
-    Ok((module, reflected))
+    let bindings = bindings(&module);
+    Ok((module, bindings))
 }
 
 /// The parsed module.
@@ -140,11 +127,9 @@ fn capabilities(needs: Needs) -> Capabilities {
     held.fold(Capabilities::empty(), |all, (_, capability)| all | capability)
 }
 
-fn reflect(module: &naga::Module) -> Reflected {
+fn bindings(module: &naga::Module) -> Vec<Binding> {
     let mut bindings = Vec::new();
-    let mut workgroup_bytes = 0;
     for (_, global) in module.global_variables.iter() {
-        let inner = &module.types[global.ty].inner;
         let access = match global.space {
             naga::AddressSpace::Uniform => Access::Uniform,
             naga::AddressSpace::Storage { access }
@@ -153,18 +138,12 @@ fn reflect(module: &naga::Module) -> Reflected {
                 Access::ReadWrite
             }
             naga::AddressSpace::Storage { .. } => Access::Read,
-            naga::AddressSpace::WorkGroup => {
-                workgroup_bytes += inner.size(module.to_ctx());
-                continue;
-            }
             _ => continue,
         };
         if let Some(at) = &global.binding {
-            let bytes = inner.size(module.to_ctx());
-            bindings.push(Binding { group: at.group, binding: at.binding, access, bytes });
+            bindings.push(Binding { group: at.group, binding: at.binding, access });
         }
     }
     bindings.sort_by_key(|b| (b.group, b.binding));
-    let workgroup_size = module.entry_points.first().map_or([0; 3], |entry| entry.workgroup_size);
-    Reflected { bindings, workgroup_size, workgroup_bytes }
+    bindings
 }
