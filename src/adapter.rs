@@ -239,7 +239,7 @@ impl Adapter {
     /// What the next device is asked of. An adapter of a browser's makes one device and is used up:
     /// the browser is asked for it again.
     pub(crate) async fn unused(&self) -> Result<wgpu::Adapter> {
-        if self.caps.identity.backend != Backend::Browser {
+        if self.inner.get_info().backend != wgpu::Backend::BrowserWebGpu {
             return Ok(self.inner.clone());
         }
         let again = found(wgpu::Backends::BROWSER_WEBGPU).await.into_iter();
