@@ -208,9 +208,10 @@ pub(crate) const RANDOM: Entry = Entry {
     trips_max: TRIPS * (1 + 2 * 10),
 };
 
-/// As many pairs as are ranked sooner than they go through rounds: their square counts (lavapipe,
-/// permutations of 64, 256, 1024, 2048: 0.6, 0.7, 1.8, 3.9 ms against 2 to 6 of rounds).
-pub(crate) const RANKED_MAX: u32 = 1024;
+/// As many pairs as are ranked sooner than they go through rounds, which are thirty dispatches:
+/// permutations of 64, 256, 1024, 2048 and 4096 take lavapipe 0.9, 1.0, 1.6, 2.9 and 8.5 ms, and
+/// 5.5 each in rounds.
+pub(crate) const RANKED_MAX: u32 = 2048;
 /// The whole sorting of a short list.
 pub(crate) const RANK: Entry = own("rank", source!("sort/rank.wgsl"), RANKED_MAX);
 /// First step of a round of sorting.
