@@ -131,7 +131,7 @@ impl Recording {
         };
         let encoded = run::encode(gpu, &commands, last, &mut self.params);
         let done = encoded.and_then(|(batch, bytes)| {
-            Ok((gpu.submit(last, [batch].into_iter().chain(after))?, bytes))
+            gpu.submit(last, [batch].into_iter().chain(after)).map(|index| (index, bytes))
         });
         if let Err(error) = &done {
             let values = outputs.iter().filter_map(Weak::upgrade);

@@ -140,7 +140,7 @@ impl Gpu {
     }
 
     /// The first error that no call has answered with.
-    pub(crate) fn unstrayed(&self) -> Result<()> {
+    fn unstrayed(&self) -> Result<()> {
         lock(&self.troubles.stray).clone().map_or(Ok(()), Err)
     }
 

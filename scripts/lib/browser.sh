@@ -16,21 +16,20 @@ find_browser() {
     false
 }
 
-# browse FILTER: the table in as many pages as there are cores, each in a browser of its own: all pages of one share
-# its GPU process. True if every share closed without a failure.
+# browse SHARES FILTER: the table in so many pages, each in a browser of its own: all pages of one share its GPU process.
+# True if every share closed without a failure.
 browse() {
     scripts/page || return
-    cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
     scratch=$(mktemp -d)
-    for number in $(seq "$cores"); do
+    for number in $(seq "$1"); do
         mkdir "$scratch/$number"
-        browse_share "$number/$cores" "$1" "$scratch/$number" >"$scratch/$number.log" &
+        browse_share "$number/$1" "$2" "$scratch/$number" >"$scratch/$number.log" &
     done
     wait
     cat "$scratch"/*.log
     closed=$(cat "$scratch"/*.log | grep -c '^test result: ok' || :)
     rm -rf "$scratch"
-    [ "$closed" -eq "$cores" ]
+    [ "$closed" -eq "$1" ]
 }
 
 # browse_share SHARE FILTER FOLDER: what the page tells, line by line. The browser has to be stopped: it would stay.

@@ -58,6 +58,13 @@ need_cargo() {
     fi
 }
 
+# What a browser is given is built for this target.
+wasm=wasm32-unknown-unknown
+
+need_wasm() {
+    rustup target add "$wasm" >/dev/null 2>&1 || die "the target of browsers is missing: rustup target add $wasm"
+}
+
 # A container's Debian comes without any. Elsewhere they lie elsewhere, and are always there.
 need_certificates() {
     if has_apt && [ ! -e /etc/ssl/certs/ca-certificates.crt ]; then

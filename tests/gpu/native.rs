@@ -6,7 +6,7 @@ use std::sync::Arc;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 use crate::ctx::{Case, Ctx, Size};
-use crate::{cases, child, drivers, shards};
+use crate::{cases, child, drivers, shards, share};
 
 pub(crate) fn main() -> ExitCode {
     let _ = env_logger::builder().is_test(true).try_init();
@@ -53,22 +53,8 @@ pub(crate) fn main() -> ExitCode {
     let ctx = Arc::new(Ctx::new(adapter));
     let trials = cases.map(|case| trial(&ctx, case)).collect();
     let conclusion = libtest_mimic::run(&arguments, trials);
-    println!("{}", summary(cases::pair::compared()));
+    println!("{}", share::summary(cases::pair::compared()));
     conclusion.exit_code()
-}
-
-const SUMMARY: [&str; 2] = ["gpu tier: ", " elementwise cases"];
-
-/// The closing line.
-pub(crate) fn summary(compared: usize) -> String {
-    let [before, after] = SUMMARY;
-    format!("{before}{compared}{after}")
-}
-
-/// What a closing line says.
-pub(crate) fn summed(line: &str) -> Option<usize> {
-    let [before, after] = SUMMARY;
-    line.strip_prefix(before)?.strip_suffix(after)?.parse().ok()
 }
 
 fn trial(ctx: &Arc<Ctx>, case: Case) -> Trial {

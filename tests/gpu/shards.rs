@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::share::Share;
+use crate::share::{SUMMARY, Share, summary};
 
 /// How many processes are wanted.
 const PROCESSES: &str = "WHARF_TEST_PROCESSES";
@@ -46,7 +46,7 @@ pub(crate) fn run(n: usize) -> ExitCode {
             .filter_map(|one| one.join().unwrap_or_else(|_| Some("a panic".into())))
             .collect()
     });
-    println!("{}", crate::native::summary(compared.into_inner()));
+    println!("{}", summary(compared.into_inner()));
     failed.iter().for_each(|message| eprintln!("gpu tier: {message}"));
     if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -64,10 +64,16 @@ fn start(number: usize, of: usize) -> std::io::Result<Child> {
 fn follow(mut child: Child, compared: &AtomicUsize) -> std::io::Result<ExitStatus> {
     for line in child.stdout.take().into_iter().flat_map(|out| BufReader::new(out).lines()) {
         let line = line?;
-        match crate::native::summed(&line) {
+        match summed(&line) {
             Some(count) => drop(compared.fetch_add(count, Ordering::Relaxed)),
             None => println!("{line}"),
         }
     }
     child.wait()
+}
+
+/// What a closing line says.
+fn summed(line: &str) -> Option<usize> {
+    let [before, after] = SUMMARY;
+    line.strip_prefix(before)?.strip_suffix(after)?.parse().ok()
 }

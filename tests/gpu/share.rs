@@ -1,4 +1,4 @@
-//! Which cases fall to one of several runners of the table.
+//! Which cases fall to one of several runners of the table, and the line that each closes with.
 
 use crate::ctx::{Case, Size};
 
@@ -29,4 +29,13 @@ impl Share {
         });
         (hash >> 32) % self.of as u64 == self.number as u64
     }
+}
+
+/// Around the number in a runner's closing line.
+pub(crate) const SUMMARY: [&str; 2] = ["gpu tier: ", " elementwise cases"];
+
+/// The closing line.
+pub(crate) fn summary(compared: usize) -> String {
+    let [before, after] = SUMMARY;
+    format!("{before}{compared}{after}")
 }
