@@ -21,25 +21,23 @@ use crate::store::{Piece, Pinned};
 use crate::wgsl::expr::Pace;
 use crate::wgsl::{Assembled, Target, Way};
 
-pub(crate) mod assign;
-pub(crate) mod attention;
+pub mod attention;
+pub mod catalog;
 pub(crate) mod cause;
-pub(crate) mod checked;
 pub(crate) mod core;
-pub(crate) mod elementwise;
-pub(crate) mod fill;
-pub(crate) mod iota;
-pub(crate) mod matmul;
-pub(crate) mod pick;
-pub(crate) mod quantised;
-pub(crate) mod random;
-pub(crate) mod reduce;
-pub(crate) mod reindex;
-pub(crate) mod rows;
-pub(crate) mod scan;
-pub(crate) mod scatter;
-pub(crate) mod sort;
-mod window;
+pub mod elementwise;
+pub mod fill;
+pub mod iota;
+pub mod matmul;
+pub mod moves;
+pub mod pick;
+pub mod quantised;
+pub mod random;
+pub mod reduce;
+pub mod rows;
+pub mod scan;
+pub mod scatter;
+pub mod sort;
 
 /// A tensor as an operand: a value, and where its elements lie for each index of the output.
 #[derive(Clone, Debug)]

@@ -22,7 +22,8 @@ mod exec;
 mod fuse;
 mod gpu;
 mod host;
-mod kernel;
+#[doc(hidden)]
+pub mod kernel;
 mod layout;
 mod ledger;
 pub mod op;

@@ -23,29 +23,33 @@
 //! Storage bindings are `@group(0)`, inputs first. A tensor's bound range starts where the runtime
 //! likes; `offset`s are elements (quads, where said) from there.
 
-mod access;
+pub(crate) mod access;
 pub mod assemble;
-pub mod attention;
-pub mod catalog;
+pub mod assembled;
 pub mod core;
+pub mod elementwise;
+pub mod entry;
 pub mod expr;
 pub mod form;
-mod kept;
-mod library;
-pub mod matmul;
-pub mod moves;
+pub mod grid;
+pub(crate) mod kept;
+pub mod library;
+pub mod needs;
 pub mod params;
-pub mod pick;
-pub mod quantised;
-pub mod random;
-pub mod reduce;
 pub mod reflect;
+pub mod slot;
+pub mod source;
 pub mod space;
 pub mod subgroups;
+pub mod target;
 
-pub use assemble::{Assembled, Slot, Way};
-pub use catalog::{Entry, Needs};
+pub use assembled::Assembled;
+pub use entry::Entry;
 pub use expr::{Expr, Node};
 pub use form::Form;
-pub use params::{Grid, Target};
+pub use grid::Grid;
+pub use needs::Needs;
+pub use slot::{Slot, Way};
+pub use source::Source;
 pub use space::{Space, View};
+pub use target::Target;

@@ -7,11 +7,15 @@ use std::sync::Arc;
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use wharf::DType;
+use wharf::kernel::catalog;
+use wharf::kernel::moves::text as moves;
+use wharf::kernel::pick::text::{self as pick, By};
+use wharf::kernel::random::text::Draw;
+use wharf::kernel::scatter::text::runs;
 use wharf::op::{Kind, Op};
-use wharf::wgsl::pick::{self, By};
-use wharf::wgsl::random::Draw;
 use wharf::wgsl::{
-    Assembled, Expr, Form, Needs, Node, Slot, Target, Way, assemble, catalog, core, moves, reflect,
+    Assembled, Entry, Expr, Form, Needs, Node, Slot, Source, Target, Way, assemble, core, library,
+    reflect,
 };
 
 #[path = "shaders/cores.rs"]
@@ -27,7 +31,7 @@ const WAYS: [Way; 7] =
 fn kernels() -> Vec<Arc<Assembled>> {
     let mut all = Vec::new();
     for target in TARGETS {
-        for entry in catalog::CATALOG {
+        for &entry in catalog::CATALOG {
             for forms in entry.variants {
                 let inputs = forms.len() - entry.outputs;
                 let slot = |(i, &form): (usize, &Form)| {
@@ -49,7 +53,7 @@ fn kernels() -> Vec<Arc<Assembled>> {
             }
         }
         let sums = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Bool);
-        all.extend(sums.map(|kind| pick::runs(kind, target)));
+        all.extend(sums.map(|kind| runs(kind, target)));
         for form in Form::MOVES {
             for way in WAYS.into_iter().filter(|way| !matches!(way, Way::Own(_))) {
                 all.push(moves::reindex(form, way, 3, target));
@@ -73,7 +77,7 @@ fn kernels() -> Vec<Arc<Assembled>> {
 fn every_file_is_valid_alone() {
     let kernels = catalog::CATALOG.iter().map(|entry| &entry.source);
     let mut paths = Vec::new();
-    for source in catalog::fragments().chain(kernels) {
+    for source in library::fragments().chain(kernels) {
         paths.push(source.path.to_owned());
         let module = naga::front::wgsl::parse_str(source.text)
             .unwrap_or_else(|e| panic!("{}", e.emit_to_string_with_path(source.text, source.path)));
@@ -114,9 +118,9 @@ fn every_variant_is_valid_with_what_it_declares_and_not_with_less() {
 }
 
 /// A core whose kernel only passes on what it is given.
-const PASS: catalog::Entry = catalog::Entry {
-    name: "pass",
-    source: catalog::Source {
+const PASS: Entry = Entry::new(
+    "pass",
+    Source {
         path: "pass.wgsl",
         text: "override workgroup: u32 = 64u;
 struct Job {
@@ -137,10 +141,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 ",
     },
-    variants: &[],
-    outputs: 1,
-    trips_max: 0,
-};
+    0,
+);
 
 #[test]
 fn heads_and_tails_are_functions_of_a_core() {
@@ -227,7 +229,7 @@ fn check(kernel: &Assembled) {
 
 #[test]
 fn no_invocation_loops_past_what_llvmpipe_survives() {
-    for entry in catalog::CATALOG {
+    for &entry in catalog::CATALOG {
         assert!(entry.trips_max < 65_000, "{} may loop {} times", entry.name, entry.trips_max);
     }
 }

@@ -14,7 +14,6 @@ use super::params::Params;
 use crate::error::{Cause, ErrorKind, Result};
 use crate::gpu::{Gpu, lock};
 use crate::wgsl::Assembled;
-use crate::wgsl::catalog::clears_for_itself;
 use crate::wgsl::reflect::{Access, Rejected, check};
 
 /// A compute pipeline and what it binds.
@@ -97,7 +96,7 @@ impl Pipeline {
                 module: &module,
                 entry_point: Some("main"),
                 compilation_options: wgpu::PipelineCompilationOptions {
-                    zero_initialize_workgroup_memory: !clears_for_itself(kernel.name),
+                    zero_initialize_workgroup_memory: !kernel.clears,
                     ..Default::default()
                 },
                 cache: None,

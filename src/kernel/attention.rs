@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::core::{Core, Head, Launch, Reach, Tail};
-use super::{Held, Operand, mistake, reindex, small};
+use super::{Held, Operand, mistake, moves, small};
 use crate::dtype::DType;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -11,9 +11,11 @@ use crate::exec::{Bound, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::Target;
-use crate::wgsl::attention::{Mask, Tile};
-use crate::wgsl::catalog::{self, CORE_TRIPS};
-use crate::wgsl::params::fold;
+use crate::wgsl::entry::CORE_TRIPS;
+use crate::wgsl::grid::fold;
+use text::{Mask, Tile};
+
+pub mod text;
 
 /// The most quads of a query or a value that stay in registers.
 pub(crate) const QUADS_MAX: usize = 64;
@@ -89,7 +91,7 @@ impl Core for Attention {
         let regions = tile.regions();
         let regions: Vec<(&str, &str)> = regions.iter().map(|(n, text)| (*n, &**text)).collect();
         let launch = Launch {
-            entry: catalog::find("attention").ok_or_else(astray)?,
+            entry: &text::ATTENTION,
             heads: sources,
             tail: reach,
             output: (Bound::from(piece), 0),
@@ -216,7 +218,7 @@ fn reachable(engine: &Engine, target: Target, head: &Head, by_element: bool) -> 
     for (axis, &stride) in layout.strides().iter().enumerate() {
         own = own.slice(axis, 0..if stride == 0 { 1 } else { layout.shape().dims()[axis] }, 1)?;
     }
-    let value = reindex::gather(engine, target, &Operand { layout: own, ..operand.clone() })?;
+    let value = moves::gather(engine, target, &Operand { layout: own, ..operand.clone() })?;
     let layout = Layout::dense(*own.shape()).broadcast_to(layout.shape())?;
     Ok(Head::view(Operand { value, layout, dtype: operand.dtype }))
 }

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::window::Operation;
-use super::{Held, Make, Operand, reindex};
+use super::{Held, Make, Operand, moves};
 use crate::caps::Feature;
 use crate::dtype::DType;
 use crate::engine::Engine;
@@ -13,6 +12,11 @@ use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::expr::Pace;
 use crate::wgsl::{Assembled, Expr, Form, Target, Way};
+
+pub(crate) mod checked;
+pub(super) mod window;
+
+use window::Operation;
 
 /// An expression and what it is applied to.
 pub(crate) struct Fused<'a> {
@@ -164,12 +168,12 @@ fn reachable(
     }
     if tiles
         && shape.elements() >= TILES_MIN
-        && let Some(value) = reindex::transposed(engine, target, operand, avoid)?
+        && let Some(value) = moves::transposed(engine, target, operand, avoid)?
     {
         return Ok(dense(value));
     }
     if held.is_in_one_segment() {
         return Ok(operand.clone());
     }
-    reindex::gather_apart(engine, target, operand, avoid).map(dense)
+    moves::gather_apart(engine, target, operand, avoid).map(dense)
 }

@@ -7,8 +7,13 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::shape::Shape;
-use crate::wgsl::params::{Fill, fill_bits};
-use crate::wgsl::{Form, Grid, Slot, Target, assemble, catalog};
+use crate::wgsl::grid::TRIPS_MAX;
+use crate::wgsl::params::Words;
+use crate::wgsl::source::source;
+use crate::wgsl::{Entry, Form, Grid, Slot, Target, assemble};
+
+/// The kernel.
+pub const FILL: Entry = Entry::new("fill", source!("fill.wgsl"), TRIPS_MAX).of(&[&[Form::W32]]);
 
 /// Bytes that the kernel writes at once: four words.
 const QUAD_BYTES: u64 = 16;
@@ -34,8 +39,7 @@ pub(crate) fn into(
     bits: [u32; 2],
 ) -> Result<()> {
     let pinned = value.pin()?;
-    let Some(entry) = catalog::find("fill") else { return Ok(()) };
-    let kernel = assemble::kernel(entry, &[Slot::write(Form::W32)], 0, target);
+    let kernel = assemble::kernel(&FILL, &[Slot::write(Form::W32)], 0, target);
     for piece in &pinned.pieces() {
         // A piece is padded to more than a quad, so the last one may write past the tensor's end.
         let quads = u32::try_from(piece.bytes / QUAD_BYTES).unwrap_or(u32::MAX);
@@ -49,4 +53,49 @@ pub(crate) fn into(
         })?;
     }
     Ok(())
+}
+
+/// Parameters of `fill`: `quads` of four words from quad `offset` on; `bits` is the element
+/// repeated to eight bytes.
+#[derive(Clone, Copy, Debug)]
+struct Fill {
+    /// The share of each invocation, in quads of words.
+    grid: Grid,
+    /// The first quad of words.
+    offset: u32,
+    /// The pattern.
+    bits: [u32; 2],
+}
+
+impl Fill {
+    /// The struct as words.
+    #[must_use]
+    fn words(&self) -> Vec<u32> {
+        let [a, b] = self.bits;
+        Words::default()
+            .vec4(self.grid.words())
+            .vec4([a, b, a, b])
+            .vec4([self.offset, 0, 0, 0])
+            .done()
+    }
+}
+
+/// Repeats an element's little-endian bytes (1, 2, 4 or 8 of them) to the eight that [`Fill::bits`]
+/// wants.
+#[must_use]
+fn fill_bits(element: &[u8]) -> [u32; 2] {
+    let byte = |i: usize| u32::from(element[i % element.len()]) << (8 * (i % 4));
+    [(0..4).map(byte).sum(), (4..8).map(byte).sum()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fill_repeats_its_element() {
+        assert_eq!(fill_bits(&[7]), [0x0707_0707; 2]);
+        assert_eq!(fill_bits(&[1, 2]), [0x0201_0201; 2]);
+        assert_eq!(fill_bits(&[1, 2, 3, 4, 5, 6, 7, 8]), [0x0403_0201, 0x0807_0605]);
+    }
 }

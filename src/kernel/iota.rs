@@ -9,8 +9,13 @@ use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
+use crate::wgsl::grid::TRIPS_MAX;
 use crate::wgsl::params::Words;
-use crate::wgsl::{Form, Grid, Slot, Target, assemble, catalog};
+use crate::wgsl::source::source;
+use crate::wgsl::{Entry, Form, Grid, Slot, Target, assemble};
+
+/// The kernel.
+pub const IOTA: Entry = Entry::new("iota", source!("iota.wgsl"), TRIPS_MAX).of(&[&[Form::U32]]);
 
 /// The positions of a list.
 pub(crate) fn iota(engine: &Engine, target: Target, count: usize) -> Result<Arc<Value>> {
@@ -18,7 +23,7 @@ pub(crate) fn iota(engine: &Engine, target: Target, count: usize) -> Result<Arc<
     let shape = Shape::new([count])?;
     let value = Value::new(engine.allocate(Engine::bytes_of(&shape, DType::U32)?, &[])?);
     let held = Held::new(&value, Layout::dense(shape), DType::U32)?;
-    let kernel = assemble::kernel(&catalog::IOTA, &[Slot::write(Form::U32)], 0, target);
+    let kernel = assemble::kernel(&IOTA, &[Slot::write(Form::U32)], 0, target);
     for (piece, first) in held.pieces.iter().zip((0..count).step_by(held.segment)) {
         let here = held.segment.min(count - first);
         // Both below 2^32: the whole list is.

@@ -31,25 +31,26 @@ use std::sync::Arc;
 
 use super::core::{Core, Head, Launch, Reach, Tail};
 use super::elementwise::Fused;
-use super::{Held, Operand, fill, reindex, small};
+use super::{Held, Operand, fill, moves, small};
 use crate::caps::Feature;
 use crate::dtype::DType;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::exec::{Bound, Value};
 use crate::gpu::cause::DeviceCause;
+use crate::kernel::matmul::text::packed::Packed;
+use crate::kernel::matmul::text::{Along, Tile};
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::form::Form;
-use crate::wgsl::matmul::packed::Packed;
-use crate::wgsl::matmul::{Along, Tile};
-use crate::wgsl::{Expr, Node, Target, catalog};
+use crate::wgsl::{Expr, Node, Target};
 
 pub(crate) mod choice;
 mod cooperative;
 mod gpu;
 mod groups;
 mod panels;
+pub mod text;
 pub(crate) mod tuned;
 mod view;
 
@@ -160,7 +161,7 @@ impl Product<'_> {
             if Held::new(&operand.value, layout, operand.dtype)?.is_in_one_segment() {
                 return Ok(operand);
             }
-            let value = reindex::contiguous(self.engine, self.target, &operand)?;
+            let value = moves::contiguous(self.engine, self.target, &operand)?;
             Ok(Operand { value, layout: Layout::dense(*layout.shape()), ..operand })
         };
         let sides = [side(0)?, side(1)?];
@@ -267,10 +268,9 @@ impl Product<'_> {
         };
         let regions = written.text.iter().map(|(name, text)| (*name, &**text));
         let regions: Vec<(&str, &str)> = regions.collect();
-        let entry = catalog::find(written.kernel).ok_or_else(|| unexpected("no kernel"))?;
         let [x, y] = written.groups;
         Launch {
-            entry,
+            entry: written.kernel,
             heads: reached,
             tail,
             output: (Bound::from(&output.pieces[window.index]), first),
@@ -395,7 +395,7 @@ struct Window {
 }
 
 /// Groups along one dimension of a dispatch.
-const GROUPS_MAX: usize = crate::wgsl::params::GROUPS_MAX as usize;
+const GROUPS_MAX: usize = crate::wgsl::grid::GROUPS_MAX as usize;
 
 /// The kernel's own parameters.
 struct Job<'a> {

@@ -18,8 +18,10 @@ use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::store::Pinned;
 use crate::wgsl::params::Words;
-use crate::wgsl::pick::{By, pick};
 use crate::wgsl::{Form, Grid, Space, Target, View};
+use text::{By, pick};
+
+pub mod text;
 
 /// An output under construction.
 #[derive(Debug)]

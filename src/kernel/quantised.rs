@@ -16,15 +16,18 @@ use std::sync::Arc;
 use super::core::{Core, Head, Launch, Reach, Tail};
 use super::elementwise::Fused;
 use super::matmul::sum_then;
-use super::{Held, Operand, fill, mistake, reindex, small};
+use super::{Held, Operand, fill, mistake, moves, small};
 use crate::dtype::DType;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::exec::{Bound, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
-use crate::wgsl::quantised::{BLOCK, SHARERS, regions};
-use crate::wgsl::{Target, catalog};
+use crate::wgsl::Target;
+use crate::wgsl::entry::CORE_TRIPS;
+use text::{BLOCK, SHARERS, regions};
+
+pub mod text;
 
 /// A product with quantised weights, deferred. Its inputs are a view `[.., k]`, values `[n, k]` and
 /// scales `[n, k / 32]`, both dense; k is whole blocks.
@@ -32,10 +35,10 @@ use crate::wgsl::{Target, catalog};
 pub(crate) struct Quantised;
 
 /// The deepest k: a trip per block, far below what llvmpipe survives.
-pub(crate) const K_MAX: usize = BLOCK * catalog::CORE_TRIPS as usize;
+pub(crate) const K_MAX: usize = BLOCK * CORE_TRIPS as usize;
 
 /// Groups along one dimension of a dispatch.
-const GROUPS_MAX: usize = crate::wgsl::params::GROUPS_MAX as usize;
+const GROUPS_MAX: usize = crate::wgsl::grid::GROUPS_MAX as usize;
 
 impl Core for Quantised {
     fn name(&self) -> &'static str {
@@ -109,7 +112,7 @@ fn words_of(engine: &Engine, target: Target, values: Operand) -> Result<Operand>
     let values = if whole {
         values
     } else {
-        let value = reindex::copied(engine, target, &values, &[])?;
+        let value = moves::copied(engine, target, &values, &[])?;
         Operand { value, layout: Layout::dense(*values.layout.shape()), ..values }
     };
     let [n, k] = *values.layout.shape().dims() else { return Err(astray("not a matrix")) };
@@ -220,7 +223,7 @@ impl Product<'_> {
         let x = if quads && x.layout.offset().is_multiple_of(4) {
             x.clone()
         } else {
-            let value = reindex::copied(self.engine, self.target, x, &[])?;
+            let value = moves::copied(self.engine, self.target, x, &[])?;
             Operand { value, layout: Layout::dense(*x.layout.shape()), ..x.clone() }
         };
         let rows_max = GROUPS_MAX * self.rows as usize;
@@ -236,7 +239,7 @@ impl Product<'_> {
         if Held::new(&operand.value, operand.layout, operand.dtype)?.is_in_one_segment() {
             return Ok(operand);
         }
-        let value = reindex::copied(self.engine, self.target, &operand, &[])?;
+        let value = moves::copied(self.engine, self.target, &operand, &[])?;
         Ok(Operand { value, layout: Layout::dense(*operand.layout.shape()), ..operand })
     }
 
@@ -274,7 +277,7 @@ impl Product<'_> {
         let regions: Vec<(&str, &str)> = text.iter().map(|(name, t)| (*name, &**t)).collect();
         let lanes = self.lanes();
         Launch {
-            entry: catalog::find("quantised").ok_or_else(|| astray("no kernel"))?,
+            entry: &text::QUANTISED,
             heads: reached,
             tail,
             output: (Bound::from(&output.pieces[part.index]), -begin.cast_signed() as i64),

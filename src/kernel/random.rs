@@ -11,8 +11,10 @@ use crate::exec::{Bound, Job, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::params::Words;
-use crate::wgsl::random::Draw;
 use crate::wgsl::{Form, Grid, Target};
+use text::Draw;
+
+pub mod text;
 
 /// A new value of this shape, drawn with a key.
 pub(crate) fn random(

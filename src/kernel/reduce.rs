@@ -25,11 +25,12 @@ use crate::layout::Layout;
 use crate::op::Kind;
 use crate::shape::Shape;
 use crate::store::Pinned;
-use crate::wgsl::reduce::{Pass, Reduce};
-use crate::wgsl::{Target, catalog, subgroups};
+use crate::wgsl::{Target, subgroups};
+use text::{Pass, Reduce};
 
 mod parts;
 mod plan;
+pub mod text;
 
 pub(in crate::kernel) use plan::Extent;
 use plan::Plan;
@@ -204,20 +205,21 @@ impl Run<'_> {
         (index, from_parts, to_parts): (usize, bool, bool),
         into: Into<'_>,
     ) -> Result<()> {
-        let entry = catalog::find(plan.kernel).ok_or_else(astray)?;
         let reads_elements = extent.by_element();
         let stores_elements = extent.inner == 1 || reads_elements;
         let pass = Pass { from_parts, to_parts, reads_elements, stores_elements };
         let state = self.how.state(pass);
         let mut regions = vec![("state", state)];
-        if plan.kernel == "reduce_group" && self.engine.gpu.caps().has(Feature::Subgroup) {
+        if plan.kernel.name == text::REDUCE_GROUP.name
+            && self.engine.gpu.caps().has(Feature::Subgroup)
+        {
             regions.extend(self.how.joined().into_iter().flat_map(subgroups::regions));
         }
         let regions: Vec<(&str, &str)> = regions.iter().map(|(n, text)| (*n, &**text)).collect();
         let Into { tail, bound, first } = into;
         let unit = if stores_elements { first } else { first / 4 };
         let launch = Launch {
-            entry,
+            entry: plan.kernel,
             heads: vec![source],
             tail,
             output: (bound, 0),

@@ -7,15 +7,17 @@
 use std::sync::Arc;
 
 use super::core::{Core, Head, Launch, Reach, Tail};
-use super::{Held, Operand, mistake, reindex, small};
+use super::{Held, Operand, mistake, moves, small};
 use crate::caps::Feature;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::exec::{Bound, Value};
 use crate::layout::Layout;
-use crate::wgsl::catalog::{self, CORE_TRIPS};
-use crate::wgsl::params::fold;
-use crate::wgsl::{Target, catalog::Entry, subgroups};
+use crate::wgsl::entry::CORE_TRIPS;
+use crate::wgsl::grid::fold;
+use crate::wgsl::{Entry, Target, subgroups};
+
+pub mod text;
 
 /// An operation on rows of f32.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,12 +72,12 @@ impl Rowwise {
         }
     }
 
-    fn kernel(self, group: bool) -> &'static str {
+    const fn kernel(self, group: bool) -> &'static Entry {
         match (self, group) {
-            (Self::Softmax | Self::LogSoftmax, false) => "softmax_rows",
-            (Self::Softmax | Self::LogSoftmax, true) => "softmax_group",
-            (_, false) => "norm_rows",
-            (_, true) => "norm_group",
+            (Self::Softmax | Self::LogSoftmax, false) => &text::SOFTMAX_ROWS,
+            (Self::Softmax | Self::LogSoftmax, true) => &text::SOFTMAX_GROUP,
+            (_, false) => &text::NORM_ROWS,
+            (_, true) => &text::NORM_GROUP,
         }
     }
 
@@ -136,7 +138,7 @@ impl Core for Rows {
         }
         // A view across segments, or one that takes too long to follow.
         let operand = inputs[0].realise(engine, target)?;
-        let value = reindex::gather(engine, target, &operand)?;
+        let value = moves::gather(engine, target, &operand)?;
         let layout = Layout::dense(*operand.layout.shape());
         let head = Head::view(Operand { value, layout, dtype: operand.dtype });
         self.at_once(engine, target, &head, tail, by_element)?.ok_or_else(in_pieces)
@@ -184,14 +186,13 @@ impl Rows {
         let value = Value::new(engine.allocate(bytes, &avoid)?);
         let held = Held::new(&value, Layout::dense(tail.shape), carried.dtype)?;
         let [piece] = &*held.pieces else { return Ok(None) };
-        let entry: &Entry = catalog::find(self.0.kernel(group)).ok_or_else(in_pieces)?;
         let groups = if group { rows } else { rows.div_ceil(target.workgroup() as usize) };
         let mut regions = self.0.regions().to_vec();
         let shared = group && engine.gpu.caps().has(Feature::Subgroup);
         let subgroups = if shared { subgroups::regions(self.0.joined()) } else { Vec::new() };
         regions.extend(subgroups.iter().map(|(name, text)| (*name, &**text)));
         let launch = Launch {
-            entry,
+            entry: self.0.kernel(group),
             heads: vec![source],
             tail: reach,
             output: (Bound::from(piece), 0),

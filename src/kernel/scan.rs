@@ -8,21 +8,23 @@
 
 use std::sync::{Arc, Weak};
 
-use super::assign::Part;
 use super::core::{Core, Head, Launch, Reach, Tail};
+use super::moves::assign::Part;
 use super::reduce::dtype_of;
-use super::{Held, Operand, mistake, reindex, small};
+use super::{Held, Operand, mistake, moves, small};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::exec::{Bound, Value};
+use crate::kernel::reduce::text::{Fold, Reduce};
 use crate::layout::Layout;
 use crate::op::Op;
 use crate::shape::Shape;
 use crate::store::Pinned;
-use crate::wgsl::catalog::{self, CORE_TRIPS};
-use crate::wgsl::params::fold;
-use crate::wgsl::reduce::{Fold, Reduce};
+use crate::wgsl::entry::CORE_TRIPS;
+use crate::wgsl::grid::fold;
 use crate::wgsl::{Expr, Node, Target};
+
+pub mod text;
 
 /// Elements of a chunk at most, for the roundings.
 const CHUNK_MAX: usize = 4096;
@@ -131,7 +133,7 @@ impl Run<'_> {
         let state = |totals| self.how.scan(totals, count > 1 && !totals, parts);
         let launch = |heads, tail, (bound, written), state: &str| {
             let launch = Launch {
-                entry: catalog::find("scan_rows").ok_or_else(astray)?,
+                entry: &text::SCAN_ROWS,
                 heads,
                 tail,
                 output: (bound, 0),
@@ -188,7 +190,7 @@ impl Run<'_> {
         let shape = Shape::new([rows, length])?;
         let value = match operand.layout.is_dense() && operand.layout.offset() == 0 {
             true => operand.value,
-            false => reindex::gather(self.engine, self.target, &operand)?,
+            false => moves::gather(self.engine, self.target, &operand)?,
         };
         let input = Operand { value, layout: Layout::dense(shape), dtype: operand.dtype };
         let dtype = dtype_of(self.how.result());
@@ -206,7 +208,7 @@ impl Run<'_> {
                 let part =
                     Operand { layout: part.slice(1, ranges[1].clone(), 1)?, ..input.clone() };
                 let shape = *part.layout.shape();
-                let value = reindex::gather_apart(self.engine, self.target, &part, &ids)?;
+                let value = moves::gather_apart(self.engine, self.target, &part, &ids)?;
                 let layout = Layout::dense(shape);
                 let copy = Head::view(Operand { value, layout, dtype: part.dtype });
                 let tail = self.after(ended.filter(|_| at > 0), shape)?;

@@ -16,9 +16,12 @@ use crate::exec::{Bound, Job, Value};
 use crate::layout::Layout;
 use crate::op::Kind;
 use crate::shape::Shape;
-use crate::wgsl::params::{Words, groups_for};
-use crate::wgsl::pick::runs;
-use crate::wgsl::{Form, Grid, Slot, Target, Way, assemble, catalog};
+use crate::wgsl::grid::groups_for;
+use crate::wgsl::params::Words;
+use crate::wgsl::{Form, Grid, Slot, Target, Way, assemble};
+use text::runs;
+
+pub mod text;
 
 /// Pairs that one invocation walks, as the shader says.
 const RUNS_BLOCK: u32 = 64;
@@ -39,7 +42,7 @@ pub(crate) fn last(
     value.inherit([&*keys.value]);
     let onto = Held::new(&value, Layout::dense(shape), DType::U32)?;
     let slots = [Slot::read(Form::U32, Way::Dense)];
-    let kernel = assemble::kernel(&catalog::SCATTER, &slots, 0, target);
+    let kernel = assemble::kernel(&text::SCATTER, &slots, 0, target);
     let count = keys.layout.shape().elements();
     // All below 2^32: the index space was checked.
     for (from_piece, begin) in from.pieces.iter().zip((0..count).step_by(from.segment)) {

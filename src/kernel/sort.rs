@@ -17,10 +17,12 @@ use crate::error::{Error, Result};
 use crate::exec::{Bound, Job, Value};
 use crate::gpu::cause::DeviceCause;
 use crate::store::Pinned;
-use crate::wgsl::catalog::{DIGITS, PLACE, RANK, RANKED_MAX, RUNNING, SUMS};
-use crate::wgsl::params::groups_for;
-use crate::wgsl::pick::plain;
+use crate::wgsl::assemble::plain;
+use crate::wgsl::grid::groups_for;
 use crate::wgsl::{Assembled, Target};
+use text::{DIGITS, PLACE, RANK, RANKED_MAX, RUNNING, SUMS};
+
+pub mod text;
 
 /// Bytes of a pair.
 pub(super) const PAIR_BYTES: u64 = 8;

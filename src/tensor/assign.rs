@@ -7,7 +7,8 @@ use super::{Other, Tensor};
 use crate::error::{Error, Result};
 use crate::exec::Value;
 use crate::fuse::Node;
-use crate::kernel::{Operand, assign, reindex};
+use crate::kernel::moves::assign;
+use crate::kernel::{Operand, moves};
 use crate::layout::Layout;
 use crate::op::Refusal;
 use crate::shape::Shape;
@@ -74,7 +75,7 @@ impl Tensor {
         value.inherit([&*from.value]);
         // A dispatch must not read and write one buffer.
         let from = if from.value.shares_buffers(&value) {
-            let value = reindex::copied(engine, target, &from, &value.buffer_ids())?;
+            let value = moves::copied(engine, target, &from, &value.buffer_ids())?;
             Operand { value, layout: Layout::dense(*place.shape()), dtype: self.dtype }
         } else {
             from
@@ -118,7 +119,7 @@ impl Tensor {
         } else {
             let (engine, target) = (&self.device.engine, self.device.target());
             let from = Operand { value: Arc::clone(&old), layout: self.layout, dtype };
-            reindex::contiguous(engine, target, &from)?
+            moves::contiguous(engine, target, &from)?
         };
         value.inherit([&*old]);
         self.layout = Layout::dense(shape);

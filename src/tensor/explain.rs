@@ -4,7 +4,7 @@ use super::Tensor;
 use crate::engine::sketch::Explanation;
 use crate::error::Result;
 use crate::fuse::{Context, Sketched};
-use crate::kernel::{Operand, reindex};
+use crate::kernel::{Operand, moves};
 
 impl Tensor {
     /// The kernels that reading this tensor would run: names, dispatches, bytes, why each was
@@ -39,7 +39,7 @@ impl Tensor {
         if !self.layout.is_dense() && !self.shape().is_empty() {
             let from = Operand { value, layout: self.layout, dtype: self.dtype };
             context.engine.remark(|| "a row-major copy of a view, for reading".into());
-            reindex::contiguous(context.engine, context.target, &from)?;
+            moves::contiguous(context.engine, context.target, &from)?;
         }
         Ok(())
     }

@@ -18,10 +18,10 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Cause, ErrorKind, Result};
 use crate::gpu::Drive;
+use crate::kernel::quantised::text::BLOCK;
 use crate::kernel::quantised::{K_MAX, Quantised as Product};
 use crate::ledger::Site;
 use crate::shape::Shape;
-use crate::wgsl::quantised::BLOCK;
 
 /// A matrix of weights `[out, in]` in blocks of 32 along `in`: an i8 for each value and an f16
 /// scale for each block. Half the bytes of f16, a quarter of f32.

@@ -8,11 +8,11 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::kernel::pick::Course;
+use crate::kernel::random::text::Draw;
 use crate::kernel::{random, sort};
 use crate::layout::Layout;
 use crate::reference::random::philox;
 use crate::shape::{IntoShape, Shape};
-use crate::wgsl::random::Draw;
 
 /// What random numbers are drawn with. The same key always draws the same numbers; draw once with
 /// each, and split it for more.

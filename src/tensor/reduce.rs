@@ -19,10 +19,10 @@ use crate::dtype::{Class, DType};
 use crate::error::{Cause, ErrorKind, Result};
 use crate::fuse::{Arg, Node, What};
 use crate::kernel::reduce;
+use crate::kernel::reduce::text::{Fold, Reduce};
 use crate::layout::Layout;
 use crate::op::{Kind, Reduction, Value};
 use crate::shape::{Axes, Shape};
-use crate::wgsl::reduce::{Fold, Reduce};
 
 macro_rules! methods {
     ($($name:ident $reduction:ident $doc:literal;)*) => {

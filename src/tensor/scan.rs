@@ -7,11 +7,11 @@ use super::ops::{inverse, memory_order};
 use super::reduce::{ReduceCause, computed};
 use crate::error::Result;
 use crate::fuse::{Arg, Node, What};
+use crate::kernel::reduce::text::{Fold, Reduce};
 use crate::kernel::scan::Scan;
 use crate::layout::Layout;
 use crate::op::{Kind, Reduction};
 use crate::shape::Shape;
-use crate::wgsl::reduce::{Fold, Reduce};
 
 impl Tensor {
     /// The sums of the elements so far along an axis. i8 to u16 become i32 or u32, bools are

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::Tensor;
 use crate::error::Result;
-use crate::kernel::{Operand, reindex};
+use crate::kernel::{Operand, moves};
 use crate::layout::Layout;
 use crate::shape::IntoShape;
 
@@ -73,7 +73,7 @@ impl Tensor {
         }
         let (device, dtype) = (&self.device, self.dtype);
         let from = Operand { value: self.realise()?, layout: self.layout, dtype };
-        let value = reindex::contiguous(&device.engine, device.target(), &from)?;
+        let value = moves::contiguous(&device.engine, device.target(), &from)?;
         value.inherit([&*from.value]);
         Ok(Self::of(device.clone(), value, Layout::dense(*self.shape()), dtype))
     }

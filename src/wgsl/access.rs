@@ -3,9 +3,9 @@
 
 use core::fmt::Write as _;
 
-use super::assemble::{Slot, Way};
 use super::form::Form;
-use super::params::Target;
+use super::slot::{Slot, Way};
+use super::target::Target;
 
 /// The numbers under which a binding finds itself in the parameters, by position among the slots.
 pub(crate) struct Numbers {

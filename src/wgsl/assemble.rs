@@ -11,182 +11,15 @@ use std::collections::HashSet;
 use std::hash::DefaultHasher;
 use std::sync::Arc;
 
-use super::access::{Keeps, accessors, bindings, put, wide};
-use super::catalog::{ELEMENTWISE, ELEMENTWISE_FEW, Entry, Needs, Source};
-use super::form::Form;
+use super::access::{bindings, put, wide};
+use super::assembled::{Assembled, Lines, Span};
+use super::entry::Entry;
 use super::kept::kept;
 use super::library::{self, Item};
-use super::params::Target;
-
-/// How a kernel reaches the quads of a binding. `index space` is the output's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Way {
-    /// Quad `q` of the space is quad `q` of the binding, from an offset that is a multiple of four.
-    Dense,
-    /// One element for the whole space, loaded once.
-    One,
-    /// Strided; every quad of the space is dense and aligned: rows, offset and strides are
-    /// multiples of four.
-    Row,
-    /// Strided; every quad is one element, four times: whole-quad rows, inner stride 0.
-    Splat,
-    /// Strided; the elements of a quad are equally far apart: whole-quad rows.
-    Step,
-    /// Strided, rows of any length: every element is located by itself.
-    Any,
-    /// In place: read from output `j`, dense.
-    Own(u8),
-    /// Element by element: the kernel asks for one element of the binding, and gets it four times.
-    Each,
-    /// The same from the very first on: element `q`.
-    Lane,
-    /// Strided, element by element: for one element of the space.
-    EachStrided,
-    /// By places that the kernel computes itself: `load_i(e)` takes those of the four elements in
-    /// the bound range.
-    At,
-    /// The same where the four are a whole quad: the place of the first one counts.
-    AtQuad,
-}
-
-impl Way {
-    /// Whether the kernel computes indices from the strides of the view.
-    #[must_use]
-    pub const fn is_strided(self) -> bool {
-        matches!(self, Self::Row | Self::Splat | Self::Step | Self::Any | Self::EachStrided)
-    }
-
-    /// Whether every quad lies in one row of the index space.
-    pub(super) const fn is_by_row(self) -> bool {
-        matches!(self, Self::Row | Self::Splat | Self::Step)
-    }
-
-    /// The same for kernels that ask element by element.
-    #[must_use]
-    pub const fn by_element(self) -> Self {
-        match self {
-            Self::Dense | Self::Own(_) | Self::Each | Self::Lane => Self::Each,
-            Self::One => Self::One,
-            _ => Self::EachStrided,
-        }
-    }
-}
-
-/// One operand of a kernel: how it is stored and how it is reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Slot {
-    /// How elements are stored.
-    pub form: Form,
-    /// How quads are reached. Outputs are dense, rows or single elements.
-    pub way: Way,
-    /// Whether it is an output.
-    pub written: bool,
-}
-
-impl Slot {
-    /// An input.
-    #[must_use]
-    pub const fn read(form: Form, way: Way) -> Self {
-        Self { form, way, written: false }
-    }
-
-    /// An output.
-    #[must_use]
-    pub const fn write(form: Form) -> Self {
-        Self { form, way: Way::Dense, written: true }
-    }
-}
-
-/// A kernel's text and what its pipeline is made with.
-#[derive(Clone, Debug)]
-pub struct Assembled {
-    /// The kernel's name.
-    pub name: &'static str,
-    /// The text.
-    pub wgsl: String,
-    /// Capabilities beyond the baseline.
-    pub needs: Needs,
-    /// Of the text: finds a pipeline without reading all of it.
-    pub hash: u64,
-    lines: Lines,
-}
-
-impl Assembled {
-    /// Where a line of the text (from 1) comes from: `shaders/transpose.wgsl:12`.
-    #[must_use]
-    pub fn origin(&self, line: u32) -> String {
-        self.lines.origin(line)
-    }
-}
-
-/// What is written into an elementwise kernel.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Body<'a> {
-    /// Bindings beyond those of the slots.
-    pub bindings: &'a str,
-    /// Before the loop.
-    pub once: &'a str,
-    /// For each quad; of two at a time, for the first.
-    pub each: &'a str,
-    /// For the second of two quads at a time.
-    pub second: Option<&'a str>,
-    /// After the loop.
-    pub after: &'a str,
-}
-
-/// The elementwise kernel with these operands, and `scalars` words of scalars.
-pub(crate) fn elementwise(
-    slots: &[Slot],
-    body: Body<'_>,
-    scalars: usize,
-    needs: Needs,
-    shape: (u32, Target),
-) -> Assembled {
-    let params = elementwise_params(slots, scalars);
-    let mut keeps = Keeps::of(slots, shape.1, body.second.is_some());
-    let bindings = accessors(slots, shape.1, &mut keeps) + &keeps.declared + body.bindings;
-    let once = keeps.once + body.once;
-    let each = match body.second {
-        None => keeps.each + body.each,
-        Some(second) => {
-            let of = |q: &str, keep: &str, text| {
-                let text = format!("let q = {q};\n{keep}{text}");
-                format!("{{\n{}}}\n", indented(&text, "    "))
-            };
-            let first = of("2u * pair", &keeps.each, body.each);
-            let second = of("2u * pair + 1u", &keeps.second, second);
-            format!("let pair = q;\n{first}{second}")
-        }
-    };
-    let regions = [
-        ("params", &*params),
-        ("bindings", &*bindings),
-        ("once", &*once),
-        ("body", &*each),
-        ("after", body.after),
-    ];
-    build(&ELEMENTWISE, slots, &regions, needs, shape)
-}
-
-/// The elementwise kernel for few elements, which these operands are reached by one at a time;
-/// the outputs are [`Way::Lane`]s.
-pub(crate) fn elementwise_few(
-    slots: &[Slot],
-    (once, each): (&str, &str),
-    scalars: usize,
-    needs: Needs,
-    shape: (u32, Target),
-) -> Assembled {
-    let params = elementwise_params(slots, scalars);
-    let (bindings, body) = (bindings(slots, shape.1), format!("{once}{each}"));
-    let regions = [("params", &*params), ("bindings", &*bindings), ("body", &*body)];
-    build(&ELEMENTWISE_FEW, slots, &regions, needs, shape)
-}
-
-/// The parameters of an elementwise kernel; `params::Elementwise` encodes them.
-fn elementwise_params(slots: &[Slot], scalars: usize) -> String {
-    params_after("    grid: vec4<u32>, // quads, lead, step, trips\n", slots, scalars)
-}
+use super::needs::Needs;
+use super::slot::{Slot, Way};
+use super::source::Source;
+use super::target::Target;
 
 /// A parameter struct: a kernel's own members, then what the accessors of its operands need.
 pub(crate) fn params_after(own: &str, slots: &[Slot], scalars: usize) -> String {
@@ -221,6 +54,13 @@ pub fn kernel(entry: &Entry, slots: &[Slot], rank: u32, target: Target) -> Arc<A
         let bindings = bindings(slots, target);
         build(entry, slots, &[("bindings", &bindings)], Needs::NONE, (rank, target))
     })
+}
+
+/// The text of a kernel whose bindings are its own.
+#[must_use]
+pub fn plain(entry: &Entry, target: Target) -> Arc<Assembled> {
+    let shape = (0, target);
+    kept(entry.name, &[], "own bindings", shape, || build(entry, &[], &[], Needs::NONE, shape))
 }
 
 /// The text with these regions replaced; `needs` beyond those of the slots.
@@ -262,31 +102,7 @@ pub(crate) fn build_by(
     let mut hasher = DefaultHasher::new();
     text.text.hash(&mut hasher);
     let (hash, lines) = (hasher.finish(), text.lines);
-    Assembled { name: entry.name, wgsl: text.text, needs, hash, lines }
-}
-
-/// Which lines came from where.
-#[derive(Clone, Debug, Default)]
-struct Lines(Vec<Span>);
-
-#[derive(Clone, Debug)]
-struct Span {
-    /// The first line in the text, from 1.
-    first: u32,
-    path: &'static str,
-    /// Its number in the file.
-    line: u32,
-}
-
-impl Lines {
-    fn origin(&self, line: u32) -> String {
-        match self.0.iter().rev().find(|span| span.first <= line) {
-            Some(span) if !span.path.is_empty() => {
-                format!("shaders/{}:{}", span.path, span.line + line - span.first)
-            }
-            _ => format!("generated:{line}"),
-        }
-    }
+    Assembled { name: entry.name, wgsl: text.text, needs, clears: entry.clears, hash, lines }
 }
 
 #[derive(Default)]
@@ -391,7 +207,7 @@ impl Text {
     }
 }
 
-fn indented(text: &str, indent: &str) -> String {
+pub(super) fn indented(text: &str, indent: &str) -> String {
     text.lines()
         .map(|l| if l.is_empty() { "\n".into() } else { format!("{indent}{l}\n") })
         .collect()

@@ -1,11 +1,14 @@
 //! The text of a core's kernel: a file with the expressions before and after it as functions.
 
 use super::access::{Keeps, accessors};
-use super::assemble::{Assembled, Slot, Way, build_by, params_after};
-use super::catalog::{Entry, Needs};
+use super::assemble::{build_by, params_after};
+use super::assembled::Assembled;
+use super::entry::Entry;
 use super::expr::Expr;
 use super::form::Form;
-use super::params::Target;
+use super::needs::Needs;
+use super::slot::{Slot, Way};
+use super::target::Target;
 use crate::op::Refusal;
 
 /// A part of a core's kernel: an expression over operands, and the ways in which these are reached.

@@ -8,10 +8,12 @@
 use core::fmt::Write as _;
 
 use super::access::is_double;
-use super::assemble::{self, Assembled, Body, Slot, Way};
-use super::catalog::Needs;
+use super::assembled::Assembled;
+use super::elementwise::{self, Body};
 use super::form::Form;
-use super::params::Target;
+use super::needs::Needs;
+use super::slot::{Slot, Way};
+use super::target::Target;
 use crate::dtype::{Class, DType};
 use crate::op::{Kind, Op, Refusal, Spell};
 
@@ -218,7 +220,7 @@ impl Expr {
             second: None,
             after: &text.after,
         };
-        Ok(assemble::elementwise(&slots, body, text.words, needs, (rank, target)))
+        Ok(elementwise::elementwise(&slots, body, text.words, needs, (rank, target)))
     }
 
     /// The same by pairs of quads, for adapters whose time goes by loads and stores.
@@ -242,7 +244,7 @@ impl Expr {
             second: Some(&second.body),
             ..Body::default()
         };
-        Ok(assemble::elementwise(&slots, body, first.words, needs, (rank, Target::Cpu64)))
+        Ok(elementwise::elementwise(&slots, body, first.words, needs, (rank, Target::Cpu64)))
     }
 
     /// The same for few elements, an element to a lane, whose ways are [`Way::Lane`], [`Way::One`],
@@ -263,7 +265,7 @@ impl Expr {
         let text = self.text(&dtypes, &slots, BY_QUAD);
         let needs = self.needs(&dtypes);
         let body = (&*text.once, &*text.body);
-        Ok(assemble::elementwise_few(&slots, body, text.words, needs, (rank, target)))
+        Ok(elementwise::elementwise_few(&slots, body, text.words, needs, (rank, target)))
     }
 
     /// What its nodes and scalars need of an adapter.

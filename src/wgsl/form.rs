@@ -4,8 +4,9 @@
 //! element (or of the word that packs several), of a stored quad, and of the quad's value between
 //! load and store. Forms `w8` to `w64` are for moves: any element of that width, as bits.
 
-use super::catalog::{Needs, Source, source};
-use super::params::Target;
+use super::needs::Needs;
+use super::source::{Source, source};
+use super::target::Target;
 use crate::dtype::DType;
 
 /// How elements are stored in a binding.

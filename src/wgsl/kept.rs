@@ -5,8 +5,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use super::assemble::{Assembled, Slot};
-use super::params::Target;
+use super::assembled::Assembled;
+use super::slot::Slot;
+use super::target::Target;
 
 /// All that decides such a text.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -21,7 +22,7 @@ struct Key {
 static TEXTS: LazyLock<Mutex<HashMap<Key, Arc<Assembled>>>> = LazyLock::new(Mutex::default);
 
 /// The text for these operands, this choice and this shape, written if there is none yet.
-pub(super) fn kept(
+pub(crate) fn kept(
     kernel: &'static str,
     slots: &[Slot],
     choice: &'static str,

@@ -8,7 +8,51 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::catalog::{self, Source};
+use super::form::Form;
+use super::source::{Source, source};
+
+/// Fragments beside the element files.
+const FRAGMENTS: &[Source] = &[
+    source!("shared/fault.wgsl"),
+    source!("shared/philox.wgsl"),
+    source!("shared/part.wgsl"),
+    source!("shared/product.wgsl"),
+    source!("shared/spread.wgsl"),
+    source!("shared/square.wgsl"),
+    source!("shared/strided.wgsl"),
+    source!("shared/tree.wgsl"),
+    source!("shared/wide.wgsl"),
+    source!("shared/words.wgsl"),
+    source!("op/activation.wgsl"),
+    source!("op/bits.wgsl"),
+    source!("op/cast.wgsl"),
+    source!("op/cast64.wgsl"),
+    source!("op/cast_f64.wgsl"),
+    source!("op/cast_wide.wgsl"),
+    source!("op/exp.wgsl"),
+    source!("op/f64.wgsl"),
+    source!("op/int.wgsl"),
+    source!("op/int64.wgsl"),
+    source!("op/log.wgsl"),
+    source!("op/order.wgsl"),
+    source!("op/order64.wgsl"),
+    source!("op/pow.wgsl"),
+    source!("op/round.wgsl"),
+    source!("op/softmax.wgsl"),
+    source!("op/trig.wgsl"),
+];
+
+/// Every fragment: files without an entry point.
+pub fn fragments() -> impl Iterator<Item = &'static Source> {
+    Form::all().map(Form::part).chain(FRAGMENTS)
+}
+
+/// The fragments whose names are known everywhere: all but the move forms, which answer to the same
+/// names.
+fn offered() -> impl Iterator<Item = &'static Source> {
+    let elements = Form::all().filter(|form| !form.is_move()).map(Form::part);
+    elements.chain(FRAGMENTS)
+}
 
 /// One function, struct, alias, constant, override or variable of a fragment file.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +65,7 @@ pub(crate) struct Item {
 }
 
 static LIBRARY: LazyLock<HashMap<&'static str, Item>> = LazyLock::new(|| {
-    let all = catalog::library().flat_map(items);
+    let all = offered().flat_map(items);
     all.map(|item| (item.name, item)).collect()
 });
 
@@ -96,7 +140,7 @@ mod tests {
 
     #[test]
     fn items_have_their_comments_and_lines() {
-        let strided = catalog::fragments().find(|source| source.path == "shared/strided.wgsl");
+        let strided = fragments().find(|source| source.path == "shared/strided.wgsl");
         let items = items(strided.expect("in the catalog"));
         let names = items.iter().map(|item| item.name).collect::<Vec<_>>();
         assert_eq!(
@@ -114,7 +158,7 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        let names = catalog::library().flat_map(items).map(|item| item.name).collect::<Vec<_>>();
+        let names = offered().flat_map(items).map(|item| item.name).collect::<Vec<_>>();
         for (i, name) in names.iter().enumerate() {
             assert!(!names[..i].contains(name), "{name} is defined twice");
         }

@@ -6,8 +6,8 @@ use core::fmt;
 
 use naga::valid::{Capabilities, SubgroupOperationSet, ValidationFlags, Validator};
 
-use super::assemble::Assembled;
-use super::catalog::Needs;
+use super::assembled::Assembled;
+use super::needs::Needs;
 
 /// What a binding is to the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

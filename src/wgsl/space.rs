@@ -1,8 +1,10 @@
 //! The index space of a kernel: the output's shape, collapsed as far as every view of it allows,
 //! and the way in which each view is best reached.
 
-use super::assemble::Way;
-use super::params::RANK_MAX;
+use super::slot::Way;
+
+/// The most dimensions of an index space, after collapsing.
+pub const RANK_MAX: usize = 8;
 
 /// A strided view of an index space, outermost dimension first, in elements.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 //! are just a view.
 
 use wharf::DType;
-use wharf::wgsl::attention::{Mask, Tile};
-use wharf::wgsl::{Expr, Node, Target, Way, catalog, core};
+use wharf::kernel::attention::text::{Mask, Tile};
+use wharf::kernel::catalog;
+use wharf::wgsl::{Expr, Node, Target, Way, core};
 
 use super::{TARGETS, check};
 
@@ -92,8 +93,8 @@ fn every_kernel_of_rows_is_valid() {
 
 #[test]
 fn every_scan_is_valid() {
+    use wharf::kernel::reduce::text::{Fold, Reduce};
     use wharf::op::Kind;
-    use wharf::wgsl::reduce::{Fold, Reduce};
     let itself = |kind: Kind| Expr {
         inputs: DType::ALL.into_iter().filter(|d| d.name() == kind.name()).collect(),
         nodes: vec![Node::Input(0)],
@@ -130,8 +131,8 @@ fn every_scan_is_valid() {
 /// Kernels of groups by subgroups: of rows, and of every reduction whose type subgroups know.
 #[test]
 fn every_kernel_of_groups_is_valid_by_subgroups() {
+    use wharf::kernel::reduce::text::{Fold, Pass, Reduce};
     use wharf::op::Kind;
-    use wharf::wgsl::reduce::{Fold, Pass, Reduce};
     use wharf::wgsl::subgroups;
     let itself = |dtype| Expr {
         inputs: vec![dtype],
@@ -186,8 +187,8 @@ fn every_kernel_of_groups_is_valid_by_subgroups() {
 /// Every pass of every reduction, on heads and tails that are just a view.
 #[test]
 fn every_reduction_is_valid() {
+    use wharf::kernel::reduce::text::{Fold, Pass, Reduce};
     use wharf::op::Kind;
-    use wharf::wgsl::reduce::{Fold, Pass, Reduce};
     let dtype = |kind: Kind| DType::ALL.into_iter().find(|d| d.name() == kind.name());
     let itself = |kind| Expr {
         inputs: vec![dtype(kind).expect("a kind is a dtype")],
@@ -261,7 +262,7 @@ fn check_product(
 
 #[test]
 fn every_tile_of_a_product_is_valid() {
-    use wharf::wgsl::matmul::{Along, Tile};
+    use wharf::kernel::matmul::text::{Along, Tile};
     let ways = [Along::K, Along::Outer, Along::Neither];
     for dtype in [DType::F32, DType::F16, DType::I8, DType::U32, DType::F64, DType::I64] {
         let (side, out) = (itself(dtype), itself(wharf::reference::matmul_dtype(dtype)));
@@ -289,9 +290,9 @@ fn every_tile_of_a_product_is_valid() {
 /// Tiles in workgroup memory, and few rows, in every way that their operands lie.
 #[test]
 fn every_product_by_groups_is_valid() {
-    use wharf::wgsl::matmul::group::Group;
-    use wharf::wgsl::matmul::vector::Vector;
-    use wharf::wgsl::matmul::{Along, Tile};
+    use wharf::kernel::matmul::text::group::Group;
+    use wharf::kernel::matmul::text::vector::Vector;
+    use wharf::kernel::matmul::text::{Along, Tile};
     let ways = [Along::K, Along::Outer, Along::Neither];
     for (i, dtype) in
         [DType::F32, DType::F16, DType::I8, DType::F64, DType::I64].into_iter().enumerate()
@@ -328,10 +329,10 @@ fn every_product_by_groups_is_valid() {
 /// A few rows by weights of which several quads are read at a time.
 #[test]
 fn every_packed_product_is_valid() {
+    use wharf::kernel::matmul::text::packed::Packed;
+    use wharf::kernel::matmul::text::vector::Vector;
+    use wharf::kernel::matmul::text::{Along, Tile};
     use wharf::wgsl::Form;
-    use wharf::wgsl::matmul::packed::Packed;
-    use wharf::wgsl::matmul::vector::Vector;
-    use wharf::wgsl::matmul::{Along, Tile};
     let wide = [DType::F32, DType::F16, DType::Bf16, DType::I8, DType::U16, DType::I32]
         .map(|d| (d, Packed::Wide(Form::read(d, Target::Cpu64, true)), Target::Cpu64));
     let bytes =
@@ -356,8 +357,8 @@ fn every_packed_product_is_valid() {
 /// Cooperative matrices of every size and kind, in every way that the operands lie.
 #[test]
 fn every_product_by_cooperative_matrices_is_valid() {
-    use wharf::wgsl::matmul::cooperative::Cooperative;
-    use wharf::wgsl::matmul::{Along, Tile};
+    use wharf::kernel::matmul::text::cooperative::Cooperative;
+    use wharf::kernel::matmul::text::{Along, Tile};
     let ways = [Along::K, Along::Outer, Along::Neither];
     for (dtype, side, teams) in
         [(DType::F16, 16, [2, 2]), (DType::F16, 8, [1, 1]), (DType::F32, 8, [2, 4])]
@@ -391,7 +392,7 @@ fn every_tile_of_quantised_weights_is_valid() {
             let ways = [&[Way::Dense], &[Way::Dense], &[Way::Each]];
             let part = |(expr, way): (_, &'static [Way; 1])| core::Part { expr, ways: way };
             let heads: Vec<_> = sides.iter().zip(ways).map(part).collect();
-            let text = wharf::wgsl::quantised::regions(rows, target == Target::Cpu64);
+            let text = wharf::kernel::quantised::text::regions(rows, target == Target::Cpu64);
             check_product("quantised", &heads, &sides[0], &text, Some(8), target);
         }
     }

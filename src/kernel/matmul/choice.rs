@@ -7,12 +7,12 @@ use core::fmt;
 
 use super::cooperative;
 use super::gpu::{self, Room};
+use super::text::{Along, SHARERS};
 use crate::caps::{Caps, Feature};
 use crate::dtype::DType;
 use crate::shape::Shape;
 use crate::wgsl::Target;
-use crate::wgsl::matmul::{Along, SHARERS};
-use crate::wgsl::params::GROUPS_MAX;
+use crate::wgsl::grid::GROUPS_MAX;
 
 /// What a table of tiles is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

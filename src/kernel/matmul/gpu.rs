@@ -19,9 +19,9 @@
 
 use super::choice::{Because, Choice, Kernel, Size};
 use super::cooperative::{self, Teams};
+use super::text::Along;
 use crate::caps::{Caps, Feature};
 use crate::dtype::DType;
-use crate::wgsl::matmul::Along;
 
 /// A kernel with its rates where the shape fills it: for B dense along its columns, and along k.
 struct Rung {

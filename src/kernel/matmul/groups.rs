@@ -1,18 +1,19 @@
 //! What a choice comes to for one dispatch: the kernel's name, its text and its workgroups.
 
 use super::choice::{Choice, Kernel, Machine};
+use super::text::cooperative::{COOPERATIVE, Cooperative};
+use super::text::group::{GROUP, Group};
+use super::text::packed::Packed;
+use super::text::vector::{VECTOR, Vector};
+use super::text::{REGISTERS, SHARERS, Text, Tile};
 use crate::dtype::DType;
 use crate::kernel::small;
-use crate::wgsl::matmul::cooperative::Cooperative;
-use crate::wgsl::matmul::group::Group;
-use crate::wgsl::matmul::packed::Packed;
-use crate::wgsl::matmul::vector::Vector;
-use crate::wgsl::matmul::{SHARERS, Text, Tile};
-use crate::wgsl::params::fold;
+use crate::wgsl::Entry;
+use crate::wgsl::grid::fold;
 
 /// A kernel as it is written for one dispatch.
 pub(super) struct Written {
-    pub(super) kernel: &'static str,
+    pub(super) kernel: &'static Entry,
     pub(super) text: Text,
     /// Invocations of a workgroup, where the text does not say it itself.
     pub(super) workgroup: Option<u32>,
@@ -45,21 +46,21 @@ impl Choice {
             Kernel::Registers => {
                 // Added up by quads, a chunk has as many roundings as four by elements.
                 let chunk = 4 * CHUNK_QUADS;
-                let (kernel, text) = ("matmul", tile.regions(given, k > 4 * chunk));
+                let (kernel, text) = (&REGISTERS, tile.regions(given, k > 4 * chunk));
                 Written { kernel, text, workgroup: Some(lanes), chunk, groups: [down, right] }
             }
             Kernel::Group { across, depth } => {
                 let tile = Tile { ragged: !k.is_multiple_of(depth as usize), ..tile };
                 let deep = k > 4 * CHUNK_QUADS;
                 let text = Group { tile, lanes, across, depth, near_k, deep }.regions(given);
-                let kernel = "matmul_group";
+                let kernel = &GROUP;
                 Written { kernel, text, workgroup: None, chunk: CHUNK_QUADS, groups: [x, y] }
             }
             Kernel::Cooperative { side, down, across, depth } => {
                 let tile = Tile { ragged: !k.is_multiple_of(depth as usize), ..tile };
                 let teams = [down, across];
                 let text = Cooperative { tile, side, teams, lanes, depth, near_k }.regions(given);
-                let kernel = "matmul_cooperative";
+                let kernel = &COOPERATIVE;
                 Written { kernel, text, workgroup: None, chunk: CHUNK_QUADS, groups: [x, y] }
             }
             Kernel::Vector { across, subgroups } => {
@@ -68,7 +69,7 @@ impl Choice {
                 let vector = Vector { tile, lanes, across, near_k, subgroups, alone };
                 let (text, at_once) = (vector.regions(given), tile.packed.map_or(1, Packed::quads));
                 let chunk = CHUNK_QUADS * (lanes / across) as usize / at_once as usize;
-                let kernel = "matmul_vector";
+                let kernel = &VECTOR;
                 Written { kernel, text, workgroup: None, chunk, groups: [x, y] }
             }
         }

@@ -41,7 +41,7 @@ impl Panel {
 }
 
 /// The longest k of one pass: loop trips of an invocation stay far below what llvmpipe survives.
-pub(super) const K_MAX: usize = crate::wgsl::catalog::MATMUL_K_MAX as usize;
+pub(super) const K_MAX: usize = super::text::K_MAX as usize;
 
 /// Cuts a product; `passes` along k at least.
 pub(super) fn cut(size: Size, sides: &[Place; 2], passes: usize) -> Vec<Panel> {

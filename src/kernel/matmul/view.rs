@@ -4,12 +4,12 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use super::panels::Place;
+use super::text::Along;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::kernel::{Held, Operand};
 use crate::layout::Layout;
 use crate::shape::Shape;
-use crate::wgsl::matmul::Along;
 
 /// An operand of a product, as far as cutting it goes.
 #[derive(Clone, Copy, Debug)]

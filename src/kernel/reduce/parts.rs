@@ -17,11 +17,11 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::exec::{Bound, Value};
 use crate::kernel::core::{Head, Reach, Tail};
-use crate::kernel::{Held, Operand, reindex};
+use crate::kernel::reduce::text::Reduce;
+use crate::kernel::{Held, Operand, moves};
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::Target;
-use crate::wgsl::reduce::Reduce;
 
 /// The reduction of a head over `extent`, which is its index space, without a tail.
 pub(super) fn reduce(
@@ -38,7 +38,7 @@ pub(super) fn reduce(
     let (value, offset) = if is_dense {
         (operand.value, operand.layout.offset())
     } else {
-        (reindex::gather(engine, target, &operand)?, 0)
+        (moves::gather(engine, target, &operand)?, 0)
     };
     let strides = [length * inner, inner, 1].map(usize::cast_signed);
     let layout = Layout::strided(shape, &strides, offset)?;
@@ -82,7 +82,7 @@ impl Parts<'_> {
     fn copy(&self, layout: Layout) -> Result<Operand> {
         let (engine, target) = (self.run.engine, self.run.target);
         let avoid: Vec<u64> = self.output.ids().collect();
-        let value = reindex::gather_apart(engine, target, &self.operand(layout), &avoid)?;
+        let value = moves::gather_apart(engine, target, &self.operand(layout), &avoid)?;
         Ok(Operand { value, layout: Layout::dense(*layout.shape()), dtype: self.dtype })
     }
 

@@ -9,10 +9,12 @@
 //! reduced again. A chunk is never so long that an invocation would loop more than
 //! [`CORE_TRIPS`] times, nor that one term would go through more than some hundred roundings.
 
+use super::text::{REDUCE_COLUMNS, REDUCE_GROUP, REDUCE_ROWS};
 use crate::kernel::small;
+use crate::wgsl::Entry;
 use crate::wgsl::Target;
-use crate::wgsl::catalog::CORE_TRIPS;
-use crate::wgsl::params::fold;
+use crate::wgsl::entry::CORE_TRIPS;
+use crate::wgsl::grid::fold;
 
 /// A dense space whose middle is reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,10 +34,10 @@ impl Extent {
 }
 
 /// One dispatch of a reduction.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct Plan {
     /// The kernel.
-    pub(super) kernel: &'static str,
+    pub(super) kernel: &'static Entry,
     /// Parts of the length, reduced apart from each other.
     pub(super) chunks: usize,
     pub(super) groups: [u32; 3],
@@ -88,7 +90,7 @@ impl Plan {
         let groups = if group { count } else { count.div_ceil(target.workgroup() as usize) };
         let job = [small(outer), 0, small(length), small(length), small(chunks), small(each)];
         Self {
-            kernel: if group { "reduce_group" } else { "reduce_rows" },
+            kernel: if group { &REDUCE_GROUP } else { &REDUCE_ROWS },
             chunks,
             groups: fold(small(groups)),
             job: padded(&job),
@@ -108,7 +110,7 @@ impl Plan {
         let space = [small(count), small(units), small(length), small(chunks)];
         let lanes = [small(per_row), lead, small(step), 0];
         Self {
-            kernel: "reduce_columns",
+            kernel: &REDUCE_COLUMNS,
             chunks,
             groups: fold(small(count.div_ceil(target.workgroup() as usize))),
             job: padded(&[&space[..], &[small(each), 0, 0, 0], &lanes].concat()),
@@ -161,7 +163,7 @@ mod tests {
                     let plan = Plan::of(extent, target, trips, false);
                     let job = plan.job(0, 0);
                     let each = if plan.columns { job[4] } else { job[5] };
-                    let (looped, rounded) = match plan.kernel {
+                    let (looped, rounded) = match plan.kernel.name {
                         "reduce_rows" => {
                             (each / 8 + each / 256 + 8 + each * trips, each / 256 + 32 + 12)
                         }

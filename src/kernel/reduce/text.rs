@@ -8,8 +8,18 @@
 //! Orders are those of integers (`op/order.wgsl`), so the maximum of floats is that of what they
 //! are lifted to, the minimum that of what they are lifted to upside down, and NaN needs no care.
 
-use super::subgroups;
 use crate::op::Kind;
+use crate::wgsl::Entry;
+use crate::wgsl::source::source;
+use crate::wgsl::subgroups;
+
+/// A lane to a row.
+pub const REDUCE_ROWS: Entry = Entry::core("reduce_rows", source!("reduce_rows.wgsl"));
+/// A group to a row.
+pub const REDUCE_GROUP: Entry =
+    Entry::core("reduce_group", source!("reduce_group.wgsl")).clearing();
+/// A lane to a quad of columns.
+pub const REDUCE_COLUMNS: Entry = Entry::core("reduce_columns", source!("reduce_columns.wgsl"));
 
 /// How two become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,9 +1,15 @@
 //! The text of a product with quantised weights: what is written for a tile of so many rows.
 //!
-//! As in [`matmul`](super::matmul) a tile is unrolled into names: `s2_1` is what row 2 and column 1
+//! As in [`matmul`](crate::kernel::matmul) a tile is unrolled into names: `s2_1` is what row 2 and column 1
 //! of the tile have of a block, `t2` the quad of sums of row 2.
 
 use core::fmt::Write as _;
+
+use crate::wgsl::Entry;
+use crate::wgsl::source::source;
+
+/// The kernel.
+pub const QUANTISED: Entry = Entry::core("quantised", source!("quantised.wgsl"));
 
 /// Weights that share a scale.
 pub const BLOCK: usize = 32;

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Weak;
 
-use super::elementwise::Text;
-use super::{Held, small};
+use super::Text;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::gpu::cause::DeviceCause;
+use crate::kernel::{Held, small};
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::expr::Pace;
@@ -26,20 +26,20 @@ const PAIRS_MIN: usize = 1 << 16;
 const FEW_MAX: usize = 1 << 10;
 
 /// An elementwise operation on operands in place, before it is cut.
-pub(super) struct Operation<'a> {
-    pub(super) engine: &'a Engine,
-    pub(super) target: Target,
-    pub(super) inputs: &'a [Held],
+pub(in crate::kernel) struct Operation<'a> {
+    pub(in crate::kernel) engine: &'a Engine,
+    pub(in crate::kernel) target: Target,
+    pub(in crate::kernel) inputs: &'a [Held],
     /// The input that the output takes the place of.
-    pub(super) own: Option<usize>,
-    pub(super) output: &'a Held,
-    pub(super) written: Weak<Value>,
-    pub(super) text: &'a Text<'a>,
+    pub(in crate::kernel) own: Option<usize>,
+    pub(in crate::kernel) output: &'a Held,
+    pub(in crate::kernel) written: Weak<Value>,
+    pub(in crate::kernel) text: &'a Text<'a>,
 }
 
 impl Operation<'_> {
     /// Records every dispatch of it over `shape`.
-    pub(super) fn record(&self, shape: &Shape) -> Result<()> {
+    pub(in crate::kernel) fn record(&self, shape: &Shape) -> Result<()> {
         let layouts: Vec<Layout> = self.inputs.iter().map(|input| input.layout).collect();
         self.split(shape, &layouts, 0)
     }
@@ -121,7 +121,7 @@ impl Operation<'_> {
         let index = begin / self.output.segment;
         bindings.push(Bound::from(&self.output.pieces[index]));
         let mut outputs = [small(begin - index * self.output.segment)];
-        let mut space = Space::of(shape.dims(), &views).ok_or_else(super::too_deep)?;
+        let mut space = Space::of(shape.dims(), &views).ok_or_else(crate::kernel::too_deep)?;
         for (way, _) in space.ways.iter_mut().zip(self.inputs).filter(|(_, i)| i.part.is_some()) {
             *way = Way::Any;
         }

@@ -3,12 +3,20 @@
 
 use std::sync::Arc;
 
-use super::access::offset;
-use super::assemble::{Assembled, Body, Slot, Way, elementwise};
-use super::catalog::Needs;
-use super::form::Form;
-use super::kept::kept;
-use super::params::{RANK_MAX, Target};
+use crate::wgsl::access::offset;
+use crate::wgsl::elementwise::{Body, elementwise};
+use crate::wgsl::kept::kept;
+use crate::wgsl::source::source;
+use crate::wgsl::space::RANK_MAX;
+use crate::wgsl::{Assembled, Entry, Form, Needs, Slot, Target, Way};
+
+/// Transpositions in whole tiles.
+pub const TRANSPOSE: Entry = Entry::walking("transpose", source!("transpose.wgsl"), 2).of(&[
+    &[Form::W8, Form::W8],
+    &[Form::W16, Form::W16],
+    &[Form::W32, Form::W32],
+    &[Form::W64, Form::W64],
+]);
 
 fn moved(
     name: &'static str,

@@ -1,9 +1,19 @@
 //! The text of a product by tiles in workgroup memory: what an invocation multiplies and stores.
 
 use super::stage::Stage;
-use super::{Text, Tile, lane, put};
+use super::{K_MAX, Text, Tile, lane, put};
 use crate::dtype::DType;
 use crate::op::Kind;
+use crate::wgsl::Entry;
+use crate::wgsl::source::source;
+
+/// The kernel. Quads of k, stages of at least 8, chunks of 256; batch dimensions.
+pub const GROUP: Entry = Entry::new(
+    "matmul_group",
+    source!("matmul_group.wgsl"),
+    K_MAX / 4 + K_MAX / 8 + K_MAX / 256 + 8,
+)
+.clearing();
 
 /// A kernel by tiles in workgroup memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -3,15 +3,17 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use super::{Held, Operand, small};
+use super::text;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::gpu::cause::DeviceCause;
+use crate::kernel::{Held, Operand, small};
 use crate::layout::Layout;
 use crate::shape::Shape;
-use crate::wgsl::params::{Elementwise, RANK_MAX};
-use crate::wgsl::{Form, Grid, Space, Target, View, Way, moves};
+use crate::wgsl::params::Elementwise;
+use crate::wgsl::space::RANK_MAX;
+use crate::wgsl::{Form, Grid, Space, Target, View, Way};
 
 /// A part of a dense value: a range of every axis.
 pub(crate) struct Part<'a> {
@@ -80,7 +82,7 @@ impl Part<'_> {
             _ => return Ok(false),
         };
         let form = Form::moving(from.dtype.width());
-        let kernel = moves::assign_rows(form, space.ways[0], into, space.rank(), target);
+        let kernel = text::assign_rows(form, space.ways[0], into, space.rank(), target);
         let grid = Grid::of_elements(space.count(), target);
         let params = Elementwise { grid, space: &space, base: 0, outputs: &[], scalars: &[] };
         engine.dispatch(Job {
@@ -123,7 +125,7 @@ impl Part<'_> {
             scalars[RANK_MAX + d] = small(range.len());
         }
         let form = Form::moving(from.dtype.width());
-        let kernel = moves::assign_part(form, space.rank(), target);
+        let kernel = text::assign_part(form, space.rank(), target);
         let span = self.place()?.span();
         for piece in span.start / whole.segment..=(span.end - 1) / whole.segment {
             let segment = piece * whole.segment..(piece + 1) * whole.segment;

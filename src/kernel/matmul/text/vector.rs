@@ -1,8 +1,16 @@
 //! The text of a product of a few rows: how a workgroup's lanes stand, and how their sums are put
 //! together.
 
-use super::{Text, Tile};
+use super::{K_MAX, Text, Tile};
 use crate::dtype::DType;
+use crate::wgsl::Entry;
+use crate::wgsl::source::source;
+
+/// The kernel. Quads of k and chunks of 256, by at least two lanes; batch dimensions; lanes
+/// together.
+pub const VECTOR: Entry =
+    Entry::new("matmul_vector", source!("matmul_vector.wgsl"), K_MAX / 8 + K_MAX / 256 + 8 + 256)
+        .clearing();
 
 /// A kernel for a few rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

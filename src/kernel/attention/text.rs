@@ -6,6 +6,12 @@ use core::fmt::Write as _;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
+use crate::wgsl::Entry;
+use crate::wgsl::source::source;
+
+/// The kernel.
+pub const ATTENTION: Entry = Entry::core("attention", source!("attention.wgsl"));
+
 /// Names and texts.
 pub type Regions = Vec<(&'static str, String)>;
 

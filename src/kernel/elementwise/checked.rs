@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::elementwise::{Into, Text};
-use super::{Operand, elementwise, index_space};
+use super::{Into, Text};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::exec::{Hit, Value};
+use crate::kernel::{Operand, elementwise, index_space};
 use crate::wgsl::{Expr, Target};
 
 /// An expression of one input that has a fault, and the words of its scalars.

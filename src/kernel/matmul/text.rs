@@ -8,6 +8,8 @@ use core::fmt::Write as _;
 
 use crate::dtype::DType;
 use crate::op::Kind;
+use crate::wgsl::Entry;
+use crate::wgsl::source::source;
 
 pub mod cooperative;
 pub mod group;
@@ -16,6 +18,13 @@ mod stage;
 pub mod vector;
 
 use packed::Packed;
+
+/// The longest k of one pass.
+pub const K_MAX: u32 = 1 << 17;
+
+/// By register tiles. Quads of k in one pass, chunks of them; batch dimensions; a tile's elements.
+pub const REGISTERS: Entry =
+    Entry::new("matmul", source!("matmul.wgsl"), K_MAX / 4 + K_MAX / 256 + 8 + 5 * 64);
 
 /// Along which axis an operand is read by quads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,9 +4,20 @@
 //! loaded from there. Their sums are names - `s3` - since a matrix cannot lie in an array.
 
 use super::stage::Stage;
-use super::{Text, Tile, put};
+use super::{K_MAX, Text, Tile, put};
 use crate::dtype::DType;
 use crate::op::Kind;
+use crate::wgsl::Entry;
+use crate::wgsl::source::source;
+
+/// The kernel. Stages of k of at least 8, squares of k, chunks of 256; batch dimensions; zeros;
+/// squares.
+pub const COOPERATIVE: Entry = Entry::new(
+    "matmul_cooperative",
+    source!("matmul_cooperative.wgsl"),
+    2 * (K_MAX / 8) + K_MAX / 256 + 8 + 256 + 64,
+)
+.clearing();
 
 /// A kernel by cooperative matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

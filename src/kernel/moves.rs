@@ -2,16 +2,21 @@
 
 use std::sync::Arc;
 
+use plan::Transpose;
+
+use super::elementwise::window::Operation;
 use super::elementwise::{Into, Text};
-use super::window::Operation;
 use super::{Held, Operand, elementwise};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::gpu::cause::DeviceCause;
 use crate::layout::Layout;
-use crate::wgsl::params::Transpose;
-use crate::wgsl::{Form, Slot, Space, Target, View, Way, assemble, catalog, moves};
+use crate::wgsl::{Form, Slot, Space, Target, View, Way, assemble};
+
+pub(crate) mod assign;
+mod plan;
+pub mod text;
 
 /// A dense, row-major copy of a view.
 pub(crate) fn contiguous(engine: &Engine, target: Target, from: &Operand) -> Result<Arc<Value>> {
@@ -31,7 +36,7 @@ pub(crate) fn copied(
     let form = Form::moving(from.dtype.width());
     let make = |ways: &[Way], (rank, target, _)| {
         let way = ways.first().copied().unwrap_or(Way::Dense);
-        Ok(moves::reindex(form, way, rank, target))
+        Ok(text::reindex(form, way, rank, target))
     };
     let (shape, inputs) = (from.layout.shape(), core::slice::from_ref(from));
     let (into, text) =
@@ -63,9 +68,8 @@ pub(super) fn transposed(
     let output = Held::new(&value, Layout::dense(*shape), from.dtype)?;
     let [into] = &*output.pieces else { return Ok(None) };
     let form = Form::moving(from.dtype.width());
-    let Some(entry) = catalog::find("transpose") else { return Ok(None) };
     let slots = [Slot::read(form, Way::Dense), Slot::write(form)];
-    let kernel = assemble::kernel(entry, &slots, tiles.rank(), target);
+    let kernel = assemble::kernel(&text::TRANSPOSE, &slots, tiles.rank(), target);
     let grid = tiles.grid(target);
     engine.dispatch(Job {
         kernel: &kernel,
@@ -96,7 +100,7 @@ pub(super) fn gather_apart(
     let avoid: Vec<u64> = source.ids().chain(avoid.iter().copied()).collect();
     let value = Value::new(engine.allocate(bytes, &avoid)?);
     let output = Held::new(&value, Layout::dense(*shape), from.dtype)?;
-    let make = |_: &[Way], (rank, target, _)| Ok(moves::gather_part(form, rank, target));
+    let make = |_: &[Way], (rank, target, _)| Ok(text::gather_part(form, rank, target));
     let span = from.layout.span();
     let reach = (u32::MAX as usize).saturating_add(1);
     if span.len() > reach {

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use super::access::bindings;
-use super::assemble::{Assembled, Slot, build};
-use super::catalog::{self, Needs};
-use super::form::Form;
-use super::kept::kept;
-use super::params::Target;
+use crate::wgsl::access::bindings;
+use crate::wgsl::assemble::build;
+use crate::wgsl::grid::TRIPS_MAX;
+use crate::wgsl::kept::kept;
+use crate::wgsl::source::source;
+use crate::wgsl::{Assembled, Entry, Form, Needs, Slot, Target};
+
+/// The kernel. Two blocks at most, of ten rounds.
+pub const RANDOM: Entry = Entry::new("random", source!("random.wgsl"), TRIPS_MAX * (1 + 2 * 10));
 
 /// How a quad is drawn. What the words of `draw` in the parameters mean stands with each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,10 +72,10 @@ impl Draw {
     pub fn assemble(self, form: Form, target: Target) -> Arc<Assembled> {
         let slots = [Slot::write(form)];
         let needs = if self == Self::Uniform64 { Needs::INT64 } else { Needs::NONE };
-        kept(catalog::RANDOM.name, &slots, self.text(), (0, target), || {
+        kept(RANDOM.name, &slots, self.text(), (0, target), || {
             let bindings = bindings(&slots, target);
             let regions = [("bindings", &*bindings), ("draw", self.text())];
-            build(&catalog::RANDOM, &slots, &regions, needs, (0, target))
+            build(&RANDOM, &slots, &regions, needs, (0, target))
         })
     }
 }

@@ -1,0 +1,51 @@
+//! What assembly gives: a text, what its pipeline is made with, and where its lines came from.
+
+use super::needs::Needs;
+
+/// A kernel's text and what its pipeline is made with.
+#[derive(Clone, Debug)]
+pub struct Assembled {
+    /// The kernel's name.
+    pub name: &'static str,
+    /// The text.
+    pub wgsl: String,
+    /// Capabilities beyond the baseline.
+    pub needs: Needs,
+    /// Whether it clears its workgroup memory itself.
+    pub clears: bool,
+    /// Of the text: finds a pipeline without reading all of it.
+    pub hash: u64,
+    pub(super) lines: Lines,
+}
+
+impl Assembled {
+    /// Where a line of the text (from 1) comes from: `shaders/transpose.wgsl:12`.
+    #[must_use]
+    pub fn origin(&self, line: u32) -> String {
+        self.lines.origin(line)
+    }
+}
+
+/// Which lines came from where.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lines(pub(super) Vec<Span>);
+
+#[derive(Clone, Debug)]
+pub(super) struct Span {
+    /// The first line in the text, from 1.
+    pub(super) first: u32,
+    pub(super) path: &'static str,
+    /// Its number in the file.
+    pub(super) line: u32,
+}
+
+impl Lines {
+    fn origin(&self, line: u32) -> String {
+        match self.0.iter().rev().find(|span| span.first <= line) {
+            Some(span) if !span.path.is_empty() => {
+                format!("shaders/{}:{}", span.path, span.line + line - span.first)
+            }
+            _ => format!("generated:{line}"),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! A kernel's entry: its file, its legal variants, and how often it may loop.
+
+use super::form::Form;
+use super::grid::TRIPS_MAX;
+use super::source::Source;
+use super::space::RANK_MAX;
+
+/// A kernel: one file with one entry point `main`.
+#[derive(Debug)]
+pub struct Entry {
+    /// The kernel's name, the file's without its ending.
+    pub name: &'static str,
+    /// Its file.
+    pub source: Source,
+    /// The forms of its bindings, inputs first, for every legal variant. Empty where an
+    /// [`expr`](super::expr) decides.
+    pub variants: &'static [&'static [Form]],
+    /// How many of the bindings, the last ones, are written.
+    pub outputs: usize,
+    /// The most loop trips of one invocation, nested loops multiplied. llvmpipe ends all loops of
+    /// an invocation after 65 535 without a word.
+    pub trips_max: u32,
+    /// Whether it writes all of its workgroup memory before it reads any of it, so that nobody
+    /// needs to clear it first: naga does that from one invocation, word by word.
+    pub clears: bool,
+}
+
+/// What the plans of reducing kernels keep below, by the size of what one invocation takes.
+pub const CORE_TRIPS: u32 = 60_000;
+
+/// Trips of the strided index loop: the outermost dimension is free.
+const INDEX_TRIPS: u32 = RANK_MAX as u32 - 1;
+
+impl Entry {
+    /// A kernel with one output, whose operands decide its variants.
+    #[must_use]
+    pub const fn new(name: &'static str, source: Source, trips_max: u32) -> Self {
+        Self { name, source, variants: &[], outputs: 1, trips_max, clears: false }
+    }
+
+    /// A kernel of a core: heads and tails decide its bindings, its plan how often it loops.
+    #[must_use]
+    pub const fn core(name: &'static str, source: Source) -> Self {
+        Self::new(name, source, CORE_TRIPS)
+    }
+
+    /// A kernel whose bindings are its own.
+    #[must_use]
+    pub const fn own(name: &'static str, source: Source, trips_max: u32) -> Self {
+        Self { variants: &[&[]], outputs: 0, ..Self::new(name, source, trips_max) }
+    }
+
+    /// A kernel that walks a grid of quads, and the dimensions of so many strided bindings.
+    #[must_use]
+    pub const fn walking(name: &'static str, source: Source, strided: u32) -> Self {
+        Self::new(name, source, TRIPS_MAX * (1 + strided * INDEX_TRIPS))
+    }
+
+    /// The same kernel in these variants.
+    #[must_use]
+    pub const fn of(self, variants: &'static [&'static [Form]]) -> Self {
+        Self { variants, ..self }
+    }
+
+    /// The same kernel, which clears its workgroup memory itself.
+    #[must_use]
+    pub const fn clearing(self) -> Self {
+        Self { clears: true, ..self }
+    }
+}

@@ -1,0 +1,65 @@
+//! Capabilities that a text needs.
+
+use core::fmt;
+use core::ops::BitOr;
+
+/// Capabilities beyond baseline WebGPU that a module uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Needs(u8);
+
+impl Needs {
+    /// Baseline WebGPU is enough.
+    pub const NONE: Self = Self(0);
+    /// `shader-f16`.
+    pub const F16: Self = Self(1);
+    /// `shader-f64`.
+    pub const F64: Self = Self(2);
+    /// `shader-int64`.
+    pub const INT64: Self = Self(4);
+    /// `subgroups`.
+    pub const SUBGROUPS: Self = Self(8);
+    /// `wgpu-cooperative-matrix`.
+    pub const COOPERATIVE: Self = Self(16);
+
+    const NAMES: [(Self, &'static str); 5] = [
+        (Self::F16, "shader-f16"),
+        (Self::F64, "shader-f64"),
+        (Self::INT64, "shader-int64"),
+        (Self::SUBGROUPS, "subgroups"),
+        (Self::COOPERATIVE, "wgpu-cooperative-matrix"),
+    ];
+
+    /// Whether everything in `other` is in `self`.
+    #[must_use]
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Everything in either.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// `self` less what is in `other`.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+}
+
+impl BitOr for Needs {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        self.union(other)
+    }
+}
+
+impl fmt::Display for Needs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Self::NAMES.iter().filter(|(need, _)| self.contains(*need));
+        let list = names.map(|(_, name)| *name).collect::<Vec<_>>().join(" ");
+        f.write_str(if list.is_empty() { "-" } else { &list })
+    }
+}
