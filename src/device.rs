@@ -7,7 +7,7 @@ use crate::adapter::cause::AdapterCause;
 use crate::adapter::{Adapter, device_caps, features_to_request, limits_to_request};
 use crate::caps::{Caps, Feature};
 use crate::dtype::DType;
-use crate::engine::Engine;
+use crate::engine::{Engine, Site};
 use crate::error::Result;
 use crate::fuse::Context;
 use crate::gpu::Gpu;
@@ -139,9 +139,14 @@ impl Device {
         self.tuned.as_ref()?.choice(self.target, problem)
     }
 
+    /// Where its work is recorded.
+    pub(crate) fn site(&self) -> Site<'_> {
+        Site { engine: &self.engine, target: self.target }
+    }
+
     /// What turns deferred operations into kernels.
     pub(crate) fn context(&self) -> Context<'_> {
-        Context { engine: &self.engine, target: self.target, sketched: None }
+        Context { site: self.site(), sketched: None }
     }
 
     /// The best hardware adapter, opened under a policy: [`Adapter::best`] and [`Adapter::open`],

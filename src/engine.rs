@@ -16,7 +16,10 @@ use crate::shape::Shape;
 use crate::store::ring::{Ring, staging_bytes_max};
 use crate::store::{Fit, Memory, Refusal, Segments, Storage, Store};
 
+mod site;
 pub(crate) mod sketch;
+
+pub(crate) use site::Site;
 
 use sketch::Sketch;
 

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::dtype::DType;
-use crate::engine::Engine;
+use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
 use crate::gpu::lock;
@@ -31,7 +31,6 @@ use crate::kernel::elementwise::Fused;
 use crate::layout::Layout;
 use crate::op::Op;
 use crate::shape::Shape;
-use crate::wgsl::Target;
 use crate::wgsl::expr::{self, Expr};
 
 /// What a node is to its arguments.
@@ -130,8 +129,7 @@ fn distinct(args: &[Arg]) -> impl Iterator<Item = &Arc<Node>> {
 /// What is needed to turn nodes into kernels.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
-    pub(crate) engine: &'a Engine,
-    pub(crate) target: Target,
+    pub(crate) site: Site<'a>,
     /// What nodes come to on an engine that only sketches: they themselves learn nothing of it.
     pub(crate) sketched: Option<&'a Sketched>,
 }
@@ -144,7 +142,7 @@ impl Context<'_> {
 
     /// Views that one kernel may read.
     fn leaves_max(&self) -> usize {
-        let bindings = self.engine.gpu.caps().limits.storage_buffers_max;
+        let bindings = self.site.engine.gpu.caps().limits.storage_buffers_max;
         usize::try_from(bindings).unwrap_or(BINDINGS_MAX).min(BINDINGS_MAX) - 1
     }
 }
@@ -476,12 +474,12 @@ impl Fusion {
     }
 
     fn record(self, context: Context<'_>, node: &Node) -> Result<Arc<Value>> {
-        let Context { engine, target, .. } = context;
+        let site = context.site;
         let Self { mut expr, operands, scalars, .. } = self;
         let (shape, dtype) = (node.shape, node.dtype);
         let Some(Carried { core, heads, input }) = self.carried else {
             let fused = Fused { expr: &expr, operands: &operands, scalars: &scalars };
-            let value = fused.record(engine, target, &shape, dtype, &self.ending)?;
+            let value = fused.record(site, &shape, dtype, &self.ending)?;
             value.inherit(operands.iter().map(|operand| &*operand.value));
             return Ok(value);
         };
@@ -495,7 +493,7 @@ impl Fusion {
             }
         }
         let tail = Tail { expr, operands, scalars, shape, dtype };
-        let value = core.record(engine, target, &heads, &tail)?;
+        let value = core.record(site, &heads, &tail)?;
         let read = heads.iter().flat_map(|head| &head.operands).chain(&tail.operands);
         value.inherit(read.map(|operand| &*operand.value));
         Ok(value)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::core::{Core, Head, Launch, Reach, Tail};
 use super::{Held, Operand, mistake, moves, small};
 use crate::dtype::DType;
-use crate::engine::Engine;
+use crate::engine::{Engine, Site};
 use crate::error::{Error, Result};
 use crate::exec::{Bound, Value};
 use crate::layout::Layout;
@@ -41,22 +41,16 @@ impl Core for Attention {
         "attention"
     }
 
-    fn record(
-        &self,
-        engine: &Engine,
-        target: Target,
-        inputs: &[Head],
-        tail: &Tail,
-    ) -> Result<Arc<Value>> {
+    fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
         let heads: Vec<Head> = (inputs.iter().enumerate())
-            .map(|(i, head)| reachable(engine, target, head, i == 3))
+            .map(|(i, head)| reachable(site, head, i == 3))
             .collect::<Result<_>>()?;
         let mask = match heads.get(3).and_then(Head::plain) {
             None => Mask::None,
             Some(operand) if in_units(&operand.layout, 4) => Mask::Quads,
             Some(_) => Mask::Each,
         };
-        let tile = tile(engine, target, &heads, mask);
+        let tile = tile(site, &heads, mask);
         let mut loaded = heads.clone();
         if tile.wide {
             for head in &mut loaded[..3] {
@@ -70,7 +64,7 @@ impl Core for Attention {
         }
         let plain = Tail::identity(tail.shape, tail.given());
         // What is stored may be wider than what is computed.
-        let one_segment = Engine::bytes_of(&tail.shape, tail.dtype)? <= engine.segment_bytes();
+        let one_segment = Engine::bytes_of(&tail.shape, tail.dtype)? <= site.engine.segment_bytes();
         let carried = match tail.reach(false)? {
             Some(_) if one_segment => tail,
             _ => &plain,
@@ -78,15 +72,15 @@ impl Core for Attention {
         let reach = carried.reach(false)?.ok_or_else(astray)?;
         let avoid: Vec<u64> = sources.iter().flat_map(Reach::ids).chain(reach.ids()).collect();
         let bytes = Engine::bytes_of(&tail.shape, carried.dtype)?;
-        let value = Value::new(engine.allocate(bytes, &avoid)?);
+        let value = Value::new(site.engine.allocate(bytes, &avoid)?);
         let held = Held::new(&value, Layout::dense(tail.shape), carried.dtype)?;
         let [piece] = &*held.pieces else { return Err(astray()) };
-        let workgroup = match target {
+        let workgroup = match site.target {
             Target::Gpu => 64,
             _ if tile.shared => small(tile.block),
-            _ => target.workgroup(),
+            _ => site.target.workgroup(),
         };
-        engine.remark(|| remark(&tile));
+        site.engine.remark(|| remark(&tile));
         let (job, groups) = self.job(&heads, workgroup * small(tile.queries), tile.wide);
         let regions = tile.regions();
         let regions: Vec<(&str, &str)> = regions.iter().map(|(n, text)| (*n, &**text)).collect();
@@ -102,11 +96,11 @@ impl Core for Attention {
             job,
             groups: fold(groups),
         };
-        launch.record(engine, target)?;
+        launch.record(site)?;
         if core::ptr::eq(carried, tail) {
             return Ok(value);
         }
-        tail.apply(engine, target, value)
+        tail.apply(site, value)
     }
 }
 
@@ -133,19 +127,19 @@ impl Core for Attention {
 /// Tried and not faster: scores of 2, 4 and 8 keys at once; a register for a score instead of four;
 /// `fma`, which the driver takes apart; loading half a key in each of two trips; taking the sums
 /// down to a new highest score before the loop over the values instead of in it.
-fn tile(engine: &Engine, target: Target, heads: &[Head], mask: Mask) -> Tile {
+fn tile(site: Site<'_>, heads: &[Head], mask: Mask) -> Tile {
     let dims = |i: usize| heads[i].shape.dims();
     let (keys, values) = (dims(1)[3] / 4, dims(2)[3] / 4);
     let rows = dims(0)[2] * (dims(0)[1] / dims(1)[1].max(1));
-    let lanes = match target {
+    let lanes = match site.target {
         Target::Gpu => None,
-        _ => engine.gpu.caps().subgroup_exact().filter(|lanes| [4, 8].contains(lanes)),
+        _ => site.engine.gpu.caps().subgroup_exact().filter(|lanes| [4, 8].contains(lanes)),
     };
     let shared = lanes.is_some();
     let block = lanes.unwrap_or(4) as usize;
     let work = dims(0)[..3].iter().product::<usize>() * dims(1)[2] * 4 * (keys + values);
     let is_large = shared && work >= WORK_LARGE;
-    let unroll = match (target, shared) {
+    let unroll = match (site.target, shared) {
         (Target::Gpu, _) => [block; 2],
         (_, true) => [1, if is_large { block } else { 2 }],
         (_, false) => [1, 1],
@@ -154,7 +148,7 @@ fn tile(engine: &Engine, target: Target, heads: &[Head], mask: Mask) -> Tile {
     let trips = dims(1)[2].div_ceil(block) * (1 + inner);
     let is_long = trips > CORE_TRIPS as usize;
     let unroll = if is_long { [block; 2] } else { unroll };
-    let queries = match (target, shared) {
+    let queries = match (site.target, shared) {
         (Target::Gpu, _) => 1,
         // Many masks are many loads, which take long to compile.
         (_, true) if !is_large || is_long || mask == Mask::Each => 2,
@@ -162,7 +156,7 @@ fn tile(engine: &Engine, target: Target, heads: &[Head], mask: Mask) -> Tile {
     };
     let queries = queries.min(rows.div_ceil(block)).max(1);
     let even = |x: &Head| x.plain().is_some_and(|operand| in_units(&operand.layout, 8));
-    let wide = target == Target::Cpu64 && heads[..3].iter().all(even);
+    let wide = site.target == Target::Cpu64 && heads[..3].iter().all(even);
     Tile { keys, values, queries, block, unroll, shared, wide, mask }
 }
 
@@ -206,8 +200,8 @@ impl Attention {
 
 /// An input that the kernel can walk by its own strides - by quads, or the mask by elements - or a
 /// copy that it can.
-fn reachable(engine: &Engine, target: Target, head: &Head, by_element: bool) -> Result<Head> {
-    let operand = head.realise(engine, target)?;
+fn reachable(site: Site<'_>, head: &Head, by_element: bool) -> Result<Head> {
+    let operand = head.realise(site)?;
     let held = Held::new(&operand.value, operand.layout, operand.dtype)?;
     let layout = &operand.layout;
     if held.is_in_one_segment() && (by_element || in_units(layout, 4)) {
@@ -218,7 +212,7 @@ fn reachable(engine: &Engine, target: Target, head: &Head, by_element: bool) -> 
     for (axis, &stride) in layout.strides().iter().enumerate() {
         own = own.slice(axis, 0..if stride == 0 { 1 } else { layout.shape().dims()[axis] }, 1)?;
     }
-    let value = moves::gather(engine, target, &Operand { layout: own, ..operand.clone() })?;
+    let value = moves::gather(site, &Operand { layout: own, ..operand.clone() })?;
     let layout = Layout::dense(*own.shape()).broadcast_to(layout.shape())?;
     Ok(Head::view(Operand { value, layout, dtype: operand.dtype }))
 }

@@ -16,14 +16,14 @@ use super::elementwise::Fused;
 use super::{Held, Operand, mistake};
 use crate::caps::Feature;
 use crate::dtype::DType;
-use crate::engine::Engine;
+use crate::engine::Site;
 use crate::error::{Error, Result};
 use crate::exec::{Bound, Job, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::store::Pinned;
 use crate::wgsl::core::Part;
-use crate::wgsl::{Entry, Expr, Node, Space, Target, View, Way, params};
+use crate::wgsl::{Entry, Expr, Node, Space, View, Way, params};
 
 /// An operation that is a kernel of its own.
 pub(crate) trait Core: fmt::Debug + Send + Sync {
@@ -37,13 +37,7 @@ pub(crate) trait Core: fmt::Debug + Send + Sync {
     }
 
     /// Records it.
-    fn record(
-        &self,
-        engine: &Engine,
-        target: Target,
-        inputs: &[Head],
-        tail: &Tail,
-    ) -> Result<Arc<Value>>;
+    fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>>;
 }
 
 /// An expression over operands that are all views of one shape.
@@ -91,12 +85,12 @@ impl Head {
     }
 
     /// The view, or that of the expression's value, computed now.
-    pub(crate) fn realise(&self, engine: &Engine, target: Target) -> Result<Operand> {
+    pub(crate) fn realise(&self, site: Site<'_>) -> Result<Operand> {
         if let Some(operand) = self.plain() {
             return Ok(operand.clone());
         }
         let Self { expr, operands, scalars, shape, dtype } = self;
-        let value = Fused { expr, operands, scalars }.record(engine, target, shape, *dtype, &[])?;
+        let value = Fused { expr, operands, scalars }.record(site, shape, *dtype, &[])?;
         Ok(Operand { value, layout: Layout::dense(*shape), dtype: *dtype })
     }
 
@@ -131,12 +125,7 @@ impl Tail {
     }
 
     /// As a kernel of its own, on a dense result that has been stored.
-    pub(crate) fn apply(
-        &self,
-        engine: &Engine,
-        target: Target,
-        value: Arc<Value>,
-    ) -> Result<Arc<Value>> {
+    pub(crate) fn apply(&self, site: Site<'_>, value: Arc<Value>) -> Result<Arc<Value>> {
         if self.is_identity() {
             return Ok(value);
         }
@@ -146,7 +135,7 @@ impl Tail {
         operands.extend_from_slice(&self.operands);
         // The stored result is read here and nowhere else.
         let fused = Fused { expr, operands: &operands, scalars };
-        fused.record(engine, target, shape, *dtype, &[0])
+        fused.record(site, shape, *dtype, &[0])
     }
 
     /// How a kernel reaches its operands, by quads or by elements of the dense result; `None` if
@@ -279,7 +268,7 @@ pub(crate) struct Launch<'a> {
 
 impl Launch<'_> {
     /// Records it.
-    pub(crate) fn record(self, engine: &Engine, target: Target) -> Result<()> {
+    pub(crate) fn record(self, site: Site<'_>) -> Result<()> {
         let (heads, tail) = (&self.heads, &self.tail);
         let all = || heads.iter().chain([tail]);
         let spaces = all().filter(|reach| reach.is_strided()).map(|reach| &*reach.space);
@@ -296,11 +285,11 @@ impl Launch<'_> {
             by_element: self.by_element,
             regions: self.regions,
             workgroup: self.workgroup,
-            f16_native: engine.gpu.caps().has(Feature::ShaderF16),
+            f16_native: site.engine.gpu.caps().has(Feature::ShaderF16),
             rank: space.map_or(0, |space| u32::try_from(space.len()).unwrap_or(u32::MAX)),
-            target,
+            target: site.target,
         };
-        let kernel = engine.texts.core(&kernel)?;
+        let kernel = site.engine.texts.core(&kernel)?;
         let (output, first) = self.output;
         let first = if self.by_element { first } else { first / 4 };
         #[expect(clippy::cast_possible_truncation, reason = "indices are modulo 2^32")]
@@ -319,7 +308,7 @@ impl Launch<'_> {
         let mut bindings: Vec<Bound> = all().flat_map(|r| r.bindings.iter().cloned()).collect();
         bindings.push(output);
         let (groups, output) = (self.groups, self.written);
-        engine.dispatch(Job { kernel: &kernel, bindings, params, groups, output })
+        site.engine.dispatch(Job { kernel: &kernel, bindings, params, groups, output })
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Held, Make, Operand, moves};
 use crate::caps::Feature;
 use crate::dtype::DType;
-use crate::engine::Engine;
+use crate::engine::{Engine, Site};
 use crate::error::{Error, Result};
 use crate::exec::{Fault, Value};
 use crate::layout::Layout;
@@ -30,16 +30,15 @@ impl Fused<'_> {
     /// operands that are `ending`: dense, of this shape, and read by nobody else.
     pub(crate) fn record(
         &self,
-        engine: &Engine,
-        target: Target,
+        site: Site<'_>,
         shape: &Shape,
         dtype: DType,
         ending: &[usize],
     ) -> Result<Arc<Value>> {
-        let f16_native = engine.gpu.caps().has(Feature::ShaderF16);
-        let make = text_of(engine, self.expr);
+        let f16_native = site.engine.gpu.caps().has(Feature::ShaderF16);
+        let make = text_of(site.engine, self.expr);
         let dtypes = self.expr.dtypes()?;
-        let llvmpipe = target == Target::Cpu64;
+        let llvmpipe = site.target == Target::Cpu64;
         let by_lanes = llvmpipe && self.expr.goes_by_lanes(&dtypes);
         let by_pairs = llvmpipe && self.expr.goes_by_pairs(&dtypes);
         let others = [(Pace::Few, by_lanes), (Pace::Pairs, by_pairs)];
@@ -52,7 +51,7 @@ impl Fused<'_> {
         let fits = |&&i: &&usize| same_quads(i) && self.can_replace(i);
         let into = ending.iter().find(fits).map_or(Into::New(&[]), |&own| Into::Own(own));
         let text = Text { make: &make, paces: &paces, scalars: self.scalars, fault: None };
-        record(engine, target, shape, self.operands, into, dtype, &text)
+        record(site, shape, self.operands, into, dtype, &text)
     }
 
     /// Whether the result may be stored where an operand lies, which ends.
@@ -108,8 +107,7 @@ pub(crate) struct Text<'a> {
 /// Records a kernel over `shape`; the layouts of the inputs are views of that shape. The result is
 /// dense.
 pub(crate) fn record(
-    engine: &Engine,
-    target: Target,
+    site: Site<'_>,
     shape: &Shape,
     inputs: &[Operand],
     into: Into<'_>,
@@ -118,14 +116,14 @@ pub(crate) fn record(
 ) -> Result<Arc<Value>> {
     // Views that windows cannot be cut through are copied first; the copies live until the command
     // is recorded, in no buffer that it writes.
-    let tiles = target != Target::Gpu && inputs.len() > 1;
+    let tiles = site.target != Target::Gpu && inputs.len() > 1;
     let written = match into {
         Into::Own(own) => inputs[own].value.buffer_ids(),
         Into::New(_) => Vec::new(),
     };
     let inputs: Vec<Operand> = inputs
         .iter()
-        .map(|input| reachable(engine, target, input, tiles, &written))
+        .map(|input| reachable(site, input, tiles, &written))
         .collect::<Result<_>>()?;
     let held = inputs.iter().map(|i| Held::new(&i.value, i.layout, i.dtype));
     let held: Vec<Held> = held.collect::<Result<_>>()?;
@@ -134,14 +132,13 @@ pub(crate) fn record(
         Into::New(others) => {
             let avoid = held.iter().flat_map(Held::ids).chain(others.iter().copied());
             let avoid: Vec<u64> = avoid.collect();
-            let value = Value::new(engine.allocate(Engine::bytes_of(shape, dtype)?, &avoid)?);
+            let value = Value::new(site.engine.allocate(Engine::bytes_of(shape, dtype)?, &avoid)?);
             (None, value)
         }
     };
     let output = Held::new(&value, Layout::dense(*shape), dtype)?;
     let written = Arc::downgrade(&value);
-    let operation =
-        Operation { engine, target, inputs: &held, own, output: &output, written, text };
+    let operation = Operation { site, inputs: &held, own, output: &output, written, text };
     // Half of an operation is no result: nobody sees the value unless all of it was recorded.
     operation.record(shape)?;
     Ok(value)
@@ -153,13 +150,7 @@ const TILES_MIN: usize = 1 << 16;
 
 /// The operand itself, or a dense copy: if its view spans segments in a way that windows cannot
 /// follow, or is a large transposition. The copy lies in none of the buffers in `avoid`.
-fn reachable(
-    engine: &Engine,
-    target: Target,
-    operand: &Operand,
-    tiles: bool,
-    avoid: &[u64],
-) -> Result<Operand> {
+fn reachable(site: Site<'_>, operand: &Operand, tiles: bool, avoid: &[u64]) -> Result<Operand> {
     let held = Held::new(&operand.value, operand.layout, operand.dtype)?;
     let shape = *operand.layout.shape();
     let dense = |value| Operand { value, layout: Layout::dense(shape), dtype: operand.dtype };
@@ -168,12 +159,12 @@ fn reachable(
     }
     if tiles
         && shape.elements() >= TILES_MIN
-        && let Some(value) = moves::transposed(engine, target, operand, avoid)?
+        && let Some(value) = moves::transposed(site, operand, avoid)?
     {
         return Ok(dense(value));
     }
     if held.is_in_one_segment() {
         return Ok(operand.clone());
     }
-    moves::gather_apart(engine, target, operand, avoid).map(dense)
+    moves::gather_apart(site, operand, avoid).map(dense)
 }

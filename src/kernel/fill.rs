@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use crate::dtype::DType;
-use crate::engine::Engine;
+use crate::engine::{Engine, Site};
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::shape::Shape;
 use crate::wgsl::grid::TRIPS_MAX;
 use crate::wgsl::params::Words;
 use crate::wgsl::source::source;
-use crate::wgsl::{Entry, Form, Grid, Slot, Target, assemble};
+use crate::wgsl::{Entry, Form, Grid, Slot, assemble};
 
 /// The kernel.
 pub const FILL: Entry = Entry::new("fill", source!("fill.wgsl"), TRIPS_MAX).of(&[&[Form::W32]]);
@@ -20,31 +20,25 @@ const QUAD_BYTES: u64 = 16;
 
 /// A new value whose elements all have these little-endian bytes.
 pub(crate) fn full(
-    engine: &Engine,
-    target: Target,
+    site: Site<'_>,
     shape: &Shape,
     dtype: DType,
     element: &[u8],
 ) -> Result<Arc<Value>> {
-    let value = Value::new(engine.allocate(Engine::bytes_of(shape, dtype)?, &[])?);
-    into(engine, target, &value, fill_bits(element))?;
+    let value = Value::new(site.engine.allocate(Engine::bytes_of(shape, dtype)?, &[])?);
+    into(site, &value, fill_bits(element))?;
     Ok(value)
 }
 
 /// These eight bytes again and again, into all of a value.
-pub(crate) fn into(
-    engine: &Engine,
-    target: Target,
-    value: &Arc<Value>,
-    bits: [u32; 2],
-) -> Result<()> {
+pub(crate) fn into(site: Site<'_>, value: &Arc<Value>, bits: [u32; 2]) -> Result<()> {
     let pinned = value.pin()?;
-    let kernel = assemble::kernel(&FILL, &[Slot::write(Form::W32)], 0, target);
+    let kernel = assemble::kernel(&FILL, &[Slot::write(Form::W32)], 0, site.target);
     for piece in &pinned.pieces() {
         // A piece is padded to more than a quad, so the last one may write past the tensor's end.
         let quads = u32::try_from(piece.bytes / QUAD_BYTES).unwrap_or(u32::MAX);
-        let grid = Grid::new(quads, target);
-        engine.dispatch(Job {
+        let grid = Grid::new(quads, site.target);
+        site.engine.dispatch(Job {
             kernel: &kernel,
             bindings: vec![Bound::from(piece)],
             params: Fill { grid, offset: 0, bits }.words(),

@@ -34,7 +34,7 @@ use super::elementwise::Fused;
 use super::{Held, Operand, fill, moves, small};
 use crate::caps::Feature;
 use crate::dtype::DType;
-use crate::engine::Engine;
+use crate::engine::{Engine, Site};
 use crate::error::Result;
 use crate::exec::{Bound, Value};
 use crate::gpu::cause::DeviceCause;
@@ -70,30 +70,20 @@ impl Core for Matmul {
         "matmul"
     }
 
-    fn record(
-        &self,
-        engine: &Engine,
-        target: Target,
-        inputs: &[Head],
-        tail: &Tail,
-    ) -> Result<Arc<Value>> {
+    fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
         let [a, b] = inputs else { return Err(unexpected("not two operands")) };
-        let sides = [a.realise(engine, target)?, b.realise(engine, target)?];
+        let sides = [a.realise(site)?, b.realise(site)?];
         let sides = view::folded(sides)?;
         let size = Size::of(sides[0].layout.shape(), sides[1].layout.shape());
         if tail.shape.is_empty() {
-            return Ok(Value::new(engine.allocate(0, &[])?));
+            return Ok(Value::new(site.engine.allocate(0, &[])?));
         }
         let given = tail.given();
         if size.k == 0 {
             let zero = vec![0; given.width()];
-            return tail.apply(
-                engine,
-                target,
-                fill::full(engine, target, &tail.shape, given, &zero)?,
-            );
+            return tail.apply(site, fill::full(site, &tail.shape, given, &zero)?);
         }
-        let machine = Machine::of(target, engine.gpu.caps(), given);
+        let machine = Machine::of(site.target, site.engine.gpu.caps(), given);
         let right = match machine {
             // There, walking along memory counts as much as reading quads.
             Machine::Gpu(_) if view::is_near_k(sides[1].layout, 1) => Along::K,
@@ -102,15 +92,14 @@ impl Core for Matmul {
         };
         let forced = self.forced.filter(|choice| choice.runs_on(machine));
         let choice = forced.unwrap_or_else(|| Choice::of(machine, size, right));
-        engine.remark(|| format!("matmul by {choice}"));
-        Product { engine, target, machine, size, choice, given }.record(&sides, tail)
+        site.engine.remark(|| format!("matmul by {choice}"));
+        Product { site, machine, size, choice, given }.record(&sides, tail)
     }
 }
 
 /// A product under way.
 struct Product<'a> {
-    engine: &'a Engine,
-    target: Target,
+    site: Site<'a>,
     machine: Machine,
     size: Size,
     choice: Choice,
@@ -134,7 +123,7 @@ impl Product<'_> {
         let parts: Vec<Part> =
             panels.into_iter().map(|panel| self.part(sides, panel)).collect::<Result<_>>()?;
         let bound = 3 + tail.operands.len() as u64;
-        let room = bound <= self.engine.gpu.caps().limits.storage_buffers_max;
+        let room = bound <= self.site.engine.gpu.caps().limits.storage_buffers_max;
         let direct = passes == 1 && self.size.n.is_multiple_of(4) && room;
         if direct && tail.reach(false)?.is_some() {
             return self.passes(&parts, tail, &tail.shape);
@@ -161,7 +150,7 @@ impl Product<'_> {
             if Held::new(&operand.value, layout, operand.dtype)?.is_in_one_segment() {
                 return Ok(operand);
             }
-            let value = moves::contiguous(self.engine, self.target, &operand)?;
+            let value = moves::contiguous(self.site, &operand)?;
             Ok(Operand { value, layout: Layout::dense(*layout.shape()), ..operand })
         };
         let sides = [side(0)?, side(1)?];
@@ -176,7 +165,7 @@ impl Product<'_> {
             avoid.extend(Held::new(&side.value, side.layout, side.dtype)?.ids());
         }
         let bytes = Engine::bytes_of(shape, tail.dtype)?;
-        let value = Value::new(self.engine.allocate(bytes, &avoid)?);
+        let value = Value::new(self.site.engine.allocate(bytes, &avoid)?);
         let output = Held::new(&value, Layout::dense(*shape), tail.dtype)?;
         for part in parts {
             for window in self.windows(&part.panel, output.segment) {
@@ -281,7 +270,7 @@ impl Product<'_> {
             job: job.words(),
             groups: [x, y, small(window.batch.len())],
         }
-        .record(self.engine, self.target)
+        .record(self.site)
     }
 
     /// What an invocation sums, of operands that are read so.
@@ -294,10 +283,10 @@ impl Product<'_> {
     /// How both sides are read, if several quads can be loaded at a time along k: by lanes that
     /// stand there, and bytes by any but those that share tiles.
     fn packed(&self, sides: &[Operand; 2]) -> Option<Packed> {
-        let caps = self.engine.gpu.caps();
+        let caps = self.site.engine.gpu.caps();
         let dtype = sides[0].dtype;
-        let form = Form::read(dtype, self.target, caps.has(Feature::ShaderF16));
-        let packed = match (self.target, self.choice.kernel) {
+        let form = Form::read(dtype, self.site.target, caps.has(Feature::ShaderF16));
+        let packed = match (self.site.target, self.choice.kernel) {
             (Target::Gpu, Kernel::Registers | Kernel::Vector { .. }) if dtype.width() == 1 => {
                 Packed::Bytes { signed: dtype == DType::I8 }
             }
@@ -319,16 +308,16 @@ impl Product<'_> {
         dtype: DType,
         tail: &Tail,
     ) -> Result<Arc<Value>> {
-        let (engine, target, n) = (self.engine, self.target, self.size.n);
+        let (site, n) = (self.site, self.size.n);
         let (shape, passes) = (&tail.shape, sums.dims()[0]);
         let each = |pass: usize| -> Result<Operand> {
             let layout = Layout::dense(*sums).slice(0, pass..pass + 1, 1)?.slice(2, 0..n, 1)?;
             Ok(Operand { value: Arc::clone(value), layout: layout.reshape(shape)?, dtype })
         };
         let mut terms: Vec<Operand> = (0..passes).map(each).collect::<Result<_>>()?;
-        let room = engine.gpu.caps().limits.storage_buffers_max.min(16) as usize - 1;
+        let room = site.engine.gpu.caps().limits.storage_buffers_max.min(16) as usize - 1;
         let fused = |expr: &Expr, operands: &[Operand], scalars: &[u32], to| {
-            Fused { expr, operands, scalars }.record(engine, target, shape, to, &[])
+            Fused { expr, operands, scalars }.record(site, shape, to, &[])
         };
         // A few at a time, until the tail fits in too.
         while terms.len() + tail.operands.len() > room && terms.len() > 1 {

@@ -7,48 +7,42 @@ use plan::Transpose;
 use super::elementwise::window::Operation;
 use super::elementwise::{Into, Text};
 use super::{Held, Operand, elementwise};
-use crate::engine::Engine;
+use crate::engine::{Engine, Site};
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::gpu::cause::DeviceCause;
 use crate::layout::Layout;
-use crate::wgsl::{Form, Slot, Space, Target, View, Way, assemble};
+use crate::wgsl::{Form, Slot, Space, View, Way, assemble};
 
 pub(crate) mod assign;
 mod plan;
 pub mod text;
 
 /// A dense, row-major copy of a view.
-pub(crate) fn contiguous(engine: &Engine, target: Target, from: &Operand) -> Result<Arc<Value>> {
-    match transposed(engine, target, from, &[])? {
+pub(crate) fn contiguous(site: Site<'_>, from: &Operand) -> Result<Arc<Value>> {
+    match transposed(site, from, &[])? {
         Some(value) => Ok(value),
-        None => copied(engine, target, from, &[]),
+        None => copied(site, from, &[]),
     }
 }
 
 /// The same, in none of these buffers, and even if the view is dense already.
-pub(crate) fn copied(
-    engine: &Engine,
-    target: Target,
-    from: &Operand,
-    avoid: &[u64],
-) -> Result<Arc<Value>> {
+pub(crate) fn copied(site: Site<'_>, from: &Operand, avoid: &[u64]) -> Result<Arc<Value>> {
     let form = Form::moving(from.dtype.width());
-    let make = |ways: &[Way], (rank, target, _)| {
+    let make = |ways: &[Way], (rank, _target, _)| {
         let way = ways.first().copied().unwrap_or(Way::Dense);
-        Ok(text::reindex(form, way, rank, target))
+        Ok(text::reindex(form, way, rank, site.target))
     };
     let (shape, inputs) = (from.layout.shape(), core::slice::from_ref(from));
     let (into, text) =
         (Into::New(avoid), Text { make: &make, paces: &[], scalars: &[], fault: None });
-    elementwise::record(engine, target, shape, inputs, into, from.dtype, &text)
+    elementwise::record(site, shape, inputs, into, from.dtype, &text)
 }
 
 /// The copy by tiles, where the view is a transposition in whole tiles and both sides lie in one
 /// segment; in none of the buffers in `avoid`.
 pub(super) fn transposed(
-    engine: &Engine,
-    target: Target,
+    site: Site<'_>,
     from: &Operand,
     avoid: &[u64],
 ) -> Result<Option<Arc<Value>>> {
@@ -64,14 +58,14 @@ pub(super) fn transposed(
     let space = Space::of(shape.dims(), &[View { offset, strides }]);
     let Some(tiles) = space.as_ref().and_then(Transpose::of) else { return Ok(None) };
     let avoid: Vec<u64> = held.ids().chain(avoid.iter().copied()).collect();
-    let value = Value::new(engine.allocate(bytes, &avoid)?);
+    let value = Value::new(site.engine.allocate(bytes, &avoid)?);
     let output = Held::new(&value, Layout::dense(*shape), from.dtype)?;
     let [into] = &*output.pieces else { return Ok(None) };
     let form = Form::moving(from.dtype.width());
     let slots = [Slot::read(form, Way::Dense), Slot::write(form)];
-    let kernel = assemble::kernel(&text::TRANSPOSE, &slots, tiles.rank(), target);
-    let grid = tiles.grid(target);
-    engine.dispatch(Job {
+    let kernel = assemble::kernel(&text::TRANSPOSE, &slots, tiles.rank(), site.target);
+    let grid = tiles.grid(site.target);
+    site.engine.dispatch(Job {
         kernel: &kernel,
         bindings: vec![Bound::from(&held.pieces[index]), Bound::from(into)],
         params: tiles.words(&grid, 0),
@@ -83,24 +77,19 @@ pub(super) fn transposed(
 
 /// A dense copy of a view that spans several segments: one pass per source segment, each of which
 /// writes the elements that lie in it and leaves the others as they are.
-pub(super) fn gather(engine: &Engine, target: Target, from: &Operand) -> Result<Arc<Value>> {
-    gather_apart(engine, target, from, &[])
+pub(super) fn gather(site: Site<'_>, from: &Operand) -> Result<Arc<Value>> {
+    gather_apart(site, from, &[])
 }
 
 /// The same, in none of the buffers in `avoid`.
-pub(super) fn gather_apart(
-    engine: &Engine,
-    target: Target,
-    from: &Operand,
-    avoid: &[u64],
-) -> Result<Arc<Value>> {
+pub(super) fn gather_apart(site: Site<'_>, from: &Operand, avoid: &[u64]) -> Result<Arc<Value>> {
     let source = Held::new(&from.value, from.layout, from.dtype)?;
     let (shape, form) = (from.layout.shape(), Form::moving(from.dtype.width()));
     let bytes = Engine::bytes_of(shape, from.dtype)?;
     let avoid: Vec<u64> = source.ids().chain(avoid.iter().copied()).collect();
-    let value = Value::new(engine.allocate(bytes, &avoid)?);
+    let value = Value::new(site.engine.allocate(bytes, &avoid)?);
     let output = Held::new(&value, Layout::dense(*shape), from.dtype)?;
-    let make = |_: &[Way], (rank, target, _)| Ok(text::gather_part(form, rank, target));
+    let make = |_: &[Way], (rank, _target, _)| Ok(text::gather_part(form, rank, site.target));
     let span = from.layout.span();
     let reach = (u32::MAX as usize).saturating_add(1);
     if span.len() > reach {
@@ -113,8 +102,7 @@ pub(super) fn gather_apart(
         part.part = Some(index);
         let segment = u32::try_from(source.segment).unwrap_or(u32::MAX);
         let pass = Operation {
-            engine,
-            target,
+            site,
             inputs: &[part],
             own: None,
             output: &output,

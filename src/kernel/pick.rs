@@ -11,14 +11,14 @@ use std::sync::Arc;
 
 use super::{Held, Operand, index_space, small};
 use crate::dtype::DType;
-use crate::engine::Engine;
+use crate::engine::{Engine, Site};
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::store::Pinned;
 use crate::wgsl::params::Words;
-use crate::wgsl::{Form, Grid, Space, Target, View};
+use crate::wgsl::{Form, Grid, Space, View};
 use text::{By, pick};
 
 pub mod text;
@@ -26,8 +26,7 @@ pub mod text;
 /// An output under construction.
 #[derive(Debug)]
 pub(crate) struct Onto<'a> {
-    pub(crate) engine: &'a Engine,
-    pub(crate) target: Target,
+    pub(crate) site: Site<'a>,
     /// Dense, of this shape and dtype.
     pub(crate) value: Arc<Value>,
     pub(crate) shape: Shape,
@@ -65,8 +64,7 @@ impl Course {
 impl<'a> Onto<'a> {
     /// Memory for an output that is put together from these sources.
     pub(crate) fn new<'b>(
-        engine: &'a Engine,
-        target: Target,
+        site: Site<'a>,
         shape: Shape,
         dtype: DType,
         sources: impl IntoIterator<Item = &'b Arc<Value>>,
@@ -75,9 +73,9 @@ impl<'a> Onto<'a> {
         let mut pins: Vec<Pinned> = sources.into_iter().map(|s| s.pin()).collect::<Result<_>>()?;
         let pieces = pins.iter().flat_map(|pin| pin.pieces());
         let avoid: Vec<u64> = pieces.map(|piece| piece.buffer_id).collect();
-        let value = Value::new(engine.allocate(Engine::bytes_of(&shape, dtype)?, &avoid)?);
+        let value = Value::new(site.engine.allocate(Engine::bytes_of(&shape, dtype)?, &avoid)?);
         pins.push(value.pin()?);
-        Ok(Self { engine, target, value, shape, dtype, _pins: pins })
+        Ok(Self { site, value, shape, dtype, _pins: pins })
     }
 
     /// Moves all elements of a view of its shape.
@@ -156,8 +154,8 @@ impl<'a> Onto<'a> {
         let space = Space::of(self.shape.dims(), &views).ok_or_else(super::too_deep)?;
         let whole = is_whole(&space, by, &part);
         let rank = space.shape.len().max(1) as u32;
-        let kernel = pick(by, Form::moving(self.dtype.width()), whole, rank, self.target);
-        let grid = Grid::of_elements(small(window.len()), self.target);
+        let kernel = pick(by, Form::moving(self.dtype.width()), whole, rank, self.site.target);
+        let grid = Grid::of_elements(small(window.len()), self.site.target);
         let to = small(window.start - pass.piece * pass.onto.segment) / 4;
         let mut bindings = vec![Bound::from(&pass.from.pieces[pass.part])];
         let mut offsets = vec![offset];
@@ -176,7 +174,7 @@ impl<'a> Onto<'a> {
         for view in &space.views {
             params = params.dims(&view.stride_words(), 0);
         }
-        self.engine.dispatch(Job {
+        self.site.engine.dispatch(Job {
             kernel: &kernel,
             bindings,
             params: params.done(),

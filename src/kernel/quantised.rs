@@ -18,7 +18,7 @@ use super::elementwise::Fused;
 use super::matmul::sum_then;
 use super::{Held, Operand, fill, mistake, moves, small};
 use crate::dtype::DType;
-use crate::engine::Engine;
+use crate::engine::{Engine, Site};
 use crate::error::{Error, Result};
 use crate::exec::{Bound, Value};
 use crate::layout::Layout;
@@ -45,39 +45,33 @@ impl Core for Quantised {
         "quantised product"
     }
 
-    fn record(
-        &self,
-        engine: &Engine,
-        target: Target,
-        inputs: &[Head],
-        tail: &Tail,
-    ) -> Result<Arc<Value>> {
+    fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
         let [x, values, scales] = inputs else { return Err(astray("not three operands")) };
         let given = tail.given();
         if tail.shape.is_empty() {
-            return Ok(Value::new(engine.allocate(0, &[])?));
+            return Ok(Value::new(site.engine.allocate(0, &[])?));
         }
-        let x = rows_of(x.realise(engine, target)?)?;
+        let x = rows_of(x.realise(site)?)?;
         let [m, k] = *x.layout.shape().dims() else { return Err(astray("not rows")) };
         if k == 0 {
             let zero = vec![0; given.width()];
-            let value = fill::full(engine, target, &tail.shape, given, &zero)?;
-            return tail.apply(engine, target, value);
+            let value = fill::full(site, &tail.shape, given, &zero)?;
+            return tail.apply(site, value);
         }
-        let (values, scales) = (values.realise(engine, target)?, scales.realise(engine, target)?);
+        let (values, scales) = (values.realise(site)?, scales.realise(site)?);
         let n = values.layout.shape().dims()[0];
         // The lanes of a workgroup load X together where they are a subgroup.
-        let lanes = engine.gpu.caps().subgroup_exact();
-        let shared = target != Target::Gpu && lanes == Some(u64::from(SHARERS));
+        let lanes = site.engine.gpu.caps().subgroup_exact();
+        let shared = site.target != Target::Gpu && lanes == Some(u64::from(SHARERS));
         let rows = rows(m, shared);
-        engine.remark(|| {
+        site.engine.remark(|| {
             let x = if shared { "loaded by the lanes together" } else { "loaded by each lane" };
             format!("q8 weights by a tile of {rows} x 4, x {x}: {m} rows")
         });
-        let product = Product { engine, target, m, n, k, rows, shared };
+        let product = Product { site, m, n, k, rows, shared };
         let bound = 4 + tail.operands.len() as u64;
-        let room = bound <= engine.gpu.caps().limits.storage_buffers_max;
-        let operands = [x, words_of(engine, target, values)?, scales];
+        let room = bound <= site.engine.gpu.caps().limits.storage_buffers_max;
+        let operands = [x, words_of(site, values)?, scales];
         if n.is_multiple_of(4) && room && tail.reach(false)?.is_some() {
             return product.record(&operands, tail, n);
         }
@@ -90,7 +84,7 @@ impl Core for Quantised {
         let expr = sum_then(&tail.expr, 1, DType::F32, given);
         let operands = [vec![result], tail.operands.clone()].concat();
         let fused = Fused { expr: &expr, operands: &operands, scalars: &tail.scalars };
-        fused.record(engine, target, &tail.shape, tail.dtype, &[])
+        fused.record(site, &tail.shape, tail.dtype, &[])
     }
 }
 
@@ -107,12 +101,12 @@ fn rows_of(x: Operand) -> Result<Operand> {
 }
 
 /// i8 values as words of four.
-fn words_of(engine: &Engine, target: Target, values: Operand) -> Result<Operand> {
+fn words_of(site: Site<'_>, values: Operand) -> Result<Operand> {
     let whole = values.layout.is_dense() && values.layout.offset().is_multiple_of(16);
     let values = if whole {
         values
     } else {
-        let value = moves::copied(engine, target, &values, &[])?;
+        let value = moves::copied(site, &values, &[])?;
         Operand { value, layout: Layout::dense(*values.layout.shape()), ..values }
     };
     let [n, k] = *values.layout.shape().dims() else { return Err(astray("not a matrix")) };
@@ -147,8 +141,7 @@ fn rows(m: usize, shared: bool) -> u32 {
 
 /// A product under way.
 struct Product<'a> {
-    engine: &'a Engine,
-    target: Target,
+    site: Site<'a>,
     m: usize,
     n: usize,
     k: usize,
@@ -177,7 +170,7 @@ impl Product<'_> {
             avoid.extend(Held::new(&side.value, side.layout, side.dtype)?.ids());
         }
         let bytes = Engine::bytes_of(&tail.shape, tail.dtype)?;
-        let value = Value::new(self.engine.allocate(bytes, &avoid)?);
+        let value = Value::new(self.site.engine.allocate(bytes, &avoid)?);
         let output = Held::new(&value, Layout::dense(tail.shape), tail.dtype)?;
         for panel in &panels {
             for (rows, x) in &parts {
@@ -223,7 +216,7 @@ impl Product<'_> {
         let x = if quads && x.layout.offset().is_multiple_of(4) {
             x.clone()
         } else {
-            let value = moves::copied(self.engine, self.target, x, &[])?;
+            let value = moves::copied(self.site, x, &[])?;
             Operand { value, layout: Layout::dense(*x.layout.shape()), ..x.clone() }
         };
         let rows_max = GROUPS_MAX * self.rows as usize;
@@ -239,12 +232,12 @@ impl Product<'_> {
         if Held::new(&operand.value, operand.layout, operand.dtype)?.is_in_one_segment() {
             return Ok(operand);
         }
-        let value = moves::copied(self.engine, self.target, &operand, &[])?;
+        let value = moves::copied(self.site, &operand, &[])?;
         Ok(Operand { value, layout: Layout::dense(*operand.layout.shape()), ..operand })
     }
 
     const fn lanes(&self) -> u32 {
-        match self.target {
+        match self.site.target {
             Target::Cpu | Target::Cpu64 => 8,
             Target::Gpu => 64,
         }
@@ -292,7 +285,7 @@ impl Product<'_> {
                 1,
             ],
         }
-        .record(self.engine, self.target)
+        .record(self.site)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Held;
 use crate::caps::Feature;
 use crate::dtype::DType;
-use crate::engine::Engine;
+use crate::engine::{Engine, Site};
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::layout::Layout;
@@ -18,31 +18,30 @@ pub mod text;
 
 /// A new value of this shape, drawn with a key.
 pub(crate) fn random(
-    engine: &Engine,
-    target: Target,
+    site: Site<'_>,
     shape: &Shape,
     dtype: DType,
     key: [u32; 2],
     (draw, words): (Draw, [u32; 2]),
 ) -> Result<Arc<Value>> {
-    let value = Value::new(engine.allocate(Engine::bytes_of(shape, dtype)?, &[])?);
+    let value = Value::new(site.engine.allocate(Engine::bytes_of(shape, dtype)?, &[])?);
     let held = Held::new(&value, Layout::dense(*shape), dtype)?;
     // Integers of either sign are the same bits.
     let stored = if draw == Draw::Below { DType::U32 } else { dtype };
-    let f16_native = engine.gpu.caps().has(Feature::ShaderF16) && target == Target::Gpu;
-    let kernel = draw.assemble(Form::of(stored, f16_native), target);
+    let f16_native = site.engine.gpu.caps().has(Feature::ShaderF16) && site.target == Target::Gpu;
+    let kernel = draw.assemble(Form::of(stored, f16_native), site.target);
     let count = shape.elements();
     for (piece, first) in held.pieces.iter().zip((0..count).step_by(held.segment)) {
         // A segment is below 2^32, and begins at a whole quad.
         let here = held.segment.min(count - first) as u32;
         let quad = first as u64 / 4;
-        let grid = Grid::of_elements(here, target);
+        let grid = Grid::of_elements(here, site.target);
         let words = Words::default()
             .vec4(grid.words())
             .vec4([key[0], key[1], quad as u32, (quad >> 32) as u32])
             .vec4([words[0], words[1], 0, 0])
             .array([0]);
-        engine.dispatch(Job {
+        site.engine.dispatch(Job {
             kernel: &kernel,
             bindings: vec![Bound::from(piece)],
             params: words.done(),

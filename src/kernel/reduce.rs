@@ -18,14 +18,14 @@ use super::core::{Core, Head, Launch, Reach, Tail};
 use super::{Held, Operand, mistake, small};
 use crate::caps::Feature;
 use crate::dtype::DType;
-use crate::engine::Engine;
+use crate::engine::{Engine, Site};
 use crate::error::{Error, Result};
 use crate::exec::{Bound, Value};
 use crate::layout::Layout;
 use crate::op::Kind;
 use crate::shape::Shape;
 use crate::store::Pinned;
-use crate::wgsl::{Target, subgroups};
+use crate::wgsl::subgroups;
 use text::{Pass, Reduce};
 
 mod parts;
@@ -73,8 +73,7 @@ impl Reduction {
     /// segments.
     fn at_once(
         &self,
-        engine: &Engine,
-        target: Target,
+        site: Site<'_>,
         head: &Head,
         tail: &Tail,
         extent: Extent,
@@ -99,10 +98,10 @@ impl Reduction {
         let Some(tail_reach) = reach else { return Ok(None) };
         let avoid: Vec<u64> = source.ids().chain(tail_reach.ids()).collect();
         let bytes = Engine::bytes_of(&tail.shape, carried.dtype)?;
-        let value = Value::new(engine.allocate(bytes, &avoid)?);
+        let value = Value::new(site.engine.allocate(bytes, &avoid)?);
         let held = Held::new(&value, Layout::dense(tail.shape), carried.dtype)?;
         let [piece] = &*held.pieces else { return Ok(None) };
-        let run = Run { engine, target, how: self.how, written: Arc::downgrade(&value) };
+        let run = Run { site, how: self.how, written: Arc::downgrade(&value) };
         let into = Into { tail: tail_reach, bound: Bound::from(piece), first: 0 };
         if !run.reduce(source, extent, 0, into)? {
             return Ok(None);
@@ -110,7 +109,7 @@ impl Reduction {
         if core::ptr::eq(carried, tail) {
             return Ok(Some(value));
         }
-        tail.apply(engine, target, value).map(Some)
+        tail.apply(site, value).map(Some)
     }
 }
 
@@ -123,21 +122,15 @@ impl Core for Reduction {
         true
     }
 
-    fn record(
-        &self,
-        engine: &Engine,
-        target: Target,
-        inputs: &[Head],
-        tail: &Tail,
-    ) -> Result<Arc<Value>> {
+    fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
         let extent = self.extent(&inputs[0].shape);
         let order = order(&self.reduced);
         let head = inputs[0].map(|layout| layout.permute(&order))?;
-        if let Some(value) = self.at_once(engine, target, &head, tail, extent)? {
+        if let Some(value) = self.at_once(site, &head, tail, extent)? {
             return Ok(value);
         }
-        let value = parts::reduce(engine, target, self.how, &head, extent)?;
-        tail.apply(engine, target, value)
+        let value = parts::reduce(site, self.how, &head, extent)?;
+        tail.apply(site, value)
     }
 }
 
@@ -166,8 +159,7 @@ struct Into<'a> {
 /// A reduction being recorded.
 #[derive(Debug)]
 struct Run<'a> {
-    engine: &'a Engine,
-    target: Target,
+    site: Site<'a>,
     how: Reduce,
     written: Weak<Value>,
 }
@@ -182,7 +174,7 @@ impl Run<'_> {
         index: usize,
         into: Into<'_>,
     ) -> Result<bool> {
-        let plan = Plan::of(extent, self.target, source.trips(), false);
+        let plan = Plan::of(extent, self.site.target, source.trips(), false);
         if plan.chunks == 1 {
             self.launch(&plan, source, extent, (index, false, false), into)?;
             return Ok(true);
@@ -211,7 +203,7 @@ impl Run<'_> {
         let state = self.how.state(pass);
         let mut regions = vec![("state", state)];
         if plan.kernel.name == text::REDUCE_GROUP.name
-            && self.engine.gpu.caps().has(Feature::Subgroup)
+            && self.site.engine.gpu.caps().has(Feature::Subgroup)
         {
             regions.extend(self.how.joined().into_iter().flat_map(subgroups::regions));
         }
@@ -230,7 +222,7 @@ impl Run<'_> {
             job: plan.job(small(index), small(unit)),
             groups: plan.groups,
         };
-        launch.record(self.engine, self.target)
+        launch.record(self.site)
     }
 }
 
@@ -252,7 +244,7 @@ impl Slots {
         let shape = Shape::new([extent.outer, extent.length, extent.inner, words])?;
         let dtype = dtype_of(run.how.held());
         let bytes = Engine::bytes_of(&shape, dtype)?;
-        let value = Value::new(run.engine.allocate(bytes, &avoid)?);
+        let value = Value::new(run.site.engine.allocate(bytes, &avoid)?);
         let layout = Layout::dense(shape);
         let held = Held::new(&value, layout, dtype)?;
         let [piece] = &*held.pieces else { return Ok(None) };
@@ -285,7 +277,7 @@ impl Slots {
     fn combine(&self, run: &Run<'_>, into: Into<'_>) -> Result<()> {
         let extent = self.extent;
         let source = Reach::raw(&self.head, extent.by_element())?.ok_or_else(astray)?;
-        let plan = Plan::of(extent, run.target, 0, true);
+        let plan = Plan::of(extent, run.site.target, 0, true);
         if plan.chunks == 1 {
             return run.launch(&plan, source, extent, (0, true, false), into);
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::core::{Core, Head, Launch, Reach, Tail};
 use super::{Held, Operand, mistake, moves, small};
 use crate::caps::Feature;
-use crate::engine::Engine;
+use crate::engine::{Engine, Site};
 use crate::error::{Error, Result};
 use crate::exec::{Bound, Value};
 use crate::layout::Layout;
@@ -124,32 +124,25 @@ impl Core for Rows {
         true
     }
 
-    fn record(
-        &self,
-        engine: &Engine,
-        target: Target,
-        inputs: &[Head],
-        tail: &Tail,
-    ) -> Result<Arc<Value>> {
+    fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
         let length = tail.shape.dims().last().copied().unwrap_or(1);
         let by_element = !length.is_multiple_of(4);
-        if let Some(value) = self.at_once(engine, target, &inputs[0], tail, by_element)? {
+        if let Some(value) = self.at_once(site, &inputs[0], tail, by_element)? {
             return Ok(value);
         }
         // A view across segments, or one that takes too long to follow.
-        let operand = inputs[0].realise(engine, target)?;
-        let value = moves::gather(engine, target, &operand)?;
+        let operand = inputs[0].realise(site)?;
+        let value = moves::gather(site, &operand)?;
         let layout = Layout::dense(*operand.layout.shape());
         let head = Head::view(Operand { value, layout, dtype: operand.dtype });
-        self.at_once(engine, target, &head, tail, by_element)?.ok_or_else(in_pieces)
+        self.at_once(site, &head, tail, by_element)?.ok_or_else(in_pieces)
     }
 }
 
 impl Rows {
     fn at_once(
         &self,
-        engine: &Engine,
-        target: Target,
+        site: Site<'_>,
         head: &Head,
         tail: &Tail,
         by_element: bool,
@@ -161,7 +154,7 @@ impl Rows {
         let length = shape.dims().last().copied().unwrap_or(1);
         let (rows, units) =
             (shape.elements() / length.max(1), if by_element { length } else { length / 4 });
-        let group = target == Target::Gpu && units > SHORT;
+        let group = site.target == Target::Gpu && units > SHORT;
         let looped = units * (1 + 3 * source.trips() as usize) / if group { 256 } else { 1 };
         if looped > CORE_TRIPS as usize {
             return Ok(None);
@@ -170,7 +163,7 @@ impl Rows {
         let mut carried = tail;
         let mut reach = tail.reach(by_element)?;
         // What is stored may be wider than what a row is computed in.
-        let one_segment = Engine::bytes_of(&tail.shape, tail.dtype)? <= engine.segment_bytes();
+        let one_segment = Engine::bytes_of(&tail.shape, tail.dtype)? <= site.engine.segment_bytes();
         let fits = |reach: &Reach<'_>| {
             one_segment
                 && (!by_element || tail.dtype.width() >= 4)
@@ -183,12 +176,12 @@ impl Rows {
         let Some(reach) = reach else { return Ok(None) };
         let avoid: Vec<u64> = source.ids().chain(reach.ids()).collect();
         let bytes = Engine::bytes_of(&tail.shape, carried.dtype)?;
-        let value = Value::new(engine.allocate(bytes, &avoid)?);
+        let value = Value::new(site.engine.allocate(bytes, &avoid)?);
         let held = Held::new(&value, Layout::dense(tail.shape), carried.dtype)?;
         let [piece] = &*held.pieces else { return Ok(None) };
-        let groups = if group { rows } else { rows.div_ceil(target.workgroup() as usize) };
+        let groups = if group { rows } else { rows.div_ceil(site.target.workgroup() as usize) };
         let mut regions = self.0.regions().to_vec();
-        let shared = group && engine.gpu.caps().has(Feature::Subgroup);
+        let shared = group && site.engine.gpu.caps().has(Feature::Subgroup);
         let subgroups = if shared { subgroups::regions(self.0.joined()) } else { Vec::new() };
         regions.extend(subgroups.iter().map(|(name, text)| (*name, &**text)));
         let launch = Launch {
@@ -203,11 +196,11 @@ impl Rows {
             job: self.0.job(rows, units, !by_element),
             groups: fold(small(groups)),
         };
-        launch.record(engine, target)?;
+        launch.record(site)?;
         if core::ptr::eq(carried, tail) {
             return Ok(Some(value));
         }
-        tail.apply(engine, target, value).map(Some)
+        tail.apply(site, value).map(Some)
     }
 }
 

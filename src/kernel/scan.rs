@@ -12,7 +12,7 @@ use super::core::{Core, Head, Launch, Reach, Tail};
 use super::moves::assign::Part;
 use super::reduce::dtype_of;
 use super::{Held, Operand, mistake, moves, small};
-use crate::engine::Engine;
+use crate::engine::{Engine, Site};
 use crate::error::{Error, Result};
 use crate::exec::{Bound, Value};
 use crate::kernel::reduce::text::{Fold, Reduce};
@@ -54,26 +54,19 @@ impl Core for Scan {
         true
     }
 
-    fn record(
-        &self,
-        engine: &Engine,
-        target: Target,
-        inputs: &[Head],
-        tail: &Tail,
-    ) -> Result<Arc<Value>> {
-        let run = Run { engine, target, how: self.how };
+    fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
+        let run = Run { site, how: self.how };
         if let Some(value) = run.at_once(&inputs[0], tail, &[])? {
             return Ok(value);
         }
         let value = run.in_slabs(&inputs[0])?;
-        tail.apply(engine, target, value)
+        tail.apply(site, value)
     }
 }
 
 #[derive(Clone, Copy)]
 struct Run<'a> {
-    engine: &'a Engine,
-    target: Target,
+    site: Site<'a>,
     how: Reduce,
 }
 
@@ -104,7 +97,7 @@ impl Run<'_> {
         let read = source.ids().chain(reach.ids());
         let avoid: Vec<u64> = read.chain(apart.iter().copied()).collect();
         let bytes = Engine::bytes_of(&tail.shape, carried.dtype)?;
-        let value = Value::new(self.engine.allocate(bytes, &avoid)?);
+        let value = Value::new(self.site.engine.allocate(bytes, &avoid)?);
         let held = Held::new(&value, Layout::dense(tail.shape), carried.dtype)?;
         let [piece] = &*held.pieces else { return Ok(None) };
         let into = (Bound::from(piece), Arc::downgrade(&value));
@@ -114,7 +107,7 @@ impl Run<'_> {
         if core::ptr::eq(carried, tail) {
             return Ok(Some(value));
         }
-        tail.apply(self.engine, self.target, value).map(Some)
+        tail.apply(self.site, value).map(Some)
     }
 
     /// Scans a source, which is `head`'s; `parts` says that these are totals of chunks.
@@ -128,7 +121,7 @@ impl Run<'_> {
     ) -> Result<bool> {
         let length = head.shape.dims().last().copied().unwrap_or(1);
         let rows = head.shape.elements() / length.max(1);
-        let (count, each) = chunks(rows, length, self.target, source.trips());
+        let (count, each) = chunks(rows, length, self.site.target, source.trips());
         let job = [rows, length, count, each].map(small).to_vec();
         let state = |totals| self.how.scan(totals, count > 1 && !totals, parts);
         let launch = |heads, tail, (bound, written), state: &str| {
@@ -142,9 +135,9 @@ impl Run<'_> {
                 regions: &[("state", state)],
                 workgroup: None,
                 job: job.clone(),
-                groups: fold(small((rows * count).div_ceil(self.target.workgroup() as usize))),
+                groups: fold(small((rows * count).div_ceil(self.site.target.workgroup() as usize))),
             };
-            launch.record(self.engine, self.target)
+            launch.record(self.site)
         };
         if count == 1 {
             launch(vec![source], tail, (bound, written), &state(false))?;
@@ -173,7 +166,7 @@ impl Run<'_> {
         let shape = Shape::new([rows, count])?;
         let dtype = dtype_of(self.how.held());
         let bytes = Engine::bytes_of(&shape, dtype)?;
-        let value = Value::new(self.engine.allocate(bytes, &avoid)?);
+        let value = Value::new(self.site.engine.allocate(bytes, &avoid)?);
         let layout = Layout::dense(shape);
         let held = Held::new(&value, layout, dtype)?;
         let [piece] = &*held.pieces else { return Ok(None) };
@@ -184,19 +177,19 @@ impl Run<'_> {
 
     /// What lies in several segments, without a tail.
     fn in_slabs(&self, head: &Head) -> Result<Arc<Value>> {
-        let operand = head.realise(self.engine, self.target)?;
+        let operand = head.realise(self.site)?;
         let length = head.shape.dims().last().copied().unwrap_or(1);
         let rows = head.shape.elements() / length.max(1);
         let shape = Shape::new([rows, length])?;
         let value = match operand.layout.is_dense() && operand.layout.offset() == 0 {
             true => operand.value,
-            false => moves::gather(self.engine, self.target, &operand)?,
+            false => moves::gather(self.site, &operand)?,
         };
         let input = Operand { value, layout: Layout::dense(shape), dtype: operand.dtype };
         let dtype = dtype_of(self.how.result());
         let bytes = Engine::bytes_of(&shape, dtype)?;
         let held = Held::new(&input.value, input.layout, input.dtype)?;
-        let result = Value::new(self.engine.allocate(bytes, &held.ids().collect::<Vec<_>>())?);
+        let result = Value::new(self.site.engine.allocate(bytes, &held.ids().collect::<Vec<_>>())?);
         let ids: Vec<u64> = Held::new(&result, Layout::dense(shape), dtype)?.ids().collect();
         let most = (held.segment / 2).min(1 << 28);
         let step = (most / length).clamp(1, rows);
@@ -208,14 +201,14 @@ impl Run<'_> {
                 let part =
                     Operand { layout: part.slice(1, ranges[1].clone(), 1)?, ..input.clone() };
                 let shape = *part.layout.shape();
-                let value = moves::gather_apart(self.engine, self.target, &part, &ids)?;
+                let value = moves::gather_apart(self.site, &part, &ids)?;
                 let layout = Layout::dense(shape);
                 let copy = Head::view(Operand { value, layout, dtype: part.dtype });
                 let tail = self.after(ended.filter(|_| at > 0), shape)?;
                 let done = self.at_once(&copy, &tail, &ids)?.ok_or_else(astray)?;
                 let from = Operand { value: done, layout, dtype };
                 let to = Part { value: &result, shape: input.layout.shape(), ranges: &ranges };
-                to.assign(self.engine, self.target, &from)?;
+                to.assign(self.site, &from)?;
                 let last = layout.shape().dims()[1];
                 ended = Some(Operand { layout: layout.slice(1, last - 1..last, 1)?, ..from });
             }

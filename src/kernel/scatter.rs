@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::sort::{Kept, PAIR_BYTES, Plain};
 use super::{Held, Operand, fill};
 use crate::dtype::DType;
-use crate::engine::Engine;
+use crate::engine::{Engine, Site};
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::layout::Layout;
@@ -18,7 +18,7 @@ use crate::op::Kind;
 use crate::shape::Shape;
 use crate::wgsl::grid::groups_for;
 use crate::wgsl::params::Words;
-use crate::wgsl::{Form, Grid, Slot, Target, Way, assemble};
+use crate::wgsl::{Form, Grid, Slot, Way, assemble};
 use text::runs;
 
 pub mod text;
@@ -28,30 +28,25 @@ const RUNS_BLOCK: u32 = 64;
 
 /// For each of `destinations`, the last position in `keys` that names it, plus one; 0 where none
 /// does. `keys` is a dense list of u32.
-pub(crate) fn last(
-    engine: &Engine,
-    target: Target,
-    keys: &Operand,
-    destinations: usize,
-) -> Result<Arc<Value>> {
+pub(crate) fn last(site: Site<'_>, keys: &Operand, destinations: usize) -> Result<Arc<Value>> {
     let from = Held::new(&keys.value, keys.layout, DType::U32)?;
     let avoid: Vec<u64> = from.ids().collect();
     let shape = Shape::new([destinations])?;
-    let value = Value::new(engine.allocate(Engine::bytes_of(&shape, DType::U32)?, &avoid)?);
-    fill::into(engine, target, &value, [0; 2])?;
+    let value = Value::new(site.engine.allocate(Engine::bytes_of(&shape, DType::U32)?, &avoid)?);
+    fill::into(site, &value, [0; 2])?;
     value.inherit([&*keys.value]);
     let onto = Held::new(&value, Layout::dense(shape), DType::U32)?;
     let slots = [Slot::read(Form::U32, Way::Dense)];
-    let kernel = assemble::kernel(&text::SCATTER, &slots, 0, target);
+    let kernel = assemble::kernel(&text::SCATTER, &slots, 0, site.target);
     let count = keys.layout.shape().elements();
     // All below 2^32: the index space was checked.
     for (from_piece, begin) in from.pieces.iter().zip((0..count).step_by(from.segment)) {
         let here = from.segment.min(count - begin) as u32;
-        let grid = Grid::of_elements(here, target);
+        let grid = Grid::of_elements(here, site.target);
         for (piece, first) in onto.pieces.iter().zip((0..destinations).step_by(onto.segment)) {
             let keys = onto.segment.min(destinations - first) as u32;
             let part = [first as u32, keys, begin as u32, here];
-            engine.dispatch(Job {
+            site.engine.dispatch(Job {
                 kernel: &kernel,
                 bindings: vec![Bound::from(from_piece), Bound::from(piece)],
                 params: Words::default().vec4(grid.words()).vec4(part).array([0]).done(),
@@ -75,15 +70,9 @@ pub(crate) struct Runs {
 
 impl Runs {
     /// Adds every value to the total of its key; `totals` has `keys` times `columns` elements.
-    pub(crate) fn add(
-        &self,
-        engine: &Engine,
-        target: Target,
-        totals: &Arc<Value>,
-        keys: usize,
-    ) -> Result<()> {
-        let plainly = Plain { engine, target };
-        let kernel = runs(Kind::of(self.dtype), target);
+    pub(crate) fn add(&self, site: Site<'_>, totals: &Arc<Value>, keys: usize) -> Result<()> {
+        let plainly = Plain { site };
+        let kernel = runs(Kind::of(self.dtype), site.target);
         let columns = self.columns as usize;
         let shape = Shape::new([keys * columns])?;
         let onto = Held::new(totals, Layout::dense(shape), self.dtype)?;
@@ -107,11 +96,11 @@ impl Runs {
                 ];
                 let here = step.min(keys - first) as u32;
                 let words = Words::default().vec4([count, blocks, self.columns, 0]);
-                engine.dispatch(Job {
+                site.engine.dispatch(Job {
                     kernel: &kernel,
                     bindings,
                     params: words.vec4([first as u32, here, 0, 0]).done(),
-                    groups: groups_for(blocks * self.columns, target),
+                    groups: groups_for(blocks * self.columns, site.target),
                     output: Arc::downgrade(totals),
                 })?;
             }

@@ -12,14 +12,14 @@
 
 use std::sync::Arc;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Site};
 use crate::error::{Error, Result};
 use crate::exec::{Bound, Job, Value};
 use crate::gpu::cause::DeviceCause;
 use crate::store::Pinned;
+use crate::wgsl::Assembled;
 use crate::wgsl::assemble::plain;
 use crate::wgsl::grid::groups_for;
-use crate::wgsl::{Assembled, Target};
 use text::{DIGITS, PLACE, RANK, RANKED_MAX, RUNNING, SUMS};
 
 pub mod text;
@@ -66,8 +66,7 @@ impl Kept {
 /// Kernels whose operands all lie in one piece.
 #[derive(Clone, Copy)]
 pub(super) struct Plain<'a> {
-    pub(super) engine: &'a Engine,
-    pub(super) target: Target,
+    pub(super) site: Site<'a>,
 }
 
 impl Plain<'_> {
@@ -77,7 +76,7 @@ impl Plain<'_> {
         for value in apart {
             avoid.extend(value.pin()?.pieces().iter().map(|piece| piece.buffer_id));
         }
-        let kept = Kept::new(&Value::new(self.engine.allocate(bytes, &avoid)?))?;
+        let kept = Kept::new(&Value::new(self.site.engine.allocate(bytes, &avoid)?))?;
         self.bound(&kept.value)?;
         Ok(kept)
     }
@@ -100,21 +99,20 @@ impl Plain<'_> {
         invocations: u32,
     ) -> Result<()> {
         let bindings = values.iter().map(|value| self.bound(value)).collect::<Result<_>>()?;
-        let groups = groups_for(invocations, self.target);
+        let groups = groups_for(invocations, self.site.target);
         let output = values.last().map(|value| Arc::downgrade(value)).unwrap_or_default();
-        self.engine.dispatch(Job { kernel, bindings, params, groups, output })
+        self.site.engine.dispatch(Job { kernel, bindings, params, groups, output })
     }
 }
 
 /// Sorts `count` pairs by the lowest `bits` bits of their keys, into memory apart from `apart`.
 pub(crate) fn sort(
-    engine: &Engine,
-    target: Target,
+    site: Site<'_>,
     pairs: &Arc<Value>,
     (count, bits): (u32, u32),
     apart: &[&Arc<Value>],
 ) -> Result<Arc<Value>> {
-    let plainly = Plain { engine, target };
+    let plainly = Plain { site };
     let _kept = apart.iter().map(|value| Kept::new(value)).collect::<Result<Vec<_>>>()?;
     let mut pairs = Kept::new(pairs)?;
     if count <= RANKED_MAX {
@@ -123,10 +121,10 @@ pub(crate) fn sort(
         let mask = u32::MAX.checked_shr(u32::BITS - bits).unwrap_or(0);
         let values = [&pairs.value, &sorted.value];
         let params = vec![count, mask, 0, 0];
-        plainly.run(&plain(&RANK, target), &values, params, count.div_ceil(4))?;
+        plainly.run(&plain(&RANK, site.target), &values, params, count.div_ceil(4))?;
         return Ok(sorted.value);
     }
-    let (digits, place) = (plain(&DIGITS, target), plain(&PLACE, target));
+    let (digits, place) = (plain(&DIGITS, site.target), plain(&PLACE, site.target));
     let blocks = count.div_ceil(BLOCK);
     for round in 0..bits.div_ceil(DIGIT_BITS) {
         let params = vec![count, blocks, round * DIGIT_BITS, 0];
@@ -149,15 +147,15 @@ fn running(plainly: Plain<'_>, numbers: &Arc<Value>, count: u32) -> Result<Kept>
     let sums = plainly.memory(u64::from(blocks) * 4, &[numbers])?;
     let bases = if blocks > 1 {
         let values = [numbers, &sums.value];
-        plainly.run(&plain(&SUMS, plainly.target), &values, params.clone(), blocks)?;
+        plainly.run(&plain(&SUMS, plainly.site.target), &values, params.clone(), blocks)?;
         running(plainly, &sums.value, blocks)?
     } else {
         // Nothing comes before the first block.
-        super::fill::into(plainly.engine, plainly.target, &sums.value, [0; 2])?;
+        super::fill::into(plainly.site, &sums.value, [0; 2])?;
         sums
     };
     let before = plainly.memory(u64::from(count) * 4, &[numbers, &bases.value])?;
-    let kernel = plain(&RUNNING, plainly.target);
+    let kernel = plain(&RUNNING, plainly.site.target);
     plainly.run(&kernel, &[numbers, &bases.value, &before.value], params, blocks)?;
     Ok(before)
 }

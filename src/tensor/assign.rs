@@ -71,17 +71,17 @@ impl Tensor {
         let from = Operand { value: values.realise()?, layout: values.layout, dtype: self.dtype };
         drop(values);
         let value = self.own()?;
-        let (engine, target) = (&self.device.engine, self.device.target());
+        let site = self.device.site();
         value.inherit([&*from.value]);
         // A dispatch must not read and write one buffer.
         let from = if from.value.shares_buffers(&value) {
-            let value = moves::copied(engine, target, &from, &value.buffer_ids())?;
+            let value = moves::copied(site, &from, &value.buffer_ids())?;
             Operand { value, layout: Layout::dense(*place.shape()), dtype: self.dtype }
         } else {
             from
         };
-        let done = assign::Part { value: &value, shape: &shape, ranges: &ranges }
-            .assign(engine, target, &from);
+        let done =
+            assign::Part { value: &value, shape: &shape, ranges: &ranges }.assign(site, &from);
         if let Err(error) = &done {
             value.poison(error.clone());
         }
@@ -117,9 +117,9 @@ impl Tensor {
         let value = if alone {
             old.replaced()
         } else {
-            let (engine, target) = (&self.device.engine, self.device.target());
+            let site = self.device.site();
             let from = Operand { value: Arc::clone(&old), layout: self.layout, dtype };
-            moves::contiguous(engine, target, &from)?
+            moves::contiguous(site, &from)?
         };
         value.inherit([&*old]);
         self.layout = Layout::dense(shape);

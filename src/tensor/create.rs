@@ -22,7 +22,7 @@ impl Device {
         self.plan().accept(dtype).map_err(named)?;
         let bytes = value.into().encode(dtype).map_err(named)?;
         let bytes = &bytes[..dtype.width()];
-        let value = fill::full(&self.engine, self.target(), &shape, dtype, bytes)?;
+        let value = fill::full(self.site(), &shape, dtype, bytes)?;
         Ok(Tensor::of(self.clone(), value, Layout::dense(shape), dtype))
     }
 

@@ -1,6 +1,7 @@
 //! What would run to compute a tensor, without running it.
 
 use super::Tensor;
+use crate::engine::Site;
 use crate::engine::sketch::Explanation;
 use crate::error::Result;
 use crate::fuse::{Context, Sketched};
@@ -28,7 +29,7 @@ impl Tensor {
     fn explained(&self) -> Result<Explanation> {
         let paper = self.device.engine.on_paper()?;
         let (target, sketched) = (self.device.target(), Sketched::default());
-        let context = Context { engine: &paper, target, sketched: Some(&sketched) };
+        let context = Context { site: Site { engine: &paper, target }, sketched: Some(&sketched) };
         let error = self.sketch(context).err();
         Ok(paper.sketch.map_or_else(Explanation::default, |sketch| sketch.explanation(error)))
     }
@@ -38,8 +39,8 @@ impl Tensor {
         value.check()?;
         if !self.layout.is_dense() && !self.shape().is_empty() {
             let from = Operand { value, layout: self.layout, dtype: self.dtype };
-            context.engine.remark(|| "a row-major copy of a view, for reading".into());
-            moves::contiguous(context.engine, context.target, &from)?;
+            context.site.engine.remark(|| "a row-major copy of a view, for reading".into());
+            moves::contiguous(context.site, &from)?;
         }
         Ok(())
     }

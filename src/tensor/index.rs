@@ -79,9 +79,9 @@ impl Tensor {
         index: &Operand,
         (stride, bound): (i64, usize),
     ) -> Result<Self> {
-        let (from, engine) = (self.operand()?, &self.device.engine);
+        let (from, _engine) = (self.operand()?, &self.device.engine);
         let values = [&from.value, &index.value];
-        let onto = Onto::new(engine, self.device.target(), shape, self.dtype, values)?;
+        let onto = Onto::new(self.device.site(), shape, self.dtype, values)?;
         onto.value.inherit([&*index.value]);
         let which = Which::Index { index, stride, bound };
         onto.take(&from, course, &which, 0..shape.elements())?;
@@ -122,7 +122,7 @@ impl Tensor {
         if !matches!(dtype, DType::I32 | DType::U32 | DType::I64 | DType::U64) {
             return Err(TensorCause::Index { what, dtype }.into());
         }
-        let (engine, target) = (&self.device.engine, self.device.target());
+        let site = self.device.site();
         let (shape, input) = (*self.shape(), self.operand()?);
         let explain = move |hit| {
             let of = match of {
@@ -131,8 +131,7 @@ impl Tensor {
             };
             FaultCause::Index { of, shape, bound, hit }.into()
         };
-        let value =
-            checked::record(engine, target, &input, &Expr::checked_index(dtype, bound), explain)?;
+        let value = checked::record(site, &input, &Expr::checked_index(dtype, bound), explain)?;
         Ok(Operand { value, layout: Layout::dense(shape), dtype: DType::U32 })
     }
 }

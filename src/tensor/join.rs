@@ -139,9 +139,9 @@ impl Tensor {
         (strides[last - 1], strides[last]) = (-1, 1);
         let range = start as i64..end.max(start) as i64;
         let from = self.operand()?;
-        let context = (&*self.device.engine, self.device.target());
-        let onto = Onto::new(context.0, context.1, shape, self.dtype, [&from.value])?;
-        fill::into(context.0, context.1, &onto.value, [0; 2])?;
+        let site = self.device.site();
+        let onto = Onto::new(site, shape, self.dtype, [&from.value])?;
+        fill::into(site, &onto.value, [0; 2])?;
         let which = Which::Places { strides, range };
         onto.take(&from, &Course::of(&self.layout), &which, 0..shape.elements())?;
         Ok(Self::of(self.device.clone(), onto.value, Layout::dense(shape), self.dtype))
@@ -176,9 +176,9 @@ fn join(what: &'static str, tensors: &[Tensor], axis: usize) -> Result<Tensor> {
     dims[axis] = total;
     let shape = Shape::new(&dims).map_err(|error| error.during(what))?;
     let sources = tensors.iter().map(Tensor::operand).collect::<Result<Vec<_>>>()?;
-    let (engine, target) = (&first.device.engine, first.device.target());
+    let site = first.device.site();
     let values = sources.iter().map(|source| &source.value);
-    let onto = Onto::new(engine, target, shape, first.dtype, values)?;
+    let onto = Onto::new(site, shape, first.dtype, values)?;
     let inner: usize = dims[axis + 1..].iter().product();
     let outer: usize = dims[..axis].iter().product();
     let mut strides = vec![0; dims.len()];

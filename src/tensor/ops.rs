@@ -116,9 +116,9 @@ impl Tensor {
         }
         let input = Operand { value: self.realise()?, layout: self.layout, dtype: from };
         let explain = move |hit| FaultCause::Cast { from, to, shape, hit }.into();
-        let (engine, target) = (&self.device.engine, self.device.target());
+        let site = self.device.site();
         let expr = Expr::checked_cast(from, to);
-        let value = checked::record(engine, target, &input, &expr, explain)?;
+        let value = checked::record(site, &input, &expr, explain)?;
         Ok(Self::of(self.device.clone(), value, Layout::dense(shape), to))
     }
 }

@@ -153,8 +153,8 @@ impl Device {
         let pairs = Tensor::stack(&[keys.clone(), positions.clone()], 1)?;
         let (shape, count) = (*pairs.shape(), keys.shape().elements());
         let count = u32::try_from(count).unwrap_or(u32::MAX);
-        let (engine, target) = (&self.engine, self.target());
-        let sorted = sort::sort(engine, target, &pairs.realise()?, (count, 32), &[])?;
+        let site = self.site();
+        let sorted = sort::sort(site, &pairs.realise()?, (count, 32), &[])?;
         sorted.inherit([&*pairs.realise()?]);
         let sorted = Tensor::of(self.clone(), sorted, Layout::dense(shape), DType::U32);
         sorted.slice(1, 1..2)?.squeeze(1)
@@ -169,8 +169,8 @@ impl Device {
         words: [u32; 2],
     ) -> Result<Tensor> {
         self.plan().accept(dtype).map_err(|error| error.during("random"))?;
-        let (engine, target) = (&self.engine, self.target());
-        let value = random::random(engine, target, &shape, dtype, key.0, (draw, words))?;
+        let site = self.site();
+        let value = random::random(site, &shape, dtype, key.0, (draw, words))?;
         Ok(Tensor::of(self.clone(), value, Layout::dense(shape), dtype))
     }
 }

@@ -16,7 +16,7 @@ use crate::shape::Shape;
 impl Device {
     /// 0, 1, 2 .. as u32.
     pub(super) fn iota(&self, count: usize) -> Result<Tensor> {
-        let value = iota::iota(&self.engine, self.target(), count)?;
+        let value = iota::iota(self.site(), count)?;
         let layout = Layout::dense(Shape::new([count])?);
         Ok(Tensor::of(self.clone(), value, layout, DType::U32))
     }

@@ -22,16 +22,16 @@ impl Tensor {
     /// order stays.
     pub fn scatter(&self, axis: usize, index: &Self, source: &Self) -> Result<Self> {
         let keys = self.destinations("scatter", axis, index, source, source.shape().rank())?;
-        let (engine, target) = (&self.device.engine, self.device.target());
+        let site = self.device.site();
         let (shape, count) = (*self.shape(), source.shape().elements());
-        let winners = last(engine, target, &keys, shape.elements())?;
+        let winners = last(site, &keys, shape.elements())?;
         // Positions plus one; 0 wraps to no position at all.
         let list = Shape::new([shape.elements()])?;
         let winners = Self::of(self.device.clone(), winners, Layout::dense(list), DType::U32);
         let winners = (&winners - 1u32)?.contiguous()?.operand()?;
         let (own, from) = (self.operand()?, source.contiguous()?.operand()?);
         let values = [&own.value, &from.value, &winners.value];
-        let onto = Onto::new(engine, target, list, self.dtype, values)?;
+        let onto = Onto::new(site, list, self.dtype, values)?;
         // What stays is moved by the shape it has, and the rest by its position.
         let whole = Onto { shape, value: Arc::clone(&onto.value), ..onto };
         whole.take_all(&own)?;
@@ -162,7 +162,7 @@ impl Tensor {
         sum: DType,
         columns: usize,
     ) -> Result<Arc<Value>> {
-        let (engine, target) = (&self.device.engine, self.device.target());
+        let site = self.device.site();
         let none = if sum.is_float() { Scalar::from(-0.0f32) } else { Scalar::from(0u8) };
         let totals = self.device.full(*self.shape(), sum, none)?.realise()?;
         let count = keys.layout.shape().elements();
@@ -171,8 +171,9 @@ impl Tensor {
         if count == 0 || columns == 0 || destinations == 0 {
             return Ok(totals);
         }
-        let segment = usize::try_from(engine.segment_bytes()).unwrap_or(usize::MAX);
-        let at_once = sort::pairs_max(engine).min(segment / (columns * sum.width())).min(count);
+        let segment = usize::try_from(site.engine.segment_bytes()).unwrap_or(usize::MAX);
+        let at_once =
+            sort::pairs_max(site.engine).min(segment / (columns * sum.width())).min(count);
         let values = source.cast(sum)?.contiguous()?.reshape([count, columns])?;
         let list = Self::of(self.device.clone(), Arc::clone(&keys.value), keys.layout, DType::U32);
         let bits = usize::BITS - destinations.leading_zeros();
@@ -181,11 +182,11 @@ impl Tensor {
             let here = u32::try_from(range.len()).unwrap_or(u32::MAX);
             // Keys that are nobody's have all bits set, and are sorted last by them.
             let pairs = self.device.pairs(&list.slice(0, range.clone())?)?;
-            let pairs = sort::sort(engine, target, &pairs, (here, bits.min(32)), &[&totals])?;
+            let pairs = sort::sort(site, &pairs, (here, bits.min(32)), &[&totals])?;
             let rows = values.slice(0, range)?.apart(&totals)?;
             let columns = u32::try_from(columns).unwrap_or(u32::MAX);
             let runs = Runs { pairs, values: rows, count: here, columns, dtype: sum };
-            runs.add(engine, target, &totals, destinations)?;
+            runs.add(site, &totals, destinations)?;
             totals.inherit([&*runs.values]);
         }
         Ok(totals)
@@ -202,9 +203,9 @@ impl Tensor {
         {
             return Ok(own.value);
         }
-        let (engine, target) = (&self.device.engine, self.device.target());
+        let site = self.device.site();
         let sources = [&own.value, other];
-        let onto = Onto::new(engine, target, *self.shape(), self.dtype, sources)?;
+        let onto = Onto::new(site, *self.shape(), self.dtype, sources)?;
         onto.take_all(&own)?;
         Ok(onto.value)
     }

@@ -73,7 +73,7 @@ impl Tensor {
         }
         let (device, dtype) = (&self.device, self.dtype);
         let from = Operand { value: self.realise()?, layout: self.layout, dtype };
-        let value = moves::contiguous(&device.engine, device.target(), &from)?;
+        let value = moves::contiguous(device.site(), &from)?;
         value.inherit([&*from.value]);
         Ok(Self::of(device.clone(), value, Layout::dense(*self.shape()), dtype))
     }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::{Into, Text};
-use crate::engine::Engine;
+use crate::engine::Site;
 use crate::error::{Error, Result};
 use crate::exec::{Hit, Value};
 use crate::kernel::{Operand, elementwise, index_space};
-use crate::wgsl::{Expr, Target};
+use crate::wgsl::Expr;
 
 /// An expression of one input that has a fault, and the words of its scalars.
 pub(crate) type Checked = (Expr, Vec<u32>);
@@ -15,21 +15,20 @@ pub(crate) type Checked = (Expr, Vec<u32>);
 /// Records it over the shape of its input; the result is dense. A hit is an error at the first
 /// read of anything that is computed from the result.
 pub(crate) fn record(
-    engine: &Engine,
-    target: Target,
+    site: Site<'_>,
     input: &Operand,
     (expr, scalars): &Checked,
     explain: impl Fn(Hit) -> Error + Send + Sync + 'static,
 ) -> Result<Arc<Value>> {
     let shape = input.layout.shape();
     index_space(shape.elements())?;
-    let make = elementwise::text_of(engine, expr);
+    let make = elementwise::text_of(site.engine, expr);
     let output = expr.dtypes()?[usize::from(expr.outputs[0])];
-    let fault = engine.fault(explain)?;
+    let fault = site.engine.fault(explain)?;
     let inputs = core::slice::from_ref(input);
     let text = Text { make: &make, paces: &[], scalars, fault: Some(&fault) };
     let into = Into::New(&[]);
-    let value = elementwise::record(engine, target, shape, inputs, into, output, &text)?;
+    let value = elementwise::record(site, shape, inputs, into, output, &text)?;
     value.inherit([&*input.value]);
     value.carry(fault);
     Ok(value)

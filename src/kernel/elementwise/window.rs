@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Weak;
 
 use super::Text;
-use crate::engine::Engine;
+use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::gpu::cause::DeviceCause;
@@ -13,7 +13,7 @@ use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::expr::Pace;
 use crate::wgsl::params::Elementwise;
-use crate::wgsl::{Grid, Space, Target, View, Way};
+use crate::wgsl::{Grid, Space, View, Way};
 
 /// Elements of one index space: all of it within 32 bits, with room for the last quad.
 const SPACE_MAX: usize = 1 << 31;
@@ -27,8 +27,7 @@ const FEW_MAX: usize = 1 << 10;
 
 /// An elementwise operation on operands in place, before it is cut.
 pub(in crate::kernel) struct Operation<'a> {
-    pub(in crate::kernel) engine: &'a Engine,
-    pub(in crate::kernel) target: Target,
+    pub(in crate::kernel) site: Site<'a>,
     pub(in crate::kernel) inputs: &'a [Held],
     /// The input that the output takes the place of.
     pub(in crate::kernel) own: Option<usize>,
@@ -145,12 +144,12 @@ impl Operation<'_> {
         if few {
             space.by_lanes();
         }
-        let kernel = (self.text.make)(&space.ways, (space.rank(), self.target, pace))?;
+        let kernel = (self.text.make)(&space.ways, (space.rank(), self.site.target, pace))?;
         let steps = |elements| small(window.len().div_ceil(elements));
         let grid = match pace {
-            Pace::Few => Grid::of_lanes(steps(1), self.target),
-            Pace::Quads => Grid::new(steps(4), self.target),
-            Pace::Pairs => Grid::new(steps(8), self.target),
+            Pace::Few => Grid::of_lanes(steps(1), self.site.target),
+            Pace::Quads => Grid::new(steps(4), self.site.target),
+            Pace::Pairs => Grid::new(steps(8), self.site.target),
         };
         let mut scalars = Cow::Borrowed(self.text.scalars);
         if let Some(fault) = self.text.fault {
@@ -161,14 +160,14 @@ impl Operation<'_> {
         let (base, scalars) = (small(window.start), &*scalars);
         let params = Elementwise { grid, space: &space, base, outputs: &outputs, scalars }.words();
         let (groups, output) = (grid.groups(), self.written.clone());
-        self.engine.dispatch(Job { kernel: &kernel, bindings, params, groups, output })
+        self.site.engine.dispatch(Job { kernel: &kernel, bindings, params, groups, output })
     }
 
     /// Begins the binding of everything dense at its first element, so that what goes by pairs of
     /// quads adds no offset; or leaves all as it is, where one of them cannot begin there or begins
     /// within a pair: its last pair would then reach past the padding.
     fn begin_bindings(&self, bindings: &mut [Bound], space: &mut Space, output: &mut u32) -> bool {
-        let align = self.engine.gpu.caps().limits.storage_align_bytes;
+        let align = self.site.engine.gpu.caps().limits.storage_align_bytes;
         let mut firsts = Vec::with_capacity(bindings.len());
         for (i, input) in self.inputs.iter().enumerate().filter(|(i, _)| self.own != Some(*i)) {
             let first = if space.ways[i] == Way::Dense { space.views[i].offset } else { 0 };

@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use super::text;
-use crate::engine::Engine;
+use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::gpu::cause::DeviceCause;
@@ -13,7 +13,7 @@ use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::params::Elementwise;
 use crate::wgsl::space::RANK_MAX;
-use crate::wgsl::{Form, Grid, Space, Target, View, Way};
+use crate::wgsl::{Form, Grid, Space, View, Way};
 
 /// A part of a dense value: a range of every axis.
 pub(crate) struct Part<'a> {
@@ -29,23 +29,23 @@ impl Part<'_> {
 
     /// Records writing `from`, a view of the part's shape whose memory shares no buffer with the
     /// value's.
-    pub(crate) fn assign(&self, engine: &Engine, target: Target, from: &Operand) -> Result<()> {
+    pub(crate) fn assign(&self, site: Site<'_>, from: &Operand) -> Result<()> {
         if from.layout.shape().is_empty() {
             return Ok(());
         }
         let source = Held::new(&from.value, from.layout, from.dtype)?;
         if !source.is_in_one_segment() {
-            return self.halves(engine, target, from);
+            return self.halves(site, from);
         }
         let whole = Held::new(self.value, Layout::dense(*self.shape), from.dtype)?;
-        if self.rows(engine, target, &source, from)? {
+        if self.rows(site, &source, from)? {
             return Ok(());
         }
-        self.quads(engine, target, &source, &whole, from)
+        self.quads(site, &source, &whole, from)
     }
 
     /// One half after the other, along the longest axis, until each lies in one segment.
-    fn halves(&self, engine: &Engine, target: Target, from: &Operand) -> Result<()> {
+    fn halves(&self, site: Site<'_>, from: &Operand) -> Result<()> {
         let dims = from.layout.shape().dims();
         let axis = (0..dims.len()).max_by_key(|&axis| dims[axis]).unwrap_or(0);
         let middle = dims[axis] / 2;
@@ -55,13 +55,13 @@ impl Part<'_> {
             let begin = ranges[axis].start;
             ranges[axis] = begin + half.start..begin + half.end;
             let from = Operand { layout, ..from.clone() };
-            Part { ranges: &ranges, ..*self }.assign(engine, target, &from)?;
+            Part { ranges: &ranges, ..*self }.assign(site, &from)?;
         }
         Ok(())
     }
 
     /// The part alone is walked, if its rows are whole quads of one segment.
-    fn rows(&self, engine: &Engine, target: Target, source: &Held, from: &Operand) -> Result<bool> {
+    fn rows(&self, site: Site<'_>, source: &Held, from: &Operand) -> Result<bool> {
         let part = Held::new(self.value, self.place()?, from.dtype)?;
         if !part.is_in_one_segment() || u32::try_from(from.layout.shape().elements()).is_err() {
             return Ok(false);
@@ -82,10 +82,10 @@ impl Part<'_> {
             _ => return Ok(false),
         };
         let form = Form::moving(from.dtype.width());
-        let kernel = text::assign_rows(form, space.ways[0], into, space.rank(), target);
-        let grid = Grid::of_elements(space.count(), target);
+        let kernel = text::assign_rows(form, space.ways[0], into, space.rank(), site.target);
+        let grid = Grid::of_elements(space.count(), site.target);
         let params = Elementwise { grid, space: &space, base: 0, outputs: &[], scalars: &[] };
-        engine.dispatch(Job {
+        site.engine.dispatch(Job {
             kernel: &kernel,
             bindings: vec![input, output],
             params: params.words(),
@@ -96,14 +96,7 @@ impl Part<'_> {
     }
 
     /// Every quad from the part's first element to its last is looked at.
-    fn quads(
-        &self,
-        engine: &Engine,
-        target: Target,
-        source: &Held,
-        whole: &Held,
-        from: &Operand,
-    ) -> Result<()> {
+    fn quads(&self, site: Site<'_>, source: &Held, whole: &Held, from: &Operand) -> Result<()> {
         let elements = self.shape.elements();
         if elements > 1 << 31 {
             let (what, limit, unit) = ("a ragged part", "the largest index space", "elements");
@@ -125,17 +118,17 @@ impl Part<'_> {
             scalars[RANK_MAX + d] = small(range.len());
         }
         let form = Form::moving(from.dtype.width());
-        let kernel = text::assign_part(form, space.rank(), target);
+        let kernel = text::assign_part(form, space.rank(), site.target);
         let span = self.place()?.span();
         for piece in span.start / whole.segment..=(span.end - 1) / whole.segment {
             let segment = piece * whole.segment..(piece + 1) * whole.segment;
             let window = span.start.max(segment.start) / 4 * 4..span.end.min(segment.end);
-            let grid = Grid::of_elements(small(window.len()), target);
+            let grid = Grid::of_elements(small(window.len()), site.target);
             let outputs = [small(window.start - segment.start)];
             let base = small(window.start);
             let params =
                 Elementwise { grid, space: &space, base, outputs: &outputs, scalars: &scalars };
-            engine.dispatch(Job {
+            site.engine.dispatch(Job {
                 kernel: &kernel,
                 bindings: vec![
                     Bound::from(&source.pieces[index]),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use super::plan::{Extent, Plan};
 use super::{Into, Run, Slots, astray, dtype_of};
 use crate::dtype::DType;
-use crate::engine::Engine;
+use crate::engine::{Engine, Site};
 use crate::error::Result;
 use crate::exec::{Bound, Value};
 use crate::kernel::core::{Head, Reach, Tail};
@@ -21,33 +21,31 @@ use crate::kernel::reduce::text::Reduce;
 use crate::kernel::{Held, Operand, moves};
 use crate::layout::Layout;
 use crate::shape::Shape;
-use crate::wgsl::Target;
 
 /// The reduction of a head over `extent`, which is its index space, without a tail.
 pub(super) fn reduce(
-    engine: &Engine,
-    target: Target,
+    site: Site<'_>,
     how: Reduce,
     head: &Head,
     extent: Extent,
 ) -> Result<Arc<Value>> {
     let Extent { outer, length, inner, ragged } = extent;
-    let operand = head.realise(engine, target)?;
+    let operand = head.realise(site)?;
     let shape = Shape::new([outer, length, inner])?;
     let is_dense = operand.layout.is_dense() && operand.layout.offset().is_multiple_of(4);
     let (value, offset) = if is_dense {
         (operand.value, operand.layout.offset())
     } else {
-        (moves::gather(engine, target, &operand)?, 0)
+        (moves::gather(site, &operand)?, 0)
     };
     let strides = [length * inner, inner, 1].map(usize::cast_signed);
     let layout = Layout::strided(shape, &strides, offset)?;
     let dtype = dtype_of(how.result());
     let shape = Shape::new([outer, inner])?;
     let ids: Vec<u64> = Held::new(&value, layout, operand.dtype)?.ids().collect();
-    let result = Value::new(engine.allocate(Engine::bytes_of(&shape, dtype)?, &ids)?);
+    let result = Value::new(site.engine.allocate(Engine::bytes_of(&shape, dtype)?, &ids)?);
     let output = Held::new(&result, Layout::dense(shape), dtype)?;
-    let run = Run { engine, target, how, written: Arc::downgrade(&result) };
+    let run = Run { site, how, written: Arc::downgrade(&result) };
     let parts = Parts { run, value, dtype: operand.dtype, output, ragged };
     parts.block(layout, 0)?;
     Ok(result)
@@ -80,9 +78,9 @@ impl Parts<'_> {
 
     /// A part in memory of its own, apart from where results go.
     fn copy(&self, layout: Layout) -> Result<Operand> {
-        let (engine, target) = (self.run.engine, self.run.target);
+        let site = self.run.site;
         let avoid: Vec<u64> = self.output.ids().collect();
-        let value = moves::gather_apart(engine, target, &self.operand(layout), &avoid)?;
+        let value = moves::gather_apart(site, &self.operand(layout), &avoid)?;
         Ok(Operand { value, layout: Layout::dense(*layout.shape()), dtype: self.dtype })
     }
 
@@ -172,7 +170,12 @@ impl Parts<'_> {
             let operand = if fit == 0 { self.copy(part)? } else { self.operand(part) };
             let extent = Extent { length: to - from, ..extent };
             let trips = if inner == 1 { 0 } else { 2 };
-            pieces.push((operand, extent, from, Plan::of(extent, self.run.target, trips, false)));
+            pieces.push((
+                operand,
+                extent,
+                from,
+                Plan::of(extent, self.run.site.target, trips, false),
+            ));
             from = to;
         }
         let length = pieces.iter().map(|(_, _, _, plan)| plan.chunks).sum();
