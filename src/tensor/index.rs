@@ -79,7 +79,7 @@ impl Tensor {
         index: &Operand,
         (stride, bound): (i64, usize),
     ) -> Result<Self> {
-        let (from, _engine) = (self.operand()?, &self.device.engine);
+        let from = self.operand()?;
         let values = [&from.value, &index.value];
         let onto = Onto::new(self.device.site(), shape, self.dtype, values)?;
         onto.value.inherit([&*index.value]);
