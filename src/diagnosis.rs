@@ -7,186 +7,22 @@
 //! adds what it finds. The table stands in the order of likelihood; findings that explain the
 //! missing adapter by themselves come before notes.
 
-use core::fmt;
-
 mod drivers;
+mod finding;
 mod hardware;
 mod machine;
 mod manifest;
 mod platform;
 mod read;
+mod scene;
 #[cfg(test)]
 mod tests;
 mod variables;
 
+pub use finding::{Cause, Finding};
 pub(crate) use machine::Machine;
+use scene::Scene;
 pub(crate) use variables::variables_in_force;
-
-/// What kind of thing keeps an adapter away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Cause {
-    /// The program was built without the backend this platform needs.
-    BackendCompiledOut,
-    /// `WGPU_BACKEND` excludes backends or names an unknown one.
-    BackendVariable,
-    /// `VK_DRIVER_FILES`, `VK_ICD_FILENAMES` or an XDG variable hides installed drivers.
-    DriverVariable,
-    /// `VK_LOADER_DRIVERS_SELECT` or `VK_LOADER_DRIVERS_DISABLE` removes drivers.
-    DriverFilter,
-    /// The Vulkan loader library is not there.
-    LoaderMissing,
-    /// NVIDIA's kernel driver is there and its Vulkan driver is not.
-    NvidiaGraphics,
-    /// NVIDIA's kernel module and user library differ in version.
-    NvidiaVersions,
-    /// A render node exists and this process may not open it.
-    NodePermission,
-    /// There is a GPU and no device node for it.
-    NodeMissing,
-    /// A GPU is on the bus and no Vulkan driver of its vendor is installed.
-    VendorDriver,
-    /// A driver manifest fails to load.
-    ManifestBroken,
-    /// There is no Vulkan driver manifest at all.
-    ManifestMissing,
-    /// The EGL library is not there, so GL lists nothing.
-    GlMissing,
-    /// WSL2, whose GPU is reached through Windows.
-    Wsl,
-    /// A variable makes a GL driver a software one, or another one.
-    GlVariable,
-    /// A variable is set that has no effect here.
-    VariableIgnored,
-    /// This machine shows no GPU.
-    NoGpu,
-    /// Adapters are listed, all of them software.
-    SoftwareOnly,
-    /// Not even a software adapter is listed.
-    NothingListed,
-}
-
-/// Cause x its name in machine-readable output.
-const NAMES: [(Cause, &str); 19] = [
-    (Cause::BackendCompiledOut, "backend-compiled-out"),
-    (Cause::BackendVariable, "backend-variable"),
-    (Cause::DriverVariable, "driver-variable"),
-    (Cause::DriverFilter, "driver-filter"),
-    (Cause::LoaderMissing, "loader-missing"),
-    (Cause::NvidiaGraphics, "nvidia-graphics"),
-    (Cause::NvidiaVersions, "nvidia-versions"),
-    (Cause::NodePermission, "node-permission"),
-    (Cause::NodeMissing, "node-missing"),
-    (Cause::VendorDriver, "vendor-driver"),
-    (Cause::ManifestBroken, "manifest-broken"),
-    (Cause::ManifestMissing, "manifest-missing"),
-    (Cause::GlMissing, "gl-missing"),
-    (Cause::Wsl, "wsl"),
-    (Cause::GlVariable, "gl-variable"),
-    (Cause::VariableIgnored, "variable-ignored"),
-    (Cause::NoGpu, "no-gpu"),
-    (Cause::SoftwareOnly, "software-only"),
-    (Cause::NothingListed, "nothing-listed"),
-];
-
-impl Cause {
-    /// The cause as one word, for machine-readable output.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        NAMES.iter().find(|(cause, _)| *cause == self).map_or("unknown", |(_, name)| name)
-    }
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// One thing found that explains, or may explain, a missing adapter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// What kind of thing it is.
-    pub cause: Cause,
-    /// What was found, with the values it was found with; no advice.
-    pub found: String,
-    /// What to do about it on this platform.
-    pub remedy: String,
-    /// Whether this by itself keeps adapters away; otherwise it is a note.
-    pub blocking: bool,
-}
-
-impl Finding {
-    fn blocking(cause: Cause, found: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { cause, found: found.into(), remedy: remedy.into(), blocking: true }
-    }
-
-    fn note(cause: Cause, found: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { blocking: false, ..Self::blocking(cause, found, remedy) }
-    }
-
-    /// The same finding, blocking only if `condition` holds.
-    fn blocking_if(mut self, condition: bool) -> Self {
-        self.blocking = condition;
-        self
-    }
-}
-
-const WIDTH: usize = 100;
-
-impl fmt::Display for Finding {
-    /// `found (remedy)`, on one line where it fits into 100 columns, else the remedy on lines of
-    /// its own.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A variable may hold anything; a terminal is not told to obey it.
-        let clean = |text: &str| text.replace(|c: char| c.is_control(), "?");
-        let (found, remedy) = (clean(&self.found), format!("({})", clean(&self.remedy)));
-        if found.chars().count() + 1 + remedy.chars().count() <= WIDTH {
-            return write!(f, "{found} {remedy}");
-        }
-        write!(f, "{}\n  {}", wrap(&found, WIDTH), wrap(&remedy, WIDTH - 2).replace('\n', "\n  "))
-    }
-}
-
-/// Breaks text between words; continuation lines are indented by two. A longer word stays whole.
-fn wrap(text: &str, width: usize) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let Some(line) = lines.last_mut() else { break };
-        if line.trim().is_empty() || line.chars().count() + 1 + word.chars().count() <= width {
-            let space = if line.trim().is_empty() { "" } else { " " };
-            *line = format!("{line}{space}{word}");
-        } else {
-            lines.push(format!("  {word}"));
-        }
-    }
-    lines.join("\n")
-}
-
-/// What a judge knows besides the machine.
-struct Scene<'a> {
-    machine: &'a Machine,
-    compiled: &'a [&'static str],
-    listed: usize,
-    hardware: usize,
-}
-
-impl Scene<'_> {
-    /// Whether a backend is compiled in and not excluded by `WGPU_BACKEND`.
-    fn active(&self, backend: &str) -> bool {
-        self.compiled.contains(&backend)
-            && variables::backends_asked(self.machine).is_none_or(|asked| asked.contains(&backend))
-    }
-
-    fn without_hardware(&self) -> bool {
-        self.hardware == 0
-    }
-
-    /// Whether Vulkan is how this platform would reach its GPU.
-    fn needs_vulkan(&self) -> bool {
-        self.machine.os.is_linux() && self.active("vulkan")
-    }
-}
 
 /// The judges, most likely cause first.
 const JUDGES: [fn(&Scene<'_>, &mut Vec<Finding>); 17] = [
@@ -227,13 +63,4 @@ pub(crate) fn diagnose(
     }
     findings.sort_by_key(|finding| !finding.blocking); // stable: likelihood stays the order within
     findings
-}
-
-/// `a, b, c and 2 more`: at most four names.
-fn some_of<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    let names: Vec<&str> = names.into_iter().collect();
-    match names.len() {
-        0..=4 => names.join(", "),
-        many => format!("{} and {} more", names[..3].join(", "), many - 3),
-    }
 }

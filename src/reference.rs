@@ -6,7 +6,7 @@
 //! result may lie from them. Public, so that users can check their adapter, or their own kernels,
 //! with it.
 
-use crate::dtype::{Class, DType};
+use crate::dtype::DType;
 use crate::op::Op;
 
 mod apply;
@@ -21,16 +21,6 @@ pub use apply::{apply, cast, keeps};
 pub use matmul::{matmul, matmul_dtype, matmul_keeps};
 pub use reduce::{reduce, scan};
 pub use rows::{ROWS, attention, log_softmax, norm, softmax};
-
-/// The lowest and the highest integer of a dtype.
-#[must_use]
-pub(crate) fn range(dtype: DType) -> (i128, i128) {
-    let bits = 8 * dtype.width() as u32;
-    match dtype.class() {
-        Class::Signed => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
-        _ => (0, (1 << bits) - 1),
-    }
-}
 
 /// A strided operand for the oracle: dense little-endian bytes, and how the index space walks them.
 #[derive(Clone, Copy, Debug)]

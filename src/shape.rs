@@ -4,40 +4,18 @@
 //! later may multiply its dimensions without overflowing. Here is also the broadcast rule, written
 //! nowhere else.
 
-use core::fmt;
-
 use crate::error::{Error, Result};
 
 mod axes;
 pub(crate) mod cause;
+mod dims;
 
 pub use axes::Axes;
+pub use dims::{RANK_MAX, Shape};
 
 use cause::ShapeCause;
 
-/// The largest rank of a tensor.
-pub const RANK_MAX: usize = 8;
-
-/// The dimensions of a tensor: rank 0 (a scalar) to rank [`RANK_MAX`].
-///
-/// ```
-/// # use wharf::Shape;
-/// let shape = Shape::new([2, 3])?;
-/// assert_eq!(shape.elements(), 6);
-/// assert_eq!(shape.to_string(), "[2, 3]");
-/// assert!(Shape::new([usize::MAX, 2]).is_err());
-/// # Ok::<(), wharf::Error>(())
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Shape {
-    dims: [usize; RANK_MAX],
-    rank: u8,
-}
-
 impl Shape {
-    /// The shape of a scalar: rank 0, one element.
-    pub const SCALAR: Self = Self { dims: [0; RANK_MAX], rank: 0 };
-
     /// Checks rank and element count.
     pub fn new(dims: impl AsRef<[usize]>) -> Result<Self> {
         let dims = dims.as_ref();
@@ -54,30 +32,6 @@ impl Shape {
         shape.dims[..dims.len()].copy_from_slice(dims);
         shape.rank = u8::try_from(dims.len()).unwrap_or_default(); // at most RANK_MAX
         Ok(shape)
-    }
-
-    /// The dimensions, outermost first.
-    #[must_use]
-    pub fn dims(&self) -> &[usize] {
-        &self.dims[..self.rank()]
-    }
-
-    /// How many axes.
-    #[must_use]
-    pub const fn rank(&self) -> usize {
-        self.rank as usize
-    }
-
-    /// How many elements: the product of the dimensions, 1 for a scalar.
-    #[must_use]
-    pub fn elements(&self) -> usize {
-        self.dims().iter().product()
-    }
-
-    /// Whether it has no elements.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.dims().contains(&0)
     }
 
     /// The dimension of an axis, which must exist.
@@ -111,18 +65,6 @@ impl Shape {
             };
         }
         Self::new(&dims[..rank])
-    }
-}
-
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self.dims(), f)
-    }
-}
-
-impl fmt::Debug for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self.dims(), f)
     }
 }
 

@@ -7,8 +7,7 @@
 //! is handed out again at once, because later commands run later; wgpu keeps a dropped buffer until
 //! the queue is done with it.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::Arc;
 
 use crate::error::Result;
 use crate::gpu::cause::Shortage;
@@ -20,117 +19,13 @@ mod pool;
 pub(crate) mod ring;
 mod segments;
 mod stats;
+mod storage;
 
-use pool::{Home, Pool, SPREAD_MIN};
+use pool::{Pool, SPREAD_MIN};
 pub(crate) use segments::Segments;
 pub use stats::{Fit, Memory};
-
-/// A range of a buffer.
-#[derive(Clone, Debug)]
-pub(crate) struct Piece {
-    pub(crate) buffer: wgpu::Buffer,
-    /// Tells buffers apart: two pieces of one buffer must not be read and written in one dispatch.
-    pub(crate) buffer_id: u64,
-    pub(crate) offset: u64,
-    /// Reserved, at least what the segment needs.
-    pub(crate) bytes: u64,
-    home: Home,
-}
-
-/// The memory of one tensor value; gives its pieces back when dropped.
-#[derive(Debug)]
-pub(crate) struct Storage {
-    /// Behind a lock because compaction moves small pieces.
-    pieces: Mutex<Vec<Piece>>,
-    /// Bytes of the value, and of each segment but the last.
-    pub(crate) bytes: u64,
-    pub(crate) segment_bytes: u64,
-    pins: AtomicUsize,
-    /// Whether the pin that it begins with is still there, for the first who pins it.
-    new: AtomicBool,
-    returns: Arc<Returns>,
-}
-
-/// Where dropped storages leave their pieces, because a drop can happen under any lock.
-#[derive(Debug, Default)]
-struct Returns(Mutex<Vec<(Vec<Piece>, u64)>>);
-
-impl Storage {
-    /// Memory that is only thought of, in pieces of these buffers, numbers and sizes.
-    pub(crate) fn on_paper(
-        (bytes, segment_bytes): (u64, u64),
-        pieces: impl Iterator<Item = (wgpu::Buffer, u64, u64)>,
-    ) -> Arc<Self> {
-        let piece = |(buffer, buffer_id, bytes)| {
-            let home = Home::Large;
-            Piece { buffer, buffer_id, offset: 0, bytes, home }
-        };
-        let pieces = pieces.map(piece).collect();
-        Self::new(pieces, (bytes, segment_bytes), Arc::default())
-    }
-
-    /// It stays where it is until somebody has pinned it and let go: whoever asked for memory apart
-    /// from others is to find it there.
-    fn new(
-        pieces: Vec<Piece>,
-        (bytes, segment_bytes): (u64, u64),
-        returns: Arc<Returns>,
-    ) -> Arc<Self> {
-        let (pieces, pins, new) = (Mutex::new(pieces), AtomicUsize::new(1), AtomicBool::new(true));
-        Arc::new(Self { pieces, bytes, segment_bytes, pins, new, returns })
-    }
-
-    /// Where it lies now. Under the device's lock, or while pinned, it stays there.
-    pub(crate) fn pieces(&self) -> Vec<Piece> {
-        lock(&self.pieces).clone()
-    }
-
-    /// Keeps compaction from moving it while somebody uses its place outside the device's lock.
-    pub(crate) fn pin(self: &Arc<Self>) -> Pinned {
-        if !self.new.swap(false, Ordering::SeqCst) {
-            self.pins.fetch_add(1, Ordering::SeqCst);
-        }
-        Pinned(Arc::clone(self))
-    }
-
-    fn is_pinned(&self) -> bool {
-        self.pins.load(Ordering::SeqCst) > 0
-    }
-}
-
-impl Drop for Storage {
-    fn drop(&mut self) {
-        let pieces = core::mem::take(&mut *lock(&self.pieces));
-        lock(&self.returns.0).push((pieces, self.bytes));
-    }
-}
-
-/// A storage that stays where it is.
-#[derive(Debug)]
-pub(crate) struct Pinned(Arc<Storage>);
-
-impl core::ops::Deref for Pinned {
-    type Target = Storage;
-
-    fn deref(&self) -> &Storage {
-        &self.0
-    }
-}
-
-impl Drop for Pinned {
-    fn drop(&mut self) {
-        self.0.pins.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-/// Why an allocation did not happen, while the store can still do something about it.
-#[derive(Debug)]
-pub(crate) enum Refusal {
-    /// It would exceed the cap.
-    Cap,
-    /// The driver said no.
-    Driver(crate::error::Error),
-}
+use storage::Returns;
+pub(crate) use storage::{Piece, Pinned, Refusal, Storage};
 
 /// What an allocation would do, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -300,6 +195,3 @@ impl Store {
         }
     }
 }
-
-/// The storage that a slot of a slab belongs to.
-type Owner = Weak<Storage>;

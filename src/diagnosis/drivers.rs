@@ -1,9 +1,10 @@
 //! Judging the software on the way to a GPU: loader, driver manifests, and the variables that hide
 //! them.
 
+use super::finding::some_of;
 use super::machine::{Library, Manifest, ManifestState};
 use super::platform::{Package, install};
-use super::{Cause, Finding, Machine, Scene, some_of};
+use super::{Cause, Finding, Machine, Scene};
 
 /// Installed drivers that would load and that the list in a variable leaves out.
 fn left_out(machine: &Machine) -> Vec<&Manifest> {

@@ -2,6 +2,7 @@
 
 use super::machine::Manifest;
 use super::platform::{NVIDIA, primary_backend};
+use super::scene::{backend_words, backends_asked};
 use super::{Cause, Finding, Machine, Scene};
 
 /// Every variable that a judgement may depend on; others are not read into a [`Machine`].
@@ -30,46 +31,6 @@ pub(crate) const KNOWN: [&str; 23] = [
     "NVIDIA_DRIVER_CAPABILITIES",
     "USER",
 ];
-
-/// Words of `WGPU_BACKEND` x the backend each one means; as in wgpu 30.
-const BACKEND_WORDS: [(&str, &str); 11] = [
-    ("vulkan", "vulkan"),
-    ("vk", "vulkan"),
-    ("dx12", "dx12"),
-    ("d3d12", "dx12"),
-    ("metal", "metal"),
-    ("mtl", "metal"),
-    ("opengl", "gl"),
-    ("gles", "gl"),
-    ("gl", "gl"),
-    ("webgpu", "webgpu"),
-    ("noop", "noop"),
-];
-
-/// The words of `WGPU_BACKEND`, each with the backend it means, if any; `None` if the variable is
-/// not set.
-fn backend_words(machine: &Machine) -> Option<Vec<(String, Option<&'static str>)>> {
-    let value = machine.variable("WGPU_BACKEND")?;
-    let meaning = |word: &str| BACKEND_WORDS.iter().find(|(known, _)| *known == word);
-    let words = value.split(',').map(|word| word.trim().to_lowercase());
-    Some(
-        words
-            .map(|word| (meaning(&word).map(|(_, backend)| *backend), word))
-            .map(|(b, w)| (w, b))
-            .collect(),
-    )
-}
-
-/// The backends `WGPU_BACKEND` asks for; `None` if it is not set, which asks for all.
-pub(crate) fn backends_asked(machine: &Machine) -> Option<Vec<&'static str>> {
-    let mut asked = Vec::new();
-    for backend in backend_words(machine)?.into_iter().filter_map(|(_, backend)| backend) {
-        if !asked.contains(&backend) {
-            asked.push(backend);
-        }
-    }
-    Some(asked)
-}
 
 /// The backend this platform's GPUs are reached by was left out of the build.
 pub(super) fn backend_compiled_out(scene: &Scene<'_>, findings: &mut Vec<Finding>) {

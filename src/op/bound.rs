@@ -2,7 +2,9 @@
 
 use core::fmt::Write as _;
 
-use super::{Exact, Op, Value};
+use super::names::Op;
+use super::round::{largest, round_to, unit};
+use super::value::{Exact, Value};
 use crate::dtype::DType;
 
 /// How far a float result may lie from the exact value, computed from the operands as they are
@@ -90,53 +92,6 @@ impl Bound {
             return exact.signum() == got.signum() && exact.abs() + slack >= edge;
         }
         (got - exact).abs() <= slack.max(smallest)
-    }
-}
-
-/// The nearest value of a float dtype, ties to even. By arithmetic: `half` cuts an f64 to its upper
-/// half first.
-#[must_use]
-pub(crate) fn round_to(dtype: DType, x: f64) -> f64 {
-    if dtype == DType::F64 || !x.is_finite() {
-        return x;
-    }
-    let unit = unit(dtype, x);
-    let near = (x / unit).round_ties_even() * unit;
-    if near.abs() > largest(dtype) { f64::INFINITY.copysign(x) } else { near.copysign(x) }
-}
-
-fn largest(dtype: DType) -> f64 {
-    match dtype {
-        DType::F32 => f64::from(f32::MAX),
-        DType::F16 => half::f16::MAX.to_f64(),
-        DType::Bf16 => half::bf16::MAX.to_f64(),
-        _ => f64::MAX,
-    }
-}
-
-/// The distance between neighbouring values of a float dtype at `x`.
-fn unit(dtype: DType, x: f64) -> f64 {
-    let (digits, lowest) = match dtype {
-        DType::F32 => (24, -126),
-        DType::F16 => (11, -14),
-        DType::Bf16 => (8, -126),
-        _ => (53, -1022),
-    };
-    if x == 0.0 || !x.is_finite() {
-        return power(lowest + 1 - digits);
-    }
-    // Of a normal f64 the exponent is in its bits; below, only f64 itself has values.
-    let exponent = ((x.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(lowest);
-    power(exponent + 1 - digits)
-}
-
-/// 2^n, for every n that f64 has.
-fn power(n: i32) -> f64 {
-    // `powi` squares its way there and loses the subnormal ones.
-    if n >= -1022 {
-        f64::from_bits(((n + 1023) as u64) << 52)
-    } else {
-        f64::from_bits(1 << (n + 1074))
     }
 }
 

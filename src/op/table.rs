@@ -1,8 +1,11 @@
 //! The table of operations. Bounds hold for the float dtypes; integers and bools are exact.
 
-use super::Spell::{Builtin, Infix, Itself, Own, Prefix, Select};
-use super::Yields::{Same, Truth, Wraps};
-use super::{Bound, Kinds, Op, Spell, Yields};
+use super::bound::Bound;
+use super::kind::Kinds;
+use super::names::Op;
+use super::spell::Spell::{Builtin, Infix, Itself, Own, Prefix, Select};
+use super::spell::Yields::{Same, Truth, Wraps};
+use super::spell::{Spell, Yields};
 
 /// Everything there is to know about an operation.
 pub(super) struct Row {

@@ -1,6 +1,6 @@
 //! An element in more precision than any dtype has: what the contract is judged by.
 
-use super::bound::round_to;
+use super::round::round_to;
 use crate::dtype::{Class, DType};
 
 /// An element, in more precision than any dtype has.

@@ -1,6 +1,5 @@
 //! One operation on one set of values.
 
-use super::range;
 use super::special::{erf, erfc, log1p_exp};
 use crate::dtype::{Class, DType};
 use crate::op::{Exact, Op, Value, wrapped};
@@ -247,5 +246,15 @@ pub fn cast(value: Value, to: DType) -> Value {
             };
             Value::Int(whole.clamp(low, high))
         }
+    }
+}
+
+/// The lowest and the highest integer of a dtype.
+#[must_use]
+pub(crate) fn range(dtype: DType) -> (i128, i128) {
+    let bits = 8 * dtype.width() as u32;
+    match dtype.class() {
+        Class::Signed => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+        _ => (0, (1 << bits) - 1),
     }
 }

@@ -4,7 +4,7 @@
 //! ordered with every command before and after. A pinned tensor stays where it is.
 
 use super::pool::{Pool, Slab};
-use super::{Piece, Storage};
+use super::storage::{Home, Owner, Piece, Storage};
 use crate::gpu::lock;
 
 pub(super) fn compact(pool: &mut Pool, encoder: &mut wgpu::CommandEncoder) {
@@ -30,9 +30,8 @@ fn move_one(
     slot_bytes: u64,
     encoder: &mut wgpu::CommandEncoder,
 ) -> bool {
-    let movable = |owner: &Option<super::Owner>| {
-        owner.as_ref()?.upgrade().filter(|storage| !storage.is_pinned())
-    };
+    let movable =
+        |owner: &Option<Owner>| owner.as_ref()?.upgrade().filter(|storage| !storage.is_pinned());
     let found =
         slabs[from].owners.iter().enumerate().find_map(|(slot, o)| Some((slot, movable(o)?)));
     let Some((slot, storage)) = found else { return false };
@@ -40,7 +39,7 @@ fn move_one(
     let old = replace(&storage, &slabs[from].piece(slot_bytes, slot), place.clone());
     let Some(old) = old else { return false };
     encoder.copy_buffer_to_buffer(&old.buffer, old.offset, &place.buffer, place.offset, slot_bytes);
-    if let super::Home::Slab { slot: taken, .. } = place.home {
+    if let Home::Slab { slot: taken, .. } = place.home {
         slabs[to].owners[taken] = slabs[from].owners[slot].take();
     }
     slabs[from].free.push(slot);

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Owner, Piece, Refusal, Storage};
+use super::storage::{Home, Owner, Piece, Refusal, Storage};
 use crate::caps::{Caps, Feature, Memory};
 use crate::gpu::Gpu;
 
@@ -54,13 +54,6 @@ fn large_usage(caps: &Caps) -> wgpu::BufferUsages {
 /// Where the large segment of a buffer begins: elsewhere in each of a few.
 const fn begin(room: u64, buffer_id: u64) -> u64 {
     buffer_id % (room / PLACE_STEP + 1) * PLACE_STEP
-}
-
-/// Where a piece goes back to.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Home {
-    Slab { slot_bytes: u64, slot: usize },
-    Large,
 }
 
 /// A buffer divided into equal slots.

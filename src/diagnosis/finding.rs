@@ -1,0 +1,157 @@
+//! What is found: a cause, the values it was found with, and the remedy.
+
+use core::fmt;
+
+/// What kind of thing keeps an adapter away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Cause {
+    /// The program was built without the backend this platform needs.
+    BackendCompiledOut,
+    /// `WGPU_BACKEND` excludes backends or names an unknown one.
+    BackendVariable,
+    /// `VK_DRIVER_FILES`, `VK_ICD_FILENAMES` or an XDG variable hides installed drivers.
+    DriverVariable,
+    /// `VK_LOADER_DRIVERS_SELECT` or `VK_LOADER_DRIVERS_DISABLE` removes drivers.
+    DriverFilter,
+    /// The Vulkan loader library is not there.
+    LoaderMissing,
+    /// NVIDIA's kernel driver is there and its Vulkan driver is not.
+    NvidiaGraphics,
+    /// NVIDIA's kernel module and user library differ in version.
+    NvidiaVersions,
+    /// A render node exists and this process may not open it.
+    NodePermission,
+    /// There is a GPU and no device node for it.
+    NodeMissing,
+    /// A GPU is on the bus and no Vulkan driver of its vendor is installed.
+    VendorDriver,
+    /// A driver manifest fails to load.
+    ManifestBroken,
+    /// There is no Vulkan driver manifest at all.
+    ManifestMissing,
+    /// The EGL library is not there, so GL lists nothing.
+    GlMissing,
+    /// WSL2, whose GPU is reached through Windows.
+    Wsl,
+    /// A variable makes a GL driver a software one, or another one.
+    GlVariable,
+    /// A variable is set that has no effect here.
+    VariableIgnored,
+    /// This machine shows no GPU.
+    NoGpu,
+    /// Adapters are listed, all of them software.
+    SoftwareOnly,
+    /// Not even a software adapter is listed.
+    NothingListed,
+}
+
+/// Cause x its name in machine-readable output.
+pub(super) const NAMES: [(Cause, &str); 19] = [
+    (Cause::BackendCompiledOut, "backend-compiled-out"),
+    (Cause::BackendVariable, "backend-variable"),
+    (Cause::DriverVariable, "driver-variable"),
+    (Cause::DriverFilter, "driver-filter"),
+    (Cause::LoaderMissing, "loader-missing"),
+    (Cause::NvidiaGraphics, "nvidia-graphics"),
+    (Cause::NvidiaVersions, "nvidia-versions"),
+    (Cause::NodePermission, "node-permission"),
+    (Cause::NodeMissing, "node-missing"),
+    (Cause::VendorDriver, "vendor-driver"),
+    (Cause::ManifestBroken, "manifest-broken"),
+    (Cause::ManifestMissing, "manifest-missing"),
+    (Cause::GlMissing, "gl-missing"),
+    (Cause::Wsl, "wsl"),
+    (Cause::GlVariable, "gl-variable"),
+    (Cause::VariableIgnored, "variable-ignored"),
+    (Cause::NoGpu, "no-gpu"),
+    (Cause::SoftwareOnly, "software-only"),
+    (Cause::NothingListed, "nothing-listed"),
+];
+
+impl Cause {
+    /// The cause as one word, for machine-readable output.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        NAMES.iter().find(|(cause, _)| *cause == self).map_or("unknown", |(_, name)| name)
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// One thing found that explains, or may explain, a missing adapter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What kind of thing it is.
+    pub cause: Cause,
+    /// What was found, with the values it was found with; no advice.
+    pub found: String,
+    /// What to do about it on this platform.
+    pub remedy: String,
+    /// Whether this by itself keeps adapters away; otherwise it is a note.
+    pub blocking: bool,
+}
+
+impl Finding {
+    pub(super) fn blocking(
+        cause: Cause,
+        found: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self { cause, found: found.into(), remedy: remedy.into(), blocking: true }
+    }
+
+    pub(super) fn note(cause: Cause, found: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { blocking: false, ..Self::blocking(cause, found, remedy) }
+    }
+
+    /// The same finding, blocking only if `condition` holds.
+    pub(super) fn blocking_if(mut self, condition: bool) -> Self {
+        self.blocking = condition;
+        self
+    }
+}
+
+const WIDTH: usize = 100;
+
+impl fmt::Display for Finding {
+    /// `found (remedy)`, on one line where it fits into 100 columns, else the remedy on lines of
+    /// its own.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A variable may hold anything; a terminal is not told to obey it.
+        let clean = |text: &str| text.replace(|c: char| c.is_control(), "?");
+        let (found, remedy) = (clean(&self.found), format!("({})", clean(&self.remedy)));
+        if found.chars().count() + 1 + remedy.chars().count() <= WIDTH {
+            return write!(f, "{found} {remedy}");
+        }
+        write!(f, "{}\n  {}", wrap(&found, WIDTH), wrap(&remedy, WIDTH - 2).replace('\n', "\n  "))
+    }
+}
+
+/// Breaks text between words; continuation lines are indented by two. A longer word stays whole.
+fn wrap(text: &str, width: usize) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let Some(line) = lines.last_mut() else { break };
+        if line.trim().is_empty() || line.chars().count() + 1 + word.chars().count() <= width {
+            let space = if line.trim().is_empty() { "" } else { " " };
+            *line = format!("{line}{space}{word}");
+        } else {
+            lines.push(format!("  {word}"));
+        }
+    }
+    lines.join("\n")
+}
+
+/// `a, b, c and 2 more`: at most four names.
+pub(super) fn some_of<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.into_iter().collect();
+    match names.len() {
+        0..=4 => names.join(", "),
+        many => format!("{} and {} more", names[..3].join(", "), many - 3),
+    }
+}
