@@ -9,8 +9,7 @@ use std::sync::{Arc, Mutex};
 use crate::error::Result;
 use crate::gpu::lock;
 use crate::wgsl::core::Core;
-use crate::wgsl::expr::Pace;
-use crate::wgsl::{Assembled, Expr, Target, Way};
+use crate::wgsl::{Assembled, Expr, Target, TextShape, Way};
 
 /// Every text of a device: of fused kernels by the hash of their structure, of cores by all that
 /// decides it.
@@ -44,7 +43,7 @@ impl CoreKey {
 struct Known {
     expr: Expr,
     ways: Vec<Way>,
-    shape: (u32, Target, Pace),
+    shape: TextShape,
     text: Arc<Assembled>,
 }
 
@@ -55,7 +54,7 @@ impl Texts {
         &self,
         expr: &Expr,
         ways: &[Way],
-        shape: (u32, Target, Pace),
+        shape: TextShape,
         write: impl FnOnce() -> Result<Assembled>,
     ) -> Result<Arc<Assembled>> {
         let mut hasher = DefaultHasher::new();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Held, Make, Operand, moves};
+use super::{Held, Operand, moves};
 use crate::caps::Feature;
 use crate::dtype::DType;
 use crate::engine::{Engine, Site};
@@ -10,8 +10,7 @@ use crate::error::{Error, Result};
 use crate::exec::{Fault, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
-use crate::wgsl::expr::Pace;
-use crate::wgsl::{Assembled, Expr, Form, Target, Way};
+use crate::wgsl::{Assembled, Expr, Form, Pace, Target, TextShape, Way};
 
 pub(crate) mod checked;
 pub(super) mod window;
@@ -73,15 +72,16 @@ impl Fused<'_> {
 pub(crate) fn text_of(
     engine: &Engine,
     expr: &Expr,
-) -> impl Fn(&[Way], (u32, Target, Pace)) -> Result<Arc<Assembled>> {
+) -> impl Fn(&[Way], TextShape) -> Result<Arc<Assembled>> {
     let f16_native = engine.gpu.caps().has(Feature::ShaderF16);
-    move |ways, (rank, target, pace)| {
+    move |ways, shape| {
+        let TextShape { rank, target, pace } = shape;
         let write = || match pace {
             Pace::Few => expr.assemble_few(ways, f16_native, rank, target),
             Pace::Quads => expr.assemble(ways, f16_native, rank, target),
             Pace::Pairs => expr.assemble_pairs(ways, f16_native, rank),
         };
-        engine.texts.get(expr, ways, (rank, target, pace), || write().map_err(Error::from))
+        engine.texts.get(expr, ways, shape, || write().map_err(Error::from))
     }
 }
 
@@ -93,6 +93,9 @@ pub(crate) enum Into<'a> {
     /// The memory of this operand.
     Own(usize),
 }
+
+/// The text of a kernel for these ways and what else decides it.
+type Make<'a> = dyn Fn(&[Way], TextShape) -> Result<Arc<Assembled>> + 'a;
 
 /// What runs over the index space.
 pub(crate) struct Text<'a> {

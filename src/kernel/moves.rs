@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::gpu::cause::DeviceCause;
 use crate::layout::Layout;
-use crate::wgsl::{Form, Slot, Space, View, Way, assemble};
+use crate::wgsl::{Form, Slot, Space, TextShape, View, Way, assemble};
 
 pub(crate) mod assign;
 mod plan;
@@ -29,9 +29,9 @@ pub(crate) fn contiguous(site: Site<'_>, from: &Operand) -> Result<Arc<Value>> {
 /// The same, in none of these buffers, and even if the view is dense already.
 pub(crate) fn copied(site: Site<'_>, from: &Operand, avoid: &[u64]) -> Result<Arc<Value>> {
     let form = Form::moving(from.dtype.width());
-    let make = |ways: &[Way], (rank, _target, _)| {
+    let make = |ways: &[Way], shape: TextShape| {
         let way = ways.first().copied().unwrap_or(Way::Dense);
-        Ok(text::reindex(form, way, rank, site.target))
+        Ok(text::reindex(form, way, shape.rank, shape.target))
     };
     let (shape, inputs) = (from.layout.shape(), core::slice::from_ref(from));
     let (into, text) =
@@ -89,7 +89,7 @@ pub(super) fn gather_apart(site: Site<'_>, from: &Operand, avoid: &[u64]) -> Res
     let avoid: Vec<u64> = source.ids().chain(avoid.iter().copied()).collect();
     let value = Value::new(site.engine.allocate(bytes, &avoid)?);
     let output = Held::new(&value, Layout::dense(*shape), from.dtype)?;
-    let make = |_: &[Way], (rank, _target, _)| Ok(text::gather_part(form, rank, site.target));
+    let make = |_: &[Way], shape: TextShape| Ok(text::gather_part(form, shape.rank, shape.target));
     let span = from.layout.span();
     let reach = (u32::MAX as usize).saturating_add(1);
     if span.len() > reach {

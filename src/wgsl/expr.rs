@@ -32,17 +32,6 @@ const SECOND_OF_PAIR: Calls = Calls { load: "high", store: "store", at: "pair" }
 /// In additions; see [`Expr::goes_by_pairs`].
 const PAIRS_EFFORT_MAX: u32 = 8;
 
-/// How many elements an invocation of an expression's kernel takes at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Pace {
-    /// One, and no more: [`Expr::assemble_few`].
-    Few,
-    /// Four: [`Expr::assemble`].
-    Quads,
-    /// Eight: [`Expr::assemble_pairs`].
-    Pairs,
-}
-
 /// A node, by its place in the list; operands stand before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Node {

@@ -11,9 +11,8 @@ use crate::gpu::cause::DeviceCause;
 use crate::kernel::{Held, small};
 use crate::layout::Layout;
 use crate::shape::Shape;
-use crate::wgsl::expr::Pace;
 use crate::wgsl::params::Elementwise;
-use crate::wgsl::{Grid, Space, View, Way};
+use crate::wgsl::{Grid, Pace, Space, TextShape, View, Way};
 
 /// Elements of one index space: all of it within 32 bits, with room for the last quad.
 const SPACE_MAX: usize = 1 << 31;
@@ -144,7 +143,8 @@ impl Operation<'_> {
         if few {
             space.by_lanes();
         }
-        let kernel = (self.text.make)(&space.ways, (space.rank(), self.site.target, pace))?;
+        let (rank, target) = (space.rank(), self.site.target);
+        let kernel = (self.text.make)(&space.ways, TextShape { rank, target, pace })?;
         let steps = |elements| small(window.len().div_ceil(elements));
         let grid = match pace {
             Pace::Few => Grid::of_lanes(steps(1), self.site.target),

@@ -1,0 +1,47 @@
+//! How far the arithmetic of kernels reaches: 32 bits, and as many axes as a shape has.
+
+use crate::error::{Error, Result};
+use crate::gpu::cause::DeviceCause;
+
+/// The most of something that a kernel takes.
+#[derive(Clone, Copy)]
+pub(super) struct Limit {
+    pub(super) what: &'static str,
+    pub(super) limit: &'static str,
+    pub(super) unit: &'static str,
+    pub(super) available: u64,
+}
+
+/// Positions are words, with room for the last quad.
+const INDEXED: Limit = Limit {
+    what: "an indexed tensor",
+    limit: "the reach of an index",
+    unit: "elements",
+    available: u32::MAX as u64 - 3,
+};
+
+const AXES: Limit =
+    Limit { what: "an index space", limit: "the largest rank", unit: "axes", available: 8 };
+
+impl Limit {
+    /// More is refused.
+    pub(super) fn check(self, requested: u128) -> Result<()> {
+        if requested <= u128::from(self.available) { Ok(()) } else { Err(self.passed(requested)) }
+    }
+
+    /// So much is too much.
+    pub(super) fn passed(self, requested: u128) -> Error {
+        let Self { what, limit, unit, available } = self;
+        DeviceCause::TooLarge { what, requested, limit, available, unit }.into()
+    }
+}
+
+/// Checks that positions in so many elements are words.
+pub(super) fn index_space(elements: usize) -> Result<()> {
+    INDEXED.check(elements as u128)
+}
+
+/// Shapes have at most as many axes as a space.
+pub(super) fn too_deep() -> Error {
+    AXES.passed(9)
+}
