@@ -18,7 +18,7 @@ macro_rules! ops {
 
 ops! {
     // ** one operand **
-    Neg Abs Sign Floor Ceil Round Trunc Fract Sqrt Rsqrt Recip Square
+    Neg Abs Sign Floor Ceil Round Trunc Fract Sqrt Cbrt Rsqrt Recip Square
     Exp Exp2 Expm1 Ln Log2 Log10 Log1p
     Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Asinh Acosh Atanh
     Erf Sigmoid Relu Gelu GeluTanh Silu Softplus HardSwish Mish

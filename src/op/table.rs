@@ -82,6 +82,7 @@ pub(super) const TABLE: &[Row] = &[
         "zeros may lose their sign"),
     row(Op::Fract, "fract", 1, Same, REALS, or(1.0, 6e-8), "x - floor(x), from 0 to 1 inclusive"),
     row(Op::Sqrt, "sqrt", 1, Same, &[(REAL, Builtin("sqrt"))], ulp(3.0), "NaN below zero"),
+    row(Op::Cbrt, "cbrt", 1, Same, FLOAT, ulp(2.0), "of negative numbers too"),
     row(Op::Rsqrt, "rsqrt", 1, Same, &[(F32, Builtin("inverseSqrt")), (F64, Own)], ulp(3.0),
         "infinity at zero, NaN below"),
     row(Op::Recip, "recip", 1, Same, REALS, ulp(2.5), "infinity at zero"),

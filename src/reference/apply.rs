@@ -77,6 +77,7 @@ fn unary(op: Op, x: f64) -> Exact {
         Op::Trunc => x.trunc(),
         Op::Fract => x - x.floor(),
         Op::Sqrt => x.sqrt(),
+        Op::Cbrt => x.cbrt(),
         Op::Rsqrt => 1.0 / x.sqrt(),
         Op::Recip => 1.0 / x,
         Op::Square => x * x,

@@ -209,6 +209,7 @@ methods! {
     trunc() Trunc "Rounded towards zero.";
     fract() Fract "What `floor` takes away.";
     sqrt() Sqrt "The square root.";
+    cbrt() Cbrt "The cube root.";
     rsqrt() Rsqrt "One over the square root.";
     recip() Recip "One over it.";
     square() Square "Times itself.";
