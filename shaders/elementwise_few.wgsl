@@ -9,6 +9,9 @@
 override workgroup: u32 = 8u;
 
 // region params
+struct Params {
+    grid: vec4<u32>,
+}
 // end params
 
 // region bindings

@@ -5,8 +5,11 @@
 override lanes: u32 = 256u;
 
 struct Job {
-    rows: vec4<u32>, // rows, units of a row, 1 where a unit is a quad, 1 where the mean stays
-    more: vec4<u32>, // eps, the bits of an f32
+    rows: u32,
+    units: u32,      // of a row
+    quads: u32,      // 1 where a unit is a quad
+    about_zero: u32, // 1 where the mean stays
+    eps: f32,
 }
 
 // region params
@@ -69,8 +72,8 @@ fn main(
     // region begin
     // end begin
     // Groups that a folded grid has too many take the last row again.
-    let row = min(group.x + groups.x * (group.y + groups.y * group.z), p.job.rows.x - 1u);
-    let units = p.job.rows.y;
+    let row = min(group.x + groups.x * (group.y + groups.y * group.z), p.job.rows - 1u);
+    let units = p.job.units;
     let first = row * units;
     var own = vec4<f32>(0.0);
     for (var t = lane; t < units; t += lanes) {
@@ -82,10 +85,10 @@ fn main(
         let off = head_0(first + t) - mean;
         own += off * off;
     }
-    let about_zero = p.job.rows.w == 1u;
-    let eps = bitcast<f32>(p.job.more.x);
+    let about_zero = p.job.about_zero == 1u;
+    let eps = p.job.eps;
     let s = Spread(mean, together(lane, own));
-    let all = spread_scale(s, f32(units), p.job.rows.z == 1u, about_zero, eps);
+    let all = spread_scale(s, f32(units), p.job.quads == 1u, about_zero, eps);
     for (var t = lane; t < units; t += lanes) {
         finish(first + t, (head_0(first + t) - all.x) * all.y);
     }

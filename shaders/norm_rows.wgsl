@@ -6,8 +6,11 @@
 override workgroup: u32 = 64u;
 
 struct Job {
-    rows: vec4<u32>, // rows, units of a row, 1 where a unit is a quad, 1 where the mean stays
-    more: vec4<u32>, // eps, the bits of an f32
+    rows: u32,
+    units: u32,      // of a row
+    quads: u32,      // 1 where a unit is a quad
+    about_zero: u32, // 1 where the mean stays
+    eps: f32,
 }
 
 // region params
@@ -53,10 +56,10 @@ fn main(
     // end prepare
     let linear = group.x + groups.x * (group.y + groups.y * group.z);
     let row = linear * workgroup + lane;
-    if row >= p.job.rows.x {
+    if row >= p.job.rows {
         return;
     }
-    let units = p.job.rows.y;
+    let units = p.job.units;
     let first = row * units;
     var mean = vec4<f32>(0.0);
     var squares = vec4<f32>(0.0);
@@ -85,9 +88,9 @@ fn main(
         squares += step * (a - mean);
         t += 1u;
     }
-    let about_zero = p.job.rows.w == 1u;
-    let eps = bitcast<f32>(p.job.more.x);
-    let all = spread_scale(Spread(mean, squares), n, p.job.rows.z == 1u, about_zero, eps);
+    let about_zero = p.job.about_zero == 1u;
+    let eps = p.job.eps;
+    let all = spread_scale(Spread(mean, squares), n, p.job.quads == 1u, about_zero, eps);
     t = 0u;
     while t + 4u <= units {
         let q = first + t;

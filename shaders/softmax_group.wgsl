@@ -5,7 +5,9 @@
 override lanes: u32 = 256u;
 
 struct Job {
-    rows: vec4<u32>, // rows, units of a row, 1 where a unit is a quad
+    rows: u32,
+    units: u32, // of a row
+    quads: u32, // 1 where a unit is a quad
 }
 
 // region params
@@ -75,8 +77,8 @@ fn main(
     // region begin
     // end begin
     // Groups that a folded grid has too many take the last row again.
-    let row = min(group.x + groups.x * (group.y + groups.y * group.z), p.job.rows.x - 1u);
-    let units = p.job.rows.y;
+    let row = min(group.x + groups.x * (group.y + groups.y * group.z), p.job.rows - 1u);
+    let units = p.job.units;
     let first = row * units;
     var own = start();
     for (var t = lane; t < units; t += lanes) {
@@ -89,7 +91,7 @@ fn main(
     let most = max(max(all.m.x, all.m.y), max(all.m.z, all.m.w));
     let parts = all.s * exp_below(all.m - most);
     // By element the four places are the same one.
-    let sum = select(parts.x, (parts.x + parts.y) + (parts.z + parts.w), p.job.rows.z == 1u);
+    let sum = select(parts.x, (parts.x + parts.y) + (parts.z + parts.w), p.job.quads == 1u);
     let fault = vec4<bool>(softmax_fault(all.bits, most, sum));
     for (var t = lane; t < units; t += lanes) {
         finish(first + t, nan_where(value(head_0(first + t), most, sum), fault));

@@ -7,7 +7,9 @@
 override workgroup: u32 = 64u;
 
 struct Job {
-    rows: vec4<u32>, // rows, units of a row, 1 where a unit is a quad
+    rows: u32,
+    units: u32, // of a row
+    quads: u32, // 1 where a unit is a quad
 }
 
 // region params
@@ -61,10 +63,10 @@ fn main(
     // end prepare
     let linear = group.x + groups.x * (group.y + groups.y * group.z);
     let row = linear * workgroup + lane;
-    if row >= p.job.rows.x {
+    if row >= p.job.rows {
         return;
     }
-    let units = p.job.rows.y;
+    let units = p.job.units;
     let first = row * units;
     // Of each of the four places of a quad by itself. m begins at the lowest finite number.
     var m = vec4<f32>(-3.4028234e38);
@@ -95,7 +97,7 @@ fn main(
     let most = highest(m);
     let parts = s * exp_below(m - most);
     // By element the four places are the same one.
-    let sum = select(parts.x, (parts.x + parts.y) + (parts.z + parts.w), p.job.rows.z == 1u);
+    let sum = select(parts.x, (parts.x + parts.y) + (parts.z + parts.w), p.job.quads == 1u);
     let fault = vec4<bool>(softmax_fault(bits, most, sum));
     t = 0u;
     while t + 4u <= units {

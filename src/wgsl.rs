@@ -9,14 +9,14 @@
 //! 3. has it checked once per new pipeline: [`reflect::check`] parses and validates with the
 //!    declared capabilities *only* and returns bindings, access and workgroup size as naga sees
 //!    them;
-//! 4. encodes the parameters with the kernel's struct in [`params`], which also yields the
-//!    [`params::Grid`]: the group counts to dispatch.
+//! 4. writes the parameters by the struct that the kernel's room declares with [`params`].
 //!
 //! ```text
 //! let entry = catalog::find("fill").unwrap();
 //! let kernel = assemble::kernel(entry, &[Slot::write(Form::W32)], 0, Target::Gpu);
 //! let grid = Grid::new(quads, Target::Gpu);
-//! let words = params::Fill { grid, offset: 0, bits: [7, 7] }.words(); // @group(1) @binding(0)
+//! let job = FillJob { grid, bits: [7; 4] };
+//! let words = Operands { offsets: &[0], ..Operands::default() }.after(job.words());
 //! dispatch(kernel, &words, grid.groups());
 //! ```
 //!

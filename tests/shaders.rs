@@ -20,6 +20,8 @@ use wharf::wgsl::{
 
 #[path = "shaders/cores.rs"]
 mod cores;
+#[path = "shaders/params.rs"]
+mod params;
 #[path = "shaders/platforms.rs"]
 mod platforms;
 

@@ -303,8 +303,9 @@ impl Launch<'_> {
         let offsets: Vec<u32> = all().flat_map(|r| r.offsets.iter().copied()).collect();
         let strides: Vec<Vec<u32>> = all().flat_map(|r| r.strides.iter().cloned()).collect();
         let offsets = &*[offsets, vec![first]].concat();
-        let (job, strides, scalars) = (&*self.job, &*strides, &*scalars);
-        let params = params::Core { job, space, offsets, strides, scalars }.words();
+        let (strides, scalars) = (&*strides, &*scalars);
+        let space = space.map(|shape| (0, shape));
+        let params = params::Operands { space, offsets, strides, scalars }.after(self.job);
         let mut bindings: Vec<Bound> = all().flat_map(|r| r.bindings.iter().cloned()).collect();
         bindings.push(output);
         let (groups, output) = (self.groups, self.written);

@@ -8,12 +8,20 @@ use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::shape::Shape;
 use crate::wgsl::grid::TRIPS_MAX;
-use crate::wgsl::params::Words;
+use crate::wgsl::params::{Operands, params};
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Form, Grid, Slot, assemble};
 
 /// The kernel.
-pub const FILL: Entry = Entry::new("fill", source!("fill.wgsl"), TRIPS_MAX).of(&[&[Form::W32]]);
+pub const FILL: Entry =
+    Entry::new("fill", source!("fill.wgsl"), TRIPS_MAX).of(&[&[Form::W32]]).told(FillJob::MEMBERS);
+
+params! {
+    struct FillJob {
+        grid: Grid,
+        bits: [u32; 4],
+    }
+}
 
 /// Bytes that the kernel writes at once: four words.
 const QUAD_BYTES: u64 = 16;
@@ -33,15 +41,17 @@ pub(crate) fn full(
 /// These eight bytes again and again, into all of a value.
 pub(crate) fn into(site: Site<'_>, value: &Arc<Value>, bits: [u32; 2]) -> Result<()> {
     let pinned = value.pin()?;
+    let [a, b] = bits;
     let kernel = assemble::kernel(&FILL, &[Slot::write(Form::W32)], 0, site.target);
     for piece in &pinned.pieces() {
         // A piece is padded to more than a quad, so the last one may write past the tensor's end.
         let quads = u32::try_from(piece.bytes / QUAD_BYTES).unwrap_or(u32::MAX);
         let grid = Grid::new(quads, site.target);
+        let job = FillJob { grid, bits: [a, b, a, b] };
         site.engine.dispatch(Job {
             kernel: &kernel,
             bindings: vec![Bound::from(piece)],
-            params: Fill { grid, offset: 0, bits }.words(),
+            params: Operands { offsets: &[0], ..Operands::default() }.after(job.words()),
             groups: grid.groups(),
             output: Arc::downgrade(value),
         })?;
@@ -49,33 +59,7 @@ pub(crate) fn into(site: Site<'_>, value: &Arc<Value>, bits: [u32; 2]) -> Result
     Ok(())
 }
 
-/// Parameters of `fill`: `quads` of four words from quad `offset` on; `bits` is the element
-/// repeated to eight bytes.
-#[derive(Clone, Copy, Debug)]
-struct Fill {
-    /// The share of each invocation, in quads of words.
-    grid: Grid,
-    /// The first quad of words.
-    offset: u32,
-    /// The pattern.
-    bits: [u32; 2],
-}
-
-impl Fill {
-    /// The struct as words.
-    #[must_use]
-    fn words(&self) -> Vec<u32> {
-        let [a, b] = self.bits;
-        Words::default()
-            .vec4(self.grid.words())
-            .vec4([a, b, a, b])
-            .vec4([self.offset, 0, 0, 0])
-            .done()
-    }
-}
-
-/// Repeats an element's little-endian bytes (1, 2, 4 or 8 of them) to the eight that [`Fill::bits`]
-/// wants.
+/// Repeats an element's little-endian bytes (1, 2, 4 or 8 of them) to the eight that [`into`] takes.
 #[must_use]
 fn fill_bits(element: &[u8]) -> [u32; 2] {
     let byte = |i: usize| u32::from(element[i % element.len()]) << (8 * (i % 4));

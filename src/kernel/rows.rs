@@ -19,6 +19,8 @@ use crate::wgsl::{Entry, Target, subgroups};
 
 pub mod text;
 
+use text::{NormJob, SoftmaxJob};
+
 /// An operation on rows of f32.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Rowwise {
@@ -82,16 +84,13 @@ impl Rowwise {
     }
 
     fn job(self, rows: usize, units: usize, quads: bool) -> Vec<u32> {
-        let mut job = vec![small(rows), small(units), u32::from(quads), 0];
+        let (rows, units) = (small(rows), small(units));
+        let norm = |about_zero, eps| NormJob { rows, units, quads, about_zero, eps }.words();
         match self {
-            Self::LayerNorm { eps } => job.extend([eps.to_bits(), 0, 0, 0]),
-            Self::RmsNorm { eps } => {
-                job[3] = 1;
-                job.extend([eps.to_bits(), 0, 0, 0]);
-            }
-            _ => {}
+            Self::Softmax | Self::LogSoftmax => SoftmaxJob { rows, units, quads }.words(),
+            Self::LayerNorm { eps } => norm(false, eps),
+            Self::RmsNorm { eps } => norm(true, eps),
         }
-        job
     }
 
     /// How the lanes of a subgroup become one.

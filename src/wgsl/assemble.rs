@@ -11,37 +11,15 @@ use std::collections::HashSet;
 use std::hash::DefaultHasher;
 use std::sync::Arc;
 
-use super::access::{bindings, put, wide};
+use super::access::{bindings, wide};
 use super::assembled::{Assembled, Lines, Span};
 use super::entry::Entry;
 use super::kept::kept;
 use super::library::{self, Item};
 use super::needs::Needs;
-use super::slot::{Slot, Way};
+use super::slot::Slot;
 use super::source::Source;
 use super::target::Target;
-
-/// A parameter struct: a kernel's own members, then what the accessors of its operands need.
-pub(crate) fn params_after(own: &str, slots: &[Slot], scalars: usize) -> String {
-    let views = slots.iter().filter(|slot| slot.way.is_strided()).count();
-    let offsets = slots.iter().filter(|slot| !matches!(slot.way, Way::Own(_))).count().div_ceil(4);
-    let mut text = format!("struct Params {{\n{own}");
-    if views > 0 {
-        text.push_str(
-            "    space: vec4<u32>, // the first element of this window, the last of all\n",
-        );
-        text.push_str("    shape: array<vec4<u32>, 2>,\n");
-    }
-    put(&mut text, format_args!("    offset: array<vec4<u32>, {offsets}>,\n"));
-    if views > 0 {
-        put(&mut text, format_args!("    stride: array<vec4<u32>, {}>,\n", 2 * views));
-    }
-    if scalars > 0 {
-        put(&mut text, format_args!("    scalar: array<vec4<u32>, {}>,\n", scalars.div_ceil(4)));
-    }
-    text.push_str("}\n@group(1) @binding(0) var<uniform> p: Params;\n");
-    text
-}
 
 /// What replaces the regions of a kernel file: name and text.
 pub type Regions<'a> = [(&'a str, &'a str)];

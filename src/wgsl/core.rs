@@ -1,12 +1,13 @@
 //! The text of a core's kernel: a file with the expressions before and after it as functions.
 
 use super::access::{Keeps, accessors};
-use super::assemble::{build_by, params_after};
+use super::assemble::build_by;
 use super::assembled::Assembled;
 use super::entry::Entry;
 use super::expr::Expr;
 use super::form::Form;
 use super::needs::Needs;
+use super::params::Operands;
 use super::slot::{Slot, Way};
 use super::target::Target;
 use crate::op::Refusal;
@@ -73,7 +74,7 @@ impl Core<'_> {
         slots.push(Slot { form, way, written: true });
         let mut keeps = Keeps::parameters(self.entry.source.text, self.target);
         let bindings = accessors(&slots, self.target, &mut keeps) + &keeps.declared;
-        let params = params_after("    job: Job,\n", &slots, function.words);
+        let params = Operands::text("    job: Job,\n", &slots, function.words);
         let mut regions =
             vec![("params", &*params), ("bindings", &*bindings), ("functions", &*functions)];
         regions.push(("prepare", &keeps.once));

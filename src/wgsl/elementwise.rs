@@ -1,21 +1,23 @@
 //! The text of an elementwise kernel: bindings, and what is computed before, in and after its loop.
 
 use super::access::{Keeps, accessors, bindings};
-use super::assemble::{build, indented, params_after};
+use super::assemble::{build, indented};
 use super::assembled::Assembled;
 use super::entry::Entry;
 use super::needs::Needs;
+use super::params::{Operands, Walk};
 use super::slot::Slot;
 use super::source::source;
 use super::target::Target;
 
 /// Every fused expression and every move is this kernel. 16 bindings at most, each of which may
 /// walk the dimensions.
-pub const ELEMENTWISE: Entry = Entry::walking("elementwise", source!("elementwise.wgsl"), 16);
+pub const ELEMENTWISE: Entry =
+    Entry::walking("elementwise", source!("elementwise.wgsl"), 16).told(Walk::MEMBERS);
 
 /// The same for few elements.
 pub const ELEMENTWISE_FEW: Entry =
-    Entry::new("elementwise_few", source!("elementwise_few.wgsl"), 16 * 7);
+    Entry::new("elementwise_few", source!("elementwise_few.wgsl"), 16 * 7).told(Walk::MEMBERS);
 
 /// What is written into an elementwise kernel.
 #[derive(Clone, Copy, Debug, Default)]
@@ -83,5 +85,5 @@ pub(crate) fn elementwise_few(
 
 /// The parameters of an elementwise kernel; `params::Elementwise` encodes them.
 fn elementwise_params(slots: &[Slot], scalars: usize) -> String {
-    params_after("    grid: vec4<u32>, // quads, lead, step, trips\n", slots, scalars)
+    Operands::text("    grid: vec4<u32>, // quads, lead, step, trips\n", slots, scalars)
 }

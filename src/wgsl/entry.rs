@@ -2,6 +2,7 @@
 
 use super::form::Form;
 use super::grid::TRIPS_MAX;
+use super::params::Member;
 use super::source::Source;
 use super::space::RANK_MAX;
 
@@ -15,6 +16,9 @@ pub struct Entry {
     /// The forms of its bindings, inputs first, for every legal variant. Empty where an
     /// [`expr`](super::expr) decides.
     pub variants: &'static [&'static [Form]],
+    /// What it is told: the members of its struct `Job`, or the first ones of its `Params`, which
+    /// those for its operands follow.
+    pub params: &'static [Member],
     /// How many of the bindings, the last ones, are written.
     pub outputs: usize,
     /// The most loop trips of one invocation, nested loops multiplied. llvmpipe ends all loops of
@@ -35,7 +39,7 @@ impl Entry {
     /// A kernel with one output, whose operands decide its variants.
     #[must_use]
     pub const fn new(name: &'static str, source: Source, trips_max: u32) -> Self {
-        Self { name, source, variants: &[], outputs: 1, trips_max, clears: false }
+        Self { name, source, variants: &[], params: &[], outputs: 1, trips_max, clears: false }
     }
 
     /// A kernel of a core: heads and tails decide its bindings, its plan how often it loops.
@@ -60,6 +64,12 @@ impl Entry {
     #[must_use]
     pub const fn of(self, variants: &'static [&'static [Form]]) -> Self {
         Self { variants, ..self }
+    }
+
+    /// The same kernel, which is told this.
+    #[must_use]
+    pub const fn told(self, params: &'static [Member]) -> Self {
+        Self { params, ..self }
     }
 
     /// The same kernel, which clears its workgroup memory itself.
