@@ -261,8 +261,8 @@ impl Device {
         (&self.engine.gpu.device, &self.engine.gpu.queue)
     }
 
-    /// Makes buffers fail as if memory had run out: those created as number `range`, counted from
-    /// now.
+    /// Makes allocations fail as if memory had run out - buffers, staged writes, bind groups -:
+    /// those with these numbers, counted from now.
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub fn fail_allocations(&self, range: core::ops::Range<u64>) {

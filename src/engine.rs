@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::exec::{Fault, Faults, Hit, Job, Pipelines, Recording, Texts};
+use crate::exec::{Fault, Faults, Hit, Job, Pipelines, Ready, Recording, Texts};
 use crate::gpu::cause::DeviceCause;
 use crate::gpu::{Gpu, lock};
 use crate::ledger::Books;
@@ -174,10 +174,11 @@ impl Engine {
         state: &mut State,
         after: Option<wgpu::CommandBuffer>,
     ) -> Result<wgpu::SubmissionIndex> {
-        let returned = state.faults.returned();
         let submitted = state.recording.submit(&self.gpu, after);
-        // What was not submitted never runs.
-        state.faults.put(returned);
+        // Unless the batch stays for want of memory, no command is left that writes them.
+        if state.recording.is_empty() {
+            state.faults.reclaim();
+        }
         let (index, bytes) = submitted?;
         if bytes > 0 {
             self.books.note_control(bytes);
@@ -185,16 +186,37 @@ impl Engine {
         Ok(index)
     }
 
-    /// Records a dispatch, and submits the batch once it is full.
-    pub(crate) fn dispatch(&self, job: Job<'_>) -> Result<()> {
+    /// Makes a dispatch ready to be recorded; nothing, where it is only noted. Its buffers have to
+    /// be kept in place until it is.
+    pub(crate) fn prepare(&self, job: Job<'_>) -> Result<Option<Ready>> {
         if let Some(sketch) = &self.sketch {
             sketch.dispatch(&job);
-            return Ok(());
+            return Ok(None);
         }
-        let pipeline = self.pipelines.get(&self.gpu, job.kernel)?;
+        let pipeline = self.pipelines.get(&self.gpu, job.kernel);
+        let ready = pipeline.and_then(|pipeline| Ready::new(&self.gpu, pipeline, job));
+        ready.map(Some).map_err(|error| error.on(|| self.gpu.name()))
+    }
+
+    /// Records dispatches, all of them, and submits the batch once it is full.
+    pub(crate) fn record(&self, all: impl IntoIterator<Item = Ready>) -> Result<()> {
         let state = &mut lock(&self.state);
-        state.recording.dispatch(&self.gpu, pipeline, job)?;
-        if state.recording.is_full() { self.submit(state) } else { Ok(()) }
+        for ready in all {
+            state.recording.push(ready)?;
+            if state.recording.is_full() {
+                match self.submit(state) {
+                    // It stays recorded. Who needs it asks again, and is told.
+                    Err(error) if error.is_out_of_memory() => {}
+                    done => done?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Records one dispatch.
+    pub(crate) fn dispatch(&self, job: Job<'_>) -> Result<()> {
+        self.record(self.prepare(job)?)
     }
 
     /// A slot that a kernel may hit; `explain` says what a hit means.

@@ -6,7 +6,7 @@
 //! because a failed operation hands the *same* error to everything computed from it.
 
 use core::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The result of every fallible operation in wharf.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
@@ -43,6 +43,8 @@ pub enum ErrorKind {
     File,
     /// The driver or wgpu failed in a way that no other kind names.
     Driver,
+    /// wharf made a mistake: please report it.
+    Internal,
 }
 
 /// Why an operation failed: a message with both sides in it, and the remedy in [`Error::help`].
@@ -59,6 +61,9 @@ pub struct Error {
 pub(crate) trait Cause: fmt::Display + Send + Sync + 'static {
     fn kind(&self) -> ErrorKind;
     fn help(&self) -> Option<String>;
+
+    /// Takes down on which adapter it happened, if that belongs into its message.
+    fn note_adapter(&self, _: &dyn Fn() -> String) {}
 }
 
 impl Error {
@@ -91,6 +96,57 @@ impl Error {
     pub(crate) fn during(mut self, what: impl Into<Arc<str>>) -> Self {
         self.context.insert(0, what.into());
         self
+    }
+
+    /// The same error, which happened on this adapter.
+    #[must_use]
+    pub(crate) fn on(self, adapter: impl Fn() -> String) -> Self {
+        self.cause.note_adapter(&adapter);
+        self
+    }
+}
+
+/// What only a mistake of wharf's own can lead to, caught before it could do harm: what was being
+/// done, and what is not as it has to be.
+#[cold]
+pub(crate) fn mistake(doing: impl Into<String>, found: impl Into<String>) -> Error {
+    Mistake { doing: doing.into(), found: found.into(), adapter: OnceLock::new() }.into()
+}
+
+#[derive(Debug)]
+struct Mistake {
+    doing: String,
+    found: String,
+    /// Where somebody on the way knew it.
+    adapter: OnceLock<String>,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { doing, found, adapter } = self;
+        write!(f, "{doing} failed in wharf itself: {found} (wharf {}", env!("CARGO_PKG_VERSION"))?;
+        match adapter.get() {
+            Some(adapter) => write!(f, " on {adapter})"),
+            None => f.write_str(")"),
+        }
+    }
+}
+
+impl Cause for Mistake {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Internal
+    }
+
+    fn help(&self) -> Option<String> {
+        Some(
+            "this is a mistake of wharf's own, neither yours nor the driver's: please report it \
+             with this message and the output of the doctor"
+                .into(),
+        )
+    }
+
+    fn note_adapter(&self, adapter: &dyn Fn() -> String) {
+        self.adapter.get_or_init(adapter);
     }
 }
 

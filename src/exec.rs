@@ -1,17 +1,20 @@
 //! Recording and running: commands are plain data, and one place runs them.
 //!
-//! Everything that can fail - pipeline, bind group, limits - is made and checked when a command is
-//! recorded, so that submitting cannot fail for a reason of ours. If it fails all the same, one bad
-//! dispatch drops its whole command buffer, and every result of the batch would read as zeros: so
-//! every result of the batch is poisoned.
+//! Everything that can fail for a reason of ours - pipeline, bind group, limits - is made and
+//! checked before a command is recorded: a [`Ready`] one cannot fail any more, so that several are
+//! recorded together or not at all. A submission may still find no memory; then the batch stays as
+//! it is, and the next attempt submits it. If it fails in any other way, one bad dispatch drops its
+//! whole command buffer, and every result of the batch would read as zeros: so every result of the
+//! batch is poisoned.
 
 use std::sync::{Arc, Weak};
 
-use crate::error::Result;
+use crate::error::{Result, mistake};
 use crate::gpu::Gpu;
 use crate::gpu::cause::DeviceCause;
 use crate::store::Piece;
 use crate::wgsl::Assembled;
+use crate::wgsl::params::BYTES_MAX;
 
 mod fault;
 mod params;
@@ -55,6 +58,34 @@ pub(crate) struct Job<'a> {
     pub(crate) output: Weak<Value>,
 }
 
+/// A dispatch that only has to be recorded.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    label: &'static str,
+    pipeline: Arc<Pipeline>,
+    bindings: wgpu::BindGroup,
+    params: Vec<u32>,
+    groups: [u32; 3],
+    output: Weak<Value>,
+    bytes: u64,
+}
+
+impl Ready {
+    /// Of a job whose pipeline has been made.
+    pub(crate) fn new(gpu: &Gpu, pipeline: Arc<Pipeline>, job: Job<'_>) -> Result<Self> {
+        let Job { kernel, bindings, params, groups, output } = job;
+        check_groups(gpu, groups)?;
+        if params.len() * 4 > BYTES_MAX {
+            let found = format!("{} words of parameters, {} fit", params.len(), BYTES_MAX / 4);
+            return Err(mistake(kernel.name, found));
+        }
+        pipeline.check_aliasing(kernel.name, &bindings)?;
+        let bytes = bindings.iter().map(|bound| bound.bytes).sum();
+        let bindings = pipeline.bind(gpu, kernel.name, &bindings)?;
+        Ok(Self { label: kernel.name, pipeline, bindings, params, groups, output, bytes })
+    }
+}
+
 /// One command of a batch.
 #[derive(Debug)]
 struct Dispatch {
@@ -94,20 +125,12 @@ impl Recording {
             || self.params.is_full()
     }
 
-    /// Records a dispatch whose pipeline has been made.
-    pub(crate) fn dispatch(
-        &mut self,
-        gpu: &Gpu,
-        pipeline: Arc<Pipeline>,
-        job: Job<'_>,
-    ) -> Result<()> {
-        check_groups(gpu, job.groups)?;
-        pipeline.check_aliasing(&job.bindings)?;
-        let bindings = pipeline.bind(gpu, &job.bindings)?;
-        let params = self.params.push(gpu, &job.params)?;
-        self.bytes += job.bindings.iter().map(|b| b.bytes).sum::<u64>();
-        self.outputs.push(job.output);
-        let (label, groups) = (job.kernel.name, job.groups);
+    /// Records a dispatch.
+    pub(crate) fn push(&mut self, ready: Ready) -> Result<()> {
+        let Ready { label, pipeline, bindings, params, groups, output, bytes } = ready;
+        let params = self.params.push(&params)?;
+        self.bytes += bytes;
+        self.outputs.push(output);
         self.commands.push(Dispatch { label, pipeline, bindings, params, groups });
         Ok(())
     }
@@ -117,33 +140,41 @@ impl Recording {
     }
 
     /// Submits everything recorded, and after it what may be given, in one submission; returns it
-    /// and the bytes of parameters that crossed. On failure the results are poisoned as well.
+    /// and the bytes of parameters that crossed. On failure the results are poisoned as well,
+    /// unless all that was missing is memory: then everything stays recorded.
     pub(crate) fn submit(
         &mut self,
         gpu: &Gpu,
         after: Option<wgpu::CommandBuffer>,
     ) -> Result<(wgpu::SubmissionIndex, u64)> {
-        let commands = core::mem::take(&mut self.commands);
-        let outputs = core::mem::take(&mut self.outputs);
-        self.bytes = 0;
-        let Some(last) = commands.last().map(|command| command.label) else {
+        let Some(last) = self.commands.last().map(|command| command.label) else {
             return gpu.submit("read", after).map(|index| (index, 0));
         };
-        let encoded = run::encode(gpu, &commands, last, &mut self.params);
+        let encoded = run::encode(gpu, &self.commands, last, &mut self.params);
+        if let Err(error) = &encoded
+            && error.is_out_of_memory()
+        {
+            return Err(error.clone());
+        }
         let done = encoded.and_then(|(batch, bytes)| {
             gpu.submit(last, [batch].into_iter().chain(after)).map(|index| (index, bytes))
         });
         if let Err(error) = &done {
-            let values = outputs.iter().filter_map(Weak::upgrade);
+            let values = self.outputs.iter().filter_map(Weak::upgrade);
             values.for_each(|value| value.poison(error.clone()));
         }
+        self.commands.clear();
+        self.outputs.clear();
+        self.params.clear();
+        self.bytes = 0;
         done
     }
 }
 
 fn check_groups(gpu: &Gpu, groups: [u32; 3]) -> Result<()> {
     let available = gpu.caps().limits.groups_max;
-    let requested = u128::from(groups.into_iter().max().unwrap_or(0));
+    let [x, y, z] = groups;
+    let requested = u128::from(x.max(y).max(z));
     if requested <= u128::from(available) {
         return Ok(());
     }

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockWriteGuard};
 use std::time::Duration;
 
-use crate::caps::{Backend, Caps};
-use crate::error::{Error, Result};
+use crate::caps::{Backend, Caps, Identity};
+use crate::error::{Error, Result, mistake};
 
 pub(crate) mod cause;
 mod wait;
@@ -168,7 +168,28 @@ impl Gpu {
         }
         // A lost device raises nothing in scopes.
         self.alive()?;
-        raised.map_or(Ok(()), |error| Err(driver_error(doing, &error)))
+        raised.map_or(Ok(()), |error| Err(self.explain(doing, &error)))
+    }
+
+    /// What was raised, in wharf's terms.
+    fn explain(&self, doing: &str, error: &wgpu::Error) -> Error {
+        match error {
+            wgpu::Error::OutOfMemory { .. } => {
+                DeviceCause::OutOfMemory { shortage: Shortage::default(), capped: false }.into()
+            }
+            // A call that no driver has seen yet: it should not have been made.
+            wgpu::Error::Validation { description, .. } => {
+                mistake(doing, description).on(|| self.name())
+            }
+            error => DeviceCause::Driver { doing: doing.into(), message: error.to_string() }.into(),
+        }
+    }
+
+    /// Adapter, backend and driver, for who gets a report.
+    pub(crate) fn name(&self) -> String {
+        let Identity { name, backend, driver, driver_info, .. } = &self.caps.identity;
+        let text = format!("{name} ({}), {driver} {driver_info}", backend.name());
+        text.trim_end_matches([',', ' ']).into()
     }
 
     /// Gives a loss the time to be reported, which happens once the queue has run dry: a failure
@@ -208,6 +229,30 @@ impl Gpu {
             }
             false => error,
         })
+    }
+
+    /// Writes into a buffer, before the commands of the next submission.
+    pub(crate) fn write(
+        &self,
+        doing: &str,
+        buffer: &wgpu::Buffer,
+        at: u64,
+        bytes: &[u8],
+    ) -> Result<()> {
+        #[cfg(feature = "testing")]
+        self.injected_failure(bytes.len() as u64)?;
+        self.checked(doing, || self.queue.write_buffer(buffer, at, bytes))
+    }
+
+    /// What a dispatch binds.
+    pub(crate) fn bind(
+        &self,
+        doing: &str,
+        group: &wgpu::BindGroupDescriptor<'_>,
+    ) -> Result<wgpu::BindGroup> {
+        #[cfg(feature = "testing")]
+        self.injected_failure(0)?;
+        self.checked(doing, || self.device.create_bind_group(group))
     }
 
     /// Submits commands; `what` is remembered for the message of a loss.
@@ -283,8 +328,8 @@ impl Gpu {
         let _ = self.device.poll(wgpu::PollType::Poll);
     }
 
-    /// Makes buffers fail as if memory had run out: those that are created as number `range`,
-    /// counted from now.
+    /// Makes allocations fail as if memory had run out - buffers, staged writes, bind groups -:
+    /// those with these numbers, counted from now.
     #[cfg(feature = "testing")]
     pub(crate) fn fail_allocations(&self, range: Range<u64>) {
         *lock(&self.faults) = Faults { allocations: Some(range), ..Faults::default() };
@@ -326,13 +371,4 @@ struct Faults {
     created: u64,
     loss: Option<u64>,
     submitted: u64,
-}
-
-fn driver_error(doing: &str, error: &wgpu::Error) -> Error {
-    match error {
-        wgpu::Error::OutOfMemory { .. } => {
-            DeviceCause::OutOfMemory { shortage: Shortage::default(), capped: false }.into()
-        }
-        error => DeviceCause::Driver { doing: doing.into(), message: error.to_string() }.into(),
-    }
 }

@@ -12,7 +12,7 @@
 use core::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, mistake};
 use crate::gpu::{Gpu, lock};
 
 use super::Bound;
@@ -119,36 +119,33 @@ impl Faults {
         if self.clean.is_empty() {
             self.grow(gpu)?;
         }
-        let number = self.clean.pop().unwrap_or_default(); // there is one now
+        let Some(number) = self.clean.pop() else {
+            return Err(mistake("fault slots", "a new buffer without slots"));
+        };
         let buffer = self.blocks[(number / SLOTS) as usize].clone();
         let (verdict, home) = (OnceLock::new(), Arc::clone(&self.returns));
         Ok(Arc::new(Fault { number, buffer, explain, verdict, home }))
     }
 
-    /// The slots that came back so far: no command that is recorded from now on writes them.
-    pub(crate) fn returned(&self) -> Vec<(u32, bool)> {
-        core::mem::take(&mut lock(&self.returns.0))
-    }
-
-    /// Takes back slots whose last commands have been submitted.
-    pub(crate) fn put(&mut self, returned: Vec<(u32, bool)>) {
-        for (number, clean) in returned {
+    /// Takes back slots that nobody carries any more. Every command that writes them has been
+    /// submitted, or never will be.
+    pub(crate) fn reclaim(&mut self) {
+        for (number, clean) in lock(&self.returns.0).drain(..) {
             if clean { self.clean.push(number) } else { self.dirty.push(number) }
         }
     }
 
     /// Zeroes every dirty slot, run by run.
     fn wash(&mut self, gpu: &Gpu) -> Result<()> {
-        let mut dirty = core::mem::take(&mut self.dirty);
-        dirty.sort_unstable();
-        for run in dirty.chunk_by(|a, b| a + 1 == *b && b % SLOTS != 0) {
+        self.dirty.sort_unstable();
+        for run in self.dirty.chunk_by(|a, b| a + 1 == *b && b % SLOTS != 0) {
             let (block, first) = (run[0] / SLOTS, run[0] % SLOTS);
             let zeros = [0; (SLOTS as u64 * SLOT_BYTES) as usize];
             let zeros = &zeros[..run.len() * SLOT_BYTES as usize];
             let (buffer, offset) = (&self.blocks[block as usize], u64::from(first) * SLOT_BYTES);
-            gpu.checked("fault slots", || gpu.queue.write_buffer(buffer, offset, zeros))?;
+            gpu.write("fault slots", buffer, offset, zeros)?;
         }
-        self.clean = dirty;
+        self.clean.append(&mut self.dirty);
         Ok(())
     }
 

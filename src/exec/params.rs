@@ -3,43 +3,45 @@
 //!
 //! The block is reused by every batch: a write is ordered after the commands submitted before it.
 
-use crate::error::Result;
+use crate::error::{Result, mistake};
 use crate::gpu::Gpu;
 use crate::wgsl::params::BYTES_MAX;
 
-/// The block of a batch.
-const BLOCK_BYTES: usize = 256 << 10;
+/// The block of a batch, unless one that found no memory has grown beyond it.
+const BLOCK_BYTES: u64 = 256 << 10;
 
 #[derive(Debug)]
 pub(crate) struct Params {
     words: Vec<u32>,
-    /// Offsets are multiples of this, in words.
-    align: usize,
+    /// Offsets are multiples of this, in bytes.
+    align: u64,
     bound: Option<(wgpu::Buffer, wgpu::BindGroup)>,
 }
 
 impl Params {
     pub(crate) fn new(gpu: &Gpu) -> Self {
-        let align =
-            usize::try_from(gpu.caps().limits.uniform_align_bytes).unwrap_or(256).max(16) / 4;
+        let align = gpu.caps().limits.uniform_align_bytes.max(16);
         Self { words: Vec::new(), align, bound: None }
     }
 
-    pub(crate) fn is_full(&self) -> bool {
-        // One more struct, and the size of its binding, must still fit.
-        self.words.len() * 4 + 2 * BYTES_MAX + self.align * 4 > BLOCK_BYTES
+    /// Where the next ones begin, in bytes.
+    fn next(&self) -> u64 {
+        (self.words.len() as u64 * 4).next_multiple_of(self.align)
     }
 
-    /// Adds the parameters of one dispatch; returns where they begin, in bytes. The block itself is
-    /// made with the first, because submitting must not fail.
-    pub(crate) fn push(&mut self, gpu: &Gpu, words: &[u32]) -> Result<u32> {
-        if self.bound.is_none() {
-            self.bound = Some(Self::create(gpu)?);
-        }
-        let at = self.words.len().next_multiple_of(self.align);
-        self.words.resize(at, 0);
+    /// Whether one more struct, and the size of its binding, might not fit.
+    pub(crate) fn is_full(&self) -> bool {
+        self.next() + 2 * BYTES_MAX as u64 > BLOCK_BYTES
+    }
+
+    /// Adds the parameters of one dispatch; returns where they begin, in bytes.
+    pub(crate) fn push(&mut self, words: &[u32]) -> Result<u32> {
+        let Ok(offset) = u32::try_from(self.next()) else {
+            return Err(mistake("recording", "a batch with more parameters than 32 bits reach"));
+        };
+        self.words.resize(offset as usize / 4, 0);
         self.words.extend_from_slice(words);
-        Ok(u32::try_from(at * 4).unwrap_or(0)) // below BLOCK_BYTES
+        Ok(offset)
     }
 
     /// The layout of the group that binds them.
@@ -59,35 +61,35 @@ impl Params {
         gpu.device.create_bind_group_layout(&descriptor)
     }
 
-    /// Schedules the write of what was pushed and starts over; returns the group to bind and the
-    /// bytes written.
+    /// Schedules the write of what was pushed; returns the group to bind and the bytes written.
     pub(crate) fn write(&mut self, gpu: &Gpu) -> Result<(wgpu::BindGroup, u64)> {
-        let words = core::mem::take(&mut self.words);
-        let (buffer, group) = match self.bound.take() {
+        let bytes: &[u8] = bytemuck::cast_slice(&self.words);
+        // The last binding may reach beyond the last parameters.
+        let room = (bytes.len() as u64 + BYTES_MAX as u64).max(BLOCK_BYTES);
+        let (buffer, group) = match self.bound.take_if(|(buffer, _)| buffer.size() >= room) {
             Some(bound) => bound,
-            None => Self::create(gpu)?,
+            None => Self::create(gpu, room)?,
         };
-        let bytes: &[u8] = bytemuck::cast_slice(&words);
-        gpu.checked("parameters", || gpu.queue.write_buffer(&buffer, 0, bytes))?;
-        self.bound = Some((buffer, group.clone()));
-        Ok((group, bytes.len() as u64))
+        let (buffer, group) = self.bound.insert((buffer, group));
+        gpu.write("parameters", buffer, 0, bytes)?;
+        Ok((group.clone(), bytes.len() as u64))
     }
 
-    fn create(gpu: &Gpu) -> Result<(wgpu::Buffer, wgpu::BindGroup)> {
+    /// Starts over.
+    pub(crate) fn clear(&mut self) {
+        self.words.clear();
+    }
+
+    fn create(gpu: &Gpu, bytes: u64) -> Result<(wgpu::Buffer, wgpu::BindGroup)> {
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let buffer = gpu.create_buffer("wharf.params", BLOCK_BYTES as u64, usage)?;
+        let buffer = gpu.create_buffer("wharf.params", bytes, usage)?;
         let size = wgpu::BufferSize::new(BYTES_MAX as u64);
         let resource = wgpu::BufferBinding { buffer: &buffer, offset: 0, size };
-        let group = gpu.checked("parameters", || {
-            gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: Some("wharf.params"),
-                layout: &Self::layout(gpu),
-                entries: &[wgpu::BindGroupEntry {
-                    binding: 0,
-                    resource: wgpu::BindingResource::Buffer(resource),
-                }],
-            })
-        })?;
+        let entry =
+            wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(resource) };
+        let (label, layout) = (Some("wharf.params"), &Self::layout(gpu));
+        let group = wgpu::BindGroupDescriptor { label, layout, entries: &[entry] };
+        let group = gpu.bind("parameters", &group)?;
         Ok((buffer, group))
     }
 }

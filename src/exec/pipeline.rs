@@ -5,16 +5,15 @@
 //! first dispatch. Drivers keep kernels on disk by themselves - there, eight transcendental
 //! functions take 70 to 160 ms once, and 5 to 17 ms in every later process.
 
-use core::fmt;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use super::Bound;
 use super::params::Params;
-use crate::error::{Cause, ErrorKind, Result};
+use crate::error::{Result, mistake};
 use crate::gpu::{Gpu, lock};
 use crate::wgsl::Assembled;
-use crate::wgsl::reflect::{Access, Rejected, check};
+use crate::wgsl::reflect::{Access, check};
 
 /// A compute pipeline and what it binds.
 #[derive(Debug)]
@@ -64,7 +63,8 @@ impl Pipelines {
 
 impl Pipeline {
     fn create(gpu: &Gpu, kernel: &Assembled) -> Result<Self> {
-        let (module, bindings) = check(kernel).map_err(Mistake::Kernel)?;
+        let (module, bindings) =
+            check(kernel).map_err(|why| mistake(kernel.name, why.to_string()))?;
         let source = source(kernel, module);
         let storage: Vec<_> = bindings.iter().filter(|b| b.group == 0).collect();
         let accesses: Vec<Access> = storage.iter().map(|b| b.access).collect();
@@ -107,15 +107,20 @@ impl Pipeline {
 
     /// wgpu tracks usage per buffer, and browsers refuse overlapping writable ranges: what is
     /// written must lie in a buffer that nothing else of the dispatch lies in.
-    pub(crate) fn check_aliasing(&self, bindings: &[Bound]) -> Result<()> {
+    pub(crate) fn check_aliasing(&self, kernel: &str, bindings: &[Bound]) -> Result<()> {
         let written = bindings.iter().zip(&self.accesses).filter(|(_, a)| **a == Access::ReadWrite);
         let uses = |id: u64| bindings.iter().filter(|b| b.buffer_id == id).count();
         let alone = written.into_iter().all(|(b, _)| uses(b.buffer_id) == 1);
-        if alone { Ok(()) } else { Err(Mistake::Aliased.into()) }
+        if alone { Ok(()) } else { Err(mistake(kernel, "it would read and write one buffer")) }
     }
 
     /// The bind group of a dispatch.
-    pub(crate) fn bind(&self, gpu: &Gpu, bindings: &[Bound]) -> Result<wgpu::BindGroup> {
+    pub(crate) fn bind(
+        &self,
+        gpu: &Gpu,
+        kernel: &str,
+        bindings: &[Bound],
+    ) -> Result<wgpu::BindGroup> {
         let entries: Vec<wgpu::BindGroupEntry<'_>> = (0..)
             .zip(bindings)
             .map(|(binding, bound)| wgpu::BindGroupEntry {
@@ -127,13 +132,10 @@ impl Pipeline {
                 }),
             })
             .collect();
-        gpu.checked("binding", || {
-            gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: None,
-                layout: &self.layout,
-                entries: &entries,
-            })
-        })
+        gpu.bind(
+            kernel,
+            &wgpu::BindGroupDescriptor { label: None, layout: &self.layout, entries: &entries },
+        )
     }
 }
 
@@ -149,30 +151,4 @@ fn source(kernel: &Assembled, _: naga::Module) -> wgpu::ShaderSource<'_> {
     let subgroups = kernel.needs.contains(crate::wgsl::Needs::SUBGROUPS);
     let enable = if subgroups { "enable subgroups;\n" } else { "" };
     wgpu::ShaderSource::Wgsl(format!("{enable}{}", kernel.wgsl).into())
-}
-
-/// A mistake of wharf's own, caught before it could do harm.
-#[derive(Debug)]
-enum Mistake {
-    Kernel(Rejected),
-    Aliased,
-}
-
-impl fmt::Display for Mistake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Kernel(rejected) => rejected.fmt(f),
-            Self::Aliased => f.write_str("a dispatch would read and write the same buffer"),
-        }
-    }
-}
-
-impl Cause for Mistake {
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::Driver
-    }
-
-    fn help(&self) -> Option<String> {
-        Some("this is a mistake in wharf: please report it with this message".into())
-    }
 }
