@@ -10,9 +10,6 @@
 //! an input whose view spans segments otherwise is first copied to dense, one pass per segment
 //! ```
 
-use crate::error::Error;
-use crate::gpu::cause::DeviceCause;
-
 pub mod attention;
 pub mod catalog;
 pub(crate) mod cause;
@@ -33,17 +30,7 @@ pub mod scan;
 pub mod scatter;
 pub mod sort;
 
-use limits::{index_space, too_deep};
+pub(crate) use limits::index_space;
+use limits::too_deep;
 use operand::Held;
 pub(crate) use operand::Operand;
-
-/// A number that is below 2^32 because one segment and one index space hold it.
-fn small(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
-}
-
-/// What only a mistake of wharf's own can lead to: an error, and no result.
-fn mistake(doing: &str, message: &str) -> Error {
-    let (doing, message) = (doing.to_owned(), message.to_owned());
-    DeviceCause::Driver { doing, message }.into()
-}

@@ -13,6 +13,7 @@ mod adapter;
 pub mod caps;
 mod choice;
 mod clock;
+mod count;
 mod device;
 mod diagnosis;
 mod dtype;

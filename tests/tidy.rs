@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// One row is one layer; modules of one row may import each other.
 const LAYERS: &[&[&str]] = &[
     &["dtype", "shape", "error"],
-    &["layout"],
+    &["count", "layout"],
     &["caps"],
     &["host"],
     &["plan"],

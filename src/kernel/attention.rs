@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::core::{Core, Head, Launch, Reach, Tail};
-use super::{Held, Operand, mistake, moves, small};
+use super::{Held, Operand, moves};
+use crate::count::{word, words};
 use crate::dtype::DType;
 use crate::engine::{Engine, Site};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, mistake};
 use crate::exec::{Bound, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
@@ -77,11 +78,11 @@ impl Core for Attention {
         let [piece] = &*held.pieces else { return Err(astray()) };
         let workgroup = match site.target {
             Target::Gpu => 64,
-            _ if tile.shared => small(tile.block),
+            _ if tile.shared => word(tile.block)?,
             _ => site.target.workgroup(),
         };
         site.engine.remark(|| remark(&tile));
-        let (job, groups) = self.job(&heads, workgroup * small(tile.queries), tile.wide);
+        let (job, groups) = self.job(&heads, workgroup * word(tile.queries)?, tile.wide)?;
         let regions = tile.regions();
         let regions: Vec<(&str, &str)> = regions.iter().map(|(n, text)| (*n, &**text)).collect();
         let launch = Launch {
@@ -175,7 +176,7 @@ fn in_pairs(head: &Head) -> Result<Head> {
 
 impl Attention {
     /// The kernel's parameters, and how many groups there are.
-    fn job(&self, heads: &[Head], at_once: u32, wide: bool) -> (Vec<u32>, u32) {
+    fn job(&self, heads: &[Head], at_once: u32, wide: bool) -> Result<(Vec<u32>, u32)> {
         let dims = |i: usize| heads[i].shape.dims();
         let strides = |i: usize, unit: isize| {
             let layout = heads[i].plain().map(|operand| operand.layout);
@@ -183,8 +184,8 @@ impl Attention {
             // Two's complement wraps to the same address.
             layout.strides().iter().map(|s| (s / unit) as u32).collect::<Vec<u32>>()
         };
-        let [batch, count, queries] = [0, 1, 2].map(|axis| small(dims(0)[axis]));
-        let (shared, keys) = (small(dims(1)[1]), small(dims(1)[2]));
+        let [batch, count, queries] = words([0, 1, 2].map(|axis| dims(0)[axis]))?;
+        let [shared, keys] = words([1, 2].map(|axis| dims(1)[axis]))?;
         let sharing = count / shared.max(1);
         let per_head = (queries * sharing).div_ceil(at_once);
         let mut job = vec![batch * shared, queries, keys, per_head];
@@ -194,7 +195,7 @@ impl Attention {
             job.push(0);
         }
         job.extend(if heads.len() > 3 { strides(3, 1) } else { vec![0; 4] });
-        (job, batch * shared * per_head)
+        Ok((job, batch * shared * per_head))
     }
 }
 

@@ -13,11 +13,12 @@ use core::fmt;
 use std::sync::{Arc, Weak};
 
 use super::elementwise::Fused;
-use super::{Held, Operand, mistake};
+use super::{Held, Operand};
 use crate::caps::Feature;
+use crate::count::word;
 use crate::dtype::DType;
 use crate::engine::Site;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, mistake};
 use crate::exec::{Bound, Job, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
@@ -233,7 +234,7 @@ impl<'a> Reach<'a> {
     /// Loop trips that finding the elements of one quad takes.
     pub(crate) fn trips(&self) -> u32 {
         let trips = self.strides.len() * self.space.len().saturating_sub(1);
-        u32::try_from(trips).unwrap_or(u32::MAX)
+        trips as u32 // at most as many as operands times axes
     }
 
     /// The buffers it reads: a result must lie in none of them.
@@ -286,7 +287,7 @@ impl Launch<'_> {
             regions: self.regions,
             workgroup: self.workgroup,
             f16_native: site.engine.gpu.caps().has(Feature::ShaderF16),
-            rank: space.map_or(0, |space| u32::try_from(space.len()).unwrap_or(u32::MAX)),
+            rank: word(space.map_or(0, <[u32]>::len))?,
             target: site.target,
         };
         let kernel = site.engine.texts.core(&kernel)?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::count::{index, word};
 use crate::dtype::DType;
 use crate::engine::{Engine, Site};
 use crate::error::Result;
@@ -45,7 +46,7 @@ pub(crate) fn into(site: Site<'_>, value: &Arc<Value>, bits: [u32; 2]) -> Result
     let kernel = assemble::kernel(&FILL, &[Slot::write(Form::W32)], 0, site.target);
     for piece in &pinned.pieces() {
         // A piece is padded to more than a quad, so the last one may write past the tensor's end.
-        let quads = u32::try_from(piece.bytes / QUAD_BYTES).unwrap_or(u32::MAX);
+        let quads = word(index(piece.bytes / QUAD_BYTES)?)?;
         let grid = Grid::new(quads, site.target);
         let job = FillJob { grid, bits: [a, b, a, b] };
         site.engine.dispatch(Job {

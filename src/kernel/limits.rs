@@ -1,6 +1,6 @@
 //! How far the arithmetic of kernels reaches: 32 bits, and as many axes as a shape has.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, mistake};
 use crate::gpu::cause::DeviceCause;
 
 /// The most of something that a kernel takes.
@@ -20,9 +20,6 @@ const INDEXED: Limit = Limit {
     available: u32::MAX as u64 - 3,
 };
 
-const AXES: Limit =
-    Limit { what: "an index space", limit: "the largest rank", unit: "axes", available: 8 };
-
 impl Limit {
     /// More is refused.
     pub(super) fn check(self, requested: u128) -> Result<()> {
@@ -37,11 +34,11 @@ impl Limit {
 }
 
 /// Checks that positions in so many elements are words.
-pub(super) fn index_space(elements: usize) -> Result<()> {
+pub(crate) fn index_space(elements: usize) -> Result<()> {
     INDEXED.check(elements as u128)
 }
 
 /// Shapes have at most as many axes as a space.
 pub(super) fn too_deep() -> Error {
-    AXES.passed(9)
+    mistake("an index space", "more axes than a shape has")
 }

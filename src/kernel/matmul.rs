@@ -31,13 +31,13 @@ use std::sync::Arc;
 
 use super::core::{Core, Head, Launch, Reach, Tail};
 use super::elementwise::Fused;
-use super::{Held, Operand, fill, moves, small};
+use super::{Held, Operand, fill, moves};
 use crate::caps::Feature;
+use crate::count::{self, word};
 use crate::dtype::DType;
 use crate::engine::{Engine, Site};
-use crate::error::Result;
+use crate::error::{Result, mistake};
 use crate::exec::{Bound, Value};
-use crate::gpu::cause::DeviceCause;
 use crate::kernel::matmul::text::packed::Packed;
 use crate::kernel::matmul::text::{Along, Tile};
 use crate::layout::Layout;
@@ -244,7 +244,7 @@ impl Product<'_> {
         let begin = (window.index * output.segment).saturating_sub(window.origin);
         let end = (window.index + 1) * output.segment - window.origin;
         let first = window.origin as i64 - (window.index * output.segment) as i64;
-        let written = self.choice.written(self.machine, tile, near_k, size, self.given);
+        let written = self.choice.written(self.machine, tile, near_k, size, self.given)?;
         let job = Job {
             size,
             chunk: written.chunk,
@@ -267,8 +267,8 @@ impl Product<'_> {
             by_element: false,
             regions: &regions,
             workgroup: written.workgroup,
-            job: job.words(),
-            groups: [x, y, small(window.batch.len())],
+            job: job.words()?,
+            groups: [x, y, word(window.batch.len())?],
         }
         .record(self.site)
     }
@@ -334,7 +334,7 @@ impl Product<'_> {
 
 /// The sum of `count` inputs, as the first input of `tail`.
 pub(super) fn sum_then(tail: &Expr, count: usize, dtype: DType, given: DType) -> Expr {
-    let count = u16::try_from(count).unwrap_or(u16::MAX);
+    let count = count as u16; // no kernel reads more than 16
     let mut nodes = vec![Node::Input(0)];
     for i in 1..count {
         let so_far = nodes.len() as u16 - 1;
@@ -400,12 +400,11 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn words(&self) -> Vec<u32> {
-        let [m, n, k] = self.size.map(small);
-        let [begin, count] = self.window;
-        let mut words = vec![m, n, k, small(self.chunk)];
-        words.extend(self.first.map(small));
-        words.extend([small(self.columns), small(begin), small(count), 0]);
+    fn words(&self) -> Result<Vec<u32>> {
+        let ([m, n, k], [begin, count]) = (self.size, self.window);
+        let mut words = count::words([m, n, k, self.chunk])?.to_vec();
+        words.extend(count::words(self.first)?);
+        words.extend(count::words([self.columns, begin, count, 0])?);
         let step = |i: usize| view::steps(self.sides[i], self.along[i]);
         words.extend(step(0));
         words.extend(step(1));
@@ -417,7 +416,7 @@ impl Job<'_> {
         } else {
             let rank = self.sides[0].shape().rank() - 2;
             for d in 0..rank {
-                lengths[d] = small(self.sides[0].shape().dims()[rank - 1 - d]);
+                lengths[d] = word(self.sides[0].shape().dims()[rank - 1 - d])?;
                 for (i, side) in self.sides.iter().enumerate() {
                     strides[i][d] = unit(i, side.strides()[rank - 1 - d]);
                 }
@@ -426,10 +425,10 @@ impl Job<'_> {
         words.extend(lengths);
         words.extend(strides[0]);
         words.extend(strides[1]);
-        words
+        Ok(words)
     }
 }
 
 fn unexpected(message: &str) -> crate::error::Error {
-    DeviceCause::Driver { doing: "matmul".into(), message: message.into() }.into()
+    mistake("matmul", message)
 }

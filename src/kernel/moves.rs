@@ -7,6 +7,7 @@ use plan::Transpose;
 use super::elementwise::window::Operation;
 use super::elementwise::{Into, Text};
 use super::{Held, Operand, elementwise};
+use crate::count::word;
 use crate::engine::{Engine, Site};
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
@@ -53,7 +54,7 @@ pub(super) fn transposed(
         return Ok(None);
     }
     let index = from.layout.span().start / held.segment;
-    let offset = u32::try_from(from.layout.offset() - index * held.segment).unwrap_or(u32::MAX);
+    let offset = word(from.layout.offset() - index * held.segment)?;
     let strides = from.layout.strides().iter().map(|&s| s as i64).collect();
     let space = Space::of(shape.dims(), &[View { offset, strides }]);
     let Some(tiles) = space.as_ref().and_then(Transpose::of) else { return Ok(None) };
@@ -100,7 +101,7 @@ pub(super) fn gather_apart(site: Site<'_>, from: &Operand, avoid: &[u64]) -> Res
     for index in span.start / source.segment..=(span.end - 1) / source.segment {
         let mut part = Held::new(&from.value, from.layout, from.dtype)?;
         part.part = Some(index);
-        let segment = u32::try_from(source.segment).unwrap_or(u32::MAX);
+        let segment = word(source.segment)?;
         let pass = Operation {
             site,
             inputs: &[part],

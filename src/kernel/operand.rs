@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::count::index;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::exec::Value;
@@ -33,7 +34,7 @@ impl Held {
     pub(super) fn new(value: &Value, layout: Layout, dtype: DType) -> Result<Self> {
         let pinned = value.pin()?;
         let width = dtype.width();
-        let segment = usize::try_from(pinned.segment_bytes).unwrap_or(usize::MAX) / width;
+        let segment = index(pinned.segment_bytes / width as u64)?;
         let pieces = pinned.pieces();
         Ok(Self { pinned, pieces, segment, width, layout, part: None })
     }

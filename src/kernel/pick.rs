@@ -9,10 +9,11 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use super::{Held, Operand, index_space, small};
+use super::{Held, Operand, index_space};
+use crate::count::{index, word, words};
 use crate::dtype::DType;
 use crate::engine::{Engine, Site};
-use crate::error::Result;
+use crate::error::{Result, mistake};
 use crate::exec::{Bound, Job, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
@@ -134,20 +135,23 @@ impl<'a> Onto<'a> {
         window: Range<usize>,
     ) -> Result<()> {
         let offset = wrapped(course.offset - (pass.part * pass.from.segment) as i64);
-        let segment = small(pass.from.segment);
+        let segment = word(pass.from.segment)?;
         let source = View { offset, strides: course.strides.clone() };
         let (by, view, part) = match which {
             Which::Places { strides, range } => {
-                let count = small(usize::try_from(range.end - range.start).unwrap_or(0));
+                let count = word(index((range.end - range.start).max(0).unsigned_abs())?)?;
                 let view = View { offset: wrapped(range.start), strides: strides.clone() };
                 (By::Place, view, [wrapped(range.start), count, segment, 0])
             }
             Which::Index { index, stride, bound } => {
-                let (held, part) = pass.index.ok_or_else(super::too_deep)?;
+                let (held, part) = pass.index.ok_or_else(|| mistake("picking", "no index"))?;
                 let begin = index.layout.offset() as i64 - (part * held.segment) as i64;
                 let strides = index.layout.strides().iter().map(|&s| s as i64).collect();
                 let view = View { offset: wrapped(begin), strides };
-                (By::Index, view, [wrapped(*stride), small(*bound), segment, small(held.segment)])
+                // Indices are words themselves: all are below what is beyond them.
+                let bound = (*bound).min(u32::MAX as usize);
+                let [bound, own] = words([bound, held.segment])?;
+                (By::Index, view, [wrapped(*stride), bound, segment, own])
             }
         };
         let views = [source, view];
@@ -155,8 +159,8 @@ impl<'a> Onto<'a> {
         let whole = is_whole(&space, by, &part);
         let rank = space.shape.len().max(1) as u32;
         let kernel = pick(by, Form::moving(self.dtype.width()), whole, rank, self.site.target);
-        let grid = Grid::of_elements(small(window.len()), self.site.target);
-        let to = small(window.start - pass.piece * pass.onto.segment) / 4;
+        let grid = Grid::of_elements(word(window.len())?, self.site.target);
+        let to = word(window.start - pass.piece * pass.onto.segment)? / 4;
         let mut bindings = vec![Bound::from(&pass.from.pieces[pass.part])];
         let mut offsets = vec![offset];
         if let Some((held, part)) = pass.index {
@@ -167,7 +171,7 @@ impl<'a> Onto<'a> {
         offsets.push(to);
         let mut params = Words::default()
             .vec4(grid.words())
-            .vec4([small(window.start), space.count() - 1, 0, 0])
+            .vec4([word(window.start)?, space.count() - 1, 0, 0])
             .vec4(part)
             .array(offsets)
             .dims(&space.shape, 1);

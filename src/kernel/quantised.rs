@@ -16,10 +16,11 @@ use std::sync::Arc;
 use super::core::{Core, Head, Launch, Reach, Tail};
 use super::elementwise::Fused;
 use super::matmul::sum_then;
-use super::{Held, Operand, fill, mistake, moves, small};
+use super::{Held, Operand, fill, moves};
+use crate::count::word;
 use crate::dtype::DType;
 use crate::engine::{Engine, Site};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, mistake};
 use crate::exec::{Bound, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
@@ -278,10 +279,10 @@ impl Product<'_> {
             by_element: false,
             regions: &regions,
             workgroup: Some(lanes),
-            job: job.concat().into_iter().map(small).collect(),
+            job: job.concat().into_iter().map(word).collect::<Result<_>>()?,
             groups: [
-                small(rows.div_ceil(self.rows as usize)),
-                small(columns.div_ceil(4 * lanes as usize)),
+                word(rows.div_ceil(self.rows as usize))?,
+                word(columns.div_ceil(4 * lanes as usize))?,
                 1,
             ],
         }

@@ -15,11 +15,12 @@
 use std::sync::{Arc, Weak};
 
 use super::core::{Core, Head, Launch, Reach, Tail};
-use super::{Held, Operand, mistake, small};
+use super::{Held, Operand};
 use crate::caps::Feature;
+use crate::count::word;
 use crate::dtype::DType;
 use crate::engine::{Engine, Site};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, mistake};
 use crate::exec::{Bound, Value};
 use crate::layout::Layout;
 use crate::op::Kind;
@@ -174,7 +175,7 @@ impl Run<'_> {
         index: usize,
         into: Into<'_>,
     ) -> Result<bool> {
-        let plan = Plan::of(extent, self.site.target, source.trips(), false);
+        let plan = Plan::of(extent, self.site.target, source.trips(), false)?;
         if plan.chunks == 1 {
             self.launch(&plan, source, extent, (index, false, false), into)?;
             return Ok(true);
@@ -219,7 +220,7 @@ impl Run<'_> {
             by_element: stores_elements,
             regions: &regions,
             workgroup: None,
-            job: plan.job(small(index), small(unit)),
+            job: plan.job(word(index)?, word(unit)?),
             groups: plan.groups,
         };
         launch.record(self.site)
@@ -277,7 +278,7 @@ impl Slots {
     fn combine(&self, run: &Run<'_>, into: Into<'_>) -> Result<()> {
         let extent = self.extent;
         let source = Reach::raw(&self.head, extent.by_element())?.ok_or_else(astray)?;
-        let plan = Plan::of(extent, run.site.target, 0, true);
+        let plan = Plan::of(extent, run.site.target, 0, true)?;
         if plan.chunks == 1 {
             return run.launch(&plan, source, extent, (0, true, false), into);
         }

@@ -7,10 +7,11 @@
 use std::sync::Arc;
 
 use super::core::{Core, Head, Launch, Reach, Tail};
-use super::{Held, Operand, mistake, moves, small};
+use super::{Held, Operand, moves};
 use crate::caps::Feature;
+use crate::count::word;
 use crate::engine::{Engine, Site};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, mistake};
 use crate::exec::{Bound, Value};
 use crate::layout::Layout;
 use crate::wgsl::entry::CORE_TRIPS;
@@ -83,14 +84,14 @@ impl Rowwise {
         }
     }
 
-    fn job(self, rows: usize, units: usize, quads: bool) -> Vec<u32> {
-        let (rows, units) = (small(rows), small(units));
+    fn job(self, rows: usize, units: usize, quads: bool) -> Result<Vec<u32>> {
+        let (rows, units) = (word(rows)?, word(units)?);
         let norm = |about_zero, eps| NormJob { rows, units, quads, about_zero, eps }.words();
-        match self {
+        Ok(match self {
             Self::Softmax | Self::LogSoftmax => SoftmaxJob { rows, units, quads }.words(),
             Self::LayerNorm { eps } => norm(false, eps),
             Self::RmsNorm { eps } => norm(true, eps),
-        }
+        })
     }
 
     /// How the lanes of a subgroup become one.
@@ -192,8 +193,8 @@ impl Rows {
             by_element,
             regions: &regions,
             workgroup: None,
-            job: self.0.job(rows, units, !by_element),
-            groups: fold(small(groups)),
+            job: self.0.job(rows, units, !by_element)?,
+            groups: fold(word(groups)?),
         };
         launch.record(site)?;
         if core::ptr::eq(carried, tail) {

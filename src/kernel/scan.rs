@@ -11,9 +11,10 @@ use std::sync::{Arc, Weak};
 use super::core::{Core, Head, Launch, Reach, Tail};
 use super::moves::assign::Part;
 use super::reduce::dtype_of;
-use super::{Held, Operand, mistake, moves, small};
+use super::{Held, Operand, moves};
+use crate::count::{word, words};
 use crate::engine::{Engine, Site};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, mistake};
 use crate::exec::{Bound, Value};
 use crate::kernel::reduce::text::{Fold, Reduce};
 use crate::layout::Layout;
@@ -122,7 +123,7 @@ impl Run<'_> {
         let length = head.shape.dims().last().copied().unwrap_or(1);
         let rows = head.shape.elements() / length.max(1);
         let (count, each) = chunks(rows, length, self.site.target, source.trips());
-        let job = [rows, length, count, each].map(small).to_vec();
+        let job = words([rows, length, count, each])?.to_vec();
         let state = |totals| self.how.scan(totals, count > 1 && !totals, parts);
         let launch = |heads, tail, (bound, written), state: &str| {
             let launch = Launch {
@@ -135,7 +136,7 @@ impl Run<'_> {
                 regions: &[("state", state)],
                 workgroup: None,
                 job: job.clone(),
-                groups: fold(small((rows * count).div_ceil(self.site.target.workgroup() as usize))),
+                groups: fold(word((rows * count).div_ceil(self.site.target.workgroup() as usize))?),
             };
             launch.record(self.site)
         };

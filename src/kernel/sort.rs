@@ -12,8 +12,9 @@
 
 use std::sync::Arc;
 
+use crate::count::index;
 use crate::engine::{Engine, Site};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, mistake};
 use crate::exec::{Bound, Job, Value};
 use crate::gpu::cause::DeviceCause;
 use crate::store::Pinned;
@@ -32,13 +33,13 @@ const BLOCK: u32 = 256;
 const DIGIT_BITS: u32 = 4;
 
 /// The pairs that one sort takes: they have to lie in one segment.
-pub(crate) fn pairs_max(engine: &Engine) -> usize {
-    usize::try_from(engine.segment_bytes() / PAIR_BYTES).unwrap_or(usize::MAX)
+pub(crate) fn pairs_max(engine: &Engine) -> Result<usize> {
+    index(engine.segment_bytes() / PAIR_BYTES)
 }
 
 /// Checks that one sort takes so many pairs.
 pub(crate) fn check(engine: &Engine, count: usize) -> Result<()> {
-    if count <= pairs_max(engine) {
+    if count <= pairs_max(engine)? {
         return Ok(());
     }
     let requested = count as u128 * u128::from(PAIR_BYTES);
@@ -100,7 +101,10 @@ impl Plain<'_> {
     ) -> Result<()> {
         let bindings = values.iter().map(|value| self.bound(value)).collect::<Result<_>>()?;
         let groups = groups_for(invocations, self.site.target);
-        let output = values.last().map(|value| Arc::downgrade(value)).unwrap_or_default();
+        let Some(written) = values.last() else {
+            return Err(mistake(kernel.name, "nothing that it writes"));
+        };
+        let output = Arc::downgrade(written);
         self.site.engine.dispatch(Job { kernel, bindings, params, groups, output })
     }
 }

@@ -6,6 +6,9 @@ use crate::caps::Caps;
 /// is aligned for a binding of the other (256 bytes at most, times 8 for the ratio of widths).
 const GRAIN: u64 = 64 << 10;
 
+/// Where an element lies in its segment is a word in kernels.
+const REACH: u64 = 1 << 32;
+
 /// Below this, cutting smaller segments is not what memory is short of.
 const HALVING_MIN: u64 = 8 << 20;
 
@@ -25,6 +28,7 @@ impl Segments {
     /// needs.
     pub(crate) fn new(caps: &Caps) -> Self {
         let largest = caps.limits.binding_bytes_max.min(caps.limits.buffer_bytes_max);
+        let largest = largest.min(REACH);
         let whole = largest / GRAIN * GRAIN;
         Self { bytes_max: if whole > GRAIN { whole - GRAIN } else { largest / PAD * PAD } }
     }
@@ -51,10 +55,11 @@ mod tests {
 
     #[test]
     fn segments_cover_the_tensor_and_stay_below_the_binding() {
-        for binding in [1 << 16, 1 << 20, 134_217_728, 1 << 31] {
+        for binding in [1 << 16, 1 << 20, 134_217_728, 1 << 31, 1 << 40] {
             let caps = Caps::webgpu_baseline().with_limit(Limit::BindingBytes, binding);
             let segments = Segments::new(&caps);
             assert!(segments.bytes_max <= binding, "within {binding}");
+            assert!(u32::try_from(segments.bytes_max).is_ok(), "words reach all of {binding}");
             for bytes in [0, 1, 31, 33, 65_535, 65_536, 200 << 20, (5 << 30) + 4] {
                 let sizes: Vec<u64> = segments.sizes(bytes, segments.bytes_max).collect();
                 assert_eq!(sizes.iter().sum::<u64>(), bytes.next_multiple_of(PAD), "{bytes}");

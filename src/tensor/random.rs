@@ -4,6 +4,7 @@ use super::Tensor;
 use super::cause::TensorCause;
 use super::number::Scalar;
 use crate::caps::Feature;
+use crate::count;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -152,7 +153,7 @@ impl Device {
     fn sorted(&self, keys: &Tensor, positions: &Tensor) -> Result<Tensor> {
         let pairs = Tensor::stack(&[keys.clone(), positions.clone()], 1)?;
         let (shape, count) = (*pairs.shape(), keys.shape().elements());
-        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        let count = count::word(count)?;
         let site = self.site();
         let sorted = sort::sort(site, &pairs.realise()?, (count, 32), &[])?;
         sorted.inherit([&*pairs.realise()?]);

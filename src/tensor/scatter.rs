@@ -5,12 +5,13 @@ use std::sync::Arc;
 use super::Tensor;
 use super::cause::TensorCause;
 use super::number::Scalar;
+use crate::count::{index, word};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::exec::Value;
 use crate::kernel::pick::{Course, Onto, Which};
 use crate::kernel::scatter::{Runs, last};
-use crate::kernel::{Operand, sort};
+use crate::kernel::{Operand, index_space, sort};
 use crate::layout::Layout;
 use crate::op::Kind;
 use crate::shape::Shape;
@@ -126,7 +127,8 @@ impl Tensor {
         let places = self.places(what, axis, &index, bound)?;
         let places = Self::of(self.device.clone(), places.value, places.layout, DType::U32);
         let dims = &self.shape().dims()[..rank];
-        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        // Every key is a word.
+        index_space(dims.iter().product()).map_err(named)?;
         let mut keys: Option<Self> = None;
         let mut stride = 1;
         for (d, &dim) in dims.iter().enumerate().rev() {
@@ -140,7 +142,7 @@ impl Tensor {
                 None
             };
             if let Some(coordinate) = coordinate {
-                let term = (&coordinate * number(stride))?;
+                let term = (&coordinate * word(stride)?)?;
                 keys = Some(match keys {
                     Some(keys) => (&term + &keys)?,
                     None => term,
@@ -171,20 +173,19 @@ impl Tensor {
         if count == 0 || columns == 0 || destinations == 0 {
             return Ok(totals);
         }
-        let segment = usize::try_from(site.engine.segment_bytes()).unwrap_or(usize::MAX);
-        let at_once =
-            sort::pairs_max(site.engine).min(segment / (columns * sum.width())).min(count);
+        let rows = index(site.engine.segment_bytes())? / (columns * sum.width());
+        let at_once = sort::pairs_max(site.engine)?.min(rows).min(count);
         let values = source.cast(sum)?.contiguous()?.reshape([count, columns])?;
         let list = Self::of(self.device.clone(), Arc::clone(&keys.value), keys.layout, DType::U32);
         let bits = usize::BITS - destinations.leading_zeros();
         for first in (0..count).step_by(at_once) {
             let range = first..count.min(first + at_once);
-            let here = u32::try_from(range.len()).unwrap_or(u32::MAX);
+            let here = word(range.len())?;
             // Keys that are nobody's have all bits set, and are sorted last by them.
             let pairs = self.device.pairs(&list.slice(0, range.clone())?)?;
             let pairs = sort::sort(site, &pairs, (here, bits.min(32)), &[&totals])?;
             let rows = values.slice(0, range)?.apart(&totals)?;
-            let columns = u32::try_from(columns).unwrap_or(u32::MAX);
+            let columns = word(columns)?;
             let runs = Runs { pairs, values: rows, count: here, columns, dtype: sum };
             runs.add(site, &totals, destinations)?;
             totals.inherit([&*runs.values]);

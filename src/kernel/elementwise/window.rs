@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::sync::Weak;
 
 use super::Text;
+use crate::count::word;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::gpu::cause::DeviceCause;
-use crate::kernel::{Held, small};
+use crate::kernel::Held;
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::params::Elementwise;
@@ -118,7 +119,7 @@ impl Operation<'_> {
         let begin = first + window.start;
         let index = begin / self.output.segment;
         bindings.push(Bound::from(&self.output.pieces[index]));
-        let mut outputs = [small(begin - index * self.output.segment)];
+        let mut outputs = [word(begin - index * self.output.segment)?];
         let mut space = Space::of(shape.dims(), &views).ok_or_else(crate::kernel::too_deep)?;
         for (way, _) in space.ways.iter_mut().zip(self.inputs).filter(|(_, i)| i.part.is_some()) {
             *way = Way::Any;
@@ -145,19 +146,19 @@ impl Operation<'_> {
         }
         let (rank, target) = (space.rank(), self.site.target);
         let kernel = (self.text.make)(&space.ways, TextShape { rank, target, pace })?;
-        let steps = |elements| small(window.len().div_ceil(elements));
+        let steps = |elements| word(window.len().div_ceil(elements));
         let grid = match pace {
-            Pace::Few => Grid::of_lanes(steps(1), self.site.target),
-            Pace::Quads => Grid::new(steps(4), self.site.target),
-            Pace::Pairs => Grid::new(steps(8), self.site.target),
+            Pace::Few => Grid::of_lanes(steps(1)?, self.site.target),
+            Pace::Quads => Grid::new(steps(4)?, self.site.target),
+            Pace::Pairs => Grid::new(steps(8)?, self.site.target),
         };
         let mut scalars = Cow::Borrowed(self.text.scalars);
         if let Some(fault) = self.text.fault {
-            let slot = [fault.index(), small(window.len()), small(begin)];
+            let slot = [fault.index(), word(window.len())?, word(begin)?];
             scalars.to_mut().extend(slot);
             bindings.push(fault.bound());
         }
-        let (base, scalars) = (small(window.start), &*scalars);
+        let (base, scalars) = (word(window.start)?, &*scalars);
         let params = Elementwise { grid, space: &space, base, outputs: &outputs, scalars }.words();
         let (groups, output) = (grid.groups(), self.written.clone());
         self.site.engine.dispatch(Job { kernel: &kernel, bindings, params, groups, output })

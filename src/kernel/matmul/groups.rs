@@ -6,8 +6,9 @@ use super::text::group::{GROUP, Group};
 use super::text::packed::Packed;
 use super::text::vector::{VECTOR, Vector};
 use super::text::{REGISTERS, SHARERS, Text, Tile};
+use crate::count::{word, words};
 use crate::dtype::DType;
-use crate::kernel::small;
+use crate::error::Result;
 use crate::wgsl::Entry;
 use crate::wgsl::grid::fold;
 
@@ -36,13 +37,13 @@ impl Choice {
         near_k: [bool; 2],
         [m, n, k]: [usize; 3],
         given: DType,
-    ) -> Written {
+    ) -> Result<Written> {
         let lanes = self.lanes;
         let [rows, columns] = self.tile();
-        let (down, right) = (small(m.div_ceil(rows)), small(n.div_ceil(columns)));
-        // One batch has fewer tiles than elements.
-        let [x, y, _] = fold(down.saturating_mul(right));
-        match self.kernel {
+        let (down, right) = (m.div_ceil(rows), n.div_ceil(columns));
+        let [x, y, _] = fold(word(down * right)?);
+        let [down, right] = words([down, right])?;
+        Ok(match self.kernel {
             Kernel::Registers => {
                 // Added up by quads, a chunk has as many roundings as four by elements.
                 let chunk = 4 * CHUNK_QUADS;
@@ -72,6 +73,6 @@ impl Choice {
                 let kernel = &VECTOR;
                 Written { kernel, text, workgroup: None, chunk, groups: [x, y] }
             }
-        }
+        })
     }
 }

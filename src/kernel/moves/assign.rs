@@ -4,11 +4,12 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use super::text;
+use crate::count::word;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::gpu::cause::DeviceCause;
-use crate::kernel::{Held, Operand, small};
+use crate::kernel::{Held, Operand};
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::params::Elementwise;
@@ -66,13 +67,13 @@ impl Part<'_> {
         if !part.is_in_one_segment() || u32::try_from(from.layout.shape().elements()).is_err() {
             return Ok(false);
         }
-        let view = |held: &Held| {
+        let view = |held: &Held| -> Result<(View, Bound)> {
             let index = held.layout.span().start / held.segment;
             let strides = held.layout.strides().iter().map(|&s| s as i64).collect();
-            let offset = small(held.layout.offset() - index * held.segment);
-            (View { offset, strides }, Bound::from(&held.pieces[index]))
+            let offset = word(held.layout.offset() - index * held.segment)?;
+            Ok((View { offset, strides }, Bound::from(&held.pieces[index])))
         };
-        let ((source, input), (sink, output)) = (view(source), view(&part));
+        let ((source, input), (sink, output)) = (view(source)?, view(&part)?);
         let Some(space) = Space::of(part.layout.shape().dims(), &[source, sink]) else {
             return Ok(false);
         };
@@ -109,13 +110,13 @@ impl Part<'_> {
         let first = (from.layout.offset() - index * source.segment) as i64 - begin;
         // Two's complement wraps to the same address.
         let view = View { offset: first as u32, strides };
-        let shape = self.shape.dims().iter().map(|&dim| small(dim)).collect();
+        let shape = self.shape.dims().iter().map(|&dim| word(dim)).collect::<Result<_>>()?;
         let space = Space { shape, views: vec![view], ways: vec![Way::Any] };
         let axes = || self.ranges.iter().rev();
         let mut scalars = [[0; RANK_MAX], [1; RANK_MAX]].concat();
         for (d, range) in axes().enumerate() {
-            scalars[d] = small(range.start);
-            scalars[RANK_MAX + d] = small(range.len());
+            scalars[d] = word(range.start)?;
+            scalars[RANK_MAX + d] = word(range.len())?;
         }
         let form = Form::moving(from.dtype.width());
         let kernel = text::assign_part(form, space.rank(), site.target);
@@ -123,9 +124,9 @@ impl Part<'_> {
         for piece in span.start / whole.segment..=(span.end - 1) / whole.segment {
             let segment = piece * whole.segment..(piece + 1) * whole.segment;
             let window = span.start.max(segment.start) / 4 * 4..span.end.min(segment.end);
-            let grid = Grid::of_elements(small(window.len()), site.target);
-            let outputs = [small(window.start - segment.start)];
-            let base = small(window.start);
+            let grid = Grid::of_elements(word(window.len())?, site.target);
+            let outputs = [word(window.start - segment.start)?];
+            let base = word(window.start)?;
             let params =
                 Elementwise { grid, space: &space, base, outputs: &outputs, scalars: &scalars };
             site.engine.dispatch(Job {

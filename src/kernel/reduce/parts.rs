@@ -174,7 +174,7 @@ impl Parts<'_> {
                 operand,
                 extent,
                 from,
-                Plan::of(extent, self.run.site.target, trips, false),
+                Plan::of(extent, self.run.site.target, trips, false)?,
             ));
             from = to;
         }

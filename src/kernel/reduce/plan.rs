@@ -10,7 +10,8 @@
 //! [`CORE_TRIPS`] times, nor that one term would go through more than some hundred roundings.
 
 use super::text::{REDUCE_COLUMNS, REDUCE_GROUP, REDUCE_ROWS};
-use crate::kernel::small;
+use crate::count::{word, words};
+use crate::error::Result;
 use crate::wgsl::Entry;
 use crate::wgsl::Target;
 use crate::wgsl::entry::CORE_TRIPS;
@@ -69,7 +70,7 @@ fn chunked(length: usize, wanted: usize, least: usize, most: usize) -> (usize, u
 impl Plan {
     /// The plan for an extent, all of it within 32 bits. `trips` are those of finding one quad, and
     /// `parts` says whether it is what chunks have left.
-    pub(super) fn of(extent: Extent, target: Target, trips: u32, parts: bool) -> Self {
+    pub(super) fn of(extent: Extent, target: Target, trips: u32, parts: bool) -> Result<Self> {
         if extent.inner == 1 {
             Self::rows(extent, target, trips as usize, parts)
         } else {
@@ -77,7 +78,7 @@ impl Plan {
         }
     }
 
-    fn rows(extent: Extent, target: Target, trips: usize, parts: bool) -> Self {
+    fn rows(extent: Extent, target: Target, trips: usize, parts: bool) -> Result<Self> {
         let Extent { outer, length, .. } = extent;
         // A row that does not begin at a quad touches one more.
         let quads = length.div_ceil(4) + usize::from(!length.is_multiple_of(4));
@@ -88,17 +89,17 @@ impl Plan {
         let (chunks, each) = chunked(quads, wanted, 64 * width.min(16), most.min(QUADS_MAX));
         let count = outer * chunks;
         let groups = if group { count } else { count.div_ceil(target.workgroup() as usize) };
-        let job = [small(outer), 0, small(length), small(length), small(chunks), small(each)];
-        Self {
+        let job = words([outer, 0, length, length, chunks, each])?;
+        Ok(Self {
             kernel: if group { &REDUCE_GROUP } else { &REDUCE_ROWS },
             chunks,
-            groups: fold(small(groups)),
+            groups: fold(word(groups)?),
             job: padded(&job),
             columns: false,
-        }
+        })
     }
 
-    fn columns(extent: Extent, target: Target, trips: usize, parts: bool) -> Self {
+    fn columns(extent: Extent, target: Target, trips: usize, parts: bool) -> Result<Self> {
         let Extent { outer, length, inner, .. } = extent;
         let units = if extent.by_element() { inner } else { inner / 4 };
         let per_row = units.div_ceil(4);
@@ -107,15 +108,15 @@ impl Plan {
         let most = (CORE_TRIPS as usize - 600) / (4 * trips + 2);
         let (chunks, each) = chunked(length, wanted, 16, most.min(ROWS_MAX));
         let count = outer * chunks * per_row;
-        let space = [small(count), small(units), small(length), small(chunks)];
-        let lanes = [small(per_row), lead, small(step), 0];
-        Self {
+        let space = words([count, units, length, chunks, each, 0, 0, 0])?;
+        let lanes = words([per_row, lead, step, 0])?;
+        Ok(Self {
             kernel: &REDUCE_COLUMNS,
             chunks,
-            groups: fold(small(count.div_ceil(target.workgroup() as usize))),
-            job: padded(&[&space[..], &[small(each), 0, 0, 0], &lanes].concat()),
+            groups: fold(word(count.div_ceil(target.workgroup() as usize))?),
+            job: padded(&[&space[..], &lanes].concat()),
             columns: true,
-        }
+        })
     }
 
     /// The kernel's parameters; elements are counted from `index` on along the length, results are
@@ -160,7 +161,7 @@ mod tests {
         for extent in extents() {
             for target in TARGETS {
                 for trips in [0, 1, 7, 56] {
-                    let plan = Plan::of(extent, target, trips, false);
+                    let plan = Plan::of(extent, target, trips, false).expect("within 32 bits");
                     let job = plan.job(0, 0);
                     let each = if plan.columns { job[4] } else { job[5] };
                     let (looped, rounded) = match plan.kernel.name {
@@ -182,7 +183,7 @@ mod tests {
         for extent in extents() {
             for target in TARGETS {
                 for parts in [false, true] {
-                    let plan = Plan::of(extent, target, 0, parts);
+                    let plan = Plan::of(extent, target, 0, parts).expect("within 32 bits");
                     let job = plan.job(5, 6);
                     assert_eq!((job[6], job[7]), (5, 6), "{extent:?}");
                     let each = if plan.columns { job[4] } else { job[5] } as usize;

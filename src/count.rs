@@ -1,0 +1,23 @@
+//! Counts in the narrower numbers that kernels and hosts count with. Sizes are checked long before;
+//! one that does not fit all the same is a mistake of wharf's own, and never a smaller count.
+
+use crate::error::{Result, mistake};
+
+/// A count as a kernel takes it.
+pub(crate) fn word(n: usize) -> Result<u32> {
+    u32::try_from(n).map_err(|_| mistake("counting", format!("{n} is beyond 32 bits")))
+}
+
+/// Several of them.
+pub(crate) fn words<const N: usize>(counts: [usize; N]) -> Result<[u32; N]> {
+    let mut words = [0; N];
+    for (to, n) in words.iter_mut().zip(counts) {
+        *to = word(n)?;
+    }
+    Ok(words)
+}
+
+/// A count of a device's as the host takes it.
+pub(crate) fn index(n: u64) -> Result<usize> {
+    usize::try_from(n).map_err(|_| mistake("counting", format!("{n} is beyond this host")))
+}
