@@ -12,10 +12,10 @@ use std::sync::{Arc, Weak};
 use crate::error::{Result, mistake};
 use crate::gpu::Gpu;
 use crate::gpu::cause::DeviceCause;
-use crate::store::Piece;
 use crate::wgsl::Assembled;
 use crate::wgsl::params::BYTES_MAX;
 
+mod bound;
 mod fault;
 mod params;
 mod pipeline;
@@ -23,28 +23,14 @@ mod run;
 mod texts;
 mod value;
 
+pub(crate) use bound::Bound;
 pub(crate) use fault::{Fault, Faults, Hit, SLOT_BYTES};
 use params::Params;
 use pipeline::Pipeline;
 pub(crate) use pipeline::Pipelines;
+use run::{Dispatch, encode};
 pub(crate) use texts::Texts;
 pub(crate) use value::Value;
-
-/// A range of a buffer as a shader sees it.
-#[derive(Clone, Debug)]
-pub(crate) struct Bound {
-    pub(crate) buffer: wgpu::Buffer,
-    pub(crate) buffer_id: u64,
-    pub(crate) offset: u64,
-    pub(crate) bytes: u64,
-}
-
-impl From<&Piece> for Bound {
-    fn from(piece: &Piece) -> Self {
-        let (buffer, buffer_id) = (piece.buffer.clone(), piece.buffer_id);
-        Self { buffer, buffer_id, offset: piece.offset, bytes: piece.bytes }
-    }
-}
 
 /// A dispatch to be recorded.
 #[derive(Debug)]
@@ -84,17 +70,6 @@ impl Ready {
         let bindings = pipeline.bind(gpu, kernel.name, &bindings)?;
         Ok(Self { label: kernel.name, pipeline, bindings, params, groups, output, bytes })
     }
-}
-
-/// One command of a batch.
-#[derive(Debug)]
-struct Dispatch {
-    label: &'static str,
-    pipeline: Arc<Pipeline>,
-    bindings: wgpu::BindGroup,
-    /// Where its parameters begin in the batch's block, in bytes.
-    params: u32,
-    groups: [u32; 3],
 }
 
 /// Commands since the last submission.
@@ -150,7 +125,7 @@ impl Recording {
         let Some(last) = self.commands.last().map(|command| command.label) else {
             return gpu.submit("read", after).map(|index| (index, 0));
         };
-        let encoded = run::encode(gpu, &self.commands, last, &mut self.params);
+        let encoded = encode(gpu, &self.commands, last, &mut self.params);
         if let Err(error) = &encoded
             && error.is_out_of_memory()
         {

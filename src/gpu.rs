@@ -8,19 +8,26 @@
 
 use core::fmt;
 use core::ops::Range;
+use core::pin::pin;
+use core::task::{Context, Poll, Waker};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockWriteGuard};
 use std::time::Duration;
 
-use crate::caps::{Backend, Caps, Identity};
+use crate::caps::{Caps, Identity};
 use crate::error::{Error, Result, mistake};
 
 pub(crate) mod cause;
-mod wait;
+mod lock;
+pub(crate) mod wait;
+mod waiter;
 
 use cause::{DeviceCause, Shortage};
+use lock::gl_lock;
+pub(crate) use lock::lock;
 pub(crate) use wait::{Drive, Mapped};
+use waiter::Waiter;
 
 /// Uploads submitted and not yet known to be done: what bounds the host memory of staging.
 const IN_FLIGHT_MAX: usize = 8;
@@ -35,19 +42,12 @@ const STAGED_MAX: u64 = 1 << 20;
 /// about it.
 const STAGED_MIN: u64 = 4 << 10;
 
-/// A lock that a panic elsewhere does not take away: state is only changed in steps that cannot
-/// panic halfway.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Inside wgpu's GL backend a second thread that meets a long dispatch panics: one thread at a
-/// time.
-static GL: Mutex<()> = Mutex::new(());
-
-/// Held around wgpu calls where the backend bears only one thread.
-fn gl_lock(backend: Backend) -> Option<MutexGuard<'static, ()>> {
-    (backend == Backend::Gl).then(|| lock(&GL))
+/// The value of a future that is ready at once; natively, error scopes are.
+fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
+    }
 }
 
 /// What a call may raise, the first to be asked for last.
@@ -81,7 +81,7 @@ pub(crate) struct Gpu {
     submissions: RwLock<()>,
     staged: AtomicU64,
     in_flight: Mutex<VecDeque<wgpu::SubmissionIndex>>,
-    waiter: wait::Waiter,
+    waiter: Waiter,
     #[cfg(feature = "testing")]
     faults: Mutex<Faults>,
 }
@@ -106,7 +106,7 @@ impl Gpu {
             // The first loss is the cause; a second report changes nothing.
             let _ = loss.lost.set((reason, message));
         });
-        let waiter = wait::Waiter::new(device.clone(), caps.identity.backend);
+        let waiter = Waiter::new(device.clone(), caps.identity.backend);
         Self {
             device,
             queue,
@@ -161,7 +161,7 @@ impl Gpu {
     fn close_scopes(&self, doing: &str, (scopes, _gl): Scopes) -> Result<()> {
         let mut raised = None;
         for scope in scopes.into_iter().rev() {
-            raised = wait::now(scope.pop()).flatten().or(raised);
+            raised = now(scope.pop()).flatten().or(raised);
         }
         if raised.is_some() {
             self.notice_loss();
@@ -301,18 +301,6 @@ impl Gpu {
         };
         self.alive()?;
         polled.map(drop).map_err(|error| self.blame("waiting", &error))
-    }
-
-    /// Maps a range of a buffer if nothing on the device uses the buffer any more: whether it is
-    /// mapped now. Never waits. A submission that uses a mapped buffer fails whole: the buffer is
-    /// nobody else's yet, or submissions are [held off](Self::alone).
-    pub(crate) fn map_if_idle(
-        &self,
-        buffer: &wgpu::Buffer,
-        range: Range<u64>,
-        mode: wgpu::MapMode,
-    ) -> Result<bool> {
-        wait::map_if_idle(self, buffer, range, mode)
     }
 
     /// Holds submissions off while a buffer that others may use is mapped. Nothing that submits or

@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::exec::{Fault, SLOT_BYTES};
 use crate::gpu::cause::DeviceCause;
+use crate::gpu::wait::map_if_idle;
 use crate::gpu::{Drive, Gpu, Mapped};
 use crate::host::Tally;
 #[cfg(not(target_arch = "wasm32"))]
@@ -103,7 +104,7 @@ fn in_place(
     let size = bytes.next_multiple_of(wgpu::MAP_ALIGNMENT);
     let mappable = piece.buffer.usage().contains(wgpu::BufferUsages::MAP_WRITE);
     let whole = piece.offset..piece.offset + size;
-    let map = || gpu.map_if_idle(&piece.buffer, whole.clone(), wgpu::MapMode::Write);
+    let map = || map_if_idle(gpu, &piece.buffer, whole.clone(), wgpu::MapMode::Write);
     if !mappable || whole.end > piece.buffer.size() || !map()? {
         return Ok(false);
     }
@@ -293,7 +294,7 @@ fn read_in_place(gpu: &Gpu, part: &Part, sink: &mut (impl Sink + ?Sized)) -> Res
     // A blocking read waits for its result anyway.
     gpu.wait(None)?;
     let _alone = gpu.alone();
-    if !gpu.map_if_idle(buffer, begin..end, wgpu::MapMode::Read)? {
+    if !map_if_idle(gpu, buffer, begin..end, wgpu::MapMode::Read)? {
         return Ok(false);
     }
     let view = gpu.checked("read", || buffer.slice(begin..end).get_mapped_range())?;

@@ -1,8 +1,22 @@
 //! The only place that begins a compute pass.
 
-use super::{Dispatch, Params};
+use std::sync::Arc;
+
+use super::params::Params;
+use super::pipeline::Pipeline;
 use crate::error::Result;
 use crate::gpu::Gpu;
+
+/// One command of a batch.
+#[derive(Debug)]
+pub(super) struct Dispatch {
+    pub(super) label: &'static str,
+    pub(super) pipeline: Arc<Pipeline>,
+    pub(super) bindings: wgpu::BindGroup,
+    /// Where its parameters begin in the batch's block, in bytes.
+    pub(super) params: u32,
+    pub(super) groups: [u32; 3],
+}
 
 /// Encodes a batch, whose last command is `last`; returns the bytes of parameters that cross.
 pub(super) fn encode(

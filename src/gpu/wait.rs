@@ -7,13 +7,12 @@
 
 use core::future::Future;
 use core::ops::Range;
-use core::pin::{Pin, pin};
+use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::thread::JoinHandle;
+use std::sync::{Arc, Mutex};
 
-use super::{Gpu, lock};
-use crate::caps::Backend;
+use super::Gpu;
+use super::lock::lock;
 use crate::error::Result;
 
 /// Who polls the device while a future is pending.
@@ -24,14 +23,6 @@ pub(crate) enum Drive {
     Block,
     /// The device's waiting thread, or the browser.
     Wake,
-}
-
-/// The value of a future that is ready at once; natively, error scopes are.
-pub(super) fn now<T>(future: impl Future<Output = T>) -> Option<T> {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => Some(value),
-        Poll::Pending => None,
-    }
 }
 
 #[derive(Debug, Default)]
@@ -122,8 +113,9 @@ impl Future for Mapped<'_> {
 }
 
 /// Maps a range of a buffer if nothing on the device uses the buffer any more: whether it is mapped
-/// now. Never waits.
-pub(super) fn map_if_idle(
+/// now. Never waits. A submission that uses a mapped buffer fails whole: the buffer is nobody
+/// else's yet, or submissions are [held off](Gpu::alone).
+pub(crate) fn map_if_idle(
     gpu: &Gpu,
     buffer: &wgpu::Buffer,
     range: Range<u64>,
@@ -141,60 +133,4 @@ pub(super) fn map_if_idle(
     }
     // Takes the request back.
     gpu.checked("mapping", || buffer.unmap()).map(|()| false)
-}
-
-/// The thread that polls for futures nobody blocks on.
-#[derive(Debug)]
-pub(super) struct Waiter {
-    device: wgpu::Device,
-    backend: Backend,
-    queue: Mutex<Option<Queue>>,
-}
-
-/// What it is to wait for, and the thread itself unless there was none to be had.
-type Queue = (mpsc::Sender<wgpu::SubmissionIndex>, Option<JoinHandle<()>>);
-
-/// The thread ends with the device. Left to itself it could be the last to hold it, and destroy it
-/// while the process ends and takes the driver apart.
-impl Drop for Waiter {
-    fn drop(&mut self) {
-        let queue = self.queue.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let Some((sender, Some(thread))) = queue.take() else { return };
-        drop(sender);
-        // On GL a waker may hold the lock that the thread needs; and it may drop the device.
-        if self.backend != Backend::Gl && thread.thread().id() != std::thread::current().id() {
-            // It cannot panic.
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Waiter {
-    pub(super) fn new(device: wgpu::Device, backend: Backend) -> Self {
-        Self { device, backend, queue: Mutex::default() }
-    }
-
-    #[cfg(target_arch = "wasm32")]
-    fn wait_for(&self, _: wgpu::SubmissionIndex) {}
-
-    #[cfg(not(target_arch = "wasm32"))]
-    fn wait_for(&self, submission: wgpu::SubmissionIndex) {
-        let mut queue = lock(&self.queue);
-        let (sender, _) = queue.get_or_insert_with(|| {
-            let (sender, receiver) = mpsc::channel::<wgpu::SubmissionIndex>();
-            let (device, backend) = (self.device.clone(), self.backend);
-            let work = move || {
-                for submission_index in receiver {
-                    let submission_index = Some(submission_index);
-                    let _gl = super::gl_lock(backend);
-                    // What went wrong reaches the waiting future through its callback.
-                    let _ = device.poll(wgpu::PollType::Wait { submission_index, timeout: None });
-                }
-            };
-            // Without a thread the future still completes whenever anybody polls the device.
-            let thread = std::thread::Builder::new().name("wharf-wait".into());
-            (sender, thread.spawn(work).ok())
-        });
-        let _ = sender.send(submission);
-    }
 }

@@ -1,0 +1,19 @@
+//! What a binding is bound to.
+
+use crate::store::Piece;
+
+/// A range of a buffer as a shader sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Bound {
+    pub(crate) buffer: wgpu::Buffer,
+    pub(crate) buffer_id: u64,
+    pub(crate) offset: u64,
+    pub(crate) bytes: u64,
+}
+
+impl From<&Piece> for Bound {
+    fn from(piece: &Piece) -> Self {
+        let (buffer, buffer_id) = (piece.buffer.clone(), piece.buffer_id);
+        Self { buffer, buffer_id, offset: piece.offset, bytes: piece.bytes }
+    }
+}
