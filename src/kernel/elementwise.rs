@@ -2,20 +2,24 @@
 
 use std::sync::Arc;
 
-use super::{Held, Operand, moves};
+use super::moves::across::gather_apart;
+use super::moves::tiles::transposed;
+use super::{Held, Operand};
 use crate::caps::Feature;
 use crate::dtype::DType;
 use crate::engine::{Engine, Site};
 use crate::error::{Error, Result};
-use crate::exec::{Fault, Value};
+use crate::exec::Value;
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::{Assembled, Expr, Form, Pace, Target, TextShape, Way};
 
 pub(crate) mod checked;
-pub(super) mod window;
+pub(super) mod operation;
+mod plan;
 
-use window::Operation;
+use operation::{Operation, Work};
+use plan::TILES_MIN;
 
 /// An expression and what it is applied to.
 pub(crate) struct Fused<'a> {
@@ -48,9 +52,10 @@ impl Fused<'_> {
             quad(self.operands[i].dtype) == quad(dtype)
         };
         let fits = |&&i: &&usize| same_quads(i) && self.can_replace(i);
-        let into = ending.iter().find(fits).map_or(Into::New(&[]), |&own| Into::Own(own));
-        let text = Text { make: &make, paces: &paces, scalars: self.scalars, fault: None };
-        record(site, shape, self.operands, into, dtype, &text)
+        let to =
+            ending.iter().find(fits).map_or(Destination::New(&[]), |&own| Destination::Own(own));
+        let work = Work { make: &make, paces: &paces, scalars: self.scalars, fault: None };
+        record(site, shape, self.operands, to, dtype, &work)
     }
 
     /// Whether the result may be stored where an operand lies, which ends.
@@ -87,24 +92,11 @@ pub(crate) fn text_of(
 
 /// Where a result goes.
 #[derive(Clone, Copy)]
-pub(crate) enum Into<'a> {
+pub(crate) enum Destination<'a> {
     /// New memory, in none of the operands' buffers and none of these.
     New(&'a [u64]),
     /// The memory of this operand.
     Own(usize),
-}
-
-/// The text of a kernel for these ways and what else decides it.
-type Make<'a> = dyn Fn(&[Way], TextShape) -> Result<Arc<Assembled>> + 'a;
-
-/// What runs over the index space.
-pub(crate) struct Text<'a> {
-    pub(crate) make: &'a Make<'a>,
-    /// The paces that it is worth making for beside [`Pace::Quads`].
-    pub(crate) paces: &'a [Pace],
-    pub(crate) scalars: &'a [u32],
-    /// Where it may note elements at fault, in row-major order.
-    pub(crate) fault: Option<&'a Fault>,
 }
 
 /// Records a kernel over `shape`; the layouts of the inputs are views of that shape. The result is
@@ -113,26 +105,25 @@ pub(crate) fn record(
     site: Site<'_>,
     shape: &Shape,
     inputs: &[Operand],
-    into: Into<'_>,
+    to: Destination<'_>,
     dtype: DType,
-    text: &Text<'_>,
+    work: &Work<'_>,
 ) -> Result<Arc<Value>> {
     // Views that windows cannot be cut through are copied first; the copies live until the command
     // is recorded, in no buffer that it writes.
     let tiles = site.target != Target::Gpu && inputs.len() > 1;
-    let written = match into {
-        Into::Own(own) => inputs[own].value.buffer_ids(),
-        Into::New(_) => Vec::new(),
+    let written = match to {
+        Destination::Own(own) => inputs[own].value.buffer_ids(),
+        Destination::New(_) => Vec::new(),
     };
     let inputs: Vec<Operand> = inputs
         .iter()
         .map(|input| reachable(site, input, tiles, &written))
         .collect::<Result<_>>()?;
-    let held = inputs.iter().map(|i| Held::new(&i.value, i.layout, i.dtype));
-    let held: Vec<Held> = held.collect::<Result<_>>()?;
-    let (own, value) = match into {
-        Into::Own(own) => (Some(own), inputs[own].value.replaced()),
-        Into::New(others) => {
+    let held: Vec<Held> = inputs.iter().map(Operand::hold).collect::<Result<_>>()?;
+    let (own, value) = match to {
+        Destination::Own(own) => (Some(own), inputs[own].value.replaced()),
+        Destination::New(others) => {
             let avoid = held.iter().flat_map(Held::ids).chain(others.iter().copied());
             let avoid: Vec<u64> = avoid.collect();
             let value = Value::new(site.engine.allocate(Engine::bytes_of(shape, dtype)?, &avoid)?);
@@ -141,33 +132,29 @@ pub(crate) fn record(
     };
     let output = Held::new(&value, Layout::dense(*shape), dtype)?;
     let written = Arc::downgrade(&value);
-    let operation = Operation { site, inputs: &held, own, output: &output, written, text };
+    let operation = Operation { site, inputs: &held, own, output: &output, written, work };
     // Half of an operation is no result: nobody sees the value unless all of it was recorded.
     operation.record(shape)?;
     Ok(value)
 }
 
-/// From so many elements on a CPU adapter reads a transposition beside other operands faster by
-/// tiles, as a copy, than element by element. Alone it is a copy itself.
-const TILES_MIN: usize = 1 << 16;
-
 /// The operand itself, or a dense copy: if its view spans segments in a way that windows cannot
 /// follow, or is a large transposition. The copy lies in none of the buffers in `avoid`.
 fn reachable(site: Site<'_>, operand: &Operand, tiles: bool, avoid: &[u64]) -> Result<Operand> {
-    let held = Held::new(&operand.value, operand.layout, operand.dtype)?;
-    let shape = *operand.layout.shape();
-    let dense = |value| Operand { value, layout: Layout::dense(shape), dtype: operand.dtype };
+    let held = operand.hold()?;
     if held.is_dense() {
         return Ok(operand.clone());
     }
+    let shape = *operand.layout.shape();
+    let dense = |value| Operand::dense(value, shape, operand.dtype);
     if tiles
         && shape.elements() >= TILES_MIN
-        && let Some(value) = moves::transposed(site, operand, avoid)?
+        && let Some(value) = transposed(site, operand, avoid)?
     {
         return Ok(dense(value));
     }
     if held.is_in_one_segment() {
         return Ok(operand.clone());
     }
-    moves::gather_apart(site, operand, avoid).map(dense)
+    gather_apart(site, operand, avoid).map(dense)
 }

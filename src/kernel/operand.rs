@@ -1,13 +1,17 @@
 //! What a kernel works on: views of values, and where in memory they lie while it is recorded.
 
+use core::ops::Range;
 use std::sync::Arc;
 
 use crate::count::index;
 use crate::dtype::DType;
+use crate::engine::{Engine, Site};
 use crate::error::Result;
-use crate::exec::Value;
+use crate::exec::{Bound, Value};
 use crate::layout::Layout;
+use crate::shape::Shape;
 use crate::store::{Piece, Pinned};
+use crate::wgsl::View;
 
 /// A tensor as an operand: a value, and where its elements lie for each index of the output.
 #[derive(Clone, Debug)]
@@ -15,6 +19,27 @@ pub(crate) struct Operand {
     pub(crate) value: Arc<Value>,
     pub(crate) layout: Layout,
     pub(crate) dtype: DType,
+}
+
+impl Operand {
+    /// All of a value, row-major.
+    pub(crate) fn dense(value: Arc<Value>, shape: Shape, dtype: DType) -> Self {
+        Self { value, layout: Layout::dense(shape), dtype }
+    }
+
+    /// Another view of the same value.
+    pub(super) fn under(&self, layout: Layout) -> Self {
+        Self { layout, ..self.clone() }
+    }
+
+    /// A range of one axis.
+    pub(super) fn slice(&self, axis: usize, range: Range<usize>) -> Result<Self> {
+        Ok(self.under(self.layout.slice(axis, range, 1)?))
+    }
+
+    pub(super) fn hold(&self) -> Result<Held> {
+        Held::new(&self.value, self.layout, self.dtype)
+    }
 }
 
 /// An operand whose memory stays in place while commands are recorded.
@@ -39,6 +64,19 @@ impl Held {
         Ok(Self { pinned, pieces, segment, width, layout, part: None })
     }
 
+    /// A new value, row-major, in none of the buffers in `avoid`.
+    pub(super) fn fresh(
+        site: Site<'_>,
+        shape: &Shape,
+        dtype: DType,
+        avoid: &[u64],
+    ) -> Result<(Arc<Value>, Self)> {
+        let bytes = Engine::bytes_of(shape, dtype)?;
+        let value = Value::new(site.engine.allocate(bytes, avoid)?);
+        let held = Self::new(&value, Layout::dense(*shape), dtype)?;
+        Ok((value, held))
+    }
+
     pub(super) fn ids(&self) -> impl Iterator<Item = u64> {
         self.pieces.iter().map(|piece| piece.buffer_id)
     }
@@ -52,5 +90,16 @@ impl Held {
     pub(super) fn is_in_one_segment(&self) -> bool {
         let span = self.layout.span();
         span.start / self.segment == span.end.saturating_sub(1).max(span.start) / self.segment
+    }
+    /// The segment where it begins, and the view as seen from there.
+    pub(super) fn view(&self) -> (View, Bound) {
+        let index = self.layout.span().start / self.segment;
+        (self.view_from(index), Bound::from(&self.pieces[index]))
+    }
+
+    /// The view as seen from a segment: offsets wrap, as indices do.
+    pub(super) fn view_from(&self, index: usize) -> View {
+        let first = self.layout.offset().wrapping_sub(index * self.segment);
+        View::of(&self.layout, first)
     }
 }

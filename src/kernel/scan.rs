@@ -9,7 +9,7 @@
 use std::sync::{Arc, Weak};
 
 use super::core::{Core, Head, Launch, Reach, Tail};
-use super::moves::assign::Part;
+use super::moves::assign::Assignment;
 use super::reduce::dtype_of;
 use super::{Held, Operand, moves};
 use crate::count::{word, words};
@@ -208,7 +208,8 @@ impl Run<'_> {
                 let tail = self.after(ended.filter(|_| at > 0), shape)?;
                 let done = self.at_once(&copy, &tail, &ids)?.ok_or_else(astray)?;
                 let from = Operand { value: done, layout, dtype };
-                let to = Part { value: &result, shape: input.layout.shape(), ranges: &ranges };
+                let to =
+                    Assignment { value: &result, shape: input.layout.shape(), ranges: &ranges };
                 to.assign(self.site, &from)?;
                 let last = layout.shape().dims()[1];
                 ended = Some(Operand { layout: layout.slice(1, last - 1..last, 1)?, ..from });

@@ -7,7 +7,7 @@ use super::{Other, Tensor};
 use crate::error::{Error, Result};
 use crate::exec::Value;
 use crate::fuse::Node;
-use crate::kernel::moves::assign;
+use crate::kernel::moves::assign::Assignment;
 use crate::kernel::{Operand, moves};
 use crate::layout::Layout;
 use crate::op::Refusal;
@@ -80,8 +80,7 @@ impl Tensor {
         } else {
             from
         };
-        let done =
-            assign::Part { value: &value, shape: &shape, ranges: &ranges }.assign(site, &from);
+        let done = Assignment { value: &value, shape: &shape, ranges: &ranges }.assign(site, &from);
         if let Err(error) = &done {
             value.poison(error.clone());
         }

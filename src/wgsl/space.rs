@@ -2,6 +2,7 @@
 //! and the way in which each view is best reached.
 
 use super::slot::Way;
+use crate::layout::Layout;
 
 /// The most dimensions of an index space, after collapsing.
 pub const RANK_MAX: usize = 8;
@@ -16,6 +17,13 @@ pub struct View {
 }
 
 impl View {
+    /// A layout whose first element is this one of the bound range; indices are modulo 2^32.
+    #[must_use]
+    pub fn of(layout: &Layout, first: usize) -> Self {
+        let strides = layout.strides().iter().map(|&stride| stride as i64).collect();
+        Self { offset: first as u32, strides }
+    }
+
     /// The strides as words.
     #[must_use]
     pub fn stride_words(&self) -> Vec<u32> {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Into, Text};
+use super::Destination;
+use super::operation::Work;
 use crate::engine::Site;
 use crate::error::{Error, Result};
 use crate::exec::{Hit, Value};
@@ -26,9 +27,9 @@ pub(crate) fn record(
     let output = expr.dtypes()?[usize::from(expr.outputs[0])];
     let fault = site.engine.fault(explain)?;
     let inputs = core::slice::from_ref(input);
-    let text = Text { make: &make, paces: &[], scalars, fault: Some(&fault) };
-    let into = Into::New(&[]);
-    let value = elementwise::record(site, shape, inputs, into, output, &text)?;
+    let work = Work { make: &make, paces: &[], scalars, fault: Some(&fault) };
+    let to = Destination::New(&[]);
+    let value = elementwise::record(site, shape, inputs, to, output, &work)?;
     value.inherit([&*input.value]);
     value.carry(fault);
     Ok(value)

@@ -8,22 +8,29 @@ use crate::count::word;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
-use crate::gpu::cause::DeviceCause;
+use crate::kernel::limits::Limit;
 use crate::kernel::{Held, Operand};
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::params::Elementwise;
 use crate::wgsl::space::RANK_MAX;
-use crate::wgsl::{Form, Grid, Space, View, Way};
+use crate::wgsl::{Form, Grid, Space, Way};
 
 /// A part of a dense value: a range of every axis.
-pub(crate) struct Part<'a> {
+pub(crate) struct Assignment<'a> {
     pub(crate) value: &'a Arc<Value>,
     pub(crate) shape: &'a Shape,
     pub(crate) ranges: &'a [Range<usize>],
 }
 
-impl Part<'_> {
+const RAGGED: Limit = Limit {
+    what: "a ragged part",
+    limit: "the largest index space",
+    unit: "elements",
+    available: 1 << 31,
+};
+
+impl Assignment<'_> {
     fn place(&self) -> Result<Layout> {
         Layout::dense(*self.shape).part(self.ranges)
     }
@@ -34,7 +41,7 @@ impl Part<'_> {
         if from.layout.shape().is_empty() {
             return Ok(());
         }
-        let source = Held::new(&from.value, from.layout, from.dtype)?;
+        let source = from.hold()?;
         if !source.is_in_one_segment() {
             return self.halves(site, from);
         }
@@ -51,12 +58,11 @@ impl Part<'_> {
         let axis = (0..dims.len()).max_by_key(|&axis| dims[axis]).unwrap_or(0);
         let middle = dims[axis] / 2;
         for half in [0..middle, middle..dims[axis]] {
-            let layout = from.layout.slice(axis, half.clone(), 1)?;
             let mut ranges = self.ranges.to_vec();
             let begin = ranges[axis].start;
             ranges[axis] = begin + half.start..begin + half.end;
-            let from = Operand { layout, ..from.clone() };
-            Part { ranges: &ranges, ..*self }.assign(site, &from)?;
+            let from = from.slice(axis, half)?;
+            Assignment { ranges: &ranges, ..*self }.assign(site, &from)?;
         }
         Ok(())
     }
@@ -67,13 +73,7 @@ impl Part<'_> {
         if !part.is_in_one_segment() || u32::try_from(from.layout.shape().elements()).is_err() {
             return Ok(false);
         }
-        let view = |held: &Held| -> Result<(View, Bound)> {
-            let index = held.layout.span().start / held.segment;
-            let strides = held.layout.strides().iter().map(|&s| s as i64).collect();
-            let offset = word(held.layout.offset() - index * held.segment)?;
-            Ok((View { offset, strides }, Bound::from(&held.pieces[index])))
-        };
-        let ((source, input), (sink, output)) = (view(source)?, view(&part)?);
+        let ((source, input), (sink, output)) = (source.view(), part.view());
         let Some(space) = Space::of(part.layout.shape().dims(), &[source, sink]) else {
             return Ok(false);
         };
@@ -98,18 +98,13 @@ impl Part<'_> {
 
     /// Every quad from the part's first element to its last is looked at.
     fn quads(&self, site: Site<'_>, source: &Held, whole: &Held, from: &Operand) -> Result<()> {
-        let elements = self.shape.elements();
-        if elements > 1 << 31 {
-            let (what, limit, unit) = ("a ragged part", "the largest index space", "elements");
-            let (requested, available) = (elements as u128, 1 << 31);
-            return Err(DeviceCause::TooLarge { what, requested, limit, available, unit }.into());
-        }
+        RAGGED.check(self.shape.elements() as u128)?;
         let index = from.layout.span().start / source.segment;
-        let strides: Vec<i64> = from.layout.strides().iter().map(|&s| s as i64).collect();
-        let begin = self.ranges.iter().zip(&strides).map(|(r, s)| r.start as i64 * s).sum::<i64>();
-        let first = (from.layout.offset() - index * source.segment) as i64 - begin;
-        // Two's complement wraps to the same address.
-        let view = View { offset: first as u32, strides };
+        let mut view = source.view_from(index);
+        for (range, stride) in self.ranges.iter().zip(&view.strides) {
+            // Two's complement wraps to the same address.
+            view.offset = view.offset.wrapping_sub((range.start as i64 * stride) as u32);
+        }
         let shape = self.shape.dims().iter().map(|&dim| word(dim)).collect::<Result<_>>()?;
         let space = Space { shape, views: vec![view], ways: vec![Way::Any] };
         let axes = || self.ranges.iter().rev();

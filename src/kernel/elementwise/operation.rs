@@ -1,0 +1,182 @@
+//! An elementwise operation, cut into dispatches.
+
+use core::ops::Range;
+use std::borrow::Cow;
+use std::sync::{Arc, Weak};
+
+use super::plan::{self, SPACE_MAX};
+use crate::count::word;
+use crate::engine::Site;
+use crate::error::Result;
+use crate::exec::{Bound, Fault, Job, Value};
+use crate::kernel::limits::Limit;
+use crate::kernel::{Held, too_deep};
+use crate::layout::Layout;
+use crate::shape::Shape;
+use crate::wgsl::params::Elementwise;
+use crate::wgsl::{Assembled, Grid, Pace, Space, TextShape, View, Way};
+
+/// What runs over the index space.
+pub(crate) struct Work<'a> {
+    /// The text of the kernel for these ways and what else decides it.
+    pub(crate) make: &'a dyn Fn(&[Way], TextShape) -> Result<Arc<Assembled>>,
+    /// The paces that it is worth making for beside [`Pace::Quads`].
+    pub(crate) paces: &'a [Pace],
+    pub(crate) scalars: &'a [u32],
+    /// Where it may note elements at fault, in row-major order.
+    pub(crate) fault: Option<&'a Fault>,
+}
+
+/// Elementwise work on operands in place, before it is cut.
+pub(in crate::kernel) struct Operation<'a> {
+    pub(in crate::kernel) site: Site<'a>,
+    pub(in crate::kernel) inputs: &'a [Held],
+    /// The input that the output takes the place of.
+    pub(in crate::kernel) own: Option<usize>,
+    pub(in crate::kernel) output: &'a Held,
+    pub(in crate::kernel) written: Weak<Value>,
+    pub(in crate::kernel) work: &'a Work<'a>,
+}
+
+const RAGGED: Limit = Limit {
+    what: "a ragged view",
+    limit: "the largest index space",
+    unit: "elements",
+    available: SPACE_MAX as u64,
+};
+
+impl Operation<'_> {
+    /// Records every dispatch of it over `shape`.
+    pub(in crate::kernel) fn record(&self, shape: &Shape) -> Result<()> {
+        let layouts: Vec<Layout> = self.inputs.iter().map(|input| input.layout).collect();
+        self.split(shape, &layouts, 0)
+    }
+
+    /// Splits by the outermost axis until one index space reaches everything. The output is dense,
+    /// so the halves follow each other; `first` is where this part begins in it.
+    fn split(&self, shape: &Shape, layouts: &[Layout], first: usize) -> Result<()> {
+        let elements = shape.elements();
+        if elements <= SPACE_MAX {
+            return self.windows(shape, layouts, first);
+        }
+        let (axis, halves) = plan::halves(shape).ok_or_else(|| RAGGED.passed(elements as u128))?;
+        for range in halves {
+            let begin = range.start * (elements / shape.dims()[axis]);
+            let part = layouts.iter().map(|l| l.slice(axis, range.clone(), 1));
+            let part: Vec<Layout> = part.collect::<Result<_>>()?;
+            let mut dims = shape.dims().to_vec();
+            dims[axis] = range.len();
+            self.split(&Shape::new(dims)?, &part, first + begin)?;
+        }
+        Ok(())
+    }
+
+    /// Cuts at every segment boundary of the output and of the dense inputs.
+    fn windows(&self, shape: &Shape, layouts: &[Layout], first: usize) -> Result<()> {
+        let dense = self.inputs.iter().zip(layouts).filter(|(input, _)| input.is_dense());
+        let dense = dense.map(|(input, layout)| (layout.offset(), input.segment));
+        let operands: Vec<_> = dense.chain([(first, self.output.segment)]).collect();
+        for window in plan::windows(shape.elements(), &operands) {
+            self.dispatch(shape, layouts, first, window)?;
+        }
+        Ok(())
+    }
+
+    fn dispatch(
+        &self,
+        shape: &Shape,
+        layouts: &[Layout],
+        first: usize,
+        window: Range<usize>,
+    ) -> Result<()> {
+        let (mut bindings, mut space) = self.reach(shape, layouts, window.start)?;
+        let begin = first + window.start;
+        let index = begin / self.output.segment;
+        bindings.push(Bound::from(&self.output.pieces[index]));
+        let mut outputs = [word(begin - index * self.output.segment)?];
+        let last = first + window.end == self.output.layout.shape().elements();
+        let whole = last && begin == 0 && self.inputs.iter().all(|input| input.part.is_none());
+        let mut pace = plan::pace(window.len(), whole, last, self.work.paces);
+        if pace == Pace::Few {
+            space.by_lanes();
+        }
+        if pace == Pace::Pairs && !self.begin_bindings(&mut bindings, &mut space, &mut outputs[0]) {
+            pace = Pace::Quads;
+        }
+        let (rank, target) = (space.rank(), self.site.target);
+        let kernel = (self.work.make)(&space.ways, TextShape { rank, target, pace })?;
+        let steps = |elements| word(window.len().div_ceil(elements));
+        let grid = match pace {
+            Pace::Few => Grid::of_lanes(steps(1)?, target),
+            Pace::Quads => Grid::new(steps(4)?, target),
+            Pace::Pairs => Grid::new(steps(8)?, target),
+        };
+        let mut scalars = Cow::Borrowed(self.work.scalars);
+        if let Some(fault) = self.work.fault {
+            let slot = [fault.index(), word(window.len())?, word(begin)?];
+            scalars.to_mut().extend(slot);
+            bindings.push(fault.bound());
+        }
+        let (base, scalars) = (word(window.start)?, &*scalars);
+        let params = Elementwise { grid, space: &space, base, outputs: &outputs, scalars }.words();
+        let (groups, output) = (grid.groups(), self.written.clone());
+        self.site.engine.dispatch(Job { kernel: &kernel, bindings, params, groups, output })
+    }
+
+    /// The segments of the inputs that the window from `start` on reads, and the index space.
+    fn reach(
+        &self,
+        shape: &Shape,
+        layouts: &[Layout],
+        start: usize,
+    ) -> Result<(Vec<Bound>, Space)> {
+        let mut bindings = Vec::with_capacity(layouts.len() + 1);
+        let mut views = Vec::with_capacity(layouts.len());
+        for (i, (input, layout)) in self.inputs.iter().zip(layouts).enumerate() {
+            // Dense operands are addressed from the window on, strided ones by index.
+            let begin = layout.offset() + if input.is_dense() { start } else { 0 };
+            let touched = if input.is_dense() { begin } else { layout.span().start };
+            let index = input.part.unwrap_or(touched / input.segment);
+            if self.own != Some(i) {
+                bindings.push(Bound::from(&input.pieces[index]));
+            }
+            // A pass over one segment of several may begin before it: indices wrap, and so does
+            // this.
+            views.push(View::of(layout, begin.wrapping_sub(index * input.segment)));
+        }
+        let mut space = Space::of(shape.dims(), &views).ok_or_else(too_deep)?;
+        for (way, _) in space.ways.iter_mut().zip(self.inputs).filter(|(_, i)| i.part.is_some()) {
+            *way = Way::Any;
+        }
+        if let Some(own) = self.own {
+            space.ways[own] = Way::Own(0);
+        }
+        Ok((bindings, space))
+    }
+
+    /// Begins the binding of everything dense at its first element, so that what goes by pairs of
+    /// quads adds no offset; or leaves all as it is, where one of them cannot begin there or begins
+    /// within a pair: its last pair would then reach past the padding.
+    fn begin_bindings(&self, bindings: &mut [Bound], space: &mut Space, output: &mut u32) -> bool {
+        let align = self.site.engine.gpu.caps().limits.storage_align_bytes;
+        let mut firsts = Vec::with_capacity(bindings.len());
+        for (i, input) in self.inputs.iter().enumerate().filter(|(i, _)| self.own != Some(*i)) {
+            let first = if space.ways[i] == Way::Dense { space.views[i].offset } else { 0 };
+            firsts.push((first, input.width));
+        }
+        firsts.push((*output, self.output.width));
+        let bytes = |&(first, width): &(u32, usize)| u64::from(first) * width as u64;
+        let begins = |at: &(u32, usize)| at.0.is_multiple_of(8) && bytes(at).is_multiple_of(align);
+        if !firsts.iter().all(begins) {
+            return false;
+        }
+        for (bound, skip) in bindings.iter_mut().zip(firsts.iter().map(bytes)) {
+            bound.offset += skip;
+            bound.bytes -= skip;
+        }
+        let dense = space.views.iter_mut().zip(&space.ways).filter(|(_, way)| **way == Way::Dense);
+        dense.for_each(|(view, _)| view.offset = 0);
+        *output = 0;
+        true
+    }
+}

@@ -1,0 +1,87 @@
+//! How an index space is cut, and how many elements an invocation takes at a time.
+
+use core::iter;
+use core::ops::Range;
+
+use crate::shape::Shape;
+use crate::wgsl::Pace;
+
+/// Elements of one index space: all of it within 32 bits, with room for the last quad.
+pub(super) const SPACE_MAX: usize = 1 << 31;
+
+/// Below so many elements, going by pairs of quads saves less than compiling it costs.
+const PAIRS_MIN: usize = 1 << 16;
+
+/// Up to so many elements a lane for each of them runs as fast as a loop (measured from 4 to 1024:
+/// a sum of two, a chain of sixty), and compiles in two thirds of the time.
+const FEW_MAX: usize = 1 << 10;
+
+/// From so many elements on a CPU adapter reads a transposition beside other operands faster by
+/// tiles, as a copy, than element by element. Alone it is a copy itself.
+pub(super) const TILES_MIN: usize = 1 << 16;
+
+/// The outermost axis, and its halves; `None` if the second does not begin at a whole quad.
+pub(super) fn halves(shape: &Shape) -> Option<(usize, [Range<usize>; 2])> {
+    let axis = shape.dims().iter().position(|&dim| dim > 1).unwrap_or(0);
+    let dim = shape.dims()[axis];
+    let middle = (dim / 2).next_multiple_of(4);
+    let middle = if middle < dim { middle } else { dim / 2 };
+    let begin = middle * (shape.elements() / dim);
+    begin.is_multiple_of(4).then_some((axis, [0..middle, middle..dim]))
+}
+
+/// The longest ranges of so many elements that lie in one segment of each of these dense operands:
+/// where it begins, and the elements of its segments.
+pub(super) fn windows(
+    elements: usize,
+    operands: &[(usize, usize)],
+) -> impl Iterator<Item = Range<usize>> {
+    let window = move |at: usize| {
+        let ends = operands.iter().map(|(first, segment)| at + segment - (first + at) % segment);
+        (at < elements).then(|| at..ends.fold(elements, usize::min))
+    };
+    iter::successors(window(0), move |last| window(last.end))
+}
+
+/// The pace of a window of so many elements, of those that its text is worth making for. `whole`
+/// if it is all of every operand; `last` if only padding follows it.
+pub(super) fn pace(elements: usize, whole: bool, last: bool, paces: &[Pace]) -> Pace {
+    // Past the end of the result lies its padding, and past that of a window the next one's.
+    let pairs = elements >= PAIRS_MIN && (last || matches!(elements % 8, 0 | 5..));
+    let few = whole && elements <= FEW_MAX;
+    let fits = [(few, Pace::Few), (pairs, Pace::Pairs)];
+    let best = fits.into_iter().find(|(fits, pace)| *fits && paces.contains(pace));
+    best.map_or(Pace::Quads, |(_, pace)| pace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_end_where_a_segment_does() {
+        let of = |elements, operands: &[_]| windows(elements, operands).collect::<Vec<_>>();
+        assert_eq!(of(20, &[(0, 16)]), [0..16, 16..20]);
+        assert_eq!(of(20, &[(0, 16), (12, 16)]), [0..4, 4..16, 16..20]);
+        assert_eq!(of(16, &[(16, 16)]), [0..16]);
+        assert_eq!(of(0, &[(0, 16)]), []);
+    }
+
+    #[test]
+    fn halves_begin_at_whole_quads() {
+        let of = |dims: &[usize]| halves(&Shape::new(dims).expect("a shape"));
+        assert_eq!(of(&[1, 10, 3]), Some((1, [0..8, 8..10])));
+        assert_eq!(of(&[2, 8]), Some((0, [0..1, 1..2])));
+        assert_eq!(of(&[2, 7]), None, "the second half begins at 7");
+    }
+
+    #[test]
+    fn few_and_many_have_a_pace_of_their_own() {
+        let all = [Pace::Few, Pace::Pairs];
+        assert_eq!(pace(FEW_MAX, true, true, &all), Pace::Few);
+        assert_eq!(pace(FEW_MAX, false, true, &all), Pace::Quads, "a window of several");
+        assert_eq!(pace(PAIRS_MIN + 1, true, true, &all), Pace::Pairs);
+        assert_eq!(pace(PAIRS_MIN + 1, false, false, &all), Pace::Quads, "it reaches the next");
+        assert_eq!(pace(PAIRS_MIN, true, true, &[]), Pace::Quads);
+    }
+}
