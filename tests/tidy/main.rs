@@ -6,31 +6,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The top-level modules from the lowest to the highest: each imports from those before it only.
-/// One row is one layer; modules of one row may import each other.
-const LAYERS: &[&[&str]] = &[
-    &["dtype", "shape", "error"],
-    &["count", "layout"],
-    &["caps"],
-    &["host"],
-    &["plan"],
-    &["op"],
-    &["reference"],
-    &["wgsl"],
-    &["choice", "diagnosis", "clock"],
-    &["gpu"],
-    &["store"],
-    &["ledger"],
-    &["exec"],
-    &["adapter"],
-    &["engine"],
-    &["kernel", "transfer"],
-    &["fuse"],
-    &["device"],
-    &["tensor"],
-    &["tune"],
-    &["set"],
-];
+mod code;
+mod house;
+mod imports;
 
 const RUST_LINES_MAX: usize = 600;
 const WGSL_LINES_MAX: usize = 200;
@@ -38,6 +16,7 @@ const FUNCTION_LINES_MAX: usize = 70;
 const COLUMNS_MAX: usize = 100;
 
 /// A text file of the repository.
+#[derive(Debug)]
 struct File {
     /// From the root, with `/`.
     path: String,
@@ -58,12 +37,6 @@ impl File {
             self.text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or("")
         };
         code.lines().enumerate()
-    }
-
-    /// The top-level module a file of `src` belongs to.
-    fn module(&self) -> Option<&str> {
-        let inside = self.path.strip_prefix("src/")?;
-        Some(inside.split('/').next()?.trim_end_matches(".rs"))
     }
 }
 
@@ -103,48 +76,6 @@ fn shaders() -> Vec<File> {
 
 fn none(complaints: &[String]) {
     assert!(complaints.is_empty(), "{} to mend:\n{}", complaints.len(), complaints.join("\n"));
-}
-
-/// The layer of a module.
-fn layer(module: &str) -> Option<usize> {
-    LAYERS.iter().position(|row| row.contains(&module))
-}
-
-/// The top-level modules that a line names after `crate::`, in braces too.
-fn imports(line: &str) -> Vec<&str> {
-    let code = line.split("//").next().unwrap_or(line);
-    let word =
-        |text: &str| text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
-    let names = code.split("crate::").skip(1).flat_map(|rest| match rest.strip_prefix('{') {
-        Some(group) => group.split(", ").map(|part| &part[..word(part)]).collect(),
-        None => vec![&rest[..word(rest)]],
-    });
-    names.filter(|name| name.starts_with(char::is_lowercase)).collect()
-}
-
-#[test]
-fn imports_go_down() {
-    let mut complaints = Vec::new();
-    for file in files(&["src"], "rs") {
-        let module = file.module().expect("in src");
-        if module == "lib" {
-            continue;
-        }
-        let Some(own) = layer(module) else {
-            complaints
-                .push(file.complaint(0, "a module that LAYERS in tests/tidy.rs does not know"));
-            continue;
-        };
-        for (n, line) in file.lines_but_tests() {
-            for name in
-                imports(line).into_iter().filter(|name| layer(name).is_some_and(|l| l > own))
-            {
-                complaints
-                    .push(file.complaint(n, &format!("`{module}` imports `{name}` from above")));
-            }
-        }
-    }
-    none(&complaints);
 }
 
 #[test]
@@ -358,13 +289,8 @@ fn every_example_is_in_the_readme() {
 
 #[test]
 fn the_rules_find_what_they_look_for() {
-    assert_eq!(imports("use crate::{caps, plan::Plan}; // crate::tensor"), ["caps", "plan"]);
-    assert_eq!(imports("    Arc<crate::store::Storage>, crate::gpu::Gpu"), ["store", "gpu"]);
-    assert_eq!(imports("use crate::Error;"), [""; 0], "types of the root are no module");
     let text =
         ["impl A {", "    fn f(", "        a: u8,", "    ) {", "        g(|| {", "        });"];
     let text = [&text[..], &["    }", "    fn h() {}", "}", ""]].concat().join("\n");
     assert_eq!(functions(&text), [(1, "f".to_owned(), 6)]);
-    assert!(layer("dtype") < layer("plan") && layer("plan") < layer("device"), "in order");
-    assert_eq!(layer("nothing"), None);
 }
