@@ -127,11 +127,9 @@ pub(crate) fn mentions<'a>(tokens: &[Token<'a>], module: &[&'a str]) -> Vec<Ment
         }
         at += 1;
         match (before, token.text) {
-            ("mod", name) => {
-                if text(at) == "{" {
-                    module.push(name);
-                    modules_open.push(depth);
-                }
+            ("mod", name) if text(at) == "{" => {
+                module.push(name);
+                modules_open.push(depth);
             }
             // In `impl Sized + use<'a>` it is no item.
             (_, "use") if text(at) != "<" => {
@@ -141,7 +139,7 @@ pub(crate) fn mentions<'a>(tokens: &[Token<'a>], module: &[&'a str]) -> Vec<Ment
                     found.push(Mention { words, module, name, is_passed_on, line });
                 }
             }
-            (before, _) if token.is_word() && !matches!(before, "::" | "." | "fn") => {
+            (before, _) if token.is_word() && !matches!(before, "::" | "." | "fn" | "mod") => {
                 let mut words = vec![token.text];
                 while text(at) == "::" && tokens.get(at + 1).is_some_and(|token| token.is_word()) {
                     words.push(text(at + 1));
@@ -191,4 +189,26 @@ fn imports<'a>(
     }
     let name = name.or(path.last().copied()).unwrap_or("");
     vec![(path, name, line)]
+}
+
+#[test]
+fn text_is_read_as_words_and_signs() {
+    let text = |code: &str| -> String {
+        tokens(code).iter().map(|token| token.text).collect::<Vec<_>>().join(" | ")
+    };
+    for (code, read) in [
+        ("a::b->c..d", "a | :: | b | -> | c | .. | d"),
+        ("a // b\nc /* d\n */ e", "a | c | e"),
+        (r#""a \" // b" c"#, r#""a \" // b" | c"#),
+        (r##"r#"a " // b"# c"##, r##"r#"a " // b"# | c"##),
+        (r#"b"a\\" b"#, r#"b"a\\" | b"#),
+        (r"'\'' '\\' 'a' '\u{1f}' &'a b", r"'\'' | '\\' | 'a' | '\u{1f}' | & | 'a | b"),
+        ("a #[cfg(test)] mod tests { { } ; } b", "a | b"),
+        ("a #[cfg(test)] #[x(y)] use a::b; c", "a | c"),
+        ("a #[cfg(any())] c", "a | # | [ | cfg | ( | any | ( | ) | ) | ] | c"),
+    ] {
+        assert_eq!(text(code), read);
+    }
+    let lines: Vec<usize> = tokens("a /* \n */ \"\n\"\nb").iter().map(|token| token.line).collect();
+    assert_eq!(lines, [0, 1, 3]);
 }

@@ -5,9 +5,10 @@
 //! seen: calling one needs no import.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
 
-use crate::File;
-use crate::code::{Mention, mentions, tokens};
+use crate::code::{Mention, Token, mentions, tokens};
+use crate::{File, files};
 
 /// A name that a file takes from another.
 #[derive(Debug)]
@@ -28,6 +29,7 @@ pub(crate) struct Link<'a> {
 pub(crate) struct Room<'a> {
     pub(crate) file: &'a File,
     pub(crate) module: Vec<&'a str>,
+    pub(crate) tokens: Vec<Token<'a>>,
     /// Each name once, at its first line.
     pub(crate) links: Vec<Link<'a>>,
     mentions: Vec<Mention<'a>>,
@@ -43,6 +45,13 @@ pub(crate) struct House<'a> {
     pub(crate) rooms: Vec<Room<'a>>,
 }
 
+/// Read once for all rules.
+pub(crate) fn house() -> &'static House<'static> {
+    static FILES: LazyLock<Vec<File>> = LazyLock::new(|| files(&["src"], "rs"));
+    static HOUSE: LazyLock<House<'_>> = LazyLock::new(|| House::of(&FILES));
+    &HOUSE
+}
+
 impl<'a> House<'a> {
     pub(crate) fn of(files: &'a [File]) -> Self {
         let mut house = Self { rooms: rooms(files) };
@@ -50,7 +59,8 @@ impl<'a> House<'a> {
             for i in 0..house.rooms[room].mentions.len() {
                 let mention = &house.rooms[room].mentions[i];
                 if let (Some(name), Some(path)) = (mention.name, house.path(room, mention)) {
-                    house.rooms[room].names.insert(name, path);
+                    // Not what an inner module calls so.
+                    house.rooms[room].names.entry(name).or_insert(path);
                 }
             }
         }
@@ -67,9 +77,10 @@ impl<'a> House<'a> {
             let (to, name) = self.definition(&path);
             let name = name.or(mention.name.filter(|&name| name == "*"));
             let Some(name) = name.filter(|_| to != room) else { continue };
-            let Mention { line, is_passed_on, .. } = *mention;
+            // What a glob passes on is not known, so the door answers for it.
+            let is_passed_on = mention.is_passed_on && name != "*";
             let door = path.first().copied().unwrap_or("");
-            let link = Link { to, name, door, line, is_passed_on };
+            let link = Link { to, name, door, line: mention.line, is_passed_on };
             found.entry((to, name, door, is_passed_on)).or_insert(link);
         }
         found.into_values().collect()
@@ -119,9 +130,10 @@ fn rooms<'a>(files: &'a [File]) -> Vec<Room<'a>> {
         let File { path, text } = file;
         let inside = path.trim_start_matches("src/").trim_end_matches(".rs");
         let module: Vec<&str> = inside.split('/').filter(|&part| part != "lib").collect();
-        let mentions = mentions(&tokens(text), &module);
+        let tokens = tokens(text);
+        let mentions = mentions(&tokens, &module);
         let (links, children, names) = (Vec::new(), HashMap::new(), HashMap::new());
-        Room { file, module, links, mentions, children, names }
+        Room { file, module, tokens, links, mentions, children, names }
     };
     let code = files.iter().filter(|file| !file.path.contains("/tests"));
     let mut rooms: Vec<Room<'_>> = code.map(room).collect();

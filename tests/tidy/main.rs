@@ -1,5 +1,5 @@
-//! Style is a test, not a meeting: layer order, lengths, leftovers, and that nothing lies around
-//! unused.
+//! Style is a test, not a meeting: who imports from whom, names, lengths, leftovers, and that
+//! nothing lies around unused.
 //!
 //! Every rule collects lines `file:line: rule`, so that one run shows everything there is to mend.
 
@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 mod code;
 mod house;
 mod imports;
+mod names;
 
 const RUST_LINES_MAX: usize = 600;
 const WGSL_LINES_MAX: usize = 200;
