@@ -29,7 +29,7 @@ pub struct Adapter {
 #[derive(Clone, Debug)]
 pub struct Listing {
     /// The adapters of every backend, hardware and software.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<Listed>,
     /// What may keep adapters from being listed; empty when a hardware adapter is there.
     pub findings: Vec<Finding>,
     /// Variables that are honoured and change what is listed.
@@ -39,7 +39,7 @@ pub struct Listing {
 
 /// One adapter of a [`Listing`].
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct Listed {
     /// The adapter.
     pub adapter: Adapter,
     /// Whether it was taken, or why not.
@@ -195,7 +195,7 @@ async fn survey(wanted: Wanted, scope: Scope) -> Listing {
         diagnose(&machine, &translate::compiled_backends(), all.len(), hardware)
     };
     let entries = adapters.into_iter().zip(verdicts);
-    let entries = entries.map(|(adapter, verdict)| Entry { adapter, verdict }).collect();
+    let entries = entries.map(|(adapter, verdict)| Listed { adapter, verdict }).collect();
     Listing { entries, findings, notes: variables_in_force(&machine), wanted }
 }
 
@@ -211,7 +211,7 @@ impl Listing {
         if let Some(adapter) = self.chosen() {
             return Ok(adapter.clone());
         }
-        let names = |keep: &dyn Fn(&Entry) -> bool| -> Vec<String> {
+        let names = |keep: &dyn Fn(&Listed) -> bool| -> Vec<String> {
             let kept = self.entries.iter().enumerate().filter(|(_, e)| keep(e));
             kept.map(|(i, e)| format!("{i}: {}", e.adapter.describe())).collect()
         };
@@ -258,7 +258,7 @@ impl Adapter {
 
 impl fmt::Display for Listing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, Entry { adapter, verdict }) in self.entries.iter().enumerate() {
+        for (i, Listed { adapter, verdict }) in self.entries.iter().enumerate() {
             let id = &adapter.caps.identity;
             let (kind, backend) = (id.device_type.name(), id.backend.name());
             writeln!(f, "{i}  {:<34} {backend:<7} {kind:<11} {verdict}", id.name)?;

@@ -81,12 +81,12 @@ impl DeviceType {
 
     /// Where the bytes of a tensor come to lie.
     #[must_use]
-    pub const fn memory(self) -> Memory {
+    pub const fn memory(self) -> MemoryKind {
         match self {
-            Self::Discrete => Memory::Device,
-            Self::Integrated => Memory::Shared,
-            Self::Cpu => Memory::Host,
-            Self::Virtual | Self::Other => Memory::Unknown,
+            Self::Discrete => MemoryKind::Device,
+            Self::Integrated => MemoryKind::Shared,
+            Self::Cpu => MemoryKind::Host,
+            Self::Virtual | Self::Other => MemoryKind::Unknown,
         }
     }
 }
@@ -94,7 +94,7 @@ impl DeviceType {
 /// Where the bytes of a tensor come to lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Memory {
+pub enum MemoryKind {
     /// In memory of the card's own, across a bus.
     Device,
     /// In system memory that the GPU shares.
@@ -105,7 +105,7 @@ pub enum Memory {
     Unknown,
 }
 
-impl Memory {
+impl MemoryKind {
     /// One lower-case word.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -347,7 +347,7 @@ limits! {
 
 /// Square matrices that a subgroup multiplies as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Cooperative {
+pub struct CooperativeShape {
     /// Rows, columns and what is summed over: 8 or 16.
     pub side: u32,
     /// What the factors are made of: f16 or f32.
@@ -356,7 +356,7 @@ pub struct Cooperative {
     pub sums: DType,
 }
 
-impl fmt::Display for Cooperative {
+impl fmt::Display for CooperativeShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{0} x {0} of {1} in {2}", self.side, self.factors, self.sums)
     }
@@ -381,7 +381,7 @@ pub struct Caps {
     pub limits: Limits,
     /// The cooperative matrices that its driver reports, of those that wharf knows to use. To use
     /// them is [`Feature::CooperativeMatrix`].
-    pub cooperative: Vec<Cooperative>,
+    pub cooperative: Vec<CooperativeShape>,
 }
 
 impl Caps {

@@ -19,7 +19,7 @@ mod scene;
 mod tests;
 mod variables;
 
-pub use finding::{Cause, Finding};
+pub use finding::{Finding, Obstacle};
 pub(crate) use machine::Machine;
 use scene::Scene;
 pub(crate) use variables::variables_in_force;

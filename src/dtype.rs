@@ -54,7 +54,7 @@ pub enum Class {
 }
 
 /// One row per dtype, in the order of the enum.
-struct Row {
+struct DTypeRow {
     dtype: DType,
     name: &'static str,
     width: usize,
@@ -72,11 +72,11 @@ const fn row(
     class: Class,
     digits: u32,
     exponent: u32,
-) -> Row {
-    Row { dtype, name, width, class, digits, exponent }
+) -> DTypeRow {
+    DTypeRow { dtype, name, width, class, digits, exponent }
 }
 
-const TABLE: [Row; 13] = [
+const TABLE: [DTypeRow; 13] = [
     row(DType::F32, "f32", 4, Class::Float, 24, 8),
     row(DType::F16, "f16", 2, Class::Float, 11, 5),
     row(DType::Bf16, "bf16", 2, Class::Float, 8, 8),
@@ -104,7 +104,7 @@ impl DType {
         all
     };
 
-    const fn row(self) -> &'static Row {
+    const fn row(self) -> &'static DTypeRow {
         &TABLE[self as usize]
     }
 

@@ -14,7 +14,7 @@ use crate::gpu::{Gpu, lock};
 use crate::ledger::Books;
 use crate::shape::Shape;
 use crate::store::ring::{Ring, staging_bytes_max};
-use crate::store::{Fit, Memory, Refusal, Segments, Storage, Store};
+use crate::store::{Denial, Fit, Memory, Segments, Storage, Store};
 
 mod site;
 pub(crate) mod sketch;
@@ -115,7 +115,7 @@ impl Engine {
         }
         // A cap counts bytes; only a driver may find room for two halves where it has none for a
         // whole.
-        while let Refusal::Driver(_) = refusal
+        while let Denial::Driver(_) = refusal
             && bytes > segment / 2
             && let Some(half) = Segments::halved(segment)
         {
@@ -126,14 +126,14 @@ impl Engine {
             }
         }
         let shortage = lock(&self.state).store.shortage(bytes);
-        let capped = matches!(refusal, Refusal::Cap);
+        let capped = matches!(refusal, Denial::Cap);
         Err(DeviceCause::OutOfMemory { shortage, capped }.into())
     }
 
     /// Passes on a refusal that more memory could mend, and fails with any other.
-    fn give_up_unless_memory(&self, refusal: Refusal) -> Result<Refusal> {
+    fn give_up_unless_memory(&self, refusal: Denial) -> Result<Denial> {
         match refusal {
-            Refusal::Driver(error) if !error.is_out_of_memory() => Err(error),
+            Denial::Driver(error) if !error.is_out_of_memory() => Err(error),
             refusal => self.gpu.alive().map(|()| refusal),
         }
     }

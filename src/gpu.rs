@@ -83,7 +83,7 @@ pub(crate) struct Gpu {
     in_flight: Mutex<VecDeque<wgpu::SubmissionIndex>>,
     waiter: Waiter,
     #[cfg(feature = "testing")]
-    faults: Mutex<Faults>,
+    faults: Mutex<Injected>,
 }
 
 impl Gpu {
@@ -320,13 +320,13 @@ impl Gpu {
     /// those with these numbers, counted from now.
     #[cfg(feature = "testing")]
     pub(crate) fn fail_allocations(&self, range: Range<u64>) {
-        *lock(&self.faults) = Faults { allocations: Some(range), ..Faults::default() };
+        *lock(&self.faults) = Injected { allocations: Some(range), ..Injected::default() };
     }
 
     /// Loses the device right after the `n`th submission from now.
     #[cfg(feature = "testing")]
     pub(crate) fn lose_after(&self, n: u64) {
-        *lock(&self.faults) = Faults { loss: Some(n), ..Faults::default() };
+        *lock(&self.faults) = Injected { loss: Some(n), ..Injected::default() };
     }
 
     #[cfg(feature = "testing")]
@@ -354,7 +354,7 @@ impl Gpu {
 /// Failures that a test asks for.
 #[cfg(feature = "testing")]
 #[derive(Debug, Default)]
-struct Faults {
+struct Injected {
     allocations: Option<Range<u64>>,
     created: u64,
     loss: Option<u64>,

@@ -106,12 +106,12 @@ impl fmt::Display for Ledger {
 
 /// The call that asks for a crossing, and the caller's line.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Site {
+pub(crate) struct CallSite {
     pub(crate) call: &'static str,
     pub(crate) location: &'static Location<'static>,
 }
 
-impl Site {
+impl CallSite {
     /// The line that called the caller of this.
     #[track_caller]
     pub(crate) fn of(call: &'static str) -> Self {
@@ -122,21 +122,21 @@ impl Site {
 /// A crossing under way. However it ends - done, failed, cancelled - what has crossed by then is
 /// noted when this is dropped; where nothing has, there was no crossing.
 #[derive(Debug)]
-pub(crate) struct Entry<'a> {
+pub(crate) struct OpenCrossing<'a> {
     books: &'a Books,
     crossing: Crossing,
     clock: Stopwatch,
     bytes: AtomicU64,
 }
 
-impl Entry<'_> {
+impl OpenCrossing<'_> {
     /// Counts bytes that crossed.
     pub(crate) fn add(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 }
 
-impl Drop for Entry<'_> {
+impl Drop for OpenCrossing<'_> {
     fn drop(&mut self) {
         let bytes = *self.bytes.get_mut();
         if bytes > 0 {
@@ -156,8 +156,8 @@ pub(crate) struct Books {
 
 impl Books {
     /// Asks whether a crossing may happen; to be called before a byte moves.
-    pub(crate) fn admit(&self, direction: Direction, site: Site) -> Result<()> {
-        let Site { call, location } = site;
+    pub(crate) fn admit(&self, direction: Direction, site: CallSite) -> Result<()> {
+        let CallSite { call, location } = site;
         match lock(&self.guards).last() {
             Some((_, Crossings::Deny)) => Err(Denied { direction, call, location }.into()),
             Some((_, Crossings::Log)) => {
@@ -169,11 +169,16 @@ impl Books {
     }
 
     /// Opens the entry of a crossing that has been admitted.
-    pub(crate) fn open(&self, direction: Direction, dtype: DType, site: Site) -> Entry<'_> {
-        let Site { call, location } = site;
+    pub(crate) fn open(
+        &self,
+        direction: Direction,
+        dtype: DType,
+        site: CallSite,
+    ) -> OpenCrossing<'_> {
+        let CallSite { call, location } = site;
         let duration = Duration::ZERO;
         let crossing = Crossing { direction, bytes: 0, dtype, call, location, duration };
-        Entry { books: self, crossing, clock: Stopwatch::start(), bytes: AtomicU64::new(0) }
+        OpenCrossing { books: self, crossing, clock: Stopwatch::start(), bytes: AtomicU64::new(0) }
     }
 
     /// Notes a crossing that happened.

@@ -39,10 +39,10 @@ mod tune;
 #[doc(hidden)]
 pub mod wgsl;
 
-pub use adapter::{Adapter, Entry, Listing};
+pub use adapter::{Adapter, Listed, Listing};
 pub use choice::Verdict;
 pub use device::Device;
-pub use diagnosis::{Cause, Finding};
+pub use diagnosis::{Finding, Obstacle};
 pub use dtype::{Class, DType, Element};
 pub use engine::sketch::{Explanation, Kernel};
 pub use error::{Error, ErrorKind, Result};

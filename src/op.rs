@@ -1,9 +1,9 @@
 //! The op vocabulary: what can be done to elements, one by one.
 //!
 //! One table says everything about an operation: its name, which dtypes it takes, how WGSL spells
-//! it for each kind of number, what it yields, and its numeric contract ([`Bound`]). The generator,
-//! the oracle, the documentation and the tests all read this table; nothing about an operation is
-//! written a second time.
+//! it for each kind of number, what it yields, and its numeric contract ([`Tolerance`]). The
+//! generator, the oracle, the documentation and the tests all read this table; nothing about an
+//! operation is written a second time.
 //!
 //! f16 and bf16 are computed in f32 and rounded once, when stored; the small integers in 32 bits,
 //! wrapped to their width after every operation that can leave it.
@@ -12,7 +12,6 @@
 
 use core::fmt;
 
-mod bound;
 mod kind;
 mod names;
 mod reduction;
@@ -20,23 +19,24 @@ mod refusal;
 mod round;
 mod spell;
 mod table;
+mod tolerance;
 mod value;
 
-pub use bound::{Bound, contract_table};
 pub use kind::Kind;
 pub use names::Op;
 pub use reduction::{Reduction, reduction_table};
 pub use refusal::Refusal;
 pub(crate) use spell::Spell;
+pub use tolerance::{Tolerance, contract_table};
 pub(crate) use value::wrapped;
-pub use value::{Exact, Value};
+pub use value::{Exact, Number};
 
 use crate::dtype::{Class, DType};
 use spell::Yields;
-use table::{Row, TABLE};
+use table::{OpRow, TABLE};
 
 impl Op {
-    const fn row(self) -> &'static Row {
+    const fn row(self) -> &'static OpRow {
         let row = &TABLE[self as usize];
         debug_assert!(row.op as usize == self as usize, "the table is in the order of the enum");
         row
@@ -89,10 +89,10 @@ impl Op {
 
     /// The numeric contract for operands of this dtype.
     #[must_use]
-    pub const fn bound(self, dtype: DType) -> Bound {
+    pub const fn bound(self, dtype: DType) -> Tolerance {
         match dtype.class() {
             Class::Float => self.row().bound.of(dtype),
-            _ => Bound::EXACT,
+            _ => Tolerance::EXACT,
         }
     }
 

@@ -367,7 +367,7 @@ impl Plan {
         carriage.stored.map(|stored| (carriage, stored)).ok_or_else(|| {
             let because = carriage.because.clone();
             let adapter = self.caps.identity.name.clone();
-            Rejected { dtype, because, adapter }.into()
+            NotCarried { dtype, because, adapter }.into()
         })
     }
 }
@@ -390,13 +390,13 @@ impl fmt::Display for Plan {
 
 /// A dtype that the plan does not carry.
 #[derive(Debug)]
-struct Rejected {
+struct NotCarried {
     dtype: DType,
     because: Reason,
     adapter: String,
 }
 
-impl fmt::Display for Rejected {
+impl fmt::Display for NotCarried {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { dtype, because, adapter } = self;
         match because {
@@ -408,7 +408,7 @@ impl fmt::Display for Rejected {
     }
 }
 
-impl Cause for Rejected {
+impl Cause for NotCarried {
     fn kind(&self) -> ErrorKind {
         ErrorKind::Rejected
     }

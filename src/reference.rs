@@ -2,8 +2,8 @@
 //! dtype.
 //!
 //! It shares nothing with the kernels but the table of operations. Results of floats are *exact*
-//! values, not rounded to the dtype: [`Bound::within`](crate::op::Bound::within) judges how far a
-//! result may lie from them. Public, so that users can check their adapter, or their own kernels,
+//! values, not rounded to the dtype: [`Tolerance::within`](crate::op::Tolerance::within) judges how
+//! far a result may lie from them. Public, so that users can check their adapter, or their own kernels,
 //! with it.
 
 use crate::dtype::DType;
@@ -16,7 +16,7 @@ mod reduce;
 mod rows;
 mod special;
 
-pub use crate::op::{Exact, Value};
+pub use crate::op::{Exact, Number};
 pub use apply::{apply, cast, keeps};
 pub use matmul::{matmul, matmul_dtype, matmul_keeps};
 pub use reduce::{reduce, scan};
@@ -24,7 +24,7 @@ pub use rows::{ROWS, attention, log_softmax, norm, softmax};
 
 /// A strided operand for the oracle: dense little-endian bytes, and how the index space walks them.
 #[derive(Clone, Copy, Debug)]
-pub struct Operand<'a> {
+pub struct Strided<'a> {
     /// The dtype of the bytes.
     pub dtype: DType,
     /// The bytes.
@@ -35,20 +35,20 @@ pub struct Operand<'a> {
     pub strides: &'a [isize],
 }
 
-impl Operand<'_> {
+impl Strided<'_> {
     /// The element at a place of the index space.
     #[must_use]
-    pub fn at(&self, place: &[usize]) -> Value {
+    pub fn at(&self, place: &[usize]) -> Number {
         let steps = place.iter().zip(self.strides).map(|(&i, &s)| i as isize * s);
         let at = self.offset.wrapping_add_signed(steps.sum()) * self.dtype.width();
-        Value::decode(self.dtype, &self.bytes[at..at + self.dtype.width()])
+        Number::decode(self.dtype, &self.bytes[at..at + self.dtype.width()])
     }
 }
 
 /// One operation over an index space, in row-major order. Operands are of one dtype, but for
 /// `where`'s condition.
 #[must_use]
-pub fn elementwise(op: Op, shape: &[usize], operands: &[Operand<'_>]) -> Vec<Exact> {
+pub fn elementwise(op: Op, shape: &[usize], operands: &[Strided<'_>]) -> Vec<Exact> {
     let dtype = operands[operands.len() - 1].dtype;
     let value = |place: &[usize]| {
         let values = operands.iter().map(|operand| operand.at(place)).collect::<Vec<_>>();

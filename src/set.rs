@@ -20,7 +20,7 @@ use crate::gpu::Drive;
 use crate::host::HostView;
 use crate::host::bytes::ByteView;
 use crate::layout::Layout;
-use crate::ledger::{Direction, Site};
+use crate::ledger::{CallSite, Direction};
 use crate::tensor::{Passage, Tensor};
 use crate::transfer::Receipt;
 
@@ -202,7 +202,7 @@ impl TensorSet {
         &'a self,
         device: &'a Device,
     ) -> impl Future<Output = Result<(Self, SetReceipt)>> + use<'a> {
-        self.moved(device, Drive::Wake, Site::of("set.to"), |_| {})
+        self.moved(device, Drive::Wake, CallSite::of("set.to"), |_| {})
     }
 
     /// The same, with a callback for every chunk that has been staged.
@@ -212,21 +212,21 @@ impl TensorSet {
         device: &'a Device,
         progress: P,
     ) -> impl Future<Output = Result<(Self, SetReceipt)>> + use<'a, P> {
-        self.moved(device, Drive::Wake, Site::of("set.to_with"), progress)
+        self.moved(device, Drive::Wake, CallSite::of("set.to_with"), progress)
     }
 
     /// [`TensorSet::to`], blocking.
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
     pub fn move_to(&self, device: &Device) -> Result<(Self, SetReceipt)> {
-        pollster::block_on(self.moved(device, Drive::Block, Site::of("set.move_to"), |_| {}))
+        pollster::block_on(self.moved(device, Drive::Block, CallSite::of("set.move_to"), |_| {}))
     }
 
     async fn moved<P: FnMut(Progress<'_>)>(
         &self,
         device: &Device,
         drive: Drive,
-        site: Site,
+        site: CallSite,
         progress: P,
     ) -> Result<(Self, SetReceipt)> {
         let clock = Stopwatch::start();
@@ -331,7 +331,7 @@ impl Device {
     /// Every tensor is negotiated and has its memory before a byte moves.
     #[track_caller]
     pub fn upload_set(&self, shipment: &Shipment<'_>) -> Result<(TensorSet, SetReceipt)> {
-        self.carry_set(shipment, Site::of("upload_set"), |_| {})
+        self.carry_set(shipment, CallSite::of("upload_set"), |_| {})
     }
 
     /// The same, with a callback for every chunk that has been staged.
@@ -349,13 +349,13 @@ impl Device {
         shipment: &Shipment<'_>,
         progress: impl FnMut(Progress<'_>),
     ) -> Result<(TensorSet, SetReceipt)> {
-        self.carry_set(shipment, Site::of("upload_set_with"), progress)
+        self.carry_set(shipment, CallSite::of("upload_set_with"), progress)
     }
 
     fn carry_set(
         &self,
         shipment: &Shipment<'_>,
-        site: Site,
+        site: CallSite,
         progress: impl FnMut(Progress<'_>),
     ) -> Result<(TensorSet, SetReceipt)> {
         let (clock, engine) = (Stopwatch::start(), &self.engine);

@@ -25,7 +25,7 @@ use pool::{Pool, SPREAD_MIN};
 pub(crate) use segments::Segments;
 pub use stats::{Fit, Memory};
 use storage::Returns;
-pub(crate) use storage::{Piece, Pinned, Refusal, Storage};
+pub(crate) use storage::{Denial, Piece, Pinned, Storage};
 
 /// What an allocation would do, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -91,10 +91,10 @@ impl Store {
         bytes: u64,
         segment_bytes: u64,
         avoid: &[u64],
-    ) -> Result<Arc<Storage>, Refusal> {
+    ) -> Result<Arc<Storage>, Denial> {
         self.settle();
         if self.cap.is_some_and(|cap| bytes > cap) {
-            return Err(Refusal::Cap);
+            return Err(Denial::Cap);
         }
         let spread = bytes >= SPREAD_MIN && self.outlook(bytes, segment_bytes).spread;
         let mut pieces = Vec::new();

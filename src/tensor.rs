@@ -14,7 +14,7 @@ use crate::host::cause::CarriageCause;
 use crate::host::place::copy;
 use crate::kernel::core::Core;
 use crate::layout::Layout;
-use crate::ledger::Site;
+use crate::ledger::CallSite;
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
 
@@ -97,7 +97,7 @@ impl Tensor {
     /// read.
     #[track_caller]
     pub fn read<T: Element>(&self) -> impl Future<Output = Result<Vec<T>>> + use<'_, T> {
-        self.read_all(Drive::Wake, Site::of("read"))
+        self.read_all(Drive::Wake, CallSite::of("read"))
     }
 
     /// Reads all elements in row-major order into a slice of as many.
@@ -106,21 +106,21 @@ impl Tensor {
         &'a self,
         out: &'a mut [T],
     ) -> impl Future<Output = Result<()>> + use<'a, T> {
-        self.read_to(Drive::Wake, Site::of("read_into"), out)
+        self.read_to(Drive::Wake, CallSite::of("read_into"), out)
     }
 
     /// Reads all elements in row-major order, blocking.
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
-        pollster::block_on(self.read_all(Drive::Block, Site::of("to_vec")))
+        pollster::block_on(self.read_all(Drive::Block, CallSite::of("to_vec")))
     }
 
     /// Reads all elements in row-major order into a slice of as many, blocking.
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
     pub fn copy_to_slice<T: Element>(&self, out: &mut [T]) -> Result<()> {
-        pollster::block_on(self.read_to(Drive::Block, Site::of("copy_to_slice"), out))
+        pollster::block_on(self.read_to(Drive::Block, CallSite::of("copy_to_slice"), out))
     }
 
     /// Reads the only element, blocking.
@@ -131,12 +131,12 @@ impl Tensor {
             return Err(ShapeCause::NotOne { shape: *self.shape() }.into());
         }
         let mut out = [T::default()];
-        pollster::block_on(self.read_to(Drive::Block, Site::of("scalar"), &mut out))?;
+        pollster::block_on(self.read_to(Drive::Block, CallSite::of("scalar"), &mut out))?;
         let [value] = out;
         Ok(value)
     }
 
-    async fn read_all<T: Element>(&self, drive: Drive, site: Site) -> Result<Vec<T>> {
+    async fn read_all<T: Element>(&self, drive: Drive, site: CallSite) -> Result<Vec<T>> {
         self.check_read::<T>(self.shape().elements())?;
         let mut out = room::<T>(self.shape().elements())?;
         self.read_to(drive, site, &mut out).await?;
@@ -153,7 +153,7 @@ impl Tensor {
         Ok(())
     }
 
-    async fn read_to<T: Element>(&self, drive: Drive, site: Site, out: &mut [T]) -> Result<()> {
+    async fn read_to<T: Element>(&self, drive: Drive, site: CallSite, out: &mut [T]) -> Result<()> {
         self.check_read::<T>(out.len())?;
         let copy = |first: usize, chunk: &[u8]| {
             let values = chunk.len() / T::DTYPE.width();

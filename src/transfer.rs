@@ -26,7 +26,7 @@ mod source;
 
 pub use receipt::Receipt;
 pub(crate) use receipt::write_changes;
-pub(crate) use source::{Rules, Source};
+pub(crate) use source::{Rules, UploadSource};
 
 /// Parts of a buffer that is written or read in place: large enough for two threads.
 const CHUNK_IN_PLACE: u64 = 32 << 20;
@@ -44,7 +44,7 @@ const SLOTS_MAX: usize = (SMALL_READ / SLOT_BYTES) as usize;
 const SLOTS_BESIDE: usize = ((SLACK - 2 * COPY_ALIGN) / SLOT_BYTES) as usize;
 
 /// A contiguous part of a storage: a range of one of its pieces.
-struct Part {
+struct Chunk {
     piece: Piece,
     /// Where in the piece.
     offset: u64,
@@ -54,7 +54,7 @@ struct Part {
 }
 
 /// Cuts a byte range of a storage at segments and chunks.
-fn parts(storage: &Pinned, range: Range<u64>, chunk: u64) -> impl Iterator<Item = Part> + use<> {
+fn parts(storage: &Pinned, range: Range<u64>, chunk: u64) -> impl Iterator<Item = Chunk> + use<> {
     let (pieces, segment) = (storage.pieces(), storage.segment_bytes);
     let mut at = range.start;
     core::iter::from_fn(move || {
@@ -64,7 +64,7 @@ fn parts(storage: &Pinned, range: Range<u64>, chunk: u64) -> impl Iterator<Item 
         let index = usize::try_from(at / segment).ok()?;
         let offset = at % segment;
         let bytes = chunk.min(segment - offset).min(range.end - at);
-        let part = Part { piece: pieces.get(index)?.clone(), offset, first: at, bytes };
+        let part = Chunk { piece: pieces.get(index)?.clone(), offset, first: at, bytes };
         at += bytes;
         Some(part)
     })
@@ -75,7 +75,7 @@ fn parts(storage: &Pinned, range: Range<u64>, chunk: u64) -> impl Iterator<Item 
 pub(crate) fn up(
     gpu: &Gpu,
     to: &Pinned,
-    source: &Source<'_>,
+    source: &UploadSource<'_>,
     progress: &dyn Fn(u64),
 ) -> Result<Tally> {
     let mut tally = Tally::default();
@@ -96,7 +96,7 @@ fn in_place(
     gpu: &Gpu,
     piece: &Piece,
     range: &Range<u64>,
-    source: &Source<'_>,
+    source: &UploadSource<'_>,
     tally: &mut Tally,
     progress: &dyn Fn(u64),
 ) -> Result<bool> {
@@ -139,7 +139,7 @@ pub(crate) fn up_part(
     gpu: &Gpu,
     to: &Pinned,
     range: Range<u64>,
-    (source, start): (&Source<'_>, u64),
+    (source, start): (&UploadSource<'_>, u64),
     tally: &mut Tally,
     progress: &dyn Fn(u64),
 ) -> Result<()> {
@@ -286,7 +286,7 @@ pub(crate) async fn down_blocking(
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-fn read_in_place(gpu: &Gpu, part: &Part, sink: &mut (impl Sink + ?Sized)) -> Result<bool> {
+fn read_in_place(gpu: &Gpu, part: &Chunk, sink: &mut (impl Sink + ?Sized)) -> Result<bool> {
     let buffer = &part.piece.buffer;
     let offset = part.piece.offset + part.offset;
     let begin = offset / wgpu::MAP_ALIGNMENT * wgpu::MAP_ALIGNMENT;
@@ -310,7 +310,7 @@ fn read_in_place(gpu: &Gpu, part: &Part, sink: &mut (impl Sink + ?Sized)) -> Res
 fn start<'a>(
     engine: &'a Engine,
     drive: Drive,
-    part: Option<&Part>,
+    part: Option<&Chunk>,
     First { flush, slots }: First<'a>,
 ) -> Result<Down<'a>> {
     let offset = part.map_or(0, |part| part.piece.offset + part.offset);

@@ -17,7 +17,7 @@ use crate::dtype::{Class, DType};
 use crate::error::Result;
 use crate::kernel::matmul::choice::{Choice, Machine};
 use crate::kernel::matmul::tuned::{Entry, Problem};
-use crate::reference::{self, Exact, Operand, Value};
+use crate::reference::{self, Exact, Number, Strided};
 use crate::tensor::Tensor;
 
 mod file;
@@ -302,15 +302,15 @@ impl<'a> Bench<'a> {
             let (b, row, column) = (place / (m * n), place / n % m, place % n);
             let operand = |side: usize, offset: usize, strides| {
                 let bytes = &self.bytes[side];
-                Operand { dtype: self.oracle, bytes, offset, strides }
+                Strided { dtype: self.oracle, bytes, offset, strides }
             };
             let right = if transposed { (column * k, [1, 0]) } else { (column, [n as isize, 0]) };
             let a = operand(0, (b * m + row) * k, &[0, 1]);
             let b = operand(1, b * k * n + right.0, &right.1);
             let want = reference::matmul(&[1, 1], k, &a, &b);
             let width = wide.width();
-            let value = Value::decode(wide, &bytes[i * width..(i + 1) * width]);
-            let want = want.first().copied().unwrap_or(Exact::from(Value::Int(0)));
+            let value = Number::decode(wide, &bytes[i * width..(i + 1) * width]);
+            let want = want.first().copied().unwrap_or(Exact::from(Number::Int(0)));
             let keeps = |dtype| reference::matmul_keeps(dtype, k, want, value);
             if !keeps(if dtype.is_float() { dtype } else { DType::I64 }) {
                 let (got, want) = (number(value), number(want.value));
@@ -321,11 +321,11 @@ impl<'a> Bench<'a> {
     }
 }
 
-const fn number(value: Value) -> f64 {
+const fn number(value: Number) -> f64 {
     match value {
-        Value::Float(x) => x,
-        Value::Int(x) => x as f64,
-        Value::Bool(x) => x as u8 as f64,
+        Number::Float(x) => x,
+        Number::Int(x) => x as f64,
+        Number::Bool(x) => x as u8 as f64,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The table of adapters: who is there, who was taken, and why not the others.
 
-use wharf::{Entry, Listing, Verdict};
+use wharf::{Listed, Listing, Verdict};
 
 use crate::table::{Page, Tone, clean, shorten};
 
@@ -35,7 +35,7 @@ fn row(page: &Page, texts: [&str; 6], name: Tone, verdict: (Tone, &str)) {
     page.row(&cells, verdict);
 }
 
-fn adapter(page: &Page, index: usize, entry: &Entry) {
+fn adapter(page: &Page, index: usize, entry: &Listed) {
     let id = &entry.adapter.caps().identity;
     let (index, name) = (index.to_string(), shorten(&clean(&id.name), WIDTHS[2] - 2));
     let (mark, tone, verdict) = match entry.verdict {
@@ -55,7 +55,7 @@ fn adapter(page: &Page, index: usize, entry: &Entry) {
 }
 
 /// The driver's name and version, without saying either twice.
-pub(crate) fn driver(entry: &Entry) -> String {
+pub(crate) fn driver(entry: &Listed) -> String {
     let id = &entry.adapter.caps().identity;
     match (id.driver.trim(), id.driver_info.trim()) {
         ("", "") => "unknown".into(),

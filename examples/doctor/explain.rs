@@ -5,7 +5,7 @@
 //! are in [`live`](crate::live).
 
 use wharf::caps::Caps;
-use wharf::{Adapter, Cause, Device, Error, How, Listing, Policy, Verdict, negotiate};
+use wharf::{Adapter, Device, Error, How, Listing, Obstacle, Policy, Verdict, negotiate};
 
 use crate::adapters::driver;
 use crate::live;
@@ -160,19 +160,19 @@ fn no_device(scene: &Scene<'_>) -> Vec<Found> {
 }
 
 /// Causes that are about drivers and loaders, and not about what the user chose.
-const OF_DRIVERS: [Cause; 12] = [
-    Cause::BackendCompiledOut,
-    Cause::DriverVariable,
-    Cause::DriverFilter,
-    Cause::LoaderMissing,
-    Cause::NvidiaGraphics,
-    Cause::NvidiaVersions,
-    Cause::NodePermission,
-    Cause::NodeMissing,
-    Cause::VendorDriver,
-    Cause::ManifestBroken,
-    Cause::ManifestMissing,
-    Cause::GlMissing,
+const OF_DRIVERS: [Obstacle; 12] = [
+    Obstacle::BackendCompiledOut,
+    Obstacle::DriverVariable,
+    Obstacle::DriverFilter,
+    Obstacle::LoaderMissing,
+    Obstacle::NvidiaGraphics,
+    Obstacle::NvidiaVersions,
+    Obstacle::NodePermission,
+    Obstacle::NodeMissing,
+    Obstacle::VendorDriver,
+    Obstacle::ManifestBroken,
+    Obstacle::ManifestMissing,
+    Obstacle::GlMissing,
 ];
 
 fn driver_mismatch(scene: &Scene<'_>) -> Vec<Found> {

@@ -2,7 +2,7 @@
 
 use core::fmt::Write;
 
-use wharf::{DType, Device, Entry, Fit, Layout, Listing, Policy, Shape, Verdict};
+use wharf::{DType, Device, Fit, Layout, Listed, Listing, Policy, Shape, Verdict};
 
 use crate::table::{Page, Tone, bytes, count, quote};
 
@@ -98,7 +98,7 @@ pub(crate) async fn answer(page: &Page, listing: &Listing, question: &Question, 
     let values = count(question.shape.elements() as u64, "value");
     page.heading("Would it fit?", &format!("{dtype} {layout}: {values}, {host} on the host"));
     page.row(&[(Tone::Plain, "", 15)], (Tone::Dim, question.way()));
-    let of_interest = |entry: &Entry| !named || !matches!(entry.verdict, Verdict::NotNamed { .. });
+    let of_interest = |entry: &Listed| !named || !matches!(entry.verdict, Verdict::NotNamed { .. });
     let mut best = Answer::No;
     let mut asked = 0;
     for (index, entry) in listing.entries.iter().enumerate().filter(|(_, e)| of_interest(e)) {
@@ -123,7 +123,7 @@ pub(crate) async fn answer(page: &Page, listing: &Listing, question: &Question, 
 }
 
 /// Opens an adapter and asks under both policies. Opening reserves no memory for tensors.
-async fn ask(page: &Page, index: usize, entry: &Entry, question: &Question) -> Answer {
+async fn ask(page: &Page, index: usize, entry: &Listed, question: &Question) -> Answer {
     let id = &entry.adapter.caps().identity;
     page.blank();
     let (label, kind) = (format!("{index}  {}", id.name), id.device_type.name());

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use wharf::{Adapter, Carriage, Device, Entry, Error, Listing, Policy, Result};
+use wharf::{Adapter, Carriage, Device, Error, Listed, Listing, Policy, Result};
 
 use crate::adapters::driver;
 use crate::crossing::{Crossing, End};
@@ -104,7 +104,7 @@ pub(crate) fn report(
     ])
 }
 
-fn adapter(entry: &Entry) -> Json {
+fn adapter(entry: &Listed) -> Json {
     let id = &entry.adapter.caps().identity;
     Json::Object(vec![
         ("name", id.name.as_str().into()),

@@ -19,8 +19,8 @@ fn pow_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     return select(p, vec4<f32>(1.0), unit | (abs_f32(y) < vec4<f32>(1.1754944e-38)));
 }
 
-// |x| = m 2^(3 q) with m from 1 to 8, by bits. A third of the bits of m is its root to 5 %; a step of
-// Halley's leaves 6e-5 of that, one of Newton's 3e-9.
+// |x| = m 2^(3 q) with m from 1 to 8, by bits. A third of the bits of m is its root to 5 %; a step
+// of Halley's leaves 6e-5 of that, one of Newton's 3e-9.
 fn cbrt_f32(x: vec4<f32>) -> vec4<f32> {
     let bits = bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
     // A subnormal is its bits times 2^-149: twice as many times 2^-150.

@@ -1,6 +1,8 @@
 //! Between wgpu's words and ours: one row per feature and per limit, used in both directions.
 
-use crate::caps::{Backend, Caps, Cooperative, DeviceType, Feature, Features, Identity, Limits};
+use crate::caps::{
+    Backend, Caps, CooperativeShape, DeviceType, Feature, Features, Identity, Limits,
+};
 use crate::dtype::DType;
 
 /// Features that are a bit of wgpu's; [`Feature::Compute`] is a downlevel flag there.
@@ -92,7 +94,7 @@ fn identity(info: &wgpu::AdapterInfo) -> Identity {
 }
 
 /// The cooperative matrices that kernels are written for: squares, and where naga can write them.
-fn cooperative(adapter: &wgpu::Adapter, backend: wgpu::Backend) -> Vec<Cooperative> {
+fn cooperative(adapter: &wgpu::Adapter, backend: wgpu::Backend) -> Vec<CooperativeShape> {
     let written = matches!(backend, wgpu::Backend::Vulkan | wgpu::Backend::Metal);
     let has = adapter.features().contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX);
     let dtype = |scalar| match scalar {
@@ -105,7 +107,7 @@ fn cooperative(adapter: &wgpu::Adapter, backend: wgpu::Backend) -> Vec<Cooperati
         let square = p.m_size == p.n_size && p.m_size == p.k_size && [8, 16].contains(&p.m_size);
         let (factors, sums) = (dtype(p.ab_type), dtype(p.cr_type));
         if let (Some(factors), Some(DType::F32), true) = (factors, sums, square && written && has) {
-            let one = Cooperative { side: p.m_size, factors, sums: DType::F32 };
+            let one = CooperativeShape { side: p.m_size, factors, sums: DType::F32 };
             all.extend((!all.contains(&one)).then_some(one));
         }
     }

@@ -3,7 +3,7 @@
 //! Each says where its numbers come from: read from the driver itself, or out of the source of what
 //! reads it.
 
-use super::{Backend, Caps, Cooperative, DeviceType, Feature, Features, Identity, Limits};
+use super::{Backend, Caps, CooperativeShape, DeviceType, Feature, Features, Identity, Limits};
 use crate::dtype::DType;
 
 /// Every fixture with its name, the WebGPU baseline first.
@@ -243,7 +243,7 @@ pub fn nvidia_vulkan() -> Caps {
         Feature::PipelineCache,
         Feature::MappablePrimaryBuffers,
     ]);
-    let cooperative = vec![Cooperative { side: 16, factors: DType::F16, sums: DType::F32 }];
+    let cooperative = vec![CooperativeShape { side: 16, factors: DType::F16, sums: DType::F32 }];
     Caps { identity, features, limits, cooperative }
 }
 

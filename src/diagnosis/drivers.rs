@@ -4,7 +4,7 @@
 use super::finding::some_of;
 use super::machine::{Library, Manifest, ManifestState};
 use super::platform::{Package, install};
-use super::{Cause, Finding, Machine, Scene};
+use super::{Finding, Machine, Obstacle, Scene};
 
 /// Installed drivers that would load and that the list in a variable leaves out.
 fn left_out(machine: &Machine) -> Vec<&Manifest> {
@@ -59,7 +59,7 @@ pub(super) fn replaced(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
     let complete = found.ends_with(&hides);
     let found = if complete { found } else { format!("{found}, and {hides}") };
     findings.push(
-        Finding::note(Cause::DriverVariable, found, format!("unset {name}"))
+        Finding::note(Obstacle::DriverVariable, found, format!("unset {name}"))
             .blocking_if(matters(scene, &hidden)),
     );
 }
@@ -85,7 +85,7 @@ pub(super) fn overlooked(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
         if let Some(value) = machine.variable(name).filter(|_| !lost.is_empty()) {
             let found = format!("{name}={value} leaves out {}", count(&lost));
             findings.push(
-                Finding::note(Cause::DriverVariable, found, remedy)
+                Finding::note(Obstacle::DriverVariable, found, remedy)
                     .blocking_if(matters(scene, &lost)),
             );
         }
@@ -115,7 +115,7 @@ pub(super) fn filtered(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
     };
     let found = format!("{name}={value} removes {}", count(&removed));
     findings.push(
-        Finding::note(Cause::DriverFilter, found, format!("unset {name}"))
+        Finding::note(Obstacle::DriverFilter, found, format!("unset {name}"))
             .blocking_if(matters(scene, &removed)),
     );
 }
@@ -136,7 +136,7 @@ pub(super) fn loader_missing(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
         "the Vulkan loader {file} is in none of the {places} directories searched for libraries"
     );
     findings.push(
-        Finding::note(Cause::LoaderMissing, found, remedy)
+        Finding::note(Obstacle::LoaderMissing, found, remedy)
             .blocking_if(!(windows && scene.active("dx12"))),
     );
 }
@@ -171,7 +171,7 @@ pub(super) fn broken(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
         };
         findings.push(
             Finding::note(
-                Cause::ManifestBroken,
+                Obstacle::ManifestBroken,
                 format!("the driver manifest {path} {fault}"),
                 remedy,
             )
@@ -189,14 +189,14 @@ pub(super) fn none_installed(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
             .chain(&machine.added)
             .any(|manifest| manifest.state != ManifestState::OtherWidth)
     });
-    let told = [Cause::VendorDriver, Cause::NvidiaGraphics];
+    let told = [Obstacle::VendorDriver, Obstacle::NvidiaGraphics];
     if findings.iter().any(|finding| told.contains(&finding.cause)) {
         return;
     }
     let hidden_elsewhere = machine.replacement().is_some() || !machine.overlooked.is_empty();
     if empty && !hidden_elsewhere && scene.without_hardware() && scene.needs_vulkan() {
         findings.push(Finding::blocking(
-            Cause::ManifestMissing,
+            Obstacle::ManifestMissing,
             "no Vulkan driver is installed: no manifest in any vulkan/icd.d the loader searches",
             install(machine.os, Package::MesaVulkan),
         ));
@@ -211,7 +211,7 @@ pub(super) fn gl_missing(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
     }
     findings.push(
         Finding::note(
-            Cause::GlMissing,
+            Obstacle::GlMissing,
             format!(
                 "libEGL.so.1, by which GL is reached, is in none of the {places} directories \
              searched"

@@ -5,7 +5,7 @@ use core::fmt;
 /// What kind of thing keeps an adapter away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Cause {
+pub enum Obstacle {
     /// The program was built without the backend this platform needs.
     BackendCompiledOut,
     /// `WGPU_BACKEND` excludes backends or names an unknown one.
@@ -46,30 +46,30 @@ pub enum Cause {
     NothingListed,
 }
 
-/// Cause x its name in machine-readable output.
-pub(super) const NAMES: [(Cause, &str); 19] = [
-    (Cause::BackendCompiledOut, "backend-compiled-out"),
-    (Cause::BackendVariable, "backend-variable"),
-    (Cause::DriverVariable, "driver-variable"),
-    (Cause::DriverFilter, "driver-filter"),
-    (Cause::LoaderMissing, "loader-missing"),
-    (Cause::NvidiaGraphics, "nvidia-graphics"),
-    (Cause::NvidiaVersions, "nvidia-versions"),
-    (Cause::NodePermission, "node-permission"),
-    (Cause::NodeMissing, "node-missing"),
-    (Cause::VendorDriver, "vendor-driver"),
-    (Cause::ManifestBroken, "manifest-broken"),
-    (Cause::ManifestMissing, "manifest-missing"),
-    (Cause::GlMissing, "gl-missing"),
-    (Cause::Wsl, "wsl"),
-    (Cause::GlVariable, "gl-variable"),
-    (Cause::VariableIgnored, "variable-ignored"),
-    (Cause::NoGpu, "no-gpu"),
-    (Cause::SoftwareOnly, "software-only"),
-    (Cause::NothingListed, "nothing-listed"),
+/// Obstacle x its name in machine-readable output.
+pub(super) const NAMES: [(Obstacle, &str); 19] = [
+    (Obstacle::BackendCompiledOut, "backend-compiled-out"),
+    (Obstacle::BackendVariable, "backend-variable"),
+    (Obstacle::DriverVariable, "driver-variable"),
+    (Obstacle::DriverFilter, "driver-filter"),
+    (Obstacle::LoaderMissing, "loader-missing"),
+    (Obstacle::NvidiaGraphics, "nvidia-graphics"),
+    (Obstacle::NvidiaVersions, "nvidia-versions"),
+    (Obstacle::NodePermission, "node-permission"),
+    (Obstacle::NodeMissing, "node-missing"),
+    (Obstacle::VendorDriver, "vendor-driver"),
+    (Obstacle::ManifestBroken, "manifest-broken"),
+    (Obstacle::ManifestMissing, "manifest-missing"),
+    (Obstacle::GlMissing, "gl-missing"),
+    (Obstacle::Wsl, "wsl"),
+    (Obstacle::GlVariable, "gl-variable"),
+    (Obstacle::VariableIgnored, "variable-ignored"),
+    (Obstacle::NoGpu, "no-gpu"),
+    (Obstacle::SoftwareOnly, "software-only"),
+    (Obstacle::NothingListed, "nothing-listed"),
 ];
 
-impl Cause {
+impl Obstacle {
     /// The cause as one word, for machine-readable output.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -77,7 +77,7 @@ impl Cause {
     }
 }
 
-impl fmt::Display for Cause {
+impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -87,7 +87,7 @@ impl fmt::Display for Cause {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// What kind of thing it is.
-    pub cause: Cause,
+    pub cause: Obstacle,
     /// What was found, with the values it was found with; no advice.
     pub found: String,
     /// What to do about it on this platform.
@@ -98,14 +98,18 @@ pub struct Finding {
 
 impl Finding {
     pub(super) fn blocking(
-        cause: Cause,
+        cause: Obstacle,
         found: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
         Self { cause, found: found.into(), remedy: remedy.into(), blocking: true }
     }
 
-    pub(super) fn note(cause: Cause, found: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub(super) fn note(
+        cause: Obstacle,
+        found: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
         Self { blocking: false, ..Self::blocking(cause, found, remedy) }
     }
 

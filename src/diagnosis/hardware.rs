@@ -1,8 +1,8 @@
 //! Judging the way from the driver to the GPU: device nodes, kernel drivers, containers.
 
-use super::machine::{Access, Nvidia, RenderNode};
+use super::machine::{NodeAccess, Nvidia, RenderNode};
 use super::platform::{NVIDIA, Package, install, last_resort, vendor};
-use super::{Cause, Finding, Machine, Scene};
+use super::{Finding, Machine, Obstacle, Scene};
 
 /// Whether a driver of these names is among those installed, whatever its state and whatever hides
 /// it.
@@ -27,7 +27,7 @@ pub(super) fn nvidia_graphics(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
     }
     let run = "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=all";
     let mut push =
-        |found, remedy| findings.push(Finding::blocking(Cause::NvidiaGraphics, found, remedy));
+        |found, remedy| findings.push(Finding::blocking(Obstacle::NvidiaGraphics, found, remedy));
     if !device {
         let remedy = if machine.container { run } else { "sudo nvidia-modprobe" };
         push(format!("{module} is loaded, /dev/nvidiactl does not exist"), remedy.to_owned());
@@ -78,7 +78,7 @@ pub(super) fn nvidia_versions(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
         "reboot, which loads the module that was installed with the library"
     };
     findings.push(Finding::blocking(
-        Cause::NvidiaVersions,
+        Obstacle::NvidiaVersions,
         format!("NVIDIA's kernel module is {kernel}, its user library {user}"),
         remedy,
     ));
@@ -89,15 +89,15 @@ pub(super) fn node_permission(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
     let machine = scene.machine;
     for node in machine.nodes.iter().filter(|_| machine.os.is_linux()) {
         let (found, remedy) = match node.access {
-            Access::Open | Access::Unknown => continue,
-            Access::Denied => denied(machine, node),
-            Access::Forbidden => (
+            NodeAccess::Open | NodeAccess::Unknown => continue,
+            NodeAccess::Denied => denied(machine, node),
+            NodeAccess::Forbidden => (
                 format!("{} exists, device rules forbid this process to open it", node.path),
                 "start the container with --device /dev/dri".to_owned(),
             ),
         };
         findings.push(
-            Finding::note(Cause::NodePermission, found, remedy)
+            Finding::note(Obstacle::NodePermission, found, remedy)
                 .blocking_if(scene.without_hardware()),
         );
     }
@@ -140,7 +140,7 @@ pub(super) fn vendor_driver(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
             None => "no kernel driver".to_owned(),
         };
         findings.push(Finding::blocking(
-            Cause::VendorDriver,
+            Obstacle::VendorDriver,
             format!(
                 "a GPU of {} is at {} ({bound}), no Vulkan driver for it is installed",
                 vendor.name, gpu.address
@@ -174,7 +174,7 @@ pub(super) fn node_missing(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
                 None => "load the GPU's kernel driver; `sudo dmesg` says why it did not load",
             };
             findings.push(Finding::blocking(
-                Cause::NodeMissing,
+                Obstacle::NodeMissing,
                 format!(
                     "a GPU of {} is at {} (kernel driver {bound}), no /dev/dri/renderD* exists",
                     vendor.name, gpu.address
@@ -189,7 +189,7 @@ pub(super) fn node_missing(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
                 "software adapters need none: WHARF_ALLOW_SOFTWARE=1"
             };
             let found = "this machine shows no GPU: none on the PCI bus, no /dev/dri/renderD*";
-            findings.push(Finding::note(Cause::NoGpu, found, remedy));
+            findings.push(Finding::note(Obstacle::NoGpu, found, remedy));
         }
     }
 }
@@ -198,7 +198,7 @@ pub(super) fn node_missing(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
 pub(super) fn wsl(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
     if scene.machine.wsl && scene.without_hardware() {
         findings.push(Finding::note(
-            Cause::Wsl,
+            Obstacle::Wsl,
             "this is WSL2: the GPU is behind /dev/dxg, which only Mesa's d3d12 drivers reach",
             "run the Windows build, or use GL through Mesa's d3d12: GALLIUM_DRIVER=d3d12 \
              WGPU_BACKEND=gl",
@@ -223,12 +223,12 @@ pub(super) fn nothing_listed(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
         } else {
             format!("software is used only when asked for: {allow}")
         };
-        findings.push(Finding::note(Cause::SoftwareOnly, found, remedy));
+        findings.push(Finding::note(Obstacle::SoftwareOnly, found, remedy));
         return;
     }
     if let Some((found, remedy)) = last_resort(machine.os) {
         let alone = findings.iter().all(|finding| !finding.blocking);
-        findings.push(Finding::note(Cause::NothingListed, found, remedy).blocking_if(alone));
+        findings.push(Finding::note(Obstacle::NothingListed, found, remedy).blocking_if(alone));
         return;
     }
     let software =
@@ -253,5 +253,5 @@ pub(super) fn nothing_listed(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
             format!("for a software one, {lavapipe}; it is used only with {allow}"),
         )
     };
-    findings.push(Finding::note(Cause::NothingListed, found, remedy));
+    findings.push(Finding::note(Obstacle::NothingListed, found, remedy));
 }

@@ -120,12 +120,12 @@ pub(crate) struct RenderNode {
     pub(crate) path: String,
     /// The owning group, by name where it has one.
     pub(crate) group: Option<String>,
-    pub(crate) access: Access,
+    pub(crate) access: NodeAccess,
 }
 
 /// Whether this process can open a node for reading and writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum NodeAccess {
     Open,
     /// Refused by the file's permissions.
     Denied,

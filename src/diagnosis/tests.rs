@@ -1,9 +1,10 @@
 //! The judging half against literal machines, the reading half against directory trees.
 
 use super::machine::{
-    Access, Library, Machine, Manifest, ManifestState, Nvidia, Os, Overlooked, PciGpu, RenderNode,
+    Library, Machine, Manifest, ManifestState, NodeAccess, Nvidia, Os, Overlooked, PciGpu,
+    RenderNode,
 };
-use super::{Cause, Finding, diagnose, variables_in_force};
+use super::{Finding, Obstacle, diagnose, variables_in_force};
 
 mod hardware;
 mod reading;
@@ -17,7 +18,7 @@ fn gpu(vendor: u16, driver: Option<&str>) -> PciGpu {
     PciGpu { address: "0000:03:00.0".to_owned(), vendor, driver: driver.map(str::to_owned) }
 }
 
-fn node(group: Option<&str>, access: Access) -> RenderNode {
+fn node(group: Option<&str>, access: NodeAccess) -> RenderNode {
     let path = "/dev/dri/renderD128".to_owned();
     RenderNode { path, group: group.map(str::to_owned), access }
 }
@@ -31,7 +32,7 @@ fn healthy() -> Machine {
             manifest("lvp", ManifestState::Loads),
             manifest("radeon", ManifestState::Loads),
         ]),
-        nodes: vec![node(Some("render"), Access::Open)],
+        nodes: vec![node(Some("render"), NodeAccess::Open)],
         gpus: Some(vec![gpu(0x1002, Some("amdgpu"))]),
         ..Machine::unknown(Os::Debian)
     }
@@ -52,14 +53,14 @@ fn none_listed(machine: &Machine) -> Vec<Finding> {
 }
 
 #[track_caller]
-fn assert_first(findings: &[Finding], cause: Cause, blocking: bool, text: &str) {
+fn assert_first(findings: &[Finding], cause: Obstacle, blocking: bool, text: &str) {
     let first = findings.first().expect("a finding");
     assert_eq!((first.cause, first.blocking), (cause, blocking), "{first}");
     assert_eq!(first.to_string(), text);
 }
 
 #[track_caller]
-fn assert_has(findings: &[Finding], cause: Cause, blocking: bool, text: &str) {
+fn assert_has(findings: &[Finding], cause: Obstacle, blocking: bool, text: &str) {
     let finding = findings.iter().find(|finding| finding.cause == cause);
     let finding = finding.unwrap_or_else(|| panic!("no {cause} in {findings:#?}"));
     assert_eq!(finding.to_string(), text);
@@ -79,20 +80,23 @@ fn every_cause_has_a_name_of_its_own() {
     names.dedup();
     assert_eq!(names.len(), super::finding::NAMES.len());
     assert!(!names.contains(&"unknown"));
-    assert_eq!(format!("{:>10}|", Cause::Wsl), "       wsl|");
+    assert_eq!(format!("{:>10}|", Obstacle::Wsl), "       wsl|");
 }
 
 #[test]
 fn what_blocks_comes_before_notes() {
     let machine = with(healthy(), &[("VK_DRIVER_FILES", ""), ("WGPU_BACKEND", "vulkan")]);
-    let causes: Vec<Cause> = none_listed(&machine).iter().map(|finding| finding.cause).collect();
-    assert_eq!(causes, [Cause::DriverVariable, Cause::BackendVariable, Cause::NothingListed]);
+    let causes: Vec<Obstacle> = none_listed(&machine).iter().map(|finding| finding.cause).collect();
+    assert_eq!(
+        causes,
+        [Obstacle::DriverVariable, Obstacle::BackendVariable, Obstacle::NothingListed]
+    );
 }
 
 #[test]
 fn long_findings_wrap_at_a_hundred_columns_and_obey_no_control_characters() {
     let words = "word ".repeat(40);
-    let finding = Finding::note(Cause::Wsl, format!("{words}\u{1b}[31m"), words.trim());
+    let finding = Finding::note(Obstacle::Wsl, format!("{words}\u{1b}[31m"), words.trim());
     let text = finding.to_string();
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(text.contains("?[31m") && !text.contains('\u{1b}'));
@@ -105,7 +109,7 @@ fn nothing_is_invented_for_an_unknown_machine() {
     assert_eq!(found.len(), 1);
     assert_first(
         &found,
-        Cause::NothingListed,
+        Obstacle::NothingListed,
         false,
         "no adapter is listed, not even a software one\n  (for a software one, install Mesa's \
          lavapipe; \

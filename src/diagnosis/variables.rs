@@ -3,7 +3,7 @@
 use super::machine::Manifest;
 use super::platform::{NVIDIA, primary_backend};
 use super::scene::{backend_words, backends_asked};
-use super::{Cause, Finding, Machine, Scene};
+use super::{Finding, Machine, Obstacle, Scene};
 
 /// Every variable that a judgement may depend on; others are not read into a [`Machine`].
 pub(crate) const KNOWN: [&str; 23] = [
@@ -41,7 +41,7 @@ pub(super) fn backend_compiled_out(scene: &Scene<'_>, findings: &mut Vec<Finding
             some => some.join(", "),
         };
         findings.push(Finding::blocking(
-            Cause::BackendCompiledOut,
+            Obstacle::BackendCompiledOut,
             format!("the {primary} backend is not compiled in: {have}"),
             format!("build with wgpu's cargo feature `{primary}`"),
         ));
@@ -78,7 +78,7 @@ pub(super) fn backend_variable(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
     let primary_out = out.contains(&primary_backend(scene.machine.os));
     findings.push(
         Finding::note(
-            Cause::BackendVariable,
+            Obstacle::BackendVariable,
             found,
             format!("unset WGPU_BACKEND, or choose from {}", scene.compiled.join(",")),
         )
@@ -109,7 +109,7 @@ pub(super) fn notes(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
         for (name, effect, remedy) in GL_NOTES {
             if let Some(value) = machine.variable(name).filter(|value| is_on(name, value)) {
                 findings.push(Finding::note(
-                    Cause::GlVariable,
+                    Obstacle::GlVariable,
                     format!("{name}={value} {effect}"),
                     remedy,
                 ));
@@ -118,7 +118,7 @@ pub(super) fn notes(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
     }
     if let Some(value) = machine.variable("WGPU_ADAPTER_NAME") {
         findings.push(Finding::note(
-            Cause::VariableIgnored,
+            Obstacle::VariableIgnored,
             format!("WGPU_ADAPTER_NAME={value} is set, and not used by wharf"),
             format!("use WHARF_ADAPTER={value}"),
         ));
@@ -131,7 +131,7 @@ pub(super) fn notes(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
         && scene.without_hardware()
     {
         findings.push(Finding::note(
-            Cause::VariableIgnored,
+            Obstacle::VariableIgnored,
             format!("CUDA_VISIBLE_DEVICES={value} is set, and neither shows nor hides a GPU here"),
             "choose an adapter with WHARF_ADAPTER",
         ));

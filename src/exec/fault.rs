@@ -44,12 +44,12 @@ pub(crate) struct Fault {
     explain: Explain,
     /// Set by the first read: nothing, or what went wrong.
     verdict: OnceLock<Option<Error>>,
-    home: Arc<Returns>,
+    home: Arc<ReturnedSlots>,
 }
 
 /// Slots that nobody carries any more, and whether they were seen to be zero.
 #[derive(Debug, Default)]
-struct Returns(Mutex<Vec<(u32, bool)>>);
+struct ReturnedSlots(Mutex<Vec<(u32, bool)>>);
 
 impl Fault {
     /// Its place among the slots of its buffer.
@@ -107,7 +107,7 @@ pub(crate) struct Faults {
     clean: Vec<u32>,
     /// Not zero, perhaps; every command that writes them has been submitted.
     dirty: Vec<u32>,
-    returns: Arc<Returns>,
+    returns: Arc<ReturnedSlots>,
 }
 
 impl Faults {

@@ -22,18 +22,18 @@ const LINE: usize = 64;
 /// Elements of a tile: lines of a column by a few lines of a row, in the first-level cache.
 const TILE: usize = 1024;
 
-/// Source bytes that a transposition wants to see at once: sixteen rows of 8192 numbers.
+/// FromNumber bytes that a transposition wants to see at once: sixteen rows of 8192 numbers.
 const STRIP_BYTES: usize = 512 << 10;
 
 /// Elements that follow each other on the innermost axis.
-struct Run {
+struct ElementRun {
     place: usize,
     stride: isize,
     len: usize,
 }
 
 /// Calls `each` with the runs that make up elements `first..first + len` in row-major order.
-fn runs(layout: &Layout, first: usize, len: usize, mut each: impl FnMut(Run)) {
+fn runs(layout: &Layout, first: usize, len: usize, mut each: impl FnMut(ElementRun)) {
     let rank = layout.shape().rank();
     let (dim, stride) = match rank.checked_sub(1) {
         Some(last) => (layout.shape().dims()[last], layout.strides()[last]),
@@ -42,7 +42,7 @@ fn runs(layout: &Layout, first: usize, len: usize, mut each: impl FnMut(Run)) {
     let (mut at, end) = (first, first + len);
     while at < end {
         let run = (dim - at % dim).min(end - at);
-        each(Run { place: layout.place(at), stride, len: run });
+        each(ElementRun { place: layout.place(at), stride, len: run });
         at += run;
     }
 }
@@ -82,7 +82,8 @@ fn gather<const W: usize>(bytes: &[u8], layout: &Layout, first: usize, out: &mut
     let (from, _) = bytes.as_chunks::<W>();
     let (mut out, _) = out.as_chunks_mut::<W>();
     let mut at = first;
-    while let Some(Rows { rows, len, strides }) = transposed(layout, W).filter(|_| !out.is_empty())
+    while let Some(TransposedRows { rows, len, strides }) =
+        transposed(layout, W).filter(|_| !out.is_empty())
     {
         // Whole rows, as many as there are before the next axis moves.
         let whole =
@@ -102,17 +103,17 @@ fn gather<const W: usize>(bytes: &[u8], layout: &Layout, first: usize, out: &mut
 
 /// The two innermost axes of a layout where each element of a row lies in another line, and
 /// elements of a column share them.
-struct Rows {
+struct TransposedRows {
     rows: usize,
     len: usize,
     strides: [isize; 2],
 }
 
-fn transposed(layout: &Layout, width: usize) -> Option<Rows> {
+fn transposed(layout: &Layout, width: usize) -> Option<TransposedRows> {
     let (dims, strides) = (layout.shape().dims(), layout.strides());
     let (&[.., rows, len], &[.., outer, inner]) = (dims, strides) else { return None };
     let apart = |stride: isize| stride.unsigned_abs().saturating_mul(width) >= LINE;
-    (apart(inner) && !apart(outer) && outer != 0 && rows > 1).then_some(Rows {
+    (apart(inner) && !apart(outer) && outer != 0 && rows > 1).then_some(TransposedRows {
         rows,
         len,
         strides: [outer, inner],

@@ -24,7 +24,7 @@ mod tests;
 use bytemuck::Pod;
 use half::{bf16, f16};
 
-use self::number::{Source, Target, Wide, is_nan};
+use self::number::{FromNumber, ToNumber, Wide, is_nan};
 use self::survey::{Census, Survey, all_wide, census, exceeds, narrow_integers, survey, widen_all};
 use super::tally::{Tally, Worst};
 use crate::dtype::{Class, DType};
@@ -81,9 +81,9 @@ pub(crate) fn converter(from: DType, to: DType) -> Option<Convert> {
     }
 }
 
-fn float<S: Source>(to: DType) -> Option<Convert>
+fn float<S: FromNumber>(to: DType) -> Option<Convert>
 where
-    f32: Target<S::Wide>,
+    f32: ToNumber<S::Wide>,
 {
     Some(match to {
         DType::F64 => to_float::<S, f64>,
@@ -94,9 +94,9 @@ where
     })
 }
 
-fn integer<S: Source>(to: DType) -> Option<Convert>
+fn integer<S: FromNumber>(to: DType) -> Option<Convert>
 where
-    f32: Target<S::Wide>,
+    f32: ToNumber<S::Wide>,
     i8: TryFrom<S>,
     u8: TryFrom<S>,
     i16: TryFrom<S>,
@@ -119,7 +119,7 @@ where
     })
 }
 
-fn to_float<S: Source, T: Target<S::Wide>>(
+fn to_float<S: FromNumber, T: ToNumber<S::Wide>>(
     src: &[u8],
     first: u64,
     dst: &mut [u8],
@@ -135,7 +135,7 @@ fn to_float<S: Source, T: Target<S::Wide>>(
     })
 }
 
-fn to_integer<S: Source, T: Source + TryFrom<S>>(
+fn to_integer<S: FromNumber, T: FromNumber + TryFrom<S>>(
     src: &[u8],
     first: u64,
     dst: &mut [u8],
@@ -186,7 +186,7 @@ fn convert_copy<S: Pod, T: Pod>(
     Ok(())
 }
 
-fn widen<S: Source, T: Target<S::Wide>>(src: &[S], dst: &mut [T], tally: &mut Tally) {
+fn widen<S: FromNumber, T: ToNumber<S::Wide>>(src: &[S], dst: &mut [T], tally: &mut Tally) {
     let nan = widen_all::<S, T>(src, dst);
     if nan > 0 {
         write_nans::<S, T>(src, dst);
@@ -195,7 +195,12 @@ fn widen<S: Source, T: Target<S::Wide>>(src: &[S], dst: &mut [T], tally: &mut Ta
     tally.exact += src.len() as u64 - nan;
 }
 
-fn narrow<S: Source, T: Target<S::Wide>>(src: &[S], first: u64, dst: &mut [T], tally: &mut Tally) {
+fn narrow<S: FromNumber, T: ToNumber<S::Wide>>(
+    src: &[S],
+    first: u64,
+    dst: &mut [T],
+    tally: &mut Tally,
+) {
     let bounds = [tally.abs_error_max, tally.rel_error_max].map(Worst::bound);
     let Survey { unequal, flushed, infinite, worse } = survey(src, dst, bounds);
     let census = if infinite > 0 { census(src) } else { Census::default() };
@@ -228,7 +233,7 @@ fn narrow<S: Source, T: Target<S::Wide>>(src: &[S], first: u64, dst: &mut [T], t
 }
 
 #[cold]
-fn write_nans<S: Source, T: Target<S::Wide>>(src: &[S], dst: &mut [T]) {
+fn write_nans<S: FromNumber, T: ToNumber<S::Wide>>(src: &[S], dst: &mut [T]) {
     for (wide, to) in src.iter().map(|v| v.wide()).zip(dst) {
         if is_nan(wide) {
             *to = T::nan(wide.nan());
@@ -238,7 +243,7 @@ fn write_nans<S: Source, T: Target<S::Wide>>(src: &[S], dst: &mut [T]) {
 
 /// The slow path of 64-bit integers that f64 may not hold. Errors are computed exactly, then
 /// rounded to f64.
-fn convert_large<S: Source, T: Target<S::Wide>>(
+fn convert_large<S: FromNumber, T: ToNumber<S::Wide>>(
     src: &[S],
     first: u64,
     dst: &mut [T],

@@ -10,7 +10,7 @@
 use core::fmt;
 use core::fmt::Write as _;
 
-use super::{Bound, Value};
+use super::{Number, Tolerance};
 use crate::dtype::{Class, DType};
 
 /// What many elements become as one.
@@ -56,7 +56,7 @@ enum Empty {
     None,
 }
 
-struct Row {
+struct ReductionRow {
     reduction: Reduction,
     name: &'static str,
     /// Which dtypes it takes.
@@ -64,7 +64,7 @@ struct Row {
     yields: Yields,
     empty: Empty,
     /// In units of the largest magnitude that went into it: see [`Exact::scale`](super::Exact).
-    bound: Bound,
+    bound: Tolerance,
     note: &'static str,
 }
 
@@ -74,10 +74,10 @@ const fn row(
     takes: fn(DType) -> bool,
     yields: Yields,
     empty: Empty,
-    bound: Bound,
+    bound: Tolerance,
     note: &'static str,
-) -> Row {
-    Row { reduction, name, takes, yields, empty, bound, note }
+) -> ReductionRow {
+    ReductionRow { reduction, name, takes, yields, empty, bound, note }
 }
 
 fn number(dtype: DType) -> bool {
@@ -92,15 +92,15 @@ fn narrow_float(dtype: DType) -> bool {
     dtype.is_float() && dtype != DType::F64
 }
 
-const SUM: Bound = Bound::ulp(128.0);
-const EXACT: Bound = Bound::BITS;
+const SUM: Tolerance = Tolerance::ulp(128.0);
+const EXACT: Tolerance = Tolerance::BITS;
 
 #[rustfmt::skip]
-const TABLE: &[Row] = &[
+const TABLE: &[ReductionRow] = &[
     row(Reduction::Sum, "sum", any, Yields::Wide, Empty::Zero, SUM,
         "of sum |x|; i8 to u16 become i32 or u32, bool counts as u32, integers wrap"),
     row(Reduction::Mean, "mean", DType::is_float, Yields::Same, Empty::Nan, SUM, "of mean |x|"),
-    row(Reduction::Prod, "prod", number, Yields::Wide, Empty::One, Bound::ulp(1.0),
+    row(Reduction::Prod, "prod", number, Yields::Wide, Empty::One, Tolerance::ulp(1.0),
         "of n |product|; the order is not told, so neither is what leaves the range on the way; \
          i8 to u16 become i32 or u32, integers wrap"),
     row(Reduction::Max, "amax", number, Yields::Same, Empty::None, EXACT,
@@ -119,9 +119,9 @@ const TABLE: &[Row] = &[
         "whether none is zero; NaN is not"),
     row(Reduction::CountNonzero, "count_nonzero", any, Yields::Index, Empty::Zero, EXACT,
         "how many are not zero; NaN is not"),
-    row(Reduction::Var, "var", DType::is_float, Yields::Same, Empty::Nan, Bound::ulp(256.0),
+    row(Reduction::Var, "var", DType::is_float, Yields::Same, Empty::Nan, Tolerance::ulp(256.0),
         "of max |x| (std + 2^-17 max |x|); in two passes, about the mean"),
-    row(Reduction::Std, "std", DType::is_float, Yields::Same, Empty::Nan, Bound::ulp(256.0),
+    row(Reduction::Std, "std", DType::is_float, Yields::Same, Empty::Nan, Tolerance::ulp(256.0),
         "of max |x|; the root of the variance"),
     row(Reduction::Norm, "norm", DType::is_float, Yields::Same, Empty::Zero, SUM,
         "of itself; the root of the sum of squares, which may overflow or vanish before it does"),
@@ -148,7 +148,7 @@ impl Reduction {
         Self::LogSumExp,
     ];
 
-    const fn row(self) -> &'static Row {
+    const fn row(self) -> &'static ReductionRow {
         let row = &TABLE[self as usize];
         debug_assert!(row.reduction as usize == self as usize, "the table is in the enum's order");
         row
@@ -185,27 +185,27 @@ impl Reduction {
     /// What it is of no elements, as a value of [`yields`](Self::yields); `None` where that is an
     /// error.
     #[must_use]
-    pub fn of_nothing(self, dtype: DType) -> Option<Value> {
+    pub fn of_nothing(self, dtype: DType) -> Option<Number> {
         let number = |n: u8| match self.yields(dtype).class() {
-            Class::Float => Value::Float(n.into()),
-            Class::Bool => Value::Bool(n != 0),
-            Class::Signed | Class::Unsigned => Value::Int(n.into()),
+            Class::Float => Number::Float(n.into()),
+            Class::Bool => Number::Bool(n != 0),
+            Class::Signed | Class::Unsigned => Number::Int(n.into()),
         };
         match self.row().empty {
             Empty::Zero => Some(number(0)),
             Empty::One => Some(number(1)),
-            Empty::Nan => Some(Value::Float(f64::NAN)),
-            Empty::Lowest => Some(Value::Float(f64::NEG_INFINITY)),
+            Empty::Nan => Some(Number::Float(f64::NAN)),
+            Empty::Lowest => Some(Number::Float(f64::NEG_INFINITY)),
             Empty::None => None,
         }
     }
 
     /// The numeric contract for elements of this dtype.
     #[must_use]
-    pub const fn bound(self, dtype: DType) -> Bound {
+    pub const fn bound(self, dtype: DType) -> Tolerance {
         match dtype.class() {
             Class::Float => self.row().bound,
-            _ => Bound::EXACT,
+            _ => Tolerance::EXACT,
         }
     }
 

@@ -1,21 +1,21 @@
 //! The table of operations. Bounds hold for the float dtypes; integers and bools are exact.
 
-use super::bound::Bound;
 use super::kind::Kinds;
 use super::names::Op;
 use super::spell::Spell::{Builtin, Infix, Itself, Own, Prefix, Select};
 use super::spell::Yields::{Same, Truth, Wraps};
 use super::spell::{Spell, Yields};
+use super::tolerance::Tolerance;
 
 /// Everything there is to know about an operation.
-pub(super) struct Row {
+pub(super) struct OpRow {
     pub op: Op,
     pub name: &'static str,
     pub arity: usize,
     pub yields: Yields,
     /// For each group of kinds; it does not exist for others.
     pub spell: &'static [(Kinds, Spell)],
-    pub bound: Bound,
+    pub bound: Tolerance,
     pub note: &'static str,
 }
 
@@ -27,10 +27,10 @@ const fn row(
     arity: usize,
     yields: Yields,
     spell: Spelling,
-    bound: Bound,
+    bound: Tolerance,
     note: &'static str,
-) -> Row {
-    Row { op, name, arity, yields, spell, bound, note }
+) -> OpRow {
+    OpRow { op, name, arity, yields, spell, bound, note }
 }
 
 const F32: Kinds = Kinds::F32;
@@ -43,15 +43,15 @@ const REAL: Kinds = Kinds::REAL;
 const NUMBER: Kinds = Kinds::NUMBER;
 const ANY: Kinds = Kinds::ANY;
 
-const EXACT: Bound = Bound::EXACT;
-const BITS: Bound = Bound::BITS;
+const EXACT: Tolerance = Tolerance::EXACT;
+const BITS: Tolerance = Tolerance::BITS;
 
-const fn ulp(n: f64) -> Bound {
-    Bound::ulp(n)
+const fn ulp(n: f64) -> Tolerance {
+    Tolerance::ulp(n)
 }
 
-const fn or(ulp: f64, abs: f64) -> Bound {
-    Bound { ulp, grow: 0.0, abs, flush: true }
+const fn or(ulp: f64, abs: f64) -> Tolerance {
+    Tolerance { ulp, grow: 0.0, abs, flush: true }
 }
 
 const fn own(kinds: Kinds) -> (Kinds, Spell) {
@@ -66,7 +66,7 @@ const INTS: Spelling = &[own(INT)];
 const WRAP: &str = "integers wrap";
 
 #[rustfmt::skip]
-pub(super) const TABLE: &[Row] = &[
+pub(super) const TABLE: &[OpRow] = &[
     row(Op::Neg, "neg", 1, Wraps, &[(F32, Own), (F64.or(SIGNED), Prefix("-"))], BITS,
         "flips the sign bit; the lowest integer is its own"),
     row(Op::Abs, "abs", 1, Wraps,
@@ -130,7 +130,7 @@ pub(super) const TABLE: &[Row] = &[
         "the sign of the divisor; by zero NaN, of integers the dividend; for |a / b| < 2^32"),
     row(Op::RemTrunc, "rem_trunc", 2, Same, &[own(F32.or(INT))], ulp(2.0),
         "the sign of the dividend; by zero NaN, of integers the dividend; for |a / b| < 2^32"),
-    row(Op::Pow, "pow", 2, Same, FLOAT, Bound { ulp: 8.0, grow: 4.0, abs: 0.0, flush: true },
+    row(Op::Pow, "pow", 2, Same, FLOAT, Tolerance { ulp: 8.0, grow: 4.0, abs: 0.0, flush: true },
         "negative bases with whole exponents; C's ends"),
     row(Op::Min, "min", 2, Same, NUMBERS, BITS, "NaN wins; zeros are equal"),
     row(Op::Max, "max", 2, Same, NUMBERS, BITS, "NaN wins; zeros are equal"),

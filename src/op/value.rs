@@ -5,7 +5,7 @@ use crate::dtype::{Class, DType};
 
 /// An element, in more precision than any dtype has.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value {
+pub enum Number {
     /// Of a float dtype.
     Float(f64),
     /// Of an integer dtype.
@@ -18,18 +18,18 @@ pub enum Value {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exact {
     /// The result.
-    pub value: Value,
+    pub value: Number,
     /// The largest term that went into it, where terms can cancel; else 0.
     pub scale: f64,
 }
 
-impl From<Value> for Exact {
-    fn from(value: Value) -> Self {
+impl From<Number> for Exact {
+    fn from(value: Number) -> Self {
         Self { value, scale: 0.0 }
     }
 }
 
-impl Value {
+impl Number {
     /// The element whose little-endian bytes these are.
     ///
     /// # Panics

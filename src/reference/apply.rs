@@ -2,7 +2,7 @@
 
 use super::special::{erf, erfc, log1p_exp};
 use crate::dtype::{Class, DType};
-use crate::op::{Exact, Op, Value, wrapped};
+use crate::op::{Exact, Number, Op, wrapped};
 
 /// The exact result of an operation on values of `dtype` (for `where`, the dtype of the two it
 /// chooses from).
@@ -10,17 +10,17 @@ use crate::op::{Exact, Op, Value, wrapped};
 /// # Panics
 /// If the values are not of that dtype, or the operation does not take it.
 #[must_use]
-pub fn apply(op: Op, dtype: DType, values: &[Value]) -> Exact {
+pub fn apply(op: Op, dtype: DType, values: &[Number]) -> Exact {
     assert!(op.takes(dtype) && values.len() == op.arity(), "{op} of {dtype}: {values:?}");
     match (op, values) {
-        (Op::Where, &[Value::Bool(c), a, b]) => (if c { a } else { b }).into(),
-        (_, &[Value::Float(a)]) => unary(op, a),
-        (_, &[Value::Float(a), Value::Float(b)]) => binary(op, a, b),
-        (_, &[Value::Float(a), Value::Float(b), Value::Float(c)]) => ternary(op, a, b, c),
-        (_, &[Value::Bool(_), ..]) => truth(op, values).into(),
+        (Op::Where, &[Number::Bool(c), a, b]) => (if c { a } else { b }).into(),
+        (_, &[Number::Float(a)]) => unary(op, a),
+        (_, &[Number::Float(a), Number::Float(b)]) => binary(op, a, b),
+        (_, &[Number::Float(a), Number::Float(b), Number::Float(c)]) => ternary(op, a, b, c),
+        (_, &[Number::Bool(_), ..]) => truth(op, values).into(),
         _ => {
             let ints = values.iter().filter_map(|v| match v {
-                Value::Int(x) => Some(*x),
+                Number::Int(x) => Some(*x),
                 _ => None,
             });
             integer(op, dtype, &ints.collect::<Vec<_>>()).into()
@@ -31,12 +31,12 @@ pub fn apply(op: Op, dtype: DType, values: &[Value]) -> Exact {
 /// Whether `got` keeps the contract of an operation on values of `dtype`: with the operands as they
 /// are or, where the contract allows it, with subnormal ones counted as zero.
 #[must_use]
-pub fn keeps(op: Op, dtype: DType, values: &[Value], got: Value) -> bool {
+pub fn keeps(op: Op, dtype: DType, values: &[Number], got: Number) -> bool {
     let bound = op.bound(dtype);
     let result = if op.yields_bool() { DType::Bool } else { dtype };
-    let subnormal = |v: &Value| match (dtype, v) {
-        (DType::F64, Value::Float(x)) => x.is_subnormal(),
-        (_, Value::Float(x)) => *x != 0.0 && x.abs() < f64::from(f32::MIN_POSITIVE),
+    let subnormal = |v: &Number| match (dtype, v) {
+        (DType::F64, Number::Float(x)) => x.is_subnormal(),
+        (_, Number::Float(x)) => *x != 0.0 && x.abs() < f64::from(f32::MIN_POSITIVE),
         _ => false,
     };
     let small =
@@ -45,18 +45,18 @@ pub fn keeps(op: Op, dtype: DType, values: &[Value], got: Value) -> bool {
     (0..1_u32 << small.len()).any(|subset| {
         let mut values = values.to_vec();
         for (_, &i) in small.iter().enumerate().filter(|(bit, _)| subset >> bit & 1 != 0) {
-            values[i] = Value::Float(0.0_f64.copysign(values[i].float()));
+            values[i] = Number::Float(0.0_f64.copysign(values[i].float()));
         }
         bound.within(result, apply(op, dtype, &values), got)
     })
 }
 
 fn float(x: f64) -> Exact {
-    Value::Float(x).into()
+    Number::Float(x).into()
 }
 
 fn scaled(value: f64, scale: f64) -> Exact {
-    Exact { value: Value::Float(value), scale }
+    Exact { value: Number::Float(value), scale }
 }
 
 /// The limit where the naive product is infinity times zero.
@@ -114,9 +114,9 @@ fn unary(op: Op, x: f64) -> Exact {
         Op::Softplus => log1p_exp(x),
         Op::HardSwish => vanishing(x, x * (x + 3.0).clamp(0.0, 6.0) / 6.0),
         Op::Mish => vanishing(x, x * log1p_exp(x).tanh()),
-        Op::IsNan => return Value::Bool(x.is_nan()).into(),
-        Op::IsInf => return Value::Bool(x.is_infinite()).into(),
-        Op::IsFinite => return Value::Bool(x.is_finite()).into(),
+        Op::IsNan => return Number::Bool(x.is_nan()).into(),
+        Op::IsInf => return Number::Bool(x.is_infinite()).into(),
+        Op::IsFinite => return Number::Bool(x.is_finite()).into(),
         // Not taken: asserted above.
         _ => f64::NAN,
     })
@@ -134,7 +134,7 @@ fn binary(op: Op, a: f64, b: f64) -> Exact {
         _ => None,
     };
     if let Some(truth) = truth {
-        return Value::Bool(truth).into();
+        return Number::Bool(truth).into();
     }
     float(match op {
         Op::Add => a + b,
@@ -173,18 +173,18 @@ fn ternary(op: Op, a: f64, b: f64, c: f64) -> Exact {
     }
 }
 
-fn truth(op: Op, values: &[Value]) -> Value {
-    Value::Bool(match (op, values) {
-        (Op::Not, &[Value::Bool(a)]) => !a,
-        (Op::And, &[Value::Bool(a), Value::Bool(b)]) => a && b,
-        (Op::Or, &[Value::Bool(a), Value::Bool(b)]) => a || b,
-        (Op::Xor | Op::Ne, &[Value::Bool(a), Value::Bool(b)]) => a != b,
-        (Op::Eq, &[Value::Bool(a), Value::Bool(b)]) => a == b,
+fn truth(op: Op, values: &[Number]) -> Number {
+    Number::Bool(match (op, values) {
+        (Op::Not, &[Number::Bool(a)]) => !a,
+        (Op::And, &[Number::Bool(a), Number::Bool(b)]) => a && b,
+        (Op::Or, &[Number::Bool(a), Number::Bool(b)]) => a || b,
+        (Op::Xor | Op::Ne, &[Number::Bool(a), Number::Bool(b)]) => a != b,
+        (Op::Eq, &[Number::Bool(a), Number::Bool(b)]) => a == b,
         _ => false,
     })
 }
 
-fn integer(op: Op, dtype: DType, values: &[i128]) -> Value {
+fn integer(op: Op, dtype: DType, values: &[i128]) -> Number {
     let bits = 8 * dtype.width() as i128;
     // A negative count is a huge one.
     let count = |n: i128| if n < 0 || n >= bits { bits } else { n };
@@ -212,15 +212,15 @@ fn integer(op: Op, dtype: DType, values: &[i128]) -> Value {
         (Op::Shr, &[a, n]) => a >> count(n),
         (Op::Clamp, &[a, low, high]) => a.max(low).min(high),
         (Op::MulAdd, &[a, b, c]) => a.wrapping_mul(b).wrapping_add(c),
-        (Op::Eq, &[a, b]) => return Value::Bool(a == b),
-        (Op::Ne, &[a, b]) => return Value::Bool(a != b),
-        (Op::Lt, &[a, b]) => return Value::Bool(a < b),
-        (Op::Le, &[a, b]) => return Value::Bool(a <= b),
-        (Op::Gt, &[a, b]) => return Value::Bool(a > b),
-        (Op::Ge, &[a, b]) => return Value::Bool(a >= b),
+        (Op::Eq, &[a, b]) => return Number::Bool(a == b),
+        (Op::Ne, &[a, b]) => return Number::Bool(a != b),
+        (Op::Lt, &[a, b]) => return Number::Bool(a < b),
+        (Op::Le, &[a, b]) => return Number::Bool(a <= b),
+        (Op::Gt, &[a, b]) => return Number::Bool(a > b),
+        (Op::Ge, &[a, b]) => return Number::Bool(a >= b),
         _ => 0,
     };
-    Value::Int(wrapped(dtype, x))
+    Number::Int(wrapped(dtype, x))
 }
 
 /// What takes a Euclidean remainder (never negative) to one with the sign of the divisor.
@@ -231,21 +231,21 @@ const fn floor_shift(a: i128, b: i128) -> i128 {
 /// A value as another dtype: towards zero and saturating to integers, NaN to 0; bool from anything
 /// but zero. Floats are exact, not yet rounded.
 #[must_use]
-pub fn cast(value: Value, to: DType) -> Value {
+pub fn cast(value: Number, to: DType) -> Number {
     match (to.class(), value) {
-        (Class::Float, v) => Value::Float(v.float()),
-        (Class::Bool, Value::Float(x)) => Value::Bool(x != 0.0),
-        (Class::Bool, Value::Int(x)) => Value::Bool(x != 0),
-        (Class::Bool, v @ Value::Bool(_)) => v,
+        (Class::Float, v) => Number::Float(v.float()),
+        (Class::Bool, Number::Float(x)) => Number::Bool(x != 0.0),
+        (Class::Bool, Number::Int(x)) => Number::Bool(x != 0),
+        (Class::Bool, v @ Number::Bool(_)) => v,
         (_, v) => {
             let (low, high) = range(to);
             let whole = match v {
                 // `as` saturates and sends NaN to 0.
-                Value::Float(x) => x as i128,
-                Value::Int(x) => x,
-                Value::Bool(x) => i128::from(x),
+                Number::Float(x) => x as i128,
+                Number::Int(x) => x,
+                Number::Bool(x) => i128::from(x),
             };
-            Value::Int(whole.clamp(low, high))
+            Number::Int(whole.clamp(low, high))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Products of matrices, and how far a result may lie from them.
 
-use super::{Exact, Operand, Value, places};
+use super::{Exact, Number, Strided, places};
 use crate::dtype::{Class, DType};
 use crate::op::wrapped;
 
@@ -10,13 +10,13 @@ use crate::op::wrapped;
 /// Floats are summed in f64 and not rounded; [`Exact::scale`] is the sum of the terms' magnitudes.
 /// Integers wrap at the result's dtype.
 #[must_use]
-pub fn matmul(shape: &[usize], k: usize, a: &Operand<'_>, b: &Operand<'_>) -> Vec<Exact> {
+pub fn matmul(shape: &[usize], k: usize, a: &Strided<'_>, b: &Strided<'_>) -> Vec<Exact> {
     let last = shape.len() - 1;
     let result = matmul_dtype(a.dtype);
     let mut rows = Vec::new();
     places(shape)
         .map(|place| {
-            let at = |operand: &Operand<'_>, axes: [usize; 2]| {
+            let at = |operand: &Strided<'_>, axes: [usize; 2]| {
                 let mut place = place.clone();
                 place[last - 1..].copy_from_slice(&axes);
                 operand.at(&place)
@@ -33,13 +33,13 @@ pub fn matmul(shape: &[usize], k: usize, a: &Operand<'_>, b: &Operand<'_>) -> Ve
                     sum += term;
                     scale += term.abs();
                 }
-                Exact { value: Value::Float(sum), scale }
+                Exact { value: Number::Float(sum), scale }
             } else {
                 let sum = terms.fold(0i128, |sum, (x, y)| {
-                    let (Value::Int(x), Value::Int(y)) = (x, y) else { return sum };
+                    let (Number::Int(x), Number::Int(y)) = (x, y) else { return sum };
                     sum.wrapping_add(x.wrapping_mul(y))
                 });
-                Value::Int(wrapped(result, sum)).into()
+                Number::Int(wrapped(result, sum)).into()
             }
         })
         .collect()
@@ -59,8 +59,8 @@ pub fn matmul_dtype(dtype: DType) -> DType {
 /// times the sum of the terms' magnitudes and its own rounding, `u` being half a unit in the last
 /// place of the summing type. Where terms exceed its range, anything may follow.
 #[must_use]
-pub fn matmul_keeps(dtype: DType, k: usize, exact: Exact, got: Value) -> bool {
-    let (Value::Float(want), Value::Float(got)) = (exact.value, got) else {
+pub fn matmul_keeps(dtype: DType, k: usize, exact: Exact, got: Number) -> bool {
+    let (Number::Float(want), Number::Float(got)) = (exact.value, got) else {
         return exact.value == got;
     };
     let (unit, largest, smallest) = match dtype {

@@ -1,7 +1,7 @@
 //! Reductions, scans and row operations of one list of values, in f64 or i128.
 
 use crate::dtype::DType;
-use crate::op::{Exact, Reduction, Value, wrapped};
+use crate::op::{Exact, Number, Reduction, wrapped};
 
 /// The exact result of a reduction of these values of `dtype`; `None` where there is none because
 /// there are no values. `correction` is what variance and deviation take off the count.
@@ -9,61 +9,61 @@ use crate::op::{Exact, Reduction, Value, wrapped};
 pub fn reduce(
     reduction: Reduction,
     dtype: DType,
-    values: &[Value],
+    values: &[Number],
     correction: usize,
 ) -> Option<Exact> {
     if values.is_empty() {
         return reduction.of_nothing(dtype).map(Exact::from);
     }
     Some(match reduction {
-        Reduction::ArgMax => Value::Int(first(values, |a, b| a > b) as i128).into(),
-        Reduction::ArgMin => Value::Int(first(values, |a, b| a < b) as i128).into(),
+        Reduction::ArgMax => Number::Int(first(values, |a, b| a > b) as i128).into(),
+        Reduction::ArgMin => Number::Int(first(values, |a, b| a < b) as i128).into(),
         Reduction::Max => values[first(values, |a, b| a > b)].into(),
         Reduction::Min => values[first(values, |a, b| a < b)].into(),
-        Reduction::Any => Value::Bool(values.iter().any(is_nonzero)).into(),
-        Reduction::All => Value::Bool(values.iter().all(is_nonzero)).into(),
+        Reduction::Any => Number::Bool(values.iter().any(is_nonzero)).into(),
+        Reduction::All => Number::Bool(values.iter().all(is_nonzero)).into(),
         Reduction::CountNonzero => {
-            Value::Int(values.iter().filter(|v| is_nonzero(v)).count() as i128).into()
+            Number::Int(values.iter().filter(|v| is_nonzero(v)).count() as i128).into()
         }
         Reduction::Sum | Reduction::Prod if !dtype.is_float() => {
             let wide = reduction.yields(dtype);
-            let step = |a: i128, v: &Value| {
+            let step = |a: i128, v: &Number| {
                 let b = whole(v);
                 wrapped(wide, if reduction == Reduction::Sum { a + b } else { a.wrapping_mul(b) })
             };
             let start = i128::from(reduction == Reduction::Prod);
-            Value::Int(values.iter().fold(start, step)).into()
+            Number::Int(values.iter().fold(start, step)).into()
         }
         _ => real(reduction, &values.iter().map(|v| v.float()).collect::<Vec<_>>(), correction),
     })
 }
 
 /// The place of the first value that none beats; of the first NaN, if there is one.
-fn first(values: &[Value], beats: fn(f64, f64) -> bool) -> usize {
+fn first(values: &[Number], beats: fn(f64, f64) -> bool) -> usize {
     if let Some(nan) = values.iter().position(|v| v.float().is_nan()) {
         return nan;
     }
-    let better = |a: &Value, b: &Value| match (a, b) {
+    let better = |a: &Number, b: &Number| match (a, b) {
         // All of 64 bits, which a float has not.
-        (Value::Int(a), Value::Int(b)) => a != b && (a > b) == beats(1.0, 0.0),
+        (Number::Int(a), Number::Int(b)) => a != b && (a > b) == beats(1.0, 0.0),
         (a, b) => beats(a.float(), b.float()),
     };
     (1..values.len()).fold(0, |best, i| if better(&values[i], &values[best]) { i } else { best })
 }
 
-fn is_nonzero(value: &Value) -> bool {
+fn is_nonzero(value: &Number) -> bool {
     match value {
-        Value::Float(x) => *x != 0.0,
-        Value::Int(x) => *x != 0,
-        Value::Bool(x) => *x,
+        Number::Float(x) => *x != 0.0,
+        Number::Int(x) => *x != 0,
+        Number::Bool(x) => *x,
     }
 }
 
-fn whole(value: &Value) -> i128 {
+fn whole(value: &Number) -> i128 {
     match value {
-        Value::Float(x) => *x as i128,
-        Value::Int(x) => *x,
-        Value::Bool(x) => i128::from(*x),
+        Number::Float(x) => *x as i128,
+        Number::Int(x) => *x,
+        Number::Bool(x) => i128::from(*x),
     }
 }
 
@@ -113,7 +113,7 @@ fn real(reduction: Reduction, x: &[f64], correction: usize) -> Exact {
             (value, value.abs().max(1.0))
         }
     };
-    Exact { value: Value::Float(value), scale: if value.is_finite() { scale } else { 0.0 } }
+    Exact { value: Number::Float(value), scale: if value.is_finite() { scale } else { 0.0 } }
 }
 
 fn logsumexp(x: &[f64]) -> f64 {
@@ -130,10 +130,10 @@ fn logsumexp(x: &[f64]) -> f64 {
 /// # Panics
 /// For any other reduction.
 #[must_use]
-pub fn scan(reduction: Reduction, dtype: DType, values: &[Value]) -> Vec<Exact> {
+pub fn scan(reduction: Reduction, dtype: DType, values: &[Number]) -> Vec<Exact> {
     let wide = reduction.yields(dtype);
     if !dtype.is_float() || matches!(reduction, Reduction::Max | Reduction::Min) {
-        let mut so_far: Option<Value> = None;
+        let mut so_far: Option<Number> = None;
         return values
             .iter()
             .map(|&x| {
@@ -141,7 +141,7 @@ pub fn scan(reduction: Reduction, dtype: DType, values: &[Value]) -> Vec<Exact> 
                 let next = reduce(reduction, wide, &both, 0).map_or(x, |exact| exact.value);
                 // A bool is counted.
                 let next = match next {
-                    Value::Bool(b) => Value::Int(b.into()),
+                    Number::Bool(b) => Number::Int(b.into()),
                     next => next,
                 };
                 so_far = Some(next);
@@ -150,11 +150,11 @@ pub fn scan(reduction: Reduction, dtype: DType, values: &[Value]) -> Vec<Exact> 
             .collect();
     }
     let (mut sum, mut lost, mut terms, mut product) = (0.0_f64, 0.0_f64, 0.0_f64, 1.0_f64);
-    let step = |(i, x): (usize, &Value)| {
+    let step = |(i, x): (usize, &Number)| {
         let x = x.float();
         if reduction == Reduction::Prod {
             product *= x;
-            return Exact { value: Value::Float(product), scale: product.abs() * (i + 1) as f64 };
+            return Exact { value: Number::Float(product), scale: product.abs() * (i + 1) as f64 };
         }
         assert!(reduction == Reduction::Sum, "no running {reduction}");
         let next = sum + x;
@@ -162,7 +162,7 @@ pub fn scan(reduction: Reduction, dtype: DType, values: &[Value]) -> Vec<Exact> 
         sum = next;
         terms += x.abs();
         let value = if lost.is_finite() { sum + lost } else { sum };
-        Exact { value: Value::Float(value), scale: if value.is_finite() { terms } else { 0.0 } }
+        Exact { value: Number::Float(value), scale: if value.is_finite() { terms } else { 0.0 } }
     };
     values.iter().enumerate().map(step).collect()
 }

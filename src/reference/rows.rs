@@ -1,15 +1,15 @@
 //! Operations on a row, in f64.
 
 use super::reduce::total;
-use crate::op::{Bound, Exact, Value};
+use crate::op::{Exact, Number, Tolerance};
 
 /// How far softmax and its logarithm, norms and attention may lie from the exact value: so many
 /// units in the last place of the magnitude that [`Exact::scale`] tells; and what is smaller than
 /// f32 has counts as 0.
-pub const ROWS: Bound = Bound { ulp: 512.0, grow: 0.0, abs: 1.2e-38, flush: true };
+pub const ROWS: Tolerance = Tolerance { ulp: 512.0, grow: 0.0, abs: 1.2e-38, flush: true };
 
 fn exact(value: f64, scale: f64) -> Exact {
-    Exact { value: Value::Float(value), scale: if value.is_finite() { scale } else { 0.0 } }
+    Exact { value: Number::Float(value), scale: if value.is_finite() { scale } else { 0.0 } }
 }
 
 fn highest(row: &[f64]) -> f64 {

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::storage::{Home, Owner, Piece, Refusal, Storage};
-use crate::caps::{Caps, Feature, Memory};
+use super::storage::{Denial, Home, Owner, Piece, Storage};
+use crate::caps::{Caps, Feature, MemoryKind};
 use crate::gpu::Gpu;
 
 /// Segments up to this share slabs.
@@ -43,7 +43,7 @@ const USAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
 
 /// Whole buffers can be written and read in place where they are host memory anyway.
 fn large_usage(caps: &Caps) -> wgpu::BufferUsages {
-    let host = caps.identity.device_type.memory() == Memory::Host;
+    let host = caps.identity.device_type.memory() == MemoryKind::Host;
     if host && caps.has(Feature::MappablePrimaryBuffers) {
         USAGE | wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::MAP_READ
     } else {
@@ -197,7 +197,7 @@ impl Pool {
         bytes: u64,
         (cap, spread): (Option<u64>, bool),
         avoid: &[u64],
-    ) -> Result<Piece, Refusal> {
+    ) -> Result<Piece, Denial> {
         if self.is_small(bytes) {
             self.take_small(gpu, bytes, cap, avoid)
         } else {
@@ -210,7 +210,7 @@ impl Pool {
         gpu: &Gpu,
         bytes: u64,
         (cap, spread): (Option<u64>, bool),
-    ) -> Result<Piece, Refusal> {
+    ) -> Result<Piece, Denial> {
         if let Some(i) = self.find_kept(bytes) {
             return Ok(self.kept.swap_remove(i));
         }
@@ -229,7 +229,7 @@ impl Pool {
         bytes: u64,
         cap: Option<u64>,
         avoid: &[u64],
-    ) -> Result<Piece, Refusal> {
+    ) -> Result<Piece, Denial> {
         let slot_bytes = self.slot_bytes(bytes);
         let slabs = self.slabs.entry(slot_bytes).or_default();
         let open = slabs.iter_mut().find(|s| !s.free.is_empty() && !avoid.contains(&s.id));
@@ -244,7 +244,7 @@ impl Pool {
             Slab { buffer, id, free: (0..count).rev().collect(), owners: vec![None; count] };
         let piece = slab.take(slot_bytes);
         self.slabs.entry(slot_bytes).or_default().push(slab);
-        piece.ok_or(Refusal::Cap) // a new slab has slots
+        piece.ok_or(Denial::Cap) // a new slab has slots
     }
 
     fn create(
@@ -253,11 +253,11 @@ impl Pool {
         (label, usage): (&str, wgpu::BufferUsages),
         bytes: u64,
         cap: Option<u64>,
-    ) -> Result<(wgpu::Buffer, u64), Refusal> {
+    ) -> Result<(wgpu::Buffer, u64), Denial> {
         if cap.is_some_and(|cap| self.reserved + bytes > cap) {
-            return Err(Refusal::Cap);
+            return Err(Denial::Cap);
         }
-        let buffer = gpu.create_buffer(label, bytes, usage).map_err(Refusal::Driver)?;
+        let buffer = gpu.create_buffer(label, bytes, usage).map_err(Denial::Driver)?;
         self.reserved += bytes;
         self.reserved_peak = self.reserved_peak.max(self.reserved);
         self.next_id += 1;

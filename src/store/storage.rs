@@ -105,7 +105,7 @@ impl Drop for Pinned {
 
 /// Why an allocation did not happen, while the store can still do something about it.
 #[derive(Debug)]
-pub(crate) enum Refusal {
+pub(crate) enum Denial {
     /// It would exceed the cap.
     Cap,
     /// The driver said no.

@@ -18,10 +18,10 @@ use crate::gpu::Drive;
 use crate::host::Tally;
 use crate::host::bytes::ByteView;
 use crate::layout::Layout;
-use crate::ledger::{Direction, Entry, Site};
+use crate::ledger::{CallSite, Direction, OpenCrossing};
 use crate::plan::How;
 use crate::store::{Pinned, Storage};
-use crate::transfer::{Receipt, Source, up_part};
+use crate::transfer::{Receipt, UploadSource, up_part};
 
 /// Bytes of a tensor whose place on the target begins at a word, whatever they are converted to: a
 /// word of the narrowest dtype is as many values as these are of the widest.
@@ -46,17 +46,22 @@ impl Tensor {
         &'a self,
         device: &'a Device,
     ) -> impl Future<Output = Result<(Self, Receipt)>> + use<'a> {
-        self.moved(device, Drive::Wake, Site::of("to"))
+        self.moved(device, Drive::Wake, CallSite::of("to"))
     }
 
     /// [`Tensor::to`], blocking.
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
     pub fn move_to(&self, device: &Device) -> Result<(Self, Receipt)> {
-        pollster::block_on(self.moved(device, Drive::Block, Site::of("move_to")))
+        pollster::block_on(self.moved(device, Drive::Block, CallSite::of("move_to")))
     }
 
-    async fn moved(&self, device: &Device, drive: Drive, site: Site) -> Result<(Self, Receipt)> {
+    async fn moved(
+        &self,
+        device: &Device,
+        drive: Drive,
+        site: CallSite,
+    ) -> Result<(Self, Receipt)> {
         let passage = Passage::decide(self, device)?;
         passage.admit(site)?;
         let storage = passage.reserve()?;
@@ -89,7 +94,7 @@ impl<'a> Passage<'a> {
     }
 
     /// Asks the guards of both devices.
-    pub(crate) fn admit(&self, site: Site) -> Result<()> {
+    pub(crate) fn admit(&self, site: CallSite) -> Result<()> {
         if self.stays() {
             return Ok(());
         }
@@ -117,7 +122,7 @@ impl<'a> Passage<'a> {
         &self,
         storage: Option<Arc<Storage>>,
         drive: Drive,
-        site: Site,
+        site: CallSite,
         progress: impl FnMut(u64),
     ) -> Result<(Tensor, Receipt)> {
         let clock = Stopwatch::start();
@@ -162,7 +167,7 @@ impl<'a> Passage<'a> {
 struct Relay<'a, P> {
     passage: &'a Passage<'a>,
     pinned: Pinned,
-    entry: Entry<'a>,
+    entry: OpenCrossing<'a>,
     tally: Tally,
     rest: Vec<u8>,
     /// Values that were sent.
@@ -202,7 +207,7 @@ impl<P: FnMut(u64)> Relay<'_, P> {
         }
         let Passage { tensor, device, to, how, .. } = *self.passage;
         let (from, width) = (tensor.dtype, to.width());
-        let source = Source::new(ByteView::dense(from, bytes)?, to, device.rules(how))?;
+        let source = UploadSource::new(ByteView::dense(from, bytes)?, to, device.rules(how))?;
         let source = source.within(self.values as u64);
         let end = self.values + bytes.len() / from.width();
         let range = (self.values * width) as u64..(end * width) as u64;

@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::dtype::{Class, DType};
 use crate::error::{Cause, Error, ErrorKind, Result};
-use crate::reference::Value;
+use crate::reference::Number;
 
 /// A number that stands beside a tensor.
 ///
@@ -13,13 +13,13 @@ use crate::reference::Value;
 /// 300 beside a `u8` one, 1e300 beside
 /// `f32` - is an error.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scalar(Value);
+pub struct Scalar(Number);
 
 macro_rules! scalars {
     ($($variant:ident: $($ty:ty)*;)*) => {$($(
         impl From<$ty> for Scalar {
             fn from(value: $ty) -> Self {
-                Self(Value::$variant(value.into()))
+                Self(Number::$variant(value.into()))
             }
         }
     )*)*};
@@ -33,42 +33,42 @@ scalars! {
 
 impl Scalar {
     /// The number itself.
-    pub(crate) const fn value(self) -> Value {
+    pub(crate) const fn value(self) -> Number {
         self.0
     }
 
     /// `start + place * step`.
     pub(crate) fn nth(start: Self, step: Self, place: usize) -> Self {
         Self(match (start.0, step.0) {
-            (Value::Int(start), Value::Int(step)) => Value::Int(start + place as i128 * step),
-            (start, step) => Value::Float(start.float() + place as f64 * step.float()),
+            (Number::Int(start), Number::Int(step)) => Number::Int(start + place as i128 * step),
+            (start, step) => Number::Float(start.float() + place as f64 * step.float()),
         })
     }
 
     /// As a float, which is rounded where an integer must be exact.
     pub(crate) const fn as_float(self) -> Self {
-        Self(Value::Float(self.0.float()))
+        Self(Number::Float(self.0.float()))
     }
 
     /// Its bytes as an element of this dtype.
     pub(crate) fn encode(self, dtype: DType) -> Result<[u8; 8]> {
         let value = match (self.0, dtype.class()) {
-            (Value::Float(x), Class::Signed | Class::Unsigned) if x.fract() == 0.0 => {
-                Value::Int(x as i128)
+            (Number::Float(x), Class::Signed | Class::Unsigned) if x.fract() == 0.0 => {
+                Number::Int(x as i128)
             }
-            (Value::Int(n), Class::Float) => Value::Float(n as f64),
+            (Number::Int(n), Class::Float) => Number::Float(n as f64),
             (value, _) => value,
         };
         let bytes = match (value, dtype.class()) {
-            (Value::Float(_), Class::Float)
-            | (Value::Int(_), Class::Signed | Class::Unsigned)
-            | (Value::Bool(_), Class::Bool) => value.encode(dtype),
+            (Number::Float(_), Class::Float)
+            | (Number::Int(_), Class::Signed | Class::Unsigned)
+            | (Number::Bool(_), Class::Bool) => value.encode(dtype),
             _ => return Err(self.refused(dtype)),
         };
-        let kept = match (self.0, Value::decode(dtype, &bytes)) {
-            (Value::Float(x), Value::Float(y)) => x.is_finite() == y.is_finite(),
-            (Value::Int(n), Value::Float(y)) => y as i128 == n,
-            (Value::Float(x), Value::Int(n)) => n as f64 == x,
+        let kept = match (self.0, Number::decode(dtype, &bytes)) {
+            (Number::Float(x), Number::Float(y)) => x.is_finite() == y.is_finite(),
+            (Number::Int(n), Number::Float(y)) => y as i128 == n,
+            (Number::Float(x), Number::Int(n)) => n as f64 == x,
             (a, b) => a == b,
         };
         if !kept {
@@ -87,9 +87,9 @@ impl Scalar {
 impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Value::Float(x) => write!(f, "{x:?}"),
-            Value::Int(n) => write!(f, "{n}"),
-            Value::Bool(b) => write!(f, "{b}"),
+            Number::Float(x) => write!(f, "{x:?}"),
+            Number::Int(n) => write!(f, "{n}"),
+            Number::Bool(b) => write!(f, "{b}"),
         }
     }
 }

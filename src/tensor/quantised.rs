@@ -20,7 +20,7 @@ use crate::error::{Cause, ErrorKind, Result};
 use crate::gpu::Drive;
 use crate::kernel::quantised::text::BLOCK;
 use crate::kernel::quantised::{K_MAX, Quantised as Product};
-use crate::ledger::Site;
+use crate::ledger::CallSite;
 use crate::shape::Shape;
 
 /// A matrix of weights `[out, in]` in blocks of 32 along `in`: an i8 for each value and an f16
@@ -258,17 +258,17 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn quantise(&self) -> impl Future<Output = Result<(Quantised, Rounding)>> + use<'_> {
-        self.quantise_by(Drive::Wake, Site::of("quantise"))
+        self.quantise_by(Drive::Wake, CallSite::of("quantise"))
     }
 
     /// [`Tensor::quantise`], blocking.
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
     pub fn to_quantised(&self) -> Result<(Quantised, Rounding)> {
-        pollster::block_on(self.quantise_by(Drive::Block, Site::of("to_quantised")))
+        pollster::block_on(self.quantise_by(Drive::Block, CallSite::of("to_quantised")))
     }
 
-    async fn quantise_by(&self, drive: Drive, site: Site) -> Result<(Quantised, Rounding)> {
+    async fn quantise_by(&self, drive: Drive, site: CallSite) -> Result<(Quantised, Rounding)> {
         let (weights, errors) = self.in_blocks().map_err(|error| error.during("quantise"))?;
         let errors = errors.read_all::<f32>(drive, site).await?;
         Ok((weights, self.rounding(&errors)))

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::kernel::iota;
 use crate::layout::Layout;
 use crate::op::Op;
-use crate::reference::Value;
+use crate::reference::Number;
 use crate::shape::Shape;
 
 impl Device {
@@ -51,7 +51,7 @@ impl Device {
         let place = self.iota(count)?.cast(wide)?;
         // Unsigned integers have no negative step, but can go down.
         let row = match step.value() {
-            Value::Int(n) if n < 0 && dtype.class() == Class::Unsigned => {
+            Number::Int(n) if n < 0 && dtype.class() == Class::Unsigned => {
                 let down = Scalar::from(u64::try_from(-n).unwrap_or(u64::MAX));
                 apply(self, Op::Sub, &[start.into(), (place * down)?.into()])
             }
@@ -81,7 +81,7 @@ impl Device {
         };
         let (start, end) = (bytes(start.into())?, bytes(end.into())?);
         let width = wide.width();
-        let number = |bytes: [u8; 8]| Value::decode(wide, &bytes[..width]).float();
+        let number = |bytes: [u8; 8]| Number::decode(wide, &bytes[..width]).float();
         let (start, end) = (number(start), number(end));
         let last = count.saturating_sub(1);
         // Between the ends of the range this may overflow, where half of it does not.
@@ -112,8 +112,8 @@ fn computed(dtype: DType, what: &'static str) -> Result<DType> {
 }
 
 /// How many numbers lie in a range; `None` if the step does not lead through it.
-fn steps(start: Value, end: Value, step: Value) -> Option<usize> {
-    if let (Value::Int(start), Value::Int(end), Value::Int(step)) = (start, end, step) {
+fn steps(start: Number, end: Number, step: Number) -> Option<usize> {
+    if let (Number::Int(start), Number::Int(end), Number::Int(step)) = (start, end, step) {
         let way = end - start;
         let leads = step != 0 && (way == 0 || (way < 0) == (step < 0));
         let count = (way.unsigned_abs() + step.unsigned_abs().saturating_sub(1))

@@ -16,12 +16,12 @@ use crate::host::cause::CarriageCause;
 use crate::host::convert::convertible;
 use crate::host::{HostViewMut, Tally};
 use crate::layout::Layout;
-use crate::ledger::{Direction, Site};
+use crate::ledger::{CallSite, Direction};
 use crate::plan::How;
 use crate::shape::cause::ShapeCause;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::transfer::down_blocking;
-use crate::transfer::{First, Receipt, Sink, Source, down};
+use crate::transfer::{First, Receipt, Sink, UploadSource, down};
 
 /// Values that are converted at once: source and result stay in the first-level cache.
 const BLOCK: usize = 1024;
@@ -57,14 +57,14 @@ impl Tensor {
     pub fn read_as<T: Element>(
         &self,
     ) -> impl Future<Output = Result<(Vec<T>, Receipt)>> + use<'_, T> {
-        self.convert_down(Drive::Wake, Site::of("read_as"))
+        self.convert_down(Drive::Wake, CallSite::of("read_as"))
     }
 
     /// [`Tensor::read_as`], blocking.
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
     pub fn to_vec_as<T: Element>(&self) -> Result<(Vec<T>, Receipt)> {
-        pollster::block_on(self.convert_down(Drive::Block, Site::of("to_vec_as")))
+        pollster::block_on(self.convert_down(Drive::Block, CallSite::of("to_vec_as")))
     }
 
     /// Reads all elements into host memory of any layout; the shapes must be equal. Places that the
@@ -83,20 +83,20 @@ impl Tensor {
         &'a self,
         view: &'a mut HostViewMut<'b, T>,
     ) -> impl Future<Output = Result<()>> + use<'a, 'b, T> {
-        self.put_down(Drive::Wake, Site::of("read_view"), view)
+        self.put_down(Drive::Wake, CallSite::of("read_view"), view)
     }
 
     /// [`Tensor::read_view`], blocking.
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
     pub fn copy_to_view<T: Element>(&self, view: &mut HostViewMut<'_, T>) -> Result<()> {
-        pollster::block_on(self.put_down(Drive::Block, Site::of("copy_to_view"), view))
+        pollster::block_on(self.put_down(Drive::Block, CallSite::of("copy_to_view"), view))
     }
 
     async fn put_down<T: Element>(
         &self,
         drive: Drive,
-        site: Site,
+        site: CallSite,
         view: &mut HostViewMut<'_, T>,
     ) -> Result<()> {
         let (left, right) = (*self.shape(), *view.shape());
@@ -115,7 +115,7 @@ impl Tensor {
     async fn convert_down<T: Element>(
         &self,
         drive: Drive,
-        site: Site,
+        site: CallSite,
     ) -> Result<(Vec<T>, Receipt)> {
         let clock = Stopwatch::start();
         let (from, to) = (self.dtype, T::DTYPE);
@@ -124,7 +124,7 @@ impl Tensor {
         let mut out = super::room::<T>(self.shape().elements())?;
         let mut tally = Tally::default();
         let convert = |first: usize, chunk: &[u8]| {
-            let source = Source::new(ByteView::dense(from, chunk)?, to, rules)?;
+            let source = UploadSource::new(ByteView::dense(from, chunk)?, to, rules)?;
             let values = chunk.len() / from.width();
             convert_to(&source.within(first as u64), &mut out[first..first + values], &mut tally)
         };
@@ -165,7 +165,7 @@ impl Tensor {
     pub(super) async fn pull(
         &self,
         drive: Drive,
-        site: Site,
+        site: CallSite,
         mut sink: impl FnMut(usize, &[u8]) -> Result<()> + wgpu::WasmNotSend,
     ) -> Result<Footprint> {
         if !self.shape().is_empty() {
@@ -185,7 +185,7 @@ impl Tensor {
     pub(super) async fn pull_admitted(
         &self,
         drive: Drive,
-        site: Site,
+        site: CallSite,
         sink: &mut (impl Sink + ?Sized),
     ) -> Result<Footprint> {
         self.pull_from(drive, site, false, sink).await
@@ -196,7 +196,7 @@ impl Tensor {
     async fn pull_from(
         &self,
         drive: Drive,
-        site: Site,
+        site: CallSite,
         host_only: bool,
         sink: &mut (impl Sink + ?Sized),
     ) -> Result<Footprint> {
@@ -233,7 +233,11 @@ impl Tensor {
 }
 
 /// Converts all of a source into `out`, block by block.
-fn convert_to<T: Element>(source: &Source<'_>, out: &mut [T], tally: &mut Tally) -> Result<()> {
+fn convert_to<T: Element>(
+    source: &UploadSource<'_>,
+    out: &mut [T],
+    tally: &mut Tally,
+) -> Result<()> {
     let mut scratch = [0u64; BLOCK];
     for (n, out) in out.chunks_mut(BLOCK).enumerate() {
         let bytes = out.len() * T::DTYPE.width();

@@ -21,7 +21,7 @@ use crate::fuse::{Arg, Node, What};
 use crate::kernel::reduce;
 use crate::kernel::reduce::text::{Fold, Reduce};
 use crate::layout::Layout;
-use crate::op::{Kind, Reduction, Value};
+use crate::op::{Kind, Number, Reduction};
 use crate::shape::{Axes, Shape};
 
 macro_rules! methods {
@@ -106,10 +106,10 @@ impl Tensor {
             return self.device.zeros(kept, dtype);
         }
         match reduction.of_nothing(self.dtype) {
-            Some(Value::Float(x)) => self.device.full(kept, dtype, x),
-            Some(Value::Bool(x)) => self.device.full(kept, dtype, x),
-            Some(Value::Int(0)) => self.device.zeros(kept, dtype),
-            Some(Value::Int(_)) => self.device.ones(kept, dtype),
+            Some(Number::Float(x)) => self.device.full(kept, dtype, x),
+            Some(Number::Bool(x)) => self.device.full(kept, dtype, x),
+            Some(Number::Int(0)) => self.device.zeros(kept, dtype),
+            Some(Number::Int(_)) => self.device.ones(kept, dtype),
             None => Err(ReduceCause::Nothing { reduction, shape: *self.shape() }.into()),
         }
     }

@@ -12,16 +12,16 @@ use crate::exec::Value;
 use crate::host::HostView;
 use crate::host::bytes::ByteView;
 use crate::layout::Layout;
-use crate::ledger::{Direction, Entry, Site};
+use crate::ledger::{CallSite, Direction, OpenCrossing};
 use crate::plan::How;
 use crate::shape::IntoShape;
 use crate::store::Storage;
-use crate::transfer::{Receipt, Rules, Source, up};
+use crate::transfer::{Receipt, Rules, UploadSource, up};
 
 /// One upload, decided before a byte moves.
 #[derive(Debug)]
 pub(crate) struct Order<'a> {
-    source: Source<'a>,
+    source: UploadSource<'a>,
     from: DType,
     layout_from: Layout,
     how: How,
@@ -37,7 +37,7 @@ impl<'a> Order<'a> {
         how: How,
         rules: Rules,
     ) -> Result<Self> {
-        let (from, source) = (view.dtype, Source::new(view, to, rules)?);
+        let (from, source) = (view.dtype, UploadSource::new(view, to, rules)?);
         let bytes = Engine::bytes_of(layout_from.shape(), to)?;
         Ok(Self { source, from, layout_from, how, bytes })
     }
@@ -60,13 +60,13 @@ impl Device {
         shape: impl IntoShape,
     ) -> Result<(Tensor, Receipt)> {
         let view = HostView::new(data, shape)?;
-        self.execute(&self.order(view.bytes(), *view.layout())?, Site::of("upload"))
+        self.execute(&self.order(view.bytes(), *view.layout())?, CallSite::of("upload"))
     }
 
     /// Carries host data of any layout; on the device it is row-major.
     #[track_caller]
     pub fn upload_view<T: Element>(&self, view: &HostView<'_, T>) -> Result<(Tensor, Receipt)> {
-        self.execute(&self.order(view.bytes(), *view.layout())?, Site::of("upload_view"))
+        self.execute(&self.order(view.bytes(), *view.layout())?, CallSite::of("upload_view"))
     }
 
     /// Carries row-major host data as another dtype, named here: the call itself is the permission
@@ -87,7 +87,7 @@ impl Device {
             (false, false) => How::Converted { to: stored, lossless: false },
         };
         let order = Order::new(view.bytes(), *view.layout(), stored, how, self.rules(how))?;
-        self.execute(&order, Site::of("upload_as"))
+        self.execute(&order, CallSite::of("upload_as"))
     }
 
     /// What the plan makes of host values.
@@ -101,7 +101,7 @@ impl Device {
         Rules { lossless, finite: self.plan().policy().refuses_overflow() }
     }
 
-    fn execute(&self, order: &Order<'_>, site: Site) -> Result<(Tensor, Receipt)> {
+    fn execute(&self, order: &Order<'_>, site: CallSite) -> Result<(Tensor, Receipt)> {
         let (clock, engine) = (Stopwatch::start(), &self.engine);
         engine.books.admit(Direction::Up, site)?;
         let entry = engine.books.open(Direction::Up, order.to(), site);
@@ -117,7 +117,7 @@ impl Device {
         &self,
         order: &Order<'_>,
         storage: Arc<Storage>,
-        entry: &Entry<'_>,
+        entry: &OpenCrossing<'_>,
         clock: Stopwatch,
         progress: &dyn Fn(u64),
     ) -> Result<(Tensor, Receipt)> {

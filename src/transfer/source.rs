@@ -30,7 +30,7 @@ pub(crate) struct Rules {
 
 /// Host values on their way to the device as `to`.
 #[derive(Debug)]
-pub(crate) struct Source<'a> {
+pub(crate) struct UploadSource<'a> {
     view: ByteView<'a>,
     pub(crate) to: DType,
     convert: Option<Convert>,
@@ -39,7 +39,7 @@ pub(crate) struct Source<'a> {
     base: u64,
 }
 
-impl<'a> Source<'a> {
+impl<'a> UploadSource<'a> {
     pub(crate) fn new(view: ByteView<'a>, to: DType, rules: Rules) -> Result<Self> {
         let from = view.dtype;
         let convert = if from == to {

@@ -1,6 +1,6 @@
 //! `PyTorch`'s answers, read from what `torch/generate.py` wrote, and where wharf means to differ.
 
-use wharf::reference::{Exact, Value, apply};
+use wharf::reference::{Exact, Number, apply};
 use wharf::{Class, DType, Op};
 
 /// Where an answer differs on purpose.
@@ -9,18 +9,18 @@ pub(crate) struct Difference {
     /// The operation.
     pub(crate) op: &'static str,
     /// For which operands.
-    pub(crate) when: fn(&[Value]) -> bool,
+    pub(crate) when: fn(&[Number]) -> bool,
     /// Why.
     #[expect(dead_code, reason = "it is there to be read")]
     pub(crate) reason: &'static str,
 }
 
-fn minus_infinity(values: &[Value]) -> bool {
-    matches!(values, [Value::Float(x)] if *x == f64::NEG_INFINITY)
+fn minus_infinity(values: &[Number]) -> bool {
+    matches!(values, [Number::Float(x)] if *x == f64::NEG_INFINITY)
 }
 
-fn nan(values: &[Value]) -> bool {
-    matches!(values, [Value::Float(x)] if x.is_nan())
+fn nan(values: &[Number]) -> bool {
+    matches!(values, [Number::Float(x)] if x.is_nan())
 }
 
 const LIMIT: &str = "torch multiplies infinity by zero: NaN; here it is the limit, 0";
@@ -61,12 +61,12 @@ pub(crate) struct Elementwise {
     pub(crate) dtype: DType,
     /// The bits of every operand, one list as long as the results for each.
     pub(crate) operands: Vec<Vec<u64>>,
-    pub(crate) results: Vec<Value>,
+    pub(crate) results: Vec<Number>,
 }
 
 impl Elementwise {
     /// The values of the operands of result `i`.
-    pub(crate) fn values(&self, i: usize) -> Vec<Value> {
+    pub(crate) fn values(&self, i: usize) -> Vec<Number> {
         self.operands.iter().map(|list| value(self.dtype, list[i])).collect()
     }
 
@@ -76,7 +76,7 @@ impl Elementwise {
     }
 
     /// Whether `got` is torch's result `i`, within the contract; or differs as it is meant to.
-    pub(crate) fn agrees(&self, i: usize, got: Value) -> bool {
+    pub(crate) fn agrees(&self, i: usize, got: Number) -> bool {
         let values = self.values(i);
         let scale = apply(self.op, self.dtype, &values).scale;
         let exact = Exact { value: self.results[i], scale };
@@ -91,8 +91,8 @@ impl Elementwise {
 }
 
 /// The value of an element.
-pub(crate) fn value(dtype: DType, bits: u64) -> Value {
-    Value::decode(dtype, &bits.to_le_bytes()[..dtype.width()])
+pub(crate) fn value(dtype: DType, bits: u64) -> Number {
+    Number::decode(dtype, &bits.to_le_bytes()[..dtype.width()])
 }
 
 fn hex(text: &str) -> Vec<u64> {

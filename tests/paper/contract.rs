@@ -8,7 +8,8 @@ fn the_documented_contract_is_the_tested_one() {
     let text = format!(
         "# The numeric contract\n\nA bound in ulp counts units in the last place of the exact \
          result, for f32; narrower floats add half a unit of their own. Subnormal numbers may \
-         count as zero except where a result is exact on bits. [`Bound`] says it in full.\n\n{}\n\
+         count as zero except where a result is exact on bits. [`Tolerance`] says it in \
+         full.\n\n{}\n\
          # Reductions\n\n{}",
         contract_table(),
         reduction_table()

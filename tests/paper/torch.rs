@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use wharf::reference::{Value, apply, cast};
+use wharf::reference::{Number, apply, cast};
 use wharf::{Op, Reduction};
 
 use crate::torch_goldens::{DIFFERENCES, casts, elementwise, value};
 
-fn rounded(dtype: wharf::DType, v: Value) -> Value {
-    Value::decode(dtype, &v.encode(dtype))
+fn rounded(dtype: wharf::DType, v: Number) -> Number {
+    Number::decode(dtype, &v.encode(dtype))
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn the_oracle_agrees_with_torch() {
 
 #[test]
 fn casts_agree_with_torch() {
-    let nan = |v| matches!(v, Value::Float(x) if x.is_nan());
+    let nan = |v| matches!(v, Number::Float(x) if x.is_nan());
     for (from, to, operands, results) in casts() {
         assert_eq!(operands.len(), results.len(), "{from} to {to}");
         for (x, want) in operands.into_iter().zip(results) {

@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::super::machine::{Access, Nvidia, PciGpu, RenderNode};
+use super::super::machine::{NodeAccess, Nvidia, PciGpu, RenderNode};
 use super::Roots;
 
 impl Roots<'_> {
@@ -84,12 +84,12 @@ fn is_version(word: &str) -> bool {
 }
 
 /// Whether a node can be opened for reading and writing, found by doing so.
-fn access(path: &Path) -> Access {
+fn access(path: &Path) -> NodeAccess {
     const EPERM: i32 = 1; // permissions allow it, and something else forbids it
     match OpenOptions::new().read(true).write(true).open(path) {
-        Ok(_) => Access::Open,
-        Err(error) if error.raw_os_error() == Some(EPERM) => Access::Forbidden,
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => Access::Denied,
-        Err(_) => Access::Unknown,
+        Ok(_) => NodeAccess::Open,
+        Err(error) if error.raw_os_error() == Some(EPERM) => NodeAccess::Forbidden,
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => NodeAccess::Denied,
+        Err(_) => NodeAccess::Unknown,
     }
 }

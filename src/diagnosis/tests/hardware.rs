@@ -15,18 +15,18 @@ fn a_render_node_of_a_foreign_group() {
         ),
     ];
     for (container, group, shown, remedy) in rows {
-        let nodes = vec![node(group, Access::Denied)];
+        let nodes = vec![node(group, NodeAccess::Denied)];
         let machine = Machine { nodes, container, ..with(healthy(), &[("USER", "ada")]) };
         let text = format!(
             "/dev/dri/renderD128 exists, this process may not read and write it (group \
              {shown})\n  ({remedy})"
         );
-        assert_first(&diagnose(&machine, &BOTH, 1, 0), Cause::NodePermission, true, &text);
+        assert_first(&diagnose(&machine, &BOTH, 1, 0), Obstacle::NodePermission, true, &text);
     }
-    let nodes = vec![node(Some("render"), Access::Forbidden)];
+    let nodes = vec![node(Some("render"), NodeAccess::Forbidden)];
     assert_first(
         &none_listed(&Machine { nodes, ..healthy() }),
-        Cause::NodePermission,
+        Obstacle::NodePermission,
         true,
         "/dev/dri/renderD128 exists, device rules forbid this process to open it\n  \
          (start the container with --device /dev/dri)",
@@ -57,7 +57,7 @@ fn a_gpu_without_a_node() {
              exists\n  ({remedy})",
             driver.unwrap_or("none"),
         );
-        assert_first(&none_listed(&machine), Cause::NodeMissing, true, &text);
+        assert_first(&none_listed(&machine), Obstacle::NodeMissing, true, &text);
     }
 }
 
@@ -72,21 +72,21 @@ fn a_machine_without_a_gpu_says_so() {
     let found = diagnose(&bare(false), &BOTH, 2, 0);
     assert_first(
         &found,
-        Cause::NoGpu,
+        Obstacle::NoGpu,
         false,
         "this machine shows no GPU: none on the PCI bus, no /dev/dri/renderD*\n  \
          (software adapters need none: WHARF_ALLOW_SOFTWARE=1)",
     );
     assert_has(
         &found,
-        Cause::SoftwareOnly,
+        Obstacle::SoftwareOnly,
         false,
         "2 adapters are listed, and all are software ones\n  \
          (software is used only when asked for: WHARF_ALLOW_SOFTWARE=1)",
     );
     assert_has(
         &none_listed(&bare(true)),
-        Cause::NoGpu,
+        Obstacle::NoGpu,
         false,
         "this machine shows no GPU: none on the PCI bus, no /dev/dri/renderD*\n  \
          (if the host has one, start the container with --device /dev/dri)",
@@ -121,7 +121,7 @@ fn a_vendor_without_a_driver() {
             "a GPU of {vendor} is at 0000:03:00.0 (kernel driver {driver}), no Vulkan driver for \
              it is installed"
         );
-        assert_eq!((found[0].cause, found[0].blocking), (Cause::VendorDriver, true));
+        assert_eq!((found[0].cause, found[0].blocking), (Obstacle::VendorDriver, true));
         assert_eq!((&found[0].found, found[0].remedy.as_str()), (&text, remedy));
     }
 }
@@ -171,7 +171,7 @@ fn nvidia_in_a_container_without_the_graphics_capability() {
         let found = diagnose(&machine, &BOTH, 1, 0);
         assert_eq!(
             (found[0].cause, found[0].blocking),
-            (Cause::NvidiaGraphics, true),
+            (Obstacle::NvidiaGraphics, true),
             "{found:#?}"
         );
         assert_eq!(found[0].found, format!("NVIDIA's kernel module 550.54.14 is loaded, {side}"));
@@ -188,7 +188,7 @@ fn nvidia_module_and_library_of_different_versions() {
     machine.installed = Some(vec![manifest("nvidia", ManifestState::Loads)]);
     assert_first(
         &diagnose(&machine, &BOTH, 0, 0),
-        Cause::NvidiaVersions,
+        Obstacle::NvidiaVersions,
         true,
         "NVIDIA's kernel module is 550.54.14, its user library 550.90.07\n  \
          (reboot, which loads the module that was installed with the library)",
@@ -200,7 +200,7 @@ fn wsl_is_named() {
     let machine = Machine { wsl: true, nodes: Vec::new(), gpus: Some(Vec::new()), ..healthy() };
     assert_first(
         &diagnose(&machine, &BOTH, 1, 0),
-        Cause::Wsl,
+        Obstacle::Wsl,
         false,
         "this is WSL2: the GPU is behind /dev/dxg, which only Mesa's d3d12 drivers \
          reach\n  (run the \

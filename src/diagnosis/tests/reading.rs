@@ -159,7 +159,7 @@ fn devices_and_distribution() {
     let machine = tree.read(&[]);
     assert_eq!(machine.os, Os::Ubuntu);
     assert_eq!(machine.nodes.len(), 1);
-    assert_eq!(machine.nodes[0].access, Access::Open);
+    assert_eq!(machine.nodes[0].access, NodeAccess::Open);
     assert!(machine.nodes[0].group.as_deref().is_some_and(|group| group.parse::<u32>().is_ok()));
     let gpu = PciGpu { address: "0000:01:00.0".to_owned(), vendor: 0x10de, driver: None };
     assert_eq!(machine.gpus, Some(vec![gpu]));

@@ -16,7 +16,7 @@ fn a_variable_that_names_nothing_is_first_and_names_what_it_hides() {
              lvp, radeon\n  (unset {name})"
         );
         assert_eq!(found[0].to_string(), text);
-        assert_eq!((found[0].cause, found[0].blocking), (Cause::DriverVariable, true));
+        assert_eq!((found[0].cause, found[0].blocking), (Obstacle::DriverVariable, true));
         assert_eq!(found[0].remedy, format!("unset {name}"));
         let force = format!("{name}=/nonexistent is honoured: no Vulkan driver is loaded");
         assert_eq!(variables_in_force(&machine), [force]);
@@ -28,7 +28,7 @@ fn an_empty_variable_hides_everything_and_wins_over_the_older_name() {
     let machine = with(healthy(), &[("VK_DRIVER_FILES", ""), ("VK_ICD_FILENAMES", "/x.json")]);
     assert_first(
         &none_listed(&machine),
-        Cause::DriverVariable,
+        Obstacle::DriverVariable,
         true,
         "VK_DRIVER_FILES is set and empty, which tells the Vulkan loader to load no driver, and \
          hides 2\n  \
@@ -43,9 +43,9 @@ fn a_variable_that_leaves_out_hardware_drivers_blocks_and_one_that_does_not_is_a
         ..with(healthy(), &[("VK_DRIVER_FILES", "/a.json")])
     };
     let text = "VK_DRIVER_FILES=/a.json hides 1 installed driver: radeon (unset VK_DRIVER_FILES)";
-    assert_first(&diagnose(&machine("lvp"), &BOTH, 1, 0), Cause::DriverVariable, true, text);
+    assert_first(&diagnose(&machine("lvp"), &BOTH, 1, 0), Obstacle::DriverVariable, true, text);
     let text = "VK_DRIVER_FILES=/a.json hides 1 installed driver: lvp (unset VK_DRIVER_FILES)";
-    assert_first(&diagnose(&machine("radeon"), &BOTH, 1, 1), Cause::DriverVariable, false, text);
+    assert_first(&diagnose(&machine("radeon"), &BOTH, 1, 1), Obstacle::DriverVariable, false, text);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn one_absent_name_among_others_is_told() {
     };
     assert_first(
         &diagnose(&machine, &BOTH, 2, 1),
-        Cause::DriverVariable,
+        Obstacle::DriverVariable,
         false,
         "VK_DRIVER_FILES=/b.json:/c names manifests that do not exist: /b.json (unset \
          VK_DRIVER_FILES)",
@@ -77,7 +77,7 @@ fn xdg_variables_that_leave_drivers_out() {
     };
     assert_first(
         &none_listed(&machine),
-        Cause::DriverVariable,
+        Obstacle::DriverVariable,
         true,
         "XDG_DATA_DIRS=/opt leaves out 1 installed driver: radeon\n  \
          (unset XDG_DATA_DIRS, or add /usr/share to it)",
@@ -89,7 +89,7 @@ fn filters_match_as_the_loader_does_and_selecting_wins() {
     let machine = with(healthy(), &[("VK_LOADER_DRIVERS_DISABLE", "*RADEON*, nouveau*")]);
     assert_first(
         &diagnose(&machine, &BOTH, 1, 0),
-        Cause::DriverFilter,
+        Obstacle::DriverFilter,
         true,
         "VK_LOADER_DRIVERS_DISABLE=*RADEON*, nouveau* removes 1 installed driver: radeon\n  \
          (unset VK_LOADER_DRIVERS_DISABLE)",
@@ -100,7 +100,7 @@ fn filters_match_as_the_loader_does_and_selecting_wins() {
     );
     assert_first(
         &diagnose(&machine, &BOTH, 1, 1),
-        Cause::DriverFilter,
+        Obstacle::DriverFilter,
         false,
         "VK_LOADER_DRIVERS_SELECT=radeon* removes 1 installed driver: lvp (unset \
          VK_LOADER_DRIVERS_SELECT)",
@@ -128,7 +128,7 @@ fn the_loader_is_missing() {
     ];
     for (os, remedy) in rows {
         let machine = Machine { os, vulkan: Library::Missing(7), ..healthy() };
-        assert_first(&none_listed(&machine), Cause::LoaderMissing, true, &text(remedy));
+        assert_first(&none_listed(&machine), Obstacle::LoaderMissing, true, &text(remedy));
     }
 }
 
@@ -138,14 +138,14 @@ fn windows_reaches_its_gpu_without_the_vulkan_loader() {
     let found = diagnose(&machine, &["vulkan", "dx12"], 0, 0);
     assert_first(
         &found,
-        Cause::NothingListed,
+        Obstacle::NothingListed,
         true,
         "Windows offers no DirectX 12 or Vulkan device\n  \
          (install the GPU maker's driver; WHARF_ALLOW_SOFTWARE=1 admits Windows' own WARP)",
     );
     assert_has(
         &found,
-        Cause::LoaderMissing,
+        Obstacle::LoaderMissing,
         false,
         "the Vulkan loader vulkan-1.dll is in none of the 1 directories searched for libraries\n  \
          (install the GPU maker's driver, which brings it)",
@@ -156,14 +156,14 @@ fn windows_reaches_its_gpu_without_the_vulkan_loader() {
 fn mac_and_browser_have_a_last_word() {
     assert_first(
         &diagnose(&Machine::unknown(Os::Mac), &["metal"], 0, 0),
-        Cause::NothingListed,
+        Obstacle::NothingListed,
         true,
         "macOS offers no Metal device \
          (run on a Mac with a GPU, not in a virtual machine without one)",
     );
     assert_first(
         &diagnose(&Machine::unknown(Os::Browser), &["webgpu"], 0, 0),
-        Cause::NothingListed,
+        Obstacle::NothingListed,
         true,
         "the browser offers no WebGPU adapter\n  (enable WebGPU, use https or localhost, and see \
          chrome://gpu for what the browser found)",
@@ -193,12 +193,12 @@ fn manifests_that_fail_to_load() {
             Some(vec![manifest("lvp", ManifestState::Loads), manifest("radeon", state)]);
         let found = diagnose(&Machine { installed, ..healthy() }, &BOTH, 1, 0);
         let text = format!("the driver manifest {path} {fault}\n  {remedy}");
-        assert_first(&found, Cause::ManifestBroken, true, &text);
+        assert_first(&found, Obstacle::ManifestBroken, true, &text);
     }
     let added = Manifest { path: "/x.json".to_owned(), state: ManifestState::Absent };
     assert_first(
         &diagnose(&Machine { added: vec![added], ..healthy() }, &BOTH, 2, 1),
-        Cause::ManifestBroken,
+        Obstacle::ManifestBroken,
         false,
         "the driver manifest /x.json does not exist (take it out of VK_ADD_DRIVER_FILES)",
     );
@@ -216,14 +216,14 @@ fn no_manifest_at_all() {
     let found = none_listed(&machine);
     assert_first(
         &found,
-        Cause::ManifestMissing,
+        Obstacle::ManifestMissing,
         true,
         "no Vulkan driver is installed: no manifest in any vulkan/icd.d the loader searches\n  \
          (sudo apt install mesa-vulkan-drivers)",
     );
     assert_has(
         &found,
-        Cause::NothingListed,
+        Obstacle::NothingListed,
         false,
         "no adapter is listed, not even a software one\n  (for a software one, sudo apt install \
          mesa-vulkan-drivers; it is used only with\n    WHARF_ALLOW_SOFTWARE=1)",
@@ -235,16 +235,16 @@ fn egl_is_missing() {
     let machine = Machine { egl: Library::Missing(7), ..healthy() };
     let text = "libEGL.so.1, by which GL is reached, is in none of the 7 directories searched\n  \
                 (sudo apt install libegl1 libgl1-mesa-dri)";
-    assert_has(&none_listed(&machine), Cause::GlMissing, false, text);
+    assert_has(&none_listed(&machine), Obstacle::GlMissing, false, text);
     let gl_only = with(machine, &[("WGPU_BACKEND", "gl")]);
-    assert_has(&none_listed(&gl_only), Cause::GlMissing, true, text);
+    assert_has(&none_listed(&gl_only), Obstacle::GlMissing, true, text);
 }
 
 #[test]
 fn backends_left_out_of_the_build_or_by_the_variable() {
     assert_first(
         &diagnose(&healthy(), &["gl"], 0, 0),
-        Cause::BackendCompiledOut,
+        Obstacle::BackendCompiledOut,
         true,
         "the vulkan backend is not compiled in: gl (build with wgpu's cargo feature `vulkan`)",
     );
@@ -263,7 +263,7 @@ fn backends_left_out_of_the_build_or_by_the_variable() {
     let machine = with(healthy(), &[("WGPU_BACKEND", "Vulkan, cuda")]);
     assert_first(
         &diagnose(&machine, &BOTH, 1, 1),
-        Cause::BackendVariable,
+        Obstacle::BackendVariable,
         false,
         "WGPU_BACKEND=Vulkan, cuda is honoured, `cuda` is no backend; it excludes gl\n  \
          (unset WGPU_BACKEND, or choose from vulkan,gl)",

@@ -43,7 +43,7 @@ pub(super) trait Wide: Copy + Default + PartialOrd {
 }
 
 /// A type to convert from.
-pub(super) trait Source: Element + Pod {
+pub(super) trait FromNumber: Element + Pod {
     type Wide: Wide;
     /// For sources that `Wide` cannot always hold: the value itself.
     const INTEGER: Option<fn(Self) -> i128> = None;
@@ -53,7 +53,7 @@ pub(super) trait Source: Element + Pod {
 }
 
 /// A float to convert to.
-pub(super) trait Target<W>: Element + Pod {
+pub(super) trait ToNumber<W>: Element + Pod {
     /// The nearest value, and that value in the wide form. A NaN yields any value that is not zero.
     fn nearest(wide: W) -> (Self, W);
     /// The nearest value, and that value as f64.
@@ -230,7 +230,7 @@ wide!(f64, u64,
 /// The wide form of each source, and how it is made.
 macro_rules! sources {
     ($($ty:ident => $wide:ident by $widen:expr $(, unless $integer:expr, $is_wide:expr)?;)*) => {$(
-        impl Source for $ty {
+        impl FromNumber for $ty {
             type Wide = $wide;
             $(const INTEGER: Option<fn(Self) -> i128> = Some($integer);)?
 
@@ -279,7 +279,7 @@ fn widen_f16(v: f16) -> f32 {
     f32::from_bits(finite | special | (bits & 0x8000) << 16)
 }
 
-impl<W: Wide> Target<W> for f16 {
+impl<W: Wide> ToNumber<W> for f16 {
     #[inline(always)]
     fn nearest(wide: W) -> (Self, W) {
         let (bits, back) = wide.round::<Self>();
@@ -295,7 +295,7 @@ impl<W: Wide> Target<W> for f16 {
     }
 }
 
-impl<W: Wide> Target<W> for bf16 {
+impl<W: Wide> ToNumber<W> for bf16 {
     #[inline(always)]
     fn nearest(wide: W) -> (Self, W) {
         let (bits, back) = wide.round::<Self>();
@@ -311,7 +311,7 @@ impl<W: Wide> Target<W> for bf16 {
     }
 }
 
-impl Target<f64> for f32 {
+impl ToNumber<f64> for f32 {
     #[inline(always)]
     fn nearest(wide: f64) -> (Self, f64) {
         let value = wide as Self;
@@ -327,14 +327,14 @@ impl Target<f64> for f32 {
     }
 }
 
-impl Target<Self> for f32 {
+impl ToNumber<Self> for f32 {
     #[inline(always)]
     fn nearest(wide: Self) -> (Self, Self) {
         (wide, wide)
     }
 
     fn nearest_integer(value: i128) -> (Self, f64) {
-        <Self as Target<f64>>::nearest_integer(value)
+        <Self as ToNumber<f64>>::nearest_integer(value)
     }
 
     fn nan(bits: u64) -> Self {
@@ -342,7 +342,7 @@ impl Target<Self> for f32 {
     }
 }
 
-impl<W: Wide> Target<W> for f64 {
+impl<W: Wide> ToNumber<W> for f64 {
     #[inline(always)]
     fn nearest(wide: W) -> (Self, W) {
         (wide.to_f64(), wide)

@@ -6,7 +6,7 @@
 
 use multiversion::{multiversion, target::selected_target};
 
-use super::number::{Source, Target, Wide, is_nan};
+use super::number::{FromNumber, ToNumber, Wide, is_nan};
 
 /// What the fast loop found out about a piece.
 pub(super) struct Survey {
@@ -27,11 +27,11 @@ pub(super) struct Census {
 }
 
 /// Counters as wide as the values: a comparison's mask is added as it is.
-type Counts<S, const N: usize> = [<<S as Source>::Wide as Wide>::Count; N];
+type Counts<S, const N: usize> = [<<S as FromNumber>::Wide as Wide>::Count; N];
 
 /// The fast loop: converts and counts.
 #[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+f16c+fma"))]
-pub(super) fn survey<S: Source, T: Target<S::Wide>>(
+pub(super) fn survey<S: FromNumber, T: ToNumber<S::Wide>>(
     src: &[S],
     dst: &mut [T],
     bounds: [f64; 2],
@@ -60,7 +60,7 @@ pub(super) fn survey<S: Source, T: Target<S::Wide>>(
 
 /// What the survey suspects, exactly: whether an error exceeds the worst one so far.
 #[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+f16c+fma"))]
-pub(super) fn exceeds<S: Source, T: Target<S::Wide>>(src: &[S], bounds: [f64; 2]) -> bool {
+pub(super) fn exceeds<S: FromNumber, T: ToNumber<S::Wide>>(src: &[S], bounds: [f64; 2]) -> bool {
     let [abs_bound, rel_bound] = bounds;
     let mut worse = 0u64;
     for from in src {
@@ -73,7 +73,7 @@ pub(super) fn exceeds<S: Source, T: Target<S::Wide>>(src: &[S], bounds: [f64; 2]
 }
 
 #[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+f16c+fma"))]
-pub(super) fn census<S: Source>(src: &[S]) -> Census {
+pub(super) fn census<S: FromNumber>(src: &[S]) -> Census {
     let [mut nan, mut infinite]: Counts<S, 2> = Default::default();
     for from in src {
         let wide = from.wide();
@@ -85,7 +85,7 @@ pub(super) fn census<S: Source>(src: &[S]) -> Census {
 
 /// The fast loop where every value fits: it has only NaNs to count.
 #[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+f16c+fma"))]
-pub(super) fn widen_all<S: Source, T: Target<S::Wide>>(src: &[S], dst: &mut [T]) -> u64 {
+pub(super) fn widen_all<S: FromNumber, T: ToNumber<S::Wide>>(src: &[S], dst: &mut [T]) -> u64 {
     let [mut nan]: Counts<S, 1> = Default::default();
     for (from, to) in src.iter().zip(dst) {
         let wide = from.wide();
@@ -96,7 +96,7 @@ pub(super) fn widen_all<S: Source, T: Target<S::Wide>>(src: &[S], dst: &mut [T])
 }
 
 #[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+f16c+fma"))]
-pub(super) fn all_wide<S: Source>(src: &[S]) -> bool {
+pub(super) fn all_wide<S: FromNumber>(src: &[S]) -> bool {
     let mut all = true;
     for from in src {
         all &= from.is_wide();
@@ -106,7 +106,10 @@ pub(super) fn all_wide<S: Source>(src: &[S]) -> bool {
 
 /// Whether every value fits; what does not is written as zero.
 #[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+f16c+fma"))]
-pub(super) fn narrow_integers<S: Source, T: Source + TryFrom<S>>(src: &[S], dst: &mut [T]) -> bool {
+pub(super) fn narrow_integers<S: FromNumber, T: FromNumber + TryFrom<S>>(
+    src: &[S],
+    dst: &mut [T],
+) -> bool {
     let mut fits = true;
     for (from, to) in src.iter().zip(dst) {
         let narrow = T::try_from(*from);

@@ -35,7 +35,7 @@ impl Teams {
         // What is stored natively is what is multiplied; the kernel's text has f16 in any case.
         let possible = features.iter().all(|&feature| caps.has(feature));
         let has = |side| {
-            let found = |c: &&crate::caps::Cooperative| c.side == side && c.factors == dtype;
+            let found = |c: &&crate::caps::CooperativeShape| c.side == side && c.factors == dtype;
             caps.cooperative.iter().any(|c| found(&c) && c.sums == DType::F32)
         };
         let sides = [8, 16].map(has);

@@ -8,7 +8,7 @@
 use std::sync::Mutex;
 use std::thread;
 
-use super::Source;
+use super::UploadSource;
 use crate::error::Result;
 use crate::gpu::lock;
 use crate::host::Tally;
@@ -19,7 +19,7 @@ const GRAIN: usize = 512 << 10;
 /// A grain in a form that may change threads: a slice may not.
 type Grain<'a> = wgpu::WriteOnly<'a, [u8; GRAIN]>;
 
-impl Source<'_> {
+impl UploadSource<'_> {
     /// Fills the whole grains of `out` with the values from `first` on, and returns how many bytes
     /// that is: none where there is no second core.
     pub(super) fn fill_shared(
@@ -76,7 +76,7 @@ mod tests {
 
     /// The same by one thread and by two: bytes and tally, or the error.
     fn both_ways<T: Element>(view: &HostView<'_, T>, to: DType, rules: Rules) -> Option<String> {
-        let source = Source::new(view.bytes(), to, rules).unwrap();
+        let source = UploadSource::new(view.bytes(), to, rules).unwrap();
         let count = view.shape().elements();
         let fill = |shared: bool| {
             let (mut out, mut tally) = (vec![0u8; count * to.width()], Tally::default());

@@ -1,7 +1,7 @@
 //! Attention against the oracle: shared heads, causal and other masks, ragged sizes, views.
 
 use wharf::caps::{Caps, Feature};
-use wharf::reference::{ROWS, Value, attention};
+use wharf::reference::{Number, ROWS, attention};
 use wharf::{Attention, DType, Device, Target, Tensor};
 
 use super::pair::{Pair, bits, bits_of, carries, count, value};
@@ -114,12 +114,12 @@ async fn plain(ctx: &Ctx) -> Outcome {
 
 fn random_bits(random: &mut Random, dtype: DType, n: usize) -> Vec<u64> {
     let number = |random: &mut Random| random.below(512) as f64 / 128.0 - 2.0;
-    (0..n).map(|_| bits(dtype, Value::Float(number(random)))).collect()
+    (0..n).map(|_| bits(dtype, Number::Float(number(random)))).collect()
 }
 
 fn floats(pair: &Pair) -> Vec<f64> {
     let float = |&bits: &u64| match value(pair.tensor.dtype(), bits) {
-        Value::Float(x) => x,
+        Number::Float(x) => x,
         _ => f64::NAN,
     };
     pair.bits.iter().map(float).collect()

@@ -1,6 +1,6 @@
 //! Every cast between dtypes that the device has, bit by bit against the oracle.
 
-use wharf::reference::{self, Value};
+use wharf::reference::{self, Number};
 use wharf::{Adapter, DType};
 
 use super::faults::fails;
@@ -44,9 +44,9 @@ pub(crate) async fn spread(dtype: DType, n: usize) -> Vec<u64> {
             let whole = (1_i128 << width) + near as i128;
             for sign in [1, -1] {
                 let number = match dtype.class() {
-                    wharf::Class::Float => Value::Float(sign as f64 * (2f64.powi(width) + near)),
-                    wharf::Class::Bool => Value::Bool(near > 0.0),
-                    _ => Value::Int(sign * whole),
+                    wharf::Class::Float => Number::Float(sign as f64 * (2f64.powi(width) + near)),
+                    wharf::Class::Bool => Number::Bool(near > 0.0),
+                    _ => Number::Int(sign * whole),
                 };
                 all.push(bits(dtype, number));
             }
@@ -57,9 +57,9 @@ pub(crate) async fn spread(dtype: DType, n: usize) -> Vec<u64> {
         let magnitude = 2f64.powf(random.below(4000) as f64 / 20.0 - 60.0);
         let x = if random.below(2) == 0 { magnitude } else { -magnitude };
         all.push(match dtype.class() {
-            wharf::Class::Float => bits(dtype, Value::Float(x)),
+            wharf::Class::Float => bits(dtype, Number::Float(x)),
             wharf::Class::Bool => random.bits() & 1,
-            _ => bits(dtype, Value::Int(i128::from(random.bits() >> random.below(64)))),
+            _ => bits(dtype, Number::Int(i128::from(random.bits() >> random.below(64)))),
         });
     }
     all
@@ -133,10 +133,10 @@ fn survives(from: DType, to: DType, bits_from: u64) -> bool {
     let x = value(from, bits_from);
     let there = value(to, bits(to, reference::cast(x, to)));
     let back = value(from, bits(from, reference::cast(there, from)));
-    let nan = |v| matches!(v, Value::Float(x) if x.is_nan());
+    let nan = |v| matches!(v, Number::Float(x) if x.is_nan());
     // The highest integer may round up and saturate on the way back: lost all the same.
     let (whole, float) = match (x, there) {
-        (Value::Int(whole), Value::Float(float)) | (Value::Float(float), Value::Int(whole)) => {
+        (Number::Int(whole), Number::Float(float)) | (Number::Float(float), Number::Int(whole)) => {
             (whole, float)
         }
         _ => (0, 0.0),
@@ -164,8 +164,8 @@ fn wrong(from: DType, chain: &[DType], operands: &[u64], got: &[u64]) -> Option<
             (next, bits(next, reference::cast(value(dtype, x), next)))
         });
         let (got, want) = (value(to, got), value(to, want.1));
-        let nan = |v| matches!(v, Value::Float(x) if x.is_nan());
-        let zero = to == DType::Bool && got == Value::Bool(false) && vanishes(from, x);
+        let nan = |v| matches!(v, Number::Float(x) if x.is_nan());
+        let zero = to == DType::Bool && got == Number::Bool(false) && vanishes(from, x);
         if got != want && !(nan(got) && nan(want)) && !zero {
             all.push(format!("index {i}: {:?} gives {got:?}, not {want:?}", value(from, x)));
         }

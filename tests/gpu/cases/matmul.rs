@@ -3,7 +3,7 @@
 
 use wharf::caps::{Caps, Feature};
 use wharf::op::Op;
-use wharf::reference::{self, Value, matmul_dtype, matmul_keeps};
+use wharf::reference::{self, Number, matmul_dtype, matmul_keeps};
 use wharf::{Adapter, DType, Device, Target, Tensor};
 
 use super::pair::{Pair, bits, bits_of, carries, count, value};
@@ -130,8 +130,8 @@ impl Pool {
     async fn new(device: &Device, dtype: DType, seed: u64) -> Result<Self, String> {
         let mut random = Random::new(seed);
         let any = |random: &mut Random| match dtype.is_float() {
-            true => Value::Float(random.below(1 << 24) as f64 / f64::from(1 << 23) - 1.0),
-            false => Value::Int(i128::from(random.bits().cast_signed() >> (random.below(4) * 16))),
+            true => Number::Float(random.below(1 << 24) as f64 / f64::from(1 << 23) - 1.0),
+            false => Number::Int(i128::from(random.bits().cast_signed() >> (random.below(4) * 16))),
         };
         let elements = (0..POOL).map(|_| bits(dtype, any(&mut random))).collect();
         Ok(Self {
@@ -184,9 +184,9 @@ impl Pool {
         bytes: &'a [u8],
         view: &Tensor,
         strides: &'a [isize],
-    ) -> reference::Operand<'a> {
+    ) -> reference::Strided<'a> {
         let offset = view.layout().offset();
-        reference::Operand { dtype: self.dtype, bytes, offset, strides }
+        reference::Strided { dtype: self.dtype, bytes, offset, strides }
     }
 
     fn bytes(&self) -> Vec<u8> {
@@ -398,7 +398,7 @@ async fn tails(ctx: &Ctx) -> Outcome {
                 let near =
                     |(&got, &want): (&u64, &u64)| match [value(dtype, got), value(dtype, want)] {
                         // Apart, the product is rounded to f16 on the way.
-                        [Value::Float(a), Value::Float(b)] if dtype == DType::F16 => {
+                        [Number::Float(a), Number::Float(b)] if dtype == DType::F16 => {
                             (a - b).abs() <= (b.abs() + 32.0) / 512.0
                         }
                         [a, b] => a == b,
@@ -466,8 +466,8 @@ async fn deep(ctx: &Ctx) -> Outcome {
     for product in [a.matmul(&b), a.matmul_by(&b, [1, 1, 8, 1])] {
         let got = product.map_err(show)?.read::<f32>().await.map_err(show)?;
         for got in got {
-            let exact = reference::Exact { value: Value::Float(want), scale: want };
-            let got = Value::Float(got.into());
+            let exact = reference::Exact { value: Number::Float(want), scale: want };
+            let got = Number::Float(got.into());
             ensure!(matmul_keeps(DType::F32, k, exact, got), "{got:?}, not {want}");
         }
     }
@@ -578,8 +578,8 @@ async fn past_one_binding_on(device: &Device) -> Outcome {
     let sums = ones.matmul(&t).map_err(show)?.read::<f32>().await.map_err(show)?;
     for (column, got) in sums.into_iter().enumerate() {
         let want: f64 = (0..long).map(|row| f64::from(wide[row * k + column])).sum();
-        let exact = reference::Exact { value: Value::Float(want), scale: want };
-        let got = Value::Float(got.into());
+        let exact = reference::Exact { value: Number::Float(want), scale: want };
+        let got = Number::Float(got.into());
         ensure!(matmul_keeps(DType::F32, long, exact, got), "column {column}: {got:?}, not {want}");
     }
     Ok(())

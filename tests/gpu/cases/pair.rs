@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use wharf::reference::Value;
+use wharf::reference::Number;
 use wharf::{DType, Device, Layout, Shape, Tensor};
 
 use super::probe::{Probe, for_dtype};
@@ -75,12 +75,12 @@ pub(crate) async fn bits_of_or_error(tensor: &Tensor) -> wharf::Result<Vec<u64>>
 }
 
 /// The value of an element.
-pub(crate) fn value(dtype: DType, bits: u64) -> Value {
-    Value::decode(dtype, &bits.to_le_bytes()[..dtype.width()])
+pub(crate) fn value(dtype: DType, bits: u64) -> Number {
+    Number::decode(dtype, &bits.to_le_bytes()[..dtype.width()])
 }
 
 /// The element nearest to a value.
-pub(crate) fn bits(dtype: DType, value: Value) -> u64 {
+pub(crate) fn bits(dtype: DType, value: Number) -> u64 {
     let mut word = [0; 8];
     word[..dtype.width()].copy_from_slice(&value.encode(dtype));
     u64::from_le_bytes(word)

@@ -3,7 +3,7 @@
 
 use wharf::caps::Feature;
 use wharf::op::Op;
-use wharf::reference::{Exact, Value, matmul_keeps};
+use wharf::reference::{Exact, Number, matmul_keeps};
 use wharf::{Adapter, DType, Device, Quantised, Target, Tensor, half};
 
 use super::pair::{Pair, bits, bits_of, count, value};
@@ -56,11 +56,11 @@ async fn weights(
                 scale = if random.below(8) == 0 { 0.0 } else { 2f64.powi(power) };
             }
             let x = scale * (random.below(1 << 20) as f64 / f64::from(1 << 19) - 1.0);
-            elements.push(bits(dtype, Value::Float(x)));
+            elements.push(bits(dtype, Number::Float(x)));
         }
     }
     let number = |&bits: &u64| match value(dtype, bits) {
-        Value::Float(x) => x,
+        Number::Float(x) => x,
         _ => f64::NAN,
     };
     let numbers = elements.iter().map(number).collect();
@@ -199,7 +199,7 @@ async fn products(ctx: &Ctx, dtype: DType, downgrade: Downgrade) -> Outcome {
                 let terms = (0..k).map(|j| x_of(i / n, j) * numbers[i % n * k + j]);
                 let (sum, scale) =
                     terms.fold((0.0, 0.0), |(sum, scale), t| (sum + t, scale + f64::abs(t)));
-                let exact = Exact { value: Value::Float(sum), scale };
+                let exact = Exact { value: Number::Float(sum), scale };
                 // A block adds up in 11 roundings, is scaled in one, and blocks follow each other:
                 // of the bound of a plain product, that of this many terms.
                 let terms = k.div_ceil(32) + 10;
@@ -214,7 +214,7 @@ async fn products(ctx: &Ctx, dtype: DType, downgrade: Downgrade) -> Outcome {
             let (layer, apart) = (bits_of(&layer).await?, bits_of(&apart).await?);
             let near = |(&a, &b): (&u64, &u64)| match [value(dtype, a), value(dtype, b)] {
                 // Apart, the product is rounded on the way.
-                [Value::Float(a), Value::Float(b)] if dtype != DType::F32 => {
+                [Number::Float(a), Number::Float(b)] if dtype != DType::F32 => {
                     (a - b).abs() <= (a.abs() + b.abs()) / 64.0 + 4.0
                 }
                 [a, b] => a == b,

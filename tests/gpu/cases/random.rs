@@ -1,6 +1,6 @@
 //! Random numbers: bit by bit what the host draws with the same key, on every driver.
 
-use wharf::reference::Value;
+use wharf::reference::Number;
 use wharf::reference::random as host;
 use wharf::{Adapter, DType, Device, ErrorKind, Key};
 
@@ -60,7 +60,7 @@ async fn uniform(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
             for n in SIZES {
                 count();
                 let got = bits_of(&device.uniform(key, [n], dtype).map_err(show)?).await?;
-                let draw = |i| bits(dtype, Value::Float(host::uniform(key.words(), dtype, i)));
+                let draw = |i| bits(dtype, Number::Float(host::uniform(key.words(), dtype, i)));
                 let want: Vec<u64> = (0..n as u64).map(draw).collect();
                 if let Some(text) = difference(dtype, &got, &want) {
                     return Err(format!("{n} of {dtype}: {text}"));
@@ -73,7 +73,7 @@ async fn uniform(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
 
 fn float(dtype: DType, bits: u64) -> f64 {
     match value(dtype, bits) {
-        Value::Float(x) => x,
+        Number::Float(x) => x,
         _ => f64::NAN,
     }
 }
@@ -148,7 +148,7 @@ async fn integers(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
                     let size = (range.end - range.start) as u64;
                     let draw = |i| {
                         let number = host::integer(key.words(), range.start, size, i);
-                        bits(dtype, Value::Int(number.into()))
+                        bits(dtype, Number::Int(number.into()))
                     };
                     let want: Vec<u64> = (0..n as u64).map(draw).collect();
                     if let Some(text) = difference(dtype, &bits_of(&drawn).await?, &want) {

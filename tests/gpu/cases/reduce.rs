@@ -3,7 +3,7 @@
 
 use wharf::caps::Feature;
 use wharf::op::Reduction;
-use wharf::reference::{Exact, Value, reduce};
+use wharf::reference::{Exact, Number, reduce};
 use wharf::{Adapter, Axes, DType, Device, Layout, Target};
 
 use super::pair::{Pair, bits, bits_of, carries, count, value};
@@ -200,26 +200,26 @@ impl Source {
         (0..n).map(|_| bits(dtype, self.value(odd))).collect()
     }
 
-    fn value(&mut self, odd: bool) -> Value {
+    fn value(&mut self, odd: bool) -> Number {
         let draw = self.random.below(4096);
         let x = draw as f64 / 512.0 - 4.0;
         match (self.dtype, self.reduction) {
-            (DType::Bool, Reduction::All) => Value::Bool(draw != 0),
-            (DType::Bool, Reduction::Any) => Value::Bool(draw == 0),
-            (DType::Bool, _) => Value::Bool(draw.is_multiple_of(3)),
-            (d, Reduction::Prod) if d.is_float() => Value::Float(1.0 + x / 16384.0),
+            (DType::Bool, Reduction::All) => Number::Bool(draw != 0),
+            (DType::Bool, Reduction::Any) => Number::Bool(draw == 0),
+            (DType::Bool, _) => Number::Bool(draw.is_multiple_of(3)),
+            (d, Reduction::Prod) if d.is_float() => Number::Float(1.0 + x / 16384.0),
             (d, Reduction::All) if d.is_float() => {
-                Value::Float(if draw == 0 { 0.0 } else { x + 5.0 })
+                Number::Float(if draw == 0 { 0.0 } else { x + 5.0 })
             }
             (d, _) if d.is_float() && odd && draw < 3 => {
-                Value::Float([f64::NAN, f64::INFINITY, f64::NEG_INFINITY][draw])
+                Number::Float([f64::NAN, f64::INFINITY, f64::NEG_INFINITY][draw])
             }
-            (d, _) if d.is_float() => Value::Float(x),
-            (_, Reduction::All) => Value::Int(i128::from(draw != 0)),
-            (_, Reduction::Any) => Value::Int(i128::from(draw == 0)),
-            (_, Reduction::Prod) => Value::Int([1, 3, 5, -1][draw % 4]),
-            _ if odd => Value::Int(i128::from(self.random.bits() as i64)),
-            _ => Value::Int(draw as i128 - 2048),
+            (d, _) if d.is_float() => Number::Float(x),
+            (_, Reduction::All) => Number::Int(i128::from(draw != 0)),
+            (_, Reduction::Any) => Number::Int(i128::from(draw == 0)),
+            (_, Reduction::Prod) => Number::Int([1, 3, 5, -1][draw % 4]),
+            _ if odd => Number::Int(i128::from(self.random.bits() as i64)),
+            _ => Number::Int(draw as i128 - 2048),
         }
     }
 }
@@ -274,7 +274,7 @@ fn judge(reduction: Reduction, dtype: DType, exact: &[Exact], got: &[u64]) -> Ou
 }
 
 /// What becomes one, in the row-major order of the reduced axes; in the order of the kept ones.
-fn groups(pair: &Pair, axes: &[usize]) -> Result<Vec<Vec<Value>>, String> {
+fn groups(pair: &Pair, axes: &[usize]) -> Result<Vec<Vec<Number>>, String> {
     let layout = pair.layout;
     let rank = layout.shape().rank();
     let is_kept = |axis: &usize| !axes.contains(axis);
@@ -283,10 +283,10 @@ fn groups(pair: &Pair, axes: &[usize]) -> Result<Vec<Vec<Value>>, String> {
     let kept: Vec<usize> = (0..rank).filter(is_kept).collect();
     let results = kept.iter().map(|&axis| layout.shape().dims()[axis]).product();
     let ordered: Layout = layout.permute(&[kept, sorted].concat()).map_err(show)?;
-    let values: Vec<Value> =
+    let values: Vec<Number> =
         ordered.places().map(|p| value(pair.tensor.dtype(), pair.bits[p])).collect();
     if values.is_empty() {
         return Ok(vec![Vec::new(); results]);
     }
-    Ok(values.chunks(values.len() / results).map(<[Value]>::to_vec).collect())
+    Ok(values.chunks(values.len() / results).map(<[Number]>::to_vec).collect())
 }

@@ -2,7 +2,7 @@
 //! longer than a group holds; masks; against the oracle.
 
 use wharf::caps::Feature;
-use wharf::reference::{Exact, ROWS, Value, log_softmax, norm, softmax};
+use wharf::reference::{Exact, Number, ROWS, log_softmax, norm, softmax};
 use wharf::{Adapter, DType, Device, Layout, Target, Tensor, half};
 
 use super::pair::{Pair, bits, bits_of, carries, count, value};
@@ -204,7 +204,7 @@ async fn one(
 ) -> Outcome {
     let place = format!("{dims:?} {moves:?} along {axis} for {:?}", device.target());
     let number = |random: &mut Random| random.below(4096) as f64 / 256.0 - 8.0;
-    let stored = (0..dims.iter().product()).map(|_| bits(dtype, Value::Float(number(random))));
+    let stored = (0..dims.iter().product()).map(|_| bits(dtype, Number::Float(number(random))));
     let pair = Pair::new(device, dtype, stored.collect(), dims).await?.view(moves)?;
     let result = apply(what, &pair.tensor, axis).map_err(|e| format!("{place}: {e:?}"))?;
     ensure_eq!(result.shape(), pair.tensor.shape(), "{place}: the shape");
@@ -227,7 +227,7 @@ async fn one(
 
 fn float(dtype: DType, bits: u64) -> f64 {
     match value(dtype, bits) {
-        Value::Float(x) => x,
+        Number::Float(x) => x,
         _ => f64::NAN,
     }
 }
@@ -296,7 +296,7 @@ async fn scaled(ctx: &Ctx) -> Outcome {
     for (row, got) in data.chunks(36).zip(got.chunks(36)) {
         let doubled: Vec<f64> = row.iter().map(|&x| 2.0 * f64::from(x)).collect();
         for ((exact, &w), &got) in norm(&doubled, EPS.into(), true).iter().zip(&data).zip(got) {
-            let Value::Float(y) = exact.value else { return Err("a float".into()) };
+            let Number::Float(y) = exact.value else { return Err("a float".into()) };
             let want = y * f64::from(w) + 0.5;
             ensure!((want - f64::from(got)).abs() < 1e-4, "{got}, not {want}");
         }
@@ -315,10 +315,10 @@ async fn cross_entropy(ctx: &Ctx) -> Outcome {
     for ((row, &class), &got) in data.chunks(13).zip(&classes).zip(&got) {
         let row: Vec<f64> = row.iter().map(|&x| x.into()).collect();
         let mut exact = log_softmax(&row)[class as usize];
-        if let Value::Float(x) = exact.value {
-            exact.value = Value::Float(-x);
+        if let Number::Float(x) = exact.value {
+            exact.value = Number::Float(-x);
         }
-        ensure!(ROWS.within(DType::F32, exact, Value::Float(got.into())), "{got}, not {exact:?}");
+        ensure!(ROWS.within(DType::F32, exact, Number::Float(got.into())), "{got}, not {exact:?}");
     }
     let (wrong, _) = device.upload(&[13u32; 9], [9]).map_err(show)?;
     let read = x.cross_entropy(1, &wrong).map_err(show)?.read::<f32>().await;

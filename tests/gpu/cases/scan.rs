@@ -2,8 +2,8 @@
 //! cut, against the oracle.
 
 use wharf::caps::Feature;
-use wharf::op::{Bound, Reduction};
-use wharf::reference::{Value, scan};
+use wharf::op::{Reduction, Tolerance};
+use wharf::reference::{Number, scan};
 use wharf::{Adapter, DType, Device, Layout, Target, Tensor};
 
 use super::pair::{Pair, bits, bits_of, carries, count, value};
@@ -111,13 +111,13 @@ async fn one(
     let number = |random: &mut Random| {
         let draw = random.below(1000);
         match (dtype, reduction) {
-            (DType::Bool, _) => Value::Bool(draw.is_multiple_of(3)),
+            (DType::Bool, _) => Number::Bool(draw.is_multiple_of(3)),
             (d, Reduction::Prod) if d.is_float() => {
-                Value::Float(1.0 + (draw as f64 - 500.0) / 100_000.0)
+                Number::Float(1.0 + (draw as f64 - 500.0) / 100_000.0)
             }
-            (d, _) if d.is_float() => Value::Float(draw as f64 / 100.0 - 5.0),
-            (_, Reduction::Prod) => Value::Int([1, 3, -1, 7][draw % 4]),
-            _ => Value::Int(draw as i128 - 500),
+            (d, _) if d.is_float() => Number::Float(draw as f64 / 100.0 - 5.0),
+            (_, Reduction::Prod) => Number::Int([1, 3, -1, 7][draw % 4]),
+            _ => Number::Int(draw as i128 - 500),
         }
     };
     let stored = (0..dims.iter().product()).map(|_| bits(dtype, number(random)));
@@ -133,10 +133,10 @@ async fn one(
     let length = pair.layout.shape().dims()[axis].max(1);
     let x = pair.layout.permute(&order).map_err(show)?;
     let y = Layout::dense(*pair.layout.shape()).permute(&order).map_err(show)?;
-    let x: Vec<Value> = x.places().map(|p| value(dtype, pair.bits[p])).collect();
+    let x: Vec<Number> = x.places().map(|p| value(dtype, pair.bits[p])).collect();
     let y: Vec<u64> = y.places().map(|p| got[p]).collect();
     let bound = reduction.bound(dtype);
-    let bound = Bound { ulp: 2.0 * bound.ulp, ..bound };
+    let bound = Tolerance { ulp: 2.0 * bound.ulp, ..bound };
     for (n, (row, got)) in x.chunks(length).zip(y.chunks(length)).enumerate() {
         for (i, (exact, &bits)) in scan(reduction, dtype, row).iter().zip(got).enumerate() {
             let got = value(into, bits);

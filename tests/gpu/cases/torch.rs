@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use wharf::caps::Feature;
-use wharf::reference::Value;
+use wharf::reference::Number;
 use wharf::{Adapter, Attention, DType, Device, Op, Pad, Scalar, Tensor};
 
 use super::pair::{Pair, bits_of, carries, count, value};
@@ -52,7 +52,7 @@ async fn all_of(ctx: &Ctx, dtype: DType) -> Outcome {
         for (i, &got) in got.iter().enumerate() {
             let got = value(case.yields(), got);
             // Where a multiplication and an addition overflow on the way, terms decide.
-            let open = case.op == Op::MulAdd && matches!(got, Value::Float(x) if x.is_nan());
+            let open = case.op == Op::MulAdd && matches!(got, Number::Float(x) if x.is_nan());
             if !case.agrees(i, got) && case.differs(i).is_none() && !open {
                 let (values, want) = (case.values(i), case.results[i]);
                 wrong.push(format!("{} {values:?}: {got:?}, not {want:?}", case.op));
@@ -65,7 +65,7 @@ async fn all_of(ctx: &Ctx, dtype: DType) -> Outcome {
 
 async fn all_casts(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
-    let nan = |v| matches!(v, Value::Float(x) if x.is_nan());
+    let nan = |v| matches!(v, Number::Float(x) if x.is_nan());
     for (from, to, operands, results) in casts() {
         if !carries(&device, from) || !carries(&device, to) {
             continue;
@@ -200,9 +200,9 @@ fn run(device: &Device, op: &str, t: &[Tensor], numbers: &[Vec<f64>]) -> wharf::
 async fn same(op: &str, got: &Tensor, want: &Tensor) -> Outcome {
     ensure_eq!(got.shape().dims(), want.shape().dims(), "the shape");
     let number = |dtype, bits| match value(dtype, bits) {
-        Value::Float(x) => x,
-        Value::Int(n) => n as f64,
-        Value::Bool(b) => f64::from(u8::from(b)),
+        Number::Float(x) => x,
+        Number::Int(n) => n as f64,
+        Number::Bool(b) => f64::from(u8::from(b)),
     };
     let (a, b) = (bits_of(got).await?, bits_of(want).await?);
     for (i, (a, b)) in a.into_iter().zip(b).enumerate() {

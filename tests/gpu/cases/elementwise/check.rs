@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use wharf::DType;
-use wharf::reference::{Value, apply, keeps};
+use wharf::reference::{Number, apply, keeps};
 
 use super::operand_dtype;
 use super::values::{self, Source};
@@ -40,7 +40,7 @@ pub(super) fn check(source: &Source, operands: &[Vec<u64>], got: &[u64]) -> Outc
 }
 
 /// The operands and the result from their bits.
-fn decoded(source: &Source, [got, operands @ ..]: [u64; 4]) -> (Vec<Value>, Value) {
+fn decoded(source: &Source, [got, operands @ ..]: [u64; 4]) -> (Vec<Number>, Number) {
     let (op, dtype) = (source.op, source.dtype);
     let values = operands.iter().enumerate().take(op.arity());
     let values = values.map(|(i, &b)| value(operand_dtype(op, dtype, i), b)).collect();

@@ -2,7 +2,7 @@
 //! magnitude.
 
 use wharf::op::Op;
-use wharf::reference::Value;
+use wharf::reference::Number;
 use wharf::{Class, DType, Tensor, half};
 
 use crate::cases::pair::bits;
@@ -55,11 +55,11 @@ impl Source {
             Class::Bool => random.bits() & 1,
             // Counts of shifts around the width.
             Class::Signed | Class::Unsigned if matches!(self.op, Op::Shl | Op::Shr) && i == 1 => {
-                bits(dtype, Value::Int(random.below(80) as i128 - 4))
+                bits(dtype, Number::Int(random.below(80) as i128 - 4))
             }
             Class::Signed | Class::Unsigned => {
                 let n = i128::from((random.bits() >> random.below(64)).cast_signed());
-                bits(dtype, Value::Int(if random.below(2) == 0 { n } else { -n }))
+                bits(dtype, Number::Int(if random.below(2) == 0 { n } else { -n }))
             }
             Class::Float => {
                 let part = random.below(1 << 24) as f64 / f64::from(1 << 24);
@@ -72,7 +72,7 @@ impl Source {
                     _ => 2f64.powf(280.0 * part - 150.0),
                 };
                 let x = if random.below(12) == 0 { magnitude.round() } else { magnitude };
-                bits(dtype, Value::Float(sign * x))
+                bits(dtype, Number::Float(sign * x))
             }
         }
     }
@@ -80,7 +80,7 @@ impl Source {
 
 fn special(dtype: DType) -> Vec<u64> {
     use DType::{Bf16, Bool, F16, F32, F64};
-    let of = |values: &[f64]| values.iter().map(|&x| bits(dtype, Value::Float(x))).collect();
+    let of = |values: &[f64]| values.iter().map(|&x| bits(dtype, Number::Float(x))).collect();
     let common = [
         0.0,
         -0.0,
@@ -127,7 +127,7 @@ fn special(dtype: DType) -> Vec<u64> {
             let ends =
                 [1 << (wide - 1), (1 << (wide - 1)) - 1, (1_i128 << wide) - 1, 1 << (wide / 2)];
             let all = low.into_iter().chain(low.map(|n| -n)).chain(ends);
-            return all.map(|n| bits(dtype, Value::Int(n))).collect();
+            return all.map(|n| bits(dtype, Number::Int(n))).collect();
         }
     };
     let mut all: Vec<u64> = of(&common);
@@ -137,12 +137,12 @@ fn special(dtype: DType) -> Vec<u64> {
 }
 
 /// A number that every dtype of its class has.
-pub(super) fn scalar(dtype: DType, i: usize) -> Value {
+pub(super) fn scalar(dtype: DType, i: usize) -> Number {
     match dtype.class() {
-        Class::Bool => Value::Bool(i.is_multiple_of(2)),
-        Class::Unsigned => Value::Int([3, 7, 100, 0][i % 4]),
-        Class::Signed => Value::Int([3, -7, 100, 0][i % 4]),
-        Class::Float => Value::Float([0.5, -2.5, 3.0, 0.0][i % 4]),
+        Class::Bool => Number::Bool(i.is_multiple_of(2)),
+        Class::Unsigned => Number::Int([3, 7, 100, 0][i % 4]),
+        Class::Signed => Number::Int([3, -7, 100, 0][i % 4]),
+        Class::Float => Number::Float([0.5, -2.5, 3.0, 0.0][i % 4]),
     }
 }
 
@@ -151,22 +151,22 @@ pub(super) fn with_numbers(
     op: Op,
     x: &Tensor,
     before: bool,
-    numbers: &[Value],
+    numbers: &[Number],
 ) -> wharf::Result<Tensor> {
     if before {
         return match numbers[0] {
             // As the host type that the dtype has: most are converted by `From`.
-            Value::Float(s) if x.dtype() == DType::F16 => infix(op, half::f16::from_f64(s), x),
-            Value::Float(s) => infix(op, s, x),
-            Value::Int(s) if x.dtype().class() == Class::Unsigned => infix(op, s as u64, x),
-            Value::Int(s) => infix(op, s as i64, x),
-            Value::Bool(_) => x.apply(op, &[]),
+            Number::Float(s) if x.dtype() == DType::F16 => infix(op, half::f16::from_f64(s), x),
+            Number::Float(s) => infix(op, s, x),
+            Number::Int(s) if x.dtype().class() == Class::Unsigned => infix(op, s as u64, x),
+            Number::Int(s) => infix(op, s as i64, x),
+            Number::Bool(_) => x.apply(op, &[]),
         };
     }
     let others = numbers.iter().map(|number| match *number {
-        Value::Float(s) => s.into(),
-        Value::Int(s) => (s as i64).into(),
-        Value::Bool(s) => s.into(),
+        Number::Float(s) => s.into(),
+        Number::Int(s) => (s as i64).into(),
+        Number::Bool(s) => s.into(),
     });
     x.apply(op, &others.collect::<Vec<_>>())
 }
@@ -191,10 +191,10 @@ where
 }
 
 /// Whether the contract speaks of these operands.
-pub(super) fn in_domain(op: Op, values: &[Value]) -> bool {
+pub(super) fn in_domain(op: Op, values: &[Number]) -> bool {
     match (op, values) {
-        (Op::Sin | Op::Cos | Op::Tan, &[Value::Float(x)]) => !x.is_finite() || x.abs() <= 8192.0,
-        (Op::RemFloor | Op::RemTrunc, &[Value::Float(a), Value::Float(b)]) => {
+        (Op::Sin | Op::Cos | Op::Tan, &[Number::Float(x)]) => !x.is_finite() || x.abs() <= 8192.0,
+        (Op::RemFloor | Op::RemTrunc, &[Number::Float(a), Number::Float(b)]) => {
             b == 0.0 || !a.is_finite() || !b.is_finite() || (a / b).abs() < 4_294_967_296.0
         }
         _ => true,
@@ -202,15 +202,15 @@ pub(super) fn in_domain(op: Op, values: &[Value]) -> bool {
 }
 
 /// What is done on bits keeps the sign of zero too.
-pub(super) fn keeps_bits(op: Op, values: &[Value], got: Value) -> bool {
-    let sign = |v: &Value| matches!(v, Value::Float(x) if x.is_sign_negative());
-    let zero = matches!(got, Value::Float(x) if x == 0.0);
+pub(super) fn keeps_bits(op: Op, values: &[Number], got: Number) -> bool {
+    let sign = |v: &Number| matches!(v, Number::Float(x) if x.is_sign_negative());
+    let zero = matches!(got, Number::Float(x) if x == 0.0);
     match op {
         Op::Neg if zero => sign(&got) != sign(&values[0]),
         Op::Abs if zero => !sign(&got),
         Op::Sign if zero => sign(&got) == sign(&values[0]),
         Op::Where if zero => {
-            let chosen = if values[0] == Value::Bool(true) { &values[1] } else { &values[2] };
+            let chosen = if values[0] == Number::Bool(true) { &values[1] } else { &values[2] };
             sign(&got) == sign(chosen)
         }
         _ => true,

@@ -3,7 +3,7 @@
 use core::fmt::Write as _;
 
 use wharf::op::Op;
-use wharf::reference::{Value, apply, cast};
+use wharf::reference::{Number, apply, cast};
 use wharf::{Class, DType, Device, Layout, Other, Scalar, Shape, Tensor};
 
 use crate::cases::pair::{Pair, bits, carries, value};
@@ -72,7 +72,7 @@ const WHOLE: &[Op] = &[Op::Div, Op::RemFloor, Op::RemTrunc];
 #[derive(Clone, Debug)]
 pub(super) enum Arg {
     View(usize, Vec<Move>),
-    Number(Value),
+    Number(Number),
 }
 
 #[derive(Clone, Debug)]
@@ -164,7 +164,7 @@ impl Graph {
             let layout = Layout::dense(Shape::new(&o.dims).ok()?).broadcast_to(shape).ok()?;
             Some(layout.places().map(|p| o.values[p]).collect::<Vec<_>>())
         });
-        let columns: Vec<Vec<Value>> = places.collect::<Option<_>>()?;
+        let columns: Vec<Vec<Number>> = places.collect::<Option<_>>()?;
         let row = |k: usize| columns.iter().map(|c| c[k]).collect::<Vec<_>>();
         let values = (0..shape.elements()).map(|k| apply(op, dtype, &row(k)).value).collect();
         let dtype = if op.yields_bool() { DType::Bool } else { dtype };
@@ -219,7 +219,7 @@ impl Graph {
 /// An operand as its consumer sees it, row-major.
 struct Seen {
     dims: Vec<usize>,
-    values: Vec<Value>,
+    values: Vec<Number>,
 }
 
 /// The node, if its floats are whole numbers that every way of computing them has exactly.
@@ -228,25 +228,25 @@ fn finished(
     args: Vec<Arg>,
     dtype: DType,
     dims: Vec<usize>,
-    values: Vec<Value>,
+    values: Vec<Number>,
 ) -> Option<Step> {
     let most = match dtype {
         DType::F16 => 2048.0,
         DType::Bf16 => 256.0,
         _ => 16_777_216.0,
     };
-    let fits = |v: &Value| !matches!(v, Value::Float(x) if x.fract() != 0.0 || x.abs() > most);
+    let fits = |v: &Number| !matches!(v, Number::Float(x) if x.fract() != 0.0 || x.abs() > most);
     let bits = values.iter().map(|&v| bits(dtype, v)).collect();
     values.iter().all(fits).then_some(Step { what, args, dtype, dims, bits })
 }
 
-fn number(random: &mut Random, dtype: DType) -> Value {
+fn number(random: &mut Random, dtype: DType) -> Number {
     let n = random.below(9) as i128;
     match dtype.class() {
-        Class::Bool => Value::Bool(n > 4),
-        Class::Unsigned => Value::Int(n),
-        Class::Signed => Value::Int(n - 4),
-        Class::Float => Value::Float((n - 4) as f64),
+        Class::Bool => Number::Bool(n > 4),
+        Class::Unsigned => Number::Int(n),
+        Class::Signed => Number::Int(n - 4),
+        Class::Float => Number::Float((n - 4) as f64),
     }
 }
 
@@ -254,7 +254,7 @@ fn leaf(random: &mut Random, dtype: DType, dims: Vec<usize>) -> Step {
     let n: usize = dims.iter().product();
     let any = |random: &mut Random| match dtype.class() {
         Class::Float => number(random, dtype),
-        Class::Bool => Value::Bool(random.below(2) == 0),
+        Class::Bool => Number::Bool(random.below(2) == 0),
         _ => value(dtype, random.bits() >> random.below(64)),
     };
     let bits = (0..n).map(|_| bits(dtype, any(random))).collect();
@@ -298,10 +298,10 @@ impl Step {
     }
 }
 
-fn scalar(number: Value) -> Scalar {
+fn scalar(number: Number) -> Scalar {
     match number {
-        Value::Float(x) => x.into(),
-        Value::Int(n) => (n as i64).into(),
-        Value::Bool(b) => b.into(),
+        Number::Float(x) => x.into(),
+        Number::Int(n) => (n as i64).into(),
+        Number::Bool(b) => b.into(),
     }
 }

@@ -195,9 +195,9 @@ async fn fused(ctx: &Ctx) -> Outcome {
     for (i, (got, row)) in got.iter().zip(&data).enumerate() {
         let [a, b, c] = row.map(f64::from);
         let gelu = |x: f64| {
-            let x = wharf::reference::Value::Float(x);
+            let x = wharf::reference::Number::Float(x);
             match wharf::reference::apply(wharf::op::Op::Gelu, DType::F32, &[x]).value {
-                wharf::reference::Value::Float(y) => y,
+                wharf::reference::Number::Float(y) => y,
                 _ => f64::NAN,
             }
         };

@@ -1,6 +1,6 @@
 //! Numbers made from positions: arange, linspace, eye.
 
-use wharf::reference::Value;
+use wharf::reference::Number;
 use wharf::{Adapter, DType, Scalar};
 
 use super::{Host, same};
@@ -34,7 +34,7 @@ async fn arange(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
             let mut all = Vec::new();
             let mut next = start;
             while (step > 0 && next < end) || (step < 0 && next > end) {
-                all.push(bits(dtype, Value::Int(next.into())));
+                all.push(bits(dtype, Number::Int(next.into())));
                 next += step;
             }
             let want = Host { dims: vec![all.len()], bits: all };
@@ -47,7 +47,7 @@ async fn arange(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     ensure!(bits_of(&row).await? == (0..u64::from(n)).collect::<Vec<_>>(), "a long row");
     let row = device.arange(-1.5f32, 2.0f32, 0.25f32, DType::F16).map_err(show)?;
     let want: Vec<u64> =
-        (0..14).map(|i| bits(DType::F16, Value::Float(-1.5 + 0.25 * f64::from(i)))).collect();
+        (0..14).map(|i| bits(DType::F16, Number::Float(-1.5 + 0.25 * f64::from(i)))).collect();
     ensure_eq!(bits_of(&row).await?, want, "halves");
     for (what, wrong) in [
         ("past u8", device.arange(0u8, 300u32, 1u8, DType::U8)),
@@ -100,7 +100,7 @@ async fn linspace(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
 
 fn float(dtype: DType, bits: u64) -> f64 {
     match value(dtype, bits) {
-        Value::Float(x) => x,
+        Number::Float(x) => x,
         _ => f64::NAN,
     }
 }

@@ -1,6 +1,6 @@
 //! Scattering: who comes last, and sums that are the same bits in every run.
 
-use wharf::reference::Value;
+use wharf::reference::Number;
 use wharf::{Adapter, DType, Device};
 
 use super::{Host, indices, same, targets, with};
@@ -80,8 +80,8 @@ async fn scatter(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
 fn whole(dtype: DType, n: usize, seed: u64) -> Vec<u64> {
     let mut random = Random::new(seed);
     let number = |i: i64| match dtype.class() {
-        wharf::Class::Float => Value::Float(i as f64),
-        _ => Value::Int(i128::from(i)),
+        wharf::Class::Float => Number::Float(i as f64),
+        _ => Number::Int(i128::from(i)),
     };
     (0..n).map(|_| bits(dtype, number(random.below(7) as i64 - 3))).collect()
 }
@@ -125,9 +125,9 @@ async fn add(
     let x = Pair::new(device, dtype, own.clone(), dims).await?.tensor;
     let y = Pair::new(device, dtype, new.clone(), from).await?.tensor;
     let number = |b: u64| match value(dtype, b) {
-        Value::Float(x) => x as i128,
-        Value::Int(n) => n,
-        Value::Bool(b) => i128::from(b),
+        Number::Float(x) => x as i128,
+        Number::Int(n) => n,
+        Number::Bool(b) => i128::from(b),
     };
     let mut sums: Vec<i128> = own.iter().map(|&b| number(b)).collect();
     for (place, &bits) in wharf::reference::places(from).zip(&new) {
@@ -135,8 +135,8 @@ async fn add(
         sums[to.iter().zip(dims).fold(0, |at, (&i, &dim)| at * dim + i)] += number(bits);
     }
     let want = sums.into_iter().map(|n| match dtype.class() {
-        wharf::Class::Float => bits(dtype, Value::Float(n as f64)),
-        _ => bits(dtype, Value::Int(n)),
+        wharf::Class::Float => bits(dtype, Number::Float(n as f64)),
+        _ => bits(dtype, Number::Int(n)),
     });
     let want = Host { dims: dims.to_vec(), bits: want.collect() };
     let what = format!("scatter_add {dtype} {dims:?} {axis} from {from:?}");

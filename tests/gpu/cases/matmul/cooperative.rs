@@ -2,7 +2,7 @@
 //! that nobody gets them unasked.
 
 use wharf::Outcome as Found;
-use wharf::caps::Cooperative;
+use wharf::caps::CooperativeShape;
 use wharf::{Policy, Problem, wgpu};
 
 use super::*;
@@ -56,7 +56,7 @@ async fn allowed(ctx: &Ctx, lower: fn(Caps) -> Caps) -> Result<Device, String> {
 }
 
 /// The product by this tile, which must be what computes it.
-fn product(a: &Tensor, b: &Tensor, of: Cooperative, tile: [u32; 6]) -> Result<Tensor, String> {
+fn product(a: &Tensor, b: &Tensor, of: CooperativeShape, tile: [u32; 6]) -> Result<Tensor, String> {
     let [high, wide, down, across, deep, passes] = tile;
     let side = of.side;
     let tile = [side, high * side, wide * side / 4, down, across, deep * side, passes];
@@ -69,7 +69,7 @@ fn product(a: &Tensor, b: &Tensor, of: Cooperative, tile: [u32; 6]) -> Result<Te
 }
 
 /// Some dozens of shapes, lies and batches by one tile.
-async fn forced(ctx: &Ctx, of: Cooperative, tile: [u32; 6], seed: u64) -> Outcome {
+async fn forced(ctx: &Ctx, of: CooperativeShape, tile: [u32; 6], seed: u64) -> Outcome {
     let device = allowed(ctx, |caps| caps).await?;
     let mut pool = Pool::new(&device, of.factors, seed).await?;
     let bytes = pool.bytes();
@@ -84,7 +84,7 @@ async fn forced(ctx: &Ctx, of: Cooperative, tile: [u32; 6], seed: u64) -> Outcom
 }
 
 /// What follows a product is computed with it: what it gives apart but for one rounding.
-async fn tails_by(ctx: &Ctx, of: Cooperative) -> Outcome {
+async fn tails_by(ctx: &Ctx, of: CooperativeShape) -> Outcome {
     let device = allowed(ctx, |caps| caps).await?;
     let mut pool = Pool::new(&device, of.factors, 5).await?;
     for [m, n, k] in [[33, 64, 40], [16, 31, 17], [4, 256, 300]] {
@@ -97,7 +97,7 @@ async fn tails_by(ctx: &Ctx, of: Cooperative) -> Outcome {
         let got = bits_of(&then(&product(&a, &b, of, TILES[1])?).map_err(show)?).await?;
         count();
         for (&got, &want) in got.iter().zip(&want) {
-            let [Value::Float(got), Value::Float(want)] =
+            let [Number::Float(got), Number::Float(want)] =
                 [value(of.factors, got), value(of.factors, want)]
             else {
                 return Err("not floats".into());
@@ -112,7 +112,7 @@ async fn tails_by(ctx: &Ctx, of: Cooperative) -> Outcome {
 }
 
 /// What lies beyond an operand's edge, in rows, columns and k, reaches nothing.
-async fn propagates_by(ctx: &Ctx, of: Cooperative) -> Outcome {
+async fn propagates_by(ctx: &Ctx, of: CooperativeShape) -> Outcome {
     let device = allowed(ctx, |caps| caps).await?;
     let mut data = vec![f32::NAN; 40 * 24];
     for row in 8..24 {
@@ -138,7 +138,7 @@ async fn propagates_by(ctx: &Ctx, of: Cooperative) -> Outcome {
 }
 
 /// Many chunks of k, in one pass and in several: the bound of chunks of 256.
-async fn deep_by(ctx: &Ctx, of: Cooperative) -> Outcome {
+async fn deep_by(ctx: &Ctx, of: CooperativeShape) -> Outcome {
     let device = allowed(ctx, |caps| caps).await?;
     let mut pool = Pool::new(&device, of.factors, 11).await?;
     let bytes = pool.bytes();
@@ -153,7 +153,7 @@ async fn deep_by(ctx: &Ctx, of: Cooperative) -> Outcome {
 }
 
 /// Operands and results of several segments.
-async fn panels_by(ctx: &Ctx, of: Cooperative) -> Outcome {
+async fn panels_by(ctx: &Ctx, of: CooperativeShape) -> Outcome {
     let Some(small) = DOWNGRADES.iter().find(|d| d.name == "small_bindings") else {
         return Err("no such downgrade".into());
     };

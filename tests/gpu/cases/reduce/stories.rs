@@ -1,7 +1,7 @@
 //! Sums that silently stop early, ties, NaN, and what does not fit one binding; heads and tails.
 
 use wharf::op::Reduction;
-use wharf::reference::{Value, reduce};
+use wharf::reference::{Number, reduce};
 use wharf::{DType, Target, half};
 
 use crate::cases::probe::Random;
@@ -133,17 +133,17 @@ async fn two_hundred_mib(ctx: &Ctx) -> Outcome {
     let data: Vec<f32> =
         (0..rows * columns).map(|_| (random.bits() >> 40) as f32 / 16_777_216.0 - 0.5).collect();
     let (x, _) = device.upload(&data, [rows, columns]).map_err(show)?;
-    let value = |i: usize| Value::Float(data[i].into());
+    let value = |i: usize| Number::Float(data[i].into());
     for axis in [0, 1] {
         let got = x.sum(axis).map_err(show)?.read::<f32>().await.map_err(show)?;
         for (i, &got) in got.iter().enumerate().step_by(97) {
-            let group: Vec<Value> = match axis {
+            let group: Vec<Number> = match axis {
                 0 => (0..rows).map(|r| value(r * columns + i)).collect(),
                 _ => (0..columns).map(|c| value(i * columns + c)).collect(),
             };
             let exact = reduce(Reduction::Sum, DType::F32, &group, 0).ok_or("a sum")?;
             let bound = Reduction::Sum.bound(DType::F32);
-            let kept = bound.within(DType::F32, exact, Value::Float(got.into()));
+            let kept = bound.within(DType::F32, exact, Number::Float(got.into()));
             ensure!(kept, "over axis {axis}, {i}: {got} for {exact:?}");
         }
     }

@@ -4,7 +4,7 @@ use core::fmt::Write as _;
 
 use super::names::Op;
 use super::round::{largest, round_to, unit};
-use super::value::{Exact, Value};
+use super::value::{Exact, Number};
 use crate::dtype::DType;
 
 /// How far a float result may lie from the exact value, computed from the operands as they are
@@ -17,7 +17,7 @@ use crate::dtype::DType;
 /// allows, unless the operation is done on bits; of f64 they always may, and pass as they are where
 /// an operand is its own result.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bound {
+pub struct Tolerance {
     /// Units in the last place.
     pub ulp: f64,
     /// More of them per binary order of magnitude of the result.
@@ -28,7 +28,7 @@ pub struct Bound {
     pub flush: bool,
 }
 
-impl Bound {
+impl Tolerance {
     /// Every bit is determined, of subnormals too (of NaN: that it is one).
     pub const BITS: Self = Self { flush: false, ..Self::EXACT };
 
@@ -54,9 +54,9 @@ impl Bound {
 
     /// Whether `got`, a value of `dtype`, keeps the contract with `exact`.
     #[must_use]
-    pub fn within(self, dtype: DType, exact: Exact, got: Value) -> bool {
+    pub fn within(self, dtype: DType, exact: Exact, got: Number) -> bool {
         match (exact.value, got) {
-            (Value::Float(e), Value::Float(g)) => self.float(dtype, e, exact.scale, g),
+            (Number::Float(e), Number::Float(g)) => self.float(dtype, e, exact.scale, g),
             (e, g) => e == g,
         }
     }
