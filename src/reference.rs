@@ -3,8 +3,8 @@
 //!
 //! It shares nothing with the kernels but the table of operations. Results of floats are *exact*
 //! values, not rounded to the dtype: [`Tolerance::within`](crate::op::Tolerance::within) judges how
-//! far a result may lie from them. Public, so that users can check their adapter, or their own kernels,
-//! with it.
+//! far a result may lie from them. Public, so that users can check their adapter, or their own
+//! kernels, with it.
 
 use crate::dtype::DType;
 use crate::op::Op;
