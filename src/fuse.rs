@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::exec::Value;
 use crate::gpu::lock;
 use crate::kernel::Operand;
-use crate::kernel::core::{Core, Head, Tail};
+use crate::kernel::cores::{Core, Head, Tail};
 use crate::kernel::elementwise::Fused;
 use crate::layout::Layout;
 use crate::op::Op;
@@ -277,6 +277,10 @@ impl Node {
 }
 
 impl What {
+    pub(crate) fn core(core: impl Core + 'static) -> Self {
+        Self::Core(Arc::new(core))
+    }
+
     fn name(&self) -> &'static str {
         match self {
             Self::Apply(op) => op.name(),

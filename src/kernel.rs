@@ -13,7 +13,7 @@
 pub mod attention;
 pub mod catalog;
 pub(crate) mod cause;
-pub(crate) mod core;
+pub(crate) mod cores;
 pub mod elementwise;
 pub mod fill;
 pub mod iota;

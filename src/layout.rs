@@ -5,6 +5,7 @@
 //! data. Every layout that exists has been checked: its lowest and highest element fit in an
 //! `isize`, so arithmetic inside cannot overflow.
 
+use core::cmp::Reverse;
 use core::ops::Range;
 
 use crate::error::Result;
@@ -206,6 +207,28 @@ impl Layout {
         let dims: Vec<usize> = axes.iter().map(|&a| self.shape.dims()[a]).collect();
         let strides: Vec<isize> = axes.iter().map(|&a| self.strides[a]).collect();
         self.with(&dims, &strides, self.offset)
+    }
+
+    /// The axes as they were before [`Layout::permute`] put them in this order.
+    pub(crate) fn unpermute(&self, axes: &[usize]) -> Result<Self> {
+        let mut inverse: Vec<usize> = (0..axes.len()).collect();
+        inverse.sort_by_key(|&i| axes[i]);
+        self.permute(&inverse)
+    }
+
+    /// The axes from the largest stride to the smallest: the order in which memory is walked.
+    pub(crate) fn memory_order(&self) -> Vec<usize> {
+        let mut axes: Vec<usize> = (0..self.shape.rank()).collect();
+        axes.sort_by_key(|&axis| Reverse(self.strides[axis].unsigned_abs()));
+        axes
+    }
+
+    /// The same, but for one axis that is walked fastest, wherever it lies.
+    pub(crate) fn order_along(&self, axis: usize) -> Vec<usize> {
+        let mut order = self.memory_order();
+        order.retain(|&other| other != axis);
+        order.push(axis);
+        order
     }
 
     /// The last two axes exchanged.

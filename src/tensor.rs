@@ -12,7 +12,6 @@ use crate::fuse::{Arg, Node, What};
 use crate::gpu::Drive;
 use crate::host::cause::CarriageCause;
 use crate::host::place::copy;
-use crate::kernel::core::Core;
 use crate::layout::Layout;
 use crate::ledger::CallSite;
 use crate::shape::Shape;
@@ -171,18 +170,22 @@ impl Tensor {
         Self { device, node, layout, dtype }
     }
 
-    /// The result of a core on these tensors, to be computed when it is needed. Shapes, dtypes and
+    /// What comes of these arguments, dense, to be computed when it is needed. Shapes, dtypes and
     /// devices have been checked.
     pub(crate) fn deferred(
-        core: Arc<dyn Core>,
-        inputs: &[&Self],
+        device: &Device,
+        what: What,
+        args: Vec<Arg>,
         shape: Shape,
         dtype: DType,
     ) -> Self {
-        let device = inputs[0].device.clone();
-        let args = inputs.iter().map(|t| Arg::View(Arc::clone(&t.node), t.layout)).collect();
-        let node = Node::deferred(device.context(), What::Core(core), shape, dtype, args);
-        Self { device, node, layout: Layout::dense(shape), dtype }
+        let node = Node::deferred(device.context(), what, shape, dtype, args);
+        Self { device: device.clone(), node, layout: Layout::dense(shape), dtype }
+    }
+
+    /// It as an argument of an operation.
+    pub(crate) fn arg(&self) -> Arg {
+        Arg::View(Arc::clone(&self.node), self.layout)
     }
 
     /// Its value, computed now if it has not been; or the error of whatever failed on the way.

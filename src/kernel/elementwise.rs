@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::moves::across::gather_apart;
+use super::moves::across::gather;
 use super::moves::tiles::transposed;
 use super::{Held, Operand};
 use crate::caps::Feature;
@@ -146,15 +146,14 @@ fn reachable(site: Site<'_>, operand: &Operand, tiles: bool, avoid: &[u64]) -> R
         return Ok(operand.clone());
     }
     let shape = *operand.layout.shape();
-    let dense = |value| Operand::dense(value, shape, operand.dtype);
     if tiles
         && shape.elements() >= TILES_MIN
         && let Some(value) = transposed(site, operand, avoid)?
     {
-        return Ok(dense(value));
+        return Ok(Operand::dense(value, shape, operand.dtype));
     }
     if held.is_in_one_segment() {
         return Ok(operand.clone());
     }
-    gather_apart(site, operand, avoid).map(dense)
+    gather(site, operand, avoid)
 }

@@ -29,7 +29,7 @@
 
 use std::sync::Arc;
 
-use super::core::{Core, Head, Launch, Reach, Tail};
+use super::cores::{Core, Head, Launch, Sink, Tail};
 use super::elementwise::Fused;
 use super::{Held, Operand, fill, moves};
 use crate::caps::Feature;
@@ -236,7 +236,7 @@ impl Product<'_> {
         let tile = self.tile(along, panel.k.len(), packed, batch_steps.is_some());
         let mut reached = Vec::new();
         for (head, along) in heads.iter().zip(along) {
-            let reach = Reach::raw(head, along == Along::Neither)?;
+            let reach = head.raw(along == Along::Neither)?;
             reached.push(reach.ok_or_else(|| unexpected("an operand across segments"))?);
         }
         let Some(tail) = tail.reach(false)? else { return Err(unexpected("no tail")) };
@@ -258,19 +258,16 @@ impl Product<'_> {
         let regions = written.text.iter().map(|(name, text)| (*name, &**text));
         let regions: Vec<(&str, &str)> = regions.collect();
         let [x, y] = written.groups;
-        Launch {
+        let launch = Launch {
             entry: written.kernel,
-            heads: reached,
-            tail,
-            output: (Bound::from(&output.pieces[window.index]), first),
-            written: Arc::downgrade(value),
-            by_element: false,
             regions: &regions,
             workgroup: written.workgroup,
             job: job.words()?,
             groups: [x, y, word(window.batch.len())?],
-        }
-        .record(self.site)
+        };
+        let bound = Bound::from(&output.pieces[window.index]);
+        let sink = Sink { bound, first, written: Arc::downgrade(value), by_element: false };
+        launch.record(self.site, &reached.iter().collect::<Vec<_>>(), &tail, &sink)
     }
 
     /// What an invocation sums, of operands that are read so.

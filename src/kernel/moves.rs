@@ -16,7 +16,7 @@ use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
 use crate::wgsl::{Form, TextShape, Way};
-pub(super) use across::{gather, gather_apart};
+pub(super) use across::gather;
 use tiles::transposed;
 
 pub(super) mod across;

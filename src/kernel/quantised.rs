@@ -13,7 +13,7 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use super::core::{Core, Head, Launch, Reach, Tail};
+use super::cores::{Core, Head, Launch, Sink, Tail};
 use super::elementwise::Fused;
 use super::matmul::sum_then;
 use super::{Held, Operand, fill, moves};
@@ -257,7 +257,7 @@ impl Product<'_> {
         let heads = [x, panel.values.clone(), panel.scales.clone()].map(Head::view);
         let mut reached = Vec::new();
         for (i, head) in heads.iter().enumerate() {
-            let reach = Reach::raw(head, i == 2)?;
+            let reach = head.raw(i == 2)?;
             reached.push(reach.ok_or_else(|| astray("an operand across segments"))?);
         }
         let Some(tail) = tail.reach(false)? else { return Err(astray("no tail")) };
@@ -270,13 +270,8 @@ impl Product<'_> {
         let text = regions(self.rows, self.shared);
         let regions: Vec<(&str, &str)> = text.iter().map(|(name, t)| (*name, &**t)).collect();
         let lanes = self.lanes();
-        Launch {
+        let launch = Launch {
             entry: &text::QUANTISED,
-            heads: reached,
-            tail,
-            output: (Bound::from(&output.pieces[part.index]), -begin.cast_signed() as i64),
-            written: Arc::downgrade(value),
-            by_element: false,
             regions: &regions,
             workgroup: Some(lanes),
             job: job.concat().into_iter().map(word).collect::<Result<_>>()?,
@@ -285,8 +280,11 @@ impl Product<'_> {
                 word(columns.div_ceil(4 * lanes as usize))?,
                 1,
             ],
-        }
-        .record(self.site)
+        };
+        let bound = Bound::from(&output.pieces[part.index]);
+        let first = -begin.cast_signed() as i64;
+        let sink = Sink { bound, first, written: Arc::downgrade(value), by_element: false };
+        launch.record(self.site, &reached.iter().collect::<Vec<_>>(), &tail, &sink)
     }
 }
 

@@ -34,6 +34,20 @@ impl Kind {
         }
     }
 
+    /// The dtype that is just this.
+    #[must_use]
+    pub const fn dtype(self) -> DType {
+        match self {
+            Self::F32 => DType::F32,
+            Self::I32 => DType::I32,
+            Self::U32 => DType::U32,
+            Self::Bool => DType::Bool,
+            Self::I64 => DType::I64,
+            Self::U64 => DType::U64,
+            Self::F64 => DType::F64,
+        }
+    }
+
     /// The name in WGSL.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -1,22 +1,19 @@
 //! Scaled dot product attention.
 
 use core::fmt;
-use core::ops::Range;
-use std::sync::Arc;
 
 use super::cause::TensorCause;
 use super::{Pad, Tensor};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Cause, ErrorKind, Result};
-use crate::fuse::{Arg, Node, What};
-use crate::kernel::attention;
+use crate::fuse::What;
+use crate::kernel::attention::{self, AttentionCore, Halves};
 use crate::layout::Layout;
 use crate::op::{Op, Refusal};
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
 use crate::store::Segments;
-use crate::wgsl::Target;
 
 /// How queries attend to keys: scaled by one over the root of their length, unless another scale is
 /// given; every query to every key, unless masked.
@@ -86,11 +83,10 @@ impl Tensor {
             return device.zeros(shape, self.dtype);
         }
         let scale = how.scale.unwrap_or(1.0 / (sizes.d.max(1) as f32).sqrt());
-        if sizes.is_lone && how.mask.is_none() && device.target() != Target::Gpu {
+        if attention::is_products(sizes.queries, how.mask.is_some(), device.target()) {
             return self.lonely(keys, values, scale)?.reshape(shape)?.cast(self.dtype);
         }
-        let width = sizes.d.max(sizes.e).max(1).next_multiple_of(4);
-        let keys_max = attention::KEYS_MAX.min(most(device) / width);
+        let keys_max = attention::keys_max(sizes.d.max(sizes.e), most(device));
         if sizes.keys > keys_max {
             return Err(TooMany { keys: sizes.keys, keys_max }.into());
         }
@@ -104,7 +100,7 @@ impl Tensor {
             let all = Shape::new([outer, &[sizes.keys]].concat())?;
             inputs.push(mask.broadcast_to(all)?.four()?);
         }
-        let core = attention::Attention { scale, causal: how.causal };
+        let core = AttentionCore { scale, causal: how.causal };
         let result = apply(core, &inputs)?;
         let result = result.slice(3, 0..sizes.e)?;
         let result = if sizes.e % 4 == 0 { result } else { result.contiguous()? };
@@ -153,75 +149,28 @@ fn most(device: &Device) -> usize {
     usize::try_from(most).unwrap_or(usize::MAX)
 }
 
-/// The kernel; where an input or the result is more than a segment, one part after another.
-fn apply(core: attention::Attention, inputs: &[Tensor]) -> Result<Tensor> {
-    let (q, k, v) = (&inputs[0], &inputs[1], &inputs[2]);
-    let [batch, heads, queries, _] = *q.shape().dims() else { return Ok(q.clone()) };
-    let shape = Shape::new([batch, heads, queries, v.shape().dims()[3]])?;
-    // What is broadcast is there once, and cutting along its axis makes nothing smaller.
-    let own = |view: &&Layout| -> usize {
-        let axes = view.shape().dims().iter().zip(view.strides());
-        axes.filter(|(_, stride)| **stride != 0).map(|(&dim, _)| dim).product()
-    };
-    let (dims, result) = ([batch, heads, queries], Layout::dense(shape));
-    let views = inputs.iter().map(|x| &x.layout).chain([&result]);
-    let large = views.max_by_key(own).filter(|view| own(view) > most(&q.device));
-    let cuts = |view: &Layout, axis: usize| {
-        dims[axis] > 1 && view.shape().dims()[axis] > 1 && view.strides()[axis] != 0
-    };
-    if let Some(axis) = large.and_then(|view| (0..3).find(|&axis| cuts(view, axis))) {
-        // Heads that share keys are parted last.
-        let shared = k.shape().dims()[1];
-        let unit = if axis == 1 && shared > 1 { heads / shared } else { 1 };
-        let middle = dims[axis] / unit / 2 * unit;
-        let parts = [0..middle, middle..dims[axis]].map(|range| part(&core, inputs, axis, range));
-        let [before, after] = parts;
+/// The kernel; where an input or the result is more than a segment, one half after the other.
+fn apply(core: AttentionCore, inputs: &[Tensor]) -> Result<Tensor> {
+    let (device, queries, values) = (&inputs[0].device, inputs[0].shape(), inputs[2].shape());
+    let shape = Shape::new([&queries.dims()[..3], &values.dims()[3..]].concat())?;
+    if values.dims()[2] == 0 {
+        return device.zeros(shape, DType::F32);
+    }
+    let views: Vec<Layout> = inputs.iter().map(|x| x.layout).collect();
+    if let Some(Halves { axis, views }) = Halves::of(&views, core.causal, most(device))? {
+        let halves = views.map(|views| {
+            let inputs = inputs.iter().zip(views).map(|(x, view)| x.view(view));
+            apply(core, &inputs.collect::<Vec<_>>())
+        });
+        let [before, after] = halves;
         return Tensor::concat(&[before?, after?], axis);
     }
-    let args = inputs.iter().map(|x| Arg::View(Arc::clone(&x.node), x.layout)).collect();
-    let what = What::Core(Arc::new(core));
-    let node = Node::deferred(q.device.context(), what, shape, DType::F32, args);
-    let layout = Layout::dense(shape);
-    Ok(Tensor { device: q.device.clone(), node, layout, dtype: DType::F32 })
-}
-
-/// Attention of the batches, heads or queries in a range.
-fn part(
-    core: &attention::Attention,
-    inputs: &[Tensor],
-    axis: usize,
-    range: Range<usize>,
-) -> Result<Tensor> {
-    let (q, k) = (&inputs[0], &inputs[1]);
-    let (heads, shared) = (q.shape().dims()[1], k.shape().dims()[1]);
-    let (queries, keys) = (q.shape().dims()[2], k.shape().dims()[2]);
-    // Of a part of the queries the last one too is at the last key.
-    let seen =
-        if axis == 2 && core.causal { (keys + range.end).saturating_sub(queries) } else { keys };
-    let mut parts = Vec::new();
-    for (i, x) in inputs.iter().enumerate() {
-        let of_keys = i == 1 || i == 2;
-        let x = if of_keys { x.slice(2, 0..seen)? } else { x.clone() };
-        let x = if i == 3 { x.slice(3, 0..seen)? } else { x };
-        let sharing = heads / shared;
-        parts.push(match axis {
-            0 => x.slice(0, range.clone())?,
-            1 if of_keys && shared > 1 => x.slice(1, range.start / sharing..range.end / sharing)?,
-            _ if of_keys => x,
-            _ => x.slice(axis, range.clone())?,
-        });
-    }
-    let (q, v) = (&parts[0], &parts[2]);
-    if seen == 0 {
-        let shape = Shape::new([&q.shape().dims()[..3], &v.shape().dims()[3..]].concat())?;
-        return q.device.zeros(shape, DType::F32);
-    }
-    apply(attention::Attention { ..*core }, &parts)
+    let args = inputs.iter().map(Tensor::arg).collect();
+    Ok(Tensor::deferred(device, What::core(core), args, shape, DType::F32))
 }
 
 struct Sizes {
-    /// Whether there is one query to a head.
-    is_lone: bool,
+    queries: usize,
     keys: usize,
     d: usize,
     e: usize,
@@ -268,7 +217,7 @@ impl Sizes {
         if d.div_ceil(4) + e.div_ceil(4) > attention::QUADS_MAX {
             return Err(TooLong { d, e }.into());
         }
-        Ok(Self { is_lone: a[rank - 2] == 1, keys: b[rank - 2], d, e })
+        Ok(Self { queries: a[rank - 2], keys: b[rank - 2], d, e })
     }
 }
 

@@ -2,11 +2,11 @@
 //! follows.
 
 use core::fmt;
-use std::sync::Arc;
 
 use super::{Tensor, Weight};
 use crate::dtype::{Class, DType};
 use crate::error::{Cause, Error, ErrorKind, Result};
+use crate::fuse::What;
 use crate::kernel::matmul::Matmul;
 #[cfg(feature = "testing")]
 use crate::kernel::matmul::choice::{Because, Kernel};
@@ -154,8 +154,10 @@ impl Tensor {
             By::BuiltIn => None,
             By::Given(choice) => Some(choice),
         };
-        let core = Arc::new(Matmul { forced });
-        let deferred = |a: &Self, b: &Self, shape| Self::deferred(core, &[a, b], shape, dtype);
+        let core = What::core(Matmul { forced });
+        let deferred = |a: &Self, b: &Self, shape| {
+            Self::deferred(&left.device, core, vec![a.arg(), b.arg()], shape, dtype)
+        };
         let machine = Machine::of(left.device.target(), left.device.caps(), dtype);
         if forced.is_some() || !Choice::prefers_swapped(machine, size) {
             return Ok(deferred(&a, &b, shape));

@@ -6,7 +6,7 @@ use super::{Tensor, number::Scalar};
 use crate::caps::Feature;
 use crate::dtype::DType;
 use crate::error::{Cause, Error, ErrorKind, Result};
-use crate::fuse::{Arg, Node, What};
+use crate::fuse::{Arg, What};
 use crate::kernel::Operand;
 use crate::kernel::cause::FaultCause;
 use crate::kernel::elementwise::checked;
@@ -54,13 +54,6 @@ impl Cause for Refusal {
     }
 }
 
-/// The axes of a view from the largest stride to the smallest: the order in which memory is walked.
-pub(super) fn memory_order(layout: &Layout) -> Vec<usize> {
-    let mut axes: Vec<usize> = (0..layout.shape().rank()).collect();
-    axes.sort_by_key(|&axis| core::cmp::Reverse(layout.strides()[axis].unsigned_abs()));
-    axes
-}
-
 /// The order of axes in which a result is stored: that of the first operand that has an element of
 /// its own for each of the result's, so that `x.t() + 1` walks memory as `x` does.
 fn stored_order(shape: &Shape, layouts: &[Layout]) -> Vec<usize> {
@@ -69,15 +62,7 @@ fn stored_order(shape: &Shape, layouts: &[Layout]) -> Vec<usize> {
             && l.shape().dims().iter().zip(l.strides()).all(|(&d, &s)| d <= 1 || s != 0)
     };
     let leader = layouts.iter().find(full).filter(|l| !l.is_dense());
-    leader.map_or_else(|| (0..shape.rank()).collect(), memory_order)
-}
-
-pub(super) fn inverse(axes: &[usize]) -> Vec<usize> {
-    let mut inverse = vec![0; axes.len()];
-    for (i, &axis) in axes.iter().enumerate() {
-        inverse[axis] = i;
-    }
-    inverse
+    leader.map_or_else(|| (0..shape.rank()).collect(), Layout::memory_order)
 }
 
 impl Tensor {
@@ -168,12 +153,12 @@ fn deferred(
         // The bits of an f64 are put together as an integer, which not every adapter has.
         Other::Scalar(scalar) if scalars == DType::F64 && !device.caps().has(INT64) => {
             let one = device.full(Shape::SCALAR, scalars, scalar)?;
-            Ok(Arg::View(one.node, one.layout.broadcast_to(shape)?.permute(&order)?))
+            Ok(one.broadcast_to(shape)?.permute(&order)?.arg())
         }
         Other::Scalar(scalar) => Ok(Arg::Scalar(scalars, scalar.encode(scalars)?)),
         Other::Tensor(t) => {
             let view = views.next().unwrap_or(t.layout); // one per tensor
-            Ok(Arg::View(t.node, view.permute(&order)?))
+            Ok(t.view(view.permute(&order)?).arg())
         }
     });
     let args: Vec<Arg> = args.collect::<Result<_>>()?;
@@ -182,9 +167,7 @@ fn deferred(
         *to = shape.dims()[axis];
     }
     let stored = Shape::new(&dims[..shape.rank()])?;
-    let layout = Layout::dense(stored).permute(&inverse(&order))?;
-    let node = Node::deferred(device.context(), what, stored, dtype, args);
-    Ok(Tensor { device: device.clone(), node, layout, dtype })
+    Tensor::deferred(device, what, args, stored, dtype).unpermute(&order)
 }
 
 macro_rules! methods {

@@ -11,12 +11,12 @@
 
 use core::fmt;
 use core::future::Future;
-use std::sync::Arc;
 
 use super::{Pad, Tensor};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Cause, ErrorKind, Result};
+use crate::fuse::What;
 use crate::gpu::Drive;
 use crate::kernel::quantised::text::BLOCK;
 use crate::kernel::quantised::{K_MAX, Quantised as Product};
@@ -136,8 +136,8 @@ impl Quantised {
         let rows = Shape::new([dims[..rank - 1].iter().product::<usize>(), width])?;
         let x = x.reshape(rows).or_else(|_| x.contiguous()?.reshape(rows))?;
         let dtype = x.dtype;
-        let inputs = [&x, &self.values, &self.scales];
-        Ok(Tensor::deferred(Arc::new(Product), &inputs, shape, dtype))
+        let args = [&x, &self.values, &self.scales].map(Tensor::arg).to_vec();
+        Ok(Tensor::deferred(&x.device, What::core(Product), args, shape, dtype))
     }
 }
 

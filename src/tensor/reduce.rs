@@ -11,16 +11,13 @@
 //! ```
 
 use core::fmt;
-use std::sync::Arc;
 
 use super::Tensor;
-use super::ops::{inverse, memory_order};
 use crate::dtype::{Class, DType};
 use crate::error::{Cause, ErrorKind, Result};
-use crate::fuse::{Arg, Node, What};
-use crate::kernel::reduce;
+use crate::fuse::What;
 use crate::kernel::reduce::text::{Fold, Reduce};
-use crate::layout::Layout;
+use crate::kernel::reduce::{ReduceCore, Walk};
 use crate::op::{Kind, Number, Reduction};
 use crate::shape::{Axes, Shape};
 
@@ -198,31 +195,14 @@ impl Over<'_> {
 
     /// The kernel, over the axes of `x` as memory walks them.
     fn core(&self, x: &Tensor, how: Reduce, dtype: DType) -> Result<Tensor> {
-        let mut order = memory_order(&x.layout);
-        if how.index {
-            // Places are counted row-major over the axes, whatever memory does.
-            let mut axes = (0..order.len()).filter(|&axis| self.reduced[axis]);
-            for axis in order.iter_mut().filter(|axis| self.reduced[**axis]) {
-                *axis = axes.next().unwrap_or(*axis);
-            }
-        }
-        let reduced: Vec<bool> = order.iter().map(|&axis| self.reduced[axis]).collect();
-        // Stored in the order of memory: the reduced axes first, which have length 1.
-        let (gone, kept): (Vec<usize>, Vec<usize>) =
-            order.iter().partition(|&&axis| self.reduced[axis]);
+        let Walk { order, reduced, gone, kept } = Walk::of(&x.layout, self.reduced, how.index);
         let dims: Vec<usize> = kept.iter().map(|&axis| x.shape().dims()[axis]).collect();
-        let stored = Shape::new(dims)?;
-        let view = x.layout.permute(&order)?;
-        let core = reduce::Reduction { name: self.name, how, reduced };
-        let what = What::Core(Arc::new(core));
-        let args = vec![Arg::View(Arc::clone(&x.node), view)];
-        let node = Node::deferred(x.device.context(), what, stored, dtype, args);
-        let mut layout = Layout::dense(stored);
-        for _ in &gone {
-            layout = layout.unsqueeze(0)?;
-        }
-        let layout = layout.permute(&inverse(&[gone, kept].concat()))?;
-        Ok(Tensor { device: x.device.clone(), node, layout, dtype })
+        let what = What::core(ReduceCore { name: self.name, how, reduced });
+        let args = vec![x.permute(&order)?.arg()];
+        let stored = Tensor::deferred(&x.device, what, args, Shape::new(dims)?, dtype);
+        // The reduced axes have length 1, and stand in front.
+        let result = gone.iter().try_fold(stored, |result, _| result.unsqueeze(0))?;
+        result.unpermute(&[gone, kept].concat())
     }
 }
 

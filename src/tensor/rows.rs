@@ -3,18 +3,15 @@
 //! One kernel does a row in registers where there are rows enough to share among the cores;
 //! otherwise reductions and elementwise operations say the same, and share each row.
 
-use std::sync::Arc;
-
 use super::Tensor;
-use super::ops::{inverse, memory_order};
 use super::reduce::computed;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::fuse::{Arg, Node, What};
-use crate::kernel::rows::{Rows, Rowwise};
-use crate::layout::Layout;
+use crate::fuse::What;
+use crate::kernel::cores::Core;
+use crate::kernel::rows::{self, RowsCore, Rowwise};
 use crate::op::{Op, Refusal};
-use crate::shape::{Axes, Shape};
+use crate::shape::Axes;
 use crate::store::Segments;
 
 impl Tensor {
@@ -46,49 +43,31 @@ impl Tensor {
     fn rowwise(&self, what: Rowwise, axis: usize) -> Result<Self> {
         let name = what.name();
         let made = || {
-            let length = self.shape().dim(axis)?;
+            self.shape().dim(axis)?;
             let double = self.dtype == DType::F64;
-            let norm = matches!(what, Rowwise::LayerNorm { .. } | Rowwise::RmsNorm { .. });
-            if !self.dtype.is_float() || double && !norm {
-                let op = if norm { Op::Sqrt } else { Op::Exp };
+            if !self.dtype.is_float() || double && !what.is_norm() {
+                let op = if what.is_norm() { Op::Sqrt } else { Op::Exp };
                 return Err(Refusal::Kind { op, given: self.dtype }.into());
             }
             let x = self.cast(computed(self.dtype))?;
             if self.shape().is_empty() {
                 return self.device.zeros(*self.shape(), self.dtype);
             }
-            let rows = self.shape().elements() / length;
-            let bytes = self.shape().elements() as u64 * size_of::<f32>() as u64;
-            let one_segment = bytes <= Segments::new(self.device.caps()).bytes_max;
-            let dense = self.layout.strides()[axis].unsigned_abs() == 1;
-            let takes = Rowwise::takes(rows, length, dense, self.target());
-            let result = if !double && one_segment && takes {
-                x.rows(what, axis)?
-            } else {
-                x.composed(what, axis)?
-            };
-            result.cast(self.dtype)
+            let segment = Segments::new(self.device.caps()).bytes_max;
+            let takes = !double && rows::takes(&self.layout, axis, segment, self.device.target());
+            let result = if takes { x.along(axis, RowsCore(what)) } else { x.composed(what, axis) };
+            result?.cast(self.dtype)
         };
         made().map_err(|error| error.during(name))
     }
 
-    fn target(&self) -> crate::wgsl::Target {
-        self.device.target()
-    }
-
-    /// The kernel, on rows along an axis; the others as memory walks them.
-    fn rows(&self, what: Rowwise, axis: usize) -> Result<Self> {
-        let mut order = memory_order(&self.layout);
-        order.retain(|&other| other != axis);
-        order.push(axis);
-        let view = self.layout.permute(&order)?;
-        let dims: Vec<usize> = order.iter().map(|&axis| self.shape().dims()[axis]).collect();
-        let stored = Shape::new(dims)?;
-        let args = vec![Arg::View(Arc::clone(&self.node), view)];
-        let core = What::Core(Arc::new(Rows(what)));
-        let node = Node::deferred(self.device.context(), core, stored, self.dtype, args);
-        let layout = Layout::dense(stored).permute(&inverse(&order))?;
-        Ok(Self { device: self.device.clone(), node, layout, dtype: self.dtype })
+    /// A core along an axis, which has to be the last of its input; the others as memory walks
+    /// them.
+    pub(super) fn along(&self, axis: usize, core: impl Core + 'static) -> Result<Self> {
+        let order = self.layout.order_along(axis);
+        let x = self.permute(&order)?;
+        let (what, args) = (What::core(core), vec![x.arg()]);
+        Self::deferred(&self.device, what, args, *x.shape(), self.dtype).unpermute(&order)
     }
 
     /// The same in several kernels, which share long rows.

@@ -1,17 +1,11 @@
 //! Scans: running sums, products and extremes along an axis.
 
-use std::sync::Arc;
-
 use super::Tensor;
-use super::ops::{inverse, memory_order};
 use super::reduce::{ReduceCause, computed};
 use crate::error::Result;
-use crate::fuse::{Arg, Node, What};
 use crate::kernel::reduce::text::{Fold, Reduce};
-use crate::kernel::scan::Scan;
-use crate::layout::Layout;
+use crate::kernel::scan::ScanCore;
 use crate::op::{Kind, Reduction};
-use crate::shape::Shape;
 
 impl Tensor {
     /// The sums of the elements so far along an axis. i8 to u16 become i32 or u32, bools are
@@ -55,19 +49,8 @@ impl Tensor {
                 return self.device.zeros(*self.shape(), dtype);
             }
             let x = self.cast(computed(self.dtype))?;
-            // The others in the order in which memory walks them.
-            let mut order = memory_order(&x.layout);
-            order.retain(|&other| other != axis);
-            order.push(axis);
-            let view = x.layout.permute(&order)?;
-            let dims: Vec<usize> = order.iter().map(|&axis| x.shape().dims()[axis]).collect();
-            let stored = Shape::new(dims)?;
             let how = Reduce { fold, kind: Kind::of(x.dtype), index: false };
-            let core = What::Core(Arc::new(Scan { name, how }));
-            let args = vec![Arg::View(Arc::clone(&x.node), view)];
-            let node = Node::deferred(x.device.context(), core, stored, x.dtype, args);
-            let layout = Layout::dense(stored).permute(&inverse(&order))?;
-            Self { device: x.device, node, layout, dtype: x.dtype }.cast(dtype)
+            x.along(axis, ScanCore { name, how })?.cast(dtype)
         };
         made().map_err(|error| error.during(name))
     }

@@ -9,7 +9,7 @@ use crate::layout::Layout;
 use crate::shape::IntoShape;
 
 impl Tensor {
-    fn view(&self, layout: Layout) -> Self {
+    pub(super) fn view(&self, layout: Layout) -> Self {
         Self { layout, ..self.clone() }
     }
 
@@ -32,6 +32,11 @@ impl Tensor {
     /// The axes in another order: axis `i` of the result is axis `axes[i]` of this.
     pub fn permute(&self, axes: &[usize]) -> Result<Self> {
         Ok(self.view(self.layout.permute(axes)?))
+    }
+
+    /// The axes as they were before they were put in this order.
+    pub(super) fn unpermute(&self, axes: &[usize]) -> Result<Self> {
+        Ok(self.view(self.layout.unpermute(axes)?))
     }
 
     /// The last two axes exchanged.

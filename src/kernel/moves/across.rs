@@ -7,7 +7,6 @@ use super::text::gather_part;
 use crate::count::word;
 use crate::engine::Site;
 use crate::error::Result;
-use crate::exec::Value;
 use crate::kernel::elementwise::operation::{Operation, Work};
 use crate::kernel::limits::Limit;
 use crate::kernel::{Held, Operand};
@@ -20,17 +19,8 @@ const REACH: Limit = Limit {
     available: 1 << 32,
 };
 
-/// The dense copy.
-pub(in crate::kernel) fn gather(site: Site<'_>, from: &Operand) -> Result<Arc<Value>> {
-    gather_apart(site, from, &[])
-}
-
-/// The same, in none of the buffers in `avoid`.
-pub(in crate::kernel) fn gather_apart(
-    site: Site<'_>,
-    from: &Operand,
-    avoid: &[u64],
-) -> Result<Arc<Value>> {
+/// The dense copy, in none of the buffers in `avoid`.
+pub(in crate::kernel) fn gather(site: Site<'_>, from: &Operand, avoid: &[u64]) -> Result<Operand> {
     let source = from.hold()?;
     let (shape, form) = (from.layout.shape(), Form::moving(from.dtype.width()));
     let avoid: Vec<u64> = source.ids().chain(avoid.iter().copied()).collect();
@@ -46,5 +36,5 @@ pub(in crate::kernel) fn gather_apart(
         let (inputs, output) = (&[part], &output);
         Operation { site, inputs, own: None, output, written, work: &work }.record(shape)?;
     }
-    Ok(value)
+    Ok(Operand::dense(value, *shape, from.dtype))
 }

@@ -10,52 +10,42 @@
 
 use std::sync::Arc;
 
-use super::plan::{Extent, Plan};
-use super::{Into, Run, Slots, astray, dtype_of};
-use crate::dtype::DType;
-use crate::engine::{Engine, Site};
+use super::plan::{Extent, ReducePlan};
+use super::record::{Feed, Goal, Passes, astray};
 use crate::error::Result;
 use crate::exec::{Bound, Value};
-use crate::kernel::core::{Head, Reach, Tail};
-use crate::kernel::reduce::text::Reduce;
+use crate::kernel::cores::{Head, Reach, Sink};
 use crate::kernel::{Held, Operand, moves};
 use crate::layout::Layout;
 use crate::shape::Shape;
 
 /// The reduction of a head over `extent`, which is its index space, without a tail.
-pub(super) fn reduce(
-    site: Site<'_>,
-    how: Reduce,
-    head: &Head,
-    extent: Extent,
-) -> Result<Arc<Value>> {
+pub(super) fn reduce(passes: Passes<'_>, head: &Head, extent: Extent) -> Result<Arc<Value>> {
     let Extent { outer, length, inner, ragged } = extent;
-    let operand = head.realise(site)?;
+    let site = passes.site;
+    let mut operand = head.realise(site)?;
+    if !(operand.layout.is_dense() && operand.layout.offset().is_multiple_of(4)) {
+        operand = moves::gather(site, &operand, &[])?;
+    }
     let shape = Shape::new([outer, length, inner])?;
-    let is_dense = operand.layout.is_dense() && operand.layout.offset().is_multiple_of(4);
-    let (value, offset) = if is_dense {
-        (operand.value, operand.layout.offset())
-    } else {
-        (moves::gather(site, &operand)?, 0)
-    };
     let strides = [length * inner, inner, 1].map(usize::cast_signed);
-    let layout = Layout::strided(shape, &strides, offset)?;
-    let dtype = dtype_of(how.result());
+    let layout = Layout::strided(shape, &strides, operand.layout.offset())?;
+    let dtype = passes.how.result().dtype();
     let shape = Shape::new([outer, inner])?;
-    let ids: Vec<u64> = Held::new(&value, layout, operand.dtype)?.ids().collect();
-    let result = Value::new(site.engine.allocate(Engine::bytes_of(&shape, dtype)?, &ids)?);
-    let output = Held::new(&result, Layout::dense(shape), dtype)?;
-    let run = Run { site, how, written: Arc::downgrade(&result) };
-    let parts = Parts { run, value, dtype: operand.dtype, output, ragged };
-    parts.block(layout, 0)?;
+    let apart: Vec<u64> = operand.hold()?.ids().collect();
+    let (result, output) = Held::fresh(site, &shape, dtype, &apart)?;
+    let keep = Reach::identity(dtype);
+    let input = operand.under(layout);
+    Parts { passes, input, result: &result, output, keep, ragged }.block(layout, 0)?;
     Ok(result)
 }
 
 struct Parts<'a> {
-    run: Run<'a>,
-    value: Arc<Value>,
-    dtype: DType,
+    passes: Passes<'a>,
+    input: Operand,
+    result: &'a Arc<Value>,
     output: Held,
+    keep: Reach<'static>,
     ragged: bool,
 }
 
@@ -68,20 +58,10 @@ impl Parts<'_> {
         }
     }
 
-    fn held(&self, layout: Layout) -> Result<Held> {
-        Held::new(&self.value, layout, self.dtype)
-    }
-
-    fn operand(&self, layout: Layout) -> Operand {
-        Operand { value: Arc::clone(&self.value), layout, dtype: self.dtype }
-    }
-
     /// A part in memory of its own, apart from where results go.
     fn copy(&self, layout: Layout) -> Result<Operand> {
-        let site = self.run.site;
-        let avoid: Vec<u64> = self.output.ids().collect();
-        let value = moves::gather_apart(site, &self.operand(layout), &avoid)?;
-        Ok(Operand { value, layout: Layout::dense(*layout.shape()), dtype: self.dtype })
+        let apart: Vec<u64> = self.output.ids().collect();
+        moves::gather(self.passes.site, &self.input.under(layout), &apart)
     }
 
     /// Reduces a block whose results go to `at` and after.
@@ -100,10 +80,10 @@ impl Parts<'_> {
                 self.cut(&layout, 2, room.min(inner - 1), at, 1)
             };
         }
-        let held = self.held(layout)?;
+        let held = self.input.under(layout).hold()?;
         let (offset, each) = (layout.offset(), length * inner);
         if held.is_in_one_segment() && layout.shape().elements() < 1 << 31 {
-            return self.whole(&self.operand(layout), extent, at);
+            return self.whole(self.input.under(layout), extent, at);
         }
         let left = (held.segment - offset % held.segment).min(1 << 30);
         if outer > 1 {
@@ -111,7 +91,7 @@ impl Parts<'_> {
         }
         let limit = held.segment.min(1 << 28);
         if each <= limit {
-            return self.whole(&self.copy(layout)?, extent, at);
+            return self.whole(self.copy(layout)?, extent, at);
         }
         if inner > limit / 64 {
             let half = (inner / 2).next_multiple_of(4);
@@ -128,72 +108,79 @@ impl Parts<'_> {
     }
 
     /// Where results from `at` on go.
-    fn into<'b>(&self, tail: &'b Tail, by_element: bool, at: usize) -> Result<Into<'b>> {
-        let tail = tail.reach(by_element)?.ok_or_else(astray)?;
+    fn goal(&self, extent: Extent, at: usize) -> Goal<'_> {
         let (index, first) = (at / self.output.segment, at % self.output.segment);
-        Ok(Into { tail, bound: Bound::from(&self.output.pieces[index]), first })
-    }
-
-    fn plain(&self, extent: Extent) -> Result<Tail> {
-        let shape = Shape::new([extent.outer, extent.inner])?;
-        Ok(Tail::identity(shape, dtype_of(self.run.how.result())))
+        let bound = Bound::from(&self.output.pieces[index]);
+        let (written, by_element) = (Arc::downgrade(self.result), extent.stores_elements());
+        let sink = Sink { bound, first: 0, written, by_element };
+        Goal { tail: &self.keep, sink, first, is_states: false }
     }
 
     /// A block in one segment.
-    fn whole(&self, operand: &Operand, extent: Extent, at: usize) -> Result<()> {
-        let head = Head::view(operand.clone());
-        let Head { expr, operands, scalars, shape, .. } = &head;
-        let by_element = extent.by_element();
-        let reach = Reach::over(expr, operands, scalars, shape, by_element)?;
-        let plain = self.plain(extent)?;
-        let into = self.into(&plain, extent.inner == 1 || by_element, at)?;
-        let done = self.run.reduce(reach.ok_or_else(astray)?, extent, 0, into)?;
-        if done { Ok(()) } else { Err(astray()) }
+    fn whole(&self, operand: Operand, extent: Extent, at: usize) -> Result<()> {
+        let head = Head::view(operand);
+        let reach = &head.reach(extent.reads_elements())?.ok_or_else(astray)?;
+        let feed = Feed { reach, extent, first: 0, is_states: false };
+        landed(self.passes.reduce(&feed, &self.goal(extent, at))?)
     }
 
-    /// One row, or some columns, of several segments: a slot or more for what lies in each.
+    /// One row, or some columns, of several segments: a state or more for what lies in each.
     fn long(&self, layout: &Layout, at: usize) -> Result<()> {
         let extent = self.extent(layout);
+        let pieces = self.pieces(layout, extent)?;
+        let length = pieces.iter().map(|piece| piece.plan.chunks).sum();
+        let mut apart: Vec<u64> = self.output.ids().collect();
+        for Piece { operand, .. } in &pieces {
+            apart.extend(operand.hold()?.ids());
+        }
+        let all = Extent { length, ..extent };
+        let states = self.passes.states(all, &apart)?.ok_or_else(astray)?;
+        let mut slot = 0;
+        for Piece { operand, extent, first, plan } in pieces {
+            let head = Head::view(operand);
+            let reach = &head.reach(extent.reads_elements())?.ok_or_else(astray)?;
+            let feed = Feed { reach, extent, first, is_states: false };
+            self.passes.leave(&plan, &feed, &states, slot)?;
+            slot += plan.chunks;
+        }
+        landed(self.passes.combine(&states, all, &self.goal(extent, at))?)
+    }
+
+    /// The length cut at segments.
+    fn pieces(&self, layout: &Layout, extent: Extent) -> Result<Vec<Piece>> {
         let Extent { length, inner, .. } = extent;
-        let by_element = extent.by_element();
-        let mut pieces: Vec<(Operand, Extent, usize, Plan)> = Vec::new();
-        let mut from = 0;
-        while from < length {
-            let rest = layout.slice(1, from..length, 1)?;
-            let held = self.held(rest)?;
+        let mut pieces = Vec::new();
+        let mut first = 0;
+        while first < length {
+            let rest = layout.slice(1, first..length, 1)?;
+            let held = self.input.under(rest).hold()?;
             let left = (held.segment - rest.offset() % held.segment).min(1 << 30);
             let pitch = layout.strides()[1].unsigned_abs();
             // As many as begin and end in this segment; one that does not is copied.
             let fit = if left < inner { 0 } else { (left - inner) / pitch + 1 };
-            let to = from + fit.clamp(1, length - from);
-            let part = layout.slice(1, from..to, 1)?;
-            let operand = if fit == 0 { self.copy(part)? } else { self.operand(part) };
-            let extent = Extent { length: to - from, ..extent };
+            let to = first + fit.clamp(1, length - first);
+            let part = layout.slice(1, first..to, 1)?;
+            let operand = if fit == 0 { self.copy(part)? } else { self.input.under(part) };
+            let extent = Extent { length: to - first, ..extent };
             let trips = if inner == 1 { 0 } else { 2 };
-            pieces.push((
-                operand,
-                extent,
-                from,
-                Plan::of(extent, self.run.site.target, trips, false)?,
-            ));
-            from = to;
+            let plan = ReducePlan::of(extent, self.passes.site.target, trips, false);
+            pieces.push(Piece { operand, extent, first, plan });
+            first = to;
         }
-        let length = pieces.iter().map(|(_, _, _, plan)| plan.chunks).sum();
-        let mut ids: Vec<u64> = self.output.ids().collect();
-        for (operand, ..) in &pieces {
-            ids.extend(Held::new(&operand.value, operand.layout, operand.dtype)?.ids());
-        }
-        let slots = Slots::new(&self.run, Extent { length, ..extent }, ids)?.ok_or_else(astray)?;
-        let mut first = 0;
-        for (operand, extent, index, plan) in pieces {
-            let head = Head::view(operand);
-            let Head { expr, operands, scalars, shape, .. } = &head;
-            let reach = Reach::over(expr, operands, scalars, shape, by_element)?;
-            slots.fill(&self.run, &plan, reach.ok_or_else(astray)?, extent, index, first)?;
-            first += plan.chunks;
-        }
-        let plain = self.plain(extent)?;
-        let into = self.into(&plain, inner == 1 || by_element, at)?;
-        slots.combine(&self.run, into)
+        Ok(pieces)
     }
+}
+
+/// A part of the length in one segment.
+struct Piece {
+    operand: Operand,
+    extent: Extent,
+    /// Where along the length it begins.
+    first: usize,
+    plan: ReducePlan,
+}
+
+/// What was cut so that it lands in one segment has to.
+fn landed(done: bool) -> Result<()> {
+    if done { Ok(()) } else { Err(astray()) }
 }

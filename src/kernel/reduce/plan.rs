@@ -10,40 +10,100 @@
 //! [`CORE_TRIPS`] times, nor that one term would go through more than some hundred roundings.
 
 use super::text::{REDUCE_COLUMNS, REDUCE_GROUP, REDUCE_ROWS};
-use crate::count::{word, words};
+use crate::count::words;
 use crate::error::Result;
-use crate::wgsl::Entry;
-use crate::wgsl::Target;
+use crate::layout::Layout;
+use crate::shape::Shape;
 use crate::wgsl::entry::CORE_TRIPS;
-use crate::wgsl::grid::fold;
+use crate::wgsl::{Entry, Target};
+
+/// The order of axes in which a view is reduced, and in which results are stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Walk {
+    /// The axes as memory walks them.
+    pub(crate) order: Vec<usize>,
+    /// Whether each of those is reduced.
+    pub(crate) reduced: Vec<bool>,
+    /// Those that are reduced, in this order.
+    pub(crate) gone: Vec<usize>,
+    /// Those that stay: so is the result stored.
+    pub(crate) kept: Vec<usize>,
+}
+
+impl Walk {
+    /// Of the axes of a view that are `reduced`. Where places are asked for, reduced axes are
+    /// walked in their own order, whatever memory does: they are counted row-major.
+    pub(crate) fn of(view: &Layout, reduced: &[bool], places: bool) -> Self {
+        let mut order = view.memory_order();
+        if places {
+            let mut axes = (0..order.len()).filter(|&axis| reduced[axis]);
+            for axis in order.iter_mut().filter(|axis| reduced[**axis]) {
+                *axis = axes.next().unwrap_or(*axis);
+            }
+        }
+        let (gone, kept) = order.iter().partition(|&&axis| reduced[axis]);
+        let reduced = order.iter().map(|&axis| reduced[axis]).collect();
+        Self { order, reduced, gone, kept }
+    }
+}
+
+/// The order of axes in which a kernel walks its input: outer, reduced, inner.
+pub(super) fn order(reduced: &[bool]) -> Vec<usize> {
+    let inner = reduced.iter().rposition(|&r| r).map_or(0, |last| last + 1);
+    let axes = || 0..inner;
+    let outer = axes().filter(|&axis| !reduced[axis]);
+    let middle = axes().filter(|&axis| reduced[axis]);
+    outer.chain(middle).chain(inner..reduced.len()).collect()
+}
 
 /// A dense space whose middle is reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::kernel) struct Extent {
-    pub(in crate::kernel) outer: usize,
-    pub(in crate::kernel) length: usize,
-    pub(in crate::kernel) inner: usize,
+pub(super) struct Extent {
+    pub(super) outer: usize,
+    pub(super) length: usize,
+    pub(super) inner: usize,
     /// Whether columns are reached one by one: their rows are not whole quads.
-    pub(in crate::kernel) ragged: bool,
+    pub(super) ragged: bool,
 }
 
 impl Extent {
+    /// Of a shape, some of whose axes are reduced.
+    pub(super) fn of(shape: &Shape, reduced: &[bool]) -> Self {
+        let last = reduced.iter().rposition(|&r| r);
+        let mut extent = Self { outer: 1, length: 1, inner: 1, ragged: false };
+        for (axis, (&dim, &reduced)) in shape.dims().iter().zip(reduced).enumerate() {
+            let part = match (reduced, last.is_some_and(|last| axis < last)) {
+                (true, _) => &mut extent.length,
+                (false, true) => &mut extent.outer,
+                (false, false) => &mut extent.inner,
+            };
+            *part *= dim;
+        }
+        extent.ragged = !extent.inner.is_multiple_of(4);
+        extent
+    }
+
     /// Whether it is one of columns that are reached one by one.
-    pub(in crate::kernel) const fn by_element(self) -> bool {
+    pub(super) const fn reads_elements(self) -> bool {
         self.inner > 1 && self.ragged
+    }
+
+    /// Whether results, or states, are stored one by one.
+    pub(super) const fn stores_elements(self) -> bool {
+        self.inner == 1 || self.ragged
     }
 }
 
 /// One dispatch of a reduction.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
+pub(super) struct ReducePlan {
     /// The kernel.
     pub(super) kernel: &'static Entry,
     /// Parts of the length, reduced apart from each other.
     pub(super) chunks: usize,
-    pub(super) groups: [u32; 3],
+    pub(super) groups: usize,
     /// The kernel's parameters, but for the first index and the first output.
-    job: [u32; 12],
+    job: [usize; 12],
     columns: bool,
 }
 
@@ -67,18 +127,18 @@ fn chunked(length: usize, wanted: usize, least: usize, most: usize) -> (usize, u
     (length.div_ceil(each).max(1), each)
 }
 
-impl Plan {
+impl ReducePlan {
     /// The plan for an extent, all of it within 32 bits. `trips` are those of finding one quad, and
     /// `parts` says whether it is what chunks have left.
-    pub(super) fn of(extent: Extent, target: Target, trips: u32, parts: bool) -> Result<Self> {
+    pub(super) fn of(extent: Extent, target: Target, trips: usize, parts: bool) -> Self {
         if extent.inner == 1 {
-            Self::rows(extent, target, trips as usize, parts)
+            Self::rows(extent, target, trips, parts)
         } else {
-            Self::columns(extent, target, trips as usize, parts)
+            Self::columns(extent, target, trips, parts)
         }
     }
 
-    fn rows(extent: Extent, target: Target, trips: usize, parts: bool) -> Result<Self> {
+    fn rows(extent: Extent, target: Target, trips: usize, parts: bool) -> Self {
         let Extent { outer, length, .. } = extent;
         // A row that does not begin at a quad touches one more.
         let quads = length.div_ceil(4) + usize::from(!length.is_multiple_of(4));
@@ -89,55 +149,55 @@ impl Plan {
         let (chunks, each) = chunked(quads, wanted, 64 * width.min(16), most.min(QUADS_MAX));
         let count = outer * chunks;
         let groups = if group { count } else { count.div_ceil(target.workgroup() as usize) };
-        let job = words([outer, 0, length, length, chunks, each])?;
-        Ok(Self {
+        let job = [outer, 0, length, length, chunks, each, 0, 0, 0, 0, 0, 0];
+        Self {
             kernel: if group { &REDUCE_GROUP } else { &REDUCE_ROWS },
             chunks,
-            groups: fold(word(groups)?),
-            job: padded(&job),
+            groups,
+            job,
             columns: false,
-        })
+        }
     }
 
-    fn columns(extent: Extent, target: Target, trips: usize, parts: bool) -> Result<Self> {
+    fn columns(extent: Extent, target: Target, trips: usize, parts: bool) -> Self {
         let Extent { outer, length, inner, .. } = extent;
-        let units = if extent.by_element() { inner } else { inner / 4 };
+        let units = if extent.reads_elements() { inner } else { inner / 4 };
         let per_row = units.div_ceil(4);
         let (lead, step) = if target == Target::Gpu { (1, per_row) } else { (4, 1) };
         let wanted = if parts { 1 } else { lanes(target).div_ceil(outer.max(1) * per_row) };
         let most = (CORE_TRIPS as usize - 600) / (4 * trips + 2);
         let (chunks, each) = chunked(length, wanted, 16, most.min(ROWS_MAX));
         let count = outer * chunks * per_row;
-        let space = words([count, units, length, chunks, each, 0, 0, 0])?;
-        let lanes = words([per_row, lead, step, 0])?;
-        Ok(Self {
+        let job = [count, units, length, chunks, each, 0, 0, 0, per_row, lead, step, 0];
+        Self {
             kernel: &REDUCE_COLUMNS,
             chunks,
-            groups: fold(word(count.div_ceil(target.workgroup() as usize))?),
-            job: padded(&[&space[..], &lanes].concat()),
+            groups: count.div_ceil(target.workgroup() as usize),
+            job,
             columns: true,
-        })
+        }
     }
 
     /// The kernel's parameters; elements are counted from `index` on along the length, results are
     /// stored from `first` on (elements, or quads where the kernel stores those).
-    pub(super) fn job(&self, index: u32, first: u32) -> Vec<u32> {
-        let mut job = self.job.to_vec();
+    pub(super) fn job(&self, index: usize, first: usize) -> Result<Vec<u32>> {
+        let mut job = self.job;
         (job[6], job[7]) = (index, first);
-        job.truncate(if self.columns { 12 } else { 8 });
-        job
+        let used = if self.columns { 12 } else { 8 };
+        Ok(words(job)?[..used].to_vec())
     }
-}
 
-fn padded(words: &[u32]) -> [u32; 12] {
-    let mut all = [0; 12];
-    all[..words.len()].copy_from_slice(words);
-    all
+    /// Quads, or rows of columns, of a chunk.
+    #[cfg(test)]
+    fn each(&self) -> usize {
+        if self.columns { self.job[4] } else { self.job[5] }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wgsl::grid::fold;
 
     const TARGETS: [Target; 3] = [Target::Cpu, Target::Cpu64, Target::Gpu];
 
@@ -161,9 +221,8 @@ mod tests {
         for extent in extents() {
             for target in TARGETS {
                 for trips in [0, 1, 7, 56] {
-                    let plan = Plan::of(extent, target, trips, false).expect("within 32 bits");
-                    let job = plan.job(0, 0);
-                    let each = if plan.columns { job[4] } else { job[5] };
+                    let plan = ReducePlan::of(extent, target, trips, false);
+                    let each = plan.each();
                     let (looped, rounded) = match plan.kernel.name {
                         "reduce_rows" => {
                             (each / 8 + each / 256 + 8 + each * trips, each / 256 + 32 + 12)
@@ -171,7 +230,10 @@ mod tests {
                         "reduce_group" => (each / 256 * (1 + trips) + 16, each / 256 + 16),
                         _ => (each + each / 64 + 1 + 4 * each * trips, each / 64 + 64),
                     };
-                    assert!(looped <= CORE_TRIPS, "{extent:?} {target:?} {trips}: {looped} trips");
+                    assert!(
+                        looped <= CORE_TRIPS as usize,
+                        "{extent:?} {target:?} {trips}: {looped} trips"
+                    );
                     assert!(rounded <= 180, "{extent:?} {target:?}: {rounded} roundings");
                 }
             }
@@ -183,17 +245,18 @@ mod tests {
         for extent in extents() {
             for target in TARGETS {
                 for parts in [false, true] {
-                    let plan = Plan::of(extent, target, 0, parts).expect("within 32 bits");
-                    let job = plan.job(5, 6);
+                    let plan = ReducePlan::of(extent, target, 0, parts);
+                    let job = plan.job(5, 6).expect("words");
                     assert_eq!((job[6], job[7]), (5, 6), "{extent:?}");
-                    let each = if plan.columns { job[4] } else { job[5] } as usize;
+                    let each = plan.each();
                     let whole = match plan.columns {
                         true => extent.length,
                         false => extent.length.div_ceil(4) + usize::from(extent.length % 4 != 0),
                     };
                     assert!(plan.chunks * each >= whole, "{extent:?} {target:?}");
                     assert!((plan.chunks - 1) * each < whole, "{extent:?} {target:?}");
-                    assert!(plan.groups.iter().all(|&n| n <= 65_535), "{extent:?} {target:?}");
+                    let groups = fold(u32::try_from(plan.groups).expect("in 32 bits"));
+                    assert!(groups.iter().all(|&n| n <= 65_535), "{extent:?} {target:?}");
                 }
             }
         }

@@ -1,0 +1,42 @@
+//! Cores: kernels that are not elementwise, with elementwise work fused on both sides.
+//!
+//! ```text
+//! heads -> core -> tail          sum((a - b)^2) * 0.5      head: (a - b)^2   tail: x * 0.5
+//! ```
+//!
+//! A core is deferred like an elementwise operation and recorded when somebody needs it. Then each
+//! input arrives as a [`Head`], an expression over views - often just one view - and what is to
+//! become of every element of its result as a [`Tail`]. A [`Landing`] takes the tail on board if it
+//! can, and otherwise applies it to the stored result.
+
+use core::fmt;
+use std::sync::Arc;
+
+use crate::engine::Site;
+use crate::error::Result;
+use crate::exec::Value;
+
+mod ends;
+mod landing;
+mod launch;
+mod reach;
+
+pub(crate) use ends::{Head, Tail};
+pub(crate) use landing::{Berth, Landing};
+pub(crate) use launch::{Launch, Sink};
+pub(crate) use reach::Reach;
+
+/// An operation that is a kernel of its own.
+pub(crate) trait Core: fmt::Debug + Send + Sync {
+    /// Its name in errors and plans.
+    fn name(&self) -> &'static str;
+
+    /// Whether inputs may be expressions that are computed on the way in. If not, each is computed
+    /// first, and arrives as a view of a value.
+    fn takes_heads(&self) -> bool {
+        false
+    }
+
+    /// Records it.
+    fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>>;
+}

@@ -1,0 +1,122 @@
+//! The two ends of a core: what its inputs are, and what becomes of its result.
+
+use std::sync::Arc;
+
+use super::reach::{Reach, itself};
+use crate::dtype::DType;
+use crate::engine::Site;
+use crate::error::Result;
+use crate::exec::Value;
+use crate::kernel::Operand;
+use crate::kernel::elementwise::Fused;
+use crate::layout::Layout;
+use crate::shape::Shape;
+use crate::wgsl::{Expr, Node};
+
+/// An expression over operands that are all views of one shape.
+#[derive(Clone, Debug)]
+pub(crate) struct Head {
+    pub(crate) expr: Expr,
+    pub(crate) operands: Vec<Operand>,
+    pub(crate) scalars: Vec<u32>,
+    pub(crate) shape: Shape,
+    pub(crate) dtype: DType,
+}
+
+/// What becomes of every element of a core's result before it is stored: an expression whose first
+/// input is that element, and whose others are `operands`, views of the result's shape.
+#[derive(Clone, Debug)]
+pub(crate) struct Tail {
+    pub(crate) expr: Expr,
+    pub(crate) operands: Vec<Operand>,
+    pub(crate) scalars: Vec<u32>,
+    pub(crate) shape: Shape,
+    /// What is stored.
+    pub(crate) dtype: DType,
+}
+
+impl Head {
+    /// One view.
+    pub(crate) fn view(operand: Operand) -> Self {
+        let (shape, dtype) = (*operand.layout.shape(), operand.dtype);
+        let (operands, scalars) = (vec![operand], Vec::new());
+        Self { expr: itself(dtype), operands, scalars, shape, dtype }
+    }
+
+    /// The view, if it is just one.
+    pub(crate) fn plain(&self) -> Option<&Operand> {
+        match (&*self.operands, &*self.expr.nodes) {
+            ([operand], [Node::Input(0)]) => Some(operand),
+            _ => None,
+        }
+    }
+
+    /// The view, or that of the expression's value, computed now.
+    pub(crate) fn realise(&self, site: Site<'_>) -> Result<Operand> {
+        if let Some(operand) = self.plain() {
+            return Ok(operand.clone());
+        }
+        let Self { expr, operands, scalars, shape, dtype } = self;
+        let value = Fused { expr, operands, scalars }.record(site, shape, *dtype, &[])?;
+        Ok(Operand::dense(value, *shape, *dtype))
+    }
+
+    /// The same under other views of its operands, which all must take the same shape.
+    pub(crate) fn map(&self, view: impl Fn(&Layout) -> Result<Layout>) -> Result<Self> {
+        let shape = *view(&Layout::dense(self.shape))?.shape();
+        let operands = self.operands.iter().map(|o| Ok(o.under(view(&o.layout)?)));
+        let operands = operands.collect::<Result<_>>()?;
+        Ok(Self { operands, shape, ..self.clone() })
+    }
+
+    /// How a kernel reaches its operands, by quads or by elements of its shape; `None` if one of
+    /// them does not lie in one segment, or there are more elements than 32 bits count.
+    pub(crate) fn reach(&self, by_element: bool) -> Result<Option<Reach<'_>>> {
+        Reach::over(&self.expr, &self.operands, &self.scalars, &self.shape, by_element)
+    }
+
+    /// How a kernel reaches the only view by arithmetic of its own: quad (or element) `q` is
+    /// counted from the view's first element on. `None` if the view does not lie in one segment or,
+    /// by quads, does not begin at one.
+    pub(crate) fn raw(&self, by_element: bool) -> Result<Option<Reach<'_>>> {
+        let Some(operand) = self.plain() else { return Ok(None) };
+        Reach::raw(&self.expr, operand, by_element)
+    }
+}
+
+impl Tail {
+    /// Nothing: the result as it is.
+    pub(crate) fn identity(shape: Shape, dtype: DType) -> Self {
+        let (operands, scalars) = (Vec::new(), Vec::new());
+        Self { expr: itself(dtype), operands, scalars, shape, dtype }
+    }
+
+    /// Whether it leaves the result as it is.
+    pub(crate) fn is_identity(&self) -> bool {
+        matches!(&*self.expr.nodes, [Node::Input(0)])
+    }
+
+    /// The dtype of the core's result.
+    pub(crate) fn given(&self) -> DType {
+        self.expr.inputs[0]
+    }
+
+    /// As a kernel of its own, on a dense result that has been stored.
+    pub(crate) fn apply(&self, site: Site<'_>, value: Arc<Value>) -> Result<Arc<Value>> {
+        if self.is_identity() {
+            return Ok(value);
+        }
+        let Self { expr, scalars, shape, dtype, .. } = self;
+        let mut operands = vec![Operand::dense(value, *shape, self.given())];
+        operands.extend_from_slice(&self.operands);
+        // The stored result is read here and nowhere else.
+        let fused = Fused { expr, operands: &operands, scalars };
+        fused.record(site, shape, *dtype, &[0])
+    }
+
+    /// How a kernel reaches its operands, by quads or by elements of the dense result; `None` as
+    /// for [`Head::reach`].
+    pub(crate) fn reach(&self, by_element: bool) -> Result<Option<Reach<'_>>> {
+        Reach::over(&self.expr, &self.operands, &self.scalars, &self.shape, by_element)
+    }
+}

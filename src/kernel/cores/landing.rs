@@ -1,0 +1,114 @@
+//! Landing: how the result of a core comes into memory.
+//!
+//! ```text
+//! inputs reached -> tail taken on board, or left -> memory apart from all that is read
+//!                -> launches -> the result, by a kernel of its own if the tail was left
+//! ```
+
+use std::sync::Arc;
+
+use super::ends::{Head, Tail};
+use super::launch::{Launch, Sink};
+use super::reach::{ELEMENTS_MAX, Reach};
+use crate::dtype::DType;
+use crate::engine::{Engine, Site};
+use crate::error::Result;
+use crate::exec::{Bound, Value};
+use crate::kernel::{Held, Operand};
+use crate::shape::Shape;
+use crate::store::Pinned;
+
+/// New memory in one segment: for a result, or for what one pass leaves to the next.
+#[derive(Debug)]
+pub(crate) struct Berth {
+    /// All of it.
+    pub(crate) head: Head,
+    pub(crate) sink: Sink,
+    value: Arc<Value>,
+    /// Keeps it in place while it is written and read.
+    _pinned: Pinned,
+}
+
+impl Berth {
+    /// Room for a dense tensor that is stored by elements or by quads, in none of the buffers in
+    /// `apart`; `None` if it does not fit in one segment.
+    pub(crate) fn new(
+        site: Site<'_>,
+        shape: Shape,
+        dtype: DType,
+        by_element: bool,
+        apart: &[u64],
+    ) -> Result<Option<Self>> {
+        let bytes = Engine::bytes_of(&shape, dtype)?;
+        if bytes > site.engine.segment_bytes() || shape.elements() > ELEMENTS_MAX {
+            return Ok(None);
+        }
+        let (value, held) = Held::fresh(site, &shape, dtype, apart)?;
+        // Where memory is fragmented, segments are smaller.
+        let [piece] = &*held.pieces else { return Ok(None) };
+        let (bound, written) = (Bound::from(piece), Arc::downgrade(&value));
+        let sink = Sink { bound, first: 0, written, by_element };
+        let head = Head::view(Operand::dense(Arc::clone(&value), shape, dtype));
+        Ok(Some(Self { head, sink, value, _pinned: held.pinned }))
+    }
+}
+
+/// A core on its way: what its kernels read, what they do to every element of the result, and
+/// where they store it.
+#[derive(Debug)]
+pub(crate) struct Landing<'a> {
+    site: Site<'a>,
+    pub(crate) heads: Vec<Reach<'a>>,
+    /// What is on board.
+    pub(crate) tail: Reach<'a>,
+    /// What is left to a kernel of its own.
+    left: Option<&'a Tail>,
+    berth: Berth,
+}
+
+impl<'a> Landing<'a> {
+    /// A landing in none of the buffers that are read, nor of those in `apart`; `None` if the
+    /// result does not fit in one segment.
+    pub(crate) fn of(
+        site: Site<'a>,
+        heads: Vec<Reach<'a>>,
+        tail: &'a Tail,
+        by_element: bool,
+        apart: &[u64],
+    ) -> Result<Option<Self>> {
+        // What is stored may be wider than what is computed, and too narrow for single elements.
+        let one_segment = Engine::bytes_of(&tail.shape, tail.dtype)? <= site.engine.segment_bytes();
+        let fits = one_segment && (!by_element || tail.dtype.width() >= 4);
+        let strided = heads.iter().any(Reach::is_strided);
+        let on_board = tail.reach(by_element)?.filter(|r| fits && !(strided && r.is_strided()));
+        let (dtype, left) = match on_board {
+            Some(_) => (tail.dtype, None),
+            None => (tail.given(), Some(tail)),
+        };
+        let reach = on_board.unwrap_or_else(|| Reach::identity(dtype));
+        let read = heads.iter().chain([&reach]).flat_map(Reach::ids);
+        let apart: Vec<u64> = read.chain(apart.iter().copied()).collect();
+        let berth = Berth::new(site, tail.shape, dtype, by_element, &apart)?;
+        Ok(berth.map(|berth| Self { site, heads, tail: reach, left, berth }))
+    }
+
+    /// Where the result goes.
+    pub(crate) fn sink(&self) -> &Sink {
+        &self.berth.sink
+    }
+
+    /// Records a dispatch that reads all inputs and stores the result.
+    pub(crate) fn launch(&self, launch: Launch<'_>) -> Result<()> {
+        let heads: Vec<&Reach<'_>> = self.heads.iter().collect();
+        launch.record(self.site, &heads, &self.tail, self.sink())
+    }
+
+    /// The result, with the tail.
+    pub(crate) fn finish(self) -> Result<Arc<Value>> {
+        let Self { site, left, berth: Berth { value, .. }, .. } = self;
+        match left {
+            Some(tail) => tail.apply(site, value),
+            None => Ok(value),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! One dispatch of a core's kernel, as data.
+
+use std::sync::Weak;
+
+use super::reach::Reach;
+use crate::caps::Feature;
+use crate::count::word;
+use crate::engine::Site;
+use crate::error::{Result, mistake};
+use crate::exec::{Bound, Job, Value};
+use crate::wgsl::Entry;
+use crate::wgsl::core::{Core, Part};
+use crate::wgsl::params::Operands;
+
+/// What a kernel is launched with, but for what it reads and where it stores.
+#[derive(Debug)]
+pub(crate) struct Launch<'a> {
+    pub(crate) entry: &'static Entry,
+    pub(crate) regions: &'a [(&'a str, &'a str)],
+    /// Invocations of a workgroup, where the target's own number does not count.
+    pub(crate) workgroup: Option<u32>,
+    /// The kernel's own parameters, in whole fours.
+    pub(crate) job: Vec<u32>,
+    pub(crate) groups: [u32; 3],
+}
+
+/// Where results go.
+#[derive(Clone, Debug)]
+pub(crate) struct Sink {
+    pub(crate) bound: Bound,
+    /// The first element there: before the bound part, if that holds only a later part of the
+    /// result.
+    pub(crate) first: i64,
+    pub(crate) written: Weak<Value>,
+    /// Whether they are stored by element; otherwise by quads, and the first is a whole one.
+    pub(crate) by_element: bool,
+}
+
+impl Launch<'_> {
+    /// Records it.
+    pub(crate) fn record(
+        self,
+        site: Site<'_>,
+        heads: &[&Reach<'_>],
+        tail: &Reach<'_>,
+        sink: &Sink,
+    ) -> Result<()> {
+        let all = || heads.iter().copied().chain([tail]);
+        let spaces = all().filter(|reach| reach.is_strided()).map(|reach| &*reach.space);
+        let spaces: Vec<&[u32]> = spaces.collect();
+        if spaces.iter().any(|space| *space != spaces[0]) {
+            return Err(mistake(self.entry.name, "two index spaces in one kernel"));
+        }
+        let space = spaces.first().copied();
+        let parts: Vec<Part<'_>> = heads.iter().map(|head| head.part()).collect();
+        let kernel = site.engine.texts.core(&Core {
+            entry: self.entry,
+            heads: &parts,
+            tail: tail.part(),
+            by_element: sink.by_element,
+            regions: self.regions,
+            workgroup: self.workgroup,
+            f16_native: site.engine.gpu.caps().has(Feature::ShaderF16),
+            rank: word(space.map_or(0, <[u32]>::len))?,
+            target: site.target,
+        })?;
+        let first = if sink.by_element { sink.first } else { sink.first / 4 };
+        #[expect(clippy::cast_possible_truncation, reason = "indices are modulo 2^32")]
+        let first = first as u32;
+        let mut scalars = Vec::new();
+        for reach in all() {
+            // Pairs of words begin at even ones.
+            scalars.resize(scalars.len().next_multiple_of(2), 0);
+            scalars.extend_from_slice(reach.scalars);
+        }
+        let offsets = all().flat_map(|r| r.offsets.iter().copied()).chain([first]);
+        let offsets: Vec<u32> = offsets.collect();
+        let strides: Vec<Vec<u32>> = all().flat_map(|r| r.strides.iter().cloned()).collect();
+        let (offsets, strides, scalars) = (&*offsets, &*strides, &*scalars);
+        let space = space.map(|shape| (0, shape));
+        let params = Operands { space, offsets, strides, scalars }.after(self.job);
+        let bindings = all().flat_map(|r| r.bindings.iter().cloned());
+        let bindings = bindings.chain([sink.bound.clone()]).collect();
+        let (groups, output) = (self.groups, sink.written.clone());
+        site.engine.dispatch(Job { kernel: &kernel, bindings, params, groups, output })
+    }
+}

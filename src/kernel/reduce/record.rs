@@ -1,0 +1,120 @@
+//! The passes of a reduction of what lies in one segment.
+//!
+//! ```text
+//! few elements     one pass
+//! many             states of chunks -> .. -> one of them
+//! ```
+
+use super::plan::{Extent, ReducePlan};
+use super::text::{self, Pass, Reduce};
+use crate::caps::Feature;
+use crate::count::word;
+use crate::engine::Site;
+use crate::error::{Error, Result, mistake};
+use crate::kernel::cores::{Berth, Launch, Reach, Sink};
+use crate::shape::Shape;
+use crate::wgsl::grid::fold;
+use crate::wgsl::subgroups;
+
+/// What a pass reads, in one segment: elements, or what a pass before it has left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Feed<'a> {
+    pub(super) reach: &'a Reach<'a>,
+    pub(super) extent: Extent,
+    /// The place of the first element along the length.
+    pub(super) first: usize,
+    pub(super) is_states: bool,
+}
+
+/// Where a pass stores: results, or states for a pass after it.
+#[derive(Debug)]
+pub(super) struct Goal<'a> {
+    pub(super) tail: &'a Reach<'a>,
+    pub(super) sink: Sink,
+    /// The first element there.
+    pub(super) first: usize,
+    pub(super) is_states: bool,
+}
+
+/// A reduction being recorded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passes<'a> {
+    pub(super) site: Site<'a>,
+    pub(super) how: Reduce,
+}
+
+impl Passes<'_> {
+    /// Records all of them. `false` if what chunks leave would not fit in one segment.
+    pub(super) fn reduce(&self, feed: &Feed<'_>, goal: &Goal<'_>) -> Result<bool> {
+        let plan = self.plan(feed);
+        if plan.chunks == 1 {
+            self.pass(&plan, feed, goal)?;
+            return Ok(true);
+        }
+        // Apart from what is read with them, and from what is made of them.
+        let apart: Vec<u64> = feed.reach.ids().chain([goal.sink.bound.buffer_id]).collect();
+        let extent = Extent { length: plan.chunks, ..feed.extent };
+        let Some(states) = self.states(extent, &apart)? else { return Ok(false) };
+        self.leave(&plan, feed, &states, 0)?;
+        self.combine(&states, extent, goal)
+    }
+
+    /// Makes one of all states of each row or column.
+    pub(super) fn combine(&self, states: &Berth, extent: Extent, goal: &Goal<'_>) -> Result<bool> {
+        let reach = &states.head.raw(extent.reads_elements())?.ok_or_else(astray)?;
+        self.reduce(&Feed { reach, extent, first: 0, is_states: true }, goal)
+    }
+
+    /// Lets the chunks of a plan leave their states from the slot `first` on; there is one row, or
+    /// they fill all slots.
+    pub(super) fn leave(
+        &self,
+        plan: &ReducePlan,
+        feed: &Feed<'_>,
+        states: &Berth,
+        first: usize,
+    ) -> Result<()> {
+        let (tail, first) = (&Reach::identity(states.head.dtype), first * feed.extent.inner);
+        let goal = Goal { tail, sink: states.sink.clone(), first, is_states: true };
+        self.pass(plan, feed, &goal)
+    }
+
+    /// Room for a state per element of the extent; `None` if that is more than a segment.
+    pub(super) fn states(&self, extent: Extent, apart: &[u64]) -> Result<Option<Berth>> {
+        let words = if self.how.index { 2 } else { 1 };
+        let shape = Shape::new([extent.outer, extent.length, extent.inner, words])?;
+        Berth::new(self.site, shape, self.how.held().dtype(), extent.stores_elements(), apart)
+    }
+
+    pub(super) fn plan(&self, feed: &Feed<'_>) -> ReducePlan {
+        ReducePlan::of(feed.extent, self.site.target, feed.reach.trips(), feed.is_states)
+    }
+
+    /// One dispatch.
+    fn pass(&self, plan: &ReducePlan, feed: &Feed<'_>, goal: &Goal<'_>) -> Result<()> {
+        let Feed { reach, extent, first: index, is_states: from_parts } = *feed;
+        let (reads_elements, stores_elements) = (extent.reads_elements(), goal.sink.by_element);
+        let to_parts = goal.is_states;
+        let state = self.how.state(Pass { from_parts, to_parts, reads_elements, stores_elements });
+        let mut regions = vec![("state", state)];
+        let by_groups = plan.kernel.name == text::REDUCE_GROUP.name;
+        if by_groups && self.site.engine.gpu.caps().has(Feature::Subgroup) {
+            regions.extend(self.how.joined().into_iter().flat_map(subgroups::regions));
+        }
+        let regions: Vec<(&str, &str)> = regions.iter().map(|(n, text)| (*n, &**text)).collect();
+        let first = if stores_elements { goal.first } else { goal.first / 4 };
+        let launch = Launch {
+            entry: plan.kernel,
+            regions: &regions,
+            workgroup: None,
+            job: plan.job(index, first)?,
+            groups: fold(word(plan.groups)?),
+        };
+        launch.record(self.site, &[reach], goal.tail, &goal.sink)
+    }
+}
+
+/// What was made to lie in one segment does not: a mistake, and no result.
+pub(super) fn astray() -> Error {
+    mistake("a reduction", "its parts are not where they were put")
+}

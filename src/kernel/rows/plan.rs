@@ -1,0 +1,100 @@
+//! How rows are shared among invocations: on a CPU a lane takes a row, on a GPU a group does, unless
+//! rows are short. Rows that are not whole quads are reached element by element.
+
+use super::text;
+use crate::layout::Layout;
+use crate::shape::Shape;
+use crate::wgsl::entry::CORE_TRIPS;
+use crate::wgsl::{Entry, Target};
+
+/// An operation on rows of f32.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Rowwise {
+    Softmax,
+    LogSoftmax,
+    LayerNorm { eps: f32 },
+    RmsNorm { eps: f32 },
+}
+
+/// Elements from which on the rows of a view whose rows lie across memory are better walked as
+/// memory lies: on a CPU a cache holds no line of every row at once.
+const SCATTERED: usize = 1 << 18;
+/// Units of a row that a lane of a GPU takes by itself.
+const SHORT: usize = 32;
+
+impl Rowwise {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Softmax => "softmax",
+            Self::LogSoftmax => "log_softmax",
+            Self::LayerNorm { .. } => "layer_norm",
+            Self::RmsNorm { .. } => "rms_norm",
+        }
+    }
+
+    pub(crate) const fn is_norm(self) -> bool {
+        matches!(self, Self::LayerNorm { .. } | Self::RmsNorm { .. })
+    }
+
+    const fn kernel(self, group: bool) -> &'static Entry {
+        match (self.is_norm(), group) {
+            (false, false) => &text::SOFTMAX_ROWS,
+            (false, true) => &text::SOFTMAX_GROUP,
+            (true, false) => &text::NORM_ROWS,
+            (true, true) => &text::NORM_GROUP,
+        }
+    }
+}
+
+/// Whether the kernels are the best that can be done with the rows of a view along an axis, in f32
+/// and segments of so many bytes. If not, reductions and elementwise operations are: they share a
+/// row among all cores, and walk large tensors in the order of memory.
+pub(crate) fn takes(view: &Layout, axis: usize, segment_bytes: u64, target: Target) -> bool {
+    let elements = view.shape().elements();
+    let length = view.shape().dims()[axis];
+    let rows = elements / length;
+    let is_scattered = view.strides()[axis].unsigned_abs() != 1 && elements >= SCATTERED;
+    let bytes = elements as u64 * size_of::<f32>() as u64;
+    if is_scattered && target != Target::Gpu || bytes > segment_bytes {
+        return false;
+    }
+    let (short, long) = if target == Target::Gpu { (4096, 1 << 16) } else { (256, 8192) };
+    let units = units(length);
+    units <= long && (units <= short || rows >= 16)
+}
+
+/// Quads of a row, or elements where it is not whole quads.
+const fn units(length: usize) -> usize {
+    if length.is_multiple_of(4) { length / 4 } else { length }
+}
+
+/// One dispatch over all rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowsPlan {
+    pub(super) kernel: &'static Entry,
+    /// Whether a group takes a row.
+    pub(super) group: bool,
+    pub(super) rows: usize,
+    /// Quads of a row, or elements.
+    pub(super) units: usize,
+    pub(super) groups: usize,
+}
+
+/// Whether rows of this shape are not whole quads.
+pub(super) fn by_element(shape: &Shape) -> bool {
+    !shape.dims().last().copied().unwrap_or(1).is_multiple_of(4)
+}
+
+impl RowsPlan {
+    /// The plan for a shape where finding a quad takes so many trips; `None` if an invocation would
+    /// loop too often.
+    pub(super) fn of(what: Rowwise, shape: &Shape, target: Target, trips: usize) -> Option<Self> {
+        let length = shape.dims().last().copied().unwrap_or(1);
+        let (rows, units) = (shape.elements() / length.max(1), units(length));
+        let group = target == Target::Gpu && units > SHORT;
+        let looped = units * (1 + 3 * trips) / if group { 256 } else { 1 };
+        let groups = if group { rows } else { rows.div_ceil(target.workgroup() as usize) };
+        let kernel = what.kernel(group);
+        (looped <= CORE_TRIPS as usize).then_some(Self { kernel, group, rows, units, groups })
+    }
+}

@@ -1,0 +1,95 @@
+//! The passes of a scan of what lies in one segment.
+
+use std::sync::Arc;
+
+use super::plan::Chunks;
+use super::text;
+use crate::count::{word, words};
+use crate::engine::Site;
+use crate::error::{Error, Result, mistake};
+use crate::exec::Value;
+use crate::kernel::cores::{Berth, Head, Landing, Launch, Reach, Sink, Tail};
+use crate::kernel::reduce::text::Reduce;
+use crate::shape::Shape;
+use crate::wgsl::grid::fold;
+
+/// A scan being recorded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scanning<'a> {
+    pub(super) site: Site<'a>,
+    pub(super) how: Reduce,
+}
+
+impl Scanning<'_> {
+    /// In one segment, in none of these buffers; `None` if it is not.
+    pub(super) fn at_once(
+        &self,
+        head: &Head,
+        tail: &Tail,
+        apart: &[u64],
+    ) -> Result<Option<Arc<Value>>> {
+        let Some(source) = head.reach(true)? else { return Ok(None) };
+        let landing = Landing::of(self.site, vec![source], tail, true, apart)?;
+        let Some(landing) = landing else { return Ok(None) };
+        let source = &landing.heads[0];
+        if !self.passes(&head.shape, source, &landing.tail, landing.sink(), false)? {
+            return Ok(None);
+        }
+        landing.finish().map(Some)
+    }
+
+    /// Scans rows of a shape; `parts` says that these are totals of chunks. `false` if those of its
+    /// own chunks do not fit in one segment.
+    fn passes(
+        &self,
+        shape: &Shape,
+        source: &Reach<'_>,
+        tail: &Reach<'_>,
+        sink: &Sink,
+        parts: bool,
+    ) -> Result<bool> {
+        let chunks = Chunks::of(shape, self.site.target, source.trips());
+        let pass = |heads: &[&Reach<'_>], tail: &Reach<'_>, sink: &Sink, totals: bool| {
+            let state = self.how.scan(totals, heads.len() > 1, parts);
+            self.launch(chunks, &[("state", &state)])?.record(self.site, heads, tail, sink)
+        };
+        if chunks.count == 1 {
+            pass(&[source], tail, sink, false)?;
+            return Ok(true);
+        }
+        let dtype = self.how.held().dtype();
+        let shape = Shape::new([chunks.rows, chunks.count])?;
+        let keep = Reach::identity(dtype);
+        let mut apart: Vec<u64> = source.ids().chain(tail.ids()).collect();
+        apart.push(sink.bound.buffer_id);
+        let room = |apart: &[u64]| Berth::new(self.site, shape, dtype, true, apart);
+        let Some(totals) = room(&apart)? else { return Ok(false) };
+        pass(&[source], &keep, &totals.sink, true)?;
+        apart.push(totals.sink.bound.buffer_id);
+        let Some(sums) = room(&apart)? else { return Ok(false) };
+        let parts = totals.head.reach(true)?.ok_or_else(astray)?;
+        if !self.passes(&shape, &parts, &keep, &sums.sink, true)? {
+            return Ok(false);
+        }
+        let before = sums.head.reach(true)?.ok_or_else(astray)?;
+        pass(&[source, &before], tail, sink, false)?;
+        Ok(true)
+    }
+
+    fn launch<'b>(&self, chunks: Chunks, regions: &'b [(&'b str, &'b str)]) -> Result<Launch<'b>> {
+        let Chunks { rows, length, count, each } = chunks;
+        let lanes = self.site.target.workgroup() as usize;
+        Ok(Launch {
+            entry: &text::SCAN_ROWS,
+            regions,
+            workgroup: None,
+            job: words([rows, length, count, each])?.to_vec(),
+            groups: fold(word((rows * count).div_ceil(lanes))?),
+        })
+    }
+}
+
+/// Memory came in smaller segments than the adapter's limits say.
+pub(super) fn astray() -> Error {
+    mistake("a scan", "a part came in several segments")
+}
