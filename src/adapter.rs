@@ -17,6 +17,18 @@ pub(crate) use translate::{device_caps, features_to_request, limits_to_request};
 
 /// A GPU - or a program that acts as one - and what it can do. Opening it makes a
 /// [`Device`](crate::Device).
+///
+/// ```
+/// # wharf::testing::example(async |_| {
+/// use wharf::{Adapter, DType, How, Policy};
+///
+/// let adapter = Adapter::best().await?;
+/// let plan = adapter.negotiate(&Policy::exact());
+/// assert_eq!(plan.carriage(DType::F32).how, How::Native);
+/// let device = adapter.open(plan).await?;
+/// assert_eq!(device.memory().tensors, 0);
+/// # Ok(()) });
+/// ```
 #[derive(Clone)]
 pub struct Adapter {
     pub(crate) inner: wgpu::Adapter,
@@ -48,13 +60,25 @@ pub struct Listed {
 
 impl Adapter {
     /// Every adapter on every backend, with the verdict that [`Adapter::best`] would come to.
+    /// Printing it gives a line for each.
     pub async fn list() -> Listing {
         survey(Wanted::by_environment(false), Scope::Everything).await
     }
 
     /// The best hardware adapter: discrete before integrated, never a software one.
     ///
-    /// `WHARF_ADAPTER` names another; `WHARF_ALLOW_SOFTWARE=1` admits software.
+    /// `WHARF_ADAPTER` names another; `WHARF_ALLOW_SOFTWARE=1` admits software. If there is none,
+    /// the error says why, and its help what to install or to set.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |_| {
+    /// use wharf::Adapter;
+    ///
+    /// let best = Adapter::best().await?;
+    /// let name = &best.caps().identity.name;
+    /// assert_eq!(Adapter::find(name).await?.caps().identity.name, *name);
+    /// # Ok(()) });
+    /// ```
     pub async fn best() -> Result<Self> {
         survey(Wanted::by_environment(false), Scope::UntilSettled).await.into_chosen()
     }
@@ -99,7 +123,8 @@ impl Adapter {
         self
     }
 
-    /// What each dtype becomes on it under a policy: see [`negotiate`].
+    /// What each dtype becomes on it under a policy: see [`negotiate`]. Nothing is asked of the
+    /// driver.
     #[must_use]
     pub fn negotiate(&self, policy: &Policy) -> Plan {
         negotiate(&self.caps, policy)

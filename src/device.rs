@@ -21,14 +21,19 @@ use crate::wgsl::Target;
 
 /// An opened adapter: where tensors live. Cloning it makes another handle on the same device.
 ///
-/// ```no_run
+/// ```
+/// # wharf::testing::example(async |_| {
 /// use wharf::{Device, Policy};
 ///
 /// let device = Device::best(&Policy::exact())?;
-/// let (tensor, _) = device.upload(&[1.0f32, 2.0, 3.0], [3])?;
-/// assert_eq!(tensor.to_vec::<f32>()?, [1.0, 2.0, 3.0]);
-/// # Ok::<(), wharf::Error>(())
+/// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0], [3])?;
+/// assert_eq!((&x * 2.0)?.to_vec::<f32>()?, [2.0, 4.0, 6.0]);
+/// # Ok(()) });
 /// ```
+///
+/// What it makes of nothing - zeros, ranges, random numbers - is *recorded* at once: the driver
+/// gets it with whatever is read next, and the call waits for nothing. A dtype that the plan
+/// rejects is an error of every call that names it.
 #[derive(Clone)]
 pub struct Device {
     pub(crate) engine: Arc<Engine>,
@@ -43,7 +48,8 @@ impl Adapter {
     /// Opens a device with everything that the plan's (possibly downgraded) capabilities have.
     ///
     /// The policy of the plan is the device's own; [`Device::with_policy`] makes handles with
-    /// others.
+    /// others. A plan that was made for another adapter, or asks for more than this one has, is an
+    /// error.
     pub async fn open(&self, plan: Plan) -> Result<Device> {
         self.accepts(&plan)?;
         let caps = plan.caps();
@@ -160,6 +166,16 @@ impl Device {
     }
 
     /// A handle on the *same* device with other permissions: tensors of both mix freely.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::{DType, Policy};
+    ///
+    /// let lenient = device.with_policy(&Policy::exact().allow(DType::F64, DType::F32));
+    /// let (x, _) = lenient.upload(&[0.5f64], [1])?; // f64 where there is f64, or else f32
+    /// assert_eq!(x.to_vec_as::<f64>()?.0, [0.5]);
+    /// # Ok(()) });
+    /// ```
     #[must_use]
     pub fn with_policy(&self, policy: &Policy) -> Self {
         let plan = Arc::new(negotiate(self.plan.caps(), policy));
@@ -201,6 +217,17 @@ impl Device {
     }
 
     /// What its memory holds. Printing it gives a table.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::DType;
+    ///
+    /// let x = device.zeros([256], DType::F32)?;
+    /// assert_eq!(device.memory().bytes_live, 1024);
+    /// drop(x);
+    /// assert_eq!(device.memory().bytes_live, 0); // kept for the next tensor, until `trim`
+    /// # Ok(()) });
+    /// ```
     #[must_use]
     pub fn memory(&self) -> Memory {
         self.engine.memory()
@@ -218,13 +245,25 @@ impl Device {
     }
 
     /// Reserves at most this many bytes from now on; `None` lifts the cap. On software adapters the
-    /// default is 80 % of the memory that was free when the device was opened.
+    /// default is 80 % of the memory that was free when the device was opened. A tensor that would
+    /// exceed it is an out-of-memory error.
     pub fn set_cap(&self, bytes: Option<u64>) {
         self.engine.set_cap(bytes);
     }
 
-    /// Whether a tensor of this shape and host dtype would fit, and what it would take. Nothing is
-    /// allocated.
+    /// Whether a tensor of this [shape](IntoShape) and host dtype would fit, and what it would
+    /// take. Nothing is allocated. An error only if there can be no such tensor: of a dtype that
+    /// the plan rejects, or of more elements than can be counted.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::DType;
+    ///
+    /// let fit = device.fit([1024, 1024], DType::F32)?;
+    /// assert_eq!(fit.bytes, 4 << 20);
+    /// assert!(fit.fits, "{fit}");
+    /// # Ok(()) });
+    /// ```
     pub fn fit(&self, shape: impl IntoShape, dtype: DType) -> Result<Fit> {
         let shape = shape.into_shape()?;
         let (_, stored) = self.plan.accept(dtype)?;
@@ -232,6 +271,15 @@ impl Device {
     }
 
     /// Every crossing since it was opened. Printing it gives totals and the largest.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0], [3])?;
+    /// assert_eq!(x.slice(0, 2..3)?.scalar::<f32>()?, 3.0);
+    /// let ledger = device.ledger();
+    /// assert_eq!((ledger.up.bytes, ledger.down.bytes), (12, 4));
+    /// # Ok(()) });
+    /// ```
     #[must_use]
     pub fn ledger(&self) -> Ledger {
         self.engine.books.ledger()
@@ -239,16 +287,29 @@ impl Device {
 
     /// Allows, logs or denies crossings on this device - for every handle and thread - until the
     /// guard is dropped. The guard made last counts.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::{Crossings, DType, ErrorKind};
+    ///
+    /// let x = device.ones([2], DType::F32)?;
+    /// let guard = device.guard(Crossings::Deny);
+    /// assert_eq!(x.to_vec::<f32>().map_err(|error| error.kind()), Err(ErrorKind::Denied));
+    /// drop(guard);
+    /// assert_eq!(x.to_vec::<f32>()?, [1.0, 1.0]);
+    /// # Ok(()) });
+    /// ```
     pub fn guard(&self, crossings: Crossings) -> CrossingGuard {
         self.engine.books.guard(crossings)
     }
 
-    /// Submits what has been recorded, without waiting for it.
+    /// Submits what has been recorded, without waiting for it. What is deferred stays so:
+    /// [`Tensor::compute`](crate::Tensor::compute) records it.
     pub fn flush(&self) -> Result<()> {
         self.engine.flush()
     }
 
-    /// Waits until everything that was submitted is done.
+    /// Submits what has been recorded, and waits until everything submitted is done.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn wait(&self) -> Result<()> {
         self.engine.flush()?;

@@ -50,6 +50,18 @@ pub enum ErrorKind {
 /// Why an operation failed: a message with both sides in it, and the remedy in [`Error::help`].
 ///
 /// `Debug` prints the message and the help, so that `fn main() -> wharf::Result<()>` ends readably.
+///
+/// ```
+/// # wharf::testing::example(async |device| {
+/// use wharf::{DType, ErrorKind};
+///
+/// let (x, y) = (device.ones([2, 3], DType::F32)?, device.ones([4], DType::F32)?);
+/// let error = (&x + &y).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Shape);
+/// assert_eq!(error.to_string(), "add: [2, 3] and [4] do not broadcast: 3 against 4 on axis 1");
+/// assert!(error.help().is_some_and(|help| help.contains("`unsqueeze` adds an axis")));
+/// # Ok(()) });
+/// ```
 #[derive(Clone)]
 pub struct Error {
     cause: Arc<dyn Cause>,

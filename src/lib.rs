@@ -34,6 +34,9 @@ mod set;
 mod shape;
 mod store;
 mod tensor;
+#[cfg(all(feature = "testing", not(target_arch = "wasm32")))]
+#[doc(hidden)]
+pub mod testing;
 mod transfer;
 mod tune;
 #[doc(hidden)]

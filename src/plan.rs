@@ -14,12 +14,15 @@ use crate::host::convert::convertible;
 /// What the caller allows to happen to numbers on the way up.
 ///
 /// ```
-/// use wharf::{DType, Policy};
+/// use wharf::caps::Caps;
+/// use wharf::{DType, How, Policy, negotiate};
 ///
-/// let strict = Policy::exact();                              // the default: every bit, or none
-/// let careful = Policy::lossless();                          // narrower, if each value survives
-/// let named = Policy::exact().allow(DType::F64, DType::F32); // rounding, for this pair only
-/// # let _ = (strict, careful, named);
+/// let to = DType::F32;
+/// let f64_under = |policy| negotiate(&Caps::webgpu_baseline(), &policy).carriage(DType::F64).how;
+/// assert_eq!(f64_under(Policy::exact()), How::Rejected);
+/// let rounded = f64_under(Policy::exact().allow(DType::F64, to));
+/// assert_eq!(rounded, How::Converted { to, lossless: false });
+/// assert_eq!(f64_under(Policy::lossless()), How::Converted { to, lossless: true });
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Policy {
@@ -43,7 +46,8 @@ impl Policy {
     }
 
     /// Permits one conversion, where the adapter lacks `from`. Of several for one dtype the first
-    /// counts.
+    /// counts. A pair that is no conversion of an upload, such as a float to an integer, leaves the
+    /// dtype rejected, and the plan says so.
     ///
     /// To an integer dtype, every value is checked to be in range; to a floating one, what rounding
     /// did is counted in the receipt.
@@ -247,6 +251,18 @@ const NEEDED: [(Limit, u64); 6] = [
 ];
 
 /// Every dtype's fate on one adapter under one policy, and the adapter it was negotiated for.
+/// Printing it gives a line for each dtype.
+///
+/// ```
+/// use wharf::caps::Caps;
+/// use wharf::{DType, Policy, negotiate};
+///
+/// let plan = negotiate(&Caps::webgpu_baseline(), &Policy::exact());
+/// let f16 = plan.carriage(DType::F16);
+/// assert_eq!(f16.stored_as(), "u32 (x2)"); // two of them in a word
+/// assert_eq!(f16.computed_in(), "f32");
+/// assert_eq!(plan.to_string().lines().count(), 1 + DType::ALL.len());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     caps: Caps,
@@ -263,7 +279,6 @@ pub struct Plan {
 /// let plan = negotiate(&Caps::webgpu_baseline(), &Policy::exact());
 /// assert_eq!(plan.carriage(DType::F16).how, How::Packed);
 /// assert_eq!(plan.carriage(DType::F64).how, How::Rejected);
-/// println!("{plan}");
 /// ```
 #[must_use]
 pub fn negotiate(caps: &Caps, policy: &Policy) -> Plan {

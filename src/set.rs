@@ -34,19 +34,18 @@ pub use receipt::SetReceipt;
 /// Host tensors that go to a device together: names, in order, with borrowed data of any dtype and
 /// layout.
 ///
-/// ```no_run
-/// use wharf::{Device, HostView, Policy, Shipment};
+/// ```
+/// # wharf::testing::example(async |device| {
+/// use wharf::{HostView, Shipment};
 ///
-/// let (weights, bias) = (vec![0.5f32; 784 * 128], vec![0u16; 128]);
+/// let (weights, bias) = ([0.5f32; 6], [1u16, 2]);
 /// let mut shipment = Shipment::new();
-/// shipment.add("weights", HostView::column_major(&weights, [784, 128])?)?;
-/// shipment.add("bias", HostView::new(&bias, [128])?)?;
-///
-/// let device = Device::best(&Policy::exact())?;
+/// shipment.add("weights", HostView::column_major(&weights, [3, 2])?)?;
+/// shipment.add("bias", HostView::new(&bias, [2])?)?;
 /// let (set, receipt) = device.upload_set(&shipment)?;
-/// println!("{receipt:#}");
-/// assert_eq!(set.get("bias").map(|bias| bias.shape().elements()), Some(128));
-/// # Ok::<(), wharf::Error>(())
+/// assert_eq!((set.len(), receipt.values()), (2, 8));
+/// assert!(receipt.is_exact(), "{receipt:#}");
+/// # Ok(()) });
 /// ```
 #[derive(Clone, Default)]
 pub struct Shipment<'a> {
@@ -139,14 +138,18 @@ impl<P: FnMut(Progress<'_>)> Meter<P> {
 
 /// Tensors by name, in order.
 ///
-/// ```no_run
-/// # async fn f(set: wharf::TensorSet, other: wharf::Device) -> wharf::Result<()> {
-/// for (name, tensor) in &set {
-///     println!("{name}: {} {}", tensor.dtype(), tensor.shape());
-/// }
-/// let (there, receipt) = set.to(&other).await?;
-/// println!("{receipt}");
-/// # let _ = there; Ok(()) }
+/// ```
+/// # wharf::testing::example(async |device| {
+/// use wharf::{DType, TensorSet};
+///
+/// let mut set = TensorSet::new();
+/// set.insert("weights", device.ones([3, 2], DType::F32)?)?;
+/// set.insert("bias", device.zeros([2], DType::F32)?)?;
+/// let ranks: Vec<_> = set.iter().map(|(name, x)| (name, x.shape().rank())).collect();
+/// assert_eq!(ranks, [("weights", 2), ("bias", 1)]);
+/// let (there, _) = set.to(&device.reopen().await?).await?; // all of it, to another device
+/// assert!(there.get("bias").is_some());
+/// # Ok(()) });
 /// ```
 #[derive(Clone, Default)]
 pub struct TensorSet {
@@ -336,12 +339,18 @@ impl Device {
 
     /// The same, with a callback for every chunk that has been staged.
     ///
-    /// ```no_run
-    /// # fn f(device: wharf::Device, shipment: wharf::Shipment<'_>) -> wharf::Result<()> {
-    /// let (set, receipt) = device.upload_set_with(&shipment, |progress| {
-    ///     println!("{} of {} bytes", progress.bytes_done, progress.bytes_total);
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::{HostView, Shipment};
+    ///
+    /// let mut shipment = Shipment::new();
+    /// shipment.add("weights", HostView::new(&[0.5f32; 6], [3, 2])?)?;
+    /// let mut percent = 0;
+    /// device.upload_set_with(&shipment, |progress| {
+    ///     percent = 100 * progress.bytes_done / progress.bytes_total;
     /// })?;
-    /// # let _ = (set, receipt); Ok(()) }
+    /// assert_eq!(percent, 100);
+    /// # Ok(()) });
     /// ```
     #[track_caller]
     pub fn upload_set_with(

@@ -68,8 +68,20 @@ impl Shape {
     }
 }
 
-/// What a shape can be written as: an array, a slice, a vector, one number, `()` for a scalar, or a
-/// [`Shape`].
+/// What a shape can be written as: an array, a slice or a vector of dimensions, one number for a
+/// single axis, `()` for a scalar, or a [`Shape`]; borrowed or not.
+///
+/// Too many axes ([`RANK_MAX`] are enough), or more elements than can be counted, are an error.
+///
+/// ```
+/// use wharf::{IntoShape, Shape};
+///
+/// assert_eq!([2, 3].into_shape()?.elements(), 6);
+/// assert_eq!(6_usize.into_shape()?.dims(), [6]);
+/// assert_eq!(().into_shape()?, Shape::SCALAR);
+/// assert!([usize::MAX, 2].into_shape().is_err());
+/// # Ok::<(), wharf::Error>(())
+/// ```
 pub trait IntoShape {
     /// Checks it and makes it a shape.
     fn into_shape(self) -> Result<Shape>;

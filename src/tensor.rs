@@ -50,6 +50,23 @@ pub use random::Key;
 
 /// A value on a device: cheap to clone, never changed by anybody else. A view of it costs nothing.
 ///
+/// ```
+/// # wharf::testing::example(async |device| {
+/// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
+/// let y = ((&x + 1.0)? * x.t()?)?; // checked now,
+/// assert_eq!(y.to_vec::<f32>()?, [2.0, 9.0, 8.0, 20.0]); // computed now, by one kernel
+/// # Ok(()) });
+/// ```
+///
+/// - A call checks shapes, dtypes and devices; what does not fit is an error at once. Nothing is
+///   cast unasked: both sides of an operator have one dtype, and numbers take it ([`Scalar`]).
+/// - Operators, reductions, norms and products are *deferred*: they run when somebody reads
+///   something computed from them, or calls [`Tensor::compute`]. What joins, indexes or copies is
+///   *recorded* at once, and says so. Neither waits for the device.
+/// - What fails on the device is the error of the next read, and of every read of something
+///   computed from it. Running out of memory is told, not kept: read again when there is room.
+/// - Axes and positions count from 0; there are no negative ones.
+///
 /// `Debug` prints what it is, never what it holds: nothing crosses unasked.
 #[derive(Clone)]
 pub struct Tensor {
@@ -86,20 +103,37 @@ impl Tensor {
 
     /// Computes it now rather than when somebody reads it: its kernels are recorded, and nothing is
     /// waited for. What it was computed from is let go of.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 2.0], [2])?;
+    /// let y = (&x + 1.0)?;
+    /// y.compute()?;
+    /// assert!(y.explain().kernels.is_empty(), "nothing is left to run");
+    /// # Ok(()) });
+    /// ```
     pub fn compute(&self) -> Result<()> {
         self.realise().map(drop)
     }
 
     /// Reads all elements in row-major order.
     ///
-    /// `T` must be the tensor's dtype. Submits what is recorded; dropping the future cancels the
-    /// read.
+    /// `T` must be the tensor's dtype, or it is an error: [`Tensor::read_as`] converts. Computes
+    /// what is deferred and submits it; dropping the future cancels the read.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3], [3])?;
+    /// assert_eq!((&x * 2)?.read::<i32>().await?, [2, 4, 6]);
+    /// assert!(x.read::<f32>().await.is_err());
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn read<T: Element>(&self) -> impl Future<Output = Result<Vec<T>>> + use<'_, T> {
         self.read_all(Drive::Wake, CallSite::of("read"))
     }
 
-    /// Reads all elements in row-major order into a slice of as many.
+    /// [`Tensor::read`] into a slice of as many elements.
     #[track_caller]
     pub fn read_into<'a, T: Element>(
         &'a self,
@@ -108,21 +142,28 @@ impl Tensor {
         self.read_to(Drive::Wake, CallSite::of("read_into"), out)
     }
 
-    /// Reads all elements in row-major order, blocking.
+    /// [`Tensor::read`], blocking.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
+    /// assert_eq!(x.t()?.to_vec::<i32>()?, [1, 4, 2, 5, 3, 6]);
+    /// # Ok(()) });
+    /// ```
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         pollster::block_on(self.read_all(Drive::Block, CallSite::of("to_vec")))
     }
 
-    /// Reads all elements in row-major order into a slice of as many, blocking.
+    /// [`Tensor::read_into`], blocking.
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
     pub fn copy_to_slice<T: Element>(&self, out: &mut [T]) -> Result<()> {
         pollster::block_on(self.read_to(Drive::Block, CallSite::of("copy_to_slice"), out))
     }
 
-    /// Reads the only element, blocking.
+    /// Reads the only element, blocking; of more or none it is an error.
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
     pub fn scalar<T: Element>(&self) -> Result<T> {

@@ -87,14 +87,17 @@ impl Device {
     /// beyond. Operands and results cross, and are in the ledger; nothing is kept, and nothing
     /// changes until [`Device::with_tuned`].
     ///
-    /// ```no_run
-    /// # async fn f(device: wharf::Device) -> wharf::Result<()> {
+    /// ```
+    /// # wharf::testing::example(async |device| {
     /// use wharf::{DType, Problem};
     ///
-    /// let problems = [Problem::new(512, 512, 512, DType::F32)];
-    /// let tuned = device.tune(&problems, |trial| println!("{trial}")).await?;
-    /// let device = device.with_tuned(&tuned);
-    /// # let _ = device; Ok(()) }
+    /// let problems = [Problem::new(16, 16, 16, DType::F32)];
+    /// let mut trials = 0;
+    /// let tuned = device.tune(&problems, |_| trials += 1).await?;
+    /// assert!(trials > 1 && tuned.iter().len() == 1, "{tuned}");
+    /// let device = device.with_tuned(&tuned); // products of this size use what was fastest
+    /// # let _ = device;
+    /// # Ok(()) });
     /// ```
     pub async fn tune(&self, problems: &[Problem], on: impl FnMut(&Trial)) -> Result<Tuned> {
         self.tuned_but(problems, |_| false, on).await

@@ -6,15 +6,25 @@ use super::Shape;
 use super::cause::ShapeCause;
 use crate::error::Result;
 
-/// The axes of a reduction: `1`, `[0, 2]`, or `..` for all of them.
+/// The axes of a reduction such as [`Tensor::sum`](crate::Tensor::sum), counted from 0:
 ///
-/// ```no_run
-/// # fn f(x: wharf::Tensor) -> wharf::Result<()> {
-/// use wharf::Axes;
-/// let rows = x.sum(1)?;                    // [4, 3] becomes [4]
-/// let all = x.sum(..)?;                    // and [] with all axes
-/// let kept = x.sum(Axes::keep(1))?;        // [4, 1], which broadcasts against x
-/// # Ok(()) }
+/// | written | means |
+/// |---|---|
+/// | `1` | one axis |
+/// | `[0, 2]`, a slice or a vector | several, in any order; each at most once |
+/// | `..` | all; no other range is taken |
+/// | `Axes::keep(1)`, `Axes::keep(..)` | the same, which stay behind with length 1 |
+///
+/// ```
+/// # wharf::testing::example(async |device| {
+/// use wharf::{Axes, DType};
+///
+/// let x = device.ones([4, 3, 2], DType::F32)?;
+/// assert_eq!(x.sum(1)?.shape().dims(), [4, 2]);
+/// assert_eq!(x.sum([0, 2])?.shape().dims(), [3]);
+/// assert_eq!(x.sum(..)?.shape().dims(), []);
+/// assert_eq!(x.sum(Axes::keep(1))?.shape().dims(), [4, 1, 2]); // broadcasts against x
+/// # Ok(()) });
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axes {

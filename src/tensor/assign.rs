@@ -14,16 +14,19 @@ use crate::op::Refusal;
 use crate::shape::Shape;
 
 impl Tensor {
-    /// Takes on other values: those of a tensor, broadcast to this shape, or a number everywhere.
+    /// Takes on other values: those of a tensor of this dtype, broadcast to this shape, or a number
+    /// everywhere. Recorded at once.
     ///
     /// A tensor is a value, so clones and views made before keep what they had. If there are none,
     /// and the new values are computed from the old ones, they take their place in memory:
     ///
-    /// ```no_run
-    /// # fn f(mut weights: wharf::Tensor, gradient: wharf::Tensor) -> wharf::Result<()> {
-    /// let step = (&gradient * 0.01)?;
-    /// weights.assign((&weights - &step)?)?;
-    /// # Ok(()) }
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (mut weights, _) = device.upload(&[1.0f32, 2.0], [2])?;
+    /// let (gradient, _) = device.upload(&[2.0f32, -2.0], [2])?;
+    /// weights.assign((&weights - (&gradient * 0.5)?)?)?;
+    /// assert_eq!(weights.to_vec::<f32>()?, [0.0, 3.0]);
+    /// # Ok(()) });
     /// ```
     pub fn assign(&mut self, values: impl Into<Other>) -> Result<()> {
         let shape = *self.shape();
@@ -33,15 +36,19 @@ impl Tensor {
         self.realise().map(drop)
     }
 
-    /// Writes into the elements `range` of one axis.
+    /// Writes into the elements `range` of one axis: values of a tensor of this dtype, broadcast to
+    /// their shape, or a number everywhere. Recorded at once.
     ///
     /// In place if nobody else holds the memory; otherwise it is copied first, and clones and views
     /// made before keep what they had. If the driver fails on the way, reading tells.
     ///
-    /// ```no_run
-    /// # fn f(mut cache: wharf::Tensor, keys: wharf::Tensor, at: usize) -> wharf::Result<()> {
-    /// cache.assign_slice(1, at..at + 1, &keys)?; // [heads, positions, width]
-    /// # Ok(()) }
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let mut cache = device.zeros([2, 3], wharf::DType::F32)?; // [heads, positions]
+    /// let (keys, _) = device.upload(&[1.0f32, 2.0], [2, 1])?;
+    /// cache.assign_slice(1, 2..3, &keys)?;
+    /// assert_eq!(cache.to_vec::<f32>()?, [0.0, 0.0, 1.0, 0.0, 0.0, 2.0]);
+    /// # Ok(()) });
     /// ```
     pub fn assign_slice(
         &mut self,

@@ -58,7 +58,17 @@ impl Tensor {
     /// `[.., heads, queries, e]`.
     ///
     /// Computed in f32 without a matrix of scores, within 512 units in the last place of the
-    /// largest value. A query that sees no key yields 0; a score of NaN or infinity, NaN.
+    /// largest value. A query that sees no key yields 0; a score of NaN or infinity, NaN. Of f32,
+    /// f16 and bf16; deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (values, _) = device.upload(&[1.0f32, 3.0, 5.0], [3, 1])?;
+    /// let alike = device.zeros([3, 4], wharf::DType::F32)?; // queries, and keys of equal weight
+    /// let means = alike.attention(&alike, &values, &wharf::Attention::new().causal())?;
+    /// assert_eq!(means.round()?.to_vec::<f32>()?, [1.0, 2.0, 3.0]); // of one, two, three values
+    /// # Ok(()) });
+    /// ```
     pub fn attention(&self, keys: &Self, values: &Self, how: &Attention) -> Result<Self> {
         self.attend(keys, values, how).map_err(|error| error.during("attention"))
     }

@@ -10,7 +10,16 @@ use crate::layout::Layout;
 use crate::shape::IntoShape;
 
 impl Device {
-    /// A tensor with the same number everywhere. The number must fit the dtype, as beside a tensor.
+    /// A tensor with the same number everywhere. `shape` is an array, a slice, one number or `()`:
+    /// see [`IntoShape`]. The number must fit the dtype, as beside a tensor: see [`Scalar`].
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let x = device.full([2, 2], wharf::DType::U8, 7)?;
+    /// assert_eq!(x.to_vec::<u8>()?, [7, 7, 7, 7]);
+    /// assert!(device.full([2, 2], wharf::DType::U8, 300).is_err());
+    /// # Ok(()) });
+    /// ```
     pub fn full(
         &self,
         shape: impl IntoShape,
@@ -27,6 +36,13 @@ impl Device {
     }
 
     /// A tensor of zeros; of `false`, for bool.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let x = device.zeros([2, 3], wharf::DType::F32)?;
+    /// assert_eq!(x.to_vec::<f32>()?, [0.0; 6]);
+    /// # Ok(()) });
+    /// ```
     pub fn zeros(&self, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
         match dtype {
             DType::Bool => self.full(shape, dtype, false),

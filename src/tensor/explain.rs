@@ -9,13 +9,15 @@ use crate::kernel::{Operand, moves};
 
 impl Tensor {
     /// The kernels that reading this tensor would run: names, dispatches, bytes, why each was
-    /// chosen, and their WGSL. Nothing is computed, and nothing is decided by asking.
+    /// chosen, and their WGSL: printing it shows all. Nothing is computed, and nothing is decided
+    /// by asking.
     ///
-    /// ```no_run
-    /// # fn f(a: wharf::Tensor, b: wharf::Tensor) -> wharf::Result<()> {
-    /// let hidden = (a * &b)?.gelu()?;
-    /// println!("{}", hidden.explain());
-    /// # Ok(()) }
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, -2.0], [2])?;
+    /// let y = ((&x * 2.0)? + 1.0)?.relu()?;
+    /// assert_eq!(y.explain().kernels.len(), 1); // for all three operations
+    /// # Ok(()) });
     /// ```
     #[must_use]
     pub fn explain(&self) -> Explanation {

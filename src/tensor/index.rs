@@ -18,7 +18,19 @@ use crate::wgsl::Expr;
 
 impl Tensor {
     /// For every place of `index`, the element whose coordinate along `axis` is the index there,
-    /// and whose others are the place's own. All other axes of both must agree.
+    /// and whose others are the place's own. All other axes of both must agree. Recorded at once.
+    ///
+    /// An index is i32, u32, i64 or u64 and counts from 0. One that is negative or too large is an
+    /// error at the next read of the result, never clamped; so it is for all that take an index.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
+    /// let (index, _) = device.upload(&[1, 0], [2, 1])?; // of each row one
+    /// assert_eq!(x.gather(1, &index)?.to_vec::<f32>()?, [2.0, 3.0]);
+    /// assert!(x.gather(1, &(index + 1)?)?.to_vec::<f32>().is_err());
+    /// # Ok(()) });
+    /// ```
     pub fn gather(&self, axis: usize, index: &Self) -> Result<Self> {
         self.gathered("gather", axis, index)
     }
@@ -34,21 +46,33 @@ impl Tensor {
     }
 
     /// The parts of an axis that an index of any shape names: its axes take the place of `axis`.
+    /// Recorded at once; an index out of range is an error at the next read.
     pub fn index_select(&self, axis: usize, index: &Self) -> Result<Self> {
         self.selected("index_select", axis, index)
     }
 
-    /// The rows of a table that an index of any shape names: `index_select` along axis 0.
+    /// The rows of a table that an index of any shape names: `index_select` along axis 0. Recorded
+    /// at once; an index out of range is an error at the next read.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (table, _) = device.upload(&[1.0f32, 1.5, 2.0, 2.5, 3.0, 3.5], [3, 2])?;
+    /// let (tokens, _) = device.upload(&[2, 0], [2])?;
+    /// assert_eq!(table.embedding(&tokens)?.to_vec::<f32>()?, [3.0, 3.5, 1.0, 1.5]);
+    /// # Ok(()) });
+    /// ```
     pub fn embedding(&self, index: &Self) -> Result<Self> {
         self.selected("embedding", 0, index)
     }
 
     /// Elements by their positions in row-major order; the result has the shape of the index.
+    /// Recorded at once; a position out of range is an error at the next read.
     pub fn take(&self, index: &Self) -> Result<Self> {
         self.contiguous()?.reshape([self.shape().elements()])?.selected("take", 0, index)
     }
 
-    /// A new last axis of `classes` elements, one at the index and zero elsewhere, of any dtype.
+    /// A new last axis of `classes` elements, one at the index and zero elsewhere, of any dtype. An
+    /// index out of range is an error at the next read.
     pub fn one_hot(&self, classes: usize, dtype: DType) -> Result<Self> {
         self.device.plan().accept(dtype).map_err(|error| error.during("one_hot"))?;
         let index = self.checked_index("one_hot", None, classes)?;

@@ -24,18 +24,23 @@ pub enum Pad {
 }
 
 impl Tensor {
-    /// Several tensors one after the other along an axis. Dtypes and all other axes must agree.
+    /// Several tensors, at least one, one after the other along an axis. Dtypes and all other axes
+    /// must agree. Recorded at once.
     ///
-    /// ```no_run
-    /// # fn f(a: wharf::Tensor, b: wharf::Tensor) -> wharf::Result<()> {
-    /// let joined = wharf::Tensor::concat(&[a, b.flip(0)?], 0)?;
-    /// # let _ = joined; Ok(()) }
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::Tensor;
+    ///
+    /// let (a, _) = device.upload(&[1, 2, 3, 4], [2, 2])?;
+    /// let (b, _) = device.upload(&[8, 9], [2, 1])?;
+    /// assert_eq!(Tensor::concat(&[a, b], 1)?.to_vec::<i32>()?, [1, 2, 8, 3, 4, 9]);
+    /// # Ok(()) });
     /// ```
     pub fn concat(tensors: &[Self], axis: usize) -> Result<Self> {
         join("concat", tensors, axis)
     }
 
-    /// Several tensors of one shape along a new axis.
+    /// Several tensors of one shape along a new axis. Recorded at once.
     pub fn stack(tensors: &[Self], axis: usize) -> Result<Self> {
         let tensors: Result<Vec<Self>> = tensors.iter().map(|t| t.unsqueeze(axis)).collect();
         join("stack", &tensors?, axis)
@@ -56,7 +61,8 @@ impl Tensor {
         sizes.iter().map(part).collect()
     }
 
-    /// With `(before, after)` elements added on each axis.
+    /// With elements added on each axis: `pads` has a pair `(before, after)` for every one.
+    /// Recorded at once.
     pub fn pad(&self, pads: &[(usize, usize)], with: Pad) -> Result<Self> {
         if pads.len() != self.shape().rank() {
             return Err(TensorCause::Pads { pads: pads.len(), shape: *self.shape() }.into());
@@ -99,7 +105,7 @@ impl Tensor {
     }
 
     /// Shifted along an axis; what leaves at one end comes in at the other. A positive shift moves
-    /// towards higher positions.
+    /// towards higher positions. Recorded at once.
     pub fn roll(&self, axis: usize, shift: isize) -> Result<Self> {
         let dim = self.shape().dim(axis)?;
         let middle = match dim {
@@ -111,12 +117,13 @@ impl Tensor {
     }
 
     /// The lower triangle of the last two axes, on and below diagonal `k`; zeros above it. The main
-    /// diagonal is 0, the one above it 1.
+    /// diagonal is 0, the one above it 1. Recorded at once.
     pub fn tril(&self, k: isize) -> Result<Self> {
         self.triangle("tril", |_, columns| isize::MIN..k.saturating_add(1).min(columns))
     }
 
-    /// The upper triangle of the last two axes, on and above diagonal `k`; zeros below it.
+    /// The upper triangle of the last two axes, on and above diagonal `k`; zeros below it. Recorded
+    /// at once.
     pub fn triu(&self, k: isize) -> Result<Self> {
         self.triangle("triu", |_, columns| k..columns)
     }

@@ -25,14 +25,15 @@ impl Tensor {
     /// the result is `i32` or `u32`. f16 and bf16 are summed in f32 and rounded once. For `u` half
     /// a unit in the last place of the summing type, a float result is off by at most
     /// `(min(k, 256) + k / 256 + 2) u` times the sum of the terms' magnitudes, and by its own
-    /// rounding; NaN and infinity propagate.
+    /// rounding; NaN and infinity propagate. Deferred.
     ///
-    /// ```no_run
-    /// # use wharf::{Device, Policy};
-    /// let device = Device::best(&Policy::exact())?;
+    /// ```
+    /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
     /// assert_eq!(x.matmul(&x)?.to_vec::<f32>()?, [7.0, 10.0, 15.0, 22.0]);
-    /// # Ok::<(), wharf::Error>(())
+    /// let (column, _) = device.upload(&[10.0f32, 1.0], [2])?;
+    /// assert_eq!(x.matmul(&column)?.to_vec::<f32>()?, [12.0, 34.0]);
+    /// # Ok(()) });
     /// ```
     pub fn matmul(&self, right: &Self) -> Result<Self> {
         self.product(right, By::Table).map_err(|error| error.during("matmul"))
@@ -46,7 +47,17 @@ impl Tensor {
     /// A [`Quantised`](crate::Quantised) weight becomes numbers in registers, and `x` is f32, f16
     /// or bf16, which is the result's dtype. Sums are f32: for `u` half a unit in the last place, a
     /// result is off by at most `(in / 32 + 12) u` times the sum of the terms' magnitudes, and by
-    /// its own rounding, from the product with the dequantised weight.
+    /// its own rounding, from the product with the dequantised weight. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 2.0], [1, 2])?;
+    /// let (weight, _) = device.upload(&[1.0f32, 1.0, -1.0, -1.0], [2, 2])?;
+    /// let (bias, _) = device.upload(&[0.5f32, 0.5], [2])?;
+    /// let y = x.linear(&weight, Some(&bias), Some(wharf::Op::Relu))?;
+    /// assert_eq!(y.to_vec::<f32>()?, [3.5, 0.0]);
+    /// # Ok(()) });
+    /// ```
     pub fn linear<'a>(
         &self,
         weight: impl Into<Weight<'a>>,

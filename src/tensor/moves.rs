@@ -35,11 +35,13 @@ impl Tensor {
     /// are in the ledgers of both devices, and the guards of both are asked. A view moves its own
     /// elements only, and arrives row-major. Host memory is bounded at any size.
     ///
-    /// ```no_run
-    /// # async fn f(weights: wharf::Tensor, other: wharf::Device) -> wharf::Result<()> {
-    /// let (there, receipt) = weights.to(&other).await?;
-    /// println!("{receipt}");
-    /// # let _ = there; Ok(()) }
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3], [3])?;
+    /// let other = device.reopen().await?;
+    /// let (there, receipt) = x.to(&other).await?;
+    /// assert!(receipt.is_exact() && there.device().is(&other));
+    /// # Ok(()) });
     /// ```
     #[track_caller]
     pub fn to<'a>(

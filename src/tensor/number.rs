@@ -8,10 +8,19 @@ use crate::reference::Number;
 
 /// A number that stands beside a tensor.
 ///
-/// It becomes an element of the tensor's dtype: an integer must be exact there, a float is rounded
-/// as a literal of that dtype would be, and anything that cannot be - 0.5 beside an `i32` tensor,
-/// 300 beside a `u8` one, 1e300 beside
+/// It is any number or `bool` of Rust's, whatever its type, and becomes an element of the tensor's
+/// dtype: an integer must be exact there, a float is rounded as a literal of that dtype would be,
+/// and anything that cannot be - 0.5 beside an `i32` tensor, 300 beside a `u8` one, 1e300 beside
 /// `f32` - is an error.
+///
+/// ```
+/// # wharf::testing::example(async |device| {
+/// let (x, _) = device.upload(&[1, 2, 3], [3])?;
+/// assert_eq!((&x * 2.0)?.to_vec::<i32>()?, [2, 4, 6]);
+/// assert_eq!((10u8 - &x)?.to_vec::<i32>()?, [9, 8, 7]);
+/// assert!((&x * 0.5).is_err());
+/// # Ok(()) });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scalar(Number);
 

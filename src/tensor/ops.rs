@@ -17,7 +17,19 @@ use crate::wgsl::Expr;
 
 const INT64: Feature = Feature::ShaderInt64;
 
-/// The other side of an operation: a tensor or a number.
+/// The other side of an operation: a tensor, borrowed or not, or a number of Rust's.
+///
+/// A tensor has the dtype of the first, and broadcasts: shapes are aligned at the last axis, and an
+/// axis of length 1 is repeated. A number takes the dtype, if it fits: see [`Scalar`].
+///
+/// ```
+/// # wharf::testing::example(async |device| {
+/// let (x, _) = device.upload(&[1.0f32, 4.0, 2.0, 3.0], [2, 2])?;
+/// let (row, _) = device.upload(&[2.0f32, 3.0], [2])?;
+/// assert_eq!(x.max(&row)?.to_vec::<f32>()?, [2.0, 4.0, 2.0, 3.0]);
+/// assert_eq!(x.max(3.0)?.to_vec::<f32>()?, [3.0, 4.0, 3.0, 3.0]);
+/// # Ok(()) });
+/// ```
 #[derive(Clone, Debug)]
 pub enum Other {
     /// A tensor.
@@ -69,7 +81,8 @@ impl Tensor {
     /// Applies an operation to this and as many others as it takes; every named method is this one.
     ///
     /// Shapes, dtypes and devices are checked now; numbers take the dtype of this tensor. The
-    /// result is computed when it is needed, in one kernel with what it is computed from.
+    /// result is deferred: computed when it is needed, in one kernel with what it is computed from.
+    /// Which dtypes an operation takes, and how exact it is, is in the [contract](crate::op).
     pub fn apply(&self, op: Op, others: &[Other]) -> Result<Self> {
         let mut operands = vec![Other::Tensor(self.clone())];
         operands.extend_from_slice(others);
@@ -78,7 +91,15 @@ impl Tensor {
 
     /// As another dtype: an integer takes the nearest number that it has, from floats - cut towards
     /// zero, NaN as 0 - and from integers, where Rust's `as` would wrap; a float is rounded to
-    /// nearest; a bool is whether it is not 0.
+    /// nearest; a bool is whether it is not 0. Deferred. A dtype that the plan rejects is an error.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.6f32, -1.6, 300.0], [3])?;
+    /// assert_eq!(x.cast(wharf::DType::U8)?.to_vec::<u8>()?, [1, 0, 255]);
+    /// assert_eq!(x.cast(wharf::DType::I32)?.to_vec::<i32>()?, [1, -1, 300]);
+    /// # Ok(()) });
+    /// ```
     pub fn cast(&self, to: DType) -> Result<Self> {
         self.device.plan().accept(to).map_err(|error| error.during("cast"))?;
         if to == self.dtype {
@@ -92,7 +113,16 @@ impl Tensor {
     /// range, or rounded - is an error at the next read of anything computed from the result, with
     /// how many there are and where the first is. NaN stays NaN between floats, and `-0.0` is `0`.
     ///
-    /// Computed at once, row-major. Nothing waits: the count comes along with the read.
+    /// Recorded at once, row-major. Nothing waits: the count comes along with the read.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 300], [3])?;
+    /// let narrow = x.cast_checked(wharf::DType::U8)?;
+    /// let error = narrow.to_vec::<u8>().unwrap_err();
+    /// assert!(error.to_string().ends_with("1 of 3 values would change, the first at [2]"));
+    /// # Ok(()) });
+    /// ```
     pub fn cast_checked(&self, to: DType) -> Result<Self> {
         self.device.plan().accept(to).map_err(|error| error.during("cast_checked"))?;
         let (from, shape) = (self.dtype, *self.shape());
@@ -171,10 +201,15 @@ fn deferred(
 }
 
 macro_rules! methods {
-    ($($name:ident($($other:ident)*) $op:ident $doc:literal;)*) => {
+    ($($name:ident($($other:ident)*) $op:ident $doc:literal $(#[$example:meta])*;)*) => {
         impl Tensor {
             $(
                 #[doc = $doc]
+                ///
+                /// Elementwise and deferred: see [`Tensor::apply`]. Dtypes and accuracy are in the
+                /// [contract](crate::op).
+                ///
+                $(#[$example])*
                 pub fn $name(&self $(, $other: impl Into<Other>)*) -> Result<Self> {
                     self.apply(Op::$op, &[$($other.into()),*])
                 }
@@ -237,7 +272,7 @@ methods! {
     hypot(other) Hypot "The length of the vector (this, other).";
     leaky_relu(slope) LeakyRelu "`x` where positive, else `slope * x`.";
     elu(alpha) Elu "`x` where positive, else `alpha * expm1(x)`.";
-    eq(other) Eq "Whether they are equal.";
+    eq(other) Eq "Whether they are equal, as bool.";
     ne(other) Ne "Whether they differ.";
     lt(other) Lt "Whether it is less.";
     le(other) Le "Whether it is less or equal.";
@@ -252,7 +287,17 @@ methods! {
     clamp(low high) Clamp "Between two bounds.";
     mul_add(factor term) MulAdd "`x * factor + term`.";
     lerp(end weight) Lerp "From this to `end` by `weight`.";
-    choose(yes no) Where "Where this (a bool tensor) holds, `yes`, else `no`. Two numbers are f32.";
+    choose(yes no) Where "Where this (a bool tensor) holds, `yes`, else `no`. Two numbers are f32. \
+        In the contract it is `where`."
+        /// ```
+        /// # wharf::testing::example(async |device| {
+        /// let (x, _) = device.upload(&[-1.0f32, 2.0, -3.0], [3])?;
+        /// let positive = x.gt(0.0)?;
+        /// assert_eq!(positive.to_vec::<bool>()?, [false, true, false]);
+        /// assert_eq!(positive.choose(&x, 0.5)?.to_vec::<f32>()?, [0.5, 2.0, 0.5]);
+        /// # Ok(()) });
+        /// ```
+        ;
 }
 
 /// Operators between tensors, and with numbers on either side; tensors borrowed or not.

@@ -88,7 +88,7 @@ impl Quantised {
         &self.scales
     }
 
-    /// The weights as numbers again, of a float dtype: value times scale, rounded once.
+    /// The weights as numbers again, of a float dtype: value times scale, rounded once. Deferred.
     pub fn dequantise(&self, dtype: DType) -> Result<Tensor> {
         self.numbers(dtype).map_err(|error| error.during("dequantise"))
     }
@@ -249,12 +249,14 @@ impl Tensor {
     /// most 1/253 of the largest in its block, or 3.1e-8. A block with NaN or infinity, or with a
     /// weight beyond 8.3e6, becomes NaN as a whole, and the receipt says so.
     ///
-    /// ```no_run
-    /// # async fn f(w: wharf::Tensor, x: wharf::Tensor) -> wharf::Result<()> {
-    /// let (w, rounding) = w.quantise().await?;
-    /// println!("{rounding}"); // f32 -> q8: 16777216 values in 524288 blocks, max error 4.0e-3 ..
-    /// let y = x.linear(&w, None, None)?;
-    /// # let _ = y; Ok(()) }
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (weight, _) = device.upload(&[127.0f32, -50.2], [1, 2])?; // a scale of about 1
+    /// let (weight, rounding) = weight.quantise().await?;
+    /// assert!(rounding.is_finite() && rounding.abs_error_max < 0.5, "{rounding}");
+    /// let y = device.ones([1, 2], wharf::DType::F32)?.linear(&weight, None, None)?;
+    /// assert!((y.scalar::<f32>()? - 76.8).abs() < 1.0);
+    /// # Ok(()) });
     /// ```
     #[track_caller]
     pub fn quantise(&self) -> impl Future<Output = Result<(Quantised, Rounding)>> + use<'_> {

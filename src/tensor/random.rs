@@ -61,13 +61,13 @@ impl Key {
 }
 
 impl Device {
-    /// Random bits, as u32.
+    /// Random bits, as u32, of any [shape](IntoShape).
     pub fn random_bits(&self, key: Key, shape: impl IntoShape) -> Result<Tensor> {
         self.draw(key, shape.into_shape()?, DType::U32, Draw::Bits, [0; 2])
     }
 
-    /// Uniform in 0..1, of a float dtype: every multiple of 2^-24 alike (2^-11 for f16, 2^-8 for
-    /// bf16, 2^-53 for f64).
+    /// Uniform in 0..1, of a float dtype and any [shape](IntoShape): every multiple of 2^-24 alike
+    /// (2^-11 for f16, 2^-8 for bf16, 2^-53 for f64).
     pub fn uniform(&self, key: Key, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
         let kept = match dtype {
             DType::F32 => 24u32,
@@ -84,6 +84,16 @@ impl Device {
     }
 
     /// Normal numbers with mean 0 and deviation 1, of f32, f16 or bf16; none beyond 6.7.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::{DType, Key};
+    ///
+    /// let x = device.normal(Key::new(42), [2, 3], DType::F32)?;
+    /// let again = device.normal(Key::new(42), [2, 3], DType::F32)?;
+    /// assert!(x.eq(&again)?.all(..)?.scalar::<bool>()?, "the same key, the same numbers");
+    /// # Ok(()) });
+    /// ```
     pub fn normal(&self, key: Key, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
         if !matches!(dtype, DType::F32 | DType::F16 | DType::Bf16) {
             return Err(only("normal", dtype, "f32, f16 or bf16"));

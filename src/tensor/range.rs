@@ -22,11 +22,19 @@ impl Device {
     }
 
     /// Numbers from `start` on in steps of `step`, as far as they lie before `end`. The first and
-    /// the last of them, and the step, must be numbers of the dtype, as beside a tensor.
+    /// the last of them, and the step, must be numbers of the dtype, as beside a tensor: see
+    /// [`Scalar`]. A step that does not lead from `start` to `end` is an error.
     ///
     /// Integers are exact. A float is `start + i * step` with each of the two operations rounded
     /// in f32 (f64 for f64), and then to its dtype: whole numbers that f16 or bf16 has not are
     /// rounded too.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let x = device.arange(0, 1, 0.25, wharf::DType::F32)?;
+    /// assert_eq!(x.to_vec::<f32>()?, [0.0, 0.25, 0.5, 0.75]);
+    /// # Ok(()) });
+    /// ```
     pub fn arange(
         &self,
         start: impl Into<Scalar>,

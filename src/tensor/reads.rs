@@ -47,11 +47,13 @@ impl Tensor {
     /// Floats convert to any float, integers to any integer that holds every value, and to floats;
     /// never floats to integers, nor anything to `bool`: those are casts, for a kernel.
     ///
-    /// ```no_run
-    /// # async fn f(tensor: wharf::Tensor) -> wharf::Result<()> {
-    /// let (values, receipt) = tensor.read_as::<f64>().await?;
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3], [3])?;
+    /// let (values, receipt) = x.read_as::<f64>().await?;
+    /// assert_eq!(values, [1.0, 2.0, 3.0]);
     /// assert!(receipt.is_exact(), "{receipt}");
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     #[track_caller]
     pub fn read_as<T: Element>(
@@ -70,13 +72,13 @@ impl Tensor {
     /// Reads all elements into host memory of any layout; the shapes must be equal. Places that the
     /// layout does not name stay as they are.
     ///
-    /// ```no_run
-    /// # async fn f(tensor: wharf::Tensor) -> wharf::Result<()> {
-    /// use wharf::HostViewMut;
-    ///
-    /// let mut data = vec![0.0f32; 784 * 128];
-    /// tensor.read_view(&mut HostViewMut::column_major(&mut data, [784, 128])?).await?;
-    /// # Ok(()) }
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
+    /// let mut data = [0; 6];
+    /// x.read_view(&mut wharf::HostViewMut::column_major(&mut data, [2, 3])?).await?;
+    /// assert_eq!(data, [1, 4, 2, 5, 3, 6]);
+    /// # Ok(()) });
     /// ```
     #[track_caller]
     pub fn read_view<'a, 'b, T: Element>(

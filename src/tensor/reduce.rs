@@ -22,10 +22,15 @@ use crate::op::{Kind, Number, Reduction};
 use crate::shape::{Axes, Shape};
 
 macro_rules! methods {
-    ($($name:ident $reduction:ident $doc:literal;)*) => {
+    ($($name:ident $reduction:ident $doc:literal $(#[$example:meta])*;)*) => {
         impl Tensor {
             $(
                 #[doc = $doc]
+                ///
+                /// `axes` is one axis, an array of them, `..` for all, or [`Axes::keep`] of these,
+                /// which stay behind with length 1. Deferred.
+                ///
+                $(#[$example])*
                 pub fn $name(&self, axes: impl Into<Axes>) -> Result<Self> {
                     self.reduce(Reduction::$reduction, axes)
                 }
@@ -35,36 +40,46 @@ macro_rules! methods {
 }
 
 methods! {
-    sum Sum "The sum. i8 to u16 become i32 or u32, bools are counted as u32; integers wrap.";
-    mean Mean "The mean, of floats.";
+    sum Sum "The sum. i8 to u16 become i32 or u32, bools are counted as u32; integers wrap."
+        /// ```
+        /// # wharf::testing::example(async |device| {
+        /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3])?;
+        /// assert_eq!(x.sum(1)?.to_vec::<f32>()?, [6.0, 15.0]);
+        /// assert_eq!(x.sum([0])?.to_vec::<f32>()?, [5.0, 7.0, 9.0]);
+        /// assert_eq!(x.sum(..)?.scalar::<f32>()?, 21.0);
+        /// assert_eq!(x.sum(wharf::Axes::keep(1))?.shape().dims(), [2, 1]);
+        /// # Ok(()) });
+        /// ```
+        ;
+    mean Mean "The mean, of floats; NaN of no elements.";
     prod Prod "The product. i8 to u16 become i32 or u32; integers wrap.";
-    amax Max "The largest; NaN if one is.";
-    amin Min "The smallest; NaN if one is.";
+    amax Max "The largest; NaN if one is. Of no elements it is an error.";
+    amin Min "The smallest; NaN if one is. Of no elements it is an error.";
     argmax ArgMax "Where the largest is, as u32: the first of equals, the first NaN before all. \
-        Counted row-major over the axes.";
+        Counted row-major over the axes. Of no elements it is an error.";
     argmin ArgMin "Where the smallest is, as u32: the first of equals, the first NaN before all. \
-        Counted row-major over the axes.";
-    any Any "Whether one is not zero.";
-    all All "Whether none is zero.";
+        Counted row-major over the axes. Of no elements it is an error.";
+    any Any "Whether one is not zero, as bool.";
+    all All "Whether none is zero, as bool.";
     count_nonzero CountNonzero "How many are not zero, as u32.";
     norm Norm "The Euclidean norm: the root of the sum of squares.";
     logsumexp LogSumExp "`ln(sum(exp(x)))`, without overflow on the way.";
 }
 
 impl Tensor {
-    /// The variance about the mean. `correction` is taken off the count: 0 for a whole population,
-    /// 1 for a sample of one.
+    /// The variance about the mean, of floats, over [some axes](Axes). `correction` is taken off
+    /// the count: 0 for a whole population, 1 for a sample of one. Deferred.
     pub fn var(&self, axes: impl Into<Axes>, correction: usize) -> Result<Self> {
         self.reduced(Reduction::Var, &axes.into(), correction)
     }
 
-    /// The standard deviation: the root of [`Tensor::var`].
+    /// The standard deviation: the root of [`Tensor::var`]. Deferred.
     pub fn std(&self, axes: impl Into<Axes>, correction: usize) -> Result<Self> {
         self.reduced(Reduction::Std, &axes.into(), correction)
     }
 
-    /// Reduces over some axes; every named method is this one. The variance is that of a whole
-    /// population.
+    /// Reduces over [some axes](Axes); every named method is this one. The variance is that of a
+    /// whole population.
     ///
     /// The result is computed when it is needed, in one kernel with elementwise operations before
     /// and after it.

@@ -19,23 +19,41 @@ impl Tensor {
     /// 256 units in the last place, and 0 where less than e^-87 of the largest is left.
     ///
     /// Minus infinity, as masks have it, becomes 0; a row of nothing else, or one with NaN or
-    /// infinity, is NaN.
+    /// infinity, is NaN. Of f32, f16 and bf16; deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[3.0f32, 3.0, 1.0, f32::NEG_INFINITY], [2, 2])?;
+    /// let rows = x.softmax(1)?.to_vec::<f32>()?;
+    /// let want = [0.5, 0.5, 1.0, 0.0];
+    /// assert!(rows.iter().zip(want).all(|(got, want)| (got - want).abs() < 1e-4), "{rows:?}");
+    /// # Ok(()) });
+    /// ```
     pub fn softmax(&self, axis: usize) -> Result<Self> {
         self.rowwise(Rowwise::Softmax, axis)
     }
 
-    /// The logarithm of [`Tensor::softmax`], computed without it: `x - logsumexp(x)`.
+    /// The logarithm of [`Tensor::softmax`], computed without it: `x - logsumexp(x)`. Deferred.
     pub fn log_softmax(&self, axis: usize) -> Result<Self> {
         self.rowwise(Rowwise::LogSoftmax, axis)
     }
 
-    /// `(x - mean) / sqrt(var + eps)` along an axis; f16 and bf16 computed in f32. Scale and shift
-    /// follow as `* weight` and `+ bias`, in the same kernel.
+    /// `(x - mean) / sqrt(var + eps)` along an axis, of floats; f16 and bf16 computed in f32. Scale
+    /// and shift follow as `* weight` and `+ bias`, in the same kernel. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 3.0], [1, 2])?; // mean 2, variance 1
+    /// let y = (x.layer_norm(1, 1e-6)? * 10.0)?.round()?;
+    /// assert_eq!(y.to_vec::<f32>()?, [-10.0, 10.0]);
+    /// # Ok(()) });
+    /// ```
     pub fn layer_norm(&self, axis: usize, eps: f32) -> Result<Self> {
         self.rowwise(Rowwise::LayerNorm { eps }, axis)
     }
 
     /// `x / sqrt(mean(x^2) + eps)` along an axis, as [`Tensor::layer_norm`] without the mean.
+    /// Deferred.
     pub fn rms_norm(&self, axis: usize, eps: f32) -> Result<Self> {
         self.rowwise(Rowwise::RmsNorm { eps }, axis)
     }

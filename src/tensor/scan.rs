@@ -10,23 +10,30 @@ use crate::op::{Kind, Reduction};
 impl Tensor {
     /// The sums of the elements so far along an axis. i8 to u16 become i32 or u32, bools are
     /// counted as u32; integers wrap. Floats lie within 256 units in the last place of the sum of
-    /// the magnitudes so far.
+    /// the magnitudes so far. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 10, 20, 30], [2, 3])?;
+    /// assert_eq!(x.cumsum(1)?.to_vec::<i32>()?, [1, 3, 6, 10, 30, 60]);
+    /// # Ok(()) });
+    /// ```
     pub fn cumsum(&self, axis: usize) -> Result<Self> {
         self.scan("cumsum", Reduction::Sum, Fold::Sum, axis)
     }
 
     /// The products of the elements so far along an axis. i8 to u16 become i32 or u32; integers
-    /// wrap.
+    /// wrap. Deferred.
     pub fn cumprod(&self, axis: usize) -> Result<Self> {
         self.scan("cumprod", Reduction::Prod, Fold::Prod, axis)
     }
 
-    /// The largest of the elements so far along an axis; NaN from the first one on.
+    /// The largest of the elements so far along an axis; NaN from the first one on. Deferred.
     pub fn cummax(&self, axis: usize) -> Result<Self> {
         self.scan("cummax", Reduction::Max, Fold::Max, axis)
     }
 
-    /// The smallest of the elements so far along an axis; NaN from the first one on.
+    /// The smallest of the elements so far along an axis; NaN from the first one on. Deferred.
     pub fn cummin(&self, axis: usize) -> Result<Self> {
         self.scan("cummin", Reduction::Min, Fold::Min, axis)
     }

@@ -20,7 +20,7 @@ impl Tensor {
     /// A copy in which, for every place of `source`, the element whose coordinate along `axis` is
     /// the index there is replaced. The index takes the shape of the source, by broadcasting; all
     /// other axes agree with this tensor. Of several values for one element the last in row-major
-    /// order stays.
+    /// order stays. Recorded at once; an index out of range is an error at the next read.
     pub fn scatter(&self, axis: usize, index: &Self, source: &Self) -> Result<Self> {
         let keys = self.destinations("scatter", axis, index, source, source.shape().rank())?;
         let site = self.device.site();
@@ -48,7 +48,17 @@ impl Tensor {
     /// broadcasting; all other axes agree with this tensor.
     ///
     /// Values for one element are added up in row-major order, in blocks, f16 and bf16 in f32, and
-    /// then added to it: the same bits in every run. Integers wrap.
+    /// then added to it: the same bits in every run. Integers wrap. Recorded at once, but for the
+    /// last addition; an index out of range is an error at the next read.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let counts = device.zeros([3], wharf::DType::U32)?;
+    /// let (classes, _) = device.upload(&[2, 0, 2], [3])?;
+    /// let counts = counts.scatter_add(0, &classes, &device.ones([3], wharf::DType::U32)?)?;
+    /// assert_eq!(counts.to_vec::<u32>()?, [1, 0, 2]);
+    /// # Ok(()) });
+    /// ```
     pub fn scatter_add(&self, axis: usize, index: &Self, source: &Self) -> Result<Self> {
         let what = "scatter_add";
         let sum = match Kind::of(self.dtype) {

@@ -49,10 +49,20 @@ impl<'a> Order<'a> {
 }
 
 impl Device {
-    /// Carries row-major host data to the device under the device's policy.
+    /// Carries row-major host data to the device under the device's policy. `shape` is an array, a
+    /// slice, one number or `()`: see [`IntoShape`]; `data` has as many elements.
     ///
     /// The tensor arrives bit-exact, or converted with a receipt that counts what changed, or not
-    /// at all.
+    /// at all: a dtype that the plan rejects is an error. The call returns once `data` has been
+    /// taken.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, receipt) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
+    /// assert!(receipt.is_exact());
+    /// assert_eq!(x.slice(0, 1..2)?.to_vec::<i32>()?, [4, 5, 6]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn upload<T: Element>(
         &self,
@@ -63,14 +73,30 @@ impl Device {
         self.execute(&self.order(view.bytes(), *view.layout())?, CallSite::of("upload"))
     }
 
-    /// Carries host data of any layout; on the device it is row-major.
+    /// [`Device::upload`] of host data of any layout; on the device it is row-major.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let columns = wharf::HostView::column_major(&[1, 2, 3, 4, 5, 6], [3, 2])?;
+    /// let (x, _) = device.upload_view(&columns)?;
+    /// assert_eq!(x.to_vec::<i32>()?, [1, 4, 2, 5, 3, 6]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn upload_view<T: Element>(&self, view: &HostView<'_, T>) -> Result<(Tensor, Receipt)> {
         self.execute(&self.order(view.bytes(), *view.layout())?, CallSite::of("upload_view"))
     }
 
-    /// Carries row-major host data as another dtype, named here: the call itself is the permission
-    /// to convert.
+    /// [`Device::upload`] as another dtype, named here: the call itself is the permission to
+    /// convert. Anything becomes a float, integers become any integer that holds every value; never
+    /// a float an integer, nor anything `bool`: those are [casts](Tensor::cast), for a kernel.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, receipt) = device.upload_as(&[0.5f32, 0.1], [2], wharf::DType::F16)?;
+    /// assert_eq!((x.dtype(), receipt.tally.rounded), (wharf::DType::F16, 1));
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn upload_as<T: Element>(
         &self,

@@ -12,6 +12,16 @@ use crate::plan::How;
 /// What happened to a tensor's numbers on the way to a device, from it, or from one to another.
 ///
 /// `{}` prints one line, `{:#}` prints everything.
+///
+/// ```
+/// # wharf::testing::example(async |device| {
+/// let (_, receipt) = device.upload_as(&[0.5f32, 0.1, 1e6], [3], wharf::DType::F16)?;
+/// let tally = receipt.tally; // 0.5 is an f16, 0.1 is not, 1e6 is too large for one
+/// assert_eq!((tally.exact, tally.rounded, tally.overflowed), (1, 1, 1));
+/// assert_eq!(tally.first_changed, Some(1));
+/// assert!(!receipt.is_exact(), "{receipt}");
+/// # Ok(()) });
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "a conversion may have changed values: look, or write `let (tensor, _) = ..`"]
 #[non_exhaustive]
@@ -41,7 +51,7 @@ pub struct Receipt {
 }
 
 impl Receipt {
-    /// Whether every value arrived as it was.
+    /// Whether every value arrived as it was. A NaN counts as arrived.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.tally.is_exact()

@@ -29,6 +29,7 @@ const LAYERS: &[&[&str]] = &[
     &["tensor"],
     &["tune"],
     &["set"],
+    &["testing"],
 ];
 
 /// Files of `kernel/` that are called so, or lie in a folder that is, are paper: they import from
