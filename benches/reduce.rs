@@ -11,7 +11,8 @@ use std::process::ExitCode;
 
 use common::raw::{Raw, buffer};
 use common::{Bench, Case, Outcome, Work, ceiling, noise};
-use wharf::{Attention, Device, Tensor};
+use wharf::tensor::Attention;
+use wharf::{Device, Tensor};
 
 mod common;
 

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use common::raw::{Raw, buffer};
 use common::{Bench, Case, Outcome, Work, noise, timed};
-use wharf::{Device, Op, Policy, Tensor};
+use wharf::op::Op;
+use wharf::{Device, Policy, Tensor};
 
 mod common;
 

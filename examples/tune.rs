@@ -5,7 +5,8 @@
 
 use std::path::PathBuf;
 
-use wharf::{DType, Device, Policy, Problem, Tuned};
+use wharf::tune::{Problem, Tuned};
+use wharf::{DType, Device, Policy};
 
 fn main() -> wharf::Result<()> {
     env_logger::init();

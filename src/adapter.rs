@@ -4,7 +4,8 @@
 use core::fmt;
 
 use crate::caps::{Backend, Caps};
-use crate::choice::{Verdict, Wanted, choose, is_settled};
+pub use crate::choice::Verdict;
+use crate::choice::{Wanted, choose, is_settled};
 use crate::diagnosis::{Finding, Machine, diagnose, variables_in_force};
 use crate::error::Result;
 use crate::plan::{Plan, Policy, negotiate};
@@ -20,7 +21,8 @@ pub(crate) use translate::{device_caps, features_to_request, limits_to_request};
 ///
 /// ```
 /// # wharf::testing::example(async |_| {
-/// use wharf::{Adapter, DType, How, Policy};
+/// use wharf::plan::How;
+/// use wharf::{Adapter, DType, Policy};
 ///
 /// let adapter = Adapter::best().await?;
 /// let plan = adapter.negotiate(&Policy::exact());

@@ -290,7 +290,8 @@ impl Device {
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
-    /// use wharf::{Crossings, DType, ErrorKind};
+    /// use wharf::ledger::Crossings;
+    /// use wharf::{DType, ErrorKind};
     ///
     /// let x = device.ones([2], DType::F32)?;
     /// let guard = device.guard(Crossings::Deny);

@@ -1,7 +1,7 @@
 //! "No adapter" is diagnosed, not just reported.
 //!
 //! Two halves. *Reading* (`read.rs`) collects what a GPU loader would see - libraries, driver
-//! manifests, variables, device nodes, the PCI bus - into a [`Machine`], plain data; whatever
+//! manifests, variables, device nodes, the PCI bus - into a `Machine`, plain data; whatever
 //! cannot be read stays unknown. *Judging* (this file, with `drivers.rs`, `hardware.rs` and
 //! `variables.rs`) is pure: a table of judges, each of which looks at the machine from one side and
 //! adds what it finds. The table stands in the order of likelihood; findings that explain the

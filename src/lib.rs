@@ -9,57 +9,59 @@
     )
 )]
 
-mod adapter;
+pub mod adapter;
 pub mod caps;
 mod choice;
 mod clock;
 mod count;
 mod device;
-mod diagnosis;
-mod dtype;
+pub mod diagnosis;
+pub mod dtype;
 mod engine;
 mod error;
 mod exec;
 mod fuse;
 mod gpu;
-mod host;
+pub mod host;
 #[doc(hidden)]
 pub mod kernel;
 mod layout;
-mod ledger;
+pub mod ledger;
 pub mod op;
-mod plan;
+pub mod plan;
 pub mod reference;
-mod set;
-mod shape;
+pub mod set;
+pub mod shape;
 mod store;
-mod tensor;
+pub mod tensor;
 #[cfg(all(feature = "testing", not(target_arch = "wasm32")))]
 #[doc(hidden)]
 pub mod testing;
 mod transfer;
-mod tune;
+pub mod tune;
 #[doc(hidden)]
 pub mod wgsl;
 
-pub use adapter::{Adapter, Listed, Listing};
-pub use choice::Verdict;
+/// What would run to compute a tensor: [`Tensor::explain`].
+pub mod explain {
+    pub use crate::engine::sketch::{Explanation, Kernel};
+}
+
+/// What is in memory, and what would fit: [`Device::memory`], [`Device::fit`].
+pub mod memory {
+    pub use crate::store::{Fit, Memory};
+}
+
+pub use adapter::Adapter;
 pub use device::Device;
-pub use diagnosis::{Finding, Obstacle};
-pub use dtype::{Class, DType, Element};
-pub use engine::sketch::{Explanation, Kernel};
+pub use dtype::{DType, Element};
 pub use error::{Error, ErrorKind, Result};
-pub use host::{HostView, HostViewMut, Tally, Worst};
-pub use kernel::matmul::tuned::Problem;
+pub use host::{HostView, HostViewMut};
 pub use layout::Layout;
-pub use ledger::{Crossing, CrossingGuard, Crossings, Direction, Ledger, Total};
-pub use op::{Op, Reduction};
-pub use plan::{Carriage, How, Permission, Plan, Policy, Reason, negotiate};
-pub use set::{Progress, SetIter, SetReceipt, Shipment, TensorSet};
-pub use shape::{Axes, IntoShape, RANK_MAX, Shape};
-pub use store::{Fit, Memory};
-pub use tensor::{Attention, Key, Other, Pad, Quantised, Rounding, Scalar, Tensor, Weight};
+pub use plan::{Plan, Policy};
+pub use set::{Shipment, TensorSet};
+pub use shape::{Axes, IntoShape, Shape};
+pub use tensor::{Other, Scalar, Tensor};
 pub use transfer::Receipt;
-pub use tune::{Outcome, Trial, Tuned};
 pub use wgsl::Target;
 pub use {half, wgpu};

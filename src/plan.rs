@@ -15,7 +15,8 @@ use crate::host::convert::convertible;
 ///
 /// ```
 /// use wharf::caps::Caps;
-/// use wharf::{DType, How, Policy, negotiate};
+/// use wharf::plan::{How, negotiate};
+/// use wharf::{DType, Policy};
 ///
 /// let to = DType::F32;
 /// let f64_under = |policy| negotiate(&Caps::webgpu_baseline(), &policy).carriage(DType::F64).how;
@@ -255,7 +256,8 @@ const NEEDED: [(Limit, u64); 6] = [
 ///
 /// ```
 /// use wharf::caps::Caps;
-/// use wharf::{DType, Policy, negotiate};
+/// use wharf::plan::negotiate;
+/// use wharf::{DType, Policy};
 ///
 /// let plan = negotiate(&Caps::webgpu_baseline(), &Policy::exact());
 /// let f16 = plan.carriage(DType::F16);
@@ -274,7 +276,8 @@ pub struct Plan {
 ///
 /// ```
 /// use wharf::caps::Caps;
-/// use wharf::{DType, How, Policy, negotiate};
+/// use wharf::plan::{How, negotiate};
+/// use wharf::{DType, Policy};
 ///
 /// let plan = negotiate(&Caps::webgpu_baseline(), &Policy::exact());
 /// assert_eq!(plan.carriage(DType::F16).how, How::Packed);

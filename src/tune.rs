@@ -16,7 +16,8 @@ use crate::device::Device;
 use crate::dtype::{Class, DType};
 use crate::error::Result;
 use crate::kernel::matmul::choice::{Choice, Machine};
-use crate::kernel::matmul::tuned::{Entry, Problem};
+use crate::kernel::matmul::tuned::Entry;
+pub use crate::kernel::matmul::tuned::Problem;
 use crate::reference::{self, Exact, Number, Strided};
 use crate::tensor::Tensor;
 
@@ -89,7 +90,8 @@ impl Device {
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
-    /// use wharf::{DType, Problem};
+    /// use wharf::DType;
+    /// use wharf::tune::Problem;
     ///
     /// let problems = [Problem::new(16, 16, 16, DType::F32)];
     /// let mut trials = 0;

@@ -1,6 +1,6 @@
 //! The table of adapters: who is there, who was taken, and why not the others.
 
-use wharf::{Listed, Listing, Verdict};
+use wharf::adapter::{Listed, Listing, Verdict};
 
 use crate::table::{Page, Tone, clean, shorten};
 

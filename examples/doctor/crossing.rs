@@ -5,7 +5,9 @@
 //! says.
 
 use half::{bf16, f16};
-use wharf::{DType, Device, Error, ErrorKind, How, Policy, Receipt, Tally};
+use wharf::host::Tally;
+use wharf::plan::How;
+use wharf::{DType, Device, Error, ErrorKind, Policy, Receipt};
 
 use crate::expected::{f64_tally, f64_to_f32, f64_values, narrow_values};
 use crate::probe::{LENGTH, LENGTH_LARGE, Probe, difference, probe};

@@ -1,6 +1,7 @@
 //! What keeps hardware adapters from being listed, most likely first.
 
-use wharf::{Finding, Listing};
+use wharf::adapter::Listing;
+use wharf::diagnosis::Finding;
 
 use crate::table::{Page, Tone};
 

@@ -1,6 +1,6 @@
 //! What a conversion must do, worked out here on the host without wharf's converter.
 
-use wharf::Tally;
+use wharf::host::Tally;
 
 use crate::probe::{LENGTH, Probe, probe, random};
 

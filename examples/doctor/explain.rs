@@ -4,8 +4,11 @@
 //! Everything under "here" is asked of this machine while it is printed: the smaller experiments
 //! are in [`live`](crate::live).
 
+use wharf::adapter::{Listing, Verdict};
 use wharf::caps::Caps;
-use wharf::{Adapter, Device, Error, How, Listing, Obstacle, Policy, Verdict, negotiate};
+use wharf::diagnosis::Obstacle;
+use wharf::plan::{How, negotiate};
+use wharf::{Adapter, Device, Error, Policy};
 
 use crate::adapters::driver;
 use crate::live;

@@ -2,7 +2,9 @@
 
 use core::fmt::Write;
 
-use wharf::{DType, Device, Fit, Layout, Listed, Listing, Policy, Shape, Verdict};
+use wharf::adapter::{Listed, Listing, Verdict};
+use wharf::memory::Fit;
+use wharf::{DType, Device, Layout, Policy, Shape};
 
 use crate::table::{Page, Tone, bytes, count, quote};
 

@@ -2,7 +2,9 @@
 
 use core::fmt;
 
-use wharf::{Adapter, Carriage, Device, Error, Listed, Listing, Policy, Result};
+use wharf::adapter::{Listed, Listing};
+use wharf::plan::Carriage;
+use wharf::{Adapter, Device, Error, Policy, Result};
 
 use crate::adapters::driver;
 use crate::crossing::{Crossing, End};
@@ -111,7 +113,7 @@ fn adapter(entry: &Listed) -> Json {
         ("backend", id.backend.name().into()),
         ("device_type", id.device_type.name().into()),
         ("driver", driver(entry).into()),
-        ("chosen", Json::Bool(entry.verdict == wharf::Verdict::Chosen)),
+        ("chosen", Json::Bool(entry.verdict == wharf::adapter::Verdict::Chosen)),
         ("reason", entry.verdict.to_string().into()),
     ])
 }

@@ -1,6 +1,7 @@
 //! The experiments behind `--explain`: each tries on the open device what it reports.
 
-use wharf::{Crossings, DType, Device, HostView, Layout, Result, Shape, Tensor};
+use wharf::ledger::Crossings;
+use wharf::{DType, Device, HostView, Layout, Result, Shape, Tensor};
 
 use crate::explain::{Found, refusal};
 use crate::probe::probe;

@@ -11,7 +11,8 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use wharf::{Adapter, Device, Listing, Policy};
+use wharf::adapter::Listing;
+use wharf::{Adapter, Device, Policy};
 
 mod adapters;
 mod args;

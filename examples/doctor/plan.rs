@@ -1,6 +1,7 @@
 //! What each dtype becomes on an adapter: the default policy, and what a lossless one would add.
 
-use wharf::{Adapter, Carriage, How, Plan, Policy};
+use wharf::plan::{Carriage, How};
+use wharf::{Adapter, Plan, Policy};
 
 use crate::table::{Page, Tone};
 

@@ -6,7 +6,8 @@
 //! partly used.
 
 use half::{bf16, f16};
-use wharf::{Class, DType, Element};
+use wharf::dtype::Class;
+use wharf::{DType, Element};
 
 /// How many values a probe has.
 pub(crate) const LENGTH: usize = 1037;

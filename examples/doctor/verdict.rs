@@ -1,6 +1,8 @@
 //! What it all comes to: one word, one line, one exit code.
 
-use wharf::{DType, Device, How, Listing, Result};
+use wharf::adapter::Listing;
+use wharf::plan::How;
+use wharf::{DType, Device, Result};
 
 use crate::crossing::{Crossing, End};
 use crate::table::{Tone, clean, shorten};

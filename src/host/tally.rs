@@ -10,7 +10,7 @@
 /// order of the host's view.
 ///
 /// ```
-/// # use wharf::{Tally, Worst};
+/// # use wharf::host::{Tally, Worst};
 /// // 1.0, 0.1 and 1e300 as f32: kept, rounded, and turned into infinity.
 /// let changed = Tally { first_changed: Some(1), ..Tally::default() };
 /// let tally = Tally { exact: 1, rounded: 1, overflowed: 1, ..changed };

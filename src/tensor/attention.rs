@@ -65,7 +65,7 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (values, _) = device.upload(&[1.0f32, 3.0, 5.0], [3, 1])?;
     /// let alike = device.zeros([3, 4], wharf::DType::F32)?; // queries, and keys of equal weight
-    /// let means = alike.attention(&alike, &values, &wharf::Attention::new().causal())?;
+    /// let means = alike.attention(&alike, &values, &wharf::tensor::Attention::new().causal())?;
     /// assert_eq!(means.round()?.to_vec::<f32>()?, [1.0, 2.0, 3.0]); // of one, two, three values
     /// # Ok(()) });
     /// ```

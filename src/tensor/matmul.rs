@@ -44,7 +44,7 @@ impl Tensor {
     /// `[in, out]` is given as `weight.t()`; neither is copied. Where rows of 8 or 16 bits are no
     /// multiple of four, the product is stored, and rounded, before the bias is added.
     ///
-    /// A [`Quantised`](crate::Quantised) weight becomes numbers in registers, and `x` is f32, f16
+    /// A [`Quantised`](crate::tensor::Quantised) weight becomes numbers in registers, and `x` is f32, f16
     /// or bf16, which is the result's dtype. Sums are f32: for `u` half a unit in the last place, a
     /// result is off by at most `(in / 32 + 12) u` times the sum of the terms' magnitudes, and by
     /// its own rounding, from the product with the dequantised weight. Deferred.
@@ -54,7 +54,7 @@ impl Tensor {
     /// let (x, _) = device.upload(&[1.0f32, 2.0], [1, 2])?;
     /// let (weight, _) = device.upload(&[1.0f32, 1.0, -1.0, -1.0], [2, 2])?;
     /// let (bias, _) = device.upload(&[0.5f32, 0.5], [2])?;
-    /// let y = x.linear(&weight, Some(&bias), Some(wharf::Op::Relu))?;
+    /// let y = x.linear(&weight, Some(&bias), Some(wharf::op::Op::Relu))?;
     /// assert_eq!(y.to_vec::<f32>()?, [3.5, 0.0]);
     /// # Ok(()) });
     /// ```

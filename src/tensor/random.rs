@@ -19,7 +19,7 @@ use crate::shape::{IntoShape, Shape};
 /// each, and split it for more.
 ///
 /// ```
-/// use wharf::Key;
+/// use wharf::tensor::Key;
 ///
 /// let (weights, rest) = Key::new(42).split();
 /// let (noise, _) = rest.split();
@@ -87,7 +87,8 @@ impl Device {
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
-    /// use wharf::{DType, Key};
+    /// use wharf::DType;
+    /// use wharf::tensor::Key;
     ///
     /// let x = device.normal(Key::new(42), [2, 3], DType::F32)?;
     /// let again = device.normal(Key::new(42), [2, 3], DType::F32)?;

@@ -145,7 +145,7 @@ impl Tensor {
             let coordinate = if d == axis {
                 Some(places.clone())
             } else if dim > 1 {
-                let mut at = [1; crate::RANK_MAX];
+                let mut at = [1; crate::shape::RANK_MAX];
                 at[d] = dim;
                 Some(self.device.iota(dim)?.reshape(&at[..rank])?)
             } else {

@@ -1,7 +1,9 @@
 //! `PyTorch`'s answers, read from what `torch/generate.py` wrote, and where wharf means to differ.
 
+use wharf::DType;
+use wharf::dtype::Class;
+use wharf::op::Op;
 use wharf::reference::{Exact, Number, apply};
-use wharf::{Class, DType, Op};
 
 /// Where an answer differs on purpose.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,8 @@ use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 
 use wharf::caps::{Caps, Feature, Limit};
-use wharf::{Adapter, Device, Policy, negotiate};
+use wharf::plan::negotiate;
+use wharf::{Adapter, Device, Policy};
 
 /// What a case comes to: nothing, or what was wrong.
 pub(crate) type Outcome = Result<(), String>;

@@ -3,7 +3,9 @@
 
 use wharf::caps::{Caps, fixtures};
 use wharf::half::f16;
-use wharf::{Adapter, Crossings, DType, Device, HostView, HostViewMut, How, Policy, Shipment};
+use wharf::ledger::Crossings;
+use wharf::plan::How;
+use wharf::{Adapter, DType, Device, HostView, HostViewMut, Policy, Shipment};
 
 fn open(caps: Caps, policy: &Policy) -> Device {
     pollster::block_on(async {

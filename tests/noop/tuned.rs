@@ -4,7 +4,8 @@
 use std::fs;
 
 use wharf::caps::{Caps, fixtures};
-use wharf::{Adapter, DType, Device, Policy, Target, Tuned};
+use wharf::tune::Tuned;
+use wharf::{Adapter, DType, Device, Policy, Target};
 
 fn open(caps: Caps) -> Device {
     pollster::block_on(async {

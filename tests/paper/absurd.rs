@@ -2,7 +2,10 @@
 //! mean.
 
 use wharf::caps::{Caps, Feature, Limit, Limits, fixtures};
-use wharf::{Crossings, DType, HostView, Layout, Policy, RANK_MAX, Shape, negotiate};
+use wharf::ledger::Crossings;
+use wharf::plan::negotiate;
+use wharf::shape::RANK_MAX;
+use wharf::{DType, HostView, Layout, Policy, Shape};
 
 use super::support::{Random, adapter, capable, device};
 

@@ -2,7 +2,8 @@
 //! hand.
 
 use half::{bf16, f16};
-use wharf::{DType, Element, Tally};
+use wharf::host::Tally;
+use wharf::{DType, Element};
 
 use super::support::capable;
 

@@ -3,7 +3,8 @@
 
 use half::{bf16, f16};
 use wharf::caps::{Caps, Feature, Limit, fixtures};
-use wharf::{DType, Device, Element, HostView, How, Policy};
+use wharf::plan::How;
+use wharf::{DType, Device, Element, HostView, Policy};
 
 use super::support::{Random, baseline, bits, capable, device};
 

@@ -59,7 +59,7 @@ fn baseline_limits_are_a_floor_that_nothing_sinks_below() {
 
 /// Whether an adapter with `own` capabilities takes a plan for `asked`.
 fn opens(own: &Caps, asked: &Caps) -> Result<(), ErrorKind> {
-    let plan = wharf::negotiate(asked, &Policy::exact());
+    let plan = wharf::plan::negotiate(asked, &Policy::exact());
     let opened = pollster::block_on(adapter(own.clone()).open(plan));
     opened.map(drop).map_err(|error| error.kind())
 }

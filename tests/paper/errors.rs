@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use wharf::caps::{Caps, Feature, Limit, fixtures};
-use wharf::{Adapter, ErrorKind, IntoShape, Layout, Policy, Shape, negotiate};
+use wharf::plan::negotiate;
+use wharf::{Adapter, ErrorKind, IntoShape, Layout, Policy, Shape};
 
 use super::support::{adapter, says};
 

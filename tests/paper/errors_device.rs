@@ -1,7 +1,8 @@
 //! Every error of uploads, reads, memory and guards, as exact text, on a device that only stores.
 
 use wharf::caps::{Caps, Feature, Limit, fixtures};
-use wharf::{Crossings, DType, ErrorKind, Policy, Tensor, wgpu};
+use wharf::ledger::Crossings;
+use wharf::{DType, ErrorKind, Policy, Tensor, wgpu};
 
 use super::support::{adapter, baseline, capable, says};
 
@@ -55,7 +56,7 @@ fn a_mask_of_integers_could_mean_either() {
     let x = device.zeros([1, 3, 4], DType::F32).unwrap();
     let mask = device.ones([3, 3], DType::I64).unwrap();
     says(
-        x.attention(&x, &x, &wharf::Attention::new().masked(&mask)),
+        x.attention(&x, &x, &wharf::tensor::Attention::new().masked(&mask)),
         ErrorKind::DType,
         "attention: mask: i64, not bool or a float",
         "compute in another dtype and cast: `cast(dtype)`",
@@ -292,11 +293,11 @@ fn an_adopted_device_is_cut_down_to_what_it_was_created_with() {
 fn adopting_obeys_the_rules_of_opening() {
     let own = fixtures::lavapipe();
     let (device, queue) = foreign();
-    let plan = wharf::negotiate(&Caps::webgpu_baseline(), &Policy::exact());
+    let plan = wharf::plan::negotiate(&Caps::webgpu_baseline(), &Policy::exact());
     let error = adapter(own.clone()).adopt(&plan, device, queue).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Mismatch, "{error}");
     let (device, queue) = foreign();
-    let plan = wharf::negotiate(&own, &Policy::exact());
+    let plan = wharf::plan::negotiate(&own, &Policy::exact());
     let less = own.with_limit(Limit::Groups, 1000);
     let error = adapter(less).adopt(&plan, device, queue).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Mismatch, "{error}");

@@ -1,7 +1,8 @@
 //! Layouts against an oracle that writes every place down: a model is a shape and a plain list of
 //! places.
 
-use wharf::{Layout, RANK_MAX, Shape};
+use wharf::shape::RANK_MAX;
+use wharf::{Layout, Shape};
 
 use super::support::Random;
 

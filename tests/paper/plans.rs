@@ -2,7 +2,8 @@
 //! them.
 
 use wharf::caps::{Caps, Feature, Limit, fixtures};
-use wharf::{DType, How, Policy, negotiate};
+use wharf::plan::{How, negotiate};
+use wharf::{DType, Policy};
 
 mod invariants;
 

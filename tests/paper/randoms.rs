@@ -1,7 +1,8 @@
 //! The generator against its published test vectors, and what is drawn from it.
 
+use wharf::DType;
 use wharf::reference::random::{integer, normal, permutation, philox, uniform};
-use wharf::{DType, Key};
+use wharf::tensor::Key;
 
 /// Random123, `kat_vectors`, philox4x32 10: counter, key, result.
 const KNOWN: [([u32; 4], [u32; 2], [u32; 4]); 3] = [

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use wharf::op::{Op, Reduction};
 use wharf::reference::{Number, apply, cast};
-use wharf::{Op, Reduction};
 
 use crate::torch_goldens::{DIFFERENCES, casts, elementwise, value};
 

@@ -2,7 +2,8 @@
 
 use wharf::caps::{Caps, Feature};
 use wharf::reference::{Number, ROWS, attention};
-use wharf::{Attention, DType, Device, Target, Tensor};
+use wharf::tensor::Attention;
+use wharf::{DType, Device, Target, Tensor};
 
 use super::pair::{Pair, bits, bits_of, carries, count, value};
 use super::probe::Random;

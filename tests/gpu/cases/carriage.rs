@@ -1,6 +1,7 @@
 //! Stories of the contract of carriage: receipts, refusals, the ledger, guards, loss.
 
-use wharf::{Crossings, DType, ErrorKind, HostView, Policy, half};
+use wharf::ledger::Crossings;
+use wharf::{DType, ErrorKind, HostView, Policy, half};
 
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
 

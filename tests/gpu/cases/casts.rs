@@ -44,8 +44,10 @@ pub(crate) async fn spread(dtype: DType, n: usize) -> Vec<u64> {
             let whole = (1_i128 << width) + near as i128;
             for sign in [1, -1] {
                 let number = match dtype.class() {
-                    wharf::Class::Float => Number::Float(sign as f64 * (2f64.powi(width) + near)),
-                    wharf::Class::Bool => Number::Bool(near > 0.0),
+                    wharf::dtype::Class::Float => {
+                        Number::Float(sign as f64 * (2f64.powi(width) + near))
+                    }
+                    wharf::dtype::Class::Bool => Number::Bool(near > 0.0),
                     _ => Number::Int(sign * whole),
                 };
                 all.push(bits(dtype, number));
@@ -57,8 +59,8 @@ pub(crate) async fn spread(dtype: DType, n: usize) -> Vec<u64> {
         let magnitude = 2f64.powf(random.below(4000) as f64 / 20.0 - 60.0);
         let x = if random.below(2) == 0 { magnitude } else { -magnitude };
         all.push(match dtype.class() {
-            wharf::Class::Float => bits(dtype, Number::Float(x)),
-            wharf::Class::Bool => random.bits() & 1,
+            wharf::dtype::Class::Float => bits(dtype, Number::Float(x)),
+            wharf::dtype::Class::Bool => random.bits() & 1,
             _ => bits(dtype, Number::Int(i128::from(random.bits() >> random.below(64)))),
         });
     }

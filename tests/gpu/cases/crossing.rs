@@ -1,7 +1,8 @@
 //! Every dtype there and back, bit by bit, at ragged sizes, on the adapter and on every downgrade
 //! of it.
 
-use wharf::{Adapter, DType, How};
+use wharf::plan::How;
+use wharf::{Adapter, DType};
 
 use super::probe::{Probe, first_difference, for_dtype, values};
 use crate::ctx::{

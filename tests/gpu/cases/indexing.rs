@@ -1,6 +1,7 @@
 //! Joining, picking and scattering, bit by bit against loops on the host.
 
-use wharf::{Adapter, DType, Device, ErrorKind, Pad, Tensor};
+use wharf::tensor::Pad;
+use wharf::{Adapter, DType, Device, ErrorKind, Tensor};
 
 use super::faults::fails;
 use super::pair::{Pair, bits_of, carries, count, difference};
@@ -454,7 +455,7 @@ async fn beyond_u32(ctx: &Ctx) -> Outcome {
     let endless = endless.broadcast_to([isize::MAX as usize]).map_err(show)?;
     refused([
         (
-            device.permutation(wharf::Key::new(1), 1 << 40),
+            device.permutation(wharf::tensor::Key::new(1), 1 << 40),
             "permutation: a list to be sorted needs 8796093022208 bytes, one segment is ",
         ),
         (endless.argmax(0), "argmax: 9223372036854775807 elements, above 4294967295 of u32"),

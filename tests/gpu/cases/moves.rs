@@ -1,6 +1,9 @@
 //! From device to device: the same bits, or the target's plan, and never more than was asked.
 
-use wharf::{Adapter, Crossings, DType, Device, ErrorKind, How, Policy, half::f16};
+use wharf::half::f16;
+use wharf::ledger::Crossings;
+use wharf::plan::How;
+use wharf::{Adapter, DType, Device, ErrorKind, Policy};
 
 use super::probe::{Probe, first_difference, for_dtype, values};
 use super::sets::held;

@@ -88,7 +88,7 @@ pub(crate) fn bits(dtype: DType, value: Number) -> u64 {
 
 /// Whether the device computes in this dtype.
 pub(crate) fn carries(device: &Device, dtype: DType) -> bool {
-    matches!(device.plan().carriage(dtype).how, wharf::How::Native | wharf::How::Packed)
+    matches!(device.plan().carriage(dtype).how, wharf::plan::How::Native | wharf::plan::How::Packed)
 }
 
 /// The first index where two lists of bits differ, in words.

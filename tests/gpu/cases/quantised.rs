@@ -4,7 +4,8 @@
 use wharf::caps::Feature;
 use wharf::op::Op;
 use wharf::reference::{Exact, Number, matmul_keeps};
-use wharf::{Adapter, DType, Device, Quantised, Target, Tensor, half};
+use wharf::tensor::Quantised;
+use wharf::{Adapter, DType, Device, Target, Tensor, half};
 
 use super::pair::{Pair, bits, bits_of, count, value};
 use super::probe::Random;

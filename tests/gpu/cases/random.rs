@@ -2,7 +2,8 @@
 
 use wharf::reference::Number;
 use wharf::reference::random as host;
-use wharf::{Adapter, DType, Device, ErrorKind, Key};
+use wharf::tensor::Key;
+use wharf::{Adapter, DType, Device, ErrorKind};
 
 use super::pair::{bits, bits_of, carries, count, difference, value};
 use super::views::TARGETS;
@@ -137,7 +138,7 @@ async fn integers(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     let key = Key::new(17);
     for device in targets(ctx, downgrade).await? {
         for dtype in DType::ALL.into_iter().filter(|d| d.is_integer() && carries(&device, *d)) {
-            let signed = dtype.class() == wharf::Class::Signed;
+            let signed = dtype.class() == wharf::dtype::Class::Signed;
             let narrow = 8 * dtype.width().min(4) as u32;
             let all = if signed { -(1 << (narrow - 1))..1 << (narrow - 1) } else { 0..1 << narrow };
             for range in [0..1, 3..100, all, if signed { -7..8 } else { 7..8 }] {
@@ -179,7 +180,7 @@ async fn permutation(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
 
 async fn nothing_crosses(ctx: &Ctx) -> Outcome {
     let device = ctx.fresh(DOWNGRADES[0]).await?;
-    let _guard = device.guard(wharf::Crossings::Deny);
+    let _guard = device.guard(wharf::ledger::Crossings::Deny);
     let key = Key::new(23);
     let noise = device.normal(key, [100, 10], DType::F32).map_err(show)?;
     let order = device.permutation(key, 100).map_err(show)?;

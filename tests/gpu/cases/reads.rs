@@ -4,7 +4,9 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
 use wharf::half::f16;
-use wharf::{Adapter, Crossings, DType, ErrorKind, HostViewMut, How, Receipt, Tensor};
+use wharf::ledger::Crossings;
+use wharf::plan::How;
+use wharf::{Adapter, DType, ErrorKind, HostViewMut, Receipt, Tensor};
 
 use super::pair::{bits_of, difference};
 use super::probe::{Probe, first_difference, for_dtype, values};

@@ -1,7 +1,10 @@
 //! Sets move as one act: negotiated first, all or nothing, one receipt.
 
-use wharf::{Adapter, Crossings, DType, Device, ErrorKind, HostView, Memory, Policy, Shipment};
-use wharf::{TensorSet, half::f16};
+use wharf::TensorSet;
+use wharf::half::f16;
+use wharf::ledger::Crossings;
+use wharf::memory::Memory;
+use wharf::{Adapter, DType, Device, ErrorKind, HostView, Policy, Shipment};
 
 use super::probe::{first_difference, values};
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use wharf::caps::Feature;
+use wharf::op::Op;
 use wharf::reference::Number;
-use wharf::{Adapter, Attention, DType, Device, Op, Pad, Scalar, Tensor};
+use wharf::tensor::{Attention, Pad};
+use wharf::{Adapter, DType, Device, Scalar, Tensor};
 
 use super::pair::{Pair, bits_of, carries, count, value};
 use crate::ctx::{Case, Ctx, Outcome, Size, case, ensure, ensure_eq, show};

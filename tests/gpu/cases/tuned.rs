@@ -1,7 +1,8 @@
 //! Tuning: the fastest candidate that is right wins, a wrong one never does, and the winner is
 //! used.
 
-use wharf::{DType, Outcome as Found, Problem, Target, Tuned};
+use wharf::tune::{Outcome as Found, Problem, Tuned};
+use wharf::{DType, Target};
 
 use super::pair::carries;
 use crate::ctx::{Case, Ctx, Outcome, case, ensure, ensure_eq, show};

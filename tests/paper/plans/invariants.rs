@@ -1,7 +1,8 @@
 //! What holds for every plan: every fixture and every way of making less of it, under every policy.
 
 use wharf::caps::{Caps, Feature, Limit, fixtures};
-use wharf::{Carriage, DType, How, Plan, Policy, negotiate};
+use wharf::plan::{Carriage, How, negotiate};
+use wharf::{DType, Plan, Policy};
 
 use crate::support::adapter;
 

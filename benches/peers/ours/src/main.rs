@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use peer_cases::{Crossing, Formula, Matmul, Peer, Rows, Run, What};
 use wharf::half::f16;
-use wharf::{Adapter, Attention, DType, Device, Element, Policy, Tensor};
+use wharf::tensor::Attention;
+use wharf::{Adapter, DType, Device, Element, Policy, Tensor};
 
 struct Wharf {
     device: Device,

@@ -1,9 +1,10 @@
 //! What operations are tried on: special values in every combination, then random ones of every
 //! magnitude.
 
+use wharf::dtype::Class;
 use wharf::op::Op;
 use wharf::reference::Number;
-use wharf::{Class, DType, Tensor, half};
+use wharf::{DType, Tensor, half};
 
 use crate::cases::pair::bits;
 use crate::cases::probe::Random;

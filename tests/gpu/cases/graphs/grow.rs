@@ -2,9 +2,10 @@
 
 use core::fmt::Write as _;
 
+use wharf::dtype::Class;
 use wharf::op::Op;
 use wharf::reference::{Number, apply, cast};
-use wharf::{Class, DType, Device, Layout, Other, Scalar, Shape, Tensor};
+use wharf::{DType, Device, Layout, Other, Scalar, Shape, Tensor};
 
 use crate::cases::pair::{Pair, bits, carries, value};
 use crate::cases::probe::Random;

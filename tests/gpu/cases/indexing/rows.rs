@@ -24,7 +24,7 @@ async fn arange(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     let device = ctx.device(downgrade).await?;
     let integers = DType::ALL.into_iter().filter(|d| d.is_integer() && carries(&device, *d));
     for dtype in integers {
-        let signed = dtype.class() == wharf::Class::Signed;
+        let signed = dtype.class() == wharf::dtype::Class::Signed;
         for (start, end, step) in
             [(0i64, 100, 1), (3, 100, 7), (100, 3, -7), (5, 5, 3), (-100, 27, 2), (0, 1, 9)]
         {

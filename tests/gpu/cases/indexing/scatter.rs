@@ -80,7 +80,7 @@ async fn scatter(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
 fn whole(dtype: DType, n: usize, seed: u64) -> Vec<u64> {
     let mut random = Random::new(seed);
     let number = |i: i64| match dtype.class() {
-        wharf::Class::Float => Number::Float(i as f64),
+        wharf::dtype::Class::Float => Number::Float(i as f64),
         _ => Number::Int(i128::from(i)),
     };
     (0..n).map(|_| bits(dtype, number(random.below(7) as i64 - 3))).collect()
@@ -135,7 +135,7 @@ async fn add(
         sums[to.iter().zip(dims).fold(0, |at, (&i, &dim)| at * dim + i)] += number(bits);
     }
     let want = sums.into_iter().map(|n| match dtype.class() {
-        wharf::Class::Float => bits(dtype, Number::Float(n as f64)),
+        wharf::dtype::Class::Float => bits(dtype, Number::Float(n as f64)),
         _ => bits(dtype, Number::Int(n)),
     });
     let want = Host { dims: dims.to_vec(), bits: want.collect() };

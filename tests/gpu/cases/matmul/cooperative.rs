@@ -1,9 +1,10 @@
 //! Products by cooperative matrices, forced, tuned and adopted, where the driver reports any; and
 //! that nobody gets them unasked.
 
-use wharf::Outcome as Found;
 use wharf::caps::CooperativeShape;
-use wharf::{Policy, Problem, wgpu};
+use wharf::tune::Outcome as Found;
+use wharf::tune::Problem;
+use wharf::{Policy, wgpu};
 
 use super::*;
 use crate::promise;
@@ -51,7 +52,7 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
 /// A device that may, for kernels of a GPU.
 async fn allowed(ctx: &Ctx, lower: fn(Caps) -> Caps) -> Result<Device, String> {
     let adapter = ctx.adapter.clone().experimental(promise::token());
-    let plan = wharf::negotiate(&lower(adapter.caps().clone()), &Policy::exact());
+    let plan = wharf::plan::negotiate(&lower(adapter.caps().clone()), &Policy::exact());
     Ok(adapter.open(plan).await.map_err(show)?.with_target(Target::Gpu))
 }
 
