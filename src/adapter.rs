@@ -1,5 +1,5 @@
-//! Adapters: what there is, which one is taken, and why not the others. Nothing is created on any
-//! of them yet.
+//! Adapters: which there are, which one is taken, and why the others are not. Listing them creates
+//! no device.
 
 use core::fmt;
 
@@ -108,16 +108,16 @@ impl Adapter {
         &self.caps
     }
 
-    /// The same adapter, whose devices may use what wgpu calls experimental. Of that wharf knows
-    /// cooperative matrices, where [`Caps::cooperative`] has any: they become kernels that
-    /// [`Device::tune`](crate::Device::tune) times, and that nothing else chooses.
+    /// This adapter with permission to use what wgpu calls experimental. wharf uses one such
+    /// feature: cooperative matrices, where [`Caps::cooperative`] lists any. They become kernels
+    /// that [`Device::tune`](crate::Device::tune) times; nothing else chooses them.
     ///
     /// The token is wgpu's, and so is the promise: `wgpu::ExperimentalFeatures::enabled()` is an
-    /// `unsafe` function, and who calls it - never wharf - acknowledges that these parts of wgpu
-    /// may have bugs by which safe code meets undefined behaviour. Without it, or with a disabled
-    /// one, nothing experimental is asked for. How a driver sums within a matrix is its own affair:
+    /// `unsafe` function. Its caller - never wharf - acknowledges that these parts of wgpu may have
+    /// bugs that lead from safe code to undefined behaviour. Without the token, or with a disabled
+    /// one, nothing experimental is requested. Drivers differ in how they sum within a matrix:
     /// tuning compares results with the bound of [`Tensor::matmul`](crate::Tensor::matmul). A
-    /// device that was made with it and is [adopted](Self::adopt) may be used as it is.
+    /// device that was created with the token and is [adopted](Self::adopt) needs no second one.
     #[must_use]
     pub fn experimental(mut self, token: wgpu::ExperimentalFeatures) -> Self {
         self.caps = self.caps.with_experimental(token.is_enabled());
@@ -170,8 +170,8 @@ impl Wanted {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scope {
     Everything,
-    /// GL is left alone where nothing of it could come first: on some machines it takes longer to
-    /// start than everything else.
+    /// GL is not started where none of its adapters could be chosen: on some machines it takes
+    /// longer to start than everything else.
     UntilSettled,
 }
 
@@ -182,8 +182,8 @@ async fn found(backends: wgpu::Backends) -> Vec<Adapter> {
     if descriptor.backends.is_empty() {
         return Vec::new();
     }
-    // Creating a resource near the end of the budget fails as a value, instead of losing the device
-    // later.
+    // Near the end of the memory budget, creating a resource returns an error instead of losing the
+    // device later.
     descriptor.memory_budget_thresholds.for_resource_creation = Some(95);
     let instance = wgpu::Instance::new(descriptor);
     let adapters = if cfg!(target_family = "wasm") {
@@ -263,8 +263,8 @@ impl Listing {
 }
 
 impl Adapter {
-    /// What the next device is asked of. An adapter of a browser's makes one device and is used up:
-    /// the browser is asked for it again.
+    /// The wgpu adapter that makes the next device. A browser's adapter makes only one, so the
+    /// browser is asked for another.
     pub(crate) async fn unused(&self) -> Result<wgpu::Adapter> {
         if self.inner.get_info().backend != wgpu::Backend::BrowserWebGpu {
             return Ok(self.inner.clone());

@@ -32,7 +32,7 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// Every backend, the most capable first: of two ways to the same adapter the earlier is taken.
+    /// Every backend, the most capable first. Where two reach the same adapter, the earlier is taken.
     pub const ALL: [Self; 6] =
         [Self::Vulkan, Self::Metal, Self::Dx12, Self::Browser, Self::Gl, Self::Noop];
 
@@ -79,7 +79,7 @@ impl DeviceType {
         }
     }
 
-    /// Where the bytes of a tensor come to lie.
+    /// Where the bytes of a tensor lie.
     #[must_use]
     pub const fn memory(self) -> MemoryKind {
         match self {
@@ -91,11 +91,11 @@ impl DeviceType {
     }
 }
 
-/// Where the bytes of a tensor come to lie.
+/// Where the bytes of a tensor lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MemoryKind {
-    /// In memory of the card's own, across a bus.
+    /// In the card's own memory, across a bus.
     Device,
     /// In system memory that the GPU shares.
     Shared,
@@ -188,8 +188,8 @@ pub enum Feature {
     PipelineCache,
     /// Storage buffers can be mapped by the host.
     MappablePrimaryBuffers,
-    /// Products of small matrices by subgroups, of the sizes in [`Caps::cooperative`]. Only of
-    /// adapters that have been [allowed](crate::Adapter::experimental) to use what is experimental.
+    /// Products of small matrices by subgroups, of the sizes in [`Caps::cooperative`]. Only on
+    /// adapters that were [allowed](crate::Adapter::experimental) to use experimental features.
     CooperativeMatrix,
 }
 
@@ -242,13 +242,13 @@ impl Features {
         features.iter().fold(Self::default(), |set, &f| set.with(f))
     }
 
-    /// With one more.
+    /// This set with one more feature.
     #[must_use]
     pub const fn with(self, feature: Feature) -> Self {
         Self(self.0 | 1 << feature as u32)
     }
 
-    /// With one less.
+    /// This set without one feature.
     #[must_use]
     pub const fn without(self, feature: Feature) -> Self {
         Self(self.0 & !(1 << feature as u32))
@@ -375,12 +375,12 @@ impl fmt::Display for CooperativeShape {
 pub struct Caps {
     /// Who it is.
     pub identity: Identity,
-    /// What it can.
+    /// What it can do.
     pub features: Features,
     /// How far it goes.
     pub limits: Limits,
-    /// The cooperative matrices that its driver reports, of those that wharf knows to use. To use
-    /// them is [`Feature::CooperativeMatrix`].
+    /// The cooperative matrices that its driver reports, of those that wharf can use. Using them
+    /// takes [`Feature::CooperativeMatrix`].
     pub cooperative: Vec<CooperativeShape>,
 }
 
@@ -408,13 +408,13 @@ impl Caps {
         self.features.contains(feature)
     }
 
-    /// How many invocations a subgroup has, where there are subgroups and all are as wide.
+    /// How many invocations a subgroup has; `None` without subgroups or where their width varies.
     pub(crate) fn subgroup_exact(&self) -> Option<u64> {
         let Limits { subgroup_min, subgroup_max, .. } = self.limits;
         (self.has(Feature::Subgroup) && subgroup_min == subgroup_max).then_some(subgroup_min)
     }
 
-    /// What is to be said of cooperative matrices, where a driver reports any.
+    /// A line about cooperative matrices for reports; `None` where the driver has none.
     pub(crate) fn cooperative_line(&self) -> Option<String> {
         let sizes: Vec<String> = self.cooperative.iter().map(ToString::to_string).collect();
         let asked = match self.has(Feature::CooperativeMatrix) {
@@ -424,7 +424,7 @@ impl Caps {
         (!sizes.is_empty()).then(|| format!("cooperative matrices {}: {asked}", sizes.join(", ")))
     }
 
-    /// The same adapter without a feature.
+    /// These capabilities without one feature.
     #[must_use]
     pub fn without(mut self, feature: Feature) -> Self {
         self.features = self.features.without(feature);
@@ -434,8 +434,8 @@ impl Caps {
         self
     }
 
-    /// The same adapter, asked for what is experimental or not. What it has of that stays listed,
-    /// so that it can be said what could be asked for.
+    /// These capabilities with or without permission for experimental features. The cooperative
+    /// matrices stay listed either way, so that a report can say what permission would add.
     #[must_use]
     pub(crate) fn with_experimental(mut self, asked: bool) -> Self {
         let rest = self.features.without(Feature::CooperativeMatrix);
@@ -444,8 +444,8 @@ impl Caps {
         self
     }
 
-    /// The same adapter with a limit of at most `value` (for alignments: at least). A limit is
-    /// never improved, since the adapter behind it would not follow.
+    /// These capabilities with a limit of at most `value` (for alignments: at least). A limit is
+    /// never improved, because the adapter itself does not change.
     #[must_use]
     pub fn with_limit(mut self, limit: Limit, value: u64) -> Self {
         let slot = self.limits.get_mut(limit);
@@ -453,7 +453,7 @@ impl Caps {
         self
     }
 
-    /// The same adapter with no limit better than the WebGPU baseline.
+    /// These capabilities with no limit better than the WebGPU baseline.
     #[must_use]
     pub fn with_baseline_limits(self) -> Self {
         let floor =
@@ -461,8 +461,8 @@ impl Caps {
         Limit::ALL.iter().fold(self, floor)
     }
 
-    /// The first way in which this asks for more than `other` has: `None` if it is a downgrade of
-    /// it, or equal.
+    /// The first thing this asks for that `other` does not have; `None` if this equals `other` or
+    /// is a downgrade of it.
     pub(crate) fn exceeds(&self, other: &Self) -> Option<Excess> {
         let feature = self.features.iter().find(|&f| !other.has(f)).map(Excess::Feature);
         feature.or_else(|| {
@@ -500,7 +500,7 @@ impl fmt::Display for Caps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let id = &self.identity;
         writeln!(f, "{} ({}, {})", id.name, id.backend.name(), id.device_type.name())?;
-        // Any of them may be empty, and says so instead of leaving blanks.
+        // A driver may leave any of them empty; `-` shows it.
         let words = |words: String| if words.trim().is_empty() { "-".into() } else { words };
         let driver = words(format!("{} {}", id.driver, id.driver_info));
         writeln!(f, "  driver    {}", driver.trim())?;

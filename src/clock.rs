@@ -1,5 +1,4 @@
-//! Durations of crossings. In a browser there is no clock without asking JavaScript, and they are
-//! zero.
+//! Durations of crossings. In a browser they are zero: the only clock there is JavaScript's.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Counts in the narrower numbers that kernels and hosts count with. Sizes are checked long before;
-//! one that does not fit all the same is a mistake of wharf's own, and never a smaller count.
+//! Counts as the narrower integers of kernels and hosts. Sizes are checked long before this. A
+//! count that still does not fit is a mistake of wharf's own: an error, never a smaller count.
 
 use crate::error::{Result, mistake};
 
@@ -8,7 +8,7 @@ pub(crate) fn word(n: usize) -> Result<u32> {
     u32::try_from(n).map_err(|_| mistake("counting", format!("{n} is beyond 32 bits")))
 }
 
-/// Several of them.
+/// Several counts as a kernel takes them.
 pub(crate) fn words<const N: usize>(counts: [usize; N]) -> Result<[u32; N]> {
     let mut words = [0; N];
     for (to, n) in words.iter_mut().zip(counts) {
@@ -17,7 +17,7 @@ pub(crate) fn words<const N: usize>(counts: [usize; N]) -> Result<[u32; N]> {
     Ok(words)
 }
 
-/// A count of a device's as the host takes it.
+/// A device's count as the host takes it.
 pub(crate) fn index(n: u64) -> Result<usize> {
     usize::try_from(n).map_err(|_| mistake("counting", format!("{n} is beyond this host")))
 }

@@ -40,7 +40,7 @@ pub struct Device {
     plan: Arc<Plan>,
     adapter: Arc<Adapter>,
     target: Target,
-    /// Choices that were measured here.
+    /// Choices of kernels that `tune` measured.
     tuned: Option<Arc<Table>>,
 }
 
@@ -73,7 +73,7 @@ impl Adapter {
     /// was created with; wharf installs its own handlers for uncaptured errors and for loss.
     ///
     /// Cooperative matrices are used if the device has them and the plan's capabilities list them:
-    /// who made such a device has given wgpu the promise of [`Adapter::experimental`].
+    /// whoever created such a device has given wgpu the promise of [`Adapter::experimental`].
     pub fn adopt(&self, plan: &Plan, device: wgpu::Device, queue: wgpu::Queue) -> Result<Device> {
         self.accepts(plan)?;
         let created = device_caps(&device);
@@ -121,14 +121,14 @@ impl Device {
         Self { engine, plan, adapter: Arc::new(adapter), target, tuned: None }
     }
 
-    /// Which class of kernels it runs: what wins on a GPU loses on a CPU.
+    /// The class of kernels that it runs: what is fast on a GPU is slow on a CPU.
     #[must_use]
     pub const fn target(&self) -> Target {
         self.target
     }
 
-    /// A handle on the same device that runs another class of kernels: the same results, at another
-    /// speed. [`Target::Cpu64`] is [`Target::Cpu`] where there are no 64-bit integers.
+    /// A handle on the same device that runs another class of kernels, with the same results at
+    /// another speed. Without 64-bit integers [`Target::Cpu64`] becomes [`Target::Cpu`].
     #[must_use]
     pub fn with_target(&self, target: Target) -> Self {
         let wide = self.caps().has(Feature::ShaderInt64);
@@ -140,7 +140,7 @@ impl Device {
         Self { tuned: Some(table), ..self.clone() }
     }
 
-    /// The choice that was measured for a product, if there is one other than the built-in.
+    /// The choice measured for a product, if it differs from the built-in one.
     pub(crate) fn tuned_for(&self, problem: &Problem) -> Option<Choice> {
         self.tuned.as_ref()?.choice(self.target, problem)
     }
@@ -184,7 +184,8 @@ impl Device {
 
     /// A fresh device from the same adapter with the same plan, for after this one was lost.
     ///
-    /// What an adopted device had by its maker's promise alone is not asked for again.
+    /// Experimental features that an adopted device had only by its creator's promise are not
+    /// requested again.
     pub async fn reopen(&self) -> Result<Self> {
         let asked = |caps: &Caps| caps.has(Feature::CooperativeMatrix);
         let both = asked(self.caps()) && asked(self.adapter.caps());
@@ -286,7 +287,7 @@ impl Device {
     }
 
     /// Allows, logs or denies crossings on this device - for every handle and thread - until the
-    /// guard is dropped. The guard made last counts.
+    /// guard is dropped. The newest guard counts.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -323,8 +324,8 @@ impl Device {
         (&self.engine.gpu.device, &self.engine.gpu.queue)
     }
 
-    /// Makes allocations fail as if memory had run out - buffers, staged writes, bind groups -:
-    /// those with these numbers, counted from now.
+    /// Makes the allocations with these numbers, counted from now, fail as if memory had run out.
+    /// Buffers, staged writes and bind groups count.
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub fn fail_allocations(&self, range: core::ops::Range<u64>) {

@@ -1,7 +1,7 @@
 //! Capabilities of real adapters as literals, for tests that need none of them.
 //!
-//! Each says where its numbers come from: read from the driver itself, or out of the source of what
-//! reads it.
+//! Each says where its numbers come from: read from the driver itself, or worked out from the
+//! source code that reads the driver.
 
 use super::{Backend, Caps, CooperativeShape, DeviceType, Feature, Features, Identity, Limits};
 use crate::dtype::DType;

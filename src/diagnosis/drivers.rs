@@ -141,7 +141,7 @@ pub(super) fn loader_missing(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
     );
 }
 
-/// Manifests the loader opens in vain.
+/// Manifests that the loader opens and cannot use.
 pub(super) fn broken(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
     if !scene.active("vulkan") {
         return;
@@ -152,7 +152,7 @@ pub(super) fn broken(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
         let path = &manifest.path;
         let fault = match &manifest.state {
             ManifestState::Loads | ManifestState::OtherWidth => continue,
-            // The variable that names it was found to be at fault already.
+            // `replaced` already reports the variable that names it.
             ManifestState::Absent if scene.machine.replacement().is_some() => continue,
             ManifestState::Absent => "does not exist".to_owned(),
             ManifestState::Unreadable(why) => format!("cannot be read: {why}"),

@@ -113,7 +113,7 @@ impl Finding {
         Self { blocking: false, ..Self::blocking(cause, found, remedy) }
     }
 
-    /// The same finding, blocking only if `condition` holds.
+    /// This finding, blocking only if `condition` holds.
     pub(super) fn blocking_if(mut self, condition: bool) -> Self {
         self.blocking = condition;
         self
@@ -126,7 +126,7 @@ impl fmt::Display for Finding {
     /// `found (remedy)`, on one line where it fits into 100 columns, else the remedy on lines of
     /// its own.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A variable may hold anything; a terminal is not told to obey it.
+        // A variable may hold control characters, which must not reach a terminal.
         let clean = |text: &str| text.replace(|c: char| c.is_control(), "?");
         let (found, remedy) = (clean(&self.found), format!("({})", clean(&self.remedy)));
         if found.chars().count() + 1 + remedy.chars().count() <= WIDTH {

@@ -64,7 +64,7 @@ pub(super) fn nvidia_graphics(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The user library must be of the kernel module's very version.
+/// The user library must have exactly the version of the kernel module.
 pub(super) fn nvidia_versions(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
     let Nvidia { kernel: Some(kernel), user: Some(user), .. } = &scene.machine.nvidia else {
         return;
@@ -158,7 +158,7 @@ pub(super) fn node_missing(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
     }
     let gpu = machine.gpus.iter().flatten().find_map(|gpu| Some((gpu, vendor(gpu.vendor)?)));
     match gpu {
-        // The module that is loaded without a device was found by `nvidia_graphics`.
+        // `nvidia_graphics` already reports a module that is loaded without a device.
         Some((gpu, _)) if gpu.vendor == NVIDIA && machine.nvidia.kernel.is_some() => {}
         Some((gpu, vendor)) => {
             let bound = gpu.driver.as_deref().unwrap_or("none");
@@ -206,7 +206,7 @@ pub(super) fn wsl(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// What remains to be said when nothing, or nothing but software, is listed.
+/// The last word when nothing, or nothing but software, is listed.
 pub(super) fn nothing_listed(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
     let machine = scene.machine;
     let allow = "WHARF_ALLOW_SOFTWARE=1";
