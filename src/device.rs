@@ -11,8 +11,7 @@ use crate::engine::{Engine, Site};
 use crate::error::Result;
 use crate::fuse::Context;
 use crate::gpu::Gpu;
-use crate::kernel::matmul::choice::Choice;
-use crate::kernel::matmul::tuned::{Problem, Table};
+use crate::kernel::matmul::choice::tuned::Table;
 use crate::ledger::{CrossingGuard, Crossings, Ledger};
 use crate::plan::{Plan, Policy, negotiate, unfit};
 use crate::shape::IntoShape;
@@ -140,9 +139,9 @@ impl Device {
         Self { tuned: Some(table), ..self.clone() }
     }
 
-    /// The choice measured for a product, if it differs from the built-in one.
-    pub(crate) fn tuned_for(&self, problem: &Problem) -> Option<Choice> {
-        self.tuned.as_ref()?.choice(self.target, problem)
+    /// What was measured on its adapter.
+    pub(crate) fn tuned(&self) -> Option<&Table> {
+        self.tuned.as_deref()
     }
 
     /// Where its work is recorded.

@@ -15,9 +15,11 @@ use crate::clock::Stopwatch;
 use crate::device::Device;
 use crate::dtype::{Class, DType};
 use crate::error::Result;
-use crate::kernel::matmul::choice::{Choice, Machine};
-use crate::kernel::matmul::tuned::Entry;
-pub use crate::kernel::matmul::tuned::Problem;
+use crate::kernel::matmul::choice::processor::Processor;
+use crate::kernel::matmul::choice::scheme::Choice;
+use crate::kernel::matmul::choice::tuned::Measured;
+pub use crate::kernel::matmul::choice::tuned::Problem;
+use crate::kernel::matmul::choice::{self, Chooser};
 use crate::reference::{self, Exact, Number, Strided};
 use crate::tensor::Tensor;
 
@@ -177,22 +179,21 @@ impl<'a> Bench<'a> {
         let oracle = if dtype.is_float() { DType::F32 } else { DType::I32 };
         let side = |side: usize| -> Result<(Tensor, Vec<u8>)> {
             let numbers = numbers(side, dims[side].iter().product(), signed);
-            if dtype.is_float() {
+            let (tensor, bytes) = if dtype.is_float() {
                 let values: Vec<f32> = numbers.map(|x| x as f32 / 8.0).collect();
-                let (tensor, _) = device.upload(&values, dims[side])?;
-                Ok((tensor.cast(dtype)?, bytemuck::cast_slice(&values).to_vec()))
+                (device.upload(&values, dims[side])?.0, bytemuck::cast_slice(&values).to_vec())
             } else {
                 let values: Vec<i32> = numbers.collect();
-                let (tensor, _) = device.upload(&values, dims[side])?;
-                Ok((tensor.cast(dtype)?, bytemuck::cast_slice(&values).to_vec()))
-            }
+                (device.upload(&values, dims[side])?.0, bytemuck::cast_slice(&values).to_vec())
+            };
+            Ok((tensor.cast(dtype)?, bytes))
         };
         let ((a, left), (b, right)) = (side(0)?, side(1)?);
         a.compute()?;
         b.compute()?;
         let b = if transposed { b.t()? } else { b };
         let sides = if batch == 1 { [a.squeeze(0)?, b.squeeze(0)?] } else { [a, b] };
-        let built_in = sides[0].matmul_built_in(&sides[1])?.explain();
+        let built_in = sides[0].product(&sides[1], Chooser::Tables(None))?.explain();
         let remark = built_in.kernels.iter().find_map(|kernel| kernel.remarks.first());
         let built_in = remark.map_or("one kernel", |remark| remark);
         let built_in = format!("built-in, {built_in}");
@@ -206,22 +207,20 @@ impl<'a> Bench<'a> {
 
     fn product(&self, candidate: &Candidate) -> Result<Tensor> {
         let [a, b] = &self.sides;
+        let by = candidate.map_or(Chooser::Tables(None), Chooser::Asker);
+        let product = a.product(b, by)?;
         if (self.spoil)(&self.name(candidate)) {
-            let like = a.matmul_built_in(b)?;
-            return self.device.zeros(*like.shape(), like.dtype());
+            return self.device.zeros(*product.shape(), product.dtype());
         }
-        match candidate {
-            Some(choice) => a.matmul_by_choice(b, *choice),
-            None => a.matmul_built_in(b),
-        }
+        Ok(product)
     }
 
-    async fn run(&self, on: &mut impl FnMut(&Trial)) -> Result<Entry> {
+    async fn run(&self, on: &mut impl FnMut(&Trial)) -> Result<Measured> {
         let problem = self.problem;
         let size = problem.size();
         let mut candidates = vec![None];
-        let machine = Machine::of(self.device.target(), self.device.caps(), problem.dtype);
-        let choices = Choice::candidates(machine, size, problem.transposed);
+        let processor = Processor::of(self.device.target(), self.device.caps(), problem.dtype);
+        let choices = choice::candidates(processor, size, problem.transposed);
         candidates.extend(choices.into_iter().map(Some));
         let of = candidates.len();
         let trial = |index: usize, candidate: &Candidate, outcome| Trial {
@@ -261,7 +260,7 @@ impl<'a> Bench<'a> {
         let fastest = (0..of).min_by(|&a, &b| times[a].total_cmp(&times[b])).unwrap_or(0);
         let (candidate, rate) = (candidates[fastest], rate(times[fastest]));
         on(&trial(fastest, &candidate, Outcome::Won(rate)));
-        Ok(Entry { problem, choice: candidate, rate: if rate.is_finite() { rate } else { 0.0 } })
+        Ok(Measured { problem, choice: candidate, rate: if rate.is_finite() { rate } else { 0.0 } })
     }
 
     /// Computes a candidate once and compares it; then seconds, or what is wrong.

@@ -9,9 +9,8 @@ use crate::error::{Cause, Error, ErrorKind, Result};
 use crate::fuse::What;
 use crate::kernel::matmul::Matmul;
 #[cfg(feature = "testing")]
-use crate::kernel::matmul::choice::{Because, Kernel};
-use crate::kernel::matmul::choice::{Choice, Machine, Size};
-use crate::kernel::matmul::tuned::Problem;
+use crate::kernel::matmul::choice::scheme::{Because, Choice};
+use crate::kernel::matmul::choice::{Chooser, Question};
 use crate::op::Op;
 use crate::shape::Shape;
 
@@ -36,7 +35,7 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     pub fn matmul(&self, right: &Self) -> Result<Self> {
-        self.product(right, By::Table).map_err(|error| error.during("matmul"))
+        self.matmul_plain(right).map_err(|error| error.during("matmul"))
     }
 
     /// A layer: `activation(x . weight^T + bias)` in one kernel, for `x` of shape `[.., in]` and a
@@ -72,77 +71,29 @@ impl Tensor {
         activation.map_or(Ok(out.clone()), |op| out.apply(op, &[]).map_err(named))
     }
 
-    /// The product by a tile of so many rows, quads of columns, lanes and passes along k.
+    /// The product by a kernel and passes as a table of tuned choices names them, whether or not a
+    /// table could: `tile sums 4x8 lanes 8 passes 2`.
     #[cfg(feature = "testing")]
     #[doc(hidden)]
-    pub fn matmul_by(&self, right: &Self, tile: [u32; 4]) -> Result<Self> {
-        let [rows, quads, lanes, passes] = tile;
-        let (kernel, because) = (Kernel::Registers, Because::Forced);
-        let passes = passes as usize;
-        self.matmul_by_choice(right, Choice { kernel, rows, quads, lanes, passes, because })
-    }
-
-    /// The product by tiles in workgroup memory: rows and quads of columns of an invocation,
-    /// invocations, how many along the columns, k of a stage, passes along k.
-    #[cfg(feature = "testing")]
-    #[doc(hidden)]
-    pub fn matmul_by_group(&self, right: &Self, tile: [u32; 6]) -> Result<Self> {
-        let [rows, quads, lanes, across, depth, passes] = tile;
-        let (kernel, because) = (Kernel::Group { across, depth }, Because::Forced);
-        let passes = passes as usize;
-        self.matmul_by_choice(right, Choice { kernel, rows, quads, lanes, passes, because })
-    }
-
-    /// The product of a few rows: rows and quads of columns of an invocation, invocations, how many
-    /// along the columns, passes along k; whether subgroups put sums together.
-    #[cfg(feature = "testing")]
-    #[doc(hidden)]
-    pub fn matmul_by_vector(&self, right: &Self, tile: [u32; 5], subgroups: bool) -> Result<Self> {
-        let [rows, quads, lanes, across, passes] = tile;
-        let (kernel, because) = (Kernel::Vector { across, subgroups }, Because::Forced);
-        let passes = passes as usize;
-        self.matmul_by_choice(right, Choice { kernel, rows, quads, lanes, passes, because })
-    }
-
-    /// The product by cooperative matrices: side of a square, rows and quads of columns of a
-    /// subgroup, subgroups down and across, k of a stage, passes along k.
-    #[cfg(feature = "testing")]
-    #[doc(hidden)]
-    pub fn matmul_by_cooperative(&self, right: &Self, tile: [u32; 7]) -> Result<Self> {
-        let [side, rows, quads, down, across, depth, passes] = tile;
-        let team = u32::try_from(self.device.caps().limits.subgroup_max).unwrap_or(u32::MAX);
-        let (kernel, because) =
-            (Kernel::Cooperative { side, down, across, depth }, Because::Forced);
-        let (lanes, passes) = (team.saturating_mul(down * across), passes as usize);
-        self.matmul_by_choice(right, Choice { kernel, rows, quads, lanes, passes, because })
-    }
-
-    /// The product by this choice.
-    pub(crate) fn matmul_by_choice(&self, right: &Self, choice: Choice) -> Result<Self> {
-        self.product(right, By::Given(choice))
-    }
-
-    /// The product by the built-in table, whatever was tuned.
-    pub(crate) fn matmul_built_in(&self, right: &Self) -> Result<Self> {
-        self.product(right, By::BuiltIn)
+    pub fn matmul_by(&self, right: &Self, kernel: &str) -> Result<Self> {
+        let choice = Choice::named(kernel, Because::Forced);
+        let choice = choice.ok_or_else(|| crate::error::mistake("matmul", kernel))?;
+        self.product(right, Chooser::Asker(choice))
     }
 
     pub(super) fn matmul_plain(&self, right: &Self) -> Result<Self> {
-        self.product(right, By::Table)
+        self.product(right, Chooser::Tables(self.device.tuned()))
     }
 
-    fn product(&self, right: &Self, by: By) -> Result<Self> {
+    /// The product by whoever chooses its kernel.
+    pub(crate) fn product(&self, right: &Self, by: Chooser<'_>) -> Result<Self> {
         let left = self;
         left.device.engine.same_device(&right.device.engine)?;
         let dtype = result(left.dtype, right.dtype)?;
         let shapes = (*left.shape(), *right.shape());
-        let (a, b) = (left.shape().dims(), right.shape().dims());
-        if a.is_empty() || b.is_empty() {
-            return Err(MatmulCause::Scalar { left: shapes.0, right: shapes.1 }.into());
-        }
-        let a = if a.len() == 1 { left.unsqueeze(0)? } else { left.clone() };
-        let b = if b.len() == 1 { right.unsqueeze(1)? } else { right.clone() };
         let (row, column) = (left.shape().rank() == 1, right.shape().rank() == 1);
+        let a = if row { left.unsqueeze(0)? } else { left.clone() };
+        let b = if column { right.unsqueeze(1)? } else { right.clone() };
         let ([.., m, k], [.., inner, n]) = (a.shape().dims(), b.shape().dims()) else {
             return Err(MatmulCause::Scalar { left: shapes.0, right: shapes.1 }.into());
         };
@@ -159,50 +110,22 @@ impl Tensor {
         let ends = [(m, !row), (n, !column)];
         let ends = ends.iter().filter(|(_, kept)| *kept).map(|(dim, _)| *dim);
         let shape = Shape::new([batch.dims(), &ends.collect::<Vec<_>>()].concat())?;
-        let size = Size { batch: batch.elements(), m, n, k };
-        let forced = match by {
-            By::Table => left.device.tuned_for(&problem(size, left.dtype, &b)),
-            By::BuiltIn => None,
-            By::Given(choice) => Some(choice),
-        };
-        let core = What::core(Matmul { forced });
-        let deferred = |a: &Self, b: &Self, shape| {
-            Self::deferred(&left.device, core, vec![a.arg(), b.arg()], shape, dtype)
-        };
-        let machine = Machine::of(left.device.target(), left.device.caps(), dtype);
-        if forced.is_some() || !Choice::prefers_swapped(machine, size) {
-            return Ok(deferred(&a, &b, shape));
+        let device = &left.device;
+        let (target, caps, sides) = (device.target(), device.caps(), [a.layout, b.layout]);
+        let question = Question { target, caps, sides, dtype: left.dtype, result: dtype, by };
+        let decision = question.decide()?;
+        let is_swapped = decision.is_swapped;
+        let core = What::core(Matmul(decision));
+        if !is_swapped {
+            return Ok(Self::deferred(device, core, vec![a.arg(), b.arg()], shape, dtype));
         }
-        // The same numbers, with the longer axis along the lanes: (A B)^T = B^T A^T.
-        let (a, b) = (b.t()?, a.t()?);
+        let sides = vec![b.t()?.arg(), a.t()?.arg()];
         if m == 1 || n == 1 {
-            return Ok(deferred(&a, &b, shape));
+            return Ok(Self::deferred(device, core, sides, shape, dtype));
         }
         let shape = Shape::new([batch.dims(), &[n, m]].concat())?;
-        deferred(&a, &b, shape).t()
+        Self::deferred(device, core, sides, shape, dtype).t()
     }
-}
-
-/// Who chooses the kernel of a product.
-#[derive(Clone, Copy, Debug)]
-enum By {
-    /// What was tuned, or else the built-in table.
-    Table,
-    BuiltIn,
-    Given(Choice),
-}
-
-/// What a product is in a table of what was tuned. Batches that share a right side are more rows.
-fn problem(size: Size, dtype: DType, right: &Tensor) -> Problem {
-    let Size { batch, m, n, k } = size;
-    let strides = right.layout.strides();
-    let (outer, [.., down, across]) = (strides.len() - 2, strides) else {
-        return Problem::new(m, n, k, dtype);
-    };
-    let shared = strides[..outer].iter().all(|&stride| stride == 0);
-    let [batch, m] = if shared { [1, batch * m] } else { [batch, m] };
-    let transposed = *down == 1 && *across != 1;
-    Problem { batch, m, n, k, dtype, transposed }
 }
 
 /// The dtype of a product.

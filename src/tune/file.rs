@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::device::Device;
 use crate::error::{Cause, ErrorKind};
-use crate::kernel::matmul::tuned::{Entry, Problem, Table};
+use crate::kernel::matmul::choice::tuned::{Measured, Problem, Table};
 use crate::wgsl::Target;
 
 /// What a table begins with; the number counts the formats.
@@ -25,13 +25,13 @@ const FIRST: &str = "wharf tuned 1";
 
 /// Where something was measured: it counts nowhere else.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Key {
+struct Origin {
     target: Target,
     /// Name and value of each line.
     lines: Vec<(&'static str, String)>,
 }
 
-impl Key {
+impl Origin {
     fn of(device: &Device) -> Self {
         let identity = &device.caps().identity;
         let target = device.target();
@@ -52,14 +52,14 @@ impl Key {
 /// driver, by one version of wharf. `{}` is the text of its file.
 #[derive(Clone, Debug)]
 pub struct Tuned {
-    key: Key,
-    entries: Vec<Entry>,
+    origin: Origin,
+    entries: Vec<Measured>,
     ignored: Option<String>,
 }
 
 impl Tuned {
-    pub(super) fn of(device: &Device, entries: Vec<Entry>) -> Self {
-        Self { key: Key::of(device), entries, ignored: None }
+    pub(super) fn of(device: &Device, entries: Vec<Measured>) -> Self {
+        Self { origin: Origin::of(device), entries, ignored: None }
     }
 
     /// The problems that were tuned, and the kernel for each in words.
@@ -80,8 +80,9 @@ impl Tuned {
     /// out.
     #[must_use]
     pub fn merged(mut self, newer: &Self) -> Self {
-        if self.key == newer.key {
-            let is_new = |entry: &Entry| newer.entries.iter().any(|n| n.problem == entry.problem);
+        if self.origin == newer.origin {
+            let is_new =
+                |entry: &Measured| newer.entries.iter().any(|n| n.problem == entry.problem);
             self.entries.retain(|entry| !is_new(entry));
             self.entries.extend_from_slice(&newer.entries);
         }
@@ -101,12 +102,12 @@ impl Tuned {
     }
 
     fn understood(text: &str, device: &Device) -> Result<Self, String> {
-        let key = Key::of(device);
+        let origin = Origin::of(device);
         let mut lines = text.lines();
         if lines.next() != Some(FIRST) {
             return Err(format!("it does not begin with {FIRST:?}"));
         }
-        for (name, want) in &key.lines {
+        for (name, want) in &origin.lines {
             let line = lines.next().unwrap_or("");
             let Some(got) = line.strip_prefix(name).and_then(|rest| rest.strip_prefix(' ')) else {
                 return Err(format!("{line:?} where {name} was expected"));
@@ -119,25 +120,27 @@ impl Tuned {
         for line in lines {
             if let Some(count) = line.strip_prefix("end ") {
                 return match count.parse() {
-                    Ok(count) if entries.len() == count => Ok(Self { key, entries, ignored: None }),
+                    Ok(count) if entries.len() == count => {
+                        Ok(Self { origin, entries, ignored: None })
+                    }
                     _ => Err(format!("{count} entries promised, {} found", entries.len())),
                 };
             }
-            entries.push(Entry::parse(line).ok_or_else(|| format!("{line:?} is no entry"))?);
+            entries.push(Measured::parse(line).ok_or_else(|| format!("{line:?} is no entry"))?);
         }
         Err(format!("it breaks off after {} entries", entries.len()))
     }
 
     /// Why it is not for this device, if it is not.
     pub(super) fn foreign_to(&self, device: &Device) -> Option<String> {
-        let here = Key::of(device);
-        let both = self.key.lines.iter().zip(&here.lines);
+        let here = Origin::of(device);
+        let both = self.origin.lines.iter().zip(&here.lines);
         let differs = both.into_iter().find(|(own, here)| own != here);
         differs.map(|((name, own), (_, here))| format!("{name} {own:?}, here {here:?}"))
     }
 
     pub(super) fn table(&self) -> Arc<Table> {
-        Arc::new(Table { target: self.key.target, entries: self.entries.clone() })
+        Arc::new(Table { target: self.origin.target, entries: self.entries.clone() })
     }
 }
 
@@ -146,7 +149,7 @@ mod disk {
     use std::path::{Path, PathBuf};
     use std::{env, fs};
 
-    use super::{Device, Key, NotSaved, Tuned};
+    use super::{Device, NotSaved, Origin, Tuned};
     use crate::error::Result;
 
     impl Tuned {
@@ -196,7 +199,7 @@ mod disk {
                 var("XDG_CACHE_HOME").or_else(|| home(".cache"))
             };
             // FNV-1a: the same name in every version of Rust.
-            let key = Key::of(device).lines.into_iter().map(|(_, text)| text + "\n");
+            let key = Origin::of(device).lines.into_iter().map(|(_, text)| text + "\n");
             let hash =
                 key.collect::<String>().bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
                     (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
@@ -209,7 +212,7 @@ mod disk {
 impl fmt::Display for Tuned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{FIRST}")?;
-        for (name, text) in &self.key.lines {
+        for (name, text) in &self.origin.lines {
             writeln!(f, "{name} {text}")?;
         }
         for entry in &self.entries {

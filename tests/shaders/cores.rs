@@ -262,7 +262,7 @@ fn check_product(
 
 #[test]
 fn every_tile_of_a_product_is_valid() {
-    use wharf::kernel::matmul::text::{Along, Tile};
+    use wharf::kernel::matmul::text::tile::{Along, Tile};
     let ways = [Along::K, Along::Outer, Along::Neither];
     for dtype in [DType::F32, DType::F16, DType::I8, DType::U32, DType::F64, DType::I64] {
         let (side, out) = (itself(dtype), itself(wharf::reference::matmul_dtype(dtype)));
@@ -291,8 +291,8 @@ fn every_tile_of_a_product_is_valid() {
 #[test]
 fn every_product_by_groups_is_valid() {
     use wharf::kernel::matmul::text::group::Group;
+    use wharf::kernel::matmul::text::tile::{Along, Tile};
     use wharf::kernel::matmul::text::vector::Vector;
-    use wharf::kernel::matmul::text::{Along, Tile};
     let ways = [Along::K, Along::Outer, Along::Neither];
     for (i, dtype) in
         [DType::F32, DType::F16, DType::I8, DType::F64, DType::I64].into_iter().enumerate()
@@ -329,9 +329,8 @@ fn every_product_by_groups_is_valid() {
 /// A few rows by weights of which several quads are read at a time.
 #[test]
 fn every_packed_product_is_valid() {
-    use wharf::kernel::matmul::text::packed::Packed;
+    use wharf::kernel::matmul::text::tile::{Along, Packed, Tile};
     use wharf::kernel::matmul::text::vector::Vector;
-    use wharf::kernel::matmul::text::{Along, Tile};
     use wharf::wgsl::Form;
     let wide = [DType::F32, DType::F16, DType::Bf16, DType::I8, DType::U16, DType::I32]
         .map(|d| (d, Packed::Wide(Form::read(d, Target::Cpu64, true)), Target::Cpu64));
@@ -357,8 +356,8 @@ fn every_packed_product_is_valid() {
 /// Cooperative matrices of every size and kind, in every way that the operands lie.
 #[test]
 fn every_product_by_cooperative_matrices_is_valid() {
-    use wharf::kernel::matmul::text::cooperative::Cooperative;
-    use wharf::kernel::matmul::text::{Along, Tile};
+    use wharf::kernel::matmul::text::squares::Squares;
+    use wharf::kernel::matmul::text::tile::{Along, Tile};
     let ways = [Along::K, Along::Outer, Along::Neither];
     for (dtype, side, teams) in
         [(DType::F16, 16, [2, 2]), (DType::F16, 8, [1, 1]), (DType::F32, 8, [2, 4])]
@@ -376,7 +375,7 @@ fn every_product_by_cooperative_matrices_is_valid() {
                 packed: None,
             };
             let (lanes, near_k) = (32 * teams[0] * teams[1], along.map(|a| a == Along::K));
-            let text = Cooperative { tile, side, teams, lanes, depth: 16, near_k }.regions(dtype);
+            let text = Squares { tile, side, teams, lanes, depth: 16, near_k }.regions(dtype);
             let way = along.map(|a| [if a == Along::Neither { Way::Each } else { Way::Dense }]);
             let heads = way.each_ref().map(|ways| core::Part { expr: &part, ways });
             check_product("matmul_cooperative", &heads, &part, &text, None, Target::Gpu);

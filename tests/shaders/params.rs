@@ -10,10 +10,6 @@ use wharf::wgsl::{Expr, Grid, Node, Space, Target, View, reflect};
 /// Kernels that are not declared yet.
 const UNDECLARED: &[&str] = &[
     "transpose",
-    "matmul",
-    "matmul_group",
-    "matmul_cooperative",
-    "matmul_vector",
     "quantised",
     "attention",
     "reduce_rows",

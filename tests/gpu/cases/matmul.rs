@@ -228,6 +228,12 @@ impl Pool {
     }
 }
 
+/// The product by register tiles: rows and quads of an invocation, lanes, passes along k.
+fn by_tile(a: &Tensor, b: &Tensor, tile: [u32; 4]) -> wharf::Result<Tensor> {
+    let [rows, quads, lanes, passes] = tile;
+    a.matmul_by(b, &format!("tile sums {rows}x{} lanes {lanes} passes {passes}", 4 * quads))
+}
+
 /// A few hundred shapes by one tile.
 async fn tiled(ctx: &Ctx, dtype: DType, tile: [u32; 4], seed: u64) -> Outcome {
     let device = ctx.native().await?;
@@ -243,7 +249,7 @@ async fn tiled(ctx: &Ctx, dtype: DType, tile: [u32; 4], seed: u64) -> Outcome {
     }
     for _ in 0..rounds {
         let [a, b] = shapes(&mut pool, 40_000)?;
-        let got = a.matmul_by(&b, tile).map_err(show)?;
+        let got = by_tile(&a, &b, tile).map_err(show)?;
         pool.check(&bytes, [&a, &b], &got).await?;
     }
     Ok(())
@@ -388,7 +394,7 @@ async fn tails(ctx: &Ctx) -> Outcome {
                 let ([a, b], [bias, scale]) = (sides, others);
                 let (a, b, bias, scale) = (a?, b?, bias?, scale?);
                 let place = format!("{dtype} {m} x {n} x {k} in {passes}");
-                let product = || a.matmul_by(&b, [4, 2, 8, passes]).map_err(show);
+                let product = || by_tile(&a, &b, [4, 2, 8, passes]).map_err(show);
                 let then = |t: &Tensor| (t.mul_add(2, &bias)? * &scale)?.relu();
                 let apart = product()?;
                 bits_of(&apart).await?;
@@ -463,7 +469,7 @@ async fn deep(ctx: &Ctx) -> Outcome {
         .and_then(|t| t.broadcast_to([k, 5]))
         .map_err(show)?;
     let want = f64::from(0.1f32) * k as f64;
-    for product in [a.matmul(&b), a.matmul_by(&b, [1, 1, 8, 1])] {
+    for product in [a.matmul(&b), by_tile(&a, &b, [1, 1, 8, 1])] {
         let got = product.map_err(show)?.read::<f32>().await.map_err(show)?;
         for got in got {
             let exact = reference::Exact { value: Number::Float(want), scale: want };
@@ -488,7 +494,7 @@ async fn propagates(ctx: &Ctx) -> Outcome {
     let a = t.slice(1, 0..5).map_err(show)?;
     let b = a.t().map_err(show)?;
     for tile in [[4, 1, 8, 1], [1, 1, 8, 1], [8, 2, 8, 2]] {
-        let got = a.matmul_by(&b, tile).map_err(show)?.read::<f32>().await.map_err(show)?;
+        let got = by_tile(&a, &b, tile).map_err(show)?.read::<f32>().await.map_err(show)?;
         for (i, got) in got.into_iter().enumerate() {
             let reached = i / 16 == 3 || i % 16 == 3;
             let want = if reached { f32::INFINITY } else { 5.0 };

@@ -1,7 +1,8 @@
 //! The text of a product by tiles in workgroup memory: what an invocation multiplies and stores.
 
+use super::job::MatmulJob;
 use super::stage::Stage;
-use super::{K_MAX, Text, Tile, lane, put};
+use super::tile::{K_MAX, Sections, Tile, lane, put};
 use crate::dtype::DType;
 use crate::op::Kind;
 use crate::wgsl::Entry;
@@ -13,7 +14,8 @@ pub const GROUP: Entry = Entry::new(
     source!("matmul_group.wgsl"),
     K_MAX / 4 + K_MAX / 8 + K_MAX / 256 + 8,
 )
-.clearing();
+.clearing()
+.told(MatmulJob::MEMBERS);
 
 /// A kernel by tiles in workgroup memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,7 +37,7 @@ pub struct Group {
 impl Group {
     /// The regions of `matmul_group.wgsl` that sum in the compute type of `dtype`.
     #[must_use]
-    pub fn regions(&self, dtype: DType) -> Text {
+    pub fn regions(&self, dtype: DType) -> Sections {
         let Self { tile, lanes, across, depth, .. } = *self;
         let kind = Kind::of(dtype).name();
         let types = format!(

@@ -1,43 +1,9 @@
 //! Operands dense along k, of which a load takes several quads.
 
-use super::{Tile, lane, put};
-use crate::dtype::DType;
+use super::tile::{Packed, Tile, lane, put};
 use crate::wgsl::form::Form;
 
-/// How several quads are loaded at once, along k.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Packed {
-    /// 32 bytes as four 64-bit integers, whose words are decoded here: llvmpipe pays by the load
-    /// and lane, whatever the width.
-    Wide(Form),
-    /// 16 bytes, as four words of four signed or unsigned bytes. Two words are multiplied and added
-    /// up by one function of the language, which is one instruction of most GPUs. No feature is
-    /// asked for: naga writes what a driver lacks in steps.
-    Bytes {
-        /// Whether they are `i8`, not `u8`.
-        signed: bool,
-    },
-}
-
 impl Packed {
-    /// Quads of elements in a load.
-    #[must_use]
-    pub const fn quads(self) -> u32 {
-        match self {
-            Self::Wide(form) => 8 / form.width(),
-            Self::Bytes { .. } => 4,
-        }
-    }
-
-    /// What the same elements are a quarter load of.
-    #[must_use]
-    pub const fn dtype(self) -> DType {
-        match self {
-            Self::Wide(_) => DType::U64,
-            Self::Bytes { .. } => DType::U32,
-        }
-    }
-
     /// The quads of what was loaded as `name`, as names of their own.
     fn names(self, name: &str) -> String {
         let Self::Wide(form) = self else { return String::new() };

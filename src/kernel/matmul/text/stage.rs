@@ -4,7 +4,7 @@
 //! A block is four of k by four rows or columns. It is fetched as four quads along the axis on
 //! which the operand is dense, or element by element, and kept as four quads of one k each.
 
-use super::{Along, Text, lane, put};
+use super::tile::{Along, Sections, lane, put};
 
 /// A part of both operands, some of k deep.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ struct Side {
 impl Stage {
     /// The regions of a kernel that multiplies by stages: how a block is read, and what brings the
     /// first stage, the next one, and either into workgroup memory.
-    pub(super) fn regions(&self) -> Text {
+    pub(super) fn regions(&self) -> Sections {
         vec![
             ("operands", self.operands()),
             ("fetch", self.fetch("var ")),

@@ -1,7 +1,8 @@
 //! The text of a product of a few rows: how a workgroup's lanes stand, and how their sums are put
 //! together.
 
-use super::{K_MAX, Text, Tile};
+use super::job::MatmulJob;
+use super::tile::{K_MAX, Sections, Tile};
 use crate::dtype::DType;
 use crate::wgsl::Entry;
 use crate::wgsl::source::source;
@@ -10,7 +11,8 @@ use crate::wgsl::source::source;
 /// together.
 pub const VECTOR: Entry =
     Entry::new("matmul_vector", source!("matmul_vector.wgsl"), K_MAX / 8 + K_MAX / 256 + 8 + 256)
-        .clearing();
+        .clearing()
+        .told(MatmulJob::MEMBERS);
 
 /// A kernel for a few rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,7 +34,7 @@ pub struct Vector {
 impl Vector {
     /// The regions of `matmul_vector.wgsl` that sum in the compute type of `dtype`.
     #[must_use]
-    pub fn regions(&self, dtype: DType) -> Text {
+    pub fn regions(&self, dtype: DType) -> Sections {
         let Self { tile, lanes, across, near_k, .. } = *self;
         let place = match near_k {
             true => "lane / down, lane % down",

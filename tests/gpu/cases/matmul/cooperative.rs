@@ -60,8 +60,12 @@ async fn allowed(ctx: &Ctx, lower: fn(Caps) -> Caps) -> Result<Device, String> {
 fn product(a: &Tensor, b: &Tensor, of: CooperativeShape, tile: [u32; 6]) -> Result<Tensor, String> {
     let [high, wide, down, across, deep, passes] = tile;
     let side = of.side;
-    let tile = [side, high * side, wide * side / 4, down, across, deep * side, passes];
-    let got = a.matmul_by_cooperative(b, tile).map_err(show)?;
+    let (rows, columns, depth) = (high * side, wide * side, deep * side);
+    // As many invocations as subgroups of the largest size have.
+    let lanes = a.device().caps().limits.subgroup_max * u64::from(down * across);
+    let scheme = format!("cooperative {side} {down}x{across} deep {depth}");
+    let kernel = format!("{scheme} sums {rows}x{columns} lanes {lanes} passes {passes}");
+    let got = a.matmul_by(b, &kernel).map_err(show)?;
     let plan = got.explain().to_string();
     let empty = got.shape().is_empty() || a.shape().dims().last() == Some(&0);
     let used = plan.contains(&format!("cooperative matrices of {side} x {side}"));
@@ -187,7 +191,9 @@ async fn unasked(ctx: &Ctx) -> Outcome {
     let bytes = pool.bytes();
     let (a, b) = (pool.lying(0, &[], 8, 16), pool.lying(0, &[], 16, 8));
     let (a, b) = (a.map_err(show)?, b.map_err(show)?);
-    let got = a.matmul_by_cooperative(&b, [8, 16, 4, 1, 1, 16, 1]).map_err(show)?;
+    let lanes = plain.caps().limits.subgroup_max;
+    let kernel = format!("cooperative 8 1x1 deep 16 sums 16x16 lanes {lanes} passes 1");
+    let got = a.matmul_by(&b, &kernel).map_err(show)?;
     let plan = got.explain().to_string();
     ensure!(!plan.contains("cooperative"), "{plan}");
     pool.check(&bytes, [&a, &b], &got).await

@@ -89,11 +89,19 @@ impl Rung {
     }
 
     fn product(self, a: &Tensor, b: &Tensor) -> wharf::Result<Tensor> {
-        match self {
-            Self::Group(tile) => a.matmul_by_group(b, tile),
-            Self::Vector(tile) => a.matmul_by_vector(b, tile, false),
-            Self::Subgroups(tile) => a.matmul_by_vector(b, tile, true),
-        }
+        let (scheme, [rows, quads, lanes, passes]) = match self {
+            Self::Group([rows, quads, lanes, across, depth, passes]) => {
+                (format!("group {across} deep {depth}"), [rows, quads, lanes, passes])
+            }
+            Self::Vector([rows, quads, lanes, across, passes]) => {
+                (format!("vector {across}"), [rows, quads, lanes, passes])
+            }
+            Self::Subgroups([rows, quads, lanes, across, passes]) => {
+                (format!("vector {across} subgroups"), [rows, quads, lanes, passes])
+            }
+        };
+        let columns = 4 * quads;
+        a.matmul_by(b, &format!("{scheme} sums {rows}x{columns} lanes {lanes} passes {passes}"))
     }
 }
 
@@ -199,7 +207,8 @@ async fn rows_by(ctx: &Ctx, dtype: DType) -> Outcome {
             let (x, w) = (side(m, firsts[0])?, side(n, firsts[1])?.t().map_err(show)?);
             let subgroups = device.caps().has(Feature::Subgroup) && dtype.width() <= 4;
             let rung = [(m as u32).min(2), 2, 8, 1, 1];
-            for got in [x.matmul(&w), x.matmul_by_vector(&w, rung, subgroups)] {
+            let rung = if subgroups { Rung::Subgroups(rung) } else { Rung::Vector(rung) };
+            for got in [x.matmul(&w), rung.product(&x, &w)] {
                 let place = |e| format!("{m} x {n} x {k}: {e}");
                 pool.check(&bytes, [&x, &w], &got.map_err(show)?).await.map_err(place)?;
             }
@@ -225,9 +234,9 @@ async fn dots(ctx: &Ctx, dtype: DType) -> Outcome {
     let bytes = pool.bytes();
     let few: [fn(&Tensor, &Tensor) -> wharf::Result<Tensor>; 4] = [
         Tensor::matmul,
-        |a, b| a.matmul_by_vector(b, [4, 1, 64, 1, 1], false),
-        |a, b| a.matmul_by_vector(b, [1, 1, 64, 16, 2], false),
-        |a, b| a.matmul_by(b, [8, 1, 64, 1]),
+        |a, b| Rung::Vector([4, 1, 64, 1, 1]).product(a, b),
+        |a, b| Rung::Vector([1, 1, 64, 16, 2]).product(a, b),
+        |a, b| by_tile(a, b, [8, 1, 64, 1]),
     ];
     for [m, n, k] in [[1, 5, 16], [3, 8, 48], [9, 33, 400], [2, 7, 50], [4, 4, 3]] {
         for first in [[0, 0], [5008, 6400], [5004, 6400], [5008, 6401]] {
@@ -302,7 +311,7 @@ async fn folds(ctx: &Ctx) -> Outcome {
     let column: Vec<f32> = (0..m).map(|i| i as f32).collect();
     let (a, _) = device.upload(&column, [m, 1]).map_err(show)?;
     let (b, _) = device.upload(&[1.0f32, 2.0, 3.0, -4.0], [1, n]).map_err(show)?;
-    let product = a.matmul_by_vector(&b, [1, 1, 32, 16, 1], false).map_err(show)?;
+    let product = Rung::Vector([1, 1, 32, 16, 1]).product(&a, &b).map_err(show)?;
     let got = product.read::<f32>().await.map_err(show)?;
     for (i, got) in got.into_iter().enumerate() {
         let want = column[i / n] * [1.0, 2.0, 3.0, -4.0][i % n];
@@ -312,7 +321,7 @@ async fn folds(ctx: &Ctx) -> Outcome {
     let n = (1 << 21) + 1_000;
     let wide = wide.broadcast_to([1, n]).and_then(|t| t.contiguous()).map_err(show)?;
     let x = device.full([1, 1], DType::F32, 3.0f32).map_err(show)?;
-    let got = x.matmul_by(&wide, [1, 1, 8, 1]).map_err(show)?.read::<f32>().await.map_err(show)?;
+    let got = by_tile(&x, &wide, [1, 1, 8, 1]).map_err(show)?.read::<f32>().await.map_err(show)?;
     ensure!(got.len() == n && got.iter().all(|&y| y.to_bits() == 6.0f32.to_bits()), "wide");
     Ok(())
 }

@@ -1,56 +1,39 @@
 //! How an operand of a product lies in memory.
 
 use core::ops::Range;
-use std::sync::Arc;
 
-use super::panels::Place;
-use super::text::Along;
-use crate::dtype::DType;
 use crate::error::Result;
-use crate::kernel::{Held, Operand};
+use crate::kernel::matmul::text::tile::Along;
 use crate::layout::Layout;
 use crate::shape::Shape;
 
-/// An operand of a product, as far as cutting it goes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Matrix {
-    pub(super) place: Place,
-}
-
-impl Matrix {
-    pub(super) fn of(operand: &Operand) -> Result<Self> {
-        let held = Held::new(&operand.value, operand.layout, operand.dtype)?;
-        let whole = held.is_in_one_segment();
-        Ok(Self { place: Place { layout: operand.layout, segment: held.segment, whole } })
-    }
-}
-
 /// Batches of one B as more rows of A, where A's strides allow it.
-pub(super) fn folded(sides: [Operand; 2]) -> Result<[Operand; 2]> {
-    let [mut a, mut b] = sides;
-    let rank = a.layout.shape().rank();
-    let dims = a.layout.shape().dims();
-    let shared = b.layout.strides()[..rank - 2].iter().zip(dims).all(|(&s, &d)| s == 0 || d == 1);
-    if rank > 2 && shared {
-        let rows = dims[..rank - 1].iter().product();
-        if let Ok(layout) = a.layout.reshape([rows, dims[rank - 1]]) {
-            a.layout = layout;
-            b.layout = part(&b.layout, &(0..1), full(&b.layout))?;
-            while b.layout.shape().rank() > 2 {
-                b.layout = b.layout.squeeze(0)?;
-            }
-        }
+pub(crate) fn folded(sides: [Layout; 2]) -> Result<[Layout; 2]> {
+    let [a, b] = sides;
+    let (dims, rank) = (a.shape().dims(), a.shape().rank());
+    let shared = b.strides()[..rank - 2].iter().zip(dims).all(|(&s, &d)| s == 0 || d == 1);
+    let is_empty = dims[..rank - 2].contains(&0);
+    if rank == 2 || is_empty || !shared {
+        return Ok(sides);
+    }
+    let Ok(a) = a.reshape([dims[..rank - 1].iter().product(), dims[rank - 1]]) else {
+        return Ok(sides);
+    };
+    let mut b = part(&b, &(0..1), full(&b))?;
+    while b.shape().rank() > 2 {
+        b = b.squeeze(0)?;
     }
     Ok([a, b])
 }
 
-fn full(layout: &Layout) -> [Range<usize>; 2] {
+/// All of the two last axes.
+pub(super) fn full(layout: &Layout) -> [Range<usize>; 2] {
     let dims = layout.shape().dims();
     [0..dims[dims.len() - 2], 0..dims[dims.len() - 1]]
 }
 
 /// A part of an operand: a range of batches - all, or one - and of its two last axes.
-pub(super) fn part(
+pub(crate) fn part(
     layout: &Layout,
     batch: &Range<usize>,
     axes: [Range<usize>; 2],
@@ -74,7 +57,7 @@ pub(super) fn part(
 
 /// Along which axis an operand can be read by quads. `side` 0 is A, whose rows come in fours where
 /// it is read along them.
-pub(super) fn along(layout: &Layout, side: usize, rows: u32) -> Along {
+pub(crate) fn along(layout: &Layout, side: usize, rows: u32) -> Along {
     let (dims, strides) = (layout.shape().dims(), layout.strides());
     let rank = dims.len();
     let whole = |axis: usize| dims[axis] == 1 || strides[axis] % 4 == 0;
@@ -92,7 +75,7 @@ pub(super) fn along(layout: &Layout, side: usize, rows: u32) -> Along {
 }
 
 /// Whether neighbours lie along k rather than along the other axis.
-pub(super) fn is_near_k(layout: Layout, side: usize) -> bool {
+pub(crate) fn is_near_k(layout: &Layout, side: usize) -> bool {
     let (dims, strides) = (layout.shape().dims(), layout.strides());
     let rank = dims.len();
     let (outer, k) = if side == 0 { (rank - 2, rank - 1) } else { (rank - 1, rank - 2) };
@@ -115,18 +98,15 @@ pub(super) fn is_in_units(layout: &Layout, side: usize, unit: usize) -> bool {
         && (0..dims.len()).all(whole)
 }
 
-/// The same elements as wider ones of this dtype, along k.
-pub(super) fn along_k_as(dtype: DType, operand: &Operand, side: usize) -> Result<Operand> {
-    let per = (dtype.width() / operand.dtype.width()).cast_signed();
-    let layout = &operand.layout;
+/// The same elements as wider ones, of so many each, along k.
+pub(super) fn widened(layout: &Layout, side: usize, per: usize) -> Result<Layout> {
     let mut dims = layout.shape().dims().to_vec();
     let k = dims.len() - 1 - side;
-    dims[k] /= per.unsigned_abs();
-    let mut strides: Vec<isize> = layout.strides().iter().map(|stride| stride / per).collect();
+    dims[k] /= per;
+    let mut strides: Vec<isize> =
+        layout.strides().iter().map(|stride| stride / per.cast_signed()).collect();
     strides[k] = 1;
-    let offset = layout.offset() / per.unsigned_abs();
-    let layout = Layout::strided(Shape::new(dims)?, &strides, offset)?;
-    Ok(Operand { value: Arc::clone(&operand.value), layout, dtype })
+    Layout::strided(Shape::new(dims)?, &strides, layout.offset() / per)
 }
 
 /// A stride in the unit in which an operand is read. Two's complement wraps as indices do.
@@ -136,12 +116,12 @@ pub(super) fn unit(stride: isize, along: Along) -> u32 {
 }
 
 /// The step from batch to batch of both operands, if all batches lie one step apart.
-pub(super) fn batch_steps(sides: [&Layout; 2]) -> Option<[isize; 2]> {
+pub(super) fn batch_steps(sides: &[Layout; 2]) -> Option<[isize; 2]> {
     let dims = sides[0].shape().dims();
     let mut steps = None;
     let mut count = 1;
     for axis in (0..dims.len() - 2).rev().filter(|&axis| dims[axis] != 1) {
-        let strides = sides.map(|side| side.strides()[axis]);
+        let strides = sides.each_ref().map(|side| side.strides()[axis]);
         let of = steps.get_or_insert(strides).map(|step| step * count);
         if strides != of {
             return None;

@@ -6,32 +6,34 @@
 
 use core::ops::Range;
 
-use super::choice::Size;
+use super::view::{full, part};
+use crate::kernel::matmul::choice::scheme::Size;
+use crate::kernel::matmul::text::tile;
 use crate::layout::Layout;
 
-/// Where an operand lies: its layout, elements per segment, and whether one segment holds it all.
+/// How an operand lies: its layout, elements per segment, and whether one segment holds it all.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    pub(super) layout: Layout,
-    pub(super) segment: usize,
-    pub(super) whole: bool,
+pub(crate) struct Lie {
+    pub(crate) layout: Layout,
+    pub(crate) segment: usize,
+    pub(crate) whole: bool,
 }
 
 /// A part of a product: ranges of all four axes. Parts of one place of the result that differ in k
 /// are added.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Panel {
-    pub(super) batch: Range<usize>,
-    pub(super) rows: Range<usize>,
-    pub(super) columns: Range<usize>,
-    pub(super) k: Range<usize>,
+pub(crate) struct Panel {
+    pub(crate) batch: Range<usize>,
+    pub(crate) rows: Range<usize>,
+    pub(crate) columns: Range<usize>,
+    pub(crate) k: Range<usize>,
     /// Which range of k.
-    pub(super) pass: usize,
+    pub(crate) pass: usize,
 }
 
 impl Panel {
     /// The ranges of the two last axes of A (0) or B (1).
-    pub(super) fn ranges(&self, side: usize) -> [Range<usize>; 2] {
+    pub(crate) fn ranges(&self, side: usize) -> [Range<usize>; 2] {
         if side == 0 {
             [self.rows.clone(), self.k.clone()]
         } else {
@@ -41,10 +43,10 @@ impl Panel {
 }
 
 /// The longest k of one pass: loop trips of an invocation stay far below what llvmpipe survives.
-pub(super) const K_MAX: usize = super::text::K_MAX as usize;
+const K_MAX: usize = tile::K_MAX as usize;
 
 /// Cuts a product; `passes` along k at least.
-pub(super) fn cut(size: Size, sides: &[Place; 2], passes: usize) -> Vec<Panel> {
+pub(crate) fn cut(size: Size, sides: &[Lie; 2], passes: usize) -> Vec<Panel> {
     let Size { batch, m, n, k } = size;
     let whole = sides.iter().all(|side| side.whole);
     let batches: Vec<Range<usize>> =
@@ -53,10 +55,10 @@ pub(super) fn cut(size: Size, sides: &[Place; 2], passes: usize) -> Vec<Panel> {
     let mut others = Vec::with_capacity(batches.len());
     for batch in &batches {
         let mut cuts = [one(m), one(n)];
-        for (side, place) in sides.iter().enumerate().filter(|(_, place)| !place.whole) {
-            let alone = super::view::part(&place.layout, batch, full(&place.layout));
+        for (side, lie) in sides.iter().enumerate().filter(|(_, lie)| !lie.whole) {
+            let alone = part(&lie.layout, batch, full(&lie.layout));
             let Ok(layout) = alone else { continue };
-            let [rows, columns] = axes(&layout, place.segment);
+            let [rows, columns] = axes(&layout, lie.segment);
             let (own, along_k) = if side == 0 { (rows, columns) } else { (columns, rows) };
             cuts[side] = both(&cuts[side], &own);
             // Every batch has the same passes.
@@ -79,19 +81,24 @@ pub(super) fn cut(size: Size, sides: &[Place; 2], passes: usize) -> Vec<Panel> {
 }
 
 /// The same panels of at most so many columns.
-pub(super) fn narrowed(panels: Vec<Panel>, columns_max: usize) -> Vec<Panel> {
+pub(crate) fn narrowed(panels: Vec<Panel>, columns_max: usize) -> Vec<Panel> {
     if panels.iter().all(|panel| panel.columns.len() <= columns_max) {
         return panels;
     }
     let parts = panels.into_iter().flat_map(|panel| {
-        let Range { start, end } = panel.columns;
-        let begins = (start..end).step_by(columns_max);
-        begins.map(move |begin| {
-            let columns = begin..(begin + columns_max).min(end);
-            Panel { columns, ..panel.clone() }
-        })
+        let each = blocks(&panel.columns, columns_max);
+        each.map(move |columns| Panel { columns, ..panel.clone() })
     });
     parts.collect()
+}
+
+/// A range in parts of so many.
+pub(super) fn blocks(
+    range: &Range<usize>,
+    most: usize,
+) -> impl Iterator<Item = Range<usize>> + use<> {
+    let end = range.end;
+    range.clone().step_by(most).map(move |begin| begin..(begin + most).min(end))
 }
 
 /// An axis uncut.
@@ -99,15 +106,9 @@ fn one(dim: usize) -> Vec<Range<usize>> {
     core::iter::once(0..dim).collect()
 }
 
-fn full(layout: &Layout) -> [Range<usize>; 2] {
-    let dims = layout.shape().dims();
-    [0..dims[dims.len() - 2], 0..dims[dims.len() - 1]]
-}
-
 /// Whole quads each, but for the last.
 fn even(k: usize, parts: usize) -> Vec<Range<usize>> {
-    let each = k.div_ceil(parts.max(1)).next_multiple_of(4);
-    (0..k).step_by(each).map(|begin| begin..(begin + each).min(k)).collect()
+    blocks(&(0..k), k.div_ceil(parts.max(1)).next_multiple_of(4)).collect()
 }
 
 /// The ranges of both lists of cuts of one axis.
@@ -127,10 +128,7 @@ fn axes(layout: &Layout, segment: usize) -> [Vec<Range<usize>>; 2] {
     let (rows, columns) = (rank - 2, rank - 1);
     // What is copied - four of the outer axis - must fit into a segment of its own.
     let block = (segment / 16 * 4).max(4);
-    let blocks = |axis: usize| {
-        let dim: usize = dims[axis];
-        (0..dim).step_by(block).map(|begin| begin..(begin + block).min(dim)).collect()
-    };
+    let blocks = |axis: usize| blocks(&(0..dims[axis]), block).collect();
     if reach(rows) >= reach(columns) {
         [along_segments(layout, rows, columns, segment), blocks(columns)]
     } else {
@@ -170,31 +168,28 @@ mod tests {
     use super::*;
     use crate::shape::Shape;
 
-    fn place(dims: &[usize], strides: &[isize], segment: usize) -> Place {
+    fn lie(dims: &[usize], strides: &[isize], segment: usize) -> Lie {
         let shape = Shape::new(dims).unwrap();
         let layout = Layout::strided(shape, strides, 0).unwrap();
         let whole = layout.span().end <= segment;
-        Place { layout, segment, whole }
+        Lie { layout, segment, whole }
     }
 
     /// Every product of an element of A and one of B belongs to exactly one panel, and what a panel
     /// reads lies in one segment or fits into one.
-    fn check(size: Size, sides: &[Place; 2], passes: usize) -> Vec<Panel> {
+    fn check(size: Size, sides: &[Lie; 2], passes: usize) -> Vec<Panel> {
         let panels = cut(size, sides, passes);
         let volume = |p: &Panel| p.batch.len() * p.rows.len() * p.columns.len() * p.k.len();
         let Size { batch, m, n, k } = size;
         assert_eq!(panels.iter().map(volume).sum::<usize>(), batch * m * n * k, "all of it, once");
         for panel in &panels {
             assert!(panel.k.len() <= K_MAX && panel.k.start % 4 == 0, "{panel:?}");
-            for (side, place) in sides.iter().enumerate() {
-                let part = super::super::view::part;
-                let part = part(&place.layout, &panel.batch, panel.ranges(side)).unwrap();
+            for (side, lie) in sides.iter().enumerate() {
+                let part = part(&lie.layout, &panel.batch, panel.ranges(side)).unwrap();
                 let span = part.span();
-                let inside = span.start / place.segment == (span.end - 1) / place.segment;
-                assert!(
-                    inside || part.shape().elements() <= place.segment,
-                    "{panel:?} of {place:?}"
-                );
+                let inside = span.start / lie.segment == (span.end - 1) / lie.segment;
+                let copied = part.shape().elements() <= lie.segment;
+                assert!(inside || copied, "{panel:?} of {lie:?}");
             }
         }
         panels
@@ -203,7 +198,7 @@ mod tests {
     #[test]
     fn what_lies_in_one_segment_is_one_panel() {
         let size = Size { batch: 3, m: 5, n: 7, k: 9 };
-        let sides = [place(&[3, 5, 9], &[45, 9, 1], 1000), place(&[3, 9, 7], &[0, 7, 1], 1000)];
+        let sides = [lie(&[3, 5, 9], &[45, 9, 1], 1000), lie(&[3, 9, 7], &[0, 7, 1], 1000)];
         assert_eq!(check(size, &sides, 1).len(), 1);
         assert_eq!(check(size, &sides, 2).len(), 2, "k is cut into passes");
     }
@@ -212,12 +207,12 @@ mod tests {
     fn segments_cut_rows_columns_and_k() {
         for (a, b) in [([63, 1], [33, 1]), ([1, 40], [1, 63]), ([63, 1], [1, 63])] {
             let size = Size { batch: 1, m: 40, n: 33, k: 63 };
-            let sides = [place(&[40, 63], &a, 512), place(&[63, 33], &b, 512)];
+            let sides = [lie(&[40, 63], &a, 512), lie(&[63, 33], &b, 512)];
             assert!(check(size, &sides, 1).len() > 8, "many segments");
         }
         let size = Size { batch: 2, m: 8, n: 8, k: 2000 };
         let sides =
-            [place(&[2, 8, 2000], &[16_000, 2000, 1], 512), place(&[2, 2000, 8], &[0, 8, 1], 512)];
+            [lie(&[2, 8, 2000], &[16_000, 2000, 1], 512), lie(&[2, 2000, 8], &[0, 8, 1], 512)];
         check(size, &sides, 1);
     }
 
@@ -229,7 +224,7 @@ mod tests {
         let size = Size { batch: 1, m: 2 * n, n: 2 * n, k: n };
         let wide = n as isize;
         let sides =
-            [place(&[2 * n, n], &[wide, 1], segment), place(&[n, 2 * n], &[2 * wide, 1], segment)];
+            [lie(&[2 * n, n], &[wide, 1], segment), lie(&[n, 2 * n], &[2 * wide, 1], segment)];
         let panels = check(size, &sides, 1);
         assert!(panels.len() < 2000, "{} panels", panels.len());
     }
@@ -238,8 +233,7 @@ mod tests {
     fn a_deep_k_is_cut_below_the_loop_limit() {
         let k = 3 * K_MAX + 5;
         let size = Size { batch: 1, m: 1, n: 4, k };
-        let sides =
-            [place(&[1, k], &[k as isize, 1], usize::MAX), place(&[k, 4], &[4, 1], usize::MAX)];
+        let sides = [lie(&[1, k], &[k as isize, 1], usize::MAX), lie(&[k, 4], &[4, 1], usize::MAX)];
         assert_eq!(check(size, &sides, 1).len(), 4);
     }
 }

@@ -5,8 +5,9 @@
 
 use core::fmt;
 
-use super::choice::{Because, Choice, Kernel, Size};
+use super::scheme::{Because, Choice, Scheme, Size, Variant};
 use crate::dtype::DType;
+use crate::layout::Layout;
 use crate::wgsl::Target;
 
 /// A product to tune for: `batch` of `[m, k]` by `[k, n]`, of one dtype.
@@ -45,6 +46,17 @@ impl Problem {
         Self { transposed: true, ..self }
     }
 
+    /// What a product is. Batches that share a right side are more rows.
+    pub(super) fn of(size: Size, dtype: DType, right: &Layout) -> Self {
+        let Size { batch, m, n, k } = size;
+        let strides = right.strides();
+        let outer = strides.len() - 2;
+        let shared = strides[..outer].iter().all(|&stride| stride == 0);
+        let [batch, m] = if shared { [1, batch * m] } else { [batch, m] };
+        let transposed = strides[outer] == 1 && strides[outer + 1] != 1;
+        Self { batch, m, n, k, dtype, transposed }
+    }
+
     /// What may share an entry with it.
     fn class(&self) -> ([usize; 4], DType, bool) {
         // A file may hold any number; what has no power of two above it is in no class but its own.
@@ -69,7 +81,8 @@ impl Problem {
     fn parse(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let [dtype, dims @ .., right] = &*words else { return None };
-        let [batch, m, n, k] = *numbers(dims)? else { return None };
+        let dims: Option<Vec<usize>> = dims.iter().map(|word| word.parse().ok()).collect();
+        let [batch, m, n, k] = *dims? else { return None };
         let transposed = match *right {
             "[n,k]" => true,
             "[k,n]" => false,
@@ -90,13 +103,9 @@ impl fmt::Display for Problem {
     }
 }
 
-fn numbers(words: &[&str]) -> Option<Vec<usize>> {
-    words.iter().map(|word| word.parse().ok()).collect()
-}
-
 /// What was measured for a problem.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Entry {
+pub(crate) struct Measured {
     pub(crate) problem: Problem,
     /// The fastest of those that are right; `None` where that is the built-in choice.
     pub(crate) choice: Option<Choice>,
@@ -104,7 +113,7 @@ pub(crate) struct Entry {
     pub(crate) rate: f64,
 }
 
-impl Entry {
+impl Measured {
     /// As one line of a file.
     pub(crate) fn text(&self) -> String {
         let choice = self.choice.map_or_else(|| "built-in".into(), |choice| choice.text());
@@ -124,57 +133,71 @@ impl Entry {
     }
 }
 
-impl Choice {
-    /// What it is, without why.
-    pub(crate) fn text(&self) -> String {
-        let Self { kernel, rows, quads, lanes, passes, because: _ } = self;
-        let kernel = match kernel {
-            Kernel::Registers => "tile".into(),
-            Kernel::Group { across, depth } => format!("group {across} deep {depth}"),
-            Kernel::Vector { across, subgroups: false } => format!("vector {across}"),
-            Kernel::Vector { across, subgroups: true } => format!("vector {across} subgroups"),
-            Kernel::Cooperative { side, down, across, depth } => {
+impl Variant {
+    pub(super) fn text(&self) -> String {
+        let Self { scheme, rows, quads, lanes } = self;
+        let scheme = match scheme {
+            Scheme::Registers => "tile".into(),
+            Scheme::Group { across, depth } => format!("group {across} deep {depth}"),
+            Scheme::Vector { across, subgroups: false } => format!("vector {across}"),
+            Scheme::Vector { across, subgroups: true } => format!("vector {across} subgroups"),
+            Scheme::Cooperative { side, down, across, depth } => {
                 format!("cooperative {side} {down}x{across} deep {depth}")
             }
         };
-        format!("{kernel} sums {rows}x{} lanes {lanes} passes {passes}", 4 * quads)
+        format!("{scheme} sums {rows}x{} lanes {lanes}", 4 * quads)
     }
 
-    /// The choice of a text, if it is one that a kernel can be written for.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let [kernel @ .., "sums", sums, "lanes", lanes, "passes", passes] = &*words else {
-            return None;
-        };
-        let kernel = match kernel {
-            ["tile"] => Kernel::Registers,
+    fn parse(words: &[&str]) -> Option<Self> {
+        let [scheme @ .., "sums", sums, "lanes", lanes] = words else { return None };
+        let number = |word: &str| word.parse::<u32>().ok();
+        let scheme = match scheme {
+            ["tile"] => Scheme::Registers,
             ["group", across, "deep", depth] => {
-                Kernel::Group { across: across.parse().ok()?, depth: depth.parse().ok()? }
+                Scheme::Group { across: number(across)?, depth: number(depth)? }
             }
             ["cooperative", side, teams, "deep", depth] => {
                 let (down, across) = teams.split_once('x')?;
-                let [side, down, across, depth] =
-                    [side, down, across, depth].map(|word| word.parse().ok());
-                let (side, down, across, depth) = (side?, down?, across?, depth?);
-                Kernel::Cooperative { side, down, across, depth }
+                let (down, across) = (number(down)?, number(across)?);
+                Scheme::Cooperative { side: number(side)?, down, across, depth: number(depth)? }
             }
             ["vector", across, by @ ..] if by.is_empty() || by == ["subgroups"] => {
-                Kernel::Vector { across: across.parse().ok()?, subgroups: !by.is_empty() }
+                Scheme::Vector { across: number(across)?, subgroups: !by.is_empty() }
             }
             _ => return None,
         };
         let (rows, columns) = sums.split_once('x')?;
-        let [rows, columns, lanes] = [rows, columns, *lanes].map(|word| word.parse().ok());
-        let (rows, columns, lanes): (u32, u32, u32) = (rows?, columns?, lanes?);
-        let (quads, passes) = (columns / 4, passes.parse().ok()?);
-        let because = Because::Tuned;
-        let choice = Self { kernel, rows, quads, lanes, passes, because };
-        let tile = (1..=32).contains(&rows) && (4..=32).contains(&columns);
-        let possible = match kernel {
-            Kernel::Registers => tile && (1..=256).contains(&lanes),
-            _ => choice.is_known(),
-        };
-        (possible && columns.is_multiple_of(4) && (1..=64).contains(&passes)).then_some(choice)
+        let (rows, columns, lanes) = (number(rows)?, number(columns)?, number(lanes)?);
+        columns.is_multiple_of(4).then_some(Self { scheme, rows, quads: columns / 4, lanes })
+    }
+
+    /// Whether a kernel can be written for it.
+    fn is_possible(&self) -> bool {
+        let tile = (1..=32).contains(&self.rows) && (1..=8).contains(&self.quads);
+        match self.scheme {
+            Scheme::Registers => tile && (1..=256).contains(&self.lanes),
+            _ => self.is_known(),
+        }
+    }
+}
+
+impl Choice {
+    /// What it is, without why.
+    pub(crate) fn text(&self) -> String {
+        format!("{} passes {}", self.variant.text(), self.passes)
+    }
+
+    /// The choice of a text, whatever it says.
+    pub(crate) fn named(text: &str, because: Because) -> Option<Self> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let [variant @ .., "passes", passes] = &*words else { return None };
+        Some(Self { variant: Variant::parse(variant)?, passes: passes.parse().ok()?, because })
+    }
+
+    /// The choice of a text, if it is one that a kernel can be written for.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let choice = Self::named(text, Because::Tuned)?;
+        (choice.variant.is_possible() && (1..=64).contains(&choice.passes)).then_some(choice)
     }
 }
 
@@ -182,12 +205,12 @@ impl Choice {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Table {
     pub(crate) target: Target,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<Measured>,
 }
 
 impl Table {
     /// The measured choice for a problem, if there is one other than the built-in.
-    pub(crate) fn choice(&self, target: Target, problem: &Problem) -> Option<Choice> {
+    pub(super) fn choice(&self, target: Target, problem: &Problem) -> Option<Choice> {
         if target != self.target {
             return None;
         }
@@ -216,11 +239,11 @@ mod tests {
         ] {
             let choice = Choice::parse(tile);
             assert_eq!(choice.map(|choice| choice.text()).as_deref(), Some(tile));
-            let entry = Entry { problem, choice, rate: 12.5 };
-            assert_eq!(Entry::parse(&entry.text()), Some(entry));
+            let entry = Measured { problem, choice, rate: 12.5 };
+            assert_eq!(Measured::parse(&entry.text()), Some(entry));
         }
-        let built_in = Entry { problem, choice: None, rate: 0.25 };
-        assert_eq!(Entry::parse(&built_in.text()), Some(built_in));
+        let built_in = Measured { problem, choice: None, rate: 0.25 };
+        assert_eq!(Measured::parse(&built_in.text()), Some(built_in));
         for text in [
             "tile sums 8x16 lanes 8",
             "tile sums 8x15 lanes 8 passes 1",
@@ -236,16 +259,16 @@ mod tests {
             assert_eq!(Choice::parse(text), None, "{text}");
         }
         let line = "f32 1 64 64 64 [k,n] = tile sums 8x16 lanes 8 passes 1 @ 3.00";
-        assert!(Entry::parse(line).is_some(), "{line}");
+        assert!(Measured::parse(line).is_some(), "{line}");
         for (from, to) in [("f32", "f31"), ("[k,n]", "[m,n]"), ("64 64 ", "64 "), ("3.00", "fast")]
         {
-            assert_eq!(Entry::parse(&line.replacen(from, to, 1)), None, "{to}");
+            assert_eq!(Measured::parse(&line.replacen(from, to, 1)), None, "{to}");
         }
     }
 
     #[test]
     fn an_entry_counts_for_its_class() {
-        let entry = |m, tile| Entry {
+        let entry = |m, tile| Measured {
             problem: Problem::new(m, 512, 512, DType::F32),
             choice: Choice::parse(tile),
             rate: 1.0,
@@ -270,7 +293,7 @@ mod tests {
         assert_eq!(of(Target::Gpu, square), None, "another class of kernels");
         let line = format!("f32 1 {} 64 64 [k,n] = {first} @ 3.00", usize::MAX);
         let table =
-            Table { target: Target::Cpu, entries: Entry::parse(&line).into_iter().collect() };
+            Table { target: Target::Cpu, entries: Measured::parse(&line).into_iter().collect() };
         assert_eq!(table.choice(Target::Cpu, &square), None, "beyond every power of two");
     }
 }

@@ -3,8 +3,9 @@
 //! A stage of both operands comes into workgroup memory as in [`group`](super::group); squares are
 //! loaded from there. Their sums are names - `s3` - since a matrix cannot lie in an array.
 
+use super::job::MatmulJob;
 use super::stage::Stage;
-use super::{K_MAX, Text, Tile, put};
+use super::tile::{K_MAX, Sections, Tile, put};
 use crate::dtype::DType;
 use crate::op::Kind;
 use crate::wgsl::Entry;
@@ -17,11 +18,12 @@ pub const COOPERATIVE: Entry = Entry::new(
     source!("matmul_cooperative.wgsl"),
     2 * (K_MAX / 8) + K_MAX / 256 + 8 + 256 + 64,
 )
-.clearing();
+.clearing()
+.told(MatmulJob::MEMBERS);
 
 /// A kernel by cooperative matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Cooperative {
+pub struct Squares {
     /// What one subgroup sums: whole squares of rows and of columns. Ragged if k ends inside a
     /// stage.
     pub tile: Tile,
@@ -37,10 +39,10 @@ pub struct Cooperative {
     pub near_k: [bool; 2],
 }
 
-impl Cooperative {
+impl Squares {
     /// The regions of `matmul_cooperative.wgsl` for operands of this dtype, f16 or f32.
     #[must_use]
-    pub fn regions(&self, dtype: DType) -> Text {
+    pub fn regions(&self, dtype: DType) -> Sections {
         let Self { tile, side, teams: [down, across], lanes, depth, .. } = *self;
         let part = if dtype == DType::F16 { "f16" } else { Kind::F32.name() };
         let (rows, columns) = (tile.rows, 4 * tile.quads);

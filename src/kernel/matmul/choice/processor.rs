@@ -1,0 +1,142 @@
+//! What multiplies: a GPU with room for so much, or one of the software drivers that were measured.
+
+use super::scheme::{Scheme, Variant};
+use crate::caps::{Caps, CooperativeShape, Feature};
+use crate::dtype::DType;
+use crate::kernel::matmul::text::tile::SHARERS;
+use crate::wgsl::Target;
+
+/// What a table of rungs is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Processor {
+    /// A GPU, and what there is room for.
+    Gpu(Room),
+    /// A software driver.
+    Cpu,
+    /// One whose subgroups are the lanes of a workgroup, which can load A together.
+    CpuSharing,
+    /// Mesa's from 24 on: it loads once what all lanes read, but large tiles leave its registers.
+    CpuLater,
+}
+
+impl Processor {
+    /// For products that are summed in the compute type of `dtype`.
+    pub(crate) fn of(target: Target, caps: &Caps, dtype: DType) -> Self {
+        let (info, limits) = (&caps.identity.driver_info, &caps.limits);
+        let version = info.split("Mesa ").nth(1).and_then(|v| v.split('.').next());
+        let later = version.and_then(|v| v.parse().ok()).is_some_and(|v: u32| v >= 24);
+        let eight = [limits.subgroup_min, limits.subgroup_max] == [u64::from(SHARERS); 2];
+        match target {
+            Target::Gpu => Self::Gpu(Room::of(caps, dtype)),
+            _ if later => Self::CpuLater,
+            // 64-bit values cannot be passed from lane to lane everywhere.
+            _ if eight && caps.has(Feature::Subgroup) && dtype.width() < 8 => Self::CpuSharing,
+            _ => Self::Cpu,
+        }
+    }
+
+    /// What there is room for, where that is limited.
+    pub(super) const fn room(&self) -> Option<&Room> {
+        if let Self::Gpu(room) = self { Some(room) } else { None }
+    }
+
+    /// Whether it has what a kernel takes; not whether that is any good here. One that was tuned
+    /// may come from a device that was allowed more.
+    pub(super) fn runs(&self, variant: &Variant) -> bool {
+        let Scheme::Cooperative { side, down, across, .. } = variant.scheme else { return true };
+        let teams = self.room().filter(|room| room.takes(variant)).and_then(|room| room.teams);
+        teams.is_some_and(|teams| {
+            variant.lanes == teams.size * down * across && teams.multiply(side)
+        })
+    }
+
+    /// Whether the lanes of such a tile load A together.
+    pub(crate) const fn shares(&self, variant: &Variant) -> bool {
+        let registers = matches!(variant.scheme, Scheme::Registers);
+        let vector = variant.rows > 1 && variant.lanes == SHARERS;
+        matches!(self, Self::CpuSharing) && registers && vector
+    }
+}
+
+/// What a kernel may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Room {
+    pub(super) lanes_max: u64,
+    pub(super) bytes_max: u64,
+    pub(super) subgroups: bool,
+    /// Bytes of what is summed.
+    pub(super) width: u64,
+    /// Of factors of this dtype.
+    pub(super) teams: Option<Teams>,
+}
+
+impl Room {
+    /// An adapter that sums in the dtype of a result.
+    pub(super) fn of(caps: &Caps, dtype: DType) -> Self {
+        let limits = &caps.limits;
+        let width = dtype.width().max(4) as u64;
+        Self {
+            lanes_max: limits.invocations_max.min(limits.group_x_max),
+            bytes_max: limits.group_storage_bytes_max,
+            // Of other widths they would be a capability of their own; browsers spell them
+            // otherwise.
+            subgroups: caps.has(Feature::Subgroup) && width == 4 && !cfg!(target_family = "wasm"),
+            width,
+            teams: Teams::of(caps, dtype),
+        }
+    }
+
+    pub(super) fn takes(&self, variant: &Variant) -> bool {
+        let bytes = u64::from(variant.quads_shared()) * 4 * self.width;
+        u64::from(variant.lanes) <= self.lanes_max && bytes <= self.bytes_max
+    }
+}
+
+/// Subgroups that multiply squares as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Teams {
+    /// Whether there are squares of 8 and of 16.
+    sides: [bool; 2],
+    /// The largest subgroup.
+    pub(super) size: u32,
+}
+
+impl Teams {
+    /// For products of this dtype.
+    fn of(caps: &Caps, dtype: DType) -> Option<Self> {
+        let features = [Feature::CooperativeMatrix, Feature::Subgroup, Feature::ShaderF16];
+        // What is stored natively is what is multiplied; the kernel's text has f16 in any case.
+        let possible = features.iter().all(|&feature| caps.has(feature));
+        let has = |side| {
+            let found = |c: &&CooperativeShape| c.side == side && c.factors == dtype;
+            caps.cooperative.iter().any(|c| found(&c) && c.sums == DType::F32)
+        };
+        let sides = [8, 16].map(has);
+        let size = u32::try_from(caps.limits.subgroup_max).ok()?;
+        (possible && sides.contains(&true)).then_some(Self { sides, size })
+    }
+
+    pub(super) const fn multiply(&self, side: u32) -> bool {
+        self.sides[if side == 16 { 1 } else { 0 }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caps::fixtures;
+
+    #[test]
+    fn what_a_driver_can_do_decides_the_table() {
+        let lavapipe = fixtures::lavapipe();
+        let of = |target, caps: &Caps, dtype| Processor::of(target, caps, dtype);
+        assert_eq!(of(Target::Cpu64, &lavapipe, DType::F32), Processor::CpuSharing);
+        assert_eq!(of(Target::Cpu64, &lavapipe, DType::F64), Processor::Cpu);
+        let gpu = of(Target::Gpu, &lavapipe, DType::F32);
+        assert!(matches!(gpu, Processor::Gpu(_)), "by the target");
+        assert_eq!(of(Target::Cpu, &fixtures::swiftshader(), DType::F32), Processor::Cpu);
+        let mut later = lavapipe;
+        later.identity.driver_info = "Mesa 25.0.7 (LLVM 19.1.7)".into();
+        assert_eq!(of(Target::Cpu64, &later, DType::F32), Processor::CpuLater);
+    }
+}

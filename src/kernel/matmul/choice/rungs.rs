@@ -1,0 +1,280 @@
+//! The tables: for each processor its rungs, with what they were measured or expected to reach.
+//!
+//! How the figures were found, and what was tried and rejected, stands in
+//! `docs/measured/matmul.md`. Tables for GPUs were not measured on hardware yet: their rates are
+//! what counts of loads, sums and registers lead to expect, and only have to put the rungs in the
+//! right order. Cooperative matrices are in no ladder: some drivers only pretend to have them, so
+//! they are candidates of [`Device::tune`](crate::Device::tune), which times and checks them.
+
+use super::processor::{Processor, Room};
+use super::scheme::{Scheme, Variant};
+
+/// A kernel with its rates, in parts of the fastest one's, where the shape fills it: for B dense
+/// along its columns (or at any strides), and along k.
+#[derive(Debug)]
+pub(super) struct Rung {
+    /// Of cooperative matrices, in subgroups of one lane.
+    pub(super) variant: Variant,
+    pub(super) rates: [f64; 2],
+    /// Multiplications below which compiling it costs more than it saves.
+    pub(super) work_min: f64,
+}
+
+/// The rungs of a processor, and when they keep it busy.
+#[derive(Debug)]
+pub(super) struct Ladder {
+    /// The last one is for any product.
+    pub(super) rungs: &'static [Rung],
+    /// Invocations of what counts as one workgroup, and how many of those keep every core busy to
+    /// the end.
+    pub(super) lanes: f64,
+    pub(super) groups_wanted: f64,
+    /// The shortest k that is worth a pass of its own.
+    pub(super) pass_k_min: usize,
+    /// More passes than this cost more to add than they gain.
+    pub(super) passes_max: usize,
+    /// Whether a single row that walks down B touches so many pages that shorter passes are worth
+    /// it.
+    pub(super) counts_pages: bool,
+}
+
+impl Processor {
+    pub(super) const fn ladder(&self) -> &'static Ladder {
+        match self {
+            Self::Gpu(_) => &GPU,
+            Self::Cpu => &CPU,
+            Self::CpuSharing => &CPU_SHARING,
+            Self::CpuLater => &CPU_LATER,
+        }
+    }
+}
+
+impl Variant {
+    /// Whether a kernel of a table is meant: what a file names may be anything.
+    pub(super) fn is_known(&self) -> bool {
+        let lanes = match self.scheme {
+            // In subgroups of one lane, as they stand there.
+            Scheme::Cooperative { down, across, .. }
+                if self.lanes.is_multiple_of(down * across) =>
+            {
+                down * across
+            }
+            _ => self.lanes,
+        };
+        // Where subgroups can put sums together, a rung of a GPU has them do so.
+        let scheme = match self.scheme {
+            Scheme::Vector { across: 1, .. } => Scheme::Vector { across: 1, subgroups: false },
+            scheme => scheme,
+        };
+        let alike = [Self { lanes, ..*self }, Self { scheme, ..*self }];
+        let known = [GPU.rungs, COOPERATIVE, CPU_SHARING.rungs];
+        known.iter().any(|rungs| rungs.iter().any(|rung| alike.contains(&rung.variant)))
+    }
+}
+
+/// Kernels by cooperative matrices that there is room for.
+pub(super) fn cooperative(room: &Room) -> impl Iterator<Item = Variant> {
+    let each = room.teams.into_iter().flat_map(|teams| {
+        COOPERATIVE.iter().map(move |rung| {
+            let lanes = rung.variant.lanes * teams.size;
+            Variant { lanes, ..rung.variant }
+        })
+    });
+    each.filter(|variant| Processor::Gpu(*room).runs(variant))
+}
+
+const fn rung(scheme: Scheme, sums: [u32; 2], lanes: u32, rates: [f64; 2]) -> Rung {
+    let [rows, quads] = sums;
+    Rung { variant: Variant { scheme, rows, quads, lanes }, rates, work_min: 0.0 }
+}
+
+const fn tile(rows: u32, quads: u32, rate: f64) -> Rung {
+    rung(Scheme::Registers, [rows, quads], 8, [rate; 2])
+}
+
+/// Few rows, all lanes along k: for a B that is dense there.
+const fn rows(rows: u32, quads: u32, rate: f64) -> Rung {
+    rung(Scheme::Vector { across: 1, subgroups: true }, [rows, quads], 8, [0.01, rate])
+}
+
+const fn group(sums: [u32; 2], lanes: u32, across: u32, depth: u32, rate: f64) -> Rung {
+    rung(Scheme::Group { across, depth }, sums, lanes, [rate; 2])
+}
+
+const fn vector(rows: u32, lanes: u32, across: u32, rates: [f64; 2]) -> Rung {
+    rung(Scheme::Vector { across, subgroups: false }, [rows, 1], lanes, rates)
+}
+
+const fn registers(rows: u32, rate: f64) -> Rung {
+    rung(Scheme::Registers, [rows, 1], 64, [rate; 2])
+}
+
+/// Side of a square; squares of a subgroup, down and across; subgroups, down and across; k of a
+/// stage. Nobody has measured them.
+const fn squares(side: u32, [i, j]: [u32; 2], [down, across]: [u32; 2], depth: u32) -> Rung {
+    let scheme = Scheme::Cooperative { side, down, across, depth };
+    rung(scheme, [i * side, j * side / 4], down * across, [0.0; 2])
+}
+
+/// Measured on llvmpipe (Mesa 22.3) at 512^3, single rows at 4096^2.
+const CPU: Ladder = Ladder {
+    rungs: &[
+        Rung { work_min: 2e8, ..tile(16, 4, 1.0) },
+        tile(8, 4, 0.83),
+        tile(8, 2, 0.72),
+        tile(4, 4, 0.77),
+        tile(4, 2, 0.67),
+        tile(4, 1, 0.42),
+        tile(2, 4, 0.45),
+        Rung { rates: [0.32, 0.25], ..tile(1, 4, 0.32) },
+        Rung { rates: [0.19, 0.36], ..tile(1, 1, 0.19) },
+    ],
+    lanes: 8.0,
+    groups_wanted: 8.0,
+    pass_k_min: 512,
+    passes_max: 8,
+    counts_pages: true,
+};
+
+/// The same where lanes load A together: tall tiles win, because a row costs an eighth of a load.
+/// The largest tile of the table above comes to 0.72 here.
+const CPU_SHARING: Ladder = Ladder {
+    rungs: &[
+        Rung { work_min: 1e9, ..tile(32, 2, 1.0) },
+        Rung { work_min: 2e8, ..tile(24, 2, 0.97) },
+        Rung { work_min: 1e8, ..tile(32, 1, 0.94) },
+        tile(16, 2, 0.93),
+        tile(16, 1, 0.8),
+        tile(8, 2, 0.69),
+        tile(8, 1, 0.61),
+        tile(4, 4, 0.46),
+        tile(4, 2, 0.45),
+        tile(4, 1, 0.39),
+        tile(2, 4, 0.32),
+        Rung { rates: [0.23, 0.18], ..tile(1, 4, 0.23) },
+        rows(2, 2, 0.36),
+        rows(1, 2, 0.28),
+        tile(1, 1, 0.14),
+    ],
+    ..CPU
+};
+
+/// Measured on lavapipe 25.0 for the first five; the others are guesses between those and the first
+/// table.
+const CPU_LATER: Ladder = Ladder {
+    rungs: &[
+        tile(8, 1, 1.0),
+        tile(4, 2, 0.97),
+        tile(4, 1, 0.86),
+        tile(16, 2, 0.7),
+        tile(8, 2, 0.53),
+        tile(2, 4, 0.5),
+        Rung { rates: [0.4, 0.3], ..tile(1, 4, 0.4) },
+        Rung { rates: [0.25, 0.45], ..tile(1, 1, 0.25) },
+    ],
+    ..CPU
+};
+
+const GPU: Ladder = Ladder {
+    rungs: &[
+        // Sums, lanes, lanes across, k of a stage.
+        group([8, 2], 256, 16, 16, 1.0), // 128 x 128
+        group([8, 2], 128, 8, 16, 0.92), // 128 x 64
+        group([8, 2], 64, 8, 16, 0.85),  // 64 x 64
+        group([8, 2], 64, 8, 8, 0.80),   // the same for elements of 8 bytes
+        group([4, 1], 64, 8, 16, 0.45),  // 32 x 32
+        group([4, 1], 64, 8, 8, 0.42),
+        // Rows, lanes, lanes across.
+        vector(4, 64, 1, [0.010, 0.110]),
+        vector(2, 64, 1, [0.006, 0.060]),
+        vector(1, 64, 1, [0.003, 0.032]),
+        vector(4, 128, 16, [0.110, 0.020]),
+        vector(2, 256, 16, [0.060, 0.010]),
+        vector(1, 256, 16, [0.032, 0.005]),
+        registers(8, 0.100),
+        registers(4, 0.060),
+        registers(1, 0.008),
+    ],
+    lanes: 256.0,
+    groups_wanted: 128.0,
+    pass_k_min: 256,
+    passes_max: 16,
+    counts_pages: false,
+};
+
+const COOPERATIVE: &[Rung] = &[
+    squares(16, [4, 2], [2, 4], 16), // 128 x 128
+    squares(16, [2, 2], [2, 2], 32), // 64 x 64
+    squares(16, [2, 2], [1, 1], 16), // 32 x 32
+    squares(8, [4, 4], [2, 2], 16),  // 64 x 64
+    squares(8, [2, 2], [2, 2], 16),  // 32 x 32
+    squares(8, [2, 2], [1, 1], 16),  // 16 x 16
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caps::{Caps, Feature, fixtures};
+    use crate::dtype::DType;
+
+    fn names(caps: &Caps, dtype: DType) -> Vec<String> {
+        cooperative(&Room::of(caps, dtype)).map(|variant| variant.text()).collect()
+    }
+
+    #[test]
+    fn only_who_may_gets_cooperative_matrices() {
+        let plain = fixtures::nvidia_vulkan();
+        assert_eq!(names(&plain, DType::F16), Vec::<String>::new(), "nobody has allowed it");
+        let mut caps = plain;
+        caps.features = caps.features.with(Feature::CooperativeMatrix);
+        assert_eq!(
+            names(&caps, DType::F16),
+            [
+                "cooperative 16 2x4 deep 16 sums 64x32 lanes 256",
+                "cooperative 16 2x2 deep 32 sums 32x32 lanes 128",
+                "cooperative 16 1x1 deep 16 sums 32x32 lanes 32",
+            ]
+        );
+        for dtype in [DType::F32, DType::Bf16, DType::I8] {
+            assert_eq!(names(&caps, dtype), Vec::<String>::new(), "{dtype}");
+        }
+        let without = caps.clone().without(Feature::CooperativeMatrix);
+        assert_eq!(names(&without, DType::F16), Vec::<String>::new(), "a downgrade");
+        let room = Room::of(&caps, DType::F16);
+        let variant = cooperative(&room).next().expect("there are three");
+        assert!(Processor::Gpu(room).runs(&variant), "where it was tuned");
+        let elsewhere = Processor::Gpu(Room::of(&without, DType::F16));
+        assert!(!elsewhere.runs(&variant) && !Processor::Cpu.runs(&variant), "elsewhere");
+    }
+
+    /// The swizzle of workgroup memory, the shader's way to number lanes; whole squares in a stage,
+    /// rows of it and the tiles at 16 bytes.
+    #[test]
+    fn every_rung_is_one_that_the_shaders_take() {
+        // What every adapter has.
+        let room = Room::of(&Caps::webgpu_baseline(), DType::F32);
+        for rung in GPU.rungs.iter().chain(COOPERATIVE) {
+            let Variant { scheme, rows, quads, lanes } = rung.variant;
+            match scheme {
+                Scheme::Registers => {}
+                Scheme::Group { across, depth } => {
+                    let eights = across.is_multiple_of(8) && (lanes / across).is_multiple_of(8);
+                    assert!(eights && rows.is_multiple_of(4) && quads > 0, "{rung:?}");
+                    assert!([8, 16, 32].contains(&depth), "{rung:?}");
+                }
+                Scheme::Vector { across, .. } => {
+                    assert!((lanes / across).is_power_of_two(), "{rung:?}");
+                }
+                Scheme::Cooperative { side, depth, .. } => {
+                    let [rows, columns] = rung.variant.tile();
+                    assert!(depth.is_multiple_of(side) && 64 % (depth / 4) == 0, "{rung:?}");
+                    assert!(rows.is_multiple_of(8) && columns.is_multiple_of(8), "{rung:?}");
+                    let eights = Variant { lanes: 8 * lanes, ..rung.variant };
+                    assert!(eights.is_known(), "whatever the size of a subgroup");
+                    continue;
+                }
+            }
+            assert!(room.takes(&rung.variant), "{rung:?}");
+        }
+    }
+}

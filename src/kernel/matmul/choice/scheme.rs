@@ -1,0 +1,170 @@
+//! The nouns of a choice: how large a product is, how workgroups share it, and why they do so.
+
+use core::fmt;
+
+use crate::shape::Shape;
+use crate::wgsl::grid::GROUPS_MAX;
+
+/// A product: batches, rows, columns, and what is summed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Size {
+    pub(crate) batch: usize,
+    pub(crate) m: usize,
+    pub(crate) n: usize,
+    pub(crate) k: usize,
+}
+
+impl Size {
+    /// Of operands `[batch .., m, k]` and `[batch .., k, n]`.
+    pub(crate) fn of(a: &Shape, b: &Shape) -> Self {
+        let (a, b) = (a.dims(), b.dims());
+        let rank = a.len();
+        let batch = a[..rank - 2].iter().product();
+        Self { batch, m: a[rank - 2], n: b[rank - 1], k: a[rank - 1] }
+    }
+
+    /// Of the transposed product.
+    pub(super) const fn swapped(self) -> Self {
+        Self { m: self.n, n: self.m, ..self }
+    }
+
+    /// Multiplications.
+    pub(super) fn work(&self) -> f64 {
+        [self.batch, self.m, self.n, self.k].iter().map(|&d| d as f64).product()
+    }
+}
+
+/// How a workgroup shares a product among its invocations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    /// Registers only: all lanes along the columns.
+    Registers,
+    /// Tiles of both operands in workgroup memory, `depth` of k at a time; `across` lanes along the
+    /// columns, the others along the rows.
+    Group { across: u32, depth: u32 },
+    /// A few rows: `across` lanes along the columns, the others along k, put together by subgroups
+    /// or in workgroup memory.
+    Vector { across: u32, subgroups: bool },
+    /// Squares of `side` in workgroup memory, which subgroups multiply as one; `down` by `across`
+    /// subgroups, whose rows and quads are the choice's.
+    Cooperative { side: u32, down: u32, across: u32, depth: u32 },
+}
+
+/// A kernel: a scheme, and what it is written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Variant {
+    pub(crate) scheme: Scheme,
+    /// Rows and quads of columns that an invocation sums.
+    pub(crate) rows: u32,
+    pub(crate) quads: u32,
+    /// Invocations of a workgroup.
+    pub(crate) lanes: u32,
+}
+
+/// A kernel, and how it is run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Choice {
+    pub(crate) variant: Variant,
+    /// Passes along k, whose sums are added.
+    pub(crate) passes: usize,
+    pub(crate) because: Because,
+}
+
+/// Why a choice was made, with its numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Because {
+    /// It was asked for.
+    #[cfg(feature = "testing")]
+    Forced,
+    /// It was measured here, for problems of this class.
+    Tuned,
+    /// Its rate, and which part of it the shape uses.
+    Best { rate: f64, used: f64 },
+}
+
+impl Variant {
+    /// Rows and columns of a workgroup.
+    pub(crate) const fn tile(&self) -> [usize; 2] {
+        let (down, across) = match self.scheme {
+            Scheme::Registers => (1, self.lanes),
+            Scheme::Group { across, .. } => (self.lanes / across, across),
+            Scheme::Vector { across, .. } => (1, across),
+            Scheme::Cooperative { down, across, .. } => (down, across),
+        };
+        [(self.rows * down) as usize, (4 * self.quads * across) as usize]
+    }
+
+    /// The most columns of one dispatch.
+    pub(crate) const fn columns_max(&self) -> usize {
+        match self.scheme {
+            Scheme::Registers => GROUPS_MAX as usize * self.tile()[1],
+            // Their grids fold.
+            _ => usize::MAX,
+        }
+    }
+
+    /// Quads of workgroup memory.
+    pub(super) const fn quads_shared(&self) -> u32 {
+        let [rows, columns] = self.tile();
+        match self.scheme {
+            Scheme::Registers => 0,
+            Scheme::Group { depth, .. } => depth * (rows + columns) as u32 / 4,
+            Scheme::Vector { .. } => self.rows * self.quads * self.lanes,
+            // As if their parts were of 4 bytes; with what keeps rows of them apart.
+            Scheme::Cooperative { side, down, across, depth } => {
+                (depth * (rows + columns + 16) as u32 + (down * across + 1) * side * side) / 4
+            }
+        }
+    }
+
+    /// Which part of a tile's work counts, and how many workgroups there are.
+    pub(super) fn use_of(&self, size: Size) -> (f64, f64) {
+        let [rows, columns] = self.tile();
+        let (down, across) = (size.m.div_ceil(rows), size.n.div_ceil(columns));
+        let part = |n: usize, tiles: usize| n as f64 / tiles as f64;
+        let used = part(size.m, down * rows) * part(size.n, across * columns);
+        (used, (down * across * size.batch) as f64)
+    }
+}
+
+impl Choice {
+    /// What is worth timing.
+    pub(super) const fn to_tune(variant: Variant, passes: usize) -> Self {
+        Self { variant, passes, because: Because::Tuned }
+    }
+
+    /// What it is expected to reach, in parts of the fastest kernel's rate.
+    pub(super) fn worth(&self) -> f64 {
+        if let Because::Best { rate, used } = self.because { rate * used } else { f64::INFINITY }
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { variant: Variant { scheme, quads, lanes, .. }, passes, because } = self;
+        let [rows, columns] = self.variant.tile();
+        match scheme {
+            Scheme::Registers => write!(f, "a tile of {rows} x {}", 4 * quads)?,
+            Scheme::Group { depth, .. } => {
+                write!(f, "workgroup tiles of {rows} x {columns} by {depth}")?;
+            }
+            Scheme::Vector { across, subgroups } => {
+                let by = if *subgroups { ", by subgroups" } else { "" };
+                write!(f, "{rows} x {columns} in {} parts{by}", lanes / across)?;
+            }
+            Scheme::Cooperative { side, depth, .. } => {
+                write!(f, "cooperative matrices of {side} x {side}, ")?;
+                write!(f, "tiles of {rows} x {columns} by {depth}")?;
+            }
+        }
+        write!(f, ", {lanes} lanes, {passes} along k: ")?;
+        match because {
+            #[cfg(feature = "testing")]
+            Because::Forced => f.write_str("forced"),
+            Because::Tuned => f.write_str("tuned"),
+            Because::Best { rate, used } => {
+                write!(f, "rate {rate:.2} of the largest tile's, {:.0} % used", used * 100.0)
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Choices on paper.
+
+use super::*;
+use crate::caps::fixtures;
+use crate::shape::Shape;
+
+fn choice(processor: Processor, [batch, m, n, k]: [usize; 4], near_k: bool) -> String {
+    best(processor, Size { batch, m, n, k }, near_k).to_string()
+}
+
+fn gpu(caps: &Caps) -> Processor {
+    Processor::of(Target::Gpu, caps, DType::F32)
+}
+
+#[test]
+fn the_table_says_what_it_chose_and_why() {
+    let cpu = |size| choice(Processor::Cpu, size, false);
+    assert_eq!(
+        cpu([1, 1024, 1024, 1024]),
+        "a tile of 16 x 16, 8 lanes, 1 along k: rate 1.00 of the largest tile's, 100 % used"
+    );
+    assert!(cpu([1, 512, 512, 512]).starts_with("a tile of 8 x 16, 8 lanes, 1 along k"));
+    assert!(cpu([1, 1, 4096, 4096]).starts_with("a tile of 1 x 16, 8 lanes, 8 along k"));
+    let along_k = |processor| choice(processor, [1, 1, 4096, 4096], true);
+    let (plain, sharing) = (along_k(Processor::Cpu), along_k(Processor::CpuSharing));
+    assert!(plain.starts_with("a tile of 1 x 4, 8 lanes, 1 along k"), "{plain}");
+    assert!(sharing.starts_with("1 x 8 in 8 parts, by subgroups, 8 lanes, 1"), "{sharing}");
+    assert!(cpu([1, 8, 64, 1 << 20]).contains("8 along k"), "deep k is split");
+    let sharing = |size| choice(Processor::CpuSharing, size, false);
+    assert!(sharing([1, 1024, 1024, 1024]).starts_with("a tile of 32 x 8"), "worth compiling");
+    assert!(sharing([1, 512, 512, 512]).starts_with("a tile of 32 x 4"), "compiled sooner");
+    assert!(sharing([1, 64, 1024, 1024]).starts_with("a tile of 16 x 8"), "few rows");
+}
+
+#[test]
+fn shapes_meet_the_kernels_made_for_them() {
+    let discrete = gpu(&fixtures::nvidia_vulkan());
+    for (dims, near_k, want) in [
+        ([1, 4096, 4096, 4096], false, "workgroup tiles of 128 x 128 by 16, 256 lanes, 1"),
+        ([1, 512, 512, 512], false, "workgroup tiles of "),
+        ([64, 128, 128, 128], true, "workgroup tiles of "),
+        ([1000, 16, 16, 16], false, "workgroup tiles of 32 x 32"),
+        ([1, 1, 4096, 4096], false, "1 x 64 in 16 parts, 256 lanes"),
+        ([1, 1, 4096, 4096], true, "1 x 4 in 64 parts, by subgroups, 64 lanes, 1"),
+        ([1, 3, 4096, 4096], true, "4 x 4 in 64 parts, by subgroups"),
+        ([1, 64, 64, 1 << 16], true, "4 x 4 in 64 parts, by subgroups, 64 lanes, 2"),
+    ] {
+        let got = choice(discrete, dims, near_k);
+        assert!(got.starts_with(want), "{dims:?}: {got}, not {want}");
+    }
+}
+
+#[test]
+fn lesser_machines_get_what_fits() {
+    let large = [1, 4096, 4096, 4096];
+    let mut tiny = Caps::webgpu_baseline();
+    (tiny.limits.invocations_max, tiny.limits.group_storage_bytes_max) = (64, 1024);
+    let got = choice(gpu(&tiny), large, false);
+    assert!(got.starts_with("a tile of 8 x 4, 64 lanes"), "{got}");
+    let wide = Processor::of(Target::Gpu, &Caps::webgpu_baseline(), DType::F64);
+    let got = choice(wide, large, false);
+    assert!(got.starts_with("workgroup tiles of 64 x 64"), "{got}");
+}
+
+/// A decision on lavapipe, about f32 as it is stored or transposed.
+fn decided(by: Chooser<'_>, dims: [[usize; 2]; 2], transposed: [bool; 2]) -> Decision {
+    let side = |i: usize| {
+        let [rows, columns] = dims[i];
+        let dense = |dims: [usize; 2]| Layout::dense(Shape::new(dims).unwrap());
+        if transposed[i] { dense([columns, rows]).transpose().unwrap() } else { dense(dims[i]) }
+    };
+    let (caps, sides) = (fixtures::lavapipe(), [side(0), side(1)]);
+    let (target, dtype, result) = (Target::Cpu64, DType::F32, DType::F32);
+    Question { target, caps: &caps, sides, dtype, result, by }.decide().unwrap()
+}
+
+#[test]
+fn a_decision_says_how_the_sides_are_read() {
+    let tables = Chooser::Tables(None);
+    // A column by a row of results: lanes lie along the longer one.
+    let tall = decided(tables, [[4096, 64], [64, 1]], [false, false]);
+    assert!(tall.is_swapped, "{tall:?}");
+    assert_eq!([tall.size.m, tall.size.n], [1, 4096]);
+    assert_eq!(tall.sides[1].strides(), [1, 64], "the left side, transposed, is the right one");
+    let wide = decided(tables, [[1, 64], [64, 4096]], [false, false]);
+    assert!(!wide.is_swapped, "{wide:?}");
+    // Who asks for a kernel gets it, in the order in which the sides were given, if it runs here.
+    let asked = Choice { because: Because::Forced, ..tall.choice };
+    let same = decided(Chooser::Asker(asked), [[4096, 64], [64, 1]], [false, false]);
+    assert_eq!((same.is_swapped, same.choice), (false, asked));
+    let scheme = Scheme::Cooperative { side: 16, down: 2, across: 2, depth: 32 };
+    let variant = Variant { scheme, ..asked.variant };
+    let foreign = Chooser::Asker(Choice { variant, ..asked });
+    let other = decided(foreign, [[64, 64], [64, 64]], [false, false]).choice;
+    assert!(matches!(other.because, Because::Best { .. }), "{other}");
+}

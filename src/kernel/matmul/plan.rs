@@ -1,0 +1,110 @@
+//! What one dispatch of a product reads, runs and stores: of a panel, the rows that touch one
+//! segment of the result.
+
+use super::choice::Decision;
+use super::text::job::MatmulJob;
+use super::text::tile::{Along, Tile};
+use crate::count::{word, words};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::layout::Layout;
+
+pub(super) mod panels;
+pub(super) mod view;
+pub(super) mod windows;
+mod written;
+
+use panels::Panel;
+use windows::Window;
+use written::Written;
+
+/// One dispatch.
+#[derive(Debug)]
+pub(super) struct Dispatched {
+    pub(super) written: Written,
+    /// Both sides, and of which dtype they are for the kernel.
+    pub(super) sides: [Layout; 2],
+    pub(super) dtype: DType,
+    pub(super) along: [Along; 2],
+    pub(super) job: MatmulJob,
+    pub(super) groups: [u32; 3],
+}
+
+impl Decision {
+    /// Elements from row to row of what the kernels store.
+    pub(super) const fn pitch(&self) -> usize {
+        self.size.n.next_multiple_of(4)
+    }
+
+    /// A window of a panel, whose sides lie in one segment each.
+    pub(super) fn dispatch(
+        &self,
+        panel: &Panel,
+        window: &Window,
+        sides: &[Layout; 2],
+    ) -> Result<Dispatched> {
+        let rows = window.rows.start - panel.rows.start..window.rows.end - panel.rows.start;
+        let mut size = [rows.len(), panel.columns.len(), panel.k.len()];
+        let a = sides[0].slice(sides[0].shape().rank() - 2, rows, 1)?;
+        let (mut sides, mut dtype) = ([a, sides[1]], self.dtype);
+        let variant = &self.choice.variant;
+        let near_k = [0, 1].map(|i| view::is_near_k(&sides[i], i));
+        let along = [0, 1].map(|i| view::along(&sides[i], i, variant.rows));
+        let packed = self.packed.filter(|packed| {
+            let unit = 4 * packed.quads() as usize;
+            (0..2).all(|i| view::is_in_units(&sides[i], i, unit))
+        });
+        if let Some(packed) = packed {
+            size[2] /= packed.quads() as usize;
+            let per = packed.dtype().width() / dtype.width();
+            sides = [view::widened(&sides[0], 0, per)?, view::widened(&sides[1], 1, per)?];
+            dtype = packed.dtype();
+        }
+        let steps = view::batch_steps(&sides);
+        let tile = Tile {
+            rows: variant.rows,
+            quads: variant.quads,
+            along,
+            ragged: !panel.k.len().is_multiple_of(4),
+            shared: self.processor.shares(variant),
+            even: steps.is_some(),
+            packed,
+        };
+        let written = self.written(tile, near_k, size)?;
+        let [m, n, k] = words(size)?;
+        let origin = [window.batch.start, window.rows.start, panel.columns.start, self.size.m];
+        let [x, y] = written.groups;
+        let [left, right] = [0, 1].map(|i| view::steps(&sides[i], along[i]));
+        let job = MatmulJob {
+            size: [m, n, k, word(written.chunk)?],
+            first: words(origin)?,
+            result: words([self.pitch(), window.held[0] / 4, window.held[1] / 4, 0])?,
+            step: [left[0], left[1], right[0], right[1]],
+            batch: batch(&sides, along, steps)?,
+        };
+        let groups = [x, y, word(window.batch.len())?];
+        Ok(Dispatched { written, sides, dtype, along, job, groups })
+    }
+}
+
+/// The batch's dimensions, innermost first: lengths, and strides of both sides.
+fn batch(
+    sides: &[Layout; 2],
+    along: [Along; 2],
+    steps: Option<[isize; 2]>,
+) -> Result<[[u32; 8]; 3]> {
+    let mut batch = [[u32::MAX; 8], [0; 8], [0; 8]];
+    for i in 0..2 {
+        let unit = |stride| view::unit(stride, along[i]);
+        if let Some(steps) = steps {
+            batch[1 + i][0] = unit(steps[i]);
+            continue;
+        }
+        let outer = sides[i].shape().rank() - 2;
+        for (d, axis) in (0..outer).rev().enumerate() {
+            batch[0][d] = word(sides[i].shape().dims()[axis])?;
+            batch[1 + i][d] = unit(sides[i].strides()[axis]);
+        }
+    }
+    Ok(batch)
+}

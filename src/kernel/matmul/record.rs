@@ -1,0 +1,198 @@
+//! A product recorded as it was decided: panels cut, what crosses segments copied, one dispatch for
+//! each window.
+
+use std::sync::Arc;
+
+use super::choice::Decision;
+use super::plan::panels::{self, Lie, Panel};
+use super::plan::view;
+use super::plan::windows::Window;
+use super::text::tile::Along;
+use crate::dtype::DType;
+use crate::engine::Site;
+use crate::error::{Error, Result, mistake};
+use crate::exec::{Bound, Value};
+use crate::kernel::cores::{Head, Launch, Reach, Sink, Tail};
+use crate::kernel::elementwise::Fused;
+use crate::kernel::{Held, Operand, moves};
+use crate::layout::Layout;
+use crate::op::Op;
+use crate::shape::Shape;
+use crate::wgsl::{Expr, Node};
+
+/// A product under way.
+pub(super) struct Recorder<'a> {
+    pub(super) site: Site<'a>,
+    pub(super) decision: &'a Decision,
+}
+
+/// A panel with its operands in one segment each.
+struct Parcel {
+    panel: Panel,
+    sides: [Operand; 2],
+}
+
+impl Recorder<'_> {
+    /// One pass over k takes the tail on board; the sums of several are added with it.
+    pub(super) fn record(&self, operands: &[Operand; 2], tail: &Tail) -> Result<Arc<Value>> {
+        let Decision { size, choice, result, .. } = self.decision;
+        let lies = [lie(&operands[0])?, lie(&operands[1])?];
+        let panels = panels::cut(*size, &lies, choice.passes);
+        let panels = panels::narrowed(panels, choice.variant.columns_max());
+        let passes = 1 + panels.iter().map(|panel| panel.pass).max().unwrap_or(0);
+        // Copies first: the result must lie in none of their buffers.
+        let parcels = panels.into_iter().map(|panel| self.parcel(operands, panel));
+        let parcels: Vec<Parcel> = parcels.collect::<Result<_>>()?;
+        let bound = 3 + tail.operands.len() as u64;
+        let room = bound <= self.site.engine.gpu.caps().limits.storage_buffers_max;
+        let direct = passes == 1 && size.n.is_multiple_of(4) && room;
+        if direct && tail.reach(false)?.is_some() {
+            return self.passes(&parcels, tail, &tail.shape);
+        }
+        // In the compute type, pass by pass, rows filled up to whole quads; then they are added.
+        let narrow = result.is_float() && result.width() < 4;
+        let dtype = if narrow { DType::F32 } else { *result };
+        let sums = Shape::new([passes, size.batch * size.m, self.decision.pitch()])?;
+        let value = self.passes(&parcels, &Tail::identity(sums, dtype), &sums)?;
+        self.add(&value, &sums, dtype, tail)
+    }
+
+    /// A panel's operands, copied where they cross segments.
+    fn parcel(&self, operands: &[Operand; 2], panel: Panel) -> Result<Parcel> {
+        let side = |i: usize| -> Result<Operand> {
+            let layout = view::part(&operands[i].layout, &panel.batch, panel.ranges(i))?;
+            let part = operands[i].under(layout);
+            if part.hold()?.is_in_one_segment() {
+                return Ok(part);
+            }
+            let value = moves::contiguous(self.site, &part)?;
+            Ok(Operand::dense(value, *layout.shape(), part.dtype))
+        };
+        let sides = [side(0)?, side(1)?];
+        Ok(Parcel { panel, sides })
+    }
+
+    /// Every panel into a value of this shape: all passes of the result, one after the other.
+    fn passes(&self, parcels: &[Parcel], tail: &Tail, shape: &Shape) -> Result<Arc<Value>> {
+        let Some(reach) = tail.reach(false)? else { return Err(unexpected("no tail")) };
+        let mut avoid: Vec<u64> = reach.ids().collect();
+        for side in parcels.iter().flat_map(|parcel| &parcel.sides) {
+            avoid.extend(side.hold()?.ids());
+        }
+        let (value, held) = Held::fresh(self.site, shape, tail.dtype, &avoid)?;
+        for parcel in parcels {
+            for window in self.decision.windows(&parcel.panel, held.segment) {
+                let bound = Bound::from(&held.pieces[window.index]);
+                let (first, written) = (window.first, Arc::downgrade(&value));
+                let sink = Sink { bound, first, written, by_element: false };
+                self.launch(parcel, &window, &reach, &sink)?;
+            }
+        }
+        Ok(value)
+    }
+
+    fn launch(&self, parcel: &Parcel, window: &Window, tail: &Reach<'_>, to: &Sink) -> Result<()> {
+        let layouts = parcel.sides.each_ref().map(|side| side.layout);
+        let planned = self.decision.dispatch(&parcel.panel, window, &layouts)?;
+        let head = |i: usize| {
+            let (layout, dtype) = (planned.sides[i], planned.dtype);
+            Head::view(Operand { layout, dtype, ..parcel.sides[i].clone() })
+        };
+        let heads = [head(0), head(1)];
+        let reach = |i: usize| -> Result<Reach<'_>> {
+            let reach = heads[i].raw(planned.along[i] == Along::Neither)?;
+            reach.ok_or_else(|| unexpected("an operand across segments"))
+        };
+        let regions = planned.written.text.iter().map(|(name, text)| (*name, &**text));
+        let launch = Launch {
+            entry: planned.written.entry,
+            regions: &regions.collect::<Vec<_>>(),
+            workgroup: planned.written.workgroup,
+            job: planned.job.words(),
+            groups: planned.groups,
+        };
+        launch.record(self.site, &[&reach(0)?, &reach(1)?], tail, to)
+    }
+
+    /// The sum of all passes - a value of this shape - with the tail.
+    fn add(
+        &self,
+        value: &Arc<Value>,
+        sums: &Shape,
+        dtype: DType,
+        tail: &Tail,
+    ) -> Result<Arc<Value>> {
+        let (site, n) = (self.site, self.decision.size.n);
+        let (shape, passes) = (&tail.shape, sums.dims()[0]);
+        let each = |pass: usize| -> Result<Operand> {
+            let layout = Layout::dense(*sums).slice(0, pass..pass + 1, 1)?.slice(2, 0..n, 1)?;
+            Ok(Operand { value: Arc::clone(value), layout: layout.reshape(shape)?, dtype })
+        };
+        let mut terms: Vec<Operand> = (0..passes).map(each).collect::<Result<_>>()?;
+        let room = site.engine.gpu.caps().limits.storage_buffers_max.min(16) as usize - 1;
+        let fused = |expr: &Expr, operands: &[Operand], scalars: &[u32], to| {
+            Fused { expr, operands, scalars }.record(site, shape, to, &[])
+        };
+        // A few at a time, until the tail fits in too.
+        while terms.len() + tail.operands.len() > room && terms.len() > 1 {
+            let few: Vec<Operand> = terms.drain(..terms.len().min(room)).collect();
+            let plain = Tail::identity(*shape, dtype);
+            let expr = sum_then(&plain.expr, few.len(), dtype, dtype);
+            let value = fused(&expr, &few, &[], dtype)?;
+            terms.push(Operand { value, layout: Layout::dense(*shape), dtype });
+        }
+        let expr = sum_then(&tail.expr, terms.len(), dtype, self.decision.result);
+        fused(&expr, &[terms, tail.operands.clone()].concat(), &tail.scalars, tail.dtype)
+    }
+}
+
+/// How an operand lies in memory.
+fn lie(operand: &Operand) -> Result<Lie> {
+    let held = operand.hold()?;
+    Ok(Lie { layout: held.layout, segment: held.segment, whole: held.is_in_one_segment() })
+}
+
+/// The sum of `count` inputs, as the first input of `tail`.
+pub(crate) fn sum_then(tail: &Expr, count: usize, dtype: DType, given: DType) -> Expr {
+    let count = count as u16; // no kernel reads more than 16
+    let mut nodes = vec![Node::Input(0)];
+    for i in 1..count {
+        let so_far = nodes.len() as u16 - 1;
+        nodes.push(Node::Input(i));
+        nodes.push(Node::Apply(Op::Add, [so_far, so_far + 1, 0]));
+    }
+    if dtype != given {
+        nodes.push(Node::Cast(nodes.len() as u16 - 1, given));
+    }
+    let total = nodes.len() as u16 - 1;
+    // Places of the tail's nodes in this expression: the result itself is the total.
+    let mut places = Vec::with_capacity(tail.nodes.len());
+    for node in &tail.nodes {
+        let at = |n: u16| places[usize::from(n)];
+        let node = match *node {
+            Node::Input(0) => {
+                places.push(total);
+                continue;
+            }
+            Node::Input(i) => Node::Input(i - 1 + count),
+            Node::Scalar(i) => Node::Scalar(i),
+            Node::Apply(op, args) => {
+                let mut moved = [0; 3];
+                for (to, &from) in moved.iter_mut().zip(&args[..op.arity()]) {
+                    *to = at(from);
+                }
+                Node::Apply(op, moved)
+            }
+            Node::Cast(a, to) => Node::Cast(at(a), to),
+        };
+        nodes.push(node);
+        places.push(nodes.len() as u16 - 1);
+    }
+    let inputs = [vec![dtype; usize::from(count)], tail.inputs[1..].to_vec()].concat();
+    let outputs = tail.outputs.iter().map(|&o| places[usize::from(o)]).collect();
+    Expr { inputs, scalars: tail.scalars.clone(), nodes, outputs, fault: None }
+}
+
+pub(super) fn unexpected(message: &str) -> Error {
+    mistake("matmul", message)
+}

@@ -1,0 +1,14 @@
+//! The parameters that all four kernels are told.
+
+use crate::wgsl::params::params;
+
+params! {
+    /// As `matmul.wgsl` says.
+    struct MatmulJob {
+        size: [u32; 4],
+        first: [u32; 4],
+        result: [u32; 4],
+        step: [u32; 4],
+        batch: [[u32; 8]; 3],
+    }
+}

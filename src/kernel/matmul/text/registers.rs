@@ -1,0 +1,240 @@
+//! The text of a matmul by register tiles: what is written for a tile, and for the ways in which
+//! its operands lie.
+
+use super::job::MatmulJob;
+use super::tile::{Along, K_MAX, PARTS, Sections, Tile, four, lane, put};
+use crate::dtype::DType;
+use crate::op::Kind;
+use crate::wgsl::Entry;
+use crate::wgsl::source::source;
+
+/// By register tiles. Quads of k in one pass, chunks of them; batch dimensions; a tile's elements.
+pub const REGISTERS: Entry =
+    Entry::new("matmul", source!("matmul.wgsl"), K_MAX / 4 + K_MAX / 256 + 8 + 5 * 64)
+        .told(MatmulJob::MEMBERS);
+
+impl Tile {
+    /// The regions of `matmul.wgsl` that sum in the compute type of `dtype`. A `deep` k is longer
+    /// than a chunk.
+    ///
+    /// Sums are kept number by number: llvmpipe writes out a load of all four parts of a variable
+    /// wherever one of them is read, and compiles for a third longer.
+    #[must_use]
+    pub fn regions(&self, dtype: DType, deep: bool) -> Sections {
+        let kind = Kind::of(dtype).name();
+        let types = format!(
+            "{}struct Sum {{ x: {kind}, y: {kind}, z: {kind}, w: {kind} }}\n",
+            self.types(dtype)
+        );
+        let share = "@builtin(subgroup_invocation_id) share: u32,\n";
+        let zero = |name: char| self.each(|r, q| format!("var {name}{r}_{q} = Sum();"));
+        // One chunk needs no second sum: its own is cleared before the loop.
+        let (total, clear, add) = match deep {
+            true => ('t', zero('s'), self.each(|r, q| each_part("t", "s", r, q))),
+            false => ('s', String::new(), String::new()),
+        };
+        let sum =
+            |r, q, terms: &str| format!("let n{r}_{q} = {terms};\n{}", each_part("s", "n", r, q));
+        vec![
+            ("types", types),
+            ("share", if self.shared { share.into() } else { String::new() }),
+            ("batch", self.batch()),
+            ("places", self.places()),
+            ("sums", zero(total)),
+            ("clear", clear),
+            ("step", self.step(sum)),
+            ("add", add),
+            ("store", self.store(total)),
+        ]
+    }
+
+    pub(super) fn types(&self, dtype: DType) -> String {
+        let (kind, Self { rows, quads, .. }) = (Kind::of(dtype).name(), self);
+        format!("alias Quad = vec4<{kind}>;\nconst rows = {rows}u;\nconst quads = {quads}u;\n")
+    }
+
+    pub(super) fn batch(&self) -> String {
+        let way = if self.even { "_even" } else { "" };
+        format!("let at = product_batch{way}(group.z);\n")
+    }
+
+    pub(super) fn each(&self, line: impl Fn(u32, u32) -> String) -> String {
+        let places = (0..self.rows).flat_map(|r| (0..self.quads).map(move |q| (r, q)));
+        places.map(|(r, q)| line(r, q) + "\n").collect()
+    }
+
+    /// Where every load begins: parameters are loaded here, not in the loop.
+    pub(super) fn places(&self) -> String {
+        let mut text = String::from("let step = p.job.step;\nlet size = p.job.size;\n");
+        let outer = self.along[0] == Along::Outer;
+        let (each, more) = match (self.shared, outer) {
+            (true, true) => (8, " + (share & 4u)"),
+            (true, false) => (8, " + share"),
+            (false, true) => (4, ""),
+            (false, false) => (1, ""),
+        };
+        for i in 0..self.rows.div_ceil(each) {
+            let row = format!("min(row + {}u{more}, size.x - 1u)", each * i);
+            let place = match (self.shared, outer) {
+                (true, true) => format!("({row} >> 2u) + (share & 3u) * step.y"),
+                (false, true) => format!("({row} >> 2u)"),
+                _ => format!("{row} * step.x"),
+            };
+            put(&mut text, format_args!("let pa{i} = at.x + {place};"));
+        }
+        let each = if self.along[1] == Along::K { 1 } else { 4 };
+        for i in 0..4 * self.quads / each {
+            let column = format!("min(column + {}u, size.y - 1u)", each * i);
+            let place = match self.along[1] {
+                Along::K => format!("{column} * step.w"),
+                Along::Outer => format!("({column} >> 2u)"),
+                // Beyond the last column there may be no fours: what is read there is not stored.
+                Along::Neither => format!("(column + {}u) * step.w", each * i),
+            };
+            put(&mut text, format_args!("let pb{i} = at.y + {place};"));
+        }
+        text
+    }
+
+    /// One row of sums, picked by `r`: what follows a sum is compiled once for each quad, not for
+    /// each sum.
+    fn store(&self, total: char) -> String {
+        let mut text = String::new();
+        for q in 0..self.quads {
+            let pick = self.pick(|r| {
+                let of = |part: char| format!("{total}{r}_{q}.{part}");
+                format!("Quad({})", PARTS.map(of).join(", "))
+            });
+            let place = format!("row + r, column + {}u", 4 * q);
+            put(&mut text, format_args!("product_store(group.z, {place}, {pick});"));
+        }
+        text
+    }
+
+    /// The quad of row `r`.
+    pub(super) fn pick(&self, quad: impl Fn(u32) -> String) -> String {
+        let others = 1..self.rows;
+        others.fold(quad(0), |x, r| format!("select({x}, {}, r == {r}u)", quad(r)))
+    }
+
+    /// Everything for four of k, whose products are added up before they are added to a sum: there
+    /// are as many roundings as quads. `sum` is what adds so much to a sum.
+    pub(super) fn step(&self, sum: impl Fn(u32, u32, &str) -> String) -> String {
+        if let Some(packed) = self.packed {
+            return self.step_packed(packed);
+        }
+        let mut text = String::new();
+        if self.ragged {
+            text.push_str("let ks = vec4<u32>(4u * k) + vec4<u32>(0u, 1u, 2u, 3u);\n");
+            text.push_str("let inside = ks < vec4<u32>(size.z);\n");
+        }
+        for q in 0..self.quads {
+            self.step_right(&mut text, q);
+        }
+        for r in 0..self.rows {
+            self.step_left(&mut text, r);
+            let a = |k| match self.along[0] {
+                Along::Outer => format!("a{k}_{}.{}", r / 4, lane(r)),
+                _ => format!("a{r}.{}", lane(k)),
+            };
+            for q in 0..self.quads {
+                let terms = [0, 1, 2, 3].map(|k| format!("{} * b{k}_{q}", a(k))).join(" + ");
+                put(&mut text, format_args!("{}", sum(r, q, &terms)));
+            }
+        }
+        text
+    }
+
+    /// Four quads of B, one for each k.
+    fn step_right(&self, text: &mut String, q: u32) {
+        if self.along[1] == Along::K {
+            for c in 0..4 {
+                let value = self.whole(&format!("head_1(pb{} + k)", 4 * q + c));
+                put(text, format_args!("let c{c}_{q} = {value};"));
+            }
+        }
+        for k in 0..4 {
+            let at = format!("pb{q} + (4u * k + {k}u) * step.z");
+            let value = match self.along[1] {
+                Along::K => {
+                    let x = lane(k);
+                    let of = |c| format!("c{c}_{q}.{x}");
+                    format!("Quad({}, {}, {}, {})", of(0), of(1), of(2), of(3))
+                }
+                Along::Outer => self.part(&format!("head_1({at})"), k),
+                Along::Neither => self.part(&four("head_1", &at, "step.w"), k),
+            };
+            put(text, format_args!("let b{k}_{q} = {value};"));
+        }
+    }
+
+    /// A quad of A along k, or for every fourth row four quads along the rows.
+    fn step_left(&self, text: &mut String, r: u32) {
+        if self.shared {
+            return self.step_shared(text, r);
+        }
+        if self.along[0] == Along::Outer {
+            if r.is_multiple_of(4) {
+                for k in 0..4 {
+                    let at = format!("head_0(pa{} + (4u * k + {k}u) * step.y)", r / 4);
+                    let value = self.part(&at, k);
+                    put(text, format_args!("let a{k}_{} = {value};", r / 4));
+                }
+            }
+            return;
+        }
+        put(text, format_args!("let a{r} = {};", self.along_k(r)));
+    }
+
+    /// What is loaded of A along k from place `g`.
+    fn along_k(&self, g: u32) -> String {
+        self.whole(&match self.along[0] {
+            Along::Neither => four("head_0", &format!("pa{g} + 4u * k * step.y"), "step.y"),
+            _ => format!("head_0(pa{g} + k)"),
+        })
+    }
+
+    /// The same loaded by the lanes together: each one row of eight, or one k of four quads.
+    fn step_shared(&self, text: &mut String, r: u32) {
+        let outer = self.along[0] == Along::Outer;
+        let g = r / 8;
+        if r.is_multiple_of(8) {
+            let value = if outer {
+                let value = format!("head_0(pa{g} + 4u * k * step.y)");
+                let inside = "4u * k + (share & 3u) < size.z";
+                let zero = format!("select(Quad(), {value}, {inside})");
+                if self.ragged { zero } else { value }
+            } else {
+                self.along_k(g)
+            };
+            put(text, format_args!("let d{g} = {value};"));
+        }
+        if !outer {
+            put(text, format_args!("let a{r} = subgroupBroadcast(d{g}, {}u);", r % 8));
+        } else if r.is_multiple_of(4) {
+            for k in 0..4 {
+                let from = format!("d{g}, {}u", r % 8 + k);
+                put(text, format_args!("let a{k}_{} = subgroupBroadcast({from});", r / 4));
+            }
+        }
+    }
+
+    /// A quad along k, zero past its end: what lies there may be NaN.
+    fn whole(&self, value: &str) -> String {
+        if self.ragged { format!("select(Quad(), {value}, inside)") } else { value.into() }
+    }
+
+    /// A quad of one k.
+    fn part(&self, value: &str, k: u32) -> String {
+        if self.ragged {
+            format!("select(Quad(), {value}, inside.{})", lane(k))
+        } else {
+            value.into()
+        }
+    }
+}
+
+/// What is added to a sum, number by number.
+fn each_part(to: &str, from: &str, r: u32, q: u32) -> String {
+    PARTS.map(|x| format!("{to}{r}_{q}.{x} += {from}{r}_{q}.{x};")).join(" ")
+}

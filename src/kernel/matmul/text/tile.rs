@@ -1,0 +1,101 @@
+//! The nouns of the four texts: what an invocation sums, how it reads its operands, and what all of
+//! them write with.
+
+use core::fmt::Write as _;
+
+use crate::dtype::DType;
+use crate::wgsl::form::Form;
+
+/// The longest k of one pass.
+pub const K_MAX: u32 = 1 << 17;
+
+/// Lanes that load A together where a tile says so: the whole subgroup.
+pub const SHARERS: u32 = 8;
+
+/// Along which axis an operand is read by quads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Along {
+    /// Along k: rows of A, columns of B.
+    K,
+    /// Along the other: columns of A, rows of B.
+    Outer,
+    /// Along neither: element by element, at any strides.
+    Neither,
+}
+
+/// How several quads are loaded at once, along k.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Packed {
+    /// 32 bytes as four 64-bit integers, whose words are decoded here: llvmpipe pays by the load
+    /// and lane, whatever the width.
+    Wide(Form),
+    /// 16 bytes, as four words of four signed or unsigned bytes. Two words are multiplied and added
+    /// up by one function of the language, which is one instruction of most GPUs. No feature is
+    /// asked for: naga writes what a driver lacks in steps.
+    Bytes {
+        /// Whether they are `i8`, not `u8`.
+        signed: bool,
+    },
+}
+
+impl Packed {
+    /// Quads of elements in a load.
+    #[must_use]
+    pub const fn quads(self) -> u32 {
+        match self {
+            Self::Wide(form) => 8 / form.width(),
+            Self::Bytes { .. } => 4,
+        }
+    }
+
+    /// What the same elements are a quarter load of.
+    #[must_use]
+    pub const fn dtype(self) -> DType {
+        match self {
+            Self::Wide(_) => DType::U64,
+            Self::Bytes { .. } => DType::U32,
+        }
+    }
+}
+
+/// What an invocation sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Tile {
+    /// Rows of a tile; whole fours where A is read along its rows.
+    pub rows: u32,
+    /// Quads of columns.
+    pub quads: u32,
+    /// How A and B are read.
+    pub along: [Along; 2],
+    /// Whether k ends inside a quad.
+    pub ragged: bool,
+    /// Whether the lanes of a subgroup, which is the workgroup, load A together: each lane an
+    /// eighth of what all of them need, and then they tell each other.
+    pub shared: bool,
+    /// Whether all batches lie one step apart.
+    pub even: bool,
+    /// Whether both operands are read along k, several quads at a time.
+    pub packed: Option<Packed>,
+}
+
+/// The text of one region after the other.
+pub type Sections = Vec<(&'static str, String)>;
+
+/// Of a quad.
+pub(super) const PARTS: [char; 4] = ['x', 'y', 'z', 'w'];
+
+pub(super) fn lane(n: u32) -> char {
+    PARTS[n as usize % 4]
+}
+
+/// Four elements, `d` apart.
+pub(super) fn four(head: &str, first: &str, d: &str) -> String {
+    let of = |i: u32| format!("{head}({first} + {i}u * {d}).x");
+    format!("Quad({}, {}, {}, {})", of(0), of(1), of(2), of(3))
+}
+
+pub(super) fn put(text: &mut String, line: core::fmt::Arguments<'_>) {
+    // Writing to a String cannot fail.
+    let _ = text.write_fmt(line);
+    text.push('\n');
+}
