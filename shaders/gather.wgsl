@@ -2,16 +2,19 @@
 // stay as they are.
 //
 // Where an element comes from is where its coordinates say (view 0), plus its index (view 1) times
-// `part.x`. The index must be below `part.y`, and lie in the bound segment of `part.w` indices;
-// what it names must lie in the bound segment of `part.z` elements. Positions in both wrap.
+// `step`. The index must be below `bound`, and lie in the bound segment of `indices`; what it names
+// must lie in the bound segment of `segment` elements. Positions in both wrap.
 override workgroup: u32 = 64u;
 
 struct Params {
     grid: vec4<u32>,  // quads, lead, step, trips
+    step: u32,        // from index to index, in elements of the source
+    bound: u32,       // of indices
+    segment: u32,     // elements of the source there
+    indices: u32,     // there
     space: vec4<u32>, // the first element of this window, the last of all
-    part: vec4<u32>,
-    offset: array<vec4<u32>, 1>,
     shape: array<vec4<u32>, 2>,
+    offset: array<vec4<u32>, 1>,
     stride: array<vec4<u32>, 4>,
 }
 @group(1) @binding(0) var<uniform> p: Params;
@@ -67,10 +70,10 @@ fn main(
         }
         let e = elements(q);
         let mine = index4(e, 1u) + vec4<u32>(p.offset[0].y);
-        let known = mine < vec4<u32>(p.part.w);
+        let known = mine < vec4<u32>(p.indices);
         let i = load_1(select(vec4<u32>(0u), mine, known));
-        let at = index4(e, 0u) + i * vec4<u32>(p.part.x) + vec4<u32>(p.offset[0].x);
-        let here = known & (i < vec4<u32>(p.part.y)) & (at < vec4<u32>(p.part.z));
+        let at = index4(e, 0u) + i * vec4<u32>(p.step) + vec4<u32>(p.offset[0].x);
+        let here = known & (i < vec4<u32>(p.bound)) & (at < vec4<u32>(p.segment));
         if all(here) {
             store_0(q, load_0(at));
         } else if any(here) {

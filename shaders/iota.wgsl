@@ -3,7 +3,7 @@ override workgroup: u32 = 64u;
 
 struct Params {
     grid: vec4<u32>, // quads, lead, step, trips
-    base: vec4<u32>,
+    base: u32,
     offset: array<vec4<u32>, 1>,
 }
 @group(1) @binding(0) var<uniform> p: Params;
@@ -29,6 +29,6 @@ fn main(
         if q >= p.grid.x {
             break;
         }
-        store_0(q, vec4<u32>(p.base.x + 4u * q) + vec4<u32>(0u, 1u, 2u, 3u));
+        store_0(q, vec4<u32>(p.base + 4u * q) + vec4<u32>(0u, 1u, 2u, 3u));
     }
 }

@@ -1,18 +1,20 @@
 // Patch: the elements of an output that come from one source; the others stay as they are.
 //
 // An element is the source's if its place - a linear form of its coordinates, such as the
-// coordinate along the axis of a concatenation, or column less row - is one of `part.y` from
-// `part.x` on, and if what it comes from lies in the bound segment of `part.z` elements. Indices
+// coordinate along the axis of a concatenation, or column less row - is one of `count` from
+// `first` on, and if what it comes from lies in the bound segment of `segment` elements. Indices
 // wrap, so a segment, or a place, may begin before the bound range does. View 0 is the source,
 // view 1 the form.
 override workgroup: u32 = 64u;
 
 struct Params {
     grid: vec4<u32>,  // quads, lead, step, trips
+    first: u32,       // place
+    count: u32,       // of places
+    segment: u32,     // elements of the source there
     space: vec4<u32>, // the first element of this window, the last of all
-    part: vec4<u32>,
-    offset: array<vec4<u32>, 1>,
     shape: array<vec4<u32>, 2>,
+    offset: array<vec4<u32>, 1>,
     stride: array<vec4<u32>, 4>,
 }
 @group(1) @binding(0) var<uniform> p: Params;
@@ -62,9 +64,9 @@ fn main(
             break;
         }
         let e = elements(q);
-        let place = index4(e, 1u) - vec4<u32>(p.part.x);
+        let place = index4(e, 1u) - vec4<u32>(p.first);
         let at = index4(e, 0u) + vec4<u32>(p.offset[0].x);
-        let here = (place < vec4<u32>(p.part.y)) & (at < vec4<u32>(p.part.z));
+        let here = (place < vec4<u32>(p.count)) & (at < vec4<u32>(p.segment));
         if all(here) {
             store_0(q, load_0(at));
         } else if any(here) {

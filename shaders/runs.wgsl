@@ -4,14 +4,16 @@
 // Each invocation adds up one column of one block of the list. A run that begins and ends in the
 // block is its sum, added to the total of its key. What is left of a run that goes on into a
 // neighbouring block becomes a pair of a shorter list, two to a block, for the next round. So every
-// total is written once a round, and always in the same order. `part` are the keys of the bound
-// segment of totals; a key of all ones is nobody's.
+// total is written once a round, and always in the same order. A key of all ones is nobody's.
 override workgroup: u32 = 64u;
 const BLOCK: u32 = 64u;
 
 struct Params {
-    list: vec4<u32>, // pairs, blocks, columns
-    part: vec4<u32>, // the first key, keys
+    count: u32, // pairs
+    blocks: u32,
+    columns: u32,
+    first: u32, // key of the bound segment
+    keys: u32,  // keys there
 }
 @group(1) @binding(0) var<uniform> p: Params;
 
@@ -26,9 +28,9 @@ alias Sum = f32;
 @group(0) @binding(4) var<storage, read_write> parts: array<Sum>;
 
 fn total(key: u32, column: u32, sum: Sum) {
-    let at = key - p.part.x;
-    if at < p.part.y && key != 0xffffffffu {
-        totals[at * p.list.z + column] += sum;
+    let at = key - p.first;
+    if at < p.keys && key != 0xffffffffu {
+        totals[at * p.columns + column] += sum;
     }
 }
 
@@ -36,7 +38,7 @@ fn leave(place: u32, key: u32, column: u32, sum: Sum) {
     if column == 0u {
         rest[place] = vec2<u32>(key, place);
     }
-    parts[place * p.list.z + column] = sum;
+    parts[place * p.columns + column] = sum;
 }
 
 @compute @workgroup_size(workgroup)
@@ -47,14 +49,14 @@ fn main(
 ) {
     let linear = group.x + groups.x * (group.y + groups.y * group.z);
     let invocation = linear * workgroup + lane;
-    let columns = p.list.z;
+    let columns = p.columns;
     let block = invocation / columns;
-    if block >= p.list.y {
+    if block >= p.blocks {
         return;
     }
     let column = invocation - block * columns;
     let begin = block * BLOCK;
-    let end = min(begin + BLOCK, p.list.x);
+    let end = min(begin + BLOCK, p.count);
     var key = pairs[begin].x;
     var sum = values[pairs[begin].y * columns + column];
     // Whether the run in hand began before the block.
@@ -81,7 +83,7 @@ fn main(
         late = false;
     }
     var open = false;
-    if end < p.list.x {
+    if end < p.count {
         open = pairs[end].x == key;
     }
     if late {

@@ -1,11 +1,14 @@
 // Scatter: who comes last. Every position of a list of destinations notes itself, plus one, at its
 // destination; the largest stays, whatever order they come in. Destinations are those of the bound
-// segment, `part.y` from `part.x` on; the list's first position is `part.z`, it has `part.w`.
+// segment, `keys` from `first` on.
 override workgroup: u32 = 64u;
 
 struct Params {
     grid: vec4<u32>, // quads, lead, step, trips
-    part: vec4<u32>,
+    first: u32, // destination of the bound segment
+    keys: u32,  // destinations there
+    begin: u32, // of the bound list in all of it
+    count: u32, // positions there
     offset: array<vec4<u32>, 1>,
 }
 @group(1) @binding(0) var<uniform> p: Params;
@@ -21,9 +24,9 @@ fn load_0(q: u32) -> vec4<u32> {
 @group(0) @binding(1) var<storage, read_write> last: array<atomic<u32>>;
 
 fn note(to: u32, position: u32) {
-    let at = to - p.part.x;
-    if at < p.part.y && position < p.part.w {
-        atomicMax(&last[at], p.part.z + position + 1u);
+    let at = to - p.first;
+    if at < p.keys && position < p.count {
+        atomicMax(&last[at], p.begin + position + 1u);
     }
 }
 

@@ -10,7 +10,7 @@ override workgroup: u32 = 64u;
 
 struct Params {
     grid: vec4<u32>, // tiles, lead, step, trips
-    row: vec4<u32>,  // from one row of a tile to the next: input, output
+    row: vec2<u32>,  // from one row of a tile to the next: input, output
     offset: array<vec4<u32>, 1>,
     shape: array<vec4<u32>, 2>,
     stride: array<vec4<u32>, 4>,

@@ -5,7 +5,9 @@ const BLOCK: u32 = 256u;
 const DIGITS: u32 = 16u;
 
 struct Params {
-    sort: vec4<u32>, // pairs, blocks, the digit's lowest bit
+    count: u32, // pairs
+    blocks: u32,
+    bit: u32,   // the digit's lowest
 }
 @group(1) @binding(0) var<uniform> p: Params;
 
@@ -20,16 +22,16 @@ fn main(
 ) {
     let linear = group.x + groups.x * (group.y + groups.y * group.z);
     let block = linear * workgroup + lane;
-    if block >= p.sort.y {
+    if block >= p.blocks {
         return;
     }
     var count = array<u32, DIGITS>();
-    let end = min((block + 1u) * BLOCK, p.sort.x);
+    let end = min((block + 1u) * BLOCK, p.count);
     for (var i = block * BLOCK; i < end; i++) {
-        let digit = (pairs[i].x >> p.sort.z) & (DIGITS - 1u);
+        let digit = (pairs[i].x >> p.bit) & (DIGITS - 1u);
         count[digit] += 1u;
     }
     for (var d = 0u; d < DIGITS; d++) {
-        counts[d * p.sort.y + block] = count[d];
+        counts[d * p.blocks + block] = count[d];
     }
 }

@@ -5,7 +5,9 @@ const BLOCK: u32 = 256u;
 const DIGITS: u32 = 16u;
 
 struct Params {
-    sort: vec4<u32>, // pairs, blocks, the digit's lowest bit
+    count: u32, // pairs
+    blocks: u32,
+    bit: u32,   // the digit's lowest
 }
 @group(1) @binding(0) var<uniform> p: Params;
 
@@ -21,17 +23,17 @@ fn main(
 ) {
     let linear = group.x + groups.x * (group.y + groups.y * group.z);
     let block = linear * workgroup + lane;
-    if block >= p.sort.y {
+    if block >= p.blocks {
         return;
     }
     var next = array<u32, DIGITS>();
     for (var d = 0u; d < DIGITS; d++) {
-        next[d] = starts[d * p.sort.y + block];
+        next[d] = starts[d * p.blocks + block];
     }
-    let end = min((block + 1u) * BLOCK, p.sort.x);
+    let end = min((block + 1u) * BLOCK, p.count);
     for (var i = block * BLOCK; i < end; i++) {
         let pair = pairs[i];
-        let digit = (pair.x >> p.sort.z) & (DIGITS - 1u);
+        let digit = (pair.x >> p.bit) & (DIGITS - 1u);
         sorted[next[digit]] = pair;
         next[digit] += 1u;
     }

@@ -3,7 +3,8 @@
 override workgroup: u32 = 64u;
 
 struct Params {
-    sort: vec4<u32>, // pairs, the bits of a key that count
+    count: u32, // pairs
+    mask: u32,  // the bits of a key that count
 }
 @group(1) @binding(0) var<uniform> p: Params;
 
@@ -18,24 +19,24 @@ fn main(
 ) {
     let linear = group.x + groups.x * (group.y + groups.y * group.z);
     let first = 4u * (linear * workgroup + lane);
-    if first >= p.sort.x {
+    if first >= p.count {
         return;
     }
     let own = vec4<u32>(first) + vec4<u32>(0u, 1u, 2u, 3u);
     // What lies beyond the end is counted for like the last, and written by nobody.
-    let there = min(own, vec4<u32>(p.sort.x - 1u));
+    let there = min(own, vec4<u32>(p.count - 1u));
     let four = array<vec2<u32>, 4>(
         pairs[there.x], pairs[there.y], pairs[there.z], pairs[there.w],
     );
-    let keys = vec4<u32>(four[0].x, four[1].x, four[2].x, four[3].x) & vec4<u32>(p.sort.y);
+    let keys = vec4<u32>(four[0].x, four[1].x, four[2].x, four[3].x) & vec4<u32>(p.mask);
     var before = vec4<u32>();
-    for (var i = 0u; i < p.sort.x; i++) {
-        let other = vec4<u32>(pairs[i].x & p.sort.y);
+    for (var i = 0u; i < p.count; i++) {
+        let other = vec4<u32>(pairs[i].x & p.mask);
         let came_first = (other == keys) & (vec4<u32>(i) < own);
         before += select(vec4<u32>(0u), vec4<u32>(1u), (other < keys) | came_first);
     }
     for (var j = 0u; j < 4u; j++) {
-        if own[j] < p.sort.x {
+        if own[j] < p.count {
             sorted[before[j]] = four[j];
         }
     }

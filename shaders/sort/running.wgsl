@@ -4,7 +4,8 @@ override workgroup: u32 = 64u;
 const BLOCK: u32 = 256u;
 
 struct Params {
-    scan: vec4<u32>, // numbers, blocks
+    count: u32, // numbers
+    blocks: u32,
 }
 @group(1) @binding(0) var<uniform> p: Params;
 
@@ -20,11 +21,11 @@ fn main(
 ) {
     let linear = group.x + groups.x * (group.y + groups.y * group.z);
     let block = linear * workgroup + lane;
-    if block >= p.scan.y {
+    if block >= p.blocks {
         return;
     }
     var sum = bases[block];
-    let end = min((block + 1u) * BLOCK, p.scan.x);
+    let end = min((block + 1u) * BLOCK, p.count);
     for (var i = block * BLOCK; i < end; i++) {
         before[i] = sum;
         sum += numbers[i];

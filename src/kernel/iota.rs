@@ -4,36 +4,42 @@ use std::sync::Arc;
 
 use super::{Held, index_space};
 use crate::dtype::DType;
-use crate::engine::{Engine, Site};
+use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
-use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::grid::TRIPS_MAX;
-use crate::wgsl::params::Words;
+use crate::wgsl::params::{Operands, params};
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Form, Grid, Slot, assemble};
 
 /// The kernel.
-pub const IOTA: Entry = Entry::new("iota", source!("iota.wgsl"), TRIPS_MAX).of(&[&[Form::U32]]);
+pub const IOTA: Entry =
+    Entry::new("iota", source!("iota.wgsl"), TRIPS_MAX).of(&[&[Form::U32]]).told(IotaJob::MEMBERS);
+
+params! {
+    struct IotaJob {
+        grid: Grid,
+        base: u32,
+    }
+}
 
 /// The positions of a list.
 pub(crate) fn iota(site: Site<'_>, count: usize) -> Result<Arc<Value>> {
     index_space(count)?;
     let shape = Shape::new([count])?;
-    let value = Value::new(site.engine.allocate(Engine::bytes_of(&shape, DType::U32)?, &[])?);
-    let held = Held::new(&value, Layout::dense(shape), DType::U32)?;
+    let (value, held) = Held::fresh(site, &shape, DType::U32, &[])?;
     let kernel = assemble::kernel(&IOTA, &[Slot::write(Form::U32)], 0, site.target);
     for (piece, first) in held.pieces.iter().zip((0..count).step_by(held.segment)) {
         let here = held.segment.min(count - first);
         // Both below 2^32: the whole list is.
         let (here, first) = (here as u32, first as u32);
         let grid = Grid::of_elements(here, site.target);
-        let base = [first, 0, 0, 0];
+        let job = IotaJob { grid, base: first };
         site.engine.dispatch(Job {
             kernel: &kernel,
             bindings: vec![Bound::from(piece)],
-            params: Words::default().vec4(grid.words()).vec4(base).array([0]).done(),
+            params: Operands { offsets: &[0], ..Operands::default() }.after(job.words()),
             groups: grid.groups(),
             output: Arc::downgrade(&value),
         })?;

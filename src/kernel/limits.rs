@@ -5,7 +5,7 @@ use crate::gpu::cause::DeviceCause;
 
 /// The most of something that a kernel takes.
 #[derive(Clone, Copy)]
-pub(super) struct Limit {
+pub(super) struct Ceiling {
     pub(super) what: &'static str,
     pub(super) limit: &'static str,
     pub(super) unit: &'static str,
@@ -13,14 +13,14 @@ pub(super) struct Limit {
 }
 
 /// Positions are words, with room for the last quad.
-const INDEXED: Limit = Limit {
+const INDEXED: Ceiling = Ceiling {
     what: "an indexed tensor",
     limit: "the reach of an index",
     unit: "elements",
     available: u32::MAX as u64 - 3,
 };
 
-impl Limit {
+impl Ceiling {
     /// More is refused.
     pub(super) fn check(self, requested: u128) -> Result<()> {
         if requested <= u128::from(self.available) { Ok(()) } else { Err(self.passed(requested)) }

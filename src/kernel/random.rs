@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use super::Held;
+use super::iota::iota;
+use super::pick::{Course, picked};
+use super::sort::ordered;
+use super::{Held, Operand};
 use crate::caps::Feature;
 use crate::dtype::DType;
-use crate::engine::{Engine, Site};
+use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
-use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::params::Words;
 use crate::wgsl::{Form, Grid, Target};
@@ -24,8 +26,7 @@ pub(crate) fn random(
     key: [u32; 2],
     (draw, words): (Draw, [u32; 2]),
 ) -> Result<Arc<Value>> {
-    let value = Value::new(site.engine.allocate(Engine::bytes_of(shape, dtype)?, &[])?);
-    let held = Held::new(&value, Layout::dense(*shape), dtype)?;
+    let (value, held) = Held::fresh(site, shape, dtype, &[])?;
     // Integers of either sign are the same bits.
     let stored = if draw == Draw::Below { DType::U32 } else { dtype };
     let f16_native = site.engine.gpu.caps().has(Feature::ShaderF16) && site.target == Target::Gpu;
@@ -50,4 +51,21 @@ pub(crate) fn random(
         })?;
     }
     Ok(value)
+}
+
+/// 0 to `count` in random order: by 64 bits each, the lower ones first.
+pub(crate) fn permutation(site: Site<'_>, key: [u32; 2], count: usize) -> Result<Operand> {
+    let list = Shape::new([count])?;
+    let of = |value| Operand::dense(value, list, DType::U32);
+    let bits = |stream| random(site, &list, DType::U32, key, (Draw::Bits, [stream, 0])).map(of);
+    let positions = of(iota(site, count)?);
+    if count < 2 {
+        return Ok(positions);
+    }
+    let (high, low) = (bits(0)?, bits(1)?);
+    let by_low = ordered(site, &low, &positions)?;
+    // Positions need no check.
+    let course = Course { offset: 0, strides: vec![0] };
+    let high = of(picked(site, &high, &course, &by_low, (1, count))?);
+    ordered(site, &high, &by_low)
 }

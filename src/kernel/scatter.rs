@@ -7,20 +7,25 @@
 
 use std::sync::Arc;
 
-use super::sort::{Kept, PAIR_BYTES, Plain};
+use super::pick::{self, Course, Onto, Which};
+use super::sort::{self, Kept, PAIR_BYTES, Plain};
 use super::{Held, Operand, fill};
+use crate::count::{index, word};
 use crate::dtype::DType;
-use crate::engine::{Engine, Site};
-use crate::error::Result;
+use crate::engine::Site;
+use crate::error::{Result, mistake};
 use crate::exec::{Bound, Job, Value};
 use crate::layout::Layout;
 use crate::op::Kind;
 use crate::shape::Shape;
 use crate::wgsl::grid::groups_for;
-use crate::wgsl::params::Words;
+use crate::wgsl::params::Operands;
 use crate::wgsl::{Form, Grid, Slot, Way, assemble};
-use text::runs;
+use text::{RunsJob, ScatterJob, runs};
 
+pub(crate) use plan::fits;
+
+mod plan;
 pub mod text;
 
 /// Pairs that one invocation walks, as the shader says.
@@ -29,13 +34,12 @@ const RUNS_BLOCK: u32 = 64;
 /// For each of `destinations`, the last position in `keys` that names it, plus one; 0 where none
 /// does. `keys` is a dense list of u32.
 pub(crate) fn last(site: Site<'_>, keys: &Operand, destinations: usize) -> Result<Arc<Value>> {
-    let from = Held::new(&keys.value, keys.layout, DType::U32)?;
+    let from = keys.hold()?;
     let avoid: Vec<u64> = from.ids().collect();
     let shape = Shape::new([destinations])?;
-    let value = Value::new(site.engine.allocate(Engine::bytes_of(&shape, DType::U32)?, &avoid)?);
+    let (value, onto) = Held::fresh(site, &shape, DType::U32, &avoid)?;
     fill::into(site, &value, [0; 2])?;
     value.inherit([&*keys.value]);
-    let onto = Held::new(&value, Layout::dense(shape), DType::U32)?;
     let slots = [Slot::read(Form::U32, Way::Dense)];
     let kernel = assemble::kernel(&text::SCATTER, &slots, 0, site.target);
     let count = keys.layout.shape().elements();
@@ -45,11 +49,12 @@ pub(crate) fn last(site: Site<'_>, keys: &Operand, destinations: usize) -> Resul
         let grid = Grid::of_elements(here, site.target);
         for (piece, first) in onto.pieces.iter().zip((0..destinations).step_by(onto.segment)) {
             let keys = onto.segment.min(destinations - first) as u32;
-            let part = [first as u32, keys, begin as u32, here];
+            let (first, begin) = (first as u32, begin as u32);
+            let job = ScatterJob { grid, first, keys, begin, count: here };
             site.engine.dispatch(Job {
                 kernel: &kernel,
                 bindings: vec![Bound::from(from_piece), Bound::from(piece)],
-                params: Words::default().vec4(grid.words()).vec4(part).array([0]).done(),
+                params: Operands { offsets: &[0], ..Operands::default() }.after(job.words()),
                 groups: grid.groups(),
                 output: Arc::downgrade(&value),
             })?;
@@ -58,19 +63,68 @@ pub(crate) fn last(site: Site<'_>, keys: &Operand, destinations: usize) -> Resul
     Ok(value)
 }
 
+/// A copy of `own` in which the elements at those positions that `winners` names are replaced: by
+/// the elements of `from` that it names there.
+pub(crate) fn replaced(
+    site: Site<'_>,
+    own: &Operand,
+    from: &Operand,
+    winners: &Operand,
+) -> Result<Arc<Value>> {
+    let list = *winners.layout.shape();
+    let onto = Onto::new(site, list, own.dtype, [&own.value, &from.value, &winners.value])?;
+    // What stays is moved by the shape it has, and the rest by its position.
+    let whole = Onto { shape: *own.layout.shape(), ..onto };
+    whole.take_all(own)?;
+    let onto = Onto { shape: list, ..whole };
+    let bound = from.layout.shape().elements();
+    let which = Which::Index { index: winners, stride: 1, bound };
+    let course = Course { offset: from.layout.offset() as i64, strides: vec![0] };
+    onto.take(from, &course, &which, 0..list.elements())?;
+    Ok(onto.value)
+}
+
+/// Adds every row of `rows` to the total that its key names, as many at once as one sort takes.
+/// Keys that are nobody's have all bits set.
+pub(crate) fn add(site: Site<'_>, keys: &Operand, rows: &Operand, totals: &Operand) -> Result<()> {
+    totals.value.inherit([&*keys.value]);
+    let shape = *rows.layout.shape();
+    let &[count, columns] = shape.dims() else { return Err(mistake("scatter_add", "no rows")) };
+    let destinations = totals.layout.shape().elements() / columns.max(1);
+    if count == 0 || columns == 0 || destinations == 0 {
+        return Ok(());
+    }
+    let segment = index(site.engine.segment_bytes())?;
+    let at_once = sort::pairs_max(site.engine)?.min(segment / (columns * rows.dtype.width()));
+    // Keys that are nobody's are sorted last by the highest of these bits.
+    let bits = (usize::BITS - destinations.leading_zeros()).min(32);
+    for first in (0..count).step_by(at_once.min(count)) {
+        let range = first..count.min(first + at_once);
+        let here = word(range.len())?;
+        let pairs = sort::pairs(site, &keys.slice(0, range.clone())?)?;
+        let pairs = sort::sort(site, &pairs, (here, bits), &[&totals.value])?;
+        let values = pick::apart(site, rows.slice(0, range)?, &totals.value)?;
+        let columns = word(columns)?;
+        let runs = Runs { pairs, values, count: here, columns, dtype: rows.dtype };
+        runs.add(site, &totals.value, destinations)?;
+        totals.value.inherit([&*runs.values]);
+    }
+    Ok(())
+}
+
 /// A list of values with sorted keys: each `columns` wide, in one piece.
 #[derive(Debug)]
-pub(crate) struct Runs {
-    pub(crate) pairs: Arc<Value>,
-    pub(crate) values: Arc<Value>,
-    pub(crate) count: u32,
-    pub(crate) columns: u32,
-    pub(crate) dtype: DType,
+struct Runs {
+    pairs: Arc<Value>,
+    values: Arc<Value>,
+    count: u32,
+    columns: u32,
+    dtype: DType,
 }
 
 impl Runs {
     /// Adds every value to the total of its key; `totals` has `keys` times `columns` elements.
-    pub(crate) fn add(&self, site: Site<'_>, totals: &Arc<Value>, keys: usize) -> Result<()> {
+    fn add(&self, site: Site<'_>, totals: &Arc<Value>, keys: usize) -> Result<()> {
         let plainly = Plain { site };
         let kernel = runs(Kind::of(self.dtype), site.target);
         let columns = self.columns as usize;
@@ -94,12 +148,13 @@ impl Runs {
                     plainly.bound(&rest.value)?,
                     plainly.bound(&parts.value)?,
                 ];
-                let here = step.min(keys - first) as u32;
-                let words = Words::default().vec4([count, blocks, self.columns, 0]);
+                let keys = step.min(keys - first) as u32;
+                let (columns, first) = (self.columns, first as u32);
+                let job = RunsJob { count, blocks, columns, first, keys };
                 site.engine.dispatch(Job {
                     kernel: &kernel,
                     bindings,
-                    params: words.vec4([first as u32, here, 0, 0]).done(),
+                    params: job.words(),
                     groups: groups_for(blocks * self.columns, site.target),
                     output: Arc::downgrade(totals),
                 })?;

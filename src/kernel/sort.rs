@@ -12,16 +12,20 @@
 
 use std::sync::Arc;
 
-use crate::count::index;
+use super::iota::iota;
+use super::limits::Ceiling;
+use super::{Operand, pick};
+use crate::count::{index, word};
+use crate::dtype::DType;
 use crate::engine::{Engine, Site};
-use crate::error::{Error, Result, mistake};
+use crate::error::{Result, mistake};
 use crate::exec::{Bound, Job, Value};
-use crate::gpu::cause::DeviceCause;
+use crate::shape::Shape;
 use crate::store::Pinned;
 use crate::wgsl::Assembled;
 use crate::wgsl::assemble::plain;
 use crate::wgsl::grid::groups_for;
-use text::{DIGITS, PLACE, RANK, RANKED_MAX, RUNNING, SUMS};
+use text::{DIGITS, PLACE, RANK, RANKED_MAX, RUNNING, RankJob, RoundJob, RunningJob, SUMS};
 
 pub mod text;
 
@@ -33,22 +37,17 @@ const BLOCK: u32 = 256;
 const DIGIT_BITS: u32 = 4;
 
 /// The pairs that one sort takes: they have to lie in one segment.
-pub(crate) fn pairs_max(engine: &Engine) -> Result<usize> {
+pub(super) fn pairs_max(engine: &Engine) -> Result<usize> {
     index(engine.segment_bytes() / PAIR_BYTES)
 }
 
 /// Checks that one sort takes so many pairs.
 pub(crate) fn check(engine: &Engine, count: usize) -> Result<()> {
-    if count <= pairs_max(engine)? {
-        return Ok(());
-    }
-    let requested = count as u128 * u128::from(PAIR_BYTES);
-    Err(too_large(requested, engine.segment_bytes()))
+    one_segment(engine.segment_bytes()).check(count as u128 * u128::from(PAIR_BYTES))
 }
 
-fn too_large(requested: u128, available: u64) -> Error {
-    let (what, limit, unit) = ("a list to be sorted", "one segment", "bytes");
-    DeviceCause::TooLarge { what, requested, limit, available, unit }.into()
+const fn one_segment(available: u64) -> Ceiling {
+    Ceiling { what: "a list to be sorted", limit: "one segment", unit: "bytes", available }
 }
 
 /// A value that stays in its place: what lies apart from it remains so, whatever is compacted.
@@ -87,7 +86,7 @@ impl Plain<'_> {
         let pinned = value.pin()?;
         match &*pinned.pieces() {
             [piece] => Ok(Bound::from(piece)),
-            _ => Err(too_large(u128::from(pinned.bytes), pinned.segment_bytes)),
+            _ => Err(one_segment(pinned.segment_bytes).passed(pinned.bytes.into())),
         }
     }
 
@@ -109,8 +108,32 @@ impl Plain<'_> {
     }
 }
 
+/// A list of keys, each with its position: what sorting takes.
+pub(super) fn pairs(site: Site<'_>, keys: &Operand) -> Result<Arc<Value>> {
+    let shape = *keys.layout.shape();
+    let positions = iota(site, shape.elements())?;
+    paired(site, keys, &Operand::dense(positions, shape, DType::U32))
+}
+
+/// Two lists side by side.
+fn paired(site: Site<'_>, keys: &Operand, positions: &Operand) -> Result<Arc<Value>> {
+    let columns = [keys, positions].map(|list| Ok(list.under(list.layout.unsqueeze(1)?)));
+    let columns = columns.into_iter().collect::<Result<Vec<_>>>()?;
+    pick::joined(site, Shape::new([keys.layout.shape().elements(), 2])?, 1, &columns)
+}
+
+/// Positions in the order of their keys.
+pub(super) fn ordered(site: Site<'_>, keys: &Operand, positions: &Operand) -> Result<Operand> {
+    let pairs = paired(site, keys, positions)?;
+    let count = keys.layout.shape().elements();
+    let sorted = sort(site, &pairs, (word(count)?, 32), &[])?;
+    sorted.inherit([&*pairs]);
+    let sorted = Operand::dense(sorted, Shape::new([count, 2])?, DType::U32).slice(1, 1..2)?;
+    Ok(sorted.under(sorted.layout.squeeze(1)?))
+}
+
 /// Sorts `count` pairs by the lowest `bits` bits of their keys, into memory apart from `apart`.
-pub(crate) fn sort(
+pub(super) fn sort(
     site: Site<'_>,
     pairs: &Arc<Value>,
     (count, bits): (u32, u32),
@@ -124,14 +147,14 @@ pub(crate) fn sort(
         let sorted = plainly.memory(u64::from(count) * PAIR_BYTES, &apart)?;
         let mask = u32::MAX.checked_shr(u32::BITS - bits).unwrap_or(0);
         let values = [&pairs.value, &sorted.value];
-        let params = vec![count, mask, 0, 0];
+        let params = RankJob { count, mask }.words();
         plainly.run(&plain(&RANK, site.target), &values, params, count.div_ceil(4))?;
         return Ok(sorted.value);
     }
     let (digits, place) = (plain(&DIGITS, site.target), plain(&PLACE, site.target));
     let blocks = count.div_ceil(BLOCK);
     for round in 0..bits.div_ceil(DIGIT_BITS) {
-        let params = vec![count, blocks, round * DIGIT_BITS, 0];
+        let params = RoundJob { count, blocks, bit: round * DIGIT_BITS }.words();
         let counters = blocks << DIGIT_BITS;
         let counts = plainly.memory(u64::from(counters) * 4, &[&pairs.value])?;
         plainly.run(&digits, &[&pairs.value, &counts.value], params.clone(), blocks)?;
@@ -147,7 +170,7 @@ pub(crate) fn sort(
 /// The sum of what comes before each of `count` numbers, which are kept in place.
 fn running(plainly: Plain<'_>, numbers: &Arc<Value>, count: u32) -> Result<Kept> {
     let blocks = count.div_ceil(BLOCK);
-    let params = vec![count, blocks, 0, 0];
+    let params = RunningJob { count, blocks }.words();
     let sums = plainly.memory(u64::from(blocks) * 4, &[numbers])?;
     let bases = if blocks > 1 {
         let values = [numbers, &sums.value];

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::kernel::Operand;
 use crate::kernel::cause::FaultCause;
 use crate::kernel::elementwise::checked;
-use crate::kernel::pick::{Course, Onto, Which};
+use crate::kernel::pick::{self, Course};
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::Expr;
@@ -40,9 +40,7 @@ impl Tensor {
         let bound = self.shape().dim(axis).map_err(|error| error.during(what))?;
         self.beside_axis(what, axis, index)?;
         let places = self.places(what, axis, index, bound)?;
-        let mut course = Course::of(&self.layout);
-        let stride = core::mem::take(&mut course.strides[axis]);
-        self.picked(*index.shape(), &course, &places, (stride, bound))
+        self.picked(&places, axis, 1, bound)
     }
 
     /// The parts of an axis that an index of any shape names: its axes take the place of `axis`.
@@ -86,30 +84,20 @@ impl Tensor {
         let (before, after) = self.shape().dims().split_at(axis);
         let dims = [before, index.shape().dims(), &after[1..]].concat();
         let shape = Shape::new(&dims).map_err(|error| error.during(what))?;
-        let mut course = Course::of(&self.layout);
-        let stride = course.strides[axis];
-        course.strides.splice(axis..=axis, index.shape().dims().iter().map(|_| 0));
         // The index seen in the shape of the result.
         let inner = vec![1; after.len() - 1];
         let layout = places.layout.reshape(&*[index.shape().dims(), &inner].concat())?;
         let places = Operand { layout: layout.broadcast_to(shape)?, ..places };
-        self.picked(shape, &course, &places, (stride, bound))
+        self.picked(&places, axis, index.shape().rank(), bound)
     }
 
-    pub(super) fn picked(
-        &self,
-        shape: Shape,
-        course: &Course,
-        index: &Operand,
-        (stride, bound): (i64, usize),
-    ) -> Result<Self> {
-        let from = self.operand()?;
-        let values = [&from.value, &index.value];
-        let onto = Onto::new(self.device.site(), shape, self.dtype, values)?;
-        onto.value.inherit([&*index.value]);
-        let which = Which::Index { index, stride, bound };
-        onto.take(&from, course, &which, 0..shape.elements())?;
-        Ok(Self::of(self.device.clone(), onto.value, Layout::dense(shape), self.dtype))
+    /// What a checked index names, so many of whose axes take the place of `axis`.
+    fn picked(&self, index: &Operand, axis: usize, axes: usize, bound: usize) -> Result<Self> {
+        let (course, stride) = Course::along(&self.layout, axis, axes);
+        let site = self.device.site();
+        let value = pick::picked(site, &self.operand()?, &course, index, (stride, bound))?;
+        let layout = Layout::dense(*index.layout.shape());
+        Ok(Self::of(self.device.clone(), value, layout, self.dtype))
     }
 
     /// Checks that another tensor is of the same rank and agrees on every axis but one.

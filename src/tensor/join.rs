@@ -7,8 +7,7 @@ use super::Tensor;
 use super::cause::TensorCause;
 use super::number::Scalar;
 use crate::error::Result;
-use crate::kernel::pick::{Course, Onto, Which};
-use crate::kernel::{Operand, fill};
+use crate::kernel::{Operand, pick};
 use crate::layout::Layout;
 use crate::shape::{RANK_MAX, Shape};
 
@@ -136,22 +135,15 @@ impl Tensor {
     ) -> Result<Self> {
         // As `t` says it, if there are no two axes.
         self.layout.transpose().map_err(|error| error.during(what))?;
-        let (shape, dims) = (*self.shape(), self.shape().dims());
+        let dims = self.shape().dims();
         let last = dims.len() - 1;
         let signed = |dim: usize| isize::try_from(dim).unwrap_or(isize::MAX);
         let (rows, columns) = (signed(dims[last - 1]), signed(dims[last]));
         let Range { start, end } = diagonals(rows, columns);
         let start = start.max(1 - rows);
-        let mut strides = vec![0; dims.len()];
-        (strides[last - 1], strides[last]) = (-1, 1);
-        let range = start as i64..end.max(start) as i64;
-        let from = self.operand()?;
-        let site = self.device.site();
-        let onto = Onto::new(site, shape, self.dtype, [&from.value])?;
-        fill::into(site, &onto.value, [0; 2])?;
-        let which = Which::Places { strides, range };
-        onto.take(&from, &Course::of(&self.layout), &which, 0..shape.elements())?;
-        Ok(Self::of(self.device.clone(), onto.value, Layout::dense(shape), self.dtype))
+        let diagonals = start as i64..end.max(start) as i64;
+        let value = pick::band(self.device.site(), &self.operand()?, diagonals)?;
+        Ok(Self::of(self.device.clone(), value, Layout::dense(*self.shape()), self.dtype))
     }
 
     /// It as an operand of a kernel, computed now.
@@ -183,23 +175,6 @@ fn join(what: &'static str, tensors: &[Tensor], axis: usize) -> Result<Tensor> {
     dims[axis] = total;
     let shape = Shape::new(&dims).map_err(|error| error.during(what))?;
     let sources = tensors.iter().map(Tensor::operand).collect::<Result<Vec<_>>>()?;
-    let site = first.device.site();
-    let values = sources.iter().map(|source| &source.value);
-    let onto = Onto::new(site, shape, first.dtype, values)?;
-    let inner: usize = dims[axis + 1..].iter().product();
-    let outer: usize = dims[..axis].iter().product();
-    let mut strides = vec![0; dims.len()];
-    strides[axis] = 1;
-    let mut start = 0;
-    for source in &sources {
-        let count = source.layout.shape().dims()[axis];
-        let mut course = Course::of(&source.layout);
-        course.offset -= start as i64 * course.strides[axis];
-        let range = start as i64..(start + count) as i64;
-        let which = Which::Places { strides: strides.clone(), range };
-        let end = outer.saturating_sub(1) * total * inner + (start + count) * inner;
-        onto.take(source, &course, &which, start * inner..end)?;
-        start += count;
-    }
-    Ok(Tensor::of(first.device.clone(), onto.value, Layout::dense(shape), first.dtype))
+    let value = pick::joined(first.device.site(), shape, axis, &sources)?;
+    Ok(Tensor::of(first.device.clone(), value, Layout::dense(shape), first.dtype))
 }

@@ -4,11 +4,9 @@ use super::Tensor;
 use super::cause::TensorCause;
 use super::number::Scalar;
 use crate::caps::Feature;
-use crate::count;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::kernel::pick::Course;
 use crate::kernel::random::text::Draw;
 use crate::kernel::{random, sort};
 use crate::layout::Layout;
@@ -146,30 +144,10 @@ impl Device {
 
     /// 0 to `count` in random order, as u32: every order alike, but for ties of 64 bits.
     pub fn permutation(&self, key: Key, count: usize) -> Result<Tensor> {
-        let list = Shape::new([count])?;
         sort::check(&self.engine, count).map_err(|error| error.during("permutation"))?;
-        let word = |stream| self.draw(key, list, DType::U32, Draw::Bits, [stream, 0]);
-        let (high, low) = (word(0)?, word(1)?);
-        if count < 2 {
-            return self.iota(count);
-        }
-        let by_low = self.sorted(&low, &self.iota(count)?)?;
-        // Positions need no check.
-        let course = Course { offset: 0, strides: vec![0] };
-        let high = high.picked(list, &course, &by_low.operand()?, (1, count))?;
-        self.sorted(&high, &by_low)
-    }
-
-    /// Positions in the order of their keys.
-    fn sorted(&self, keys: &Tensor, positions: &Tensor) -> Result<Tensor> {
-        let pairs = Tensor::stack(&[keys.clone(), positions.clone()], 1)?;
-        let (shape, count) = (*pairs.shape(), keys.shape().elements());
-        let count = count::word(count)?;
-        let site = self.site();
-        let sorted = sort::sort(site, &pairs.realise()?, (count, 32), &[])?;
-        sorted.inherit([&*pairs.realise()?]);
-        let sorted = Tensor::of(self.clone(), sorted, Layout::dense(shape), DType::U32);
-        sorted.slice(1, 1..2)?.squeeze(1)
+        self.plan().accept(DType::U32).map_err(|error| error.during("random"))?;
+        let list = random::permutation(self.site(), key.0, count)?;
+        Ok(Tensor::of(self.clone(), list.value, list.layout, DType::U32))
     }
 
     fn draw(

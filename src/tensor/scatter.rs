@@ -5,13 +5,11 @@ use std::sync::Arc;
 use super::Tensor;
 use super::cause::TensorCause;
 use super::number::Scalar;
-use crate::count::{index, word};
+use crate::count::word;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::exec::Value;
-use crate::kernel::pick::{Course, Onto, Which};
-use crate::kernel::scatter::{Runs, last};
-use crate::kernel::{Operand, index_space, sort};
+use crate::kernel::{Operand, index_space, scatter};
 use crate::layout::Layout;
 use crate::op::Kind;
 use crate::shape::Shape;
@@ -24,23 +22,15 @@ impl Tensor {
     pub fn scatter(&self, axis: usize, index: &Self, source: &Self) -> Result<Self> {
         let keys = self.destinations("scatter", axis, index, source, source.shape().rank())?;
         let site = self.device.site();
-        let (shape, count) = (*self.shape(), source.shape().elements());
-        let winners = last(site, &keys, shape.elements())?;
+        let elements = self.shape().elements();
+        let winners = scatter::last(site, &keys, elements)?;
         // Positions plus one; 0 wraps to no position at all.
-        let list = Shape::new([shape.elements()])?;
+        let list = Shape::new([elements])?;
         let winners = Self::of(self.device.clone(), winners, Layout::dense(list), DType::U32);
         let winners = (&winners - 1u32)?.contiguous()?.operand()?;
         let (own, from) = (self.operand()?, source.contiguous()?.operand()?);
-        let values = [&own.value, &from.value, &winners.value];
-        let onto = Onto::new(site, list, self.dtype, values)?;
-        // What stays is moved by the shape it has, and the rest by its position.
-        let whole = Onto { shape, value: Arc::clone(&onto.value), ..onto };
-        whole.take_all(&own)?;
-        let which = Which::Index { index: &winners, stride: 1, bound: count };
-        let course = Course { offset: from.layout.offset() as i64, strides: vec![0] };
-        let onto = Onto { shape: list, ..whole };
-        onto.take(&from, &course, &which, 0..shape.elements())?;
-        Ok(Self::of(self.device.clone(), onto.value, Layout::dense(shape), self.dtype))
+        let value = scatter::replaced(site, &own, &from, &winners)?;
+        Ok(Self::of(self.device.clone(), value, Layout::dense(*self.shape()), self.dtype))
     }
 
     /// A copy to which, for every place of `source`, its value is added at the element whose
@@ -101,11 +91,8 @@ impl Tensor {
         let repeats = |d: &usize| *d > axis && (view.strides()[*d] == 0 || shape.dims()[*d] == 1);
         let tail = (0..rank).rev().take_while(repeats).count();
         let columns: usize = shape.dims()[rank - tail..].iter().product();
-        let segment = self.device.engine.segment_bytes();
-        let row = columns as u64 * sum.width() as u64;
-        let whole = row > 0 && segment.is_multiple_of(row);
-        let bytes = self.shape().elements() as u64 * sum.width() as u64;
-        let fits = row > 0 && row <= segment / 256 && (whole || bytes <= segment);
+        let (row, all) = (columns * sum.width(), self.shape().elements() * sum.width());
+        let fits = scatter::fits(self.device.engine.segment_bytes(), row as u64, all as u64);
         if fits { rank - tail } else { rank }
     }
 
@@ -174,58 +161,11 @@ impl Tensor {
         sum: DType,
         columns: usize,
     ) -> Result<Arc<Value>> {
-        let site = self.device.site();
         let none = if sum.is_float() { Scalar::from(-0.0f32) } else { Scalar::from(0u8) };
-        let totals = self.device.full(*self.shape(), sum, none)?.realise()?;
+        let totals = self.device.full(*self.shape(), sum, none)?.operand()?;
         let count = keys.layout.shape().elements();
-        let destinations = self.shape().elements() / columns.max(1);
-        totals.inherit([&*keys.value]);
-        if count == 0 || columns == 0 || destinations == 0 {
-            return Ok(totals);
-        }
-        let rows = index(site.engine.segment_bytes())? / (columns * sum.width());
-        let at_once = sort::pairs_max(site.engine)?.min(rows).min(count);
-        let values = source.cast(sum)?.contiguous()?.reshape([count, columns])?;
-        let list = Self::of(self.device.clone(), Arc::clone(&keys.value), keys.layout, DType::U32);
-        let bits = usize::BITS - destinations.leading_zeros();
-        for first in (0..count).step_by(at_once) {
-            let range = first..count.min(first + at_once);
-            let here = word(range.len())?;
-            // Keys that are nobody's have all bits set, and are sorted last by them.
-            let pairs = self.device.pairs(&list.slice(0, range.clone())?)?;
-            let pairs = sort::sort(site, &pairs, (here, bits.min(32)), &[&totals])?;
-            let rows = values.slice(0, range)?.apart(&totals)?;
-            let columns = word(columns)?;
-            let runs = Runs { pairs, values: rows, count: here, columns, dtype: sum };
-            runs.add(site, &totals, destinations)?;
-            totals.inherit([&*runs.values]);
-        }
-        Ok(totals)
-    }
-
-    /// Its elements in a value of their own, in no buffer of `other`'s.
-    fn apart(&self, other: &Arc<Value>) -> Result<Arc<Value>> {
-        let own = self.operand()?;
-        let (pinned, theirs) = (own.value.pin()?, other.pin()?.pieces());
-        let bytes = self.shape().elements() as u64 * self.dtype.width() as u64;
-        let whole = self.layout.is_dense() && self.layout.offset() == 0 && pinned.bytes == bytes;
-        if let ([piece], true) = (&*pinned.pieces(), whole)
-            && theirs.iter().all(|p| p.buffer_id != piece.buffer_id)
-        {
-            return Ok(own.value);
-        }
-        let site = self.device.site();
-        let sources = [&own.value, other];
-        let onto = Onto::new(site, *self.shape(), self.dtype, sources)?;
-        onto.take_all(&own)?;
-        Ok(onto.value)
-    }
-}
-
-impl crate::Device {
-    /// A list of u32 keys, each with its position: what sorting takes.
-    pub(super) fn pairs(&self, keys: &Tensor) -> Result<Arc<Value>> {
-        let positions = self.iota(keys.shape().elements())?;
-        Tensor::stack(&[keys.clone(), positions], 1)?.realise()
+        let rows = source.cast(sum)?.contiguous()?.reshape([count, columns])?.operand()?;
+        scatter::add(self.device.site(), keys, &rows, &totals)?;
+        Ok(totals.value)
     }
 }

@@ -9,24 +9,13 @@ use wharf::wgsl::{Expr, Grid, Node, Space, Target, View, reflect};
 
 /// Kernels that are not declared yet.
 const UNDECLARED: &[&str] = &[
-    "transpose",
     "quantised",
     "attention",
     "reduce_rows",
     "reduce_group",
     "reduce_columns",
     "scan_rows",
-    "patch",
-    "gather",
-    "iota",
-    "scatter",
     "random",
-    "rank",
-    "digits",
-    "place",
-    "sums",
-    "running",
-    "runs",
 ];
 
 /// The members of a struct as naga sees them.

@@ -9,7 +9,7 @@ use crate::count::word;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::{Bound, Fault, Job, Value};
-use crate::kernel::limits::Limit;
+use crate::kernel::limits::Ceiling;
 use crate::kernel::{Held, too_deep};
 use crate::layout::Layout;
 use crate::shape::Shape;
@@ -38,7 +38,7 @@ pub(in crate::kernel) struct Operation<'a> {
     pub(in crate::kernel) work: &'a Work<'a>,
 }
 
-const RAGGED: Limit = Limit {
+const RAGGED: Ceiling = Ceiling {
     what: "a ragged view",
     limit: "the largest index space",
     unit: "elements",

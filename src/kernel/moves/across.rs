@@ -8,11 +8,11 @@ use crate::count::word;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::kernel::elementwise::operation::{Operation, Work};
-use crate::kernel::limits::Limit;
+use crate::kernel::limits::Ceiling;
 use crate::kernel::{Held, Operand};
 use crate::wgsl::{Form, TextShape, Way};
 
-const REACH: Limit = Limit {
+const REACH: Ceiling = Ceiling {
     what: "a view across segments",
     limit: "the reach of an index",
     unit: "elements",

@@ -3,12 +3,12 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use super::text;
+use super::{copied, text};
 use crate::count::word;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
-use crate::kernel::limits::Limit;
+use crate::kernel::limits::Ceiling;
 use crate::kernel::{Held, Operand};
 use crate::layout::Layout;
 use crate::shape::Shape;
@@ -23,7 +23,7 @@ pub(crate) struct Assignment<'a> {
     pub(crate) ranges: &'a [Range<usize>],
 }
 
-const RAGGED: Limit = Limit {
+const RAGGED: Ceiling = Ceiling {
     what: "a ragged part",
     limit: "the largest index space",
     unit: "elements",
@@ -35,11 +35,15 @@ impl Assignment<'_> {
         Layout::dense(*self.shape).part(self.ranges)
     }
 
-    /// Records writing `from`, a view of the part's shape whose memory shares no buffer with the
-    /// value's.
+    /// Records writing `from`, a view of the part's shape.
     pub(crate) fn assign(&self, site: Site<'_>, from: &Operand) -> Result<()> {
         if from.layout.shape().is_empty() {
             return Ok(());
+        }
+        // A dispatch must not read and write one buffer.
+        if from.value.shares_buffers(self.value) {
+            let value = copied(site, from, &self.value.buffer_ids())?;
+            return self.assign(site, &Operand::dense(value, *from.layout.shape(), from.dtype));
         }
         let source = from.hold()?;
         if !source.is_in_one_segment() {

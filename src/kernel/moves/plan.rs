@@ -1,6 +1,6 @@
 //! Transpositions: which copies are some in whole tiles, and how they are cut.
 
-use crate::wgsl::params::Words;
+use super::text::TransposeJob;
 use crate::wgsl::space::RANK_MAX;
 use crate::wgsl::{Grid, Space, Target};
 
@@ -85,19 +85,22 @@ impl Transpose {
         self.tiles.len().max(1) as u32
     }
 
-    /// The struct as words; the output starts at quad `offset` of its bound range.
+    /// What its kernel is told; the output starts where its bound range does.
     #[must_use]
-    pub(super) fn words(&self, grid: &Grid, offset: u32) -> Vec<u32> {
-        let [from, to] = &self.strides;
-        Words::default()
-            .vec4(grid.words())
-            .vec4([self.rows[0], self.rows[1], 0, 0])
-            .vec4([self.offset, offset, 0, 0])
-            .innermost_first(&self.tiles, 1)
-            .innermost_first(from, 0)
-            .innermost_first(to, 0)
-            .done()
+    pub(super) fn job(&self, grid: Grid) -> TransposeJob {
+        TransposeJob {
+            grid,
+            row: self.rows,
+            offset: [self.offset, 0, 0, 0],
+            shape: innermost(&self.tiles, 1),
+            stride: [0, 1].map(|side: usize| innermost(&self.strides[side], 0)),
+        }
     }
+}
+
+/// Dimensions that are listed innermost first, filled up.
+fn innermost(dims: &[u32], fill: u32) -> [u32; RANK_MAX] {
+    core::array::from_fn(|d| dims.get(d).copied().unwrap_or(fill))
 }
 
 #[cfg(test)]

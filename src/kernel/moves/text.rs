@@ -6,17 +6,30 @@ use std::sync::Arc;
 use crate::wgsl::access::offset;
 use crate::wgsl::elementwise::{Body, elementwise};
 use crate::wgsl::kept::kept;
+use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::space::RANK_MAX;
-use crate::wgsl::{Assembled, Entry, Form, Needs, Slot, Target, Way};
+use crate::wgsl::{Assembled, Entry, Form, Grid, Needs, Slot, Target, Way};
 
 /// Transpositions in whole tiles.
-pub const TRANSPOSE: Entry = Entry::walking("transpose", source!("transpose.wgsl"), 2).of(&[
-    &[Form::W8, Form::W8],
-    &[Form::W16, Form::W16],
-    &[Form::W32, Form::W32],
-    &[Form::W64, Form::W64],
-]);
+pub const TRANSPOSE: Entry = Entry::walking("transpose", source!("transpose.wgsl"), 2)
+    .of(&[
+        &[Form::W8, Form::W8],
+        &[Form::W16, Form::W16],
+        &[Form::W32, Form::W32],
+        &[Form::W64, Form::W64],
+    ])
+    .told(TransposeJob::MEMBERS);
+
+params! {
+    struct TransposeJob {
+        grid: Grid,
+        row: [u32; 2],
+        offset: [u32; 4],
+        shape: [u32; RANK_MAX],
+        stride: [[u32; RANK_MAX]; 2],
+    }
+}
 
 fn moved(
     name: &'static str,

@@ -36,7 +36,7 @@ pub(in crate::kernel) fn transposed(
     site.engine.dispatch(Job {
         kernel: &kernel,
         bindings: vec![input, Bound::from(into)],
-        params: tiles.words(&grid, 0),
+        params: tiles.job(grid).words(),
         groups: grid.groups(),
         output: Arc::downgrade(&value),
     })?;

@@ -3,17 +3,38 @@
 use std::sync::Arc;
 
 use crate::wgsl::assemble::kernel;
+use crate::wgsl::params::params;
 use crate::wgsl::source::source;
-use crate::wgsl::{Assembled, Entry, Form, Slot, Target, Way};
+use crate::wgsl::{Assembled, Entry, Form, Grid, Slot, Target, Way};
+
+params! {
+    struct PatchJob {
+        grid: Grid,
+        first: u32,
+        count: u32,
+        segment: u32,
+    }
+}
+
+params! {
+    struct GatherJob {
+        grid: Grid,
+        step: u32,
+        bound: u32,
+        segment: u32,
+        indices: u32,
+    }
+}
 
 /// The elements of an output that one source has.
-pub const PATCH: Entry = Entry::walking("patch", source!("patch.wgsl"), 2);
+pub const PATCH: Entry = Entry::walking("patch", source!("patch.wgsl"), 2).told(PatchJob::MEMBERS);
 /// The elements of an output that an index names.
-pub const GATHER: Entry = Entry::walking("gather", source!("gather.wgsl"), 2);
+pub const GATHER: Entry =
+    Entry::walking("gather", source!("gather.wgsl"), 2).told(GatherJob::MEMBERS);
 
 /// What decides where an element comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum Origin {
     /// Its place along an axis.
     Place,
     /// An index.
@@ -22,13 +43,13 @@ pub enum By {
 
 /// `patch` or `gather` of elements of this form; `whole` where quads come as a whole.
 #[must_use]
-pub fn pick(by: By, form: Form, whole: bool, rank: u32, target: Target) -> Arc<Assembled> {
+pub fn pick(origin: Origin, form: Form, whole: bool, rank: u32, target: Target) -> Arc<Assembled> {
     let from = Slot::read(form, if whole { Way::AtQuad } else { Way::At });
     let own = [Slot::read(form, Way::Own(0)), Slot::write(form)];
     let index = [Slot::read(Form::U32, Way::At)];
-    let (entry, index) = match by {
-        By::Place => (&PATCH, &index[..0]),
-        By::Index => (&GATHER, &index[..]),
+    let (entry, index) = match origin {
+        Origin::Place => (&PATCH, &index[..0]),
+        Origin::Index => (&GATHER, &index[..]),
     };
     let slots = [&[from], index, &own].concat();
     kernel(entry, &slots, rank, target)
