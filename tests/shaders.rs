@@ -9,7 +9,7 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 use wharf::DType;
 use wharf::kernel::catalog;
 use wharf::kernel::moves::text as moves;
-use wharf::kernel::pick::text::{self as pick, Origin};
+use wharf::kernel::pick::text::{self as pick, Lookup};
 use wharf::kernel::random::text::Draw;
 use wharf::kernel::scatter::text::runs;
 use wharf::op::{Kind, Op};
@@ -66,7 +66,7 @@ fn kernels() -> Vec<Arc<Assembled>> {
             all.push(moves::assign_part(form, 3, target));
             all.push(moves::gather_part(form, 3, target));
             for (by, whole) in
-                [Origin::Place, Origin::Index].into_iter().flat_map(|by| [(by, false), (by, true)])
+                [Lookup::Place, Lookup::Index].into_iter().flat_map(|by| [(by, false), (by, true)])
             {
                 all.push(pick::pick(by, form, whole, 3, target));
             }

@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use super::plan::{Course, is_whole, pieces, wrapped};
-use super::text::{GatherJob, Origin, PatchJob, pick};
+use super::text::{GatherJob, Lookup, PatchJob, pick};
 use crate::count::{index, word, words};
 use crate::dtype::DType;
 use crate::engine::{Engine, Site};
@@ -117,13 +117,13 @@ impl<'a> Onto<'a> {
         let grid = Grid::of_elements(word(window.len())?, self.site.target);
         let mut bindings = vec![Bound::from(&at.from.pieces[at.part])];
         let mut offsets = vec![offset];
-        let (origin, view, edges, job) = match which {
+        let (lookup, view, edges, job) = match which {
             Which::Places { strides, range } => {
                 let first = wrapped(range.start);
                 let count = word(index((range.end - range.start).max(0).unsigned_abs())?)?;
                 let view = View { offset: first, strides: strides.clone() };
                 let job = PatchJob { grid, first, count, segment };
-                (Origin::Place, view, vec![first, count], job.words())
+                (Lookup::Place, view, vec![first, count], job.words())
             }
             Which::Index { stride, bound, .. } => {
                 let (held, part) = at.index.ok_or_else(|| mistake("picking", "no index"))?;
@@ -135,14 +135,14 @@ impl<'a> Onto<'a> {
                 let bound = (*bound).min(u32::MAX as usize);
                 let [bound, indices] = words([bound, held.segment])?;
                 let job = GatherJob { grid, step, bound, segment, indices };
-                (Origin::Index, view, vec![step], job.words())
+                (Lookup::Index, view, vec![step], job.words())
             }
         };
         let space = Space::of(self.shape.dims(), &[source, view]).ok_or_else(too_deep)?;
-        let whole = is_whole(&space, origin, &edges);
+        let whole = is_whole(&space, lookup, &edges);
         let rank = space.shape.len().max(1) as u32;
         let form = Form::moving(self.dtype.width());
-        let kernel = pick(origin, form, whole, rank, self.site.target);
+        let kernel = pick(lookup, form, whole, rank, self.site.target);
         bindings.push(Bound::from(&at.onto.pieces[at.piece]));
         offsets.push(word(window.start - at.piece * at.onto.segment)? / 4);
         let strides: Vec<_> = space.views.iter().map(View::stride_words).collect();

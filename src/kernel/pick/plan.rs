@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::text::Origin;
+use super::text::Lookup;
 use crate::layout::Layout;
 use crate::wgsl::Space;
 
@@ -37,7 +37,7 @@ pub(super) fn pieces(span: &Range<usize>, segment: usize) -> Range<usize> {
 
 /// Whether the four elements of every quad come from a whole quad of the source, or none of them;
 /// `edges` are where a range of places begins and how long it is, or the step of an index.
-pub(super) fn is_whole(space: &Space, origin: Origin, edges: &[u32]) -> bool {
+pub(super) fn is_whole(space: &Space, lookup: Lookup, edges: &[u32]) -> bool {
     let [source, view] = &*space.views else { return false };
     let Some((&inner, outer)) = source.strides.split_last() else { return false };
     let whole = |n: i64| n % 4 == 0;
@@ -46,16 +46,16 @@ pub(super) fn is_whole(space: &Space, origin: Origin, edges: &[u32]) -> bool {
     let between = edges.iter().all(|edge| edge.is_multiple_of(4));
     let decides_for_all = view.strides.last() == Some(&0);
     rows && aligned
-        && match origin {
+        && match lookup {
             // Or the range begins and ends between quads.
-            Origin::Place => {
+            Lookup::Place => {
                 let steps = view
                     .strides
                     .split_last()
                     .is_some_and(|(&last, outer)| last == 1 && outer.iter().all(|&s| whole(s)));
                 decides_for_all || (steps && between)
             }
-            Origin::Index => decides_for_all && between,
+            Lookup::Index => decides_for_all && between,
         }
 }
 

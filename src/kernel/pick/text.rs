@@ -34,7 +34,7 @@ pub const GATHER: Entry =
 
 /// What decides where an element comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum Lookup {
     /// Its place along an axis.
     Place,
     /// An index.
@@ -43,13 +43,13 @@ pub enum Origin {
 
 /// `patch` or `gather` of elements of this form; `whole` where quads come as a whole.
 #[must_use]
-pub fn pick(origin: Origin, form: Form, whole: bool, rank: u32, target: Target) -> Arc<Assembled> {
+pub fn pick(lookup: Lookup, form: Form, whole: bool, rank: u32, target: Target) -> Arc<Assembled> {
     let from = Slot::read(form, if whole { Way::AtQuad } else { Way::At });
     let own = [Slot::read(form, Way::Own(0)), Slot::write(form)];
     let index = [Slot::read(Form::U32, Way::At)];
-    let (entry, index) = match origin {
-        Origin::Place => (&PATCH, &index[..0]),
-        Origin::Index => (&GATHER, &index[..]),
+    let (entry, index) = match lookup {
+        Lookup::Place => (&PATCH, &index[..0]),
+        Lookup::Index => (&GATHER, &index[..]),
     };
     let slots = [&[from], index, &own].concat();
     kernel(entry, &slots, rank, target)
