@@ -16,7 +16,7 @@ struct Job {
     // Where it begins in the result: row, column; elements of a whole row.
     first: vec4<u32>,
     // What lies in the bound part of the result: first quad, how many.
-    result: vec4<u32>,
+    result: vec2<u32>,
 }
 
 // region types

@@ -8,7 +8,7 @@ override workgroup: u32 = 64u;
 struct Params {
     grid: vec4<u32>, // quads, lead, step, trips
     key: vec4<u32>,  // the key, the first quad of this window
-    draw: vec4<u32>,
+    draw: vec2<u32>,
     offset: array<vec4<u32>, 1>,
 }
 @group(1) @binding(0) var<uniform> p: Params;

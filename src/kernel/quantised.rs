@@ -7,8 +7,8 @@
 //! W           i8 [n, k] and f16 [n, k / 32], dense, cut at segments by whole columns of Y
 //! ```
 //!
-//! Tried and rejected: making numbers of the weights first, in memory, and multiplying those: it is
-//! slower at every number of rows than a tile whose lanes load X together.
+//! Rejected: making numbers of the weights first, in memory, and multiplying those. It is slower at
+//! every number of rows than a tile whose lanes load X together (`docs/measured/quantised.md`).
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -17,31 +17,26 @@ use super::cores::{Core, Head, Launch, Sink, Tail};
 use super::elementwise::Fused;
 use super::matmul::sum_then;
 use super::{Held, Operand, fill, moves};
-use crate::count::word;
+use crate::count::words;
 use crate::dtype::DType;
-use crate::engine::{Engine, Site};
+use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
 use crate::exec::{Bound, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
-use crate::wgsl::Target;
-use crate::wgsl::entry::CORE_TRIPS;
-use text::{BLOCK, SHARERS, regions};
+pub(crate) use plan::K_MAX;
+use plan::{QuantisedPlan, ResultRows, cut};
+use text::{BLOCK, QuantisedJob, regions};
 
+mod plan;
 pub mod text;
 
 /// A product with quantised weights, deferred. Its inputs are a view `[.., k]`, values `[n, k]` and
 /// scales `[n, k / 32]`, both dense; k is whole blocks.
 #[derive(Debug)]
-pub(crate) struct Quantised;
+pub(crate) struct QuantisedProduct;
 
-/// The deepest k: a trip per block, far below what llvmpipe survives.
-pub(crate) const K_MAX: usize = BLOCK * CORE_TRIPS as usize;
-
-/// Groups along one dimension of a dispatch.
-const GROUPS_MAX: usize = crate::wgsl::grid::GROUPS_MAX as usize;
-
-impl Core for Quantised {
+impl Core for QuantisedProduct {
     fn name(&self) -> &'static str {
         "quantised product"
     }
@@ -61,15 +56,12 @@ impl Core for Quantised {
         }
         let (values, scales) = (values.realise(site)?, scales.realise(site)?);
         let n = values.layout.shape().dims()[0];
-        // The lanes of a workgroup load X together where they are a subgroup.
-        let lanes = site.engine.gpu.caps().subgroup_exact();
-        let shared = site.target != Target::Gpu && lanes == Some(u64::from(SHARERS));
-        let rows = rows(m, shared);
+        let plan = QuantisedPlan::of(m, site.target, site.engine.gpu.caps().subgroup_exact());
         site.engine.remark(|| {
-            let x = if shared { "loaded by the lanes together" } else { "loaded by each lane" };
-            format!("q8 weights by a tile of {rows} x 4, x {x}: {m} rows")
+            let who = if plan.shared { "the lanes together" } else { "each lane" };
+            format!("q8 weights by a tile of {} x 4, x loaded by {who}: {m} rows", plan.rows)
         });
-        let product = Product { site, m, n, k, rows, shared };
+        let product = Blockwise { site, m, n, k, plan };
         let bound = 4 + tail.operands.len() as u64;
         let room = bound <= site.engine.gpu.caps().limits.storage_buffers_max;
         let operands = [x, words_of(site, values)?, scales];
@@ -101,63 +93,37 @@ fn rows_of(x: Operand) -> Result<Operand> {
     }
 }
 
+fn copy_of(site: Site<'_>, from: &Operand) -> Result<Operand> {
+    Ok(Operand::dense(moves::copied(site, from, &[])?, *from.layout.shape(), from.dtype))
+}
+
 /// i8 values as words of four.
 fn words_of(site: Site<'_>, values: Operand) -> Result<Operand> {
     let whole = values.layout.is_dense() && values.layout.offset().is_multiple_of(16);
-    let values = if whole {
-        values
-    } else {
-        let value = moves::copied(site, &values, &[])?;
-        Operand { value, layout: Layout::dense(*values.layout.shape()), ..values }
-    };
+    let values = if whole { values } else { copy_of(site, &values)? };
     let [n, k] = *values.layout.shape().dims() else { return Err(astray("not a matrix")) };
     let strides = [(k / 4).cast_signed(), 1];
     let layout = Layout::strided(Shape::new([n, k / 4])?, &strides, values.layout.offset() / 4)?;
     Ok(Operand { layout, dtype: DType::U32, ..values })
 }
 
-/// Up to so many rows of X, a tile of so many, where lanes load X together.
-///
-/// Milliseconds by weights of 2048 x 2048 on llvmpipe 22.3, on a busy machine, for 4, 16, 64 and
-/// 128 rows, beside the same with weights in f32, and with such made of these first:
-///
-/// ```text
-/// 4 rows, each lane loads X    7.8  24  64  135
-/// 4 rows                       3.3   8  28   61
-/// 8 rows                            8  24   43
-/// 16 rows                          13  24   42     0.3 s more of compiling than 8
-/// f32                          9.5   9  25   43
-/// numbers first                 20  20  32   57
-/// ```
-const TILES: &[(usize, u32)] = &[(1, 1), (2, 2), (4, 4), (64, 8), (usize::MAX, 16)];
-
-/// The most where each lane loads all of X.
-const ROWS_ALONE: u32 = 4;
-
-/// Rows of a tile, for so many rows.
-fn rows(m: usize, shared: bool) -> u32 {
-    let tile = TILES.iter().find(|(most, _)| m <= *most).map_or(1, |(_, rows)| *rows);
-    if shared { tile } else { tile.min(ROWS_ALONE) }
-}
-
 /// A product under way.
-struct Product<'a> {
+struct Blockwise<'a> {
     site: Site<'a>,
     m: usize,
     n: usize,
     k: usize,
-    rows: u32,
-    shared: bool,
+    plan: QuantisedPlan,
 }
 
 /// Columns of the result with their weights, which lie in one segment each.
-struct Panel {
+struct WeightColumns {
     columns: Range<usize>,
     values: Operand,
     scales: Operand,
 }
 
-impl Product<'_> {
+impl Blockwise<'_> {
     /// The whole product, with rows of `pitch` elements.
     fn record(&self, operands: &[Operand; 3], tail: &Tail, pitch: usize) -> Result<Arc<Value>> {
         let Some(reach) = tail.reach(false)? else { return Err(astray("no tail")) };
@@ -168,22 +134,14 @@ impl Product<'_> {
         let mut avoid: Vec<u64> = reach.ids().collect();
         let sides = panels.iter().flat_map(|p| [&p.values, &p.scales]);
         for side in sides.chain(parts.iter().map(|(_, x)| x)) {
-            avoid.extend(Held::new(&side.value, side.layout, side.dtype)?.ids());
+            avoid.extend(side.hold()?.ids());
         }
-        let bytes = Engine::bytes_of(&tail.shape, tail.dtype)?;
-        let value = Value::new(self.site.engine.allocate(bytes, &avoid)?);
-        let output = Held::new(&value, Layout::dense(tail.shape), tail.dtype)?;
+        let (value, output) = Held::fresh(self.site, &tail.shape, tail.dtype, &avoid)?;
         for panel in &panels {
             for (rows, x) in &parts {
-                // The segments of the result that these rows touch.
-                let reach = rows.start * pitch..rows.end * pitch;
-                for index in reach.start / output.segment..=(reach.end - 1) / output.segment {
-                    let low = (index * output.segment).max(reach.start) / pitch;
-                    let high = ((index + 1) * output.segment).min(reach.end).div_ceil(pitch);
-                    let part = Part { rows: low..high, pitch, index };
-                    let layout = x.layout.slice(0, low - rows.start..high - rows.start, 1)?;
-                    let x = Operand { layout, ..x.clone() };
-                    self.launch(panel, x, &part, tail, (&value, &output))?;
+                for part in ResultRows::by_segment(rows, pitch, output.segment) {
+                    let own = part.rows.start - rows.start..part.rows.end - rows.start;
+                    self.launch(panel, x.slice(0, own)?, &part, tail, (&value, &output))?;
                 }
             }
         }
@@ -191,64 +149,46 @@ impl Product<'_> {
     }
 
     /// The weights cut where values or scales cross into another segment.
-    fn panels(&self, values: &Operand, scales: &Operand) -> Result<Vec<Panel>> {
-        let held = [values, scales].map(|o| Held::new(&o.value, o.layout, o.dtype));
-        let [values_held, scales_held] = held;
-        let segments = [values_held?.segment, scales_held?.segment];
-        let one = |operand: &Operand, columns: &Range<usize>| -> Result<Operand> {
-            let layout = operand.layout.slice(0, columns.clone(), 1)?;
-            self.in_one_segment(Operand { layout, ..operand.clone() })
-        };
-        let columns_max = GROUPS_MAX * 4 * self.lanes() as usize;
-        let sides = [(&values.layout, segments[0]), (&scales.layout, segments[1])];
+    fn panels(&self, values: &Operand, scales: &Operand) -> Result<Vec<WeightColumns>> {
+        let sides =
+            [(&values.layout, values.hold()?.segment), (&scales.layout, scales.hold()?.segment)];
+        let [_, columns_max] = self.plan.most();
         let cuts = cut(self.n, &sides, columns_max);
         let panel = |columns: Range<usize>| {
-            let (values, scales) = (one(values, &columns)?, one(scales, &columns)?);
-            Ok(Panel { columns, values, scales })
+            let one = |side: &Operand| self.in_one_segment(side.slice(0, columns.clone())?);
+            let (values, scales) = (one(values)?, one(scales)?);
+            Ok(WeightColumns { values, scales, columns })
         };
         cuts.into_iter().map(panel).collect()
     }
 
     /// The rows of X, by quads and in one segment each.
     fn parts(&self, x: &Operand) -> Result<Vec<(Range<usize>, Operand)>> {
-        let held = Held::new(&x.value, x.layout, x.dtype)?;
         let strides = x.layout.strides();
         let quads = strides[1] == 1 && (self.m == 1 || strides[0] % 4 == 0);
         let x = if quads && x.layout.offset().is_multiple_of(4) {
             x.clone()
         } else {
-            let value = moves::copied(self.site, x, &[])?;
-            Operand { value, layout: Layout::dense(*x.layout.shape()), ..x.clone() }
+            copy_of(self.site, x)?
         };
-        let rows_max = GROUPS_MAX * self.rows as usize;
-        let part = |rows: Range<usize>| {
-            let layout = x.layout.slice(0, rows.clone(), 1)?;
-            Ok((rows, self.in_one_segment(Operand { layout, ..x.clone() })?))
-        };
-        let cuts = cut(self.m, &[(&x.layout, held.segment)], rows_max);
+        let [rows_max, _] = self.plan.most();
+        let part = |rows: Range<usize>| Ok((rows.clone(), self.in_one_segment(x.slice(0, rows)?)?));
+        let cuts = cut(self.m, &[(&x.layout, x.hold()?.segment)], rows_max);
         cuts.into_iter().map(part).collect()
     }
 
     fn in_one_segment(&self, operand: Operand) -> Result<Operand> {
-        if Held::new(&operand.value, operand.layout, operand.dtype)?.is_in_one_segment() {
+        if operand.hold()?.is_in_one_segment() {
             return Ok(operand);
         }
-        let value = moves::copied(self.site, &operand, &[])?;
-        Ok(Operand { value, layout: Layout::dense(*operand.layout.shape()), ..operand })
-    }
-
-    const fn lanes(&self) -> u32 {
-        match self.site.target {
-            Target::Cpu | Target::Cpu64 => 8,
-            Target::Gpu => 64,
-        }
+        copy_of(self.site, &operand)
     }
 
     fn launch(
         &self,
-        panel: &Panel,
+        panel: &WeightColumns,
         x: Operand,
-        part: &Part,
+        part: &ResultRows,
         tail: &Tail,
         (value, output): (&Arc<Value>, &Held),
     ) -> Result<()> {
@@ -262,65 +202,25 @@ impl Product<'_> {
         }
         let Some(tail) = tail.reach(false)? else { return Err(astray("no tail")) };
         let begin = part.index * output.segment;
-        let job = [
-            [rows, columns, self.k / BLOCK, step],
-            [part.rows.start, panel.columns.start, part.pitch, 0],
-            [begin / 4, output.segment / 4, 0, 0],
-        ];
-        let text = regions(self.rows, self.shared);
+        let job = QuantisedJob {
+            size: words([rows, columns, self.k / BLOCK, step])?,
+            first: words([part.rows.start, panel.columns.start, part.pitch, 0])?,
+            result: words([begin / 4, output.segment / 4])?,
+        };
+        let text = regions(self.plan.rows, self.plan.shared);
         let regions: Vec<(&str, &str)> = text.iter().map(|(name, t)| (*name, &**t)).collect();
-        let lanes = self.lanes();
         let launch = Launch {
             entry: &text::QUANTISED,
             regions: &regions,
-            workgroup: Some(lanes),
-            job: job.concat().into_iter().map(word).collect::<Result<_>>()?,
-            groups: [
-                word(rows.div_ceil(self.rows as usize))?,
-                word(columns.div_ceil(4 * lanes as usize))?,
-                1,
-            ],
+            workgroup: Some(self.plan.lanes),
+            job: job.words(),
+            groups: words(self.plan.groups(rows, columns))?,
         };
         let bound = Bound::from(&output.pieces[part.index]);
         let first = -begin.cast_signed() as i64;
         let sink = Sink { bound, first, written: Arc::downgrade(value), by_element: false };
         launch.record(self.site, &reached.iter().collect::<Vec<_>>(), &tail, &sink)
     }
-}
-
-/// Rows of the result in one of its segments.
-struct Part {
-    rows: Range<usize>,
-    pitch: usize,
-    index: usize,
-}
-
-/// The longest ranges of the first axis - whole fours but for the last, and no more than `most` -
-/// that lie in one segment of each side, and fours that do not.
-fn cut(dim: usize, sides: &[(&Layout, usize)], most: usize) -> Vec<Range<usize>> {
-    let held = |begin: usize, end: usize| -> Option<Vec<usize>> {
-        let segment = |(layout, segment): &(&Layout, usize)| {
-            let span = layout.slice(0, begin..end, 1).ok()?.span();
-            let ends = [span.start, span.end.saturating_sub(1).max(span.start)];
-            let [low, high] = ends.map(|end| end / segment);
-            (low == high).then_some(low)
-        };
-        sides.iter().map(segment).collect()
-    };
-    if dim <= most && held(0, dim).is_some() {
-        return core::iter::once(0..dim).collect();
-    }
-    let mut cuts: Vec<Range<usize>> = Vec::new();
-    let mut last = None;
-    for begin in (0..dim).step_by(4) {
-        let (end, now) = ((begin + 4).min(dim), held(begin, (begin + 4).min(dim)));
-        match cuts.last_mut() {
-            Some(cut) if now.is_some() && now == last && end - cut.start <= most => cut.end = end,
-            _ => cuts.push(begin..end),
-        }
-        last = now;
-    }
-    cuts
 }
 
 fn astray(message: &str) -> Error {

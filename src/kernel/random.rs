@@ -12,9 +12,9 @@ use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::shape::Shape;
-use crate::wgsl::params::Words;
+use crate::wgsl::params::Operands;
 use crate::wgsl::{Form, Grid, Target};
-use text::Draw;
+use text::{Draw, RandomJob};
 
 pub mod text;
 
@@ -37,15 +37,12 @@ pub(crate) fn random(
         let here = held.segment.min(count - first) as u32;
         let quad = first as u64 / 4;
         let grid = Grid::of_elements(here, site.target);
-        let words = Words::default()
-            .vec4(grid.words())
-            .vec4([key[0], key[1], quad as u32, (quad >> 32) as u32])
-            .vec4([words[0], words[1], 0, 0])
-            .array([0]);
+        let key = [key[0], key[1], quad as u32, (quad >> 32) as u32];
+        let job = RandomJob { grid, key, draw: words };
         site.engine.dispatch(Job {
             kernel: &kernel,
             bindings: vec![Bound::from(piece)],
-            params: words.done(),
+            params: Operands { offsets: &[0], ..Operands::default() }.after(job.words()),
             groups: grid.groups(),
             output: Arc::downgrade(&value),
         })?;

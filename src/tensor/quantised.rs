@@ -19,7 +19,7 @@ use crate::error::{Cause, ErrorKind, Result};
 use crate::fuse::What;
 use crate::gpu::Drive;
 use crate::kernel::quantised::text::BLOCK;
-use crate::kernel::quantised::{K_MAX, Quantised as Product};
+use crate::kernel::quantised::{K_MAX, QuantisedProduct};
 use crate::ledger::CallSite;
 use crate::shape::Shape;
 
@@ -137,7 +137,7 @@ impl Quantised {
         let x = x.reshape(rows).or_else(|_| x.contiguous()?.reshape(rows))?;
         let dtype = x.dtype;
         let args = [&x, &self.values, &self.scales].map(Tensor::arg).to_vec();
-        Ok(Tensor::deferred(&x.device, What::core(Product), args, shape, dtype))
+        Ok(Tensor::deferred(&x.device, What::core(QuantisedProduct), args, shape, dtype))
     }
 }
 

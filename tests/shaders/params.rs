@@ -9,13 +9,11 @@ use wharf::wgsl::{Expr, Grid, Node, Space, Target, View, reflect};
 
 /// Kernels that are not declared yet.
 const UNDECLARED: &[&str] = &[
-    "quantised",
     "attention",
     "reduce_rows",
     "reduce_group",
     "reduce_columns",
     "scan_rows",
-    "random",
 ];
 
 /// The members of a struct as naga sees them.

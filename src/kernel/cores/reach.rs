@@ -95,7 +95,7 @@ impl<'a> Reach<'a> {
         if !held.is_in_one_segment() {
             return Ok(None);
         }
-        let (view, bound) = held.view();
+        let (view, bound) = held.view()?;
         self.bindings.push(bound);
         self.pins.push(held.pinned);
         Ok(Some(view))

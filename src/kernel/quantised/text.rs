@@ -1,15 +1,25 @@
 //! The text of a product with quantised weights: what is written for a tile of so many rows.
 //!
-//! As in [`matmul`](crate::kernel::matmul) a tile is unrolled into names: `s2_1` is what row 2 and column 1
-//! of the tile have of a block, `t2` the quad of sums of row 2.
+//! As in [`matmul`](crate::kernel::matmul) a tile is unrolled into names: `s2_1` is what row 2 and
+//! column 1 of the tile have of a block, `t2` the quad of sums of row 2.
 
 use core::fmt::Write as _;
 
 use crate::wgsl::Entry;
+use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 
 /// The kernel.
-pub const QUANTISED: Entry = Entry::core("quantised", source!("quantised.wgsl"));
+pub const QUANTISED: Entry =
+    Entry::core("quantised", source!("quantised.wgsl")).told(QuantisedJob::MEMBERS);
+
+params! {
+    struct QuantisedJob {
+        size: [u32; 4],
+        first: [u32; 4],
+        result: [u32; 2],
+    }
+}
 
 /// Weights that share a scale.
 pub const BLOCK: usize = 32;

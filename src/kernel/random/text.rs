@@ -6,11 +6,21 @@ use crate::wgsl::access::bindings;
 use crate::wgsl::assemble::build;
 use crate::wgsl::grid::TRIPS_MAX;
 use crate::wgsl::kept::kept;
+use crate::wgsl::params::params;
 use crate::wgsl::source::source;
-use crate::wgsl::{Assembled, Entry, Form, Needs, Slot, Target};
+use crate::wgsl::{Assembled, Entry, Form, Grid, Needs, Slot, Target};
 
 /// The kernel. Two blocks at most, of ten rounds.
-pub const RANDOM: Entry = Entry::new("random", source!("random.wgsl"), TRIPS_MAX * (1 + 2 * 10));
+pub const RANDOM: Entry =
+    Entry::new("random", source!("random.wgsl"), TRIPS_MAX * (1 + 2 * 10)).told(RandomJob::MEMBERS);
+
+params! {
+    struct RandomJob {
+        grid: Grid,
+        key: [u32; 4],
+        draw: [u32; 2],
+    }
+}
 
 /// How a quad is drawn. What the words of `draw` in the parameters mean stands with each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
