@@ -60,7 +60,7 @@ pub(crate) fn into(site: Site<'_>, value: &Arc<Value>, bits: [u32; 2]) -> Result
     Ok(())
 }
 
-/// Repeats an element's little-endian bytes (1, 2, 4 or 8 of them) to eight, as [`into`] takes them.
+/// Repeats the little-endian bytes of an element, 1, 2, 4 or 8 of them, to eight for [`into`].
 #[must_use]
 fn fill_bits(element: &[u8]) -> [u32; 2] {
     let byte = |i: usize| u32::from(element[i % element.len()]) << (8 * (i % 4));

@@ -95,7 +95,7 @@ impl<'a> Onto<'a> {
             for part in pieces(&span, from.segment) {
                 for index_part in indices.clone() {
                     let index = index.as_ref().map(|held| (held, index_part));
-                    let at = Segments { from: &from, part, index, onto: &onto, piece };
+                    let at = SegmentPass { from: &from, part, index, onto: &onto, piece };
                     self.dispatch(&at, course, which, first..end)?;
                 }
             }
@@ -106,7 +106,7 @@ impl<'a> Onto<'a> {
 
     fn dispatch(
         &self,
-        at: &Segments<'_>,
+        at: &SegmentPass<'_>,
         course: &Course,
         which: &Which<'_>,
         window: Range<usize>,
@@ -160,7 +160,7 @@ impl<'a> Onto<'a> {
 
 /// One dispatch: a segment of each.
 #[derive(Clone, Copy)]
-struct Segments<'a> {
+struct SegmentPass<'a> {
     from: &'a Held,
     part: usize,
     index: Option<(&'a Held, usize)>,
