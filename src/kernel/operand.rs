@@ -3,7 +3,7 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use crate::count::index;
+use crate::count::{index, word};
 use crate::dtype::DType;
 use crate::engine::{Engine, Site};
 use crate::error::Result;
@@ -91,15 +91,16 @@ impl Held {
         let span = self.layout.span();
         span.start / self.segment == span.end.saturating_sub(1).max(span.start) / self.segment
     }
-    /// The segment where it begins, and the view as seen from there.
-    pub(super) fn view(&self) -> (View, Bound) {
-        let index = self.layout.span().start / self.segment;
-        (self.view_from(index), Bound::from(&self.pieces[index]))
+    /// The segment that it lies in, and the view as seen from there.
+    pub(super) fn view(&self) -> Result<(View, Bound)> {
+        let at = self.layout.span().start / self.segment;
+        word(self.layout.offset() - at * self.segment)?;
+        Ok((self.view_from(at), Bound::from(&self.pieces[at])))
     }
 
     /// The view as seen from a segment: offsets wrap, as indices do.
-    pub(super) fn view_from(&self, index: usize) -> View {
-        let first = self.layout.offset().wrapping_sub(index * self.segment);
+    pub(super) fn view_from(&self, at: usize) -> View {
+        let first = self.layout.offset().wrapping_sub(at * self.segment);
         View::of(&self.layout, first)
     }
 }

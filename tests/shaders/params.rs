@@ -8,13 +8,8 @@ use wharf::wgsl::params::{Elementwise, Member, Operands};
 use wharf::wgsl::{Expr, Grid, Node, Space, Target, View, reflect};
 
 /// Kernels that are not declared yet.
-const UNDECLARED: &[&str] = &[
-    "attention",
-    "reduce_rows",
-    "reduce_group",
-    "reduce_columns",
-    "scan_rows",
-];
+const UNDECLARED: &[&str] =
+    &["attention", "reduce_rows", "reduce_group", "reduce_columns", "scan_rows"];
 
 /// The members of a struct as naga sees them.
 fn members<'a>(module: &'a Module, name: &str) -> Option<Vec<(&'a str, Kind, u32, u32)>> {

@@ -77,7 +77,7 @@ impl Assignment<'_> {
         if !part.is_in_one_segment() || u32::try_from(from.layout.shape().elements()).is_err() {
             return Ok(false);
         }
-        let ((source, input), (sink, output)) = (source.view(), part.view());
+        let ((source, input), (sink, output)) = (source.view()?, part.view()?);
         let Some(space) = Space::of(part.layout.shape().dims(), &[source, sink]) else {
             return Ok(false);
         };

@@ -23,7 +23,7 @@ pub(in crate::kernel) fn transposed(
     if shape.is_empty() || !held.is_in_one_segment() || bytes > held.pinned.segment_bytes {
         return Ok(None);
     }
-    let (view, input) = held.view();
+    let (view, input) = held.view()?;
     let space = Space::of(shape.dims(), &[view]);
     let Some(tiles) = space.as_ref().and_then(Transpose::of) else { return Ok(None) };
     let avoid: Vec<u64> = held.ids().chain(avoid.iter().copied()).collect();
