@@ -71,12 +71,12 @@ pub(crate) struct Node {
     todo: Mutex<Option<Todo>>,
     /// Nodes that will read it.
     consumers: AtomicU32,
-    weight: Weight,
+    weight: Burden,
 }
 
 /// What taking a node into a kernel costs at most; never above the limits.
 #[derive(Clone, Copy, Debug, Default)]
-struct Weight {
+struct Burden {
     /// Nodes not computed yet on the longest way down, taken in or not: what a walk or a drop
     /// recurses through.
     depth: u32,
@@ -165,7 +165,7 @@ impl Node {
             done: OnceLock::from(Ok(value)),
             todo: Mutex::new(None),
             consumers: AtomicU32::new(0),
-            weight: Weight::default(),
+            weight: Burden::default(),
         })
     }
 
@@ -301,8 +301,8 @@ impl What {
 /// The most that a node with these arguments could take into one kernel: as if every argument that
 /// is not computed yet were taken in, because what keeps one out today - another consumer - may be
 /// gone when the node is realised.
-fn weigh(what: &What, args: &[Arg]) -> Weight {
-    let mut total = Weight { depth: 1, size: what.effort(), leaves: Leaves::default() };
+fn weigh(what: &What, args: &[Arg]) -> Burden {
+    let mut total = Burden { depth: 1, size: what.effort(), leaves: Leaves::default() };
     for (i, arg) in args.iter().enumerate() {
         match arg {
             Arg::Scalar(..) => total.size += 1,

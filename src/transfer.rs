@@ -188,11 +188,11 @@ struct Down<'a> {
 }
 
 /// Where bytes go that come down.
-pub(crate) trait Sink: FnMut(&[u8]) -> Result<()> {}
+pub(crate) trait Drain: FnMut(&[u8]) -> Result<()> {}
 
-impl<S: FnMut(&[u8]) -> Result<()> + ?Sized> Sink for S {}
+impl<S: FnMut(&[u8]) -> Result<()> + ?Sized> Drain for S {}
 
-/// Hands the bytes `range` of a storage to `sink`, in order, in chunks that hold whole elements,
+/// Hands the bytes `range` of a storage to `drain`, in order, in chunks that hold whole elements,
 /// until it fails; before the first of them, slots are settled. Dropping the future cancels the
 /// read.
 pub(crate) async fn down(
@@ -201,7 +201,7 @@ pub(crate) async fn down(
     mut first: First<'_>,
     from: &Pinned,
     range: Range<u64>,
-    sink: &mut (impl Sink + ?Sized),
+    drain: &mut (impl Drain + ?Sized),
 ) -> Result<()> {
     if first.slots.len() > SLOTS_BESIDE {
         settle(engine, drive, core::mem::take(&mut first)).await?;
@@ -215,7 +215,7 @@ pub(crate) async fn down(
             pending.push_back(start(engine, drive, Some(&part), core::mem::take(&mut first))?);
         }
         let Some(next) = pending.pop_front() else { return Ok(()) };
-        next.take(engine, sink).await?;
+        next.take(engine, drain).await?;
     }
 }
 
@@ -236,8 +236,8 @@ async fn settle(
 }
 
 impl Down<'_> {
-    /// Settles its slots, hands its bytes to `sink` once they are there, and gives the buffer back.
-    async fn take(self, engine: &Engine, sink: &mut (impl Sink + ?Sized)) -> Result<()> {
+    /// Settles its slots, hands its bytes to `drain` once they are there, and gives the buffer back.
+    async fn take(self, engine: &Engine, drain: &mut (impl Drain + ?Sized)) -> Result<()> {
         let Self { buffer, mapped, mapped_bytes, range, slots } = self;
         let gpu = &engine.gpu;
         mapped.await?;
@@ -254,7 +254,7 @@ impl Down<'_> {
         if !slots.is_empty() {
             engine.books.note_control(slots.len() as u64 * SLOT_BYTES);
         }
-        let taken = sink(view.get(range).unwrap_or_default());
+        let taken = drain(view.get(range).unwrap_or_default());
         drop(view);
         gpu.checked("read", || buffer.unmap())?;
         engine.ring.put(buffer);
@@ -262,7 +262,7 @@ impl Down<'_> {
     }
 }
 
-/// The same for a caller who blocks and whose `sink` only touches host memory: large tensors in
+/// The same for a caller who blocks and whose `drain` only touches host memory: large tensors in
 /// host memory are read where they lie, without staging, while submissions are held off.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) async fn down_blocking(
@@ -270,23 +270,23 @@ pub(crate) async fn down_blocking(
     mut first: First<'_>,
     from: &Pinned,
     range: Range<u64>,
-    sink: &mut (impl Sink + ?Sized),
+    drain: &mut (impl Drain + ?Sized),
 ) -> Result<()> {
     for part in parts(from, range, CHUNK_IN_PLACE) {
         if part.bytes >= CHUNK && part.piece.buffer.usage().contains(wgpu::BufferUsages::MAP_READ) {
             settle(engine, Drive::Block, core::mem::take(&mut first)).await?;
-            if read_in_place(&engine.gpu, &part, sink)? {
+            if read_in_place(&engine.gpu, &part, drain)? {
                 continue;
             }
         }
         let range = part.first..part.first + part.bytes;
-        down(engine, Drive::Block, core::mem::take(&mut first), from, range, sink).await?;
+        down(engine, Drive::Block, core::mem::take(&mut first), from, range, drain).await?;
     }
     Ok(())
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-fn read_in_place(gpu: &Gpu, part: &Chunk, sink: &mut (impl Sink + ?Sized)) -> Result<bool> {
+fn read_in_place(gpu: &Gpu, part: &Chunk, drain: &mut (impl Drain + ?Sized)) -> Result<bool> {
     let buffer = &part.piece.buffer;
     let offset = part.piece.offset + part.offset;
     let begin = offset / wgpu::MAP_ALIGNMENT * wgpu::MAP_ALIGNMENT;
@@ -300,7 +300,7 @@ fn read_in_place(gpu: &Gpu, part: &Chunk, sink: &mut (impl Sink + ?Sized)) -> Re
     let view = gpu.checked("read", || buffer.slice(begin..end).get_mapped_range())?;
     let taken = view.map_err(|error| gpu.blame("read", &error)).and_then(|view| {
         let place = small(offset - begin)..small(offset - begin + part.bytes);
-        sink(view.get(place).unwrap_or_default())
+        drain(view.get(place).unwrap_or_default())
     });
     gpu.checked("read", || buffer.unmap())?;
     taken.map(|()| true)

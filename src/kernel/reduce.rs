@@ -27,7 +27,7 @@ mod plan;
 mod record;
 pub mod text;
 
-pub(crate) use plan::Walk;
+pub(crate) use plan::Traversal;
 
 /// A reduction over a set of axes of its input, which arrives in the order of memory.
 #[derive(Debug)]

@@ -21,7 +21,7 @@ use crate::plan::How;
 use crate::shape::cause::ShapeCause;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::transfer::down_blocking;
-use crate::transfer::{First, Receipt, Sink, UploadSource, down};
+use crate::transfer::{Drain, First, Receipt, UploadSource, down};
 
 /// Values that are converted at once: source and result stay in the first-level cache.
 const BLOCK: usize = 1024;
@@ -160,7 +160,7 @@ impl Tensor {
         Ok(How::Converted { to, lossless: false })
     }
 
-    /// Hands every element to `sink`, in row-major order: the index of the first of a chunk, and
+    /// Hands every element to `drain`, in row-major order: the index of the first of a chunk, and
     /// the bytes.
     ///
     /// Without elements nothing crosses, and nobody is asked.
@@ -168,7 +168,7 @@ impl Tensor {
         &self,
         drive: Drive,
         site: CallSite,
-        mut sink: impl FnMut(usize, &[u8]) -> Result<()> + wgpu::WasmNotSend,
+        mut drain: impl FnMut(usize, &[u8]) -> Result<()> + wgpu::WasmNotSend,
     ) -> Result<Footprint> {
         if !self.shape().is_empty() {
             self.device.engine.books.admit(Direction::Down, site)?;
@@ -177,30 +177,30 @@ impl Tensor {
         let mut counted = |chunk: &[u8]| {
             let at = first;
             first += chunk.len() / width;
-            sink(at, chunk)
+            drain(at, chunk)
         };
         let counted: &mut Copying<'_> = &mut counted;
         self.pull_from(drive, site, true, counted).await
     }
 
-    /// The same where the guard has been asked, and `sink` may do anything.
+    /// The same where the guard has been asked, and `drain` may do anything.
     pub(super) async fn pull_admitted(
         &self,
         drive: Drive,
         site: CallSite,
-        sink: &mut (impl Sink + ?Sized),
+        drain: &mut (impl Drain + ?Sized),
     ) -> Result<Footprint> {
-        self.pull_from(drive, site, false, sink).await
+        self.pull_from(drive, site, false, drain).await
     }
 
-    /// `host_only`: whether `sink` only touches host memory.
+    /// `host_only`: whether `drain` only touches host memory.
     #[cfg_attr(target_arch = "wasm32", expect(unused_variables, reason = "nothing blocks there"))]
     async fn pull_from(
         &self,
         drive: Drive,
         site: CallSite,
         host_only: bool,
-        sink: &mut (impl Sink + ?Sized),
+        drain: &mut (impl Drain + ?Sized),
     ) -> Result<Footprint> {
         if self.shape().is_empty() {
             return Ok(Footprint::default());
@@ -218,7 +218,7 @@ impl Tensor {
             entry.add(chunk.len() as u64);
             // What the slots say comes with the first chunk.
             value.check()?;
-            sink(chunk)
+            drain(chunk)
         };
         let first = First { flush: true, slots: &slots };
         match drive {

@@ -17,7 +17,7 @@ use crate::dtype::{Class, DType};
 use crate::error::{Cause, ErrorKind, Result};
 use crate::fuse::What;
 use crate::kernel::reduce::text::{Fold, Reduce};
-use crate::kernel::reduce::{ReduceCore, Walk};
+use crate::kernel::reduce::{ReduceCore, Traversal};
 use crate::op::{Kind, Number, Reduction};
 use crate::shape::{Axes, Shape};
 
@@ -210,7 +210,8 @@ impl Over<'_> {
 
     /// The kernel, over the axes of `x` as memory walks them.
     fn core(&self, x: &Tensor, how: Reduce, dtype: DType) -> Result<Tensor> {
-        let Walk { order, reduced, gone, kept } = Walk::of(&x.layout, self.reduced, how.index);
+        let Traversal { order, reduced, gone, kept } =
+            Traversal::of(&x.layout, self.reduced, how.index);
         let dims: Vec<usize> = kept.iter().map(|&axis| x.shape().dims()[axis]).collect();
         let what = What::core(ReduceCore { name: self.name, how, reduced });
         let args = vec![x.permute(&order)?.arg()];

@@ -127,16 +127,16 @@ impl Parts<'_> {
     /// One row, or some columns, of several segments: a state or more for what lies in each.
     fn long(&self, layout: &Layout, at: usize) -> Result<()> {
         let extent = self.extent(layout);
-        let pieces = self.pieces(layout, extent)?;
-        let length = pieces.iter().map(|piece| piece.plan.chunks).sum();
+        let stretches = self.stretches(layout, extent)?;
+        let length = stretches.iter().map(|stretch| stretch.plan.chunks).sum();
         let mut apart: Vec<u64> = self.output.ids().collect();
-        for Piece { operand, .. } in &pieces {
+        for Stretch { operand, .. } in &stretches {
             apart.extend(operand.hold()?.ids());
         }
         let all = Extent { length, ..extent };
         let states = self.passes.states(all, &apart)?.ok_or_else(astray)?;
         let mut slot = 0;
-        for Piece { operand, extent, first, plan } in pieces {
+        for Stretch { operand, extent, first, plan } in stretches {
             let head = Head::view(operand);
             let reach = &head.reach(extent.reads_elements())?.ok_or_else(astray)?;
             let feed = Feed { reach, extent, first, is_states: false };
@@ -147,9 +147,9 @@ impl Parts<'_> {
     }
 
     /// The length cut at segments.
-    fn pieces(&self, layout: &Layout, extent: Extent) -> Result<Vec<Piece>> {
+    fn stretches(&self, layout: &Layout, extent: Extent) -> Result<Vec<Stretch>> {
         let Extent { length, inner, .. } = extent;
-        let mut pieces = Vec::new();
+        let mut stretches = Vec::new();
         let mut first = 0;
         while first < length {
             let rest = layout.slice(1, first..length, 1)?;
@@ -164,15 +164,15 @@ impl Parts<'_> {
             let extent = Extent { length: to - first, ..extent };
             let trips = if inner == 1 { 0 } else { 2 };
             let plan = ReducePlan::of(extent, self.passes.site.target, trips, false);
-            pieces.push(Piece { operand, extent, first, plan });
+            stretches.push(Stretch { operand, extent, first, plan });
             first = to;
         }
-        Ok(pieces)
+        Ok(stretches)
     }
 }
 
 /// A part of the length in one segment.
-struct Piece {
+struct Stretch {
     operand: Operand,
     extent: Extent,
     /// Where along the length it begins.

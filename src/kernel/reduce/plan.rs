@@ -19,7 +19,7 @@ use crate::wgsl::{Entry, Target};
 
 /// The order of axes in which a view is reduced, and in which results are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Walk {
+pub(crate) struct Traversal {
     /// The axes as memory walks them.
     pub(crate) order: Vec<usize>,
     /// Whether each of those is reduced.
@@ -30,7 +30,7 @@ pub(crate) struct Walk {
     pub(crate) kept: Vec<usize>,
 }
 
-impl Walk {
+impl Traversal {
     /// Of the axes of a view that are `reduced`. Where places are asked for, reduced axes are
     /// walked in their own order, whatever memory does: they are counted row-major.
     pub(crate) fn of(view: &Layout, reduced: &[bool], places: bool) -> Self {

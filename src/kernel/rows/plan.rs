@@ -1,5 +1,5 @@
-//! How rows are shared among invocations: on a CPU a lane takes a row, on a GPU a group does, unless
-//! rows are short. Rows that are not whole quads are reached element by element.
+//! How rows are shared among invocations: on a CPU a lane takes a row, on a GPU a group does,
+//! unless rows are short. Rows that are not whole quads are reached element by element.
 
 use super::text;
 use crate::layout::Layout;
