@@ -236,7 +236,7 @@ async fn settle(
 }
 
 impl Down<'_> {
-    /// Settles its slots, hands its bytes to `drain` once they are there, and gives the buffer back.
+    /// Settles its slots, hands its bytes to `drain` once they are there, and frees the buffer.
     async fn take(self, engine: &Engine, drain: &mut (impl Drain + ?Sized)) -> Result<()> {
         let Self { buffer, mapped, mapped_bytes, range, slots } = self;
         let gpu = &engine.gpu;
