@@ -12,12 +12,18 @@
 override workgroup: u32 = 64u;
 
 struct Job {
-    sizes: vec4<u32>,  // key heads of all batches, queries, keys, groups per key head
-    share: vec4<u32>,  // key heads per batch, query heads per key head, 1 if causal, scale
-    query: vec4<u32>,  // units from batch to batch, head to head, row to row
+    heads: u32,    // of keys, of all batches
+    queries: u32,
+    keys: u32,
+    per_head: u32, // groups of a head of keys
+    shared: u32,   // heads of keys of a batch
+    sharing: u32,  // heads of queries of a head of keys
+    causal: u32,   // 1 if no query sees keys after its own place
+    scale: f32,
+    query: vec4<u32>, // units from batch to batch, head to head, row to row
     key: vec4<u32>,
     value: vec4<u32>,
-    mask: vec4<u32>,   // elements from batch to batch, head to head, row to row, key to key
+    mask: vec4<u32>,  // elements from batch to batch, head to head, row to row, key to key
 }
 
 // region tile
@@ -94,9 +100,9 @@ fn total(x: vec4<f32>) -> f32 {
 
 // How many keys a query sees. The last queries are those that see the last keys.
 fn seen_by(query: u32) -> u32 {
-    let keys = p.job.sizes.z;
-    let queries = p.job.sizes.y;
-    return select(keys, max(query + 1u + keys, queries) - queries, p.job.share.z == 1u);
+    let keys = p.job.keys;
+    let queries = p.job.queries;
+    return select(keys, max(query + 1u + keys, queries) - queries, p.job.causal == 1u);
 }
 
 // What the weighted sum of a query is multiplied by, and whether it has none.
@@ -121,19 +127,19 @@ fn main(
     // region prepare
     // end prepare
     let linear = group.x + groups.x * (group.y + groups.y * group.z);
-    let all = linear / p.job.sizes.w;
-    if all >= p.job.sizes.x {
+    let all = linear / p.job.per_head;
+    if all >= p.job.heads {
         return;
     }
-    let queries = p.job.sizes.y;
-    let keys = p.job.sizes.z;
-    let rows = queries * p.job.share.y;
-    let begin = (linear - all * p.job.sizes.w) * workgroup * count;
+    let queries = p.job.queries;
+    let keys = p.job.keys;
+    let rows = queries * p.job.sharing;
+    let begin = (linear - all * p.job.per_head) * workgroup * count;
     let first = begin + lane;
-    let batch = all / p.job.share.x;
-    let shared_head = all - batch * p.job.share.x;
-    let head = shared_head * p.job.share.y;
-    let scale = bitcast<f32>(p.job.share.w);
+    let batch = all / p.job.shared;
+    let shared_head = all - batch * p.job.shared;
+    let head = shared_head * p.job.sharing;
+    let scale = p.job.scale;
     let query_base = batch * p.job.query.x + head * p.job.query.y;
     let key_base = batch * p.job.key.x + shared_head * p.job.key.y;
     let key_step = p.job.key.z;

@@ -6,9 +6,17 @@
 override workgroup: u32 = 64u;
 
 struct Job {
-    space: vec4<u32>, // invocations, units per row, length, chunks
-    chunk: vec4<u32>, // rows of each chunk, first unit, first row's index, first output unit
-    lanes: vec4<u32>, // invocations per row, lead, step
+    count: u32,   // invocations
+    units: u32,   // of a row
+    length: u32,  // rows of each index of the outer axes
+    chunks: u32,  // of a length
+    each: u32,    // rows of a chunk
+    unit: u32,    // the first
+    index: u32,   // of the first row
+    first: u32,   // unit of the output
+    per_row: u32, // invocations of a row
+    lead: u32,    // from one invocation's first unit to the next one's
+    step: u32,    // from one unit of an invocation to its next
 }
 
 // region params
@@ -63,18 +71,18 @@ fn main(
     // end prepare
     let linear = group.x + groups.x * (group.y + groups.y * group.z);
     let i = linear * workgroup + lane;
-    if i >= p.job.space.x {
+    if i >= p.job.count {
         return;
     }
-    let units = p.job.space.y;
-    let part = i / p.job.lanes.x; // outer, then chunk
-    let outer = part / p.job.space.w;
-    let begin = (part - outer * p.job.space.w) * p.job.chunk.x;
-    let to = min(begin + p.job.chunk.x, p.job.space.z);
+    let units = p.job.units;
+    let part = i / p.job.per_row; // outer, then chunk
+    let outer = part / p.job.chunks;
+    let begin = (part - outer * p.job.chunks) * p.job.each;
+    let to = min(begin + p.job.each, p.job.length);
     // Units past the last are the last again, and not put.
-    let first = (i - part * p.job.lanes.x) * p.job.lanes.y;
-    let unit = vec4<u32>(first) + p.job.lanes.z * vec4<u32>(0u, 1u, 2u, 3u);
-    let column = min(unit, vec4<u32>(units - 1u)) + p.job.chunk.y;
+    let first = (i - part * p.job.per_row) * p.job.lead;
+    let unit = vec4<u32>(first) + p.job.step * vec4<u32>(0u, 1u, 2u, 3u);
+    let column = min(unit, vec4<u32>(units - 1u)) + p.job.unit;
     var a = start();
     var b = start();
     var c = start();
@@ -87,8 +95,8 @@ fn main(
         var u = start();
         var v = start();
         while r < block {
-            let q = column + (outer * p.job.space.z + r) * units;
-            let e = vec4<u32>(r + p.job.chunk.z);
+            let q = column + (outer * p.job.length + r) * units;
+            let e = vec4<u32>(r + p.job.index);
             s = take(s, q.x, e);
             t = take(t, q.y, e);
             u = take(u, q.z, e);
@@ -100,7 +108,7 @@ fn main(
         c = merge(c, u);
         d = merge(d, v);
     }
-    let at = vec4<u32>(p.job.chunk.w + part * units) + unit;
+    let at = vec4<u32>(p.job.first + part * units) + unit;
     if unit.x < units {
         put(at.x, a);
     }

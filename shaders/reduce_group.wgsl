@@ -5,8 +5,14 @@
 override lanes: u32 = 256u;
 
 struct Job {
-    rows: vec4<u32>,  // rows, the first one's first element, elements from row to row, of a row
-    chunk: vec4<u32>, // chunks per row, quads of each, index of a row's first element, first output
+    rows: u32,
+    origin: u32, // the first element of the first row
+    pitch: u32,  // elements from row to row
+    length: u32, // elements of a row
+    chunks: u32, // of a row
+    each: u32,   // quads of a chunk
+    index: u32,  // of a row's first element
+    first: u32,  // output
 }
 
 // region params
@@ -75,21 +81,21 @@ fn main(
     // region begin
     // end begin
     let i = group.x + groups.x * (group.y + groups.y * group.z);
-    let row = i / p.job.chunk.x;
-    let first = p.job.rows.y + row * p.job.rows.z;
-    let end = first + p.job.rows.w;
-    let begin = (first >> 2u) + (i - row * p.job.chunk.x) * p.job.chunk.y;
-    let to = min(begin + p.job.chunk.y, (end + 3u) >> 2u);
+    let row = i / p.job.chunks;
+    let first = p.job.origin + row * p.job.pitch;
+    let end = first + p.job.length;
+    let begin = (first >> 2u) + (i - row * p.job.chunks) * p.job.each;
+    let to = min(begin + p.job.each, (end + 3u) >> 2u);
     var all = start();
     for (var q = begin + lane; q < to; q += lanes) {
         let e = vec4<u32>(4u * q) + vec4<u32>(0u, 1u, 2u, 3u);
         let inside = (e >= vec4<u32>(first)) & (e < vec4<u32>(end));
-        all = take_some(all, q, e - vec4<u32>(first - p.job.chunk.z), inside);
+        all = take_some(all, q, e - vec4<u32>(first - p.job.index), inside);
     }
     let s = together(lane, all);
     // Groups past the last row are what a folded grid has too many.
-    if lane == 0u && row < p.job.rows.x {
+    if lane == 0u && row < p.job.rows {
         let half = merge(s, turn_state(s, 2u));
-        put(p.job.chunk.w + i, merge(half, turn_state(half, 1u)));
+        put(p.job.first + i, merge(half, turn_state(half, 1u)));
     }
 }

@@ -7,8 +7,14 @@
 override workgroup: u32 = 64u;
 
 struct Job {
-    rows: vec4<u32>,  // rows, the first one's first element, elements from row to row, of a row
-    chunk: vec4<u32>, // chunks per row, quads of each, index of a row's first element, first output
+    rows: u32,
+    origin: u32, // the first element of the first row
+    pitch: u32,  // elements from row to row
+    length: u32, // elements of a row
+    chunks: u32, // of a row
+    each: u32,   // quads of a chunk
+    index: u32,  // of a row's first element
+    first: u32,  // output
 }
 
 // region params
@@ -73,16 +79,16 @@ fn main(
     // end prepare
     let linear = group.x + groups.x * (group.y + groups.y * group.z);
     let i = linear * workgroup + lane;
-    let row = i / p.job.chunk.x;
-    if row >= p.job.rows.x {
+    let row = i / p.job.chunks;
+    if row >= p.job.rows {
         return;
     }
-    let first = p.job.rows.y + row * p.job.rows.z;
-    let end = first + p.job.rows.w;
-    let begin = (first >> 2u) + (i - row * p.job.chunk.x) * p.job.chunk.y;
-    let to = min(begin + p.job.chunk.y, (end + 3u) >> 2u);
+    let first = p.job.origin + row * p.job.pitch;
+    let end = first + p.job.length;
+    let begin = (first >> 2u) + (i - row * p.job.chunks) * p.job.each;
+    let to = min(begin + p.job.each, (end + 3u) >> 2u);
     // An element's place in its row is its place here less this.
-    let zero = vec4<u32>(first - p.job.chunk.z) - LANES;
+    let zero = vec4<u32>(first - p.job.index) - LANES;
     var all = start();
     let whole_begin = max(begin, (first + 3u) >> 2u);
     let whole_to = min(to, end >> 2u);
@@ -115,8 +121,8 @@ fn main(
     }
     if whole_to < to && whole_to >= whole_begin {
         let e = vec4<u32>(4u * whole_to) + LANES;
-        all = take_some(all, whole_to, e - vec4<u32>(first - p.job.chunk.z), e < vec4<u32>(end));
+        all = take_some(all, whole_to, e - vec4<u32>(first - p.job.index), e < vec4<u32>(end));
     }
     let half = merge(all, turn_state(all, 2u));
-    put(p.job.chunk.w + i, merge(half, turn_state(half, 1u)));
+    put(p.job.first + i, merge(half, turn_state(half, 1u)));
 }

@@ -6,7 +6,10 @@
 override workgroup: u32 = 64u;
 
 struct Job {
-    rows: vec4<u32>, // rows, elements of a row, chunks per row, elements of each
+    rows: u32,
+    length: u32, // elements of a row
+    chunks: u32, // of a row
+    each: u32,   // elements of a chunk
 }
 
 // region params
@@ -74,13 +77,13 @@ fn main(
     // end prepare
     let linear = group.x + groups.x * (group.y + groups.y * group.z);
     let i = linear * workgroup + lane;
-    let row = i / p.job.rows.z;
-    if row >= p.job.rows.x {
+    let row = i / p.job.chunks;
+    if row >= p.job.rows {
         return;
     }
-    let chunk = i - row * p.job.rows.z;
-    let begin = row * p.job.rows.y + chunk * p.job.rows.w;
-    let end = min(begin + p.job.rows.w, (row + 1u) * p.job.rows.y);
+    let chunk = i - row * p.job.chunks;
+    let begin = row * p.job.length + chunk * p.job.each;
+    let end = min(begin + p.job.each, (row + 1u) * p.job.length);
     let before = carry(i, chunk == 0u);
     var q = begin;
     var all = start();

@@ -12,7 +12,7 @@ use crate::exec::Value;
 use crate::layout::Layout;
 use crate::wgsl::grid::fold;
 use plan::{Crew, in_pairs, in_units};
-use text::{Mask, Tile};
+use text::{AttentionJob, Mask, Tile};
 
 mod choice;
 mod plan;
@@ -64,19 +64,28 @@ impl AttentionCore {
     /// The kernel's parameters.
     fn job(&self, views: &[Layout], crew: &Crew, wide: bool) -> Result<Vec<u32>> {
         let dims = |i: usize| views[i].shape().dims();
-        // Two's complement wraps to the same address.
-        let step = |i: usize, axis: usize, unit: isize| (views[i].strides()[axis] / unit) as u32;
         let [batch, count, queries] = words([0, 1, 2].map(|axis| dims(0)[axis]))?;
         let [shared, keys] = words([1, 2].map(|axis| dims(1)[axis]))?;
-        let mut job = vec![batch * shared, queries, keys, word(crew.per_head)?];
-        let sharing = count / shared.max(1);
-        job.extend([shared, sharing, u32::from(self.causal), self.scale.to_bits()]);
         let unit = if wide { 8 } else { 4 };
-        for i in 0..3 {
-            job.extend([step(i, 0, unit), step(i, 1, unit), step(i, 2, unit), 0]);
-        }
-        job.extend((0..4).map(|axis| if views.len() > 3 { step(3, axis, 1) } else { 0 }));
-        Ok(job)
+        // Two's complement wraps to the same address.
+        let steps = |i: usize, unit: isize| {
+            [0, 1, 2, 3].map(|axis| (views[i].strides()[axis] / unit) as u32)
+        };
+        let job = AttentionJob {
+            heads: batch * shared,
+            queries,
+            keys,
+            per_head: word(crew.per_head)?,
+            shared,
+            sharing: count / shared.max(1),
+            causal: self.causal,
+            scale: self.scale,
+            query: steps(0, unit),
+            key: steps(1, unit),
+            value: steps(2, unit),
+            mask: if views.len() > 3 { steps(3, 1) } else { [0; 4] },
+        };
+        Ok(job.words())
     }
 }
 

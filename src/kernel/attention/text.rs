@@ -7,10 +7,29 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use crate::wgsl::Entry;
+use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 
 /// The kernel.
-pub const ATTENTION: Entry = Entry::core("attention", source!("attention.wgsl"));
+pub const ATTENTION: Entry =
+    Entry::core("attention", source!("attention.wgsl")).told(AttentionJob::MEMBERS);
+
+params! {
+    struct AttentionJob {
+        heads: u32,
+        queries: u32,
+        keys: u32,
+        per_head: u32,
+        shared: u32,
+        sharing: u32,
+        causal: bool,
+        scale: f32,
+        query: [u32; 4],
+        key: [u32; 4],
+        value: [u32; 4],
+        mask: [u32; 4],
+    }
+}
 
 /// Names and texts.
 pub type Regions = Vec<(&'static str, String)>;

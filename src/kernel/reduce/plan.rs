@@ -9,7 +9,7 @@
 //! reduced again. A chunk is never so long that an invocation would loop more than
 //! [`CORE_TRIPS`] times, nor that one term would go through more than some hundred roundings.
 
-use super::text::{REDUCE_COLUMNS, REDUCE_GROUP, REDUCE_ROWS};
+use super::text::{REDUCE_COLUMNS, REDUCE_GROUP, REDUCE_ROWS, ReduceColumnsJob, ReduceRowsJob};
 use crate::count::words;
 use crate::error::Result;
 use crate::layout::Layout;
@@ -99,12 +99,27 @@ impl Extent {
 pub(super) struct ReducePlan {
     /// The kernel.
     pub(super) kernel: &'static Entry,
+    pub(super) groups: usize,
     /// Parts of the length, reduced apart from each other.
     pub(super) chunks: usize,
-    pub(super) groups: usize,
-    /// The kernel's parameters, but for the first index and the first output.
-    job: [usize; 12],
-    columns: bool,
+    /// Quads of a chunk, or its rows of columns.
+    each: usize,
+    extent: Extent,
+    columns: Option<Columns>,
+}
+
+/// How invocations share columns.
+#[derive(Clone, Copy, Debug)]
+struct Columns {
+    /// Invocations, and those of a row.
+    count: usize,
+    per_row: usize,
+    /// Quads of a row, or columns.
+    units: usize,
+    /// From one invocation's first unit to the next one's.
+    lead: usize,
+    /// From one unit of an invocation to its next.
+    step: usize,
 }
 
 /// Quads of a row, or rows of columns, that one invocation takes at most: for the roundings.
@@ -149,14 +164,8 @@ impl ReducePlan {
         let (chunks, each) = chunked(quads, wanted, 64 * width.min(16), most.min(QUADS_MAX));
         let count = outer * chunks;
         let groups = if group { count } else { count.div_ceil(target.workgroup() as usize) };
-        let job = [outer, 0, length, length, chunks, each, 0, 0, 0, 0, 0, 0];
-        Self {
-            kernel: if group { &REDUCE_GROUP } else { &REDUCE_ROWS },
-            chunks,
-            groups,
-            job,
-            columns: false,
-        }
+        let kernel = if group { &REDUCE_GROUP } else { &REDUCE_ROWS };
+        Self { kernel, groups, chunks, each, extent, columns: None }
     }
 
     fn columns(extent: Extent, target: Target, trips: usize, parts: bool) -> Self {
@@ -168,29 +177,37 @@ impl ReducePlan {
         let most = (CORE_TRIPS as usize - 600) / (4 * trips + 2);
         let (chunks, each) = chunked(length, wanted, 16, most.min(ROWS_MAX));
         let count = outer * chunks * per_row;
-        let job = [count, units, length, chunks, each, 0, 0, 0, per_row, lead, step, 0];
-        Self {
-            kernel: &REDUCE_COLUMNS,
-            chunks,
-            groups: count.div_ceil(target.workgroup() as usize),
-            job,
-            columns: true,
-        }
+        let groups = count.div_ceil(target.workgroup() as usize);
+        let columns = Some(Columns { count, per_row, units, lead, step });
+        Self { kernel: &REDUCE_COLUMNS, groups, chunks, each, extent, columns }
     }
 
     /// The kernel's parameters; elements are counted from `index` on along the length, results are
     /// stored from `first` on (elements, or quads where the kernel stores those).
     pub(super) fn job(&self, index: usize, first: usize) -> Result<Vec<u32>> {
-        let mut job = self.job;
-        (job[6], job[7]) = (index, first);
-        let used = if self.columns { 12 } else { 8 };
-        Ok(words(job)?[..used].to_vec())
-    }
-
-    /// Quads, or rows of columns, of a chunk.
-    #[cfg(test)]
-    fn each(&self) -> usize {
-        if self.columns { self.job[4] } else { self.job[5] }
+        let Extent { outer, length, .. } = self.extent;
+        let [rows, length, chunks, each] = words([outer, length, self.chunks, self.each])?;
+        let [index, first] = words([index, first])?;
+        let Some(Columns { count, per_row, units, lead, step }) = self.columns else {
+            let (origin, pitch) = (0, length);
+            let job = ReduceRowsJob { rows, origin, pitch, length, chunks, each, index, first };
+            return Ok(job.words());
+        };
+        let [count, per_row, units, lead, step] = words([count, per_row, units, lead, step])?;
+        let job = ReduceColumnsJob {
+            count,
+            units,
+            length,
+            chunks,
+            each,
+            unit: 0,
+            index,
+            first,
+            per_row,
+            lead,
+            step,
+        };
+        Ok(job.words())
     }
 }
 
@@ -222,7 +239,7 @@ mod tests {
             for target in TARGETS {
                 for trips in [0, 1, 7, 56] {
                     let plan = ReducePlan::of(extent, target, trips, false);
-                    let each = plan.each();
+                    let each = plan.each;
                     let (looped, rounded) = match plan.kernel.name {
                         "reduce_rows" => {
                             (each / 8 + each / 256 + 8 + each * trips, each / 256 + 32 + 12)
@@ -248,8 +265,8 @@ mod tests {
                     let plan = ReducePlan::of(extent, target, 0, parts);
                     let job = plan.job(5, 6).expect("words");
                     assert_eq!((job[6], job[7]), (5, 6), "{extent:?}");
-                    let each = plan.each();
-                    let whole = match plan.columns {
+                    let each = plan.each;
+                    let whole = match plan.columns.is_some() {
                         true => extent.length,
                         false => extent.length.div_ceil(4) + usize::from(extent.length % 4 != 0),
                     };

@@ -10,16 +10,49 @@
 
 use crate::op::Kind;
 use crate::wgsl::Entry;
+use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::subgroups;
 
 /// A lane to a row.
-pub const REDUCE_ROWS: Entry = Entry::core("reduce_rows", source!("reduce_rows.wgsl"));
+pub const REDUCE_ROWS: Entry =
+    Entry::core("reduce_rows", source!("reduce_rows.wgsl")).told(ReduceRowsJob::MEMBERS);
 /// A group to a row.
-pub const REDUCE_GROUP: Entry =
-    Entry::core("reduce_group", source!("reduce_group.wgsl")).clearing();
+pub const REDUCE_GROUP: Entry = Entry::core("reduce_group", source!("reduce_group.wgsl"))
+    .clearing()
+    .told(ReduceRowsJob::MEMBERS);
 /// A lane to a quad of columns.
-pub const REDUCE_COLUMNS: Entry = Entry::core("reduce_columns", source!("reduce_columns.wgsl"));
+pub const REDUCE_COLUMNS: Entry =
+    Entry::core("reduce_columns", source!("reduce_columns.wgsl")).told(ReduceColumnsJob::MEMBERS);
+
+params! {
+    struct ReduceRowsJob {
+        rows: u32,
+        origin: u32,
+        pitch: u32,
+        length: u32,
+        chunks: u32,
+        each: u32,
+        index: u32,
+        first: u32,
+    }
+}
+
+params! {
+    struct ReduceColumnsJob {
+        count: u32,
+        units: u32,
+        length: u32,
+        chunks: u32,
+        each: u32,
+        unit: u32,
+        index: u32,
+        first: u32,
+        per_row: u32,
+        lead: u32,
+        step: u32,
+    }
+}
 
 /// How two become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

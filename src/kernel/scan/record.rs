@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::plan::Chunks;
-use super::text;
+use super::text::{self, ScanJob};
 use crate::count::{word, words};
 use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
@@ -78,13 +78,14 @@ impl Scanning<'_> {
 
     fn launch<'b>(&self, chunks: Chunks, regions: &'b [(&'b str, &'b str)]) -> Result<Launch<'b>> {
         let Chunks { rows, length, count, each } = chunks;
-        let lanes = self.site.target.workgroup() as usize;
+        let groups = fold(word((rows * count).div_ceil(self.site.target.workgroup() as usize))?);
+        let [rows, length, chunks, each] = words([rows, length, count, each])?;
         Ok(Launch {
             entry: &text::SCAN_ROWS,
             regions,
             workgroup: None,
-            job: words([rows, length, count, each])?.to_vec(),
-            groups: fold(word((rows * count).div_ceil(lanes))?),
+            job: ScanJob { rows, length, chunks, each }.words(),
+            groups,
         })
     }
 }
