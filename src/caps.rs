@@ -32,7 +32,7 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// Every backend, the most capable first. Where two reach the same adapter, the earlier is taken.
+    /// Every backend, the most capable first: where two reach one adapter, the earlier is taken.
     pub const ALL: [Self; 6] =
         [Self::Vulkan, Self::Metal, Self::Dx12, Self::Browser, Self::Gl, Self::Noop];
 

@@ -1,9 +1,8 @@
 //! Element types: what a tensor holds, on the host and on the device.
 //!
-//! On the device the bytes of a tensor are always the dense little-endian bytes of its dtype;
-//! whether a shader binds them as `array<f16>` or unpacks them from `array<u32>` is the plan's
-//! business, never the data's. So a tensor crosses between adapters bit by bit, whatever either of
-//! them supports.
+//! On the device the bytes of a tensor are always the dense little-endian bytes of its dtype. The
+//! plan decides whether a shader binds them as `array<f16>` or unpacks them from `array<u32>`; the
+//! bytes are the same. So tensors move between adapters bit by bit, whatever either supports.
 
 use core::fmt;
 
@@ -165,8 +164,8 @@ impl DType {
             (Class::Bool, _) => true,
             (Class::Unsigned, Class::Signed | Class::Unsigned | Class::Float)
             | (Class::Signed, Class::Signed) => a.digits <= b.digits,
-            // The most negative value is a power of two: exact wherever the rest is, exponent
-            // permitting.
+            // The most negative value is a power of two: it fits if the other values do and the
+            // exponent is in range.
             (Class::Signed, Class::Float) => a.digits <= b.digits,
             _ => false,
         }

@@ -1,7 +1,7 @@
 //! The inside of a device: the raw GPU, the store and what has been recorded, under one lock.
 //!
-//! The lock is never held across a wait, a map or user code. What has to wait - running out of
-//! memory means trim, wait for the queue, retry once - lets go of it in between.
+//! The lock is never held across a wait, a map or user code. Running out of memory means trim, wait
+//! for the queue, retry once: the lock is released before the wait.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -37,7 +37,7 @@ pub(crate) struct Engine {
     pub(crate) pipelines: Pipelines,
     pub(crate) texts: Texts,
     state: Mutex<State>,
-    /// Where it only notes what it would do.
+    /// Present on a device on paper, which only notes what it would do.
     pub(crate) sketch: Option<Sketch>,
 }
 
@@ -62,20 +62,20 @@ impl Engine {
         Self { number, gpu, books, ring, pipelines, texts, state, sketch: None }
     }
 
-    /// The same device on paper.
+    /// This device on paper: it notes work instead of doing it.
     pub(crate) fn on_paper(&self) -> Result<Self> {
         let sketch = Some(Sketch::new(&self.gpu)?);
         Ok(Self { sketch, ..Self::numbered(self.number, Arc::clone(&self.gpu)) })
     }
 
-    /// Says why the kernel to come was chosen.
+    /// Notes why the next kernel was chosen.
     pub(crate) fn remark(&self, text: impl FnOnce() -> String) {
         if let Some(sketch) = &self.sketch {
             sketch.remark(text());
         }
     }
 
-    /// The bytes of a tensor, if there can be so many.
+    /// The bytes of a tensor; an error beyond `BYTES_MAX`.
     pub(crate) fn bytes_of(shape: &Shape, dtype: DType) -> Result<u64> {
         let bytes = shape.elements() as u128 * dtype.width() as u128;
         u64::try_from(bytes).ok().filter(|&b| b <= BYTES_MAX).ok_or_else(|| {
@@ -92,8 +92,8 @@ impl Engine {
 
     /// Memory for a value, in none of the buffers in `avoid`.
     ///
-    /// Refused, it gives back what is unused, waits for the queue and tries again; then moves small
-    /// tensors together and tries again; then tries smaller segments. Only then it is an error.
+    /// If the store refuses, this gives back unused memory, waits for the queue and tries again;
+    /// then moves small tensors together and tries again; then tries smaller segments.
     pub(crate) fn allocate(&self, bytes: u64, avoid: &[u64]) -> Result<Arc<Storage>> {
         self.gpu.alive()?;
         let segments = *lock(&self.state).store.segments();
@@ -113,8 +113,8 @@ impl Engine {
                 Err(again) => refusal = self.give_up_unless_memory(again)?,
             }
         }
-        // A cap counts bytes; only a driver may find room for two halves where it has none for a
-        // whole.
+        // Smaller segments help only with a driver, which may have room for two halves and not for
+        // the whole. A cap counts bytes.
         while let Denial::Driver(_) = refusal
             && bytes > segment / 2
             && let Some(half) = Segments::halved(segment)
@@ -130,7 +130,7 @@ impl Engine {
         Err(DeviceCause::OutOfMemory { shortage, capped }.into())
     }
 
-    /// Passes on a refusal that more memory could mend, and fails with any other.
+    /// Returns a refusal that more memory could mend, and fails with any other.
     fn give_up_unless_memory(&self, refusal: Denial) -> Result<Denial> {
         match refusal {
             Denial::Driver(error) if !error.is_out_of_memory() => Err(error),
@@ -143,8 +143,8 @@ impl Engine {
         self.submit(&mut lock(&self.state))
     }
 
-    /// Submits copies; with `flush` what has been recorded before them, in the same submission:
-    /// whoever waits for copies of what it computes waits once, not twice in turn.
+    /// Submits copies. With `flush` the recorded commands go first, in the same submission, so that
+    /// a read of what they compute waits once, not twice.
     pub(crate) fn copy(
         &self,
         flush: bool,
@@ -175,7 +175,7 @@ impl Engine {
         after: Option<wgpu::CommandBuffer>,
     ) -> Result<wgpu::SubmissionIndex> {
         let submitted = state.recording.submit(&self.gpu, after);
-        // Unless the batch stays for want of memory, no command is left that writes them.
+        // Nothing recorded is left to write them, unless a lack of memory kept the batch.
         if state.recording.is_empty() {
             state.faults.reclaim();
         }
@@ -186,8 +186,8 @@ impl Engine {
         Ok(index)
     }
 
-    /// Makes a dispatch ready to be recorded; nothing, where it is only noted. Its buffers have to
-    /// be kept in place until it is.
+    /// Makes a dispatch ready to be recorded; `None` on paper, where it is only noted. Its buffers
+    /// must stay in place until it is recorded.
     pub(crate) fn prepare(&self, job: Job<'_>) -> Result<Option<Ready>> {
         if let Some(sketch) = &self.sketch {
             sketch.dispatch(&job);
@@ -205,7 +205,7 @@ impl Engine {
             state.recording.push(ready)?;
             if state.recording.is_full() {
                 match self.submit(state) {
-                    // It stays recorded. Who needs it asks again, and is told.
+                    // The batch stays recorded, and the next submission tells whoever needs it.
                     Err(error) if error.is_out_of_memory() => {}
                     done => done?,
                 }
@@ -227,25 +227,25 @@ impl Engine {
         lock(&self.state).faults.take(&self.gpu, Box::new(explain))
     }
 
-    /// Gives unused memory back to the driver, and waits until it is.
+    /// Gives unused memory back to the driver, and waits until that is done.
     pub(crate) fn trim(&self) -> Result<u64> {
         self.flush()?;
         let freed = lock(&self.state).store.trim();
         self.ring.clear();
-        // Submitting nothing lets go of staging memory; waiting, of buffers in use.
+        // An empty submission releases staging memory; waiting releases buffers in use.
         self.gpu.submit("trim", None)?;
         self.gpu.wait(None)?;
         Ok(freed)
     }
 
-    /// Moves small tensors together, gives back what that frees, and waits until it is.
+    /// Moves small tensors together, gives back what that frees, and waits until that is done.
     pub(crate) fn compact(&self) -> Result<u64> {
         let freed = {
-            // One lock over all of it: what another thread recorded in between would go to the old
-            // places after the copies.
+            // One lock over all of it: a command that another thread records in between would write
+            // to the old places after the copies.
             let mut state = lock(&self.state);
             self.submit(&mut state)?;
-            // Writes that are staged go there too, and must run before them.
+            // Staged writes also go to the old places, so they must run before the copies.
             self.gpu.submit("compact", None)?;
             let (freed, commands) = self.gpu.checked("compact", || {
                 let descriptor =

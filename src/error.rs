@@ -74,7 +74,7 @@ pub(crate) trait Cause: fmt::Display + Send + Sync + 'static {
     fn kind(&self) -> ErrorKind;
     fn help(&self) -> Option<String>;
 
-    /// Takes down on which adapter it happened, if that belongs into its message.
+    /// Notes the adapter it happened on, if that belongs into its message.
     fn note_adapter(&self, _: &dyn Fn() -> String) {}
 }
 
@@ -97,20 +97,20 @@ impl Error {
         self.kind() == ErrorKind::OutOfMemory
     }
 
-    /// Whether the device is gone: every handle on it answers so from now on.
+    /// Whether the device is gone: from now on every call on it returns this error.
     #[must_use]
     pub fn is_device_lost(&self) -> bool {
         self.kind() == ErrorKind::DeviceLost
     }
 
-    /// The same error, with what was being done put before it.
+    /// This error, with what was being done put before it.
     #[must_use]
     pub(crate) fn during(mut self, what: impl Into<Arc<str>>) -> Self {
         self.context.insert(0, what.into());
         self
     }
 
-    /// The same error, which happened on this adapter.
+    /// This error, with the adapter it happened on.
     #[must_use]
     pub(crate) fn on(self, adapter: impl Fn() -> String) -> Self {
         self.cause.note_adapter(&adapter);
@@ -118,8 +118,8 @@ impl Error {
     }
 }
 
-/// What only a mistake of wharf's own can lead to, caught before it could do harm: what was being
-/// done, and what is not as it has to be.
+/// A mistake of wharf's own, caught before it did harm: what was being done, and what is not as it
+/// must be.
 #[cold]
 pub(crate) fn mistake(doing: impl Into<String>, found: impl Into<String>) -> Error {
     Mistake { doing: doing.into(), found: found.into(), adapter: OnceLock::new() }.into()
@@ -129,7 +129,7 @@ pub(crate) fn mistake(doing: impl Into<String>, found: impl Into<String>) -> Err
 struct Mistake {
     doing: String,
     found: String,
-    /// Where somebody on the way knew it.
+    /// Empty if nobody on the way knew it.
     adapter: OnceLock<String>,
 }
 

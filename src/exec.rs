@@ -1,11 +1,10 @@
 //! Recording and running: commands are plain data, and one place runs them.
 //!
 //! Everything that can fail for a reason of ours - pipeline, bind group, limits - is made and
-//! checked before a command is recorded: a [`Ready`] one cannot fail any more, so that several are
-//! recorded together or not at all. A submission may still find no memory; then the batch stays as
-//! it is, and the next attempt submits it. If it fails in any other way, one bad dispatch drops its
-//! whole command buffer, and every result of the batch would read as zeros: so every result of the
-//! batch is poisoned.
+//! checked before a command is recorded. A [`Ready`] command cannot fail any more, so several are
+//! recorded together or not at all. A submission may still find no memory: then the batch stays,
+//! and the next attempt submits it. After any other failure every result of the batch is poisoned,
+//! because one bad dispatch drops its whole command buffer and all of them would read as zeros.
 
 use std::sync::{Arc, Weak};
 
@@ -57,7 +56,7 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// Of a job whose pipeline has been made.
+    /// Makes a job ready whose pipeline is made.
     pub(crate) fn new(gpu: &Gpu, pipeline: Arc<Pipeline>, job: Job<'_>) -> Result<Self> {
         let Job { kernel, bindings, params, groups, output } = job;
         check_groups(gpu, groups)?;
@@ -78,13 +77,13 @@ pub(crate) struct Recording {
     commands: Vec<Dispatch>,
     outputs: Vec<Weak<Value>>,
     params: Params,
-    /// Bytes that the batch touches, as a measure of how long it runs.
+    /// Bytes that the batch touches: an estimate of how long it runs.
     bytes: u64,
 }
 
-/// A batch is submitted when it has so many commands ...
+/// A batch is submitted when it has this many commands ...
 const COMMANDS_MAX: usize = 256;
-/// ... or touches so much memory: below half a second on the slowest adapters, because a watchdog
+/// ... or touches this much memory: less than half a second on the slowest adapters. A watchdog
 /// ends what runs for two.
 const BATCH_BYTES_MAX: u64 = 1 << 30;
 
@@ -114,9 +113,9 @@ impl Recording {
         self.commands.is_empty()
     }
 
-    /// Submits everything recorded, and after it what may be given, in one submission; returns it
-    /// and the bytes of parameters that crossed. On failure the results are poisoned as well,
-    /// unless all that was missing is memory: then everything stays recorded.
+    /// Submits everything recorded and then the commands given, if any, in one submission. Returns
+    /// it and the bytes of parameters that crossed. A failure poisons the results as well, except
+    /// a lack of memory: then everything stays recorded.
     pub(crate) fn submit(
         &mut self,
         gpu: &Gpu,

@@ -1,10 +1,10 @@
 //! The raw device and queue: the one place where a wgpu call can fail.
 //!
 //! Every call that can fail runs in [`Gpu::checked`], between error scopes that live and die on one
-//! thread. The handlers that would panic by default are replaced when a device is opened: an error
-//! that no scope caught and the loss of the device are kept, and every later call answers with
-//! them. A browser answers for no call at once, so that nothing is asked of scopes there: its
-//! errors are all kept, and come before any data that was read after them.
+//! thread. wgpu's default handlers panic, so opening a device replaces them: an error that no scope
+//! caught and the loss of the device are kept, and every later call returns them. A browser answers
+//! no call at once, so no scopes are used there: all its errors are kept, and are returned before
+//! any data that was read after them.
 
 use core::fmt;
 use core::ops::Range;
@@ -29,7 +29,7 @@ pub(crate) use lock::lock;
 pub(crate) use wait::{Drive, Mapped};
 use waiter::Waiter;
 
-/// Uploads submitted and not yet known to be done: what bounds the host memory of staging.
+/// Uploads that may be submitted and not yet known to be done: bounds the host memory of staging.
 const IN_FLIGHT_MAX: usize = 8;
 
 /// How long a failing call waits to learn whether the device is gone.
@@ -38,8 +38,7 @@ const LOSS_PATIENCE: Duration = Duration::from_secs(2);
 /// Staged bytes that are worth a submission of their own.
 const STAGED_MAX: u64 = 1 << 20;
 
-/// What staging takes at least, whatever little is staged: a buffer of its own, and wgpu's notes
-/// about it.
+/// Host memory that each staged write takes at least: a buffer, and wgpu's records about it.
 const STAGED_MIN: u64 = 4 << 10;
 
 /// The value of a future that is ready at once; natively, error scopes are.
@@ -50,7 +49,7 @@ fn now<T>(future: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-/// What a call may raise, the first to be asked for last.
+/// What a call may raise. Scopes end in reverse order: the last is asked first.
 #[cfg(not(target_family = "wasm"))]
 const FILTERS: [wgpu::ErrorFilter; 3] =
     [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Internal, wgpu::ErrorFilter::Validation];
@@ -129,8 +128,7 @@ impl Gpu {
         gl_lock(self.caps.identity.backend)
     }
 
-    /// The error that every call answers with once the device is gone or has failed behind our
-    /// back.
+    /// The error that every call returns once the device is gone or an error escaped all scopes.
     pub(crate) fn alive(&self) -> Result<()> {
         if let Some((reason, message)) = self.troubles.lost.get() {
             let last = lock(&self.troubles.last).clone();
@@ -139,7 +137,7 @@ impl Gpu {
         self.unstrayed()
     }
 
-    /// The first error that no call has answered with.
+    /// The first error that no scope caught.
     fn unstrayed(&self) -> Result<()> {
         lock(&self.troubles.stray).clone().map_or(Ok(()), Err)
     }
@@ -177,7 +175,7 @@ impl Gpu {
             wgpu::Error::OutOfMemory { .. } => {
                 DeviceCause::OutOfMemory { shortage: Shortage::default(), capped: false }.into()
             }
-            // A call that no driver has seen yet: it should not have been made.
+            // wgpu refused the call before any driver saw it: wharf should not have made it.
             wgpu::Error::Validation { description, .. } => {
                 mistake(doing, description).on(|| self.name())
             }
@@ -185,15 +183,15 @@ impl Gpu {
         }
     }
 
-    /// Adapter, backend and driver, for who gets a report.
+    /// Adapter, backend and driver, for reports.
     pub(crate) fn name(&self) -> String {
         let Identity { name, backend, driver, driver_info, .. } = &self.caps.identity;
         let text = format!("{name} ({}), {driver} {driver_info}", backend.name());
         text.trim_end_matches([',', ' ']).into()
     }
 
-    /// Gives a loss the time to be reported, which happens once the queue has run dry: a failure
-    /// may be its echo.
+    /// Waits a while for the device to report its loss, which it does once the queue is empty: a
+    /// failing call may be a consequence of that loss.
     fn notice_loss(&self) {
         let timeout = Some(LOSS_PATIENCE);
         let _ = self.device.poll(wgpu::PollType::Wait { submission_index: None, timeout });
@@ -312,12 +310,12 @@ impl Gpu {
     /// Lets wgpu notice what is done, without waiting.
     pub(crate) fn tick(&self) {
         let _gl = self.gl_lock();
-        // A failing poll has nothing to say that the next checked call would not.
+        // If the poll fails, the next checked call reports why.
         let _ = self.device.poll(wgpu::PollType::Poll);
     }
 
-    /// Makes allocations fail as if memory had run out - buffers, staged writes, bind groups -:
-    /// those with these numbers, counted from now.
+    /// Makes the allocations with these numbers, counted from now, fail as if memory had run out.
+    /// Buffers, staged writes and bind groups count.
     #[cfg(feature = "testing")]
     pub(crate) fn fail_allocations(&self, range: Range<u64>) {
         *lock(&self.faults) = Injected { allocations: Some(range), ..Injected::default() };

@@ -1,9 +1,9 @@
-//! Host data of any layout, borrowed, and what becomes of its values in another dtype. No device in
-//! sight.
+//! Borrowed host data of any layout, and what becomes of its values in another dtype. Needs no
+//! device.
 //!
 //! A [`HostView`] says where the elements of a tensor lie in a slice: row-major, column-major, with
-//! gaps, backwards, repeated. It is read in row-major order, block by block, as bytes: moves do not
-//! interpret.
+//! gaps, backwards, repeated. It is read in row-major order, block by block, as bytes: moving
+//! elements does not interpret them.
 
 use crate::dtype::Element;
 use crate::error::Result;
@@ -94,7 +94,7 @@ impl<'a, T: Element> HostView<'a, T> {
         self.layout.places().map(move |place| data[place])
     }
 
-    /// The same as bytes.
+    /// This view without its element type.
     pub(crate) fn bytes(&self) -> ByteView<'a> {
         ByteView {
             dtype: T::DTYPE,

@@ -2,8 +2,8 @@
 //!
 //! `element(i0, i1, ..) = offset + i0 * stride0 + i1 * stride1 + ..`, counted in elements. A view -
 //! slice, permutation, flip, broadcast - is another layout over the same data; nothing here touches
-//! data. Every layout that exists has been checked: its lowest and highest element fit in an
-//! `isize`, so arithmetic inside cannot overflow.
+//! data. Every layout is checked when it is made: its lowest and highest element fit in an `isize`,
+//! so arithmetic inside cannot overflow.
 
 use core::cmp::Reverse;
 use core::ops::Range;
@@ -65,8 +65,8 @@ impl Layout {
             return Err(ShapeCause::Outside { lowest, highest, elements }.into());
         }
         if shape.is_empty() {
-            // No element, no place: strides of an empty shape mean nothing and must not overflow
-            // later.
+            // Strides of an empty shape mean nothing; dropping them keeps later arithmetic from
+            // overflowing.
             return Ok(Self::dense(shape));
         }
         Ok(Self { shape, strides: all, offset })
@@ -121,10 +121,10 @@ impl Layout {
         Err(ShapeCause::Outside { lowest, highest, elements }.into())
     }
 
-    /// Whether two indices share a place: then it can be read but not written through.
+    /// Whether two indices share a place. Such a layout can be read but not written through.
     ///
-    /// Exact for every layout that slicing, permuting, flipping and broadcasting can make; any
-    /// other is said to overlap when its axes, sorted by stride, are not nested one inside the
+    /// Exact for every layout that slicing, permuting, flipping and broadcasting can make. Any
+    /// other counts as overlapping if its axes, sorted by stride, are not nested one inside the
     /// other.
     #[must_use]
     pub fn overlaps(&self) -> bool {
@@ -184,7 +184,7 @@ impl Layout {
         dims
     }
 
-    /// A range of each of the first axes; the others whole.
+    /// A range of each of the first axes, and the whole of the others.
     pub(crate) fn part(&self, ranges: &[Range<usize>]) -> Result<Self> {
         let mut axes = ranges.iter().enumerate();
         axes.try_fold(*self, |layout, (axis, range)| layout.slice(axis, range.clone(), 1))
@@ -341,8 +341,8 @@ impl Layout {
         Some(strides)
     }
 
-    /// The fewest axes that visit the same elements in the same order: axes of length 1 vanish, and
-    /// neighbours that step through memory as one are merged.
+    /// An equal layout with the fewest axes, same elements in the same order: axes of length 1
+    /// vanish, and neighbours that step through memory as one are merged.
     #[must_use]
     pub fn collapse(&self) -> Self {
         if self.shape.is_empty() {

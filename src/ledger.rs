@@ -119,8 +119,8 @@ impl CallSite {
     }
 }
 
-/// A crossing under way. However it ends - done, failed, cancelled - what has crossed by then is
-/// noted when this is dropped; where nothing has, there was no crossing.
+/// A crossing under way. However it ends - done, failed, cancelled - dropping this notes the bytes
+/// that crossed. If there were none, there was no crossing.
 #[derive(Debug)]
 pub(crate) struct OpenCrossing<'a> {
     books: &'a Books,
@@ -155,7 +155,7 @@ pub(crate) struct Books {
 }
 
 impl Books {
-    /// Asks whether a crossing may happen; to be called before a byte moves.
+    /// Checks the guards for a crossing, before a byte moves.
     pub(crate) fn admit(&self, direction: Direction, site: CallSite) -> Result<()> {
         let CallSite { call, location } = site;
         match lock(&self.guards).last() {

@@ -5,8 +5,8 @@
 //! generator, the oracle, the documentation and the tests all read this table; nothing about an
 //! operation is written a second time.
 //!
-//! f16 and bf16 are computed in f32 and rounded once, when stored; the small integers in 32 bits,
-//! wrapped to their width after every operation that can leave it.
+//! f16 and bf16 are computed in f32 and rounded once, when stored. The small integers are computed
+//! in 32 bits and wrapped to their width after every operation that can leave it.
 //!
 #![doc = include_str!("op/contract.md")]
 
@@ -77,7 +77,7 @@ impl Op {
         self.row().yields == Yields::Wraps
     }
 
-    /// What compiling it takes, in additions: functions of our own are many lines.
+    /// How much work it is to compile, in additions: functions of our own are many lines.
     pub(crate) fn effort(self) -> u32 {
         let own = self.row().spell.iter().any(|(_, spell)| matches!(spell, Spell::Own));
         if own { 4 } else { 1 }

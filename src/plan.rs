@@ -1,8 +1,7 @@
 //! The negotiator: what each dtype becomes on an adapter, decided before a byte moves.
 //!
-//! [`negotiate`] is a pure function of [`Caps`] and [`Policy`]. Its [`Plan`] is the only thing a
-//! device can be opened with, so that everything on a device has been planned; nothing is decided
-//! twice.
+//! [`negotiate`] is a pure function of [`Caps`] and [`Policy`]. A device can only be opened with
+//! its [`Plan`], so everything on a device is planned, and nothing is decided twice.
 
 use core::fmt;
 
@@ -50,8 +49,8 @@ impl Policy {
     /// counts. A pair that is no conversion of an upload, such as a float to an integer, leaves the
     /// dtype rejected, and the plan says so.
     ///
-    /// To an integer dtype, every value is checked to be in range; to a floating one, what rounding
-    /// did is counted in the receipt.
+    /// A conversion to an integer dtype checks that every value is in range. The receipt of one to
+    /// a floating dtype counts what rounding did.
     #[must_use]
     pub fn allow(mut self, from: DType, to: DType) -> Self {
         self.allowed.push((from, to));
@@ -367,7 +366,7 @@ impl Plan {
         &self.rows
     }
 
-    /// The adapter it was negotiated for, as it was then - possibly downgraded.
+    /// The capabilities it was negotiated for, possibly downgraded.
     #[must_use]
     pub const fn caps(&self) -> &Caps {
         &self.caps
@@ -379,7 +378,7 @@ impl Plan {
         &self.policy
     }
 
-    /// The carriage of a dtype that must be storable: rejection is the error that says why.
+    /// The carriage of a dtype and what it is stored as; an error that says why if it is rejected.
     pub(crate) fn accept(&self, dtype: DType) -> Result<(&Carriage, DType), Error> {
         let carriage = self.carriage(dtype);
         carriage.stored.map(|stored| (carriage, stored)).ok_or_else(|| {

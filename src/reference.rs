@@ -3,7 +3,7 @@
 //!
 //! It shares nothing with the kernels but the table of operations. Results of floats are *exact*
 //! values, not rounded to the dtype: [`Tolerance::within`](crate::op::Tolerance::within) judges how
-//! far a result may lie from them. Public, so that users can check their adapter, or their own
+//! far a result may lie from them. It is public so that users can check their adapter, or their own
 //! kernels, with it.
 
 use crate::dtype::DType;
@@ -45,8 +45,8 @@ impl Strided<'_> {
     }
 }
 
-/// One operation over an index space, in row-major order. Operands are of one dtype, but for
-/// `where`'s condition.
+/// One operation over an index space, in row-major order. All operands have one dtype, except the
+/// condition of `where`.
 #[must_use]
 pub fn elementwise(op: Op, shape: &[usize], operands: &[Strided<'_>]) -> Vec<Exact> {
     let dtype = operands[operands.len() - 1].dtype;

@@ -106,7 +106,7 @@ impl<'a> Shipment<'a> {
     }
 }
 
-/// How far a set is. Each value is larger than the one before, and the last one is the total.
+/// How much of a set has been carried. `bytes_done` grows with every call, up to the total.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress<'a> {
@@ -198,7 +198,7 @@ impl TensorSet {
         self.len() == 0
     }
 
-    /// The same set on another device, as one act: see [`Tensor::to`]. All of it arrives, or
+    /// Carries this set to another device, as one act: see [`Tensor::to`]. All of it arrives, or
     /// nothing does.
     #[track_caller]
     pub fn to<'a>(
@@ -208,7 +208,7 @@ impl TensorSet {
         self.moved(device, Drive::Wake, CallSite::of("set.to"), |_| {})
     }
 
-    /// The same, with a callback for every chunk that has been staged.
+    /// [`TensorSet::to`], with a callback for every chunk that has been staged.
     #[track_caller]
     pub fn to_with<'a, P: FnMut(Progress<'_>)>(
         &'a self,
@@ -289,7 +289,7 @@ impl IntoIterator for TensorSet {
     }
 }
 
-/// The part of a set that has arrived; dropped, it is gone from the device too.
+/// The part of a set that has arrived. Dropping it removes that part from the device too.
 #[derive(Default)]
 struct Arrived {
     tensors: Named<Tensor>,
@@ -337,7 +337,7 @@ impl Device {
         self.carry_set(shipment, CallSite::of("upload_set"), |_| {})
     }
 
-    /// The same, with a callback for every chunk that has been staged.
+    /// [`Device::upload_set`], with a callback for every chunk that has been staged.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

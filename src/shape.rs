@@ -1,8 +1,7 @@
 //! Shapes: how many elements, along which axes.
 //!
-//! A shape is small and inline, and its element count is checked once, when it is made: everything
-//! later may multiply its dimensions without overflowing. Here is also the broadcast rule, written
-//! nowhere else.
+//! A shape is small and inline. Its element count is checked once, when it is made, so all later
+//! code may multiply its dimensions without overflow. The broadcast rule is here and nowhere else.
 
 use crate::error::{Error, Result};
 

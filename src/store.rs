@@ -2,10 +2,10 @@
 //!
 //! A [`Storage`] is a list of segments, each a range of one buffer and none larger than a shader
 //! can bind, so a tensor may be larger than a binding or a buffer. Small segments share slabs of
-//! one size class; large ones have a buffer of their own, which is kept for the next of about its
-//! size. Nothing here waits, and nothing frees memory behind a command's back: a range given back
-//! is handed out again at once, because later commands run later; wgpu keeps a dropped buffer until
-//! the queue is done with it.
+//! one size class. A large one has a buffer of its own, which is kept for the next of about its
+//! size. Nothing here waits. A range given back is handed out again at once: commands that use it
+//! anew run after those that used it before. wgpu keeps a dropped buffer until the queue is done
+//! with it.
 
 use std::sync::Arc;
 
@@ -30,9 +30,9 @@ pub(crate) use storage::{Denial, Piece, Pinned, Storage};
 /// What an allocation would do, in bytes.
 #[derive(Clone, Copy, Debug)]
 struct Outlook {
-    /// Whether there is room to begin apart from others.
+    /// Whether there is room to stagger where large segments begin: see `PLACES`.
     spread: bool,
-    /// Reserved anew.
+    /// Bytes to reserve from the driver.
     reserve: u64,
     occupied: u64,
     /// By how much the cap would be exceeded.
@@ -73,7 +73,7 @@ impl Store {
         self.cap = cap;
     }
 
-    /// Takes back what was dropped since.
+    /// Takes back the pieces of storages dropped since the last call.
     fn settle(&mut self) {
         let returned = core::mem::take(&mut *lock(&self.returns.0));
         for (pieces, bytes) in returned {
@@ -146,8 +146,8 @@ impl Store {
         }
     }
 
-    /// What a tensor of `bytes` would take: with room to begin apart from others, unless only that
-    /// would exceed the cap.
+    /// What a tensor of `bytes` would take: with room to stagger its segments, unless that room
+    /// alone would exceed the cap.
     fn outlook(&self, bytes: u64, segment_bytes: u64) -> Outlook {
         // All segments but the last are equal.
         let (wholes, rest) = (bytes / segment_bytes, bytes % segment_bytes);

@@ -1,9 +1,9 @@
 //! The crossing: bytes up with a receipt, bytes down into the caller's slice.
 //!
-//! Host memory is bounded whatever the tensor's size: both ways go in chunks. Up, each chunk is
-//! written straight into a staging view of wgpu's - converted on the way, block by block in the
-//! first-level cache - and submitted; [`Gpu::submit_writes`] keeps few in flight. Down, a few
-//! reused buffers are mapped in turn.
+//! Data moves in chunks, so host memory is bounded whatever the tensor's size. Up, each chunk is
+//! written straight into a staging view of wgpu's and submitted; conversion happens on the way,
+//! block by block in the first-level cache. [`Gpu::submit_writes`] keeps few chunks in flight.
+//! Down, a few reused buffers are mapped in turn.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -28,14 +28,14 @@ pub use receipt::Receipt;
 pub(crate) use receipt::write_changes;
 pub(crate) use source::{Rules, UploadSource};
 
-/// Parts of a buffer that is written or read in place: large enough for two threads.
+/// Parts of a buffer that is written or read in place: each large enough for two threads.
 const CHUNK_IN_PLACE: u64 = 32 << 20;
 
-/// Chunks on their way down at once: one that is filled while the other is read. More only fall out
-/// of the cache.
+/// Chunks on their way down at once: one is filled while the other is read. More would not stay in
+/// the cache.
 const DOWN_DEPTH: usize = 2;
 
-/// Copies move multiples of this.
+/// Copies move multiples of this many bytes.
 const COPY_ALIGN: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
 
 /// Fault slots of one staging buffer ...
@@ -90,8 +90,8 @@ pub(crate) fn up(
     Ok(tally)
 }
 
-/// Writes the bytes `range` of a storage where they lie, without staging: into a whole buffer that
-/// the host can map and that nothing on the device uses any more. Whether that was possible.
+/// Writes the bytes `range` of a storage where they lie, without staging. This needs a whole buffer
+/// that the host can map and that nothing on the device uses any more; returns whether it was so.
 fn in_place(
     gpu: &Gpu,
     piece: &Piece,
@@ -127,14 +127,14 @@ fn in_place(
     filled
 }
 
-/// A number of host memory: one that fits.
+/// A number of bytes in host memory, which fits.
 fn small(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }
 
-/// The same for a byte range of the storage, which begins at a word, and ends at one or with the
-/// storage; the source's first value belongs at the byte given with it. `progress` hears of every
-/// chunk once it is staged.
+/// [`up`] for a byte range of the storage, which begins at a word, and ends at one or with the
+/// storage. The source's first value belongs at the byte given with it. `progress` is called for
+/// every chunk once it is staged.
 pub(crate) fn up_part(
     gpu: &Gpu,
     to: &Pinned,
@@ -151,7 +151,7 @@ pub(crate) fn up_part(
             gpu.checked("upload", || gpu.queue.write_buffer_with(buffer, offset, size))
         });
         let Some(mut view) = staged.transpose()?.flatten() else {
-            // A lost device raises nothing, and is noticed at a poll.
+            // A lost device raises no error; only a poll notices it.
             gpu.tick();
             gpu.alive()?;
             let message = format!("no staging memory for {size} bytes");
@@ -159,17 +159,17 @@ pub(crate) fn up_part(
         };
         let first = usize::try_from((part.first - start) / width).unwrap_or(usize::MAX);
         let filled = source.fill(first, view.slice(..), part.bytes, tally);
-        // Dropping the view is what schedules the copy.
+        // Dropping the view schedules the copy.
         gpu.checked("upload", || drop(view))?;
         gpu.submit_writes(size)?;
-        // What is staged crosses, even if a value in it is refused.
+        // A staged chunk crosses even if a value in it is refused.
         progress(part.bytes);
         filled?;
     }
     Ok(())
 }
 
-/// What the first submission of a read does besides: it takes what has been recorded along, and
+/// What the first submission of a read does besides copying: it submits recorded commands, and
 /// brings fault slots.
 #[derive(Debug, Default)]
 pub(crate) struct First<'a> {
@@ -219,7 +219,8 @@ pub(crate) async fn down(
     }
 }
 
-/// What the first submission does besides, without a chunk; a slot that was hit is an error.
+/// What the first submission of a read does besides, where there is no chunk to copy. A slot that
+/// was hit is an error.
 async fn settle(
     engine: &Engine,
     drive: Drive,
@@ -329,7 +330,7 @@ fn start<'a>(
         }
     })?;
     let mapped = Mapped::new(&engine.gpu, drive, submission, &buffer, mapped_bytes)?;
-    // Within one chunk.
+    // The range lies within one chunk.
     let range = small(offset - begin)..small(offset - begin + bytes);
     Ok(Down { buffer, mapped, mapped_bytes, range, slots })
 }

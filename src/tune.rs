@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Nothing tunes, reads or writes a file unless it is asked to: [`Device::tune`] measures,
-//! [`Tuned::save`] and [`Tuned::load`] keep, [`Device::with_tuned`] uses.
+//! [`Tuned::save`] and [`Tuned::load`] keep the results, [`Device::with_tuned`] uses them.
 
 use core::fmt;
 
@@ -70,7 +70,7 @@ impl fmt::Display for Trial {
     }
 }
 
-/// Products of at most so many multiplications are compared as a whole; of larger ones, a sample.
+/// Products of at most this many multiplications are compared as a whole, larger ones by a sample.
 const WHOLE_MAX: usize = 1 << 22;
 /// Elements of a sample.
 const SAMPLE: usize = 96;
@@ -82,8 +82,8 @@ const HOPELESS: f64 = 2.0;
 const SECONDS: f64 = 4e-3;
 
 impl Device {
-    /// Times the matmul kernels that come into question for these products, on this adapter, and
-    /// returns what was fastest. `on` hears of every trial.
+    /// Times the matmul kernels that can compute these products on this adapter, and returns the
+    /// fastest. `on` is called for every trial.
     ///
     /// A candidate wins only if its result keeps the contract of [`Tensor::matmul`]: the whole
     /// result up to 2^22 multiplications, a sample of 96 elements - edges and corners among them -
@@ -107,7 +107,7 @@ impl Device {
         self.tuned_but(problems, |_| false, on).await
     }
 
-    /// [`Device::tune`], where some kernels, by their names, yield zeros, and at once.
+    /// [`Device::tune`], where kernels whose names `spoil` accepts yield zeros, and at once.
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub async fn tune_spoiled(
@@ -142,8 +142,8 @@ impl Device {
 
     /// A handle on the *same* device whose products use what was tuned, where it applies: for
     /// problems of the same dtype and lie, whose dimensions round up to the same powers of two.
-    /// `explain()` says so. What was tuned elsewhere - another adapter, driver, version of wharf or
-    /// class of kernels - is not used, and a warning logged.
+    /// `explain()` says so. Results tuned elsewhere - on another adapter, driver, version of wharf
+    /// or class of kernels - are not used, and a warning is logged.
     #[must_use]
     pub fn with_tuned(&self, tuned: &Tuned) -> Self {
         if let Some(because) = tuned.foreign_to(self) {
@@ -243,7 +243,7 @@ impl<'a> Bench<'a> {
                     Outcome::Right(rate(seconds))
                 }
                 Ok(Err(how)) => Outcome::Wrong(how),
-                // What the built-in choice cannot do either is no candidate's fault.
+                // An error of the built-in choice is no candidate's fault.
                 Err(error) if candidate.is_none() || error.is_device_lost() => return Err(error),
                 Err(error) => Outcome::Failed(error.to_string()),
             };
@@ -263,7 +263,7 @@ impl<'a> Bench<'a> {
         Ok(Measured { problem, choice: candidate, rate: if rate.is_finite() { rate } else { 0.0 } })
     }
 
-    /// Computes a candidate once and compares it; then seconds, or what is wrong.
+    /// Computes a candidate once and compares the result; returns seconds, or what is wrong.
     async fn first(&self, candidate: &Candidate) -> Result<core::result::Result<f64, String>> {
         if let Some(wrong) = self.wrong(&self.product(candidate)?).await? {
             return Ok(Err(wrong));
@@ -272,7 +272,7 @@ impl<'a> Bench<'a> {
         self.seconds(candidate, once).await.map(Ok)
     }
 
-    /// Seconds of one product of about that many.
+    /// Measures the seconds of one product, which takes `about` that long.
     async fn seconds(&self, candidate: &Candidate, about: f64) -> Result<f64> {
         let times = (SECONDS / about.max(1e-9)).clamp(1.0, 64.0) as usize;
         let clock = Stopwatch::start();
@@ -282,7 +282,7 @@ impl<'a> Bench<'a> {
             last = self.product(candidate)?;
             last.compute()?;
         }
-        // Nothing else waits in a browser.
+        // In a browser only a read waits.
         let rank = last.shape().rank();
         let one = (0..rank).try_fold(last, |t, axis| t.slice(axis, 0..1))?;
         drop(bytes_of(&one).await?);

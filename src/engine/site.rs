@@ -1,4 +1,4 @@
-//! Where work is recorded: a device, and the class of kernels that it takes.
+//! Where work is recorded: a device, and the class of kernels that it runs.
 
 use super::Engine;
 use crate::wgsl::Target;

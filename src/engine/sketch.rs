@@ -1,7 +1,7 @@
 //! Sketches: a device that only notes what it would do.
 //!
-//! The same code that records commands runs against it, so what is noted is what would run. Memory
-//! is asked for and exists on paper only.
+//! The code that records commands runs against it unchanged, so what is noted is what would run.
+//! Its memory exists on paper only.
 
 use core::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +24,7 @@ pub(crate) struct Sketch {
 #[derive(Debug, Default)]
 struct Notes {
     kernels: Vec<Kernel>,
-    /// For the kernel to come.
+    /// Why the next kernel is chosen.
     remarks: Vec<String>,
     bytes_allocated: u64,
 }

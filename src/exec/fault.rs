@@ -1,13 +1,12 @@
-//! Fault slots: what only the data can tell - an index out of range, a value that a cast loses -
-//! reported by the kernel that meets it.
+//! Fault slots: how a kernel reports what only the data can tell, such as an index out of range or
+//! a value that a cast loses.
 //!
 //! A slot is two words of a device buffer, zero as long as nothing went wrong: how many elements
 //! were at fault, and the complement of the first one's position, so that both only ever grow.
-//! A value carries the slots of everything it was computed from; whoever reads it brings their
-//! words along with the first bytes, once. A slot comes back when the last value that carries it is
-//! dropped: it is kept aside until the commands that may still write it have been submitted, and
-//! zeroed before it is handed out again, because writes to a buffer run before the commands
-//! recorded next.
+//! A value carries the slots of everything it was computed from. The first read of it brings their
+//! words along with the data. When the last value that carries a slot is dropped, the slot waits
+//! until the commands that may still write it have been submitted. It is zeroed before its next
+//! use; that write runs before the commands recorded next.
 
 use core::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -23,7 +22,7 @@ pub(crate) const SLOT_BYTES: u64 = 8;
 /// Slots of one buffer.
 const SLOTS: u32 = 1024;
 
-/// Tells the buffers of slots from those of the store.
+/// A bit in buffer numbers that tells the buffers of slots from those of the store.
 const BUFFER_ID: u64 = 1 << 63;
 
 /// What a kernel found.
@@ -52,7 +51,7 @@ pub(crate) struct Fault {
 struct ReturnedSlots(Mutex<Vec<(u32, bool)>>);
 
 impl Fault {
-    /// Its place among the slots of its buffer.
+    /// Its index among the slots of its buffer.
     pub(crate) const fn index(&self) -> u32 {
         self.number % SLOTS
     }
@@ -79,10 +78,10 @@ impl Fault {
         self.verdict.get().is_some()
     }
 
-    /// Takes in the words that were read.
+    /// Settles the verdict from the words that were read.
     pub(crate) fn settle(&self, [count, first]: [u32; 2]) {
         let error = (count > 0).then(|| (self.explain)(Hit { count, first: !first }));
-        // Two readers at once read the same.
+        // A second reader at the same time reads the same words.
         let _ = self.verdict.set(error);
     }
 }
@@ -105,7 +104,7 @@ impl Drop for Fault {
 pub(crate) struct Faults {
     blocks: Vec<wgpu::Buffer>,
     clean: Vec<u32>,
-    /// Not zero, perhaps; every command that writes them has been submitted.
+    /// Perhaps not zero; every command that writes them has been submitted.
     dirty: Vec<u32>,
     returns: Arc<ReturnedSlots>,
 }

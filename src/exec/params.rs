@@ -7,7 +7,7 @@ use crate::error::{Result, mistake};
 use crate::gpu::Gpu;
 use crate::wgsl::params::BYTES_MAX;
 
-/// The block of a batch, unless one that found no memory has grown beyond it.
+/// The block of a batch. It is larger only after a batch found no memory and went on growing.
 const BLOCK_BYTES: u64 = 256 << 10;
 
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl Params {
         (self.words.len() as u64 * 4).next_multiple_of(self.align)
     }
 
-    /// Whether one more struct, and the size of its binding, might not fit.
+    /// Whether the binding of one more struct might not fit.
     pub(crate) fn is_full(&self) -> bool {
         self.next() + 2 * BYTES_MAX as u64 > BLOCK_BYTES
     }
@@ -44,7 +44,7 @@ impl Params {
         Ok(offset)
     }
 
-    /// The layout of the group that binds them.
+    /// The layout of the bind group for parameters.
     pub(crate) fn layout(gpu: &Gpu) -> wgpu::BindGroupLayout {
         let entry = wgpu::BindGroupLayoutEntry {
             binding: 0,
@@ -75,7 +75,7 @@ impl Params {
         Ok((group.clone(), bytes.len() as u64))
     }
 
-    /// Starts over.
+    /// Removes what was pushed.
     pub(crate) fn clear(&mut self) {
         self.words.clear();
     }

@@ -1,9 +1,7 @@
 //! Pipelines: made once per text, checked by naga first, and kept.
 //!
-//! Tried and rejected: wgpu's pipeline cache on disk. Giving it data is `unsafe`, and on lavapipe
-//! (Mesa 22.3) the data is a header of 96 bytes and saves nothing: that driver compiles at the
-//! first dispatch. Drivers keep kernels on disk by themselves - there, eight transcendental
-//! functions take 70 to 160 ms once, and 5 to 17 ms in every later process.
+//! wgpu's pipeline cache on disk was tried and rejected: giving it data is `unsafe`, and it saves
+//! nothing on lavapipe. Drivers keep kernels on disk by themselves (`docs/measured/pipelines.md`).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -20,7 +18,7 @@ use crate::wgsl::reflect::{Access, check};
 pub(crate) struct Pipeline {
     pub(crate) compute: wgpu::ComputePipeline,
     layout: wgpu::BindGroupLayout,
-    /// Of the storage bindings, in order.
+    /// How each storage binding is accessed, in order.
     accesses: Vec<Access>,
 }
 
@@ -46,8 +44,8 @@ impl Pipelines {
         if let Some(pipeline) = self.find(kernel) {
             return Ok(pipeline);
         }
-        // Made outside the lock: compilers are slow, and two threads that make the same one do no
-        // harm.
+        // Made outside the lock, because compilers are slow. Two threads may make one pipeline
+        // twice; that does no harm.
         let pipeline = Arc::new(Pipeline::create(gpu, kernel)?);
         let known = Known { wgsl: kernel.wgsl.clone(), pipeline: Arc::clone(&pipeline) };
         lock(&self.0).entry(kernel.hash).or_default().push(known);
@@ -105,8 +103,8 @@ impl Pipeline {
         })
     }
 
-    /// wgpu tracks usage per buffer, and browsers refuse overlapping writable ranges: what is
-    /// written must lie in a buffer that nothing else of the dispatch lies in.
+    /// Checks that every written binding has a buffer to itself in the dispatch: wgpu tracks usage
+    /// per buffer, and browsers refuse overlapping writable ranges.
     pub(crate) fn check_aliasing(&self, kernel: &str, bindings: &[Bound]) -> Result<()> {
         let written = bindings.iter().zip(&self.accesses).filter(|(_, a)| **a == Access::ReadWrite);
         let uses = |id: u64| bindings.iter().filter(|b| b.buffer_id == id).count();
@@ -139,13 +137,14 @@ impl Pipeline {
     }
 }
 
-/// wgpu takes a kernel as it has been read.
+/// wgpu takes the module that naga has parsed.
 #[cfg(not(target_family = "wasm"))]
 fn source(_: &Assembled, module: naga::Module) -> wgpu::ShaderSource<'static> {
     wgpu::ShaderSource::Naga(std::borrow::Cow::Owned(module))
 }
 
-/// Browsers read the text themselves, and want to be told of subgroups, which naga refuses to be.
+/// Browsers parse the text themselves. They require an `enable` line for subgroups, which naga
+/// refuses.
 #[cfg(target_family = "wasm")]
 fn source(kernel: &Assembled, _: naga::Module) -> wgpu::ShaderSource<'_> {
     let subgroups = kernel.needs.contains(crate::wgsl::Needs::SUBGROUPS);

@@ -1,5 +1,5 @@
-//! The texts of kernels, kept by structure: writing one takes longer than everything else that an
-//! operation costs the host.
+//! The texts of kernels, kept by structure: writing one takes the host longer than the rest of an
+//! operation together.
 
 use core::hash::{Hash, Hasher};
 use std::collections::HashMap;

@@ -7,13 +7,12 @@ use crate::error::{Error, Result};
 use crate::gpu::lock;
 use crate::store::{Pinned, Storage};
 
-/// What tensors share: a storage that is written once, and the reason if that failed.
+/// What tensors share: a storage that is written once, or the error if that failed.
 #[derive(Debug)]
 pub(crate) struct Value {
     storage: Arc<Storage>,
     error: OnceLock<Error>,
-    /// Slots of everything it was computed from, each once: what went wrong there is known when it
-    /// is read.
+    /// The fault slots of everything it was computed from, each once. A read brings their words.
     faults: Mutex<Vec<Arc<Fault>>>,
 }
 
@@ -43,7 +42,7 @@ impl Value {
         self.storage.pieces().iter().map(|piece| piece.buffer_id).collect()
     }
 
-    /// Whether a buffer holds parts of both.
+    /// Whether some buffer holds parts of both values.
     pub(crate) fn shares_buffers(&self, other: &Self) -> bool {
         let others = other.buffer_ids();
         self.buffer_ids().iter().any(|id| others.contains(id))
@@ -60,20 +59,20 @@ impl Value {
         }
     }
 
-    /// Makes every later use answer with this error; the first one stays.
+    /// Makes every later use return this error; an earlier error stays.
     pub(crate) fn poison(&self, error: Error) {
         let _ = self.error.set(error);
     }
 
-    /// Makes it carry a slot that a kernel which writes it may hit.
+    /// Makes it carry the slot of a kernel that writes it.
     pub(crate) fn carry(&self, fault: Arc<Fault>) {
         lock(&self.faults).push(fault);
     }
 
-    /// Makes it carry what the values that it is computed from do.
+    /// Makes it carry the slots of the values that it is computed from.
     pub(crate) fn inherit<'a>(&self, from: impl IntoIterator<Item = &'a Self>) {
         for value in from {
-            // Also those that a read on another thread has just found to be hit.
+            // A slot that a read on another thread has just found to be hit counts too.
             let carried = |fault: &&Arc<Fault>| !fault.is_settled() || fault.error().is_some();
             let theirs: Vec<_> = lock(&value.faults).iter().filter(carried).cloned().collect();
             if theirs.is_empty() {

@@ -50,7 +50,7 @@ pub(crate) enum DeviceCause {
         doing: String,
         message: String,
     },
-    /// Raised by a call that had been answered already.
+    /// Raised after the call that caused it had returned.
     Late {
         message: String,
         memory: bool,

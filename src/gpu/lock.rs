@@ -1,17 +1,17 @@
-//! Locks: of our own state, and around a backend that bears one thread only.
+//! Locks: for our own state, and around GL, which bears only one thread.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::caps::Backend;
 
-/// A lock that a panic elsewhere does not take away: state is only changed in steps that cannot
-/// panic halfway.
+/// Locks even after a panic on another thread: state is only changed in steps that cannot panic
+/// halfway.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Inside wgpu's GL backend a second thread that meets a long dispatch panics: one thread at a
-/// time.
+/// wgpu's GL backend panics on a second thread while a long dispatch runs, so one thread at a time
+/// uses it.
 static GL: Mutex<()> = Mutex::new(());
 
 /// Held around wgpu calls where the backend bears only one thread.

@@ -1,9 +1,9 @@
-//! Waiting for the device without blocking whoever does not want to be blocked.
+//! Waiting for the device, blocking or not.
 //!
 //! A browser calls back by itself. Natively somebody has to poll: a blocking call polls on its own
 //! thread ([`Drive::Block`]); an `await` leaves it to one waiting thread per device, started when
-//! it is first needed ([`Drive::Wake`]). Dropping a [`Mapped`] cancels it: the buffer is dropped
-//! with whoever owned it.
+//! it is first needed ([`Drive::Wake`]). Dropping a [`Mapped`] cancels it, and its owner drops the
+//! buffer.
 
 use core::future::Future;
 use core::ops::Range;
@@ -59,7 +59,7 @@ impl<'a> Mapped<'a> {
                     signal.outcome = Some(outcome);
                     signal.waker.take()
                 };
-                // Whoever is woken may look at the signal at once.
+                // Wake last: the woken task may look at the signal at once.
                 waker.into_iter().for_each(Waker::wake);
             });
         })?;
@@ -68,8 +68,8 @@ impl<'a> Mapped<'a> {
 
     fn outcome(&self) -> Option<Result<()>> {
         let outcome = lock(&self.signal).outcome.take()?;
-        // A map that completed has its data, even if the device was lost meanwhile. But a browser
-        // may have refused what was to compute it.
+        // A completed map has its data, even if the device was lost meanwhile. But a browser may
+        // have refused the commands that were to compute it.
         Some(match outcome {
             Ok(()) => self.gpu.unstrayed(),
             Err(error) => Err(self.gpu.blame("mapping", &error)),
@@ -99,7 +99,7 @@ impl Future for Mapped<'_> {
             }
             Drive::Wake => {
                 lock(&self.signal).waker = Some(cx.waker().clone());
-                // The answer may have come between the look and the waker.
+                // The outcome may have come just before the waker was stored: look again.
                 if let Some(outcome) = self.outcome() {
                     return Poll::Ready(outcome);
                 }
@@ -112,9 +112,9 @@ impl Future for Mapped<'_> {
     }
 }
 
-/// Maps a range of a buffer if nothing on the device uses the buffer any more: whether it is mapped
-/// now. Never waits. A submission that uses a mapped buffer fails whole: the buffer is nobody
-/// else's yet, or submissions are [held off](Gpu::alone).
+/// Maps a range of a buffer if nothing on the device uses the buffer any more, without waiting;
+/// returns whether it is mapped. A submission that uses a mapped buffer fails as a whole. So either
+/// nobody else has the buffer yet, or the caller [holds submissions off](Gpu::alone).
 pub(crate) fn map_if_idle(
     gpu: &Gpu,
     buffer: &wgpu::Buffer,

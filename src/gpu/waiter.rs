@@ -1,4 +1,4 @@
-//! The thread that waits for the device where nobody else does.
+//! The thread that waits for the device when no call blocks on it.
 
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use super::lock::{gl_lock, lock};
 use crate::caps::Backend;
 
-/// The thread that polls for futures nobody blocks on.
+/// The thread that polls for pending futures.
 #[derive(Debug)]
 pub(super) struct Waiter {
     device: wgpu::Device,
@@ -14,19 +14,20 @@ pub(super) struct Waiter {
     queue: Mutex<Option<Queue>>,
 }
 
-/// What it is to wait for, and the thread itself unless there was none to be had.
+/// Submissions to wait for, and the thread, if one could be started.
 type Queue = (mpsc::Sender<wgpu::SubmissionIndex>, Option<JoinHandle<()>>);
 
-/// The thread ends with the device. Left to itself it could be the last to hold it, and destroy it
-/// while the process ends and takes the driver apart.
+/// Joins the thread. Otherwise it could be the last owner of the device, and destroy it while the
+/// process exits and unloads the driver.
 impl Drop for Waiter {
     fn drop(&mut self) {
         let queue = self.queue.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some((sender, Some(thread))) = queue.take() else { return };
         drop(sender);
-        // On GL a waker may hold the lock that the thread needs; and it may drop the device.
+        // Not on GL, where this thread may hold the lock that the other needs; and not from
+        // the waiting thread itself, whose wakers may drop the device.
         if self.backend != Backend::Gl && thread.thread().id() != std::thread::current().id() {
-            // It cannot panic.
+            // An error would mean that the thread panicked, which it cannot.
             let _ = thread.join();
         }
     }
@@ -50,7 +51,7 @@ impl Waiter {
                 for submission_index in receiver {
                     let submission_index = Some(submission_index);
                     let _gl = gl_lock(backend);
-                    // What went wrong reaches the waiting future through its callback.
+                    // A failure reaches the waiting future through its callback.
                     let _ = device.poll(wgpu::PollType::Wait { submission_index, timeout: None });
                 }
             };

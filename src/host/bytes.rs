@@ -1,7 +1,7 @@
 //! A host view without its type: bytes, a width and a layout.
 //!
-//! Elements are moved by width, in runs along the innermost axis; which numbers they are matters
-//! only to a conversion. One routine walks the runs for reading and for writing.
+//! Elements are moved by width, in runs along the innermost axis; only a conversion needs to know
+//! their dtype. One routine walks the runs for reading and for writing.
 
 use crate::dtype::DType;
 use crate::error::Result;
@@ -19,10 +19,11 @@ pub(crate) struct ByteView<'a> {
 /// Bytes that a processor fetches at once.
 const LINE: usize = 64;
 
-/// Elements of a tile: lines of a column by a few lines of a row, in the first-level cache.
+/// Elements of a tile, which stays in the first-level cache: a few cache lines of each row by
+/// whole cache lines of each column.
 const TILE: usize = 1024;
 
-/// FromNumber bytes that a transposition wants to see at once: sixteen rows of 8192 numbers.
+/// Source bytes that a transposition gathers at once: sixteen rows of 8192 numbers.
 const STRIP_BYTES: usize = 512 << 10;
 
 /// Elements that follow each other on the innermost axis.
@@ -61,8 +62,8 @@ impl<'a> ByteView<'a> {
         self.layout.is_dense().then(|| self.bytes.get(start..start + len * width)).flatten()
     }
 
-    /// How many elements to gather at once, beyond those that are at hand anyway: where columns lie
-    /// together, each line that is fetched should serve as many rows as it holds.
+    /// How many elements to gather at once where the elements of a column lie together: every cache
+    /// line fetched should serve all the rows that it holds.
     pub(crate) fn strip(&self) -> Option<usize> {
         transposed(&self.layout, self.dtype.width()).map(|_| STRIP_BYTES / self.dtype.width())
     }
@@ -101,8 +102,8 @@ fn gather<const W: usize>(bytes: &[u8], layout: &Layout, first: usize, out: &mut
     gather_runs(from, layout, at, out);
 }
 
-/// The two innermost axes of a layout where each element of a row lies in another line, and
-/// elements of a column share them.
+/// The two innermost axes of a layout in which a row touches one cache line per element, and
+/// neighbours in a column share a line.
 struct TransposedRows {
     rows: usize,
     len: usize,

@@ -3,10 +3,10 @@
 //!
 //! A block is converted in pieces that stay in the first-level cache. Each piece is surveyed: one
 //! branch-free loop, compiled for several instruction sets, writes the results, counts what
-//! happened to them, and notices whether *some* error is larger than the worst one so far. The
-//! answers that need an index (first change, worst error) and the rare values that need care
-//! (payloads of NaNs, integers beyond `2^53`) get a second visit, of pieces that have them: for the
-//! worst of n random errors, about `ln n` times in all.
+//! happened to them, and notices whether *some* error is larger than the worst one so far. A second
+//! visit answers what needs an index (first change, worst error) and treats rare values (payloads
+//! of NaNs, integers beyond `2^53`). Only pieces that need it get one: for the worst of n random
+//! errors, about `ln n` pieces in all.
 //!
 //! ```text
 //! for each piece: survey -> counts, worse?            the fast loop
@@ -39,8 +39,8 @@ pub(crate) struct OutOfRange {
 /// Converts the bytes of whole elements, the first of which has index `first` in its tensor, and
 /// adds to the tally.
 ///
-/// Both slices hold the same number of elements. One tally serves one pair of dtypes; after an
-/// error it says nothing, nor does `dst`.
+/// Both slices hold the same number of elements. One tally serves one pair of dtypes. After an
+/// error neither the tally nor `dst` means anything.
 pub(crate) type Convert =
     fn(src: &[u8], first: u64, dst: &mut [u8], tally: &mut Tally) -> Result<(), OutOfRange>;
 
@@ -49,8 +49,8 @@ const PIECE: usize = 1024;
 
 /// Whether values of one dtype may become another.
 ///
-/// Integers convert to floats, never back: whether to truncate, round or saturate is for a kernel
-/// to say.
+/// Integers convert to floats, never back: how a float becomes an integer (truncate, round,
+/// saturate) is left to kernels.
 pub(crate) const fn convertible(from: DType, to: DType) -> bool {
     use Class::{Bool, Float, Signed, Unsigned};
     match (from.class(), to.class()) {

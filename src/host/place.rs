@@ -1,4 +1,4 @@
-//! Where a read puts its elements: borrowed host memory of any layout that has a place for each.
+//! Where a read puts its elements: borrowed host memory, whose layout has a place for each.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,7 +9,7 @@ use crate::layout::Layout;
 use crate::shape::cause::ShapeCause;
 use crate::shape::{IntoShape, Shape};
 
-/// Elements that are put in their places at once: they stay in the first-level cache.
+/// Elements that are placed at once: they stay in the first-level cache.
 const BLOCK: usize = 1024;
 
 /// Borrowed host memory that a read fills, and where each element of the tensor goes in it.
@@ -103,12 +103,12 @@ impl<'a, T: Element> HostViewMut<'a, T> {
     }
 }
 
-/// A copy of so many bytes is worth a second thread.
+/// From this many bytes on a copy is worth a second thread.
 const SHARED_MIN: usize = 16 << 20;
 
 /// Copies device bytes into host values, with two threads where there is much to copy.
 pub(crate) fn copy<T: Element>(bytes: &[u8], out: &mut [T]) {
-    // Asked only where it matters: it takes longer than a small copy.
+    // Asked only for large copies: the question takes longer than a small copy.
     let alone = || std::thread::available_parallelism().map_or(1, usize::from) < 2;
     if bytes.len() < SHARED_MIN || alone() {
         return T::copy_from_bytes(bytes, out);

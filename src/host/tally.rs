@@ -1,7 +1,7 @@
 //! What became of the values of one conversion: every value in exactly one category, the worst
 //! errors by index.
 //!
-//! A tally is exact, not an estimate, and the same whatever the blocks or the vector width of the
+//! A tally is exact, not an estimate. It does not depend on the blocks or the vector width of the
 //! loop that made it.
 
 /// What a conversion did to the values of one tensor.

@@ -1,8 +1,8 @@
 //! The reductions: what becomes of many elements as one.
 //!
-//! One table says everything about a reduction: which dtypes it takes, the dtype of its result,
-//! what it is of no elements at all, what NaN does to it, and its numeric contract. Documentation,
-//! oracle and tests read this table.
+//! One table says everything about a reduction: which dtypes it takes, the dtype of its result, its
+//! value for no elements, what NaN does to it, and its numeric contract. Documentation, oracle and
+//! tests read this table.
 //!
 //! f16 and bf16 are computed in f32 and rounded once, at the end. Sums of f32 are added up in
 //! blocks of blocks, so that no term goes through more than 256 roundings however many there are.
@@ -38,7 +38,7 @@ pub enum Reduction {
 enum Yields {
     /// That of the elements.
     Same,
-    /// The same, of integers at least 32 bits.
+    /// That of the elements, but integers have at least 32 bits.
     Wide,
     Index,
     Truth,
@@ -63,7 +63,7 @@ struct ReductionRow {
     takes: fn(DType) -> bool,
     yields: Yields,
     empty: Empty,
-    /// In units of the largest magnitude that went into it: see [`Exact::scale`](super::Exact).
+    /// In units of the largest magnitude among its terms: see [`Exact::scale`](super::Exact).
     bound: Tolerance,
     note: &'static str,
 }
@@ -182,8 +182,8 @@ impl Reduction {
         }
     }
 
-    /// What it is of no elements, as a value of [`yields`](Self::yields); `None` where that is an
-    /// error.
+    /// Its value for no elements, of the dtype that [`yields`](Self::yields) says; `None` where
+    /// that is an error.
     #[must_use]
     pub fn of_nothing(self, dtype: DType) -> Option<Number> {
         let number = |n: u8| match self.yields(dtype).class() {

@@ -13,13 +13,13 @@ pub(super) fn unit(dtype: DType, x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() {
         return power(lowest + 1 - digits);
     }
-    // Of a normal f64 the exponent is in its bits; below, only f64 itself has values.
+    // A normal f64 has its exponent in its bits. Below that only f64 itself has values.
     let exponent = ((x.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(lowest);
     power(exponent + 1 - digits)
 }
 
-/// The nearest value of a float dtype, ties to even. By arithmetic: `half` cuts an f64 to its upper
-/// half first.
+/// The nearest value of a float dtype, ties to even. Computed here because `half` truncates an f64
+/// to its upper half first.
 #[must_use]
 pub(crate) fn round_to(dtype: DType, x: f64) -> f64 {
     if dtype == DType::F64 || !x.is_finite() {
@@ -41,7 +41,7 @@ pub(super) fn largest(dtype: DType) -> f64 {
 
 /// 2^n, for every n that f64 has.
 fn power(n: i32) -> f64 {
-    // `powi` squares its way there and loses the subnormal ones.
+    // `powi` multiplies its way there and loses the subnormal ones.
     if n >= -1022 {
         f64::from_bits(((n + 1023) as u64) << 52)
     } else {

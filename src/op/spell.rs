@@ -22,7 +22,7 @@ pub(crate) enum Spell {
 pub(crate) enum Yields {
     /// The dtype of its operands.
     Same,
-    /// The same, but 8 and 16 bits can be left on the way and have to be wrapped to.
+    /// The dtype of its operands, but a result may leave 8 or 16 bits and is wrapped back.
     Wraps,
     /// bool.
     Truth,

@@ -13,7 +13,7 @@ pub(super) struct OpRow {
     pub name: &'static str,
     pub arity: usize,
     pub yields: Yields,
-    /// For each group of kinds; it does not exist for others.
+    /// How WGSL writes it, for each group of kinds; the operation does not exist for others.
     pub spell: &'static [(Kinds, Spell)],
     pub bound: Tolerance,
     pub note: &'static str,

@@ -12,15 +12,15 @@ use crate::dtype::DType;
 ///
 /// The distance is at most the larger of `abs` and `ulp + grow * |log2 exact|` units in the last
 /// place of the computing type (f32; f64 for f64), and half a unit of the stored type where that is
-/// narrower. Units are those of the exact value, or of the largest term it was made from where
-/// terms may cancel ([`Exact::scale`]). Subnormal operands and results may count as zero, as WGSL
-/// allows, unless the operation is done on bits; of f64 they always may, and pass as they are where
-/// an operand is its own result.
+/// narrower. Units are those of the exact value, or of its largest term where terms may cancel
+/// ([`Exact::scale`]). Subnormal operands and results may count as zero, as WGSL allows, unless the
+/// operation is done on bits. In f64 they always may, and they may also pass unchanged where an
+/// operand is its own result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     /// Units in the last place.
     pub ulp: f64,
-    /// More of them per binary order of magnitude of the result.
+    /// Further units in the last place per binary order of magnitude of the result.
     pub grow: f64,
     /// An absolute distance that is always allowed.
     pub abs: f64,
@@ -29,19 +29,19 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// Every bit is determined, of subnormals too (of NaN: that it is one).
+    /// Every bit is determined, subnormals included. A NaN only has to be a NaN.
     pub const BITS: Self = Self { flush: false, ..Self::EXACT };
 
-    /// Nothing but the exact value, subnormals aside.
+    /// Nothing but the exact value, except that subnormals may count as zero.
     pub const EXACT: Self = Self::ulp(0.0);
 
-    /// So many units in the last place.
+    /// This many units in the last place.
     #[must_use]
     pub const fn ulp(ulp: f64) -> Self {
         Self { ulp, grow: 0.0, abs: 0.0, flush: true }
     }
 
-    /// The same for any dtype, in units of the computing type; but nothing of f64 is done on bits.
+    /// This tolerance for a dtype, in units of the computing type. Nothing of f64 is done on bits.
     pub(crate) const fn of(self, dtype: DType) -> Self {
         Self { flush: self.flush || matches!(dtype, DType::F64), ..self }
     }
@@ -65,7 +65,7 @@ impl Tolerance {
         let compute = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
         let rounded = round_to(dtype, exact);
         if exact.is_finite() && scale > largest(compute) || scale.is_infinite() {
-            // A term overflows on the way: anything may follow.
+            // A term overflows: any result is allowed.
             return true;
         }
         if exact.is_nan() || got.is_nan() {
@@ -85,8 +85,8 @@ impl Tolerance {
         let allowed = (self.ulp + growth) * unit(compute, magnitude);
         let stored = if dtype == compute { 0.0 } else { 0.5 * unit(dtype, exact.abs() + allowed) };
         let slack = allowed.max(self.abs) + stored;
-        // Past the largest finite value by no more than the slack, either side of the edge is
-        // right.
+        // If the exact value is within the slack of the largest finite value, both that value
+        // and infinity are right.
         let edge = largest(dtype);
         if got.is_infinite() {
             return exact.signum() == got.signum() && exact.abs() + slack >= edge;

@@ -1,4 +1,4 @@
-//! An element in more precision than any dtype has: what the contract is judged by.
+//! An element in more precision than any dtype has; the contract is judged by it.
 
 use super::round::round_to;
 use crate::dtype::{Class, DType};
@@ -6,11 +6,11 @@ use crate::dtype::{Class, DType};
 /// An element, in more precision than any dtype has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// Of a float dtype.
+    /// An element of a float dtype.
     Float(f64),
-    /// Of an integer dtype.
+    /// An element of an integer dtype.
     Int(i128),
-    /// Of bool.
+    /// An element of bool.
     Bool(bool),
 }
 
@@ -19,7 +19,7 @@ pub enum Number {
 pub struct Exact {
     /// The result.
     pub value: Number,
-    /// The largest term that went into it, where terms can cancel; else 0.
+    /// The largest term of it, where terms can cancel; else 0.
     pub scale: f64,
 }
 

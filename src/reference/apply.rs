@@ -28,8 +28,8 @@ pub fn apply(op: Op, dtype: DType, values: &[Number]) -> Exact {
     }
 }
 
-/// Whether `got` keeps the contract of an operation on values of `dtype`: with the operands as they
-/// are or, where the contract allows it, with subnormal ones counted as zero.
+/// Whether `got` keeps the contract of an operation on values of `dtype`. Where the contract allows
+/// it, any of the subnormal operands may count as zero.
 #[must_use]
 pub fn keeps(op: Op, dtype: DType, values: &[Number], got: Number) -> bool {
     let bound = op.bound(dtype);
@@ -90,7 +90,7 @@ fn unary(op: Op, x: f64) -> Exact {
         Op::Log1p => x.ln_1p(),
         Op::Sin => x.sin(),
         Op::Cos => x.cos(),
-        // Where the tangent is steep, so is the error of the angle.
+        // The steeper the tangent, the more it magnifies the error of the angle.
         Op::Tan => return scaled(x.tan(), (1.0 + x.tan().powi(2)) * x.abs() * 1.3e-4),
         Op::Asin => x.asin(),
         Op::Acos => x.acos(),
@@ -117,7 +117,7 @@ fn unary(op: Op, x: f64) -> Exact {
         Op::IsNan => return Number::Bool(x.is_nan()).into(),
         Op::IsInf => return Number::Bool(x.is_infinite()).into(),
         Op::IsFinite => return Number::Bool(x.is_finite()).into(),
-        // Not taken: asserted above.
+        // Unreachable: asserted above.
         _ => f64::NAN,
     })
 }
@@ -186,7 +186,7 @@ fn truth(op: Op, values: &[Number]) -> Number {
 
 fn integer(op: Op, dtype: DType, values: &[i128]) -> Number {
     let bits = 8 * dtype.width() as i128;
-    // A negative count is a huge one.
+    // A negative count counts as a huge one.
     let count = |n: i128| if n < 0 || n >= bits { bits } else { n };
     let x = match (op, values) {
         (Op::Neg, &[a]) => -a,
@@ -223,13 +223,13 @@ fn integer(op: Op, dtype: DType, values: &[i128]) -> Number {
     Number::Int(wrapped(dtype, x))
 }
 
-/// What takes a Euclidean remainder (never negative) to one with the sign of the divisor.
+/// What to add to a Euclidean remainder (never negative) to give it the sign of the divisor.
 const fn floor_shift(a: i128, b: i128) -> i128 {
     if b < 0 && a.rem_euclid(b) != 0 { b } else { 0 }
 }
 
-/// A value as another dtype: towards zero and saturating to integers, NaN to 0; bool from anything
-/// but zero. Floats are exact, not yet rounded.
+/// A value as another dtype. To integers it rounds towards zero and saturates, and NaN becomes 0.
+/// To bool everything but zero is true. Floats are exact, not yet rounded.
 #[must_use]
 pub fn cast(value: Number, to: DType) -> Number {
     match (to.class(), value) {

@@ -55,9 +55,9 @@ pub fn matmul_dtype(dtype: DType) -> DType {
     }
 }
 
-/// Whether a product over `k` keeps its contract: off by at most `(min(k, 256) + k / 256 + 2) u`
-/// times the sum of the terms' magnitudes and its own rounding, `u` being half a unit in the last
-/// place of the summing type. Where terms exceed its range, anything may follow.
+/// Whether a product over `k` keeps its contract. It may be off by `(min(k, 256) + k / 256 + 2) u`
+/// times the sum of the terms' magnitudes, plus its own rounding; `u` is half a unit in the last
+/// place of the summing type. If terms exceed the range of that type, any result is allowed.
 #[must_use]
 pub fn matmul_keeps(dtype: DType, k: usize, exact: Exact, got: Number) -> bool {
     let (Number::Float(want), Number::Float(got)) = (exact.value, got) else {
@@ -67,7 +67,7 @@ pub fn matmul_keeps(dtype: DType, k: usize, exact: Exact, got: Number) -> bool {
         DType::F64 => (2f64.powi(-53), f64::MAX, f64::MIN_POSITIVE),
         _ => (2f64.powi(-24), f64::from(f32::MAX), f64::from(f32::MIN_POSITIVE)),
     };
-    // Half a unit in the last place of what is stored, and from where on it is infinite.
+    // Half a unit in the last place of the stored type, and where its infinity begins.
     let (half, limit, tiny) = match dtype {
         DType::F16 => (2f64.powi(-11), 65_520.0, 2f64.powi(-25)),
         DType::Bf16 => (2f64.powi(-8), f64::from(half::bf16::MAX), 0.0),

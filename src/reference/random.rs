@@ -1,4 +1,5 @@
-//! The generator on the host, and what is drawn from it: written once more, from the definitions.
+//! The generator on the host, and what is drawn from it: an implementation of its own, written from
+//! the definitions.
 //!
 //! A [`Key`](crate::tensor::Key) is two words. Element `i` of a tensor is lane `i % 4` of block `i / 4`,
 //! whose counter is `(i / 4, i / 4 >> 32, stream, 0)`.
@@ -66,7 +67,7 @@ pub fn chance(key: [u32; 2], threshold: u64, i: u64) -> bool {
     u64::from(word(key, 0, i)) < threshold
 }
 
-/// 0 to `count` in the order of their long words.
+/// The numbers `0..count`, sorted by their long words.
 #[must_use]
 pub fn permutation(key: [u32; 2], count: u32) -> Vec<u32> {
     let mut all: Vec<u32> = (0..count).collect();

@@ -3,8 +3,9 @@
 use crate::dtype::DType;
 use crate::op::{Exact, Number, Reduction, wrapped};
 
-/// The exact result of a reduction of these values of `dtype`; `None` where there is none because
-/// there are no values. `correction` is what variance and deviation take off the count.
+/// The exact result of a reduction of these values of `dtype`; `None` where there are no values and
+/// the reduction has no result for that. Variance and deviation subtract `correction` from the
+/// count.
 #[must_use]
 pub fn reduce(
     reduction: Reduction,
@@ -38,13 +39,13 @@ pub fn reduce(
     })
 }
 
-/// The place of the first value that none beats; of the first NaN, if there is one.
+/// The index of the first value that no other beats, or of the first NaN if there is one.
 fn first(values: &[Number], beats: fn(f64, f64) -> bool) -> usize {
     if let Some(nan) = values.iter().position(|v| v.float().is_nan()) {
         return nan;
     }
     let better = |a: &Number, b: &Number| match (a, b) {
-        // All of 64 bits, which a float has not.
+        // Compared as integers: an f64 does not hold all of 64 bits.
         (Number::Int(a), Number::Int(b)) => a != b && (a > b) == beats(1.0, 0.0),
         (a, b) => beats(a.float(), b.float()),
     };
@@ -67,7 +68,7 @@ fn whole(value: &Number) -> i128 {
     }
 }
 
-/// A sum with what was rounded away added at the end (Neumaier): exact far beyond f32.
+/// A sum by Neumaier's method, which adds at the end what was rounded away: exact far beyond f32.
 #[must_use]
 pub(crate) fn total(values: impl IntoIterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0_f64, 0.0_f64);
@@ -124,8 +125,8 @@ fn logsumexp(x: &[f64]) -> f64 {
     if most.is_infinite() { most } else { most + total(x.iter().map(|v| (v - most).exp())).ln() }
 }
 
-/// The running reduction of these values of `dtype`: sum, product, maximum or minimum of each and
-/// all before it.
+/// The running reduction of these values of `dtype`: the sum, product, maximum or minimum of each
+/// value and all before it.
 ///
 /// # Panics
 /// For any other reduction.
@@ -139,7 +140,7 @@ pub fn scan(reduction: Reduction, dtype: DType, values: &[Number]) -> Vec<Exact>
             .map(|&x| {
                 let both = so_far.map_or(vec![x], |so_far| vec![so_far, x]);
                 let next = reduce(reduction, wide, &both, 0).map_or(x, |exact| exact.value);
-                // A bool is counted.
+                // Bools are counted as 0 and 1.
                 let next = match next {
                     Number::Bool(b) => Number::Int(b.into()),
                     next => next,

@@ -3,9 +3,8 @@
 use super::reduce::total;
 use crate::op::{Exact, Number, Tolerance};
 
-/// How far softmax and its logarithm, norms and attention may lie from the exact value: so many
-/// units in the last place of the magnitude that [`Exact::scale`] tells; and what is smaller than
-/// f32 has counts as 0.
+/// How far softmax and its logarithm, norms and attention may lie from the exact value, in units in
+/// the last place of the magnitude in [`Exact::scale`]. Values too small for f32 count as 0.
 pub const ROWS: Tolerance = Tolerance { ulp: 512.0, grow: 0.0, abs: 1.2e-38, flush: true };
 
 fn exact(value: f64, scale: f64) -> Exact {
@@ -44,7 +43,7 @@ pub fn norm(row: &[f64], eps: f64, about_mean: bool) -> Vec<Exact> {
     let var = total(row.iter().map(|x| (x - mean) * (x - mean))) / n;
     let factor = 1.0 / (var + eps).sqrt();
     let most = row.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
-    // Where values lie close together about a mean far away, both parts of the quotient suffer.
+    // Values close together around a distant mean make both parts of the quotient inexact.
     let one = |x: f64| {
         let y = (x - mean) * factor;
         exact(y, (most * factor * (1.0 + y.abs() * factor * most * 1e-6)).max(y.abs()))

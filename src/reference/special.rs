@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn erfc_is_right_to_many_digits() {
-        // From tables.
+        // Values from published tables.
         for (x, y) in [
             (0.5, 0.479_500_122_186_953_5),
             (1.0, 0.157_299_207_050_285_13),

@@ -10,14 +10,14 @@ pub(super) enum SetCause {
     Duplicate {
         name: Arc<str>,
     },
-    /// Several of `of` tensors are refused: the reasons, and the tensors that each is for.
+    /// Several of `of` tensors are refused: each reason with the tensors that it applies to.
     Refused {
         of: usize,
         reasons: Vec<(Error, Vec<Arc<str>>)>,
     },
 }
 
-/// What is being done when something happens to one tensor of a set.
+/// The context of an error of one tensor of a set.
 pub(super) fn of(name: &str) -> String {
     format!("tensor {name:?}")
 }

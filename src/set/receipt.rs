@@ -1,4 +1,4 @@
-//! The receipt of a set: that of each tensor, and what they come to.
+//! The receipt of a set: that of each tensor, and their totals.
 
 use core::fmt;
 use std::time::Duration;

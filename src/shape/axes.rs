@@ -34,13 +34,13 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// The same axes, which stay behind with length 1.
+    /// These axes, kept in the result with length 1.
     #[must_use]
     pub fn keep(axes: impl Into<Self>) -> Self {
         Self { keep: true, ..axes.into() }
     }
 
-    /// Whether they stay behind with length 1.
+    /// Whether the result keeps them with length 1.
     pub(crate) const fn are_kept(&self) -> bool {
         self.keep
     }

@@ -1,7 +1,7 @@
 //! Compaction: tensors in thinly used slabs move into the free slots of fuller ones, on the device.
 //!
-//! The tensors do not notice: only their places change, under the device's lock, and the copies are
-//! ordered with every command before and after. A pinned tensor stays where it is.
+//! Only the places of tensors change, under the device's lock, and the copies are ordered with
+//! every command before and after. A pinned tensor stays where it is.
 
 use super::pool::{Pool, Slab};
 use super::storage::{Home, Owner, Piece, Storage};
@@ -9,7 +9,7 @@ use crate::gpu::lock;
 
 pub(super) fn compact(pool: &mut Pool, encoder: &mut wgpu::CommandEncoder) {
     for (&slot_bytes, slabs) in &mut pool.slabs {
-        // Fullest first: what is at the end empties into what is at the front.
+        // Fullest first: the slabs at the end empty into those at the front.
         slabs.sort_by_key(|slab| slab.free.len());
         let (mut to, mut from) = (0, slabs.len());
         while to + 1 < from {
@@ -22,7 +22,7 @@ pub(super) fn compact(pool: &mut Pool, encoder: &mut wgpu::CommandEncoder) {
     }
 }
 
-/// Moves one tensor from slab `from` to slab `to`; false when none can be moved any more.
+/// Moves one tensor from slab `from` to slab `to`; false if none can be moved.
 fn move_one(
     slabs: &mut [Slab],
     to: usize,
@@ -46,7 +46,8 @@ fn move_one(
     true
 }
 
-/// Exchanges the piece that lies where `old` does - another one may lie beside it - for `place`.
+/// Puts `place` for the piece of the storage that lies where `old` does. The storage may have other
+/// pieces.
 fn replace(storage: &Storage, old: &Piece, place: Piece) -> Option<Piece> {
     let mut pieces = lock(&storage.pieces);
     let here = |piece: &&mut Piece| (piece.buffer_id, piece.offset) == (old.buffer_id, old.offset);

@@ -3,7 +3,7 @@
 //! A software adapter overcommits: it grants any allocation until the process is killed. So it is
 //! capped.
 
-/// Of the memory that is free, this much in percent.
+/// The cap, in percent of free memory.
 const CAP_PERCENT: u64 = 80;
 
 /// The default cap of a software adapter; `None` where the system does not tell.

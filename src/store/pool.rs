@@ -1,8 +1,8 @@
 //! The pool: slabs of equal slots for small segments, whole buffers kept for reuse for large ones.
 //!
 //! Four slot sizes per octave keep padding under a quarter of a small tensor and under an eighth on
-//! average. A slab's slots are interchangeable, so slabs do not fragment inside; they can only be
-//! thinly used, which [`compact`](super::compact) mends.
+//! average. The slots of a slab are equal, so slabs do not fragment inside. They can only be thinly
+//! used, and [`compact`](super::compact) mends that.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,15 +23,14 @@ const SLOTS_MAX: u64 = 1024;
 /// Large buffers are rounded up to this, so that sizes that differ little can share one.
 const LARGE_STEP: u64 = 64 << 10;
 
-/// On a CPU adapter, segments from [`SPREAD_MIN`] on begin at one of so many places of a buffer
-/// that is so much larger, so far apart. A kernel that walks three of them in step is slowed by a
-/// fifth if their addresses differ by less than 32 KiB modulo a large power of two, which is how a
-/// driver lays out buffers of one size (measured on lavapipe: `a * b + c` of 64 MiB each took 16.6
-/// ms, and 13.8 when spread).
+/// On a CPU adapter, segments from [`SPREAD_MIN`] on begin at one of this many places in a buffer
+/// that has room for them. A driver lays out buffers of one size at addresses that are almost equal
+/// modulo a large power of two, and that slows a kernel that walks three of them in step
+/// (`docs/measured/store.md`).
 const PLACES: u64 = 8;
 const PLACE_STEP: u64 = 32 << 10;
 
-/// From here on the room for it is at most a sixteenth.
+/// From this size on the room for the places adds at most a sixteenth.
 pub(super) const SPREAD_MIN: u64 = 4 << 20;
 
 /// A kept buffer serves a request if at most this part of it would be wasted.
@@ -51,7 +50,7 @@ fn large_usage(caps: &Caps) -> wgpu::BufferUsages {
     }
 }
 
-/// Where the large segment of a buffer begins: elsewhere in each of a few.
+/// Where the large segment of a buffer begins: the place changes from buffer to buffer.
 const fn begin(room: u64, buffer_id: u64) -> u64 {
     buffer_id % (room / PLACE_STEP + 1) * PLACE_STEP
 }
@@ -62,7 +61,7 @@ pub(super) struct Slab {
     pub(super) buffer: wgpu::Buffer,
     pub(super) id: u64,
     pub(super) free: Vec<usize>,
-    /// Whose each slot is; compaction asks.
+    /// The owner of each slot, for compaction.
     pub(super) owners: Vec<Option<Owner>>,
 }
 
@@ -71,7 +70,7 @@ impl Slab {
         self.free.len() == self.owners.len()
     }
 
-    /// The most free slots that lie together.
+    /// The length of the longest run of free slots.
     fn longest_free_run(&self) -> u64 {
         let mut free = self.free.clone();
         free.sort_unstable();
@@ -79,7 +78,7 @@ impl Slab {
         runs.map(|run| run.len() as u64).max().unwrap_or(0)
     }
 
-    /// The piece that a slot is.
+    /// A slot as a piece.
     pub(super) fn piece(&self, slot_bytes: u64, slot: usize) -> Piece {
         Piece {
             buffer: self.buffer.clone(),
@@ -151,7 +150,7 @@ impl Pool {
         bytes.next_multiple_of(LARGE_STEP).min(self.buffer_bytes_max).max(bytes)
     }
 
-    /// How much further into its buffer a large segment may begin.
+    /// How far into its buffer a large segment may begin.
     fn room(&self, large_bytes: u64) -> u64 {
         let room = (self.places - 1) * PLACE_STEP;
         let fits = large_bytes >= SPREAD_MIN && large_bytes + room <= self.buffer_bytes_max;
@@ -279,7 +278,7 @@ impl Pool {
         }
     }
 
-    /// Remembers whose slots these are.
+    /// Remembers the owner of a storage's slots.
     pub(super) fn note_owner(&mut self, storage: &Arc<Storage>) {
         for piece in storage.pieces() {
             let Home::Slab { slot_bytes, slot } = piece.home else { continue };

@@ -1,4 +1,4 @@
-//! Staging buffers that come back for the next read, and the chunks that crossings go in.
+//! Staging buffers that are kept for the next read, and the size of the chunks of crossings.
 
 use std::sync::Mutex;
 
@@ -6,8 +6,8 @@ use crate::caps::Backend;
 use crate::error::Result;
 use crate::gpu::{Gpu, lock};
 
-/// Chunks of one crossing. Larger ones fall out of the cache, smaller ones submit too often; GL
-/// copies once more and prefers them smaller.
+/// Bytes of a chunk of a crossing. Larger ones do not stay in the cache, smaller ones submit too
+/// often. GL makes one copy more and prefers smaller chunks.
 pub(crate) const CHUNK: u64 = 4 << 20;
 const CHUNK_GL: u64 = 1 << 20;
 
@@ -33,7 +33,7 @@ pub(crate) fn staging_bytes_max(gpu: &Gpu, bytes: u64) -> u64 {
     (chunk_bytes(gpu) * 10).min(bytes.next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT))
 }
 
-/// Staging buffers that come back for the next read.
+/// Staging buffers that are kept for the next read.
 #[derive(Debug, Default)]
 pub(crate) struct Ring {
     small: Mutex<Vec<wgpu::Buffer>>,
@@ -45,7 +45,7 @@ impl Ring {
         if bytes <= SMALL_READ { &self.small } else { &self.large }
     }
 
-    /// A buffer that takes so many bytes.
+    /// A buffer for this many bytes.
     pub(crate) fn take(&self, gpu: &Gpu, bytes: u64) -> Result<wgpu::Buffer> {
         let kept = lock(self.shelf(bytes)).pop();
         let size = if bytes <= SMALL_READ { SMALL_READ } else { chunk_bytes(gpu) + SLACK };

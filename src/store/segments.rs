@@ -2,14 +2,14 @@
 
 use crate::caps::Caps;
 
-/// Segments begin at multiples of this, so that whatever widths two tensors have, a boundary of one
-/// is aligned for a binding of the other (256 bytes at most, times 8 for the ratio of widths).
+/// Segments begin at multiples of this. So a boundary of one tensor is aligned for a binding of
+/// another, whatever their element widths (256 bytes at most, times 8 for the ratio of widths).
 const GRAIN: u64 = 64 << 10;
 
-/// Where an element lies in its segment is a word in kernels.
+/// Kernels hold the position of an element in its segment in a word.
 const REACH: u64 = 1 << 32;
 
-/// Below this, cutting smaller segments is not what memory is short of.
+/// Below this, a lack of memory is not due to fragmentation, and smaller segments do not help.
 const HALVING_MIN: u64 = 8 << 20;
 
 /// A tensor's bytes are padded to this, so that a shader may load and store whole quads of any

@@ -1,4 +1,4 @@
-//! What the store tells about itself.
+//! The numbers that the store publishes about itself.
 
 use core::fmt;
 

@@ -9,7 +9,7 @@ use crate::gpu::lock;
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
     pub(crate) buffer: wgpu::Buffer,
-    /// Tells buffers apart: two pieces of one buffer must not be read and written in one dispatch.
+    /// The buffer's number: two pieces of one buffer must not be read and written in one dispatch.
     pub(crate) buffer_id: u64,
     pub(crate) offset: u64,
     /// Reserved, at least what the segment needs.
@@ -26,7 +26,7 @@ pub(crate) struct Storage {
     pub(crate) bytes: u64,
     pub(crate) segment_bytes: u64,
     pins: AtomicUsize,
-    /// Whether the pin that it begins with is still there, for the first who pins it.
+    /// Whether it still has its initial pin, which the first to pin it takes over.
     new: AtomicBool,
     returns: Arc<Returns>,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Storage {
 pub(super) struct Returns(pub(super) Mutex<Vec<(Vec<Piece>, u64)>>);
 
 impl Storage {
-    /// Memory that is only thought of, in pieces of these buffers, numbers and sizes.
+    /// Memory on paper, in pieces of these buffers, numbers and sizes.
     pub(crate) fn on_paper(
         (bytes, segment_bytes): (u64, u64),
         pieces: impl Iterator<Item = (wgpu::Buffer, u64, u64)>,
@@ -49,8 +49,8 @@ impl Storage {
         Self::new(pieces, (bytes, segment_bytes), Arc::default())
     }
 
-    /// It stays where it is until somebody has pinned it and let go: whoever asked for memory apart
-    /// from others is to find it there.
+    /// It begins pinned, until the first `pin` is dropped: compaction must not move it back into a
+    /// buffer that its allocation avoided.
     pub(super) fn new(
         pieces: Vec<Piece>,
         (bytes, segment_bytes): (u64, u64),
@@ -60,7 +60,7 @@ impl Storage {
         Arc::new(Self { pieces, bytes, segment_bytes, pins, new, returns })
     }
 
-    /// Where it lies now. Under the device's lock, or while pinned, it stays there.
+    /// Where it lies now. It stays there under the device's lock and while it is pinned.
     pub(crate) fn pieces(&self) -> Vec<Piece> {
         lock(&self.pieces).clone()
     }
@@ -103,7 +103,7 @@ impl Drop for Pinned {
     }
 }
 
-/// Why an allocation did not happen, while the store can still do something about it.
+/// Why an allocation failed, before the store has tried to make room.
 #[derive(Debug)]
 pub(crate) enum Denial {
     /// It would exceed the cap.

@@ -65,7 +65,7 @@ fn worst(f: &mut fmt::Formatter<'_>, name: &str, worst: Option<Worst>) -> fmt::R
     }
 }
 
-/// Ends a line about values with what became of them.
+/// Appends to a line about values what became of them.
 pub(crate) fn write_changes(f: &mut fmt::Formatter<'_>, t: &Tally) -> fmt::Result {
     if t.is_exact() && t.nan == 0 {
         return f.write_str(", all exact");

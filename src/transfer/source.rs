@@ -9,14 +9,14 @@ use crate::host::convert::{Convert, converter};
 
 mod shared;
 
-/// Values that are gathered and converted at once: source and result stay in the first-level cache.
+/// Values that are gathered and converted at once. Source and result stay in the first-level cache.
 const BLOCK: usize = 1024;
 
 /// A chunk from this size on may be filled by two threads.
 const SHARED_MIN: usize = 1 << 20;
 
-/// A plain copy of so many bytes is shared too. A chunk that is staged is smaller: there the
-/// driver's own copy has the second core.
+/// A plain copy of this many bytes is shared too. Staged chunks are smaller: during these the
+/// second core is busy with the driver's own copy.
 const SHARED_COPY_MIN: usize = 16 << 20;
 
 /// What a conversion may not do.
@@ -50,7 +50,7 @@ impl<'a> UploadSource<'a> {
         Ok(Self { view, to, convert, rules, base: 0 })
     }
 
-    /// The same values as a part of a tensor: the first of them is its value `base`.
+    /// This source as a part of a tensor: its first value is the tensor's value `base`.
     pub(crate) const fn within(self, base: u64) -> Self {
         Self { base, ..self }
     }
@@ -123,8 +123,7 @@ impl<'a> UploadSource<'a> {
         (n * self.view.dtype.width()).div_ceil(size_of::<u64>())
     }
 
-    /// The next values as they are on the host, together, and how many: where they lie, or
-    /// gathered.
+    /// The next values in one run, as the host has them, and how many: where they lie, or gathered.
     fn strip<'b>(
         &'b self,
         first: usize,

@@ -1,5 +1,5 @@
-//! What was tuned, as text: a few lines that say where it was measured, one for each problem, and
-//! one that says how many there are.
+//! Tuning results as text: a few lines that say where they were measured, one line for each
+//! problem, and one that says how many there are.
 //!
 //! ```text
 //! wharf tuned 1
@@ -20,10 +20,10 @@ use crate::error::{Cause, ErrorKind};
 use crate::kernel::matmul::choice::tuned::{Measured, Problem, Table};
 use crate::wgsl::Target;
 
-/// What a table begins with; the number counts the formats.
+/// The first line of a table; its number is the version of the format.
 const FIRST: &str = "wharf tuned 1";
 
-/// Where something was measured: it counts nowhere else.
+/// Where something was measured, and the only place where it applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Origin {
     target: Target,
@@ -76,8 +76,8 @@ impl Tuned {
         self.ignored.as_deref()
     }
 
-    /// This with what another one has; that one's entries win. What was tuned elsewhere is left
-    /// out.
+    /// These entries with those of another table, whose entries win. If that one was tuned
+    /// elsewhere, it is left out.
     #[must_use]
     pub fn merged(mut self, newer: &Self) -> Self {
         if self.origin == newer.origin {
@@ -89,8 +89,8 @@ impl Tuned {
         self
     }
 
-    /// What a text says, for this device. What cannot be read, or was tuned elsewhere, is ignored
-    /// as a whole: [`Tuned::ignored`] says why, and so does a warning in the log.
+    /// Reads a text, for this device. A text that cannot be understood or was tuned elsewhere is
+    /// ignored as a whole: [`Tuned::ignored`] says why, and so does a warning in the log.
     #[must_use]
     pub fn parse(text: &str, device: &Device) -> Self {
         Self::understood(text, device).unwrap_or_else(|why| Self::nothing(device, why))
@@ -153,7 +153,7 @@ mod disk {
     use crate::error::Result;
 
     impl Tuned {
-        /// Writes the text to a file, whole or not at all; folders are made.
+        /// Writes the text to a file, whole or not at all. Missing folders are created.
         pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
             let path = path.as_ref();
             let mut beside = path.as_os_str().to_owned();
@@ -171,8 +171,8 @@ mod disk {
             })
         }
 
-        /// Reads a file, for this device. One that is not there, that cannot be understood or that
-        /// was written for another adapter, driver or version is ignored, never an error:
+        /// Reads a file, for this device. A file that is missing, cannot be understood, or was
+        /// written for another adapter, driver or version is ignored, never an error:
         /// [`Tuned::ignored`] says why.
         #[must_use]
         pub fn load(path: impl AsRef<Path>, device: &Device) -> Self {
@@ -186,7 +186,7 @@ mod disk {
         }
 
         /// Where a file for this device would lie among the user's caches, if there is such a
-        /// place: `$XDG_CACHE_HOME/wharf` or what the platform has for it. Nothing is made.
+        /// place: `$XDG_CACHE_HOME/wharf` or the platform's equivalent. Nothing is created.
         #[must_use]
         pub fn cache_path(device: &Device) -> Option<PathBuf> {
             let var = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);

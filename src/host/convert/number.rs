@@ -3,10 +3,10 @@
 //!
 //! A source is widened, exactly, to f32 or f64 (its *wide* form) and from there rounded once, ties
 //! to even. The rounding yields the target's bits and the value they stand for, in the wide form
-//! again: all that a tally wants to know is a comparison of that value with the source.
+//! again, so that a tally only compares that value with the source.
 //!
-//! Every function here is inlined into a loop that is compiled for several instruction sets; hence
-//! no calls, no early returns, and both sides of a choice computed.
+//! Every function here is inlined into a loop that is compiled for several instruction sets. Hence
+//! there are no calls and no early returns, and both sides of a choice are computed.
 
 use core::ops::AddAssign;
 
@@ -35,8 +35,8 @@ pub(super) trait Wide: Copy + Default + PartialOrd {
     /// Whether `error / |self|`, rounded to f64, is larger than `bound`.
     fn exceeds(self, error: Self, bound: f64) -> bool;
     fn bound(bound: f64) -> Self::Bound;
-    /// The same in lanes of this width; never misses, but may take a tie for larger. `fma`: whether
-    /// there is an instruction for it.
+    /// Like `exceeds`, in lanes of this width: never misses, but may take a tie for larger. `fma`
+    /// says whether there is an instruction for it.
     fn may_exceed(self, error: Self, bound: Self::Bound, fma: bool) -> bool;
     /// The nearest value of a 16-bit format: its bits, and itself.
     fn round<T: Half>(self) -> (u16, Self);
@@ -78,7 +78,7 @@ impl Half for bf16 {
     const BIAS: u32 = 127;
 }
 
-/// Implements `Wide` for f32 and f64, the same text over two widths of bits.
+/// Implements `Wide` for f32 and f64: one text for two widths of bits.
 macro_rules! wide {
     (
         $float:ident, $bits:ident, exceeds: $exceeds:expr,
@@ -156,9 +156,9 @@ macro_rules! wide {
                     let sum = if nan { <$float>::INFINITY.to_bits() } else { sum };
                     (sum >> shift, sum & !(2 * half_ulp - 1))
                 } else {
-                    // A sum with a number whose last place is the last kept one is rounded to that
-                    // place by the hardware. The least exponent is that of subnormal results; from
-                    // the power of two above the largest on, NaNs among them, all is infinity.
+                    // Adding a number whose last place is the last kept one makes the hardware
+                    // round to that place. The least exponent is that of subnormal results. From
+                    // the power of two above the largest value on all becomes infinity, NaNs too.
                     let least = <$float>::from_bits((BIAS - bias + 1) << FRACTION);
                     let over = <$float>::from_bits((BIAS + bias + 1) << FRACTION);
                     let value = <$float>::from_bits(magnitude);
@@ -182,7 +182,7 @@ macro_rules! wide {
     };
 }
 
-/// A bound for errors of f32 as a sum, and where it is too small to be exact.
+/// A bound for errors of f32 as a sum of parts. For values below `tiny` the sum is not exact.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Split {
     high: f32,
@@ -194,8 +194,8 @@ pub(super) struct Split {
 
 impl Split {
     fn new(bound: f64) -> Self {
-        // Zero is at hand, so no nearest value is further away than the source is large. Where
-        // values are flushed this spares the ties at one.
+        // No relative error is above 1, because zero is a value of every target. Answering here
+        // avoids ties at 1 where values are flushed.
         if bound >= 1.0 {
             return Self { high: f32::INFINITY, low: 0.0, rest: 0.0, tiny: 0.0 };
         }
@@ -221,7 +221,7 @@ may_exceed: |error, of, bound, fma| if fma {
 } else {
     error >= bound.high * (1.0 - f32::EPSILON) * of
 });
-// A division hides behind the other work of its loop and leaves no doubt.
+// In f64 the division costs no time beside the other work of its loop, and it is exact about ties.
 wide!(f64, u64,
     exceeds: |error, of, bound| error / of > bound,
     f64: |bound| if bound < 1.0 { bound } else { Self::INFINITY },
@@ -267,13 +267,13 @@ sources! {
     u64 => f64 by |v| v as f64, unless i128::from, |v| v <= WIDE_MAX;
 }
 
-/// As `f16::to_f32`, which is a call, but for lanes. Signalling NaNs stay what they are.
+/// Does what `f16::to_f32` does, but in lanes and without a call. Signalling NaNs stay signalling.
 #[inline(always)]
 fn widen_f16(v: f16) -> f32 {
     let bits = u32::from(v.to_bits());
     let magnitude = (bits & 0x7fff) << 13;
-    // The exponent is too small by the difference of the biases, 112; a product puts subnormals
-    // right as well.
+    // The exponent is too small by the difference of the biases, 112. Multiplying corrects
+    // subnormals as well.
     let finite = (f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23)).to_bits();
     let special = if magnitude >= 0x7c00 << 13 { 0x7f80_0000 } else { 0 };
     f32::from_bits(finite | special | (bits & 0x8000) << 16)
@@ -357,8 +357,8 @@ impl<W: Wide> ToNumber<W> for f64 {
     }
 }
 
-/// The f64 that rounds to a 16-bit float as the integer would: bits that do not fit leave their
-/// trace in the last place, far below the last place of any target.
+/// An f64 that rounds to a 16-bit float as the integer would. Bits that do not fit set the last
+/// place (a sticky bit), far below the last place of any target.
 fn sticky(value: i128) -> f64 {
     let magnitude = value.unsigned_abs();
     let dropped = (u128::BITS - magnitude.leading_zeros()).saturating_sub(f64::MANTISSA_DIGITS);

@@ -1,8 +1,8 @@
 //! The loops over a piece, each compiled for several instruction sets and chosen at run time.
 //!
 //! They are written for the compiler to vectorise: no branch, no call, counters as wide as the
-//! values. What they cannot say in passing, they only hint at: another visit is cheaper than
-//! another lane.
+//! values. Some questions they only answer with "maybe", since a second visit is cheaper than more
+//! work in every lane.
 
 use multiversion::{multiversion, target::selected_target};
 
@@ -36,7 +36,8 @@ pub(super) fn survey<S: FromNumber, T: ToNumber<S::Wide>>(
     dst: &mut [T],
     bounds: [f64; 2],
 ) -> Survey {
-    // Without an instruction it would be a call; where there is no such feature, asking panics.
+    // Without an FMA instruction this would be a call. `multiversion` panics when asked for a
+    // feature that the architecture does not know.
     const FMA: bool = cfg!(target_arch = "aarch64")
         || cfg!(target_arch = "x86_64") && selected_target!().supports_feature_str("fma");
     let (abs_bound, rel_bound) = (S::Wide::below(bounds[0]), S::Wide::bound(bounds[1]));
@@ -58,7 +59,7 @@ pub(super) fn survey<S: FromNumber, T: ToNumber<S::Wide>>(
     Survey { unequal, flushed, infinite, worse }
 }
 
-/// What the survey suspects, exactly: whether an error exceeds the worst one so far.
+/// The exact answer to what the survey suspects: whether an error exceeds the worst one so far.
 #[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+f16c+fma"))]
 pub(super) fn exceeds<S: FromNumber, T: ToNumber<S::Wide>>(src: &[S], bounds: [f64; 2]) -> bool {
     let [abs_bound, rel_bound] = bounds;

@@ -1,9 +1,9 @@
-//! A chunk filled by two threads: where conversion or gathering is the slower part, and a core is
+//! A chunk filled by two threads, for when conversion or gathering is the slower part and a core is
 //! free.
 //!
 //! The chunk is cut into grains, which both threads take in order, so that neither waits for the
-//! other where one has less of its core. Each grain has a tally of its own; merged in order they
-//! are the tally of the whole.
+//! other if one gets less processor time. Each grain has its own tally; merged in order they are
+//! the tally of the whole.
 
 use std::sync::Mutex;
 use std::thread;
@@ -13,15 +13,15 @@ use crate::error::Result;
 use crate::gpu::lock;
 use crate::host::Tally;
 
-/// Bytes of a chunk that are taken at once: room for a strip of a transposition.
+/// Bytes of a chunk that a thread takes at once: room for a strip of a transposition.
 const GRAIN: usize = 512 << 10;
 
-/// A grain in a form that may change threads: a slice may not.
+/// A grain in a form that can be sent to another thread, as a slice cannot.
 type Grain<'a> = wgpu::WriteOnly<'a, [u8; GRAIN]>;
 
 impl UploadSource<'_> {
     /// Fills the whole grains of `out` with the values from `first` on, and returns how many bytes
-    /// that is: none where there is no second core.
+    /// that is: 0 without a second core.
     pub(super) fn fill_shared(
         &self,
         first: usize,
@@ -35,7 +35,7 @@ impl UploadSource<'_> {
         let count = grains.len();
         let todo =
             Mutex::new(grains.into_iter().collect::<Vec<Grain<'_>>>().into_iter().enumerate());
-        // Each begins with the worst errors so far, so that it looks closer only at larger ones.
+        // Each grain begins with the worst errors so far: only larger ones get a second visit.
         let seed = Tally { exact: 0, rounded: 0, overflowed: 0, flushed: 0, nan: 0, ..*tally };
         let work = || {
             let mut done = Vec::new();
@@ -44,7 +44,8 @@ impl UploadSource<'_> {
                 let (mut tally, first) = (seed, first + i * (GRAIN / self.to.width()));
                 let filled = self.fill_blocks(first, grain.into(), &mut tally);
                 if filled.is_err() {
-                    // Grains before this one are taken; what comes after it is of no interest.
+                    // Both threads stop: the grains before this one are taken, and after an error
+                    // those after it do not matter.
                     *lock(&todo) = Vec::new().into_iter().enumerate();
                 }
                 done.push((i, filled.map(|()| tally)));
@@ -74,7 +75,7 @@ mod tests {
     use crate::host::HostView;
     use crate::transfer::Rules;
 
-    /// The same by one thread and by two: bytes and tally, or the error.
+    /// Fills a chunk with one thread and with two: bytes and tally of each, or the error.
     fn both_ways<T: Element>(view: &HostView<'_, T>, to: DType, rules: Rules) -> Option<String> {
         let source = UploadSource::new(view.bytes(), to, rules).unwrap();
         let count = view.shape().elements();
