@@ -79,7 +79,7 @@ fn memory_bound(bench: &mut Bench) -> Outcome {
     bench.measure(9, ceilings, cases)
 }
 
-/// Elements per second, against f32's.
+/// Elements per second of the narrow dtypes, against f32's.
 fn narrow(bench: &mut Bench) -> Outcome {
     let device = bench.device();
     let Inputs { side, a, b, c, .. } = Inputs::new(&bench.settings, &device)?;
@@ -109,7 +109,7 @@ fn narrow(bench: &mut Bench) -> Outcome {
     bench.measure(9, f32s, cases)
 }
 
-/// What wharf's fused kernel is compared with, formula by formula.
+/// Compares wharf's fused kernels with the best written by hand, formula by formula.
 fn beside_hand_written(bench: &mut Bench) -> Outcome {
     let device = bench.device();
     let inputs = Inputs::new(&bench.settings, &device)?;
@@ -159,7 +159,7 @@ impl<'a> ByHand<'a> {
         Self { device, elements, inputs, out: buffer(device, bytes, &[]) }
     }
 
-    /// The kernel of a formula at the best of several shapes, by a trial now.
+    /// The kernel of a formula. A trial picks the best of several shapes.
     fn best(&self, formula: &str) -> Outcome<Raw> {
         let software = self.device.caps().identity.is_software();
         let shapes: &[(u32, u32)] = if software {
@@ -192,7 +192,7 @@ impl<'a> ByHand<'a> {
     }
 }
 
-/// A thousand steps on small tensors: until the host is done with them, and until the result is
+/// A thousand steps on small tensors: the time until the host is done, and until the result is
 /// there.
 fn chains(bench: &mut Bench) -> Outcome {
     let device = bench.device();

@@ -1,5 +1,5 @@
-//! Products of matrices: against what the device's multiply-adds reach, and single rows against a
-//! device copy of the matrix.
+//! Products of matrices, against what the device's multiply-adds reach. Single rows times a matrix,
+//! against a device copy of the matrix.
 //!
 //! ```text
 //! cargo bench --bench matmul [-- [--quick] [--json FILE] [FILTER]]
@@ -29,7 +29,7 @@ fn cast(tensor: &Tensor, dtype: DType) -> wharf::Result<Tensor> {
     tensor.compute().map(|()| tensor)
 }
 
-/// Batch, m, n, k; what is said of them.
+/// Batch, m, n, k, and a description.
 const PRODUCTS: &[([usize; 4], &str)] = &[
     ([1, 256, 256, 256], "256^3"),
     ([1, 512, 512, 512], "512^3"),
@@ -70,7 +70,7 @@ fn products(bench: &mut Bench) -> Outcome {
     bench.measure(7, ceilings, cases)
 }
 
-/// One row times a matrix: as fast as the matrix is read.
+/// One row times a matrix: reading the matrix is the limit.
 fn rows(bench: &mut Bench) -> Outcome {
     let device = bench.device();
     let side = bench.settings.pick(256usize, 4096, 4096);

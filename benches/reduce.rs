@@ -1,7 +1,7 @@
-//! Reductions, softmax, norms and attention: beside kernels written by hand, and attention beside
-//! what it is composed of.
+//! Reductions, softmax and norms against kernels written by hand, and attention against its parts
+//! composed.
 //!
-//! GB/s count every byte of the input, and of results that are as large, once.
+//! GB/s count every byte of the input once, and of the result if it is as large.
 //!
 //! ```text
 //! cargo bench --bench reduce [-- [--quick] [--json FILE] [FILTER]]

@@ -1,7 +1,7 @@
-//! From nothing to a first result: in a process of its own, and on a device that is open.
+//! The time to a first result: from the start of a process, and on a device that is open.
 //!
 //! A driver may keep compiled kernels on disk. Processes find theirs there from the second round
-//! on; a never-seen expression is drawn anew every time, so that nothing can have kept it.
+//! on. A never-seen expression is drawn anew every time, so that no cache can have it.
 //!
 //! ```text
 //! cargo bench --bench startup [-- [--quick] [--json FILE] [FILTER]]
@@ -19,7 +19,7 @@ use wharf::{Device, Policy, Tensor};
 
 mod common;
 
-/// Names what a child process is to do.
+/// The variable that names the task of a child process.
 const CHILD: &str = "WHARF_BENCH_CHILD";
 
 fn main() -> ExitCode {
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// What a driver compiles at least.
+/// The smallest kernel that a driver compiles.
 const NEGATION: &str = "@group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read_write> out: array<f32>;
 @compute @workgroup_size(8)
@@ -47,7 +47,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 ";
 
-/// What a fresh process does before it says how long that took from the open device on.
+/// Does a task in a fresh process and says how long it took from the open device on.
 fn child(task: &str) -> Outcome {
     let device = Device::best(&Policy::exact())?;
     let four = || device.upload(&[1.0f32, 2.0, 3.0, 4.0], [4]).map(|(x, _)| x);
@@ -83,8 +83,9 @@ fn child(task: &str) -> Outcome {
     Ok(())
 }
 
-/// A process of its own: how long until it said that it is done, and how long it said it took from
-/// the open device on. `uncached` keeps Mesa's drivers from finding kernels on disk.
+/// Runs a task in a process of its own. Returns how long it took until the process was done, and
+/// how long that says it took from the open device on. `uncached` keeps Mesa's drivers from finding
+/// kernels on disk.
 fn spawn(task: &str, uncached: bool) -> Outcome<[Duration; 2]> {
     let start = Instant::now();
     let mut child = Command::new(env::current_exe()?)
@@ -121,7 +122,7 @@ fn processes(bench: &mut Bench) -> Outcome {
     bench.measure(9, Vec::new(), cases)
 }
 
-/// Operations that chains are drawn from: any order of any of them stays finite.
+/// Operations that chains are drawn from. In any order results stay finite.
 const DRAWN: &[(Op, &str)] = &[
     (Op::Sin, "sin(v)"),
     (Op::Cos, "cos(v)"),
@@ -135,7 +136,7 @@ const DRAWN: &[(Op, &str)] = &[
     (Op::Tanh, "tanh(clamp(v, vec4<f32>(-9.0), vec4<f32>(9.0)))"),
 ];
 
-/// Eight of the operations, drawn from the clock.
+/// Eight of the operations; the clock is the seed.
 fn draw() -> Vec<(Op, &'static str)> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let mut state = now.as_nanos() as u64 | 1;
@@ -148,8 +149,8 @@ fn draw() -> Vec<(Op, &'static str)> {
     (0..8).map(|_| DRAWN[next()]).collect()
 }
 
-/// The first result of an expression that nobody has seen, beside the same by a kernel written by
-/// hand: what of it the driver's own compiler takes.
+/// The first result of a never-seen expression, and of one kernel written by hand: the latter shows
+/// how much of the time the driver's own compiler takes.
 fn expressions(bench: &mut Bench) -> Outcome {
     let device = bench.device();
     let values: Vec<f32> = noise(1024).map(|v| v as f32).collect();

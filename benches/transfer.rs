@@ -31,7 +31,7 @@ fn pixel(i: usize) -> f64 {
     (i.wrapping_mul(0x9e37_79b1) >> 16 & 255) as f64 / 255.0
 }
 
-/// Carries once, complete: until the device has it. The tensor's memory goes back to the pool.
+/// Carries once, until the device has all of it. The tensor's memory goes back to the pool.
 fn up(device: &Device, carry: impl FnOnce() -> wharf::Result<wharf::Tensor>) -> Outcome<Duration> {
     let (tensor, elapsed) = timed(|| {
         let tensor = carry()?;
@@ -117,8 +117,8 @@ fn latencies(bench: &mut Bench) -> Outcome {
     bench.measure(15, Vec::new(), cases)
 }
 
-/// Host memory beyond data and tensor, by the process's own high-water mark: of a device's first
-/// upload, or of a second one into the same buffers if that takes more.
+/// Host memory beyond data and tensor, by the process's own high-water mark: the larger of a
+/// device's first upload and of a second one into the same buffers.
 fn host_memory(bench: &mut Bench) -> Outcome {
     let count = bench.settings.pick(1usize << 16, 1 << 26, 1 << 28);
     let mib = (count * size_of::<f32>()) as f64 / MIB;

@@ -1,4 +1,4 @@
-//! A chain of operations becomes one kernel: what is written below as five is dispatched as one.
+//! A chain of operations becomes one kernel: the five operations below are one dispatch.
 //!
 //! `WHARF_ALLOW_SOFTWARE=1 cargo run --example fused` on a machine without a GPU.
 

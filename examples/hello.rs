@@ -1,4 +1,4 @@
-//! The shortest way there and back: negotiate, upload, read.
+//! The shortest way to a device and back: negotiate, upload, read.
 //!
 //! `WHARF_ALLOW_SOFTWARE=1 cargo run --example hello` on a machine without a GPU.
 

@@ -30,7 +30,7 @@ fn main() -> wharf::Result<()> {
         println!("{tuned}");
         return Ok(());
     };
-    // What was tuned before stays; a file that cannot be used is said to be, and replaced.
+    // Earlier results stay. A file that cannot be used is reported and replaced.
     let before = Tuned::load(&file, &device);
     if let Some(why) = before.ignored() {
         println!("starting anew: {why}");

@@ -1,7 +1,7 @@
-// The best elementwise kernel found by hand, without wharf: each group computes `run` quads a lane,
-// neighbouring lanes neighbouring ones - long runs win on a CPU adapter, a single quad on a GPU -
-// with nothing checked that one formula needs not. The line `let v` is replaced by what is to be
-// computed.
+// The best elementwise kernel found by hand, without wharf. Each lane computes `run` quads, and
+// neighbouring lanes take neighbouring quads: long runs win on a CPU adapter, single quads on a
+// GPU. It checks nothing that one formula does not need. The line `let v` is replaced by the
+// formula to compute.
 override lanes: u32 = 8u;
 override run: u32 = 256u;
 
@@ -10,7 +10,7 @@ override run: u32 = 256u;
 @group(0) @binding(2) var<storage, read> c: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read_write> out: array<vec4<f32>>;
 
-// By the exponential: tanh is slower.
+// Uses the exponential: tanh is slower.
 fn gelu_tanh(x: vec4<f32>) -> vec4<f32> {
     let u = 1.5957691216057308 * (x + 0.044715 * x * x * x);
     return x / (1.0 + exp(-u));

@@ -1,7 +1,7 @@
-// The best sum of rows found by hand for a CPU adapter, without wharf: a lane takes `quads` quads
-// that follow each other, eight at a time, and stores their sum. With as many lanes as there are
-// rows it is the sum over dim 1; with fewer quads to a lane, the first and longer part of the sum of
-// everything. On a GPU, where neighbouring lanes should read neighbours, it is no more than a start.
+// The best sum of rows found by hand for a CPU adapter, without wharf. A lane takes `quads` quads
+// that follow each other, eight at a time, and stores their sum. With one lane per row this is the
+// sum over dim 1. With fewer quads per lane it is the first and longer part of the sum of
+// everything. It is not tuned for a GPU, where neighbouring lanes should read neighbours.
 override lanes: u32 = 8u;
 override quads: u32 = 1024u;
 

@@ -1,6 +1,6 @@
-// The best softmax of rows found by hand for a CPU adapter, without wharf: a lane takes a row of
-// `quads` quads in two passes, the first of which keeps the highest value and the sum as it goes.
-// By the builtin exponential, and without a thought for NaN, infinity or masks.
+// The best softmax of rows found by hand for a CPU adapter, without wharf. A lane takes a row of
+// `quads` quads in two passes; the first keeps the highest value and the running sum. It uses the
+// builtin exponential, and ignores NaN, infinity and masks.
 override lanes: u32 = 8u;
 override quads: u32 = 1024u;
 

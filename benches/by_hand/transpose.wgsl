@@ -1,5 +1,5 @@
-// The best transposition found by hand on a CPU adapter: each lane turns a tile of 4 x 4 in
-// registers. Square, of a side that is a whole number of tiles.
+// The best transposition found by hand on a CPU adapter: each lane transposes a tile of 4 x 4 in
+// registers. The matrix is square, and its side is a whole number of tiles.
 override side: u32 = 4096u;
 override lanes: u32 = 8u;
 

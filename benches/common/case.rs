@@ -38,14 +38,14 @@ impl Work {
         }
     }
 
-    /// How much of it a second: more is better, whatever the unit.
+    /// The rate of a run of this many seconds: more is better, whatever the unit.
     pub(super) fn rate(self, seconds: f64) -> f64 {
         let (Self::Bytes(n) | Self::Flops(n) | Self::Elements(n) | Self::Calls(n)) = self;
         n / seconds
     }
 }
 
-/// Does it once and says how long that took, without its preparations.
+/// Runs a case once and says how long that took, without its preparations.
 type Run<'a> = Box<dyn FnMut() -> Outcome<Duration> + 'a>;
 
 /// Describes a result without computing it.
@@ -67,7 +67,7 @@ pub(crate) struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    /// `run` does it once and says how long that took, without its preparations.
+    /// `run` runs the case once and says how long that took, without its preparations.
     pub(crate) fn new(
         name: impl Into<String>,
         work: Work,
@@ -82,7 +82,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// `make` says what to compute; it takes as long as it takes until the device has the result.
+    /// `make` describes what to compute. The time counts until the device has the result.
     pub(crate) fn kernel(
         name: impl Into<String>,
         work: Work,
@@ -97,7 +97,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Held against this ceiling of several, not against the first.
+    /// Compares the case with this ceiling instead of the first.
     pub(crate) fn against(self, ceiling: &'a str) -> Self {
         Self { ceiling: Some(ceiling), ..self }
     }
@@ -125,7 +125,7 @@ impl<'a> Case<'a> {
         let Some(device) = &self.device else { return Ok(None) };
         let Some(clock) = Clock::of(device) else { return Ok(None) };
         device.wait()?;
-        // Recorded and not yet submitted: between the timestamps is the device alone.
+        // Recorded and not yet submitted, so that the timestamps enclose only the device's work.
         make()?.compute()?;
         clock.time(|| Ok(device.flush()?)).map(Some)
     }

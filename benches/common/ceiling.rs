@@ -7,13 +7,13 @@ use wharf::{Device, wgpu};
 use super::raw::{Raw, buffer};
 use super::{Case, Outcome, Settings, Work, timed};
 
-/// Copies in host memory, counted as what arrives: held against crossings.
+/// Copies in host memory, counting the bytes that arrive: a ceiling for crossings.
 pub(crate) const MEMCPY: &str = "memcpy";
 
-/// The same counted as memory sees it, read and written: held against kernels.
+/// Copies in host memory, counting the bytes read and written: a ceiling for kernels.
 pub(crate) const MEMCPY_BOTH: &str = "memcpy r+w";
 
-/// A copy between two buffers by the device, read and written.
+/// A copy between two buffers by the device, counting the bytes read and written.
 pub(crate) const DEVICE_COPY: &str = "device copy";
 
 /// Multiplications and additions of f32 in registers.
@@ -24,7 +24,7 @@ pub(crate) fn memcpy<'a>(bytes: usize) -> Case<'a> {
     host_copy(MEMCPY, bytes, bytes as f64)
 }
 
-/// The same, counted twice.
+/// `memcpy`, counting the bytes read and written.
 pub(crate) fn memcpy_both<'a>(bytes: usize) -> Case<'a> {
     host_copy(MEMCPY_BOTH, bytes, 2.0 * bytes as f64)
 }
@@ -58,8 +58,8 @@ const FMA_TRIPS: u32 = 2048;
 const FMA_UNROLL: u32 = 4;
 const FMA_LANES: u32 = 64;
 
-/// `width` quads of multiply-adds, independent of each other, so that neither memory nor the
-/// latency of one operation is in the way.
+/// `width` quads of independent multiply-adds, so that neither memory nor the latency of one
+/// operation limits the rate.
 fn fma_text(width: u32) -> String {
     let each = |line: &dyn Fn(u32) -> String| (0..width).map(line).collect::<String>();
     let begin = each(&|i| format!("    var x{i} = a * f32(id + {i}u);\n"));
@@ -86,7 +86,7 @@ fn main(
     )
 }
 
-/// Multiply-adds in registers: the best of several widths, by a trial now.
+/// Multiply-adds in registers. A trial picks the best of several widths.
 pub(crate) fn fma<'a>(settings: &Settings, device: &Device) -> Outcome<Case<'a>> {
     let software = device.caps().identity.is_software();
     let groups = settings.pick(1, 256, 256) * if software { 1 } else { 64 };

@@ -55,7 +55,7 @@ impl Clock {
         Ok(end.saturating_sub(begin) as f64 * f64::from(self.queue.get_timestamp_period()) * 1e-9)
     }
 
-    /// An empty pass with a timestamp at one of its ends; the last one of them reads both out.
+    /// An empty pass with a timestamp at its begin or end; the last pass reads both timestamps.
     fn stamp(&self, begin: Option<u32>, end: Option<u32>) {
         let mut encoder = self
             .device

@@ -1,19 +1,19 @@
-//! Rounds of cases, each right after its ceiling; what is reported is medians.
+//! Rounds of cases, each right after its ceiling. Medians are reported.
 
 use super::report::Row;
 use super::settings::Effort;
 use super::{Bench, Case, Outcome, Settings};
 
-/// A sample is at least as long as this, in seconds, so that the clock and one late wake-up weigh
-/// little; but no more than so many runs.
+/// A sample takes at least this many seconds, so that the clock and one late wake-up weigh little,
+/// but has a limited number of runs.
 const SAMPLE: f64 = 3e-3;
 const RUNS_MAX: usize = 64;
 
-/// The middle of some numbers, and half the distance of their quartiles in parts of it.
+/// The median of some numbers, and half the distance of their quartiles relative to it.
 pub(crate) fn median(samples: &[f64]) -> (f64, f64) {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
-    // Between neighbours, linearly.
+    // Interpolates linearly between neighbours.
     let at = |part: f64| {
         let place = part * sorted.len().saturating_sub(1) as f64;
         let [low, high] =
@@ -91,7 +91,7 @@ fn place(case: &Case<'_>, ceilings: &[Case<'_>]) -> usize {
     case.ceiling.and_then(named).unwrap_or(0)
 }
 
-/// Seconds of one run, the mean of as many as make a sample.
+/// Seconds of one run: the mean over a sample.
 fn sample(settings: &Settings, case: &mut Case<'_>) -> Outcome<f64> {
     let (mut total, mut runs) = (case.seconds()?, 1);
     while settings.effort != Effort::Test && total < SAMPLE && runs < RUNS_MAX {

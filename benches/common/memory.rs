@@ -20,13 +20,13 @@ pub(crate) struct Peak {
 }
 
 impl Peak {
-    /// `None` where the system does not count, or does not let the count begin anew.
+    /// `None` where the system does not count, or the count cannot be reset.
     pub(crate) fn watch() -> Option<Self> {
         std::fs::write("/proc/self/clear_refs", "5").ok()?;
         bytes_resident().map(|before| Self { before })
     }
 
-    /// How far memory went beyond what it was.
+    /// How far memory rose above its level at the start.
     pub(crate) fn bytes_beyond(&self) -> Option<u64> {
         status("VmHWM").map(|peak| peak.saturating_sub(self.before))
     }

@@ -1,8 +1,8 @@
 //! What all benches share: cases measured in turn, medians with their spread, a table, and JSON.
 //!
-//! Machines are noisy and differ, so a figure is worth little alone. Each case runs right after its
-//! ceiling - what the machine itself can do, such as a memcpy - in every round, and what counts is
-//! the median of those ratios.
+//! Machines are noisy and differ, so a figure alone is worth little. In every round each case runs
+//! right after its ceiling - what the machine itself can do, such as a memcpy - and the median of
+//! their ratios counts.
 //!
 //! ```text
 //! mod common;
@@ -20,11 +20,11 @@
 //! }
 //! ```
 //!
-//! `cargo bench --bench NAME [-- [--quick] [--json FILE] [FILTER]]`; without `--bench`, which cargo
+//! `cargo bench --bench NAME [-- [--quick] [--json FILE] [FILTER]]`. Without `--bench`, which cargo
 //! bench adds, everything runs once on tiny data, to see that it runs: `Settings::pick` gives the
 //! sizes. Times are wall clock times, from the first call until the device is done. Where the
-//! adapter has timestamp queries the device's own time is given beside them: what lies between is
-//! what the host added.
+//! adapter has timestamp queries the device's own time is given too; the difference is what the
+//! host added.
 #![allow(dead_code, unused_imports, reason = "each bench uses its part")]
 
 use std::error::Error;
@@ -70,7 +70,7 @@ impl Bench {
     }
 }
 
-/// The whole of a bench: settings, adapter, results; what `main` returns.
+/// Runs a whole bench: settings, adapter, results. Returns what `main` returns.
 pub(crate) fn main(name: &'static str, bench: impl FnOnce(&mut Bench) -> Outcome) -> ExitCode {
     match run(name, bench) {
         Ok(()) => ExitCode::SUCCESS,
@@ -104,7 +104,7 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (out, start.elapsed())
 }
 
-/// Numbers in -1..1 that repeat nothing a branch or a cache could learn.
+/// Numbers in -1..1 without a pattern that a branch predictor or a cache could learn.
 pub(crate) fn noise(n: usize) -> impl Iterator<Item = f64> {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     (0..n).map(move |_| {

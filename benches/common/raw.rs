@@ -1,5 +1,4 @@
-//! Kernels written by hand, run through wgpu and nothing else: ceilings, and what fused kernels are
-//! compared with.
+//! Kernels written by hand and run through wgpu alone: ceilings, and rivals of fused kernels.
 
 use std::time::Duration;
 
@@ -55,7 +54,7 @@ impl Raw {
             layout: &pipeline.get_bind_group_layout(0),
             entries: &entries,
         });
-        // A row of the grid holds no more groups than every adapter allows.
+        // A row of the grid has at most 2^15 groups, which every adapter allows.
         let rows = groups.div_ceil(1 << 15);
         let groups = [groups.div_ceil(rows), rows, 1];
         Self { device: device.clone(), queue: queue.clone(), pipeline, group, groups }

@@ -10,11 +10,11 @@ pub(crate) struct Row {
     pub(crate) case: String,
     pub(crate) value: f64,
     pub(crate) unit: String,
-    /// In parts of the value.
+    /// Relative to the value.
     pub(crate) spread: Option<f64>,
-    /// The same by the device's own clock.
+    /// The value by the device's own clock.
     pub(crate) by_device: Option<f64>,
-    /// The ceiling's name, and which part of it was reached.
+    /// The ceiling's name, and the fraction of it that was reached.
     pub(crate) ceiling: Option<(String, f64)>,
 }
 
@@ -121,7 +121,7 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// A JSON number; what is none is `null`.
+/// A JSON number, or `null`.
 fn number(value: Option<f64>) -> String {
     value.filter(|v| v.is_finite()).map_or_else(|| "null".into(), |v| format!("{v}"))
 }

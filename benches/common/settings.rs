@@ -11,7 +11,7 @@ pub(crate) enum Effort {
     Test,
     /// Smaller data, fewer rounds: to see roughly where things stand.
     Quick,
-    /// What figures are quoted from.
+    /// For figures that are quoted.
     Full,
 }
 
@@ -37,7 +37,7 @@ impl Settings {
                 "--test" => test = true,
                 "--quick" => quick = true,
                 "--json" => json = Some(args.next().ok_or("--json needs a file")?.into()),
-                // What libtest takes: meant for the test binaries of the same cargo command.
+                // An argument for libtest: meant for the test binaries of the same cargo command.
                 other if other.starts_with('-') && bench && !test => {
                     return Err(format!("unknown option: {other}").into());
                 }

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use crate::fit::Question;
 use crate::table::quote;
 
-/// The exit code of a command line that means nothing; `EX_USAGE` of BSD's sysexits.
+/// The exit code for a command line that cannot be understood: `EX_USAGE` of BSD's sysexits.
 pub(crate) const EXIT_USAGE: u8 = 64;
 
 pub(crate) const USAGE: &str = "\
@@ -74,7 +74,7 @@ pub(crate) struct Options {
     pub(crate) mode: Mode,
 }
 
-/// Why it could not be.
+/// Why the command line could not be understood.
 #[derive(Debug)]
 pub(crate) enum UsageError {
     Unknown(String),

@@ -1,8 +1,7 @@
 //! The crossing check: every dtype goes up and comes back, and is compared bit by bit.
 //!
-//! Where the plan refuses a dtype, that it is refused is checked too. Then the conversion that it
-//! could be allowed is, and what comes back is compared with what [`expected`](crate::expected)
-//! says.
+//! If the plan refuses a dtype, the upload must be refused too. Then its conversion is allowed, and
+//! what comes back is compared with what [`expected`](crate::expected) says.
 
 use half::{bf16, f16};
 use wharf::host::Tally;
@@ -21,7 +20,7 @@ pub(crate) const SUBTITLE: &str =
 #[derive(Debug)]
 pub(crate) struct Crossing {
     pub(crate) dtype: DType,
-    /// What it was to become, if not itself.
+    /// The dtype it was to become, if another.
     pub(crate) to: Option<DType>,
     pub(crate) how: How,
     pub(crate) end: End,
@@ -33,15 +32,15 @@ pub(crate) struct Crossing {
 pub(crate) enum End {
     /// Every bit came back.
     Exact,
-    /// Every value came back as it had to become, and was counted so.
+    /// Every value came back as the conversion must make it, and the receipt counts it so.
     Converted,
     /// Refused, as the plan says.
     Refused(Error),
     /// A value that has no place in the target was refused by index.
     Checked(Error),
-    /// Something that was to work did not.
+    /// Something failed that should work.
     Failed(Error),
-    /// Something else came back, or something happened that must not.
+    /// Other values came back, or something happened that must not.
     Wrong(String),
 }
 
@@ -58,7 +57,7 @@ impl Crossing {
     }
 }
 
-/// Every dtype in the order of the plan; `say` hears of each crossing as soon as it is over.
+/// Checks every dtype in the order of the plan; `say` is called for each crossing once it is over.
 pub(crate) fn check_all(device: &Device, say: &mut dyn FnMut(&Crossing)) -> Vec<Crossing> {
     let mut all = Vec::new();
     let mut done = |crossing: Crossing| {
@@ -131,7 +130,7 @@ fn exchange<F: Probe, T: Probe>(
     Ok((receipt, difference(expected, &back)))
 }
 
-/// What a refused dtype can still do, once a conversion is allowed by name.
+/// Carries a refused dtype under policies that allow its conversion by name.
 fn conversions(device: &Device, dtype: DType) -> Vec<Crossing> {
     match dtype {
         DType::F64 => {
@@ -145,7 +144,7 @@ fn conversions(device: &Device, dtype: DType) -> Vec<Crossing> {
     }
 }
 
-/// Values that all fit; then the same with one that does not.
+/// Carries values that all fit; then the same values with one that does not.
 fn integers<F: Probe, T: Probe + Into<F>>(device: &Device, too_large: u64) -> Vec<Crossing> {
     let expected = probe::<T>(LENGTH);
     let mut values = narrow_values::<F, T>();
@@ -193,7 +192,7 @@ fn same_counts(a: &Tally, b: &Tally) -> bool {
     counts(a) == counts(b)
 }
 
-/// One crossing as a row: its refusal or its receipt, and below that what can be done.
+/// Prints one crossing as a row: its refusal or its receipt, and below that the remedy.
 pub(crate) fn show(page: &Page, crossing: &Crossing) {
     let (tone, word, text, help) = match &crossing.end {
         End::Exact => (Tone::Good, "bit-exact", None, None),

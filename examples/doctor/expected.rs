@@ -4,8 +4,8 @@ use wharf::host::Tally;
 
 use crate::probe::{LENGTH, Probe, probe, random};
 
-/// Where rounding to f32 turns: at the largest value, in the middle, inside the subnormals, at the
-/// smallest one.
+/// Values where rounding to f32 changes: at the largest value, in the middle, among the subnormals,
+/// at the smallest one.
 const EDGES: [f64; 8] = [
     340_282_346_638_528_860_000_000_000_000_000_000_000.0, // f32::MAX itself
     340_282_356_779_733_660_000_000_000_000_000_000_000.0, // half a step above: a tie, infinity
@@ -17,14 +17,15 @@ const EDGES: [f64; 8] = [
     -1e-46,
 ];
 
-/// A probe of f64 begins and ends with so many special patterns.
+/// A probe of f64 begins and ends with this many special patterns.
 const SPECIALS: usize = 26;
 
-/// Values of f64 that meet every fate on the way to f32: exact, rounded, overflowed, flushed, NaN.
+/// Values of f64 for every outcome of a conversion to f32: exact, rounded, overflowed, flushed,
+/// NaN.
 pub(crate) fn f64_values() -> Vec<f64> {
     let mut values = probe::<f64>(LENGTH);
-    // Random bits are mostly far outside of f32: they become ordinary numbers, every other one of
-    // them short.
+    // Random bits mostly lie far outside of f32. They are turned into ordinary numbers, every other
+    // one with few significant bits.
     for (i, r) in (SPECIALS..LENGTH - SPECIALS).zip(random(7)) {
         let number = (r >> 11) as f64 / (1u64 << 43) as f64 - 512.0;
         values[i] = if i % 2 == 0 { number } else { f64::from(number as f32) };

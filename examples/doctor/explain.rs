@@ -1,8 +1,7 @@
-//! Why a tensor does not arrive: the causes that are known, how wharf checks each, and what it
-//! finds here.
+//! Why a tensor does not arrive: the known causes, how wharf checks each, and what it finds here.
 //!
-//! Everything under "here" is asked of this machine while it is printed: the smaller experiments
-//! are in [`live`](crate::live).
+//! Everything under "here" is found out on this machine while it is printed. The smaller
+//! experiments are in [`live`](crate::live).
 
 use wharf::adapter::{Listing, Verdict};
 use wharf::caps::Caps;
@@ -14,12 +13,12 @@ use crate::adapters::driver;
 use crate::live;
 use crate::table::{Page, Tone, count};
 
-/// What the causes are looked up in.
+/// What the checks of causes look at.
 #[derive(Debug)]
 pub(crate) struct Scene<'a> {
     listing: &'a Listing,
     opened: Result<Device, Error>,
-    /// What a plan for another adapter is told by the chosen one.
+    /// The chosen adapter's error for a plan that was made for another.
     foreign: Option<Error>,
 }
 
@@ -162,7 +161,7 @@ fn no_device(scene: &Scene<'_>) -> Vec<Found> {
     found
 }
 
-/// Causes that are about drivers and loaders, and not about what the user chose.
+/// Causes in drivers and loaders, not in what the user chose.
 const OF_DRIVERS: [Obstacle; 12] = [
     Obstacle::BackendCompiledOut,
     Obstacle::DriverVariable,

@@ -52,7 +52,7 @@ impl Question {
         if self.column_major { Layout::column_major(self.shape) } else { Layout::dense(self.shape) }
     }
 
-    /// What its layout means for the upload.
+    /// How the upload reads its layout.
     const fn way(&self) -> &'static str {
         if self.column_major {
             "column-major on the host, row-major on the device: gathered chunk by chunk on its \
@@ -93,7 +93,7 @@ enum Answer {
     No,
 }
 
-/// Asks every adapter, or the named one alone; returns the exit code.
+/// Asks every adapter, or only the named one; returns the exit code.
 pub(crate) async fn answer(page: &Page, listing: &Listing, question: &Question, named: bool) -> u8 {
     let (dtype, layout) = (question.dtype, question.layout());
     let host = question.bytes_host().map_or_else(|| "more bytes than can be counted".into(), bytes);
@@ -159,11 +159,11 @@ async fn ask(page: &Page, index: usize, entry: &Listed, question: &Question) -> 
     }
 }
 
-/// One policy: what it becomes, what it takes, whether that is there.
+/// Answers under one policy: what the tensor becomes, what it takes, and whether that is there.
 fn under(page: &Page, policy: &str, device: &Device, question: &Question, advise: bool) -> bool {
     let carriage = device.plan().carriage(question.dtype);
     let Some(stored) = carriage.stored else {
-        // Asking for the empty shape, so that the answer is about the dtype alone.
+        // The empty shape makes the answer about the dtype alone.
         let refusal = device.fit(0, question.dtype).err();
         let text =
             refusal.as_ref().map_or_else(|| carriage.because.to_string(), ToString::to_string);
@@ -197,7 +197,7 @@ fn under(page: &Page, policy: &str, device: &Device, question: &Question, advise
     }
 }
 
-/// The numbers, and the verdict they lead to.
+/// Prints the numbers, and returns the verdict that they lead to.
 fn demand(page: &Page, device: &Device, fit: &Fit) -> bool {
     let mut text = format!("{} in {}", bytes(fit.bytes), count(fit.segments, "segment"));
     if fit.segments > 1 {

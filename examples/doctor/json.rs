@@ -1,4 +1,4 @@
-//! The report as one JSON object, and as much of a JSON writer as that takes.
+//! The report as one JSON object, and the small JSON writer that it needs.
 
 use core::fmt;
 
@@ -66,7 +66,7 @@ fn text(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
             '"' => f.write_str("\\\"")?,
             '\\' => f.write_str("\\\\")?,
             '\n' => f.write_str("\\n")?,
-            // DEL and the C1 controls are legal in JSON, and not to be shown to a terminal.
+            // DEL and the C1 controls are legal in JSON but must not reach a terminal.
             c if c.is_control() => write!(f, "\\u{:04x}", u32::from(c))?,
             c => write!(f, "{c}")?,
         }
@@ -145,7 +145,7 @@ fn crossing(crossing: &Crossing) -> Json {
     ])
 }
 
-/// What was found, and after it whatever else keeps this machine from a better verdict.
+/// The findings, then whatever else keeps this machine from a better verdict.
 fn diagnosis(listing: &Listing, opened: &Result<Device>, crossings: &[Crossing]) -> Json {
     let row = |cause: &str, found: String, remedy: Option<String>| {
         Json::Object(vec![

@@ -39,7 +39,7 @@ pub(crate) fn layout(device: &Device) -> Result<Vec<Found>> {
     Ok(found)
 }
 
-/// What there is, and what happens beyond it.
+/// How much memory there is, and what happens beyond it.
 pub(crate) fn memory(device: &Device) -> Result<Vec<Found>> {
     let (memory, limits) = (device.memory(), &device.caps().limits);
     let cap = memory.bytes_cap.map_or_else(|| "none".into(), bytes);

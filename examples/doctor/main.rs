@@ -34,7 +34,7 @@ use table::{Page, Tone};
 use verdict::Verdict;
 
 fn main() -> ExitCode {
-    // Drivers that are only probed complain as they please; what matters of it is diagnosed.
+    // Probing drivers makes them log complaints; the diagnosis reports what matters.
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off")).init();
     let mut page = Page::stdout();
     let code = match Options::read(std::env::args_os().skip(1)) {
@@ -67,8 +67,8 @@ async fn run(options: &Options, page: &mut Page) -> u8 {
     }
 }
 
-/// The whole check: adapters, plan, crossings, verdict; as text while it goes on, or as one JSON
-/// object at the end.
+/// The whole check: adapters, plan, crossings, verdict. Printed as text while it runs, or as one
+/// JSON object at the end.
 async fn check_up(page: &mut Page, listing: &Listing, clock: Instant, as_json: bool) -> u8 {
     page.mute(as_json);
     adapters::show(page, listing);

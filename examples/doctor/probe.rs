@@ -1,9 +1,8 @@
-//! The values that are carried: all that a move may damage.
+//! The values that are carried: all patterns that a move may damage.
 //!
-//! A probe begins and ends with the patterns that get lost on other ways - quiet and signalling
-//! NaNs with payloads, infinities, both zeros, subnormals, extremes - and holds random bits in
-//! between. Its length is a multiple of nothing, so that the last word of a packed dtype is only
-//! partly used.
+//! A probe begins and ends with patterns that other paths lose - quiet and signalling NaNs with
+//! payloads, infinities, both zeros, subnormals, extremes - and has random bits in between. Its
+//! length is odd, so that the last word of a packed dtype is only partly used.
 
 use half::{bf16, f16};
 use wharf::dtype::Class;
@@ -69,7 +68,8 @@ fn specials(dtype: DType) -> Vec<u64> {
     }
 }
 
-/// Of a float with so many bits, so many of them mantissa. Each pattern is there with both signs.
+/// The special patterns of a float of this many bits, `mantissa` of them mantissa, each with both
+/// signs.
 fn float_specials(bits: u32, mantissa: u32) -> Vec<u64> {
     let sign = 1 << (bits - 1);
     let infinity = (sign - 1) >> mantissa << mantissa;

@@ -1,6 +1,5 @@
-//! What this adapter's driver does in its own way: measured by a kernel of raw WGSL, not taken from
-//! a list. None of it reaches a result of wharf's; it explains why kernels written elsewhere may
-//! differ from one machine to the next.
+//! What this adapter's driver does in its own way, measured by a kernel of raw WGSL. None of it
+//! affects wharf's results. It explains why other kernels may differ from one machine to the next.
 
 use wharf::{Device, wgpu};
 
@@ -10,7 +9,7 @@ use crate::table::{Page, Tone};
 const SINGLE: usize = 8;
 const LIST: usize = 64;
 
-/// More than llvmpipe's loops make.
+/// More trips than llvmpipe lets a loop make.
 const TRIPS: f32 = 70_000.0;
 
 /// One thing that drivers differ in.
@@ -95,7 +94,7 @@ fn worst(exact: impl Iterator<Item = f64>, seen: &[u32]) -> f64 {
     exact.zip(seen).map(distance).fold(0.0, f64::max)
 }
 
-/// Runs the kernel, past the library: that is the point.
+/// Runs the kernel through wgpu alone, because wharf would hide what the driver does.
 async fn run(device: &Device, numbers: &[f32]) -> Result<Vec<u32>, String> {
     let (gpu, queue) = device.wgpu();
     let scope = gpu.push_error_scope(wgpu::ErrorFilter::Validation);

@@ -1,4 +1,4 @@
-// What drivers do differently, on numbers that only the host knows: nothing can be folded away.
+// What drivers do differently. Only the host knows the numbers, so a compiler can fold nothing.
 @group(0) @binding(0) var<storage, read> numbers: array<f32>;
 @group(0) @binding(1) var<storage, read_write> seen: array<u32>;
 
@@ -7,7 +7,7 @@ const LIST = 64u;
 
 @compute @workgroup_size(1)
 fn main(@builtin(workgroup_id) group: vec3<u32>) {
-    // By itself: a driver that ends a long loop ends every loop after it too.
+    // In a group of its own: a driver that ends a long loop ends every loop after it too.
     if group.x == 1u {
         var trips = 0u;
         for (var i = 0u; i < u32(numbers[0]); i++) {

@@ -45,12 +45,12 @@ impl Page {
         Self { colour: !refused && std::io::stdout().is_terminal(), muted: false }
     }
 
-    /// Swallows everything from now on, or no longer.
+    /// Whether to drop all output from now on.
     pub(crate) const fn mute(&mut self, muted: bool) {
         self.muted = muted;
     }
 
-    /// As it is. A reader that has gone away (`| head`) is no error.
+    /// Prints text unchanged. A reader that has gone away (`| head`) is no error.
     pub(crate) fn text(&self, text: &str) {
         if !self.muted {
             let mut out = std::io::stdout().lock();
@@ -117,7 +117,7 @@ impl Page {
     }
 }
 
-/// Drivers and variables may say anything; a terminal is not told to obey it.
+/// Replaces control characters in text of drivers and variables, which must not reach a terminal.
 pub(crate) fn clean(text: &str) -> String {
     text.replace(|c: char| c.is_control(), "?")
 }
@@ -136,8 +136,7 @@ pub(crate) fn shorten(text: &str, width: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// Breaks text between words, and words that are wider than a line anywhere. Always at least one
-/// line.
+/// Breaks text between words, and words wider than a line at any place. Returns at least one line.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in clean(text).split(' ') {

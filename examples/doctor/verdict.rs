@@ -1,4 +1,4 @@
-//! What it all comes to: one word, one line, one exit code.
+//! The verdict on the machine: one word, one line, one exit code.
 
 use wharf::adapter::Listing;
 use wharf::plan::How;
@@ -16,13 +16,13 @@ pub(crate) const REMEDY_BROKEN: &str = "update the driver, or try another adapte
 pub(crate) enum Verdict {
     /// Each dtype crosses bit-exact.
     Healthy,
-    /// Each dtype that the adapter can store does; the others are refused, as planned.
+    /// Each dtype that the adapter can store crosses; the others are refused, as planned.
     Usable,
     /// There is no adapter, or none that may be used.
     NoAdapter,
     /// An adapter was chosen and did not open.
     Closed,
-    /// Something that was to cross did not.
+    /// Something did not cross that should.
     Failing,
     /// Something came back wrong.
     Broken,
@@ -42,7 +42,7 @@ impl Verdict {
         }
     }
 
-    /// As machines read it.
+    /// The word for machines.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Healthy => "healthy",
@@ -67,7 +67,7 @@ impl Verdict {
         }
     }
 
-    /// As people read it.
+    /// The line for people.
     pub(crate) fn line(self, opened: &Result<Device>, crossings: &[Crossing]) -> String {
         let place = opened.as_ref().map_or_else(
             |_| String::new(),

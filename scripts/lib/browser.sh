@@ -1,5 +1,5 @@
-# The gpu tier in a browser without a window: a Chromium, whose WebGPU has SwiftShader below it. Sourced by scripts/test
-# after setup.sh; the page is made by scripts/page.
+# The gpu tier in a browser without a window: a Chromium, whose WebGPU runs on SwiftShader. Sourced by scripts/test after
+# setup.sh; scripts/page makes the page.
 #
 # shellcheck shell=sh
 
@@ -16,8 +16,8 @@ find_browser() {
     false
 }
 
-# browse SHARES FILTER: the table in so many pages, each in a browser of its own: all pages of one share its GPU process.
-# True if every share closed without a failure.
+# browse SHARES FILTER: the table in this many pages, each in its own browser, because the pages of one browser share a
+# GPU process. True if every share closed without a failure.
 browse() {
     scripts/page || return
     scratch=$(mktemp -d)
@@ -32,11 +32,11 @@ browse() {
     [ "$closed" -eq "$1" ]
 }
 
-# browse_share SHARE FILTER FOLDER: what the page tells, line by line. The browser has to be stopped: it would stay.
+# browse_share SHARE FILTER FOLDER: prints what the page reports, line by line. The browser does not end by itself.
 browse_share() {
     log=$3/log
     address="file://$PWD/target/gpu.html#driver=chromium&share=$1&filter=$2"
-    # Root, as in a container, has no sandbox to be had.
+    # Chromium has no sandbox for root, as in a container.
     sandbox=
     [ "$(id -u)" -ne 0 ] || sandbox=--no-sandbox
     "$browser" --headless $sandbox --user-data-dir="$3/profile" --disable-gpu-watchdog --enable-logging=stderr \
@@ -51,8 +51,8 @@ browse_share() {
     console <"$log"
 }
 
-# Of a browser's log only what the page wrote: a message of several lines begins with its mark, and ends with the
-# address of its page.
+# Picks the page's own messages out of a browser's log. A message of several lines begins with its mark, and ends with
+# the address of its page.
 console() {
     sed -n '/^\[[^]]*CONSOLE[^]]*\] "/,/", source: [^"]*$/ { s/^\[[^]]*CONSOLE[^]]*\] "//; s/", source: [^"]*$//; p; }'
 }

@@ -1,18 +1,16 @@
-# The driver matrix: every driver that a Linux machine can have without a GPU, a browser's own among them, how it comes
-# here, and the environment in which it is the only one that wgpu can see. Sourced by scripts/test after setup.sh and
-# browser.sh.
+# The driver matrix: every driver that a Linux machine can have without a GPU, a browser's own included; how each is
+# installed; and the environment in which wgpu sees only that one. Sourced by scripts/test after setup.sh and browser.sh.
 #
 # shellcheck shell=sh
 # shellcheck disable=SC2086,SC2046 # lists of packages, folders and patterns are meant to be split
-# shellcheck disable=SC2034 # what a driver lacks is told by scripts/test
+# shellcheck disable=SC2034 # scripts/test prints what a driver lacks
 #
 # from system      installed by the system's package manager
 #      release     lifted out of a package that would install far more than the one library wanted
 #      backports   lifted out of the release's backports, so that it stays beside the system's own, older one
 #
-# A driver that is lifted out lies in target/drivers/NAME, a flat folder of its manifest and its libraries: that makes
-# the second run fast. Measured for SwiftShader on a bare Debian 12: 5 MB kept of a 27 MB download in 2 s, against 129
-# packages that come with chromium.
+# A driver that is lifted out is kept in target/drivers/NAME, a flat folder of its manifest and its libraries, which
+# makes the second run fast. What this saves: docs/measured/drivers.md.
 drivers_table='
 name          backend  manifest                 from       packages                        libraries
 lavapipe      vulkan   lvp_icd*.json            system     libvulkan1,mesa-vulkan-drivers  -
@@ -24,7 +22,7 @@ chromium      browser  -                        system     chromium             
 
 drivers_folder=$PWD/target/drivers
 
-# Where a manifest may already lie on the system: Mesa's packages, then those browsers that bring SwiftShader along.
+# Where a manifest may already lie on the system: Mesa's packages, then browsers that come with SwiftShader.
 manifest_folders='/usr/share/vulkan/icd.d /etc/vulkan/icd.d /usr/local/share/vulkan/icd.d
 /usr/lib/chromium /usr/lib64/chromium-browser /opt/google/chrome'
 
@@ -42,7 +40,7 @@ ROW
     packages=$(echo "$packages" | tr ',' ' ')
 }
 
-# set_up_driver NAME: afterwards driver_environment can be entered; otherwise false, and `lack` says why.
+# set_up_driver NAME: prepares the driver for driver_environment. If that fails it is false, and `lack` says why.
 set_up_driver() {
     read_driver "$1"
     lack=
@@ -67,8 +65,8 @@ driver_ready() {
     esac
 }
 
-# Sets `manifest`. What was lifted out comes first; the backports' driver has the same name as the system's and must
-# not be mistaken for it.
+# Sets `manifest`. What was lifted out comes first: the backports' driver has the same name as the system's, which must
+# not be taken for it.
 find_manifest() {
     manifest=
     [ "$from" = system ] || manifest=$(first_manifest "$driver_folder")
@@ -76,12 +74,12 @@ find_manifest() {
     [ -n "$manifest" ]
 }
 
-# A 32-bit twin may lie beside the one that is wanted.
+# Skips 32-bit manifests, which may lie beside the one that is wanted.
 first_manifest() {
     find "$@" -maxdepth 1 -name "$manifest_name" ! -name '*.i?86.json' 2>/dev/null | head -n 1
 }
 
-# installed PACKAGE...: true where there is no dpkg to ask: the libraries have been looked for already.
+# installed PACKAGE...: true without dpkg as well: the libraries were found before.
 installed() {
     command -v dpkg-query >/dev/null || return 0
     for package in "$@"; do
@@ -91,7 +89,7 @@ installed() {
 
 set_up_from_system() {
     has_apt || lacks "install what other systems call $packages" || return 1
-    # In a subshell: a package that cannot be had is this driver's failure, not the end of the run.
+    # In a subshell: a package that cannot be installed is this driver's failure, not the end of the run.
     (install_packages "$driver" $packages) || lacks "apt-get could not install $packages"
 }
 
@@ -117,7 +115,7 @@ ubuntu_note() {
     esac
 }
 
-# apt-get with a state of its own: the backports are never added to the system's sources, and no root is needed.
+# apt-get with its own state: the backports are never added to the system's sources, and root is not needed.
 download_from_backports() {
     apt=$drivers_folder/apt
     suite=$(release_name)-backports
@@ -134,7 +132,7 @@ download_from_backports() {
 # The mirror and the keys are the system's own; only the suite is added.
 backports_sources() {
     release=$(release_name)
-    # Some sources name the release by its codename, others as "stable"; the lists, once read, know that it is the same.
+    # Some sources name the release by its codename, others as "stable"; the downloaded lists give both.
     # shellcheck disable=SC2016 # apt-get expands these
     mirror=$(apt-get indextargets --no-release-info --format '$(RELEASE) $(CODENAME) $(COMPONENT) $(REPO_URI)' \
         'Created-By: Packages' | awk -v name="$release" '($1 == name || $2 == name) && $3 == "main" { print $4; exit }')
@@ -166,7 +164,7 @@ download() (
     quietly apt-get -o APT::Sandbox::User=root "$@" download $packages
 )
 
-# All packages as one stream of files (-i reads on past the end of each), every folder dropped, and the manifest made to
+# Unpacks all packages as one stream of files (-i reads on past the end of each) without folders, and makes the manifest
 # name the library beside it.
 lift_out() {
     library=${libraries%%,*}
@@ -180,7 +178,7 @@ lift_out() {
     find_manifest && sed -i "s,\(\"library_path\": *\)\"[^\"]*\",\1\"./$library\"," "$manifest"
 }
 
-# A library that lacks another one makes a driver that the loader passes over without a word.
+# Checks that no library lacks another one: the loader would ignore such a driver silently.
 whole() {
     missing=$(LC_ALL=C LD_LIBRARY_PATH=$driver_folder ldd "$driver_folder/$library" |
         sed -n 's/^[[:space:]]*\(.*\) => not found.*/\1/p; s/.*: \(version .*\) not found.*/\1/p' | head -n 1)
@@ -196,7 +194,7 @@ driver_environment() {
     gl)
         vulkan=/dev/null # no manifest: no Vulkan
         export LIBGL_ALWAYS_SOFTWARE=1
-        # A vendor's EGL would be asked first and does not know Mesa's variables.
+        # Otherwise a vendor's EGL is asked first, which does not know Mesa's variables.
         for mesa in /usr/share/glvnd/egl_vendor.d/*mesa.json; do
             export __EGL_VENDOR_LIBRARY_FILENAMES="$mesa"
         done
@@ -208,6 +206,6 @@ driver_environment() {
         esac
         ;;
     esac
-    # The second is the older name of the first: the loader of Ubuntu 22.04 knows no other.
+    # The second is the older name of the first, and the only one that the loader of Ubuntu 22.04 knows.
     export VK_DRIVER_FILES="$vulkan" VK_ICD_FILENAMES="$vulkan"
 }

@@ -7,7 +7,7 @@
 # shellcheck shell=sh
 # shellcheck disable=SC2086 # apt_flags is a list, meant to be split
 
-# A shell that was open when Rust was installed lacks cargo's folder, and an ordinary user's lacks ldconfig's.
+# A shell that was open when Rust was installed lacks cargo's folder, and an ordinary user's shell lacks ldconfig's.
 PATH=$PATH:${CARGO_HOME:-${HOME:-}/.cargo}/bin:/usr/sbin:/sbin
 
 say() {
@@ -29,7 +29,7 @@ timed() {
     say "$timed_what: $(($(date +%s) - timed_since)) s"
 }
 
-# The whole of it, in the order in which the lack of each would be noticed.
+# Sets up everything, in the order in which a lack of it would be noticed.
 set_up_machine() {
     need_toolchain
     need_vulkan
@@ -41,7 +41,7 @@ need_toolchain() {
     need_linker
 }
 
-# wharf refuses a software adapter unless told otherwise: a slow answer must not pass for the GPU's.
+# wharf refuses software adapters unless told otherwise, so that a slow answer does not pass for the GPU's.
 allow_software() {
     export WHARF_ALLOW_SOFTWARE=1
     say 'a software adapter is allowed here (WHARF_ALLOW_SOFTWARE=1)'
@@ -51,32 +51,32 @@ need_cargo() {
     command -v cargo >/dev/null || die 'cargo not found: install Rust with rustup'
     cargo_minor=$(cargo --version | sed -n 's/^cargo 1\.\([0-9]*\).*/\1/p')
     wanted_minor=$(sed -n 's/^rust-version = "1\.\([0-9]*\).*/\1/p' Cargo.toml)
-    # A toolchain this cannot read the version of gets the benefit of the doubt: cargo checks again.
+    # If the version cannot be read, assume that the toolchain is new enough: cargo checks again.
     if [ "${cargo_minor:-9999}" -lt "${wanted_minor:-0}" ]; then
         die "$(cargo --version) is older than Rust 1.$wanted_minor: install a newer one with rustup" \
             "(a distribution's own cargo is often too old)"
     fi
 }
 
-# What a browser is given is built for this target.
+# The target that browsers run.
 wasm=wasm32-unknown-unknown
 
 need_wasm() {
     rustup target add "$wasm" >/dev/null 2>&1 || die "the target of browsers is missing: rustup target add $wasm"
 }
 
-# A container's Debian comes without any. Elsewhere they lie elsewhere, and are always there.
+# Debian in a container has none. Other systems always have them, in other places.
 need_certificates() {
     if has_apt && [ ! -e /etc/ssl/certs/ca-certificates.crt ]; then
         install_packages 'the list of certificate authorities' ca-certificates
     fi
 }
 
-# rustc links with the system's C compiler, also when a crate holds no C at all.
+# rustc links with the system's C compiler, even for a crate without any C.
 need_linker() {
     case $(uname -s) in
     Darwin) command -v cc >/dev/null || die 'no linker (cc): run xcode-select --install' ;;
-    MINGW* | MSYS* | CYGWIN*) ;; # rustup sees to the linker on Windows
+    MINGW* | MSYS* | CYGWIN*) ;; # rustup provides the linker on Windows
     *) command -v cc >/dev/null || install_packages 'a linker (cc)' gcc libc6-dev ;;
     esac
 }
@@ -119,7 +119,7 @@ vulkan_manifests() {
     done
 }
 
-# A manifest outlives its driver: it counts only if the library it names is there.
+# A manifest may outlive its driver, so it counts only if the library that it names is there.
 manifest_works() {
     named=$(sed -n 's/.*"library_path"[^"]*"\([^"]*\)".*/\1/p' "$1" 2>/dev/null)
     case $named in
@@ -134,7 +134,7 @@ library_found() {
     ldconfig -p 2>/dev/null | grep -q -F "	$1 "
 }
 
-# install_packages WHY PACKAGE...: by apt-get where there is one; elsewhere says what would do the same, and stops.
+# install_packages WHY PACKAGE...: installs by apt-get; without it, says what would do the same, and stops.
 install_packages() {
     why=$1
     shift
@@ -153,8 +153,8 @@ has_apt() {
 apt_flags='-qq -o DPkg::Lock::Timeout=300'
 apt_fresh=
 
-# Once a run, and only when something is to be fetched. One broken source out of many is not our business: what has to
-# be fetched may come from another one, and fails by name if it does not.
+# Once per run, and only when something has to be fetched. A broken source is ignored: the package may come from another
+# one, and if not, its own installation fails and names it.
 apt_refresh() {
     [ -z "$apt_fresh" ] || return 0
     timed 'reading the package lists anew' \
@@ -166,7 +166,7 @@ can_be_root() {
     [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null
 }
 
-# With CI set nobody is there to type a password.
+# With CI set there is nobody to type a password.
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then
         "$@"
@@ -175,7 +175,7 @@ as_root() {
     fi
 }
 
-# quietly COMMAND...: what it has to say matters only when it fails. (sudo asks for its password on the terminal.)
+# quietly COMMAND...: prints its output only if it fails. (sudo asks for its password on the terminal.)
 quietly() {
     if ! chatter=$("$@" 2>&1 </dev/null); then
         printf '%s\n' "$chatter" | sed 's/^/   /'
@@ -183,7 +183,7 @@ quietly() {
     fi
 }
 
-# advice WHY: the command that other systems spell differently.
+# advice WHY: prints the command to install it, which differs between systems.
 advice() {
     case "$1 on $(system)" in
     *linker*fedora* | *linker*rhel*) echo 'Run: sudo dnf install gcc' ;;

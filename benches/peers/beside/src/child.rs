@@ -1,5 +1,5 @@
-//! A measuring program, kept at a distance: what it says is taken line by line and in time, and its
-//! end is an answer like any other.
+//! A measuring program in a process of its own. Its answers are read line by line, with a time
+//! limit; its end is an answer too.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -63,8 +63,8 @@ pub struct Child {
 }
 
 impl Child {
-    /// Starts it; what it has to say beside its answers goes to a log. What runtimes and drivers
-    /// keep between processes they keep in `home`, if one is given.
+    /// Starts it. All output but its answers goes to a log. Runtimes and drivers keep their caches
+    /// in `home`, if one is given.
     pub fn start(
         program: &Path,
         args: &[&str],

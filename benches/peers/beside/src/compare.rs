@@ -1,4 +1,4 @@
-//! One case at a time, everyone in turn: A B C, A B C, .. within the same minute, because machines
+//! One case at a time, all runtimes in turn: A B C, A B C, .. within a minute, because machines
 //! drift.
 
 use std::fs;
@@ -9,15 +9,15 @@ use peer_cases::{Case, Kind, What};
 
 use crate::child::{Answer, Child};
 
-/// Rounds that count, and those before that do not: as many as are over in a second, because some
-/// runtimes go on tuning for long.
+/// Rounds that count. Rounds before them do not count; they take a second in all, because some
+/// runtimes keep tuning for long.
 const ROUNDS: usize = 9;
 const WARM_UPS: core::ops::RangeInclusive<usize> = 3..=20;
 const WARM_UP: Duration = Duration::from_secs(1);
-/// Rounds of what takes a process each.
+/// Rounds of cases that take a process each.
 const PROCESSES: usize = 5;
 
-/// A runtime, as it is named and started.
+/// A runtime: its name and how it is started.
 #[derive(Clone, Debug)]
 pub struct Runtime {
     pub name: &'static str,
@@ -43,7 +43,7 @@ impl Runtime {
         Self { name, on_device, program, args: args.to_vec(), log, software: false }
     }
 
-    /// Whether there is such a program to run.
+    /// Whether its program is there.
     pub fn is_built(&self) -> bool {
         self.program.exists()
     }
@@ -57,7 +57,7 @@ impl Runtime {
 /// How one runtime did in one case.
 #[derive(Clone, Debug, Default)]
 pub struct Side {
-    /// The median; of a right result only.
+    /// The median; `None` if the result is wrong.
     pub value: Option<f64>,
     /// Seconds of the very first run.
     pub cold: Option<f64>,
@@ -82,7 +82,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// The better value of each side. Once wrong is wrong.
+    /// The better value of each side. A side that was wrong once stays wrong.
     fn or_better(mut self, other: Self) -> Self {
         for (side, new) in self.sides.iter_mut().zip(other.sides) {
             let better = match (side.value, new.value) {
@@ -111,7 +111,7 @@ pub struct Comparison {
     runtimes: Vec<Runtime>,
     children: Vec<Option<Child>>,
     args: Vec<&'static str>,
-    /// A folder that is not there yet: where those keep things who are to begin from nothing.
+    /// A folder that does not exist yet: the caches of runtimes that must start without any.
     home: Option<PathBuf>,
 }
 
@@ -137,7 +137,7 @@ impl Comparison {
         answer
     }
 
-    /// What each of them runs on. Where ours is a software adapter the others are told to take one,
+    /// What each of them runs on. If ours is a software adapter the others are told to take one
     /// too: not every runtime does so by itself.
     pub fn hello(&mut self) -> Vec<Result<String, String>> {
         let mut said = Vec::new();
@@ -163,8 +163,8 @@ impl Comparison {
         }
     }
 
-    /// Everybody's best of several processes that begin from nothing: what tuning lands on is kept
-    /// on disk, and would be the luck of one process for ever.
+    /// Everybody's best of several processes that start without caches. Runtimes keep the result of
+    /// tuning on disk, so one unlucky process would decide all later ones.
     fn anew(&mut self, case: &Case) -> Option<Line> {
         let home = std::env::temp_dir().join(format!("beside-{}", std::process::id()));
         let mut best: Option<Line> = None;
@@ -174,7 +174,7 @@ impl Comparison {
             let line = self.rounds(case);
             self.end_all();
             self.home = None;
-            // Nothing is there where nobody keeps anything.
+            // The folder does not exist if no runtime keeps anything.
             let _ = fs::remove_dir_all(&home);
             best = Some(match (best, line?) {
                 (Some(best), line) => best.or_better(line),
@@ -225,7 +225,7 @@ impl Comparison {
                 samples.extend(sample);
             }
         }
-        // Autotuning may have chosen other kernels since.
+        // Autotuning may have chosen other kernels since the first check.
         for (i, side) in sides.iter_mut().enumerate().filter(|(_, side)| side.right) {
             side.value = median(&samples[i]).map(|seconds| case.value(seconds));
             match self.ask(i, "verify") {
@@ -249,7 +249,7 @@ impl Comparison {
         samples
     }
 
-    /// Cases that take a process each: nobody else runs meanwhile.
+    /// Measures a case that takes a process of its own each time. Nobody else runs meanwhile.
     fn processes(&mut self, case: &Case) -> Option<Line> {
         self.end_all();
         let mut sides = vec![Side::default(); self.runtimes.len()];
@@ -266,7 +266,7 @@ impl Comparison {
                         if case.what != What::Largest && round == 0 {
                             side.cold = Some(value);
                         }
-                        // The first one may compile what the driver keeps on disk.
+                        // The first may compile what the driver keeps on disk: it does not count.
                         if round > 0 || rounds == 1 {
                             samples[i].push(value);
                         }

@@ -1,14 +1,15 @@
-//! Runs the measuring programs in turn, and writes what came of it: a table on the terminal, JSON,
-//! a section of RESULTS.md, a picture.
+//! Runs the measuring programs in turn, and writes the results: a table on the terminal, JSON, a
+//! section of RESULTS.md, a picture.
 //!
 //! ```text
 //! beside [--quick] [--json FILE] [--results FILE] [--picture FILE] [--benches FOLDER]
 //!        [--costs FILE] [--facts TEXT] [FILTER]
 //! ```
 //!
-//! `--benches` names the folder of what the cargo benches printed (`NAME.txt`, `NAME.json`), which
-//! goes into RESULTS.md and gives the roofs of the roofline; `--costs` what building takes;
-//! `--facts` a line about date and machine. `scripts/bench-peers` gives all of them.
+//! `--benches` names the folder with the output of the cargo benches (`NAME.txt`, `NAME.json`),
+//! which goes into RESULTS.md and gives the roofs of the roofline. `--costs` names a file with the
+//! costs of building, and `--facts` is a line about date and machine. `scripts/bench-peers` gives
+//! all of them.
 
 use std::fs;
 use std::path::PathBuf;

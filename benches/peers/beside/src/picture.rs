@@ -1,5 +1,5 @@
 //! The picture: a bar for each case - how many times as fast as the peer - and a roofline. Its
-//! colours follow the reader's: light or dark.
+//! colours follow the reader's setting, light or dark.
 
 use core::fmt::Write as _;
 

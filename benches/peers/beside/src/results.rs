@@ -28,7 +28,7 @@ pub fn replaced(text: &str, section: &Section<'_>) -> String {
     {
         return format!("{}{new}{}", &text[..at], &text[at + length + END.len()..]);
     }
-    // Before the first section of prose that follows the introduction.
+    // A new section goes before the first section of prose, right after the introduction.
     let at = text.find("\n## ").map_or(text.len(), |at| at + 1);
     format!("{}{new}\n{}", &text[..at], &text[at..])
 }
@@ -55,7 +55,7 @@ impl Section<'_> {
     }
 }
 
-/// GB/s of a device copy and GFLOP/s of multiply-adds, from what the benches said.
+/// GB/s of a device copy and GFLOP/s of multiply-adds, from the output of the benches.
 pub fn roofs(benches: Option<&Path>) -> Option<(f64, f64)> {
     let texts: Vec<String> = BENCHES
         .iter()

@@ -14,7 +14,7 @@ fn short(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-/// A side's value, or what was wrong instead.
+/// A side's value, or what was wrong.
 fn cell(side: &Side) -> String {
     match (side.present, side.right, side.value) {
         (false, ..) => "-".into(),
@@ -27,7 +27,7 @@ fn ratio(case: &Case, ours: &Side, theirs: &Side) -> Option<f64> {
     Some(case.ratio(ours.value?, theirs.value?)).filter(|ratio| ratio.is_finite())
 }
 
-/// What one case came to, for those who wait.
+/// The result of one case in a line, printed while the others run.
 pub fn brief(runtimes: &[Runtime], line: &Line) -> String {
     let sides: Vec<String> = runtimes
         .iter()
@@ -97,7 +97,7 @@ const SECTIONS: &[(Kind, &str)] = &[
     (Kind::Process, "From a process's start; size"),
 ];
 
-/// The same for RESULTS.md, in sections.
+/// The table for RESULTS.md, in sections.
 pub fn markdown(runtimes: &[Runtime], lines: &[Line]) -> String {
     let mut out = String::new();
     for (kind, title) in SECTIONS {

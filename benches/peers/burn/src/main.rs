@@ -12,7 +12,7 @@ use burn::tensor::{
 };
 use peer_cases::{Attention, Crossing, Formula, Matmul, Peer, Ran, Rows, Run, What};
 
-/// What went up, by its kind.
+/// An uploaded tensor, by its kind.
 enum Up {
     Float(Tensor<1>),
     Int(Tensor<1, Int>),
@@ -26,7 +26,7 @@ struct Burn {
 
 fn main() -> ExitCode {
     peer_cases::main(|| {
-        // Its default device is never a CPU adapter; that kind has to be asked for.
+        // Its default device is never a CPU adapter; it has to be asked for one.
         let software = std::env::var("PEER_SOFTWARE").is_ok_and(|value| value == "1");
         let kind = if software { DeviceKind::Cpu } else { DeviceKind::DefaultDevice };
         let (device, setup) = Device::wgpu_options()
@@ -61,7 +61,7 @@ impl Burn {
             let start = Instant::now();
             let tensor = make();
             if read {
-                // Its data may be handed out before they are there: looking at them waits.
+                // burn may return data that is not there yet; reading the values waits for it.
                 let result = plain(tensor.try_into_data().map_err(said)?)?;
                 return Ok((start.elapsed(), result));
             }
@@ -132,7 +132,7 @@ impl Burn {
         }
     }
 
-    /// Its own, which is tuned on the first call.
+    /// burn's own attention, which is tuned on the first call.
     fn attention<'a>(&'a self, of: Attention, inputs: &[Vec<f32>]) -> Run<'a> {
         let Attention { heads, tokens, d } = of;
         let [q, k, v]: [Tensor<4>; 3] =
@@ -160,7 +160,7 @@ impl Burn {
             Crossing::Bool => TensorData::new(ints().map(|v| v != 0.0).collect::<Vec<bool>>(), [n]),
         };
         Box::new(move |read| {
-            // It takes what it carries; a copy of that is not counted.
+            // The upload takes ownership of the data; copying it here is not counted.
             let own = data.clone();
             let to = |dtype| TensorCreationOptions::from(&self.device).with_dtype(dtype);
             let start = Instant::now();

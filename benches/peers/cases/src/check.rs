@@ -1,8 +1,8 @@
-//! What is right: the same computation on the host, in f64, at places all over the result.
+//! Checks results against the same computation on the host, in f64, at places all over the result.
 
 use crate::table::{Attention, CHAIN, CHAIN_MATMUL, Crossing, Formula, Matmul, Rows, SMALL, What};
 
-/// How far a result may lie from the exact one: the larger of a part of it and a distance.
+/// How far a result may lie from the exact one: a part of it or a distance, whichever is larger.
 #[derive(Clone, Copy)]
 struct Within {
     part: f64,
@@ -11,12 +11,12 @@ struct Within {
 
 const CLOSE: Within = Within { part: 2e-5, distance: 2e-6 };
 
-/// At most so many elements of a result are looked at, evenly spread, the first and last included.
+/// At most this many elements of a result are checked, evenly spread, with the first and the last.
 const LOOKS: usize = 1 << 20;
-/// The same where each takes a long sum.
+/// At most this many where each takes a long sum.
 const LOOKS_SUMS: usize = 1 << 12;
 
-/// Compares a result, row-major, with what it should be. What it says is for people.
+/// Compares a result, row-major, with the exact one. The message is for people.
 ///
 /// # Errors
 ///
@@ -80,7 +80,7 @@ fn compare(
         let i = if looks > 1 { look * (n - 1) / (looks - 1) } else { 0 };
         let (exact, got) = (exact(i), f64::from(result[i]));
         let most = within.distance.max(within.part * exact.abs());
-        // Not `>`: a NaN is wrong, too.
+        // Not `>`: a NaN must be wrong too.
         if (got - exact).abs() <= most {
             continue;
         }
@@ -92,7 +92,7 @@ fn compare(
 fn matmul(mm: Matmul, inputs: &[Vec<f32>], result: &[f32]) -> Result<(), String> {
     let Matmul { batch, m, k, n, transposed, half } = mm;
     let (a, b) = (&inputs[0], &inputs[1]);
-    // Errors of a sum of k products below 1, in f32; of storing it in f16.
+    // The errors of a sum of k products below 1 in f32, and of storing it in f16.
     let long = (k as f64).sqrt();
     let within = if half {
         Within { part: 2f64.powi(-9), distance: long * 2f64.powi(-9) }
@@ -130,7 +130,7 @@ fn attention(of: Attention, inputs: &[Vec<f32>], result: &[f32]) -> Result<(), S
     })
 }
 
-/// x B, again and again, each divided by 4 to stay finite.
+/// x B, then that times B, and so on; each product is divided by 4 to stay finite.
 fn chain_matmul(inputs: &[Vec<f32>], result: &[f32]) -> Result<(), String> {
     const N: usize = 32;
     let wide = |v: &Vec<f32>| v.iter().map(|&x| f64::from(x)).collect::<Vec<f64>>();
@@ -183,7 +183,7 @@ fn formulas(f: Formula, side: usize, inputs: &[Vec<f32>], result: &[f32]) -> Res
 fn along(rows: Rows, columns: usize, input: &[f32], result: &[f32]) -> Result<(), String> {
     let count = input.len() / columns;
     let row = |r: usize| input[r * columns..(r + 1) * columns].iter().map(|&x| f64::from(x));
-    // Sums of numbers of either sign: errors go with how many there are, not with the sum.
+    // In sums of numbers of either sign, the error grows with their count, not with the sum.
     let distance = |n: usize| (n as f64).sqrt() * 1e-5 + 1e-4;
     let sums = |n| Within { part: 1e-5, distance: distance(n) };
     let some = (LOOKS_SUMS / 8).max(1);

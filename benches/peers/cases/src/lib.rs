@@ -1,7 +1,7 @@
-//! What is measured, what is right, and how a measuring program is talked to.
+//! The cases, the checks of their results, and the protocol of a measuring program.
 //!
 //! Every program has the same cases, makes the same inputs, and checks its own results against the
-//! same computation on the host, in f64. The program that runs them all knows them by name.
+//! same computation on the host, in f64. The program that runs them all knows the cases by name.
 
 mod check;
 mod serve;
@@ -13,7 +13,7 @@ pub use table::{
     Attention, CHAIN, CHAIN_MATMUL, Case, Crossing, Formula, Kind, Matmul, Rows, Unit, What, all,
 };
 
-/// Numbers in -1..1, all different ones of 512: multiples of 1/256, which every float dtype holds.
+/// Numbers in -1..1, with 512 different values: multiples of 1/256, which every float dtype holds.
 #[must_use]
 pub fn values(seed: u64, n: usize) -> Vec<f32> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0xd1b5_4a32_d192_ed03;

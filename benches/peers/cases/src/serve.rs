@@ -8,8 +8,8 @@
 //!                   @ failed WHY, to any of them
 //! ```
 //!
-//! `prepare` runs the case once, from cold, and looks at the result. `time` runs it as often as
-//! makes a sample. Lines that do not begin with `@` are the runtime's own.
+//! `prepare` runs the case once, from cold, and checks the result. `time` runs it often enough for
+//! a sample. Lines that do not begin with `@` come from the runtime itself.
 
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use crate::table::{Case, What, all};
 use crate::{check, inputs};
 
-/// How long one run took, without its preparations, and what it computed if that was asked for.
+/// How long one run took, without its preparations, and its result if that was asked for.
 pub type Ran = Result<(Duration, Vec<f32>), String>;
 
 /// Runs a case once; reads the result where the argument says so.
@@ -33,22 +33,22 @@ pub trait Peer {
     ///
     /// # Errors
     ///
-    /// What it said.
+    /// The runtime's message.
     fn prepare<'a>(&'a self, what: &What, inputs: &[Vec<f32>]) -> Result<Option<Run<'a>>, String>;
 
-    /// Mebibytes of the largest tensor of these that goes up, gets one added, and of which the last
-    /// element is right.
+    /// The largest of these sizes at which a tensor goes up, gets one added, and has the right last
+    /// element.
     fn largest(&self, mebibytes: &[usize]) -> usize;
 }
 
 /// Sizes that `largest` tries.
 const SIZES: &[usize] = &[64, 127, 128, 200, 256, 512, 1024, 2047, 2048, 3072, 4096];
 
-/// A sample is at least this long, by no more than so many runs.
+/// A sample takes at least this long, but has a limited number of runs.
 const SAMPLE: Duration = Duration::from_millis(5);
 const RUNS_MAX: u32 = 64;
 
-/// The whole of a measuring program. Its arguments: `[--quick] [first NAME | largest]`.
+/// Runs a measuring program. Its arguments: `[--quick] [first NAME | largest]`.
 pub fn main<P: Peer>(open: impl FnOnce() -> Result<P, String>) -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let quick = args.iter().any(|arg| arg == "--quick");
@@ -69,7 +69,7 @@ pub fn main<P: Peer>(open: impl FnOnce() -> Result<P, String>) -> ExitCode {
 fn say(text: &str) {
     let line = text.replace('\n', " ");
     println!("@ {line}");
-    // Nobody listens any more: there is nobody to tell, either.
+    // If this fails nobody listens any more, so there is nobody to tell.
     let _ = std::io::stdout().flush();
 }
 

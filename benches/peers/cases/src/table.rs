@@ -1,11 +1,11 @@
 //! The cases.
 
-/// What a value counts.
+/// The unit of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// GFLOP/s.
     Flops,
-    /// GB/s of everything read and written once; of what crosses.
+    /// GB/s, counting everything read and written once, or the bytes that cross.
     Bytes,
     /// Microseconds.
     Micros,
@@ -118,17 +118,17 @@ pub enum What {
     Crossing(Crossing, usize),
     /// One addition of 1024 numbers, until the device is done.
     AddSync,
-    /// The same, one number of the result read.
+    /// One addition of 1024 numbers, until one number of the result is read.
     AddRead,
     /// A thousand additions one after the other, one number read.
     Chain,
-    /// A product of 32 x 32 after the other, a hundred of them, one number read.
+    /// A hundred products of 32 x 32, one after the other, one number read.
     ChainMatmul,
     /// From the start of a process to the first product of 512 x 512, read.
     FirstMatmul,
     /// From the start of a process to the first sum of two tensors, read.
     FirstAdd,
-    /// The largest f32 tensor that goes up, gets one added, and of which the last is right.
+    /// The largest f32 tensor that goes up, gets one added, and has the right last element.
     Largest,
 }
 
@@ -173,7 +173,7 @@ pub struct Case {
     pub kind: Kind,
     pub what: What,
     pub unit: Unit,
-    /// What one run does, in units of one: a rate is this over seconds.
+    /// How much one run does: a rate is this divided by seconds.
     pub amount: f64,
     /// For the roofline, where it makes sense: operations, and bytes read and written once.
     pub flops: f64,
@@ -200,13 +200,14 @@ impl Case {
         }
     }
 
-    /// Whether autotuning of it lands anywhere, so that the best of several processes counts.
+    /// Whether autotuning may choose differently each time, so that the best of several processes
+    /// counts.
     #[must_use]
     pub const fn is_luck(&self) -> bool {
         matches!(self.what, What::Rows(Rows::Softmax | Rows::LayerNorm, ..))
     }
 
-    /// Above 1 where the first is better.
+    /// The ratio of two values, above 1 where the first is better.
     #[must_use]
     pub fn ratio(&self, ours: f64, theirs: f64) -> f64 {
         if self.unit.is_time() { theirs / ours } else { ours / theirs }
@@ -272,7 +273,7 @@ fn attention(tokens: usize) -> Case {
     let of = Attention { heads: 8, tokens, d: 64 };
     let Attention { heads, d, .. } = of;
     let name = format!("attention, {heads} heads of {tokens}x{d}");
-    // Two products of these; the result is as large as each input.
+    // Two products of these sizes; the result is as large as each input.
     let flops = 4.0 * (heads * tokens * tokens * d) as f64;
     let bytes = 4.0 * (4 * heads * tokens * d) as f64;
     Case::new(Kind::Matmul, name, What::Attention(of), Unit::Flops, flops).roofline(flops, bytes)
@@ -330,7 +331,7 @@ fn crossings(n: usize) -> Vec<Case> {
         ("down, f32", Crossing::Down, 4),
     ];
     let case = |(name, crossing, width): (&str, Crossing, usize)| {
-        // One binding of the baseline holds it, which not every runtime goes beyond.
+        // It fits into one binding of the baseline, because not every runtime goes beyond that.
         let n = n / 4 * 3;
         let what = What::Crossing(crossing, n);
         Case::new(Kind::Crossing, name, what, Unit::Bytes, (n * width) as f64)

@@ -1,4 +1,4 @@
-//! The least that multiplies two matrices with burn: for what building it takes.
+//! The smallest program that multiplies two matrices with burn, to measure what building it takes.
 
 use burn::tensor::{Device, Tensor};
 

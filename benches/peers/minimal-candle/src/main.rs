@@ -1,4 +1,4 @@
-//! The least that multiplies two matrices with candle: for what building it takes.
+//! The smallest program that multiplies two matrices with candle, to measure what building takes.
 
 use candle_core::{DType, Device, Tensor};
 

@@ -30,7 +30,7 @@ fn said(error: impl core::fmt::Display) -> String {
     error.to_string()
 }
 
-/// What is computed, described anew for every run.
+/// Describes what to compute, anew for every run.
 type Make<'a> = Box<dyn Fn() -> wharf::Result<Tensor> + 'a>;
 
 /// All values as f32, whatever the dtype.
