@@ -250,7 +250,7 @@ const NEEDED: [(Limit, u64); 6] = [
     (Limit::UniformBytes, 1 << 12),
 ];
 
-/// Every dtype's fate on one adapter under one policy, and the adapter it was negotiated for.
+/// What becomes of every dtype on one adapter under one policy, and the adapter it is for.
 /// Printing it gives a line for each dtype.
 ///
 /// ```
