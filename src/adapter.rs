@@ -135,8 +135,7 @@ impl Adapter {
     /// An adapter that stores but never computes, with these capabilities: for tests of everything
     /// but kernels.
     #[cfg(feature = "testing")]
-    #[doc(hidden)]
-    pub async fn noop(caps: Caps) -> Result<Self> {
+    pub(crate) async fn noop(caps: Caps) -> Result<Self> {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         descriptor.backends = wgpu::Backends::NOOP;
         descriptor.backend_options.noop = wgpu::NoopBackendOptions::enabled();

@@ -322,37 +322,6 @@ impl Device {
     pub fn wgpu(&self) -> (&wgpu::Device, &wgpu::Queue) {
         (&self.engine.gpu.device, &self.engine.gpu.queue)
     }
-
-    /// Makes the allocations with these numbers, counted from now, fail as if memory had run out.
-    /// Buffers, staged writes and bind groups count.
-    #[cfg(feature = "testing")]
-    #[doc(hidden)]
-    pub fn fail_allocations(&self, range: core::ops::Range<u64>) {
-        self.engine.gpu.fail_allocations(range);
-    }
-
-    /// Loses the device right after the `n`th submission from now, the first being 1.
-    #[cfg(feature = "testing")]
-    #[doc(hidden)]
-    pub fn lose_after(&self, n: u64) {
-        self.engine.gpu.lose_after(n);
-    }
-
-    /// How many pipelines there are.
-    #[cfg(feature = "testing")]
-    #[doc(hidden)]
-    #[must_use]
-    pub fn pipelines(&self) -> usize {
-        self.engine.pipelines.count()
-    }
-
-    /// Asks the driver for one buffer of this size, past the store.
-    #[cfg(feature = "testing")]
-    #[doc(hidden)]
-    pub fn ask_driver_for(&self, bytes: u64) -> Result<()> {
-        let usage = wgpu::BufferUsages::STORAGE;
-        self.engine.gpu.create_buffer("wharf.test", bytes, usage).map(drop)
-    }
 }
 
 impl fmt::Debug for Device {

@@ -34,7 +34,7 @@ pub mod set;
 pub mod shape;
 mod store;
 pub mod tensor;
-#[cfg(all(feature = "testing", not(target_arch = "wasm32")))]
+#[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod testing;
 mod transfer;

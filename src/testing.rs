@@ -1,18 +1,102 @@
-//! What the examples of the documentation run in, so that each of them is a test.
+//! What only tests and the examples of the documentation call: no part of the public face.
 
+use core::future::Future;
+use core::ops::Range;
+
+use crate::adapter::Adapter;
+use crate::caps::Caps;
 use crate::device::Device;
 use crate::error::Result;
-use crate::plan::Policy;
+use crate::tensor::Tensor;
+use crate::tune::{Problem, Trial, Tuned};
 
-/// Runs an example with a device: [`Device::best`] under [`Policy::exact`].
+/// What tests ask of a device beyond its public face.
+pub trait Inside {
+    /// Makes the allocations with these numbers, counted from now, fail as if memory had run out.
+    /// Buffers, staged writes and bind groups count.
+    fn fail_allocations(&self, range: Range<u64>);
+
+    /// Loses the device right after the `n`th submission from now, the first being 1.
+    fn lose_after(&self, n: u64);
+
+    /// How many pipelines there are.
+    fn pipelines(&self) -> usize;
+
+    /// Asks the driver for one buffer of this size, past the store.
+    ///
+    /// # Errors
+    /// The driver's refusal.
+    fn ask_driver_for(&self, bytes: u64) -> Result<()>;
+
+    /// The product by a kernel and passes as a table of tuned choices names them, whether or not a
+    /// table could: `tile sums 4x8 lanes 8 passes 2`.
+    ///
+    /// # Errors
+    /// As [`Tensor::matmul`].
+    fn matmul_by(&self, left: &Tensor, right: &Tensor, kernel: &str) -> Result<Tensor>;
+
+    /// [`Device::tune`], where kernels whose names `spoil` accepts yield zeros, and at once.
+    fn tune_spoiled(
+        &self,
+        problems: &[Problem],
+        spoil: impl Fn(&str) -> bool,
+        on: impl FnMut(&Trial),
+    ) -> impl Future<Output = Result<Tuned>>;
+}
+
+impl Inside for Device {
+    fn fail_allocations(&self, range: Range<u64>) {
+        self.engine.gpu.fail_allocations(range);
+    }
+
+    fn lose_after(&self, n: u64) {
+        self.engine.gpu.lose_after(n);
+    }
+
+    fn pipelines(&self) -> usize {
+        self.engine.pipelines.count()
+    }
+
+    fn ask_driver_for(&self, bytes: u64) -> Result<()> {
+        let usage = wgpu::BufferUsages::STORAGE;
+        self.engine.gpu.create_buffer("wharf.test", bytes, usage).map(drop)
+    }
+
+    fn matmul_by(&self, left: &Tensor, right: &Tensor, kernel: &str) -> Result<Tensor> {
+        left.matmul_by(right, kernel)
+    }
+
+    async fn tune_spoiled(
+        &self,
+        problems: &[Problem],
+        spoil: impl Fn(&str) -> bool,
+        on: impl FnMut(&Trial),
+    ) -> Result<Tuned> {
+        self.tuned_but(problems, spoil, on).await
+    }
+}
+
+/// An adapter that stores but never computes, with these capabilities: for tests of everything but
+/// kernels.
+///
+/// # Errors
+/// Where wgpu was built without its noop backend.
+pub async fn noop(caps: Caps) -> Result<Adapter> {
+    Adapter::noop(caps).await
+}
+
+/// Runs an example with a device: [`Device::best`] under
+/// [`Policy::exact`](crate::plan::Policy::exact).
 ///
 /// Fails where there is no adapter, unless `WHARF_TEST_NO_GPU=1`: then it does nothing.
+#[cfg(not(target_arch = "wasm32"))]
 #[track_caller]
 pub fn example(run: impl AsyncFnOnce(Device) -> Result<()>) {
     let set = |name: &str| std::env::var(name).is_ok_and(|value| !value.is_empty() && value != "0");
     if set("WHARF_TEST_NO_GPU") {
         return;
     }
-    let outcome = Device::best(&Policy::exact()).and_then(|device| pollster::block_on(run(device)));
+    let device = Device::best(&crate::plan::Policy::exact());
+    let outcome = device.and_then(|device| pollster::block_on(run(device)));
     assert!(outcome.is_ok(), "{outcome:?}\n  where there is no adapter: WHARF_TEST_NO_GPU=1");
 }

@@ -107,19 +107,7 @@ impl Device {
         self.tuned_but(problems, |_| false, on).await
     }
 
-    /// [`Device::tune`], where kernels whose names `spoil` accepts yield zeros, and at once.
-    #[cfg(feature = "testing")]
-    #[doc(hidden)]
-    pub async fn tune_spoiled(
-        &self,
-        problems: &[Problem],
-        spoil: impl Fn(&str) -> bool,
-        on: impl FnMut(&Trial),
-    ) -> Result<Tuned> {
-        self.tuned_but(problems, spoil, on).await
-    }
-
-    async fn tuned_but(
+    pub(crate) async fn tuned_but(
         &self,
         problems: &[Problem],
         spoil: impl Fn(&str) -> bool,

@@ -74,8 +74,7 @@ impl Tensor {
     /// The product by a kernel and passes as a table of tuned choices names them, whether or not a
     /// table could: `tile sums 4x8 lanes 8 passes 2`.
     #[cfg(feature = "testing")]
-    #[doc(hidden)]
-    pub fn matmul_by(&self, right: &Self, kernel: &str) -> Result<Self> {
+    pub(crate) fn matmul_by(&self, right: &Self, kernel: &str) -> Result<Self> {
         let choice = Choice::named(kernel, Because::Forced);
         let choice = choice.ok_or_else(|| crate::error::mistake("matmul", kernel))?;
         self.product(right, Chooser::Asker(choice))

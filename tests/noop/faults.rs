@@ -1,6 +1,7 @@
 //! Every allocation fails once, and every one fails for good; the device is lost after every
 //! submission. Each time the right data or a typed error: no panic, no hang, no leak.
 
+use wharf::testing::Inside;
 use wharf::{Device, ErrorKind, Result};
 
 use crate::device;

@@ -14,7 +14,7 @@ mod tuned;
 fn device(lower: impl FnOnce(wharf::caps::Caps) -> wharf::caps::Caps) -> wharf::Device {
     pollster::block_on(async {
         let caps = lower(wharf::caps::Caps::webgpu_baseline());
-        let adapter = wharf::Adapter::noop(caps).await?;
+        let adapter = wharf::testing::noop(caps).await?;
         adapter.open(adapter.negotiate(&wharf::Policy::exact())).await
     })
     .expect("the noop backend opens")

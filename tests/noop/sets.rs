@@ -5,11 +5,12 @@ use wharf::caps::{Caps, fixtures};
 use wharf::half::f16;
 use wharf::ledger::Crossings;
 use wharf::plan::How;
-use wharf::{Adapter, DType, Device, HostView, HostViewMut, Policy, Shipment};
+use wharf::testing::noop;
+use wharf::{DType, Device, HostView, HostViewMut, Policy, Shipment};
 
 fn open(caps: Caps, policy: &Policy) -> Device {
     pollster::block_on(async {
-        let adapter = Adapter::noop(caps).await?;
+        let adapter = noop(caps).await?;
         adapter.open(adapter.negotiate(policy)).await
     })
     .expect("the noop backend opens")

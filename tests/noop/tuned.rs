@@ -4,12 +4,13 @@
 use std::fs;
 
 use wharf::caps::{Caps, fixtures};
+use wharf::testing::noop;
 use wharf::tune::Tuned;
-use wharf::{Adapter, DType, Device, Policy, Target};
+use wharf::{DType, Device, Policy, Target};
 
 fn open(caps: Caps) -> Device {
     pollster::block_on(async {
-        let adapter = Adapter::noop(caps).await?;
+        let adapter = noop(caps).await?;
         adapter.open(adapter.negotiate(&Policy::exact())).await
     })
     .expect("the noop backend opens")

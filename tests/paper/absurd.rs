@@ -5,6 +5,7 @@ use wharf::caps::{Caps, Feature, Limit, Limits, fixtures};
 use wharf::ledger::Crossings;
 use wharf::plan::negotiate;
 use wharf::shape::RANK_MAX;
+use wharf::testing::Inside;
 use wharf::{DType, HostView, Layout, Policy, Shape};
 
 use super::support::{Random, adapter, capable, device};

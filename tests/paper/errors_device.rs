@@ -2,6 +2,7 @@
 
 use wharf::caps::{Caps, Feature, Limit, fixtures};
 use wharf::ledger::Crossings;
+use wharf::testing::Inside;
 use wharf::{DType, ErrorKind, Policy, Tensor, wgpu};
 
 use super::support::{adapter, baseline, capable, says};

@@ -1,6 +1,7 @@
 //! What the tests share: a generator of numbers, devices that store, and errors taken apart.
 
 use wharf::caps::{Caps, fixtures};
+use wharf::testing::noop;
 use wharf::{Adapter, Device, Element, Error, ErrorKind, Policy};
 
 /// A small generator (xorshift64*): the same numbers in every run.
@@ -43,7 +44,7 @@ impl Random {
 
 /// Everything about an adapter that stores: as capable as these say.
 pub(crate) fn adapter(caps: Caps) -> Adapter {
-    pollster::block_on(Adapter::noop(caps)).unwrap()
+    pollster::block_on(noop(caps)).unwrap()
 }
 
 pub(crate) fn device(caps: Caps, policy: &Policy) -> Device {

@@ -4,6 +4,7 @@
 use wharf::caps::{Caps, Feature};
 use wharf::op::Op;
 use wharf::reference::{self, Number, matmul_dtype, matmul_keeps};
+use wharf::testing::Inside;
 use wharf::{Adapter, DType, Device, Target, Tensor};
 
 use super::pair::{Pair, bits, bits_of, carries, count, value};
@@ -231,7 +232,11 @@ impl Pool {
 /// The product by register tiles: rows and quads of an invocation, lanes, passes along k.
 fn by_tile(a: &Tensor, b: &Tensor, tile: [u32; 4]) -> wharf::Result<Tensor> {
     let [rows, quads, lanes, passes] = tile;
-    a.matmul_by(b, &format!("tile sums {rows}x{} lanes {lanes} passes {passes}", 4 * quads))
+    a.device().matmul_by(
+        a,
+        b,
+        &format!("tile sums {rows}x{} lanes {lanes} passes {passes}", 4 * quads),
+    )
 }
 
 /// A few hundred shapes by one tile.

@@ -2,6 +2,7 @@
 //! fragmentation, tensors beyond every limit, and memory that really runs out.
 
 use wharf::caps::Backend;
+use wharf::testing::Inside;
 use wharf::{Adapter, DType, Device, Tensor};
 
 use super::probe::{Random, first_difference, values};

@@ -3,6 +3,7 @@
 use wharf::half::f16;
 use wharf::ledger::Crossings;
 use wharf::plan::How;
+use wharf::testing::Inside;
 use wharf::{Adapter, DType, Device, ErrorKind, Policy};
 
 use super::probe::{Probe, first_difference, for_dtype, values};

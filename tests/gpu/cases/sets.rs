@@ -4,6 +4,7 @@ use wharf::TensorSet;
 use wharf::half::f16;
 use wharf::ledger::Crossings;
 use wharf::memory::Memory;
+use wharf::testing::Inside;
 use wharf::{Adapter, DType, Device, ErrorKind, HostView, Policy, Shipment};
 
 use super::probe::{first_difference, values};

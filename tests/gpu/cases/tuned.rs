@@ -1,6 +1,7 @@
 //! Tuning: the fastest candidate that is right wins, a wrong one never does, and the winner is
 //! used.
 
+use wharf::testing::Inside;
 use wharf::tune::{Outcome as Found, Problem, Tuned};
 use wharf::{DType, Target};
 

@@ -2,6 +2,7 @@
 
 use wharf::caps::Feature;
 use wharf::op::Reduction;
+use wharf::testing::Inside;
 use wharf::{DType, ErrorKind, Layout, Shape, Target};
 
 use super::ramp;

@@ -2,6 +2,7 @@
 //! that nobody gets them unasked.
 
 use wharf::caps::CooperativeShape;
+use wharf::testing::Inside;
 use wharf::tune::Outcome as Found;
 use wharf::tune::Problem;
 use wharf::{Policy, wgpu};
@@ -65,7 +66,7 @@ fn product(a: &Tensor, b: &Tensor, of: CooperativeShape, tile: [u32; 6]) -> Resu
     let lanes = a.device().caps().limits.subgroup_max * u64::from(down * across);
     let scheme = format!("cooperative {side} {down}x{across} deep {depth}");
     let kernel = format!("{scheme} sums {rows}x{columns} lanes {lanes} passes {passes}");
-    let got = a.matmul_by(b, &kernel).map_err(show)?;
+    let got = a.device().matmul_by(a, b, &kernel).map_err(show)?;
     let plan = got.explain().to_string();
     let empty = got.shape().is_empty() || a.shape().dims().last() == Some(&0);
     let used = plan.contains(&format!("cooperative matrices of {side} x {side}"));
@@ -193,7 +194,7 @@ async fn unasked(ctx: &Ctx) -> Outcome {
     let (a, b) = (a.map_err(show)?, b.map_err(show)?);
     let lanes = plain.caps().limits.subgroup_max;
     let kernel = format!("cooperative 8 1x1 deep 16 sums 16x16 lanes {lanes} passes 1");
-    let got = a.matmul_by(&b, &kernel).map_err(show)?;
+    let got = a.device().matmul_by(&a, &b, &kernel).map_err(show)?;
     let plan = got.explain().to_string();
     ensure!(!plan.contains("cooperative"), "{plan}");
     pool.check(&bytes, [&a, &b], &got).await

@@ -2,6 +2,7 @@
 //! and few rows, every tile of the table and odd ones.
 
 use super::*;
+use wharf::testing::Inside;
 
 /// A kernel that is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +102,11 @@ impl Rung {
             }
         };
         let columns = 4 * quads;
-        a.matmul_by(b, &format!("{scheme} sums {rows}x{columns} lanes {lanes} passes {passes}"))
+        a.device().matmul_by(
+            a,
+            b,
+            &format!("{scheme} sums {rows}x{columns} lanes {lanes} passes {passes}"),
+        )
     }
 }
 
