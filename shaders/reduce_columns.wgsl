@@ -42,24 +42,15 @@ fn finish(q: u32, x0: vec4<f32>) {
 // end functions
 
 // region state
-alias State = vec4<f32>;
-
-fn start() -> State {
-    return vec4<f32>(0.0);
-}
-
-fn take(s: State, q: u32, e: vec4<u32>) -> State {
-    return s + head_0(q);
-}
-
-fn merge(a: State, b: State) -> State {
-    return a + b;
-}
-
-fn put(at: u32, s: State) {
-    finish(at, s);
-}
 // end state
+
+// region alone
+alias State = vec4<f32>;
+fn start() -> State { return State(0.0); }
+fn take(s: State, q: u32, e: vec4<u32>) -> State { return merge(s, head_0(q)); }
+fn merge(a: State, b: State) -> State { return a + b; }
+fn put(at: u32, s: State) { finish(at, s); }
+// end alone
 
 @compute @workgroup_size(workgroup)
 fn main(

@@ -40,32 +40,17 @@ fn finish(q: u32, x0: vec4<f32>) {
 // end functions
 
 // region state
-alias State = vec4<f32>;
-
-fn start() -> State {
-    return vec4<f32>(0.0);
-}
-
-fn take(s: State, q: u32, e: vec4<u32>) -> State {
-    return s + head_0(q);
-}
-
-fn take_some(s: State, q: u32, e: vec4<u32>, inside: vec4<bool>) -> State {
-    return s + select(vec4<f32>(0.0), head_0(q), inside);
-}
-
-fn merge(a: State, b: State) -> State {
-    return a + b;
-}
-
-fn turn_state(s: State, by: u32) -> State {
-    return select(s.yxwz, s.zwxy, by == 2u);
-}
-
-fn put(at: u32, s: State) {
-    finish(at, s);
-}
 // end state
+
+// region alone
+alias State = vec4<f32>;
+fn start() -> State { return State(0.0); }
+fn take(s: State, q: u32, e: vec4<u32>) -> State { return merge(s, head_0(q)); }
+fn take_some(s: State, q: u32, e: vec4<u32>, inside: vec4<bool>) -> State { return s; }
+fn merge(a: State, b: State) -> State { return a + b; }
+fn turn_state(s: State, by: u32) -> State { return s; }
+fn put(at: u32, s: State) { finish(at, s); }
+// end alone
 
 const LANES = vec4<u32>(0u, 1u, 2u, 3u);
 

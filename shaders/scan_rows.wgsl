@@ -39,33 +39,47 @@ fn finish(q: u32, x0: vec4<f32>) {
 }
 // end functions
 
-// region state
-alias State = vec4<f32>;
+// region kind
+alias Held = f32;
 
-fn start() -> State {
-    return vec4<f32>(0.0);
+fn neutral() -> vec4<Held> {
+    return vec4<Held>(0.0);
 }
 
-fn load(q: u32) -> State {
-    return head_0(q);
+fn lift(x: vec4<f32>) -> vec4<Held> {
+    return x;
 }
 
-fn merge(a: State, b: State) -> State {
+fn lower(x: vec4<Held>) -> vec4<f32> {
+    return x;
+}
+
+fn merge(a: vec4<Held>, b: vec4<Held>) -> vec4<Held> {
     return a + b;
 }
+// end kind
 
+alias State = vec4<Held>;
+
+fn start() -> State {
+    return neutral();
+}
+
+// region carry
 // What comes before a chunk: nothing, if it is the first of its row.
 fn carry(i: u32, first: bool) -> State {
     return select(head_1(i - 1u + u32(first)), start(), vec4<bool>(first));
 }
+// end carry
 
+// region put
 fn put(q: u32, s: State) {
-    finish(q, s);
+    finish(q, lower(s));
 }
 
 fn close(i: u32, s: State) {
 }
-// end state
+// end put
 
 @compute @workgroup_size(workgroup)
 fn main(
@@ -92,7 +106,7 @@ fn main(
         let block = min(q + 64u, end);
         var s = start();
         while q < block {
-            s = merge(s, load(q));
+            s = merge(s, lift(head_0(q)));
             put(q, merge(before, merge(all, s)));
             q += 1u;
         }

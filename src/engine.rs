@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::exec::{Fault, Faults, Hit, Job, Pipelines, Ready, Recording, Texts};
+use crate::exec::{Fault, Faults, Hit, Job, Pipelines, Ready, Recording};
 use crate::gpu::cause::DeviceCause;
 use crate::gpu::{Gpu, lock};
 use crate::ledger::Books;
@@ -35,7 +35,6 @@ pub(crate) struct Engine {
     pub(crate) books: Arc<Books>,
     pub(crate) ring: Ring,
     pub(crate) pipelines: Pipelines,
-    pub(crate) texts: Texts,
     state: Mutex<State>,
     /// Present on a device on paper, which only notes what it would do.
     pub(crate) sketch: Option<Sketch>,
@@ -58,8 +57,7 @@ impl Engine {
         let (store, recording) = (Store::new(&gpu), Recording::new(&gpu));
         let state = Mutex::new(State { store, recording, faults: Faults::default() });
         let (books, ring, pipelines) = (Arc::default(), Ring::default(), Pipelines::default());
-        let texts = Texts::default();
-        Self { number, gpu, books, ring, pipelines, texts, state, sketch: None }
+        Self { number, gpu, books, ring, pipelines, state, sketch: None }
     }
 
     /// This device on paper: it notes work instead of doing it.

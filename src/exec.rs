@@ -19,7 +19,6 @@ mod fault;
 mod params;
 mod pipeline;
 mod run;
-mod texts;
 mod value;
 
 pub(crate) use bound::Bound;
@@ -28,7 +27,6 @@ use params::Params;
 use pipeline::Pipeline;
 pub(crate) use pipeline::Pipelines;
 use run::{Dispatch, encode};
-pub(crate) use texts::Texts;
 pub(crate) use value::Value;
 
 /// A dispatch to be recorded.

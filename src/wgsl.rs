@@ -4,16 +4,15 @@
 //! 1. picks a kernel - [`catalog::find`], or an [`expr::Expr`] for a fused elementwise one - and
 //!    says for every binding in which [`Form`] its elements are stored and which [`Way`] the kernel
 //!    reaches them;
-//! 2. asks for its text: [`assemble::kernel`] (or `Expr::assemble`) gives an [`Assembled`]: WGSL
+//! 2. asks for its text: [`kept::kernel`] (or `Expr::assemble`) gives an [`Assembled`]: WGSL
 //!    and needed capabilities;
 //! 3. has it checked once per new pipeline: [`reflect::check`] parses and validates with the
-//!    declared capabilities *only* and returns bindings, access and workgroup size as naga sees
-//!    them;
+//!    declared capabilities *only* and returns the bindings and their access as naga sees them;
 //! 4. writes the parameters by the struct that the kernel's room declares with [`params`].
 //!
 //! ```text
 //! let entry = catalog::find("fill").unwrap();
-//! let kernel = assemble::kernel(entry, &[Slot::write(Form::W32)], 0, Target::Gpu);
+//! let kernel = kept::kernel(entry, &[Slot::write(Form::W32)], 0, Target::Gpu);
 //! let grid = Grid::new(quads, Target::Gpu);
 //! let job = FillJob { grid, bits: [7; 4] };
 //! let words = Operands { offsets: &[0], ..Operands::default() }.after(job.words());
@@ -26,32 +25,39 @@
 pub(crate) mod access;
 pub mod assemble;
 pub mod assembled;
-pub mod core;
+pub mod edge;
 pub mod elementwise;
 pub mod entry;
 pub mod expr;
 pub mod form;
+pub mod frame;
 pub mod grid;
-pub(crate) mod kept;
+pub mod kept;
 pub mod library;
 pub mod needs;
 pub(crate) mod pace;
 pub mod params;
 pub mod reflect;
+pub mod region;
 pub mod slot;
 pub mod source;
 pub mod space;
 pub mod subgroups;
 pub mod target;
+pub mod wording;
 
 pub use assembled::Assembled;
+pub use edge::Edge;
 pub use entry::Entry;
 pub use expr::{Expr, Node};
 pub use form::Form;
+pub use frame::Frame;
 pub use grid::Grid;
 pub use needs::Needs;
 pub(crate) use pace::{Pace, TextShape};
+pub use region::Region;
 pub use slot::{Slot, Way};
 pub use source::Source;
 pub use space::{Space, View};
 pub use target::Target;
+pub use wording::{Wording, Writes};

@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use naga::valid::{Capabilities, ValidationFlags, Validator};
 use wharf::DType;
 use wharf::kernel::catalog;
 use wharf::kernel::moves::text as moves;
@@ -14,8 +13,8 @@ use wharf::kernel::random::text::Draw;
 use wharf::kernel::scatter::text::runs;
 use wharf::op::{Kind, Op};
 use wharf::wgsl::{
-    Assembled, Entry, Expr, Form, Needs, Node, Slot, Source, Target, Way, assemble, core, library,
-    reflect,
+    Assembled, Edge, Entry, Expr, Form, Frame, Needs, Node, Slot, Source, Target, Way, kept,
+    library, reflect, subgroups,
 };
 
 #[path = "shaders/cores.rs"]
@@ -40,7 +39,7 @@ fn kernels() -> Vec<Arc<Assembled>> {
                     if i < inputs { Slot::read(form, Way::Dense) } else { Slot::write(form) }
                 };
                 let slots = forms.iter().enumerate().map(slot).collect::<Vec<_>>();
-                all.push(assemble::kernel(entry, &slots, 8, target));
+                all.push(kept::kernel(entry, &slots, 8, target));
             }
         }
         for draw in Draw::ALL {
@@ -77,22 +76,31 @@ fn kernels() -> Vec<Arc<Assembled>> {
 
 #[test]
 fn every_file_is_valid_alone() {
-    let kernels = catalog::CATALOG.iter().map(|entry| &entry.source);
+    let parse = |source: &Source| {
+        naga::front::wgsl::parse_str(source.text)
+            .unwrap_or_else(|e| panic!("{}", e.emit_to_string_with_path(source.text, source.path)))
+    };
+    let all = Needs::F16 | Needs::F64 | Needs::INT64 | Needs::SUBGROUPS | Needs::COOPERATIVE;
     let mut paths = Vec::new();
-    for source in library::fragments().chain(kernels) {
-        paths.push(source.path.to_owned());
-        let module = naga::front::wgsl::parse_str(source.text)
-            .unwrap_or_else(|e| panic!("{}", e.emit_to_string_with_path(source.text, source.path)));
-        let f16 = Capabilities::SHADER_FLOAT16 | Capabilities::SHADER_FLOAT16_IN_FLOAT32;
-        let wide = Capabilities::FLOAT64 | Capabilities::SHADER_INT64;
-        let teams = Capabilities::SUBGROUP | Capabilities::COOPERATIVE_MATRIX;
-        Validator::new(ValidationFlags::all(), f16 | wide | teams)
-            .subgroup_stages(naga::valid::ShaderStages::COMPUTE)
-            .validate(&module)
-            .unwrap_or_else(|e| panic!("{}", e.emit_to_string_with_path(source.text, source.path)));
+    for entry in catalog::CATALOG {
+        let Source { path, text, .. } = entry.source;
+        reflect::valid(&parse(&entry.source), all)
+            .unwrap_or_else(|e| panic!("{}", e.emit_to_string_with_path(text, path)));
+        paths.push(path);
+    }
+    let parts = catalog::CATALOG.iter().flat_map(|entry| entry.parts);
+    for source in library::fragments().chain(parts).chain(subgroups::PARTS) {
+        let &Source { path, text, needs } = source;
+        let module = parse(source);
+        reflect::valid(&module, needs)
+            .unwrap_or_else(|e| panic!("{}", e.emit_to_string_with_path(text, path)));
+        for less in needs.each().map(|need| needs.without(need)) {
+            assert!(reflect::valid(&module, less).is_err(), "{path} needs no more than {less}");
+        }
+        paths.push(path);
     }
     for path in files(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders")) {
-        assert!(paths.contains(&path), "shaders/{path} is not in the catalog");
+        assert!(paths.contains(&&*path), "shaders/{path} is not in the catalog");
     }
 }
 
@@ -124,6 +132,7 @@ const PASS: Entry = Entry::new(
     "pass",
     Source {
         path: "pass.wgsl",
+        needs: Needs::NONE,
         text: "override workgroup: u32 = 64u;
 struct Job {
     count: vec4<u32>,
@@ -189,15 +198,15 @@ fn heads_and_tails_are_functions_of_a_core() {
             for by_element in [false, true] {
                 let way = if by_element { way.by_element() } else { way };
                 let dense = if by_element { Way::Each } else { Way::Dense };
-                let core = core::Core {
+                let core = Frame {
                     entry: &PASS,
-                    heads: &[
-                        core::Part { expr: &head, ways: &[way, Way::One] },
-                        core::Part { expr: &view, ways: &[dense] },
+                    wording: &(),
+                    edges: &[
+                        Edge { expr: &head, ways: &[way, Way::One] },
+                        Edge { expr: &view, ways: &[dense] },
+                        Edge { expr: &tail, ways: &[dense] },
                     ],
-                    tail: core::Part { expr: &tail, ways: &[dense] },
                     by_element,
-                    regions: &[],
                     workgroup: Some(32),
                     f16_native: true,
                     rank: if way.is_strided() { 2 } else { 0 },
@@ -215,16 +224,14 @@ fn check(kernel: &Assembled) {
     let (module, _) =
         reflect::check(kernel).unwrap_or_else(|rejected| panic!("{rejected}\n{}", kernel.wgsl));
     assert!(module.overrides.is_empty(), "{} is left open\n{}", kernel.name, kernel.wgsl);
-    for need in [Needs::F16, Needs::F64, Needs::INT64, Needs::SUBGROUPS, Needs::COOPERATIVE] {
-        if kernel.needs.contains(need) {
-            let less = kernel.needs.without(need);
-            assert!(
-                reflect::validate(kernel, &module, less).is_err(),
-                "{} declares {need} and does not need it\n{}",
-                kernel.name,
-                kernel.wgsl
-            );
-        }
+    for need in kernel.needs.each() {
+        let less = kernel.needs.without(need);
+        assert!(
+            reflect::validate(kernel, &module, less).is_err(),
+            "{} declares {need} and does not need it\n{}",
+            kernel.name,
+            kernel.wgsl
+        );
     }
     platforms::translate(kernel, &module);
 }

@@ -98,6 +98,15 @@ fn i64_to_f32(x: vec4<i64>) -> vec4<f32> {
     return vec4<f32>(x);
 }
 
+// Scalars travel as two words.
+fn i64_of(low: u32, high: u32) -> vec4<i64> {
+    return vec4<i64>(i64((u64(high) << 32u) | u64(low)));
+}
+
+fn u64_of(low: u32, high: u32) -> vec4<u64> {
+    return vec4<u64>((u64(high) << 32u) | u64(low));
+}
+
 // region alone
 fn between_f32(x: vec4<f32>, low: f32, high: f32) -> vec4<f32> { return x; }
 fn clamp_i64(x: vec4<i64>, low: vec4<i64>, high: vec4<i64>) -> vec4<i64> { return x; }

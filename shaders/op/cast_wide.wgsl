@@ -19,15 +19,7 @@ fn u64_to_f64(x: vec4<u64>) -> vec4<f64> {
     return vec4<f64>(x);
 }
 
-// Scalars travel as two words.
-fn i64_of(low: u32, high: u32) -> vec4<i64> {
-    return vec4<i64>(i64((u64(high) << 32u) | u64(low)));
-}
-
-fn u64_of(low: u32, high: u32) -> vec4<u64> {
-    return vec4<u64>((u64(high) << 32u) | u64(low));
-}
-
+// Scalars travel as two words, as in cast64.wgsl.
 fn f64_of(low: u32, high: u32) -> vec4<f64> {
     return vec4<f64>(bitcast<f64>((u64(high) << 32u) | u64(low)));
 }

@@ -1,10 +1,8 @@
 // Squares in workgroup memory: parts that go there, the sums that subgroups leave there, one square
 // each, and where the quads of these go. See matmul_cooperative.wgsl.
 
-enable f16;
-
 // region alone
-alias Part = f16;
+alias Part = f32;
 alias Quad = vec4<f32>;
 const side = 8u;
 const rows = 8u;

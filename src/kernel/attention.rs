@@ -12,7 +12,7 @@ use crate::exec::Value;
 use crate::layout::Layout;
 use crate::wgsl::grid::fold;
 use plan::{Crew, in_pairs, in_units};
-use text::{AttentionJob, Mask, Tile};
+use text::{AttentionJob, Block, Mask};
 
 mod choice;
 mod plan;
@@ -48,10 +48,9 @@ impl Core for AttentionCore {
         let landing = Landing::of(site, sources.ok_or_else(astray)?, tail, false, &[])?;
         let landing = landing.ok_or_else(astray)?;
         let crew = Crew::of(site.target, &tile, &views);
-        let regions = tile.regions();
         landing.launch(Launch {
             entry: &text::ATTENTION,
-            regions: &regions.iter().map(|(name, text)| (*name, &**text)).collect::<Vec<_>>(),
+            wording: &tile,
             workgroup: Some(crew.workgroup),
             job: self.job(&views, &crew, tile.wide)?,
             groups: fold(word(crew.groups)?),
@@ -105,7 +104,7 @@ fn reachable(site: Site<'_>, head: &Head, by_element: bool) -> Result<Operand> {
 }
 
 /// An input as the tile loads it: queries, keys and values two elements at a time, if it is wide.
-fn loaded(operand: Operand, input: usize, tile: &Tile) -> Result<Head> {
+fn loaded(operand: Operand, input: usize, tile: &Block) -> Result<Head> {
     if input == 3 || !tile.wide {
         return Ok(Head::view(operand));
     }

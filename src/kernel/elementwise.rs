@@ -12,7 +12,9 @@ use crate::error::{Error, Result};
 use crate::exec::Value;
 use crate::layout::Layout;
 use crate::shape::Shape;
-use crate::wgsl::{Assembled, Expr, Form, Pace, Target, TextShape, Way};
+use crate::wgsl::elementwise::ELEMENTWISE;
+use crate::wgsl::kept::{Details, Recipe};
+use crate::wgsl::{Assembled, Edge, Expr, Form, Pace, Target, TextShape, Way};
 
 pub(crate) mod checked;
 pub(super) mod operation;
@@ -86,7 +88,12 @@ pub(crate) fn text_of(
             Pace::Quads => expr.assemble(ways, f16_native, rank, target),
             Pace::Pairs => expr.assemble_pairs(ways, f16_native, rank),
         };
-        engine.texts.get(expr, ways, shape, || write().map_err(Error::from))
+        let (workgroup, by_element) = (None, false);
+        let details = Details { rank, target, workgroup, by_element, f16_native };
+        let edges = &[Edge { expr, ways }];
+        let (kernel, wording) = (ELEMENTWISE.name, &pace);
+        let recipe = Recipe { kernel, edges, slots: &[], wording, details };
+        recipe.kept(write).map_err(Error::from)
     }
 }
 

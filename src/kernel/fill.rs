@@ -11,7 +11,7 @@ use crate::shape::Shape;
 use crate::wgsl::grid::TRIPS_MAX;
 use crate::wgsl::params::{Operands, params};
 use crate::wgsl::source::source;
-use crate::wgsl::{Entry, Form, Grid, Slot, assemble};
+use crate::wgsl::{Entry, Form, Grid, Slot, kept};
 
 /// The kernel.
 pub const FILL: Entry =
@@ -43,7 +43,7 @@ pub(crate) fn full(
 pub(crate) fn into(site: Site<'_>, value: &Arc<Value>, bits: [u32; 2]) -> Result<()> {
     let pinned = value.pin()?;
     let [a, b] = bits;
-    let kernel = assemble::kernel(&FILL, &[Slot::write(Form::W32)], 0, site.target);
+    let kernel = kept::kernel(&FILL, &[Slot::write(Form::W32)], 0, site.target);
     for piece in &pinned.pieces() {
         // A piece is padded to more than a quad, so the last one may write past the tensor's end.
         let quads = word(index(piece.bytes / QUAD_BYTES)?)?;

@@ -11,7 +11,7 @@ use crate::shape::Shape;
 use crate::wgsl::grid::TRIPS_MAX;
 use crate::wgsl::params::{Operands, params};
 use crate::wgsl::source::source;
-use crate::wgsl::{Entry, Form, Grid, Slot, assemble};
+use crate::wgsl::{Entry, Form, Grid, Slot, kept};
 
 /// The kernel.
 pub const IOTA: Entry =
@@ -29,7 +29,7 @@ pub(crate) fn iota(site: Site<'_>, count: usize) -> Result<Arc<Value>> {
     index_space(count)?;
     let shape = Shape::new([count])?;
     let (value, held) = Held::fresh(site, &shape, DType::U32, &[])?;
-    let kernel = assemble::kernel(&IOTA, &[Slot::write(Form::U32)], 0, site.target);
+    let kernel = kept::kernel(&IOTA, &[Slot::write(Form::U32)], 0, site.target);
     for (piece, first) in held.pieces.iter().zip((0..count).step_by(held.segment)) {
         let here = held.segment.min(count - first);
         // Both below 2^32: the whole list is.

@@ -26,7 +26,7 @@ use crate::layout::Layout;
 use crate::shape::Shape;
 pub(crate) use plan::K_MAX;
 use plan::{QuantisedPlan, ResultRows, cut};
-use text::{BLOCK, QuantisedJob, regions};
+use text::{BLOCK, QuantisedJob, QuantisedTile};
 
 mod plan;
 pub mod text;
@@ -207,11 +207,9 @@ impl Blockwise<'_> {
             first: words([part.rows.start, panel.columns.start, part.pitch, 0])?,
             result: words([begin / 4, output.segment / 4])?,
         };
-        let text = regions(self.plan.rows, self.plan.shared);
-        let regions: Vec<(&str, &str)> = text.iter().map(|(name, t)| (*name, &**t)).collect();
         let launch = Launch {
             entry: &text::QUANTISED,
-            regions: &regions,
+            wording: &QuantisedTile { rows: self.plan.rows, shared: self.plan.shared },
             workgroup: Some(self.plan.lanes),
             job: job.words(),
             groups: words(self.plan.groups(rows, columns))?,

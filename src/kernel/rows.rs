@@ -15,26 +15,13 @@ use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
 use crate::exec::Value;
 use crate::wgsl::grid::fold;
-use crate::wgsl::subgroups;
 
 mod plan;
 pub mod text;
 
 use plan::RowsPlan;
 pub(crate) use plan::{Rowwise, takes};
-use text::{NormJob, SoftmaxJob};
-
-/// What is written of softmax.
-const SOFTMAX: &str = "\
-fn value(x: vec4<f32>, m: f32, s: f32) -> vec4<f32> {
-    return exp_below(x - m) * (1.0 / s);
-}
-";
-const LOG_SOFTMAX: &str = "\
-fn value(x: vec4<f32>, m: f32, s: f32) -> vec4<f32> {
-    return (x - m) - ln_f32(vec4<f32>(s));
-}
-";
+use text::{NormJob, RowsKind, RowsText, SoftmaxJob};
 
 impl Rowwise {
     fn job(self, rows: usize, units: usize, quads: bool) -> Result<Vec<u32>> {
@@ -47,19 +34,12 @@ impl Rowwise {
         })
     }
 
-    /// How the lanes of a subgroup become one.
-    const fn joined(self) -> &'static str {
+    /// What the kernels are written for.
+    const fn kind(self) -> RowsKind {
         match self {
-            Self::Softmax | Self::LogSoftmax => subgroups::SOFTMAX,
-            Self::LayerNorm { .. } | Self::RmsNorm { .. } => subgroups::SUM,
-        }
-    }
-
-    const fn regions(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Self::Softmax => &[("write", SOFTMAX)],
-            Self::LogSoftmax => &[("write", LOG_SOFTMAX)],
-            _ => &[],
+            Self::Softmax => RowsKind::Softmax,
+            Self::LogSoftmax => RowsKind::LogSoftmax,
+            Self::LayerNorm { .. } | Self::RmsNorm { .. } => RowsKind::Norm,
         }
     }
 }
@@ -96,14 +76,11 @@ impl RowsCore {
         let Some(RowsPlan { kernel, group, rows, units, groups }) = plan else { return Ok(None) };
         let landing = Landing::of(site, vec![source], tail, by_element, &[])?;
         let Some(landing) = landing else { return Ok(None) };
-        let mut regions = self.0.regions().to_vec();
-        let shared = group && site.engine.gpu.caps().has(Feature::Subgroup);
-        let subgroups = if shared { subgroups::regions(self.0.joined()) } else { Vec::new() };
-        regions.extend(subgroups.iter().map(|(name, text)| (*name, &**text)));
+        let subgroups = group && site.engine.gpu.caps().has(Feature::Subgroup);
+        let wording = &RowsText { kind: self.0.kind(), subgroups };
         let job = self.0.job(rows, units, !by_element)?;
-        let groups = fold(word(groups)?);
-        let (entry, regions) = (kernel, &*regions);
-        landing.launch(Launch { entry, regions, workgroup: None, job, groups })?;
+        let (entry, groups) = (kernel, fold(word(groups)?));
+        landing.launch(Launch { entry, wording, workgroup: None, job, groups })?;
         landing.finish().map(Some)
     }
 }

@@ -20,7 +20,7 @@ use crate::op::Kind;
 use crate::shape::Shape;
 use crate::wgsl::grid::groups_for;
 use crate::wgsl::params::Operands;
-use crate::wgsl::{Form, Grid, Slot, Way, assemble};
+use crate::wgsl::{Form, Grid, Slot, Way, kept};
 use text::{RunsJob, ScatterJob, runs};
 
 pub(crate) use plan::fits;
@@ -41,7 +41,7 @@ pub(crate) fn last(site: Site<'_>, keys: &Operand, destinations: usize) -> Resul
     fill::into(site, &value, [0; 2])?;
     value.inherit([&*keys.value]);
     let slots = [Slot::read(Form::U32, Way::Dense)];
-    let kernel = assemble::kernel(&text::SCATTER, &slots, 0, site.target);
+    let kernel = kept::kernel(&text::SCATTER, &slots, 0, site.target);
     let count = keys.layout.shape().elements();
     // All below 2^32: the index space was checked.
     for (from_piece, begin) in from.pieces.iter().zip((0..count).step_by(from.segment)) {

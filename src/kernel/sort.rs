@@ -23,8 +23,8 @@ use crate::exec::{Bound, Job, Value};
 use crate::shape::Shape;
 use crate::store::Pinned;
 use crate::wgsl::Assembled;
-use crate::wgsl::assemble::plain;
 use crate::wgsl::grid::groups_for;
+use crate::wgsl::kept::plain;
 use text::{DIGITS, PLACE, RANK, RANKED_MAX, RUNNING, RankJob, RoundJob, RunningJob, SUMS};
 
 pub mod text;

@@ -3,6 +3,7 @@
 
 use core::fmt::Write as _;
 
+use super::assemble::indented;
 use super::form::Form;
 use super::slot::{Slot, Way};
 use super::target::Target;
@@ -97,7 +98,7 @@ impl Keeps {
                 self.parameter(&format!("row_stride_{view}"), format!("stride_of({view}u, 1u)"));
             let many = format!("index_row(row, {view}u)");
             let start = format!("{offset} + select({many}, row * {stride}, rank == 2u)");
-            put(&mut begin, format_args!("    start_{view} = {start};\n"));
+            put(&mut begin, format_args!("start_{view} = {start};\n"));
         }
         // Of a pair, the second quad follows the first.
         let (elements, back) = if self.pairs { (8, " - 4u") } else { (4, "") };
@@ -110,7 +111,7 @@ impl Keeps {
             format_args!(
                 "\nfn begin_row(e: u32, on: u32) {{\n    row = e / {length};\n\
                  \u{20}   rows_on = on / {length};\n\
-                 \u{20}   columns_on = on - rows_on * {length};\n{begin}\
+                 \u{20}   columns_on = on - rows_on * {length};\n{}\
                  \u{20}   // The first step is taken at once.\n\
                  \u{20}   column = e - row * {length} - columns_on;\n\
                  \u{20}   row -= rows_on;\n}}\n\n\
@@ -119,7 +120,8 @@ impl Keeps {
                  \u{20}   column -= over * {length};\n\
                  \u{20}   if rows + over > 0u {{\n\
                  \u{20}       row += rows + over;\n{}    }}\n}}\n",
-                begin.replace("    start", "        start")
+                indented(&begin, "    "),
+                indented(&begin, "        ")
             ),
         );
     }
@@ -164,7 +166,7 @@ pub(super) fn accessors(slots: &[Slot], target: Target, keeps: &mut Keeps) -> St
             }
             let place = match slot.way {
                 Way::Own(output) if slots[inputs + usize::from(output)].way == Way::Lane => {
-                    Place::First("q".to_owned())
+                    Spot::First("q".to_owned())
                 }
                 _ => place(slot, numbers.view[i], &offset, keeps.rows),
             };
@@ -183,36 +185,36 @@ pub(super) fn accessors(slots: &[Slot], target: Target, keeps: &mut Keeps) -> St
 
 /// Where the elements of a quad lie: an expression for the quad, for the first of them or for all
 /// four; or what the kernel says.
-enum Place {
+enum Spot {
     Given,
     Quad(String),
     First(String),
     All(String),
 }
 
-fn place(slot: &Slot, view: u32, offset: &str, walks: bool) -> Place {
+fn place(slot: &Slot, view: u32, offset: &str, walks: bool) -> Spot {
     let row = if walks {
         format!("start_{view}")
     } else {
         format!("index(p.space.x + 4u * q, {view}u) + {offset}")
     };
     match slot.way {
-        Way::Dense | Way::Own(_) => Place::Quad(format!("q + {offset}")),
-        Way::Row if walks => Place::First(format!("{row} + column")),
-        Way::Row | Way::Splat => Place::First(row),
+        Way::Dense | Way::Own(_) => Spot::Quad(format!("q + {offset}")),
+        Way::Row if walks => Spot::First(format!("{row} + column")),
+        Way::Row | Way::Splat => Spot::First(row),
         Way::Step if walks => {
-            Place::All(format!("{row} + step_{view} * (column + vec4<u32>(0u, 1u, 2u, 3u))"))
+            Spot::All(format!("{row} + step_{view} * (column + vec4<u32>(0u, 1u, 2u, 3u))"))
         }
         Way::Step => {
-            Place::All(format!("{row} + stride_of({view}u, 0u) * vec4<u32>(0u, 1u, 2u, 3u)"))
+            Spot::All(format!("{row} + stride_of({view}u, 0u) * vec4<u32>(0u, 1u, 2u, 3u)"))
         }
-        Way::At | Way::AtQuad => Place::Given,
-        Way::Any => Place::All(format!("index4(elements(q), {view}u) + {offset}")),
-        Way::One => Place::First(offset.to_owned()),
-        Way::Each => Place::First(format!("q + {offset}")),
-        Way::Lane => Place::First("q".to_owned()),
+        Way::At | Way::AtQuad => Spot::Given,
+        Way::Any => Spot::All(format!("index4(elements(q), {view}u) + {offset}")),
+        Way::One => Spot::First(offset.to_owned()),
+        Way::Each => Spot::First(format!("q + {offset}")),
+        Way::Lane => Spot::First("q".to_owned()),
         Way::EachStrided => {
-            Place::First(format!("index(min(p.space.x + q, p.space.y), {view}u) + {offset}"))
+            Spot::First(format!("index(min(p.space.x + q, p.space.y), {view}u) + {offset}"))
         }
     }
 }
@@ -224,9 +226,9 @@ pub(crate) fn offset(binding: u32) -> String {
 
 /// The type that a quad is loaded as, and what makes its words of it, where words are loaded in
 /// pairs.
-pub(super) type Wide = Option<(&'static str, &'static str)>;
+pub(super) type Widening = Option<(&'static str, &'static str)>;
 
-pub(super) fn wide(slot: &Slot, target: Target) -> Wide {
+pub(super) fn wide(slot: &Slot, target: Target) -> Widening {
     let whole = matches!(slot.way, Way::Dense | Way::Row) && !slot.written;
     if !whole || target != Target::Cpu64 {
         return None;
@@ -256,12 +258,15 @@ struct Double {
     /// What the binding is an array of, and what one quad of it is.
     of: &'static str,
     part: &'static str,
-    /// From the parts to the words of either quad, with `@` for the whole.
-    halves: [&'static str; 2],
-    /// From a quad's words, `@`, to its part, and from two parts to the whole.
-    pack: &'static str,
-    join: &'static str,
+    /// From the whole to the words of either quad.
+    halves: [Phrase; 2],
+    /// From a quad's words to its part, and from what is kept and `part` to the whole.
+    pack: Phrase,
+    join: Phrase,
 }
+
+/// What WGSL makes of an expression.
+type Phrase = fn(&str) -> String;
 
 const DOUBLES: [(&str, Double); 3] = [
     (
@@ -269,9 +274,9 @@ const DOUBLES: [(&str, Double); 3] = [
         Double {
             of: "vec4<u64>",
             part: "vec2<u64>",
-            halves: ["words4(@.xy)", "words4(@.zw)"],
-            pack: "wide4(bitcast<vec4<u32>>(@))",
-            join: "vec4<u64>(kept_@, part)",
+            halves: [|x| format!("words4({x}.xy)"), |x| format!("words4({x}.zw)")],
+            pack: |x| format!("wide4(bitcast<vec4<u32>>({x}))"),
+            join: |x| format!("vec4<u64>({x}, part)"),
         },
     ),
     (
@@ -279,9 +284,9 @@ const DOUBLES: [(&str, Double); 3] = [
         Double {
             of: "vec2<u64>",
             part: "u64",
-            halves: ["words2(@.x)", "words2(@.y)"],
-            pack: "wide2(@)",
-            join: "vec2<u64>(kept_@, part)",
+            halves: [|x| format!("words2({x}.x)"), |x| format!("words2({x}.y)")],
+            pack: |x| format!("wide2({x})"),
+            join: |x| format!("vec2<u64>({x}, part)"),
         },
     ),
     (
@@ -289,9 +294,9 @@ const DOUBLES: [(&str, Double); 3] = [
         Double {
             of: "u64",
             part: "u32",
-            halves: ["words2(@).x", "words2(@).y"],
-            pack: "@",
-            join: "wide2(vec2<u32>(kept_@, part))",
+            halves: [|x| format!("words2({x}).x"), |x| format!("words2({x}).y")],
+            pack: str::to_owned,
+            join: |x| format!("wide2(vec2<u32>({x}, part))"),
         },
     ),
 ];
@@ -317,8 +322,8 @@ impl Double {
         let Self { of, part, halves, pack, join } = self;
         if slot.written {
             declare(text, slot, binding, &format!("out_{output}"), Some((of, "")));
-            let pack = pack.replace('@', &format!("encode_{}(v)", form.name()));
-            let join = join.replace('@', &output.to_string());
+            let pack = pack(&format!("encode_{}(v)", form.name()));
+            let join = join(&format!("kept_{output}"));
             put(
                 text,
                 format_args!(
@@ -341,7 +346,7 @@ impl Double {
         };
         let held = format!("pair_{input}");
         let [low, high] = halves.map(|half| {
-            let words = half.replace('@', &held);
+            let words = half(&held);
             let quad = form.quad();
             let words =
                 if quad.starts_with("vec4") { format!("bitcast<{quad}>({words})") } else { words };
@@ -364,7 +369,7 @@ const fn gathers(slot: &Slot) -> bool {
     matches!(slot.way, One | Splat | Step | Any | Each | EachStrided | Lane | At)
 }
 
-fn declare(text: &mut String, slot: &Slot, binding: u32, name: &str, wide: Wide) {
+fn declare(text: &mut String, slot: &Slot, binding: u32, name: &str, wide: Widening) {
     let access = if slot.written { "read_write" } else { "read" };
     let of = match wide {
         Some((quad, _)) => quad,
@@ -381,15 +386,15 @@ fn declare(text: &mut String, slot: &Slot, binding: u32, name: &str, wide: Wide)
     );
 }
 
-fn store(text: &mut String, slot: &Slot, output: usize, place: &Place) {
+fn store(text: &mut String, slot: &Slot, output: usize, place: &Spot) {
     let value = slot.form.value();
     let v =
         if slot.form.is_move() { "v".into() } else { format!("encode_{}(v)", slot.form.name()) };
     put(text, format_args!("\nfn store_{output}(q: u32, v: {value}) {{\n"));
     let (at, part) = match place {
-        Place::Given => (String::from("e.x >> 2u"), ""), // no kernel writes so
-        Place::Quad(quad) => (quad.clone(), ""),
-        Place::First(e) | Place::All(e) => {
+        Spot::Given => (String::from("e.x >> 2u"), ""), // no kernel writes so
+        Spot::Quad(quad) => (quad.clone(), ""),
+        Spot::First(e) | Spot::All(e) => {
             put(text, format_args!("    let e = {e};\n"));
             // By element the four are the same one. Forms that pack several into a word cannot.
             if matches!(slot.way, Way::Each | Way::Lane) {
@@ -402,7 +407,7 @@ fn store(text: &mut String, slot: &Slot, output: usize, place: &Place) {
     put(text, format_args!("    out_{output}[{at}] = {v}{part};\n}}\n"));
 }
 
-fn load(text: &mut String, slot: &Slot, i: usize, place: &Place, wide: Wide) {
+fn load(text: &mut String, slot: &Slot, i: usize, place: &Spot, wide: Widening) {
     let form = slot.form;
     let argument = match slot.way {
         Way::One => "",
@@ -411,18 +416,18 @@ fn load(text: &mut String, slot: &Slot, i: usize, place: &Place, wide: Wide) {
     };
     put(text, format_args!("\nfn load_{i}({argument}) -> {} {{\n", form.value()));
     let words = match place {
-        Place::Quad(quad) => match slot.way {
+        Spot::Quad(quad) => match slot.way {
             Way::Own(output) => format!("out_{output}[{quad}]"),
             _ => format!("in_{i}[{quad}]"),
         },
-        Place::Given if slot.way == Way::AtQuad => format!("in_{i}[e.x >> 2u]"),
-        Place::Given => gather(i, form, ["e.x", "e.y", "e.z", "e.w"]),
-        Place::First(e) | Place::All(e) => {
+        Spot::Given if slot.way == Way::AtQuad => format!("in_{i}[e.x >> 2u]"),
+        Spot::Given => gather(i, form, ["e.x", "e.y", "e.z", "e.w"]),
+        Spot::First(e) | Spot::All(e) => {
             put(text, format_args!("    let e = {e};\n"));
             match (slot.way, place) {
                 (Way::Row, _) => format!("in_{i}[e >> 2u]"),
                 (Way::Own(output), _) => format!("{}(out_{output}[e])", form.quad()),
-                (_, Place::All(_)) => gather(i, form, ["e.x", "e.y", "e.z", "e.w"]),
+                (_, Spot::All(_)) => gather(i, form, ["e.x", "e.y", "e.z", "e.w"]),
                 _ => gather(i, form, ["e"; 4]),
             }
         }

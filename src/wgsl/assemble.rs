@@ -9,88 +9,63 @@
 use core::hash::{Hash, Hasher};
 use std::collections::HashSet;
 use std::hash::DefaultHasher;
-use std::sync::Arc;
 
-use super::access::{bindings, wide};
 use super::assembled::{Assembled, Lines, Span};
 use super::entry::Entry;
-use super::kept::kept;
 use super::library::{self, Item};
 use super::needs::Needs;
+use super::region::{Filling, Region};
 use super::slot::Slot;
 use super::source::Source;
 use super::target::Target;
 
-/// What replaces the regions of a kernel file: name and text.
-pub type Regions<'a> = [(&'a str, &'a str)];
-
-/// The text of a catalog kernel for these operands, inputs first. `rank` is the index space's (1 to
-/// 8; 0 where no operand is strided).
-#[must_use]
-pub fn kernel(entry: &Entry, slots: &[Slot], rank: u32, target: Target) -> Arc<Assembled> {
-    kept(entry.name, slots, "", (rank, target), || {
-        let bindings = bindings(slots, target);
-        build(entry, slots, &[("bindings", &bindings)], Needs::NONE, (rank, target))
-    })
+/// What becomes a kernel's text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Assembly<'a> {
+    pub(crate) entry: &'a Entry,
+    /// The operands, inputs first.
+    pub(crate) slots: &'a [Slot],
+    pub(crate) regions: &'a [Region],
+    /// The index space's: 1 to 8; 0 where no operand is strided.
+    pub(crate) rank: u32,
+    pub(crate) target: Target,
+    /// Invocations of a workgroup, where the target's own number does not count.
+    pub(crate) workgroup: Option<u32>,
 }
 
-/// The text of a kernel whose bindings are its own.
-#[must_use]
-pub fn plain(entry: &Entry, target: Target) -> Arc<Assembled> {
-    let shape = (0, target);
-    kept(entry.name, &[], "own bindings", shape, || build(entry, &[], &[], Needs::NONE, shape))
-}
-
-/// The text with these regions replaced; `needs` beyond those of the slots.
-pub(crate) fn build(
-    entry: &Entry,
-    slots: &[Slot],
-    regions: &Regions<'_>,
-    needs: Needs,
-    shape: (u32, Target),
-) -> Assembled {
-    build_by(shape.1.workgroup(), entry, slots, regions, needs, shape)
-}
-
-/// The same with a number of invocations to a workgroup that is not the target's own.
-pub(crate) fn build_by(
-    workgroup: u32,
-    entry: &Entry,
-    slots: &[Slot],
-    regions: &Regions<'_>,
-    needs: Needs,
-    (rank, target): (u32, Target),
-) -> Assembled {
-    let needs = slots.iter().fold(needs, |all, slot| {
-        let paired = if wide(slot, target).is_some() { Needs::INT64 } else { Needs::NONE };
-        all.union(slot.form.needs()).union(paired)
-    });
-    let mut text = Text::default();
-    if needs.contains(Needs::F16) {
-        text.generated("enable f16;\n");
+impl Assembly<'_> {
+    /// The text. It needs what its file, regions, operands and the items it names need.
+    pub(crate) fn build(&self) -> Assembled {
+        let Self { entry, slots, regions, rank, target, workgroup } = *self;
+        let mut page = Page { needs: entry.source.needs, ..Page::default() };
+        page.needs = regions.iter().fold(page.needs, |all, region| all.union(region.needs));
+        page.needs = slots.iter().fold(page.needs, |all, slot| all.union(slot.form.needs()));
+        page.file(&entry.source, regions);
+        let moves = slots.iter().filter(|slot| slot.form.is_move()).map(|slot| slot.form.part());
+        let local = moves.flat_map(library::items).collect::<Vec<_>>();
+        page.complete(&local);
+        let workgroup = workgroup.unwrap_or(target.workgroup());
+        page.enable();
+        page.settle(&[("rank", rank.max(1)), ("workgroup", workgroup)]);
+        let mut hasher = DefaultHasher::new();
+        page.text.hash(&mut hasher);
+        let Page { text: wgsl, needs, lines, .. } = page;
+        let hash = hasher.finish();
+        Assembled { name: entry.name, wgsl, needs, clears: entry.clears, hash, lines }
     }
-    if needs.contains(Needs::COOPERATIVE) {
-        text.generated("enable wgpu_cooperative_matrix;\n");
-    }
-    text.file(&entry.source, regions);
-    let moves = slots.iter().filter(|slot| slot.form.is_move()).map(|slot| slot.form.part());
-    let local = moves.flat_map(library::items).collect::<Vec<_>>();
-    text.complete(&local);
-    text.settle(&[("rank", rank.max(1)), ("workgroup", workgroup)]);
-    let mut hasher = DefaultHasher::new();
-    text.text.hash(&mut hasher);
-    let (hash, lines) = (hasher.finish(), text.lines);
-    Assembled { name: entry.name, wgsl: text.text, needs, clears: entry.clears, hash, lines }
 }
 
+/// A kernel's text under construction.
 #[derive(Default)]
-struct Text {
+struct Page {
     text: String,
+    needs: Needs,
     lines: Lines,
+    /// Of lines.
     count: u32,
 }
 
-impl Text {
+impl Page {
     fn generated(&mut self, text: &str) {
         self.lines.0.push(Span { first: self.count + 1, path: "", line: 1 });
         self.push(text);
@@ -103,15 +78,18 @@ impl Text {
 
     /// A file, less its `enable` lines, with regions replaced. Regions of other names stay, less
     /// their marks.
-    fn file(&mut self, source: &Source, regions: &Regions<'_>) {
+    fn file(&mut self, source: &Source, regions: &[Region]) {
         let mut skipping = false;
         let mut resumed = true;
         for (n, line) in source.text.lines().enumerate() {
             let mark = line.trim_start();
             if let Some(name) = mark.strip_prefix("// region ") {
-                if let Some((_, text)) = regions.iter().find(|(region, _)| *region == name) {
+                for region in regions.iter().filter(|region| region.name == name) {
                     let indent = &line[..line.len() - mark.len()];
-                    self.generated(&indented(text, indent));
+                    match &region.filling {
+                        Filling::Text(text) => self.generated(&indented(text, indent)),
+                        Filling::File(source) => self.file(source, &[]),
+                    }
                     skipping = true;
                 }
                 skipping |= name == "alone";
@@ -136,9 +114,7 @@ impl Text {
             self.count += u32::from(line.is_empty());
         }
     }
-}
 
-impl Text {
     /// Adds the items of the library whose names occur, and those whose names occur in them;
     /// `local` ones first.
     fn complete(&mut self, local: &[Item]) {
@@ -163,8 +139,23 @@ impl Text {
         // What a function calls stands above it, as in the files.
         for item in added.iter().rev() {
             self.push("\n");
-            self.lines.0.push(Span { first: self.count + 1, path: item.path, line: item.line });
+            let Source { path, needs, .. } = *item.source;
+            self.lines.0.push(Span { first: self.count + 1, path, line: item.line });
+            self.needs = self.needs.union(needs);
             self.push(item.text);
+        }
+    }
+
+    /// Begins it with what WGSL wants to be told.
+    fn enable(&mut self) {
+        let told = [
+            (Needs::COOPERATIVE, "enable wgpu_cooperative_matrix;\n"),
+            (Needs::F16, "enable f16;\n"),
+        ];
+        for (_, line) in told.into_iter().filter(|(need, _)| self.needs.contains(*need)) {
+            self.text.insert_str(0, line);
+            self.lines.0.iter_mut().for_each(|span| span.first += 1);
+            self.lines.0.insert(0, Span { first: 1, path: "", line: 1 });
         }
     }
 

@@ -1,11 +1,11 @@
 //! The text of an elementwise kernel: bindings, and what is computed before, in and after its loop.
 
 use super::access::{Keeps, accessors, bindings};
-use super::assemble::{build, indented};
+use super::assemble::{Assembly, indented};
 use super::assembled::Assembled;
 use super::entry::Entry;
-use super::needs::Needs;
-use super::params::{Operands, Walk};
+use super::params::{GridJob, Operands};
+use super::region::Region;
 use super::slot::Slot;
 use super::source::source;
 use super::target::Target;
@@ -13,11 +13,11 @@ use super::target::Target;
 /// Every fused expression and every move is this kernel. 16 bindings at most, each of which may
 /// walk the dimensions.
 pub const ELEMENTWISE: Entry =
-    Entry::walking("elementwise", source!("elementwise.wgsl"), 16).told(Walk::MEMBERS);
+    Entry::walking("elementwise", source!("elementwise.wgsl"), 16).told(GridJob::MEMBERS);
 
 /// The same for few elements.
 pub const ELEMENTWISE_FEW: Entry =
-    Entry::new("elementwise_few", source!("elementwise_few.wgsl"), 16 * 7).told(Walk::MEMBERS);
+    Entry::new("elementwise_few", source!("elementwise_few.wgsl"), 16 * 7).told(GridJob::MEMBERS);
 
 /// What is written into an elementwise kernel.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +39,6 @@ pub(crate) fn elementwise(
     slots: &[Slot],
     body: Body<'_>,
     scalars: usize,
-    needs: Needs,
     shape: (u32, Target),
 ) -> Assembled {
     let params = elementwise_params(slots, scalars);
@@ -59,13 +58,15 @@ pub(crate) fn elementwise(
         }
     };
     let regions = [
-        ("params", &*params),
-        ("bindings", &*bindings),
-        ("once", &*once),
-        ("body", &*each),
-        ("after", body.after),
+        Region::text("params", params),
+        Region::text("bindings", bindings),
+        Region::text("once", once),
+        Region::text("body", each),
+        Region::text("after", body.after),
     ];
-    build(&ELEMENTWISE, slots, &regions, needs, shape)
+    let (rank, target) = shape;
+    let (entry, regions) = (&ELEMENTWISE, &regions);
+    Assembly { entry, slots, regions, rank, target, workgroup: None }.build()
 }
 
 /// The elementwise kernel for few elements, which these operands are reached by one at a time;
@@ -74,13 +75,17 @@ pub(crate) fn elementwise_few(
     slots: &[Slot],
     (once, each): (&str, &str),
     scalars: usize,
-    needs: Needs,
     shape: (u32, Target),
 ) -> Assembled {
     let params = elementwise_params(slots, scalars);
-    let (bindings, body) = (bindings(slots, shape.1), format!("{once}{each}"));
-    let regions = [("params", &*params), ("bindings", &*bindings), ("body", &*body)];
-    build(&ELEMENTWISE_FEW, slots, &regions, needs, shape)
+    let (rank, target) = shape;
+    let regions = [
+        Region::text("params", params),
+        Region::text("bindings", bindings(slots, target)),
+        Region::text("body", format!("{once}{each}")),
+    ];
+    let (entry, regions) = (&ELEMENTWISE_FEW, &regions);
+    Assembly { entry, slots, regions, rank, target, workgroup: None }.build()
 }
 
 /// The parameters of an elementwise kernel; `params::Elementwise` encodes them.

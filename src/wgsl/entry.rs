@@ -16,6 +16,8 @@ pub struct Entry {
     /// The forms of its bindings, inputs first, for every legal variant. Empty where an
     /// [`expr`](super::expr) decides.
     pub variants: &'static [&'static [Form]],
+    /// The files that its variants are written with, beside the library.
+    pub parts: &'static [Source],
     /// What it is told: the members of its struct `Job`, or the first ones of its `Params`, which
     /// those for its operands follow.
     pub params: &'static [Member],
@@ -39,7 +41,16 @@ impl Entry {
     /// A kernel with one output, whose operands decide its variants.
     #[must_use]
     pub const fn new(name: &'static str, source: Source, trips_max: u32) -> Self {
-        Self { name, source, variants: &[], params: &[], outputs: 1, trips_max, clears: false }
+        Self {
+            name,
+            source,
+            variants: &[],
+            parts: &[],
+            params: &[],
+            outputs: 1,
+            trips_max,
+            clears: false,
+        }
     }
 
     /// A kernel of a core: heads and tails decide its bindings, its plan how often it loops.
@@ -64,6 +75,12 @@ impl Entry {
     #[must_use]
     pub const fn of(self, variants: &'static [&'static [Form]]) -> Self {
         Self { variants, ..self }
+    }
+
+    /// The same kernel, whose variants are written with these files.
+    #[must_use]
+    pub const fn with(self, parts: &'static [Source]) -> Self {
+        Self { parts, ..self }
     }
 
     /// The same kernel, which is told this.

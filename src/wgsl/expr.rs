@@ -11,7 +11,6 @@ use super::access::is_double;
 use super::assembled::Assembled;
 use super::elementwise::{self, Body};
 use super::form::Form;
-use super::needs::Needs;
 use super::slot::{Slot, Way};
 use super::target::Target;
 use crate::dtype::{Class, DType};
@@ -201,7 +200,6 @@ impl Expr {
         let faults = format!(
             "\n@group(0) @binding({bound}) var<storage, read_write> faults: array<atomic<u32>>;\n"
         );
-        let needs = self.needs(&dtypes);
         let body = Body {
             bindings: if self.fault.is_some() { &faults } else { "" },
             once: &text.once,
@@ -209,7 +207,7 @@ impl Expr {
             second: None,
             after: &text.after,
         };
-        Ok(elementwise::elementwise(&slots, body, text.words, needs, (rank, target)))
+        Ok(elementwise::elementwise(&slots, body, text.words, (rank, target)))
     }
 
     /// The same by pairs of quads, for adapters whose time goes by loads and stores.
@@ -226,14 +224,13 @@ impl Expr {
         let slots = self.slots(&dtypes, ways, f16_native, Target::Cpu64);
         let first = self.text(&dtypes, &slots, FIRST_OF_PAIR);
         let second = self.text(&dtypes, &slots, SECOND_OF_PAIR);
-        let needs = self.needs(&dtypes).union(Needs::INT64);
         let body = Body {
             once: &first.once,
             each: &first.body,
             second: Some(&second.body),
             ..Body::default()
         };
-        Ok(elementwise::elementwise(&slots, body, first.words, needs, (rank, Target::Cpu64)))
+        Ok(elementwise::elementwise(&slots, body, first.words, (rank, Target::Cpu64)))
     }
 
     /// The same for few elements, an element to a lane, whose ways are [`Way::Lane`], [`Way::One`],
@@ -252,14 +249,8 @@ impl Expr {
         let mut slots = self.slots(&dtypes, ways, f16_native, target);
         slots.iter_mut().filter(|slot| slot.written).for_each(|slot| slot.way = Way::Lane);
         let text = self.text(&dtypes, &slots, BY_QUAD);
-        let needs = self.needs(&dtypes);
         let body = (&*text.once, &*text.body);
-        Ok(elementwise::elementwise_few(&slots, body, text.words, needs, (rank, target)))
-    }
-
-    /// What its nodes and scalars need of an adapter.
-    fn needs(&self, dtypes: &[DType]) -> Needs {
-        dtypes.iter().fold(self.scalar_needs(), |all, &d| all.union(needs(d)))
+        Ok(elementwise::elementwise_few(&slots, body, text.words, (rank, target)))
     }
 
     /// Whether [`Expr::assemble_few`] can be used: no two lanes may store to one word, and what
@@ -294,12 +285,6 @@ impl Expr {
         inputs.chain(self.outputs.iter().map(written)).collect()
     }
 
-    fn scalar_needs(&self) -> Needs {
-        // The bits of an f64 are put together as an integer.
-        let wide = self.scalars.contains(&DType::F64);
-        if wide { Needs::INT64.union(Needs::F64) } else { Needs::NONE }
-    }
-
     /// The graph as a function of a kernel that is not elementwise itself: of quad (or element)
     /// `q`, and of the first `given` inputs. The others are slots from `first` on, scalars begin at
     /// `word`. `finish` stores its value, other names return it.
@@ -312,7 +297,7 @@ impl Expr {
         given: usize,
     ) -> Result<Function, Refusal> {
         let dtypes = self.dtypes()?;
-        let mut text = Text { words: word.next_multiple_of(2), ..Text::default() };
+        let mut text = Statements { words: word.next_multiple_of(2), ..Statements::default() };
         self.declare_scalars(&mut text);
         for (i, way) in ways.iter().enumerate() {
             let argument = if *way == Way::One { "" } else { "q" };
@@ -334,13 +319,12 @@ impl Expr {
         let lines = format!("{}{}{last}\n", text.once, text.body);
         let lines: String = lines.lines().map(|line| format!("    {line}\n")).collect();
         let text_of = format!("fn {name}({arguments}){result} {{\n{lines}}}\n\n");
-        let needs = self.needs(&dtypes);
-        Ok(Function { text: text_of, words: text.words, needs, dtype })
+        Ok(Function { text: text_of, words: text.words, dtype })
     }
 
     /// What stands before the loop and inside it.
-    fn text(&self, dtypes: &[DType], slots: &[Slot], calls: Calls) -> Text {
-        let mut text = Text::default();
+    fn text(&self, dtypes: &[DType], slots: &[Slot], calls: Calls) -> Statements {
+        let mut text = Statements::default();
         self.declare_scalars(&mut text);
         for (i, slot) in slots[..self.inputs.len()].iter().enumerate() {
             let Calls { load, at, .. } = if is_double(slot) { calls } else { BY_QUAD };
@@ -372,7 +356,7 @@ impl Expr {
     }
 
     /// A line for each scalar, as a quad.
-    fn declare_scalars(&self, text: &mut Text) {
+    fn declare_scalars(&self, text: &mut Statements) {
         let word = &mut text.words;
         for (j, &dtype) in self.scalars.iter().enumerate() {
             if scalar_width(dtype) == 2 {
@@ -420,13 +404,12 @@ pub(crate) struct Function {
     pub(crate) text: String,
     /// Words of scalars, its own included.
     pub(crate) words: usize,
-    pub(crate) needs: Needs,
     /// Of what it returns or stores.
     pub(crate) dtype: DType,
 }
 
 #[derive(Default)]
-struct Text {
+struct Statements {
     once: String,
     body: String,
     after: String,
@@ -437,15 +420,6 @@ struct Text {
 /// Words of a scalar parameter.
 pub(crate) const fn scalar_width(dtype: DType) -> usize {
     if dtype.width() == 8 { 2 } else { 1 }
-}
-
-/// What computing in a dtype needs.
-const fn needs(dtype: DType) -> Needs {
-    match dtype {
-        DType::F64 => Needs::F64,
-        DType::I64 | DType::U64 => Needs::INT64,
-        _ => Needs::NONE,
-    }
 }
 
 /// A word among the scalars.

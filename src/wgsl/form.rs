@@ -41,7 +41,7 @@ pub enum Form {
 }
 
 /// One row per form, in the order of the enum.
-struct Row {
+struct FormRow {
     form: Form,
     name: &'static str,
     /// Bytes per element.
@@ -53,7 +53,6 @@ struct Row {
     quad: &'static str,
     /// A quad between load and store.
     value: &'static str,
-    needs: Needs,
     part: Source,
 }
 
@@ -62,15 +61,14 @@ macro_rules! forms {
         $form:ident $name:literal $width:literal
         $scalar:literal $quad:literal $value:literal $needs:expr;
     )*) => {
-        const TABLE: &[Row] = &[$(Row {
+        const TABLE: &[FormRow] = &[$(FormRow {
             form: Form::$form,
             name: $name,
             width: $width,
             scalar: $scalar,
             quad: $quad,
             value: $value,
-            needs: $needs,
-            part: source!(concat!("element/", $name, ".wgsl")),
+            part: source!(concat!("element/", $name, ".wgsl"), $needs),
         }),*];
     };
 }
@@ -156,7 +154,7 @@ impl Form {
         Self::of(dtype, f16_native && matches!(target, Target::Gpu))
     }
 
-    const fn row(self) -> &'static Row {
+    const fn row(self) -> &'static FormRow {
         &TABLE[self as usize]
     }
 
@@ -193,7 +191,7 @@ impl Form {
     /// What a module needs to declare a binding of this form.
     #[must_use]
     pub const fn needs(self) -> Needs {
-        self.row().needs
+        self.row().part.needs
     }
 
     /// The file with its functions.

@@ -9,10 +9,17 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::form::Form;
+use super::needs::Needs;
 use super::source::{Source, source};
+
+/// 64 bits of either kind.
+const DOUBLE: Needs = Needs::F64.union(Needs::INT64);
 
 /// Fragments beside the element files.
 const FRAGMENTS: &[Source] = &[
+    source!("random/draw.wgsl"),
+    source!("random/draw64.wgsl", DOUBLE),
+    source!("reduce/pairs.wgsl"),
     source!("shared/fault.wgsl"),
     source!("shared/philox.wgsl"),
     source!("shared/part.wgsl"),
@@ -21,21 +28,21 @@ const FRAGMENTS: &[Source] = &[
     source!("shared/square.wgsl"),
     source!("shared/strided.wgsl"),
     source!("shared/tree.wgsl"),
-    source!("shared/wide.wgsl"),
+    source!("shared/wide.wgsl", Needs::INT64),
     source!("shared/words.wgsl"),
     source!("op/activation.wgsl"),
     source!("op/bits.wgsl"),
     source!("op/cast.wgsl"),
-    source!("op/cast64.wgsl"),
-    source!("op/cast_f64.wgsl"),
-    source!("op/cast_wide.wgsl"),
+    source!("op/cast64.wgsl", Needs::INT64),
+    source!("op/cast_f64.wgsl", Needs::F64),
+    source!("op/cast_wide.wgsl", DOUBLE),
     source!("op/exp.wgsl"),
-    source!("op/f64.wgsl"),
+    source!("op/f64.wgsl", Needs::F64),
     source!("op/int.wgsl"),
-    source!("op/int64.wgsl"),
+    source!("op/int64.wgsl", Needs::INT64),
     source!("op/log.wgsl"),
     source!("op/order.wgsl"),
-    source!("op/order64.wgsl"),
+    source!("op/order64.wgsl", DOUBLE),
     source!("op/pow.wgsl"),
     source!("op/round.wgsl"),
     source!("op/softmax.wgsl"),
@@ -58,7 +65,7 @@ fn offered() -> impl Iterator<Item = &'static Source> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Item {
     pub name: &'static str,
-    pub path: &'static str,
+    pub source: &'static Source,
     /// The number of its first line in the file.
     pub line: u32,
     pub text: &'static str,
@@ -110,7 +117,7 @@ pub(crate) fn items(source: &'static Source) -> Vec<Item> {
         // A definition ends with its line, or with a closing brace at the margin.
         let closes = body.ends_with([';', '}']);
         if let Some((name, line, from)) = open.take_if(|_| closes) {
-            items.push(Item { name, path: source.path, line, text: &source.text[from..end] });
+            items.push(Item { name, source, line, text: &source.text[from..end] });
         }
     }
     items

@@ -3,6 +3,8 @@
 use core::fmt;
 use core::ops::BitOr;
 
+use crate::op::Kind;
+
 /// Capabilities beyond baseline WebGPU that a module uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Needs(u8);
@@ -28,6 +30,21 @@ impl Needs {
         (Self::SUBGROUPS, "subgroups"),
         (Self::COOPERATIVE, "wgpu-cooperative-matrix"),
     ];
+
+    /// Each of them by itself.
+    pub fn each(self) -> impl Iterator<Item = Self> {
+        Self::NAMES.into_iter().map(|(need, _)| need).filter(move |need| self.contains(*need))
+    }
+
+    /// What computing in a kind of number needs.
+    #[must_use]
+    pub const fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::F64 => Self::F64,
+            Kind::I64 | Kind::U64 => Self::INT64,
+            _ => Self::NONE,
+        }
+    }
 
     /// Whether everything in `other` is in `self`.
     #[must_use]

@@ -1,7 +1,9 @@
 //! How much of an index space an invocation takes at a time, and what else decides an expression's
 //! text beside its structure.
 
+use super::region::Region;
 use super::target::Target;
+use super::wording::Writes;
 
 /// How many elements an invocation of an expression's kernel takes at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,4 +23,11 @@ pub(crate) struct TextShape {
     pub(crate) rank: u32,
     pub(crate) target: Target,
     pub(crate) pace: Pace,
+}
+
+/// Which of an expression's texts it is.
+impl Writes for Pace {
+    fn regions(&self) -> Vec<Region> {
+        Vec::new()
+    }
 }

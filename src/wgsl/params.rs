@@ -203,7 +203,7 @@ pub(crate) fn innermost_first(dims: &[u32], fill: u32) -> [u32; RANK_MAX] {
 
 params! {
     /// What every elementwise kernel that loops is told.
-    struct Walk {
+    struct GridJob {
         grid: Grid,
     }
 }
@@ -233,53 +233,7 @@ impl Elementwise<'_> {
         let outputs = self.outputs.iter().map(|&element| element / 4);
         let offsets: Vec<_> = self.space.offsets().chain(outputs).collect();
         let space = (!strides.is_empty()).then_some((self.base, &*self.space.shape));
-        let own = Walk { grid: self.grid }.words();
+        let own = GridJob { grid: self.grid }.words();
         Operands { space, offsets: &offsets, strides: &strides, scalars: self.scalars }.after(own)
-    }
-}
-
-/// Words of a parameter struct under construction.
-#[derive(Debug, Default)]
-pub struct Words(Vec<u32>);
-
-impl Words {
-    /// One `vec4<u32>`.
-    #[must_use]
-    pub fn vec4(mut self, v: [u32; 4]) -> Self {
-        self.0.extend(v);
-        self
-    }
-
-    /// An `array<vec4<u32>, N>` that just holds all of `words`.
-    #[must_use]
-    pub fn array(mut self, words: impl IntoIterator<Item = u32>) -> Self {
-        self.0.extend(words);
-        self.0.resize(self.0.len().next_multiple_of(4), 0);
-        self
-    }
-
-    /// Eight words from outermost first to innermost first: a shape (filled up with 1) or strides
-    /// (with 0).
-    #[must_use]
-    pub fn dims(self, dims: &[u32], fill: u32) -> Self {
-        self.innermost_first(&dims.iter().rev().copied().collect::<Vec<_>>(), fill)
-    }
-
-    pub(crate) fn innermost_first(mut self, dims: &[u32], fill: u32) -> Self {
-        let end = self.0.len() + RANK_MAX;
-        self.0.extend(dims.iter().take(RANK_MAX));
-        self.0.resize(end, fill);
-        self
-    }
-
-    /// The words.
-    #[must_use]
-    pub fn done(self) -> Vec<u32> {
-        debug_assert!(
-            self.0.len() * 4 <= BYTES_MAX,
-            "a parameter struct of {} words",
-            self.0.len()
-        );
-        self.0
     }
 }

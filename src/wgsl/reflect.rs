@@ -1,6 +1,6 @@
 //! What naga says about an assembled kernel: whether it is valid with the declared capabilities and
-//! no others, its bindings with their access, and its workgroup size. Nothing of this is restated
-//! by hand anywhere.
+//! no others, and its bindings with their access. Pipelines take both from here; a test compares
+//! with naga what a kernel's room declares of its parameters.
 
 use core::fmt;
 
@@ -33,7 +33,7 @@ pub struct Binding {
 
 /// A kernel that naga rejects: an error of wharf, or of a user's own kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rejected {
+pub struct Flaw {
     /// The kernel's name.
     pub kernel: String,
     /// `shaders/fill.wgsl:12`, where known.
@@ -42,7 +42,7 @@ pub struct Rejected {
     pub message: String,
 }
 
-impl fmt::Display for Rejected {
+impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "kernel {}", self.kernel)?;
         if let Some(origin) = &self.origin {
@@ -52,14 +52,14 @@ impl fmt::Display for Rejected {
     }
 }
 
-impl core::error::Error for Rejected {}
+impl core::error::Error for Flaw {}
 
 /// Parses, validates with the declared capabilities only, and reflects: the bindings by group, then
 /// number.
 ///
 /// # Errors
 /// What naga found, at the line of the file it came from.
-pub fn check(kernel: &Assembled) -> Result<(naga::Module, Vec<Binding>), Rejected> {
+pub fn check(kernel: &Assembled) -> Result<(naga::Module, Vec<Binding>), Flaw> {
     let module = parse(kernel)?;
     validate(kernel, &module, kernel.needs)?;
     let bindings = bindings(&module);
@@ -70,7 +70,7 @@ pub fn check(kernel: &Assembled) -> Result<(naga::Module, Vec<Binding>), Rejecte
 ///
 /// # Errors
 /// What naga found, at the line of the file it came from.
-pub fn parse(kernel: &Assembled) -> Result<naga::Module, Rejected> {
+pub fn parse(kernel: &Assembled) -> Result<naga::Module, Flaw> {
     naga::front::wgsl::parse_str(&kernel.wgsl).map_err(|error| {
         let line = error.location(&kernel.wgsl).map(|at| at.line_number);
         rejected(kernel, line, error.message().to_owned())
@@ -85,21 +85,33 @@ pub fn validate(
     kernel: &Assembled,
     module: &naga::Module,
     needs: Needs,
-) -> Result<naga::valid::ModuleInfo, Rejected> {
-    let mut validator = Validator::new(ValidationFlags::all(), capabilities(needs));
-    if needs.contains(Needs::SUBGROUPS) {
-        validator.subgroup_stages(naga::valid::ShaderStages::COMPUTE);
-        validator.subgroup_operations(SubgroupOperationSet::all());
-    }
-    validator.validate(module).map_err(|error| {
+) -> Result<naga::valid::ModuleInfo, Flaw> {
+    valid(module, needs).map_err(|error| {
         let line = error.location(&kernel.wgsl).map(|at| at.line_number);
         rejected(kernel, line, chain(error.as_inner()))
     })
 }
 
-fn rejected(kernel: &Assembled, line: Option<u32>, message: String) -> Rejected {
+/// The same of any module.
+///
+/// # Errors
+/// What naga found.
+#[expect(clippy::result_large_err, reason = "naga's own error, of a module in a test")]
+pub fn valid(
+    module: &naga::Module,
+    needs: Needs,
+) -> Result<naga::valid::ModuleInfo, naga::WithSpan<naga::valid::ValidationError>> {
+    let mut validator = Validator::new(ValidationFlags::all(), capabilities(needs));
+    if needs.contains(Needs::SUBGROUPS) {
+        validator.subgroup_stages(naga::valid::ShaderStages::COMPUTE);
+        validator.subgroup_operations(SubgroupOperationSet::all());
+    }
+    validator.validate(module)
+}
+
+fn rejected(kernel: &Assembled, line: Option<u32>, message: String) -> Flaw {
     let origin = line.map(|line| kernel.origin(line));
-    Rejected { kernel: kernel.name.to_owned(), origin, message }
+    Flaw { kernel: kernel.name.to_owned(), origin, message }
 }
 
 /// An error with all its causes: naga's outermost message only names the function.

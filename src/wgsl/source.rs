@@ -1,19 +1,28 @@
 //! A shader file, compiled in.
 
-/// A shader file: where it lies, and its text, compiled in.
-#[derive(Clone, Copy, Debug)]
+use super::needs::Needs;
+
+/// A shader file: where it lies, its text, and what its items need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Source {
     /// The path below `shaders/`.
     pub path: &'static str,
     /// The file as it lies on disk.
     pub text: &'static str,
+    /// What whoever has one of its items needs. Of a kernel's file, what it needs as it is.
+    pub needs: Needs,
 }
 
+/// The file at this path below `shaders/`, with its needs if baseline WebGPU is not enough.
 macro_rules! source {
     ($path:expr) => {
+        source!($path, $crate::wgsl::Needs::NONE)
+    };
+    ($path:expr, $needs:expr) => {
         $crate::wgsl::Source {
             path: $path,
             text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $path)),
+            needs: $needs,
         }
     };
 }

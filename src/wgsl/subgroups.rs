@@ -1,11 +1,15 @@
-//! Kernels of groups by subgroups: what replaces `shared/tree.wgsl` where an adapter has them.
-//!
-//! ```text
-//! lanes -> joined in each subgroup -> a place in workgroup memory each -> joined by every subgroup
-//! ```
-//!
-//! How wide a subgroup is, the kernel asks when it runs; two barriers take the place of one for
-//! every halving.
+//! Kernels of groups by subgroups, where an adapter has them: `shared/team.wgsl` in the place of
+//! `shared/tree.wgsl`.
+
+use super::needs::Needs;
+use super::region::Region;
+use super::source::{Source, source};
+
+const TEAM: Source = source!("shared/team.wgsl", Needs::SUBGROUPS);
+/// Lanes whose states are added up.
+pub const SUM: Source = source!("shared/joined_sum.wgsl", Needs::SUBGROUPS);
+/// The files that a kernel of groups is written with if its states are added up.
+pub const PARTS: &[Source] = &[TEAM, SUM];
 
 /// What `main` is told.
 const PLACE: &str = "\
@@ -17,47 +21,13 @@ const PLACE: &str = "\
 
 const BEGIN: &str = "own_place = vec4<u32>(place, which, many, width);\n";
 
-const TOGETHER: &str = "\
-// The lane in its subgroup, which one that is, how many there are, the lanes of each.
-var<private> own_place: vec4<u32>;
-
-fn together(lane: u32, own: State) -> State {
-    workgroupBarrier();
-    let part = joined(own);
-    if own_place.x == 0u {
-        sh_state[own_place.y] = part;
-    }
-    workgroupBarrier();
-    var all = start();
-    for (var i = 0u; i < own_place.z; i += own_place.w) {
-        var other = start();
-        if i + own_place.x < own_place.z {
-            other = sh_state[i + own_place.x];
-        }
-        all = merge(all, other);
-    }
-    return joined(all);
-}
-
-";
-
-/// The regions of a kernel whose state is joined by this function `joined`.
+/// The regions of a kernel whose state is joined by the function `joined` of this file.
 #[must_use]
-pub fn regions(joined: &str) -> Vec<(&'static str, String)> {
-    vec![("place", PLACE.into()), ("begin", BEGIN.into()), ("tree", format!("{TOGETHER}{joined}"))]
+pub fn regions(joined: Source) -> [Region; 4] {
+    [
+        Region::text("place", PLACE),
+        Region::text("begin", BEGIN),
+        Region::file("tree", TEAM),
+        Region::file("tree", joined),
+    ]
 }
-
-/// The state of a softmax.
-pub const SOFTMAX: &str = "\
-fn joined(s: State) -> State {
-    let m = subgroupMax(s.m);
-    return State(m, subgroupAdd(s.s * exp_below(s.m - m)), subgroupMax(s.bits));
-}
-";
-
-/// Sums.
-pub const SUM: &str = "\
-fn joined(s: State) -> State {
-    return subgroupAdd(s);
-}
-";

@@ -2,23 +2,45 @@
 //! are just a view.
 
 use wharf::DType;
-use wharf::kernel::attention::text::{Mask, Tile};
+use wharf::kernel::attention::text::{Block, Mask};
 use wharf::kernel::catalog;
-use wharf::wgsl::{Expr, Node, Target, Way, core};
+use wharf::kernel::matmul::text::product::{Means, ProductText};
+use wharf::op::Kind;
+use wharf::wgsl::{Edge, Expr, Frame, Needs, Node, Target, Way, Wording};
 
 use super::{TARGETS, check};
+
+/// What is loaded and stored as it is.
+fn itself(dtype: DType) -> Expr {
+    Expr { inputs: vec![dtype], nodes: vec![Node::Input(0)], outputs: vec![0], ..Expr::default() }
+}
+
+/// The dtype of a kind's name.
+fn of_kind(kind: Kind) -> Expr {
+    itself(DType::ALL.into_iter().find(|d| d.name() == kind.name()).expect("a kind is a dtype"))
+}
+
+/// A kernel with these heads and this tail.
+fn frame<'a>(
+    kernel: &str,
+    wording: &'a dyn Wording,
+    edges: &'a [Edge<'a>],
+    target: Target,
+) -> Frame<'a> {
+    let entry = catalog::find(kernel).expect("in the catalog");
+    let (by_element, f16_native) = (false, false);
+    Frame { entry, wording, edges, by_element, workgroup: None, f16_native, rank: 0, target }
+}
+
+fn check_frame(frame: Frame<'_>) {
+    check(&frame.assemble().expect("a view has a dtype"));
+}
 
 /// Tiles of every kind: masks, lanes that share loads or do not, loads of four and of eight.
 #[test]
 fn attention_is_valid() {
-    let itself = |dtype| Expr {
-        inputs: vec![dtype],
-        nodes: vec![Node::Input(0)],
-        outputs: vec![0],
-        ..Expr::default()
-    };
     let (single, double) = (itself(DType::F32), itself(DType::U64));
-    let tile = Tile {
+    let tile = Block {
         keys: 2,
         values: 4,
         queries: 1,
@@ -29,34 +51,21 @@ fn attention_is_valid() {
         mask: Mask::None,
     };
     let tiles = [
-        Tile { keys: 1, values: 1, ..tile },
-        Tile { mask: Mask::Each, keys: 32, values: 32, ..tile },
-        Tile { mask: Mask::Quads, queries: 3, unroll: [1, 2], ..tile },
-        Tile { mask: Mask::Each, shared: true, ..tile },
-        Tile { shared: true, wide: true, block: 8, unroll: [1, 8], queries: 2, ..tile },
+        Block { keys: 1, values: 1, ..tile },
+        Block { mask: Mask::Each, keys: 32, values: 32, ..tile },
+        Block { mask: Mask::Quads, queries: 3, unroll: [1, 2], ..tile },
+        Block { mask: Mask::Each, shared: true, ..tile },
+        Block { shared: true, wide: true, block: 8, unroll: [1, 8], queries: 2, ..tile },
     ];
     for tile in tiles {
-        let part = |expr| move |way| core::Part { expr, ways: way };
         let input = if tile.wide { &double } else { &single };
-        let dense: &[Way] = &[Way::Dense];
-        let mask = if tile.mask == Mask::Quads { dense } else { &[Way::Each] };
-        let heads = [dense; 3].map(part(input));
-        let heads = [&heads[..], &[part(&single)(mask)]].concat();
-        let regions = tile.regions();
-        let regions: Vec<(&str, &str)> = regions.iter().map(|(n, text)| (*n, &**text)).collect();
+        let edge = |expr, ways| Edge { expr, ways };
+        let mask: &[Way] = if tile.mask == Mask::Quads { &[Way::Dense] } else { &[Way::Each] };
+        let mut edges = vec![edge(input, &[Way::Dense]); 3];
+        edges.extend((tile.mask != Mask::None).then_some(edge(&single, mask)));
+        edges.push(edge(&single, &[]));
         for target in TARGETS {
-            let core = core::Core {
-                entry: catalog::find("attention").expect("in the catalog"),
-                heads: if tile.mask == Mask::None { &heads[..3] } else { &heads },
-                tail: core::Part { expr: &single, ways: &[] },
-                by_element: false,
-                regions: &regions,
-                workgroup: Some(64),
-                f16_native: false,
-                rank: 0,
-                target,
-            };
-            check(&core.assemble().expect("a view has a dtype"));
+            check_frame(Frame { workgroup: Some(64), ..frame("attention", &tile, &edges, target) });
         }
     }
 }
@@ -64,29 +73,23 @@ fn attention_is_valid() {
 /// Kernels that make rows of rows, by quads and by elements.
 #[test]
 fn every_kernel_of_rows_is_valid() {
-    let itself = Expr {
-        inputs: vec![DType::F32],
-        nodes: vec![Node::Input(0)],
-        outputs: vec![0],
-        ..Expr::default()
-    };
-    for kernel in ["softmax_rows", "softmax_group", "norm_rows", "norm_group"] {
+    use wharf::kernel::rows::text::{RowsKind, RowsText};
+    let itself = itself(DType::F32);
+    for (kernel, kind) in [
+        ("softmax_rows", RowsKind::Softmax),
+        ("softmax_rows", RowsKind::LogSoftmax),
+        ("softmax_group", RowsKind::Softmax),
+        ("softmax_group", RowsKind::LogSoftmax),
+        ("norm_rows", RowsKind::Norm),
+        ("norm_group", RowsKind::Norm),
+    ] {
         for (target, by_element) in
             [(Target::Cpu, true), (Target::Cpu64, false), (Target::Gpu, false)]
         {
-            let way = if by_element { Way::Each } else { Way::Dense };
-            let core = core::Core {
-                entry: catalog::find(kernel).expect("in the catalog"),
-                heads: &[core::Part { expr: &itself, ways: &[way] }],
-                tail: core::Part { expr: &itself, ways: &[] },
-                by_element,
-                regions: &[],
-                workgroup: None,
-                f16_native: false,
-                rank: 0,
-                target,
-            };
-            check(&core.assemble().expect("a view has a dtype"));
+            let ways: &[Way] = if by_element { &[Way::Each] } else { &[Way::Dense] };
+            let edges = [Edge { expr: &itself, ways }, Edge { expr: &itself, ways: &[] }];
+            let wording = RowsText { kind, subgroups: false };
+            check_frame(Frame { by_element, ..frame(kernel, &wording, &edges, target) });
         }
     }
 }
@@ -94,35 +97,22 @@ fn every_kernel_of_rows_is_valid() {
 #[test]
 fn every_scan_is_valid() {
     use wharf::kernel::reduce::text::{Fold, Reduce};
-    use wharf::op::Kind;
-    let itself = |kind: Kind| Expr {
-        inputs: DType::ALL.into_iter().filter(|d| d.name() == kind.name()).collect(),
-        nodes: vec![Node::Input(0)],
-        outputs: vec![0],
-        ..Expr::default()
-    };
+    use wharf::kernel::scan::text::ScanPass;
     for kind in Kind::ALL.into_iter().filter(|&kind| kind != Kind::Bool) {
         for fold in [Fold::Sum, Fold::Prod, Fold::Max, Fold::Min] {
             for bits in 0..8 {
                 let [totals, carried, parts] = [1, 2, 4].map(|b| bits & b > 0);
                 let how = Reduce { fold, kind, index: false };
-                let (head, held) =
-                    (itself(if parts { how.held() } else { kind }), itself(how.held()));
-                let tail = if totals || parts { &held } else { &itself(kind) };
-                let part = |expr| core::Part { expr, ways: &[Way::Each] };
-                let heads = [part(&head), part(&held)];
-                let core = core::Core {
-                    entry: catalog::find("scan_rows").expect("in the catalog"),
-                    heads: if carried { &heads } else { &heads[..1] },
-                    tail: core::Part { expr: tail, ways: &[] },
-                    by_element: true,
-                    regions: &[("state", &how.scan(totals, carried, parts))],
-                    workgroup: None,
-                    f16_native: false,
-                    rank: 0,
-                    target: Target::Cpu,
-                };
-                check(&core.assemble().expect("a view has a dtype"));
+                let (given, held) = (of_kind(kind), of_kind(how.held()));
+                let head = if parts { &held } else { &given };
+                let tail = if totals || parts { &held } else { &given };
+                let edge = |expr| Edge { expr, ways: &[Way::Each] };
+                let tail = Edge { expr: tail, ways: &[] };
+                let (carrying, fresh) = ([edge(head), edge(&held), tail], [edge(head), tail]);
+                let edges = if carried { &carrying[..] } else { &fresh };
+                let wording = ScanPass { how, totals, carried, parts };
+                let scan = frame("scan_rows", &wording, edges, Target::Cpu);
+                check_frame(Frame { by_element: true, ..scan });
             }
         }
     }
@@ -131,19 +121,21 @@ fn every_scan_is_valid() {
 /// Kernels of groups by subgroups: of rows, and of every reduction whose type subgroups know.
 #[test]
 fn every_kernel_of_groups_is_valid_by_subgroups() {
-    use wharf::kernel::reduce::text::{Fold, Pass, Reduce};
-    use wharf::op::Kind;
-    use wharf::wgsl::subgroups;
-    let itself = |dtype| Expr {
-        inputs: vec![dtype],
-        nodes: vec![Node::Input(0)],
-        outputs: vec![0],
-        ..Expr::default()
+    use wharf::kernel::reduce::text::{Fold, Pass, Reduce, ReducePass};
+    use wharf::kernel::rows::text::{RowsKind, RowsText};
+    let group = |kernel, wording: &dyn Wording, input, output| {
+        let (head, tail) = (itself(input), itself(output));
+        let edges = [Edge { expr: &head, ways: &[Way::Dense] }, Edge { expr: &tail, ways: &[] }];
+        let by_element = kernel == "reduce_group";
+        let group = Frame { by_element, ..frame(kernel, wording, &edges, Target::Gpu) };
+        let kernel = group.assemble().expect("a view has a dtype");
+        assert!(kernel.needs.contains(Needs::SUBGROUPS), "{wording:?} is not by subgroups");
+        check(&kernel);
     };
-    let mut all = vec![
-        ("softmax_group", DType::F32, DType::F32, vec![], subgroups::SOFTMAX),
-        ("norm_group", DType::F32, DType::F32, vec![], subgroups::SUM),
-    ];
+    for kind in [RowsKind::Softmax, RowsKind::LogSoftmax, RowsKind::Norm] {
+        let kernel = if kind == RowsKind::Norm { "norm_group" } else { "softmax_group" };
+        group(kernel, &RowsText { kind, subgroups: true }, DType::F32, DType::F32);
+    }
     let kinds = [(Kind::F32, DType::F32), (Kind::I32, DType::I32), (Kind::U32, DType::U32)];
     for (kind, dtype) in kinds {
         for (fold, index) in [
@@ -161,41 +153,16 @@ fn every_kernel_of_groups_is_valid_by_subgroups() {
                 reads_elements: false,
                 stores_elements: true,
             };
-            let out = if index { DType::U32 } else { dtype };
-            let joined = how.joined().expect("subgroups know types of 32 bits");
-            all.push(("reduce_group", dtype, out, vec![("state", how.state(pass))], joined));
+            let wording = ReducePass { how, pass, subgroups: true };
+            group("reduce_group", &wording, dtype, if index { DType::U32 } else { dtype });
         }
-    }
-    for (kernel, input, output, mut regions, joined) in all {
-        regions.extend(subgroups::regions(joined));
-        let regions: Vec<(&str, &str)> = regions.iter().map(|(n, text)| (*n, &**text)).collect();
-        let core = core::Core {
-            entry: catalog::find(kernel).expect("in the catalog"),
-            heads: &[core::Part { expr: &itself(input), ways: &[Way::Dense] }],
-            tail: core::Part { expr: &itself(output), ways: &[] },
-            by_element: kernel == "reduce_group",
-            regions: &regions,
-            workgroup: None,
-            f16_native: false,
-            rank: 0,
-            target: Target::Gpu,
-        };
-        check(&core.assemble().expect("a view has a dtype"));
     }
 }
 
 /// Every pass of every reduction, on heads and tails that are just a view.
 #[test]
 fn every_reduction_is_valid() {
-    use wharf::kernel::reduce::text::{Fold, Pass, Reduce};
-    use wharf::op::Kind;
-    let dtype = |kind: Kind| DType::ALL.into_iter().find(|d| d.name() == kind.name());
-    let itself = |kind| Expr {
-        inputs: vec![dtype(kind).expect("a kind is a dtype")],
-        nodes: vec![Node::Input(0)],
-        outputs: vec![0],
-        ..Expr::default()
-    };
+    use wharf::kernel::reduce::text::{Fold, Pass, Reduce, ReducePass};
     for kernel in ["reduce_rows", "reduce_group", "reduce_columns"] {
         for kind in Kind::ALL.into_iter().filter(|&kind| kind != Kind::Bool) {
             for fold in [Fold::Sum, Fold::Prod, Fold::Max, Fold::Min] {
@@ -210,54 +177,36 @@ fn every_reduction_is_valid() {
                     let reads_elements = columns && elements;
                     let stores_elements = !columns || elements;
                     let pass = Pass { from_parts, to_parts, reads_elements, stores_elements };
-                    let head = itself(if from_parts { how.held() } else { kind });
-                    let tail = itself(if to_parts { how.held() } else { how.result() });
-                    let way = if reads_elements { Way::Each } else { Way::Dense };
-                    let core = core::Core {
-                        entry: catalog::find(kernel).expect("in the catalog"),
-                        heads: &[core::Part { expr: &head, ways: &[way] }],
-                        tail: core::Part { expr: &tail, ways: &[] },
-                        by_element: stores_elements,
-                        regions: &[("state", &how.state(pass))],
-                        workgroup: None,
-                        f16_native: false,
-                        rank: 0,
-                        target: Target::Cpu,
-                    };
-                    check(&core.assemble().expect("a view has a dtype"));
+                    let head = of_kind(if from_parts { how.held() } else { kind });
+                    let tail = of_kind(if to_parts { how.held() } else { how.result() });
+                    let ways: &[Way] = if reads_elements { &[Way::Each] } else { &[Way::Dense] };
+                    let edges = [Edge { expr: &head, ways }, Edge { expr: &tail, ways: &[] }];
+                    let wording = ReducePass { how, pass, subgroups: false };
+                    let pass = frame(kernel, &wording, &edges, Target::Cpu);
+                    check_frame(Frame { by_element: stores_elements, ..pass });
                 }
             }
         }
     }
 }
 
-/// What is loaded and stored as it is.
-fn itself(dtype: DType) -> Expr {
-    Expr { inputs: vec![dtype], nodes: vec![Node::Input(0)], outputs: vec![0], ..Expr::default() }
+/// A product that is summed as this dtype is.
+fn product(dtype: DType, by: Means) -> ProductText {
+    ProductText { by, dtype }
 }
 
-/// A product by a kernel of these regions is valid.
+/// A product by a kernel of this wording is valid.
 fn check_product(
     kernel: &str,
-    heads: &[core::Part<'_>],
+    heads: &[Edge<'_>],
     out: &Expr,
-    text: &[(&'static str, String)],
+    wording: &dyn Wording,
     workgroup: Option<u32>,
     target: Target,
 ) {
-    let regions: Vec<_> = text.iter().map(|(name, text)| (*name, &**text)).collect();
-    let core = core::Core {
-        entry: catalog::find(kernel).expect("in the catalog"),
-        heads,
-        tail: core::Part { expr: out, ways: &[] },
-        by_element: false,
-        regions: &regions,
-        workgroup,
-        f16_native: true,
-        rank: 0,
-        target,
-    };
-    check(&core.assemble().expect("one dtype"));
+    let edges = [heads, &[Edge { expr: out, ways: &[] }]].concat();
+    let product = frame(kernel, wording, &edges, target);
+    check_frame(Frame { workgroup, f16_native: true, ..product });
 }
 
 #[test]
@@ -278,9 +227,9 @@ fn every_tile_of_a_product_is_valid() {
                     even: i == 0,
                     packed: None,
                 };
-                let text = tile.regions(dtype, i == 2);
+                let text = product(dtype, Means::Registers(tile, i == 2));
                 let way = along.map(|a| [if a == Along::Neither { Way::Each } else { Way::Dense }]);
-                let heads = way.each_ref().map(|ways| core::Part { expr: &side, ways });
+                let heads = way.each_ref().map(|ways| Edge { expr: &side, ways });
                 check_product("matmul", &heads, &out, &text, Some(8), target);
             }
         }
@@ -315,12 +264,12 @@ fn every_product_by_groups_is_valid() {
             let subgroups = along[1] == Along::K && dtype.width() <= 4;
             let across = if subgroups { 1 } else { 16 };
             let vector = Vector { tile, lanes, across, near_k: near_k[1], subgroups, alone: false };
-            for (kernel, text) in
-                [("matmul_group", group.regions(dtype)), ("matmul_vector", vector.regions(dtype))]
+            for (kernel, by) in
+                [("matmul_group", Means::Group(group)), ("matmul_vector", Means::Vector(vector))]
             {
                 let way = along.map(|a| [if a == Along::Neither { Way::Each } else { Way::Dense }]);
-                let heads = way.each_ref().map(|ways| core::Part { expr: &side, ways });
-                check_product(kernel, &heads, &out, &text, None, TARGETS[i % 3]);
+                let heads = way.each_ref().map(|ways| Edge { expr: &side, ways });
+                check_product(kernel, &heads, &out, &product(dtype, by), None, TARGETS[i % 3]);
             }
         }
     }
@@ -345,9 +294,9 @@ fn every_packed_product_is_valid() {
                 Tile { rows: 2, quads: 2, along, ragged: false, shared: false, even: true, packed };
             let near_k = true;
             let vector = Vector { tile, lanes: 8, across: 1, near_k, subgroups: true, alone };
-            let text = vector.regions(dtype);
+            let text = product(dtype, Means::Vector(vector));
             let ways = [Way::Dense];
-            let head = core::Part { expr: &side, ways: &ways };
+            let head = Edge { expr: &side, ways: &ways };
             check_product("matmul_vector", &[head, head], &out, &text, None, target);
         }
     }
@@ -375,9 +324,10 @@ fn every_product_by_cooperative_matrices_is_valid() {
                 packed: None,
             };
             let (lanes, near_k) = (32 * teams[0] * teams[1], along.map(|a| a == Along::K));
-            let text = Squares { tile, side, teams, lanes, depth: 16, near_k }.regions(dtype);
+            let squares = Squares { tile, side, teams, lanes, depth: 16, near_k };
+            let text = product(dtype, Means::Squares(squares));
             let way = along.map(|a| [if a == Along::Neither { Way::Each } else { Way::Dense }]);
-            let heads = way.each_ref().map(|ways| core::Part { expr: &part, ways });
+            let heads = way.each_ref().map(|ways| Edge { expr: &part, ways });
             check_product("matmul_cooperative", &heads, &part, &text, None, Target::Gpu);
         }
     }
@@ -385,13 +335,14 @@ fn every_product_by_cooperative_matrices_is_valid() {
 
 #[test]
 fn every_tile_of_quantised_weights_is_valid() {
+    use wharf::kernel::quantised::text::QuantisedTile;
     for dtype in [DType::F32, DType::F16, DType::Bf16] {
         for (target, rows) in TARGETS.into_iter().zip([1, 2, 8]) {
             let sides = [itself(dtype), itself(DType::U32), itself(DType::F16)];
             let ways = [&[Way::Dense], &[Way::Dense], &[Way::Each]];
-            let part = |(expr, way): (_, &'static [Way; 1])| core::Part { expr, ways: way };
+            let part = |(expr, way): (_, &'static [Way; 1])| Edge { expr, ways: way };
             let heads: Vec<_> = sides.iter().zip(ways).map(part).collect();
-            let text = wharf::kernel::quantised::text::regions(rows, target == Target::Cpu64);
+            let text = QuantisedTile { rows, shared: target == Target::Cpu64 };
             check_product("quantised", &heads, &sides[0], &text, Some(8), target);
         }
     }

@@ -6,7 +6,7 @@
 //! rejected: `docs/measured/attention.md`.
 
 use super::plan::in_units;
-use super::text::{Mask, Tile};
+use super::text::{Block, Mask};
 use crate::layout::Layout;
 use crate::wgsl::Target;
 use crate::wgsl::entry::CORE_TRIPS;
@@ -24,7 +24,7 @@ pub(crate) fn is_products(queries: usize, is_masked: bool, target: Target) -> bo
 }
 
 /// The tile for these inputs, where subgroups are always of so many lanes.
-pub(super) fn tile(target: Target, lanes: Option<u64>, views: &[Layout]) -> Tile {
+pub(super) fn tile(target: Target, lanes: Option<u64>, views: &[Layout]) -> Block {
     let mask = match views.get(3) {
         None => Mask::None,
         Some(view) if in_units(view, 4) => Mask::Quads,
@@ -55,12 +55,12 @@ pub(super) fn tile(target: Target, lanes: Option<u64>, views: &[Layout]) -> Tile
     };
     let queries = queries.min(rows.div_ceil(block)).max(1);
     let wide = target == Target::Cpu64 && views[..3].iter().all(|view| in_units(view, 8));
-    Tile { keys, values, queries, block, unroll, shared, wide, mask }
+    Block { keys, values, queries, block, unroll, shared, wide, mask }
 }
 
 /// Why it is computed as it is.
-pub(super) fn remark(tile: &Tile) -> String {
-    let Tile { queries, block, shared, .. } = tile;
+pub(super) fn remark(tile: &Block) -> String {
+    let Block { queries, block, shared, .. } = tile;
     let each = if *shared { "one loaded by each lane of a subgroup" } else { "loaded by all" };
     format!("attention by {queries} queries a lane and {block} keys at once, {each}")
 }

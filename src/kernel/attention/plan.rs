@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use super::text::Tile;
+use super::text::Block;
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::shape::Shape;
@@ -52,7 +52,7 @@ pub(super) struct Crew {
 }
 
 impl Crew {
-    pub(super) fn of(target: Target, tile: &Tile, views: &[Layout]) -> Self {
+    pub(super) fn of(target: Target, tile: &Block, views: &[Layout]) -> Self {
         let workgroup = match target {
             Target::Gpu => 64,
             _ if tile.shared => tile.block as u32,

@@ -3,16 +3,15 @@
 //! of the block - because not every compiler keeps an array in registers.
 
 use core::fmt::Write as _;
-use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use crate::wgsl::Entry;
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
+use crate::wgsl::{Entry, Needs, Region, Source, Writes};
 
 /// The kernel.
-pub const ATTENTION: Entry =
-    Entry::core("attention", source!("attention.wgsl")).told(AttentionJob::MEMBERS);
+pub const ATTENTION: Entry = Entry::core("attention", source!("attention.wgsl"))
+    .with(&[MASK_QUADS])
+    .told(AttentionJob::MEMBERS);
 
 params! {
     struct AttentionJob {
@@ -31,12 +30,11 @@ params! {
     }
 }
 
-/// Names and texts.
-pub type Regions = Vec<(&'static str, String)>;
+const MASK_QUADS: Source = source!("attention/mask_quads.wgsl");
 
 /// A kernel of attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Tile {
+pub struct Block {
     /// Quads of a query and of a key.
     pub keys: usize,
     /// Quads of a value.
@@ -66,47 +64,38 @@ pub enum Mask {
     Quads,
 }
 
-const BY_QUADS: &str = "\
-fn mask_at(at: u32, step: u32) -> vec4<f32> {
-    return head_3(at >> 2u);
-}
-";
-
-impl Tile {
-    /// The regions of `attention.wgsl`, written once in the life of a process.
-    #[must_use]
-    pub fn regions(&self) -> Arc<Regions> {
-        static KNOWN: LazyLock<Mutex<HashMap<Tile, Arc<Regions>>>> = LazyLock::new(Mutex::default);
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(known.entry(*self).or_insert_with(|| Arc::new(self.written())))
-    }
-
-    fn written(&self) -> Regions {
+impl Writes for Block {
+    fn regions(&self) -> Vec<Region> {
         let place = "@builtin(subgroup_invocation_id) place: u32,\n";
+        let tile = format!("const count = {}u;\nconst block = {}u;\n", self.queries, self.block);
         let mut regions = vec![
-            ("tile", format!("const count = {}u;\nconst block = {}u;\n", self.queries, self.block)),
-            ("place", String::from(if self.shared { place } else { "" })),
-            ("query", self.query()),
-            ("score", self.score()),
-            ("weigh", self.weigh()),
-            ("value", self.value()),
-            ("write", self.write()),
+            Region::text("tile", tile),
+            Region::text("query", self.query()),
+            Region::text("score", self.score()),
+            Region::text("weigh", self.weigh()),
+            Region::text("value", self.value()),
+            Region::text("write", self.write()),
         ];
+        if self.shared {
+            regions.push(Region::text("place", place).needing(Needs::SUBGROUPS));
+        }
         match self.mask {
-            Mask::None => regions.push(("masked", String::new())),
+            Mask::None => regions.push(Region::text("masked", "")),
             Mask::Each => {}
-            Mask::Quads => regions.push(("masked", BY_QUADS.into())),
+            Mask::Quads => regions.push(Region::file("masked", MASK_QUADS)),
         }
         regions
     }
+}
 
+impl Block {
     const fn quads(&self) -> usize {
         self.block / 4
     }
 
     /// `name0`, `name1`, .. for so many quads that lie from `at` on in an input.
-    fn load(&self, name: &str, input: usize, at: &str, quads: usize) -> Text {
-        let mut text = Text::default();
+    fn load(&self, name: &str, input: usize, at: &str, quads: usize) -> Script {
+        let mut text = Script::default();
         if !self.wide {
             for d in 0..quads {
                 text.line(format_args!("let {name}{d} = head_{input}({at} + {d}u);"));
@@ -125,7 +114,7 @@ impl Tile {
 
     /// What is a query's own, by name.
     fn query(&self) -> String {
-        let mut text = Text::default();
+        let mut text = Script::default();
         for i in 0..self.queries {
             text.line(format_args!("let row{i} = min(first + {i}u * workgroup, rows - 1u);"));
             text.line(format_args!("let part{i} = row{i} / queries;"));
@@ -153,8 +142,8 @@ impl Tile {
 
     /// Loads the queries by one load in two loops: a load takes as long to compile as a hundred
     /// multiplications, and these are done once.
-    fn query_loads(&self) -> Text {
-        let mut text = Text::default();
+    fn query_loads(&self) -> Script {
+        let mut text = Script::default();
         let each = if self.wide { 2 } else { 1 };
         text.line(format_args!("for (var i = 0u; i < count; i++) {{"));
         text.line(format_args!("let at = {};", self.picked(|i| format!("at{i}"))));
@@ -184,8 +173,9 @@ impl Tile {
 
     /// Loads every lane's key (or value) of a block, if lanes share them: `name` of each quad from
     /// `head_input`, with its first quad and the step from one to the next.
-    fn mine(&self, (name, input, base, step): Rows<'_>, quads: usize) -> Text {
-        let mut text = Text::default();
+    fn mine(&self, stream: Stream<'_>, quads: usize) -> Script {
+        let Stream { name, input, base, step } = stream;
+        let mut text = Script::default();
         if self.shared {
             text.line(format_args!("let {name}_mine = {base} + key_mine * {step};"));
             text.add(&self.load(&format!("mine_{name}"), input, &format!("{name}_mine"), quads));
@@ -198,15 +188,15 @@ impl Tile {
     /// registers.
     fn each_key(
         &self,
-        rows: Rows<'_>,
+        stream: Stream<'_>,
         quads: usize,
-        (before, after): (&Text, &Text),
-        body: impl Fn(&mut Text, usize),
+        (before, after): (&Script, &Script),
+        body: impl Fn(&mut Script, usize),
     ) -> String {
-        let (name, input, base, step) = rows;
+        let Stream { name, input, base, step } = stream;
         let (block, unroll) = (self.block, self.unroll[input - 1]);
         let is_straight = unroll == block;
-        let mut text = self.mine(rows, quads);
+        let mut text = self.mine(stream, quads);
         match is_straight {
             true => text.line(format_args!("let {name}_c = 0u;")),
             false => text.line(format_args!(
@@ -241,7 +231,7 @@ impl Tile {
 
     fn score(&self) -> String {
         let unroll = self.unroll[0];
-        let (mut before, mut after) = (Text::default(), Text::default());
+        let (mut before, mut after) = (Script::default(), Script::default());
         for n in 0..unroll {
             for b in 0..self.quads() {
                 before
@@ -258,7 +248,7 @@ impl Tile {
         }
         let scores = self.each(|i, b| format!("var s{i}_{b} = vec4<f32>(0.0);"));
         let key = if self.shared { "let key_mine = min(j + place, keys - 1u);\n" } else { "" };
-        let rows = ("k", 1, "key_base", "key_step");
+        let rows = Stream { name: "k", input: 1, base: "key_base", step: "key_step" };
         let body = self.each_key(rows, self.keys, (&before, &after), |text, d| {
             for i in 0..self.queries {
                 for n in 0..unroll {
@@ -275,7 +265,7 @@ impl Tile {
     }
 
     fn weigh(&self) -> String {
-        let mut text = Text::default();
+        let mut text = Script::default();
         for b in 0..self.quads() {
             text.line(format_args!("let near{b} = vec4<u32>(j + {}u) + FOUR;", 4 * b));
         }
@@ -306,7 +296,7 @@ impl Tile {
 
     fn value(&self) -> String {
         let unroll = self.unroll[1];
-        let mut before = Text::default();
+        let mut before = Script::default();
         for i in 0..self.queries {
             for n in 0..unroll {
                 // The weight of key `c + n`.
@@ -321,8 +311,8 @@ impl Tile {
             }
             before.line(format_args!("let f{i} = select(1.0, fall{i}, v_c == 0u);"));
         }
-        let rows = ("v", 2, "value_base", "value_step");
-        self.each_key(rows, self.values, (&before, &Text::default()), |text, e| {
+        let rows = Stream { name: "v", input: 2, base: "value_base", step: "value_step" };
+        self.each_key(rows, self.values, (&before, &Script::default()), |text, e| {
             for i in 0..self.queries {
                 let terms: String =
                     (0..unroll).map(|n| format!(" + x{i}_{n} * v{n}_{e}")).collect();
@@ -332,7 +322,7 @@ impl Tile {
     }
 
     fn write(&self) -> String {
-        let mut text = Text::default();
+        let mut text = Script::default();
         let of = |name: &str| self.picked(|i| format!("{name}{i}"));
         text.line(format_args!("for (var i = 0u; i < count; i++) {{"));
         let ends = format!("ends({}, {}, {})", of("most"), of("sum"), of("bits"));
@@ -351,13 +341,21 @@ impl Tile {
     }
 }
 
-/// The name of their quads, which input they are, the first quad, the step from one to the next.
-type Rows<'a> = (&'a str, usize, &'a str, &'a str);
+/// Keys or values of a block, one after the other.
+#[derive(Clone, Copy)]
+struct Stream<'a> {
+    /// Of their quads.
+    name: &'a str,
+    input: usize,
+    /// The first quad, and the step from one key to the next.
+    base: &'a str,
+    step: &'a str,
+}
 
 #[derive(Default)]
-struct Text(String);
+struct Script(String);
 
-impl Text {
+impl Script {
     fn line(&mut self, line: core::fmt::Arguments<'_>) {
         // Writing to a String cannot fail.
         let _ = self.0.write_fmt(line);

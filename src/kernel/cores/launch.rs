@@ -8,15 +8,15 @@ use crate::count::word;
 use crate::engine::Site;
 use crate::error::{Result, mistake};
 use crate::exec::{Bound, Job, Value};
-use crate::wgsl::Entry;
-use crate::wgsl::core::{Core, Part};
 use crate::wgsl::params::Operands;
+use crate::wgsl::{Edge, Entry, Frame, Wording};
 
 /// What a kernel is launched with, but for what it reads and where it stores.
 #[derive(Debug)]
 pub(crate) struct Launch<'a> {
     pub(crate) entry: &'static Entry,
-    pub(crate) regions: &'a [(&'a str, &'a str)],
+    /// What is written into the kernel's file.
+    pub(crate) wording: &'a dyn Wording,
     /// Invocations of a workgroup, where the target's own number does not count.
     pub(crate) workgroup: Option<u32>,
     /// The kernel's own parameters, in whole fours.
@@ -52,18 +52,18 @@ impl Launch<'_> {
             return Err(mistake(self.entry.name, "two index spaces in one kernel"));
         }
         let space = spaces.first().copied();
-        let parts: Vec<Part<'_>> = heads.iter().map(|head| head.part()).collect();
-        let kernel = site.engine.texts.core(&Core {
+        let edges: Vec<Edge<'_>> = all().map(Reach::edge).collect();
+        let frame = Frame {
             entry: self.entry,
-            heads: &parts,
-            tail: tail.part(),
+            wording: self.wording,
+            edges: &edges,
             by_element: sink.by_element,
-            regions: self.regions,
             workgroup: self.workgroup,
             f16_native: site.engine.gpu.caps().has(Feature::ShaderF16),
             rank: word(space.map_or(0, <[u32]>::len))?,
             target: site.target,
-        })?;
+        };
+        let kernel = frame.kept()?;
         let first = if sink.by_element { sink.first } else { sink.first / 4 };
         #[expect(clippy::cast_possible_truncation, reason = "indices are modulo 2^32")]
         let first = first as u32;

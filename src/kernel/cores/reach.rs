@@ -9,8 +9,7 @@ use crate::exec::Bound;
 use crate::kernel::Operand;
 use crate::shape::Shape;
 use crate::store::Pinned;
-use crate::wgsl::core::Part;
-use crate::wgsl::{Expr, Node, Space, View, Way};
+use crate::wgsl::{Edge, Expr, Node, Space, View, Way};
 
 /// The most elements that are counted in 32 bits, with room for a quad that is half outside.
 pub(super) const ELEMENTS_MAX: usize = u32::MAX as usize / 2;
@@ -116,7 +115,7 @@ impl<'a> Reach<'a> {
         self.bindings.iter().map(|bound| bound.buffer_id)
     }
 
-    pub(super) fn part(&self) -> Part<'_> {
-        Part { expr: &self.expr, ways: &self.ways }
+    pub(super) fn edge(&self) -> Edge<'_> {
+        Edge { expr: &self.expr, ways: &self.ways }
     }
 }

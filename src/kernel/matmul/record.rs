@@ -103,10 +103,9 @@ impl Recorder<'_> {
             let reach = heads[i].raw(planned.along[i] == Along::Neither)?;
             reach.ok_or_else(|| unexpected("an operand across segments"))
         };
-        let regions = planned.written.text.iter().map(|(name, text)| (*name, &**text));
         let launch = Launch {
             entry: planned.written.entry,
-            regions: &regions.collect::<Vec<_>>(),
+            wording: &planned.written.wording,
             workgroup: planned.written.workgroup,
             job: planned.job.words(),
             groups: planned.groups,

@@ -7,6 +7,7 @@
 pub mod group;
 pub(crate) mod job;
 mod packed;
+pub mod product;
 pub mod registers;
 pub mod squares;
 mod stage;

@@ -1,15 +1,16 @@
 //! Moves: elements from one place to another, as bits. They are the elementwise kernel with nothing
 //! between load and store.
 
+use core::convert::Infallible;
 use std::sync::Arc;
 
 use crate::wgsl::access::offset;
 use crate::wgsl::elementwise::{Body, elementwise};
-use crate::wgsl::kept::kept;
+use crate::wgsl::kept::{Details, Recipe};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::space::RANK_MAX;
-use crate::wgsl::{Assembled, Entry, Form, Grid, Needs, Slot, Target, Way};
+use crate::wgsl::{Assembled, Entry, Form, Grid, Slot, Target, Way};
 
 /// Transpositions in whole tiles.
 pub const TRANSPOSE: Entry = Entry::walking("transpose", source!("transpose.wgsl"), 2)
@@ -38,12 +39,15 @@ fn moved(
     scalars: usize,
     shape: (u32, Target),
 ) -> Arc<Assembled> {
-    kept(name, slots, "", shape, || {
+    let details = Details::plain(shape.0, shape.1);
+    let recipe = Recipe { kernel: name, edges: &[], slots, wording: &(), details };
+    let Ok(text) = recipe.kept(|| {
         let body = Body { each: body, ..Body::default() };
-        let mut kernel = elementwise(slots, body, scalars, Needs::NONE, shape);
+        let mut kernel = elementwise(slots, body, scalars, shape);
         kernel.name = name;
-        kernel
-    })
+        Ok::<_, Infallible>(kernel)
+    });
+    text
 }
 
 fn copy(from: Way) -> String {

@@ -8,7 +8,7 @@ use crate::engine::{Engine, Site};
 use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::kernel::{Held, Operand};
-use crate::wgsl::{Form, Slot, Space, Way, assemble};
+use crate::wgsl::{Form, Slot, Space, Way, kept};
 
 /// The copy by tiles, where the view is a transposition in whole tiles and both sides lie in one
 /// segment; in none of the buffers in `avoid`.
@@ -31,7 +31,7 @@ pub(in crate::kernel) fn transposed(
     let [into] = &*output.pieces else { return Ok(None) };
     let form = Form::moving(from.dtype.width());
     let slots = [Slot::read(form, Way::Dense), Slot::write(form)];
-    let kernel = assemble::kernel(&TRANSPOSE, &slots, tiles.rank(), site.target);
+    let kernel = kept::kernel(&TRANSPOSE, &slots, tiles.rank(), site.target);
     let grid = tiles.grid(site.target);
     site.engine.dispatch(Job {
         kernel: &kernel,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::wgsl::assemble::kernel;
+use crate::wgsl::kept::kernel;
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Assembled, Entry, Form, Grid, Slot, Target, Way};

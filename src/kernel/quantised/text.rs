@@ -5,9 +5,9 @@
 
 use core::fmt::Write as _;
 
-use crate::wgsl::Entry;
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
+use crate::wgsl::{Entry, Needs, Region, Writes};
 
 /// The kernel.
 pub const QUANTISED: Entry =
@@ -31,29 +31,41 @@ const SIXTEENS: u32 = 2;
 /// Lanes that load X together where they do: the whole subgroup, and the quads of a block.
 pub const SHARERS: u32 = SIXTEENS * WORDS;
 
-/// The regions of `quantised.wgsl` for a tile of so many rows; `shared` where the workgroup is a
-/// subgroup whose lanes load X together.
-#[must_use]
-pub fn regions(rows: u32, shared: bool) -> Vec<(&'static str, String)> {
-    let each = |line: &dyn Fn(u32) -> String| (0..rows).map(|r| line(r) + "\n").collect::<String>();
-    let begin = each(&|r| {
-        format!(
-            "let x{r} = min(row + {r}u, p.job.size.x - 1u) * p.job.size.w;\n\
-             var t{r} = vec4<f32>();"
-        )
-    });
-    let add = each(&|r| format!("t{r} += scales * vec4<f32>(s{r}_0, s{r}_1, s{r}_2, s{r}_3);"));
-    vec![
-        ("types", format!("const rows = {rows}u;\n")),
-        ("share", if shared { SHARE.into() } else { String::new() }),
-        ("begin", begin),
-        ("step", step(rows, shared)),
-        ("add", add),
-        ("store", each(&|r| format!("store(row + {r}u, column, t{r});"))),
-    ]
+/// A kernel for a tile of so many rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct QuantisedTile {
+    /// Rows of X.
+    pub rows: u32,
+    /// Whether the workgroup is a subgroup whose lanes load X together.
+    pub shared: bool,
 }
 
-const SHARE: &str = "@builtin(subgroup_invocation_id) share: u32,\n";
+impl Writes for QuantisedTile {
+    fn regions(&self) -> Vec<Region> {
+        let Self { rows, shared } = *self;
+        let each =
+            |line: &dyn Fn(u32) -> String| (0..rows).map(|r| line(r) + "\n").collect::<String>();
+        let begin = each(&|r| {
+            format!(
+                "let x{r} = min(row + {r}u, p.job.size.x - 1u) * p.job.size.w;\n\
+                 var t{r} = vec4<f32>();"
+            )
+        });
+        let add = each(&|r| format!("t{r} += scales * vec4<f32>(s{r}_0, s{r}_1, s{r}_2, s{r}_3);"));
+        let mut regions = vec![
+            Region::text("types", format!("const rows = {rows}u;\n")),
+            Region::text("begin", begin),
+            Region::text("step", step(rows, shared)),
+            Region::text("add", add),
+            Region::text("store", each(&|r| format!("store(row + {r}u, column, t{r});"))),
+        ];
+        if shared {
+            let share = "@builtin(subgroup_invocation_id) share: u32,\n";
+            regions.push(Region::text("share", share).needing(Needs::SUBGROUPS));
+        }
+        regions
+    }
+}
 
 /// Everything for a block.
 fn step(rows: u32, shared: bool) -> String {

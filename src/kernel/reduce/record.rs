@@ -6,7 +6,7 @@
 //! ```
 
 use super::plan::{Extent, ReducePlan};
-use super::text::{self, Pass, Reduce};
+use super::text::{self, Pass, Reduce, ReducePass};
 use crate::caps::Feature;
 use crate::count::word;
 use crate::engine::Site;
@@ -14,7 +14,6 @@ use crate::error::{Error, Result, mistake};
 use crate::kernel::cores::{Berth, Launch, Reach, Sink};
 use crate::shape::Shape;
 use crate::wgsl::grid::fold;
-use crate::wgsl::subgroups;
 
 /// What a pass reads, in one segment: elements, or what a pass before it has left.
 #[derive(Clone, Copy, Debug)]
@@ -95,17 +94,13 @@ impl Passes<'_> {
         let Feed { reach, extent, first: index, is_states: from_parts } = *feed;
         let (reads_elements, stores_elements) = (extent.reads_elements(), goal.sink.by_element);
         let to_parts = goal.is_states;
-        let state = self.how.state(Pass { from_parts, to_parts, reads_elements, stores_elements });
-        let mut regions = vec![("state", state)];
+        let pass = Pass { from_parts, to_parts, reads_elements, stores_elements };
         let by_groups = plan.kernel.name == text::REDUCE_GROUP.name;
-        if by_groups && self.site.engine.gpu.caps().has(Feature::Subgroup) {
-            regions.extend(self.how.joined().into_iter().flat_map(subgroups::regions));
-        }
-        let regions: Vec<(&str, &str)> = regions.iter().map(|(n, text)| (*n, &**text)).collect();
+        let subgroups = by_groups && self.site.engine.gpu.caps().has(Feature::Subgroup);
         let first = if stores_elements { goal.first } else { goal.first / 4 };
         let launch = Launch {
             entry: plan.kernel,
-            regions: &regions,
+            wording: &ReducePass { how: self.how, pass, subgroups },
             workgroup: None,
             job: plan.job(index, first)?,
             groups: fold(word(plan.groups)?),

@@ -9,21 +9,23 @@
 //! are lifted to, the minimum that of what they are lifted to upside down, and NaN needs no care.
 
 use crate::op::Kind;
-use crate::wgsl::Entry;
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
-use crate::wgsl::subgroups;
+use crate::wgsl::{Entry, Needs, Region, Source, Writes, subgroups};
 
 /// A lane to a row.
-pub const REDUCE_ROWS: Entry =
-    Entry::core("reduce_rows", source!("reduce_rows.wgsl")).told(ReduceRowsJob::MEMBERS);
+pub const REDUCE_ROWS: Entry = Entry::core("reduce_rows", source!("reduce_rows.wgsl"))
+    .with(&[FOLD, CHOICE])
+    .told(ReduceRowsJob::MEMBERS);
 /// A group to a row.
 pub const REDUCE_GROUP: Entry = Entry::core("reduce_group", source!("reduce_group.wgsl"))
     .clearing()
+    .with(&[FOLD, CHOICE, JOINED_PROD, JOINED_MAX, JOINED_CHOICE])
     .told(ReduceRowsJob::MEMBERS);
 /// A lane to a quad of columns.
-pub const REDUCE_COLUMNS: Entry =
-    Entry::core("reduce_columns", source!("reduce_columns.wgsl")).told(ReduceColumnsJob::MEMBERS);
+pub const REDUCE_COLUMNS: Entry = Entry::core("reduce_columns", source!("reduce_columns.wgsl"))
+    .with(&[FOLD, CHOICE])
+    .told(ReduceColumnsJob::MEMBERS);
 
 params! {
     struct ReduceRowsJob {
@@ -156,32 +158,48 @@ impl Reduce {
         }
     }
 
-    /// The region `state` of a pass.
-    #[must_use]
-    pub fn state(self, pass: Pass) -> String {
-        let text = if self.index { CHOICE } else { FOLD };
-        let load = match (self.index, pass.from_parts) {
-            (false, false) => format!("return {};", self.lift("head_0(q)")),
-            (false, true) => "return head_0(q);".to_owned(),
-            (true, false) => format!("return State({}, e);", self.lift("head_0(q)")),
-            (true, true) => self.unpair(pass.reads_elements),
+    /// What elements are made of and back, and how two become one. What passes leave to each other
+    /// is as it is held.
+    pub(in crate::kernel) fn arithmetic(self, from_parts: bool, to_parts: bool) -> String {
+        let (held, kind) = (self.held().name(), self.kind.name());
+        let same = || (held, String::from("x"));
+        let (given, lifted) = if from_parts { same() } else { (kind, self.lift("x")) };
+        let (result, lowered) = if to_parts { same() } else { (kind, self.lower("x")) };
+        let (neutral, folded) = (self.neutral(), self.folded("a", "b"));
+        format!(
+            "alias Held = {held};\n\n\
+             fn neutral() -> vec4<Held> {{\n    return vec4<Held>({neutral});\n}}\n\n\
+             fn lift(x: vec4<{given}>) -> vec4<Held> {{\n    return {lifted};\n}}\n\n\
+             fn lower(x: vec4<Held>) -> vec4<{result}> {{\n    return {lowered};\n}}\n\n\
+             fn merge(a: vec4<Held>, b: vec4<Held>) -> vec4<Held> {{\n    \
+             return {folded};\n}}\n\n"
+        )
+    }
+
+    /// How a choice is loaded and stored.
+    fn ends(self, pass: Pass) -> String {
+        let (held, neutral) = (self.held(), self.neutral());
+        let place = if Needs::of(held) == Needs::NONE { "u32" } else { "u64" };
+        let unit = |elements| if elements { "elements" } else { "quads" };
+        let load = match pass.from_parts {
+            false => format!("State({}, e)", self.lift("head_0(q)")),
+            true => format!("pairs_from_{}(q)", unit(pass.reads_elements)),
         };
-        let put = match (self.index, pass.to_parts) {
-            (false, false) => format!("finish(at, {});", self.lower("s")),
-            (false, true) => "finish(at, s);".to_owned(),
-            (true, false) => "finish(at, s.place);".to_owned(),
-            (true, true) => self.pair(pass.stores_elements),
+        let put = match pass.to_parts {
+            false => "finish(at, s.place)".to_owned(),
+            true => format!("pairs_to_{}(at, s)", unit(pass.stores_elements)),
         };
-        text.replace("LOAD", &load)
-            .replace("PUT", &put)
-            .replace("HELD", self.held().name())
-            .replace("NEUTRAL", self.neutral())
-            .replace("FOLDED", &self.folded("a", "b"))
+        format!(
+            "alias Held = {};\nalias Place = {place};\n\n\
+             fn neutral() -> vec4<Held> {{\n    return vec4<Held>({neutral});\n}}\n\n\
+             fn load(q: u32, e: vec4<u32>) -> State {{\n    return {load};\n}}\n\n\
+             fn put(at: u32, s: State) {{\n    {put};\n}}\n\n",
+            held.name()
+        )
     }
 
     /// How the lanes of a subgroup become one; `None` where subgroups may not know the type.
-    #[must_use]
-    pub const fn joined(self) -> Option<&'static str> {
+    const fn joined(self) -> Option<Source> {
         match (self.held(), self.fold) {
             (Kind::F32 | Kind::I32 | Kind::U32, _) if self.index => Some(JOINED_CHOICE),
             (Kind::F32 | Kind::I32 | Kind::U32, Fold::Sum) => Some(subgroups::SUM),
@@ -190,182 +208,36 @@ impl Reduce {
             _ => None,
         }
     }
+}
 
-    /// The region `state` of a scan. `totals`: what chunks come to is all that is asked for;
-    /// `carried`: chunks begin with what is before them, the second input; `parts`: what is scanned
-    /// are such totals.
-    #[must_use]
-    pub fn scan(self, totals: bool, carried: bool, parts: bool) -> String {
-        let load = if parts { "head_0(q)".to_owned() } else { self.lift("head_0(q)") };
-        let carry = match carried {
-            true => "select(head_1(i - 1u + u32(first)), start(), vec4<bool>(first))",
-            false => "start()",
-        };
-        let value = if parts { "s".to_owned() } else { self.lower("s") };
-        let (put, close) = match totals {
-            true => (String::new(), "finish(i, s);".to_owned()),
-            false => (format!("finish(q, {value});"), String::new()),
-        };
-        SCAN.replace("LOAD", &load)
-            .replace("CARRY", carry)
-            .replace("PUT", &put)
-            .replace("CLOSE", &close)
-            .replace("HELD", self.held().name())
-            .replace("NEUTRAL", self.neutral())
-            .replace("FOLDED", &self.folded("a", "b"))
-    }
+/// A kernel of one pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ReducePass {
+    /// What is reduced.
+    pub how: Reduce,
+    /// What it reads and leaves.
+    pub pass: Pass,
+    /// Whether lanes are put together by subgroups, where these know the type.
+    pub subgroups: bool,
+}
 
-    /// A state as two neighbours, its value and its place.
-    fn pair(self, elements: bool) -> String {
-        let place = match self.held() {
-            Kind::I32 => "vec4<i32>(s.place)",
-            // By way of u64: naga extends the sign when it converts at once.
-            Kind::I64 => "vec4<i64>(vec4<u64>(s.place))",
-            Kind::U64 => "vec4<u64>(s.place)",
-            _ => "s.place",
+impl Writes for ReducePass {
+    fn regions(&self) -> Vec<Region> {
+        let Self { how, pass, subgroups: by_subgroups } = *self;
+        let (head, state) = match how.index {
+            false => (how.arithmetic(pass.from_parts, pass.to_parts), FOLD),
+            true => (how.ends(pass), CHOICE),
         };
-        let (low, high) = match elements {
-            true => ("s.v", "n"),
-            false => ("vec4<HELD>(s.v.x, n.x, s.v.y, n.y)", "vec4<HELD>(s.v.z, n.z, s.v.w, n.w)"),
-        };
-        format!("let n = {place};\n    finish(2u * at, {low});\n    finish(2u * at + 1u, {high});")
-    }
-
-    /// The state that `pair` left.
-    fn unpair(self, elements: bool) -> String {
-        let place = match self.held() {
-            Kind::I32 | Kind::U64 => "vec4<u32>(n)",
-            Kind::I64 => "vec4<u32>(vec4<u64>(n))",
-            _ => "n",
-        };
-        let (v, n) = match elements {
-            true => ("low", "high"),
-            false => ("vec4<HELD>(low.xz, high.xz)", "vec4<HELD>(low.yw, high.yw)"),
-        };
-        format!(
-            "let low = head_0(2u * q);\n    let high = head_0(2u * q + 1u);\n    \
-             let n = {n};\n    return State({v}, {place});"
-        )
+        let head = Region::text("state", head).needing(Needs::of(how.held()));
+        let mut regions = vec![head, Region::file("state", state)];
+        let joined = how.joined().filter(|_| by_subgroups);
+        regions.extend(joined.into_iter().flat_map(subgroups::regions));
+        regions
     }
 }
 
-const FOLD: &str = "\
-alias State = vec4<HELD>;
-
-fn load(q: u32, e: vec4<u32>) -> State {
-    LOAD
-}
-
-fn start() -> State {
-    return State(NEUTRAL);
-}
-
-fn take(s: State, q: u32, e: vec4<u32>) -> State {
-    return merge(s, load(q, e));
-}
-
-fn take_some(s: State, q: u32, e: vec4<u32>, inside: vec4<bool>) -> State {
-    return merge(s, select(State(NEUTRAL), load(q, e), inside));
-}
-
-fn merge(a: State, b: State) -> State {
-    return FOLDED;
-}
-
-fn turn_state(s: State, by: u32) -> State {
-    return select(s.yxwz, s.zwxy, by == 2u);
-}
-
-fn put(at: u32, s: State) {
-    PUT
-}
-";
-
-const CHOICE: &str = "\
-struct State {
-    v: vec4<HELD>,
-    place: vec4<u32>,
-}
-
-fn load(q: u32, e: vec4<u32>) -> State {
-    LOAD
-}
-
-fn start() -> State {
-    return State(vec4<HELD>(NEUTRAL), vec4<u32>(0xffffffffu));
-}
-
-fn take(s: State, q: u32, e: vec4<u32>) -> State {
-    return merge(s, load(q, e));
-}
-
-fn take_some(s: State, q: u32, e: vec4<u32>, inside: vec4<bool>) -> State {
-    let x = load(q, e);
-    let none = start();
-    let kept = State(select(none.v, x.v, inside), select(none.place, x.place, inside));
-    return merge(s, kept);
-}
-
-fn merge(a: State, b: State) -> State {
-    let other = (b.v > a.v) | ((b.v == a.v) & (b.place < a.place));
-    return State(select(a.v, b.v, other), select(a.place, b.place, other));
-}
-
-fn turn_state(s: State, by: u32) -> State {
-    if by == 2u {
-        return State(s.v.zwxy, s.place.zwxy);
-    }
-    return State(s.v.yxwz, s.place.yxwz);
-}
-
-fn put(at: u32, s: State) {
-    PUT
-}
-";
-
-const JOINED_PROD: &str = "\
-fn joined(s: State) -> State {
-    return subgroupMul(s);
-}
-";
-
-const JOINED_MAX: &str = "\
-fn joined(s: State) -> State {
-    return subgroupMax(s);
-}
-";
-
-const JOINED_CHOICE: &str = "\
-fn joined(s: State) -> State {
-    let v = subgroupMax(s.v);
-    return State(v, subgroupMin(select(vec4<u32>(0xffffffffu), s.place, s.v == v)));
-}
-";
-
-const SCAN: &str = "\
-alias State = vec4<HELD>;
-
-fn start() -> State {
-    return State(NEUTRAL);
-}
-
-fn load(q: u32) -> State {
-    return LOAD;
-}
-
-fn merge(a: State, b: State) -> State {
-    return FOLDED;
-}
-
-fn carry(i: u32, first: bool) -> State {
-    return CARRY;
-}
-
-fn put(q: u32, s: State) {
-    PUT
-}
-
-fn close(i: u32, s: State) {
-    CLOSE
-}
-";
+const FOLD: Source = source!("reduce/fold.wgsl");
+const CHOICE: Source = source!("reduce/choice.wgsl");
+const JOINED_PROD: Source = source!("reduce/joined_prod.wgsl", Needs::SUBGROUPS);
+const JOINED_MAX: Source = source!("reduce/joined_max.wgsl", Needs::SUBGROUPS);
+const JOINED_CHOICE: Source = source!("reduce/joined_choice.wgsl", Needs::SUBGROUPS);

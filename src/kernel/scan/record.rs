@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::plan::Chunks;
-use super::text::{self, ScanJob};
+use super::text::{self, ScanJob, ScanPass};
 use crate::count::{word, words};
 use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
@@ -50,8 +50,8 @@ impl Scanning<'_> {
     ) -> Result<bool> {
         let chunks = Chunks::of(shape, self.site.target, source.trips());
         let pass = |heads: &[&Reach<'_>], tail: &Reach<'_>, sink: &Sink, totals: bool| {
-            let state = self.how.scan(totals, heads.len() > 1, parts);
-            self.launch(chunks, &[("state", &state)])?.record(self.site, heads, tail, sink)
+            let wording = ScanPass { how: self.how, totals, carried: heads.len() > 1, parts };
+            self.launch(chunks, &wording)?.record(self.site, heads, tail, sink)
         };
         if chunks.count == 1 {
             pass(&[source], tail, sink, false)?;
@@ -76,13 +76,13 @@ impl Scanning<'_> {
         Ok(true)
     }
 
-    fn launch<'b>(&self, chunks: Chunks, regions: &'b [(&'b str, &'b str)]) -> Result<Launch<'b>> {
+    fn launch<'b>(&self, chunks: Chunks, wording: &'b ScanPass) -> Result<Launch<'b>> {
         let Chunks { rows, length, count, each } = chunks;
         let groups = fold(word((rows * count).div_ceil(self.site.target.workgroup() as usize))?);
         let [rows, length, chunks, each] = words([rows, length, count, each])?;
         Ok(Launch {
             entry: &text::SCAN_ROWS,
-            regions,
+            wording,
             workgroup: None,
             job: ScanJob { rows, length, chunks, each }.words(),
             groups,

@@ -1,12 +1,14 @@
 //! The kernel of scans.
 
-use crate::wgsl::Entry;
+use crate::kernel::reduce::text::Reduce;
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
+use crate::wgsl::{Entry, Needs, Region, Source, Writes};
 
 /// A lane to a chunk of a row.
-pub const SCAN_ROWS: Entry =
-    Entry::core("scan_rows", source!("scan_rows.wgsl")).told(ScanJob::MEMBERS);
+pub const SCAN_ROWS: Entry = Entry::core("scan_rows", source!("scan_rows.wgsl"))
+    .with(&[FRESH, TOTALS])
+    .told(ScanJob::MEMBERS);
 
 params! {
     struct ScanJob {
@@ -14,5 +16,32 @@ params! {
         length: u32,
         chunks: u32,
         each: u32,
+    }
+}
+
+const FRESH: Source = source!("scan/fresh.wgsl");
+const TOTALS: Source = source!("scan/totals.wgsl");
+
+/// A kernel of one pass of a scan, which is a fold whose every state is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ScanPass {
+    /// What is scanned.
+    pub how: Reduce,
+    /// Whether what chunks come to is all that is asked for.
+    pub totals: bool,
+    /// Whether chunks begin with what is before them, the second input.
+    pub carried: bool,
+    /// Whether what is scanned are such totals.
+    pub parts: bool,
+}
+
+impl Writes for ScanPass {
+    fn regions(&self) -> Vec<Region> {
+        let Self { how, totals, carried, parts } = *self;
+        let kind = how.arithmetic(parts, totals || parts);
+        let mut regions = vec![Region::text("kind", kind).needing(Needs::of(how.held()))];
+        regions.extend((!carried).then_some(Region::file("carry", FRESH)));
+        regions.extend(totals.then_some(Region::file("put", TOTALS)));
+        regions
     }
 }

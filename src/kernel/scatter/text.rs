@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use crate::op::Kind;
-use crate::wgsl::assemble::build;
 use crate::wgsl::grid::TRIPS_MAX;
-use crate::wgsl::kept::kept;
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
-use crate::wgsl::{Assembled, Entry, Form, Grid, Needs, Target};
+use crate::wgsl::{Assembled, Entry, Form, Grid, Needs, Region, Target, Writes, kept};
 
 params! {
     struct ScatterJob {
@@ -40,16 +38,19 @@ pub const SCATTER: Entry = Entry {
 /// Sums of runs of equal keys.
 pub const RUNS: Entry = Entry::own("runs", source!("runs.wgsl"), 64).told(RunsJob::MEMBERS);
 
+/// What `runs` adds up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct SumOf(Kind);
+
+impl Writes for SumOf {
+    fn regions(&self) -> Vec<Region> {
+        let alias = format!("alias Sum = {};\n", self.0.name());
+        vec![Region::text("sum", alias).needing(Needs::of(self.0))]
+    }
+}
+
 /// `runs` of sums in this kind of number.
 #[must_use]
 pub fn runs(kind: Kind, target: Target) -> Arc<Assembled> {
-    let needs = match kind {
-        Kind::F64 => Needs::F64,
-        Kind::I64 | Kind::U64 => Needs::INT64,
-        _ => Needs::NONE,
-    };
-    kept(RUNS.name, &[], kind.name(), (0, target), || {
-        let sum = format!("alias Sum = {};\n", kind.name());
-        build(&RUNS, &[], &[("sum", &sum)], needs, (0, target))
-    })
+    kept::worded(&RUNS, &SumOf(kind), &[], 0, target)
 }

@@ -6,9 +6,10 @@ use crate::kernel::matmul::choice::Decision;
 use crate::kernel::matmul::choice::processor::Processor;
 use crate::kernel::matmul::choice::scheme::{Scheme, Variant};
 use crate::kernel::matmul::text::group::{GROUP, Group};
+use crate::kernel::matmul::text::product::{Means, ProductText};
 use crate::kernel::matmul::text::registers::REGISTERS;
 use crate::kernel::matmul::text::squares::{COOPERATIVE, Squares};
-use crate::kernel::matmul::text::tile::{Packed, SHARERS, Sections, Tile};
+use crate::kernel::matmul::text::tile::{Packed, SHARERS, Tile};
 use crate::kernel::matmul::text::vector::{VECTOR, Vector};
 use crate::wgsl::Entry;
 use crate::wgsl::grid::fold;
@@ -17,7 +18,7 @@ use crate::wgsl::grid::fold;
 #[derive(Debug)]
 pub(crate) struct Written {
     pub(crate) entry: &'static Entry,
-    pub(crate) text: Sections,
+    pub(crate) wording: ProductText,
     /// Invocations of a workgroup, where the text does not say it itself.
     pub(crate) workgroup: Option<u32>,
     /// Quads of k that are summed before they are added to the sum of the chunks.
@@ -43,27 +44,28 @@ impl Decision {
         let [rows, columns] = self.choice.variant.tile();
         let (down, right) = (m.div_ceil(rows), n.div_ceil(columns));
         let [x, y, _] = fold(word(down * right)?);
-        let own = |entry, text| {
+        let own = |entry, by| {
+            let wording = ProductText { by, dtype };
             let (workgroup, chunk, groups) = (None, CHUNK_QUADS, [x, y]);
-            Written { entry, text, workgroup, chunk, groups }
+            Written { entry, wording, workgroup, chunk, groups }
         };
         let staged = |depth: u32| Tile { ragged: !k.is_multiple_of(depth as usize), ..tile };
         Ok(match scheme {
             Scheme::Registers => {
                 // Added up by quads, a chunk has as many roundings as four by elements.
                 let chunk = 4 * CHUNK_QUADS;
-                let written = own(&REGISTERS, tile.regions(dtype, k > 4 * chunk));
+                let written = own(&REGISTERS, Means::Registers(tile, k > 4 * chunk));
                 Written { workgroup: Some(lanes), chunk, groups: words([down, right])?, ..written }
             }
             Scheme::Group { across, depth } => {
                 let (tile, deep) = (staged(depth), k > 4 * CHUNK_QUADS);
                 let group = Group { tile, lanes, across, depth, near_k, deep };
-                own(&GROUP, group.regions(dtype))
+                own(&GROUP, Means::Group(group))
             }
             Scheme::Cooperative { side, down, across, depth } => {
                 let (tile, teams) = (staged(depth), [down, across]);
                 let squares = Squares { tile, side, teams, lanes, depth, near_k };
-                own(&COOPERATIVE, squares.regions(dtype))
+                own(&COOPERATIVE, Means::Squares(squares))
             }
             Scheme::Vector { across, subgroups } => {
                 let near_k = near_k[1];
@@ -71,7 +73,7 @@ impl Decision {
                 let vector = Vector { tile, lanes, across, near_k, subgroups, alone };
                 let at_once = tile.packed.map_or(1, Packed::quads);
                 let chunk = CHUNK_QUADS * (lanes / across) as usize / at_once as usize;
-                Written { chunk, ..own(&VECTOR, vector.regions(dtype)) }
+                Written { chunk, ..own(&VECTOR, Means::Vector(vector)) }
             }
         })
     }

@@ -2,11 +2,11 @@
 
 use super::job::MatmulJob;
 use super::stage::Stage;
-use super::tile::{K_MAX, Sections, Tile, lane, put};
+use super::tile::{K_MAX, Tile, lane, put};
 use crate::dtype::DType;
 use crate::op::Kind;
-use crate::wgsl::Entry;
 use crate::wgsl::source::source;
+use crate::wgsl::{Entry, Region};
 
 /// The kernel. Quads of k, stages of at least 8, chunks of 256; batch dimensions.
 pub const GROUP: Entry = Entry::new(
@@ -37,7 +37,7 @@ pub struct Group {
 impl Group {
     /// The regions of `matmul_group.wgsl` that sum in the compute type of `dtype`.
     #[must_use]
-    pub fn regions(&self, dtype: DType) -> Sections {
+    pub fn regions(&self, dtype: DType) -> Vec<Region> {
         let Self { tile, lanes, across, depth, .. } = *self;
         let kind = Kind::of(dtype).name();
         let types = format!(
@@ -58,12 +58,12 @@ impl Group {
             format!("product_store(group.z, {row}, column + {column}u * across, {pick});\n")
         });
         let own = [
-            ("types", types),
-            ("sums", zero(total)),
-            ("clear", clear),
-            ("step", self.step()),
-            ("add", add),
-            ("store", store.collect()),
+            Region::text("types", types),
+            Region::text("sums", zero(total)),
+            Region::text("clear", clear),
+            Region::text("step", self.step()),
+            Region::text("add", add),
+            Region::text("store", store.collect::<String>()),
         ];
         self.stage().regions().into_iter().chain(own).collect()
     }

@@ -2,11 +2,11 @@
 //! its operands lie.
 
 use super::job::MatmulJob;
-use super::tile::{Along, K_MAX, PARTS, Sections, Tile, four, lane, put};
+use super::tile::{Along, K_MAX, PARTS, Tile, four, lane, put};
 use crate::dtype::DType;
 use crate::op::Kind;
-use crate::wgsl::Entry;
 use crate::wgsl::source::source;
+use crate::wgsl::{Entry, Needs, Region};
 
 /// By register tiles. Quads of k in one pass, chunks of them; batch dimensions; a tile's elements.
 pub const REGISTERS: Entry =
@@ -20,7 +20,7 @@ impl Tile {
     /// Sums are kept number by number: llvmpipe writes out a load of all four parts of a variable
     /// wherever one of them is read, and compiles for a third longer.
     #[must_use]
-    pub fn regions(&self, dtype: DType, deep: bool) -> Sections {
+    pub fn regions(&self, dtype: DType, deep: bool) -> Vec<Region> {
         let kind = Kind::of(dtype).name();
         let types = format!(
             "{}struct Sum {{ x: {kind}, y: {kind}, z: {kind}, w: {kind} }}\n",
@@ -35,17 +35,19 @@ impl Tile {
         };
         let sum =
             |r, q, terms: &str| format!("let n{r}_{q} = {terms};\n{}", each_part("s", "n", r, q));
-        vec![
-            ("types", types),
-            ("share", if self.shared { share.into() } else { String::new() }),
-            ("batch", self.batch()),
-            ("places", self.places()),
-            ("sums", zero(total)),
-            ("clear", clear),
-            ("step", self.step(sum)),
-            ("add", add),
-            ("store", self.store(total)),
-        ]
+        let mut regions = vec![
+            Region::text("types", types),
+            Region::text("batch", self.batch()),
+            Region::text("places", self.places()),
+            Region::text("sums", zero(total)),
+            Region::text("clear", clear),
+            Region::text("step", self.step(sum)),
+            Region::text("add", add),
+            Region::text("store", self.store(total)),
+        ];
+        let share = Region::text("share", share).needing(Needs::SUBGROUPS);
+        regions.extend(self.shared.then_some(share));
+        regions
     }
 
     pub(super) fn types(&self, dtype: DType) -> String {

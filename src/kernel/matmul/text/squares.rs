@@ -5,17 +5,17 @@
 
 use super::job::MatmulJob;
 use super::stage::Stage;
-use super::tile::{K_MAX, Sections, Tile, put};
+use super::tile::{K_MAX, Tile, put};
 use crate::dtype::DType;
 use crate::op::Kind;
-use crate::wgsl::Entry;
 use crate::wgsl::source::source;
+use crate::wgsl::{Entry, Needs, Region};
 
 /// The kernel. Stages of k of at least 8, squares of k, chunks of 256; batch dimensions; zeros;
 /// squares.
 pub const COOPERATIVE: Entry = Entry::new(
     "matmul_cooperative",
-    source!("matmul_cooperative.wgsl"),
+    source!("matmul_cooperative.wgsl", Needs::SUBGROUPS),
     2 * (K_MAX / 8) + K_MAX / 256 + 8 + 256 + 64,
 )
 .clearing()
@@ -42,9 +42,12 @@ pub struct Squares {
 impl Squares {
     /// The regions of `matmul_cooperative.wgsl` for operands of this dtype, f16 or f32.
     #[must_use]
-    pub fn regions(&self, dtype: DType) -> Sections {
+    pub fn regions(&self, dtype: DType) -> Vec<Region> {
         let Self { tile, side, teams: [down, across], lanes, depth, .. } = *self;
-        let part = if dtype == DType::F16 { "f16" } else { Kind::F32.name() };
+        let (part, needs) = match dtype {
+            DType::F16 => ("f16", Needs::COOPERATIVE.union(Needs::F16)),
+            _ => (Kind::F32.name(), Needs::COOPERATIVE),
+        };
         let (rows, columns) = (tile.rows, 4 * tile.quads);
         let of = |part, role| format!("coop_mat{side}x{side}<{part}, {role}>");
         let types = format!(
@@ -67,12 +70,15 @@ impl Squares {
             format!("square_store(group.z, first, s, lane + {i}u * lanes, {pick});\n")
         });
         let own = [
-            ("types", types),
-            ("totals", each(&|s, i| format!("var t{s}_{i} = Quad();\n"))),
-            ("clear", (0..squares).map(|s| format!("var s{s} = {clear};\n")).collect()),
-            ("step", self.step()),
-            ("add", self.add()),
-            ("store", store.collect()),
+            Region::text("types", types).needing(needs),
+            Region::text("totals", each(&|s, i| format!("var t{s}_{i} = Quad();\n"))),
+            Region::text(
+                "clear",
+                (0..squares).map(|s| format!("var s{s} = {clear};\n")).collect::<String>(),
+            ),
+            Region::text("step", self.step()),
+            Region::text("add", self.add()),
+            Region::text("store", store.collect::<String>()),
         ];
         self.stage().regions().into_iter().chain(own).collect()
     }

@@ -4,7 +4,8 @@
 //! A block is four of k by four rows or columns. It is fetched as four quads along the axis on
 //! which the operand is dense, or element by element, and kept as four quads of one k each.
 
-use super::tile::{Along, Sections, lane, put};
+use super::tile::{Along, lane, put};
+use crate::wgsl::Region;
 
 /// A part of both operands, some of k deep.
 #[derive(Clone, Copy, Debug)]
@@ -39,12 +40,12 @@ struct Side {
 impl Stage {
     /// The regions of a kernel that multiplies by stages: how a block is read, and what brings the
     /// first stage, the next one, and either into workgroup memory.
-    pub(super) fn regions(&self) -> Sections {
+    pub(super) fn regions(&self) -> Vec<Region> {
         vec![
-            ("operands", self.operands()),
-            ("fetch", self.fetch("var ")),
-            ("next", self.fetch("")),
-            ("put", self.put()),
+            Region::text("operands", self.operands()),
+            Region::text("fetch", self.fetch("var ")),
+            Region::text("next", self.fetch("")),
+            Region::text("put", self.put()),
         ]
     }
 

@@ -78,9 +78,6 @@ pub struct Tile {
     pub packed: Option<Packed>,
 }
 
-/// The text of one region after the other.
-pub type Sections = Vec<(&'static str, String)>;
-
 /// Of a quad.
 pub(super) const PARTS: [char; 4] = ['x', 'y', 'z', 'w'];
 

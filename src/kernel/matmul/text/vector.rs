@@ -2,10 +2,10 @@
 //! together.
 
 use super::job::MatmulJob;
-use super::tile::{K_MAX, Sections, Tile};
+use super::tile::{K_MAX, Tile};
 use crate::dtype::DType;
-use crate::wgsl::Entry;
 use crate::wgsl::source::source;
+use crate::wgsl::{Entry, Needs, Region};
 
 /// The kernel. Quads of k and chunks of 256, by at least two lanes; batch dimensions; lanes
 /// together.
@@ -34,7 +34,7 @@ pub struct Vector {
 impl Vector {
     /// The regions of `matmul_vector.wgsl` that sum in the compute type of `dtype`.
     #[must_use]
-    pub fn regions(&self, dtype: DType) -> Sections {
+    pub fn regions(&self, dtype: DType) -> Vec<Region> {
         let Self { tile, lanes, across, near_k, .. } = *self;
         let place = match near_k {
             true => "lane / down, lane % down",
@@ -44,22 +44,26 @@ impl Vector {
             "const lanes = {lanes}u;\nconst across = {across}u;\n\nfn place_of(lane: u32) -> \
              vec2<u32> {{\n    return vec2<u32>({place});\n}}\n"
         );
+        let together = match self.subgroups {
+            true => Region::text("together", self.by_subgroups()).needing(Needs::SUBGROUPS),
+            false => Region::text("together", self.by_tree()),
+        };
         let arguments = if self.subgroups && !self.alone { SUBGROUP } else { "" };
         let store = tile.each(|r, q| {
             format!("product_store(group.z, row + {r}u, column + {}u, t{r}_{q});", 4 * q)
         });
         vec![
-            ("types", tile.types(dtype)),
-            ("batch", tile.batch()),
-            ("places", tile.places()),
-            ("sums", tile.each(|r, q| format!("var t{r}_{q} = Quad();"))),
-            ("clear", tile.each(|r, q| format!("var s{r}_{q} = Quad();"))),
-            ("step", tile.step(|r, q, terms| format!("s{r}_{q} += {terms};"))),
-            ("add", tile.each(|r, q| format!("t{r}_{q} += s{r}_{q};"))),
-            ("team", team),
-            ("arguments", arguments.to_owned()),
-            ("together", if self.subgroups { self.by_subgroups() } else { self.by_tree() }),
-            ("store", store),
+            Region::text("types", tile.types(dtype)),
+            Region::text("batch", tile.batch()),
+            Region::text("places", tile.places()),
+            Region::text("sums", tile.each(|r, q| format!("var t{r}_{q} = Quad();"))),
+            Region::text("clear", tile.each(|r, q| format!("var s{r}_{q} = Quad();"))),
+            Region::text("step", tile.step(|r, q, terms| format!("s{r}_{q} += {terms};"))),
+            Region::text("add", tile.each(|r, q| format!("t{r}_{q} += s{r}_{q};"))),
+            Region::text("team", team),
+            Region::text("arguments", arguments),
+            together,
+            Region::text("store", store),
         ]
     }
 

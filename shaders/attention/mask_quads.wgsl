@@ -1,0 +1,9 @@
+// A mask that lies by quads of keys.
+
+fn mask_at(at: u32, step: u32) -> vec4<f32> {
+    return head_3(at >> 2u);
+}
+
+// region alone
+fn head_3(q: u32) -> vec4<f32> { return vec4<f32>(); }
+// end alone
