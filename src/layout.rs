@@ -223,7 +223,7 @@ impl Layout {
         axes
     }
 
-    /// The same, but for one axis that is walked fastest, wherever it lies.
+    /// [`Layout::memory_order`], with one axis moved to the end so that it is walked fastest.
     pub(crate) fn order_along(&self, axis: usize) -> Vec<usize> {
         let mut order = self.memory_order();
         order.retain(|&other| other != axis);
@@ -297,7 +297,7 @@ impl Layout {
         self.with(&dims, &strides, self.offset)
     }
 
-    /// The same elements in the same order under another shape, where strides can express it.
+    /// Another shape for the same elements in the same order, where strides can express it.
     pub fn reshape(&self, shape: impl IntoShape) -> Result<Self> {
         let to = shape.into_shape()?;
         if to.elements() != self.shape.elements() {
@@ -361,7 +361,7 @@ impl Layout {
         let mut collapsed =
             Self { shape: Shape::SCALAR, strides: [0; RANK_MAX], offset: self.offset };
         let dims: Vec<usize> = axes.iter().map(|a| a.0).collect();
-        // The same element count in fewer axes: the shape exists.
+        // The element count is the same and the axes are fewer, so the shape exists.
         collapsed.shape = Shape::new(dims).unwrap_or(self.shape);
         for (to, (_, stride)) in collapsed.strides.iter_mut().zip(axes) {
             *to = stride;

@@ -263,7 +263,7 @@ impl Down<'_> {
     }
 }
 
-/// The same for a caller who blocks and whose `drain` only touches host memory: large tensors in
+/// [`down`] for a caller who blocks and whose `drain` only touches host memory: large tensors in
 /// host memory are read where they lie, without staging, while submissions are held off.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) async fn down_blocking(

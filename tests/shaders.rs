@@ -127,7 +127,7 @@ fn every_variant_is_valid_with_what_it_declares_and_not_with_less() {
     }
 }
 
-/// A core whose kernel only passes on what it is given.
+/// A core whose kernel passes its input on unchanged.
 const PASS: Entry = Entry::new(
     "pass",
     Source {
@@ -218,8 +218,8 @@ fn heads_and_tails_are_functions_of_a_core() {
     }
 }
 
-/// Valid as declared; invalid without any one of the capabilities it declares; translated without
-/// error.
+/// Checks that a kernel is valid as declared, invalid without any one of the capabilities that it
+/// declares, and translated without error.
 fn check(kernel: &Assembled) {
     let (module, _) =
         reflect::check(kernel).unwrap_or_else(|rejected| panic!("{rejected}\n{}", kernel.wgsl));
@@ -329,7 +329,7 @@ fn every_dtype_is_valid_in_every_way_and_as_a_scalar() {
     }
 }
 
-/// gelu(a * b + c) with c a row, as the README fuses it.
+/// gelu(a * b + c), where c is a row.
 fn fused_gelu() -> Assembled {
     let expr = Expr {
         inputs: vec![DType::F32; 3],
@@ -387,7 +387,7 @@ fn fused_kernels_are_what_they_were() {
     }
 }
 
-/// What fast-math could break is spelled with integers, in Metal's text too.
+/// Checks that whatever fast-math could break is written with integers, in Metal's text too.
 #[test]
 fn metal_sees_bits_where_nan_and_zero_matter() {
     for op in

@@ -1,4 +1,5 @@
-//! `PyTorch`'s answers, read from what `torch/generate.py` wrote, and where wharf means to differ.
+//! `PyTorch`'s answers, read from the files of `torch/generate.py`, and where wharf differs on
+//! purpose.
 
 use wharf::DType;
 use wharf::dtype::Class;
@@ -27,7 +28,7 @@ fn nan(values: &[Number]) -> bool {
 
 const LIMIT: &str = "torch multiplies infinity by zero: NaN; here it is the limit, 0";
 
-/// What is meant to differ where both have an answer. Where torch has none, there is no case:
+/// Where both have an answer and differ on purpose. Where torch has no answer, there is no case:
 ///
 /// | operation | here | torch |
 /// |---|---|---|
@@ -77,7 +78,7 @@ impl Elementwise {
         if self.op.yields_bool() { DType::Bool } else { self.dtype }
     }
 
-    /// Whether `got` is torch's result `i`, within the contract; or differs as it is meant to.
+    /// Whether `got` is torch's result `i`, within the contract, or differs from it on purpose.
     pub(crate) fn agrees(&self, i: usize, got: Number) -> bool {
         let values = self.values(i);
         let scale = apply(self.op, self.dtype, &values).scale;
@@ -85,7 +86,7 @@ impl Elementwise {
         self.op.bound(self.dtype).within(self.yields(), exact, got)
     }
 
-    /// Whether it is meant to differ.
+    /// Which of the differences covers result `i`, if any.
     pub(crate) fn differs(&self, i: usize) -> Option<usize> {
         let values = self.values(i);
         DIFFERENCES.iter().position(|d| d.op == self.op.name() && (d.when)(&values))

@@ -1,5 +1,5 @@
-//! The table in a browser, one case after the other. The page shows what it is told; the lines are
-//! those that cargo's test runner says, down to the closing one.
+//! The table in a browser, one case after the other. The page shows the lines that cargo's test
+//! runner would print, down to the closing one.
 
 use std::panic;
 
@@ -12,13 +12,12 @@ use crate::{cases, drivers};
 
 #[wasm_bindgen]
 extern "C" {
-    /// The page's: shows a line.
+    /// A function of the page: shows a line.
     fn tell(line: &str);
 }
 
-/// Runs the cases whose names contain `filter` and that fall to `share` (`2/4`), on the browser's
-/// adapter, which must be the `driver` that it is claimed to be. After a panic there is no closing
-/// line.
+/// Runs the cases whose names contain `filter` and that belong to `share` (`2/4`), on the browser's
+/// adapter, which must be the `driver` named. After a panic there is no closing line.
 #[wasm_bindgen]
 #[expect(unreachable_pub, reason = "what the page calls has to be public")]
 pub async fn run(filter: String, share: Option<String>, driver: Option<String>) {
@@ -42,7 +41,7 @@ async fn run_cases(filter: &str, share: Option<Share>, driver: Option<&str>) -> 
     let ctx = Ctx::new(adapter);
     let mut failed = 0;
     for case in &cases {
-        // Said beforehand: after a panic nothing else tells which one it was.
+        // Printed before the case: after a panic this line shows which one it was.
         tell(&format!("{} ...", case.name));
         match (case.run)(&ctx).await {
             Ok(()) => tell(&format!("test {} ... ok", case.name)),

@@ -1,5 +1,5 @@
-//! Memory that really runs out: a child process with a limit on its address space, on a driver that
-//! lives there.
+//! Memory that really runs out: a child process with a limit on its address space, on a driver
+//! whose memory is the process's own.
 
 use std::process::{Command, ExitCode};
 
@@ -27,7 +27,7 @@ pub(crate) fn run() -> Option<ExitCode> {
     })
 }
 
-/// Takes memory until there is none, and goes on living.
+/// Takes memory until there is none left, and checks that the process can go on.
 fn exhaust() -> Outcome {
     let device = Device::best(&Policy::exact()).map_err(show)?;
     device.set_cap(None);

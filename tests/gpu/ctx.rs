@@ -8,7 +8,7 @@ use wharf::caps::{Caps, Feature, Limit};
 use wharf::plan::negotiate;
 use wharf::{Adapter, Device, Policy};
 
-/// What a case comes to: nothing, or what was wrong.
+/// The outcome of a case: nothing, or what was wrong.
 pub(crate) type Outcome = Result<(), String>;
 
 type Run =
@@ -21,7 +21,7 @@ pub(crate) struct Case {
     pub(crate) size: Size,
 }
 
-/// How much a case takes, and so when it runs.
+/// How much memory a case takes, and so when it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Size {
     /// Always.
@@ -68,19 +68,19 @@ macro_rules! ensure_eq {
 }
 pub(crate) use ensure_eq;
 
-/// Errors of wharf's in a case are failures with their help.
+/// An error of wharf's as the message of a failed case, with its help.
 pub(crate) fn show(error: wharf::Error) -> String {
     format!("{error:?}")
 }
 
-/// One way to be less than the adapter is.
+/// A way to have less than the adapter has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Downgrade {
     pub(crate) name: &'static str,
     pub(crate) lower: fn(Caps) -> Caps,
 }
 
-/// Every legal downgrade that changes which code runs; the first is none.
+/// Every legal downgrade that changes which code runs. The first changes nothing.
 pub(crate) const DOWNGRADES: &[Downgrade] = &[
     Downgrade { name: "native", lower: |caps| caps },
     Downgrade { name: "no_f16", lower: |caps| caps.without(Feature::ShaderF16) },

@@ -1,5 +1,4 @@
-//! The drivers that this tier is run on, and how to tell that an adapter is the one it is said to
-//! be.
+//! The drivers that this tier is run on, and how to check that an adapter is the one claimed.
 
 use wharf::caps::{Backend, Caps, Feature};
 
@@ -8,7 +7,7 @@ struct Driver {
     backend: Backend,
     /// A part of the adapter's name.
     adapter: &'static str,
-    /// Oldest major version of Mesa, where it is one.
+    /// The oldest major version of Mesa, or 0 for other drivers.
     mesa_min: u32,
     shader_f16: bool,
 }
@@ -42,7 +41,7 @@ const DRIVERS: [Driver; 5] = [
         mesa_min: 0,
         shader_f16: false,
     },
-    // Its WebGPU has SwiftShader below it, and calls every adapter by no name.
+    // Its WebGPU runs on SwiftShader, and tells no adapter's name.
     Driver {
         name: "chromium",
         backend: Backend::Browser,

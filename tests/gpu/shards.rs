@@ -1,5 +1,5 @@
 //! The table in several processes, because the software drivers compile shaders one after the other
-//! within a process: each process takes the cases whose names fall to it.
+//! within a process. Each process takes its share of the cases.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
@@ -8,28 +8,27 @@ use std::thread;
 
 use crate::share::{SUMMARY, Share, summary};
 
-/// How many processes are wanted.
+/// The variable that says how many processes are wanted.
 const PROCESSES: &str = "WHARF_TEST_PROCESSES";
 
-/// Tells a process which one it is: `2/4`.
+/// The variable that tells a process which one it is: `2/4`.
 const SHARD: &str = "WHARF_TEST_SHARD";
 
-/// Cases at a time in one process: still more than one, on devices that they share.
+/// Cases at a time in one process: more than one, to test sharing devices between threads.
 pub(crate) const THREADS: usize = 2;
 
-/// How many processes this one is to start, unless it is one of them.
+/// How many processes this one must start; `None` if it is one of them.
 pub(crate) fn wanted() -> Option<usize> {
     let n = std::env::var(PROCESSES).ok()?.parse().ok()?;
     (n > 1 && own().is_none()).then_some(n)
 }
 
-/// What falls to this process, if it is one of several.
+/// The share of this process, if it is one of several.
 pub(crate) fn own() -> Option<Share> {
     Share::parse(&std::env::var(SHARD).ok()?)
 }
 
-/// Runs the table in `n` processes, whose lines come out as they come. Anything but success of each
-/// is a failure.
+/// Runs the table in `n` processes and prints their lines as they come. Fails unless all succeed.
 pub(crate) fn run(n: usize) -> ExitCode {
     let compared = AtomicUsize::new(0);
     let failed: Vec<String> = thread::scope(|scope| {
@@ -60,7 +59,7 @@ fn start(number: usize, of: usize) -> std::io::Result<Child> {
         .spawn()
 }
 
-/// Passes on what a process says until it ends, and adds up what it compared.
+/// Passes on the output of a process until it ends, and adds up what it compared.
 fn follow(mut child: Child, compared: &AtomicUsize) -> std::io::Result<ExitStatus> {
     for line in child.stdout.take().into_iter().flat_map(|out| BufReader::new(out).lines()) {
         let line = line?;
@@ -72,7 +71,7 @@ fn follow(mut child: Child, compared: &AtomicUsize) -> std::io::Result<ExitStatu
     child.wait()
 }
 
-/// What a closing line says.
+/// The number in a closing line.
 fn summed(line: &str) -> Option<usize> {
     let [before, after] = SUMMARY;
     line.strip_prefix(before)?.strip_suffix(after)?.parse().ok()

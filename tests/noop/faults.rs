@@ -25,7 +25,7 @@ fn a_failing_allocation_is_tried_again_after_a_trim() {
     for n in 0..12 {
         let device = device(|caps| caps);
         device.fail_allocations(n..n + 1);
-        // Staging of a read has no second try in the store: it may fail, but by name.
+        // The staging of a read is not tried again: it may fail, but only with a typed error.
         if let Err(error) = story(&device) {
             assert!(error.is_out_of_memory(), "{n}: {error:?}");
         }

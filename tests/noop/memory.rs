@@ -17,8 +17,8 @@ fn sizes(seed: u64, count: usize, max: usize) -> impl Iterator<Item = usize> {
 
 #[test]
 fn allocations_of_mixed_sizes_leave_nothing_behind() {
-    // A million under WHARF_TEST_LARGE: in a debug build each costs a tenth of a millisecond,
-    // nearly all of it wgpu's.
+    // A million only under WHARF_TEST_LARGE: in a debug build each costs a tenth of a
+    // millisecond, nearly all of it in wgpu.
     let large = std::env::var("WHARF_TEST_LARGE").is_ok_and(|value| value == "1");
     let count = if large { 1_000_000 } else { 50_000 };
     let device = device(|caps| caps);
@@ -27,7 +27,7 @@ fn allocations_of_mixed_sizes_leave_nothing_behind() {
     let mut held: Vec<Option<Tensor>> = (0..256).map(|_| None).collect();
     let mut places = sizes(3, count, 256);
     for size in sizes(1, count, data.len()) {
-        // Most are tiny: writing every byte of a million tensors is not what is tested.
+        // Most are tiny: the test is about many tensors, not many bytes.
         let size = if size % 16 == 0 { size } else { size % 64 + 1 };
         let place = places.next().unwrap_or(1) - 1;
         held[place] = Some(device.upload(&data[..size], [size]).expect("it fits").0);
@@ -58,8 +58,8 @@ fn freed_memory_is_reused_and_padding_is_counted() {
     assert_eq!(second.to_vec::<u32>().expect("it reads"), &data[..1_000_000], "with its data");
 }
 
-/// Hundreds of tensors of mixed sizes, every second one dropped, under a cap: a large one that fits
-/// in no free range arrives after an automatic trim and compaction.
+/// Hundreds of tensors of mixed sizes under a cap, every second one dropped. A large one that fits
+/// into no free range then arrives after an automatic trim and compaction.
 #[test]
 fn a_large_tensor_arrives_in_fragmented_memory() {
     let device = device(|caps| caps);
@@ -124,7 +124,7 @@ fn fit_answers_before_anything_is_allocated() {
     assert_eq!(device.memory().bytes_reserved, 0, "nothing was allocated");
     let refused = device.fit([1], DType::F64).expect_err("f64 is refused");
     assert_eq!(refused.kind(), wharf::ErrorKind::Rejected, "{refused}");
-    // Sizes beyond any memory are numbers, not minutes.
+    // `fit` answers at once even for sizes beyond any memory.
     assert!(device.fit([1 << 59], DType::U8).is_ok_and(|fit| !fit.fits), "an absurd size");
 }
 

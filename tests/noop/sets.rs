@@ -1,5 +1,5 @@
-//! Sets and moves through their blocking twins, between devices that have everything and devices
-//! that have what WebGPU guarantees; and what receipts and refusals say, word for word.
+//! Sets and moves by their blocking methods, between devices that have everything and devices that
+//! have what WebGPU guarantees; and the exact text of receipts and refusals.
 
 use wharf::caps::{Caps, fixtures};
 use wharf::half::f16;

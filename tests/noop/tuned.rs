@@ -1,4 +1,4 @@
-//! Tables of what was tuned, on paper: which files count, which are ignored and why, and that a
+//! Tables of tuning results, on paper: which files count, which are ignored and why, and that a
 //! choice is used where it applies.
 
 use std::fs;
@@ -117,7 +117,7 @@ fn files_are_kept_and_a_missing_one_is_ignored() {
     fs::write(&path, [0xff, 0xfe, 0x00]).expect("a temporary folder can be written");
     let why = Tuned::load(&path, &device);
     assert!(why.ignored().is_some_and(|why| why.ends_with("it is no text")), "{why:?}");
-    // A file where a folder should be.
+    // The path has a file where a folder should be.
     let error = tuned.save(path.join("below")).expect_err("no folder");
     assert_eq!(error.kind(), wharf::ErrorKind::File, "{error}");
     fs::remove_dir_all(&folder).expect("a temporary folder can be removed");
@@ -150,7 +150,7 @@ fn what_was_tuned_is_used_where_it_applies() {
     }
     let text = explained(&device.with_target(Target::Gpu), [512; 3], DType::F32);
     assert!(!text.contains("tuned"), "another class of kernels: {text}");
-    // A batch that shares its right side is more rows.
+    // A batch with a common right side counts as more rows.
     let x = device.zeros([4, 128, 512], DType::F32).expect("it fits");
     let w = device.zeros([512, 512], DType::F32).expect("it fits");
     let text = x.matmul(&w).expect("they fit").explain().to_string();

@@ -1,5 +1,4 @@
-//! No panic can be provoked from the public surface: everything is called with what nobody would
-//! mean.
+//! No call of the public surface can cause a panic: everything is called with absurd arguments.
 
 use wharf::caps::{Caps, Feature, Limit, Limits, fixtures};
 use wharf::ledger::Crossings;
@@ -34,7 +33,7 @@ fn sizes(random: &mut Random, n: usize) -> Vec<usize> {
     (0..random.below(n)).map(|_| random.pick(&SIZES)).collect()
 }
 
-/// Everything that a layout can be asked, without what visits each element.
+/// Calls everything on a layout except what visits each element.
 fn ask(layout: &Layout) {
     let elements = layout.shape().elements();
     let _ = (layout.is_dense(), layout.overlaps(), layout.span(), layout.collapse());
@@ -45,7 +44,7 @@ fn ask(layout: &Layout) {
     let _ = layout.places().take(3).count();
 }
 
-/// Views with arguments from anywhere.
+/// Views with arbitrary arguments.
 fn views(layout: &Layout, random: &mut Random) -> Vec<Layout> {
     let axis = random.pick(&[0, 1, 2, 7, 8, usize::MAX]);
     let (a, b, c) = (random.pick(&SIZES), random.pick(&SIZES), random.pick(&SIZES));
@@ -147,7 +146,7 @@ fn uploads_bear_any_view() {
             dims.iter().map(|_| random.pick(&[0, 0, 0, 1, -1, isize::MIN])).collect();
         let Ok(view) = HostView::strided(&data, &dims, &strides, 1) else { continue };
         if view.shape().elements() > 1 << 21 {
-            continue; // one test below has the large ones
+            continue; // a test below has the large ones
         }
         match device.upload_view(&view) {
             Ok((tensor, _)) => {
@@ -247,7 +246,7 @@ fn literals_that_no_adapter_has_are_planned_and_opened_or_refused() {
     }
 }
 
-/// These limits, each in turn set to a value, in whichever direction that is.
+/// Copies of these limits, each with one limit set to a value, better or worse.
 fn absurd_limits(own: &Limits, value: u64) -> Vec<Limits> {
     let own = own.clone();
     vec![

@@ -144,7 +144,7 @@ fn f64_narrows_to_f32_as_rust_casts() {
 
 #[test]
 fn halves_are_rounded_to_even_and_once() {
-    // f64 -> f16 must not go through f32, where 1 + 2^-11 + 2^-40 falls on the half way.
+    // f64 -> f16 must not go through f32, where 1 + 2^-11 + 2^-40 becomes a tie.
     let step = |e: i32| 2f64.powi(e);
     let rows = [
         (1.0 + step(-11), 0x3c00, "half way, to even"),

@@ -1,4 +1,4 @@
-//! Making less of a good adapter, the literals of real ones, and how capabilities print.
+//! Downgrades of a good adapter, the literals of real ones, and how capabilities print.
 
 use wharf::caps::{Caps, Feature, Features, Limit, Limits, fixtures};
 use wharf::{ErrorKind, Policy};

@@ -1,5 +1,4 @@
-//! Layouts against an oracle that writes every place down: a model is a shape and a plain list of
-//! places.
+//! Layouts against an oracle: a shape and a plain list of every element's place.
 
 use wharf::shape::RANK_MAX;
 use wharf::{Layout, Shape};

@@ -1,5 +1,4 @@
-//! What each dtype becomes: the negotiator's answers as exact text, and what holds for every one of
-//! them.
+//! What each dtype becomes: the negotiator's answers as exact text, and what holds for every plan.
 
 use wharf::caps::{Caps, Feature, Limit, fixtures};
 use wharf::plan::{How, negotiate};

@@ -46,7 +46,7 @@ fn what_is_drawn_lies_where_it_should() {
         let all: Vec<f64> = (0..n).map(|i| uniform(key, dtype, i)).collect();
         assert!(all.iter().all(|x| (0.0..1.0).contains(x)), "{dtype} from 0 to 1");
         let mean = all.iter().sum::<f64>() / n as f64;
-        // Five deviations of the mean of so many, and half a step of bf16.
+        // Within five standard deviations of the mean of this many, and half a step of bf16.
         assert!(
             (mean - 0.5).abs() < 5.0 * (1.0 / 12.0 / n as f64).sqrt() + 0.002,
             "{dtype}: {mean}"

@@ -1,4 +1,4 @@
-//! What the tests share: a generator of numbers, devices that store, and errors taken apart.
+//! What the tests share: a generator of numbers, devices that only store, and checks of errors.
 
 use wharf::caps::{Caps, fixtures};
 use wharf::testing::noop;
@@ -42,7 +42,7 @@ impl Random {
     }
 }
 
-/// Everything about an adapter that stores: as capable as these say.
+/// An adapter with these capabilities, which only stores.
 pub(crate) fn adapter(caps: Caps) -> Adapter {
     pollster::block_on(noop(caps)).unwrap()
 }
@@ -66,7 +66,7 @@ pub(crate) fn bits<T: Element>(values: &[T]) -> &[u8] {
     bytemuck::cast_slice(values)
 }
 
-/// Checks all that an error says.
+/// Checks the kind, message and help of an error.
 #[track_caller]
 pub(crate) fn says<T>(
     result: wharf::Result<T>,

@@ -1,4 +1,4 @@
-//! The oracle beside `PyTorch`, which nobody here wrote.
+//! The oracle against `PyTorch`, an implementation that is independent of this project.
 
 use std::collections::BTreeSet;
 
@@ -53,7 +53,7 @@ fn casts_agree_with_torch() {
     }
 }
 
-/// What is neither elementwise nor a reduction.
+/// The operations that are neither elementwise nor reductions.
 const OTHERS: &str = "concat stack split pad_constant pad_reflect pad_replicate gather index_select \
     embedding scatter scatter_add take one_hot tril triu arange linspace eye full roll cumsum \
     cumprod cummax cummin softmax log_softmax layer_norm rms_norm matmul linear attention \

@@ -51,7 +51,7 @@ fn every_kernel_reads_its_parameters_where_its_room_writes_them() {
     }
 }
 
-/// What follows a kernel's own parameters, with a number of its own in every place.
+/// The parameters after a kernel's own ones, with a different number in every place.
 #[test]
 fn what_operands_need_lies_where_the_accessors_read_it() {
     let nodes = vec![

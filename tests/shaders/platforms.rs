@@ -1,5 +1,5 @@
-//! What other platforms are given: naga's text for Metal, DX12 and GL, a browser's own reading of
-//! ours, and what can be said of them where none of them runs.
+//! What other platforms get: naga's text for Metal, DX12 and GL, and our own text in a browser; and
+//! what can be checked on a machine that runs none of them.
 
 use std::collections::HashSet;
 use std::process::Command;
@@ -24,8 +24,8 @@ pub(super) fn translate(kernel: &Assembled, module: &naga::Module) -> [Option<St
             .unwrap_or_else(|e| panic!("{} in MSL: {e}\n{}", kernel.name, kernel.wgsl))
             .0
     });
-    // naga has no words for cooperative matrices in HLSL and GLSL, and panics: a plan never has
-    // them there. As SPIR-V they are written here, since few drivers would.
+    // naga panics on cooperative matrices in HLSL and GLSL; plans never have them there. Their
+    // SPIR-V is written here because few drivers under test would make naga write it.
     let teams = kernel.needs.contains(Needs::COOPERATIVE);
     if teams {
         spirv(kernel, module, &info);
@@ -59,7 +59,7 @@ pub(super) fn translate(kernel: &Assembled, module: &naga::Module) -> [Option<St
     [msl, hlsl, glsl]
 }
 
-/// No constant whose bits are infinite or NaN: browsers refuse what naga lets pass.
+/// Checks that no constant is infinite or NaN: browsers refuse those, and naga does not.
 fn for_browsers(kernel: &Assembled, module: &naga::Module) {
     let entries = module.entry_points.iter().map(|entry| &entry.function);
     for function in entries.chain(module.functions.iter().map(|(_, function)| function)) {
@@ -78,7 +78,7 @@ fn for_browsers(kernel: &Assembled, module: &naga::Module) {
     }
 }
 
-/// The 32-bit integers of a constant expression; nothing of any other.
+/// The 32-bit integers of a constant expression; nothing for other expressions.
 fn constant_bits(
     all: &naga::Arena<naga::Expression>,
     of: naga::Handle<naga::Expression>,
@@ -94,7 +94,7 @@ fn constant_bits(
     }
 }
 
-/// To Vulkan, with no capabilities but those declared.
+/// Translates to SPIR-V for Vulkan, with only the capabilities that are declared.
 fn spirv(kernel: &Assembled, module: &naga::Module, info: &naga::valid::ModuleInfo) {
     let options = spv::Options { lang_version: (1, 5), ..Default::default() };
     let pipeline = spv::PipelineOptions {
@@ -106,8 +106,9 @@ fn spirv(kernel: &Assembled, module: &naga::Module, info: &naga::valid::ModuleIn
     assert_eq!(words.first(), Some(&0x0723_0203), "{} in SPIR-V", kernel.name);
 }
 
-/// No type twice: naga writes what constructs an array once for each name of its type, and DX12's
-/// compiler takes these for the same. `WHARF_DXC=dxc` has that compiler itself judge every text.
+/// Checks that no type occurs twice: naga writes an array's constructor once for each name of its
+/// type, and DX12's compiler takes two of them for one function. With `WHARF_DXC=dxc` that compiler
+/// checks every text.
 fn dx12(kernel: &Assembled, text: &str) {
     let mut types = HashSet::new();
     for line in text.lines().filter(|line| line.starts_with("typedef")) {

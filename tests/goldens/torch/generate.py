@@ -141,7 +141,7 @@ def elementwise():
                 case(op, name, function, [x], False)
         for op, function in INT_BINARY.items():
             case(op, name, function, [x, x], False)
-        # By zero torch raises an error, and the lowest integer by -1 ends the process.
+        # Dividing by zero raises an error in torch, and the lowest integer by -1 ends the process.
         by = torch.tensor([v for v in values if v not in (0, -1)], dtype=DTYPES[name])
         for op, function in DIVISIONS.items():
             case(op, name, function, [x, by], False)
@@ -351,7 +351,7 @@ def attention(case):
     one(0, 0.5, *inputs(1, 2, 1, 3, 5, 4, 4), mask=torch.randn(1, 2, 1, 5))
     q, k, v = inputs(1, 1, 1, 3, 4, 4, 4)
     q[0, 0, 1, 2], k[0, 0, 2] = NAN, 1e4
-    # The fused kernel of torch gives 0 for a score of NaN, its composed form NaN.
+    # For a score of NaN torch's fused kernel gives 0, and its composed form NaN.
     with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
         one(0, 0.5, q, k, v)
 

@@ -1,5 +1,5 @@
-//! Assignment: random parts of every width against a model on the host, who keeps what they had,
-//! and that memory is used in place.
+//! Assignment: random parts of every width against a model on the host. Earlier handles keep their
+//! values, and memory is used in place.
 
 use wharf::{Adapter, DType, Device, ErrorKind, Layout, Shape, Target, Tensor};
 
@@ -26,7 +26,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         case!("assign::a_part_of_itself", |ctx| itself(ctx)),
         case!("assign::refusals_lose_nothing", |ctx| refusals(ctx)),
     ];
-    // Moves know neither dtypes nor features: only segments make a difference.
+    // Moves depend on neither dtypes nor features: only segments make a difference.
     let segments = |d: &&Downgrade| ["native", "small_bindings"].contains(&d.name);
     for &downgrade in DOWNGRADES.iter().filter(segments).filter(|d| matters(adapter, **d)) {
         for dtype in WIDTHS {
@@ -58,11 +58,11 @@ async fn part(device: &Device, dtype: DType, dims: &[usize], random: &mut Random
     let into = Pair::new(device, dtype, probe_bits(dtype, shape.elements(), 1).await, dims).await?;
     let axis = random.below(dims.len());
     let start = random.below(dims[axis] + 1);
-    // Some begin at quads.
+    // Some parts begin at a quad.
     let start = if random.below(2) == 0 { start / 4 * 4 } else { start };
     let range = start..start + random.below(dims[axis] - start + 1);
     let place = Layout::dense(shape).slice(axis, range.clone(), 1).map_err(show)?;
-    // What is written: as it is, transposed, or one row broadcast.
+    // The source: as it is, transposed, or one row broadcast.
     let part = place.shape().dims().to_vec();
     let mut source = part.clone();
     let turned = random.below(3);
@@ -120,7 +120,7 @@ async fn others(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// The largest amount of live memory while `work` ran, beyond what there was before.
+/// How far live memory rose while `work` ran.
 fn growth(device: &Device, work: impl FnOnce() -> Outcome) -> Result<u64, String> {
     let before = device.memory().bytes_live;
     work()?;

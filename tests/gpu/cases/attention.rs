@@ -27,9 +27,9 @@ enum Mask {
     Causal,
     /// Bools that broadcast over heads; one query sees nothing.
     Truth,
-    /// Added; one number per key.
+    /// Numbers that are added, one per key.
     Added,
-    /// Added; for every head, query and key.
+    /// Numbers that are added, one for every head, query and key.
     All,
 }
 
@@ -84,7 +84,8 @@ async fn run(ctx: &Ctx, mask: Mask, dtype: DType) -> Outcome {
     Ok(())
 }
 
-/// Enough for the kernel that takes longest to compile; no length is a whole number of anything.
+/// Lengths large enough for the kernel that takes longest to compile; none is a whole number of
+/// tiles.
 async fn large(ctx: &Ctx, mask: Mask) -> Outcome {
     let device = ctx.native().await?.with_target(Target::Cpu64);
     let form = [1, 6, 3, 421, 635, 64, 64];
@@ -95,7 +96,7 @@ async fn small_bindings(ctx: &Ctx) -> Outcome {
     // More results than a segment holds.
     let device = ctx.device(DOWNGRADES[4]).await?;
     one(&device, &mut Random::new(2), Mask::Causal, DType::F32, [5, 4, 2, 100, 40, 32, 32]).await?;
-    // A larger mask, for heads and for queries; queries of which the first half sees no key.
+    // Larger masks for heads and for queries; then queries of which the first half sees no key.
     let forms = [[1, 6, 2, 100, 150, 8, 8], [1, 1, 1, 300, 200, 8, 4], [1, 1, 1, 800, 70, 64, 4]];
     for (form, mask) in forms.into_iter().zip([Mask::All, Mask::All, Mask::Causal]) {
         one(&device, &mut Random::new(6), mask, DType::F32, form).await?;
@@ -103,7 +104,7 @@ async fn small_bindings(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// Nothing handed from lane to lane, no 64-bit loads.
+/// Kernels that hand nothing from lane to lane and have no 64-bit loads.
 async fn plain(ctx: &Ctx) -> Outcome {
     let lower = |caps: Caps| caps.without(Feature::Subgroup).without(Feature::ShaderInt64);
     let device = ctx.device(Downgrade { name: "no_subgroups_no_64", lower }).await?;

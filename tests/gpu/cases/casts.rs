@@ -55,7 +55,7 @@ pub(crate) async fn spread(dtype: DType, n: usize) -> Vec<u64> {
         }
     }
     while all.len() < n {
-        // Of all magnitudes alike.
+        // Evenly spread over all magnitudes.
         let magnitude = 2f64.powf(random.below(4000) as f64 / 20.0 - 60.0);
         let x = if random.below(2) == 0 { magnitude } else { -magnitude };
         all.push(match dtype.class() {
@@ -89,8 +89,8 @@ async fn from_one(ctx: &Ctx, downgrade: Downgrade, from: DType) -> Outcome {
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
 }
 
-/// A checked cast passes what survives, and counts what does not - of a reversed view, so that the
-/// first in memory is not the first of the view.
+/// A checked cast passes values that survive, and counts those that do not. The view is reversed,
+/// so that the first element in memory is not the first of the view.
 async fn checked(ctx: &Ctx, downgrade: Downgrade, from: DType) -> Outcome {
     let device = ctx.device(downgrade).await?;
     if !carries(&device, from) {
@@ -136,7 +136,7 @@ fn survives(from: DType, to: DType, bits_from: u64) -> bool {
     let there = value(to, bits(to, reference::cast(x, to)));
     let back = value(from, bits(from, reference::cast(there, from)));
     let nan = |v| matches!(v, Number::Float(x) if x.is_nan());
-    // The highest integer may round up and saturate on the way back: lost all the same.
+    // The highest integer may round up and saturate on the way back; it is lost anyway.
     let (whole, float) = match (x, there) {
         (Number::Int(whole), Number::Float(float)) | (Number::Float(float), Number::Int(whole)) => {
             (whole, float)

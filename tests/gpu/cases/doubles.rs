@@ -7,7 +7,7 @@ use wharf::{Adapter, DType, Tensor};
 use super::pair::count;
 use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, ensure, matters, show};
 
-/// As many as a kernel by pairs has at least.
+/// The fewest elements for which a kernel works by pairs of quads.
 const LEAST: usize = 1 << 16;
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
@@ -29,7 +29,7 @@ fn number(i: usize) -> i32 {
     (i % 11) as i32
 }
 
-/// What lies around it must not change, so that it is read back as f32 from first to last.
+/// Reads all of a tensor back as f32: what lies around the result must not change either.
 async fn expect(of: &str, got: &Tensor, want: impl Fn(usize) -> i32) -> Outcome {
     let got = got.cast(DType::F32).map_err(show)?.read::<f32>().await.map_err(show)?;
     let wrong = got.iter().enumerate().find(|(i, got)| **got != want(*i) as f32);
@@ -59,7 +59,7 @@ async fn tails(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
         } else {
             let sum = (&y + &y).map_err(show)?;
             expect(&format!("twice {n} {dtype}"), &sum, |i| 2 * number(i)).await?;
-            // Nobody else has what it is computed from, so it may be stored there.
+            // Nobody else holds the operand, so the result may be stored in its memory.
             let own = (sum + 1).map_err(show)?;
             expect(&format!("{n} {dtype} in place"), &own, |i| 2 * number(i) + 1).await?;
         }
@@ -79,13 +79,13 @@ async fn offsets(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
         let part = from..from + LEAST + 5;
         let sum = (x.slice(0, part.clone()).map_err(show)? + 1).map_err(show)?;
         expect(&format!("from {from}"), &sum, |i| number(i + from) + 1).await?;
-        // Two forms in one kernel, of which one begins elsewhere.
+        // Two forms in one kernel, one of which begins at another offset.
         let bytes = b.slice(0, part.clone()).and_then(|b| b.cast(DType::F32)).map_err(show)?;
         let mixed = (&bytes + &x.slice(0, 0..part.len()).map_err(show)?).map_err(show)?;
         expect(&format!("u8 from {from}"), &mixed, |i| number(i + from) + number(i)).await?;
         count();
     }
-    // Beside a row, a column and a single number.
+    // With a row, a column and a single number.
     let (rows, columns) = (257, 256);
     let grid = x.slice(0, 0..LEAST).and_then(|x| x.reshape([rows - 1, columns])).map_err(show)?;
     let row = x.slice(0, 8..8 + columns).map_err(show)?;

@@ -31,7 +31,7 @@ use Lie::{Backwards, Column, Dense, Odd, One, Row, Transposed};
 /// A case of one operation: a shape, and how its operands lie.
 type Form = (&'static [usize], [Lie; 3]);
 
-/// For every operation and dtype. Rows of odd length: one kernel reads all of these views.
+/// For every operation and dtype. The rows have odd lengths: one kernel reads all of these views.
 const FORMS: &[Form] = &[
     (&[0], [Dense; 3]),
     (&[1], [Dense; 3]),
@@ -65,7 +65,7 @@ const MORE: &[Form] = &[
     (&[257, 255], [Transposed, Column, Row]),
 ];
 
-/// What gets the whole range of layouts and sizes.
+/// The operations that get the whole range of layouts and sizes.
 const THOROUGH: &[Op] =
     &[Op::Neg, Op::Gelu, Op::Add, Op::Lt, Op::Shr, Op::Xor, Op::Where, Op::Clamp];
 
@@ -92,8 +92,9 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases
 }
 
-/// Drivers that compile slowly run the narrow dtypes, which compute as the wide ones do between the
-/// same loads and stores, for the thorough operations always and for the others on demand.
+/// When a case runs. Drivers that compile slowly always run narrow dtypes for the thorough
+/// operations, and for the others only on demand: narrow dtypes compute as the wide ones do, and
+/// their loads and stores do not depend on the operation.
 fn size(adapter: &Adapter, op: Op, dtype: DType) -> Size {
     let quick = adapter.caps().has(Feature::ShaderF16);
     if quick || dtype.width() >= 4 || dtype == DType::Bool || THOROUGH.contains(&op) {
@@ -231,7 +232,7 @@ async fn scalars(device: &Device, source: &mut Source) -> Outcome {
             continue;
         }
         if op == Op::Where {
-            // Both numbers leave no dtype to take.
+            // With two numbers there is no operand to take the dtype from.
             continue;
         }
         for round in 0..3 {

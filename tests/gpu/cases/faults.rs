@@ -1,5 +1,5 @@
-//! What only the data can tell: carried by everything computed from it, known at the first read,
-//! the same ever after.
+//! Errors that only the data can cause: everything computed from such a result carries them, the
+//! first read tells, and later reads repeat it.
 
 use wharf::{Adapter, DType, Device, ErrorKind, Tensor};
 
@@ -51,16 +51,16 @@ async fn carried(ctx: &Ctx) -> Outcome {
     for tensor in [&later, &bad, &sum, &view] {
         ensure_eq!(fails(tensor).await?.to_string(), want, "read again");
     }
-    // What is made after it is known fails as well.
+    // A result made after the error is known fails as well.
     let after = (&bad * 2i32).map_err(show)?;
     ensure_eq!(fails(&after).await?.to_string(), want, "computed afterwards");
-    // The part of it that is innocent carries the slot all the same.
+    // A part without a bad element carries the slot too.
     ensure_eq!(fails(&bad.slice(0, 1..2).map_err(show)?).await?.to_string(), want, "a view");
     ensure_eq!(x.read::<f32>().await.map_err(show)?[3], 1e10, "the operand");
     Ok(())
 }
 
-/// Reductions, products, rows, joins, picks and assignments carry it as well.
+/// Reductions, products, rows, joins, picks and assignments carry the error as well.
 async fn every_kind(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let x = upload(&device, &[0.5, 1.0, 2.0, 3.0], &[2, 2])?;
@@ -150,8 +150,8 @@ async fn once(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// So many slots that they find no room behind the data; data in one part, in several, and read
-/// where it lies.
+/// More slots than fit behind the data of a read; with data in one part, in several, and read where
+/// it lies.
 async fn many(ctx: &Ctx) -> Outcome {
     let device = ctx.fresh(DOWNGRADES[0]).await?;
     for n in [5, 2_500_001] {

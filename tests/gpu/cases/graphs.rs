@@ -36,18 +36,19 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases
 }
 
-/// By the kernels of every class of adapter in turn.
+/// A random graph, by the kernels of every class of adapter in turn.
 async fn random(ctx: &Ctx, downgrade: Downgrade, scale: &'static Scale, seed: u64) -> Outcome {
     let device = ctx.device(downgrade).await?;
     let target = [Target::Gpu, Target::Cpu, Target::Cpu64][seed as usize % 3];
     let device = device.with_target(target);
     let graph = Graph::grow(&device, scale, seed)?;
     let last = graph.steps.len() - 1;
-    // The last, fused as far as it goes; on every fourth seed then all others, the latest first.
+    // Reads the last node, fused as far as possible; on every fourth seed then all others, the
+    // latest first.
     let first = if seed.is_multiple_of(4) { 0 } else { last };
     let all: Vec<usize> = (first..=last).rev().collect();
     let Err(failure) = agree(&device, &graph, &all).await else { return Ok(()) };
-    // Shrunk: the first node that is wrong when it alone is read.
+    // Shrinks a failure to the first node that is wrong when only it is read.
     for node in 0..=last {
         if let Err(text) = agree(&device, &graph, &[node]).await {
             return Err(format!("seed {seed}, {target:?}: {text}\n{}", graph.print(node)));
@@ -71,7 +72,7 @@ async fn agree(device: &Device, graph: &Graph, read: &[usize]) -> Outcome {
         }
         let got = bits_of(tensor).await.map_err(|e| format!("node {i}: {e}"))?;
         count();
-        // As values: the sign of a zero is not the graph's business.
+        // Compared as values: the sign of a zero may differ.
         let differ = |&k: &usize| value(node.dtype, got[k]) != value(node.dtype, node.bits[k]);
         if let Some(k) = (0..got.len()).find(differ) {
             let (got, want) = (value(node.dtype, got[k]), value(node.dtype, node.bits[k]));

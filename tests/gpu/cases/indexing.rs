@@ -26,7 +26,7 @@ impl Host {
         Self { dims: pair.layout.shape().dims().to_vec(), bits: pair.expected() }
     }
 
-    /// An array whose element at a place is what the function says.
+    /// An array whose elements are given by a function of the place.
     fn build(dims: Vec<usize>, at: impl Fn(&[usize]) -> u64) -> Self {
         let bits = wharf::reference::places(&dims).map(|place| at(&place)).collect();
         Self { dims, bits }
@@ -38,7 +38,8 @@ impl Host {
     }
 }
 
-/// What is walked in another order is so for every width alike.
+/// Targets to test for a dtype. They differ in the order of walking, which does not depend on the
+/// width: one dtype tests both.
 pub(crate) fn targets(dtype: DType) -> &'static [wharf::Target] {
     if dtype == DType::F32 { &TARGETS } else { &TARGETS[..1] }
 }
@@ -53,7 +54,7 @@ fn with(place: &[usize], axis: usize, at: usize) -> Vec<usize> {
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
-        // Moves know widths only.
+        // Moves depend on widths only.
         let dtypes: &[DType] = match downgrade.name {
             "native" | "small_bindings" => &[DType::Bool, DType::F16, DType::F32, DType::I64],
             _ => &[],
@@ -89,7 +90,7 @@ pub(crate) async fn same(what: &str, got: wharf::Result<Tensor>, want: &Host) ->
     difference(got.dtype(), &bits, &want.bits).map_or(Ok(()), |d| Err(format!("{what}: {d}")))
 }
 
-/// A tensor of bits that find mistakes, seen in a way.
+/// A tensor of bits that reveal mistakes, through a view.
 async fn sample(
     device: &Device,
     dtype: DType,
@@ -158,7 +159,7 @@ async fn joins(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
                 let mut dims = beside.to_vec();
                 dims.insert(axis, size);
                 let rank = dims.len();
-                // Every other one is a view of something else.
+                // Every other part is a view of a larger tensor.
                 let (dims, moves) = match i % 4 {
                     1 => (dims, vec![Flip(axis)]),
                     2 if rank > 1 => {
@@ -336,7 +337,7 @@ async fn picks(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
     Ok(())
 }
 
-/// Several segments of everything.
+/// Sources, indices and results of several segments each.
 async fn wide(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
     let device = ctx.device(downgrade).await?;
     if !carries(&device, dtype) {
@@ -388,11 +389,11 @@ async fn out_of_range(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome 
             ensure_eq!(error.kind(), ErrorKind::Index, "the kind");
             let sum = (&table.take(&index).map_err(show)? + 1.0f32).map_err(show)?;
             let error = sum.read::<f32>().await.err().map(|e| e.to_string()).unwrap_or_default();
-            // 5 is an element, the others are none.
+            // Only 5 is the index of an element.
             ensure_eq!(error.contains("outside 0..40"), bad != 5, "take of {bad}: {error}");
         }
     }
-    // No index at all is none that is wrong, not even of an axis without elements.
+    // An empty list of indices has no wrong one, even for an axis without elements.
     let none = Pair::new(&device, dtype, vec![], &[0]).await?.tensor;
     let empty = device.zeros([0, 8], DType::F32).map_err(show)?;
     let picked = empty.embedding(&none).map_err(show)?;
@@ -447,7 +448,7 @@ async fn mistakes(ctx: &Ctx) -> Outcome {
     refused(table)
 }
 
-/// Counts that no `u32` holds; where a `usize` is one, nobody can ask for them.
+/// Counts that no `u32` holds; with a 32-bit `usize` nobody can ask for them.
 #[cfg(target_pointer_width = "64")]
 async fn beyond_u32(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;

@@ -81,7 +81,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
                 continue;
             }
             let case = case!(name, |ctx| tiled(ctx, dtype, tile, i as u64));
-            // What is loaded as these are, and summed as another dtype is.
+            // Each of these is loaded like one dtype that is tested, and summed like another.
             let alike = matches!(dtype, DType::U8 | DType::I16 | DType::U32);
             let later = alike && is_slow(adapter.caps());
             cases.push(Case { size: if later { Size::Huge } else { Size::Usual }, ..case });
@@ -123,8 +123,8 @@ struct Pool {
 const POOL: usize = 1 << 18;
 
 const ALL: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7];
-/// Of these, all that a large tile reads by quads and some that it does not: compiling it takes a
-/// software driver a second.
+/// The lies for large tiles: all that such a tile reads by quads and some that it does not. Only a
+/// few, since compiling one takes a software driver a second.
 const FEW: &[&[usize]] = &[&[0, 0, 1], &[1, 1, 4], &[0, 5, 6]];
 
 impl Pool {
@@ -149,8 +149,8 @@ impl Pool {
         self.lying(lie, batch, rows, columns)
     }
 
-    /// Dense, at a whole quad or not; with a gap after each row; every second column, backwards:
-    /// each as it is or transposed.
+    /// A view that lies densely, at a whole quad or not; with a gap after each row; or with every
+    /// second column, backwards. Each as it is or transposed.
     fn lying(
         &mut self,
         lie: usize,
@@ -260,7 +260,7 @@ async fn tiled(ctx: &Ctx, dtype: DType, tile: [u32; 4], seed: u64) -> Outcome {
     Ok(())
 }
 
-/// Two views that can be multiplied, of at most so many multiplications.
+/// Two views that can be multiplied, with at most this many multiplications.
 fn shapes(pool: &mut Pool, work_max: usize) -> Result<[Tensor; 2], String> {
     loop {
         let [m, n, k] = [(); 3].map(|()| DIMS[pool.random.below(DIMS.len())]);
@@ -316,7 +316,7 @@ async fn panels(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     let device = ctx.device(downgrade).await?;
     let mut pool = Pool::new(&device, DType::F32, 3).await?;
     let bytes = pool.bytes();
-    // The pool alone has several segments; views of it cross them.
+    // Only the pool has several segments; views of it cross them.
     for [m, n, k] in [[300, 40, 500], [40, 300, 700], [9, 5, 25_000], [301, 399, 11], [400, 500, 8]]
     {
         for _ in 0..3 {
@@ -385,7 +385,7 @@ fn keeps_scale([got, plain, c]: [f32; 3]) -> Outcome {
     Ok(())
 }
 
-/// What follows a product is computed with it, and gives the same as when it is not.
+/// Operations after a product are computed in its kernel, with the same result as apart from it.
 async fn tails(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     for dtype in [DType::F32, DType::F16, DType::I32] {
@@ -408,7 +408,7 @@ async fn tails(ctx: &Ctx) -> Outcome {
                 count();
                 let near =
                     |(&got, &want): (&u64, &u64)| match [value(dtype, got), value(dtype, want)] {
-                        // Apart, the product is rounded to f16 on the way.
+                        // Computed apart, the product is rounded to f16 first.
                         [Number::Float(a), Number::Float(b)] if dtype == DType::F16 => {
                             (a - b).abs() <= (b.abs() + 32.0) / 512.0
                         }
@@ -434,7 +434,7 @@ async fn alpha_and_beta(ctx: &Ctx) -> Outcome {
         let both = (product().map_err(show)? * 0.5f32).and_then(|p| p + (&c * 3.0f32)?);
         let both = both.map_err(show)?;
         let place = format!("{m} x {n} x {k}");
-        // What stands before the first product is the same for both.
+        // Kernels before the first product are the same for both.
         let kernels = |t: &Tensor| t.explain().kernels.len();
         let alone = kernels(&product().map_err(show)?);
         ensure_eq!(kernels(&both), alone, "{place}: {}", both.explain());
@@ -485,8 +485,8 @@ async fn deep(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// NaN and infinity reach exactly the results that they are terms of; what lies beyond an operand's
-/// edge does not.
+/// NaN and infinity reach exactly the results that they are terms of. Values beyond an operand's
+/// edge reach none.
 async fn propagates(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     // Rows of 8 of which 5 count: NaN lies in every gap.
@@ -509,7 +509,7 @@ async fn propagates(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// What cannot be multiplied is said at the call.
+/// Operands that cannot be multiplied are refused at the call.
 async fn refuses(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let of = |dims: &[usize], dtype| device.zeros(dims, dtype).map_err(show);
@@ -560,7 +560,7 @@ async fn refuses(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// 200 MiB on either side.
+/// Operands of 200 MiB each.
 async fn past_one_binding(ctx: &Ctx) -> Outcome {
     past_one_binding_on(&ctx.native().await?).await
 }
@@ -581,7 +581,7 @@ async fn past_one_binding_on(device: &Device) -> Outcome {
             ensure!((got - want).abs() <= want * 1e-5, "row {row}: {got}, not {want}");
         }
     }
-    // The same memory summed over the long axis: k is cut at the segments.
+    // Sums this memory over the long axis: k is cut at the segments.
     let ones = device
         .full([1, 1], DType::F32, 1.0f32)
         .and_then(|t| t.broadcast_to([1, long]))

@@ -34,7 +34,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     }
     cases.push(case!("memory::what_is_refused_late_is_told_at_the_next_read", |ctx| late(ctx)));
     let caps = adapter.caps();
-    // A browser promises such a buffer, and finds the memory for it when it is used.
+    // A browser grants such a buffer, and only looks for memory when it is used.
     let browser = caps.identity.backend == Backend::Browser;
     if caps.limits.buffer_bytes_max <= 1 << 30 && !browser {
         cases.push(case!("memory::the_driver_runs_out_and_says_so", |ctx| driver_runs_out(ctx)));
@@ -42,8 +42,8 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases
 }
 
-/// Uploads, a fused chain with views of two widths, a copy, reads of what is submitted with them
-/// and of what was before; some dropped on the way.
+/// Uploads, a fused chain with views of two widths, a copy, and reads: some bring the commands that
+/// they need along, some come after a submission. Some tensors are dropped on the way.
 async fn story(device: &Device) -> wharf::Result<()> {
     let numbers: Vec<f32> = (0..90_000u32).map(|i| (i % 1000) as f32).collect();
     let (a, _) = device.upload(&numbers, [300, 300])?;
@@ -67,7 +67,8 @@ async fn story(device: &Device) -> wharf::Result<()> {
     Ok(())
 }
 
-/// How many buffers the story creates is not known: sweep until it has run through untouched twice.
+/// Sweeps until the story has run undisturbed twice, because it is not known how many buffers it
+/// creates.
 async fn sweep(
     ctx: &Ctx,
     arm: impl Fn(&Device, u64),
@@ -99,7 +100,7 @@ async fn sweep(
 }
 
 async fn fails_once(ctx: &Ctx) -> Outcome {
-    // The store tries again after a trim; staging and parameters do not, but say so.
+    // The store tries again after a trim; staging and parameters do not, and return an error.
     let arm = |device: &Device, n| device.fail_allocations(n..n + 1);
     sweep(ctx, arm, wharf::Error::is_out_of_memory, false).await.map(drop)
 }
@@ -129,7 +130,7 @@ fn mixed(device: &Device, count: usize, max: usize) -> Result<Vec<(Tensor, Vec<u
     (0..count).map(one).collect()
 }
 
-/// Every second one dropped.
+/// Drops every second one.
 fn thinned<T>(all: Vec<T>) -> Vec<T> {
     all.into_iter().step_by(2).collect()
 }
@@ -142,7 +143,7 @@ async fn unchanged(held: &[(Tensor, Vec<u16>)]) -> Outcome {
     Ok(())
 }
 
-/// What `fit` says beforehand is what is reserved, also where there is no room for comfort.
+/// An upload reserves what `fit` said, even where there is no room to stagger segments.
 async fn to_the_brim(ctx: &Ctx) -> Outcome {
     let device = ctx.fresh(DOWNGRADES[0]).await?;
     let data: Vec<u8> = values(8 << 20, 12);
@@ -192,8 +193,8 @@ async fn compaction(ctx: &Ctx) -> Outcome {
     first_difference(&want, &back).map_or(Ok(()), Err)
 }
 
-/// Both segments of a tensor lie in one slab, the first behind the second, and there is room
-/// elsewhere for one of them.
+/// Both segments of a tensor lie in one slab, the first after the second, and another slab has room
+/// for one of them.
 async fn half_moved(ctx: &Ctx) -> Outcome {
     let device = ctx.fresh(DOWNGRADES[4]).await?;
     const SEGMENT: usize = (192 << 10) / size_of::<f32>();
@@ -201,7 +202,7 @@ async fn half_moved(ctx: &Ctx) -> Outcome {
     let slots: Vec<Tensor> =
         (0..5).map(|_| one(1.0)).collect::<wharf::Result<_>>().map_err(show)?;
     let more: Vec<Tensor> = (0..4).map(|_| one(2.0)).collect::<wharf::Result<_>>().map_err(show)?;
-    // The last to be given back is the first to be taken.
+    // The slot given back last is taken first.
     let mut slots = slots.into_iter();
     let first = [slots.next(), slots.next()];
     drop(slots);
@@ -228,7 +229,7 @@ async fn poison(ctx: &Ctx) -> Outcome {
         first.is_out_of_memory() && first.to_string().contains("add f32 [100000]"),
         "{first:?}"
     );
-    // The same error for everything computed from it, although there is memory again.
+    // Everything computed from it gives this error too, although there is memory again.
     let next = (&sum * 2.0f32).map_err(show)?.read::<f32>().await.err().ok_or("poison was lost")?;
     ensure_eq!(next.to_string(), first.to_string(), "the original error");
     let fresh = (&a + 1.0f32).map_err(show)?.read::<f32>().await.map_err(show)?;
@@ -236,8 +237,8 @@ async fn poison(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// Natively a call is answered at once. A browser's answer comes later: before any data that is
-/// read from then on.
+/// Natively an error comes from the call itself. In a browser it comes later, but before any data
+/// that is read from then on.
 async fn late(ctx: &Ctx) -> Outcome {
     let device = ctx.fresh(DOWNGRADES[0]).await?;
     let (tensor, _) = device.upload(&[1.0f32, 2.0], [2]).map_err(show)?;
@@ -263,7 +264,7 @@ async fn doubled(ctx: &Ctx, bytes: usize) -> Outcome {
     ensure!(receipt.is_exact(), "{receipt}");
     let twice = (&tensor + &tensor).map_err(show)?;
     drop(tensor);
-    // Read in parts: a reader of large tensors has no second copy of them.
+    // Read in parts, so that the test needs no second copy in memory.
     let part = 1 << 24;
     for first in (0..data.len()).step_by(part) {
         let last = (first + part).min(data.len());

@@ -1,4 +1,5 @@
-//! From device to device: the same bits, or the target's plan, and never more than was asked.
+//! From device to device: the same bits or what the target's plan says, and never more bytes than
+//! needed.
 
 use wharf::half::f16;
 use wharf::ledger::Crossings;
@@ -147,8 +148,8 @@ async fn guards(ctx: &Ctx) -> Outcome {
     tensor.to(&there).await.map(drop).map_err(show)
 }
 
-/// Views whose first byte is not at a word, over several segments, and converted on the way where
-/// it can be.
+/// Views whose first byte is not at a word, over several segments, and with a conversion where
+/// there is one.
 async fn views(ctx: &Ctx) -> Outcome {
     let (here, there) = pair(ctx, DOWNGRADES[4], DOWNGRADES[0]).await?;
     let data: Vec<u8> = values(900_001, 3);

@@ -12,12 +12,12 @@ use crate::ctx::show;
 /// How many (op, dtype, layout, size, caps) were compared in this run.
 static COMPARED: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts one.
+/// Counts one comparison.
 pub(crate) fn count() {
     COMPARED.fetch_add(1, Ordering::Relaxed);
 }
 
-/// How many there were.
+/// How many comparisons there were.
 pub(crate) fn compared() -> usize {
     COMPARED.load(Ordering::Relaxed)
 }
@@ -69,7 +69,7 @@ pub(crate) async fn bits_of(tensor: &Tensor) -> Result<Vec<u64>, String> {
     bits_of_or_error(tensor).await.map_err(show)
 }
 
-/// The same where the error is what is tested.
+/// `bits_of` for tests of the error itself.
 pub(crate) async fn bits_of_or_error(tensor: &Tensor) -> wharf::Result<Vec<u64>> {
     for_dtype!(tensor.dtype(), download(tensor))
 }

@@ -1,5 +1,5 @@
-//! Values that find mistakes: NaNs with payloads, infinities, signed zeros, subnormals, extremes -
-//! as raw bits.
+//! Values that reveal mistakes, as raw bits: NaNs with payloads, infinities, signed zeros,
+//! subnormals, extremes.
 
 use wharf::{DType, Element, half};
 

@@ -69,7 +69,7 @@ async fn weights(
     Ok((pair.tensor, numbers))
 }
 
-/// The dequantised weights, `[out, in]`, from values and scales as they are read back.
+/// The dequantised weights, `[out, in]`, computed from the values and scales on the device.
 async fn numbers(weights: &Quantised) -> Result<Vec<f64>, String> {
     let values = weights.values().read::<i8>().await.map_err(show)?;
     let scales = weights.scales().read::<half::f16>().await.map_err(show)?;
@@ -96,13 +96,13 @@ async fn rounding(ctx: &Ctx, dtype: DType) -> Outcome {
                 let all = columns.map(|c| row * dims[1] + c);
                 let scale = scales[row * blocks + block].to_f64();
                 let most = all.clone().map(|i| want[i].abs()).fold(0.0, f64::max);
-                // Rounded up by two units of f16 at most, and of its subnormals.
+                // A scale may be rounded up by two units of f16, or of its subnormals.
                 let fits = most / 127.0 <= scale
                     && scale <= most / 127.0 * (1.0 + 2f64.powi(-9)) + 2f64.powi(-23);
                 ensure!(fits, "{dtype} {dims:?}: scale {scale} of a block up to {most}");
                 for i in all {
                     let error = (got[i] - want[i]).abs();
-                    // A quotient is off by 3 ulp, and so may fall on the other side of a half.
+                    // A quotient may be off by 3 ulp, so it may fall on the other side of a half.
                     ensure!(
                         error <= scale * (0.5 + 127.0 * 2f64.powi(-21)),
                         "{dtype} {dims:?} index {i}: {} from {}, scale {scale}",
@@ -117,7 +117,8 @@ async fn rounding(ctx: &Ctx, dtype: DType) -> Outcome {
         }
         count();
         let rms = (squares / want.len() as f64).sqrt();
-        // In f32: each error has those of a product and of a difference of numbers of this size.
+        // In f32 each error carries the roundings of a product and of a difference of numbers of
+        // this size.
         let unit = want.iter().fold(0.0, |a: f64, b| a.max(b.abs())) * 2f64.powi(-22);
         ensure!(
             (receipt.abs_error_max - worst).abs() <= unit,
@@ -134,7 +135,7 @@ async fn rounding(ctx: &Ctx, dtype: DType) -> Outcome {
     Ok(())
 }
 
-/// Random weights in blocks: quantised here where rows are not whole blocks.
+/// Random weights in blocks, quantised here if rows are not whole blocks.
 async fn blocks(
     device: &Device,
     [n, k]: [usize; 2],
@@ -201,8 +202,8 @@ async fn products(ctx: &Ctx, dtype: DType, downgrade: Downgrade) -> Outcome {
                 let (sum, scale) =
                     terms.fold((0.0, 0.0), |(sum, scale), t| (sum + t, scale + f64::abs(t)));
                 let exact = Exact { value: Number::Float(sum), scale };
-                // A block adds up in 11 roundings, is scaled in one, and blocks follow each other:
-                // of the bound of a plain product, that of this many terms.
+                // A block takes 11 roundings to sum and one to scale, and blocks are added in turn:
+                // the bound of a plain product of this many terms.
                 let terms = k.div_ceil(32) + 10;
                 let got = value(dtype, got);
                 ensure!(matmul_keeps(dtype, terms, exact, got), "{place}: {i}: {got:?}, {sum}");
@@ -214,7 +215,7 @@ async fn products(ctx: &Ctx, dtype: DType, downgrade: Downgrade) -> Outcome {
             let apart = (&got + &bias).and_then(|t| t.relu()).map_err(show)?;
             let (layer, apart) = (bits_of(&layer).await?, bits_of(&apart).await?);
             let near = |(&a, &b): (&u64, &u64)| match [value(dtype, a), value(dtype, b)] {
-                // Apart, the product is rounded on the way.
+                // Computed apart, the product is rounded first.
                 [Number::Float(a), Number::Float(b)] if dtype != DType::F32 => {
                     (a - b).abs() <= (a.abs() + b.abs()) / 64.0 + 4.0
                 }
@@ -226,7 +227,7 @@ async fn products(ctx: &Ctx, dtype: DType, downgrade: Downgrade) -> Outcome {
     Ok(())
 }
 
-/// NaN, infinity and what no scale holds make their block NaN, and the receipt says so.
+/// NaN, infinity and values too large for any scale make their block NaN, and the receipt says so.
 async fn not_finite(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let mut data = vec![1.0f32; 6 * 64];
@@ -285,7 +286,7 @@ async fn from_elsewhere(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// As many blocks as are taken: a loop of an invocation is no longer than every driver survives.
+/// The most blocks that are accepted: no invocation loops longer than every driver survives.
 async fn deep(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let k = 60_000 * 32;
@@ -304,7 +305,7 @@ async fn deep(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// What cannot be done is said at the call.
+/// What cannot be done is refused at the call.
 async fn refuses(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let of = |dims: &[usize], dtype| device.zeros(dims, dtype).map_err(show);

@@ -1,4 +1,4 @@
-//! Random numbers: bit by bit what the host draws with the same key, on every driver.
+//! Random numbers: on every driver the same bits as on the host with the same key.
 
 use wharf::reference::Number;
 use wharf::reference::random as host;
@@ -103,7 +103,7 @@ async fn normal(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
                 }
                 let n = n as f64;
                 if n > 60_000.0 {
-                    // Five deviations of the mean, and of the variance.
+                    // Within five standard deviations of the mean, and of the variance.
                     ensure!((sum / n).abs() < 5.0 / n.sqrt(), "the mean is {}", sum / n);
                     let off = (squares / n - 1.0).abs();
                     ensure!(off < 5.0 * (2.0 / n).sqrt() + 0.005, "the variance is off by {off}");

@@ -35,7 +35,8 @@ pub(crate) fn cases(_: &Adapter) -> Vec<Case> {
     cases
 }
 
-/// One dtype read as every other: what an upload under the same conversion gives, or a refusal.
+/// One dtype read as every other: the result equals that of an upload with this conversion, or both
+/// are refused.
 async fn as_every<T: Probe>(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let data: Vec<T> = match T::DTYPE.is_float() {
@@ -144,8 +145,8 @@ async fn rounding(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// A read that is dropped, before it begins or at any chunk, leaves nothing behind and disturbs
-/// nobody: not another read of the same tensor that is under way.
+/// A read that is dropped, before it begins or at any chunk, leaves nothing behind. It does not
+/// disturb another read of the same tensor that is under way.
 async fn dropped(ctx: &Ctx) -> Outcome {
     let device = ctx.fresh(DOWNGRADES[0]).await?;
     let n = 3 << 20;
@@ -157,7 +158,7 @@ async fn dropped(ctx: &Ctx) -> Outcome {
         let mut early = poll_once(other.as_mut());
         {
             let mut read = pin!(y.read::<f32>());
-            // A read that is done is not polled again.
+            // A finished read must not be polled again.
             let _ = (0..polls).any(|_| poll_once(read.as_mut()).is_ready());
         }
         if early.is_pending() {

@@ -1,5 +1,5 @@
 //! Every reduction of every dtype it takes, over every set of axes, of every kind of view, against
-//! the oracle and its bounds; and the stories that reductions elsewhere have failed.
+//! the oracle and its bounds; and cases that other libraries' reductions have failed.
 
 use wharf::caps::Feature;
 use wharf::op::Reduction;
@@ -29,7 +29,7 @@ const FORMS: &[Form] = &[
     (&[6, 32], &[], &[0]),
 ];
 
-/// For a few: more lengths, more axes, more views.
+/// For a few reductions: more lengths, more axes, more views.
 const MORE: &[Form] = &[
     (&[2], &[], &[0]),
     (&[3], &[], &[0]),
@@ -81,10 +81,10 @@ const MORE: &[Form] = &[
     (&[3, 4, 5, 8], &[], &[0, 2]),
 ];
 
-/// What gets the whole range.
+/// The reductions that get the whole range.
 const THOROUGH: &[Reduction] = &[Reduction::Sum, Reduction::ArgMax, Reduction::Var];
 
-/// Of those the dtypes: the others differ in a cast on the way in.
+/// The dtypes for the whole range: others only add a cast at the load.
 const KINDS: &[DType] = &[DType::F32, DType::I64];
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
@@ -109,11 +109,11 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases
 }
 
-/// Groups of a GPU put their lanes together in workgroup memory alone.
+/// Without subgroups, workgroups of a GPU combine their lanes in workgroup memory alone.
 pub(super) const NO_SUBGROUPS: Downgrade =
     Downgrade { name: "no_subgroups", lower: |caps| caps.without(Feature::Subgroup) };
 
-/// One for each way in which subgroups would.
+/// One reduction for each way in which subgroups combine lanes.
 const TREES: &[(Reduction, DType)] = &[
     (Reduction::Sum, DType::F32),
     (Reduction::Prod, DType::I32),
@@ -193,7 +193,7 @@ struct Source {
 }
 
 impl Source {
-    /// Values of which the reduction is not just one of them; sometimes with NaN and infinities.
+    /// Values whose reduction is not simply one of them; sometimes with NaN and infinities.
     fn bits(&mut self, n: usize) -> Vec<u64> {
         let odd = self.random.below(3) == 0;
         let dtype = self.dtype;
@@ -273,7 +273,8 @@ fn judge(reduction: Reduction, dtype: DType, exact: &[Exact], got: &[u64]) -> Ou
     Ok(())
 }
 
-/// What becomes one, in the row-major order of the reduced axes; in the order of the kept ones.
+/// The groups of elements that are reduced to one, in the order of the kept axes; each in the
+/// row-major order of the reduced axes.
 fn groups(pair: &Pair, axes: &[usize]) -> Result<Vec<Vec<Number>>, String> {
     let layout = pair.layout;
     let rank = layout.shape().rank();

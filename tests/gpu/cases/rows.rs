@@ -47,10 +47,10 @@ const MORE: &[Form] = &[
     (&[3, 4, 5], &[], 1),
     (&[4, 6, 8], &[], 0),
     (&[17, 1028], &[], 1),
-    // Large ones along an axis that memory does not walk.
+    // Long rows along an axis that is not the innermost in memory.
     (&[300, 1001], &[], 0),
     (&[300, 1000], &[], 0),
-    // Around a group of a GPU.
+    // Lengths around the size of a GPU's workgroup.
     (&[5, 63], &[], 1),
     (&[5, 64], &[], 1),
     (&[5, 65], &[], 1),
@@ -58,7 +58,7 @@ const MORE: &[Form] = &[
     (&[3, 255], &[], 1),
     (&[3, 256], &[], 1),
     (&[3, 257], &[], 1),
-    // A row among all cores.
+    // All cores share a row.
     (&[2, 40_000], &[], 1),
     (&[1, 65_535], &[], 1),
     (&[1, 65_536], &[], 1),
@@ -81,7 +81,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
                 if runs {
                     let name = format!("rows::{what:?}::{dtype}::{}", downgrade.name);
                     let case = case!(name, |ctx| run(ctx, downgrade, what, dtype));
-                    // Drivers that compile slowly run the dtypes that are cast on demand.
+                    // Drivers that compile slowly run dtypes other than f32 only on demand.
                     let usual = quick || dtype == DType::F32;
                     cases.push(Case { size: if usual { Size::Usual } else { Size::Huge }, ..case });
                 }
@@ -105,7 +105,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases
 }
 
-/// 160 KB of f32 lie in a segment of 192 KiB; 320 KB of what they become do not.
+/// Operands of 160 KB fit into a segment of 192 KiB, and their results of 320 KB do not.
 async fn widened(ctx: &Ctx) -> Outcome {
     let device = ctx.device(DOWNGRADES[4]).await?;
     if !carries(&device, DType::I64) {
@@ -132,8 +132,8 @@ async fn sixteen_million(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// As many of either sign, so that the mean is 0; the last quarter is larger, so that a sum which
-/// ends early is seen.
+/// Equally many values of either sign, so that the mean is 0. The last quarter is larger, to reveal
+/// a sum that ends early.
 async fn long_norms(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let n = 1usize << 24;
@@ -144,7 +144,7 @@ async fn long_norms(ctx: &Ctx) -> Outcome {
         let (x, _) = device.with_target(target).upload(&data, [n]).map_err(show)?;
         for y in [x.layer_norm(0, EPS), x.rms_norm(0, EPS)] {
             let got = y.map_err(show)?.read::<f32>().await.map_err(show)?;
-            // The mean square is 7; some roundings of sums and of the root.
+            // The mean square is 7. The slack allows for roundings of the sums and of the root.
             let want = |x: f32| x / (7.0f32 + EPS).sqrt();
             let odd =
                 got.iter().zip(&data).position(|(&got, &x)| (got - want(x)).abs() > 4e-6 * x.abs());
@@ -211,7 +211,7 @@ async fn one(
     ensure_eq!(result.dtype(), dtype, "{place}: the dtype");
     let got = bits_of(&result).await.map_err(|e| format!("{place}: {e}"))?;
     count();
-    // Rows along the axis, of both.
+    // Compares both row by row along the axis.
     let rank = pair.layout.shape().rank();
     let order: Vec<usize> = (0..rank).filter(|&a| a != axis).chain([axis]).collect();
     let length = pair.layout.shape().dims()[axis].max(1);
@@ -240,7 +240,7 @@ fn judge(dtype: DType, exact: &[Exact], got: &[u64]) -> Outcome {
     Ok(())
 }
 
-/// What overflows where the highest is not taken off first.
+/// Values that overflow unless the highest is subtracted first.
 async fn far_apart(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let row = |r: usize| (0..37).map(move |c| [1e4_f32, -1e4, 0.5, 9999.0][(r + c * (r + 1)) % 4]);
@@ -258,7 +258,8 @@ async fn far_apart(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// Minus infinity is 0, a row of nothing else NaN, as is one with NaN or infinity.
+/// Minus infinity becomes 0. A row of nothing else becomes NaN, and so does one with NaN or
+/// infinity.
 async fn masked(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let low = f32::NEG_INFINITY;

@@ -1,5 +1,5 @@
-//! Running sums, products and extremes along every axis of views, past every way in which rows are
-//! cut, against the oracle.
+//! Running sums, products and extremes along every axis of views, with rows long enough for every
+//! way of cutting them, against the oracle.
 
 use wharf::caps::Feature;
 use wharf::op::{Reduction, Tolerance};
@@ -92,7 +92,7 @@ async fn run(ctx: &Ctx, downgrade: Downgrade, reduction: Reduction, dtype: DType
         one(&other, &mut random, reduction, dtype, *form).await?;
     }
     if downgrade.name == "small_bindings" {
-        // Slabs of rows, and rows of slabs; one that is as large as the result's last segment.
+        // Slabs of rows, and rows of slabs; one exactly as large as the result's last segment.
         for dims in [&[300, 400][..], &[2, 90_000], &[4000, 30], &[1, 73_728]] {
             one(&device, &mut random, reduction, dtype, (dims, &[], 1)).await?;
         }

@@ -92,7 +92,7 @@ impl Model {
 /// Bytes of the model on a device.
 const MODEL_BYTES: u64 = 3 * 70_001 * 4 + 1027 * 2 + 33 + 5 + 12 * 2 + 4;
 
-/// What must be as before once a failed act has been cleaned up.
+/// The memory statistics that must be as before once a failed act has been cleaned up.
 pub(super) fn held(device: &Device) -> Result<(u64, u64, u64), String> {
     device.trim().map_err(show)?;
     let Memory { tensors, bytes_live, bytes_reserved, .. } = device.memory();
@@ -293,7 +293,7 @@ async fn progress(ctx: &Ctx) -> Outcome {
     let total = large.len() as u64 + 9;
     let (set, _) = device
         .upload_set_with(&shipment, |p| {
-            // No lock is held: the device answers.
+            // The callback runs without a lock: the device answers.
             let known = device.memory().tensors;
             seen.push((p.name.to_owned(), p.bytes_done, p.bytes_total, known));
         })
@@ -361,7 +361,7 @@ async fn moved(ctx: &Ctx) -> Outcome {
     ensure!(other.iter().all(|(_, tensor)| tensor.device().is(&there)), "{other:?}");
     ensure_eq!(receipt.bytes_staged(), MODEL_BYTES, "staged");
     ensure!(receipt.is_exact(), "{receipt:#}");
-    // Half of it is there already.
+    // Half of the set is on the device already.
     let mut both = TensorSet::new();
     for (i, (name, tensor)) in set.iter().enumerate() {
         let there = other.get(name).ok_or(format!("no {name}"))?;

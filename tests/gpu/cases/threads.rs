@@ -1,4 +1,4 @@
-//! One device and many threads. There are none in a browser, whose GPU objects stay on theirs.
+//! One device and many threads. Not in a browser, where GPU objects belong to one thread.
 
 use wharf::DType;
 
@@ -44,7 +44,7 @@ async fn sixteen(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// One thread moves tensors together while others write into theirs.
+/// One thread compacts memory while others write into their tensors.
 async fn moved_meanwhile(ctx: &Ctx) -> Outcome {
     let device = &ctx.fresh(DOWNGRADES[0]).await?;
     let write = |id: f32| -> wharf::Result<bool> {
@@ -69,8 +69,8 @@ async fn moved_meanwhile(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// One thread moves tensors together while others compute: a result, before it is written, must not
-/// move to where its operands lie.
+/// One thread compacts memory while others compute: before a result is written, it must not move
+/// into a buffer of its operands.
 async fn moved_before_written(ctx: &Ctx) -> Outcome {
     let device = &ctx.fresh(DOWNGRADES[0]).await?;
     let sums = |id: f32| -> wharf::Result<bool> {

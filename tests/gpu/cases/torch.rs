@@ -1,4 +1,4 @@
-//! Kernels beside `PyTorch`'s answers, which `tests/goldens/torch/generate.py` wrote down.
+//! Kernels against `PyTorch`'s answers, which `tests/goldens/torch/generate.py` wrote.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::torch_goldens::{casts, elementwise};
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     use DType::{Bf16, Bool, F16, F32, I8, I16, I32, I64, U8};
     let mut cases = Vec::new();
-    // Drivers that compile slowly run the narrow ones on demand, as elsewhere.
+    // Drivers that compile slowly run the narrow dtypes on demand, as elsewhere.
     let quick = adapter.caps().has(Feature::ShaderF16);
     for dtype in [F32, F16, Bf16, I8, U8, I16, I32, I64, Bool] {
         let usual = quick || dtype.width() >= 4 || dtype == Bool;
@@ -53,7 +53,7 @@ async fn all_of(ctx: &Ctx, dtype: DType) -> Outcome {
         let got = bits_of(&tensors[0].apply(case.op, &others).map_err(show)?).await?;
         for (i, &got) in got.iter().enumerate() {
             let got = value(case.yields(), got);
-            // Where a multiplication and an addition overflow on the way, terms decide.
+            // If a product or a sum overflows on the way, NaN is allowed.
             let open = case.op == Op::MulAdd && matches!(got, Number::Float(x) if x.is_nan());
             if !case.agrees(i, got) && case.differs(i).is_none() && !open {
                 let (values, want) = (case.values(i), case.results[i]);
@@ -103,7 +103,7 @@ async fn field(device: &Device, text: &str) -> Result<Field, String> {
     let mut bits: Vec<u64> =
         words.map(|w| u64::from_str_radix(w, 16).unwrap_or_default()).collect();
     if dtype == DType::I64 {
-        // Indices, which torch only has of 64 bits; here the adapter may have none.
+        // Torch has only 64-bit indices, and the adapter may have no 64-bit integers.
         dtype = DType::I32;
         bits.iter_mut().for_each(|b| *b &= 0xffff_ffff);
     }
@@ -210,7 +210,7 @@ async fn same(op: &str, got: &Tensor, want: &Tensor) -> Outcome {
     for (i, (a, b)) in a.into_iter().zip(b).enumerate() {
         let (a, b) = (number(got.dtype(), a), number(want.dtype(), b));
         let bound = if got.dtype().is_float() { 2e-6 * b.abs().max(0.5) } else { 0.0 };
-        // Meant to differ: squares overflow where they are computed in f32.
+        // Differs on purpose: squares overflow when computed in f32.
         let overflows = op == "std" && a == f64::INFINITY && b > 1.8e19;
         let same = a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= bound || overflows;
         ensure!(same, "element {i} is {a}, not {b}");

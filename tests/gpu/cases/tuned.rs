@@ -1,5 +1,5 @@
-//! Tuning: the fastest candidate that is right wins, a wrong one never does, and the winner is
-//! used.
+//! Tuning: the fastest candidate with a right result wins, a wrong one never does, and the winner
+//! is used.
 
 use wharf::testing::Inside;
 use wharf::tune::{Outcome as Found, Problem, Tuned};
@@ -16,7 +16,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// One candidate after the other is made wrong, and faster than all others.
+/// Makes one candidate after the other wrong, and faster than all others.
 async fn spoiled(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let problem = [Problem::new(24, 40, 36, DType::F32)];
@@ -79,7 +79,7 @@ async fn lies(ctx: &Ctx) -> Outcome {
         let again = Tuned::parse(&tuned.to_string(), &device);
         ensure_eq!(again.ignored(), None, "{tuned}");
         ensure_eq!(again.to_string(), tuned.to_string(), "its text");
-        // A choice other than the built-in is used, and said to be.
+        // A choice other than the built-in one is used, and `explain` says so.
         let (_, kernel) = tuned.iter().next().ok_or("no entry")?;
         let used = device.with_tuned(&again);
         let Problem { batch, m, n, k, dtype, transposed } = problem;
@@ -93,7 +93,7 @@ async fn lies(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// Past the size that is compared as a whole.
+/// A product too large to be compared as a whole.
 async fn sampled(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let problem = [Problem::new(65, 260, 257, DType::F32)];

@@ -191,7 +191,7 @@ fn wide(elements: usize) -> Vec<(Vec<usize>, Vec<Move>)> {
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
-        // Moves know widths only; one dtype of each will do where code does not change.
+        // Moves depend on widths only, so one dtype of each width is enough.
         let widths = [DType::U8, DType::F16, DType::F32, DType::I64];
         let dtypes: &[DType] = match downgrade.name {
             "native" => &DType::ALL,

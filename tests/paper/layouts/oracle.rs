@@ -1,6 +1,6 @@
 //! The oracle of layouts: a shape and a plain list of places, and views of it index by index.
 
-/// What a layout means: the place of each element, in row-major order.
+/// The place of each element, in row-major order.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     pub(super) dims: Vec<usize>,
@@ -34,7 +34,7 @@ impl Model {
         self.places[n]
     }
 
-    /// A view of other dimensions, each index of which stands for one of this.
+    /// A view of other dimensions; `old` maps each of its indices to one of this layout.
     pub(super) fn view(&self, dims: Vec<usize>, old: impl Fn(&[usize]) -> Vec<usize>) -> Self {
         let places = indices(&dims).iter().map(|index| self.get(&old(index))).collect();
         Self { dims, places }
@@ -55,8 +55,8 @@ impl Model {
         self.places.windows(2).all(|pair| pair[0] + 1 == pair[1])
     }
 
-    /// Whether some strides put the same places under another shape: those of the unit vectors,
-    /// or none.
+    /// Whether some strides give the same places under another shape. Only the strides of the unit
+    /// vectors can.
     pub(super) fn fits(&self, dims: &[usize]) -> bool {
         let all = indices(dims);
         let stride = |axis: usize| {

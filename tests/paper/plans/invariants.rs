@@ -1,4 +1,4 @@
-//! What holds for every plan: every fixture and every way of making less of it, under every policy.
+//! What holds for every plan: every fixture and every downgrade of it, under every policy.
 
 use wharf::caps::{Caps, Feature, Limit, fixtures};
 use wharf::plan::{Carriage, How, negotiate};
@@ -25,7 +25,7 @@ fn policies() -> Vec<Policy> {
     all
 }
 
-/// Every fixture, and every way of making less of it.
+/// Every fixture, and every downgrade of it.
 fn adapters() -> Vec<(String, Caps)> {
     let mut all = Vec::new();
     for (name, caps) in fixtures::all() {

@@ -16,7 +16,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// As it is printed.
+    /// The unit as it is printed.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -10,7 +10,7 @@ use super::values::{self, Source};
 use crate::cases::pair::value;
 use crate::ctx::Outcome;
 
-/// Every result against the contract. What was judged once is not judged again.
+/// Checks every result against the contract. Equal results of equal operands are judged once.
 pub(super) fn check(source: &Source, operands: &[Vec<u64>], got: &[u64]) -> Outcome {
     let n = operands.iter().map(Vec::len).max().unwrap_or(0);
     if got.len() != n {

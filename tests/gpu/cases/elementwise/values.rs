@@ -14,7 +14,7 @@ pub(super) struct Source {
     pub(super) op: Op,
     pub(super) dtype: DType,
     random: Random,
-    /// What long operands repeat, so that the oracle is asked once for each combination.
+    /// The values that long operands repeat, so that the oracle computes each combination once.
     pools: [Vec<u64>; 3],
 }
 
@@ -147,7 +147,7 @@ pub(super) fn scalar(dtype: DType, i: usize) -> Number {
     }
 }
 
-/// An operation of a tensor and numbers, which stand before it or after.
+/// An operation on a tensor and numbers before or after it.
 pub(super) fn with_numbers(
     op: Op,
     x: &Tensor,
@@ -156,7 +156,7 @@ pub(super) fn with_numbers(
 ) -> wharf::Result<Tensor> {
     if before {
         return match numbers[0] {
-            // As the host type that the dtype has: most are converted by `From`.
+            // As the dtype's own host type; most others are converted by `From`.
             Number::Float(s) if x.dtype() == DType::F16 => infix(op, half::f16::from_f64(s), x),
             Number::Float(s) => infix(op, s, x),
             Number::Int(s) if x.dtype().class() == Class::Unsigned => infix(op, s as u64, x),
@@ -191,7 +191,7 @@ where
     }
 }
 
-/// Whether the contract speaks of these operands.
+/// Whether the contract covers these operands.
 pub(super) fn in_domain(op: Op, values: &[Number]) -> bool {
     match (op, values) {
         (Op::Sin | Op::Cos | Op::Tan, &[Number::Float(x)]) => !x.is_finite() || x.abs() <= 8192.0,
@@ -202,7 +202,7 @@ pub(super) fn in_domain(op: Op, values: &[Number]) -> bool {
     }
 }
 
-/// What is done on bits keeps the sign of zero too.
+/// Whether the sign of zero is right, for operations that are done on bits.
 pub(super) fn keeps_bits(op: Op, values: &[Number], got: Number) -> bool {
     let sign = |v: &Number| matches!(v, Number::Float(x) if x.is_sign_negative());
     let zero = matches!(got, Number::Float(x) if x == 0.0);

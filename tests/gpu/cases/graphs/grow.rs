@@ -21,7 +21,7 @@ pub(super) struct Scale {
 
 pub(super) const SMALL: Scale =
     Scale { sides: &[1, 2, 3, 4, 5, 8, 9, 12], elements_max: 3000, nodes_max: 40 };
-/// Its cubes are computed by pairs of quads where anything is.
+/// Its cubes are large enough to be computed by pairs of quads.
 pub(super) const LARGE: Scale =
     Scale { sides: &[41, 42, 44, 48], elements_max: 140_000, nodes_max: 16 };
 
@@ -102,7 +102,7 @@ impl Graph {
     pub(super) fn grow(device: &Device, scale: &'static Scale, seed: u64) -> Result<Self, String> {
         let mut random = Random::new(seed + 1000);
         let dtypes: Vec<DType> = DType::ALL.into_iter().filter(|&d| carries(device, d)).collect();
-        // A few dtypes meet more often than all of them.
+        // With only a few dtypes, nodes of one dtype meet more often.
         let dtypes: Vec<DType> = (0..3).map(|_| dtypes[random.below(dtypes.len())]).collect();
         let side = scale.sides[random.below(scale.sides.len())];
         let mut graph = Self { scale, steps: Vec::new() };
@@ -223,7 +223,7 @@ struct Seen {
     values: Vec<Number>,
 }
 
-/// The node, if its floats are whole numbers that every way of computing them has exactly.
+/// The node, if its floats are whole numbers that every way of computing gives exactly.
 fn finished(
     what: What,
     args: Vec<Arg>,

@@ -61,8 +61,7 @@ async fn shared_deep(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// Wide expressions that others were to read too, until they were dropped: more inputs than a
-/// kernel may have.
+/// Wide expressions whose other readers were dropped: they have more inputs than a kernel may.
 async fn gone(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let mut sums = Vec::new();
@@ -88,7 +87,7 @@ async fn gone(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// A long chain every node of which had other readers when the next was made.
+/// A long chain in which every node had other readers when the next was made.
 async fn gone_deep(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let mut y = device.upload(&[0i32, 1], [2]).map_err(show)?.0;
@@ -179,7 +178,7 @@ async fn devices(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// A chain of real numbers, within what its parts may err by.
+/// A chain of real numbers, within the sum of the errors of its parts.
 async fn fused(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let n = 4099;
@@ -244,8 +243,8 @@ async fn explained(ctx: &Ctx) -> Outcome {
 
 async fn pipelines(ctx: &Ctx) -> Outcome {
     let device = ctx.fresh(DOWNGRADES[0]).await?;
-    // llvmpipe's kernels are of three classes of size, up to 1024 elements, up to 65 535, and from
-    // there on; elsewhere there is one for all.
+    // llvmpipe has three classes of kernels by size: up to 1024 elements, up to 65 535, and above.
+    // Elsewhere there is one class.
     let llvmpipe = device.target() == Target::Cpu64;
     let classes = |number| if llvmpipe { number } else { 1 };
     let steps = [(8, 0.5, 1), (64, 2.0, 1), (4096, -3.0, 2), (20_000, 1e-3, 2), (70_000, 0.1, 3)];
@@ -315,8 +314,8 @@ async fn parts_first(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// The result takes the place of the left side; the right one is a view across segments, which is
-/// copied first: to another buffer.
+/// The result takes the place of the left side. The right side is a view across segments, which is
+/// copied to another buffer first.
 async fn beside_copy(ctx: &Ctx) -> Outcome {
     let device = ctx.fresh(DOWNGRADES[4]).await?;
     let large = ramp(&device, 120_000).await?.reshape([2, 60_000]).map_err(show)?;
@@ -346,8 +345,8 @@ async fn lone_f64(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// 2^28 elements and more: where one binding holds them, more than 65 535 workgroups of either
-/// class, so that they fold; elsewhere there are several dispatches.
+/// 2^28 elements and more. If one binding holds them, either class has more than 65 535 workgroups,
+/// which fold into another dimension. Otherwise there are several dispatches.
 async fn groups(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let n = (1 << 28) + 4099;

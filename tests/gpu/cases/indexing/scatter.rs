@@ -1,4 +1,4 @@
-//! Scattering: who comes last, and sums that are the same bits in every run.
+//! Scattering: the last value wins, and sums have the same bits in every run.
 
 use wharf::reference::Number;
 use wharf::{Adapter, DType, Device};

@@ -1,5 +1,5 @@
-//! Products by cooperative matrices, forced, tuned and adopted, where the driver reports any; and
-//! that nobody gets them unasked.
+//! Products by cooperative matrices, forced, tuned and adopted, where the driver reports any.
+//! Nobody gets them without asking.
 
 use wharf::caps::CooperativeShape;
 use wharf::testing::Inside;
@@ -13,11 +13,11 @@ use crate::promise;
 /// Squares of a subgroup, down and across; subgroups, down and across; squares of k in a stage;
 /// passes along k.
 const TILES: &[[u32; 6]] = &[
-    // Those of the table.
+    // The tiles of the table.
     [2, 2, 1, 1, 2, 1],
     [2, 2, 2, 2, 2, 1],
     [4, 4, 2, 2, 2, 1],
-    // Odd ones, and passes.
+    // Odd tiles, and several passes.
     [1, 1, 1, 1, 1, 1],
     [1, 2, 3, 1, 1, 2],
     [2, 1, 1, 2, 4, 3],
@@ -50,7 +50,7 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases
 }
 
-/// A device that may, for kernels of a GPU.
+/// A device that may use cooperative matrices, with kernels of a GPU.
 async fn allowed(ctx: &Ctx, lower: fn(Caps) -> Caps) -> Result<Device, String> {
     let adapter = ctx.adapter.clone().experimental(promise::token());
     let plan = wharf::plan::negotiate(&lower(adapter.caps().clone()), &Policy::exact());
@@ -62,7 +62,7 @@ fn product(a: &Tensor, b: &Tensor, of: CooperativeShape, tile: [u32; 6]) -> Resu
     let [high, wide, down, across, deep, passes] = tile;
     let side = of.side;
     let (rows, columns, depth) = (high * side, wide * side, deep * side);
-    // As many invocations as subgroups of the largest size have.
+    // The number of invocations if subgroups have the largest size.
     let lanes = a.device().caps().limits.subgroup_max * u64::from(down * across);
     let scheme = format!("cooperative {side} {down}x{across} deep {depth}");
     let kernel = format!("{scheme} sums {rows}x{columns} lanes {lanes} passes {passes}");
@@ -89,7 +89,8 @@ async fn forced(ctx: &Ctx, of: CooperativeShape, tile: [u32; 6], seed: u64) -> O
     Ok(())
 }
 
-/// What follows a product is computed with it: what it gives apart but for one rounding.
+/// Operations after a product are computed in its kernel; the result differs from that computed
+/// apart by one rounding.
 async fn tails_by(ctx: &Ctx, of: CooperativeShape) -> Outcome {
     let device = allowed(ctx, |caps| caps).await?;
     let mut pool = Pool::new(&device, of.factors, 5).await?;
@@ -108,7 +109,7 @@ async fn tails_by(ctx: &Ctx, of: CooperativeShape) -> Outcome {
             else {
                 return Err("not floats".into());
             };
-            // Apart, the product is rounded to f16 on the way.
+            // Computed apart, the product is rounded to f16 first.
             let near = (got - want).abs() <= (want.abs() + 32.0) / 512.0;
             let equal = of.factors == DType::F32;
             ensure!(if equal { got == want } else { near }, "{m} x {n} x {k}: {got}, not {want}");
@@ -117,7 +118,7 @@ async fn tails_by(ctx: &Ctx, of: CooperativeShape) -> Outcome {
     Ok(())
 }
 
-/// What lies beyond an operand's edge, in rows, columns and k, reaches nothing.
+/// Values beyond an operand's edge, in rows, columns and k, reach no result.
 async fn propagates_by(ctx: &Ctx, of: CooperativeShape) -> Outcome {
     let device = allowed(ctx, |caps| caps).await?;
     let mut data = vec![f32::NAN; 40 * 24];
@@ -175,8 +176,8 @@ async fn panels_by(ctx: &Ctx, of: CooperativeShape) -> Outcome {
     Ok(())
 }
 
-/// Without the token, or with a disabled one, they are not asked for, tuned or used, and the plan
-/// says why.
+/// Without the token, or with a disabled one, cooperative matrices are not requested, tuned or
+/// used, and the plan says why.
 async fn unasked(ctx: &Ctx) -> Outcome {
     let plain = ctx.native().await?;
     let disabled = ctx.adapter.clone().experimental(wgpu::ExperimentalFeatures::disabled());
@@ -200,7 +201,7 @@ async fn unasked(ctx: &Ctx) -> Outcome {
     pool.check(&bytes, [&a, &b], &got).await
 }
 
-/// They are candidates where they are allowed and nowhere else; a wrong one does not win.
+/// Cooperative matrices are candidates only where they are allowed; a wrong one does not win.
 async fn tuned(ctx: &Ctx) -> Outcome {
     let problem = [Problem::new(33, 70, 300, DType::F16).transposed()];
     let device = allowed(ctx, |caps| caps).await?;
@@ -231,7 +232,8 @@ async fn tuned(ctx: &Ctx) -> Outcome {
 /// A user's own device that has the feature needs no token of wharf's.
 async fn adopted(ctx: &Ctx) -> Outcome {
     let token = promise::token();
-    // The same adapter once more, as the user has it: wharf's own device tells its features.
+    // A second handle stands for the user's adapter; wharf's own device tells which features the
+    // user's device needs.
     let own = ctx.adapter.clone().experimental(token);
     let made = own.open(own.negotiate(&Policy::exact())).await.map_err(show)?;
     let (device, queue) = made.wgpu();

@@ -1,5 +1,5 @@
-//! Every kernel of the GPU class, forced on whatever adapter there is: tiles in workgroup memory
-//! and few rows, every tile of the table and odd ones.
+//! Every kernel of the GPU class, forced on whatever adapter there is: tiles in workgroup memory,
+//! and kernels for few rows. Every tile of the table and odd ones.
 
 use super::*;
 use wharf::testing::Inside;
@@ -11,7 +11,7 @@ enum Rung {
     Group([u32; 6]),
     /// Rows and quads of an invocation, lanes, lanes across, passes along k.
     Vector([u32; 5]),
-    /// The same by subgroups.
+    /// The numbers of `Vector`, summed by subgroups.
     Subgroups([u32; 5]),
 }
 
@@ -40,7 +40,7 @@ const VECTORS: &[[u32; 5]] = &[
     [1, 1, 64, 32, 3],
 ];
 
-/// Two of the ways in which operands lie, by quads along either axis or by element.
+/// Pairs of the ways in which operands lie: read by quads along either axis, or by element.
 const PAIRS: &[&[usize]] = &[&[0, 1], &[1, 4], &[0, 6], &[5, 2]];
 
 impl Rung {
@@ -51,7 +51,7 @@ impl Rung {
         groups.chain(vectors).chain(along_k.map(|&tile| Self::Subgroups(tile)))
     }
 
-    /// The few that stand for all where the kernel's text is the same but for the dtype.
+    /// A few rungs that stand for all, for dtypes that change nothing else in the kernel's text.
     fn few() -> [Self; 4] {
         [
             Self::Group(GROUPS[4]),
@@ -71,7 +71,7 @@ impl Rung {
         format!("{name}_{}", numbers.join("x"))
     }
 
-    /// Whether a device has what it takes.
+    /// Whether a device can run it.
     fn runs_on(self, device: &Device, dtype: DType) -> bool {
         let caps = device.caps();
         let width = matmul_dtype(dtype).width().max(4) as u64;
@@ -121,7 +121,8 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
     for (i, rung) in Rung::all().enumerate() {
         let name = format!("matmul::f32::{}", rung.name());
         let case = case!(name, |ctx| forced(ctx, DType::F32, rung, 200 + i as u64));
-        // The largest of the table and the odd ones always; those between differ in numbers only.
+        // The largest of the table and the odd ones always run. Those between differ only in
+        // numbers.
         let between = matches!(rung, Rung::Group([8, 2, _, 8, ..]));
         let size = if between { Size::Large } else { Size::Usual };
         cases.push(Case { size, ..case });
@@ -155,8 +156,7 @@ async fn forced(ctx: &Ctx, dtype: DType, rung: Rung, seed: u64) -> Outcome {
     let mut pool = Pool::new(&device, dtype, seed).await?;
     let bytes = pool.bytes();
     let slow = is_slow(ctx.adapter.caps());
-    // Compiling a large tile for one more way in which operands lie takes a software driver a
-    // second.
+    // Few lies for large tiles: compiling one more takes a software driver a second.
     let large = matches!(rung, Rung::Group([8, ..]));
     let rounds = match (dtype, large, slow) {
         (DType::F32, false, false) => 40,
@@ -184,8 +184,8 @@ async fn few(ctx: &Ctx, dtype: DType) -> Outcome {
     Ok(())
 }
 
-/// Rows by weights stored as `[out, in]`, at every alignment that reading many at once may ask for,
-/// by what the table chooses and by force.
+/// Rows by weights stored as `[out, in]`, at every alignment that wide loads may need. The kernels
+/// are those that the table chooses, and forced ones.
 async fn rows_by(ctx: &Ctx, dtype: DType) -> Outcome {
     let device = ctx.native().await?;
     if !carries(&device, dtype) {
@@ -222,8 +222,8 @@ async fn rows_by(ctx: &Ctx, dtype: DType) -> Outcome {
     Ok(())
 }
 
-/// Bytes by the language's own dot product: k in whole loads and not, at every offset of a word and
-/// a load, extremes among them.
+/// Bytes by WGSL's own dot product: k in whole loads and not, at every offset in a word and in a
+/// load, with extreme values.
 async fn dots(ctx: &Ctx, dtype: DType) -> Outcome {
     let device = ctx.native().await?.with_target(Target::Gpu);
     let mut random = Random::new(21);
@@ -260,7 +260,7 @@ async fn dots(ctx: &Ctx, dtype: DType) -> Outcome {
     Ok(())
 }
 
-/// What follows a product is computed with it.
+/// Operations after a product are computed in its kernel.
 async fn tails_by(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?.with_target(Target::Gpu);
     for (dtype, rung) in
@@ -282,7 +282,7 @@ async fn tails_by(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// What lies beyond an operand's edge, in rows, columns and k, reaches nothing.
+/// Values beyond an operand's edge, in rows, columns and k, reach no result.
 async fn propagates_by(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     // Rows of 24 of which 21 count, in the middle of a whole that is NaN.
@@ -309,7 +309,8 @@ async fn propagates_by(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// More workgroups than one dimension of a dispatch takes; and more columns, by registers.
+/// More workgroups than one dimension of a dispatch takes; then more columns, with tiles in
+/// registers.
 async fn folds(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?.with_target(Target::Gpu);
     let (m, n) = (70_001, 4);
@@ -331,7 +332,7 @@ async fn folds(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// Operands and results of several segments, by what the table chooses and by force.
+/// Operands and results of several segments, with the kernels of the table and with forced ones.
 async fn panels_by(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     let device = ctx.device(downgrade).await?.with_target(Target::Gpu);
     let mut pool = Pool::new(&device, DType::F32, 3).await?;
@@ -346,7 +347,7 @@ async fn panels_by(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     Ok(())
 }
 
-/// 200 MiB of A, by the kernels of a GPU.
+/// A left side of 200 MiB, with the kernels of a GPU.
 async fn past_by(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?.with_target(Target::Gpu);
     past_one_binding_on(&device).await

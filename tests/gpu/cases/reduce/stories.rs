@@ -25,7 +25,7 @@ async fn ones(ctx: &Ctx, log2_max: u32) -> Outcome {
     for log2 in [20, 24, 26].into_iter().filter(|&log2| log2 <= log2_max) {
         let ones = device.ones(1usize << log2, DType::F32).map_err(show)?;
         for target in [Target::Cpu64, Target::Gpu] {
-            // The tensor stays; kernels are of the handle's class.
+            // The tensor stays where it is; the handle decides the class of kernels.
             let (here, _) = ones.to(&device.with_target(target)).await.map_err(show)?;
             let sum = here.sum(..).map_err(show)?;
             let got = sum.read::<f32>().await.map_err(show)?;
