@@ -30,9 +30,9 @@ use crate::wgsl::Target;
 /// # Ok(()) });
 /// ```
 ///
-/// What it makes of nothing - zeros, ranges, random numbers - is *recorded* at once: the driver
-/// gets it with whatever is read next, and the call waits for nothing. A dtype that the plan
-/// rejects is an error of every call that names it.
+/// Tensors that it creates - zeros, ranges, random numbers - are *recorded* at once: the driver
+/// gets that work with whatever is read next, and the call does not wait. Every call that names a
+/// dtype which the plan rejects is an error.
 #[derive(Clone)]
 pub struct Device {
     pub(crate) engine: Arc<Engine>,
@@ -139,7 +139,7 @@ impl Device {
         Self { tuned: Some(table), ..self.clone() }
     }
 
-    /// What was measured on its adapter.
+    /// Choices that were measured on its adapter.
     pub(crate) fn tuned(&self) -> Option<&Table> {
         self.tuned.as_deref()
     }
@@ -245,15 +245,15 @@ impl Device {
     }
 
     /// Reserves at most this many bytes from now on; `None` lifts the cap. On software adapters the
-    /// default is 80 % of the memory that was free when the device was opened. A tensor that would
-    /// exceed it is an out-of-memory error.
+    /// default is 80 % of the memory that was free when the device was opened. Creating a tensor
+    /// that would exceed the cap is an out-of-memory error.
     pub fn set_cap(&self, bytes: Option<u64>) {
         self.engine.set_cap(bytes);
     }
 
     /// Whether a tensor of this [shape](IntoShape) and host dtype would fit, and what it would
-    /// take. Nothing is allocated. An error only if there can be no such tensor: of a dtype that
-    /// the plan rejects, or of more elements than can be counted.
+    /// take. Nothing is allocated. It is an error only if there can be no such tensor: if the plan
+    /// rejects the dtype, or there are more elements than can be counted.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -304,8 +304,8 @@ impl Device {
         self.engine.books.guard(crossings)
     }
 
-    /// Submits what has been recorded, without waiting for it. What is deferred stays so:
-    /// [`Tensor::compute`](crate::Tensor::compute) records it.
+    /// Submits what has been recorded, without waiting for it. Deferred operations are not recorded
+    /// yet: [`Tensor::compute`](crate::Tensor::compute) records them.
     pub fn flush(&self) -> Result<()> {
         self.engine.flush()
     }

@@ -46,8 +46,8 @@ impl Policy {
     }
 
     /// Permits one conversion, where the adapter lacks `from`. Of several for one dtype the first
-    /// counts. A pair that is no conversion of an upload, such as a float to an integer, leaves the
-    /// dtype rejected, and the plan says so.
+    /// counts. If an upload cannot convert the pair, such as a float to an integer, the dtype stays
+    /// rejected, and the plan says so.
     ///
     /// A conversion to an integer dtype checks that every value is in range. The receipt of one to
     /// a floating dtype counts what rounding did.

@@ -70,7 +70,7 @@ impl Shape {
 /// What a shape can be written as: an array, a slice or a vector of dimensions, one number for a
 /// single axis, `()` for a scalar, or a [`Shape`]; borrowed or not.
 ///
-/// Too many axes ([`RANK_MAX`] are enough), or more elements than can be counted, are an error.
+/// More than [`RANK_MAX`] axes, or more elements than can be counted, are an error.
 ///
 /// ```
 /// use wharf::{IntoShape, Shape};

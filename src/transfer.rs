@@ -187,13 +187,13 @@ struct Down<'a> {
     slots: &'a [Arc<Fault>],
 }
 
-/// Where bytes go that come down.
+/// Takes the bytes that come down.
 pub(crate) trait Drain: FnMut(&[u8]) -> Result<()> {}
 
 impl<S: FnMut(&[u8]) -> Result<()> + ?Sized> Drain for S {}
 
 /// Hands the bytes `range` of a storage to `drain`, in order, in chunks that hold whole elements,
-/// until it fails; before the first of them, slots are settled. Dropping the future cancels the
+/// until it fails. Fault slots are settled before the first chunk. Dropping the future cancels the
 /// read.
 pub(crate) async fn down(
     engine: &Engine,

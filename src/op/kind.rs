@@ -34,7 +34,7 @@ impl Kind {
         }
     }
 
-    /// The dtype that is just this.
+    /// The dtype of the same name.
     #[must_use]
     pub const fn dtype(self) -> DType {
         match self {

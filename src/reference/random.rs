@@ -1,8 +1,8 @@
 //! The generator on the host, and what is drawn from it: an implementation of its own, written from
 //! the definitions.
 //!
-//! A [`Key`](crate::tensor::Key) is two words. Element `i` of a tensor is lane `i % 4` of block `i / 4`,
-//! whose counter is `(i / 4, i / 4 >> 32, stream, 0)`.
+//! A [`Key`](crate::tensor::Key) is two words. Element `i` of a tensor is lane `i % 4` of block
+//! `i / 4`, whose counter is `(i / 4, i / 4 >> 32, stream, 0)`.
 
 use crate::dtype::DType;
 

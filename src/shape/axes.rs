@@ -13,7 +13,7 @@ use crate::error::Result;
 /// | `1` | one axis |
 /// | `[0, 2]`, a slice or a vector | several, in any order; each at most once |
 /// | `..` | all; no other range is taken |
-/// | `Axes::keep(1)`, `Axes::keep(..)` | the same, which stay behind with length 1 |
+/// | `Axes::keep(1)`, `Axes::keep(..)` | these axes, kept in the result with length 1 |
 ///
 /// ```
 /// # wharf::testing::example(async |device| {

@@ -198,7 +198,7 @@ mod disk {
             } else {
                 var("XDG_CACHE_HOME").or_else(|| home(".cache"))
             };
-            // FNV-1a: the same name in every version of Rust.
+            // FNV-1a, because the standard hasher may change between versions of Rust.
             let key = Origin::of(device).lines.into_iter().map(|(_, text)| text + "\n");
             let hash =
                 key.collect::<String>().bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
