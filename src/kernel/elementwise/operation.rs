@@ -16,10 +16,12 @@ use crate::shape::Shape;
 use crate::wgsl::params::Elementwise;
 use crate::wgsl::{Assembled, Grid, Pace, Space, TextShape, View, Way};
 
+/// The text of a kernel for these ways and what else decides it.
+type Make<'a> = dyn Fn(&[Way], TextShape) -> Result<Arc<Assembled>> + 'a;
+
 /// What runs over the index space.
 pub(crate) struct Work<'a> {
-    /// The text of the kernel for these ways and what else decides it.
-    pub(crate) make: &'a dyn Fn(&[Way], TextShape) -> Result<Arc<Assembled>>,
+    pub(crate) make: &'a Make<'a>,
     /// The paces that it is worth making for beside [`Pace::Quads`].
     pub(crate) paces: &'a [Pace],
     pub(crate) scalars: &'a [u32],

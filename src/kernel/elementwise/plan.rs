@@ -60,10 +60,12 @@ mod tests {
 
     #[test]
     fn windows_end_where_a_segment_does() {
-        let of = |elements, operands: &[_]| windows(elements, operands).collect::<Vec<_>>();
-        assert_eq!(of(20, &[(0, 16)]), [0..16, 16..20]);
-        assert_eq!(of(20, &[(0, 16), (12, 16)]), [0..4, 4..16, 16..20]);
-        assert_eq!(of(16, &[(16, 16)]), [0..16]);
+        let ends = |window: Range<usize>| (window.start, window.end);
+        let of =
+            |elements, operands: &[_]| windows(elements, operands).map(ends).collect::<Vec<_>>();
+        assert_eq!(of(20, &[(0, 16)]), [(0, 16), (16, 20)]);
+        assert_eq!(of(20, &[(0, 16), (12, 16)]), [(0, 4), (4, 16), (16, 20)]);
+        assert_eq!(of(16, &[(16, 16)]), [(0, 16)]);
         assert_eq!(of(0, &[(0, 16)]), []);
     }
 

@@ -125,10 +125,14 @@ mod tests {
     #[test]
     fn ranges_are_cut_at_segments() {
         let layout = Layout::dense(Shape::new([12, 10]).expect("a shape"));
-        assert_eq!(cut(12, &[(&layout, 120)], 100), [0..12]);
-        assert_eq!(cut(12, &[(&layout, 80)], 100), [0..8, 8..12]);
-        assert_eq!(cut(12, &[(&layout, 60)], 100), [0..4, 4..8, 8..12], "one four lies in both");
-        assert_eq!(cut(12, &[(&layout, 120)], 8), [0..8, 8..12]);
+        let ends = |segment, most| {
+            let cuts = cut(12, &[(&layout, segment)], most).into_iter();
+            cuts.map(|range| range.end).collect::<Vec<_>>()
+        };
+        assert_eq!(ends(120, 100), [12]);
+        assert_eq!(ends(80, 100), [8, 12]);
+        assert_eq!(ends(60, 100), [4, 8, 12], "one four lies in both");
+        assert_eq!(ends(120, 8), [8, 12]);
     }
 
     #[test]
