@@ -394,9 +394,9 @@ impl Fusion {
             };
         }
         let place = self.push(match work.what {
-            What::Apply(op) => expr::Node::Apply(op, places),
-            What::Cast(dtype) => expr::Node::Cast(places[0], dtype),
-            What::Core(_) => expr::Node::Input(0), // taken above
+            What::Apply(op) => expr::Term::Apply(op, places),
+            What::Cast(dtype) => expr::Term::Cast(places[0], dtype),
+            What::Core(_) => expr::Term::Input(0), // taken above
         });
         self.taken.push((core::ptr::from_ref(node), place));
         Ok(place)
@@ -420,7 +420,7 @@ impl Fusion {
         let input = small(self.expr.inputs.len());
         self.expr.inputs.push(node.dtype);
         self.carried = Some(Carried { core: Arc::clone(core), heads, input });
-        Ok(self.push(expr::Node::Input(input)))
+        Ok(self.push(expr::Term::Input(input)))
     }
 
     fn view(
@@ -459,7 +459,7 @@ impl Fusion {
         });
         // A carried result is an input, and no operand.
         let before = self.carried.as_ref().is_some_and(|c| usize::from(c.input) <= index);
-        Ok(self.push(expr::Node::Input(small(index + usize::from(before)))))
+        Ok(self.push(expr::Term::Input(small(index + usize::from(before)))))
     }
 
     fn scalar(&mut self, dtype: DType, bytes: &[u8; 8]) -> u16 {
@@ -469,10 +469,10 @@ impl Fusion {
         self.scalars.extend(words);
         self.expr.scalars.push(dtype);
         let index = small(self.expr.scalars.len() - 1);
-        self.push(expr::Node::Scalar(index))
+        self.push(expr::Term::Scalar(index))
     }
 
-    fn push(&mut self, node: expr::Node) -> u16 {
+    fn push(&mut self, node: expr::Term) -> u16 {
         self.expr.nodes.push(node);
         small(self.expr.nodes.len() - 1)
     }
@@ -490,7 +490,7 @@ impl Fusion {
         // The carried result is the first input of a tail.
         expr.inputs[..=usize::from(input)].rotate_right(1);
         for node in &mut expr.nodes {
-            if let expr::Node::Input(i) = node
+            if let expr::Term::Input(i) = node
                 && *i <= input
             {
                 *i = if *i == input { 0 } else { *i + 1 };

@@ -49,7 +49,7 @@ pub mod wording;
 pub use assembled::Assembled;
 pub use edge::Edge;
 pub use entry::Entry;
-pub use expr::{Expr, Node};
+pub use expr::{Expr, Term};
 pub use form::Form;
 pub use frame::Frame;
 pub use grid::Grid;

@@ -13,7 +13,7 @@ use wharf::kernel::random::text::Draw;
 use wharf::kernel::scatter::text::runs;
 use wharf::op::{Kind, Op};
 use wharf::wgsl::{
-    Assembled, Edge, Entry, Expr, Form, Frame, Needs, Node, Slot, Source, Target, Way, kept,
+    Assembled, Edge, Entry, Expr, Form, Frame, Needs, Slot, Source, Target, Term, Way, kept,
     library, reflect, subgroups,
 };
 
@@ -161,20 +161,20 @@ fn heads_and_tails_are_functions_of_a_core() {
         inputs: vec![DType::F16, DType::Bf16],
         scalars: vec![DType::F32],
         nodes: vec![
-            Node::Input(0),
-            Node::Cast(0, DType::F32),
-            Node::Input(1),
-            Node::Cast(2, DType::F32),
-            Node::Apply(Op::Mul, [1, 3, 0]),
-            Node::Scalar(0),
-            Node::Apply(Op::Add, [4, 5, 0]),
+            Term::Input(0),
+            Term::Cast(0, DType::F32),
+            Term::Input(1),
+            Term::Cast(2, DType::F32),
+            Term::Apply(Op::Mul, [1, 3, 0]),
+            Term::Scalar(0),
+            Term::Apply(Op::Add, [4, 5, 0]),
         ],
         outputs: vec![6],
         fault: None,
     };
     let view = Expr {
         inputs: vec![DType::F32],
-        nodes: vec![Node::Input(0)],
+        nodes: vec![Term::Input(0)],
         outputs: vec![0],
         ..Expr::default()
     };
@@ -182,13 +182,13 @@ fn heads_and_tails_are_functions_of_a_core() {
         inputs: vec![DType::F32, DType::U8],
         scalars: vec![DType::I32],
         nodes: vec![
-            Node::Input(0),
-            Node::Cast(0, DType::I32),
-            Node::Input(1),
-            Node::Cast(2, DType::I32),
-            Node::Apply(Op::Add, [1, 3, 0]),
-            Node::Scalar(0),
-            Node::Apply(Op::Max, [4, 5, 0]),
+            Term::Input(0),
+            Term::Cast(0, DType::I32),
+            Term::Input(1),
+            Term::Cast(2, DType::I32),
+            Term::Apply(Op::Add, [1, 3, 0]),
+            Term::Scalar(0),
+            Term::Apply(Op::Max, [4, 5, 0]),
         ],
         outputs: vec![6],
         fault: None,
@@ -248,9 +248,9 @@ fn single(op: Op, dtype: DType) -> Expr {
     let operand = |i| if op == Op::Where && i == 0 { DType::Bool } else { dtype };
     let arity = op.arity() as u16;
     let mut expr = Expr { inputs: (0..arity).map(operand).collect(), ..Expr::default() };
-    expr.nodes = (0..arity).map(Node::Input).collect();
+    expr.nodes = (0..arity).map(Term::Input).collect();
     let last = arity - 1;
-    expr.nodes.push(Node::Apply(op, [0, last.min(1), last]));
+    expr.nodes.push(Term::Apply(op, [0, last.min(1), last]));
     expr.outputs = vec![arity];
     expr
 }
@@ -298,7 +298,7 @@ fn every_cast_is_valid() {
             let expr = Expr {
                 inputs: vec![from],
                 scalars: vec![],
-                nodes: vec![Node::Input(0), Node::Cast(0, to)],
+                nodes: vec![Term::Input(0), Term::Cast(0, to)],
                 outputs: vec![1],
                 ..Expr::default()
             };
@@ -318,7 +318,7 @@ fn every_dtype_is_valid_in_every_way_and_as_a_scalar() {
             let expr = Expr {
                 inputs: vec![dtype],
                 scalars: vec![dtype],
-                nodes: vec![Node::Input(0), Node::Scalar(0), Node::Apply(Op::Eq, [0, 1, 0])],
+                nodes: vec![Term::Input(0), Term::Scalar(0), Term::Apply(Op::Eq, [0, 1, 0])],
                 outputs: vec![if way == Way::Own(0) { 0 } else { 2 }],
                 ..Expr::default()
             };
@@ -335,12 +335,12 @@ fn fused_gelu() -> Assembled {
         inputs: vec![DType::F32; 3],
         scalars: vec![],
         nodes: vec![
-            Node::Input(0),
-            Node::Input(1),
-            Node::Input(2),
-            Node::Apply(Op::Mul, [0, 1, 0]),
-            Node::Apply(Op::Add, [3, 2, 0]),
-            Node::Apply(Op::Gelu, [4, 0, 0]),
+            Term::Input(0),
+            Term::Input(1),
+            Term::Input(2),
+            Term::Apply(Op::Mul, [0, 1, 0]),
+            Term::Apply(Op::Add, [3, 2, 0]),
+            Term::Apply(Op::Gelu, [4, 0, 0]),
         ],
         outputs: vec![5],
         ..Expr::default()
@@ -355,17 +355,17 @@ fn fused_mixed() -> Assembled {
         inputs: vec![DType::U8, DType::F16, DType::Bf16],
         scalars: vec![DType::F32],
         nodes: vec![
-            Node::Input(0),
-            Node::Input(1),
-            Node::Input(2),
-            Node::Scalar(0),
-            Node::Cast(0, DType::F32),
-            Node::Cast(1, DType::F32),
-            Node::Cast(2, DType::F32),
-            Node::Apply(Op::Sub, [4, 5, 0]),
-            Node::Apply(Op::MulAdd, [7, 3, 6]),
-            Node::Apply(Op::Lt, [8, 3, 0]),
-            Node::Cast(8, DType::I8),
+            Term::Input(0),
+            Term::Input(1),
+            Term::Input(2),
+            Term::Scalar(0),
+            Term::Cast(0, DType::F32),
+            Term::Cast(1, DType::F32),
+            Term::Cast(2, DType::F32),
+            Term::Apply(Op::Sub, [4, 5, 0]),
+            Term::Apply(Op::MulAdd, [7, 3, 6]),
+            Term::Apply(Op::Lt, [8, 3, 0]),
+            Term::Cast(8, DType::I8),
         ],
         outputs: vec![9, 10],
         ..Expr::default()

@@ -35,7 +35,7 @@ pub enum Reduction {
 
 /// The dtype of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Yields {
+enum Given {
     /// That of the elements.
     Same,
     /// That of the elements, but integers have at least 32 bits.
@@ -61,7 +61,7 @@ struct ReductionRow {
     name: &'static str,
     /// Which dtypes it takes.
     takes: fn(DType) -> bool,
-    yields: Yields,
+    yields: Given,
     empty: Empty,
     /// In units of the largest magnitude among its terms: see [`Exact::scale`](super::Exact).
     bound: Tolerance,
@@ -72,7 +72,7 @@ const fn row(
     reduction: Reduction,
     name: &'static str,
     takes: fn(DType) -> bool,
-    yields: Yields,
+    yields: Given,
     empty: Empty,
     bound: Tolerance,
     note: &'static str,
@@ -97,35 +97,35 @@ const EXACT: Tolerance = Tolerance::BITS;
 
 #[rustfmt::skip]
 const TABLE: &[ReductionRow] = &[
-    row(Reduction::Sum, "sum", any, Yields::Wide, Empty::Zero, SUM,
+    row(Reduction::Sum, "sum", any, Given::Wide, Empty::Zero, SUM,
         "of sum |x|; i8 to u16 become i32 or u32, bool counts as u32, integers wrap"),
-    row(Reduction::Mean, "mean", DType::is_float, Yields::Same, Empty::Nan, SUM, "of mean |x|"),
-    row(Reduction::Prod, "prod", number, Yields::Wide, Empty::One, Tolerance::ulp(1.0),
+    row(Reduction::Mean, "mean", DType::is_float, Given::Same, Empty::Nan, SUM, "of mean |x|"),
+    row(Reduction::Prod, "prod", number, Given::Wide, Empty::One, Tolerance::ulp(1.0),
         "of n |product|; the order is not told, so neither is what leaves the range on the way; \
          i8 to u16 become i32 or u32, integers wrap"),
-    row(Reduction::Max, "amax", number, Yields::Same, Empty::None, EXACT,
+    row(Reduction::Max, "amax", number, Given::Same, Empty::None, EXACT,
         "NaN wins; which of two zeros is not told"),
-    row(Reduction::Min, "amin", number, Yields::Same, Empty::None, EXACT,
+    row(Reduction::Min, "amin", number, Given::Same, Empty::None, EXACT,
         "NaN wins; which of two zeros is not told"),
-    row(Reduction::ArgMax, "argmax", number, Yields::Index, Empty::None, EXACT,
+    row(Reduction::ArgMax, "argmax", number, Given::Index, Empty::None, EXACT,
         "the first of equals, counted row-major over the reduced axes; the first NaN wins; \
          zeros are equal"),
-    row(Reduction::ArgMin, "argmin", number, Yields::Index, Empty::None, EXACT,
+    row(Reduction::ArgMin, "argmin", number, Given::Index, Empty::None, EXACT,
         "the first of equals, counted row-major over the reduced axes; the first NaN wins; \
          zeros are equal"),
-    row(Reduction::Any, "any", any, Yields::Truth, Empty::Zero, EXACT,
+    row(Reduction::Any, "any", any, Given::Truth, Empty::Zero, EXACT,
         "whether one is not zero; NaN is not"),
-    row(Reduction::All, "all", any, Yields::Truth, Empty::One, EXACT,
+    row(Reduction::All, "all", any, Given::Truth, Empty::One, EXACT,
         "whether none is zero; NaN is not"),
-    row(Reduction::CountNonzero, "count_nonzero", any, Yields::Index, Empty::Zero, EXACT,
+    row(Reduction::CountNonzero, "count_nonzero", any, Given::Index, Empty::Zero, EXACT,
         "how many are not zero; NaN is not"),
-    row(Reduction::Var, "var", DType::is_float, Yields::Same, Empty::Nan, Tolerance::ulp(256.0),
+    row(Reduction::Var, "var", DType::is_float, Given::Same, Empty::Nan, Tolerance::ulp(256.0),
         "of max |x| (std + 2^-17 max |x|); in two passes, about the mean"),
-    row(Reduction::Std, "std", DType::is_float, Yields::Same, Empty::Nan, Tolerance::ulp(256.0),
+    row(Reduction::Std, "std", DType::is_float, Given::Same, Empty::Nan, Tolerance::ulp(256.0),
         "of max |x|; the root of the variance"),
-    row(Reduction::Norm, "norm", DType::is_float, Yields::Same, Empty::Zero, SUM,
+    row(Reduction::Norm, "norm", DType::is_float, Given::Same, Empty::Zero, SUM,
         "of itself; the root of the sum of squares, which may overflow or vanish before it does"),
-    row(Reduction::LogSumExp, "logsumexp", narrow_float, Yields::Same, Empty::Lowest, SUM,
+    row(Reduction::LogSumExp, "logsumexp", narrow_float, Given::Same, Empty::Lowest, SUM,
         "of itself or 1; -inf where all are -inf, infinity where one is"),
 ];
 
@@ -170,10 +170,10 @@ impl Reduction {
     #[must_use]
     pub const fn yields(self, dtype: DType) -> DType {
         match self.row().yields {
-            Yields::Same => dtype,
-            Yields::Index => DType::U32,
-            Yields::Truth => DType::Bool,
-            Yields::Wide => match dtype.class() {
+            Given::Same => dtype,
+            Given::Index => DType::U32,
+            Given::Truth => DType::Bool,
+            Given::Wide => match dtype.class() {
                 Class::Signed if dtype.width() < 4 => DType::I32,
                 Class::Unsigned if dtype.width() < 4 => DType::U32,
                 Class::Bool => DType::U32,

@@ -43,7 +43,7 @@ impl Tensor {
     /// `[in, out]` is given as `weight.t()`; neither is copied. Where rows of 8 or 16 bits are no
     /// multiple of four, the product is stored, and rounded, before the bias is added.
     ///
-    /// A [`Quantised`](crate::tensor::Quantised) weight becomes numbers in registers, and `x` is f32, f16
+    /// A [`Quantised`](super::Quantised) weight becomes numbers in registers, and `x` is f32, f16
     /// or bf16, which is the result's dtype. Sums are f32: for `u` half a unit in the last place, a
     /// result is off by at most `(in / 32 + 12) u` times the sum of the terms' magnitudes, and by
     /// its own rounding, from the product with the dequantised weight. Deferred.

@@ -33,7 +33,7 @@ const PAIRS_EFFORT_MAX: u32 = 8;
 
 /// A node, by its place in the list; operands stand before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Node {
+pub enum Term {
     /// The input of this number.
     Input(u16),
     /// The scalar of this number.
@@ -52,7 +52,7 @@ pub struct Expr {
     /// The dtypes of the scalars.
     pub scalars: Vec<DType>,
     /// The nodes, operands first.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<Term>,
     /// The nodes to store, one output each.
     pub outputs: Vec<u16>,
     /// A bool node: elements for which it is true are noted in a fault slot, two atomics of one
@@ -86,16 +86,16 @@ impl Expr {
     pub fn checked_cast(from: DType, to: DType) -> (Self, Vec<u32>) {
         let mut expr = Self { inputs: vec![from], outputs: vec![1], ..Self::default() };
         expr.nodes = vec![
-            Node::Input(0),
-            Node::Cast(0, to),
-            Node::Cast(1, from),
-            Node::Apply(Op::Ne, [0, 2, 0]),
+            Term::Input(0),
+            Term::Cast(0, to),
+            Term::Cast(1, from),
+            Term::Apply(Op::Ne, [0, 2, 0]),
         ];
         let mut words = Vec::new();
         if from.is_float() && to.is_float() {
             // NaN differs from itself, but is not lost.
-            expr.nodes.push(Node::Apply(Op::Eq, [0, 0, 0]));
-            expr.nodes.push(Node::Apply(Op::And, [3, 4, 0]));
+            expr.nodes.push(Term::Apply(Op::Eq, [0, 0, 0]));
+            expr.nodes.push(Term::Apply(Op::And, [3, 4, 0]));
         } else {
             // The highest integer rounds up to a power of two as a float, and saturates on the way
             // back; and that power as an integer saturates, and rounds up on the way back. No float
@@ -110,15 +110,15 @@ impl Expr {
                 let highest = (u64::MAX >> (64 - 8 * dtype.width())) >> sign;
                 words = Self::scalar_words(dtype, &highest.to_le_bytes()[..dtype.width()]);
                 expr.scalars = vec![dtype];
-                expr.nodes.push(Node::Scalar(0));
-                expr.nodes.push(Node::Apply(Op::Eq, [node, 4, 0]));
-                expr.nodes.push(Node::Apply(Op::Or, [3, 5, 0]));
+                expr.nodes.push(Term::Scalar(0));
+                expr.nodes.push(Term::Apply(Op::Eq, [node, 4, 0]));
+                expr.nodes.push(Term::Apply(Op::Or, [3, 5, 0]));
             }
             if (from == DType::F16 && to.is_integer()) || (from.is_integer() && to == DType::F16) {
                 // The lowest integer is minus infinity as an f16, and that the lowest integer.
                 let worst = expr.nodes.len() as u16 - 1;
-                expr.nodes.push(Node::Apply(Op::IsInf, [u16::from(to == DType::F16), 0, 0]));
-                expr.nodes.push(Node::Apply(Op::Or, [worst, worst + 1, 0]));
+                expr.nodes.push(Term::Apply(Op::IsInf, [u16::from(to == DType::F16), 0, 0]));
+                expr.nodes.push(Term::Apply(Op::Or, [worst, worst + 1, 0]));
             }
         }
         expr.fault = Some(expr.nodes.len() as u16 - 1);
@@ -145,15 +145,15 @@ impl Expr {
             inputs: vec![from],
             scalars: vec![from, from, DType::U32],
             nodes: vec![
-                Node::Input(0),
-                Node::Scalar(0),
-                Node::Scalar(1),
-                Node::Scalar(2),
-                Node::Apply(beyond, [0, 1, 0]),
-                Node::Apply(Op::Lt, [0, 2, 0]),
-                Node::Apply(Op::Or, [4, 5, 0]),
-                Node::Cast(0, DType::U32),
-                Node::Apply(Op::Where, [6, 3, 7]),
+                Term::Input(0),
+                Term::Scalar(0),
+                Term::Scalar(1),
+                Term::Scalar(2),
+                Term::Apply(beyond, [0, 1, 0]),
+                Term::Apply(Op::Lt, [0, 2, 0]),
+                Term::Apply(Op::Or, [4, 5, 0]),
+                Term::Cast(0, DType::U32),
+                Term::Apply(Op::Where, [6, 3, 7]),
             ],
             outputs: vec![8],
             fault: Some(6),
@@ -169,10 +169,10 @@ impl Expr {
         let mut dtypes: Vec<DType> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             let dtype = match *node {
-                Node::Input(i) => self.inputs[usize::from(i)],
-                Node::Scalar(j) => self.scalars[usize::from(j)],
-                Node::Cast(_, to) => to,
-                Node::Apply(op, args) => {
+                Term::Input(i) => self.inputs[usize::from(i)],
+                Term::Scalar(j) => self.scalars[usize::from(j)],
+                Term::Cast(_, to) => to,
+                Term::Apply(op, args) => {
                     let operands = args[..op.arity()].iter().map(|&a| dtypes[usize::from(a)]);
                     op.result(&operands.collect::<Vec<_>>())?
                 }
@@ -265,8 +265,8 @@ impl Expr {
     /// the work, because the text is twice as long.
     #[must_use]
     pub fn goes_by_pairs(&self, dtypes: &[DType]) -> bool {
-        let effort = |node: &Node| match node {
-            Node::Apply(op, _) => op.effort(),
+        let effort = |node: &Term| match node {
+            Term::Apply(op, _) => op.effort(),
             _ => 0,
         };
         let narrow = |&output: &u16| dtypes[usize::from(output)].width() <= 4;
@@ -373,19 +373,19 @@ impl Expr {
         let mut names: Vec<String> = Vec::with_capacity(self.nodes.len());
         for (n, node) in self.nodes.iter().enumerate() {
             let name = match *node {
-                Node::Input(i) => format!("x{i}"),
-                Node::Scalar(j) => format!("s{j}"),
-                Node::Cast(a, to) => {
+                Term::Input(i) => format!("x{i}"),
+                Term::Scalar(j) => format!("s{j}"),
+                Term::Cast(a, to) => {
                     let from = dtypes[usize::from(a)];
                     let value = cast(&names[usize::from(a)], from, to);
                     let _ = writeln!(body, "let v{n} = {value}; // {from} to {to}");
                     format!("v{n}")
                 }
-                Node::Apply(op, args) => {
+                Term::Apply(op, args) => {
                     let args = args[..op.arity()].iter().map(|&a| &*names[usize::from(a)]);
                     let args = args.collect::<Vec<_>>();
                     let operand = match *node {
-                        Node::Apply(op, a) => dtypes[usize::from(a[op.arity() - 1])],
+                        Term::Apply(op, a) => dtypes[usize::from(a[op.arity() - 1])],
                         _ => dtypes[n],
                     };
                     let value = applied(op, operand, &args);

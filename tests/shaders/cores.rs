@@ -6,13 +6,13 @@ use wharf::kernel::attention::text::{Block, Mask};
 use wharf::kernel::catalog;
 use wharf::kernel::matmul::text::product::{Means, ProductText};
 use wharf::op::Kind;
-use wharf::wgsl::{Edge, Expr, Frame, Needs, Node, Target, Way, Wording};
+use wharf::wgsl::{Edge, Expr, Frame, Needs, Target, Term, Way, Wording};
 
 use super::{TARGETS, check};
 
 /// What is loaded and stored as it is.
 fn itself(dtype: DType) -> Expr {
-    Expr { inputs: vec![dtype], nodes: vec![Node::Input(0)], outputs: vec![0], ..Expr::default() }
+    Expr { inputs: vec![dtype], nodes: vec![Term::Input(0)], outputs: vec![0], ..Expr::default() }
 }
 
 /// The dtype of a kind's name.

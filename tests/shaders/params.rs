@@ -5,7 +5,7 @@ use wharf::DType;
 use wharf::kernel::catalog::CATALOG;
 use wharf::op::{Kind, Op};
 use wharf::wgsl::params::{Elementwise, Member, Operands};
-use wharf::wgsl::{Expr, Grid, Node, Space, Target, View, reflect};
+use wharf::wgsl::{Expr, Grid, Space, Target, Term, View, reflect};
 
 /// The members of a struct as naga sees them.
 fn members<'a>(module: &'a Module, name: &str) -> Option<Vec<(&'a str, Kind, u32, u32)>> {
@@ -55,11 +55,11 @@ fn every_kernel_reads_its_parameters_where_its_room_writes_them() {
 #[test]
 fn what_operands_need_lies_where_the_accessors_read_it() {
     let nodes = vec![
-        Node::Input(0),
-        Node::Input(1),
-        Node::Scalar(0),
-        Node::Apply(Op::Add, [0, 1, 0]),
-        Node::Apply(Op::Mul, [3, 2, 0]),
+        Term::Input(0),
+        Term::Input(1),
+        Term::Scalar(0),
+        Term::Apply(Op::Add, [0, 1, 0]),
+        Term::Apply(Op::Mul, [3, 2, 0]),
     ];
     let (inputs, scalars) = (vec![DType::F32; 2], vec![DType::F32]);
     let expr = Expr { inputs, scalars, nodes, outputs: vec![4], fault: None };

@@ -11,7 +11,7 @@ use crate::kernel::Operand;
 use crate::kernel::elementwise::Fused;
 use crate::layout::Layout;
 use crate::shape::Shape;
-use crate::wgsl::{Expr, Node};
+use crate::wgsl::{Expr, Term};
 
 /// An expression over operands that are all views of one shape.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ impl Head {
     /// The view, if it is just one.
     pub(crate) fn plain(&self) -> Option<&Operand> {
         match (&*self.operands, &*self.expr.nodes) {
-            ([operand], [Node::Input(0)]) => Some(operand),
+            ([operand], [Term::Input(0)]) => Some(operand),
             _ => None,
         }
     }
@@ -93,7 +93,7 @@ impl Tail {
 
     /// Whether it leaves the result as it is.
     pub(crate) fn is_identity(&self) -> bool {
-        matches!(&*self.expr.nodes, [Node::Input(0)])
+        matches!(&*self.expr.nodes, [Term::Input(0)])
     }
 
     /// The dtype of the core's result.

@@ -9,7 +9,7 @@ use crate::exec::Bound;
 use crate::kernel::Operand;
 use crate::shape::Shape;
 use crate::store::Pinned;
-use crate::wgsl::{Edge, Expr, Node, Space, View, Way};
+use crate::wgsl::{Edge, Expr, Space, Term, View, Way};
 
 /// The most elements that are counted in 32 bits, with room for a quad that is half outside.
 pub(super) const ELEMENTS_MAX: usize = u32::MAX as usize / 2;
@@ -31,7 +31,7 @@ pub(crate) struct Reach<'a> {
 
 /// An expression that is its only input.
 pub(super) fn itself(dtype: DType) -> Expr {
-    let (inputs, nodes, outputs) = (vec![dtype], vec![Node::Input(0)], vec![0]);
+    let (inputs, nodes, outputs) = (vec![dtype], vec![Term::Input(0)], vec![0]);
     Expr { inputs, nodes, outputs, ..Expr::default() }
 }
 

@@ -18,7 +18,7 @@ use crate::kernel::{Held, Operand, moves};
 use crate::layout::Layout;
 use crate::op::Op;
 use crate::shape::Shape;
-use crate::wgsl::{Expr, Node};
+use crate::wgsl::{Expr, Term};
 
 /// A product under way.
 pub(super) struct Recorder<'a> {
@@ -154,14 +154,14 @@ fn lie(operand: &Operand) -> Result<Lie> {
 /// The sum of `count` inputs, as the first input of `tail`.
 pub(crate) fn sum_then(tail: &Expr, count: usize, dtype: DType, given: DType) -> Expr {
     let count = count as u16; // no kernel reads more than 16
-    let mut nodes = vec![Node::Input(0)];
+    let mut nodes = vec![Term::Input(0)];
     for i in 1..count {
         let so_far = nodes.len() as u16 - 1;
-        nodes.push(Node::Input(i));
-        nodes.push(Node::Apply(Op::Add, [so_far, so_far + 1, 0]));
+        nodes.push(Term::Input(i));
+        nodes.push(Term::Apply(Op::Add, [so_far, so_far + 1, 0]));
     }
     if dtype != given {
-        nodes.push(Node::Cast(nodes.len() as u16 - 1, given));
+        nodes.push(Term::Cast(nodes.len() as u16 - 1, given));
     }
     let total = nodes.len() as u16 - 1;
     // Places of the tail's nodes in this expression: the result itself is the total.
@@ -169,20 +169,20 @@ pub(crate) fn sum_then(tail: &Expr, count: usize, dtype: DType, given: DType) ->
     for node in &tail.nodes {
         let at = |n: u16| places[usize::from(n)];
         let node = match *node {
-            Node::Input(0) => {
+            Term::Input(0) => {
                 places.push(total);
                 continue;
             }
-            Node::Input(i) => Node::Input(i - 1 + count),
-            Node::Scalar(i) => Node::Scalar(i),
-            Node::Apply(op, args) => {
+            Term::Input(i) => Term::Input(i - 1 + count),
+            Term::Scalar(i) => Term::Scalar(i),
+            Term::Apply(op, args) => {
                 let mut moved = [0; 3];
                 for (to, &from) in moved.iter_mut().zip(&args[..op.arity()]) {
                     *to = at(from);
                 }
-                Node::Apply(op, moved)
+                Term::Apply(op, moved)
             }
-            Node::Cast(a, to) => Node::Cast(at(a), to),
+            Term::Cast(a, to) => Term::Cast(at(a), to),
         };
         nodes.push(node);
         places.push(nodes.len() as u16 - 1);

@@ -13,7 +13,7 @@ use crate::kernel::{Held, Operand, moves};
 use crate::layout::Layout;
 use crate::op::Op;
 use crate::shape::Shape;
-use crate::wgsl::{Expr, Node};
+use crate::wgsl::{Expr, Term};
 
 impl Scanning<'_> {
     /// The scan of a head, without a tail.
@@ -63,7 +63,7 @@ impl Scanning<'_> {
                 Fold::Max => Op::Max,
                 Fold::Min => Op::Min,
             };
-            let nodes = vec![Node::Input(0), Node::Input(1), Node::Apply(op, [1, 0, 0])];
+            let nodes = vec![Term::Input(0), Term::Input(1), Term::Apply(op, [1, 0, 0])];
             tail.expr = Expr { inputs: vec![dtype; 2], nodes, outputs: vec![2], ..Expr::default() };
             tail.operands = vec![ended.under(ended.layout.broadcast_to(shape)?)];
         }
