@@ -12,13 +12,13 @@
 override workgroup: u32 = 64u;
 
 struct Job {
-    heads: u32,    // of keys, of all batches
+    heads: u32,     // of keys, of all batches
     queries: u32,
     keys: u32,
-    per_head: u32, // groups of a head of keys
-    shared: u32,   // heads of keys of a batch
-    sharing: u32,  // heads of queries of a head of keys
-    causal: u32,   // 1 if no query sees keys after its own place
+    per_head: u32,  // groups of a head of keys
+    per_batch: u32, // heads of keys of a batch
+    sharing: u32,   // heads of queries of a head of keys
+    causal: u32,    // 1 if no query sees keys after its own place
     scale: f32,
     query: vec4<u32>, // units from batch to batch, head to head, row to row
     key: vec4<u32>,
@@ -136,8 +136,8 @@ fn main(
     let rows = queries * p.job.sharing;
     let begin = (linear - all * p.job.per_head) * workgroup * count;
     let first = begin + lane;
-    let batch = all / p.job.shared;
-    let shared_head = all - batch * p.job.shared;
+    let batch = all / p.job.per_batch;
+    let shared_head = all - batch * p.job.per_batch;
     let head = shared_head * p.job.sharing;
     let scale = p.job.scale;
     let query_base = batch * p.job.query.x + head * p.job.query.y;

@@ -8,11 +8,11 @@ override workgroup: u32 = 64u;
 struct Job {
     count: u32,   // invocations
     units: u32,   // of a row
-    length: u32,  // rows of each index of the outer axes
+    length: u32,  // rows for each place on the outer axes
     chunks: u32,  // of a length
     each: u32,    // rows of a chunk
     unit: u32,    // the first
-    index: u32,   // of the first row
+    place: u32,   // of the first row
     first: u32,   // unit of the output
     per_row: u32, // invocations of a row
     lead: u32,    // from one invocation's first unit to the next one's
@@ -87,7 +87,7 @@ fn main(
         var v = start();
         while r < block {
             let q = column + (outer * p.job.length + r) * units;
-            let e = vec4<u32>(r + p.job.index);
+            let e = vec4<u32>(r + p.job.place);
             s = take(s, q.x, e);
             t = take(t, q.y, e);
             u = take(u, q.z, e);

@@ -11,7 +11,7 @@ struct Job {
     length: u32, // elements of a row
     chunks: u32, // of a row
     each: u32,   // quads of a chunk
-    index: u32,  // of a row's first element
+    place: u32,  // of a row's first element
     first: u32,  // output
 }
 
@@ -75,7 +75,7 @@ fn main(
     for (var q = begin + lane; q < to; q += lanes) {
         let e = vec4<u32>(4u * q) + vec4<u32>(0u, 1u, 2u, 3u);
         let inside = (e >= vec4<u32>(first)) & (e < vec4<u32>(end));
-        all = take_some(all, q, e - vec4<u32>(first - p.job.index), inside);
+        all = take_some(all, q, e - vec4<u32>(first - p.job.place), inside);
     }
     let s = together(lane, all);
     // Groups past the last row are what a folded grid has too many.

@@ -13,7 +13,7 @@ struct Job {
     length: u32, // elements of a row
     chunks: u32, // of a row
     each: u32,   // quads of a chunk
-    index: u32,  // of a row's first element
+    place: u32,  // of a row's first element
     first: u32,  // output
 }
 
@@ -73,7 +73,7 @@ fn main(
     let begin = (first >> 2u) + (i - row * p.job.chunks) * p.job.each;
     let to = min(begin + p.job.each, (end + 3u) >> 2u);
     // An element's place in its row is its place here less this.
-    let zero = vec4<u32>(first - p.job.index) - LANES;
+    let zero = vec4<u32>(first - p.job.place) - LANES;
     var all = start();
     let whole_begin = max(begin, (first + 3u) >> 2u);
     let whole_to = min(to, end >> 2u);
@@ -106,7 +106,7 @@ fn main(
     }
     if whole_to < to && whole_to >= whole_begin {
         let e = vec4<u32>(4u * whole_to) + LANES;
-        all = take_some(all, whole_to, e - vec4<u32>(first - p.job.index), e < vec4<u32>(end));
+        all = take_some(all, whole_to, e - vec4<u32>(first - p.job.place), e < vec4<u32>(end));
     }
     let half = merge(all, turn_state(all, 2u));
     put(p.job.first + i, merge(half, turn_state(half, 1u)));

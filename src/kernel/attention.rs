@@ -75,7 +75,7 @@ impl AttentionCore {
             queries,
             keys,
             per_head: word(crew.per_head)?,
-            shared,
+            per_batch: shared,
             sharing: count / shared.max(1),
             causal: self.causal,
             scale: self.scale,

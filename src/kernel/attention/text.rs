@@ -19,7 +19,7 @@ params! {
         queries: u32,
         keys: u32,
         per_head: u32,
-        shared: u32,
+        per_batch: u32,
         sharing: u32,
         causal: bool,
         scale: f32,

@@ -182,15 +182,15 @@ impl ReducePlan {
         Self { kernel: &REDUCE_COLUMNS, groups, chunks, each, extent, columns }
     }
 
-    /// The kernel's parameters; elements are counted from `index` on along the length, results are
+    /// The kernel's parameters; elements are counted from `place` on along the length, results are
     /// stored from `first` on (elements, or quads where the kernel stores those).
-    pub(super) fn job(&self, index: usize, first: usize) -> Result<Vec<u32>> {
+    pub(super) fn job(&self, place: usize, first: usize) -> Result<Vec<u32>> {
         let Extent { outer, length, .. } = self.extent;
         let [rows, length, chunks, each] = words([outer, length, self.chunks, self.each])?;
-        let [index, first] = words([index, first])?;
+        let [place, first] = words([place, first])?;
         let Some(Columns { count, per_row, units, lead, step }) = self.columns else {
             let (origin, pitch) = (0, length);
-            let job = ReduceRowsJob { rows, origin, pitch, length, chunks, each, index, first };
+            let job = ReduceRowsJob { rows, origin, pitch, length, chunks, each, place, first };
             return Ok(job.words());
         };
         let [count, per_row, units, lead, step] = words([count, per_row, units, lead, step])?;
@@ -201,7 +201,7 @@ impl ReducePlan {
             chunks,
             each,
             unit: 0,
-            index,
+            place,
             first,
             per_row,
             lead,

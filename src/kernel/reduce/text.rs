@@ -35,7 +35,7 @@ params! {
         length: u32,
         chunks: u32,
         each: u32,
-        index: u32,
+        place: u32,
         first: u32,
     }
 }
@@ -48,7 +48,7 @@ params! {
         chunks: u32,
         each: u32,
         unit: u32,
-        index: u32,
+        place: u32,
         first: u32,
         per_row: u32,
         lead: u32,
