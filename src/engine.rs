@@ -93,6 +93,15 @@ impl Engine {
     /// If the store refuses, this gives back unused memory, waits for the queue and tries again;
     /// then moves small tensors together and tries again; then tries smaller segments.
     pub(crate) fn allocate(&self, bytes: u64, avoid: &[u64]) -> Result<Arc<Storage>> {
+        self.allocate_by(bytes, avoid, 0)
+    }
+
+    /// The same for who needs in one piece what one segment holds.
+    pub(crate) fn allocate_whole(&self, bytes: u64, avoid: &[u64]) -> Result<Arc<Storage>> {
+        self.allocate_by(bytes, avoid, self.segment_bytes())
+    }
+
+    fn allocate_by(&self, bytes: u64, avoid: &[u64], whole_max: u64) -> Result<Arc<Storage>> {
         self.gpu.alive()?;
         let segments = *lock(&self.state).store.segments();
         let mut segment = segments.bytes_max;
@@ -114,7 +123,7 @@ impl Engine {
         // Smaller segments help only with a driver, which may have room for two halves and not for
         // the whole. A cap counts bytes.
         while let Denial::Driver(_) = refusal
-            && bytes > segment / 2
+            && bytes > whole_max.max(segment / 2)
             && let Some(half) = Segments::halved(segment)
         {
             segment = half;

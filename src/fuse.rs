@@ -12,7 +12,8 @@
 //! The rules that keep it small: a node past a depth, a size or the adapter's bindings has its
 //! arguments realised when it is made, so that no walk and no drop is deep. A live handle alone
 //! never forces a store: an intermediate that is read later is computed then. A node that failed
-//! keeps its error, and everything computed from it has the same.
+//! keeps its error, and everything computed from it has the same; but one that found no memory
+//! keeps what it is computed from, and is computed once somebody asks again and there is some.
 
 use core::hash::{Hash, Hasher};
 use std::collections::HashMap;
@@ -22,7 +23,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::dtype::DType;
 use crate::engine::Site;
-use crate::error::Result;
+use crate::error::{Error, Result, mistake};
 use crate::exec::Value;
 use crate::gpu::lock;
 use crate::kernel::Operand;
@@ -66,12 +67,16 @@ pub(crate) struct Node {
     id: u64,
     pub(crate) shape: Shape,
     pub(crate) dtype: DType,
+    /// Its value, or why it will never have one.
     done: OnceLock<Result<Arc<Value>>>,
-    /// Taken when it is realised, which lets go of the arguments.
+    /// Taken when it is done, which lets go of the arguments.
     todo: Mutex<Option<Todo>>,
     /// Nodes that will read it.
     consumers: AtomicU32,
     weight: Burden,
+    /// Made when there was no memory for what had to be computed first. It is taken into no other
+    /// kernel, and nor are its consumers, so that walks stay short: see [`Node::catch_up`].
+    late: bool,
 }
 
 /// What taking a node into a kernel costs at most; never above the limits.
@@ -91,6 +96,13 @@ struct Leaves {
     len: usize,
 }
 
+impl Burden {
+    /// Whether it is too much for one kernel that reads so many views at most.
+    const fn is_above(&self, leaves_max: usize) -> bool {
+        self.depth > DEPTH_MAX || self.size > SIZE_MAX || self.leaves.len > leaves_max
+    }
+}
+
 impl Leaves {
     fn insert(&mut self, id: u64) {
         if self.len < BINDINGS_MAX && !self.ids[..self.len].contains(&id) {
@@ -106,10 +118,27 @@ struct Todo {
     args: Vec<Arg>,
 }
 
-impl Drop for Todo {
-    fn drop(&mut self) {
+impl Todo {
+    /// Lets go of the arguments.
+    fn release(&mut self) -> Vec<Arg> {
         for node in distinct(&self.args) {
             node.consumers.fetch_sub(1, Ordering::Relaxed);
+        }
+        core::mem::take(&mut self.args)
+    }
+}
+
+impl Drop for Todo {
+    /// Takes arguments that nobody else holds apart as well, one after the other: chains of late
+    /// nodes are long.
+    fn drop(&mut self) {
+        let mut args = self.release();
+        while let Some(arg) = args.pop() {
+            let Arg::View(node, _) = arg else { continue };
+            let Some(node) = Arc::into_inner(node) else { continue };
+            if let Some(mut todo) = lock(&node.todo).take() {
+                args.append(&mut todo.release());
+            }
         }
     }
 }
@@ -143,7 +172,7 @@ impl Context<'_> {
     /// Views that one kernel may read.
     fn leaves_max(&self) -> usize {
         let bindings = self.site.engine.gpu.caps().limits.storage_buffers_max;
-        usize::try_from(bindings).unwrap_or(BINDINGS_MAX).min(BINDINGS_MAX) - 1
+        bindings.min(BINDINGS_MAX as u64) as usize - 1
     }
 }
 
@@ -166,6 +195,7 @@ impl Node {
             todo: Mutex::new(None),
             consumers: AtomicU32::new(0),
             weight: Burden::default(),
+            late: false,
         })
     }
 
@@ -178,14 +208,15 @@ impl Node {
         args: Vec<Arg>,
     ) -> Arc<Self> {
         let leaves_max = context.leaves_max();
+        let mut late = distinct(&args).any(|node| node.is_late());
         let mut weight = weigh(&what, &args);
-        while weight.depth > DEPTH_MAX || weight.size > SIZE_MAX || weight.leaves.len > leaves_max {
+        while !late && weight.is_above(leaves_max) {
             let heaviest = distinct(&args)
                 .filter(|node| node.done.get().is_none())
                 .max_by_key(|node| (node.weight.depth, node.weight.leaves.len, node.weight.size));
             let Some(node) = heaviest else { break };
-            // An error stays in the node, and is found again when the consumer is realised.
-            let _ = node.realise(context);
+            // Any other error stays in the node, and is found again when the consumer is realised.
+            late = node.realise(context).is_err_and(|error| error.is_out_of_memory());
             weight = weigh(&what, &args);
         }
         for node in distinct(&args) {
@@ -199,6 +230,7 @@ impl Node {
             todo: Mutex::new(Some(Todo { what, args })),
             consumers: AtomicU32::new(0),
             weight,
+            late,
         })
     }
 
@@ -210,6 +242,7 @@ impl Node {
         if let Some(known) = context.known(self) {
             return known;
         }
+        self.catch_up(context)?;
         // Held while the kernel is recorded, so that two threads do not compute the same; arguments
         // only ever lock nodes made before this one.
         let mut todo = lock(&self.todo);
@@ -217,20 +250,46 @@ impl Node {
             return done.clone();
         }
         let Some(work) = todo.as_ref() else {
-            return Err(crate::gpu::cause::DeviceCause::Driver {
-                doing: "realising".into(),
-                message: "a node has neither a value nor arguments".into(),
-            }
-            .into());
+            return Err(mistake("realising", "a node has neither a value nor arguments"));
         };
         let made = self.compute(context, work);
         if let Some(sketched) = context.sketched {
             lock(sketched).insert(core::ptr::from_ref(self) as usize, made.clone());
             return made;
         }
+        // There may be memory when somebody asks again.
+        if made.as_ref().is_err_and(Error::is_out_of_memory) {
+            return made;
+        }
         let done = self.done.get_or_init(|| made).clone();
         *todo = None;
         done
+    }
+
+    /// Computes every late node below it, the deepest first.
+    fn catch_up(&self, context: Context<'_>) -> Result<()> {
+        let mut path: Vec<Arc<Self>> = Vec::new();
+        loop {
+            let node = path.last().map_or(self, |node| node);
+            if let Some(deeper) = node.late_argument(context) {
+                path.push(deeper);
+            } else if let Some(node) = path.pop() {
+                node.realise(context)?;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Only a late node has one.
+    fn late_argument(&self, context: Context<'_>) -> Option<Arc<Self>> {
+        let todo = if self.late { lock(&self.todo) } else { return None };
+        let late = |node: &&Arc<Self>| node.is_late() && context.known(node).is_none();
+        distinct(&todo.as_ref()?.args).find(late).cloned()
+    }
+
+    fn is_late(&self) -> bool {
+        self.late && self.done.get().is_none()
     }
 
     fn compute(&self, context: Context<'_>, work: &Todo) -> Result<Arc<Value>> {
@@ -245,6 +304,7 @@ impl Node {
         }
         kernel.record(context, self).map_err(|error| {
             let shape = self.shape;
+            let error = error.on(|| context.site.engine.gpu.name());
             error.during(format!("{} {} {shape}", work.what.name(), self.dtype))
         })
     }
@@ -270,6 +330,7 @@ impl Node {
     /// Whether a consumer may compute it on the way instead of reading it.
     fn is_inlined(&self, context: Context<'_>, layout: &Layout) -> bool {
         self.done.get().is_none()
+            && !self.late
             && context.known(self).is_none()
             && self.consumers.load(Ordering::Relaxed) <= 1
             && *layout == Layout::dense(self.shape)
@@ -307,7 +368,7 @@ fn weigh(what: &What, args: &[Arg]) -> Burden {
         match arg {
             Arg::Scalar(..) => total.size += 1,
             Arg::View(node, layout) => {
-                let deferred = node.done.get().is_none();
+                let deferred = node.done.get().is_none() && !node.late;
                 total.depth = total.depth.max(if deferred { node.weight.depth + 1 } else { 1 });
                 let same =
                     |a: &Arg| matches!(a, Arg::View(n, l) if Arc::ptr_eq(n, node) && l == layout);
@@ -389,7 +450,7 @@ impl Fusion {
         let mut places = [0; 3];
         for (place, arg) in places.iter_mut().zip(&work.args) {
             *place = match arg {
-                Arg::Scalar(dtype, bytes) => self.scalar(*dtype, bytes),
+                Arg::Scalar(dtype, bytes) => self.scalar(*dtype, bytes)?,
                 Arg::View(node, layout) => self.view(context, node, layout, ends)?,
             };
         }
@@ -397,7 +458,7 @@ impl Fusion {
             What::Apply(op) => expr::Term::Apply(op, places),
             What::Cast(dtype) => expr::Term::Cast(places[0], dtype),
             What::Core(_) => expr::Term::Input(0), // taken above
-        });
+        })?;
         self.taken.push((core::ptr::from_ref(node), place));
         Ok(place)
     }
@@ -417,10 +478,10 @@ impl Fusion {
             Arg::Scalar(..) => None,
         });
         let heads = views.collect::<Result<_>>()?;
-        let input = small(self.expr.inputs.len());
+        let input = place(self.expr.inputs.len())?;
         self.expr.inputs.push(node.dtype);
         self.carried = Some(Carried { core: Arc::clone(core), heads, input });
-        Ok(self.push(expr::Term::Input(input)))
+        self.push(expr::Term::Input(input))
     }
 
     fn view(
@@ -459,22 +520,22 @@ impl Fusion {
         });
         // A carried result is an input, and no operand.
         let before = self.carried.as_ref().is_some_and(|c| usize::from(c.input) <= index);
-        Ok(self.push(expr::Term::Input(small(index + usize::from(before)))))
+        self.push(expr::Term::Input(place(index + usize::from(before))?))
     }
 
-    fn scalar(&mut self, dtype: DType, bytes: &[u8; 8]) -> u16 {
+    fn scalar(&mut self, dtype: DType, bytes: &[u8; 8]) -> Result<u16> {
         let words = Expr::scalar_words(dtype, &bytes[..dtype.width()]);
         // Pairs begin at even words, as the kernel expects.
         self.scalars.resize(self.scalars.len().next_multiple_of(words.len()), 0);
         self.scalars.extend(words);
         self.expr.scalars.push(dtype);
-        let index = small(self.expr.scalars.len() - 1);
+        let index = place(self.expr.scalars.len() - 1)?;
         self.push(expr::Term::Scalar(index))
     }
 
-    fn push(&mut self, node: expr::Term) -> u16 {
+    fn push(&mut self, node: expr::Term) -> Result<u16> {
         self.expr.nodes.push(node);
-        small(self.expr.nodes.len() - 1)
+        place(self.expr.nodes.len() - 1)
     }
 
     fn record(self, context: Context<'_>, node: &Node) -> Result<Arc<Value>> {
@@ -504,7 +565,7 @@ impl Fusion {
     }
 }
 
-/// The size of an expression is bounded far below this.
-fn small(n: usize) -> u16 {
-    u16::try_from(n).unwrap_or(u16::MAX)
+/// A place in an expression, whose size is bounded far below what a place can be.
+fn place(n: usize) -> Result<u16> {
+    u16::try_from(n).map_err(|_| mistake("fusing", format!("{n} nodes in one expression")))
 }

@@ -54,8 +54,7 @@ impl Fused<'_> {
             quad(self.operands[i].dtype) == quad(dtype)
         };
         let fits = |&&i: &&usize| same_quads(i) && self.can_replace(i);
-        let to =
-            ending.iter().find(fits).map_or(Destination::New(&[]), |&own| Destination::Own(own));
+        let to = ending.iter().find(fits).map_or(Destination::New, |&own| Destination::Own(own));
         let work = Work { make: &make, paces: &paces, scalars: self.scalars, fault: None };
         record(site, shape, self.operands, to, dtype, &work)
     }
@@ -100,8 +99,10 @@ pub(crate) fn text_of(
 /// Where a result goes.
 #[derive(Clone, Copy)]
 pub(crate) enum Destination<'a> {
-    /// New memory, in none of the operands' buffers and none of these.
-    New(&'a [u64]),
+    /// New memory, in none of the operands' buffers.
+    New,
+    /// The same, in none of these buffers either, and in one piece if one segment holds it.
+    Apart(&'a [u64]),
     /// The memory of this operand.
     Own(usize),
 }
@@ -121,20 +122,21 @@ pub(crate) fn record(
     let tiles = site.target != Target::Gpu && inputs.len() > 1;
     let written = match to {
         Destination::Own(own) => inputs[own].value.buffer_ids(),
-        Destination::New(_) => Vec::new(),
+        Destination::New | Destination::Apart(_) => Vec::new(),
     };
     let inputs: Vec<Operand> = inputs
         .iter()
         .map(|input| reachable(site, input, tiles, &written))
         .collect::<Result<_>>()?;
     let held: Vec<Held> = inputs.iter().map(Operand::hold).collect::<Result<_>>()?;
+    let (bytes, mut avoid) = (Engine::bytes_of(shape, dtype)?, Vec::new());
+    avoid.extend(held.iter().flat_map(Held::ids));
     let (own, value) = match to {
         Destination::Own(own) => (Some(own), inputs[own].value.replaced()),
-        Destination::New(others) => {
-            let avoid = held.iter().flat_map(Held::ids).chain(others.iter().copied());
-            let avoid: Vec<u64> = avoid.collect();
-            let value = Value::new(site.engine.allocate(Engine::bytes_of(shape, dtype)?, &avoid)?);
-            (None, value)
+        Destination::New => (None, Value::new(site.engine.allocate(bytes, &avoid)?)),
+        Destination::Apart(others) => {
+            avoid.extend(others);
+            (None, Value::new(site.engine.allocate_whole(bytes, &avoid)?))
         }
     };
     let output = Held::new(&value, Layout::dense(*shape), dtype)?;

@@ -41,6 +41,6 @@ pub(crate) fn copied(site: Site<'_>, from: &Operand, avoid: &[u64]) -> Result<Ar
         Ok(text::reindex(form, way, shape.rank, shape.target))
     };
     let work = Work { make: &make, paces: &[], scalars: &[], fault: None };
-    let (inputs, to) = (core::slice::from_ref(from), Destination::New(avoid));
+    let (inputs, to) = (core::slice::from_ref(from), Destination::Apart(avoid));
     elementwise::record(site, from.layout.shape(), inputs, to, from.dtype, &work)
 }

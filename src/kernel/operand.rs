@@ -64,7 +64,8 @@ impl Held {
         Ok(Self { pinned, pieces, segment, width, layout, part: None })
     }
 
-    /// A new value, row-major, in none of the buffers in `avoid`.
+    /// A new value, row-major, in none of the buffers in `avoid`; in one piece if one segment holds
+    /// it.
     pub(super) fn fresh(
         site: Site<'_>,
         shape: &Shape,
@@ -72,7 +73,7 @@ impl Held {
         avoid: &[u64],
     ) -> Result<(Arc<Value>, Self)> {
         let bytes = Engine::bytes_of(shape, dtype)?;
-        let value = Value::new(site.engine.allocate(bytes, avoid)?);
+        let value = Value::new(site.engine.allocate_whole(bytes, avoid)?);
         let held = Self::new(&value, Layout::dense(*shape), dtype)?;
         Ok((value, held))
     }

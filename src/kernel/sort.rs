@@ -76,7 +76,7 @@ impl Plain<'_> {
         for value in apart {
             avoid.extend(value.pin()?.pieces().iter().map(|piece| piece.buffer_id));
         }
-        let kept = Kept::new(&Value::new(self.site.engine.allocate(bytes, &avoid)?))?;
+        let kept = Kept::new(&Value::new(self.site.engine.allocate_whole(bytes, &avoid)?))?;
         self.bound(&kept.value)?;
         Ok(kept)
     }

@@ -40,7 +40,8 @@ impl Tensor {
     /// their shape, or a number everywhere. Recorded at once.
     ///
     /// In place if nobody else holds the memory; otherwise it is copied first, and clones and views
-    /// made before keep what they had. If the driver fails on the way, reading tells.
+    /// made before keep what they had. If the call fails, this tensor does as well; if the driver
+    /// fails later, reading tells.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -79,13 +80,10 @@ impl Tensor {
         drop(values);
         let value = self.own()?;
         let site = self.device.site();
-        value.inherit([&*from.value]);
         let part = Assignment { value: &value, shape: &shape, ranges: &ranges };
-        let done = part.assign(site, &from);
-        if let Err(error) = &done {
-            value.poison(error.clone());
-        }
-        done
+        part.assign(site, &from)?;
+        value.inherit([&*from.value]);
+        Ok(())
     }
 
     /// The values to take on, as a view of this dtype and of the shape that is to be filled.

@@ -2,6 +2,8 @@
 //! but never computes. Limits are lowered at will, and failures injected.
 
 #[cfg(test)]
+mod again;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod memory;

@@ -44,7 +44,6 @@ impl Berth {
             return Ok(None);
         }
         let (value, held) = Held::fresh(site, &shape, dtype, apart)?;
-        // Where memory is fragmented, segments are smaller.
         let [piece] = &*held.pieces else { return Ok(None) };
         let (bound, written) = (Bound::from(piece), Arc::downgrade(&value));
         let sink = Sink { bound, first: 0, written, by_element };

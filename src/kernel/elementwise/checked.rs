@@ -28,7 +28,7 @@ pub(crate) fn record(
     let fault = site.engine.fault(explain)?;
     let inputs = core::slice::from_ref(input);
     let work = Work { make: &make, paces: &[], scalars, fault: Some(&fault) };
-    let to = Destination::New(&[]);
+    let to = Destination::New;
     let value = elementwise::record(site, shape, inputs, to, output, &work)?;
     value.inherit([&*input.value]);
     value.carry(fault);

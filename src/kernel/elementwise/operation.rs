@@ -8,7 +8,7 @@ use super::plan::{self, SPACE_MAX};
 use crate::count::word;
 use crate::engine::Site;
 use crate::error::Result;
-use crate::exec::{Bound, Fault, Job, Value};
+use crate::exec::{Bound, Fault, Job, Ready, Value};
 use crate::kernel::limits::Ceiling;
 use crate::kernel::{Held, too_deep};
 use crate::layout::Layout;
@@ -48,18 +48,27 @@ const RAGGED: Ceiling = Ceiling {
 };
 
 impl Operation<'_> {
-    /// Records every dispatch of it over `shape`.
+    /// Records every dispatch of it over `shape`, or none: what it takes the place of is either
+    /// overwritten or as it was.
     pub(in crate::kernel) fn record(&self, shape: &Shape) -> Result<()> {
         let layouts: Vec<Layout> = self.inputs.iter().map(|input| input.layout).collect();
-        self.split(shape, &layouts, 0)
+        let mut ready = Vec::new();
+        self.split(shape, &layouts, 0, &mut ready)?;
+        self.site.engine.record(ready)
     }
 
     /// Splits by the outermost axis until one index space reaches everything. The output is dense,
     /// so the halves follow each other; `first` is where this part begins in it.
-    fn split(&self, shape: &Shape, layouts: &[Layout], first: usize) -> Result<()> {
+    fn split(
+        &self,
+        shape: &Shape,
+        layouts: &[Layout],
+        first: usize,
+        ready: &mut Vec<Ready>,
+    ) -> Result<()> {
         let elements = shape.elements();
         if elements <= SPACE_MAX {
-            return self.windows(shape, layouts, first);
+            return self.windows(shape, layouts, first, ready);
         }
         let (axis, halves) = plan::halves(shape).ok_or_else(|| RAGGED.passed(elements as u128))?;
         for range in halves {
@@ -68,18 +77,24 @@ impl Operation<'_> {
             let part: Vec<Layout> = part.collect::<Result<_>>()?;
             let mut dims = shape.dims().to_vec();
             dims[axis] = range.len();
-            self.split(&Shape::new(dims)?, &part, first + begin)?;
+            self.split(&Shape::new(dims)?, &part, first + begin, ready)?;
         }
         Ok(())
     }
 
     /// Cuts at every segment boundary of the output and of the dense inputs.
-    fn windows(&self, shape: &Shape, layouts: &[Layout], first: usize) -> Result<()> {
+    fn windows(
+        &self,
+        shape: &Shape,
+        layouts: &[Layout],
+        first: usize,
+        ready: &mut Vec<Ready>,
+    ) -> Result<()> {
         let dense = self.inputs.iter().zip(layouts).filter(|(input, _)| input.is_dense());
         let dense = dense.map(|(input, layout)| (layout.offset(), input.segment));
         let operands: Vec<_> = dense.chain([(first, self.output.segment)]).collect();
         for window in plan::windows(shape.elements(), &operands) {
-            self.dispatch(shape, layouts, first, window)?;
+            ready.extend(self.dispatch(shape, layouts, first, window)?);
         }
         Ok(())
     }
@@ -90,7 +105,7 @@ impl Operation<'_> {
         layouts: &[Layout],
         first: usize,
         window: Range<usize>,
-    ) -> Result<()> {
+    ) -> Result<Option<Ready>> {
         let (mut bindings, mut space) = self.reach(shape, layouts, window.start)?;
         let begin = first + window.start;
         let index = begin / self.output.segment;
@@ -122,7 +137,7 @@ impl Operation<'_> {
         let (base, scalars) = (word(window.start)?, &*scalars);
         let params = Elementwise { grid, space: &space, base, outputs: &outputs, scalars }.words();
         let (groups, output) = (grid.groups(), self.written.clone());
-        self.site.engine.dispatch(Job { kernel: &kernel, bindings, params, groups, output })
+        self.site.engine.prepare(Job { kernel: &kernel, bindings, params, groups, output })
     }
 
     /// The segments of the inputs that the window from `start` on reads, and the index space.

@@ -7,7 +7,7 @@ use super::{copied, text};
 use crate::count::word;
 use crate::engine::Site;
 use crate::error::Result;
-use crate::exec::{Bound, Job, Value};
+use crate::exec::{Bound, Job, Ready, Value};
 use crate::kernel::limits::Ceiling;
 use crate::kernel::{Held, Operand};
 use crate::layout::Layout;
@@ -35,29 +35,36 @@ impl Assignment<'_> {
         Layout::dense(*self.shape).part(self.ranges)
     }
 
-    /// Records writing `from`, a view of the part's shape.
+    /// Records writing `from`, a view of the part's shape: all of it, or nothing.
     pub(crate) fn assign(&self, site: Site<'_>, from: &Operand) -> Result<()> {
         if from.layout.shape().is_empty() {
             return Ok(());
         }
+        let _kept = [self.value.pin()?, from.value.pin()?];
         // A dispatch must not read and write one buffer.
         if from.value.shares_buffers(self.value) {
             let value = copied(site, from, &self.value.buffer_ids())?;
             return self.assign(site, &Operand::dense(value, *from.layout.shape(), from.dtype));
         }
+        let mut ready = Vec::new();
+        self.prepare(site, from, &mut ready)?;
+        site.engine.record(ready)
+    }
+
+    fn prepare(&self, site: Site<'_>, from: &Operand, ready: &mut Vec<Ready>) -> Result<()> {
         let source = from.hold()?;
         if !source.is_in_one_segment() {
-            return self.halves(site, from);
+            return self.halves(site, from, ready);
         }
         let whole = Held::new(self.value, Layout::dense(*self.shape), from.dtype)?;
-        if self.rows(site, &source, from)? {
+        if self.rows(site, &source, from, ready)? {
             return Ok(());
         }
-        self.quads(site, &source, &whole, from)
+        self.quads(site, &source, &whole, from, ready)
     }
 
     /// One half after the other, along the longest axis, until each lies in one segment.
-    fn halves(&self, site: Site<'_>, from: &Operand) -> Result<()> {
+    fn halves(&self, site: Site<'_>, from: &Operand, ready: &mut Vec<Ready>) -> Result<()> {
         let dims = from.layout.shape().dims();
         let axis = (0..dims.len()).max_by_key(|&axis| dims[axis]).unwrap_or(0);
         let middle = dims[axis] / 2;
@@ -66,13 +73,19 @@ impl Assignment<'_> {
             let begin = ranges[axis].start;
             ranges[axis] = begin + half.start..begin + half.end;
             let from = from.slice(axis, half)?;
-            Assignment { ranges: &ranges, ..*self }.assign(site, &from)?;
+            Assignment { ranges: &ranges, ..*self }.prepare(site, &from, ready)?;
         }
         Ok(())
     }
 
     /// The part alone is walked, if its rows are whole quads of one segment.
-    fn rows(&self, site: Site<'_>, source: &Held, from: &Operand) -> Result<bool> {
+    fn rows(
+        &self,
+        site: Site<'_>,
+        source: &Held,
+        from: &Operand,
+        ready: &mut Vec<Ready>,
+    ) -> Result<bool> {
         let part = Held::new(self.value, self.place()?, from.dtype)?;
         if !part.is_in_one_segment() || u32::try_from(from.layout.shape().elements()).is_err() {
             return Ok(false);
@@ -90,18 +103,25 @@ impl Assignment<'_> {
         let kernel = text::assign_rows(form, space.ways[0], into, space.rank(), site.target);
         let grid = Grid::of_elements(space.count(), site.target);
         let params = Elementwise { grid, space: &space, base: 0, outputs: &[], scalars: &[] };
-        site.engine.dispatch(Job {
+        ready.extend(site.engine.prepare(Job {
             kernel: &kernel,
             bindings: vec![input, output],
             params: params.words(),
             groups: grid.groups(),
             output: Arc::downgrade(self.value),
-        })?;
+        })?);
         Ok(true)
     }
 
     /// Every quad from the part's first element to its last is looked at.
-    fn quads(&self, site: Site<'_>, source: &Held, whole: &Held, from: &Operand) -> Result<()> {
+    fn quads(
+        &self,
+        site: Site<'_>,
+        source: &Held,
+        whole: &Held,
+        from: &Operand,
+        ready: &mut Vec<Ready>,
+    ) -> Result<()> {
         RAGGED.check(self.shape.elements() as u128)?;
         let index = from.layout.span().start / source.segment;
         let mut view = source.view_from(index);
@@ -128,7 +148,7 @@ impl Assignment<'_> {
             let base = word(window.start)?;
             let params =
                 Elementwise { grid, space: &space, base, outputs: &outputs, scalars: &scalars };
-            site.engine.dispatch(Job {
+            ready.extend(site.engine.prepare(Job {
                 kernel: &kernel,
                 bindings: vec![
                     Bound::from(&source.pieces[index]),
@@ -137,7 +157,7 @@ impl Assignment<'_> {
                 params: params.words(),
                 groups: grid.groups(),
                 output: Arc::downgrade(self.value),
-            })?;
+            })?);
         }
         Ok(())
     }
