@@ -21,3 +21,18 @@ pub(crate) fn words<const N: usize>(counts: [usize; N]) -> Result<[u32; N]> {
 pub(crate) fn index(n: u64) -> Result<usize> {
     usize::try_from(n).map_err(|_| mistake("counting", format!("{n} is beyond this host")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    #[test]
+    fn what_does_not_fit_is_an_error_and_no_smaller_count() {
+        assert_eq!(words([0, 7, u32::MAX as usize]).ok(), Some([0, 7, u32::MAX]), "what fits");
+        let error = words([1, 1 << 32]).expect_err("33 bits");
+        assert!(error.to_string().contains("4294967296 is beyond 32 bits"), "{error}");
+        assert_eq!(error.kind(), ErrorKind::Internal, "{error}");
+        assert_eq!(index(1 << 20).ok(), Some(1 << 20), "a count of bytes");
+    }
+}

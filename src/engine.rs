@@ -295,3 +295,48 @@ impl Engine {
         Err(DeviceCause::Devices { left: name(self), right: name(other) }.into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caps::fixtures::lavapipe;
+    use crate::error::ErrorKind;
+    use crate::exec::{Bound, Value};
+    use crate::kernel::fill::FILL;
+    use crate::kernel::moves::text::reindex;
+    use crate::wgsl::{Assembled, Form, Slot, Target, Way, assemble};
+
+    /// What a kernel is refused with, whose bindings are all one buffer.
+    fn refused(kernel: &Assembled, words: usize, bindings: usize) -> Error {
+        let adapter = pollster::block_on(crate::Adapter::noop(lavapipe())).expect("it opens");
+        let plan = adapter.negotiate(&crate::Policy::exact());
+        let device = pollster::block_on(adapter.open(plan)).expect("it opens");
+        let engine = &device.engine;
+        let value = Value::new(engine.allocate(64, &[]).expect("there is memory"));
+        let pinned = value.pin().expect("it has memory");
+        let bindings = vec![Bound::from(&pinned.pieces()[0]); bindings];
+        let (params, output) = (vec![0; words], Arc::downgrade(&value));
+        engine.prepare(Job { kernel, bindings, params, groups: [1; 3], output }).expect_err("no")
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_dispatch_is_a_mistake_of_our_own() {
+        let fill = assemble::kernel(&FILL, &[Slot::write(Form::W32)], 0, Target::Cpu);
+        let mut broken = Assembled::clone(&fill);
+        broken.wgsl.push_str("nonsense");
+        let copy = reindex(Form::W32, Way::Dense, 0, Target::Cpu);
+        let (version, named) = (env!("CARGO_PKG_VERSION"), "llvmpipe (LLVM 15.0.6, 256 bits)");
+        for (kernel, words, bindings, found) in [
+            (&*fill, 300, 1, "300 words of parameters, 256 fit"),
+            (&broken, 8, 1, "kernel fill at "),
+            (&*copy, 8, 2, "it would read and write one buffer"),
+        ] {
+            let (error, name) = (refused(kernel, words, bindings), kernel.name);
+            let text = error.to_string();
+            let begin = format!("{name} failed in wharf itself: {found}");
+            assert!(text.starts_with(&begin), "not {begin}: {text}");
+            assert!(text.contains(&format!(" (wharf {version} on {named}")), "nameless: {text}");
+            assert_eq!(error.kind(), ErrorKind::Internal, "{text}");
+        }
+    }
+}

@@ -189,3 +189,20 @@ impl fmt::Debug for Error {
 }
 
 impl core::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_says_where_it_was_made_and_by_which_version() {
+        let error = mistake("softmax_rows", "a result in two pieces").during("softmax f32 [3]");
+        let text = "softmax f32 [3]: softmax_rows failed in wharf itself: a result in two pieces";
+        let version = env!("CARGO_PKG_VERSION");
+        assert_eq!(error.to_string(), format!("{text} (wharf {version})"), "no adapter at hand");
+        let error = error.on(|| "one".into()).on(|| "another".into());
+        assert_eq!(error.to_string(), format!("{text} (wharf {version} on one)"), "the first");
+        assert_eq!(error.kind(), ErrorKind::Internal, "{error}");
+        assert!(error.help().is_some_and(|help| help.contains("report")), "{error:?}");
+    }
+}

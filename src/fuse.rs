@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The rules that keep it small: a node past a depth, a size or the adapter's bindings has its
-//! arguments realised when it is made, so that no walk and no drop is deep. A live handle alone
+//! arguments realised when it is made, so that no walk is deep. A live handle alone
 //! never forces a store: an intermediate that is read later is computed then. A node that failed
 //! keeps its error, and everything computed from it has the same; but one that found no memory
 //! keeps what it is computed from, and is computed once somebody asks again and there is some.
@@ -52,8 +52,8 @@ pub(crate) enum Arg {
     Scalar(DType, [u8; 8]),
 }
 
-/// How much one kernel takes in. Deeper ones save dispatches, but every walk and every drop
-/// recurses as deep.
+/// How much one kernel takes in. Deeper ones save dispatches, but every walk recurses as
+/// deep.
 const DEPTH_MAX: u32 = 128;
 /// In additions: a driver's compiler takes about 10 ms for as many.
 const SIZE_MAX: u32 = 128;
@@ -82,8 +82,8 @@ pub(crate) struct Node {
 /// What taking a node into a kernel costs at most; never above the limits.
 #[derive(Clone, Copy, Debug, Default)]
 struct Burden {
-    /// Nodes not computed yet on the longest way down, taken in or not: what a walk or a drop
-    /// recurses through.
+    /// Nodes not computed yet on the longest way down, taken in or not: what a walk recurses
+    /// through.
     depth: u32,
     size: u32,
     leaves: Leaves,

@@ -7,7 +7,6 @@
 //! any data that was read after them.
 
 use core::fmt;
-use core::ops::Range;
 use core::pin::pin;
 use core::task::{Context, Poll, Waker};
 use std::collections::VecDeque;
@@ -317,7 +316,7 @@ impl Gpu {
     /// Makes the allocations with these numbers, counted from now, fail as if memory had run out.
     /// Buffers, staged writes and bind groups count.
     #[cfg(feature = "testing")]
-    pub(crate) fn fail_allocations(&self, range: Range<u64>) {
+    pub(crate) fn fail_allocations(&self, range: core::ops::Range<u64>) {
         *lock(&self.faults) = Injected { allocations: Some(range), ..Injected::default() };
     }
 
@@ -353,7 +352,7 @@ impl Gpu {
 #[cfg(feature = "testing")]
 #[derive(Debug, Default)]
 struct Injected {
-    allocations: Option<Range<u64>>,
+    allocations: Option<core::ops::Range<u64>>,
     created: u64,
     loss: Option<u64>,
     submitted: u64,

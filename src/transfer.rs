@@ -9,10 +9,11 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::count::index;
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Result, mistake};
 use crate::exec::{Fault, SLOT_BYTES};
-use crate::gpu::cause::DeviceCause;
+use crate::gpu::cause::{DeviceCause, Shortage};
 use crate::gpu::wait::map_if_idle;
 use crate::gpu::{Drive, Gpu, Mapped};
 use crate::host::Tally;
@@ -54,20 +55,25 @@ struct Chunk {
 }
 
 /// Cuts a byte range of a storage at segments and chunks.
-fn parts(storage: &Pinned, range: Range<u64>, chunk: u64) -> impl Iterator<Item = Chunk> + use<> {
+fn parts(storage: &Pinned, range: Range<u64>, chunk: u64) -> Result<Vec<Chunk>> {
     let (pieces, segment) = (storage.pieces(), storage.segment_bytes);
-    let mut at = range.start;
-    core::iter::from_fn(move || {
-        if at >= range.end {
-            return None;
-        }
-        let index = usize::try_from(at / segment).ok()?;
-        let offset = at % segment;
-        let bytes = chunk.min(segment - offset).min(range.end - at);
-        let part = Chunk { piece: pieces.get(index)?.clone(), offset, first: at, bytes };
-        at += bytes;
-        Some(part)
-    })
+    let (mut parts, mut first) = (Vec::new(), range.start);
+    while first < range.end {
+        let Some(piece) = pieces.get(index(first / segment)?) else {
+            return Err(mistake("crossing", format!("{range:?} is more than the tensor has")));
+        };
+        let offset = first % segment;
+        let bytes = chunk.min(segment - offset).min(range.end - first);
+        parts.push(Chunk { piece: piece.clone(), offset, first, bytes });
+        first += bytes;
+    }
+    Ok(parts)
+}
+
+/// A part of what has been mapped.
+fn within(mapped: &[u8], range: Range<usize>) -> Result<&[u8]> {
+    let missing = || mistake("reading", format!("{range:?} of {} mapped bytes", mapped.len()));
+    mapped.get(range.clone()).ok_or_else(missing)
 }
 
 /// Writes all of `source` to a storage that holds as many elements. Whatever was recorded before
@@ -114,8 +120,8 @@ fn in_place(
         let mut at = 0;
         while at < bytes {
             let part = CHUNK_IN_PLACE.min(bytes - at);
-            let place = small(at)..small((at + part).next_multiple_of(COPY_ALIGN));
-            let first = small((range.start + at) / source.to.width() as u64);
+            let place = index(at)?..index((at + part).next_multiple_of(COPY_ALIGN))?;
+            let first = index((range.start + at) / source.to.width() as u64)?;
             let filled = source.fill(first, view.slice(place), part, tally);
             progress(part);
             filled?;
@@ -125,11 +131,6 @@ fn in_place(
     });
     gpu.checked("upload", || piece.buffer.unmap())?;
     filled
-}
-
-/// A number of bytes in host memory, which fits.
-fn small(n: u64) -> usize {
-    usize::try_from(n).unwrap_or(usize::MAX)
 }
 
 /// [`up`] for a byte range of the storage, which begins at a word, and ends at one or with the
@@ -144,7 +145,7 @@ pub(crate) fn up_part(
     progress: &dyn Fn(u64),
 ) -> Result<()> {
     let width = source.to.width() as u64;
-    for part in parts(to, range, chunk_bytes(gpu)) {
+    for part in parts(to, range, chunk_bytes(gpu))? {
         let size = part.bytes.next_multiple_of(COPY_ALIGN);
         let (buffer, offset) = (&part.piece.buffer, part.piece.offset + part.offset);
         let staged = wgpu::BufferSize::new(size).map(|size| {
@@ -154,10 +155,10 @@ pub(crate) fn up_part(
             // A lost device raises no error; only a poll notices it.
             gpu.tick();
             gpu.alive()?;
-            let message = format!("no staging memory for {size} bytes");
-            return Err(DeviceCause::Driver { doing: "upload".into(), message }.into());
+            let shortage = Shortage { requested: size, ..Shortage::default() };
+            return Err(DeviceCause::OutOfMemory { shortage, capped: false }.into());
         };
-        let first = usize::try_from((part.first - start) / width).unwrap_or(usize::MAX);
+        let first = index((part.first - start) / width)?;
         let filled = source.fill(first, view.slice(..), part.bytes, tally);
         // Dropping the view schedules the copy.
         gpu.checked("upload", || drop(view))?;
@@ -206,7 +207,7 @@ pub(crate) async fn down(
     if first.slots.len() > SLOTS_BESIDE {
         settle(engine, drive, core::mem::take(&mut first)).await?;
     }
-    let mut parts = parts(from, range, chunk_bytes(&engine.gpu));
+    let mut parts = parts(from, range, chunk_bytes(&engine.gpu))?.into_iter();
     let mut pending: VecDeque<Down<'_>> = VecDeque::new();
     loop {
         while pending.len() < DOWN_DEPTH
@@ -243,19 +244,16 @@ impl Down<'_> {
         let gpu = &engine.gpu;
         mapped.await?;
         let view = gpu.checked("read", || buffer.slice(..mapped_bytes).get_mapped_range())?;
-        let view = view.map_err(|error| DeviceCause::Driver {
-            doing: "read".into(),
-            message: error.to_string(),
-        })?;
-        let first = small(mapped_bytes) - slots.len() * small(SLOT_BYTES);
-        let words = view.get(first..).unwrap_or_default().chunks_exact(small(SLOT_BYTES));
-        for (slot, words) in slots.iter().zip(words) {
+        let view = view.map_err(|error| gpu.blame("read", &error))?;
+        let end = index(mapped_bytes)?;
+        let words = within(&view, end - slots.len() * SLOT_BYTES as usize..end)?;
+        for (slot, words) in slots.iter().zip(words.chunks_exact(SLOT_BYTES as usize)) {
             slot.settle(bytemuck::pod_read_unaligned(words));
         }
         if !slots.is_empty() {
             engine.books.note_control(slots.len() as u64 * SLOT_BYTES);
         }
-        let taken = drain(view.get(range).unwrap_or_default());
+        let taken = within(&view, range).and_then(drain);
         drop(view);
         gpu.checked("read", || buffer.unmap())?;
         engine.ring.put(buffer);
@@ -273,7 +271,7 @@ pub(crate) async fn down_blocking(
     range: Range<u64>,
     drain: &mut (impl Drain + ?Sized),
 ) -> Result<()> {
-    for part in parts(from, range, CHUNK_IN_PLACE) {
+    for part in parts(from, range, CHUNK_IN_PLACE)? {
         if part.bytes >= CHUNK && part.piece.buffer.usage().contains(wgpu::BufferUsages::MAP_READ) {
             settle(engine, Drive::Block, core::mem::take(&mut first)).await?;
             if read_in_place(&engine.gpu, &part, drain)? {
@@ -300,8 +298,7 @@ fn read_in_place(gpu: &Gpu, part: &Chunk, drain: &mut (impl Drain + ?Sized)) -> 
     }
     let view = gpu.checked("read", || buffer.slice(begin..end).get_mapped_range())?;
     let taken = view.map_err(|error| gpu.blame("read", &error)).and_then(|view| {
-        let place = small(offset - begin)..small(offset - begin + part.bytes);
-        drain(view.get(place).unwrap_or_default())
+        drain(within(&view, index(offset - begin)?..index(offset - begin + part.bytes)?)?)
     });
     gpu.checked("read", || buffer.unmap())?;
     taken.map(|()| true)
@@ -330,7 +327,6 @@ fn start<'a>(
         }
     })?;
     let mapped = Mapped::new(&engine.gpu, drive, submission, &buffer, mapped_bytes)?;
-    // The range lies within one chunk.
-    let range = small(offset - begin)..small(offset - begin + bytes);
+    let range = index(offset - begin)?..index(offset - begin + bytes)?;
     Ok(Down { buffer, mapped, mapped_bytes, range, slots })
 }

@@ -13,7 +13,7 @@ use super::Operand;
 use super::elementwise::operation::Work;
 use super::elementwise::{self, Destination};
 use crate::engine::Site;
-use crate::error::Result;
+use crate::error::{Result, mistake};
 use crate::exec::Value;
 use crate::wgsl::{Form, TextShape, Way};
 pub(super) use across::gather;
@@ -37,7 +37,7 @@ pub(crate) fn contiguous(site: Site<'_>, from: &Operand) -> Result<Arc<Value>> {
 pub(crate) fn copied(site: Site<'_>, from: &Operand, avoid: &[u64]) -> Result<Arc<Value>> {
     let form = Form::moving(from.dtype.width());
     let make = |ways: &[Way], shape: TextShape| {
-        let way = ways.first().copied().unwrap_or(Way::Dense);
+        let [way] = *ways else { return Err(mistake("a copy", "not of one view")) };
         Ok(text::reindex(form, way, shape.rank, shape.target))
     };
     let work = Work { make: &make, paces: &[], scalars: &[], fault: None };

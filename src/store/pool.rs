@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::storage::{Denial, Home, Owner, Piece, Storage};
 use crate::caps::{Caps, Feature, MemoryKind};
+use crate::error::mistake;
 use crate::gpu::Gpu;
 
 /// Segments up to this share slabs.
@@ -238,12 +239,12 @@ impl Pool {
         let slots = self.slots(slot_bytes);
         let (buffer, id) =
             self.create(gpu, ("wharf.store.slab", USAGE), slot_bytes * slots, cap)?;
-        let count = usize::try_from(slots).unwrap_or(0); // at most SLOTS_MAX
+        let count = slots as usize; // at most SLOTS_MAX
         let mut slab =
             Slab { buffer, id, free: (0..count).rev().collect(), owners: vec![None; count] };
         let piece = slab.take(slot_bytes);
         self.slabs.entry(slot_bytes).or_default().push(slab);
-        piece.ok_or(Denial::Cap) // a new slab has slots
+        piece.ok_or_else(|| Denial::Driver(mistake("allocating", "a new slab without slots")))
     }
 
     fn create(

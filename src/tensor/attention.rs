@@ -156,7 +156,7 @@ impl Tensor {
 /// f32 that one segment holds.
 fn most(device: &Device) -> usize {
     let most = Segments::new(device.caps()).bytes_max / size_of::<f32>() as u64;
-    usize::try_from(most).unwrap_or(usize::MAX)
+    most as usize // words reach all of a segment
 }
 
 /// The kernel; where an input or the result is more than a segment, one half after the other.

@@ -1,7 +1,8 @@
 //! The bytes of an upload, as the device wants them: gathered and converted block by block.
 
+use crate::count::index;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, mistake};
 use crate::host::Tally;
 use crate::host::bytes::ByteView;
 use crate::host::cause::CarriageCause;
@@ -64,7 +65,10 @@ impl<'a> UploadSource<'a> {
         bytes: u64,
         tally: &mut Tally,
     ) -> Result<()> {
-        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(out.len());
+        let bytes = index(bytes)?;
+        if bytes > out.len() {
+            return Err(mistake("upload", format!("{bytes} bytes for {} staged ones", out.len())));
+        }
         out.slice(bytes..).fill(0);
         let mut out = out.into_slice(..bytes);
         let count = bytes / self.to.width();
@@ -190,7 +194,7 @@ impl<'a> UploadSource<'a> {
         let mut bytes = [0u64; 1];
         let width = self.view.dtype.width();
         let raw = &mut bytemuck::cast_slice_mut(&mut bytes)[..width];
-        self.view.gather(usize::try_from(index - self.base).unwrap_or(0), raw);
+        self.view.gather((index - self.base) as usize, raw);
         self.view.dtype.format(raw)
     }
 }

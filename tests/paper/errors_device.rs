@@ -303,3 +303,30 @@ fn adopting_obeys_the_rules_of_opening() {
     let error = adapter(less).adopt(&plan, device, queue).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Mismatch, "{error}");
 }
+
+const OURS: &str = "this is a mistake of wharf's own, neither yours nor the driver's: please report it \
+                    with this message and the output of the doctor";
+
+/// A call that wgpu refuses before any driver sees it should not have been made.
+#[test]
+fn mistakes_of_our_own_ask_for_a_report() {
+    let version = env!("CARGO_PKG_VERSION");
+    let text = format!("XXX (wharf {version} on XXX)");
+    says(capable().ask_driver_for(1 << 40), ErrorKind::Internal, &text, OURS);
+}
+
+#[test]
+fn destinations_beyond_the_reach_of_a_word() {
+    let device = capable();
+    let zeros = |shape: [usize; 2], dtype| {
+        device.zeros([1, 1], dtype).and_then(|zero| zero.broadcast_to(shape)).unwrap()
+    };
+    let (side, x) = (1 << 17, zeros([1 << 17; 2], DType::F32));
+    says(
+        x.scatter_add(1, &zeros([side, 1], DType::U32), &zeros([side, 1], DType::F32)),
+        ErrorKind::Limit,
+        "scatter_add: an indexed tensor needs 17179869184 elements, the reach of an index is \
+         4294967292",
+        "split the tensor",
+    );
+}
