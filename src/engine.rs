@@ -304,7 +304,7 @@ mod tests {
     use crate::exec::{Bound, Value};
     use crate::kernel::fill::FILL;
     use crate::kernel::moves::text::reindex;
-    use crate::wgsl::{Assembled, Form, Slot, Target, Way, assemble};
+    use crate::wgsl::{Assembled, Form, Slot, Target, Way, kept};
 
     /// What a kernel is refused with, whose bindings are all one buffer.
     fn refused(kernel: &Assembled, words: usize, bindings: usize) -> Error {
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_dispatch_is_a_mistake_of_our_own() {
-        let fill = assemble::kernel(&FILL, &[Slot::write(Form::W32)], 0, Target::Cpu);
+        let fill = kept::kernel(&FILL, &[Slot::write(Form::W32)], 0, Target::Cpu);
         let mut broken = Assembled::clone(&fill);
         broken.wgsl.push_str("nonsense");
         let copy = reindex(Form::W32, Way::Dense, 0, Target::Cpu);
