@@ -134,11 +134,21 @@ fn is_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Every identifier of a text, comments aside.
+/// The names by which a text may mean an item: not those of members, nor those that it gives to
+/// members and parameters.
 pub(crate) fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
-    let words = code.flat_map(|line| line.split(|c| !is_of_name(c)));
-    words.filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()))
+    code.flat_map(|line| {
+        // Code is ASCII.
+        let (bytes, mut end) = (line.as_bytes(), 0);
+        let words = line.split(|c| !is_of_name(c)).map(move |word| {
+            let is_member = end > 0 && bytes.get(end - 1) == Some(&b'.');
+            end += word.len() + 1;
+            (word, is_member || bytes.get(end - 1) == Some(&b':'))
+        });
+        let named = words.filter(|(word, own)| !own && word.starts_with(char::is_alphabetic));
+        named.map(|(word, _)| word)
+    })
 }
 
 #[cfg(test)]
@@ -161,6 +171,13 @@ mod tests {
             assert_eq!(line, Some(first), "{}", item.name);
             assert!(item.text.ends_with(['\n', ';', '}']), "{} is whole", item.name);
         }
+    }
+
+    #[test]
+    fn members_and_parameters_are_not_items() {
+        let text = "fn place(index: u32) -> u32 {\n    return p.job.elements + rank; // index4\n}";
+        let names: Vec<&str> = identifiers(text).filter(|name| find(name).is_some()).collect();
+        assert_eq!(names, ["rank"], "the others only have the names of items");
     }
 
     #[test]
