@@ -176,7 +176,7 @@ impl Gpu {
             }
             // wgpu refused the call before any driver saw it: wharf should not have made it.
             wgpu::Error::Validation { description, .. } => {
-                mistake(doing, description).on(|| self.name())
+                mistake(doing, description.trim()).on(|| self.name())
             }
             error => DeviceCause::Driver { doing: doing.into(), message: error.to_string() }.into(),
         }

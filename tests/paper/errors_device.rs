@@ -311,7 +311,13 @@ const OURS: &str = "this is a mistake of wharf's own, neither yours nor the driv
 #[test]
 fn mistakes_of_our_own_ask_for_a_report() {
     let version = env!("CARGO_PKG_VERSION");
-    let text = format!("XXX (wharf {version} on XXX)");
+    let text = format!(
+        "wharf.test failed in wharf itself: Validation Error\n\nCaused by:\n  \
+         In Device::create_buffer, label = 'wharf.test'\n    \
+         Buffer size 1099511627776 is greater than the maximum buffer size (2147483647) \
+         (wharf {version} on llvmpipe (LLVM 15.0.6, 256 bits) (vulkan), \
+         llvmpipe Mesa 22.3.6 (LLVM 15.0.6))"
+    );
     says(capable().ask_driver_for(1 << 40), ErrorKind::Internal, &text, OURS);
 }
 

@@ -15,6 +15,7 @@ shapes.txt        op | arguments | ..                 a tensor is dtype[dims]=el
 """
 
 import itertools
+import math
 import pathlib
 import struct
 
@@ -66,7 +67,10 @@ INTEGERS = {
 FLOAT_UNARY = {
     "neg": torch.neg, "abs": torch.abs, "sign": torch.sign, "floor": torch.floor,
     "ceil": torch.ceil, "round": torch.round, "trunc": torch.trunc,
-    "fract": lambda x: x - torch.floor(x), "sqrt": torch.sqrt, "rsqrt": torch.rsqrt,
+    "fract": lambda x: x - torch.floor(x), "sqrt": torch.sqrt,
+    # torch has none: C's.
+    "cbrt": lambda x: torch.tensor([math.cbrt(v) for v in x.tolist()], dtype=x.dtype),
+    "rsqrt": torch.rsqrt,
     "recip": torch.reciprocal, "square": torch.square, "exp": torch.exp, "exp2": torch.exp2,
     "expm1": torch.expm1, "ln": torch.log, "log2": torch.log2, "log10": torch.log10,
     "log1p": torch.log1p, "sin": torch.sin, "cos": torch.cos, "tan": torch.tan, "asin": torch.asin,
