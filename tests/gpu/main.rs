@@ -6,8 +6,8 @@
 //! - `WHARF_ADAPTER`, `WHARF_ALLOW_SOFTWARE`: which adapter, as everywhere.
 //! - `WHARF_TEST_DRIVER`: the driver that this must be; anything else is a failure.
 //! - `WHARF_TEST_LARGE=1`: the cases of some hundred MiB too; `=2`: also those of many GiB.
-//! - `WHARF_TEST_PROCESSES=N`: the cases are shared among this many processes.
-//! - `WHARF_TEST_NO_GPU=1`: without an adapter, prints that nothing was run instead of failing.
+//! - `WHARF_TEST_PROCESSES=N`: so many processes. Without it software drivers get one for each core.
+//! - `WHARF_TEST_NO_GPU=1`: says aloud that nothing was run, instead of failing without an adapter.
 //!
 //! For a browser `scripts/page` makes a page of it.
 
@@ -21,17 +21,20 @@ mod drivers;
 #[cfg(not(target_family = "wasm"))]
 mod native;
 mod promise;
-#[cfg(not(target_family = "wasm"))]
-mod shards;
+#[cfg(target_family = "wasm")]
 mod share;
+#[cfg(not(target_family = "wasm"))]
+mod times;
 #[path = "../goldens/torch.rs"]
 mod torch_goldens;
+#[cfg(not(target_family = "wasm"))]
+mod workers;
 
 #[cfg(not(target_family = "wasm"))]
 fn main() -> std::process::ExitCode {
     native::main()
 }
 
-/// In a browser the page calls the functions it needs.
+/// The page calls what it wants.
 #[cfg(target_family = "wasm")]
 fn main() {}

@@ -1,25 +1,28 @@
 //! The table on this machine: cargo's filters and closing lines by libtest-mimic.
 
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Arguments, Conclusion, Failed, Trial};
+use wharf::Adapter;
 
-use crate::ctx::{Case, Ctx, Size};
-use crate::{cases, child, drivers, shards, share};
+use crate::ctx::{Case, Ctx, Outcome, Size};
+use crate::times::Times;
+use crate::workers::Workers;
+use crate::{cases, child, drivers, workers};
 
 pub(crate) fn main() -> ExitCode {
     let _ = env_logger::builder().is_test(true).try_init();
     if let Some(code) = child::run() {
         return code;
     }
-    let mut arguments = Arguments::from_args();
+    let arguments = Arguments::from_args();
     let set = |name: &str| std::env::var(name).is_ok_and(|value| !value.is_empty() && value != "0");
     if set("WHARF_TEST_NO_GPU") {
         println!("gpu tier: NOT RUN, because WHARF_TEST_NO_GPU is set");
         return ExitCode::SUCCESS;
     }
-    let adapter = match pollster::block_on(wharf::Adapter::best()) {
+    let adapter = match pollster::block_on(Adapter::best()) {
         Ok(adapter) => adapter,
         Err(error) => {
             eprintln!(
@@ -34,6 +37,9 @@ pub(crate) fn main() -> ExitCode {
         _ => Size::Usual,
     };
     let cases: Vec<Case> = cases::all(&adapter).into_iter().filter(|c| c.size <= size).collect();
+    if workers::is_worker() {
+        return workers::serve(&Ctx::new(adapter), &cases);
+    }
     let claim = std::env::var("WHARF_TEST_DRIVER").ok();
     match drivers::check_claim(adapter.caps(), claim.as_deref()) {
         Ok(found) => println!("{found}, {} cases", cases.len()),
@@ -42,22 +48,57 @@ pub(crate) fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
-    if let Some(processes) = shards::wanted().filter(|_| !arguments.list) {
-        return shards::run(processes);
+    match workers::wanted(adapter.caps().identity.is_software()) {
+        Some(processes) => elsewhere(arguments, cases, processes),
+        None => here(&arguments, cases, adapter),
     }
-    let own = shards::own();
-    if own.is_some() {
-        arguments.test_threads.get_or_insert(shards::THREADS);
-    }
-    let cases = cases.into_iter().filter(|case| own.is_none_or(|own| own.holds(case)));
-    let ctx = Arc::new(Ctx::new(adapter));
-    let trials = cases.map(|case| trial(&ctx, case)).collect();
-    let conclusion = libtest_mimic::run(&arguments, trials);
-    println!("{}", share::summary(cases::pair::compared()));
+}
+
+/// Runs the table in this process.
+fn here(arguments: &Arguments, cases: Vec<Case>, adapter: Adapter) -> ExitCode {
+    let ctx = Ctx::new(adapter);
+    let run = move |case: &Case| pollster::block_on((case.run)(&ctx));
+    let conclusion = conclude(arguments, cases, run);
+    println!("{}", cases::pair::summary(0));
     conclusion.exit_code()
 }
 
-fn trial(ctx: &Arc<Ctx>, case: Case) -> Trial {
-    let ctx = Arc::clone(ctx);
-    Trial::test(case.name, move || pollster::block_on((case.run)(&ctx)).map_err(Failed::from))
+/// Has it run by others.
+fn elsewhere(mut arguments: Arguments, cases: Vec<Case>, processes: usize) -> ExitCode {
+    arguments.test_threads.get_or_insert(processes * workers::LANES);
+    let workers = Arc::new(Workers::default());
+    let run = {
+        let workers = Arc::clone(&workers);
+        move |case: &Case| workers.run(&case.name)
+    };
+    let conclusion = conclude(&arguments, cases, run);
+    let (compared, wrong) = workers.close();
+    println!("{}", cases::pair::summary(compared));
+    wrong.iter().for_each(|message| eprintln!("gpu tier: {message}"));
+    if wrong.is_empty() { conclusion.exit_code() } else { ExitCode::FAILURE }
+}
+
+/// Cargo's lines, and what took longest.
+fn conclude(
+    arguments: &Arguments,
+    cases: Vec<Case>,
+    run: impl Fn(&Case) -> Outcome + Send + Sync + 'static,
+) -> Conclusion {
+    let (run, times) = (Arc::new(run), Arc::new(Times::default()));
+    // Large cases take gigabytes: one at a time.
+    let large = Arc::new(Mutex::new(()));
+    let trial = |case: Case| {
+        let (run, times, large) = (Arc::clone(&run), Arc::clone(&times), Arc::clone(&large));
+        Trial::test(case.name.clone(), move || {
+            let alone = (case.size > Size::Usual).then(|| large.lock());
+            let outcome = times.measured(&case.name, || run(&case));
+            drop(alone);
+            outcome.map_err(Failed::from)
+        })
+    };
+    let conclusion = libtest_mimic::run(arguments, cases.into_iter().map(trial).collect());
+    if !arguments.list {
+        println!("{}", times.longest());
+    }
+    conclusion
 }

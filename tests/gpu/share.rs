@@ -1,8 +1,8 @@
-//! Which cases belong to each of several runners of the table, and the closing line of each.
+//! Which cases fall to one of several pages that share the table.
 
 use crate::ctx::{Case, Size};
 
-/// The number of a runner, from 0, and how many runners there are.
+/// The number of a page, from 0, and of how many.
 #[derive(Clone, Copy)]
 pub(crate) struct Share {
     number: usize,
@@ -10,15 +10,15 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// Reads `2/4`, the second of four.
+    /// From `2/4`, the second of four.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (number, of) = text.split_once('/')?;
         let (number, of): (usize, usize) = (number.parse().ok()?, of.parse().ok()?);
         (1..=of).contains(&number).then(|| Self { number: number - 1, of })
     }
 
-    /// Whether a case belongs to this share. Cases are scattered, because neighbours in the table
-    /// cost alike. Large cases take gigabytes, so one runner takes them all.
+    /// Whether a case falls to it. Neighbours in the table cost alike: they are scattered. But
+    /// large ones take gigabytes: they all fall to one.
     pub(crate) fn holds(self, case: &Case) -> bool {
         if case.size > Size::Usual {
             return self.number == 0;
@@ -29,13 +29,4 @@ impl Share {
         });
         (hash >> 32) % self.of as u64 == self.number as u64
     }
-}
-
-/// The text around the number in a runner's closing line.
-pub(crate) const SUMMARY: [&str; 2] = ["gpu tier: ", " elementwise cases"];
-
-/// The closing line.
-pub(crate) fn summary(compared: usize) -> String {
-    let [before, after] = SUMMARY;
-    format!("{before}{compared}{after}")
 }

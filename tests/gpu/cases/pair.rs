@@ -12,14 +12,18 @@ use crate::ctx::show;
 /// How many (op, dtype, layout, size, caps) were compared in this run.
 static COMPARED: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts one comparison.
+/// Counts one.
 pub(crate) fn count() {
     COMPARED.fetch_add(1, Ordering::Relaxed);
 }
 
-/// How many comparisons there were.
-pub(crate) fn compared() -> usize {
-    COMPARED.load(Ordering::Relaxed)
+/// Around the number in the closing line.
+pub(crate) const SUMMARY: [&str; 2] = ["gpu tier: ", " elementwise cases"];
+
+/// The closing line: how many were compared here, and `elsewhere`.
+pub(crate) fn summary(elsewhere: usize) -> String {
+    let [before, after] = SUMMARY;
+    format!("{before}{}{after}", COMPARED.load(Ordering::Relaxed) + elsewhere)
 }
 
 /// Elements as raw bits, of whatever dtype.
@@ -69,7 +73,7 @@ pub(crate) async fn bits_of(tensor: &Tensor) -> Result<Vec<u64>, String> {
     bits_of_or_error(tensor).await.map_err(show)
 }
 
-/// `bits_of` for tests of the error itself.
+/// The same where the error is what is tested.
 pub(crate) async fn bits_of_or_error(tensor: &Tensor) -> wharf::Result<Vec<u64>> {
     for_dtype!(tensor.dtype(), download(tensor))
 }
@@ -88,7 +92,7 @@ pub(crate) fn bits(dtype: DType, value: Number) -> u64 {
 
 /// Whether the device computes in this dtype.
 pub(crate) fn carries(device: &Device, dtype: DType) -> bool {
-    matches!(device.plan().carriage(dtype).how, wharf::plan::How::Native | wharf::plan::How::Packed)
+    matches!(device.plan().carriage(dtype).how, wharf::How::Native | wharf::How::Packed)
 }
 
 /// The first index where two lists of bits differ, in words.
