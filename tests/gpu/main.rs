@@ -6,8 +6,8 @@
 //! - `WHARF_ADAPTER`, `WHARF_ALLOW_SOFTWARE`: which adapter, as everywhere.
 //! - `WHARF_TEST_DRIVER`: the driver that this must be; anything else is a failure.
 //! - `WHARF_TEST_LARGE=1`: the cases of some hundred MiB too; `=2`: also those of many GiB.
-//! - `WHARF_TEST_PROCESSES=N`: so many processes. Without it software drivers get one for each core.
-//! - `WHARF_TEST_NO_GPU=1`: says aloud that nothing was run, instead of failing without an adapter.
+//! - `WHARF_TEST_PROCESSES=N`: how many processes. Software drivers get one for each core by default.
+//! - `WHARF_TEST_NO_GPU=1`: without an adapter, prints that nothing was run instead of failing.
 //!
 //! For a browser `scripts/page` makes a page of it.
 
@@ -35,6 +35,6 @@ fn main() -> std::process::ExitCode {
     native::main()
 }
 
-/// The page calls what it wants.
+/// In a browser the page calls the functions it needs.
 #[cfg(target_family = "wasm")]
 fn main() {}

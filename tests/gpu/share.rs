@@ -1,8 +1,8 @@
-//! Which cases fall to one of several pages that share the table.
+//! Which cases belong to each of several pages that share the table.
 
 use crate::ctx::{Case, Size};
 
-/// The number of a page, from 0, and of how many.
+/// The number of a page, from 0, and how many pages there are.
 #[derive(Clone, Copy)]
 pub(crate) struct Share {
     number: usize,
@@ -10,15 +10,15 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// From `2/4`, the second of four.
+    /// Reads `2/4`, the second of four.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (number, of) = text.split_once('/')?;
         let (number, of): (usize, usize) = (number.parse().ok()?, of.parse().ok()?);
         (1..=of).contains(&number).then(|| Self { number: number - 1, of })
     }
 
-    /// Whether a case falls to it. Neighbours in the table cost alike: they are scattered. But
-    /// large ones take gigabytes: they all fall to one.
+    /// Whether a case belongs to this share. Cases are scattered, because neighbours in the table
+    /// cost alike. Large cases take gigabytes, so one page takes them all.
     pub(crate) fn holds(self, case: &Case) -> bool {
         if case.size > Size::Usual {
             return self.number == 0;

@@ -12,7 +12,7 @@ use crate::ctx::show;
 /// How many (op, dtype, layout, size, caps) were compared in this run.
 static COMPARED: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts one.
+/// Counts one comparison.
 pub(crate) fn count() {
     COMPARED.fetch_add(1, Ordering::Relaxed);
 }
@@ -73,7 +73,7 @@ pub(crate) async fn bits_of(tensor: &Tensor) -> Result<Vec<u64>, String> {
     bits_of_or_error(tensor).await.map_err(show)
 }
 
-/// The same where the error is what is tested.
+/// `bits_of` for tests of the error itself.
 pub(crate) async fn bits_of_or_error(tensor: &Tensor) -> wharf::Result<Vec<u64>> {
     for_dtype!(tensor.dtype(), download(tensor))
 }
@@ -92,7 +92,7 @@ pub(crate) fn bits(dtype: DType, value: Number) -> u64 {
 
 /// Whether the device computes in this dtype.
 pub(crate) fn carries(device: &Device, dtype: DType) -> bool {
-    matches!(device.plan().carriage(dtype).how, wharf::How::Native | wharf::How::Packed)
+    matches!(device.plan().carriage(dtype).how, wharf::plan::How::Native | wharf::plan::How::Packed)
 }
 
 /// The first index where two lists of bits differ, in words.
