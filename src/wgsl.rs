@@ -1,7 +1,7 @@
 //! The paper side of the WGSL core: which kernels exist, their text, and what a pipeline needs to
 //! know about them. No wgpu here, and nothing of a shader's insides outside: the runtime
 //!
-//! 1. picks a kernel - [`catalog::find`], or an [`expr::Expr`] for a fused elementwise one - and
+//! 1. picks a kernel - its [`Entry`], or an [`expr::Expr`] for a fused elementwise one - and
 //!    says for every binding in which [`Form`] its elements are stored and which [`Way`] the kernel
 //!    reaches them;
 //! 2. asks for its text: [`kept::kernel`] (or `Expr::assemble`) gives an [`Assembled`]: WGSL

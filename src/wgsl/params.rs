@@ -1,6 +1,6 @@
 //! Parameters: the one uniform struct of each kernel.
 //!
-//! A room declares what its kernel is told once, by [`params!`], as the WGSL struct has it: member
+//! A room declares what its kernel is told once, by `params!`, as the WGSL struct has it: member
 //! by member, by the same names. The struct is laid out as WGSL lays it out and written as words. A
 //! test compares names and places with those that naga sees in the kernel's file. What the
 //! accessors of operands need follows a kernel's own members: [`Operands`].
