@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
+#[cfg(not(target_arch = "wasm32"))]
 use super::lock::{gl_lock, lock};
 use crate::caps::Backend;
 

@@ -96,7 +96,7 @@ pub fn validate(
 ///
 /// # Errors
 /// What naga found.
-#[expect(clippy::result_large_err, reason = "naga's own error, of a module in a test")]
+#[allow(clippy::result_large_err, reason = "naga's own error, of a module in a test")]
 pub fn valid(
     module: &naga::Module,
     needs: Needs,
