@@ -11,8 +11,7 @@
 //! 4. writes the parameters by the struct that the kernel's room declares with [`params`].
 //!
 //! ```text
-//! let entry = catalog::find("fill").unwrap();
-//! let kernel = kept::kernel(entry, &[Slot::write(Form::W32)], 0, Target::Gpu);
+//! let kernel = kept::kernel(&FILL, &[Slot::write(Form::W32)], 0, Target::Gpu);
 //! let grid = Grid::new(quads, Target::Gpu);
 //! let job = FillJob { grid, bits: [7; 4] };
 //! let words = Operands { offsets: &[0], ..Operands::default() }.after(job.words());

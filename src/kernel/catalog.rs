@@ -40,7 +40,7 @@ pub const CATALOG: &[&Entry] = &[
     &scatter::text::RUNS,
 ];
 
-/// The kernel of this name.
+/// The kernel of this name, for whoever has only that: rooms name their entries themselves.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Entry> {
     CATALOG.iter().copied().find(|entry| entry.name == name)
