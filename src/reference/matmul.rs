@@ -11,38 +11,47 @@ use crate::op::wrapped;
 /// Integers wrap at the result's dtype.
 #[must_use]
 pub fn matmul(shape: &[usize], k: usize, a: &Strided<'_>, b: &Strided<'_>) -> Vec<Exact> {
-    let last = shape.len() - 1;
+    let (batch, matrix) = shape.split_at(shape.len() - 2);
+    let (m, n) = (matrix[0], matrix[1]);
     let result = matmul_dtype(a.dtype);
-    let mut rows = Vec::new();
-    places(shape)
-        .map(|place| {
-            let at = |operand: &Strided<'_>, axes: [usize; 2]| {
-                let mut place = place.clone();
-                place[last - 1..].copy_from_slice(&axes);
-                operand.at(&place)
-            };
-            let (m, n) = (place[last - 1], place[last]);
-            if n == 0 {
-                rows = (0..k).map(|i| at(a, [m, i])).collect::<Vec<_>>();
-            }
-            let terms = rows.iter().enumerate().map(|(i, &x)| (x, at(b, [i, n])));
-            if result.is_float() {
-                let (mut sum, mut scale) = (0.0, 0.0);
-                for (x, y) in terms {
-                    let term = x.float() * y.float();
-                    sum += term;
-                    scale += term.abs();
+    let product = |batch: Vec<usize>| -> Vec<Exact> {
+        // Both sides as runs along k, decoded once.
+        let mut at = [batch, vec![0, 0]].concat();
+        let [row, column] = [at.len() - 2, at.len() - 1];
+        let mut runs = |operand: &Strided<'_>, count: usize, [across, along]: [usize; 2]| {
+            let mut elements = Vec::with_capacity(count * k);
+            for i in 0..count {
+                for j in 0..k {
+                    (at[across], at[along]) = (i, j);
+                    elements.push(operand.at(&at));
                 }
-                Exact { value: Number::Float(sum), scale }
-            } else {
-                let sum = terms.fold(0i128, |sum, (x, y)| {
-                    let (Number::Int(x), Number::Int(y)) = (x, y) else { return sum };
-                    sum.wrapping_add(x.wrapping_mul(y))
-                });
-                Number::Int(wrapped(result, sum)).into()
             }
-        })
-        .collect()
+            elements
+        };
+        let (rows, columns) = (runs(a, m, [row, column]), runs(b, n, [column, row]));
+        let cells = (0..m).flat_map(|i| (0..n).map(move |j| (i, j)));
+        cells.map(|(i, j)| dot(result, &rows[i * k..][..k], &columns[j * k..][..k])).collect()
+    };
+    places(batch).flat_map(product).collect()
+}
+
+/// One sum of products.
+fn dot(result: DType, row: &[Number], column: &[Number]) -> Exact {
+    let terms = row.iter().zip(column);
+    if result.is_float() {
+        let (mut sum, mut scale) = (0.0, 0.0);
+        for (x, y) in terms {
+            let term = x.float() * y.float();
+            sum += term;
+            scale += term.abs();
+        }
+        return Exact { value: Number::Float(sum), scale };
+    }
+    let sum = terms.fold(0i128, |sum, (x, y)| {
+        let (Number::Int(x), Number::Int(y)) = (x, y) else { return sum };
+        sum.wrapping_add(x.wrapping_mul(*y))
+    });
+    Number::Int(wrapped(result, sum)).into()
 }
 
 /// The dtype of a product of two matrices of a dtype.
