@@ -33,6 +33,8 @@ pub mod frame;
 pub mod grid;
 pub mod kept;
 pub mod library;
+#[cfg(feature = "testing")]
+pub mod mutant;
 pub mod needs;
 pub(crate) mod pace;
 pub mod params;

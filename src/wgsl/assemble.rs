@@ -51,7 +51,10 @@ impl Assembly<'_> {
         page.text.hash(&mut hasher);
         let Page { text: wgsl, needs, lines, .. } = page;
         let hash = hasher.finish();
-        Assembled { name: entry.name, wgsl, needs, clears: entry.clears, hash, lines }
+        let text = Assembled { name: entry.name, wgsl, needs, clears: entry.clears, hash, lines };
+        #[cfg(feature = "testing")]
+        let text = super::mutant::mutated(text);
+        text
     }
 }
 

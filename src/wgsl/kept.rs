@@ -82,12 +82,17 @@ impl Recipe<'_> {
             .get(&hash)
             .and_then(|all| all.iter().find(|known| self.is(known)))
             .map(|known| Arc::clone(&known.text));
-        if let Some(text) = known {
-            return Ok(text);
-        }
-        // Written outside the lock: two threads that write the same one do no harm.
-        let text = Arc::new(write()?);
-        texts().entry(hash).or_default().push(self.written(Arc::clone(&text)));
+        let text = match known {
+            Some(text) => text,
+            None => {
+                // Written outside the lock: two threads that write the same one do no harm.
+                let text = Arc::new(write()?);
+                texts().entry(hash).or_default().push(self.written(Arc::clone(&text)));
+                text
+            }
+        };
+        #[cfg(feature = "testing")]
+        super::mutant::note(&text);
         Ok(text)
     }
 

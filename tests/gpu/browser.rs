@@ -6,6 +6,7 @@ use std::panic;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wharf::Adapter;
 
+use crate::counts::Counts;
 use crate::ctx::{Ctx, Size};
 use crate::share::Share;
 use crate::{cases, drivers};
@@ -37,10 +38,18 @@ async fn run_cases(filter: &str, share: Option<Share>, driver: Option<&str>) -> 
     cases.retain(|case| case.size == Size::Usual);
     let all = cases.len();
     tell(&format!("{}, {all} cases", drivers::check_claim(adapter.caps(), driver)?));
+    if let Some(driver) = driver {
+        Counts::absent(&cases).check(driver)?;
+    }
     cases.retain(|case| case.name.contains(filter) && share.is_none_or(|share| share.holds(case)));
     let ctx = Ctx::new(adapter);
-    let mut failed = 0;
+    let (mut failed, mut ignored) = (0, 0);
     for case in &cases {
+        if let Some(lacking) = &case.absent {
+            tell(&format!("test {} ... ignored, not here: {lacking}", case.name));
+            ignored += 1;
+            continue;
+        }
         // Printed before the case: after a panic this line shows which one it was.
         tell(&format!("{} ...", case.name));
         match (case.run)(&ctx).await {
@@ -51,11 +60,12 @@ async fn run_cases(filter: &str, share: Option<Share>, driver: Option<&str>) -> 
             }
         }
     }
-    tell(&cases::pair::summary(0));
-    let (verdict, passed) = (if failed == 0 { "ok" } else { "FAILED" }, cases.len() - failed);
+    tell(&cases::pair::summary(cases::pair::compared()));
+    let verdict = if failed == 0 { "ok" } else { "FAILED" };
+    let passed = cases.len() - failed - ignored;
     let filtered = all - cases.len();
     tell(&format!(
-        "test result: {verdict}. {passed} passed; {failed} failed; 0 ignored; 0 measured; \
+        "test result: {verdict}. {passed} passed; {failed} failed; {ignored} ignored; 0 measured; \
          {filtered} filtered out"
     ));
     Ok(())

@@ -14,7 +14,7 @@ mod matmul;
 mod memory;
 mod moves;
 pub(crate) mod pair;
-mod probe;
+pub(crate) mod probe;
 mod quantised;
 mod random;
 mod reads;
@@ -53,7 +53,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(graphs::cases(adapter));
     cases.extend(reduce::cases(adapter));
     cases.extend(rows::cases(adapter));
-    cases.extend(attention::cases());
+    cases.extend(attention::cases(adapter));
     cases.extend(scan::cases(adapter));
     cases.extend(matmul::cases(adapter));
     cases.extend(quantised::cases(adapter));

@@ -5,8 +5,8 @@ use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 
 use wharf::caps::{Caps, Feature, Limit};
-use wharf::plan::negotiate;
-use wharf::{Adapter, Device, Policy};
+use wharf::plan::{How, Plan, negotiate};
+use wharf::{Adapter, DType, Device, Policy};
 
 /// The outcome of a case: nothing, or what was wrong.
 pub(crate) type Outcome = Result<(), String>;
@@ -19,6 +19,28 @@ pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) run: Run,
     pub(crate) size: Size,
+    /// What this adapter lacks for it.
+    pub(crate) absent: Option<String>,
+}
+
+impl Case {
+    /// A case that cannot run where the device of a downgrade does not compute in a dtype.
+    pub(crate) fn needs(self, adapter: &Adapter, downgrade: Downgrade, dtype: DType) -> Self {
+        let caps = (downgrade.lower)(adapter.caps().clone());
+        let lacks = !computes(&negotiate(&caps, &Policy::exact()), dtype);
+        self.unless(lacks, dtype.name())
+    }
+
+    /// A case that cannot run where something is lacking.
+    pub(crate) fn unless(mut self, lacks: bool, what: &str) -> Self {
+        self.absent = self.absent.or(lacks.then(|| what.into()));
+        self
+    }
+}
+
+/// Whether a plan computes in this dtype.
+pub(crate) fn computes(plan: &Plan, dtype: DType) -> bool {
+    matches!(plan.carriage(dtype).how, How::Native | How::Packed)
 }
 
 /// How much memory a case takes, and so when it runs.
@@ -39,6 +61,7 @@ macro_rules! case {
             name: String::from($name),
             run: Box::new(move |$ctx| Box::pin($body)),
             size: $crate::ctx::Size::Usual,
+            absent: None,
         }
     };
 }

@@ -16,8 +16,14 @@ mod browser;
 mod cases;
 #[cfg(not(target_family = "wasm"))]
 mod child;
+mod counts;
 mod ctx;
 mod drivers;
+#[cfg(not(target_family = "wasm"))]
+#[path = "../mutants/rules.rs"]
+mod mistakes;
+#[cfg(not(target_family = "wasm"))]
+mod mutants;
 #[cfg(not(target_family = "wasm"))]
 mod native;
 mod promise;
@@ -27,6 +33,8 @@ mod share;
 mod times;
 #[path = "../goldens/torch.rs"]
 mod torch_goldens;
+#[cfg(not(target_family = "wasm"))]
+mod uses;
 #[cfg(not(target_family = "wasm"))]
 mod workers;
 

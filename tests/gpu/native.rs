@@ -3,13 +3,15 @@
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
-use libtest_mimic::{Arguments, Conclusion, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
 use wharf::Adapter;
 
+use crate::counts::Counts;
 use crate::ctx::{Case, Ctx, Outcome, Size};
 use crate::times::Times;
+use crate::uses::Recorder;
 use crate::workers::Workers;
-use crate::{cases, child, drivers, workers};
+use crate::{cases, child, drivers, mutants, workers};
 
 pub(crate) fn main() -> ExitCode {
     let _ = env_logger::builder().is_test(true).try_init();
@@ -37,6 +39,12 @@ pub(crate) fn main() -> ExitCode {
         _ => Size::Usual,
     };
     let cases: Vec<Case> = cases::all(&adapter).into_iter().filter(|c| c.size <= size).collect();
+    if let Some(mutant) = mutants::planted() {
+        return mutants::serve(&Ctx::new(adapter), &cases, mutant);
+    }
+    if let Some(wanted) = mutants::wanted() {
+        return mutants::run(&wanted);
+    }
     if workers::is_worker() {
         return workers::serve(&Ctx::new(adapter), &cases);
     }
@@ -48,23 +56,34 @@ pub(crate) fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
-    match workers::wanted(adapter.caps().identity.is_software()) {
+    // A part of the table counts for nothing.
+    let whole = !arguments.list && arguments.filter.is_none() && arguments.skip.is_empty();
+    let claim = claim.filter(|_| whole && size == Size::Usual);
+    let absent = Counts::absent(&cases);
+    let (passed, compared) = match workers::wanted(adapter.caps().identity.is_software()) {
         Some(processes) => elsewhere(arguments, cases, processes),
         None => here(&arguments, cases, adapter),
+    };
+    println!("{}", cases::pair::summary(compared));
+    let counted = claim.map_or(Ok(()), |driver| absent.compared(compared).check(&driver));
+    if let Err(message) = &counted {
+        eprintln!("gpu tier: {message}");
     }
+    if passed && counted.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Runs the table in this process.
-fn here(arguments: &Arguments, cases: Vec<Case>, adapter: Adapter) -> ExitCode {
+/// Runs the table in this process: whether all passed, and how many were compared.
+fn here(arguments: &Arguments, cases: Vec<Case>, adapter: Adapter) -> (bool, usize) {
     let ctx = Ctx::new(adapter);
-    let run = move |case: &Case| pollster::block_on((case.run)(&ctx));
+    let recorder = Recorder::wanted();
+    let run =
+        move |case: &Case| recorder.recorded(&case.name, || pollster::block_on((case.run)(&ctx)));
     let conclusion = conclude(arguments, cases, run);
-    println!("{}", cases::pair::summary(0));
-    conclusion.exit_code()
+    (!conclusion.has_failed(), cases::pair::compared())
 }
 
 /// Has it run by others.
-fn elsewhere(mut arguments: Arguments, cases: Vec<Case>, processes: usize) -> ExitCode {
+fn elsewhere(mut arguments: Arguments, cases: Vec<Case>, processes: usize) -> (bool, usize) {
     arguments.test_threads.get_or_insert(processes * workers::LANES);
     let workers = Arc::new(Workers::default());
     let run = {
@@ -73,9 +92,8 @@ fn elsewhere(mut arguments: Arguments, cases: Vec<Case>, processes: usize) -> Ex
     };
     let conclusion = conclude(&arguments, cases, run);
     let (compared, wrong) = workers.close();
-    println!("{}", cases::pair::summary(compared));
     wrong.iter().for_each(|message| eprintln!("gpu tier: {message}"));
-    if wrong.is_empty() { conclusion.exit_code() } else { ExitCode::FAILURE }
+    (wrong.is_empty() && !conclusion.has_failed(), compared)
 }
 
 /// Cargo's lines, and what took longest.
@@ -89,11 +107,14 @@ fn conclude(
     let large = Arc::new(Mutex::new(()));
     let trial = |case: Case| {
         let (run, times, large) = (Arc::clone(&run), Arc::clone(&times), Arc::clone(&large));
-        Trial::test(case.name.clone(), move || {
+        Trial::ignorable_test(case.name.clone(), move || {
+            if let Some(lacking) = &case.absent {
+                return Ok(Completion::ignored_with(format!("not here: {lacking}")));
+            }
             let alone = (case.size > Size::Usual).then(|| large.lock());
             let outcome = times.measured(&case.name, || run(&case));
             drop(alone);
-            outcome.map_err(Failed::from)
+            outcome.map(|()| Completion::Completed).map_err(Failed::from)
         })
     };
     let conclusion = libtest_mimic::run(arguments, cases.into_iter().map(trial).collect());

@@ -11,8 +11,9 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use crate::cases::pair::{SUMMARY, summary};
+use crate::cases::pair::{SUMMARY, compared, summary};
 use crate::ctx::{Case, Ctx, Outcome};
+use crate::uses::Recorder;
 
 /// How many processes are wanted.
 const PROCESSES: &str = "WHARF_TEST_PROCESSES";
@@ -45,13 +46,16 @@ pub(crate) fn is_worker() -> bool {
 /// A worker's part: runs what it is told, until nobody tells it anything.
 pub(crate) fn serve(ctx: &Ctx, cases: &[Case]) -> ExitCode {
     let cases: HashMap<&str, &Case> = cases.iter().map(|case| (&*case.name, case)).collect();
+    let recorder = Recorder::wanted();
     let next = || stdin().lines().next().and_then(Result::ok);
     thread::scope(|scope| {
         let lane = || {
             while let Some(name) = next() {
                 let outcome = cases.get(&*name).map_or_else(
                     || Err("a process has no such case".into()),
-                    |case| guarded(|| pollster::block_on((case.run)(ctx))),
+                    |case| {
+                        recorder.recorded(&name, || guarded(|| pollster::block_on((case.run)(ctx))))
+                    },
                 );
                 let wrong = outcome.err().unwrap_or_default().replace('\n', LINE_END);
                 println!("{ANSWER}{name}{ANSWER}{wrong}");
@@ -59,11 +63,11 @@ pub(crate) fn serve(ctx: &Ctx, cases: &[Case]) -> ExitCode {
         };
         (0..LANES).for_each(|_| drop(scope.spawn(lane)));
     });
-    println!("{}", summary(0));
+    println!("{}", summary(compared()));
     ExitCode::SUCCESS
 }
 
-fn guarded(run: impl FnOnce() -> Outcome) -> Outcome {
+pub(crate) fn guarded(run: impl FnOnce() -> Outcome) -> Outcome {
     // The message has been written by then.
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err("a panic, shown above".into()))
 }

@@ -3,9 +3,9 @@
 use wharf::caps::{Caps, Feature};
 use wharf::reference::{Number, ROWS, attention};
 use wharf::tensor::Attention;
-use wharf::{DType, Device, Target, Tensor};
+use wharf::{Adapter, DType, Device, Target, Tensor};
 
-use super::pair::{Pair, bits, bits_of, carries, count, value};
+use super::pair::{Pair, bits, bits_of, count, value};
 use super::probe::Random;
 use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, ensure, ensure_eq, show};
 
@@ -33,13 +33,17 @@ enum Mask {
     All,
 }
 
-pub(crate) fn cases() -> Vec<Case> {
+pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     for mask in [Mask::None, Mask::Causal, Mask::Truth, Mask::Added, Mask::All] {
         let narrow = matches!(mask, Mask::None | Mask::Causal);
         for dtype in [DType::F32, DType::F16].into_iter().take(1 + usize::from(narrow)) {
             let name = format!("attention::{mask:?}::{dtype}");
-            cases.push(case!(name, |ctx| run(ctx, mask, dtype)));
+            cases.push(case!(name, |ctx| run(ctx, mask, dtype)).needs(
+                adapter,
+                DOWNGRADES[0],
+                dtype,
+            ));
         }
     }
     for mask in [Mask::Causal, Mask::All] {
@@ -71,9 +75,6 @@ async fn of_length_0(ctx: &Ctx) -> Outcome {
 
 async fn run(ctx: &Ctx, mask: Mask, dtype: DType) -> Outcome {
     let device = ctx.native().await?;
-    if !carries(&device, dtype) {
-        return Ok(());
-    }
     let mut random = Random::new(9);
     for target in [Target::Cpu64, Target::Gpu] {
         let device = device.with_target(target);

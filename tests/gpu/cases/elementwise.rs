@@ -8,7 +8,7 @@ use wharf::caps::Feature;
 use wharf::op::Op;
 use wharf::{Adapter, DType, Device, Other, Shape, Target};
 
-use super::pair::{Pair, bits, bits_of, carries, count};
+use super::pair::{Pair, bits, bits_of, count};
 use super::views::Move;
 use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, matters, show};
 use check::check;
@@ -76,7 +76,8 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             for dtype in DType::ALL.into_iter().filter(|&d| op.takes(d)) {
                 if changes(downgrade, op, dtype) {
                     let name = format!("elementwise::{op}::{dtype}::{}", downgrade.name);
-                    let case = case!(name, |ctx| run(ctx, downgrade, op, dtype));
+                    let case = case!(name, |ctx| run(ctx, downgrade, op, dtype))
+                        .needs(adapter, downgrade, dtype);
                     cases.push(Case { size: size(adapter, op, dtype), ..case });
                 }
             }
@@ -85,7 +86,11 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     for (op, dtype) in [(Op::Add, DType::F32), (Op::Gt, DType::F32), (Op::Neg, DType::F16)] {
         for target in [Target::Gpu, Target::Cpu64] {
             let name = format!("elementwise::{op}::{dtype}::past_one_binding::{target:?}");
-            let case = case!(name, |ctx| past_one_binding(ctx, op, dtype, target));
+            let case = case!(name, |ctx| past_one_binding(ctx, op, dtype, target)).needs(
+                adapter,
+                DOWNGRADES[0],
+                dtype,
+            );
             cases.push(Case { size: Size::Large, ..case });
         }
     }
@@ -123,9 +128,6 @@ fn changes(downgrade: Downgrade, op: Op, dtype: DType) -> bool {
 
 async fn run(ctx: &Ctx, downgrade: Downgrade, op: Op, dtype: DType) -> Outcome {
     let device = ctx.device(downgrade).await?;
-    if !carries(&device, dtype) {
-        return Ok(());
-    }
     let thorough = THOROUGH.contains(&op);
     let mut source = Source::new(op, dtype);
     for form in FORMS {
@@ -264,9 +266,6 @@ async fn scalars(device: &Device, source: &mut Source) -> Outcome {
 /// More than the 128 MiB of a baseline binding.
 async fn past_one_binding(ctx: &Ctx, op: Op, dtype: DType, target: Target) -> Outcome {
     let device = ctx.native().await?.with_target(target);
-    if !carries(&device, dtype) {
-        return Ok(());
-    }
     let mut source = Source::new(op, dtype);
     let n = (1 << 26) + 7;
     let piece = source.bits(0, 4099);

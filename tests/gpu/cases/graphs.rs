@@ -17,7 +17,7 @@ const SEEDS: u64 = 24;
 const SEEDS_LARGE: u64 = 12;
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
-    let mut cases = stories::cases();
+    let mut cases = stories::cases(adapter);
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
         let seeds = match downgrade.name {
             "native" => 0..SEEDS,

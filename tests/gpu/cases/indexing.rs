@@ -4,7 +4,7 @@ use wharf::tensor::Pad;
 use wharf::{Adapter, DType, Device, ErrorKind, Tensor};
 
 use super::faults::fails;
-use super::pair::{Pair, bits_of, carries, count, difference};
+use super::pair::{Pair, bits_of, count, difference};
 use super::probe::Random;
 use super::views::{Move, TARGETS, probe_bits};
 use crate::ctx::{
@@ -61,15 +61,27 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         };
         for &dtype in dtypes {
             let name = |what: &str| format!("indexing::{what}::{dtype}::{}", downgrade.name);
-            cases.push(case!(name("join"), |ctx| joins(ctx, downgrade, dtype)));
-            cases.push(case!(name("pick"), |ctx| picks(ctx, downgrade, dtype)));
+            cases.push(
+                case!(name("join"), |ctx| joins(ctx, downgrade, dtype))
+                    .needs(adapter, downgrade, dtype),
+            );
+            cases.push(
+                case!(name("pick"), |ctx| picks(ctx, downgrade, dtype))
+                    .needs(adapter, downgrade, dtype),
+            );
             if downgrade.name == "small_bindings" {
-                cases.push(case!(name("wide"), |ctx| wide(ctx, downgrade, dtype)));
+                cases.push(
+                    case!(name("wide"), |ctx| wide(ctx, downgrade, dtype))
+                        .needs(adapter, downgrade, dtype),
+                );
             }
         }
         for dtype in [DType::I32, DType::U32, DType::I64, DType::U64] {
             let name = format!("indexing::out_of_range::{dtype}::{}", downgrade.name);
-            cases.push(case!(name, |ctx| out_of_range(ctx, downgrade, dtype)));
+            cases.push(
+                case!(name, |ctx| out_of_range(ctx, downgrade, dtype))
+                    .needs(adapter, downgrade, dtype),
+            );
         }
     }
     cases.extend(rows::cases(adapter));
@@ -133,9 +145,6 @@ fn concat(parts: &[Host], axis: usize) -> Host {
 async fn joins(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
     use Move::{Flip, Slice, Transpose};
     let device = ctx.device(downgrade).await?;
-    if !carries(&device, dtype) {
-        return Ok(());
-    }
     // The sizes along the axis, the other dimensions and the axis.
     let table: [(&[usize], &[usize], usize); 12] = [
         (&[1], &[], 0),
@@ -285,9 +294,6 @@ fn selected(host: &Host, axis: usize, index: &Host) -> Host {
 
 async fn picks(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
     let device = ctx.device(downgrade).await?;
-    if !carries(&device, dtype) {
-        return Ok(());
-    }
     for &target in targets(dtype) {
         let here = device.with_target(target);
         for (dims, moves, axis, index_dims) in [
@@ -340,9 +346,6 @@ async fn picks(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
 /// Sources, indices and results of several segments each.
 async fn wide(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
     let device = ctx.device(downgrade).await?;
-    if !carries(&device, dtype) {
-        return Ok(());
-    }
     let n = 500_000 / dtype.width();
     let (rows, columns) = (n / 100, 100);
     let x = sample(&device, dtype, &[rows, columns], &[], 1).await?;
@@ -366,9 +369,6 @@ async fn wide(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
 
 async fn out_of_range(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
     let device = ctx.device(downgrade).await?;
-    if !carries(&device, dtype) {
-        return Ok(());
-    }
     let table = sample(&device, DType::F32, &[5, 8], &[], 1).await?.tensor;
     let highest = u64::MAX >> (64 - 8 * dtype.width());
     for bad in [5, highest, highest >> 1, (highest >> 1) + 1] {

@@ -7,7 +7,7 @@ use wharf::reference::{self, Number, matmul_dtype, matmul_keeps};
 use wharf::testing::Inside;
 use wharf::{Adapter, DType, Device, Target, Tensor};
 
-use super::pair::{Pair, bits, bits_of, carries, count, value};
+use super::pair::{Pair, bits, bits_of, count, value};
 use super::probe::Random;
 use crate::ctx::{
     Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, ensure, ensure_eq, matters, show,
@@ -74,13 +74,21 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         cases.push(case!(name, |ctx| tiled(ctx, DType::F32, tile, 100 + i as u64)));
     }
     for &dtype in DTYPES {
-        cases.push(case!(format!("matmul::{dtype}::chosen"), |ctx| chosen(ctx, dtype)));
+        cases.push(case!(format!("matmul::{dtype}::chosen"), |ctx| chosen(ctx, dtype)).needs(
+            adapter,
+            DOWNGRADES[0],
+            dtype,
+        ));
         for (i, tile) in [[4, 2, 8, 1], [1, 1, 64, 2]].into_iter().enumerate() {
             let name = format!("matmul::{dtype}::tile_{}x{}", tile[0], tile[1]);
             if dtype == DType::F32 {
                 continue;
             }
-            let case = case!(name, |ctx| tiled(ctx, dtype, tile, i as u64));
+            let case = case!(name, |ctx| tiled(ctx, dtype, tile, i as u64)).needs(
+                adapter,
+                DOWNGRADES[0],
+                dtype,
+            );
             // Each of these is loaded like one dtype that is tested, and summed like another.
             let alike = matches!(dtype, DType::U8 | DType::I16 | DType::U32);
             let later = alike && is_slow(adapter.caps());
@@ -242,9 +250,6 @@ fn by_tile(a: &Tensor, b: &Tensor, tile: [u32; 4]) -> wharf::Result<Tensor> {
 /// A few hundred shapes by one tile.
 async fn tiled(ctx: &Ctx, dtype: DType, tile: [u32; 4], seed: u64) -> Outcome {
     let device = ctx.native().await?;
-    if !carries(&device, dtype) {
-        return Ok(());
-    }
     let mut pool = Pool::new(&device, dtype, seed).await?;
     let bytes = pool.bytes();
     let rounds = if dtype == DType::F32 { 80 } else { 40 };
@@ -278,9 +283,6 @@ fn shapes(pool: &mut Pool, work_max: usize) -> Result<[Tensor; 2], String> {
 /// What the table chooses, for every class of kernels.
 async fn chosen(ctx: &Ctx, dtype: DType) -> Outcome {
     let device = ctx.native().await?;
-    if !carries(&device, dtype) {
-        return Ok(());
-    }
     for target in [Target::Cpu, Target::Cpu64, Target::Gpu] {
         let mut pool = Pool::new(&device.with_target(target), dtype, 7).await?;
         let bytes = pool.bytes();

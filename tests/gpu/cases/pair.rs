@@ -7,7 +7,7 @@ use wharf::reference::Number;
 use wharf::{DType, Device, Layout, Shape, Tensor};
 
 use super::probe::{Probe, for_dtype};
-use crate::ctx::show;
+use crate::ctx::{computes, show};
 
 /// How many (op, dtype, layout, size, caps) were compared in this run.
 static COMPARED: AtomicUsize = AtomicUsize::new(0);
@@ -20,10 +20,15 @@ pub(crate) fn count() {
 /// Around the number in the closing line.
 pub(crate) const SUMMARY: [&str; 2] = ["gpu tier: ", " elementwise cases"];
 
-/// The closing line: how many were compared here, and `elsewhere`.
-pub(crate) fn summary(elsewhere: usize) -> String {
+/// How many were compared in this process.
+pub(crate) fn compared() -> usize {
+    COMPARED.load(Ordering::Relaxed)
+}
+
+/// The closing line.
+pub(crate) fn summary(compared: usize) -> String {
     let [before, after] = SUMMARY;
-    format!("{before}{}{after}", COMPARED.load(Ordering::Relaxed) + elsewhere)
+    format!("{before}{compared}{after}")
 }
 
 /// Elements as raw bits, of whatever dtype.
@@ -92,7 +97,7 @@ pub(crate) fn bits(dtype: DType, value: Number) -> u64 {
 
 /// Whether the device computes in this dtype.
 pub(crate) fn carries(device: &Device, dtype: DType) -> bool {
-    matches!(device.plan().carriage(dtype).how, wharf::plan::How::Native | wharf::plan::How::Packed)
+    computes(device.plan(), dtype)
 }
 
 /// The first index where two lists of bits differ, in words.

@@ -5,25 +5,26 @@ use std::task::{Context, Poll, Waker};
 
 use wharf::half::f16;
 use wharf::ledger::Crossings;
-use wharf::plan::How;
 use wharf::{Adapter, DType, ErrorKind, HostViewMut, Receipt, Tensor};
 
 use super::pair::{bits_of, difference};
 use super::probe::{Probe, first_difference, for_dtype, values};
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
 
-pub(crate) fn cases(_: &Adapter) -> Vec<Case> {
+pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases: Vec<Case> = (DType::ALL.into_iter())
         .map(|dtype| {
             case!(format!("reads::{dtype}::as_every_dtype"), |ctx| async move {
                 for_dtype!(dtype, as_every(ctx))
             })
+            .needs(adapter, DOWNGRADES[0], dtype)
         })
         .collect();
     cases.extend((DType::ALL.into_iter()).map(|dtype| {
         case!(format!("reads::{dtype}::into_any_layout"), |ctx| async move {
             for_dtype!(dtype, any_layout(ctx))
         })
+        .needs(adapter, DOWNGRADES[4], dtype)
     }));
     cases.extend([
         case!("reads::a_rounding_read_is_counted", |ctx| rounding(ctx)),
@@ -44,9 +45,6 @@ async fn as_every<T: Probe>(ctx: &Ctx) -> Outcome {
         // In the range of every integer.
         false => (0..5000).map(|i| T::from_bits(i % 100)).collect(),
     };
-    if device.plan().carriage(T::DTYPE).how == How::Rejected {
-        return Ok(());
-    }
     let (tensor, _) = device.upload(&data, [50, 100]).map_err(show)?;
     for to in DType::ALL {
         let read = for_dtype!(to, read_as(&tensor));
@@ -108,9 +106,6 @@ const LAYOUTS: [([isize; 2], usize, usize); 5] = [
 
 async fn any_layout<T: Probe>(ctx: &Ctx) -> Outcome {
     let device = ctx.device(DOWNGRADES[4]).await?;
-    if device.plan().carriage(T::DTYPE).how == How::Rejected {
-        return Ok(());
-    }
     let data: Vec<T> = values(3 * 35_007, 13);
     let (tensor, _) = device.upload(&data, [3, 35_007]).map_err(show)?;
     for (strides, offset, len) in LAYOUTS {

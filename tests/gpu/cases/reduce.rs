@@ -6,7 +6,7 @@ use wharf::op::Reduction;
 use wharf::reference::{Exact, Number, reduce};
 use wharf::{Adapter, Axes, DType, Device, Layout, Target};
 
-use super::pair::{Pair, bits, bits_of, carries, count, value};
+use super::pair::{Pair, bits, bits_of, count, value};
 use super::probe::Random;
 use super::views::Move;
 use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, ensure_eq, matters, show};
@@ -94,7 +94,8 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             for dtype in DType::ALL.into_iter().filter(|&d| reduction.takes(d)) {
                 if changes(downgrade, reduction, dtype) {
                     let name = format!("reduce::{reduction}::{dtype}::{}", downgrade.name);
-                    let case = case!(name, |ctx| run(ctx, downgrade, reduction, dtype));
+                    let case = case!(name, |ctx| run(ctx, downgrade, reduction, dtype))
+                        .needs(adapter, downgrade, dtype);
                     cases.push(Case { size: size(adapter, reduction, dtype), ..case });
                 }
             }
@@ -103,7 +104,11 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let trees = if matters(adapter, NO_SUBGROUPS) { TREES } else { &[] };
     for &(reduction, dtype) in trees {
         let name = format!("reduce::{reduction}::{dtype}::{}", NO_SUBGROUPS.name);
-        cases.push(case!(name, |ctx| run(ctx, NO_SUBGROUPS, reduction, dtype)));
+        cases.push(case!(name, |ctx| run(ctx, NO_SUBGROUPS, reduction, dtype)).needs(
+            adapter,
+            NO_SUBGROUPS,
+            dtype,
+        ));
     }
     cases.extend(stories::cases());
     cases
@@ -148,9 +153,6 @@ fn changes(downgrade: Downgrade, reduction: Reduction, dtype: DType) -> bool {
 
 async fn run(ctx: &Ctx, downgrade: Downgrade, reduction: Reduction, dtype: DType) -> Outcome {
     let device = ctx.device(downgrade).await?;
-    if !carries(&device, dtype) {
-        return Ok(());
-    }
     let other = if device.target() == Target::Gpu { Target::Cpu } else { Target::Gpu };
     let other = device.with_target(other);
     let mut source = Source { reduction, dtype, random: Random::new(11) };

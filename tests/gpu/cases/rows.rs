@@ -5,7 +5,7 @@ use wharf::caps::Feature;
 use wharf::reference::{Exact, Number, ROWS, log_softmax, norm, softmax};
 use wharf::{Adapter, DType, Device, Layout, Target, Tensor, half};
 
-use super::pair::{Pair, bits, bits_of, carries, count, value};
+use super::pair::{Pair, bits, bits_of, count, value};
 use super::probe::Random;
 use super::reduce::NO_SUBGROUPS;
 use super::views::Move;
@@ -80,7 +80,8 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
                 };
                 if runs {
                     let name = format!("rows::{what:?}::{dtype}::{}", downgrade.name);
-                    let case = case!(name, |ctx| run(ctx, downgrade, what, dtype));
+                    let case = case!(name, |ctx| run(ctx, downgrade, what, dtype))
+                        .needs(adapter, downgrade, dtype);
                     // Drivers that compile slowly run dtypes other than f32 only on demand.
                     let usual = quick || dtype == DType::F32;
                     cases.push(Case { size: if usual { Size::Usual } else { Size::Huge }, ..case });
@@ -100,7 +101,11 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases.push(case!("rows::softmax_of_plus_and_minus_ten_thousand", |ctx| far_apart(ctx)));
     cases.push(case!("rows::cross_entropy_of_classes", |ctx| cross_entropy(ctx)));
     cases.push(case!("rows::masked_rows", |ctx| masked(ctx)));
-    cases.push(case!("rows::more_than_a_segment_once_they_are_cast", |ctx| widened(ctx)));
+    cases.push(case!("rows::more_than_a_segment_once_they_are_cast", |ctx| widened(ctx)).needs(
+        adapter,
+        DOWNGRADES[4],
+        DType::I64,
+    ));
     cases.push(case!("rows::scale_and_shift_follow_in_the_kernel", |ctx| scaled(ctx)));
     cases
 }
@@ -108,9 +113,6 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
 /// Operands of 160 KB fit into a segment of 192 KiB, and their results of 320 KB do not.
 async fn widened(ctx: &Ctx) -> Outcome {
     let device = ctx.device(DOWNGRADES[4]).await?;
-    if !carries(&device, DType::I64) {
-        return Ok(());
-    }
     let x = device.zeros([100, 400], DType::F32).map_err(show)?;
     let (row, thousands) = (x.softmax(1).map_err(show)?, 1000.0f32);
     let wide = (row * thousands).map_err(show)?.cast(DType::I64).map_err(show)?;
@@ -174,9 +176,6 @@ fn apply(what: What, x: &Tensor, axis: usize) -> wharf::Result<Tensor> {
 
 async fn run(ctx: &Ctx, downgrade: Downgrade, what: What, dtype: DType) -> Outcome {
     let device = ctx.device(downgrade).await?;
-    if !carries(&device, dtype) {
-        return Ok(());
-    }
     let other = if device.target() == Target::Gpu { Target::Cpu } else { Target::Gpu };
     let mut random = Random::new(21);
     for device in [device.clone(), device.with_target(other)] {

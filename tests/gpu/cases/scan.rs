@@ -6,7 +6,7 @@ use wharf::op::{Reduction, Tolerance};
 use wharf::reference::{Number, scan};
 use wharf::{Adapter, DType, Device, Layout, Target, Tensor};
 
-use super::pair::{Pair, bits, bits_of, carries, count, value};
+use super::pair::{Pair, bits, bits_of, count, value};
 use super::probe::Random;
 use super::views::Move;
 use crate::ctx::{
@@ -56,7 +56,8 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
                 };
                 if runs {
                     let name = format!("scan::{reduction}::{dtype}::{}", downgrade.name);
-                    let case = case!(name, |ctx| run(ctx, downgrade, reduction, dtype));
+                    let case = case!(name, |ctx| run(ctx, downgrade, reduction, dtype))
+                        .needs(adapter, downgrade, dtype);
                     let size = if quick || dtype.width() >= 4 { Size::Usual } else { Size::Huge };
                     cases.push(Case { size, ..case });
                 }
@@ -78,9 +79,6 @@ fn apply(reduction: Reduction, x: &Tensor, axis: usize) -> wharf::Result<Tensor>
 
 async fn run(ctx: &Ctx, downgrade: Downgrade, reduction: Reduction, dtype: DType) -> Outcome {
     let device = ctx.device(downgrade).await?;
-    if !carries(&device, dtype) {
-        return Ok(());
-    }
     let other = if device.target() == Target::Gpu { Target::Cpu } else { Target::Gpu };
     let other = device.with_target(other);
     let mut random = Random::new(4);

@@ -3,13 +3,13 @@
 use wharf::caps::Feature;
 use wharf::op::Reduction;
 use wharf::testing::Inside;
-use wharf::{DType, ErrorKind, Layout, Shape, Target};
+use wharf::{Adapter, DType, ErrorKind, Layout, Shape, Target};
 
 use super::ramp;
 use crate::cases::pair::count;
 use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, ensure, ensure_eq, show};
 
-pub(crate) fn cases() -> Vec<Case> {
+pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     vec![
         case!("stories::ten_thousand_operations", |ctx| deep(ctx)),
         case!("stories::a_node_shared_at_every_level", |ctx| shared_deep(ctx)),
@@ -25,7 +25,11 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("stories::two_devices_do_not_mix", |ctx| devices(ctx)),
         case!("stories::an_explanation_computes_nothing", |ctx| explained(ctx)),
         case!("stories::sizes_and_numbers_make_no_pipelines", |ctx| pipelines(ctx)),
-        case!("stories::f64_numbers_without_64_bit_integers", |ctx| lone_f64(ctx)),
+        case!("stories::f64_numbers_without_64_bit_integers", |ctx| lone_f64(ctx)).needs(
+            adapter,
+            NO_INT64,
+            DType::F64,
+        ),
         Case {
             size: Size::Large,
             ..case!("stories::more_groups_than_fit_a_row", |ctx| groups(ctx))
@@ -329,12 +333,11 @@ async fn beside_copy(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
+const NO_INT64: Downgrade =
+    Downgrade { name: "no_int64", lower: |caps| caps.without(Feature::ShaderInt64) };
+
 async fn lone_f64(ctx: &Ctx) -> Outcome {
-    let lower = |caps: wharf::caps::Caps| caps.without(Feature::ShaderInt64);
-    let device = ctx.fresh(Downgrade { name: "no_int64", lower }).await?;
-    if !device.caps().has(Feature::ShaderF64) {
-        return Ok(());
-    }
+    let device = ctx.fresh(NO_INT64).await?;
     let (x, _) = device.upload(&[1.0f64, -2.0, 1e300], [3]).map_err(show)?;
     let y = ((&x * 0.1).map_err(show)? - 1e-9).map_err(show)?;
     let want = [1.0 * 0.1 - 1e-9, -2.0 * 0.1 - 1e-9, 1e300 * 0.1 - 1e-9];

@@ -5,7 +5,7 @@ use wharf::{Adapter, DType, Device};
 
 use super::{Host, indices, same, targets, with};
 use crate::cases::faults::fails;
-use crate::cases::pair::{Pair, bits, bits_of, carries, count, value};
+use crate::cases::pair::{Pair, bits, bits_of, count, value};
 use crate::cases::probe::Random;
 use crate::cases::views::{TARGETS, probe_bits};
 use crate::ctx::{
@@ -23,10 +23,16 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         for &dtype in dtypes {
             let name = |what: &str| format!("indexing::{what}::{dtype}::{}", downgrade.name);
             if matches!(dtype, DType::Bool | DType::F16 | DType::F32 | DType::I64) {
-                cases.push(case!(name("scatter"), |ctx| scatter(ctx, downgrade, dtype)));
+                cases.push(
+                    case!(name("scatter"), |ctx| scatter(ctx, downgrade, dtype))
+                        .needs(adapter, downgrade, dtype),
+                );
             }
             if dtype != DType::Bool {
-                cases.push(case!(name("scatter_add"), |ctx| scatter_add(ctx, downgrade, dtype)));
+                cases.push(
+                    case!(name("scatter_add"), |ctx| scatter_add(ctx, downgrade, dtype))
+                        .needs(adapter, downgrade, dtype),
+                );
             }
         }
     }
@@ -55,9 +61,6 @@ fn table(small_bindings: bool) -> Vec<(Vec<usize>, usize, usize)> {
 
 async fn scatter(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
     let device = ctx.device(downgrade).await?;
-    if !carries(&device, dtype) {
-        return Ok(());
-    }
     for (dims, axis, n) in table(downgrade.name == "small_bindings") {
         let from = with(&dims, axis, n);
         let own = probe_bits(dtype, dims.iter().product(), 1).await;
@@ -88,9 +91,6 @@ fn whole(dtype: DType, n: usize, seed: u64) -> Vec<u64> {
 
 async fn scatter_add(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
     let device = ctx.device(downgrade).await?;
-    if !carries(&device, dtype) {
-        return Ok(());
-    }
     for &target in targets(dtype) {
         let here = device.with_target(target);
         for (dims, axis, n) in table(downgrade.name == "small_bindings") {

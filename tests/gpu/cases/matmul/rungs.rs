@@ -71,9 +71,8 @@ impl Rung {
         format!("{name}_{}", numbers.join("x"))
     }
 
-    /// Whether a device can run it.
-    fn runs_on(self, device: &Device, dtype: DType) -> bool {
-        let caps = device.caps();
+    /// Whether an adapter can run it.
+    fn runs_on(self, caps: &Caps, dtype: DType) -> bool {
         let width = matmul_dtype(dtype).width().max(4) as u64;
         let (lanes, quads) = match self {
             Self::Group([rows, quads, lanes, across, depth, _]) => {
@@ -113,14 +112,19 @@ impl Rung {
 pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     for &dtype in DTYPES {
-        cases.push(case!(format!("matmul::{dtype}::rows"), |ctx| rows_by(ctx, dtype)));
+        cases.push(case!(format!("matmul::{dtype}::rows"), |ctx| rows_by(ctx, dtype)).needs(
+            adapter,
+            DOWNGRADES[0],
+            dtype,
+        ));
     }
     for dtype in [DType::I8, DType::U8] {
         cases.push(case!(format!("matmul::{dtype}::dots"), |ctx| dots(ctx, dtype)));
     }
     for (i, rung) in Rung::all().enumerate() {
         let name = format!("matmul::f32::{}", rung.name());
-        let case = case!(name, |ctx| forced(ctx, DType::F32, rung, 200 + i as u64));
+        let case = case!(name, |ctx| forced(ctx, DType::F32, rung, 200 + i as u64))
+            .unless(!rung.runs_on(adapter.caps(), DType::F32), "a rung");
         // The largest of the table and the odd ones always run. Those between differ only in
         // numbers.
         let between = matches!(rung, Rung::Group([8, 2, _, 8, ..]));
@@ -129,7 +133,7 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
     }
     for &dtype in DTYPES.iter().filter(|dtype| **dtype != DType::F32) {
         let name = format!("matmul::{dtype}::groups");
-        let case = case!(name, |ctx| few(ctx, dtype));
+        let case = case!(name, |ctx| few(ctx, dtype)).needs(adapter, DOWNGRADES[0], dtype);
         let alike = matches!(dtype, DType::U8 | DType::I16 | DType::U32);
         cases.push(Case { size: if alike { Size::Large } else { Size::Usual }, ..case });
     }
@@ -149,9 +153,6 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
 /// Some dozens of shapes by one rung.
 async fn forced(ctx: &Ctx, dtype: DType, rung: Rung, seed: u64) -> Outcome {
     let device = ctx.native().await?;
-    if !carries(&device, dtype) || !rung.runs_on(&device, dtype) {
-        return Ok(());
-    }
     let device = device.with_target(Target::Gpu);
     let mut pool = Pool::new(&device, dtype, seed).await?;
     let bytes = pool.bytes();
@@ -178,7 +179,9 @@ async fn forced(ctx: &Ctx, dtype: DType, rung: Rung, seed: u64) -> Outcome {
 }
 
 async fn few(ctx: &Ctx, dtype: DType) -> Outcome {
-    for (i, rung) in Rung::few().into_iter().enumerate() {
+    let caps = ctx.adapter.caps();
+    let rungs = Rung::few().into_iter().enumerate();
+    for (i, rung) in rungs.filter(|(_, rung)| rung.runs_on(caps, dtype)) {
         forced(ctx, dtype, rung, 300 + i as u64).await?;
     }
     Ok(())
@@ -188,9 +191,6 @@ async fn few(ctx: &Ctx, dtype: DType) -> Outcome {
 /// are those that the table chooses, and forced ones.
 async fn rows_by(ctx: &Ctx, dtype: DType) -> Outcome {
     let device = ctx.native().await?;
-    if !carries(&device, dtype) {
-        return Ok(());
-    }
     let mut pool = Pool::new(&device, dtype, 11).await?;
     let bytes = pool.bytes();
     let shapes = [
@@ -294,7 +294,7 @@ async fn propagates_by(ctx: &Ctx) -> Outcome {
     let (t, _) = device.upload(&data, [40, 24]).map_err(show)?;
     let a = t.slice(0, 8..24).and_then(|t| t.slice(1, 0..21)).map_err(show)?;
     let b = a.t().map_err(show)?;
-    for rung in Rung::few().into_iter().filter(|rung| rung.runs_on(&device, DType::F32)) {
+    for rung in Rung::few().into_iter().filter(|rung| rung.runs_on(device.caps(), DType::F32)) {
         for (a, b) in [(&a, &b), (&b, &a)] {
             let got = rung.product(a, b).map_err(show)?;
             let n = got.shape().dims()[1];

@@ -1,0 +1,58 @@
+//! What a whole run on a driver of the matrix counts: the comparisons, and the cases that cannot run
+//! there. `expected.txt` has the numbers, so that nothing goes missing in silence.
+
+use std::collections::BTreeMap;
+
+use crate::ctx::Case;
+
+const EXPECTED: &str = include_str!("expected.txt");
+
+/// Stands for the comparisons among what is counted.
+const COMPARED: &str = "compared";
+
+/// How often each thing was lacking.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts(BTreeMap<String, usize>);
+
+impl Counts {
+    /// Of the cases that cannot run on this adapter.
+    pub(crate) fn absent(cases: &[Case]) -> Self {
+        let mut counts = Self::default();
+        for lacking in cases.iter().filter_map(|case| case.absent.clone()) {
+            *counts.0.entry(lacking).or_default() += 1;
+        }
+        counts
+    }
+
+    /// With the comparisons that were made.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn compared(mut self, n: usize) -> Self {
+        self.0.insert(COMPARED.into(), n);
+        self
+    }
+
+    /// What is expected of a driver.
+    fn expected(driver: &str) -> Self {
+        let line = |line: &str| {
+            let mut words = line.split_whitespace();
+            let (name, what, n) = (words.next()?, words.next()?, words.next()?.parse().ok()?);
+            (name == driver).then(|| (what.to_owned(), n))
+        };
+        Self(EXPECTED.lines().filter_map(line).collect())
+    }
+
+    /// What is not as expected of a driver, with the lines as they would have to be.
+    pub(crate) fn check(&self, driver: &str) -> Result<(), String> {
+        let mut expected = Self::expected(driver);
+        // A page makes a share of the comparisons.
+        if !self.0.contains_key(COMPARED) {
+            expected.0.remove(COMPARED);
+        }
+        if *self == expected {
+            return Ok(());
+        }
+        let lines: String =
+            self.0.iter().map(|(what, n)| format!("\n{driver} {what} {n}")).collect();
+        Err(format!("tests/gpu/expected.txt says otherwise of {driver}; this run counted:{lines}"))
+    }
+}

@@ -1,0 +1,275 @@
+//! Tests of the tests: plants one mistake at a time in a shader, runs the cases whose kernels have
+//! the line, and says which mistakes nobody noticed. `scripts/mutants` is the way to run it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{Read, Write};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use wharf::kernel::catalog::CATALOG;
+use wharf::wgsl::mutant::{self, Fate, Mutant};
+use wharf::wgsl::{Source, library};
+
+use crate::cases::probe::Random;
+use crate::ctx::{Case, Ctx};
+use crate::mistakes::mistakes;
+use crate::uses::Use;
+use crate::workers::guarded;
+
+/// What to plant: `sample=100 seed=7 only=op/exp seconds=20`, all of it optional.
+const WANTED: &str = "WHARF_MUTANTS";
+
+/// Tells a process which mistake it has: its path, line, and both texts, a line each.
+const PLANTED: &str = "WHARF_TEST_MUTANT";
+
+/// Survivors that somebody has judged: `path | was -> now | why nobody can notice`.
+const JUDGED: &str = include_str!("../mutants/judged.txt");
+
+/// What became of one mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Verdict {
+    Killed(String),
+    Survived,
+    Stillborn,
+    /// Its cases never came to it, or it could not be judged.
+    Missed(String),
+}
+
+/// Whether mistakes are to be planted.
+pub(crate) fn wanted() -> Option<String> {
+    std::env::var(WANTED).ok().filter(|text| !text.is_empty())
+}
+
+/// Whether this process has one.
+pub(crate) fn planted() -> Option<Mutant> {
+    let text = std::env::var(PLANTED).ok()?;
+    let mut lines = text.split('\n').map(str::to_owned);
+    let (path, line) = (lines.next()?, lines.next()?.parse().ok()?);
+    Some(Mutant { path, line, was: lines.next()?, now: lines.next()? })
+}
+
+/// The part of a process with a mistake: runs the cases it is told until one notices.
+pub(crate) fn serve(ctx: &Ctx, cases: &[Case], mutant: Mutant) -> ExitCode {
+    mutant::plant(mutant);
+    let cases: HashMap<&str, &Case> = cases.iter().map(|case| (&*case.name, case)).collect();
+    for name in std::io::stdin().lines().map_while(Result::ok) {
+        let Some(case) = cases.get(&*name) else { continue };
+        let outcome = guarded(|| pollster::block_on((case.run)(ctx)));
+        match (outcome, mutant::fate()) {
+            (_, Fate::Stillborn) => break,
+            (Err(_), Fate::Alive) => {
+                println!("\nkilled {name}");
+                return ExitCode::SUCCESS;
+            }
+            (Err(message), Fate::Unreached) => {
+                println!("\nmissed {name} fails without it: {}", message.replace('\n', " "));
+                return ExitCode::SUCCESS;
+            }
+            (Ok(()), _) => {}
+        }
+    }
+    println!(
+        "\n{}",
+        match mutant::fate() {
+            Fate::Stillborn => "stillborn",
+            Fate::Alive => "survived",
+            Fate::Unreached => "missed no case came to it",
+        }
+    );
+    ExitCode::SUCCESS
+}
+
+/// A mistake, with the rule that made it.
+struct Candidate {
+    rule: &'static str,
+    mutant: Mutant,
+}
+
+/// Plants them, and reports.
+pub(crate) fn run(wanted: &str) -> ExitCode {
+    let option = |name: &str| {
+        wanted.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+    };
+    let number = |name: &str| option(name).and_then(|text| text.parse::<u64>().ok());
+    let Some(uses) = Use::all() else {
+        eprintln!("mutants: {} names no record of a whole run", crate::uses::FILE);
+        return ExitCode::FAILURE;
+    };
+    let all = candidates(&uses, option("only").unwrap_or_default());
+    let (of, sample) = (all.len(), number("sample").unwrap_or(u64::MAX));
+    let chosen = shuffled(all, number("seed").unwrap_or(1), sample);
+    let patience = Duration::from_secs(number("seconds").unwrap_or(20));
+    println!("mutants: {} of {of} mistakes, seed {}", chosen.len(), number("seed").unwrap_or(1));
+    let since = Instant::now();
+    let (next, verdicts) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        let lane = || {
+            while let Some(candidate) = chosen.get(next.fetch_add(1, Ordering::SeqCst)) {
+                let verdict = judge(&candidate.mutant, &uses, patience);
+                println!("{}", line(candidate, &verdict));
+                if let Ok(mut all) = verdicts.lock() {
+                    all.push((candidate, verdict));
+                }
+            }
+        };
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        (0..cores).for_each(|_| drop(scope.spawn(lane)));
+    });
+    let verdicts = verdicts.into_inner().unwrap_or_default();
+    report(&verdicts, since.elapsed())
+}
+
+/// Every mistake in a line that some case runs.
+fn candidates(uses: &[Use], only: &str) -> Vec<Candidate> {
+    let entries = CATALOG.iter().flat_map(|entry| [&entry.source].into_iter().chain(entry.parts));
+    let sources: BTreeMap<&str, &Source> =
+        library::fragments().chain(entries).map(|source| (source.path, source)).collect();
+    let of = |(path, source): (&str, &Source)| {
+        let reached = |line| uses.iter().any(|one| one.holds(path, line));
+        let all = mistakes(source.text).into_iter().filter(move |m| reached(m.line));
+        let candidate = |m: crate::mistakes::Mistake| Candidate {
+            rule: m.rule,
+            mutant: Mutant { path: path.into(), line: m.line, was: m.was, now: m.now },
+        };
+        all.map(candidate).collect::<Vec<_>>()
+    };
+    sources.into_iter().filter(|(path, _)| path.contains(only)).flat_map(of).collect()
+}
+
+fn shuffled(mut all: Vec<Candidate>, seed: u64, sample: u64) -> Vec<Candidate> {
+    let mut random = Random::new(seed);
+    for last in (1..all.len()).rev() {
+        all.swap(last, random.below(last + 1));
+    }
+    all.truncate(usize::try_from(sample).unwrap_or(usize::MAX));
+    all
+}
+
+/// The cases that have a line, the quickest of each group before the second of any.
+fn order(uses: &[Use], mutant: &Mutant, patience: Duration) -> (Vec<String>, Duration) {
+    let mut having: Vec<&Use> =
+        uses.iter().filter(|one| one.holds(&mutant.path, mutant.line)).collect();
+    having.sort_by_key(|one| one.time);
+    let mut ranks = HashMap::<&str, usize>::new();
+    let mut ranked: Vec<(usize, &Use)> = (having.into_iter())
+        .map(|one| {
+            let rank = ranks.entry(one.case.split("::").next().unwrap_or_default()).or_default();
+            *rank += 1;
+            (*rank, one)
+        })
+        .collect();
+    ranked.sort_by_key(|(rank, one)| (*rank, one.time));
+    let mut total = Duration::ZERO;
+    let mut names = Vec::new();
+    for (_, one) in ranked {
+        if names.len() >= 3 && total + one.time > patience {
+            break;
+        }
+        total += one.time;
+        names.push(one.case.clone());
+    }
+    (names, total)
+}
+
+fn judge(mutant: &Mutant, uses: &[Use], patience: Duration) -> Verdict {
+    let (names, total) = order(uses, mutant, patience);
+    match child(mutant, &names, total * 4 + Duration::from_secs(20)) {
+        Ok(verdict) => verdict,
+        Err(error) => Verdict::Missed(error.to_string()),
+    }
+}
+
+fn child(mutant: &Mutant, names: &[String], limit: Duration) -> std::io::Result<Verdict> {
+    let Mutant { path, line, was, now } = mutant;
+    let mut child = Command::new(std::env::current_exe()?)
+        .env(PLANTED, format!("{path}\n{line}\n{was}\n{now}"))
+        .env_remove(WANTED)
+        .env_remove(crate::uses::FILE)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let told =
+        child.stdin.take().map_or(Ok(()), |mut input| writeln!(input, "{}", names.join("\n")));
+    // One that has ended does not listen.
+    drop(told);
+    let since = Instant::now();
+    let mut out = child.stdout.take().ok_or(std::io::ErrorKind::BrokenPipe)?;
+    let said = thread::spawn(move || {
+        let mut said = String::new();
+        out.read_to_string(&mut said).map(|_| said)
+    });
+    loop {
+        if let Some(status) = child.try_wait()? {
+            let said = said.join().map_err(|_| std::io::ErrorKind::Other)??;
+            let last = said.lines().next_back().unwrap_or_default();
+            return Ok(match last.split_once(' ').unwrap_or((last, "")) {
+                ("killed", case) => Verdict::Killed(case.into()),
+                ("survived", _) => Verdict::Survived,
+                ("stillborn", _) => Verdict::Stillborn,
+                ("missed", why) => Verdict::Missed(why.into()),
+                _ => Verdict::Killed(format!("a crash: {status}")),
+            });
+        }
+        if since.elapsed() > limit {
+            child.kill()?;
+            child.wait()?;
+            return Ok(Verdict::Killed(format!("no end within {} s", limit.as_secs())));
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Why a survivor is none to worry about, if somebody has judged it.
+fn judged(mutant: &Mutant) -> Option<&'static str> {
+    let change = format!("{} -> {}", mutant.was.trim(), mutant.now.trim());
+    JUDGED.lines().find_map(|line| {
+        let (path, rest) = line.split_once(" | ")?;
+        let (what, why) = rest.rsplit_once(" | ")?;
+        (path == mutant.path && what == change).then_some(why)
+    })
+}
+
+fn line(candidate: &Candidate, verdict: &Verdict) -> String {
+    let Candidate { rule, mutant } = candidate;
+    let what = match verdict {
+        Verdict::Killed(by) => format!("killed     by {by}"),
+        Verdict::Stillborn => "stillborn ".into(),
+        Verdict::Missed(why) => format!("missed     {why}"),
+        Verdict::Survived => match judged(mutant) {
+            Some(why) => format!("judged     {why}"),
+            None => "SURVIVED  ".into(),
+        },
+    };
+    let place = format!("shaders/{}:{}", mutant.path, mutant.line);
+    format!("{what}  [{rule}] {place}\n    {}\n    {}", mutant.was.trim(), mutant.now.trim())
+}
+
+fn report(verdicts: &[(&Candidate, Verdict)], took: Duration) -> ExitCode {
+    let count = |of: &dyn Fn(&Candidate, &Verdict) -> bool| {
+        verdicts.iter().filter(|(candidate, verdict)| of(candidate, verdict)).count()
+    };
+    let killed = |v: &Verdict| matches!(v, Verdict::Killed(_));
+    let unjudged =
+        |c: &Candidate, v: &Verdict| *v == Verdict::Survived && judged(&c.mutant).is_none();
+    let rules: BTreeMap<&str, ()> = verdicts.iter().map(|(c, _)| (c.rule, ())).collect();
+    println!("\n{:<12} {:>7} {:>9}", "rule", "killed", "survived");
+    for rule in rules.into_keys() {
+        let died = count(&|c, v| c.rule == rule && killed(v));
+        let lived = count(&|c, v| c.rule == rule && *v == Verdict::Survived);
+        println!("{rule:<12} {died:>7} {lived:>9}");
+    }
+    let (died, lived) = (count(&|_, v| killed(v)), count(&|_, v| *v == Verdict::Survived));
+    let open = count(&unjudged);
+    println!(
+        "mutants: {died} killed, {lived} survived ({open} of them not judged), {} stillborn, {} missed: {:.1} % killed, {:.0} s",
+        count(&|_, v| *v == Verdict::Stillborn),
+        count(&|_, v| matches!(v, Verdict::Missed(_))),
+        100.0 * died as f64 / (died + lived).max(1) as f64,
+        took.as_secs_f64()
+    );
+    if open == 0 && died > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
