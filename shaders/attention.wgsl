@@ -147,11 +147,11 @@ fn main(
     let value_step = p.job.value.z;
     let mask_base = batch * p.job.mask.x + head * p.job.mask.y;
     let mask_step = p.job.mask.w;
-    // Nobody of the group sees a key after those that its last query sees, if it has one head.
+    // If all rows of the group are of one head, none sees a key after those that the last one sees.
     let last = min(begin + workgroup * count, rows) - 1u;
     let one_head = begin / queries == last / queries;
     let end = select(keys, seen_by(last % queries), one_head);
-    // Rows past the last are that one again, and not stored.
+    // Rows past the last repeat it, and are not stored.
     // region query
     let row0 = min(first, rows - 1u);
     let part0 = row0 / queries;

@@ -1,9 +1,9 @@
 // Elementwise over few elements: one to a lane, without a loop. The last lanes may reach past the
 // tensor's end, into its padding.
 //
-// For llvmpipe, whose compiler takes longer than anything else does the first time: of the time
-// that elementwise.wgsl takes from text to result, this takes 0.6. A test of the lane's place
-// would cost a tenth of it, as would parameters for offsets that are zero.
+// For llvmpipe, where a first run mostly waits for the compiler: from text to result this takes 0.6
+// of the time of elementwise.wgsl. A test of the lane's place would cost a tenth of it, as would
+// parameters for offsets that are zero.
 //
 // The regions are what the generator writes; as it lies here the kernel negates.
 override workgroup: u32 = 8u;

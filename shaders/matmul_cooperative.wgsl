@@ -4,8 +4,8 @@
 // and edges the operands have, they end in workgroup memory. From there a subgroup loads squares of
 // `side` by `side` and multiplies them as one; it sums `rows` by `columns`. After a chunk of k the
 // sums go through workgroup memory, square by square, to the lanes, which add the chunks and store:
-// which lane holds what of a matrix is the driver's affair. So is the size of a subgroup: there are
-// at least down * across of them, and others, if they are smaller, only help fetching.
+// which lane holds what of a matrix is up to the driver. So is the size of a subgroup: there are at
+// least down * across of them, and others, if they are smaller, only help fetching.
 //
 // Workgroup memory is written before it is read. Trips: k / 4, k / side, the chunks of k, squares.
 // The regions are what the generator writes for a tile; as it lies here a tile has 8 by 8.
@@ -13,7 +13,7 @@
 enable f16;
 enable wgpu_cooperative_matrix;
 
-// As in matmul.wgsl.
+// matmul.wgsl says what they mean.
 struct Job {
     size: vec4<u32>,
     first: vec4<u32>,
@@ -112,7 +112,7 @@ fn fetch(at: vec2<u32>, first: vec2<u32>, k: u32, block: u32) -> Block {
     return right(at.y, first.y, k, min(block, blocks - 1u) - left_blocks);
 }
 
-// Operands are stored as parts: this only undoes what reading them did.
+// Operands are stored as parts, so this cast only undoes the one of reading them.
 fn put(block: u32, b: Block) {
     let of_left = block < left_blocks;
     let place = 4u * select(right_place(block - left_blocks), left_place(block), of_left);
@@ -126,8 +126,8 @@ fn put(block: u32, b: Block) {
     }
 }
 
-// naga has one rule for all that must be uniform, and does not know that a subgroup agrees on its
-// number.
+// naga does not know that subgroup_id is the same in all of a subgroup, and has one switch for all
+// that must be uniform.
 @diagnostic(off, derivative_uniformity)
 @compute @workgroup_size(lanes)
 fn main(

@@ -14,7 +14,7 @@
 // Workgroup memory is written before it is read. Trips: k / 4, k / depth, and the chunks of k.
 // The regions are what the generator writes for a tile; as it lies here a tile has 32 by 32.
 
-// As in matmul.wgsl.
+// matmul.wgsl says what they mean.
 struct Job {
     size: vec4<u32>,
     first: vec4<u32>,

@@ -9,7 +9,7 @@
 // Workgroup memory is written before it is read. Trips: k / 4 / lanes along k, chunks, log2 lanes.
 // The regions are what the generator writes; as it lies here there is one row.
 
-// As in matmul.wgsl.
+// matmul.wgsl says what they mean.
 struct Job {
     size: vec4<u32>,
     first: vec4<u32>,

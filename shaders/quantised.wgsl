@@ -4,7 +4,7 @@
 // An invocation computes a tile of some rows and four columns. A load takes sixteen weights of one
 // column; a quad of them is unpacked once for all rows of the tile. Neighbouring lanes take
 // neighbouring columns of the same rows, so that all of them need the same elements of X; where a
-// subgroup is as wide as a block has quads, each lane loads one of those and tells the others.
+// subgroup is as wide as a block has quads, each lane loads one of those and broadcasts it.
 //
 // The regions are what the generator writes for a tile; as it lies here it has one row.
 // Trips: blocks.
@@ -62,7 +62,7 @@ fn decode_i8(w: u32) -> vec4<i32> {
 }
 // end alone
 
-// The sum of the products of two quads, which no other sum waits for.
+// The sum of the products of two quads: short, and independent of all other sums.
 fn quad_sum(a: vec4<f32>, b: vec4<f32>) -> f32 {
     let c = a * b;
     return (c.x + c.y) + (c.z + c.w);
@@ -87,7 +87,7 @@ fn main(
     // end prepare
     let column = (group.y * workgroup + lane) * 4u;
     let blocks = p.job.size.z;
-    // Rows and columns past the last do that one again, and store nothing.
+    // Rows and columns past the last repeat it, and store nothing.
     let columns = min(vec4<u32>(column) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.job.size.y - 1u));
     let scale = columns * blocks;
     let weight = scale * 2u;

@@ -78,7 +78,7 @@ fn main(
         all = take_some(all, q, e - vec4<u32>(first - p.job.place), inside);
     }
     let s = together(lane, all);
-    // Groups past the last row are what a folded grid has too many.
+    // A folded grid may have groups past the last row.
     if lane == 0u && row < p.job.rows {
         let half = merge(s, turn_state(s, 2u));
         put(p.job.first + i, merge(half, turn_state(half, 1u)));

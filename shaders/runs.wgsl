@@ -89,7 +89,7 @@ fn main(
     if late {
         leave(2u * block, key, column, sum);
         if open {
-            // The run goes through: both its pairs are there, or it would seem to end.
+            // The run goes through the block: without both pairs it would seem to end here.
             leave(2u * block + 1u, key, column, Sum(0));
         }
     } else if open {

@@ -54,7 +54,7 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// Makes a job ready whose pipeline is made.
+    /// Checks and binds a job whose pipeline has been made.
     pub(crate) fn new(gpu: &Gpu, pipeline: Arc<Pipeline>, job: Job<'_>) -> Result<Self> {
         let Job { kernel, bindings, params, groups, output } = job;
         check_groups(gpu, groups)?;

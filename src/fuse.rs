@@ -10,10 +10,10 @@
 //! ```
 //!
 //! The rules that keep it small: a node past a depth, a size or the adapter's bindings has its
-//! arguments realised when it is made, so that no walk is deep. A live handle alone
-//! never forces a store: an intermediate that is read later is computed then. A node that failed
-//! keeps its error, and everything computed from it has the same; but one that found no memory
-//! keeps what it is computed from, and is computed once somebody asks again and there is some.
+//! arguments realised when it is made, so that no walk is deep. A live handle alone never forces a
+//! store: an intermediate that is read later is computed then. A node that failed keeps its error,
+//! and everything computed from it has the same; but one that found no memory keeps what it is
+//! computed from, and is computed once somebody asks again and there is some.
 
 use core::hash::{Hash, Hasher};
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ use crate::op::Op;
 use crate::shape::Shape;
 use crate::wgsl::expr::{self, Expr};
 
-/// What a node is to its arguments.
+/// How a node is computed from its arguments.
 #[derive(Clone, Debug)]
 pub(crate) enum What {
     Apply(Op),
@@ -52,10 +52,10 @@ pub(crate) enum Arg {
     Scalar(DType, [u8; 8]),
 }
 
-/// How much one kernel takes in. Deeper ones save dispatches, but every walk recurses as
+/// The deepest graph of one kernel. A deeper one would save dispatches, but every walk recurses as
 /// deep.
 const DEPTH_MAX: u32 = 128;
-/// In additions: a driver's compiler takes about 10 ms for as many.
+/// The most effort of one kernel, in additions: a driver's compiler takes about 10 ms for as many.
 const SIZE_MAX: u32 = 128;
 /// Bindings of one kernel, where the adapter has as many; one is the result's.
 const BINDINGS_MAX: usize = 16;
@@ -159,12 +159,12 @@ fn distinct(args: &[Arg]) -> impl Iterator<Item = &Arc<Node>> {
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub(crate) site: Site<'a>,
-    /// What nodes come to on an engine that only sketches: they themselves learn nothing of it.
+    /// The values of nodes on an engine that only sketches. They are kept here, not in the nodes.
     pub(crate) sketched: Option<&'a Sketched>,
 }
 
 impl Context<'_> {
-    /// What a node has come to on paper.
+    /// The value of a node on paper, if it has one.
     fn known(&self, node: &Node) -> Option<Result<Arc<Value>>> {
         lock(self.sketched?).get(&(core::ptr::from_ref(node) as usize)).cloned()
     }
@@ -281,7 +281,7 @@ impl Node {
         }
     }
 
-    /// Only a late node has one.
+    /// A late node that this one is computed from. Only late nodes have one.
     fn late_argument(&self, context: Context<'_>) -> Option<Arc<Self>> {
         let todo = if self.late { lock(&self.todo) } else { return None };
         let late = |node: &&Arc<Self>| node.is_late() && context.known(node).is_none();
@@ -309,8 +309,8 @@ impl Node {
         })
     }
 
-    /// It as an input of a core: what it is computed from if it may be computed on the way, else a
-    /// view of its value.
+    /// The node as an input of a core: its expression if that may be computed on the way in,
+    /// otherwise a view of its value.
     fn head(self: &Arc<Self>, context: Context<'_>, layout: &Layout, fuse: bool) -> Result<Head> {
         if fuse && self.is_inlined(context, layout) {
             let todo = lock(&self.todo);
@@ -408,7 +408,7 @@ struct Fusion {
     scalars: Vec<u32>,
     /// Nodes that are in the expression already.
     taken: Vec<(*const Node, u16)>,
-    /// Whether a core may be taken in, as one may.
+    /// Whether a core may still be taken in: there is room for one.
     may_carry: bool,
     /// The core whose result is carried on by this expression, its inputs, and which input of the
     /// expression that result is.
@@ -510,7 +510,7 @@ impl Fusion {
         let same = |o: &Operand| Arc::ptr_eq(&o.value, &value) && o.layout == *layout;
         let index = self.operands.iter().position(same).unwrap_or_else(|| {
             self.expr.inputs.push(node.dtype);
-            // The node and this expression.
+            // The node, this expression, and the sketch.
             let owners = 2 + usize::from(context.sketched.is_some());
             if ends && *layout == Layout::dense(node.shape) && Arc::strong_count(&value) == owners {
                 self.ending.push(self.operands.len());
@@ -518,7 +518,7 @@ impl Fusion {
             self.operands.push(Operand { value, layout: *layout, dtype: node.dtype });
             self.operands.len() - 1
         });
-        // A carried result is an input, and no operand.
+        // The result of a carried core is an input of the expression, but no operand.
         let before = self.carried.as_ref().is_some_and(|c| usize::from(c.input) <= index);
         self.push(expr::Term::Input(place(index + usize::from(before))?))
     }

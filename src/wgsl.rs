@@ -1,5 +1,5 @@
-//! The paper side of the WGSL core: which kernels exist, their text, and what a pipeline needs to
-//! know about them. No wgpu here, and nothing of a shader's insides outside: the runtime
+//! The texts of kernels, on paper, and what a pipeline needs to know about them. No wgpu here, and
+//! nothing of a shader's insides outside: the runtime
 //!
 //! 1. picks a kernel - its [`Entry`], or an [`expr::Expr`] for a fused elementwise one - and
 //!    says for every binding in which [`Form`] its elements are stored and which [`Way`] the kernel

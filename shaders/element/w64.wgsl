@@ -1,6 +1,6 @@
 // Any 64-bit element, moved as bits: a quad is eight words, two elements to a vector. The type has
-// no name of its own: naga writes what constructs an array once for each name, and DX12's compiler
-// knows all of them as one.
+// no alias: naga would write a constructor for each name of it, and to DX12's compiler they would
+// be one function, written twice.
 
 // A tile of 4 x 4, rows to columns.
 fn turn(

@@ -1,8 +1,8 @@
 // States of a choice as neighbours in memory: each value, then its place. By quads two quads hold
 // four of them; by elements each is one, four times.
 //
-// By way of an unsigned integer as wide as what is held: naga extends the sign when it converts at
-// once.
+// By way of an unsigned integer as wide as what is held: naga extends the sign when it converts in
+// one step.
 
 fn pairs_from_quads(q: u32) -> State {
     let low = head_0(2u * q);

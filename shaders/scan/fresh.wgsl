@@ -1,4 +1,4 @@
-// Chunks of which each begins with nothing: what they come to is asked for, or they are whole rows.
+// Every chunk begins with nothing: only its total is asked for, or it is a whole row.
 
 fn carry(i: u32, first: bool) -> State {
     return start();

@@ -25,7 +25,7 @@ fn finish(q: u32, x0: vec4<f32>) {
 }
 // end alone
 
-// Counted from the first of this dispatch, as batches are everywhere here.
+// Where a batch begins in A and in B. Batches are counted from the first of this dispatch.
 fn product_batch(b: u32) -> vec2<u32> {
     var rest = p.job.first.x + b;
     var at = vec2<u32>(0u);
@@ -38,14 +38,15 @@ fn product_batch(b: u32) -> vec2<u32> {
     return at;
 }
 
-// The same where batches lie one step apart. llvmpipe compiles the loop above for as long as eight
-// rows of a tile.
+// Where a batch begins, if all lie one step apart: llvmpipe takes as long to compile the loop above
+// as eight rows of a tile.
 fn product_batch_even(b: u32) -> vec2<u32> {
     return (p.job.first.x + b) * vec2(p.job.batch[2].x, p.job.batch[4].x);
 }
 
 // In bands of eight tiles of rows: workgroups that run at the same time share both operands in the
-// caches. Those that a folded grid has too many get a place past the edges.
+// caches. Workgroups past the last, of which a folded grid may have some, get a place past the
+// edges.
 fn product_tile(group: vec2<u32>, pitch: u32, tile: vec2<u32>) -> vec2<u32> {
     let i = group.x + pitch * group.y;
     let tiles = (p.job.size.xy + tile - 1u) / tile;
@@ -55,8 +56,7 @@ fn product_tile(group: vec2<u32>, pitch: u32, tile: vec2<u32>) -> vec2<u32> {
     return tile * (vec2(8u * band, 0u) + vec2(rest % high, rest / high));
 }
 
-// Rows and columns past the edges are nobody's, and what another segment holds is another
-// dispatch's.
+// Stores nothing past the edges, nor what lies in another segment: another dispatch does.
 fn product_store(b: u32, row: u32, column: u32, x: Quad) {
     let rows_before = (p.job.first.x + b) * p.job.first.w + p.job.first.y;
     let q = ((rows_before + row) * p.job.result.x + p.job.first.z + column) >> 2u;

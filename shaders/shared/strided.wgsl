@@ -2,8 +2,8 @@
 //
 // The index space has `rank` dimensions, innermost first, in p.shape; each view has its strides in
 // p.stride, 8 to a view. Strides may be zero or negative: u32 arithmetic wraps, and so does two's
-// complement. The outermost dimension needs no remainder. Trips: rank - 1, a constant, so
-// that drivers unroll.
+// complement. The outermost dimension needs no remainder. Trips: rank - 1, a constant, so that
+// drivers unroll the loop.
 override rank: u32 = 8u;
 
 // region alone

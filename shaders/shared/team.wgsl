@@ -2,8 +2,8 @@
 //
 //     lanes -> joined in each subgroup -> a place in workgroup memory each -> joined by every one
 //
-// How wide a subgroup is, the kernel asks when it runs; two barriers take the place of one for
-// every halving.
+// The kernel asks for the width of a subgroup when it runs. There are two barriers, instead of one
+// for every halving.
 
 // The lane in its subgroup, which one that is, how many there are, the lanes of each.
 var<private> own_place: vec4<u32>;

@@ -1,5 +1,5 @@
-// A quad loaded as 64-bit integers, as the words it consists of, and back. llvmpipe pays by load
-// and lane, whatever the width: half the loads are half the time.
+// A quad loaded as 64-bit integers, as the words it consists of, and back. llvmpipe loads lane by
+// lane, and a wide load takes no longer than a narrow one: half the loads are half the time.
 
 fn words2(w: u64) -> vec2<u32> {
     return vec2<u32>(u32(w & 0xfffffffflu), u32(w >> 32u));
@@ -11,9 +11,10 @@ fn words4(w: vec2<u64>) -> vec4<u32> {
     return vec4<u32>(low.x, high.x, low.y, high.y);
 }
 
-// Always 32, set before the loop from what no compiler can know. LLVM does the last steps of a
-// computation lane by lane where the result is stored lane by lane, each with a copy of a whole
-// vector; it stops at this shift. An addition of halves takes 0.76 of the time.
+// Always 32, but computed before the loop from a parameter, so that no compiler knows it. Results
+// are stored lane by lane, and LLVM moves the last steps of a computation there too, each with a
+// copy of a whole vector. It cannot move a shift by this: an addition of halves takes 0.76 of the
+// time.
 var<private> half_bits: u32;
 
 fn wide2(v: vec2<u32>) -> u64 {

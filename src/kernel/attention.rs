@@ -88,22 +88,23 @@ impl AttentionCore {
     }
 }
 
-/// An input that the kernel can walk by its own strides - by quads, or the mask by elements - or a
-/// copy that it can.
+/// An input whose strides the kernel can walk, by quads or, of the mask, by elements; otherwise a
+/// copy of it.
 fn reachable(site: Site<'_>, head: &Head, by_element: bool) -> Result<Operand> {
     let operand = head.realise(site)?;
     let layout = operand.layout;
     if operand.hold()?.is_in_one_segment() && (by_element || in_units(&layout, 4)) {
         return Ok(operand);
     }
-    // What is broadcast is copied once.
+    // A broadcast axis is copied once, and broadcast again.
     let once = layout.strides().iter().zip(layout.shape().dims());
     let once: Vec<_> = once.map(|(&stride, &dim)| 0..if stride == 0 { 1 } else { dim }).collect();
     let copy = moves::gather(site, &operand.under(layout.part(&once)?), &[])?;
     Ok(copy.under(copy.layout.broadcast_to(layout.shape())?))
 }
 
-/// An input as the tile loads it: queries, keys and values two elements at a time, if it is wide.
+/// An input as the tile loads it. A wide one loads queries, keys and values as 64-bit integers, two
+/// elements each; the mask stays as it is.
 fn loaded(operand: Operand, input: usize, tile: &Block) -> Result<Head> {
     if input == 3 || !tile.wide {
         return Ok(Head::view(operand));
@@ -112,7 +113,7 @@ fn loaded(operand: Operand, input: usize, tile: &Block) -> Result<Head> {
     Ok(Head::view(Operand { layout, dtype: DType::U64, ..operand }))
 }
 
-/// What was to lie in one segment does not.
+/// Inputs were copied into one segment each, and the result is smaller than one.
 fn astray() -> Error {
     mistake("attention", "an operand came in several segments")
 }

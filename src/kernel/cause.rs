@@ -1,4 +1,5 @@
-//! What kernels find in the data: said at the read that brings it along.
+//! Errors that only a kernel can find, because they depend on the data. The first read of a result
+//! returns them.
 
 use core::fmt;
 
@@ -7,7 +8,7 @@ use crate::error::{Cause, ErrorKind};
 use crate::exec::Hit;
 use crate::shape::Shape;
 
-/// Elements at fault, of the shape in whose row-major order they were counted.
+/// Elements at fault, counted in the row-major order of `shape`.
 #[derive(Debug)]
 pub(crate) enum FaultCause {
     /// Values that a checked cast would have changed.

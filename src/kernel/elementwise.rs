@@ -49,7 +49,7 @@ impl Fused<'_> {
         let others = [(Pace::Few, by_lanes), (Pace::Pairs, by_pairs)];
         let paces: Vec<Pace> = others.iter().filter(|(_, goes)| *goes).map(|(p, _)| *p).collect();
         let same_quads = |i: usize| {
-            // A quad is loaded from the output's own binding.
+            // In place, the operand is loaded through the output's binding.
             let quad = |dtype| Form::of(dtype, f16_native).quad();
             quad(self.operands[i].dtype) == quad(dtype)
         };
@@ -59,11 +59,11 @@ impl Fused<'_> {
         record(site, shape, self.operands, to, dtype, &work)
     }
 
-    /// Whether the result may be stored where an operand lies, which ends.
+    /// Whether the result may overwrite an operand that nobody else will read.
     fn can_replace(&self, index: usize) -> bool {
         let operand = &self.operands[index];
-        // No other operand may lie in a buffer that is written, and whoever is reading the memory
-        // right now holds a share of it.
+        // No other operand may lie in a buffer that is written. Whoever reads the memory right now
+        // holds a share of it, so that it has several owners.
         operand.layout.is_dense()
             && operand.value.is_sole_owner()
             && self
@@ -101,7 +101,7 @@ pub(crate) fn text_of(
 pub(crate) enum Destination<'a> {
     /// New memory, in none of the operands' buffers.
     New,
-    /// The same, in none of these buffers either, and in one piece if one segment holds it.
+    /// New memory, in none of these buffers either, and in one piece if one segment holds it.
     Apart(&'a [u64]),
     /// The memory of this operand.
     Own(usize),
@@ -142,13 +142,13 @@ pub(crate) fn record(
     let output = Held::new(&value, Layout::dense(*shape), dtype)?;
     let written = Arc::downgrade(&value);
     let operation = Operation { site, inputs: &held, own, output: &output, written, work };
-    // Half of an operation is no result: nobody sees the value unless all of it was recorded.
+    // If that fails the value is dropped: nobody sees half of a result.
     operation.record(shape)?;
     Ok(value)
 }
 
-/// The operand itself, or a dense copy: if its view spans segments in a way that windows cannot
-/// follow, or is a large transposition. The copy lies in none of the buffers in `avoid`.
+/// The operand itself; or a dense copy, in none of the buffers in `avoid`, if its view spans
+/// segments in a way that windows cannot follow or is a large transposition.
 fn reachable(site: Site<'_>, operand: &Operand, tiles: bool, avoid: &[u64]) -> Result<Operand> {
     let held = operand.hold()?;
     if held.is_dense() {

@@ -39,7 +39,7 @@ pub(crate) fn full(
     Ok(value)
 }
 
-/// These eight bytes again and again, into all of a value.
+/// Fills a value with these eight bytes, again and again.
 pub(crate) fn into(site: Site<'_>, value: &Arc<Value>, bits: [u32; 2]) -> Result<()> {
     let pinned = value.pin()?;
     let [a, b] = bits;

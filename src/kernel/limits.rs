@@ -21,12 +21,12 @@ const INDEXED: Ceiling = Ceiling {
 };
 
 impl Ceiling {
-    /// More is refused.
+    /// Refuses more than that.
     pub(super) fn check(self, requested: u128) -> Result<()> {
         if requested <= u128::from(self.available) { Ok(()) } else { Err(self.passed(requested)) }
     }
 
-    /// So much is too much.
+    /// The error for so much.
     pub(super) fn passed(self, requested: u128) -> Error {
         let Self { what, limit, unit, available } = self;
         DeviceCause::TooLarge { what, requested, limit, available, unit }.into()
@@ -38,7 +38,7 @@ pub(crate) fn index_space(elements: usize) -> Result<()> {
     INDEXED.check(elements as u128)
 }
 
-/// Shapes have at most as many axes as a space.
+/// A mistake: a shape has at most as many axes as an index space.
 pub(super) fn too_deep() -> Error {
     mistake("an index space", "more axes than a shape has")
 }

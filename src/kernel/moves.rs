@@ -33,7 +33,7 @@ pub(crate) fn contiguous(site: Site<'_>, from: &Operand) -> Result<Arc<Value>> {
     }
 }
 
-/// The same, in none of these buffers, and even if the view is dense already.
+/// A copy in none of these buffers, made even if the view is dense already.
 pub(crate) fn copied(site: Site<'_>, from: &Operand, avoid: &[u64]) -> Result<Arc<Value>> {
     let form = Form::moving(from.dtype.width());
     let make = |ways: &[Way], shape: TextShape| {

@@ -49,7 +49,7 @@ pub(crate) fn joined(
     Ok(onto.value)
 }
 
-/// The elements of which column less row lies in a range, among zeros.
+/// The elements whose column less row lies in a range; zeros elsewhere.
 pub(crate) fn band(site: Site<'_>, from: &Operand, diagonals: Range<i64>) -> Result<Arc<Value>> {
     let shape = *from.layout.shape();
     let onto = Onto::new(site, shape, from.dtype, [&from.value])?;
@@ -61,7 +61,8 @@ pub(crate) fn band(site: Site<'_>, from: &Operand, diagonals: Range<i64>) -> Res
     Ok(onto.value)
 }
 
-/// The elements that an index names, in its shape: it counts up to a bound, in these steps.
+/// The elements that an index names, in the shape of the index. It stays below `bound`, and counts
+/// in steps of `stride` elements of the source.
 pub(crate) fn picked(
     site: Site<'_>,
     from: &Operand,
@@ -77,8 +78,8 @@ pub(crate) fn picked(
     Ok(onto.value)
 }
 
-/// A view in a value of its own, from its first element on and in one piece, in no buffer of
-/// `other`'s: its own value, or a copy.
+/// A value that holds just this view, in one piece and in no buffer of `other`'s: the view's own
+/// value if it is like that, otherwise a copy.
 pub(super) fn apart(site: Site<'_>, own: Operand, other: &Arc<Value>) -> Result<Arc<Value>> {
     let (pinned, theirs) = (own.value.pin()?, other.pin()?.pieces());
     let bytes = own.layout.shape().elements() as u64 * own.dtype.width() as u64;

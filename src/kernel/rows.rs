@@ -1,9 +1,10 @@
 //! Operations that make a row of each row: softmax and its logarithm, layer and root-mean-square
 //! norm.
 //!
-//! Rejected on a CPU (llvmpipe): a lane to a quad of columns where rows lie across memory. Softmax
-//! over the first axis of 4096 x 4096 takes 2.1 to 2.9 times as long as over the last by
-//! reductions, and twice as long again by columns, whose elements share a few sets of a cache.
+//! Rejected on llvmpipe: a lane to a quad of columns, for rows that lie across memory. Composed of
+//! reductions, softmax over the first axis of 4096 x 4096 takes 2.1 to 2.9 times as long as over
+//! the last. By columns it takes twice as long again, because the elements of a column share a few
+//! sets of a cache.
 
 use std::sync::Arc;
 

@@ -25,7 +25,7 @@ pub struct Attention {
 }
 
 impl Attention {
-    /// The usual.
+    /// Scaled by one over the root of the length, and unmasked.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -117,8 +117,9 @@ impl Tensor {
         result.reshape(shape)?.cast(self.dtype)
     }
 
-    /// Of one query to a head, which sees every key: as products, which have work for every lane
-    /// where a kernel of queries has not. There is a row of scores to a head, no matrix.
+    /// Attention of one query to a head, which sees every key, by products of matrices: they have
+    /// work for every lane, and the attention kernel has not. The scores of a head are a row, no
+    /// matrix.
     fn lonely(&self, keys: &Self, values: &Self, scale: f32) -> Result<Self> {
         let [q, k, v] = [self, keys, values].map(|x| x.cast(DType::F32)?.four());
         let (q, k) = (q?, k?);
@@ -128,7 +129,7 @@ impl Tensor {
         (q.matmul(&k.t()?)? * scale)?.softmax(3)?.matmul(&v?)
     }
 
-    /// As f32 of four axes, the last one in whole quads, at least one.
+    /// Cast to f32, with four axes, the last one filled up to whole quads, at least one.
     fn by_heads(&self, length: usize) -> Result<Self> {
         let x = self.cast(DType::F32)?.four()?;
         let more = length.max(1).next_multiple_of(4) - length;
@@ -153,13 +154,13 @@ impl Tensor {
     }
 }
 
-/// f32 that one segment holds.
+/// How many f32 one segment holds.
 fn most(device: &Device) -> usize {
     let most = Segments::new(device.caps()).bytes_max / size_of::<f32>() as u64;
     most as usize // words reach all of a segment
 }
 
-/// The kernel; where an input or the result is more than a segment, one half after the other.
+/// Defers the kernel. If an input or the result is more than a segment, one half after the other.
 fn apply(core: AttentionCore, inputs: &[Tensor]) -> Result<Tensor> {
     let (device, queries, values) = (&inputs[0].device, inputs[0].shape(), inputs[2].shape());
     let shape = Shape::new([&queries.dims()[..3], &values.dims()[3..]].concat())?;
@@ -255,7 +256,7 @@ impl Cause for TooLong {
     }
 }
 
-/// Keys that one invocation does not get through, or more of one head than a segment.
+/// More keys than the loop of an invocation may take, or than a segment holds of one head.
 #[derive(Debug)]
 struct TooMany {
     keys: usize,

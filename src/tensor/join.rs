@@ -127,13 +127,13 @@ impl Tensor {
         self.triangle("triu", |_, columns| k..columns)
     }
 
-    /// The elements of which column less row lies in a range, among zeros.
+    /// The elements whose column less row lies in a range; zeros elsewhere.
     fn triangle(
         &self,
         what: &'static str,
         diagonals: impl Fn(isize, isize) -> Range<isize>,
     ) -> Result<Self> {
-        // As `t` says it, if there are no two axes.
+        // If there are no two axes, it is the error of `t`.
         self.layout.transpose().map_err(|error| error.during(what))?;
         let dims = self.shape().dims();
         let last = dims.len() - 1;
@@ -146,7 +146,7 @@ impl Tensor {
         Ok(Self::of(self.device.clone(), value, Layout::dense(*self.shape()), self.dtype))
     }
 
-    /// It as an operand of a kernel, computed now.
+    /// The tensor as an operand of a kernel, computed now.
     pub(super) fn operand(&self) -> Result<Operand> {
         Ok(Operand { value: self.realise()?, layout: self.layout, dtype: self.dtype })
     }
@@ -169,7 +169,7 @@ fn join(what: &'static str, tensors: &[Tensor], axis: usize) -> Result<Tensor> {
         if left.rank() != right.rank() || !agree {
             return Err(TensorCause::Along { what, axis, left, right }.into());
         }
-        // More than there can be stays so.
+        // What is too much stays too much.
         total = total.saturating_add(right.dims()[axis]);
     }
     dims[axis] = total;

@@ -23,8 +23,9 @@ use crate::plan::How;
 use crate::store::{Pinned, Storage};
 use crate::transfer::{Receipt, UploadSource, up_part};
 
-/// Bytes of a tensor whose place on the target begins at a word, whatever they are converted to: a
-/// word of the narrowest dtype is as many values as these are of the widest.
+/// Chunks are sent on in multiples of so many bytes, so that each begins at a whole word of the
+/// target whatever it is converted to: a word holds four values of the narrowest dtype, and four of
+/// the widest are so many bytes.
 const GRAIN: usize = 32;
 
 impl Tensor {
@@ -113,7 +114,7 @@ impl<'a> Passage<'a> {
         storage.map(Some).map_err(|error| self.there(error))
     }
 
-    /// An error of the target's: of two devices it says which.
+    /// An error of the target, with its name: two devices take part.
     fn there(&self, error: Error) -> Error {
         error.during(format!("moving to {}", self.device.caps().identity.name))
     }

@@ -170,7 +170,8 @@ impl Weight<'_> {
                 if right.rank() < 2 {
                     return Err(QuantisedCause::Rank { shape: right }.into());
                 }
-                // In the shapes that were given, before one of them is transposed.
+                // Checked here, so that the error has the shapes that were given, not a transposed
+                // one.
                 if left.rank() > 0 && left.dims().last() != right.dims().last() {
                     return Err(QuantisedCause::Inner { left, right }.into());
                 }
@@ -318,7 +319,7 @@ impl Tensor {
         let largest = w()?.abs()?.amax([2])?;
         largest.compute()?;
         // Rounded up: half a unit in the last place more, and three quarters of the smallest f16,
-        // so that not even nothing has a scale of zero.
+        // so that the scale of zeros is not zero either.
         let scale = largest.mul_add(ROUNDED_UP / 127.0, 0.75 * SMALLEST)?.cast(DType::F16)?;
         scale.compute()?;
         let step = || scale.cast(dtype)?.unsqueeze(2);
@@ -344,7 +345,7 @@ impl Tensor {
     }
 }
 
-/// More than rounding to f16 takes away.
+/// A factor that is more than rounding to f16 takes away.
 const ROUNDED_UP: f32 = 1.0 + 1.0 / 2048.0;
 /// The smallest f16.
 const SMALLEST: f32 = 5.960_464_5e-8;

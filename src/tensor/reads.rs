@@ -33,8 +33,8 @@ pub(crate) struct Footprint {
     pub(crate) segments: u64,
 }
 
-/// What takes the bytes of every read, whatever its dtype: the way down is long, and is compiled
-/// once.
+/// Takes the bytes of a read, whatever its dtype: with one type for all, the long way down is
+/// compiled once.
 #[cfg(not(target_arch = "wasm32"))]
 type Copying<'a> = dyn FnMut(&[u8]) -> Result<()> + Send + 'a;
 #[cfg(target_arch = "wasm32")]
@@ -183,7 +183,7 @@ impl Tensor {
         self.pull_from(drive, site, true, counted).await
     }
 
-    /// The same where the guard has been asked, and `drain` may do anything.
+    /// [`Tensor::pull`] after the guard has been asked, with a `drain` that may do anything.
     pub(super) async fn pull_admitted(
         &self,
         drive: Drive,

@@ -153,7 +153,7 @@ impl Over<'_> {
         if counts && u32::try_from(self.count()).is_err() {
             return Err(ReduceCause::Many { count: self.count() }.into());
         }
-        // Twice computed is cheaper than stored, where it is but a cast.
+        // A cast is cheaper to compute twice than to store.
         let wide = || x.cast(computed(x.dtype));
         let truth = || match x.dtype {
             DType::Bool => x.cast(DType::U32),

@@ -1,7 +1,8 @@
 //! Softmax and norms along an axis.
 //!
 //! One kernel does a row in registers where there are rows enough to share among the cores;
-//! otherwise reductions and elementwise operations say the same, and share each row.
+//! otherwise it is composed of reductions and elementwise operations, which share each row among
+//! all cores.
 
 use super::Tensor;
 use super::reduce::computed;
@@ -88,7 +89,7 @@ impl Tensor {
         Self::deferred(&self.device, what, args, *x.shape(), self.dtype).unpermute(&order)
     }
 
-    /// The same in several kernels, which share long rows.
+    /// Composes the operation of several kernels, which share long rows among all cores.
     fn composed(&self, what: Rowwise, axis: usize) -> Result<Self> {
         let along = || Axes::keep(axis);
         match what {

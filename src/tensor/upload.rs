@@ -109,7 +109,7 @@ impl Device {
         let how = match (T::DTYPE == to, stored == to) {
             (true, _) => carriage.how,
             (false, true) => How::Converted { to, lossless: false },
-            // The plan would convert once more: one step straight to what it stores.
+            // The plan would convert once more, so it is one step straight to what the plan stores.
             (false, false) => How::Converted { to: stored, lossless: false },
         };
         let order = Order::new(view.bytes(), *view.layout(), stored, how, self.rules(how))?;

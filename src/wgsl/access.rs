@@ -8,7 +8,7 @@ use super::form::Form;
 use super::slot::{Slot, Way};
 use super::target::Target;
 
-/// The numbers under which a binding finds itself in the parameters, by position among the slots.
+/// The numbers by which the parameters know bindings and views, by position among the slots.
 pub(crate) struct Numbers {
     /// `@binding`, also the place in `p.offset`. In-place inputs share their output's.
     pub binding: Vec<u32>,
@@ -37,10 +37,9 @@ pub(crate) fn numbers(slots: &[Slot]) -> Numbers {
 
 /// What an invocation keeps from quad to quad, in private variables.
 ///
-/// Parameters are loaded before the loop: llvmpipe loads them wherever they are named. And it knows
-/// the row and the column that it is in: from quad to quad they advance by as much as the step is
-/// worth in either, without a division. On a GPU there is nothing to keep: parameters are
-/// registers.
+/// Parameters are loaded before the loop, because llvmpipe loads them wherever they are named. Row
+/// and column of the quad are kept too: from quad to quad they advance by the rows and columns of a
+/// step, without a division. On a GPU parameters are registers already, and nothing is kept.
 #[derive(Default)]
 pub(super) struct Keeps {
     parameters: bool,
@@ -70,7 +69,7 @@ impl Keeps {
         Self { parameters, ..Self::default() }
     }
 
-    /// The name of a parameter, kept if anything is.
+    /// What to call a parameter: a variable of this name, if parameters are kept.
     fn parameter(&mut self, name: &str, parameter: String) -> String {
         if !self.parameters {
             return parameter;
@@ -85,8 +84,8 @@ impl Keeps {
     }
 
     /// The step from one quad to the next: `starts` are the views and offsets of those that go by
-    /// row. What is masked is computed all the same, so there is no division unless the rows
-    /// themselves have several dimensions.
+    /// row. llvmpipe computes a branch even if no lane takes it, so there is no division unless
+    /// rows have several dimensions.
     fn walk(&mut self, starts: &[(u32, String)]) {
         let mut names = ["row", "column", "rows_on", "columns_on"].map(str::to_owned).to_vec();
         names.extend(starts.iter().map(|(view, _)| format!("start_{view}")));
@@ -177,7 +176,7 @@ pub(super) fn accessors(slots: &[Slot], target: Target, keeps: &mut Keeps) -> St
         keeps.walk(&starts);
     }
     if keeps.pairs && slots.iter().any(|slot| slot.written && is_double(slot)) {
-        // 32: there are never so many quads.
+        // Always 32: a grid has fewer than 2^31 quads.
         keeps.once.push_str("half_bits = 32u + (p.grid.x >> 31u);\n");
     }
     text
@@ -224,8 +223,8 @@ pub(crate) fn offset(binding: u32) -> String {
     format!("p.offset[{}].{}", binding / 4, ["x", "y", "z", "w"][binding as usize % 4])
 }
 
-/// The type that a quad is loaded as, and what makes its words of it, where words are loaded in
-/// pairs.
+/// Where words are loaded in pairs: the type that a quad is loaded as, and what its words are made
+/// by, up to the closing brackets.
 pub(super) type Widening = Option<(&'static str, &'static str)>;
 
 pub(super) fn wide(slot: &Slot, target: Target) -> Widening {
@@ -244,16 +243,9 @@ pub(super) fn wide(slot: &Slot, target: Target) -> Widening {
 
 /// How two quads lie side by side as 64-bit integers.
 ///
-/// Every load and store of llvmpipe 22 in a loop is a trip per lane of some fifty instructions, for
-/// 32 bytes at most: that, not memory, is the limit. Tried beside pairs, parts of their speed:
-///
-/// - loads at one place for all lanes, picked apart by lane: 0.35, each is still eight trips;
-/// - no loop, but one to four pairs an invocation: 0.65 to 0.97, and as many times the text;
-/// - four quads of halves at a time, 32 bytes too: 1.12, for twice the text;
-/// - quads one by one, but stored as two 64-bit integers: 1.0.
-///
-/// Uniform buffers are gathered without those trips, but 64 KiB at a time, for which a dispatch
-/// alone takes longer than the trips do.
+/// llvmpipe 22 spends some fifty instructions per lane on every load and store in a loop, of 32
+/// bytes at most: that, not memory, is the limit. What else was tried stands in
+/// `docs/measured/elementwise.md`.
 struct Double {
     /// What the binding is an array of, and what one quad of it is.
     of: &'static str,
@@ -315,8 +307,8 @@ impl Double {
     }
 
     /// `low_i` loads two quads and gives the first, `high_i` the second; `keep_j` keeps the first
-    /// for `store_j`, which stores both. The binding begins with the first pair: to add an offset
-    /// to every pair's number takes an addition of tensors a sixteenth longer.
+    /// for `store_j`, which stores both. The binding begins with the first pair, because adding an
+    /// offset to every pair's number makes an addition of tensors a sixteenth slower.
     fn accessors(&self, text: &mut String, slot: &Slot, input: usize, output: usize, binding: u32) {
         let (form, value) = (slot.form, slot.form.value());
         let Self { of, part, halves, pack, join } = self;

@@ -29,7 +29,7 @@ pub(crate) struct Assembly<'a> {
     /// The index space's: 1 to 8; 0 where no operand is strided.
     pub(crate) rank: u32,
     pub(crate) target: Target,
-    /// Invocations of a workgroup, where the target's own number does not count.
+    /// Invocations of a workgroup; `None` for the target's own number.
     pub(crate) workgroup: Option<u32>,
 }
 
@@ -64,7 +64,7 @@ struct Page {
     text: String,
     needs: Needs,
     lines: Lines,
-    /// Of lines.
+    /// How many lines there are so far.
     count: u32,
 }
 
@@ -149,7 +149,7 @@ impl Page {
         }
     }
 
-    /// Begins it with what WGSL wants to be told.
+    /// Begins it with the `enable` lines that WGSL asks for.
     fn enable(&mut self) {
         let told = [
             (Needs::COOPERATIVE, "enable wgpu_cooperative_matrix;\n"),

@@ -13,7 +13,7 @@ pub struct Assembled {
     pub needs: Needs,
     /// Whether it clears its workgroup memory itself.
     pub clears: bool,
-    /// Of the text: finds a pipeline without reading all of it.
+    /// The hash of the text, by which its pipeline is found.
     pub hash: u64,
     pub(super) lines: Lines,
 }

@@ -15,7 +15,7 @@ use super::target::Target;
 pub const ELEMENTWISE: Entry =
     Entry::walking("elementwise", source!("elementwise.wgsl"), 16).told(GridJob::MEMBERS);
 
-/// The same for few elements.
+/// The kernel of expressions over few elements.
 pub const ELEMENTWISE_FEW: Entry =
     Entry::new("elementwise_few", source!("elementwise_few.wgsl"), 16 * 7).told(GridJob::MEMBERS);
 
@@ -69,8 +69,8 @@ pub(crate) fn elementwise(
     Assembly { entry, slots, regions, rank, target, workgroup: None }.build()
 }
 
-/// The elementwise kernel for few elements, which these operands are reached by one at a time;
-/// the outputs are [`Way::Lane`]s.
+/// The elementwise kernel for few elements: operands are reached element by element, and the
+/// outputs are [`Way::Lane`](super::Way::Lane)s.
 pub(crate) fn elementwise_few(
     slots: &[Slot],
     (once, each): (&str, &str),

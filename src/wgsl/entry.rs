@@ -31,7 +31,7 @@ pub struct Entry {
     pub clears: bool,
 }
 
-/// What the plans of reducing kernels keep below, by the size of what one invocation takes.
+/// The most loop trips that the plan of a core gives to one invocation.
 pub const CORE_TRIPS: u32 = 60_000;
 
 /// Trips of the strided index loop: the outermost dimension is free.
@@ -71,25 +71,25 @@ impl Entry {
         Self::new(name, source, TRIPS_MAX * (1 + strided * INDEX_TRIPS))
     }
 
-    /// The same kernel in these variants.
+    /// In these variants.
     #[must_use]
     pub const fn of(self, variants: &'static [&'static [Form]]) -> Self {
         Self { variants, ..self }
     }
 
-    /// The same kernel, whose variants are written with these files.
+    /// With these files, which its variants are written with.
     #[must_use]
     pub const fn with(self, parts: &'static [Source]) -> Self {
         Self { parts, ..self }
     }
 
-    /// The same kernel, which is told this.
+    /// With these members in its parameters.
     #[must_use]
     pub const fn told(self, params: &'static [Member]) -> Self {
         Self { params, ..self }
     }
 
-    /// The same kernel, which clears its workgroup memory itself.
+    /// A kernel that writes all of its workgroup memory before it reads any.
     #[must_use]
     pub const fn clearing(self) -> Self {
         Self { clears: true, ..self }

@@ -16,7 +16,7 @@ use super::target::Target;
 use crate::dtype::{Class, DType};
 use crate::op::{Kind, Op, Refusal, Spell};
 
-/// What a text calls for what may lie in pairs of quads, and with which number.
+/// The accessors of operands that may be reached by pairs of quads, and what they are given.
 #[derive(Clone, Copy, Debug)]
 struct Calls {
     load: &'static str,
@@ -28,7 +28,7 @@ const BY_QUAD: Calls = Calls { load: "load", store: "store", at: "q" };
 const FIRST_OF_PAIR: Calls = Calls { load: "low", store: "keep", at: "pair" };
 const SECOND_OF_PAIR: Calls = Calls { load: "high", store: "store", at: "pair" };
 
-/// In additions; see [`Expr::goes_by_pairs`].
+/// The most effort, in additions, of an expression that [goes by pairs](Expr::goes_by_pairs).
 const PAIRS_EFFORT_MAX: u32 = 8;
 
 /// A node, by its place in the list; operands stand before it.
@@ -97,9 +97,10 @@ impl Expr {
             expr.nodes.push(Term::Apply(Op::Eq, [0, 0, 0]));
             expr.nodes.push(Term::Apply(Op::And, [3, 4, 0]));
         } else {
-            // The highest integer rounds up to a power of two as a float, and saturates on the way
-            // back; and that power as an integer saturates, and rounds up on the way back. No float
-            // is that integer, so whoever is it on either side was changed.
+            // There and back again does not find everything. The highest integer rounds up to a
+            // power of two as a float, and saturates on the way back; that power saturates as an
+            // integer, and rounds up on the way back. No float equals the highest integer, so an
+            // element that is it on the integer's side was changed.
             let saturates = match (from.is_integer(), to.is_integer()) {
                 (true, false) if !from.fits_in(to) => Some((from, 0)),
                 (false, true) if from.is_float() && !to.fits_in(from) => Some((to, 1)),
@@ -115,7 +116,8 @@ impl Expr {
                 expr.nodes.push(Term::Apply(Op::Or, [3, 5, 0]));
             }
             if (from == DType::F16 && to.is_integer()) || (from.is_integer() && to == DType::F16) {
-                // The lowest integer is minus infinity as an f16, and that the lowest integer.
+                // Nor does it find that the lowest integer is minus infinity as an f16, and the
+                // other way round.
                 let worst = expr.nodes.len() as u16 - 1;
                 expr.nodes.push(Term::Apply(Op::IsInf, [u16::from(to == DType::F16), 0, 0]));
                 expr.nodes.push(Term::Apply(Op::Or, [worst, worst + 1, 0]));
@@ -131,7 +133,7 @@ impl Expr {
     pub fn checked_index(from: DType, bound: usize) -> (Self, Vec<u32>) {
         let sign = u64::from(from.class() == Class::Signed);
         let highest = (u64::MAX >> (64 - 8 * from.width())) >> sign;
-        // Compared with the last one, which may be the highest that there is.
+        // Compared with the last index, because the bound itself may be beyond the dtype.
         let (beyond, limit) = match bound.checked_sub(1) {
             Some(last) => (Op::Gt, (last as u64).min(highest)),
             None => (Op::Ge, 0),
@@ -210,7 +212,7 @@ impl Expr {
         Ok(elementwise::elementwise(&slots, body, text.words, (rank, target)))
     }
 
-    /// The same by pairs of quads, for adapters whose time goes by loads and stores.
+    /// The kernel by pairs of quads, for adapters whose time goes into loads and stores.
     ///
     /// # Errors
     /// The first node that has no dtype.
@@ -233,7 +235,7 @@ impl Expr {
         Ok(elementwise::elementwise(&slots, body, first.words, (rank, Target::Cpu64)))
     }
 
-    /// The same for few elements, an element to a lane, whose ways are [`Way::Lane`], [`Way::One`],
+    /// The kernel for few elements, one to a lane. The ways are [`Way::Lane`], [`Way::One`],
     /// [`Way::EachStrided`] or [`Way::Own`].
     ///
     /// # Errors
@@ -253,8 +255,8 @@ impl Expr {
         Ok(elementwise::elementwise_few(&slots, body, text.words, (rank, target)))
     }
 
-    /// Whether [`Expr::assemble_few`] can be used: no two lanes may store to one word, and what
-    /// eight store beyond the end has to be padding.
+    /// Whether [`Expr::assemble_few`] can be used: no two lanes may store to one word, and what the
+    /// last eight store beyond the end has to be padding.
     #[must_use]
     pub fn goes_by_lanes(&self, dtypes: &[DType]) -> bool {
         let words = |&output: &u16| dtypes[usize::from(output)].width() == 4;
@@ -287,7 +289,7 @@ impl Expr {
 
     /// The graph as a function of a kernel that is not elementwise itself: of quad (or element)
     /// `q`, and of the first `given` inputs. The others are slots from `first` on, scalars begin at
-    /// `word`. `finish` stores its value, other names return it.
+    /// `word`. The function `finish` stores its value, all others return it.
     pub(crate) fn function(
         &self,
         name: &str,

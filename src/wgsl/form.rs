@@ -148,7 +148,7 @@ impl Form {
         }
     }
 
-    /// The form in which they write it.
+    /// The form in which a target's kernels write a dtype.
     #[must_use]
     pub const fn written(dtype: DType, target: Target, f16_native: bool) -> Self {
         Self::of(dtype, f16_native && matches!(target, Target::Gpu))

@@ -33,7 +33,7 @@ pub struct Frame<'a> {
     pub edges: &'a [Edge<'a>],
     /// Whether results are stored one element at a time. Their dtype must be of at least 4 bytes.
     pub by_element: bool,
-    /// Invocations of a workgroup, where the target's own number does not count.
+    /// Invocations of a workgroup; `None` for the target's own number.
     pub workgroup: Option<u32>,
     /// Whether f16 is stored natively on GPU targets.
     pub f16_native: bool,

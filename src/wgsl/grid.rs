@@ -12,9 +12,9 @@ pub const GROUPS_MAX: u32 = 65_535;
 /// How the quads of an index space are shared among invocations.
 ///
 /// Lane `l` of group `g` takes the quads `g * lead + l + t * step` for `t` below `trips`, as far as
-/// there are quads. Neighbouring lanes take neighbouring quads on a CPU adapter too: where each
-/// lane walked a run of its own, its eight streams for every operand lay a power of two apart, so
-/// that they fell on the same few sets of the first cache, and an addition took 1.5 times as long.
+/// there are quads. Neighbouring lanes take neighbouring quads on a CPU adapter too. If each lane
+/// walks a run of its own, the eight streams of an operand lie a power of two apart and share a few
+/// sets of the first cache: an addition took 1.5 times as long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     quads: u32,
@@ -48,9 +48,9 @@ impl Grid {
         }
     }
 
-    /// The same for tiles of a transposition: on a CPU adapter each lane has a run of its own, a
-    /// block of 64 tiles, which took 0.6 of the time that neighbouring tiles took. Lane `l` of
-    /// group `g` begins at `(g * lanes + l) * lead`.
+    /// Shares the tiles of a transposition. On a CPU adapter each lane takes a block of 64 tiles,
+    /// which is done in 0.6 of the time that neighbouring tiles take. Lane `l` of group `g` begins
+    /// at `(g * lanes + l) * lead`.
     #[must_use]
     pub const fn of_tiles(tiles: u32, target: Target) -> Self {
         let Self { quads, step, trips, groups, .. } = Self::new(tiles, target);

@@ -27,7 +27,7 @@ pub(crate) struct Recipe<'a> {
     pub(crate) edges: &'a [Edge<'a>],
     /// Its operands, where no expression has them.
     pub(crate) slots: &'a [Slot],
-    /// What else of it is chosen.
+    /// What is written into its file.
     pub(crate) wording: &'a dyn Wording,
     pub(crate) details: Details,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Details {
     /// Dimensions of the index space.
     pub(crate) rank: u32,
     pub(crate) target: Target,
-    /// Invocations of a workgroup, where the target's own number does not count.
+    /// Invocations of a workgroup; `None` for the target's own number.
     pub(crate) workgroup: Option<u32>,
     pub(crate) by_element: bool,
     pub(crate) f16_native: bool,

@@ -2,8 +2,8 @@
 //!
 //! A kernel simply calls what it needs; the assembler adds exactly the items whose names occur, and
 //! what those need in turn. An item is what stands at the left margin of a fragment, with the
-//! comment directly above it. A file's
-//! region `alone` only lets it be read by itself and offers nothing.
+//! comment directly above it. A file's region `alone` only lets it be read by itself, and offers
+//! nothing.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -93,7 +93,8 @@ pub(crate) fn items(source: &'static Source) -> Vec<Item> {
         let n = n as u32 + 1;
         let end = start + line.len();
         let start = core::mem::replace(&mut start, end);
-        // Inside of something: most lines, and the first kernel of a process waits for this.
+        // Inside an item, as most lines are: skipped at once, because the first kernel of a process
+        // waits for this.
         if line.starts_with(' ') {
             continue;
         }

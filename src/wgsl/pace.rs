@@ -25,7 +25,7 @@ pub(crate) struct TextShape {
     pub(crate) pace: Pace,
 }
 
-/// Which of an expression's texts it is.
+/// It writes nothing: it only tells an expression's texts apart.
 impl Writes for Pace {
     fn regions(&self) -> Vec<Region> {
         Vec::new()

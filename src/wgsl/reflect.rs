@@ -92,7 +92,7 @@ pub fn validate(
     })
 }
 
-/// The same of any module.
+/// Validates any module with these capabilities and no others.
 ///
 /// # Errors
 /// What naga found.

@@ -33,7 +33,7 @@ impl Region {
         Self { name, filling: Filling::File(source), needs: source.needs }
     }
 
-    /// The same, with these needs too.
+    /// With these needs too.
     #[must_use]
     pub fn needing(self, needs: Needs) -> Self {
         Self { needs: self.needs.union(needs), ..self }

@@ -2,7 +2,7 @@
 
 use super::form::Form;
 
-/// How a kernel reaches the quads of a binding. `index space` is the output's.
+/// How a kernel reaches the quads of a binding. The index space is the output's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Way {
     /// Quad `q` of the space is quad `q` of the binding, from an offset that is a multiple of four.
@@ -22,14 +22,14 @@ pub enum Way {
     Own(u8),
     /// Element by element: the kernel asks for one element of the binding, and gets it four times.
     Each,
-    /// The same from the very first on: element `q`.
+    /// Element by element without an offset: element `q` of the binding.
     Lane,
     /// Strided, element by element: for one element of the space.
     EachStrided,
     /// By places that the kernel computes itself: `load_i(e)` takes those of the four elements in
     /// the bound range.
     At,
-    /// The same where the four are a whole quad: the place of the first one counts.
+    /// By such places where the four are a whole quad: that of the first one counts.
     AtQuad,
 }
 
@@ -45,7 +45,7 @@ impl Way {
         matches!(self, Self::Row | Self::Splat | Self::Step)
     }
 
-    /// The same for kernels that ask element by element.
+    /// How a kernel that asks element by element reaches it.
     #[must_use]
     pub const fn by_element(self) -> Self {
         match self {

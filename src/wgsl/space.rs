@@ -132,7 +132,7 @@ impl Space {
         self.shape.iter().product()
     }
 
-    /// The rank for [`assemble::kernel`](super::assemble::kernel): 0 where no view is strided.
+    /// The rank that a text is written for: 0 where no view is strided.
     #[must_use]
     pub fn rank(&self) -> u32 {
         if self.strided().next().is_some() { self.shape.len() as u32 } else { 0 }

@@ -1,9 +1,9 @@
 //! Which way of attention is taken, and how much of it an invocation keeps.
 //!
-//! On a CPU a quad loaded in a loop costs as much as some 40 multiplications - llvmpipe goes
-//! through the lanes, also where all want the same - so keys and values are handed around where
-//! there are subgroups as wide as a vector, and one load serves all queries of a lane. Measured and
-//! rejected: `docs/measured/attention.md`.
+//! On llvmpipe a quad loaded in a loop costs as much as some 40 multiplications, because it loads
+//! for one lane after the other, even where all lanes need the same quad. So where subgroups are as
+//! wide as a vector, each lane loads one key and broadcasts it, and one load serves all queries of
+//! a lane. What was tried and rejected stands in `docs/measured/attention.md`.
 
 use super::plan::in_units;
 use super::text::{Block, Mask};
@@ -11,19 +11,19 @@ use crate::layout::Layout;
 use crate::wgsl::Target;
 use crate::wgsl::entry::CORE_TRIPS;
 
-/// Multiplications from which on it pays to compile four queries to a lane instead of two, and all
-/// values of a block at once.
+/// From so many multiplications on, four queries to a lane instead of two, and all values of a
+/// block at once, save more than their compiling costs.
 const WORK_LARGE: usize = 200_000_000;
-/// Quads of queries and sums that a lane keeps: more leave the nearest cache.
+/// The most quads of queries and sums that a lane keeps: more do not fit into the nearest cache.
 const QUADS_KEPT: usize = 128;
 
-/// Whether products do it faster: one query to a head that sees every key has no work for the lanes
-/// of a kernel of queries.
+/// Whether products of matrices are faster, on a CPU adapter: where a head has one query that sees
+/// every key, most lanes of the attention kernel would have no query.
 pub(crate) fn is_products(queries: usize, is_masked: bool, target: Target) -> bool {
     queries == 1 && !is_masked && target != Target::Gpu
 }
 
-/// The tile for these inputs, where subgroups are always of so many lanes.
+/// The tile for these inputs. `lanes` is the size of every subgroup, if all have the same.
 pub(super) fn tile(target: Target, lanes: Option<u64>, views: &[Layout]) -> Block {
     let mask = match views.get(3) {
         None => Mask::None,
@@ -49,7 +49,7 @@ pub(super) fn tile(target: Target, lanes: Option<u64>, views: &[Layout]) -> Bloc
     let unroll = if is_long { [block; 2] } else { unroll };
     let queries = match (target, shared) {
         (Target::Gpu, _) => 1,
-        // Many masks are many loads, which take long to compile.
+        // Every query loads a mask of its own, element by element, and loads take long to compile.
         (_, true) if !is_large || is_long || mask == Mask::Each => 2,
         _ => (QUADS_KEPT / (keys + values)).clamp(2, 4),
     };

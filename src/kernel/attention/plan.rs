@@ -13,14 +13,14 @@ use crate::wgsl::entry::CORE_TRIPS;
 /// The most quads of a query and a value that stay in registers.
 pub(crate) const QUADS_MAX: usize = 64;
 
-/// The most keys of rows of so many elements: four keys are one trip of a loop, and those of one
-/// head lie in one segment, of so many elements.
+/// The most keys, if a key or a value has `width` elements. A loop takes four keys in a trip, and
+/// the keys of one head lie in one segment of `segment` elements.
 pub(crate) fn keys_max(width: usize, segment: usize) -> usize {
     (4 * CORE_TRIPS as usize).min(segment / width.max(1).next_multiple_of(4))
 }
 
-/// Whether every row of a view begins at a whole unit of so many elements, and is dense. An axis of
-/// length 1 has no second place, whatever its stride.
+/// Whether every row of a view is dense, and consists of whole units of `unit` elements. The stride
+/// of an axis of length 1 does not matter.
 pub(super) fn in_units(view: &Layout, unit: usize) -> bool {
     let (dims, strides) = (view.shape().dims(), view.strides());
     let inner = dims.len() - 1;
@@ -32,7 +32,7 @@ pub(super) fn in_units(view: &Layout, unit: usize) -> bool {
         && outer.all(|(&dim, stride)| dim <= 1 || whole(stride.unsigned_abs()))
 }
 
-/// The same elements, two of them at a time.
+/// The view with every two elements taken as one.
 pub(super) fn in_pairs(view: &Layout) -> Result<Layout> {
     let mut dims = view.shape().dims().to_vec();
     let mut strides: Vec<isize> = view.strides().iter().map(|stride| stride / 2).collect();
@@ -66,7 +66,7 @@ impl Crew {
     }
 }
 
-/// Attention in two halves, one of which comes after the other on an axis of the result.
+/// Attention in two halves, whose results follow each other along an axis.
 #[derive(Debug)]
 pub(crate) struct Halves {
     pub(crate) axis: usize,
@@ -74,13 +74,13 @@ pub(crate) struct Halves {
 }
 
 impl Halves {
-    /// The halves of what has a view, or a result, of more elements than a segment; `None` if
-    /// nothing has, or no cut makes it smaller.
+    /// The halves, if a view or the result has more elements than a segment; `None` if none has, or
+    /// if no cut makes the largest smaller.
     pub(crate) fn of(views: &[Layout], causal: bool, segment: usize) -> Result<Option<Self>> {
         let [batch, heads, queries] = [0, 1, 2].map(|axis| views[0].shape().dims()[axis]);
         let result = Shape::new([batch, heads, queries, views[2].shape().dims()[3]])?;
         let result = Layout::dense(result);
-        // What is broadcast is there once, and cutting along its axis makes nothing smaller.
+        // A broadcast axis takes no memory, so a cut along it makes nothing smaller.
         let own = |view: &&Layout| -> usize {
             let axes = view.shape().dims().iter().zip(view.strides());
             axes.filter(|(_, stride)| **stride != 0).map(|(&dim, _)| dim).product()
@@ -94,7 +94,7 @@ impl Halves {
         let Some(axis) = large.and_then(|view| (0..3).find(|&axis| cuts(view, axis))) else {
             return Ok(None);
         };
-        // Heads that share keys are parted last.
+        // Heads that share keys stay together, unless all heads share them.
         let shared = views[1].shape().dims()[1];
         let unit = if axis == 1 && shared > 1 { heads / shared } else { 1 };
         let middle = dims[axis] / unit / 2 * unit;
@@ -107,7 +107,8 @@ impl Halves {
 fn half(views: &[Layout], causal: bool, axis: usize, range: Range<usize>) -> Result<Vec<Layout>> {
     let (heads, shared) = (views[0].shape().dims()[1], views[1].shape().dims()[1]);
     let (queries, keys) = (views[0].shape().dims()[2], views[1].shape().dims()[2]);
-    // Of a part of the queries the last one too is at the last key.
+    // The last query of a part stands at the part's last key, so that a causal half sees fewer
+    // keys.
     let seen = if axis == 2 && causal { (keys + range.end).saturating_sub(queries) } else { keys };
     let sharing = heads / shared;
     let part = |(i, view): (usize, &Layout)| {

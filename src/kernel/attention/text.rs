@@ -41,9 +41,9 @@ pub struct Block {
     pub values: usize,
     /// Queries of an invocation.
     pub queries: usize,
-    /// Keys that are met at once: whole fours; where lanes share, as many as there are lanes.
+    /// Keys of a block, a multiple of four; where lanes share loads, as many as there are lanes.
     pub block: usize,
-    /// How many of them one trip of the loops over a block takes: for scores, for values.
+    /// How many of these one trip of a loop over a block takes: for scores, for values.
     pub unroll: [usize; 2],
     /// Whether every lane loads one key (and value) of the block and hands it to the others.
     pub shared: bool,
@@ -53,10 +53,10 @@ pub struct Block {
     pub mask: Mask,
 }
 
-/// How what is added to the scores is read.
+/// How the mask is read, which is added to the scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mask {
-    /// There is nothing.
+    /// There is no mask.
     None,
     /// Element by element.
     Each,
@@ -93,7 +93,7 @@ impl Block {
         self.block / 4
     }
 
-    /// `name0`, `name1`, .. for so many quads that lie from `at` on in an input.
+    /// Loads quads of an input from `at` on, as `name0`, `name1`, ..
     fn load(&self, name: &str, input: usize, at: &str, quads: usize) -> Script {
         let mut text = Script::default();
         if !self.wide {
@@ -112,7 +112,7 @@ impl Block {
         text
     }
 
-    /// What is a query's own, by name.
+    /// Declares what each query keeps: where it lies, how many keys it sees, its sums.
     fn query(&self) -> String {
         let mut text = Script::default();
         for i in 0..self.queries {
@@ -140,8 +140,8 @@ impl Block {
         text.0
     }
 
-    /// Loads the queries by one load in two loops: a load takes as long to compile as a hundred
-    /// multiplications, and these are done once.
+    /// Loads all queries through a single load inside two loops: a load takes as long to compile as
+    /// a hundred multiplications, and queries are loaded only once.
     fn query_loads(&self) -> Script {
         let mut text = Script::default();
         let each = if self.wide { 2 } else { 1 };
@@ -166,13 +166,12 @@ impl Block {
         text
     }
 
-    /// What query `i` has under these names, by comparison: registers have no index.
+    /// The variable of query `i`, picked by comparisons: registers have no index.
     fn picked(&self, name: impl Fn(usize) -> String) -> String {
         (1..self.queries).fold(name(0), |x, i| format!("select({x}, {}, i == {i}u)", name(i)))
     }
 
-    /// Loads every lane's key (or value) of a block, if lanes share them: `name` of each quad from
-    /// `head_input`, with its first quad and the step from one to the next.
+    /// Loads the one key (or value) of a block that is this lane's, if lanes share their loads.
     fn mine(&self, stream: Stream<'_>, quads: usize) -> Script {
         let Stream { name, input, base, step } = stream;
         let mut text = Script::default();
@@ -183,9 +182,9 @@ impl Block {
         text
     }
 
-    /// A loop over a block with `name_c` as its first key. Its body is for quad after quad of all
-    /// its keys, `name0_d`, `name1_d`, ..: so few of them are needed at once that they stay in
-    /// registers.
+    /// A loop over the keys (or values) of a block; `name_c` is the first of a trip. The body takes
+    /// quad after quad of all keys of a trip, as `name0_d`, `name1_d`, ..: so few are needed at
+    /// once that they stay in registers.
     fn each_key(
         &self,
         stream: Stream<'_>,
@@ -341,10 +340,10 @@ impl Block {
     }
 }
 
-/// Keys or values of a block, one after the other.
+/// Where keys or values come from.
 #[derive(Clone, Copy)]
 struct Stream<'a> {
-    /// Of their quads.
+    /// What the variables of their quads begin with.
     name: &'a str,
     input: usize,
     /// The first quad, and the step from one key to the next.

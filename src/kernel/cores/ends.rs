@@ -51,7 +51,7 @@ impl Head {
         }
     }
 
-    /// The view, or that of the expression's value, computed now.
+    /// The view; or, of an expression, a view of its value, which is computed now.
     pub(crate) fn realise(&self, site: Site<'_>) -> Result<Operand> {
         if let Some(operand) = self.plain() {
             return Ok(operand.clone());
@@ -61,7 +61,7 @@ impl Head {
         Ok(Operand::dense(value, *shape, *dtype))
     }
 
-    /// The same under other views of its operands, which all must take the same shape.
+    /// The head with another view of each operand; all of them must have one shape.
     pub(crate) fn map(&self, view: impl Fn(&Layout) -> Result<Layout>) -> Result<Self> {
         let shape = *view(&Layout::dense(self.shape))?.shape();
         let operands = self.operands.iter().map(|o| Ok(o.under(view(&o.layout)?)));
@@ -75,9 +75,9 @@ impl Head {
         Reach::over(&self.expr, &self.operands, &self.scalars, &self.shape, by_element)
     }
 
-    /// How a kernel reaches the only view by arithmetic of its own: quad (or element) `q` is
-    /// counted from the view's first element on. `None` if the view does not lie in one segment or,
-    /// by quads, does not begin at one.
+    /// How a kernel that does its own arithmetic reaches the only view: quad (or element) `q`
+    /// counts from the view's first element. `None` if the view lies in several segments or, by
+    /// quads, does not begin at a whole one.
     pub(crate) fn raw(&self, by_element: bool) -> Result<Option<Reach<'_>>> {
         let Some(operand) = self.plain() else { return Ok(None) };
         Reach::raw(&self.expr, operand, by_element)
@@ -85,7 +85,7 @@ impl Head {
 }
 
 impl Tail {
-    /// Nothing: the result as it is.
+    /// The tail that leaves the result as it is.
     pub(crate) fn identity(shape: Shape, dtype: DType) -> Self {
         let (operands, scalars) = (Vec::new(), Vec::new());
         Self { expr: itself(dtype), operands, scalars, shape, dtype }
@@ -101,7 +101,7 @@ impl Tail {
         self.expr.inputs[0]
     }
 
-    /// As a kernel of its own, on a dense result that has been stored.
+    /// Runs it as a kernel of its own on a result that has been stored, dense.
     pub(crate) fn apply(&self, site: Site<'_>, value: Arc<Value>) -> Result<Arc<Value>> {
         if self.is_identity() {
             return Ok(value);
@@ -109,7 +109,7 @@ impl Tail {
         let Self { expr, scalars, shape, dtype, .. } = self;
         let mut operands = vec![Operand::dense(value, *shape, self.given())];
         operands.extend_from_slice(&self.operands);
-        // The stored result is read here and nowhere else.
+        // Nobody else reads the stored result, so the new one may take its memory.
         let fused = Fused { expr, operands: &operands, scalars };
         fused.record(site, shape, *dtype, &[0])
     }

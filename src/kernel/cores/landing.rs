@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! inputs reached -> tail taken on board, or left -> memory apart from all that is read
-//!                -> launches -> the result, by a kernel of its own if the tail was left
+//!                -> launches -> the tail by a kernel of its own, if it was left
 //! ```
 
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::store::Pinned;
 /// New memory in one segment: for a result, or for what one pass leaves to the next.
 #[derive(Debug)]
 pub(crate) struct Berth {
-    /// All of it.
+    /// Reads all of it.
     pub(crate) head: Head,
     pub(crate) sink: Sink,
     value: Arc<Value>,
@@ -58,9 +58,9 @@ impl Berth {
 pub(crate) struct Landing<'a> {
     site: Site<'a>,
     pub(crate) heads: Vec<Reach<'a>>,
-    /// What is on board.
+    /// The tail, if it is on board; otherwise nothing is done to the result.
     pub(crate) tail: Reach<'a>,
-    /// What is left to a kernel of its own.
+    /// The tail, if it is left to a kernel of its own.
     left: Option<&'a Tail>,
     berth: Berth,
 }
@@ -75,7 +75,8 @@ impl<'a> Landing<'a> {
         by_element: bool,
         apart: &[u64],
     ) -> Result<Option<Self>> {
-        // What is stored may be wider than what is computed, and too narrow for single elements.
+        // The tail's dtype may be wider than the core's, and not fit into a segment; or too narrow
+        // to be stored element by element.
         let one_segment = Engine::bytes_of(&tail.shape, tail.dtype)? <= site.engine.segment_bytes();
         let fits = one_segment && (!by_element || tail.dtype.width() >= 4);
         let strided = heads.iter().any(Reach::is_strided);

@@ -17,7 +17,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) entry: &'static Entry,
     /// What is written into the kernel's file.
     pub(crate) wording: &'a dyn Wording,
-    /// Invocations of a workgroup, where the target's own number does not count.
+    /// Invocations of a workgroup; `None` for the target's own number.
     pub(crate) workgroup: Option<u32>,
     /// The kernel's own parameters, in whole fours.
     pub(crate) job: Vec<u32>,
@@ -28,16 +28,16 @@ pub(crate) struct Launch<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Sink {
     pub(crate) bound: Bound,
-    /// The first element there: before the bound part, if that holds only a later part of the
-    /// result.
+    /// Where the result begins, counted from the bound part: negative if that holds a later part of
+    /// the result.
     pub(crate) first: i64,
     pub(crate) written: Weak<Value>,
-    /// Whether they are stored by element; otherwise by quads, and the first is a whole one.
+    /// Whether results are stored by element; otherwise by quads, and `first` is a multiple of
+    /// four.
     pub(crate) by_element: bool,
 }
 
 impl Launch<'_> {
-    /// Records it.
     pub(crate) fn record(
         self,
         site: Site<'_>,
@@ -69,7 +69,7 @@ impl Launch<'_> {
         let first = first as u32;
         let mut scalars = Vec::new();
         for reach in all() {
-            // Pairs of words begin at even ones.
+            // A scalar of two words begins at an even one.
             scalars.resize(scalars.len().next_multiple_of(2), 0);
             scalars.extend_from_slice(reach.scalars);
         }

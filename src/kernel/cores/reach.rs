@@ -29,14 +29,14 @@ pub(crate) struct Reach<'a> {
     pins: Vec<Pinned>,
 }
 
-/// An expression that is its only input.
+/// The expression that is nothing but its only input.
 pub(super) fn itself(dtype: DType) -> Expr {
     let (inputs, nodes, outputs) = (vec![dtype], vec![Term::Input(0)], vec![0]);
     Expr { inputs, nodes, outputs, ..Expr::default() }
 }
 
 impl<'a> Reach<'a> {
-    /// By quads (or elements) of an index space of this shape, in row-major order.
+    /// Reaches operands by quads (or elements) of an index space of this shape, in row-major order.
     pub(super) fn over(
         expr: &'a Expr,
         operands: &[Operand],
@@ -65,7 +65,7 @@ impl<'a> Reach<'a> {
         Ok(Some(reach))
     }
 
-    /// One operand, from its first element on.
+    /// Reaches one operand, from its first element on.
     pub(super) fn raw(expr: &'a Expr, operand: &Operand, by_element: bool) -> Result<Option<Self>> {
         let mut reach = Self::of(Cow::Borrowed(expr), &[]);
         let Some(View { offset, .. }) = reach.bind(operand)? else { return Ok(None) };
@@ -77,7 +77,7 @@ impl<'a> Reach<'a> {
         Ok(Some(reach))
     }
 
-    /// Of a tail that leaves every element as it is.
+    /// For a tail that leaves every element as it is.
     pub(crate) fn identity(dtype: DType) -> Self {
         Self::of(Cow::Owned(itself(dtype)), &[])
     }
@@ -100,12 +100,12 @@ impl<'a> Reach<'a> {
         Ok(Some(view))
     }
 
-    /// Whether it needs an index space: a kernel has room for one.
+    /// Whether it needs the index space, of which a kernel has only one.
     pub(super) fn is_strided(&self) -> bool {
         !self.strides.is_empty()
     }
 
-    /// Loop trips that finding the elements of one quad takes.
+    /// Loop trips that it takes to find the elements of one quad.
     pub(crate) fn trips(&self) -> usize {
         self.strides.len() * self.space.len().saturating_sub(1)
     }

@@ -22,7 +22,7 @@ type Make<'a> = dyn Fn(&[Way], TextShape) -> Result<Arc<Assembled>> + 'a;
 /// What runs over the index space.
 pub(crate) struct Work<'a> {
     pub(crate) make: &'a Make<'a>,
-    /// The paces that it is worth making for beside [`Pace::Quads`].
+    /// The paces beside [`Pace::Quads`] that its text is worth writing for.
     pub(crate) paces: &'a [Pace],
     pub(crate) scalars: &'a [u32],
     /// Where it may note elements at fault, in row-major order.
@@ -33,7 +33,7 @@ pub(crate) struct Work<'a> {
 pub(in crate::kernel) struct Operation<'a> {
     pub(in crate::kernel) site: Site<'a>,
     pub(in crate::kernel) inputs: &'a [Held],
-    /// The input that the output takes the place of.
+    /// The input that the output overwrites.
     pub(in crate::kernel) own: Option<usize>,
     pub(in crate::kernel) output: &'a Held,
     pub(in crate::kernel) written: Weak<Value>,
@@ -48,8 +48,8 @@ const RAGGED: Ceiling = Ceiling {
 };
 
 impl Operation<'_> {
-    /// Records every dispatch of it over `shape`, or none: what it takes the place of is either
-    /// overwritten or as it was.
+    /// Records all of its dispatches over `shape`, or none: an input that the output overwrites is
+    /// never left half done.
     pub(in crate::kernel) fn record(&self, shape: &Shape) -> Result<()> {
         let layouts: Vec<Layout> = self.inputs.iter().map(|input| input.layout).collect();
         let mut ready = Vec::new();
@@ -157,8 +157,8 @@ impl Operation<'_> {
             if self.own != Some(i) {
                 bindings.push(Bound::from(&input.pieces[index]));
             }
-            // A pass over one segment of several may begin before it: indices wrap, and so does
-            // this.
+            // A view may begin in a segment before this one. Its offset is negative then, and wraps
+            // as the kernel's indices do.
             views.push(View::of(layout, begin.wrapping_sub(index * input.segment)));
         }
         let mut space = Space::of(shape.dims(), &views).ok_or_else(too_deep)?;
@@ -171,9 +171,9 @@ impl Operation<'_> {
         Ok((bindings, space))
     }
 
-    /// Begins the binding of everything dense at its first element, so that what goes by pairs of
-    /// quads adds no offset; or leaves all as it is, where one of them cannot begin there or begins
-    /// within a pair: its last pair would then reach past the padding.
+    /// Begins every dense binding at its first element, because a kernel by pairs of quads adds no
+    /// offsets. If one of them cannot begin there, or begins inside a pair - its last pair would
+    /// then reach past the padding - everything stays as it is, and the answer is `false`.
     fn begin_bindings(&self, bindings: &mut [Bound], space: &mut Space, output: &mut u32) -> bool {
         let align = self.site.engine.gpu.caps().limits.storage_align_bytes;
         let mut firsts = Vec::with_capacity(bindings.len());

@@ -16,8 +16,8 @@ const PAIRS_MIN: usize = 1 << 16;
 /// a sum of two, a chain of sixty), and compiles in two thirds of the time.
 const FEW_MAX: usize = 1 << 10;
 
-/// From so many elements on a CPU adapter reads a transposition beside other operands faster by
-/// tiles, as a copy, than element by element. Alone it is a copy itself.
+/// From so many elements on, a CPU adapter is faster if a transposed operand is copied by tiles
+/// first than if it is read element by element. An expression of a single operand is not affected.
 pub(super) const TILES_MIN: usize = 1 << 16;
 
 /// The outermost axis, and its halves; `None` if the second does not begin at a whole quad.
@@ -43,10 +43,11 @@ pub(super) fn windows(
     iter::successors(window(0), move |last| window(last.end))
 }
 
-/// The pace of a window of so many elements, of those that its text is worth making for. `whole`
-/// if it is all of every operand; `last` if only padding follows it.
+/// The pace of a window of so many elements: one of `paces`, or quads. It is `whole` if it covers
+/// every operand, and `last` if only padding follows it.
 pub(super) fn pace(elements: usize, whole: bool, last: bool, paces: &[Pace]) -> Pace {
-    // Past the end of the result lies its padding, and past that of a window the next one's.
+    // The last pair may reach past the window: at the end of the result there is padding, elsewhere
+    // the elements of the next window.
     let pairs = elements >= PAIRS_MIN && (last || matches!(elements % 8, 0 | 5..));
     let few = whole && elements <= FEW_MAX;
     let fits = [(few, Pace::Few), (pairs, Pace::Pairs)];

@@ -36,7 +36,7 @@ pub(crate) struct Question<'a> {
     pub(crate) caps: &'a Caps,
     /// `[batch .., m, k]` and `[batch .., k, n]`.
     pub(crate) sides: [Layout; 2],
-    /// Of both sides, and of the result.
+    /// The dtype of both sides, and that of the result.
     pub(crate) dtype: DType,
     pub(crate) result: DType,
     pub(crate) by: Chooser<'a>,
@@ -47,26 +47,27 @@ pub(crate) struct Question<'a> {
 pub(crate) enum Chooser<'a> {
     /// What was tuned, if anything was; or else the built-in table.
     Tables(Option<&'a Table>),
-    /// Whoever asks.
+    /// The asker, who names it.
     Asker(Choice),
 }
 
 /// How a product is computed.
 #[derive(Clone, Debug)]
 pub(crate) struct Decision {
-    /// What it was made for.
+    /// What the kernels run on.
     pub(super) target: Target,
     pub(super) processor: Processor,
     /// Whether the transposed product is computed: `(A B)^T = B^T A^T`.
     pub(crate) is_swapped: bool,
-    /// The sides as they are read: swapped, and with batches of one B as more rows of A.
+    /// The sides as they are read: those of the transposed product if that is computed, and with
+    /// batches that share one B as more rows of A.
     pub(super) sides: [Layout; 2],
     pub(super) dtype: DType,
     /// The dtype of the result, before anything is fused to it.
     pub(super) result: DType,
     pub(super) size: Size,
     pub(super) choice: Choice,
-    /// How several quads are loaded at a time, of sides that lie in whole loads along k.
+    /// How several quads are loaded at a time, where both sides lie in whole loads along k.
     pub(super) packed: Option<Packed>,
 }
 
@@ -87,7 +88,8 @@ impl Question<'_> {
         let sides = view::folded(sides)?;
         let size = Size::of(sides[0].shape(), sides[1].shape());
         let near_k = match processor {
-            // There, walking along memory counts as much as reading quads.
+            // On a GPU it is enough that neighbours lie along k, even if they cannot be read by
+            // quads.
             Processor::Gpu(_) => view::is_near_k(&sides[1], 1),
             _ => view::along(&sides[1], 1, 1) == Along::K,
         };
@@ -97,7 +99,8 @@ impl Question<'_> {
         Ok(Decision { target, processor, is_swapped, sides, dtype, result, size, choice, packed })
     }
 
-    /// By lanes that stand along k, and bytes by any but those that share tiles.
+    /// A CPU has wide loads for lanes that stand along k; a GPU has loads of bytes for every scheme
+    /// without tiles in workgroup memory.
     fn packed(&self, scheme: Scheme) -> Option<Packed> {
         let form = Form::read(self.dtype, self.target, self.caps.has(Feature::ShaderF16));
         match (self.target, scheme) {
@@ -112,8 +115,8 @@ impl Question<'_> {
     }
 }
 
-/// What is worth timing for a product, whose right side may be stored as `[n, k]`: every rung that
-/// there is room for, with the passes that it would have and with one.
+/// What is worth timing for a product: every rung that there is room for, with the passes that it
+/// would have and with one. `near_k` says whether the right side is stored as `[n, k]`.
 pub(crate) fn candidates(processor: Processor, size: Size, near_k: bool) -> Vec<Choice> {
     let rungs = possible(processor, size).flat_map(|rung| {
         [Some(rung.variant), by_subgroups(processor, rung.variant)].into_iter().flatten()
@@ -127,8 +130,8 @@ pub(crate) fn candidates(processor: Processor, size: Size, near_k: bool) -> Vec<
     each.collect()
 }
 
-/// The best rung for a product; `near_k` says whether neighbours in B lie along k. Where nothing
-/// fits, the last one.
+/// The best rung for a product; `near_k` says whether neighbours in B lie along k. If none fits,
+/// the last one.
 fn best(processor: Processor, size: Size, near_k: bool) -> Choice {
     let ladder = processor.ladder();
     let each = possible(processor, size).map(|rung| ladder.weigh(rung, size, near_k));
@@ -138,8 +141,8 @@ fn best(processor: Processor, size: Size, near_k: bool) -> Choice {
     Choice { variant: by_subgroups(processor, best.variant).unwrap_or(best.variant), ..best }
 }
 
-/// Whether the transposed product, of transposed operands in the other order, is so much faster
-/// that its result may lie in columns.
+/// Whether the transposed product - of transposed operands in the other order - is so much faster
+/// that it is computed instead, although its result lies in columns.
 fn prefers_swapped(processor: Processor, size: Size) -> bool {
     let alike = if size.m == 1 || size.n == 1 { 1.0 } else { 2.0 };
     let worth = |size| best(processor, size, false).worth();
@@ -152,7 +155,8 @@ fn possible(processor: Processor, size: Size) -> impl Iterator<Item = &'static R
     processor.ladder().rungs.iter().filter(fits).filter(move |rung| size.work() >= rung.work_min)
 }
 
-/// The same put together by subgroups, where a rung leaves that open and a GPU has them.
+/// The variant whose sums are put together by subgroups, where a rung leaves that open and a GPU
+/// has them.
 fn by_subgroups(processor: Processor, variant: Variant) -> Option<Variant> {
     let open = matches!(variant.scheme, Scheme::Vector { across: 1, subgroups: false });
     let has = processor.room().is_some_and(|room| room.subgroups);
@@ -169,8 +173,8 @@ impl Ladder {
         Choice { variant, passes, because: Because::Best { rate, used } }
     }
 
-    /// Passes along a deep k, where there are too few workgroups for the cores, or a single row
-    /// walks down too many pages.
+    /// Passes along k: several if it is deep and there are too few workgroups for the cores, or if
+    /// a single row walks down too many pages.
     fn passes(&self, variant: &Variant, size: Size, near_k: bool) -> usize {
         let missing = (self.groups_wanted / self.use_of(variant, size).1).floor().max(1.0) as usize;
         let down = self.counts_pages && variant.rows == 1 && !near_k;

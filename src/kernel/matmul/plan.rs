@@ -22,7 +22,7 @@ use written::Written;
 #[derive(Debug)]
 pub(super) struct Dispatched {
     pub(super) written: Written,
-    /// Both sides, and of which dtype they are for the kernel.
+    /// Both sides, and the dtype that the kernel reads them as.
     pub(super) sides: [Layout; 2],
     pub(super) dtype: DType,
     pub(super) along: [Along; 2],

@@ -33,7 +33,8 @@ struct Parcel {
 }
 
 impl Recorder<'_> {
-    /// One pass over k takes the tail on board; the sums of several are added with it.
+    /// A single pass over k takes the tail on board. Of several, the sums are stored, and then
+    /// added with the tail.
     pub(super) fn record(&self, operands: &[Operand; 2], tail: &Tail) -> Result<Arc<Value>> {
         let Decision { size, choice, result, .. } = self.decision;
         let lies = [lie(&operands[0])?, lie(&operands[1])?];

@@ -78,7 +78,7 @@ impl Assignment<'_> {
         Ok(())
     }
 
-    /// The part alone is walked, if its rows are whole quads of one segment.
+    /// Walks the part alone, if its rows are whole quads of one segment; returns whether they are.
     fn rows(
         &self,
         site: Site<'_>,
@@ -95,7 +95,7 @@ impl Assignment<'_> {
             return Ok(false);
         };
         let into = match space.ways[1] {
-            // One element is walked as a part of a quad.
+            // A single element is no whole quad.
             way @ (Way::Row | Way::Dense) if space.count().is_multiple_of(4) => way,
             _ => return Ok(false),
         };
@@ -113,7 +113,8 @@ impl Assignment<'_> {
         Ok(true)
     }
 
-    /// Every quad from the part's first element to its last is looked at.
+    /// Walks every quad from the part's first element to its last, and writes what lies in the
+    /// part.
     fn quads(
         &self,
         site: Site<'_>,

@@ -1,4 +1,4 @@
-//! Transpositions: which copies are some in whole tiles, and how they are cut.
+//! Transpositions: which copies can be done in whole tiles, and how they are cut.
 
 use super::text::TransposeJob;
 use crate::wgsl::space::RANK_MAX;
@@ -98,7 +98,7 @@ impl Transpose {
     }
 }
 
-/// Dimensions that are listed innermost first, filled up.
+/// Dimensions that are listed innermost first, filled up to the most there can be.
 fn innermost(dims: &[u32], fill: u32) -> [u32; RANK_MAX] {
     core::array::from_fn(|d| dims.get(d).copied().unwrap_or(fill))
 }

@@ -55,8 +55,7 @@ fn copy(from: Way) -> String {
     format!("store_0(q, load_0({argument}));")
 }
 
-/// A copy of any view into a dense tensor, as bits: the elementwise kernel with nothing between
-/// load and store.
+/// A copy of any view into a dense tensor, as bits.
 #[must_use]
 pub fn reindex(form: Form, way: Way, rank: u32, target: Target) -> Arc<Assembled> {
     let slots = [Slot::read(form, way), Slot::write(form)];

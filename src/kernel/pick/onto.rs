@@ -131,7 +131,7 @@ impl<'a> Onto<'a> {
                 let view = held.view_from(part);
                 offsets.push(view.offset);
                 let step = wrapped(*stride);
-                // Indices are words themselves: all are below what is beyond them.
+                // An index is a word, so a bound beyond words changes nothing.
                 let bound = (*bound).min(u32::MAX as usize);
                 let [bound, indices] = words([bound, held.segment])?;
                 let job = GatherJob { grid, step, bound, segment, indices };

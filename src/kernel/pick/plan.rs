@@ -21,7 +21,8 @@ impl Course {
         Self { offset: layout.offset() as i64, strides }
     }
 
-    /// Those where so many axes of an index take the place of an axis; and how far the index leads.
+    /// The places where so many axes of an index stand for `axis`; and how far apart two indices
+    /// lie.
     pub(crate) fn along(layout: &Layout, axis: usize, axes: usize) -> (Self, i64) {
         let mut course = Self::of(layout);
         let stride = course.strides[axis];
@@ -47,7 +48,7 @@ pub(super) fn is_whole(space: &Space, lookup: Lookup, edges: &[u32]) -> bool {
     let decides_for_all = view.strides.last() == Some(&0);
     rows && aligned
         && match lookup {
-            // Or the range begins and ends between quads.
+            // One place decides for all four, or the range begins and ends between quads.
             Lookup::Place => {
                 let steps = view
                     .strides

@@ -38,7 +38,7 @@ impl QuantisedPlan {
             Target::Cpu | Target::Cpu64 => 8,
             Target::Gpu => 64,
         };
-        // They are a subgroup.
+        // Lanes can share only if the workgroup is one subgroup.
         let shared = target != Target::Gpu && subgroup == Some(u64::from(SHARERS));
         let tile = TILES.iter().find(|(most, _)| m <= *most).map_or(1, |(_, rows)| *rows);
         Self { rows: if shared { tile } else { tile.min(ROWS_ALONE) }, shared, lanes }

@@ -7,7 +7,7 @@ use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Assembled, Entry, Form, Grid, Region, Slot, Target, Writes, kept};
 
-/// The kernel. Two blocks at most, of ten rounds.
+/// The kernel. Its trips: for each quad two blocks at most, of ten rounds.
 pub const RANDOM: Entry =
     Entry::new("random", source!("random.wgsl"), TRIPS_MAX * (1 + 2 * 10)).told(RandomJob::MEMBERS);
 
@@ -26,7 +26,7 @@ pub enum Draw {
     Bits,
     /// A fraction of one.
     Uniform,
-    /// The same in f64, of 53 bits.
+    /// A fraction of one in f64, of 53 bits.
     Uniform64,
     /// A normal number.
     Normal,

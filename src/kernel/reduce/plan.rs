@@ -26,13 +26,13 @@ pub(crate) struct Traversal {
     pub(crate) reduced: Vec<bool>,
     /// Those that are reduced, in this order.
     pub(crate) gone: Vec<usize>,
-    /// Those that stay: so is the result stored.
+    /// Those that stay, in the order in which the result is stored.
     pub(crate) kept: Vec<usize>,
 }
 
 impl Traversal {
     /// Of the axes of a view that are `reduced`. Where places are asked for, reduced axes are
-    /// walked in their own order, whatever memory does: they are counted row-major.
+    /// walked in their own order, whatever memory does, because places are counted row-major.
     pub(crate) fn of(view: &Layout, reduced: &[bool], places: bool) -> Self {
         let mut order = view.memory_order();
         if places {
@@ -143,8 +143,8 @@ fn chunked(length: usize, wanted: usize, least: usize, most: usize) -> (usize, u
 }
 
 impl ReducePlan {
-    /// The plan for an extent, all of it within 32 bits. `trips` are those of finding one quad, and
-    /// `parts` says whether it is what chunks have left.
+    /// The plan for an extent, all of it within 32 bits. `trips` is what finding one quad takes;
+    /// `parts` says whether it reads what chunks have left.
     pub(super) fn of(extent: Extent, target: Target, trips: usize, parts: bool) -> Self {
         if extent.inner == 1 {
             Self::rows(extent, target, trips, parts)

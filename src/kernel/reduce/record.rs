@@ -58,7 +58,7 @@ impl Passes<'_> {
         self.combine(&states, extent, goal)
     }
 
-    /// Makes one of all states of each row or column.
+    /// Reduces the states of each row or column to one.
     pub(super) fn combine(&self, states: &Berth, extent: Extent, goal: &Goal<'_>) -> Result<bool> {
         let reach = &states.head.raw(extent.reads_elements())?.ok_or_else(astray)?;
         self.reduce(&Feed { reach, extent, first: 0, is_states: true }, goal)

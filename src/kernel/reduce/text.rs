@@ -5,8 +5,8 @@
 //! choice: the same as max, with the place of what won; of equals the first
 //! ```
 //!
-//! Orders are those of integers (`op/order.wgsl`), so the maximum of floats is that of what they
-//! are lifted to, the minimum that of what they are lifted to upside down, and NaN needs no care.
+//! Floats are compared as integers of the same order (`op/order.wgsl`): each is lifted to one -
+//! upside down for the minimum - and the maximum of those is lowered again. So NaN needs no care.
 
 use crate::op::Kind;
 use crate::wgsl::params::params;
@@ -158,8 +158,8 @@ impl Reduce {
         }
     }
 
-    /// What elements are made of and back, and how two become one. What passes leave to each other
-    /// is as it is held.
+    /// How an element becomes a state and a state a result, and how two states become one. States
+    /// that one pass leaves to the next stay states.
     pub(in crate::kernel) fn arithmetic(self, from_parts: bool, to_parts: bool) -> String {
         let (held, kind) = (self.held().name(), self.kind.name());
         let same = || (held, String::from("x"));

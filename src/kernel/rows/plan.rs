@@ -16,10 +16,10 @@ pub(crate) enum Rowwise {
     RmsNorm { eps: f32 },
 }
 
-/// Elements from which on the rows of a view whose rows lie across memory are better walked as
-/// memory lies: on a CPU a cache holds no line of every row at once.
+/// From so many elements on, a view whose rows lie across memory is better walked in the order of
+/// memory: the cache of a CPU cannot hold a line of every row at once.
 const SCATTERED: usize = 1 << 18;
-/// Units of a row that a lane of a GPU takes by itself.
+/// The most units of a row that a lane of a GPU takes by itself.
 const SHORT: usize = 32;
 
 impl Rowwise {

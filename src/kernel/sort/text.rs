@@ -26,9 +26,9 @@ params! {
     }
 }
 
-/// As many pairs as are ranked sooner than they go through rounds, which are thirty dispatches:
-/// permutations of 64, 256, 1024, 2048 and 4096 take lavapipe 0.9, 1.0, 1.6, 2.9 and 8.5 ms, and
-/// 5.5 each in rounds.
+/// The longest list that is faster ranked than sorted in rounds, which are thirty dispatches. On
+/// lavapipe permutations of 64, 256, 1024, 2048 and 4096 take 0.9, 1.0, 1.6, 2.9 and 8.5 ms by
+/// ranks, and 5.5 ms each in rounds.
 pub const RANKED_MAX: u32 = 2048;
 /// The whole sorting of a short list.
 pub const RANK: Entry =

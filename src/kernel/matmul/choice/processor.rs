@@ -1,4 +1,4 @@
-//! What multiplies: a GPU with room for so much, or one of the software drivers that were measured.
+//! What multiplies: a GPU with its limits, or one of the software drivers that were measured.
 
 use super::scheme::{Scheme, Variant};
 use crate::caps::{Caps, CooperativeShape, Feature};
@@ -35,13 +35,13 @@ impl Processor {
         }
     }
 
-    /// What there is room for, where that is limited.
+    /// The limits of a GPU. Software drivers run every rung of their tables.
     pub(super) const fn room(&self) -> Option<&Room> {
         if let Self::Gpu(room) = self { Some(room) } else { None }
     }
 
-    /// Whether it has what a kernel takes; not whether that is any good here. One that was tuned
-    /// may come from a device that was allowed more.
+    /// Whether a kernel can run here; not whether it is fast. A choice that was tuned may come from
+    /// a device that was allowed more.
     pub(super) fn runs(&self, variant: &Variant) -> bool {
         let Scheme::Cooperative { side, down, across, .. } = variant.scheme else { return true };
         let teams = self.room().filter(|room| room.takes(variant)).and_then(|room| room.teams);
@@ -64,22 +64,22 @@ pub(crate) struct Room {
     pub(super) lanes_max: u64,
     pub(super) bytes_max: u64,
     pub(super) subgroups: bool,
-    /// Bytes of what is summed.
+    /// Bytes of a sum's element.
     pub(super) width: u64,
-    /// Of factors of this dtype.
+    /// For factors of the result's dtype.
     pub(super) teams: Option<Teams>,
 }
 
 impl Room {
-    /// An adapter that sums in the dtype of a result.
+    /// The room on an adapter for sums in the compute type of `dtype`.
     pub(super) fn of(caps: &Caps, dtype: DType) -> Self {
         let limits = &caps.limits;
         let width = dtype.width().max(4) as u64;
         Self {
             lanes_max: limits.invocations_max.min(limits.group_x_max),
             bytes_max: limits.group_storage_bytes_max,
-            // Of other widths they would be a capability of their own; browsers spell them
-            // otherwise.
+            // Subgroups of other widths would be a capability of their own, and browsers spell
+            // subgroups otherwise.
             subgroups: caps.has(Feature::Subgroup) && width == 4 && !cfg!(target_family = "wasm"),
             width,
             teams: Teams::of(caps, dtype),
@@ -105,7 +105,8 @@ impl Teams {
     /// For products of this dtype.
     fn of(caps: &Caps, dtype: DType) -> Option<Self> {
         let features = [Feature::CooperativeMatrix, Feature::Subgroup, Feature::ShaderF16];
-        // What is stored natively is what is multiplied; the kernel's text has f16 in any case.
+        // Factors are multiplied as they are stored, and the kernel's text mentions f16 whatever
+        // they are.
         let possible = features.iter().all(|&feature| caps.has(feature));
         let has = |side| {
             let found = |c: &&CooperativeShape| c.side == side && c.factors == dtype;

@@ -13,7 +13,7 @@ use super::scheme::{Scheme, Variant};
 /// along its columns (or at any strides), and along k.
 #[derive(Debug)]
 pub(super) struct Rung {
-    /// Of cooperative matrices, in subgroups of one lane.
+    /// For cooperative matrices it counts one lane to a subgroup.
     pub(super) variant: Variant,
     pub(super) rates: [f64; 2],
     /// Multiplications below which compiling it costs more than it saves.
@@ -25,8 +25,7 @@ pub(super) struct Rung {
 pub(super) struct Ladder {
     /// The last one is for any product.
     pub(super) rungs: &'static [Rung],
-    /// Invocations of what counts as one workgroup, and how many of those keep every core busy to
-    /// the end.
+    /// Invocations of a usual workgroup, and how many of these keep every core busy to the end.
     pub(super) lanes: f64,
     pub(super) groups_wanted: f64,
     /// The shortest k that is worth a pass of its own.
@@ -50,10 +49,10 @@ impl Processor {
 }
 
 impl Variant {
-    /// Whether a kernel of a table is meant: what a file names may be anything.
+    /// Whether it is a kernel of the tables: a file may name anything.
     pub(super) fn is_known(&self) -> bool {
         let lanes = match self.scheme {
-            // In subgroups of one lane, as they stand there.
+            // The table counts one lane to a subgroup.
             Scheme::Cooperative { down, across, .. }
                 if self.lanes.is_multiple_of(down * across) =>
             {
@@ -61,7 +60,7 @@ impl Variant {
             }
             _ => self.lanes,
         };
-        // Where subgroups can put sums together, a rung of a GPU has them do so.
+        // Tables of GPUs leave open whether subgroups put the sums together.
         let scheme = match self.scheme {
             Scheme::Vector { across: 1, .. } => Scheme::Vector { across: 1, subgroups: false },
             scheme => scheme,
@@ -109,8 +108,8 @@ const fn registers(rows: u32, rate: f64) -> Rung {
     rung(Scheme::Registers, [rows, 1], 64, [rate; 2])
 }
 
-/// Side of a square; squares of a subgroup, down and across; subgroups, down and across; k of a
-/// stage. Nobody has measured them.
+/// What it takes: side of a square; squares of a subgroup, down and across; subgroups, down and
+/// across; k of a stage. Rates were not measured.
 const fn squares(side: u32, [i, j]: [u32; 2], [down, across]: [u32; 2], depth: u32) -> Rung {
     let scheme = Scheme::Cooperative { side, down, across, depth };
     rung(scheme, [i * side, j * side / 4], down * across, [0.0; 2])
@@ -136,8 +135,8 @@ const CPU: Ladder = Ladder {
     counts_pages: true,
 };
 
-/// The same where lanes load A together: tall tiles win, because a row costs an eighth of a load.
-/// The largest tile of the table above comes to 0.72 here.
+/// For drivers whose lanes load A together: tall tiles win, because a row costs an eighth of a
+/// load. The largest tile of `CPU` comes to 0.72 here.
 const CPU_SHARING: Ladder = Ladder {
     rungs: &[
         Rung { work_min: 1e9, ..tile(32, 2, 1.0) },
@@ -181,7 +180,7 @@ const GPU: Ladder = Ladder {
         group([8, 2], 256, 16, 16, 1.0), // 128 x 128
         group([8, 2], 128, 8, 16, 0.92), // 128 x 64
         group([8, 2], 64, 8, 16, 0.85),  // 64 x 64
-        group([8, 2], 64, 8, 8, 0.80),   // the same for elements of 8 bytes
+        group([8, 2], 64, 8, 8, 0.80),   // 64 x 64, of 8 bytes each
         group([4, 1], 64, 8, 16, 0.45),  // 32 x 32
         group([4, 1], 64, 8, 8, 0.42),
         // Rows, lanes, lanes across.

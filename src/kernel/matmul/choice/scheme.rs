@@ -45,8 +45,8 @@ pub(crate) enum Scheme {
     /// A few rows: `across` lanes along the columns, the others along k, put together by subgroups
     /// or in workgroup memory.
     Vector { across: u32, subgroups: bool },
-    /// Squares of `side` in workgroup memory, which subgroups multiply as one; `down` by `across`
-    /// subgroups, whose rows and quads are the choice's.
+    /// Squares of `side` in workgroup memory, which subgroups multiply as one. There are `down` by
+    /// `across` subgroups; each sums the variant's rows and quads.
     Cooperative { side: u32, down: u32, across: u32, depth: u32 },
 }
 
@@ -98,7 +98,7 @@ impl Variant {
     pub(crate) const fn columns_max(&self) -> usize {
         match self.scheme {
             Scheme::Registers => GROUPS_MAX as usize * self.tile()[1],
-            // Their grids fold.
+            // Grids of the others fold over two dimensions.
             _ => usize::MAX,
         }
     }
@@ -110,7 +110,7 @@ impl Variant {
             Scheme::Registers => 0,
             Scheme::Group { depth, .. } => depth * (rows + columns) as u32 / 4,
             Scheme::Vector { .. } => self.rows * self.quads * self.lanes,
-            // As if their parts were of 4 bytes; with what keeps rows of them apart.
+            // Counted as parts of 4 bytes, with the padding between rows.
             Scheme::Cooperative { side, down, across, depth } => {
                 (depth * (rows + columns + 16) as u32 + (down * across + 1) * side * side) / 4
             }
@@ -128,7 +128,7 @@ impl Variant {
 }
 
 impl Choice {
-    /// What is worth timing.
+    /// A choice that is yet to be timed.
     pub(super) const fn to_tune(variant: Variant, passes: usize) -> Self {
         Self { variant, passes, because: Because::Tuned }
     }

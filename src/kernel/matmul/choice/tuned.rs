@@ -1,7 +1,8 @@
 //! Choices that were measured on an adapter, by the problem they were measured for; and their text.
 //!
 //! An entry counts for its *class*: products of the same dtype and lie, each of whose dimensions is
-//! rounded up to the same power of two. Of several entries of a class an equal one comes first.
+//! rounded up to the same power of two. Of several entries of a class, one for just this problem
+//! comes first.
 
 use core::fmt;
 
@@ -13,7 +14,7 @@ use crate::wgsl::Target;
 /// A product to tune for: `batch` of `[m, k]` by `[k, n]`, of one dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
-    /// Products of one batch. Batches that share a right side are more rows instead.
+    /// How many products at once. Those that share a right side count as more rows instead.
     pub batch: usize,
     /// Rows of the result.
     pub m: usize,
@@ -46,7 +47,7 @@ impl Problem {
         Self { transposed: true, ..self }
     }
 
-    /// What a product is. Batches that share a right side are more rows.
+    /// The problem that a product is. Batches that share a right side count as more rows.
     pub(super) fn of(size: Size, dtype: DType, right: &Layout) -> Self {
         let Size { batch, m, n, k } = size;
         let strides = right.strides();
@@ -59,7 +60,7 @@ impl Problem {
 
     /// What may share an entry with it.
     fn class(&self) -> ([usize; 4], DType, bool) {
-        // A file may hold any number; what has no power of two above it is in no class but its own.
+        // A file may hold any number. One that has no power of two above it is a class of its own.
         let class = |dim: usize| dim.checked_next_power_of_two().unwrap_or(dim);
         let dims = [self.batch, self.m, self.n, self.k].map(class);
         (dims, self.dtype, self.transposed)
@@ -182,7 +183,7 @@ impl Variant {
 }
 
 impl Choice {
-    /// What it is, without why.
+    /// As text, without why it was made.
     pub(crate) fn text(&self) -> String {
         format!("{} passes {}", self.variant.text(), self.passes)
     }

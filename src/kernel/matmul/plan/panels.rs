@@ -61,7 +61,7 @@ pub(crate) fn cut(size: Size, sides: &[Lie; 2], passes: usize) -> Vec<Panel> {
             let [rows, columns] = axes(&layout, lie.segment);
             let (own, along_k) = if side == 0 { (rows, columns) } else { (columns, rows) };
             cuts[side] = both(&cuts[side], &own);
-            // Every batch has the same passes.
+            // All batches have the same passes, so cuts of k add up.
             ks = both(&ks, &along_k);
         }
         others.push(cuts);
@@ -80,7 +80,7 @@ pub(crate) fn cut(size: Size, sides: &[Lie; 2], passes: usize) -> Vec<Panel> {
     panels
 }
 
-/// The same panels of at most so many columns.
+/// Panels cut further, to at most so many columns each.
 pub(crate) fn narrowed(panels: Vec<Panel>, columns_max: usize) -> Vec<Panel> {
     if panels.iter().all(|panel| panel.columns.len() <= columns_max) {
         return panels;
@@ -106,12 +106,12 @@ fn one(dim: usize) -> Vec<Range<usize>> {
     core::iter::once(0..dim).collect()
 }
 
-/// Whole quads each, but for the last.
+/// Ranges of whole quads, but for the last.
 fn even(k: usize, parts: usize) -> Vec<Range<usize>> {
     blocks(&(0..k), k.div_ceil(parts.max(1)).next_multiple_of(4)).collect()
 }
 
-/// The ranges of both lists of cuts of one axis.
+/// An axis cut wherever one of two lists cuts it.
 fn both(a: &[Range<usize>], b: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut ends: Vec<usize> = a.iter().chain(b).map(|range| range.end).collect();
     ends.sort_unstable();
@@ -136,12 +136,13 @@ fn axes(layout: &Layout, segment: usize) -> [Vec<Range<usize>>; 2] {
     }
 }
 
-/// The longest ranges of an axis that lie in one segment each, and fours of indices that do not.
+/// The longest ranges of an axis that lie in one segment each. Four indices across the end of a
+/// segment are a range of their own.
 fn along_segments(layout: &Layout, axis: usize, inner: usize, segment: usize) -> Vec<Range<usize>> {
     let (dim, strides) = (layout.shape().dims()[axis], layout.strides());
     let far = strides[inner] * (layout.shape().dims()[inner].cast_signed() - 1);
     let place = |i: usize| layout.offset().cast_signed() + strides[axis] * i.cast_signed();
-    // The segment of four indices, if it is one.
+    // The segment that holds four indices, if one does.
     let held = |i: usize| {
         let ends = [place(i), place((i + 3).min(dim - 1))];
         let ends = [ends[0], ends[1], ends[0] + far, ends[1] + far];

@@ -7,7 +7,7 @@ use crate::kernel::matmul::text::tile::Along;
 use crate::layout::Layout;
 use crate::shape::Shape;
 
-/// Batches of one B as more rows of A, where A's strides allow it.
+/// Makes batches that share one B more rows of A, where A's strides allow it.
 pub(crate) fn folded(sides: [Layout; 2]) -> Result<[Layout; 2]> {
     let [a, b] = sides;
     let (dims, rank) = (a.shape().dims(), a.shape().rank());
@@ -98,7 +98,7 @@ pub(super) fn is_in_units(layout: &Layout, side: usize, unit: usize) -> bool {
         && (0..dims.len()).all(whole)
 }
 
-/// The same elements as wider ones, of so many each, along k.
+/// The view with every `per` elements along k taken as a wider one.
 pub(super) fn widened(layout: &Layout, side: usize, per: usize) -> Result<Layout> {
     let mut dims = layout.shape().dims().to_vec();
     let k = dims.len() - 1 - side;
@@ -131,7 +131,7 @@ pub(super) fn batch_steps(sides: &[Layout; 2]) -> Option<[isize; 2]> {
     Some(steps.unwrap_or([0; 2]))
 }
 
-/// The strides of the two last axes, in that unit.
+/// The strides of the two last axes, in the unit in which it is read.
 pub(super) fn steps(layout: &Layout, along: Along) -> [u32; 2] {
     let rank = layout.shape().rank();
     let of = |axis: usize| {

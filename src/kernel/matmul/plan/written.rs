@@ -52,7 +52,8 @@ impl Decision {
         let staged = |depth: u32| Tile { ragged: !k.is_multiple_of(depth as usize), ..tile };
         Ok(match scheme {
             Scheme::Registers => {
-                // Added up by quads, a chunk has as many roundings as four by elements.
+                // Four products at a time go into a sum, so a chunk four times as long has as many
+                // roundings.
                 let chunk = 4 * CHUNK_QUADS;
                 let written = own(&REGISTERS, Means::Registers(tile, k > 4 * chunk));
                 Written { workgroup: Some(lanes), chunk, groups: words([down, right])?, ..written }

@@ -8,7 +8,7 @@ use crate::op::Kind;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Region};
 
-/// The kernel. Quads of k, stages of at least 8, chunks of 256; batch dimensions.
+/// The kernel. Its trips: quads of k, stages of at least 8, chunks of 256; batch dimensions.
 pub const GROUP: Entry = Entry::new(
     "matmul_group",
     source!("matmul_group.wgsl"),
@@ -24,9 +24,9 @@ pub struct Group {
     pub tile: Tile,
     /// Invocations.
     pub lanes: u32,
-    /// Of them along the columns; eights there and along the rows.
+    /// Invocations along the columns: a multiple of eight, as are those along the rows.
     pub across: u32,
-    /// Of k in a stage: 4, 8, 16 or 32.
+    /// How much of k a stage has: 4, 8, 16 or 32.
     pub depth: u32,
     /// Whether neighbouring lanes walk along k of A and of B; otherwise along the other axis.
     pub near_k: [bool; 2],
@@ -47,7 +47,7 @@ impl Group {
         );
         let total = if self.deep { 't' } else { 's' };
         let zero = |name: char| tile.each(|r, q| format!("var {name}{r}_{q} = Quad();"));
-        // One chunk needs no second sum: its own is cleared before the loop.
+        // A single chunk needs no second sum: its own is cleared before the loop.
         let (clear, add) = match self.deep {
             true => (zero('s'), tile.each(|r, q| format!("t{r}_{q} += s{r}_{q};"))),
             false => (String::new(), String::new()),

@@ -3,7 +3,7 @@
 use crate::wgsl::params::params;
 
 params! {
-    /// As `matmul.wgsl` says.
+    /// `matmul.wgsl` says what they mean.
     struct MatmulJob {
         size: [u32; 4],
         first: [u32; 4],

@@ -1,10 +1,10 @@
-//! Operands dense along k, of which a load takes several quads.
+//! Operands that are dense along k, several quads to a load.
 
 use super::tile::{Packed, Tile, lane, put};
 use crate::wgsl::form::Form;
 
 impl Packed {
-    /// The quads of what was loaded as `name`, as names of their own.
+    /// Declares the quads of what was loaded as `name`: `name_0`, `name_1`, ..
     fn names(self, name: &str) -> String {
         let Self::Wide(form) = self else { return String::new() };
         let each = |i| format!("let {name}_{i} = {};\n", quad(form, name, i));

@@ -16,7 +16,7 @@ pub struct ProductText {
     pub dtype: DType,
 }
 
-/// By what a kernel multiplies.
+/// How a kernel multiplies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Means {
     /// Register tiles; deep if k is longer than a chunk.

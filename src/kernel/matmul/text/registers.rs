@@ -8,7 +8,8 @@ use crate::op::Kind;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region};
 
-/// By register tiles. Quads of k in one pass, chunks of them; batch dimensions; a tile's elements.
+/// The kernel by register tiles. Its trips: quads of k in one pass, chunks of them; batch
+/// dimensions; a tile's elements.
 pub const REGISTERS: Entry =
     Entry::new("matmul", source!("matmul.wgsl"), K_MAX / 4 + K_MAX / 256 + 8 + 5 * 64)
         .told(MatmulJob::MEMBERS);
@@ -17,8 +18,8 @@ impl Tile {
     /// The regions of `matmul.wgsl` that sum in the compute type of `dtype`. A `deep` k is longer
     /// than a chunk.
     ///
-    /// Sums are kept number by number: llvmpipe writes out a load of all four parts of a variable
-    /// wherever one of them is read, and compiles for a third longer.
+    /// Sums are kept number by number. Of a vector llvmpipe would load all four parts wherever one
+    /// of them is read, and compile for a third longer.
     #[must_use]
     pub fn regions(&self, dtype: DType, deep: bool) -> Vec<Region> {
         let kind = Kind::of(dtype).name();
@@ -28,7 +29,7 @@ impl Tile {
         );
         let share = "@builtin(subgroup_invocation_id) share: u32,\n";
         let zero = |name: char| self.each(|r, q| format!("var {name}{r}_{q} = Sum();"));
-        // One chunk needs no second sum: its own is cleared before the loop.
+        // A single chunk needs no second sum: its own is cleared before the loop.
         let (total, clear, add) = match deep {
             true => ('t', zero('s'), self.each(|r, q| each_part("t", "s", r, q))),
             false => ('s', String::new(), String::new()),
@@ -98,8 +99,8 @@ impl Tile {
         text
     }
 
-    /// One row of sums, picked by `r`: what follows a sum is compiled once for each quad, not for
-    /// each sum.
+    /// Stores row `r` of the sums, in a loop over the rows: so the tail is compiled once for each
+    /// quad, not for each sum.
     fn store(&self, total: char) -> String {
         let mut text = String::new();
         for q in 0..self.quads {
@@ -113,14 +114,14 @@ impl Tile {
         text
     }
 
-    /// The quad of row `r`.
+    /// The quad of row `r`, picked by comparisons.
     pub(super) fn pick(&self, quad: impl Fn(u32) -> String) -> String {
         let others = 1..self.rows;
         others.fold(quad(0), |x, r| format!("select({x}, {}, r == {r}u)", quad(r)))
     }
 
-    /// Everything for four of k, whose products are added up before they are added to a sum: there
-    /// are as many roundings as quads. `sum` is what adds so much to a sum.
+    /// Everything for four of k. Their products are added up first, so that a sum is rounded once
+    /// for each quad. `sum` writes the addition to a sum.
     pub(super) fn step(&self, sum: impl Fn(u32, u32, &str) -> String) -> String {
         if let Some(packed) = self.packed {
             return self.step_packed(packed);
@@ -196,7 +197,8 @@ impl Tile {
         })
     }
 
-    /// The same loaded by the lanes together: each one row of eight, or one k of four quads.
+    /// [`Tile::step_left`] where the lanes load A together and broadcast it: each loads one row of
+    /// eight, or a quad of rows at one of four k.
     fn step_shared(&self, text: &mut String, r: u32) {
         let outer = self.along[0] == Along::Outer;
         let g = r / 8;
@@ -226,7 +228,7 @@ impl Tile {
         if self.ragged { format!("select(Quad(), {value}, inside)") } else { value.into() }
     }
 
-    /// A quad of one k.
+    /// A quad of one k, zero past the end of k.
     fn part(&self, value: &str, k: u32) -> String {
         if self.ragged {
             format!("select(Quad(), {value}, inside.{})", lane(k))

@@ -11,8 +11,8 @@ use crate::op::Kind;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region};
 
-/// The kernel. Stages of k of at least 8, squares of k, chunks of 256; batch dimensions; zeros;
-/// squares.
+/// The kernel. Its trips: stages of k of at least 8, squares of k, chunks of 256; batch dimensions;
+/// zeros; squares.
 pub const COOPERATIVE: Entry = Entry::new(
     "matmul_cooperative",
     source!("matmul_cooperative.wgsl", Needs::SUBGROUPS),
@@ -33,7 +33,7 @@ pub struct Squares {
     pub teams: [u32; 2],
     /// Invocations: enough for so many subgroups of the largest size.
     pub lanes: u32,
-    /// Of k in a stage: whole squares.
+    /// How much of k a stage has: whole squares.
     pub depth: u32,
     /// Whether neighbouring lanes walk along k of A and of B; otherwise along the other axis.
     pub near_k: [bool; 2],
@@ -121,7 +121,7 @@ impl Squares {
         text
     }
 
-    /// The sums of a chunk to the lanes, square by square.
+    /// Hands the sums of a chunk to the lanes, square by square.
     fn add(&self) -> String {
         let mut text = String::new();
         for s in 0..self.squares() {

@@ -57,7 +57,8 @@ impl Stage {
         (0..count).map(|i| line(i, [i * lanes, (i + 1) * lanes - 1])).collect()
     }
 
-    /// Fetches the blocks of a stage. Which operand they are of is known but where lanes differ.
+    /// Fetches the blocks of a stage. Where all lanes fetch from one operand the text names it,
+    /// elsewhere each lane decides.
     fn fetch(&self, declare: &str) -> String {
         let [left, all] = self.blocks;
         self.slots(|slot, [first, last]| {

@@ -48,7 +48,7 @@ impl Packed {
         }
     }
 
-    /// What the same elements are a quarter load of.
+    /// The dtype that operands are read as: a load is a quad of it.
     #[must_use]
     pub const fn dtype(self) -> DType {
         match self {
@@ -69,8 +69,8 @@ pub struct Tile {
     pub along: [Along; 2],
     /// Whether k ends inside a quad.
     pub ragged: bool,
-    /// Whether the lanes of a subgroup, which is the workgroup, load A together: each lane an
-    /// eighth of what all of them need, and then they tell each other.
+    /// Whether the lanes of a subgroup, which is all of the workgroup, load A together: each loads
+    /// an eighth of what all need, and broadcasts it.
     pub shared: bool,
     /// Whether all batches lie one step apart.
     pub even: bool,
@@ -78,7 +78,7 @@ pub struct Tile {
     pub packed: Option<Packed>,
 }
 
-/// Of a quad.
+/// The names of a quad's four numbers.
 pub(super) const PARTS: [char; 4] = ['x', 'y', 'z', 'w'];
 
 pub(super) fn lane(n: u32) -> char {

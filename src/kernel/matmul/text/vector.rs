@@ -7,8 +7,8 @@ use crate::dtype::DType;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region};
 
-/// The kernel. Quads of k and chunks of 256, by at least two lanes; batch dimensions; lanes
-/// together.
+/// The kernel. Its trips: quads of k and chunks of 256, by at least two lanes; batch dimensions;
+/// putting the lanes together.
 pub const VECTOR: Entry =
     Entry::new("matmul_vector", source!("matmul_vector.wgsl"), K_MAX / 8 + K_MAX / 256 + 8 + 256)
         .clearing()
@@ -21,7 +21,7 @@ pub struct Vector {
     pub tile: Tile,
     /// Invocations.
     pub lanes: u32,
-    /// Of them along the columns; the others, a power of two, along k.
+    /// Invocations along the columns; the others, a power of two, stand along k.
     pub across: u32,
     /// Whether neighbouring lanes stand along k.
     pub near_k: bool,
@@ -85,7 +85,7 @@ impl Vector {
         text + &self.each(|i, r, q| format!("t{r}_{q} = sh_sums[home + {i}u * lanes];"))
     }
 
-    /// By subgroups first; what they come to is few enough for one lane.
+    /// By subgroups first; then one lane adds up what these come to.
     fn by_subgroups(&self) -> String {
         let mut text = self.each(|_, r, q| format!("t{r}_{q} = subgroupAdd(t{r}_{q});"));
         if self.alone {
