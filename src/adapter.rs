@@ -210,7 +210,7 @@ async fn survey(wanted: Wanted, scope: Scope) -> Listing {
         adapters.extend(found(wgpu::Backends::GL).await);
     }
     // Stable, so that an index means the same adapter in every process.
-    adapters.sort_by_key(|a| Backend::ALL.iter().position(|b| *b == a.caps.identity.backend));
+    adapters.sort_by_key(|adapter| adapter.caps.identity.backend as usize);
     let all: Vec<Caps> = adapters.iter().map(|a| a.caps.clone()).collect();
     let verdicts = choose(&all, &wanted);
     let hardware = all.iter().filter(|c| !c.identity.is_software()).count();

@@ -13,72 +13,69 @@ use crate::dtype::DType;
 #[doc(hidden)]
 pub mod fixtures;
 
-/// The API through which an adapter is reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Backend {
-    /// Vulkan.
-    Vulkan,
-    /// Metal, on Apple systems.
-    Metal,
-    /// Direct3D 12.
-    Dx12,
-    /// A browser's WebGPU.
-    Browser,
-    /// OpenGL or OpenGL ES.
-    Gl,
-    /// wgpu's own backend that stores but never computes; for tests.
-    Noop,
-}
+/// Declares an enum whose variants have names, so that both stand in one table.
+macro_rules! named {
+    (
+        $(#[$about:meta])* $enum:ident, $(#[$name_about:meta])* name:
+        $($(#[$doc:meta])* $variant:ident $name:literal;)*
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $enum { $($(#[$doc])* $variant,)* }
 
-impl Backend {
-    /// Every backend, the most capable first: where two reach one adapter, the earlier is taken.
-    pub const ALL: [Self; 6] =
-        [Self::Vulkan, Self::Metal, Self::Dx12, Self::Browser, Self::Gl, Self::Noop];
+        impl $enum {
+            /// All of them, in the order of the table.
+            pub const ALL: [Self; [$(Self::$variant),*].len()] = [$(Self::$variant),*];
 
-    /// The word that `WGPU_BACKEND` and `WHARF_ADAPTER` know it by.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Vulkan => "vulkan",
-            Self::Metal => "metal",
-            Self::Dx12 => "dx12",
-            Self::Browser => "webgpu",
-            Self::Gl => "gl",
-            Self::Noop => "noop",
+            $(#[$name_about])*
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
         }
-    }
+    };
+}
+pub(crate) use named;
+
+named! {
+    /// The API through which an adapter is reached, the most capable first: where two reach one
+    /// adapter, the earlier is taken.
+    Backend,
+    /// The word that `WGPU_BACKEND` and `WHARF_ADAPTER` know it by.
+    name:
+    /// Vulkan.
+    Vulkan "vulkan";
+    /// Metal, on Apple systems.
+    Metal "metal";
+    /// Direct3D 12.
+    Dx12 "dx12";
+    /// A browser's WebGPU.
+    Browser "webgpu";
+    /// OpenGL or OpenGL ES.
+    Gl "gl";
+    /// wgpu's own backend that stores but never computes; for tests.
+    Noop "noop";
 }
 
-/// What kind of device an adapter stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum DeviceType {
+named! {
+    /// What kind of device an adapter stands for, the preferred first.
+    DeviceType,
+    /// One lower-case word.
+    name:
     /// A graphics card with memory of its own.
-    Discrete,
+    Discrete "discrete";
     /// A GPU that shares the system's memory.
-    Integrated,
+    Integrated "integrated";
     /// A GPU lent to a virtual machine.
-    Virtual,
+    Virtual "virtual";
     /// The driver does not say.
-    Other,
+    Other "other";
     /// A software implementation on the CPU.
-    Cpu,
+    Cpu "software";
 }
 
 impl DeviceType {
-    /// One lower-case word.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Discrete => "discrete",
-            Self::Integrated => "integrated",
-            Self::Virtual => "virtual",
-            Self::Other => "other",
-            Self::Cpu => "software",
-        }
-    }
-
     /// Where the bytes of a tensor lie.
     #[must_use]
     pub const fn memory(self) -> MemoryKind {
@@ -91,31 +88,19 @@ impl DeviceType {
     }
 }
 
-/// Where the bytes of a tensor lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum MemoryKind {
-    /// In the card's own memory, across a bus.
-    Device,
-    /// In system memory that the GPU shares.
-    Shared,
-    /// In ordinary host memory: the adapter is a program.
-    Host,
-    /// The driver does not say.
-    Unknown,
-}
-
-impl MemoryKind {
+named! {
+    /// Where the bytes of a tensor lie.
+    MemoryKind,
     /// One lower-case word.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Device => "device",
-            Self::Shared => "shared",
-            Self::Host => "host",
-            Self::Unknown => "unknown",
-        }
-    }
+    name:
+    /// In the card's own memory, across a bus.
+    Device "device";
+    /// In system memory that the GPU shares.
+    Shared "shared";
+    /// In ordinary host memory: the adapter is a program.
+    Host "host";
+    /// The driver does not say.
+    Unknown "unknown";
 }
 
 /// Who an adapter is.
@@ -168,60 +153,30 @@ impl Identity {
     }
 }
 
-/// A feature of an adapter that changes what wharf does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Feature {
+named! {
+    /// A feature of an adapter that changes what wharf does.
+    Feature,
+    /// As WebGPU spells it.
+    name:
     /// Compute shaders at all; without them an adapter is of no use here.
-    Compute,
+    Compute "compute-shaders";
     /// `f16` in shaders and in storage buffers.
-    ShaderF16,
+    ShaderF16 "shader-f16";
     /// `f64` in shaders and in storage buffers.
-    ShaderF64,
+    ShaderF64 "shader-f64";
     /// `i64` and `u64` in shaders and in storage buffers.
-    ShaderInt64,
+    ShaderInt64 "shader-int64";
     /// Subgroup operations.
-    Subgroup,
+    Subgroup "subgroups";
     /// Device-side timing.
-    TimestampQuery,
+    TimestampQuery "timestamp-query";
     /// Compiled pipelines can be kept on disk.
-    PipelineCache,
+    PipelineCache "pipeline-cache";
     /// Storage buffers can be mapped by the host.
-    MappablePrimaryBuffers,
+    MappablePrimaryBuffers "mappable-primary-buffers";
     /// Products of small matrices by subgroups, of the sizes in [`Caps::cooperative`]. Only on
     /// adapters that were [allowed](crate::Adapter::experimental) to use experimental features.
-    CooperativeMatrix,
-}
-
-impl Feature {
-    /// Every feature.
-    pub const ALL: [Self; 9] = [
-        Self::Compute,
-        Self::ShaderF16,
-        Self::ShaderF64,
-        Self::ShaderInt64,
-        Self::Subgroup,
-        Self::TimestampQuery,
-        Self::PipelineCache,
-        Self::MappablePrimaryBuffers,
-        Self::CooperativeMatrix,
-    ];
-
-    /// As WebGPU spells it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Compute => "compute-shaders",
-            Self::ShaderF16 => "shader-f16",
-            Self::ShaderF64 => "shader-f64",
-            Self::ShaderInt64 => "shader-int64",
-            Self::Subgroup => "subgroups",
-            Self::TimestampQuery => "timestamp-query",
-            Self::PipelineCache => "pipeline-cache",
-            Self::MappablePrimaryBuffers => "mappable-primary-buffers",
-            Self::CooperativeMatrix => "wgpu-cooperative-matrix",
-        }
-    }
+    CooperativeMatrix "wgpu-cooperative-matrix";
 }
 
 /// A set of features.

@@ -76,18 +76,8 @@ fn names(text: &str, index: usize, caps: &Caps) -> bool {
 }
 
 /// Lower is better: hardware with memory of its own first, then the most capable way to it.
-fn rank(caps: &Caps) -> (usize, usize) {
-    let kinds = [
-        DeviceType::Discrete,
-        DeviceType::Integrated,
-        DeviceType::Virtual,
-        DeviceType::Other,
-        DeviceType::Cpu,
-    ];
-    let id = &caps.identity;
-    let kind = kinds.iter().position(|k| *k == id.device_type).unwrap_or(kinds.len());
-    let backend = Backend::ALL.iter().position(|b| *b == id.backend).unwrap_or(Backend::ALL.len());
-    (kind, backend)
+const fn rank(caps: &Caps) -> (usize, usize) {
+    (caps.identity.device_type as usize, caps.identity.backend as usize)
 }
 
 /// Whether the choice is made before GL is asked: nothing of GL comes before a discrete adapter of

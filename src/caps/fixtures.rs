@@ -22,48 +22,59 @@ pub fn all() -> Vec<(&'static str, Caps)> {
     ]
 }
 
+/// A name, PCI vendor and device, what kind of device behind which API, and a driver with its
+/// version.
+fn identity(
+    name: &str,
+    [vendor, device]: [u32; 2],
+    (device_type, backend): (DeviceType, Backend),
+    [driver, driver_info]: [&str; 2],
+) -> Identity {
+    let [name, driver, driver_info] = [name, driver, driver_info].map(String::from);
+    let pci_bus = String::new();
+    Identity { name, vendor, device, device_type, backend, driver, driver_info, pci_bus }
+}
+
+/// The limits that most adapters share.
+const USUAL: Limits = Limits {
+    buffer_bytes_max: 2_147_483_647,
+    binding_bytes_max: 134_217_728,
+    uniform_bytes_max: 65_536,
+    storage_buffers_max: 32,
+    storage_align_bytes: 32,
+    uniform_align_bytes: 32,
+    groups_max: 65_535,
+    invocations_max: 1024,
+    group_x_max: 1024,
+    group_y_max: 1024,
+    group_z_max: 1024,
+    group_storage_bytes_max: 32_768,
+    subgroup_min: 8,
+    subgroup_max: 8,
+};
+
+/// The features of a desktop's Vulkan driver.
+const DESKTOP: [Feature; 8] = [
+    Feature::Compute,
+    Feature::ShaderF16,
+    Feature::ShaderF64,
+    Feature::ShaderInt64,
+    Feature::Subgroup,
+    Feature::TimestampQuery,
+    Feature::PipelineCache,
+    Feature::MappablePrimaryBuffers,
+];
+
 /// Mesa 22.3.6's Vulkan driver on the CPU.
 ///
 /// Read on Debian 12 under wgpu 30.
 #[must_use]
 pub fn lavapipe() -> Caps {
-    let identity = Identity {
-        name: "llvmpipe (LLVM 15.0.6, 256 bits)".into(),
-        vendor: 0x10005,
-        device: 0,
-        device_type: DeviceType::Cpu,
-        backend: Backend::Vulkan,
-        driver: "llvmpipe".into(),
-        driver_info: "Mesa 22.3.6 (LLVM 15.0.6)".into(),
-        pci_bus: String::new(),
-    };
-    let limits = Limits {
-        buffer_bytes_max: 2_147_483_647,
-        binding_bytes_max: 134_217_728,
-        uniform_bytes_max: 65_536,
-        storage_buffers_max: 32,
-        storage_align_bytes: 32,
-        uniform_align_bytes: 32,
-        groups_max: 65_535,
-        invocations_max: 1024,
-        group_x_max: 1024,
-        group_y_max: 1024,
-        group_z_max: 1024,
-        group_storage_bytes_max: 32_768,
-        subgroup_min: 8,
-        subgroup_max: 8,
-    };
-    let features = Features::of(&[
-        Feature::Compute,
-        Feature::ShaderF16,
-        Feature::ShaderF64,
-        Feature::ShaderInt64,
-        Feature::Subgroup,
-        Feature::TimestampQuery,
-        Feature::PipelineCache,
-        Feature::MappablePrimaryBuffers,
-    ]);
-    Caps { identity, features, limits, cooperative: Vec::new() }
+    let name = "llvmpipe (LLVM 15.0.6, 256 bits)";
+    let driver = ["llvmpipe", "Mesa 22.3.6 (LLVM 15.0.6)"];
+    let identity = identity(name, [0x10005, 0], (DeviceType::Cpu, Backend::Vulkan), driver);
+    let features = Features::of(&DESKTOP);
+    Caps { identity, features, limits: USUAL, cooperative: Vec::new() }
 }
 
 /// Google's Vulkan driver on the CPU, as it comes with Debian's chromium.
@@ -71,31 +82,21 @@ pub fn lavapipe() -> Caps {
 /// Read on Debian 12 under wgpu 30.
 #[must_use]
 pub fn swiftshader() -> Caps {
-    let identity = Identity {
-        name: "SwiftShader Device (Subzero)".into(),
-        vendor: 0x1ae0,
-        device: 0xc0de,
-        device_type: DeviceType::Cpu,
-        backend: Backend::Vulkan,
-        driver: "SwiftShader driver".into(),
-        driver_info: String::new(),
-        pci_bus: String::new(),
-    };
+    let (name, driver) = ("SwiftShader Device (Subzero)", ["SwiftShader driver", ""]);
+    let identity = identity(name, [0x1ae0, 0xc0de], (DeviceType::Cpu, Backend::Vulkan), driver);
     let limits = Limits {
         buffer_bytes_max: 1_073_741_824,
         binding_bytes_max: 1_073_741_824,
-        uniform_bytes_max: 65_536,
         storage_buffers_max: 10,
         storage_align_bytes: 256,
         uniform_align_bytes: 256,
-        groups_max: 65_535,
         invocations_max: 256,
         group_x_max: 256,
         group_y_max: 256,
         group_z_max: 64,
-        group_storage_bytes_max: 32_768,
         subgroup_min: 4,
         subgroup_max: 4,
+        ..USUAL
     };
     let features = Features::of(&[
         Feature::Compute,
@@ -112,32 +113,10 @@ pub fn swiftshader() -> Caps {
 /// Read on Debian 12 under wgpu 30 (`WGPU_BACKEND=gl`).
 #[must_use]
 pub fn llvmpipe_gl() -> Caps {
-    let identity = Identity {
-        name: "llvmpipe (LLVM 15.0.6, 256 bits)".into(),
-        vendor: 0x10005,
-        device: 0,
-        device_type: DeviceType::Cpu,
-        backend: Backend::Gl,
-        driver: String::new(),
-        driver_info: "4.5 (Core Profile) Mesa 22.3.6".into(),
-        pci_bus: String::new(),
-    };
-    let limits = Limits {
-        buffer_bytes_max: 2_147_483_647,
-        binding_bytes_max: 134_217_728,
-        uniform_bytes_max: 65_536,
-        storage_buffers_max: 16,
-        storage_align_bytes: 32,
-        uniform_align_bytes: 32,
-        groups_max: 65_535,
-        invocations_max: 1024,
-        group_x_max: 1024,
-        group_y_max: 1024,
-        group_z_max: 1024,
-        group_storage_bytes_max: 32_768,
-        subgroup_min: 4,
-        subgroup_max: 128,
-    };
+    let name = "llvmpipe (LLVM 15.0.6, 256 bits)";
+    let driver = ["", "4.5 (Core Profile) Mesa 22.3.6"];
+    let identity = identity(name, [0x10005, 0], (DeviceType::Cpu, Backend::Gl), driver);
+    let limits = Limits { storage_buffers_max: 16, subgroup_min: 4, subgroup_max: 128, ..USUAL };
     let features = Features::of(&[Feature::Compute, Feature::TimestampQuery]);
     Caps { identity, features, limits, cooperative: Vec::new() }
 }
@@ -150,12 +129,8 @@ pub fn llvmpipe_gl() -> Caps {
 pub fn browser() -> Caps {
     let baseline = Caps::webgpu_baseline();
     let identity = Identity { name: "Chromium".into(), ..baseline.identity };
-    Caps {
-        identity,
-        features: Features::of(&[Feature::Compute, Feature::ShaderF16, Feature::Subgroup]),
-        limits: Limits::BASELINE,
-        cooperative: Vec::new(),
-    }
+    let features = Features::of(&[Feature::Compute, Feature::ShaderF16, Feature::Subgroup]);
+    Caps { identity, features, ..baseline }
 }
 
 /// An Apple M2 through Metal.
@@ -164,40 +139,19 @@ pub fn browser() -> Caps {
 /// buffers cut to 2^32 - 1 while indirect calls are validated, subgroups of 4 to 64.
 #[must_use]
 pub fn apple_m2() -> Caps {
-    let identity = Identity {
-        name: "Apple M2".into(),
-        vendor: 0,
-        device: 0,
-        device_type: DeviceType::Integrated,
-        backend: Backend::Metal,
-        driver: String::new(),
-        driver_info: String::new(),
-        pci_bus: String::new(),
-    };
+    let kind = (DeviceType::Integrated, Backend::Metal);
+    let identity = identity("Apple M2", [0, 0], kind, ["", ""]);
     let limits = Limits {
         buffer_bytes_max: 4_294_967_295,
         binding_bytes_max: 4_294_967_295,
         uniform_bytes_max: 4_294_967_295,
         storage_buffers_max: 29,
-        storage_align_bytes: 32,
-        uniform_align_bytes: 32,
-        groups_max: 65_535,
-        invocations_max: 1024,
-        group_x_max: 1024,
-        group_y_max: 1024,
-        group_z_max: 1024,
-        group_storage_bytes_max: 32_768,
         subgroup_min: 4,
         subgroup_max: 64,
+        ..USUAL
     };
-    let features = Features::of(&[
-        Feature::Compute,
-        Feature::ShaderF16,
-        Feature::ShaderInt64,
-        Feature::Subgroup,
-        Feature::TimestampQuery,
-        Feature::MappablePrimaryBuffers,
-    ]);
+    let features = Features::of(&DESKTOP);
+    let features = features.without(Feature::ShaderF64).without(Feature::PipelineCache);
     Caps { identity, features, limits, cooperative: Vec::new() }
 }
 
@@ -207,44 +161,26 @@ pub fn apple_m2() -> Caps {
 /// (`vulkan/adapter.rs`), the rest plausible figures for such a card, for tests only.
 #[must_use]
 pub fn nvidia_vulkan() -> Caps {
-    let identity = Identity {
-        name: "NVIDIA GeForce RTX 3060".into(),
-        vendor: 0x10de,
-        device: 0x2503,
-        device_type: DeviceType::Discrete,
-        backend: Backend::Vulkan,
-        driver: "NVIDIA".into(),
-        driver_info: "535.183.01".into(),
-        pci_bus: "0000:01:00.0".into(),
-    };
+    let (name, driver) = ("NVIDIA GeForce RTX 3060", ["NVIDIA", "535.183.01"]);
+    let kind = (DeviceType::Discrete, Backend::Vulkan);
+    let identity = identity(name, [0x10de, 0x2503], kind, driver);
     let limits = Limits {
         buffer_bytes_max: 1 << 52,
         binding_bytes_max: 2_147_483_644,
-        uniform_bytes_max: 65_536,
         storage_buffers_max: 1_048_576,
-        storage_align_bytes: 32,
         uniform_align_bytes: 64,
-        groups_max: 65_535,
-        invocations_max: 1024,
-        group_x_max: 1024,
-        group_y_max: 1024,
         group_z_max: 64,
         group_storage_bytes_max: 49_152,
         subgroup_min: 32,
         subgroup_max: 32,
+        ..USUAL
     };
-    let features = Features::of(&[
-        Feature::Compute,
-        Feature::ShaderF16,
-        Feature::ShaderF64,
-        Feature::ShaderInt64,
-        Feature::Subgroup,
-        Feature::TimestampQuery,
-        Feature::PipelineCache,
-        Feature::MappablePrimaryBuffers,
-    ]);
-    let cooperative = vec![CooperativeShape { side: 16, factors: DType::F16, sums: DType::F32 }];
-    Caps { identity, features, limits, cooperative }
+    Caps {
+        identity: Identity { pci_bus: "0000:01:00.0".into(), ..identity },
+        features: Features::of(&DESKTOP),
+        limits,
+        cooperative: vec![CooperativeShape { side: 16, factors: DType::F16, sums: DType::F32 }],
+    }
 }
 
 /// An AMD card through Mesa's RADV.
@@ -253,43 +189,19 @@ pub fn nvidia_vulkan() -> Caps {
 /// limits are the real driver's, there is no PCI address.
 #[must_use]
 pub fn amd_vulkan() -> Caps {
-    let identity = Identity {
-        name: "Null hardware (RADV NAVI21)".into(),
-        vendor: 0x1002,
-        device: 0x73a0,
-        device_type: DeviceType::Discrete,
-        backend: Backend::Vulkan,
-        driver: "radv".into(),
-        driver_info: "Mesa 22.3.6".into(),
-        pci_bus: String::new(),
-    };
+    let (name, driver) = ("Null hardware (RADV NAVI21)", ["radv", "Mesa 22.3.6"]);
+    let kind = (DeviceType::Discrete, Backend::Vulkan);
+    let identity = identity(name, [0x1002, 0x73a0], kind, driver);
     let limits = Limits {
-        buffer_bytes_max: 2_147_483_647,
         binding_bytes_max: 2_147_483_644,
         uniform_bytes_max: 2_147_483_647,
         storage_buffers_max: 1_864_135,
-        storage_align_bytes: 32,
-        uniform_align_bytes: 32,
-        groups_max: 65_535,
-        invocations_max: 1024,
-        group_x_max: 1024,
-        group_y_max: 1024,
-        group_z_max: 1024,
         group_storage_bytes_max: 65_536,
         subgroup_min: 32,
         subgroup_max: 64,
+        ..USUAL
     };
-    let features = Features::of(&[
-        Feature::Compute,
-        Feature::ShaderF16,
-        Feature::ShaderF64,
-        Feature::ShaderInt64,
-        Feature::Subgroup,
-        Feature::TimestampQuery,
-        Feature::PipelineCache,
-        Feature::MappablePrimaryBuffers,
-    ]);
-    Caps { identity, features, limits, cooperative: Vec::new() }
+    Caps { identity, features: Features::of(&DESKTOP), limits, cooperative: Vec::new() }
 }
 
 /// A card through Direct3D 12 without the DXC compiler: FXC has neither f16 nor int64.
@@ -297,33 +209,27 @@ pub fn amd_vulkan() -> Caps {
 /// From wgpu-hal 30.0.1 `dx12/adapter.rs` for resource binding tier 3 and shader model 5.1.
 #[must_use]
 pub fn dx12_without_dxc() -> Caps {
-    let identity = Identity {
-        name: "NVIDIA GeForce GTX 1060 6GB".into(),
-        vendor: 0x10de,
-        device: 0x1c03,
-        device_type: DeviceType::Discrete,
-        backend: Backend::Dx12,
-        driver: "31.0.15.3623".into(),
-        driver_info: String::new(),
-        pci_bus: "0000:01:00.0".into(),
-    };
+    let (name, driver) = ("NVIDIA GeForce GTX 1060 6GB", ["31.0.15.3623", ""]);
+    let kind = (DeviceType::Discrete, Backend::Dx12);
+    let identity = identity(name, [0x10de, 0x1c03], kind, driver);
     let limits = Limits {
-        buffer_bytes_max: 2_147_483_647,
         binding_bytes_max: 2_147_483_644,
-        uniform_bytes_max: 65_536,
         storage_buffers_max: 250_000,
         storage_align_bytes: 16,
         uniform_align_bytes: 256,
-        groups_max: 65_535,
-        invocations_max: 1024,
-        group_x_max: 1024,
-        group_y_max: 1024,
         group_z_max: 64,
-        group_storage_bytes_max: 32_768,
         subgroup_min: 32,
         subgroup_max: 32,
+        ..USUAL
     };
-    let features =
-        Features::of(&[Feature::Compute, Feature::TimestampQuery, Feature::MappablePrimaryBuffers]);
-    Caps { identity, features, limits, cooperative: Vec::new() }
+    Caps {
+        identity: Identity { pci_bus: "0000:01:00.0".into(), ..identity },
+        features: Features::of(&[
+            Feature::Compute,
+            Feature::TimestampQuery,
+            Feature::MappablePrimaryBuffers,
+        ]),
+        limits,
+        cooperative: Vec::new(),
+    }
 }

@@ -2,79 +2,51 @@
 
 use core::fmt;
 
-/// What kind of thing keeps an adapter away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Obstacle {
-    /// The program was built without the backend this platform needs.
-    BackendCompiledOut,
-    /// `WGPU_BACKEND` excludes backends or names an unknown one.
-    BackendVariable,
-    /// `VK_DRIVER_FILES`, `VK_ICD_FILENAMES` or an XDG variable hides installed drivers.
-    DriverVariable,
-    /// `VK_LOADER_DRIVERS_SELECT` or `VK_LOADER_DRIVERS_DISABLE` removes drivers.
-    DriverFilter,
-    /// The Vulkan loader library is not there.
-    LoaderMissing,
-    /// NVIDIA's kernel driver is there and its Vulkan driver is not.
-    NvidiaGraphics,
-    /// NVIDIA's kernel module and user library differ in version.
-    NvidiaVersions,
-    /// A render node exists and this process may not open it.
-    NodePermission,
-    /// There is a GPU and no device node for it.
-    NodeMissing,
-    /// A GPU is on the bus and no Vulkan driver of its vendor is installed.
-    VendorDriver,
-    /// A driver manifest fails to load.
-    ManifestBroken,
-    /// There is no Vulkan driver manifest at all.
-    ManifestMissing,
-    /// The EGL library is not there, so GL lists nothing.
-    GlMissing,
-    /// WSL2, whose GPU is reached through Windows.
-    Wsl,
-    /// A variable makes a GL driver a software one, or another one.
-    GlVariable,
-    /// A variable is set that has no effect here.
-    VariableIgnored,
-    /// This machine shows no GPU.
-    NoGpu,
-    /// Adapters are listed, all of them software.
-    SoftwareOnly,
-    /// Not even a software adapter is listed.
-    NothingListed,
-}
+use crate::caps::named;
 
-/// Obstacle x its name in machine-readable output.
-pub(super) const NAMES: [(Obstacle, &str); 19] = [
-    (Obstacle::BackendCompiledOut, "backend-compiled-out"),
-    (Obstacle::BackendVariable, "backend-variable"),
-    (Obstacle::DriverVariable, "driver-variable"),
-    (Obstacle::DriverFilter, "driver-filter"),
-    (Obstacle::LoaderMissing, "loader-missing"),
-    (Obstacle::NvidiaGraphics, "nvidia-graphics"),
-    (Obstacle::NvidiaVersions, "nvidia-versions"),
-    (Obstacle::NodePermission, "node-permission"),
-    (Obstacle::NodeMissing, "node-missing"),
-    (Obstacle::VendorDriver, "vendor-driver"),
-    (Obstacle::ManifestBroken, "manifest-broken"),
-    (Obstacle::ManifestMissing, "manifest-missing"),
-    (Obstacle::GlMissing, "gl-missing"),
-    (Obstacle::Wsl, "wsl"),
-    (Obstacle::GlVariable, "gl-variable"),
-    (Obstacle::VariableIgnored, "variable-ignored"),
-    (Obstacle::NoGpu, "no-gpu"),
-    (Obstacle::SoftwareOnly, "software-only"),
-    (Obstacle::NothingListed, "nothing-listed"),
-];
-
-impl Obstacle {
+named! {
+    /// What kind of thing keeps an adapter away.
+    Obstacle,
     /// The cause as one word, for machine-readable output.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        NAMES.iter().find(|(cause, _)| *cause == self).map_or("unknown", |(_, name)| name)
-    }
+    name:
+    /// The program was built without the backend this platform needs.
+    BackendCompiledOut "backend-compiled-out";
+    /// `WGPU_BACKEND` excludes backends or names an unknown one.
+    BackendVariable "backend-variable";
+    /// `VK_DRIVER_FILES`, `VK_ICD_FILENAMES` or an XDG variable hides installed drivers.
+    DriverVariable "driver-variable";
+    /// `VK_LOADER_DRIVERS_SELECT` or `VK_LOADER_DRIVERS_DISABLE` removes drivers.
+    DriverFilter "driver-filter";
+    /// The Vulkan loader library is not there.
+    LoaderMissing "loader-missing";
+    /// NVIDIA's kernel driver is there and its Vulkan driver is not.
+    NvidiaGraphics "nvidia-graphics";
+    /// NVIDIA's kernel module and user library differ in version.
+    NvidiaVersions "nvidia-versions";
+    /// A render node exists and this process may not open it.
+    NodePermission "node-permission";
+    /// There is a GPU and no device node for it.
+    NodeMissing "node-missing";
+    /// A GPU is on the bus and no Vulkan driver of its vendor is installed.
+    VendorDriver "vendor-driver";
+    /// A driver manifest fails to load.
+    ManifestBroken "manifest-broken";
+    /// There is no Vulkan driver manifest at all.
+    ManifestMissing "manifest-missing";
+    /// The EGL library is not there, so GL lists nothing.
+    GlMissing "gl-missing";
+    /// WSL2, whose GPU is reached through Windows.
+    Wsl "wsl";
+    /// A variable makes a GL driver a software one, or another one.
+    GlVariable "gl-variable";
+    /// A variable is set that has no effect here.
+    VariableIgnored "variable-ignored";
+    /// This machine shows no GPU.
+    NoGpu "no-gpu";
+    /// Adapters are listed, all of them software.
+    SoftwareOnly "software-only";
+    /// Not even a software adapter is listed.
+    NothingListed "nothing-listed";
 }
 
 impl fmt::Display for Obstacle {
