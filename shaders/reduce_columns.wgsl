@@ -7,13 +7,12 @@ override workgroup: u32 = 64u;
 
 struct Job {
     count: u32,   // invocations
-    units: u32,   // of a row
     length: u32,  // rows for each place on the outer axes
     chunks: u32,  // of a length
     each: u32,    // rows of a chunk
-    unit: u32,    // the first
     place: u32,   // of the first row
     first: u32,   // unit of the output
+    units: u32,   // of a row
     per_row: u32, // invocations of a row
     lead: u32,    // from one invocation's first unit to the next one's
     step: u32,    // from one unit of an invocation to its next
@@ -73,7 +72,7 @@ fn main(
     // Units past the last are the last again, and not put.
     let first = (i - part * p.job.per_row) * p.job.lead;
     let unit = vec4<u32>(first) + p.job.step * vec4<u32>(0u, 1u, 2u, 3u);
-    let column = min(unit, vec4<u32>(units - 1u)) + p.job.unit;
+    let column = min(unit, vec4<u32>(units - 1u));
     var a = start();
     var b = start();
     var c = start();

@@ -6,8 +6,6 @@ override lanes: u32 = 256u;
 
 struct Job {
     rows: u32,
-    origin: u32, // the first element of the first row
-    pitch: u32,  // elements from row to row
     length: u32, // elements of a row
     chunks: u32, // of a row
     each: u32,   // quads of a chunk
@@ -67,7 +65,7 @@ fn main(
     // end begin
     let i = group.x + groups.x * (group.y + groups.y * group.z);
     let row = i / p.job.chunks;
-    let first = p.job.origin + row * p.job.pitch;
+    let first = row * p.job.length;
     let end = first + p.job.length;
     let begin = (first >> 2u) + (i - row * p.job.chunks) * p.job.each;
     let to = min(begin + p.job.each, (end + 3u) >> 2u);

@@ -8,8 +8,6 @@ override workgroup: u32 = 64u;
 
 struct Job {
     rows: u32,
-    origin: u32, // the first element of the first row
-    pitch: u32,  // elements from row to row
     length: u32, // elements of a row
     chunks: u32, // of a row
     each: u32,   // quads of a chunk
@@ -68,7 +66,7 @@ fn main(
     if row >= p.job.rows {
         return;
     }
-    let first = p.job.origin + row * p.job.pitch;
+    let first = row * p.job.length;
     let end = first + p.job.length;
     let begin = (first >> 2u) + (i - row * p.job.chunks) * p.job.each;
     let to = min(begin + p.job.each, (end + 3u) >> 2u);

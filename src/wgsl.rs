@@ -33,6 +33,7 @@ pub mod frame;
 pub mod grid;
 pub mod kept;
 pub mod library;
+pub(crate) mod lines;
 #[cfg(feature = "testing")]
 pub mod mutant;
 pub mod needs;

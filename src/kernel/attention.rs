@@ -10,6 +10,7 @@ use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
 use crate::exec::Value;
 use crate::layout::Layout;
+use crate::wgsl::Target;
 use crate::wgsl::grid::fold;
 use plan::{Crew, in_pairs, in_units};
 use text::{AttentionJob, Block, Mask};
@@ -42,30 +43,24 @@ impl Core for AttentionCore {
         site.engine.remark(|| choice::remark(&tile));
         let heads = operands.into_iter().enumerate().map(|(i, operand)| loaded(operand, i, &tile));
         let heads: Vec<Head> = heads.collect::<Result<_>>()?;
-        let by_element = |i| i == 3 && tile.mask == Mask::Each;
-        let sources = heads.iter().enumerate().map(|(i, head)| head.raw(by_element(i)));
+        let each = tile.mask == Mask::Each;
+        let sources = heads.iter().enumerate().map(|(i, head)| head.raw(i == 3 && each));
         let sources: Option<Vec<Reach<'_>>> = sources.collect::<Result<_>>()?;
         let landing = Landing::of(site, sources.ok_or_else(astray)?, tail, false, &[])?;
         let landing = landing.ok_or_else(astray)?;
-        let crew = Crew::of(site.target, &tile, &views);
-        landing.launch(Launch {
-            entry: &text::ATTENTION,
-            wording: &tile,
-            workgroup: Some(crew.workgroup),
-            job: self.job(&views, &crew, tile.wide)?,
-            groups: fold(word(crew.groups)?),
-        })?;
+        landing.launch(self.launch(site.target, &tile, &views)?)?;
         landing.finish()
     }
 }
 
 impl AttentionCore {
-    /// The kernel's parameters.
-    fn job(&self, views: &[Layout], crew: &Crew, wide: bool) -> Result<Vec<u32>> {
+    /// The kernel over all queries.
+    fn launch<'a>(&self, target: Target, tile: &'a Block, views: &[Layout]) -> Result<Launch<'a>> {
+        let crew = Crew::of(target, tile, views);
         let dims = |i: usize| views[i].shape().dims();
         let [batch, count, queries] = words([0, 1, 2].map(|axis| dims(0)[axis]))?;
         let [shared, keys] = words([1, 2].map(|axis| dims(1)[axis]))?;
-        let unit = if wide { 8 } else { 4 };
+        let unit = if tile.wide { 8 } else { 4 };
         // Two's complement wraps to the same address.
         let steps = |i: usize, unit: isize| {
             [0, 1, 2, 3].map(|axis| (views[i].strides()[axis] / unit) as u32)
@@ -84,7 +79,13 @@ impl AttentionCore {
             value: steps(2, unit),
             mask: if views.len() > 3 { steps(3, 1) } else { [0; 4] },
         };
-        Ok(job.words())
+        Ok(Launch {
+            entry: &text::ATTENTION,
+            wording: tile,
+            workgroup: Some(crew.workgroup),
+            job: job.words(),
+            groups: fold(word(crew.groups)?),
+        })
     }
 }
 

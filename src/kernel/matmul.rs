@@ -26,7 +26,8 @@ mod record;
 pub mod text;
 
 use choice::Decision;
-pub(super) use record::sum_then;
+pub(super) use plan::panels::fours;
+pub(super) use record::added;
 use record::{Recorder, unexpected};
 
 /// A product, deferred. Its inputs are views `[batch .., m, k]` and `[batch .., k, n]`, in the

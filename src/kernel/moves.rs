@@ -33,6 +33,14 @@ pub(crate) fn contiguous(site: Site<'_>, from: &Operand) -> Result<Arc<Value>> {
     }
 }
 
+/// A view; or, if it lies in several segments, a copy of it, which one segment holds.
+pub(super) fn in_one_segment(site: Site<'_>, from: Operand) -> Result<Operand> {
+    if from.hold()?.is_in_one_segment() {
+        return Ok(from);
+    }
+    Ok(Operand::dense(contiguous(site, &from)?, *from.layout.shape(), from.dtype))
+}
+
 /// A copy in none of these buffers, made even if the view is dense already.
 pub(crate) fn copied(site: Site<'_>, from: &Operand, avoid: &[u64]) -> Result<Arc<Value>> {
     let form = Form::moving(from.dtype.width());

@@ -14,8 +14,7 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use super::cores::{Core, Head, Launch, Sink, Tail};
-use super::elementwise::Fused;
-use super::matmul::sum_then;
+use super::matmul::added;
 use super::{Held, Operand, fill, moves};
 use crate::count::words;
 use crate::dtype::DType;
@@ -31,7 +30,7 @@ use text::{BLOCK, QuantisedJob, QuantisedTile};
 mod plan;
 pub mod text;
 
-/// A product with quantised weights, deferred. Its inputs are a view `[.., k]`, values `[n, k]` and
+/// A product with quantised weights, deferred. Its inputs are a view `[m, k]`, values `[n, k]` and
 /// scales `[n, k / 32]`, both dense; k is whole blocks.
 #[derive(Debug)]
 pub(crate) struct QuantisedProduct;
@@ -43,16 +42,14 @@ impl Core for QuantisedProduct {
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
         let [x, values, scales] = inputs else { return Err(astray("not three operands")) };
-        let given = tail.given();
         if tail.shape.is_empty() {
             return Ok(Value::new(site.engine.allocate(0, &[])?));
         }
-        let x = rows_of(x.realise(site)?)?;
+        let x = x.realise(site)?;
         let [m, k] = *x.layout.shape().dims() else { return Err(astray("not rows")) };
         if k == 0 {
-            let zero = vec![0; given.width()];
-            let value = fill::full(site, &tail.shape, given, &zero)?;
-            return tail.apply(site, value);
+            let zero = vec![0; tail.given().width()];
+            return tail.apply(site, fill::full(site, &tail.shape, tail.given(), &zero)?);
         }
         let (values, scales) = (values.realise(site)?, scales.realise(site)?);
         let n = values.layout.shape().dims()[0];
@@ -70,26 +67,10 @@ impl Core for QuantisedProduct {
         }
         // Rows filled up to whole quads, in f32; then the tail.
         let pitch = n.next_multiple_of(4);
-        let filled = Shape::new([m, pitch])?;
-        let value = product.record(&operands, &Tail::identity(filled, DType::F32), pitch)?;
-        let layout = Layout::dense(filled).slice(1, 0..n, 1)?.reshape(tail.shape)?;
-        let result = Operand { value, layout, dtype: DType::F32 };
-        let expr = sum_then(&tail.expr, 1, DType::F32, given);
-        let operands = [vec![result], tail.operands.clone()].concat();
-        let fused = Fused { expr: &expr, operands: &operands, scalars: &tail.scalars };
-        fused.record(site, &tail.shape, tail.dtype, &[])
-    }
-}
-
-/// X as rows, in place where its strides allow it; else as it is, to be copied.
-fn rows_of(x: Operand) -> Result<Operand> {
-    let dims = x.layout.shape().dims();
-    let k = dims.last().copied().unwrap_or(1);
-    let shape = Shape::new([dims.iter().rev().skip(1).product::<usize>(), k])?;
-    match x.layout.reshape(shape) {
-        Ok(layout) => Ok(Operand { layout, ..x }),
-        // A copy is dense, and so has this shape too.
-        Err(_) => Err(astray("rows that are no view")),
+        let (filled, dtype) = (Shape::new([1, m, pitch])?, DType::F32);
+        let value = product.record(&operands, &Tail::identity(filled, dtype), pitch)?;
+        let layout = Layout::dense(filled).slice(2, 0..n, 1)?;
+        added(site, &Operand { value, layout, dtype }, tail)
     }
 }
 
@@ -155,7 +136,8 @@ impl Blockwise<'_> {
         let [_, columns_max] = self.plan.most();
         let cuts = cut(self.n, &sides, columns_max);
         let panel = |columns: Range<usize>| {
-            let one = |side: &Operand| self.in_one_segment(side.slice(0, columns.clone())?);
+            let one =
+                |side: &Operand| moves::in_one_segment(self.site, side.slice(0, columns.clone())?);
             let (values, scales) = (one(values)?, one(scales)?);
             Ok(WeightColumns { values, scales, columns })
         };
@@ -172,16 +154,11 @@ impl Blockwise<'_> {
             copy_of(self.site, x)?
         };
         let [rows_max, _] = self.plan.most();
-        let part = |rows: Range<usize>| Ok((rows.clone(), self.in_one_segment(x.slice(0, rows)?)?));
+        let part = |rows: Range<usize>| {
+            Ok((rows.clone(), moves::in_one_segment(self.site, x.slice(0, rows)?)?))
+        };
         let cuts = cut(self.m, &[(&x.layout, x.hold()?.segment)], rows_max);
         cuts.into_iter().map(part).collect()
-    }
-
-    fn in_one_segment(&self, operand: Operand) -> Result<Operand> {
-        if operand.hold()?.is_in_one_segment() {
-            return Ok(operand);
-        }
-        copy_of(self.site, &operand)
     }
 
     fn launch(

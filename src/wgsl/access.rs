@@ -1,10 +1,9 @@
 //! Accessors: how a kernel reaches its operands. `load_i(q)` and `store_j(q, v)` hide how elements
 //! are stored and where they lie, so that a kernel's body is mathematics alone.
 
-use core::fmt::Write as _;
-
 use super::assemble::indented;
 use super::form::Form;
+use super::lines::{lane, put};
 use super::slot::{Slot, Way};
 use super::target::Target;
 
@@ -75,12 +74,12 @@ impl Keeps {
             return parameter;
         }
         self.variable(name);
-        put(&mut self.once, format_args!("{name} = {parameter};\n"));
+        put!(self.once, "{name} = {parameter};");
         name.to_owned()
     }
 
     fn variable(&mut self, name: &str) {
-        put(&mut self.declared, format_args!("var<private> {name}: u32;\n"));
+        put!(self.declared, "var<private> {name}: u32;");
     }
 
     /// The step from one quad to the next: `starts` are the views and offsets of those that go by
@@ -97,18 +96,17 @@ impl Keeps {
                 self.parameter(&format!("row_stride_{view}"), format!("stride_of({view}u, 1u)"));
             let many = format!("index_row(row, {view}u)");
             let start = format!("{offset} + select({many}, row * {stride}, rank == 2u)");
-            put(&mut begin, format_args!("start_{view} = {start};\n"));
+            put!(begin, "start_{view} = {start};");
         }
         // Of a pair, the second quad follows the first.
         let (elements, back) = if self.pairs { (8, " - 4u") } else { (4, "") };
         let on = format!("{elements}u * step{back}");
-        put(&mut self.once, format_args!("begin_row(p.space.x + {elements}u * first, {on});\n"));
+        put!(self.once, "begin_row(p.space.x + {elements}u * first, {on});");
         self.each.push_str("walk(rows_on, columns_on);\n");
         self.second.push_str("walk(0u, 4u);\n");
-        put(
-            &mut self.declared,
-            format_args!(
-                "\nfn begin_row(e: u32, on: u32) {{\n    row = e / {length};\n\
+        put!(
+            self.declared,
+            "\nfn begin_row(e: u32, on: u32) {{\n    row = e / {length};\n\
                  \u{20}   rows_on = on / {length};\n\
                  \u{20}   columns_on = on - rows_on * {length};\n{}\
                  \u{20}   // The first step is taken at once.\n\
@@ -118,10 +116,9 @@ impl Keeps {
                  \u{20}   let over = select(0u, 1u, column >= {length});\n\
                  \u{20}   column -= over * {length};\n\
                  \u{20}   if rows + over > 0u {{\n\
-                 \u{20}       row += rows + over;\n{}    }}\n}}\n",
-                indented(&begin, "    "),
-                indented(&begin, "        ")
-            ),
+                 \u{20}       row += rows + over;\n{}    }}\n}}",
+            indented(&begin, "    "),
+            indented(&begin, "        ")
         );
     }
 }
@@ -220,7 +217,7 @@ fn place(slot: &Slot, view: u32, offset: &str, walks: bool) -> Spot {
 
 /// The offset of a binding in the parameters.
 pub(crate) fn offset(binding: u32) -> String {
-    format!("p.offset[{}].{}", binding / 4, ["x", "y", "z", "w"][binding as usize % 4])
+    format!("p.offset[{}].{}", binding / 4, lane(binding))
 }
 
 /// Where words are loaded in pairs: the type that a quad is loaded as, and what its words are made
@@ -316,16 +313,14 @@ impl Double {
             declare(text, slot, binding, &format!("out_{output}"), Some((of, "")));
             let pack = pack(&format!("encode_{}(v)", form.name()));
             let join = join(&format!("kept_{output}"));
-            put(
+            put!(
                 text,
-                format_args!(
-                    "\nvar<private> kept_{output}: {part};\n\n\
+                "\nvar<private> kept_{output}: {part};\n\n\
                      fn keep_{output}(pair: u32, v: {value}) {{\n    \
                      kept_{output} = {pack};\n}}\n\n\
                      fn store_{output}(pair: u32, v: {value}) {{\n    \
                      let part = {pack};\n    \
-                     out_{output}[pair] = {join};\n}}\n"
-                ),
+                     out_{output}[pair] = {join};\n}}"
             );
             return;
         }
@@ -344,14 +339,12 @@ impl Double {
                 if quad.starts_with("vec4") { format!("bitcast<{quad}>({words})") } else { words };
             format!("decode_{}({words})", form.name())
         });
-        put(
+        put!(
             text,
-            format_args!(
-                "\nvar<private> {held}: {of};\n\n\
+            "\nvar<private> {held}: {of};\n\n\
                  fn low_{input}(pair: u32) -> {value} {{\n    {held} = {from}[pair];\n    \
                  return {low};\n}}\n\n\
-                 fn high_{input}(pair: u32) -> {value} {{\n    return {high};\n}}\n"
-            ),
+                 fn high_{input}(pair: u32) -> {value} {{\n    return {high};\n}}"
         );
     }
 }
@@ -369,12 +362,10 @@ fn declare(text: &mut String, slot: &Slot, binding: u32, name: &str, wide: Widen
         None => slot.form.quad(),
     };
     let gap = if text.is_empty() { "" } else { "\n" };
-    put(
+    put!(
         text,
-        format_args!(
-            "{gap}@group(0) @binding({binding}) \
-             var<storage, {access}> {name}: array<{of}>;\n"
-        ),
+        "{gap}@group(0) @binding({binding}) \
+             var<storage, {access}> {name}: array<{of}>;"
     );
 }
 
@@ -382,12 +373,12 @@ fn store(text: &mut String, slot: &Slot, output: usize, place: &Spot) {
     let value = slot.form.value();
     let v =
         if slot.form.is_move() { "v".into() } else { format!("encode_{}(v)", slot.form.name()) };
-    put(text, format_args!("\nfn store_{output}(q: u32, v: {value}) {{\n"));
+    put!(text, "\nfn store_{output}(q: u32, v: {value}) {{");
     let (at, part) = match place {
         Spot::Given => (String::from("e.x >> 2u"), ""), // no kernel writes so
         Spot::Quad(quad) => (quad.clone(), ""),
         Spot::First(e) | Spot::All(e) => {
-            put(text, format_args!("    let e = {e};\n"));
+            put!(text, "    let e = {e};");
             // By element the four are the same one. Forms that pack several into a word cannot.
             if matches!(slot.way, Way::Each | Way::Lane) {
                 ("e".into(), ".x")
@@ -396,7 +387,7 @@ fn store(text: &mut String, slot: &Slot, output: usize, place: &Spot) {
             }
         }
     };
-    put(text, format_args!("    out_{output}[{at}] = {v}{part};\n}}\n"));
+    put!(text, "    out_{output}[{at}] = {v}{part};\n}}");
 }
 
 fn load(text: &mut String, slot: &Slot, i: usize, place: &Spot, wide: Widening) {
@@ -406,7 +397,7 @@ fn load(text: &mut String, slot: &Slot, i: usize, place: &Spot, wide: Widening) 
         Way::At | Way::AtQuad => "e: vec4<u32>",
         _ => "q: u32",
     };
-    put(text, format_args!("\nfn load_{i}({argument}) -> {} {{\n", form.value()));
+    put!(text, "\nfn load_{i}({argument}) -> {} {{", form.value());
     let words = match place {
         Spot::Quad(quad) => match slot.way {
             Way::Own(output) => format!("out_{output}[{quad}]"),
@@ -415,7 +406,7 @@ fn load(text: &mut String, slot: &Slot, i: usize, place: &Spot, wide: Widening) 
         Spot::Given if slot.way == Way::AtQuad => format!("in_{i}[e.x >> 2u]"),
         Spot::Given => gather(i, form, ["e.x", "e.y", "e.z", "e.w"]),
         Spot::First(e) | Spot::All(e) => {
-            put(text, format_args!("    let e = {e};\n"));
+            put!(text, "    let e = {e};");
             match (slot.way, place) {
                 (Way::Row, _) => format!("in_{i}[e >> 2u]"),
                 (Way::Own(output), _) => format!("{}(out_{output}[e])", form.quad()),
@@ -429,7 +420,7 @@ fn load(text: &mut String, slot: &Slot, i: usize, place: &Spot, wide: Widening) 
         None => words,
     };
     let v = if form.is_move() { words } else { format!("decode_{}({words})", form.name()) };
-    put(text, format_args!("    return {v};\n}}\n"));
+    put!(text, "    return {v};\n}}");
 }
 
 /// The words of a quad from four elements; one word where all four are the same element.
@@ -450,9 +441,4 @@ fn gather(i: usize, form: Form, e: [&str; 4]) -> String {
         return format!("array<vec4<u32>, 2>(vec4<u32>({low}), vec4<u32>({high}))");
     }
     format!("{}({})", form.quad(), if same { list(&e[..1]) } else { list(&e) })
-}
-
-pub(super) fn put(text: &mut String, line: core::fmt::Arguments<'_>) {
-    // Writing to a String cannot fail.
-    let _ = text.write_fmt(line);
 }

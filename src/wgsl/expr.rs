@@ -5,12 +5,11 @@
 //! operations, dtypes, ways - never on sizes or constants, so an [`Expr`] with its ways is the key
 //! of a pipeline.
 
-use core::fmt::Write as _;
-
 use super::access::is_double;
 use super::assembled::Assembled;
 use super::elementwise::{self, Body};
 use super::form::Form;
+use super::lines::{lane, put};
 use super::slot::{Slot, Way};
 use super::target::Target;
 use crate::dtype::{Class, DType};
@@ -304,23 +303,21 @@ impl Expr {
         for (i, way) in ways.iter().enumerate() {
             let argument = if *way == Way::One { "" } else { "q" };
             let (x, slot) = (given + i, first + i);
-            let _ = writeln!(text.body, "let x{x} = load_{slot}({argument});");
+            put!(text.body, "let x{x} = load_{slot}({argument});");
         }
         let names = self.compute(&dtypes, &mut text.body);
         let output = usize::from(self.outputs[0]);
         let (value, dtype) = (&names[output], dtypes[output]);
         let of = |dtype| Form::of(dtype, false).value();
-        let mut arguments = String::from("q: u32");
-        for (i, &dtype) in self.inputs[..given].iter().enumerate() {
-            let _ = write!(arguments, ", x{i}: {}", of(dtype));
-        }
+        let inputs = self.inputs[..given].iter().enumerate();
+        let inputs: String = inputs.map(|(i, &dtype)| format!(", x{i}: {}", of(dtype))).collect();
         let (result, last) = match name {
             "finish" => (String::new(), format!("store_0(q, {value});")),
             _ => (format!(" -> {}", of(dtype)), format!("return {value};")),
         };
         let lines = format!("{}{}{last}\n", text.once, text.body);
         let lines: String = lines.lines().map(|line| format!("    {line}\n")).collect();
-        let text_of = format!("fn {name}({arguments}){result} {{\n{lines}}}\n\n");
+        let text_of = format!("fn {name}(q: u32{inputs}){result} {{\n{lines}}}\n\n");
         Ok(Function { text: text_of, words: text.words, dtype })
     }
 
@@ -330,25 +327,23 @@ impl Expr {
         self.declare_scalars(&mut text);
         for (i, slot) in slots[..self.inputs.len()].iter().enumerate() {
             let Calls { load, at, .. } = if is_double(slot) { calls } else { BY_QUAD };
-            let _ = match slot.way {
-                Way::One => writeln!(text.once, "let x{i} = load_{i}();"),
-                _ => writeln!(text.body, "let x{i} = {load}_{i}({at});"),
-            };
+            match slot.way {
+                Way::One => put!(text.once, "let x{i} = load_{i}();"),
+                _ => put!(text.body, "let x{i} = {load}_{i}({at});"),
+            }
         }
         let names = self.compute(dtypes, &mut text.body);
         let Calls { store, at, .. } = calls;
         for (j, &output) in self.outputs.iter().enumerate() {
-            let _ = writeln!(text.body, "{store}_{j}({at}, {});", names[usize::from(output)]);
+            put!(text.body, "{store}_{j}({at}, {});", names[usize::from(output)]);
         }
         if let Some(fault) = self.fault {
             let [slot, count, base] = [0, 1, 2].map(|i| word_at(text.words + i));
             let bad = &names[usize::from(fault)];
             text.once.push_str("var bad = 0u;\nvar worst = 0u;\n");
-            let _ = writeln!(text.body, "bad += count_faults({bad}, q, {count});");
-            let _ =
-                writeln!(text.body, "worst = max(worst, first_fault({bad}, q, {count}, {base}));");
-            let _ = write!(
-                text.after,
+            put!(text.body, "bad += count_faults({bad}, q, {count});");
+            put!(text.body, "worst = max(worst, first_fault({bad}, q, {count}, {base}));");
+            text.after = format!(
                 "if bad > 0u {{\n    atomicAdd(&faults[2u * {slot}], bad);\n    \
                  atomicMax(&faults[2u * {slot} + 1u], worst);\n}}"
             );
@@ -365,7 +360,7 @@ impl Expr {
                 *word = word.next_multiple_of(2);
             }
             let value = scalar(dtype, *word);
-            let _ = writeln!(text.once, "let s{j} = {value}; // a scalar, {dtype}");
+            put!(text.once, "let s{j} = {value}; // a scalar, {dtype}");
             *word += scalar_width(dtype);
         }
     }
@@ -380,7 +375,7 @@ impl Expr {
                 Term::Cast(a, to) => {
                     let from = dtypes[usize::from(a)];
                     let value = cast(&names[usize::from(a)], from, to);
-                    let _ = writeln!(body, "let v{n} = {value}; // {from} to {to}");
+                    put!(body, "let v{n} = {value}; // {from} to {to}");
                     format!("v{n}")
                 }
                 Term::Apply(op, args) => {
@@ -391,7 +386,7 @@ impl Expr {
                         _ => dtypes[n],
                     };
                     let value = applied(op, operand, &args);
-                    let _ = writeln!(body, "let v{n} = {value}; // {op}");
+                    put!(body, "let v{n} = {value}; // {op}");
                     format!("v{n}")
                 }
             };
@@ -426,7 +421,7 @@ pub(crate) const fn scalar_width(dtype: DType) -> usize {
 
 /// A word among the scalars.
 fn word_at(word: usize) -> String {
-    format!("p.scalar[{}].{}", word / 4, ["x", "y", "z", "w"][word % 4])
+    format!("p.scalar[{}].{}", word / 4, lane(word as u32))
 }
 
 /// A scalar parameter as a quad.

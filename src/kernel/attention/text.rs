@@ -2,8 +2,7 @@
 //! their weighted values, all unrolled into names - `s2_1` are the scores of query 2 against quad 1
 //! of the block - because not every compiler keeps an array in registers.
 
-use core::fmt::Write as _;
-
+use crate::wgsl::lines::{lane, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region, Source, Writes};
@@ -94,19 +93,19 @@ impl Block {
     }
 
     /// Loads quads of an input from `at` on, as `name0`, `name1`, ..
-    fn load(&self, name: &str, input: usize, at: &str, quads: usize) -> Script {
-        let mut text = Script::default();
+    fn load(&self, name: &str, input: usize, at: &str, quads: usize) -> String {
+        let mut text = String::new();
         if !self.wide {
             for d in 0..quads {
-                text.line(format_args!("let {name}{d} = head_{input}({at} + {d}u);"));
+                put!(text, "let {name}{d} = head_{input}({at} + {d}u);");
             }
             return text;
         }
         for pair in 0..quads / 2 {
-            text.line(format_args!("let {name}pair{pair} = head_{input}({at} + {pair}u);"));
+            put!(text, "let {name}pair{pair} = head_{input}({at} + {pair}u);");
             for (d, half) in [(2 * pair, "xy"), (2 * pair + 1, "zw")] {
                 let words = format!("words4({name}pair{pair}.{half})");
-                text.line(format_args!("let {name}{d} = bitcast<vec4<f32>>({words});"));
+                put!(text, "let {name}{d} = bitcast<vec4<f32>>({words});");
             }
         }
         text
@@ -114,55 +113,55 @@ impl Block {
 
     /// Declares what each query keeps: where it lies, how many keys it sees, its sums.
     fn query(&self) -> String {
-        let mut text = Script::default();
+        let mut text = String::new();
         for i in 0..self.queries {
-            text.line(format_args!("let row{i} = min(first + {i}u * workgroup, rows - 1u);"));
-            text.line(format_args!("let part{i} = row{i} / queries;"));
-            text.line(format_args!("let query{i} = row{i} - part{i} * queries;"));
-            text.line(format_args!("let seen{i} = seen_by(query{i});"));
+            put!(text, "let row{i} = min(first + {i}u * workgroup, rows - 1u);");
+            put!(text, "let part{i} = row{i} / queries;");
+            put!(text, "let query{i} = row{i} - part{i} * queries;");
+            put!(text, "let seen{i} = seen_by(query{i});");
             if self.mask != Mask::None {
                 let place = format!("part{i} * p.job.mask.y + query{i} * p.job.mask.z");
-                text.line(format_args!("let mask{i} = mask_base + {place};"));
+                put!(text, "let mask{i} = mask_base + {place};");
             }
             let place = format!("part{i} * p.job.query.y + query{i} * p.job.query.z");
-            text.line(format_args!("let at{i} = query_base + {place};"));
+            put!(text, "let at{i} = query_base + {place};");
             for d in 0..self.keys {
-                text.line(format_args!("var q{i}_{d} = vec4<f32>(0.0);"));
+                put!(text, "var q{i}_{d} = vec4<f32>(0.0);");
             }
             for e in 0..self.values {
-                text.line(format_args!("var a{i}_{e} = vec4<f32>(0.0);"));
+                put!(text, "var a{i}_{e} = vec4<f32>(0.0);");
             }
-            text.line(format_args!("var most{i} = LOWEST;"));
-            text.line(format_args!("var sum{i} = 0.0;"));
-            text.line(format_args!("var bits{i} = vec4<u32>(0u);"));
+            put!(text, "var most{i} = LOWEST;");
+            put!(text, "var sum{i} = 0.0;");
+            put!(text, "var bits{i} = vec4<u32>(0u);");
         }
-        text.add(&self.query_loads());
-        text.0
+        text += &self.query_loads();
+        text
     }
 
     /// Loads all queries through a single load inside two loops: a load takes as long to compile as
     /// a hundred multiplications, and queries are loaded only once.
-    fn query_loads(&self) -> Script {
-        let mut text = Script::default();
+    fn query_loads(&self) -> String {
+        let mut text = String::new();
         let each = if self.wide { 2 } else { 1 };
-        text.line(format_args!("for (var i = 0u; i < count; i++) {{"));
-        text.line(format_args!("let at = {};", self.picked(|i| format!("at{i}"))));
+        put!(text, "for (var i = 0u; i < count; i++) {{");
+        put!(text, "let at = {};", self.picked(|i| format!("at{i}")));
         for d in 0..self.keys {
-            text.line(format_args!("var l{d} = vec4<f32>(0.0);"));
+            put!(text, "var l{d} = vec4<f32>(0.0);");
         }
-        text.line(format_args!("for (var u = 0u; u < {}u; u++) {{", self.keys / each));
-        text.add(&self.load("unit", 0, "at + u", each));
+        put!(text, "for (var u = 0u; u < {}u; u++) {{", self.keys / each);
+        text += &self.load("unit", 0, "at + u", each);
         for d in 0..self.keys {
             let (from, u) = (d % each, d / each);
-            text.line(format_args!("l{d} = select(l{d}, unit{from} * scale, u == {u}u);"));
+            put!(text, "l{d} = select(l{d}, unit{from} * scale, u == {u}u);");
         }
-        text.line(format_args!("}}"));
+        put!(text, "}}");
         for i in 0..self.queries {
             for d in 0..self.keys {
-                text.line(format_args!("q{i}_{d} = select(q{i}_{d}, l{d}, i == {i}u);"));
+                put!(text, "q{i}_{d} = select(q{i}_{d}, l{d}, i == {i}u);");
             }
         }
-        text.line(format_args!("}}"));
+        put!(text, "}}");
         text
     }
 
@@ -172,12 +171,12 @@ impl Block {
     }
 
     /// Loads the one key (or value) of a block that is this lane's, if lanes share their loads.
-    fn mine(&self, stream: Stream<'_>, quads: usize) -> Script {
+    fn mine(&self, stream: Stream<'_>, quads: usize) -> String {
         let Stream { name, input, base, step } = stream;
-        let mut text = Script::default();
+        let mut text = String::new();
         if self.shared {
-            text.line(format_args!("let {name}_mine = {base} + key_mine * {step};"));
-            text.add(&self.load(&format!("mine_{name}"), input, &format!("{name}_mine"), quads));
+            put!(text, "let {name}_mine = {base} + key_mine * {step};");
+            text += &self.load(&format!("mine_{name}"), input, &format!("{name}_mine"), quads);
         }
         text
     }
@@ -189,26 +188,26 @@ impl Block {
         &self,
         stream: Stream<'_>,
         quads: usize,
-        (before, after): (&Script, &Script),
-        body: impl Fn(&mut Script, usize),
+        (before, after): (&str, &str),
+        body: impl Fn(&mut String, usize),
     ) -> String {
         let Stream { name, input, base, step } = stream;
         let (block, unroll) = (self.block, self.unroll[input - 1]);
         let is_straight = unroll == block;
         let mut text = self.mine(stream, quads);
         match is_straight {
-            true => text.line(format_args!("let {name}_c = 0u;")),
-            false => text.line(format_args!(
-                "for (var {name}_c = 0u; {name}_c < {block}u; {name}_c += {unroll}u) {{"
-            )),
+            true => put!(text, "let {name}_c = 0u;"),
+            false => {
+                put!(text, "for (var {name}_c = 0u; {name}_c < {block}u; {name}_c += {unroll}u) {{")
+            }
         }
-        text.add(before);
+        text += before;
         if !self.shared {
             for n in 0..unroll {
                 let key = format!("min(j + {name}_c + {n}u, keys - 1u)");
-                text.line(format_args!("let {name}_at{n} = {base} + {key} * {step};"));
+                put!(text, "let {name}_at{n} = {base} + {key} * {step};");
                 let at = format!("{name}_at{n}");
-                text.add(&self.load(&format!("{name}{n}_"), input, &at, quads));
+                text += &self.load(&format!("{name}{n}_"), input, &at, quads);
             }
         }
         for d in 0..quads {
@@ -217,31 +216,30 @@ impl Block {
                     true => format!("subgroupBroadcast(mine_{name}{d}, {n}u)"),
                     false => format!("subgroupShuffle(mine_{name}{d}, {name}_c + {n}u)"),
                 };
-                text.line(format_args!("let {name}{n}_{d} = {passed};"));
+                put!(text, "let {name}{n}_{d} = {passed};");
             }
             body(&mut text, d);
         }
-        text.add(after);
+        text += after;
         if !is_straight {
-            text.line(format_args!("}}"));
+            put!(text, "}}");
         }
-        text.0
+        text
     }
 
     fn score(&self) -> String {
         let unroll = self.unroll[0];
-        let (mut before, mut after) = (Script::default(), Script::default());
+        let (mut before, mut after) = (String::new(), String::new());
         for n in 0..unroll {
             for b in 0..self.quads() {
-                before
-                    .line(format_args!("let here{n}_{b} = FOUR + {}u == vec4(k_c + {n}u);", 4 * b));
+                put!(before, "let here{n}_{b} = FOUR + {}u == vec4(k_c + {n}u);", 4 * b);
             }
             for i in 0..self.queries {
-                before.line(format_args!("var t{i}_{n} = vec4<f32>(0.0);"));
+                put!(before, "var t{i}_{n} = vec4<f32>(0.0);");
                 for b in 0..self.quads() {
                     let s = format!("s{i}_{b}");
                     let t = format!("vec4(total(t{i}_{n}))");
-                    after.line(format_args!("{s} = select({s}, {t}, here{n}_{b});"));
+                    put!(after, "{s} = select({s}, {t}, here{n}_{b});");
                 }
             }
         }
@@ -251,7 +249,7 @@ impl Block {
         let body = self.each_key(rows, self.keys, (&before, &after), |text, d| {
             for i in 0..self.queries {
                 for n in 0..unroll {
-                    text.line(format_args!("t{i}_{n} += q{i}_{d} * k{n}_{d};"));
+                    put!(text, "t{i}_{n} += q{i}_{d} * k{n}_{d};");
                 }
             }
         });
@@ -264,79 +262,79 @@ impl Block {
     }
 
     fn weigh(&self) -> String {
-        let mut text = Script::default();
+        let mut text = String::new();
         for b in 0..self.quads() {
-            text.line(format_args!("let near{b} = vec4<u32>(j + {}u) + FOUR;", 4 * b));
+            put!(text, "let near{b} = vec4<u32>(j + {}u) + FOUR;", 4 * b);
         }
         for i in 0..self.queries {
             for b in 0..self.quads() {
                 let s = format!("s{i}_{b}");
                 if self.mask != Mask::None {
                     let at = format!("mask{i} + (j + {}u) * mask_step", 4 * b);
-                    text.line(format_args!("{s} += mask_at({at}, mask_step);"));
+                    put!(text, "{s} += mask_at({at}, mask_step);");
                 }
-                text.line(format_args!("{s} = hidden({s}, near{b}, seen{i});"));
+                put!(text, "{s} = hidden({s}, near{b}, seen{i});");
                 let bits = format!("bits{i}");
-                text.line(format_args!("{bits} = max({bits}, bitcast<vec4<u32>>({s}) & ABS);"));
+                put!(text, "{bits} = max({bits}, bitcast<vec4<u32>>({s}) & ABS);");
             }
             let quads = 1..self.quads();
             let high = quads.clone().fold(format!("s{i}_0"), |a, b| format!("max({a}, s{i}_{b})"));
-            text.line(format_args!("let top{i} = max(most{i}, highest({high}));"));
-            text.line(format_args!("let fall{i} = exp_below(vec4<f32>(most{i} - top{i})).x;"));
+            put!(text, "let top{i} = max(most{i}, highest({high}));");
+            put!(text, "let fall{i} = exp_below(vec4<f32>(most{i} - top{i})).x;");
             for b in 0..self.quads() {
-                text.line(format_args!("let w{i}_{b} = exp_below(s{i}_{b} - top{i});"));
+                put!(text, "let w{i}_{b} = exp_below(s{i}_{b} - top{i});");
             }
             let all = quads.fold(format!("w{i}_0"), |a, b| format!("{a} + w{i}_{b}"));
-            text.line(format_args!("sum{i} = sum{i} * fall{i} + total({all});"));
-            text.line(format_args!("most{i} = top{i};"));
+            put!(text, "sum{i} = sum{i} * fall{i} + total({all});");
+            put!(text, "most{i} = top{i};");
         }
-        text.0
+        text
     }
 
     fn value(&self) -> String {
         let unroll = self.unroll[1];
-        let mut before = Script::default();
+        let mut before = String::new();
         for i in 0..self.queries {
             for n in 0..unroll {
                 // The weight of key `c + n`.
                 let weight = |trip: usize| {
                     let key = trip * unroll + n;
-                    format!("w{i}_{}.{}", key / 4, ["x", "y", "z", "w"][key % 4])
+                    format!("w{i}_{}.{}", key / 4, lane(key as u32))
                 };
                 let pick = (1..self.block / unroll).fold(weight(0), |all, trip| {
                     format!("select({all}, {}, v_c == {}u)", weight(trip), trip * unroll)
                 });
-                before.line(format_args!("let x{i}_{n} = {pick};"));
+                put!(before, "let x{i}_{n} = {pick};");
             }
-            before.line(format_args!("let f{i} = select(1.0, fall{i}, v_c == 0u);"));
+            put!(before, "let f{i} = select(1.0, fall{i}, v_c == 0u);");
         }
         let rows = Stream { name: "v", input: 2, base: "value_base", step: "value_step" };
-        self.each_key(rows, self.values, (&before, &Script::default()), |text, e| {
+        self.each_key(rows, self.values, (&before, ""), |text, e| {
             for i in 0..self.queries {
                 let terms: String =
                     (0..unroll).map(|n| format!(" + x{i}_{n} * v{n}_{e}")).collect();
-                text.line(format_args!("a{i}_{e} = a{i}_{e} * f{i}{terms};"));
+                put!(text, "a{i}_{e} = a{i}_{e} * f{i}{terms};");
             }
         })
     }
 
     fn write(&self) -> String {
-        let mut text = Script::default();
+        let mut text = String::new();
         let of = |name: &str| self.picked(|i| format!("{name}{i}"));
-        text.line(format_args!("for (var i = 0u; i < count; i++) {{"));
+        put!(text, "for (var i = 0u; i < count; i++) {{");
         let ends = format!("ends({}, {}, {})", of("most"), of("sum"), of("bits"));
-        text.line(format_args!("let ending = {ends};"));
-        text.line(format_args!("let put = (all * rows + {}) * {}u;", of("row"), self.values));
+        put!(text, "let ending = {ends};");
+        put!(text, "let put = (all * rows + {}) * {}u;", of("row"), self.values);
         for e in 0..self.values {
             let sum = self.picked(|i| format!("a{i}_{e}"));
-            text.line(format_args!("let r{e} = nan_where({sum} * ending.part, ending.fault);"));
+            put!(text, "let r{e} = nan_where({sum} * ending.part, ending.fault);");
         }
-        text.line(format_args!("if first + i * workgroup < rows {{"));
-        text.line(format_args!("for (var e = 0u; e < {}u; e++) {{", self.values));
+        put!(text, "if first + i * workgroup < rows {{");
+        put!(text, "for (var e = 0u; e < {}u; e++) {{", self.values);
         let quads = 1..self.values;
         let quad = quads.fold("r0".into(), |x, e| format!("select({x}, r{e}, e == {e}u)"));
-        text.line(format_args!("finish(put + e, {quad});\n}}\n}}\n}}"));
-        text.0
+        put!(text, "finish(put + e, {quad});\n}}\n}}\n}}");
+        text
     }
 }
 
@@ -349,19 +347,4 @@ struct Stream<'a> {
     /// The first quad, and the step from one key to the next.
     base: &'a str,
     step: &'a str,
-}
-
-#[derive(Default)]
-struct Script(String);
-
-impl Script {
-    fn line(&mut self, line: core::fmt::Arguments<'_>) {
-        // Writing to a String cannot fail.
-        let _ = self.0.write_fmt(line);
-        self.0.push('\n');
-    }
-
-    fn add(&mut self, other: &Self) {
-        self.0.push_str(&other.0);
-    }
 }

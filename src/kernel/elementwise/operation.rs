@@ -40,6 +40,13 @@ pub(in crate::kernel) struct Operation<'a> {
     pub(in crate::kernel) work: &'a Work<'a>,
 }
 
+/// A part of the index space, the inputs' views of it, and where it begins in the output.
+struct Part {
+    shape: Shape,
+    layouts: Vec<Layout>,
+    first: usize,
+}
+
 const RAGGED: Ceiling = Ceiling {
     what: "a ragged view",
     limit: "the largest index space",
@@ -51,67 +58,46 @@ impl Operation<'_> {
     /// Records all of its dispatches over `shape`, or none: an input that the output overwrites is
     /// never left half done.
     pub(in crate::kernel) fn record(&self, shape: &Shape) -> Result<()> {
-        let layouts: Vec<Layout> = self.inputs.iter().map(|input| input.layout).collect();
+        let layouts = self.inputs.iter().map(|input| input.layout).collect();
         let mut ready = Vec::new();
-        self.split(shape, &layouts, 0, &mut ready)?;
+        self.split(&Part { shape: *shape, layouts, first: 0 }, &mut ready)?;
         self.site.engine.record(ready)
     }
 
-    /// Splits by the outermost axis until one index space reaches everything. The output is dense,
-    /// so the halves follow each other; `first` is where this part begins in it.
-    fn split(
-        &self,
-        shape: &Shape,
-        layouts: &[Layout],
-        first: usize,
-        ready: &mut Vec<Ready>,
-    ) -> Result<()> {
+    /// Splits by the outermost axis until one index space reaches everything, and cuts that at
+    /// every segment boundary of the output and of the dense inputs.
+    fn split(&self, part: &Part, ready: &mut Vec<Ready>) -> Result<()> {
+        let Part { shape, layouts, first } = part;
         let elements = shape.elements();
         if elements <= SPACE_MAX {
-            return self.windows(shape, layouts, first, ready);
+            let dense = self.inputs.iter().zip(layouts).filter(|(input, _)| input.is_dense());
+            let dense = dense.map(|(input, layout)| (layout.offset(), input.segment));
+            let operands: Vec<_> = dense.chain([(*first, self.output.segment)]).collect();
+            for window in plan::windows(elements, &operands) {
+                ready.extend(self.dispatch(part, window)?);
+            }
+            return Ok(());
         }
         let (axis, halves) = plan::halves(shape).ok_or_else(|| RAGGED.passed(elements as u128))?;
         for range in halves {
-            let begin = range.start * (elements / shape.dims()[axis]);
-            let part = layouts.iter().map(|l| l.slice(axis, range.clone(), 1));
-            let part: Vec<Layout> = part.collect::<Result<_>>()?;
+            // The output is dense, so the halves follow each other.
+            let first = first + range.start * (elements / shape.dims()[axis]);
             let mut dims = shape.dims().to_vec();
             dims[axis] = range.len();
-            self.split(&Shape::new(dims)?, &part, first + begin, ready)?;
+            let layouts = layouts.iter().map(|layout| layout.slice(axis, range.clone(), 1));
+            let layouts = layouts.collect::<Result<_>>()?;
+            self.split(&Part { shape: Shape::new(dims)?, layouts, first }, ready)?;
         }
         Ok(())
     }
 
-    /// Cuts at every segment boundary of the output and of the dense inputs.
-    fn windows(
-        &self,
-        shape: &Shape,
-        layouts: &[Layout],
-        first: usize,
-        ready: &mut Vec<Ready>,
-    ) -> Result<()> {
-        let dense = self.inputs.iter().zip(layouts).filter(|(input, _)| input.is_dense());
-        let dense = dense.map(|(input, layout)| (layout.offset(), input.segment));
-        let operands: Vec<_> = dense.chain([(first, self.output.segment)]).collect();
-        for window in plan::windows(shape.elements(), &operands) {
-            ready.extend(self.dispatch(shape, layouts, first, window)?);
-        }
-        Ok(())
-    }
-
-    fn dispatch(
-        &self,
-        shape: &Shape,
-        layouts: &[Layout],
-        first: usize,
-        window: Range<usize>,
-    ) -> Result<Option<Ready>> {
-        let (mut bindings, mut space) = self.reach(shape, layouts, window.start)?;
-        let begin = first + window.start;
+    fn dispatch(&self, part: &Part, window: Range<usize>) -> Result<Option<Ready>> {
+        let (mut bindings, mut space) = self.reach(part, window.start)?;
+        let begin = part.first + window.start;
         let index = begin / self.output.segment;
         bindings.push(Bound::from(&self.output.pieces[index]));
         let mut outputs = [word(begin - index * self.output.segment)?];
-        let last = first + window.end == self.output.layout.shape().elements();
+        let last = part.first + window.end == self.output.layout.shape().elements();
         let whole = last && begin == 0 && self.inputs.iter().all(|input| input.part.is_none());
         let mut pace = plan::pace(window.len(), whole, last, self.work.paces);
         if pace == Pace::Few {
@@ -141,15 +127,9 @@ impl Operation<'_> {
     }
 
     /// The segments of the inputs that the window from `start` on reads, and the index space.
-    fn reach(
-        &self,
-        shape: &Shape,
-        layouts: &[Layout],
-        start: usize,
-    ) -> Result<(Vec<Bound>, Space)> {
-        let mut bindings = Vec::with_capacity(layouts.len() + 1);
-        let mut views = Vec::with_capacity(layouts.len());
-        for (i, (input, layout)) in self.inputs.iter().zip(layouts).enumerate() {
+    fn reach(&self, part: &Part, start: usize) -> Result<(Vec<Bound>, Space)> {
+        let (mut bindings, mut views) = (Vec::new(), Vec::new());
+        for (i, (input, layout)) in self.inputs.iter().zip(&part.layouts).enumerate() {
             // Dense operands are addressed from the window on, strided ones by index.
             let begin = layout.offset() + if input.is_dense() { start } else { 0 };
             let touched = if input.is_dense() { begin } else { layout.span().start };
@@ -161,7 +141,7 @@ impl Operation<'_> {
             // as the kernel's indices do.
             views.push(View::of(layout, begin.wrapping_sub(index * input.segment)));
         }
-        let mut space = Space::of(shape.dims(), &views).ok_or_else(too_deep)?;
+        let mut space = Space::of(part.shape.dims(), &views).ok_or_else(too_deep)?;
         for (way, _) in space.ways.iter_mut().zip(self.inputs).filter(|(_, i)| i.part.is_some()) {
             *way = Way::Any;
         }

@@ -55,19 +55,15 @@ impl Recorder<'_> {
         let dtype = if narrow { DType::F32 } else { *result };
         let sums = Shape::new([passes, size.batch * size.m, self.decision.pitch()])?;
         let value = self.passes(&parcels, &Tail::identity(sums, dtype), &sums)?;
-        self.add(&value, &sums, dtype, tail)
+        let layout = Layout::dense(sums).slice(2, 0..size.n, 1)?;
+        added(self.site, &Operand { value, layout, dtype }, tail)
     }
 
     /// A panel's operands, copied where they cross segments.
     fn parcel(&self, operands: &[Operand; 2], panel: Panel) -> Result<Parcel> {
         let side = |i: usize| -> Result<Operand> {
             let layout = view::part(&operands[i].layout, &panel.batch, panel.ranges(i))?;
-            let part = operands[i].under(layout);
-            if part.hold()?.is_in_one_segment() {
-                return Ok(part);
-            }
-            let value = moves::contiguous(self.site, &part)?;
-            Ok(Operand::dense(value, *layout.shape(), part.dtype))
+            moves::in_one_segment(self.site, operands[i].under(layout))
         };
         let sides = [side(0)?, side(1)?];
         Ok(Parcel { panel, sides })
@@ -113,37 +109,6 @@ impl Recorder<'_> {
         };
         launch.record(self.site, &[&reach(0)?, &reach(1)?], tail, to)
     }
-
-    /// The sum of all passes - a value of this shape - with the tail.
-    fn add(
-        &self,
-        value: &Arc<Value>,
-        sums: &Shape,
-        dtype: DType,
-        tail: &Tail,
-    ) -> Result<Arc<Value>> {
-        let (site, n) = (self.site, self.decision.size.n);
-        let (shape, passes) = (&tail.shape, sums.dims()[0]);
-        let each = |pass: usize| -> Result<Operand> {
-            let layout = Layout::dense(*sums).slice(0, pass..pass + 1, 1)?.slice(2, 0..n, 1)?;
-            Ok(Operand { value: Arc::clone(value), layout: layout.reshape(shape)?, dtype })
-        };
-        let mut terms: Vec<Operand> = (0..passes).map(each).collect::<Result<_>>()?;
-        let room = site.engine.gpu.caps().limits.storage_buffers_max.min(16) as usize - 1;
-        let fused = |expr: &Expr, operands: &[Operand], scalars: &[u32], to| {
-            Fused { expr, operands, scalars }.record(site, shape, to, &[])
-        };
-        // A few at a time, until the tail fits in too.
-        while terms.len() + tail.operands.len() > room && terms.len() > 1 {
-            let few: Vec<Operand> = terms.drain(..terms.len().min(room)).collect();
-            let plain = Tail::identity(*shape, dtype);
-            let expr = sum_then(&plain.expr, few.len(), dtype, dtype);
-            let value = fused(&expr, &few, &[], dtype)?;
-            terms.push(Operand { value, layout: Layout::dense(*shape), dtype });
-        }
-        let expr = sum_then(&tail.expr, terms.len(), dtype, self.decision.result);
-        fused(&expr, &[terms, tail.operands.clone()].concat(), &tail.scalars, tail.dtype)
-    }
 }
 
 /// How an operand lies in memory.
@@ -152,8 +117,29 @@ fn lie(operand: &Operand) -> Result<Lie> {
     Ok(Lie { layout: held.layout, segment: held.segment, whole: held.is_in_one_segment() })
 }
 
+/// The sum of all passes, which stand along the first axis, with the tail.
+pub(crate) fn added(site: Site<'_>, sums: &Operand, tail: &Tail) -> Result<Arc<Value>> {
+    let (shape, dtype) = (&tail.shape, sums.dtype);
+    let each = |pass| Ok(sums.under(sums.slice(0, pass..pass + 1)?.layout.reshape(shape)?));
+    let mut terms: Vec<Operand> =
+        (0..sums.layout.shape().dims()[0]).map(each).collect::<Result<_>>()?;
+    let room = site.engine.gpu.caps().limits.storage_buffers_max.min(16) as usize - 1;
+    let fused = |expr: &Expr, operands: &[Operand], scalars: &[u32], to| {
+        Fused { expr, operands, scalars }.record(site, shape, to, &[])
+    };
+    // A few at a time, until the tail fits in too.
+    while terms.len() + tail.operands.len() > room && terms.len() > 1 {
+        let few: Vec<Operand> = terms.drain(..terms.len().min(room)).collect();
+        let plain = Tail::identity(*shape, dtype);
+        let expr = sum_then(&plain.expr, few.len(), dtype, dtype);
+        terms.push(Operand::dense(fused(&expr, &few, &[], dtype)?, *shape, dtype));
+    }
+    let expr = sum_then(&tail.expr, terms.len(), dtype, tail.given());
+    fused(&expr, &[terms, tail.operands.clone()].concat(), &tail.scalars, tail.dtype)
+}
+
 /// The sum of `count` inputs, as the first input of `tail`.
-pub(crate) fn sum_then(tail: &Expr, count: usize, dtype: DType, given: DType) -> Expr {
+fn sum_then(tail: &Expr, count: usize, dtype: DType, given: DType) -> Expr {
     let count = count as u16; // no kernel reads more than 16
     let mut nodes = vec![Term::Input(0)];
     for i in 1..count {

@@ -4,6 +4,7 @@
 use core::ops::Range;
 
 use super::text::{BLOCK, SHARERS};
+use crate::kernel::matmul::fours;
 use crate::layout::Layout;
 use crate::wgsl::Target;
 use crate::wgsl::entry::CORE_TRIPS;
@@ -84,29 +85,19 @@ impl ResultRows {
 /// The longest ranges of the first axis - whole fours but for the last, and no more than `most` -
 /// that lie in one segment of each side, and fours that do not.
 pub(super) fn cut(dim: usize, sides: &[(&Layout, usize)], most: usize) -> Vec<Range<usize>> {
-    let held = |begin: usize, end: usize| -> Option<Vec<usize>> {
+    let held = |range: Range<usize>| -> Option<Vec<usize>> {
         let segment = |(layout, segment): &(&Layout, usize)| {
-            let span = layout.slice(0, begin..end, 1).ok()?.span();
+            let span = layout.slice(0, range.clone(), 1).ok()?.span();
             let ends = [span.start, span.end.saturating_sub(1).max(span.start)];
             let [low, high] = ends.map(|end| end / segment);
             (low == high).then_some(low)
         };
         sides.iter().map(segment).collect()
     };
-    if dim <= most && held(0, dim).is_some() {
+    if dim <= most && held(0..dim).is_some() {
         return core::iter::once(0..dim).collect();
     }
-    let mut cuts: Vec<Range<usize>> = Vec::new();
-    let mut last = None;
-    for begin in (0..dim).step_by(4) {
-        let (end, now) = ((begin + 4).min(dim), held(begin, (begin + 4).min(dim)));
-        match cuts.last_mut() {
-            Some(cut) if now.is_some() && now == last && end - cut.start <= most => cut.end = end,
-            _ => cuts.push(begin..end),
-        }
-        last = now;
-    }
-    cuts
+    fours(dim, most, held)
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 //! As in [`matmul`](crate::kernel::matmul) a tile is unrolled into names: `s2_1` is what row 2 and
 //! column 1 of the tile have of a block, `t2` the quad of sums of row 2.
 
-use core::fmt::Write as _;
-
+use crate::wgsl::lines::{lane, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region, Writes};
@@ -70,43 +69,35 @@ impl Writes for QuantisedTile {
 /// Everything for a block.
 fn step(rows: u32, shared: bool) -> String {
     let mut text = String::new();
-    // Writing to a String cannot fail.
     for (r, c) in (0..rows).flat_map(|r| (0..4).map(move |c| (r, c))) {
-        let _ = writeln!(text, "var s{r}_{c} = 0.0;");
+        put!(text, "var s{r}_{c} = 0.0;");
     }
     for r in (0..rows).filter(|_| shared) {
-        let _ = writeln!(text, "let d{r} = head_0(x{r} + {SHARERS}u * b + share);");
+        put!(text, "let d{r} = head_0(x{r} + {SHARERS}u * b + share);");
     }
     for sixteen in 0..SIXTEENS {
         for c in 0..4 {
             let at = lane(c);
             let load = format!("head_1(weight.{at} + {SIXTEENS}u * b + {sixteen}u)");
-            let _ = writeln!(text, "let w{sixteen}_{c} = {load};");
+            put!(text, "let w{sixteen}_{c} = {load};");
         }
         for word in 0..WORDS {
             let quad = sixteen * WORDS + word;
             for c in 0..4 {
                 let part = lane(word);
-                let _ = writeln!(
-                    text,
-                    "let v{quad}_{c} = vec4<f32>(decode_i8(w{sixteen}_{c}.{part}));"
-                );
+                put!(text, "let v{quad}_{c} = vec4<f32>(decode_i8(w{sixteen}_{c}.{part}));");
             }
             for r in 0..rows {
                 let a = match shared {
                     true => format!("subgroupBroadcast(d{r}, {quad}u)"),
                     false => format!("head_0(x{r} + {SHARERS}u * b + {quad}u)"),
                 };
-                let _ = writeln!(text, "let a{quad}_{r} = {a};");
+                put!(text, "let a{quad}_{r} = {a};");
                 for c in 0..4 {
-                    let _ = writeln!(text, "s{r}_{c} += quad_sum(a{quad}_{r}, v{quad}_{c});");
+                    put!(text, "s{r}_{c} += quad_sum(a{quad}_{r}, v{quad}_{c});");
                 }
             }
         }
     }
     text
-}
-
-const fn lane(n: u32) -> char {
-    ['x', 'y', 'z', 'w'][n as usize % 4]
 }

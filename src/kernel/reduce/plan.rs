@@ -189,20 +189,17 @@ impl ReducePlan {
         let [rows, length, chunks, each] = words([outer, length, self.chunks, self.each])?;
         let [place, first] = words([place, first])?;
         let Some(Columns { count, per_row, units, lead, step }) = self.columns else {
-            let (origin, pitch) = (0, length);
-            let job = ReduceRowsJob { rows, origin, pitch, length, chunks, each, place, first };
-            return Ok(job.words());
+            return Ok(ReduceRowsJob { rows, length, chunks, each, place, first }.words());
         };
         let [count, per_row, units, lead, step] = words([count, per_row, units, lead, step])?;
         let job = ReduceColumnsJob {
             count,
-            units,
             length,
             chunks,
             each,
-            unit: 0,
             place,
             first,
+            units,
             per_row,
             lead,
             step,
@@ -264,7 +261,7 @@ mod tests {
                 for parts in [false, true] {
                     let plan = ReducePlan::of(extent, target, 0, parts);
                     let job = plan.job(5, 6).expect("words");
-                    assert_eq!((job[6], job[7]), (5, 6), "{extent:?}");
+                    assert_eq!((job[4], job[5]), (5, 6), "{extent:?}");
                     let each = plan.each;
                     let whole = match plan.columns.is_some() {
                         true => extent.length,

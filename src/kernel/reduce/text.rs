@@ -30,8 +30,6 @@ pub const REDUCE_COLUMNS: Entry = Entry::core("reduce_columns", source!("reduce_
 params! {
     struct ReduceRowsJob {
         rows: u32,
-        origin: u32,
-        pitch: u32,
         length: u32,
         chunks: u32,
         each: u32,
@@ -43,13 +41,12 @@ params! {
 params! {
     struct ReduceColumnsJob {
         count: u32,
-        units: u32,
         length: u32,
         chunks: u32,
         each: u32,
-        unit: u32,
         place: u32,
         first: u32,
+        units: u32,
         per_row: u32,
         lead: u32,
         step: u32,

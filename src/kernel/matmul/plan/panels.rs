@@ -143,20 +143,31 @@ fn along_segments(layout: &Layout, axis: usize, inner: usize, segment: usize) ->
     let far = strides[inner] * (layout.shape().dims()[inner].cast_signed() - 1);
     let place = |i: usize| layout.offset().cast_signed() + strides[axis] * i.cast_signed();
     // The segment that holds four indices, if one does.
-    let held = |i: usize| {
-        let ends = [place(i), place((i + 3).min(dim - 1))];
+    let held = |fours: Range<usize>| {
+        let ends = [place(fours.start), place(fours.end - 1)];
         let ends = [ends[0], ends[1], ends[0] + far, ends[1] + far];
         let index = |end: isize| end.unsigned_abs() / segment;
         let low = ends.iter().map(|&end| index(end)).min();
         let high = ends.iter().map(|&end| index(end)).max();
         low.filter(|_| low == high)
     };
+    fours(dim, dim, held)
+}
+
+/// The longest ranges of an axis - whole fours but for the last, and no more than `most` - that
+/// lie in one place each, and fours that lie in none. `held` says where four indices lie.
+pub(crate) fn fours<P: PartialEq>(
+    dim: usize,
+    most: usize,
+    held: impl Fn(Range<usize>) -> Option<P>,
+) -> Vec<Range<usize>> {
     let mut cuts: Vec<Range<usize>> = Vec::new();
     let mut last = None;
     for begin in (0..dim).step_by(4) {
-        let (end, now) = ((begin + 4).min(dim), held(begin));
+        let end = (begin + 4).min(dim);
+        let now = held(begin..end);
         match cuts.last_mut() {
-            Some(cut) if now.is_some() && now == last => cut.end = end,
+            Some(cut) if now.is_some() && now == last && end - cut.start <= most => cut.end = end,
             _ => cuts.push(begin..end),
         }
         last = now;

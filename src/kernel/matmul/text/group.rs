@@ -2,9 +2,10 @@
 
 use super::job::MatmulJob;
 use super::stage::Stage;
-use super::tile::{K_MAX, Tile, lane, put};
+use super::tile::{K_MAX, Tile};
 use crate::dtype::DType;
 use crate::op::Kind;
+use crate::wgsl::lines::{lane, put};
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Region};
 
@@ -83,11 +84,11 @@ impl Group {
         for k in 0..4 {
             for i in 0..rows / 4 {
                 let at = format!("a + {k}u * row_quads + {i}u * down");
-                put(&mut text, format_args!("let a{k}_{i} = sh_quads[{at}];"));
+                put!(text, "let a{k}_{i} = sh_quads[{at}];");
             }
             for q in 0..quads {
                 let at = format!("b + {k}u * column_quads + {q}u * across");
-                put(&mut text, format_args!("let b{k}_{q} = sh_quads[{at}];"));
+                put!(text, "let b{k}_{q} = sh_quads[{at}];");
             }
             text.push_str(&self.tile.each(|r, q| {
                 format!("s{r}_{q} = s{r}_{q} + a{k}_{}.{} * b{k}_{q};", r / 4, lane(r))

@@ -1,7 +1,8 @@
 //! Operands that are dense along k, several quads to a load.
 
-use super::tile::{Packed, Tile, lane, put};
+use super::tile::{Packed, Tile};
 use crate::wgsl::form::Form;
+use crate::wgsl::lines::{lane, put};
 
 impl Packed {
     /// Declares the quads of what was loaded as `name`: `name_0`, `name_1`, ..
@@ -43,7 +44,7 @@ impl Tile {
     pub(super) fn step_packed(&self, packed: Packed) -> String {
         let mut text = String::new();
         let mut load = |name: &str, from: String| {
-            put(&mut text, format_args!("let {name} = {from};"));
+            put!(text, "let {name} = {from};");
             text += &packed.names(name);
         };
         for r in 0..self.rows {
@@ -55,7 +56,7 @@ impl Tile {
         for (r, c) in (0..self.rows).flat_map(|r| (0..4 * self.quads).map(move |c| (r, c))) {
             let terms = packed.terms(&format!("a{r}"), &format!("c{c}"));
             let sum = format!("s{r}_{}.{}", c / 4, lane(c));
-            put(&mut text, format_args!("{sum} = {sum}{terms};"));
+            put!(text, "{sum} = {sum}{terms};");
         }
         text
     }

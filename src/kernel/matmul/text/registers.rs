@@ -2,9 +2,10 @@
 //! its operands lie.
 
 use super::job::MatmulJob;
-use super::tile::{Along, K_MAX, PARTS, Tile, four, lane, put};
+use super::tile::{Along, K_MAX, Tile, four};
 use crate::dtype::DType;
 use crate::op::Kind;
+use crate::wgsl::lines::{LANES, lane, put};
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region};
 
@@ -83,7 +84,7 @@ impl Tile {
                 (false, true) => format!("({row} >> 2u)"),
                 _ => format!("{row} * step.x"),
             };
-            put(&mut text, format_args!("let pa{i} = at.x + {place};"));
+            put!(text, "let pa{i} = at.x + {place};");
         }
         let each = if self.along[1] == Along::K { 1 } else { 4 };
         for i in 0..4 * self.quads / each {
@@ -94,7 +95,7 @@ impl Tile {
                 // Beyond the last column there may be no fours: what is read there is not stored.
                 Along::Neither => format!("(column + {}u) * step.w", each * i),
             };
-            put(&mut text, format_args!("let pb{i} = at.y + {place};"));
+            put!(text, "let pb{i} = at.y + {place};");
         }
         text
     }
@@ -106,10 +107,10 @@ impl Tile {
         for q in 0..self.quads {
             let pick = self.pick(|r| {
                 let of = |part: char| format!("{total}{r}_{q}.{part}");
-                format!("Quad({})", PARTS.map(of).join(", "))
+                format!("Quad({})", LANES.map(of).join(", "))
             });
             let place = format!("row + r, column + {}u", 4 * q);
-            put(&mut text, format_args!("product_store(group.z, {place}, {pick});"));
+            put!(text, "product_store(group.z, {place}, {pick});");
         }
         text
     }
@@ -142,7 +143,7 @@ impl Tile {
             };
             for q in 0..self.quads {
                 let terms = [0, 1, 2, 3].map(|k| format!("{} * b{k}_{q}", a(k))).join(" + ");
-                put(&mut text, format_args!("{}", sum(r, q, &terms)));
+                put!(text, "{}", sum(r, q, &terms));
             }
         }
         text
@@ -153,7 +154,7 @@ impl Tile {
         if self.along[1] == Along::K {
             for c in 0..4 {
                 let value = self.whole(&format!("head_1(pb{} + k)", 4 * q + c));
-                put(text, format_args!("let c{c}_{q} = {value};"));
+                put!(text, "let c{c}_{q} = {value};");
             }
         }
         for k in 0..4 {
@@ -167,7 +168,7 @@ impl Tile {
                 Along::Outer => self.part(&format!("head_1({at})"), k),
                 Along::Neither => self.part(&four("head_1", &at, "step.w"), k),
             };
-            put(text, format_args!("let b{k}_{q} = {value};"));
+            put!(text, "let b{k}_{q} = {value};");
         }
     }
 
@@ -181,12 +182,12 @@ impl Tile {
                 for k in 0..4 {
                     let at = format!("head_0(pa{} + (4u * k + {k}u) * step.y)", r / 4);
                     let value = self.part(&at, k);
-                    put(text, format_args!("let a{k}_{} = {value};", r / 4));
+                    put!(text, "let a{k}_{} = {value};", r / 4);
                 }
             }
             return;
         }
-        put(text, format_args!("let a{r} = {};", self.along_k(r)));
+        put!(text, "let a{r} = {};", self.along_k(r));
     }
 
     /// What is loaded of A along k from place `g`.
@@ -211,14 +212,14 @@ impl Tile {
             } else {
                 self.along_k(g)
             };
-            put(text, format_args!("let d{g} = {value};"));
+            put!(text, "let d{g} = {value};");
         }
         if !outer {
-            put(text, format_args!("let a{r} = subgroupBroadcast(d{g}, {}u);", r % 8));
+            put!(text, "let a{r} = subgroupBroadcast(d{g}, {}u);", r % 8);
         } else if r.is_multiple_of(4) {
             for k in 0..4 {
                 let from = format!("d{g}, {}u", r % 8 + k);
-                put(text, format_args!("let a{k}_{} = subgroupBroadcast({from});", r / 4));
+                put!(text, "let a{k}_{} = subgroupBroadcast({from});", r / 4);
             }
         }
     }
@@ -240,5 +241,5 @@ impl Tile {
 
 /// What is added to a sum, number by number.
 fn each_part(to: &str, from: &str, r: u32, q: u32) -> String {
-    PARTS.map(|x| format!("{to}{r}_{q}.{x} += {from}{r}_{q}.{x};")).join(" ")
+    LANES.map(|x| format!("{to}{r}_{q}.{x} += {from}{r}_{q}.{x};")).join(" ")
 }

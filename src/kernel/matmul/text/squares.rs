@@ -5,9 +5,10 @@
 
 use super::job::MatmulJob;
 use super::stage::Stage;
-use super::tile::{K_MAX, Tile, put};
+use super::tile::{K_MAX, Tile};
 use crate::dtype::DType;
 use crate::op::Kind;
+use crate::wgsl::lines::put;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region};
 
@@ -108,14 +109,14 @@ impl Squares {
         let [down, across] = [self.tile.rows / side, 4 * self.tile.quads / side];
         for i in 0..down {
             let load = format!("coopLoad<Left>(&sh_parts[a + {}u], left_pitch)", i * side);
-            put(&mut text, format_args!("let a{i} = {load};"));
+            put!(text, "let a{i} = {load};");
         }
         for j in 0..across {
             let load = format!("coopLoadT<Right>(&sh_parts[b + {}u], right_pitch)", j * side);
-            put(&mut text, format_args!("let b{j} = {load};"));
+            put!(text, "let b{j} = {load};");
             for i in 0..down {
                 let s = format!("s{}", i * across + j);
-                put(&mut text, format_args!("{s} = coopMultiplyAdd(a{i}, b{j}, {s});"));
+                put!(text, "{s} = coopMultiplyAdd(a{i}, b{j}, {s});");
             }
         }
         text
@@ -126,12 +127,12 @@ impl Squares {
         let mut text = String::new();
         for s in 0..self.squares() {
             let store = format!("coopStoreT(s{s}, &sh_sums[to], side);");
-            put(&mut text, format_args!("if team < down * across {{\n    {store}\n}}"));
-            put(&mut text, format_args!("workgroupBarrier();"));
+            put!(text, "if team < down * across {{\n    {store}\n}}");
+            put!(text, "workgroupBarrier();");
             for i in 0..self.quads() {
-                put(&mut text, format_args!("t{s}_{i} += square_quad(lane + {i}u * lanes);"));
+                put!(text, "t{s}_{i} += square_quad(lane + {i}u * lanes);");
             }
-            put(&mut text, format_args!("workgroupBarrier();"));
+            put!(text, "workgroupBarrier();");
         }
         text
     }

@@ -4,8 +4,9 @@
 //! A block is four of k by four rows or columns. It is fetched as four quads along the axis on
 //! which the operand is dense, or element by element, and kept as four quads of one k each.
 
-use super::tile::{Along, lane, put};
+use super::tile::Along;
 use crate::wgsl::Region;
+use crate::wgsl::lines::{LANES, lane, put};
 
 /// A part of both operands, some of k deep.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +108,7 @@ impl Stage {
         let outers = format!("min(4u * place.x + {four}, vec4<u32>({last}))");
         let mut ks = format!("4u * place.y + {four}");
         if self.ragged {
-            put(&mut text, format_args!("    let inside = {ks} < vec4<u32>(p.job.size.z);"));
+            put!(text, "    let inside = {ks} < vec4<u32>(p.job.size.z);");
             ks = format!("min({ks}, vec4<u32>(p.job.size.z - 1u))");
         }
         let quad = if self.ragged { "min(place.y, (p.job.size.z - 1u) >> 2u)" } else { "place.y" };
@@ -119,33 +120,31 @@ impl Stage {
         match along {
             Along::K => {
                 let places = format!("at + {outers} * p.job.step.{outer_step} + {quad}");
-                put(&mut text, format_args!("    let e = {places};"));
+                put!(text, "    let e = {places};");
                 for (i, name) in names.iter().enumerate() {
                     let value = kept(format!("{head}(e.{})", lane(i as u32)), "inside");
-                    put(&mut text, format_args!("    let {name} = {value};"));
+                    put!(text, "    let {name} = {value};");
                 }
                 let turned = |i| names.map(|n| format!("{n}.{}", lane(i))).join(", ");
                 let rows: Vec<_> = (0..4).map(|i| format!("Quad({})", turned(i))).collect();
-                put(&mut text, format_args!("    return Block({});", rows.join(", ")));
+                put!(text, "    return Block({});", rows.join(", "));
             }
             Along::Outer | Along::Neither => {
-                put(&mut text, format_args!("    let e = ({ks}) * p.job.step.{k_step};"));
+                put!(text, "    let e = ({ks}) * p.job.step.{k_step};");
                 let value: Box<dyn Fn(char) -> String> = if along == Along::Outer {
                     let first = format!("at + min(place.x, ({last}) >> 2u)");
-                    put(&mut text, format_args!("    let o = {first};"));
+                    put!(text, "    let o = {first};");
                     Box::new(|i| format!("{head}(o + e.{i})"))
                 } else {
                     let first = format!("at + {outers} * p.job.step.{outer_step}");
-                    put(&mut text, format_args!("    let o = {first};"));
+                    put!(text, "    let o = {first};");
                     let one = |i, c| format!("{head}(o.{c} + e.{i}).x");
-                    Box::new(move |i| {
-                        format!("Quad({})", ['x', 'y', 'z', 'w'].map(|c| one(i, c)).join(", "))
-                    })
+                    Box::new(move |i| format!("Quad({})", LANES.map(|c| one(i, c)).join(", ")))
                 };
                 for (i, name) in names.iter().enumerate() {
                     let i = lane(i as u32);
                     let value = kept(value(i), &format!("inside.{i}"));
-                    put(&mut text, format_args!("    let {name} = {value};"));
+                    put!(text, "    let {name} = {value};");
                 }
                 text.push_str("    return Block(a, b, c, d);\n");
             }

@@ -1,8 +1,6 @@
 //! The nouns of the four texts: what an invocation sums, how it reads its operands, and what all of
 //! them write with.
 
-use core::fmt::Write as _;
-
 use crate::dtype::DType;
 use crate::wgsl::form::Form;
 
@@ -78,21 +76,8 @@ pub struct Tile {
     pub packed: Option<Packed>,
 }
 
-/// The names of a quad's four numbers.
-pub(super) const PARTS: [char; 4] = ['x', 'y', 'z', 'w'];
-
-pub(super) fn lane(n: u32) -> char {
-    PARTS[n as usize % 4]
-}
-
 /// Four elements, `d` apart.
 pub(super) fn four(head: &str, first: &str, d: &str) -> String {
     let of = |i: u32| format!("{head}({first} + {i}u * {d}).x");
     format!("Quad({}, {}, {}, {})", of(0), of(1), of(2), of(3))
-}
-
-pub(super) fn put(text: &mut String, line: core::fmt::Arguments<'_>) {
-    // Writing to a String cannot fail.
-    let _ = text.write_fmt(line);
-    text.push('\n');
 }
