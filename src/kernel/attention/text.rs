@@ -195,11 +195,10 @@ impl Block {
         let (block, unroll) = (self.block, self.unroll[input - 1]);
         let is_straight = unroll == block;
         let mut text = self.mine(stream, quads);
-        match is_straight {
-            true => put!(text, "let {name}_c = 0u;"),
-            false => {
-                put!(text, "for (var {name}_c = 0u; {name}_c < {block}u; {name}_c += {unroll}u) {{")
-            }
+        if is_straight {
+            put!(text, "let {name}_c = 0u;");
+        } else {
+            put!(text, "for (var {name}_c = 0u; {name}_c < {block}u; {name}_c += {unroll}u) {{");
         }
         text += before;
         if !self.shared {
