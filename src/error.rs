@@ -78,6 +78,49 @@ pub(crate) trait Cause: fmt::Display + Send + Sync + 'static {
     fn note_adapter(&self, _: &dyn Fn() -> String) {}
 }
 
+/// Declares an enum of causes as a table: of each its numbers, its kind, its message, and perhaps
+/// its help. Message and help are written as for `format!`.
+macro_rules! causes {
+    (
+        $(#[$about:meta])* $visible:vis enum $causes:ident;
+        $(
+            $(#[$doc:meta])* $cause:ident $({ $($field:ident: $of:ty),* })?, $kind:ident:
+            ($($message:tt)+) $(help ($($help:tt)+))?;
+        )*
+    ) => {
+        $(#[$about])*
+        #[derive(Debug)]
+        $visible enum $causes { $($(#[$doc])* $cause $({ $($field: $of),* })?,)* }
+
+        impl core::fmt::Display for $causes {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                match self {$(
+                    Self::$cause $({ $($field),* })? => {
+                        let _ = ($($($field,)*)?);
+                        write!(f, $($message)+)
+                    }
+                )*}
+            }
+        }
+
+        impl $crate::error::Cause for $causes {
+            fn kind(&self) -> $crate::error::ErrorKind {
+                match self { $(Self::$cause { .. } => $crate::error::ErrorKind::$kind,)* }
+            }
+
+            fn help(&self) -> Option<String> {
+                match self {$(
+                    Self::$cause $({ $($field),* })? => {
+                        let _ = ($($($field,)*)?);
+                        [$(format!($($help)+))?].into_iter().next()
+                    }
+                )*}
+            }
+        }
+    };
+}
+pub(crate) use causes;
+
 impl Error {
     /// The kind of failure.
     #[must_use]

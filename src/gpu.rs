@@ -90,8 +90,11 @@ impl Gpu {
         let stray = Arc::clone(&troubles);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             log::error!("uncaptured: {error}");
-            let memory = matches!(error, wgpu::Error::OutOfMemory { .. });
-            let late = || DeviceCause::Late { message: error.to_string(), memory }.into();
+            let message = error.to_string();
+            let late = || match error {
+                wgpu::Error::OutOfMemory { .. } => DeviceCause::LateMemory { message }.into(),
+                _ => DeviceCause::Late { message }.into(),
+            };
             lock(&stray.stray).get_or_insert_with(late);
         }));
         let loss = Arc::clone(&troubles);

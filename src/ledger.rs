@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::clock::Stopwatch;
 use crate::dtype::DType;
-use crate::error::{Cause, ErrorKind, Result};
+use crate::error::{Result, causes};
 use crate::gpu::cause::bytes;
 use crate::gpu::lock;
 
@@ -159,7 +159,9 @@ impl Books {
     pub(crate) fn admit(&self, direction: Direction, site: CallSite) -> Result<()> {
         let CallSite { call, location } = site;
         match lock(&self.guards).last() {
-            Some((_, Crossings::Deny)) => Err(Denied { direction, call, location }.into()),
+            Some((_, Crossings::Deny)) => {
+                Err(CrossingCause::Denied { direction, call, at: location }.into())
+            }
             Some((_, Crossings::Log)) => {
                 log::warn!("crossing {direction}: {call} at {location}");
                 Ok(())
@@ -229,30 +231,11 @@ impl Drop for CrossingGuard {
     }
 }
 
-/// A crossing that a guard forbids.
-#[derive(Debug)]
-struct Denied {
-    direction: Direction,
-    call: &'static str,
-    location: &'static Location<'static>,
-}
+causes! {
+    enum CrossingCause;
 
-impl fmt::Display for Denied {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { direction, call, location } = self;
-        write!(f, "crossing {direction} denied: {call} at {location}")
-    }
-}
-
-impl Cause for Denied {
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::Denied
-    }
-
-    fn help(&self) -> Option<String> {
-        Some(
-            "move it out of the guarded region, or guard with `Crossings::Log` to see them all"
-                .into(),
-        )
-    }
+    /// A crossing that a guard forbids.
+    Denied { direction: Direction, call: &'static str, at: &'static Location<'static> }, Denied:
+        ("crossing {direction} denied: {call} at {at}")
+        help ("move it out of the guarded region, or guard with `Crossings::Log` to see them all");
 }

@@ -118,44 +118,24 @@ impl TryFrom<usize> for Shape {
     }
 }
 
-impl<const N: usize> TryFrom<[usize; N]> for Shape {
-    type Error = Error;
+macro_rules! from_dims {
+    ($([$($of:tt)*] $dims:ty;)*) => {$(
+        impl<$($of)*> TryFrom<$dims> for Shape {
+            type Error = Error;
 
-    fn try_from(dims: [usize; N]) -> Result<Self> {
-        Self::new(dims)
-    }
+            fn try_from(dims: $dims) -> Result<Self> {
+                Self::new(dims)
+            }
+        }
+    )*};
 }
 
-impl<const N: usize> TryFrom<&[usize; N]> for Shape {
-    type Error = Error;
-
-    fn try_from(dims: &[usize; N]) -> Result<Self> {
-        Self::new(dims)
-    }
-}
-
-impl TryFrom<&[usize]> for Shape {
-    type Error = Error;
-
-    fn try_from(dims: &[usize]) -> Result<Self> {
-        Self::new(dims)
-    }
-}
-
-impl TryFrom<Vec<usize>> for Shape {
-    type Error = Error;
-
-    fn try_from(dims: Vec<usize>) -> Result<Self> {
-        Self::new(dims)
-    }
-}
-
-impl TryFrom<&Vec<usize>> for Shape {
-    type Error = Error;
-
-    fn try_from(dims: &Vec<usize>) -> Result<Self> {
-        Self::new(dims)
-    }
+from_dims! {
+    [] &[usize];
+    [] Vec<usize>;
+    [] &Vec<usize>;
+    [const N: usize] [usize; N];
+    [const N: usize] &[usize; N];
 }
 
 #[cfg(test)]

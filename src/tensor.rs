@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::device::Device;
 use crate::dtype::{DType, Element};
-use crate::error::{Cause, ErrorKind, Result};
+use crate::error::Result;
 use crate::exec::Value;
 use crate::fuse::{Arg, Node, What};
 use crate::gpu::Drive;
@@ -41,6 +41,7 @@ mod upload;
 mod views;
 
 pub use attention::Attention;
+use cause::TensorCause;
 pub use join::Pad;
 pub(crate) use moves::Passage;
 pub use number::Scalar;
@@ -246,30 +247,8 @@ impl fmt::Debug for Tensor {
 /// Host memory for what is read.
 fn room<T: Element>(elements: usize) -> Result<Vec<T>> {
     let mut out = Vec::new();
-    out.try_reserve_exact(elements).map_err(|_| NoHostMemory { elements, dtype: T::DTYPE })?;
+    let none = |_| TensorCause::HostMemory { elements, dtype: T::DTYPE };
+    out.try_reserve_exact(elements).map_err(none)?;
     out.resize(elements, T::default());
     Ok(out)
-}
-
-/// The host has no room for what is read.
-#[derive(Debug)]
-struct NoHostMemory {
-    elements: usize,
-    dtype: DType,
-}
-
-impl fmt::Display for NoHostMemory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "out of host memory for {} values of {}", self.elements, self.dtype)
-    }
-}
-
-impl Cause for NoHostMemory {
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::OutOfMemory
-    }
-
-    fn help(&self) -> Option<String> {
-        Some("read a part of it: `slice` before reading".into())
-    }
 }

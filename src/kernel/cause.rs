@@ -4,17 +4,25 @@
 use core::fmt;
 
 use crate::dtype::DType;
-use crate::error::{Cause, ErrorKind};
+use crate::error::causes;
 use crate::exec::Hit;
 use crate::shape::Shape;
 
-/// Elements at fault, counted in the row-major order of `shape`.
-#[derive(Debug)]
-pub(crate) enum FaultCause {
+causes! {
+    /// Elements at fault, counted in the row-major order of `shape`.
+    pub(crate) enum FaultCause;
+
     /// Values that a checked cast would have changed.
-    Cast { from: DType, to: DType, shape: Shape, hit: Hit },
+    Cast { from: DType, to: DType, shape: Shape, hit: Hit }, Conversion:
+        ("cast_checked {from} {shape} to {to}: {} of {} values would change, the first at {}",
+         hit.count, shape.elements(), At(shape, hit.first))
+        help ("`cast` saturates and rounds instead; or keep a dtype that holds every value");
     /// Indices that are not below `bound`.
-    Index { of: String, shape: Shape, bound: usize, hit: Hit },
+    Index { of: String, shape: Shape, bound: usize, hit: Hit }, Index:
+        ("{of}: {} of {} indices in {shape} are outside 0..{bound}, the first at {}",
+         hit.count, shape.elements(), At(shape, hit.first))
+        help ("indices count from 0; a negative one counts nothing: add the length of the axis to \
+               it first");
 }
 
 /// The coordinates of an element, from its position in row-major order.
@@ -29,52 +37,5 @@ impl fmt::Display for At<'_> {
             rest /= dim.max(1);
         }
         write!(f, "{place:?}")
-    }
-}
-
-impl fmt::Display for FaultCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Cast { from, to, shape, hit } => {
-                let (all, first) = (shape.elements(), At(shape, hit.first));
-                let count = hit.count;
-                write!(
-                    f,
-                    "cast_checked {from} {shape} to {to}: {count} of {all} values would change, \
-                     the first at {first}"
-                )
-            }
-            Self::Index { of, shape, bound, hit } => {
-                let (all, first) = (shape.elements(), At(shape, hit.first));
-                let count = hit.count;
-                write!(
-                    f,
-                    "{of}: {count} of {all} indices in {shape} are outside 0..{bound}, the first \
-                     at {first}"
-                )
-            }
-        }
-    }
-}
-
-impl Cause for FaultCause {
-    fn kind(&self) -> ErrorKind {
-        match self {
-            Self::Cast { .. } => ErrorKind::Conversion,
-            Self::Index { .. } => ErrorKind::Index,
-        }
-    }
-
-    fn help(&self) -> Option<String> {
-        Some(match self {
-            Self::Cast { .. } => {
-                "`cast` saturates and rounds instead; or keep a dtype that holds every value".into()
-            }
-            Self::Index { .. } => {
-                "indices count from 0; a negative one counts nothing: add the length of the axis \
-                 to it first"
-                    .into()
-            }
-        })
     }
 }

@@ -76,7 +76,7 @@ impl Tensor {
         if place.shape().is_empty() {
             return Ok(());
         }
-        let from = Operand { value: values.realise()?, layout: values.layout, dtype: self.dtype };
+        let from = values.operand()?;
         drop(values);
         let value = self.own()?;
         let site = self.device.site();

@@ -1,12 +1,10 @@
 //! Scaled dot product attention.
 
-use core::fmt;
-
 use super::cause::TensorCause;
 use super::{Pad, Tensor};
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Cause, ErrorKind, Result};
+use crate::error::Result;
 use crate::fuse::What;
 use crate::kernel::attention::{self, AttentionCore, Halves};
 use crate::layout::Layout;
@@ -98,7 +96,7 @@ impl Tensor {
         }
         let keys_max = attention::keys_max(sizes.d.max(sizes.e), most(device));
         if sizes.keys > keys_max {
-            return Err(TooMany { keys: sizes.keys, keys_max }.into());
+            return Err(TensorCause::Keys { keys: sizes.keys, keys_max }.into());
         }
         let [q, k] = [self, keys].map(|x| x.by_heads(sizes.d));
         let mut inputs = vec![q?, k?, values.by_heads(sizes.e)?];
@@ -226,55 +224,8 @@ impl Sizes {
             return wrong("lengths of queries and keys differ", q, k);
         }
         if d.div_ceil(4) + e.div_ceil(4) > attention::QUADS_MAX {
-            return Err(TooLong { d, e }.into());
+            return Err(TensorCause::Long { d, e }.into());
         }
         Ok(Self { queries: a[rank - 2], keys: b[rank - 2], d, e })
-    }
-}
-
-/// Queries and values that do not stay in registers.
-#[derive(Debug)]
-struct TooLong {
-    d: usize,
-    e: usize,
-}
-
-impl fmt::Display for TooLong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self { d, e }, most) = (self, 4 * attention::QUADS_MAX);
-        write!(f, "queries of {d} and values of {e} are {} together, above {most}", d + e)
-    }
-}
-
-impl Cause for TooLong {
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::Shape
-    }
-
-    fn help(&self) -> Option<String> {
-        Some("compose it: `q.matmul(&k.t()?)`, `softmax`, `matmul`".into())
-    }
-}
-
-/// More keys than the loop of an invocation may take, or than a segment holds of one head.
-#[derive(Debug)]
-struct TooMany {
-    keys: usize,
-    keys_max: usize,
-}
-
-impl fmt::Display for TooMany {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} keys are above {}", self.keys, self.keys_max)
-    }
-}
-
-impl Cause for TooMany {
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::Shape
-    }
-
-    fn help(&self) -> Option<String> {
-        Some("compose it: `q.matmul(&k.t()?)`, `softmax`, `matmul`".into())
     }
 }

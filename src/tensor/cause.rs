@@ -1,88 +1,62 @@
-//! What can be wrong with tensors that are joined, indexed or made.
-
-use core::fmt;
+//! What can be wrong with tensors that are joined, indexed, made or read, and with numbers beside
+//! them.
 
 use crate::dtype::DType;
-use crate::error::{Cause, ErrorKind};
+use crate::error::causes;
+use crate::kernel::attention::QUADS_MAX;
 use crate::shape::Shape;
 
-#[derive(Debug)]
-pub(crate) enum TensorCause {
-    Nothing { what: &'static str },
-    Dtypes { what: &'static str, left: DType, right: DType },
-    Index { what: &'static str, dtype: DType },
-    Along { what: &'static str, axis: usize, left: Shape, right: Shape },
-    Sizes { axis: usize, sizes: Vec<usize>, dim: usize },
-    Pads { pads: usize, shape: Shape },
-    Reflect { axis: usize, pad: usize, dim: usize },
-    Replicate { axis: usize, pad: usize },
-    Steps { start: String, end: String, step: String },
-    Only { what: &'static str, dtype: DType, only: &'static str },
-    Probability { probability: f64 },
-    Empty { low: i64, high: i64 },
+causes! {
+    pub(crate) enum TensorCause;
+
+    Nothing { what: &'static str }, Shape:
+        ("{what} of no tensors");
+    Dtypes { what: &'static str, left: DType, right: DType }, DType:
+        ("{what}: dtypes differ: left {left}, right {right}")
+        help ("cast one of them: `cast(dtype)`");
+    Index { what: &'static str, dtype: DType }, DType:
+        ("{what}: {dtype} is no index, which is i32, u32, i64 or u64")
+        help ("cast it: `cast(DType::U32)`");
+    Along { what: &'static str, axis: usize, left: Shape, right: Shape }, Shape:
+        ("{what}: shapes differ beside axis {axis}: left {left}, right {right}")
+        help ("every axis but that one must agree; `broadcast_to` and `slice` make it so");
+    Sizes { axis: usize, sizes: Vec<usize>, dim: usize }, Shape:
+        ("split: sizes {sizes:?} are {}, axis {axis} has {dim}",
+         sizes.iter().map(|&size| size as u128).sum::<u128>());
+    Pads { pads: usize, shape: Shape }, Shape:
+        ("pad: {pads} pairs for {shape} of rank {}", shape.rank());
+    Reflect { axis: usize, pad: usize, dim: usize }, Shape:
+        ("pad: {pad} reflected from axis {axis} of length {dim}")
+        help ("at most one less than the axis has can be reflected");
+    Replicate { axis: usize, pad: usize }, Shape:
+        ("pad: {pad} replicated from axis {axis} of length 0");
+    Steps { start: String, end: String, step: String }, Shape:
+        ("arange: steps of {step} do not lead from {start} to {end}")
+        help ("a step is finite, not 0, and has the sign of end - start");
+    Only { what: &'static str, dtype: DType, only: &'static str }, DType:
+        ("{what}: {dtype}, not {only}")
+        help ("compute in another dtype and cast: `cast(dtype)`");
+    Probability { probability: f64 }, Shape:
+        ("bernoulli: probability {probability} is outside 0..=1");
+    Empty { low: i64, high: i64 }, Shape:
+        ("integers: {low}..{high} has {} numbers, not 1 to 2^32",
+         i128::from(*high) - i128::from(*low));
+    /// Queries and values that do not stay in registers.
+    Long { d: usize, e: usize }, Shape:
+        ("queries of {d} and values of {e} are {} together, above {}", d + e, 4 * QUADS_MAX)
+        help ("{COMPOSE}");
+    /// More keys than the loop of an invocation may take, or than a segment holds of one head.
+    Keys { keys: usize, keys_max: usize }, Shape:
+        ("{keys} keys are above {keys_max}")
+        help ("{COMPOSE}");
+    /// A number that is none of a dtype's.
+    Scalar { scalar: String, dtype: DType }, DType:
+        ("scalar {scalar} is not a value of {dtype}")
+        help ("take a dtype that has it; a tensor becomes one by `cast(dtype)`");
+    /// The host has no room for what is read.
+    HostMemory { elements: usize, dtype: DType }, OutOfMemory:
+        ("out of host memory for {elements} values of {dtype}")
+        help ("read a part of it: `slice` before reading");
 }
 
-impl fmt::Display for TensorCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Nothing { what } => write!(f, "{what} of no tensors"),
-            Self::Dtypes { what, left, right } => {
-                write!(f, "{what}: dtypes differ: left {left}, right {right}")
-            }
-            Self::Index { what, dtype } => {
-                write!(f, "{what}: {dtype} is no index, which is i32, u32, i64 or u64")
-            }
-            Self::Along { what, axis, left, right } => {
-                write!(f, "{what}: shapes differ beside axis {axis}: left {left}, right {right}")
-            }
-            Self::Sizes { axis, sizes, dim } => {
-                let sum: u128 = sizes.iter().map(|&size| size as u128).sum();
-                write!(f, "split: sizes {sizes:?} are {sum}, axis {axis} has {dim}")
-            }
-            Self::Pads { pads, shape } => {
-                write!(f, "pad: {pads} pairs for {shape} of rank {}", shape.rank())
-            }
-            Self::Reflect { axis, pad, dim } => {
-                write!(f, "pad: {pad} reflected from axis {axis} of length {dim}")
-            }
-            Self::Replicate { axis, pad } => {
-                write!(f, "pad: {pad} replicated from axis {axis} of length 0")
-            }
-            Self::Steps { start, end, step } => {
-                write!(f, "arange: steps of {step} do not lead from {start} to {end}")
-            }
-            Self::Only { what, dtype, only } => write!(f, "{what}: {dtype}, not {only}"),
-            Self::Probability { probability } => {
-                write!(f, "bernoulli: probability {probability} is outside 0..=1")
-            }
-            Self::Empty { low, high } => {
-                let count = i128::from(*high) - i128::from(*low);
-                write!(f, "integers: {low}..{high} has {count} numbers, not 1 to 2^32")
-            }
-        }
-    }
-}
-
-impl Cause for TensorCause {
-    fn kind(&self) -> ErrorKind {
-        match self {
-            Self::Dtypes { .. } | Self::Index { .. } | Self::Only { .. } => ErrorKind::DType,
-            _ => ErrorKind::Shape,
-        }
-    }
-
-    fn help(&self) -> Option<String> {
-        let help = match self {
-            Self::Dtypes { .. } => "cast one of them: `cast(dtype)`",
-            Self::Index { .. } => "cast it: `cast(DType::U32)`",
-            Self::Only { .. } => "compute in another dtype and cast: `cast(dtype)`",
-            Self::Along { .. } => {
-                "every axis but that one must agree; `broadcast_to` and `slice` make it so"
-            }
-            Self::Reflect { .. } => "at most one less than the axis has can be reflected",
-            Self::Steps { .. } => "a step is finite, not 0, and has the sign of end - start",
-            _ => return None,
-        };
-        Some(help.into())
-    }
-}
+const COMPOSE: &str = "compose it: `q.matmul(&k.t()?)`, `softmax`, `matmul`";

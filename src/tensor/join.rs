@@ -118,30 +118,24 @@ impl Tensor {
     /// The lower triangle of the last two axes, on and below diagonal `k`; zeros above it. The main
     /// diagonal is 0, the one above it 1. Recorded at once.
     pub fn tril(&self, k: isize) -> Result<Self> {
-        self.triangle("tril", |_, columns| isize::MIN..k.saturating_add(1).min(columns))
+        self.triangle("tril", isize::MIN..k.saturating_add(1))
     }
 
     /// The upper triangle of the last two axes, on and above diagonal `k`; zeros below it. Recorded
     /// at once.
     pub fn triu(&self, k: isize) -> Result<Self> {
-        self.triangle("triu", |_, columns| k..columns)
+        self.triangle("triu", k..isize::MAX)
     }
 
     /// The elements whose column less row lies in a range; zeros elsewhere.
-    fn triangle(
-        &self,
-        what: &'static str,
-        diagonals: impl Fn(isize, isize) -> Range<isize>,
-    ) -> Result<Self> {
+    fn triangle(&self, what: &'static str, diagonals: Range<isize>) -> Result<Self> {
         // If there are no two axes, it is the error of `t`.
         self.layout.transpose().map_err(|error| error.during(what))?;
         let dims = self.shape().dims();
-        let last = dims.len() - 1;
         let signed = |dim: usize| isize::try_from(dim).unwrap_or(isize::MAX);
-        let (rows, columns) = (signed(dims[last - 1]), signed(dims[last]));
-        let Range { start, end } = diagonals(rows, columns);
-        let start = start.max(1 - rows);
-        let diagonals = start as i64..end.max(start) as i64;
+        let [rows, columns] = [2, 1].map(|back| signed(dims[dims.len() - back]));
+        let start = diagonals.start.max(1 - rows);
+        let diagonals = start as i64..diagonals.end.min(columns).max(start) as i64;
         let value = pick::band(self.device.site(), &self.operand()?, diagonals)?;
         Ok(Self::of(self.device.clone(), value, Layout::dense(*self.shape()), self.dtype))
     }
@@ -163,14 +157,9 @@ fn join(what: &'static str, tensors: &[Tensor], axis: usize) -> Result<Tensor> {
         if left != right {
             return Err(TensorCause::Dtypes { what, left, right }.into());
         }
-        let (left, right) = (*first.shape(), *tensor.shape());
-        let beside = |(i, (a, b)): (usize, (&usize, &usize))| i == axis || a == b;
-        let agree = left.dims().iter().zip(right.dims()).enumerate().all(beside);
-        if left.rank() != right.rank() || !agree {
-            return Err(TensorCause::Along { what, axis, left, right }.into());
-        }
+        first.beside_axis(what, axis, tensor)?;
         // What is too much stays too much.
-        total = total.saturating_add(right.dims()[axis]);
+        total = total.saturating_add(tensor.shape().dims()[axis]);
     }
     dims[axis] = total;
     let shape = Shape::new(&dims).map_err(|error| error.during(what))?;

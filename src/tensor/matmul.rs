@@ -1,11 +1,9 @@
 //! Products of matrices: checked at the call, computed when they are needed, fused with what
 //! follows.
 
-use core::fmt;
-
 use super::{Tensor, Weight};
 use crate::dtype::{Class, DType};
-use crate::error::{Cause, Error, ErrorKind, Result};
+use crate::error::{Error, Result, causes};
 use crate::fuse::What;
 use crate::kernel::matmul::Matmul;
 #[cfg(feature = "testing")]
@@ -140,61 +138,28 @@ fn result(left: DType, right: DType) -> Result<DType> {
     }
 }
 
-/// What can be wrong with the sides of a product.
-#[derive(Debug)]
-enum MatmulCause {
-    Scalar { left: Shape, right: Shape },
-    Inner { left: Shape, right: Shape, k: usize, inner: usize },
-    Mixed { left: DType, right: DType },
-    Bool,
-}
+causes! {
+    /// What can be wrong with the sides of a product.
+    enum MatmulCause;
 
-impl fmt::Display for MatmulCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Scalar { left, right } => {
-                write!(f, "a scalar has neither rows nor columns: left {left}, right {right}")
-            }
-            Self::Inner { left, right, k, inner } => {
-                write!(
-                    f,
-                    "inner dimensions differ: left {left}, right {right} ({k} against {inner})"
-                )
-            }
-            Self::Mixed { left, right } => write!(f, "dtypes differ: left {left}, right {right}"),
-            Self::Bool => f.write_str("bool has no product of matrices"),
-        }
-    }
-}
-
-impl Cause for MatmulCause {
-    fn kind(&self) -> ErrorKind {
-        match self {
-            Self::Scalar { .. } | Self::Inner { .. } => ErrorKind::Shape,
-            Self::Mixed { .. } | Self::Bool => ErrorKind::DType,
-        }
-    }
-
-    fn help(&self) -> Option<String> {
-        match self {
-            Self::Scalar { .. } => Some("multiply by a scalar element by element: `mul`".into()),
-            Self::Inner { left, right, k, inner } => {
-                let (a, b) = (left.dims(), right.dims());
-                if b.len() > 1 && b.last() == Some(k) {
-                    Some("transpose the right side: `right.t()`".into())
-                } else if a.len() > 1 && a[a.len() - 2] == *inner {
-                    Some("transpose the left side: `left.t()`".into())
-                } else {
-                    let sides = "the last axis of the left side and the last but one of the right";
-                    Some(format!("{sides} are summed over, and must be equally long"))
-                }
-            }
-            Self::Mixed { left, right } => {
-                let wider = if left.width() >= right.width() { left } else { right };
-                let side = if wider == left { "right" } else { "left" };
-                Some(format!("cast one side, such as the {side} one to {wider}: `cast`"))
-            }
-            Self::Bool => Some("cast to an integer to count, or to a float: `cast`".into()),
-        }
-    }
+    Scalar { left: Shape, right: Shape }, Shape:
+        ("a scalar has neither rows nor columns: left {left}, right {right}")
+        help ("multiply by a scalar element by element: `mul`");
+    Inner { left: Shape, right: Shape, k: usize, inner: usize }, Shape:
+        ("inner dimensions differ: left {left}, right {right} ({k} against {inner})")
+        help ("{}", match (left.dims(), right.dims()) {
+            (_, [_, .., last]) if last == k => "transpose the right side: `right.t()`",
+            ([.., rows, _], _) if rows == inner => "transpose the left side: `left.t()`",
+            _ => "the last axis of the left side and the last but one of the right are summed \
+                  over, and must be equally long",
+        });
+    Mixed { left: DType, right: DType }, DType:
+        ("dtypes differ: left {left}, right {right}")
+        help ("cast one side, such as the {}: `cast`", match left.width() >= right.width() {
+            true => format!("right one to {left}"),
+            false => format!("left one to {right}"),
+        });
+    Bool, DType:
+        ("bool has no product of matrices")
+        help ("cast to an integer to count, or to a float: `cast`");
 }

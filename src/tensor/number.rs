@@ -2,8 +2,9 @@
 
 use core::fmt;
 
+use super::cause::TensorCause;
 use crate::dtype::{Class, DType};
-use crate::error::{Cause, Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::reference::Number;
 
 /// A number that stands beside a tensor.
@@ -89,7 +90,7 @@ impl Scalar {
     }
 
     fn refused(self, dtype: DType) -> Error {
-        DoesNotFit { scalar: self, dtype }.into()
+        TensorCause::Scalar { scalar: self.to_string(), dtype }.into()
     }
 }
 
@@ -100,28 +101,5 @@ impl fmt::Display for Scalar {
             Number::Int(n) => write!(f, "{n}"),
             Number::Bool(b) => write!(f, "{b}"),
         }
-    }
-}
-
-/// A number that is none of a dtype's.
-#[derive(Debug)]
-struct DoesNotFit {
-    scalar: Scalar,
-    dtype: DType,
-}
-
-impl fmt::Display for DoesNotFit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "scalar {} is not a value of {}", self.scalar, self.dtype)
-    }
-}
-
-impl Cause for DoesNotFit {
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::DType
-    }
-
-    fn help(&self) -> Option<String> {
-        Some("take a dtype that has it; a tensor becomes one by `cast(dtype)`".into())
     }
 }

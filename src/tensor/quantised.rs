@@ -15,7 +15,7 @@ use core::future::Future;
 use super::{Pad, Tensor};
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Cause, ErrorKind, Result};
+use crate::error::{Result, causes};
 use crate::fuse::What;
 use crate::gpu::Drive;
 use crate::kernel::quantised::text::BLOCK;
@@ -350,79 +350,42 @@ const ROUNDED_UP: f32 = 1.0 + 1.0 / 2048.0;
 /// The smallest f16.
 const SMALLEST: f32 = 5.960_464_5e-8;
 
-/// What can be wrong with weights in blocks.
-#[derive(Debug)]
-enum QuantisedCause {
-    Rank { shape: Shape },
-    Weights { dtype: DType },
-    Activations { dtype: DType },
-    Numbers { dtype: DType },
-    Parts { values: DType, scales: DType },
-    Ragged { k: usize },
-    Scales { values: Shape, scales: Shape },
-    Deep { k: usize },
-    Inner { left: Shape, right: Shape },
+causes! {
+    /// What can be wrong with weights in blocks.
+    enum QuantisedCause;
+
+    Rank { shape: Shape }, Shape:
+        ("weights {shape} of rank {}, not [out, in]", shape.rank())
+        help ("reshape to a matrix: `reshape([out, in])`");
+    Weights { dtype: DType }, DType:
+        ("weights of {dtype}, not f32, f16 or bf16")
+        help ("cast first: `cast(DType::F32)`");
+    Activations { dtype: DType }, DType:
+        ("{dtype} by quantised weights, not f32, f16 or bf16")
+        help ("cast first: `cast(DType::F32)`");
+    Numbers { dtype: DType }, DType:
+        ("{dtype} is no float")
+        help ("dequantise to a float and cast: `cast(dtype)`");
+    Parts { values: DType, scales: DType }, DType:
+        ("quantised values of {values} with scales of {scales}, not i8 with f16")
+        help ("cast one of them: `cast(dtype)`");
+    Ragged { k: usize }, Shape:
+        ("rows of {k} values are no whole blocks of {BLOCK} ({} are left)", k % BLOCK)
+        help ("fill rows up with zeros to whole blocks: `pad`");
+    Scales { values: Shape, scales: Shape }, Shape:
+        ("values {values} with scales {scales}, not {:?}",
+         values.dims().iter().zip([1, BLOCK]).map(|(dim, unit)| dim / unit).collect::<Vec<_>>())
+        help ("a scale belongs to 32 neighbours of a row");
+    Deep { k: usize }, Limit:
+        ("quantised rows of {k}, above {K_MAX}")
+        help ("split the rows, and add the products of the parts");
+    Inner { left: Shape, right: Shape }, Shape:
+        ("inner dimensions differ: left {left}, weights {right} ({} against {})",
+         inner(left), inner(right))
+        help ("weights are [out, in]; take `weight.t()` of an [in, out]");
 }
 
-impl fmt::Display for QuantisedCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rank { shape } => {
-                write!(f, "weights {shape} of rank {}, not [out, in]", shape.rank())
-            }
-            Self::Weights { dtype } => write!(f, "weights of {dtype}, not f32, f16 or bf16"),
-            Self::Activations { dtype } => {
-                write!(f, "{dtype} by quantised weights, not f32, f16 or bf16")
-            }
-            Self::Numbers { dtype } => write!(f, "{dtype} is no float"),
-            Self::Parts { values, scales } => {
-                write!(f, "quantised values of {values} with scales of {scales}, not i8 with f16")
-            }
-            Self::Ragged { k } => {
-                let rest = k % BLOCK;
-                write!(f, "rows of {k} values are no whole blocks of {BLOCK} ({rest} are left)")
-            }
-            Self::Scales { values, scales } => {
-                let [out, k] = *values.dims() else { return write!(f, "scales {scales}") };
-                let want = k / BLOCK;
-                write!(f, "values {values} with scales {scales}, not [{out}, {want}]")
-            }
-            Self::Deep { k } => write!(f, "quantised rows of {k}, above {K_MAX}"),
-            Self::Inner { left, right } => {
-                let last = |shape: &Shape| shape.dims().last().map(usize::to_string);
-                let [k, inner] = [left, right].map(|s| last(s).unwrap_or("a scalar".into()));
-                write!(
-                    f,
-                    "inner dimensions differ: left {left}, weights {right} ({k} against {inner})"
-                )
-            }
-        }
-    }
-}
-
-impl Cause for QuantisedCause {
-    fn kind(&self) -> ErrorKind {
-        match self {
-            Self::Weights { .. }
-            | Self::Activations { .. }
-            | Self::Numbers { .. }
-            | Self::Parts { .. } => ErrorKind::DType,
-            Self::Deep { .. } => ErrorKind::Limit,
-            _ => ErrorKind::Shape,
-        }
-    }
-
-    fn help(&self) -> Option<String> {
-        let help = match self {
-            Self::Rank { .. } => "reshape to a matrix: `reshape([out, in])`",
-            Self::Weights { .. } | Self::Activations { .. } => "cast first: `cast(DType::F32)`",
-            Self::Numbers { .. } => "dequantise to a float and cast: `cast(dtype)`",
-            Self::Parts { .. } => "cast one of them: `cast(dtype)`",
-            Self::Ragged { .. } => "fill rows up with zeros to whole blocks: `pad`",
-            Self::Scales { .. } => "a scale belongs to 32 neighbours of a row",
-            Self::Deep { .. } => "split the rows, and add the products of the parts",
-            Self::Inner { .. } => "weights are [out, in]; take `weight.t()` of an [in, out]",
-        };
-        Some(help.into())
-    }
+/// The length of the last axis.
+fn inner(shape: &Shape) -> String {
+    shape.dims().last().map_or_else(|| "a scalar".into(), usize::to_string)
 }

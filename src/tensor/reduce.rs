@@ -10,11 +10,9 @@
 //! logsumexp = ln(sum(exp(x - m))) + m     with m = max(x), or 0 where that is infinite
 //! ```
 
-use core::fmt;
-
 use super::Tensor;
 use crate::dtype::{Class, DType};
-use crate::error::{Cause, ErrorKind, Result};
+use crate::error::{Result, causes};
 use crate::fuse::What;
 use crate::kernel::reduce::text::{Fold, Reduce};
 use crate::kernel::reduce::{ReduceCore, Traversal};
@@ -222,46 +220,20 @@ impl Over<'_> {
     }
 }
 
-/// Why a tensor cannot be reduced.
-#[derive(Debug)]
-pub(super) enum ReduceCause {
-    Kind { reduction: Reduction, dtype: DType },
-    Nothing { reduction: Reduction, shape: Shape },
-    Many { count: usize },
-}
+causes! {
+    /// Why a tensor cannot be reduced.
+    pub(super) enum ReduceCause;
 
-impl fmt::Display for ReduceCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Kind { reduction, dtype } => write!(f, "{reduction} does not exist for {dtype}"),
-            Self::Many { count } => write!(f, "{count} elements, above {} of u32", u32::MAX),
-            Self::Nothing { reduction, shape } => {
-                write!(f, "{reduction} of no elements: {shape} has 0 along the reduced axes")
-            }
-        }
-    }
-}
-
-impl Cause for ReduceCause {
-    fn kind(&self) -> ErrorKind {
-        match self {
-            Self::Kind { .. } => ErrorKind::DType,
-            Self::Nothing { .. } => ErrorKind::Shape,
-            Self::Many { .. } => ErrorKind::Limit,
-        }
-    }
-
-    fn help(&self) -> Option<String> {
-        match self {
-            Self::Kind { reduction, .. } => {
-                let takes = DType::ALL.into_iter().filter(|&d| reduction.takes(d));
-                let names = takes.map(DType::name).collect::<Vec<_>>().join(", ");
-                Some(format!("{reduction} takes {names}: cast to one of them"))
-            }
-            Self::Many { .. } => Some("reduce parts, and put them together: `slice`".into()),
-            Self::Nothing { .. } => {
-                Some("there is no value to yield: check the length first".into())
-            }
-        }
-    }
+    Kind { reduction: Reduction, dtype: DType }, DType:
+        ("{reduction} does not exist for {dtype}")
+        help ("{reduction} takes {}: cast to one of them", {
+            let takes = DType::ALL.into_iter().filter(|&d| reduction.takes(d));
+            takes.map(DType::name).collect::<Vec<_>>().join(", ")
+        });
+    Nothing { reduction: Reduction, shape: Shape }, Shape:
+        ("{reduction} of no elements: {shape} has 0 along the reduced axes")
+        help ("there is no value to yield: check the length first");
+    Many { count: usize }, Limit:
+        ("{count} elements, above {} of u32", u32::MAX)
+        help ("reduce parts, and put them together: `slice`");
 }

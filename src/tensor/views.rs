@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::Tensor;
 use crate::error::Result;
-use crate::kernel::{Operand, moves};
+use crate::kernel::moves;
 use crate::layout::Layout;
 use crate::shape::IntoShape;
 
@@ -125,7 +125,7 @@ impl Tensor {
             return Ok(self.clone());
         }
         let (device, dtype) = (&self.device, self.dtype);
-        let from = Operand { value: self.realise()?, layout: self.layout, dtype };
+        let from = self.operand()?;
         let value = moves::contiguous(device.site(), &from)?;
         value.inherit([&*from.value]);
         Ok(Self::of(device.clone(), value, Layout::dense(*self.shape()), dtype))

@@ -16,7 +16,7 @@ use core::fmt;
 use std::sync::Arc;
 
 use crate::device::Device;
-use crate::error::{Cause, ErrorKind};
+use crate::error::causes;
 use crate::kernel::matmul::choice::tuned::{Measured, Problem, Table};
 use crate::wgsl::Target;
 
@@ -149,7 +149,7 @@ mod disk {
     use std::path::{Path, PathBuf};
     use std::{env, fs};
 
-    use super::{Device, NotSaved, Origin, Tuned};
+    use super::{Device, FileCause, Origin, Tuned};
     use crate::error::Result;
 
     impl Tuned {
@@ -167,7 +167,8 @@ mod disk {
             };
             write().map_err(|error| {
                 let _ = fs::remove_file(&beside);
-                NotSaved { path: path.display().to_string(), message: error.to_string() }.into()
+                let (path, message) = (path.display().to_string(), error.to_string());
+                FileCause::NotSaved { path, message }.into()
             })
         }
 
@@ -222,25 +223,11 @@ impl fmt::Display for Tuned {
     }
 }
 
-/// A file that could not be written.
-#[derive(Debug)]
-struct NotSaved {
-    path: String,
-    message: String,
-}
+causes! {
+    enum FileCause;
 
-impl fmt::Display for NotSaved {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "writing {}: {}", self.path, self.message)
-    }
-}
-
-impl Cause for NotSaved {
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::File
-    }
-
-    fn help(&self) -> Option<String> {
-        Some("name a file in a folder that can be written".into())
-    }
+    /// A file could not be written.
+    NotSaved { path: String, message: String }, File:
+        ("writing {path}: {message}")
+        help ("name a file in a folder that can be written");
 }

@@ -107,10 +107,10 @@ pub(crate) fn put<T: Parameter>(words: &mut Vec<u32>, member: T) {
     member.put(words);
 }
 
-/// Declares a kernel's own parameters: `MEMBERS` for its entry, `words()` for its dispatches. What
-/// the members mean stands in the WGSL struct, which they mirror.
+/// Declares what kernels are told, a struct each: `MEMBERS` for its entry, `words()` for its
+/// dispatches. What the members mean stands in the WGSL struct, which they mirror.
 macro_rules! params {
-    ($(#[$about:meta])* struct $name:ident { $($member:ident: $of:ty,)* }) => {
+    ($($(#[$about:meta])* struct $name:ident { $($member:ident: $of:ty,)* })+) => {$(
         $(#[$about])*
         #[derive(Clone, Copy, Debug)]
         pub(crate) struct $name {
@@ -132,7 +132,7 @@ macro_rules! params {
                 words
             }
         }
-    };
+    )+};
 }
 pub(crate) use params;
 

@@ -68,16 +68,6 @@ pub(super) trait Half {
     const BIAS: u32;
 }
 
-impl Half for f16 {
-    const FRACTION: u32 = 10;
-    const BIAS: u32 = 15;
-}
-
-impl Half for bf16 {
-    const FRACTION: u32 = 7;
-    const BIAS: u32 = 127;
-}
-
 /// Implements `Wide` for f32 and f64: one text for two widths of bits.
 macro_rules! wide {
     (
@@ -279,36 +269,35 @@ fn widen_f16(v: f16) -> f32 {
     f32::from_bits(finite | special | (bits & 0x8000) << 16)
 }
 
-impl<W: Wide> ToNumber<W> for f16 {
-    #[inline(always)]
-    fn nearest(wide: W) -> (Self, W) {
-        let (bits, back) = wide.round::<Self>();
-        (Self::from_bits(bits), back)
-    }
+/// The 16-bit floats, by their bits of fraction and the bias of their exponent.
+macro_rules! halves {
+    ($($half:ident: $fraction:expr, $bias:expr;)*) => {$(
+        impl Half for $half {
+            const FRACTION: u32 = $fraction;
+            const BIAS: u32 = $bias;
+        }
 
-    fn nearest_integer(value: i128) -> (Self, f64) {
-        Self::nearest(sticky(value))
-    }
+        impl<W: Wide> ToNumber<W> for $half {
+            #[inline(always)]
+            fn nearest(wide: W) -> (Self, W) {
+                let (bits, back) = wide.round::<Self>();
+                (Self::from_bits(bits), back)
+            }
 
-    fn nan(bits: u64) -> Self {
-        Self::from_bits(half_nan::<Self>(bits))
-    }
+            fn nearest_integer(value: i128) -> (Self, f64) {
+                Self::nearest(sticky(value))
+            }
+
+            fn nan(bits: u64) -> Self {
+                Self::from_bits(half_nan::<Self>(bits))
+            }
+        }
+    )*};
 }
 
-impl<W: Wide> ToNumber<W> for bf16 {
-    #[inline(always)]
-    fn nearest(wide: W) -> (Self, W) {
-        let (bits, back) = wide.round::<Self>();
-        (Self::from_bits(bits), back)
-    }
-
-    fn nearest_integer(value: i128) -> (Self, f64) {
-        Self::nearest(sticky(value))
-    }
-
-    fn nan(bits: u64) -> Self {
-        Self::from_bits(half_nan::<Self>(bits))
-    }
+halves! {
+    f16: 10, 15;
+    bf16: 7, 127;
 }
 
 impl ToNumber<f64> for f32 {

@@ -14,9 +14,7 @@ params! {
         count: u32,
         segment: u32,
     }
-}
 
-params! {
     struct GatherJob {
         grid: Grid,
         step: u32,

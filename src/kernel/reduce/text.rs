@@ -36,9 +36,7 @@ params! {
         place: u32,
         first: u32,
     }
-}
 
-params! {
     struct ReduceColumnsJob {
         count: u32,
         length: u32,

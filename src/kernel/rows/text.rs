@@ -61,9 +61,7 @@ params! {
         units: u32,
         quads: bool,
     }
-}
 
-params! {
     struct NormJob {
         rows: u32,
         units: u32,

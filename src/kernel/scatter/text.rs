@@ -16,9 +16,7 @@ params! {
         begin: u32,
         count: u32,
     }
-}
 
-params! {
     struct RunsJob {
         count: u32,
         blocks: u32,

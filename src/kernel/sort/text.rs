@@ -9,17 +9,13 @@ params! {
         count: u32,
         mask: u32,
     }
-}
 
-params! {
     struct RoundJob {
         count: u32,
         blocks: u32,
         bit: u32,
     }
-}
 
-params! {
     struct RunningJob {
         count: u32,
         blocks: u32,
