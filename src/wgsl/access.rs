@@ -107,16 +107,16 @@ impl Keeps {
         put!(
             self.declared,
             "\nfn begin_row(e: u32, on: u32) {{\n    row = e / {length};\n\
-                 \u{20}   rows_on = on / {length};\n\
-                 \u{20}   columns_on = on - rows_on * {length};\n{}\
-                 \u{20}   // The first step is taken at once.\n\
-                 \u{20}   column = e - row * {length} - columns_on;\n\
-                 \u{20}   row -= rows_on;\n}}\n\n\
-                 fn walk(rows: u32, columns: u32) {{\n    column += columns;\n\
-                 \u{20}   let over = select(0u, 1u, column >= {length});\n\
-                 \u{20}   column -= over * {length};\n\
-                 \u{20}   if rows + over > 0u {{\n\
-                 \u{20}       row += rows + over;\n{}    }}\n}}",
+             \u{20}   rows_on = on / {length};\n\
+             \u{20}   columns_on = on - rows_on * {length};\n{}\
+             \u{20}   // The first step is taken at once.\n\
+             \u{20}   column = e - row * {length} - columns_on;\n\
+             \u{20}   row -= rows_on;\n}}\n\n\
+             fn walk(rows: u32, columns: u32) {{\n    column += columns;\n\
+             \u{20}   let over = select(0u, 1u, column >= {length});\n\
+             \u{20}   column -= over * {length};\n\
+             \u{20}   if rows + over > 0u {{\n\
+             \u{20}       row += rows + over;\n{}    }}\n}}",
             indented(&begin, "    "),
             indented(&begin, "        ")
         );
@@ -316,11 +316,11 @@ impl Double {
             put!(
                 text,
                 "\nvar<private> kept_{output}: {part};\n\n\
-                     fn keep_{output}(pair: u32, v: {value}) {{\n    \
-                     kept_{output} = {pack};\n}}\n\n\
-                     fn store_{output}(pair: u32, v: {value}) {{\n    \
-                     let part = {pack};\n    \
-                     out_{output}[pair] = {join};\n}}"
+                 fn keep_{output}(pair: u32, v: {value}) {{\n    \
+                 kept_{output} = {pack};\n}}\n\n\
+                 fn store_{output}(pair: u32, v: {value}) {{\n    \
+                 let part = {pack};\n    \
+                 out_{output}[pair] = {join};\n}}"
             );
             return;
         }
@@ -342,9 +342,9 @@ impl Double {
         put!(
             text,
             "\nvar<private> {held}: {of};\n\n\
-                 fn low_{input}(pair: u32) -> {value} {{\n    {held} = {from}[pair];\n    \
-                 return {low};\n}}\n\n\
-                 fn high_{input}(pair: u32) -> {value} {{\n    return {high};\n}}"
+             fn low_{input}(pair: u32) -> {value} {{\n    {held} = {from}[pair];\n    \
+             return {low};\n}}\n\n\
+             fn high_{input}(pair: u32) -> {value} {{\n    return {high};\n}}"
         );
     }
 }
@@ -365,7 +365,7 @@ fn declare(text: &mut String, slot: &Slot, binding: u32, name: &str, wide: Widen
     put!(
         text,
         "{gap}@group(0) @binding({binding}) \
-             var<storage, {access}> {name}: array<{of}>;"
+         var<storage, {access}> {name}: array<{of}>;"
     );
 }
 
