@@ -267,7 +267,7 @@ impl Device {
     pub fn fit(&self, shape: impl IntoShape, dtype: DType) -> Result<Fit> {
         let shape = shape.into_shape()?;
         let (_, stored) = self.plan.accept(dtype)?;
-        Ok(self.engine.fit(Engine::bytes_of(&shape, stored)?))
+        Ok(self.engine.fit(Engine::bytes_of(&shape, *stored)?))
     }
 
     /// Every crossing since it was opened. Printing it gives totals and the largest.

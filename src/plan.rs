@@ -4,6 +4,7 @@
 //! its [`Plan`], so everything on a device is planned, and nothing is decided twice.
 
 use core::fmt;
+use core::ops::Deref;
 
 use crate::caps::{Caps, Feature, Limit};
 use crate::dtype::DType;
@@ -178,6 +179,40 @@ impl fmt::Display for Permission {
             }
             Self::Could(from, to) => write!(f, "; allow {from} -> {to} to round"),
         }
+    }
+}
+
+/// A dtype as a device stores it. A tensor is made with one, and only a [`Plan`] makes one of a dtype
+/// that was asked for: nothing is made of a dtype that the device lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stored(DType);
+
+/// What every device stores.
+impl Stored {
+    pub(crate) const F32: Self = Self(DType::F32);
+    pub(crate) const I32: Self = Self(DType::I32);
+    pub(crate) const U32: Self = Self(DType::U32);
+    pub(crate) const BOOL: Self = Self(DType::Bool);
+}
+
+impl Stored {
+    /// The dtype itself.
+    pub(crate) const fn dtype(self) -> DType {
+        self.0
+    }
+}
+
+impl Deref for Stored {
+    type Target = DType;
+
+    fn deref(&self) -> &DType {
+        &self.0
+    }
+}
+
+impl PartialEq<DType> for Stored {
+    fn eq(&self, other: &DType) -> bool {
+        self.0 == *other
     }
 }
 
@@ -379,9 +414,9 @@ impl Plan {
     }
 
     /// The carriage of a dtype and what it is stored as; an error that says why if it is rejected.
-    pub(crate) fn accept(&self, dtype: DType) -> Result<(&Carriage, DType), Error> {
+    pub(crate) fn accept(&self, dtype: DType) -> Result<(&Carriage, Stored), Error> {
         let carriage = self.carriage(dtype);
-        carriage.stored.map(|stored| (carriage, stored)).ok_or_else(|| {
+        carriage.stored.map(|stored| (carriage, Stored(stored))).ok_or_else(|| {
             let because = carriage.because.clone();
             let adapter = self.caps.identity.name.clone();
             NotCarried { dtype, because, adapter }.into()

@@ -14,6 +14,7 @@ use crate::host::cause::CarriageCause;
 use crate::host::place::copy;
 use crate::layout::Layout;
 use crate::ledger::CallSite;
+use crate::plan::Stored;
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
 
@@ -25,6 +26,7 @@ mod explain;
 mod index;
 mod join;
 mod loss;
+mod made;
 mod matmul;
 mod moves;
 mod number;
@@ -74,7 +76,7 @@ pub struct Tensor {
     device: Device,
     node: Arc<Node>,
     layout: Layout,
-    dtype: DType,
+    dtype: Stored,
 }
 
 impl Tensor {
@@ -87,7 +89,7 @@ impl Tensor {
     /// The dtype it is stored as: after a conversion, not the host's.
     #[must_use]
     pub const fn dtype(&self) -> DType {
-        self.dtype
+        self.dtype.dtype()
     }
 
     /// The shape.
@@ -185,8 +187,8 @@ impl Tensor {
     }
 
     fn check_read<T: Element>(&self, elements: usize) -> Result<()> {
-        if T::DTYPE != self.dtype {
-            return Err(CarriageCause::ReadAs { tensor: self.dtype, asked: T::DTYPE }.into());
+        if self.dtype != T::DTYPE {
+            return Err(CarriageCause::ReadAs { tensor: *self.dtype, asked: T::DTYPE }.into());
         }
         if elements != self.shape().elements() {
             return Err(ShapeCause::Count { elements, shape: *self.shape() }.into());
@@ -207,8 +209,8 @@ impl Tensor {
 
 impl Tensor {
     /// A tensor around a value that exists.
-    pub(crate) fn of(device: Device, value: Arc<Value>, layout: Layout, dtype: DType) -> Self {
-        let node = Node::leaf(value, *layout.shape(), dtype);
+    pub(crate) fn of(device: Device, value: Arc<Value>, layout: Layout, dtype: Stored) -> Self {
+        let node = Node::leaf(value, *layout.shape(), *dtype);
         Self { device, node, layout, dtype }
     }
 
@@ -219,9 +221,9 @@ impl Tensor {
         what: What,
         args: Vec<Arg>,
         shape: Shape,
-        dtype: DType,
+        dtype: Stored,
     ) -> Self {
-        let node = Node::deferred(device.context(), what, shape, dtype, args);
+        let node = Node::deferred(device.context(), what, shape, *dtype, args);
         Self { device: device.clone(), node, layout: Layout::dense(shape), dtype }
     }
 
@@ -240,7 +242,7 @@ impl Tensor {
 
 impl fmt::Debug for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Tensor({} {} on {:?})", self.dtype, self.layout, self.device)
+        write!(f, "Tensor({} {} on {:?})", *self.dtype, self.layout, self.device)
     }
 }
 

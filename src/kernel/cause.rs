@@ -12,11 +12,14 @@ causes! {
     /// Elements at fault, counted in the row-major order of `shape`.
     pub(crate) enum FaultCause;
 
-    /// Values that a checked cast would have changed.
-    Cast { from: DType, to: DType, shape: Shape, hit: Hit }, Conversion:
-        ("cast_checked {from} {shape} to {to}: {} of {} values would change, the first at {}",
+    /// Values that a cast to `to`, stored as `stored`, would have changed where it may not.
+    Cast { what: &'static str, from: DType, to: DType, stored: DType, shape: Shape, hit: Hit },
+        Conversion:
+        ("{what} {from} {shape} to {to}{}: {} of {} values would change, the first at {}",
+         if stored == to { String::new() } else { format!(", stored as {stored}") },
          hit.count, shape.elements(), At(shape, hit.first))
-        help ("`cast` saturates and rounds instead; or keep a dtype that holds every value");
+        help ("`cast(DType::{stored:?})` saturates and rounds instead; or keep a dtype that holds \
+               every value");
     /// Indices that are not below `bound`.
     Index { of: String, shape: Shape, bound: usize, hit: Hit }, Index:
         ("{of}: {} of {} indices in {shape} are outside 0..{bound}, the first at {}",

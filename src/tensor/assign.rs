@@ -91,12 +91,12 @@ impl Tensor {
         let named = |error: Error| error.during(what);
         let tensor = match values {
             Other::Scalar(scalar) => {
-                self.device.full(Shape::SCALAR, self.dtype, scalar).map_err(named)?
+                self.device.full(Shape::SCALAR, self.dtype(), scalar).map_err(named)?
             }
             Other::Tensor(tensor) => tensor,
         };
         self.device.engine.same_device(&tensor.device.engine).map_err(named)?;
-        let (left, right) = (self.dtype, tensor.dtype);
+        let (left, right) = (self.dtype(), tensor.dtype());
         if left != right {
             return Err(Refusal::Mixed { doing: what, left, right }.into());
         }
@@ -105,7 +105,7 @@ impl Tensor {
 
     /// Memory of its own, dense and shared with nobody: what it has, or a copy.
     fn own(&mut self) -> Result<Arc<Value>> {
-        let (shape, dtype) = (*self.shape(), self.dtype);
+        let (shape, dtype) = (*self.shape(), self.dtype());
         let old = self.realise()?;
         // The node and this function.
         let alone = Arc::strong_count(&self.node) == 1

@@ -9,6 +9,7 @@ use crate::fuse::What;
 use crate::kernel::attention::{self, AttentionCore, Halves};
 use crate::layout::Layout;
 use crate::op::{Op, Refusal};
+use crate::plan::Stored;
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
 use crate::store::Segments;
@@ -82,17 +83,17 @@ impl Tensor {
             && !mask.dtype.is_float()
         {
             let only = "bool or a float";
-            return Err(TensorCause::Only { what: "mask", dtype: mask.dtype, only }.into());
+            return Err(TensorCause::Only { what: "mask", dtype: mask.dtype(), only }.into());
         }
         let dims = self.shape().dims();
         let outer = &dims[..dims.len() - 1];
         let shape = Shape::new([outer, &[sizes.e]].concat())?;
         if shape.is_empty() || sizes.keys == 0 {
-            return device.zeros(shape, self.dtype);
+            return device.zeros(shape, self.dtype());
         }
         let scale = how.scale.unwrap_or(1.0 / (sizes.d.max(1) as f32).sqrt());
         if attention::is_products(sizes.queries, how.mask.is_some(), device.target()) {
-            return self.lonely(keys, values, scale)?.reshape(shape)?.cast(self.dtype);
+            return self.lonely(keys, values, scale)?.reshape(shape)?.cast(self.dtype());
         }
         let keys_max = attention::keys_max(sizes.d.max(sizes.e), most(device));
         if sizes.keys > keys_max {
@@ -101,7 +102,7 @@ impl Tensor {
         let [q, k] = [self, keys].map(|x| x.by_heads(sizes.d));
         let mut inputs = vec![q?, k?, values.by_heads(sizes.e)?];
         if let Some(mask) = &how.mask {
-            let mask = match mask.dtype {
+            let mask = match *mask.dtype {
                 DType::Bool => mask.choose(0.0f32, f32::NEG_INFINITY)?,
                 _ => mask.cast(DType::F32)?,
             };
@@ -112,7 +113,7 @@ impl Tensor {
         let result = apply(core, &inputs)?;
         let result = result.slice(3, 0..sizes.e)?;
         let result = if sizes.e % 4 == 0 { result } else { result.contiguous()? };
-        result.reshape(shape)?.cast(self.dtype)
+        result.reshape(shape)?.cast(self.dtype())
     }
 
     /// Attention of one query to a head, which sees every key, by products of matrices: they have
@@ -175,7 +176,7 @@ fn apply(core: AttentionCore, inputs: &[Tensor]) -> Result<Tensor> {
         return Tensor::concat(&[before?, after?], axis);
     }
     let args = inputs.iter().map(Tensor::arg).collect();
-    Ok(Tensor::deferred(device, What::core(core), args, shape, DType::F32))
+    Ok(Tensor::deferred(device, What::core(core), args, shape, Stored::F32))
 }
 
 struct Sizes {
@@ -193,12 +194,15 @@ impl Sizes {
         };
         for x in [q, k, v] {
             if !x.dtype.is_float() || x.dtype == DType::F64 {
-                return Err(Refusal::Kind { op: Op::Exp, given: x.dtype }.into());
+                return Err(Refusal::Kind { op: Op::Exp, given: x.dtype() }.into());
             }
             if x.dtype != q.dtype {
-                return Err(
-                    Refusal::Mixed { doing: "attention", left: q.dtype, right: x.dtype }.into()
-                );
+                return Err(Refusal::Mixed {
+                    doing: "attention",
+                    left: q.dtype(),
+                    right: x.dtype(),
+                }
+                .into());
             }
             if x.shape().rank() < 2 {
                 return Err(ShapeCause::Axis { axis: 1, shape: *x.shape() }.into());

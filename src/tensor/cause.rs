@@ -1,6 +1,7 @@
 //! What can be wrong with tensors that are joined, indexed, made or read, and with numbers beside
 //! them.
 
+use crate::caps::Feature;
 use crate::dtype::DType;
 use crate::error::causes;
 use crate::kernel::attention::QUADS_MAX;
@@ -36,6 +37,9 @@ causes! {
     Only { what: &'static str, dtype: DType, only: &'static str }, DType:
         ("{what}: {dtype}, not {only}")
         help ("compute in another dtype and cast: `cast(dtype)`");
+    Draws64, Rejected:
+        ("uniform: f64 is drawn by 64-bit integers, the device lacks {}", Feature::ShaderInt64.name())
+        help ("draw f32, and `cast(DType::F64)`");
     Probability { probability: f64 }, Shape:
         ("bernoulli: probability {probability} is outside 0..=1");
     Empty { low: i64, high: i64 }, Shape:

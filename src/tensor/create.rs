@@ -4,14 +4,33 @@ use super::Tensor;
 use super::number::Scalar;
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernel::fill;
 use crate::layout::Layout;
-use crate::shape::IntoShape;
+use crate::shape::{IntoShape, Shape};
 
 impl Device {
+    /// Filled under the name of what it is a part of.
+    pub(super) fn filled(
+        &self,
+        what: &'static str,
+        shape: Shape,
+        dtype: DType,
+        number: Scalar,
+    ) -> Result<Tensor> {
+        let made = self.making(what, dtype)?;
+        let bytes = made.number(number).map_err(|error| error.during(what))?;
+        let dtype = made.stored;
+        let value = fill::full(self.site(), &shape, *dtype, &bytes[..dtype.width()])?;
+        Ok(Tensor::of(self.clone(), value, Layout::dense(shape), dtype))
+    }
+
     /// A tensor with the same number everywhere. `shape` is an array, a slice, one number or `()`:
     /// see [`IntoShape`]. The number must fit the dtype, as beside a tensor: see [`Scalar`].
+    ///
+    /// What the plan makes of the dtype is what it makes of an upload: where it converts, so is the
+    /// number, and one that may not change or is out of range is an error. So it is for everything
+    /// that is made as a dtype that is named.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -27,12 +46,7 @@ impl Device {
         value: impl Into<Scalar>,
     ) -> Result<Tensor> {
         let shape = shape.into_shape()?;
-        let named = |error: Error| error.during("full");
-        self.plan().accept(dtype).map_err(named)?;
-        let bytes = value.into().encode(dtype).map_err(named)?;
-        let bytes = &bytes[..dtype.width()];
-        let value = fill::full(self.site(), &shape, dtype, bytes)?;
-        Ok(Tensor::of(self.clone(), value, Layout::dense(shape), dtype))
+        self.filled("full", shape, dtype, value.into())
     }
 
     /// A tensor of zeros; of `false`, for bool.
@@ -44,17 +58,13 @@ impl Device {
     /// # Ok(()) });
     /// ```
     pub fn zeros(&self, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
-        match dtype {
-            DType::Bool => self.full(shape, dtype, false),
-            dtype => self.full(shape, dtype, 0u8),
-        }
+        let zero = if dtype == DType::Bool { false.into() } else { 0u8.into() };
+        self.filled("zeros", shape.into_shape()?, dtype, zero)
     }
 
     /// A tensor of ones; of `true`, for bool.
     pub fn ones(&self, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
-        match dtype {
-            DType::Bool => self.full(shape, dtype, true),
-            dtype => self.full(shape, dtype, 1u8),
-        }
+        let one = if dtype == DType::Bool { true.into() } else { 1u8.into() };
+        self.filled("ones", shape.into_shape()?, dtype, one)
     }
 }

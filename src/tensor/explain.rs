@@ -40,7 +40,7 @@ impl Tensor {
         let value = self.node.realise(context)?;
         value.check()?;
         if !self.layout.is_dense() && !self.shape().is_empty() {
-            let from = Operand { value, layout: self.layout, dtype: self.dtype };
+            let from = Operand { value, layout: self.layout, dtype: self.dtype() };
             context.site.engine.remark(|| "a row-major copy of a view, for reading".into());
             moves::contiguous(context.site, &from)?;
         }

@@ -13,6 +13,7 @@ use crate::kernel::cause::FaultCause;
 use crate::kernel::elementwise::checked;
 use crate::kernel::pick::{self, Course};
 use crate::layout::Layout;
+use crate::plan::Stored;
 use crate::shape::Shape;
 use crate::wgsl::Expr;
 
@@ -72,10 +73,10 @@ impl Tensor {
     /// A new last axis of `classes` elements, one at the index and zero elsewhere, of any dtype. An
     /// index out of range is an error at the next read.
     pub fn one_hot(&self, classes: usize, dtype: DType) -> Result<Self> {
-        self.device.plan().accept(dtype).map_err(|error| error.during("one_hot"))?;
+        let made = self.device.making("one_hot", dtype)?;
         let index = self.checked_index("one_hot", None, classes)?;
-        let index = Self::of(self.device.clone(), index.value, index.layout, DType::U32);
-        index.unsqueeze(self.shape().rank())?.eq(&self.device.iota(classes)?)?.cast(dtype)
+        let index = Self::of(self.device.clone(), index.value, index.layout, Stored::U32);
+        index.unsqueeze(self.shape().rank())?.eq(&self.device.iota(classes)?)?.cast_to(made.stored)
     }
 
     fn selected(&self, what: &'static str, axis: usize, index: &Self) -> Result<Self> {
@@ -130,7 +131,7 @@ impl Tensor {
         of: Option<(Shape, usize)>,
         bound: usize,
     ) -> Result<Operand> {
-        let dtype = self.dtype;
+        let dtype = self.dtype();
         if !matches!(dtype, DType::I32 | DType::U32 | DType::I64 | DType::U64) {
             return Err(TensorCause::Index { what, dtype }.into());
         }

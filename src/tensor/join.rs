@@ -87,7 +87,7 @@ impl Tensor {
         match with {
             Pad::Constant(number) => {
                 let ones = Shape::new(&[1; RANK_MAX][..dims.len()])?;
-                let one = self.device.full(ones, self.dtype, number);
+                let one = self.device.full(ones, self.dtype(), number);
                 one.and_then(|one| one.broadcast_to(&dims)).map_err(|error| error.during("pad"))
             }
             Pad::Reflect if pad >= dim => Err(TensorCause::Reflect { axis, pad, dim }.into()),
@@ -142,7 +142,7 @@ impl Tensor {
 
     /// The tensor as an operand of a kernel, computed now.
     pub(super) fn operand(&self) -> Result<Operand> {
-        Ok(Operand { value: self.realise()?, layout: self.layout, dtype: self.dtype })
+        Ok(Operand { value: self.realise()?, layout: self.layout, dtype: self.dtype() })
     }
 }
 
@@ -153,7 +153,7 @@ fn join(what: &'static str, tensors: &[Tensor], axis: usize) -> Result<Tensor> {
     let mut total = 0usize;
     for tensor in tensors {
         first.device.engine.same_device(&tensor.device.engine).map_err(|e| e.during(what))?;
-        let (left, right) = (first.dtype, tensor.dtype);
+        let (left, right) = (first.dtype(), tensor.dtype());
         if left != right {
             return Err(TensorCause::Dtypes { what, left, right }.into());
         }

@@ -19,7 +19,7 @@ impl Tensor {
         let made = || {
             let picked = picked.cast(DType::F32)?;
             let all = self.cast(DType::F32)?.logsumexp(Axes::keep(axis))?;
-            (all - &picked)?.squeeze(axis)?.cast(self.dtype)
+            (all - &picked)?.squeeze(axis)?.cast(self.dtype())
         };
         made().map_err(|error| error.during(name))
     }

@@ -10,6 +10,7 @@ use crate::kernel::matmul::Matmul;
 use crate::kernel::matmul::choice::scheme::{Because, Choice};
 use crate::kernel::matmul::choice::{Chooser, Question};
 use crate::op::Op;
+use crate::plan::Stored;
 use crate::shape::Shape;
 
 impl Tensor {
@@ -109,7 +110,7 @@ impl Tensor {
         let shape = Shape::new([batch.dims(), &ends.collect::<Vec<_>>()].concat())?;
         let device = &left.device;
         let (target, caps, sides) = (device.target(), device.caps(), [a.layout, b.layout]);
-        let question = Question { target, caps, sides, dtype: left.dtype, result: dtype, by };
+        let question = Question { target, caps, sides, dtype: left.dtype(), result: *dtype, by };
         let decision = question.decide()?;
         let is_swapped = decision.is_swapped;
         let core = What::core(Matmul(decision));
@@ -126,14 +127,14 @@ impl Tensor {
 }
 
 /// The dtype of a product.
-fn result(left: DType, right: DType) -> Result<DType> {
+fn result(left: Stored, right: Stored) -> Result<Stored> {
     if left != right {
-        return Err(MatmulCause::Mixed { left, right }.into());
+        return Err(MatmulCause::Mixed { left: *left, right: *right }.into());
     }
     match (left.class(), left.width()) {
         (Class::Bool, _) => Err(MatmulCause::Bool.into()),
-        (Class::Signed, 1 | 2) => Ok(DType::I32),
-        (Class::Unsigned, 1 | 2) => Ok(DType::U32),
+        (Class::Signed, 1 | 2) => Ok(Stored::I32),
+        (Class::Unsigned, 1 | 2) => Ok(Stored::U32),
         _ => Ok(left),
     }
 }

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use super::Tensor;
 use crate::clock::Stopwatch;
 use crate::device::Device;
-use crate::dtype::DType;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::exec::Value;
@@ -19,7 +18,7 @@ use crate::host::Tally;
 use crate::host::bytes::ByteView;
 use crate::layout::Layout;
 use crate::ledger::{CallSite, Direction, OpenCrossing};
-use crate::plan::How;
+use crate::plan::{How, Stored};
 use crate::store::{Pinned, Storage};
 use crate::transfer::{Receipt, UploadSource, up_part};
 
@@ -78,7 +77,7 @@ impl Tensor {
 pub(crate) struct Passage<'a> {
     tensor: &'a Tensor,
     device: &'a Device,
-    to: DType,
+    to: Stored,
     how: How,
     /// Bytes that the target has to take.
     pub(crate) bytes: u64,
@@ -86,9 +85,9 @@ pub(crate) struct Passage<'a> {
 
 impl<'a> Passage<'a> {
     pub(crate) fn decide(tensor: &'a Tensor, device: &'a Device) -> Result<Self> {
-        let (carriage, to) = device.plan().accept(tensor.dtype)?;
+        let (carriage, to) = device.plan().accept(tensor.dtype())?;
         let stays = tensor.device.is(device);
-        let bytes = if stays { 0 } else { Engine::bytes_of(tensor.shape(), to)? };
+        let bytes = if stays { 0 } else { Engine::bytes_of(tensor.shape(), *to)? };
         Ok(Self { tensor, device, to, how: carriage.how, bytes })
     }
 
@@ -135,7 +134,7 @@ impl<'a> Passage<'a> {
             let exact = Tally { exact: tensor.shape().elements() as u64, ..Tally::default() };
             return Ok((here, self.receipt(exact, *tensor.layout(), &[], clock)));
         };
-        let entry = self.device.engine.books.open(Direction::Up, self.to, site);
+        let entry = self.device.engine.books.open(Direction::Up, *self.to, site);
         let (tally, rest) = (Tally::default(), Vec::new());
         let pinned = storage.pin();
         let mut relay = Relay { passage: self, pinned, entry, tally, rest, values: 0, progress };
@@ -151,8 +150,8 @@ impl<'a> Passage<'a> {
         let from = self.tensor.dtype;
         let crossed = if self.stays() { 0 } else { tally.values() * from.width() as u64 };
         Receipt {
-            from,
-            to: self.to,
+            from: from.dtype(),
+            to: *self.to,
             how: self.how,
             layout_from: *self.tensor.layout(),
             layout_to: layout,
@@ -209,8 +208,8 @@ impl<P: FnMut(u64)> Relay<'_, P> {
             return Ok(());
         }
         let Passage { tensor, device, to, how, .. } = *self.passage;
-        let (from, width) = (tensor.dtype, to.width());
-        let source = UploadSource::new(ByteView::dense(from, bytes)?, to, device.rules(how))?;
+        let (from, width) = (tensor.dtype(), to.width());
+        let source = UploadSource::new(ByteView::dense(from, bytes)?, *to, device.rules(how))?;
         let source = source.within(self.values as u64);
         let end = self.values + bytes.len() / from.width();
         let range = (self.values * width) as u64..(end * width) as u64;

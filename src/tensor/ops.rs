@@ -2,16 +2,19 @@
 
 use core::ops;
 
-use super::{Tensor, number::Scalar};
+use super::Tensor;
+use super::made::Making;
+use super::number::Scalar;
+use super::reduce::computed;
 use crate::caps::Feature;
-use crate::dtype::DType;
+use crate::dtype::{Class, DType};
 use crate::error::{Cause, Error, ErrorKind, Result};
 use crate::fuse::{Arg, What};
-use crate::kernel::Operand;
 use crate::kernel::cause::FaultCause;
-use crate::kernel::elementwise::checked;
+use crate::kernel::elementwise::checked::{self, Checked};
 use crate::layout::Layout;
 use crate::op::{Op, Refusal};
+use crate::plan::Stored;
 use crate::shape::{RANK_MAX, Shape};
 use crate::wgsl::Expr;
 
@@ -93,6 +96,9 @@ impl Tensor {
     /// zero, NaN as 0 - and from integers, where Rust's `as` would wrap; a float is rounded to
     /// nearest; a bool is whether it is not 0. Deferred. A dtype that the plan rejects is an error.
     ///
+    /// Where the plan converts the dtype, so are the values, as those of an upload are. Recorded at
+    /// once where one of them could be refused, which is an error at the next read.
+    ///
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.6f32, -1.6, 300.0], [3])?;
@@ -101,19 +107,50 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     pub fn cast(&self, to: DType) -> Result<Self> {
-        self.device.plan().accept(to).map_err(|error| error.during("cast"))?;
-        if to == self.dtype {
+        let made = self.device.making("cast", to)?;
+        if made.stored == to {
+            return self.cast_to(made.stored);
+        }
+        let x = self.as_numbers_of(to).map_err(|error| error.during("cast"))?;
+        let (from, stored) = (x.dtype(), made.stored.dtype());
+        if !made.refuses() || from.fits_in(stored) {
+            return x.cast_to(made.stored);
+        }
+        let bounded = !made.rules.lossless && stored.is_float();
+        let expr = if bounded { Expr::bounded_cast } else { Expr::checked_cast };
+        x.checked("cast", &made, self.dtype(), &expr(from, stored))
+    }
+
+    /// As a dtype that the device stores. Deferred.
+    pub(super) fn cast_to(&self, to: Stored) -> Result<Self> {
+        if to == *self.dtype {
             return Ok(self.clone());
         }
         let operands = vec![Other::Tensor(self.clone())];
-        deferred(&self.device, What::Cast(to), *self.shape(), to, operands, to)
+        deferred(&self.device, What::Cast(*to), *self.shape(), to, operands, *to)
+    }
+
+    /// The numbers that these become in a wide dtype that the device lacks, in one that it has.
+    fn as_numbers_of(&self, to: DType) -> Result<Self> {
+        let signed = to.class() == Class::Signed;
+        if self.dtype.is_float() && to.is_integer() {
+            let x = self.cast(computed(self.dtype()))?;
+            let end = 2f64.powi(8 * to.width() as i32 - i32::from(signed));
+            let whole = x.is_nan()?.choose(0.0, &x.trunc()?)?;
+            return whole.clamp(if signed { -end } else { 0.0 }, end);
+        }
+        match (self.dtype.class(), to.class()) {
+            (Class::Signed, Class::Unsigned) => self.max(0u8),
+            _ => Ok(self.clone()),
+        }
     }
 
     /// As another dtype, where no value may change: one that would - not representable, out of
     /// range, or rounded - is an error at the next read of anything computed from the result, with
     /// how many there are and where the first is. NaN stays NaN between floats, and `-0.0` is `0`.
     ///
-    /// Recorded at once, row-major. Nothing waits: the count comes along with the read.
+    /// Recorded at once, row-major. Nothing waits: the count comes along with the read. Where the
+    /// plan converts the dtype, no value may differ from what is stored.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -124,17 +161,30 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     pub fn cast_checked(&self, to: DType) -> Result<Self> {
-        self.device.plan().accept(to).map_err(|error| error.during("cast_checked"))?;
-        let (from, shape) = (self.dtype, *self.shape());
-        if to == from || shape.is_empty() {
-            return self.cast(to);
+        let made = self.device.making("cast_checked", to)?;
+        if made.stored == self.dtype {
+            return Ok(self.clone());
         }
-        let input = Operand { value: self.realise()?, layout: self.layout, dtype: from };
-        let explain = move |hit| FaultCause::Cast { from, to, shape, hit }.into();
-        let site = self.device.site();
-        let expr = Expr::checked_cast(from, to);
-        let value = checked::record(site, &input, &expr, explain)?;
-        Ok(Self::of(self.device.clone(), value, Layout::dense(shape), to))
+        let expr = Expr::checked_cast(self.dtype(), *made.stored);
+        self.checked("cast_checked", &made, self.dtype(), &expr)
+    }
+
+    /// Cast by an expression that notes what is refused, for a cast from `from`.
+    fn checked(
+        &self,
+        what: &'static str,
+        made: &Making,
+        from: DType,
+        expr: &Checked,
+    ) -> Result<Self> {
+        let (shape, to, stored) = (*self.shape(), made.asked, made.stored);
+        if shape.is_empty() {
+            return self.cast_to(stored);
+        }
+        let explain =
+            move |hit| FaultCause::Cast { what, from, to, stored: *stored, shape, hit }.into();
+        let value = checked::record(self.device.site(), &self.operand()?, expr, explain)?;
+        Ok(Self::of(self.device.clone(), value, Layout::dense(shape), stored))
     }
 }
 
@@ -146,9 +196,9 @@ pub(super) fn apply(device: &crate::Device, op: Op, operands: &[Other]) -> Resul
         Other::Tensor(t) => Some(t.dtype),
         Other::Scalar(_) => None,
     };
-    let common = values.iter().find_map(of).unwrap_or(DType::F32);
-    let dtypes: Vec<DType> = operands.iter().map(|o| of(o).unwrap_or(common)).collect();
-    let dtype = op.result(&dtypes)?;
+    let common = values.iter().find_map(of).unwrap_or(Stored::F32);
+    let dtypes: Vec<DType> = operands.iter().map(|o| *of(o).unwrap_or(common)).collect();
+    let dtype = if op.result(&dtypes)? == *common { common } else { Stored::BOOL };
     let mut shape = Shape::SCALAR;
     for operand in operands {
         if let Other::Tensor(t) = operand {
@@ -157,7 +207,7 @@ pub(super) fn apply(device: &crate::Device, op: Op, operands: &[Other]) -> Resul
         }
     }
     let operands = operands.to_vec();
-    deferred(device, What::Apply(op), shape, dtype, operands, common).map_err(named)
+    deferred(device, What::Apply(op), shape, dtype, operands, *common).map_err(named)
 }
 
 /// The node for an operation, stored in the memory order of its leading operand, and the view that
@@ -166,7 +216,7 @@ fn deferred(
     device: &crate::Device,
     what: What,
     shape: Shape,
-    dtype: DType,
+    dtype: Stored,
     operands: Vec<Other>,
     scalars: DType,
 ) -> Result<Tensor> {

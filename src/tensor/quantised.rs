@@ -42,8 +42,10 @@ impl Quantised {
     /// 32, and f16 scales `[out, in / 32]`.
     pub fn of(values: &Tensor, scales: &Tensor) -> Result<Self> {
         values.device.engine.same_device(&scales.device.engine)?;
-        if (values.dtype, scales.dtype) != (DType::I8, DType::F16) {
-            return Err(QuantisedCause::Parts { values: values.dtype, scales: scales.dtype }.into());
+        if (values.dtype(), scales.dtype()) != (DType::I8, DType::F16) {
+            return Err(
+                QuantisedCause::Parts { values: values.dtype(), scales: scales.dtype() }.into()
+            );
         }
         let (shape, blocks) = (*values.shape(), *scales.shape());
         let [out, k] = *shape.dims() else { return Err(QuantisedCause::Rank { shape }.into()) };
@@ -116,8 +118,8 @@ impl Quantised {
     /// `x . weight^T`, for `x` of shape `[.., in]`.
     pub(super) fn product(&self, x: &Tensor) -> Result<Tensor> {
         x.device.engine.same_device(&self.values.device.engine)?;
-        if !matches!(x.dtype, DType::F32 | DType::F16 | DType::Bf16) {
-            return Err(QuantisedCause::Activations { dtype: x.dtype }.into());
+        if !matches!(*x.dtype, DType::F32 | DType::F16 | DType::Bf16) {
+            return Err(QuantisedCause::Activations { dtype: x.dtype() }.into());
         }
         let [out, k] = *self.shape.dims() else { return Ok(x.clone()) };
         let dims = x.shape().dims();
@@ -284,7 +286,7 @@ impl Tensor {
         let values = self.shape().elements() as f64;
         let (nan, infinite, overflowed) = (count(3), count(5), count(7));
         Rounding {
-            from: self.dtype,
+            from: self.dtype(),
             shape: *self.shape(),
             abs_error_max: at(0),
             scaled_error_max: at(1),
@@ -299,8 +301,8 @@ impl Tensor {
     fn in_blocks(&self) -> Result<(Quantised, Self)> {
         let shape = *self.shape();
         let [out, k] = *shape.dims() else { return Err(QuantisedCause::Rank { shape }.into()) };
-        if !matches!(self.dtype, DType::F32 | DType::F16 | DType::Bf16) {
-            return Err(QuantisedCause::Weights { dtype: self.dtype }.into());
+        if !matches!(*self.dtype, DType::F32 | DType::F16 | DType::Bf16) {
+            return Err(QuantisedCause::Weights { dtype: self.dtype() }.into());
         }
         let blocks = k.div_ceil(BLOCK);
         let width = blocks * BLOCK;

@@ -10,7 +10,8 @@ use crate::error::Result;
 use crate::kernel::random::text::Draw;
 use crate::kernel::{random, sort};
 use crate::layout::Layout;
-use crate::reference::random::philox;
+use crate::plan::Stored;
+use crate::reference::random::{philox, uniform as drawn};
 use crate::shape::{IntoShape, Shape};
 
 /// What random numbers are drawn with. The same key always draws the same numbers; draw once with
@@ -61,24 +62,37 @@ impl Key {
 impl Device {
     /// Random bits, as u32, of any [shape](IntoShape).
     pub fn random_bits(&self, key: Key, shape: impl IntoShape) -> Result<Tensor> {
-        self.draw(key, shape.into_shape()?, DType::U32, Draw::Bits, [0; 2])
+        self.draw(key, shape.into_shape()?, Stored::U32, Draw::Bits, [0; 2])
     }
 
     /// Uniform in 0..1, of a float dtype and any [shape](IntoShape): every multiple of 2^-24 alike
-    /// (2^-11 for f16, 2^-8 for bf16, 2^-53 for f64).
+    /// (2^-11 for f16, 2^-8 for bf16, 2^-53 for f64, which takes 64-bit integers as well).
+    ///
+    /// Where the plan converts f64, they are the numbers of the dtype that it stores, not those of
+    /// f64; a lossless policy refuses that.
     pub fn uniform(&self, key: Key, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
-        let kept = match dtype {
-            DType::F32 => 24u32,
-            DType::F16 => 11,
+        let (what, shape) = ("uniform", shape.into_shape()?);
+        if !dtype.is_float() {
+            return Err(only(what, dtype, "a float"));
+        }
+        let made = self.making(what, dtype)?;
+        if made.rules.lossless {
+            let draw = |i| Scalar::from(drawn(key.0, dtype, i as u64));
+            let draws = made.check(shape.elements(), draw);
+            draws.map_err(|error| error.during(what))?;
+        }
+        let kept = match *made.stored {
+            DType::F16 => 11u32,
             DType::Bf16 => 8,
             DType::F64 if self.caps().has(Feature::ShaderInt64) => {
-                return self.draw(key, shape.into_shape()?, dtype, Draw::Uniform64, [0; 2]);
+                return self.draw(key, shape, made.stored, Draw::Uniform64, [0; 2]);
             }
-            _ => return Err(only("uniform", dtype, "a float")),
+            DType::F64 => return Err(TensorCause::Draws64.into()),
+            _ => 24,
         };
         // A power of two, by its exponent.
         let scale = (127 - kept) << 23;
-        self.draw(key, shape.into_shape()?, dtype, Draw::Uniform, [32 - kept, scale])
+        self.draw(key, shape, made.stored, Draw::Uniform, [32 - kept, scale])
     }
 
     /// Normal numbers with mean 0 and deviation 1, of f32, f16 or bf16; none beyond 6.7.
@@ -97,7 +111,8 @@ impl Device {
         if !matches!(dtype, DType::F32 | DType::F16 | DType::Bf16) {
             return Err(only("normal", dtype, "f32, f16 or bf16"));
         }
-        self.draw(key, shape.into_shape()?, dtype, Draw::Normal, [0; 2])
+        let made = self.making("normal", dtype)?;
+        self.draw(key, shape.into_shape()?, made.stored, Draw::Normal, [0; 2])
     }
 
     /// Coins: `true` with this probability, to within 2^-33.
@@ -108,13 +123,14 @@ impl Device {
         let shape = shape.into_shape()?;
         let threshold = (probability * 2f64.powi(32)).round() as u64;
         match u32::try_from(threshold) {
-            Ok(threshold) => self.draw(key, shape, DType::Bool, Draw::Chance, [threshold, 0]),
+            Ok(threshold) => self.draw(key, shape, Stored::BOOL, Draw::Chance, [threshold, 0]),
             Err(_) => self.full(shape, DType::Bool, true),
         }
     }
 
     /// Integers in a range of at most 2^32, of any integer dtype that holds it: all alike, to
-    /// within 2^-32 of their probability.
+    /// within 2^-32 of their probability. Where the plan converts the dtype, the range must be one of
+    /// what is stored.
     pub fn integers(
         &self,
         key: Key,
@@ -122,45 +138,50 @@ impl Device {
         range: core::ops::Range<i64>,
         dtype: DType,
     ) -> Result<Tensor> {
+        let what = "integers";
         if !dtype.is_integer() {
-            return Err(only("integers", dtype, "an integer"));
+            return Err(only(what, dtype, "an integer"));
         }
+        let made = self.making(what, dtype)?;
         let (low, high) = (range.start, range.end);
         let count = i128::from(high) - i128::from(low);
         if !(1..=1 << 32).contains(&count) {
             return Err(TensorCause::Empty { low, high }.into());
         }
         for end in [low, high - 1] {
-            Scalar::from(end).encode(dtype).map_err(|error| error.during("integers"))?;
+            made.number(Scalar::from(end)).map_err(|error| error.during(what))?;
         }
         let shape = shape.into_shape()?;
         let draw = |dtype, low| self.draw(key, shape, dtype, Draw::Below, [count as u32, low]);
-        match dtype {
-            DType::I32 | DType::U32 => draw(dtype, low as u32),
-            DType::I64 | DType::U64 => draw(DType::U32, 0)?.cast(dtype)? + low,
-            _ => draw(DType::I32, low as u32)?.cast(dtype),
+        // Drawn as 32 bits, where the range is one of theirs.
+        let within = |least: i64, most: i64| least <= low && high - 1 <= most;
+        if made.stored != Stored::U32 && within(i32::MIN.into(), i32::MAX.into()) {
+            draw(Stored::I32, low as u32)?.cast_to(made.stored)
+        } else if within(0, u32::MAX.into()) {
+            draw(Stored::U32, low as u32)?.cast_to(made.stored)
+        } else {
+            let low = made.operand(Scalar::from(low))?;
+            draw(Stored::U32, 0)?.cast_to(made.stored)? + low
         }
     }
 
     /// 0 to `count` in random order, as u32: every order alike, but for ties of 64 bits.
     pub fn permutation(&self, key: Key, count: usize) -> Result<Tensor> {
         sort::check(&self.engine, count).map_err(|error| error.during("permutation"))?;
-        self.plan().accept(DType::U32).map_err(|error| error.during("random"))?;
         let list = random::permutation(self.site(), key.0, count)?;
-        Ok(Tensor::of(self.clone(), list.value, list.layout, DType::U32))
+        Ok(Tensor::of(self.clone(), list.value, list.layout, Stored::U32))
     }
 
     fn draw(
         &self,
         key: Key,
         shape: Shape,
-        dtype: DType,
+        dtype: Stored,
         draw: Draw,
         words: [u32; 2],
     ) -> Result<Tensor> {
-        self.plan().accept(dtype).map_err(|error| error.during("random"))?;
         let site = self.site();
-        let value = random::random(site, &shape, dtype, key.0, (draw, words))?;
+        let value = random::random(site, &shape, *dtype, key.0, (draw, words))?;
         Ok(Tensor::of(self.clone(), value, Layout::dense(shape), dtype))
     }
 }

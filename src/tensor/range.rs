@@ -4,12 +4,14 @@ use super::Tensor;
 use super::cause::TensorCause;
 use super::number::Scalar;
 use super::ops::apply;
+use super::reduce::computed;
 use crate::device::Device;
 use crate::dtype::{Class, DType};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::iota;
 use crate::layout::Layout;
 use crate::op::Op;
+use crate::plan::Stored;
 use crate::reference::Number;
 use crate::shape::Shape;
 
@@ -18,7 +20,7 @@ impl Device {
     pub(super) fn iota(&self, count: usize) -> Result<Tensor> {
         let value = iota::iota(self.site(), count)?;
         let layout = Layout::dense(Shape::new([count])?);
-        Ok(Tensor::of(self.clone(), value, layout, DType::U32))
+        Ok(Tensor::of(self.clone(), value, layout, Stored::U32))
     }
 
     /// Numbers from `start` on in steps of `step`, as far as they lie before `end`. The first and
@@ -27,7 +29,8 @@ impl Device {
     ///
     /// Integers are exact. A float is `start + i * step` with each of the two operations rounded
     /// in f32 (f64 for f64), and then to its dtype: whole numbers that f16 or bf16 has not are
-    /// rounded too.
+    /// rounded too. Where the plan converts the dtype, it is computed as what is stored; an upload
+    /// of the numbers that would be refused is refused here.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -42,34 +45,49 @@ impl Device {
         step: impl Into<Scalar>,
         dtype: DType,
     ) -> Result<Tensor> {
-        self.plan().accept(dtype).map_err(|error| error.during("arange"))?;
+        let (what, made) = ("arange", self.making("arange", dtype)?);
+        let named = |error: Error| error.during(what);
         let (start, end, step) = (start.into(), end.into(), step.into());
         let count = steps(start.value(), end.value(), step.value()).ok_or_else(|| {
             let [start, end, step] = [start, end, step].map(|number| number.to_string());
             TensorCause::Steps { start, end, step }
         })?;
-        let wide = computed(dtype, "arange")?;
-        for place in [0, count.saturating_sub(1)] {
-            // The first and the last must be numbers of the dtype, and then all are; floats on the
-            // way are rounded, and so is the last.
-            let number = Scalar::nth(start, step, place);
-            let number = if dtype.is_float() && place > 0 { number.as_float() } else { number };
-            number.encode(dtype).map_err(|error| error.during("arange"))?;
+        if dtype == DType::Bool {
+            return Err(TensorCause::Only { what, dtype, only: "a number" }.into());
         }
-        let place = self.iota(count)?.cast(wide)?;
-        // Unsigned integers have no negative step, but can go down.
-        let row = match step.value() {
-            Number::Int(n) if n < 0 && dtype.class() == Class::Unsigned => {
-                let down = Scalar::from(u64::try_from(-n).unwrap_or(u64::MAX));
-                apply(self, Op::Sub, &[start.into(), (place * down)?.into()])
-            }
-            _ => (place * step)? + start,
+        let nth = |start, place| match Scalar::nth(start, step, place) {
+            // Floats are rounded, but for the first.
+            number if dtype.is_float() && place > 0 => number.as_float(),
+            number => number,
         };
-        row?.cast(dtype)
+        for place in [0, count.saturating_sub(1)] {
+            // The first and the last must be numbers of the dtype, and then all are.
+            nth(start, place).encode(dtype).map_err(named)?;
+        }
+        made.check(count, |place| nth(start, place)).map_err(named)?;
+        if made.rules.lossless && dtype.is_float() {
+            // A product that is rounded could make a sum that is another one.
+            made.check(count, |place| nth(Scalar::from(0u8), place)).map_err(named)?;
+        }
+        // Unsigned integers have no negative step, but can go down.
+        let (down, step) = match step.value() {
+            Number::Int(n) if n < 0 && dtype.class() == Class::Unsigned => {
+                (true, Scalar::from(u64::try_from(-n).unwrap_or(u64::MAX)))
+            }
+            _ => (false, step),
+        };
+        step.encode(computed(dtype)).map_err(named)?;
+        let place = self.iota(count)?.cast(computed(*made.stored))?;
+        let [start, step] = [start, step].map(|number| made.operand(number).map_err(named));
+        let (start, step) = (start?, (place * step?)?);
+        let row =
+            if down { apply(self, Op::Sub, &[start.into(), step.into()]) } else { step + start };
+        row?.cast_to(made.stored)
     }
 
     /// `count` floats from `start` to `end`, both included, equally far apart. Each half is
-    /// computed from its own end, so that both ends are exact.
+    /// computed from its own end, so that both ends are exact. Where the plan converts the dtype, it
+    /// is as in [`Device::arange`].
     pub fn linspace(
         &self,
         start: impl Into<Scalar>,
@@ -77,45 +95,40 @@ impl Device {
         count: usize,
         dtype: DType,
     ) -> Result<Tensor> {
-        self.plan().accept(dtype).map_err(|error| error.during("linspace"))?;
         let (what, only) = ("linspace", "a float");
+        let made = self.making(what, dtype)?;
+        let named = |error: Error| error.during(what);
         if !dtype.is_float() {
             return Err(TensorCause::Only { what, dtype, only }.into());
         }
-        let wide = computed(dtype, what)?;
-        let bytes = |number: Scalar| {
+        let (wide, stored) = (computed(dtype), computed(*made.stored));
+        let number = |number: Scalar| {
             // Rounded to the dtype at the end, where it must not become infinite.
-            number.encode(dtype).and_then(|_| number.encode(wide)).map_err(|e| e.during(what))
+            number.encode(dtype).and_then(|_| number.encode(stored)).map_err(named)?;
+            let bytes = number.encode(wide).map_err(named)?;
+            Ok::<_, Error>(Number::decode(wide, &bytes[..wide.width()]).float())
         };
-        let (start, end) = (bytes(start.into())?, bytes(end.into())?);
-        let width = wide.width();
-        let number = |bytes: [u8; 8]| Number::decode(wide, &bytes[..width]).float();
-        let (start, end) = (number(start), number(end));
-        let last = count.saturating_sub(1);
+        let (start, end) = (number(start.into())?, number(end.into())?);
+        let (last, half) = (count.saturating_sub(1), count.div_ceil(2));
         // Between the ends of the range this may overflow, where half of it does not.
         let step = if last == 0 { 0.0 } else { end / last as f64 - start / last as f64 };
-        let place = self.iota(count)?.cast(wide)?;
+        let way = |place| if place < half { place as f64 } else { place as f64 - last as f64 };
+        let from = |place| if place < half { start } else { end };
+        made.check(count, |i| Scalar::from(way(i) * step + from(i))).map_err(named)?;
+        if made.rules.lossless {
+            made.check(count, |i| Scalar::from(way(i) * step)).map_err(named)?;
+        }
+        let place = self.iota(count)?.cast(stored)?;
         let (low, high) = ((&place * step)? + start, (&place - last as f64)?);
         let high = (high * step)? + end;
-        place.lt(count.div_ceil(2) as f64)?.choose(&low?, &high?)?.cast(dtype)
+        place.lt(half as f64)?.choose(&low?, &high?)?.cast_to(made.stored)
     }
 
     /// Ones on the main diagonal, zeros beside it; `true` and `false`, for bool.
     pub fn eye(&self, rows: usize, columns: usize, dtype: DType) -> Result<Tensor> {
-        self.plan().accept(dtype).map_err(|error| error.during("eye"))?;
+        let made = self.making("eye", dtype)?;
         let (row, column) = (self.iota(rows)?.unsqueeze(1)?, self.iota(columns)?);
-        row.eq(&column)?.cast(dtype)
-    }
-}
-
-/// The dtype that a row of numbers is computed in.
-fn computed(dtype: DType, what: &'static str) -> Result<DType> {
-    match dtype {
-        DType::Bool => Err(TensorCause::Only { what, dtype, only: "a number" }.into()),
-        DType::F16 | DType::Bf16 => Ok(DType::F32),
-        DType::I8 | DType::I16 => Ok(DType::I32),
-        DType::U8 | DType::U16 => Ok(DType::U32),
-        wide => Ok(wide),
+        row.eq(&column)?.cast_to(made.stored)
     }
 }
 

@@ -120,7 +120,7 @@ impl Tensor {
         site: CallSite,
     ) -> Result<(Vec<T>, Receipt)> {
         let clock = Stopwatch::start();
-        let (from, to) = (self.dtype, T::DTYPE);
+        let (from, to) = (self.dtype(), T::DTYPE);
         let how = self.how_to(to)?;
         let rules = self.device.rules(how);
         let mut out = super::room::<T>(self.shape().elements())?;
@@ -150,7 +150,7 @@ impl Tensor {
 
     /// How a read carries it to a dtype on the host, if it can.
     fn how_to(&self, to: DType) -> Result<How> {
-        let from = self.dtype;
+        let from = self.dtype();
         if from == to {
             return Ok(self.device.plan().carriage(from).how);
         }
@@ -206,7 +206,7 @@ impl Tensor {
             return Ok(Footprint::default());
         }
         let engine = &self.device.engine;
-        let entry = engine.books.open(Direction::Down, self.dtype, site);
+        let entry = engine.books.open(Direction::Down, self.dtype(), site);
         let dense = self.contiguous()?;
         let value = dense.realise()?;
         let pinned = value.pin()?;

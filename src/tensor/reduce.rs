@@ -17,6 +17,7 @@ use crate::fuse::What;
 use crate::kernel::reduce::text::{Fold, Reduce};
 use crate::kernel::reduce::{ReduceCore, Traversal};
 use crate::op::{Kind, Number, Reduction};
+use crate::plan::Stored;
 use crate::shape::{Axes, Shape};
 
 macro_rules! methods {
@@ -88,8 +89,8 @@ impl Tensor {
     fn reduced(&self, reduction: Reduction, axes: &Axes, correction: usize) -> Result<Self> {
         let name = reduction.name();
         let reduced = axes.of(self.shape()).map_err(|error| error.during(name))?;
-        if !reduction.takes(self.dtype) {
-            return Err(ReduceCause::Kind { reduction, dtype: self.dtype }.into());
+        if !reduction.takes(self.dtype()) {
+            return Err(ReduceCause::Kind { reduction, dtype: self.dtype() }.into());
         }
         let mut kept = self.shape().dims().to_vec();
         for (dim, _) in kept.iter_mut().zip(&reduced).filter(|(_, reduced)| **reduced) {
@@ -111,11 +112,11 @@ impl Tensor {
 
     /// The result of a shape where there is nothing to reduce.
     fn of_nothing(&self, reduction: Reduction, kept: Shape) -> Result<Self> {
-        let dtype = reduction.yields(self.dtype);
+        let dtype = reduction.yields(self.dtype());
         if kept.is_empty() {
             return self.device.zeros(kept, dtype);
         }
-        match reduction.of_nothing(self.dtype) {
+        match reduction.of_nothing(self.dtype()) {
             Some(Number::Float(x)) => self.device.full(kept, dtype, x),
             Some(Number::Bool(x)) => self.device.full(kept, dtype, x),
             Some(Number::Int(0)) => self.device.zeros(kept, dtype),
@@ -152,8 +153,8 @@ impl Over<'_> {
             return Err(ReduceCause::Many { count: self.count() }.into());
         }
         // A cast is cheaper to compute twice than to store.
-        let wide = || x.cast(computed(x.dtype));
-        let truth = || match x.dtype {
+        let wide = || x.cast(computed(x.dtype()));
+        let truth = || match *x.dtype {
             DType::Bool => x.cast(DType::U32),
             _ => x.ne(0u8)?.cast(DType::U32),
         };
@@ -178,7 +179,7 @@ impl Over<'_> {
                 (sum.ln()? + &most)?
             }
         };
-        result.cast(reduction.yields(x.dtype))
+        result.cast(reduction.yields(x.dtype()))
     }
 
     fn count(&self) -> usize {
@@ -192,22 +193,22 @@ impl Over<'_> {
 
     /// In two passes, about the mean: sums of squares would cancel.
     fn variance(&self, correction: usize) -> Result<Tensor> {
-        let wide = || self.x.cast(computed(self.x.dtype));
+        let wide = || self.x.cast(computed(self.x.dtype()));
         let from_mean = (wide()? - &self.mean(&wide()?)?)?;
         let free = self.count().saturating_sub(correction) as f64;
         self.fold(&from_mean.square()?, Fold::Sum)? / free
     }
 
     fn fold(&self, x: &Tensor, fold: Fold) -> Result<Tensor> {
-        self.core(x, Reduce { fold, kind: Kind::of(x.dtype), index: false }, x.dtype)
+        self.core(x, Reduce { fold, kind: Kind::of(x.dtype()), index: false }, x.dtype)
     }
 
     fn choose(&self, x: &Tensor, fold: Fold) -> Result<Tensor> {
-        self.core(x, Reduce { fold, kind: Kind::of(x.dtype), index: true }, DType::U32)
+        self.core(x, Reduce { fold, kind: Kind::of(x.dtype()), index: true }, Stored::U32)
     }
 
     /// The kernel, over the axes of `x` as memory walks them.
-    fn core(&self, x: &Tensor, how: Reduce, dtype: DType) -> Result<Tensor> {
+    fn core(&self, x: &Tensor, how: Reduce, dtype: Stored) -> Result<Tensor> {
         let Traversal { order, reduced, gone, kept } =
             Traversal::of(&x.layout, self.reduced, how.index);
         let dims: Vec<usize> = kept.iter().map(|&axis| x.shape().dims()[axis]).collect();

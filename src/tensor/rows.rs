@@ -66,16 +66,16 @@ impl Tensor {
             let double = self.dtype == DType::F64;
             if !self.dtype.is_float() || double && !what.is_norm() {
                 let op = if what.is_norm() { Op::Sqrt } else { Op::Exp };
-                return Err(Refusal::Kind { op, given: self.dtype }.into());
+                return Err(Refusal::Kind { op, given: self.dtype() }.into());
             }
-            let x = self.cast(computed(self.dtype))?;
+            let x = self.cast(computed(self.dtype()))?;
             if self.shape().is_empty() {
-                return self.device.zeros(*self.shape(), self.dtype);
+                return self.device.zeros(*self.shape(), self.dtype());
             }
             let segment = Segments::new(self.device.caps()).bytes_max;
             let takes = !double && rows::takes(&self.layout, axis, segment, self.device.target());
             let result = if takes { x.along(axis, RowsCore(what)) } else { x.composed(what, axis) };
-            result?.cast(self.dtype)
+            result?.cast(self.dtype())
         };
         made().map_err(|error| error.during(name))
     }

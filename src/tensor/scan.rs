@@ -48,15 +48,15 @@ impl Tensor {
     ) -> Result<Self> {
         let made = || {
             self.shape().dim(axis)?;
-            if !reduction.takes(self.dtype) {
-                return Err(ReduceCause::Kind { reduction, dtype: self.dtype }.into());
+            if !reduction.takes(self.dtype()) {
+                return Err(ReduceCause::Kind { reduction, dtype: self.dtype() }.into());
             }
-            let dtype = reduction.yields(self.dtype);
+            let dtype = reduction.yields(self.dtype());
             if self.shape().is_empty() {
                 return self.device.zeros(*self.shape(), dtype);
             }
-            let x = self.cast(computed(self.dtype))?;
-            let how = Reduce { fold, kind: Kind::of(x.dtype), index: false };
+            let x = self.cast(computed(self.dtype()))?;
+            let how = Reduce { fold, kind: Kind::of(x.dtype()), index: false };
             x.along(axis, ScanCore { name, how })?.cast(dtype)
         };
         made().map_err(|error| error.during(name))

@@ -6,12 +6,12 @@ use super::Tensor;
 use super::cause::TensorCause;
 use super::number::Scalar;
 use crate::count::word;
-use crate::dtype::DType;
 use crate::error::Result;
 use crate::exec::Value;
 use crate::kernel::{Operand, index_space, scatter};
 use crate::layout::Layout;
 use crate::op::Kind;
+use crate::plan::Stored;
 use crate::shape::Shape;
 
 impl Tensor {
@@ -26,7 +26,7 @@ impl Tensor {
         let winners = scatter::last(site, &keys, elements)?;
         // Positions plus one; 0 wraps to no position at all.
         let list = Shape::new([elements])?;
-        let winners = Self::of(self.device.clone(), winners, Layout::dense(list), DType::U32);
+        let winners = Self::of(self.device.clone(), winners, Layout::dense(list), Stored::U32);
         let winners = (&winners - 1u32)?.contiguous()?.operand()?;
         let (own, from) = (self.operand()?, source.contiguous()?.operand()?);
         let value = scatter::replaced(site, &own, &from, &winners)?;
@@ -51,12 +51,12 @@ impl Tensor {
     /// ```
     pub fn scatter_add(&self, axis: usize, index: &Self, source: &Self) -> Result<Self> {
         let what = "scatter_add";
-        let sum = match Kind::of(self.dtype) {
-            Kind::F32 => DType::F32,
-            Kind::I32 => DType::I32,
-            Kind::U32 => DType::U32,
+        let sum = match Kind::of(self.dtype()) {
+            Kind::F32 => Stored::F32,
+            Kind::I32 => Stored::I32,
+            Kind::U32 => Stored::U32,
             Kind::Bool => {
-                let (dtype, only) = (self.dtype, "numbers");
+                let (dtype, only) = (self.dtype(), "numbers");
                 return Err(TensorCause::Only { what, dtype, only }.into());
             }
             _ => self.dtype,
@@ -69,23 +69,23 @@ impl Tensor {
         if sum == self.dtype {
             return self + &totals;
         }
-        let wide = (self.cast(sum)? + &totals)?;
-        if sum == DType::F32 {
-            return wide.cast(self.dtype);
+        let wide = (self.cast_to(sum)? + &totals)?;
+        if sum == Stored::F32 {
+            return wide.cast_to(self.dtype);
         }
         // Integers wrap to their width.
         let shift = 32 - 8 * self.dtype.width() as u32;
-        let wide = if sum == DType::I32 {
+        let wide = if sum == Stored::I32 {
             ((wide << shift.cast_signed())? >> shift.cast_signed())?
         } else {
             ((wide << shift)? >> shift)?
         };
-        wide.cast(self.dtype)
+        wide.cast_to(self.dtype)
     }
 
     /// How many leading axes tell destinations apart: those after them, where the index repeats
     /// itself, are moved as rows if a row is small and never cut.
-    fn key_axes(&self, axis: usize, index: &Self, source: &Self, sum: DType) -> usize {
+    fn key_axes(&self, axis: usize, index: &Self, source: &Self, sum: Stored) -> usize {
         let (shape, rank) = (*source.shape(), source.shape().rank());
         let Ok(view) = index.layout.broadcast_to(shape) else { return rank };
         let repeats = |d: &usize| *d > axis && (view.strides()[*d] == 0 || shape.dims()[*d] == 1);
@@ -110,7 +110,7 @@ impl Tensor {
         let bound = self.shape().dim(axis).map_err(named)?;
         self.beside_axis(what, axis, source)?;
         self.device.engine.same_device(&source.device.engine).map_err(named)?;
-        let (left, right) = (self.dtype, source.dtype);
+        let (left, right) = (self.dtype(), source.dtype());
         if left != right {
             return Err(TensorCause::Dtypes { what, left, right }.into());
         }
@@ -122,7 +122,7 @@ impl Tensor {
             index = if some == 1 { index.squeeze(last)? } else { index };
         }
         let places = self.places(what, axis, &index, bound)?;
-        let places = Self::of(self.device.clone(), places.value, places.layout, DType::U32);
+        let places = Self::of(self.device.clone(), places.value, places.layout, Stored::U32);
         let dims = &self.shape().dims()[..rank];
         // Every key is a word.
         index_space(dims.iter().product()).map_err(named)?;
@@ -158,13 +158,13 @@ impl Tensor {
         &self,
         keys: &Operand,
         source: &Self,
-        sum: DType,
+        sum: Stored,
         columns: usize,
     ) -> Result<Arc<Value>> {
         let none = if sum.is_float() { Scalar::from(-0.0f32) } else { Scalar::from(0u8) };
-        let totals = self.device.full(*self.shape(), sum, none)?.operand()?;
+        let totals = self.device.full(*self.shape(), *sum, none)?.operand()?;
         let count = keys.layout.shape().elements();
-        let rows = source.cast(sum)?.contiguous()?.reshape([count, columns])?.operand()?;
+        let rows = source.cast_to(sum)?.contiguous()?.reshape([count, columns])?.operand()?;
         scatter::add(self.device.site(), keys, &rows, &totals)?;
         Ok(totals.value)
     }

@@ -13,7 +13,7 @@ use crate::host::HostView;
 use crate::host::bytes::ByteView;
 use crate::layout::Layout;
 use crate::ledger::{CallSite, Direction, OpenCrossing};
-use crate::plan::How;
+use crate::plan::{How, Stored};
 use crate::shape::IntoShape;
 use crate::store::Storage;
 use crate::transfer::{Receipt, Rules, UploadSource, up};
@@ -24,6 +24,7 @@ pub(crate) struct Order<'a> {
     source: UploadSource<'a>,
     from: DType,
     layout_from: Layout,
+    to: Stored,
     how: How,
     /// Bytes on the device.
     pub(crate) bytes: u64,
@@ -33,18 +34,18 @@ impl<'a> Order<'a> {
     fn new(
         view: ByteView<'a>,
         layout_from: Layout,
-        to: DType,
+        to: Stored,
         how: How,
         rules: Rules,
     ) -> Result<Self> {
-        let (from, source) = (view.dtype, UploadSource::new(view, to, rules)?);
-        let bytes = Engine::bytes_of(layout_from.shape(), to)?;
-        Ok(Self { source, from, layout_from, how, bytes })
+        let (from, source) = (view.dtype, UploadSource::new(view, *to, rules)?);
+        let bytes = Engine::bytes_of(layout_from.shape(), *to)?;
+        Ok(Self { source, from, layout_from, to, how, bytes })
     }
 
     /// The dtype on the device.
     pub(crate) const fn to(&self) -> DType {
-        self.source.to
+        self.to.dtype()
     }
 }
 
@@ -110,7 +111,7 @@ impl Device {
             (true, _) => carriage.how,
             (false, true) => How::Converted { to, lossless: false },
             // The plan would convert once more, so it is one step straight to what the plan stores.
-            (false, false) => How::Converted { to: stored, lossless: false },
+            (false, false) => How::Converted { to: *stored, lossless: false },
         };
         let order = Order::new(view.bytes(), *view.layout(), stored, how, self.rules(how))?;
         self.execute(&order, CallSite::of("upload_as"))
@@ -152,11 +153,11 @@ impl Device {
             progress(bytes);
         };
         let tally = up(&self.engine.gpu, &storage.pin(), &order.source, &staged)?;
-        let (to, layout) = (order.to(), Layout::dense(*order.layout_from.shape()));
+        let (to, layout) = (order.to, Layout::dense(*order.layout_from.shape()));
         let pieces = storage.pieces();
         let receipt = Receipt {
             from: order.from,
-            to,
+            to: *to,
             how: order.how,
             layout_from: order.layout_from,
             layout_to: layout,

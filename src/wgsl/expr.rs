@@ -126,6 +126,19 @@ impl Expr {
         (expr, words)
     }
 
+    /// A cast to a float that counts the finite elements that it made infinite.
+    #[must_use]
+    pub fn bounded_cast(from: DType, to: DType) -> (Self, Vec<u32>) {
+        let mut expr = Self { inputs: vec![from], outputs: vec![1], ..Self::default() };
+        expr.nodes = vec![Term::Input(0), Term::Cast(0, to), Term::Apply(Op::IsInf, [1, 0, 0])];
+        if from.is_float() {
+            expr.nodes.push(Term::Apply(Op::IsFinite, [0, 0, 0]));
+            expr.nodes.push(Term::Apply(Op::And, [2, 3, 0]));
+        }
+        expr.fault = Some(expr.nodes.len() as u16 - 1);
+        (expr, Vec::new())
+    }
+
     /// Indices as u32, those that are not below `bound` as `u32::MAX` and noted as faults; and the
     /// words of its scalars.
     #[must_use]

@@ -10,6 +10,7 @@ mod elementwise;
 mod faults;
 mod graphs;
 mod indexing;
+mod makers;
 mod matmul;
 mod memory;
 mod moves;
@@ -45,6 +46,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(assign::cases(adapter));
     cases.extend(casts::cases(adapter));
     cases.extend(faults::cases(adapter));
+    cases.extend(makers::cases());
     cases.extend(indexing::cases(adapter));
     cases.extend(random::cases(adapter));
     cases.extend(torch::cases(adapter));

@@ -272,6 +272,31 @@ fn every_shader_is_used() {
     none(&unused.map(|file| file.complaint(0, "in no catalog")).collect::<Vec<_>>());
 }
 
+/// What an upload makes of a dtype is compared with what each of these makes, under policies that
+/// convert. `upload_as` is such an upload.
+#[test]
+fn every_function_that_takes_a_dtype_is_tried_under_policies_that_convert() {
+    let tried = fs::read_to_string(root().join("tests/gpu/cases/makers.rs")).unwrap_or_default();
+    let mut complaints = Vec::new();
+    for room in house::house().rooms.iter().filter(|room| room.module.first() == Some(&"tensor")) {
+        let texts: Vec<&str> = room.tokens.iter().map(|token| token.text).collect();
+        for at in 2..texts.len().saturating_sub(1) {
+            let ["pub", "fn", name, ..] = texts[at - 2..] else { continue };
+            let mut depth = 0;
+            let end = texts[at..].iter().position(|text| {
+                depth += code::nesting(text);
+                depth == 0 && *text == ")"
+            });
+            let takes = texts[at..at + end.unwrap_or(0)].contains(&"DType");
+            if takes && name != "upload_as" && !tried.contains(&format!(".{name}(")) {
+                let rule = format!("{name} has no row in makers.rs");
+                complaints.push(room.file.complaint(room.tokens[at].line, &rule));
+            }
+        }
+    }
+    none(&complaints);
+}
+
 #[test]
 fn every_example_is_in_the_readme() {
     let Ok(readme) = fs::read_to_string(root().join("README.md")) else { return };
