@@ -52,11 +52,12 @@ fn rem_trunc_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return copysign_f32(nan_where(r, none), a);
 }
 
-// The remainder of the quotient rounded down: the sign of b.
+// The remainder of the quotient rounded down: the sign of b, also where it is zero.
 fn rem_floor_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     let r = rem_trunc_f32(a, b);
-    let other = (r != vec4<f32>(0.0)) & ((r < vec4<f32>(0.0)) != (b < vec4<f32>(0.0)));
-    return select(r, r + b, other);
+    let other = (r < vec4<f32>(0.0)) != (b < vec4<f32>(0.0));
+    let zero = copysign_f32(vec4<f32>(0.0), b);
+    return select(select(r, r + b, other), zero, r == vec4<f32>(0.0));
 }
 
 // region alone

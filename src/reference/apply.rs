@@ -144,11 +144,12 @@ fn binary(op: Op, a: f64, b: f64) -> Exact {
         Op::RemTrunc => return scaled(a % b, a),
         Op::RemFloor => {
             let r = a % b;
-            let moved = r != 0.0 && (r < 0.0) != (b < 0.0);
-            return scaled(
-                if moved { r + b } else { r },
-                if b.is_finite() { a.abs().max(b.abs()) } else { a },
-            );
+            let floored = match r {
+                0.0 => r.copysign(b),
+                r if (r < 0.0) != (b < 0.0) => r + b,
+                r => r,
+            };
+            return scaled(floored, if b.is_finite() { a.abs().max(b.abs()) } else { a });
         }
         Op::Pow => a.powf(b),
         Op::Min | Op::Max if nan => f64::NAN,

@@ -202,7 +202,7 @@ pub(super) fn in_domain(op: Op, values: &[Number]) -> bool {
     }
 }
 
-/// Whether the sign of zero is right, for operations that are done on bits.
+/// Whether the sign of zero is right, for operations whose contract says it.
 pub(super) fn keeps_bits(op: Op, values: &[Number], got: Number) -> bool {
     let sign = |v: &Number| matches!(v, Number::Float(x) if x.is_sign_negative());
     let zero = matches!(got, Number::Float(x) if x == 0.0);
@@ -210,6 +210,8 @@ pub(super) fn keeps_bits(op: Op, values: &[Number], got: Number) -> bool {
         Op::Neg if zero => sign(&got) != sign(&values[0]),
         Op::Abs if zero => !sign(&got),
         Op::Sign if zero => sign(&got) == sign(&values[0]),
+        Op::RemTrunc if zero => sign(&got) == sign(&values[0]),
+        Op::RemFloor if zero => sign(&got) == sign(&values[1]),
         Op::Where if zero => {
             let chosen = if values[0] == Number::Bool(true) { &values[1] } else { &values[2] };
             sign(&got) == sign(chosen)
