@@ -344,7 +344,7 @@ impl What {
 
     fn name(&self) -> &'static str {
         match self {
-            Self::Apply(op) => op.name(),
+            Self::Apply(op) => op.method(),
             Self::Cast(_) => "cast",
             Self::Core(core) => core.name(),
         }

@@ -42,10 +42,18 @@ impl Op {
         row
     }
 
-    /// The name: of the method on tensors, and of our function in WGSL.
+    /// The name: of the method on tensors, but for `where`, and of our function in WGSL.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.row().name
+    }
+
+    /// The name of the method on tensors.
+    pub(crate) const fn method(self) -> &'static str {
+        match self {
+            Self::Where => "choose", // the other is a word of Rust's
+            op => op.name(),
+        }
     }
 
     /// How many operands it takes: 1, 2 or 3.
@@ -120,7 +128,7 @@ impl Op {
         };
         let first = values[0];
         if let Some(&other) = values.iter().find(|&&dtype| dtype != first) {
-            return Err(Refusal::Mixed { doing: self.name(), left: first, right: other });
+            return Err(Refusal::Mixed { doing: self.method(), left: first, right: other });
         }
         if !self.takes(first) {
             return Err(Refusal::Kind { op: self, given: first });

@@ -24,8 +24,11 @@ causes! {
     Index { of: String, shape: Shape, bound: usize, hit: Hit }, Index:
         ("{of}: {} of {} indices in {shape} are outside 0..{bound}, the first at {}",
          hit.count, shape.elements(), At(shape, hit.first))
-        help ("indices count from 0; a negative one counts nothing: add the length of the axis to \
-               it first");
+        help ("{}", match bound.checked_sub(1) {
+            Some(last) => format!("`clamp(0, {last})` keeps an index inside; one that counts from \
+                                   the end needs {bound} added first"),
+            None => "there is nothing to take an element from".into(),
+        });
 }
 
 /// The coordinates of an element, from its position in row-major order.

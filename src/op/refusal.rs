@@ -15,7 +15,7 @@ pub enum Refusal {
         /// How many there were.
         given: usize,
     },
-    /// `where` wants a bool first.
+    /// The first operand of `where`, which tensors call `choose`, is not bool.
     Condition {
         /// What it got.
         given: DType,
@@ -42,13 +42,13 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Arity { op, given } => {
-                write!(f, "{op}: {given} operands, where it takes {}", op.arity())
+                write!(f, "{}: {given} operands, where it takes {}", op.method(), op.arity())
             }
-            Self::Condition { given } => write!(f, "where: the condition is {given}, not bool"),
+            Self::Condition { given } => write!(f, "choose: the condition is {given}, not bool"),
             Self::Mixed { doing, left, right } => {
                 write!(f, "{doing}: dtypes differ: {left} and {right}")
             }
-            Self::Kind { op, given } => write!(f, "{op} does not exist for {given}"),
+            Self::Kind { op, given } => write!(f, "{} does not exist for {given}", op.method()),
         }
     }
 }
@@ -60,16 +60,26 @@ impl Refusal {
         match self {
             Self::Arity { .. } => None,
             Self::Condition { .. } => Some("compare first, or cast to bool".into()),
-            Self::Mixed { left, right, .. } => Some(format!(
-                "cast one of them: `.cast(DType::{left:?})` or `.cast(DType::{right:?})`"
-            )),
-            Self::Kind { op, .. } => {
-                let takes = DType::ALL.into_iter().filter(|&d| op.takes(d));
-                let names = takes.map(DType::name).collect::<Vec<_>>().join(", ");
-                Some(format!("{op} takes {names}: cast to one of them"))
+            Self::Mixed { doing, left, right } => {
+                let op = Op::parse(doing);
+                let takes = |dtype: &&DType| op.is_none_or(|op| op.takes(**dtype));
+                let casts = [left, right].into_iter().filter(takes);
+                let casts: Vec<_> = casts.map(|to| format!("`.cast(DType::{to:?})`")).collect();
+                match op {
+                    Some(op) if casts.is_empty() => Some(format!("{}: cast both", taken(op))),
+                    _ => Some(format!("cast one of them: {}", casts.join(" or "))),
+                }
             }
+            Self::Kind { op, .. } => Some(format!("{}: cast to one of them", taken(*op))),
         }
     }
+}
+
+/// What an operation takes, in words.
+fn taken(op: Op) -> String {
+    let takes = DType::ALL.into_iter().filter(|&dtype| op.takes(dtype));
+    let names = takes.map(DType::name).collect::<Vec<_>>().join(", ");
+    format!("{} takes {names}", op.method())
 }
 
 impl core::error::Error for Refusal {}

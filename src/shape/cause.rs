@@ -33,6 +33,10 @@ causes! {
         ("range {start}..{end} {}", match start > end {
             true => format!("on axis {axis} ends before it begins"),
             false => format!("is outside axis {axis} of length {dim}"),
+        })
+        help ("{}", match start > end {
+            true => format!("the lower end comes first: `{}..{}`", end.min(dim), start.min(dim)),
+            false => format!("the axis has `0..{dim}`, of which this is `{}..{dim}`", start.min(dim)),
         });
     Step { axis: usize }, Shape:
         ("step 0 on axis {axis}")

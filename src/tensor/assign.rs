@@ -91,7 +91,7 @@ impl Tensor {
         let named = |error: Error| error.during(what);
         let tensor = match values {
             Other::Scalar(scalar) => {
-                self.device.full(Shape::SCALAR, self.dtype(), scalar).map_err(named)?
+                self.device.filled(what, Shape::SCALAR, self.dtype(), scalar)?
             }
             Other::Tensor(tensor) => tensor,
         };

@@ -1,14 +1,13 @@
 //! Scaled dot product attention.
 
-use super::cause::TensorCause;
+use super::cause::{FLOATS_BY_F32, TensorCause};
 use super::{Pad, Tensor};
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fuse::What;
 use crate::kernel::attention::{self, AttentionCore, Halves};
 use crate::layout::Layout;
-use crate::op::{Op, Refusal};
 use crate::plan::Stored;
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
@@ -78,16 +77,10 @@ impl Tensor {
         for other in [keys, values].into_iter().chain(&how.mask) {
             device.engine.same_device(&other.device.engine)?;
         }
-        if let Some(mask) = &how.mask
-            && mask.dtype != DType::Bool
-            && !mask.dtype.is_float()
-        {
-            let only = "bool or a float";
-            return Err(TensorCause::Only { what: "mask", dtype: mask.dtype(), only }.into());
-        }
         let dims = self.shape().dims();
         let outer = &dims[..dims.len() - 1];
         let shape = Shape::new([outer, &[sizes.e]].concat())?;
+        let mask = how.mask.as_ref().map(|mask| mask.masking(outer, sizes.keys)).transpose()?;
         if shape.is_empty() || sizes.keys == 0 {
             return device.zeros(shape, self.dtype());
         }
@@ -101,19 +94,24 @@ impl Tensor {
         }
         let [q, k] = [self, keys].map(|x| x.by_heads(sizes.d));
         let mut inputs = vec![q?, k?, values.by_heads(sizes.e)?];
-        if let Some(mask) = &how.mask {
-            let mask = match *mask.dtype {
-                DType::Bool => mask.choose(0.0f32, f32::NEG_INFINITY)?,
-                _ => mask.cast(DType::F32)?,
-            };
-            let all = Shape::new([outer, &[sizes.keys]].concat())?;
-            inputs.push(mask.broadcast_to(all)?.four()?);
-        }
+        inputs.extend(mask.map(|mask| mask.four()).transpose()?);
         let core = AttentionCore { scale, causal: how.causal };
         let result = apply(core, &inputs)?;
         let result = result.slice(3, 0..sizes.e)?;
         let result = if sizes.e % 4 == 0 { result } else { result.contiguous()? };
         result.reshape(shape)?.cast(self.dtype())
+    }
+
+    /// It as a mask of scores, `[outer, keys]`: what is added to them.
+    fn masking(&self, outer: &[usize], keys: usize) -> Result<Self> {
+        let (what, dtype, only) = ("mask", self.dtype(), "bool or a float");
+        let scores = Shape::new([outer, &[keys]].concat())?;
+        let mask = match dtype {
+            DType::Bool => self.choose(0.0f32, f32::NEG_INFINITY)?,
+            dtype if dtype.is_float() => self.cast(DType::F32)?,
+            _ => return Err(TensorCause::Only { what, dtype, only }.into()),
+        };
+        mask.broadcast_to(scores).map_err(|error| error.during(what))
     }
 
     /// Attention of one query to a head, which sees every key, by products of matrices: they have
@@ -192,20 +190,22 @@ impl Sizes {
             let (left, right) = (*left.shape(), *right.shape());
             Err(ShapeCause::Same { what, left, right }.into())
         };
-        for x in [q, k, v] {
-            if !x.dtype.is_float() || x.dtype == DType::F64 {
-                return Err(Refusal::Kind { op: Op::Exp, given: x.dtype() }.into());
+        for (what, both, x) in [
+            ("queries", "queries", q),
+            ("keys", "queries and keys", k),
+            ("values", "queries and values", v),
+        ] {
+            let dtype = x.dtype();
+            if !dtype.is_float() || dtype == DType::F64 {
+                return Err(TensorCause::Only { what, dtype, only: FLOATS_BY_F32 }.into());
             }
             if x.dtype != q.dtype {
-                return Err(Refusal::Mixed {
-                    doing: "attention",
-                    left: q.dtype(),
-                    right: x.dtype(),
-                }
-                .into());
+                let (left, right) = (q.dtype(), dtype);
+                return Err(TensorCause::Dtypes { what: both, left, right }.into());
             }
             if x.shape().rank() < 2 {
-                return Err(ShapeCause::Axis { axis: 1, shape: *x.shape() }.into());
+                let cause = ShapeCause::Axis { axis: 1, shape: *x.shape() };
+                return Err(Error::from(cause).during(what));
             }
         }
         let rank = q.shape().rank();

@@ -7,6 +7,9 @@ use crate::error::causes;
 use crate::kernel::attention::QUADS_MAX;
 use crate::shape::Shape;
 
+/// What is computed in f32, of what dtypes.
+pub(super) const FLOATS_BY_F32: &str = "f32, f16 or bf16";
+
 causes! {
     pub(crate) enum TensorCause;
 
@@ -17,7 +20,7 @@ causes! {
         help ("cast one of them: `cast(dtype)`");
     Index { what: &'static str, dtype: DType }, DType:
         ("{what}: {dtype} is no index, which is i32, u32, i64 or u64")
-        help ("cast it: `cast(DType::U32)`");
+        help ("cast it: `cast(DType::I32)`");
     Along { what: &'static str, axis: usize, left: Shape, right: Shape }, Shape:
         ("{what}: shapes differ beside axis {axis}: left {left}, right {right}")
         help ("every axis but that one must agree; `broadcast_to` and `slice` make it so");

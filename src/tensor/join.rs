@@ -87,8 +87,8 @@ impl Tensor {
         match with {
             Pad::Constant(number) => {
                 let ones = Shape::new(&[1; RANK_MAX][..dims.len()])?;
-                let one = self.device.full(ones, self.dtype(), number);
-                one.and_then(|one| one.broadcast_to(&dims)).map_err(|error| error.during("pad"))
+                let one = self.device.filled("pad", ones, self.dtype(), number)?;
+                one.broadcast_to(&dims).map_err(|error| error.during("pad"))
             }
             Pad::Reflect if pad >= dim => Err(TensorCause::Reflect { axis, pad, dim }.into()),
             Pad::Reflect => {

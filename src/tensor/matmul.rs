@@ -156,11 +156,16 @@ causes! {
         });
     Mixed { left: DType, right: DType }, DType:
         ("dtypes differ: left {left}, right {right}")
-        help ("cast one side, such as the {}: `cast`", match left.width() >= right.width() {
+        help ("cast one side, such as the {}: `cast`", match wider(*left) >= wider(*right) {
             true => format!("right one to {left}"),
             false => format!("left one to {right}"),
         });
     Bool, DType:
         ("bool has no product of matrices")
         help ("cast to an integer to count, or to a float: `cast`");
+}
+
+/// What says which of two dtypes the other is cast to: a product has no bool.
+fn wider(dtype: DType) -> (bool, usize) {
+    (dtype != DType::Bool, dtype.width())
 }

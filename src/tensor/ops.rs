@@ -189,7 +189,7 @@ impl Tensor {
 }
 
 pub(super) fn apply(device: &crate::Device, op: Op, operands: &[Other]) -> Result<Tensor> {
-    let named = |error: Error| error.during(op.name());
+    let named = |error: Error| error.during(op.method());
     // Numbers take the dtype of the values: in `where`, of the two to choose from.
     let values = if op == Op::Where { &operands[1..] } else { operands };
     let of = |o: &Other| match o {
@@ -232,6 +232,7 @@ fn deferred(
     let args = operands.into_iter().map(|operand| match operand {
         // The bits of an f64 are put together as an integer, which not every adapter has.
         Other::Scalar(scalar) if scalars == DType::F64 && !device.caps().has(INT64) => {
+            scalar.encode(scalars)?;
             let one = device.full(Shape::SCALAR, scalars, scalar)?;
             Ok(one.broadcast_to(shape)?.permute(&order)?.arg())
         }

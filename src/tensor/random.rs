@@ -1,7 +1,7 @@
 //! Random tensors: made on the device, from a key and nothing else.
 
 use super::Tensor;
-use super::cause::TensorCause;
+use super::cause::{FLOATS_BY_F32, TensorCause};
 use super::number::Scalar;
 use crate::caps::Feature;
 use crate::device::Device;
@@ -109,7 +109,7 @@ impl Device {
     /// ```
     pub fn normal(&self, key: Key, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
         if !matches!(dtype, DType::F32 | DType::F16 | DType::Bf16) {
-            return Err(only("normal", dtype, "f32, f16 or bf16"));
+            return Err(only("normal", dtype, FLOATS_BY_F32));
         }
         let made = self.making("normal", dtype)?;
         self.draw(key, shape.into_shape()?, made.stored, Draw::Normal, [0; 2])
@@ -129,8 +129,8 @@ impl Device {
     }
 
     /// Integers in a range of at most 2^32, of any integer dtype that holds it: all alike, to
-    /// within 2^-32 of their probability. Where the plan converts the dtype, the range must be one of
-    /// what is stored.
+    /// within 2^-32 of their probability. Where the plan converts the dtype, what is stored must
+    /// hold the range.
     pub fn integers(
         &self,
         key: Key,

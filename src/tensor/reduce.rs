@@ -90,7 +90,7 @@ impl Tensor {
         let name = reduction.name();
         let reduced = axes.of(self.shape()).map_err(|error| error.during(name))?;
         if !reduction.takes(self.dtype()) {
-            return Err(ReduceCause::Kind { reduction, dtype: self.dtype() }.into());
+            return Err(ReduceCause::Kind { name, reduction, dtype: self.dtype() }.into());
         }
         let mut kept = self.shape().dims().to_vec();
         for (dim, _) in kept.iter_mut().zip(&reduced).filter(|(_, reduced)| **reduced) {
@@ -225,9 +225,9 @@ causes! {
     /// Why a tensor cannot be reduced.
     pub(super) enum ReduceCause;
 
-    Kind { reduction: Reduction, dtype: DType }, DType:
-        ("{reduction} does not exist for {dtype}")
-        help ("{reduction} takes {}: cast to one of them", {
+    Kind { name: &'static str, reduction: Reduction, dtype: DType }, DType:
+        ("{name} does not exist for {dtype}")
+        help ("{name} takes {}: cast to one of them", {
             let takes = DType::ALL.into_iter().filter(|&d| reduction.takes(d));
             takes.map(DType::name).collect::<Vec<_>>().join(", ")
         });

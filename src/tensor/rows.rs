@@ -5,13 +5,13 @@
 //! all cores.
 
 use super::Tensor;
+use super::cause::{FLOATS_BY_F32, TensorCause};
 use super::reduce::computed;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::fuse::What;
 use crate::kernel::cores::Core;
 use crate::kernel::rows::{self, RowsCore, Rowwise};
-use crate::op::{Op, Refusal};
 use crate::shape::Axes;
 use crate::store::Segments;
 
@@ -61,13 +61,13 @@ impl Tensor {
 
     fn rowwise(&self, what: Rowwise, axis: usize) -> Result<Self> {
         let name = what.name();
+        let double = self.dtype == DType::F64;
+        if !self.dtype.is_float() || double && !what.is_norm() {
+            let only = if what.is_norm() { "a float" } else { FLOATS_BY_F32 };
+            return Err(TensorCause::Only { what: name, dtype: self.dtype(), only }.into());
+        }
         let made = || {
             self.shape().dim(axis)?;
-            let double = self.dtype == DType::F64;
-            if !self.dtype.is_float() || double && !what.is_norm() {
-                let op = if what.is_norm() { Op::Sqrt } else { Op::Exp };
-                return Err(Refusal::Kind { op, given: self.dtype() }.into());
-            }
             let x = self.cast(computed(self.dtype()))?;
             if self.shape().is_empty() {
                 return self.device.zeros(*self.shape(), self.dtype());

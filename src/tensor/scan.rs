@@ -46,11 +46,11 @@ impl Tensor {
         fold: Fold,
         axis: usize,
     ) -> Result<Self> {
+        if !reduction.takes(self.dtype()) {
+            return Err(ReduceCause::Kind { name, reduction, dtype: self.dtype() }.into());
+        }
         let made = || {
             self.shape().dim(axis)?;
-            if !reduction.takes(self.dtype()) {
-                return Err(ReduceCause::Kind { reduction, dtype: self.dtype() }.into());
-            }
             let dtype = reduction.yields(self.dtype());
             if self.shape().is_empty() {
                 return self.device.zeros(*self.shape(), dtype);

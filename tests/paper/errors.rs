@@ -53,9 +53,12 @@ fn views() {
     says(layout.unsqueeze(3), shape, "no place for a new axis 3 in [2, 3] of rank 2", None);
     says(dense([3]).transpose(), shape, "axis 1 does not exist in [3] of rank 1", None);
     let text = "range 1..4 is outside axis 1 of length 3";
-    says(layout.slice(1, 1..4, 1), shape, text, None);
+    let help = "the axis has `0..3`, of which this is `1..3`";
+    says(layout.slice(1, 1..4, 1), shape, text, help);
     let backwards = Range { start: 3, end: 2 };
-    says(layout.slice(1, backwards, 1), shape, "range 3..2 on axis 1 ends before it begins", None);
+    let (text, help) =
+        ("range 3..2 on axis 1 ends before it begins", "the lower end comes first: `2..3`");
+    says(layout.slice(1, backwards, 1), shape, text, help);
     let step = "a step is at least 1 forwards, or -1 and below backwards";
     says(layout.slice(0, 0..2, 0), shape, "step 0 on axis 0", step);
     let text = "[0, 0] is not a permutation of the 2 axes";

@@ -19,6 +19,8 @@ mod errors;
 #[cfg(test)]
 mod errors_device;
 #[cfg(test)]
+mod errors_operations;
+#[cfg(test)]
 mod hosts;
 #[cfg(test)]
 mod layouts;

@@ -1,5 +1,6 @@
 //! Joining, picking and scattering, bit by bit against loops on the host.
 
+use wharf::dtype::Class;
 use wharf::tensor::Pad;
 use wharf::{Adapter, DType, Device, ErrorKind, Tensor};
 
@@ -387,6 +388,17 @@ async fn out_of_range(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome 
             let error = fails(&table.embedding(&index).map_err(show)?).await?;
             ensure_eq!(error.to_string(), want, "the message");
             ensure_eq!(error.kind(), ErrorKind::Index, "the kind");
+            let help = "`clamp(0, 4)` keeps an index inside; one that counts from the end needs 5 \
+                        added first";
+            ensure_eq!(error.help().as_deref(), Some(help), "the help");
+            let mut mended = vec![index.clamp(0, 4)];
+            if n == 1 && bad == highest && dtype.class() == Class::Signed {
+                mended.push(&index + 5); // -1 counts from the end
+            }
+            for index in mended {
+                let picked = index.and_then(|index| table.embedding(&index)).map_err(show)?;
+                ensure_eq!(picked.read::<f32>().await.map_err(show)?.len(), 8 * n, "as it says");
+            }
             let sum = (&table.take(&index).map_err(show)? + 1.0f32).map_err(show)?;
             let error = sum.read::<f32>().await.err().map(|e| e.to_string()).unwrap_or_default();
             // Only 5 is the index of an element.

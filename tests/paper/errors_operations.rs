@@ -1,0 +1,211 @@
+//! Errors of operations as a table: each names what was called and what is wrong with it, and what
+//! its help says can be done.
+
+use wharf::tensor::{Attention, Pad};
+use wharf::{DType, Result, Tensor};
+
+use super::support::capable;
+
+/// What is refused, the words of it, and what becomes of it as the help says.
+struct Row {
+    refused: Result<Tensor>,
+    text: &'static str,
+    help: &'static str,
+    mended: Result<Tensor>,
+}
+
+const CAST: &str = "compute in another dtype and cast: `cast(dtype)`";
+const NUMBER: &str = "take a dtype that has it; a tensor becomes one by `cast(dtype)`";
+const BROADCAST: &str =
+    "of two dimensions that differ one must be 1; `unsqueeze` adds an axis of length 1";
+
+fn check(rows: impl IntoIterator<Item = Row>) {
+    for Row { refused, text, help, mended } in rows {
+        let error = refused.err().unwrap_or_else(|| panic!("{text}: it was done"));
+        assert_eq!(error.to_string(), text);
+        assert_eq!(error.help().as_deref(), Some(help), "the help for: {text}");
+        assert!(mended.is_ok(), "{text}\n{help}: {mended:?}");
+    }
+}
+
+#[test]
+fn rows_and_scans_name_themselves() {
+    let device = capable();
+    let ones = |shape: &[usize], dtype| device.ones(shape, dtype).unwrap();
+    let [f64, i32] = [DType::F64, DType::I32].map(|dtype| ones(&[2, 3], dtype));
+    let f32 = |x: &Tensor| x.cast(DType::F32);
+    let truth = ones(&[2, 3], DType::Bool);
+    check([
+        Row {
+            refused: f64.softmax(1),
+            text: "softmax: f64, not f32, f16 or bf16",
+            help: CAST,
+            mended: f32(&f64).and_then(|x| x.softmax(1)?.cast(DType::F64)),
+        },
+        Row {
+            refused: i32.log_softmax(1),
+            text: "log_softmax: i32, not f32, f16 or bf16",
+            help: CAST,
+            mended: f32(&i32).and_then(|x| x.log_softmax(1)?.cast(DType::I32)),
+        },
+        Row {
+            refused: i32.layer_norm(1, 0.0),
+            text: "layer_norm: i32, not a float",
+            help: CAST,
+            mended: f32(&i32).and_then(|x| x.layer_norm(1, 0.0)),
+        },
+        Row {
+            refused: truth.cummax(1),
+            text: "cummax does not exist for bool",
+            help: "cummax takes f32, f16, bf16, f64, i8, u8, i16, u16, i32, u32, i64, u64: cast to \
+                   one of them",
+            mended: truth.cast(DType::U8).and_then(|x| x.cummax(1)),
+        },
+    ]);
+}
+
+#[test]
+fn attention_names_what_is_wrong() {
+    let device = capable();
+    let ones = |shape: &[usize], dtype| device.ones(shape, dtype).unwrap();
+    let [q, wide, whole] = [DType::F32, DType::F64, DType::I32].map(|t| ones(&[2, 3, 4], t));
+    let (half, row) = (ones(&[2, 3, 4], DType::F16), ones(&[4], DType::F32));
+    let (plain, mask) = (Attention::new(), ones(&[2, 5], DType::Bool));
+    let counts = ones(&[3, 3], DType::I64);
+    let masked = |mask: &Tensor| q.attention(&q, &q, &Attention::new().masked(mask));
+    let mended = |x: &Tensor| x.cast(DType::F32).and_then(|x| q.attention(&x, &x, &plain));
+    check([
+        Row {
+            refused: wide.attention(&q, &q, &plain),
+            text: "attention: queries: f64, not f32, f16 or bf16",
+            help: CAST,
+            mended: mended(&wide),
+        },
+        Row {
+            refused: q.attention(&whole, &q, &plain),
+            text: "attention: keys: i32, not f32, f16 or bf16",
+            help: CAST,
+            mended: mended(&whole),
+        },
+        Row {
+            refused: q.attention(&q, &half, &plain),
+            text: "attention: queries and values: dtypes differ: left f32, right f16",
+            help: "cast one of them: `cast(dtype)`",
+            mended: mended(&half),
+        },
+        Row {
+            refused: masked(&counts),
+            text: "attention: mask: i64, not bool or a float",
+            help: CAST,
+            mended: counts.cast(DType::Bool).and_then(|mask| masked(&mask)),
+        },
+        Row {
+            refused: masked(&mask),
+            text: "attention: mask: [2, 5] does not broadcast to [2, 3, 3]",
+            help: BROADCAST,
+            mended: mask.slice(1, 0..3).and_then(|mask| masked(&mask.unsqueeze(1)?)),
+        },
+    ]);
+    let error = q.attention(&q, &row, &plain).unwrap_err().to_string();
+    assert_eq!(error, "attention: values: axis 1 does not exist in [4] of rank 1");
+}
+
+#[test]
+fn operations_of_elements_name_the_method() {
+    let device = capable();
+    let ones = |shape: &[usize], dtype| device.ones(shape, dtype).unwrap();
+    let [x, whole, truth] = [DType::F32, DType::I32, DType::Bool].map(|t| ones(&[2], t));
+    let (long, three) = (ones(&[2], DType::I64), ones(&[3], DType::F32));
+    let float = |x: &Tensor| x.cast(DType::F32);
+    check([
+        Row {
+            refused: x.choose(&x, 0.0),
+            text: "choose: the condition is f32, not bool",
+            help: "compare first, or cast to bool",
+            mended: x.cast(DType::Bool).and_then(|yes| yes.choose(&x, 0.0)),
+        },
+        Row {
+            refused: truth.choose(&x, &whole),
+            text: "choose: dtypes differ: f32 and i32",
+            help: "cast one of them: `.cast(DType::F32)` or `.cast(DType::I32)`",
+            mended: float(&whole).and_then(|no| truth.choose(&x, no)),
+        },
+        Row {
+            refused: truth.choose(&x, &three),
+            text: "choose: [2] and [3] do not broadcast: 2 against 3 on axis 0",
+            help: BROADCAST,
+            mended: three.unsqueeze(1).and_then(|no| truth.choose(&x, no)),
+        },
+        Row {
+            refused: x.pow(&whole),
+            text: "pow: dtypes differ: f32 and i32",
+            help: "cast one of them: `.cast(DType::F32)`",
+            mended: float(&whole).and_then(|y| x.pow(y)),
+        },
+        Row {
+            refused: long.pow(&whole),
+            text: "pow: dtypes differ: i64 and i32",
+            help: "pow takes f32, f16, bf16: cast both",
+            mended: float(&whole).and_then(|y| float(&long)?.pow(y)),
+        },
+        Row {
+            refused: truth.matmul(&whole),
+            text: "matmul: dtypes differ: left bool, right i32",
+            help: "cast one side, such as the left one to i32: `cast`",
+            mended: truth.cast(DType::I32).and_then(|truth| truth.matmul(&whole)),
+        },
+        Row {
+            refused: ones(&[2], DType::I8).matmul(&truth),
+            text: "matmul: dtypes differ: left i8, right bool",
+            help: "cast one side, such as the right one to i8: `cast`",
+            mended: truth.cast(DType::I8).and_then(|truth| truth.matmul(&truth)),
+        },
+    ]);
+}
+
+#[test]
+fn what_takes_a_number_or_a_range_names_itself() {
+    let device = capable();
+    let ones = |shape: &[usize], dtype| device.ones(shape, dtype).unwrap();
+    let mut bytes = ones(&[2, 3], DType::U8);
+    let pad = |x: &Tensor| x.pad(&[(1, 0), (0, 0)], Pad::Constant(300.into()));
+    let tokens = ones(&[2], DType::F32);
+    check([
+        Row {
+            refused: pad(&bytes),
+            text: "pad: scalar 300 is not a value of u8",
+            help: NUMBER,
+            mended: bytes.cast(DType::I32).and_then(|x| pad(&x)),
+        },
+        Row {
+            refused: bytes.assign(300).map(|()| bytes.clone()),
+            text: "assign: scalar 300 is not a value of u8",
+            help: NUMBER,
+            mended: bytes.cast(DType::I32).and_then(|mut x| x.assign(300).map(|()| x)),
+        },
+        Row {
+            refused: device.arange(0, 4, 1.5, DType::I32),
+            text: "arange: scalar 1.5 is not a value of i32",
+            help: NUMBER,
+            mended: device.arange(0, 4, 1.5, DType::F32),
+        },
+        Row {
+            refused: bytes.slice(1, 1..4),
+            text: "range 1..4 is outside axis 1 of length 3",
+            help: "the axis has `0..3`, of which this is `1..3`",
+            mended: bytes.slice(1, 1..3),
+        },
+        Row {
+            refused: bytes.slice(1, 7..9),
+            text: "range 7..9 is outside axis 1 of length 3",
+            help: "the axis has `0..3`, of which this is `3..3`",
+            mended: bytes.slice(1, 3..3),
+        },
+        Row {
+            refused: bytes.embedding(&tokens),
+            text: "embedding: f32 is no index, which is i32, u32, i64 or u64",
+            help: "cast it: `cast(DType::I32)`",
+            mended: tokens.cast(DType::I32).and_then(|tokens| bytes.embedding(&tokens)),
+        },
+    ]);
+}
