@@ -11,7 +11,8 @@ use crate::dtype::DType;
 use crate::error::{Cause, Error, ErrorKind};
 use crate::host::convert::convertible;
 
-/// What the caller allows to happen to numbers on the way up.
+/// What the caller allows to happen to numbers on the way up, and to those that are made on the
+/// device as a dtype that it lacks.
 ///
 /// ```
 /// use wharf::caps::Caps;
@@ -182,8 +183,8 @@ impl fmt::Display for Permission {
     }
 }
 
-/// A dtype as a device stores it. A tensor is made with one, and only a [`Plan`] makes one of a dtype
-/// that was asked for: nothing is made of a dtype that the device lacks.
+/// A dtype as a device stores it. A tensor is made with one, and only a [`Plan`] makes one of a
+/// dtype that was asked for: nothing is made of a dtype that the device lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stored(DType);
 

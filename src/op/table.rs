@@ -127,9 +127,11 @@ pub(super) const TABLE: &[OpRow] = &[
     row(Op::Div, "div", 2, Wraps, &[(REAL, Infix("/")), (INT, Own)], ulp(3.0),
         "integers towards zero; x / 0 = 0; MIN / -1 = MIN"),
     row(Op::RemFloor, "rem_floor", 2, Same, &[own(F32.or(INT))], ulp(2.0),
-        "the sign of the divisor, zeros too; by zero NaN, of integers the dividend; for |a / b| < 2^32"),
+        "the sign of the divisor, zeros too; by zero NaN, of integers the dividend; \
+         for |a / b| < 2^32"),
     row(Op::RemTrunc, "rem_trunc", 2, Same, &[own(F32.or(INT))], ulp(2.0),
-        "the sign of the dividend, zeros too; by zero NaN, of integers the dividend; for |a / b| < 2^32"),
+        "the sign of the dividend, zeros too; by zero NaN, of integers the dividend; \
+         for |a / b| < 2^32"),
     row(Op::Pow, "pow", 2, Same, FLOAT, Tolerance { ulp: 8.0, grow: 4.0, abs: 0.0, flush: true },
         "negative bases with whole exponents; C's ends"),
     row(Op::Min, "min", 2, Same, NUMBERS, BITS, "NaN wins; zeros are equal"),

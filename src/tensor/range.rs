@@ -86,8 +86,8 @@ impl Device {
     }
 
     /// `count` floats from `start` to `end`, both included, equally far apart. Each half is
-    /// computed from its own end, so that both ends are exact. Where the plan converts the dtype, it
-    /// is as in [`Device::arange`].
+    /// computed from its own end, so that both ends are exact. A plan that converts the dtype does
+    /// here as in [`Device::arange`].
     pub fn linspace(
         &self,
         start: impl Into<Scalar>,

@@ -6,10 +6,11 @@ mod values;
 
 use wharf::caps::Feature;
 use wharf::op::Op;
+use wharf::reference::Number;
 use wharf::{Adapter, DType, Device, Other, Shape, Target};
 
-use super::pair::{Pair, bits, bits_of, count};
-use super::views::Move;
+use super::pair::{Pair, bits, bits_of, count, difference};
+use super::views::{Move, TARGETS};
 use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, matters, show};
 use check::check;
 use values::Source;
@@ -94,7 +95,44 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             cases.push(Case { size: Size::Large, ..case });
         }
     }
+    cases.push(case!("elementwise::zeros_of_remainders", |ctx| zeros_of_remainders(ctx)));
     cases
+}
+
+/// Dividends and divisors: the remainders are zeros, with the sign of one or the other.
+const WHOLE: [(f64, f64); 7] = [
+    (0.0, -2.0),
+    (4.0, -2.0),
+    (-4.0, 2.0),
+    (-0.0, 2.0),
+    (0.0, 2.0),
+    (-4.0, -2.0),
+    (-0.0, f64::INFINITY),
+];
+
+async fn zeros_of_remainders(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let floats =
+        [DType::F32, DType::F16, DType::Bf16].map(|dtype| TARGETS.map(|target| (dtype, target)));
+    for (dtype, target) in floats.into_iter().flatten() {
+        let device = device.with_target(target);
+        let sign = 1 << (8 * dtype.width() - 1);
+        let side = |of: fn(&(f64, f64)) -> f64| {
+            WHOLE.iter().map(of).map(|x| bits(dtype, Number::Float(x)))
+        };
+        let [a, b]: [Vec<u64>; 2] = [side(|pair| pair.0).collect(), side(|pair| pair.1).collect()];
+        let x = Pair::new(&device, dtype, a.clone(), &[WHOLE.len()]).await?.tensor;
+        let y = Pair::new(&device, dtype, b.clone(), &[WHOLE.len()]).await?.tensor;
+        for (op, signs) in [(Op::RemFloor, &b), (Op::RemTrunc, &a)] {
+            count();
+            let got = bits_of(&x.apply(op, &[(&y).into()]).map_err(show)?).await?;
+            let want: Vec<u64> = signs.iter().map(|bits| bits & sign).collect();
+            if let Some(text) = difference(dtype, &got, &want) {
+                return Err(format!("{op} of {dtype}: {text}"));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// When a case runs. Drivers that compile slowly always run narrow dtypes for the thorough
