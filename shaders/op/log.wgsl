@@ -52,6 +52,14 @@ fn ln_f32(x: vec4<f32>) -> vec4<f32> {
     return log_ends(log_poly(parts.f, parts.e), x);
 }
 
+// Of (bits + 1) / 2^32. Near one by what is missing, as log1p does: nothing of it is rounded away.
+fn ln_part(bits: vec4<u32>) -> vec4<f32> {
+    let near = bits >= vec4<u32>(0xb8000000u);
+    let missing = u32_to_f32(~bits) * -2.3283064365386963e-10;
+    let parts = log_parts((u32_to_f32(bits) + 1.0) * 2.3283064365386963e-10);
+    return log_poly(select(parts.f, missing, near), select(parts.e, vec4<f32>(0.0), near));
+}
+
 // The whole part of the binary logarithm stays exact.
 fn log2_f32(x: vec4<f32>) -> vec4<f32> {
     let parts = log_parts(x);
@@ -104,4 +112,5 @@ fn is_inf_f32(x: vec4<f32>) -> vec4<bool> { return vec4<bool>(false); }
 fn is_nan_f32(x: vec4<f32>) -> vec4<bool> { return vec4<bool>(false); }
 fn key(x: vec4<f32>) -> vec4<i32> { return vec4<i32>(0); }
 fn nan_where(value: vec4<f32>, test: vec4<bool>) -> vec4<f32> { return value; }
+fn u32_to_f32(x: vec4<u32>) -> vec4<f32> { return vec4<f32>(x); }
 // end alone

@@ -1,43 +1,61 @@
 // Circular functions and their inverses, in f32.
 //
-// x = n pi/2 + r, pi/2 taken off in three parts of 8, 11 and 24 bits: n times the first two is
-// exact for |x| <= 8192, the stated domain. Beyond it the result keeps its range, not its meaning.
+// x = n pi/2 + r + low, pi/2 taken off in four parts of 8, 11, 11 and 24 bits: n times the first
+// three is exact for |x| <= 8192, the stated domain, and so are the first two differences. What the
+// third one rounds away is in `low`, and the fourth part. Beyond it the result keeps its range, not
+// its meaning.
 // Clamps that change nothing keep compilers from putting the parts together again. Polynomials from
 // cephes.
 
 struct Turned {
     n: vec4<i32>,
     r: vec4<f32>,
+    low: vec4<f32>,
 }
 
 fn quarter_turns(x: vec4<f32>) -> Turned {
     let n = round(x * 0.636619772367581343);
-    var r = clamp(fma(n, vec4<f32>(-1.5703125), x), vec4<f32>(-4.0), vec4<f32>(4.0));
-    r = clamp(fma(n, vec4<f32>(-4.837512969970703125e-4), r), vec4<f32>(-2.0), vec4<f32>(2.0));
-    r = fma(n, vec4<f32>(-7.549789954891882e-8), r);
-    return Turned(vec4<i32>(clamp(n, vec4<f32>(-1e9), vec4<f32>(1e9))), r);
+    let far = clamp(fma(n, vec4<f32>(-1.5703125), x), vec4<f32>(-4.0), vec4<f32>(4.0));
+    let near = fma(n, vec4<f32>(-4.837512969970703125e-4), far);
+    let two = clamp(near, vec4<f32>(-2.0), vec4<f32>(2.0));
+    let r = clamp(fma(n, vec4<f32>(-7.549533620476723e-8), two), vec4<f32>(-2.0), vec4<f32>(2.0));
+    let taken = clamp(two - r, vec4<f32>(-1.0), vec4<f32>(1.0));
+    let lost = fma(n, vec4<f32>(-7.549533620476723e-8), taken);
+    let kept = clamp(lost, vec4<f32>(-1.0), vec4<f32>(1.0));
+    let low = fma(n, vec4<f32>(-2.5633440682570896e-12), kept);
+    return Turned(vec4<i32>(clamp(n, vec4<f32>(-1e9), vec4<f32>(1e9))), r, low);
 }
 
-fn sin_poly(r: vec4<f32>) -> vec4<f32> {
+fn sin_poly(r: vec4<f32>, low: vec4<f32>) -> vec4<f32> {
     let z = r * r;
     var p = fma(vec4<f32>(-1.9515295891e-4), z, vec4<f32>(8.3321608736e-3));
     p = fma(p, z, vec4<f32>(-1.6666654611e-1));
-    return fma(p * z, r, r);
+    return r + clamp(fma(p * z, r, low), vec4<f32>(-1.0), vec4<f32>(1.0));
 }
 
-fn cos_poly(r: vec4<f32>) -> vec4<f32> {
+fn cos_poly(r: vec4<f32>, low: vec4<f32>) -> vec4<f32> {
     let z = r * r;
     var p = fma(vec4<f32>(2.443315711809948e-5), z, vec4<f32>(-1.388731625493765e-3));
     p = fma(p, z, vec4<f32>(4.166664568298827e-2));
-    return fma(p * z, z, fma(vec4<f32>(-0.5), z, vec4<f32>(1.0)));
+    let rest = clamp(fma(p * z, z, -r * low), vec4<f32>(-1.0), vec4<f32>(1.0));
+    return fma(vec4<f32>(-0.5), z, vec4<f32>(1.0)) + rest;
 }
 
 // The sine n quarters on.
 fn sin_turned(t: Turned, n: vec4<i32>) -> vec4<f32> {
     let odd = (n & vec4<i32>(1)) != vec4<i32>(0);
-    let y = select(sin_poly(t.r), cos_poly(t.r), odd);
+    let y = select(sin_poly(t.r, t.low), cos_poly(t.r, t.low), odd);
     let back = (n & vec4<i32>(2)) != vec4<i32>(0);
     return clamp(select(y, -y, back), vec4<f32>(-1.0), vec4<f32>(1.0));
+}
+
+// The sine of k / 2^24 of a whole turn, n quarters on. Quarters are taken off k, where nothing is
+// rounded.
+fn sin_part(k: vec4<u32>, n: vec4<u32>) -> vec4<f32> {
+    let near = (k + 0x200000u) >> vec4<u32>(22u);
+    let rest = vec4<f32>(bitcast<vec4<i32>>(k - (near << vec4<u32>(22u))));
+    let t = Turned(bitcast<vec4<i32>>(near + n), rest * 3.7450702829238413e-7, vec4<f32>(0.0));
+    return sin_turned(t, t.n);
 }
 
 fn sin_f32(x: vec4<f32>) -> vec4<f32> {

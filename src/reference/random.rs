@@ -50,9 +50,14 @@ pub fn uniform(key: [u32; 2], dtype: DType, i: u64) -> f64 {
 pub fn normal(key: [u32; 2], i: u64) -> f64 {
     let pair = i / 2 * 2;
     let radius = (f64::from(word(key, 0, pair)) + 1.0) / 2f64.powi(32);
-    let turn = f64::from(word(key, 0, pair + 1) >> 8) / 2f64.powi(24) * core::f64::consts::TAU;
+    // A turn has 2^24 parts; by the nearest quarter, so that a sine of zero is zero.
+    let part = word(key, 0, pair + 1) >> 8;
+    let quarter = (part + (1 << 21)) >> 22;
+    let rest = (i64::from(part) - i64::from(quarter << 22)) as f64 / 2f64.powi(24);
+    let (sine, cosine) = (rest * core::f64::consts::TAU).sin_cos();
     let radius = (-2.0 * radius.ln()).max(0.0).sqrt();
-    radius * if i == pair { turn.cos() } else { turn.sin() }
+    let quarters = [cosine, -sine, -cosine, sine];
+    radius * quarters[(quarter + if i == pair { 0 } else { 3 }) as usize % 4]
 }
 
 /// One of `count` integers from `low` on, `count` at most 2^32.
