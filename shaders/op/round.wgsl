@@ -36,28 +36,43 @@ fn rem_step(n: vec4<f32>, d: vec4<f32>) -> vec4<f32> {
     return clamp(n - q * high, -n, n) - q * (d - high);
 }
 
-// The remainder of the quotient rounded towards zero: the sign of a. Three steps of 12 bits,
-// each mended where its quotient had been rounded up.
-fn rem_trunc_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
-    let n = abs_f32(a);
-    let d = abs_f32(b);
+// The remainder of n >= 0 by d > 0. Three steps of 12 bits, each mended where its quotient had been
+// rounded up; the last one also where it had been rounded down.
+fn rem_positive(n: vec4<f32>, d: vec4<f32>) -> vec4<f32> {
     var r = rem_step(n, d);
     r = select(r, r + d, r < vec4<f32>(0.0));
     r = rem_step(r, d);
     r = select(r, r + d, r < vec4<f32>(0.0));
     r = rem_step(r, d);
     r = select(r, r + d, r < vec4<f32>(0.0));
-    r = select(r, n, n < d);
-    let none = is_inf_f32(a) | (key(b) == vec4<i32>(0)) | is_nan_f32(a) | is_nan_f32(b);
-    return copysign_f32(nan_where(r, none), a);
+    r = select(r, r - d, r >= d);
+    return select(r, n, n < d);
+}
+
+// A factor for small divisors, so that no part of them is subnormal and counts as zero.
+fn rem_lift(b: vec4<f32>, factor: f32) -> vec4<f32> {
+    return select(vec4<f32>(1.0), vec4<f32>(factor), abs_f32(b) < vec4<f32>(7.888609e-31));
+}
+
+fn rem_lacks(a: vec4<f32>, b: vec4<f32>) -> vec4<bool> {
+    return is_inf_f32(a) | (key(b) == vec4<i32>(0)) | is_nan_f32(a) | is_nan_f32(b);
+}
+
+// The remainder of the quotient rounded towards zero: the sign of a.
+fn rem_trunc_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    let up = rem_lift(b, 16777216.0);
+    let r = rem_positive(abs_f32(a) * up, abs_f32(b) * up) * rem_lift(b, 5.9604644775390625e-8);
+    return copysign_f32(nan_where(r, rem_lacks(a, b)), a);
 }
 
 // The remainder of the quotient rounded down: the sign of b, also where it is zero.
 fn rem_floor_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
-    let r = rem_trunc_f32(a, b);
+    let up = rem_lift(b, 16777216.0);
+    let r = copysign_f32(rem_positive(abs_f32(a) * up, abs_f32(b) * up), a);
     let other = (r < vec4<f32>(0.0)) != (b < vec4<f32>(0.0));
+    let moved = select(r, r + b * up, other) * rem_lift(b, 5.9604644775390625e-8);
     let zero = copysign_f32(vec4<f32>(0.0), b);
-    return select(select(r, r + b, other), zero, r == vec4<f32>(0.0));
+    return nan_where(select(moved, zero, r == vec4<f32>(0.0)), rem_lacks(a, b));
 }
 
 // region alone
