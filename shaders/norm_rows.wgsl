@@ -65,20 +65,32 @@ fn main(
     var squares = vec4<f32>(0.0);
     var n = 0.0;
     var t = 0u;
-    while t + 4u <= units {
-        let a = head_0(first + t);
-        let b = head_0(first + t + 1u);
-        let c = head_0(first + t + 2u);
-        let d = head_0(first + t + 3u);
-        let middle = ((a + b) + (c + d)) * 0.25;
-        let own = ((a - middle) * (a - middle) + (b - middle) * (b - middle))
-            + ((c - middle) * (c - middle) + (d - middle) * (d - middle));
-        let step = middle - mean;
-        let part = 4.0 / (n + 4.0);
+    let whole = units & ~3u;
+    while t < whole {
+        // By blocks, so that no term goes through more than some hundred roundings.
+        let block = min(t + 256u, whole);
+        var own = Spread(vec4<f32>(0.0), vec4<f32>(0.0));
+        var count = 0.0;
+        while t < block {
+            let a = head_0(first + t);
+            let b = head_0(first + t + 1u);
+            let c = head_0(first + t + 2u);
+            let d = head_0(first + t + 3u);
+            let middle = ((a + b) + (c + d)) * 0.25;
+            let about = ((a - middle) * (a - middle) + (b - middle) * (b - middle))
+                + ((c - middle) * (c - middle) + (d - middle) * (d - middle));
+            let step = middle - own.mean;
+            let part = 4.0 / (count + 4.0);
+            own.mean += step * part;
+            own.squares += about + step * step * (count * part);
+            count += 4.0;
+            t += 4u;
+        }
+        let step = own.mean - mean;
+        let part = count / (n + count);
         mean += step * part;
-        squares += own + step * step * (n * part);
-        n += 4.0;
-        t += 4u;
+        squares += own.squares + step * step * (n * part);
+        n += count;
     }
     while t < units {
         let a = head_0(first + t);

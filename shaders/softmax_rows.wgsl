@@ -73,18 +73,26 @@ fn main(
     var s = vec4<f32>(0.0);
     var bits = vec4<u32>(0u);
     var t = 0u;
-    while t + 4u <= units {
-        let a = head_0(first + t);
-        let b = head_0(first + t + 1u);
-        let c = head_0(first + t + 2u);
-        let d = head_0(first + t + 3u);
-        let high = max(m, max(max(a, b), max(c, d)));
-        s = s * exp_below(m - high) + ((exp_below(a - high) + exp_below(b - high))
-            + (exp_below(c - high) + exp_below(d - high)));
-        bits = max(bits, max(max(bitcast<vec4<u32>>(a) & ABS, bitcast<vec4<u32>>(b) & ABS),
-            max(bitcast<vec4<u32>>(c) & ABS, bitcast<vec4<u32>>(d) & ABS)));
-        m = high;
-        t += 4u;
+    let whole = units & ~3u;
+    while t < whole {
+        // By blocks, so that no term goes through more than some hundred roundings.
+        let block = min(t + 256u, whole);
+        let before = m;
+        var own = vec4<f32>(0.0);
+        while t < block {
+            let a = head_0(first + t);
+            let b = head_0(first + t + 1u);
+            let c = head_0(first + t + 2u);
+            let d = head_0(first + t + 3u);
+            let high = max(m, max(max(a, b), max(c, d)));
+            own = own * exp_below(m - high) + ((exp_below(a - high) + exp_below(b - high))
+                + (exp_below(c - high) + exp_below(d - high)));
+            bits = max(bits, max(max(bitcast<vec4<u32>>(a) & ABS, bitcast<vec4<u32>>(b) & ABS),
+                max(bitcast<vec4<u32>>(c) & ABS, bitcast<vec4<u32>>(d) & ABS)));
+            m = high;
+            t += 4u;
+        }
+        s = s * exp_below(before - m) + own;
     }
     while t < units {
         let a = head_0(first + t);
