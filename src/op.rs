@@ -12,22 +12,26 @@
 
 use core::fmt;
 
+mod joint;
 mod kind;
+mod loose;
 mod names;
 mod reduction;
 mod refusal;
 mod round;
 mod spell;
 mod table;
+mod terms;
 mod tolerance;
 mod value;
 
+pub use joint::{Joint, joint_table};
 pub use kind::Kind;
 pub use names::Op;
 pub use reduction::{Reduction, reduction_table};
 pub use refusal::Refusal;
 pub(crate) use spell::Spell;
-pub use tolerance::{Tolerance, contract_table};
+pub use tolerance::{Distance, Tolerance, contract_table};
 pub(crate) use value::wrapped;
 pub use value::{Exact, Number};
 
@@ -104,10 +108,30 @@ impl Op {
         }
     }
 
-    /// What the contract says in words: ends, domain, overflow.
+    /// The magnitude whose units in the last place the contract counts, where it is larger than the
+    /// result: [`Exact::scale`].
     #[must_use]
-    pub const fn note(self) -> &'static str {
-        self.row().note
+    pub fn scale(self, operands: &[Number]) -> f64 {
+        self.row().scale.of(operands)
+    }
+
+    /// Whether the contract covers these operands.
+    #[must_use]
+    pub fn covers(self, operands: &[Number]) -> bool {
+        self.row().domain.covers(operands)
+    }
+
+    /// What the contract says in words: domain, ends, overflow.
+    #[must_use]
+    pub fn note(self) -> String {
+        format!("{}{}", self.row().domain.words(), self.row().note)
+    }
+
+    /// Which builtins leave a driver so much room that the contract is wider than any driver needs
+    /// that this was tried on; empty where there are none.
+    #[must_use]
+    pub const fn loose(self) -> &'static str {
+        self.row().loose
     }
 
     /// The dtype of the result.

@@ -17,10 +17,10 @@ mod rows;
 mod special;
 
 pub use crate::op::{Exact, Number};
-pub use apply::{apply, cast, keeps};
+pub use apply::{apply, cast, keeps, stepwise};
 pub use matmul::{matmul, matmul_dtype, matmul_keeps};
 pub use reduce::{reduce, scan};
-pub use rows::{ROWS, attention, log_softmax, norm, softmax};
+pub use rows::{attention, log_softmax, norm, softmax};
 
 /// A strided operand for the oracle: dense little-endian bytes, and how the index space walks them.
 #[derive(Clone, Copy, Debug)]

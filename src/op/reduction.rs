@@ -10,6 +10,8 @@
 use core::fmt;
 use core::fmt::Write as _;
 
+use super::loose::TERMS;
+use super::tolerance::cell;
 use super::{Number, Tolerance};
 use crate::dtype::{Class, DType};
 
@@ -92,15 +94,18 @@ fn narrow_float(dtype: DType) -> bool {
     dtype.is_float() && dtype != DType::F64
 }
 
-const SUM: Tolerance = Tolerance::ulp(128.0);
+const SUM: Tolerance = Tolerance::ulp(128.0).open();
+const SPREAD: Tolerance = Tolerance::ulp(256.0).open();
 const EXACT: Tolerance = Tolerance::BITS;
+
+const OPEN: &str = "; infinite or NaN where that is out of range";
 
 #[rustfmt::skip]
 const TABLE: &[ReductionRow] = &[
     row(Reduction::Sum, "sum", any, Given::Wide, Empty::Zero, SUM,
         "of sum |x|; i8 to u16 become i32 or u32, bool counts as u32, integers wrap"),
     row(Reduction::Mean, "mean", DType::is_float, Given::Same, Empty::Nan, SUM, "of mean |x|"),
-    row(Reduction::Prod, "prod", number, Given::Wide, Empty::One, Tolerance::ulp(1.0),
+    row(Reduction::Prod, "prod", number, Given::Wide, Empty::One, Tolerance::ulp(1.0).open(),
         "of n |product|; the order is not told, so neither is what leaves the range on the way; \
          i8 to u16 become i32 or u32, integers wrap"),
     row(Reduction::Max, "amax", number, Given::Same, Empty::None, EXACT,
@@ -119,9 +124,9 @@ const TABLE: &[ReductionRow] = &[
         "whether none is zero; NaN is not"),
     row(Reduction::CountNonzero, "count_nonzero", any, Given::Index, Empty::Zero, EXACT,
         "how many are not zero; NaN is not"),
-    row(Reduction::Var, "var", DType::is_float, Given::Same, Empty::Nan, Tolerance::ulp(256.0),
+    row(Reduction::Var, "var", DType::is_float, Given::Same, Empty::Nan, SPREAD,
         "of max |x| (std + 2^-17 max |x|); in two passes, about the mean"),
-    row(Reduction::Std, "std", DType::is_float, Given::Same, Empty::Nan, Tolerance::ulp(256.0),
+    row(Reduction::Std, "std", DType::is_float, Given::Same, Empty::Nan, SPREAD,
         "of max |x|; the root of the variance"),
     row(Reduction::Norm, "norm", DType::is_float, Given::Same, Empty::Zero, SUM,
         "of itself; the root of the sum of squares, which may overflow or vanish before it does"),
@@ -209,6 +214,12 @@ impl Reduction {
         }
     }
 
+    /// Why the contract is wider than what any driver needs that this was tried on.
+    #[must_use]
+    pub const fn loose(self) -> &'static str {
+        if self.row().bound.is_exact() { "" } else { TERMS }
+    }
+
     /// What the contract says in words.
     #[must_use]
     pub const fn note(self) -> &'static str {
@@ -238,11 +249,11 @@ pub fn reduction_table() -> String {
             Empty::None => "an error",
         };
         let bound = reduction.bound(DType::F32);
-        let bound =
-            if bound.is_exact() { "exact".to_owned() } else { format!("{} ulp", bound.ulp) };
+        let open = if bound.open { OPEN } else { "" };
+        let bound = if bound.is_exact() { "exact".to_owned() } else { bound.words() };
         // Writing to a String cannot fail.
-        let note = reduction.note();
-        let _ = writeln!(text, "| `{reduction}` | {takes} | {empty} | {bound} | {note} |");
+        let note = cell(reduction.note());
+        let _ = writeln!(text, "| `{reduction}` | {takes} | {empty} | {bound} | {note}{open} |");
     }
     text
 }

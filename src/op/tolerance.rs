@@ -12,10 +12,13 @@ use crate::dtype::DType;
 ///
 /// The distance is at most the larger of `abs` and `ulp + grow * |log2 exact|` units in the last
 /// place of the computing type (f32; f64 for f64), and half a unit of the stored type where that is
-/// narrower. Units are those of the exact value, or of its largest term where terms may cancel
-/// ([`Exact::scale`]). Subnormal operands and results may count as zero, as WGSL allows, unless the
-/// operation is done on bits. In f64 they always may, and they may also pass unchanged where an
-/// operand is its own result.
+/// narrower. Units are those of the exact value, or of its largest term where that is larger
+/// ([`Exact::scale`]). Subnormal operands, results and terms may count as zero, unless the
+/// operation is done on bits: a distance up to the smallest normal number is always allowed where
+/// one unit is, and every subnormal may be zero where none is. In f64 they always may, and they may
+/// also pass unchanged where an operand is its own result.
+///
+/// Within that distance of the largest finite number a result may be infinite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     /// Units in the last place.
@@ -26,6 +29,17 @@ pub struct Tolerance {
     pub abs: f64,
     /// Whether subnormal operands and results may count as zero.
     pub flush: bool,
+    /// Whether a result may be infinite or NaN where its largest term is beyond the range.
+    pub open: bool,
+}
+
+/// How far a result lies from the exact one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Distance {
+    /// In units in the last place, as the contract counts them.
+    pub ulp: f64,
+    /// As it is.
+    pub abs: f64,
 }
 
 impl Tolerance {
@@ -38,7 +52,12 @@ impl Tolerance {
     /// This many units in the last place.
     #[must_use]
     pub const fn ulp(ulp: f64) -> Self {
-        Self { ulp, grow: 0.0, abs: 0.0, flush: true }
+        Self { ulp, grow: 0.0, abs: 0.0, flush: true, open: false }
+    }
+
+    /// This, and results may be infinite or NaN where their largest term is beyond the range.
+    pub(crate) const fn open(self) -> Self {
+        Self { open: true, ..self }
     }
 
     /// This tolerance for a dtype, in units of the computing type. Nothing of f64 is done on bits.
@@ -48,7 +67,7 @@ impl Tolerance {
 
     /// Whether nothing but the exact value will do.
     #[must_use]
-    pub fn is_exact(self) -> bool {
+    pub const fn is_exact(self) -> bool {
         self.ulp == 0.0 && self.grow == 0.0 && self.abs == 0.0
     }
 
@@ -62,37 +81,72 @@ impl Tolerance {
     }
 
     fn float(self, dtype: DType, exact: f64, scale: f64, got: f64) -> bool {
-        let compute = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
-        let rounded = round_to(dtype, exact);
-        if exact.is_finite() && scale > largest(compute) || scale.is_infinite() {
-            // A term overflows: any result is allowed.
+        let compute = computing(dtype);
+        if self.open && exact.is_finite() && scale > largest(compute) && !got.is_finite() {
             return true;
         }
         if exact.is_nan() || got.is_nan() {
             return exact.is_nan() && got.is_nan();
         }
-        if rounded == got {
+        if round_to(dtype, exact) == got {
             return true;
         }
-        let smallest =
-            if compute == DType::F64 { f64::MIN_POSITIVE } else { f64::from(f32::MIN_POSITIVE) };
+        let smallest = smallest(compute);
         if self.is_exact() {
             let zero = got == 0.0 || (compute == DType::F64 && got.abs() < smallest);
             return self.flush && exact.abs() < smallest && zero;
         }
-        let magnitude = exact.abs().max(scale.abs());
         let growth = if exact == 0.0 { 0.0 } else { self.grow * exact.abs().log2().abs() };
-        let allowed = (self.ulp + growth) * unit(compute, magnitude);
+        let allowed = (self.ulp + growth) * unit(compute, exact.abs().max(scale.abs()));
         let stored = if dtype == compute { 0.0 } else { 0.5 * unit(dtype, exact.abs() + allowed) };
         let slack = allowed.max(self.abs) + stored;
-        // If the exact value is within the slack of the largest finite value, both that value
-        // and infinity are right.
-        let edge = largest(dtype);
         if got.is_infinite() {
-            return exact.signum() == got.signum() && exact.abs() + slack >= edge;
+            let same_sign = exact.signum() == got.signum();
+            return same_sign && exact.abs() + slack >= largest(dtype);
         }
         (got - exact).abs() <= slack.max(smallest)
     }
+
+    /// The bound in words.
+    #[must_use]
+    pub fn words(self) -> String {
+        if self.is_exact() {
+            return if self.flush { "exact" } else { "exact, on bits" }.to_owned();
+        }
+        let mut words = format!("{} ulp", self.ulp);
+        // Writing to a String cannot fail.
+        if self.grow > 0.0 {
+            let _ = write!(words, " + {} per binary order", self.grow);
+        }
+        if self.abs > 0.0 {
+            let _ = write!(words, " or {:e}", self.abs);
+        }
+        words
+    }
+}
+
+impl Distance {
+    /// From an exact value to a result of `dtype`, both finite, in units of its computing type.
+    #[must_use]
+    pub fn between(dtype: DType, exact: Exact, got: Number) -> Option<Self> {
+        let (Number::Float(want), Number::Float(got)) = (exact.value, got) else { return None };
+        let abs = (got - want).abs();
+        let unit = unit(computing(dtype), want.abs().max(exact.scale.abs()));
+        abs.is_finite().then_some(Self { ulp: abs / unit, abs })
+    }
+}
+
+const fn computing(dtype: DType) -> DType {
+    if matches!(dtype, DType::F64) { DType::F64 } else { DType::F32 }
+}
+
+fn smallest(compute: DType) -> f64 {
+    if compute == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() }
+}
+
+/// Text for a cell of a table, in which a bar would end it.
+pub(super) fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
 }
 
 /// The contract of every operation, as a table for the documentation.
@@ -102,21 +156,9 @@ pub fn contract_table() -> String {
     for &op in Op::ALL {
         let takes = DType::ALL.into_iter().filter(|&d| op.takes(d)).map(DType::name);
         let takes = takes.collect::<Vec<_>>().join(" ");
-        let bound = op.bound(DType::F32);
-        let mut words = Vec::new();
-        if bound.is_exact() {
-            words.push(if bound.flush { "exact" } else { "exact, on bits" }.to_owned());
-        } else {
-            words.push(format!("{} ulp", bound.ulp));
-        }
-        if bound.grow > 0.0 {
-            words.push(format!("+ {} per binary order", bound.grow));
-        }
-        if bound.abs > 0.0 {
-            words.push(format!("or {:e}", bound.abs));
-        }
+        let (bound, of) = (op.bound(DType::F32).words(), op.row().scale.words());
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "| `{op}` | {takes} | {} | {} |", words.join(" "), op.note());
+        let _ = writeln!(text, "| `{op}` | {takes} | {bound}{of} | {} |", cell(&op.note()));
     }
     text
 }

@@ -12,24 +12,57 @@ use crate::op::{Exact, Number, Op, wrapped};
 #[must_use]
 pub fn apply(op: Op, dtype: DType, values: &[Number]) -> Exact {
     assert!(op.takes(dtype) && values.len() == op.arity(), "{op} of {dtype}: {values:?}");
-    match (op, values) {
-        (Op::Where, &[Number::Bool(c), a, b]) => (if c { a } else { b }).into(),
+    let exact = |value| Exact { value, scale: op.scale(values) };
+    exact(match (op, values) {
+        (Op::Where, &[Number::Bool(c), a, b]) => {
+            if c {
+                a
+            } else {
+                b
+            }
+        }
         (_, &[Number::Float(a)]) => unary(op, a),
         (_, &[Number::Float(a), Number::Float(b)]) => binary(op, a, b),
         (_, &[Number::Float(a), Number::Float(b), Number::Float(c)]) => ternary(op, a, b, c),
-        (_, &[Number::Bool(_), ..]) => truth(op, values).into(),
+        (_, &[Number::Bool(_), ..]) => truth(op, values),
         _ => {
             let ints = values.iter().filter_map(|v| match v {
                 Number::Int(x) => Some(*x),
                 _ => None,
             });
-            integer(op, dtype, &ints.collect::<Vec<_>>()).into()
+            integer(op, dtype, &ints.collect::<Vec<_>>())
         }
+    })
+}
+
+/// The result of an operation of several steps where a step that leaves the range of the computing
+/// type becomes infinite, and a subnormal one zero. Where none does it is [`apply`]'s, but for what
+/// is rounded.
+#[must_use]
+pub fn stepwise(op: Op, dtype: DType, values: &[Number]) -> Option<Number> {
+    let (smallest, largest) = match dtype {
+        DType::F64 => (f64::MIN_POSITIVE, f64::MAX),
+        _ => (f32::MIN_POSITIVE.into(), f32::MAX.into()),
+    };
+    let step = |x: f64| match x.abs() {
+        size if size > largest => f64::INFINITY.copysign(x),
+        size if size < smallest => 0.0,
+        _ => x,
+    };
+    match (op, values) {
+        (Op::MulAdd, &[Number::Float(a), Number::Float(b), Number::Float(c)]) => {
+            Some(Number::Float(step(a * b) + c))
+        }
+        (Op::Lerp, &[Number::Float(a), Number::Float(b), Number::Float(t)]) => {
+            Some(Number::Float(a + step(t * step(b - a))))
+        }
+        _ => None,
     }
 }
 
 /// Whether `got` keeps the contract of an operation on values of `dtype`. Where the contract allows
-/// it, any of the subnormal operands may count as zero.
+/// it, any of the subnormal operands may count as zero, and what leaves the range on the way as
+/// infinity or zero.
 #[must_use]
 pub fn keeps(op: Op, dtype: DType, values: &[Number], got: Number) -> bool {
     let bound = op.bound(dtype);
@@ -47,16 +80,12 @@ pub fn keeps(op: Op, dtype: DType, values: &[Number], got: Number) -> bool {
         for (_, &i) in small.iter().enumerate().filter(|(bit, _)| subset >> bit & 1 != 0) {
             values[i] = Number::Float(0.0_f64.copysign(values[i].float()));
         }
-        bound.within(result, apply(op, dtype, &values), got)
+        let exact = apply(op, dtype, &values);
+        let ends = [Some(exact.value), stepwise(op, dtype, &values)];
+        ends.into_iter()
+            .flatten()
+            .any(|end| bound.within(result, Exact { value: end, ..exact }, got))
     })
-}
-
-fn float(x: f64) -> Exact {
-    Number::Float(x).into()
-}
-
-fn scaled(value: f64, scale: f64) -> Exact {
-    Exact { value: Number::Float(value), scale }
 }
 
 /// The limit where the naive product is infinity times zero.
@@ -64,9 +93,9 @@ fn vanishing(x: f64, y: f64) -> f64 {
     if x == f64::NEG_INFINITY { 0.0 } else { y }
 }
 
-fn unary(op: Op, x: f64) -> Exact {
+fn unary(op: Op, x: f64) -> Number {
     let half = core::f64::consts::FRAC_1_SQRT_2;
-    float(match op {
+    Number::Float(match op {
         Op::Neg => -x,
         Op::Abs => x.abs(),
         Op::Sign if x == 0.0 || x.is_nan() => x,
@@ -90,8 +119,7 @@ fn unary(op: Op, x: f64) -> Exact {
         Op::Log1p => x.ln_1p(),
         Op::Sin => x.sin(),
         Op::Cos => x.cos(),
-        // The steeper the tangent, the more it magnifies the error of the angle.
-        Op::Tan => return scaled(x.tan(), (1.0 + x.tan().powi(2)) * x.abs() * 1.3e-4),
+        Op::Tan => x.tan(),
         Op::Asin => x.asin(),
         Op::Acos => x.acos(),
         Op::Atan => x.atan(),
@@ -114,15 +142,15 @@ fn unary(op: Op, x: f64) -> Exact {
         Op::Softplus => log1p_exp(x),
         Op::HardSwish => vanishing(x, x * (x + 3.0).clamp(0.0, 6.0) / 6.0),
         Op::Mish => vanishing(x, x * log1p_exp(x).tanh()),
-        Op::IsNan => return Number::Bool(x.is_nan()).into(),
-        Op::IsInf => return Number::Bool(x.is_infinite()).into(),
-        Op::IsFinite => return Number::Bool(x.is_finite()).into(),
+        Op::IsNan => return Number::Bool(x.is_nan()),
+        Op::IsInf => return Number::Bool(x.is_infinite()),
+        Op::IsFinite => return Number::Bool(x.is_finite()),
         // Unreachable: asserted above.
         _ => f64::NAN,
     })
 }
 
-fn binary(op: Op, a: f64, b: f64) -> Exact {
+fn binary(op: Op, a: f64, b: f64) -> Number {
     let nan = a.is_nan() || b.is_nan();
     let truth = match op {
         Op::Eq => Some(a == b),
@@ -134,22 +162,21 @@ fn binary(op: Op, a: f64, b: f64) -> Exact {
         _ => None,
     };
     if let Some(truth) = truth {
-        return Number::Bool(truth).into();
+        return Number::Bool(truth);
     }
-    float(match op {
+    Number::Float(match op {
         Op::Add => a + b,
         Op::Sub => a - b,
         Op::Mul => a * b,
         Op::Div => a / b,
-        Op::RemTrunc => return scaled(a % b, a),
+        Op::RemTrunc => a % b,
         Op::RemFloor => {
             let r = a % b;
-            let floored = match r {
+            match r {
                 0.0 => r.copysign(b),
                 r if (r < 0.0) != (b < 0.0) => r + b,
                 r => r,
-            };
-            return scaled(floored, if b.is_finite() { a.abs().max(b.abs()) } else { a });
+            }
         }
         Op::Pow => a.powf(b),
         Op::Min | Op::Max if nan => f64::NAN,
@@ -164,14 +191,18 @@ fn binary(op: Op, a: f64, b: f64) -> Exact {
     })
 }
 
-fn ternary(op: Op, a: f64, b: f64, c: f64) -> Exact {
-    match op {
-        Op::Clamp if a.is_nan() || b.is_nan() || c.is_nan() => float(f64::NAN),
-        Op::Clamp => float(a.max(b).min(c)),
-        Op::MulAdd => scaled(a.mul_add(b, c), (a * b).abs().max(c.abs())),
-        Op::Lerp => scaled(a + c * (b - a), a.abs().max((c * (b - a)).abs()).max((c * a).abs())),
-        _ => float(f64::NAN),
-    }
+fn ternary(op: Op, a: f64, b: f64, c: f64) -> Number {
+    Number::Float(match op {
+        Op::Clamp if a.is_nan() || b.is_nan() || c.is_nan() => f64::NAN,
+        Op::Clamp => a.max(b).min(c),
+        Op::MulAdd => a.mul_add(b, c),
+        Op::Lerp => {
+            let near = a + c * (b - a);
+            // Of f64, `b - a` may leave the range where the result does not.
+            if near.is_finite() { near } else { 4.0 * (0.25 * a + c * (0.25 * b - 0.25 * a)) }
+        }
+        _ => f64::NAN,
+    })
 }
 
 fn truth(op: Op, values: &[Number]) -> Number {

@@ -66,7 +66,8 @@ pub fn matmul_dtype(dtype: DType) -> DType {
 
 /// Whether a product over `k` keeps its contract. It may be off by `(min(k, 256) + k / 256 + 2) u`
 /// times the sum of the terms' magnitudes, plus its own rounding; `u` is half a unit in the last
-/// place of the summing type. If terms exceed the range of that type, any result is allowed.
+/// place of the summing type. Where that sum is beyond the range
+/// of the type, the product may also be infinite or NaN.
 #[must_use]
 pub fn matmul_keeps(dtype: DType, k: usize, exact: Exact, got: Number) -> bool {
     let (Number::Float(want), Number::Float(got)) = (exact.value, got) else {
@@ -82,11 +83,12 @@ pub fn matmul_keeps(dtype: DType, k: usize, exact: Exact, got: Number) -> bool {
         DType::Bf16 => (2f64.powi(-8), f64::from(half::bf16::MAX), 0.0),
         _ => (0.0, largest, 0.0),
     };
-    if want.is_nan() || got.is_nan() {
-        return want.is_nan() == got.is_nan() || exact.scale > largest && want.is_finite();
+    let open = want.is_finite() && exact.scale > largest && !got.is_finite();
+    if open || want == got || want.is_nan() && got.is_nan() {
+        return true;
     }
-    if want.is_infinite() || exact.scale > largest {
-        return want == got || exact.scale > largest && exact.scale.is_finite();
+    if !want.is_finite() || got.is_nan() {
+        return false;
     }
     let terms = k.min(256) as f64 + (k / 256) as f64 + 2.0;
     // Subnormal terms may count as zero.

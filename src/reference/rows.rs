@@ -1,11 +1,7 @@
 //! Operations on a row, in f64.
 
 use super::reduce::total;
-use crate::op::{Exact, Number, Tolerance};
-
-/// How far softmax and its logarithm, norms and attention may lie from the exact value, in units in
-/// the last place of the magnitude in [`Exact::scale`]. Values too small for f32 count as 0.
-pub const ROWS: Tolerance = Tolerance { ulp: 512.0, grow: 0.0, abs: 1.2e-38, flush: true };
+use crate::op::{Exact, Number};
 
 fn exact(value: f64, scale: f64) -> Exact {
     Exact { value: Number::Float(value), scale: if value.is_finite() { scale } else { 0.0 } }
@@ -42,11 +38,11 @@ pub fn norm(row: &[f64], eps: f64, about_mean: bool) -> Vec<Exact> {
     let mean = if about_mean { total(row.iter().copied()) / n } else { 0.0 };
     let var = total(row.iter().map(|x| (x - mean) * (x - mean))) / n;
     let factor = 1.0 / (var + eps).sqrt();
-    let most = row.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    let most = row.iter().fold(0.0_f64, |most, x| most.max(x.abs())) * factor;
     // Values close together around a distant mean make both parts of the quotient inexact.
     let one = |x: f64| {
         let y = (x - mean) * factor;
-        exact(y, (most * factor * (1.0 + y.abs() * factor * most * 1e-6)).max(y.abs()))
+        exact(y, if about_mean { most * (1.0 + y.abs() * most * 2f64.powi(-20)) } else { 0.0 })
     };
     row.iter().map(|&x| one(x)).collect()
 }

@@ -55,9 +55,8 @@ impl Tensor {
     /// `[.., h, keys, e]`, where `h` divides the heads: neighbouring heads share one. The result is
     /// `[.., heads, queries, e]`.
     ///
-    /// Computed in f32 without a matrix of scores, within 512 units in the last place of the
-    /// largest value. A query that sees no key yields 0; a score of NaN or infinity, NaN. Of f32,
-    /// f16 and bf16; deferred.
+    /// Computed in f32 without a matrix of scores, by its [contract](crate::op). A query that sees
+    /// no key yields 0; a score of NaN or infinity, NaN. Of f32, f16 and bf16; deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

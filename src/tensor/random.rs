@@ -26,7 +26,7 @@ use crate::shape::{IntoShape, Shape};
 /// ```
 ///
 /// Bits, uniforms, integers, coins and permutations are the same on every adapter, normal numbers
-/// within a few units in the last place. Any part of a tensor is what it would be alone: the
+/// within their [contract](crate::op). Any part of a tensor is what it would be alone: the
 /// generator is Philox 4x32-10, counted by position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key([u32; 2]);

@@ -16,8 +16,8 @@ use crate::shape::Axes;
 use crate::store::Segments;
 
 impl Tensor {
-    /// `exp(x) / sum(exp(x))` along an axis, without overflow on the way. Computed in f32: within
-    /// 256 units in the last place, and 0 where less than e^-87 of the largest is left.
+    /// `exp(x) / sum(exp(x))` along an axis, without overflow on the way. Computed in f32, by its
+    /// [contract](crate::op).
     ///
     /// Minus infinity, as masks have it, becomes 0; a row of nothing else, or one with NaN or
     /// infinity, is NaN. Of f32, f16 and bf16; deferred.

@@ -9,8 +9,7 @@ use crate::op::{Kind, Reduction};
 
 impl Tensor {
     /// The sums of the elements so far along an axis. i8 to u16 become i32 or u32, bools are
-    /// counted as u32; integers wrap. Floats lie within 256 units in the last place of the sum of
-    /// the magnitudes so far. Deferred.
+    /// counted as u32; integers wrap. Floats keep their [contract](crate::op). Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

@@ -1,5 +1,6 @@
 //! The table of cases.
 
+mod accuracy;
 mod assign;
 mod attention;
 mod carriage;
@@ -51,6 +52,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(random::cases(adapter));
     cases.extend(torch::cases(adapter));
     cases.extend(elementwise::cases(adapter));
+    cases.extend(accuracy::cases());
     cases.extend(doubles::cases(adapter));
     cases.extend(graphs::cases(adapter));
     cases.extend(reduce::cases(adapter));

@@ -1,6 +1,8 @@
 //! The numeric contract in the documentation is the one that is tested.
 
-use wharf::op::{contract_table, reduction_table};
+use wharf::DType;
+use wharf::op::{Op, contract_table, joint_table, reduction_table};
+use wharf::reference::{Number, keeps};
 
 #[test]
 fn the_documented_contract_is_the_tested_one() {
@@ -10,13 +12,86 @@ fn the_documented_contract_is_the_tested_one() {
          result, for f32; narrower floats add half a unit of their own. Subnormal numbers may \
          count as zero except where a result is exact on bits. [`Tolerance`] says it in \
          full.\n\n{}\n\
-         # Reductions\n\n{}",
+         # Reductions\n\n{}\n\
+         # Rows, running reductions, attention, and what is drawn\n\n{}",
         contract_table(),
-        reduction_table()
+        reduction_table(),
+        joint_table()
     );
     if std::env::var_os("WHARF_GOLDENS").is_some() {
         std::fs::write(path, &text).expect("a writable checkout");
     }
     let documented = std::fs::read_to_string(path).expect("WHARF_GOLDENS=1 writes it");
     assert!(documented == text, "WHARF_GOLDENS=1 brings {path} up to date:\n{text}");
+}
+
+/// An operation on f32, what it may yield, and what it may not.
+struct Range {
+    op: Op,
+    operands: [f64; 3],
+    kept: &'static [f64],
+    broken: &'static [f64],
+}
+
+const INF: f64 = f64::INFINITY;
+const NAN: f64 = f64::NAN;
+const TINY: f64 = 1.0 / (1_u128 << 118) as f64;
+const HUGE: f64 = (1_u128 << 127) as f64;
+
+const RANGES: [Range; 9] = [
+    // The product is beyond f32, the sum is not.
+    Range {
+        op: Op::MulAdd,
+        operands: [3e38, 2.0, -3.3e38],
+        kept: &[2.7e38, INF],
+        broken: &[NAN, -INF, 0.0, 1e38],
+    },
+    Range {
+        op: Op::MulAdd,
+        operands: [3e38, -2.0, 3.3e38],
+        kept: &[-2.7e38, -INF],
+        broken: &[NAN, INF, 0.0],
+    },
+    Range { op: Op::MulAdd, operands: [3e38, 2.0, -INF], kept: &[-INF, NAN], broken: &[INF, 0.0] },
+    Range {
+        op: Op::MulAdd,
+        operands: [INF, 1.0, 1.0],
+        kept: &[INF],
+        broken: &[NAN, -INF, 0.0, 1e38],
+    },
+    Range { op: Op::MulAdd, operands: [INF, 0.0, 1.0], kept: &[NAN], broken: &[INF, 1.0] },
+    Range {
+        op: Op::Lerp,
+        operands: [-3e38, 3e38, 0.5],
+        kept: &[0.0, INF],
+        broken: &[NAN, -INF, 1e38],
+    },
+    Range {
+        op: Op::Lerp,
+        operands: [-3e38, 3e38, 0.0],
+        kept: &[-3e38, NAN],
+        broken: &[INF, -INF, 0.0],
+    },
+    Range { op: Op::Lerp, operands: [INF, 1.0, 0.5], kept: &[NAN], broken: &[INF, 0.0] },
+    // The difference is subnormal, its product with t is not.
+    Range {
+        op: Op::Lerp,
+        operands: [TINY, TINY * 1.000_976_562_5, HUGE],
+        kept: &[0.5, TINY],
+        broken: &[0.2, NAN, INF],
+    },
+];
+
+#[test]
+fn a_step_out_of_range_may_count_as_infinity_or_zero_and_no_more() {
+    for Range { op, operands, kept, broken } in RANGES {
+        let values = operands.map(|x| Number::Float((x as f32).into()));
+        let judged = |got: f64| keeps(op, DType::F32, &values, Number::Float((got as f32).into()));
+        for &got in kept {
+            assert!(judged(got), "{op} of {operands:?} may be {got}");
+        }
+        for &got in broken {
+            assert!(!judged(got), "{op} of {operands:?} may not be {got}");
+        }
+    }
 }

@@ -7,6 +7,8 @@
 #[cfg(test)]
 mod absurd;
 #[cfg(test)]
+mod accuracy;
+#[cfg(test)]
 mod contract;
 #[cfg(test)]
 mod conversions;
@@ -20,6 +22,8 @@ mod errors;
 mod errors_device;
 #[cfg(test)]
 mod errors_operations;
+#[cfg(test)]
+mod exact;
 #[cfg(test)]
 mod hosts;
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Attention against the oracle: shared heads, causal and other masks, ragged sizes, views.
 
 use wharf::caps::{Caps, Feature};
-use wharf::reference::{Number, ROWS, attention};
+use wharf::op::Joint;
+use wharf::reference::{Number, attention};
 use wharf::tensor::Attention;
 use wharf::{Adapter, DType, Device, Target, Tensor};
 
@@ -192,7 +193,7 @@ async fn one(
         let values: Vec<&[f64]> = (0..keys).map(|j| &v[(part * keys + j) * e..][..e]).collect();
         for (e, (exact, &bits)) in attention(&scores, &values).iter().zip(got).enumerate() {
             let got = value(dtype, bits);
-            let kept = ROWS.within(dtype, *exact, got);
+            let kept = Joint::Attention.bound().within(dtype, *exact, got);
             ensure!(kept, "{place}: query {n}, {e} is {got:?}, not {exact:?}");
         }
     }

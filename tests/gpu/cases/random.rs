@@ -1,5 +1,6 @@
 //! Random numbers: on every driver the same bits as on the host with the same key.
 
+use wharf::op::Joint;
 use wharf::reference::Number;
 use wharf::reference::random as host;
 use wharf::tensor::Key;
@@ -89,17 +90,11 @@ async fn normal(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
                 ensure_eq!(got.len(), n, "the count");
                 let (mut sum, mut squares) = (0.0, 0.0);
                 for (i, &got) in got.iter().enumerate() {
-                    let (got, want) = (float(dtype, got), host::normal(key.words(), i as u64));
+                    let exact = Number::Float(host::normal(key.words(), i as u64)).into();
+                    let kept = Joint::Normal.bound().within(dtype, exact, value(dtype, got));
+                    let got = float(dtype, got);
+                    ensure!(kept, "{dtype}, {i}: {got}, not {exact:?}");
                     (sum, squares) = (sum + got, squares + got * got);
-                    // ln, the root, the cosine of an angle that is rounded to 2^-21, at a radius
-                    // of at most 6.7; then the rounding to the dtype.
-                    let ulp = match dtype {
-                        DType::F16 => 2f64.powi(-11),
-                        DType::Bf16 => 2f64.powi(-8),
-                        _ => 0.0,
-                    };
-                    let bound = 1e-5 + 2e-5 * want.abs() + ulp * want.abs();
-                    ensure!((got - want).abs() <= bound, "{dtype}, {i}: {got}, not {want}");
                 }
                 let n = n as f64;
                 if n > 60_000.0 {

@@ -2,7 +2,8 @@
 //! longer than a group holds; masks; against the oracle.
 
 use wharf::caps::Feature;
-use wharf::reference::{Exact, Number, ROWS, log_softmax, norm, softmax};
+use wharf::op::Joint;
+use wharf::reference::{Exact, Number, log_softmax, norm, softmax};
 use wharf::{Adapter, DType, Device, Layout, Target, Tensor, half};
 
 use super::pair::{Pair, bits, bits_of, count, value};
@@ -13,16 +14,8 @@ use crate::ctx::{
     Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, ensure, ensure_eq, matters, show,
 };
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum What {
-    Softmax,
-    LogSoftmax,
-    LayerNorm,
-    RmsNorm,
-}
-
+use Joint::{CrossEntropy, LayerNorm, LogSoftmax, RmsNorm, Softmax};
 use Move::{Flip, Transpose};
-use What::{LayerNorm, LogSoftmax, RmsNorm, Softmax};
 
 const EPS: f32 = 1e-5;
 
@@ -156,25 +149,25 @@ async fn long_norms(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-fn exact(what: What, row: &[f64]) -> Vec<Exact> {
+fn exact(what: Joint, row: &[f64]) -> Vec<Exact> {
     match what {
         Softmax => softmax(row),
         LogSoftmax => log_softmax(row),
         LayerNorm => norm(row, EPS.into(), true),
-        RmsNorm => norm(row, EPS.into(), false),
+        _ => norm(row, EPS.into(), false),
     }
 }
 
-fn apply(what: What, x: &Tensor, axis: usize) -> wharf::Result<Tensor> {
+fn apply(what: Joint, x: &Tensor, axis: usize) -> wharf::Result<Tensor> {
     match what {
         Softmax => x.softmax(axis),
         LogSoftmax => x.log_softmax(axis),
         LayerNorm => x.layer_norm(axis, EPS),
-        RmsNorm => x.rms_norm(axis, EPS),
+        _ => x.rms_norm(axis, EPS),
     }
 }
 
-async fn run(ctx: &Ctx, downgrade: Downgrade, what: What, dtype: DType) -> Outcome {
+async fn run(ctx: &Ctx, downgrade: Downgrade, what: Joint, dtype: DType) -> Outcome {
     let device = ctx.device(downgrade).await?;
     let other = if device.target() == Target::Gpu { Target::Cpu } else { Target::Gpu };
     let mut random = Random::new(21);
@@ -197,7 +190,7 @@ async fn run(ctx: &Ctx, downgrade: Downgrade, what: What, dtype: DType) -> Outco
 async fn one(
     device: &Device,
     random: &mut Random,
-    what: What,
+    what: Joint,
     dtype: DType,
     (dims, moves, axis): (&[usize], &[Move], usize),
 ) -> Outcome {
@@ -219,7 +212,7 @@ async fn one(
     let x: Vec<f64> = x.places().map(|p| float(dtype, pair.bits[p])).collect();
     let y: Vec<u64> = y.places().map(|p| got[p]).collect();
     for (n, (row, got)) in x.chunks(length).zip(y.chunks(length)).enumerate() {
-        judge(dtype, &exact(what, row), got).map_err(|e| format!("{place}, row {n}: {e}"))?;
+        judge(what, dtype, &exact(what, row), got).map_err(|e| format!("{place}, row {n}: {e}"))?;
     }
     Ok(())
 }
@@ -231,10 +224,10 @@ fn float(dtype: DType, bits: u64) -> f64 {
     }
 }
 
-fn judge(dtype: DType, exact: &[Exact], got: &[u64]) -> Outcome {
+fn judge(what: Joint, dtype: DType, exact: &[Exact], got: &[u64]) -> Outcome {
     for (i, (exact, &bits)) in exact.iter().zip(got).enumerate() {
         let got = value(dtype, bits);
-        ensure!(ROWS.within(dtype, *exact, got), "{i} is {got:?}, not {exact:?}");
+        ensure!(what.bound().within(dtype, *exact, got), "{i} is {got:?}, not {exact:?}");
     }
     Ok(())
 }
@@ -250,7 +243,7 @@ async fn far_apart(ctx: &Ctx) -> Outcome {
             let got = bits_of(&apply(what, &x, 1).map_err(show)?).await?;
             for (row, got) in data.chunks(37).zip(got.chunks(37)) {
                 let row: Vec<f64> = row.iter().map(|&x| x.into()).collect();
-                judge(DType::F32, &exact(what, &row), got)?;
+                judge(what, DType::F32, &exact(what, &row), got)?;
             }
         }
     }
@@ -318,7 +311,8 @@ async fn cross_entropy(ctx: &Ctx) -> Outcome {
         if let Number::Float(x) = exact.value {
             exact.value = Number::Float(-x);
         }
-        ensure!(ROWS.within(DType::F32, exact, Number::Float(got.into())), "{got}, not {exact:?}");
+        let kept = CrossEntropy.bound().within(DType::F32, exact, Number::Float(got.into()));
+        ensure!(kept, "{got}, not {exact:?}");
     }
     let (wrong, _) = device.upload(&[13u32; 9], [9]).map_err(show)?;
     let read = x.cross_entropy(1, &wrong).map_err(show)?.read::<f32>().await;

@@ -50,6 +50,6 @@ fn decoded(source: &Source, [got, operands @ ..]: [u64; 4]) -> (Vec<Number>, Num
 fn judge(source: &Source, key: [u64; 4]) -> bool {
     let (values, got) = decoded(source, key);
     let op = source.op;
-    !values::in_domain(op, &values)
+    !op.covers(&values)
         || keeps(op, source.dtype, &values, got) && values::keeps_bits(op, &values, got)
 }

@@ -191,17 +191,6 @@ where
     }
 }
 
-/// Whether the contract covers these operands.
-pub(super) fn in_domain(op: Op, values: &[Number]) -> bool {
-    match (op, values) {
-        (Op::Sin | Op::Cos | Op::Tan, &[Number::Float(x)]) => !x.is_finite() || x.abs() <= 8192.0,
-        (Op::RemFloor | Op::RemTrunc, &[Number::Float(a), Number::Float(b)]) => {
-            b == 0.0 || !a.is_finite() || !b.is_finite() || (a / b).abs() < 4_294_967_296.0
-        }
-        _ => true,
-    }
-}
-
 /// Whether the sign of zero is right, for operations whose contract says it.
 pub(super) fn keeps_bits(op: Op, values: &[Number], got: Number) -> bool {
     let sign = |v: &Number| matches!(v, Number::Float(x) if x.is_sign_negative());

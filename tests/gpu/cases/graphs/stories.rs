@@ -207,7 +207,10 @@ async fn fused(ctx: &Ctx) -> Outcome {
         };
         let want = gelu(a * b + c);
         // The slope of gelu is below 1.13; its argument errs by two roundings of a term.
-        let slack = 1.13 * 1.2e-7 * (a * b).abs().max(c.abs()) + 1e-6 * want.abs() + 2e-7;
+        let bound = wharf::op::Op::Gelu.bound(DType::F32);
+        let unit = f64::from(f32::EPSILON);
+        let own = bound.ulp * unit * want.abs() + bound.abs;
+        let slack = 1.13 * unit * (a * b).abs().max(c.abs()) + own;
         ensure!((f64::from(*got) - want).abs() <= slack, "index {i}: {got}, not {want}");
     }
     count();

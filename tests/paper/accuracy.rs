@@ -1,0 +1,70 @@
+//! The contract between what was measured, as `docs/accuracy.md` has it, and twice that.
+
+use std::collections::BTreeMap;
+
+use wharf::DType;
+use wharf::op::{Joint, Op, Reduction, Tolerance};
+
+/// What rounding alone costs, in units in the last place.
+const ROUNDING: f64 = 0.5;
+
+/// Name, contract, what was measured, where, why the contract is wider.
+fn rows(text: &str) -> BTreeMap<&str, [&str; 4]> {
+    let row = |line| {
+        let line: &str = line;
+        let line = line.strip_prefix("| `")?.strip_suffix(" |")?;
+        let (name, cells) = line.split_once("` | ")?;
+        let cells: Vec<&str> = cells.split(" | ").map(str::trim).collect();
+        Some((name, cells.try_into().ok()?))
+    };
+    text.lines().filter_map(row).collect()
+}
+
+/// The numbers in a bound's words: units, units by binary order, and the distance.
+fn numbers(words: &str) -> [f64; 3] {
+    let number = |text: &str| text.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0.0);
+    let part = |sign| words.split_once(sign).map_or(0.0, |(_, rest)| number(rest));
+    [number(words), part(" + "), part(" or ")]
+}
+
+fn promises() -> Vec<(&'static str, Tolerance, &'static str)> {
+    let rounded = |bound: &Tolerance| !bound.is_exact();
+    let ops = Op::ALL.iter().filter(|op| op.takes(DType::F32));
+    let ops = ops.map(|op| (op.name(), op.bound(DType::F32), op.loose()));
+    let joint = Joint::ALL.iter().map(|joint| (joint.name(), joint.bound(), joint.loose()));
+    let reductions = Reduction::ALL.iter().map(|r| (r.name(), r.bound(DType::F32), r.loose()));
+    ops.chain(joint).chain(reductions).filter(|(_, bound, _)| rounded(bound)).collect()
+}
+
+#[test]
+fn every_contract_is_what_was_measured_or_says_why_not() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/accuracy.md");
+    let text = std::fs::read_to_string(path).expect("the gpu tier writes it");
+    let rows = rows(&text);
+    let mut wrong = Vec::new();
+    for (name, bound, loose) in promises() {
+        let Some([contract, measured, _, reason]) = rows.get(name) else {
+            wrong.push(format!("{name} was not measured"));
+            continue;
+        };
+        if *contract != bound.words() || *reason != loose {
+            wrong.push(format!("{name}: {contract}, {reason:?}; now {}, {loose:?}", bound.words()));
+        }
+        let least = [ROUNDING, 0.0, 0.0];
+        for ((promised, needed), least) in
+            numbers(&bound.words()).into_iter().zip(numbers(measured)).zip(least)
+        {
+            if needed > promised {
+                wrong.push(format!("{name} needs {needed}, the contract has {promised}"));
+            }
+            if promised > 2.0 * needed.max(least) && loose.is_empty() {
+                wrong.push(format!("{name} needs {needed}, and the contract has {promised}"));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "WHARF_ACCURACY=1 cargo test --test gpu accuracy\n{}",
+        wrong.join("\n")
+    );
+}
