@@ -36,7 +36,9 @@ causes! {
         })
         help ("{}", match start > end {
             true => format!("the lower end comes first: `{}..{}`", end.min(dim), start.min(dim)),
-            false => format!("the axis has `0..{dim}`, of which this is `{}..{dim}`", start.min(dim)),
+            false => {
+                format!("the axis has `0..{dim}`, of which this is `{}..{dim}`", start.min(dim))
+            }
         });
     Step { axis: usize }, Shape:
         ("step 0 on axis {axis}")

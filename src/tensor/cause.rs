@@ -41,7 +41,8 @@ causes! {
         ("{what}: {dtype}, not {only}")
         help ("compute in another dtype and cast: `cast(dtype)`");
     Draws64, Rejected:
-        ("uniform: f64 is drawn by 64-bit integers, the device lacks {}", Feature::ShaderInt64.name())
+        ("uniform: f64 is drawn by 64-bit integers, the device lacks {}",
+         Feature::ShaderInt64.name())
         help ("draw f32, and `cast(DType::F64)`");
     Probability { probability: f64 }, Shape:
         ("bernoulli: probability {probability} is outside 0..=1");

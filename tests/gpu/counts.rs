@@ -1,5 +1,5 @@
-//! What a whole run on a driver of the matrix counts: the comparisons, and the cases that cannot run
-//! there. `expected.txt` has the numbers, so that nothing goes missing in silence.
+//! What a whole run on a driver of the matrix counts: the comparisons, and the cases that cannot
+//! run there. `expected.txt` has the numbers, so that nothing goes missing in silence.
 
 use std::collections::BTreeMap;
 
@@ -31,19 +31,18 @@ impl Counts {
         self
     }
 
-    /// What is expected of a driver.
-    fn expected(driver: &str) -> Self {
+    /// What is expected of a run: a driver's name and the size of the cases.
+    fn expected(run: &str) -> Self {
         let line = |line: &str| {
-            let mut words = line.split_whitespace();
-            let (name, what, n) = (words.next()?, words.next()?, words.next()?.parse().ok()?);
-            (name == driver).then(|| (what.to_owned(), n))
+            let (what, n) = line.strip_prefix(run)?.trim().split_once(' ')?;
+            Some((what.to_owned(), n.parse().ok()?))
         };
         Self(EXPECTED.lines().filter_map(line).collect())
     }
 
-    /// What is not as expected of a driver, with the lines as they would have to be.
-    pub(crate) fn check(&self, driver: &str) -> Result<(), String> {
-        let mut expected = Self::expected(driver);
+    /// What is not as expected of a run, with the lines as they would have to be.
+    pub(crate) fn check(&self, run: &str) -> Result<(), String> {
+        let mut expected = Self::expected(run);
         // A page makes a share of the comparisons.
         if !self.0.contains_key(COMPARED) {
             expected.0.remove(COMPARED);
@@ -51,8 +50,7 @@ impl Counts {
         if *self == expected {
             return Ok(());
         }
-        let lines: String =
-            self.0.iter().map(|(what, n)| format!("\n{driver} {what} {n}")).collect();
-        Err(format!("tests/gpu/expected.txt says otherwise of {driver}; this run counted:{lines}"))
+        let lines: String = self.0.iter().map(|(what, n)| format!("\n{run} {what} {n}")).collect();
+        Err(format!("tests/gpu/expected.txt says otherwise of {run}; this run counted:{lines}"))
     }
 }

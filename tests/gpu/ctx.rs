@@ -54,6 +54,16 @@ pub(crate) enum Size {
     Huge,
 }
 
+impl Size {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Usual => "usual",
+            Self::Large => "large",
+            Self::Huge => "huge",
+        }
+    }
+}
+
 /// A case from an async function or closure that takes the context.
 macro_rules! case {
     ($name:expr, |$ctx:ident| $body:expr) => {

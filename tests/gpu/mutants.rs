@@ -265,7 +265,8 @@ fn report(verdicts: &[(&Candidate, Verdict)], took: Duration) -> ExitCode {
     let (died, lived) = (count(&|_, v| killed(v)), count(&|_, v| *v == Verdict::Survived));
     let open = count(&unjudged);
     println!(
-        "mutants: {died} killed, {lived} survived ({open} of them not judged), {} stillborn, {} missed: {:.1} % killed, {:.0} s",
+        "mutants: {died} killed, {lived} survived ({open} of them not judged), {} stillborn, \
+         {} missed: {:.1} % killed, {:.0} s",
         count(&|_, v| *v == Verdict::Stillborn),
         count(&|_, v| matches!(v, Verdict::Missed(_))),
         100.0 * died as f64 / (died + lived).max(1) as f64,

@@ -58,7 +58,7 @@ pub(crate) fn main() -> ExitCode {
     }
     // A part of the table counts for nothing.
     let whole = !arguments.list && arguments.filter.is_none() && arguments.skip.is_empty();
-    let claim = claim.filter(|_| whole && size == Size::Usual);
+    let claim = claim.filter(|_| whole).map(|driver| format!("{driver} {}", size.name()));
     let absent = Counts::absent(&cases);
     let (passed, compared) = match workers::wanted(adapter.caps().identity.is_software()) {
         Some(processes) => elsewhere(arguments, cases, processes),
