@@ -34,14 +34,14 @@ pub enum Fate {
 }
 
 /// Lines of a file that stand in a text: its path below `shaders/`, the first and the last.
-pub type Stretch = (&'static str, u32, u32);
+pub type Quoted = (&'static str, u32, u32);
 
 static PLANTED: OnceLock<Mutant> = OnceLock::new();
 static REACHED: AtomicBool = AtomicBool::new(false);
 static REFUSED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    static USED: RefCell<Option<BTreeSet<Stretch>>> = const { RefCell::new(None) };
+    static USED: RefCell<Option<BTreeSet<Quoted>>> = const { RefCell::new(None) };
 }
 
 /// Plants a mistake for the rest of this process, which has written no text yet. Only the first
@@ -61,7 +61,7 @@ pub fn fate() -> Fate {
 }
 
 /// The lines of all texts that this thread has asked for since it last called this.
-pub fn used() -> BTreeSet<Stretch> {
+pub fn used() -> BTreeSet<Quoted> {
     USED.replace(Some(BTreeSet::new())).unwrap_or_default()
 }
 
@@ -74,7 +74,7 @@ pub(super) fn note(text: &Assembled) {
     });
 }
 
-fn lines(text: &Assembled) -> impl Iterator<Item = Stretch> {
+fn lines(text: &Assembled) -> impl Iterator<Item = Quoted> {
     text.lines.files(text.wgsl.lines().count() as u32)
 }
 
