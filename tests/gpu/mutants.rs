@@ -19,7 +19,7 @@ use crate::mistakes::mistakes;
 use crate::uses::Use;
 use crate::workers::guarded;
 
-/// What to plant: `sample=100 seed=7 only=op/exp seconds=20`, all of it optional.
+/// What to plant: `sample=100 seed=7 only=op/exp,gather seconds=20`, all of it optional.
 const WANTED: &str = "WHARF_MUTANTS";
 
 /// Tells a process which mistake it has: its path, line, and both texts, a line each.
@@ -136,7 +136,8 @@ fn candidates(uses: &[Use], only: &str) -> Vec<Candidate> {
         };
         all.map(candidate).collect::<Vec<_>>()
     };
-    sources.into_iter().filter(|(path, _)| path.contains(only)).flat_map(of).collect()
+    let chosen = |path: &str| only.split(',').any(|part| path.contains(part));
+    sources.into_iter().filter(|(path, _)| chosen(path)).flat_map(of).collect()
 }
 
 fn shuffled(mut all: Vec<Candidate>, seed: u64, sample: u64) -> Vec<Candidate> {

@@ -27,6 +27,11 @@ mod exact;
 #[cfg(test)]
 mod hosts;
 #[cfg(test)]
+mod mistakes;
+#[cfg(test)]
+#[path = "../mutants/rules.rs"]
+mod rules;
+#[cfg(test)]
 mod layouts;
 #[cfg(test)]
 mod plans;
