@@ -39,7 +39,7 @@ async fn run_cases(filter: &str, share: Option<Share>, driver: Option<&str>) -> 
     let all = cases.len();
     tell(&format!("{}, {all} cases", drivers::check_claim(adapter.caps(), driver)?));
     if let Some(driver) = driver {
-        Counts::absent(&cases).check(&format!("{driver} usual"))?;
+        Counts::absent(&cases).check(&format!("{driver} {}", Size::Usual.name()))?;
     }
     cases.retain(|case| case.name.contains(filter) && share.is_none_or(|share| share.holds(case)));
     let ctx = Ctx::new(adapter);

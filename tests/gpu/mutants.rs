@@ -25,7 +25,8 @@ const WANTED: &str = "WHARF_MUTANTS";
 /// Tells a process which mistake it has: its path, line, and both texts, a line each.
 const PLANTED: &str = "WHARF_TEST_MUTANT";
 
-/// Survivors that somebody has judged: `path | was -> now | why nobody can notice`.
+/// Survivors that somebody has judged: `path | was -> now | why nobody can notice`, or
+/// `path | [rule] was | why` for all that a rule does to a line.
 const JUDGED: &str = include_str!("../mutants/judged.txt");
 
 /// What became of one mistake.
@@ -177,7 +178,7 @@ fn order(uses: &[Use], mutant: &Mutant, patience: Duration) -> (Vec<String>, Dur
 
 fn judge(mutant: &Mutant, uses: &[Use], patience: Duration) -> Verdict {
     let (names, total) = order(uses, mutant, patience);
-    match child(mutant, &names, total * 4 + Duration::from_secs(20)) {
+    match child(mutant, &names, total * 10 + Duration::from_secs(60)) {
         Ok(verdict) => verdict,
         Err(error) => Verdict::Missed(error.to_string()),
     }
@@ -225,12 +226,13 @@ fn child(mutant: &Mutant, names: &[String], limit: Duration) -> std::io::Result<
 }
 
 /// Why a survivor is none to worry about, if somebody has judged it.
-fn judged(mutant: &Mutant) -> Option<&'static str> {
+fn judged(Candidate { rule, mutant }: &Candidate) -> Option<&'static str> {
     let change = format!("{} -> {}", mutant.was.trim(), mutant.now.trim());
+    let line = format!("[{rule}] {}", mutant.was.trim());
     JUDGED.lines().find_map(|line| {
         let (path, rest) = line.split_once(" | ")?;
         let (what, why) = rest.rsplit_once(" | ")?;
-        (path == mutant.path && what == change).then_some(why)
+        (path == mutant.path && (what == change || what == line)).then_some(why)
     })
 }
 
@@ -240,7 +242,7 @@ fn line(candidate: &Candidate, verdict: &Verdict) -> String {
         Verdict::Killed(by) => format!("killed     by {by}"),
         Verdict::Stillborn => "stillborn ".into(),
         Verdict::Missed(why) => format!("missed     {why}"),
-        Verdict::Survived => match judged(mutant) {
+        Verdict::Survived => match judged(candidate) {
             Some(why) => format!("judged     {why}"),
             None => "SURVIVED  ".into(),
         },
@@ -254,8 +256,7 @@ fn report(verdicts: &[(&Candidate, Verdict)], took: Duration) -> ExitCode {
         verdicts.iter().filter(|(candidate, verdict)| of(candidate, verdict)).count()
     };
     let killed = |v: &Verdict| matches!(v, Verdict::Killed(_));
-    let unjudged =
-        |c: &Candidate, v: &Verdict| *v == Verdict::Survived && judged(&c.mutant).is_none();
+    let unjudged = |c: &Candidate, v: &Verdict| *v == Verdict::Survived && judged(c).is_none();
     let rules: BTreeMap<&str, ()> = verdicts.iter().map(|(c, _)| (c.rule, ())).collect();
     println!("\n{:<12} {:>7} {:>9}", "rule", "killed", "survived");
     for rule in rules.into_keys() {

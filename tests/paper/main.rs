@@ -27,18 +27,18 @@ mod exact;
 #[cfg(test)]
 mod hosts;
 #[cfg(test)]
-mod mistakes;
-#[cfg(test)]
-#[path = "../mutants/rules.rs"]
-mod rules;
-#[cfg(test)]
 mod layouts;
+#[cfg(test)]
+mod mistakes;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]
 mod randoms;
 #[cfg(test)]
 mod receipts;
+#[cfg(test)]
+#[path = "../mutants/rules.rs"]
+mod rules;
 #[cfg(test)]
 mod support;
 #[cfg(test)]

@@ -21,6 +21,9 @@ pub(super) struct Source {
 /// Operands longer than this repeat themselves.
 const LONG: usize = 5000;
 
+/// Where exponentials leave the normal numbers or the finite ones, and where a tail becomes one.
+const ENDS: [f64; 8] = [10.0, 87.336_54, 88.722_84, 89.415_985, 103.97, 126.0, 128.0, 149.0];
+
 impl Source {
     pub(super) fn new(op: Op, dtype: DType) -> Self {
         let random = Random::new(op as u64 * 31 + dtype as u64);
@@ -65,11 +68,12 @@ impl Source {
             Class::Float => {
                 let part = random.below(1 << 24) as f64 / f64::from(1 << 24);
                 let sign = if random.below(2) == 0 { 1.0 } else { -1.0 };
-                let magnitude = match random.below(6) {
+                let magnitude = match random.below(7) {
                     0 | 1 => part,
                     2 => 10.0 * part,
                     3 => 120.0 * part,
                     4 => 8192.0 * part,
+                    5 => ENDS[random.below(ENDS.len())] * (0.999 + 0.002 * part),
                     _ => 2f64.powf(280.0 * part - 150.0),
                 };
                 let x = if random.below(12) == 0 { magnitude.round() } else { magnitude };
