@@ -10,6 +10,7 @@ mod doubles;
 mod elementwise;
 mod faults;
 mod graphs;
+mod hunt;
 mod indexing;
 mod makers;
 mod matmul;
@@ -59,6 +60,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(rows::cases(adapter));
     cases.extend(attention::cases(adapter));
     cases.extend(scan::cases(adapter));
+    cases.extend(hunt::cases());
     cases.extend(matmul::cases(adapter));
     cases.extend(quantised::cases(adapter));
     cases.extend(tuned::cases());

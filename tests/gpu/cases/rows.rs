@@ -149,7 +149,7 @@ async fn long_norms(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-fn exact(what: Joint, row: &[f64]) -> Vec<Exact> {
+pub(super) fn exact(what: Joint, row: &[f64]) -> Vec<Exact> {
     match what {
         Softmax => softmax(row),
         LogSoftmax => log_softmax(row),
@@ -158,7 +158,7 @@ fn exact(what: Joint, row: &[f64]) -> Vec<Exact> {
     }
 }
 
-fn apply(what: Joint, x: &Tensor, axis: usize) -> wharf::Result<Tensor> {
+pub(super) fn apply(what: Joint, x: &Tensor, axis: usize) -> wharf::Result<Tensor> {
     match what {
         Softmax => x.softmax(axis),
         LogSoftmax => x.log_softmax(axis),
