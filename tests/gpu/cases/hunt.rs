@@ -28,6 +28,7 @@ pub(crate) fn cases() -> Vec<Case> {
     for what in [Sum, Max] {
         cases.push(case!(format!("hunt::scan::{what}"), |ctx| of_scans(ctx, what)));
     }
+    cases.push(case!("hunt::folded_grids", |ctx| of_folded_grids(ctx)));
     cases.push(case!("hunt::attention::masks", |ctx| of_masks(ctx)));
     cases.push(case!("hunt::attention::keys", |ctx| of_keys(ctx)));
     cases
@@ -57,9 +58,10 @@ async fn of_rows(ctx: &Ctx, what: Joint) -> Outcome {
         let data = bait::rows(length, baits);
         let exact = data.chunks(length).map(|row| rows::exact(what, &wide(row)));
         let exact: Vec<Exact> = exact.flatten().collect();
+        let mut alive = Vec::new();
         for device in devices(ctx).await? {
             let (x, _) = device.upload(&data, [data.len() / length, length]).map_err(show)?;
-            let got = rows::apply(what, &x, 1).map_err(show)?.read::<f32>().await.map_err(show)?;
+            let got = read(&mut alive, rows::apply(what, &x, 1)).await?;
             compare(&data, length, (&exact, length), &got, |exact, got| {
                 what.bound().within(DType::F32, exact, got)
             })
@@ -67,6 +69,15 @@ async fn of_rows(ctx: &Ctx, what: Joint) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// What a tensor holds. It stays alive: its memory, handed on, would hold what the next kernel is to
+/// compute before that has run.
+async fn read(alive: &mut Vec<Tensor>, x: wharf::Result<Tensor>) -> Result<Vec<f32>, String> {
+    let x = x.map_err(show)?;
+    let got = x.read::<f32>().await.map_err(show)?;
+    alive.push(x);
+    Ok(got)
 }
 
 /// Each result against what is exact; `each` of them belong to a row.
@@ -100,13 +111,13 @@ async fn of_reductions(ctx: &Ctx, what: Reduction) -> Outcome {
         let data = bait::rows(length, baits);
         let exact = data.chunks(length).map(|row| reduce(what, DType::F32, &numbers(row), 0));
         let exact: Vec<Exact> = exact.collect::<Option<_>>().ok_or("a result of every row")?;
+        let mut alive = Vec::new();
         for device in devices(ctx).await? {
             let (x, _) = device.upload(&data, [data.len() / length, length]).map_err(show)?;
             let columns = x.t().and_then(|x| x.contiguous()).map_err(show)?;
             for (x, axis) in [(&x, 1), (&columns, 0)] {
-                let y = x.reduce(what, axis).map_err(show)?;
-                let got = y.cast(DType::F32).map_err(show)?;
-                let got = got.read::<f32>().await.map_err(show)?;
+                let y = x.reduce(what, axis).and_then(|y| y.cast(DType::F32));
+                let got = read(&mut alive, y).await?;
                 compare(&data, length, (&exact, 1), &got, |exact, got| {
                     let got = match (exact.value, got) {
                         (Number::Int(_), Number::Float(x)) => Number::Int(x as i128),
@@ -127,13 +138,41 @@ async fn of_scans(ctx: &Ctx, what: Reduction) -> Outcome {
         let data = bait::rows(length, &TERMS[..3]);
         let exact = data.chunks(length).flat_map(|row| scan(what, DType::F32, &numbers(row)));
         let exact: Vec<Exact> = exact.collect();
+        let mut alive = Vec::new();
         for device in devices(ctx).await? {
             let (x, _) = device.upload(&data, [data.len() / length, length]).map_err(show)?;
             let y = if what == Sum { x.cumsum(1) } else { x.cummax(1) };
-            let got = y.map_err(show)?.read::<f32>().await.map_err(show)?;
+            let got = read(&mut alive, y).await?;
             let within = |exact, got| bound.within(DType::F32, exact, got);
             compare(&data, length, (&exact, length), &got, within)
                 .map_err(|e| format!("{:?}: {e}", device.target()))?;
+        }
+    }
+    Ok(())
+}
+
+/// More groups than one dimension of a grid holds: every row is as its equal among the first seven.
+async fn of_folded_grids(ctx: &Ctx) -> Outcome {
+    type Make = fn(&Tensor) -> wharf::Result<Tensor>;
+    const MAKE: [Make; 5] = [
+        |x| x.softmax(1),
+        |x| x.layer_norm(1, 1e-5),
+        |x| x.cumsum(1),
+        |x| x.sum(1),
+        |x| x.reshape([x.shape().dims()[0], 2, x.shape().dims()[1] / 2])?.sum(1),
+    ];
+    let native = ctx.native().await?;
+    for (target, rows, length) in [(TARGETS[0], 530_001, 4), (TARGETS[1], 65_601, 34)] {
+        let device = native.with_target(target);
+        let at = |i: usize| ((i / length % 7 * 5 + i % length * 3) % 11) as f32;
+        let data: Vec<f32> = (0..rows * length).map(at).collect();
+        let (few, _) = device.upload(&data[..7 * length], [7, length]).map_err(show)?;
+        let (all, _) = device.upload(&data, [rows, length]).map_err(show)?;
+        for (n, make) in MAKE.iter().enumerate() {
+            let want = make(&few).map_err(show)?.read::<f32>().await.map_err(show)?;
+            let got = make(&all).map_err(show)?.read::<f32>().await.map_err(show)?;
+            let odd = got.iter().zip(want.iter().cycle()).position(|(got, want)| got != want);
+            ensure_eq!(odd, None, "{n} for {target:?}, of {}", got.len());
         }
     }
     Ok(())
@@ -144,11 +183,13 @@ async fn of_masks(ctx: &Ctx) -> Outcome {
     for keys in [1, 2, 3, 4, 5, 8, 13, 16, 33, 36, 70] {
         let scores = bait::rows(keys, WEIGHTS);
         let queries = scores.len() / keys;
+        let mut alive = Vec::new();
         for device in devices(ctx).await? {
             let (mask, _) = device.upload(&scores, [queries, keys]).map_err(show)?;
             let [q, k] = [queries, keys].map(|n| device.zeros([1, n, 8], DType::F32));
             let how = Attention::new().masked(&mask);
-            attend(&device, (&q.map_err(show)?, &k.map_err(show)?), &how, &scores, keys).await?;
+            let (q, k) = (q.map_err(show)?, k.map_err(show)?);
+            attend(&mut alive, (&q, &k), &how, &scores, keys).await?;
         }
     }
     Ok(())
@@ -160,6 +201,7 @@ async fn of_keys(ctx: &Ctx) -> Outcome {
         let mut scores = bait::rows(keys, &WEIGHTS[..4]);
         scores.iter_mut().for_each(|x| *x = x.max(-1e30));
         let queries = scores.len() / keys;
+        let mut alive = Vec::new();
         for device in devices(ctx).await? {
             let heads = queries.div_ceil(8);
             let mut padded = scores.clone();
@@ -169,7 +211,7 @@ async fn of_keys(ctx: &Ctx) -> Outcome {
             let pick = device.eye(8, 8, DType::F32).map_err(show)?;
             let q = pick.broadcast_to([heads, 8, 8]).and_then(|q| q.contiguous()).map_err(show)?;
             let how = Attention::new().scaled(1.0);
-            attend(&device, (&q, &k), &how, &padded, keys).await?;
+            attend(&mut alive, (&q, &k), &how, &padded, keys).await?;
         }
     }
     Ok(())
@@ -177,18 +219,18 @@ async fn of_keys(ctx: &Ctx) -> Outcome {
 
 /// Attention whose scores are known, to values that all differ.
 async fn attend(
-    device: &Device,
+    alive: &mut Vec<Tensor>,
     (q, k): (&Tensor, &Tensor),
     how: &Attention,
     scores: &[f32],
     keys: usize,
 ) -> Outcome {
-    let heads = k.shape().dims()[0];
+    let (device, heads) = (q.device(), k.shape().dims()[0]);
     let value = |n: usize| ((n * 7 + n / 4 * 5) % 23) as f32 - 11.0;
     let values: Vec<f32> = (0..keys * 4).map(value).collect();
     let (v, _) = device.upload(&values, [1, keys, 4]).map_err(show)?;
     let v = v.broadcast_to([heads, keys, 4]).and_then(|v| v.contiguous()).map_err(show)?;
-    let got = q.attention(k, &v, how).map_err(show)?.read::<f32>().await.map_err(show)?;
+    let got = read(alive, q.attention(k, &v, how)).await?;
     let values = wide(&values);
     let values: Vec<&[f64]> = values.chunks(4).collect();
     let exact = scores.chunks(keys).flat_map(|row| attention(&wide(row), &values));

@@ -163,8 +163,8 @@ async fn deterministic(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// Sums as `shaders/runs.wgsl` says: of runs of equal keys, in blocks of 64 of the sorted list. What
-/// goes on into a neighbouring block is added up in the next round, two places to a block.
+/// Sums as `shaders/runs.wgsl` says: of runs of equal keys, in blocks of 64 of the sorted list.
+/// What goes on into a neighbouring block is added up in the next round, two places to a block.
 fn in_order(data: &[f32], keys: &[u64], totals: usize) -> Vec<f32> {
     let mut sums = vec![0.0; totals];
     let mut list: Vec<(Option<usize>, f32)> =
