@@ -71,8 +71,8 @@ async fn of_rows(ctx: &Ctx, what: Joint) -> Outcome {
     Ok(())
 }
 
-/// What a tensor holds. It stays alive: its memory, handed on, would hold what the next kernel is to
-/// compute before that has run.
+/// What a tensor holds. It stays alive: its memory, handed on, would hold what the next kernel is
+/// to compute before that has run.
 async fn read(alive: &mut Vec<Tensor>, x: wharf::Result<Tensor>) -> Result<Vec<f32>, String> {
     let x = x.map_err(show)?;
     let got = x.read::<f32>().await.map_err(show)?;
