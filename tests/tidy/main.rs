@@ -297,6 +297,55 @@ fn every_function_that_takes_a_dtype_is_tried_under_policies_that_convert() {
     none(&complaints);
 }
 
+/// Calls through which data crosses: they are named in the ledger, or take or give host values with
+/// a receipt. Each with its line; in a set they are called `set.to`.
+fn doors(room: &house::Room<'_>) -> Vec<(String, usize)> {
+    let texts: Vec<&str> = room.tokens.iter().map(|token| token.text).collect();
+    let (mut found, mut of, mut depth) = (Vec::new(), "", 0);
+    for at in 0..texts.len() {
+        depth += code::nesting(texts[at]);
+        let named = match texts[at..] {
+            ["impl", name, ..] if depth == 0 => {
+                of = name;
+                None
+            }
+            ["CallSite", "::", "of", "(", name, ..] => Some(name.trim_matches('"').to_owned()),
+            ["pub", "fn", name, ..] | ["pub", "async", "fn", name, ..]
+                if matches!(of, "Device" | "Tensor" | "TensorSet") =>
+            {
+                let crosses = ["Element", "Receipt", "SetReceipt", "Rounding"];
+                let head = texts[at..].iter().take_while(|text| **text != "{");
+                let set = if of == "TensorSet" { "set." } else { "" };
+                let is_door = head.into_iter().any(|text| crosses.contains(text));
+                is_door.then(|| format!("{set}{name}"))
+            }
+            _ => None,
+        };
+        found.extend(named.map(|name| (name, room.tokens[at].line)));
+    }
+    found
+}
+
+/// What is denied, counted, and given back when it fails is tried for all of them in one table.
+#[test]
+fn every_call_that_crosses_is_a_door() {
+    let tried = fs::read_to_string(root().join("tests/noop/doors.rs")).unwrap_or_default();
+    let rows: Vec<&str> = tried.split("door(").filter_map(|row| row.split('"').nth(1)).collect();
+    let (mut complaints, mut found) = (Vec::new(), Vec::new());
+    for room in &house::house().rooms {
+        for (name, line) in doors(room) {
+            if !rows.contains(&&*name) {
+                let rule = format!("{name} has no row in tests/noop/doors.rs");
+                complaints.push(room.file.complaint(line, &rule));
+            }
+            found.push(name);
+        }
+    }
+    let unknown = rows.iter().filter(|row| found.iter().filter(|name| name == *row).count() < 2);
+    complaints.extend(unknown.map(|row| format!("{row} is no door: its signature and its site")));
+    none(&complaints);
+}
+
 #[test]
 fn every_example_is_in_the_readme() {
     let Ok(readme) = fs::read_to_string(root().join("README.md")) else { return };

@@ -1,0 +1,317 @@
+//! The doors between host and device: one list, and everything that can stop a crossing.
+//!
+//! `tests/tidy` compares the list with the library, so that a new door has a row. What values
+//! become on the way is tested elsewhere: here it is who is asked, who is named, what is counted,
+//! and that whatever fails gives all its memory back.
+
+use core::panic::Location;
+
+use pollster::block_on;
+use wharf::caps::{Caps, fixtures};
+use wharf::ledger::{Crossings, Direction, Total};
+use wharf::testing::{Inside, noop};
+use wharf::{DType, Device, Error, ErrorKind, HostView, HostViewMut, Policy, Result, Shipment};
+use wharf::{Tensor, TensorSet};
+
+/// What goes up ...
+const DATA: [f32; 80] = [0.5; 80];
+/// ... and what comes down.
+const SHAPE: [usize; 2] = [1, 40];
+
+/// Where data goes through a door.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// From the host to `here`.
+    Up,
+    /// From `here` to the host.
+    Down,
+    /// From `here` to `there`.
+    Over,
+}
+use Way::{Down, Over, Up};
+
+/// A public call through which data crosses.
+struct Door {
+    /// As the ledger has it.
+    name: &'static str,
+    way: Way,
+    /// Of each crossing, in order, and that is the smallest first.
+    bytes: &'static [u64],
+    call: fn(&Stage) -> Result<()>,
+    /// Where its row begins.
+    line: u32,
+}
+
+#[track_caller]
+const fn door(
+    name: &'static str,
+    way: Way,
+    bytes: &'static [u64],
+    call: fn(&Stage) -> Result<()>,
+) -> Door {
+    Door { name, way, bytes, call, line: Location::caller().line() }
+}
+
+fn doors() -> Vec<Door> {
+    vec![
+        door("upload", Up, &[320], |s| s.here.upload(&DATA, 80).map(drop)),
+        door("upload_as", Up, &[640], |s| s.here.upload_as(&DATA, 80, DType::F64).map(drop)),
+        door("upload_view", Up, &[320], |s| s.here.upload_view(&view()?).map(drop)),
+        door("upload_set", Up, &[8, 320], |s| s.here.upload_set(&shipment()?).map(drop)),
+        door("upload_set_with", Up, &[8, 320], |s| {
+            s.here.upload_set_with(&shipment()?, |_| ()).map(drop)
+        }),
+        door("read", Down, &[160], |s| block_on(s.tensor.read::<f32>()).map(drop)),
+        door("read_into", Down, &[160], |s| block_on(s.tensor.read_into(&mut [0f32; 40]))),
+        door("to_vec", Down, &[160], |s| s.tensor.to_vec::<f32>().map(drop)),
+        door("copy_to_slice", Down, &[160], |s| s.tensor.copy_to_slice(&mut [0f32; 40])),
+        door("scalar", Down, &[4], |s| s.tensor.slice(1, 7..8)?.scalar::<f32>().map(drop)),
+        door("read_as", Down, &[160], |s| block_on(s.tensor.read_as::<f64>()).map(drop)),
+        door("to_vec_as", Down, &[160], |s| s.tensor.to_vec_as::<f64>().map(drop)),
+        door("read_view", Down, &[160], |s| {
+            let mut data = [0f32; 40];
+            block_on(s.tensor.read_view(&mut HostViewMut::column_major(&mut data, SHAPE)?))
+        }),
+        door("copy_to_view", Down, &[160], |s| {
+            let mut data = [0f32; 40];
+            s.tensor.copy_to_view(&mut HostViewMut::column_major(&mut data, SHAPE)?)
+        }),
+        door("quantise", Down, &[36], |s| block_on(s.tensor.quantise()).map(drop)),
+        door("to_quantised", Down, &[36], |s| s.tensor.to_quantised().map(drop)),
+        door("to", Over, &[160], |s| block_on(s.tensor.to(&s.there)).map(drop)),
+        door("move_to", Over, &[160], |s| s.tensor.move_to(&s.there).map(drop)),
+        door("set.to", Over, &[8, 160], |s| block_on(s.set.to(&s.there)).map(drop)),
+        door("set.to_with", Over, &[8, 160], |s| {
+            block_on(s.set.to_with(&s.there, |_| ())).map(drop)
+        }),
+        door("set.move_to", Over, &[8, 160], |s| s.set.move_to(&s.there).map(drop)),
+    ]
+}
+
+fn view() -> Result<HostView<'static, f32>> {
+    HostView::column_major(&DATA, [8, 10])
+}
+
+fn shipment() -> Result<Shipment<'static>> {
+    let mut shipment = Shipment::new();
+    shipment.add("first", HostView::new(&DATA[..2], 2)?)?;
+    shipment.add("second", view()?)?;
+    Ok(shipment)
+}
+
+/// Two devices, and what lives on the first. Nothing has crossed yet.
+struct Stage {
+    here: Device,
+    there: Device,
+    tensor: Tensor,
+    /// Of two tensors, the second is `tensor`.
+    set: TensorSet,
+}
+
+fn open(caps: Caps) -> Result<Device> {
+    let adapter = block_on(noop(caps))?;
+    block_on(adapter.open(adapter.negotiate(&Policy::exact())))
+}
+
+impl Stage {
+    fn with(make: impl FnOnce(&Device) -> Result<Tensor>) -> Result<Self> {
+        let (here, there) = (open(fixtures::lavapipe())?, open(Caps::webgpu_baseline())?);
+        let tensor = make(&here)?;
+        let mut set = TensorSet::new();
+        set.insert("first", here.ones(2, DType::F32)?)?;
+        set.insert("second", tensor.clone())?;
+        Ok(Self { here, there, tensor, set })
+    }
+
+    fn new() -> Self {
+        Self::with(|device| device.ones(SHAPE, DType::F32)).expect("it is set up")
+    }
+
+    /// With a tensor that can never be computed: it is a part of one beyond any memory.
+    fn poisoned() -> Self {
+        let stage = Self::with(|device| {
+            let huge = device.ones((), DType::F32)?.broadcast_to([1 << 30, 1 << 30])?;
+            (huge + 1.0f32)?.slice(0, 0..1)?.slice(1, 0..SHAPE[1])
+        });
+        let stage = stage.expect("nothing is computed yet");
+        stage.tensor.compute().expect_err("it is too large");
+        stage
+    }
+
+    /// The devices that a door asks.
+    fn asked(&self, way: Way) -> Vec<(Direction, &Device)> {
+        let (down, up) = (Direction::Down, Direction::Up);
+        match way {
+            Up => vec![(up, &self.here)],
+            Down => vec![(down, &self.here)],
+            Over => vec![(down, &self.here), (up, &self.there)],
+        }
+    }
+
+    /// What tensors hold on both devices.
+    fn live(&self) -> [(u64, u64); 2] {
+        [&self.here, &self.there].map(|device| {
+            let memory = device.memory();
+            (memory.bytes_live, memory.tensors)
+        })
+    }
+
+    /// What both devices have of their drivers once what nobody uses is given back.
+    fn reserved(&self) -> [(u64, u64); 2] {
+        [&self.here, &self.there].map(|device| {
+            device.trim().expect("the device lives");
+            let memory = device.memory();
+            (memory.bytes_reserved, memory.buffers)
+        })
+    }
+}
+
+impl Door {
+    /// Whether a line is in its row.
+    fn has(&self, file: &str, line: u32) -> bool {
+        let row = doors().into_iter().rfind(|door| door.line <= line);
+        file == file!() && row.is_some_and(|door| door.line == self.line)
+    }
+
+    /// The bytes of what crossed, which is in the ledgers of every device that was asked, under
+    /// this name and line, and nothing else is.
+    fn crossed(&self, stage: &Stage) -> Vec<Vec<u64>> {
+        let name = self.name;
+        let crossed = |(direction, device): (Direction, &Device)| {
+            let ledger = device.ledger();
+            let mut all = ledger.largest.clone();
+            all.reverse();
+            for c in &all {
+                assert_eq!((c.call, c.direction), (name, direction), "{ledger}");
+                let at = c.location;
+                assert!(self.has(at.file(), at.line()), "{name}, not its row: {at}");
+            }
+            let bytes: Vec<u64> = all.iter().map(|c| c.bytes).collect();
+            let total = Total { count: bytes.len() as u64, bytes: bytes.iter().sum() };
+            let mut totals = [Total::default(); 2];
+            totals[usize::from(direction == Direction::Down)] = total;
+            assert_eq!([ledger.up, ledger.down], totals, "{name}: {ledger}");
+            bytes
+        };
+        stage.asked(self.way).into_iter().map(crossed).collect()
+    }
+
+    /// Whether only these crossings happened, on every device that was asked.
+    fn expect_crossed(&self, stage: &Stage, bytes: &[u64]) {
+        for crossed in self.crossed(stage) {
+            assert_eq!(crossed, bytes, "{}", self.name);
+        }
+    }
+
+    /// Makes a call that may fail, and gives back all its memory in any case.
+    fn call(&self, stage: &Stage) -> Result<(), Error> {
+        let live = stage.live();
+        let outcome = (self.call)(stage);
+        assert_eq!(stage.live(), live, "{} leaks, of here and there: {outcome:?}", self.name);
+        outcome
+    }
+}
+
+#[test]
+fn what_is_allowed_crosses_and_is_counted_under_the_callers_line() {
+    for door in doors() {
+        for rule in [Crossings::Allow, Crossings::Log] {
+            let stage = Stage::new();
+            let _guards = [stage.here.guard(rule), stage.there.guard(rule)];
+            let reserved = stage.reserved();
+            door.call(&stage).unwrap_or_else(|error| panic!("{}: {error:?}", door.name));
+            door.expect_crossed(&stage, door.bytes);
+            assert_eq!(stage.reserved(), reserved, "{} keeps memory", door.name);
+        }
+    }
+}
+
+#[test]
+fn what_is_denied_names_the_callers_line_and_nothing_crosses() {
+    for door in doors() {
+        let stage = Stage::new();
+        let reserved = stage.reserved();
+        for (direction, device) in stage.asked(door.way) {
+            let guard = device.guard(Crossings::Deny);
+            let error = door.call(&stage).expect_err(door.name);
+            assert_eq!(error.kind(), ErrorKind::Denied, "{}: {error:?}", door.name);
+            let begin = format!("crossing {direction} denied: {} at {}:", door.name, file!());
+            let text = error.to_string();
+            let line = text.strip_prefix(&begin).and_then(|at| at.split(':').next()?.parse().ok());
+            assert!(line.is_some_and(|line| door.has(file!(), line)), "{}: {text}", door.name);
+            drop(guard);
+        }
+        door.expect_crossed(&stage, &[]);
+        assert_eq!(stage.reserved(), reserved, "{} keeps memory", door.name);
+        door.call(&stage).unwrap_or_else(|error| panic!("{}: {error:?}", door.name));
+        door.expect_crossed(&stage, door.bytes);
+    }
+}
+
+/// The first tensor of a set is whole, and crosses before the second fails.
+#[test]
+fn what_can_never_be_computed_says_so_and_does_not_cross() {
+    for door in doors().into_iter().filter(|door| door.way != Up) {
+        let stage = Stage::poisoned();
+        let kept = stage.tensor.compute().expect_err("it is too large").to_string();
+        let reserved = stage.reserved();
+        let error = door.call(&stage).expect_err(door.name);
+        assert_eq!(error.kind(), ErrorKind::Limit, "{}: {error:?}", door.name);
+        assert!(error.to_string().ends_with(&kept), "{}: {error}, not {kept}", door.name);
+        door.expect_crossed(&stage, &door.bytes[..door.bytes.len() - 1]);
+        assert_eq!(stage.reserved(), reserved, "{} keeps memory", door.name);
+    }
+}
+
+/// Every stage on which one of the devices that a door asks is about to fail in the way of number
+/// `n`, until a call does not notice.
+fn failing(door: &Door, prepare: impl Fn(&Device, u64), check: impl Fn(&Stage, u64, &Error)) {
+    for side in 0..Stage::new().asked(door.way).len() {
+        let mut n = 0;
+        loop {
+            let stage = Stage::new();
+            stage.reserved();
+            let (_, device) = stage.asked(door.way)[side];
+            prepare(device, n);
+            let Err(error) = door.call(&stage) else {
+                break door.expect_crossed(&stage, door.bytes);
+            };
+            for crossed in door.crossed(&stage) {
+                assert!(door.bytes.starts_with(&crossed), "{} at {n}: {crossed:?}", door.name);
+            }
+            device.fail_allocations(0..0);
+            check(&stage, n, &error);
+            n += 1;
+        }
+        assert!(n > 0, "{} notices nothing", door.name);
+    }
+}
+
+#[test]
+fn without_memory_nothing_is_kept_and_the_next_call_crosses() {
+    let reserved = Stage::new().reserved();
+    for door in doors() {
+        let prepare = |device: &Device, n| device.fail_allocations(n..u64::MAX);
+        failing(&door, prepare, |stage, n, error| {
+            assert!(error.is_out_of_memory(), "{} at {n}: {error:?}", door.name);
+            assert_eq!(stage.reserved(), reserved, "{} at {n} keeps memory", door.name);
+            door.call(stage).unwrap_or_else(|error| panic!("{} at {n}: {error:?}", door.name));
+        });
+    }
+}
+
+/// At once, or right after one of the submissions that it makes.
+#[test]
+fn a_lost_device_is_named_and_nothing_is_kept() {
+    for door in doors() {
+        let lose = |device: &Device, n| match n {
+            0 => device.wgpu().0.destroy(),
+            n => device.lose_after(n),
+        };
+        failing(&door, lose, |stage, n, error| {
+            assert!(error.is_device_lost(), "{} at {n}: {error:?}", door.name);
+            let again = door.call(stage).expect_err(door.name);
+            assert!(again.is_device_lost(), "{} at {n}: {again:?}", door.name);
+        });
+    }
+}
