@@ -179,7 +179,12 @@ impl Tensor {
         Ok(value)
     }
 
-    async fn read_all<T: Element>(&self, drive: Drive, site: CallSite) -> Result<Vec<T>> {
+    /// [`Tensor::read`] as a part of another call.
+    pub(crate) async fn read_all<T: Element>(
+        &self,
+        drive: Drive,
+        site: CallSite,
+    ) -> Result<Vec<T>> {
         self.check_read::<T>(self.shape().elements())?;
         let mut out = room::<T>(self.shape().elements())?;
         self.read_to(drive, site, &mut out).await?;

@@ -7,6 +7,7 @@ use crate::adapter::Adapter;
 use crate::caps::Caps;
 use crate::device::Device;
 use crate::error::Result;
+use crate::ledger::CallSite;
 use crate::tensor::Tensor;
 use crate::tune::{Problem, Trial, Tuned};
 
@@ -72,7 +73,7 @@ impl Inside for Device {
         spoil: impl Fn(&str) -> bool,
         on: impl FnMut(&Trial),
     ) -> Result<Tuned> {
-        self.tuned_but(problems, spoil, on).await
+        self.tuned_but(CallSite::of("tune"), problems, spoil, on).await
     }
 }
 

@@ -10,16 +10,19 @@
 //! [`Tuned::save`] and [`Tuned::load`] keep the results, [`Device::with_tuned`] uses them.
 
 use core::fmt;
+use core::future::Future;
 
 use crate::clock::Stopwatch;
 use crate::device::Device;
-use crate::dtype::{Class, DType};
+use crate::dtype::{Class, DType, Element};
 use crate::error::Result;
+use crate::gpu::Drive;
 use crate::kernel::matmul::choice::processor::Processor;
 use crate::kernel::matmul::choice::scheme::Choice;
 use crate::kernel::matmul::choice::tuned::Measured;
 pub use crate::kernel::matmul::choice::tuned::Problem;
 use crate::kernel::matmul::choice::{self, Chooser};
+use crate::ledger::CallSite;
 use crate::reference::{self, Exact, Number, Strided};
 use crate::tensor::Tensor;
 
@@ -87,8 +90,8 @@ impl Device {
     ///
     /// A candidate wins only if its result keeps the contract of [`Tensor::matmul`]: the whole
     /// result up to 2^22 multiplications, a sample of 96 elements - edges and corners among them -
-    /// beyond. Operands and results cross, and are in the ledger; nothing is kept, and nothing
-    /// changes until [`Device::with_tuned`].
+    /// beyond. Operands and results cross, and are in the ledger as this call's; nothing is kept,
+    /// and nothing changes until [`Device::with_tuned`].
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -103,19 +106,25 @@ impl Device {
     /// # let _ = device;
     /// # Ok(()) });
     /// ```
-    pub async fn tune(&self, problems: &[Problem], on: impl FnMut(&Trial)) -> Result<Tuned> {
-        self.tuned_but(problems, |_| false, on).await
+    #[track_caller]
+    pub fn tune<'a, F: FnMut(&Trial)>(
+        &'a self,
+        problems: &'a [Problem],
+        on: F,
+    ) -> impl Future<Output = Result<Tuned>> + use<'a, F> {
+        self.tuned_but(CallSite::of("tune"), problems, |_| false, on)
     }
 
     pub(crate) async fn tuned_but(
         &self,
+        site: CallSite,
         problems: &[Problem],
         spoil: impl Fn(&str) -> bool,
         mut on: impl FnMut(&Trial),
     ) -> Result<Tuned> {
         let mut entries = Vec::new();
         for problem in problems {
-            let bench = Bench::new(self, *problem, &spoil)?;
+            let bench = Bench::new(self, site, *problem, &spoil)?;
             let entry = bench.run(&mut on).await;
             entries.push(entry.map_err(|error| error.during(format!("tuning {problem}")))?);
         }
@@ -124,8 +133,9 @@ impl Device {
 
     /// [`Device::tune`], blocking.
     #[cfg(not(target_arch = "wasm32"))]
+    #[track_caller]
     pub fn tune_now(&self, problems: &[Problem], on: impl FnMut(&Trial)) -> Result<Tuned> {
-        pollster::block_on(self.tuned_but(problems, |_| false, on))
+        pollster::block_on(self.tuned_but(CallSite::of("tune_now"), problems, |_| false, on))
     }
 
     /// A handle on the *same* device whose products use what was tuned, where it applies: for
@@ -148,6 +158,8 @@ type Candidate = Option<Choice>;
 /// A problem with its operands.
 struct Bench<'a> {
     device: &'a Device,
+    /// Who asked for it: all that crosses is theirs.
+    site: CallSite,
     problem: Problem,
     sides: [Tensor; 2],
     /// The operands' elements, of `oracle` dtype.
@@ -159,7 +171,12 @@ struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    fn new(device: &'a Device, problem: Problem, spoil: &'a dyn Fn(&str) -> bool) -> Result<Self> {
+    fn new(
+        device: &'a Device,
+        site: CallSite,
+        problem: Problem,
+        spoil: &'a dyn Fn(&str) -> bool,
+    ) -> Result<Self> {
         let Problem { batch, m, n, k, dtype, transposed } = problem;
         let right = if transposed { [batch, n, k] } else { [batch, k, n] };
         let dims = [[batch, m, k], right];
@@ -169,10 +186,16 @@ impl<'a> Bench<'a> {
             let numbers = numbers(side, dims[side].iter().product(), signed);
             let (tensor, bytes) = if dtype.is_float() {
                 let values: Vec<f32> = numbers.map(|x| x as f32 / 8.0).collect();
-                (device.upload(&values, dims[side])?.0, bytemuck::cast_slice(&values).to_vec())
+                (
+                    device.upload_at(site, &values, dims[side])?.0,
+                    bytemuck::cast_slice(&values).to_vec(),
+                )
             } else {
                 let values: Vec<i32> = numbers.collect();
-                (device.upload(&values, dims[side])?.0, bytemuck::cast_slice(&values).to_vec())
+                (
+                    device.upload_at(site, &values, dims[side])?.0,
+                    bytemuck::cast_slice(&values).to_vec(),
+                )
             };
             Ok((tensor.cast(dtype)?, bytes))
         };
@@ -186,7 +209,7 @@ impl<'a> Bench<'a> {
         let built_in = remark.map_or("one kernel", |remark| remark);
         let built_in = format!("built-in, {built_in}");
         let bytes = [left, right];
-        Ok(Self { device, problem, sides, bytes, oracle, built_in, spoil })
+        Ok(Self { device, site, problem, sides, bytes, oracle, built_in, spoil })
     }
 
     fn name(&self, candidate: &Candidate) -> String {
@@ -273,7 +296,7 @@ impl<'a> Bench<'a> {
         // In a browser only a read waits.
         let rank = last.shape().rank();
         let one = (0..rank).try_fold(last, |t, axis| t.slice(axis, 0..1))?;
-        drop(bytes_of(&one).await?);
+        drop(bytes_of(&one, self.site).await?);
         Ok(clock.elapsed().as_secs_f64() / times as f64)
     }
 
@@ -287,9 +310,9 @@ impl<'a> Bench<'a> {
             got.clone()
         } else {
             let index: Vec<u32> = places.iter().map(|&place| place as u32).collect();
-            got.take(&self.device.upload(&index, [index.len()])?.0)?
+            got.take(&self.device.upload_at(self.site, &index, [index.len()])?.0)?
         };
-        let (wide, bytes) = bytes_of(&picked).await?;
+        let (wide, bytes) = bytes_of(&picked, self.site).await?;
         for (i, &place) in places.iter().enumerate() {
             let (b, row, column) = (place / (m * n), place / n % m, place % n);
             let operand = |side: usize, offset: usize, strides| {
@@ -349,15 +372,14 @@ fn sample(batch: usize, m: usize, n: usize) -> Vec<usize> {
 }
 
 /// The elements of a tensor as they lie in memory, of a dtype that holds all of its values.
-async fn bytes_of(tensor: &Tensor) -> Result<(DType, Vec<u8>)> {
-    let dtype = tensor.dtype();
-    if dtype == DType::F64 {
-        return Ok((dtype, bytemuck::cast_slice(&tensor.read::<f64>().await?).to_vec()));
+async fn bytes_of(tensor: &Tensor, site: CallSite) -> Result<(DType, Vec<u8>)> {
+    async fn read<T: Element>(tensor: &Tensor, site: CallSite) -> Result<(DType, Vec<u8>)> {
+        let values = tensor.read_all::<T>(Drive::Wake, site).await?;
+        Ok((T::DTYPE, bytemuck::cast_slice(&values).to_vec()))
     }
-    if dtype.is_float() {
-        let wide = tensor.cast(DType::F32)?.read::<f32>().await?;
-        return Ok((DType::F32, bytemuck::cast_slice(&wide).to_vec()));
+    match tensor.dtype() {
+        DType::F64 => read::<f64>(tensor, site).await,
+        dtype if dtype.is_float() => read::<f32>(&tensor.cast(DType::F32)?, site).await,
+        _ => read::<i32>(&tensor.cast(DType::I32)?, site).await,
     }
-    let wide = tensor.cast(DType::I32)?.read::<i32>().await?;
-    Ok((DType::I32, bytemuck::cast_slice(&wide).to_vec()))
 }

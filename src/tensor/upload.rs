@@ -70,8 +70,18 @@ impl Device {
         data: &[T],
         shape: impl IntoShape,
     ) -> Result<(Tensor, Receipt)> {
+        self.upload_at(CallSite::of("upload"), data, shape)
+    }
+
+    /// [`Device::upload`] as a part of another call.
+    pub(crate) fn upload_at<T: Element>(
+        &self,
+        site: CallSite,
+        data: &[T],
+        shape: impl IntoShape,
+    ) -> Result<(Tensor, Receipt)> {
         let view = HostView::new(data, shape)?;
-        self.execute(&self.order(view.bytes(), *view.layout())?, CallSite::of("upload"))
+        self.execute(&self.order(view.bytes(), *view.layout())?, site)
     }
 
     /// [`Device::upload`] of host data of any layout; on the device it is row-major.

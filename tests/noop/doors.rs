@@ -10,6 +10,7 @@ use pollster::block_on;
 use wharf::caps::{Caps, fixtures};
 use wharf::ledger::{Crossings, Direction, Total};
 use wharf::testing::{Inside, noop};
+use wharf::tune::Problem;
 use wharf::{DType, Device, Error, ErrorKind, HostView, HostViewMut, Policy, Result, Shipment};
 use wharf::{Tensor, TensorSet};
 
@@ -85,6 +86,15 @@ fn doors() -> Vec<Door> {
             block_on(s.set.to_with(&s.there, |_| ())).map(drop)
         }),
         door("set.move_to", Over, &[8, 160], |s| s.set.move_to(&s.there).map(drop)),
+    ]
+}
+
+/// Doors that carry what they choose, both ways.
+fn tuners() -> Vec<Door> {
+    const PROBLEMS: [Problem; 1] = [Problem::new(8, 8, 8, DType::F32)];
+    vec![
+        door("tune", Up, &[], |s| block_on(s.here.tune(&PROBLEMS, |_| ())).map(drop)),
+        door("tune_now", Up, &[], |s| s.here.tune_now(&PROBLEMS, |_| ()).map(drop)),
     ]
 }
 
@@ -169,7 +179,7 @@ impl Stage {
 impl Door {
     /// Whether a line is in its row.
     fn has(&self, file: &str, line: u32) -> bool {
-        let row = doors().into_iter().rfind(|door| door.line <= line);
+        let row = doors().into_iter().chain(tuners()).rfind(|door| door.line <= line);
         file == file!() && row.is_some_and(|door| door.line == self.line)
     }
 
@@ -210,6 +220,17 @@ impl Door {
         assert_eq!(stage.live(), live, "{} leaks, of here and there: {outcome:?}", self.name);
         outcome
     }
+
+    /// Makes a call that a guard denies, which names this door and its line.
+    fn is_denied(&self, stage: &Stage, direction: Direction, device: &Device) {
+        let _guard = device.guard(Crossings::Deny);
+        let error = self.call(stage).expect_err(self.name);
+        assert_eq!(error.kind(), ErrorKind::Denied, "{}: {error:?}", self.name);
+        let begin = format!("crossing {direction} denied: {} at {}:", self.name, file!());
+        let text = error.to_string();
+        let line = text.strip_prefix(&begin).and_then(|at| at.split(':').next()?.parse().ok());
+        assert!(line.is_some_and(|line| self.has(file!(), line)), "{}: {text}", self.name);
+    }
 }
 
 #[test]
@@ -232,19 +253,27 @@ fn what_is_denied_names_the_callers_line_and_nothing_crosses() {
         let stage = Stage::new();
         let reserved = stage.reserved();
         for (direction, device) in stage.asked(door.way) {
-            let guard = device.guard(Crossings::Deny);
-            let error = door.call(&stage).expect_err(door.name);
-            assert_eq!(error.kind(), ErrorKind::Denied, "{}: {error:?}", door.name);
-            let begin = format!("crossing {direction} denied: {} at {}:", door.name, file!());
-            let text = error.to_string();
-            let line = text.strip_prefix(&begin).and_then(|at| at.split(':').next()?.parse().ok());
-            assert!(line.is_some_and(|line| door.has(file!(), line)), "{}: {text}", door.name);
-            drop(guard);
+            door.is_denied(&stage, direction, device);
         }
         door.expect_crossed(&stage, &[]);
         assert_eq!(stage.reserved(), reserved, "{} keeps memory", door.name);
         door.call(&stage).unwrap_or_else(|error| panic!("{}: {error:?}", door.name));
         door.expect_crossed(&stage, door.bytes);
+    }
+}
+
+#[test]
+fn tuning_crosses_under_the_callers_line() {
+    for door in tuners() {
+        let stage = Stage::new();
+        door.is_denied(&stage, Direction::Up, &stage.here);
+        door.call(&stage).unwrap_or_else(|error| panic!("{}: {error:?}", door.name));
+        let ledger = stage.here.ledger();
+        assert!(ledger.up.count > 1 && ledger.down.count > 1, "{}: {ledger}", door.name);
+        for c in &ledger.largest {
+            let at = c.location;
+            assert!(c.call == door.name && door.has(at.file(), at.line()), "{ledger}");
+        }
     }
 }
 
