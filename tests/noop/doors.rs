@@ -299,7 +299,6 @@ fn failing(door: &Door, prepare: impl Fn(&Device, u64), check: impl Fn(&Stage, u
         let mut n = 0;
         loop {
             let stage = Stage::new();
-            stage.reserved();
             let (_, device) = stage.asked(door.way)[side];
             prepare(device, n);
             let Err(error) = door.call(&stage) else {
