@@ -22,6 +22,7 @@ mod stats;
 mod storage;
 
 use pool::{Pool, SPREAD_MIN};
+use segments::PAD;
 pub(crate) use segments::Segments;
 pub use stats::{Fit, Memory};
 use storage::Returns;
@@ -96,7 +97,8 @@ impl Store {
         if self.cap.is_some_and(|cap| bytes > cap) {
             return Err(Denial::Cap);
         }
-        let spread = bytes >= SPREAD_MIN && self.outlook(bytes, segment_bytes).spread;
+        let spread =
+            bytes.next_multiple_of(PAD) >= SPREAD_MIN && self.outlook(bytes, segment_bytes).spread;
         let mut pieces = Vec::new();
         for size in self.segments.sizes(bytes, segment_bytes) {
             match self.pool.take(gpu, size, (self.cap, spread), avoid) {
@@ -150,12 +152,10 @@ impl Store {
     /// alone would exceed the cap.
     fn outlook(&self, bytes: u64, segment_bytes: u64) -> Outlook {
         // All segments but the last are equal.
-        let (wholes, rest) = (bytes / segment_bytes, bytes % segment_bytes);
+        let rest = (bytes % segment_bytes).next_multiple_of(PAD);
+        let sizes = [(segment_bytes, bytes / segment_bytes), (rest, u64::from(rest > 0))];
         let outlook = |spread| {
-            let preview =
-                |size: u64| if size > 0 { self.pool.preview(size, spread) } else { (0, 0) };
-            let (each, last) = (preview(segment_bytes), preview(rest));
-            let (reserve, occupied) = (wholes * each.0 + last.0, wholes * each.1 + last.1);
+            let (reserve, occupied) = self.pool.preview(sizes, spread);
             let reserved = self.pool.reserved() + reserve;
             let over = self.cap.map_or(0, |cap| reserved.saturating_sub(cap));
             Outlook { spread, reserve, occupied, over }

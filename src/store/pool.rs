@@ -18,6 +18,8 @@ const SMALL_MAX: u64 = 256 << 10;
 /// A slab is between these, if that gives a sensible number of slots.
 const SLAB_BYTES_MIN: u64 = 64 << 10;
 const SLAB_BYTES_MAX: u64 = 2 << 20;
+/// After so many, slabs no longer grow.
+const DOUBLINGS: usize = 16;
 const SLOTS_MIN: u64 = 8;
 const SLOTS_MAX: u64 = 1024;
 
@@ -54,6 +56,11 @@ fn large_usage(caps: &Caps) -> wgpu::BufferUsages {
 /// Where the large segment of a buffer begins: the place changes from buffer to buffer.
 const fn begin(room: u64, buffer_id: u64) -> u64 {
     buffer_id % (room / PLACE_STEP + 1) * PLACE_STEP
+}
+
+/// Whether a kept buffer serves a segment.
+const fn serves(kept: u64, bytes: u64) -> bool {
+    kept >= bytes && kept <= bytes + bytes / WASTE_MAX + LARGE_STEP
 }
 
 /// A buffer divided into equal slots.
@@ -151,32 +158,63 @@ impl Pool {
         bytes.next_multiple_of(LARGE_STEP).min(self.buffer_bytes_max).max(bytes)
     }
 
-    /// How far into its buffer a large segment may begin.
-    fn room(&self, large_bytes: u64) -> u64 {
+    /// How far into its buffer a large segment of this size may begin.
+    fn room(&self, bytes: u64) -> u64 {
         let room = (self.places - 1) * PLACE_STEP;
-        let fits = large_bytes >= SPREAD_MIN && large_bytes + room <= self.buffer_bytes_max;
-        if fits { room } else { 0 }
+        let fits = self.large_bytes(bytes) + room <= self.buffer_bytes_max;
+        if bytes >= SPREAD_MIN && fits { room } else { 0 }
     }
 
-    /// What taking a segment of this size would reserve anew, and what it would occupy.
-    pub(super) fn preview(&self, bytes: u64, spread: bool) -> (u64, u64) {
-        if !self.is_small(bytes) {
+    /// What taking segments of these sizes, so many of each, would reserve anew, and what they
+    /// would occupy.
+    pub(super) fn preview(&self, sizes: [(u64, u64); 2], spread: bool) -> (u64, u64) {
+        let (mut reserve, mut occupied) = (0, 0);
+        let mut kept: Vec<u64> = self.kept.iter().map(|piece| piece.bytes).collect();
+        kept.sort_unstable();
+        let mut classes = BTreeMap::new();
+        for (bytes, mut count) in sizes {
+            if self.is_small(bytes) {
+                *classes.entry(self.slot_bytes(bytes)).or_default() += count;
+                continue;
+            }
+            kept.retain(|&size| {
+                let serves = count > 0 && serves(size, bytes);
+                count -= u64::from(serves);
+                occupied += if serves { size } else { 0 };
+                !serves
+            });
             let large = self.large_bytes(bytes);
-            let kept = self.find_kept(bytes).is_some();
-            let room = if spread { self.room(large) } else { 0 };
-            return (if kept { 0 } else { large + room }, large);
+            reserve += count * (large + if spread { self.room(bytes) } else { 0 });
+            occupied += count * large;
         }
-        let slot = self.slot_bytes(bytes);
-        let open =
-            self.slabs.get(&slot).is_some_and(|slabs| slabs.iter().any(|s| !s.free.is_empty()));
-        (if open { 0 } else { slot * self.slots(slot) }, slot)
+        for (slot_bytes, count) in classes {
+            reserve += self.slabs_bytes(slot_bytes, count);
+            occupied += count * slot_bytes;
+        }
+        (reserve, occupied)
+    }
+
+    /// The bytes of the slabs that so many more slots of a class need.
+    fn slabs_bytes(&self, slot_bytes: u64, count: u64) -> u64 {
+        let slabs = self.slabs.get(&slot_bytes).map_or(&[][..], Vec::as_slice);
+        let free: usize = slabs.iter().map(|slab| slab.free.len()).sum();
+        let (mut missing, mut bytes) = (count.saturating_sub(free as u64), 0);
+        let mut n = slabs.len();
+        while missing > 0 {
+            let slots = self.slots(slot_bytes, n);
+            // From some number on all slabs are equal.
+            let more = if n < DOUBLINGS { 1 } else { missing.div_ceil(slots) };
+            bytes += more * slots * slot_bytes;
+            missing = missing.saturating_sub(more * slots);
+            n += 1;
+        }
+        bytes
     }
 
     /// The slots of a class's next slab: each is twice the one before, so that a few tensors
     /// reserve little.
-    fn slots(&self, slot_bytes: u64) -> u64 {
-        let slabs = self.slabs.get(&slot_bytes).map_or(0, Vec::len);
-        let bytes = SLAB_BYTES_MAX.min(SLAB_BYTES_MIN << slabs.min(16));
+    fn slots(&self, slot_bytes: u64, slabs: usize) -> u64 {
+        let bytes = SLAB_BYTES_MAX.min(SLAB_BYTES_MIN << slabs.min(DOUBLINGS));
         (bytes / slot_bytes).clamp(SLOTS_MIN, SLOTS_MAX).min(self.buffer_bytes_max / slot_bytes)
     }
 
@@ -186,8 +224,7 @@ impl Pool {
     }
 
     fn find_kept(&self, bytes: u64) -> Option<usize> {
-        let fits = |size: u64| size >= bytes && size <= bytes + bytes / WASTE_MAX + LARGE_STEP;
-        let open = self.kept.iter().enumerate().filter(|(_, piece)| fits(piece.bytes));
+        let open = self.kept.iter().enumerate().filter(|(_, piece)| serves(piece.bytes, bytes));
         open.min_by_key(|(_, piece)| piece.bytes).map(|(i, _)| i)
     }
 
@@ -214,8 +251,8 @@ impl Pool {
         if let Some(i) = self.find_kept(bytes) {
             return Ok(self.kept.swap_remove(i));
         }
-        let bytes = self.large_bytes(bytes);
         let room = if spread { self.room(bytes) } else { 0 };
+        let bytes = self.large_bytes(bytes);
         let label = ("wharf.store.large", self.large_usage);
         let (buffer, buffer_id) = self.create(gpu, label, bytes + room, cap)?;
         self.large += 1;
@@ -236,7 +273,7 @@ impl Pool {
         if let Some(piece) = open.and_then(|slab| slab.take(slot_bytes)) {
             return Ok(piece);
         }
-        let slots = self.slots(slot_bytes);
+        let slots = self.slots(slot_bytes, self.slabs.get(&slot_bytes).map_or(0, Vec::len));
         let (buffer, id) =
             self.create(gpu, ("wharf.store.slab", USAGE), slot_bytes * slots, cap)?;
         let count = slots as usize; // at most SLOTS_MAX

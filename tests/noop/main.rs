@@ -10,6 +10,8 @@ mod doors;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod fits;
+#[cfg(test)]
 mod memory;
 #[cfg(test)]
 mod sets;
