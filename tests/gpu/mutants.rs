@@ -228,11 +228,11 @@ fn child(mutant: &Mutant, names: &[String], limit: Duration) -> std::io::Result<
 /// Why a survivor is none to worry about, if somebody has judged it.
 fn judged(Candidate { rule, mutant }: &Candidate) -> Option<&'static str> {
     let change = format!("{} -> {}", mutant.was.trim(), mutant.now.trim());
-    let line = format!("[{rule}] {}", mutant.was.trim());
+    let any = format!("[{rule}] {}", mutant.was.trim());
     JUDGED.lines().find_map(|line| {
         let (path, rest) = line.split_once(" | ")?;
         let (what, why) = rest.rsplit_once(" | ")?;
-        (path == mutant.path && (what == change || what == line)).then_some(why)
+        (path == mutant.path && (what == change || what == any)).then_some(why)
     })
 }
 
