@@ -188,15 +188,13 @@ impl fmt::Display for Permission {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stored(DType);
 
-/// What every device stores.
 impl Stored {
+    // What every device stores.
     pub(crate) const F32: Self = Self(DType::F32);
     pub(crate) const I32: Self = Self(DType::I32);
     pub(crate) const U32: Self = Self(DType::U32);
     pub(crate) const BOOL: Self = Self(DType::Bool);
-}
 
-impl Stored {
     /// The dtype itself.
     pub(crate) const fn dtype(self) -> DType {
         self.0

@@ -5,7 +5,7 @@ use core::fmt;
 use core::fmt::Write as _;
 
 use super::loose::{EXP, SQRT, TERMS};
-use super::tolerance::{Tolerance, cell};
+use super::tolerance::{Tolerance, cell, noted};
 
 /// An operation whose results take more than one element each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,10 +63,8 @@ const TABLE: &[JointRow] = &[
         .loose(TERMS).note("y is the result, s = sqrt(var + eps): the mean may be far from all"),
     row(Joint::RmsNorm, "rms_norm", ulp(128.0), "").loose(TERMS),
     row(Joint::Attention, "attention", ulp(256.0), "max |value|").loose(EXP),
-    row(Joint::CumSum, "cumsum", ulp(256.0).open(), "the sum of |x| so far").loose(TERMS)
-        .note("infinite or NaN where that is out of range"),
-    row(Joint::CumProd, "cumprod", ulp(2.0).open(), "n |product| so far").loose(TERMS)
-        .note("infinite or NaN where that is out of range"),
+    row(Joint::CumSum, "cumsum", ulp(256.0).open(), "the sum of |x| so far").loose(TERMS),
+    row(Joint::CumProd, "cumprod", ulp(2.0).open(), "n |product| so far").loose(TERMS),
     row(Joint::Normal, "normal", ulp(8.0), "").loose(SQRT),
 ];
 
@@ -122,7 +120,7 @@ pub fn joint_table() -> String {
     for joint in Joint::ALL {
         let (bound, row) = (joint.bound().words(), joint.row());
         let of = if row.of.is_empty() { "" } else { " of " };
-        let (of, note) = (cell(&[of, row.of].concat()), cell(row.note));
+        let (of, note) = (cell(&[of, row.of].concat()), noted(row.note, joint.bound()));
         // Writing to a String cannot fail.
         let _ = writeln!(text, "| `{joint}` | {bound}{of} | {note} |");
     }

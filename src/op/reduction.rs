@@ -11,7 +11,7 @@ use core::fmt;
 use core::fmt::Write as _;
 
 use super::loose::TERMS;
-use super::tolerance::cell;
+use super::tolerance::noted;
 use super::{Number, Tolerance};
 use crate::dtype::{Class, DType};
 
@@ -97,8 +97,6 @@ fn narrow_float(dtype: DType) -> bool {
 const SUM: Tolerance = Tolerance::ulp(128.0).open();
 const SPREAD: Tolerance = Tolerance::ulp(256.0).open();
 const EXACT: Tolerance = Tolerance::BITS;
-
-const OPEN: &str = "; infinite or NaN where that is out of range";
 
 #[rustfmt::skip]
 const TABLE: &[ReductionRow] = &[
@@ -249,11 +247,10 @@ pub fn reduction_table() -> String {
             Empty::None => "an error",
         };
         let bound = reduction.bound(DType::F32);
-        let open = if bound.open { OPEN } else { "" };
+        let note = noted(reduction.note(), bound);
         let bound = if bound.is_exact() { "exact".to_owned() } else { bound.words() };
         // Writing to a String cannot fail.
-        let note = cell(reduction.note());
-        let _ = writeln!(text, "| `{reduction}` | {takes} | {empty} | {bound} | {note}{open} |");
+        let _ = writeln!(text, "| `{reduction}` | {takes} | {empty} | {bound} | {note} |");
     }
     text
 }

@@ -144,6 +144,13 @@ fn smallest(compute: DType) -> f64 {
     if compute == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() }
 }
 
+/// A note on a bound for a cell of a table, with what an open one lets be.
+pub(super) fn noted(note: &str, bound: Tolerance) -> String {
+    let open = if bound.open { "infinite or NaN where that is out of range" } else { "" };
+    let both = [note, open].into_iter().filter(|part| !part.is_empty());
+    cell(&both.collect::<Vec<_>>().join("; "))
+}
+
 /// Text for a cell of a table, in which a bar would end it.
 pub(super) fn cell(text: &str) -> String {
     text.replace('|', "\\|")

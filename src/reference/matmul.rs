@@ -66,8 +66,8 @@ pub fn matmul_dtype(dtype: DType) -> DType {
 
 /// Whether a product over `k` keeps its contract. It may be off by `(min(k, 256) + k / 256 + 2) u`
 /// times the sum of the terms' magnitudes, plus its own rounding; `u` is half a unit in the last
-/// place of the summing type. Where that sum is beyond the range
-/// of the type, the product may also be infinite or NaN.
+/// place of the summing type. Where that sum is beyond the range of the type, the product
+/// may also be infinite or NaN.
 #[must_use]
 pub fn matmul_keeps(dtype: DType, k: usize, exact: Exact, got: Number) -> bool {
     let (Number::Float(want), Number::Float(got)) = (exact.value, got) else {

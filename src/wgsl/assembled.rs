@@ -40,20 +40,12 @@ pub(super) struct Span {
 }
 
 impl Lines {
-    /// Where the parts begin that lie in files.
-    #[cfg(feature = "testing")]
-    pub(super) fn firsts(&self) -> impl Iterator<Item = u32> {
-        self.0.iter().filter(|span| !span.path.is_empty()).map(|span| span.first)
-    }
-
-    /// What those parts are in their files, of a text of `count` lines: path, first and last line.
+    /// The parts that lie in files, of a text of `count` lines: path, first and last line there.
     #[cfg(feature = "testing")]
     pub(super) fn files(&self, count: u32) -> impl Iterator<Item = (&'static str, u32, u32)> {
         let ends = self.0.iter().skip(1).map(|next| next.first).chain([count + 1]);
         let parts = self.0.iter().zip(ends).filter(|(span, _)| !span.path.is_empty());
-        parts.map(|(span, end)| {
-            (span.path, span.line, (span.line + end - span.first).saturating_sub(1))
-        })
+        parts.map(|(span, end)| (span.path, span.line, span.line + end - span.first - 1))
     }
 
     fn origin(&self, line: u32) -> String {

@@ -69,24 +69,17 @@ pub fn used() -> BTreeSet<Quoted> {
 pub(super) fn note(text: &Assembled) {
     USED.with_borrow_mut(|used| {
         if let Some(used) = used {
-            used.extend(lines(text));
+            used.extend(text.lines.files(text.wgsl.lines().count() as u32));
         }
     });
-}
-
-fn lines(text: &Assembled) -> impl Iterator<Item = Quoted> {
-    text.lines.files(text.wgsl.lines().count() as u32)
 }
 
 /// The text with the planted mistake, if it has the line.
 pub(super) fn mutated(text: Assembled) -> Assembled {
     let Some(mutant) = PLANTED.get() else { return text };
-    let spans = lines(&text).zip(text.lines.firsts());
-    let spans = spans.filter(|((path, first, last), _)| {
-        *path == mutant.path && (*first..=*last).contains(&mutant.line)
-    });
-    let at: Vec<u32> = spans.map(|((_, first, _), start)| start + mutant.line - first).collect();
-    let is_it = |(n, line): (u32, &str)| at.contains(&n) && line.trim() == mutant.was.trim();
+    let origin = format!("shaders/{}:{}", mutant.path, mutant.line);
+    let is_it =
+        |(n, line): (u32, &str)| line.trim() == mutant.was.trim() && text.origin(n) == origin;
     if !(1..).zip(text.wgsl.lines()).any(is_it) {
         return text;
     }

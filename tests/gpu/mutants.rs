@@ -101,9 +101,10 @@ pub(crate) fn run(wanted: &str) -> ExitCode {
     };
     let all = candidates(&uses, option("only").unwrap_or_default());
     let (of, sample) = (all.len(), number("sample").unwrap_or(u64::MAX));
-    let chosen = shuffled(all, number("seed").unwrap_or(1), sample);
+    let seed = number("seed").unwrap_or(1);
+    let chosen = shuffled(all, seed, sample);
     let patience = Duration::from_secs(number("seconds").unwrap_or(20));
-    println!("mutants: {} of {of} mistakes, seed {}", chosen.len(), number("seed").unwrap_or(1));
+    println!("mutants: {} of {of} mistakes, seed {seed}", chosen.len());
     let since = Instant::now();
     let (next, verdicts) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     thread::scope(|scope| {
