@@ -2,6 +2,7 @@
 //! the line, and says which mistakes nobody noticed. `scripts/mutants` is the way to run it.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read, Write};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Mutex;
@@ -13,7 +14,6 @@ use wharf::kernel::catalog::CATALOG;
 use wharf::wgsl::mutant::{self, Fate, Mutant};
 use wharf::wgsl::{Source, library};
 
-use crate::cases::probe::Random;
 use crate::ctx::{Case, Ctx};
 use crate::mistakes::mistakes;
 use crate::uses::Use;
@@ -102,7 +102,7 @@ pub(crate) fn run(wanted: &str) -> ExitCode {
     let all = candidates(&uses, option("only").unwrap_or_default());
     let (of, sample) = (all.len(), number("sample").unwrap_or(u64::MAX));
     let seed = number("seed").unwrap_or(1);
-    let chosen = shuffled(all, seed, sample);
+    let chosen = sampled(all, seed, sample);
     let patience = Duration::from_secs(number("seconds").unwrap_or(20));
     println!("mutants: {} of {of} mistakes, seed {seed}", chosen.len());
     let since = Instant::now();
@@ -142,11 +142,13 @@ fn candidates(uses: &[Use], only: &str) -> Vec<Candidate> {
     sources.into_iter().filter(|(path, _)| chosen(path)).flat_map(of).collect()
 }
 
-fn shuffled(mut all: Vec<Candidate>, seed: u64, sample: u64) -> Vec<Candidate> {
-    let mut random = Random::new(seed);
-    for last in (1..all.len()).rev() {
-        all.swap(last, random.below(last + 1));
-    }
+/// A sample. Each mistake is drawn by what it is, so that a change of one shader leaves the rest of it alone.
+fn sampled(mut all: Vec<Candidate>, seed: u64, sample: u64) -> Vec<Candidate> {
+    all.sort_by_cached_key(|Candidate { mutant, .. }| {
+        let mut hasher = DefaultHasher::new();
+        (seed, &mutant.path, &mutant.was, &mutant.now).hash(&mut hasher);
+        (hasher.finish(), mutant.line)
+    });
     all.truncate(usize::try_from(sample).unwrap_or(usize::MAX));
     all
 }
