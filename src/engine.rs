@@ -254,15 +254,19 @@ impl Engine {
             self.submit(&mut state)?;
             // Staged writes also go to the old places, so they must run before the copies.
             self.gpu.submit("compact", None)?;
-            let (freed, commands) = self.gpu.checked("compact", || {
+            let mut moves = Vec::new();
+            let copies = self.gpu.checked("compact", || {
                 let descriptor =
                     wgpu::CommandEncoderDescriptor { label: Some("wharf.store.compact") };
                 let mut encoder = self.gpu.device.create_command_encoder(&descriptor);
-                let freed = state.store.compact(&mut encoder);
-                (freed, encoder.finish())
-            })?;
-            self.gpu.submit("compact", [commands])?;
-            freed
+                moves = state.store.compact(&mut encoder);
+                encoder.finish()
+            });
+            if let Err(error) = copies.and_then(|copies| self.gpu.submit("compact", [copies])) {
+                state.store.undo(moves);
+                return Err(error);
+            }
+            state.store.trim()
         };
         self.gpu.wait(None)?;
         Ok(freed)

@@ -201,13 +201,18 @@ impl Gpu {
 
     /// The loss of the device if that is what made a call fail, else the call's own failure.
     pub(crate) fn blame(&self, doing: &str, message: &dyn fmt::Display) -> Error {
+        let own =
+            || DeviceCause::Driver { doing: doing.into(), message: message.to_string() }.into();
+        self.lost().unwrap_or_else(own)
+    }
+
+    /// The loss of the device, if that may be why a call has just failed.
+    pub(crate) fn lost(&self) -> Option<Error> {
         {
             let _gl = self.gl_lock();
             self.notice_loss();
         }
-        let own =
-            || DeviceCause::Driver { doing: doing.into(), message: message.to_string() }.into();
-        self.alive().err().unwrap_or_else(own)
+        self.alive().err()
     }
 
     /// A storage buffer, or the reason why not.
@@ -218,7 +223,7 @@ impl Gpu {
         usage: wgpu::BufferUsages,
     ) -> Result<wgpu::Buffer> {
         #[cfg(feature = "testing")]
-        self.injected_failure(size)?;
+        self.injected_failure(Call::Allocation, size)?;
         let descriptor =
             wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: false };
         let made = self.checked(label, || self.device.create_buffer(&descriptor));
@@ -240,7 +245,7 @@ impl Gpu {
         bytes: &[u8],
     ) -> Result<()> {
         #[cfg(feature = "testing")]
-        self.injected_failure(bytes.len() as u64)?;
+        self.injected_failure(Call::Allocation, bytes.len() as u64)?;
         self.checked(doing, || self.queue.write_buffer(buffer, at, bytes))
     }
 
@@ -251,7 +256,7 @@ impl Gpu {
         group: &wgpu::BindGroupDescriptor<'_>,
     ) -> Result<wgpu::BindGroup> {
         #[cfg(feature = "testing")]
-        self.injected_failure(0)?;
+        self.injected_failure(Call::Allocation, 0)?;
         self.checked(doing, || self.device.create_bind_group(group))
     }
 
@@ -261,6 +266,8 @@ impl Gpu {
         what: &str,
         commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
     ) -> Result<wgpu::SubmissionIndex> {
+        #[cfg(feature = "testing")]
+        self.injected_failure(Call::Submission, 0)?;
         let _shared = self.submissions.read().unwrap_or_else(PoisonError::into_inner);
         let index = self.checked(what, || self.queue.submit(commands))?;
         {
@@ -316,29 +323,51 @@ impl Gpu {
         let _ = self.device.poll(wgpu::PollType::Poll);
     }
 
-    /// Makes the allocations with these numbers, counted from now, fail as if memory had run out.
-    /// Buffers, staged writes and bind groups count.
+    /// Makes the calls of one kind with these numbers, counted from now, fail.
     #[cfg(feature = "testing")]
-    pub(crate) fn fail_allocations(&self, range: core::ops::Range<u64>) {
-        *lock(&self.faults) = Injected { allocations: Some(range), ..Injected::default() };
+    pub(crate) fn fail(&self, call: Call, range: core::ops::Range<u64>) {
+        self.inject(Injected { fails: Some((call, range)), ..Injected::default() });
     }
 
     /// Loses the device right after the `n`th submission from now.
     #[cfg(feature = "testing")]
     pub(crate) fn lose_after(&self, n: u64) {
-        *lock(&self.faults) = Injected { loss: Some(n), ..Injected::default() };
+        self.inject(Injected { loss: Some(n), ..Injected::default() });
     }
 
     #[cfg(feature = "testing")]
-    fn injected_failure(&self, requested: u64) -> Result<()> {
+    fn inject(&self, asked: Injected) {
         let mut faults = lock(&self.faults);
-        let number = faults.created;
-        faults.created += 1;
-        if !faults.allocations.as_ref().is_some_and(|range| range.contains(&number)) {
+        *faults = Injected { failures: faults.failures, ..asked };
+    }
+
+    /// How many failures this device has met that a test asked for.
+    #[cfg(feature = "testing")]
+    pub(crate) fn failures(&self) -> u64 {
+        lock(&self.faults).failures
+    }
+
+    #[cfg(feature = "testing")]
+    pub(crate) fn injected_failure(&self, of: Call, requested: u64) -> Result<()> {
+        let mut faults = lock(&self.faults);
+        let number = faults.made[of as usize];
+        faults.made[of as usize] += 1;
+        if !faults
+            .fails
+            .as_ref()
+            .is_some_and(|(call, range)| *call == of && range.contains(&number))
+        {
             return Ok(());
         }
+        faults.failures += 1;
         let shortage = Shortage { requested, ..Shortage::default() };
-        Err(DeviceCause::OutOfMemory { shortage, capped: false }.into())
+        let message = "a test asked for it".into();
+        Err(match of {
+            Call::Allocation => DeviceCause::OutOfMemory { shortage, capped: false },
+            Call::Submission => DeviceCause::Driver { doing: "submitting".into(), message },
+            Call::Mapping => DeviceCause::Driver { doing: "mapping".into(), message },
+        }
+        .into())
     }
 
     #[cfg(feature = "testing")]
@@ -346,17 +375,32 @@ impl Gpu {
         let mut faults = lock(&self.faults);
         faults.submitted += 1;
         if faults.loss == Some(faults.submitted) {
+            faults.failures += 1;
             self.device.destroy();
         }
     }
+}
+
+/// A call that a test can make fail.
+#[cfg(feature = "testing")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// Buffers, staged writes and bind groups: as if memory had run out.
+    Allocation,
+    /// Handing commands to the queue.
+    Submission,
+    /// Asking for a buffer's bytes.
+    Mapping,
 }
 
 /// Failures that a test asks for.
 #[cfg(feature = "testing")]
 #[derive(Debug, Default)]
 struct Injected {
-    allocations: Option<core::ops::Range<u64>>,
-    created: u64,
+    fails: Option<(Call, core::ops::Range<u64>)>,
+    /// Calls of each kind so far.
+    made: [u64; 3],
     loss: Option<u64>,
     submitted: u64,
+    failures: u64,
 }

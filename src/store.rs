@@ -21,6 +21,7 @@ mod segments;
 mod stats;
 mod storage;
 
+pub(crate) use compact::Move;
 use pool::{Pool, SPREAD_MIN};
 use segments::PAD;
 pub(crate) use segments::Segments;
@@ -123,12 +124,15 @@ impl Store {
         self.pool.trim()
     }
 
-    /// Moves small tensors together; the copies are recorded into `encoder`. Returns the bytes
-    /// given back.
-    pub(crate) fn compact(&mut self, encoder: &mut wgpu::CommandEncoder) -> u64 {
+    /// Moves small tensors together; the copies are recorded into `encoder`.
+    pub(crate) fn compact(&mut self, encoder: &mut wgpu::CommandEncoder) -> Vec<Move> {
         self.settle();
-        compact::compact(&mut self.pool, encoder);
-        self.pool.trim()
+        compact::compact(&mut self.pool, encoder)
+    }
+
+    /// Takes moves back whose copies were not submitted.
+    pub(crate) fn undo(&mut self, moves: Vec<Move>) {
+        compact::undo(&mut self.pool, moves);
     }
 
     /// Whether a tensor of `bytes` would fit, without allocating it.

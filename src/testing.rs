@@ -7,15 +7,18 @@ use crate::adapter::Adapter;
 use crate::caps::Caps;
 use crate::device::Device;
 use crate::error::Result;
+pub use crate::gpu::Call;
 use crate::ledger::CallSite;
 use crate::tensor::Tensor;
 use crate::tune::{Problem, Trial, Tuned};
 
 /// What tests ask of a device beyond its public face.
 pub trait Inside {
-    /// Makes the allocations with these numbers, counted from now, fail as if memory had run out.
-    /// Buffers, staged writes and bind groups count.
-    fn fail_allocations(&self, range: Range<u64>);
+    /// Makes the calls of one kind with these numbers, counted from now, fail.
+    fn fail(&self, call: Call, range: Range<u64>);
+
+    /// How many failures this device has met that a test asked for.
+    fn failures(&self) -> u64;
 
     /// Loses the device right after the `n`th submission from now, the first being 1.
     fn lose_after(&self, n: u64);
@@ -46,8 +49,12 @@ pub trait Inside {
 }
 
 impl Inside for Device {
-    fn fail_allocations(&self, range: Range<u64>) {
-        self.engine.gpu.fail_allocations(range);
+    fn fail(&self, call: Call, range: Range<u64>) {
+        self.engine.gpu.fail(call, range);
+    }
+
+    fn failures(&self) -> u64 {
+        self.engine.gpu.failures()
     }
 
     fn lose_after(&self, n: u64) {

@@ -152,11 +152,10 @@ pub(crate) fn up_part(
             gpu.checked("upload", || gpu.queue.write_buffer_with(buffer, offset, size))
         });
         let Some(mut view) = staged.transpose()?.flatten() else {
-            // A lost device raises no error; only a poll notices it.
-            gpu.tick();
-            gpu.alive()?;
+            // A lost device raises no error here.
             let shortage = Shortage { requested: size, ..Shortage::default() };
-            return Err(DeviceCause::OutOfMemory { shortage, capped: false }.into());
+            let memory = || DeviceCause::OutOfMemory { shortage, capped: false }.into();
+            return Err(gpu.lost().unwrap_or_else(memory));
         };
         let first = index((part.first - start) / width)?;
         let filled = source.fill(first, view.slice(..), part.bytes, tally);

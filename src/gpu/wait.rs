@@ -50,6 +50,8 @@ impl<'a> Mapped<'a> {
         buffer: &wgpu::Buffer,
         size: u64,
     ) -> Result<Self> {
+        #[cfg(feature = "testing")]
+        gpu.injected_failure(super::Call::Mapping, 0)?;
         let signal = Arc::new(Mutex::new(Signal::default()));
         let answer = Arc::clone(&signal);
         gpu.checked("mapping", || {

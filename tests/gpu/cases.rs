@@ -8,6 +8,8 @@ mod casts;
 mod crossing;
 mod doubles;
 mod elementwise;
+#[cfg(not(target_family = "wasm"))]
+mod failures;
 mod faults;
 mod graphs;
 mod hunt;
@@ -65,6 +67,6 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(quantised::cases(adapter));
     cases.extend(tuned::cases());
     #[cfg(not(target_family = "wasm"))]
-    cases.extend(threads::cases());
+    cases.extend(threads::cases().into_iter().chain(failures::cases()));
     cases
 }

@@ -27,8 +27,14 @@ mod mutants;
 #[cfg(not(target_family = "wasm"))]
 mod native;
 mod promise;
+#[cfg(not(target_family = "wasm"))]
+#[path = "../stories/search.rs"]
+mod search;
 #[cfg(target_family = "wasm")]
 mod share;
+#[cfg(not(target_family = "wasm"))]
+#[path = "../stories/story.rs"]
+mod story;
 #[cfg(not(target_family = "wasm"))]
 mod times;
 #[path = "../goldens/torch.rs"]

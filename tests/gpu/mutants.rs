@@ -142,7 +142,8 @@ fn candidates(uses: &[Use], only: &str) -> Vec<Candidate> {
     sources.into_iter().filter(|(path, _)| chosen(path)).flat_map(of).collect()
 }
 
-/// A sample. Each mistake is drawn by what it is, so that a change of one shader leaves the rest of it alone.
+/// A sample. Each mistake is drawn by what it is, so that a change of one shader leaves the rest of
+/// it alone.
 fn sampled(mut all: Vec<Candidate>, seed: u64, sample: u64) -> Vec<Candidate> {
     all.sort_by_cached_key(|Candidate { mutant, .. }| {
         let mut hasher = DefaultHasher::new();

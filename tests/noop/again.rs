@@ -1,7 +1,7 @@
 //! What found no memory is computed once there is some: the same handle, and everything computed
 //! from it.
 
-use wharf::testing::Inside;
+use wharf::testing::{Call, Inside};
 use wharf::{DType, Device, Error, Tensor};
 
 use crate::device;
@@ -36,7 +36,7 @@ fn a_handle_that_found_no_memory_reads_once_there_is_some() {
     for n in 0..40 {
         let device = device(|caps| caps);
         let tensors = chain(&upload(&device)).expect("nothing is computed yet");
-        device.fail_allocations(n..u64::MAX);
+        device.fail(Call::Allocation, n..u64::MAX);
         // The last first, and then the others: each has tried.
         for tensor in tensors.iter().rev().chain(&tensors) {
             if let Err(error) = computed(tensor) {
@@ -44,7 +44,7 @@ fn a_handle_that_found_no_memory_reads_once_there_is_some() {
                 assert!(error.is_out_of_memory(), "{n}: {error:?}");
             }
         }
-        device.fail_allocations(0..0);
+        device.fail(Call::Allocation, 0..0);
         for (i, tensor) in tensors.iter().enumerate().rev() {
             computed(tensor).unwrap_or_else(|error| panic!("{n}, tensor {i}: {error:?}"));
         }
@@ -77,7 +77,7 @@ fn chains_made_while_there_is_no_memory_are_computed_later() {
     for length in [100, 129, 130, 300, 2000] {
         let device = device(|caps| caps);
         let mut x = upload(&device);
-        device.fail_allocations(0..u64::MAX);
+        device.fail(Call::Allocation, 0..u64::MAX);
         let mut held = Vec::new();
         for i in 0..length {
             x = (&x + 1.0f32).expect("nothing has to be computed yet");
@@ -87,7 +87,7 @@ fn chains_made_while_there_is_no_memory_are_computed_later() {
         }
         let error = computed(&x).expect_err("there is no memory");
         assert!(error.is_out_of_memory(), "{length}: {error:?}");
-        device.fail_allocations(0..0);
+        device.fail(Call::Allocation, 0..0);
         assert!(x.explain().error.is_none(), "{length}: on paper there is memory");
         computed(&x).unwrap_or_else(|error| panic!("{length}: {error:?}"));
         for tensor in held {
@@ -100,7 +100,7 @@ fn chains_made_while_there_is_no_memory_are_computed_later() {
 fn a_long_chain_that_nobody_reads_is_dropped() {
     let device = device(|caps| caps);
     let mut x = upload(&device);
-    device.fail_allocations(0..u64::MAX);
+    device.fail(Call::Allocation, 0..u64::MAX);
     for _ in 0..50_000 {
         x = (&x + 1.0f32).expect("nothing has to be computed yet");
     }
@@ -113,12 +113,12 @@ fn a_batch_that_finds_no_memory_is_submitted_with_the_next() {
     let device = device(|caps| caps);
     let sum = (&upload(&device) + 1.0f32).expect("nothing is computed yet");
     sum.compute().expect("there is memory");
-    device.fail_allocations(0..u64::MAX);
+    device.fail(Call::Allocation, 0..u64::MAX);
     for _ in 0..2 {
         let error = device.flush().expect_err("there is none for its parameters");
         assert!(error.is_out_of_memory(), "{error:?}");
     }
-    device.fail_allocations(0..0);
+    device.fail(Call::Allocation, 0..0);
     let before = device.ledger().control;
     device.flush().expect("there is memory again");
     assert!(device.ledger().control.bytes > before.bytes, "the batch crossed");
@@ -130,11 +130,11 @@ fn a_tensor_that_could_not_be_assigned_to_keeps_what_it_had() {
     for n in 0..6 {
         let device = device(|caps| caps);
         let (mut x, row) = (upload(&device), device.ones([1, 64], DType::F32).expect("it fits"));
-        device.fail_allocations(n..u64::MAX);
+        device.fail(Call::Allocation, n..u64::MAX);
         if let Err(error) = x.assign_slice(0, 3..4, &row) {
             assert!(error.is_out_of_memory(), "{n}: {error:?}");
         }
-        device.fail_allocations(0..0);
+        device.fail(Call::Allocation, 0..0);
         computed(&x).unwrap_or_else(|error| panic!("{n}: {error:?}"));
         x.assign_slice(0, 3..4, &row).unwrap_or_else(|error| panic!("{n}: {error:?}"));
     }
@@ -147,7 +147,7 @@ fn what_has_to_lie_in_one_piece_waits_for_it() {
     let (x, _) = device.upload(&vec![1.0f32; 24 << 20], [24 << 10, 1 << 10]).expect("it fits");
     let rows = x.softmax(1).expect("nothing is computed yet");
     // As often as a whole segment is tried.
-    device.fail_allocations(0..3);
+    device.fail(Call::Allocation, 0..3);
     let error = rows.compute().expect_err("there is no segment");
     assert!(error.is_out_of_memory(), "{error:?}");
     rows.compute().expect("now there is one");

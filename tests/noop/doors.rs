@@ -9,7 +9,7 @@ use core::panic::Location;
 use pollster::block_on;
 use wharf::caps::{Caps, fixtures};
 use wharf::ledger::{Crossings, Direction, Total};
-use wharf::testing::{Inside, noop};
+use wharf::testing::{Call, Inside, noop};
 use wharf::tune::Problem;
 use wharf::{DType, Device, Error, ErrorKind, HostView, HostViewMut, Policy, Result, Shipment};
 use wharf::{Tensor, TensorSet};
@@ -307,7 +307,7 @@ fn failing(door: &Door, prepare: impl Fn(&Device, u64), check: impl Fn(&Stage, u
             for crossed in door.crossed(&stage) {
                 assert!(door.bytes.starts_with(&crossed), "{} at {n}: {crossed:?}", door.name);
             }
-            device.fail_allocations(0..0);
+            device.fail(Call::Allocation, 0..0);
             check(&stage, n, &error);
             n += 1;
         }
@@ -319,7 +319,7 @@ fn failing(door: &Door, prepare: impl Fn(&Device, u64), check: impl Fn(&Stage, u
 fn without_memory_nothing_is_kept_and_the_next_call_crosses() {
     let reserved = Stage::new().reserved();
     for door in doors() {
-        let prepare = |device: &Device, n| device.fail_allocations(n..u64::MAX);
+        let prepare = |device: &Device, n| device.fail(Call::Allocation, n..u64::MAX);
         failing(&door, prepare, |stage, n, error| {
             assert!(error.is_out_of_memory(), "{} at {n}: {error:?}", door.name);
             assert_eq!(stage.reserved(), reserved, "{} at {n} keeps memory", door.name);

@@ -1,7 +1,7 @@
 //! Every allocation fails once, and every one fails for good; the device is lost after every
 //! submission. Each time the right data or a typed error: no panic, no hang, no leak.
 
-use wharf::testing::Inside;
+use wharf::testing::{Call, Inside};
 use wharf::{Device, ErrorKind, Result};
 
 use crate::device;
@@ -24,12 +24,12 @@ fn story(device: &Device) -> Result<()> {
 fn a_failing_allocation_is_tried_again_after_a_trim() {
     for n in 0..12 {
         let device = device(|caps| caps);
-        device.fail_allocations(n..n + 1);
+        device.fail(Call::Allocation, n..n + 1);
         // The staging of a read is not tried again: it may fail, but only with a typed error.
         if let Err(error) = story(&device) {
             assert!(error.is_out_of_memory(), "{n}: {error:?}");
         }
-        device.fail_allocations(0..0);
+        device.fail(Call::Allocation, 0..0);
         story(&device).expect("the device survives");
     }
 }
@@ -39,13 +39,13 @@ fn memory_that_stays_away_is_a_typed_error_and_nothing_leaks() {
     let mut failures = 0;
     for n in 0..12 {
         let device = device(|caps| caps);
-        device.fail_allocations(n..u64::MAX);
+        device.fail(Call::Allocation, n..u64::MAX);
         if let Err(error) = story(&device) {
             failures += 1;
             assert_eq!(error.kind(), ErrorKind::OutOfMemory, "{n}: {error:?}");
             assert!(error.to_string().contains("live"), "{n}: no numbers: {error}");
         }
-        device.fail_allocations(0..0);
+        device.fail(Call::Allocation, 0..0);
         device.trim().expect("trimming works");
         let memory = device.memory();
         assert_eq!((memory.bytes_live, memory.bytes_reserved), (0, 0), "{n}: a leak:\n{memory}");

@@ -14,7 +14,15 @@ mod fits;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
+#[path = "../stories/search.rs"]
+mod search;
+#[cfg(test)]
 mod sets;
+#[cfg(test)]
+mod stories;
+#[cfg(test)]
+#[path = "../stories/story.rs"]
+mod story;
 #[cfg(test)]
 mod tuned;
 

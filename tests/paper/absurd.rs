@@ -4,7 +4,7 @@ use wharf::caps::{Caps, Feature, Limit, Limits, fixtures};
 use wharf::ledger::Crossings;
 use wharf::plan::negotiate;
 use wharf::shape::RANK_MAX;
-use wharf::testing::Inside;
+use wharf::testing::{Call, Inside};
 use wharf::{DType, HostView, Layout, Policy, Shape};
 
 use super::support::{Random, adapter, capable, device};
@@ -267,7 +267,7 @@ fn failures_in_any_place_are_errors_and_leave_a_device_that_works() {
             let caps =
                 fixtures::lavapipe().without(lesser).with_limit(Limit::BindingBytes, 1 << 20);
             let device = device(caps, &Policy::exact());
-            device.fail_allocations(n - 1..n);
+            device.fail(Call::Allocation, n - 1..n);
             for _ in 0..3 {
                 let values = vec![7u32; 1 << 19];
                 if let Ok((tensor, _)) = device.upload(&values, [values.len()])

@@ -2,7 +2,7 @@
 
 use wharf::caps::{Caps, Feature, Limit, fixtures};
 use wharf::ledger::Crossings;
-use wharf::testing::Inside;
+use wharf::testing::{Call, Inside};
 use wharf::{DType, ErrorKind, Policy, Tensor, wgpu};
 
 use super::support::{adapter, baseline, capable, says};
@@ -207,7 +207,7 @@ fn memory_that_runs_out() {
 #[test]
 fn a_failed_allocation_is_tried_again_and_only_then_an_error() {
     let device = capable();
-    device.fail_allocations(0..1);
+    device.fail(Call::Allocation, 0..1);
     let (tensor, _) = device.upload(&[1u8, 2, 3], [3]).unwrap();
     assert_eq!(tensor.to_vec::<u8>().unwrap(), [1, 2, 3], "the retry succeeded");
 }

@@ -2,7 +2,7 @@
 //! fragmentation, tensors beyond every limit, and memory that really runs out.
 
 use wharf::caps::Backend;
-use wharf::testing::Inside;
+use wharf::testing::{Call, Inside};
 use wharf::{Adapter, DType, Device, Tensor};
 
 use super::probe::{Random, first_difference, values};
@@ -94,7 +94,7 @@ async fn sweep(
             }
         }
         let device = if lost { device.reopen().await.map_err(show)? } else { device };
-        device.fail_allocations(0..0);
+        device.fail(Call::Allocation, 0..0);
         story(&device).await.map_err(|error| format!("after fault {n}: {error:?}"))?;
         let _ = device.trim().map_err(show)?;
         let memory = device.memory();
@@ -108,12 +108,12 @@ async fn sweep(
 
 async fn fails_once(ctx: &Ctx) -> Outcome {
     // The store tries again after a trim; staging and parameters do not, and return an error.
-    let arm = |device: &Device, n| device.fail_allocations(n..n + 1);
+    let arm = |device: &Device, n| device.fail(Call::Allocation, n..n + 1);
     sweep(ctx, arm, wharf::Error::is_out_of_memory, false).await.map(drop)
 }
 
 async fn fails_for_good(ctx: &Ctx) -> Outcome {
-    let arm = |device: &Device, n| device.fail_allocations(n..u64::MAX);
+    let arm = |device: &Device, n| device.fail(Call::Allocation, n..u64::MAX);
     let failures = sweep(ctx, arm, wharf::Error::is_out_of_memory, false).await?;
     ensure!(failures >= 5, "only {failures} faults were met");
     Ok(())
@@ -264,14 +264,14 @@ async fn tried_again(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
             Ok((even, all))
         };
         let (even, all) = made().map_err(show)?;
-        device.fail_allocations(n..u64::MAX);
+        device.fail(Call::Allocation, n..u64::MAX);
         for tensor in [&all, &even, &all] {
             if let Err(error) = tensor.read::<f32>().await {
                 failures += 1;
                 ensure!(error.is_out_of_memory(), "{n}: {error:?}");
             }
         }
-        device.fail_allocations(0..0);
+        device.fail(Call::Allocation, 0..0);
         let got = all.read::<f32>().await.map_err(|error| format!("{n}: {error:?}"))?;
         let want: Vec<f32> = x.iter().map(|x| (x + 1.0) * 2.0 - 3.0).collect();
         ensure_eq!(first_difference(&got, &want), None, "{n}: all of it");

@@ -4,7 +4,7 @@
 use wharf::half::f16;
 use wharf::ledger::Crossings;
 use wharf::plan::How;
-use wharf::testing::Inside;
+use wharf::testing::{Call, Inside};
 use wharf::{Adapter, DType, Device, ErrorKind, Policy};
 
 use super::probe::{Probe, first_difference, for_dtype, values};
@@ -195,9 +195,9 @@ async fn allocations(ctx: &Ctx) -> Outcome {
     let mut failures = 0;
     for faulty in [&here, &there] {
         for n in 0..64 {
-            faulty.fail_allocations(n..u64::MAX);
+            faulty.fail(Call::Allocation, n..u64::MAX);
             let result = view.to(&there).await;
-            faulty.fail_allocations(0..0);
+            faulty.fail(Call::Allocation, 0..0);
             match result {
                 Ok((moved, _)) => {
                     let want: Vec<i16> = view.layout().places().map(|p| data[p]).collect();

@@ -4,7 +4,7 @@ use wharf::TensorSet;
 use wharf::half::f16;
 use wharf::ledger::Crossings;
 use wharf::memory::Memory;
-use wharf::testing::Inside;
+use wharf::testing::{Call, Inside};
 use wharf::{Adapter, DType, Device, ErrorKind, HostView, Policy, Shipment};
 
 use super::probe::{first_difference, values};
@@ -217,9 +217,9 @@ async fn allocations(ctx: &Ctx) -> Outcome {
     let shipment = model.shipment().map_err(show)?;
     let before = held(&device)?;
     for n in 0..64 {
-        device.fail_allocations(n..u64::MAX);
+        device.fail(Call::Allocation, n..u64::MAX);
         let result = device.upload_set(&shipment);
-        device.fail_allocations(0..0);
+        device.fail(Call::Allocation, 0..0);
         match result {
             Ok((set, _)) => {
                 ensure!(n > 0, "no allocation is needed");
@@ -241,9 +241,9 @@ async fn one_allocation(ctx: &Ctx) -> Outcome {
     let model = Model::new();
     let shipment = model.shipment().map_err(show)?;
     for n in 1..8 {
-        device.fail_allocations(n - 1..n);
+        device.fail(Call::Allocation, n - 1..n);
         let (set, _) = device.upload_set(&shipment).map_err(show)?;
-        device.fail_allocations(0..0);
+        device.fail(Call::Allocation, 0..0);
         model.check(&set).await.map_err(|e| format!("at {n}: {e}"))?;
     }
     Ok(())
@@ -385,9 +385,9 @@ async fn failing_move(ctx: &Ctx) -> Outcome {
     let (set, _) = here.upload_set(&model.shipment().map_err(show)?).map_err(show)?;
     let (source, target) = (held(&here)?, held(&there)?);
     for n in 0..64 {
-        there.fail_allocations(n..u64::MAX);
+        there.fail(Call::Allocation, n..u64::MAX);
         let result = set.to(&there).await;
-        there.fail_allocations(0..0);
+        there.fail(Call::Allocation, 0..0);
         match result {
             Ok((other, _)) => {
                 ensure!(n > 0, "no allocation is needed");
