@@ -126,7 +126,7 @@ fn main(
 ) {
     // region prepare
     // end prepare
-    let linear = group.x + groups.x * (group.y + groups.y * group.z);
+    let linear = group.x + groups.x * group.y;
     let all = linear / p.job.per_head;
     if all >= p.job.heads {
         return;

@@ -61,7 +61,7 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let linear = group.x + groups.x * (group.y + groups.y * group.z);
+    let linear = group.x + groups.x * group.y;
     let begin = linear * p.grid.y + lane;
     for (var trip = 0u; trip < p.grid.w; trip++) {
         let q = begin + trip * p.grid.z;

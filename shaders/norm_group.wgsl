@@ -72,7 +72,7 @@ fn main(
     // region begin
     // end begin
     // Groups past the last row, of which a folded grid may have some, repeat it.
-    let row = min(group.x + groups.x * (group.y + groups.y * group.z), p.job.rows - 1u);
+    let row = min(group.x + groups.x * group.y, p.job.rows - 1u);
     let units = p.job.units;
     let first = row * units;
     var own = vec4<f32>(0.0);

@@ -54,7 +54,7 @@ fn main(
 ) {
     // region prepare
     // end prepare
-    let linear = group.x + groups.x * (group.y + groups.y * group.z);
+    let linear = group.x + groups.x * group.y;
     let row = linear * workgroup + lane;
     if row >= p.job.rows {
         return;

@@ -59,7 +59,7 @@ fn main(
 ) {
     // region prepare
     // end prepare
-    let linear = group.x + groups.x * (group.y + groups.y * group.z);
+    let linear = group.x + groups.x * group.y;
     let i = linear * workgroup + lane;
     if i >= p.job.count {
         return;

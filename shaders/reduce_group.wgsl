@@ -63,7 +63,7 @@ fn main(
 ) {
     // region begin
     // end begin
-    let i = group.x + groups.x * (group.y + groups.y * group.z);
+    let i = group.x + groups.x * group.y;
     let row = i / p.job.chunks;
     let first = row * p.job.length;
     let end = first + p.job.length;

@@ -47,7 +47,7 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let linear = group.x + groups.x * (group.y + groups.y * group.z);
+    let linear = group.x + groups.x * group.y;
     let invocation = linear * workgroup + lane;
     let columns = p.columns;
     let block = invocation / columns;

@@ -89,7 +89,7 @@ fn main(
 ) {
     // region prepare
     // end prepare
-    let linear = group.x + groups.x * (group.y + groups.y * group.z);
+    let linear = group.x + groups.x * group.y;
     let i = linear * workgroup + lane;
     let row = i / p.job.chunks;
     if row >= p.job.rows {

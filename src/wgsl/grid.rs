@@ -42,7 +42,7 @@ impl Grid {
                 // Four independent quads per lane hide latency once the machine is full.
                 let trips = at_least_one(at_most(quads / (1024 * workgroup), 4));
                 let groups = fold(quads.div_ceil(trips).div_ceil(workgroup));
-                let step = groups[0] * groups[1] * groups[2] * workgroup;
+                let step = groups[0] * groups[1] * workgroup;
                 Self { quads, lead: workgroup, step, trips, groups }
             }
         }
@@ -104,10 +104,14 @@ pub const fn groups_for(invocations: u32, target: Target) -> [u32; 3] {
     fold(invocations.div_ceil(target.workgroup()))
 }
 
-/// Folds a group count over two dimensions, wasting less than one row.
+/// The length of a row of groups. One dimension of a dispatch takes more, but so a grid of usual
+/// size is folded like the largest, and no kernel meets its second row first at a user's.
+const ROW: u32 = 64;
+
+/// Folds a group count over two dimensions, wasting less than one column.
 #[must_use]
 pub const fn fold(groups: u32) -> [u32; 3] {
-    let rows = at_least_one(groups.div_ceil(GROUPS_MAX));
+    let rows = at_least_one(at_most(groups.div_ceil(ROW), GROUPS_MAX));
     [groups.div_ceil(rows), rows, 1]
 }
 

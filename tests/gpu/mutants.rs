@@ -110,7 +110,10 @@ pub(crate) fn run(wanted: &str) -> ExitCode {
     thread::scope(|scope| {
         let lane = || {
             while let Some(candidate) = chosen.get(next.fetch_add(1, Ordering::SeqCst)) {
-                let verdict = judge(&candidate.mutant, &uses, patience);
+                let verdict = match judged(candidate) {
+                    Some(_) => Verdict::Survived,
+                    None => judge(&candidate.mutant, &uses, patience),
+                };
                 println!("{}", line(candidate, &verdict));
                 if let Ok(mut all) = verdicts.lock() {
                     all.push((candidate, verdict));
