@@ -102,6 +102,13 @@ impl Engine {
     }
 
     fn allocate_by(&self, bytes: u64, avoid: &[u64], whole_max: u64) -> Result<Arc<Storage>> {
+        let storage = self.room_for(bytes, avoid, whole_max)?;
+        #[cfg(feature = "testing")]
+        self.spoil(&storage)?;
+        Ok(storage)
+    }
+
+    fn room_for(&self, bytes: u64, avoid: &[u64], whole_max: u64) -> Result<Arc<Storage>> {
         self.gpu.alive()?;
         let segments = *lock(&self.state).store.segments();
         let mut segment = segments.bytes_max;
@@ -135,6 +142,30 @@ impl Engine {
         let shortage = lock(&self.state).store.shortage(bytes);
         let capped = matches!(refusal, Denial::Cap);
         Err(DeviceCause::OutOfMemory { shortage, capped }.into())
+    }
+
+    /// Memory as tests want it: full of NaN, so that whoever reads what was not written, or leaves
+    /// out what was to be written, cannot be right by what lay there before.
+    #[cfg(feature = "testing")]
+    fn spoil(&self, storage: &Storage) -> Result<()> {
+        if self.sketch.is_some() || !crate::testing::spoils() {
+            return Ok(());
+        }
+        // What was recorded may still read this memory.
+        self.flush()?;
+        let rubbish = self.gpu.rubbish()?;
+        let copies = self.gpu.checked("spoiling", || {
+            let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
+            for piece in storage.pieces() {
+                for at in (0..piece.bytes).step_by(rubbish.size() as usize) {
+                    let bytes = rubbish.size().min(piece.bytes - at);
+                    let to = piece.offset + at;
+                    encoder.copy_buffer_to_buffer(&rubbish, 0, &piece.buffer, to, bytes);
+                }
+            }
+            encoder.finish()
+        })?;
+        self.gpu.submit("spoiling", [copies]).map(drop)
     }
 
     /// Returns a refusal that more memory could mend, and fails with any other.

@@ -82,6 +82,8 @@ pub(crate) struct Gpu {
     waiter: Waiter,
     #[cfg(feature = "testing")]
     faults: Mutex<Injected>,
+    #[cfg(feature = "testing")]
+    rubbish: OnceLock<wgpu::Buffer>,
 }
 
 impl Gpu {
@@ -119,6 +121,8 @@ impl Gpu {
             waiter,
             #[cfg(feature = "testing")]
             faults: Mutex::default(),
+            #[cfg(feature = "testing")]
+            rubbish: OnceLock::new(),
         }
     }
 
@@ -368,6 +372,24 @@ impl Gpu {
             Call::Mapping => DeviceCause::Driver { doing: "mapping".into(), message },
         }
         .into())
+    }
+
+    /// A MiB of NaN, whether read as f32, f16 or bf16.
+    #[cfg(feature = "testing")]
+    pub(crate) fn rubbish(&self) -> Result<wgpu::Buffer> {
+        if let Some(made) = self.rubbish.get() {
+            return Ok(made.clone());
+        }
+        let bytes = [0xc0, 0x7f].repeat(1 << 19);
+        let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        let (label, size) = (Some("wharf.rubbish"), bytes.len() as u64);
+        let descriptor = wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false };
+        let made = self.checked("spoiling", || {
+            let made = self.device.create_buffer(&descriptor);
+            self.queue.write_buffer(&made, 0, &bytes);
+            made
+        })?;
+        Ok(self.rubbish.get_or_init(|| made).clone())
     }
 
     #[cfg(feature = "testing")]

@@ -137,7 +137,11 @@ pub(crate) struct Ctx {
 }
 
 impl Ctx {
+    /// With `WHARF_TEST_SPOILED=1`, nothing is found in memory but what was written there.
     pub(crate) fn new(adapter: Adapter) -> Self {
+        if std::env::var("WHARF_TEST_SPOILED").is_ok_and(|value| value == "1") {
+            wharf::testing::spoil_memory();
+        }
         Self { adapter, devices: Mutex::default() }
     }
 
