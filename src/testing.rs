@@ -9,6 +9,9 @@ use crate::caps::Caps;
 use crate::device::Device;
 use crate::error::Result;
 pub use crate::gpu::Call;
+use crate::kernel::matmul::choice;
+use crate::kernel::matmul::choice::processor::Processor;
+use crate::kernel::matmul::choice::scheme::Choice;
 use crate::ledger::CallSite;
 use crate::tensor::Tensor;
 use crate::tune::{Problem, Trial, Tuned};
@@ -52,6 +55,10 @@ pub trait Inside {
     /// As [`Tensor::matmul`].
     fn matmul_by(&self, left: &Tensor, right: &Tensor, kernel: &str) -> Result<Tensor>;
 
+    /// The kernels that could compute such a product here, as [`Self::matmul_by`] takes them, each in
+    /// one pass along k.
+    fn products(&self, problem: &Problem) -> Vec<String>;
+
     /// [`Device::tune`], where kernels whose names `spoil` accepts yield zeros, and at once.
     fn tune_spoiled(
         &self,
@@ -85,6 +92,12 @@ impl Inside for Device {
 
     fn matmul_by(&self, left: &Tensor, right: &Tensor, kernel: &str) -> Result<Tensor> {
         left.matmul_by(right, kernel)
+    }
+
+    fn products(&self, problem: &Problem) -> Vec<String> {
+        let processor = Processor::of(self.target(), self.caps(), problem.dtype);
+        let all = choice::candidates(processor, problem.size(), problem.transposed);
+        all.iter().filter(|choice| choice.passes == 1).map(Choice::text).collect()
     }
 
     async fn tune_spoiled(

@@ -1,0 +1,196 @@
+//! Makes the driver at hand compile wharf's kernels, one after the other: what `scripts/isa` runs
+//! on GPUs that are only pretended. Nothing is read back.
+//!
+//! `cargo run --example kernels -- [TEXT]` compiles those with the text in their names; without it
+//! they are only listed. Before a kernel is made, a line `KERNEL name` goes to the file `PIPESTATS`.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+
+use wharf::op::{Op, Reduction};
+use wharf::tensor::{Attention, Key, Quantised};
+use wharf::testing::Inside as _;
+use wharf::tune::Problem;
+use wharf::{DType, Device, Policy, Result, Tensor};
+
+/// A kernel's name, its operands, and what makes it.
+struct Sample {
+    name: String,
+    operands: Vec<(DType, Vec<usize>)>,
+    make: Box<dyn Fn(&Device, &[Tensor]) -> Result<Tensor>>,
+}
+
+/// A kernel and the operands that it is made for.
+fn sample(
+    name: impl Into<String>,
+    operands: &[(DType, &[usize])],
+    make: impl Fn(&Device, &[Tensor]) -> Result<Tensor> + 'static,
+) -> Sample {
+    let operands = operands.iter().map(|(dtype, dims)| (*dtype, dims.to_vec())).collect();
+    Sample { name: name.into(), operands, make: Box::new(make) }
+}
+
+/// Lengths of k that fit a chunk, and that do not.
+const DEPTHS: [(&str, usize); 2] = [("shallow", 256), ("deep", 1024)];
+
+/// Every kernel that could compute a product here.
+fn candidates(device: &Device, all: &mut Vec<Sample>) {
+    for dtype in [DType::F32, DType::F16] {
+        for (depth, k) in DEPTHS {
+            for kernel in device.products(&Problem::new(1024, 1024, k, dtype)) {
+                // A row's kernel is for a row, and for weights stored as `[out, in]`.
+                let rows = if kernel.starts_with("vector") { 4 } else { 1024 };
+                let near = kernel.starts_with("vector 1 ");
+                let right: &[usize] = if near { &[1024, k] } else { &[k, 1024] };
+                let name = format!("matmul {dtype} {depth}: {kernel}");
+                let operands: [(DType, &[usize]); 2] = [(dtype, &[rows, k]), (dtype, right)];
+                all.push(sample(name, &operands, move |device, t| {
+                    let right = if near { t[1].t()? } else { t[1].clone() };
+                    device.matmul_by(&t[0], &right, &kernel)
+                }));
+            }
+        }
+    }
+}
+
+/// What the chooser takes.
+fn chosen(all: &mut Vec<Sample>) {
+    for dtype in [DType::F32, DType::F16, DType::I8] {
+        for [m, n, k] in [
+            [1, 4096, 4096],
+            [4, 4096, 4096],
+            [8, 4096, 4096],
+            [16, 4096, 4096],
+            [64, 4096, 4096],
+            [512, 512, 256],
+            [1024, 1024, 1024],
+            [4096, 4096, 4096],
+        ] {
+            let name = format!("chosen {dtype} {m}x{n}x{k}");
+            let (left, right, turned) = ([m, k], [k, n], [n, k]);
+            let operands: [(DType, &[usize]); 2] = [(dtype, &left), (dtype, &right)];
+            all.push(sample(name.clone(), &operands, |_, t| t[0].matmul(&t[1])));
+            let operands: [(DType, &[usize]); 2] = [(dtype, &left), (dtype, &turned)];
+            all.push(sample(name + " weights", &operands, |_, t| t[0].matmul(&t[1].t()?)));
+        }
+    }
+}
+
+fn quantised(all: &mut Vec<Sample>) {
+    for rows in [1, 4, 32, 256] {
+        let left = [rows, 4096];
+        let operands: [(DType, &[usize]); 3] =
+            [(DType::F32, &left), (DType::I8, &[4096, 4096]), (DType::F16, &[4096, 128])];
+        all.push(sample(format!("quantised {rows} rows"), &operands, |_, t| {
+            t[0].linear(&Quantised::of(&t[1], &t[2])?, None, None)
+        }));
+    }
+}
+
+fn attention(all: &mut Vec<Sample>) {
+    for dtype in [DType::F32, DType::F16] {
+        for width in [32, 64, 128, 256] {
+            for (who, queries) in [("", 512), (" lone", 1)] {
+                for (how, causal) in [("", false), (" causal", true)] {
+                    let name = format!("attention {dtype} heads of {width}{who}{how}");
+                    let (left, right) = ([1, 8, queries, width], [1, 2, 1024, width]);
+                    let operands: [(DType, &[usize]); 3] =
+                        [(dtype, &left), (dtype, &right), (dtype, &right)];
+                    all.push(sample(name, &operands, move |_, t| {
+                        let how = Attention::new();
+                        let how = if causal { how.causal() } else { how };
+                        t[0].attention(&t[1], &t[2], &how)
+                    }));
+                }
+            }
+        }
+    }
+}
+
+/// Kernels that walk or move a matrix.
+fn walks(all: &mut Vec<Sample>) {
+    type Make = fn(&Tensor) -> Result<Tensor>;
+    let each: [(&str, Make); 20] = [
+        ("softmax rows", |t| t.softmax(1)),
+        ("softmax columns", |t| t.softmax(0)),
+        ("log_softmax rows", |t| t.log_softmax(1)),
+        ("layer_norm rows", |t| t.layer_norm(1, 1e-5)),
+        ("rms_norm rows", |t| t.rms_norm(1, 1e-5)),
+        ("sum rows", |t| t.sum([1])),
+        ("sum columns", |t| t.sum([0])),
+        ("sum all", |t| t.sum([0, 1])),
+        ("max rows", |t| t.reduce(Reduction::Max, [1])),
+        ("var rows", |t| t.var([1], 1)),
+        ("logsumexp rows", |t| t.logsumexp([1])),
+        ("cumsum rows", |t| t.cumsum(1)),
+        ("cumsum columns", |t| t.cumsum(0)),
+        ("cummax rows", |t| t.cummax(1)),
+        ("transposed copy", |t| t.t()?.contiguous()),
+        ("rows flipped", |t| t.flip(1)?.contiguous()),
+        ("gelu of a * 2 + 1", |t| ((t * 2.0f32)? + 1.0f32)?.gelu()),
+        ("silu of a, times a", |t| t.silu()? * t),
+        ("sin of a", |t| t.sin()),
+        ("pow of a", |t| t.apply(Op::Pow, &[t.into()])),
+    ];
+    for dtype in [DType::F32, DType::F16] {
+        for (name, make) in each {
+            let operands: [(DType, &[usize]); 1] = [(dtype, &[512, 1024])];
+            all.push(sample(format!("{name} {dtype}"), &operands, move |_, t| make(&t[0])));
+        }
+    }
+    let f32 = DType::F32;
+    all.push(sample("linear, bias and gelu f32", &[(f32, &[512, 512]), (f32, &[512])], |_, t| {
+        t[0].linear(&t[0], Some(&t[1]), Some(Op::Gelu))
+    }));
+    let table: [(DType, &[usize]); 2] = [(f32, &[512, 1024]), (DType::U32, &[64])];
+    all.push(sample("embedding f32", &table, |_, t| t[0].embedding(&t[1])));
+    let rows: [(DType, &[usize]); 3] = [(f32, &[512]), (DType::U32, &[4096]), (f32, &[4096])];
+    all.push(sample("scatter f32", &rows, |_, t| t[0].scatter(0, &t[1], &t[2])));
+    all.push(sample("scatter_add f32", &rows, |_, t| t[0].scatter_add(0, &t[1], &t[2])));
+    all.push(sample("uniform f32", &[], move |d, _| d.uniform(Key::new(1), [4096], f32)));
+    all.push(sample("normal f32", &[], move |d, _| d.normal(Key::new(1), [4096], f32)));
+    all.push(sample("permutation", &[], |d, _| d.permutation(Key::new(1), 65536)));
+}
+
+/// A line for who reads statistics.
+fn note(line: &str) {
+    println!("{line}");
+    let file = std::env::var_os("PIPESTATS").map(|path| OpenOptions::new().append(true).open(path));
+    if let Some(Ok(mut file)) = file {
+        let written = writeln!(file, "{line}");
+        assert!(written.is_ok(), "{written:?}");
+    }
+}
+
+fn main() -> Result<()> {
+    env_logger::init();
+    let filter = std::env::args().nth(1);
+    let device = Device::best(&Policy::exact())?;
+    let mut all = Vec::new();
+    candidates(&device, &mut all);
+    chosen(&mut all);
+    quantised(&mut all);
+    attention(&mut all);
+    walks(&mut all);
+    let Some(filter) = filter else {
+        all.iter().for_each(|sample| println!("{}", sample.name));
+        return Ok(());
+    };
+    for Sample { name, operands, make } in all.iter().filter(|s| s.name.contains(&filter)) {
+        let made = || {
+            let zeros = |(dtype, dims): &(DType, Vec<usize>)| device.zeros(&dims[..], *dtype);
+            let operands: Vec<Tensor> = operands.iter().map(zeros).collect::<Result<_>>()?;
+            operands.iter().try_for_each(Tensor::compute)?;
+            device.flush()?;
+            note(&format!("KERNEL {name}"));
+            make(&device, &operands)?.compute()?;
+            device.flush()
+        };
+        if let Err(error) = made() {
+            note(&format!("ERROR {}", error.to_string().lines().next().unwrap_or_default()));
+        }
+        note("END");
+    }
+    // Nothing is waited for: a driver that never signals must not hold the process.
+    std::process::exit(0)
+}
