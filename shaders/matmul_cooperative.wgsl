@@ -164,11 +164,11 @@ fn main(
             // end put
             workgroupBarrier();
             k += k_quads;
+            // region next
             if k < end {
-                // region next
                 block_0 = fetch(at, first, k, lane);
-                // end next
             }
+            // end next
             if team < down * across {
                 for (var d = 0u; d < depth; d += side) {
                     let a = d * left_pitch + own.x;

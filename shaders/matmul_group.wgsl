@@ -1,17 +1,34 @@
 // Matmul by tiles in workgroup memory: C[m, n] = sum over k of A[m, k] B[k, n].
 //
-// A workgroup computes a tile of C in stages of `depth` along k. A stage of both operands lies in
-// workgroup memory by rows of one k, A's columns before B's rows; an invocation sums `rows` rows by
-// `quads` quads of columns in registers. What the next stage needs is on its way meanwhile:
+// A workgroup computes a tile of C in stages of `depth` along k, which lie in workgroup memory; an
+// invocation sums `rows` rows by `quads` quads of columns in registers. What the next stage needs
+// is on its way meanwhile:
 //
 //     put the blocks that were fetched, barrier, fetch the next, multiply, barrier
 //
 // A lane fetches blocks of 4 by 4 as four quads, whichever way they lie, and puts them as four
-// quads of one k each. Quad o lies at o ^ (k / 4) * twist: neighbouring lanes then meet different
-// banks, whether they walk along k or along the other axis. The quads of an invocation lie as far
-// apart as there are lanes, so that neighbours read and write neighbours.
+// quads of one k each. A stage lies as [quad of an invocation][k of a turn][turn, lane], so that
+// one place serves all loads of a turn: what differs between them is constant, and only the place
+// is clamped. `pad` and the odd quad at the end keep neighbouring lanes off one bank when they
+// walk along k. The quads of an invocation lie as far apart as there are lanes, so that neighbours
+// read and write neighbours.
 //
-// Workgroup memory is written before it is read. Trips: k / 4, k / depth, and the chunks of k.
+// What compilers said (scripts/isa) of 8 x 8 sums, 256 lanes, k to 256; spills on Intel's DG2,
+// registers and the innermost loop's part of multiply-adds on AMD's Navi 31, NVIDIA's 172:
+//
+//     four of k a trip, each load clamped by itself    147    108, 77 %    112, 62 %
+//     a place for four                                 145    120, 88 %    111, 68 %
+//     a place for eight                                145    120, 91 %    111, 76 %
+//     a place for one                                    0    108, 74 %    110, 56 %
+//     every sum through four of k before the next      121    156, 89 %    158, 82 %
+//     every sum through eight of k                       -    216, 91 %    222, 88 %
+//
+// On NVIDIA the rest is copies between registers, which are that compiler's own. Intel's keeps what
+// a loop carries alive to its end, so that sums which a trip adds to twice count twice: it has room
+// for 8 x 4 with the totals of the chunks in workgroup memory and nothing under way; 8 x 8 with its
+// totals there spilled on one of its chips or another, 2 to 34 registers, in each of twenty forms.
+//
+// Workgroup memory is written before it is read. Trips: turns, k / depth, and the chunks of k.
 // The regions are what the generator writes for a tile; as it lies here a tile has 32 by 32.
 
 // matmul.wgsl says what they mean.
@@ -30,6 +47,7 @@ const quads = 1u;
 const lanes = 64u;
 const across = 8u;
 const depth = 16u;
+const turn = 8u;
 // end types
 
 // region params
@@ -74,12 +92,18 @@ const down = lanes / across;
 const k_quads = depth / 4u;
 const row_quads = rows / 4u * down;
 const column_quads = quads * across;
-const twist = 8u / k_quads;
 const left_blocks = k_quads * row_quads;
 const blocks = left_blocks + k_quads * column_quads;
-const right_begin = depth * row_quads;
 
-var<workgroup> sh_quads: array<Quad, depth * (row_quads + column_quads)>;
+const pad = 8u / k_quads;
+const row_pitch = down + pad;
+const column_pitch = across + pad;
+const turns = depth / turn;
+const row_turns = turns * row_pitch + 1u;
+const column_turns = turns * column_pitch + 1u;
+
+var<workgroup> sh_left: array<array<array<Quad, row_turns>, turn>, rows / 4u>;
+var<workgroup> sh_right: array<array<array<Quad, column_turns>, turn>, quads>;
 
 // Four of k, each with a quad of rows or columns.
 alias Block = array<Quad, 4>;
@@ -114,16 +138,24 @@ fn fetch(at: vec2<u32>, first: vec2<u32>, k: u32, block: u32) -> Block {
 }
 
 fn put(block: u32, b: Block) {
-    let of_left = block < left_blocks;
-    let place = select(right_place(block - left_blocks), left_place(block), of_left);
-    let pitch = select(column_quads, row_quads, of_left);
-    let begin = select(right_begin, 0u, of_left);
-    let to = begin + 4u * place.y * pitch + (place.x ^ (place.y * twist));
-    if block < blocks {
-        sh_quads[to] = b[0];
-        sh_quads[to + pitch] = b[1];
-        sh_quads[to + 2u * pitch] = b[2];
-        sh_quads[to + 3u * pitch] = b[3];
+    if block < left_blocks {
+        let place = left_place(block);
+        let to = 4u * place.y / turn * row_pitch + place.x % down;
+        let quad = place.x / down;
+        let k = 4u * place.y % turn;
+        sh_left[quad][k][to] = b[0];
+        sh_left[quad][k + 1u][to] = b[1];
+        sh_left[quad][k + 2u][to] = b[2];
+        sh_left[quad][k + 3u][to] = b[3];
+    } else if block < blocks {
+        let place = right_place(block - left_blocks);
+        let to = 4u * place.y / turn * column_pitch + place.x % across;
+        let quad = place.x / across;
+        let k = 4u * place.y % turn;
+        sh_right[quad][k][to] = b[0];
+        sh_right[quad][k + 1u][to] = b[1];
+        sh_right[quad][k + 2u][to] = b[2];
+        sh_right[quad][k + 3u][to] = b[3];
     }
 }
 
@@ -163,17 +195,17 @@ fn main(
             // end put
             workgroupBarrier();
             k += k_quads;
+            // region next
             if k < end {
-                // region next
                 block_0 = fetch(at, first, k, lane);
-                // end next
             }
-            for (var d = 0u; d < k_quads; d++) {
-                let a = 4u * d * row_quads + (own.x ^ (d * twist));
-                let b = right_begin + 4u * d * column_quads + (own.y ^ (d * twist));
+            // end next
+            for (var d = 0u; d < turns; d++) {
+                let a = d * row_pitch + own.x;
+                let b = d * column_pitch + own.y;
                 // region step
-                let a0_0 = sh_quads[a];
-                let b0_0 = sh_quads[b];
+                let a0_0 = sh_left[0][0][a];
+                let b0_0 = sh_right[0][0][b];
                 s0_0 = s0_0 + a0_0.x * b0_0;
                 s1_0 = s1_0 + a0_0.y * b0_0;
                 s2_0 = s2_0 + a0_0.z * b0_0;

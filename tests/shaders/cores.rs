@@ -260,7 +260,8 @@ fn every_product_by_groups_is_valid() {
                 packed: None,
             };
             let (lanes, near_k) = (64, along.map(|a| a == Along::K));
-            let group = Group { tile, lanes, across: 8, depth: 8 << (i % 3), near_k, deep: odd };
+            let (across, depth, deep, lean) = (8, 8 << (i % 3), odd, i % 2 == 0);
+            let group = Group { tile, lanes, across, depth, near_k, deep, lean };
             let subgroups = along[1] == Along::K && dtype.width() <= 4;
             let across = if subgroups { 1 } else { 16 };
             let vector = Vector { tile, lanes, across, near_k: near_k[1], subgroups, alone: false };

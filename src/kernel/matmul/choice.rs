@@ -136,7 +136,7 @@ fn best(processor: Processor, size: Size, near_k: bool) -> Choice {
     let ladder = processor.ladder();
     let each = possible(processor, size).map(|rung| ladder.weigh(rung, size, near_k));
     let better = |a: Choice, b: Choice| if b.worth() > a.worth() { b } else { a };
-    let last = || ladder.weigh(&ladder.rungs[ladder.rungs.len() - 1], size, near_k);
+    let last = || ladder.weigh(ladder.last(), size, near_k);
     let best = each.reduce(better).unwrap_or_else(last);
     Choice { variant: by_subgroups(processor, best.variant).unwrap_or(best.variant), ..best }
 }
@@ -152,7 +152,7 @@ fn prefers_swapped(processor: Processor, size: Size) -> bool {
 /// The rungs that there is room for, and that are worth compiling.
 fn possible(processor: Processor, size: Size) -> impl Iterator<Item = &'static Rung> {
     let fits = move |rung: &&Rung| processor.room().is_none_or(|room| room.takes(&rung.variant));
-    processor.ladder().rungs.iter().filter(fits).filter(move |rung| size.work() >= rung.work_min)
+    processor.ladder().rungs().filter(fits).filter(move |rung| size.work() >= rung.work_min)
 }
 
 /// The variant whose sums are put together by subgroups, where a rung leaves that open and a GPU

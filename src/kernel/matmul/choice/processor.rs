@@ -58,12 +58,35 @@ impl Processor {
     }
 }
 
+/// How many registers an invocation has on a GPU before it costs dearly: what a compiler was seen to
+/// make of sums by the dozen (`scripts/isa`), where one could be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Registers {
+    /// About 200: NVIDIA's, AMD's with subgroups of 32, and whoever could not be asked.
+    Many,
+    /// About 128, or half of all waves: AMD's with subgroups of 64 alone, Qualcomm's, Arm's.
+    Some,
+    /// 128, of which what a loop carries takes its part twice: Intel's.
+    Few,
+}
+
+impl Registers {
+    fn of(caps: &Caps) -> Self {
+        match (caps.identity.vendor_name(), caps.limits.subgroup_min) {
+            (Some("Intel"), _) => Self::Few,
+            (Some("AMD"), 64) | (Some("Qualcomm" | "ARM"), _) => Self::Some,
+            _ => Self::Many,
+        }
+    }
+}
+
 /// What a kernel may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room {
     pub(super) lanes_max: u64,
     pub(super) bytes_max: u64,
     pub(super) subgroups: bool,
+    pub(super) registers: Registers,
     /// Bytes of a sum's element.
     pub(super) width: u64,
     /// For factors of the result's dtype.
@@ -81,6 +104,7 @@ impl Room {
             // Subgroups of other widths would be a capability of their own, and browsers spell
             // subgroups otherwise.
             subgroups: caps.has(Feature::Subgroup) && width == 4 && !cfg!(target_family = "wasm"),
+            registers: Registers::of(caps),
             width,
             teams: Teams::of(caps, dtype),
         }

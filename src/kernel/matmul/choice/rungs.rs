@@ -6,7 +6,7 @@
 //! right order. Cooperative matrices are in no ladder: some drivers only pretend to have them, so
 //! they are candidates of [`Device::tune`](crate::Device::tune), which times and checks them.
 
-use super::processor::{Processor, Room};
+use super::processor::{Processor, Registers, Room};
 use super::scheme::{Scheme, Variant};
 
 /// A kernel with its rates, in parts of the fastest one's, where the shape fills it: for B dense
@@ -23,8 +23,10 @@ pub(super) struct Rung {
 /// The rungs of a processor, and when they keep it busy.
 #[derive(Debug)]
 pub(super) struct Ladder {
-    /// The last one is for any product.
-    pub(super) rungs: &'static [Rung],
+    /// Those that only such a processor has.
+    own: &'static [Rung],
+    /// Those after them; the last one is for any product.
+    rungs: &'static [Rung],
     /// Invocations of a usual workgroup, and how many of these keep every core busy to the end.
     pub(super) lanes: f64,
     pub(super) groups_wanted: f64,
@@ -40,7 +42,11 @@ pub(super) struct Ladder {
 impl Processor {
     pub(super) const fn ladder(&self) -> &'static Ladder {
         match self {
-            Self::Gpu(_) => &GPU,
+            Self::Gpu(room) => match room.registers {
+                Registers::Many => &GPU,
+                Registers::Some => &GPU_SOME,
+                Registers::Few => &GPU_FEW,
+            },
             Self::Cpu => &CPU,
             Self::CpuSharing => &CPU_SHARING,
             Self::CpuLater => &CPU_LATER,
@@ -66,8 +72,20 @@ impl Variant {
             scheme => scheme,
         };
         let alike = [Self { lanes, ..*self }, Self { scheme, ..*self }];
-        let known = [GPU.rungs, COOPERATIVE, CPU_SHARING.rungs];
-        known.iter().any(|rungs| rungs.iter().any(|rung| alike.contains(&rung.variant)))
+        let ladders = [&GPU, &GPU_SOME, &GPU_FEW, &CPU_SHARING];
+        let mut known = ladders.iter().flat_map(|ladder| ladder.rungs()).chain(COOPERATIVE);
+        known.any(|rung| alike.contains(&rung.variant))
+    }
+}
+
+impl Ladder {
+    pub(super) fn rungs(&self) -> impl Iterator<Item = &'static Rung> + use<> {
+        self.own.iter().chain(self.rungs)
+    }
+
+    /// The one for any product.
+    pub(super) const fn last(&self) -> &'static Rung {
+        &self.rungs[self.rungs.len() - 1]
     }
 }
 
@@ -97,7 +115,11 @@ const fn rows(rows: u32, quads: u32, rate: f64) -> Rung {
 }
 
 const fn group(sums: [u32; 2], lanes: u32, across: u32, depth: u32, rate: f64) -> Rung {
-    rung(Scheme::Group { across, depth }, sums, lanes, [rate; 2])
+    rung(Scheme::Group { across, depth, lean: false }, sums, lanes, [rate; 2])
+}
+
+const fn lean(sums: [u32; 2], lanes: u32, across: u32, depth: u32, rate: f64) -> Rung {
+    rung(Scheme::Group { across, depth, lean: true }, sums, lanes, [rate; 2])
 }
 
 const fn vector(rows: u32, lanes: u32, across: u32, rates: [f64; 2]) -> Rung {
@@ -117,6 +139,7 @@ const fn squares(side: u32, [i, j]: [u32; 2], [down, across]: [u32; 2], depth: u
 
 /// Measured on llvmpipe (Mesa 22.3) at 512^3, single rows at 4096^2.
 const CPU: Ladder = Ladder {
+    own: &[],
     rungs: &[
         Rung { work_min: 2e8, ..tile(16, 4, 1.0) },
         tile(8, 4, 0.83),
@@ -175,14 +198,18 @@ const CPU_LATER: Ladder = Ladder {
 };
 
 const GPU: Ladder = Ladder {
-    rungs: &[
+    own: &[
         // Sums, lanes, lanes across, k of a stage.
         group([8, 2], 256, 16, 16, 1.0), // 128 x 128
         group([8, 2], 128, 8, 16, 0.92), // 128 x 64
         group([8, 2], 64, 8, 16, 0.85),  // 64 x 64
         group([8, 2], 64, 8, 8, 0.80),   // 64 x 64, of 8 bytes each
-        group([4, 1], 64, 8, 16, 0.45),  // 32 x 32
+    ],
+    rungs: &[
+        group([4, 1], 64, 8, 16, 0.45), // 32 x 32
         group([4, 1], 64, 8, 8, 0.42),
+        group([4, 1], 64, 16, 16, 0.36), // 16 x 64
+        lean([4, 1], 64, 32, 16, 0.20),  // 8 x 128
         // Rows, lanes, lanes across.
         vector(4, 64, 1, [0.010, 0.110]),
         vector(2, 64, 1, [0.006, 0.060]),
@@ -199,6 +226,25 @@ const GPU: Ladder = Ladder {
     pass_k_min: 256,
     passes_max: 16,
     counts_pages: false,
+};
+
+/// Half the sums to an invocation, so that several workgroups run on a core.
+const GPU_SOME: Ladder = Ladder {
+    own: &[
+        group([8, 1], 256, 16, 16, 1.0), // 128 x 64
+        group([8, 1], 128, 16, 16, 0.9), // 64 x 64
+        group([8, 1], 64, 8, 8, 0.75),   // 64 x 32, of 8 bytes each
+    ],
+    ..GPU
+};
+
+const GPU_FEW: Ladder = Ladder {
+    own: &[
+        lean([8, 1], 256, 16, 16, 1.0), // 128 x 64
+        lean([8, 1], 128, 16, 16, 0.9), // 64 x 64
+        lean([8, 1], 64, 8, 16, 0.75),  // 64 x 32
+    ],
+    ..GPU
 };
 
 const COOPERATIVE: &[Rung] = &[
@@ -252,14 +298,18 @@ mod tests {
     fn every_rung_is_one_that_the_shaders_take() {
         // What every adapter has.
         let room = Room::of(&Caps::webgpu_baseline(), DType::F32);
-        for rung in GPU.rungs.iter().chain(COOPERATIVE) {
+        let ladders = [&GPU, &GPU_SOME, &GPU_FEW];
+        for rung in ladders.iter().flat_map(|ladder| ladder.rungs()).chain(COOPERATIVE) {
             let Variant { scheme, rows, quads, lanes } = rung.variant;
             match scheme {
                 Scheme::Registers => {}
-                Scheme::Group { across, depth } => {
-                    let eights = across.is_multiple_of(8) && (lanes / across).is_multiple_of(8);
-                    assert!(eights && rows.is_multiple_of(4) && quads > 0, "{rung:?}");
-                    assert!([8, 16, 32].contains(&depth), "{rung:?}");
+                Scheme::Group { across, depth, .. } => {
+                    let whole = lanes.is_multiple_of(across) && rows.is_multiple_of(4);
+                    assert!(whole && quads > 0 && [8, 16, 32].contains(&depth), "{rung:?}");
+                    // Where there is less room than on GPUs of that kind, the next rung is taken.
+                    let desktop = Room { bytes_max: 49_152, ..room };
+                    assert!(desktop.takes(&rung.variant), "{rung:?}");
+                    continue;
                 }
                 Scheme::Vector { across, .. } => {
                     assert!((lanes / across).is_power_of_two(), "{rung:?}");

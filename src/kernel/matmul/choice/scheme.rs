@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::kernel::matmul::text::group;
 use crate::shape::Shape;
 use crate::wgsl::grid::GROUPS_MAX;
 
@@ -40,8 +41,8 @@ pub(crate) enum Scheme {
     /// Registers only: all lanes along the columns.
     Registers,
     /// Tiles of both operands in workgroup memory, `depth` of k at a time; `across` lanes along the
-    /// columns, the others along the rows.
-    Group { across: u32, depth: u32 },
+    /// columns, the others along the rows. A lean one holds its totals there as well.
+    Group { across: u32, depth: u32, lean: bool },
     /// A few rows: `across` lanes along the columns, the others along k, put together by subgroups
     /// or in workgroup memory.
     Vector { across: u32, subgroups: bool },
@@ -104,11 +105,17 @@ impl Variant {
     }
 
     /// Quads of workgroup memory.
-    pub(super) const fn quads_shared(&self) -> u32 {
+    pub(super) fn quads_shared(&self) -> u32 {
         let [rows, columns] = self.tile();
         match self.scheme {
             Scheme::Registers => 0,
-            Scheme::Group { depth, .. } => depth * (rows + columns) as u32 / 4,
+            Scheme::Group { across, depth, lean } => {
+                // With the padding of each turn's rows, and of the turns.
+                let (turn, pad) = (group::turn(depth), 32 / depth);
+                let side = |quads: u32, lanes| quads * (depth * (lanes + pad) + turn);
+                let totals = if lean { self.rows * self.quads * self.lanes } else { 0 };
+                side(self.rows / 4, self.lanes / across) + side(self.quads, across) + totals
+            }
             Scheme::Vector { .. } => self.rows * self.quads * self.lanes,
             // Counted as parts of 4 bytes, with the padding between rows.
             Scheme::Cooperative { side, down, across, depth } => {
@@ -145,8 +152,9 @@ impl fmt::Display for Choice {
         let [rows, columns] = self.variant.tile();
         match scheme {
             Scheme::Registers => write!(f, "a tile of {rows} x {}", 4 * quads)?,
-            Scheme::Group { depth, .. } => {
-                write!(f, "workgroup tiles of {rows} x {columns} by {depth}")?;
+            Scheme::Group { depth, lean, .. } => {
+                let totals = if *lean { ", lean" } else { "" };
+                write!(f, "workgroup tiles of {rows} x {columns} by {depth}{totals}")?;
             }
             Scheme::Vector { across, subgroups } => {
                 let by = if *subgroups { ", by subgroups" } else { "" };

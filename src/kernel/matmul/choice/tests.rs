@@ -50,6 +50,27 @@ fn shapes_meet_the_kernels_made_for_them() {
     }
 }
 
+/// As their compilers were seen to do (`scripts/isa`).
+#[test]
+fn processors_of_fewer_registers_get_smaller_tiles() {
+    let of = |vendor, subgroup_min| {
+        let mut caps = fixtures::nvidia_vulkan();
+        (caps.identity.vendor, caps.limits.subgroup_min) = (vendor, subgroup_min);
+        choice(gpu(&caps), [1, 4096, 4096, 4096], false)
+    };
+    for (vendor, subgroup_min, want) in [
+        (0x10de, 32, "workgroup tiles of 128 x 128 by 16, 256 lanes"),
+        (0x1002, 32, "workgroup tiles of 128 x 128 by 16, 256 lanes"),
+        (0x1002, 64, "workgroup tiles of 128 x 64 by 16, 256 lanes"),
+        (0x5143, 64, "workgroup tiles of 128 x 64 by 16, 256 lanes"),
+        (0x8086, 8, "workgroup tiles of 128 x 64 by 16, lean, 256 lanes"),
+        (0x8086, 16, "workgroup tiles of 128 x 64 by 16, lean, 256 lanes"),
+    ] {
+        let got = of(vendor, subgroup_min);
+        assert!(got.starts_with(want), "{vendor:#x} from {subgroup_min}: {got}, not {want}");
+    }
+}
+
 #[test]
 fn lesser_machines_get_what_fits() {
     let large = [1, 4096, 4096, 4096];

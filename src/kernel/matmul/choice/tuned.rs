@@ -139,7 +139,9 @@ impl Variant {
         let Self { scheme, rows, quads, lanes } = self;
         let scheme = match scheme {
             Scheme::Registers => "tile".into(),
-            Scheme::Group { across, depth } => format!("group {across} deep {depth}"),
+            Scheme::Group { across, depth, lean } => {
+                format!("group {across} deep {depth}{}", if *lean { " lean" } else { "" })
+            }
             Scheme::Vector { across, subgroups: false } => format!("vector {across}"),
             Scheme::Vector { across, subgroups: true } => format!("vector {across} subgroups"),
             Scheme::Cooperative { side, down, across, depth } => {
@@ -154,8 +156,11 @@ impl Variant {
         let number = |word: &str| word.parse::<u32>().ok();
         let scheme = match scheme {
             ["tile"] => Scheme::Registers,
-            ["group", across, "deep", depth] => {
-                Scheme::Group { across: number(across)?, depth: number(depth)? }
+            ["group", across, "deep", depth, totals @ ..]
+                if totals.is_empty() || totals == ["lean"] =>
+            {
+                let lean = !totals.is_empty();
+                Scheme::Group { across: number(across)?, depth: number(depth)?, lean }
             }
             ["cooperative", side, teams, "deep", depth] => {
                 let (down, across) = teams.split_once('x')?;
@@ -232,6 +237,7 @@ mod tests {
             "tile sums 8x16 lanes 8 passes 2",
             "tile sums 1x4 lanes 64 passes 1",
             "group 16 deep 16 sums 8x8 lanes 256 passes 1",
+            "group 16 deep 16 lean sums 8x4 lanes 256 passes 1",
             "vector 1 subgroups sums 4x4 lanes 64 passes 2",
             "vector 16 sums 1x4 lanes 256 passes 16",
             "vector 1 subgroups sums 2x8 lanes 8 passes 1",
@@ -252,6 +258,8 @@ mod tests {
             "tile sums 8x16 lanes 0 passes 1",
             "tile sums 8x16 lanes 8 passes 0",
             "group 16 deep 7 sums 8x8 lanes 256 passes 1",
+            "group 16 deep 16 fat sums 8x4 lanes 256 passes 1",
+            "group 16 deep 16 lean sums 8x8 lanes 256 passes 1",
             "vector 0 sums 1x4 lanes 256 passes 1",
             "cooperative 4 2x2 deep 16 sums 16x16 lanes 32 passes 1",
             "cooperative 8 0x0 deep 16 sums 16x16 lanes 32 passes 1",

@@ -58,9 +58,11 @@ impl Decision {
                 let written = own(&REGISTERS, Means::Registers(tile, k > 4 * chunk));
                 Written { workgroup: Some(lanes), chunk, groups: words([down, right])?, ..written }
             }
-            Scheme::Group { across, depth } => {
-                let (tile, deep) = (staged(depth), k > 4 * CHUNK_QUADS);
-                let group = Group { tile, lanes, across, depth, near_k, deep };
+            Scheme::Group { across, depth, lean } => {
+                // Sums of integers wrap, whatever their order.
+                let deep = k > 4 * CHUNK_QUADS && dtype.is_float();
+                let tile = staged(depth);
+                let group = Group { tile, lanes, across, depth, near_k, deep, lean };
                 own(&GROUP, Means::Group(group))
             }
             Scheme::Cooperative { side, down, across, depth } => {

@@ -89,7 +89,8 @@ impl Squares {
         let k = depth / 4;
         let left = k * down * tile.rows / 4;
         let blocks = [left, left + k * across * tile.quads];
-        Stage { blocks, lanes, along: tile.along, near_k, ragged: tile.ragged }
+        let (along, ragged) = (tile.along, tile.ragged);
+        Stage { blocks, lanes, along, near_k, ragged, ahead: true }
     }
 
     /// Squares of a subgroup.

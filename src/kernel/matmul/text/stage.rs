@@ -21,6 +21,8 @@ pub(super) struct Stage {
     pub(super) near_k: [bool; 2],
     /// Whether k ends inside a stage.
     pub(super) ragged: bool,
+    /// Whether the next stage is fetched while this one is multiplied.
+    pub(super) ahead: bool,
 }
 
 /// What differs between the operands: the names of the head, of the outer length, of the strides
@@ -42,11 +44,18 @@ impl Stage {
     /// The regions of a kernel that multiplies by stages: how a block is read, and what brings the
     /// first stage, the next one, and either into workgroup memory.
     pub(super) fn regions(&self) -> Vec<Region> {
+        let [fetch, next, put] = match self.ahead {
+            true => {
+                let next = format!("if k < end {{\n{}}}\n", self.fetch(""));
+                [self.fetch("var "), next, self.put()]
+            }
+            false => [String::new(), String::new(), self.fetch("let ") + &self.put()],
+        };
         vec![
             Region::text("operands", self.operands()),
-            Region::text("fetch", self.fetch("var ")),
-            Region::text("next", self.fetch("")),
-            Region::text("put", self.put()),
+            Region::text("fetch", fetch),
+            Region::text("next", next),
+            Region::text("put", put),
         ]
     }
 

@@ -9,6 +9,8 @@ use wharf::testing::Inside;
 enum Rung {
     /// Rows and quads of an invocation, lanes, lanes across, k of a stage, passes along k.
     Group([u32; 6]),
+    /// The numbers of `Group`, with totals in workgroup memory.
+    Lean([u32; 6]),
     /// Rows and quads of an invocation, lanes, lanes across, passes along k.
     Vector([u32; 5]),
     /// The numbers of `Vector`, summed by subgroups.
@@ -26,7 +28,16 @@ const GROUPS: &[[u32; 6]] = &[
     [4, 1, 64, 8, 32, 1],
     [4, 2, 128, 16, 8, 3],
     [8, 1, 128, 16, 16, 2],
+    // Fewer lanes along an axis than a quad of banks.
+    [4, 1, 64, 16, 16, 1],
+    // For processors of fewer registers.
+    [8, 1, 256, 16, 16, 1],
+    [8, 1, 64, 8, 8, 1],
 ];
+
+/// Those whose totals lie in workgroup memory, and an odd one.
+const LEAN: &[[u32; 6]] =
+    &[[8, 1, 256, 16, 16, 1], [8, 1, 128, 16, 16, 1], [8, 1, 64, 8, 16, 1], [4, 2, 64, 16, 8, 2]];
 
 const VECTORS: &[[u32; 5]] = &[
     [4, 1, 64, 1, 1],
@@ -48,7 +59,8 @@ impl Rung {
         let groups = GROUPS.iter().map(|&tile| Self::Group(tile));
         let vectors = VECTORS.iter().map(|&tile| Self::Vector(tile));
         let along_k = VECTORS.iter().filter(|tile| tile[3] == 1);
-        groups.chain(vectors).chain(along_k.map(|&tile| Self::Subgroups(tile)))
+        let lean = LEAN.iter().map(|&tile| Self::Lean(tile));
+        groups.chain(lean).chain(vectors).chain(along_k.map(|&tile| Self::Subgroups(tile)))
     }
 
     /// A few rungs that stand for all, for dtypes that change nothing else in the kernel's text.
@@ -64,6 +76,7 @@ impl Rung {
     fn name(self) -> String {
         let (name, numbers) = match self {
             Self::Group(tile) => ("group", tile.to_vec()),
+            Self::Lean(tile) => ("lean", tile.to_vec()),
             Self::Vector(tile) => ("vector", tile.to_vec()),
             Self::Subgroups(tile) => ("subgroups", tile.to_vec()),
         };
@@ -75,8 +88,12 @@ impl Rung {
     fn runs_on(self, caps: &Caps, dtype: DType) -> bool {
         let width = matmul_dtype(dtype).width().max(4) as u64;
         let (lanes, quads) = match self {
-            Self::Group([rows, quads, lanes, across, depth, _]) => {
-                (lanes, depth * (rows * (lanes / across) + 4 * quads * across) / 4)
+            Self::Group([rows, quads, lanes, across, depth, _])
+            | Self::Lean([rows, quads, lanes, across, depth, _]) => {
+                // With the most padding that a stage has.
+                let stage = depth * (rows / 4 * (lanes / across + 5) + quads * (across + 5));
+                let lean = matches!(self, Self::Lean(_));
+                (lanes, stage + if lean { rows * quads * lanes } else { 0 })
             }
             Self::Vector([rows, quads, lanes, ..]) | Self::Subgroups([rows, quads, lanes, ..]) => {
                 (lanes, rows * quads * lanes)
@@ -92,6 +109,9 @@ impl Rung {
         let (scheme, [rows, quads, lanes, passes]) = match self {
             Self::Group([rows, quads, lanes, across, depth, passes]) => {
                 (format!("group {across} deep {depth}"), [rows, quads, lanes, passes])
+            }
+            Self::Lean([rows, quads, lanes, across, depth, passes]) => {
+                (format!("group {across} deep {depth} lean"), [rows, quads, lanes, passes])
             }
             Self::Vector([rows, quads, lanes, across, passes]) => {
                 (format!("vector {across}"), [rows, quads, lanes, passes])
@@ -158,7 +178,7 @@ async fn forced(ctx: &Ctx, dtype: DType, rung: Rung, seed: u64) -> Outcome {
     let bytes = pool.bytes();
     let slow = is_slow(ctx.adapter.caps());
     // Few lies for large tiles: compiling one more takes a software driver a second.
-    let large = matches!(rung, Rung::Group([8, ..]));
+    let large = matches!(rung, Rung::Group([8, ..]) | Rung::Lean([8, ..]));
     let rounds = match (dtype, large, slow) {
         (DType::F32, false, false) => 40,
         (DType::F32, true, false) => 12,
