@@ -36,8 +36,14 @@ const GROUPS: &[[u32; 6]] = &[
 ];
 
 /// Those whose totals lie in workgroup memory, and an odd one.
-const LEAN: &[[u32; 6]] =
-    &[[8, 1, 256, 16, 16, 1], [8, 1, 128, 16, 16, 1], [8, 1, 64, 8, 16, 1], [4, 2, 64, 16, 8, 2]];
+const LEAN: &[[u32; 6]] = &[
+    [8, 1, 64, 8, 16, 1],
+    [8, 1, 128, 16, 16, 1],
+    [8, 1, 256, 16, 16, 1],
+    [4, 1, 64, 32, 16, 1],
+    // Two quads of columns, stages of one turn, passes.
+    [4, 2, 64, 16, 8, 2],
+];
 
 const VECTORS: &[[u32; 5]] = &[
     [4, 1, 64, 1, 1],
@@ -71,6 +77,11 @@ impl Rung {
             Self::Vector(VECTORS[7]),
             Self::Subgroups(VECTORS[0]),
         ]
+    }
+
+    /// Rungs with totals in registers and in workgroup memory.
+    fn deep() -> [Self; 3] {
+        [Self::Group(GROUPS[4]), Self::Lean(LEAN[0]), Self::Lean(LEAN[3])]
     }
 
     fn name(self) -> String {
@@ -156,6 +167,10 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
         let case = case!(name, |ctx| few(ctx, dtype)).needs(adapter, DOWNGRADES[0], dtype);
         let alike = matches!(dtype, DType::U8 | DType::I16 | DType::U32);
         cases.push(Case { size: if alike { Size::Large } else { Size::Usual }, ..case });
+    }
+    for rung in Rung::deep() {
+        let case = case!(format!("matmul::deep::{}", rung.name()), |ctx| deep(ctx, rung));
+        cases.push(case.unless(!rung.runs_on(adapter.caps(), DType::F32), "a rung"));
     }
     cases.push(case!("matmul::groups::tails", |ctx| tails_by(ctx)));
     cases.push(case!("matmul::groups::propagates", |ctx| propagates_by(ctx)));
@@ -276,6 +291,27 @@ async fn dots(ctx: &Ctx, dtype: DType) -> Outcome {
                 pool.check(&bytes, [&a, &b], &got).await.map_err(place)?;
             }
         }
+    }
+    Ok(())
+}
+
+/// Sums of several chunks, the last one whole or not; of terms of one sign, so that each chunk counts.
+async fn deep(ctx: &Ctx, rung: Rung) -> Outcome {
+    let device = ctx.native().await?.with_target(Target::Gpu);
+    for [m, n, k] in [[33, 40, 512], [5, 36, 1000], [12, 9, 771]] {
+        let ramp = |rows: usize, columns: usize| {
+            let data: Vec<f32> = (0..rows * columns).map(|i| 1.0 + (i % 7) as f32).collect();
+            (device.upload(&data, [rows, columns]).map(|(t, _)| t).map_err(show), data)
+        };
+        let ((a, left), (b, right)) = (ramp(m, k), ramp(k, n));
+        let got = rung.product(&a?, &b?).map_err(show)?.read::<f32>().await.map_err(show)?;
+        for (i, &got) in got.iter().enumerate() {
+            // Whole numbers below 2^24: every order of additions is exact.
+            let term = |j: usize| left[i / n * k + j] * right[j * n + i % n];
+            let want: f32 = (0..k).map(term).sum();
+            ensure_eq!(got, want, "{m} x {n} x {k} by {rung:?}: element {i}");
+        }
+        count();
     }
     Ok(())
 }
