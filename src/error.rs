@@ -37,9 +37,11 @@ pub enum ErrorKind {
     OutOfMemory,
     /// A guard forbids this crossing.
     Denied,
+    /// Nothing has this name.
+    Missing,
     /// The device is gone.
     DeviceLost,
-    /// A file could not be written.
+    /// A file could not be read or written, or is not what it claims to be.
     File,
     /// The driver or wgpu failed in a way that no other kind names.
     Driver,
@@ -134,6 +136,23 @@ impl Error {
         self.cause.help()
     }
 
+    /// The error of a name that should be there and is not: for what takes tensors out of a set.
+    ///
+    /// ```
+    /// use wharf::{Error, ErrorKind, Tensor, TensorSet};
+    ///
+    /// fn weight<'a>(set: &'a TensorSet, name: &str) -> wharf::Result<&'a Tensor> {
+    ///     set.get(name).ok_or_else(|| Error::missing(name))
+    /// }
+    /// let error = weight(&TensorSet::new(), "encoder.bias").unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::Missing);
+    /// assert_eq!(error.to_string(), "there is no tensor \"encoder.bias\"");
+    /// ```
+    #[must_use]
+    pub fn missing(name: impl Into<String>) -> Self {
+        Missing { name: name.into() }.into()
+    }
+
     /// Whether memory ran out or a cap was reached: smaller tensors may still fit.
     #[must_use]
     pub fn is_out_of_memory(&self) -> bool {
@@ -202,6 +221,27 @@ impl Cause for Mistake {
 
     fn note_adapter(&self, adapter: &dyn Fn() -> String) {
         self.adapter.get_or_init(adapter);
+    }
+}
+
+#[derive(Debug)]
+struct Missing {
+    name: String,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no tensor {:?}", self.name)
+    }
+}
+
+impl Cause for Missing {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Missing
+    }
+
+    fn help(&self) -> Option<String> {
+        Some("compare the names that are there: `set.iter()`, or those of the file".into())
     }
 }
 

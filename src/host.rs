@@ -14,10 +14,13 @@ use crate::shape::{IntoShape, Shape};
 pub(crate) mod bytes;
 pub(crate) mod cause;
 pub(crate) mod convert;
+pub(crate) mod erased;
 pub(crate) mod place;
+pub(crate) mod supply;
 mod tally;
 
 use bytes::ByteView;
+pub use erased::HostBytes;
 pub use place::HostViewMut;
 pub use tally::{Tally, Worst};
 

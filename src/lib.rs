@@ -56,7 +56,7 @@ pub use adapter::Adapter;
 pub use device::Device;
 pub use dtype::{DType, Element};
 pub use error::{Error, ErrorKind, Result};
-pub use host::{HostView, HostViewMut};
+pub use host::{HostBytes, HostView, HostViewMut};
 pub use layout::Layout;
 pub use plan::{Plan, Policy};
 pub use set::{Shipment, TensorSet};

@@ -9,6 +9,7 @@ use core::ops::Deref;
 use crate::caps::{Caps, Feature, Limit};
 use crate::dtype::DType;
 use crate::error::{Cause, Error, ErrorKind};
+use crate::host::cause::CarriageCause;
 use crate::host::convert::convertible;
 
 /// What the caller allows to happen to numbers on the way up, and to those that are made on the
@@ -420,6 +421,21 @@ impl Plan {
             let adapter = self.caps.identity.name.clone();
             NotCarried { dtype, because, adapter }.into()
         })
+    }
+
+    /// How values of a dtype get there and what they are stored as: as the plan says, or as another
+    /// dtype that was named, which is the permission to convert.
+    pub(crate) fn route(&self, from: DType, to: Option<DType>) -> Result<(How, Stored), Error> {
+        let (carriage, stored) = self.accept(to.unwrap_or(from))?;
+        let how = match to {
+            // One step straight to what the plan stores, which may convert once more.
+            Some(to) if to != from => How::Converted { to: *stored, lossless: false },
+            _ => carriage.how,
+        };
+        if *stored != from && !convertible(from, *stored) {
+            return Err(CarriageCause::NoConversion { from, to: *stored }.into());
+        }
+        Ok((how, stored))
     }
 }
 

@@ -11,17 +11,17 @@ use core::cell::RefCell;
 use core::fmt;
 use core::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::clock::Stopwatch;
 use crate::device::Device;
-use crate::dtype::Element;
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::gpu::Drive;
-use crate::host::HostView;
-use crate::host::bytes::ByteView;
+use crate::host::HostBytes;
 use crate::layout::Layout;
 use crate::ledger::{CallSite, Direction};
-use crate::tensor::{Passage, Tensor};
+use crate::tensor::{Origin, Passage, Tensor};
 use crate::transfer::Receipt;
 
 mod cause;
@@ -52,15 +52,18 @@ pub struct Shipment<'a> {
     goods: Named<Goods<'a>>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Goods<'a> {
-    view: ByteView<'a>,
+    origin: Origin<'a>,
     layout: Layout,
+    /// The dtype that was named for it.
+    to: Option<DType>,
 }
 
 impl fmt::Debug for Goods<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.view.dtype, self.layout)
+        write!(f, "{} {}", self.origin.dtype(), self.layout)?;
+        self.to.map_or(Ok(()), |to| write!(f, " as {to}"))
     }
 }
 
@@ -77,14 +80,45 @@ impl<'a> Shipment<'a> {
         Self::default()
     }
 
-    /// Adds a tensor; a name that is taken is an error.
-    pub fn add<T: Element>(
+    /// Adds a tensor: a [`HostView`](crate::HostView), or bytes of a dtype that is known when the
+    /// program runs, made by [`HostView::from_bytes`](crate::HostView::from_bytes). A name that is
+    /// taken is an error.
+    pub fn add(
         &mut self,
         name: impl AsRef<str>,
-        view: HostView<'a, T>,
+        data: impl Into<HostBytes<'a>>,
     ) -> Result<&mut Self> {
-        let goods = Goods { view: view.bytes(), layout: *view.layout() };
-        self.goods.insert(Arc::from(name.as_ref()), goods)?;
+        self.insert(name.as_ref(), data.into(), None)
+    }
+
+    /// Adds a tensor that arrives as another dtype, named here, as by
+    /// [`Device::upload_as`]: converted while it is staged, so that it never takes more memory
+    /// than it does in the end.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::{DType, HostView, Shipment};
+    ///
+    /// let bytes = [0, 0, 0, 63, 205, 204, 204, 61]; // 0.5 and 0.1, little-endian
+    /// let mut shipment = Shipment::new();
+    /// shipment.add_as("half", HostView::from_bytes(DType::F32, &bytes, [2])?, DType::F16)?;
+    /// let (set, receipt) = device.upload_set(&shipment)?;
+    /// assert_eq!(set.get("half").map(|half| half.dtype()), Some(DType::F16));
+    /// assert_eq!(receipt.changed(), 1, "0.1 is no f16: {receipt}");
+    /// # Ok(()) });
+    /// ```
+    pub fn add_as(
+        &mut self,
+        name: impl AsRef<str>,
+        data: impl Into<HostBytes<'a>>,
+        to: DType,
+    ) -> Result<&mut Self> {
+        self.insert(name.as_ref(), data.into(), Some(to))
+    }
+
+    fn insert(&mut self, name: &str, data: HostBytes<'a>, to: Option<DType>) -> Result<&mut Self> {
+        let goods = Goods { origin: Origin::Memory(data.view()), layout: *data.layout(), to };
+        self.goods.insert(Arc::from(name), goods)?;
         Ok(self)
     }
 
@@ -116,6 +150,24 @@ pub struct Progress<'a> {
     pub bytes_done: u64,
     /// Bytes that will be.
     pub bytes_total: u64,
+    /// Since the first byte was asked for. Zero in a browser, which has another clock.
+    pub elapsed: Duration,
+}
+
+impl Progress<'_> {
+    /// Bytes a second so far; 0 where no time has passed.
+    #[must_use]
+    pub fn bytes_per_second(&self) -> f64 {
+        let seconds = self.elapsed.as_secs_f64();
+        if seconds > 0.0 { self.bytes_done as f64 / seconds } else { 0.0 }
+    }
+
+    /// How long the rest takes at this rate; `None` before anything is known about it.
+    #[must_use]
+    pub fn time_left(&self) -> Option<Duration> {
+        let left = self.bytes_total.saturating_sub(self.bytes_done) as f64;
+        Duration::try_from_secs_f64(left / self.bytes_per_second()).ok()
+    }
 }
 
 /// Counts bytes for a callback.
@@ -123,16 +175,18 @@ struct Meter<P> {
     progress: P,
     done: u64,
     total: u64,
+    clock: Stopwatch,
 }
 
 impl<P: FnMut(Progress<'_>)> Meter<P> {
-    const fn new(total: u64, progress: P) -> Self {
-        Self { progress, done: 0, total }
+    fn new(total: u64, progress: P) -> Self {
+        Self { progress, done: 0, total, clock: Stopwatch::start() }
     }
 
     fn add(&mut self, name: &str, bytes: u64) {
         self.done += bytes;
-        (self.progress)(Progress { name, bytes_done: self.done, bytes_total: self.total });
+        let (bytes_done, bytes_total, elapsed) = (self.done, self.total, self.clock.elapsed());
+        (self.progress)(Progress { name, bytes_done, bytes_total, elapsed });
     }
 }
 
@@ -368,7 +422,9 @@ impl Device {
         progress: impl FnMut(Progress<'_>),
     ) -> Result<(TensorSet, SetReceipt)> {
         let (clock, engine) = (Stopwatch::start(), &self.engine);
-        let orders = for_all(&shipment.goods, |goods| self.order(goods.view, goods.layout))?;
+        let orders = for_all(&shipment.goods, |goods| {
+            self.order(goods.origin.clone(), goods.layout, goods.to)
+        })?;
         orders.iter().try_for_each(|_| engine.books.admit(Direction::Up, site))?;
         let mut storages = Vec::with_capacity(orders.len());
         for (name, order) in &orders {

@@ -50,6 +50,7 @@ pub use number::Scalar;
 pub use ops::Other;
 pub use quantised::{Quantised, Rounding, Weight};
 pub use random::Key;
+pub(crate) use upload::Origin;
 
 /// A value on a device: cheap to clone, never changed by anybody else. A view of it costs nothing.
 ///

@@ -27,7 +27,7 @@ mod source;
 
 pub use receipt::Receipt;
 pub(crate) use receipt::write_changes;
-pub(crate) use source::{Rules, UploadSource};
+pub(crate) use source::{Fill, Rules, StreamSource, UploadSource};
 
 /// Parts of a buffer that is written or read in place: each large enough for two threads.
 const CHUNK_IN_PLACE: u64 = 32 << 20;
@@ -81,7 +81,7 @@ fn within(mapped: &[u8], range: Range<usize>) -> Result<&[u8]> {
 pub(crate) fn up(
     gpu: &Gpu,
     to: &Pinned,
-    source: &UploadSource<'_>,
+    source: &dyn Fill,
     progress: &dyn Fn(u64),
 ) -> Result<Tally> {
     let mut tally = Tally::default();
@@ -102,7 +102,7 @@ fn in_place(
     gpu: &Gpu,
     piece: &Piece,
     range: &Range<u64>,
-    source: &UploadSource<'_>,
+    source: &dyn Fill,
     tally: &mut Tally,
     progress: &dyn Fn(u64),
 ) -> Result<bool> {
@@ -121,7 +121,7 @@ fn in_place(
         while at < bytes {
             let part = CHUNK_IN_PLACE.min(bytes - at);
             let place = index(at)?..index((at + part).next_multiple_of(COPY_ALIGN))?;
-            let first = index((range.start + at) / source.to.width() as u64)?;
+            let first = index((range.start + at) / source.to().width() as u64)?;
             let filled = source.fill(first, view.slice(place), part, tally);
             progress(part);
             filled?;
@@ -140,11 +140,11 @@ pub(crate) fn up_part(
     gpu: &Gpu,
     to: &Pinned,
     range: Range<u64>,
-    (source, start): (&UploadSource<'_>, u64),
+    (source, start): (&dyn Fill, u64),
     tally: &mut Tally,
     progress: &dyn Fn(u64),
 ) -> Result<()> {
-    let width = source.to.width() as u64;
+    let width = source.to().width() as u64;
     for part in parts(to, range, chunk_bytes(gpu))? {
         let size = part.bytes.next_multiple_of(COPY_ALIGN);
         let (buffer, offset) = (&part.piece.buffer, part.piece.offset + part.offset);

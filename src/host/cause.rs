@@ -2,6 +2,7 @@
 
 use crate::dtype::DType;
 use crate::error::causes;
+use crate::shape::Shape;
 
 causes! {
     pub(crate) enum CarriageCause;
@@ -19,6 +20,12 @@ causes! {
     NoConversion { from: DType, to: DType }, DType:
         ("no conversion {from} -> {to} between host and device")
         help ("convert on the host, or cast on the device");
+    Bytes { given: usize, shape: Shape, dtype: DType, needed: u128 }, Shape:
+        ("{given} bytes for {shape} of {dtype}, which has {needed}")
+        help ("give the bytes of all elements and no more, or another shape or dtype");
+    Truth { byte: u8, index: u64 }, Conversion:
+        ("byte {byte} at index {index} is no bool, which is 0 or 1")
+        help ("carry it as u8, and compare it with 0 on the device");
     ReadAs { tensor: DType, asked: DType }, DType:
         ("tensor is {tensor}, read asks for {asked}")
         help ("read it as {tensor}, or ask for a conversion: `read_as::<{asked}>()`");

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::host::Tally;
 use crate::host::bytes::ByteView;
 use crate::plan::Stored;
-use crate::transfer::{Rules, UploadSource};
+use crate::transfer::{Fill, Rules, UploadSource};
 
 /// Values that are checked at once.
 const BLOCK: usize = 1024;

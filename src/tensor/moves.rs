@@ -20,7 +20,7 @@ use crate::layout::Layout;
 use crate::ledger::{CallSite, Direction, OpenCrossing};
 use crate::plan::{How, Stored};
 use crate::store::{Pinned, Storage};
-use crate::transfer::{Receipt, UploadSource, up_part};
+use crate::transfer::{Fill, Receipt, UploadSource, up_part};
 
 /// Chunks are sent on in multiples of so many bytes, so that each begins at a whole word of the
 /// target whatever it is converted to: a word holds four values of the narrowest dtype, and four of
@@ -214,7 +214,7 @@ impl<P: FnMut(u64)> Relay<'_, P> {
         let end = self.values + bytes.len() / from.width();
         let range = (self.values * width) as u64..(end * width) as u64;
         let (gpu, count) = (&device.engine.gpu, range.end - range.start);
-        let source = (&source, range.start);
+        let source: (&dyn Fill, u64) = (&source, range.start);
         up_part(gpu, &self.pinned, range, source, &mut self.tally, &|n| self.entry.add(n))
             .map_err(|error| self.passage.there(error))?;
         self.values = end;

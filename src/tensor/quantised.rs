@@ -95,6 +95,28 @@ impl Quantised {
         self.numbers(dtype).map_err(|error| error.during("dequantise"))
     }
 
+    /// The rows that an index of any shape names, as numbers of a float dtype: a table of
+    /// embeddings in blocks. An index out of range is an error at the next read. The rows in blocks
+    /// are copied at once; that they become numbers is deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (table, _) = device.ones([4, 32], wharf::DType::F32)?.quantise().await?;
+    /// let (tokens, _) = device.upload(&[3, 0, 1], [3])?;
+    /// let rows = table.embedding(&tokens, wharf::DType::F32)?;
+    /// assert_eq!(rows.shape().dims(), [3, 32]);
+    /// # Ok(()) });
+    /// ```
+    pub fn embedding(&self, index: &Tensor, dtype: DType) -> Result<Tensor> {
+        let [_, k] = *self.shape.dims() else { return Ok(self.values.clone()) };
+        let rows = index.shape().elements();
+        let flat = index.contiguous()?.reshape([rows])?;
+        let [values, scales] = [&self.values, &self.scales].map(|part| part.embedding(&flat));
+        let named = Self { values: values?, scales: scales?, shape: Shape::new([rows, k])? };
+        let numbers = named.numbers(dtype).map_err(|error| error.during("embedding"))?;
+        numbers.contiguous()?.reshape([index.shape().dims(), &[k]].concat())
+    }
+
     fn numbers(&self, dtype: DType) -> Result<Tensor> {
         if !dtype.is_float() {
             return Err(QuantisedCause::Numbers { dtype }.into());

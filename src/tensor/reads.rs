@@ -21,7 +21,7 @@ use crate::plan::How;
 use crate::shape::cause::ShapeCause;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::transfer::down_blocking;
-use crate::transfer::{Drain, First, Receipt, UploadSource, down};
+use crate::transfer::{Drain, Fill, First, Receipt, UploadSource, down};
 
 /// Values that are converted at once: source and result stay in the first-level cache.
 const BLOCK: usize = 1024;

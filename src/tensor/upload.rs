@@ -11,17 +11,18 @@ use crate::error::Result;
 use crate::exec::Value;
 use crate::host::HostView;
 use crate::host::bytes::ByteView;
+use crate::host::supply::Supply;
 use crate::layout::Layout;
 use crate::ledger::{CallSite, Direction, OpenCrossing};
 use crate::plan::{How, Stored};
 use crate::shape::IntoShape;
 use crate::store::Storage;
-use crate::transfer::{Receipt, Rules, UploadSource, up};
+use crate::transfer::{Fill, Receipt, Rules, StreamSource, UploadSource, up};
 
 /// One upload, decided before a byte moves.
 #[derive(Debug)]
 pub(crate) struct Order<'a> {
-    source: UploadSource<'a>,
+    source: Box<dyn Fill + 'a>,
     from: DType,
     layout_from: Layout,
     to: Stored,
@@ -30,19 +31,23 @@ pub(crate) struct Order<'a> {
     pub(crate) bytes: u64,
 }
 
-impl<'a> Order<'a> {
-    fn new(
-        view: ByteView<'a>,
-        layout_from: Layout,
-        to: Stored,
-        how: How,
-        rules: Rules,
-    ) -> Result<Self> {
-        let (from, source) = (view.dtype, UploadSource::new(view, *to, rules)?);
-        let bytes = Engine::bytes_of(layout_from.shape(), *to)?;
-        Ok(Self { source, from, layout_from, to, how, bytes })
-    }
+/// Where the values of an upload come from.
+#[derive(Clone, Debug)]
+pub(crate) enum Origin<'a> {
+    Memory(ByteView<'a>),
+    Stream(Arc<dyn Supply>),
+}
 
+impl Origin<'_> {
+    pub(crate) fn dtype(&self) -> DType {
+        match self {
+            Self::Memory(view) => view.dtype,
+            Self::Stream(supply) => supply.dtype(),
+        }
+    }
+}
+
+impl Order<'_> {
     /// The dtype on the device.
     pub(crate) const fn to(&self) -> DType {
         self.to.dtype()
@@ -81,7 +86,8 @@ impl Device {
         shape: impl IntoShape,
     ) -> Result<(Tensor, Receipt)> {
         let view = HostView::new(data, shape)?;
-        self.execute(&self.order(view.bytes(), *view.layout())?, site)
+        let order = self.order(Origin::Memory(view.bytes()), *view.layout(), None)?;
+        self.execute(&order, site)
     }
 
     /// [`Device::upload`] of host data of any layout; on the device it is row-major.
@@ -95,7 +101,8 @@ impl Device {
     /// ```
     #[track_caller]
     pub fn upload_view<T: Element>(&self, view: &HostView<'_, T>) -> Result<(Tensor, Receipt)> {
-        self.execute(&self.order(view.bytes(), *view.layout())?, CallSite::of("upload_view"))
+        let order = self.order(Origin::Memory(view.bytes()), *view.layout(), None)?;
+        self.execute(&order, CallSite::of("upload_view"))
     }
 
     /// [`Device::upload`] as another dtype, named here: the call itself is the permission to
@@ -116,21 +123,26 @@ impl Device {
         to: DType,
     ) -> Result<(Tensor, Receipt)> {
         let view = HostView::new(data, shape)?;
-        let (carriage, stored) = self.plan().accept(to)?;
-        let how = match (T::DTYPE == to, stored == to) {
-            (true, _) => carriage.how,
-            (false, true) => How::Converted { to, lossless: false },
-            // The plan would convert once more, so it is one step straight to what the plan stores.
-            (false, false) => How::Converted { to: *stored, lossless: false },
-        };
-        let order = Order::new(view.bytes(), *view.layout(), stored, how, self.rules(how))?;
+        let order = self.order(Origin::Memory(view.bytes()), *view.layout(), Some(to))?;
         self.execute(&order, CallSite::of("upload_as"))
     }
 
-    /// What the plan makes of host values.
-    pub(crate) fn order<'a>(&self, view: ByteView<'a>, layout_from: Layout) -> Result<Order<'a>> {
-        let (carriage, to) = self.plan().accept(view.dtype)?;
-        Order::new(view, layout_from, to, carriage.how, self.rules(carriage.how))
+    /// What the plan makes of host values, or of those as a dtype that was named.
+    pub(crate) fn order<'a>(
+        &self,
+        origin: Origin<'a>,
+        layout_from: Layout,
+        to: Option<DType>,
+    ) -> Result<Order<'a>> {
+        let from = origin.dtype();
+        let (how, to) = self.plan().route(from, to)?;
+        let bytes = Engine::bytes_of(layout_from.shape(), *to)?;
+        let rules = self.rules(how);
+        let source: Box<dyn Fill + 'a> = match origin {
+            Origin::Memory(view) => Box::new(UploadSource::new(view, *to, rules)?),
+            Origin::Stream(supply) => Box::new(StreamSource::new(supply, *to, rules)?),
+        };
+        Ok(Order { source, from, layout_from, to, how, bytes })
     }
 
     pub(crate) fn rules(&self, how: How) -> Rules {
@@ -162,7 +174,7 @@ impl Device {
             entry.add(bytes);
             progress(bytes);
         };
-        let tally = up(&self.engine.gpu, &storage.pin(), &order.source, &staged)?;
+        let tally = up(&self.engine.gpu, &storage.pin(), &*order.source, &staged)?;
         let (to, layout) = (order.to, Layout::dense(*order.layout_from.shape()));
         let pieces = storage.pieces();
         let receipt = Receipt {

@@ -9,6 +9,9 @@ use crate::host::cause::CarriageCause;
 use crate::host::convert::{Convert, converter};
 
 mod shared;
+mod stream;
+
+pub(crate) use stream::StreamSource;
 
 /// Values that are gathered and converted at once. Source and result stay in the first-level cache.
 const BLOCK: usize = 1024;
@@ -29,11 +32,27 @@ pub(crate) struct Rules {
     pub(crate) finite: bool,
 }
 
+/// Values that fill what is staged for the device.
+pub(crate) trait Fill: core::fmt::Debug {
+    /// The dtype that they have there.
+    fn to(&self) -> DType;
+
+    /// Fills `out` with the `bytes` bytes of the values from `first` on, and the rest of it with
+    /// zeros.
+    fn fill(
+        &self,
+        first: usize,
+        out: wgpu::WriteOnly<'_, [u8]>,
+        bytes: u64,
+        tally: &mut Tally,
+    ) -> Result<()>;
+}
+
 /// Host values on their way to the device as `to`.
 #[derive(Debug)]
 pub(crate) struct UploadSource<'a> {
     view: ByteView<'a>,
-    pub(crate) to: DType,
+    to: DType,
     convert: Option<Convert>,
     rules: Rules,
     /// Index of the view's first value in its tensor, for tallies and messages.
@@ -54,34 +73,6 @@ impl<'a> UploadSource<'a> {
     /// This source as a part of a tensor: its first value is the tensor's value `base`.
     pub(crate) const fn within(self, base: u64) -> Self {
         Self { base, ..self }
-    }
-
-    /// Fills `out` with the `bytes` bytes of the values from `first` on, and the rest of it with
-    /// zeros.
-    pub(crate) fn fill(
-        &self,
-        first: usize,
-        mut out: wgpu::WriteOnly<'_, [u8]>,
-        bytes: u64,
-        tally: &mut Tally,
-    ) -> Result<()> {
-        let bytes = index(bytes)?;
-        if bytes > out.len() {
-            return Err(mistake("upload", format!("{bytes} bytes for {} staged ones", out.len())));
-        }
-        out.slice(bytes..).fill(0);
-        let mut out = out.into_slice(..bytes);
-        let count = bytes / self.to.width();
-        if bytes < SHARED_COPY_MIN
-            && self.convert.is_none()
-            && let Some(slice) = self.view.slice(first, count)
-        {
-            tally.exact += count as u64;
-            out.copy_from_slice(slice);
-            return Ok(());
-        }
-        let done = if bytes < SHARED_MIN { 0 } else { self.fill_shared(first, &mut out, tally)? };
-        self.fill_blocks(first + done / self.to.width(), out.into_slice(done..), tally)
     }
 
     /// Gathers and converts block by block.
@@ -196,5 +187,37 @@ impl<'a> UploadSource<'a> {
         let raw = &mut bytemuck::cast_slice_mut(&mut bytes)[..width];
         self.view.gather((index - self.base) as usize, raw);
         self.view.dtype.format(raw)
+    }
+}
+
+impl Fill for UploadSource<'_> {
+    fn to(&self) -> DType {
+        self.to
+    }
+
+    fn fill(
+        &self,
+        first: usize,
+        mut out: wgpu::WriteOnly<'_, [u8]>,
+        bytes: u64,
+        tally: &mut Tally,
+    ) -> Result<()> {
+        let bytes = index(bytes)?;
+        if bytes > out.len() {
+            return Err(mistake("upload", format!("{bytes} bytes for {} staged ones", out.len())));
+        }
+        out.slice(bytes..).fill(0);
+        let mut out = out.into_slice(..bytes);
+        let count = bytes / self.to.width();
+        if bytes < SHARED_COPY_MIN
+            && self.convert.is_none()
+            && let Some(slice) = self.view.slice(first, count)
+        {
+            tally.exact += count as u64;
+            out.copy_from_slice(slice);
+            return Ok(());
+        }
+        let done = if bytes < SHARED_MIN { 0 } else { self.fill_shared(first, &mut out, tally)? };
+        self.fill_blocks(first + done / self.to.width(), out.into_slice(done..), tally)
     }
 }

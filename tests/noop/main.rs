@@ -12,6 +12,8 @@ mod faults;
 #[cfg(test)]
 mod fits;
 #[cfg(test)]
+mod loads;
+#[cfg(test)]
 mod memory;
 #[cfg(test)]
 #[path = "../stories/search.rs"]

@@ -34,6 +34,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     }
     cases.push(case!("quantised::not_finite", |ctx| not_finite(ctx)));
     cases.push(case!("quantised::from_elsewhere", |ctx| from_elsewhere(ctx)));
+    cases.push(case!("quantised::embedding", |ctx| embedding(ctx)));
     cases.push(case!("quantised::deep_k", |ctx| deep(ctx)));
     cases.push(case!("quantised::refuses", |ctx| refuses(ctx)));
     cases
@@ -336,5 +337,31 @@ async fn refuses(ctx: &Ctx) -> Outcome {
     let want = "linear: i32 by quantised weights, not f32, f16 or bf16
   help: cast first: `cast(DType::F32)`";
     ensure_eq!(linear, Err(want.to_owned()), "activations");
+    Ok(())
+}
+
+/// Rows of a table in blocks are the rows of its numbers, whatever the shape of the index.
+async fn embedding(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let mut random = Random::new(77);
+    for dims in [[9, 64], [50, 40]] {
+        let (tensor, _) = weights(&device, DType::F32, dims, NEAR, &mut random).await?;
+        let (table, _) = tensor.quantise().await.map_err(show)?;
+        let tokens: Vec<i32> = (0..6).map(|_| random.below(dims[0]) as i32).collect();
+        let (index, _) = device.upload(&tokens, [2, 3]).map_err(show)?;
+        for dtype in [DType::F32, DType::F16] {
+            let got = table.embedding(&index, dtype).map_err(show)?;
+            ensure_eq!(got.shape().dims(), [2, 3, dims[1]], "the shape");
+            let whole = table.dequantise(dtype).and_then(|table| table.embedding(&index));
+            let [got, want] = [got, whole.map_err(show)?].map(|t| async move {
+                t.read_as::<f32>().await.map(|(values, _)| values).map_err(show)
+            });
+            let (got, want) = (got.await?, want.await?);
+            ensure!(got == want, "{dtype} {dims:?} {tokens:?}: {got:?}, not {want:?}");
+        }
+        let (beyond, _) = device.upload(&[dims[0] as i32], [1]).map_err(show)?;
+        let outside = table.embedding(&beyond, DType::F32).map_err(show)?;
+        ensure!(outside.read::<f32>().await.is_err(), "an index out of range is an error");
+    }
     Ok(())
 }
