@@ -23,6 +23,8 @@ mod exec;
 mod fuse;
 mod gpu;
 pub mod host;
+#[cfg(all(feature = "safetensors", not(target_arch = "wasm32")))]
+pub mod io;
 #[doc(hidden)]
 pub mod kernel;
 mod layout;

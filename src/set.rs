@@ -19,6 +19,8 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::gpu::Drive;
 use crate::host::HostBytes;
+#[cfg(feature = "safetensors")]
+use crate::host::supply::Supply;
 use crate::layout::Layout;
 use crate::ledger::{CallSite, Direction};
 use crate::tensor::{Origin, Passage, Tensor};
@@ -114,6 +116,18 @@ impl<'a> Shipment<'a> {
         to: DType,
     ) -> Result<&mut Self> {
         self.insert(name.as_ref(), data.into(), Some(to))
+    }
+
+    /// Adds what is handed over piece by piece.
+    #[cfg(feature = "safetensors")]
+    pub(crate) fn insert_stream(
+        &mut self,
+        name: &str,
+        supply: Arc<dyn Supply>,
+        to: Option<DType>,
+    ) -> Result<()> {
+        let layout = Layout::dense(*supply.shape());
+        self.goods.insert(Arc::from(name), Goods { origin: Origin::Stream(supply), layout, to })
     }
 
     fn insert(&mut self, name: &str, data: HostBytes<'a>, to: Option<DType>) -> Result<&mut Self> {

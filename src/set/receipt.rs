@@ -1,9 +1,12 @@
 //! The receipt of a set: that of each tensor, and their totals.
 
 use core::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::named::Named;
+use crate::clock::Stopwatch;
+use crate::error::Result;
 use crate::gpu::cause::bytes;
 use crate::host::{Tally, Worst};
 use crate::plan::How;
@@ -20,6 +23,12 @@ pub struct SetReceipt {
 }
 
 impl SetReceipt {
+    pub(crate) fn of(members: Vec<(Arc<str>, Receipt)>, clock: Stopwatch) -> Result<Self> {
+        let mut receipts = Named::default();
+        members.into_iter().try_for_each(|(name, receipt)| receipts.insert(name, receipt))?;
+        Ok(Self { receipts, elapsed: clock.elapsed() })
+    }
+
     /// Whether every value of every tensor arrived as it was.
     #[must_use]
     pub fn is_exact(&self) -> bool {

@@ -193,6 +193,34 @@ impl Tensor {
         self.pull_from(drive, site, false, drain).await
     }
 
+    /// Hands every byte to `drain`, in row-major order, after the guard has been asked; what may do
+    /// anything with them.
+    #[cfg(feature = "safetensors")]
+    pub(crate) async fn pour(
+        &self,
+        drive: Drive,
+        site: CallSite,
+        drain: &mut (impl Drain + ?Sized),
+    ) -> Result<Receipt> {
+        let (clock, dtype) = (Stopwatch::start(), self.dtype());
+        let footprint = self.pull_admitted(drive, site, drain).await?;
+        let elements = self.shape().elements() as u64;
+        let bytes = elements * dtype.width() as u64;
+        Ok(Receipt {
+            from: dtype,
+            to: dtype,
+            how: self.device.plan().carriage(dtype).how,
+            layout_from: self.layout,
+            layout_to: Layout::dense(*self.shape()),
+            tally: Tally { exact: elements, ..Tally::default() },
+            bytes_host: bytes,
+            bytes_staged: bytes,
+            bytes_device: footprint.bytes,
+            segments: footprint.segments,
+            elapsed: clock.elapsed(),
+        })
+    }
+
     /// `host_only`: whether `drain` only touches host memory.
     #[cfg_attr(target_arch = "wasm32", expect(unused_variables, reason = "nothing blocks there"))]
     async fn pull_from(

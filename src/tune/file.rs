@@ -119,7 +119,7 @@ impl Tuned {
         let mut entries = Vec::new();
         for line in lines {
             if let Some(count) = line.strip_prefix("end ") {
-                return match count.parse() {
+                return match count.parse::<usize>() {
                     Ok(count) if entries.len() == count => {
                         Ok(Self { origin, entries, ignored: None })
                     }

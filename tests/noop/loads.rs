@@ -18,7 +18,7 @@ fn capable() -> Device {
 }
 
 /// Bytes that look random, the same in every run; those of a bool are 0 or 1.
-fn bytes(dtype: DType, count: usize) -> Vec<u8> {
+pub(crate) fn bytes(dtype: DType, count: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -46,7 +46,7 @@ fn bytes_of_every_dtype_arrive_from_every_alignment() {
 }
 
 /// The bytes of a tensor.
-fn raw(tensor: &wharf::Tensor) -> Vec<u8> {
+pub(crate) fn raw(tensor: &wharf::Tensor) -> Vec<u8> {
     macro_rules! of {
         ($($dtype:ident $ty:ty),*) => {
             match tensor.dtype() {

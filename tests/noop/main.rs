@@ -10,6 +10,8 @@ mod doors;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod files;
+#[cfg(test)]
 mod fits;
 #[cfg(test)]
 mod loads;
@@ -27,6 +29,13 @@ mod stories;
 mod story;
 #[cfg(test)]
 mod tuned;
+
+/// A file for one test of this process.
+#[cfg(test)]
+fn scratch(name: &str) -> std::path::PathBuf {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    folder.join(format!("{name}-{}", std::process::id()))
+}
 
 #[cfg(test)]
 fn device(lower: impl FnOnce(wharf::caps::Caps) -> wharf::caps::Caps) -> wharf::Device {

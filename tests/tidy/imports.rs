@@ -29,6 +29,7 @@ const LAYERS: &[&[&str]] = &[
     &["tensor"],
     &["tune"],
     &["set"],
+    &["io"],
     &["testing"],
 ];
 

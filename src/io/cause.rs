@@ -1,0 +1,59 @@
+//! What can be wrong with a file.
+
+use crate::error::causes;
+
+/// What to do about a file that is not what it claims to be.
+const DAMAGED: &str = "the file is damaged, or was not written whole: fetch or write it again";
+
+causes! {
+    pub(super) enum FileCause;
+
+    Unreadable { why: String }, File:
+        ("the file cannot be read: {why}");
+    Unwritten { why: String }, File:
+        ("the file cannot be written: {why}")
+        help ("what was there before is still there; look at the space and the permissions");
+    Format { begins: String }, File:
+        ("no format that is compiled in begins with {begins}")
+        help ("the formats are features of the crate: `safetensors`");
+    Cut { what: String, needs: u128, has: u64 }, File:
+        ("{what} {needs} bytes, there are {has}")
+        help ("{DAMAGED}");
+    Large { what: &'static str, bytes: u64, most: u64 }, File:
+        ("{what} of {bytes} bytes, {most} are the most")
+        help ("{DAMAGED}");
+    Header { why: String }, File:
+        ("the header means nothing: {why}")
+        help ("{DAMAGED}");
+    Bytes { dims: Vec<u64>, dtype: String, needs: u128, has: u64 }, File:
+        ("{dims:?} of {dtype} takes {needs} bytes, the header gives it {has}")
+        help ("{DAMAGED}");
+    Shape { dims: Vec<u64> }, File:
+        ("{dims:?} has more bytes than can be counted")
+        help ("{DAMAGED}");
+    Backwards { begin: u64, end: u64 }, File:
+        ("it lies at bytes {begin}..{end}, which end before they begin")
+        help ("{DAMAGED}");
+    Overlap { begin: u64, end: u64 }, File:
+        ("it begins at byte {begin}, before the tensor before it ends at {end}")
+        help ("{DAMAGED}");
+    Gap { begin: u64, end: u64 }, File:
+        ("the bytes {begin}..{end} belong to no tensor")
+        help ("{DAMAGED}");
+    Shard { file: String }, File:
+        ("the index names the file {file:?}, which is no plain name")
+        help ("the files of an index lie beside it: fetch it from somewhere else");
+    NotInShard { file: String }, File:
+        ("the index has it in {file:?}, which does not")
+        help ("index and files are of different versions: fetch all of them again");
+    NotInIndex { file: String }, File:
+        ("{file:?} has it, and the index does not")
+        help ("index and files are of different versions: fetch all of them again");
+    Foreign { dtype: String, count: usize, of: usize, names: String }, Rejected:
+        ("{count} of {of} tensors are of dtypes that wharf does not have: {names} ({dtype})")
+        help ("leave them out (`archive.keep(|tensor| tensor.dtype().is_some())`), or convert \
+               the file");
+    Changed { bytes: u64, at: u64 }, File:
+        ("{bytes} bytes at {at} are no longer there")
+        help ("the file was changed while it was read: let whoever writes it finish");
+}

@@ -1,0 +1,92 @@
+//! A file, read piece by piece from any place.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use super::cause::FileCause;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::gpu::lock;
+use crate::host::supply::Supply;
+use crate::shape::Shape;
+
+/// An open file and how long it was then.
+#[derive(Debug)]
+pub(super) struct Pieces {
+    file: Mutex<File>,
+    pub(super) len: u64,
+}
+
+fn unreadable(error: &std::io::Error) -> FileCause {
+    FileCause::Unreadable { why: error.to_string() }
+}
+
+impl Pieces {
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(|error| unreadable(&error))?;
+        let about = file.metadata().map_err(|error| unreadable(&error))?;
+        if !about.is_file() {
+            return Err(FileCause::Unreadable { why: "it is no file".into() }.into());
+        }
+        Ok(Self { file: Mutex::new(file), len: about.len() })
+    }
+
+    /// Fills `out` with the bytes from `at` on.
+    pub(super) fn read(&self, at: u64, out: &mut [u8]) -> Result<()> {
+        let mut file = lock(&self.file);
+        let done = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(out));
+        done.map_err(|error| match error.kind() {
+            ErrorKind::UnexpectedEof => FileCause::Changed { bytes: out.len() as u64, at }.into(),
+            _ => unreadable(&error).into(),
+        })
+    }
+
+    /// The bytes `at..at + bytes` as a stream.
+    pub(super) const fn stream(&self, at: u64, bytes: u64) -> Stretch<'_> {
+        Stretch { pieces: self, at, end: at + bytes }
+    }
+}
+
+/// A part of a file as a stream.
+#[derive(Debug)]
+pub(super) struct Stretch<'a> {
+    pieces: &'a Pieces,
+    at: u64,
+    end: u64,
+}
+
+impl Read for Stretch<'_> {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
+        let n = out.len().min(left);
+        let read = self.pieces.read(self.at, &mut out[..n]);
+        read.map_err(|error| std::io::Error::other(error.to_string()))?;
+        self.at += n as u64;
+        Ok(n)
+    }
+}
+
+/// A tensor that lies in a file as a device would have it.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) file: Arc<Pieces>,
+    pub(super) begin: u64,
+    pub(super) dtype: DType,
+    pub(super) shape: Shape,
+}
+
+impl Supply for Part {
+    fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    fn read(&self, first: u64, out: &mut [u8]) -> Result<()> {
+        self.file.read(self.begin + first, out)
+    }
+}

@@ -1,0 +1,284 @@
+//! safetensors: eight bytes of length, a header in JSON, and the values.
+//!
+//! ```text
+//! {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ..}
+//! ```
+//!
+//! The values of all tensors lie behind each other, without a gap and without anything after them.
+
+use core::fmt;
+use std::collections::BTreeSet;
+use std::io::BufReader;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+
+use super::archive::{FileTensor, shape};
+use super::cause::FileCause;
+use super::file::{Part, Pieces};
+use crate::dtype::DType;
+use crate::error::Result;
+
+/// The most bytes of a header that any reader of the format accepts.
+const HEADER_MAX: u64 = 100_000_000;
+
+/// Bytes of the length before the header.
+pub(super) const LENGTH_BYTES: u64 = 8;
+
+/// More axes than any tensor has, so that no list of them takes memory.
+const DIMS_MAX: usize = 64;
+
+/// A dtype of the format.
+pub(super) struct Dialect {
+    pub(super) name: &'static str,
+    bits: u32,
+    /// What wharf calls it, if it has it.
+    pub(super) dtype: Option<DType>,
+}
+
+const fn dialect(name: &'static str, bits: u32, dtype: Option<DType>) -> Dialect {
+    Dialect { name, bits, dtype }
+}
+
+/// Every dtype of the format.
+pub(super) const DIALECT: [Dialect; 22] = [
+    dialect("F32", 32, Some(DType::F32)),
+    dialect("F16", 16, Some(DType::F16)),
+    dialect("BF16", 16, Some(DType::Bf16)),
+    dialect("F64", 64, Some(DType::F64)),
+    dialect("I8", 8, Some(DType::I8)),
+    dialect("U8", 8, Some(DType::U8)),
+    dialect("I16", 16, Some(DType::I16)),
+    dialect("U16", 16, Some(DType::U16)),
+    dialect("I32", 32, Some(DType::I32)),
+    dialect("U32", 32, Some(DType::U32)),
+    dialect("I64", 64, Some(DType::I64)),
+    dialect("U64", 64, Some(DType::U64)),
+    dialect("BOOL", 8, Some(DType::Bool)),
+    dialect("F8_E4M3", 8, None),
+    dialect("F8_E5M2", 8, None),
+    dialect("F8_E8M0", 8, None),
+    dialect("F8_E4M3FNUZ", 8, None),
+    dialect("F8_E5M2FNUZ", 8, None),
+    dialect("F6_E2M3", 6, None),
+    dialect("F6_E3M2", 6, None),
+    dialect("F4", 4, None),
+    dialect("C64", 64, None),
+];
+
+/// A file in this format begins with the length of its header, which begins with a brace. One that
+/// is too short for that is still said to be one: nothing else has no mark.
+pub(super) fn begins(begin: &[u8]) -> bool {
+    begin.get(8).is_none_or(|&byte| byte == b'{')
+}
+
+/// The tensors of a file.
+pub(super) fn open(file: &Arc<Pieces>, _: &Path) -> Result<Vec<FileTensor>> {
+    let mut length = [0; LENGTH_BYTES as usize];
+    if file.len < LENGTH_BYTES {
+        return Err(cut("the length of the header needs", LENGTH_BYTES, file.len));
+    }
+    file.read(0, &mut length)?;
+    let header = u64::from_le_bytes(length);
+    if header > HEADER_MAX {
+        let what = "a header";
+        return Err(FileCause::Large { what, bytes: header, most: HEADER_MAX }.into());
+    }
+    let begin = LENGTH_BYTES + header;
+    if begin > file.len {
+        return Err(cut("the header with its length needs", begin, file.len));
+    }
+    let mut stream = BufReader::new(file.stream(LENGTH_BYTES, header));
+    let Header(mut specs) = parse(&mut stream)?;
+    specs.sort_by_key(|spec| (spec.begin, spec.end));
+    let mut end = 0;
+    let mut tensors = Vec::with_capacity(specs.len());
+    for spec in &specs {
+        let placed = spec.place(file, begin, end);
+        tensors.push(placed.map_err(|error| error.during(format!("tensor {:?}", spec.name)))?);
+        end = spec.end;
+    }
+    match file.len - begin {
+        there if there < end => Err(cut("the values need", end, there)),
+        there if there > end => Err(FileCause::Gap { begin: end, end: there }.into()),
+        _ => Ok(tensors),
+    }
+}
+
+fn cut(what: &str, needs: u64, has: u64) -> crate::error::Error {
+    FileCause::Cut { what: what.into(), needs: needs.into(), has }.into()
+}
+
+/// Reads one JSON value and nothing else, without holding its text.
+pub(super) fn parse<T: for<'de> Deserialize<'de>>(stream: impl std::io::Read) -> Result<T> {
+    let mut json = serde_json::Deserializer::from_reader(stream);
+    let parsed = T::deserialize(&mut json).and_then(|value| json.end().map(|()| value));
+    parsed.map_err(|error| FileCause::Header { why: error.to_string() }.into())
+}
+
+/// A tensor as the header has it.
+struct Spec {
+    name: String,
+    dtype: String,
+    dims: Vec<u64>,
+    begin: u64,
+    end: u64,
+}
+
+impl Spec {
+    /// Checks it against its neighbours and its own numbers. `last` is where the one before ends.
+    fn place(&self, file: &Arc<Pieces>, header: u64, last: u64) -> Result<FileTensor> {
+        let Self { name, dtype, dims, begin, end } = self;
+        let (&begin, &end) = (begin, end);
+        let known = DIALECT.iter().find(|known| known.name == dtype);
+        let known =
+            known.ok_or_else(|| FileCause::Header { why: format!("no dtype {dtype:?}") })?;
+        if end < begin {
+            return Err(FileCause::Backwards { begin, end }.into());
+        }
+        if begin < last {
+            return Err(FileCause::Overlap { begin, end: last }.into());
+        }
+        if begin > last {
+            return Err(FileCause::Gap { begin: last, end: begin }.into());
+        }
+        let shape = shape(dims)?;
+        let needs = (shape.elements() as u128 * u128::from(known.bits)).div_ceil(8);
+        let bytes = end - begin;
+        if needs != u128::from(bytes) {
+            let (dims, dtype) = (dims.clone(), dtype.clone());
+            return Err(FileCause::Bytes { dims, dtype, needs, has: bytes }.into());
+        }
+        let supply = known.dtype.map(|dtype| {
+            let part = Part { file: Arc::clone(file), begin: header + begin, dtype, shape };
+            Arc::new(part) as Arc<_>
+        });
+        let (name, dtype_name) = (Arc::from(name.as_str()), Arc::from(known.name));
+        Ok(FileTensor { name, shape, dtype_name, bytes, supply })
+    }
+}
+
+/// All tensors of a header.
+struct Header(Vec<Spec>);
+
+impl<'de> Deserialize<'de> for Header {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Tensors;
+        impl<'de> Visitor<'de> for Tensors {
+            type Value = Header;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("tensors by name")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Header, A::Error> {
+                let (mut specs, mut names) = (Vec::new(), BTreeSet::new());
+                while let Some(name) = map.next_key::<String>()? {
+                    if !names.insert(name.clone()) {
+                        return Err(A::Error::custom(format!("{name:?} is there twice")));
+                    }
+                    if name == "__metadata__" {
+                        map.next_value::<Remarks>()?;
+                        continue;
+                    }
+                    let Fields { dtype, dims, place } = map.next_value()?;
+                    specs.push(Spec { name, dtype, dims, begin: place.0, end: place.1 });
+                }
+                Ok(Header(specs))
+            }
+        }
+        from.deserialize_map(Tensors)
+    }
+}
+
+/// Texts by name, of which nothing is kept.
+struct Remarks;
+
+impl<'de> Deserialize<'de> for Remarks {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Pairs;
+        impl<'de> Visitor<'de> for Pairs {
+            type Value = Remarks;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("texts by name")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Remarks, A::Error> {
+                while map.next_entry::<String, String>()?.is_some() {}
+                Ok(Remarks)
+            }
+        }
+        from.deserialize_map(Pairs)
+    }
+}
+
+/// What the header says of a tensor.
+struct Fields {
+    dtype: String,
+    dims: Vec<u64>,
+    place: (u64, u64),
+}
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct OneTensor;
+        impl<'de> Visitor<'de> for OneTensor {
+            type Value = Fields;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("dtype, shape and data_offsets of a tensor")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+                let (mut dtype, mut dims, mut place) = (None, None, None);
+                while let Some(field) = map.next_key::<String>()? {
+                    let again = match field.as_str() {
+                        "dtype" => dtype.replace(map.next_value()?).is_some(),
+                        "shape" => dims.replace(map.next_value::<Dims>()?.0).is_some(),
+                        "data_offsets" => place.replace(map.next_value()?).is_some(),
+                        other => return Err(A::Error::custom(format!("what is {other:?}?"))),
+                    };
+                    if again {
+                        return Err(A::Error::custom(format!("{field:?} is there twice")));
+                    }
+                }
+                Ok(Fields {
+                    dtype: dtype.ok_or_else(|| A::Error::missing_field("dtype"))?,
+                    dims: dims.ok_or_else(|| A::Error::missing_field("shape"))?,
+                    place: place.ok_or_else(|| A::Error::missing_field("data_offsets"))?,
+                })
+            }
+        }
+        from.deserialize_map(OneTensor)
+    }
+}
+
+/// A shape, not yet checked.
+struct Dims(Vec<u64>);
+
+impl<'de> Deserialize<'de> for Dims {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Axes;
+        impl<'de> Visitor<'de> for Axes {
+            type Value = Dims;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of dimensions")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Dims, A::Error> {
+                let mut dims = Vec::new();
+                while let Some(dim) = seq.next_element()? {
+                    if dims.len() == DIMS_MAX {
+                        return Err(A::Error::custom(format!("more than {DIMS_MAX} dimensions")));
+                    }
+                    dims.push(dim);
+                }
+                Ok(Dims(dims))
+            }
+        }
+        from.deserialize_seq(Axes)
+    }
+}

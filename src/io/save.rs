@@ -1,0 +1,105 @@
+//! A set of tensors becomes a file, streamed down: no tensor is ever on the host as a whole.
+
+use core::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::cause::FileCause;
+use super::safetensors::{DIALECT, LENGTH_BYTES};
+use crate::clock::Stopwatch;
+use crate::error::{Result, mistake};
+use crate::gpu::Drive;
+use crate::ledger::{CallSite, Direction};
+use crate::set::{SetReceipt, TensorSet};
+use crate::tensor::Tensor;
+
+impl TensorSet {
+    /// Writes all tensors to a file of safetensors, bit for bit. Each comes down chunk by chunk and
+    /// is on the host nowhere as a whole. The file has its name only once it is whole: what was
+    /// there before stays until then, and where this fails.
+    ///
+    /// The receipt is that of the reads; nothing is converted.
+    #[track_caller]
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<SetReceipt> {
+        let (path, site) = (path.as_ref(), CallSite::of("set.save"));
+        for (_, tensor) in self {
+            tensor.device().engine.books.admit(Direction::Down, site)?;
+        }
+        let part = Unfinished::beside(path);
+        let written = write(self, &part.0, site).and_then(|receipt| {
+            std::fs::rename(&part.0, path).map_err(|error| unwritten(&error))?;
+            Ok(receipt)
+        });
+        written.map_err(|error| error.during(path.to_string_lossy()))
+    }
+}
+
+/// A file that is being written; it goes when this does.
+struct Unfinished(PathBuf);
+
+impl Unfinished {
+    fn beside(path: &Path) -> Self {
+        let mut name = path.file_name().unwrap_or_default().to_os_string();
+        name.push(format!(".{}.part", std::process::id()));
+        Self(path.with_file_name(name))
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // After a rename there is nothing to remove.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn unwritten(error: &std::io::Error) -> FileCause {
+    FileCause::Unwritten { why: error.to_string() }
+}
+
+fn write(set: &TensorSet, path: &Path, site: CallSite) -> Result<SetReceipt> {
+    let clock = Stopwatch::start();
+    let mut tensors: Vec<(&str, &Tensor)> = set.iter().collect();
+    // The widest first, so that every tensor is aligned for its dtype.
+    tensors.sort_by_key(|(_, tensor)| core::cmp::Reverse(tensor.dtype().width()));
+    let header = header(&tensors)?;
+    let file = File::create(path).map_err(|error| unwritten(&error))?;
+    let mut file = BufWriter::with_capacity(1 << 20, file);
+    let length = (header.len() as u64).to_le_bytes();
+    let begun = file.write_all(&length).and_then(|()| file.write_all(header.as_bytes()));
+    begun.map_err(|error| unwritten(&error))?;
+    let mut receipts = Vec::new();
+    for (name, tensor) in tensors {
+        let mut take =
+            |chunk: &[u8]| Ok(file.write_all(chunk).map_err(|error| unwritten(&error))?);
+        let poured = pollster::block_on(tensor.pour(Drive::Block, site, &mut take));
+        let receipt = poured.map_err(|error| error.during(format!("tensor {name:?}")))?;
+        receipts.push((name.into(), receipt));
+    }
+    file.into_inner().map_err(|error| unwritten(error.error()))?;
+    SetReceipt::of(receipts, clock)
+}
+
+/// The header, filled up to a multiple of eight bytes.
+fn header(tensors: &[(&str, &Tensor)]) -> Result<String> {
+    let (mut text, mut begin) = (String::from("{"), 0);
+    for (name, tensor) in tensors {
+        let (shape, dtype) = (tensor.shape(), tensor.dtype());
+        let known = DIALECT.iter().find(|known| known.dtype == Some(dtype));
+        let known = known.ok_or_else(|| mistake("save", format!("no name for {dtype}")))?.name;
+        let name = serde_json::to_string(name);
+        let name = name.map_err(|error| mistake("save", error.to_string()))?;
+        let end = begin + shape.elements() as u64 * dtype.width() as u64;
+        let comma = if text.len() > 1 { "," } else { "" };
+        let dims = shape.dims();
+        let _ = write!(
+            text,
+            "{comma}{name}:{{\"dtype\":\"{known}\",\"shape\":{dims:?},\"data_offsets\":[{begin},{end}]}}"
+        );
+        begin = end;
+    }
+    text.push('}');
+    let whole = text.len().next_multiple_of(LENGTH_BYTES as usize);
+    text.extend(core::iter::repeat_n(' ', whole - text.len()));
+    Ok(text)
+}

@@ -1,0 +1,137 @@
+//! Several files of safetensors, and the index that says which tensor lies where.
+//!
+//! ```text
+//! {"metadata": {..}, "weight_map": {"name": "model-00001-of-00002.safetensors", ..}}
+//! ```
+
+use core::fmt;
+use std::collections::BTreeMap;
+use std::io::BufReader;
+use std::path::{Component, Path};
+use std::sync::Arc;
+
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+
+use super::archive::FileTensor;
+use super::cause::FileCause;
+use super::file::Pieces;
+use super::safetensors;
+use crate::error::Result;
+
+/// The most bytes of an index: several times that of the largest that are published.
+const INDEX_MAX: u64 = 32 << 20;
+
+/// JSON begins with a brace; a length of that many bytes no header has.
+pub(super) fn begins(begin: &[u8]) -> bool {
+    begin.trim_ascii_start().first() == Some(&b'{')
+        && begin.get(..8).is_none_or(|length| {
+            length.iter().rev().fold(0u64, |n, &byte| n << 8 | u64::from(byte)) > INDEX_MAX
+        })
+}
+
+/// The tensors of all files that an index names.
+pub(super) fn open(index: &Arc<Pieces>, path: &Path) -> Result<Vec<FileTensor>> {
+    if index.len > INDEX_MAX {
+        let what = "an index";
+        return Err(FileCause::Large { what, bytes: index.len, most: INDEX_MAX }.into());
+    }
+    let Index(places) = safetensors::parse(BufReader::new(index.stream(0, index.len)))?;
+    let mut files: BTreeMap<&str, Vec<FileTensor>> = BTreeMap::new();
+    for file in places.values() {
+        if !files.contains_key(&**file) {
+            files.insert(file, shard(path, file)?);
+        }
+    }
+    let mut there = 0;
+    for (file, tensors) in &files {
+        for tensor in tensors {
+            let known = places.get(&*tensor.name).is_some_and(|place| place == file);
+            if !known {
+                let cause = FileCause::NotInIndex { file: (*file).to_owned() };
+                return Err(during(cause, &tensor.name));
+            }
+            there += 1;
+        }
+    }
+    if there < places.len() {
+        let has = |file: &str, name: &str| {
+            files.get(file).is_some_and(|all| all.iter().any(|tensor| &*tensor.name == name))
+        };
+        if let Some((name, file)) = places.iter().find(|(name, file)| !has(file, name)) {
+            return Err(during(FileCause::NotInShard { file: file.clone() }, name));
+        }
+    }
+    Ok(files.into_values().flatten().collect())
+}
+
+fn during(cause: FileCause, name: &str) -> crate::error::Error {
+    crate::error::Error::from(cause).during(format!("tensor {name:?}"))
+}
+
+/// The tensors of one file, which lies beside the index.
+fn shard(index: &Path, file: &str) -> Result<Vec<FileTensor>> {
+    let mut parts = Path::new(file).components();
+    if !matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
+        return Err(FileCause::Shard { file: file.to_owned() }.into());
+    }
+    let path = index.with_file_name(file);
+    let tensors =
+        Pieces::open(&path).and_then(|pieces| safetensors::open(&Arc::new(pieces), &path));
+    tensors.map_err(|error| error.during(format!("shard {file:?}")))
+}
+
+/// The file of every tensor.
+struct Index(BTreeMap<String, String>);
+
+/// A map of texts, each name once.
+struct Texts(BTreeMap<String, String>);
+
+impl<'de> Deserialize<'de> for Texts {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Places;
+        impl<'de> Visitor<'de> for Places {
+            type Value = Texts;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("files by the names of tensors")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Texts, A::Error> {
+                let mut texts = BTreeMap::new();
+                while let Some((name, file)) = map.next_entry::<String, String>()? {
+                    if texts.insert(name.clone(), file).is_some() {
+                        return Err(A::Error::custom(format!("{name:?} is there twice")));
+                    }
+                }
+                Ok(Texts(texts))
+            }
+        }
+        from.deserialize_map(Places)
+    }
+}
+
+impl<'de> Deserialize<'de> for Index {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Whole;
+        impl<'de> Visitor<'de> for Whole {
+            type Value = Index;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an index with a weight_map")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Index, A::Error> {
+                let mut places = None;
+                while let Some(field) = map.next_key::<String>()? {
+                    if field != "weight_map" {
+                        map.next_value::<IgnoredAny>()?;
+                    } else if places.replace(map.next_value::<Texts>()?.0).is_some() {
+                        return Err(A::Error::custom("\"weight_map\" is there twice"));
+                    }
+                }
+                places.map(Index).ok_or_else(|| A::Error::missing_field("weight_map"))
+            }
+        }
+        from.deserialize_map(Whole)
+    }
+}

@@ -1,0 +1,484 @@
+//! Files of safetensors: read as another implementation writes them, written as it reads them, and
+//! refused whatever is wrong with them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
+use wharf::caps::{Caps, fixtures};
+use wharf::half::f16;
+use wharf::io::Archive;
+use wharf::ledger::Crossings;
+use wharf::testing::noop;
+use wharf::{DType, Device, ErrorKind, HostView, Policy, Shipment, Tensor};
+
+use super::loads::{bytes, raw};
+
+fn open(caps: Caps) -> Device {
+    pollster::block_on(async {
+        let adapter = noop(caps).await?;
+        adapter.open(adapter.negotiate(&Policy::exact())).await
+    })
+    .expect("the noop backend opens")
+}
+
+/// A file of this test, which goes with it.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str, content: &[u8]) -> Self {
+        let path = super::scratch(name);
+        std::fs::write(&path, content).expect("the folder of tests can be written");
+        Self(path)
+    }
+
+    fn archive(&self) -> wharf::Result<Archive> {
+        Archive::open(&self.0)
+    }
+
+    /// The message of what is wrong with it, without its name.
+    fn wrong(&self) -> String {
+        let error = self.archive().expect_err("it is refused");
+        assert_eq!(error.kind(), ErrorKind::File, "{error:?}");
+        let text = error.to_string();
+        let begin = format!("{}: ", self.0.display());
+        text.strip_prefix(&begin).unwrap_or_else(|| panic!("names the file: {text}")).to_owned()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// A file: the length of a header, the header, and so many bytes of values.
+fn file(header: &str, values: usize) -> Vec<u8> {
+    let length = (header.len() as u64).to_le_bytes();
+    [&length[..], header.as_bytes(), &vec![7; values]].concat()
+}
+
+const PAIRS: [(DType, Dtype); 13] = [
+    (DType::F32, Dtype::F32),
+    (DType::F16, Dtype::F16),
+    (DType::Bf16, Dtype::BF16),
+    (DType::F64, Dtype::F64),
+    (DType::I8, Dtype::I8),
+    (DType::U8, Dtype::U8),
+    (DType::I16, Dtype::I16),
+    (DType::U16, Dtype::U16),
+    (DType::I32, Dtype::I32),
+    (DType::U32, Dtype::U32),
+    (DType::I64, Dtype::I64),
+    (DType::U64, Dtype::U64),
+    (DType::Bool, Dtype::BOOL),
+];
+
+/// Every dtype in several shapes: names, dtypes, shapes and bytes.
+fn menagerie() -> Vec<(String, (DType, Dtype), Vec<usize>, Vec<u8>)> {
+    let shapes: [&[usize]; 5] = [&[3, 701], &[], &[0, 4], &[1, 1, 5], &[280_001]];
+    let all = PAIRS.iter().flat_map(|&pair| shapes.iter().map(move |&shape| (pair, shape)));
+    all.map(|(pair, shape)| {
+        let name = format!("{}.\"ü\\{shape:?}", pair.0);
+        (name, pair, shape.to_vec(), bytes(pair.0, shape.iter().product()))
+    })
+    .collect()
+}
+
+#[test]
+fn what_another_writes_is_read_bit_by_bit() {
+    let device = open(fixtures::lavapipe());
+    let all = menagerie();
+    let views: BTreeMap<&str, TensorView<'_>> = all
+        .iter()
+        .map(|(name, (_, dtype), shape, data)| {
+            (&**name, TensorView::new(*dtype, shape.clone(), data).expect("a view"))
+        })
+        .collect();
+    let whole = serialize(&views, None).expect("it is written");
+    let archive = Scratch::new("read", &whole);
+    let archive = archive.archive().expect("it is whole");
+    assert_eq!(archive.tensors().len(), all.len(), "each once");
+    let shipment = archive.shipment().expect("all dtypes are known");
+    let (set, receipt) = device.upload_set(&shipment).expect("lavapipe has all");
+    assert!(receipt.is_exact(), "{receipt}");
+    for (name, (dtype, _), shape, data) in &all {
+        let tensor = set.get(name).expect("it arrived");
+        assert_eq!((tensor.dtype(), tensor.shape().dims()), (*dtype, &shape[..]), "{name}");
+        assert!(raw(tensor) == *data, "{name}");
+    }
+}
+
+#[test]
+fn what_is_saved_is_read_by_another_bit_by_bit() {
+    let device = open(fixtures::lavapipe());
+    let all = menagerie();
+    let mut shipment = Shipment::new();
+    for (name, (dtype, _), shape, data) in &all {
+        let view = HostView::from_bytes(*dtype, data, shape).expect("it fits");
+        shipment.add(name, view).expect("new");
+    }
+    let (set, _) = device.upload_set(&shipment).expect("lavapipe has all");
+    let scratch = Scratch::new("saved", b"what was there before");
+    let receipt = set.save(&scratch.0).expect("it is written");
+    assert!(receipt.is_exact() && receipt.iter().len() == all.len(), "{receipt}");
+    let written = std::fs::read(&scratch.0).expect("it is there");
+    let read = SafeTensors::deserialize(&written).expect("it is whole");
+    assert_eq!(read.len(), all.len(), "each once");
+    for (name, (_, dtype), shape, data) in &all {
+        let view = read.tensor(name).expect("it is there");
+        assert_eq!((view.dtype(), view.shape()), (*dtype, &shape[..]), "{name}");
+        assert!(view.data() == data, "{name}");
+    }
+    let back = scratch.archive().expect("wharf reads it too").shipment().expect("all dtypes");
+    let (again, _) = device.upload_set(&back).expect("it fits");
+    assert!(
+        all.iter()
+            .all(|(name, ..)| raw(again.get(name).expect("there"))
+                == raw(set.get(name).expect("there"))),
+        "there and back"
+    );
+}
+
+#[test]
+fn what_fails_to_be_saved_leaves_what_was_there() {
+    let device = open(Caps::webgpu_baseline());
+    let mut set = wharf::TensorSet::new();
+    set.insert("x", device.ones([4], DType::F32).expect("small")).expect("new");
+    let scratch = Scratch::new("kept", b"what was there before");
+    let guard = device.guard(Crossings::Deny);
+    assert_eq!(set.save(&scratch.0).expect_err("denied").kind(), ErrorKind::Denied, "the guard");
+    drop(guard);
+    let nowhere = scratch.0.join("below").join("a file");
+    let error = set.save(nowhere).expect_err("a file is no folder");
+    assert_eq!(error.kind(), ErrorKind::File, "{error:?}");
+    assert_eq!(std::fs::read(&scratch.0).expect("there"), b"what was there before", "kept");
+    let folder = scratch.0.parent().expect("a folder");
+    let names = std::fs::read_dir(folder).expect("a folder").flatten();
+    let left = names.filter(|entry| entry.file_name().to_string_lossy().ends_with(".part"));
+    let mine = scratch.0.file_name().expect("a name").to_string_lossy().into_owned();
+    assert_eq!(left.filter(|e| e.file_name().to_string_lossy().starts_with(&mine)).count(), 0);
+}
+
+/// Large enough for several chunks, and no multiple of any.
+fn large() -> (Vec<f32>, Scratch) {
+    let values: Vec<f32> = (0..3_000_001).map(|i| (i as f32 - 1e6) * 0.37).collect();
+    let view = TensorView::new(Dtype::F32, vec![values.len()], bytemuck::cast_slice(&values));
+    let views = BTreeMap::from([("large", view.expect("a view"))]);
+    let whole = serialize(&views, None).expect("it is written");
+    let name = format!("large-{:?}", std::thread::current().id());
+    (values, Scratch::new(&name, &whole))
+}
+
+#[test]
+fn a_file_is_converted_while_it_is_staged() {
+    let device = open(fixtures::lavapipe());
+    let (values, scratch) = large();
+    let archive = scratch.archive().expect("it is whole");
+    for to in [DType::F16, DType::Bf16, DType::F64] {
+        let (tensor, alone) = device.upload_as(&values, values.len(), to).expect("a conversion");
+        let shipment = archive.shipment_as(|_| Some(to)).expect("known");
+        let (set, receipt) = device.upload_set(&shipment).expect("a conversion");
+        let one = receipt.get("large").expect("it was carried");
+        assert_eq!((one.tally, one.how), (alone.tally, alone.how), "{to}");
+        assert!(raw(set.get("large").expect("there")) == raw(&tensor), "{to}");
+    }
+    let strict = device.with_policy(&Policy::exact().overflow_is_error());
+    let shipment = archive.shipment_as(|_| Some(DType::F16)).expect("known");
+    let error = strict.upload_set(&shipment).expect_err("a million is no f16");
+    let first = values.iter().position(|v| f16::from_f32(*v).is_infinite()).expect("there is one");
+    assert!(error.to_string().contains(&format!("at index {first} ")), "{error}");
+}
+
+#[test]
+fn a_file_that_shrinks_leaves_memory_as_it_was() {
+    let device = open(fixtures::lavapipe());
+    let (_, scratch) = large();
+    let archive = scratch.archive().expect("it is whole");
+    let before = device.memory();
+    let whole = std::fs::OpenOptions::new().write(true).open(&scratch.0).expect("there");
+    whole.set_len(9_000_000).expect("cut");
+    let error = device.upload_set(&archive.shipment().expect("known")).expect_err("cut short");
+    assert_eq!(error.kind(), ErrorKind::File, "{error:?}");
+    let text = error.to_string();
+    assert!(text.starts_with("tensor \"large\": "), "{text}");
+    assert!(text.ends_with("are no longer there"), "{text}");
+    device.trim().expect("it lives");
+    let after = device.memory();
+    assert_eq!((after.bytes_live, after.tensors), (before.bytes_live, before.tensors), "as it was");
+    assert_eq!(after.bytes_reserved, before.bytes_reserved, "as it was");
+}
+
+#[test]
+fn a_bool_that_is_none_is_refused_where_it_lies() {
+    let device = open(fixtures::lavapipe());
+    let header = r#"{"mask":{"dtype":"BOOL","shape":[3],"data_offsets":[0,3]}}"#;
+    let mut content = file(header, 3);
+    let len = content.len();
+    content[len - 3..].copy_from_slice(&[1, 0, 9]);
+    let scratch = Scratch::new("truth", &content);
+    let shipment = scratch.archive().expect("a header").shipment().expect("known");
+    let error = device.upload_set(&shipment).expect_err("9 is no bool");
+    let text = "tensor \"mask\": byte 9 at index 2 is no bool, which is 0 or 1";
+    assert_eq!(error.to_string(), text);
+}
+
+/// What is wrong with a file, and what is said about it.
+fn hostile() -> Vec<(&'static str, Vec<u8>, &'static str)> {
+    let one = |dtype: &str, dims: &str, begin: &str, end: &str| {
+        format!(r#"{{"x":{{"dtype":"{dtype}","shape":{dims},"data_offsets":[{begin},{end}]}}}}"#)
+    };
+    let two = |second: &str| {
+        let first = r#"{"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"#;
+        format!(r#"{first}"y":{{"dtype":"U8","shape":[4],"data_offsets":{second}}}}}"#)
+    };
+    let mut long = file(&one("U8", "[4]", "0", "4"), 4);
+    long[..8].copy_from_slice(&(1u64 << 63).to_le_bytes());
+    let mut beyond = file(&one("U8", "[4]", "0", "4"), 4);
+    beyond[..8].copy_from_slice(&500u64.to_le_bytes());
+    let deep = format!(r#"{{"__metadata__":{}{}}}"#, "[".repeat(50_000), "]".repeat(50_000));
+    let same = r#"{"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},
+        "x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}}"#;
+    let axes = format!("[{}1]", "1,".repeat(100_000));
+    vec![
+        ("empty", Vec::new(), "the length of the header needs 8 bytes, there are 0"),
+        ("short", vec![1, 2, 3], "the length of the header needs 8 bytes, there are 3"),
+        ("garbage", vec![9; 64], "no format that is compiled in begins with \"\\\\t\\\\t"),
+        ("a length of 2^63", long, "a header of 9223372036854775808 bytes, 100000000 are the most"),
+        (
+            "a length beyond the file",
+            beyond,
+            "the header with its length needs 508 bytes, there are 65",
+        ),
+        (
+            "no JSON",
+            file("{no", 4),
+            "the header means nothing: key must be a string at line 1 column 2",
+        ),
+        (
+            "deep JSON",
+            file(&deep, 4),
+            "the header means nothing: invalid type: sequence, expected texts by name",
+        ),
+        (
+            "duplicates",
+            file(same, 4),
+            "the header means nothing: \"x\" is there twice at line 2 column 11",
+        ),
+        (
+            "many axes",
+            file(&one("U8", &axes, "0", "1"), 1),
+            "the header means nothing: more than 64 dimensions",
+        ),
+        (
+            "no such dtype",
+            file(&one("Q9", "[4]", "0", "4"), 4),
+            "tensor \"x\": the header means nothing: no dtype \"Q9\"",
+        ),
+        (
+            "truncated",
+            file(&one("F32", "[4]", "0", "16"), 9),
+            "the values need 16 bytes, there are 9",
+        ),
+        ("oversized", file(&one("U8", "[4]", "0", "4"), 9), "the bytes 4..9 belong to no tensor"),
+        (
+            "overlapping",
+            file(&two("[2,6]"), 6),
+            "tensor \"y\": it begins at byte 2, before the tensor before it ends at 4",
+        ),
+        ("a gap", file(&two("[6,10]"), 10), "tensor \"y\": the bytes 4..6 belong to no tensor"),
+        (
+            "backwards",
+            file(&one("U8", "[4]", "4", "0"), 4),
+            "tensor \"x\": it lies at bytes 4..0, which end before they begin",
+        ),
+        (
+            "another size",
+            file(&one("F32", "[4]", "0", "4"), 4),
+            "tensor \"x\": [4] of F32 takes 16 bytes, the header gives it 4",
+        ),
+        (
+            "an absurd shape",
+            file(&one("F32", "[4294967296,4294967296]", "0", "4"), 4),
+            "tensor \"x\": shape [4294967296, 4294967296] has more than 9223372036854775807 elements",
+        ),
+        (
+            "a negative axis",
+            file(&one("F32", "[-1]", "0", "4"), 4),
+            "the header means nothing: invalid value: integer `-1`, expected u64",
+        ),
+        (
+            "an end of 2^63",
+            file(&one("U8", "[9223372036854775807]", "0", "9223372036854775807"), 4),
+            "the values need 9223372036854775807 bytes, there are 4",
+        ),
+    ]
+}
+
+#[test]
+fn hostile_files_are_refused_at_once() {
+    let clock = Instant::now();
+    for (what, content, text) in hostile() {
+        let scratch = Scratch::new("hostile", &content);
+        let error = scratch.archive().expect_err(what);
+        let said = error.to_string();
+        let said = said.split_once(": ").map_or(&*said, |(_, said)| said);
+        assert!(said.starts_with(text), "{what}: {said}");
+        let kinds = [ErrorKind::File, ErrorKind::Shape];
+        assert!(kinds.contains(&error.kind()), "{what}: {error:?}");
+    }
+    assert!(clock.elapsed().as_secs() < 5, "{:?}", clock.elapsed());
+    let nowhere = Archive::open("/nowhere/at all").expect_err("it is not there");
+    assert_eq!(nowhere.kind(), ErrorKind::File, "{nowhere:?}");
+    assert!(Archive::open(env!("CARGO_MANIFEST_DIR")).is_err(), "a folder is no file");
+}
+
+#[test]
+fn a_header_of_70_gigabytes_is_read_as_fast_as_a_small_one() {
+    let (layers, bytes) = (700u64, 100_000_000u64);
+    let tensors: Vec<String> = (0..layers)
+        .map(|i| {
+            let (begin, end) = (i * bytes, (i + 1) * bytes);
+            format!(
+                r#""{i}":{{"dtype":"BF16","shape":[5000,10000],"data_offsets":[{begin},{end}]}}"#
+            )
+        })
+        .collect();
+    let content = file(&format!("{{{}}}", tensors.join(",")), 0);
+    let scratch = Scratch::new("sparse", &content);
+    let sparse = std::fs::OpenOptions::new().write(true).open(&scratch.0).expect("there");
+    sparse.set_len(content.len() as u64 + layers * bytes).expect("a file with a hole");
+    let clock = Instant::now();
+    let archive = scratch.archive().expect("it is whole");
+    assert!(clock.elapsed().as_millis() < 1000, "{:?}", clock.elapsed());
+    let total: u64 = archive.tensors().iter().map(|tensor| tensor.bytes()).sum();
+    assert_eq!(total, 70_000_000_000, "of {} tensors", archive.tensors().len());
+}
+
+#[test]
+fn a_dtype_that_wharf_lacks_is_named_and_can_be_left_out() {
+    let device = open(fixtures::lavapipe());
+    let header = r#"{"a":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]},
+        "b":{"dtype":"F4","shape":[3],"data_offsets":[4,6]},
+        "c":{"dtype":"U8","shape":[2],"data_offsets":[6,8]}}"#;
+    let scratch = Scratch::new("foreign", &file(header, 8));
+    let archive = scratch.archive().expect("it is whole");
+    let dtypes: Vec<_> = archive.tensors().iter().map(|t| (t.dtype_name(), t.dtype())).collect();
+    assert_eq!(dtypes, [("F8_E4M3", None), ("F4", None), ("U8", Some(DType::U8))]);
+    let error = archive.shipment().expect_err("no such dtypes");
+    assert_eq!(error.kind(), ErrorKind::Rejected, "{error:?}");
+    let text = "2 of 3 tensors are of dtypes that wharf does not have: \"a\", \"b\" (F4, F8_E4M3)";
+    assert_eq!(error.to_string(), text);
+    let kept = archive.keep(|tensor| tensor.dtype().is_some()).shipment().expect("known");
+    let (set, _) = device.upload_set(&kept).expect("it fits");
+    assert_eq!(set.get("c").map(Tensor::to_vec::<u8>).expect("there").expect("read"), [7, 7]);
+}
+
+/// A folder of two files and an index.
+fn shards(name: &str, index: &str) -> (Vec<Scratch>, wharf::Result<Archive>) {
+    let one =
+        |name: &str| format!(r#"{{"{name}":{{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}}}"#);
+    let files: Vec<Scratch> = ["a", "b"]
+        .into_iter()
+        .map(|part| Scratch::new(&format!("{name}-{part}"), &file(&one(part), 2)))
+        .collect();
+    let called = |file: &Scratch| file_name(&file.0);
+    let index = index.replace("FIRST", &called(&files[0])).replace("SECOND", &called(&files[1]));
+    let index = Scratch::new(&format!("{name}-index"), index.as_bytes());
+    let archive = index.archive();
+    (files.into_iter().chain([index]).collect(), archive)
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().expect("a name").to_string_lossy().into_owned()
+}
+
+#[test]
+fn several_files_are_one_set() {
+    let device = open(fixtures::lavapipe());
+    let index = r#"{"metadata":{"total_size":4},"weight_map":{"a":"FIRST","b":"SECOND"}}"#;
+    let (_kept, archive) = shards("shards", index);
+    let (set, _) = device
+        .upload_set(&archive.expect("both are there").shipment().expect("known"))
+        .expect("it fits");
+    let names: Vec<&str> = set.iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["a", "b"], "of both files");
+    let rows = [
+        (r#"{"weight_map":{"a":"FIRST"}}"#, None),
+        (r#"{"weight_map":{"a":"FIRST","b":"FIRST"}}"#, Some("tensor \"b\": the index has it in")),
+        (r#"{"weight_map":{"b":"FIRST"}}"#, Some("tensor \"a\": \"")),
+        (r#"{"weight_map":{"a":"../FIRST"}}"#, Some("the index names the file \"../")),
+        (r#"{"weight_map":{"a":"/etc/passwd"}}"#, Some("the index names the file \"/etc/")),
+        (r#"{"weight_map":{"a":"gone"}}"#, Some("shard \"gone\": the file cannot be read")),
+        (r#"{"weight_map":{"a":"FIRST","a":"FIRST"}}"#, Some("the header means nothing: \"a\"")),
+        (r#"{"metadata":{"total_size":4}}"#, Some("the header means nothing: missing field")),
+    ];
+    for (i, (index, text)) in rows.into_iter().enumerate() {
+        let (kept, archive) = shards(&format!("shards{i}"), index);
+        match (archive, text) {
+            (Ok(archive), None) => assert_eq!(archive.tensors().len(), 1, "{index}"),
+            (Err(error), Some(text)) => {
+                let said = kept.last().expect("the index").wrong();
+                assert!(said.starts_with(text), "{index}: {said}, {error:?}");
+            }
+            (outcome, _) => panic!("{index}: {outcome:?}"),
+        }
+    }
+}
+
+/// Bytes changed at random: whatever opens lies inside the file, and nothing panics.
+#[test]
+fn a_file_with_any_bytes_changed_opens_or_says_why() {
+    let all = menagerie();
+    let views: BTreeMap<&str, TensorView<'_>> = all
+        .iter()
+        .filter(|(_, _, shape, _)| shape.len() != 1)
+        .map(|(name, (_, dtype), shape, data)| {
+            (&**name, TensorView::new(*dtype, shape.clone(), data).expect("a view"))
+        })
+        .collect();
+    let whole = serialize(&views, None).expect("it is written");
+    let header = u64::from_le_bytes(whole[..8].try_into().expect("eight"));
+    let header = usize::try_from(header).expect("small") + 8;
+    let mut state = 0x5eed_u64;
+    let mut below = |n: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from((state >> 33) % n as u64).expect("small")
+    };
+    let (mut opened, mut refused) = (0, 0);
+    for _ in 0..rounds() {
+        let mut content = whole.clone();
+        for _ in 0..=below(4) {
+            let at = if below(8) == 0 { below(8) } else { below(header) };
+            content[at] = match below(3) {
+                0 => b"0123456789[]{},:\"\\"[below(18)],
+                1 => content[below(header)],
+                _ => below(256).to_le_bytes()[0],
+            };
+        }
+        if below(4) == 0 {
+            content.truncate(below(content.len()));
+        }
+        let len = content.len() as u64;
+        let scratch = Scratch::new("fuzz", &content);
+        match scratch.archive() {
+            Ok(archive) => {
+                opened += 1;
+                let total: u64 = archive.tensors().iter().map(|tensor| tensor.bytes()).sum();
+                assert!(total < len, "{total} bytes of values in a file of {len}");
+            }
+            Err(error) => {
+                refused += 1;
+                assert!(error.kind() != ErrorKind::Internal, "{error:?}");
+            }
+        }
+    }
+    assert!(opened > 0 && refused > opened, "{opened} opened, {refused} refused");
+}
+
+/// Seconds in CI; as many as `WHARF_FUZZ` says otherwise.
+fn rounds() -> usize {
+    std::env::var("WHARF_FUZZ").ok().and_then(|n| n.parse().ok()).unwrap_or(2000)
+}
