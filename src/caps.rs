@@ -9,7 +9,7 @@ use core::fmt;
 
 use crate::dtype::DType;
 
-#[cfg(feature = "testing")]
+#[cfg(any(feature = "testing", feature = "cli"))]
 #[doc(hidden)]
 pub mod fixtures;
 

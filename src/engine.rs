@@ -315,8 +315,8 @@ impl Engine {
     }
 
     pub(crate) fn fit(&self, bytes: u64) -> Fit {
-        let staging = staging_bytes_max(&self.gpu, bytes);
-        lock(&self.state).store.fit(bytes, staging)
+        let staging = staging_bytes_max(self.gpu.caps(), bytes);
+        lock(&self.state).store.fit(&[bytes], staging)
     }
 
     /// The error for tensors that live on two devices.

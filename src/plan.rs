@@ -423,6 +423,25 @@ impl Plan {
         })
     }
 
+    /// How values of a dtype would get there: as the plan says, or, as by
+    /// [`Device::upload_as`](crate::Device::upload_as), as another dtype that is named. An error says
+    /// why they would not.
+    ///
+    /// ```
+    /// use wharf::caps::Caps;
+    /// use wharf::plan::{How, negotiate};
+    /// use wharf::{DType, Policy};
+    ///
+    /// let plan = negotiate(&Caps::webgpu_baseline(), &Policy::exact());
+    /// let to = DType::F16;
+    /// assert_eq!(plan.way(DType::F32, Some(to))?, How::Converted { to, lossless: false });
+    /// assert!(plan.way(DType::F64, None).is_err());
+    /// # Ok::<(), wharf::Error>(())
+    /// ```
+    pub fn way(&self, from: DType, to: Option<DType>) -> Result<How, Error> {
+        self.route(from, to).map(|(how, _)| how)
+    }
+
     /// How values of a dtype get there and what they are stored as: as the plan says, or as another
     /// dtype that was named, which is the permission to convert.
     pub(crate) fn route(&self, from: DType, to: Option<DType>) -> Result<(How, Stored), Error> {

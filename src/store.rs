@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use crate::caps::Caps;
 use crate::error::Result;
 use crate::gpu::cause::Shortage;
 use crate::gpu::{Gpu, lock};
@@ -41,6 +42,24 @@ struct Outlook {
     over: u64,
 }
 
+/// What tensors of these sizes, in bytes, would take together on a device that was just opened:
+/// on paper, for an adapter that may be somewhere else. What a device at hand has is in
+/// [`Device::fit`](crate::Device::fit).
+///
+/// ```
+/// use wharf::caps::Caps;
+/// use wharf::memory::fit_all;
+///
+/// let fit = fit_all(&Caps::webgpu_baseline(), Some(64 << 20), &[40 << 20, 4096, 4096]);
+/// assert!(fit.fits && fit.segments == 3, "{fit}");
+/// assert!(!fit_all(&Caps::webgpu_baseline(), Some(64 << 20), &[80 << 20]).fits);
+/// ```
+#[must_use]
+pub fn fit_all(caps: &Caps, cap: Option<u64>, tensors: &[u64]) -> Fit {
+    let staging = ring::staging_bytes_max(caps, tensors.iter().copied().max().unwrap_or(0));
+    Store::on_paper(caps, cap).fit(tensors, staging)
+}
+
 /// All memory of one device.
 #[derive(Debug)]
 pub(crate) struct Store {
@@ -56,10 +75,16 @@ pub(crate) struct Store {
 impl Store {
     pub(crate) fn new(gpu: &Gpu) -> Self {
         let caps = gpu.caps();
+        let cap = caps.identity.is_software().then(host_memory::cap_default).flatten();
+        Self::on_paper(caps, cap)
+    }
+
+    /// The store of a device that nobody has opened.
+    fn on_paper(caps: &Caps, cap: Option<u64>) -> Self {
         Self {
             pool: Pool::new(caps),
             segments: Segments::new(caps),
-            cap: caps.identity.is_software().then(host_memory::cap_default).flatten(),
+            cap,
             returns: Arc::default(),
             tensors: 0,
             live: 0,
@@ -98,8 +123,8 @@ impl Store {
         if self.cap.is_some_and(|cap| bytes > cap) {
             return Err(Denial::Cap);
         }
-        let spread =
-            bytes.next_multiple_of(PAD) >= SPREAD_MIN && self.outlook(bytes, segment_bytes).spread;
+        let spread = bytes.next_multiple_of(PAD) >= SPREAD_MIN
+            && self.outlook(&[bytes], segment_bytes).spread;
         let mut pieces = Vec::new();
         for size in self.segments.sizes(bytes, segment_bytes) {
             match self.pool.take(gpu, size, (self.cap, spread), avoid) {
@@ -135,12 +160,13 @@ impl Store {
         compact::undo(&mut self.pool, moves);
     }
 
-    /// Whether a tensor of `bytes` would fit, without allocating it.
-    pub(crate) fn fit(&mut self, bytes: u64, bytes_staging: u64) -> Fit {
+    /// Whether tensors of these sizes would fit together, without allocating them.
+    pub(crate) fn fit(&mut self, tensors: &[u64], bytes_staging: u64) -> Fit {
         self.settle();
         let whole = self.segments.bytes_max;
-        let segments = bytes.div_ceil(whole);
-        let Outlook { reserve, occupied, over, .. } = self.outlook(bytes, whole);
+        let segments = tensors.iter().map(|bytes| bytes.div_ceil(whole)).sum();
+        let bytes = tensors.iter().sum();
+        let Outlook { reserve, occupied, over, .. } = self.outlook(tensors, whole);
         Fit {
             bytes,
             segments,
@@ -152,14 +178,18 @@ impl Store {
         }
     }
 
-    /// What a tensor of `bytes` would take: with room to stagger its segments, unless that room
-    /// alone would exceed the cap.
-    fn outlook(&self, bytes: u64, segment_bytes: u64) -> Outlook {
-        // All segments but the last are equal.
-        let rest = (bytes % segment_bytes).next_multiple_of(PAD);
-        let sizes = [(segment_bytes, bytes / segment_bytes), (rest, u64::from(rest > 0))];
+    /// What tensors of these sizes would take: with room to stagger their segments, unless that
+    /// room alone would exceed the cap.
+    fn outlook(&self, tensors: &[u64], segment_bytes: u64) -> Outlook {
+        let sizes: Vec<(u64, u64)> = (tensors.iter())
+            .flat_map(|bytes| {
+                // All segments but the last are equal.
+                let rest = (bytes % segment_bytes).next_multiple_of(PAD);
+                [(segment_bytes, bytes / segment_bytes), (rest, u64::from(rest > 0))]
+            })
+            .collect();
         let outlook = |spread| {
-            let (reserve, occupied) = self.pool.preview(sizes, spread);
+            let (reserve, occupied) = self.pool.preview(&sizes, spread);
             let reserved = self.pool.reserved() + reserve;
             let over = self.cap.map_or(0, |cap| reserved.saturating_sub(cap));
             Outlook { spread, reserve, occupied, over }

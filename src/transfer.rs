@@ -145,7 +145,7 @@ pub(crate) fn up_part(
     progress: &dyn Fn(u64),
 ) -> Result<()> {
     let width = source.to().width() as u64;
-    for part in parts(to, range, chunk_bytes(gpu))? {
+    for part in parts(to, range, chunk_bytes(gpu.caps()))? {
         let size = part.bytes.next_multiple_of(COPY_ALIGN);
         let (buffer, offset) = (&part.piece.buffer, part.piece.offset + part.offset);
         let staged = wgpu::BufferSize::new(size).map(|size| {
@@ -206,7 +206,7 @@ pub(crate) async fn down(
     if first.slots.len() > SLOTS_BESIDE {
         settle(engine, drive, core::mem::take(&mut first)).await?;
     }
-    let mut parts = parts(from, range, chunk_bytes(&engine.gpu))?.into_iter();
+    let mut parts = parts(from, range, chunk_bytes(engine.gpu.caps()))?.into_iter();
     let mut pending: VecDeque<Down<'_>> = VecDeque::new();
     loop {
         while pending.len() < DOWN_DEPTH

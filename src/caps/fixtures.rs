@@ -1,4 +1,4 @@
-//! Capabilities of real adapters as literals, for tests that need none of them.
+//! Capabilities of real adapters as literals, for tests and questions that need none of them.
 //!
 //! Each says where its numbers come from: read from the driver itself, or worked out from the
 //! source code that reads the driver.

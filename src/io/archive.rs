@@ -11,7 +11,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::host::supply::Supply;
 use crate::set::Shipment;
-use crate::shape::Shape;
+use crate::shape::{RANK_MAX, Shape};
 
 /// Tensors by name in a file, or in several that belong together: what their headers say. No value
 /// has been read yet.
@@ -78,6 +78,10 @@ struct Format {
 
 /// By their first bytes, the most distinct first.
 const FORMATS: &[Format] = &[
+    #[cfg(feature = "npy")]
+    Format { begins: super::npy::begins, open: super::npy::open },
+    #[cfg(feature = "gguf")]
+    Format { begins: super::gguf::begins, open: super::gguf::open },
     #[cfg(feature = "safetensors")]
     Format { begins: super::shards::begins, open: super::shards::open },
     #[cfg(feature = "safetensors")]
@@ -85,8 +89,9 @@ const FORMATS: &[Format] = &[
 ];
 
 impl Archive {
-    /// Opens a file by what it begins with: safetensors, or the index of several
-    /// (`model.safetensors.index.json`), whose files lie beside it.
+    /// Opens a file by what it begins with: safetensors, the index of several of these
+    /// (`model.safetensors.index.json`), whose files lie beside it, npy, or GGUF; of what is
+    /// compiled in.
     ///
     /// All of the header is checked; no tensor is read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
@@ -162,7 +167,10 @@ impl Archive {
 pub(super) fn shape(dims: &[u64]) -> Result<Shape> {
     let small = dims.iter().map(|&dim| usize::try_from(dim).ok()).collect::<Option<Vec<_>>>();
     match small {
-        Some(dims) => Shape::new(dims),
-        None => Err(FileCause::Shape { dims: dims.to_vec() }.into()),
+        // Too many axes are no mistake of the file.
+        Some(small) if small.len() > RANK_MAX => Shape::new(small),
+        small => small
+            .and_then(|dims| Shape::new(dims).ok())
+            .ok_or_else(|| FileCause::Shape { dims: dims.to_vec() }.into()),
     }
 }

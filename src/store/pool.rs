@@ -167,12 +167,12 @@ impl Pool {
 
     /// What taking segments of these sizes, so many of each, would reserve anew, and what they
     /// would occupy.
-    pub(super) fn preview(&self, sizes: [(u64, u64); 2], spread: bool) -> (u64, u64) {
+    pub(super) fn preview(&self, sizes: &[(u64, u64)], spread: bool) -> (u64, u64) {
         let (mut reserve, mut occupied) = (0, 0);
         let mut kept: Vec<u64> = self.kept.iter().map(|piece| piece.bytes).collect();
         kept.sort_unstable();
         let mut classes = BTreeMap::new();
-        for (bytes, mut count) in sizes {
+        for &(bytes, mut count) in sizes {
             if self.is_small(bytes) {
                 *classes.entry(self.slot_bytes(bytes)).or_default() += count;
                 continue;

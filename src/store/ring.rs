@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use crate::caps::Backend;
+use crate::caps::{Backend, Caps};
 use crate::error::Result;
 use crate::gpu::{Gpu, lock};
 
@@ -21,16 +21,15 @@ pub(crate) const SMALL_READ: u64 = 64 << 10;
 pub(crate) const SLACK: u64 = 256;
 
 /// Bytes of a chunk on this device.
-pub(crate) fn chunk_bytes(gpu: &Gpu) -> u64 {
-    let caps = gpu.caps();
+pub(crate) fn chunk_bytes(caps: &Caps) -> u64 {
     let chunk = if caps.identity.backend == Backend::Gl { CHUNK_GL } else { CHUNK };
     // A staging buffer holds a chunk and the slack.
     chunk.min((caps.limits.buffer_bytes_max - SLACK) / SLACK * SLACK)
 }
 
 /// The host memory that an upload needs beyond the data, at most: the chunks in flight.
-pub(crate) fn staging_bytes_max(gpu: &Gpu, bytes: u64) -> u64 {
-    (chunk_bytes(gpu) * 10).min(bytes.next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT))
+pub(crate) fn staging_bytes_max(caps: &Caps, bytes: u64) -> u64 {
+    (chunk_bytes(caps) * 10).min(bytes.next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT))
 }
 
 /// Staging buffers that are kept for the next read.
@@ -48,7 +47,7 @@ impl Ring {
     /// A buffer for this many bytes.
     pub(crate) fn take(&self, gpu: &Gpu, bytes: u64) -> Result<wgpu::Buffer> {
         let kept = lock(self.shelf(bytes)).pop();
-        let size = if bytes <= SMALL_READ { SMALL_READ } else { chunk_bytes(gpu) + SLACK };
+        let size = if bytes <= SMALL_READ { SMALL_READ } else { chunk_bytes(gpu.caps()) + SLACK };
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         kept.map_or_else(|| gpu.create_buffer("wharf.read.staging", size, usage), Ok)
     }

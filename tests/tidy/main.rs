@@ -68,7 +68,7 @@ fn files(folders: &[&str], extension: &str) -> Vec<File> {
 }
 
 fn rust() -> Vec<File> {
-    files(&["src", "tests", "examples", "benches"], "rs")
+    files(&["src", "tests", "examples", "benches", "cli"], "rs")
 }
 
 fn shaders() -> Vec<File> {

@@ -2,7 +2,7 @@
 
 use wharf::adapter::{Listed, Listing, Verdict};
 
-use crate::table::{Page, Tone, clean, shorten};
+use super::table::{Page, Tone, clean, shorten};
 
 /// Columns: mark, index, name, backend, kind, memory; the verdict has the rest.
 const WIDTHS: [usize; 6] = [2, 3, 42, 10, 13, 10];

@@ -1,7 +1,7 @@
 //! Why a tensor does not arrive: the known causes, how wharf checks each, and what it finds here.
 //!
 //! Everything under "here" is found out on this machine while it is printed. The smaller
-//! experiments are in [`live`](crate::live).
+//! experiments are in [`live`](super::live).
 
 use wharf::adapter::{Listing, Verdict};
 use wharf::caps::Caps;
@@ -9,9 +9,9 @@ use wharf::diagnosis::Obstacle;
 use wharf::plan::{How, negotiate};
 use wharf::{Adapter, Device, Error, Policy};
 
-use crate::adapters::driver;
-use crate::live;
-use crate::table::{Page, Tone, count};
+use super::adapters::driver;
+use super::live;
+use super::table::{Page, Tone, count};
 
 /// What the checks of causes look at.
 #[derive(Debug)]

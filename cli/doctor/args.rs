@@ -3,8 +3,8 @@
 use core::fmt;
 use std::ffi::OsString;
 
-use crate::fit::Question;
-use crate::table::quote;
+use super::fit::Question;
+use super::table::quote;
 
 /// The exit code for a command line that cannot be understood: `EX_USAGE` of BSD's sysexits.
 pub(crate) const EXIT_USAGE: u8 = 64;
@@ -96,7 +96,7 @@ impl fmt::Display for UsageError {
             Self::Together(one, other) => write!(f, "{one} and {other} do not go together"),
             Self::NotUnicode(text) => write!(f, "{} is not UTF-8", quote(&text.to_string_lossy())),
             Self::Spec(error) => {
-                write!(f, "--would-it-fit: {error}\n        for example {}", crate::fit::EXAMPLES)
+                write!(f, "--would-it-fit: {error}\n        for example {}", super::fit::EXAMPLES)
             }
         }
     }

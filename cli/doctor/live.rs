@@ -3,9 +3,9 @@
 use wharf::ledger::Crossings;
 use wharf::{DType, Device, HostView, Layout, Result, Shape, Tensor};
 
-use crate::explain::{Found, refusal};
-use crate::probe::probe;
-use crate::table::{Tone, bytes, count};
+use super::explain::{Found, refusal};
+use super::probe::probe;
+use super::table::{Tone, bytes, count};
 
 fn verdict(holds: bool, good: String, bad: String) -> Found {
     if holds { (Tone::Good, good) } else { (Tone::Bad, bad) }

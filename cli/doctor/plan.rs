@@ -3,7 +3,7 @@
 use wharf::plan::{Carriage, How};
 use wharf::{Adapter, Plan, Policy};
 
-use crate::table::{Page, Tone};
+use super::table::{Page, Tone};
 
 /// Columns: margin, dtype, how, stored, computed; the reason has the rest.
 const WIDTHS: [usize; 5] = [2, 7, 11, 10, 10];

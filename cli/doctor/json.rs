@@ -6,9 +6,9 @@ use wharf::adapter::{Listed, Listing};
 use wharf::plan::Carriage;
 use wharf::{Adapter, Device, Error, Policy, Result};
 
-use crate::adapters::driver;
-use crate::crossing::{Crossing, End};
-use crate::verdict::{REMEDY_BROKEN, Verdict};
+use super::adapters::driver;
+use super::crossing::{Crossing, End};
+use super::verdict::{REMEDY_BROKEN, Verdict};
 
 /// A JSON value; objects keep their order.
 #[derive(Clone, Debug)]

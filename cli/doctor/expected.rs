@@ -2,7 +2,7 @@
 
 use wharf::host::Tally;
 
-use crate::probe::{LENGTH, Probe, probe, random};
+use super::probe::{LENGTH, Probe, probe, random};
 
 /// Values where rounding to f32 changes: at the largest value, in the middle, among the subnormals,
 /// at the smallest one.

@@ -7,6 +7,7 @@
 //! chooses, [`plan`] negotiates, [`crossing`] uploads and reads back, [`fit`] asks before
 //! allocating, [`explain`] looks at memory, ledger and guards.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -26,18 +27,19 @@ mod live;
 mod plan;
 mod probe;
 mod quirks;
-mod table;
+pub(crate) mod table;
 mod verdict;
 
 use args::{Mode, Options};
 use table::{Page, Tone};
 use verdict::Verdict;
 
-fn main() -> ExitCode {
+/// The program, with the arguments that follow its name.
+pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     // Probing drivers makes them log complaints; the diagnosis reports what matters.
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off")).init();
     let mut page = Page::stdout();
-    let code = match Options::read(std::env::args_os().skip(1)) {
+    let code = match Options::read(arguments) {
         Ok(options) => pollster::block_on(run(&options, &mut page)),
         Err(error) => {
             // Unlike `eprintln!`, this does not mind a closed standard error.

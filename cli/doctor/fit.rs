@@ -6,7 +6,7 @@ use wharf::adapter::{Listed, Listing, Verdict};
 use wharf::memory::Fit;
 use wharf::{DType, Device, Layout, Policy, Shape};
 
-use crate::table::{Page, Tone, bytes, count, quote};
+use super::table::{Page, Tone, bytes, count, quote};
 
 /// What is asked: a dtype, a shape, and how the values lie on the host.
 #[derive(Clone, Debug, PartialEq)]

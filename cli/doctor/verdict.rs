@@ -4,8 +4,8 @@ use wharf::adapter::Listing;
 use wharf::plan::How;
 use wharf::{DType, Device, Result};
 
-use crate::crossing::{Crossing, End};
-use crate::table::{Tone, clean, shorten};
+use super::crossing::{Crossing, End};
+use super::table::{Tone, clean, shorten};
 
 /// What to do about data that came back wrong.
 pub(crate) const REMEDY_BROKEN: &str = "update the driver, or try another adapter or backend \

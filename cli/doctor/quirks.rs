@@ -3,7 +3,7 @@
 
 use wharf::{Device, wgpu};
 
-use crate::table::{Page, Tone};
+use super::table::{Page, Tone};
 
 /// Answers before the lists, and the numbers of a list; as in `quirks.wgsl`.
 const SINGLE: usize = 8;

@@ -3,7 +3,7 @@
 use wharf::adapter::Listing;
 use wharf::diagnosis::Finding;
 
-use crate::table::{Page, Tone};
+use super::table::{Page, Tone};
 
 pub(crate) fn show(page: &Page, listing: &Listing) {
     if listing.findings.is_empty() {

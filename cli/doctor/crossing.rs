@@ -1,16 +1,16 @@
 //! The crossing check: every dtype goes up and comes back, and is compared bit by bit.
 //!
 //! If the plan refuses a dtype, the upload must be refused too. Then its conversion is allowed, and
-//! what comes back is compared with what [`expected`](crate::expected) says.
+//! what comes back is compared with what [`expected`](super::expected) says.
 
 use half::{bf16, f16};
 use wharf::host::Tally;
 use wharf::plan::How;
 use wharf::{DType, Device, Error, ErrorKind, Policy, Receipt};
 
-use crate::expected::{f64_tally, f64_to_f32, f64_values, narrow_values};
-use crate::probe::{LENGTH, LENGTH_LARGE, Probe, difference, probe};
-use crate::table::{Page, Tone};
+use super::expected::{f64_tally, f64_to_f32, f64_values, narrow_values};
+use super::probe::{LENGTH, LENGTH_LARGE, Probe, difference, probe};
+use super::table::{Page, Tone};
 
 /// What is carried, in one line.
 pub(crate) const SUBTITLE: &str =

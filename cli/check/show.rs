@@ -1,0 +1,127 @@
+//! The report as text.
+
+use wharf::caps::Caps;
+
+use super::args::Options;
+use super::freight::{Freight, Parcel, Verdict, way};
+use crate::doctor::table::{Page, Tone, bytes, clean, count, shorten};
+
+/// Columns: name, shape, dtype, how, stored, bytes; segments have the rest.
+const WIDTHS: [usize; 6] = [36, 14, 8, 11, 7, 10];
+
+/// An adapter as people know it.
+pub(super) fn name(caps: &Caps) -> String {
+    format!("{} ({})", clean(&caps.identity.name), caps.identity.backend.name())
+}
+
+pub(super) fn report(
+    page: &Page,
+    options: &Options,
+    caps: &Caps,
+    freight: &Freight<'_>,
+    others: &[(String, Freight<'_>)],
+) {
+    page.heading("Tensors", &format!("{} on {}", clean(&options.file), name(caps)));
+    let titles = ["name", "shape", "dtype", "how", "stored", "bytes"];
+    row(page, titles, Tone::Dim, (Tone::Dim, "segments"));
+    freight.parcels.iter().for_each(|parcel| tensor(page, parcel));
+    page.heading("In all", "");
+    for (title, text) in totals(freight) {
+        page.row(&[(Tone::Plain, "", 2), (Tone::Dim, title, 12)], (Tone::Plain, &text));
+    }
+    for (other, freight) in others {
+        let text = format!("{other}: {}", answer(freight));
+        page.row(&[(Tone::Plain, "", 2), (Tone::Dim, "elsewhere", 12)], (Tone::Plain, &text));
+    }
+    for remedy in &freight.remedies {
+        page.row(&[(Tone::Plain, "", 2), (Tone::Good, "help", 12)], (Tone::Plain, remedy));
+    }
+    page.blank();
+    let tone = match freight.verdict() {
+        Verdict::Exactly => Tone::Good,
+        Verdict::Converted => Tone::Caution,
+        Verdict::No => Tone::Bad,
+    };
+    page.line(&[(tone, &answer(freight))]);
+}
+
+fn row(page: &Page, texts: [&str; 6], tone: Tone, last: (Tone, &str)) {
+    let mut cells = [(Tone::Plain, "", 0); 7];
+    cells[0] = (Tone::Plain, "", 2);
+    for ((cell, text), width) in cells[1..].iter_mut().zip(texts).zip(WIDTHS) {
+        *cell = (tone, text, width);
+    }
+    page.row(&cells, last);
+}
+
+fn tensor(page: &Page, parcel: &Parcel<'_>) {
+    let of = parcel.tensor;
+    let name = shorten(&clean(of.name()), WIDTHS[0] - 2);
+    let shape = shorten(&of.shape().to_string(), WIDTHS[1] - 1);
+    let stored = parcel.stored.map_or("-", |dtype| dtype.name());
+    let taken = parcel.fit.as_ref().map_or_else(|| "-".into(), |fit| bytes(fit.bytes));
+    let segments = parcel.fit.as_ref().map_or_else(|| "-".into(), |fit| fit.segments.to_string());
+    let texts = [&name, &shape, of.dtype_name(), way(parcel), stored, &taken];
+    let tone = if parcel.how.is_ok() { Tone::Plain } else { Tone::Caution };
+    row(page, texts, tone, (tone, &segments));
+    if let Err(refusal) = &parcel.how {
+        page.row(&[(Tone::Plain, "", 4), (Tone::Dim, "because", 9)], (Tone::Plain, &refusal.why));
+    }
+}
+
+fn totals(freight: &Freight<'_>) -> Vec<(&'static str, String)> {
+    let ways = ["native", "packed", "converted", "rejected"].into_iter();
+    let counts: Vec<String> = ways
+        .filter(|way| freight.count(way) > 0)
+        .map(|way| format!("{} {way}", freight.count(way)))
+        .collect();
+    let in_file = freight.parcels.iter().map(|parcel| parcel.tensor.bytes()).sum();
+    let tensors = count(freight.parcels.len() as u64, "tensor");
+    let fit = &freight.fit;
+    let segments = count(fit.segments, "segment");
+    let cap = match (freight.cap, freight.left()) {
+        (Some(cap), Some(left)) => format!("{} of {} left", bytes(left), bytes(cap)),
+        _ => "not known: `--cap 8GiB` says what there is".into(),
+    };
+    let mut rows = vec![
+        ("tensors", format!("{tensors}: {}", counts.join(", "))),
+        ("file", bytes(in_file)),
+        (
+            "device",
+            format!("{} in {segments}; {} reserved", bytes(fit.bytes), bytes(fit.bytes_reserve)),
+        ),
+        ("staging", format!("{} of host memory at most", bytes(fit.bytes_staging))),
+        ("memory", cap),
+    ];
+    if freight.reserve > 0 {
+        rows.push(("activations", format!("{} asked for", bytes(freight.reserve))));
+    }
+    rows
+}
+
+/// The verdict in a line.
+pub(super) fn answer(freight: &Freight<'_>) -> String {
+    let refused = freight.count("rejected");
+    let (needs, converted) = (bytes(freight.fit.bytes_reserve), freight.count("converted"));
+    let room = match freight.left() {
+        Some(left) => format!("{} are left for activations", bytes(left)),
+        None => format!("where {needs} are free"),
+    };
+    match (freight.verdict(), refused, freight.cap) {
+        (Verdict::Exactly, ..) => {
+            format!("yes: every tensor arrives bit for bit, and fits: {room}")
+        }
+        (Verdict::Converted, 0, _) if freight.fits() => {
+            format!("yes, {} converted, and it fits: {room}", count(converted as u64, "tensor"))
+        }
+        (Verdict::Converted, ..) => "with permission: it fits once a conversion is allowed".into(),
+        (Verdict::No, 0, Some(cap)) => {
+            let activations = bytes(freight.reserve);
+            format!("no: it takes {needs} and {activations} for activations, of {}", bytes(cap))
+        }
+        (Verdict::No, 0, None) => format!("no: it takes {needs}"),
+        (Verdict::No, n, _) => {
+            format!("no: {} of {} do not arrive", n, count(freight.parcels.len() as u64, "tensor"))
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! `wharf`: what there is, and what will arrive, asked before anything moves.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+mod check;
+mod doctor;
+
+const HELP: &str = "\
+wharf: tensors on any GPU, and what becomes of them
+
+  wharf doctor      what there is, what each dtype becomes on it, and every dtype there and back
+  wharf check FILE  whether the tensors of a file will arrive, as what, and whether they fit
+
+Each has a `--help` of its own.
+";
+
+/// `EX_USAGE` of BSD's sysexits.
+const EXIT_USAGE: u8 = 64;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    let command = arguments.next().map(|word| word.to_string_lossy().into_owned());
+    match command.as_deref() {
+        Some("doctor") => doctor::main(arguments),
+        Some("check") => check::main(arguments),
+        Some("help" | "--help" | "-h") => {
+            // A reader that has gone away is no error.
+            let _ = std::io::stdout().write_all(HELP.as_bytes());
+            ExitCode::SUCCESS
+        }
+        _ => {
+            let _ = std::io::stderr().write_all(HELP.as_bytes());
+            ExitCode::from(EXIT_USAGE)
+        }
+    }
+}
