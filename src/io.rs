@@ -10,7 +10,7 @@
 //! needs `unsafe`, which this library forbids, and its pages would count as memory of the process. So
 //! no more of a file is ever in the process than what is being staged.
 //!
-//! Each format is a feature of the crate: `safetensors`.
+//! Each format is a feature of the crate: `safetensors`, `npy`, `gguf` (which is only read).
 //!
 //! ```
 //! # wharf::testing::example(async |device| {
@@ -34,6 +34,10 @@
 mod archive;
 mod cause;
 mod file;
+#[cfg(feature = "gguf")]
+mod gguf;
+#[cfg(feature = "npy")]
+mod npy;
 #[cfg(feature = "safetensors")]
 mod safetensors;
 #[cfg(feature = "safetensors")]

@@ -23,7 +23,7 @@ mod exec;
 mod fuse;
 mod gpu;
 pub mod host;
-#[cfg(all(feature = "safetensors", not(target_arch = "wasm32")))]
+#[cfg(all(feature = "io", not(target_arch = "wasm32")))]
 pub mod io;
 #[doc(hidden)]
 pub mod kernel;
@@ -51,7 +51,7 @@ pub mod explain {
 
 /// What is in memory, and what would fit: [`Device::memory`], [`Device::fit`].
 pub mod memory {
-    pub use crate::store::{Fit, Memory};
+    pub use crate::store::{Fit, Memory, fit_all};
 }
 
 pub use adapter::Adapter;

@@ -19,7 +19,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::gpu::Drive;
 use crate::host::HostBytes;
-#[cfg(feature = "safetensors")]
+#[cfg(feature = "io")]
 use crate::host::supply::Supply;
 use crate::layout::Layout;
 use crate::ledger::{CallSite, Direction};
@@ -119,14 +119,14 @@ impl<'a> Shipment<'a> {
     }
 
     /// Adds what is handed over piece by piece.
-    #[cfg(feature = "safetensors")]
+    #[cfg(feature = "io")]
     pub(crate) fn insert_stream(
         &mut self,
         name: &str,
         supply: Arc<dyn Supply>,
         to: Option<DType>,
     ) -> Result<()> {
-        let layout = Layout::dense(*supply.shape());
+        let layout = supply.layout();
         self.goods.insert(Arc::from(name), Goods { origin: Origin::Stream(supply), layout, to })
     }
 

@@ -5,13 +5,14 @@ use core::fmt;
 
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::shape::Shape;
+use crate::layout::Layout;
 
-/// Hands over the bytes of a tensor, row-major.
+/// Hands over the bytes of a tensor.
 pub(crate) trait Supply: fmt::Debug + Send + Sync {
     fn dtype(&self) -> DType;
 
-    fn shape(&self) -> &Shape;
+    /// As it is handed over: dense, or column-major; and so it lies on the device.
+    fn layout(&self) -> Layout;
 
     /// Fills `out` with the bytes from byte `first` on. Both are whole elements. Mostly asked in
     /// order, each once.

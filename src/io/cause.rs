@@ -15,7 +15,7 @@ causes! {
         help ("what was there before is still there; look at the space and the permissions");
     Format { begins: String }, File:
         ("no format that is compiled in begins with {begins}")
-        help ("the formats are features of the crate: `safetensors`");
+        help ("the formats are features of the crate: `safetensors`, `npy`, `gguf`");
     Cut { what: String, needs: u128, has: u64 }, File:
         ("{what} {needs} bytes, there are {has}")
         help ("{DAMAGED}");
@@ -29,7 +29,7 @@ causes! {
         ("{dims:?} of {dtype} takes {needs} bytes, the header gives it {has}")
         help ("{DAMAGED}");
     Shape { dims: Vec<u64> }, File:
-        ("{dims:?} has more bytes than can be counted")
+        ("{dims:?} has more elements than can be counted, {most}", most = isize::MAX)
         help ("{DAMAGED}");
     Backwards { begin: u64, end: u64 }, File:
         ("it lies at bytes {begin}..{end}, which end before they begin")

@@ -10,7 +10,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::gpu::lock;
 use crate::host::supply::Supply;
-use crate::shape::Shape;
+use crate::layout::Layout;
 
 /// An open file and how long it was then.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ pub(super) struct Part {
     pub(super) file: Arc<Pieces>,
     pub(super) begin: u64,
     pub(super) dtype: DType,
-    pub(super) shape: Shape,
+    pub(super) layout: Layout,
 }
 
 impl Supply for Part {
@@ -82,8 +82,8 @@ impl Supply for Part {
         self.dtype
     }
 
-    fn shape(&self) -> &Shape {
-        &self.shape
+    fn layout(&self) -> Layout {
+        self.layout
     }
 
     fn read(&self, first: u64, out: &mut [u8]) -> Result<()> {

@@ -19,6 +19,7 @@ use super::cause::FileCause;
 use super::file::{Part, Pieces};
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::layout::Layout;
 
 /// The most bytes of a header that any reader of the format accepts.
 const HEADER_MAX: u64 = 100_000_000;
@@ -151,7 +152,12 @@ impl Spec {
             return Err(FileCause::Bytes { dims, dtype, needs, has: bytes }.into());
         }
         let supply = known.dtype.map(|dtype| {
-            let part = Part { file: Arc::clone(file), begin: header + begin, dtype, shape };
+            let part = Part {
+                file: Arc::clone(file),
+                begin: header + begin,
+                dtype,
+                layout: Layout::dense(shape),
+            };
             Arc::new(part) as Arc<_>
         });
         let (name, dtype_name) = (Arc::from(name.as_str()), Arc::from(known.name));

@@ -195,7 +195,7 @@ impl Tensor {
 
     /// Hands every byte to `drain`, in row-major order, after the guard has been asked; what may do
     /// anything with them.
-    #[cfg(feature = "safetensors")]
+    #[cfg(feature = "io")]
     pub(crate) async fn pour(
         &self,
         drive: Drive,

@@ -25,6 +25,8 @@ pub(crate) struct Order<'a> {
     source: Box<dyn Fill + 'a>,
     from: DType,
     layout_from: Layout,
+    /// How it lies on the device.
+    layout_to: Layout,
     to: Stored,
     how: How,
     /// Bytes on the device.
@@ -138,11 +140,16 @@ impl Device {
         let (how, to) = self.plan().route(from, to)?;
         let bytes = Engine::bytes_of(layout_from.shape(), *to)?;
         let rules = self.rules(how);
+        // What is handed over piece by piece keeps its order, of which a view is free.
+        let layout_to = match origin {
+            Origin::Memory(_) => Layout::dense(*layout_from.shape()),
+            Origin::Stream(_) => layout_from,
+        };
         let source: Box<dyn Fill + 'a> = match origin {
             Origin::Memory(view) => Box::new(UploadSource::new(view, *to, rules)?),
             Origin::Stream(supply) => Box::new(StreamSource::new(supply, *to, rules)?),
         };
-        Ok(Order { source, from, layout_from, to, how, bytes })
+        Ok(Order { source, from, layout_from, layout_to, to, how, bytes })
     }
 
     pub(crate) fn rules(&self, how: How) -> Rules {
@@ -175,7 +182,7 @@ impl Device {
             progress(bytes);
         };
         let tally = up(&self.engine.gpu, &storage.pin(), &*order.source, &staged)?;
-        let (to, layout) = (order.to, Layout::dense(*order.layout_from.shape()));
+        let (to, layout) = (order.to, order.layout_to);
         let pieces = storage.pieces();
         let receipt = Receipt {
             from: order.from,

@@ -14,6 +14,8 @@ mod files;
 #[cfg(test)]
 mod fits;
 #[cfg(test)]
+mod formats;
+#[cfg(test)]
 mod loads;
 #[cfg(test)]
 mod memory;

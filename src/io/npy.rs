@@ -1,0 +1,212 @@
+//! npy: one array of numpy's, behind a header that is a literal of Python.
+//!
+//! ```text
+//! \x93NUMPY, version, length of the header, {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
+//! ```
+//!
+//! An array in Fortran's order is carried as it lies, and is a column-major view on the device.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::archive::{FileTensor, shape};
+use super::cause::FileCause;
+use super::file::{Part, Pieces};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::layout::Layout;
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// The most bytes of a header: several times what numpy reads.
+const HEADER_MAX: u64 = 64 << 10;
+
+/// More axes than any array has.
+const DIMS_MAX: usize = 64;
+
+/// Every dtype that both have, as numpy describes it; one byte has no order.
+pub(super) const DESCRIBED: [(&str, DType); 12] = [
+    ("<f4", DType::F32),
+    ("<f2", DType::F16),
+    ("<f8", DType::F64),
+    ("|i1", DType::I8),
+    ("|u1", DType::U8),
+    ("<i2", DType::I16),
+    ("<u2", DType::U16),
+    ("<i4", DType::I32),
+    ("<u4", DType::U32),
+    ("<i8", DType::I64),
+    ("<u8", DType::U64),
+    ("|b1", DType::Bool),
+];
+
+pub(super) fn begins(begin: &[u8]) -> bool {
+    begin.starts_with(MAGIC)
+}
+
+/// The one array of a file, which has the file's name.
+pub(super) fn open(file: &Arc<Pieces>, path: &Path) -> Result<Vec<FileTensor>> {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    array(file, &name).map(|array| vec![array])
+}
+
+fn array(file: &Arc<Pieces>, name: &str) -> Result<FileTensor> {
+    let (begin, text) = header(file)?;
+    let Literal { descr, fortran, dims } = Literal::parse(&text)?;
+    let shape = shape(&dims)?;
+    let has = file.len - begin;
+    let dtype = DESCRIBED.iter().find(|(known, _)| *known == descr).map(|(_, dtype)| *dtype);
+    let supply = match dtype {
+        None => None,
+        Some(dtype) => {
+            let needs = shape.elements() as u128 * dtype.width() as u128;
+            if needs > u128::from(has) {
+                return Err(FileCause::Cut { what: "the values need".into(), needs, has }.into());
+            }
+            if needs < u128::from(has) {
+                let end = begin + has;
+                return Err(FileCause::Gap { begin: end - (has - needs as u64), end }.into());
+            }
+            let layout = if fortran { Layout::column_major(shape) } else { Layout::dense(shape) };
+            Some(Arc::new(Part { file: Arc::clone(file), begin, dtype, layout }) as Arc<_>)
+        }
+    };
+    let (name, dtype_name) = (Arc::from(name), Arc::from(descr));
+    Ok(FileTensor { name, shape, dtype_name, bytes: has, supply })
+}
+
+/// Where the values begin, and the literal before them.
+fn header(file: &Pieces) -> Result<(u64, String)> {
+    let cut = |needs: u64| {
+        let what = "the header needs".into();
+        FileCause::Cut { what, needs: needs.into(), has: file.len }
+    };
+    let mut start = [0; 12];
+    if file.len < start.len() as u64 {
+        return Err(cut(start.len() as u64).into());
+    }
+    file.read(0, &mut start)?;
+    let [.., major, _, a, b, c, d] = start;
+    let (before, length) = match major {
+        1 => (10, u64::from(u16::from_le_bytes([a, b]))),
+        2 | 3 => (12, u64::from(u32::from_le_bytes([a, b, c, d]))),
+        other => return Err(meaningless(format!("no version {other}")).into()),
+    };
+    if length > HEADER_MAX {
+        let what = "a header";
+        return Err(FileCause::Large { what, bytes: length, most: HEADER_MAX }.into());
+    }
+    if before + length > file.len {
+        return Err(cut(before + length).into());
+    }
+    let mut text = vec![0; usize::try_from(length).unwrap_or(0)];
+    file.read(before, &mut text)?;
+    let text = String::from_utf8(text).map_err(|_| meaningless("it is not UTF-8".into()))?;
+    Ok((before + length, text))
+}
+
+fn meaningless(why: String) -> FileCause {
+    FileCause::Header { why }
+}
+
+/// What the header says.
+struct Literal {
+    descr: String,
+    fortran: bool,
+    dims: Vec<u64>,
+}
+
+/// A literal of Python that is read from the front.
+struct Text<'a>(&'a str);
+
+impl<'a> Text<'a> {
+    /// Whether this comes next; then it is taken.
+    fn takes(&mut self, word: &str) -> bool {
+        self.0 = self.0.trim_start();
+        let rest = self.0.strip_prefix(word);
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
+    }
+
+    fn expect(&mut self, word: &str) -> Result<()> {
+        if self.takes(word) { Ok(()) } else { Err(self.unexpected(word).into()) }
+    }
+
+    fn unexpected(&self, word: &str) -> FileCause {
+        let there: String = self.0.chars().take(16).collect();
+        meaningless(format!("{word} was expected, there is {there:?}"))
+    }
+
+    fn string(&mut self) -> Result<&'a str> {
+        let quote = if self.takes("'") { '\'' } else { '"' };
+        if quote == '"' {
+            self.expect("\"")?;
+        }
+        let (text, rest) = self.0.split_once(quote).ok_or_else(|| self.unexpected("a quote"))?;
+        self.0 = rest;
+        Ok(text)
+    }
+
+    fn number(&mut self) -> Result<u64> {
+        self.0 = self.0.trim_start();
+        let end = self.0.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.0.len());
+        let (digits, rest) = self.0.split_at(end);
+        let number = digits.parse().map_err(|_| self.unexpected("a dimension"))?;
+        self.0 = rest;
+        Ok(number)
+    }
+
+    fn tuple(&mut self) -> Result<Vec<u64>> {
+        self.expect("(")?;
+        let mut dims = Vec::new();
+        while !self.takes(")") {
+            if dims.len() == DIMS_MAX {
+                return Err(meaningless(format!("more than {DIMS_MAX} dimensions")).into());
+            }
+            dims.push(self.number()?);
+            if !self.takes(",") {
+                self.expect(")")?;
+                break;
+            }
+        }
+        Ok(dims)
+    }
+
+    fn truth(&mut self) -> Result<bool> {
+        if self.takes("True") { Ok(true) } else { self.expect("False").map(|()| false) }
+    }
+}
+
+impl Literal {
+    fn parse(text: &str) -> Result<Self> {
+        let mut text = Text(text);
+        let (mut descr, mut fortran, mut dims) = (None, None, None);
+        text.expect("{")?;
+        while !text.takes("}") {
+            let field = text.string()?;
+            text.expect(":")?;
+            let again = match field {
+                "descr" => descr.replace(text.string()?.to_owned()).is_some(),
+                "fortran_order" => fortran.replace(text.truth()?).is_some(),
+                "shape" => dims.replace(text.tuple()?).is_some(),
+                other => return Err(meaningless(format!("what is {other:?}?")).into()),
+            };
+            if again {
+                return Err(meaningless(format!("{field:?} is there twice")).into());
+            }
+            if !text.takes(",") {
+                text.expect("}")?;
+                break;
+            }
+        }
+        if !text.0.trim().is_empty() {
+            return Err(text.unexpected("the end").into());
+        }
+        let missing = |field: &str| meaningless(format!("{field:?} is missing"));
+        Ok(Self {
+            descr: descr.ok_or_else(|| missing("descr"))?,
+            fortran: fortran.ok_or_else(|| missing("fortran_order"))?,
+            dims: dims.ok_or_else(|| missing("shape"))?,
+        })
+    }
+}

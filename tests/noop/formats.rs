@@ -1,0 +1,311 @@
+//! Files by those who made the formats - numpy, and ggml's own writer - and the same with something
+//! wrong in them.
+
+use std::path::{Path, PathBuf};
+
+use wharf::caps::fixtures;
+use wharf::half::{bf16, f16};
+use wharf::io::Archive;
+use wharf::testing::noop;
+use wharf::{DType, Device, ErrorKind, Policy, Tensor, TensorSet};
+
+fn capable() -> Device {
+    pollster::block_on(async {
+        let adapter = noop(fixtures::lavapipe()).await?;
+        adapter.open(adapter.negotiate(&Policy::exact())).await
+    })
+    .expect("the noop backend opens")
+}
+
+fn golden(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/files").join(name)
+}
+
+fn load(device: &Device, name: &str) -> TensorSet {
+    let archive = Archive::open(golden(name)).expect(name);
+    let archive = archive.keep(|tensor| tensor.dtype().is_some());
+    device.upload_set(&archive.shipment().expect(name)).expect(name).0
+}
+
+/// Element i of every array of the generator.
+fn number(i: usize) -> f64 {
+    i as f64 * 0.25 - 3.0
+}
+
+/// The elements of a tensor, as f64.
+fn numbers(tensor: &Tensor) -> Vec<f64> {
+    tensor.to_vec_as::<f64>().expect("f64 holds them").0
+}
+
+#[test]
+fn arrays_of_every_dtype_are_what_numpy_wrote() {
+    let device = capable();
+    let rows: [(&str, DType, f64, fn(f64) -> f64); 9] = [
+        ("f4", DType::F32, 0.0, |x| x),
+        ("f2", DType::F16, 0.0, |x| x),
+        ("f8", DType::F64, 0.0, |x| x),
+        ("i1", DType::I8, 0.0, f64::trunc),
+        ("u1", DType::U8, 3.0, f64::trunc),
+        ("i2", DType::I16, 0.0, f64::trunc),
+        ("u2", DType::U16, 3.0, f64::trunc),
+        ("i4", DType::I32, 0.0, f64::trunc),
+        ("u4", DType::U32, 3.0, f64::trunc),
+    ];
+    for (name, dtype, begin, what) in rows {
+        let set = load(&device, &format!("{name}.npy"));
+        let tensor = set.get(name).expect("named like its file");
+        assert_eq!((tensor.dtype(), tensor.shape().dims()), (dtype, &[3, 5][..]), "{name}");
+        let want: Vec<f64> = (0..15).map(|i| what(number(i) + begin)).collect();
+        assert_eq!(numbers(tensor), want, "{name}");
+    }
+    let longs: Vec<i64> = (0..15).map(|i| number(i) as i64).collect();
+    let set = load(&device, "i8.npy");
+    assert_eq!(set.get("i8").expect("there").to_vec::<i64>().expect("read"), longs);
+    let set = load(&device, "u8.npy");
+    let longs: Vec<u64> = (0..15).map(|i| (number(i) + 3.0) as u64).collect();
+    assert_eq!(set.get("u8").expect("there").to_vec::<u64>().expect("read"), longs);
+    let truths: Vec<bool> = (0..15).map(|i| number(i) + 3.0 != 0.0).collect();
+    let set = load(&device, "b1.npy");
+    assert_eq!(set.get("b1").expect("there").to_vec::<bool>().expect("read"), truths);
+    let set = load(&device, "scalar.npy");
+    assert_eq!(set.get("scalar").expect("there").shape().rank(), 0, "a scalar");
+    for (name, dtype) in [("big-f4", ">f4"), ("c8", "<c8")] {
+        let archive = Archive::open(golden(&format!("{name}.npy"))).expect("a header");
+        assert_eq!(archive.tensors()[0].dtype_name(), dtype, "as numpy describes it");
+        let error = archive.shipment().expect_err("wharf has none such");
+        assert_eq!(error.kind(), ErrorKind::Rejected, "{error:?}");
+    }
+}
+
+/// It is carried as it lies; that it is column-major is a view.
+#[test]
+fn an_array_in_fortrans_order_keeps_its_elements() {
+    let device = capable();
+    let archive = Archive::open(golden("fortran.npy")).expect("a header");
+    let (set, receipt) = device.upload_set(&archive.shipment().expect("f32")).expect("it fits");
+    let tensor = set.get("fortran").expect("there");
+    assert_eq!(tensor.shape().dims(), [3, 5]);
+    assert_eq!(tensor.layout().strides(), [1, 3], "{receipt}");
+    let written = std::fs::read(golden("fortran.npy")).expect("there");
+    let values: &[u8] = &written[written.len() - 60..];
+    let value =
+        |at: usize| f32::from_le_bytes(values[4 * at..4 * at + 4].try_into().expect("four"));
+    for (row, column) in [(0, 0), (1, 0), (2, 4), (0, 3)] {
+        let one = tensor.slice(0, row..row + 1).and_then(|t| t.slice(1, column..column + 1));
+        assert_eq!(f64::from(value(column * 3 + row)), number(row * 5 + column), "the generator");
+        assert_eq!(one.expect("inside").layout().offset(), column * 3 + row, "where it lies");
+    }
+}
+
+#[test]
+fn what_ggml_wrote_arrives_bit_by_bit() {
+    let device = capable();
+    let set = load(&device, "blocks.gguf");
+    let names: Vec<&str> = set.iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["plain", "half", "one", "blocks.values", "blocks.scales", "brain"]);
+    let want: Vec<f64> = (0..256).map(number).collect();
+    let tensor = |name: &str| set.get(name).expect("it arrived");
+    assert_eq!(tensor("plain").shape().dims(), [4, 64], "the slowest axis first");
+    assert_eq!(numbers(tensor("plain")), want);
+    assert_eq!(tensor("half").to_vec::<f16>().expect("read").len(), 256);
+    assert_eq!(numbers(tensor("half")), want);
+    let rounded: Vec<bf16> = want.iter().map(|x| bf16::from_f64(*x)).collect();
+    assert_eq!(tensor("brain").to_vec::<bf16>().expect("read"), rounded);
+    assert_eq!(tensor("one").to_vec::<i32>().expect("read"), [0, 1, 2, 3, 4, 5, 6]);
+    let (values, scales) = (load(&device, "values.npy"), load(&device, "scales.npy"));
+    let read = |set: &TensorSet, name: &str| set.get(name).expect("there").clone();
+    let [values, scales] = [read(&values, "values"), read(&scales, "scales")];
+    let got = tensor("blocks.values").to_vec::<i8>().expect("read");
+    assert_eq!(got, values.to_vec::<i8>().expect("read"), "as numpy takes the blocks apart");
+    let got = tensor("blocks.scales").to_vec::<f16>().expect("read");
+    assert_eq!(got, scales.to_vec::<f16>().expect("read"), "as numpy takes the blocks apart");
+    let weights = set.quantised("blocks").expect("both are there");
+    assert_eq!(weights.shape().dims(), [4, 64]);
+    let missing = set.quantised("plain").expect_err("it is no block");
+    assert_eq!(missing.kind(), ErrorKind::Missing, "{missing:?}");
+    let archive = Archive::open(golden("blocks.gguf")).expect("a header");
+    let error = archive.shipment().expect_err("q4 is not there yet");
+    assert!(error.to_string().contains("\"small\" (Q4_0)"), "{error}");
+}
+
+/// What is wrong, the file it is made of, a change to it, and what is said.
+type Wrong = (&'static str, &'static str, fn(&mut Vec<u8>), &'static str);
+
+fn replace(bytes: &mut [u8], from: &str, to: &str) {
+    let at =
+        bytes.windows(from.len()).position(|part| part == from.as_bytes()).expect("it is there");
+    bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+}
+
+/// Sets a number of 64 bits.
+fn set(bytes: &mut [u8], at: usize, number: u64) {
+    bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
+}
+
+const HOSTILE: [Wrong; 20] = [
+    ("cut in its header", "f4.npy", |b| b.truncate(11), "the header needs 12 bytes, there are 11"),
+    (
+        "cut before its values",
+        "f4.npy",
+        |b| b.truncate(60),
+        "the header needs 128 bytes, there are 60",
+    ),
+    ("cut in its values", "f4.npy", |b| b.truncate(140), "the values need 60 bytes, there are 12"),
+    ("too long", "f4.npy", |b| b.push(0), "the bytes 188..189 belong to no tensor"),
+    ("of another version", "f4.npy", |b| b[6] = 9, "the header means nothing: no version 9"),
+    (
+        "with a huge header",
+        "f4.npy",
+        |b| {
+            b[6] = 2;
+            b[8..12].copy_from_slice(&[0xff; 4]);
+        },
+        "a header of 4294967295 bytes, 65536 are the most",
+    ),
+    (
+        "with an absurd shape",
+        "f4.npy",
+        |b| replace(b, "(3, 5), }       ", "(99999999999),} "),
+        "the values need 399999999996",
+    ),
+    (
+        "beyond counting",
+        "f4.npy",
+        |b| {
+            replace(
+                b,
+                "(3, 5), }                                           ",
+                "(9223372036854775807, 9223372036854775807), }      ",
+            )
+        },
+        "[9223372036854775807, 9223372036854775807] has more",
+    ),
+    (
+        "without a shape",
+        "f4.npy",
+        |b| replace(b, "'shape': (3, 5), }", "                 }"),
+        "the header means nothing: \"shape\" is missing",
+    ),
+    (
+        "with another field",
+        "f4.npy",
+        |b| replace(b, "'shape'", "'shade'"),
+        "the header means nothing: what is \"shade\"?",
+    ),
+    (
+        "of no truth",
+        "f4.npy",
+        |b| replace(b, "False", "Maybe"),
+        "the header means nothing: False was expected",
+    ),
+    (
+        "with a negative axis",
+        "f4.npy",
+        |b| replace(b, "(3, 5)", "(-3,5)"),
+        "the header means nothing: a dimension was expected, there is \"-3,5)",
+    ),
+    ("of another version", "blocks.gguf", |b| b[4] = 1, "the header means nothing: no version 1"),
+    (
+        "with 2^63 tensors",
+        "blocks.gguf",
+        |b| set(b, 8, 1 << 63),
+        "9223372036854775808 tensors: the header needs",
+    ),
+    (
+        "with 2^63 remarks",
+        "blocks.gguf",
+        |b| set(b, 16, 1 << 63),
+        "9223372036854775808 remarks: the header needs",
+    ),
+    (
+        "with a name of 2^63 bytes",
+        "blocks.gguf",
+        |b| set(b, 24, 1 << 63),
+        "a name of 9223372036854775808 bytes, 65536 are the most",
+    ),
+    (
+        "cut in its values",
+        "blocks.gguf",
+        |b| b.truncate(1500),
+        "tensor \"plain\": the file needs 1536 bytes",
+    ),
+    (
+        "with a name twice",
+        "blocks.gguf",
+        |b| replace(b, "small", "plain"),
+        "the header means nothing: \"plain\" is there twice",
+    ),
+    ("cut in its header", "blocks.gguf", |b| b.truncate(100), "the header needs "),
+    (
+        "with too many axes",
+        "blocks.gguf",
+        |b| {
+            let at = b.windows(5).position(|part| part == b"plain").expect("there") + 5;
+            b[at] = 9;
+        },
+        "the header means nothing: 9 axes, 4 are the most",
+    ),
+];
+
+#[test]
+fn hostile_arrays_and_models_are_refused_at_once() {
+    let path = super::scratch("formats");
+    for (what, from, change, text) in HOSTILE {
+        let mut content = std::fs::read(golden(from)).expect("there");
+        change(&mut content);
+        std::fs::write(&path, &content).expect("written");
+        let error = Archive::open(&path).expect_err(what);
+        let said = error.to_string();
+        let said = said.split_once(": ").map_or(&*said, |(_, said)| said);
+        assert!(said.starts_with(text), "{from} {what}: {said}");
+        assert_eq!(error.kind(), ErrorKind::File, "{from} {what}: {error:?}");
+        assert!(error.help().is_some(), "{from} {what}: {error:?}");
+    }
+    let _ = std::fs::remove_file(&path);
+}
+
+/// Bytes changed at random: whatever opens lies inside the file, is read without a panic, and leaves
+/// memory as it was.
+#[test]
+fn arrays_and_models_with_any_bytes_changed_open_or_say_why() {
+    let path = super::scratch("fuzzed");
+    let device = capable();
+    let mut state = 0xf11e_u64;
+    let mut below = |n: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from((state >> 33) % n as u64).expect("small")
+    };
+    for from in ["f4.npy", "fortran.npy", "blocks.gguf"] {
+        let whole = std::fs::read(golden(from)).expect("there");
+        let (mut opened, mut refused) = (0, 0);
+        for _ in 0..super::files::rounds() / 2 {
+            let mut content = whole.clone();
+            for _ in 0..=below(3) {
+                let at = below(content.len().min(1000));
+                content[at] =
+                    if below(2) == 0 { content[below(128)] } else { below(256).to_le_bytes()[0] };
+            }
+            std::fs::write(&path, &content).expect("written");
+            match Archive::open(&path) {
+                Ok(archive) => {
+                    opened += 1;
+                    let total: u64 = archive.tensors().iter().map(|tensor| tensor.bytes()).sum();
+                    assert!(total <= content.len() as u64, "{total} bytes of {}", content.len());
+                    let known = archive.keep(|tensor| tensor.dtype().is_some());
+                    // A name may be taken twice by blocks.
+                    let set = known.shipment().and_then(|s| device.upload_set(&s));
+                    let internal = |error: &wharf::Error| error.kind() == ErrorKind::Internal;
+                    assert!(!set.as_ref().is_err_and(internal), "{set:?}");
+                }
+                Err(error) => {
+                    refused += 1;
+                    assert!(error.kind() != ErrorKind::Internal, "{error:?}");
+                }
+            }
+        }
+        assert!(opened > 0 && refused > 0, "{from}: {opened} opened, {refused} refused");
+        assert_eq!(device.memory().bytes_live, 0, "{from}: nothing is kept");
+    }
+    let _ = std::fs::remove_file(&path);
+}
