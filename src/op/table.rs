@@ -133,7 +133,8 @@ pub(super) const TABLE: &[OpRow] = &[
     row(Op::Atanh, "atanh", 1, Same, FLOAT, ulp(6.0), "infinity at 1, NaN beyond").loose(DIV),
     row(Op::Erf, "erf", 1, Same, FLOAT, ulp(1.75), "1 at infinity"),
     row(Op::Sigmoid, "sigmoid", 1, Same, FLOAT, ulp(5.0), "0 and 1 at the infinities").loose(DIV),
-    row(Op::Relu, "relu", 1, Same, &[own(REAL.or(SIGNED)), (UNSIGNED, Itself)], BITS, "keeps NaN"),
+    row(Op::Relu, "relu", 1, Same, &[own(REAL.or(SIGNED)), (UNSIGNED, Itself)], BITS,
+        "keeps NaN and the sign of zero"),
     row(Op::Gelu, "gelu", 1, Same, FLOAT, or(2.0, 1.2e-7), "exact form; 0 at minus infinity")
         .loose(EXP),
     row(Op::GeluTanh, "gelu_tanh", 1, Same, FLOAT, or(6.0, 3e-8), "0 at minus infinity").loose(DIV),

@@ -58,6 +58,13 @@ pub(crate) async fn spread(dtype: DType, n: usize) -> Vec<u64> {
             }
         }
     }
+    match dtype.class() {
+        wharf::dtype::Class::Float => {
+            all.extend(ties().map(|x| bits(dtype, Number::Float(x))));
+        }
+        wharf::dtype::Class::Bool => {}
+        _ => all.extend(whole_ties().map(|x| bits(dtype, Number::Int(x)))),
+    }
     while all.len() < n {
         // Evenly spread over all magnitudes.
         let magnitude = 2f64.powf(random.below(4000) as f64 / 20.0 - 60.0);
@@ -69,6 +76,34 @@ pub(crate) async fn spread(dtype: DType, n: usize) -> Vec<u64> {
         });
     }
     all
+}
+
+/// Numbers at a quarter of a step of f32 from where f16 and bf16 round up or down: rounded twice,
+/// some of them go the wrong way. Then the same among the subnormal numbers.
+fn ties() -> impl Iterator<Item = f64> {
+    let step = 2f64.powi(-23);
+    let normal = [1.0 + 2f64.powi(-11), 1.0 + 2f64.powi(-10) * 1.5, 1.0 + 2f64.powi(-8)];
+    let normal = normal.into_iter().chain([1.0 + 2f64.powi(-7) * 1.5]);
+    let least = [(-149, 8), (-133, 17), (-24, 40)];
+    let least = least.into_iter().flat_map(|(log2, bits)| {
+        let halves = (0..4).map(|whole| f64::from(whole) + 0.5);
+        let around = move |half: f64| {
+            [-1.0, 0.0, 1.0].map(|by| (half + by * 2f64.powi(-bits)) * 2f64.powi(log2))
+        };
+        halves.flat_map(around)
+    });
+    let around =
+        move |tie: f64| (-9..=9).map(move |quarters| tie + f64::from(quarters) * step / 4.0);
+    normal.flat_map(around).chain(least)
+}
+
+/// Whole numbers that f32 cannot hold, where bf16 rounds up or down.
+fn whole_ties() -> impl Iterator<Item = i128> {
+    [24, 27, 30, 33, 40, 55, 62].into_iter().flat_map(|width| {
+        let half = 1_i128 << (width - 8);
+        let around = |tie: i128| [-1, 0, 1, 2, 0x80, 0x100].map(|by| tie + by);
+        [1, 3].into_iter().flat_map(move |odd| around((1 << width) + odd * half))
+    })
 }
 
 async fn from_one(ctx: &Ctx, downgrade: Downgrade, from: DType) -> Outcome {

@@ -154,7 +154,7 @@ fn small() -> Vec<(&'static [usize], Vec<Move>)> {
         (&[7, 1], vec![Broadcast(vec![2, 7, 8])]),
         (&[1, 8], vec![Broadcast(vec![4, 8]), Transpose]),
         (&[3, 1, 4], vec![Broadcast(vec![2, 3, 5, 4]), Permute(vec![3, 1, 0, 2])]),
-        (&[2, 2, 2, 2, 2, 2, 2, 2], vec![Permute(vec![7, 5, 3, 1, 6, 4, 2, 0])]),
+        (&[2, 3, 4, 2, 3, 5, 2, 3], vec![Permute(vec![7, 5, 3, 1, 6, 4, 2, 0])]),
         (&[4, 6], vec![Transpose, Unsqueeze(1), Broadcast(vec![6, 3, 4])]),
     ];
     table.extend([1, 2, 3, 5, 33, 255].map(|n| (ONES[n % 2], vec![Broadcast(vec![n])])));
@@ -216,7 +216,38 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             }
         }
     }
+    cases.push(case!("views::deep", |ctx| deep(ctx)));
     cases
+}
+
+/// Shapes, and orders of their axes in which none can be joined: by whole rows, by steps, by rows
+/// that end within a quad, and few elements.
+const DEEP: [(&[usize], &[usize]); 4] = [
+    (&[3, 2, 4, 2, 3, 2, 8], &[5, 4, 3, 2, 1, 0, 6]),
+    (&[8, 2, 4, 2, 3, 2, 3], &[6, 5, 4, 3, 2, 1, 0]),
+    (&[3, 2, 4, 2, 3, 2, 5], &[5, 4, 3, 2, 1, 0, 6]),
+    (&[2, 3, 2, 2, 3, 2], &[5, 4, 3, 2, 1, 0]),
+];
+
+/// Sums of views whose dimensions take more than one quad of the parameters.
+async fn deep(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    for target in TARGETS {
+        for (dims, axes) in DEEP {
+            count();
+            let here = device.with_target(target);
+            let data: Vec<u64> = (0..dims.iter().product::<usize>() as u64).collect();
+            let x = Pair::new(&here, DType::I32, data.clone(), dims).await?;
+            let x = x.view(&[Move::Permute(axes.to_vec())])?;
+            let y = Pair::new(&here, DType::I32, data, x.layout.shape().dims()).await?;
+            let got = bits_of(&(&x.tensor + &y.tensor).map_err(show)?).await?;
+            let want: Vec<u64> = (x.expected().iter().zip(&*y.bits)).map(|(a, b)| a + b).collect();
+            if let Some(text) = difference(DType::I32, &got, &want) {
+                return Err(format!("{dims:?} in the order {axes:?} for {target:?}: {text}"));
+            }
+        }
+    }
+    Ok(())
 }
 
 async fn run(ctx: &Ctx, downgrade: Downgrade, dtype: DType, group: &str) -> Outcome {

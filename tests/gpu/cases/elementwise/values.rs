@@ -203,6 +203,7 @@ pub(super) fn keeps_bits(op: Op, values: &[Number], got: Number) -> bool {
         Op::Neg if zero => sign(&got) != sign(&values[0]),
         Op::Abs if zero => !sign(&got),
         Op::Sign if zero => sign(&got) == sign(&values[0]),
+        Op::Relu if zero && values[0] == Number::Float(0.0) => sign(&got) == sign(&values[0]),
         Op::RemTrunc if zero => sign(&got) == sign(&values[0]),
         Op::RemFloor if zero => sign(&got) == sign(&values[1]),
         Op::Where if zero => {

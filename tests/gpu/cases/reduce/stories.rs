@@ -14,6 +14,7 @@ pub(super) fn cases() -> Vec<Case> {
         case!("reduce::the_sum_of_2_26_ones_is_2_26", |ctx| ones_of_bytes(ctx)),
         large(case!("reduce::the_sum_of_2_26_dense_ones_is_2_26", |ctx| ones(ctx, 26))),
         case!("reduce::argmax_of_ten_million", |ctx| argmax(ctx)),
+        case!("reduce::argmax_across_bindings", |ctx| argmax_across_bindings(ctx)),
         case!("reduce::lengths_around_2_24", |ctx| around_2_24(ctx)),
         case!("reduce::elementwise_work_is_done_on_the_way", |ctx| fused(ctx)),
         large(case!("reduce::two_hundred_mib", |ctx| two_hundred_mib(ctx))),
@@ -72,6 +73,21 @@ async fn argmax(ctx: &Ctx) -> Outcome {
                 ensure_eq!([best[0], least[0]], [1_234_567, 5], "for {target:?}");
                 ensure_eq!(most[0], 2.0, "the highest for {target:?}");
             }
+        }
+    }
+    Ok(())
+}
+
+/// One row in several bindings, its highest in each of them in turn.
+async fn argmax_across_bindings(ctx: &Ctx) -> Outcome {
+    let device = ctx.device(DOWNGRADES[4]).await?;
+    let n = 200_003;
+    for peak in [7, 70_001, 140_002, n - 1] {
+        let data: Vec<f32> = (0..n).map(|i| if i == peak { 2.0 } else { -1.0 }).collect();
+        for target in [Target::Cpu64, Target::Gpu] {
+            let (x, _) = device.with_target(target).upload(&data, [n]).map_err(show)?;
+            let best = x.argmax(0).map_err(show)?.read::<u32>().await.map_err(show)?;
+            ensure_eq!(best, vec![peak as u32], "the place for {target:?}");
         }
     }
     Ok(())
