@@ -1,4 +1,5 @@
-//! Attention: scores, softmax and weighted values in one kernel, without a matrix of scores.
+//! Attention: scores, softmax and weighted values in one kernel, without a matrix of scores. CPUs
+//! give each lane queries of its own, GPUs let a workgroup share them.
 
 use std::sync::Arc;
 
@@ -17,17 +18,21 @@ use text::{AttentionJob, Block, Mask};
 
 mod choice;
 mod plan;
+mod record;
 pub mod text;
 
-pub(crate) use choice::is_products;
+pub(crate) use choice::{is_products, is_staged};
 pub(crate) use plan::{Halves, QUADS_MAX, keys_max};
 
-/// Attention of `[batch, heads, queries, d]` to `[batch, shared heads, keys, d or e]`, all f32;
-/// `d` and `e` are multiples of four. A fourth input is added to the scores.
+/// Attention of `[batch, heads, queries, d]` to `[batch, shared heads, keys, d or e]`, all f32, or
+/// f16 or bf16 if workgroups take them; `d` and `e` are multiples of four. A fourth input, of f32,
+/// is added to the scores.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AttentionCore {
     pub(crate) scale: f32,
     pub(crate) causal: bool,
+    /// Whether workgroups take the rows of a head together.
+    pub(crate) staged: bool,
 }
 
 impl Core for AttentionCore {
@@ -38,6 +43,9 @@ impl Core for AttentionCore {
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
         let operands = inputs.iter().enumerate().map(|(i, head)| reachable(site, head, i == 3));
         let operands: Vec<Operand> = operands.collect::<Result<_>>()?;
+        if self.staged {
+            return self.by_workgroups(site, operands, tail);
+        }
         let views: Vec<Layout> = operands.iter().map(|operand| operand.layout).collect();
         let tile = choice::tile(site.target, site.engine.gpu.caps().subgroup_exact(), &views);
         site.engine.remark(|| choice::remark(&tile));
@@ -57,19 +65,31 @@ impl AttentionCore {
     /// The kernel over all queries.
     fn launch<'a>(&self, target: Target, tile: &'a Block, views: &[Layout]) -> Result<Launch<'a>> {
         let crew = Crew::of(target, tile, views);
+        let job = self.job(views, if tile.wide { 8 } else { 4 }, crew.per_head)?;
+        Ok(Launch {
+            entry: &text::ATTENTION,
+            wording: tile,
+            workgroup: Some(crew.workgroup),
+            job: job.words(),
+            groups: fold(word(crew.groups)?),
+        })
+    }
+
+    /// What both kernels are told, of queries, keys and values that are loaded by units of so many
+    /// elements.
+    fn job(&self, views: &[Layout], unit: isize, per_head: usize) -> Result<AttentionJob> {
         let dims = |i: usize| views[i].shape().dims();
         let [batch, count, queries] = words([0, 1, 2].map(|axis| dims(0)[axis]))?;
         let [shared, keys] = words([1, 2].map(|axis| dims(1)[axis]))?;
-        let unit = if tile.wide { 8 } else { 4 };
         // Two's complement wraps to the same address.
         let steps = |i: usize, unit: isize| {
             [0, 1, 2, 3].map(|axis| (views[i].strides()[axis] / unit) as u32)
         };
-        let job = AttentionJob {
+        Ok(AttentionJob {
             heads: batch * shared,
             queries,
             keys,
-            per_head: word(crew.per_head)?,
+            per_head: word(per_head)?,
             per_batch: shared,
             sharing: count / shared.max(1),
             causal: self.causal,
@@ -78,13 +98,6 @@ impl AttentionCore {
             key: steps(1, unit),
             value: steps(2, unit),
             mask: if views.len() > 3 { steps(3, 1) } else { [0; 4] },
-        };
-        Ok(Launch {
-            entry: &text::ATTENTION,
-            wording: tile,
-            workgroup: Some(crew.workgroup),
-            job: job.words(),
-            groups: fold(word(crew.groups)?),
         })
     }
 }

@@ -19,6 +19,8 @@ pub const CATALOG: &[&Entry] = &[
     &fill::FILL,
     &quantised::text::QUANTISED,
     &attention::text::ATTENTION,
+    &attention::text::staged::STAGED,
+    &attention::text::staged::JOIN,
     &reduce::text::REDUCE_ROWS,
     &reduce::text::REDUCE_GROUP,
     &reduce::text::REDUCE_COLUMNS,

@@ -91,10 +91,15 @@ impl Tensor {
         if sizes.keys > keys_max {
             return Err(TensorCause::Keys { keys: sizes.keys, keys_max }.into());
         }
-        let [q, k] = [self, keys].map(|x| x.by_heads(sizes.d));
-        let mut inputs = vec![q?, k?, values.by_heads(sizes.e)?];
+        let staged = attention::is_staged(sizes.d, sizes.e, device.target());
+        let core = AttentionCore { scale, causal: how.causal, staged };
+        let input = |x: &Self, length| match staged {
+            true => x.by_heads(length),
+            false => x.cast(DType::F32)?.by_heads(length),
+        };
+        let mut inputs = vec![input(self, sizes.d)?, input(keys, sizes.d)?];
+        inputs.push(input(values, sizes.e)?);
         inputs.extend(mask.map(|mask| mask.four()).transpose()?);
-        let core = AttentionCore { scale, causal: how.causal };
         let result = apply(core, &inputs)?;
         let result = result.slice(3, 0..sizes.e)?;
         let result = if sizes.e % 4 == 0 { result } else { result.contiguous()? };
@@ -125,9 +130,9 @@ impl Tensor {
         (q.matmul(&k.t()?)? * scale)?.softmax(3)?.matmul(&v?)
     }
 
-    /// Cast to f32, with four axes, the last one filled up to whole quads, at least one.
+    /// With four axes, the last one filled up to whole quads, at least one.
     fn by_heads(&self, length: usize) -> Result<Self> {
-        let x = self.cast(DType::F32)?.four()?;
+        let x = self.four()?;
         let more = length.max(1).next_multiple_of(4) - length;
         if more == 0 {
             return Ok(x);
@@ -164,7 +169,9 @@ fn apply(core: AttentionCore, inputs: &[Tensor]) -> Result<Tensor> {
         return device.zeros(shape, DType::F32);
     }
     let views: Vec<Layout> = inputs.iter().map(|x| x.layout).collect();
-    if let Some(Halves { axis, views }) = Halves::of(&views, core.causal, most(device))? {
+    if let Some(Halves { axis, views }) =
+        Halves::of(&views, core.causal, core.staged, most(device))?
+    {
         let halves = views.map(|views| {
             let inputs = inputs.iter().zip(views).map(|(x, view)| x.view(view));
             apply(core, &inputs.collect::<Vec<_>>())

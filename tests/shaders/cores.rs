@@ -2,11 +2,12 @@
 //! are just a view.
 
 use wharf::DType;
+use wharf::kernel::attention::text::staged::Staged;
 use wharf::kernel::attention::text::{Block, Mask};
 use wharf::kernel::catalog;
 use wharf::kernel::matmul::text::product::{Means, ProductText};
 use wharf::op::Kind;
-use wharf::wgsl::{Edge, Expr, Frame, Needs, Target, Term, Way, Wording};
+use wharf::wgsl::{Edge, Expr, Form, Frame, Needs, Target, Term, Way, Wording};
 
 use super::{TARGETS, check};
 
@@ -67,6 +68,52 @@ fn attention_is_valid() {
         for target in TARGETS {
             check_frame(Frame { workgroup: Some(64), ..frame("attention", &tile, &edges, target) });
         }
+    }
+}
+
+/// Tiles by workgroups of every kind: many rows and few, results and states, masked or not, packed
+/// in every way; and what joins states.
+#[test]
+fn attention_by_workgroups_is_valid() {
+    let (single, packed) = (itself(DType::F32), itself(DType::U32));
+    let tile = Staged {
+        length: 16,
+        width: 16,
+        groups: 16,
+        parts: 1,
+        columns: 8,
+        each: 4,
+        quads: 2,
+        depth: 4,
+        run: 8,
+        packed: None,
+        masked: false,
+        states: false,
+    };
+    let lone = Staged { groups: 1, parts: 4, columns: 16, each: 1, quads: 1, run: 4, ..tile };
+    let lone = Staged { states: true, ..lone };
+    let tiles = [
+        tile,
+        Staged { masked: true, ..tile },
+        Staged { length: 3, width: 13, depth: 1, ..tile },
+        Staged { packed: Some(Form::F16w), ..tile },
+        Staged { packed: Some(Form::F16p), masked: true, ..tile },
+        lone,
+        Staged { masked: true, packed: Some(Form::Bf16), ..lone },
+    ];
+    let edge = |expr, ways| Edge { expr, ways };
+    for tile in tiles {
+        let input = if tile.packed.is_some() { &packed } else { &single };
+        let mut edges = vec![edge(input, &[Way::Dense][..]); 3];
+        edges.extend(tile.masked.then_some(edge(&single, &[Way::Each])));
+        edges.push(edge(&single, &[]));
+        for target in TARGETS {
+            check_frame(frame("attention_staged", &tile, &edges, target));
+        }
+    }
+    let edges = [edge(&single, &[Way::Dense][..]), edge(&single, &[])];
+    for target in TARGETS {
+        check_frame(frame("attention_join", &(), &edges, target));
     }
 }
 

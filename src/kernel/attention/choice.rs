@@ -1,21 +1,35 @@
 //! Which way of attention is taken, and how much of it an invocation keeps.
 //!
+//! ```text
+//! a GPU, or queries and values too long for registers      by workgroups, in stages
+//! otherwise                                                by lanes, a query or more to each
+//! ```
+//!
 //! On llvmpipe a quad loaded in a loop costs as much as some 40 multiplications, because it loads
 //! for one lane after the other, even where all lanes need the same quad. So where subgroups are as
 //! wide as a vector, each lane loads one key and broadcasts it, and one load serves all queries of
 //! a lane. What was tried and rejected stands in `docs/measured/attention.md`.
 
-use super::plan::in_units;
+use super::plan::{BUSY, Crowd, KEYS_SHARED, Splits, in_units};
+use super::text::staged::{ROWS, Staged};
 use super::text::{Block, Mask};
 use crate::layout::Layout;
-use crate::wgsl::Target;
 use crate::wgsl::entry::CORE_TRIPS;
+use crate::wgsl::{Form, Target};
+
+#[cfg(test)]
+mod tests;
 
 /// From so many multiplications on, four queries to a lane instead of two, and all values of a
 /// block at once, save more than their compiling costs.
 const WORK_LARGE: usize = 200_000_000;
 /// The most quads of queries and sums that a lane keeps: more do not fit into the nearest cache.
 const QUADS_KEPT: usize = 128;
+/// The most quads of a query and a value that a lane of a CPU keeps, if it keeps one of each.
+const QUADS_ALONE: usize = 64;
+/// The fewest and the most lanes of a workgroup, and the most quads of each kind that it stages.
+const LANES: [usize; 2] = [64, 256];
+const STAGE: usize = 256;
 
 /// Whether products of matrices are faster, on a CPU adapter: where a head has one query that sees
 /// every key, most lanes of the attention kernel would have no query.
@@ -23,7 +37,12 @@ pub(crate) fn is_products(queries: usize, is_masked: bool, target: Target) -> bo
     queries == 1 && !is_masked && target != Target::Gpu
 }
 
-/// The tile for these inputs. `lanes` is the size of every subgroup, if all have the same.
+/// Whether workgroups take the rows of a head together, if queries have `d` elements and values `e`.
+pub(crate) fn is_staged(d: usize, e: usize, target: Target) -> bool {
+    target == Target::Gpu || d.div_ceil(4).max(1) + e.div_ceil(4) > QUADS_ALONE
+}
+
+/// The tile for these inputs, by lanes. `lanes` is the size of every subgroup, if all have the same.
 pub(super) fn tile(target: Target, lanes: Option<u64>, views: &[Layout]) -> Block {
     let mask = match views.get(3) {
         None => Mask::None,
@@ -33,32 +52,84 @@ pub(super) fn tile(target: Target, lanes: Option<u64>, views: &[Layout]) -> Bloc
     let dims = |i: usize| views[i].shape().dims();
     let (keys, values) = (dims(1)[3] / 4, dims(2)[3] / 4);
     let rows = dims(0)[2] * (dims(0)[1] / dims(1)[1].max(1));
-    let lanes = lanes.filter(|lanes| target != Target::Gpu && [4, 8].contains(lanes));
+    let lanes = lanes.filter(|lanes| [4, 8].contains(lanes));
     let shared = lanes.is_some();
     let block = lanes.unwrap_or(4) as usize;
     let work = dims(0)[..3].iter().product::<usize>() * dims(1)[2] * 4 * (keys + values);
     let is_large = shared && work >= WORK_LARGE;
-    let unroll = match (target, shared) {
-        (Target::Gpu, _) => [block; 2],
-        (_, true) => [1, if is_large { block } else { 2 }],
-        (_, false) => [1, 1],
-    };
+    let unroll = if shared { [1, if is_large { block } else { 2 }] } else { [1, 1] };
     let inner: usize = unroll.iter().filter(|&&n| n < block).map(|n| block / n).sum();
     let trips = dims(1)[2].div_ceil(block) * (1 + inner);
     let is_long = trips > CORE_TRIPS as usize;
     let unroll = if is_long { [block; 2] } else { unroll };
-    let queries = match (target, shared) {
-        (Target::Gpu, _) => 1,
-        // Every query loads a mask of its own, element by element, and loads take long to compile.
-        (_, true) if !is_large || is_long || mask == Mask::Each => 2,
-        _ => (QUADS_KEPT / (keys + values)).clamp(2, 4),
+    // Every query loads a mask of its own, element by element, and loads take long to compile.
+    let queries = match shared && (!is_large || is_long || mask == Mask::Each) {
+        true => 2,
+        false => (QUADS_KEPT / (keys + values)).clamp(2, 4),
     };
     let queries = queries.min(rows.div_ceil(block)).max(1);
     let wide = target == Target::Cpu64 && views[..3].iter().all(|view| in_units(view, 8));
     Block { keys, values, queries, block, unroll, shared, wide, mask }
 }
 
-/// Why it is computed as it is.
+/// The tile for these inputs, by workgroups, and how they share keys. `room` is how many elements a
+/// segment holds of the states that they may leave.
+pub(super) fn staged(views: &[Layout], packed: Option<Form>, room: usize) -> (Staged, Splits) {
+    let crowd = Crowd::of(views);
+    let [length, width] = [1, 2].map(|i: usize| views[i].shape().dims()[3] / 4);
+    let shaped =
+        |groups| Staged { packed, masked: views.len() > 3, ..shape(groups, length, width) };
+    let filled = crowd.rows.div_ceil(ROWS).next_power_of_two();
+    let fits = |groups: &usize| *groups <= filled && shaped(*groups).lanes() <= LANES[1];
+    let is_busy = |groups: &usize| *groups <= 4 || crowd.workgroups(*groups) >= BUSY;
+    let groups = [16, 8, 4, 2].into_iter().filter(fits).find(is_busy).unwrap_or(1);
+    let tile = shaped(groups);
+    // Parts of a row leave states. Where that is not worth a second pass, or there is no room, more
+    // row groups fill the lanes, with nothing.
+    let states = tile.parts * crowd.splits_least(&tile);
+    let is_shared = crowd.keys >= KEYS_SHARED && crowd.states_most(width, room) >= states;
+    let tile = if is_shared { tile } else { shaped(groups.max(LANES[0] / tile.columns)) };
+    let splits = Splits::of(&tile, crowd, room);
+    (Staged { states: tile.parts * splits.count > 1, ..tile }, splits)
+}
+
+/// The tile of so many row groups. With few of them there are lanes enough for every quad of a
+/// value, and few rows make use of a key that was brought.
+fn shape(groups: usize, length: usize, width: usize) -> Staged {
+    let wished = if groups > 4 { 2 } else { 1 };
+    let columns = width.div_ceil(wished).next_power_of_two().clamp(8, 64);
+    let quads = width.div_ceil(columns);
+    let parts = (LANES[0] / (groups * columns)).max(1);
+    let across = columns * parts;
+    let each = groups.min(4).min(64 / across);
+    let whole = |depth: &usize| length.is_multiple_of(*depth);
+    let depth = [4, 2].into_iter().find(whole).unwrap_or(1);
+    let run = (STAGE / (across * quads)).min(8);
+    let (packed, masked, states) = (None, false, false);
+    Staged {
+        length,
+        width,
+        groups,
+        parts,
+        columns,
+        each,
+        quads,
+        depth,
+        run,
+        packed,
+        masked,
+        states,
+    }
+}
+
+/// Why it is computed as it is, by workgroups.
+pub(super) fn staged_remark(tile: &Staged, splits: Splits) -> String {
+    let (rows, block, states) = (ROWS * tile.groups, tile.block(), tile.parts * splits.count);
+    let left = if tile.states { format!(", {states} states of each") } else { String::new() };
+    format!("attention by workgroups of {rows} rows and {block} keys at once{left}")
+}
+
+/// Why it is computed as it is, by lanes.
 pub(super) fn remark(tile: &Block) -> String {
     let Block { queries, block, shared, .. } = tile;
     let each = if *shared { "one loaded by each lane of a subgroup" } else { "loaded by all" };

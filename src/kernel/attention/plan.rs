@@ -4,14 +4,24 @@
 use core::ops::Range;
 
 use super::text::Block;
+use super::text::staged::{ROWS, Staged};
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::Target;
 use crate::wgsl::entry::CORE_TRIPS;
 
-/// The most quads of a query and a value that stay in registers.
-pub(crate) const QUADS_MAX: usize = 64;
+/// The most quads of a query and a value.
+pub(crate) const QUADS_MAX: usize = 128;
+
+/// Keys that a workgroup of any tile can take of a row.
+pub(super) const CHUNK_LEAST: usize = 6144;
+/// Workgroups that keep a GPU busy: fewer are taken apart, if that is worth a second pass.
+pub(super) const BUSY: usize = 128;
+/// The keys from which on a second pass is worth its while.
+pub(super) const KEYS_SHARED: usize = 256;
+/// Blocks of keys that are worth a workgroup of their own.
+const BLOCKS_WORTH: usize = 4;
 
 /// The most keys, if a key or a value has `width` elements. A loop takes four keys in a trip, and
 /// the keys of one head lie in one segment of `segment` elements.
@@ -42,7 +52,7 @@ pub(super) fn in_pairs(view: &Layout) -> Result<Layout> {
     Layout::strided(Shape::new(dims)?, &strides, view.offset() / 2)
 }
 
-/// How invocations share queries.
+/// How invocations share queries, where each takes its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crew {
     pub(super) workgroup: u32,
@@ -53,16 +63,72 @@ pub(super) struct Crew {
 
 impl Crew {
     pub(super) fn of(target: Target, tile: &Block, views: &[Layout]) -> Self {
-        let workgroup = match target {
-            Target::Gpu => 64,
-            _ if tile.shared => tile.block as u32,
-            _ => target.workgroup(),
-        };
+        let workgroup = if tile.shared { tile.block as u32 } else { target.workgroup() };
         let [batch, heads, queries] = [0, 1, 2].map(|axis| views[0].shape().dims()[axis]);
         let shared = views[1].shape().dims()[1];
         let rows = queries * (heads / shared.max(1));
         let per_head = rows.div_ceil(workgroup as usize * tile.queries);
         Self { workgroup, per_head, groups: batch * shared * per_head }
+    }
+}
+
+/// What attention by workgroups counts: all of its heads share no keys.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Crowd {
+    /// Heads of keys, of all batches.
+    pub(super) heads: usize,
+    /// Rows of a head of keys: the queries of every head that shares it.
+    pub(super) rows: usize,
+    pub(super) keys: usize,
+}
+
+impl Crowd {
+    pub(super) fn of(views: &[Layout]) -> Self {
+        let [batch, heads, queries] = [0, 1, 2].map(|axis| views[0].shape().dims()[axis]);
+        let [shared, keys] = [1, 2].map(|axis| views[1].shape().dims()[axis]);
+        Self { heads: batch * shared, rows: queries * (heads / shared.max(1)), keys }
+    }
+
+    /// Workgroups of so many row groups, if each takes all keys.
+    pub(super) const fn workgroups(&self, groups: usize) -> usize {
+        self.heads * self.rows.div_ceil(ROWS * groups)
+    }
+
+    /// The splits of the keys that a tile cannot do without: loops have so many trips at most.
+    pub(super) const fn splits_least(&self, tile: &Staged) -> usize {
+        self.keys.div_ceil(chunk_max(tile))
+    }
+
+    /// How many states of every row are fewer than `room` elements.
+    pub(super) fn states_most(&self, width: usize, room: usize) -> usize {
+        room / (self.heads * self.rows * 4 * (width + 1)).max(1)
+    }
+}
+
+/// The most keys of a workgroup.
+pub(super) const fn chunk_max(tile: &Staged) -> usize {
+    CORE_TRIPS as usize / tile.trips() * tile.block()
+}
+
+/// How the keys of a row are shared among workgroups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Splits {
+    pub(super) count: usize,
+    /// Keys of each, whole blocks.
+    pub(super) chunk: usize,
+}
+
+impl Splits {
+    /// As many as keep a GPU busy, and as leave no more states than `room` elements.
+    pub(super) fn of(tile: &Staged, crowd: Crowd, room: usize) -> Self {
+        let (block, keys) = (tile.block(), crowd.keys);
+        let worth = if keys < KEYS_SHARED { 1 } else { keys.div_ceil(BLOCKS_WORTH * block) };
+        let fitting = crowd.states_most(tile.width, room) / tile.parts;
+        let workgroups = crowd.workgroups(tile.groups).max(1);
+        let wish = if workgroups < BUSY { 2 * BUSY / workgroups } else { 1 };
+        let count = wish.min(worth).min(fitting).max(crowd.splits_least(tile)).max(1);
+        let chunk = keys.div_ceil(count).next_multiple_of(block);
+        Self { count: keys.div_ceil(chunk), chunk }
     }
 }
 
@@ -74,12 +140,21 @@ pub(crate) struct Halves {
 }
 
 impl Halves {
-    /// The halves, if a view or the result has more elements than a segment; `None` if none has, or
-    /// if no cut makes the largest smaller.
-    pub(crate) fn of(views: &[Layout], causal: bool, segment: usize) -> Result<Option<Self>> {
+    /// The halves, if a view or the result - or the states that workgroups leave of it - has more
+    /// elements than a segment; `None` if none has, or if no cut makes the largest smaller.
+    pub(crate) fn of(
+        views: &[Layout],
+        causal: bool,
+        staged: bool,
+        segment: usize,
+    ) -> Result<Option<Self>> {
         let [batch, heads, queries] = [0, 1, 2].map(|axis| views[0].shape().dims()[axis]);
-        let result = Shape::new([batch, heads, queries, views[2].shape().dims()[3]])?;
-        let result = Layout::dense(result);
+        let length = match (views[2].shape().dims()[3], Crowd::of(views).keys.div_ceil(CHUNK_LEAST))
+        {
+            (length, states) if staged && states > 1 => (length + 4) * states,
+            (length, _) => length,
+        };
+        let result = Layout::dense(Shape::new([batch, heads, queries, length])?);
         // A broadcast axis takes no memory, so a cut along it makes nothing smaller.
         let own = |view: &&Layout| -> usize {
             let axes = view.shape().dims().iter().zip(view.strides());

@@ -1,6 +1,8 @@
-//! What the attention kernel keeps in registers: queries, their scores against a block of keys, and
-//! their weighted values, all unrolled into names - `s2_1` are the scores of query 2 against quad 1
-//! of the block - because not every compiler keeps an array in registers.
+//! What the kernel of attention by lanes keeps in registers: queries, their scores against a block
+//! of keys, and their weighted values, all unrolled into names - `s2_1` are the scores of query 2
+//! against quad 1 of the block - because not every compiler keeps an array in registers.
+
+pub mod staged;
 
 use crate::wgsl::lines::{lane, put};
 use crate::wgsl::params::params;

@@ -22,6 +22,35 @@ const FORMS: &[Form] = &[
     [1, 8, 1, 1, 40, 16, 16],
 ];
 
+/// What workgroups take: by the most row groups for values of every length, in several workgroups
+/// of a head, with edges just past whole blocks; and by few.
+const CROWDS: &[Form] = &[
+    [16, 8, 4, 33, 33, 32, 32],
+    [16, 8, 8, 65, 33, 64, 64],
+    [8, 8, 8, 65, 65, 128, 128],
+    [4, 16, 16, 33, 65, 256, 256],
+    [1, 2, 2, 70, 9, 12, 20],
+    [1, 1, 1, 5, 40, 300, 200],
+];
+
+/// Keys that workgroups share: heads of every length, for one row, for a row group that is full, for
+/// two and for four.
+const SPLITS: &[Form] = &[
+    [1, 3, 3, 1, 257, 32, 32],
+    [1, 8, 1, 1, 261, 64, 64],
+    [1, 8, 2, 1, 1000, 128, 128],
+    [1, 2, 2, 1, 513, 256, 256],
+    [1, 6, 2, 3, 700, 16, 24],
+];
+
+/// Elements of two bytes: by eight, for many rows and for few; and of lengths that are not.
+const PACKED: &[Form] = &[
+    [8, 8, 4, 17, 40, 64, 40],
+    [1, 8, 2, 1, 400, 16, 128],
+    [1, 2, 1, 3, 260, 8, 12],
+    [1, 1, 1, 70, 9, 20, 8],
+];
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mask {
     None,
@@ -49,6 +78,17 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     }
     for mask in [Mask::Causal, Mask::All] {
         cases.push(case!(format!("attention::large::{mask:?}"), |ctx| large(ctx, mask)));
+    }
+    for (name, forms, masks) in [
+        ("crowds", CROWDS, [(Mask::Causal, DType::F32), (Mask::All, DType::F32)]),
+        ("splits", SPLITS, [(Mask::Causal, DType::F32), (Mask::All, DType::F32)]),
+        ("packed", PACKED, [(Mask::None, DType::F16), (Mask::Causal, DType::Bf16)]),
+    ] {
+        for (mask, dtype) in masks {
+            let name = format!("attention::{name}::{mask:?}::{dtype}");
+            let case = case!(name, |ctx| crowds(ctx, mask, dtype, forms));
+            cases.push(case.needs(adapter, DOWNGRADES[0], dtype));
+        }
     }
     cases.push(case!("attention::of_length_0", |ctx| of_length_0(ctx)));
     cases.push(case!("attention::of_views", |ctx| views(ctx)));
@@ -81,6 +121,19 @@ async fn run(ctx: &Ctx, mask: Mask, dtype: DType) -> Outcome {
         let device = device.with_target(target);
         for &form in FORMS {
             one(&device, &mut random, mask, dtype, form).await?;
+        }
+    }
+    Ok(())
+}
+
+/// By workgroups, whatever the device; and on a CPU heads too long for registers.
+async fn crowds(ctx: &Ctx, mask: Mask, dtype: DType, forms: &[Form]) -> Outcome {
+    let device = ctx.native().await?;
+    let mut random = Random::new(19);
+    for &form in forms {
+        one(&device.with_target(Target::Gpu), &mut random, mask, dtype, form).await?;
+        if form[5] + form[6] > 256 && form[0] == 1 {
+            one(&device.with_target(Target::Cpu), &mut random, mask, dtype, form).await?;
         }
     }
     Ok(())

@@ -180,7 +180,7 @@ async fn of_folded_grids(ctx: &Ctx) -> Outcome {
 
 /// The rows as masks, where neither queries nor keys say anything.
 async fn of_masks(ctx: &Ctx) -> Outcome {
-    for keys in [1, 2, 3, 4, 5, 8, 13, 16, 33, 36, 70] {
+    for keys in [1, 2, 3, 4, 5, 8, 13, 16, 33, 36, 70, 300] {
         let scores = bait::rows(keys, WEIGHTS);
         let queries = scores.len() / keys;
         let mut alive = Vec::new();
@@ -197,7 +197,7 @@ async fn of_masks(ctx: &Ctx) -> Outcome {
 
 /// The rows as columns of keys: each query picks one.
 async fn of_keys(ctx: &Ctx) -> Outcome {
-    for keys in [1, 2, 3, 4, 5, 8, 13, 16, 33, 36, 70] {
+    for keys in [1, 2, 3, 4, 5, 8, 13, 16, 33, 36, 70, 300] {
         let mut scores = bait::rows(keys, &WEIGHTS[..4]);
         scores.iter_mut().for_each(|x| *x = x.max(-1e30));
         let queries = scores.len() / keys;

@@ -1,0 +1,97 @@
+//! Choices by workgroups, on paper.
+
+use super::super::plan::{CHUNK_LEAST, chunk_max};
+use super::*;
+use crate::shape::Shape;
+
+/// Room for the states of anything here.
+const ROOM: usize = 1 << 28;
+
+/// Dense queries, keys and values: batches, heads, shared heads, queries, keys, and lengths.
+fn views([batch, heads, shared, queries, keys, d, e]: [usize; 7]) -> Vec<Layout> {
+    let dims = [[heads, queries, d], [shared, keys, d], [shared, keys, e]];
+    let dense = |[heads, rows, length]: [usize; 3]| {
+        Layout::dense(Shape::new([batch, heads, rows, length]).expect("a shape"))
+    };
+    dims.map(dense).to_vec()
+}
+
+fn said(form: [usize; 7]) -> String {
+    let (tile, splits) = staged(&views(form), None, ROOM);
+    staged_remark(&tile, splits)
+}
+
+#[test]
+fn rows_and_keys_say_how_workgroups_share_them() {
+    for (form, want) in [
+        // Many rows: as many together as lanes take, whatever the length of a value.
+        ([4, 8, 8, 1024, 1024, 32, 32], "64 rows and 32 keys at once"),
+        ([4, 8, 8, 1024, 1024, 64, 64], "64 rows and 32 keys at once"),
+        ([4, 8, 8, 1024, 1024, 128, 128], "64 rows and 64 keys at once"),
+        ([4, 8, 8, 1024, 1024, 256, 256], "32 rows and 64 keys at once"),
+        // Fewer: more workgroups.
+        ([1, 8, 8, 512, 512, 64, 64], "32 rows and 32 keys at once"),
+        ([1, 4, 4, 256, 512, 64, 64], "16 rows and 64 keys at once, 2 states of each"),
+        // Heads that share keys are rows of one workgroup.
+        ([1, 32, 8, 1, 4096, 128, 128], "4 rows and 64 keys at once, 32 states of each"),
+        ([1, 64, 8, 1, 4096, 128, 128], "8 rows and 64 keys at once, 16 states of each"),
+        // A lone query.
+        ([1, 32, 32, 1, 4096, 128, 128], "4 rows and 64 keys at once, 16 states of each"),
+        ([1, 32, 32, 1, 4096, 64, 64], "4 rows and 64 keys at once, 32 states of each"),
+        ([1, 32, 32, 1, 4096, 256, 256], "4 rows and 64 keys at once, 8 states of each"),
+        ([300, 32, 32, 1, 4096, 256, 256], "4 rows and 64 keys at once"),
+        // Few keys are not worth a second pass.
+        ([1, 32, 32, 1, 255, 64, 64], "16 rows and 64 keys at once"),
+        ([1, 1, 1, 3, 6, 8, 8], "32 rows and 32 keys at once"),
+    ] {
+        assert_eq!(said(form), format!("attention by workgroups of {want}"), "{form:?}");
+    }
+}
+
+#[test]
+fn states_stay_where_there_is_room() {
+    let form = [1, 32, 32, 1, 4096, 64, 64];
+    let states = |room| {
+        let (tile, splits) = staged(&views(form), None, room);
+        assert_eq!(tile.states, tile.parts * splits.count > 1, "{room}");
+        tile.parts * splits.count
+    };
+    let row = 32 * 68;
+    assert_eq!([row, 3 * row, 9 * row, 100 * row].map(states), [1, 3, 8, 32]);
+}
+
+#[test]
+fn every_tile_keeps_the_limits_that_all_adapters_have() {
+    for groups in [1, 2, 4, 8, 16] {
+        for (length, width) in (1..128).flat_map(|n| [(n, 128 - n), (n, n), (n, 16)]) {
+            let tile = shape(groups, length, width);
+            if tile.lanes() > LANES[1] {
+                continue;
+            }
+            let Staged { columns, quads, parts, depth, run, each, .. } = tile;
+            let place = format!("{tile:?}");
+            assert!(tile.lanes() >= LANES[0] && tile.memory() <= 16 << 10, "{place}");
+            assert!([groups, columns, parts, each, depth, run].iter().all(|n| n.is_power_of_two()));
+            assert!(columns * quads >= width && run <= columns && quads * columns % 2 == 0);
+            assert!(length % depth == 0 && (length % 2 == 1 || depth % 2 == 0), "{place}");
+            assert!(chunk_max(&tile) >= CHUNK_LEAST, "{place}");
+            assert!(chunk_max(&tile).is_multiple_of(tile.block()), "{place}");
+        }
+    }
+}
+
+#[test]
+fn splits_are_whole_blocks_and_cover_all_keys() {
+    for keys in [1, 31, 32, 33, 255, 256, 257, 1000, 4096, 30_000, 240_000] {
+        for queries in [1, 5, 100, 20_000] {
+            for e in [4, 64, 256] {
+                let form = [1, 4, 2, queries, keys, e, e];
+                let (tile, Splits { count, chunk }) = staged(&views(form), None, ROOM);
+                let place = format!("{form:?}: {tile:?} in {count} of {chunk}");
+                assert!(chunk % tile.block() == 0 && chunk <= chunk_max(&tile), "{place}");
+                assert!(count * chunk >= keys && (count - 1) * chunk < keys, "{place}");
+                assert!(keys >= KEYS_SHARED || !tile.states, "{place}");
+            }
+        }
+    }
+}

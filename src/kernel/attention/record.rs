@@ -1,0 +1,145 @@
+//! Attention by workgroups: its inputs as they are loaded, and its one or two dispatches.
+//!
+//! ```text
+//! few keys, many rows      results
+//! keys shared              states of each row -> results
+//! ```
+
+use std::sync::Arc;
+
+use super::choice;
+use super::plan::{Crowd, Splits, in_pairs, in_units};
+use super::text::staged::{JOIN, JoinJob, ROWS, STAGED, Staged, StagedJob};
+use super::{AttentionCore, AttentionJob, astray};
+use crate::caps::Feature;
+use crate::count::{index, word};
+use crate::dtype::DType;
+use crate::engine::Site;
+use crate::error::Result;
+use crate::exec::Value;
+use crate::kernel::Operand;
+use crate::kernel::cores::{Berth, Head, Landing, Launch, Reach, Tail};
+use crate::layout::Layout;
+use crate::shape::Shape;
+use crate::wgsl::grid::fold;
+use crate::wgsl::{Expr, Form, Term};
+
+/// Inputs of one dtype as a workgroup loads them.
+struct Loaded {
+    heads: Vec<Head>,
+    /// The views, by elements.
+    views: Vec<Layout>,
+    packed: Option<Form>,
+}
+
+impl AttentionCore {
+    pub(super) fn by_workgroups(
+        &self,
+        site: Site<'_>,
+        operands: Vec<Operand>,
+        tail: &Tail,
+    ) -> Result<Arc<Value>> {
+        let Loaded { heads, views, packed } = loaded(site, operands)?;
+        let room = index(site.engine.segment_bytes())? / size_of::<f32>();
+        let (tile, splits) = choice::staged(&views, packed, room);
+        site.engine.remark(|| choice::staged_remark(&tile, splits));
+        let sources = heads.iter().enumerate().map(|(i, head)| head.raw(i == 3));
+        let sources: Option<Vec<Reach<'_>>> = sources.collect::<Result<_>>()?;
+        let sources = sources.ok_or_else(astray)?;
+        let launch = self.launch_staged(&tile, splits, &views)?;
+        if !tile.states {
+            let landing = Landing::of(site, sources, tail, false, &[])?.ok_or_else(astray)?;
+            landing.launch(launch)?;
+            return landing.finish();
+        }
+        let crowd = Crowd::of(&views);
+        let (rows, states) = (crowd.heads * crowd.rows, tile.parts * splits.count);
+        let shape = Shape::new([states, rows, 4 * (tile.width + 1)])?;
+        let read: Vec<u64> = sources.iter().flat_map(Reach::ids).collect();
+        let left = Berth::new(site, shape, DType::F32, false, &read)?.ok_or_else(astray)?;
+        let sources: Vec<&Reach<'_>> = sources.iter().collect();
+        launch.record(site, &sources, &Reach::identity(DType::F32), &left.sink)?;
+        let source = left.head.raw(false)?.ok_or_else(astray)?;
+        let landing = Landing::of(site, vec![source], tail, false, &[])?.ok_or_else(astray)?;
+        landing.launch(join(rows, states, tile.width, site)?)?;
+        landing.finish()
+    }
+
+    fn launch_staged<'a>(
+        &self,
+        tile: &'a Staged,
+        splits: Splits,
+        views: &[Layout],
+    ) -> Result<Launch<'a>> {
+        let crowd = Crowd::of(views);
+        let per_head = crowd.rows.div_ceil(ROWS * tile.groups);
+        let job = self.job(views, if tile.packed.is_some() { 8 } else { 4 }, per_head)?;
+        let AttentionJob { heads, queries, keys, per_head, per_batch, sharing, .. } = job;
+        let AttentionJob { causal, scale, query, key, value, mask, .. } = job;
+        let groups = crowd.workgroups(tile.groups) * splits.count;
+        let (splits, chunk) = (word(splits.count)?, word(splits.chunk)?);
+        #[rustfmt::skip]
+        let job = StagedJob {
+            heads, queries, keys, per_head, per_batch, sharing, causal, scale, query, key, value, mask,
+            splits, chunk,
+        };
+        Ok(Launch {
+            entry: &STAGED,
+            wording: tile,
+            workgroup: None,
+            job: job.words(),
+            groups: fold(word(groups)?),
+        })
+    }
+}
+
+/// The kernel that makes results of states.
+fn join(rows: usize, states: usize, width: usize, site: Site<'_>) -> Result<Launch<'static>> {
+    let groups = (rows * width).div_ceil(site.target.workgroup() as usize);
+    let (rows, states, width) = (word(rows)?, word(states)?, word(width)?);
+    Ok(Launch {
+        entry: &JOIN,
+        wording: &(),
+        workgroup: None,
+        job: JoinJob { rows, states, width }.words(),
+        groups: fold(word(groups)?),
+    })
+}
+
+/// The inputs as they are loaded: halves of a word by eight, if they lie so; everything else as
+/// f32.
+fn loaded(site: Site<'_>, operands: Vec<Operand>) -> Result<Loaded> {
+    let native = site.engine.gpu.caps().has(Feature::ShaderF16);
+    let packed = match operands[0].dtype {
+        DType::F16 if native => Some(Form::F16w),
+        DType::F16 => Some(Form::F16p),
+        DType::Bf16 => Some(Form::Bf16),
+        _ => None,
+    };
+    let by_eight = operands[..3].iter().all(|operand| in_units(&operand.layout, 8));
+    let packed = packed.filter(|_| by_eight);
+    let mut views = Vec::with_capacity(operands.len());
+    let head = |(i, operand): (usize, Operand)| -> Result<Head> {
+        if i == 3 || packed.is_none() {
+            let head = Head::view(as_f32(site, operand)?);
+            views.push(head.operands[0].layout);
+            return Ok(head);
+        }
+        views.push(operand.layout);
+        let layout = in_pairs(&operand.layout)?;
+        Ok(Head::view(Operand { layout, dtype: DType::U32, ..operand }))
+    };
+    let heads = operands.into_iter().enumerate().map(head).collect::<Result<_>>()?;
+    Ok(Loaded { heads, views, packed })
+}
+
+/// The operand, or a copy of it in f32.
+fn as_f32(site: Site<'_>, operand: Operand) -> Result<Operand> {
+    if operand.dtype == DType::F32 {
+        return Ok(operand);
+    }
+    let (inputs, outputs) = (vec![operand.dtype], vec![1]);
+    let nodes = vec![Term::Input(0), Term::Cast(0, DType::F32)];
+    let expr = Expr { inputs, nodes, outputs, ..Expr::default() };
+    Head { expr, dtype: DType::F32, ..Head::view(operand) }.realise(site)
+}
