@@ -1,7 +1,7 @@
 //! The doctor: what there is, what each dtype becomes on it, and every dtype there and back.
 //!
-//! `cargo run --example doctor`; `--help` lists what else it can tell. It is `wharf doctor` too, where
-//! the feature `cli` makes a program of the crate.
+//! `cargo run --example doctor`; `--help` lists what else it can tell. It is `wharf doctor` too,
+//! where the feature `cli` makes a program of the crate.
 
 use std::process::ExitCode;
 

@@ -7,8 +7,8 @@
 //! has its memory before a byte moves, and all of it arrives or nothing does.
 //!
 //! A file is read by `std::fs::File`, half a MiB at a time, and is not mapped into memory: a map
-//! needs `unsafe`, which this library forbids, and its pages would count as memory of the process. So
-//! no more of a file is ever in the process than what is being staged.
+//! needs `unsafe`, which this library forbids, and its pages would count as memory of the process.
+//! So no more of a file is ever in the process than what is being staged.
 //!
 //! Each format is a feature of the crate: `safetensors`, `npy`, `gguf` (which is only read).
 //!
@@ -33,6 +33,7 @@
 
 mod archive;
 mod cause;
+mod entry;
 mod file;
 #[cfg(feature = "gguf")]
 mod gguf;
@@ -44,5 +45,8 @@ mod safetensors;
 mod save;
 #[cfg(feature = "safetensors")]
 mod shards;
+#[cfg(any(feature = "safetensors", feature = "npy"))]
+mod unfinished;
 
-pub use archive::{Archive, FileTensor};
+pub use archive::Archive;
+pub use entry::FileTensor;

@@ -424,8 +424,8 @@ impl Plan {
     }
 
     /// How values of a dtype would get there: as the plan says, or, as by
-    /// [`Device::upload_as`](crate::Device::upload_as), as another dtype that is named. An error says
-    /// why they would not.
+    /// [`Device::upload_as`](crate::Device::upload_as), as another dtype that is named. An error
+    /// says why they would not.
     ///
     /// ```
     /// use wharf::caps::Caps;

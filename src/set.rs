@@ -23,7 +23,7 @@ use crate::host::HostBytes;
 use crate::host::supply::Supply;
 use crate::layout::Layout;
 use crate::ledger::{CallSite, Direction};
-use crate::tensor::{Origin, Passage, Tensor};
+use crate::tensor::{Passage, Provenance, Tensor};
 use crate::transfer::Receipt;
 
 mod cause;
@@ -56,7 +56,7 @@ pub struct Shipment<'a> {
 
 #[derive(Clone)]
 struct Goods<'a> {
-    origin: Origin<'a>,
+    origin: Provenance<'a>,
     layout: Layout,
     /// The dtype that was named for it.
     to: Option<DType>,
@@ -127,11 +127,11 @@ impl<'a> Shipment<'a> {
         to: Option<DType>,
     ) -> Result<()> {
         let layout = supply.layout();
-        self.goods.insert(Arc::from(name), Goods { origin: Origin::Stream(supply), layout, to })
+        self.goods.insert(Arc::from(name), Goods { origin: Provenance::Stream(supply), layout, to })
     }
 
     fn insert(&mut self, name: &str, data: HostBytes<'a>, to: Option<DType>) -> Result<&mut Self> {
-        let goods = Goods { origin: Origin::Memory(data.view()), layout: *data.layout(), to };
+        let goods = Goods { origin: Provenance::Memory(data.view()), layout: *data.layout(), to };
         self.goods.insert(Arc::from(name), goods)?;
         Ok(self)
     }

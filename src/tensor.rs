@@ -50,7 +50,7 @@ pub use number::Scalar;
 pub use ops::Other;
 pub use quantised::{Quantised, Rounding, Weight};
 pub use random::Key;
-pub(crate) use upload::Origin;
+pub(crate) use upload::Provenance;
 
 /// A value on a device: cheap to clone, never changed by anybody else. A view of it costs nothing.
 ///

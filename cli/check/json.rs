@@ -22,7 +22,8 @@ pub(super) fn report(
     let others: Vec<Value> = others
         .iter()
         .map(|(name, freight)| {
-            json!({ "adapter": name, "verdict": freight.verdict().name(), "answer": answer(freight) })
+            let verdict = freight.verdict().name();
+            json!({ "adapter": name, "verdict": verdict, "answer": answer(freight) })
         })
         .collect();
     json!({

@@ -54,9 +54,10 @@ impl Embedder {
         let mut tokenizer = Tokenizer::from_file(folder.join("tokenizer.json"))?;
         let cut = TruncationParams { max_length: TOKENS_MAX, ..TruncationParams::default() };
         tokenizer.with_padding(None).with_truncation(Some(cut))?;
-        // The file has a list of positions too, which nothing needs.
-        let archive = Archive::open(folder.join("model.safetensors"))?
-            .keep(|tensor| tensor.dtype().is_some_and(DType::is_float));
+        // The file has a list of positions too, and a pooler, which an embedding does not need.
+        let archive = Archive::open(folder.join("model.safetensors"))?.keep(|tensor| {
+            tensor.dtype().is_some_and(DType::is_float) && !tensor.name().starts_with("pooler.")
+        });
         let shipment = archive.shipment_as(|tensor| match storage {
             Storage::Numbers(dtype) if tensor.dtype() != Some(dtype) => Some(dtype),
             _ => None,

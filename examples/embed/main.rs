@@ -1,8 +1,8 @@
 //! Embeddings of texts by all-MiniLM-L6-v2, on any adapter: similar texts have similar vectors.
 //!
-//! `scripts/fetch-model` fetches the model; then `cargo run --release --example embed -- "some text"
-//! "another"` prints vectors, `--compare` a matrix of similarities, `--corpus FILE --query TEXT` the
-//! lines of a file that are nearest to a question.
+//! `scripts/fetch-model` fetches the model; then `cargo run --release --example embed -- "a text"`
+//! prints its vector, `--compare` a matrix of similarities, `--corpus FILE --query TEXT` the lines
+//! of a file that are nearest to a question.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -18,13 +18,18 @@ mod model;
 use embedder::{Embedder, Failure, Storage};
 
 const USAGE: &str = "\
-usage: embed [--dtype f32|f16|bf16|q8] [--model FOLDER] TEXT..            prints their vectors
-       embed [..] --compare TEXT TEXT..                                   how similar each is to each
-       embed [..] --corpus FILE --query TEXT [--top N]                    the lines nearest to a text
+usage: embed [--dtype f32|f16|bf16|q8] [--model FOLDER] TEXT..        prints their vectors
+       embed [..] --compare TEXT TEXT..                               how similar they are
+       embed [..] --corpus FILE --query TEXT [--top N]                the lines nearest to a text
 
-Weights come from FOLDER, target/models/all-MiniLM-L6-v2 unless another is named: `scripts/fetch-model`.
-The embeddings of a corpus are kept beside it, and what is there is not computed again.
+Weights come from FOLDER, target/models/all-MiniLM-L6-v2 unless another is named:
+`scripts/fetch-model`. The embeddings of a corpus are kept beside it, and what is there is not
+computed again.
 ";
+
+/// What is compared where nothing else is asked for.
+const SENTENCES: [&str; 3] =
+    ["A cat sits on the mat.", "A kitten lies on the rug.", "Interest rates rose on Tuesday."];
 
 struct Options {
     storage: Storage,
@@ -60,8 +65,10 @@ fn read(arguments: impl Iterator<Item = String>) -> Option<Options> {
             _ => options.texts.push(word),
         }
     }
-    let asks = options.corpus.is_some() && options.query.is_some() || !options.texts.is_empty();
-    asks.then_some(options)
+    if options.texts.is_empty() && options.corpus.is_none() {
+        (options.compare, options.texts) = (true, SENTENCES.map(String::from).to_vec());
+    }
+    (options.corpus.is_some() == options.query.is_some()).then_some(options)
 }
 
 fn main() -> ExitCode {
@@ -127,7 +134,8 @@ fn run(options: &Options) -> Result<(), Failure> {
     let (memory, ledger) = (device.memory(), device.ledger());
     let rate = embedder.tokens as f64 / embedder.elapsed.as_secs_f64().max(1e-9);
     say(&format!(
-        "{}: {:.1} MB in {} tensors, {} up in {} crossings, {} down in {}, {} tokens, {rate:.0} a second\n",
+        "{}: {:.1} MB in {} tensors, {} up in {} crossings, {} down in {}, {} tokens, {rate:.0} a \
+         second\n",
         device.caps().identity.name,
         memory.bytes_live as f64 / 1e6,
         memory.tensors,

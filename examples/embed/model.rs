@@ -6,9 +6,12 @@
 //!             x = norm(x + down(gelu(up(x))))
 //! embedding = mean of x over the tokens, scaled to length 1
 //! ```
+//!
+//! Weights may be narrower than f32. What is computed is f32 in any case: a weight is widened while
+//! it is loaded, in the kernel that needs it.
 
 use wharf::op::Op;
-use wharf::tensor::{Attention, Quantised, Weight};
+use wharf::tensor::{Attention, Quantised};
 use wharf::{Axes, DType, Error, Result, Tensor, TensorSet};
 
 const LAYERS: usize = 6;
@@ -24,7 +27,7 @@ pub(crate) const TOKENS_MAX: usize = 512;
 /// A matrix of weights: numbers, or in blocks.
 enum Matrix {
     Numbers(Tensor),
-    Blocks(Quantised),
+    Blocks(Box<Quantised>),
 }
 
 struct Linear {
@@ -34,11 +37,11 @@ struct Linear {
 
 impl Linear {
     fn of(&self, x: &Tensor, activation: Option<Op>) -> Result<Tensor> {
-        let weight: Weight<'_> = match &self.weight {
-            Matrix::Numbers(weight) => weight.into(),
-            Matrix::Blocks(weight) => weight.into(),
-        };
-        x.linear(weight, Some(&self.bias), activation)
+        let bias = Some(&self.bias);
+        match &self.weight {
+            Matrix::Numbers(weight) => x.linear(&weight.cast(DType::F32)?, bias, activation),
+            Matrix::Blocks(weight) => x.linear(&**weight, bias, activation),
+        }
     }
 }
 
@@ -112,7 +115,7 @@ impl Parts<'_> {
             return Ok(Matrix::Numbers(weight));
         }
         let (blocks, _) = weight.to_quantised()?;
-        Ok(Matrix::Blocks(blocks))
+        Ok(Matrix::Blocks(Box::new(blocks)))
     }
 
     fn linear(&self, name: &str) -> Result<Linear> {
@@ -157,8 +160,8 @@ impl Model {
     /// which are no padding. Nothing crosses.
     pub(crate) fn embed(&self, tokens: &Tensor, there: &Tensor) -> Result<Tensor> {
         let words = match &self.words {
-            Matrix::Numbers(table) => table.embedding(tokens)?,
-            Matrix::Blocks(table) => table.embedding(tokens, DType::F32)?,
+            Matrix::Numbers(table) => table.embedding(tokens)?.cast(DType::F32)?,
+            Matrix::Blocks(table) => table.embedding(tokens)?,
         };
         let positions = self.positions.slice(0, 0..tokens.shape().dims()[1])?;
         let mut x = self.norm.of(&((words + positions)? + &self.kind)?)?;
@@ -167,7 +170,7 @@ impl Model {
             x = layer.of(&x, &how)?;
         }
         let there = there.unsqueeze(2)?.cast(DType::F32)?;
-        let mean = ((x.cast(DType::F32)? * &there)?.sum(1)? / there.sum(1)?)?;
+        let mean = ((x * &there)?.sum(1)? / there.sum(1)?)?;
         &mean / mean.norm(Axes::keep(1))?
     }
 }

@@ -1,73 +1,21 @@
 //! A file, or several that belong together, known by header.
 
-use core::fmt;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::cause::FileCause;
+use super::cause::ArchiveCause;
+use super::entry::FileTensor;
 use super::file::Pieces;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::host::supply::Supply;
 use crate::set::Shipment;
-use crate::shape::{RANK_MAX, Shape};
 
 /// Tensors by name in a file, or in several that belong together: what their headers say. No value
 /// has been read yet.
 #[derive(Clone, Debug)]
 pub struct Archive {
     tensors: Vec<FileTensor>,
-}
-
-/// A tensor in a file.
-#[derive(Clone)]
-pub struct FileTensor {
-    pub(super) name: Arc<str>,
-    pub(super) shape: Shape,
-    /// As the file spells it.
-    pub(super) dtype_name: Arc<str>,
-    pub(super) bytes: u64,
-    /// `None` where wharf has no such dtype.
-    pub(super) supply: Option<Arc<dyn Supply>>,
-}
-
-impl FileTensor {
-    /// Its name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Its shape.
-    #[must_use]
-    pub const fn shape(&self) -> &Shape {
-        &self.shape
-    }
-
-    /// Its dtype; `None` where wharf has no such dtype.
-    #[must_use]
-    pub fn dtype(&self) -> Option<DType> {
-        self.supply.as_ref().map(|supply| supply.dtype())
-    }
-
-    /// Its dtype as the file spells it.
-    #[must_use]
-    pub fn dtype_name(&self) -> &str {
-        &self.dtype_name
-    }
-
-    /// The bytes that it takes in the file.
-    #[must_use]
-    pub const fn bytes(&self) -> u64 {
-        self.bytes
-    }
-}
-
-impl fmt::Debug for FileTensor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {} {}", self.name, self.dtype_name, self.shape)
-    }
 }
 
 /// The first bytes of a format, and what opens it.
@@ -103,7 +51,7 @@ impl Archive {
             file.read(0, begin)?;
             let format = FORMATS.iter().find(|format| (format.begins)(begin)).ok_or_else(|| {
                 let begins = format!("{:?}", begin.escape_ascii().to_string());
-                FileCause::Format { begins }
+                ArchiveCause::Format { begins }
             })?;
             (format.open)(&file, path)
         });
@@ -151,7 +99,7 @@ impl Archive {
         Ok(shipment)
     }
 
-    fn refusal(&self, foreign: &[&FileTensor]) -> FileCause {
+    fn refusal(&self, foreign: &[&FileTensor]) -> ArchiveCause {
         const NAMED: usize = 3;
         let mut names: Vec<String> =
             foreign.iter().take(NAMED).map(|tensor| format!("{:?}", tensor.name)).collect();
@@ -159,18 +107,6 @@ impl Archive {
         let dtypes: BTreeSet<&str> = foreign.iter().map(|tensor| &*tensor.dtype_name).collect();
         let dtype = dtypes.into_iter().collect::<Vec<_>>().join(", ");
         let (count, of) = (foreign.len(), self.tensors.len());
-        FileCause::Foreign { dtype, count, of, names: names.join(", ") }
-    }
-}
-
-/// A shape as a file spells it.
-pub(super) fn shape(dims: &[u64]) -> Result<Shape> {
-    let small = dims.iter().map(|&dim| usize::try_from(dim).ok()).collect::<Option<Vec<_>>>();
-    match small {
-        // Too many axes are no mistake of the file.
-        Some(small) if small.len() > RANK_MAX => Shape::new(small),
-        small => small
-            .and_then(|dims| Shape::new(dims).ok())
-            .ok_or_else(|| FileCause::Shape { dims: dims.to_vec() }.into()),
+        ArchiveCause::Foreign { dtype, count, of, names: names.join(", ") }
     }
 }

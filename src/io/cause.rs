@@ -1,15 +1,19 @@
 //! What can be wrong with a file.
 
+use crate::dtype::DType;
 use crate::error::causes;
 
 /// What to do about a file that is not what it claims to be.
 const DAMAGED: &str = "the file is damaged, or was not written whole: fetch or write it again";
 
 causes! {
-    pub(super) enum FileCause;
+    pub(super) enum ArchiveCause;
 
     Unreadable { why: String }, File:
         ("the file cannot be read: {why}");
+    Undescribed { dtype: DType }, DType:
+        ("numpy has no {dtype}")
+        help ("cast it to f32, which holds all of its values");
     Unwritten { why: String }, File:
         ("the file cannot be written: {why}")
         help ("what was there before is still there; look at the space and the permissions");

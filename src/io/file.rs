@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use super::cause::FileCause;
+use super::cause::ArchiveCause;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::gpu::lock;
@@ -19,8 +19,8 @@ pub(super) struct Pieces {
     pub(super) len: u64,
 }
 
-fn unreadable(error: &std::io::Error) -> FileCause {
-    FileCause::Unreadable { why: error.to_string() }
+fn unreadable(error: &std::io::Error) -> ArchiveCause {
+    ArchiveCause::Unreadable { why: error.to_string() }
 }
 
 impl Pieces {
@@ -28,7 +28,7 @@ impl Pieces {
         let file = File::open(path).map_err(|error| unreadable(&error))?;
         let about = file.metadata().map_err(|error| unreadable(&error))?;
         if !about.is_file() {
-            return Err(FileCause::Unreadable { why: "it is no file".into() }.into());
+            return Err(ArchiveCause::Unreadable { why: "it is no file".into() }.into());
         }
         Ok(Self { file: Mutex::new(file), len: about.len() })
     }
@@ -38,26 +38,28 @@ impl Pieces {
         let mut file = lock(&self.file);
         let done = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(out));
         done.map_err(|error| match error.kind() {
-            ErrorKind::UnexpectedEof => FileCause::Changed { bytes: out.len() as u64, at }.into(),
+            ErrorKind::UnexpectedEof => {
+                ArchiveCause::Changed { bytes: out.len() as u64, at }.into()
+            }
             _ => unreadable(&error).into(),
         })
     }
 
     /// The bytes `at..at + bytes` as a stream.
-    pub(super) const fn stream(&self, at: u64, bytes: u64) -> Stretch<'_> {
-        Stretch { pieces: self, at, end: at + bytes }
+    pub(super) const fn stream(&self, at: u64, bytes: u64) -> FileStretch<'_> {
+        FileStretch { pieces: self, at, end: at + bytes }
     }
 }
 
 /// A part of a file as a stream.
 #[derive(Debug)]
-pub(super) struct Stretch<'a> {
+pub(super) struct FileStretch<'a> {
     pieces: &'a Pieces,
     at: u64,
     end: u64,
 }
 
-impl Read for Stretch<'_> {
+impl Read for FileStretch<'_> {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
         let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
         let n = out.len().min(left);
@@ -70,14 +72,14 @@ impl Read for Stretch<'_> {
 
 /// A tensor that lies in a file as a device would have it.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct FilePart {
     pub(super) file: Arc<Pieces>,
     pub(super) begin: u64,
     pub(super) dtype: DType,
     pub(super) layout: Layout,
 }
 
-impl Supply for Part {
+impl Supply for FilePart {
     fn dtype(&self) -> DType {
         self.dtype
     }

@@ -15,9 +15,9 @@ use std::io::{BufReader, Read, copy, sink};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::archive::{FileTensor, shape};
-use super::cause::FileCause;
-use super::file::{Part, Pieces, Stretch};
+use super::cause::ArchiveCause;
+use super::entry::{FileTensor, shape};
+use super::file::{FilePart, FileStretch, Pieces};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::host::supply::Supply;
@@ -41,7 +41,7 @@ const BLOCK_BYTES: u64 = 34;
 
 /// What a type of ggml's is to wharf.
 #[derive(Clone, Copy)]
-enum Means {
+enum Counterpart {
     Plain(DType),
     /// `Q8_0`.
     Blocks,
@@ -49,26 +49,37 @@ enum Means {
 }
 
 /// A type of ggml's: its number, its name, so many values in so many bytes.
-struct Kind {
+struct GgmlType {
     number: u32,
     name: &'static str,
     values: u64,
     bytes: u64,
-    means: Means,
+    means: Counterpart,
 }
 
-const fn plain(number: u32, name: &'static str, dtype: DType) -> Kind {
-    Kind { number, name, values: 1, bytes: dtype.width() as u64, means: Means::Plain(dtype) }
+const fn plain(number: u32, name: &'static str, dtype: DType) -> GgmlType {
+    GgmlType {
+        number,
+        name,
+        values: 1,
+        bytes: dtype.width() as u64,
+        means: Counterpart::Plain(dtype),
+    }
 }
 
-const fn foreign(number: u32, name: &'static str, values: u64, bytes: u64) -> Kind {
-    Kind { number, name, values, bytes, means: Means::Foreign }
+const fn foreign(number: u32, name: &'static str, values: u64, bytes: u64) -> GgmlType {
+    GgmlType { number, name, values, bytes, means: Counterpart::Foreign }
 }
 
-const Q8_0: Kind =
-    Kind { number: 8, name: "Q8_0", values: VALUES, bytes: BLOCK_BYTES, means: Means::Blocks };
+const Q8_0: GgmlType = GgmlType {
+    number: 8,
+    name: "Q8_0",
+    values: VALUES,
+    bytes: BLOCK_BYTES,
+    means: Counterpart::Blocks,
+};
 
-const KINDS: [Kind; 28] = [
+const KINDS: [GgmlType; 28] = [
     plain(0, "F32", DType::F32),
     plain(1, "F16", DType::F16),
     plain(30, "BF16", DType::Bf16),
@@ -147,8 +158,8 @@ pub(super) fn open(file: &Arc<Pieces>, _: &Path) -> Result<Vec<FileTensor>> {
     Ok(tensors)
 }
 
-fn meaningless(why: String) -> FileCause {
-    FileCause::Header { why }
+fn meaningless(why: String) -> ArchiveCause {
+    ArchiveCause::Header { why }
 }
 
 /// A tensor as the header has it.
@@ -193,13 +204,13 @@ impl Laid {
             return Err(meaningless(why).into());
         }
         if self.offset < last {
-            return Err(FileCause::Overlap { begin: self.offset, end: last }.into());
+            return Err(ArchiveCause::Overlap { begin: self.offset, end: last }.into());
         }
         let needs = shape.elements() as u128 / u128::from(kind.values) * u128::from(kind.bytes);
         let whole = u128::from(header) + u128::from(self.offset) + needs;
         if whole > u128::from(file.len) {
             let what = "the file needs".into();
-            return Err(FileCause::Cut { what, needs: whole, has: file.len }.into());
+            return Err(ArchiveCause::Cut { what, needs: whole, has: file.len }.into());
         }
         let (bytes, begin) = (needs as u64, header + self.offset);
         self.arrive(file, kind, shape, begin..begin + bytes, tensors)?;
@@ -209,7 +220,7 @@ impl Laid {
     fn arrive(
         &self,
         file: &Arc<Pieces>,
-        kind: &Kind,
+        kind: &GgmlType,
         shape: Shape,
         place: core::ops::Range<u64>,
         tensors: &mut Vec<FileTensor>,
@@ -221,12 +232,12 @@ impl Laid {
             tensors.push(FileTensor { name, shape, dtype_name, bytes, supply });
         };
         match kind.means {
-            Means::Foreign => add(&self.name, shape, place.end - begin, None),
-            Means::Plain(dtype) => {
-                let part = Part { file, begin, dtype, layout: Layout::dense(shape) };
+            Counterpart::Foreign => add(&self.name, shape, place.end - begin, None),
+            Counterpart::Plain(dtype) => {
+                let part = FilePart { file, begin, dtype, layout: Layout::dense(shape) };
                 add(&self.name, shape, place.end - begin, Some(Arc::new(part)));
             }
-            Means::Blocks => {
+            Counterpart::Blocks => {
                 let blocks = (place.end - begin) / BLOCK_BYTES;
                 for (of, bytes) in [(Share::Values, VALUES), (Share::Scales, 2)] {
                     let (suffix, shape) = of.shape(shape)?;
@@ -317,7 +328,7 @@ impl Supply for Blocks {
 
 /// The header, read from the front; nothing in it is believed.
 struct Reader<'a> {
-    stream: BufReader<Stretch<'a>>,
+    stream: BufReader<FileStretch<'a>>,
     at: u64,
     len: u64,
 }
@@ -332,7 +343,7 @@ impl<'a> Reader<'a> {
         let needs = u128::from(self.at) + bytes;
         if needs > u128::from(self.len) {
             let what = "the header needs".into();
-            return Err(FileCause::Cut { what, needs, has: self.len }.into());
+            return Err(ArchiveCause::Cut { what, needs, has: self.len }.into());
         }
         Ok(())
     }
@@ -341,7 +352,7 @@ impl<'a> Reader<'a> {
         self.has(N as u128)?;
         let mut bytes = [0; N];
         let read = self.stream.read_exact(&mut bytes);
-        read.map_err(|error| FileCause::Unreadable { why: error.to_string() })?;
+        read.map_err(|error| ArchiveCause::Unreadable { why: error.to_string() })?;
         self.at += N as u64;
         Ok(bytes)
     }
@@ -365,7 +376,7 @@ impl<'a> Reader<'a> {
     fn skip(&mut self, bytes: u64) -> Result<()> {
         self.has(bytes.into())?;
         let skipped = copy(&mut self.stream.by_ref().take(bytes), &mut sink());
-        skipped.map_err(|error| FileCause::Unreadable { why: error.to_string() })?;
+        skipped.map_err(|error| ArchiveCause::Unreadable { why: error.to_string() })?;
         self.at += bytes;
         Ok(())
     }
@@ -373,12 +384,12 @@ impl<'a> Reader<'a> {
     fn name(&mut self) -> Result<String> {
         let bytes = self.u64()?;
         if bytes > NAME_MAX {
-            return Err(FileCause::Large { what: "a name", bytes, most: NAME_MAX }.into());
+            return Err(ArchiveCause::Large { what: "a name", bytes, most: NAME_MAX }.into());
         }
         self.has(bytes.into())?;
         let mut text = vec![0; bytes as usize];
         let read = self.stream.read_exact(&mut text);
-        read.map_err(|error| FileCause::Unreadable { why: error.to_string() })?;
+        read.map_err(|error| ArchiveCause::Unreadable { why: error.to_string() })?;
         self.at += bytes;
         String::from_utf8(text).map_err(|_| meaningless("a name is not UTF-8".into()).into())
     }

@@ -1,20 +1,27 @@
 //! npy: one array of numpy's, behind a header that is a literal of Python.
 //!
 //! ```text
-//! \x93NUMPY, version, length of the header, {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
+//! \x93NUMPY, version, length of the header,
+//! {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
 //! ```
 //!
 //! An array in Fortran's order is carried as it lies, and is a column-major view on the device.
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::archive::{FileTensor, shape};
-use super::cause::FileCause;
-use super::file::{Part, Pieces};
+use super::cause::ArchiveCause;
+use super::entry::{FileTensor, shape};
+use super::file::{FilePart, Pieces};
+use super::unfinished::{unwritten, whole};
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::gpu::Drive;
 use crate::layout::Layout;
+use crate::ledger::{CallSite, Direction};
+use crate::tensor::Tensor;
+use crate::transfer::Receipt;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -40,6 +47,47 @@ pub(super) const DESCRIBED: [(&str, DType); 12] = [
     ("|b1", DType::Bool),
 ];
 
+impl Tensor {
+    /// Writes it to a file of numpy's (npy), bit for bit, as numpy does. It comes down chunk by
+    /// chunk and is on the host nowhere as a whole; the file has its name only once it is whole.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let path = std::env::temp_dir().join(format!("wharf-{}.npy", std::process::id()));
+    /// device.ones([3, 2], wharf::DType::F32)?.save_npy(&path)?;
+    /// let (set, _) = device.upload_set(&wharf::io::Archive::open(&path)?.shipment()?)?;
+    /// assert_eq!(set.iter().map(|(_, x)| x.shape().elements()).sum::<usize>(), 6);
+    /// # std::fs::remove_file(&path).unwrap();
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn save_npy(&self, path: impl AsRef<Path>) -> Result<Receipt> {
+        let site = CallSite::of("save_npy");
+        self.device().engine.books.admit(Direction::Down, site)?;
+        let dtype = self.dtype();
+        let known = DESCRIBED.iter().find(|(_, known)| *known == dtype);
+        let (descr, _) = known.ok_or(ArchiveCause::Undescribed { dtype })?;
+        let dims: Vec<String> = self.shape().dims().iter().map(ToString::to_string).collect();
+        let comma = if dims.len() == 1 { "," } else { "" };
+        let dims = dims.join(", ");
+        let mut text =
+            format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({dims}{comma}), }}");
+        // All of the header is filled up to a multiple of 64 bytes, and ends a line.
+        let before = MAGIC.len() + 4;
+        let length = (before + text.len() + 1).next_multiple_of(64) - before;
+        text.extend(core::iter::repeat_n(' ', length - 1 - text.len()));
+        text.push('\n');
+        whole(path.as_ref(), |file| {
+            let [low, high, ..] = length.to_le_bytes();
+            let header = [MAGIC, &[1, 0, low, high], text.as_bytes()].concat();
+            file.write_all(&header).map_err(|error| unwritten(&error))?;
+            let mut take =
+                |chunk: &[u8]| Ok(file.write_all(chunk).map_err(|error| unwritten(&error))?);
+            pollster::block_on(self.pour(Drive::Block, site, &mut take))
+        })
+    }
+}
+
 pub(super) fn begins(begin: &[u8]) -> bool {
     begin.starts_with(MAGIC)
 }
@@ -61,14 +109,14 @@ fn array(file: &Arc<Pieces>, name: &str) -> Result<FileTensor> {
         Some(dtype) => {
             let needs = shape.elements() as u128 * dtype.width() as u128;
             if needs > u128::from(has) {
-                return Err(FileCause::Cut { what: "the values need".into(), needs, has }.into());
+                return Err(ArchiveCause::Cut { what: "the values need".into(), needs, has }.into());
             }
             if needs < u128::from(has) {
                 let end = begin + has;
-                return Err(FileCause::Gap { begin: end - (has - needs as u64), end }.into());
+                return Err(ArchiveCause::Gap { begin: end - (has - needs as u64), end }.into());
             }
             let layout = if fortran { Layout::column_major(shape) } else { Layout::dense(shape) };
-            Some(Arc::new(Part { file: Arc::clone(file), begin, dtype, layout }) as Arc<_>)
+            Some(Arc::new(FilePart { file: Arc::clone(file), begin, dtype, layout }) as Arc<_>)
         }
     };
     let (name, dtype_name) = (Arc::from(name), Arc::from(descr));
@@ -79,7 +127,7 @@ fn array(file: &Arc<Pieces>, name: &str) -> Result<FileTensor> {
 fn header(file: &Pieces) -> Result<(u64, String)> {
     let cut = |needs: u64| {
         let what = "the header needs".into();
-        FileCause::Cut { what, needs: needs.into(), has: file.len }
+        ArchiveCause::Cut { what, needs: needs.into(), has: file.len }
     };
     let mut start = [0; 12];
     if file.len < start.len() as u64 {
@@ -94,7 +142,7 @@ fn header(file: &Pieces) -> Result<(u64, String)> {
     };
     if length > HEADER_MAX {
         let what = "a header";
-        return Err(FileCause::Large { what, bytes: length, most: HEADER_MAX }.into());
+        return Err(ArchiveCause::Large { what, bytes: length, most: HEADER_MAX }.into());
     }
     if before + length > file.len {
         return Err(cut(before + length).into());
@@ -105,8 +153,8 @@ fn header(file: &Pieces) -> Result<(u64, String)> {
     Ok((before + length, text))
 }
 
-fn meaningless(why: String) -> FileCause {
-    FileCause::Header { why }
+fn meaningless(why: String) -> ArchiveCause {
+    ArchiveCause::Header { why }
 }
 
 /// What the header says.
@@ -128,11 +176,11 @@ impl<'a> Text<'a> {
         rest.is_some()
     }
 
-    fn expect(&mut self, word: &str) -> Result<()> {
+    fn require(&mut self, word: &str) -> Result<()> {
         if self.takes(word) { Ok(()) } else { Err(self.unexpected(word).into()) }
     }
 
-    fn unexpected(&self, word: &str) -> FileCause {
+    fn unexpected(&self, word: &str) -> ArchiveCause {
         let there: String = self.0.chars().take(16).collect();
         meaningless(format!("{word} was expected, there is {there:?}"))
     }
@@ -140,7 +188,7 @@ impl<'a> Text<'a> {
     fn string(&mut self) -> Result<&'a str> {
         let quote = if self.takes("'") { '\'' } else { '"' };
         if quote == '"' {
-            self.expect("\"")?;
+            self.require("\"")?;
         }
         let (text, rest) = self.0.split_once(quote).ok_or_else(|| self.unexpected("a quote"))?;
         self.0 = rest;
@@ -157,7 +205,7 @@ impl<'a> Text<'a> {
     }
 
     fn tuple(&mut self) -> Result<Vec<u64>> {
-        self.expect("(")?;
+        self.require("(")?;
         let mut dims = Vec::new();
         while !self.takes(")") {
             if dims.len() == DIMS_MAX {
@@ -165,7 +213,7 @@ impl<'a> Text<'a> {
             }
             dims.push(self.number()?);
             if !self.takes(",") {
-                self.expect(")")?;
+                self.require(")")?;
                 break;
             }
         }
@@ -173,7 +221,7 @@ impl<'a> Text<'a> {
     }
 
     fn truth(&mut self) -> Result<bool> {
-        if self.takes("True") { Ok(true) } else { self.expect("False").map(|()| false) }
+        if self.takes("True") { Ok(true) } else { self.require("False").map(|()| false) }
     }
 }
 
@@ -181,10 +229,10 @@ impl Literal {
     fn parse(text: &str) -> Result<Self> {
         let mut text = Text(text);
         let (mut descr, mut fortran, mut dims) = (None, None, None);
-        text.expect("{")?;
+        text.require("{")?;
         while !text.takes("}") {
             let field = text.string()?;
-            text.expect(":")?;
+            text.require(":")?;
             let again = match field {
                 "descr" => descr.replace(text.string()?.to_owned()).is_some(),
                 "fortran_order" => fortran.replace(text.truth()?).is_some(),
@@ -195,7 +243,7 @@ impl Literal {
                 return Err(meaningless(format!("{field:?} is there twice")).into());
             }
             if !text.takes(",") {
-                text.expect("}")?;
+                text.require("}")?;
                 break;
             }
         }

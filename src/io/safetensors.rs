@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use super::archive::{FileTensor, shape};
-use super::cause::FileCause;
-use super::file::{Part, Pieces};
+use super::cause::ArchiveCause;
+use super::entry::{FileTensor, shape};
+use super::file::{FilePart, Pieces};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::layout::Layout;
@@ -84,7 +84,7 @@ pub(super) fn open(file: &Arc<Pieces>, _: &Path) -> Result<Vec<FileTensor>> {
     let header = u64::from_le_bytes(length);
     if header > HEADER_MAX {
         let what = "a header";
-        return Err(FileCause::Large { what, bytes: header, most: HEADER_MAX }.into());
+        return Err(ArchiveCause::Large { what, bytes: header, most: HEADER_MAX }.into());
     }
     let begin = LENGTH_BYTES + header;
     if begin > file.len {
@@ -102,20 +102,20 @@ pub(super) fn open(file: &Arc<Pieces>, _: &Path) -> Result<Vec<FileTensor>> {
     }
     match file.len - begin {
         there if there < end => Err(cut("the values need", end, there)),
-        there if there > end => Err(FileCause::Gap { begin: end, end: there }.into()),
+        there if there > end => Err(ArchiveCause::Gap { begin: end, end: there }.into()),
         _ => Ok(tensors),
     }
 }
 
 fn cut(what: &str, needs: u64, has: u64) -> crate::error::Error {
-    FileCause::Cut { what: what.into(), needs: needs.into(), has }.into()
+    ArchiveCause::Cut { what: what.into(), needs: needs.into(), has }.into()
 }
 
 /// Reads one JSON value and nothing else, without holding its text.
 pub(super) fn parse<T: for<'de> Deserialize<'de>>(stream: impl std::io::Read) -> Result<T> {
     let mut json = serde_json::Deserializer::from_reader(stream);
     let parsed = T::deserialize(&mut json).and_then(|value| json.end().map(|()| value));
-    parsed.map_err(|error| FileCause::Header { why: error.to_string() }.into())
+    parsed.map_err(|error| ArchiveCause::Header { why: error.to_string() }.into())
 }
 
 /// A tensor as the header has it.
@@ -134,25 +134,25 @@ impl Spec {
         let (&begin, &end) = (begin, end);
         let known = DIALECT.iter().find(|known| known.name == dtype);
         let known =
-            known.ok_or_else(|| FileCause::Header { why: format!("no dtype {dtype:?}") })?;
+            known.ok_or_else(|| ArchiveCause::Header { why: format!("no dtype {dtype:?}") })?;
         if end < begin {
-            return Err(FileCause::Backwards { begin, end }.into());
+            return Err(ArchiveCause::Backwards { begin, end }.into());
         }
         if begin < last {
-            return Err(FileCause::Overlap { begin, end: last }.into());
+            return Err(ArchiveCause::Overlap { begin, end: last }.into());
         }
         if begin > last {
-            return Err(FileCause::Gap { begin: last, end: begin }.into());
+            return Err(ArchiveCause::Gap { begin: last, end: begin }.into());
         }
         let shape = shape(dims)?;
         let needs = (shape.elements() as u128 * u128::from(known.bits)).div_ceil(8);
         let bytes = end - begin;
         if needs != u128::from(bytes) {
             let (dims, dtype) = (dims.clone(), dtype.clone());
-            return Err(FileCause::Bytes { dims, dtype, needs, has: bytes }.into());
+            return Err(ArchiveCause::Bytes { dims, dtype, needs, has: bytes }.into());
         }
         let supply = known.dtype.map(|dtype| {
-            let part = Part {
+            let part = FilePart {
                 file: Arc::clone(file),
                 begin: header + begin,
                 dtype,
@@ -266,8 +266,8 @@ struct Dims(Vec<u64>);
 
 impl<'de> Deserialize<'de> for Dims {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Axes;
-        impl<'de> Visitor<'de> for Axes {
+        struct DimList;
+        impl<'de> Visitor<'de> for DimList {
             type Value = Dims;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -285,6 +285,6 @@ impl<'de> Deserialize<'de> for Dims {
                 Ok(Dims(dims))
             }
         }
-        from.deserialize_seq(Axes)
+        from.deserialize_seq(DimList)
     }
 }

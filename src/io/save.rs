@@ -1,12 +1,11 @@
 //! A set of tensors becomes a file, streamed down: no tensor is ever on the host as a whole.
 
 use core::fmt::Write as _;
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::Path;
 
-use super::cause::FileCause;
 use super::safetensors::{DIALECT, LENGTH_BYTES};
+use super::unfinished::{unwritten, whole};
 use crate::clock::Stopwatch;
 use crate::error::{Result, mistake};
 use crate::gpu::Drive;
@@ -26,45 +25,16 @@ impl TensorSet {
         for (_, tensor) in self {
             tensor.device().engine.books.admit(Direction::Down, site)?;
         }
-        let part = Unfinished::beside(path);
-        let written = write(self, &part.0, site).and_then(|receipt| {
-            std::fs::rename(&part.0, path).map_err(|error| unwritten(&error))?;
-            Ok(receipt)
-        });
-        written.map_err(|error| error.during(path.to_string_lossy()))
+        whole(path, |file| write(self, file, site))
     }
 }
 
-/// A file that is being written; it goes when this does.
-struct Unfinished(PathBuf);
-
-impl Unfinished {
-    fn beside(path: &Path) -> Self {
-        let mut name = path.file_name().unwrap_or_default().to_os_string();
-        name.push(format!(".{}.part", std::process::id()));
-        Self(path.with_file_name(name))
-    }
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        // After a rename there is nothing to remove.
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
-fn unwritten(error: &std::io::Error) -> FileCause {
-    FileCause::Unwritten { why: error.to_string() }
-}
-
-fn write(set: &TensorSet, path: &Path, site: CallSite) -> Result<SetReceipt> {
+fn write(set: &TensorSet, file: &mut impl Write, site: CallSite) -> Result<SetReceipt> {
     let clock = Stopwatch::start();
     let mut tensors: Vec<(&str, &Tensor)> = set.iter().collect();
     // The widest first, so that every tensor is aligned for its dtype.
     tensors.sort_by_key(|(_, tensor)| core::cmp::Reverse(tensor.dtype().width()));
     let header = header(&tensors)?;
-    let file = File::create(path).map_err(|error| unwritten(&error))?;
-    let mut file = BufWriter::with_capacity(1 << 20, file);
     let length = (header.len() as u64).to_le_bytes();
     let begun = file.write_all(&length).and_then(|()| file.write_all(header.as_bytes()));
     begun.map_err(|error| unwritten(&error))?;
@@ -76,7 +46,6 @@ fn write(set: &TensorSet, path: &Path, site: CallSite) -> Result<SetReceipt> {
         let receipt = poured.map_err(|error| error.during(format!("tensor {name:?}")))?;
         receipts.push((name.into(), receipt));
     }
-    file.into_inner().map_err(|error| unwritten(error.error()))?;
     SetReceipt::of(receipts, clock)
 }
 
@@ -94,7 +63,8 @@ fn header(tensors: &[(&str, &Tensor)]) -> Result<String> {
         let dims = shape.dims();
         let _ = write!(
             text,
-            "{comma}{name}:{{\"dtype\":\"{known}\",\"shape\":{dims:?},\"data_offsets\":[{begin},{end}]}}"
+            "{comma}{name}:{{\"dtype\":\"{known}\",\"shape\":{dims:?},\
+             \"data_offsets\":[{begin},{end}]}}"
         );
         begin = end;
     }

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
-use super::archive::FileTensor;
-use super::cause::FileCause;
+use super::cause::ArchiveCause;
+use super::entry::FileTensor;
 use super::file::Pieces;
 use super::safetensors;
 use crate::error::Result;
@@ -33,7 +33,7 @@ pub(super) fn begins(begin: &[u8]) -> bool {
 pub(super) fn open(index: &Arc<Pieces>, path: &Path) -> Result<Vec<FileTensor>> {
     if index.len > INDEX_MAX {
         let what = "an index";
-        return Err(FileCause::Large { what, bytes: index.len, most: INDEX_MAX }.into());
+        return Err(ArchiveCause::Large { what, bytes: index.len, most: INDEX_MAX }.into());
     }
     let Index(places) = safetensors::parse(BufReader::new(index.stream(0, index.len)))?;
     let mut files: BTreeMap<&str, Vec<FileTensor>> = BTreeMap::new();
@@ -47,7 +47,7 @@ pub(super) fn open(index: &Arc<Pieces>, path: &Path) -> Result<Vec<FileTensor>> 
         for tensor in tensors {
             let known = places.get(&*tensor.name).is_some_and(|place| place == file);
             if !known {
-                let cause = FileCause::NotInIndex { file: (*file).to_owned() };
+                let cause = ArchiveCause::NotInIndex { file: (*file).to_owned() };
                 return Err(during(cause, &tensor.name));
             }
             there += 1;
@@ -58,13 +58,13 @@ pub(super) fn open(index: &Arc<Pieces>, path: &Path) -> Result<Vec<FileTensor>> 
             files.get(file).is_some_and(|all| all.iter().any(|tensor| &*tensor.name == name))
         };
         if let Some((name, file)) = places.iter().find(|(name, file)| !has(file, name)) {
-            return Err(during(FileCause::NotInShard { file: file.clone() }, name));
+            return Err(during(ArchiveCause::NotInShard { file: file.clone() }, name));
         }
     }
     Ok(files.into_values().flatten().collect())
 }
 
-fn during(cause: FileCause, name: &str) -> crate::error::Error {
+fn during(cause: ArchiveCause, name: &str) -> crate::error::Error {
     crate::error::Error::from(cause).during(format!("tensor {name:?}"))
 }
 
@@ -72,7 +72,7 @@ fn during(cause: FileCause, name: &str) -> crate::error::Error {
 fn shard(index: &Path, file: &str) -> Result<Vec<FileTensor>> {
     let mut parts = Path::new(file).components();
     if !matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
-        return Err(FileCause::Shard { file: file.to_owned() }.into());
+        return Err(ArchiveCause::Shard { file: file.to_owned() }.into());
     }
     let path = index.with_file_name(file);
     let tensors =

@@ -95,25 +95,25 @@ impl Quantised {
         self.numbers(dtype).map_err(|error| error.during("dequantise"))
     }
 
-    /// The rows that an index of any shape names, as numbers of a float dtype: a table of
-    /// embeddings in blocks. An index out of range is an error at the next read. The rows in blocks
-    /// are copied at once; that they become numbers is deferred.
+    /// The rows that an index of any shape names, as f32: a table of embeddings in blocks. An index
+    /// out of range is an error at the next read. The rows in blocks are copied at once; that they
+    /// become numbers is deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (table, _) = device.ones([4, 32], wharf::DType::F32)?.quantise().await?;
     /// let (tokens, _) = device.upload(&[3, 0, 1], [3])?;
-    /// let rows = table.embedding(&tokens, wharf::DType::F32)?;
+    /// let rows = table.embedding(&tokens)?;
     /// assert_eq!(rows.shape().dims(), [3, 32]);
     /// # Ok(()) });
     /// ```
-    pub fn embedding(&self, index: &Tensor, dtype: DType) -> Result<Tensor> {
+    pub fn embedding(&self, index: &Tensor) -> Result<Tensor> {
         let [_, k] = *self.shape.dims() else { return Ok(self.values.clone()) };
         let rows = index.shape().elements();
         let flat = index.contiguous()?.reshape([rows])?;
         let [values, scales] = [&self.values, &self.scales].map(|part| part.embedding(&flat));
         let named = Self { values: values?, scales: scales?, shape: Shape::new([rows, k])? };
-        let numbers = named.numbers(dtype).map_err(|error| error.during("embedding"))?;
+        let numbers = named.numbers(DType::F32).map_err(|error| error.during("embedding"))?;
         numbers.contiguous()?.reshape([index.shape().dims(), &[k]].concat())
     }
 

@@ -35,12 +35,12 @@ pub(crate) struct Order<'a> {
 
 /// Where the values of an upload come from.
 #[derive(Clone, Debug)]
-pub(crate) enum Origin<'a> {
+pub(crate) enum Provenance<'a> {
     Memory(ByteView<'a>),
     Stream(Arc<dyn Supply>),
 }
 
-impl Origin<'_> {
+impl Provenance<'_> {
     pub(crate) fn dtype(&self) -> DType {
         match self {
             Self::Memory(view) => view.dtype,
@@ -88,7 +88,7 @@ impl Device {
         shape: impl IntoShape,
     ) -> Result<(Tensor, Receipt)> {
         let view = HostView::new(data, shape)?;
-        let order = self.order(Origin::Memory(view.bytes()), *view.layout(), None)?;
+        let order = self.order(Provenance::Memory(view.bytes()), *view.layout(), None)?;
         self.execute(&order, site)
     }
 
@@ -103,7 +103,7 @@ impl Device {
     /// ```
     #[track_caller]
     pub fn upload_view<T: Element>(&self, view: &HostView<'_, T>) -> Result<(Tensor, Receipt)> {
-        let order = self.order(Origin::Memory(view.bytes()), *view.layout(), None)?;
+        let order = self.order(Provenance::Memory(view.bytes()), *view.layout(), None)?;
         self.execute(&order, CallSite::of("upload_view"))
     }
 
@@ -125,14 +125,14 @@ impl Device {
         to: DType,
     ) -> Result<(Tensor, Receipt)> {
         let view = HostView::new(data, shape)?;
-        let order = self.order(Origin::Memory(view.bytes()), *view.layout(), Some(to))?;
+        let order = self.order(Provenance::Memory(view.bytes()), *view.layout(), Some(to))?;
         self.execute(&order, CallSite::of("upload_as"))
     }
 
     /// What the plan makes of host values, or of those as a dtype that was named.
     pub(crate) fn order<'a>(
         &self,
-        origin: Origin<'a>,
+        origin: Provenance<'a>,
         layout_from: Layout,
         to: Option<DType>,
     ) -> Result<Order<'a>> {
@@ -142,12 +142,12 @@ impl Device {
         let rules = self.rules(how);
         // What is handed over piece by piece keeps its order, of which a view is free.
         let layout_to = match origin {
-            Origin::Memory(_) => Layout::dense(*layout_from.shape()),
-            Origin::Stream(_) => layout_from,
+            Provenance::Memory(_) => Layout::dense(*layout_from.shape()),
+            Provenance::Stream(_) => layout_from,
         };
         let source: Box<dyn Fill + 'a> = match origin {
-            Origin::Memory(view) => Box::new(UploadSource::new(view, *to, rules)?),
-            Origin::Stream(supply) => Box::new(StreamSource::new(supply, *to, rules)?),
+            Provenance::Memory(view) => Box::new(UploadSource::new(view, *to, rules)?),
+            Provenance::Stream(supply) => Box::new(StreamSource::new(supply, *to, rules)?),
         };
         Ok(Order { source, from, layout_from, layout_to, to, how, bytes })
     }

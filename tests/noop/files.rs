@@ -75,8 +75,11 @@ const PAIRS: [(DType, Dtype); 13] = [
     (DType::Bool, Dtype::BOOL),
 ];
 
-/// Every dtype in several shapes: names, dtypes, shapes and bytes.
-fn menagerie() -> Vec<(String, (DType, Dtype), Vec<usize>, Vec<u8>)> {
+/// Its name, its dtype to wharf and to the other, its shape and its bytes.
+type Kept = (String, (DType, Dtype), Vec<usize>, Vec<u8>);
+
+/// Every dtype in several shapes.
+fn menagerie() -> Vec<Kept> {
     let shapes: [&[usize]; 5] = [&[3, 701], &[], &[0, 4], &[1, 1, 5], &[280_001]];
     let all = PAIRS.iter().flat_map(|&pair| shapes.iter().map(move |&shape| (pair, shape)));
     all.map(|(pair, shape)| {
@@ -224,15 +227,15 @@ fn a_bool_that_is_none_is_refused_where_it_lies() {
     assert_eq!(error.to_string(), text);
 }
 
-/// What is wrong with a file, and what is said about it.
-fn hostile() -> Vec<(&'static str, Vec<u8>, &'static str)> {
-    let one = |dtype: &str, dims: &str, begin: &str, end: &str| {
-        format!(r#"{{"x":{{"dtype":"{dtype}","shape":{dims},"data_offsets":[{begin},{end}]}}}}"#)
-    };
-    let two = |second: &str| {
-        let first = r#"{"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"#;
-        format!(r#"{first}"y":{{"dtype":"U8","shape":[4],"data_offsets":{second}}}}}"#)
-    };
+/// What is wrong with a file, the file, and what is said about it.
+type Wrong = (&'static str, Vec<u8>, &'static str);
+
+/// A header of one tensor.
+fn one(dtype: &str, dims: &str, begin: &str, end: &str) -> String {
+    format!(r#"{{"x":{{"dtype":"{dtype}","shape":{dims},"data_offsets":[{begin},{end}]}}}}"#)
+}
+
+fn hostile_headers() -> Vec<Wrong> {
     let mut long = file(&one("U8", "[4]", "0", "4"), 4);
     long[..8].copy_from_slice(&(1u64 << 63).to_le_bytes());
     let mut beyond = file(&one("U8", "[4]", "0", "4"), 4);
@@ -261,16 +264,21 @@ fn hostile() -> Vec<(&'static str, Vec<u8>, &'static str)> {
             file(&deep, 4),
             "the header means nothing: invalid type: sequence, expected texts by name",
         ),
-        (
-            "duplicates",
-            file(same, 4),
-            "the header means nothing: \"x\" is there twice at line 2 column 11",
-        ),
+        ("duplicates", file(same, 4), "the header means nothing: \"x\" is there twice at line 2"),
         (
             "many axes",
             file(&one("U8", &axes, "0", "1"), 1),
             "the header means nothing: more than 64 dimensions",
         ),
+    ]
+}
+
+fn hostile_places() -> Vec<Wrong> {
+    let two = |second: &str| {
+        let first = r#"{"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"#;
+        format!(r#"{first}"y":{{"dtype":"U8","shape":[4],"data_offsets":{second}}}}}"#)
+    };
+    vec![
         (
             "no such dtype",
             file(&one("Q9", "[4]", "0", "4"), 4),
@@ -301,7 +309,7 @@ fn hostile() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         (
             "an absurd shape",
             file(&one("F32", "[4294967296,4294967296]", "0", "4"), 4),
-            "tensor \"x\": [4294967296, 4294967296] has more elements than can be counted, 9223372036854775807",
+            "tensor \"x\": [4294967296, 4294967296] has more elements than can be counted",
         ),
         (
             "a negative axis",
@@ -319,7 +327,7 @@ fn hostile() -> Vec<(&'static str, Vec<u8>, &'static str)> {
 #[test]
 fn hostile_files_are_refused_at_once() {
     let clock = Instant::now();
-    for (what, content, text) in hostile() {
+    for (what, content, text) in hostile_headers().into_iter().chain(hostile_places()) {
         let scratch = Scratch::new("hostile", &content);
         let error = scratch.archive().expect_err(what);
         let said = error.to_string();

@@ -40,7 +40,8 @@ fn numbers(tensor: &Tensor) -> Vec<f64> {
 #[test]
 fn arrays_of_every_dtype_are_what_numpy_wrote() {
     let device = capable();
-    let rows: [(&str, DType, f64, fn(f64) -> f64); 9] = [
+    type Row = (&'static str, DType, f64, fn(f64) -> f64);
+    let rows: [Row; 9] = [
         ("f4", DType::F32, 0.0, |x| x),
         ("f2", DType::F16, 0.0, |x| x),
         ("f8", DType::F64, 0.0, |x| x),
@@ -75,6 +76,24 @@ fn arrays_of_every_dtype_are_what_numpy_wrote() {
         let error = archive.shipment().expect_err("wharf has none such");
         assert_eq!(error.kind(), ErrorKind::Rejected, "{error:?}");
     }
+}
+
+/// Byte for byte, header and all.
+#[test]
+fn an_array_is_saved_as_numpy_saves_it() {
+    let device = capable();
+    let path = super::scratch("saved.npy");
+    for name in ["f4", "f2", "f8", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "b1", "scalar"] {
+        let set = load(&device, &format!("{name}.npy"));
+        let receipt = set.get(name).expect("there").save_npy(&path).expect("it is written");
+        assert!(receipt.is_exact(), "{receipt}");
+        let [got, want] = [path.clone(), golden(&format!("{name}.npy"))].map(std::fs::read);
+        assert!(got.expect("written") == want.expect("there"), "{name}");
+    }
+    let brain = device.ones([2], DType::Bf16).expect("small");
+    let error = brain.save_npy(&path).expect_err("numpy has none such");
+    assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::DType, "numpy has no bf16"));
+    let _ = std::fs::remove_file(&path);
 }
 
 /// It is carried as it lies; that it is column-major is a view.
@@ -176,7 +195,7 @@ const HOSTILE: [Wrong; 20] = [
                 b,
                 "(3, 5), }                                           ",
                 "(9223372036854775807, 9223372036854775807), }      ",
-            )
+            );
         },
         "[9223372036854775807, 9223372036854775807] has more",
     ),
@@ -235,7 +254,12 @@ const HOSTILE: [Wrong; 20] = [
         |b| replace(b, "small", "plain"),
         "the header means nothing: \"plain\" is there twice",
     ),
-    ("cut in its header", "blocks.gguf", |b| b.truncate(100), "the header needs "),
+    (
+        "cut in its header",
+        "blocks.gguf",
+        |b| b.truncate(100),
+        "6 tensors: the header needs 160 bytes, there are 100",
+    ),
     (
         "with too many axes",
         "blocks.gguf",
@@ -264,8 +288,8 @@ fn hostile_arrays_and_models_are_refused_at_once() {
     let _ = std::fs::remove_file(&path);
 }
 
-/// Bytes changed at random: whatever opens lies inside the file, is read without a panic, and leaves
-/// memory as it was.
+/// Bytes changed at random: whatever opens lies inside the file, is read without a panic, and
+/// leaves memory as it was.
 #[test]
 fn arrays_and_models_with_any_bytes_changed_open_or_say_why() {
     let path = super::scratch("fuzzed");

@@ -1,10 +1,10 @@
-//! What a loader brings: bytes of any dtype at any alignment, dtypes named for the device, and names
-//! that should be there.
+//! What a loader brings: bytes of any dtype at any alignment, dtypes named for the device, and
+//! names that should be there.
 
 use std::time::Duration;
 
 use wharf::caps::fixtures;
-use wharf::half::f16;
+use wharf::half::{bf16, f16};
 use wharf::plan::How;
 use wharf::testing::noop;
 use wharf::{DType, Device, Error, ErrorKind, HostView, Policy, Shipment};
@@ -54,11 +54,14 @@ pub(crate) fn raw(tensor: &wharf::Tensor) -> Vec<u8> {
                     let values = tensor.to_vec::<$ty>().expect("it is read");
                     bytemuck::cast_slice(&values).to_vec()
                 })*
-                DType::Bool => tensor.to_vec::<bool>().expect("it is read").iter().map(|b| u8::from(*b)).collect(),
+                DType::Bool => {
+                    let values = tensor.to_vec::<bool>().expect("it is read");
+                    values.into_iter().map(u8::from).collect()
+                }
             }
         };
     }
-    of!(F32 f32, F16 f16, Bf16 wharf::half::bf16, F64 f64, I8 i8, U8 u8, I16 i16, U16 u16, I32 i32,
+    of!(F32 f32, F16 f16, Bf16 bf16, F64 f64, I8 i8, U8 u8, I16 i16, U16 u16, I32 i32,
         U32 u32, I64 i64, U64 u64)
 }
 

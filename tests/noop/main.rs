@@ -20,6 +20,8 @@ mod loads;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
+mod peak;
+#[cfg(test)]
 #[path = "../stories/search.rs"]
 mod search;
 #[cfg(test)]

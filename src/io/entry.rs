@@ -1,0 +1,72 @@
+//! One tensor of a file, as its header has it.
+
+use core::fmt;
+use std::sync::Arc;
+
+use super::cause::ArchiveCause;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::host::supply::Supply;
+use crate::shape::{RANK_MAX, Shape};
+
+/// A tensor in a file.
+#[derive(Clone)]
+pub struct FileTensor {
+    pub(super) name: Arc<str>,
+    pub(super) shape: Shape,
+    /// As the file spells it.
+    pub(super) dtype_name: Arc<str>,
+    pub(super) bytes: u64,
+    /// `None` where wharf has no such dtype.
+    pub(super) supply: Option<Arc<dyn Supply>>,
+}
+
+impl FileTensor {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its shape.
+    #[must_use]
+    pub const fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Its dtype; `None` where wharf has no such dtype.
+    #[must_use]
+    pub fn dtype(&self) -> Option<DType> {
+        self.supply.as_ref().map(|supply| supply.dtype())
+    }
+
+    /// Its dtype as the file spells it.
+    #[must_use]
+    pub fn dtype_name(&self) -> &str {
+        &self.dtype_name
+    }
+
+    /// The bytes that it takes in the file.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl fmt::Debug for FileTensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {} {}", self.name, self.dtype_name, self.shape)
+    }
+}
+
+/// A shape as a file spells it.
+pub(super) fn shape(dims: &[u64]) -> Result<Shape> {
+    let small = dims.iter().map(|&dim| usize::try_from(dim).ok()).collect::<Option<Vec<_>>>();
+    match small {
+        // Too many axes are no mistake of the file.
+        Some(small) if small.len() > RANK_MAX => Shape::new(small),
+        small => small
+            .and_then(|dims| Shape::new(dims).ok())
+            .ok_or_else(|| ArchiveCause::Shape { dims: dims.to_vec() }.into()),
+    }
+}

@@ -1,0 +1,65 @@
+//! How much host memory a load takes at most, in a process of its own.
+
+use std::process::Command;
+
+use wharf::caps::fixtures;
+use wharf::io::Archive;
+use wharf::testing::noop;
+use wharf::{DType, Policy};
+
+/// What names the file in the process that loads it.
+const FILE: &str = "WHARF_PEAK_FILE";
+
+/// The most memory that this process has had, in KiB.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("a high-water mark");
+    line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).expect("a number")
+}
+
+/// In the process of its own: loads, and says by how much the mark rose.
+#[test]
+fn a_load_in_a_process_of_its_own() {
+    let Ok(path) = std::env::var(FILE) else { return };
+    let device = pollster::block_on(async {
+        let adapter = noop(fixtures::lavapipe()).await?;
+        adapter.open(adapter.negotiate(&Policy::exact())).await
+    })
+    .expect("the noop backend opens");
+    let archive = Archive::open(path).expect("a header");
+    let shipment = archive.shipment_as(|_| Some(DType::F16)).expect("f32");
+    let before = peak();
+    let (set, receipt) = device.upload_set(&shipment).expect("it fits");
+    assert_eq!((set.len(), receipt.bytes_staged()), (4, 128 << 20), "{receipt}");
+    println!("rose by {} KiB", peak() - before);
+}
+
+/// A file of 256 MiB becomes 128 MiB, which this backend has in host memory too.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_load_holds_no_more_than_what_is_staged() {
+    let bytes = 64u64 << 20;
+    let tensors: Vec<String> = (0..4u64)
+        .map(|i| {
+            let place = [i * bytes, (i + 1) * bytes];
+            format!(r#""{i}":{{"dtype":"F32","shape":[4096,4096],"data_offsets":{place:?}}}"#)
+        })
+        .collect();
+    let header = format!("{{{}}}", tensors.join(","));
+    let path = super::scratch("peak");
+    let length = (header.len() as u64).to_le_bytes();
+    std::fs::write(&path, [&length[..], header.as_bytes()].concat()).expect("written");
+    let sparse = std::fs::OpenOptions::new().write(true).open(&path).expect("there");
+    sparse.set_len(8 + header.len() as u64 + 4 * bytes).expect("a file with a hole");
+    let output = Command::new(std::env::current_exe().expect("this program"))
+        .args(["peak::a_load_in_a_process_of_its_own", "--exact", "--nocapture"])
+        .env(FILE, &path)
+        .output();
+    let _ = std::fs::remove_file(&path);
+    let output = output.expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let rose = text.split("rose by ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok());
+    let rose: u64 = rose.unwrap_or_else(|| panic!("{text}"));
+    println!("{rose} KiB");
+    assert!(rose <= (128 + 48) << 10, "{rose} KiB for 128 MiB");
+}
