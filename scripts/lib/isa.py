@@ -3,6 +3,7 @@
     isa.py read CHIP STATISTICS LISTINGS    one JSON object a line, for each pipeline of each kernel
     isa.py table FIGURES                    those lines as a table for people
     isa.py diff BASE FIGURES                what differs from an earlier recording; fails where a spill is new
+    isa.py page BASE FIGURES PAGE           benches/ISA.md and its picture: two recordings side by side
     isa.py fields                           what the fields mean
 
 STATISTICS is what scripts/lib/pipestats.c wrote, with lines KERNEL, ERROR and END between; LISTINGS the folder of the
@@ -348,8 +349,72 @@ def diff(base, path):
     sys.exit(spilling > 0)
 
 
+def arrow(was, now, text=str):
+    a, b = ("-" if x is None else text(x) for x in (was, now))
+    return b if a == b else f"{a} -> {b}"
+
+
+def percent(x):
+    return f"{100 * x:.0f} %"
+
+
+def page(base, path, to):
+    """The tables below the mark in PAGE, and PAGE's picture beside it."""
+    both = [{(r["kernel"], r["chip"]): r for r in figures(p)} for p in (base, path)]
+    chips = list(dict.fromkeys(chip for _, chip in both[1]))
+    kernels = list(dict.fromkeys(kernel for kernel, _ in both[1]))
+    lines = []
+
+    def side_by_side(kernel):
+        lines.extend([f"\n### {kernel}\n", "| chip | registers | spills | waves | multiply-adds in the innermost loop |"
+                      " clamps there | instructions |", "|---|---|---|---|---|---|---|"])
+        for chip in chips:
+            was, now = (figures_.get((kernel, chip), {}) for figures_ in both)
+            if "spills" in now:
+                cells = [arrow(was.get(f), now[f]) for f in ("registers", "spills", "waves")]
+                cells.append(arrow(was.get("inner_share"), now["inner_share"], percent))
+                cells += [arrow(was.get(f), now[f]) for f in ("clamps", "instructions")]
+                lines.append(f"| {chip} | " + " | ".join(cells) + " |")
+
+    lines.append("\n## What the chooser takes")
+    shown = re.compile(r"chosen f(32|16) (4096x4096x4096|512x512x256|16x4096x4096|8x4096x4096|1x4096x4096)( weights)?$")
+    for kernel in filter(shown.match, kernels):
+        side_by_side(kernel)
+    lines.extend(["\n## What spills\n", "| kernel | " + " | ".join(chips) + " |", "|---" * (len(chips) + 1) + "|"])
+    for kernel in kernels:
+        pairs = [[figures_.get((kernel, chip), {}).get("spills", 0) for figures_ in both] for chip in chips]
+        if any(any(pair) for pair in pairs):
+            lines.append(f"| {kernel} | " + " | ".join(arrow(*pair) for pair in pairs) + " |")
+    mark = "<!-- what follows is written by scripts/isa --page -->\n"
+    head = open(to).read().split(mark)[0]
+    open(to, "w").write(head + mark + "\n".join(lines) + "\n")
+    picture(both, chips, to.rsplit("/", 1)[0] + "/isa.svg")
+
+
+def picture(both, chips, to):
+    """Bars: the share of multiply-adds that the chooser's large product has, before and after."""
+    kernel, rows = "chosen f32 4096x4096x4096", []
+    for i, chip in enumerate(chips):
+        y = 40 + 34 * i
+        rows.append(f'<text x="10" y="{y + 18}">{chip}</text>')
+        for j, (name, colour) in enumerate((("was", "#b8c4d0"), ("is", "#2b6cb0"))):
+            record = both[j].get((kernel, chip), {})
+            share, spills = record.get("inner_share") or 0, record.get("spills", 0)
+            at, note = y + 13 * j, f", {spills} spilled" if spills else ""
+            rows.append(f'<rect x="110" y="{at}" width="{400 * share:.0f}" height="12" fill="{colour}"/>')
+            rows.append(f'<text x="{116 + 400 * share:.0f}" y="{at + 10}" class="small">{percent(share)}{note}</text>')
+    height = 50 + 34 * len(chips)
+    open(to, "w").write(
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="640" height="{height}" font-family="sans-serif" font-size="13">\n'
+        "<style>.small { font-size: 10px }</style>\n"
+        '<rect width="100%" height="100%" fill="white"/>\n'
+        '<text x="10" y="22">Multiply-adds in the innermost loop of f32 4096 x 4096 x 4096: before, and now</text>\n'
+        + "\n".join(rows) + "\n</svg>\n")
+
+
 def main():
-    commands = {"read": (read, 3), "table": (table, 1), "diff": (diff, 2), "fields": (lambda: print(FIELDS.strip()), 0)}
+    commands = {"read": (read, 3), "table": (table, 1), "diff": (diff, 2), "page": (page, 3),
+                "fields": (lambda: print(FIELDS.strip()), 0)}
     command, count = commands.get(sys.argv[1] if len(sys.argv) > 1 else "", (None, 0))
     if command is None or len(sys.argv) != 2 + count:
         sys.exit(__doc__.strip())
