@@ -46,7 +46,7 @@ fn main(
 ) {
     // region prepare
     // end prepare
-    let linear = group.x + groups.x * (group.y + groups.y * group.z);
+    let linear = group.x + groups.x * group.y;
     let q = linear * workgroup + lane;
     let width = p.job.width;
     let row = q / width;

@@ -26,9 +26,9 @@ const FORMS: &[Form] = &[
 /// of a head, with edges just past whole blocks; and by few.
 const CROWDS: &[Form] = &[
     [16, 8, 4, 33, 33, 32, 32],
-    [16, 8, 8, 65, 33, 64, 64],
-    [8, 8, 8, 65, 65, 128, 128],
-    [4, 16, 16, 33, 65, 256, 256],
+    [16, 8, 8, 65, 71, 64, 64],
+    [8, 8, 8, 65, 97, 128, 128],
+    [4, 16, 16, 33, 97, 256, 256],
     [1, 2, 2, 70, 9, 12, 20],
     [1, 1, 1, 5, 40, 300, 200],
 ];
@@ -90,11 +90,31 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             cases.push(case.needs(adapter, DOWNGRADES[0], dtype));
         }
     }
+    cases.push(case!("attention::of_infinite_values", |ctx| infinite(ctx)));
     cases.push(case!("attention::of_length_0", |ctx| of_length_0(ctx)));
     cases.push(case!("attention::of_views", |ctx| views(ctx)));
     cases.push(case!("attention::in_small_bindings", |ctx| small_bindings(ctx)));
     cases.push(case!("attention::without_subgroups", |ctx| plain(ctx)));
     cases
+}
+
+/// An infinite value at the last key makes infinite what it is part of, and nothing else, although
+/// workgroups take whole blocks of keys.
+async fn infinite(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?.with_target(Target::Gpu);
+    for keys in [1, 5, 33, 65, 300] {
+        let mut data = vec![1.0f32; 4 * keys];
+        data[4 * keys - 4] = f32::INFINITY;
+        let (values, _) = device.upload(&data, [1, keys, 4]).map_err(show)?;
+        let [q, k] = [2, keys].map(|n| device.zeros([1, n, 8], DType::F32).map_err(show));
+        let got = q?.attention(&k?, &values, &Attention::new()).map_err(show)?;
+        let got = got.read::<f32>().await.map_err(show)?;
+        for row in got.chunks(4) {
+            let kept = row[1..].iter().all(|x| (x - 1.0).abs() < 1e-5);
+            ensure!(row[0] == f32::INFINITY && kept, "{keys} keys: {row:?}");
+        }
+    }
+    Ok(())
 }
 
 /// Queries and keys without elements: every score is 0, and every query sees the mean.

@@ -281,7 +281,7 @@ impl Staged {
         format!("put_row(j, i, {weight});\n")
     }
 
-    /// Brings a stage of values; of keys past the last, zeros, because what lies there may be NaN.
+    /// Brings a stage of values; of keys past the last, zeros: infinity times their weight is NaN.
     fn fetch(&self) -> String {
         let unit = self.unit();
         let per = self.quads * self.columns / unit;
