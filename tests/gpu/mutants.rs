@@ -157,20 +157,21 @@ fn sampled(mut all: Vec<Candidate>, seed: u64, sample: u64) -> Vec<Candidate> {
     all
 }
 
-/// The cases that have a line, the quickest of each group before the second of any.
+/// The cases that have a line: by how long one takes, times which of its group it is. So most of
+/// them are tried, and no group of many quick ones keeps the others away.
 fn order(uses: &[Use], mutant: &Mutant, patience: Duration) -> (Vec<String>, Duration) {
     let mut having: Vec<&Use> =
         uses.iter().filter(|one| one.holds(&mutant.path, mutant.line)).collect();
     having.sort_by_key(|one| one.time);
-    let mut ranks = HashMap::<&str, usize>::new();
-    let mut ranked: Vec<(usize, &Use)> = (having.into_iter())
+    let mut ranks = HashMap::<&str, u32>::new();
+    let mut ranked: Vec<(Duration, &Use)> = (having.into_iter())
         .map(|one| {
             let rank = ranks.entry(one.case.split("::").next().unwrap_or_default()).or_default();
             *rank += 1;
-            (*rank, one)
+            ((one.time + Duration::from_millis(1)) * *rank, one)
         })
         .collect();
-    ranked.sort_by_key(|(rank, one)| (*rank, one.time));
+    ranked.sort_by_key(|(cost, _)| *cost);
     let mut total = Duration::ZERO;
     let mut names = Vec::new();
     for (_, one) in ranked {

@@ -1,6 +1,8 @@
 //! Assignment: random parts of every width against a model on the host. Earlier handles keep their
 //! values, and memory is used in place.
 
+use core::ops::Range;
+
 use wharf::{Adapter, DType, Device, ErrorKind, Layout, Shape, Target, Tensor};
 
 use super::pair::{Pair, bits_of, count, difference};
@@ -23,6 +25,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         case!("assign::others_keep_what_they_had", |ctx| others(ctx)),
         case!("assign::a_cache_is_written_in_place", |ctx| cache(ctx)),
         case!("assign::a_step_is_taken_in_place", |ctx| step(ctx)),
+        case!("assign::deep", |ctx| deep(ctx)),
         case!("assign::a_part_of_itself", |ctx| itself(ctx)),
         case!("assign::refusals_lose_nothing", |ctx| refusals(ctx)),
     ];
@@ -53,18 +56,41 @@ async fn parts(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
 
 /// Writes a random view into a random part.
 async fn part(device: &Device, dtype: DType, dims: &[usize], random: &mut Random) -> Outcome {
-    let shape = Shape::new(dims).map_err(show)?;
-    let into = Pair::new(device, dtype, probe_bits(dtype, shape.elements(), 1).await, dims).await?;
     let axis = random.below(dims.len());
     let start = random.below(dims[axis] + 1);
     // Some parts begin at a quad.
     let start = if random.below(2) == 0 { start / 4 * 4 } else { start };
     let range = start..start + random.below(dims[axis] - start + 1);
+    let turned = random.below(3);
+    into_part(device, dtype, dims, axis, range, turned).await
+}
+
+/// A part along every axis of more dimensions than a quad has, none of which can be joined.
+async fn deep(ctx: &Ctx) -> Outcome {
+    let dims = [3, 2, 2, 3, 2, 5];
+    for target in TARGETS {
+        let device = ctx.native().await?.with_target(target);
+        for (axis, dim) in dims.into_iter().enumerate() {
+            into_part(&device, DType::F32, &dims, axis, 1..dim, 1).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The source as it is, transposed, or one row broadcast.
+async fn into_part(
+    device: &Device,
+    dtype: DType,
+    dims: &[usize],
+    axis: usize,
+    range: Range<usize>,
+    turned: usize,
+) -> Outcome {
+    let shape = Shape::new(dims).map_err(show)?;
+    let into = Pair::new(device, dtype, probe_bits(dtype, shape.elements(), 1).await, dims).await?;
     let place = Layout::dense(shape).slice(axis, range.clone(), 1).map_err(show)?;
-    // The source: as it is, transposed, or one row broadcast.
     let part = place.shape().dims().to_vec();
     let mut source = part.clone();
-    let turned = random.below(3);
     match turned {
         1 => source.reverse(),
         2 if !source.is_empty() => source[0] = 1,

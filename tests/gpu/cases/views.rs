@@ -217,7 +217,23 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         }
     }
     cases.push(case!("views::deep", |ctx| deep(ctx)));
+    cases.push(case!("views::many_tiles", |ctx| many_tiles(ctx)));
     cases
+}
+
+/// A transposition of so many tiles that each lane of a GPU takes several.
+async fn many_tiles(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?.with_target(Target::Gpu);
+    let (rows, columns) = (2048, 1028);
+    let data: Vec<u8> = (0..rows * columns).map(|i| (i % 251 + i / columns % 5) as u8).collect();
+    let (x, _) = device.upload(&data, [rows, columns]).map_err(show)?;
+    let turned = x.t().and_then(|x| x.contiguous()).map_err(show)?;
+    let got = turned.read::<u8>().await.map_err(show)?;
+    let want = |i: usize| data[i % rows * columns + i / rows];
+    match got.iter().enumerate().position(|(i, &x)| x != want(i)) {
+        Some(i) => Err(format!("{i}: {}, not {}", got[i], want(i))),
+        None => Ok(()),
+    }
 }
 
 /// Shapes, and orders of their axes in which none can be joined: by whole rows, by steps, by rows
