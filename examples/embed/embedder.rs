@@ -59,7 +59,8 @@ impl Embedder {
             tensor.dtype().is_some_and(DType::is_float) && !tensor.name().starts_with("pooler.")
         });
         let shipment = archive.shipment_as(|tensor| match storage {
-            Storage::Numbers(dtype) if tensor.dtype() != Some(dtype) => Some(dtype),
+            // Matrices are what takes the memory; vectors stay as they are.
+            Storage::Numbers(dtype) if tensor.shape().rank() == 2 => Some(dtype),
             _ => None,
         })?;
         let (set, receipt) = device.upload_set_with(&shipment, progress)?;

@@ -164,7 +164,8 @@ impl Model {
             Matrix::Blocks(table) => table.embedding(tokens)?,
         };
         let positions = self.positions.slice(0, 0..tokens.shape().dims()[1])?;
-        let mut x = self.norm.of(&((words + positions)? + &self.kind)?)?;
+        let places = (positions.cast(DType::F32)? + self.kind.cast(DType::F32)?)?;
+        let mut x = self.norm.of(&(words + places)?)?;
         let how = Attention::new().masked(&there.unsqueeze(1)?.unsqueeze(1)?);
         for layer in &self.layers {
             x = layer.of(&x, &how)?;

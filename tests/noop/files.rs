@@ -153,6 +153,13 @@ fn what_fails_to_be_saved_leaves_what_was_there() {
     let guard = device.guard(Crossings::Deny);
     assert_eq!(set.save(&scratch.0).expect_err("denied").kind(), ErrorKind::Denied, "the guard");
     drop(guard);
+    // The second can never be computed: it is a part of one beyond any memory.
+    let huge = device.ones((), DType::F32).and_then(|x| x.broadcast_to([1 << 30, 1 << 30]));
+    let never = huge.and_then(|x| (x + 1.0f32)?.slice(0, 0..1)?.slice(1, 0..4));
+    let mut half = set.clone();
+    half.insert("y", never.expect("nothing is computed yet")).expect("new");
+    let error = half.save(&scratch.0).expect_err("too large");
+    assert_eq!(error.kind(), ErrorKind::Limit, "midway: {error:?}");
     let nowhere = scratch.0.join("below").join("a file");
     let error = set.save(nowhere).expect_err("a file is no folder");
     assert_eq!(error.kind(), ErrorKind::File, "{error:?}");
