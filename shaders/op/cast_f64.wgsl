@@ -2,7 +2,7 @@
 // conversion, so those of f32 are made of integers: f32 counts them in steps of 2^-149.
 
 const NORMAL_F32 = 1.1754943508222875e-38lf;
-const STEPS_F32 = 7.136238463529799e44lf;
+const STEPS_F32 = 7.1362384635297994e44lf;
 const STEP_F32 = 1.401298464324817e-45lf;
 
 // The steps of a magnitude below the normal ones: whole, and whether more than half of one is left,

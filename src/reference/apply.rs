@@ -265,6 +265,7 @@ const fn floor_shift(a: i128, b: i128) -> i128 {
 #[must_use]
 pub fn cast(value: Number, to: DType) -> Number {
     match (to.class(), value) {
+        (Class::Float, Number::Int(x)) if to != DType::F64 => Number::Float(odd(x)),
         (Class::Float, v) => Number::Float(v.float()),
         (Class::Bool, Number::Float(x)) => Number::Bool(x != 0.0),
         (Class::Bool, Number::Int(x)) => Number::Bool(x != 0),
@@ -280,6 +281,18 @@ pub fn cast(value: Number, to: DType) -> Number {
             Number::Int(whole.clamp(low, high))
         }
     }
+}
+
+/// A whole number as f64, its last bit odd where something is lost, so that a narrower dtype rounds
+/// what it was and not what it became.
+fn odd(x: i128) -> f64 {
+    let near = x as f64;
+    let back = near as i128;
+    let bits = near.to_bits();
+    if back == x || bits & 1 == 1 {
+        return near;
+    }
+    f64::from_bits(if back.abs() > x.abs() { bits - 1 } else { bits + 1 })
 }
 
 /// The lowest and the highest integer of a dtype.
