@@ -2,7 +2,8 @@
 //! on GPUs that are only pretended. Nothing is read back.
 //!
 //! `cargo run --example kernels -- [TEXT]` compiles those with the text in their names; without it
-//! they are only listed. Before a kernel is made, a line `KERNEL name` goes to the file `PIPESTATS`.
+//! they are only listed. Before a kernel is made, a line `KERNEL name` goes to the file
+//! `PIPESTATS`.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;

@@ -55,8 +55,8 @@ pub trait Inside {
     /// As [`Tensor::matmul`].
     fn matmul_by(&self, left: &Tensor, right: &Tensor, kernel: &str) -> Result<Tensor>;
 
-    /// The kernels that could compute such a product here, as [`Self::matmul_by`] takes them, each in
-    /// one pass along k.
+    /// The kernels that could compute such a product here, as [`Self::matmul_by`] takes them, each
+    /// in one pass along k.
     fn products(&self, problem: &Problem) -> Vec<String>;
 
     /// [`Device::tune`], where kernels whose names `spoil` accepts yield zeros, and at once.

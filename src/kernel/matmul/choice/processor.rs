@@ -58,8 +58,8 @@ impl Processor {
     }
 }
 
-/// How many registers an invocation has on a GPU before it costs dearly: what a compiler was seen to
-/// make of sums by the dozen (`scripts/isa`), where one could be asked.
+/// How many registers an invocation has on a GPU before it costs dearly: what a compiler was seen
+/// to make of sums by the dozen (`scripts/isa`), where one could be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Registers {
     /// About 200: NVIDIA's, AMD's with subgroups of 32, and whoever could not be asked.

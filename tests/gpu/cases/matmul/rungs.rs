@@ -295,7 +295,8 @@ async fn dots(ctx: &Ctx, dtype: DType) -> Outcome {
     Ok(())
 }
 
-/// Sums of several chunks, the last one whole or not; of terms of one sign, so that each chunk counts.
+/// Sums of several chunks, the last one whole or not; of terms of one sign, so that each chunk
+/// counts.
 async fn deep(ctx: &Ctx, rung: Rung) -> Outcome {
     let device = ctx.native().await?.with_target(Target::Gpu);
     for [m, n, k] in [[33, 40, 512], [5, 36, 1000], [12, 9, 771]] {
