@@ -37,12 +37,14 @@ pub(crate) fn is_products(queries: usize, is_masked: bool, target: Target) -> bo
     queries == 1 && !is_masked && target != Target::Gpu
 }
 
-/// Whether workgroups take the rows of a head together, if queries have `d` elements and values `e`.
+/// Whether workgroups take the rows of a head together, for queries of `d` elements and values of
+/// `e`.
 pub(crate) fn is_staged(d: usize, e: usize, target: Target) -> bool {
     target == Target::Gpu || d.div_ceil(4).max(1) + e.div_ceil(4) > QUADS_ALONE
 }
 
-/// The tile for these inputs, by lanes. `lanes` is the size of every subgroup, if all have the same.
+/// The tile for these inputs, by lanes. `lanes` is the size of every subgroup, if all have the same
+/// one.
 pub(super) fn tile(target: Target, lanes: Option<u64>, views: &[Layout]) -> Block {
     let mask = match views.get(3) {
         None => Mask::None,

@@ -80,8 +80,8 @@ impl AttentionCore {
         let (splits, chunk) = (word(splits.count)?, word(splits.chunk)?);
         #[rustfmt::skip]
         let job = StagedJob {
-            heads, queries, keys, per_head, per_batch, sharing, causal, scale, query, key, value, mask,
-            splits, chunk,
+            heads, queries, keys, per_head, per_batch, sharing, causal, scale,
+            query, key, value, mask, splits, chunk,
         };
         Ok(Launch {
             entry: &STAGED,

@@ -33,8 +33,8 @@ const CROWDS: &[Form] = &[
     [1, 1, 1, 5, 40, 300, 200],
 ];
 
-/// Keys that workgroups share: heads of every length, for one row, for a row group that is full, for
-/// two and for four.
+/// Keys that workgroups share: heads of every length, for one row, for a row group that is full,
+/// for two and for four.
 const SPLITS: &[Form] = &[
     [1, 3, 3, 1, 257, 32, 32],
     [1, 8, 1, 1, 261, 64, 64],

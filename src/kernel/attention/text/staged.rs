@@ -319,9 +319,8 @@ impl Staged {
         };
         put!(text, "let to = {to};");
         for m in 0..self.quads {
-            let halves =
-                [0, 2].map(|r| format!("select(a{r}_{m}, a{}_{m}, (r & 1u) == 1u)", r + 1));
-            put!(text, "let r{m} = select({}, {}, r > 1u);", halves[0], halves[1]);
+            let pair = |r: usize| format!("select(a{r}_{m}, a{n}_{m}, r == {n}u)", n = r + 1);
+            put!(text, "let r{m} = select({}, {}, r > 1u);", pair(0), pair(2));
             let value = match self.states {
                 true => format!("r{m}"),
                 false => format!("ended(r{m}, most[r], sum[r])"),
