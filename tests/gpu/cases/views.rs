@@ -224,7 +224,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
 /// A transposition of so many tiles that each lane of a GPU takes several.
 async fn many_tiles(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?.with_target(Target::Gpu);
-    let (rows, columns) = (2048, 1028);
+    let (rows, columns) = (4096, 2052);
     let data: Vec<u8> = (0..rows * columns).map(|i| (i % 251 + i / columns % 5) as u8).collect();
     let (x, _) = device.upload(&data, [rows, columns]).map_err(show)?;
     let turned = x.t().and_then(|x| x.contiguous()).map_err(show)?;
