@@ -1,7 +1,7 @@
 //! Scattering: the last value wins, and sums have the same bits in every run.
 
 use wharf::reference::Number;
-use wharf::{Adapter, DType, Device};
+use wharf::{Adapter, DType, Device, Target};
 
 use super::{Host, indices, same, targets, with};
 use crate::cases::faults::fails;
@@ -37,6 +37,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         }
     }
     cases.push(case!("indexing::scatter_add_keeps_its_order", |ctx| deterministic(ctx)));
+    cases.push(case!("indexing::scatter_of_many", |ctx| many(ctx)));
     cases.push(case!("indexing::scatter_out_of_range", |ctx| out_of_range(ctx)));
     cases
 }
@@ -198,6 +199,20 @@ fn in_order(data: &[f32], keys: &[u64], totals: usize) -> Vec<f32> {
         list = rest;
     }
     sums
+}
+
+/// More positions than a row of groups of a GPU takes.
+async fn many(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?.with_target(Target::Gpu);
+    let (slots, n) = (4099, 70_001);
+    let (index, at) = indices(&device, DType::U32, &[n], slots, 3).await?;
+    let x = Pair::new(&device, DType::U32, vec![0; slots], &[slots]).await?.tensor;
+    let y = Pair::new(&device, DType::U32, (1..=n as u64).collect(), &[n]).await?.tensor;
+    let mut want = Host { dims: vec![slots], bits: vec![0; slots] };
+    for (i, &to) in (1..).zip(&at.bits) {
+        want.bits[to as usize] = i;
+    }
+    same("scatter of many", x.scatter(0, &index, &y), &want).await
 }
 
 async fn out_of_range(ctx: &Ctx) -> Outcome {
