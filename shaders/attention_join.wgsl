@@ -1,7 +1,8 @@
 // What attention_staged.wgsl leaves of a row, joined: an invocation takes a quad of a result.
 //
 // A state has the quads of a weighted sum, and in one more the highest score and the sum of weights
-// below it; where a score was NaN, the highest is infinite. States are joined in their order, whoever left them first.
+// below it; where a score was NaN, the highest is infinite. States are joined in their order,
+// whoever left them first.
 // Trips: twice the states.
 override workgroup: u32 = 64u;
 

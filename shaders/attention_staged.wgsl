@@ -1,4 +1,4 @@
-// Attention on GPUs: streamed as in attention.wgsl, by workgroups that take 4 * groups rows together.
+// Attention on GPUs: streamed as in attention.wgsl, by workgroups that take 4 * groups rows.
 //
 // Queries and keys come in stages along their length and are multiplied like matrices: a lane has
 // the scores of four rows against `each` keys. The rows' highest scores, and then their weights, go
