@@ -16,6 +16,7 @@ pub(crate) mod cause;
 pub(crate) mod convert;
 pub(crate) mod erased;
 pub(crate) mod place;
+#[cfg(feature = "io")]
 pub(crate) mod supply;
 mod tally;
 

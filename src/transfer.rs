@@ -27,7 +27,9 @@ mod source;
 
 pub use receipt::Receipt;
 pub(crate) use receipt::write_changes;
-pub(crate) use source::{Fill, Rules, StreamSource, UploadSource};
+#[cfg(feature = "io")]
+pub(crate) use source::StreamSource;
+pub(crate) use source::{Fill, Rules, UploadSource};
 
 /// Parts of a buffer that is written or read in place: each large enough for two threads.
 const CHUNK_IN_PLACE: u64 = 32 << 20;

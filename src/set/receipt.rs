@@ -1,11 +1,14 @@
 //! The receipt of a set: that of each tensor, and their totals.
 
 use core::fmt;
+#[cfg(feature = "safetensors")]
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::named::Named;
+#[cfg(feature = "safetensors")]
 use crate::clock::Stopwatch;
+#[cfg(feature = "safetensors")]
 use crate::error::Result;
 use crate::gpu::cause::bytes;
 use crate::host::{Tally, Worst};
@@ -23,6 +26,7 @@ pub struct SetReceipt {
 }
 
 impl SetReceipt {
+    #[cfg(feature = "safetensors")]
     pub(crate) fn of(members: Vec<(Arc<str>, Receipt)>, clock: Stopwatch) -> Result<Self> {
         let mut receipts = Named::default();
         members.into_iter().try_for_each(|(name, receipt)| receipts.insert(name, receipt))?;

@@ -195,7 +195,7 @@ impl Tensor {
 
     /// Hands every byte to `drain`, in row-major order, after the guard has been asked; what may do
     /// anything with them.
-    #[cfg(feature = "io")]
+    #[cfg(any(feature = "safetensors", feature = "npy"))]
     pub(crate) async fn pour(
         &self,
         drive: Drive,

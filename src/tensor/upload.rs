@@ -11,13 +11,16 @@ use crate::error::Result;
 use crate::exec::Value;
 use crate::host::HostView;
 use crate::host::bytes::ByteView;
+#[cfg(feature = "io")]
 use crate::host::supply::Supply;
 use crate::layout::Layout;
 use crate::ledger::{CallSite, Direction, OpenCrossing};
 use crate::plan::{How, Stored};
 use crate::shape::IntoShape;
 use crate::store::Storage;
-use crate::transfer::{Fill, Receipt, Rules, StreamSource, UploadSource, up};
+#[cfg(feature = "io")]
+use crate::transfer::StreamSource;
+use crate::transfer::{Fill, Receipt, Rules, UploadSource, up};
 
 /// One upload, decided before a byte moves.
 #[derive(Debug)]
@@ -37,6 +40,7 @@ pub(crate) struct Order<'a> {
 #[derive(Clone, Debug)]
 pub(crate) enum Provenance<'a> {
     Memory(ByteView<'a>),
+    #[cfg(feature = "io")]
     Stream(Arc<dyn Supply>),
 }
 
@@ -44,6 +48,7 @@ impl Provenance<'_> {
     pub(crate) fn dtype(&self) -> DType {
         match self {
             Self::Memory(view) => view.dtype,
+            #[cfg(feature = "io")]
             Self::Stream(supply) => supply.dtype(),
         }
     }
@@ -143,10 +148,12 @@ impl Device {
         // What is handed over piece by piece keeps its order, of which a view is free.
         let layout_to = match origin {
             Provenance::Memory(_) => Layout::dense(*layout_from.shape()),
+            #[cfg(feature = "io")]
             Provenance::Stream(_) => layout_from,
         };
         let source: Box<dyn Fill + 'a> = match origin {
             Provenance::Memory(view) => Box::new(UploadSource::new(view, *to, rules)?),
+            #[cfg(feature = "io")]
             Provenance::Stream(supply) => Box::new(StreamSource::new(supply, *to, rules)?),
         };
         Ok(Order { source, from, layout_from, layout_to, to, how, bytes })

@@ -9,8 +9,10 @@ use crate::host::cause::CarriageCause;
 use crate::host::convert::{Convert, converter};
 
 mod shared;
+#[cfg(feature = "io")]
 mod stream;
 
+#[cfg(feature = "io")]
 pub(crate) use stream::StreamSource;
 
 /// Values that are gathered and converted at once. Source and result stay in the first-level cache.
