@@ -5,15 +5,19 @@
 use crate::wgsl::lines::{LANES, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
-use crate::wgsl::{Entry, Form, Region, Writes};
+use crate::wgsl::{Entry, Form, Region, Source, Writes};
 
 /// The kernel.
 pub const STAGED: Entry = Entry::core("attention_staged", source!("attention_staged.wgsl"))
     .clearing()
+    .with(&[STAGING, SCORES])
     .told(StagedJob::MEMBERS);
 /// What joins the states that it leaves.
 pub const JOIN: Entry =
     Entry::core("attention_join", source!("attention_join.wgsl")).told(JoinJob::MEMBERS);
+
+const STAGING: Source = source!("attention/staging.wgsl");
+const SCORES: Source = source!("attention/scores.wgsl");
 
 params! {
     struct StagedJob {
@@ -76,6 +80,8 @@ impl Writes for Staged {
     fn regions(&self) -> Vec<Region> {
         let mut regions = vec![
             Region::text("tile", self.tile()),
+            Region::file("staging", STAGING),
+            Region::file("scores", SCORES),
             Region::text("query", self.query()),
             Region::text("clear", self.clear()),
             Region::text("stage", self.stage()),
@@ -87,7 +93,7 @@ impl Writes for Staged {
             Region::text("write", self.write()),
         ];
         if !self.masked {
-            regions.extend(["mask", "masked"].map(|name| Region::text(name, "")));
+            regions.push(Region::text("masked", ""));
         }
         regions
     }
@@ -258,7 +264,9 @@ impl Staged {
             let key = format!("b + {n}u * across + j");
             put!(text, "var w{n} = Quad(s0_{n}, s1_{n}, s2_{n}, s3_{n});");
             if self.masked {
-                put!(text, "w{n} += mask(mask_at, min({key}, keys - 1u) * mask_step);");
+                let masks = LANES.map(|r| format!("head_3(e{n}.{r}).x")).join(", ");
+                put!(text, "let e{n} = mask_at + min({key}, keys - 1u) * mask_step;");
+                put!(text, "w{n} += Quad({masks});");
             }
             put!(text, "w{n} = counted(w{n}, row, first_row({key}));");
         }
