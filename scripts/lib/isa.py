@@ -358,6 +358,20 @@ def percent(x):
     return f"{100 * x:.0f} %"
 
 
+def largest(records, prefix, chip):
+    """Of a chip's kernels by that name the one with the largest tile: the first rung of its table."""
+    def size(record):
+        rows, columns, lanes = re.search(r"sums (\d+)x(\d+) lanes (\d+)", record["kernel"]).groups()
+        return int(rows) * int(columns) * int(lanes)
+    mine = [r for (kernel, c), r in records.items() if c == chip and kernel.startswith(prefix)]
+    return max(mine, key=size, default={})
+
+
+def tile_of(record):
+    found = re.search(r"( lean)? sums (\w+) lanes (\d+)", record.get("kernel", ""))
+    return f"{found[2]}{found[1] or ''}, {found[3]} lanes" if found else None
+
+
 def page(base, path, to):
     """The tables below the mark in PAGE, and PAGE's picture beside it."""
     both = [{(r["kernel"], r["chip"]): r for r in figures(p)} for p in (base, path)]
@@ -365,24 +379,25 @@ def page(base, path, to):
     kernels = list(dict.fromkeys(kernel for kernel, _ in both[1]))
     lines = []
 
-    def side_by_side(kernel):
-        lines.extend([f"\n### {kernel}\n", "| chip | registers | spills | waves | multiply-adds in the innermost loop |"
-                      " clamps there | instructions |", "|---|---|---|---|---|---|---|"])
+    def side_by_side(title, prefix):
+        lines.extend([f"\n### {title}\n", "| chip | kernel | registers | spills | waves | multiply-adds in the innermost loop |"
+                      " clamps there | instructions |", "|---|---|---|---|---|---|---|---|"])
         for chip in chips:
-            was, now = (figures_.get((kernel, chip), {}) for figures_ in both)
+            was, now = (largest(figures_, prefix, chip) for figures_ in both)
             if "spills" in now:
-                cells = [arrow(was.get(f), now[f]) for f in ("registers", "spills", "waves")]
+                names = [tile_of(r) for r in (was, now)]
+                cells = [arrow(*names)] + [arrow(was.get(f), now[f]) for f in ("registers", "spills", "waves")]
                 cells.append(arrow(was.get("inner_share"), now["inner_share"], percent))
                 cells += [arrow(was.get(f), now[f]) for f in ("clamps", "instructions")]
                 lines.append(f"| {chip} | " + " | ".join(cells) + " |")
 
-    lines.append("\n## What the chooser takes")
-    shown = re.compile(r"chosen f(32|16) (4096x4096x4096|512x512x256|16x4096x4096|8x4096x4096|1x4096x4096)( weights)?$")
-    for kernel in filter(shown.match, kernels):
-        side_by_side(kernel)
+    lines.append("\n## Large products: the first rung of each chip's table")
+    for dtype in ("f32", "f16"):
+        for depth, words in (("deep", "k of 1024"), ("shallow", "k of 256")):
+            side_by_side(f"{dtype}, {words}", f"matmul {dtype} {depth}: group")
     lines.extend(["\n## What spills\n", "| kernel | " + " | ".join(chips) + " |", "|---" * (len(chips) + 1) + "|"])
     for kernel in kernels:
-        pairs = [[figures_.get((kernel, chip), {}).get("spills", 0) for figures_ in both] for chip in chips]
+        pairs = [[figures_.get((kernel, chip), {}).get("spills") for figures_ in both] for chip in chips]
         if any(any(pair) for pair in pairs):
             lines.append(f"| {kernel} | " + " | ".join(arrow(*pair) for pair in pairs) + " |")
     mark = "<!-- what follows is written by scripts/isa --page -->\n"
@@ -392,13 +407,13 @@ def page(base, path, to):
 
 
 def picture(both, chips, to):
-    """Bars: the share of multiply-adds that the chooser's large product has, before and after."""
-    kernel, rows = "chosen f32 4096x4096x4096", []
+    """Bars: the share of multiply-adds of what the chooser takes for a large product, before and after."""
+    prefix, rows = "matmul f32 deep: group", []
     for i, chip in enumerate(chips):
         y = 40 + 34 * i
         rows.append(f'<text x="10" y="{y + 18}">{chip}</text>')
         for j, (name, colour) in enumerate((("was", "#b8c4d0"), ("is", "#2b6cb0"))):
-            record = both[j].get((kernel, chip), {})
+            record = largest(both[j], prefix, chip)
             share, spills = record.get("inner_share") or 0, record.get("spills", 0)
             at, note = y + 13 * j, f", {spills} spilled" if spills else ""
             rows.append(f'<rect x="110" y="{at}" width="{400 * share:.0f}" height="12" fill="{colour}"/>')
@@ -408,7 +423,7 @@ def picture(both, chips, to):
         f'<svg xmlns="http://www.w3.org/2000/svg" width="640" height="{height}" font-family="sans-serif" font-size="13">\n'
         "<style>.small { font-size: 10px }</style>\n"
         '<rect width="100%" height="100%" fill="white"/>\n'
-        '<text x="10" y="22">Multiply-adds in the innermost loop of f32 4096 x 4096 x 4096: before, and now</text>\n'
+        '<text x="10" y="22">Multiply-adds in the innermost loop of large f32 products: before, and now</text>\n'
         + "\n".join(rows) + "\n</svg>\n")
 
 
