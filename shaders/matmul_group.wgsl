@@ -2,9 +2,7 @@
 //
 // A workgroup computes a tile of C in stages of `depth` along k, which lie in workgroup memory; an
 // invocation sums `rows` rows by `quads` quads of columns in registers. What the next stage needs
-// is on its way meanwhile:
-//
-//     put the blocks that were fetched, barrier, fetch the next, multiply, barrier
+// is on its way meanwhile: put what was fetched, barrier, fetch the next, multiply, barrier.
 //
 // A lane fetches blocks of 4 by 4 as four quads, whichever way they lie, and puts them as four
 // quads of one k each. A stage lies as [quad of an invocation][k of a turn][turn, lane], so that
@@ -13,26 +11,10 @@
 // walk along k. The quads of an invocation lie as far apart as there are lanes, so that neighbours
 // read and write neighbours.
 //
-// What compilers said (scripts/isa) of 8 x 8 sums, 256 lanes, k to 256; spills on Intel's DG2,
-// registers and the innermost loop's part of multiply-adds on AMD's Navi 31, NVIDIA's 172:
-//
-//     four of k a trip, each load clamped by itself    147    108, 77 %    112, 62 %
-//     a place for four                                 145    120, 88 %    111, 68 %
-//     a place for eight                                145    120, 91 %    111, 76 %
-//     a place for one                                    0    108, 74 %    110, 56 %
-//     every sum through four of k before the next      121    156, 89 %    158, 82 %
-//     every sum through eight of k                       -    216, 91 %    222, 88 %
-//
-// On NVIDIA the rest is copies between registers, which are that compiler's own. Intel's keeps what
-// a loop carries alive to its end, so that sums which a trip adds to twice count twice: it has room
-// for 8 x 4 with the totals of the chunks in workgroup memory and nothing under way; 8 x 8 with its
-// totals there spilled on one of its chips or another, 2 to 34 registers, in each of twenty forms.
-//
+// What compilers said of this, and of what else was tried: docs/measured/matmul.md.
 // Workgroup memory is written before it is read. Trips: turns, k / depth, and the chunks of k.
 // The regions are what the generator writes for a tile; as it lies here a tile has 32 by 32.
-
-// matmul.wgsl says what they mean.
-struct Job {
+struct Job { // as in matmul.wgsl
     size: vec4<u32>,
     first: vec4<u32>,
     result: vec4<u32>,
@@ -64,17 +46,9 @@ struct Params {
 // end bindings
 
 // region functions
-fn head_0(q: u32) -> vec4<f32> {
-    return in_0[q];
-}
-
-fn head_1(q: u32) -> vec4<f32> {
-    return in_1[q];
-}
-
-fn finish(q: u32, x0: vec4<f32>) {
-    out_0[q] = x0;
-}
+fn head_0(q: u32) -> vec4<f32> { return in_0[q]; }
+fn head_1(q: u32) -> vec4<f32> { return in_1[q]; }
+fn finish(q: u32, x0: vec4<f32>) { out_0[q] = x0; }
 // end functions
 
 // region alone
@@ -94,7 +68,6 @@ const row_quads = rows / 4u * down;
 const column_quads = quads * across;
 const left_blocks = k_quads * row_quads;
 const blocks = left_blocks + k_quads * column_quads;
-
 const pad = 8u / k_quads;
 const row_pitch = down + pad;
 const column_pitch = across + pad;
@@ -109,9 +82,7 @@ var<workgroup> sh_right: array<array<array<Quad, column_turns>, turn>, quads>;
 alias Block = array<Quad, 4>;
 
 // region operands
-fn left_place(block: u32) -> vec2<u32> {
-    return vec2<u32>(block % row_quads, block / row_quads);
-}
+fn left_place(block: u32) -> vec2<u32> { return vec2(block % row_quads, block / row_quads); }
 
 fn left(at: u32, row: u32, k: u32, block: u32) -> Block {
     let place = vec2<u32>(row >> 2u, k) + left_place(block);
@@ -119,9 +90,7 @@ fn left(at: u32, row: u32, k: u32, block: u32) -> Block {
     return Block(head_0(e.x), head_0(e.y), head_0(e.z), head_0(e.w));
 }
 
-fn right_place(block: u32) -> vec2<u32> {
-    return vec2<u32>(block % column_quads, block / column_quads);
-}
+fn right_place(block: u32) -> vec2<u32> { return vec2(block % column_quads, block / column_quads); }
 
 fn right(at: u32, column: u32, k: u32, block: u32) -> Block {
     let place = vec2<u32>(column >> 2u, k) + right_place(block);
@@ -129,7 +98,6 @@ fn right(at: u32, column: u32, k: u32, block: u32) -> Block {
     return Block(head_1(e.x), head_1(e.y), head_1(e.z), head_1(e.w));
 }
 // end operands
-
 fn fetch(at: vec2<u32>, first: vec2<u32>, k: u32, block: u32) -> Block {
     if block < left_blocks {
         return left(at.x, first.x, k, block);

@@ -148,7 +148,7 @@ impl Engine {
     /// out what was to be written, cannot be right by what lay there before.
     #[cfg(feature = "testing")]
     fn spoil(&self, storage: &Storage) -> Result<()> {
-        if self.sketch.is_some() || !crate::testing::spoils() {
+        if self.sketch.is_some() || !crate::gpu::spoils() {
             return Ok(());
         }
         // What was recorded may still read this memory.

@@ -10,6 +10,8 @@ use core::fmt;
 use core::pin::pin;
 use core::task::{Context, Poll, Waker};
 use std::collections::VecDeque;
+#[cfg(feature = "testing")]
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockWriteGuard};
 use std::time::Duration;
@@ -401,6 +403,21 @@ impl Gpu {
             self.device.destroy();
         }
     }
+}
+
+/// Whether new memory is spoiled.
+#[cfg(feature = "testing")]
+static SPOILED: AtomicBool = AtomicBool::new(false);
+
+/// Fills all memory that any device hands out from now on with NaN.
+#[cfg(feature = "testing")]
+pub fn spoil_memory() {
+    SPOILED.store(true, Ordering::Relaxed);
+}
+
+#[cfg(feature = "testing")]
+pub(crate) fn spoils() -> bool {
+    SPOILED.load(Ordering::Relaxed)
 }
 
 /// A call that a test can make fail.

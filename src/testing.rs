@@ -2,31 +2,18 @@
 
 use core::future::Future;
 use core::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::adapter::Adapter;
 use crate::caps::Caps;
 use crate::device::Device;
 use crate::error::Result;
-pub use crate::gpu::Call;
+pub use crate::gpu::{Call, spoil_memory};
 use crate::kernel::matmul::choice;
 use crate::kernel::matmul::choice::processor::Processor;
 use crate::kernel::matmul::choice::scheme::Choice;
 use crate::ledger::CallSite;
 use crate::tensor::Tensor;
 use crate::tune::{Problem, Trial, Tuned};
-
-/// Whether new memory is spoiled.
-static SPOILED: AtomicBool = AtomicBool::new(false);
-
-/// Fills all memory that any device hands out from now on with NaN.
-pub fn spoil_memory() {
-    SPOILED.store(true, Ordering::Relaxed);
-}
-
-pub(crate) fn spoils() -> bool {
-    SPOILED.load(Ordering::Relaxed)
-}
 
 /// What tests ask of a device beyond its public face.
 pub trait Inside {

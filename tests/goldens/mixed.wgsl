@@ -57,7 +57,7 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let linear = group.x + groups.x * (group.y + groups.y * group.z);
+    let linear = group.x + groups.x * group.y;
     let first = linear * p.grid.y + lane;
     // Before the loop: llvmpipe loads a parameter wherever it is named, which took a fifth of the
     // time of an addition.
