@@ -14,11 +14,13 @@ use wharf::testing::Inside as _;
 use wharf::tune::Problem;
 use wharf::{DType, Device, Policy, Result, Tensor};
 
+type Work = dyn Fn(&Device, &[Tensor]) -> Result<Tensor>;
+
 /// A kernel's name, its operands, and what makes it.
 struct Sample {
     name: String,
     operands: Vec<(DType, Vec<usize>)>,
-    make: Box<dyn Fn(&Device, &[Tensor]) -> Result<Tensor>>,
+    make: Box<Work>,
 }
 
 /// A kernel and the operands that it is made for.
