@@ -22,7 +22,7 @@ use crate::error::Result;
 /// let x = device.ones([4, 3, 2], DType::F32)?;
 /// assert_eq!(x.sum(1)?.shape().dims(), [4, 2]);
 /// assert_eq!(x.sum([0, 2])?.shape().dims(), [3]);
-/// assert_eq!(x.sum(..)?.shape().dims(), []);
+/// assert_eq!(x.sum(..)?.shape().rank(), 0);
 /// assert_eq!(x.sum(Axes::keep(1))?.shape().dims(), [4, 1, 2]); // broadcasts against x
 /// # Ok(()) });
 /// ```
