@@ -1,7 +1,6 @@
 //! What is handed over piece by piece, as the device wants it: through a small buffer that stays in
 //! the second-level cache.
 
-use core::cell::RefCell;
 use std::sync::Arc;
 
 use super::{Fill, Rules, UploadSource};
@@ -22,14 +21,11 @@ pub(crate) struct StreamSource {
     supply: Arc<dyn Supply>,
     to: DType,
     rules: Rules,
-    /// Kept from strip to strip.
-    strip: RefCell<Vec<u64>>,
 }
 
 impl StreamSource {
     pub(crate) fn new(supply: Arc<dyn Supply>, to: DType, rules: Rules) -> Result<Self> {
-        let words = STRIP_BYTES / size_of::<u64>();
-        let source = Self { supply, to, rules, strip: RefCell::new(vec![0; words]) };
+        let source = Self { supply, to, rules };
         // Whether there is such a conversion is known before anything is read.
         source.of(&[]).map(drop)?;
         Ok(source)
@@ -54,7 +50,9 @@ impl Fill for StreamSource {
     ) -> Result<()> {
         let (from, width) = (self.supply.dtype(), self.to.width());
         let (mut at, count) = (0, index(bytes)? / width);
-        let mut strip = self.strip.borrow_mut();
+        // Not kept: a set has many tensors, all of which wait for the last.
+        let whole = (count * from.width()).min(STRIP_BYTES).div_ceil(size_of::<u64>());
+        let mut strip = vec![0u64; whole];
         let strip: &mut [u8] = bytemuck::cast_slice_mut(&mut strip);
         while at < count {
             let n = (strip.len() / from.width()).min(count - at);
