@@ -150,7 +150,7 @@ impl Error {
     /// ```
     #[must_use]
     pub fn missing(name: impl Into<String>) -> Self {
-        Missing { name: name.into() }.into()
+        NameCause::Missing { name: name.into() }.into()
     }
 
     /// Whether memory ran out or a cap was reached: smaller tensors may still fit.
@@ -224,25 +224,12 @@ impl Cause for Mistake {
     }
 }
 
-#[derive(Debug)]
-struct Missing {
-    name: String,
-}
+causes! {
+    enum NameCause;
 
-impl fmt::Display for Missing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no tensor {:?}", self.name)
-    }
-}
-
-impl Cause for Missing {
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::Missing
-    }
-
-    fn help(&self) -> Option<String> {
-        Some("compare the names that are there: `set.iter()`, or those of the file".into())
-    }
+    Missing { name: String }, Missing:
+        ("there is no tensor {name:?}")
+        help ("compare the names that are there: `set.iter()`, or those of the file");
 }
 
 impl<C: Cause> From<C> for Error {
