@@ -36,7 +36,7 @@ fn finish(q: u32, x0: vec4<f32>) {
 
 // region alone
 fn exp_below(x: vec4<f32>) -> vec4<f32> { return exp(x); }
-fn nan_where(x: vec4<f32>, test: vec4<bool>) -> vec4<f32> { return x; }
+fn attended(all: vec4<f32>, most: f32, sum: f32) -> vec4<f32> { return all; }
 // end alone
 
 @compute @workgroup_size(workgroup)
@@ -69,6 +69,5 @@ fn main(
         all += head_0(at + q - row * width) * share;
         sum += state.y * share;
     }
-    let nan = vec4<bool>(bitcast<u32>(most) == 0x7f800000u);
-    finish(q, nan_where(all * select(1.0 / sum, 0.0, sum == 0.0), nan));
+    finish(q, attended(all, most, sum));
 }

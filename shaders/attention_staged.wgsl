@@ -90,7 +90,7 @@ fn total(own: Quad, key: u32, i: u32) -> Quad { return own; }
 fn first_row(key: u32) -> i32 { return 0; }
 fn counted(s: Quad, row: vec4<i32>, first: i32) -> Quad { return s; }
 fn seen_by(row: u32) -> u32 { return p.job.keys; }
-fn ended(all: Quad, most: f32, sum: f32) -> Quad { return all; }
+fn attended(all: Quad, most: f32, sum: f32) -> Quad { return all; }
 // end scores
 
 @compute @workgroup_size(lanes)
@@ -192,7 +192,7 @@ fn main(
     for (var at = begin + i; at < stop; at += groups) {
         let result = (all * sharing + at % sharing) * p.job.queries + at / sharing;
         // region write
-        finish(result * width + c, ended(a0_0, most[r], sum[r]));
+        finish(result * width + c, attended(a0_0, most[r], sum[r]));
         // end write
         r++;
     }

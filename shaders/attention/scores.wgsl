@@ -1,4 +1,4 @@
-// Which scores count in attention_staged.wgsl, and what a row's weighted sum stands for.
+// Which scores count in attention_staged.wgsl.
 
 // region alone
 struct Job {
@@ -12,7 +12,6 @@ struct Params {
 }
 @group(1) @binding(0) var<uniform> p: Params;
 alias Quad = vec4<f32>;
-fn nan_where(x: vec4<f32>, test: vec4<bool>) -> vec4<f32> { return x; }
 // end alone
 
 // The first row that sees a key; none sees one after the last. The last queries are those that see
@@ -37,10 +36,4 @@ fn seen_by(row: u32) -> u32 {
     let queries = p.job.queries;
     let query = row / p.job.sharing;
     return select(keys, max(query + 1u + keys, queries) - queries, p.job.causal == 1u);
-}
-
-// The result that a row's weighted sum stands for.
-fn ended(all: Quad, most: f32, sum: f32) -> Quad {
-    let nan = vec4<bool>(bitcast<u32>(most) == 0x7f800000u);
-    return nan_where(all * select(1.0 / sum, 0.0, sum == 0.0), nan);
 }

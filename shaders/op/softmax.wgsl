@@ -12,3 +12,14 @@ fn softmax_fault(bits: vec4<u32>, m: f32, s: f32) -> bool {
     let nan = any(bits > vec4<u32>(0x7f800000u));
     return nan | (bitcast<u32>(m) == 0x7f800000u) | (s == 0.0);
 }
+
+// What a weighted sum of values stands for, by the highest score - infinite where a score was
+// NaN - and the sum of weights.
+fn attended(all: vec4<f32>, most: f32, sum: f32) -> vec4<f32> {
+    let nan = vec4<bool>(bitcast<u32>(most) == 0x7f800000u);
+    return nan_where(all * select(1.0 / sum, 0.0, sum == 0.0), nan);
+}
+
+// region alone
+fn nan_where(x: vec4<f32>, test: vec4<bool>) -> vec4<f32> { return x; }
+// end alone

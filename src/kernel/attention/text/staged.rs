@@ -331,7 +331,7 @@ impl Staged {
             put!(text, "let r{m} = select({}, {}, r > 1u);", pair(0), pair(2));
             let value = match self.states {
                 true => format!("r{m}"),
-                false => format!("ended(r{m}, most[r], sum[r])"),
+                false => format!("attended(r{m}, most[r], sum[r])"),
             };
             let column = format!("{}u + c", m * self.columns);
             put!(text, "if {column} < width {{\n    finish(to + {column}, {value});\n}}");
