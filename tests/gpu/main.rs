@@ -27,6 +27,8 @@ mod mutants;
 #[cfg(not(target_family = "wasm"))]
 mod native;
 mod promise;
+#[path = "../stories/random.rs"]
+mod random;
 #[cfg(not(target_family = "wasm"))]
 #[path = "../stories/search.rs"]
 mod search;

@@ -22,6 +22,9 @@ mod memory;
 #[cfg(test)]
 mod peak;
 #[cfg(test)]
+#[path = "../stories/random.rs"]
+mod random;
+#[cfg(test)]
 #[path = "../stories/search.rs"]
 mod search;
 #[cfg(test)]

@@ -8,6 +8,8 @@ use std::task::{Context, Waker};
 use wharf::ledger::Crossings;
 use wharf::{DType, Device, Error, ErrorKind, HostView, Shipment, Tensor};
 
+use crate::random::Random;
+
 /// Places that hold tensors.
 const PLACES: usize = 6;
 
@@ -107,13 +109,8 @@ impl Step {
 /// A story of so many steps, the same for a seed everywhere. It begins with uploads, and all that
 /// it leaves is read.
 pub(crate) fn draw(seed: u64, steps: usize) -> Vec<Step> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut below = move |n: usize| {
-        state ^= state >> 12;
-        state ^= state << 25;
-        state ^= state >> 27;
-        (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % n
-    };
+    let mut random = Random::new(seed);
+    let mut below = move |n: usize| (random.bits() >> 33) as usize % n;
     let weighted = STEPS.iter().flat_map(|row| std::iter::repeat_n(row.0, row.1));
     let weighted: Vec<What> = weighted.collect();
     let step = |i: usize| {
