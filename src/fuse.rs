@@ -85,8 +85,25 @@ struct Burden {
     /// Nodes not computed yet on the longest way down, taken in or not: what a walk recurses
     /// through.
     depth: u32,
+    is_core: bool,
+    /// In a kernel that takes a core on board, which is this node or what it is computed from.
+    carrying: Load,
+    /// In a kernel that only reads what cores made.
+    plain: Load,
+}
+
+/// An expression's effort, and the views that it reads.
+#[derive(Clone, Copy, Debug, Default)]
+struct Load {
     size: u32,
     leaves: Leaves,
+}
+
+impl Load {
+    fn add(&mut self, other: &Self) {
+        self.size += other.size;
+        other.leaves.ids[..other.leaves.len].iter().for_each(|&id| self.leaves.insert(id));
+    }
 }
 
 /// The views that an expression reads, each once; full when they are too many for any kernel.
@@ -99,7 +116,8 @@ struct Leaves {
 impl Burden {
     /// Whether it is too much for one kernel that reads so many views at most.
     const fn is_above(&self, leaves_max: usize) -> bool {
-        self.depth > DEPTH_MAX || self.size > SIZE_MAX || self.leaves.len > leaves_max
+        let Load { size, leaves } = &self.carrying;
+        self.depth > DEPTH_MAX || *size > SIZE_MAX || leaves.len > leaves_max
     }
 }
 
@@ -211,9 +229,11 @@ impl Node {
         let mut late = distinct(&args).any(|node| node.is_late());
         let mut weight = weigh(&what, &args);
         while !late && weight.is_above(leaves_max) {
-            let heaviest = distinct(&args)
-                .filter(|node| node.done.get().is_none())
-                .max_by_key(|node| (node.weight.depth, node.weight.leaves.len, node.weight.size));
+            let heaviest =
+                distinct(&args).filter(|node| node.done.get().is_none()).max_by_key(|node| {
+                    let Burden { depth, carrying, .. } = &node.weight;
+                    (*depth, carrying.leaves.len, carrying.size)
+                });
             let Some(node) = heaviest else { break };
             // Any other error stays in the node, and is found again when the consumer is realised.
             late = node.realise(context).is_err_and(|error| error.is_out_of_memory());
@@ -312,7 +332,9 @@ impl Node {
     /// The node as an input of a core: its expression if that may be computed on the way in,
     /// otherwise a view of its value.
     fn head(self: &Arc<Self>, context: Context<'_>, layout: &Layout, fuse: bool) -> Result<Head> {
-        if fuse && self.is_inlined(context, layout) {
+        let widest = self.dtype.width();
+        let carried = || self.carries(context).is_some_and(|width| widest <= width);
+        if fuse && self.is_inlined(context, layout) && !carried() {
             let todo = lock(&self.todo);
             if let Some(work) = todo.as_ref().filter(|w| !matches!(w.what, What::Core(_))) {
                 let mut kernel = Fusion::default();
@@ -325,6 +347,20 @@ impl Node {
         let value = self.realise(context)?;
         value.check()?;
         Ok(Head::view(Operand { value, layout: *layout, dtype: self.dtype }))
+    }
+
+    /// The width of the core that the kernel which computes it would take on board. Work between two
+    /// cores goes with the first one: the second may read its input twice.
+    fn carries(&self, context: Context<'_>) -> Option<usize> {
+        let todo = lock(&self.todo);
+        let Todo { what, args } = todo.as_ref()?;
+        if let What::Core(core) = what {
+            return (!core.stands_alone()).then_some(self.dtype.width());
+        }
+        args.iter().find_map(|arg| match arg {
+            Arg::View(node, layout) if node.is_inlined(context, layout) => node.carries(context),
+            Arg::View(..) | Arg::Scalar(..) => None,
+        })
     }
 
     /// Whether a consumer may compute it on the way instead of reading it.
@@ -361,28 +397,38 @@ impl What {
 
 /// The most that a node with these arguments could take into one kernel: as if every argument that
 /// is not computed yet were taken in, because what keeps one out today - another consumer - may be
-/// gone when the node is realised.
+/// gone when the node is realised. A core takes in expressions, if any, but no other core.
 fn weigh(what: &What, args: &[Arg]) -> Burden {
-    let mut total = Burden { depth: 1, size: what.effort(), leaves: Leaves::default() };
+    let core = match what {
+        What::Core(core) => Some(core),
+        What::Apply(_) | What::Cast(_) => None,
+    };
+    let own = Load { size: what.effort(), leaves: Leaves::default() };
+    let mut total = Burden { depth: 1, is_core: core.is_some(), carrying: own, plain: own };
     for (i, arg) in args.iter().enumerate() {
-        match arg {
-            Arg::Scalar(..) => total.size += 1,
-            Arg::View(node, layout) => {
-                let deferred = node.done.get().is_none() && !node.late;
-                total.depth = total.depth.max(if deferred { node.weight.depth + 1 } else { 1 });
-                let same =
-                    |a: &Arg| matches!(a, Arg::View(n, l) if Arc::ptr_eq(n, node) && l == layout);
-                if args[..i].iter().any(same) {
-                    continue;
-                }
-                let dense = *layout == Layout::dense(node.shape);
-                if deferred && dense {
-                    total.size += node.weight.size;
-                    let leaves = &node.weight.leaves;
-                    leaves.ids[..leaves.len].iter().for_each(|&id| total.leaves.insert(id));
-                } else {
-                    total.leaves.insert(view_id(node, layout, dense));
-                }
+        let Arg::View(node, layout) = arg else {
+            total.carrying.size += 1;
+            total.plain.size += 1;
+            continue;
+        };
+        let deferred = node.done.get().is_none() && !node.late;
+        total.depth = total.depth.max(if deferred { node.weight.depth + 1 } else { 1 });
+        let same = |a: &Arg| matches!(a, Arg::View(n, l) if Arc::ptr_eq(n, node) && l == layout);
+        if args[..i].iter().any(same) {
+            continue;
+        }
+        let dense = *layout == Layout::dense(node.shape);
+        let mut leaf = Load::default();
+        leaf.leaves.insert(view_id(node, layout, dense));
+        let below = &node.weight;
+        let plain = if deferred && dense && !below.is_core { below.plain } else { leaf };
+        let carrying = if deferred && dense { below.carrying } else { leaf };
+        match core {
+            Some(core) if core.stands_alone() => {}
+            Some(core) => total.carrying.add(if core.takes_heads() { &plain } else { &leaf }),
+            None => {
+                total.plain.add(&plain);
+                total.carrying.add(&carrying);
             }
         }
     }
@@ -500,7 +546,10 @@ impl Fusion {
         }
         if node.is_inlined(context, layout) {
             let todo = lock(&node.todo);
-            let fits = |work: &&Todo| self.may_carry || !matches!(work.what, What::Core(_));
+            let fits = |work: &&Todo| match &work.what {
+                What::Core(core) => self.may_carry && !core.stands_alone(),
+                What::Apply(_) | What::Cast(_) => true,
+            };
             if let Some(work) = todo.as_ref().filter(fits) {
                 return self.take(context, node, work, ends);
             }

@@ -6,12 +6,15 @@ use std::sync::Arc;
 
 use crate::device::Device;
 use crate::dtype::{DType, Element};
+use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
 use crate::fuse::{Arg, Node, What};
 use crate::gpu::Drive;
 use crate::host::cause::CarriageCause;
 use crate::host::place::copy;
+use crate::kernel::Operand;
+use crate::kernel::cores::Alone;
 use crate::layout::Layout;
 use crate::ledger::CallSite;
 use crate::plan::Stored;
@@ -64,9 +67,9 @@ pub(crate) use upload::Provenance;
 ///
 /// - A call checks shapes, dtypes and devices; what does not fit is an error at once. Nothing is
 ///   cast unasked: both sides of an operator have one dtype, and numbers take it ([`Scalar`]).
-/// - Operators, reductions, norms and products are *deferred*: they run when somebody reads
-///   something computed from them, or calls [`Tensor::compute`]. What joins, indexes or copies is
-///   *recorded* at once, and says so. Neither waits for the device.
+/// - Operations are *deferred*: they run when somebody reads something computed from them, or calls
+///   [`Tensor::compute`]. What assigns or scatters, and tensors that are made here, are *recorded*
+///   at once, and say so. Neither waits for the device.
 /// - What fails on the device is the error of the next read, and of every read of something
 ///   computed from it. Running out of memory is told, not kept: read again when there is room.
 /// - Axes and positions count from 0; there are no negative ones.
@@ -231,6 +234,22 @@ impl Tensor {
     ) -> Self {
         let node = Node::deferred(device.context(), what, shape, *dtype, args);
         Self { device: device.clone(), node, layout: Layout::dense(shape), dtype }
+    }
+
+    /// What kernels of its own make of these tensors, dense, once it is needed. Shapes, dtypes and
+    /// devices have been checked.
+    pub(crate) fn alone<F>(
+        &self,
+        name: &'static str,
+        inputs: &[&Self],
+        (shape, dtype): (Shape, Stored),
+        record: F,
+    ) -> Self
+    where
+        F: Fn(Site<'_>, &[Operand]) -> Result<Arc<Value>> + Send + Sync + 'static,
+    {
+        let args = inputs.iter().map(|input| input.arg()).collect();
+        Self::deferred(&self.device, What::core(Alone { name, record }), args, shape, dtype)
     }
 
     /// It as an argument of an operation.

@@ -16,11 +16,13 @@ use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
 
+mod alone;
 mod ends;
 mod landing;
 mod launch;
 mod reach;
 
+pub(crate) use alone::Alone;
 pub(crate) use ends::{Head, Tail};
 pub(crate) use landing::{Berth, Landing};
 pub(crate) use launch::{Launch, Sink};
@@ -34,6 +36,12 @@ pub(crate) trait Core: fmt::Debug + Send + Sync {
     /// Whether inputs may be expressions that are computed on the way in. If not, each is computed
     /// first, and arrives as a view of a value.
     fn takes_heads(&self) -> bool {
+        false
+    }
+
+    /// Whether neither what its inputs are computed from nor what becomes of its result is taken
+    /// into its kernels.
+    fn stands_alone(&self) -> bool {
         false
     }
 

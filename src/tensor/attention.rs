@@ -1,5 +1,7 @@
 //! Scaled dot product attention.
 
+use std::sync::{Arc, OnceLock};
+
 use super::cause::{FLOATS_BY_F32, TensorCause};
 use super::{Pad, Tensor};
 use crate::device::Device;
@@ -19,7 +21,14 @@ use crate::store::Segments;
 pub struct Attention {
     scale: Option<f32>,
     causal: bool,
-    mask: Option<Tensor>,
+    mask: Option<Mask>,
+}
+
+/// A mask as it was given, and what it adds to scores: made once for all attentions.
+#[derive(Clone, Debug)]
+struct Mask {
+    given: Tensor,
+    added: Arc<OnceLock<Tensor>>,
 }
 
 impl Attention {
@@ -46,7 +55,7 @@ impl Attention {
     /// could mean either, and is refused. It broadcasts to `[.., heads, queries, keys]`.
     #[must_use]
     pub fn masked(self, mask: &Tensor) -> Self {
-        Self { mask: Some(mask.clone()), ..self }
+        Self { mask: Some(Mask { given: mask.clone(), added: Arc::default() }), ..self }
     }
 }
 
@@ -73,13 +82,14 @@ impl Tensor {
     fn attend(&self, keys: &Self, values: &Self, how: &Attention) -> Result<Self> {
         let sizes = Sizes::of(self, keys, values)?;
         let device = &self.device;
-        for other in [keys, values].into_iter().chain(&how.mask) {
+        let mask = how.mask.as_ref();
+        for other in [keys, values].into_iter().chain(mask.map(|mask| &mask.given)) {
             device.engine.same_device(&other.device.engine)?;
         }
         let dims = self.shape().dims();
         let outer = &dims[..dims.len() - 1];
         let shape = Shape::new([outer, &[sizes.e]].concat())?;
-        let mask = how.mask.as_ref().map(|mask| mask.masking(outer, sizes.keys)).transpose()?;
+        let mask = mask.map(|mask| mask.over(outer, sizes.keys)).transpose()?;
         if shape.is_empty() || sizes.keys == 0 {
             return device.zeros(shape, self.dtype());
         }
@@ -104,18 +114,6 @@ impl Tensor {
         let result = result.slice(3, 0..sizes.e)?;
         let result = if sizes.e % 4 == 0 { result } else { result.contiguous()? };
         result.reshape(shape)?.cast(self.dtype())
-    }
-
-    /// It as a mask of scores, `[outer, keys]`: what is added to them.
-    fn masking(&self, outer: &[usize], keys: usize) -> Result<Self> {
-        let (what, dtype, only) = ("mask", self.dtype(), "bool or a float");
-        let scores = Shape::new([outer, &[keys]].concat())?;
-        let mask = match dtype {
-            DType::Bool => self.choose(0.0f32, f32::NEG_INFINITY)?,
-            dtype if dtype.is_float() => self.cast(DType::F32)?,
-            _ => return Err(TensorCause::Only { what, dtype, only }.into()),
-        };
-        mask.broadcast_to(scores).map_err(|error| error.during(what))
     }
 
     /// Attention of one query to a head, which sees every key, by products of matrices: they have
@@ -152,6 +150,25 @@ impl Tensor {
                 self.reshape(shape).or_else(|_| self.contiguous()?.reshape(shape))
             }
         }
+    }
+}
+
+impl Mask {
+    /// What it adds to scores `[outer, keys]`.
+    fn over(&self, outer: &[usize], keys: usize) -> Result<Tensor> {
+        let scores = Shape::new([outer, &[keys]].concat())?;
+        let broadcast =
+            |mask: &Tensor| mask.broadcast_to(scores).map_err(|error| error.during("mask"));
+        if let Some(added) = self.added.get() {
+            return broadcast(added);
+        }
+        let (what, dtype, only) = ("mask", self.given.dtype(), "bool or a float");
+        let added = match dtype {
+            DType::Bool => self.given.choose(0.0f32, f32::NEG_INFINITY)?,
+            dtype if dtype.is_float() => self.given.cast(DType::F32)?,
+            _ => return Err(TensorCause::Only { what, dtype, only }.into()),
+        };
+        broadcast(self.added.get_or_init(|| added))
     }
 }
 

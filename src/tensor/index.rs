@@ -7,19 +7,19 @@
 use super::Tensor;
 use super::cause::TensorCause;
 use crate::dtype::DType;
-use crate::error::Result;
-use crate::kernel::Operand;
+use crate::engine::Site;
+use crate::error::{Result, mistake};
 use crate::kernel::cause::FaultCause;
 use crate::kernel::elementwise::checked;
 use crate::kernel::pick::{self, Course};
-use crate::layout::Layout;
+use crate::kernel::{Operand, index_space};
 use crate::plan::Stored;
 use crate::shape::Shape;
 use crate::wgsl::Expr;
 
 impl Tensor {
     /// For every place of `index`, the element whose coordinate along `axis` is the index there,
-    /// and whose others are the place's own. All other axes of both must agree. Recorded at once.
+    /// and whose others are the place's own. All other axes of both must agree. Deferred.
     ///
     /// An index is i32, u32, i64 or u64 and counts from 0. One that is negative or too large is an
     /// error at the next read of the result, never clamped; so it is for all that take an index.
@@ -41,17 +41,17 @@ impl Tensor {
         let bound = self.shape().dim(axis).map_err(|error| error.during(what))?;
         self.beside_axis(what, axis, index)?;
         let places = self.places(what, axis, index, bound)?;
-        self.picked(&places, axis, 1, bound)
+        self.picked(what, &places, axis, 1)
     }
 
     /// The parts of an axis that an index of any shape names: its axes take the place of `axis`.
-    /// Recorded at once; an index out of range is an error at the next read.
+    /// Deferred; an index out of range is an error at the next read.
     pub fn index_select(&self, axis: usize, index: &Self) -> Result<Self> {
         self.selected("index_select", axis, index)
     }
 
-    /// The rows of a table that an index of any shape names: `index_select` along axis 0. Recorded
-    /// at once; an index out of range is an error at the next read.
+    /// The rows of a table that an index of any shape names: `index_select` along axis 0.
+    /// Deferred; an index out of range is an error at the next read.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -65,7 +65,7 @@ impl Tensor {
     }
 
     /// Elements by their positions in row-major order; the result has the shape of the index.
-    /// Recorded at once; a position out of range is an error at the next read.
+    /// Deferred; a position out of range is an error at the next read.
     pub fn take(&self, index: &Self) -> Result<Self> {
         self.contiguous()?.reshape([self.shape().elements()])?.selected("take", 0, index)
     }
@@ -75,7 +75,6 @@ impl Tensor {
     pub fn one_hot(&self, classes: usize, dtype: DType) -> Result<Self> {
         let made = self.device.making("one_hot", dtype)?;
         let index = self.checked_index("one_hot", None, classes)?;
-        let index = Self::of(self.device.clone(), index.value, index.layout, Stored::U32);
         index.unsqueeze(self.shape().rank())?.eq(&self.device.iota(classes)?)?.cast_to(made.stored)
     }
 
@@ -87,18 +86,19 @@ impl Tensor {
         let shape = Shape::new(&dims).map_err(|error| error.during(what))?;
         // The index seen in the shape of the result.
         let inner = vec![1; after.len() - 1];
-        let layout = places.layout.reshape(&*[index.shape().dims(), &inner].concat())?;
-        let places = Operand { layout: layout.broadcast_to(shape)?, ..places };
-        self.picked(&places, axis, index.shape().rank(), bound)
+        let places = places.reshape(&*[index.shape().dims(), &inner].concat())?;
+        self.picked(what, &places.broadcast_to(shape)?, axis, index.shape().rank())
     }
 
     /// What a checked index names, so many of whose axes take the place of `axis`.
-    fn picked(&self, index: &Operand, axis: usize, axes: usize, bound: usize) -> Result<Self> {
+    fn picked(&self, what: &'static str, index: &Self, axis: usize, axes: usize) -> Result<Self> {
+        let bound = self.shape().dim(axis)?;
         let (course, stride) = Course::along(&self.layout, axis, axes);
-        let site = self.device.site();
-        let value = pick::picked(site, &self.operand()?, &course, index, (stride, bound))?;
-        let layout = Layout::dense(*index.layout.shape());
-        Ok(Self::of(self.device.clone(), value, layout, self.dtype))
+        let pick = move |site: Site<'_>, inputs: &[Operand]| match inputs {
+            [from, index] => pick::picked(site, from, &course, index, (stride, bound)),
+            _ => Err(mistake(what, "not of a tensor and its index")),
+        };
+        Ok(self.alone(what, &[self, index], (*index.shape(), self.dtype), pick))
     }
 
     /// Checks that another tensor is of the same rank and agrees on every axis but one.
@@ -118,25 +118,25 @@ impl Tensor {
         axis: usize,
         index: &Self,
         bound: usize,
-    ) -> Result<Operand> {
+    ) -> Result<Self> {
         let same = self.device.engine.same_device(&index.device.engine);
         same.map_err(|error| error.during(what))?;
         index.checked_index(what, Some((*self.shape(), axis)), bound)
     }
 
-    /// The index as a dense u32 value, `u32::MAX` where it is out of range, which is noted.
+    /// The index as dense u32, `u32::MAX` where it is out of range, which is noted. Deferred.
     fn checked_index(
         &self,
         what: &'static str,
         of: Option<(Shape, usize)>,
         bound: usize,
-    ) -> Result<Operand> {
+    ) -> Result<Self> {
         let dtype = self.dtype();
         if !matches!(dtype, DType::I32 | DType::U32 | DType::I64 | DType::U64) {
             return Err(TensorCause::Index { what, dtype }.into());
         }
-        let site = self.device.site();
-        let (shape, input) = (*self.shape(), self.operand()?);
+        let shape = *self.shape();
+        index_space(shape.elements())?;
         let explain = move |hit| {
             let of = match of {
                 Some((of, axis)) => format!("{what} of {of} along axis {axis}"),
@@ -144,7 +144,9 @@ impl Tensor {
             };
             FaultCause::Index { of, shape, bound, hit }.into()
         };
-        let value = checked::record(site, &input, &Expr::checked_index(dtype, bound), explain)?;
-        Ok(Operand { value, layout: Layout::dense(shape), dtype: DType::U32 })
+        let expr = Expr::checked_index(dtype, bound);
+        let check =
+            move |site: Site<'_>, from: &[Operand]| checked::record(site, &from[0], &expr, explain);
+        Ok(self.alone(what, &[self], (shape, Stored::U32), check))
     }
 }

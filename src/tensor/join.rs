@@ -6,9 +6,9 @@ use core::ops::Range;
 use super::Tensor;
 use super::cause::TensorCause;
 use super::number::Scalar;
+use crate::engine::Site;
 use crate::error::Result;
 use crate::kernel::{Operand, pick};
-use crate::layout::Layout;
 use crate::shape::{RANK_MAX, Shape};
 
 /// What lies beside a tensor that is padded.
@@ -24,7 +24,7 @@ pub enum Pad {
 
 impl Tensor {
     /// Several tensors, at least one, one after the other along an axis. Dtypes and all other axes
-    /// must agree. Recorded at once.
+    /// must agree. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -39,7 +39,7 @@ impl Tensor {
         join("concat", tensors, axis)
     }
 
-    /// Several tensors of one shape along a new axis. Recorded at once.
+    /// Several tensors of one shape along a new axis. Deferred.
     pub fn stack(tensors: &[Self], axis: usize) -> Result<Self> {
         let tensors: Result<Vec<Self>> = tensors.iter().map(|t| t.unsqueeze(axis)).collect();
         join("stack", &tensors?, axis)
@@ -61,7 +61,7 @@ impl Tensor {
     }
 
     /// With elements added on each axis: `pads` has a pair `(before, after)` for every one.
-    /// Recorded at once.
+    /// Deferred.
     pub fn pad(&self, pads: &[(usize, usize)], with: Pad) -> Result<Self> {
         if pads.len() != self.shape().rank() {
             return Err(TensorCause::Pads { pads: pads.len(), shape: *self.shape() }.into());
@@ -104,7 +104,7 @@ impl Tensor {
     }
 
     /// Shifted along an axis; what leaves at one end comes in at the other. A positive shift moves
-    /// towards higher positions. Recorded at once.
+    /// towards higher positions. Deferred.
     pub fn roll(&self, axis: usize, shift: isize) -> Result<Self> {
         let dim = self.shape().dim(axis)?;
         let middle = match dim {
@@ -116,13 +116,13 @@ impl Tensor {
     }
 
     /// The lower triangle of the last two axes, on and below diagonal `k`; zeros above it. The main
-    /// diagonal is 0, the one above it 1. Recorded at once.
+    /// diagonal is 0, the one above it 1. Deferred.
     pub fn tril(&self, k: isize) -> Result<Self> {
         self.triangle("tril", isize::MIN..k.saturating_add(1))
     }
 
-    /// The upper triangle of the last two axes, on and above diagonal `k`; zeros below it. Recorded
-    /// at once.
+    /// The upper triangle of the last two axes, on and above diagonal `k`; zeros below it.
+    /// Deferred.
     pub fn triu(&self, k: isize) -> Result<Self> {
         self.triangle("triu", k..isize::MAX)
     }
@@ -136,8 +136,9 @@ impl Tensor {
         let [rows, columns] = [2, 1].map(|back| signed(dims[dims.len() - back]));
         let start = diagonals.start.max(1 - rows);
         let diagonals = start as i64..diagonals.end.min(columns).max(start) as i64;
-        let value = pick::band(self.device.site(), &self.operand()?, diagonals)?;
-        Ok(Self::of(self.device.clone(), value, Layout::dense(*self.shape()), self.dtype))
+        let band =
+            move |site: Site<'_>, from: &[Operand]| pick::band(site, &from[0], diagonals.clone());
+        Ok(self.alone(what, &[self], (*self.shape(), self.dtype), band))
     }
 
     /// The tensor as an operand of a kernel, computed now.
@@ -163,7 +164,8 @@ fn join(what: &'static str, tensors: &[Tensor], axis: usize) -> Result<Tensor> {
     }
     dims[axis] = total;
     let shape = Shape::new(&dims).map_err(|error| error.during(what))?;
-    let sources = tensors.iter().map(Tensor::operand).collect::<Result<Vec<_>>>()?;
-    let value = pick::joined(first.device.site(), shape, axis, &sources)?;
-    Ok(Tensor::of(first.device.clone(), value, Layout::dense(shape), first.dtype))
+    let inputs: Vec<&Tensor> = tensors.iter().collect();
+    let joined =
+        move |site: Site<'_>, sources: &[Operand]| pick::joined(site, shape, axis, sources);
+    Ok(first.alone(what, &inputs, (shape, first.dtype), joined))
 }

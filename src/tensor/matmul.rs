@@ -40,7 +40,8 @@ impl Tensor {
     /// A layer: `activation(x . weight^T + bias)` in one kernel, for `x` of shape `[.., in]` and a
     /// weight stored as `[out, in]`, which is how checkpoints have it. A weight stored as
     /// `[in, out]` is given as `weight.t()`; neither is copied. Where rows of 8 or 16 bits are no
-    /// multiple of four, the product is stored, and rounded, before the bias is added.
+    /// multiple of four, the product is stored, and rounded, before the bias is added. A weight or
+    /// bias of a float that is narrower than `x` is widened, exactly, on its way.
     ///
     /// A [`Quantised`](super::Quantised) weight becomes numbers in registers, and `x` is f32, f16
     /// or bf16, which is the result's dtype. Sums are f32: for `u` half a unit in the last place, a
@@ -65,6 +66,7 @@ impl Tensor {
         let named = |error: Error| error.during("linear");
         let mut out = weight.into().product(self).map_err(named)?;
         if let Some(bias) = bias {
+            let bias = bias.widened(out.dtype).map_err(named)?;
             out = out.apply(Op::Add, &[bias.into()]).map_err(named)?;
         }
         activation.map_or(Ok(out.clone()), |op| out.apply(op, &[]).map_err(named))
@@ -77,6 +79,12 @@ impl Tensor {
         let choice = Choice::named(kernel, Because::Forced);
         let choice = choice.ok_or_else(|| crate::error::mistake("matmul", kernel))?;
         self.product(right, Chooser::Asker(choice))
+    }
+
+    /// As `to`, if that is a float and this a narrower one, all of whose values it has.
+    pub(super) fn widened(&self, to: Stored) -> Result<Self> {
+        let widens = self.dtype.is_float() && to.is_float() && self.dtype.fits_in(*to);
+        if widens { self.cast_to(to) } else { Ok(self.clone()) }
     }
 
     pub(super) fn matmul_plain(&self, right: &Self) -> Result<Self> {

@@ -8,8 +8,10 @@ use super::number::Scalar;
 use super::reduce::computed;
 use crate::caps::Feature;
 use crate::dtype::{Class, DType};
+use crate::engine::Site;
 use crate::error::{Cause, Error, ErrorKind, Result};
 use crate::fuse::{Arg, What};
+use crate::kernel::Operand;
 use crate::kernel::cause::FaultCause;
 use crate::kernel::elementwise::checked::{self, Checked};
 use crate::layout::Layout;
@@ -149,7 +151,7 @@ impl Tensor {
     /// range, or rounded - is an error at the next read of anything computed from the result, with
     /// how many there are and where the first is. NaN stays NaN between floats, and `-0.0` is `0`.
     ///
-    /// Recorded at once, row-major. Nothing waits: the count comes along with the read. Where the
+    /// Deferred, row-major. Nothing waits: the count comes along with the read. Where the
     /// plan converts the dtype, no value may differ from what is stored.
     ///
     /// ```
@@ -183,8 +185,10 @@ impl Tensor {
         }
         let explain =
             move |hit| FaultCause::Cast { what, from, to, stored: *stored, shape, hit }.into();
-        let value = checked::record(self.device.site(), &self.operand()?, expr, explain)?;
-        Ok(Self::of(self.device.clone(), value, Layout::dense(shape), stored))
+        let expr = expr.clone();
+        let record =
+            move |site: Site<'_>, from: &[Operand]| checked::record(site, &from[0], &expr, explain);
+        Ok(self.alone(what, &[self], (shape, stored), record))
     }
 }
 

@@ -96,8 +96,7 @@ impl Quantised {
     }
 
     /// The rows that an index of any shape names, as f32: a table of embeddings in blocks. An index
-    /// out of range is an error at the next read. The rows in blocks are copied at once; that they
-    /// become numbers is deferred.
+    /// out of range is an error at the next read. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -168,7 +167,7 @@ impl Quantised {
 /// What a layer multiplies by: a tensor, or weights in blocks.
 #[derive(Clone, Copy, Debug)]
 pub enum Weight<'a> {
-    /// `[out, in]`, of the dtype of what it multiplies.
+    /// `[out, in]`, of the dtype of what it multiplies, or a narrower float.
     Tensor(&'a Tensor),
     /// `[out, in]` in blocks.
     Quantised(&'a Quantised),
@@ -199,7 +198,7 @@ impl Weight<'_> {
                 if left.rank() > 0 && left.dims().last() != right.dims().last() {
                     return Err(QuantisedCause::Inner { left, right }.into());
                 }
-                x.matmul_plain(&tensor.t()?)
+                x.matmul_plain(&tensor.widened(x.dtype)?.t()?)
             }
             Self::Quantised(weights) => weights.product(x),
         }

@@ -122,7 +122,6 @@ impl Tensor {
             index = if some == 1 { index.squeeze(last)? } else { index };
         }
         let places = self.places(what, axis, &index, bound)?;
-        let places = Self::of(self.device.clone(), places.value, places.layout, Stored::U32);
         let dims = &self.shape().dims()[..rank];
         // Every key is a word.
         index_space(dims.iter().product()).map_err(named)?;

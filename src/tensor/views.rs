@@ -3,8 +3,9 @@
 use core::ops::Range;
 
 use super::Tensor;
+use crate::engine::Site;
 use crate::error::Result;
-use crate::kernel::moves;
+use crate::kernel::{Operand, moves};
 use crate::layout::Layout;
 use crate::shape::IntoShape;
 
@@ -119,15 +120,12 @@ impl Tensor {
     }
 
     /// Row-major and without gaps: itself if it is already, otherwise a copy on the device, bit by
-    /// bit, recorded at once.
+    /// bit. Deferred.
     pub fn contiguous(&self) -> Result<Self> {
         if self.layout.is_dense() {
             return Ok(self.clone());
         }
-        let (device, dtype) = (&self.device, self.dtype);
-        let from = self.operand()?;
-        let value = moves::contiguous(device.site(), &from)?;
-        value.inherit([&*from.value]);
-        Ok(Self::of(device.clone(), value, Layout::dense(*self.shape()), dtype))
+        let copy = |site: Site<'_>, from: &[Operand]| moves::contiguous(site, &from[0]);
+        Ok(self.alone("contiguous", &[self], (*self.shape(), self.dtype), copy))
     }
 }

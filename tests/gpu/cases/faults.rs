@@ -140,6 +140,7 @@ async fn once(ctx: &Ctx) -> Outcome {
     plain.read::<f32>().await.map_err(show)?;
     ensure_eq!(control(), before, "a read without slots");
     let checked = x.cast_checked(DType::U16).map_err(show)?;
+    checked.compute().map_err(show)?;
     device.flush().map_err(show)?;
     let before = control();
     checked.read::<u16>().await.map_err(show)?;

@@ -1,0 +1,40 @@
+//! Work that takes nothing on board: kernels of its own, deferred like any other.
+
+use core::fmt;
+use std::sync::Arc;
+
+use super::{Core, Head, Tail};
+use crate::engine::Site;
+use crate::error::Result;
+use crate::exec::Value;
+use crate::kernel::Operand;
+
+/// A function that records some work on views, under the name of what it is a part of.
+pub(crate) struct Alone<F> {
+    pub(crate) name: &'static str,
+    pub(crate) record: F,
+}
+
+impl<F> fmt::Debug for Alone<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Alone").field(&self.name).finish()
+    }
+}
+
+impl<F> Core for Alone<F>
+where
+    F: Fn(Site<'_>, &[Operand]) -> Result<Arc<Value>> + Send + Sync,
+{
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn stands_alone(&self) -> bool {
+        true
+    }
+
+    fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
+        let inputs = inputs.iter().map(|head| head.realise(site)).collect::<Result<Vec<_>>>()?;
+        tail.apply(site, (self.record)(site, &inputs)?)
+    }
+}
