@@ -7,6 +7,7 @@ use crate::adapter::cause::AdapterCause;
 use crate::adapter::{Adapter, device_caps, features_to_request, limits_to_request};
 use crate::caps::{Caps, Feature};
 use crate::dtype::DType;
+use crate::engine::notes::Watch;
 use crate::engine::{Engine, Site};
 use crate::error::Result;
 use crate::fuse::Context;
@@ -302,6 +303,26 @@ impl Device {
     /// ```
     pub fn guard(&self, crossings: Crossings) -> CrossingGuard {
         self.engine.books.guard(crossings)
+    }
+
+    /// Lists every dispatch on this device - of every handle and thread - from now on, as long as
+    /// the watch lives: what a whole program runs, where [`Tensor::explain`](crate::Tensor::explain)
+    /// asks what one tensor would.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
+    /// let watch = device.watch();
+    /// let y = x.t()?.contiguous()?.softmax(1)?;
+    /// assert_eq!(watch.explanation().dispatches(), 0); // deferred
+    /// y.compute()?;
+    /// let names: Vec<_> = watch.explanation().kernels.iter().map(|kernel| kernel.name).collect();
+    /// assert_eq!(names, ["reindex", "softmax_rows"], "a copy, and a kernel of rows");
+    /// # Ok(()) });
+    /// ```
+    #[must_use]
+    pub fn watch(&self) -> Watch {
+        self.engine.watch()
     }
 
     /// Submits what has been recorded, without waiting for it. Deferred operations are not recorded

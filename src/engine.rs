@@ -16,11 +16,13 @@ use crate::shape::Shape;
 use crate::store::ring::{Ring, staging_bytes_max};
 use crate::store::{Denial, Fit, Memory, Segments, Storage, Store};
 
+pub(crate) mod notes;
 mod site;
 pub(crate) mod sketch;
 
 pub(crate) use site::Site;
 
+use notes::{Watch, Watches};
 use sketch::Sketch;
 
 /// Far beyond any memory, and small enough that sums of sizes cannot overflow.
@@ -36,6 +38,7 @@ pub(crate) struct Engine {
     pub(crate) ring: Ring,
     pub(crate) pipelines: Pipelines,
     state: Mutex<State>,
+    watches: Watches,
     /// Present on a device on paper, which only notes what it would do.
     pub(crate) sketch: Option<Sketch>,
 }
@@ -57,7 +60,8 @@ impl Engine {
         let (store, recording) = (Store::new(&gpu), Recording::new(&gpu));
         let state = Mutex::new(State { store, recording, faults: Faults::default() });
         let (books, ring, pipelines) = (Arc::default(), Ring::default(), Pipelines::default());
-        Self { number, gpu, books, ring, pipelines, state, sketch: None }
+        let watches = Watches::default();
+        Self { number, gpu, books, ring, pipelines, state, watches, sketch: None }
     }
 
     /// This device on paper: it notes work instead of doing it.
@@ -66,11 +70,17 @@ impl Engine {
         Ok(Self { sketch, ..Self::numbered(self.number, Arc::clone(&self.gpu)) })
     }
 
+    /// Notes what runs from now on, as long as the result lives.
+    pub(crate) fn watch(&self) -> Watch {
+        self.watches.begin()
+    }
+
     /// Notes why the next kernel was chosen.
-    pub(crate) fn remark(&self, text: impl FnOnce() -> String) {
+    pub(crate) fn remark(&self, text: impl Fn() -> String) {
         if let Some(sketch) = &self.sketch {
-            sketch.remark(text());
+            sketch.notes.remark(text());
         }
+        self.watches.tell(|notes| notes.remark(text()));
     }
 
     /// The bytes of a tensor; an error beyond `BYTES_MAX`.
@@ -103,6 +113,7 @@ impl Engine {
 
     fn allocate_by(&self, bytes: u64, avoid: &[u64], whole_max: u64) -> Result<Arc<Storage>> {
         let storage = self.room_for(bytes, avoid, whole_max)?;
+        self.watches.tell(|notes| notes.allocated(bytes));
         #[cfg(feature = "testing")]
         self.spoil(&storage)?;
         Ok(storage)
@@ -231,6 +242,7 @@ impl Engine {
             sketch.dispatch(&job);
             return Ok(None);
         }
+        self.watches.tell(|notes| notes.dispatch(&job));
         let pipeline = self.pipelines.get(&self.gpu, job.kernel);
         let ready = pipeline.and_then(|pipeline| Ready::new(&self.gpu, pipeline, job));
         ready.map(Some).map_err(|error| error.on(|| self.gpu.name()))

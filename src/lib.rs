@@ -46,7 +46,7 @@ pub mod wgsl;
 
 /// What would run to compute a tensor: [`Tensor::explain`].
 pub mod explain {
-    pub use crate::engine::sketch::{Explanation, Kernel};
+    pub use crate::engine::notes::{Explanation, Kernel, Watch};
 }
 
 /// What is in memory, and what would fit: [`Device::memory`], [`Device::fit`].

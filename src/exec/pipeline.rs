@@ -4,7 +4,10 @@
 //! nothing on lavapipe. Drivers keep kernels on disk by themselves (`docs/measured/pipelines.md`).
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+#[cfg(not(target_family = "wasm"))]
+use std::thread;
 
 use super::Bound;
 use super::params::Params;
@@ -50,6 +53,21 @@ impl Pipelines {
         let known = Known { wgsl: kernel.wgsl.clone(), pipeline: Arc::clone(&pipeline) };
         lock(&self.0).entry(kernel.hash).or_default().push(known);
         Ok(pipeline)
+    }
+
+    /// Makes the pipelines of these kernels that there are none of yet, side by side on all cores;
+    /// returns how many.
+    pub(crate) fn prewarm(&self, gpu: &Gpu, kernels: &[Assembled]) -> Result<usize> {
+        let missing: Vec<_> = kernels.iter().filter(|kernel| self.find(kernel).is_none()).collect();
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<()> {
+            while let Some(kernel) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+                self.get(gpu, kernel)?;
+            }
+            Ok(())
+        };
+        side_by_side(missing.len(), &work).map_err(|error| error.on(|| gpu.name()))?;
+        Ok(missing.len())
     }
 
     fn find(&self, kernel: &Assembled) -> Option<Arc<Pipeline>> {
@@ -135,6 +153,26 @@ impl Pipeline {
             &wgpu::BindGroupDescriptor { label: None, layout: &self.layout, entries: &entries },
         )
     }
+}
+
+/// Runs it on as many threads as there are cores, and no more than there are pieces of work. The
+/// first error counts.
+#[cfg(not(target_family = "wasm"))]
+fn side_by_side(pieces: usize, work: &(impl Fn() -> Result<()> + Sync)) -> Result<()> {
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(pieces);
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let own = work();
+        let panicked = |_| Err(mistake("prewarming", "a thread panicked"));
+        let others = others.into_iter().map(|thread| thread.join().unwrap_or_else(panicked));
+        others.fold(own, Result::and)
+    })
+}
+
+/// Browsers compile elsewhere, several at a time.
+#[cfg(target_family = "wasm")]
+fn side_by_side(_: usize, work: &impl Fn() -> Result<()>) -> Result<()> {
+    work()
 }
 
 /// wgpu takes the module that naga has parsed.

@@ -1,8 +1,9 @@
 //! What would run to compute a tensor, without running it.
 
 use super::Tensor;
-use crate::engine::Site;
-use crate::engine::sketch::Explanation;
+use crate::device::Device;
+use crate::engine::notes::Explanation;
+use crate::engine::{Engine, Site};
 use crate::error::Result;
 use crate::fuse::{Context, Sketched};
 use crate::kernel::{Operand, moves};
@@ -29,14 +30,16 @@ impl Tensor {
     }
 
     fn explained(&self) -> Result<Explanation> {
-        let paper = self.device.engine.on_paper()?;
-        let (target, sketched) = (self.device.target(), Sketched::default());
-        let context = Context { site: Site { engine: &paper, target }, sketched: Some(&sketched) };
-        let error = self.sketch(context).err();
-        Ok(paper.sketch.map_or_else(Explanation::default, |sketch| sketch.explanation(error)))
+        let (paper, sketched) = (self.device.engine.on_paper()?, Sketched::default());
+        let error = self.sketch(&paper, &sketched).err();
+        let told = paper.sketch.map(|sketch| sketch.notes.explanation(error));
+        Ok(told.unwrap_or_default())
     }
 
-    fn sketch(&self, context: Context<'_>) -> Result<()> {
+    /// Notes what computing and reading it runs; what was sketched before is there already.
+    fn sketch(&self, paper: &Engine, sketched: &Sketched) -> Result<()> {
+        let site = Site { engine: paper, target: self.device.target() };
+        let context = Context { site, sketched: Some(sketched) };
         let value = self.node.realise(context)?;
         value.check()?;
         if !self.layout.is_dense() && !self.shape().is_empty() {
@@ -45,5 +48,32 @@ impl Tensor {
             moves::contiguous(context.site, &from)?;
         }
         Ok(())
+    }
+}
+
+impl Device {
+    /// Compiles every kernel that reading these tensors would run, side by side on all cores, and
+    /// returns how many there were. Nothing is computed: the first pass of a model then waits for
+    /// no compiler. Kernels are kept by text, so that other values of the same shapes, and most of
+    /// other shapes, need no more.
+    ///
+    /// A driver that compiles at the first dispatch, as llvmpipe does, still has that to do.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
+    /// let y = x.matmul(&x)?.softmax(1)?;
+    /// assert_eq!(device.prewarm([&y])?, 2);
+    /// assert_eq!(device.prewarm([&y])?, 0, "they are there");
+    /// # Ok(()) });
+    /// ```
+    pub fn prewarm<'a>(&self, tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<usize> {
+        let (paper, sketched) = (self.engine.on_paper()?, Sketched::default());
+        for tensor in tensors {
+            self.engine.same_device(&tensor.device.engine)?;
+            tensor.sketch(&paper, &sketched)?;
+        }
+        let kernels = paper.sketch.map(|sketch| sketch.kernels()).unwrap_or_default();
+        self.engine.pipelines.prewarm(&self.engine.gpu, &kernels)
     }
 }

@@ -1,7 +1,10 @@
 //! How near the embeddings are, what crosses for them, and what they depend on.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use wharf::explain::Explanation;
+use wharf::io::Archive;
 use wharf::{DType, Device, Policy};
 
 #[path = "../../examples/embed/embedder.rs"]
@@ -10,6 +13,7 @@ mod embedder;
 mod model;
 
 use embedder::{Embedder, Storage};
+use model::Model;
 
 /// Sentences, and their embeddings by `transformers` with `torch` on the CPU.
 fn references() -> Vec<(String, Vec<f32>)> {
@@ -127,4 +131,34 @@ fn an_embedding_does_not_depend_on_its_batch() {
     }
     let equal = alone == together;
     println!("alone and together: {}", if equal { "the same bits" } else { "not the same bits" });
+}
+
+/// Nothing runs before it is asked for, and what is foretold of a whole pass is what runs.
+#[test]
+fn a_pass_is_explained_before_it_runs() {
+    let Some(device) = device() else { return };
+    for in_blocks in [false, true] {
+        let archive = Archive::open(folder().join("model.safetensors")).expect("a header");
+        let archive = archive.keep(|tensor| tensor.dtype().is_some_and(DType::is_float));
+        let (set, _) = device.upload_set(&archive.shipment().expect("floats")).expect("it fits");
+        let model = Model::of(&set, in_blocks).expect("all of it is there");
+        let (ids, _) = device.upload(&[101u32, 2, 102, 101, 3, 102], [2, 3]).expect("it fits");
+        let (there, _) = device.upload(&[true; 6], [2, 3]).expect("it fits");
+        let watch = device.watch();
+        let pass = model.embed(&ids, &there).expect("it fits");
+        let early = watch.explanation();
+        let told = pass.explain();
+        pass.compute().expect("it computes");
+        let ran = watch.explanation();
+        let [early, told, all] = [&early, &told, &ran].map(Explanation::dispatches);
+        assert_eq!(early + told, all, "what ran before, and what was told");
+        // A graph that is deep enough is computed as it grows.
+        assert!(early == 0 || in_blocks, "{early} before the pass was asked for");
+        let mut counts = BTreeMap::new();
+        for kernel in &ran.kernels {
+            let (n, bytes) = counts.entry(kernel.name).or_insert((0, 0));
+            (*n, *bytes) = (*n + kernel.dispatches.len(), *bytes + kernel.bytes);
+        }
+        println!("blocks {in_blocks}: {all} dispatches: {counts:?}");
+    }
 }

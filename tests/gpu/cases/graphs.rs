@@ -5,6 +5,7 @@
 //! and equality is demanded.
 
 mod grow;
+mod passes;
 mod stories;
 
 use wharf::{Adapter, Device, Target, Tensor};
@@ -18,6 +19,7 @@ const SEEDS_LARGE: u64 = 12;
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = stories::cases(adapter);
+    cases.extend(passes::cases());
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
         let seeds = match downgrade.name {
             "native" => 0..SEEDS,

@@ -1,0 +1,140 @@
+//! What a pass of a model runs: told before it runs, and no more than that. A watch sees all that
+//! runs on its device, so each case has its own.
+
+use wharf::tensor::{Attention, Pad};
+use wharf::testing::Inside;
+use wharf::{DType, Device, Result, Target, Tensor};
+
+use super::ramp;
+use crate::cases::pair::count;
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        case!("passes::what_copies_and_indexes_waits", |ctx| deferred(ctx)),
+        case!("passes::a_layer_and_its_norm_are_two_kernels", |ctx| layer(ctx)),
+        case!("passes::a_mask_is_made_once", |ctx| mask(ctx)),
+        case!("passes::a_watch_ends_with_its_handle", |ctx| watched(ctx)),
+        case!("passes::what_is_warm_compiles_nothing", |ctx| warm(ctx)),
+    ]
+}
+
+type Make = fn(&Tensor, &Tensor) -> Result<Tensor>;
+
+/// What is made of numbers `[4, 6]` and indices `[4, 6]` below 3.
+const MAKES: [(&str, Make); 11] = [
+    ("contiguous", |x, _| x.t()?.contiguous()),
+    ("concat", |x, _| Tensor::concat(&[x.clone(), x.clone()], 1)),
+    ("stack", |x, _| Tensor::stack(&[x.clone(), x.clone()], 0)),
+    ("pad", |x, _| x.pad(&[(1, 0), (0, 2)], Pad::Reflect)),
+    ("roll", |x, _| x.roll(1, 2)),
+    ("tril", |x, _| x.tril(0)),
+    ("gather", |x, index| x.gather(0, index)),
+    ("index_select", |x, index| x.index_select(1, &index.slice(0, 0..1)?.squeeze(0)?)),
+    ("embedding", Tensor::embedding),
+    ("take", Tensor::take),
+    ("cast_checked", |x, _| x.cast_checked(DType::I32)),
+];
+
+fn names(device: &Device, y: &Tensor) -> Result<[Vec<&'static str>; 2]> {
+    let watch = device.watch();
+    let told = y.explain();
+    y.compute()?;
+    Ok([told, watch.explanation()].map(|e| e.kernels.iter().map(|kernel| kernel.name).collect()))
+}
+
+async fn deferred(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let x = ramp(&device, 24).await?.reshape([4, 6]).and_then(|x| x.floor()).map_err(show)?;
+    x.compute().map_err(show)?;
+    let index: Vec<u32> = (0..24).map(|i| i * 7 % 3).collect();
+    let (index, _) = device.upload(&index, [4, 6]).map_err(show)?;
+    for (name, make) in MAKES {
+        let watch = device.watch();
+        let y = make(&x, &index).map_err(show)?;
+        ensure_eq!(watch.explanation().dispatches(), 0, "{name}: dispatches before it is read");
+        let [told, ran] = names(&device, &y).map_err(show)?;
+        ensure!(told == ran && !ran.is_empty(), "{name}: told {told:?}, ran {ran:?}");
+    }
+    count();
+    Ok(())
+}
+
+/// What stands between a product and a norm goes with the product, and leaves the norm's tail to
+/// the norm.
+async fn layer(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?.with_target(Target::Cpu64);
+    let of = async |n: usize, dims: &[usize]| ramp(&device, n).await?.reshape(dims).map_err(show);
+    let (x, w) = (of(48, &[6, 8]).await?, of(64, &[8, 8]).await?);
+    let rows: Vec<Tensor> = (0..3)
+        .map(|i| x.slice(0, i..i + 1).and_then(|row| row.squeeze(0)))
+        .collect::<Result<_>>()
+        .map_err(show)?;
+    let make = |stop: fn(&Tensor) -> Result<()>| -> Result<Tensor> {
+        let product = x.linear(&w, None, None)?;
+        stop(&product)?;
+        let sum = ((product + &rows[0])? + &x)?;
+        stop(&sum)?;
+        let norm = sum.layer_norm(1, 1e-5)?;
+        stop(&norm)?;
+        (norm * &rows[1])? + &rows[2]
+    };
+    let y = make(|_| Ok(())).map_err(show)?;
+    let [told, ran] = names(&device, &y).map_err(show)?;
+    ensure!(told.len() == 2 && told[1] == "norm_rows", "a product and a norm: {told:?}");
+    ensure_eq!(ran, told, "what ran");
+    let steps = make(Tensor::compute).map_err(show)?;
+    let (got, want) = (y.read::<f32>().await, steps.read::<f32>().await);
+    for (got, want) in got.map_err(show)?.into_iter().zip(want.map_err(show)?) {
+        ensure!((got - want).abs() <= 1e-4 * want.abs().max(1.0), "{got}, step by step {want}");
+    }
+    count();
+    Ok(())
+}
+
+/// A bool mask becomes numbers once, however many attentions there are.
+async fn mask(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?.with_target(Target::Cpu64);
+    let x = ramp(&device, 64).await?.reshape([2, 4, 8]).map_err(show)?;
+    let (seen, _) = device.upload(&[true, true, false, true], [1, 4]).map_err(show)?;
+    let how = Attention::new().masked(&seen);
+    let y = x.attention(&x, &x, &how).and_then(|y| y.attention(&x, &x, &how)).map_err(show)?;
+    let [_, ran] = names(&device, &y).map_err(show)?;
+    let made = ran.iter().filter(|name| name.starts_with("elementwise")).count();
+    ensure_eq!(made, 1, "kernels that make a mask, of {ran:?}");
+    count();
+    Ok(())
+}
+
+async fn watched(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let x = ramp(&device, 8).await?;
+    let run = || (&x + 1.0f32).and_then(|y| y.compute()).map_err(show);
+    let first = device.watch();
+    run()?;
+    let second = device.watch();
+    run()?;
+    let counts = [&first, &second].map(|watch| watch.explanation().dispatches());
+    ensure_eq!(counts, [2, 1], "dispatches since each watch was made");
+    ensure!(first.explanation().bytes_allocated >= 64, "two results: {}", first.explanation());
+    drop(first);
+    run()?;
+    ensure_eq!(second.explanation().dispatches(), 2, "dispatches after another watch ended");
+    count();
+    Ok(())
+}
+
+async fn warm(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let x = ramp(&device, 64).await?.reshape([8, 8]).map_err(show)?;
+    let y = x.matmul(&x).and_then(|y| y.softmax(1)?.t()?.contiguous()).map_err(show)?;
+    let before = device.pipelines();
+    let made = device.prewarm([&y]).map_err(show)?;
+    ensure!(made >= 2, "{made} kernels of a product, rows and a copy");
+    ensure_eq!(device.pipelines(), before + made, "pipelines");
+    ensure_eq!(device.prewarm([&y, &x]).map_err(show)?, 0, "kernels that are new the second time");
+    y.read::<f32>().await.map_err(show)?;
+    ensure_eq!(device.pipelines(), before + made, "pipelines after it was computed");
+    count();
+    Ok(())
+}
