@@ -306,8 +306,8 @@ impl Device {
     }
 
     /// Lists every dispatch on this device - of every handle and thread - from now on, as long as
-    /// the watch lives: what a whole program runs, where [`Tensor::explain`](crate::Tensor::explain)
-    /// asks what one tensor would.
+    /// the watch lives: what a whole program runs. What one tensor would run says
+    /// [`Tensor::explain`](crate::Tensor::explain).
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

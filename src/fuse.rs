@@ -33,6 +33,9 @@ use crate::layout::Layout;
 use crate::op::Op;
 use crate::shape::Shape;
 use crate::wgsl::expr::{self, Expr};
+use burden::{BINDINGS_MAX, Burden, Load};
+
+mod burden;
 
 /// How a node is computed from its arguments.
 #[derive(Clone, Debug)]
@@ -52,14 +55,6 @@ pub(crate) enum Arg {
     Scalar(DType, [u8; 8]),
 }
 
-/// The deepest graph of one kernel. A deeper one would save dispatches, but every walk recurses as
-/// deep.
-const DEPTH_MAX: u32 = 128;
-/// The most effort of one kernel, in additions: a driver's compiler takes about 10 ms for as many.
-const SIZE_MAX: u32 = 128;
-/// Bindings of one kernel, where the adapter has as many; one is the result's.
-const BINDINGS_MAX: usize = 16;
-
 /// A value, or how to compute it.
 #[derive(Debug)]
 pub(crate) struct Node {
@@ -77,57 +72,6 @@ pub(crate) struct Node {
     /// Made when there was no memory for what had to be computed first. It is taken into no other
     /// kernel, and nor are its consumers, so that walks stay short: see [`Node::catch_up`].
     late: bool,
-}
-
-/// What taking a node into a kernel costs at most; never above the limits.
-#[derive(Clone, Copy, Debug, Default)]
-struct Burden {
-    /// Nodes not computed yet on the longest way down, taken in or not: what a walk recurses
-    /// through.
-    depth: u32,
-    is_core: bool,
-    /// In a kernel that takes a core on board, which is this node or what it is computed from.
-    carrying: Load,
-    /// In a kernel that only reads what cores made.
-    plain: Load,
-}
-
-/// An expression's effort, and the views that it reads.
-#[derive(Clone, Copy, Debug, Default)]
-struct Load {
-    size: u32,
-    leaves: Leaves,
-}
-
-impl Load {
-    fn add(&mut self, other: &Self) {
-        self.size += other.size;
-        other.leaves.ids[..other.leaves.len].iter().for_each(|&id| self.leaves.insert(id));
-    }
-}
-
-/// The views that an expression reads, each once; full when they are too many for any kernel.
-#[derive(Clone, Copy, Debug, Default)]
-struct Leaves {
-    ids: [u64; BINDINGS_MAX],
-    len: usize,
-}
-
-impl Burden {
-    /// Whether it is too much for one kernel that reads so many views at most.
-    const fn is_above(&self, leaves_max: usize) -> bool {
-        let Load { size, leaves } = &self.carrying;
-        self.depth > DEPTH_MAX || *size > SIZE_MAX || leaves.len > leaves_max
-    }
-}
-
-impl Leaves {
-    fn insert(&mut self, id: u64) {
-        if self.len < BINDINGS_MAX && !self.ids[..self.len].contains(&id) {
-            self.ids[self.len] = id;
-            self.len += 1;
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -349,8 +293,8 @@ impl Node {
         Ok(Head::view(Operand { value, layout: *layout, dtype: self.dtype }))
     }
 
-    /// The width of the core that the kernel which computes it would take on board. Work between two
-    /// cores goes with the first one: the second may read its input twice.
+    /// The width of the core that the kernel which computes it would take on board. Work between
+    /// two cores goes with the first one: the second may read its input twice.
     fn carries(&self, context: Context<'_>) -> Option<usize> {
         let todo = lock(&self.todo);
         let Todo { what, args } = todo.as_ref()?;
@@ -403,7 +347,7 @@ fn weigh(what: &What, args: &[Arg]) -> Burden {
         What::Core(core) => Some(core),
         What::Apply(_) | What::Cast(_) => None,
     };
-    let own = Load { size: what.effort(), leaves: Leaves::default() };
+    let own = Load { size: what.effort(), ..Load::default() };
     let mut total = Burden { depth: 1, is_core: core.is_some(), carrying: own, plain: own };
     for (i, arg) in args.iter().enumerate() {
         let Arg::View(node, layout) = arg else {

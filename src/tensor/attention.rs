@@ -21,12 +21,12 @@ use crate::store::Segments;
 pub struct Attention {
     scale: Option<f32>,
     causal: bool,
-    mask: Option<Mask>,
+    mask: Option<SharedMask>,
 }
 
 /// A mask as it was given, and what it adds to scores: made once for all attentions.
 #[derive(Clone, Debug)]
-struct Mask {
+struct SharedMask {
     given: Tensor,
     added: Arc<OnceLock<Tensor>>,
 }
@@ -55,7 +55,7 @@ impl Attention {
     /// could mean either, and is refused. It broadcasts to `[.., heads, queries, keys]`.
     #[must_use]
     pub fn masked(self, mask: &Tensor) -> Self {
-        Self { mask: Some(Mask { given: mask.clone(), added: Arc::default() }), ..self }
+        Self { mask: Some(SharedMask { given: mask.clone(), added: Arc::default() }), ..self }
     }
 }
 
@@ -153,7 +153,7 @@ impl Tensor {
     }
 }
 
-impl Mask {
+impl SharedMask {
     /// What it adds to scores `[outer, keys]`.
     fn over(&self, outer: &[usize], keys: usize) -> Result<Tensor> {
         let scores = Shape::new([outer, &[keys]].concat())?;

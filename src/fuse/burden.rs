@@ -1,0 +1,60 @@
+//! What a deferred node costs the kernel that takes it in.
+
+/// The deepest graph of one kernel. A deeper one would save dispatches, but every walk recurses as
+/// deep.
+const DEPTH_MAX: u32 = 128;
+/// The most effort of one kernel, in additions: a driver's compiler takes about 10 ms for as many.
+const SIZE_MAX: u32 = 128;
+/// Bindings of one kernel, where the adapter has as many; one is the result's.
+pub(super) const BINDINGS_MAX: usize = 16;
+
+/// What taking a node into a kernel costs at most; never above the limits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Burden {
+    /// Nodes not computed yet on the longest way down, taken in or not: what a walk recurses
+    /// through.
+    pub(super) depth: u32,
+    pub(super) is_core: bool,
+    /// In a kernel that takes a core on board, which is this node or what it is computed from.
+    pub(super) carrying: Load,
+    /// In a kernel that only reads what cores made.
+    pub(super) plain: Load,
+}
+
+/// An expression's effort, and the views that it reads.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Load {
+    pub(super) size: u32,
+    pub(super) leaves: Leaves,
+}
+
+impl Load {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.size += other.size;
+        other.leaves.ids[..other.leaves.len].iter().for_each(|&id| self.leaves.insert(id));
+    }
+}
+
+/// The views that an expression reads, each once; full when they are too many for any kernel.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Leaves {
+    ids: [u64; BINDINGS_MAX],
+    pub(super) len: usize,
+}
+
+impl Burden {
+    /// Whether it is too much for one kernel that reads so many views at most.
+    pub(super) const fn is_above(&self, leaves_max: usize) -> bool {
+        let Load { size, leaves } = &self.carrying;
+        self.depth > DEPTH_MAX || *size > SIZE_MAX || leaves.len > leaves_max
+    }
+}
+
+impl Leaves {
+    pub(super) fn insert(&mut self, id: u64) {
+        if self.len < BINDINGS_MAX && !self.ids[..self.len].contains(&id) {
+            self.ids[self.len] = id;
+            self.len += 1;
+        }
+    }
+}
