@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use super::iota::iota;
-use super::pick::{Course, picked};
-use super::sort::ordered;
-use super::{Held, Operand};
+use super::{Held, Operand, sort};
 use crate::caps::Feature;
 use crate::dtype::DType;
 use crate::engine::Site;
@@ -55,14 +52,6 @@ pub(crate) fn permutation(site: Site<'_>, key: [u32; 2], count: usize) -> Result
     let list = Shape::new([count])?;
     let of = |value| Operand::dense(value, list, DType::U32);
     let bits = |stream| random(site, &list, DType::U32, key, (Draw::Bits, [stream, 0])).map(of);
-    let positions = of(iota(site, count)?);
-    if count < 2 {
-        return Ok(positions);
-    }
     let (high, low) = (bits(0)?, bits(1)?);
-    let by_low = ordered(site, &low, &positions)?;
-    // Positions need no check.
-    let course = Course { offset: 0, strides: vec![0] };
-    let high = of(picked(site, &high, &course, &by_low, (1, count))?);
-    ordered(site, &high, &by_low)
+    sort::order(site, &[(low, 32), (high, 32)])
 }

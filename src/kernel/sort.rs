@@ -12,9 +12,10 @@
 
 use std::sync::Arc;
 
+use super::Operand;
 use super::iota::iota;
 use super::limits::Ceiling;
-use super::{Operand, pick};
+use super::pick::{self, Course};
 use crate::count::{index, word};
 use crate::dtype::DType;
 use crate::engine::{Engine, Site};
@@ -122,11 +123,31 @@ fn paired(site: Site<'_>, keys: &Operand, positions: &Operand) -> Result<Arc<Val
     pick::joined(site, Shape::new([keys.layout.shape().elements(), 2])?, 1, &columns)
 }
 
+/// The positions of a list in the order of its keys, equal ones as they came. A key is some words,
+/// the lowest first, of so many bits each; the words of all keys are a dense list.
+pub(crate) fn order(site: Site<'_>, keys: &[(Operand, u32)]) -> Result<Operand> {
+    let Some((first, _)) = keys.first() else { return Err(mistake("sorting", "by nothing")) };
+    let (list, count) = (*first.layout.shape(), first.layout.shape().elements());
+    let of = |value| Operand::dense(value, list, DType::U32);
+    let mut positions = of(iota(site, count)?);
+    for (i, (words, bits)) in keys.iter().enumerate().filter(|_| count > 1) {
+        let here = if i == 0 {
+            words.clone()
+        } else {
+            // Positions need no check.
+            let (course, stride) = Course::along(&words.layout, 0, 1);
+            of(pick::picked(site, words, &course, &positions, (stride, count))?)
+        };
+        positions = ordered(site, &here, &positions, *bits)?;
+    }
+    Ok(positions)
+}
+
 /// Positions in the order of their keys.
-pub(super) fn ordered(site: Site<'_>, keys: &Operand, positions: &Operand) -> Result<Operand> {
+fn ordered(site: Site<'_>, keys: &Operand, positions: &Operand, bits: u32) -> Result<Operand> {
     let pairs = paired(site, keys, positions)?;
     let count = keys.layout.shape().elements();
-    let sorted = sort(site, &pairs, (word(count)?, 32), &[])?;
+    let sorted = sort(site, &pairs, (word(count)?, bits), &[])?;
     sorted.inherit([&*pairs]);
     let sorted = Operand::dense(sorted, Shape::new([count, 2])?, DType::U32).slice(1, 1..2)?;
     Ok(sorted.under(sorted.layout.squeeze(1)?))

@@ -18,6 +18,7 @@ mod makers;
 mod matmul;
 mod memory;
 mod moves;
+mod order;
 pub(crate) mod pair;
 pub(crate) mod probe;
 mod quantised;
@@ -52,6 +53,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(faults::cases(adapter));
     cases.extend(makers::cases());
     cases.extend(indexing::cases(adapter));
+    cases.extend(order::cases(adapter));
     cases.extend(random::cases(adapter));
     cases.extend(torch::cases(adapter));
     cases.extend(elementwise::cases(adapter));

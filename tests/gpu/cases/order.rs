@@ -1,0 +1,171 @@
+//! Sorting along every axis of views, of values that are hard to order, against a stable sort on the
+//! host: positions and bits are equal.
+
+use core::cmp::Ordering;
+
+use wharf::reference::Number;
+use wharf::tensor::Order;
+use wharf::{Adapter, DType, Device, Layout};
+
+use super::pair::{Pair, bits, bits_of, count, value};
+use super::probe::Random;
+use super::views::{Move, TARGETS};
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
+
+use Move::{Flip, Slice, Transpose};
+
+type Form = (&'static [usize], &'static [Move], usize);
+
+/// Lists that are sorted in one step and by rounds; rows that are few, many, and of one element.
+const FORMS: &[Form] = &[
+    (&[1], &[], 0),
+    (&[0, 3], &[], 0),
+    (&[37], &[], 0),
+    (&[5, 9], &[Transpose], 0),
+    (&[40], &[Slice(0, 3..40, 2)], 0),
+    (&[3, 1, 17], &[], 2),
+    (&[6, 1], &[], 1),
+    (&[3, 7, 5], &[Flip(1)], 1),
+];
+
+const LONG: &[Form] =
+    &[(&[5000], &[Flip(0)], 0), (&[300, 21], &[], 1), (&[700], &[Slice(0, 4..700, 1)], 0)];
+
+const ORDERS: [Order; 2] = [Order::Ascending, Order::Descending];
+
+pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
+    let one = |dtype: DType| {
+        let case = case!(format!("order::{dtype}"), |ctx| run(ctx, dtype));
+        case.needs(adapter, DOWNGRADES[0], dtype)
+    };
+    let mut cases: Vec<Case> = DType::ALL.into_iter().map(one).collect();
+    cases.push(case!("order::the_largest_few", |ctx| few(ctx)));
+    cases.push(case!("order::what_cannot_be_sorted", |ctx| refused(ctx)));
+    cases
+}
+
+async fn run(ctx: &Ctx, dtype: DType) -> Outcome {
+    let native = ctx.native().await?;
+    let mut random = Random::new(31);
+    for target in TARGETS {
+        let device = native.with_target(target);
+        for form in FORMS {
+            one(&device, &mut random, dtype, *form).await?;
+        }
+    }
+    let long = if matches!(dtype, DType::F32 | DType::I8 | DType::F64) { LONG } else { &[] };
+    for form in long {
+        one(&native, &mut random, dtype, *form).await?;
+    }
+    Ok(())
+}
+
+/// Mostly values at the ends of the dtype, many of them several times, with either sign.
+fn hard(dtype: DType, random: &mut Random) -> u64 {
+    let top = 1u64 << (8 * dtype.width() - 1);
+    let ends: &[f64] =
+        &[f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 1.0, -1.0, 65504.0];
+    match random.below(4) {
+        0 if dtype.is_float() => bits(dtype, Number::Float(ends[random.below(ends.len())])),
+        0 => [0, top, top - 1, top + 1, 2 * (top - 1) + 1][random.below(5)],
+        1 if dtype.is_float() => bits(dtype, Number::Float(random.below(5) as f64 - 2.0)),
+        1 => random.below(5) as u64,
+        _ if dtype == DType::Bool => random.bits() & 1,
+        _ => random.bits() & (2 * (top - 1) + 1),
+    }
+}
+
+/// NaN last, both zeros alike.
+fn compare(order: Order, a: Number, b: Number) -> Ordering {
+    let (nan, way) = match (a, b) {
+        (Number::Float(a), Number::Float(b)) => {
+            (a.is_nan().cmp(&b.is_nan()), a.partial_cmp(&b).unwrap_or(Ordering::Equal))
+        }
+        (Number::Int(a), Number::Int(b)) => (Ordering::Equal, a.cmp(&b)),
+        (Number::Bool(a), Number::Bool(b)) => (Ordering::Equal, a.cmp(&b)),
+        _ => (Ordering::Equal, Ordering::Equal),
+    };
+    nan.then(if order == Order::Descending { way.reverse() } else { way })
+}
+
+async fn one(
+    device: &Device,
+    random: &mut Random,
+    dtype: DType,
+    (dims, moves, axis): Form,
+) -> Outcome {
+    let draw = (0..dims.iter().product()).map(|_| {
+        let word = hard(dtype, random);
+        if dtype == DType::Bool { word & 1 } else { word }
+    });
+    let pair = Pair::new(device, dtype, draw.collect(), dims).await?.view(moves)?;
+    let rank = pair.layout.shape().rank();
+    let length = pair.layout.shape().dims()[axis].max(1);
+    let axes: Vec<usize> = (0..rank).filter(|&a| a != axis).chain([axis]).collect();
+    let x: Vec<u64> = {
+        let rows = pair.layout.permute(&axes).map_err(show)?;
+        rows.places().map(|p| pair.bits[p]).collect()
+    };
+    for order in ORDERS {
+        let place = format!("{dims:?} {moves:?} along {axis} {order:?} for {:?}", device.target());
+        let places = pair.tensor.argsort(axis, order).map_err(show)?;
+        let sorted = pair.tensor.sort(axis, order).map_err(show)?;
+        ensure_eq!(places.dtype(), DType::U32, "{place}: the dtype");
+        for result in [&places, &sorted] {
+            ensure_eq!(result.shape(), pair.tensor.shape(), "{place}: the shape");
+        }
+        let in_rows = |got: Vec<u64>| -> Result<Vec<u64>, String> {
+            let rows = Layout::dense(*pair.layout.shape()).permute(&axes).map_err(show)?;
+            Ok(rows.places().map(|p| got[p]).collect())
+        };
+        let (places, sorted) =
+            (in_rows(bits_of(&places).await?)?, in_rows(bits_of(&sorted).await?)?);
+        count();
+        let got = places.chunks(length).zip(sorted.chunks(length));
+        for (n, (row, (places, sorted))) in x.chunks(length).zip(got).enumerate() {
+            let mut want: Vec<usize> = (0..row.len()).collect();
+            want.sort_by(|&a, &b| compare(order, value(dtype, row[a]), value(dtype, row[b])));
+            for (i, &from) in want.iter().enumerate() {
+                let [a, b] = [row[from], row[places[i] as usize % row.len()]];
+                ensure!(places[i] == from as u64, "{place}, row {n}: {i} is {b:#x}, not {a:#x}");
+                ensure!(sorted[i] == a, "{place}, row {n}: {i} holds {:#x}, not {a:#x}", sorted[i]);
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn few(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let data: Vec<f32> = (0..60).map(|i| (i * 37 % 60) as f32).collect();
+    let (x, _) = device.upload(&data, [3, 20]).map_err(show)?;
+    for k in [0, 1, 7, 20, 21] {
+        let (values, places) = x.top_k(k, 1).map_err(show)?;
+        ensure_eq!(values.shape().dims(), [3, k.min(20)], "of {k}");
+        let values = values.read::<f32>().await.map_err(show)?;
+        let places = places.read::<u32>().await.map_err(show)?;
+        for (n, row) in data.chunks(20).enumerate() {
+            let mut want: Vec<(f32, u32)> = row.iter().copied().zip(0..).collect();
+            want.sort_by(|a, b| b.0.total_cmp(&a.0));
+            for i in 0..k.min(20) {
+                let at = n * k.min(20) + i;
+                ensure_eq!((values[at], places[at]), want[i], "{i} of the largest {k} of row {n}");
+            }
+        }
+    }
+    count();
+    Ok(())
+}
+
+async fn refused(ctx: &Ctx) -> Outcome {
+    let device = ctx.device(DOWNGRADES[4]).await?;
+    let x = device.zeros([3, 5], DType::F32).map_err(show)?;
+    let error = x.argsort(2, Order::Ascending).err().map(|error| error.to_string());
+    let text = error.unwrap_or_default();
+    ensure!(text.starts_with("argsort: ") && text.contains("axis 2"), "a third axis: {text:?}");
+    let x = device.zeros([1 << 20], DType::U8).map_err(show)?;
+    let error = x.sort(0, Order::Ascending).err().map(|error| error.to_string());
+    let text = error.unwrap_or_default();
+    ensure!(text.starts_with("sort: a list to be sorted"), "more than a segment: {text:?}");
+    Ok(())
+}
