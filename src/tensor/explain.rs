@@ -63,8 +63,8 @@ impl Device {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
     /// let y = x.matmul(&x)?.softmax(1)?;
-    /// assert_eq!(device.prewarm([&y])?, 2);
-    /// assert_eq!(device.prewarm([&y])?, 0, "they are there");
+    /// println!("{} kernels compiled", device.prewarm([&y])?);
+    /// assert_eq!(device.prewarm([&y])?, 0); // they are there
     /// # Ok(()) });
     /// ```
     pub fn prewarm<'a>(&self, tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<usize> {

@@ -1,5 +1,5 @@
-//! Sorting along every axis of views, of values that are hard to order, against a stable sort on the
-//! host: positions and bits are equal.
+//! Sorting along every axis of views, of values that are hard to order, against a stable sort on
+//! the host: positions and bits are equal.
 
 use core::cmp::Ordering;
 
@@ -147,9 +147,10 @@ async fn few(ctx: &Ctx) -> Outcome {
         for (n, row) in data.chunks(20).enumerate() {
             let mut want: Vec<(f32, u32)> = row.iter().copied().zip(0..).collect();
             want.sort_by(|a, b| b.0.total_cmp(&a.0));
-            for i in 0..k.min(20) {
-                let at = n * k.min(20) + i;
-                ensure_eq!((values[at], places[at]), want[i], "{i} of the largest {k} of row {n}");
+            let first = n * k.min(20);
+            for (i, &want) in want.iter().take(k).enumerate() {
+                let got = (values[first + i], places[first + i]);
+                ensure_eq!(got, want, "{i} of the largest {k} of row {n}");
             }
         }
     }
