@@ -17,6 +17,9 @@ causes! {
     Unwritten { why: String }, File:
         ("the file cannot be written: {why}")
         help ("what was there before is still there; look at the space and the permissions");
+    Unsettled { why: String }, File:
+        ("the file is written, and may be the old one after a crash: {why}")
+        help ("its folder cannot be synced: save to another file system, or save again");
     Format { begins: String }, File:
         ("no format that is compiled in begins with {begins}")
         help ("the formats are features of the crate: `safetensors`, `npy`, `gguf`");

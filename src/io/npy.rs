@@ -49,7 +49,8 @@ pub(super) const DESCRIBED: [(&str, DType); 12] = [
 
 impl Tensor {
     /// Writes it to a file of numpy's (npy), bit for bit, as numpy does. It comes down chunk by
-    /// chunk and is on the host nowhere as a whole; the file has its name only once it is whole.
+    /// chunk and is on the host nowhere as a whole; the file has its name only once it is whole and
+    /// on the disk.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

@@ -15,8 +15,8 @@ use crate::tensor::Tensor;
 
 impl TensorSet {
     /// Writes all tensors to a file of safetensors, bit for bit. Each comes down chunk by chunk and
-    /// is on the host nowhere as a whole. The file has its name only once it is whole: what was
-    /// there before stays until then, and where this fails.
+    /// is on the host nowhere as a whole. The file has its name only once it is whole and on the
+    /// disk: what was there before stays until then, where this fails, and where the machine does.
     ///
     /// The receipt is that of the reads; nothing is converted.
     #[track_caller]
