@@ -10,7 +10,8 @@
 //! needs `unsafe`, which this library forbids, and its pages would count as memory of the process.
 //! So no more of a file is ever in the process than what is being staged.
 //!
-//! Each format is a feature of the crate: `safetensors`, `npy`, `gguf` (which is only read).
+//! Each format is a feature of the crate: `safetensors`, `npy`, `npz` (deflated members are only
+//! read), `gguf` (which is only read).
 //!
 //! ```
 //! # wharf::testing::example(async |device| {
@@ -39,6 +40,8 @@ mod file;
 mod gguf;
 #[cfg(feature = "npy")]
 mod npy;
+#[cfg(feature = "npz")]
+mod npz;
 #[cfg(feature = "safetensors")]
 mod safetensors;
 #[cfg(feature = "safetensors")]

@@ -15,7 +15,8 @@ usage: wharf check FILE [--adapter TEXT | --on NAME] [--as DTYPE] [--lossless] [
 pub(super) const HELP: &str = "\
 wharf check: will the tensors of this file arrive on my GPU, as what, and will they fit?
 
-Reads the header of a file of safetensors, or of several with their index, and nothing else.
+Reads the headers of a file of safetensors (or of several with their index), npy, npz or GGUF, and
+nothing else.
 
 usage: wharf check FILE [--adapter TEXT | --on NAME] [--as DTYPE] [--lossless] [--cap SIZE]
                         [--reserve SIZE] [--json]

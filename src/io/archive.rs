@@ -28,6 +28,8 @@ struct Format {
 const FORMATS: &[Format] = &[
     #[cfg(feature = "npy")]
     Format { begins: super::npy::begins, open: super::npy::open },
+    #[cfg(feature = "npz")]
+    Format { begins: super::npz::begins, open: super::npz::open },
     #[cfg(feature = "gguf")]
     Format { begins: super::gguf::begins, open: super::gguf::open },
     #[cfg(feature = "safetensors")]
@@ -38,8 +40,8 @@ const FORMATS: &[Format] = &[
 
 impl Archive {
     /// Opens a file by what it begins with: safetensors, the index of several of these
-    /// (`model.safetensors.index.json`), whose files lie beside it, npy, or GGUF; of what is
-    /// compiled in.
+    /// (`model.safetensors.index.json`), whose files lie beside it, npy, npz, or GGUF; of what
+    /// is compiled in.
     ///
     /// All of the header is checked; no tensor is read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {

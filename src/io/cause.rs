@@ -22,7 +22,7 @@ causes! {
         help ("its folder cannot be synced: save to another file system, or save again");
     Format { begins: String }, File:
         ("no format that is compiled in begins with {begins}")
-        help ("the formats are features of the crate: `safetensors`, `npy`, `gguf`");
+        help ("the formats are features of the crate: `safetensors`, `npy`, `npz`, `gguf`");
     Cut { what: String, needs: u128, has: u64 }, File:
         ("{what} {needs} bytes, there are {has}")
         help ("{DAMAGED}");
@@ -46,6 +46,27 @@ causes! {
         help ("{DAMAGED}");
     Gap { begin: u64, end: u64 }, File:
         ("the bytes {begin}..{end} belong to no tensor")
+        help ("{DAMAGED}");
+    Path, File:
+        ("its name leads out of a folder, or has characters that no name has")
+        help ("name it otherwise: no \"..\", no backslash, no slash in front");
+    Alien, File:
+        ("it is no array, whose name ends in .npy")
+        help ("an npz has arrays only, as `np.savez` writes them");
+    Method { method: u16 }, File:
+        ("it is packed by method {method}, not stored (0) or deflated (8)")
+        help ("write the file with `np.savez`");
+    Swollen { packed: u64, bytes: u64 }, File:
+        ("{packed} bytes cannot inflate to {bytes}")
+        help ("{DAMAGED}");
+    Inflate { why: String }, File:
+        ("it cannot be inflated: {why}")
+        help ("{DAMAGED}");
+    Longer { bytes: u64 }, File:
+        ("it inflates to more than the {bytes} bytes that it promises")
+        help ("{DAMAGED}");
+    Checksum { crc: u32, want: u32 }, File:
+        ("its checksum is {crc:08x}, not {want:08x}")
         help ("{DAMAGED}");
     Shard { file: String }, File:
         ("the index names the file {file:?}, which is no plain name")

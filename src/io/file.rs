@@ -1,5 +1,6 @@
 //! A file, read piece by piece from any place.
 
+use core::ops::Deref;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -46,20 +47,26 @@ impl Pieces {
     }
 
     /// The bytes `at..at + bytes` as a stream.
-    pub(super) const fn stream(&self, at: u64, bytes: u64) -> FileStretch<'_> {
+    pub(super) const fn stream(&self, at: u64, bytes: u64) -> FileStretch<&Self> {
         FileStretch { pieces: self, at, end: at + bytes }
+    }
+
+    /// [`Pieces::stream`], which keeps the file open.
+    #[cfg(feature = "npz")]
+    pub(super) fn shared(this: &Arc<Self>, at: u64, bytes: u64) -> FileStretch<Arc<Self>> {
+        FileStretch { pieces: Arc::clone(this), at, end: at + bytes }
     }
 }
 
 /// A part of a file as a stream.
 #[derive(Debug)]
-pub(super) struct FileStretch<'a> {
-    pieces: &'a Pieces,
+pub(super) struct FileStretch<P> {
+    pieces: P,
     at: u64,
     end: u64,
 }
 
-impl Read for FileStretch<'_> {
+impl<P: Deref<Target = Pieces>> Read for FileStretch<P> {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
         let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
         let n = out.len().min(left);

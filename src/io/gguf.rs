@@ -328,7 +328,7 @@ impl Supply for Blocks {
 
 /// The header, read from the front; nothing in it is believed.
 struct Reader<'a> {
-    stream: BufReader<FileStretch<'a>>,
+    stream: BufReader<FileStretch<&'a Pieces>>,
     at: u64,
     len: u64,
 }

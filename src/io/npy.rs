@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::gpu::Drive;
 use crate::layout::Layout;
 use crate::ledger::{CallSite, Direction};
+use crate::shape::Shape;
 use crate::tensor::Tensor;
 use crate::transfer::Receipt;
 
@@ -65,28 +66,32 @@ impl Tensor {
     pub fn save_npy(&self, path: impl AsRef<Path>) -> Result<Receipt> {
         let site = CallSite::of("save_npy");
         self.device().engine.books.admit(Direction::Down, site)?;
-        let dtype = self.dtype();
-        let known = DESCRIBED.iter().find(|(_, known)| *known == dtype);
-        let (descr, _) = known.ok_or(ArchiveCause::Undescribed { dtype })?;
-        let dims: Vec<String> = self.shape().dims().iter().map(ToString::to_string).collect();
-        let comma = if dims.len() == 1 { "," } else { "" };
-        let dims = dims.join(", ");
-        let mut text =
-            format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({dims}{comma}), }}");
-        // All of the header is filled up to a multiple of 64 bytes, and ends a line.
-        let before = MAGIC.len() + 4;
-        let length = (before + text.len() + 1).next_multiple_of(64) - before;
-        text.extend(core::iter::repeat_n(' ', length - 1 - text.len()));
-        text.push('\n');
+        let header = header_of(self.dtype(), self.shape())?;
         whole(path.as_ref(), |file| {
-            let [low, high, ..] = length.to_le_bytes();
-            let header = [MAGIC, &[1, 0, low, high], text.as_bytes()].concat();
             file.write_all(&header).map_err(|error| unwritten(&error))?;
             let mut take =
                 |chunk: &[u8]| Ok(file.write_all(chunk).map_err(|error| unwritten(&error))?);
             pollster::block_on(self.pour(Drive::Block, site, &mut take))
         })
     }
+}
+
+/// The header of an array, as numpy writes it.
+pub(super) fn header_of(dtype: DType, shape: &Shape) -> Result<Vec<u8>> {
+    let known = DESCRIBED.iter().find(|(_, known)| *known == dtype);
+    let (descr, _) = known.ok_or(ArchiveCause::Undescribed { dtype })?;
+    let dims: Vec<String> = shape.dims().iter().map(ToString::to_string).collect();
+    let comma = if dims.len() == 1 { "," } else { "" };
+    let dims = dims.join(", ");
+    let mut text =
+        format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({dims}{comma}), }}");
+    // All of it is filled up to a multiple of 64 bytes, and ends a line.
+    let before = MAGIC.len() + 4;
+    let length = (before + text.len() + 1).next_multiple_of(64) - before;
+    text.extend(core::iter::repeat_n(' ', length - 1 - text.len()));
+    text.push('\n');
+    let [low, high, ..] = length.to_le_bytes();
+    Ok([MAGIC, &[1, 0, low, high], text.as_bytes()].concat())
 }
 
 pub(super) fn begins(begin: &[u8]) -> bool {
@@ -100,41 +105,69 @@ pub(super) fn open(file: &Arc<Pieces>, path: &Path) -> Result<Vec<FileTensor>> {
 }
 
 fn array(file: &Arc<Pieces>, name: &str) -> Result<FileTensor> {
-    let (begin, text) = header(file)?;
-    let Literal { descr, fortran, dims } = Literal::parse(&text)?;
-    let shape = shape(&dims)?;
-    let has = file.len - begin;
-    let dtype = DESCRIBED.iter().find(|(known, _)| *known == descr).map(|(_, dtype)| *dtype);
-    let supply = match dtype {
-        None => None,
-        Some(dtype) => {
-            let needs = shape.elements() as u128 * dtype.width() as u128;
-            if needs > u128::from(has) {
-                return Err(ArchiveCause::Cut { what: "the values need".into(), needs, has }.into());
-            }
-            if needs < u128::from(has) {
-                let end = begin + has;
-                return Err(ArchiveCause::Gap { begin: end - (has - needs as u64), end }.into());
-            }
-            let layout = if fortran { Layout::column_major(shape) } else { Layout::dense(shape) };
-            Some(Arc::new(FilePart { file: Arc::clone(file), begin, dtype, layout }) as Arc<_>)
-        }
-    };
+    let mut at = 0;
+    let described = Described::read(file.len, |out| {
+        at += out.len() as u64;
+        file.read(at - out.len() as u64, out)
+    })?;
+    let Described { begin, shape, layout, descr, dtype } = described;
+    let supply = dtype
+        .map(|dtype| Arc::new(FilePart { file: Arc::clone(file), begin, dtype, layout }) as Arc<_>);
     let (name, dtype_name) = (Arc::from(name), Arc::from(descr));
-    Ok(FileTensor { name, shape, dtype_name, bytes: has, supply })
+    Ok(FileTensor { name, shape, dtype_name, bytes: file.len - begin, supply })
+}
+
+/// What the header of an array says of its values, which are as many as there are bytes for.
+pub(super) struct Described {
+    /// Where the values begin.
+    pub(super) begin: u64,
+    pub(super) shape: Shape,
+    pub(super) layout: Layout,
+    /// The dtype as numpy describes it.
+    pub(super) descr: String,
+    /// `None` where wharf has no such dtype.
+    pub(super) dtype: Option<DType>,
+}
+
+impl Described {
+    /// Of an array of `len` bytes, which are read from the front.
+    pub(super) fn read(len: u64, read: impl FnMut(&mut [u8]) -> Result<()>) -> Result<Self> {
+        let (begin, text) = header(len, read)?;
+        let Literal { descr, fortran, dims } = Literal::parse(&text)?;
+        let shape = shape(&dims)?;
+        let has = len - begin;
+        let dtype = DESCRIBED.iter().find(|(known, _)| *known == descr).map(|(_, dtype)| *dtype);
+        let needs = dtype.map(|dtype| shape.elements() as u128 * dtype.width() as u128);
+        match needs {
+            Some(needs) if needs > u128::from(has) => {
+                Err(ArchiveCause::Cut { what: "the values need".into(), needs, has }.into())
+            }
+            Some(needs) if needs < u128::from(has) => {
+                Err(ArchiveCause::Gap { begin: begin + needs as u64, end: len }.into())
+            }
+            _ => {
+                let layout =
+                    if fortran { Layout::column_major(shape) } else { Layout::dense(shape) };
+                Ok(Self { begin, shape, layout, descr, dtype })
+            }
+        }
+    }
 }
 
 /// Where the values begin, and the literal before them.
-fn header(file: &Pieces) -> Result<(u64, String)> {
+fn header(len: u64, mut read: impl FnMut(&mut [u8]) -> Result<()>) -> Result<(u64, String)> {
     let cut = |needs: u64| {
         let what = "the header needs".into();
-        ArchiveCause::Cut { what, needs: needs.into(), has: file.len }
+        ArchiveCause::Cut { what, needs: needs.into(), has: len }
     };
     let mut start = [0; 12];
-    if file.len < start.len() as u64 {
+    if len < start.len() as u64 {
         return Err(cut(start.len() as u64).into());
     }
-    file.read(0, &mut start)?;
+    read(&mut start)?;
+    if !begins(&start) {
+        return Err(meaningless("it is no array of numpy's".into()).into());
+    }
     let [.., major, _, a, b, c, d] = start;
     let (before, length) = match major {
         1 => (10, u64::from(u16::from_le_bytes([a, b]))),
@@ -145,13 +178,17 @@ fn header(file: &Pieces) -> Result<(u64, String)> {
         let what = "a header";
         return Err(ArchiveCause::Large { what, bytes: length, most: HEADER_MAX }.into());
     }
-    if before + length > file.len {
+    if before + length > len {
         return Err(cut(before + length).into());
     }
-    let mut text = vec![0; usize::try_from(length).unwrap_or(0)];
-    file.read(before, &mut text)?;
+    // Of the oldest version its first bytes have been read.
+    let mut text = start[before as usize..].to_vec();
+    let (had, length) = (text.len(), length as usize);
+    text.resize(length.max(had), 0);
+    read(&mut text[had..])?;
+    text.truncate(length);
     let text = String::from_utf8(text).map_err(|_| meaningless("it is not UTF-8".into()))?;
-    Ok((before + length, text))
+    Ok((before + length as u64, text))
 }
 
 fn meaningless(why: String) -> ArchiveCause {

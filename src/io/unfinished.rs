@@ -72,10 +72,7 @@ fn whole_by<T>(
 }
 
 /// Syncs the folder of a file, where its name is. Elsewhere than on Unix none can be opened.
-fn folder(
-    path: &Path,
-    sync: impl Fn(Synced, &File) -> std::io::Result<()>,
-) -> std::io::Result<()> {
+fn folder(path: &Path, sync: impl Fn(Synced, &File) -> std::io::Result<()>) -> std::io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());
     }

@@ -1,14 +1,14 @@
 //! The receipt of a set: that of each tensor, and their totals.
 
 use core::fmt;
-#[cfg(feature = "safetensors")]
+#[cfg(any(feature = "safetensors", feature = "npz"))]
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::named::Named;
-#[cfg(feature = "safetensors")]
+#[cfg(any(feature = "safetensors", feature = "npz"))]
 use crate::clock::Stopwatch;
-#[cfg(feature = "safetensors")]
+#[cfg(any(feature = "safetensors", feature = "npz"))]
 use crate::error::Result;
 use crate::gpu::cause::bytes;
 use crate::host::{Tally, Worst};
@@ -26,7 +26,7 @@ pub struct SetReceipt {
 }
 
 impl SetReceipt {
-    #[cfg(feature = "safetensors")]
+    #[cfg(any(feature = "safetensors", feature = "npz"))]
     pub(crate) fn of(members: Vec<(Arc<str>, Receipt)>, clock: Stopwatch) -> Result<Self> {
         let mut receipts = Named::default();
         members.into_iter().try_for_each(|(name, receipt)| receipts.insert(name, receipt))?;

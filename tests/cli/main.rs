@@ -113,6 +113,24 @@ fn json_says_the_same() {
     }
 }
 
+/// What numpy wrote, deflated: names and sizes are asked of its headers.
+#[test]
+fn a_file_of_arrays_is_asked_as_any_other() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/goldens/files/deflated.npz");
+    let (code, text) = wharf(&["check", path, "--on", "lavapipe", "--json"]);
+    assert_eq!(code, 0, "{text}");
+    let said: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    for (at, want) in [
+        ("/bytes", "98"),
+        ("/tensors/0/name", "\"weight\""),
+        ("/tensors/1/dtype", "\"<i2\""),
+        ("/tensors/2/shape", "[]"),
+    ] {
+        let got = said.pointer(at).map(ToString::to_string);
+        assert_eq!(got.as_deref(), Some(want), "{at}: {text}");
+    }
+}
+
 /// Twelve files with something wrong, and what is said.
 #[test]
 fn hostile_files_are_refused_with_both_numbers() {

@@ -86,6 +86,9 @@ fn doors() -> Vec<Door> {
             block_on(s.set.to_with(&s.there, |_| ())).map(drop)
         }),
         door("save_npy", Down, &[160], |s| s.tensor.save_npy(crate::scratch("door")).map(drop)),
+        door("set.save_npz", Down, &[8, 160], |s| {
+            s.set.save_npz(crate::scratch("bundle")).map(drop)
+        }),
         door("set.save", Down, &[8, 160], |s| s.set.save(crate::scratch("doors")).map(drop)),
         door("set.move_to", Over, &[8, 160], |s| s.set.move_to(&s.there).map(drop)),
     ]

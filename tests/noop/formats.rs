@@ -9,7 +9,7 @@ use wharf::io::Archive;
 use wharf::testing::noop;
 use wharf::{DType, Device, ErrorKind, Policy, Tensor, TensorSet};
 
-fn capable() -> Device {
+pub(crate) fn capable() -> Device {
     pollster::block_on(async {
         let adapter = noop(fixtures::lavapipe()).await?;
         adapter.open(adapter.negotiate(&Policy::exact())).await
@@ -17,23 +17,23 @@ fn capable() -> Device {
     .expect("the noop backend opens")
 }
 
-fn golden(name: &str) -> PathBuf {
+pub(crate) fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/files").join(name)
 }
 
-fn load(device: &Device, name: &str) -> TensorSet {
+pub(crate) fn load(device: &Device, name: &str) -> TensorSet {
     let archive = Archive::open(golden(name)).expect(name);
     let archive = archive.keep(|tensor| tensor.dtype().is_some());
     device.upload_set(&archive.shipment().expect(name)).expect(name).0
 }
 
 /// Element i of every array of the generator.
-fn number(i: usize) -> f64 {
+pub(crate) fn number(i: usize) -> f64 {
     i as f64 * 0.25 - 3.0
 }
 
 /// The elements of a tensor, as f64.
-fn numbers(tensor: &Tensor) -> Vec<f64> {
+pub(crate) fn numbers(tensor: &Tensor) -> Vec<f64> {
     tensor.to_vec_as::<f64>().expect("f64 holds them").0
 }
 
@@ -148,9 +148,9 @@ fn what_ggml_wrote_arrives_bit_by_bit() {
 }
 
 /// What is wrong, the file it is made of, a change to it, and what is said.
-type Wrong = (&'static str, &'static str, fn(&mut Vec<u8>), &'static str);
+pub(crate) type Wrong = (&'static str, &'static str, fn(&mut Vec<u8>), &'static str);
 
-fn replace(bytes: &mut [u8], from: &str, to: &str) {
+pub(crate) fn replace(bytes: &mut [u8], from: &str, to: &str) {
     let at =
         bytes.windows(from.len()).position(|part| part == from.as_bytes()).expect("it is there");
     bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
@@ -273,8 +273,13 @@ const HOSTILE: [Wrong; 20] = [
 
 #[test]
 fn hostile_arrays_and_models_are_refused_at_once() {
-    let path = super::scratch("formats");
-    for (what, from, change, text) in HOSTILE {
+    refused(&HOSTILE);
+}
+
+/// Each is refused with what is said of it.
+pub(crate) fn refused(all: &[Wrong]) {
+    let path = super::scratch(&format!("wrong-{}", all.len()));
+    for (what, from, change, text) in all {
         let mut content = std::fs::read(golden(from)).expect("there");
         change(&mut content);
         std::fs::write(&path, &content).expect("written");
@@ -300,7 +305,7 @@ fn arrays_and_models_with_any_bytes_changed_open_or_say_why() {
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from((state >> 33) % n as u64).expect("small")
     };
-    for from in ["f4.npy", "fortran.npy", "blocks.gguf"] {
+    for from in ["f4.npy", "fortran.npy", "blocks.gguf", "stored.npz", "deflated.npz"] {
         let whole = std::fs::read(golden(from)).expect("there");
         let (mut opened, mut refused) = (0, 0);
         for _ in 0..super::files::rounds() / 2 {

@@ -6,6 +6,8 @@ mod again;
 #[cfg(test)]
 mod bounds;
 #[cfg(test)]
+mod bundles;
+#[cfg(test)]
 mod doors;
 #[cfg(test)]
 mod faults;

@@ -4,8 +4,11 @@
 
 CI never runs it; the files are committed, and tests/noop/formats.rs reads them. Element i of every array is
 i * 0.25 - 3, or what its dtype makes of that; blocks.gguf has the same numbers as several types, and
-values.npy and scales.npy have the two parts of its Q8_0 blocks.
+values.npy and scales.npy have the two parts of its Q8_0 blocks. The three npz have the same arrays: stored, deflated, and
+deflated to where nothing can be sought, so that sizes come behind the data.
 """
+
+import io
 
 import pathlib
 
@@ -48,6 +51,30 @@ def main():
     blocks = np.asarray(blocks).reshape(4, 2, 34)
     np.save(HERE / "scales.npy", blocks[:, :, :2].copy().view("<f2").reshape(4, 2))
     np.save(HERE / "values.npy", blocks[:, :, 2:].copy().view("|i1").reshape(4, 64))
+    bundles()
+
+
+class Pipe(io.RawIOBase):
+    """What is written goes by."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        return self.file.write(data)
+
+
+def bundles():
+    array = numbers(3, 5)
+    arrays = {"weight": array.astype("<f4"), "layer/ü": array.astype("<i2"), "one": np.float64(-3)}
+    np.savez(HERE / "stored.npz", **arrays)
+    np.savez_compressed(HERE / "deflated.npz", **arrays)
+    with open(HERE / "streamed.npz", "wb") as file:
+        np.savez_compressed(Pipe(file), **arrays)
+    np.savez(HERE / "columns.npz", columns=np.asfortranarray(arrays["weight"]))
 
 
 if __name__ == "__main__":

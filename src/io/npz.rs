@@ -1,0 +1,46 @@
+//! npz: arrays of numpy's by name, each an npy that is a member of a zip, stored (`np.savez`) or
+//! deflated (`np.savez_compressed`).
+//!
+//! Members are read from the front and inflated piece by piece, and their checksums compared.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use super::entry::FileTensor;
+use super::file::Pieces;
+use super::npy::Described;
+use crate::error::Result;
+
+mod directory;
+mod member;
+mod save;
+
+use directory::Member;
+use member::{Flow, MemberPart};
+
+/// A zip begins with a member, or with its end.
+pub(super) fn begins(begin: &[u8]) -> bool {
+    begin.starts_with(directory::MEMBER) || begin.starts_with(directory::END)
+}
+
+/// The arrays of a file.
+pub(super) fn open(file: &Arc<Pieces>, _: &Path) -> Result<Vec<FileTensor>> {
+    let arrays = directory::members(file)?.into_iter().map(|member| {
+        let name = member.name.clone();
+        array(file, member).map_err(|error| error.during(format!("member \"{name}.npy\"")))
+    });
+    arrays.collect()
+}
+
+fn array(file: &Arc<Pieces>, member: Member) -> Result<FileTensor> {
+    let mut flow = Flow::open(file, &member);
+    let described = Described::read(member.bytes, |out| flow.read(&member, out))?;
+    let Described { begin, shape, layout, descr, dtype } = described;
+    let name = Arc::from(&*member.name);
+    let bytes = if member.deflated { member.packed } else { member.bytes - begin };
+    let supply = dtype.map(|dtype| {
+        let (file, flow) = (Arc::clone(file), Mutex::new(None));
+        Arc::new(MemberPart { file, member, begin, dtype, layout, flow }) as Arc<_>
+    });
+    Ok(FileTensor { name, shape, dtype_name: Arc::from(descr), bytes, supply })
+}
