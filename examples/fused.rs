@@ -5,7 +5,8 @@
 use wharf::{Device, Policy};
 
 fn main() -> wharf::Result<()> {
-    env_logger::init();
+    // What drivers say while they are probed is for those who ask: `RUST_LOG=error`.
+    env_logger::init_from_env(env_logger::Env::default().default_filter_or("off"));
     let device = Device::best(&Policy::exact())?;
     let data: Vec<f32> = (0..12u8).map(|i| f32::from(i) - 6.0).collect();
     let (x, _) = device.upload(&data, [3, 4])?;

@@ -5,7 +5,8 @@
 use wharf::{Adapter, DType, Policy};
 
 fn main() -> wharf::Result<()> {
-    env_logger::init();
+    // What drivers say while they are probed is for those who ask: `RUST_LOG=error`.
+    env_logger::init_from_env(env_logger::Env::default().default_filter_or("off"));
     pollster::block_on(async {
         let adapter = Adapter::best().await?;
         let policy = Policy::exact().allow(DType::F64, DType::F32);

@@ -166,7 +166,8 @@ fn note(line: &str) {
 }
 
 fn main() -> Result<()> {
-    env_logger::init();
+    // What drivers say while they are probed is for those who ask: `RUST_LOG=error`.
+    env_logger::init_from_env(env_logger::Env::default().default_filter_or("off"));
     let filter = std::env::args().nth(1);
     let device = Device::best(&Policy::exact())?;
     let mut all = Vec::new();

@@ -62,12 +62,16 @@ pub struct Listed {
 
 impl Adapter {
     /// Every adapter on every backend, with the verdict that [`Adapter::best`] would come to.
-    /// Printing it gives a line for each.
+    /// Printing it gives a line for each. Every backend is asked, GL last.
+    ///
+    /// wharf writes to no terminal, but a driver may when it is asked: Mesa's Vulkan layer that
+    /// chooses devices complains where `XDG_RUNTIME_DIR` is not set, unless `NODEVICE_SELECT=1`.
     pub async fn list() -> Listing {
         survey(Wanted::by_environment(false), Scope::Everything).await
     }
 
-    /// The best hardware adapter: discrete before integrated, never a software one.
+    /// The best hardware adapter: discrete before integrated, never a software one. GL is asked
+    /// only where the others have no discrete adapter.
     ///
     /// `WHARF_ADAPTER` names another; `WHARF_ALLOW_SOFTWARE=1` admits software. If there is none,
     /// the error says why, and its help what to install or to set.

@@ -72,7 +72,8 @@ fn read(arguments: impl Iterator<Item = String>) -> Option<Options> {
 }
 
 fn main() -> ExitCode {
-    env_logger::init();
+    // What drivers say while they are probed is for those who ask: `RUST_LOG=error`.
+    env_logger::init_from_env(env_logger::Env::default().default_filter_or("off"));
     let Some(options) = read(std::env::args().skip(1)) else {
         say(USAGE);
         return ExitCode::from(64);

@@ -45,6 +45,8 @@ need_toolchain() {
 allow_software() {
     export WHARF_ALLOW_SOFTWARE=1
     say 'a software adapter is allowed here (WHARF_ALLOW_SOFTWARE=1)'
+    # Where this is not set, a layer of Mesa's for Vulkan asks for a Wayland display anyhow, and complains on stderr.
+    [ -n "${XDG_RUNTIME_DIR:-}" ] || export NODEVICE_SELECT=1
 }
 
 need_cargo() {

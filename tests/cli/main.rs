@@ -231,6 +231,26 @@ fn a_command_line_that_means_nothing_says_so() {
     assert!(code == 0 && said.starts_with("doctor: why can't my tensor"), "{said}");
 }
 
+/// Where there is no desktop, too: what is left is a line of Mesa's own layer, which can be told off.
+#[test]
+fn nothing_is_written_that_nobody_asked_for() {
+    const OF_MESA: &str = "error: XDG_RUNTIME_DIR is invalid or not set in the environment.";
+    for arguments in [&["doctor"][..], &["check", "nowhere"], &["doctor", "--json"]] {
+        for told_off in [true, false] {
+            let mut program = Command::new(env!("CARGO_BIN_EXE_wharf"));
+            program.args(arguments).env_remove("NODEVICE_SELECT");
+            program.env_remove("XDG_RUNTIME_DIR").env_remove("RUST_LOG");
+            if told_off {
+                program.env("NODEVICE_SELECT", "1");
+            }
+            let output = program.output().expect("the program runs");
+            let said = String::from_utf8_lossy(&output.stderr);
+            let quiet = said.lines().all(|line| line == OF_MESA && !told_off);
+            assert!(quiet, "{arguments:?}: {said}");
+        }
+    }
+}
+
 /// On the adapter there is: without one this fails, unless `WHARF_TEST_NO_GPU=1` says so aloud.
 #[test]
 fn the_adapter_at_hand_is_asked_too() {
