@@ -11,6 +11,7 @@ use crate::layout::Layout;
 use crate::shape::cause::ShapeCause;
 use crate::shape::{IntoShape, Shape};
 
+pub(crate) mod blocks;
 pub(crate) mod bytes;
 pub(crate) mod cause;
 pub(crate) mod convert;

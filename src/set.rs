@@ -15,21 +15,23 @@ use std::time::Duration;
 
 use crate::clock::Stopwatch;
 use crate::device::Device;
-use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::gpu::Drive;
 use crate::host::HostBytes;
+use crate::host::blocks::Share;
 #[cfg(feature = "io")]
 use crate::host::supply::Supply;
-use crate::layout::Layout;
 use crate::ledger::{CallSite, Direction};
-use crate::tensor::{Passage, Provenance, Tensor};
+use crate::tensor::{Passage, Provenance, Quantised, Rounding, Tensor};
 use crate::transfer::Receipt;
 
 mod cause;
+mod goods;
 mod named;
 mod receipt;
 
+pub use goods::Arrival;
+use goods::Goods;
 use named::Named;
 pub use receipt::SetReceipt;
 
@@ -52,21 +54,6 @@ pub use receipt::SetReceipt;
 #[derive(Clone, Default)]
 pub struct Shipment<'a> {
     goods: Named<Goods<'a>>,
-}
-
-#[derive(Clone)]
-struct Goods<'a> {
-    origin: Provenance<'a>,
-    layout: Layout,
-    /// The dtype that was named for it.
-    to: Option<DType>,
-}
-
-impl fmt::Debug for Goods<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.origin.dtype(), self.layout)?;
-        self.to.map_or(Ok(()), |to| write!(f, " as {to}"))
-    }
 }
 
 impl fmt::Debug for Shipment<'_> {
@@ -93,9 +80,9 @@ impl<'a> Shipment<'a> {
         self.insert(name.as_ref(), data.into(), None)
     }
 
-    /// Adds a tensor that arrives as another dtype, named here, as by
-    /// [`Device::upload_as`]: converted while it is staged, so that it never takes more memory
-    /// than it does in the end.
+    /// Adds a tensor that arrives as what is named here: a dtype, as by [`Device::upload_as`], or
+    /// weights [in blocks](Arrival::Blocks). It is converted while it is staged, so that it never
+    /// takes more memory than it does in the end.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -113,9 +100,9 @@ impl<'a> Shipment<'a> {
         &mut self,
         name: impl AsRef<str>,
         data: impl Into<HostBytes<'a>>,
-        to: DType,
+        to: impl Into<Arrival>,
     ) -> Result<&mut Self> {
-        self.insert(name.as_ref(), data.into(), Some(to))
+        self.insert(name.as_ref(), data.into(), Some(to.into()))
     }
 
     /// Adds what is handed over piece by piece.
@@ -124,15 +111,20 @@ impl<'a> Shipment<'a> {
         &mut self,
         name: &str,
         supply: Arc<dyn Supply>,
-        to: Option<DType>,
+        to: Option<Arrival>,
     ) -> Result<()> {
         let layout = supply.layout();
-        self.goods.insert(Arc::from(name), Goods { origin: Provenance::Stream(supply), layout, to })
+        Goods::insert(&mut self.goods, name, (Provenance::Stream(supply), layout), to)
     }
 
-    fn insert(&mut self, name: &str, data: HostBytes<'a>, to: Option<DType>) -> Result<&mut Self> {
-        let goods = Goods { origin: Provenance::Memory(data.view()), layout: *data.layout(), to };
-        self.goods.insert(Arc::from(name), goods)?;
+    fn insert(
+        &mut self,
+        name: &str,
+        data: HostBytes<'a>,
+        to: Option<Arrival>,
+    ) -> Result<&mut Self> {
+        let origin = (Provenance::Memory(data.view()), *data.layout());
+        Goods::insert(&mut self.goods, name, origin, to)?;
         Ok(self)
     }
 
@@ -246,6 +238,16 @@ impl TensorSet {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Tensor> {
         self.tensors.get(name)
+    }
+
+    /// Weights in blocks under this name, of `name.values` and `name.scales`: those of an
+    /// [`Arrival::Blocks`], of a file of GGUF, or of a set of them that was saved.
+    pub fn quantised(&self, name: &str) -> Result<Quantised> {
+        let [values, scales] = Share::BOTH.map(|share| {
+            let name = share.of(name);
+            self.get(&name).ok_or_else(|| Error::missing(name))
+        });
+        Quantised::of(values?, scales?)
     }
 
     /// Names and tensors, in order.
@@ -362,6 +364,7 @@ impl IntoIterator for TensorSet {
 struct Arrived {
     tensors: Named<Tensor>,
     receipts: Named<Receipt>,
+    roundings: Named<Rounding>,
 }
 
 impl Arrived {
@@ -372,8 +375,8 @@ impl Arrived {
     }
 
     fn unload(self, clock: Stopwatch) -> (TensorSet, SetReceipt) {
-        let Self { tensors, receipts } = self;
-        (TensorSet { tensors }, SetReceipt { receipts, elapsed: clock.elapsed() })
+        let Self { tensors, receipts, roundings } = self;
+        (TensorSet { tensors }, SetReceipt { receipts, roundings, elapsed: clock.elapsed() })
     }
 }
 
@@ -437,24 +440,28 @@ impl Device {
     ) -> Result<(TensorSet, SetReceipt)> {
         let (clock, engine) = (Stopwatch::start(), &self.engine);
         let orders = for_all(&shipment.goods, |goods| {
-            self.order(goods.origin.clone(), goods.layout, goods.to)
+            let order = self.order(goods.origin.clone(), goods.layout, goods.goal)?;
+            Ok((order, goods.weights.clone()))
         })?;
         orders.iter().try_for_each(|_| engine.books.admit(Direction::Up, site))?;
         let mut storages = Vec::with_capacity(orders.len());
-        for (name, order) in &orders {
+        for (name, (order, _)) in &orders {
             let storage = engine.allocate(order.bytes, &[]);
             storages.push(storage.map_err(|error| error.during(cause::of(name)))?);
         }
         // Commands recorded so far may still use the memory that the set takes over.
         engine.flush()?;
-        let total = orders.iter().map(|(_, order)| order.bytes).sum();
+        let total = orders.iter().map(|(_, (order, _))| order.bytes).sum();
         let meter = RefCell::new(Meter::new(total, progress));
         let mut arrived = Arrived::default();
-        for ((name, order), storage) in orders.into_iter().zip(storages) {
+        for ((name, (order, weights)), storage) in orders.into_iter().zip(storages) {
             let entry = engine.books.open(Direction::Up, order.to(), site);
             let staged = |bytes| meter.borrow_mut().add(&name, bytes);
             let carried = self.load(&order, storage, &entry, Stopwatch::start(), &staged);
             arrived.add(name, carried)?;
+            if let Some((weights, rounding)) = weights.zip(order.rounding()) {
+                arrived.roundings.insert(weights, rounding)?;
+            }
         }
         Ok(arrived.unload(clock))
     }

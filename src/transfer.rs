@@ -29,7 +29,7 @@ pub use receipt::Receipt;
 pub(crate) use receipt::write_changes;
 #[cfg(feature = "io")]
 pub(crate) use source::StreamSource;
-pub(crate) use source::{Fill, Rules, UploadSource};
+pub(crate) use source::{BlockSource, Fill, Rules, UploadSource};
 
 /// Parts of a buffer that is written or read in place: each large enough for two threads.
 const CHUNK_IN_PLACE: u64 = 32 << 20;

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use tokenizers::{Tokenizer, TruncationParams};
 use wharf::io::Archive;
 use wharf::ledger::Crossings;
-use wharf::set::{Progress, SetReceipt};
+use wharf::set::{Arrival, Progress, SetReceipt};
 use wharf::{DType, Device, Result};
 
-use super::model::{Model, TOKENS_MAX, WIDTH};
+use super::model::{self, Model, TOKENS_MAX, WIDTH};
 
 /// What the weights are stored as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,11 +60,12 @@ impl Embedder {
         });
         let shipment = archive.shipment_as(|tensor| match storage {
             // Matrices are what takes the memory; vectors stay as they are.
-            Storage::Numbers(dtype) if tensor.shape().rank() == 2 => Some(dtype),
+            Storage::Numbers(dtype) if tensor.shape().rank() == 2 => Some(dtype.into()),
+            Storage::Blocks if model::is_matrix(tensor.name()) => Some(Arrival::Blocks),
             _ => None,
         })?;
         let (set, receipt) = device.upload_set_with(&shipment, progress)?;
-        let model = Model::of(&set, storage == Storage::Blocks)?;
+        let model = Model::of(&set)?;
         let (device, elapsed) = (device.clone(), Duration::ZERO);
         Ok(Self { device, model, tokenizer, receipt, batch_max: 32, tokens: 0, elapsed })
     }

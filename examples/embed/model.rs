@@ -98,10 +98,15 @@ pub(crate) struct Model {
     layers: Vec<Layer>,
 }
 
+/// Whether something is multiplied by this, or looked up in it by token: what takes the memory.
+pub(crate) fn is_matrix(name: &str) -> bool {
+    let small = ["LayerNorm", "position_embeddings", "token_type_embeddings"];
+    name.ends_with(".weight") && !small.iter().any(|part| name.contains(part))
+}
+
 /// Takes the parts of the model out of a set, by the names of its file.
 struct Parts<'a> {
     set: &'a TensorSet,
-    in_blocks: bool,
 }
 
 impl Parts<'_> {
@@ -110,12 +115,11 @@ impl Parts<'_> {
     }
 
     fn matrix(&self, name: &str) -> Result<Matrix> {
-        let weight = self.tensor(name)?;
-        if !self.in_blocks {
-            return Ok(Matrix::Numbers(weight));
+        // Blocks have names of their own.
+        match self.set.get(name) {
+            Some(weight) => Ok(Matrix::Numbers(weight.clone())),
+            None => Ok(Matrix::Blocks(Box::new(self.set.quantised(name)?))),
         }
-        let (blocks, _) = weight.to_quantised()?;
-        Ok(Matrix::Blocks(Box::new(blocks)))
     }
 
     fn linear(&self, name: &str) -> Result<Linear> {
@@ -144,9 +148,9 @@ impl Parts<'_> {
 }
 
 impl Model {
-    /// The model of a set of its weights; `in_blocks` quantises the matrices.
-    pub(crate) fn of(set: &TensorSet, in_blocks: bool) -> Result<Self> {
-        let parts = Parts { set, in_blocks };
+    /// The model of a set of its weights, of which matrices may be in blocks.
+    pub(crate) fn of(set: &TensorSet) -> Result<Self> {
+        let parts = Parts { set };
         Ok(Self {
             words: parts.matrix("embeddings.word_embeddings.weight")?,
             positions: parts.tensor("embeddings.position_embeddings.weight")?,

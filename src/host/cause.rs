@@ -20,6 +20,15 @@ causes! {
     NoConversion { from: DType, to: DType }, DType:
         ("no conversion {from} -> {to} between host and device")
         help ("convert on the host, or cast on the device");
+    NoBlocks { dtype: DType }, DType:
+        ("weights of {dtype} as blocks, not f32, f16 or bf16")
+        help ("convert them on the host, or cast and `quantise` on the device");
+    NoRows { shape: Shape }, Shape:
+        ("weights {shape} as blocks, not [out, in] with rows of whole blocks of 32")
+        help ("bring them up as they are, and `reshape`, `pad` or `quantise` on the device");
+    Columns { shape: Shape }, Layout:
+        ("weights {shape} as blocks lie column by column, blocks along rows")
+        help ("write the file in C's order, or bring them up as they are and `quantise`");
     Bytes { given: usize, shape: Shape, dtype: DType, needed: u128 }, Shape:
         ("{given} bytes for {shape} of {dtype}, which has {needed}")
         help ("give the bytes of all elements and no more, or another shape or dtype");

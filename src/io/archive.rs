@@ -7,9 +7,8 @@ use std::sync::Arc;
 use super::cause::ArchiveCause;
 use super::entry::FileTensor;
 use super::file::Pieces;
-use crate::dtype::DType;
 use crate::error::Result;
-use crate::set::Shipment;
+use crate::set::{Arrival, Shipment};
 
 /// Tensors by name in a file, or in several that belong together: what their headers say. No value
 /// has been read yet.
@@ -78,14 +77,14 @@ impl Archive {
     ///
     /// [`Device::upload_set`]: crate::Device::upload_set
     pub fn shipment(&self) -> Result<Shipment<'static>> {
-        self.shipment_as(|_| None)
+        self.shipment_as(|_| None::<Arrival>)
     }
 
-    /// [`Archive::shipment`], where a tensor for which `to` names a dtype is converted to it while
-    /// it is staged, as by [`Shipment::add_as`].
-    pub fn shipment_as(
+    /// [`Archive::shipment`], where a tensor for which `to` names a dtype, or
+    /// [`Arrival::Blocks`], becomes that while it is staged, as by [`Shipment::add_as`].
+    pub fn shipment_as<A: Into<Arrival>>(
         &self,
-        to: impl Fn(&FileTensor) -> Option<DType>,
+        to: impl Fn(&FileTensor) -> Option<A>,
     ) -> Result<Shipment<'static>> {
         let foreign: Vec<&FileTensor> =
             self.tensors.iter().filter(|tensor| tensor.supply.is_none()).collect();
@@ -95,7 +94,11 @@ impl Archive {
         let mut shipment = Shipment::new();
         for tensor in &self.tensors {
             if let Some(supply) = &tensor.supply {
-                shipment.insert_stream(&tensor.name, Arc::clone(supply), to(tensor))?;
+                shipment.insert_stream(
+                    &tensor.name,
+                    Arc::clone(supply),
+                    to(tensor).map(A::into),
+                )?;
             }
         }
         Ok(shipment)

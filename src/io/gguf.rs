@@ -9,6 +9,8 @@
 //!
 //! A tensor `name` of type `Q8_0` is two here, bit for bit what wharf has: i8 `name.values` and f16
 //! `name.scales`, which [`TensorSet::quantised`] makes one.
+//!
+//! [`TensorSet::quantised`]: crate::TensorSet::quantised
 
 use std::collections::BTreeSet;
 use std::io::{BufReader, Read, copy, sink};
@@ -19,12 +21,11 @@ use super::cause::ArchiveCause;
 use super::entry::{FileTensor, shape};
 use super::file::{FilePart, FileStretch, Pieces};
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::host::blocks::{BLOCK, Share};
 use crate::host::supply::Supply;
 use crate::layout::Layout;
-use crate::set::TensorSet;
 use crate::shape::Shape;
-use crate::tensor::Quantised;
 
 /// Axes that a tensor of the format has, at most.
 const DIMS_MAX: u32 = 4;
@@ -36,7 +37,7 @@ const NAME_MAX: u64 = 64 << 10;
 const DEPTH_MAX: u32 = 4;
 
 /// Values of a block of `Q8_0`, and its bytes: a scale of f16, then the values.
-const VALUES: u64 = 32;
+const VALUES: u64 = BLOCK as u64;
 const BLOCK_BYTES: u64 = 34;
 
 /// What a type of ggml's is to wharf.
@@ -109,18 +110,6 @@ const KINDS: [GgmlType; 28] = [
     foreign(22, "IQ2_S", 256, 82),
     foreign(23, "IQ4_XS", 256, 136),
 ];
-
-impl TensorSet {
-    /// Weights in blocks that a file of GGUF has under this name: of `name.values` and
-    /// `name.scales`.
-    pub fn quantised(&self, name: &str) -> Result<Quantised> {
-        let part = |part: &str| {
-            let name = format!("{name}.{part}");
-            self.get(&name).ok_or_else(|| Error::missing(name))
-        };
-        Quantised::of(part("values")?, part("scales")?)
-    }
-}
 
 pub(super) fn begins(begin: &[u8]) -> bool {
     begin.starts_with(b"GGUF")
@@ -239,11 +228,10 @@ impl Laid {
             }
             Counterpart::Blocks => {
                 let blocks = (place.end - begin) / BLOCK_BYTES;
-                for (of, bytes) in [(Share::Values, VALUES), (Share::Scales, 2)] {
-                    let (suffix, shape) = of.shape(shape)?;
+                for of in Share::BOTH {
+                    let (shape, [_, bytes]) = (of.shape(&shape)?, lies(of));
                     let supply = Blocks { file: Arc::clone(&file), begin, of, shape };
-                    let name = format!("{}.{suffix}", self.name);
-                    add(&name, shape, blocks * bytes, Some(Arc::new(supply)));
+                    add(&of.of(&self.name), shape, blocks * bytes, Some(Arc::new(supply)));
                 }
             }
         }
@@ -251,33 +239,11 @@ impl Laid {
     }
 }
 
-/// Which part of a block.
-#[derive(Clone, Copy, Debug)]
-enum Share {
-    Values,
-    Scales,
-}
-
-impl Share {
-    /// What it is called, and its shape for that of the tensor.
-    fn shape(self, shape: Shape) -> Result<(&'static str, Shape)> {
-        let mut dims = shape.dims().to_vec();
-        match (self, dims.last_mut()) {
-            (Self::Scales, Some(last)) => {
-                *last /= VALUES as usize;
-                Ok(("scales", Shape::new(dims)?))
-            }
-            (Self::Scales, None) => Ok(("scales", shape)),
-            (Self::Values, _) => Ok(("values", shape)),
-        }
-    }
-
-    /// Where it lies in a block, and its bytes.
-    const fn place(self) -> [u64; 2] {
-        match self {
-            Self::Scales => [0, 2],
-            Self::Values => [2, VALUES],
-        }
+/// Where a part lies in a block, and its bytes.
+const fn lies(of: Share) -> [u64; 2] {
+    match of {
+        Share::Scales => [0, 2],
+        Share::Values => [2, VALUES],
     }
 }
 
@@ -295,10 +261,7 @@ const AT_ONCE: usize = 1024;
 
 impl Supply for Blocks {
     fn dtype(&self) -> DType {
-        match self.of {
-            Share::Values => DType::I8,
-            Share::Scales => DType::F16,
-        }
+        self.of.dtype()
     }
 
     fn layout(&self) -> Layout {
@@ -306,7 +269,7 @@ impl Supply for Blocks {
     }
 
     fn read(&self, first: u64, out: &mut [u8]) -> Result<()> {
-        let [offset, size] = self.of.place().map(|n| n as usize);
+        let [offset, size] = lies(self.of).map(|n| n as usize);
         let (whole, mut out) = (BLOCK_BYTES as usize, out);
         let (mut block, mut inside) = (first / size as u64, (first % size as u64) as usize);
         let mut scratch = vec![0; AT_ONCE * whole];

@@ -21,11 +21,12 @@ use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
 use crate::exec::{Bound, Value};
+use crate::host::blocks::BLOCK;
 use crate::layout::Layout;
 use crate::shape::Shape;
 pub(crate) use plan::K_MAX;
 use plan::{QuantisedPlan, ResultRows, cut};
-use text::{BLOCK, QuantisedJob, QuantisedTile};
+use text::{QuantisedJob, QuantisedTile};
 
 mod plan;
 pub mod text;

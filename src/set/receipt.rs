@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::gpu::cause::bytes;
 use crate::host::{Tally, Worst};
 use crate::plan::How;
+use crate::tensor::Rounding;
 use crate::transfer::{Receipt, write_changes};
 
 /// What happened to the numbers of a set of tensors on their way.
@@ -22,6 +23,7 @@ use crate::transfer::{Receipt, write_changes};
 #[must_use = "a conversion may have changed values: look, or write `let (set, _) = ..`"]
 pub struct SetReceipt {
     pub(super) receipts: Named<Receipt>,
+    pub(super) roundings: Named<Rounding>,
     pub(super) elapsed: Duration,
 }
 
@@ -30,7 +32,8 @@ impl SetReceipt {
     pub(crate) fn of(members: Vec<(Arc<str>, Receipt)>, clock: Stopwatch) -> Result<Self> {
         let mut receipts = Named::default();
         members.into_iter().try_for_each(|(name, receipt)| receipts.insert(name, receipt))?;
-        Ok(Self { receipts, elapsed: clock.elapsed() })
+        let roundings = Named::default();
+        Ok(Self { receipts, roundings, elapsed: clock.elapsed() })
     }
 
     /// Whether every value of every tensor arrived as it was.
@@ -43,6 +46,12 @@ impl SetReceipt {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Receipt> {
         self.receipts.get(name)
+    }
+
+    /// What becoming [blocks](super::Arrival::Blocks) did to the weights of this name.
+    #[must_use]
+    pub fn rounding(&self, name: &str) -> Option<&Rounding> {
+        self.roundings.get(name)
     }
 
     /// Names and receipts, in the order of the set.

@@ -18,7 +18,7 @@ use crate::dtype::DType;
 use crate::error::{Result, causes};
 use crate::fuse::What;
 use crate::gpu::Drive;
-use crate::kernel::quantised::text::BLOCK;
+use crate::host::blocks::{BLOCK, Losses, ROUNDED_UP, SMALLEST};
 use crate::kernel::quantised::{K_MAX, QuantisedProduct};
 use crate::ledger::CallSite;
 use crate::shape::Shape;
@@ -229,6 +229,20 @@ pub struct Rounding {
 }
 
 impl Rounding {
+    pub(crate) fn of(from: DType, shape: Shape, losses: &Losses) -> Self {
+        let Losses { abs, scaled, squares, nan, infinite, overflowed } = *losses;
+        Self {
+            from,
+            shape,
+            abs_error_max: abs,
+            scaled_error_max: scaled,
+            rms_error: (squares / (shape.elements() as f64).max(1.0)).sqrt(),
+            nan,
+            infinite,
+            overflowed,
+        }
+    }
+
     /// Whether every weight became a number.
     #[must_use]
     pub fn is_finite(&self) -> bool {
@@ -304,18 +318,10 @@ impl Tensor {
         let at = |i: usize| errors.get(i).copied().map_or(f64::NAN, f64::from);
         // Counts come in two halves of 16 bits, each of them exact in f32.
         let count = |i: usize| (at(i) * f64::from(1 << 16) + at(i + 1)) as u64;
-        let values = self.shape().elements() as f64;
         let (nan, infinite, overflowed) = (count(3), count(5), count(7));
-        Rounding {
-            from: self.dtype(),
-            shape: *self.shape(),
-            abs_error_max: at(0),
-            scaled_error_max: at(1),
-            rms_error: (at(2) / values.max(1.0)).sqrt(),
-            nan,
-            infinite,
-            overflowed,
-        }
+        let (abs, scaled, squares) = (at(0), at(1), at(2));
+        let losses = Losses { abs, scaled, squares, nan, infinite, overflowed };
+        Rounding::of(self.dtype(), *self.shape(), &losses)
     }
 
     /// The weights, and nine numbers about what became of them.
@@ -367,11 +373,6 @@ impl Tensor {
         Ok((Quantised::checked(values, scale, shape)?, errors))
     }
 }
-
-/// A factor that is more than rounding to f16 takes away.
-const ROUNDED_UP: f32 = 1.0 + 1.0 / 2048.0;
-/// The smallest f16.
-const SMALLEST: f32 = 5.960_464_5e-8;
 
 causes! {
     /// What can be wrong with weights in blocks.

@@ -1,16 +1,19 @@
 //! From host data to a tensor: negotiated, carried, and accounted for.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use super::Tensor;
+use super::{Rounding, Tensor};
 use crate::clock::Stopwatch;
 use crate::device::Device;
 use crate::dtype::{DType, Element};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::exec::Value;
+use crate::gpu::lock;
 use crate::host::HostView;
+use crate::host::blocks::{Losses, Share, check};
 use crate::host::bytes::ByteView;
+use crate::host::cause::CarriageCause;
 #[cfg(feature = "io")]
 use crate::host::supply::Supply;
 use crate::layout::Layout;
@@ -20,7 +23,18 @@ use crate::shape::IntoShape;
 use crate::store::Storage;
 #[cfg(feature = "io")]
 use crate::transfer::StreamSource;
-use crate::transfer::{Fill, Receipt, Rules, UploadSource, up};
+use crate::transfer::{BlockSource, Fill, Receipt, Rules, UploadSource, up};
+
+/// What host values are to become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// What the plan makes of them.
+    Planned,
+    /// A dtype that was named.
+    Number(DType),
+    /// One part of blocks.
+    Blocks(Share),
+}
 
 /// One upload, decided before a byte moves.
 #[derive(Debug)]
@@ -34,6 +48,10 @@ pub(crate) struct Order<'a> {
     how: How,
     /// Bytes on the device.
     pub(crate) bytes: u64,
+    /// Bytes on the host, once for both parts of blocks.
+    bytes_host: u64,
+    /// What becoming blocks did to them, which the values' part tells.
+    losses: Option<Arc<Mutex<Losses>>>,
 }
 
 /// Where the values of an upload come from.
@@ -52,12 +70,33 @@ impl Provenance<'_> {
             Self::Stream(supply) => supply.dtype(),
         }
     }
+
+    const fn is_memory(&self) -> bool {
+        matches!(self, Self::Memory(_))
+    }
+}
+
+impl<'a> Provenance<'a> {
+    /// The values as the device has them.
+    fn fill(self, to: DType, rules: Rules) -> Result<Box<dyn Fill + 'a>> {
+        Ok(match self {
+            Self::Memory(view) => Box::new(UploadSource::new(view, to, rules)?),
+            #[cfg(feature = "io")]
+            Self::Stream(supply) => Box::new(StreamSource::new(supply, to, rules)?),
+        })
+    }
 }
 
 impl Order<'_> {
     /// The dtype on the device.
     pub(crate) const fn to(&self) -> DType {
         self.to.dtype()
+    }
+
+    /// What becoming blocks did to its weights, once they have been carried.
+    pub(crate) fn rounding(&self) -> Option<Rounding> {
+        let losses = *lock(self.losses.as_ref()?);
+        Some(Rounding::of(self.from, *self.layout_from.shape(), &losses))
     }
 }
 
@@ -93,7 +132,7 @@ impl Device {
         shape: impl IntoShape,
     ) -> Result<(Tensor, Receipt)> {
         let view = HostView::new(data, shape)?;
-        let order = self.order(Provenance::Memory(view.bytes()), *view.layout(), None)?;
+        let order = self.order(Provenance::Memory(view.bytes()), *view.layout(), Goal::Planned)?;
         self.execute(&order, site)
     }
 
@@ -108,7 +147,7 @@ impl Device {
     /// ```
     #[track_caller]
     pub fn upload_view<T: Element>(&self, view: &HostView<'_, T>) -> Result<(Tensor, Receipt)> {
-        let order = self.order(Provenance::Memory(view.bytes()), *view.layout(), None)?;
+        let order = self.order(Provenance::Memory(view.bytes()), *view.layout(), Goal::Planned)?;
         self.execute(&order, CallSite::of("upload_view"))
     }
 
@@ -130,33 +169,68 @@ impl Device {
         to: DType,
     ) -> Result<(Tensor, Receipt)> {
         let view = HostView::new(data, shape)?;
-        let order = self.order(Provenance::Memory(view.bytes()), *view.layout(), Some(to))?;
+        let goal = Goal::Number(to);
+        let order = self.order(Provenance::Memory(view.bytes()), *view.layout(), goal)?;
         self.execute(&order, CallSite::of("upload_as"))
     }
 
-    /// What the plan makes of host values, or of those as a dtype that was named.
+    /// What the plan makes of host values, or of those as what was named.
     pub(crate) fn order<'a>(
         &self,
         origin: Provenance<'a>,
         layout_from: Layout,
-        to: Option<DType>,
+        goal: Goal,
     ) -> Result<Order<'a>> {
         let from = origin.dtype();
-        let (how, to) = self.plan().route(from, to)?;
+        let (how, to) = match goal {
+            Goal::Planned => self.plan().route(from, None)?,
+            Goal::Number(to) => self.plan().route(from, Some(to))?,
+            Goal::Blocks(share) => return self.order_blocks(origin, layout_from, share),
+        };
         let bytes = Engine::bytes_of(layout_from.shape(), *to)?;
-        let rules = self.rules(how);
         // What is handed over piece by piece keeps its order, of which a view is free.
-        let layout_to = match origin {
-            Provenance::Memory(_) => Layout::dense(*layout_from.shape()),
-            #[cfg(feature = "io")]
-            Provenance::Stream(_) => layout_from,
-        };
-        let source: Box<dyn Fill + 'a> = match origin {
-            Provenance::Memory(view) => Box::new(UploadSource::new(view, *to, rules)?),
-            #[cfg(feature = "io")]
-            Provenance::Stream(supply) => Box::new(StreamSource::new(supply, *to, rules)?),
-        };
-        Ok(Order { source, from, layout_from, layout_to, to, how, bytes })
+        let layout_to =
+            if origin.is_memory() { Layout::dense(*layout_from.shape()) } else { layout_from };
+        let source = origin.fill(*to, self.rules(how))?;
+        let bytes_host = layout_from.shape().elements() as u64 * from.width() as u64;
+        let losses = None;
+        Ok(Order { source, from, layout_from, layout_to, to, how, bytes, bytes_host, losses })
+    }
+
+    /// One part of weights as blocks. Their bytes and values on the host are counted once, by the
+    /// part of the values.
+    fn order_blocks<'a>(
+        &self,
+        origin: Provenance<'a>,
+        layout_from: Layout,
+        share: Share,
+    ) -> Result<Order<'a>> {
+        let (from, shape) = (origin.dtype(), *layout_from.shape());
+        check(from, &shape)?;
+        if !origin.is_memory() && !layout_from.is_dense() {
+            return Err(CarriageCause::Columns { shape }.into());
+        }
+        let (_, to) = self.plan().route(share.dtype(), None)?;
+        if *to != share.dtype() {
+            return Err(CarriageCause::NoConversion { from, to: share.dtype() }.into());
+        }
+        let how = How::Converted { to: *to, lossless: false };
+        let numbers = origin.fill(DType::F32, Rules::default())?;
+        let source = BlockSource::new(numbers, share, from, self.rules(how));
+        let (of_values, losses) = (share == Share::Values, source.losses());
+        let layout_to = Layout::dense(share.shape(&shape)?);
+        let bytes_host = shape.elements() as u64 * from.width() as u64;
+        Ok(Order {
+            source: Box::new(source),
+            from,
+            layout_from,
+            layout_to,
+            to,
+            how,
+            bytes: Engine::bytes_of(layout_to.shape(), *to)?,
+            bytes_host: if of_values { bytes_host } else { 0 },
+            losses: of_values.then_some(losses),
+        })
     }
 
     pub(crate) fn rules(&self, how: How) -> Rules {
@@ -198,7 +272,7 @@ impl Device {
             layout_from: order.layout_from,
             layout_to: layout,
             tally,
-            bytes_host: layout.shape().elements() as u64 * order.from.width() as u64,
+            bytes_host: order.bytes_host,
             bytes_staged: order.bytes,
             bytes_device: pieces.iter().map(|piece| piece.bytes).sum(),
             segments: pieces.len() as u64,

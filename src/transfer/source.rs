@@ -8,10 +8,12 @@ use crate::host::bytes::ByteView;
 use crate::host::cause::CarriageCause;
 use crate::host::convert::{Convert, converter};
 
+mod blocks;
 mod shared;
 #[cfg(feature = "io")]
 mod stream;
 
+pub(crate) use blocks::BlockSource;
 #[cfg(feature = "io")]
 pub(crate) use stream::StreamSource;
 

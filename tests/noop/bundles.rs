@@ -88,6 +88,11 @@ pub(crate) struct Made {
 impl Made {
     /// A deflated array of so many zeros, and how many more or fewer bytes it says it has.
     pub(crate) fn zeros(name: &'static str, shape: &str, values: u64, more: i64) -> Self {
+        Self::alike(name, (shape, values), 0.0, more)
+    }
+
+    /// The same of any number.
+    fn alike(name: &'static str, (shape, values): (&str, u64), number: f32, more: i64) -> Self {
         let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}");
         let mut packed = DeflateEncoder::new(Vec::new(), Compression::fast());
         let mut crc = Crc::new();
@@ -97,7 +102,7 @@ impl Made {
         };
         put(&[&b"\x93NUMPY\x01\x00"[..], &(header.len() as u16).to_le_bytes()].concat());
         put(header.as_bytes());
-        let zeros = vec![0; 1 << 16];
+        let zeros = number.to_le_bytes().repeat(1 << 14);
         let mut left = values * 4;
         while left > 0 {
             let now = left.min(zeros.len() as u64);
@@ -380,5 +385,28 @@ fn data_that_is_not_what_it_promises_is_refused_with_the_set() {
         assert_eq!(error.kind(), ErrorKind::File, "{error:?}");
         assert_eq!(device.memory().bytes_live, 0, "{text}: nothing is kept");
     }
+    let _ = std::fs::remove_file(&path);
+}
+
+/// A load that was refused in the middle leaves a member where it was; the next begins at its
+/// front.
+#[test]
+fn what_was_broken_off_begins_again() {
+    let strict = pollster::block_on(async {
+        let adapter = wharf::testing::noop(wharf::caps::fixtures::lavapipe()).await?;
+        adapter.open(adapter.negotiate(&wharf::Policy::exact().overflow_is_error())).await
+    })
+    .expect("it opens");
+    let path = super::scratch("again.npz");
+    let member = Made::alike("x.npy", ("(1000000,)", 1_000_000), 1e9, 0);
+    std::fs::write(&path, zip(&[member])).expect("written");
+    let archive = Archive::open(&path).expect("it is whole");
+    let halves = archive.shipment_as(|_| Some(DType::F16)).expect("known");
+    let error = strict.upload_set(&halves).expect_err("no f16 is so large");
+    assert_eq!(error.kind(), ErrorKind::Conversion, "{error:?}");
+    let whole = archive.shipment().expect("known");
+    let (set, _) = strict.upload_set(&whole).expect("from its front");
+    let values = set.get("x").expect("there").to_vec::<f32>().expect("read");
+    assert!(values.len() == 1_000_000 && values.iter().all(|&x| x == 1e9), "all of it");
     let _ = std::fs::remove_file(&path);
 }

@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod again;
 #[cfg(test)]
+mod blocks;
+#[cfg(test)]
 mod bounds;
 #[cfg(test)]
 mod bundles;

@@ -4,11 +4,15 @@ use std::process::Command;
 
 use wharf::caps::fixtures;
 use wharf::io::Archive;
+use wharf::set::Arrival;
 use wharf::testing::noop;
 use wharf::{DType, Policy};
 
 /// What names the file in the process that loads it.
 const FILE: &str = "WHARF_PEAK_FILE";
+
+/// What says that they are to become blocks.
+const BLOCKS: &str = "WHARF_PEAK_BLOCKS";
 
 /// The most memory that this process has had, in KiB.
 fn peak() -> u64 {
@@ -27,14 +31,14 @@ fn a_load_in_a_process_of_its_own() {
     })
     .expect("the noop backend opens");
     let archive = Archive::open(path).expect("a header");
-    let shipment = archive.shipment_as(|_| Some(DType::F16)).expect("f32");
+    let blocks = std::env::var_os(BLOCKS).is_some();
+    let to = if blocks { Arrival::Blocks } else { Arrival::Numbers(DType::F16) };
+    let shipment = archive.shipment_as(|_| Some(to)).expect("f32");
     let before = peak();
     let (set, receipt) = device.upload_set(&shipment).expect("it fits");
-    assert_eq!(
-        (set.len(), receipt.bytes_staged()),
-        (archive.tensors().len(), 128 << 20),
-        "{receipt}"
-    );
+    let (each, staged) = if blocks { (2, 68 << 20) } else { (1, 128 << 20) };
+    let tensors = archive.tensors().len();
+    assert_eq!((set.len(), receipt.bytes_staged()), (each * tensors, staged), "{receipt}");
     println!("rose by {} KiB", peak() - before);
 }
 
@@ -43,10 +47,19 @@ fn a_load_in_a_process_of_its_own() {
 #[test]
 fn a_load_holds_no_more_than_what_is_staged() {
     for tensors in [4, 512] {
-        let rose = rise(tensors);
+        let rose = rise(tensors, false);
         println!("{rose} KiB of {tensors} tensors");
         assert!(rose <= (128 + 48) << 10, "{rose} KiB for 128 MiB in {tensors} tensors");
     }
+}
+
+/// The same, where they become blocks of 68 MiB in all.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_becomes_blocks_is_nowhere_as_a_whole() {
+    let rose = rise(4, true);
+    println!("{rose} KiB of blocks");
+    assert!(rose <= (68 + 48) << 10, "{rose} KiB for 68 MiB");
 }
 
 /// The same, where a few hundred KiB inflate to 256 MiB.
@@ -59,14 +72,14 @@ fn what_is_inflated_is_never_there_as_a_whole() {
     let zeros = |name| Made::zeros(name, "(8388608,)", 8 << 20, 0);
     let all = ["a.npy", "b.npy", "c.npy", "d.npy", "e.npy", "f.npy", "g.npy", "h.npy"];
     std::fs::write(&path, zip(&all.map(zeros))).expect("written");
-    let rose = rise_by(&path);
+    let rose = rise_by(&path, false);
     println!("{rose} KiB of what is inflated");
     assert!(rose <= (128 + 48) << 10, "{rose} KiB for 128 MiB");
 }
 
 /// By how many KiB the mark rises where so many tensors are loaded.
 #[cfg(target_os = "linux")]
-fn rise(tensors: u64) -> u64 {
+fn rise(tensors: u64, blocks: bool) -> u64 {
     let bytes = (256 << 20) / tensors;
     let shape = [bytes / 2048, 512];
     let entry = |i: u64| {
@@ -79,15 +92,16 @@ fn rise(tensors: u64) -> u64 {
     std::fs::write(&path, [&length[..], header.as_bytes()].concat()).expect("written");
     let sparse = std::fs::OpenOptions::new().write(true).open(&path).expect("there");
     sparse.set_len(8 + header.len() as u64 + tensors * bytes).expect("a file with a hole");
-    rise_by(&path)
+    rise_by(&path, blocks)
 }
 
 /// By how many KiB the mark rises where a file is loaded, which goes then.
 #[cfg(target_os = "linux")]
-fn rise_by(path: &std::path::Path) -> u64 {
+fn rise_by(path: &std::path::Path, blocks: bool) -> u64 {
     let output = Command::new(std::env::current_exe().expect("this program"))
         .args(["peak::a_load_in_a_process_of_its_own", "--exact", "--nocapture"])
         .env(FILE, path)
+        .envs(blocks.then_some((BLOCKS, "1")))
         .output();
     let _ = std::fs::remove_file(path);
     let output = output.expect("it runs");

@@ -3,7 +3,8 @@
 
 use core::ops::Range;
 
-use super::text::{BLOCK, SHARERS};
+use super::text::SHARERS;
+use crate::host::blocks::BLOCK;
 use crate::kernel::matmul::fours;
 use crate::layout::Layout;
 use crate::wgsl::Target;

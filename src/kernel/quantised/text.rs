@@ -20,9 +20,6 @@ params! {
     }
 }
 
-/// Weights that share a scale.
-pub const BLOCK: usize = 32;
-
 /// Words of 32 bits in sixteen weights, and sixteens in a block.
 const WORDS: u32 = 4;
 const SIXTEENS: u32 = 2;

@@ -1,0 +1,96 @@
+//! What goes into a shipment, and what it is to arrive as.
+
+use core::fmt;
+use std::sync::Arc;
+
+use super::named::Named;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::host::blocks::Share;
+use crate::layout::Layout;
+use crate::tensor::{Goal, Provenance};
+
+/// What a tensor of a set arrives as, where that is named: a dtype, or weights in blocks.
+///
+/// ```
+/// # wharf::testing::example(async |device| {
+/// use wharf::set::Arrival;
+/// use wharf::{HostView, Shipment};
+///
+/// let weights: Vec<f32> = (0..128).map(|i| i as f32 * 0.01).collect();
+/// let mut shipment = Shipment::new();
+/// shipment.add_as("weights", HostView::new(&weights, [2, 64])?, Arrival::Blocks)?;
+/// let (set, receipt) = device.upload_set(&shipment)?; // a quarter of f32, at no time more
+/// assert_eq!(set.quantised("weights")?.shape().dims(), [2, 64]);
+/// let rounding = receipt.rounding("weights").expect("they became blocks");
+/// assert!(rounding.abs_error_max < 0.003, "{rounding}");
+/// # Ok(()) });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Arrival {
+    /// Numbers of this dtype.
+    Numbers(DType),
+    /// Blocks of 32 values of 8 bits with a scale of f16, as [`Tensor::quantise`] makes them: two
+    /// tensors, `name.values` and `name.scales`, which [`TensorSet::quantised`] makes one. Weights
+    /// are `[out, in]` of f32, f16 or bf16, and `in` is whole blocks.
+    ///
+    /// They are quantised on the host while they are staged, one part after the other, so that
+    /// neither they nor the other part is anywhere as a whole: what is handed over piece by piece
+    /// is read twice. Both parts have a receipt; that of the values counts every weight.
+    ///
+    /// [`Tensor::quantise`]: crate::Tensor::quantise
+    /// [`TensorSet::quantised`]: crate::TensorSet::quantised
+    Blocks,
+}
+
+impl From<DType> for Arrival {
+    fn from(dtype: DType) -> Self {
+        Self::Numbers(dtype)
+    }
+}
+
+/// Host values, and what they are to become.
+#[derive(Clone)]
+pub(super) struct Goods<'a> {
+    pub(super) origin: Provenance<'a>,
+    pub(super) layout: Layout,
+    pub(super) goal: Goal,
+    /// The name of the weights whose values these are.
+    pub(super) weights: Option<Arc<str>>,
+}
+
+impl<'a> Goods<'a> {
+    /// Adds a tensor, or both parts of it.
+    pub(super) fn insert(
+        goods: &mut Named<Self>,
+        name: &str,
+        (origin, layout): (Provenance<'a>, Layout),
+        to: Option<Arrival>,
+    ) -> Result<()> {
+        let goal = match to {
+            None => Goal::Planned,
+            Some(Arrival::Numbers(dtype)) => Goal::Number(dtype),
+            Some(Arrival::Blocks) => {
+                for share in Share::BOTH {
+                    let (origin, goal) = (origin.clone(), Goal::Blocks(share));
+                    let weights = (share == Share::Values).then(|| Arc::from(name));
+                    goods.insert(share.of(name).into(), Self { origin, layout, goal, weights })?;
+                }
+                return Ok(());
+            }
+        };
+        goods.insert(Arc::from(name), Self { origin, layout, goal, weights: None })
+    }
+}
+
+impl fmt::Debug for Goods<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.origin.dtype(), self.layout)?;
+        match self.goal {
+            Goal::Planned => Ok(()),
+            Goal::Number(to) => write!(f, " as {to}"),
+            Goal::Blocks(share) => write!(f, " as blocks, {share:?}"),
+        }
+    }
+}

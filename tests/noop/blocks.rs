@@ -1,0 +1,198 @@
+//! Weights that become blocks while they are staged: the same from memory and from files, in
+//! chunks and segments, and no more on the device than the blocks.
+
+use wharf::half::{bf16, f16};
+use wharf::io::Archive;
+use wharf::set::Arrival;
+use wharf::{DType, Device, ErrorKind, HostView, Policy, Shipment, TensorSet};
+
+use super::formats::{capable, load};
+use super::loads::raw;
+
+/// Weights of many magnitudes, the same in every run.
+fn weights(count: usize) -> Vec<f32> {
+    let mut state = 7u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+    };
+    let scale = |i: usize| f32::exp2((i / 32 % 16) as f32 - 12.0);
+    (0..count).map(|i| if i / 32 % 7 == 0 { 0.0 } else { next() * scale(i) }).collect()
+}
+
+fn carried(device: &Device, view: &HostView<'_, f32>) -> (TensorSet, wharf::set::SetReceipt) {
+    let mut shipment = Shipment::new();
+    shipment.add_as("w", *view, Arrival::Blocks).expect("new");
+    device.upload_set(&shipment).expect("they become blocks")
+}
+
+/// The values and scales of blocks.
+fn parts(set: &TensorSet) -> (Vec<i8>, Vec<f32>) {
+    let blocks = set.quantised("w").expect("both are there");
+    let scales = blocks.scales().to_vec::<f16>().expect("read");
+    (blocks.values().to_vec::<i8>().expect("read"), scales.iter().map(|s| s.to_f32()).collect())
+}
+
+#[test]
+fn every_weight_is_its_block_of_it_and_counted_once() {
+    let device = capable();
+    let data = weights(90 * 1024);
+    let view = HostView::new(&data, [90, 1024]).expect("it fits");
+    let (set, receipt) = carried(&device, &view);
+    let (values, scales) = parts(&set);
+    let (mut largest, mut squares, mut changed) = (0f64, 0f64, 0);
+    for (i, &weight) in data.iter().enumerate() {
+        let scale = f64::from(scales[i / 32]);
+        let off = (f64::from(weight) - f64::from(values[i]) * scale).abs();
+        assert!(off <= 0.500_01 * scale, "{i}: {weight} became {} times {scale}", values[i]);
+        (largest, squares) = (largest.max(off), squares + off * off);
+        changed += u64::from(off > 0.0);
+    }
+    let most = |block: &[f32]| block.iter().fold(0f32, |most, w| most.max(w.abs()));
+    for (block, scale) in data.chunks(32).zip(&scales) {
+        let least = most(block) / 127.0;
+        assert!(*scale >= least * 0.999_999 && *scale <= least * 1.002 + 1.2e-7, "{least} {scale}");
+    }
+    let rounding = receipt.rounding("w").expect("they became blocks");
+    let near = |a: f64, b: f64| (a - b).abs() <= 1e-3 * b;
+    assert!(near(rounding.abs_error_max, largest), "{rounding}: {largest}");
+    let rms = (squares / data.len() as f64).sqrt();
+    assert!(near(rounding.rms_error, rms) && rounding.is_finite(), "{rounding}: {rms}");
+    assert!(rounding.scaled_error_max <= 0.500_01, "{rounding}");
+    let one = receipt.get("w.values").expect("it was carried");
+    assert_eq!((one.from, one.to), (DType::F32, DType::I8), "{one}");
+    assert_eq!(receipt.values(), data.len() as u64, "each weight once: {receipt:#}");
+    assert!(receipt.changed().abs_diff(changed) <= changed / 1000, "{receipt}: {changed}");
+    assert_eq!(receipt.bytes_host(), 4 * data.len() as u64, "{receipt:#}");
+    assert_eq!(receipt.bytes_staged(), (data.len() + data.len() / 16) as u64, "{receipt:#}");
+    let ledger = device.ledger();
+    assert_eq!((ledger.up.count, ledger.down.count), (2, 2), "{ledger}");
+    let live = device.memory();
+    assert_eq!(live.bytes_live_peak, live.bytes_live, "at no time more than the blocks");
+}
+
+/// In chunks and segments of any length, and from any layout.
+#[test]
+fn blocks_do_not_depend_on_how_they_are_cut() {
+    let data = weights(100 * 992);
+    let view = HostView::new(&data, [100, 992]).expect("it fits");
+    let want = parts(&carried(&capable(), &view).0);
+    let small = super::device(|caps| {
+        let limits = wharf::caps::Limits { binding_bytes_max: 65536, ..caps.limits };
+        wharf::caps::Caps { limits, ..caps }
+    });
+    let (set, receipt) = carried(&small, &view);
+    let segments = receipt.get("w.values").expect("it was carried").segments;
+    assert!(segments > 1, "{segments} segments");
+    assert!(parts(&set) == want, "in segments");
+    let columns: Vec<f32> = (0..data.len()).map(|i| data[i % 100 * 992 + i / 100]).collect();
+    let view = HostView::column_major(&columns, [100, 992]).expect("it fits");
+    assert!(parts(&carried(&capable(), &view).0) == want, "from columns");
+}
+
+#[test]
+fn a_file_becomes_blocks_and_blocks_a_file() {
+    let device = capable();
+    let data = weights(300 * 512);
+    let want = parts(&carried(&device, &HostView::new(&data, [300, 512]).expect("it fits")).0);
+    let path = super::scratch("blocks");
+    let (plain, _) = device.upload(&data, [300, 512]).expect("small");
+    let mut set = TensorSet::new();
+    set.insert("w", plain).expect("new");
+    type Save = fn(&TensorSet, &std::path::Path) -> wharf::Result<wharf::set::SetReceipt>;
+    let formats: [Save; 2] = [|set, path| set.save(path), |set, path| set.save_npz(path)];
+    for save in formats {
+        let receipt = save(&set, &path).expect("it is written");
+        assert!(receipt.is_exact(), "{receipt}");
+        let archive = Archive::open(&path).expect("a header");
+        let shipment = archive.shipment_as(|_| Some(Arrival::Blocks)).expect("known");
+        assert_eq!(shipment.names().collect::<Vec<_>>(), ["w.values", "w.scales"]);
+        let (blocks, receipt) = device.upload_set(&shipment).expect("they become blocks");
+        assert!(parts(&blocks) == want, "as from memory");
+        assert!(receipt.rounding("w").is_some_and(wharf::tensor::Rounding::is_finite));
+        let _ = save(&blocks, &path).expect("blocks are two tensors");
+        let kept = Archive::open(&path).expect("a header").shipment().expect("known");
+        assert!(parts(&device.upload_set(&kept).expect("it fits").0) == want, "kept");
+    }
+    let _ = std::fs::remove_file(&path);
+    let halves: Vec<f16> = data.iter().map(|w| f16::from_f32(*w)).collect();
+    let wide: Vec<f32> = halves.iter().map(|w| w.to_f32()).collect();
+    let brains: Vec<bf16> = data.iter().map(|w| bf16::from_f32(*w)).collect();
+    let broad: Vec<f32> = brains.iter().map(|w| w.to_f32()).collect();
+    let shape = [300, 512];
+    for (wide, dtype, bytes) in [
+        (wide, DType::F16, bytemuck::cast_slice::<_, u8>(&halves)),
+        (broad, DType::Bf16, bytemuck::cast_slice(&brains)),
+    ] {
+        let want = parts(&carried(&device, &HostView::new(&wide, shape).expect("it fits")).0);
+        let mut shipment = Shipment::new();
+        let view = HostView::from_bytes(dtype, bytes, shape).expect("it fits");
+        shipment.add_as("w", view, Arrival::Blocks).expect("new");
+        let (set, receipt) = device.upload_set(&shipment).expect("they become blocks");
+        assert!(parts(&set) == want, "{dtype}");
+        assert_eq!(receipt.rounding("w").expect("blocks").from, dtype);
+    }
+}
+
+/// What is not finite is counted, and where the policy says so refused.
+#[test]
+fn blocks_that_are_lost_are_said() {
+    let device = capable();
+    let mut data = weights(4 * 64);
+    (data[40], data[70], data[200]) = (f32::NAN, f32::INFINITY, -9e6);
+    let view = HostView::new(&data, [4, 64]).expect("it fits");
+    let (set, receipt) = carried(&device, &view);
+    let rounding = receipt.rounding("w").expect("they became blocks");
+    assert_eq!((rounding.nan, rounding.infinite, rounding.overflowed), (1, 1, 1), "{rounding}");
+    let (_, scales) = parts(&set);
+    let lost: Vec<usize> = (0..8).filter(|&i| !scales[i].is_finite()).collect();
+    assert_eq!(lost, [1, 2, 6], "{scales:?}");
+    let strict = pollster::block_on(async {
+        let adapter = wharf::testing::noop(wharf::caps::fixtures::lavapipe()).await?;
+        adapter.open(adapter.negotiate(&Policy::exact().overflow_is_error())).await
+    })
+    .expect("it opens");
+    let mut shipment = Shipment::new();
+    shipment.add_as("w", view, Arrival::Blocks).expect("new");
+    let error = strict.upload_set(&shipment).expect_err("it overflows");
+    let text = "tensor \"w.values\": f32 -> f16: value -9000000 at index 200 overflows to infinity";
+    assert_eq!(error.to_string(), text);
+    assert_eq!(strict.memory().bytes_live, 0, "and nothing is there");
+}
+
+#[test]
+fn what_is_no_weights_is_refused_before_a_byte_moves() {
+    let device = capable();
+    let refused = |shipment: &Shipment<'_>, kind, text: &str| {
+        let error = device.upload_set(shipment).expect_err(text);
+        assert!(error.to_string().contains(text), "{error}");
+        assert!(error.kind() == kind && error.help().is_some(), "{error:?}");
+        assert_eq!(device.ledger().up.count, 0, "nothing moved");
+    };
+    let shipped = |view: HostView<'static, f32>| {
+        let mut shipment = Shipment::new();
+        shipment.add_as("w", view, Arrival::Blocks).expect("new");
+        shipment
+    };
+    const DATA: [f32; 64] = [1.0; 64];
+    let text = "weights [4, 16] as blocks, not [out, in] with rows of whole blocks of 32";
+    let view = HostView::new(&DATA, [4, 16]).expect("it fits");
+    refused(&shipped(view), ErrorKind::Shape, text);
+    let view = HostView::new(&DATA, [64]).expect("it fits");
+    refused(&shipped(view), ErrorKind::Shape, "weights [64] as blocks");
+    let mut shipment = Shipment::new();
+    let view = HostView::new(&[1i32; 32], [1, 32]).expect("it fits");
+    shipment.add_as("w", view, Arrival::Blocks).expect("new");
+    refused(&shipment, ErrorKind::DType, "weights of i32 as blocks, not f32, f16 or bf16");
+    let header = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 32), }";
+    let length = [header.len().to_le_bytes()[0], 0];
+    let path = super::scratch("columns");
+    let content = [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), &[0; 256]].concat();
+    std::fs::write(&path, content).expect("written");
+    let archive = Archive::open(&path).expect("a header");
+    let shipment = archive.shipment_as(|_| Some(Arrival::Blocks)).expect("known");
+    refused(&shipment, ErrorKind::Layout, "weights [2, 32] as blocks lie column by column");
+    let _ = std::fs::remove_file(&path);
+    let taken = load(&device, "blocks.gguf");
+    assert_eq!(raw(taken.get("blocks.values").expect("there")).len(), 256, "as before");
+}
