@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+mod bench;
 mod check;
 mod doctor;
 
@@ -11,6 +12,7 @@ wharf: tensors on any GPU, and what becomes of them
 
   wharf doctor      what there is, what each dtype becomes on it, and every dtype there and back
   wharf check FILE  whether the tensors of a file will arrive, as what, and whether they fit
+  wharf bench       how fast this adapter copies, adds and multiplies
 
 Each has a `--help` of its own.
 ";
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
     let command = arguments.next().map(|word| word.to_string_lossy().into_owned());
     match command.as_deref() {
         Some("doctor") => doctor::main(arguments),
+        Some("bench") => bench::main(arguments),
         Some("check") => check::main(arguments),
         Some("help" | "--help" | "-h") => {
             // A reader that has gone away is no error.

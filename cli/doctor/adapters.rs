@@ -1,6 +1,7 @@
 //! The table of adapters: who is there, who was taken, and why not the others.
 
 use wharf::adapter::{Listed, Listing, Verdict};
+use wharf::caps::Identity;
 
 use super::table::{Page, Tone, clean, shorten};
 
@@ -48,15 +49,14 @@ fn adapter(page: &Page, index: usize, entry: &Listed) {
         let margin = (Tone::Plain, "", WIDTHS[0] + WIDTHS[1]);
         page.row(&[margin, (Tone::Dim, label, 9)], (Tone::Dim, text));
     };
-    detail("driver", &driver(entry));
+    detail("driver", &driver(id));
     if entry.verdict != Verdict::Chosen {
         detail("because", &entry.verdict.to_string());
     }
 }
 
 /// The driver's name and version, without saying either twice.
-pub(crate) fn driver(entry: &Listed) -> String {
-    let id = &entry.adapter.caps().identity;
+pub(crate) fn driver(id: &Identity) -> String {
     match (id.driver.trim(), id.driver_info.trim()) {
         ("", "") => "unknown".into(),
         (one, "") | ("", one) => one.into(),

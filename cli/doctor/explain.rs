@@ -191,7 +191,10 @@ fn driver_mismatch(scene: &Scene<'_>) -> Vec<Found> {
         let name = &entry.adapter.caps().identity.name;
         found.push((
             Tone::Plain,
-            format!("{index}: {name}: loads, and says it is {}", driver(entry)),
+            format!(
+                "{index}: {name}: loads, and says it is {}",
+                driver(&entry.adapter.caps().identity)
+            ),
         ));
     }
     found

@@ -112,7 +112,7 @@ fn adapter(entry: &Listed) -> Json {
         ("name", id.name.as_str().into()),
         ("backend", id.backend.name().into()),
         ("device_type", id.device_type.name().into()),
-        ("driver", driver(entry).into()),
+        ("driver", driver(&entry.adapter.caps().identity).into()),
         ("chosen", Json::Bool(entry.verdict == wharf::adapter::Verdict::Chosen)),
         ("reason", entry.verdict.to_string().into()),
     ])

@@ -15,7 +15,7 @@ use std::time::Instant;
 use wharf::adapter::Listing;
 use wharf::{Adapter, Device, Policy};
 
-mod adapters;
+pub(crate) mod adapters;
 mod args;
 mod crossing;
 mod diagnosis;

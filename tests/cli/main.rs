@@ -263,3 +263,41 @@ fn the_adapter_at_hand_is_asked_too() {
     let (code, text) = file.check(&["--json", "--adapter", "no such adapter"]);
     assert!(code == 2 && text.contains("\"error\""), "{text}");
 }
+
+/// The shape of what is said, not how fast it is. Without an adapter this fails, unless
+/// `WHARF_TEST_NO_GPU=1` says so aloud.
+#[test]
+fn a_quick_bench_measures_and_judges_everything() {
+    let (code, said) = wharf(&["bench", "--what"]);
+    assert!(code == 64 && said.contains("what is `--what`?"), "{code}: {said}");
+    let (code, said) = wharf(&["bench", "--help"]);
+    assert!(code == 0 && said.starts_with("wharf bench: how fast is this adapter"), "{said}");
+    let (code, said) = wharf(&["bench", "--adapter", "no such adapter", "--json"]);
+    assert!(code == 2 && said.contains("\"error\""), "{code}: {said}");
+    if std::env::var("WHARF_TEST_NO_GPU").is_ok_and(|value| value == "1") {
+        return;
+    }
+    let (code, text) = wharf(&["bench", "--quick"]);
+    assert_eq!(code, 0, "{text}");
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("error: XDG")).collect();
+    let titles: Vec<&str> = lines[2].split_whitespace().collect();
+    assert_eq!(titles, ["what", "size", "rate", "time", "result"], "{text}");
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let last = flat.split("every result is right: ").nth(1).unwrap_or_default();
+    assert!(last.contains(", driver ") && last.contains(" s)"), "{text}");
+    let (code, text) = wharf(&["bench", "--quick", "--json"]);
+    assert_eq!(code, 0, "{text}");
+    let object = text.lines().find(|line| line.starts_with('{')).expect("an object");
+    let said: serde_json::Value = serde_json::from_str(object).expect("it is JSON");
+    assert_eq!((&said["right"], said["driver"].is_string()), (&true.into(), true), "{text}");
+    let all = said["measured"].as_array().expect("a list");
+    let names: Vec<&str> = all.iter().filter_map(|one| one["name"].as_str()).collect();
+    for name in ["first product", "copy up", "add", "product f32", "row by matrix"] {
+        assert!(names.contains(&name), "{name}: {names:?}");
+    }
+    for one in all {
+        assert!(one["wrong"].is_null() && one["seconds"].as_f64() > Some(0.0), "{one}");
+        let (rate, unit) = (&one["rate"], &one["unit"]);
+        assert_eq!(rate.is_null(), unit.is_null(), "{one}");
+    }
+}

@@ -1,0 +1,277 @@
+//! What is measured, and how each result is judged.
+
+use bytemuck::cast_slice;
+use wharf::caps::Feature;
+use wharf::half::f16;
+use wharf::host::HostViewMut;
+use wharf::op::Op;
+use wharf::reference::{Number, Strided, keeps, matmul, matmul_keeps};
+use wharf::{DType, Device, Result, Tensor};
+
+use super::measure::{Measured, Work, time};
+
+/// Something to measure; nothing where the adapter has no such thing.
+pub(super) struct Case {
+    pub(super) name: &'static str,
+    pub(super) run: fn(&Scene<'_>) -> Result<Option<Measured>>,
+}
+
+/// In this order: the first is the process's first.
+pub(super) const CASES: [Case; 10] = [
+    Case { name: "first product", run: first_product },
+    Case { name: "dispatch and read", run: latency },
+    Case { name: "copy up", run: up },
+    Case { name: "copy down", run: down },
+    Case { name: "copy on the device", run: copy },
+    Case { name: "add", run: add },
+    Case { name: "multiply and add", run: chain },
+    Case { name: "product f32", run: |scene| product(scene, DType::F32) },
+    Case { name: "product f16", run: |scene| product(scene, DType::F16) },
+    Case { name: "row by matrix", run: row },
+];
+
+/// Where it is measured, and how large things are.
+pub(super) struct Scene<'a> {
+    device: &'a Device,
+    quick: bool,
+    /// Values that are copied and added.
+    values: Vec<f32>,
+}
+
+/// Numbers between -1 and 1 that look random, the same in every run.
+fn numbers(count: usize) -> Vec<f32> {
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+/// How many places of a result are judged.
+const SAMPLE: usize = 1000;
+
+/// Places spread over all of it, the first and the last among them.
+fn places(count: usize) -> impl Iterator<Item = usize> {
+    let step = (count - 1).div_ceil(SAMPLE).max(1);
+    (0..count).step_by(step).chain([count - 1])
+}
+
+/// The first place at which something is not right.
+fn first_wrong(count: usize, right: impl Fn(usize) -> bool) -> Option<String> {
+    places(count).find(|&i| !right(i)).map(|i| format!("WRONG at {i}"))
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn new(device: &'a Device, quick: bool) -> Self {
+        let count = if quick { 1 << 18 } else { 1 << 24 };
+        Self { device, quick, values: numbers(count) }
+    }
+
+    fn megabytes(&self) -> String {
+        format!("{:.0} MB", self.bytes() / 1e6)
+    }
+
+    fn bytes(&self) -> f64 {
+        size_of_val(&*self.values) as f64
+    }
+
+    fn there(&self) -> Result<Tensor> {
+        Ok(self.device.upload(&self.values, self.values.len())?.0)
+    }
+
+    fn time(&self, run: impl FnMut() -> Result<()>) -> Result<Vec<f64>> {
+        time(self.quick, run)
+    }
+
+    /// Times what yields a tensor, until it is computed.
+    fn computed(&self, make: impl Fn() -> Result<Tensor>) -> Result<(Vec<f64>, Tensor)> {
+        let seconds = self.time(|| {
+            make()?.compute()?;
+            self.device.wait()
+        })?;
+        Ok((seconds, make()?))
+    }
+}
+
+/// A product of two matrices, from their upload to its last byte: what a process waits for.
+fn first_product(scene: &Scene<'_>) -> Result<Option<Measured>> {
+    let side = if scene.quick { 64 } else { 512 };
+    let values = &scene.values[..side * side];
+    let mut result = Vec::new();
+    let clock = std::time::Instant::now();
+    let (a, _) = scene.device.upload(values, [side, side])?;
+    a.matmul(&a)?.to_vec::<f32>()?.clone_into(&mut result);
+    let seconds = vec![clock.elapsed().as_secs_f64()];
+    let wrong = wrong_product(DType::F32, [side; 3], [cast_slice(values); 2], cast_slice(&result));
+    Ok(Some(Measured { size: format!("{side}^3"), work: Work::Once, seconds, wrong }))
+}
+
+fn latency(scene: &Scene<'_>) -> Result<Option<Measured>> {
+    let (x, _) = scene.device.upload(&[1.0f32, 2.0, 3.0, 4.0], [4])?;
+    let mut got = Vec::new();
+    let seconds = scene.time(|| {
+        got = (&x + &x)?.to_vec::<f32>()?;
+        Ok(())
+    })?;
+    let wrong = (got != [2.0, 4.0, 6.0, 8.0]).then(|| format!("WRONG: {got:?}"));
+    Ok(Some(Measured { size: "4 values".into(), work: Work::Once, seconds, wrong }))
+}
+
+fn up(scene: &Scene<'_>) -> Result<Option<Measured>> {
+    let seconds = scene.time(|| {
+        scene.there()?;
+        scene.device.wait()
+    })?;
+    let same = scene.there()?.to_vec::<f32>()? == scene.values;
+    let wrong = (!same).then(|| "WRONG: other values are there".into());
+    let work = Work::Bytes(scene.bytes());
+    Ok(Some(Measured { size: scene.megabytes(), work, seconds, wrong }))
+}
+
+fn down(scene: &Scene<'_>) -> Result<Option<Measured>> {
+    let x = scene.there()?;
+    let mut values = vec![0f32; scene.values.len()];
+    let seconds = scene.time(|| {
+        let count = values.len();
+        x.copy_to_view(&mut HostViewMut::new(&mut values, count)?)
+    })?;
+    let wrong = (values != scene.values).then(|| "WRONG: other values came".into());
+    let work = Work::Bytes(scene.bytes());
+    Ok(Some(Measured { size: scene.megabytes(), work, seconds, wrong }))
+}
+
+fn copy(scene: &Scene<'_>) -> Result<Option<Measured>> {
+    let x = scene.there()?;
+    let count = scene.values.len();
+    // One more, so that it is a part of another tensor, which cannot share the memory of this one.
+    let mut y = scene.device.zeros([count + 1], DType::F32)?;
+    let seconds = scene.time(|| {
+        y.assign_slice(0, 0..count, &x)?;
+        scene.device.wait()
+    })?;
+    let same = y.slice(0, 0..count)?.to_vec::<f32>()? == scene.values;
+    let wrong = (!same).then(|| "WRONG: other values are there".into());
+    let work = Work::Bytes(2.0 * scene.bytes());
+    Ok(Some(Measured { size: scene.megabytes(), work, seconds, wrong }))
+}
+
+fn add(scene: &Scene<'_>) -> Result<Option<Measured>> {
+    let (x, y) = (scene.there()?, scene.there()?.flip(0)?.contiguous()?);
+    y.compute()?;
+    let (seconds, sum) = scene.computed(|| &x + &y)?;
+    let (sum, count) = (sum.to_vec::<f32>()?, scene.values.len());
+    let number = |value: f32| Number::Float(value.into());
+    let wrong = first_wrong(count, |i| {
+        let operands = [i, count - 1 - i].map(|i| number(scene.values[i]));
+        keeps(Op::Add, DType::F32, &operands, number(sum[i]))
+    });
+    let work = Work::Bytes(3.0 * scene.bytes());
+    Ok(Some(Measured { size: scene.megabytes(), work, seconds, wrong }))
+}
+
+/// Pairs of steps in one kernel: `x 2 + 1`, then half of that `+ 1`, which is `x + 1.5` exactly.
+const PAIRS: usize = 16;
+
+fn chain(scene: &Scene<'_>) -> Result<Option<Measured>> {
+    let whole: Vec<f32> = (0..scene.values.len() / 4).map(|i| (i % 1000) as f32).collect();
+    let (x, _) = scene.device.upload(&whole, whole.len())?;
+    let (seconds, y) = scene.computed(|| {
+        (0..PAIRS).try_fold(x.clone(), |x, _| x.mul_add(2.0f32, 1.0f32)?.mul_add(0.5f32, 1.0f32))
+    })?;
+    let y = y.to_vec::<f32>()?;
+    let wrong = first_wrong(whole.len(), |i| y[i] == whole[i] + 1.5 * PAIRS as f32);
+    let work = Work::Flops((whole.len() * PAIRS * 4) as f64);
+    let size = format!("{:.0} MB, {} steps", scene.bytes() / 4e6, 2 * PAIRS);
+    Ok(Some(Measured { size, work, seconds, wrong }))
+}
+
+/// Values as a dtype, and their bytes.
+fn stored(values: &[f32], dtype: DType) -> Vec<u8> {
+    match dtype {
+        DType::F16 => values.iter().flat_map(|&x| f16::from_f32(x).to_le_bytes()).collect(),
+        _ => cast_slice(values).to_vec(),
+    }
+}
+
+fn matrix(scene: &Scene<'_>, values: &[f32], shape: [usize; 2], dtype: DType) -> Result<Tensor> {
+    Ok(scene.device.upload_as(values, shape, dtype)?.0)
+}
+
+fn product(scene: &Scene<'_>, dtype: DType) -> Result<Option<Measured>> {
+    if dtype == DType::F16 && !scene.device.caps().has(Feature::ShaderF16) {
+        return Ok(None);
+    }
+    let side = if scene.quick { 128 } else { 1024 };
+    multiply(scene, dtype, [side; 3], |[m, k, n]| Work::Flops((2 * m * k * n) as f64))
+}
+
+fn row(scene: &Scene<'_>) -> Result<Option<Measured>> {
+    let side = if scene.quick { 256 } else { 4096 };
+    multiply(scene, DType::F32, [1, side, side], |[_, k, n]| Work::Bytes((4 * k * n) as f64))
+}
+
+/// `[m, k]` by the transposed `[n, k]`, as weights are stored.
+fn multiply(
+    scene: &Scene<'_>,
+    dtype: DType,
+    dims: [usize; 3],
+    work: fn([usize; 3]) -> Work,
+) -> Result<Option<Measured>> {
+    let [m, k, n] = dims;
+    let (left, right) = (&scene.values[..m * k], &scene.values[..n * k]);
+    let (a, b) = (matrix(scene, left, [m, k], dtype)?, matrix(scene, right, [n, k], dtype)?);
+    let (seconds, y) = scene.computed(|| a.linear(&b, None, None))?;
+    let operands = [left, right].map(|values| stored(values, dtype));
+    let operands = [&operands[0][..], &operands[1]];
+    let got = match dtype {
+        DType::F16 => cast_slice(&y.to_vec::<f16>()?).to_vec(),
+        _ => cast_slice(&y.to_vec::<f32>()?).to_vec(),
+    };
+    let wrong = wrong_transposed(dtype, dims, operands, &got);
+    let size = if m == 1 { format!("{k} x {n}") } else { format!("{m}^3") };
+    Ok(Some(Measured { size, work: work(dims), seconds, wrong }))
+}
+
+/// What is wrong with `[m, k]` by `[k, n]`.
+fn wrong_product(
+    dtype: DType,
+    dims: [usize; 3],
+    operands: [&[u8]; 2],
+    got: &[u8],
+) -> Option<String> {
+    let n = dims[2] as isize;
+    judge(dtype, dims, (operands, [n, 1]), got)
+}
+
+/// What is wrong with `[m, k]` by the transposed `[n, k]`.
+fn wrong_transposed(
+    dtype: DType,
+    dims: [usize; 3],
+    operands: [&[u8]; 2],
+    got: &[u8],
+) -> Option<String> {
+    let k = dims[1] as isize;
+    judge(dtype, dims, (operands, [1, k]), got)
+}
+
+/// A sample of a product, of which the right side is walked by these strides.
+fn judge(
+    dtype: DType,
+    [m, k, n]: [usize; 3],
+    ([left, right], [down, across]): ([&[u8]; 2], [isize; 2]),
+    got: &[u8],
+) -> Option<String> {
+    let width = dtype.width();
+    first_wrong(m * n, |i| {
+        let (row, column) = (i / n, i % n);
+        let strided = |bytes, offset, strides| Strided { dtype, bytes, offset, strides };
+        let offset = column * across.unsigned_abs();
+        let a = strided(left, row * k, &[0, 1]);
+        let walk = [down, 0];
+        let b = strided(right, offset, &walk);
+        let exact = matmul(&[1, 1], k, &a, &b);
+        let got = Number::decode(dtype, &got[i * width..(i + 1) * width]);
+        exact.first().is_some_and(|exact| matmul_keeps(dtype, k, *exact, got))
+    })
+}

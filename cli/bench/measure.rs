@@ -1,0 +1,86 @@
+//! Runs that are timed: a few, within a time.
+
+use std::time::Instant;
+
+use wharf::Result;
+
+/// What a run gets done.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Work {
+    Bytes(f64),
+    Flops(f64),
+    /// Something whose time is what counts.
+    Once,
+}
+
+/// Something that was measured.
+#[derive(Debug)]
+pub(super) struct Measured {
+    pub(super) size: String,
+    pub(super) work: Work,
+    /// Of every run that counts.
+    pub(super) seconds: Vec<f64>,
+    /// What is wrong with the result.
+    pub(super) wrong: Option<String>,
+}
+
+/// How long runs may take together, and how many there are at least and at most.
+const SECONDS: f64 = 0.5;
+const RUNS: [usize; 2] = [3, 50];
+/// A first run of more than this is the only one.
+const SLOW: f64 = 1.5;
+
+/// Times runs, after one that only warms up.
+pub(super) fn time(quick: bool, mut run: impl FnMut() -> Result<()>) -> Result<Vec<f64>> {
+    let mut timed = || -> Result<f64> {
+        let clock = Instant::now();
+        run()?;
+        Ok(clock.elapsed().as_secs_f64())
+    };
+    let first = timed()?;
+    if first > SLOW {
+        return Ok(vec![first]);
+    }
+    let (mut seconds, [least, most]) = (Vec::new(), RUNS);
+    while seconds.len() < if quick { 1 } else { most } {
+        seconds.push(timed()?);
+        if seconds.len() >= least && seconds.iter().sum::<f64>() > SECONDS {
+            break;
+        }
+    }
+    Ok(seconds)
+}
+
+impl Measured {
+    pub(super) fn median(&self) -> f64 {
+        let mut sorted = self.seconds.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
+    }
+
+    pub(super) fn best(&self) -> f64 {
+        self.seconds.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    /// Billions a second, and of what.
+    pub(super) fn rate(&self) -> Option<(f64, &'static str)> {
+        match self.work {
+            Work::Bytes(bytes) => Some((bytes / self.median() / 1e9, "GB/s")),
+            Work::Flops(flops) => Some((flops / self.median() / 1e9, "GFLOP/s")),
+            Work::Once => None,
+        }
+    }
+
+    pub(super) fn rate_text(&self) -> String {
+        self.rate().map_or_else(|| "-".into(), |(rate, unit)| format!("{rate:.1} {unit}"))
+    }
+
+    pub(super) fn time_text(&self) -> String {
+        let [median, best] = [self.median(), self.best()].map(|seconds| seconds * 1e3);
+        if self.seconds.len() > 1 {
+            format!("{median:.2} ms ({best:.2})")
+        } else {
+            format!("{median:.2} ms")
+        }
+    }
+}
