@@ -20,6 +20,13 @@ pub(crate) enum Storage {
 }
 
 impl Storage {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Numbers(dtype) => dtype.name(),
+            Self::Blocks => "q8",
+        }
+    }
+
     pub(crate) fn parse(name: &str) -> Option<Self> {
         match name {
             "q8" => Some(Self::Blocks),

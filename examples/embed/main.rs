@@ -4,18 +4,21 @@
 //! prints its vector, `--compare` a matrix of similarities, `--corpus FILE --query TEXT` the lines
 //! of a file that are nearest to a question.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use wharf::{Device, Policy};
 
 mod corpus;
 mod embedder;
+mod kept;
 mod model;
+mod say;
 
+use corpus::Search;
 use embedder::{Embedder, Failure, Storage};
+use say::say;
 
 const USAGE: &str = "\
 usage: embed [--dtype f32|f16|bf16|q8] [--model FOLDER] TEXT..        prints their vectors
@@ -93,11 +96,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is no result goes to standard error, whether or not somebody reads it.
-pub(crate) fn say(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
-}
-
 fn run(options: &Options) -> Result<(), Failure> {
     let device = Device::best(&Policy::exact())?;
     let mut loaded = Duration::ZERO;
@@ -117,14 +115,9 @@ fn run(options: &Options) -> Result<(), Failure> {
     say(&format!("\n{}\n", embedder.receipt));
     match (&options.corpus, &options.query) {
         (Some(corpus), Some(query)) => {
-            let found = corpus::search(
-                &device,
-                &mut embedder,
-                options.storage,
-                corpus,
-                query,
-                options.top,
-            )?;
+            let model = (&*options.folder, options.storage.name());
+            let search = Search { model, corpus, query, top: options.top };
+            let found = search.run(&device, &mut embedder)?;
             found.iter().for_each(|(score, line)| println!("{score:.4}  {line}"));
         }
         _ => {
@@ -167,11 +160,4 @@ fn compare(texts: &[String], vectors: &[Vec<f32>]) {
             vectors.iter().map(|b| format!("{:6.3}", similarity(a, b))).collect();
         println!("{}  {text}", row.join(" "));
     }
-}
-
-/// How long something has taken, and what it comes to.
-pub(crate) fn pace(done: usize, all: usize, since: Instant) -> String {
-    let seconds = since.elapsed().as_secs_f64().max(1e-9);
-    let left = (all - done) as f64 * seconds / done.max(1) as f64;
-    format!("\rembedding {done} of {all}, {:.0} a second, {left:.0} s left ", done as f64 / seconds)
 }

@@ -100,8 +100,7 @@ pub(crate) struct Model {
 
 /// Whether something is multiplied by this, or looked up in it by token: what takes the memory.
 pub(crate) fn is_matrix(name: &str) -> bool {
-    let small = ["LayerNorm", "position_embeddings", "token_type_embeddings"];
-    name.ends_with(".weight") && !small.iter().any(|part| name.contains(part))
+    name.ends_with(".weight") && !["Norm", "position", "type"].iter().any(|w| name.contains(w))
 }
 
 /// Takes the parts of the model out of a set, by the names of its file.

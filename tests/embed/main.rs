@@ -2,4 +2,21 @@
 //! implementation, which are committed. Needs an adapter, and the model: `scripts/fetch-model`.
 
 #[cfg(test)]
+#[path = "../../examples/embed/corpus.rs"]
+mod corpus;
+#[cfg(test)]
+#[path = "../../examples/embed/embedder.rs"]
+mod embedder;
+#[cfg(test)]
+#[path = "../../examples/embed/kept.rs"]
+mod kept;
+#[cfg(test)]
+#[path = "../../examples/embed/model.rs"]
+mod model;
+#[cfg(test)]
 mod near;
+#[cfg(test)]
+mod resume;
+#[cfg(test)]
+#[path = "../../examples/embed/say.rs"]
+mod say;

@@ -7,13 +7,8 @@ use wharf::explain::Explanation;
 use wharf::io::Archive;
 use wharf::{DType, Device, Policy};
 
-#[path = "../../examples/embed/embedder.rs"]
-mod embedder;
-#[path = "../../examples/embed/model.rs"]
-mod model;
-
-use embedder::{Embedder, Storage};
-use model::Model;
+use super::embedder::{Embedder, Storage};
+use super::model::Model;
 
 /// Sentences, and their embeddings by `transformers` with `torch` on the CPU.
 fn references() -> Vec<(String, Vec<f32>)> {
@@ -27,14 +22,14 @@ fn references() -> Vec<(String, Vec<f32>)> {
     lines.chunks(2).map(parse).collect()
 }
 
-fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target/models/all-MiniLM-L6-v2");
     assert!(folder.join("model.safetensors").is_file(), "fetch the model: scripts/fetch-model");
     folder
 }
 
 /// Without an adapter this fails, unless `WHARF_TEST_NO_GPU=1` says so aloud.
-fn device() -> Option<Device> {
+pub(crate) fn device() -> Option<Device> {
     if std::env::var("WHARF_TEST_NO_GPU").is_ok_and(|value| value == "1") {
         return None;
     }
