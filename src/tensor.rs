@@ -55,7 +55,7 @@ pub use ops::Other;
 pub use order::Order;
 pub use quantised::{Quantised, Rounding, Weight};
 pub use random::Key;
-pub(crate) use upload::{Goal, Provenance};
+pub(crate) use upload::{Becoming, Provenance};
 
 /// A value on a device: cheap to clone, never changed by anybody else. A view of it costs nothing.
 ///

@@ -81,7 +81,7 @@ pub(crate) struct Losses {
 
 /// A block: its values and its scale, and how far each weight is off.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Block {
+pub(crate) struct WeightBlock {
     pub(crate) values: [i8; BLOCK],
     pub(crate) scale: f16,
     off: [f32; BLOCK],
@@ -97,7 +97,7 @@ fn quantised(weights: &[f32; BLOCK], scale: f32, values: &mut [i8; BLOCK], off: 
     }
 }
 
-impl Block {
+impl WeightBlock {
     pub(crate) fn of(weights: &[f32; BLOCK]) -> Self {
         // `max` passes NaN over, which makes the block NaN all the same.
         let largest = weights.iter().fold(0f32, |most, w| most.max(w.abs()));
@@ -159,10 +159,10 @@ impl Block {
 mod tests {
     use super::*;
 
-    fn block(at: impl Fn(usize) -> f32) -> (Block, [f32; BLOCK], Tally, Losses) {
+    fn block(at: impl Fn(usize) -> f32) -> (WeightBlock, [f32; BLOCK], Tally, Losses) {
         let weights = core::array::from_fn(at);
         let (mut tally, mut losses) = (Tally::default(), Losses::default());
-        let block = Block::of(&weights);
+        let block = WeightBlock::of(&weights);
         block.count(&weights, 0..BLOCK, 0, (&mut tally, &mut losses));
         (block, weights, tally, losses)
     }

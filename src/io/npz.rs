@@ -15,7 +15,7 @@ mod directory;
 mod member;
 mod save;
 
-use directory::Member;
+use directory::ZipMember;
 use member::{Flow, MemberPart};
 
 /// A zip begins with a member, or with its end.
@@ -32,7 +32,7 @@ pub(super) fn open(file: &Arc<Pieces>, _: &Path) -> Result<Vec<FileTensor>> {
     arrays.collect()
 }
 
-fn array(file: &Arc<Pieces>, member: Member) -> Result<FileTensor> {
+fn array(file: &Arc<Pieces>, member: ZipMember) -> Result<FileTensor> {
     let mut flow = Flow::open(file, &member);
     let described = Described::read(member.bytes, |out| flow.read(&member, out))?;
     let Described { begin, shape, layout, descr, dtype } = described;

@@ -8,7 +8,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::host::blocks::Share;
 use crate::layout::Layout;
-use crate::tensor::{Goal, Provenance};
+use crate::tensor::{Becoming, Provenance};
 
 /// What a tensor of a set arrives as, where that is named: a dtype, or weights in blocks.
 ///
@@ -55,7 +55,7 @@ impl From<DType> for Arrival {
 pub(super) struct Goods<'a> {
     pub(super) origin: Provenance<'a>,
     pub(super) layout: Layout,
-    pub(super) goal: Goal,
+    pub(super) becoming: Becoming,
     /// The name of the weights whose values these are.
     pub(super) weights: Option<Arc<str>>,
 }
@@ -68,29 +68,32 @@ impl<'a> Goods<'a> {
         (origin, layout): (Provenance<'a>, Layout),
         to: Option<Arrival>,
     ) -> Result<()> {
-        let goal = match to {
-            None => Goal::Planned,
-            Some(Arrival::Numbers(dtype)) => Goal::Number(dtype),
+        let becoming = match to {
+            None => Becoming::Planned,
+            Some(Arrival::Numbers(dtype)) => Becoming::Number(dtype),
             Some(Arrival::Blocks) => {
                 for share in Share::BOTH {
-                    let (origin, goal) = (origin.clone(), Goal::Blocks(share));
+                    let (origin, becoming) = (origin.clone(), Becoming::Blocks(share));
                     let weights = (share == Share::Values).then(|| Arc::from(name));
-                    goods.insert(share.of(name).into(), Self { origin, layout, goal, weights })?;
+                    goods.insert(
+                        share.of(name).into(),
+                        Self { origin, layout, becoming, weights },
+                    )?;
                 }
                 return Ok(());
             }
         };
-        goods.insert(Arc::from(name), Self { origin, layout, goal, weights: None })
+        goods.insert(Arc::from(name), Self { origin, layout, becoming, weights: None })
     }
 }
 
 impl fmt::Debug for Goods<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.origin.dtype(), self.layout)?;
-        match self.goal {
-            Goal::Planned => Ok(()),
-            Goal::Number(to) => write!(f, " as {to}"),
-            Goal::Blocks(share) => write!(f, " as blocks, {share:?}"),
+        match self.becoming {
+            Becoming::Planned => Ok(()),
+            Becoming::Number(to) => write!(f, " as {to}"),
+            Becoming::Blocks(share) => write!(f, " as blocks, {share:?}"),
         }
     }
 }

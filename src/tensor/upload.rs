@@ -27,7 +27,7 @@ use crate::transfer::{BlockSource, Fill, Receipt, Rules, UploadSource, up};
 
 /// What host values are to become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Goal {
+pub(crate) enum Becoming {
     /// What the plan makes of them.
     Planned,
     /// A dtype that was named.
@@ -132,7 +132,8 @@ impl Device {
         shape: impl IntoShape,
     ) -> Result<(Tensor, Receipt)> {
         let view = HostView::new(data, shape)?;
-        let order = self.order(Provenance::Memory(view.bytes()), *view.layout(), Goal::Planned)?;
+        let order =
+            self.order(Provenance::Memory(view.bytes()), *view.layout(), Becoming::Planned)?;
         self.execute(&order, site)
     }
 
@@ -147,7 +148,8 @@ impl Device {
     /// ```
     #[track_caller]
     pub fn upload_view<T: Element>(&self, view: &HostView<'_, T>) -> Result<(Tensor, Receipt)> {
-        let order = self.order(Provenance::Memory(view.bytes()), *view.layout(), Goal::Planned)?;
+        let order =
+            self.order(Provenance::Memory(view.bytes()), *view.layout(), Becoming::Planned)?;
         self.execute(&order, CallSite::of("upload_view"))
     }
 
@@ -169,8 +171,8 @@ impl Device {
         to: DType,
     ) -> Result<(Tensor, Receipt)> {
         let view = HostView::new(data, shape)?;
-        let goal = Goal::Number(to);
-        let order = self.order(Provenance::Memory(view.bytes()), *view.layout(), goal)?;
+        let becoming = Becoming::Number(to);
+        let order = self.order(Provenance::Memory(view.bytes()), *view.layout(), becoming)?;
         self.execute(&order, CallSite::of("upload_as"))
     }
 
@@ -179,13 +181,13 @@ impl Device {
         &self,
         origin: Provenance<'a>,
         layout_from: Layout,
-        goal: Goal,
+        becoming: Becoming,
     ) -> Result<Order<'a>> {
         let from = origin.dtype();
-        let (how, to) = match goal {
-            Goal::Planned => self.plan().route(from, None)?,
-            Goal::Number(to) => self.plan().route(from, Some(to))?,
-            Goal::Blocks(share) => return self.order_blocks(origin, layout_from, share),
+        let (how, to) = match becoming {
+            Becoming::Planned => self.plan().route(from, None)?,
+            Becoming::Number(to) => self.plan().route(from, Some(to))?,
+            Becoming::Blocks(share) => return self.order_blocks(origin, layout_from, share),
         };
         let bytes = Engine::bytes_of(layout_from.shape(), *to)?;
         // What is handed over piece by piece keeps its order, of which a view is free.

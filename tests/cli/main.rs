@@ -231,7 +231,7 @@ fn a_command_line_that_means_nothing_says_so() {
     assert!(code == 0 && said.starts_with("doctor: why can't my tensor"), "{said}");
 }
 
-/// Where there is no desktop, too: what is left is a line of Mesa's own layer, which can be told off.
+/// Where there is no desktop, too: a line of Mesa's own layer is left, which can be told off.
 #[test]
 fn nothing_is_written_that_nobody_asked_for() {
     const OF_MESA: &str = "error: XDG_RUNTIME_DIR is invalid or not set in the environment.";

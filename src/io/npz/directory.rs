@@ -44,7 +44,7 @@ const SUFFIX: &str = ".npy";
 
 /// A member, as directory and header have it.
 #[derive(Clone, Debug)]
-pub(super) struct Member {
+pub(super) struct ZipMember {
     /// Without the suffix.
     pub(super) name: String,
     pub(super) deflated: bool,
@@ -71,9 +71,9 @@ fn cut(what: &str, needs: u64, has: u64) -> ArchiveCause {
 }
 
 /// Numbers that lie behind each other.
-struct Fields<'a>(&'a [u8]);
+struct LittleEndian<'a>(&'a [u8]);
 
-impl<'a> Fields<'a> {
+impl<'a> LittleEndian<'a> {
     fn take(&mut self, bytes: usize) -> Result<&'a [u8]> {
         let Some((now, later)) = self.0.split_at_checked(bytes) else {
             return Err(cut("a field needs", bytes as u64, self.0.len() as u64).into());
@@ -121,7 +121,7 @@ fn place(file: &Pieces) -> Result<Place> {
         .rev()
         .find(fits)
         .ok_or_else(|| meaningless("no end of a directory is there: it may be cut short".into()))?;
-    let mut end = Fields(&bytes[at + END.len()..]);
+    let mut end = LittleEndian(&bytes[at + END.len()..]);
     let disks = [end.u16()?, end.u16()?];
     let counts = [end.number(2)?, end.number(2)?];
     let (size, begin) = (end.number(4)?, end.number(4)?);
@@ -160,7 +160,7 @@ fn far(file: &Pieces, end: u64) -> Result<Option<([u64; 4], u64)>> {
     let mut bytes = [0; LOCATOR_BYTES as usize];
     file.read(at, &mut bytes)?;
     let Some(locator) = bytes.strip_prefix(LOCATOR) else { return Ok(None) };
-    let mut locator = Fields(locator);
+    let mut locator = LittleEndian(locator);
     locator.take(4)?;
     let begin = locator.number(8)?;
     if begin.checked_add(END_64_BYTES).is_none_or(|end| end > at) {
@@ -168,7 +168,7 @@ fn far(file: &Pieces, end: u64) -> Result<Option<([u64; 4], u64)>> {
     }
     let mut bytes = [0; END_64_BYTES as usize];
     file.read(begin, &mut bytes)?;
-    let mut far = Fields(&bytes);
+    let mut far = LittleEndian(&bytes);
     far.sign(END_64, "an end in 64 bits")?;
     if far.number(8)?.checked_add(begin + 12) != Some(at) {
         return Err(meaningless("its end in 64 bits is not as long as it says".into()).into());
@@ -179,12 +179,12 @@ fn far(file: &Pieces, end: u64) -> Result<Option<([u64; 4], u64)>> {
 }
 
 /// The members, in the order in which they lie in the file.
-pub(super) fn members(file: &Pieces) -> Result<Vec<Member>> {
+pub(super) fn members(file: &Pieces) -> Result<Vec<ZipMember>> {
     let place = place(file)?;
     let mut stream = BufReader::new(file.stream(place.begin, place.end - place.begin));
     let (mut at, mut entries) = (place.begin, Vec::new());
     while at < place.end {
-        let entry = Entry::read(&mut stream, &mut at, place.end)?;
+        let entry = DirectoryLine::read(&mut stream, &mut at, place.end)?;
         entries.push(entry);
     }
     if entries.len() as u64 != place.count {
@@ -207,7 +207,7 @@ pub(super) fn members(file: &Pieces) -> Result<Vec<Member>> {
 }
 
 /// A line of the directory.
-struct Entry {
+struct DirectoryLine {
     name: String,
     flags: u16,
     method: u16,
@@ -218,7 +218,7 @@ struct Entry {
     offset: u64,
 }
 
-impl Entry {
+impl DirectoryLine {
     fn read(stream: &mut impl Read, at: &mut u64, end: u64) -> Result<Self> {
         let mut take = |bytes: u64| -> Result<Vec<u8>> {
             if bytes > end - *at {
@@ -231,7 +231,7 @@ impl Entry {
             Ok(taken)
         };
         let fixed = take(ENTRY_BYTES)?;
-        let mut fixed = Fields(&fixed);
+        let mut fixed = LittleEndian(&fixed);
         fixed.sign(ENTRY, "an entry of the directory")?;
         fixed.take(4)?;
         let (flags, method) = (fixed.u16()?, fixed.u16()?);
@@ -253,7 +253,7 @@ impl Entry {
 
     /// Checks it against its own header, against the member that ends at `last`, and against where
     /// the directory begins.
-    fn member(self, file: &Pieces, last: u64, directory: u64) -> Result<Member> {
+    fn member(self, file: &Pieces, last: u64, directory: u64) -> Result<ZipMember> {
         let Self { name, flags, method, crc, packed, bytes, offset } = self;
         if !is_plain(&name) {
             return Err(ArchiveCause::Path.into());
@@ -284,7 +284,7 @@ impl Entry {
         };
         let mut fixed = [0; MEMBER_BYTES as usize];
         file.read(offset, &mut fixed)?;
-        let mut fixed = Fields(&fixed);
+        let mut fixed = LittleEndian(&fixed);
         fixed.sign(MEMBER, "its header")?;
         fixed.take(2)?;
         let told = (fixed.u16()?, fixed.u16()?);
@@ -309,17 +309,17 @@ impl Entry {
         if there.strip_suffix(SUFFIX.as_bytes()) != Some(name.as_bytes()) {
             return Err(meaningless("its header has another name".into()).into());
         }
-        Ok(Member { name: name.into(), deflated, crc, begin, packed, bytes })
+        Ok(ZipMember { name: name.into(), deflated, crc, begin, packed, bytes })
     }
 }
 
 /// Replaces the numbers that do not fit 32 bits, in their order.
 fn wide(extra: &[u8], numbers: &mut [u64; 3]) -> Result<()> {
     let mut missing = numbers.iter_mut().filter(|number| **number == BEYOND).peekable();
-    let mut extra = Fields(extra);
+    let mut extra = LittleEndian(extra);
     while missing.peek().is_some() && !extra.0.is_empty() {
         let (kind, length) = (extra.u16()?, extra.number(2)?);
-        let mut field = Fields(extra.take(length as usize)?);
+        let mut field = LittleEndian(extra.take(length as usize)?);
         if kind == NUMBERS_64 {
             missing.by_ref().try_for_each(|number| -> Result<()> {
                 *number = field.number(8)?;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
 
-use super::directory::Member;
+use super::directory::ZipMember;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::host::supply::Supply;
@@ -29,7 +29,7 @@ impl fmt::Debug for Flow {
 }
 
 impl Flow {
-    pub(super) fn open(file: &Arc<Pieces>, member: &Member) -> Self {
+    pub(super) fn open(file: &Arc<Pieces>, member: &ZipMember) -> Self {
         let data = Pieces::shared(file, member.begin, member.packed);
         let stream: Box<dyn Read + Send> =
             if member.deflated { Box::new(DeflateDecoder::new(data)) } else { Box::new(data) };
@@ -37,7 +37,7 @@ impl Flow {
     }
 
     /// Fills `out` with what comes next.
-    pub(super) fn read(&mut self, member: &Member, out: &mut [u8]) -> Result<()> {
+    pub(super) fn read(&mut self, member: &ZipMember, out: &mut [u8]) -> Result<()> {
         let mut done = 0;
         while done < out.len() {
             let read = self.some(&mut out[done..])?;
@@ -57,7 +57,7 @@ impl Flow {
         Ok(read.map_err(|error| ArchiveCause::Inflate { why: error.to_string() })?)
     }
 
-    fn end(&mut self, member: &Member) -> Result<()> {
+    fn end(&mut self, member: &ZipMember) -> Result<()> {
         if self.some(&mut [0])? > 0 {
             return Err(ArchiveCause::Longer { bytes: member.bytes }.into());
         }
@@ -73,7 +73,7 @@ impl Flow {
 #[derive(Debug)]
 pub(super) struct MemberPart {
     pub(super) file: Arc<Pieces>,
-    pub(super) member: Member,
+    pub(super) member: ZipMember,
     /// Where its values begin in the member.
     pub(super) begin: u64,
     pub(super) dtype: DType,

@@ -68,13 +68,13 @@ fn write(set: &TensorSet, file: &mut BufWriter<File>, site: CallSite) -> Result<
     let clock = Stopwatch::start();
     let (mut receipts, mut written, mut offset) = (Vec::new(), Vec::new(), 0);
     for (name, tensor) in set {
-        let (member, receipt) = Written::write(name, tensor, offset, file, site)
+        let (member, receipt) = SavedMember::write(name, tensor, offset, file, site)
             .map_err(|error| error.during(format!("tensor {name:?}")))?;
         offset = member.end;
         receipts.push((name.into(), receipt));
         written.push(member);
     }
-    let directory: Vec<u8> = written.iter().flat_map(Written::entry).collect();
+    let directory: Vec<u8> = written.iter().flat_map(SavedMember::entry).collect();
     let end = end(written.len() as u64, directory.len() as u64, offset);
     let done = file.write_all(&directory).and_then(|()| file.write_all(&end));
     done.map_err(|error| unwritten(&error))?;
@@ -82,7 +82,7 @@ fn write(set: &TensorSet, file: &mut BufWriter<File>, site: CallSite) -> Result<
 }
 
 /// A member that is in the file.
-struct Written {
+struct SavedMember {
     name: Vec<u8>,
     flags: u16,
     crc: u32,
@@ -91,7 +91,7 @@ struct Written {
     end: u64,
 }
 
-impl Written {
+impl SavedMember {
     fn write(
         name: &str,
         tensor: &Tensor,

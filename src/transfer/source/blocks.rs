@@ -10,7 +10,7 @@ use crate::dtype::DType;
 use crate::error::{Result, mistake};
 use crate::gpu::lock;
 use crate::host::Tally;
-use crate::host::blocks::{BLOCK, Block, Losses, Share};
+use crate::host::blocks::{BLOCK, Losses, Share, WeightBlock};
 use crate::host::cause::CarriageCause;
 
 /// Blocks that are made at once: their weights take 256 KiB.
@@ -80,7 +80,7 @@ impl Fill for BlockSource<'_> {
             let whole = wgpu::WriteOnly::from_mut(weights);
             self.numbers.fill(block * BLOCK, whole, size, &mut Tally::default())?;
             for (i, weights) in strip[..blocks].iter().enumerate() {
-                let made = Block::of(weights);
+                let made = WeightBlock::of(weights);
                 let begin = ((block + i) * BLOCK) as u64;
                 let finite = || weights.iter().all(|w| w.is_finite());
                 if self.rules.finite && made.scale.is_infinite() && finite() {
