@@ -7,6 +7,7 @@ use crate::error::causes;
 const DAMAGED: &str = "the file is damaged, or was not written whole: fetch or write it again";
 
 causes! {
+    #[allow(dead_code, reason = "each format has causes of its own, and may be all there is")]
     pub(super) enum ArchiveCause;
 
     Unreadable { why: String }, File:

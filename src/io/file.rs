@@ -1,8 +1,9 @@
 //! A file, read piece by piece from any place.
 
+#[cfg(any(feature = "safetensors", feature = "gguf", feature = "npz"))]
 use core::ops::Deref;
 use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -47,6 +48,7 @@ impl Pieces {
     }
 
     /// The bytes `at..at + bytes` as a stream.
+    #[cfg(any(feature = "safetensors", feature = "gguf", feature = "npz"))]
     pub(super) const fn stream(&self, at: u64, bytes: u64) -> FileStretch<&Self> {
         FileStretch { pieces: self, at, end: at + bytes }
     }
@@ -59,6 +61,7 @@ impl Pieces {
 }
 
 /// A part of a file as a stream.
+#[cfg(any(feature = "safetensors", feature = "gguf", feature = "npz"))]
 #[derive(Debug)]
 pub(super) struct FileStretch<P> {
     pieces: P,
@@ -66,7 +69,8 @@ pub(super) struct FileStretch<P> {
     end: u64,
 }
 
-impl<P: Deref<Target = Pieces>> Read for FileStretch<P> {
+#[cfg(any(feature = "safetensors", feature = "gguf", feature = "npz"))]
+impl<P: Deref<Target = Pieces>> std::io::Read for FileStretch<P> {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
         let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
         let n = out.len().min(left);
