@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use wharf::DType;
 use wharf::caps::{Caps, fixtures};
+use wharf::set::Arrival;
 
 use crate::doctor::table::quote;
 
@@ -25,7 +26,8 @@ usage: wharf check FILE [--adapter TEXT | --on NAME] [--as DTYPE] [--lossless] [
                   out of its name, vendor, driver, backend or kind
   --on NAME       on an adapter that is not here: webgpu_baseline lavapipe swiftshader llvmpipe_gl
                   browser apple_m2 nvidia_vulkan amd_vulkan dx12_without_dxc
-  --as DTYPE      floats converted to this dtype while they are staged: f32, f16, bf16
+  --as DTYPE      floats converted to this dtype while they are staged: f32, f16, bf16; or q8, and
+                  then matrices whose rows are whole blocks of 32
   --lossless      under a policy that narrows a dtype where every value survives
   --cap SIZE      with so much memory at most: 8GiB, 512MiB, or bytes. Only a software adapter's is
                   known otherwise
@@ -57,7 +59,7 @@ pub(super) enum Place {
 pub(super) struct Options {
     pub(super) file: String,
     pub(super) place: Place,
-    pub(super) to: Option<DType>,
+    pub(super) to: Option<Arrival>,
     pub(super) lossless: bool,
     pub(super) cap: Option<u64>,
     pub(super) reserve: u64,
@@ -83,9 +85,12 @@ fn size(text: &str) -> Result<u64, String> {
     parsed.ok_or_else(|| format!("{} is no size, such as 8GiB", quote(text)))
 }
 
-fn dtype(text: &str) -> Result<DType, String> {
-    let float = DType::parse(text).filter(|dtype| dtype.is_float());
-    float.ok_or_else(|| format!("{} is none of f32 f16 bf16 f64", quote(text)))
+fn arrival(text: &str) -> Result<Arrival, String> {
+    if text == "q8" {
+        return Ok(Arrival::Blocks);
+    }
+    let float = DType::parse(text).filter(|dtype| dtype.is_float()).map(Arrival::Numbers);
+    float.ok_or_else(|| format!("{} is none of f32 f16 bf16 f64 q8", quote(text)))
 }
 
 fn elsewhere(text: &str) -> Result<Place, String> {
@@ -117,7 +122,7 @@ impl Options {
                 "--help" | "-h" => return Ok(None),
                 "--json" => json = true,
                 "--lossless" => lossless = true,
-                "--as" => to = Some(dtype(&value("--as")?)?),
+                "--as" => to = Some(arrival(&value("--as")?)?),
                 "--cap" => cap = Some(size(&value("--cap")?)?),
                 "--reserve" => reserve = size(&value("--reserve")?)?,
                 "--adapter" | "--on" if !matches!(place, Place::Best) => {

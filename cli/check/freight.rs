@@ -4,6 +4,8 @@ use wharf::caps::Caps;
 use wharf::io::{Archive, FileTensor};
 use wharf::memory::{Fit, fit_all};
 use wharf::plan::{How, negotiate};
+use wharf::set::Arrival;
+use wharf::tensor::Quantised;
 use wharf::{DType, Plan, Policy};
 
 use super::Asked;
@@ -15,8 +17,8 @@ pub(super) struct Parcel<'a> {
     pub(super) tensor: &'a FileTensor,
     /// How it gets there; why not, and what to do about it.
     pub(super) how: Result<How, Refusal>,
-    /// The dtype it would have there.
-    pub(super) stored: Option<DType>,
+    /// What it would be there: a dtype, or blocks.
+    pub(super) stored: Option<&'static str>,
     /// What it takes there.
     pub(super) fit: Option<Fit>,
 }
@@ -68,7 +70,7 @@ impl Verdict {
 }
 
 /// What one tensor becomes under a plan.
-fn parcel<'a>(plan: &Plan, caps: &Caps, tensor: &'a FileTensor, to: Option<DType>) -> Parcel<'a> {
+fn parcel<'a>(plan: &Plan, caps: &Caps, tensor: &'a FileTensor, to: Option<Arrival>) -> Parcel<'a> {
     let refused = |why: String, help: Option<String>| Parcel {
         tensor,
         how: Err(Refusal { why, help }),
@@ -79,17 +81,31 @@ fn parcel<'a>(plan: &Plan, caps: &Caps, tensor: &'a FileTensor, to: Option<DType
         let why = format!("wharf has no {}", tensor.dtype_name());
         return refused(why, Some("leave it out, `archive.keep(..)`, or convert the file".into()));
     };
-    let to = to.filter(|_| from.is_float());
+    let count = tensor.shape().elements() as u64;
+    let to = match to {
+        Some(Arrival::Blocks) if in_blocks(tensor, from) => {
+            // A value each, and a scale of two bytes for every block.
+            let fit = fit_all(caps, None, &[count + 2 * count / Quantised::BLOCK as u64]);
+            let how = How::Converted { to: DType::I8, lossless: false };
+            return Parcel { tensor, how: Ok(how), stored: Some("q8"), fit: Some(fit) };
+        }
+        Some(Arrival::Numbers(to)) if from.is_float() => Some(to),
+        _ => None,
+    };
     match plan.way(from, to) {
         Err(error) => refused(error.to_string(), error.help()),
         Ok(how) => {
             let stored = if let How::Converted { to, .. } = how { to } else { from };
-            let bytes = tensor.shape().elements() as u64;
-            let bytes = bytes.saturating_mul(stored.width() as u64);
-            let fit = fit_all(caps, None, &[bytes]);
-            Parcel { tensor, how: Ok(how), stored: Some(stored), fit: Some(fit) }
+            let fit = fit_all(caps, None, &[count.saturating_mul(stored.width() as u64)]);
+            Parcel { tensor, how: Ok(how), stored: Some(stored.name()), fit: Some(fit) }
         }
     }
+}
+
+/// Whether [`Arrival::Blocks`] takes it.
+fn in_blocks(tensor: &FileTensor, dtype: DType) -> bool {
+    let rows = matches!(tensor.shape().dims(), [_, k] if k % Quantised::BLOCK == 0);
+    rows && matches!(dtype, DType::F32 | DType::F16 | DType::Bf16)
 }
 
 impl<'a> Freight<'a> {
@@ -103,7 +119,7 @@ impl<'a> Freight<'a> {
         archive: &'a Archive,
         asked: &Asked,
         options: &Options,
-        to: Option<DType>,
+        to: Option<Arrival>,
         lossless: bool,
     ) -> Self {
         let policy = if lossless { Policy::lossless() } else { Policy::exact() };
@@ -158,8 +174,9 @@ impl<'a> Freight<'a> {
                 remedies.push(text.into());
             }
         }
-        for to in [DType::F16, DType::Bf16].into_iter().filter(|&to| options.to != Some(to)) {
-            let narrow = Freight::under(archive, asked, options, Some(to), options.lossless);
+        let narrower = [DType::F16, DType::Bf16].map(|to| (to, Arrival::Numbers(to)));
+        for (to, arrival) in narrower.into_iter().filter(|(_, to)| options.to != Some(*to)) {
+            let narrow = Freight::under(archive, asked, options, Some(arrival), options.lossless);
             if whole(&narrow) {
                 let bytes = crate::doctor::table::bytes(narrow.fit.bytes_reserve);
                 remedies.push(format!(

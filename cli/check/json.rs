@@ -55,7 +55,7 @@ fn tensor(parcel: &Parcel<'_>) -> Value {
         "shape": of.shape().dims(),
         "dtype": of.dtype_name(),
         "how": way(parcel),
-        "stored": parcel.stored.map(|dtype| dtype.name()),
+        "stored": parcel.stored,
         "bytes": parcel.fit.as_ref().map(|fit| fit.bytes),
         "segments": parcel.fit.as_ref().map(|fit| fit.segments),
         "error": refusal.map(|refusal| &refusal.why),

@@ -113,6 +113,30 @@ fn json_says_the_same() {
     }
 }
 
+/// Matrices with rows of whole blocks become blocks; the rest stays.
+#[test]
+fn what_becomes_blocks_takes_a_quarter_and_its_scales() {
+    let header = r#"{"w":{"dtype":"F32","shape":[100,64],"data_offsets":[0,25600]},
+"ragged":{"dtype":"F32","shape":[4,10],"data_offsets":[25600,25760]},
+"bias":{"dtype":"F32","shape":[64],"data_offsets":[25760,26016]}}"#;
+    let file = Scratch::new("blocks", header, 26016);
+    let (code, text) = file.check(&["--on", "browser", "--as", "q8", "--json"]);
+    assert_eq!(code, 1, "{text}");
+    let said: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    let rows: Vec<String> = said["tensors"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|one| format!("{} {} {} {}", one["name"], one["how"], one["stored"], one["bytes"]))
+        .collect();
+    let want = [
+        r#""w" "converted" "q8" 6800"#,
+        r#""ragged" "native" "f32" 160"#,
+        r#""bias" "native" "f32" 256"#,
+    ];
+    assert_eq!(rows, want, "{text}");
+}
+
 /// What numpy wrote, deflated: names and sizes are asked of its headers.
 #[test]
 fn a_file_of_arrays_is_asked_as_any_other() {
@@ -214,7 +238,7 @@ fn a_command_line_that_means_nothing_says_so() {
     let rows: [(&[&str], i32, &str); 7] = [
         (&["--on", "a toaster"], 64, "--on `a toaster` is none of webgpu_baseline lavapipe"),
         (&["--cap", "much"], 64, "`much` is no size, such as 8GiB"),
-        (&["--as", "i32"], 64, "`i32` is none of f32 f16 bf16 f64"),
+        (&["--as", "i32"], 64, "`i32` is none of f32 f16 bf16 f64 q8"),
         (&["--what"], 64, "unknown option `--what`"),
         (&["--on"], 64, "--on needs a value"),
         (&["--on", "browser", "--adapter", "0"], 64, "one of --adapter and --on, once"),
