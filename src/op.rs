@@ -46,7 +46,8 @@ impl Op {
         row
     }
 
-    /// The name: of the method on tensors, but for `where`, and of our function in WGSL.
+    /// The name: of the method on tensors, but for `where` and `rem_trunc`, and of our function in
+    /// WGSL.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.row().name
@@ -56,6 +57,7 @@ impl Op {
     pub(crate) const fn method(self) -> &'static str {
         match self {
             Self::Where => "choose", // the other is a word of Rust's
+            Self::RemTrunc => "rem", // as Rust calls it
             op => op.name(),
         }
     }
@@ -66,10 +68,10 @@ impl Op {
         self.row().arity
     }
 
-    /// The operation of this name.
+    /// The operation of this name, or whose method on tensors is called so.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|op| op.name() == name)
+        Self::ALL.iter().copied().find(|op| op.name() == name || op.method() == name)
     }
 
     /// Whether it exists for operands of this dtype (for `where`: the two it chooses from).

@@ -69,6 +69,8 @@ pub(crate) use upload::{Becoming, Provenance};
 ///
 /// - A call checks shapes, dtypes and devices; what does not fit is an error at once. Nothing is
 ///   cast unasked: both sides of an operator have one dtype, and numbers take it ([`Scalar`]).
+/// - Each operator of Rust's has a method of its name, which reads on: `x.abs()?.neg()?`. `+=` and
+///   its like are not there, because they could not tell an error: `x.assign((&x + &y)?)?` does.
 /// - Operations are *deferred*: they run when somebody reads something computed from them, or calls
 ///   [`Tensor::compute`]. What assigns or scatters, and tensors that are made here, are *recorded*
 ///   at once, and say so. Neither waits for the device.

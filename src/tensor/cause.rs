@@ -61,6 +61,10 @@ causes! {
     Scalar { scalar: String, dtype: DType }, DType:
         ("scalar {scalar} is not a value of {dtype}")
         help ("take a dtype that has it; a tensor becomes one by `cast(dtype)`");
+    /// A float beside integers, be it whole or not.
+    Float { scalar: String, dtype: DType }, DType:
+        ("scalar {scalar} is a float, {dtype} an integer")
+        help ("write an integer, or take a float dtype; a tensor becomes one by `cast(dtype)`");
     /// The host has no room for what is read.
     HostMemory { elements: usize, dtype: DType }, OutOfMemory:
         ("out of host memory for {elements} values of {dtype}")

@@ -9,36 +9,44 @@ use crate::reference::Number;
 
 /// A number that stands beside a tensor.
 ///
-/// It is any number or `bool` of Rust's, whatever its type, and becomes an element of the tensor's
+/// It is any number or `bool` of Rust's, borrowed or not, and becomes an element of the tensor's
 /// dtype: an integer must be exact there, a float is rounded as a literal of that dtype would be,
-/// and anything that cannot be - 0.5 beside an `i32` tensor, 300 beside a `u8` one, 1e300 beside
-/// `f32` - is an error.
+/// and anything that cannot be - 300 beside a `u8` tensor, 1e300 beside an `f32` one - is an error.
+/// So is a float beside integers, whatever its value: what works with 2.0 works with 2.5.
 ///
 /// ```
 /// # wharf::testing::example(async |device| {
 /// let (x, _) = device.upload(&[1, 2, 3], [3])?;
-/// assert_eq!((&x * 2.0)?.to_vec::<i32>()?, [2, 4, 6]);
+/// let count = [4, 5].len(); // a usize
+/// assert_eq!((&x * count)?.to_vec::<i32>()?, [2, 4, 6]);
 /// assert_eq!((10u8 - &x)?.to_vec::<i32>()?, [9, 8, 7]);
-/// assert!((&x * 0.5).is_err());
+/// assert!((&x * 2.0).is_err());
 /// # Ok(()) });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scalar(Number);
 
 macro_rules! scalars {
-    ($($variant:ident: $($ty:ty)*;)*) => {$($(
+    ($($variant:ident by $into:expr, $($ty:ty)*;)*) => {$($(
         impl From<$ty> for Scalar {
             fn from(value: $ty) -> Self {
-                Self(Number::$variant(value.into()))
+                Self(Number::$variant($into(value)))
+            }
+        }
+
+        impl From<&$ty> for Scalar {
+            fn from(value: &$ty) -> Self {
+                Self::from(*value)
             }
         }
     )*)*};
 }
 
 scalars! {
-    Float: f32 f64 half::f16 half::bf16;
-    Int: i8 u8 i16 u16 i32 u32 i64 u64;
-    Bool: bool;
+    Float by f64::from, f32 f64 half::f16 half::bf16;
+    Int by i128::from, i8 u8 i16 u16 i32 u32 i64 u64;
+    Int by (|wide| wide as i128), isize usize;
+    Bool by bool::from, bool;
 }
 
 impl Scalar {
@@ -60,12 +68,20 @@ impl Scalar {
         Self(Number::Float(self.0.float()))
     }
 
+    /// Refuses a float beside integers, whole or not.
+    pub(crate) fn whole(self, dtype: DType) -> Result<()> {
+        match self.0 {
+            Number::Float(_) if dtype.is_integer() => {
+                Err(TensorCause::Float { scalar: self.to_string(), dtype }.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Its bytes as an element of this dtype.
     pub(crate) fn encode(self, dtype: DType) -> Result<[u8; 8]> {
+        self.whole(dtype)?;
         let value = match (self.0, dtype.class()) {
-            (Number::Float(x), Class::Signed | Class::Unsigned) if x.fract() == 0.0 => {
-                Number::Int(x as i128)
-            }
             (Number::Int(n), Class::Float) => Number::Float(n as f64),
             (value, _) => value,
         };
@@ -78,7 +94,6 @@ impl Scalar {
         let kept = match (self.0, Number::decode(dtype, &bytes)) {
             (Number::Float(x), Number::Float(y)) => x.is_finite() == y.is_finite(),
             (Number::Int(n), Number::Float(y)) => y as i128 == n,
-            (Number::Float(x), Number::Int(n)) => n as f64 == x,
             (a, b) => a == b,
         };
         if !kept {

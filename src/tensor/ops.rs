@@ -314,12 +314,27 @@ methods! {
     softplus() Softplus "`ln(1 + exp(x))`.";
     hard_swish() HardSwish "`x * clamp(x + 3, 0, 6) / 6`.";
     mish() Mish "`x * tanh(softplus(x))`.";
+    neg() Neg "The negative: `-x`.";
+    not() Not "Whether it does not hold, of bools: `!x`, which is `bit_not` of integers.";
     bit_not() BitNot "Every bit flipped.";
     is_nan() IsNan "Whether it is NaN.";
     is_inf() IsInf "Whether it is infinite.";
     is_finite() IsFinite "Whether it is neither.";
-    rem_floor(other) RemFloor "The remainder with the sign of the divisor.";
-    rem_trunc(other) RemTrunc "The remainder with the sign of the dividend.";
+    add(other) Add "The sum: `x + y`."
+        /// ```
+        /// # wharf::testing::example(async |device| {
+        /// let (x, _) = device.upload(&[-1.0f32, 2.0], [2])?;
+        /// let y = x.abs()?.mul(2.0)?.add(&x)?.neg()?; // as `-((x.abs()? * 2.0)? + &x)?`
+        /// assert_eq!(y.to_vec::<f32>()?, [-1.0, -6.0]);
+        /// # Ok(()) });
+        /// ```
+        ;
+    sub(other) Sub "The difference: `x - y`.";
+    mul(other) Mul "The product: `x * y`.";
+    div(other) Div "The quotient: `x / y`.";
+    rem(other) RemTrunc "The remainder with the sign of the dividend, as Rust's: `x % y`. In the \
+        contract it is `rem_trunc`.";
+    rem_floor(other) RemFloor "The remainder with the sign of the divisor, as Python's `%`.";
     pow(other) Pow "To the power of the other.";
     min(other) Min "The smaller; NaN if one is.";
     max(other) Max "The larger; NaN if one is.";
@@ -333,12 +348,14 @@ methods! {
     le(other) Le "Whether it is less or equal.";
     gt(other) Gt "Whether it is greater.";
     ge(other) Ge "Whether it is greater or equal.";
-    and(other) And "Whether both hold.";
-    or(other) Or "Whether one holds.";
-    xor(other) Xor "Whether just one holds.";
+    and(other) And "Whether both hold, of bools: `x & y`, which is `bit_and` of integers.";
+    or(other) Or "Whether one holds, of bools: `x | y`, which is `bit_or` of integers.";
+    xor(other) Xor "Whether just one holds, of bools: `x ^ y`, which is `bit_xor` of integers.";
     bit_and(other) BitAnd "Bits that both have.";
     bit_or(other) BitOr "Bits that one has.";
     bit_xor(other) BitXor "Bits that just one has.";
+    shl(other) Shl "The bits shifted up: `x << y`.";
+    shr(other) Shr "The bits shifted down, the sign kept: `x >> y`.";
     clamp(low high) Clamp "Between two bounds.";
     mul_add(factor term) MulAdd "`x * factor + term`.";
     lerp(end weight) Lerp "From this to `end` by `weight`.";
@@ -355,45 +372,49 @@ methods! {
         ;
 }
 
-/// Operators between tensors, and with numbers on either side; tensors borrowed or not.
+/// What an operator means for a dtype: logic, or bit by bit for integers.
+const fn meant(op: Op, dtype: DType) -> Op {
+    match op {
+        Op::Not if dtype.is_integer() => Op::BitNot,
+        Op::And if dtype.is_integer() => Op::BitAnd,
+        Op::Or if dtype.is_integer() => Op::BitOr,
+        Op::Xor if dtype.is_integer() => Op::BitXor,
+        op => op,
+    }
+}
+
+/// Operators between tensors, and with numbers on either side; all of them borrowed or not.
 macro_rules! operators {
     ($($trait:ident $method:ident $op:ident;)*) => {$(
-        impl<O: Into<Other>> ops::$trait<O> for &Tensor {
-            type Output = Result<Tensor>;
-
-            fn $method(self, other: O) -> Result<Tensor> {
-                self.apply(Op::$op, &[other.into()])
-            }
-        }
-
-        impl<O: Into<Other>> ops::$trait<O> for Tensor {
-            type Output = Result<Tensor>;
-
-            fn $method(self, other: O) -> Result<Tensor> {
-                self.apply(Op::$op, &[other.into()])
-            }
-        }
-
+        operators!(# $trait $method $op: &Tensor, Tensor);
         operators!(@ $trait $method $op:
-            f32 f64 half::f16 half::bf16 i8 u8 i16 u16 i32 u32 i64 u64);
+            f32 f64 half::f16 half::bf16 i8 u8 i16 u16 i32 u32 i64 u64 isize usize bool);
+    )*};
+    (# $trait:ident $method:ident $op:ident: $($ty:ty),*) => {$(
+        impl<O: Into<Other>> ops::$trait<O> for $ty {
+            type Output = Result<Tensor>;
+
+            fn $method(self, other: O) -> Result<Tensor> {
+                self.apply(meant(Op::$op, self.dtype()), &[other.into()])
+            }
+        }
     )*};
     (@ $trait:ident $method:ident $op:ident: $($ty:ty)*) => {$(
-        impl ops::$trait<&Tensor> for $ty {
-            type Output = Result<Tensor>;
-
-            fn $method(self, tensor: &Tensor) -> Result<Tensor> {
-                apply(tensor.device(), Op::$op, &[self.into(), tensor.into()])
-            }
-        }
-
-        impl ops::$trait<Tensor> for $ty {
-            type Output = Result<Tensor>;
-
-            fn $method(self, tensor: Tensor) -> Result<Tensor> {
-                apply(tensor.device(), Op::$op, &[self.into(), (&tensor).into()])
-            }
-        }
+        operators!(< $trait $method $op: $ty, &Tensor);
+        operators!(< $trait $method $op: $ty, Tensor);
+        operators!(< $trait $method $op: &$ty, &Tensor);
+        operators!(< $trait $method $op: &$ty, Tensor);
     )*};
+    (< $trait:ident $method:ident $op:ident: $number:ty, $tensor:ty) => {
+        impl ops::$trait<$tensor> for $number {
+            type Output = Result<Tensor>;
+
+            fn $method(self, tensor: $tensor) -> Result<Tensor> {
+                let op = meant(Op::$op, tensor.dtype());
+                apply(tensor.device(), op, &[self.into(), tensor.clone().into()])
+            }
+        }
+    };
 }
 
 operators! {
@@ -401,6 +422,10 @@ operators! {
     Sub sub Sub;
     Mul mul Mul;
     Div div Div;
+    Rem rem RemTrunc;
+    BitAnd bitand And;
+    BitOr bitor Or;
+    BitXor bitxor Xor;
     Shl shl Shl;
     Shr shr Shr;
 }
@@ -411,7 +436,7 @@ macro_rules! prefixes {
             type Output = Result<Tensor>;
 
             fn $method(self) -> Result<Tensor> {
-                self.apply(Op::$op, &[])
+                self.apply(meant(Op::$op, self.dtype()), &[])
             }
         }
     )*};

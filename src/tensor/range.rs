@@ -48,6 +48,9 @@ impl Device {
         let (what, made) = ("arange", self.making("arange", dtype)?);
         let named = |error: Error| error.during(what);
         let (start, end, step) = (start.into(), end.into(), step.into());
+        for number in [start, end, step] {
+            number.whole(dtype).map_err(named)?;
+        }
         let count = steps(start.value(), end.value(), step.value()).ok_or_else(|| {
             let [start, end, step] = [start, end, step].map(|number| number.to_string());
             TensorCause::Steps { start, end, step }

@@ -12,6 +12,7 @@ mod elementwise;
 mod failures;
 mod faults;
 mod graphs;
+mod hand;
 mod hunt;
 mod indexing;
 mod makers;
@@ -64,6 +65,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(rows::cases(adapter));
     cases.extend(attention::cases(adapter));
     cases.extend(scan::cases(adapter));
+    cases.extend(hand::cases());
     cases.extend(hunt::cases());
     cases.extend(matmul::cases(adapter));
     cases.extend(quantised::cases(adapter));

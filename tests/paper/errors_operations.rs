@@ -2,7 +2,7 @@
 //! its help says can be done.
 
 use wharf::tensor::{Attention, Pad};
-use wharf::{DType, Result, Tensor};
+use wharf::{DType, Result, Tensor, half};
 
 use super::support::capable;
 
@@ -16,6 +16,8 @@ struct Row {
 
 const CAST: &str = "compute in another dtype and cast: `cast(dtype)`";
 const NUMBER: &str = "take a dtype that has it; a tensor becomes one by `cast(dtype)`";
+const FLOAT: &str =
+    "write an integer, or take a float dtype; a tensor becomes one by `cast(dtype)`";
 const BROADCAST: &str =
     "of two dimensions that differ one must be 1; `unsqueeze` adds an axis of length 1";
 
@@ -164,6 +166,52 @@ fn operations_of_elements_name_the_method() {
 }
 
 #[test]
+fn operators_and_numbers_beside_them_say_what_they_take() {
+    let device = capable();
+    let ones = |dtype| device.ones([2], dtype).unwrap();
+    let [x, whole, long] = [DType::F32, DType::I32, DType::I64].map(ones);
+    let float = |x: &Tensor| x.cast(DType::F32);
+    check([
+        Row {
+            refused: &x & &whole,
+            text: "and: dtypes differ: f32 and i32",
+            help: "and takes bool: cast both",
+            mended: whole.cast(DType::Bool).and_then(|y| x.cast(DType::Bool)? & y),
+        },
+        Row {
+            refused: &x | 1,
+            text: "or does not exist for f32",
+            help: "or takes bool: cast to one of them",
+            mended: x.cast(DType::Bool).and_then(|x| x | true),
+        },
+        Row {
+            refused: long.rem(&whole),
+            text: "rem: dtypes differ: i64 and i32",
+            help: "cast one of them: `.cast(DType::I64)` or `.cast(DType::I32)`",
+            mended: whole.cast(DType::I64).and_then(|y| &long % y),
+        },
+        Row {
+            refused: &whole * 2.0,
+            text: "mul: scalar 2.0 is a float, i32 an integer",
+            help: FLOAT,
+            mended: float(&whole).and_then(|x| x * 2.0),
+        },
+        Row {
+            refused: whole.max(half::f16::ONE),
+            text: "max: scalar 1.0 is a float, i32 an integer",
+            help: FLOAT,
+            mended: whole.max(1usize),
+        },
+        Row {
+            refused: -1isize + &ones(DType::U8),
+            text: "add: scalar -1 is not a value of u8",
+            help: NUMBER,
+            mended: ones(DType::U8) - &1usize,
+        },
+    ]);
+}
+
+#[test]
 fn what_takes_a_number_or_a_range_names_itself() {
     let device = capable();
     let ones = |shape: &[usize], dtype| device.ones(shape, dtype).unwrap();
@@ -185,8 +233,8 @@ fn what_takes_a_number_or_a_range_names_itself() {
         },
         Row {
             refused: device.arange(0, 4, 1.5, DType::I32),
-            text: "arange: scalar 1.5 is not a value of i32",
-            help: NUMBER,
+            text: "arange: scalar 1.5 is a float, i32 an integer",
+            help: FLOAT,
             mended: device.arange(0, 4, 1.5, DType::F32),
         },
         Row {

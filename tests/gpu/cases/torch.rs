@@ -160,7 +160,8 @@ fn run(device: &Device, op: &str, t: &[Tensor], numbers: &[Vec<f64>]) -> wharf::
         "one_hot" => t[0].one_hot(axis, DType::F32),
         "eye" => device.eye(axis, first(1) as usize, DType::F32),
         "arange" if numbers.iter().flatten().all(|n| n.fract() == 0.0) => {
-            device.arange(first(0), first(1), first(2), DType::I32)
+            let [start, end, step] = [0, 1, 2].map(|i| first(i) as i64);
+            device.arange(start, end, step, DType::I32)
         }
         "arange" => device.arange(first(0), first(1), first(2), DType::F32),
         "linspace" => device.linspace(first(0), first(1), first(2) as usize, DType::F32),
