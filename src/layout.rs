@@ -10,7 +10,7 @@ use core::ops::Range;
 
 use crate::error::Result;
 use crate::shape::cause::ShapeCause;
-use crate::shape::{IntoShape, RANK_MAX, Shape};
+use crate::shape::{Axis, Cut, Cuts, Integer, Interval, IntoShape, RANK_MAX, Reshape, Shape};
 
 /// A shape with a stride per axis and the offset of its first element, all in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -153,20 +153,22 @@ impl Layout {
     /// The elements `range` of one axis, every `step`th of them.
     ///
     /// A negative step walks the range backwards from its last element.
-    pub fn slice(&self, axis: usize, range: Range<usize>, step: isize) -> Result<Self> {
-        let dim = self.shape.dim(axis)?;
-        let Range { start, end } = range;
-        if start > end || end > dim {
-            return Err(ShapeCause::Range { axis, start, end, dim }.into());
-        }
+    pub fn slice(
+        &self,
+        axis: impl Into<Axis>,
+        range: impl Into<Interval>,
+        step: isize,
+    ) -> Result<Self> {
+        let named = axis.into();
+        let (axis, Range { start, end }) = self.shape.range(named, range)?;
         if step == 0 {
-            return Err(ShapeCause::Step { axis }.into());
+            return Err(ShapeCause::Step { axis: named }.into());
         }
         let count = (end - start).div_ceil(step.unsigned_abs());
         let (mut dims, mut strides) = (self.dims_array(), self.strides);
         dims[axis] = count;
         let first = if step > 0 { start } else { end.saturating_sub(1) };
-        let offset = if count == 0 { self.offset } else { self.at(axis, first) };
+        let offset = if count == 0 { self.offset } else { self.begin(axis, first) };
         // With at most one element left the stride is never used, and the product might overflow.
         strides[axis] = if count > 1 { strides[axis] * step } else { 1 };
         let rank = self.shape.rank();
@@ -174,7 +176,7 @@ impl Layout {
     }
 
     /// Where index `i` of an axis begins; `i` is inside the axis.
-    fn at(&self, axis: usize, i: usize) -> usize {
+    fn begin(&self, axis: usize, i: usize) -> usize {
         self.offset.wrapping_add_signed(self.strides[axis] * i.cast_signed())
     }
 
@@ -184,6 +186,30 @@ impl Layout {
         dims
     }
 
+    /// One place of an axis, which goes away.
+    pub fn select(&self, axis: impl Into<Axis>, place: impl Integer) -> Result<Self> {
+        let (named, place) = (axis.into(), place.wide());
+        let (axis, length) = self.shape.find(named)?;
+        let one = Axis::from(place).among(length);
+        let one = one.ok_or(ShapeCause::Place { place, axis: named, length })?;
+        self.slice(axis, one..one + 1, 1)?.squeeze(axis)
+    }
+
+    /// A place or a range of each of the first axes, and the whole of the others.
+    pub fn at(&self, cuts: impl Into<Cuts>) -> Result<Self> {
+        let cuts = cuts.into();
+        let (cuts, shape) = (cuts.all(), self.shape);
+        if cuts.len() > shape.rank() {
+            return Err(ShapeCause::Cuts { cuts: cuts.len(), shape }.into());
+        }
+        // From the last one on, so that axes keep their places until it is their turn.
+        let mut axes = cuts.iter().enumerate().rev();
+        axes.try_fold(*self, |layout, (axis, cut)| match *cut {
+            Cut::Place(place) => layout.select(axis, place),
+            Cut::Interval(interval) => layout.slice(axis, interval, 1),
+        })
+    }
+
     /// A range of each of the first axes, and the whole of the others.
     pub(crate) fn part(&self, ranges: &[Range<usize>]) -> Result<Self> {
         let mut axes = ranges.iter().enumerate();
@@ -191,21 +217,26 @@ impl Layout {
     }
 
     /// One axis backwards.
-    pub fn flip(&self, axis: usize) -> Result<Self> {
-        let dim = self.shape.dim(axis)?;
-        self.slice(axis, 0..dim, -1)
+    pub fn flip(&self, axis: impl Into<Axis>) -> Result<Self> {
+        self.slice(axis, .., -1)
     }
 
     /// The axes in another order: axis `i` of the result is axis `axes[i]` of this.
-    pub fn permute(&self, axes: &[usize]) -> Result<Self> {
+    pub fn permute(&self, axes: impl IntoIterator<Item: Into<Axis>>) -> Result<Self> {
+        self.permuted(axes.into_iter().map(Into::into).collect())
+    }
+
+    fn permuted(&self, axes: Vec<Axis>) -> Result<Self> {
         let rank = self.shape.rank();
-        let mut sorted = axes.to_vec();
-        sorted.sort_unstable();
-        if !sorted.into_iter().eq(0..rank) {
-            return Err(ShapeCause::Permutation { axes: axes.to_vec(), rank }.into());
-        }
-        let dims: Vec<usize> = axes.iter().map(|&a| self.shape.dims()[a]).collect();
-        let strides: Vec<isize> = axes.iter().map(|&a| self.strides[a]).collect();
+        let order: Option<Vec<usize>> = axes.iter().map(|axis| axis.among(rank)).collect();
+        let is_whole = |order: &Vec<usize>| {
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            sorted.into_iter().eq(0..rank)
+        };
+        let order = order.filter(is_whole).ok_or(ShapeCause::Permutation { axes, rank })?;
+        let dims: Vec<usize> = order.iter().map(|&a| self.shape.dims()[a]).collect();
+        let strides: Vec<isize> = order.iter().map(|&a| self.strides[a]).collect();
         self.with(&dims, &strides, self.offset)
     }
 
@@ -235,7 +266,7 @@ impl Layout {
     pub fn transpose(&self) -> Result<Self> {
         let rank = self.shape.rank();
         if rank < 2 {
-            return Err(ShapeCause::Axis { axis: 1, shape: self.shape }.into());
+            return Err(ShapeCause::Axis { axis: 1.into(), shape: self.shape }.into());
         }
         let mut axes: Vec<usize> = (0..rank).collect();
         axes.swap(rank - 2, rank - 1);
@@ -259,10 +290,11 @@ impl Layout {
     }
 
     /// Without an axis of length 1.
-    pub fn squeeze(&self, axis: usize) -> Result<Self> {
-        let dim = self.shape.dim(axis)?;
+    pub fn squeeze(&self, axis: impl Into<Axis>) -> Result<Self> {
+        let named = axis.into();
+        let (axis, dim) = self.shape.find(named)?;
         if dim != 1 {
-            return Err(ShapeCause::Squeeze { axis, dim }.into());
+            return Err(ShapeCause::Squeeze { axis: named, dim }.into());
         }
         let (mut dims, mut strides) = (self.shape.dims().to_vec(), self.strides().to_vec());
         dims.remove(axis);
@@ -270,11 +302,9 @@ impl Layout {
         self.with(&dims, &strides, self.offset)
     }
 
-    /// With a new axis of length 1 before `axis` (after the last one where `axis` is the rank).
-    pub fn unsqueeze(&self, axis: usize) -> Result<Self> {
-        if axis > self.shape.rank() {
-            return Err(ShapeCause::NewAxis { axis, shape: self.shape }.into());
-        }
+    /// With a new axis of length 1, which is `axis` of the result.
+    pub fn unsqueeze(&self, axis: impl Into<Axis>) -> Result<Self> {
+        let axis = self.shape.gap(axis)?;
         let (mut dims, mut strides) = (self.shape.dims().to_vec(), self.strides().to_vec());
         dims.insert(axis, 1);
         strides.insert(axis, 1);
@@ -283,10 +313,11 @@ impl Layout {
 
     /// Overlapping windows of `size` along one axis, `step` apart: a new last axis of length
     /// `size`.
-    pub fn windows(&self, axis: usize, size: usize, step: usize) -> Result<Self> {
-        let dim = self.shape.dim(axis)?;
+    pub fn windows(&self, axis: impl Into<Axis>, size: usize, step: usize) -> Result<Self> {
+        let named = axis.into();
+        let (axis, dim) = self.shape.find(named)?;
         if size == 0 || step == 0 || size > dim {
-            return Err(ShapeCause::Window { axis, size, step, dim }.into());
+            return Err(ShapeCause::Window { axis: named, size, step, dim }.into());
         }
         let (mut dims, mut strides) = (self.shape.dims().to_vec(), self.strides().to_vec());
         dims[axis] = (dim - size) / step + 1;
@@ -298,8 +329,8 @@ impl Layout {
     }
 
     /// Another shape for the same elements in the same order, where strides can express it.
-    pub fn reshape(&self, shape: impl IntoShape) -> Result<Self> {
-        let to = shape.into_shape()?;
+    pub fn reshape(&self, shape: impl Into<Reshape>) -> Result<Self> {
+        let to = shape.into().of(&self.shape)?;
         if to.elements() != self.shape.elements() {
             return Err(ShapeCause::Reshape { from: self.shape, to }.into());
         }

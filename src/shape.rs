@@ -3,14 +3,22 @@
 //! A shape is small and inline. Its element count is checked once, when it is made, so all later
 //! code may multiply its dimensions without overflow. The broadcast rule is here and nowhere else.
 
+use core::ops::Range;
+
 use crate::error::{Error, Result};
 
 mod axes;
+mod axis;
 pub(crate) mod cause;
 mod dims;
+mod interval;
+mod reshape;
 
 pub use axes::Axes;
+pub use axis::{Axis, Integer};
 pub use dims::{RANK_MAX, Shape};
+pub use interval::{Cut, Cuts, Interval};
+pub use reshape::Reshape;
 
 use cause::ShapeCause;
 
@@ -33,10 +41,35 @@ impl Shape {
         Ok(shape)
     }
 
-    /// The dimension of an axis, which must exist.
-    pub(crate) fn dim(&self, axis: usize) -> Result<usize> {
-        let found = self.dims().get(axis).copied();
+    /// An axis, which must exist, counted from 0, and its length.
+    pub(crate) fn find(&self, axis: impl Into<Axis>) -> Result<(usize, usize)> {
+        let axis = axis.into();
+        let found = axis.among(self.rank()).map(|axis| (axis, self.dims()[axis]));
         found.ok_or_else(|| ShapeCause::Axis { axis, shape: *self }.into())
+    }
+
+    /// An axis, counted from 0, and the places of a range of it.
+    pub(crate) fn range(
+        &self,
+        axis: impl Into<Axis>,
+        range: impl Into<Interval>,
+    ) -> Result<(usize, Range<usize>)> {
+        let (named, range) = (axis.into(), range.into());
+        let (axis, length) = self.find(named)?;
+        match range.ends(length) {
+            Some((start, end)) if start <= end => Ok((axis, start..end)),
+            ends => {
+                let is_inside = ends.is_some();
+                Err(ShapeCause::Range { axis: named, range, length, is_inside }.into())
+            }
+        }
+    }
+
+    /// Where a new axis goes, counted from 0 up to the rank.
+    pub(crate) fn gap(&self, axis: impl Into<Axis>) -> Result<usize> {
+        let axis = axis.into();
+        let found = axis.among(self.rank() + 1);
+        found.ok_or_else(|| ShapeCause::NewAxis { axis, shape: *self }.into())
     }
 
     /// The shape that both broadcast to: axes are aligned at the last one, and of two dimensions

@@ -76,7 +76,8 @@ pub(crate) use upload::{Becoming, Provenance};
 ///   at once, and say so. Neither waits for the device.
 /// - What fails on the device is the error of the next read, and of every read of something
 ///   computed from it. Running out of memory is told, not kept: read again when there is room.
-/// - Axes and positions count from 0; there are no negative ones.
+/// - Axes and places on them count from 0, or back from -1, the last: `x.sum(-1)`,
+///   `x.slice(0, -2..)`, `x.at((.., 1..3, -1))`. What an index *tensor* holds counts from 0.
 ///
 /// `Debug` prints what it is, never what it holds: nothing crosses unasked.
 #[derive(Clone)]

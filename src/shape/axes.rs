@@ -3,14 +3,16 @@
 use core::ops::RangeFull;
 
 use super::Shape;
+use super::axis::Axis;
 use super::cause::ShapeCause;
 use crate::error::Result;
 
-/// The axes of a reduction such as [`Tensor::sum`](crate::Tensor::sum), counted from 0:
+/// The axes of a reduction such as [`Tensor::sum`](crate::Tensor::sum), counted from 0 or back from
+/// -1:
 ///
 /// | written | means |
 /// |---|---|
-/// | `1` | one axis |
+/// | `1`, `-1` | one [`Axis`] |
 /// | `[0, 2]`, a slice or a vector | several, in any order; each at most once |
 /// | `..` | all; no other range is taken |
 /// | `Axes::keep(1)`, `Axes::keep(..)` | these axes, kept in the result with length 1 |
@@ -21,6 +23,7 @@ use crate::error::Result;
 ///
 /// let x = device.ones([4, 3, 2], DType::F32)?;
 /// assert_eq!(x.sum(1)?.shape().dims(), [4, 2]);
+/// assert_eq!(x.sum(-1)?.shape().dims(), [4, 3]);
 /// assert_eq!(x.sum([0, 2])?.shape().dims(), [3]);
 /// assert_eq!(x.sum(..)?.shape().rank(), 0);
 /// assert_eq!(x.sum(Axes::keep(1))?.shape().dims(), [4, 1, 2]); // broadcasts against x
@@ -29,7 +32,7 @@ use crate::error::Result;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axes {
     /// `None` for all.
-    list: Option<Vec<usize>>,
+    list: Option<Vec<Axis>>,
     keep: bool,
 }
 
@@ -50,8 +53,7 @@ impl Axes {
         let Some(list) = &self.list else { return Ok(vec![true; shape.rank()]) };
         let mut among = vec![false; shape.rank()];
         for &axis in list {
-            shape.dim(axis)?;
-            if core::mem::replace(&mut among[axis], true) {
+            if core::mem::replace(&mut among[shape.find(axis)?.0], true) {
                 return Err(ShapeCause::Repeated { axis, axes: list.clone() }.into());
             }
         }
@@ -65,34 +67,28 @@ impl From<RangeFull> for Axes {
     }
 }
 
-impl From<usize> for Axes {
-    fn from(axis: usize) -> Self {
-        vec![axis].into()
+impl<A: Into<Axis>> From<A> for Axes {
+    fn from(axis: A) -> Self {
+        Self { list: Some(vec![axis.into()]), keep: false }
     }
 }
 
-impl From<Vec<usize>> for Axes {
-    fn from(list: Vec<usize>) -> Self {
-        Self { list: Some(list), keep: false }
-    }
+macro_rules! from_lists {
+    ($([$($of:tt)*] $list:ty;)*) => {$(
+        impl<$($of)*> From<$list> for Axes {
+            fn from(list: $list) -> Self {
+                Self { list: Some(list.iter().map(|&axis| axis.into()).collect()), keep: false }
+            }
+        }
+    )*};
 }
 
-impl From<&[usize]> for Axes {
-    fn from(list: &[usize]) -> Self {
-        list.to_vec().into()
-    }
-}
-
-impl<const N: usize> From<[usize; N]> for Axes {
-    fn from(list: [usize; N]) -> Self {
-        list.to_vec().into()
-    }
-}
-
-impl<const N: usize> From<&[usize; N]> for Axes {
-    fn from(list: &[usize; N]) -> Self {
-        list.to_vec().into()
-    }
+from_lists! {
+    [A: Into<Axis> + Copy] &[A];
+    [A: Into<Axis> + Copy] Vec<A>;
+    [A: Into<Axis> + Copy] &Vec<A>;
+    [A: Into<Axis> + Copy, const N: usize] [A; N];
+    [A: Into<Axis> + Copy, const N: usize] &[A; N];
 }
 
 #[cfg(test)]
@@ -105,8 +101,11 @@ mod tests {
         let of = |axes: Axes| axes.of(&shape).map_err(|e| e.to_string());
         assert_eq!(of((..).into()), Ok(vec![true; 3]));
         assert_eq!(of([2, 0].into()), Ok(vec![true, false, true]));
-        assert_eq!(of(Axes::keep([])), Ok(vec![false; 3]));
+        assert_eq!(of([-1, 0].into()), Ok(vec![true, false, true]));
+        assert_eq!(of(Axes::keep([0; 0])), Ok(vec![false; 3]));
         assert_eq!(of(3.into()), Err("axis 3 does not exist in [4, 3, 2] of rank 3".into()));
+        assert_eq!(of((-4).into()), Err("axis -4 does not exist in [4, 3, 2] of rank 3".into()));
+        assert_eq!(of([1, -2].into()), Err("axis -2 occurs twice in [1, -2]".into()));
         assert_eq!(of([1, 1].into()), Err("axis 1 occurs twice in [1, 1]".into()));
     }
 }

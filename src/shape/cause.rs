@@ -1,6 +1,6 @@
 //! What can be wrong with shapes, axes and layouts.
 
-use super::{RANK_MAX, Shape};
+use super::{Axis, Interval, RANK_MAX, Shape};
 use crate::error::causes;
 
 causes! {
@@ -11,10 +11,15 @@ causes! {
         help ("merge neighbouring axes until at most {RANK_MAX} are left");
     Elements { dims: Vec<usize> }, Shape:
         ("shape {dims:?} has more than {} elements", isize::MAX);
-    Axis { axis: usize, shape: Shape }, Shape:
-        ("axis {axis} does not exist in {shape} of rank {}", shape.rank());
-    NewAxis { axis: usize, shape: Shape }, Shape:
-        ("no place for a new axis {axis} in {shape} of rank {}", shape.rank());
+    Axis { axis: Axis, shape: Shape }, Shape:
+        ("axis {axis} does not exist in {shape} of rank {}", shape.rank())
+        help ("{}", match shape.rank() {
+            0 => "a scalar has no axes: `unsqueeze` adds one".into(),
+            rank => format!("its axes are {}, counted from 0 or back from -1", ends(rank)),
+        });
+    NewAxis { axis: Axis, shape: Shape }, Shape:
+        ("no place for a new axis {axis} in {shape} of rank {}", shape.rank())
+        help ("its places are {}, counted from 0 or back from -1", ends(shape.rank() + 1));
     Broadcast { a: Shape, b: Shape, axis: usize, left: usize, right: usize }, Shape:
         ("{a} and {b} do not broadcast: {left} against {right} on axis {axis}")
         help ("{BROADCAST}");
@@ -26,26 +31,42 @@ causes! {
         help ("give a shape whose product is the length of the data");
     Reshape { from: Shape, to: Shape }, Shape:
         ("{from} has {} elements, {to} has {}", from.elements(), to.elements());
+    Lengths { lengths: Vec<i128> }, Shape:
+        ("{lengths:?} is no shape: {}", match lengths.iter().find(|&&length| length < -1) {
+            Some(length) => format!("{length} is no length"),
+            None => "-1 occurs more than once".into(),
+        })
+        help ("a length is 0 or more; one of them may be -1, for what the others leave");
+    Inferred { from: Shape, lengths: Vec<i128> }, Shape:
+        ("{from} has {} elements, no length of -1 makes {lengths:?} so many", from.elements())
+        help ("the other lengths have to divide the number of elements");
     NotAView { shape: Shape, strides: Vec<isize>, to: Shape }, Layout:
         ("{shape} with strides {strides:?} cannot be viewed as {to}")
-        help ("make it dense first: `contiguous()`");
-    Range { axis: usize, start: usize, end: usize, dim: usize }, Shape:
-        ("range {start}..{end} {}", match start > end {
+        help ("`reshape_copied` copies what no view can express");
+    Range { axis: Axis, range: Interval, length: usize, is_inside: bool }, Shape:
+        ("range {range} {}", match is_inside {
             true => format!("on axis {axis} ends before it begins"),
-            false => format!("is outside axis {axis} of length {dim}"),
+            false => format!("is outside axis {axis} of length {length}"),
         })
-        help ("{}", match start > end {
-            true => format!("the lower end comes first: `{}..{}`", end.min(dim), start.min(dim)),
-            false => {
-                format!("the axis has `0..{dim}`, of which this is `{}..{dim}`", start.min(dim))
-            }
+        help ("{}", match (is_inside, range.clipped(*length)) {
+            (true, part) => format!("the lower end comes first: `{part:?}`"),
+            (false, part) => format!("the axis has `0..{length}`, of which this is `{part:?}`"),
         });
-    Step { axis: usize }, Shape:
+    Place { place: i128, axis: Axis, length: usize }, Index:
+        ("place {place} is outside axis {axis} of length {length}")
+        help ("{}", match length {
+            0 => "an axis of length 0 has no places".into(),
+            length => format!("its places are {}, counted from 0 or back from -1", ends(*length)),
+        });
+    Cuts { cuts: usize, shape: Shape }, Shape:
+        ("{cuts} places and ranges for {shape} of rank {}", shape.rank())
+        help ("at most one for each axis; those that are left out are taken whole");
+    Step { axis: Axis }, Shape:
         ("step 0 on axis {axis}")
         help ("a step is at least 1 forwards, or -1 and below backwards");
-    Permutation { axes: Vec<usize>, rank: usize }, Shape:
+    Permutation { axes: Vec<Axis>, rank: usize }, Shape:
         ("{axes:?} is not a permutation of the {rank} axes");
-    Squeeze { axis: usize, dim: usize }, Shape:
+    Squeeze { axis: Axis, dim: usize }, Shape:
         ("axis {axis} has length {dim}, not 1");
     Strides { strides: usize, rank: usize }, Layout:
         ("{strides} stride{} for a shape of rank {rank}", if *strides == 1 { "" } else { "s" });
@@ -60,16 +81,24 @@ causes! {
         ("{shape} with strides {strides:?} writes some elements twice")
         help ("a destination needs a distinct place for each element: no stride of 0 on an axis \
                longer than 1");
-    Window { axis: usize, size: usize, step: usize, dim: usize }, Shape:
+    Window { axis: Axis, size: usize, step: usize, dim: usize }, Shape:
         ("windows of {size} with step {step} do not exist on axis {axis} of length {dim}");
     Same { what: &'static str, left: Shape, right: Shape }, Shape:
         ("{what}: left {left}, right {right}");
     NotOne { shape: Shape }, Shape:
         ("{shape} has {} elements, not 1", shape.elements())
         help ("`to_vec()` reads any number of elements");
-    Repeated { axis: usize, axes: Vec<usize> }, Shape:
+    Repeated { axis: Axis, axes: Vec<Axis> }, Shape:
         ("axis {axis} occurs twice in {axes:?}");
 }
 
 const BROADCAST: &str =
     "of two dimensions that differ one must be 1; `unsqueeze` adds an axis of length 1";
+
+/// The first and the last of so many, which are at least one.
+fn ends(count: usize) -> String {
+    match count {
+        1 => "0 alone".into(),
+        count => format!("0 to {}", count - 1),
+    }
+}

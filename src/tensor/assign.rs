@@ -11,7 +11,7 @@ use crate::kernel::moves::assign::Assignment;
 use crate::kernel::{Operand, moves};
 use crate::layout::Layout;
 use crate::op::Refusal;
-use crate::shape::Shape;
+use crate::shape::{Axis, Interval, Shape};
 
 impl Tensor {
     /// Takes on other values: those of a tensor of this dtype, broadcast to this shape, or a number
@@ -47,17 +47,20 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let mut cache = device.zeros([2, 3], wharf::DType::F32)?; // [heads, positions]
     /// let (keys, _) = device.upload(&[1.0f32, 2.0], [2, 1])?;
-    /// cache.assign_slice(1, 2..3, &keys)?;
+    /// cache.assign_slice(-1, 2.., &keys)?;
     /// assert_eq!(cache.to_vec::<f32>()?, [0.0, 0.0, 1.0, 0.0, 0.0, 2.0]);
     /// # Ok(()) });
     /// ```
     pub fn assign_slice(
         &mut self,
-        axis: usize,
-        range: Range<usize>,
+        axis: impl Into<Axis>,
+        range: impl Into<Interval>,
         values: impl Into<Other>,
     ) -> Result<()> {
-        self.write_part("assign_slice", axis, range, values.into())
+        let what = "assign_slice";
+        let found = self.shape().range(axis, range);
+        let (axis, range) = found.map_err(|error| error.during(what))?;
+        self.write_part(what, axis, range, values.into())
     }
 
     fn write_part(

@@ -227,7 +227,7 @@ impl Sizes {
                 return Err(TensorCause::Dtypes { what: both, left, right }.into());
             }
             if x.shape().rank() < 2 {
-                let cause = ShapeCause::Axis { axis: 1, shape: *x.shape() };
+                let cause = ShapeCause::Axis { axis: 1.into(), shape: *x.shape() };
                 return Err(Error::from(cause).during(what));
             }
         }

@@ -5,7 +5,7 @@ use crate::caps::Feature;
 use crate::dtype::DType;
 use crate::error::causes;
 use crate::kernel::attention::QUADS_MAX;
-use crate::shape::Shape;
+use crate::shape::{Axis, Shape};
 
 /// What is computed in f32, of what dtypes.
 pub(super) const FLOATS_BY_F32: &str = "f32, f16 or bf16";
@@ -21,10 +21,10 @@ causes! {
     Index { what: &'static str, dtype: DType }, DType:
         ("{what}: {dtype} is no index, which is i32, u32, i64 or u64")
         help ("cast it: `cast(DType::I32)`");
-    Along { what: &'static str, axis: usize, left: Shape, right: Shape }, Shape:
+    Along { what: &'static str, axis: Axis, left: Shape, right: Shape }, Shape:
         ("{what}: shapes differ beside axis {axis}: left {left}, right {right}")
         help ("every axis but that one must agree; `broadcast_to` and `slice` make it so");
-    Sizes { axis: usize, sizes: Vec<usize>, dim: usize }, Shape:
+    Sizes { axis: Axis, sizes: Vec<usize>, dim: usize }, Shape:
         ("split: sizes {sizes:?} are {}, axis {axis} has {dim}",
          sizes.iter().map(|&size| size as u128).sum::<u128>());
     Pads { pads: usize, shape: Shape }, Shape:

@@ -14,7 +14,7 @@ use crate::kernel::elementwise::checked;
 use crate::kernel::pick::{self, Course};
 use crate::kernel::{Operand, index_space};
 use crate::plan::Stored;
-use crate::shape::Shape;
+use crate::shape::{Axis, Shape};
 use crate::wgsl::Expr;
 
 impl Tensor {
@@ -32,22 +32,22 @@ impl Tensor {
     /// assert!(x.gather(1, &(index + 1)?)?.to_vec::<f32>().is_err());
     /// # Ok(()) });
     /// ```
-    pub fn gather(&self, axis: usize, index: &Self) -> Result<Self> {
-        self.gathered("gather", axis, index)
+    pub fn gather(&self, axis: impl Into<Axis>, index: &Self) -> Result<Self> {
+        self.gathered("gather", axis.into(), index)
     }
 
     /// `gather` under the name of what it is a part of.
-    pub(super) fn gathered(&self, what: &'static str, axis: usize, index: &Self) -> Result<Self> {
-        let bound = self.shape().dim(axis).map_err(|error| error.during(what))?;
+    pub(super) fn gathered(&self, what: &'static str, axis: Axis, index: &Self) -> Result<Self> {
+        let (place, bound) = self.shape().find(axis).map_err(|error| error.during(what))?;
         self.beside_axis(what, axis, index)?;
         let places = self.places(what, axis, index, bound)?;
-        self.picked(what, &places, axis, 1)
+        self.picked(what, &places, place, 1)
     }
 
     /// The parts of an axis that an index of any shape names: its axes take the place of `axis`.
     /// Deferred; an index out of range is an error at the next read.
-    pub fn index_select(&self, axis: usize, index: &Self) -> Result<Self> {
-        self.selected("index_select", axis, index)
+    pub fn index_select(&self, axis: impl Into<Axis>, index: &Self) -> Result<Self> {
+        self.selected("index_select", axis.into(), index)
     }
 
     /// The rows of a table that an index of any shape names: `index_select` along axis 0.
@@ -61,13 +61,13 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     pub fn embedding(&self, index: &Self) -> Result<Self> {
-        self.selected("embedding", 0, index)
+        self.selected("embedding", 0.into(), index)
     }
 
     /// Elements by their positions in row-major order; the result has the shape of the index.
     /// Deferred; a position out of range is an error at the next read.
     pub fn take(&self, index: &Self) -> Result<Self> {
-        self.contiguous()?.reshape([self.shape().elements()])?.selected("take", 0, index)
+        self.contiguous()?.reshape([self.shape().elements()])?.selected("take", 0.into(), index)
     }
 
     /// A new last axis of `classes` elements, one at the index and zero elsewhere, of any dtype. An
@@ -78,21 +78,21 @@ impl Tensor {
         index.unsqueeze(self.shape().rank())?.eq(&self.device.iota(classes)?)?.cast_to(made.stored)
     }
 
-    fn selected(&self, what: &'static str, axis: usize, index: &Self) -> Result<Self> {
-        let bound = self.shape().dim(axis).map_err(|error| error.during(what))?;
+    fn selected(&self, what: &'static str, axis: Axis, index: &Self) -> Result<Self> {
+        let (place, bound) = self.shape().find(axis).map_err(|error| error.during(what))?;
         let places = self.places(what, axis, index, bound)?;
-        let (before, after) = self.shape().dims().split_at(axis);
+        let (before, after) = self.shape().dims().split_at(place);
         let dims = [before, index.shape().dims(), &after[1..]].concat();
         let shape = Shape::new(&dims).map_err(|error| error.during(what))?;
         // The index seen in the shape of the result.
         let inner = vec![1; after.len() - 1];
         let places = places.reshape(&*[index.shape().dims(), &inner].concat())?;
-        self.picked(what, &places.broadcast_to(shape)?, axis, index.shape().rank())
+        self.picked(what, &places.broadcast_to(shape)?, place, index.shape().rank())
     }
 
     /// What a checked index names, so many of whose axes take the place of `axis`.
     fn picked(&self, what: &'static str, index: &Self, axis: usize, axes: usize) -> Result<Self> {
-        let bound = self.shape().dim(axis)?;
+        let bound = self.shape().dims()[axis];
         let (course, stride) = Course::along(&self.layout, axis, axes);
         let pick = move |site: Site<'_>, inputs: &[Operand]| match inputs {
             [from, index] => pick::picked(site, from, &course, index, (stride, bound)),
@@ -102,10 +102,11 @@ impl Tensor {
     }
 
     /// Checks that another tensor is of the same rank and agrees on every axis but one.
-    pub(super) fn beside_axis(&self, what: &'static str, axis: usize, other: &Self) -> Result<()> {
+    pub(super) fn beside_axis(&self, what: &'static str, axis: Axis, other: &Self) -> Result<()> {
         let (left, right) = (*self.shape(), *other.shape());
+        let (place, _) = left.find(axis).map_err(|error| error.during(what))?;
         let mut both = left.dims().iter().zip(right.dims()).enumerate();
-        if left.rank() != right.rank() || !both.all(|(i, (a, b))| i == axis || a == b) {
+        if left.rank() != right.rank() || !both.all(|(i, (a, b))| i == place || a == b) {
             return Err(TensorCause::Along { what, axis, left, right }.into());
         }
         Ok(())
@@ -115,7 +116,7 @@ impl Tensor {
     pub(super) fn places(
         &self,
         what: &'static str,
-        axis: usize,
+        axis: Axis,
         index: &Self,
         bound: usize,
     ) -> Result<Self> {
@@ -128,7 +129,7 @@ impl Tensor {
     fn checked_index(
         &self,
         what: &'static str,
-        of: Option<(Shape, usize)>,
+        of: Option<(Shape, Axis)>,
         bound: usize,
     ) -> Result<Self> {
         let dtype = self.dtype();

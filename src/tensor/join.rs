@@ -9,7 +9,7 @@ use super::number::Scalar;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::kernel::{Operand, pick};
-use crate::shape::{RANK_MAX, Shape};
+use crate::shape::{Axis, RANK_MAX, Shape};
 
 /// What lies beside a tensor that is padded.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,19 +35,21 @@ impl Tensor {
     /// assert_eq!(Tensor::concat(&[a, b], 1)?.to_vec::<i32>()?, [1, 2, 8, 3, 4, 9]);
     /// # Ok(()) });
     /// ```
-    pub fn concat(tensors: &[Self], axis: usize) -> Result<Self> {
-        join("concat", tensors, axis)
+    pub fn concat(tensors: &[Self], axis: impl Into<Axis>) -> Result<Self> {
+        join("concat", tensors, axis.into())
     }
 
     /// Several tensors of one shape along a new axis. Deferred.
-    pub fn stack(tensors: &[Self], axis: usize) -> Result<Self> {
+    pub fn stack(tensors: &[Self], axis: impl Into<Axis>) -> Result<Self> {
+        let axis = axis.into();
         let tensors: Result<Vec<Self>> = tensors.iter().map(|t| t.unsqueeze(axis)).collect();
         join("stack", &tensors?, axis)
     }
 
     /// Consecutive parts of an axis, as views; the sizes must add up to it.
-    pub fn split(&self, axis: usize, sizes: &[usize]) -> Result<Vec<Self>> {
-        let dim = self.shape().dim(axis)?;
+    pub fn split(&self, axis: impl Into<Axis>, sizes: &[usize]) -> Result<Vec<Self>> {
+        let axis = axis.into();
+        let (_, dim) = self.shape().find(axis)?;
         let sum = sizes.iter().try_fold(0, |sum: usize, &size| sum.checked_add(size));
         if sum != Some(dim) {
             return Err(TensorCause::Sizes { axis, sizes: sizes.to_vec(), dim }.into());
@@ -74,14 +76,15 @@ impl Tensor {
             });
             let [before, after] = sides;
             let parts: Vec<Self> = [before?, Some(padded), after?].into_iter().flatten().collect();
-            padded = if parts.len() > 1 { join("pad", &parts, axis)? } else { parts[0].clone() };
+            padded =
+                if parts.len() > 1 { join("pad", &parts, axis.into())? } else { parts[0].clone() };
         }
         Ok(padded)
     }
 
     /// What is added on one side of an axis: a view.
     fn beside(&self, axis: usize, pad: usize, first: bool, with: Pad) -> Result<Self> {
-        let dim = self.shape().dim(axis)?;
+        let (_, dim) = self.shape().find(axis)?;
         let mut dims = self.shape().dims().to_vec();
         dims[axis] = pad;
         match with {
@@ -105,8 +108,9 @@ impl Tensor {
 
     /// Shifted along an axis; what leaves at one end comes in at the other. A positive shift moves
     /// towards higher positions. Deferred.
-    pub fn roll(&self, axis: usize, shift: isize) -> Result<Self> {
-        let dim = self.shape().dim(axis)?;
+    pub fn roll(&self, axis: impl Into<Axis>, shift: isize) -> Result<Self> {
+        let axis = axis.into();
+        let (_, dim) = self.shape().find(axis)?;
         let middle = match dim {
             0 => 0,
             _ => dim - shift.rem_euclid(isize::try_from(dim).unwrap_or(isize::MAX)).unsigned_abs(),
@@ -147,10 +151,10 @@ impl Tensor {
     }
 }
 
-fn join(what: &'static str, tensors: &[Tensor], axis: usize) -> Result<Tensor> {
+fn join(what: &'static str, tensors: &[Tensor], axis: Axis) -> Result<Tensor> {
     let first = tensors.first().ok_or(TensorCause::Nothing { what })?;
     let mut dims = first.shape().dims().to_vec();
-    first.shape().dim(axis).map_err(|error| error.during(what))?;
+    let (place, _) = first.shape().find(axis).map_err(|error| error.during(what))?;
     let mut total = 0usize;
     for tensor in tensors {
         first.device.engine.same_device(&tensor.device.engine).map_err(|e| e.during(what))?;
@@ -160,12 +164,12 @@ fn join(what: &'static str, tensors: &[Tensor], axis: usize) -> Result<Tensor> {
         }
         first.beside_axis(what, axis, tensor)?;
         // What is too much stays too much.
-        total = total.saturating_add(tensor.shape().dims()[axis]);
+        total = total.saturating_add(tensor.shape().dims()[place]);
     }
-    dims[axis] = total;
+    dims[place] = total;
     let shape = Shape::new(&dims).map_err(|error| error.during(what))?;
     let inputs: Vec<&Tensor> = tensors.iter().collect();
     let joined =
-        move |site: Site<'_>, sources: &[Operand]| pick::joined(site, shape, axis, sources);
+        move |site: Site<'_>, sources: &[Operand]| pick::joined(site, shape, place, sources);
     Ok(first.alone(what, &inputs, (shape, first.dtype), joined))
 }

@@ -3,7 +3,7 @@
 use super::Tensor;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::shape::Axes;
+use crate::shape::{Axes, Axis};
 
 impl Tensor {
     /// The cross entropy of logits with the class that each row is of: `logsumexp(x) - x[target]`
@@ -12,8 +12,8 @@ impl Tensor {
     ///
     /// `targets` has the shape without that axis and any integer dtype that can be an index; a
     /// class out of range is an error at the next read.
-    pub fn cross_entropy(&self, axis: usize, targets: &Self) -> Result<Self> {
-        let name = "cross_entropy";
+    pub fn cross_entropy(&self, axis: impl Into<Axis>, targets: &Self) -> Result<Self> {
+        let (name, axis) = ("cross_entropy", axis.into());
         let targets = targets.unsqueeze(axis).map_err(|error| error.during(name))?;
         let picked = self.gathered(name, axis, &targets)?;
         let made = || {

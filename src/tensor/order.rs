@@ -11,7 +11,7 @@ use crate::engine::Site;
 use crate::error::Result;
 use crate::kernel::{Operand, moves, sort};
 use crate::plan::Stored;
-use crate::shape::Shape;
+use crate::shape::{Axis, Shape};
 
 /// Which way an axis is sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,8 +43,8 @@ impl Tensor {
     /// assert_eq!(order.to_vec::<u32>()?, [0, 3, 2, 1]);
     /// # Ok(()) });
     /// ```
-    pub fn argsort(&self, axis: usize, order: Order) -> Result<Self> {
-        self.sorted_places(axis, order).map_err(|error| error.during("argsort"))
+    pub fn argsort(&self, axis: impl Into<Axis>, order: Order) -> Result<Self> {
+        self.sorted_places(axis.into(), order).map_err(|error| error.during("argsort"))
     }
 
     /// An axis sorted, bit by bit: see [`Tensor::argsort`]. Deferred.
@@ -57,7 +57,8 @@ impl Tensor {
     /// assert_eq!(x.sort(1, Order::Ascending)?.to_vec::<i32>()?, [1, 2, 3, 4, 5, 6]);
     /// # Ok(()) });
     /// ```
-    pub fn sort(&self, axis: usize, order: Order) -> Result<Self> {
+    pub fn sort(&self, axis: impl Into<Axis>, order: Order) -> Result<Self> {
+        let axis = axis.into();
         let places = self.sorted_places(axis, order).map_err(|error| error.during("sort"))?;
         self.gathered("sort", axis, &places)
     }
@@ -73,21 +74,21 @@ impl Tensor {
     /// assert_eq!(places.to_vec::<u32>()?, [0, 2]);
     /// # Ok(()) });
     /// ```
-    pub fn top_k(&self, k: usize, axis: usize) -> Result<(Self, Self)> {
-        let named = |error: crate::Error| error.during("top_k");
+    pub fn top_k(&self, k: usize, axis: impl Into<Axis>) -> Result<(Self, Self)> {
+        let (axis, named) = (axis.into(), |error: crate::Error| error.during("top_k"));
         let places = self.sorted_places(axis, Order::Descending).map_err(named)?;
-        let k = k.min(self.shape().dim(axis).map_err(named)?);
+        let k = k.min(self.shape().find(axis).map_err(named)?.1);
         let places = places.slice(axis, 0..k)?;
         Ok((self.gathered("top_k", axis, &places)?, places))
     }
 
-    fn sorted_places(&self, axis: usize, order: Order) -> Result<Self> {
-        let (length, count) = (self.shape().dim(axis)?, self.shape().elements());
+    fn sorted_places(&self, axis: Axis, order: Order) -> Result<Self> {
+        let ((place, length), count) = (self.shape().find(axis)?, self.shape().elements());
         if count == 0 {
             return self.device.zeros(*self.shape(), DType::U32);
         }
         sort::check(&self.device.engine, count)?;
-        let axes = self.layout.order_along(axis);
+        let axes = self.layout.order_along(place);
         let rows = self.permute(&axes)?;
         let list = rows.contiguous()?.reshape([count])?;
         let mut words = list.ordered_as(order)?;
@@ -105,7 +106,7 @@ impl Tensor {
         };
         let places = list.alone("argsort", &keys, (Shape::new([count])?, Stored::U32), sorted);
         // A position below 2^32 is one in its row.
-        let places = if several { places.rem_trunc(length as u32)? } else { places };
+        let places = if several { places.rem(length as u32)? } else { places };
         places.reshape(rows.shape())?.unpermute(&axes)
     }
 

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::fuse::What;
 use crate::kernel::cores::Core;
 use crate::kernel::rows::{self, RowsCore, Rowwise};
-use crate::shape::Axes;
+use crate::shape::{Axes, Axis};
 use crate::store::Segments;
 
 impl Tensor {
@@ -25,18 +25,18 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[3.0f32, 3.0, 1.0, f32::NEG_INFINITY], [2, 2])?;
-    /// let rows = x.softmax(1)?.to_vec::<f32>()?;
+    /// let rows = x.softmax(-1)?.to_vec::<f32>()?;
     /// let want = [0.5, 0.5, 1.0, 0.0];
     /// assert!(rows.iter().zip(want).all(|(got, want)| (got - want).abs() < 1e-4), "{rows:?}");
     /// # Ok(()) });
     /// ```
-    pub fn softmax(&self, axis: usize) -> Result<Self> {
-        self.rowwise(Rowwise::Softmax, axis)
+    pub fn softmax(&self, axis: impl Into<Axis>) -> Result<Self> {
+        self.rowwise(Rowwise::Softmax, axis.into())
     }
 
     /// The logarithm of [`Tensor::softmax`], computed without it: `x - logsumexp(x)`. Deferred.
-    pub fn log_softmax(&self, axis: usize) -> Result<Self> {
-        self.rowwise(Rowwise::LogSoftmax, axis)
+    pub fn log_softmax(&self, axis: impl Into<Axis>) -> Result<Self> {
+        self.rowwise(Rowwise::LogSoftmax, axis.into())
     }
 
     /// `(x - mean) / sqrt(var + eps)` along an axis, of floats; f16 and bf16 computed in f32. Scale
@@ -49,17 +49,17 @@ impl Tensor {
     /// assert_eq!(y.to_vec::<f32>()?, [-10.0, 10.0]);
     /// # Ok(()) });
     /// ```
-    pub fn layer_norm(&self, axis: usize, eps: f32) -> Result<Self> {
-        self.rowwise(Rowwise::LayerNorm { eps }, axis)
+    pub fn layer_norm(&self, axis: impl Into<Axis>, eps: f32) -> Result<Self> {
+        self.rowwise(Rowwise::LayerNorm { eps }, axis.into())
     }
 
     /// `x / sqrt(mean(x^2) + eps)` along an axis, as [`Tensor::layer_norm`] without the mean.
     /// Deferred.
-    pub fn rms_norm(&self, axis: usize, eps: f32) -> Result<Self> {
-        self.rowwise(Rowwise::RmsNorm { eps }, axis)
+    pub fn rms_norm(&self, axis: impl Into<Axis>, eps: f32) -> Result<Self> {
+        self.rowwise(Rowwise::RmsNorm { eps }, axis.into())
     }
 
-    fn rowwise(&self, what: Rowwise, axis: usize) -> Result<Self> {
+    fn rowwise(&self, what: Rowwise, axis: Axis) -> Result<Self> {
         let name = what.name();
         let double = self.dtype == DType::F64;
         if !self.dtype.is_float() || double && !what.is_norm() {
@@ -67,7 +67,7 @@ impl Tensor {
             return Err(TensorCause::Only { what: name, dtype: self.dtype(), only }.into());
         }
         let made = || {
-            self.shape().dim(axis)?;
+            let (axis, _) = self.shape().find(axis)?;
             let x = self.cast(computed(self.dtype()))?;
             if self.shape().is_empty() {
                 return self.device.zeros(*self.shape(), self.dtype());

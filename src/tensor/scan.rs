@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::kernel::reduce::text::{Fold, Reduce};
 use crate::kernel::scan::ScanCore;
 use crate::op::{Kind, Reduction};
+use crate::shape::Axis;
 
 impl Tensor {
     /// The sums of the elements so far along an axis. i8 to u16 become i32 or u32, bools are
@@ -17,24 +18,24 @@ impl Tensor {
     /// assert_eq!(x.cumsum(1)?.to_vec::<i32>()?, [1, 3, 6, 10, 30, 60]);
     /// # Ok(()) });
     /// ```
-    pub fn cumsum(&self, axis: usize) -> Result<Self> {
-        self.scan("cumsum", Reduction::Sum, Fold::Sum, axis)
+    pub fn cumsum(&self, axis: impl Into<Axis>) -> Result<Self> {
+        self.scan("cumsum", Reduction::Sum, Fold::Sum, axis.into())
     }
 
     /// The products of the elements so far along an axis. i8 to u16 become i32 or u32; integers
     /// wrap. Deferred.
-    pub fn cumprod(&self, axis: usize) -> Result<Self> {
-        self.scan("cumprod", Reduction::Prod, Fold::Prod, axis)
+    pub fn cumprod(&self, axis: impl Into<Axis>) -> Result<Self> {
+        self.scan("cumprod", Reduction::Prod, Fold::Prod, axis.into())
     }
 
     /// The largest of the elements so far along an axis; NaN from the first one on. Deferred.
-    pub fn cummax(&self, axis: usize) -> Result<Self> {
-        self.scan("cummax", Reduction::Max, Fold::Max, axis)
+    pub fn cummax(&self, axis: impl Into<Axis>) -> Result<Self> {
+        self.scan("cummax", Reduction::Max, Fold::Max, axis.into())
     }
 
     /// The smallest of the elements so far along an axis; NaN from the first one on. Deferred.
-    pub fn cummin(&self, axis: usize) -> Result<Self> {
-        self.scan("cummin", Reduction::Min, Fold::Min, axis)
+    pub fn cummin(&self, axis: impl Into<Axis>) -> Result<Self> {
+        self.scan("cummin", Reduction::Min, Fold::Min, axis.into())
     }
 
     /// `reduction` is what the last element of every row comes to.
@@ -43,13 +44,13 @@ impl Tensor {
         name: &'static str,
         reduction: Reduction,
         fold: Fold,
-        axis: usize,
+        axis: Axis,
     ) -> Result<Self> {
         if !reduction.takes(self.dtype()) {
             return Err(ReduceCause::Kind { name, reduction, dtype: self.dtype() }.into());
         }
         let made = || {
-            self.shape().dim(axis)?;
+            let (axis, _) = self.shape().find(axis)?;
             let dtype = reduction.yields(self.dtype());
             if self.shape().is_empty() {
                 return self.device.zeros(*self.shape(), dtype);

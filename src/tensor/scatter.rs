@@ -12,15 +12,16 @@ use crate::kernel::{Operand, index_space, scatter};
 use crate::layout::Layout;
 use crate::op::Kind;
 use crate::plan::Stored;
-use crate::shape::Shape;
+use crate::shape::{Axis, Shape};
 
 impl Tensor {
     /// A copy in which, for every place of `source`, the element whose coordinate along `axis` is
     /// the index there is replaced. The index takes the shape of the source, by broadcasting; all
     /// other axes agree with this tensor. Of several values for one element the last in row-major
     /// order stays. Recorded at once; an index out of range is an error at the next read.
-    pub fn scatter(&self, axis: usize, index: &Self, source: &Self) -> Result<Self> {
-        let keys = self.destinations("scatter", axis, index, source, source.shape().rank())?;
+    pub fn scatter(&self, axis: impl Into<Axis>, index: &Self, source: &Self) -> Result<Self> {
+        let keys =
+            self.destinations("scatter", axis.into(), index, source, source.shape().rank())?;
         let site = self.device.site();
         let elements = self.shape().elements();
         let winners = scatter::last(site, &keys, elements)?;
@@ -49,8 +50,8 @@ impl Tensor {
     /// assert_eq!(counts.to_vec::<u32>()?, [1, 0, 2]);
     /// # Ok(()) });
     /// ```
-    pub fn scatter_add(&self, axis: usize, index: &Self, source: &Self) -> Result<Self> {
-        let what = "scatter_add";
+    pub fn scatter_add(&self, axis: impl Into<Axis>, index: &Self, source: &Self) -> Result<Self> {
+        let (what, axis) = ("scatter_add", axis.into());
         let sum = match Kind::of(self.dtype()) {
             Kind::F32 => Stored::F32,
             Kind::I32 => Stored::I32,
@@ -61,7 +62,8 @@ impl Tensor {
             }
             _ => self.dtype,
         };
-        let rank = self.key_axes(axis, index, source, sum);
+        let (place, _) = self.shape().find(axis).map_err(|error| error.during(what))?;
+        let rank = self.key_axes(place, index, source, sum);
         let keys = self.destinations(what, axis, index, source, rank)?;
         let columns: usize = source.shape().dims()[rank..].iter().product();
         let totals = self.totals(&keys, source, sum, columns)?;
@@ -101,13 +103,13 @@ impl Tensor {
     fn destinations(
         &self,
         what: &'static str,
-        axis: usize,
+        axis: Axis,
         index: &Self,
         source: &Self,
         rank: usize,
     ) -> Result<Operand> {
         let named = |error: crate::Error| error.during(what);
-        let bound = self.shape().dim(axis).map_err(named)?;
+        let (place, bound) = self.shape().find(axis).map_err(named)?;
         self.beside_axis(what, axis, source)?;
         self.device.engine.same_device(&source.device.engine).map_err(named)?;
         let (left, right) = (self.dtype(), source.dtype());
@@ -128,7 +130,7 @@ impl Tensor {
         let mut keys: Option<Self> = None;
         let mut stride = 1;
         for (d, &dim) in dims.iter().enumerate().rev() {
-            let coordinate = if d == axis {
+            let coordinate = if d == place {
                 Some(places.clone())
             } else if dim > 1 {
                 let mut at = [1; crate::shape::RANK_MAX];

@@ -1,55 +1,87 @@
 //! Views: another layout over the same value. Nothing is copied and nothing is computed.
 
-use core::ops::Range;
-
 use super::Tensor;
 use crate::engine::Site;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::kernel::{Operand, moves};
 use crate::layout::Layout;
-use crate::shape::IntoShape;
+use crate::shape::{Axis, Cuts, Integer, Interval, IntoShape, Reshape};
 
 impl Tensor {
     pub(super) fn view(&self, layout: Layout) -> Self {
         Self { layout, ..self.clone() }
     }
 
-    /// The elements `range` of one axis: a view. A range that ends past the axis is an error.
+    /// The elements `range` of one axis: a view. A range is any of Rust's, and its ends may count
+    /// back from the end of the axis: see [`Interval`]. One that ends past the axis is an error.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
     /// assert_eq!(x.slice(0, 1..2)?.to_vec::<i32>()?, [4, 5, 6]);
-    /// assert_eq!(x.slice(1, 0..2)?.to_vec::<i32>()?, [1, 2, 4, 5]);
+    /// assert_eq!(x.slice(1, ..2)?.to_vec::<i32>()?, [1, 2, 4, 5]);
+    /// assert_eq!(x.slice(-1, -2..)?.to_vec::<i32>()?, [2, 3, 5, 6]);
     /// assert!(x.slice(1, 2..4).is_err());
     /// # Ok(()) });
     /// ```
-    pub fn slice(&self, axis: usize, range: Range<usize>) -> Result<Self> {
+    #[doc(alias = "narrow")]
+    pub fn slice(&self, axis: impl Into<Axis>, range: impl Into<Interval>) -> Result<Self> {
         Ok(self.view(self.layout.slice(axis, range, 1)?))
     }
 
     /// Every `step`th element of a range of one axis; a negative step walks the range backwards
     /// from its last element. A view.
-    pub fn slice_step(&self, axis: usize, range: Range<usize>, step: isize) -> Result<Self> {
+    pub fn slice_step(
+        &self,
+        axis: impl Into<Axis>,
+        range: impl Into<Interval>,
+        step: isize,
+    ) -> Result<Self> {
         Ok(self.view(self.layout.slice(axis, range, step)?))
     }
 
+    /// One place of an axis, which goes away: a view. A place below 0 counts back from the end; one
+    /// outside is an error.
+    pub fn select(&self, axis: impl Into<Axis>, place: impl Integer) -> Result<Self> {
+        Ok(self.view(self.layout.select(axis, place)?))
+    }
+
+    /// A part of several axes at once: of each of the first axes a range, or a single place, which
+    /// takes the axis away. One of them stands alone, several are a tuple; the axes that are left
+    /// out are taken whole. A view.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6, 7, 8, 9], [3, 3])?;
+    /// assert_eq!(x.at(-1)?.to_vec::<i32>()?, [7, 8, 9]);
+    /// assert_eq!(x.at((.., 1))?.to_vec::<i32>()?, [2, 5, 8]);
+    /// assert_eq!(x.at((1.., ..=1))?.to_vec::<i32>()?, [4, 5, 7, 8]);
+    /// assert_eq!(x.at((1, 2))?.scalar::<i32>()?, 6);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias("i", "index", "s!"))]
+    pub fn at(&self, cuts: impl Into<Cuts>) -> Result<Self> {
+        let layout = self.layout.at(cuts).map_err(|error| error.during("at"))?;
+        Ok(self.view(layout))
+    }
+
     /// One axis backwards: a view.
-    pub fn flip(&self, axis: usize) -> Result<Self> {
+    pub fn flip(&self, axis: impl Into<Axis>) -> Result<Self> {
         Ok(self.view(self.layout.flip(axis)?))
     }
 
     /// The axes in another order: axis `i` of the result is axis `axes[i]` of this. A view; `axes`
-    /// names each axis once.
+    /// names each axis once, as an array, a slice or whatever else can be gone through.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let images = device.zeros([8, 32, 48, 3], wharf::DType::U8)?;
-    /// let planes = images.permute(&[0, 3, 1, 2])?;
+    /// let planes = images.permute([0, -1, 1, 2])?;
     /// assert_eq!(planes.shape().dims(), [8, 3, 32, 48]);
     /// # Ok(()) });
     /// ```
-    pub fn permute(&self, axes: &[usize]) -> Result<Self> {
+    #[doc(alias = "permuted_axes")]
+    pub fn permute(&self, axes: impl IntoIterator<Item: Into<Axis>>) -> Result<Self> {
         Ok(self.view(self.layout.permute(axes)?))
     }
 
@@ -86,36 +118,48 @@ impl Tensor {
     }
 
     /// The same elements in the same order under another shape: an array, a slice, one number or
-    /// `()`, see [`IntoShape`]. A view, where strides can express it; otherwise it is an error, and
-    /// [`Tensor::contiguous`] makes a copy that can be reshaped.
+    /// `()`, of which one length may be -1, see [`Reshape`]. A view; where strides cannot express
+    /// it, it is an error, and [`Tensor::reshape_copied`] makes a copy.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [6])?;
-    /// let rows = x.reshape([2, 3])?;
+    /// let rows = x.reshape([2, -1])?;
     /// assert_eq!(rows.slice(0, 1..2)?.to_vec::<i32>()?, [4, 5, 6]);
     /// assert!(rows.t()?.reshape(6).is_err());
-    /// assert_eq!(rows.t()?.contiguous()?.reshape(6)?.to_vec::<i32>()?, [1, 4, 2, 5, 3, 6]);
+    /// assert_eq!(rows.t()?.reshape_copied(6)?.to_vec::<i32>()?, [1, 4, 2, 5, 3, 6]);
     /// # Ok(()) });
     /// ```
-    pub fn reshape(&self, shape: impl IntoShape) -> Result<Self> {
+    #[doc(alias = "view")]
+    pub fn reshape(&self, shape: impl Into<Reshape>) -> Result<Self> {
         Ok(self.view(self.layout.reshape(shape)?))
     }
 
+    /// [`Tensor::reshape`], which copies on the device where no view can express it. A copy is
+    /// recorded at once.
+    pub fn reshape_copied(&self, shape: impl Into<Reshape>) -> Result<Self> {
+        let shape = shape.into();
+        match self.layout.reshape(shape.clone()) {
+            Err(error) if error.kind() == ErrorKind::Layout => self.contiguous()?.reshape(shape),
+            layout => Ok(self.view(layout?)),
+        }
+    }
+
     /// Without an axis of length 1: a view. Any other length is an error.
-    pub fn squeeze(&self, axis: usize) -> Result<Self> {
+    pub fn squeeze(&self, axis: impl Into<Axis>) -> Result<Self> {
         Ok(self.view(self.layout.squeeze(axis)?))
     }
 
-    /// With a new axis of length 1 before `axis`; after the last one where `axis` is the rank. A
-    /// view.
-    pub fn unsqueeze(&self, axis: usize) -> Result<Self> {
+    /// With a new axis of length 1, which is `axis` of the result: -1 is a new last one. A view.
+    #[doc(alias("expand_dims", "insert_axis"))]
+    pub fn unsqueeze(&self, axis: impl Into<Axis>) -> Result<Self> {
         Ok(self.view(self.layout.unsqueeze(axis)?))
     }
 
     /// Overlapping windows of `size` along one axis, `step` apart, as a new last axis: a view. Only
     /// whole windows count.
-    pub fn windows(&self, axis: usize, size: usize, step: usize) -> Result<Self> {
+    #[doc(alias = "unfold")]
+    pub fn windows(&self, axis: impl Into<Axis>, size: usize, step: usize) -> Result<Self> {
         Ok(self.view(self.layout.windows(axis, size, step)?))
     }
 

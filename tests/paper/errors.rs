@@ -46,12 +46,11 @@ fn views() {
     let layout = dense([2, 3]);
     let shape = ErrorKind::Shape;
     let no_axis = "axis 2 does not exist in [2, 3] of rank 2";
-    says(layout.slice(2, 0..1, 1), shape, no_axis, None);
-    says(layout.flip(2), shape, no_axis, None);
-    says(layout.squeeze(2), shape, no_axis, None);
-    says(layout.windows(2, 1, 1), shape, no_axis, None);
-    says(layout.unsqueeze(3), shape, "no place for a new axis 3 in [2, 3] of rank 2", None);
-    says(dense([3]).transpose(), shape, "axis 1 does not exist in [3] of rank 1", None);
+    let axes = "its axes are 0 to 1, counted from 0 or back from -1";
+    says(layout.slice(2, 0..1, 1), shape, no_axis, axes);
+    says(layout.flip(2), shape, no_axis, axes);
+    says(layout.squeeze(2), shape, no_axis, axes);
+    says(layout.windows(2, 1, 1), shape, no_axis, axes);
     let text = "range 1..4 is outside axis 1 of length 3";
     let help = "the axis has `0..3`, of which this is `1..3`";
     says(layout.slice(1, 1..4, 1), shape, text, help);
@@ -63,7 +62,7 @@ fn views() {
     says(layout.slice(0, 0..2, 0), shape, "step 0 on axis 0", step);
     let text = "[0, 0] is not a permutation of the 2 axes";
     says(layout.permute(&[0, 0]), shape, text, None);
-    says(layout.permute(&[]), shape, "[] is not a permutation of the 2 axes", None);
+    says(layout.permute([0; 0]), shape, "[] is not a permutation of the 2 axes", None);
     says(layout.squeeze(1), shape, "axis 1 has length 3, not 1", None);
     let text = "windows of 4 with step 1 do not exist on axis 1 of length 3";
     says(layout.windows(1, 4, 1), shape, text, None);
@@ -75,6 +74,69 @@ fn views() {
         "rank 9 is above the largest, 8",
         "merge neighbouring axes until at most 8 are left",
     );
+}
+
+#[test]
+fn axes_and_places_as_they_are_given() {
+    let (layout, shape) = (dense([2, 3]), ErrorKind::Shape);
+    let (text, help) = (
+        "axis -3 does not exist in [2, 3] of rank 2",
+        "its axes are 0 to 1, counted from 0 or back from -1",
+    );
+    says(layout.flip(-3), shape, text, help);
+    says(layout.slice(-3i64, .., 1), shape, text, help);
+    let text = format!("axis {} does not exist in [2, 3] of rank 2", usize::MAX);
+    says(layout.flip(usize::MAX), shape, &text, help);
+    let text = "axis 1 does not exist in [3] of rank 1";
+    let alone = "its axes are 0 alone, counted from 0 or back from -1";
+    says(dense([3]).transpose(), shape, text, alone);
+    let text = "axis -1 does not exist in [] of rank 0";
+    says(dense([]).flip(-1), shape, text, "a scalar has no axes: `unsqueeze` adds one");
+    let places = "its places are 0 to 2, counted from 0 or back from -1";
+    let text = "no place for a new axis 3 in [2, 3] of rank 2";
+    says(layout.unsqueeze(3), shape, text, places);
+    let text = "no place for a new axis -4 in [2, 3] of rank 2";
+    says(layout.unsqueeze(-4), shape, text, places);
+    says(layout.permute([0, -2]), shape, "[0, -2] is not a permutation of the 2 axes", None);
+    says(layout.squeeze(-1), shape, "axis -1 has length 3, not 1", None);
+
+    let all = "the axis has `0..3`, of which this is `0..3`";
+    let none = "the axis has `0..3`, of which this is `3..3`";
+    let first = "the axis has `0..3`, of which this is `0..0`";
+    let text = "range -4.. is outside axis -1 of length 3";
+    says(layout.slice(-1, -4.., 1), shape, text, all);
+    says(layout.slice(1, 4.., 1), shape, "range 4.. is outside axis 1 of length 3", none);
+    says(layout.slice(1, ..=3, 1), shape, "range ..=3 is outside axis 1 of length 3", all);
+    says(layout.slice(1, ..-4, 1), shape, "range ..-4 is outside axis 1 of length 3", first);
+    let (text, help) =
+        ("range 2..-2 on axis 1 ends before it begins", "the lower end comes first: `1..2`");
+    says(layout.slice(1, 2..-2, 1), shape, text, help);
+
+    let text = "place 3 is outside axis -1 of length 3";
+    says(layout.select(-1, 3), ErrorKind::Index, text, places);
+    says(layout.at((.., -4)), ErrorKind::Index, "place -4 is outside axis 1 of length 3", places);
+    let none = "an axis of length 0 has no places";
+    says(dense([0]).at(0), ErrorKind::Index, "place 0 is outside axis 0 of length 0", none);
+    let help = "at most one for each axis; those that are left out are taken whole";
+    says(layout.at((0, .., 1)), shape, "3 places and ranges for [2, 3] of rank 2", help);
+}
+
+#[test]
+fn lengths_that_are_left_to_be_found() {
+    let (layout, shape) = (dense([2, 3]), ErrorKind::Shape);
+    let help = "a length is 0 or more; one of them may be -1, for what the others leave";
+    says(layout.reshape([-1, -1]), shape, "[-1, -1] is no shape: -1 occurs more than once", help);
+    says(layout.reshape([3, -2]), shape, "[3, -2] is no shape: -2 is no length", help);
+    let help = "the other lengths have to divide the number of elements";
+    let text = "[2, 3] has 6 elements, no length of -1 makes [-1, 4] so many";
+    says(layout.reshape([-1, 4]), shape, text, help);
+    let text = "[2, 3] has 6 elements, no length of -1 makes [0, -1] so many";
+    says(layout.reshape([0, -1]), shape, text, help);
+    let text = "[0, 3] has 0 elements, no length of -1 makes [0, -1] so many";
+    says(dense([0, 3]).reshape([0, -1]), shape, text, help);
+    let text = "rank 9 is above the largest, 8";
+    let help = "merge neighbouring axes until at most 8 are left";
+    says(layout.reshape([-1; 9]), shape, text, help);
 }
 
 #[test]
@@ -90,7 +152,7 @@ fn shapes_of_views() {
         layout.transpose().unwrap().reshape([6]),
         ErrorKind::Layout,
         "[3, 2] with strides [1, 3] cannot be viewed as [6]",
-        "make it dense first: `contiguous()`",
+        "`reshape_copied` copies what no view can express",
     );
 }
 

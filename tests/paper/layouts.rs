@@ -302,3 +302,80 @@ fn layouts_print_what_they_are() {
         "[] strides [] offset 7"
     );
 }
+
+/// Each form of a range, and each way to count its ends, against the places that a list has there.
+#[test]
+fn ranges_of_every_form_count_from_either_end() {
+    for length in 0..5i64 {
+        let layout = Layout::dense(Shape::new([length.unsigned_abs() as usize]).unwrap());
+        let all: Vec<usize> = layout.places().collect();
+        let ends = -length - 2..length + 3;
+        let from_start = |end: i64| if end < 0 { end + length } else { end };
+        let check = |got: wharf::Result<Layout>, start: i64, end: i64, story: String| {
+            let inside = 0 <= start && start <= end && end <= length;
+            let want = inside.then(|| all[start as usize..end as usize].to_vec());
+            assert_eq!(got.ok().map(|l| l.places().collect::<Vec<_>>()), want, "{story} {length}");
+        };
+        check(layout.slice(0, .., 1), 0, length, "..".into());
+        for a in ends.clone() {
+            let start = from_start(a);
+            check(layout.slice(-1, a.., 1), start, length, format!("{a}.."));
+            check(layout.slice(0, ..a, 1), 0, start, format!("..{a}"));
+            // What is outside stays there with one more.
+            let next = if (0..length).contains(&start) { start + 1 } else { -1 };
+            check(layout.slice(0, ..=a, 1), 0, next, format!("..={a}"));
+            let one = layout.at(a).ok().map(|l| l.places().collect::<Vec<_>>());
+            let want = usize::try_from(start).ok().and_then(|n| all.get(n)).map(|&n| vec![n]);
+            assert_eq!(one, want, "{a} of {length}");
+            for b in ends.clone() {
+                let end = from_start(b);
+                check(layout.slice(0, a..b, 1), start, end, format!("{a}..{b}"));
+                let next = if (0..length).contains(&end) { end + 1 } else { -1 };
+                check(layout.slice(0, a..=b, 1), start, next, format!("{a}..={b}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn axes_below_zero_are_those_from_the_end() {
+    let dims = [2, 1, 4, 3];
+    let layout = Layout::dense(Shape::new(dims).unwrap());
+    for axis in 0..dims.len() {
+        let back = axis as isize - 4;
+        assert_eq!(layout.flip(back).unwrap(), layout.flip(axis).unwrap(), "flip {back}");
+        let new = layout.unsqueeze(back - 1).unwrap();
+        assert_eq!(new, layout.unsqueeze(axis).unwrap(), "a new axis {}", back - 1);
+    }
+    assert_eq!(layout.unsqueeze(-1).unwrap(), layout.unsqueeze(4).unwrap(), "a new last axis");
+    assert_eq!(layout.squeeze(-3).unwrap(), layout.squeeze(1).unwrap(), "squeeze");
+    assert_eq!(layout.windows(-2, 2, 1).unwrap(), layout.windows(2, 2, 1).unwrap(), "windows");
+    let order = layout.permute([3, -2, 0, -3]).unwrap();
+    assert_eq!(order, layout.permute(&[3usize, 2, 0, 1]).unwrap(), "permute");
+}
+
+#[test]
+fn parts_of_several_axes_are_those_of_one_after_the_other() {
+    let layout = Layout::dense(Shape::new([3, 4, 5]).unwrap());
+    let part = layout.at((1.., -1, ..=2)).unwrap();
+    let want = layout.slice(2, 0..3, 1).unwrap().slice(1, 3..4, 1).unwrap();
+    assert_eq!(part, want.slice(0, 1..3, 1).unwrap().squeeze(1).unwrap(), "a range, a place");
+    assert_eq!(layout.at((.., 2)).unwrap(), layout.select(-2, 2).unwrap(), "a column");
+    assert_eq!(layout.at((2, 1, 0)).unwrap().places().collect::<Vec<_>>(), [45], "one element");
+    assert_eq!(layout.at(..).unwrap(), layout, "all of it");
+}
+
+#[test]
+fn one_length_is_what_the_others_leave() {
+    let layout = Layout::dense(Shape::new([4, 6]).unwrap());
+    for (got, want) in [
+        (layout.reshape(-1), vec![24]),
+        (layout.reshape([-1, 3]), vec![8, 3]),
+        (layout.reshape([2, -1, 4]), vec![2, 3, 4]),
+        (layout.reshape(vec![24, -1]), vec![24, 1]),
+        (layout.reshape(&[4usize, 6][..]), vec![4, 6]),
+        (layout.at((..0, ..)).and_then(|l| l.reshape([3, -1])), vec![3, 0]),
+    ] {
+        assert_eq!(got.unwrap().shape().dims(), want, "inferred");
+    }
+}

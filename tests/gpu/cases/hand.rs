@@ -1,13 +1,18 @@
 //! What a program that is carried over from another library types first: each against its values,
 //! which the host computes another way.
 
-use wharf::{DType, Result, Tensor};
+use wharf::shape::Axis;
+use wharf::{Axes, DType, Result, Tensor};
 
 use super::pair::{bits_of, count, difference};
-use crate::ctx::{Case, Ctx, Outcome, case, ensure_eq, show};
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure_eq, show};
 
 pub(crate) fn cases() -> Vec<Case> {
-    vec![case!("hand::operators", |ctx| operators(ctx))]
+    vec![
+        case!("hand::operators", |ctx| operators(ctx)),
+        case!("hand::axes_from_the_end", |ctx| axes(ctx)),
+        case!("hand::a_copy_where_no_view_will_do", |ctx| copied(ctx)),
+    ]
 }
 
 /// An operator, and the method that it is.
@@ -88,5 +93,78 @@ async fn bools(ctx: &Ctx) -> Outcome {
             ensure_eq!(got, want, "{name}");
         }
     }
+    Ok(())
+}
+
+/// What takes an axis, of a tensor `[2, 3, 4]`, an index and one more of its shape.
+type Along = fn([&Tensor; 3], Axis) -> Result<Tensor>;
+
+const ALONG: &[(&str, Along)] = &[
+    ("sum", |[x, ..], axis| x.sum(axis)),
+    ("argmax", |[x, ..], axis| x.argmax(Axes::keep(axis))),
+    ("softmax", |[x, ..], axis| x.softmax(axis)),
+    ("log_softmax", |[x, ..], axis| x.log_softmax(axis)),
+    ("layer_norm", |[x, ..], axis| x.layer_norm(axis, 1e-6)),
+    ("rms_norm", |[x, ..], axis| x.rms_norm(axis, 1e-6)),
+    ("cumsum", |[x, ..], axis| x.cumsum(axis)),
+    ("cumprod", |[x, ..], axis| x.cumprod(axis)),
+    ("cummax", |[x, ..], axis| x.cummax(axis)),
+    ("cummin", |[x, ..], axis| x.cummin(axis)),
+    ("slice", |[x, ..], axis| x.slice(axis, 1..)),
+    ("slice_step", |[x, ..], axis| x.slice_step(axis, .., -1)),
+    ("select", |[x, ..], axis| x.select(axis, 1)),
+    ("windows", |[x, ..], axis| x.windows(axis, 2, 1)),
+    ("split", |[x, ..], axis| Ok(x.slice(axis, ..2)?.split(axis, &[1, 1])?.swap_remove(1))),
+    ("roll", |[x, ..], axis| x.roll(axis, 1)),
+    ("concat", |[x, _, y], axis| Tensor::concat(&[x.clone(), y.clone()], axis)),
+    ("stack", |[x, _, y], axis| Tensor::stack(&[x.clone(), y.clone()], axis)),
+    ("gather", |[x, index, _], axis| x.gather(axis, index)),
+    ("index_select", |[x, index, _], axis| x.index_select(axis, &index.at((0, 0))?)),
+    ("scatter", |[x, index, y], axis| x.scatter(axis, index, y)),
+    ("scatter_add", |[x, index, y], axis| x.scatter_add(axis, index, y)),
+    ("cross_entropy", |[x, index, _], axis| x.cross_entropy(axis, &index.select(axis, 0)?)),
+    ("assign_slice", |[x, _, y], axis| {
+        let mut x = x.clone();
+        x.assign_slice(axis, -1.., &y.slice(axis, ..1)?).map(|()| x)
+    }),
+];
+
+/// Counted from the end, an axis is the one that it is from the start, to the bit.
+async fn axes(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let numbers: Vec<f32> = (0..24).map(|i| (i * 7 % 11) as f32 - 4.0).collect();
+    let (x, _) = device.upload(&numbers, [2, 3, 4]).map_err(show)?;
+    let index: Vec<u32> = (0..24).map(|i| i / 3 % 2).collect();
+    let (index, _) = device.upload(&index, [2, 3, 4]).map_err(show)?;
+    let y = (&x + 0.5).map_err(show)?;
+    for (name, along) in ALONG {
+        for axis in 0..3 {
+            count();
+            // A stack has one axis more.
+            let rank = if *name == "stack" { 4 } else { 3 };
+            let all = [&x, &index, &y];
+            let want = along(all, axis.into()).map_err(|e| format!("{name} {axis}: {e:?}"))?;
+            let got = along(all, (axis - rank).into()).map_err(show)?;
+            ensure_eq!(got.shape(), want.shape(), "{name} along {axis}");
+            let (got, want) = (bits_of(&got).await?, bits_of(&want).await?);
+            ensure_eq!(got, want, "{name} along {axis}");
+        }
+    }
+    Ok(())
+}
+
+/// What cannot be viewed is copied, what can is not.
+async fn copied(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3]).map_err(show)?;
+    let before = device.memory().tensors;
+    let rows = x.reshape_copied([3, -1]).map_err(show)?;
+    ensure_eq!(device.memory().tensors, before, "a view");
+    ensure_eq!(rows.read::<i32>().await.map_err(show)?, [1, 2, 3, 4, 5, 6], "a view");
+    let turned = x.t().and_then(|x| x.reshape_copied(-1)).map_err(show)?;
+    ensure_eq!(device.memory().tensors, before + 1, "a copy");
+    ensure_eq!(turned.read::<i32>().await.map_err(show)?, [1, 4, 2, 5, 3, 6], "a copy");
+    let error = x.reshape_copied(7).err().ok_or("six elements are not seven")?;
+    ensure_eq!(error.to_string(), "[2, 3] has 6 elements, [7] has 7", "no copy helps");
     Ok(())
 }
