@@ -35,8 +35,8 @@ causes! {
     Replicate { axis: usize, pad: usize }, Shape:
         ("pad: {pad} replicated from axis {axis} of length 0");
     Steps { start: String, end: String, step: String }, Shape:
-        ("arange: steps of {step} do not lead from {start} to {end}")
-        help ("a step is finite, not 0, and has the sign of end - start");
+        ("arange: steps of {step} never lead from {start} to {end}")
+        help ("start, end and step are finite, and the step is not 0");
     Only { what: &'static str, dtype: DType, only: &'static str }, DType:
         ("{what}: {dtype}, not {only}")
         help ("compute in another dtype and cast: `cast(dtype)`");

@@ -1,6 +1,7 @@
 //! Tensors put together and taken apart. Joining moves bits, from any views; taking apart costs
 //! nothing.
 
+use core::borrow::Borrow;
 use core::ops::Range;
 
 use super::Tensor;
@@ -23,8 +24,8 @@ pub enum Pad {
 }
 
 impl Tensor {
-    /// Several tensors, at least one, one after the other along an axis. Dtypes and all other axes
-    /// must agree. Deferred.
+    /// Several tensors, at least one, one after the other along an axis; borrowed or not. Dtypes
+    /// and all other axes must agree. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -32,18 +33,20 @@ impl Tensor {
     ///
     /// let (a, _) = device.upload(&[1, 2, 3, 4], [2, 2])?;
     /// let (b, _) = device.upload(&[8, 9], [2, 1])?;
-    /// assert_eq!(Tensor::concat(&[a, b], 1)?.to_vec::<i32>()?, [1, 2, 8, 3, 4, 9]);
+    /// assert_eq!(Tensor::concat(&[&a, &b], -1)?.to_vec::<i32>()?, [1, 2, 8, 3, 4, 9]);
     /// # Ok(()) });
     /// ```
-    pub fn concat(tensors: &[Self], axis: impl Into<Axis>) -> Result<Self> {
-        join("concat", tensors, axis.into())
+    #[doc(alias = "cat")]
+    pub fn concat(tensors: &[impl Borrow<Self>], axis: impl Into<Axis>) -> Result<Self> {
+        join("concat", &borrowed(tensors), axis.into())
     }
 
-    /// Several tensors of one shape along a new axis. Deferred.
-    pub fn stack(tensors: &[Self], axis: impl Into<Axis>) -> Result<Self> {
+    /// Several tensors of one shape along a new axis, borrowed or not. Deferred.
+    pub fn stack(tensors: &[impl Borrow<Self>], axis: impl Into<Axis>) -> Result<Self> {
         let axis = axis.into();
-        let tensors: Result<Vec<Self>> = tensors.iter().map(|t| t.unsqueeze(axis)).collect();
-        join("stack", &tensors?, axis)
+        let tensors = borrowed(tensors).into_iter().map(|t| t.unsqueeze(axis));
+        let tensors: Vec<Self> = tensors.collect::<Result<_>>()?;
+        join("stack", &borrowed(&tensors), axis)
     }
 
     /// Consecutive parts of an axis, as views; the sizes must add up to it.
@@ -76,8 +79,11 @@ impl Tensor {
             });
             let [before, after] = sides;
             let parts: Vec<Self> = [before?, Some(padded), after?].into_iter().flatten().collect();
-            padded =
-                if parts.len() > 1 { join("pad", &parts, axis.into())? } else { parts[0].clone() };
+            padded = if parts.len() > 1 {
+                join("pad", &borrowed(&parts), axis.into())?
+            } else {
+                parts[0].clone()
+            };
         }
         Ok(padded)
     }
@@ -116,7 +122,7 @@ impl Tensor {
             _ => dim - shift.rem_euclid(isize::try_from(dim).unwrap_or(isize::MAX)).unsigned_abs(),
         };
         let [head, tail] = [0..middle, middle..dim].map(|range| self.slice(axis, range));
-        join("roll", &[tail?, head?], axis)
+        join("roll", &[&tail?, &head?], axis)
     }
 
     /// The lower triangle of the last two axes, on and below diagonal `k`; zeros above it. The main
@@ -151,7 +157,11 @@ impl Tensor {
     }
 }
 
-fn join(what: &'static str, tensors: &[Tensor], axis: Axis) -> Result<Tensor> {
+fn borrowed(tensors: &[impl Borrow<Tensor>]) -> Vec<&Tensor> {
+    tensors.iter().map(Borrow::borrow).collect()
+}
+
+fn join(what: &'static str, tensors: &[&Tensor], axis: Axis) -> Result<Tensor> {
     let first = tensors.first().ok_or(TensorCause::Nothing { what })?;
     let mut dims = first.shape().dims().to_vec();
     let (place, _) = first.shape().find(axis).map_err(|error| error.during(what))?;
@@ -168,8 +178,7 @@ fn join(what: &'static str, tensors: &[Tensor], axis: Axis) -> Result<Tensor> {
     }
     dims[place] = total;
     let shape = Shape::new(&dims).map_err(|error| error.during(what))?;
-    let inputs: Vec<&Tensor> = tensors.iter().collect();
     let joined =
         move |site: Site<'_>, sources: &[Operand]| pick::joined(site, shape, place, sources);
-    Ok(first.alone(what, &inputs, (shape, first.dtype), joined))
+    Ok(first.alone(what, tensors, (shape, first.dtype), joined))
 }

@@ -78,6 +78,11 @@ impl Scalar {
         }
     }
 
+    /// The number that these bytes are as an element of this dtype.
+    pub(crate) fn decode(dtype: DType, bytes: &[u8; 8]) -> Self {
+        Self(Number::decode(dtype, &bytes[..dtype.width()]))
+    }
+
     /// Its bytes as an element of this dtype.
     pub(crate) fn encode(self, dtype: DType) -> Result<[u8; 8]> {
         self.whole(dtype)?;

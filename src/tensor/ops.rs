@@ -94,6 +94,32 @@ impl Tensor {
         apply(&self.device, op, &operands)
     }
 
+    /// [`Tensor::choose`] between two numbers of a dtype that is named, which they must fit: see
+    /// [`Scalar`].
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[-1.0f32, 2.0, -3.0], [3])?;
+    /// let class = x.gt(0.0)?.choose_as(1, 0, wharf::DType::U8)?;
+    /// assert_eq!(class.to_vec::<u8>()?, [0, 1, 0]);
+    /// # Ok(()) });
+    /// ```
+    pub fn choose_as(
+        &self,
+        yes: impl Into<Scalar>,
+        no: impl Into<Scalar>,
+        dtype: DType,
+    ) -> Result<Self> {
+        let what = "choose_as";
+        let made = self.device.making(what, dtype)?;
+        let number = |number: Scalar| {
+            let bytes = made.number(number).map_err(|error| error.during(what))?;
+            Ok::<_, Error>(Scalar::decode(*made.stored, &bytes))
+        };
+        let operands = [self.into(), number(yes.into())?.into(), number(no.into())?.into()];
+        applied(&self.device, Op::Where, &operands, made.stored)
+    }
+
     /// As another dtype: an integer takes the nearest number that it has, from floats - cut towards
     /// zero, NaN as 0 - and from integers, where Rust's `as` would wrap; a float is rounded to
     /// nearest; a bool is whether it is not 0. Deferred. A dtype that the plan rejects is an error.
@@ -193,6 +219,11 @@ impl Tensor {
 }
 
 pub(super) fn apply(device: &crate::Device, op: Op, operands: &[Other]) -> Result<Tensor> {
+    applied(device, op, operands, Stored::F32)
+}
+
+/// Applies an operation, where numbers alone have this dtype.
+fn applied(device: &crate::Device, op: Op, operands: &[Other], alone: Stored) -> Result<Tensor> {
     let named = |error: Error| error.during(op.method());
     // Numbers take the dtype of the values: in `where`, of the two to choose from.
     let values = if op == Op::Where { &operands[1..] } else { operands };
@@ -200,7 +231,7 @@ pub(super) fn apply(device: &crate::Device, op: Op, operands: &[Other]) -> Resul
         Other::Tensor(t) => Some(t.dtype),
         Other::Scalar(_) => None,
     };
-    let common = values.iter().find_map(of).unwrap_or(Stored::F32);
+    let common = values.iter().find_map(of).unwrap_or(alone);
     let dtypes: Vec<DType> = operands.iter().map(|o| *of(o).unwrap_or(common)).collect();
     let dtype = if op.result(&dtypes)? == *common { common } else { Stored::BOOL };
     let mut shape = Shape::SCALAR;
@@ -359,8 +390,8 @@ methods! {
     clamp(low high) Clamp "Between two bounds.";
     mul_add(factor term) MulAdd "`x * factor + term`.";
     lerp(end weight) Lerp "From this to `end` by `weight`.";
-    choose(yes no) Where "Where this (a bool tensor) holds, `yes`, else `no`. Two numbers are f32. \
-        In the contract it is `where`."
+    choose(yes no) Where "Where this (a bool tensor) holds, `yes`, else `no`. Two numbers are f32: \
+        [`Tensor::choose_as`] names another dtype. In the contract it is `where`."
         /// ```
         /// # wharf::testing::example(async |device| {
         /// let (x, _) = device.upload(&[-1.0f32, 2.0, -3.0], [3])?;

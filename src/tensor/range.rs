@@ -23,9 +23,9 @@ impl Device {
         Ok(Tensor::of(self.clone(), value, layout, Stored::U32))
     }
 
-    /// Numbers from `start` on in steps of `step`, as far as they lie before `end`. The first and
-    /// the last of them, and the step, must be numbers of the dtype, as beside a tensor: see
-    /// [`Scalar`]. A step that does not lead from `start` to `end` is an error.
+    /// Numbers from `start` on in steps of `step`, as far as they lie before `end`: none where the
+    /// step leads away from it, as in Rust's ranges. The first and the last of them, and the step,
+    /// must be numbers of the dtype, as beside a tensor: see [`Scalar`]. A step of 0 is an error.
     ///
     /// Integers are exact. A float is `start + i * step` with each of the two operations rounded
     /// in f32 (f64 for f64), and then to its dtype: whole numbers that f16 or bf16 has not are
@@ -36,6 +36,7 @@ impl Device {
     /// # wharf::testing::example(async |device| {
     /// let x = device.arange(0, 1, 0.25, wharf::DType::F32)?;
     /// assert_eq!(x.to_vec::<f32>()?, [0.0, 0.25, 0.5, 0.75]);
+    /// assert!(device.arange(5, 3, 1, wharf::DType::I32)?.shape().is_empty());
     /// # Ok(()) });
     /// ```
     pub fn arange(
@@ -135,15 +136,15 @@ impl Device {
     }
 }
 
-/// How many numbers lie in a range; `None` if the step does not lead through it.
+/// How many numbers lie in a range, none if the step leads away from its end; `None` if that cannot
+/// be said.
 fn steps(start: Number, end: Number, step: Number) -> Option<usize> {
     if let (Number::Int(start), Number::Int(end), Number::Int(step)) = (start, end, step) {
-        let way = end - start;
-        let leads = step != 0 && (way == 0 || (way < 0) == (step < 0));
-        let count = (way.unsigned_abs() + step.unsigned_abs().saturating_sub(1))
-            .checked_div(step.unsigned_abs())?;
-        return usize::try_from(count).ok().filter(|_| leads);
+        let way = if step < 0 { start - end } else { end - start };
+        let (way, step) = (way.max(0).unsigned_abs(), step.unsigned_abs());
+        let count = (way + step.saturating_sub(1)).checked_div(step)?;
+        return usize::try_from(count).ok();
     }
     let steps = (end.float() - start.float()) / step.float();
-    (steps.is_finite() && steps >= 0.0).then(|| steps.ceil() as usize)
+    steps.is_finite().then(|| steps.ceil() as usize) // below 0 it is 0
 }

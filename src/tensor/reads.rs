@@ -69,6 +69,38 @@ impl Tensor {
         pollster::block_on(self.convert_down(Drive::Block, CallSite::of("to_vec_as")))
     }
 
+    /// Reads the bytes of all elements in row-major order, whatever the dtype: each as
+    /// [`Tensor::read`] would have it in memory.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1u16, 0x302], [2])?;
+    /// assert_eq!(x.read_bytes().await?, [1, 0, 2, 3]); // on a host that is little-endian
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn read_bytes(&self) -> impl Future<Output = Result<Vec<u8>>> + use<'_> {
+        self.take_down(Drive::Wake, CallSite::of("read_bytes"))
+    }
+
+    /// [`Tensor::read_bytes`], blocking.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[track_caller]
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        pollster::block_on(self.take_down(Drive::Block, CallSite::of("to_bytes")))
+    }
+
+    async fn take_down(&self, drive: Drive, site: CallSite) -> Result<Vec<u8>> {
+        let width = self.dtype.width();
+        let mut out = super::room::<u8>(self.shape().elements() * width)?;
+        let copy = |first: usize, chunk: &[u8]| {
+            out[first * width..first * width + chunk.len()].copy_from_slice(chunk);
+            Ok(())
+        };
+        self.pull(drive, site, copy).await?;
+        Ok(out)
+    }
+
     /// Reads all elements into host memory of any layout; the shapes must be equal. Places that the
     /// layout does not name stay as they are.
     ///

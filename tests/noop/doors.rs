@@ -69,6 +69,8 @@ fn doors() -> Vec<Door> {
         door("scalar", Down, &[4], |s| s.tensor.slice(1, 7..8)?.scalar::<f32>().map(drop)),
         door("read_as", Down, &[160], |s| block_on(s.tensor.read_as::<f64>()).map(drop)),
         door("to_vec_as", Down, &[160], |s| s.tensor.to_vec_as::<f64>().map(drop)),
+        door("read_bytes", Down, &[160], |s| block_on(s.tensor.read_bytes()).map(drop)),
+        door("to_bytes", Down, &[160], |s| s.tensor.to_bytes().map(drop)),
         door("read_view", Down, &[160], |s| {
             let mut data = [0f32; 40];
             block_on(s.tensor.read_view(&mut HostViewMut::column_major(&mut data, SHAPE)?))

@@ -217,7 +217,7 @@ fn what_takes_a_number_or_a_range_names_itself() {
     let ones = |shape: &[usize], dtype| device.ones(shape, dtype).unwrap();
     let mut bytes = ones(&[2, 3], DType::U8);
     let pad = |x: &Tensor| x.pad(&[(1, 0), (0, 0)], Pad::Constant(300.into()));
-    let tokens = ones(&[2], DType::F32);
+    let (tokens, mask) = (ones(&[2], DType::F32), ones(&[2], DType::Bool));
     check([
         Row {
             refused: pad(&bytes),
@@ -236,6 +236,18 @@ fn what_takes_a_number_or_a_range_names_itself() {
             text: "arange: scalar 1.5 is a float, i32 an integer",
             help: FLOAT,
             mended: device.arange(0, 4, 1.5, DType::F32),
+        },
+        Row {
+            refused: device.arange(0, 4, 0, DType::I32),
+            text: "arange: steps of 0 never lead from 0 to 4",
+            help: "start, end and step are finite, and the step is not 0",
+            mended: device.arange(0, 4, 1, DType::I32),
+        },
+        Row {
+            refused: mask.choose_as(256, 0, DType::U8),
+            text: "choose_as: scalar 256 is not a value of u8",
+            help: NUMBER,
+            mended: mask.choose_as(255, 0, DType::U8),
         },
         Row {
             refused: bytes.slice(1, 1..4),

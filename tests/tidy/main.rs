@@ -313,7 +313,7 @@ fn doors(room: &house::Room<'_>) -> Vec<(String, usize)> {
             ["pub", "fn", name, ..] | ["pub", "async", "fn", name, ..]
                 if matches!(of, "Device" | "Tensor" | "TensorSet") =>
             {
-                let crosses = ["Element", "Receipt", "SetReceipt", "Rounding", "Trial"];
+                let crosses = ["Element", "Receipt", "SetReceipt", "Rounding", "Trial", "u8"];
                 let head = texts[at..].iter().take_while(|text| **text != "{");
                 let set = if of == "TensorSet" { "set." } else { "" };
                 let is_door = head.into_iter().any(|text| crosses.contains(text));

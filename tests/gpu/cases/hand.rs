@@ -4,13 +4,16 @@
 use wharf::shape::Axis;
 use wharf::{Axes, DType, Result, Tensor};
 
-use super::pair::{bits_of, count, difference};
-use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure_eq, show};
+use super::pair::{Pair, bits_of, carries, count, difference};
+use super::views::{Move, probe_bits};
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
         case!("hand::operators", |ctx| operators(ctx)),
         case!("hand::axes_from_the_end", |ctx| axes(ctx)),
+        case!("hand::bytes", |ctx| bytes(ctx)),
+        case!("hand::two_numbers_of_a_dtype", |ctx| two_numbers(ctx)),
         case!("hand::a_copy_where_no_view_will_do", |ctx| copied(ctx)),
     ]
 }
@@ -116,8 +119,8 @@ const ALONG: &[(&str, Along)] = &[
     ("windows", |[x, ..], axis| x.windows(axis, 2, 1)),
     ("split", |[x, ..], axis| Ok(x.slice(axis, ..2)?.split(axis, &[1, 1])?.swap_remove(1))),
     ("roll", |[x, ..], axis| x.roll(axis, 1)),
-    ("concat", |[x, _, y], axis| Tensor::concat(&[x.clone(), y.clone()], axis)),
-    ("stack", |[x, _, y], axis| Tensor::stack(&[x.clone(), y.clone()], axis)),
+    ("concat", |[x, _, y], axis| Tensor::concat(&[x, y], axis)),
+    ("stack", |[x, _, y], axis| Tensor::stack(&[x, y], axis)),
     ("gather", |[x, index, _], axis| x.gather(axis, index)),
     ("index_select", |[x, index, _], axis| x.index_select(axis, &index.at((0, 0))?)),
     ("scatter", |[x, index, y], axis| x.scatter(axis, index, y)),
@@ -166,5 +169,45 @@ async fn copied(ctx: &Ctx) -> Outcome {
     ensure_eq!(turned.read::<i32>().await.map_err(show)?, [1, 4, 2, 5, 3, 6], "a copy");
     let error = x.reshape_copied(7).err().ok_or("six elements are not seven")?;
     ensure_eq!(error.to_string(), "[2, 3] has 6 elements, [7] has 7", "no copy helps");
+    Ok(())
+}
+
+/// The bytes of every dtype that is computed in, of a view that is copied and of one that is not.
+async fn bytes(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    for dtype in DType::ALL.into_iter().filter(|&dtype| carries(&device, dtype)) {
+        count();
+        let data = probe_bits(dtype, 20, 5).await;
+        let x = Pair::new(&device, dtype, data, &[4, 5]).await?;
+        for moves in [vec![], vec![Move::Slice(0, 1..3, 1)], vec![Move::Transpose]] {
+            let view = x.view(&moves)?;
+            let want: Vec<u8> = (view.expected().iter())
+                .flat_map(|bits| bits.to_le_bytes().into_iter().take(dtype.width()))
+                .collect();
+            let got = view.tensor.read_bytes().await.map_err(show)?;
+            ensure_eq!(got, want, "{dtype} {moves:?}");
+        }
+    }
+    // In several chunks.
+    let data: Vec<u16> = (0..3_000_001u32).map(|i| (i * 31) as u16).collect();
+    let got = device.upload(&data, data.len()).map_err(show)?.0.read_bytes().await;
+    let want: Vec<u8> = data.iter().flat_map(|x| x.to_le_bytes()).collect();
+    ensure!(got.map_err(show)? == want, "a long one");
+    Ok(())
+}
+
+async fn two_numbers(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let (mask, _) = device.upload(&[true, false, true], 3).map_err(show)?;
+    for dtype in DType::ALL.into_iter().filter(|&dtype| carries(&device, dtype)) {
+        count();
+        let chosen = match dtype {
+            DType::Bool => mask.choose_as(true, false, dtype),
+            _ => mask.choose_as(1, 0, dtype),
+        };
+        let (chosen, want) = (chosen.map_err(show)?, mask.cast(dtype).map_err(show)?);
+        ensure_eq!(chosen.dtype(), dtype, "the dtype");
+        ensure_eq!(bits_of(&chosen).await?, bits_of(&want).await?, "{dtype}");
+    }
     Ok(())
 }

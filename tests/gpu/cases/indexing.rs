@@ -437,7 +437,7 @@ async fn mistakes(ctx: &Ctx) -> Outcome {
     let y = device.zeros([2, 3], DType::I32).map_err(show)?;
     let z = device.zeros([3, 3], DType::F32).map_err(show)?;
     let table = [
-        (Tensor::concat(&[], 0), "concat of no tensors"),
+        (Tensor::concat(&[] as &[Tensor], 0), "concat of no tensors"),
         (Tensor::concat(&[x.clone(), y.clone()], 0), "concat: dtypes differ: left f32, right i32"),
         (
             Tensor::concat(&[x.clone(), z.clone()], 1),

@@ -117,6 +117,11 @@ const ROWS: &[Row] = &[
     row("cast_checked", ALL, |d, t| up(d, &[1.0f32, 300.0])?.cast_checked(t), &[1.0, 300.0]),
     row("cast_checked", I64, |d, t| up(d, &[0u32, u32::MAX])?.cast_checked(t),
         &[0.0, 4_294_967_295.0]),
+    row("choose_as", ALL, |d, t| up(d, &[true, false])?.choose_as(7, 300, t), &[7.0, 300.0]),
+    row("choose_as", INTEGERS, |d, t| up(d, &[true, false])?.choose_as(LARGE, 0, t),
+        &[8_589_934_592.0, 0.0]),
+    row("choose_as", FLOAT, |d, t| up(d, &[true, false])?.choose_as(0.1, -1e300, t),
+        &[0.1, -1e300]),
     row("dequantise", FLOAT, |d, t| blocks(d)?.dequantise(t), &[1.5; 32]),
 ];
 

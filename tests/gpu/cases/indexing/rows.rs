@@ -52,11 +52,20 @@ async fn arange(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     for (what, wrong) in [
         ("past u8", device.arange(0u8, 300u32, 1u8, DType::U8)),
         ("no step", device.arange(0u8, 5u8, 0u8, DType::U8)),
-        ("the other way", device.arange(0u8, 5u8, -1i8, DType::I8)),
         ("a bool", device.arange(0u8, 1u8, 1u8, DType::Bool)),
         ("never", device.arange(0.0f32, 1.0f32, 0.0f32, DType::F32)),
+        ("nowhere", device.arange(3u8, 3u8, 0u8, DType::U8)),
+        ("no end", device.arange(0.0f32, f32::INFINITY, 1.0f32, DType::F32)),
     ] {
         ensure!(wrong.is_err(), "{what} is no mistake: {wrong:?}");
+    }
+    for (what, none) in [
+        ("the other way", device.arange(0u8, 5u8, -1i8, DType::I8)),
+        ("of floats", device.arange(1.0f32, 0.5f32, 0.25f32, DType::F32)),
+        ("unsigned", device.arange(7usize, 3usize, 1usize, DType::U32)),
+    ] {
+        let none = none.map_err(|e| format!("{what}: {e:?}"))?;
+        ensure_eq!((none.shape().dims(), bits_of(&none).await?), (&[0][..], vec![]), "{what}");
     }
     Ok(())
 }
