@@ -273,6 +273,17 @@ impl Layout {
         self.permute(&axes)
     }
 
+    /// Diagonal `k` of a matrix.
+    pub(crate) fn diagonal(&self, k: isize) -> Result<Self> {
+        let axis = usize::from(k >= 0);
+        let first = k.unsigned_abs().min(self.shape.dims()[axis]);
+        let part = self.slice(axis, first.., 1)?;
+        let length = part.shape.dims().iter().copied().min().unwrap_or(0);
+        // A single element never steps, and its stride might overflow.
+        let stride = if length > 1 { part.strides().iter().sum() } else { 1 };
+        self.with(&[length], &[stride], part.offset)
+    }
+
     /// Repeats axes of length 1, and new ones in front, with stride 0.
     pub fn broadcast_to(&self, shape: impl IntoShape) -> Result<Self> {
         let to = shape.into_shape()?;

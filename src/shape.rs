@@ -65,6 +65,14 @@ impl Shape {
         }
     }
 
+    /// The axes that a range of them names.
+    pub(crate) fn span(&self, axes: impl Into<Interval>) -> Result<Range<usize>> {
+        let axes = axes.into();
+        let found = axes.ends(self.rank()).filter(|(start, end)| start <= end);
+        let found = found.map(|(start, end)| start..end);
+        found.ok_or_else(|| ShapeCause::Span { axes, shape: *self }.into())
+    }
+
     /// Where a new axis goes, counted from 0 up to the rank.
     pub(crate) fn gap(&self, axis: impl Into<Axis>) -> Result<usize> {
         let axis = axis.into();

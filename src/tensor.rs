@@ -21,9 +21,11 @@ use crate::plan::Stored;
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
 
+mod arrange;
 mod assign;
 mod attention;
 mod cause;
+mod close;
 mod create;
 mod explain;
 mod index;
@@ -43,6 +45,7 @@ mod reduce;
 mod rows;
 mod scan;
 mod scatter;
+mod sugar;
 mod upload;
 mod views;
 
@@ -61,9 +64,15 @@ pub(crate) use upload::{Becoming, Provenance};
 ///
 /// ```
 /// # wharf::testing::example(async |device| {
+/// use wharf::Tensor;
+///
 /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
 /// let y = ((&x + 1.0)? * x.t()?)?; // checked now,
 /// assert_eq!(y.to_vec::<f32>()?, [2.0, 9.0, 8.0, 20.0]); // computed now, by one kernel
+///
+/// assert_eq!(y.at((.., -1))?.to_vec::<f32>()?, [9.0, 20.0]); // a column, as a view
+/// assert_eq!(y.sum(-1)?.neg()?.abs()?.to_vec::<f32>()?, [11.0, 28.0]);
+/// assert_eq!(Tensor::concat(&[&x, &y], 0)?.reshape([2, -1])?.shape().dims(), [2, 4]);
 /// # Ok(()) });
 /// ```
 ///

@@ -17,6 +17,12 @@ causes! {
             0 => "a scalar has no axes: `unsqueeze` adds one".into(),
             rank => format!("its axes are {}, counted from 0 or back from -1", ends(rank)),
         });
+    Span { axes: Interval, shape: Shape }, Shape:
+        ("axes {axes} do not exist in {shape} of rank {}", shape.rank())
+        help ("the range of all of them is `0..{}`", shape.rank());
+    Ranks { shape: Shape, takes: &'static str }, Shape:
+        ("{shape} has rank {}, not {takes}", shape.rank())
+        help ("`reshape`, `at` and `unsqueeze` change the rank");
     NewAxis { axis: Axis, shape: Shape }, Shape:
         ("no place for a new axis {axis} in {shape} of rank {}", shape.rank())
         help ("its places are {}, counted from 0 or back from -1", ends(shape.rank() + 1));

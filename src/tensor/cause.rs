@@ -27,6 +27,9 @@ causes! {
     Sizes { axis: Axis, sizes: Vec<usize>, dim: usize }, Shape:
         ("split: sizes {sizes:?} are {}, axis {axis} has {dim}",
          sizes.iter().map(|&size| size as u128).sum::<u128>());
+    Parts { what: &'static str, axis: Axis, dim: usize, count: usize }, Shape:
+        ("{what}: axis {axis} of length {dim} has no {count} equal parts")
+        help ("`chunk` makes the last part shorter; `split` takes the sizes");
     Pads { pads: usize, shape: Shape }, Shape:
         ("pad: {pads} pairs for {shape} of rank {}", shape.rank());
     Reflect { axis: usize, pad: usize, dim: usize }, Shape:
@@ -34,6 +37,9 @@ causes! {
         help ("at most one less than the axis has can be reflected");
     Replicate { axis: usize, pad: usize }, Shape:
         ("pad: {pad} replicated from axis {axis} of length 0");
+    Wrap { axis: usize, pad: usize, dim: usize }, Shape:
+        ("pad: {pad} wrapped around axis {axis} of length {dim}")
+        help ("at most as many as the axis has can come from its other end");
     Steps { start: String, end: String, step: String }, Shape:
         ("arange: steps of {step} never lead from {start} to {end}")
         help ("start, end and step are finite, and the step is not 0");

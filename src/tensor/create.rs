@@ -58,8 +58,7 @@ impl Device {
     /// # Ok(()) });
     /// ```
     pub fn zeros(&self, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
-        let zero = if dtype == DType::Bool { false.into() } else { 0u8.into() };
-        self.filled("zeros", shape.into_shape()?, dtype, zero)
+        self.filled("zeros", shape.into_shape()?, dtype, Scalar::zero(dtype))
     }
 
     /// A tensor of ones; of `true`, for bool.

@@ -21,6 +21,9 @@ pub enum Pad {
     Reflect,
     /// Its first or last element again and again.
     Replicate,
+    /// What lies at its other end, as if it went round.
+    #[doc(alias = "circular")]
+    Wrap,
 }
 
 impl Tensor {
@@ -104,6 +107,9 @@ impl Tensor {
                 let range = if first { 1..pad + 1 } else { dim - 1 - pad..dim - 1 };
                 self.slice_step(axis, range, -1)
             }
+            Pad::Wrap if pad > dim => Err(TensorCause::Wrap { axis, pad, dim }.into()),
+            Pad::Wrap if first => self.slice(axis, dim - pad..),
+            Pad::Wrap => self.slice(axis, ..pad),
             Pad::Replicate if dim == 0 => Err(TensorCause::Replicate { axis, pad }.into()),
             Pad::Replicate => {
                 let last = if first { 0 } else { dim - 1 };

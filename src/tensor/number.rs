@@ -50,6 +50,11 @@ scalars! {
 }
 
 impl Scalar {
+    /// Zero; `false`, for bool.
+    pub(crate) fn zero(dtype: DType) -> Self {
+        if dtype == DType::Bool { false.into() } else { 0u8.into() }
+    }
+
     /// The number itself.
     pub(crate) const fn value(self) -> Number {
         self.0

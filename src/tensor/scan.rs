@@ -1,8 +1,9 @@
 //! Scans: running sums, products and extremes along an axis.
 
-use super::Tensor;
+use super::number::Scalar;
 use super::reduce::{ReduceCause, computed};
-use crate::error::Result;
+use super::{Pad, Tensor};
+use crate::error::{Error, Result};
 use crate::kernel::reduce::text::{Fold, Reduce};
 use crate::kernel::scan::ScanCore;
 use crate::op::{Kind, Reduction};
@@ -20,6 +21,37 @@ impl Tensor {
     /// ```
     pub fn cumsum(&self, axis: impl Into<Axis>) -> Result<Self> {
         self.scan("cumsum", Reduction::Sum, Fold::Sum, axis.into())
+    }
+
+    /// [`Tensor::cumsum`] from the end of the axis back. Deferred.
+    pub fn cumsum_reverse(&self, axis: impl Into<Axis>) -> Result<Self> {
+        let axis = axis.into();
+        let sums = || self.flip(axis)?.cumsum(axis)?.flip(axis);
+        sums().map_err(|error| error.during("cumsum_reverse"))
+    }
+
+    /// The sums of the elements before each along an axis: 0 at the first, and the last element
+    /// counts nowhere. Its input is moved at once, the sums are deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[5, 6, 7], [3])?;
+    /// assert_eq!(x.cumsum_exclusive(0)?.to_vec::<i32>()?, [0, 5, 11]);
+    /// assert_eq!(x.cumsum_reverse(0)?.to_vec::<i32>()?, [18, 13, 7]);
+    /// # Ok(()) });
+    /// ```
+    pub fn cumsum_exclusive(&self, axis: impl Into<Axis>) -> Result<Self> {
+        let sums = || {
+            let (axis, length) = self.shape().find(axis)?;
+            if length == 0 {
+                return self.cumsum(axis);
+            }
+            let mut pads = vec![(0, 0); self.shape().rank()];
+            pads[axis].0 = 1;
+            let zero = Pad::Constant(Scalar::zero(self.dtype()));
+            self.slice(axis, ..length - 1)?.pad(&pads, zero)?.cumsum(axis)
+        };
+        sums().map_err(|error: Error| error.during("cumsum_exclusive"))
     }
 
     /// The products of the elements so far along an axis. i8 to u16 become i32 or u32; integers

@@ -79,6 +79,14 @@ fn doors() -> Vec<Door> {
             let mut data = [0f32; 40];
             s.tensor.copy_to_view(&mut HostViewMut::column_major(&mut data, SHAPE)?)
         }),
+        door("equal", Down, &[1], |s| block_on(s.tensor.equal(&s.tensor)).map(drop)),
+        door("equal_now", Down, &[1], |s| s.tensor.equal_now(&s.tensor).map(drop)),
+        door("allclose", Down, &[1], |s| {
+            block_on(s.tensor.allclose(&s.tensor, 1e-5, 1e-8)).map(drop)
+        }),
+        door("allclose_now", Down, &[1], |s| {
+            s.tensor.allclose_now(&s.tensor, 1e-5, 1e-8).map(drop)
+        }),
         door("quantise", Down, &[36], |s| block_on(s.tensor.quantise()).map(drop)),
         door("to_quantised", Down, &[36], |s| s.tensor.to_quantised().map(drop)),
         door("to", Over, &[160], |s| block_on(s.tensor.to(&s.there)).map(drop)),

@@ -269,3 +269,71 @@ fn what_takes_a_number_or_a_range_names_itself() {
         },
     ]);
 }
+
+#[test]
+fn what_is_put_together_of_others_names_itself() {
+    let device = capable();
+    let ones = |shape: &[usize], dtype| device.ones(shape, dtype).unwrap();
+    let (x, whole) = (ones(&[2, 3], DType::F32), ones(&[2, 3], DType::I32));
+    let (row, cube) = (ones(&[3], DType::F32), ones(&[2, 3, 1], DType::F32));
+    let one = |parts: Vec<Tensor>| parts[0].clone();
+    let parts = "`chunk` makes the last part shorter; `split` takes the sizes";
+    let rank = "`reshape`, `at` and `unsqueeze` change the rank";
+    let takes = "elu takes f32, f16, bf16: cast to one of them";
+    check([
+        Row {
+            refused: x.flatten(1..4),
+            text: "flatten: axes 1..4 do not exist in [2, 3] of rank 2",
+            help: "the range of all of them is `0..2`",
+            mended: x.flatten(0..2),
+        },
+        Row {
+            refused: x.split_evenly(-1, 2).map(one),
+            text: "split_evenly: axis -1 of length 3 has no 2 equal parts",
+            help: parts,
+            mended: x.chunk(-1, 2).map(one),
+        },
+        Row {
+            refused: x.glu(1),
+            text: "glu: axis 1 of length 3 has no 2 equal parts",
+            help: parts,
+            mended: x.split(1, &[2, 1]).and_then(|parts| parts[0].glu(1)),
+        },
+        Row {
+            refused: Tensor::meshgrid(&[&row, &x]).map(one),
+            text: "meshgrid: [2, 3] has rank 2, not 1",
+            help: rank,
+            mended: Tensor::meshgrid(&[row.clone(), x.reshape(-1).unwrap()]).map(one),
+        },
+        Row {
+            refused: cube.diag(0),
+            text: "diag: [2, 3, 1] has rank 3, not 1 or 2",
+            help: rank,
+            mended: cube.at((.., .., 0)).and_then(|x| x.diag(0)),
+        },
+        Row {
+            refused: row.trace(),
+            text: "trace: [3] has rank 1, not 2",
+            help: rank,
+            mended: row.unsqueeze(0).and_then(|x| x.trace()),
+        },
+        Row {
+            refused: x.pad(&[(0, 0), (4, 0)], Pad::Wrap),
+            text: "pad: 4 wrapped around axis 1 of length 3",
+            help: "at most as many as the axis has can come from its other end",
+            mended: x.pad(&[(0, 0), (3, 3)], Pad::Wrap),
+        },
+        Row {
+            refused: whole.selu(),
+            text: "selu: elu does not exist for i32",
+            help: takes,
+            mended: whole.cast(DType::F32).and_then(|x| x.selu()),
+        },
+    ]);
+    let error = x.prelu(&ones(&[2], DType::F32)).unwrap_err().to_string();
+    assert_eq!(error, "prelu: weights and channels differ: left [2], right [2, 3]");
+    let error = whole.allclose_now(&whole, 0.0, 0.0).unwrap_err().to_string();
+    assert_eq!(error, "allclose: i32, not a float");
+    let error = whole.equal_now(&x).unwrap_err().to_string();
+    assert_eq!(error, "equal: dtypes differ: i32 and f32");
+}

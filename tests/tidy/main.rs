@@ -314,9 +314,12 @@ fn doors(room: &house::Room<'_>) -> Vec<(String, usize)> {
                 if matches!(of, "Device" | "Tensor" | "TensorSet") =>
             {
                 let crosses = ["Element", "Receipt", "SetReceipt", "Rounding", "Trial", "u8"];
-                let head = texts[at..].iter().take_while(|text| **text != "{");
+                let head = texts[at..].iter().position(|text| *text == "{");
+                let head = &texts[at..at + head.unwrap_or(0)];
                 let set = if of == "TensorSet" { "set." } else { "" };
-                let is_door = head.into_iter().any(|text| crosses.contains(text));
+                // Whether something holds of a tensor is an error only where it has to be asked.
+                let answers = head.windows(4).any(|four| four == ["Result", "<", "bool", ">"]);
+                let is_door = answers || head.iter().any(|text| crosses.contains(text));
                 is_door.then(|| format!("{set}{name}"))
             }
             _ => None,

@@ -1,0 +1,107 @@
+//! Activations and measures by their usual names, in terms of operations that are there: fused as
+//! they are, no kernels of their own.
+
+use super::Tensor;
+use super::reduce::computed;
+use crate::error::{Error, Result};
+use crate::shape::cause::ShapeCause;
+use crate::shape::{Axes, Axis};
+
+/// What makes a normal distribution keep its mean and variance under `selu`.
+const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
+const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
+
+/// The length below which a vector has no direction.
+const LENGTH_MIN: f64 = 1e-8;
+
+impl Tensor {
+    /// Computed in f32 where it is f16 or bf16, so that its constants are not rounded to those.
+    fn widely(
+        &self,
+        what: &'static str,
+        compute: impl FnOnce(&Self) -> Result<Self>,
+    ) -> Result<Self> {
+        let computed = || compute(&self.cast(computed(self.dtype()))?)?.cast(self.dtype());
+        computed().map_err(|error: Error| error.during(what))
+    }
+
+    /// The scaled exponential linear unit: `elu` with the two constants that keep mean and
+    /// variance. Deferred.
+    pub fn selu(&self) -> Result<Self> {
+        self.widely("selu", |x| x.elu(SELU_ALPHA)? * SELU_SCALE)
+    }
+
+    /// `clamp(x + 3, 0, 6) / 6`. Deferred.
+    pub fn hard_sigmoid(&self) -> Result<Self> {
+        self.widely("hard_sigmoid", |x| (x + 3.0)?.clamp(0.0, 6.0)? / 6.0)
+    }
+
+    /// `x / (1 + abs(x))`. Deferred.
+    pub fn softsign(&self) -> Result<Self> {
+        self.widely("softsign", |x| x / &(x.abs()? + 1.0)?)
+    }
+
+    /// The gated linear unit: the first half of an axis times the sigmoid of the second. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[3.0f32, 5.0, 0.0, f32::INFINITY], [4])?;
+    /// assert_eq!(x.glu(-1)?.to_vec::<f32>()?, [1.5, 5.0]);
+    /// # Ok(()) });
+    /// ```
+    pub fn glu(&self, axis: impl Into<Axis>) -> Result<Self> {
+        let halves = self.parts("glu", axis.into(), 2)?;
+        let gated = || &halves[0] * &halves[1].sigmoid()?;
+        gated().map_err(|error| error.during("glu"))
+    }
+
+    /// `x` where positive, else `weight * x`: [`Tensor::leaky_relu`] with a weight for each
+    /// channel, which are axis 1 - or 0, if that is the only one -, or one for all. Deferred.
+    pub fn prelu(&self, weight: &Self) -> Result<Self> {
+        let activated = || {
+            let (elements, rank) = (weight.shape().elements(), self.shape().rank());
+            if elements == 1 {
+                return self.leaky_relu(&weight.reshape(())?);
+            }
+            let (channels, length) = self.shape().find(if rank == 1 { 0 } else { 1 })?;
+            if *weight.shape().dims() != [length] {
+                let what = "weights and channels differ";
+                let (left, right) = (*weight.shape(), *self.shape());
+                return Err(ShapeCause::Same { what, left, right }.into());
+            }
+            let mut dims = vec![1; rank];
+            dims[channels] = length;
+            self.leaky_relu(&weight.reshape(dims)?)
+        };
+        activated().map_err(|error: Error| error.during("prelu"))
+    }
+
+    /// The sum of the magnitudes over [some axes](Axes). Deferred.
+    pub fn l1_norm(&self, axes: impl Into<Axes>) -> Result<Self> {
+        self.abs().and_then(|x| x.sum(axes)).map_err(|error| error.during("l1_norm"))
+    }
+
+    /// The cosine of the angle between vectors along an axis; shapes broadcast. Of a vector shorter
+    /// than 1e-8 it goes to 0. Of floats, f16 and bf16 computed in f32; deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[3.0f32, 4.0, -4.0, 3.0], [2, 2])?;
+    /// let (y, _) = device.upload(&[6.0f32, 8.0], [2])?;
+    /// assert_eq!(x.cosine_similarity(&y, -1)?.to_vec::<f32>()?, [1.0, 0.0]);
+    /// # Ok(()) });
+    /// ```
+    pub fn cosine_similarity(&self, other: &Self, axis: impl Into<Axis>) -> Result<Self> {
+        let (what, axis) = ("cosine_similarity", axis.into());
+        self.widely(what, |x| {
+            if self.dtype() != other.dtype() {
+                return x * other; // the error of operands that differ
+            }
+            let shape = self.shape().broadcast(other.shape())?;
+            let y = other.cast(x.dtype())?.broadcast_to(shape)?;
+            let x = x.broadcast_to(shape)?;
+            let length = |x: &Self| x.norm(axis)?.max(LENGTH_MIN);
+            ((&x * &y)?.sum(axis)? / &length(&x)?)? / &length(&y)?
+        })
+    }
+}
