@@ -11,7 +11,7 @@ use crate::kernel::moves::assign::Assignment;
 use crate::kernel::{Operand, moves};
 use crate::layout::Layout;
 use crate::op::Refusal;
-use crate::shape::{Axis, Interval, Shape};
+use crate::shape::{Axis, Cut, Cuts, Interval, Shape};
 
 impl Tensor {
     /// Takes on other values: those of a tensor of this dtype, broadcast to this shape, or a number
@@ -60,31 +60,70 @@ impl Tensor {
         let what = "assign_slice";
         let found = self.shape().range(axis, range);
         let (axis, range) = found.map_err(|error| error.during(what))?;
-        self.write_part(what, axis, range, values.into())
+        let mut ranges = self.whole();
+        ranges[axis] = range;
+        self.write_part(what, &ranges, &[], values.into())
     }
 
+    /// Writes into the part of several axes that [`Tensor::at`] would view: values of a tensor of
+    /// this dtype, broadcast to its shape, or a number everywhere. Otherwise as
+    /// [`Tensor::assign_slice`].
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let mut field = device.zeros([3, 3], wharf::DType::I32)?;
+    /// let (column, _) = device.upload(&[1, 2], [2])?;
+    /// field.assign_at((1.., 0), &column)?;
+    /// field.assign_at((0, -1), 9)?;
+    /// assert_eq!(field.to_vec::<i32>()?, [0, 0, 9, 1, 0, 0, 2, 0, 0]);
+    /// # Ok(()) });
+    /// ```
+    pub fn assign_at(&mut self, cuts: impl Into<Cuts>, values: impl Into<Other>) -> Result<()> {
+        let (what, cuts) = ("assign_at", cuts.into());
+        let named = |error: Error| error.during(what);
+        // What is wrong with them is the error of a view.
+        Layout::dense(*self.shape()).at(cuts.clone()).map_err(named)?;
+        let (mut ranges, mut gone) = (self.whole(), Vec::new());
+        for (axis, cut) in cuts.all().iter().enumerate() {
+            let range = match *cut {
+                Cut::Interval(interval) => interval,
+                Cut::Place(place) => {
+                    gone.push(axis);
+                    (place..=place).into()
+                }
+            };
+            ranges[axis] = self.shape().range(axis, range).map_err(named)?.1;
+        }
+        self.write_part(what, &ranges, &gone, values.into())
+    }
+
+    /// All of every axis.
+    fn whole(&self) -> Vec<Range<usize>> {
+        self.shape().dims().iter().map(|&dim| 0..dim).collect()
+    }
+
+    /// Writes into a range of every axis; the values lack the axes that are `gone`, of length 1.
     fn write_part(
         &mut self,
         what: &'static str,
-        axis: usize,
-        range: Range<usize>,
+        ranges: &[Range<usize>],
+        gone: &[usize],
         values: Other,
     ) -> Result<()> {
         let shape = *self.shape();
-        let place = Layout::dense(shape).slice(axis, range.clone(), 1);
-        let place = place.map_err(|error| error.during(what))?;
-        let mut ranges: Vec<Range<usize>> = shape.dims().iter().map(|&dim| 0..dim).collect();
-        ranges[axis] = range;
-        let values = self.source(what, values, place.shape())?;
-        if place.shape().is_empty() {
+        let axes = ranges.iter().enumerate().filter(|(axis, _)| !gone.contains(axis));
+        let part = Shape::new(axes.map(|(_, range)| range.len()).collect::<Vec<usize>>())?;
+        let values = self.source(what, values, &part)?;
+        let values = gone.iter().try_fold(values, |values, &axis| values.unsqueeze(axis))?;
+        if part.is_empty() {
             return Ok(());
         }
         let from = values.operand()?;
         drop(values);
         let value = self.own()?;
         let site = self.device.site();
-        let part = Assignment { value: &value, shape: &shape, ranges: &ranges };
-        part.assign(site, &from)?;
+        let place = Assignment { value: &value, shape: &shape, ranges };
+        place.assign(site, &from)?;
         value.inherit([&*from.value]);
         Ok(())
     }

@@ -29,6 +29,13 @@ fn told(parts: Vec<Tensor>) -> Result<Tensor> {
     Tensor::concat(&told, 0)
 }
 
+/// Writes into a copy, while the original is held.
+fn put(x: &Tensor, write: impl Fn(&mut Tensor) -> Result<()>) -> Result<Tensor> {
+    let mut copy = x.clone();
+    write(&mut copy)?;
+    Ok(copy)
+}
+
 #[rustfmt::skip]
 const MOVES: &[Row] = &[
     Row("flatten", |x| x.flatten(..), &[6], &[0, 1, 2, 3, 4, 5]),
@@ -74,6 +81,13 @@ const MOVES: &[Row] = &[
     Row("cumsum_exclusive", |x| x.cumsum_exclusive(-1), &[2, 3], &[0, 0, 1, 0, 3, 7]),
     Row("cumsum_exclusive of rows", |x| x.t()?.cumsum_exclusive(0), &[3, 2], &[0, 0, 0, 3, 1, 7]),
     Row("cumsum_exclusive of nothing", |x| x.at(..0)?.cumsum_exclusive(0), &[0, 3], &[]),
+    Row("assign_at", |x| put(x, |x| x.assign_at((.., 1..), &x.at((.., ..1))?)), &[2, 3],
+        &[0, 0, 0, 3, 3, 3]),
+    Row("assign_at one", |x| put(x, |x| x.assign_at((1, -1), 9)), &[2, 3], &[0, 1, 2, 3, 4, 9]),
+    Row("assign_at a column", |x| put(x, |x| x.assign_at((.., 1), &x.at((0, ..2))?)), &[2, 3],
+        &[0, 0, 2, 3, 1, 5]),
+    Row("assign_at nothing", |x| put(x, |x| x.assign_at((.., 3..), 7)), &[2, 3],
+        &[0, 1, 2, 3, 4, 5]),
     Row("l1_norm", |x| (x - 3)?.l1_norm(1), &[2], &[6, 3]),
 ];
 

@@ -1,0 +1,117 @@
+//! Programs that learn, and what models are made of.
+
+use wharf::{Axes, DType, Tensor};
+
+use super::support::{check, numbers};
+
+#[test]
+fn k_means() {
+    check("k_means", async |device| {
+        let points = numbers(device, [40, 2], 1)?;
+        let mut centres = points.slice(0, ..3)?;
+        for _ in 0..5 {
+            let apart = (points.unsqueeze(1)? - centres.unsqueeze(0)?)?;
+            let nearest = apart.square()?.sum(-1)?.argmin(-1)?;
+            let members = nearest.one_hot(3, DType::F32)?;
+            centres = (members.t()?.matmul(&points)? / members.sum(0)?.unsqueeze(-1)?)?;
+        }
+        Ok(centres)
+    });
+}
+
+#[test]
+fn principal_component() {
+    check("principal_component", async |device| {
+        let (scale, _) = device.upload(&[3.0f32, 1.0, 0.5, 0.25], 4)?;
+        let x = (numbers(device, [30, 4], 5)? * scale)?;
+        let x = x.sub(x.mean(0)?)?;
+        let covariance = (x.t()?.matmul(&x)? / 29.0)?;
+        let mut direction = device.ones(4, DType::F32)?;
+        for _ in 0..40 {
+            direction = covariance.matmul(&direction)?;
+            direction = direction.div(direction.norm(..)?)?;
+        }
+        let variance = direction.matmul(&covariance.matmul(&direction)?)?;
+        Tensor::concat(&[&direction, &variance.flatten(..)?], 0)
+    });
+}
+
+#[test]
+fn kalman_filter() {
+    check("kalman_filter", async |device| {
+        let measured = (numbers(device, 20, 6)? + device.arange(0, 10, 0.5, DType::F32)?)?;
+        let (step, _) = device.upload(&[1.0f32, 1.0, 0.0, 1.0], [2, 2])?;
+        let (seen, _) = device.upload(&[1.0f32, 0.0], [1, 2])?;
+        let one = device.eye(2, 2, DType::F32)?;
+        let (mut state, mut spread) = (device.zeros([2, 1], DType::F32)?, one.clone());
+        let mut path = Vec::new();
+        for i in 0..20 {
+            state = step.matmul(&state)?;
+            spread = (step.matmul(&spread)?.matmul(&step.t()?)? + (&one * 0.01)?)?;
+            let certainty = (seen.matmul(&spread)?.matmul(&seen.t()?)? + 0.25)?;
+            let gain = (spread.matmul(&seen.t()?)? / certainty)?;
+            let off = (measured.at(i)? - seen.matmul(&state)?)?;
+            state = (state + (&gain * off)?)?;
+            spread = (&one - gain.matmul(&seen)?)?.matmul(&spread)?;
+            path.push(state.at((0, 0))?);
+        }
+        Tensor::stack(&path, 0)
+    });
+}
+
+#[test]
+fn attention() {
+    check("attention", async |device| {
+        let [q, k, v] = [7, 8, 9].map(|seed| numbers(device, [2, 4, 3], seed));
+        let (q, k, v) = (q?, k?, v?);
+        let scores = (q.matmul(&k.swap_axes(-2, -1)?)? / 3f32.sqrt())?;
+        let causal = device.ones([4, 4], DType::Bool)?.tril(0)?;
+        causal.choose(&scores, f32::NEG_INFINITY)?.softmax(-1)?.matmul(&v)
+    });
+}
+
+#[test]
+fn softmax_regression() {
+    check("softmax_regression", async |device| {
+        let x = numbers(device, [30, 4], 11)?;
+        let classes = (device.arange(0, 30, 1, DType::I32)? % 3)?;
+        let wanted = classes.one_hot(3, DType::F32)?;
+        let mut weights = device.zeros([4, 3], DType::F32)?;
+        let mut bias = device.zeros(3, DType::F32)?;
+        for _ in 0..25 {
+            let scores = (x.matmul(&weights)? + &bias)?;
+            let off = ((scores.softmax(-1)? - &wanted)? / x.shape().dims()[0])?;
+            weights.assign((&weights - (x.t()?.matmul(&off)? * 0.5)?)?)?;
+            bias.assign((&bias - (off.sum(0)? * 0.5)?)?)?;
+        }
+        let scores = (x.matmul(&weights)? + &bias)?;
+        let loss = scores.cross_entropy(-1, &classes)?.mean(..)?;
+        Tensor::concat(&[&weights.flatten(..)?, &bias, &loss.unsqueeze(0)?], 0)
+    });
+}
+
+#[test]
+fn page_rank() {
+    check("page_rank", async |device| {
+        let itself = device.eye(6, 6, DType::Bool)?;
+        let links = (numbers(device, [6, 6], 13)?.gt(0.3)? & (!itself)?)?.cast(DType::F32)?;
+        let out = links.sum(Axes::keep(-1))?;
+        let moves = out.gt(0.0)?.choose((links / out.max(1.0)?)?, 1.0 / 6.0)?;
+        let mut rank = device.full(6, DType::F32, 1.0 / 6.0)?;
+        for _ in 0..30 {
+            rank = ((rank.matmul(&moves)? * 0.85)? + 0.15 / 6.0)?;
+        }
+        Ok(rank)
+    });
+}
+
+#[test]
+fn positions() {
+    check("positions", async |device| {
+        let [place, pair] = [5, 4].map(|count| device.arange(0, count, 1, DType::F32));
+        let grid = Tensor::meshgrid(&[place?, pair?])?;
+        let wave = device.full((), DType::F32, 100)?.pow((&grid[1] / 4)?)?;
+        let angle = (&grid[0] / wave)?;
+        Tensor::stack(&[angle.sin()?, angle.cos()?], -1)?.flatten(1..)
+    });
+}
