@@ -6,8 +6,9 @@
 //! ```
 //!
 //! Nothing in the file is believed. Another stamp begins it anew; a torn end, or a line that is
-//! another one now, ends what counts. Only whole windows count, so that a run that goes on makes
-//! the same batches as one that was never killed, and the same embeddings to the bit.
+//! another one now, ends what counts. Where lines are missing only whole windows count, so that a
+//! run that goes on makes the same batches as one that was never killed, and the same embeddings to
+//! the bit.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, ErrorKind, Read, Result, Seek, SeekFrom, Write};
@@ -55,7 +56,8 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Opens the file, or makes it, and finds out how many of the lines it has, in whole windows.
+    /// Opens the file, or makes it, and finds out how many of the lines it has: all of them, or
+    /// whole windows.
     pub(crate) fn open(
         path: &Path,
         stamp: &[u8; STAMP as usize],
@@ -71,10 +73,12 @@ impl Kept {
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => false,
             Err(error) => return Err(error),
         };
-        let (mut done, mut remark) = (0, None);
+        let (mut done, mut remark, mut lines) = (0, None, lines);
         if stamped {
-            (done, remark) = count(&file, length, lines)?;
-            done -= done % window;
+            (done, remark) = count(&file, length, &mut lines)?;
+            if remark.is_some() || lines.next().is_some() {
+                done -= done % window;
+            }
         } else if length > 0 {
             remark = Some("they are of another model or dtype: begun anew".into());
             file.set_len(0)?;
@@ -114,12 +118,11 @@ impl Kept {
 fn count(
     file: &File,
     length: u64,
-    lines: impl Iterator<Item = Result<String>>,
+    lines: &mut impl Iterator<Item = Result<String>>,
 ) -> Result<(usize, Option<String>)> {
     let whole = (length - STAMP) / RECORD;
     let torn = (length - STAMP) % RECORD;
     let mut records = BufReader::new(file);
-    let mut lines = lines;
     for done in 0..whole as usize {
         let mut there = [0; HASH as usize];
         records.read_exact(&mut there)?;

@@ -123,11 +123,12 @@ type Wrong = (&'static str, fn(&mut Vec<u8>), usize, Option<&'static str>);
 
 const RECORD_BYTES: usize = RECORD as usize;
 
-const WRONG: [Wrong; 8] = [
-    ("nothing", |_| (), 8, None),
+const WRONG: [Wrong; 9] = [
+    ("nothing", |_| (), 10, None),
     ("empty", Vec::clear, 0, None),
     ("torn", |b| b.truncate(64 + 6 * RECORD_BYTES + 9), 4, Some("the last is torn, 9 of")),
     ("cut at a window's middle", |b| b.truncate(64 + 6 * RECORD_BYTES), 4, None),
+    ("cut in the last window", |b| b.truncate(64 + 9 * RECORD_BYTES), 8, None),
     ("a torn stamp", |b| b.truncate(50), 0, Some("they are of another model or dtype: begun anew")),
     ("another stamp", |b| b[20] ^= 1, 0, Some("they are of another model or dtype: begun anew")),
     (
@@ -140,7 +141,7 @@ const WRONG: [Wrong; 8] = [
         "more than there are lines",
         |b| b.extend_from_within(64..64 + 2 * RECORD_BYTES),
         8,
-        Some("there are 10, and only 8 lines: the rest is dropped"),
+        Some("there are 12, and only 10 lines: the rest is dropped"),
     ),
 ];
 
@@ -148,11 +149,11 @@ const WRONG: [Wrong; 8] = [
 #[test]
 fn what_is_wrong_with_a_kept_file_is_noticed_and_said() {
     let (path, stamp) = (scratch("kept"), [b'x'; 64]);
-    let lines = || (0..8).map(|i| Ok(sentence(i)));
+    let lines = || (0..10).map(|i| Ok(sentence(i)));
     let _ = fs::remove_file(&path);
     let mut kept = Kept::open(&path, &stamp, lines(), 4).expect("it is made");
     assert!(kept.done == 0 && kept.remark.is_none(), "{:?}", kept.remark);
-    for window in [0..4, 4..8] {
+    for window in [0..4, 4..8, 8..10] {
         let lines: Vec<String> = window.clone().map(sentence).collect();
         let vectors: Vec<Vec<f32>> = window.map(|i| vec![i as f32; WIDTH]).collect();
         kept.keep(&lines, &vectors).expect("kept");
