@@ -38,7 +38,7 @@ pub(crate) enum Becoming {
 
 /// One upload, decided before a byte moves.
 #[derive(Debug)]
-pub(crate) struct Order<'a> {
+pub(crate) struct Consignment<'a> {
     source: Box<dyn Fill + 'a>,
     from: DType,
     layout_from: Layout,
@@ -87,7 +87,7 @@ impl<'a> Provenance<'a> {
     }
 }
 
-impl Order<'_> {
+impl Consignment<'_> {
     /// The dtype on the device.
     pub(crate) const fn to(&self) -> DType {
         self.to.dtype()
@@ -182,7 +182,7 @@ impl Device {
         origin: Provenance<'a>,
         layout_from: Layout,
         becoming: Becoming,
-    ) -> Result<Order<'a>> {
+    ) -> Result<Consignment<'a>> {
         let from = origin.dtype();
         let (how, to) = match becoming {
             Becoming::Planned => self.plan().route(from, None)?,
@@ -196,7 +196,7 @@ impl Device {
         let source = origin.fill(*to, self.rules(how))?;
         let bytes_host = layout_from.shape().elements() as u64 * from.width() as u64;
         let losses = None;
-        Ok(Order { source, from, layout_from, layout_to, to, how, bytes, bytes_host, losses })
+        Ok(Consignment { source, from, layout_from, layout_to, to, how, bytes, bytes_host, losses })
     }
 
     /// One part of weights as blocks. Their bytes and values on the host are counted once, by the
@@ -206,7 +206,7 @@ impl Device {
         origin: Provenance<'a>,
         layout_from: Layout,
         share: Share,
-    ) -> Result<Order<'a>> {
+    ) -> Result<Consignment<'a>> {
         let (from, shape) = (origin.dtype(), *layout_from.shape());
         check(from, &shape)?;
         if !origin.is_memory() && !layout_from.is_dense() {
@@ -222,7 +222,7 @@ impl Device {
         let (of_values, losses) = (share == Share::Values, source.losses());
         let layout_to = Layout::dense(share.shape(&shape)?);
         let bytes_host = shape.elements() as u64 * from.width() as u64;
-        Ok(Order {
+        Ok(Consignment {
             source: Box::new(source),
             from,
             layout_from,
@@ -240,7 +240,7 @@ impl Device {
         Rules { lossless, finite: self.plan().policy().refuses_overflow() }
     }
 
-    fn execute(&self, order: &Order<'_>, site: CallSite) -> Result<(Tensor, Receipt)> {
+    fn execute(&self, order: &Consignment<'_>, site: CallSite) -> Result<(Tensor, Receipt)> {
         let (clock, engine) = (Stopwatch::start(), &self.engine);
         engine.books.admit(Direction::Up, site)?;
         let entry = engine.books.open(Direction::Up, order.to(), site);
@@ -254,7 +254,7 @@ impl Device {
     /// submitted.
     pub(crate) fn load(
         &self,
-        order: &Order<'_>,
+        order: &Consignment<'_>,
         storage: Arc<Storage>,
         entry: &OpenCrossing<'_>,
         clock: Stopwatch,

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use wharf::explain::Explanation;
 use wharf::io::Archive;
+use wharf::set::Arrival;
 use wharf::{DType, Device, Policy};
 
 use super::embedder::{Embedder, Storage};
-use super::model::Model;
+use super::model::{Model, is_matrix};
 
 /// Sentences, and their embeddings by `transformers` with `torch` on the CPU.
 fn references() -> Vec<(String, Vec<f32>)> {
@@ -135,8 +136,10 @@ fn a_pass_is_explained_before_it_runs() {
     for in_blocks in [false, true] {
         let archive = Archive::open(folder().join("model.safetensors")).expect("a header");
         let archive = archive.keep(|tensor| tensor.dtype().is_some_and(DType::is_float));
-        let (set, _) = device.upload_set(&archive.shipment().expect("floats")).expect("it fits");
-        let model = Model::of(&set, in_blocks).expect("all of it is there");
+        let blocks = |name: &str| (in_blocks && is_matrix(name)).then_some(Arrival::Blocks);
+        let shipment = archive.shipment_as(|tensor| blocks(tensor.name())).expect("floats");
+        let (set, _) = device.upload_set(&shipment).expect("it fits");
+        let model = Model::of(&set).expect("all of it is there");
         let (ids, _) = device.upload(&[101u32, 2, 102, 101, 3, 102], [2, 3]).expect("it fits");
         let (there, _) = device.upload(&[true; 6], [2, 3]).expect("it fits");
         let watch = device.watch();
