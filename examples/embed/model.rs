@@ -39,7 +39,7 @@ impl Linear {
     fn of(&self, x: &Tensor, activation: Option<Op>) -> Result<Tensor> {
         let bias = Some(&self.bias);
         match &self.weight {
-            Matrix::Numbers(weight) => x.linear(&weight.cast(DType::F32)?, bias, activation),
+            Matrix::Numbers(weight) => x.linear(weight, bias, activation),
             Matrix::Blocks(weight) => x.linear(&**weight, bias, activation),
         }
     }
@@ -70,12 +70,12 @@ struct Layer {
 /// `[batch, tokens, width]` as `[batch, heads, tokens, width of a head]`, and back.
 fn by_heads(x: &Tensor) -> Result<Tensor> {
     let &[batch, tokens, width] = x.shape().dims() else { return Ok(x.clone()) };
-    x.reshape([batch, tokens, HEADS, width / HEADS])?.permute(&[0, 2, 1, 3])
+    x.reshape([batch, tokens, HEADS, width / HEADS])?.permute([0, 2, 1, 3])
 }
 
 fn together(x: &Tensor) -> Result<Tensor> {
     let &[batch, heads, tokens, width] = x.shape().dims() else { return Ok(x.clone()) };
-    x.permute(&[0, 2, 1, 3])?.contiguous()?.reshape([batch, tokens, heads * width])
+    x.permute([0, 2, 1, 3])?.contiguous()?.reshape([batch, tokens, heads * width])
 }
 
 impl Layer {

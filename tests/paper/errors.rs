@@ -61,7 +61,7 @@ fn views() {
     let step = "a step is at least 1 forwards, or -1 and below backwards";
     says(layout.slice(0, 0..2, 0), shape, "step 0 on axis 0", step);
     let text = "[0, 0] is not a permutation of the 2 axes";
-    says(layout.permute(&[0, 0]), shape, text, None);
+    says(layout.permute([0, 0]), shape, text, None);
     says(layout.permute([0; 0]), shape, "[] is not a permutation of the 2 axes", None);
     says(layout.squeeze(1), shape, "axis 1 has length 3, not 1", None);
     let text = "windows of 4 with step 1 do not exist on axis 1 of length 3";

@@ -351,7 +351,7 @@ fn axes_below_zero_are_those_from_the_end() {
     assert_eq!(layout.squeeze(-3).unwrap(), layout.squeeze(1).unwrap(), "squeeze");
     assert_eq!(layout.windows(-2, 2, 1).unwrap(), layout.windows(2, 2, 1).unwrap(), "windows");
     let order = layout.permute([3, -2, 0, -3]).unwrap();
-    assert_eq!(order, layout.permute(&[3usize, 2, 0, 1]).unwrap(), "permute");
+    assert_eq!(order, layout.permute([3usize, 2, 0, 1]).unwrap(), "permute");
 }
 
 #[test]

@@ -278,7 +278,7 @@ async fn views(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let data: Vec<f32> = (0..2 * 6 * 3 * 8).map(|i| (i * 13 % 29) as f32 / 7.0 - 2.0).collect();
     let (x, _) = device.upload(&data, [2, 6, 3, 8]).map_err(show)?;
-    let heads = x.permute(&[0, 2, 1, 3]).map_err(show)?;
+    let heads = x.permute([0, 2, 1, 3]).map_err(show)?;
     let dense = heads.contiguous().map_err(show)?;
     let how = Attention::new();
     let read = async |x: Tensor| x.read::<f32>().await.map_err(show);

@@ -207,7 +207,7 @@ async fn of_keys(ctx: &Ctx) -> Outcome {
             let mut padded = scores.clone();
             padded.resize(heads * 8 * keys, 0.0);
             let (k, _) = device.upload(&padded, [heads, 8, keys]).map_err(show)?;
-            let k = k.permute(&[0, 2, 1]).and_then(|k| k.contiguous()).map_err(show)?;
+            let k = k.permute([0, 2, 1]).and_then(|k| k.contiguous()).map_err(show)?;
             let pick = device.eye(8, 8, DType::F32).map_err(show)?;
             let q = pick.broadcast_to([heads, 8, 8]).and_then(|q| q.contiguous()).map_err(show)?;
             let how = Attention::new().scaled(1.0);
