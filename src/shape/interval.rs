@@ -8,7 +8,8 @@ use super::axis::{Integer, counted};
 /// A range of one axis, as any of Rust's: `..`, `1..`, `..3`, `1..3`, `..=2`, `1..=2`. An end below
 /// 0 counts back from the end of the axis: `-2..` are the last two, `..-1` all but the last.
 ///
-/// Nothing is cut to fit: a range that ends outside the axis is an error.
+/// Nothing is cut to fit: a range that ends outside the axis is an error. Clippy takes a literal
+/// such as `1..-1` for an empty range; who writes them allows `clippy::reversed_empty_ranges`.
 ///
 /// ```
 /// # wharf::testing::example(async |device| {

@@ -77,6 +77,7 @@ fn views() {
 }
 
 #[test]
+#[expect(clippy::reversed_empty_ranges, reason = "ends below 0 count from the end")]
 fn axes_and_places_as_they_are_given() {
     let (layout, shape) = (dense([2, 3]), ErrorKind::Shape);
     let (text, help) = (

@@ -206,7 +206,7 @@ fn operators_and_numbers_beside_them_say_what_they_take() {
             refused: -1isize + &ones(DType::U8),
             text: "add: scalar -1 is not a value of u8",
             help: NUMBER,
-            mended: ones(DType::U8) - &1usize,
+            mended: ones(DType::U8) - 1usize,
         },
     ]);
 }

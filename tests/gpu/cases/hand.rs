@@ -72,7 +72,7 @@ async fn operators(ctx: &Ctx) -> Outcome {
         }
     }
     let (three, wide) = (&3u8, 3usize);
-    for sum in [&x % three, &x % wide, &x % 3i64, x.rem(&wide)] {
+    for sum in [&x % three, &x % wide, &x % 3i64, x.rem(wide)] {
         let got = sum.map_err(show)?.read::<i32>().await.map_err(show)?;
         ensure_eq!(got, left.map(|x| x % 3), "a number of any type");
     }
@@ -86,12 +86,13 @@ async fn bools(ctx: &Ctx) -> Outcome {
     let (left, right) = ([false, false, true, true], [false, true, false, true]);
     let (x, _) = device.upload(&left, 4).map_err(show)?;
     let (y, _) = device.upload(&right, 4).map_err(show)?;
-    let rows: [(&str, [Result<Tensor>; 2], [bool; 4]); 5] = [
+    type Twins = [Result<Tensor>; 2];
+    let rows: [(&str, Twins, [bool; 4]); 5] = [
         ("not", [!&x, x.not()], left.map(|x| !x)),
         ("and", [&x & &y, x.and(&y)], [false, false, false, true]),
         ("or", [&x | &y, x.or(&y)], [false, true, true, true]),
         ("xor", [&x ^ &y, x.xor(&y)], [false, true, true, false]),
-        ("a number", [true ^ &x, &x ^ &true], left.map(|x| !x)),
+        ("a number", [true ^ &x, &x ^ true], left.map(|x| !x)),
     ];
     for (name, twins, want) in rows {
         for got in twins {

@@ -285,7 +285,7 @@ fn groups(pair: &Pair, axes: &[usize]) -> Result<Vec<Vec<Number>>, String> {
     sorted.sort_unstable();
     let kept: Vec<usize> = (0..rank).filter(is_kept).collect();
     let results = kept.iter().map(|&axis| layout.shape().dims()[axis]).product();
-    let ordered: Layout = layout.permute(&[kept, sorted].concat()).map_err(show)?;
+    let ordered: Layout = layout.permute([kept, sorted].concat()).map_err(show)?;
     let values: Vec<Number> =
         ordered.places().map(|p| value(pair.tensor.dtype(), pair.bits[p])).collect();
     if values.is_empty() {
