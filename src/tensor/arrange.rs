@@ -48,7 +48,7 @@ impl Tensor {
         self.permute(order)
     }
 
-    /// The whole of it so many times along each axis, as `PyTorch`'s `repeat` and numpy's `tile`:
+    /// The whole of it so many times along each axis, as PyTorch's `repeat` and numpy's `tile`:
     /// counts and axes are aligned at the last one, and more counts than axes make new ones.
     /// Recorded at once. What need not lie in memory is cheaper as [`Tensor::broadcast_to`].
     ///

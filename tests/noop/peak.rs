@@ -87,7 +87,7 @@ fn rise(tensors: u64, blocks: bool) -> u64 {
         format!(r#""{i}":{{"dtype":"F32","shape":{shape:?},"data_offsets":{place:?}}}"#)
     };
     let header = format!("{{{}}}", (0..tensors).map(entry).collect::<Vec<_>>().join(","));
-    let path = super::scratch("peak");
+    let path = super::scratch(&format!("peak-{tensors}-{blocks}"));
     let length = (header.len() as u64).to_le_bytes();
     std::fs::write(&path, [&length[..], header.as_bytes()].concat()).expect("written");
     let sparse = std::fs::OpenOptions::new().write(true).open(&path).expect("there");
