@@ -11,7 +11,7 @@ use crate::shape::{Axis, Interval, Shape};
 
 impl Tensor {
     /// Some axes that follow each other as one: `..` for all, `1..` for all but the first. A view
-    /// where strides can express it, otherwise a copy, recorded at once.
+    /// where strides can express it, otherwise a copy. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -50,7 +50,7 @@ impl Tensor {
 
     /// The whole of it so many times along each axis, as PyTorch's `repeat` and numpy's `tile`:
     /// counts and axes are aligned at the last one, and more counts than axes make new ones.
-    /// Recorded at once. What need not lie in memory is cheaper as [`Tensor::broadcast_to`].
+    /// Deferred. What need not lie in memory is cheaper as [`Tensor::broadcast_to`].
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -72,7 +72,7 @@ impl Tensor {
         repeated().map_err(|error: Error| error.during("repeat"))
     }
 
-    /// Each element of an axis so many times in a row, as numpy's `repeat`. Recorded at once.
+    /// Each element of an axis so many times in a row, as numpy's `repeat`. Deferred.
     pub fn repeat_interleave(&self, axis: impl Into<Axis>, count: usize) -> Result<Self> {
         let repeated = || {
             let (axis, _) = self.shape().find(axis)?;
@@ -147,7 +147,7 @@ impl Tensor {
     }
 
     /// Diagonal `k` of a matrix, as a view; or the matrix that has a list as its diagonal `k`, and
-    /// zeros beside it, recorded at once. The main diagonal is 0, the one above it 1.
+    /// zeros beside it. The main diagonal is 0, the one above it 1. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

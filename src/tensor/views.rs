@@ -135,8 +135,7 @@ impl Tensor {
         Ok(self.view(self.layout.reshape(shape)?))
     }
 
-    /// [`Tensor::reshape`], which copies on the device where no view can express it. A copy is
-    /// recorded at once.
+    /// [`Tensor::reshape`], which copies on the device where no view can express it. Deferred.
     pub fn reshape_copied(&self, shape: impl Into<Reshape>) -> Result<Self> {
         let shape = shape.into();
         match self.layout.reshape(shape.clone()) {

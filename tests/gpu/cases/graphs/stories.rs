@@ -162,7 +162,9 @@ async fn numbers(ctx: &Ctx) -> Outcome {
     let error = (&n + 300).err().ok_or("300 was taken as u8")?;
     ensure!(error.to_string().contains("scalar 300 is not a value of u8"), "{error}");
     ensure_eq!(error.kind(), ErrorKind::DType, "{error}");
-    for refused in [&n + 0.5, &n - (-1), &x * 1e300, &x + 16_777_217, &x + true, -1i32 - &n] {
+    let error = (&n + 0.5).err().ok_or("a float was taken as u8")?;
+    ensure!(error.to_string().contains("scalar 0.5 is a float, u8 an integer"), "{error}");
+    for refused in [&n - (-1), &x * 1e300, &x + 16_777_217, &x + true, -1i32 - &n] {
         let error = refused.err().ok_or("a number that does not fit was taken")?;
         ensure!(error.to_string().contains("is not a value of"), "{error}");
     }
