@@ -98,12 +98,12 @@ impl<'a> Scene<'a> {
 fn first_product(scene: &Scene<'_>) -> Result<Option<Measured>> {
     let side = if scene.quick { 64 } else { 512 };
     let values = &scene.values[..side * side];
-    let mut result = Vec::new();
     let clock = std::time::Instant::now();
     let (a, _) = scene.device.upload(values, [side, side])?;
-    a.matmul(&a)?.to_vec::<f32>()?.clone_into(&mut result);
+    let result = a.matmul(&a)?.to_vec::<f32>()?;
     let seconds = vec![clock.elapsed().as_secs_f64()];
-    let wrong = wrong_product(DType::F32, [side; 3], [cast_slice(values); 2], cast_slice(&result));
+    let operands = ([cast_slice(values); 2], [side as isize, 1]);
+    let wrong = judge(DType::F32, [side; 3], operands, cast_slice(&result));
     Ok(Some(Measured { size: format!("{side}^3"), work: Work::Once, seconds, wrong }))
 }
 
@@ -228,34 +228,12 @@ fn multiply(
         DType::F16 => cast_slice(&y.to_vec::<f16>()?).to_vec(),
         _ => cast_slice(&y.to_vec::<f32>()?).to_vec(),
     };
-    let wrong = wrong_transposed(dtype, dims, operands, &got);
+    let wrong = judge(dtype, dims, (operands, [1, k as isize]), &got);
     let size = if m == 1 { format!("{k} x {n}") } else { format!("{m}^3") };
     Ok(Some(Measured { size, work: work(dims), seconds, wrong }))
 }
 
-/// What is wrong with `[m, k]` by `[k, n]`.
-fn wrong_product(
-    dtype: DType,
-    dims: [usize; 3],
-    operands: [&[u8]; 2],
-    got: &[u8],
-) -> Option<String> {
-    let n = dims[2] as isize;
-    judge(dtype, dims, (operands, [n, 1]), got)
-}
-
-/// What is wrong with `[m, k]` by the transposed `[n, k]`.
-fn wrong_transposed(
-    dtype: DType,
-    dims: [usize; 3],
-    operands: [&[u8]; 2],
-    got: &[u8],
-) -> Option<String> {
-    let k = dims[1] as isize;
-    judge(dtype, dims, (operands, [1, k]), got)
-}
-
-/// A sample of a product, of which the right side is walked by these strides.
+/// What is wrong with a sample of a product, whose right side, `[k, n]`, has these strides.
 fn judge(
     dtype: DType,
     [m, k, n]: [usize; 3],
