@@ -12,10 +12,10 @@
 
 use std::sync::Arc;
 
-use super::Operand;
 use super::iota::iota;
 use super::limits::Ceiling;
 use super::pick::{self, Course};
+use super::{Operand, moves};
 use crate::count::{index, word};
 use crate::dtype::DType;
 use crate::engine::{Engine, Site};
@@ -141,6 +141,15 @@ pub(crate) fn order(site: Site<'_>, keys: &[(Operand, u32)]) -> Result<Operand> 
         positions = ordered(site, &here, &positions, *bits)?;
     }
     Ok(positions)
+}
+
+/// The row that each element of a list of rows is in, as a word of a key.
+pub(crate) fn rows(site: Site<'_>, count: usize, length: usize) -> Result<(Operand, u32)> {
+    let each = Operand::dense(iota(site, count)?, Shape::new([count, 1])?, DType::U32);
+    let each = each.under(each.layout.broadcast_to([count, length])?);
+    let list = Shape::new([count * length])?;
+    let bits = usize::BITS - count.saturating_sub(1).leading_zeros();
+    Ok((Operand::dense(moves::contiguous(site, &each)?, list, DType::U32), bits))
 }
 
 /// Positions in the order of their keys.

@@ -91,7 +91,13 @@ impl Tensor {
     }
 
     /// What a checked index names, so many of whose axes take the place of `axis`.
-    fn picked(&self, what: &'static str, index: &Self, axis: usize, axes: usize) -> Result<Self> {
+    pub(super) fn picked(
+        &self,
+        what: &'static str,
+        index: &Self,
+        axis: usize,
+        axes: usize,
+    ) -> Result<Self> {
         let bound = self.shape().dims()[axis];
         let (course, stride) = Course::along(&self.layout, axis, axes);
         let pick = move |site: Site<'_>, inputs: &[Operand]| match inputs {

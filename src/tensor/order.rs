@@ -8,7 +8,7 @@
 use super::Tensor;
 use crate::dtype::{Class, DType};
 use crate::engine::Site;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::{Operand, moves, sort};
 use crate::plan::Stored;
 use crate::shape::{Axis, Shape};
@@ -58,9 +58,12 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     pub fn sort(&self, axis: impl Into<Axis>, order: Order) -> Result<Self> {
-        let axis = axis.into();
-        let places = self.sorted_places(axis, order).map_err(|error| error.during("sort"))?;
-        self.gathered("sort", axis, &places)
+        let sorted = || {
+            let (axis, _) = self.shape().find(axis)?;
+            // Places need no check.
+            self.picked("sort", &self.sorted_places(axis.into(), order)?, axis, 1)
+        };
+        sorted().map_err(|error: Error| error.during("sort"))
     }
 
     /// The `k` largest of an axis, the largest first, and where they come from, as u32; of more
@@ -75,11 +78,13 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     pub fn top_k(&self, k: usize, axis: impl Into<Axis>) -> Result<(Self, Self)> {
-        let (axis, named) = (axis.into(), |error: crate::Error| error.during("top_k"));
-        let places = self.sorted_places(axis, Order::Descending).map_err(named)?;
-        let k = k.min(self.shape().find(axis).map_err(named)?.1);
-        let places = places.slice(axis, 0..k)?;
-        Ok((self.gathered("top_k", axis, &places)?, places))
+        let largest = || {
+            let (axis, length) = self.shape().find(axis)?;
+            let places = self.sorted_places(axis.into(), Order::Descending)?;
+            let places = places.slice(axis, 0..k.min(length))?;
+            Ok((self.picked("top_k", &places, axis, 1)?, places))
+        };
+        largest().map_err(|error: Error| error.during("top_k"))
     }
 
     fn sorted_places(&self, axis: Axis, order: Order) -> Result<Self> {
@@ -91,17 +96,15 @@ impl Tensor {
         let axes = self.layout.order_along(place);
         let rows = self.permute(&axes)?;
         let list = rows.contiguous()?.reshape([count])?;
-        let mut words = list.ordered_as(order)?;
-        let several = count > length;
-        if several {
-            let row = self.device.iota(count / length)?.unsqueeze(1)?;
-            let row = row.broadcast_to([count / length, length])?.contiguous()?;
-            words.push((row.reshape([count])?, usize::BITS - (count / length - 1).leading_zeros()));
-        }
+        let words = list.ordered_as(order)?;
         let bits: Vec<u32> = words.iter().map(|(_, bits)| *bits).collect();
         let keys: Vec<&Self> = words.iter().map(|(word, _)| word).collect();
+        let several = count > length;
         let sorted = move |site: Site<'_>, keys: &[Operand]| {
-            let words: Vec<_> = keys.iter().cloned().zip(bits.iter().copied()).collect();
+            let mut words: Vec<_> = keys.iter().cloned().zip(bits.iter().copied()).collect();
+            if several {
+                words.push(sort::rows(site, count / length, length)?);
+            }
             moves::contiguous(site, &sort::order(site, &words)?)
         };
         let places = list.alone("argsort", &keys, (Shape::new([count])?, Stored::U32), sorted);

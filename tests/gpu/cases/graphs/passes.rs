@@ -1,7 +1,7 @@
 //! What a pass of a model runs: told before it runs, and no more than that. A watch sees all that
 //! runs on its device, so each case has its own.
 
-use wharf::tensor::{Attention, Pad};
+use wharf::tensor::{Attention, Order, Pad};
 use wharf::testing::Inside;
 use wharf::{DType, Device, Result, Target, Tensor};
 
@@ -22,7 +22,7 @@ pub(crate) fn cases() -> Vec<Case> {
 type Make = fn(&Tensor, &Tensor) -> Result<Tensor>;
 
 /// What is made of numbers `[4, 6]` and indices `[4, 6]` below 3.
-const MAKES: [(&str, Make); 11] = [
+const MAKES: [(&str, Make); 12] = [
     ("contiguous", |x, _| x.t()?.contiguous()),
     ("concat", |x, _| Tensor::concat(&[x.clone(), x.clone()], 1)),
     ("stack", |x, _| Tensor::stack(&[x.clone(), x.clone()], 0)),
@@ -33,6 +33,7 @@ const MAKES: [(&str, Make); 11] = [
     ("index_select", |x, index| x.index_select(1, &index.slice(0, 0..1)?.squeeze(0)?)),
     ("embedding", Tensor::embedding),
     ("take", Tensor::take),
+    ("sort", |x, _| x.sort(1, Order::Descending)),
     ("cast_checked", |x, _| x.cast_checked(DType::I32)),
 ];
 
