@@ -43,6 +43,8 @@ pub enum ErrorKind {
     DeviceLost,
     /// A file could not be read or written, or is not what it claims to be.
     File,
+    /// WGSL of your own is wrong, or was given what it does not take.
+    Shader,
     /// The driver or wgpu failed in a way that no other kind names.
     Driver,
     /// wharf made a mistake: please report it.

@@ -33,6 +33,7 @@ use crate::layout::Layout;
 use crate::op::Op;
 use crate::shape::Shape;
 use crate::wgsl::expr::{self, Expr};
+use crate::wgsl::formula::FormulaText;
 use burden::{BINDINGS_MAX, Burden, Load};
 
 mod burden;
@@ -41,6 +42,8 @@ mod burden;
 #[derive(Clone, Debug)]
 pub(crate) enum What {
     Apply(Op),
+    /// An operation of the user's own.
+    Call(Arc<FormulaText>),
     Cast(DType),
     /// A kernel of its own; its arguments are views.
     Core(Arc<dyn Core>),
@@ -322,9 +325,10 @@ impl What {
         Self::Core(Arc::new(core))
     }
 
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         match self {
             Self::Apply(op) => op.method(),
+            Self::Call(formula) => &formula.name,
             Self::Cast(_) => "cast",
             Self::Core(core) => core.name(),
         }
@@ -334,6 +338,7 @@ impl What {
     fn effort(&self) -> u32 {
         match self {
             Self::Apply(op) => op.effort(),
+            Self::Call(formula) => formula.effort(),
             Self::Cast(_) | Self::Core(_) => 1,
         }
     }
@@ -345,7 +350,7 @@ impl What {
 fn weigh(what: &What, args: &[Arg]) -> Burden {
     let core = match what {
         What::Core(core) => Some(core),
-        What::Apply(_) | What::Cast(_) => None,
+        What::Apply(_) | What::Call(_) | What::Cast(_) => None,
     };
     let own = Load { size: what.effort(), ..Load::default() };
     let mut total = Burden { depth: 1, is_core: core.is_some(), carrying: own, plain: own };
@@ -444,9 +449,10 @@ impl Fusion {
                 Arg::View(node, layout) => self.view(context, node, layout, ends)?,
             };
         }
-        let place = self.push(match work.what {
-            What::Apply(op) => expr::Term::Apply(op, places),
-            What::Cast(dtype) => expr::Term::Cast(places[0], dtype),
+        let place = self.push(match &work.what {
+            What::Apply(op) => expr::Term::Apply(*op, places),
+            What::Call(formula) => expr::Term::Call(Arc::clone(formula), places),
+            What::Cast(dtype) => expr::Term::Cast(places[0], *dtype),
             What::Core(_) => expr::Term::Input(0), // taken above
         })?;
         self.taken.push((core::ptr::from_ref(node), place));
@@ -492,7 +498,7 @@ impl Fusion {
             let todo = lock(&node.todo);
             let fits = |work: &&Todo| match &work.what {
                 What::Core(core) => self.may_carry && !core.stands_alone(),
-                What::Apply(_) | What::Cast(_) => true,
+                What::Apply(_) | What::Call(_) | What::Cast(_) => true,
             };
             if let Some(work) = todo.as_ref().filter(fits) {
                 return self.take(context, node, work, ends);

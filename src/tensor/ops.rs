@@ -1,6 +1,7 @@
 //! Elementwise operations: checked at the call, computed when they are needed, fused.
 
 use core::ops;
+use std::sync::Arc;
 
 use super::Tensor;
 use super::made::Making;
@@ -10,6 +11,7 @@ use crate::caps::Feature;
 use crate::dtype::{Class, DType};
 use crate::engine::Site;
 use crate::error::{Cause, Error, ErrorKind, Result};
+use crate::formula::Operator;
 use crate::fuse::{Arg, What};
 use crate::kernel::Operand;
 use crate::kernel::cause::FaultCause;
@@ -83,15 +85,16 @@ fn stored_order(shape: &Shape, layouts: &[Layout]) -> Vec<usize> {
 }
 
 impl Tensor {
-    /// Applies an operation to this and as many others as it takes; every named method is this one.
+    /// Applies an operation - of wharf's, or [of your own](crate::custom::Formula) - to this and as
+    /// many others as it takes; every named method is this one.
     ///
     /// Shapes, dtypes and devices are checked now; numbers take the dtype of this tensor. The
     /// result is deferred: computed when it is needed, in one kernel with what it is computed from.
     /// Which dtypes an operation takes, and how exact it is, is in the [contract](crate::op).
-    pub fn apply(&self, op: Op, others: &[Other]) -> Result<Self> {
+    pub fn apply(&self, op: impl Into<Operator>, others: &[Other]) -> Result<Self> {
         let mut operands = vec![Other::Tensor(self.clone())];
         operands.extend_from_slice(others);
-        apply(&self.device, op, &operands)
+        applied(&self.device, &op.into(), &operands, Stored::F32)
     }
 
     /// [`Tensor::choose`] between two numbers of a dtype that is named, which they must fit: see
@@ -117,7 +120,7 @@ impl Tensor {
             Ok::<_, Error>(Scalar::decode(*made.stored, &bytes))
         };
         let operands = [self.into(), number(yes.into())?.into(), number(no.into())?.into()];
-        applied(&self.device, Op::Where, &operands, made.stored)
+        applied(&self.device, &Op::Where.into(), &operands, made.stored)
     }
 
     /// As another dtype: an integer takes the nearest number that it has, from floats - cut towards
@@ -219,21 +222,34 @@ impl Tensor {
 }
 
 pub(super) fn apply(device: &crate::Device, op: Op, operands: &[Other]) -> Result<Tensor> {
-    applied(device, op, operands, Stored::F32)
+    applied(device, &op.into(), operands, Stored::F32)
 }
 
 /// Applies an operation, where numbers alone have this dtype.
-fn applied(device: &crate::Device, op: Op, operands: &[Other], alone: Stored) -> Result<Tensor> {
-    let named = |error: Error| error.during(op.method());
+fn applied(
+    device: &crate::Device,
+    operator: &Operator,
+    operands: &[Other],
+    alone: Stored,
+) -> Result<Tensor> {
+    let name = match operator {
+        Operator::Op(op) => op.method(),
+        Operator::Formula(formula) => formula.name(),
+    };
+    let named = |error: Error| error.during(name);
     // Numbers take the dtype of the values: in `where`, of the two to choose from.
-    let values = if op == Op::Where { &operands[1..] } else { operands };
+    let values = if *operator == Op::Where.into() { &operands[1..] } else { operands };
     let of = |o: &Other| match o {
         Other::Tensor(t) => Some(t.dtype),
         Other::Scalar(_) => None,
     };
     let common = values.iter().find_map(of).unwrap_or(alone);
     let dtypes: Vec<DType> = operands.iter().map(|o| *of(o).unwrap_or(common)).collect();
-    let dtype = if op.result(&dtypes)? == *common { common } else { Stored::BOOL };
+    let (what, result) = match operator {
+        Operator::Op(op) => (What::Apply(*op), op.result(&dtypes)?),
+        Operator::Formula(own) => (What::Call(Arc::clone(&own.text)), own.result(&dtypes)?),
+    };
+    let dtype = if result == *common { common } else { Stored::BOOL };
     let mut shape = Shape::SCALAR;
     for operand in operands {
         if let Other::Tensor(t) = operand {
@@ -242,7 +258,7 @@ fn applied(device: &crate::Device, op: Op, operands: &[Other], alone: Stored) ->
         }
     }
     let operands = operands.to_vec();
-    deferred(device, What::Apply(op), shape, dtype, operands, *common).map_err(named)
+    deferred(device, what, shape, dtype, operands, *common).map_err(named)
 }
 
 /// The node for an operation, stored in the memory order of its leading operand, and the view that

@@ -73,7 +73,7 @@ pub(crate) fn elementwise(
 /// outputs are [`Way::Lane`](super::Way::Lane)s.
 pub(crate) fn elementwise_few(
     slots: &[Slot],
-    (once, each): (&str, &str),
+    body: Body<'_>,
     scalars: usize,
     shape: (u32, Target),
 ) -> Assembled {
@@ -81,8 +81,8 @@ pub(crate) fn elementwise_few(
     let (rank, target) = shape;
     let regions = [
         Region::text("params", params),
-        Region::text("bindings", bindings(slots, target)),
-        Region::text("body", format!("{once}{each}")),
+        Region::text("bindings", bindings(slots, target) + body.bindings),
+        Region::text("body", format!("{}{}", body.once, body.each)),
     ];
     let (entry, regions) = (&ELEMENTWISE_FEW, &regions);
     Assembly { entry, slots, regions, rank, target, workgroup: None }.build()

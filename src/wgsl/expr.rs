@@ -9,9 +9,12 @@ use super::access::is_double;
 use super::assembled::Assembled;
 use super::elementwise::{self, Body};
 use super::form::Form;
+use super::formula::{FormulaText, definitions};
 use super::lines::{lane, put};
 use super::slot::{Slot, Way};
 use super::target::Target;
+use std::sync::Arc;
+
 use crate::dtype::{Class, DType};
 use crate::op::{Kind, Op, Refusal, Spell};
 
@@ -31,7 +34,7 @@ const SECOND_OF_PAIR: Calls = Calls { load: "high", store: "store", at: "pair" }
 const PAIRS_EFFORT_MAX: u32 = 8;
 
 /// A node, by its place in the list; operands stand before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Term {
     /// The input of this number.
     Input(u16),
@@ -39,6 +42,8 @@ pub enum Term {
     Scalar(u16),
     /// An operation on one to three nodes; places beyond its arity are 0.
     Apply(Op, [u16; 3]),
+    /// An operation of the user's own.
+    Call(Arc<FormulaText>, [u16; 3]),
     /// A node as another dtype.
     Cast(u16, DType),
 }
@@ -186,6 +191,8 @@ impl Expr {
                 Term::Input(i) => self.inputs[usize::from(i)],
                 Term::Scalar(j) => self.scalars[usize::from(j)],
                 Term::Cast(_, to) => to,
+                Term::Call(ref formula, _) if formula.truth => DType::Bool,
+                Term::Call(_, args) => dtypes[usize::from(args[0])],
                 Term::Apply(op, args) => {
                     let operands = args[..op.arity()].iter().map(|&a| dtypes[usize::from(a)]);
                     op.result(&operands.collect::<Vec<_>>())?
@@ -211,11 +218,16 @@ impl Expr {
         let slots = self.slots(&dtypes, ways, f16_native, target);
         let text = self.text(&dtypes, &slots, BY_QUAD);
         let bound = slots.iter().filter(|slot| !matches!(slot.way, Way::Own(_))).count();
-        let faults = format!(
-            "\n@group(0) @binding({bound}) var<storage, read_write> faults: array<atomic<u32>>;\n"
-        );
+        let mut bindings = definitions(&self.formulas(&dtypes));
+        if self.fault.is_some() {
+            put!(
+                bindings,
+                "\n@group(0) @binding({bound}) \
+                 var<storage, read_write> faults: array<atomic<u32>>;"
+            );
+        }
         let body = Body {
-            bindings: if self.fault.is_some() { &faults } else { "" },
+            bindings: &bindings,
             once: &text.once,
             each: &text.body,
             second: None,
@@ -239,10 +251,11 @@ impl Expr {
         let first = self.text(&dtypes, &slots, FIRST_OF_PAIR);
         let second = self.text(&dtypes, &slots, SECOND_OF_PAIR);
         let body = Body {
+            bindings: &definitions(&self.formulas(&dtypes)),
             once: &first.once,
             each: &first.body,
             second: Some(&second.body),
-            ..Body::default()
+            after: "",
         };
         Ok(elementwise::elementwise(&slots, body, first.words, (rank, Target::Cpu64)))
     }
@@ -263,7 +276,12 @@ impl Expr {
         let mut slots = self.slots(&dtypes, ways, f16_native, target);
         slots.iter_mut().filter(|slot| slot.written).for_each(|slot| slot.way = Way::Lane);
         let text = self.text(&dtypes, &slots, BY_QUAD);
-        let body = (&*text.once, &*text.body);
+        let body = Body {
+            bindings: &definitions(&self.formulas(&dtypes)),
+            once: &text.once,
+            each: &text.body,
+            ..Body::default()
+        };
         Ok(elementwise::elementwise_few(&slots, body, text.words, (rank, target)))
     }
 
@@ -281,6 +299,7 @@ impl Expr {
     pub fn goes_by_pairs(&self, dtypes: &[DType]) -> bool {
         let effort = |node: &Term| match node {
             Term::Apply(op, _) => op.effort(),
+            Term::Call(formula, _) => formula.effort(),
             _ => 0,
         };
         let narrow = |&output: &u16| dtypes[usize::from(output)].width() <= 4;
@@ -288,6 +307,17 @@ impl Expr {
             && !self.inputs.is_empty()
             && self.outputs.iter().all(narrow)
             && self.nodes.iter().map(effort).sum::<u32>() <= PAIRS_EFFORT_MAX
+    }
+
+    /// The operations of the user's own, and of which kinds their operands are.
+    pub(crate) fn formulas(&self, dtypes: &[DType]) -> Vec<(Arc<FormulaText>, Kind)> {
+        let used = self.nodes.iter().filter_map(|node| match node {
+            Term::Call(formula, args) => {
+                Some((Arc::clone(formula), Kind::of(dtypes[usize::from(args[0])])))
+            }
+            _ => None,
+        });
+        used.collect()
     }
 
     fn slots(&self, dtypes: &[DType], ways: &[Way], f16_native: bool, target: Target) -> Vec<Slot> {
@@ -402,6 +432,14 @@ impl Expr {
                     put!(body, "let v{n} = {value}; // {op}");
                     format!("v{n}")
                 }
+                Term::Call(ref formula, args) => {
+                    let given = args[..formula.operands.len()].iter();
+                    let given: Vec<_> = given.map(|&a| &*names[usize::from(a)]).collect();
+                    let dtype = dtypes[usize::from(args[0])];
+                    let value = formula.call(Kind::of(dtype), &given.join(", "));
+                    put!(body, "let v{n} = {}; // your own", narrowed(dtypes[n], value));
+                    format!("v{n}")
+                }
             };
             names.push(name);
         }
@@ -460,11 +498,13 @@ fn applied(op: Op, dtype: DType, args: &[&str]) -> String {
         Some(Spell::Select) => format!("select({}, {}, {})", args[2], args[1], args[0]),
         Some(Spell::Own) | None => format!("{}_{}({list})", op.name(), kind.name()),
     };
-    if op.wraps() && dtype.is_integer() && dtype.width() < 4 {
-        format!("wrap_{dtype}({value})")
-    } else {
-        value
-    }
+    if op.wraps() { narrowed(dtype, value) } else { value }
+}
+
+/// A result that may have left the 8 or 16 bits of its dtype.
+fn narrowed(dtype: DType, value: String) -> String {
+    let narrow = dtype.is_integer() && dtype.width() < 4;
+    if narrow { format!("wrap_{dtype}({value})") } else { value }
 }
 
 /// A value as another dtype.

@@ -8,6 +8,7 @@ use super::assembled::Assembled;
 use super::edge::Edge;
 use super::entry::Entry;
 use super::form::Form;
+use super::formula::definitions;
 use super::kept::{Details, Recipe};
 use super::params::Operands;
 use super::region::Region;
@@ -62,6 +63,7 @@ impl Frame<'_> {
     pub fn assemble(&self) -> Result<Assembled, Refusal> {
         let form = |dtype| Form::read(dtype, self.target, self.f16_native);
         let (mut slots, mut functions, mut words) = (Vec::new(), String::new(), 0);
+        let mut formulas = Vec::new();
         let mut stored = None;
         for (i, &Edge { expr, ways }) in self.edges.iter().enumerate() {
             let is_tail = i + 1 == self.edges.len();
@@ -71,6 +73,7 @@ impl Frame<'_> {
             let inputs = expr.inputs[given..].iter().zip(ways);
             slots.extend(inputs.map(|(&dtype, &way)| Slot::read(form(dtype), way)));
             functions.push_str(&function.text);
+            formulas.extend(expr.formulas(&expr.dtypes()?));
             words = function.words;
             stored = Some(function.dtype);
         }
@@ -82,7 +85,7 @@ impl Frame<'_> {
         let mut regions = vec![
             Region::text("params", Operands::text("    job: Job,\n", &slots, words)),
             Region::text("bindings", bindings),
-            Region::text("functions", functions),
+            Region::text("functions", functions + &definitions(&formulas)),
             Region::text("prepare", keeps.once),
         ];
         regions.extend(self.wording.regions());

@@ -40,6 +40,8 @@ pub struct Flaw {
     pub origin: Option<String>,
     /// What naga says.
     pub message: String,
+    /// The first byte that it means, where known.
+    pub at: Option<usize>,
 }
 
 impl fmt::Display for Flaw {
@@ -71,10 +73,8 @@ pub fn check(kernel: &Assembled) -> Result<(naga::Module, Vec<Binding>), Flaw> {
 /// # Errors
 /// What naga found, at the line of the file it came from.
 pub fn parse(kernel: &Assembled) -> Result<naga::Module, Flaw> {
-    naga::front::wgsl::parse_str(&kernel.wgsl).map_err(|error| {
-        let line = error.location(&kernel.wgsl).map(|at| at.line_number);
-        rejected(kernel, line, error.message().to_owned())
-    })
+    naga::front::wgsl::parse_str(&kernel.wgsl)
+        .map_err(|error| rejected(kernel, error.location(&kernel.wgsl), error.message().to_owned()))
 }
 
 /// Validates a module with these capabilities and no others.
@@ -86,10 +86,8 @@ pub fn validate(
     module: &naga::Module,
     needs: Needs,
 ) -> Result<naga::valid::ModuleInfo, Flaw> {
-    valid(module, needs).map_err(|error| {
-        let line = error.location(&kernel.wgsl).map(|at| at.line_number);
-        rejected(kernel, line, chain(error.as_inner()))
-    })
+    valid(module, needs)
+        .map_err(|error| rejected(kernel, error.location(&kernel.wgsl), chain(error.as_inner())))
 }
 
 /// Validates any module with these capabilities and no others.
@@ -109,9 +107,10 @@ pub fn valid(
     validator.validate(module)
 }
 
-fn rejected(kernel: &Assembled, line: Option<u32>, message: String) -> Flaw {
-    let origin = line.map(|line| kernel.origin(line));
-    Flaw { kernel: kernel.name.to_owned(), origin, message }
+fn rejected(kernel: &Assembled, at: Option<naga::SourceLocation>, message: String) -> Flaw {
+    let origin = at.map(|at| kernel.origin(at.line_number));
+    let at = at.map(|at| at.offset as usize);
+    Flaw { kernel: kernel.name.to_owned(), origin, message, at }
 }
 
 /// An error with all its causes: naga's outermost message only names the function.

@@ -16,6 +16,7 @@ const LAYERS: &[&[&str]] = &[
     &["op"],
     &["reference"],
     &["wgsl"],
+    &["formula"],
     &["choice", "diagnosis", "clock"],
     &["gpu"],
     &["store"],
@@ -29,6 +30,7 @@ const LAYERS: &[&[&str]] = &[
     &["tensor"],
     &["tune"],
     &["set"],
+    &["custom"],
     &["io"],
     &["testing"],
 ];

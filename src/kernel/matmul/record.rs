@@ -154,7 +154,7 @@ fn sum_then(tail: &Expr, count: usize, dtype: DType, given: DType) -> Expr {
     // Places of the tail's nodes in this expression: the result itself is the total.
     let mut places = Vec::with_capacity(tail.nodes.len());
     for node in &tail.nodes {
-        let at = |n: u16| places[usize::from(n)];
+        let at = |n: u16| places.get(usize::from(n)).copied().unwrap_or(0); // beyond the arity
         let node = match *node {
             Term::Input(0) => {
                 places.push(total);
@@ -162,13 +162,8 @@ fn sum_then(tail: &Expr, count: usize, dtype: DType, given: DType) -> Expr {
             }
             Term::Input(i) => Term::Input(i - 1 + count),
             Term::Scalar(i) => Term::Scalar(i),
-            Term::Apply(op, args) => {
-                let mut moved = [0; 3];
-                for (to, &from) in moved.iter_mut().zip(&args[..op.arity()]) {
-                    *to = at(from);
-                }
-                Term::Apply(op, moved)
-            }
+            Term::Apply(op, args) => Term::Apply(op, args.map(at)),
+            Term::Call(ref formula, args) => Term::Call(Arc::clone(formula), args.map(at)),
             Term::Cast(a, to) => Term::Cast(at(a), to),
         };
         nodes.push(node);
