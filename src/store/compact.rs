@@ -50,7 +50,7 @@ pub(super) fn undo(pool: &mut Pool, moves: Vec<Move>) {
     for Move { storage, slot_bytes, from, to } in moves.into_iter().rev() {
         let Some(slabs) = pool.slabs.get_mut(&slot_bytes) else { continue };
         slabs[from.slab].free.retain(|slot| *slot != from.slot);
-        rehome(slabs, &storage, slot_bytes, (to, from));
+        rehome(slabs, &storage, slot_bytes, (to, from), |_| true);
         slabs[to.slab].free.push(to.slot);
     }
 }
@@ -70,7 +70,9 @@ fn move_one(
     let (slot, storage) = found?;
     let taken = slabs[to].free.pop()?;
     let (from, to) = (Bay { slab: from, slot }, Bay { slab: to, slot: taken });
-    let Some((old, new)) = rehome(slabs, &storage, slot_bytes, (from, to)) else {
+    // Somebody may have pinned it just now.
+    let may = |storage: &Storage| !storage.is_pinned();
+    let Some((old, new)) = rehome(slabs, &storage, slot_bytes, (from, to), may) else {
         slabs[to.slab].free.push(taken);
         return None;
     };
@@ -79,23 +81,32 @@ fn move_one(
     Some(Move { storage, slot_bytes, from, to })
 }
 
-/// Says of a storage and of both slots that it lies in the second now.
+/// Says of a storage and of both slots that it lies in the second now, if it still may.
 fn rehome(
     slabs: &mut [Slab],
     storage: &Storage,
     slot_bytes: u64,
     (from, to): (Bay, Bay),
+    may: impl Fn(&Storage) -> bool,
 ) -> Option<(Piece, Piece)> {
     let [old, new] = [from, to].map(|bay| slabs[bay.slab].piece(slot_bytes, bay.slot));
-    let old = replace(storage, &old, new.clone())?;
+    let old = replace(storage, &old, new.clone(), may)?;
     slabs[to.slab].owners[to.slot] = slabs[from.slab].owners[from.slot].take();
     Some((old, new))
 }
 
 /// Puts `place` for the piece of the storage that lies where `old` does. The storage may have other
-/// pieces.
-fn replace(storage: &Storage, old: &Piece, place: Piece) -> Option<Piece> {
+/// pieces. Whoever pins it afterwards sees the new place, because it is asked under this lock.
+fn replace(
+    storage: &Storage,
+    old: &Piece,
+    place: Piece,
+    may: impl Fn(&Storage) -> bool,
+) -> Option<Piece> {
     let mut pieces = lock(&storage.pieces);
+    if !may(storage) {
+        return None;
+    }
     let here = |piece: &&mut Piece| (piece.buffer_id, piece.offset) == (old.buffer_id, old.offset);
     let piece = pieces.iter_mut().find(here)?;
     Some(core::mem::replace(piece, place))
