@@ -150,6 +150,15 @@ impl Adapter {
     }
 }
 
+/// An adapter that you found yourself: to [open](Adapter::open) a device from, or to
+/// [adopt](Adapter::adopt) yours.
+impl From<wgpu::Adapter> for Adapter {
+    fn from(inner: wgpu::Adapter) -> Self {
+        let (caps, token) = (translate::caps(&inner), wgpu::ExperimentalFeatures::disabled());
+        Self { inner, caps, token }
+    }
+}
+
 impl fmt::Debug for Adapter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Adapter").field(&self.caps.identity.name).finish()
@@ -199,11 +208,7 @@ async fn found(backends: wgpu::Backends) -> Vec<Adapter> {
     } else {
         instance.enumerate_adapters(wgpu::Backends::all()).await
     };
-    let adapters = adapters.into_iter().map(|inner| Adapter {
-        caps: translate::caps(&inner),
-        inner,
-        token: wgpu::ExperimentalFeatures::disabled(),
-    });
+    let adapters = adapters.into_iter().map(Adapter::from);
     adapters.filter(|adapter| adapter.caps.identity.backend != Backend::Noop).collect()
 }
 
