@@ -72,6 +72,30 @@ impl Adapter {
     /// Takes a device that you created from this adapter. The plan is cut down to what the device
     /// was created with; wharf installs its own handlers for uncaptured errors and for loss.
     ///
+    /// With an instance, an adapter and a device of your own:
+    ///
+    /// ```
+    /// # wharf::testing::example(async |_| {
+    /// use wharf::{Adapter, Policy, wgpu};
+    ///
+    /// let instance = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+    /// let instance = wgpu::Instance::new(instance);
+    /// let mine = instance.request_adapter(&wgpu::RequestAdapterOptions::default()).await;
+    /// let mine = mine.expect("there is one");
+    /// let descriptor = wgpu::DeviceDescriptor {
+    ///     required_limits: mine.limits(), // the more, the larger are buffers and kernels
+    ///     required_features: mine.features() & wgpu::Features::SHADER_F16,
+    ///     ..wgpu::DeviceDescriptor::default()
+    /// };
+    /// let (gpu, queue) = mine.request_device(&descriptor).await.expect("it opens");
+    ///
+    /// let adapter = Adapter::from(mine);
+    /// let plan = adapter.negotiate(&Policy::exact());
+    /// let device = adapter.adopt(&plan, gpu.clone(), queue)?; // and `gpu` is yours as before
+    /// assert_eq!((device.ones([2], wharf::DType::F32)? + 1.0)?.to_vec::<f32>()?, [2.0; 2]);
+    /// # Ok(()) });
+    /// ```
+    ///
     /// Cooperative matrices are used if the device has them and the plan's capabilities list them:
     /// whoever created such a device has given wgpu the promise of [`Adapter::experimental`].
     pub fn adopt(&self, plan: &Plan, device: wgpu::Device, queue: wgpu::Queue) -> Result<Device> {
@@ -338,7 +362,42 @@ impl Device {
         self.engine.gpu.wait(None)
     }
 
-    /// The wgpu device and queue underneath.
+    /// Submits what your own encoder has, and behind it, in the same encoder, everything that has
+    /// been recorded. The encoder is one of [`Device::wgpu`].
+    ///
+    /// Deferred operations are not recorded yet: [`Tensor::compute`](crate::Tensor::compute)
+    /// records them. For the other order, [lend](crate::Tensor::lend) what your passes read, and
+    /// submit them yourself. If the call fails, nothing was submitted: what is recorded stays so,
+    /// and the encoder is gone.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::{DType, Layout, Shape, wgpu};
+    ///
+    /// let (gpu, _) = device.wgpu();
+    /// let usage = wgpu::BufferUsages::STORAGE
+    ///     | wgpu::BufferUsages::COPY_SRC
+    ///     | wgpu::BufferUsages::COPY_DST;
+    /// let (label, mapped_at_creation) = (Some("mine"), false);
+    /// let descriptor = wgpu::BufferDescriptor { label, size: 32, usage, mapped_at_creation };
+    /// let [from, mine] = [(); 2].map(|()| gpu.create_buffer(&descriptor));
+    /// device.wgpu().1.write_buffer(&from, 0, &[1; 32]);
+    /// let x = device.wrap_buffer(&mine, Layout::dense(Shape::new([8])?), DType::U32)?;
+    /// let y = (&x + 1u32)?;
+    /// y.compute()?; // recorded, behind:
+    ///
+    /// let mut encoder = gpu.create_command_encoder(&wgpu::CommandEncoderDescriptor { label });
+    /// encoder.copy_buffer_to_buffer(&from, 0, &mine, 0, 32);
+    /// device.submit(encoder)?;
+    /// assert_eq!(y.to_vec::<u32>()?, [0x0101_0102; 8]);
+    /// # Ok(()) });
+    /// ```
+    pub fn submit(&self, encoder: wgpu::CommandEncoder) -> Result<wgpu::SubmissionIndex> {
+        self.engine.append(encoder)
+    }
+
+    /// The wgpu device and queue underneath, for buffers and passes of your own: see
+    /// [`Tensor::lend`](crate::Tensor::lend) and [`Device::wrap_buffer`].
     #[must_use]
     pub fn wgpu(&self) -> (&wgpu::Device, &wgpu::Queue) {
         (&self.engine.gpu.device, &self.engine.gpu.queue)

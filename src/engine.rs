@@ -10,11 +10,11 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::exec::{Fault, Faults, Hit, Job, Pipelines, Ready, Recording};
 use crate::gpu::cause::DeviceCause;
-use crate::gpu::{Gpu, lock};
+use crate::gpu::{Gpu, Whose, lock};
 use crate::ledger::Books;
 use crate::shape::Shape;
 use crate::store::ring::{Ring, staging_bytes_max};
-use crate::store::{Denial, Fit, Memory, Segments, Storage, Store};
+use crate::store::{Denial, Fit, Memory, PAD, Segments, Storage, Store};
 
 pub(crate) mod notes;
 mod site;
@@ -103,15 +103,25 @@ impl Engine {
     /// If the store refuses, this gives back unused memory, waits for the queue and tries again;
     /// then moves small tensors together and tries again; then tries smaller segments.
     pub(crate) fn allocate(&self, bytes: u64, avoid: &[u64]) -> Result<Arc<Storage>> {
-        self.allocate_by(bytes, avoid, 0)
+        self.allocate_by(bytes, Some(avoid), 0)
     }
 
     /// The same for who needs in one piece what one segment holds.
     pub(crate) fn allocate_whole(&self, bytes: u64, avoid: &[u64]) -> Result<Arc<Storage>> {
-        self.allocate_by(bytes, avoid, self.segment_bytes())
+        self.allocate_by(bytes, Some(avoid), self.segment_bytes())
     }
 
-    fn allocate_by(&self, bytes: u64, avoid: &[u64], whole_max: u64) -> Result<Arc<Storage>> {
+    /// The same in buffers that hold nothing else.
+    pub(crate) fn allocate_alone(&self, bytes: u64) -> Result<Arc<Storage>> {
+        self.allocate_by(bytes, None, 0)
+    }
+
+    fn allocate_by(
+        &self,
+        bytes: u64,
+        avoid: Option<&[u64]>,
+        whole_max: u64,
+    ) -> Result<Arc<Storage>> {
         let storage = self.room_for(bytes, avoid, whole_max)?;
         self.watches.tell(|notes| notes.allocated(bytes));
         #[cfg(feature = "testing")]
@@ -119,7 +129,7 @@ impl Engine {
         Ok(storage)
     }
 
-    fn room_for(&self, bytes: u64, avoid: &[u64], whole_max: u64) -> Result<Arc<Storage>> {
+    fn room_for(&self, bytes: u64, avoid: Option<&[u64]>, whole_max: u64) -> Result<Arc<Storage>> {
         self.gpu.alive()?;
         let segments = *lock(&self.state).store.segments();
         let mut segment = segments.bytes_max;
@@ -192,6 +202,34 @@ impl Engine {
         self.submit(&mut lock(&self.state))
     }
 
+    /// Submits what has been recorded, and waits until none of it is mapped: from now on somebody
+    /// else's commands may use it.
+    pub(crate) fn hand_over(&self) -> Result<()> {
+        self.flush()?;
+        self.gpu.unmapped();
+        // Nothing may have been submitted that would have told of a loss.
+        self.gpu.tick();
+        self.gpu.alive()
+    }
+
+    /// Submits what an encoder of the caller's has, and behind it what has been recorded.
+    pub(crate) fn append(&self, encoder: wgpu::CommandEncoder) -> Result<wgpu::SubmissionIndex> {
+        let state = &mut lock(&self.state);
+        let submitted = state.recording.append(&self.gpu, encoder);
+        self.submitted(state, submitted)
+    }
+
+    /// Whether a buffer is one of the store's.
+    pub(crate) fn owns(&self, buffer: &wgpu::Buffer) -> bool {
+        lock(&self.state).store.owns(buffer)
+    }
+
+    /// A buffer of the caller's own as memory, of which only whole quads count.
+    pub(crate) fn foreign(&self, buffer: &wgpu::Buffer) -> Arc<Storage> {
+        let align = self.gpu.caps().limits.storage_align_bytes.max(PAD);
+        lock(&self.state).store.foreign(buffer, align)
+    }
+
     /// Submits copies. With `flush` the recorded commands go first, in the same submission, so that
     /// a read of what they compute waits once, not twice.
     pub(crate) fn copy(
@@ -199,16 +237,37 @@ impl Engine {
         flush: bool,
         copy: impl FnOnce(&mut wgpu::CommandEncoder),
     ) -> Result<wgpu::SubmissionIndex> {
-        let copies = self.gpu.checked("read", || {
-            let descriptor = wgpu::CommandEncoderDescriptor { label: Some("wharf.read") };
-            let mut encoder = self.gpu.device.create_command_encoder(&descriptor);
-            copy(&mut encoder);
-            encoder.finish()
-        })?;
+        let copies = self.copies(Whose::Ours, "read", copy)?;
         match flush {
             true => self.submit_and(&mut lock(&self.state), Some(copies)),
             false => self.gpu.submit("read", [copies]),
         }
+    }
+
+    /// Submits copies from or into a buffer of the caller's own. The recorded commands go first, in
+    /// a submission that these copies cannot spoil.
+    pub(crate) fn copy_theirs(
+        &self,
+        what: &str,
+        copy: impl FnOnce(&mut wgpu::CommandEncoder),
+    ) -> Result<wgpu::SubmissionIndex> {
+        self.flush()?;
+        let copies = self.copies(Whose::Theirs, what, copy)?;
+        self.gpu.submit_as(Whose::Theirs, what, [copies])
+    }
+
+    fn copies(
+        &self,
+        whose: Whose,
+        what: &str,
+        copy: impl FnOnce(&mut wgpu::CommandEncoder),
+    ) -> Result<wgpu::CommandBuffer> {
+        self.gpu.checked_as(whose, what, || {
+            let descriptor = wgpu::CommandEncoderDescriptor { label: Some("wharf.copy") };
+            let mut encoder = self.gpu.device.create_command_encoder(&descriptor);
+            copy(&mut encoder);
+            encoder.finish()
+        })
     }
 
     fn submit(&self, state: &mut State) -> Result<()> {
@@ -224,6 +283,15 @@ impl Engine {
         after: Option<wgpu::CommandBuffer>,
     ) -> Result<wgpu::SubmissionIndex> {
         let submitted = state.recording.submit(&self.gpu, after);
+        self.submitted(state, submitted)
+    }
+
+    /// What is to be done after a submission was tried.
+    fn submitted(
+        &self,
+        state: &mut State,
+        submitted: Result<(wgpu::SubmissionIndex, u64)>,
+    ) -> Result<wgpu::SubmissionIndex> {
         // Nothing recorded is left to write them, unless a lack of memory kept the batch.
         if state.recording.is_empty() {
             state.faults.reclaim();

@@ -45,6 +45,8 @@ pub enum ErrorKind {
     File,
     /// WGSL of your own is wrong, or was given what it does not take.
     Shader,
+    /// A buffer or an encoder of the caller's own cannot be used so: its usage, size or state.
+    Foreign,
     /// The driver or wgpu failed in a way that no other kind names.
     Driver,
     /// wharf made a mistake: please report it.

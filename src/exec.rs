@@ -9,8 +9,8 @@
 use std::sync::{Arc, Weak};
 
 use crate::error::{Result, mistake};
-use crate::gpu::Gpu;
 use crate::gpu::cause::DeviceCause;
+use crate::gpu::{Gpu, Whose};
 use crate::wgsl::Assembled;
 use crate::wgsl::params::BYTES_MAX;
 
@@ -26,7 +26,7 @@ pub(crate) use fault::{Fault, Faults, Hit, SLOT_BYTES};
 use params::Params;
 use pipeline::Pipeline;
 pub(crate) use pipeline::Pipelines;
-use run::{Dispatch, encode};
+use run::{Batch, Dispatch};
 pub(crate) use value::Value;
 
 /// A dispatch to be recorded.
@@ -51,6 +51,7 @@ pub(crate) struct Ready {
     groups: [u32; 3],
     output: Weak<Value>,
     bytes: u64,
+    whose: Whose,
 }
 
 impl Ready {
@@ -64,8 +65,9 @@ impl Ready {
         }
         pipeline.check_aliasing(kernel.name, &bindings)?;
         let bytes = bindings.iter().map(|bound| bound.bytes).sum();
+        let (label, whose) = (kernel.name, Bound::whose(&bindings));
         let bindings = pipeline.bind(gpu, kernel.name, &bindings)?;
-        Ok(Self { label: kernel.name, pipeline, bindings, params, groups, output, bytes })
+        Ok(Self { label, pipeline, bindings, params, groups, output, bytes, whose })
     }
 }
 
@@ -77,6 +79,8 @@ pub(crate) struct Recording {
     params: Params,
     /// Bytes that the batch touches: an estimate of how long it runs.
     bytes: u64,
+    /// The caller's, if it reads a buffer of theirs.
+    whose: Whose,
 }
 
 /// A batch is submitted when it has this many commands ...
@@ -88,7 +92,7 @@ const BATCH_BYTES_MAX: u64 = 1 << 30;
 impl Recording {
     pub(crate) fn new(gpu: &Gpu) -> Self {
         let (commands, outputs) = (Vec::new(), Vec::new());
-        Self { commands, outputs, params: Params::new(gpu), bytes: 0 }
+        Self { commands, outputs, params: Params::new(gpu), bytes: 0, whose: Whose::Ours }
     }
 
     pub(crate) fn is_full(&self) -> bool {
@@ -99,9 +103,10 @@ impl Recording {
 
     /// Records a dispatch.
     pub(crate) fn push(&mut self, ready: Ready) -> Result<()> {
-        let Ready { label, pipeline, bindings, params, groups, output, bytes } = ready;
+        let Ready { label, pipeline, bindings, params, groups, output, bytes, whose } = ready;
         let params = self.params.push(&params)?;
         self.bytes += bytes;
+        self.whose = if whose == Whose::Theirs { whose } else { self.whose };
         self.outputs.push(output);
         self.commands.push(Dispatch { label, pipeline, bindings, params, groups });
         Ok(())
@@ -122,24 +127,51 @@ impl Recording {
         let Some(last) = self.commands.last().map(|command| command.label) else {
             return gpu.submit("read", after).map(|index| (index, 0));
         };
-        let encoded = encode(gpu, &self.commands, last, &mut self.params);
+        let Self { commands, params, whose, .. } = self;
+        let (name, whose, behind) = (last, *whose, None);
+        let encoded = Batch { commands, name, behind, whose }.encode(gpu, params);
         if let Err(error) = &encoded
             && error.is_out_of_memory()
         {
             return Err(error.clone());
         }
         let done = encoded.and_then(|(batch, bytes)| {
-            gpu.submit(last, [batch].into_iter().chain(after)).map(|index| (index, bytes))
+            let all = [batch].into_iter().chain(after);
+            gpu.submit_as(whose, last, all).map(|index| (index, bytes))
         });
         if let Err(error) = &done {
             let values = self.outputs.iter().filter_map(Weak::upgrade);
             values.for_each(|value| value.poison(error.clone()));
         }
+        self.clear();
+        done
+    }
+
+    /// Encodes everything recorded into an encoder of the caller's, behind what it has, and submits
+    /// that. If anything is wrong nothing was submitted, and everything stays recorded.
+    pub(crate) fn append(
+        &mut self,
+        gpu: &Gpu,
+        encoder: wgpu::CommandEncoder,
+    ) -> Result<(wgpu::SubmissionIndex, u64)> {
+        let (name, whose) = ("submit", Whose::Theirs);
+        let (batch, bytes) = if self.is_empty() {
+            (gpu.checked_as(whose, name, || encoder.finish())?, 0)
+        } else {
+            let Self { commands, params, .. } = self;
+            Batch { commands, name, behind: Some(encoder), whose }.encode(gpu, params)?
+        };
+        let index = gpu.submit_as(whose, name, [batch])?;
+        self.clear();
+        Ok((index, bytes))
+    }
+
+    fn clear(&mut self) {
         self.commands.clear();
         self.outputs.clear();
         self.params.clear();
         self.bytes = 0;
-        done
+        self.whose = Whose::Ours;
     }
 }
 

@@ -60,6 +60,14 @@ const FILTERS: [wgpu::ErrorFilter; 0] = [];
 /// Error scopes on this thread, the outermost first, and the lock held around them.
 type Scopes = ([wgpu::ErrorScopeGuard; FILTERS.len()], Option<MutexGuard<'static, ()>>);
 
+/// Whose objects a call is about, and so who is told what wgpu finds wrong with them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    Ours,
+    /// The caller's own, which wharf did not make.
+    Theirs,
+}
+
 /// What handlers write and every call reads.
 #[derive(Debug, Default)]
 struct Troubles {
@@ -152,9 +160,19 @@ impl Gpu {
 
     /// Runs wgpu calls; whatever they raise becomes the error.
     pub(crate) fn checked<T>(&self, doing: &str, calls: impl FnOnce() -> T) -> Result<T> {
+        self.checked_as(Whose::Ours, doing, calls)
+    }
+
+    /// [`Gpu::checked`], also for calls that the caller's objects may make fail.
+    pub(crate) fn checked_as<T>(
+        &self,
+        whose: Whose,
+        doing: &str,
+        calls: impl FnOnce() -> T,
+    ) -> Result<T> {
         let scopes = self.open_scopes()?;
         let out = calls();
-        self.close_scopes(doing, scopes)?;
+        self.close_scopes(whose, doing, scopes)?;
         Ok(out)
     }
 
@@ -164,7 +182,7 @@ impl Gpu {
         Ok((FILTERS.map(|filter| self.device.push_error_scope(filter)), gl))
     }
 
-    fn close_scopes(&self, doing: &str, (scopes, _gl): Scopes) -> Result<()> {
+    fn close_scopes(&self, whose: Whose, doing: &str, (scopes, _gl): Scopes) -> Result<()> {
         let mut raised = None;
         for scope in scopes.into_iter().rev() {
             raised = now(scope.pop()).flatten().or(raised);
@@ -174,14 +192,18 @@ impl Gpu {
         }
         // A lost device raises nothing in scopes.
         self.alive()?;
-        raised.map_or(Ok(()), |error| Err(self.explain(doing, &error)))
+        raised.map_or(Ok(()), |error| Err(self.explain(whose, doing, &error)))
     }
 
     /// What was raised, in wharf's terms.
-    fn explain(&self, doing: &str, error: &wgpu::Error) -> Error {
+    fn explain(&self, whose: Whose, doing: &str, error: &wgpu::Error) -> Error {
         match error {
             wgpu::Error::OutOfMemory { .. } => {
                 DeviceCause::OutOfMemory { shortage: Shortage::default(), capped: false }.into()
+            }
+            wgpu::Error::Validation { description, .. } if whose == Whose::Theirs => {
+                let message = description.trim().into();
+                DeviceCause::Theirs { doing: doing.into(), message }.into()
             }
             // wgpu refused the call before any driver saw it: wharf should not have made it.
             wgpu::Error::Validation { description, .. } => {
@@ -258,12 +280,13 @@ impl Gpu {
     /// What a dispatch binds.
     pub(crate) fn bind(
         &self,
+        whose: Whose,
         doing: &str,
         group: &wgpu::BindGroupDescriptor<'_>,
     ) -> Result<wgpu::BindGroup> {
         #[cfg(feature = "testing")]
         self.injected_failure(Call::Allocation, 0)?;
-        self.checked(doing, || self.device.create_bind_group(group))
+        self.checked_as(whose, doing, || self.device.create_bind_group(group))
     }
 
     /// Submits commands; `what` is remembered for the message of a loss.
@@ -272,10 +295,20 @@ impl Gpu {
         what: &str,
         commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
     ) -> Result<wgpu::SubmissionIndex> {
+        self.submit_as(Whose::Ours, what, commands)
+    }
+
+    /// [`Gpu::submit`], also for commands that the caller's objects may make fail.
+    pub(crate) fn submit_as(
+        &self,
+        whose: Whose,
+        what: &str,
+        commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
+    ) -> Result<wgpu::SubmissionIndex> {
         #[cfg(feature = "testing")]
         self.injected_failure(Call::Submission, 0)?;
         let _shared = self.submissions.read().unwrap_or_else(PoisonError::into_inner);
-        let index = self.checked(what, || self.queue.submit(commands))?;
+        let index = self.checked_as(whose, what, || self.queue.submit(commands))?;
         {
             let mut last = lock(&self.troubles.last);
             last.clear();
@@ -320,6 +353,11 @@ impl Gpu {
     /// waits may happen meanwhile.
     pub(crate) fn alone(&self) -> RwLockWriteGuard<'_, ()> {
         self.submissions.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until no buffer that others may use is mapped.
+    pub(crate) fn unmapped(&self) {
+        drop(self.submissions.read().unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Lets wgpu notice what is done, without waiting.

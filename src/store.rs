@@ -24,11 +24,11 @@ mod storage;
 
 pub(crate) use compact::Move;
 use pool::{Pool, SPREAD_MIN};
-use segments::PAD;
-pub(crate) use segments::Segments;
+pub(crate) use segments::{PAD, Segments};
 pub use stats::{Fit, Memory};
+pub use storage::BufferRange;
 use storage::Returns;
-pub(crate) use storage::{Denial, Piece, Pinned, Storage};
+pub(crate) use storage::{Denial, Loan, Piece, Pinned, Storage, whose};
 
 /// What an allocation would do, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -111,13 +111,13 @@ impl Store {
     }
 
     /// Memory for `bytes` bytes in segments of at most `segment_bytes`, in none of the buffers in
-    /// `avoid`.
+    /// `avoid`; without, in buffers to itself.
     pub(crate) fn allocate(
         &mut self,
         gpu: &Gpu,
         bytes: u64,
         segment_bytes: u64,
-        avoid: &[u64],
+        avoid: Option<&[u64]>,
     ) -> Result<Arc<Storage>, Denial> {
         self.settle();
         if self.cap.is_some_and(|cap| bytes > cap) {
@@ -141,6 +141,18 @@ impl Store {
         let storage = Storage::new(pieces, (bytes, segment_bytes), Arc::clone(&self.returns));
         self.pool.note_owner(&storage);
         Ok(storage)
+    }
+
+    /// The whole quads of a buffer of the caller's own.
+    pub(crate) fn foreign(&self, buffer: &wgpu::Buffer, align: u64) -> Arc<Storage> {
+        // Segments begin where a binding may.
+        let segment = (self.segments.bytes_max / align * align).max(align);
+        Storage::foreign(buffer, (buffer.size() / PAD * PAD, segment))
+    }
+
+    /// Whether a buffer is one of its own.
+    pub(crate) fn owns(&self, buffer: &wgpu::Buffer) -> bool {
+        self.pool.owns(buffer)
     }
 
     /// Gives every unused buffer back to the driver; returns the bytes.

@@ -15,7 +15,7 @@ use crate::error::{Result, mistake};
 use crate::exec::{Fault, SLOT_BYTES};
 use crate::gpu::cause::{DeviceCause, Shortage};
 use crate::gpu::wait::map_if_idle;
-use crate::gpu::{Drive, Gpu, Mapped};
+use crate::gpu::{Drive, Gpu, Mapped, Whose};
 use crate::host::Tally;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::store::ring::CHUNK;
@@ -275,7 +275,7 @@ pub(crate) async fn down_blocking(
     for part in parts(from, range, CHUNK_IN_PLACE)? {
         if part.bytes >= CHUNK && part.piece.buffer.usage().contains(wgpu::BufferUsages::MAP_READ) {
             settle(engine, Drive::Block, core::mem::take(&mut first)).await?;
-            if read_in_place(&engine.gpu, &part, drain)? {
+            if read_in_place(&engine.gpu, from, &part, drain)? {
                 continue;
             }
         }
@@ -286,7 +286,12 @@ pub(crate) async fn down_blocking(
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-fn read_in_place(gpu: &Gpu, part: &Chunk, drain: &mut (impl Drain + ?Sized)) -> Result<bool> {
+fn read_in_place(
+    gpu: &Gpu,
+    from: &Pinned,
+    part: &Chunk,
+    drain: &mut (impl Drain + ?Sized),
+) -> Result<bool> {
     let buffer = &part.piece.buffer;
     let offset = part.piece.offset + part.offset;
     let begin = offset / wgpu::MAP_ALIGNMENT * wgpu::MAP_ALIGNMENT;
@@ -294,7 +299,8 @@ fn read_in_place(gpu: &Gpu, part: &Chunk, drain: &mut (impl Drain + ?Sized)) -> 
     // A blocking read waits for its result anyway.
     gpu.wait(None)?;
     let _alone = gpu.alone();
-    if !map_if_idle(gpu, buffer, begin..end, wgpu::MapMode::Read)? {
+    // The caller's own submissions are not held off.
+    if !from.is_private() || !map_if_idle(gpu, buffer, begin..end, wgpu::MapMode::Read)? {
         return Ok(false);
     }
     let view = gpu.checked("read", || buffer.slice(begin..end).get_mapped_range())?;
@@ -318,7 +324,7 @@ fn start<'a>(
     let chunk = (offset + bytes).next_multiple_of(COPY_ALIGN) - begin;
     let mapped_bytes = chunk + slots.len() as u64 * SLOT_BYTES;
     let buffer = engine.ring.take(&engine.gpu, mapped_bytes)?;
-    let submission = engine.copy(flush, |encoder| {
+    let copy = |encoder: &mut wgpu::CommandEncoder| {
         if let Some(part) = part {
             encoder.copy_buffer_to_buffer(&part.piece.buffer, begin, &buffer, 0, chunk);
         }
@@ -326,7 +332,10 @@ fn start<'a>(
             let ((from, offset), to) = (slot.place(), chunk + i * SLOT_BYTES);
             encoder.copy_buffer_to_buffer(from, offset, &buffer, to, SLOT_BYTES);
         }
-    })?;
+    };
+    let theirs = part.is_some_and(|part| part.piece.whose() == Whose::Theirs);
+    let submission =
+        if theirs { engine.copy_theirs("read", copy)? } else { engine.copy(flush, copy)? };
     let mapped = Mapped::new(&engine.gpu, drive, submission, &buffer, mapped_bytes)?;
     let range = index(offset - begin)?..index(offset - begin + bytes)?;
     Ok(Down { buffer, mapped, mapped_bytes, range, slots })

@@ -4,7 +4,7 @@
 //! The block is reused by every batch: a write is ordered after the commands submitted before it.
 
 use crate::error::{Result, mistake};
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, Whose};
 use crate::wgsl::params::BYTES_MAX;
 
 /// The block of a batch. It is larger only after a batch found no memory and went on growing.
@@ -89,7 +89,7 @@ impl Params {
             wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(resource) };
         let (label, layout) = (Some("wharf.params"), &Self::layout(gpu));
         let group = wgpu::BindGroupDescriptor { label, layout, entries: &[entry] };
-        let group = gpu.bind("parameters", &group)?;
+        let group = gpu.bind(Whose::Ours, "parameters", &group)?;
         Ok((buffer, group))
     }
 }

@@ -149,6 +149,7 @@ impl Pipeline {
             })
             .collect();
         gpu.bind(
+            Bound::whose(bindings),
             kernel,
             &wgpu::BindGroupDescriptor { label: None, layout: &self.layout, entries: &entries },
         )

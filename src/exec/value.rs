@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use super::Fault;
 use crate::error::{Error, Result};
-use crate::gpu::lock;
-use crate::store::{Pinned, Storage};
+use crate::gpu::{Whose, lock};
+use crate::store::{Loan, Pinned, Storage};
 
 /// What tensors share: a storage that is written once, or the error if that failed.
 #[derive(Debug)]
@@ -32,9 +32,15 @@ impl Value {
         Self::new(Arc::clone(&self.storage))
     }
 
-    /// Whether nobody else holds its memory.
+    /// Its memory, for somebody else's commands; or the original error.
+    pub(crate) fn lend(&self) -> Result<Loan> {
+        self.check()?;
+        Ok(self.storage.lend())
+    }
+
+    /// Whether nobody else holds its memory. A buffer of the caller's own is held by the caller.
     pub(crate) fn is_sole_owner(&self) -> bool {
-        Arc::strong_count(&self.storage) == 1
+        Arc::strong_count(&self.storage) == 1 && self.storage.whose() == Whose::Ours
     }
 
     /// The buffers that it lies in.

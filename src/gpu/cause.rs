@@ -59,6 +59,11 @@ causes! {
         ("{doing} failed in the driver: {message}")
         help ("update the driver, or try another backend (WGPU_BACKEND=...); please report it \
                with the output of the doctor");
+    /// What the caller brought, not what wharf did with it.
+    Theirs { doing: String, message: String }, Foreign:
+        ("{doing}: wgpu refuses what it was given: {message}")
+        help ("buffers and encoders of your own come from the device of `Device::wgpu`; a buffer \
+               is neither mapped nor destroyed while tensors lie in it");
     /// Raised after the call that caused it had returned.
     Late { message: String }, Driver:
         ("an earlier call failed: {message}")
@@ -74,7 +79,7 @@ causes! {
 
 const LATE: &str = "what this device computed meanwhile is not to be trusted, and it answers \
                     nothing else from now on: open a fresh one (`device.reopen()`) and upload \
-                    again";
+                    again; put error scopes around calls of your own on `Device::wgpu`";
 
 impl fmt::Display for Shortage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

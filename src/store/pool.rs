@@ -118,6 +118,8 @@ pub(super) struct Pool {
     pub(super) slabs: BTreeMap<u64, Vec<Slab>>,
     /// Large segments nobody uses.
     kept: Vec<Piece>,
+    /// Every buffer there is.
+    owned: Vec<wgpu::Buffer>,
     /// Places where large segments begin.
     places: u64,
     align: u64,
@@ -134,6 +136,7 @@ impl Pool {
         Self {
             slabs: BTreeMap::new(),
             kept: Vec::new(),
+            owned: Vec::new(),
             places: if caps.identity.is_software() { PLACES } else { 1 },
             // Bindings begin at it, and a slot never shares a cache line with another.
             align: caps.limits.storage_align_bytes.max(64),
@@ -228,17 +231,17 @@ impl Pool {
         open.min_by_key(|(_, piece)| piece.bytes).map(|(i, _)| i)
     }
 
+    /// A piece in none of the buffers in `avoid`; without, in a buffer to itself.
     pub(super) fn take(
         &mut self,
         gpu: &Gpu,
         bytes: u64,
         (cap, spread): (Option<u64>, bool),
-        avoid: &[u64],
+        avoid: Option<&[u64]>,
     ) -> Result<Piece, Denial> {
-        if self.is_small(bytes) {
-            self.take_small(gpu, bytes, cap, avoid)
-        } else {
-            self.take_large(gpu, bytes, (cap, spread))
+        match avoid {
+            Some(avoid) if self.is_small(bytes) => self.take_small(gpu, bytes, cap, avoid),
+            _ => self.take_large(gpu, bytes, (cap, spread)),
         }
     }
 
@@ -295,6 +298,7 @@ impl Pool {
             return Err(Denial::Cap);
         }
         let buffer = gpu.create_buffer(label, bytes, usage).map_err(Denial::Driver)?;
+        self.owned.push(buffer.clone());
         self.reserved += bytes;
         self.reserved_peak = self.reserved_peak.max(self.reserved);
         self.next_id += 1;
@@ -305,6 +309,7 @@ impl Pool {
     pub(super) fn put(&mut self, piece: Piece) {
         match piece.home {
             Home::Large => self.kept.push(piece),
+            Home::Foreign => {}
             Home::Slab { slot_bytes, slot } => {
                 let slabs = self.slabs.get_mut(&slot_bytes);
                 let slab = slabs.and_then(|s| s.iter_mut().find(|s| s.id == piece.buffer_id));
@@ -328,17 +333,26 @@ impl Pool {
         }
     }
 
+    /// Whether it made a buffer.
+    pub(super) fn owns(&self, buffer: &wgpu::Buffer) -> bool {
+        self.owned.contains(buffer)
+    }
+
     /// Drops every buffer that nobody uses.
     pub(super) fn trim(&mut self) -> u64 {
         let before = self.reserved;
         for piece in self.kept.drain(..) {
             self.reserved -= piece.buffer.size();
+            self.owned.retain(|buffer| *buffer != piece.buffer);
             self.large -= 1;
         }
         for slabs in self.slabs.values_mut() {
             slabs.retain(|slab| {
                 let unused = slab.is_unused();
-                self.reserved -= if unused { slab.buffer.size() } else { 0 };
+                if unused {
+                    self.reserved -= slab.buffer.size();
+                    self.owned.retain(|buffer| *buffer != slab.buffer);
+                }
                 !unused
             });
         }

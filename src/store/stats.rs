@@ -10,6 +10,9 @@ fn counted(n: u64, noun: &str) -> String {
 }
 
 /// The memory of a device, counted by wharf. Printing it gives a table.
+///
+/// Buffers of your own in which tensors lie ([`Device::wrap_buffer`](crate::Device::wrap_buffer))
+/// are not wharf's: they are in none of these numbers, and the cap does not know them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Memory {

@@ -3,7 +3,11 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-use crate::gpu::lock;
+use crate::gpu::{Whose, lock};
+
+/// The number of every buffer of the caller's own: they may share it, because none of them is ever
+/// written by a dispatch.
+const FOREIGN_ID: u64 = 1 << 61;
 
 /// A range of a buffer.
 #[derive(Clone, Debug)]
@@ -17,6 +21,42 @@ pub(crate) struct Piece {
     pub(super) home: Home,
 }
 
+impl Piece {
+    /// Whose buffer it is.
+    pub(crate) const fn whose(&self) -> Whose {
+        whose(self.buffer_id)
+    }
+}
+
+/// Whose a buffer with this number is.
+pub(crate) const fn whose(buffer_id: u64) -> Whose {
+    if buffer_id == FOREIGN_ID { Whose::Theirs } else { Whose::Ours }
+}
+
+/// A range of a buffer in which elements of a tensor lie: for bindings and copies of your own.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct BufferRange {
+    /// The buffer, of which the rest is none of yours.
+    pub buffer: wgpu::Buffer,
+    /// Where the first element begins, in bytes.
+    pub offset: u64,
+    /// Bytes of all elements, up to the next whole word.
+    pub bytes: u64,
+}
+
+impl BufferRange {
+    /// The range as a resource of a bind group.
+    #[must_use]
+    pub fn binding(&self) -> wgpu::BindingResource<'_> {
+        wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+            buffer: &self.buffer,
+            offset: self.offset,
+            size: wgpu::BufferSize::new(self.bytes),
+        })
+    }
+}
+
 /// The memory of one tensor value; gives its pieces back when dropped.
 #[derive(Debug)]
 pub(crate) struct Storage {
@@ -26,6 +66,8 @@ pub(crate) struct Storage {
     pub(crate) bytes: u64,
     pub(crate) segment_bytes: u64,
     pins: AtomicUsize,
+    /// How often it is lent to passes of the caller's.
+    loans: AtomicUsize,
     /// Whether it still has its initial pin, which the first to pin it takes over.
     new: AtomicBool,
     returns: Arc<Returns>,
@@ -49,6 +91,19 @@ impl Storage {
         Self::new(pieces, (bytes, segment_bytes), Arc::default())
     }
 
+    /// A buffer of the caller's own: it is read, never written, moved, mapped or counted.
+    pub(super) fn foreign(buffer: &wgpu::Buffer, (bytes, segment_bytes): (u64, u64)) -> Arc<Self> {
+        let piece = |offset| Piece {
+            buffer: buffer.clone(),
+            buffer_id: FOREIGN_ID,
+            offset,
+            bytes: segment_bytes.min(bytes - offset),
+            home: Home::Foreign,
+        };
+        let pieces = (0..bytes.div_ceil(segment_bytes)).map(|i| piece(i * segment_bytes));
+        Self::new(pieces.collect(), (bytes, segment_bytes), Arc::default())
+    }
+
     /// It begins pinned, until the first `pin` is dropped: compaction must not move it back into a
     /// buffer that its allocation avoided.
     pub(super) fn new(
@@ -57,12 +112,43 @@ impl Storage {
         returns: Arc<Returns>,
     ) -> Arc<Self> {
         let (pieces, pins, new) = (Mutex::new(pieces), AtomicUsize::new(1), AtomicBool::new(true));
-        Arc::new(Self { pieces, bytes, segment_bytes, pins, new, returns })
+        let loans = AtomicUsize::new(0);
+        Arc::new(Self { pieces, bytes, segment_bytes, pins, loans, new, returns })
     }
 
     /// Where it lies now. It stays there under the device's lock and while it is pinned.
     pub(crate) fn pieces(&self) -> Vec<Piece> {
         lock(&self.pieces).clone()
+    }
+
+    /// The rest of a segment, from a byte of the value on.
+    pub(crate) fn range(&self, at: u64) -> Option<BufferRange> {
+        let (index, inside) = (at / self.segment_bytes, at % self.segment_bytes);
+        let piece = lock(&self.pieces).get(usize::try_from(index).ok()?)?.clone();
+        let bytes = self.bytes.checked_sub(at)?.min(self.segment_bytes - inside);
+        let bytes = bytes.next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
+        Some(BufferRange { buffer: piece.buffer, offset: piece.offset + inside, bytes })
+    }
+
+    /// Whose it is.
+    pub(crate) fn whose(&self) -> Whose {
+        lock(&self.pieces).first().map_or(Whose::Ours, Piece::whose)
+    }
+
+    /// Whether nothing else lies in its buffers.
+    pub(crate) fn is_alone(&self) -> bool {
+        lock(&self.pieces).iter().all(|piece| matches!(piece.home, Home::Large))
+    }
+
+    /// Whether only wharf's own commands can use it.
+    pub(crate) fn is_private(&self) -> bool {
+        self.loans.load(Ordering::SeqCst) == 0 && self.whose() == Whose::Ours
+    }
+
+    /// Keeps it where it is, and from being mapped, while somebody else's commands use it.
+    pub(crate) fn lend(self: &Arc<Self>) -> Loan {
+        self.loans.fetch_add(1, Ordering::SeqCst);
+        Loan(self.pin())
     }
 
     /// Keeps compaction from moving it while somebody uses its place outside the device's lock.
@@ -103,6 +189,24 @@ impl Drop for Pinned {
     }
 }
 
+/// A storage that others use.
+#[derive(Debug)]
+pub(crate) struct Loan(Pinned);
+
+impl core::ops::Deref for Loan {
+    type Target = Storage;
+
+    fn deref(&self) -> &Storage {
+        &self.0
+    }
+}
+
+impl Drop for Loan {
+    fn drop(&mut self) {
+        self.0.loans.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 /// Why an allocation failed, before the store has tried to make room.
 #[derive(Debug)]
 pub(crate) enum Denial {
@@ -115,8 +219,13 @@ pub(crate) enum Denial {
 /// Where a piece goes back to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Home {
-    Slab { slot_bytes: u64, slot: usize },
+    Slab {
+        slot_bytes: u64,
+        slot: usize,
+    },
     Large,
+    /// Nowhere: the caller has it.
+    Foreign,
 }
 
 /// The storage that a slot of a slab belongs to.

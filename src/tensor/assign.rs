@@ -146,7 +146,7 @@ impl Tensor {
     }
 
     /// Memory of its own, dense and shared with nobody: what it has, or a copy.
-    fn own(&mut self) -> Result<Arc<Value>> {
+    pub(super) fn own(&mut self) -> Result<Arc<Value>> {
         let (shape, dtype) = (*self.shape(), self.dtype());
         let old = self.realise()?;
         // The node and this function.

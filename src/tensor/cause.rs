@@ -71,10 +71,34 @@ causes! {
     Float { scalar: String, dtype: DType }, DType:
         ("scalar {scalar} is a float, {dtype} an integer")
         help ("write an integer, or take a float dtype; a tensor becomes one by `cast(dtype)`");
+    Converts { dtype: DType, stored: DType }, Rejected:
+        ("{dtype} is stored as {stored} here, a buffer has {dtype} as it is")
+        help ("convert it in a pass of your own, or wrap its words as u32");
+    Usages { has: wgpu::BufferUsages, lacks: wgpu::BufferUsages }, Foreign:
+        ("the buffer has the usages {}, and lacks {}", usages(*has), usages(*lacks))
+        help ("create it with {} as well", usages(*lacks));
+    Owned, Foreign:
+        ("the buffer is one of wharf's own")
+        help ("what was lent is a tensor already: use that one");
+    Tail { end: u64, size: u64 }, Foreign:
+        ("elements end at byte {end} of {size}, whole quads at byte {}", size / 32 * 32)
+        help ("create the buffer with {} bytes, or copy it into a tensor that you lend: \
+               `lend_mut`", end.next_multiple_of(32));
+    Words { offset: u64, bytes: u64 }, Foreign:
+        ("{bytes} bytes at byte {offset} are no whole words of 4 bytes")
+        help ("begin at a multiple of 4, and pad the tensor: `pad`");
+    Beyond { offset: u64, bytes: u64, size: u64 }, Foreign:
+        ("{bytes} bytes at byte {offset} end beyond the buffer, which has {size}");
     /// The host has no room for what is read.
     HostMemory { elements: usize, dtype: DType }, OutOfMemory:
         ("out of host memory for {elements} values of {dtype}")
         help ("read a part of it: `slice` before reading");
+}
+
+/// `STORAGE | COPY_SRC`
+fn usages(usages: wgpu::BufferUsages) -> String {
+    let names: Vec<&str> = usages.iter_names().map(|(name, _)| name).collect();
+    names.join(" | ")
 }
 
 const COMPOSE: &str = "compose it: `q.matmul(&k.t()?)`, `softmax`, `matmul`";

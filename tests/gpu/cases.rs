@@ -15,6 +15,7 @@ mod graphs;
 mod hand;
 mod hunt;
 mod indexing;
+mod lent;
 mod makers;
 mod matmul;
 mod memory;
@@ -67,6 +68,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(scan::cases(adapter));
     cases.extend(hand::cases());
     cases.extend(hunt::cases());
+    cases.extend(lent::cases(adapter));
     cases.extend(matmul::cases(adapter));
     cases.extend(quantised::cases(adapter));
     cases.extend(tuned::cases());

@@ -20,6 +20,8 @@ mod fits;
 #[cfg(test)]
 mod formats;
 #[cfg(test)]
+mod lent;
+#[cfg(test)]
 mod loads;
 #[cfg(test)]
 mod memory;

@@ -21,6 +21,8 @@ mod errors;
 #[cfg(test)]
 mod errors_device;
 #[cfg(test)]
+mod errors_lent;
+#[cfg(test)]
 mod errors_operations;
 #[cfg(test)]
 mod exact;

@@ -5,8 +5,9 @@ use wharf::caps::Feature;
 use wharf::plan::negotiate;
 use wharf::reference::{Number, random};
 use wharf::tensor::{Key, Quantised};
-use wharf::{DType, Device, ErrorKind, Policy, Result, Tensor, half};
+use wharf::{DType, Device, ErrorKind, Layout, Policy, Result, Shape, Tensor, half};
 
+use super::lent::own;
 use super::pair::{bits, bits_of_or_error, count, difference};
 use super::probe::{Probe, for_dtype};
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
@@ -22,6 +23,7 @@ pub(crate) fn cases() -> Vec<Case> {
         }
     }
     cases.push(case!("makers::random_numbers", |ctx| random_numbers(ctx)));
+    cases.push(case!("makers::buffers_are_never_converted", |ctx| buffers(ctx)));
     cases.push(case!("makers::a_refused_cast_says_where_and_what_to_do", |ctx| refused(ctx)));
     cases
 }
@@ -124,6 +126,22 @@ const ROWS: &[Row] = &[
         &[0.1, -1e300]),
     row("dequantise", FLOAT, |d, t| blocks(d)?.dequantise(t), &[1.5; 32]),
 ];
+
+/// What lies in a buffer of the caller's is taken as it is, or refused.
+async fn buffers(ctx: &Ctx) -> Outcome {
+    for (name, policy) in POLICIES {
+        let device = ctx.device(DOWNGRADES[2]).await?.with_policy(&policy());
+        let (mine, layout) =
+            (own(&device, &[1; 32]), Layout::dense(Shape::new([4]).map_err(show)?));
+        for &dtype in ALL {
+            let error = device.wrap_buffer(&mine, layout, dtype).err();
+            let error = error.ok_or_else(|| format!("{dtype} was taken, {name}"))?;
+            ensure_eq!(error.kind(), ErrorKind::Rejected, "{dtype}, {name}: {error:?}");
+        }
+        ensure!(device.wrap_buffer(&mine, layout, DType::U32).is_ok(), "u32, {name}");
+    }
+    Ok(())
+}
 
 fn up<T: wharf::Element>(device: &Device, data: &[T]) -> Result<Tensor> {
     device.upload(data, [data.len()]).map(|(tensor, _)| tensor)
