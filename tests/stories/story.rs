@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 
 use wharf::ledger::Crossings;
-use wharf::{DType, Device, Error, ErrorKind, HostView, Shipment, Tensor};
+use wharf::{DType, Device, Error, ErrorKind, HostView, Shipment, Tensor, wgpu};
 
 use crate::random::Random;
 
@@ -45,6 +45,10 @@ pub(crate) enum What {
     Aside,
     /// Computing under a guard, which a read may not pass.
     Denied,
+    /// Lent, and copied by the caller into a buffer of its own, which becomes a tensor.
+    Lend,
+    /// Lent, and written by the caller.
+    Write,
 }
 
 /// Which of a step's places are meant.
@@ -54,7 +58,7 @@ const WITH: u8 = 2;
 const TO: u8 = 4;
 
 /// What there is, how often it is drawn, the places it reads and those it writes.
-const STEPS: [(What, usize, u8, u8); 23] = [
+const STEPS: [(What, usize, u8, u8); 25] = [
     (What::Upload, 4, NONE, TO),
     (What::Set, 1, NONE, TO | WITH),
     (What::Chain, 2, FROM, TO),
@@ -78,7 +82,14 @@ const STEPS: [(What, usize, u8, u8); 23] = [
     (What::Abandon, 1, FROM, NONE),
     (What::Aside, 1, FROM, NONE),
     (What::Denied, 1, FROM, NONE),
+    (What::Lend, 0, FROM, TO),
+    (What::Write, 0, FROM | TO, TO),
 ];
+
+/// What is not drawn with the rest: after so many steps there is one of them, so that the others
+/// are those that a seed has always had.
+const APART: [What; 2] = [What::Lend, What::Write];
+const APART_EVERY: usize = 6;
 
 /// One step. What has an empty place for an operand does nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +130,13 @@ pub(crate) fn draw(seed: u64, steps: usize) -> Vec<Step> {
         Step { what, from, with, to, shape: DRAWN[below(DRAWN.len())] }
     };
     let mut story: Vec<Step> = (0..steps).map(step).collect();
+    let mut apart = Random::new(!seed);
+    let mut below = move |n: usize| (apart.bits() >> 33) as usize % n;
+    for at in (APART_EVERY..steps).step_by(APART_EVERY) {
+        let [from, to] = [0; 2].map(|_| below(PLACES));
+        let what = APART[below(APART.len())];
+        story.insert(at, Step { what, from, with: 0, to, shape: 0 });
+    }
     let read = |from| Step { what: What::Read, from, with: 0, to: 0, shape: 0 };
     story.extend((0..PLACES).map(read));
     story
@@ -234,6 +252,7 @@ impl<'a> Player<'a> {
             What::Square => (x.matmul(&x.t()?)?, false),
             What::Checked => (x.cast_checked(DType::I32)?.cast(DType::F32)?, false),
             What::Share => (x.clone(), copied),
+            What::Lend => (lent(self.device, x)?, copied),
             _ => return self.look(step, x).await,
         };
         self.put(step.to, made.0, made.1);
@@ -252,6 +271,15 @@ impl<'a> Player<'a> {
                 } else {
                     target.assign_slice(0, half..rows, 4.0f32)?;
                 }
+                self.copied[step.to] = false;
+            }
+            What::Write => {
+                let Some(target) = &mut self.places[step.to] else { return Ok(Seen::Done) };
+                let lent = target.lend_mut()?;
+                let [first, ..] = lent.ranges() else { return Ok(Seen::Done) };
+                let queue = self.device.wgpu().1;
+                queue.write_buffer(&first.buffer, first.offset, &[0; 12]);
+                drop(lent);
                 self.copied[step.to] = false;
             }
             What::Compute => compute(x)?,
@@ -280,6 +308,30 @@ impl<'a> Player<'a> {
         }
         Ok(Seen::Done)
     }
+}
+
+/// What the caller copies of a lent tensor, as another.
+fn lent(device: &Device, x: &Tensor) -> Result<Tensor, Error> {
+    let lent = x.lend()?;
+    let (gpu, queue) = device.wgpu();
+    let bytes: u64 = lent.ranges().iter().map(|range| range.bytes).sum();
+    let mine = gpu.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("mine"),
+        size: bytes.next_multiple_of(32),
+        usage: wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    let mut encoder = gpu.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    let mut at = 0;
+    for range in lent.ranges() {
+        let (from, offset, bytes) = (&range.buffer, range.offset, range.bytes);
+        encoder.copy_buffer_to_buffer(from, offset, &mine, at, bytes);
+        at += bytes;
+    }
+    queue.submit([encoder.finish()]);
+    device.wrap_buffer(&mine, *lent.layout(), DType::F32)
 }
 
 /// Computes. A refused value is not told here: whether it is known yet depends on reads that may
