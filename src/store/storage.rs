@@ -33,15 +33,15 @@ pub(crate) const fn whose(buffer_id: u64) -> Whose {
     if buffer_id == FOREIGN_ID { Whose::Theirs } else { Whose::Ours }
 }
 
-/// A range of a buffer in which elements of a tensor lie: for bindings and copies of your own.
+/// A range of a buffer that a tensor lies in: for bindings and copies of your own.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BufferRange {
     /// The buffer, of which the rest is none of yours.
     pub buffer: wgpu::Buffer,
-    /// Where the first element begins, in bytes.
+    /// Where it begins, in bytes.
     pub offset: u64,
-    /// Bytes of all elements, up to the next whole word.
+    /// Bytes of the elements in it, up to the next whole word.
     pub bytes: u64,
 }
 

@@ -40,15 +40,16 @@ pub struct Lent {
 }
 
 impl Lent {
-    /// The ranges of its elements, in order: more than one if it is larger than a binding, none if
-    /// it is empty. Each but the last has equally many.
+    /// The memory that it lies in, in order: more than one range if that is larger than a binding,
+    /// none if it is empty. Each but the last is equally long. A view lies in the memory of what it
+    /// is a view of.
     #[must_use]
     pub fn ranges(&self) -> &[BufferRange] {
         &self.ranges
     }
 
-    /// Where each element lies, counted from the beginning of the first range as if the ranges
-    /// followed each other.
+    /// Where each element lies, counted in elements from the beginning of the first range, as if
+    /// the ranges followed each other.
     #[must_use]
     pub const fn layout(&self) -> &Layout {
         &self.layout
@@ -68,6 +69,7 @@ impl Lent {
 /// Nobody else holds its memory, and nobody can use the tensor until this is dropped: what you have
 /// submitted by then is what it holds from then on.
 #[derive(Debug)]
+#[must_use = "a tensor is lent as long as this lives"]
 pub struct LentMut<'a> {
     lent: Lent,
     _tensor: &'a mut Tensor,

@@ -456,3 +456,22 @@ fn what_is_lent_is_not_mapped() {
         reads.join().expect("no read fails");
     });
 }
+
+#[test]
+fn a_failing_call_of_the_callers_own_is_told_unless_a_scope_of_theirs_catches_it() {
+    let device = device(|caps| caps);
+    let gpu = device.wgpu().0;
+    let ask = || {
+        let (label, usage, size) = (Some("mine"), USAGE, u64::MAX / 8 * 4);
+        let mapped_at_creation = false;
+        gpu.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation })
+    };
+    let scope = gpu.push_error_scope(wgpu::ErrorFilter::Validation);
+    drop(ask());
+    assert!(pollster::block_on(scope.pop()).is_some(), "no buffer is as large");
+    upload(&device, &[1]).lend().map(drop).expect("it was caught");
+    drop(ask());
+    let error = device.upload(&[1u32], 1).expect_err("nobody has caught it");
+    assert!(error.to_string().contains("label = 'mine'"), "{error}");
+    assert!(error.help().is_some_and(|help| help.contains("error scopes")), "{error:?}");
+}
