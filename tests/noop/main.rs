@@ -43,11 +43,11 @@ mod story;
 #[cfg(test)]
 mod tuned;
 
-/// A file for one test of this process.
+/// A file for one test of this process, each of which has a thread.
 #[cfg(test)]
 fn scratch(name: &str) -> std::path::PathBuf {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
-    folder.join(format!("{name}-{}", std::process::id()))
+    folder.join(format!("{name}-{}-{:?}", std::process::id(), std::thread::current().id()))
 }
 
 #[cfg(test)]
