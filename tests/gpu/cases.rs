@@ -11,6 +11,7 @@ mod elementwise;
 #[cfg(not(target_family = "wasm"))]
 mod failures;
 mod faults;
+mod formulas;
 mod graphs;
 mod hand;
 mod hunt;
@@ -68,6 +69,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(scan::cases(adapter));
     cases.extend(hand::cases());
     cases.extend(hunt::cases());
+    cases.extend(formulas::cases(adapter));
     cases.extend(lent::cases(adapter));
     cases.extend(matmul::cases(adapter));
     cases.extend(quantised::cases(adapter));

@@ -1,0 +1,312 @@
+//! Trials: a formula on everything that wharf's own operations are tested with, judged by its
+//! author's oracle.
+
+use core::fmt;
+use core::ops::RangeInclusive;
+
+use super::lies::{FORMS, Lie};
+use super::values::{Values, is_within};
+use crate::caps::Feature;
+use crate::device::Device;
+use crate::dtype::{Class, DType};
+use crate::error::{Result, causes};
+use crate::formula::Formula;
+use crate::host::HostView;
+use crate::op::{Distance, Exact, Number, Tolerance, wrapped};
+use crate::plan::negotiate;
+use crate::set::Shipment;
+use crate::tensor::{Other, Tensor};
+use crate::wgsl::Target;
+
+/// What the results of a formula on floats are held to: how far from the exact value they may lie,
+/// and on which operands.
+///
+/// ```
+/// use wharf::custom::Contract;
+///
+/// let contract = Contract::ulp(8.0).or(1e-30).on(-80.0..=80.0);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contract {
+    tolerance: Tolerance,
+    operands: RangeInclusive<f64>,
+}
+
+impl Contract {
+    /// Results within so many units in the last place of f32 (of f64, where that is the dtype), and
+    /// the rounding of narrower dtypes; on all operands, infinite and NaN too. Subnormal numbers
+    /// may count as zero.
+    #[must_use]
+    pub const fn ulp(ulp: f64) -> Self {
+        let operands = f64::NEG_INFINITY..=f64::INFINITY;
+        Self { tolerance: Tolerance::ulp(ulp), operands }
+    }
+
+    /// An absolute distance that is allowed too.
+    #[must_use]
+    pub fn or(self, abs: f64) -> Self {
+        Self { tolerance: Tolerance { abs, ..self.tolerance }, ..self }
+    }
+
+    /// On these operands only.
+    #[must_use]
+    pub fn on(self, operands: RangeInclusive<f64>) -> Self {
+        Self { operands, ..self }
+    }
+}
+
+/// What a [check](Formula::check) found. Printing it gives a line, or the first wrong result with
+/// its operands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verdict {
+    /// How many results were judged.
+    pub results: u64,
+    /// How many of them were wrong.
+    pub wrong: u64,
+    /// The dtypes that were tried.
+    pub dtypes: Vec<DType>,
+    /// Those that it takes, and this device does not store.
+    pub absent: Vec<DType>,
+    /// The worst distance from the exact value, in units in the last place.
+    pub worst_ulp: f64,
+    /// The first wrong result.
+    pub first: Option<Difference>,
+    name: String,
+}
+
+/// A wrong result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// Of which dtype.
+    pub dtype: DType,
+    /// The shape, how each operand lay in memory, and what it ran on.
+    pub place: String,
+    /// The operands.
+    pub operands: Vec<Number>,
+    /// What came out.
+    pub got: Number,
+    /// What the oracle says.
+    pub exact: Number,
+}
+
+impl Verdict {
+    /// Whether nothing was wrong, and something was judged.
+    #[must_use]
+    pub const fn is_right(&self) -> bool {
+        self.wrong == 0 && self.results > 0
+    }
+}
+
+/// A number as Rust writes it.
+fn shown(number: &Number) -> String {
+    match number {
+        Number::Float(x) => format!("{x:?}"),
+        Number::Int(x) => x.to_string(),
+        Number::Bool(x) => x.to_string(),
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, results, wrong, worst_ulp, .. } = self;
+        let list = |dtypes: &[DType]| dtypes.iter().map(|d| d.name()).collect::<Vec<_>>().join(" ");
+        match &self.first {
+            None => write!(f, "{name}: {results} results right, {worst_ulp:.2} ulp at worst")?,
+            Some(Difference { dtype, place, operands, got, exact }) => {
+                let operands = operands.iter().map(shown).collect::<Vec<_>>().join(", ");
+                let (got, exact) = (shown(got), shown(exact));
+                write!(f, "{name}: {wrong} of {results} results wrong, the first ")?;
+                write!(f, "{name}({operands}) = {got}, not {exact}, of {dtype} {place}")?;
+            }
+        }
+        write!(f, " ({})", list(&self.dtypes))?;
+        match &*self.absent {
+            [] => Ok(()),
+            absent => write!(f, "; not here: {}", list(absent)),
+        }
+    }
+}
+
+causes! {
+    enum CheckCause;
+
+    Nothing { name: String, what: &'static str }, DType:
+        ("{name}: there is nothing to check: it takes {what} on this device")
+        help ("`check` tries floats, `check_integers` integers and bools; \
+               `takes` says what a formula takes");
+}
+
+/// What judges results, and what it is about.
+struct Judge<'a> {
+    oracle: &'a dyn Fn(&[Number]) -> Number,
+    contract: &'a Contract,
+}
+
+impl Formula {
+    /// Tries it on every float dtype that it takes and the device stores: every kind of view,
+    /// ragged sizes and odd offsets, NaN, infinities, subnormals and extremes, on both classes of
+    /// kernels and with f16 native and packed. The oracle computes the same in f64.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::custom::{Contract, Formula};
+    ///
+    /// let swish = Formula::new("swish2(x, b)", "x * sigmoid(b * x)")?;
+    /// let contract = Contract::ulp(6.0).on(-5.0..=5.0);
+    /// let verdict = swish.check(&device, &contract, |x| x[0] / (1.0 + (-x[1] * x[0]).exp())).await?;
+    /// assert!(verdict.is_right(), "{verdict}");
+    ///
+    /// let wrong = Formula::new("swish2(x, b)", "x * sigmoid(x)")?;
+    /// let verdict = wrong.check(&device, &contract, |x| x[0] / (1.0 + (-x[1] * x[0]).exp())).await?;
+    /// assert!(!verdict.is_right(), "{verdict}");
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    /// If it takes no float, or the device fails. A wrong result is no error, but the verdict.
+    pub async fn check(
+        &self,
+        device: &Device,
+        contract: &Contract,
+        oracle: impl Fn(&[f64]) -> f64,
+    ) -> Result<Verdict> {
+        let truth = self.text.truth;
+        let oracle = |operands: &[Number]| {
+            let exact = oracle(&operands.iter().map(|n| n.float()).collect::<Vec<_>>());
+            if truth { Number::Bool(exact != 0.0) } else { Number::Float(exact) }
+        };
+        let judge = Judge { oracle: &oracle, contract };
+        self.judged(device, &judge, |dtype| dtype.is_float(), "no float").await
+    }
+
+    /// As [`Formula::check`], on every integer dtype and bool. The oracle's result is reduced to
+    /// the dtype, as arithmetic wraps; of a bool it is 0 or 1. Nothing but its value is right.
+    ///
+    /// # Errors
+    /// If it takes neither integers nor bools, or the device fails.
+    pub async fn check_integers(
+        &self,
+        device: &Device,
+        oracle: impl Fn(&[i128]) -> i128,
+    ) -> Result<Verdict> {
+        let whole = |n: &Number| match *n {
+            Number::Int(x) => x,
+            Number::Bool(x) => x.into(),
+            Number::Float(x) => x as i128,
+        };
+        let oracle = |operands: &[Number]| {
+            Number::Int(oracle(&operands.iter().map(whole).collect::<Vec<_>>()))
+        };
+        let judge = Judge { oracle: &oracle, contract: &Contract::ulp(0.0) };
+        self.judged(device, &judge, |dtype| !dtype.is_float(), "neither integers nor bools").await
+    }
+
+    async fn judged(
+        &self,
+        device: &Device,
+        judge: &Judge<'_>,
+        is_meant: impl Fn(DType) -> bool,
+        what: &'static str,
+    ) -> Result<Verdict> {
+        let mut verdict = Verdict { name: self.name().to_owned(), ..Verdict::default() };
+        let all = DType::ALL.into_iter().filter(|&dtype| self.takes(dtype) && is_meant(dtype));
+        let stored = |dtype: &DType| device.plan().accept(*dtype).is_ok_and(|(_, s)| *s == *dtype);
+        (verdict.dtypes, verdict.absent) = all.partition(stored);
+        if verdict.dtypes.is_empty() {
+            let name = verdict.name;
+            return Err(CheckCause::Nothing { name, what }.into());
+        }
+        for (device, how) in runs(device).await? {
+            for dtype in verdict.dtypes.clone() {
+                let mut values = Values::new(dtype, judge.contract.operands.clone());
+                for (dims, lies) in FORMS {
+                    let place = format!("{dims:?} {:?} {how}", &lies[..self.arity()]);
+                    let trial = Trying { formula: self, device: &device, dtype, judge };
+                    trial.run(dims, lies, &mut values, (&place, &mut verdict)).await?;
+                }
+            }
+        }
+        Ok(verdict)
+    }
+}
+
+/// The device as it is, with the other class of kernels, and without what it could lack.
+async fn runs(device: &Device) -> Result<Vec<(Device, &'static str)>> {
+    let other = if device.target() == Target::Gpu { Target::Cpu } else { Target::Gpu };
+    let mut runs = vec![
+        (device.clone(), "as it is"),
+        (device.with_target(other), "by the other class of kernels"),
+    ];
+    let caps = device.caps();
+    if caps.has(Feature::ShaderF16) {
+        let lesser = negotiate(&caps.clone().without(Feature::ShaderF16), device.plan().policy());
+        runs.push((device.adapter().open(lesser).await?, "without shader-f16"));
+    }
+    Ok(runs)
+}
+
+/// A formula on its way through its trials.
+struct Trying<'a> {
+    formula: &'a Formula,
+    device: &'a Device,
+    dtype: DType,
+    judge: &'a Judge<'a>,
+}
+
+impl Trying<'_> {
+    async fn run(
+        &self,
+        dims: &[usize; 2],
+        lies: &[Lie; 3],
+        values: &mut Values,
+        (place, verdict): (&str, &mut Verdict),
+    ) -> Result<()> {
+        let (dtype, width) = (self.dtype, self.dtype.width());
+        let (mut tensors, mut stored) = (Vec::new(), Vec::new());
+        for (i, lie) in lies.iter().enumerate().take(self.formula.arity()) {
+            let whole = lie.stored(dims);
+            let bytes = values.bytes(i, whole.iter().product());
+            let mut shipment = Shipment::new();
+            shipment.add("x", HostView::from_bytes(dtype, &bytes, whole)?)?;
+            let (set, _) = self.device.upload_set(&shipment)?;
+            let all = set.iter().map(|(_, x)| lie.view(x, dims)).collect::<Result<Vec<_>>>()?;
+            tensors.extend(all);
+            stored.push(bytes);
+        }
+        let others: Vec<Other> = tensors[1..].iter().map(Other::from).collect();
+        let result = tensors[0].apply(self.formula, &others)?;
+        let got = result.read_bytes().await?;
+        let places = |x: &Tensor| Ok(x.broadcast_to(*result.shape())?.layout().places().collect());
+        let places: Vec<Vec<usize>> = tensors.iter().map(places).collect::<Result<_>>()?;
+        for (i, got) in got.chunks(result.dtype().width()).enumerate() {
+            let operand = |(bytes, places): (&Vec<u8>, &Vec<usize>)| {
+                Number::decode(dtype, &bytes[places[i] * width..][..width])
+            };
+            let operands: Vec<Number> = stored.iter().zip(&places).map(operand).collect();
+            if !operands.iter().all(|x| is_within(&self.judge.contract.operands, x)) {
+                continue; // rounded to the dtype, it left the range
+            }
+            let got = Number::decode(result.dtype(), got);
+            let exact = reduced(result.dtype(), (self.judge.oracle)(&operands));
+            let right = self.judge.contract.tolerance.within(result.dtype(), exact.into(), got);
+            verdict.results += 1;
+            verdict.wrong += u64::from(!right);
+            let distance = Distance::between(dtype, Exact::from(exact), got);
+            verdict.worst_ulp = verdict.worst_ulp.max(distance.map_or(0.0, |d| d.ulp));
+            if !right && verdict.first.is_none() {
+                let place = place.to_owned();
+                verdict.first = Some(Difference { dtype, place, operands, got, exact });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A whole number as a dtype has it.
+fn reduced(dtype: DType, exact: Number) -> Number {
+    match (dtype.class(), exact) {
+        (Class::Bool, Number::Int(x)) => Number::Bool(x != 0),
+        (Class::Signed | Class::Unsigned, Number::Int(x)) => Number::Int(wrapped(dtype, x)),
+        _ => exact,
+    }
+}

@@ -1,0 +1,118 @@
+//! What formulas are tried on: special values in every combination, then random ones of every
+//! magnitude.
+
+use core::ops::RangeInclusive;
+
+use crate::dtype::{Class, DType};
+use crate::op::Number;
+
+/// Values where floats change their manner, beside the extremes of each dtype.
+const FLOATS: [f64; 22] = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    -0.5,
+    1.5,
+    -2.0,
+    3.0,
+    10.0,
+    -20.0,
+    88.0,
+    -100.0,
+    65504.0,
+    1e-7,
+    -6.1e-5,
+    1e-40,
+    1e30,
+    -3.4e38,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    f64::NAN,
+];
+
+const WHOLE: [i128; 10] = [0, 1, 2, 3, 7, 31, 32, 63, 127, 255];
+
+/// Operands of one dtype; the same in every run.
+pub(super) struct Values {
+    dtype: DType,
+    special: Vec<Number>,
+    within: RangeInclusive<f64>,
+    state: u64,
+}
+
+impl Values {
+    pub(super) fn new(dtype: DType, within: RangeInclusive<f64>) -> Self {
+        let special = match dtype.class() {
+            Class::Bool => vec![Number::Bool(false), Number::Bool(true)],
+            Class::Float => {
+                let ends = [*within.start(), *within.end()];
+                let all = FLOATS.into_iter().chain(ends);
+                all.map(Number::Float).filter(|x| is_within(&within, x)).collect()
+            }
+            Class::Signed | Class::Unsigned => {
+                let half = 1_i128 << (8 * dtype.width() - 1);
+                let ends = [half, half - 1, 2 * half - 1];
+                let all = WHOLE.into_iter().chain(WHOLE.map(|n| -n)).chain(ends);
+                all.map(Number::Int).collect()
+            }
+        };
+        Self { dtype, special, within, state: 0x9e37_79b9_7f4a_7c15 ^ dtype as u64 }
+    }
+
+    /// `count` elements of an operand, as bytes: the first operand runs through the special values,
+    /// the second moves on when it begins again.
+    pub(super) fn bytes(&mut self, operand: usize, count: usize) -> Vec<u8> {
+        let n = self.special.len();
+        let each = n.pow(operand as u32);
+        let dtype = self.dtype;
+        let number = |k| if k < n * n { self.special[k / each % n] } else { self.any() };
+        (0..count).map(number).flat_map(|number| number.encode(dtype)).collect()
+    }
+
+    /// A step of SplitMix64.
+    fn bits(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
+    fn any(&mut self) -> Number {
+        let part = (self.bits() >> 11) as f64 / (1_u64 << 53) as f64;
+        match self.dtype.class() {
+            Class::Bool => Number::Bool(self.bits() & 1 == 1),
+            Class::Float if is_everything(&self.within) => {
+                let sign = if self.bits() & 1 == 0 { 1.0 } else { -1.0 };
+                let magnitude = match self.bits() % 4 {
+                    0 => part,
+                    1 => 10.0 * part,
+                    2 => 1000.0 * part,
+                    _ => 2f64.powf(280.0 * part - 150.0),
+                };
+                Number::Float(sign * magnitude)
+            }
+            Class::Float => {
+                let (low, high) = (self.within.start().max(-1e6), self.within.end().min(1e6));
+                Number::Float(low + part * (high - low))
+            }
+            Class::Signed | Class::Unsigned => {
+                let shift = self.bits() % 64;
+                Number::Int(i128::from((self.bits() >> shift).cast_signed()))
+            }
+        }
+    }
+}
+
+fn is_everything(range: &RangeInclusive<f64>) -> bool {
+    range.start().is_infinite() && range.end().is_infinite()
+}
+
+/// Whether an operand is meant: NaN is if everything is.
+pub(super) fn is_within(range: &RangeInclusive<f64>, number: &Number) -> bool {
+    match number {
+        Number::Float(x) => is_everything(range) || range.contains(x),
+        Number::Int(_) | Number::Bool(_) => true,
+    }
+}
