@@ -11,18 +11,25 @@ use crate::layout::Layout;
 use crate::shape::cause::ShapeCause;
 use crate::shape::{IntoShape, Shape};
 
+mod array;
 pub(crate) mod blocks;
 pub(crate) mod bytes;
 pub(crate) mod cause;
 pub(crate) mod convert;
 pub(crate) mod erased;
+#[cfg(feature = "ndarray")]
+mod foreign;
+pub(crate) mod picture;
 pub(crate) mod place;
-#[cfg(feature = "io")]
+#[cfg(any(feature = "io", feature = "ndarray"))]
 pub(crate) mod supply;
 mod tally;
 
+pub use array::HostArray;
+pub(crate) use array::Lent;
 use bytes::ByteView;
 pub use erased::HostBytes;
+pub use picture::Picture;
 pub use place::HostViewMut;
 pub use tally::{Tally, Worst};
 

@@ -60,8 +60,10 @@ pub use adapter::Adapter;
 pub use device::Device;
 pub use dtype::{DType, Element};
 pub use error::{Error, ErrorKind, Result};
-pub use host::{HostBytes, HostView, HostViewMut};
+pub use host::{HostArray, HostBytes, HostView, HostViewMut};
 pub use layout::Layout;
+#[cfg(feature = "ndarray")]
+pub use ndarray;
 pub use plan::{Plan, Policy};
 pub use set::{Shipment, TensorSet};
 pub use shape::{Axes, IntoShape, Shape};

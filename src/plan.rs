@@ -510,6 +510,12 @@ impl Cause for NotCarried {
             Permission::Could(from, to) if to.is_integer() => {
                 format!("narrow with a range check: {}", allow(from, to))
             }
+            // What Rust makes of a literal.
+            Permission::Could(DType::F64, to) => format!(
+                "write numbers as f32: `1.0f32`; round and get a receipt: {}; or keep only exact \
+                 values: `Policy::lossless()`",
+                allow(&DType::F64, to)
+            ),
             Permission::Could(from, to) => format!(
                 "round and get a receipt: {}; or keep only exact values: `Policy::lossless()`",
                 allow(from, to)

@@ -22,6 +22,8 @@ use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
 
 mod arrange;
+#[cfg(feature = "ndarray")]
+mod arrays;
 mod assign;
 mod attention;
 mod cause;
@@ -39,6 +41,7 @@ mod moves;
 mod number;
 mod ops;
 mod order;
+mod picture;
 mod quantised;
 mod random;
 mod range;

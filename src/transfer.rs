@@ -27,7 +27,7 @@ mod source;
 
 pub use receipt::Receipt;
 pub(crate) use receipt::write_changes;
-#[cfg(feature = "io")]
+#[cfg(any(feature = "io", feature = "ndarray"))]
 pub(crate) use source::StreamSource;
 pub(crate) use source::{BlockSource, Fill, Rules, UploadSource};
 

@@ -1,5 +1,5 @@
-//! Host data that is nowhere in memory as a whole: handed over piece by piece, by a file for
-//! example.
+//! Host data that is nowhere in memory as a whole: handed over piece by piece, by a file or by an
+//! array with gaps.
 
 use core::fmt;
 
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::layout::Layout;
 
 /// Hands over the bytes of a tensor.
-pub(crate) trait Supply: fmt::Debug + Send + Sync {
+pub trait Supply: fmt::Debug + Send + Sync {
     fn dtype(&self) -> DType;
 
     /// As it is handed over: dense, or column-major; and so it lies on the device.

@@ -90,7 +90,8 @@ impl Tensor {
         pollster::block_on(self.take_down(Drive::Block, CallSite::of("to_bytes")))
     }
 
-    async fn take_down(&self, drive: Drive, site: CallSite) -> Result<Vec<u8>> {
+    /// The bytes of all elements, in order.
+    pub(super) async fn take_down(&self, drive: Drive, site: CallSite) -> Result<Vec<u8>> {
         let width = self.dtype.width();
         let mut out = super::room::<u8>(self.shape().elements() * width)?;
         let copy = |first: usize, chunk: &[u8]| {

@@ -10,18 +10,18 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::exec::Value;
 use crate::gpu::lock;
-use crate::host::HostView;
 use crate::host::blocks::{Losses, Share, check};
 use crate::host::bytes::ByteView;
 use crate::host::cause::CarriageCause;
-#[cfg(feature = "io")]
+#[cfg(any(feature = "io", feature = "ndarray"))]
 use crate::host::supply::Supply;
+use crate::host::{HostArray, HostView, Lent};
 use crate::layout::Layout;
 use crate::ledger::{CallSite, Direction, OpenCrossing};
 use crate::plan::{How, Stored};
-use crate::shape::IntoShape;
+use crate::shape::{IntoShape, Shape};
 use crate::store::Storage;
-#[cfg(feature = "io")]
+#[cfg(any(feature = "io", feature = "ndarray"))]
 use crate::transfer::StreamSource;
 use crate::transfer::{BlockSource, Fill, Receipt, Rules, UploadSource, up};
 
@@ -58,21 +58,31 @@ pub(crate) struct Consignment<'a> {
 #[derive(Clone, Debug)]
 pub(crate) enum Provenance<'a> {
     Memory(ByteView<'a>),
-    #[cfg(feature = "io")]
-    Stream(Arc<dyn Supply>),
+    #[cfg(any(feature = "io", feature = "ndarray"))]
+    Stream(Arc<dyn Supply + 'a>),
 }
 
 impl Provenance<'_> {
     pub(crate) fn dtype(&self) -> DType {
         match self {
             Self::Memory(view) => view.dtype,
-            #[cfg(feature = "io")]
+            #[cfg(any(feature = "io", feature = "ndarray"))]
             Self::Stream(supply) => supply.dtype(),
         }
     }
 
     const fn is_memory(&self) -> bool {
         matches!(self, Self::Memory(_))
+    }
+
+    /// How values of this shape lie on the device. What is handed over piece by piece keeps its
+    /// order, of which a view is free.
+    fn layout_to(&self, shape: &Shape) -> Layout {
+        match self {
+            Self::Memory(_) => Layout::dense(*shape),
+            #[cfg(any(feature = "io", feature = "ndarray"))]
+            Self::Stream(supply) => supply.layout(),
+        }
     }
 }
 
@@ -81,7 +91,7 @@ impl<'a> Provenance<'a> {
     fn fill(self, to: DType, rules: Rules) -> Result<Box<dyn Fill + 'a>> {
         Ok(match self {
             Self::Memory(view) => Box::new(UploadSource::new(view, to, rules)?),
-            #[cfg(feature = "io")]
+            #[cfg(any(feature = "io", feature = "ndarray"))]
             Self::Stream(supply) => Box::new(StreamSource::new(supply, to, rules)?),
         })
     }
@@ -153,6 +163,32 @@ impl Device {
         self.execute(&order, CallSite::of("upload_view"))
     }
 
+    /// [`Device::upload`] of values that bring their shape along: a number, arrays of arrays, a
+    /// slice or a vector of them, an array of `ndarray` of any strides; see [`HostArray`]. Nothing
+    /// is copied on the host.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.tensor([[1.0f32, 2.0], [3.0, 4.0]])?;
+    /// let (squares, _) = device.tensor((0..4).map(|i| i * i).collect::<Vec<i32>>())?;
+    /// assert_eq!((x.shape().dims(), squares.shape().dims()), (&[2, 2][..], &[4][..]));
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// The dtype is Rust's type, and the plan says what becomes of it. Floats without a suffix are
+    /// `f64` in Rust, not `f32`: where the plan rejects those, it is an error; one suffix makes an
+    /// `f32` of all of them, as above.
+    #[track_caller]
+    pub fn tensor(&self, values: impl HostArray) -> Result<(Tensor, Receipt)> {
+        let (origin, layout) = match values.lend()? {
+            Lent::View(view) => (Provenance::Memory(view.bytes()), *view.layout()),
+            #[cfg(feature = "ndarray")]
+            Lent::Pieces(layout, supply) => (Provenance::Stream(supply), layout),
+        };
+        let order = self.order(origin, layout, Becoming::Planned)?;
+        self.execute(&order, CallSite::of("tensor"))
+    }
+
     /// [`Device::upload`] as another dtype, named here: the call itself is the permission to
     /// convert. Anything becomes a float, integers become any integer that holds every value; never
     /// a float an integer, nor anything `bool`: those are [casts](Tensor::cast), for a kernel.
@@ -190,9 +226,7 @@ impl Device {
             Becoming::Blocks(share) => return self.order_blocks(origin, layout_from, share),
         };
         let bytes = Engine::bytes_of(layout_from.shape(), *to)?;
-        // What is handed over piece by piece keeps its order, of which a view is free.
-        let layout_to =
-            if origin.is_memory() { Layout::dense(*layout_from.shape()) } else { layout_from };
+        let layout_to = origin.layout_to(layout_from.shape());
         let source = origin.fill(*to, self.rules(how))?;
         let bytes_host = layout_from.shape().elements() as u64 * from.width() as u64;
         let losses = None;

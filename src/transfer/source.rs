@@ -10,11 +10,11 @@ use crate::host::convert::{Convert, converter};
 
 mod blocks;
 mod shared;
-#[cfg(feature = "io")]
+#[cfg(any(feature = "io", feature = "ndarray"))]
 mod stream;
 
 pub(crate) use blocks::BlockSource;
-#[cfg(feature = "io")]
+#[cfg(any(feature = "io", feature = "ndarray"))]
 pub(crate) use stream::StreamSource;
 
 /// Values that are gathered and converted at once. Source and result stay in the first-level cache.

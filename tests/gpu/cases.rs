@@ -1,6 +1,7 @@
 //! The table of cases.
 
 mod accuracy;
+mod arrays;
 mod assign;
 mod attention;
 mod carriage;
@@ -50,6 +51,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(sets::cases(adapter));
     cases.extend(moves::cases(adapter));
     cases.extend(reads::cases(adapter));
+    cases.extend(arrays::cases(adapter));
     cases.extend(views::cases(adapter));
     cases.extend(assign::cases(adapter));
     cases.extend(casts::cases(adapter));

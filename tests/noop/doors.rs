@@ -58,6 +58,7 @@ fn doors() -> Vec<Door> {
         door("upload", Up, &[320], |s| s.here.upload(&DATA, 80).map(drop)),
         door("upload_as", Up, &[640], |s| s.here.upload_as(&DATA, 80, DType::F64).map(drop)),
         door("upload_view", Up, &[320], |s| s.here.upload_view(&view()?).map(drop)),
+        door("tensor", Up, &[320], |s| s.here.tensor([[0.5f32; 40]; 2]).map(drop)),
         door("upload_set", Up, &[8, 320], |s| s.here.upload_set(&shipment()?).map(drop)),
         door("upload_set_with", Up, &[8, 320], |s| {
             s.here.upload_set_with(&shipment()?, |_| ()).map(drop)
@@ -79,6 +80,10 @@ fn doors() -> Vec<Door> {
             let mut data = [0f32; 40];
             s.tensor.copy_to_view(&mut HostViewMut::column_major(&mut data, SHAPE)?)
         }),
+        door("read_array", Down, &[160], |s| block_on(s.tensor.read_array::<f32>()).map(drop)),
+        door("to_array", Down, &[160], |s| s.tensor.to_array::<f32>().map(drop)),
+        door("picture", Down, &[160], |s| block_on(s.tensor.picture()).map(drop)),
+        door("picture_now", Down, &[160], |s| s.tensor.picture_now().map(drop)),
         door("equal", Down, &[1], |s| block_on(s.tensor.equal(&s.tensor)).map(drop)),
         door("equal_now", Down, &[1], |s| s.tensor.equal_now(&s.tensor).map(drop)),
         door("allclose", Down, &[1], |s| {

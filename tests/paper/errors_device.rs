@@ -89,8 +89,9 @@ fn dtypes_that_the_plan_rejects() {
         exact.upload(&[1.0f64], [1]),
         ErrorKind::Rejected,
         "f64 cannot be stored: WebGPU baseline lacks shader-f64",
-        "round and get a receipt: `Policy::exact().allow(DType::F64, DType::F32)`; \
-         or keep only exact values: `Policy::lossless()`",
+        "write numbers as f32: `1.0f32`; round and get a receipt: \
+         `Policy::exact().allow(DType::F64, DType::F32)`; or keep only exact values: \
+         `Policy::lossless()`",
     );
     says(
         exact.upload(&[1i64], [1]),

@@ -9,6 +9,8 @@ mod absurd;
 #[cfg(test)]
 mod accuracy;
 #[cfg(test)]
+mod arrays;
+#[cfg(test)]
 mod contract;
 #[cfg(test)]
 mod conversions;

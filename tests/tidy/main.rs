@@ -313,7 +313,8 @@ fn doors(room: &house::Room<'_>) -> Vec<(String, usize)> {
             ["pub", "fn", name, ..] | ["pub", "async", "fn", name, ..]
                 if matches!(of, "Device" | "Tensor" | "TensorSet") =>
             {
-                let crosses = ["Element", "Receipt", "SetReceipt", "Rounding", "Trial", "u8"];
+                let crosses =
+                    ["Element", "Receipt", "SetReceipt", "Rounding", "Trial", "Picture", "u8"];
                 let head = texts[at..].iter().position(|text| *text == "{");
                 let head = &texts[at..at + head.unwrap_or(0)];
                 let set = if of == "TensorSet" { "set." } else { "" };

@@ -17,14 +17,14 @@ const STRIP_BYTES: usize = 512 << 10;
 
 /// A tensor that is handed over piece by piece, on its way to the device as `to`.
 #[derive(Debug)]
-pub(crate) struct StreamSource {
-    supply: Arc<dyn Supply>,
+pub(crate) struct StreamSource<'s> {
+    supply: Arc<dyn Supply + 's>,
     to: DType,
     rules: Rules,
 }
 
-impl StreamSource {
-    pub(crate) fn new(supply: Arc<dyn Supply>, to: DType, rules: Rules) -> Result<Self> {
+impl<'s> StreamSource<'s> {
+    pub(crate) fn new(supply: Arc<dyn Supply + 's>, to: DType, rules: Rules) -> Result<Self> {
         let source = Self { supply, to, rules };
         // Whether there is such a conversion is known before anything is read.
         source.of(&[]).map(drop)?;
@@ -36,7 +36,7 @@ impl StreamSource {
     }
 }
 
-impl Fill for StreamSource {
+impl Fill for StreamSource<'_> {
     fn to(&self) -> DType {
         self.to
     }
