@@ -2,6 +2,9 @@
 //!
 //! All of them lie in memory one after the other, so that a view of them is no copy.
 
+#[cfg(feature = "ndarray")]
+use std::sync::Arc;
+
 use super::HostView;
 use crate::dtype::Element;
 use crate::error::Result;
@@ -65,9 +68,20 @@ pub trait HostArray {
 pub enum Lent<'a, T> {
     /// Where they lie.
     View(HostView<'a, T>),
-    /// As they lie, and who hands them over.
+    /// Piece by piece.
     #[cfg(feature = "ndarray")]
-    Pieces(Layout, std::sync::Arc<dyn Supply + 'a>),
+    Pieces(Supplied<'a>),
+}
+
+/// Elements that lie nowhere as a whole.
+#[cfg(feature = "ndarray")]
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Supplied<'a> {
+    /// As they lie.
+    pub(crate) layout: Layout,
+    /// Who hands them over.
+    pub(crate) supply: Arc<dyn Supply + 'a>,
 }
 
 /// What a slice holds as elements one after the other: elements, or arrays of what does.

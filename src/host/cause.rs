@@ -29,10 +29,6 @@ causes! {
     Columns { shape: Shape }, Layout:
         ("weights {shape} as blocks lie column by column, blocks along rows")
         help ("write the file in C's order, or bring them up as they are and `quantise`");
-    /// An array of ndarray.
-    Gaps { shape: Shape, strides: Vec<isize> }, Layout:
-        ("array {shape} with strides {strides:?} has gaps, which are not its own")
-        help ("`device.tensor` takes it as it is; elsewhere copy it: `as_standard_layout()`");
     Bytes { given: usize, shape: Shape, dtype: DType, needed: u128 }, Shape:
         ("{given} bytes for {shape} of {dtype}, which has {needed}")
         help ("give the bytes of all elements and no more, or another shape or dtype");

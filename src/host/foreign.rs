@@ -10,12 +10,11 @@ use std::sync::Arc;
 use ndarray::{ArrayBase, ArrayView, Axis, Data, Dimension, IxDyn, Slice};
 
 use super::HostView;
-use super::array::{HostArray, Lent};
-use super::cause::CarriageCause;
+use super::array::{HostArray, Lent, Supplied};
 use super::supply::Supply;
 use crate::count::index;
 use crate::dtype::{DType, Element};
-use crate::error::Result;
+use crate::error::{Result, causes};
 use crate::layout::Layout;
 use crate::shape::Shape;
 
@@ -26,7 +25,7 @@ impl<T: Element, S: Data<Elem = T>, D: Dimension> HostArray for ArrayBase<S, D> 
         let array = self.view().into_dyn();
         let layout = layout(&array)?;
         let (shape, strides) = (*layout.shape(), array.strides().to_vec());
-        let lent = slice(&array).ok_or(CarriageCause::Gaps { shape, strides })?;
+        let lent = slice(&array).ok_or(ArrayCause::Gaps { shape, strides })?;
         HostView::with_layout(lent, layout)
     }
 
@@ -37,7 +36,7 @@ impl<T: Element, S: Data<Elem = T>, D: Dimension> HostArray for ArrayBase<S, D> 
             return self.host_view().map(Lent::View);
         }
         let dense = Layout::dense(*layout.shape());
-        Ok(Lent::Pieces(layout, Arc::new(Gapped { array, dense })))
+        Ok(Lent::Pieces(Supplied { layout, supply: Arc::new(Gapped { array, dense }) }))
     }
 }
 
@@ -120,4 +119,12 @@ impl<T> Gapped<'_, T> {
         row.slice_axis_inplace(Axis(0), Slice::from(place..length.min(place + most)));
         row
     }
+}
+
+causes! {
+    enum ArrayCause;
+
+    Gaps { shape: Shape, strides: Vec<isize> }, Layout:
+        ("array {shape} with strides {strides:?} has gaps, which are not its own")
+        help ("`device.tensor` takes it as it is; elsewhere copy it: `as_standard_layout()`");
 }

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::layout::Layout;
 
 /// Hands over the bytes of a tensor.
-pub trait Supply: fmt::Debug + Send + Sync {
+pub(crate) trait Supply: fmt::Debug + Send + Sync {
     fn dtype(&self) -> DType;
 
     /// As it is handed over: dense, or column-major; and so it lies on the device.

@@ -183,7 +183,7 @@ impl Device {
         let (origin, layout) = match values.lend()? {
             Lent::View(view) => (Provenance::Memory(view.bytes()), *view.layout()),
             #[cfg(feature = "ndarray")]
-            Lent::Pieces(layout, supply) => (Provenance::Stream(supply), layout),
+            Lent::Pieces(pieces) => (Provenance::Stream(pieces.supply), pieces.layout),
         };
         let order = self.order(origin, layout, Becoming::Planned)?;
         self.execute(&order, CallSite::of("tensor"))
