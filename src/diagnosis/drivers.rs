@@ -13,7 +13,7 @@ fn left_out(machine: &Machine) -> Vec<&Manifest> {
 }
 
 /// `4 installed drivers: a, b, c, d`.
-fn count(drivers: &[&Manifest]) -> String {
+pub(super) fn count(drivers: &[&Manifest]) -> String {
     let names = some_of(drivers.iter().map(|driver| driver.name()));
     match drivers.len() {
         1 => format!("1 installed driver: {names}"),

@@ -105,7 +105,7 @@ pub(crate) fn vendor(id: u16) -> Option<&'static Vendor> {
     VENDORS.iter().find(|vendor| vendor.id == id)
 }
 
-/// The backend that matters most on a platform; the cargo feature of wgpu is called the same.
+/// The backend that matters most on a platform.
 pub(crate) fn primary_backend(os: Os) -> &'static str {
     match os {
         Os::Mac => "metal",
@@ -113,6 +113,11 @@ pub(crate) fn primary_backend(os: Os) -> &'static str {
         Os::Browser => "webgpu",
         _ => "vulkan",
     }
+}
+
+/// The cargo feature that compiles a backend in.
+pub(super) fn feature_of(backend: &str) -> &str {
+    if backend == "gl" { "gles" } else { backend }
 }
 
 /// What to do where wharf cannot look further: no adapter at all on a platform that is not Linux.

@@ -1,7 +1,8 @@
 //! Environment variables: which are honoured, which hide something, which do nothing here.
 
-use super::machine::Manifest;
-use super::platform::{NVIDIA, primary_backend};
+use super::drivers::count;
+use super::machine::{Library, Manifest};
+use super::platform::{NVIDIA, feature_of, primary_backend};
 use super::scene::{backend_words, backends_asked};
 use super::{Finding, Machine, Obstacle, Scene};
 
@@ -32,19 +33,37 @@ pub(crate) const KNOWN: [&str; 23] = [
     "USER",
 ];
 
-/// The backend this platform's GPUs are reached by was left out of the build.
+/// The backend this platform's GPUs are reached by was left out of the build; or GL was, where no
+/// other would do.
 pub(super) fn backend_compiled_out(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
-    let primary = primary_backend(scene.machine.os);
-    if scene.without_hardware() && !scene.compiled.contains(&primary) {
-        let have = match scene.compiled {
-            [] => "none".to_owned(),
-            some => some.join(", "),
-        };
-        findings.push(Finding::blocking(
+    let (machine, primary) = (scene.machine, primary_backend(scene.machine.os));
+    let lacks = |backend: &str| scene.without_hardware() && !scene.compiled.contains(&backend);
+    let drivers: Vec<&Manifest> =
+        machine.effective().into_iter().filter(|driver| driver.loads()).collect();
+    let only = match scene.compiled {
+        [] => "nor any other".to_owned(),
+        some => format!("only {}", some.join(", ")),
+    };
+    let finding = |backend: &str, waiting: String| {
+        Finding::blocking(
             Obstacle::BackendCompiledOut,
-            format!("the {primary} backend is not compiled in: {have}"),
-            format!("build with wgpu's cargo feature `{primary}`"),
-        ));
+            format!("the {backend} backend is not compiled in, {only}{waiting}"),
+            format!("build wharf with its cargo feature `{}`", feature_of(backend)),
+        )
+    };
+    if lacks(primary) {
+        let waiting = match (primary, drivers.len()) {
+            ("vulkan", 1..) => format!("; it would load {}", count(&drivers)),
+            _ => String::new(),
+        };
+        findings.push(finding(primary, waiting));
+    } else if lacks("gl")
+        && machine.os.is_linux()
+        && machine.egl == Library::Found
+        && drivers.iter().all(|driver| driver.is_software())
+    {
+        let waiting = "; libEGL.so.1, by which it is reached, is there".to_owned();
+        findings.push(finding("gl", waiting).blocking_if(false));
     }
 }
 
@@ -55,6 +74,9 @@ pub(super) fn backend_variable(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
     else {
         return;
     };
+    if scene.compiled.is_empty() {
+        return; // nothing is left to choose from, with or without it
+    }
     let asked: Vec<&str> = words.iter().filter_map(|(_, backend)| *backend).collect();
     let unknown: Vec<String> =
         words.iter().filter(|(_, b)| b.is_none()).map(|(word, _)| format!("`{word}`")).collect();

@@ -240,14 +240,57 @@ fn egl_is_missing() {
     assert_has(&none_listed(&gl_only), Obstacle::GlMissing, true, text);
 }
 
+/// Of each what is compiled in, whether that blocks, the feature that would mend it, and what is
+/// said of it; nothing, where the build is not to blame.
 #[test]
-fn backends_left_out_of_the_build_or_by_the_variable() {
-    assert_first(
-        &diagnose(&healthy(), &["gl"], 0, 0),
-        Obstacle::BackendCompiledOut,
-        true,
-        "the vulkan backend is not compiled in: gl (build with wgpu's cargo feature `vulkan`)",
-    );
+fn backends_left_out_of_the_build() {
+    let bare = Machine { installed: Some(Vec::new()), ..healthy() };
+    let lvp = || vec![manifest("lvp", ManifestState::Loads)];
+    let software = Machine { installed: Some(lvp()), ..healthy() };
+    let no_egl = Machine { egl: Library::Missing(7), ..software.clone() };
+    let [windows, mac, browser] = [Os::Windows, Os::Mac, Os::Browser].map(Machine::unknown);
+    let rows: [(&Machine, &[&'static str], bool, &str, &str); 10] = [
+        (&healthy(), &["gl"], true, "vulkan", "gl; it would load 2 installed drivers: lvp, radeon"),
+        (&healthy(), &[], true, "vulkan", "; it would load 2 installed drivers: lvp, radeon"),
+        (&software, &["gl"], true, "vulkan", "gl; it would load 1 installed driver: lvp"),
+        (&bare, &["gl"], true, "vulkan", "gl"),
+        (&windows, &["vulkan", "gl"], true, "dx12", "vulkan, gl"),
+        (&mac, &[], true, "metal", ""),
+        (&browser, &["gl"], true, "webgpu", "gl"),
+        (
+            &software,
+            &["vulkan"],
+            false,
+            "gles",
+            "vulkan; libEGL.so.1, by which it is reached, is there",
+        ),
+        (&no_egl, &["vulkan"], false, "", ""),
+        (&healthy(), &["vulkan"], false, "", ""),
+    ];
+    for (machine, compiled, blocking, feature, rest) in rows {
+        let found = diagnose(machine, compiled, 0, 0);
+        let found = found.into_iter().find(|found| found.cause == Obstacle::BackendCompiledOut);
+        let (backend, only) = (
+            if feature == "gles" { "gl" } else { feature },
+            if compiled.is_empty() { "nor any other" } else { "only " },
+        );
+        let want = Finding::blocking(
+            Obstacle::BackendCompiledOut,
+            format!("the {backend} backend is not compiled in, {only}{rest}"),
+            format!("build wharf with its cargo feature `{feature}`"),
+        );
+        let want = (!feature.is_empty()).then(|| want.blocking_if(blocking));
+        assert_eq!(found, want, "{compiled:?} on {:?}", machine.os);
+        assert_eq!(diagnose(machine, compiled, 1, 1), [], "with a GPU");
+    }
+    let chosen = with(healthy(), &[("WGPU_BACKEND", "gl")]);
+    let causes: Vec<_> =
+        diagnose(&chosen, &[], 0, 0).into_iter().map(|found| found.cause).collect();
+    assert_eq!(causes, [Obstacle::BackendCompiledOut, Obstacle::NothingListed], "not the variable");
+}
+
+#[test]
+fn backends_left_out_by_the_variable() {
     let rows = [
         ("gl", 1, true, "WGPU_BACKEND=gl is honoured, and excludes vulkan"),
         ("vk", 0, false, "WGPU_BACKEND=vk is honoured, and excludes gl"),
