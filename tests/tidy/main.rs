@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+mod api;
 mod code;
 mod house;
 mod imports;

@@ -1,0 +1,394 @@
+//! What the crate shows: `docs/api.txt`, so that every change of it is seen.
+//!
+//! What is `pub` can be reached, which the compiler says. A method that a macro makes stands as a
+//! row of the macro's call. What implements a trait by `derive` is not listed.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use crate::code::{Token, nesting, tokens};
+use crate::{File, files, root};
+
+/// Where names can be had, and what they are: a line each.
+#[derive(Debug, Default)]
+struct Shown {
+    /// The modules that users can name.
+    modules: BTreeSet<String>,
+    names: BTreeSet<String>,
+    /// Types, traits and functions that users can name.
+    heads: BTreeSet<String>,
+    /// Each with the names on which it depends: one of them has to be shown.
+    parts: Vec<Part>,
+}
+
+#[derive(Debug)]
+struct Part {
+    of: Vec<String>,
+    text: String,
+}
+
+/// Items that stand in one place.
+#[derive(Clone, Copy, Debug)]
+struct Place<'a> {
+    /// From the root of the crate, with `::`.
+    module: &'a str,
+    /// The type or trait whose items these are.
+    owner: Option<&'a str>,
+    /// In a trait everything is public.
+    all: bool,
+    /// Not documented: what is passed on from here is.
+    hidden: bool,
+}
+
+/// As Rust writes it.
+fn spell(tokens: &[Token<'_>]) -> String {
+    let mut text = String::new();
+    for (n, token) in tokens.iter().enumerate() {
+        let before = if n == 0 { "" } else { tokens[n - 1].text };
+        let is_word = |text: &str| text.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        let words = is_word(token.text) || token.text.starts_with('\'');
+        let opens = matches!(before, "" | "(" | "[" | "<" | "::" | "&" | "!" | ".." | "#" | "?");
+        let closes = matches!(token.text, "," | ";" | ":" | ")" | "]" | ">" | "::" | "?" | "!")
+            || (matches!(token.text, "(" | "[" | "<") && (is_word(before) || before == ">"));
+        let signs = matches!(token.text, "->" | "=" | "+" | "{" | "=>" | "|")
+            || matches!(before, "->" | "=" | "+" | "," | ":" | ";" | "}" | "=>" | "|" | "{");
+        let between = words && (is_word(before) || before.starts_with('\'') || before == ">");
+        let gap = !opens && !closes && (signs || between || (token.text == "&" && is_word(before)));
+        text += if gap { " " } else { "" };
+        text += token.text;
+    }
+    text.replace(",)", ")")
+}
+
+/// Where the bracket that opens here closes.
+fn close(tokens: &[Token<'_>], open: usize) -> usize {
+    let mut depth = 0;
+    let end = tokens[open..].iter().position(|token| {
+        depth += nesting(token.text);
+        depth == 0
+    });
+    end.map_or(tokens.len(), |end| open + end)
+}
+
+/// Where the head of an item ends: at its block, its value or its semicolon.
+fn head_end(tokens: &[Token<'_>], from: usize) -> usize {
+    if tokens[from].text == "use" {
+        let end = tokens[from..].iter().position(|token| token.text == ";");
+        return end.map_or(tokens.len(), |end| from + end);
+    }
+    let mut depth = 0;
+    let end = tokens[from..].iter().position(|token| {
+        let ends = depth == 0 && matches!(token.text, "{" | ";" | "=");
+        depth += match token.text {
+            "<" => 1,
+            ">" => -1,
+            text => nesting(text),
+        };
+        ends
+    });
+    end.map_or(tokens.len(), |end| from + end)
+}
+
+/// Parts of a list, and where none is empty.
+fn list<'t, 'a>(tokens: &'t [Token<'a>], sign: &str) -> Vec<&'t [Token<'a>]> {
+    let mut depth = 0;
+    let ends = |token: &Token<'_>| {
+        depth += match token.text {
+            "<" => 1,
+            ">" => -1,
+            text => nesting(text),
+        };
+        depth == 0 && token.text == sign
+    };
+    tokens.split(ends).filter(|part| !part.is_empty()).collect()
+}
+
+/// Without attributes, and whether it is public, with what stands behind that.
+fn bare<'t, 'a>(mut tokens: &'t [Token<'a>]) -> (bool, &'t [Token<'a>]) {
+    while let [sign, ..] = tokens
+        && sign.text == "#"
+    {
+        let open = tokens.iter().position(|token| token.text == "[").unwrap_or(0);
+        tokens = &tokens[(close(tokens, open) + 1).min(tokens.len())..];
+    }
+    match tokens {
+        [first, open, ..] if first.text == "pub" && open.text == "(" => {
+            (false, &tokens[close(tokens, 1) + 1..])
+        }
+        [first, rest @ ..] if first.text == "pub" => (true, rest),
+        _ => (false, tokens),
+    }
+}
+
+/// The last words of paths in a `use`, or what they are called here.
+fn passed_on<'a>(head: &[Token<'a>]) -> Vec<&'a str> {
+    let ends = |n: usize| head.get(n + 1).is_none_or(|next| matches!(next.text, "," | "}"));
+    let last = head.iter().enumerate().filter(|(n, token)| ends(*n) && token.text != "}");
+    last.map(|(_, token)| token.text).collect()
+}
+
+/// The type that an `impl` is for, and its trait; without their parameters.
+fn subjects(head: &[Token<'_>]) -> Vec<String> {
+    let mut depth = 0;
+    let mut found: Vec<String> = Vec::new();
+    for (n, token) in head.iter().enumerate().skip(1) {
+        depth += i32::from(token.text == "<") - i32::from(token.text == ">");
+        let starts = n == 1 || matches!(head[n - 1].text, "for" | ">" | "&" | "mut" | "::");
+        if depth == 0 && token.is_word() && starts && !matches!(token.text, "for" | "where") {
+            found.push(token.text.to_owned());
+        }
+        if token.text == "where" {
+            break;
+        }
+    }
+    found.reverse();
+    found
+}
+
+impl Shown {
+    fn add(&mut self, place: Place<'_>, name: &str, text: String) {
+        match place.owner {
+            Some(owner) => {
+                self.parts.push(Part { of: vec![owner.into()], text: format!("{owner}::{text}") });
+            }
+            None if place.hidden => self.parts.push(Part { of: vec![name.into()], text }),
+            None => {
+                self.names.insert(format!("{}::{name}", place.module));
+                self.heads.insert(name.to_owned());
+                self.parts.push(Part { of: vec![name.into()], text });
+            }
+        }
+    }
+
+    /// All items of these tokens.
+    fn read(&mut self, place: Place<'_>, tokens: &[Token<'_>], makers: &BTreeSet<&str>) {
+        let mut at = 0;
+        while at < tokens.len() {
+            let start = at;
+            let (is_public, rest) = bare(&tokens[at..]);
+            let head_at = tokens.len() - rest.len();
+            let hidden = spell(&tokens[start..head_at]).contains("doc(hidden)");
+            let end = head_end(tokens, head_at);
+            let (head, is_block) =
+                (&tokens[head_at..end], tokens.get(end).map(|t| t.text) == Some("{"));
+            let body_end = if is_block { close(tokens, end) } else { end };
+            let body = if is_block { &tokens[end + 1..body_end] } else { &[][..] };
+            at = match tokens.get(end).map(|token| token.text) {
+                Some("=") => {
+                    end + list(&tokens[end..], ";").first().map_or(0, |value| value.len()) + 1
+                }
+                _ => body_end + 1,
+            };
+            if !hidden {
+                self.item(Place { all: place.all || is_public, ..place }, head, body, makers);
+            }
+        }
+    }
+
+    fn item(
+        &mut self,
+        place: Place<'_>,
+        head: &[Token<'_>],
+        body: &[Token<'_>],
+        makers: &BTreeSet<&str>,
+    ) {
+        let word = |n: usize| head.get(n).map_or("", |token| token.text);
+        let is_quality = |n: usize| match word(n) {
+            "const" => word(n + 1) == "fn",
+            word => matches!(word, "async" | "unsafe"),
+        };
+        let kind = (0..head.len()).find(|&n| !is_quality(n)).unwrap_or(0);
+        let (kind, name) = (word(kind), word(kind + 1));
+        match kind {
+            "impl" => self.block(place, head, body, makers),
+            maker if name == "!" && makers.contains(maker) => self.rows(maker, body),
+            _ if !place.all => {}
+            "mod" => {
+                let module = format!("{}::{name}", place.module);
+                self.modules.insert(module.clone());
+                self.read(Place { module: &module, all: false, ..place }, body, makers);
+            }
+            "use" if place.hidden => {}
+            "use" => {
+                for name in passed_on(head) {
+                    self.names.insert(format!("{}::{name}", place.module));
+                    self.heads.insert(name.to_owned());
+                }
+            }
+            "struct" | "enum" => {
+                let open = head.iter().position(|token| token.text == "(");
+                let (front, fields) = head.split_at(open.unwrap_or(head.len()));
+                self.add(place, name, spell(front));
+                self.fields(
+                    name,
+                    kind,
+                    if fields.is_empty() { body } else { &fields[1..fields.len() - 1] },
+                );
+            }
+            "trait" => {
+                self.add(place, name, spell(head));
+                self.read(Place { owner: Some(name), all: true, ..place }, body, makers);
+            }
+            "fn" | "const" | "static" | "type" => self.add(place, name, spell(head)),
+            _ => {}
+        }
+    }
+
+    /// An `impl`.
+    fn block(
+        &mut self,
+        place: Place<'_>,
+        head: &[Token<'_>],
+        body: &[Token<'_>],
+        makers: &BTreeSet<&str>,
+    ) {
+        let subjects = subjects(head);
+        let is_of_trait = head.iter().any(|token| token.text == "for");
+        match subjects.first() {
+            Some(owner) if !is_of_trait => {
+                self.read(Place { owner: Some(owner), all: false, ..place }, body, makers);
+            }
+            _ if place.hidden => {}
+            _ => self.parts.push(Part { of: subjects, text: spell(head) }),
+        }
+    }
+
+    /// What a macro is called with, without documentation.
+    fn rows(&mut self, maker: &str, body: &[Token<'_>]) {
+        for row in list(body, ";") {
+            let words = bare(row).1.iter().copied().filter(|token| !token.text.starts_with('"'));
+            let text = format!("{maker}! {}", spell(&words.collect::<Vec<_>>()));
+            self.parts.push(Part { of: Vec::new(), text });
+        }
+    }
+
+    /// Public fields, with names or numbers, or variants.
+    fn fields(&mut self, name: &str, kind: &str, body: &[Token<'_>]) {
+        for (n, part) in list(body, ",").into_iter().enumerate() {
+            let (is_public, part) = bare(part);
+            let text = match part {
+                _ if kind == "enum" => format!("{name}::{}", spell(part)),
+                [_, colon, ..] if colon.text == ":" => format!("{name}.{}", spell(part)),
+                _ => format!("{name}.{n}: {}", spell(part)),
+            };
+            if is_public || kind == "enum" {
+                self.parts.push(Part { of: vec![name.into()], text });
+            }
+        }
+    }
+
+    /// As lines: where names are, and what is shown of them.
+    fn text(&self) -> String {
+        let is_named = |path: &&String| {
+            let module = path.rsplit_once("::").map_or("", |(module, _)| module);
+            module == "wharf" || self.modules.contains(module)
+        };
+        let paths = self.names.iter().filter(is_named).cloned();
+        let is_shown = |part: &&Part| {
+            part.of.is_empty() || part.of.iter().any(|name| self.heads.contains(name))
+        };
+        let parts: BTreeSet<String> =
+            self.parts.iter().filter(is_shown).map(|part| part.text.clone()).collect();
+        let lines = paths.chain([String::new()]).chain(parts);
+        lines.map(|line| line + "\n").collect()
+    }
+}
+
+/// Macros that make something public, or implement a trait.
+fn makers<'a>(tokens: &[Token<'a>]) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    for at in 0..tokens.len().saturating_sub(3) {
+        if tokens[at].text == "macro_rules" {
+            let body = &tokens[at + 3..close(tokens, at + 3)];
+            let makes = body.windows(2).any(|pair| pair[0].text == "pub" && pair[1].text != "(");
+            let implements = body.iter().any(|token| token.text == "impl");
+            if makes || implements {
+                found.push(tokens[at + 2].text);
+            }
+        }
+    }
+    found
+}
+
+fn shown(files: &[File], hidden: &[&str]) -> Shown {
+    let mut shown = Shown::default();
+    for file in files.iter().filter(|file| !file.path.contains("/tests")) {
+        let inside = file.path.trim_start_matches("src/").trim_end_matches(".rs");
+        let path: Vec<&str> = inside.split('/').filter(|part| *part != "lib").collect();
+        let module = [&["wharf"][..], &path].concat().join("::");
+        let hidden =
+            hidden.iter().any(|name| module == *name || module.starts_with(&format!("{name}::")));
+        let tokens = tokens(&file.text);
+        let makers: BTreeSet<&str> = makers(&tokens)
+            .into_iter()
+            .chain(["named"])
+            .filter(|name| !matches!(*name, "causes" | "params"))
+            .collect();
+        let place = Place { module: &module, owner: None, all: false, hidden };
+        shown.read(place, &tokens, &makers);
+    }
+    shown
+}
+
+#[test]
+fn what_the_crate_shows_is_listed() {
+    let hidden = ["wharf::kernel", "wharf::wgsl", "wharf::testing", "wharf::caps::fixtures"];
+    let text = shown(&files(&["src"], "rs"), &hidden).text();
+    let path = root().join("docs/api.txt");
+    if std::env::var_os("WHARF_GOLDENS").is_some() {
+        fs::write(&path, &text).expect("a writable checkout");
+    }
+    let listed = fs::read_to_string(&path).expect("WHARF_GOLDENS=1 writes it");
+    let (now, before): (BTreeSet<&str>, BTreeSet<&str>) =
+        (text.lines().collect(), listed.lines().collect());
+    let gone = before.difference(&now).map(|line| format!("- {line}"));
+    let new = now.difference(&before).map(|line| format!("+ {line}"));
+    let changes: Vec<String> = gone.chain(new).collect();
+    assert!(
+        text == listed,
+        "WHARF_GOLDENS=1 brings docs/api.txt up to date:\n{}",
+        changes.join("\n")
+    );
+}
+
+#[test]
+fn what_is_shown_is_found() {
+    let file = |path: &str, text: &str| File { path: path.to_owned(), text: text.to_owned() };
+    let lib = "#![deny(x)]\npub mod a;\nmod b;\npub use b::{B, c as d};\n#[doc(hidden)]\n\
+        pub mod h;\npub use h::H;";
+    let a = "pub struct A<T> { pub x: Vec<T>, y: u8 }\npub(crate) struct P { pub z: u8 }\n\
+        impl<T> A<T> { pub const N: [u8; 2] = [1; 2]; #[x(y)] pub fn f(\n&self,\n\
+        n: impl Fn(u8) -> T,\n) -> Result<T> { f(); } fn g() {} }\n\
+        impl From<u8> for A<u8> {}\nimpl Q for P {}\n\
+        macro_rules! m { ($n:ident) => { pub fn $n() {} } }\nm! { one \"doc\"; two(x); }";
+    let b = "pub enum B { One, Two { n: u8 } }\npub trait Q: Sized { fn q(&self) {} }";
+    let h = "pub struct H(pub u8, u8);\npub struct I;\nimpl H { pub fn h() {} }\n\
+        impl I { pub fn i() {} }";
+    let files = [("lib", lib), ("a", a), ("b", b), ("h", h)];
+    let files = files.map(|(name, text)| file(&format!("src/{name}.rs"), text));
+    let want = [
+        "wharf::B",
+        "wharf::H",
+        "wharf::a::A",
+        "wharf::d",
+        "",
+        "A.x: Vec<T>",
+        "A::const N: [u8; 2]",
+        "A::fn f(&self, n: impl Fn(u8) -> T) -> Result<T>",
+        "B::One",
+        "B::Two { n: u8}",
+        "H.0: u8",
+        "H::fn h()",
+        "Q::fn q(&self)",
+        "enum B",
+        "impl From<u8> for A<u8>",
+        "impl Q for P",
+        "m! one",
+        "m! two(x)",
+        "struct A<T>",
+        "struct H",
+        "trait Q: Sized",
+    ];
+    let text = shown(&files, &["wharf::h"]).text();
+    assert_eq!(text.lines().collect::<Vec<_>>(), want);
+}
