@@ -24,7 +24,7 @@ const OPERANDS_MAX: usize = 3;
 /// let swish2 = Formula::new("swish2(x, b)", "x * sigmoid(b * x)")?;
 /// let (x, _) = device.upload(&[-1.0f32, 0.0, 2.0], [3])?;
 /// let y = x.apply(&swish2, &[1.5.into()])?;
-/// assert_eq!((&y * 2.0)?.explain()?.dispatches(), 1); // one kernel with what follows
+/// assert_eq!((&y * 2.0)?.explain().dispatches(), 1); // one kernel with what follows
 /// assert!((y.to_vec::<f32>()?[2] - 2.0 / (1.0 + f32::exp(-3.0))).abs() < 1e-6);
 /// # Ok(()) });
 /// ```

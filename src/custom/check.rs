@@ -9,7 +9,7 @@ use super::values::{Values, is_within};
 use crate::caps::Feature;
 use crate::device::Device;
 use crate::dtype::{Class, DType};
-use crate::error::{Result, causes};
+use crate::error::{Error, Result, causes};
 use crate::formula::Formula;
 use crate::host::HostView;
 use crate::op::{Distance, Exact, Number, Tolerance, wrapped};
@@ -254,6 +254,14 @@ struct Trying<'a> {
 }
 
 impl Trying<'_> {
+    fn uploaded(&self, bytes: &[u8], dims: [usize; 2]) -> Result<Tensor> {
+        const NAME: &str = "operand";
+        let mut shipment = Shipment::new();
+        shipment.add(NAME, HostView::from_bytes(self.dtype, bytes, dims)?)?;
+        let (set, _) = self.device.upload_set(&shipment)?;
+        set.get(NAME).cloned().ok_or_else(|| Error::missing(NAME))
+    }
+
     async fn run(
         &self,
         dims: &[usize; 2],
@@ -265,13 +273,9 @@ impl Trying<'_> {
         let (mut tensors, mut stored) = (Vec::new(), Vec::new());
         for (i, lie) in lies.iter().enumerate().take(self.formula.arity()) {
             let whole = lie.stored(dims);
-            let bytes = values.bytes(i, whole.iter().product());
-            let mut shipment = Shipment::new();
-            shipment.add("x", HostView::from_bytes(dtype, &bytes, whole)?)?;
-            let (set, _) = self.device.upload_set(&shipment)?;
-            let all = set.iter().map(|(_, x)| lie.view(x, dims)).collect::<Result<Vec<_>>>()?;
-            tensors.extend(all);
-            stored.push(bytes);
+            stored.push(values.bytes(i, whole.iter().product()));
+            let x = self.uploaded(&stored[i], whole)?;
+            tensors.push(lie.view(&x, dims)?);
         }
         let others: Vec<Other> = tensors[1..].iter().map(Other::from).collect();
         let result = tensors[0].apply(self.formula, &others)?;

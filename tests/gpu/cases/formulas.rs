@@ -96,7 +96,7 @@ async fn fused(ctx: &Ctx) -> Outcome {
     let shifted = (&x - 1.0).map_err(show)?;
     let y = shifted.apply(&f, &[2.0.into()]).and_then(|y| y.apply(&g, &[])).map_err(show)?;
     let y = (&y + &y).map_err(show)?;
-    let plan = y.explain().map_err(show)?;
+    let plan = y.explain();
     ensure!(plan.dispatches() == 1, "{} dispatches", plan.dispatches());
     let want: Vec<f32> = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]
         .iter()
@@ -108,7 +108,7 @@ async fn fused(ctx: &Ctx) -> Outcome {
     // As the head and as the tail of a core.
     let total = x.apply(&g, &[]).and_then(|y| y.sum(1)).map_err(show)?;
     let total = total.apply(&f, &[0.5.into()]).map_err(show)?;
-    let plan = total.explain().map_err(show)?;
+    let plan = total.explain();
     ensure!(plan.dispatches() == 1, "{} dispatches", plan.dispatches());
     let got = total.read::<f32>().await.map_err(show)?;
     ensure!(got == [5.0, 36.5], "{got:?}");
