@@ -162,7 +162,7 @@ pub(super) fn accessors(slots: &[Slot], target: Target, keeps: &mut Keeps) -> St
             }
             let place = match slot.way {
                 Way::Own(output) if slots[inputs + usize::from(output)].way == Way::Lane => {
-                    Spot::First("q".to_owned())
+                    Address::First("q".to_owned())
                 }
                 _ => place(slot, numbers.view[i], &offset, keeps.rows),
             };
@@ -181,36 +181,36 @@ pub(super) fn accessors(slots: &[Slot], target: Target, keeps: &mut Keeps) -> St
 
 /// Where the elements of a quad lie: an expression for the quad, for the first of them or for all
 /// four; or what the kernel says.
-enum Spot {
+enum Address {
     Given,
     Quad(String),
     First(String),
     All(String),
 }
 
-fn place(slot: &Slot, view: u32, offset: &str, walks: bool) -> Spot {
+fn place(slot: &Slot, view: u32, offset: &str, walks: bool) -> Address {
     let row = if walks {
         format!("start_{view}")
     } else {
         format!("index(p.space.x + 4u * q, {view}u) + {offset}")
     };
     match slot.way {
-        Way::Dense | Way::Own(_) => Spot::Quad(format!("q + {offset}")),
-        Way::Row if walks => Spot::First(format!("{row} + column")),
-        Way::Row | Way::Splat => Spot::First(row),
+        Way::Dense | Way::Own(_) => Address::Quad(format!("q + {offset}")),
+        Way::Row if walks => Address::First(format!("{row} + column")),
+        Way::Row | Way::Splat => Address::First(row),
         Way::Step if walks => {
-            Spot::All(format!("{row} + step_{view} * (column + vec4<u32>(0u, 1u, 2u, 3u))"))
+            Address::All(format!("{row} + step_{view} * (column + vec4<u32>(0u, 1u, 2u, 3u))"))
         }
         Way::Step => {
-            Spot::All(format!("{row} + stride_of({view}u, 0u) * vec4<u32>(0u, 1u, 2u, 3u)"))
+            Address::All(format!("{row} + stride_of({view}u, 0u) * vec4<u32>(0u, 1u, 2u, 3u)"))
         }
-        Way::At | Way::AtQuad => Spot::Given,
-        Way::Any => Spot::All(format!("index4(elements(q), {view}u) + {offset}")),
-        Way::One => Spot::First(offset.to_owned()),
-        Way::Each => Spot::First(format!("q + {offset}")),
-        Way::Lane => Spot::First("q".to_owned()),
+        Way::At | Way::AtQuad => Address::Given,
+        Way::Any => Address::All(format!("index4(elements(q), {view}u) + {offset}")),
+        Way::One => Address::First(offset.to_owned()),
+        Way::Each => Address::First(format!("q + {offset}")),
+        Way::Lane => Address::First("q".to_owned()),
         Way::EachStrided => {
-            Spot::First(format!("index(min(p.space.x + q, p.space.y), {view}u) + {offset}"))
+            Address::First(format!("index(min(p.space.x + q, p.space.y), {view}u) + {offset}"))
         }
     }
 }
@@ -369,15 +369,15 @@ fn declare(text: &mut String, slot: &Slot, binding: u32, name: &str, wide: Widen
     );
 }
 
-fn store(text: &mut String, slot: &Slot, output: usize, place: &Spot) {
+fn store(text: &mut String, slot: &Slot, output: usize, place: &Address) {
     let value = slot.form.value();
     let v =
         if slot.form.is_move() { "v".into() } else { format!("encode_{}(v)", slot.form.name()) };
     put!(text, "\nfn store_{output}(q: u32, v: {value}) {{");
     let (at, part) = match place {
-        Spot::Given => (String::from("e.x >> 2u"), ""), // no kernel writes so
-        Spot::Quad(quad) => (quad.clone(), ""),
-        Spot::First(e) | Spot::All(e) => {
+        Address::Given => (String::from("e.x >> 2u"), ""), // no kernel writes so
+        Address::Quad(quad) => (quad.clone(), ""),
+        Address::First(e) | Address::All(e) => {
             put!(text, "    let e = {e};");
             // By element the four are the same one. Forms that pack several into a word cannot.
             if matches!(slot.way, Way::Each | Way::Lane) {
@@ -390,7 +390,7 @@ fn store(text: &mut String, slot: &Slot, output: usize, place: &Spot) {
     put!(text, "    out_{output}[{at}] = {v}{part};\n}}");
 }
 
-fn load(text: &mut String, slot: &Slot, i: usize, place: &Spot, wide: Widening) {
+fn load(text: &mut String, slot: &Slot, i: usize, place: &Address, wide: Widening) {
     let form = slot.form;
     let argument = match slot.way {
         Way::One => "",
@@ -399,18 +399,18 @@ fn load(text: &mut String, slot: &Slot, i: usize, place: &Spot, wide: Widening) 
     };
     put!(text, "\nfn load_{i}({argument}) -> {} {{", form.value());
     let words = match place {
-        Spot::Quad(quad) => match slot.way {
+        Address::Quad(quad) => match slot.way {
             Way::Own(output) => format!("out_{output}[{quad}]"),
             _ => format!("in_{i}[{quad}]"),
         },
-        Spot::Given if slot.way == Way::AtQuad => format!("in_{i}[e.x >> 2u]"),
-        Spot::Given => gather(i, form, ["e.x", "e.y", "e.z", "e.w"]),
-        Spot::First(e) | Spot::All(e) => {
+        Address::Given if slot.way == Way::AtQuad => format!("in_{i}[e.x >> 2u]"),
+        Address::Given => gather(i, form, ["e.x", "e.y", "e.z", "e.w"]),
+        Address::First(e) | Address::All(e) => {
             put!(text, "    let e = {e};");
             match (slot.way, place) {
                 (Way::Row, _) => format!("in_{i}[e >> 2u]"),
                 (Way::Own(output), _) => format!("{}(out_{output}[e])", form.quad()),
-                (_, Spot::All(_)) => gather(i, form, ["e.x", "e.y", "e.z", "e.w"]),
+                (_, Address::All(_)) => gather(i, form, ["e.x", "e.y", "e.z", "e.w"]),
                 _ => gather(i, form, ["e"; 4]),
             }
         }
