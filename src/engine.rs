@@ -430,8 +430,8 @@ mod tests {
         let value = Value::new(engine.allocate(64, &[]).expect("there is memory"));
         let pinned = value.pin().expect("it has memory");
         let bindings = vec![Bound::from(&pinned.pieces()[0]); bindings];
-        let (params, output) = (vec![0; words], Arc::downgrade(&value));
-        engine.prepare(Job { kernel, bindings, params, groups: [1; 3], output }).expect_err("no")
+        let (params, outputs) = (vec![0; words], vec![Arc::downgrade(&value)]);
+        engine.prepare(Job { kernel, bindings, params, groups: [1; 3], outputs }).expect_err("no")
     }
 
     #[test]

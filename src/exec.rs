@@ -38,7 +38,7 @@ pub(crate) struct Job<'a> {
     pub(crate) params: Vec<u32>,
     pub(crate) groups: [u32; 3],
     /// What it writes.
-    pub(crate) output: Weak<Value>,
+    pub(crate) outputs: Vec<Weak<Value>>,
 }
 
 /// A dispatch that only has to be recorded.
@@ -49,7 +49,7 @@ pub(crate) struct Ready {
     bindings: wgpu::BindGroup,
     params: Vec<u32>,
     groups: [u32; 3],
-    output: Weak<Value>,
+    outputs: Vec<Weak<Value>>,
     bytes: u64,
     whose: Whose,
 }
@@ -57,7 +57,7 @@ pub(crate) struct Ready {
 impl Ready {
     /// Checks and binds a job whose pipeline has been made.
     pub(crate) fn new(gpu: &Gpu, pipeline: Arc<Pipeline>, job: Job<'_>) -> Result<Self> {
-        let Job { kernel, bindings, params, groups, output } = job;
+        let Job { kernel, bindings, params, groups, outputs } = job;
         check_groups(gpu, groups)?;
         if params.len() * 4 > BYTES_MAX {
             let found = format!("{} words of parameters, {} fit", params.len(), BYTES_MAX / 4);
@@ -67,7 +67,7 @@ impl Ready {
         let bytes = bindings.iter().map(|bound| bound.bytes).sum();
         let (label, whose) = (kernel.name, Bound::whose(&bindings));
         let bindings = pipeline.bind(gpu, kernel.name, &bindings)?;
-        Ok(Self { label, pipeline, bindings, params, groups, output, bytes, whose })
+        Ok(Self { label, pipeline, bindings, params, groups, outputs, bytes, whose })
     }
 }
 
@@ -103,11 +103,11 @@ impl Recording {
 
     /// Records a dispatch.
     pub(crate) fn push(&mut self, ready: Ready) -> Result<()> {
-        let Ready { label, pipeline, bindings, params, groups, output, bytes, whose } = ready;
+        let Ready { label, pipeline, bindings, params, groups, outputs, bytes, whose } = ready;
         let params = self.params.push(&params)?;
         self.bytes += bytes;
         self.whose = if whose == Whose::Theirs { whose } else { self.whose };
-        self.outputs.push(output);
+        self.outputs.extend(outputs);
         self.commands.push(Dispatch { label, pipeline, bindings, params, groups });
         Ok(())
     }

@@ -48,7 +48,7 @@ pub mod wgsl;
 
 /// What would run to compute a tensor: [`Tensor::explain`].
 pub mod explain {
-    pub use crate::engine::notes::{Explanation, Kernel, Watch};
+    pub use crate::engine::notes::{Explanation, KernelRun, Watch};
 }
 
 /// What is in memory, and what would fit: [`Device::memory`], [`Device::fit`].

@@ -14,7 +14,7 @@ pub(crate) struct Notes(Mutex<Noted>);
 
 #[derive(Debug, Default)]
 struct Noted {
-    kernels: Vec<Kernel>,
+    kernels: Vec<KernelRun>,
     /// Why the next kernel is chosen.
     remarks: Vec<String>,
     bytes_allocated: u64,
@@ -22,7 +22,7 @@ struct Noted {
 
 /// A kernel that a plan of work runs.
 #[derive(Clone, Debug)]
-pub struct Kernel {
+pub struct KernelRun {
     /// Its name.
     pub name: &'static str,
     /// Its text.
@@ -39,7 +39,7 @@ pub struct Kernel {
 #[derive(Clone, Debug, Default)]
 pub struct Explanation {
     /// The kernels, in order.
-    pub kernels: Vec<Kernel>,
+    pub kernels: Vec<KernelRun>,
     /// Memory that results and intermediates take.
     pub bytes_allocated: u64,
     /// Why it cannot be computed.
@@ -62,7 +62,7 @@ impl Notes {
                 last.bytes += bytes;
                 last.remarks.extend(remarks);
             }
-            _ => notes.kernels.push(Kernel {
+            _ => notes.kernels.push(KernelRun {
                 name,
                 wgsl: wgsl.clone(),
                 dispatches: vec![job.groups],
@@ -154,7 +154,7 @@ impl fmt::Display for Explanation {
             if dispatches == 1 { "" } else { "es" },
             self.bytes_allocated
         )?;
-        let first = |kernel: &Kernel| self.kernels.iter().position(|k| k.wgsl == kernel.wgsl);
+        let first = |kernel: &KernelRun| self.kernels.iter().position(|k| k.wgsl == kernel.wgsl);
         for (i, kernel) in self.kernels.iter().enumerate() {
             let [x, y, z] = kernel.dispatches[0];
             let n = kernel.dispatches.len();

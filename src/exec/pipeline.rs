@@ -110,7 +110,7 @@ impl Pipeline {
                 label,
                 layout: Some(&pipeline_layout),
                 module: &module,
-                entry_point: Some("main"),
+                entry_point: Some(kernel.entry),
                 compilation_options: wgpu::PipelineCompilationOptions {
                     zero_initialize_workgroup_memory: !kernel.clears,
                     ..Default::default()

@@ -54,7 +54,7 @@ pub(crate) fn into(site: Site<'_>, value: &Arc<Value>, bits: [u32; 2]) -> Result
             bindings: vec![Bound::from(piece)],
             params: Operands { offsets: &[0], ..Operands::default() }.after(job.words()),
             groups: grid.groups(),
-            output: Arc::downgrade(value),
+            outputs: vec![Arc::downgrade(value)],
         })?;
     }
     Ok(())

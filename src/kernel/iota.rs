@@ -41,7 +41,7 @@ pub(crate) fn iota(site: Site<'_>, count: usize) -> Result<Arc<Value>> {
             bindings: vec![Bound::from(piece)],
             params: Operands { offsets: &[0], ..Operands::default() }.after(job.words()),
             groups: grid.groups(),
-            output: Arc::downgrade(&value),
+            outputs: vec![Arc::downgrade(&value)],
         })?;
     }
     Ok(value)

@@ -41,7 +41,7 @@ pub(crate) fn random(
             bindings: vec![Bound::from(piece)],
             params: Operands { offsets: &[0], ..Operands::default() }.after(job.words()),
             groups: grid.groups(),
-            output: Arc::downgrade(&value),
+            outputs: vec![Arc::downgrade(&value)],
         })?;
     }
     Ok(value)

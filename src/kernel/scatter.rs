@@ -56,7 +56,7 @@ pub(crate) fn last(site: Site<'_>, keys: &Operand, destinations: usize) -> Resul
                 bindings: vec![Bound::from(from_piece), Bound::from(piece)],
                 params: Operands { offsets: &[0], ..Operands::default() }.after(job.words()),
                 groups: grid.groups(),
-                output: Arc::downgrade(&value),
+                outputs: vec![Arc::downgrade(&value)],
             })?;
         }
     }
@@ -156,7 +156,7 @@ impl Runs {
                     bindings,
                     params: job.words(),
                     groups: groups_for(blocks * self.columns, site.target),
-                    output: Arc::downgrade(totals),
+                    outputs: vec![Arc::downgrade(totals)],
                 })?;
             }
             if blocks == 1 {

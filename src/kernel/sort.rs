@@ -104,8 +104,8 @@ impl Plain<'_> {
         let Some(written) = values.last() else {
             return Err(mistake(kernel.name, "nothing that it writes"));
         };
-        let output = Arc::downgrade(written);
-        self.site.engine.dispatch(Job { kernel, bindings, params, groups, output })
+        let outputs = vec![Arc::downgrade(written)];
+        self.site.engine.dispatch(Job { kernel, bindings, params, groups, outputs })
     }
 }
 

@@ -6,11 +6,9 @@
 //! stands on when read by itself, and is dropped; an `override` becomes a constant. The mathematics
 //! comes first in the text, the machinery after it; WGSL does not mind.
 
-use core::hash::{Hash, Hasher};
 use std::collections::HashSet;
-use std::hash::DefaultHasher;
 
-use super::assembled::{Assembled, Lines, Span};
+use super::assembled::{Assembled, Lines, Span, hash};
 use super::entry::Entry;
 use super::library::{self, Item};
 use super::needs::Needs;
@@ -47,11 +45,9 @@ impl Assembly<'_> {
         let workgroup = workgroup.unwrap_or(target.workgroup());
         page.enable();
         page.settle(&[("rank", rank.max(1)), ("workgroup", workgroup)]);
-        let mut hasher = DefaultHasher::new();
-        page.text.hash(&mut hasher);
         let Page { text: wgsl, needs, lines, .. } = page;
-        let hash = hasher.finish();
-        let text = Assembled { name: entry.name, wgsl, needs, clears: entry.clears, hash, lines };
+        let (name, clears, hash) = (entry.name, entry.clears, hash(&wgsl));
+        let text = Assembled { name, entry: "main", wgsl, needs, clears, hash, lines };
         #[cfg(feature = "testing")]
         let text = super::mutant::mutated(text);
         text

@@ -1,5 +1,8 @@
 //! What assembly gives: a text, what its pipeline is made with, and where its lines came from.
 
+use core::hash::{Hash, Hasher};
+use std::hash::DefaultHasher;
+
 use super::needs::Needs;
 
 /// A kernel's text and what its pipeline is made with.
@@ -7,6 +10,8 @@ use super::needs::Needs;
 pub struct Assembled {
     /// The kernel's name.
     pub name: &'static str,
+    /// Its entry point.
+    pub entry: &'static str,
     /// The text.
     pub wgsl: String,
     /// Capabilities beyond the baseline.
@@ -19,11 +24,24 @@ pub struct Assembled {
 }
 
 impl Assembled {
+    /// A text that was not assembled.
+    pub(super) fn own(name: &'static str, entry: &'static str, wgsl: String, needs: Needs) -> Self {
+        let (hash, lines) = (hash(&wgsl), Lines::default());
+        Self { name, entry, wgsl, needs, clears: false, hash, lines }
+    }
+
     /// Where a line of the text (from 1) comes from: `shaders/transpose.wgsl:12`.
     #[must_use]
     pub fn origin(&self, line: u32) -> String {
         self.lines.origin(line)
     }
+}
+
+/// The number by which a text is found.
+pub(super) fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Which lines came from where.

@@ -23,6 +23,9 @@ impl Needs {
     /// `wgpu-cooperative-matrix`.
     pub const COOPERATIVE: Self = Self(16);
 
+    /// Everything.
+    pub const ALL: Self = Self(31);
+
     const NAMES: [(Self, &'static str); 5] = [
         (Self::F16, "shader-f16"),
         (Self::F64, "shader-f64"),

@@ -114,7 +114,7 @@ fn rejected(kernel: &Assembled, at: Option<naga::SourceLocation>, message: Strin
 }
 
 /// An error with all its causes: naga's outermost message only names the function.
-fn chain(error: &dyn core::error::Error) -> String {
+pub(super) fn chain(error: &dyn core::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {

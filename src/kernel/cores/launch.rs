@@ -81,7 +81,7 @@ impl Launch<'_> {
         let params = Operands { space, offsets, strides, scalars }.after(self.job);
         let bindings = all().flat_map(|r| r.bindings.iter().cloned());
         let bindings = bindings.chain([sink.bound.clone()]).collect();
-        let (groups, output) = (self.groups, sink.written.clone());
-        site.engine.dispatch(Job { kernel: &kernel, bindings, params, groups, output })
+        let (groups, outputs) = (self.groups, vec![sink.written.clone()]);
+        site.engine.dispatch(Job { kernel: &kernel, bindings, params, groups, outputs })
     }
 }

@@ -108,7 +108,7 @@ impl Assignment<'_> {
             bindings: vec![input, output],
             params: params.words(),
             groups: grid.groups(),
-            output: Arc::downgrade(self.value),
+            outputs: vec![Arc::downgrade(self.value)],
         })?);
         Ok(true)
     }
@@ -157,7 +157,7 @@ impl Assignment<'_> {
                 ],
                 params: params.words(),
                 groups: grid.groups(),
-                output: Arc::downgrade(self.value),
+                outputs: vec![Arc::downgrade(self.value)],
             })?);
         }
         Ok(())

@@ -38,7 +38,7 @@ pub(in crate::kernel) fn transposed(
         bindings: vec![input, Bound::from(into)],
         params: tiles.job(grid).words(),
         groups: grid.groups(),
-        output: Arc::downgrade(&value),
+        outputs: vec![Arc::downgrade(&value)],
     })?;
     Ok(Some(value))
 }

@@ -153,7 +153,7 @@ impl<'a> Onto<'a> {
             bindings,
             params: operands.after(job),
             groups: grid.groups(),
-            output: Arc::downgrade(&self.value),
+            outputs: vec![Arc::downgrade(&self.value)],
         })
     }
 }
