@@ -1,9 +1,15 @@
 //! What is your own beside what wharf brings: elementwise operations that are fused like any
-//! other, [`Formula`], and how they are held to what they promise, [`Formula::check`].
+//! other, [`Formula`]; how they are held to what they promise, [`Formula::check`]; and kernels in
+//! WGSL, [`Kernel`].
 
+mod cause;
 mod check;
+mod kernel;
 mod lies;
+mod run;
 mod values;
 
 pub use crate::formula::{Formula, Operator};
 pub use check::{Contract, Difference, Verdict};
+pub use kernel::Kernel;
+pub use run::Run;

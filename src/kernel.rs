@@ -21,6 +21,7 @@ mod limits;
 pub mod matmul;
 pub mod moves;
 mod operand;
+pub(crate) mod own;
 pub mod pick;
 pub mod quantised;
 pub mod random;

@@ -38,6 +38,7 @@ pub(crate) mod lines;
 #[cfg(feature = "testing")]
 pub mod mutant;
 pub mod needs;
+pub(crate) mod own;
 pub(crate) mod pace;
 pub mod params;
 pub mod reflect;

@@ -4,10 +4,12 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use super::{Other, Tensor};
-use crate::error::{Error, Result};
+use crate::engine::Engine;
+use crate::error::{Error, Result, mistake};
 use crate::exec::Value;
 use crate::fuse::Node;
 use crate::kernel::moves::assign::Assignment;
+use crate::kernel::own::Moored;
 use crate::kernel::{Operand, moves};
 use crate::layout::Layout;
 use crate::op::Refusal;
@@ -143,6 +145,22 @@ impl Tensor {
             return Err(Refusal::Mixed { doing: what, left, right }.into());
         }
         tensor.broadcast_to(*shape).map_err(named)
+    }
+
+    /// Memory of its own in one piece and in none of these buffers: what it has, or a copy.
+    pub(crate) fn own_apart(&mut self, apart: &[u64]) -> Result<Moored> {
+        let (shape, dtype) = (*self.shape(), self.dtype());
+        let bytes = Engine::bytes_of(&shape, dtype)?;
+        let value = self.own()?;
+        if let Some(moored) = Moored::find(&value, bytes, apart)? {
+            return Ok(moored);
+        }
+        let from = Operand::dense(value, shape, dtype);
+        let copy = moves::copied(self.device.site(), &from, apart)?;
+        copy.inherit([&*from.value]);
+        let moored = Moored::find(&copy, bytes, apart)?;
+        self.node = Node::leaf(copy, shape, dtype);
+        moored.ok_or_else(|| mistake("a kernel of your own", "a copy that does not lie apart"))
     }
 
     /// Memory of its own, dense and shared with nobody: what it has, or a copy.

@@ -158,7 +158,7 @@ impl Tensor {
     }
 
     /// The tensor as an operand of a kernel, computed now.
-    pub(super) fn operand(&self) -> Result<Operand> {
+    pub(crate) fn operand(&self) -> Result<Operand> {
         Ok(Operand { value: self.realise()?, layout: self.layout, dtype: self.dtype() })
     }
 }

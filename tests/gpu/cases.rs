@@ -7,6 +7,7 @@ mod attention;
 mod carriage;
 mod casts;
 mod crossing;
+mod custom_kernel;
 mod doubles;
 mod elementwise;
 #[cfg(not(target_family = "wasm"))]
@@ -76,6 +77,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(matmul::cases(adapter));
     cases.extend(quantised::cases(adapter));
     cases.extend(tuned::cases());
+    cases.extend(custom_kernel::cases());
     #[cfg(not(target_family = "wasm"))]
     cases.extend(threads::cases().into_iter().chain(failures::cases()));
     cases

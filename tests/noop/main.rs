@@ -31,6 +31,8 @@ mod peak;
 #[path = "../stories/random.rs"]
 mod random;
 #[cfg(test)]
+mod runs;
+#[cfg(test)]
 #[path = "../stories/search.rs"]
 mod search;
 #[cfg(test)]

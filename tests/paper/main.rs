@@ -31,6 +31,8 @@ mod exact;
 #[cfg(test)]
 mod hosts;
 #[cfg(test)]
+mod kernels;
+#[cfg(test)]
 mod layouts;
 #[cfg(test)]
 mod mistakes;

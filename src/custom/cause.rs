@@ -1,0 +1,55 @@
+//! What can be wrong with how a kernel of the user's own is run.
+
+use crate::dtype::DType;
+use crate::error::causes;
+use crate::gpu::cause::bytes;
+
+causes! {
+    pub(super) enum RunCause;
+
+    Unreadable { path: String, why: String }, File:
+        ("{path}: {why}");
+    Missing { name: String, missing: String }, Shader:
+        ("{name}: override {missing} has no value")
+        help ("give it one: `kernel.with({missing:?}, 64)?`");
+    Unknown { name: String, given: String, has: String }, Shader:
+        ("{name}: there is no binding {given:?}, it has {has}");
+    Twice { name: String, binding: String }, Shader:
+        ("{name}: binding {binding} is given twice");
+    Unbound { name: String, binding: String, calls: &'static str }, Shader:
+        ("{name}: binding {binding} is not given")
+        help ("give it by {calls}");
+    Written { name: String, binding: String }, Shader:
+        ("{name}: binding {binding} is read_write, and given to be read")
+        help ("a tensor never changes by being read: `create` makes a new one, `update` takes on \
+               what is written");
+    ReadOnly { name: String, binding: String, given: &'static str }, Shader:
+        ("{name}: binding {binding} is read, and given by `{given}`")
+        help ("give it by `read`, or declare it `var<storage, read_write>`");
+    Element { name: String, binding: String, takes: DType, given: DType }, DType:
+        ("{name}: binding {binding} holds {takes}, the tensor {given}")
+        help ("cast it: `cast(DType::{takes:?})`");
+    Short { name: String, binding: String, takes: u64, given: u64 }, Shape:
+        ("{name}: binding {binding} is an array of {takes} numbers, the tensor has {given}");
+    Empty { name: String, binding: String }, Shape:
+        ("{name}: binding {binding} is given a tensor without elements")
+        help ("there is nothing to run where there is nothing to bind");
+    Results { name: String, created: usize, taken: usize }, Shader:
+        ("{name}: {created} tensors are created, and {taken} taken");
+    Uniform { name: String, takes: u32, given: usize }, Shader:
+        ("{name}: the uniform is {takes} bytes, {given} are given")
+        help ("`set` takes all of it, gaps included, as WGSL lays it out; nothing where there is \
+               none");
+    Nowhere { name: String }, Shader:
+        ("{name}: neither groups nor threads are given")
+        help ("`threads([w, h, d])` is divided by the workgroup size, `groups([x, y, z])` is not");
+    Groups { name: String, groups: [u64; 3], max: u64 }, Limit:
+        ("{name}: {groups:?} workgroups, from 1 to {max} are possible on each axis");
+    Workgroup { name: String, what: &'static str, given: u64, max: u64 }, Limit:
+        ("{name}: {given} {what}, the device takes {max}");
+    Large { name: String, binding: String, given: u64, max: u64 }, Limit:
+        ("{name}: binding {binding} is given {}, one binding holds {}", bytes(*given), bytes(*max))
+        help ("split the tensor");
+    Lacks { name: String, feature: String, adapter: String }, Rejected:
+        ("{name}: it needs {feature}, which {adapter} lacks");
+}

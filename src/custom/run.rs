@@ -1,0 +1,345 @@
+//! Running a kernel of the user's own: what it is given, checked against what it declares.
+
+use core::fmt;
+use std::sync::Arc;
+
+use bytemuck::NoUninit;
+
+use super::cause::RunCause;
+use super::kernel::Kernel;
+use crate::caps::Limits;
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::engine::Site;
+use crate::error::{Error, Result, mistake};
+use crate::fuse::What;
+use crate::kernel::Operand;
+use crate::kernel::cores::Alone;
+use crate::kernel::own::{OwnJob, Stock, buffers, moored};
+use crate::layout::Layout;
+use crate::plan::Stored;
+use crate::shape::{IntoShape, Shape};
+use crate::tensor::Tensor;
+use crate::wgsl::own::Port;
+
+/// A run of a [`Kernel`] that is being put together: [`Device::run`].
+///
+/// Every binding is given once, by its name in WGSL. Nothing is checked before [`Run::record`],
+/// which checks all of it.
+#[must_use = "nothing is run before `record`"]
+pub struct Run<'a> {
+    device: &'a Device,
+    kernel: &'a Kernel,
+    offers: Vec<(String, Offer<'a>)>,
+    uniform: Vec<u8>,
+    groups: Option<[u64; 3]>,
+}
+
+/// What a binding is given.
+enum Offer<'a> {
+    Read(Tensor),
+    Create(Result<Shape>, DType),
+    Update(&'a mut Tensor),
+}
+
+/// What has been found right: where every binding's tensor comes from.
+#[derive(Default)]
+struct Manning<'a> {
+    stocks: Vec<Stock>,
+    read: Vec<Tensor>,
+    updated: Vec<&'a mut Tensor>,
+    /// By the order of the calls.
+    created: Vec<(Shape, Stored)>,
+}
+
+impl Device {
+    /// Runs a kernel of your own: see [`Kernel::from_wgsl`] for an example.
+    pub const fn run<'a>(&'a self, kernel: &'a Kernel) -> Run<'a> {
+        Run { device: self, kernel, offers: Vec::new(), uniform: Vec::new(), groups: None }
+    }
+}
+
+impl<'a> Run<'a> {
+    /// A tensor for a binding that is only read. A view that is not dense is copied first.
+    pub fn read(self, binding: &str, tensor: &Tensor) -> Self {
+        self.offer(binding, Offer::Read(tensor.clone()))
+    }
+
+    /// A new tensor for a binding that is written. If the kernel also reads it, or changes it by
+    /// atomics, it begins as zeros; otherwise what the kernel leaves out is undefined.
+    pub fn create(self, binding: &str, shape: impl IntoShape, dtype: DType) -> Self {
+        self.offer(binding, Offer::Create(shape.into_shape(), dtype))
+    }
+
+    /// A tensor for a binding that is written, which takes on what is written.
+    ///
+    /// In place if nobody else holds its memory; otherwise it is copied first, and clones and views
+    /// made before keep what they had, even where the same run reads them.
+    pub fn update(self, binding: &str, tensor: &'a mut Tensor) -> Self {
+        self.offer(binding, Offer::Update(tensor))
+    }
+
+    /// The bytes of the uniform, as WGSL lays it out: a number, an array, or a struct of yours that
+    /// is [`NoUninit`].
+    pub fn set(mut self, uniform: &impl NoUninit) -> Self {
+        self.uniform = bytemuck::bytes_of(uniform).to_vec();
+        self
+    }
+
+    /// How many workgroups run on each axis.
+    pub fn groups(mut self, groups: [u32; 3]) -> Self {
+        self.groups = Some(groups.map(u64::from));
+        self
+    }
+
+    /// How many invocations there should be at least on each axis: rounded up to whole workgroups.
+    pub fn threads(mut self, threads: [usize; 3]) -> Self {
+        let size = self.kernel.own.workgroup;
+        let groups = |axis: usize| (threads[axis] as u64).div_ceil(u64::from(size[axis].max(1)));
+        self.groups = Some([groups(0), groups(1), groups(2)]);
+        self
+    }
+
+    /// Checks all of it; returns the tensors that it creates, in the order of the calls.
+    ///
+    /// One new tensor, and nothing updated, is deferred like any operation: it runs once somebody
+    /// needs it, and [`Tensor::explain`] shows it. Otherwise it is recorded at once.
+    ///
+    /// # Errors
+    /// What the kernel was given and does not take, what the device lacks for it, or the error of a
+    /// tensor that it reads. Then nothing has been changed.
+    pub fn record<const N: usize>(self) -> Result<[Tensor; N]> {
+        let Self { device, kernel, offers, uniform, groups } = self;
+        let check = Check { device, kernel };
+        check.kernel()?;
+        let groups = check.groups(groups)?;
+        check.uniform(&uniform)?;
+        let Manning { stocks, read, mut updated, created } = check.offers(offers)?;
+        if created.len() != N {
+            let (created, name) = (created.len(), check.name());
+            return Err(RunCause::Results { name, created, taken: N }.into());
+        }
+        let job = OwnJob {
+            own: Arc::clone(&kernel.own),
+            stocks,
+            created: created.iter().map(|(shape, dtype)| (*shape, **dtype)).collect(),
+            params: words(&uniform),
+            groups,
+        };
+        let made = match (created.as_slice(), updated.is_empty()) {
+            ([only], true) => vec![deferred(device, job, &read, *only)],
+            _ => {
+                let named = |error: Error| error.during(check.name());
+                let values = recorded(device, &job, &read, &mut updated).map_err(named)?;
+                let of = |(value, (shape, dtype))| {
+                    Tensor::of(device.clone(), value, Layout::dense(shape), dtype)
+                };
+                values.into_iter().zip(created).map(of).collect()
+            }
+        };
+        made.try_into().map_err(|_| mistake(kernel.name(), "another number of results"))
+    }
+
+    fn offer(mut self, binding: &str, offer: Offer<'a>) -> Self {
+        self.offers.push((binding.to_owned(), offer));
+        self
+    }
+}
+
+impl fmt::Debug for Run<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.offers.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Run").field("kernel", self.kernel).field("given", &names).finish()
+    }
+}
+
+/// The uniform as words, and four of them where there is none.
+fn words(uniform: &[u8]) -> Vec<u32> {
+    let word = |bytes: &[u8]| {
+        let mut word = [0; 4];
+        word[..bytes.len()].copy_from_slice(bytes);
+        u32::from_le_bytes(word)
+    };
+    let mut words: Vec<u32> = uniform.chunks(4).map(word).collect();
+    words.resize(words.len().max(1).next_multiple_of(4), 0);
+    words
+}
+
+/// The only result, which is computed once it is needed.
+fn deferred(device: &Device, job: OwnJob, read: &[Tensor], made: (Shape, Stored)) -> Tensor {
+    let name = job.own.kernel.name;
+    let record = move |site: Site<'_>, inputs: &[Operand]| {
+        let mut all = job.record(site, &moored(site, inputs)?, &[])?;
+        all.pop().ok_or_else(|| mistake(name, "no result"))
+    };
+    let (shape, dtype) = made;
+    let args = read.iter().map(Tensor::arg).collect();
+    Tensor::deferred(device, What::core(Alone { name, record }), args, shape, dtype)
+}
+
+/// Everything that it makes, recorded now.
+fn recorded(
+    device: &Device,
+    job: &OwnJob,
+    read: &[Tensor],
+    updated: &mut [&mut Tensor],
+) -> Result<Vec<Arc<crate::exec::Value>>> {
+    let site = device.site();
+    let inputs = read.iter().map(Tensor::operand).collect::<Result<Vec<_>>>()?;
+    let inputs = moored(site, &inputs)?;
+    let mut changed = Vec::new();
+    for tensor in updated {
+        let apart = buffers(inputs.iter().chain(&changed));
+        changed.push(tensor.own_apart(&apart)?);
+    }
+    job.record(site, &inputs, &changed)
+}
+
+/// What a run is checked against.
+#[derive(Clone, Copy)]
+struct Check<'a> {
+    device: &'a Device,
+    kernel: &'a Kernel,
+}
+
+impl Check<'_> {
+    fn name(self) -> String {
+        self.kernel.name().to_owned()
+    }
+
+    /// Whether it can run on this device at all.
+    fn kernel(self) -> Result<()> {
+        let (own, caps) = (&self.kernel.own, self.device.caps());
+        if let Some(tunable) = own.tunables.iter().find(|tunable| tunable.is_missing) {
+            let (name, missing) = (self.name(), tunable.name.clone());
+            return Err(RunCause::Missing { name, missing }.into());
+        }
+        let names: Vec<_> = own.kernel.needs.each().map(|need| need.to_string()).collect();
+        let has = |need: &&String| caps.features.iter().any(|feature| feature.name() == **need);
+        if let Some(feature) = names.iter().find(|need| !has(need)) {
+            let (feature, adapter) = (feature.clone(), caps.identity.name.clone());
+            return Err(RunCause::Lacks { name: self.name(), feature, adapter }.into());
+        }
+        let [x, y, z] = own.workgroup.map(u64::from);
+        let Limits { group_x_max, group_y_max, group_z_max, invocations_max, .. } = caps.limits;
+        let Limits { group_storage_bytes_max, storage_buffers_max, .. } = caps.limits;
+        for (what, given, max) in [
+            ("invocations in x of a workgroup", x, group_x_max),
+            ("invocations in y of a workgroup", y, group_y_max),
+            ("invocations in z of a workgroup", z, group_z_max),
+            ("invocations of a workgroup", x * y * z, invocations_max),
+            ("bytes of workgroup memory", own.workgroup_bytes.into(), group_storage_bytes_max),
+            ("storage bindings", own.ports.len() as u64, storage_buffers_max),
+        ] {
+            if given > max {
+                return Err(RunCause::Workgroup { name: self.name(), what, given, max }.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn groups(self, groups: Option<[u64; 3]>) -> Result<[u32; 3]> {
+        let name = self.name();
+        let Some(groups) = groups else { return Err(RunCause::Nowhere { name }.into()) };
+        let max = self.device.caps().limits.groups_max;
+        if groups.iter().any(|count| !(1..=max).contains(count)) {
+            return Err(RunCause::Groups { name, groups, max }.into());
+        }
+        Ok(groups.map(|count| count as u32))
+    }
+
+    fn uniform(self, bytes: &[u8]) -> Result<()> {
+        let takes = self.kernel.own.uniform.as_ref().map_or(0, |(_, bytes)| *bytes);
+        if bytes.len() == takes as usize {
+            return Ok(());
+        }
+        Err(RunCause::Uniform { name: self.name(), takes, given: bytes.len() }.into())
+    }
+
+    /// Gives every binding what is for it.
+    fn offers<'a>(self, offers: Vec<(String, Offer<'a>)>) -> Result<Manning<'a>> {
+        let ports = &self.kernel.own.ports;
+        let mut stocks = vec![None; ports.len()];
+        let mut manning = Manning::default();
+        for (binding, offer) in offers {
+            let Some(at) = ports.iter().position(|port| port.name == binding) else {
+                let names: Vec<_> = ports.iter().map(|port| port.name.as_str()).collect();
+                let (name, has) = (self.name(), names.join(", "));
+                return Err(RunCause::Unknown { name, given: binding, has }.into());
+            };
+            if stocks[at].is_some() {
+                return Err(RunCause::Twice { name: self.name(), binding }.into());
+            }
+            stocks[at] = Some(self.offer(&ports[at], offer, &mut manning)?);
+        }
+        for (port, stock) in ports.iter().zip(stocks) {
+            let calls = if port.writes { "`create` or `update`" } else { "`read`" };
+            let (name, binding) = (self.name(), port.name.clone());
+            manning.stocks.push(stock.ok_or(RunCause::Unbound { name, binding, calls })?);
+        }
+        Ok(manning)
+    }
+
+    /// Checks what is for one binding.
+    fn offer<'a>(self, port: &Port, offer: Offer<'a>, manning: &mut Manning<'a>) -> Result<Stock> {
+        let (name, binding) = (self.name(), port.name.clone());
+        let given = match offer {
+            Offer::Read(_) if port.writes => {
+                return Err(RunCause::Written { name, binding }.into());
+            }
+            Offer::Create(..) => "create",
+            Offer::Update(_) => "update",
+            Offer::Read(_) => "read",
+        };
+        if !port.writes && given != "read" {
+            return Err(RunCause::ReadOnly { name, binding, given }.into());
+        }
+        match offer {
+            Offer::Read(tensor) => {
+                self.tensor(port, &tensor)?;
+                manning.read.push(tensor);
+                Ok(Stock::Read(manning.read.len() - 1))
+            }
+            Offer::Update(tensor) => {
+                self.tensor(port, tensor)?;
+                manning.updated.push(tensor);
+                Ok(Stock::Updated(manning.updated.len() - 1))
+            }
+            Offer::Create(shape, dtype) => {
+                let shape = shape.map_err(|error| error.during(format!("{name}: {binding}")))?;
+                let (_, stored) = self.device.plan().accept(dtype)?;
+                self.fits(port, &shape, *stored)?;
+                manning.created.push((shape, stored));
+                Ok(Stock::Created(manning.created.len() - 1))
+            }
+        }
+    }
+
+    fn tensor(self, port: &Port, tensor: &Tensor) -> Result<()> {
+        let same = self.device.engine.same_device(&tensor.device().engine);
+        same.map_err(|error| error.during(format!("{}: {}", self.name(), port.name)))?;
+        self.fits(port, tensor.shape(), tensor.dtype())
+    }
+
+    /// Whether a tensor like this fits a binding.
+    fn fits(self, port: &Port, shape: &Shape, given: DType) -> Result<()> {
+        let (name, binding, takes) = (self.name(), port.name.clone(), port.dtype);
+        if given != takes {
+            return Err(RunCause::Element { name, binding, takes, given }.into());
+        }
+        if shape.is_empty() {
+            return Err(RunCause::Empty { name, binding }.into());
+        }
+        let (width, elements) = (takes.width() as u64, shape.elements() as u64);
+        let takes = u64::from(port.count.unwrap_or(0)) * u64::from(port.stride) / width;
+        if elements < takes {
+            return Err(RunCause::Short { name, binding, takes, given: elements }.into());
+        }
+        let max = self.device.engine.segment_bytes();
+        let given = elements.saturating_mul(width);
+        if given > max {
+            return Err(RunCause::Large { name, binding, given, max }.into());
+        }
+        Ok(())
+    }
+}

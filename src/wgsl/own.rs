@@ -1,0 +1,301 @@
+//! Kernels of the user's own, on paper: what naga says of a text, and the text as it is run, with
+//! overrides as constants and bindings where wharf binds them.
+//!
+//! ```text
+//! override SIZE: u32 = 64;                       const    SIZE: u32 = 64;
+//! @group(0) @binding(7) var<uniform> p: P;   ->  @group(1) @binding(0) var<uniform> p: P;
+//! @group(1) @binding(3) var<storage> x: ...      @group(0) @binding(0) var<storage> x: ...
+//! ```
+//!
+//! One way for native and browsers: those read the text, and pipelines are found by it.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use naga::valid::GlobalUse;
+use naga::{AddressSpace, ArraySize, Handle, Module, TypeInner};
+
+use super::assembled::Assembled;
+use super::needs::Needs;
+use super::params::BYTES_MAX;
+use super::reflect::{chain, valid};
+use super::scan::{Spot, without_comments};
+use crate::dtype::DType;
+use crate::error::{Error, Result, mistake};
+use cause::OwnCause;
+use endless::endless;
+use normal::{Setting, normal};
+
+pub(crate) mod cause;
+mod endless;
+mod normal;
+
+/// A kernel as its user wrote it.
+#[derive(Debug)]
+pub(crate) struct OwnText {
+    pub(crate) name: String,
+    pub(crate) text: String,
+}
+
+/// A storage binding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Port {
+    /// Its name in WGSL.
+    pub(crate) name: String,
+    /// What a tensor must be stored as.
+    pub(crate) dtype: DType,
+    /// Bytes from one element of the array to the next.
+    pub(crate) stride: u32,
+    /// How many elements the array has, where its type says so.
+    pub(crate) count: Option<u32>,
+    /// Whether the kernel may write it.
+    pub(crate) writes: bool,
+    /// Whether the kernel reads it, or adds to it.
+    pub(crate) reads: bool,
+}
+
+/// A constant that can be set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tunable {
+    pub(crate) name: String,
+    pub(crate) dtype: DType,
+    pub(crate) is_missing: bool,
+}
+
+/// What a kernel is, once its overrides are constants.
+#[derive(Debug)]
+pub(crate) struct Reflection {
+    /// What is run.
+    pub(crate) kernel: Assembled,
+    /// Its storage bindings, in order.
+    pub(crate) ports: Vec<Port>,
+    /// The uniform's name and bytes.
+    pub(crate) uniform: Option<(String, u32)>,
+    pub(crate) workgroup: [u32; 3],
+    pub(crate) workgroup_bytes: u32,
+    pub(crate) tunables: Vec<Tunable>,
+}
+
+impl OwnText {
+    /// Parses, validates and reflects it, with these overrides set: name, and value as WGSL.
+    pub(crate) fn reflect(&self, values: &[(String, String)]) -> Result<Reflection> {
+        let plain = without_comments(&self.text);
+        // naga knows subgroups without being told, and does not want to be.
+        let told = plain.find("enable subgroups;").map(|at| at..at + "enable subgroups;".len());
+        let text = match told {
+            Some(told) => {
+                let mut text = self.text.clone();
+                text.replace_range(told.clone(), &" ".repeat(told.len()));
+                text
+            }
+            None => self.text.clone(),
+        };
+        // As it was written first, so that places are those of the file.
+        let (module, _) = self.read(&text)?;
+        let tunables = self.tunables(&module, values)?;
+        let setting = |tunable: &Tunable| {
+            let given = values.iter().find(|(name, _)| *name == tunable.name);
+            let none = || tunable.is_missing.then(|| placeholder(tunable.dtype).to_owned());
+            let value = given.map(|(_, value)| value.clone()).or_else(none);
+            Setting { name: tunable.name.clone(), dtype: tunable.dtype, value }
+        };
+        let settings: Vec<_> = tunables.iter().map(setting).collect();
+        let normal = normal(&text, &settings);
+        let (module, info) = self.read(&normal)?;
+        let entry = self.entry(&module)?;
+        self.check_loops(&normal, &module)?;
+        let point = &module.entry_points[entry];
+        let used = info.get_entry_point(entry);
+        let mut found = Reflection {
+            kernel: self.assembled(&module, &point.name, normal.clone()),
+            ports: Vec::new(),
+            uniform: None,
+            workgroup: point.workgroup_size,
+            workgroup_bytes: 0,
+            tunables,
+        };
+        let mut globals: Vec<_> = module.global_variables.iter().collect();
+        globals.sort_by_key(|(_, global)| global.binding.as_ref().map(|at| at.binding));
+        for (handle, global) in globals {
+            let bytes = module.types[global.ty].inner.size(module.to_ctx());
+            let name = global.name.clone().unwrap_or_default();
+            let at = || {
+                let span = module.global_variables.get_span(handle).to_range();
+                Spot::of(&normal, span.map_or(0, |span| span.start))
+            };
+            let wrong = |why: String| {
+                let (name, binding) = (self.name.clone(), name.clone());
+                Error::from(OwnCause::Binding { name, spot: at(), binding, why })
+            };
+            match global.space {
+                AddressSpace::Storage { access } => {
+                    let mut port = port(&module, global.ty, name.clone()).map_err(wrong)?;
+                    port.writes = access.contains(naga::StorageAccess::STORE);
+                    let reading = GlobalUse::READ | GlobalUse::ATOMIC;
+                    port.reads = used[handle].intersects(reading);
+                    self.check_place(global.binding, (0, found.ports.len() as u32))?;
+                    found.ports.push(port);
+                }
+                AddressSpace::Uniform if found.uniform.is_some() => {
+                    return Err(wrong("it is a second uniform, one is allowed".into()));
+                }
+                AddressSpace::Uniform if bytes as usize > BYTES_MAX => {
+                    return Err(wrong(format!("it is {bytes} bytes, {BYTES_MAX} fit")));
+                }
+                AddressSpace::Uniform => {
+                    self.check_place(global.binding, (1, 0))?;
+                    found.uniform = Some((name, bytes));
+                }
+                AddressSpace::WorkGroup if !used[handle].is_empty() => {
+                    found.workgroup_bytes += bytes.next_multiple_of(16);
+                }
+                AddressSpace::Private | AddressSpace::WorkGroup | AddressSpace::Function => {}
+                _ => return Err(wrong("it is neither a storage array nor a uniform".into())),
+            }
+        }
+        if found.ports.iter().all(|port| !port.writes) {
+            return Err(OwnCause::Silent { name: self.name.clone() }.into());
+        }
+        Ok(found)
+    }
+
+    /// Parses and validates a text, whatever it needs.
+    fn read(&self, text: &str) -> Result<(Module, naga::valid::ModuleInfo)> {
+        let wrong = |at: Option<naga::SourceLocation>, why| {
+            let (name, at) = (self.name.clone(), at.map_or(0, |at| at.offset as usize));
+            Error::from(OwnCause::Wrong { name, spot: Spot::of(text, at), why })
+        };
+        let module = naga::front::wgsl::parse_str(text)
+            .map_err(|error| wrong(error.location(text), error.message().to_owned()))?;
+        let info = valid(&module, Needs::ALL)
+            .map_err(|error| wrong(error.location(text), chain(error.as_inner())))?;
+        Ok((module, info))
+    }
+
+    /// The number of the only compute entry point.
+    fn entry(&self, module: &Module) -> Result<usize> {
+        let all = module.entry_points.iter().enumerate();
+        let all: Vec<_> = all.filter(|(_, e)| e.stage == naga::ShaderStage::Compute).collect();
+        let name = self.name.clone();
+        match all.as_slice() {
+            [(only, _)] => Ok(*only),
+            [] => Err(OwnCause::NoEntry { name }.into()),
+            several => {
+                let names: Vec<_> = several.iter().map(|(_, e)| e.name.as_str()).collect();
+                Err(OwnCause::Entries { name, entries: names.join(", ") }.into())
+            }
+        }
+    }
+
+    fn check_loops(&self, text: &str, module: &Module) -> Result<()> {
+        let functions = module.functions.iter().map(|(_, function)| function);
+        let all = functions.chain(module.entry_points.iter().map(|entry| &entry.function));
+        match all.into_iter().find_map(endless) {
+            Some(at) => {
+                let (name, spot) = (self.name.clone(), Spot::of(text, at));
+                Err(OwnCause::Endless { name, spot }.into())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What can be set, of which `values` are.
+    fn tunables(&self, module: &Module, values: &[(String, String)]) -> Result<Vec<Tunable>> {
+        let mut tunables = Vec::new();
+        for (_, constant) in module.overrides.iter() {
+            let name = constant.name.clone().unwrap_or_default();
+            let TypeInner::Scalar(scalar) = module.types[constant.ty].inner else { continue };
+            let Some(dtype) = element(scalar) else { continue };
+            let is_missing = constant.init.is_none() && values.iter().all(|(n, _)| *n != name);
+            tunables.push(Tunable { name, dtype, is_missing });
+        }
+        let known = |name: &String| tunables.iter().any(|tunable| tunable.name == *name);
+        if let Some((unknown, _)) = values.iter().find(|(name, _)| !known(name)) {
+            let names: Vec<_> = tunables.iter().map(|tunable| tunable.name.as_str()).collect();
+            let (name, given) = (self.name.clone(), unknown.clone());
+            return Err(OwnCause::Override { name, given, has: names.join(", ") }.into());
+        }
+        Ok(tunables)
+    }
+
+    /// What is run, with no more needs than it has.
+    fn assembled(&self, module: &Module, entry: &str, wgsl: String) -> Assembled {
+        let less = |needs: Needs, need| {
+            let rest = needs.without(need);
+            if valid(module, rest).is_ok() { rest } else { needs }
+        };
+        let needs = Needs::ALL.each().fold(Needs::ALL, less);
+        Assembled::own(interned(&self.name), interned(entry), wgsl, needs)
+    }
+
+    /// Checks that a binding is where the text should have it by now.
+    fn check_place(
+        &self,
+        at: Option<naga::ResourceBinding>,
+        (group, binding): (u32, u32),
+    ) -> Result<()> {
+        if at == Some(naga::ResourceBinding { group, binding }) {
+            return Ok(());
+        }
+        Err(mistake(self.name.as_str(), format!("a binding at {at:?}, not at {group}, {binding}")))
+    }
+}
+
+/// What an override is until it is set: nothing that the kernel is run with.
+const fn placeholder(dtype: DType) -> &'static str {
+    if matches!(dtype, DType::Bool) { "true" } else { "1" }
+}
+
+/// The dtype whose elements are these.
+fn element(scalar: naga::Scalar) -> Option<DType> {
+    use naga::ScalarKind::{Bool, Float, Sint, Uint};
+    Some(match (scalar.kind, scalar.width) {
+        (Float, 2) => DType::F16,
+        (Float, 4) => DType::F32,
+        (Float, 8) => DType::F64,
+        (Sint, 4) => DType::I32,
+        (Sint, 8) => DType::I64,
+        (Uint, 4) => DType::U32,
+        (Uint, 8) => DType::U64,
+        (Bool, _) => DType::Bool,
+        _ => return None,
+    })
+}
+
+/// A storage binding of this type; or why there is none.
+fn port(module: &Module, ty: Handle<naga::Type>, name: String) -> Result<Port, String> {
+    const KIND: &str = "of numbers, quads or pairs of them, or atomics";
+    let inner = |ty: Handle<naga::Type>| &module.types[ty].inner;
+    let &TypeInner::Array { base, size, stride } = inner(ty) else {
+        return Err(format!("it is no array {KIND}"));
+    };
+    let scalar = match *inner(base) {
+        TypeInner::Scalar(scalar) | TypeInner::Atomic(scalar) => scalar,
+        TypeInner::Vector { scalar, .. } => scalar,
+        _ => return Err(format!("it is an array, but not {KIND}")),
+    };
+    let bytes = inner(base).size(module.to_ctx());
+    if bytes != stride {
+        return Err(format!(
+            "its elements are {bytes} bytes, {stride} apart: tensors have no gaps"
+        ));
+    }
+    let Some(dtype) = element(scalar) else { return Err(format!("it is no array {KIND}")) };
+    let count = match size {
+        ArraySize::Constant(count) => Some(count.get()),
+        _ => None,
+    };
+    Ok(Port { name, dtype, stride, count, writes: false, reads: false })
+}
+
+/// A name that lives as long as the process: each is kept once.
+fn interned(name: &str) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(name) {
+        return known;
+    }
+    let kept = Box::leak(Box::<str>::from(name));
+    names.insert(kept);
+    kept
+}

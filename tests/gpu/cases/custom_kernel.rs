@@ -1,0 +1,217 @@
+//! Kernels of the user's own, computed by the driver: bindings where wharf binds them, whatever
+//! numbers the text has.
+
+use wharf::custom::Kernel;
+use wharf::ledger::Crossings;
+use wharf::{DType, Device};
+
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure_eq, show};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        case!("custom_kernel::numbers_of_bindings_are_wharfs", |ctx| numbers(ctx)),
+        case!("custom_kernel::workgroup_memory_and_an_override", |ctx| sums(ctx)),
+        case!("custom_kernel::atomics_begin_at_zero", |ctx| histogram(ctx)),
+        case!("custom_kernel::updates_leave_others_alone", |ctx| updates(ctx)),
+        case!("custom_kernel::two_results", |ctx| both(ctx)),
+        case!("custom_kernel::nothing_crosses", |ctx| chained(ctx)),
+    ]
+}
+
+/// A device that nobody shares, because its guards and watches count.
+async fn device(ctx: &Ctx) -> Result<Device, String> {
+    ctx.fresh(DOWNGRADES[0]).await
+}
+
+/// A uniform beside storage, in no order; a strided view and a deferred one; lengths that are the
+/// tensors'.
+async fn numbers(ctx: &Ctx) -> Outcome {
+    let text = "
+        struct P { scale: f32, plus: u32, } // two words
+        @group(1) @binding(9) var<storage, read_write> z: array<f32>;
+        @group(0) @binding(2) var<uniform> p: P;
+        @binding(7) @group(0) var<storage, read> y: array<f32>;
+        @group(0) @binding(3) var<storage> x: array<f32>;
+
+        @compute @workgroup_size(4)
+        fn anything(@builtin(global_invocation_id) at: vec3<u32>) {
+            if at.x < arrayLength(&z) {
+                z[at.x] = p.scale * x[at.x] + y[at.x] + f32(p.plus * arrayLength(&x));
+            }
+        }";
+    let device = device(ctx).await?;
+    let run = async || {
+        let kernel = Kernel::from_wgsl("saxpy", text)?;
+        let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3])?;
+        let (y, _) = device.upload(&[10.0f32, 20.0, 30.0, 40.0, 50.0, 60.0], [6])?;
+        let run = device.run(&kernel).read("x", &x.t()?).read("y", &(y * 0.5)?);
+        let run = run.create("z", [3, 2], DType::F32).set(&[2.0f32.to_bits(), 100]);
+        let [z] = run.threads([6, 1, 1]).record()?;
+        z.read::<f32>().await
+    };
+    let found = run().await.map_err(show)?;
+    let expected = [607.0f32, 618.0, 619.0, 630.0, 631.0, 642.0];
+    ensure_eq!(found, expected, "2 x^T + y / 2 + 100 * 6");
+    Ok(())
+}
+
+async fn sums(ctx: &Ctx) -> Outcome {
+    let text = "
+        override SIZE: u32;
+        override SCALE = 1;
+        @group(0) @binding(0) var<storage> x: array<i32>;
+        @group(0) @binding(1) var<storage, read_write> sums: array<i32>;
+        var<workgroup> shared_sums: array<i32, SIZE>;
+
+        @compute @workgroup_size(SIZE)
+        fn main(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) group: vec3<u32>) {
+            let at = group.x * SIZE + i;
+            shared_sums[i] = select(0, x[at], at < arrayLength(&x));
+            for (var half = SIZE / 2; half > 0; half /= 2) {
+                workgroupBarrier();
+                if i < half { shared_sums[i] += shared_sums[i + half]; }
+            }
+            if i == 0 { sums[group.x] = SCALE * shared_sums[0]; }
+        }";
+    let device = device(ctx).await?;
+    let run = async |size: usize| {
+        let kernel = Kernel::from_wgsl("sums", text)?.with("SIZE", size)?.with("SCALE", -1)?;
+        let x = device.arange(0, 100, 1, DType::I32)?;
+        let groups = 100usize.div_ceil(size);
+        let run = device.run(&kernel).read("x", &x).create("sums", [groups], DType::I32);
+        let [sums] = run.groups([groups as u32, 1, 1]).record()?;
+        sums.read::<i32>().await
+    };
+    for size in [16, 64] {
+        let each: Vec<i32> = (0..100).collect();
+        let expected: Vec<i32> = each.chunks(size).map(|part| -part.iter().sum::<i32>()).collect();
+        ensure_eq!(run(size).await.map_err(show)?, expected, "workgroups of {size}");
+    }
+    Ok(())
+}
+
+async fn histogram(ctx: &Ctx) -> Outcome {
+    let text = "
+        @group(0) @binding(0) var<storage> x: array<vec4<u32>>;
+        @group(0) @binding(1) var<storage, read_write> counts: array<atomic<u32>, 5>;
+
+        @compute @workgroup_size(8)
+        fn main(@builtin(global_invocation_id) at: vec3<u32>) {
+            if at.x >= arrayLength(&x) { return; }
+            for (var i = 0; i < 4; i++) { atomicAdd(&counts[x[at.x][i]], 1); }
+        }";
+    let device = device(ctx).await?;
+    let run = async || {
+        let kernel = Kernel::from_wgsl("histogram", text)?;
+        let x: Vec<u32> = (0..400).map(|i| i * i % 5).collect();
+        let (x, _) = device.upload(&x, [400])?;
+        let mut all = Vec::new();
+        // The second finds the memory of the first.
+        for _ in 0..2 {
+            let run = device.run(&kernel).read("x", &x).create("counts", [5], DType::U32);
+            let [counts] = run.threads([100, 1, 1]).record()?;
+            all.extend(counts.read::<u32>().await?);
+        }
+        Ok(all)
+    };
+    let found = run().await.map_err(show)?;
+    ensure_eq!(found, [80, 160, 0, 0, 160].repeat(2), "squares modulo 5");
+    Ok(())
+}
+
+async fn updates(ctx: &Ctx) -> Outcome {
+    let text = "
+        @group(0) @binding(0) var<storage> x: array<i32>;
+        @group(0) @binding(1) var<storage, read_write> state: array<i32>;
+
+        @compute @workgroup_size(4)
+        fn main(@builtin(global_invocation_id) at: vec3<u32>) {
+            if at.x < arrayLength(&state) { state[at.x] = 10 * state[at.x] + x[at.x]; }
+        }";
+    let device = device(ctx).await?;
+    let run = async || {
+        let kernel = Kernel::from_wgsl("step", text)?;
+        let (x, _) = device.upload(&[1, 2, 3], [3])?;
+        let mut state = device.ones([3], DType::I32)?;
+        let step = |x: &wharf::Tensor, state: &mut wharf::Tensor| {
+            let run = device.run(&kernel).read("x", x).update("state", state);
+            run.threads([3, 1, 1]).record().map(|[]| ())
+        };
+        step(&x, &mut state)?;
+        let before = state.clone();
+        step(&x, &mut state)?;
+        let after = state.clone();
+        step(&before, &mut state)?;
+        let mut all = before.read::<i32>().await?;
+        all.extend(after.read::<i32>().await?);
+        // What it reads are the values that it had.
+        step(&state.clone(), &mut state)?;
+        all.extend(state.read::<i32>().await?);
+        Ok(all)
+    };
+    let third = [1121, 1232, 1343].map(|n| 11 * n);
+    let expected = [&[11, 12, 13, 111, 122, 133], &third[..]].concat();
+    ensure_eq!(run().await.map_err(show)?, expected, "clones keep what they had");
+    Ok(())
+}
+
+async fn both(ctx: &Ctx) -> Outcome {
+    let text = "
+        @group(0) @binding(0) var<storage, read_write> sum: array<f32>;
+        @group(0) @binding(1) var<storage> x: array<vec2<f32>>;
+        @group(0) @binding(2) var<storage, read_write> product: array<f32>;
+
+        @compute @workgroup_size(64)
+        fn main(@builtin(global_invocation_id) at: vec3<u32>) {
+            if at.x < arrayLength(&x) {
+                sum[at.x] = x[at.x].x + x[at.x].y;
+                product[at.x] = x[at.x].x * x[at.x].y;
+            }
+        }";
+    let device = device(ctx).await?;
+    let run = async || {
+        let kernel = Kernel::from_wgsl("both", text)?;
+        let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
+        // In the order of the calls, not of the bindings.
+        let run = device.run(&kernel).create("product", [2], DType::F32).read("x", &x);
+        let run = run.create("sum", [2], DType::F32).threads([2, 1, 1]);
+        let [product, sum] = run.record()?;
+        let mut all = product.read::<f32>().await?;
+        all.extend(sum.read::<f32>().await?);
+        Ok(all)
+    };
+    ensure_eq!(run().await.map_err(show)?, [2.0, 12.0, 3.0, 7.0], "products, sums");
+    Ok(())
+}
+
+/// A kernel among elementwise operations: deferred, explained, and nothing crosses.
+async fn chained(ctx: &Ctx) -> Outcome {
+    let text = "
+        @group(0) @binding(0) var<storage> x: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> y: array<f32>;
+
+        @compute @workgroup_size(4)
+        fn main(@builtin(global_invocation_id) at: vec3<u32>) {
+            if at.x < arrayLength(&y) { y[at.x] = x[arrayLength(&x) - 1 - at.x]; }
+        }";
+    let device = device(ctx).await?;
+    let run = async || {
+        let kernel = Kernel::from_wgsl("backwards", text)?;
+        let (x, _) = device.upload(&[1.0f32, 2.0, 3.0], [3])?;
+        let guard = device.guard(Crossings::Deny);
+        let watch = device.watch();
+        let run = device.run(&kernel).read("x", &(x + 1.0)?);
+        let [y] = run.create("y", [3], DType::F32).threads([3, 1, 1]).record()?;
+        let y = (y * 2.0)?;
+        let planned: Vec<_> = y.explain().kernels.iter().map(|kernel| kernel.name).collect();
+        let before = watch.explanation().dispatches();
+        y.compute()?;
+        let ran: Vec<_> = watch.explanation().kernels.iter().map(|kernel| kernel.name).collect();
+        drop(guard);
+        Ok((planned == ran && before == 0 && ran.contains(&"backwards"), y.read::<f32>().await?))
+    };
+    let (as_planned, found) = run().await.map_err(show)?;
+    ensure_eq!(as_planned, true, "it runs as explained, and not before");
+    ensure_eq!(found, [8.0, 6.0, 4.0], "2 (x + 1) backwards");
+    Ok(())
+}

@@ -1,0 +1,274 @@
+//! Kernels of the user's own, given what they do not take: refused with both sides, and nothing is
+//! lost.
+
+use wharf::caps::{Caps, Feature, Limit, fixtures};
+use wharf::custom::{Kernel, Run};
+use wharf::testing::{Call, Inside};
+use wharf::{DType, Device, ErrorKind, Policy, Result, Tensor};
+
+use crate::device;
+
+use ErrorKind::{DType as Dtypes, Limit as Limits, Mismatch, Shader, Shape};
+
+const TEXT: &str = "\
+struct P { a: f32, n: u32 }
+@group(0) @binding(0) var<uniform> p: P;
+@group(0) @binding(1) var<storage> x: array<f32>;
+@group(0) @binding(2) var<storage> table: array<vec2<u32>, 4>;
+@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) at: vec3<u32>) {
+    y[at.x] = p.a * x[at.x] + f32(table[at.x % 4].x + p.n);
+}";
+
+fn kernel() -> Kernel {
+    Kernel::from_wgsl("k", TEXT).expect("it is right")
+}
+
+/// A run that is right but for what a row gives it.
+struct Stage {
+    device: Device,
+    kernel: Kernel,
+    x: Tensor,
+    table: Tensor,
+}
+
+impl Stage {
+    fn new(device: Device) -> Self {
+        let x = device.ones([4], DType::F32).expect("ones");
+        let table = device.ones([8], DType::U32).expect("ones");
+        Self { x, table, kernel: kernel(), device }
+    }
+
+    fn run(&self) -> Run<'_> {
+        self.device.run(&self.kernel).set(&[0u32, 1]).threads([4, 1, 1])
+    }
+
+    /// With its inputs.
+    fn fed(&self) -> Run<'_> {
+        self.run().read("x", &self.x).read("table", &self.table)
+    }
+}
+
+fn made(run: Run<'_>) -> Result<Tensor> {
+    run.record().map(|[made]| made)
+}
+
+#[test]
+fn what_a_kernel_does_not_take_is_refused_with_both_sides() {
+    let s = Stage::new(device(|caps| caps));
+    let elsewhere = device(|caps| caps).ones([4], DType::F32).expect("ones");
+    let zeros = |shape: &[usize], dtype| s.device.zeros(shape, dtype).expect("zeros");
+    let (whole, short) = (zeros(&[4], DType::I32), zeros(&[7], DType::U32));
+    let (empty, mut state) = (zeros(&[0], DType::F32), zeros(&[4], DType::F32));
+    let fed = |run: Run<'_>| made(run.create("y", [4], DType::F32)).map(drop);
+    let with_x = |x: &Tensor| fed(s.run().read("x", x).read("table", &s.table));
+    for (refused, kind, text) in [
+        (with_x(&whole), Dtypes, "k: binding x holds f32, the tensor i32"),
+        (with_x(&empty), Shape, "k: binding x is given a tensor without elements"),
+        (with_x(&elsewhere), Mismatch, "k: x: tensors are on two devices: "),
+        (
+            fed(s.run().read("x", &s.x).read("table", &short)),
+            Shape,
+            "k: binding table is an array of 8 numbers, the tensor has 7",
+        ),
+        (
+            made(s.fed().create("y", [4], DType::I32)).map(drop),
+            Dtypes,
+            "k: binding y holds f32, the tensor i32",
+        ),
+        (fed(s.run().read("x", &s.x)), Shader, "k: binding table is not given"),
+        (made(s.fed()).map(drop), Shader, "k: binding y is not given"),
+        (fed(s.fed().read("z", &s.x)), Shader, "k: there is no binding \"z\", it has x, table, y"),
+        (fed(s.fed().read("x", &s.x)), Shader, "k: binding x is given twice"),
+        (
+            made(s.fed().read("y", &s.x)).map(drop),
+            Shader,
+            "k: binding y is read_write, and given to be read",
+        ),
+        (
+            fed(s.run().create("x", [4], DType::F32)),
+            Shader,
+            "k: binding x is read, and given by `create`",
+        ),
+        (
+            fed(s.run().update("x", &mut state)),
+            Shader,
+            "k: binding x is read, and given by `update`",
+        ),
+        (fed(s.fed().set(&1.0f32)), Shader, "k: the uniform is 8 bytes, 4 are given"),
+        (
+            fed(s.fed().groups([1, 0, 1])),
+            Limits,
+            "k: [1, 0, 1] workgroups, from 1 to 65535 are possible on each axis",
+        ),
+        (
+            fed(s.fed().threads([64 * 65_535 + 1, 1, 1])),
+            Limits,
+            "k: [65536, 1, 1] workgroups, from 1 to 65535 are possible on each axis",
+        ),
+        (
+            fed(s.device.run(&s.kernel).set(&[0u32; 2])),
+            Shader,
+            "k: neither groups nor threads are given",
+        ),
+        (
+            s.fed().create("y", [4], DType::F32).record().map(|[]: [Tensor; 0]| ()),
+            Shader,
+            "k: 1 tensors are created, and 0 taken",
+        ),
+    ] {
+        let error = refused.expect_err(text);
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(error.to_string().starts_with(text), "expected {text}\nfound    {error}");
+    }
+    assert_eq!(s.device.memory().bytes_live, 16 + 32 + 16 + 28 + 16, "something was made");
+    fed(s.fed()).expect("what is right is taken");
+}
+
+#[test]
+fn what_a_device_lacks_for_a_kernel_is_told_with_both_numbers() {
+    let refused = |lower: fn(Caps) -> Caps, text: &str| {
+        let device = device(lower);
+        let kernel = Kernel::from_wgsl("k", text).expect("it is right");
+        let run = device.run(&kernel).create("y", [1 << 15], DType::F32).groups([1, 1, 1]);
+        let error = made(run).expect_err("the device lacks something");
+        (error.kind(), error.to_string())
+    };
+    let text = |head: &str, size: &str, body: &str| {
+        format!(
+            "{head} @group(3) @binding(1) var<storage, read_write> y: array<f32>;\n\
+             @compute @workgroup_size({size}) fn any() {{ {body} }}"
+        )
+    };
+    let limit = |text: &str| (ErrorKind::Limit, text.to_owned());
+    for (lower, text, expected) in [
+        (
+            (|caps| caps) as fn(Caps) -> Caps,
+            text("", "257", "y[0] = 1.0;"),
+            limit("k: 257 invocations in x of a workgroup, the device takes 256"),
+        ),
+        (
+            |caps| caps,
+            text("", "1, 1, 65", "y[0] = 1.0;"),
+            limit("k: 65 invocations in z of a workgroup, the device takes 64"),
+        ),
+        (
+            |caps| caps,
+            text("", "32, 16", "y[0] = 1.0;"),
+            limit("k: 512 invocations of a workgroup, the device takes 256"),
+        ),
+        (
+            |caps| caps,
+            text("var<workgroup> w: array<f32, 4097>;", "1", "w[0] = 1.0; y[0] = w[1];"),
+            limit("k: 16400 bytes of workgroup memory, the device takes 16384"),
+        ),
+        (
+            |caps| caps.with_limit(Limit::BindingBytes, 1 << 16),
+            text("", "1", "y[0] = 1.0;"),
+            limit("k: binding y is given 128 KiB, one binding holds 64 KiB"),
+        ),
+        (
+            |caps| caps,
+            text("enable f16;", "1", "y[0] = f32(f16(y[1]));"),
+            (ErrorKind::Rejected, "k: it needs shader-f16, which WebGPU baseline lacks".to_owned()),
+        ),
+        (
+            |caps| caps,
+            text("override N: u32;", "1", "y[0] = f32(N);"),
+            (ErrorKind::Shader, "k: override N has no value".to_owned()),
+        ),
+    ] {
+        assert_eq!(refused(lower, &text), expected, "{text}");
+    }
+}
+
+/// A device that has f16, and the same without.
+#[test]
+fn only_what_a_kernel_uses_is_needed() {
+    let open = |caps: Caps| {
+        pollster::block_on(async {
+            let adapter = wharf::testing::noop(caps).await?;
+            adapter.open(adapter.negotiate(&Policy::exact())).await
+        })
+        .expect("the noop backend opens")
+    };
+    let text = "enable f16;\n\
+        @group(0) @binding(0) var<storage, read_write> y: array<f16>;\n\
+        @compute @workgroup_size(1) fn main() { y[0] = 1.5h; }";
+    let half = Kernel::from_wgsl("half", text).expect("it is right");
+    let run = |device: &Device| {
+        made(device.run(&half).create("y", [3], DType::F16).groups([1; 3])).map(drop)
+    };
+    let caps = fixtures::lavapipe();
+    assert!(caps.has(Feature::ShaderF16), "the fixture has f16");
+    run(&open(caps.clone())).expect("it has f16");
+    let error = run(&open(caps.without(Feature::ShaderF16))).expect_err("it lacks f16");
+    assert_eq!(error.kind(), ErrorKind::Rejected, "{error}");
+    Stage::new(device(|caps| caps))
+        .fed()
+        .create("y", [4], DType::F32)
+        .record()
+        .map(|[_]: [_; 1]| ())
+        .expect("a kernel without needs runs on a device without features");
+}
+
+const STEP: &str = "\
+@group(0) @binding(0) var<storage> x: array<f32>;
+@group(0) @binding(1) var<storage, read_write> a: array<f32>;
+@group(0) @binding(2) var<storage, read_write> b: array<f32>;
+@compute @workgroup_size(1) fn main() { a[0] = x[0]; b[0] = x[0]; }";
+
+#[test]
+fn an_update_is_in_place_only_where_nobody_else_looks() {
+    let device = device(|caps| caps);
+    let step = Kernel::from_wgsl("step", STEP).expect("it is right");
+    // Tensors too large to share a buffer.
+    let large = || device.ones([1 << 20], DType::F32).expect("ones");
+    let (x, mut a, mut b) = (large(), large(), large());
+    let bytes = device.memory().bytes_live;
+    let live = || device.memory().bytes_live - bytes;
+    let record = |x: &Tensor, a: &mut Tensor, b: &mut Tensor| -> Result<()> {
+        let run = device.run(&step).read("x", x).update("a", a).update("b", b);
+        run.groups([1; 3]).record().map(|[]| ())
+    };
+    record(&x, &mut a, &mut b).expect("it is right");
+    assert_eq!(live(), 0, "nobody else holds them");
+    let before = a.clone();
+    record(&x, &mut a, &mut b).expect("it is right");
+    assert_eq!(live(), 4 << 20, "a copy of what a clone holds");
+    drop(before);
+    // What is updated is read too: its old values are.
+    let old = a.clone();
+    record(&old, &mut a, &mut b).expect("it is right");
+    assert_eq!(live(), 4 << 20, "a copy of what is read");
+    drop(old);
+    assert_eq!(live(), 0, "the old values are gone");
+    // Small ones lie in one buffer, which must not be read and written by one dispatch.
+    let small = || device.ones([4], DType::F32).expect("ones");
+    let (x, mut a, mut b) = (small(), small(), small());
+    record(&x, &mut a, &mut b).expect("copied apart");
+    device.flush().expect("it is submitted");
+}
+
+#[test]
+fn a_failed_submission_poisons_every_result_and_nothing_else() {
+    let device = device(|caps| caps);
+    let step = Kernel::from_wgsl("step", STEP).expect("it is right");
+    let x = device.ones([4], DType::F32).expect("ones");
+    device.flush().expect("it is submitted");
+    let run = device.run(&step).read("x", &x).create("a", [4], DType::F32);
+    let [a, b] = run.create("b", [4], DType::F32).groups([1; 3]).record().expect("it is right");
+    device.fail(Call::Submission, 0..1);
+    let first = device.flush().expect_err("the submission fails").to_string();
+    for made in [&a, &b] {
+        let error = made.to_vec::<f32>().expect_err("it was never computed");
+        assert_eq!(error.to_string(), first, "the original error");
+    }
+    let next = device.run(&step).read("x", &a).create("a", [4], DType::F32);
+    let refused = next.create("b", [4], DType::F32).groups([1; 3]).record().map(|[_, _]| ());
+    let error = refused.expect_err("what it reads was never computed").to_string();
+    assert!(error.ends_with(&first), "the original error: {error}");
+    assert_eq!(x.to_vec::<f32>().expect("it was computed before").len(), 4, "all of it");
+}
