@@ -177,7 +177,7 @@ fn what_a_device_lacks_for_a_kernel_is_told_with_both_numbers() {
         (
             |caps| caps,
             text("override N: u32;", "1", "y[0] = f32(N);"),
-            (ErrorKind::Shader, "k: override N has no value".to_owned()),
+            (Shader, "k: override N has no value".to_owned()),
         ),
     ] {
         assert_eq!(refused(lower, &text), expected, "{text}");
