@@ -3,7 +3,7 @@
 
 use wharf::custom::Kernel;
 use wharf::ledger::Crossings;
-use wharf::{DType, Device};
+use wharf::{DType, Device, ErrorKind, Tensor};
 
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure_eq, show};
 
@@ -15,6 +15,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("custom_kernel::updates_leave_others_alone", |ctx| updates(ctx)),
         case!("custom_kernel::two_results", |ctx| both(ctx)),
         case!("custom_kernel::nothing_crosses", |ctx| chained(ctx)),
+        case!("custom_kernel::faults_are_passed_on", |ctx| faults(ctx)),
     ]
 }
 
@@ -133,7 +134,7 @@ async fn updates(ctx: &Ctx) -> Outcome {
         let kernel = Kernel::from_wgsl("step", text)?;
         let (x, _) = device.upload(&[1, 2, 3], [3])?;
         let mut state = device.ones([3], DType::I32)?;
-        let step = |x: &wharf::Tensor, state: &mut wharf::Tensor| {
+        let step = |x: &Tensor, state: &mut Tensor| {
             let run = device.run(&kernel).read("x", x).update("state", state);
             run.threads([3, 1, 1]).record().map(|[]| ())
         };
@@ -213,5 +214,29 @@ async fn chained(ctx: &Ctx) -> Outcome {
     let (as_planned, found) = run().await.map_err(show)?;
     ensure_eq!(as_planned, true, "it runs as explained, and not before");
     ensure_eq!(found, [8.0, 6.0, 4.0], "2 (x + 1) backwards");
+    Ok(())
+}
+
+/// What is computed from an index out of range, deferred or updated, has its error.
+async fn faults(ctx: &Ctx) -> Outcome {
+    let text = "
+        @group(0) @binding(0) var<storage> x: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> y: array<f32>;
+        @compute @workgroup_size(1) fn main() { y[0] = x[0]; }";
+    let device = device(ctx).await?;
+    let run = async || {
+        let kernel = Kernel::from_wgsl("copy", text)?;
+        let (index, _) = device.upload(&[0, 7], [2])?;
+        let x = device.ones([2], DType::F32)?.index_select(0, &index)?;
+        let run = || device.run(&kernel).read("x", &x).groups([1; 3]);
+        let [deferred] = run().create("y", [1], DType::F32).record()?;
+        let mut updated = device.ones([1], DType::F32)?;
+        let [] = run().update("y", &mut updated).record()?;
+        Ok([deferred.read::<f32>().await, updated.read::<f32>().await])
+    };
+    for read in run().await.map_err(show)? {
+        let kind = read.map_err(|error| error.kind());
+        ensure_eq!(kind, Err(ErrorKind::Index), "7 of 2");
+    }
     Ok(())
 }
