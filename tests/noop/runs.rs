@@ -184,16 +184,48 @@ fn what_a_device_lacks_for_a_kernel_is_told_with_both_numbers() {
     }
 }
 
-/// A device that has f16, and the same without.
+/// A device with just this.
+fn open(caps: Caps) -> Device {
+    pollster::block_on(async {
+        let adapter = wharf::testing::noop(caps).await?;
+        adapter.open(adapter.negotiate(&Policy::exact())).await
+    })
+    .expect("the noop backend opens")
+}
+
+/// More than what wharf's own kernels read: each may be deferred.
+#[test]
+fn as_many_tensors_are_bound_as_the_device_binds() {
+    let mut caps = fixtures::lavapipe();
+    caps.limits.storage_buffers_max = 20;
+    let device = open(caps);
+    let reads: Vec<String> = (0..20).map(|i| format!("x{i}")).collect();
+    let run = |count: usize| {
+        let bound = |(i, x): (usize, &String)| {
+            format!("@group(0) @binding({i}) var<storage> {x}: array<f32>;\n")
+        };
+        let declared: String = reads[..count].iter().enumerate().map(bound).collect();
+        let sum: Vec<_> = reads[..count].iter().map(|x| format!("{x}[0]")).collect();
+        let text = format!(
+            "{declared}@group(1) @binding(0) var<storage, read_write> y: array<f32>;\n\
+             @compute @workgroup_size(1) fn main() {{ y[0] = {}; }}",
+            sum.join(" + ")
+        );
+        let kernel = Kernel::from_wgsl("k", &text)?;
+        let mut run = device.run(&kernel).create("y", [1], DType::F32).groups([1; 3]);
+        for (i, x) in reads[..count].iter().enumerate() {
+            run = run.read(x, &(device.ones([4], DType::F32)? * i)?);
+        }
+        made(run)?.compute()?;
+        device.flush()
+    };
+    run(19).expect("20 bindings");
+    let error = run(20).expect_err("21 bindings");
+    assert_eq!(error.to_string(), "k: 21 storage bindings, the device takes 20");
+}
+
 #[test]
 fn only_what_a_kernel_uses_is_needed() {
-    let open = |caps: Caps| {
-        pollster::block_on(async {
-            let adapter = wharf::testing::noop(caps).await?;
-            adapter.open(adapter.negotiate(&Policy::exact())).await
-        })
-        .expect("the noop backend opens")
-    };
     let text = "enable f16;\n\
         @group(0) @binding(0) var<storage, read_write> y: array<f16>;\n\
         @compute @workgroup_size(1) fn main() { y[0] = 1.5h; }";
