@@ -142,7 +142,7 @@ var<workgroup> w: array<f32, N>;";
             setting("K", DType::I32, None),
         ];
         let expected = "       const    N: u32 = 4; // override M: u32;
-const   \x20
+const  \x20
   M: f32 = f32(0.5)
 ;
 const    K: i32 = 2;
