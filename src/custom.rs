@@ -5,11 +5,11 @@
 mod cause;
 mod check;
 mod kernel;
-mod lies;
+mod poses;
 mod run;
 mod values;
 
 pub use crate::formula::{Formula, Operator};
-pub use check::{Contract, Difference, Verdict};
+pub use check::{Contract, Difference, Findings};
 pub use kernel::Kernel;
 pub use run::Run;

@@ -25,8 +25,8 @@ pub(crate) mod place;
 pub(crate) mod supply;
 mod tally;
 
+pub(crate) use array::Handover;
 pub use array::HostArray;
-pub(crate) use array::Lent;
 use bytes::ByteView;
 pub use erased::HostBytes;
 pub use picture::Picture;

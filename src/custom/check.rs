@@ -4,7 +4,7 @@
 use core::fmt;
 use core::ops::RangeInclusive;
 
-use super::lies::{FORMS, Lie};
+use super::poses::{FORMS, Pose};
 use super::values::{Values, is_within};
 use crate::caps::Feature;
 use crate::device::Device;
@@ -18,7 +18,7 @@ use crate::set::Shipment;
 use crate::tensor::{Other, Tensor};
 use crate::wgsl::Target;
 
-/// What the results of a formula on floats are held to: how far from the exact value they may lie,
+/// What the results of a formula on floats are held to: how far from the exact value they may pose,
 /// and on which operands.
 ///
 /// ```
@@ -58,7 +58,7 @@ impl Contract {
 /// What a [check](Formula::check) found. Printing it gives a line, or the first wrong result with
 /// its operands.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Verdict {
+pub struct Findings {
     /// How many results were judged.
     pub results: u64,
     /// How many of them were wrong.
@@ -89,7 +89,7 @@ pub struct Difference {
     pub exact: Number,
 }
 
-impl Verdict {
+impl Findings {
     /// Whether nothing was wrong, and something was judged.
     #[must_use]
     pub const fn is_right(&self) -> bool {
@@ -106,7 +106,7 @@ fn shown(number: &Number) -> String {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for Findings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, results, wrong, worst_ulp, .. } = self;
         let list = |dtypes: &[DType]| dtypes.iter().map(|d| d.name()).collect::<Vec<_>>().join(" ");
@@ -153,11 +153,12 @@ impl Formula {
     ///
     /// let swish = Formula::new("swish2(x, b)", "x * sigmoid(b * x)")?;
     /// let contract = Contract::ulp(6.0).on(-5.0..=5.0);
-    /// let verdict = swish.check(&device, &contract, |x| x[0] / (1.0 + (-x[1] * x[0]).exp())).await?;
+    /// let exact = |x: &[f64]| x[0] / (1.0 + (-x[1] * x[0]).exp());
+    /// let verdict = swish.check(&device, &contract, exact).await?;
     /// assert!(verdict.is_right(), "{verdict}");
     ///
     /// let wrong = Formula::new("swish2(x, b)", "x * sigmoid(x)")?;
-    /// let verdict = wrong.check(&device, &contract, |x| x[0] / (1.0 + (-x[1] * x[0]).exp())).await?;
+    /// let verdict = wrong.check(&device, &contract, exact).await?;
     /// assert!(!verdict.is_right(), "{verdict}");
     /// # Ok(()) });
     /// ```
@@ -169,7 +170,7 @@ impl Formula {
         device: &Device,
         contract: &Contract,
         oracle: impl Fn(&[f64]) -> f64,
-    ) -> Result<Verdict> {
+    ) -> Result<Findings> {
         let truth = self.text.truth;
         let oracle = |operands: &[Number]| {
             let exact = oracle(&operands.iter().map(|n| n.float()).collect::<Vec<_>>());
@@ -188,7 +189,7 @@ impl Formula {
         &self,
         device: &Device,
         oracle: impl Fn(&[i128]) -> i128,
-    ) -> Result<Verdict> {
+    ) -> Result<Findings> {
         let whole = |n: &Number| match *n {
             Number::Int(x) => x,
             Number::Bool(x) => x.into(),
@@ -207,8 +208,8 @@ impl Formula {
         judge: &Judge<'_>,
         is_meant: impl Fn(DType) -> bool,
         what: &'static str,
-    ) -> Result<Verdict> {
-        let mut verdict = Verdict { name: self.name().to_owned(), ..Verdict::default() };
+    ) -> Result<Findings> {
+        let mut verdict = Findings { name: self.name().to_owned(), ..Findings::default() };
         let all = DType::ALL.into_iter().filter(|&dtype| self.takes(dtype) && is_meant(dtype));
         let stored = |dtype: &DType| device.plan().accept(*dtype).is_ok_and(|(_, s)| *s == *dtype);
         (verdict.dtypes, verdict.absent) = all.partition(stored);
@@ -219,10 +220,10 @@ impl Formula {
         for (device, how) in runs(device).await? {
             for dtype in verdict.dtypes.clone() {
                 let mut values = Values::new(dtype, judge.contract.operands.clone());
-                for (dims, lies) in FORMS {
-                    let place = format!("{dims:?} {:?} {how}", &lies[..self.arity()]);
+                for (dims, poses) in FORMS {
+                    let place = format!("{dims:?} {:?} {how}", &poses[..self.arity()]);
                     let trial = Trying { formula: self, device: &device, dtype, judge };
-                    trial.run(dims, lies, &mut values, (&place, &mut verdict)).await?;
+                    trial.run(dims, poses, &mut values, (&place, &mut verdict)).await?;
                 }
             }
         }
@@ -265,17 +266,17 @@ impl Trying<'_> {
     async fn run(
         &self,
         dims: &[usize; 2],
-        lies: &[Lie; 3],
+        poses: &[Pose; 3],
         values: &mut Values,
-        (place, verdict): (&str, &mut Verdict),
+        (place, verdict): (&str, &mut Findings),
     ) -> Result<()> {
         let (dtype, width) = (self.dtype, self.dtype.width());
         let (mut tensors, mut stored) = (Vec::new(), Vec::new());
-        for (i, lie) in lies.iter().enumerate().take(self.formula.arity()) {
-            let whole = lie.stored(dims);
+        for (i, pose) in poses.iter().enumerate().take(self.formula.arity()) {
+            let whole = pose.stored(dims);
             stored.push(values.bytes(i, whole.iter().product()));
             let x = self.uploaded(&stored[i], whole)?;
-            tensors.push(lie.view(&x, dims)?);
+            tensors.push(pose.view(&x, dims)?);
         }
         let others: Vec<Other> = tensors[1..].iter().map(Other::from).collect();
         let result = tensors[0].apply(self.formula, &others)?;

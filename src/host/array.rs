@@ -57,15 +57,15 @@ pub trait HostArray {
 
     /// Its elements, as a view where there can be one.
     #[doc(hidden)]
-    fn lend(&self) -> Result<Lent<'_, Self::Item>> {
-        self.host_view().map(Lent::View)
+    fn lend(&self) -> Result<Handover<'_, Self::Item>> {
+        self.host_view().map(Handover::View)
     }
 }
 
 /// Elements on their way up: where they lie, or handed over piece by piece.
 #[doc(hidden)]
 #[derive(Debug)]
-pub enum Lent<'a, T> {
+pub enum Handover<'a, T> {
     /// Where they lie.
     View(HostView<'a, T>),
     /// Piece by piece.
@@ -157,7 +157,7 @@ impl<A: HostArray + ?Sized> HostArray for &A {
         (**self).host_view()
     }
 
-    fn lend(&self) -> Result<Lent<'_, A::Item>> {
+    fn lend(&self) -> Result<Handover<'_, A::Item>> {
         (**self).lend()
     }
 }

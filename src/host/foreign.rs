@@ -10,7 +10,7 @@ use std::sync::Arc;
 use ndarray::{ArrayBase, ArrayView, Axis, Data, Dimension, IxDyn, Slice};
 
 use super::HostView;
-use super::array::{HostArray, Lent, Supplied};
+use super::array::{Handover, HostArray, Supplied};
 use super::supply::Supply;
 use crate::count::index;
 use crate::dtype::{DType, Element};
@@ -29,14 +29,14 @@ impl<T: Element, S: Data<Elem = T>, D: Dimension> HostArray for ArrayBase<S, D> 
         HostView::with_layout(lent, layout)
     }
 
-    fn lend(&self) -> Result<Lent<'_, T>> {
+    fn lend(&self) -> Result<Handover<'_, T>> {
         let array = self.view().into_dyn();
         let layout = layout(&array)?;
         if slice(&array).is_some() {
-            return self.host_view().map(Lent::View);
+            return self.host_view().map(Handover::View);
         }
         let dense = Layout::dense(*layout.shape());
-        Ok(Lent::Pieces(Supplied { layout, supply: Arc::new(Gapped { array, dense }) }))
+        Ok(Handover::Pieces(Supplied { layout, supply: Arc::new(Gapped { array, dense }) }))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::host::bytes::ByteView;
 use crate::host::cause::CarriageCause;
 #[cfg(any(feature = "io", feature = "ndarray"))]
 use crate::host::supply::Supply;
-use crate::host::{HostArray, HostView, Lent};
+use crate::host::{Handover, HostArray, HostView};
 use crate::layout::Layout;
 use crate::ledger::{CallSite, Direction, OpenCrossing};
 use crate::plan::{How, Stored};
@@ -181,9 +181,9 @@ impl Device {
     #[track_caller]
     pub fn tensor(&self, values: impl HostArray) -> Result<(Tensor, Receipt)> {
         let (origin, layout) = match values.lend()? {
-            Lent::View(view) => (Provenance::Memory(view.bytes()), *view.layout()),
+            Handover::View(view) => (Provenance::Memory(view.bytes()), *view.layout()),
             #[cfg(feature = "ndarray")]
-            Lent::Pieces(pieces) => (Provenance::Stream(pieces.supply), pieces.layout),
+            Handover::Pieces(pieces) => (Provenance::Stream(pieces.supply), pieces.layout),
         };
         let order = self.order(origin, layout, Becoming::Planned)?;
         self.execute(&order, CallSite::of("tensor"))

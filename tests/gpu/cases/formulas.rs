@@ -17,12 +17,12 @@ pub(crate) fn cases(_: &Adapter) -> Vec<Case> {
     ]
 }
 
-/// A signature, a body, how far off it may be, on what, and what it should be.
+/// A signature, a body, how far off it may be, up to which operands, and what it should be.
 type Right = (&'static str, &'static str, f64, f64, fn(&[f64]) -> f64);
 
 const RIGHT: &[Right] = &[
     ("swish2(x, b)", "x * sigmoid(b * x)", 8.0, 4.0, |x| x[0] / (1.0 + (-x[0] * x[1]).exp())),
-    ("mean(a, b, c)", "(a + b + c) / 3.0", 40.0, 1e3, |x| (x[0] + x[1] + x[2]) / 3.0),
+    ("mean(a, b, c)", "(a + b + c) / 3.0", 4.0, 1e3, |x| (x[0] + x[1] + x[2]) / 3.0),
     ("ramp(x)", "let y = max(x, V(0.0));\nreturn min(y, V(1.0));", 0.0, f64::INFINITY, |x| {
         if x[0].is_nan() { f64::NAN } else { x[0].clamp(0.0, 1.0) }
     }),
@@ -44,7 +44,9 @@ async fn right(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     for &(signature, body, ulp, end, oracle) in RIGHT {
         let formula = Formula::new(signature, body).map_err(show)?;
-        let contract = Contract::ulp(ulp).or(ulp * 2e-7).on(-end..=end);
+        // Where terms cancel, the units are those of the largest operand.
+        let unit = if end.is_finite() { end * f64::from(f32::EPSILON) } else { 0.0 };
+        let contract = Contract::ulp(ulp).or(ulp * unit).on(-end..=end);
         let verdict = formula.check(&device, &contract, oracle).await.map_err(show)?;
         ensure!(verdict.is_right(), "{verdict}");
         ensure!(verdict.dtypes.contains(&DType::Bf16), "{verdict}");
@@ -68,17 +70,17 @@ async fn integers(ctx: &Ctx) -> Outcome {
 
 /// Each is wrong somewhere else: everywhere, at the special values, in one lane, in the sixth
 /// digit.
-const WRONG: &[(&str, &str)] = &[
-    ("x * 2.0 + 1.0", "x * 2.0"),
-    ("select(x, V(0.0), is_nan(x))", "x"),
-    ("vec4(x.xyz, x.z)", "x"),
-    ("x * 1.000001", "x"),
-    ("x + 0.0 * x", "x"),
+const WRONG: &[&str] = &[
+    "x * 2.0 + 1.0",
+    "select(x, V(0.0), is_nan(x))",
+    "vec4(x.xyz, x.z)",
+    "x * 1.000001",
+    "select(x, V(1.0), x == V(0.5))",
 ];
 
 async fn wrong(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
-    for (wrong, _) in WRONG {
+    for wrong in WRONG {
         let formula = Formula::new("f(x)", wrong).map_err(show)?;
         let verdict = formula.check(&device, &Contract::ulp(1.0), |x| x[0]).await.map_err(show)?;
         ensure!(!verdict.is_right(), "{wrong} passed: {verdict}");

@@ -5,7 +5,7 @@ use crate::tensor::Tensor;
 
 /// How an operand lies in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lie {
+pub(super) enum Pose {
     Dense,
     Transposed,
     Backwards,
@@ -19,25 +19,22 @@ pub(super) enum Lie {
     One,
 }
 
-use Lie::{Backwards, Column, Dense, Odd, One, Row, Transposed};
+use Pose::{Backwards, Column, Dense, Odd, One, Row, Transposed};
 
 /// Shapes, and how the operands lie.
-pub(super) const FORMS: &[([usize; 2], [Lie; 3])] = &[
+pub(super) const FORMS: &[([usize; 2], [Pose; 3])] = &[
     ([1, 1], [Dense; 3]),
-    ([1, 3], [Dense; 3]),
     ([1, 5], [Dense, One, Dense]),
     ([1, 257], [Dense; 3]),
     ([1, 1021], [Dense, Backwards, Odd]),
     ([31, 33], [Transposed, Odd, Backwards]),
     ([5, 51], [Backwards, Row, Transposed]),
     ([257, 3], [Odd, Column, Row]),
-    ([8, 32], [Row, Transposed, Column]),
     ([16, 12], [Column, Dense, One]),
-    ([24, 8], [Odd, One, Dense]),
     ([64, 64], [Dense; 3]),
 ];
 
-impl Lie {
+impl Pose {
     /// What is uploaded.
     pub(super) fn stored(self, [rows, columns]: &[usize; 2]) -> [usize; 2] {
         let (rows, columns) = (*rows, *columns);
