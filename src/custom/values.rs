@@ -71,7 +71,7 @@ impl Values {
         (0..count).map(number).flat_map(|number| number.encode(dtype)).collect()
     }
 
-    /// A step of SplitMix64.
+    /// A step of `SplitMix64`.
     fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let x = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
