@@ -152,7 +152,8 @@ impl Formula {
     /// use wharf::custom::{Contract, Formula};
     ///
     /// let swish = Formula::new("swish2(x, b)", "x * sigmoid(b * x)")?;
-    /// let contract = Contract::ulp(6.0).on(-5.0..=5.0);
+    /// // b * x is up to 9, and its rounding counts as often in e to the power of it.
+    /// let contract = Contract::ulp(6.0 + 9.0).on(-3.0..=3.0);
     /// let exact = |x: &[f64]| x[0] / (1.0 + (-x[1] * x[0]).exp());
     /// let verdict = swish.check(&device, &contract, exact).await?;
     /// assert!(verdict.is_right(), "{verdict}");
