@@ -99,7 +99,8 @@ impl Search {
             if let Err(first) = self.try_all(&open, &story, &mut found).await {
                 let (story, last) = self.shrink(&open, story, first).await;
                 let steps: String = story.iter().map(|step| format!("\n  {step:?}")).collect();
-                return Err(format!("seed {seed}: {last}{steps}"));
+                // What is wrong comes last: of a long report often only the end is seen.
+                return Err(format!("seed {seed}:{steps}\n{last}"));
             }
         }
         Ok(found)
