@@ -338,7 +338,7 @@ impl What {
     fn effort(&self) -> u32 {
         match self {
             Self::Apply(op) => op.effort(),
-            Self::Call(formula) => formula.effort(),
+            Self::Call(formula) => formula.effort,
             Self::Cast(_) | Self::Core(_) => 1,
         }
     }

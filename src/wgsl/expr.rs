@@ -299,7 +299,7 @@ impl Expr {
     pub fn goes_by_pairs(&self, dtypes: &[DType]) -> bool {
         let effort = |node: &Term| match node {
             Term::Apply(op, _) => op.effort(),
-            Term::Call(formula, _) => formula.effort(),
+            Term::Call(formula, _) => formula.effort,
             _ => 0,
         };
         let narrow = |&output: &u16| dtypes[usize::from(output)].width() <= 4;

@@ -38,6 +38,8 @@ pub struct FormulaText {
     pub body: String,
     /// Its name in WGSL, but for the kind: unlike that of every other formula.
     tag: String,
+    /// How much work it is to compile, in additions.
+    pub(crate) effort: u32,
 }
 
 /// Its function for one kind of number.
@@ -51,8 +53,8 @@ pub struct Definition {
 
 impl PartialEq for FormulaText {
     fn eq(&self, other: &Self) -> bool {
-        let key = |f: &Self| (f.tag.clone(), f.operands.clone(), f.truth);
-        key(self) == key(other) && self.body == other.body
+        let Self { name, operands, truth, body, .. } = self;
+        (name, operands, truth, body) == (&other.name, &other.operands, &other.truth, &other.body)
     }
 }
 
@@ -71,15 +73,8 @@ impl FormulaText {
         let mut hasher = DefaultHasher::new();
         (name, &operands, truth, body).hash(&mut hasher);
         let tag = format!("{name}_{:08x}", hasher.finish() as u32);
-        Self { name: name.to_owned(), operands, truth, body: body.to_owned(), tag }
-    }
-
-    /// How much work it is to compile, in additions.
-    pub(crate) fn effort(&self) -> u32 {
-        let plain = without_comments(&self.body);
-        let called = words(&plain).filter(|at| Op::parse(&plain[at.clone()]).is_some()).count();
-        let signs = plain.matches(|c| "+-*/%<>&|^".contains(c)).count();
-        (1 + 4 * called + signs) as u32
+        let (name, body, effort) = (name.to_owned(), body.to_owned(), effort(body));
+        Self { name, operands, truth, body, tag, effort }
     }
 
     /// Its call on named values of a kind.
@@ -147,6 +142,14 @@ impl Definition {
         let before = self.marks.iter().rev().find(|(here, _)| *here <= at);
         before.map_or(0, |(here, there)| there + (at - here))
     }
+}
+
+/// How much work a body is to compile, in additions.
+fn effort(body: &str) -> u32 {
+    let plain = without_comments(body);
+    let called = words(&plain).filter(|at| Op::parse(&plain[at.clone()]).is_some()).count();
+    let signs = plain.matches(|c| "+-*/%<>&|^".contains(c)).count();
+    (1 + 4 * called + signs) as u32
 }
 
 /// What a function that is called by this name is for a kind.
