@@ -29,6 +29,13 @@ causes! {
     Element { name: String, binding: String, takes: DType, given: DType }, DType:
         ("{name}: binding {binding} holds {takes}, the tensor {given}")
         help ("cast it: `cast(DType::{takes:?})`");
+    Kinds { name: String, first: DType, other: DType }, DType:
+        ("{name}: arrays of V are given {first} and {other}")
+        help ("in one run `V` is four of one kind of number; f32, f16 and bf16 are one, and so \
+               are integers of 8, 16 and 32 bits of the same sign: cast the others");
+    Many { name: String, binding: String, given: u64, max: u64 }, Limit:
+        ("{name}: binding {binding} is given {given} elements, places in it go to {max}")
+        help ("split the tensor");
     Short { name: String, binding: String, takes: u64, given: u64 }, Shape:
         ("{name}: binding {binding} is an array of {takes} numbers, the tensor has {given}");
     Empty { name: String, binding: String }, Shape:

@@ -29,7 +29,7 @@ use crate::wgsl::Target;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contract {
     tolerance: Tolerance,
-    operands: RangeInclusive<f64>,
+    pub(super) operands: RangeInclusive<f64>,
 }
 
 impl Contract {
@@ -97,6 +97,41 @@ impl Findings {
     }
 }
 
+/// An element of a result, and what it should be.
+pub(super) struct Outcome {
+    pub(super) got: Number,
+    pub(super) exact: Number,
+    /// The same where subnormal operands count as zero, if there are any.
+    pub(super) flushed: Option<Number>,
+}
+
+impl Findings {
+    /// What was tried under this name, of these dtypes.
+    pub(super) fn new(name: &str, (dtypes, absent): (Vec<DType>, Vec<DType>)) -> Self {
+        Self { name: name.to_owned(), dtypes, absent, ..Self::default() }
+    }
+
+    /// Counts an element, of operands of one dtype and a result of another.
+    pub(super) fn add(
+        &mut self,
+        (dtype, made): (DType, DType),
+        contract: &Contract,
+        Outcome { got, exact, flushed }: Outcome,
+        place: impl FnOnce() -> String,
+        operands: Vec<Number>,
+    ) {
+        let keeps = |exact: Number| contract.tolerance.within(made, exact.into(), got);
+        let right = keeps(exact) || flushed.is_some_and(keeps);
+        self.results += 1;
+        self.wrong += u64::from(!right);
+        let distance = Distance::between(dtype, Exact::from(exact), got);
+        self.worst_ulp = self.worst_ulp.max(distance.map_or(0.0, |d| d.ulp));
+        if !right && self.first.is_none() {
+            self.first = Some(Difference { dtype, place: place(), operands, got, exact });
+        }
+    }
+}
+
 /// A number as Rust writes it.
 fn shown(number: &Number) -> String {
     match number {
@@ -128,12 +163,19 @@ impl fmt::Display for Findings {
 }
 
 causes! {
-    enum CheckCause;
+    pub(super) enum CheckCause;
 
     Nothing { name: String, what: &'static str }, DType:
         ("{name}: there is nothing to check: it takes {what} on this device")
         help ("`check` tries floats, `check_integers` integers and bools; \
                `takes` says what a formula takes");
+    /// Of a kernel's oracle.
+    Lengths { name: String, made: usize, exact: usize }, Shape:
+        ("{name}: the first tensor that it creates has {made} elements, the oracle gives {exact}");
+    /// It would be compared with nothing.
+    NoResult { name: String }, Shader:
+        ("{name}: there is nothing to check: the run creates no tensor")
+        help ("give what is written by `create`");
 }
 
 /// What judges results, and what it is about.
@@ -210,10 +252,9 @@ impl Formula {
         is_meant: impl Fn(DType) -> bool,
         what: &'static str,
     ) -> Result<Findings> {
-        let mut verdict = Findings { name: self.name().to_owned(), ..Findings::default() };
         let all = DType::ALL.into_iter().filter(|&dtype| self.takes(dtype) && is_meant(dtype));
-        let stored = |dtype: &DType| device.plan().accept(*dtype).is_ok_and(|(_, s)| *s == *dtype);
-        (verdict.dtypes, verdict.absent) = all.partition(stored);
+        let (here, absent) = all.partition(|dtype| is_stored(device, *dtype));
+        let mut verdict = Findings::new(self.name(), (here, absent));
         if verdict.dtypes.is_empty() {
             let name = verdict.name;
             return Err(CheckCause::Nothing { name, what }.into());
@@ -232,8 +273,27 @@ impl Formula {
     }
 }
 
+/// Whether a device stores a dtype as it is.
+pub(super) fn is_stored(device: &Device, dtype: DType) -> bool {
+    device.plan().accept(dtype).is_ok_and(|(_, stored)| *stored == dtype)
+}
+
+/// A tensor of bytes.
+pub(super) fn uploaded(
+    device: &Device,
+    dtype: DType,
+    bytes: &[u8],
+    dims: [usize; 2],
+) -> Result<Tensor> {
+    const NAME: &str = "operand";
+    let mut shipment = Shipment::new();
+    shipment.add(NAME, HostView::from_bytes(dtype, bytes, dims)?)?;
+    let (set, _) = device.upload_set(&shipment)?;
+    set.get(NAME).cloned().ok_or_else(|| Error::missing(NAME))
+}
+
 /// The device as it is, with the other class of kernels, and without what it could lack.
-async fn runs(device: &Device) -> Result<Vec<(Device, &'static str)>> {
+pub(super) async fn runs(device: &Device) -> Result<Vec<(Device, &'static str)>> {
     let other = if device.target() == Target::Gpu { Target::Cpu } else { Target::Gpu };
     let mut runs = vec![
         (device.clone(), "as it is"),
@@ -256,14 +316,6 @@ struct Trying<'a> {
 }
 
 impl Trying<'_> {
-    fn uploaded(&self, bytes: &[u8], dims: [usize; 2]) -> Result<Tensor> {
-        const NAME: &str = "operand";
-        let mut shipment = Shipment::new();
-        shipment.add(NAME, HostView::from_bytes(self.dtype, bytes, dims)?)?;
-        let (set, _) = self.device.upload_set(&shipment)?;
-        set.get(NAME).cloned().ok_or_else(|| Error::missing(NAME))
-    }
-
     async fn run(
         &self,
         dims: &[usize; 2],
@@ -276,7 +328,7 @@ impl Trying<'_> {
         for (i, pose) in poses.iter().enumerate().take(self.formula.arity()) {
             let whole = pose.stored(dims);
             stored.push(values.bytes(i, whole.iter().product()));
-            let x = self.uploaded(&stored[i], whole)?;
+            let x = uploaded(self.device, dtype, &stored[i], whole)?;
             tensors.push(pose.view(&x, dims)?);
         }
         let others: Vec<Other> = tensors[1..].iter().map(Other::from).collect();
@@ -292,31 +344,23 @@ impl Trying<'_> {
             if !operands.iter().all(|x| is_within(&self.judge.contract.operands, x)) {
                 continue; // rounded to the dtype, it left the range
             }
-            let got = Number::decode(result.dtype(), got);
-            let exact = reduced(result.dtype(), (self.judge.oracle)(&operands));
-            let keeps = |exact: Number| {
-                self.judge.contract.tolerance.within(result.dtype(), exact.into(), got)
+            let oracle =
+                |operands: &[Number]| reduced(result.dtype(), (self.judge.oracle)(operands));
+            let zeroed: Vec<_> = operands.iter().map(|x| without_subnormals(dtype, *x)).collect();
+            let verdict_of = Outcome {
+                got: Number::decode(result.dtype(), got),
+                exact: oracle(&operands),
+                flushed: (zeroed != operands).then(|| oracle(&zeroed)),
             };
-            let zeroed = || operands.iter().map(|x| without_subnormals(dtype, *x)).collect();
-            let flushed = |zeroed: Vec<Number>| {
-                zeroed != operands && keeps(reduced(result.dtype(), (self.judge.oracle)(&zeroed)))
-            };
-            let right = keeps(exact) || flushed(zeroed());
-            verdict.results += 1;
-            verdict.wrong += u64::from(!right);
-            let distance = Distance::between(dtype, Exact::from(exact), got);
-            verdict.worst_ulp = verdict.worst_ulp.max(distance.map_or(0.0, |d| d.ulp));
-            if !right && verdict.first.is_none() {
-                let place = place.to_owned();
-                verdict.first = Some(Difference { dtype, place, operands, got, exact });
-            }
+            let place = || place.to_owned();
+            verdict.add((dtype, result.dtype()), self.judge.contract, verdict_of, place, operands);
         }
         Ok(())
     }
 }
 
 /// A number that drivers may take for zero, as zero.
-fn without_subnormals(dtype: DType, number: Number) -> Number {
+pub(super) fn without_subnormals(dtype: DType, number: Number) -> Number {
     let smallest = if dtype == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() };
     match number {
         Number::Float(x) if x.abs() < smallest => Number::Float(0f64.copysign(x)),

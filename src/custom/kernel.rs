@@ -1,14 +1,20 @@
 //! A kernel in WGSL that the user wrote, judged before a driver sees it.
 
 use core::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 #[cfg(not(target_family = "wasm"))]
 use super::cause::RunCause;
+use super::check::{Contract, Findings};
+use super::run::Run;
+use super::trial;
+use crate::device::Device;
+use crate::dtype::DType;
 use crate::error::Result;
+use crate::gpu::lock;
 use crate::tensor::Scalar;
 use crate::wgsl::own::cause::OwnCause;
-use crate::wgsl::own::{OwnText, Reflection};
+use crate::wgsl::own::{OwnText, Reflection, Stowage};
 
 /// A kernel of your own, in WGSL: parsed, validated and reflected before a driver sees it. Then
 /// [`Device::run`](crate::Device::run) runs it on tensors, given by the names of its bindings.
@@ -16,12 +22,55 @@ use crate::wgsl::own::{OwnText, Reflection};
 /// The text is plain WGSL: one compute entry point of any name, storage arrays of numbers, and
 /// perhaps one `var<uniform>`. The numbers in `@group` and `@binding` may be any that are valid;
 /// overrides are set by [`Kernel::with`].
+///
+/// # One text for every dtype
+///
+/// An array of `V`, the type of a quad, takes a tensor of any dtype, however the device stores it:
+/// packed f16, bf16 and integers of 8 bits too. It is reached by functions that are called like it:
+///
+/// | function | what |
+/// |---|---|
+/// | `load_x(e: vec4<u32>) -> V` | four elements, by their places in row-major order; past the end, the last one |
+/// | `store_y(q: u32, v: V)` | elements `4q` to `4q + 3` of what is written; past the end, nothing |
+/// | `length_x() -> u32` | how many elements it has |
+/// | `op_exp(v)`, .. | wharf's own [operations](crate::op), each with its contract |
+///
+/// `E` is one element of `V`. In one run all of them are given one kind of number: `V` is four f32
+/// for f32, f16 and bf16, four i32 for i8, i16 and i32. A uniform beside them is a struct.
+///
+/// ```
+/// # wharf::testing::example(async |device| {
+/// use wharf::DType;
+/// use wharf::custom::Kernel;
+///
+/// let smooth = Kernel::from_wgsl(
+///     "smooth",
+///     "@group(0) @binding(0) var<storage> x: array<V>;
+///      @group(0) @binding(1) var<storage, read_write> y: array<V>;
+///
+///      @compute @workgroup_size(64)
+///      fn smooth(@builtin(global_invocation_id) at: vec3<u32>) {
+///          let e = 4u * at.x + vec4<u32>(0u, 1u, 2u, 3u);
+///          let before = load_x(max(e, vec4<u32>(1u)) - 1u);
+///          store_y(at.x, (before + load_x(e) + load_x(e + 1u)) / V(3.0));
+///      }",
+/// )?;
+/// let (x, _) = device.upload(&[3.0f32, 0.0, 6.0, 3.0, 0.0], [5])?;
+/// for dtype in [DType::F32, DType::F16, DType::Bf16] {
+///     let run = device.run(&smooth).read("x", &x.cast(dtype)?).create("y", [5], dtype);
+///     let [y] = run.threads([2, 1, 1]).record()?; // a thread for every four elements
+///     assert_eq!(y.cast(DType::F32)?.to_vec::<f32>()?, [2.0, 3.0, 3.0, 3.0, 1.0]);
+/// }
+/// # Ok(()) });
+/// ```
 #[derive(Clone)]
 pub struct Kernel {
     written: Arc<OwnText>,
     /// Overrides that are set: name, and value in WGSL.
     values: Vec<(String, String)>,
     pub(super) own: Arc<Reflection>,
+    /// What became of it for tensors that are stored in other ways.
+    adapted: Arc<Mutex<Vec<(Stowage, Arc<Reflection>)>>>,
 }
 
 impl Kernel {
@@ -59,8 +108,12 @@ impl Kernel {
     /// ```
     pub fn from_wgsl(name: &str, text: &str) -> Result<Self> {
         let written = OwnText { name: name.to_owned(), text: text.to_owned() };
-        let own = Arc::new(written.reflect(&[])?);
-        Ok(Self { written: Arc::new(written), values: Vec::new(), own })
+        Self::reflected(Arc::new(written), Vec::new())
+    }
+
+    fn reflected(written: Arc<OwnText>, values: Vec<(String, String)>) -> Result<Self> {
+        let own = Arc::new(written.first(&values)?);
+        Ok(Self { written, values, own, adapted: Arc::default() })
     }
 
     /// From a file, whose path is its name.
@@ -93,8 +146,90 @@ impl Kernel {
         let mut values = self.values.clone();
         values.retain(|(known, _)| known != name);
         values.push((name.to_owned(), value.to_string()));
-        let reflection = Arc::new(self.written.reflect(&values)?);
-        Ok(Self { written: Arc::clone(&self.written), values, own: reflection })
+        Self::reflected(Arc::clone(&self.written), values)
+    }
+
+    /// Tries it on every float dtype that it takes and the device stores: several lengths, views of
+    /// every kind, NaN, infinities, subnormals and extremes, by both classes of kernels and with
+    /// f16 native and packed.
+    ///
+    /// Every array that it reads is given as many elements, of one dtype, which are arrays of `V` or
+    /// of that dtype. `launch` gives the run all else. The oracle computes the first tensor that is
+    /// created, in f64, from the arrays in the order of their bindings.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::custom::{Contract, Kernel};
+    ///
+    /// let text = |weight: &str| {
+    ///     format!(
+    ///         "@group(0) @binding(0) var<storage> x: array<V>;
+    ///          @group(0) @binding(1) var<storage, read_write> y: array<V>;
+    ///
+    ///          @compute @workgroup_size(64)
+    ///          fn lag(@builtin(global_invocation_id) at: vec3<u32>) {{
+    ///              let e = 4u * at.x + vec4<u32>(0u, 1u, 2u, 3u);
+    ///              let before = select(load_x(e - 1u), V(0.0), e == vec4<u32>(0u));
+    ///              store_y(at.x, load_x(e) - {weight} * before);
+    ///          }}"
+    ///     )
+    /// };
+    /// let exact = |all: &[Vec<f64>]| -> Vec<f64> {
+    ///     let before = [&[0.0], &all[0][..]].concat();
+    ///     all[0].iter().zip(before).map(|(x, before)| x - 0.5 * before).collect()
+    /// };
+    /// let contract = Contract::ulp(1.0).or(1e-4).on(-1000.0..=1000.0);
+    /// for (weight, is_right) in [("0.5", true), ("0.499", false)] {
+    ///     let lag = Kernel::from_wgsl("lag", &text(weight))?;
+    ///     let verdict = lag.check(&device, &contract, exact, |run, n, dtype| {
+    ///         run.create("y", [n], dtype).threads([n.div_ceil(4), 1, 1])
+    ///     });
+    ///     let verdict = verdict.await?;
+    ///     assert_eq!(verdict.is_right(), is_right, "{verdict}");
+    /// }
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    /// If it reads no float, the run is refused, or the device fails. A wrong result is no error,
+    /// but the verdict.
+    pub async fn check(
+        &self,
+        device: &Device,
+        contract: &Contract,
+        oracle: impl Fn(&[Vec<f64>]) -> Vec<f64>,
+        launch: impl for<'a> Fn(Run<'a>, usize, DType) -> Run<'a>,
+    ) -> Result<Findings> {
+        trial::check(&trial::Trial { kernel: self, contract, oracle, launch }, device).await
+    }
+
+    /// The arrays that it only reads, in the order of their bindings.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &str> {
+        let read = self.own.ports.iter().filter(|port| !port.writes);
+        read.map(|port| port.name.as_str())
+    }
+
+    /// Whether it reads arrays, all of this dtype.
+    pub(super) fn reads(&self, dtype: DType) -> bool {
+        let mut read = self.own.ports.iter().filter(|port| !port.writes).peekable();
+        let any = read.peek().is_some();
+        let like = Stowage { dtypes: vec![dtype], ..Stowage::default() };
+        any && read.all(|port| port.portable.is_some() || port.dtype == dtype)
+            && self.written.reflect(&self.values, &like).is_ok()
+    }
+
+    /// What it is where its arrays of `V` are stored like this.
+    pub(super) fn stored(&self, stowage: Stowage) -> Result<Arc<Reflection>> {
+        if stowage.dtypes.is_empty() {
+            return Ok(Arc::clone(&self.own));
+        }
+        let mut adapted = lock(&self.adapted);
+        if let Some((_, known)) = adapted.iter().find(|(known, _)| *known == stowage) {
+            return Ok(Arc::clone(known));
+        }
+        let own = Arc::new(self.written.reflect(&self.values, &stowage)?);
+        adapted.push((stowage, Arc::clone(&own)));
+        Ok(own)
     }
 
     /// What it is called.

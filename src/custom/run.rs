@@ -7,7 +7,7 @@ use bytemuck::NoUninit;
 
 use super::cause::RunCause;
 use super::kernel::Kernel;
-use crate::caps::Limits;
+use crate::caps::{Feature, Limits};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::engine::Site;
@@ -17,10 +17,11 @@ use crate::kernel::Operand;
 use crate::kernel::cores::Alone;
 use crate::kernel::own::{OwnJob, Stock, buffers, moored};
 use crate::layout::Layout;
+use crate::op::Kind;
 use crate::plan::Stored;
 use crate::shape::{IntoShape, Shape};
 use crate::tensor::Tensor;
-use crate::wgsl::own::Port;
+use crate::wgsl::own::{Port, Reflection, Stowage};
 
 /// A run of a [`Kernel`] that is being put together: [`Device::run`].
 ///
@@ -109,35 +110,51 @@ impl<'a> Run<'a> {
     /// What the kernel was given and does not take, what the device lacks for it, or the error of a
     /// tensor that it reads. Then nothing has been changed.
     pub fn record<const N: usize>(self) -> Result<[Tensor; N]> {
+        let kernel = self.kernel;
+        let created = self.offers.iter().filter(|(_, o)| matches!(o, Offer::Create(..))).count();
+        let made = self.recorded(|| match created == N {
+            true => Ok(()),
+            false => {
+                let name = kernel.name().to_owned();
+                Err(RunCause::Results { name, created, taken: N }.into())
+            }
+        })?;
+        made.try_into().map_err(|_| mistake(kernel.name(), "another number of results"))
+    }
+
+    /// The same, however many tensors it creates; `last` is checked last.
+    pub(super) fn recorded(self, last: impl FnOnce() -> Result<()>) -> Result<Vec<Tensor>> {
         let Self { device, kernel, offers, uniform, groups } = self;
-        let check = Check { device, kernel };
+        let own = kernel.stored(stowage(device, kernel, &offers)?)?;
+        let check = Check { device, own: &own };
         check.kernel()?;
         let groups = check.groups(groups)?;
         check.uniform(&uniform)?;
         let Manning { stocks, read, mut updated, created } = check.offers(offers)?;
-        if created.len() != N {
-            let (created, name) = (created.len(), check.name());
-            return Err(RunCause::Results { name, created, taken: N }.into());
-        }
+        last()?;
+        let lengths = check.lengths(&stocks, |stock| match stock {
+            Stock::Read(i) => *read[i].shape(),
+            Stock::Updated(i) => *updated[i].shape(),
+            Stock::Created(i) => created[i].0,
+        });
         let job = OwnJob {
-            own: Arc::clone(&kernel.own),
+            params: words(&uniform, own.lengths.map(|at| (at, lengths))),
+            own: Arc::clone(&own),
             stocks,
             created: created.iter().map(|(shape, dtype)| (*shape, **dtype)).collect(),
-            params: words(&uniform),
             groups,
         };
-        let made = match (created.as_slice(), updated.is_empty()) {
+        Ok(match (created.as_slice(), updated.is_empty()) {
             ([only], true) => vec![deferred(device, job, &read, *only)],
             _ => {
                 let named = |error: Error| error.during(check.name());
-                let values = recorded(device, &job, &read, &mut updated).map_err(named)?;
+                let values = at_once(device, &job, &read, &mut updated).map_err(named)?;
                 let of = |(value, (shape, dtype))| {
                     Tensor::of(device.clone(), value, Layout::dense(shape), dtype)
                 };
                 values.into_iter().zip(created).map(of).collect()
             }
-        };
-        made.try_into().map_err(|_| mistake(kernel.name(), "another number of results"))
+        })
     }
 
     fn offer(mut self, binding: &str, offer: Offer<'a>) -> Self {
@@ -153,14 +170,49 @@ impl fmt::Debug for Run<'_> {
     }
 }
 
-/// The uniform as words, and four of them where there is none.
-fn words(uniform: &[u8]) -> Vec<u32> {
+/// How the tensors for arrays of `V` are stored, in the order of those.
+fn stowage(device: &Device, kernel: &Kernel, offers: &[(String, Offer<'_>)]) -> Result<Stowage> {
+    let mut stowage = Stowage {
+        dtypes: Vec::new(),
+        target: device.target(),
+        f16_native: device.caps().has(Feature::ShaderF16),
+    };
+    let mut arrays: Vec<_> = kernel.own.ports.iter().filter(|p| p.portable.is_some()).collect();
+    arrays.sort_by_key(|port| port.portable);
+    for port in arrays {
+        let offer = offers.iter().find(|(name, _)| *name == port.name);
+        stowage.dtypes.push(match offer {
+            Some((_, Offer::Read(tensor))) => tensor.dtype(),
+            Some((_, Offer::Update(tensor))) => tensor.dtype(),
+            Some((_, Offer::Create(_, dtype))) => *device.plan().accept(*dtype)?.1,
+            // Said below.
+            None => port.dtype,
+        });
+    }
+    let kinds = stowage.dtypes.iter().map(|dtype| Kind::of(*dtype));
+    let unlike = kinds.clone().position(|kind| Some(kind) != kinds.clone().next());
+    match unlike {
+        Some(i) => {
+            let (name, first, other) =
+                (kernel.name().to_owned(), stowage.dtypes[0], stowage.dtypes[i]);
+            Err(RunCause::Kinds { name, first, other }.into())
+        }
+        None => Ok(stowage),
+    }
+}
+
+/// The uniform as words, and four of them where there is none; from a byte on, lengths.
+fn words(uniform: &[u8], lengths: Option<(u32, Vec<u32>)>) -> Vec<u32> {
     let word = |bytes: &[u8]| {
         let mut word = [0; 4];
         word[..bytes.len()].copy_from_slice(bytes);
         u32::from_le_bytes(word)
     };
     let mut words: Vec<u32> = uniform.chunks(4).map(word).collect();
+    if let Some((at, lengths)) = lengths {
+        words.resize(at as usize / 4, 0);
+        words.extend(lengths);
+    }
     words.resize(words.len().max(1).next_multiple_of(4), 0);
     words
 }
@@ -178,7 +230,7 @@ fn deferred(device: &Device, job: OwnJob, read: &[Tensor], made: (Shape, Stored)
 }
 
 /// Everything that it makes, recorded now.
-fn recorded(
+fn at_once(
     device: &Device,
     job: &OwnJob,
     read: &[Tensor],
@@ -199,17 +251,27 @@ fn recorded(
 #[derive(Clone, Copy)]
 struct Check<'a> {
     device: &'a Device,
-    kernel: &'a Kernel,
+    own: &'a Reflection,
 }
 
 impl Check<'_> {
     fn name(self) -> String {
-        self.kernel.name().to_owned()
+        self.own.kernel.name.to_owned()
+    }
+
+    /// How many elements each array of `V` has, in the order of those.
+    fn lengths(self, stocks: &[Stock], shape: impl Fn(Stock) -> Shape) -> Vec<u32> {
+        let all = self.own.ports.iter().zip(stocks);
+        let mut lengths: Vec<_> =
+            all.filter_map(|(port, stock)| Some((port.portable?, shape(*stock)))).collect();
+        lengths.sort_by_key(|(array, _)| *array);
+        // One binding holds fewer.
+        lengths.iter().map(|(_, shape)| shape.elements() as u32).collect()
     }
 
     /// Whether it can run on this device at all.
     fn kernel(self) -> Result<()> {
-        let (own, caps) = (&self.kernel.own, self.device.caps());
+        let (own, caps) = (self.own, self.device.caps());
         if let Some(tunable) = own.tunables.iter().find(|tunable| tunable.is_missing) {
             let (name, missing) = (self.name(), tunable.name.clone());
             return Err(RunCause::Missing { name, missing }.into());
@@ -249,7 +311,7 @@ impl Check<'_> {
     }
 
     fn uniform(self, bytes: &[u8]) -> Result<()> {
-        let takes = self.kernel.own.uniform.as_ref().map_or(0, |(_, bytes)| *bytes);
+        let takes = self.own.uniform.as_ref().map_or(0, |(_, bytes)| *bytes);
         if bytes.len() == takes as usize {
             return Ok(());
         }
@@ -258,7 +320,7 @@ impl Check<'_> {
 
     /// Gives every binding what is for it.
     fn offers<'a>(self, offers: Vec<(String, Offer<'a>)>) -> Result<Manning<'a>> {
-        let ports = &self.kernel.own.ports;
+        let ports = &self.own.ports;
         let mut stocks = vec![None; ports.len()];
         let mut manning = Manning::default();
         for (binding, offer) in offers {
@@ -331,6 +393,10 @@ impl Check<'_> {
             return Err(RunCause::Empty { name, binding }.into());
         }
         let (width, elements) = (takes.width() as u64, shape.elements() as u64);
+        if port.portable.is_some() && elements > u64::from(u32::MAX) {
+            let max = u32::MAX.into();
+            return Err(RunCause::Many { name, binding, given: elements, max }.into());
+        }
         let takes = u64::from(port.count.unwrap_or(0)) * u64::from(port.stride) / width;
         if elements < takes {
             return Err(RunCause::Short { name, binding, takes, given: elements }.into());

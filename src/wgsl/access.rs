@@ -391,7 +391,7 @@ fn store(text: &mut String, slot: &Slot, output: usize, place: &Address) {
 }
 
 fn load(text: &mut String, slot: &Slot, i: usize, place: &Address, wide: Widening) {
-    let form = slot.form;
+    let (form, name) = (slot.form, format!("in_{i}"));
     let argument = match slot.way {
         Way::One => "",
         Way::At | Way::AtQuad => "e: vec4<u32>",
@@ -401,17 +401,17 @@ fn load(text: &mut String, slot: &Slot, i: usize, place: &Address, wide: Widenin
     let words = match place {
         Address::Quad(quad) => match slot.way {
             Way::Own(output) => format!("out_{output}[{quad}]"),
-            _ => format!("in_{i}[{quad}]"),
+            _ => format!("{name}[{quad}]"),
         },
-        Address::Given if slot.way == Way::AtQuad => format!("in_{i}[e.x >> 2u]"),
-        Address::Given => gather(i, form, ["e.x", "e.y", "e.z", "e.w"]),
+        Address::Given if slot.way == Way::AtQuad => format!("{name}[e.x >> 2u]"),
+        Address::Given => gathered(&name, form, ["e.x", "e.y", "e.z", "e.w"]),
         Address::First(e) | Address::All(e) => {
             put!(text, "    let e = {e};");
             match (slot.way, place) {
-                (Way::Row, _) => format!("in_{i}[e >> 2u]"),
+                (Way::Row, _) => format!("{name}[e >> 2u]"),
                 (Way::Own(output), _) => format!("{}(out_{output}[e])", form.quad()),
-                (_, Address::All(_)) => gather(i, form, ["e.x", "e.y", "e.z", "e.w"]),
-                _ => gather(i, form, ["e"; 4]),
+                (_, Address::All(_)) => gathered(&name, form, ["e.x", "e.y", "e.z", "e.w"]),
+                _ => gathered(&name, form, ["e"; 4]),
             }
         }
     };
@@ -423,13 +423,14 @@ fn load(text: &mut String, slot: &Slot, i: usize, place: &Address, wide: Widenin
     put!(text, "    return {v};\n}}");
 }
 
-/// The words of a quad from four elements; one word where all four are the same element.
-fn gather(i: usize, form: Form, e: [&str; 4]) -> String {
+/// The words of a quad from four elements of an array; one word where all four are the same
+/// element.
+pub(super) fn gathered(name: &str, form: Form, e: [&str; 4]) -> String {
     let same = e[0] == e[1];
     let at = |e: &str| match form.width() {
-        1 => format!("in_{i}[{e} >> 2u]"),
-        2 if form.is_packed() => format!("in_{i}[{e} >> 1u]"),
-        _ => format!("in_{i}[{e}]"),
+        1 => format!("{name}[{e} >> 2u]"),
+        2 if form.is_packed() => format!("{name}[{e} >> 1u]"),
+        _ => format!("{name}[{e}]"),
     };
     let list = |e: &[&str]| e.iter().map(|e| at(e)).collect::<Vec<_>>().join(", ");
     if form.is_packed() {

@@ -117,24 +117,7 @@ impl Page {
     /// Adds the items of the library whose names occur, and those whose names occur in them;
     /// `local` ones first.
     fn complete(&mut self, local: &[Item]) {
-        let text = self.text.clone();
-        let mut known = text.lines().filter_map(library::defined).collect::<HashSet<_>>();
-        let mut missing = |text: &str| {
-            let find = |name| local.iter().find(|item| item.name == name).copied();
-            let mut items = Vec::new();
-            for name in library::identifiers(text) {
-                if let Some(item) = find(name).or_else(|| library::find(name)) {
-                    items.extend(known.insert(item.name).then_some(item));
-                }
-            }
-            items
-        };
-        let mut added = missing(&text);
-        let mut next = 0;
-        while let Some(item) = added.get(next).copied() {
-            added.extend(missing(item.text));
-            next += 1;
-        }
+        let added = occurring(&self.text, local);
         // What a function calls stands above it, as in the files.
         for item in added.iter().rev() {
             self.push("\n");
@@ -173,6 +156,37 @@ impl Page {
             self.text.replace_range(at..at + OVERRIDE.len() + line.len(), &settled);
         }
     }
+}
+
+/// The items of the library whose names occur in a text that is not a kernel's, and those whose
+/// names occur in them; and what they need.
+pub(super) fn called(text: &str) -> (String, Needs) {
+    let items = occurring(text, &[]);
+    let needs = items.iter().fold(Needs::NONE, |all, item| all.union(item.source.needs));
+    let items = items.iter().rev().map(|item| format!("\n{}", item.text));
+    (items.collect(), needs)
+}
+
+/// The items whose names occur in a text that does not define them, and in those items in turn.
+fn occurring(text: &str, local: &[Item]) -> Vec<Item> {
+    let mut known = text.lines().filter_map(library::defined).collect::<HashSet<_>>();
+    let mut missing = |text: &str| {
+        let find = |name| local.iter().find(|item| item.name == name).copied();
+        let mut items = Vec::new();
+        for name in library::identifiers(text) {
+            if let Some(item) = find(name).or_else(|| library::find(name)) {
+                items.extend(known.insert(item.name).then_some(item));
+            }
+        }
+        items
+    };
+    let mut added = missing(text);
+    let mut next = 0;
+    while let Some(item) = added.get(next).copied() {
+        added.extend(missing(item.text));
+        next += 1;
+    }
+    added
 }
 
 pub(super) fn indented(text: &str, indent: &str) -> String {

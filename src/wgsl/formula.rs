@@ -153,7 +153,7 @@ fn effort(body: &str) -> u32 {
 }
 
 /// What a function that is called by this name is for a kind.
-fn meant(word: &str, kind: Kind) -> Result<String, String> {
+pub(super) fn meant(word: &str, kind: Kind) -> Result<String, String> {
     let Some(op) = Op::parse(word) else {
         if kind == Kind::F64 && !OF_F64.contains(&word) {
             return Err(format!("`{word}` is no function of f64"));

@@ -22,13 +22,18 @@ use super::reflect::{chain, valid};
 use super::scan::{Spot, without_comments};
 use crate::dtype::DType;
 use crate::error::{Error, Result, mistake};
+use crate::op::Kind;
 use cause::OwnCause;
 use endless::endless;
 use normal::{Setting, normal};
+use portable::{LENGTHS, TOLD, adapted, arrays};
+
+pub(crate) use portable::Stowage;
 
 pub(crate) mod cause;
 mod endless;
 mod normal;
+mod portable;
 
 /// A kernel as its user wrote it.
 #[derive(Debug)]
@@ -52,6 +57,8 @@ pub(crate) struct Port {
     pub(crate) writes: bool,
     /// Whether the kernel reads it, or adds to it.
     pub(crate) reads: bool,
+    /// Its place among the arrays of `V`, if it is one of those.
+    pub(crate) portable: Option<usize>,
 }
 
 /// A constant that can be set.
@@ -71,24 +78,33 @@ pub(crate) struct Reflection {
     pub(crate) ports: Vec<Port>,
     /// The uniform's name and bytes.
     pub(crate) uniform: Option<(String, u32)>,
+    /// Where the lengths of the arrays of `V` follow it.
+    pub(crate) lengths: Option<u32>,
     pub(crate) workgroup: [u32; 3],
     pub(crate) workgroup_bytes: u32,
     pub(crate) tunables: Vec<Tunable>,
 }
 
 impl OwnText {
-    /// Parses, validates and reflects it, with these overrides set: name, and value as WGSL.
-    pub(crate) fn reflect(&self, values: &[(String, String)]) -> Result<Reflection> {
-        let plain = without_comments(&self.text);
+    /// Parses, validates and reflects it, with these overrides set: name, and value as WGSL; its
+    /// arrays of `V` stored like this.
+    pub(crate) fn reflect(
+        &self,
+        values: &[(String, String)],
+        stowage: &Stowage,
+    ) -> Result<Reflection> {
+        let portable = arrays(&without_comments(&self.text));
+        let text = adapted(&self.name, &self.text, stowage)?;
+        let plain = without_comments(&text);
         // naga knows subgroups without being told, and does not want to be.
         let told = plain.find("enable subgroups;").map(|at| at..at + "enable subgroups;".len());
         let text = match told {
             Some(told) => {
-                let mut text = self.text.clone();
+                let mut text = text;
                 text.replace_range(told.clone(), &" ".repeat(told.len()));
                 text
             }
-            None => self.text.clone(),
+            None => text,
         };
         // As it was written first, so that places are those of the file.
         let (module, _) = self.read(&text)?;
@@ -110,6 +126,7 @@ impl OwnText {
             kernel: self.assembled(&module, &point.name, normal.clone()),
             ports: Vec::new(),
             uniform: None,
+            lengths: None,
             workgroup: point.workgroup_size,
             workgroup_bytes: 0,
             tunables,
@@ -133,6 +150,10 @@ impl OwnText {
                     port.writes = access.contains(naga::StorageAccess::STORE);
                     let reading = GlobalUse::READ | GlobalUse::ATOMIC;
                     port.reads = used[handle].intersects(reading);
+                    port.portable = portable.iter().position(|array| array.name == port.name);
+                    if let Some(array) = port.portable {
+                        port.dtype = stowage.dtype(array);
+                    }
                     self.check_place(global.binding, (0, found.ports.len() as u32))?;
                     found.ports.push(port);
                 }
@@ -144,7 +165,9 @@ impl OwnText {
                 }
                 AddressSpace::Uniform => {
                     self.check_place(global.binding, (1, 0))?;
-                    found.uniform = Some((name, bytes));
+                    let (bytes, lengths) = settled(&module, global.ty).unwrap_or((bytes, None));
+                    found.lengths = lengths;
+                    found.uniform = (name != TOLD).then_some((name, bytes));
                 }
                 AddressSpace::WorkGroup if !used[handle].is_empty() => {
                     found.workgroup_bytes += bytes.next_multiple_of(16);
@@ -157,6 +180,21 @@ impl OwnText {
             return Err(OwnCause::Silent { name: self.name.clone() }.into());
         }
         Ok(found)
+    }
+
+    /// The first way to store its arrays of `V` for which it is valid; what is wrong with f32, if
+    /// there is none.
+    pub(crate) fn first(&self, values: &[(String, String)]) -> Result<Reflection> {
+        let stored = |kind: Kind| Stowage { dtypes: vec![kind.dtype()], ..Stowage::default() };
+        let first = self.reflect(values, &Stowage::default());
+        match first {
+            Err(error) if !arrays(&without_comments(&self.text)).is_empty() => {
+                let mut others = Kind::ALL.into_iter();
+                let valid = others.find_map(|kind| self.reflect(values, &stored(kind)).ok());
+                valid.ok_or(error)
+            }
+            first => first,
+        }
     }
 
     /// Parses and validates a text, whatever it needs.
@@ -262,6 +300,21 @@ fn element(scalar: naga::Scalar) -> Option<DType> {
     })
 }
 
+/// The bytes of a uniform's own members, and where the lengths that follow them begin.
+fn settled(module: &Module, ty: Handle<naga::Type>) -> Option<(u32, Option<u32>)> {
+    let TypeInner::Struct { members, .. } = &module.types[ty].inner else { return None };
+    let (last, own) = members.split_last()?;
+    if last.name.as_deref() != Some(LENGTHS) {
+        return None;
+    }
+    let mut layouter = naga::proc::Layouter::default();
+    layouter.update(module.to_ctx()).ok()?;
+    let end = own.last().map_or(0, |member| member.offset + layouter[member.ty].size);
+    let bytes =
+        own.iter().fold(end, |end, member| end.max(layouter[member.ty].alignment.round_up(end)));
+    Some((bytes, Some(last.offset)))
+}
+
 /// A storage binding of this type; or why there is none.
 fn port(module: &Module, ty: Handle<naga::Type>, name: String) -> Result<Port, String> {
     const KIND: &str = "of numbers, quads or pairs of them, or atomics";
@@ -285,7 +338,7 @@ fn port(module: &Module, ty: Handle<naga::Type>, name: String) -> Result<Port, S
         ArraySize::Constant(count) => Some(count.get()),
         _ => None,
     };
-    Ok(Port { name, dtype, stride, count, writes: false, reads: false })
+    Ok(Port { name, dtype, stride, count, writes: false, reads: false, portable: None })
 }
 
 /// A name that lives as long as the process: each is kept once.

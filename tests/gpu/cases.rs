@@ -25,6 +25,7 @@ mod memory;
 mod moves;
 mod order;
 pub(crate) mod pair;
+mod portable;
 pub(crate) mod probe;
 mod quantised;
 mod random;
@@ -78,6 +79,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(quantised::cases(adapter));
     cases.extend(tuned::cases());
     cases.extend(custom_kernel::cases());
+    cases.extend(portable::cases(adapter));
     #[cfg(not(target_family = "wasm"))]
     cases.extend(threads::cases().into_iter().chain(failures::cases()));
     cases

@@ -1,0 +1,214 @@
+//! The portable form: arrays of `V`, the type of a quad. How a tensor stores its elements is written
+//! behind the text when that is known, so that one text serves every dtype.
+//!
+//! ```text
+//! @group(0) @binding(0) var<storage> x: array<V>;      ->  .. x: array<u32>;
+//!
+//!                                                          alias V = vec4<f32>;
+//!                                                          fn load_x(e: vec4<u32>) -> V {..}
+//! ```
+
+use core::ops::Range;
+
+use super::cause::OwnCause;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::op::{Kind, Op};
+use crate::wgsl::access::gathered;
+use crate::wgsl::assemble::called;
+use crate::wgsl::form::Form;
+use crate::wgsl::formula::meant;
+use crate::wgsl::lines::{lane, put};
+use crate::wgsl::scan::{Spot, without_comments, words};
+use crate::wgsl::target::Target;
+
+/// The member of the uniform that has every length.
+pub(super) const LENGTHS: &str = "wharf_lengths";
+/// The uniform, where the text has none.
+pub(super) const TOLD: &str = "wharf_told";
+
+/// What the arrays of `V` are of, and for whom.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Stowage {
+    /// In the order of the arrays. Where less is said, all are as the first; f32 where nothing is.
+    pub(crate) dtypes: Vec<DType>,
+    pub(crate) target: Target,
+    pub(crate) f16_native: bool,
+}
+
+impl Default for Stowage {
+    fn default() -> Self {
+        Self { dtypes: Vec::new(), target: Target::Gpu, f16_native: false }
+    }
+}
+
+impl Stowage {
+    /// The dtype of an array.
+    pub(crate) fn dtype(&self, array: usize) -> DType {
+        self.dtypes.get(array).or(self.dtypes.first()).copied().unwrap_or(DType::F32)
+    }
+
+    fn form(&self, array: usize, written: bool) -> Form {
+        let form = if written { Form::written } else { Form::read };
+        form(self.dtype(array), self.target, self.f16_native)
+    }
+
+    /// What `V` is four of.
+    fn kind(&self) -> Kind {
+        Kind::of(self.dtype(0))
+    }
+}
+
+/// A binding that is an array of `V`.
+#[derive(Debug)]
+pub(super) struct Array {
+    pub(super) name: String,
+    written: bool,
+    /// Where `V` stands.
+    of: Range<usize>,
+}
+
+/// The arrays of `V` in a text without comments.
+pub(super) fn arrays(plain: &str) -> Vec<Array> {
+    let all: Vec<_> = words(plain).collect();
+    let word = |i: usize| all.get(i).map(|at: &Range<usize>| &plain[at.clone()]);
+    let mut found = Vec::new();
+    for i in 0..all.len() {
+        if (word(i), word(i + 1)) != (Some("var"), Some("storage")) {
+            continue;
+        }
+        let written = word(i + 2) == Some("read_write");
+        let name = if matches!(word(i + 2), Some("read" | "read_write")) { i + 3 } else { i + 2 };
+        if let (Some("array"), Some("V"), Some(of)) =
+            (word(name + 1), word(name + 2), all.get(name + 2))
+        {
+            let name = word(name).unwrap_or_default().to_owned();
+            found.push(Array { name, written, of: of.clone() });
+        }
+    }
+    found
+}
+
+/// A text with its arrays stored as they are, and the functions that reach them.
+pub(super) fn adapted(name: &str, text: &str, stowage: &Stowage) -> Result<String> {
+    let plain = without_comments(text);
+    let arrays = arrays(&plain);
+    if arrays.is_empty() {
+        return Ok(text.to_owned());
+    }
+    let kind = stowage.kind();
+    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+    let mut behind = format!("\nalias V = vec4<{0}>;\nalias E = {0};\n", kind.name());
+    let lengths = format!("{LENGTHS}: array<vec4<u32>, {}>", arrays.len().div_ceil(4));
+    let told = match uniform(&plain) {
+        Some((told, of)) => {
+            let Some(end) = struct_end(&plain, &plain[of.clone()]) else {
+                let (name, binding) = (name.to_owned(), told.to_owned());
+                let why = "beside arrays of V a uniform is a struct of yours".to_owned();
+                let spot = Spot::of(text, of.start);
+                return Err(OwnCause::Binding { name, spot, binding, why }.into());
+            };
+            let comma = if plain[..end].trim_end().ends_with(',') { "" } else { "," };
+            edits.push((end..end, format!("{comma} @align(16) {lengths} ")));
+            told
+        }
+        None => {
+            put!(behind, "struct WharfTold {{ {lengths} }}");
+            put!(behind, "@group(1) @binding(0) var<uniform> {TOLD}: WharfTold;");
+            TOLD
+        }
+    };
+    for (i, array) in arrays.iter().enumerate() {
+        let form = stowage.form(i, array.written);
+        let stored = if array.written { form.quad() } else { form.scalar() };
+        edits.push((array.of.clone(), stored.to_owned()));
+        put!(
+            behind,
+            "\nfn length_{}() -> u32 {{\n    return {told}.{LENGTHS}[{}].{};\n}}",
+            array.name,
+            i / 4,
+            lane(i as u32)
+        );
+        reach(&mut behind, array, form);
+    }
+    operations(name, (text, &plain), kind, &mut behind)?;
+    let (items, needs) = called(&behind);
+    behind.push_str(&items);
+    let mut whole = text.to_owned();
+    edits.sort_by_key(|(range, _)| range.start);
+    for (range, written) in edits.into_iter().rev() {
+        whole.replace_range(range, &written);
+    }
+    // On the first line, so that the others stay where they are.
+    let f16 = needs.contains(crate::wgsl::Needs::F16) && !plain.contains("enable f16;");
+    whole.insert_str(0, if f16 { "enable f16; " } else { "" });
+    whole.push_str(&behind);
+    Ok(whole)
+}
+
+/// The function that reaches an array.
+fn reach(text: &mut String, array: &Array, form: Form) {
+    let (name, value, coded) = (&array.name, form.value(), form.name());
+    if array.written {
+        put!(
+            text,
+            "\nfn store_{name}(q: u32, v: {value}) {{\n    \
+             if 4u * q < length_{name}() {{\n        \
+             {name}[q] = encode_{coded}(v);\n    }}\n}}"
+        );
+        return;
+    }
+    let words = gathered(name, form, ["e.x", "e.y", "e.z", "e.w"]);
+    put!(
+        text,
+        "\nfn load_{name}(place: vec4<u32>) -> {value} {{\n    \
+         let e = min(place, vec4<u32>(length_{name}() - 1u));\n    \
+         return decode_{coded}({words});\n}}"
+    );
+}
+
+/// wharf's own operations where the text calls them, as `op_exp(x)`.
+fn operations(
+    name: &str,
+    (text, plain): (&str, &str),
+    kind: Kind,
+    behind: &mut String,
+) -> Result<()> {
+    let mut known = Vec::new();
+    for at in words(plain) {
+        let Some(called) = plain[at.clone()].strip_prefix("op_") else { continue };
+        let Some(op) = Op::parse(called).filter(|op| !known.contains(op)) else { continue };
+        let function = meant(called, kind).map_err(|why| {
+            let (name, spot) = (name.to_owned(), Spot::of(text, at.start));
+            OwnCause::Wrong { name, spot, why }
+        })?;
+        let names = &["x", "y", "z"][..op.arity().min(3)];
+        let given = names.iter().map(|x| format!("{x}: V")).collect::<Vec<_>>().join(", ");
+        let yields = if op.yields_bool() { "vec4<bool>" } else { "V" };
+        put!(
+            behind,
+            "\nfn op_{called}({given}) -> {yields} {{\n    return {function}({});\n}}",
+            names.join(", ")
+        );
+        known.push(op);
+    }
+    Ok(())
+}
+
+/// The name of the uniform, and where its type stands.
+fn uniform(plain: &str) -> Option<(&str, Range<usize>)> {
+    let all: Vec<_> = words(plain).collect();
+    let at = all
+        .windows(4)
+        .find(|at| (&plain[at[0].clone()], &plain[at[1].clone()]) == ("var", "uniform"))?;
+    Some((&plain[at[2].clone()], at[3].clone()))
+}
+
+/// Where the declaration of a struct closes.
+fn struct_end(plain: &str, name: &str) -> Option<usize> {
+    let all: Vec<_> = words(plain).collect();
+    let at = all
+        .windows(2)
+        .find(|at| (&plain[at[0].clone()], &plain[at[1].clone()]) == ("struct", name))?;
+    Some(at[1].end + plain[at[1].end..].find('}')?)
+}
