@@ -98,7 +98,7 @@ impl Findings {
 }
 
 /// An element of a result, and what it should be.
-pub(super) struct Outcome {
+pub(super) struct Judged {
     pub(super) got: Number,
     pub(super) exact: Number,
     /// The same where subnormal operands count as zero, if there are any.
@@ -116,7 +116,7 @@ impl Findings {
         &mut self,
         (dtype, made): (DType, DType),
         contract: &Contract,
-        Outcome { got, exact, flushed }: Outcome,
+        Judged { got, exact, flushed }: Judged,
         place: impl FnOnce() -> String,
         operands: Vec<Number>,
     ) {
@@ -347,7 +347,7 @@ impl Trying<'_> {
             let oracle =
                 |operands: &[Number]| reduced(result.dtype(), (self.judge.oracle)(operands));
             let zeroed: Vec<_> = operands.iter().map(|x| without_subnormals(dtype, *x)).collect();
-            let verdict_of = Outcome {
+            let verdict_of = Judged {
                 got: Number::decode(result.dtype(), got),
                 exact: oracle(&operands),
                 flushed: (zeroed != operands).then(|| oracle(&zeroed)),

@@ -5,10 +5,6 @@ use std::sync::{Arc, Mutex};
 
 #[cfg(not(target_family = "wasm"))]
 use super::cause::RunCause;
-use super::check::{Contract, Findings};
-use super::run::Run;
-use super::trial;
-use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::gpu::lock;
@@ -30,8 +26,8 @@ use crate::wgsl::own::{OwnText, Reflection, Stowage};
 ///
 /// | function | what |
 /// |---|---|
-/// | `load_x(e: vec4<u32>) -> V` | four elements, by their places in row-major order; past the end, the last one |
-/// | `store_y(q: u32, v: V)` | elements `4q` to `4q + 3` of what is written; past the end, nothing |
+/// | `load_x(e: vec4<u32>) -> V` | elements by their row-major places; past the end, the last |
+/// | `store_y(q: u32, v: V)` | elements `4q` to `4q + 3`; past the end, nothing |
 /// | `length_x() -> u32` | how many elements it has |
 /// | `op_exp(v)`, .. | wharf's own [operations](crate::op), each with its contract |
 ///
@@ -43,13 +39,13 @@ use crate::wgsl::own::{OwnText, Reflection, Stowage};
 /// use wharf::DType;
 /// use wharf::custom::Kernel;
 ///
-/// let smooth = Kernel::from_wgsl(
-///     "smooth",
+/// let soften = Kernel::from_wgsl(
+///     "soften",
 ///     "@group(0) @binding(0) var<storage> x: array<V>;
 ///      @group(0) @binding(1) var<storage, read_write> y: array<V>;
 ///
 ///      @compute @workgroup_size(64)
-///      fn smooth(@builtin(global_invocation_id) at: vec3<u32>) {
+///      fn soften(@builtin(global_invocation_id) at: vec3<u32>) {
 ///          let e = 4u * at.x + vec4<u32>(0u, 1u, 2u, 3u);
 ///          let before = load_x(max(e, vec4<u32>(1u)) - 1u);
 ///          store_y(at.x, (before + load_x(e) + load_x(e + 1u)) / V(3.0));
@@ -57,7 +53,7 @@ use crate::wgsl::own::{OwnText, Reflection, Stowage};
 /// )?;
 /// let (x, _) = device.upload(&[3.0f32, 0.0, 6.0, 3.0, 0.0], [5])?;
 /// for dtype in [DType::F32, DType::F16, DType::Bf16] {
-///     let run = device.run(&smooth).read("x", &x.cast(dtype)?).create("y", [5], dtype);
+///     let run = device.run(&soften).read("x", &x.cast(dtype)?).create("y", [5], dtype);
 ///     let [y] = run.threads([2, 1, 1]).record()?; // a thread for every four elements
 ///     assert_eq!(y.cast(DType::F32)?.to_vec::<f32>()?, [2.0, 3.0, 3.0, 3.0, 1.0]);
 /// }
@@ -147,60 +143,6 @@ impl Kernel {
         values.retain(|(known, _)| known != name);
         values.push((name.to_owned(), value.to_string()));
         Self::reflected(Arc::clone(&self.written), values)
-    }
-
-    /// Tries it on every float dtype that it takes and the device stores: several lengths, views of
-    /// every kind, NaN, infinities, subnormals and extremes, by both classes of kernels and with
-    /// f16 native and packed.
-    ///
-    /// Every array that it reads is given as many elements, of one dtype, which are arrays of `V` or
-    /// of that dtype. `launch` gives the run all else. The oracle computes the first tensor that is
-    /// created, in f64, from the arrays in the order of their bindings.
-    ///
-    /// ```
-    /// # wharf::testing::example(async |device| {
-    /// use wharf::custom::{Contract, Kernel};
-    ///
-    /// let text = |weight: &str| {
-    ///     format!(
-    ///         "@group(0) @binding(0) var<storage> x: array<V>;
-    ///          @group(0) @binding(1) var<storage, read_write> y: array<V>;
-    ///
-    ///          @compute @workgroup_size(64)
-    ///          fn lag(@builtin(global_invocation_id) at: vec3<u32>) {{
-    ///              let e = 4u * at.x + vec4<u32>(0u, 1u, 2u, 3u);
-    ///              let before = select(load_x(e - 1u), V(0.0), e == vec4<u32>(0u));
-    ///              store_y(at.x, load_x(e) - {weight} * before);
-    ///          }}"
-    ///     )
-    /// };
-    /// let exact = |all: &[Vec<f64>]| -> Vec<f64> {
-    ///     let before = [&[0.0], &all[0][..]].concat();
-    ///     all[0].iter().zip(before).map(|(x, before)| x - 0.5 * before).collect()
-    /// };
-    /// let contract = Contract::ulp(1.0).or(1e-4).on(-1000.0..=1000.0);
-    /// for (weight, is_right) in [("0.5", true), ("0.499", false)] {
-    ///     let lag = Kernel::from_wgsl("lag", &text(weight))?;
-    ///     let verdict = lag.check(&device, &contract, exact, |run, n, dtype| {
-    ///         run.create("y", [n], dtype).threads([n.div_ceil(4), 1, 1])
-    ///     });
-    ///     let verdict = verdict.await?;
-    ///     assert_eq!(verdict.is_right(), is_right, "{verdict}");
-    /// }
-    /// # Ok(()) });
-    /// ```
-    ///
-    /// # Errors
-    /// If it reads no float, the run is refused, or the device fails. A wrong result is no error,
-    /// but the verdict.
-    pub async fn check(
-        &self,
-        device: &Device,
-        contract: &Contract,
-        oracle: impl Fn(&[Vec<f64>]) -> Vec<f64>,
-        launch: impl for<'a> Fn(Run<'a>, usize, DType) -> Run<'a>,
-    ) -> Result<Findings> {
-        trial::check(&trial::Trial { kernel: self, contract, oracle, launch }, device).await
     }
 
     /// The arrays that it only reads, in the order of their bindings.

@@ -1,9 +1,9 @@
 //! Trials of kernels: whole arrays, judged by an oracle that computes whole arrays.
 
-use super::check::{CheckCause, Contract, Findings, Outcome};
+use super::check::{CheckCause, Contract, Findings, Judged};
 use super::check::{is_stored, runs, uploaded, without_subnormals};
 use super::kernel::Kernel;
-use super::poses::FORMS;
+use super::poses::{FORMS, Pose};
 use super::run::Run;
 use super::values::Values;
 use crate::device::Device;
@@ -12,51 +12,108 @@ use crate::error::Result;
 use crate::op::Number;
 
 /// A kernel, what judges it, and how it is run.
-pub(super) struct Trial<'k, O, L> {
-    pub(super) kernel: &'k Kernel,
-    pub(super) contract: &'k Contract,
-    pub(super) oracle: O,
-    pub(super) launch: L,
+struct Rehearsal<'k, O, L> {
+    kernel: &'k Kernel,
+    contract: &'k Contract,
+    oracle: O,
+    launch: L,
 }
 
-pub(super) async fn check<O, L>(trial: &Trial<'_, O, L>, device: &Device) -> Result<Findings>
-where
-    O: Fn(&[Vec<f64>]) -> Vec<f64>,
-    L: for<'a> Fn(Run<'a>, usize, DType) -> Run<'a>,
-{
-    let kernel = trial.kernel;
-    let floats = DType::ALL.into_iter().filter(|dtype| dtype.is_float() && kernel.reads(*dtype));
-    let (here, absent) = floats.partition(|dtype| is_stored(device, *dtype));
-    let mut findings = Findings::new(kernel.name(), (here, absent));
-    if findings.dtypes.is_empty() {
-        let name = kernel.name().to_owned();
-        return Err(CheckCause::Nothing { name, what: "no float" }.into());
-    }
-    for (device, how) in runs(device).await? {
-        for dtype in findings.dtypes.clone() {
-            let mut values = Values::new(dtype, trial.contract.operands.clone());
-            for form in 0..FORMS.len() {
-                let place = (dtype, form, how);
-                trial.run(&device, &mut values, place, &mut findings).await?;
+/// What it is run on.
+struct Scenery<'s> {
+    device: &'s Device,
+    /// In words.
+    how: &'static str,
+    dtype: DType,
+    dims: &'static [usize; 2],
+    poses: &'static [Pose; 3],
+}
+
+impl Kernel {
+    /// Tries it on every float dtype that it takes and the device stores: several lengths, views of
+    /// every kind, NaN, infinities, subnormals and extremes, by both classes of kernels and with
+    /// f16 native and packed.
+    ///
+    /// Every array that it reads is given as many elements, of one dtype; it is an array of `V` or
+    /// of that dtype. `launch` gives the run all else. The oracle computes the first tensor that is
+    /// created, in f64, from the arrays in the order of their bindings.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::custom::{Contract, Kernel};
+    ///
+    /// let text = |weight: &str| {
+    ///     format!(
+    ///         "@group(0) @binding(0) var<storage> x: array<V>;
+    ///          @group(0) @binding(1) var<storage, read_write> y: array<V>;
+    ///
+    ///          @compute @workgroup_size(64)
+    ///          fn lag(@builtin(global_invocation_id) at: vec3<u32>) {{
+    ///              let e = 4u * at.x + vec4<u32>(0u, 1u, 2u, 3u);
+    ///              let before = select(load_x(e - 1u), V(0.0), e == vec4<u32>(0u));
+    ///              store_y(at.x, load_x(e) - {weight} * before);
+    ///          }}"
+    ///     )
+    /// };
+    /// let exact = |all: &[Vec<f64>]| -> Vec<f64> {
+    ///     let before = [&[0.0], &all[0][..]].concat();
+    ///     all[0].iter().zip(before).map(|(x, before)| x - 0.5 * before).collect()
+    /// };
+    /// let contract = Contract::ulp(1.0).or(1e-4).on(-1000.0..=1000.0);
+    /// for (weight, is_right) in [("0.5", true), ("0.499", false)] {
+    ///     let lag = Kernel::from_wgsl("lag", &text(weight))?;
+    ///     let verdict = lag.check(&device, &contract, exact, |run, n, dtype| {
+    ///         run.create("y", [n], dtype).threads([n.div_ceil(4), 1, 1])
+    ///     });
+    ///     let verdict = verdict.await?;
+    ///     assert_eq!(verdict.is_right(), is_right, "{verdict}");
+    /// }
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    /// If it reads no float, the run is refused, or the device fails. A wrong result is no error,
+    /// but the verdict.
+    pub async fn check(
+        &self,
+        device: &Device,
+        contract: &Contract,
+        oracle: impl Fn(&[Vec<f64>]) -> Vec<f64>,
+        launch: impl for<'a> Fn(Run<'a>, usize, DType) -> Run<'a>,
+    ) -> Result<Findings> {
+        let floats = DType::ALL.into_iter().filter(|d| d.is_float() && self.reads(*d));
+        let (here, absent) = floats.partition(|dtype| is_stored(device, *dtype));
+        let mut findings = Findings::new(self.name(), (here, absent));
+        if findings.dtypes.is_empty() {
+            let name = self.name().to_owned();
+            return Err(CheckCause::Nothing { name, what: "no float" }.into());
+        }
+        let rehearsal = Rehearsal { kernel: self, contract, oracle, launch };
+        for (device, how) in runs(device).await? {
+            for dtype in findings.dtypes.clone() {
+                let mut values = Values::new(dtype, contract.operands.clone());
+                for (dims, poses) in FORMS {
+                    let scenery = Scenery { device: &device, how, dtype, dims, poses };
+                    rehearsal.run(&scenery, &mut values, &mut findings).await?;
+                }
             }
         }
+        Ok(findings)
     }
-    Ok(findings)
 }
 
-impl<O, L> Trial<'_, O, L>
+impl<O, L> Rehearsal<'_, O, L>
 where
     O: Fn(&[Vec<f64>]) -> Vec<f64>,
     L: for<'a> Fn(Run<'a>, usize, DType) -> Run<'a>,
 {
     async fn run(
         &self,
-        device: &Device,
+        scenery: &Scenery<'_>,
         values: &mut Values,
-        (dtype, form, how): (DType, usize, &str),
         findings: &mut Findings,
     ) -> Result<()> {
-        let (dims, poses) = &FORMS[form];
+        let &Scenery { device, how, dtype, dims, poses } = scenery;
         let (n, width) = (dims[0] * dims[1], dtype.width());
         let mut run = device.run(self.kernel);
         let mut operands: Vec<Vec<Number>> = Vec::new();
@@ -91,7 +148,7 @@ where
         for (i, got) in got.chunks(made.dtype().width()).enumerate() {
             let flushed = flushed.as_ref().and_then(|all| all.get(i).copied());
             let got = Number::decode(made.dtype(), got);
-            let outcome = Outcome { got, exact: exact[i], flushed };
+            let outcome = Judged { got, exact: exact[i], flushed };
             let place = || format!("element {i} of {dims:?} {poses:?} {how}");
             let beside = operands.iter().filter_map(|all| all.get(i).copied()).collect();
             findings.add((dtype, made.dtype()), self.contract, outcome, place, beside);

@@ -11,10 +11,14 @@
 //!
 //! For a browser `scripts/page` makes a page of it.
 
+#[cfg(not(target_family = "wasm"))]
+#[path = "../broken/runs.rs"]
+mod broken_runs;
+#[path = "../broken/texts.rs"]
+mod broken_texts;
 #[cfg(target_family = "wasm")]
 mod browser;
 mod cases;
-#[cfg(not(target_family = "wasm"))]
 mod child;
 mod counts;
 mod ctx;

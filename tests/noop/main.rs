@@ -8,6 +8,9 @@ mod blocks;
 #[cfg(test)]
 mod bounds;
 #[cfg(test)]
+#[path = "../broken/runs.rs"]
+mod broken_runs;
+#[cfg(test)]
 mod bundles;
 #[cfg(test)]
 mod doors;

@@ -1,120 +1,12 @@
-//! Kernels of the user's own that are broken on purpose: what each is refused with, word for word,
-//! and where it points.
+//! Kernels of the user's own, read and judged without a device.
 
-use wharf::ErrorKind;
 use wharf::custom::Kernel;
 
-/// What most of them begin with.
-const HEAD: &str = "\
-@group(0) @binding(0) var<storage> x: array<f32>;
-@group(0) @binding(1) var<storage, read_write> y: array<f32>;
-";
-
-fn main(body: &str) -> String {
-    format!("{HEAD}@compute @workgroup_size(1)\nfn main() {{{body}}}")
-}
-
-/// Beside a kernel that is right.
-fn declared(lines: &str) -> String {
-    format!("{lines}\n{}", main(" y[0] = x[0]; "))
-}
-
-/// Texts, and their errors: all of each, or all but the line that is shown.
-fn check<const N: usize>(rows: [(String, &str); N]) {
-    let mut complaints = Vec::new();
-    for (text, expected) in rows {
-        let error = Kernel::from_wgsl("k", &text).expect_err(expected);
-        let shown = error.to_string();
-        assert_eq!(error.kind(), ErrorKind::Shader, "{shown}");
-        let same = shown == expected || shown.starts_with(&format!("{expected}\n  "));
-        if !same {
-            complaints.push(format!("expected {expected}\nfound    {shown}\n"));
-        }
-    }
-    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
-}
+use crate::texts::{HEAD, complaints};
 
 #[test]
-fn what_is_no_wgsl_is_pointed_at() {
-    check([
-        (main("\n    y[0] = x[0]\n"), "k:6:1: expected `;`, found \"}\"\n  6 | }\n    | ^"),
-        (
-            main("\n    y[0] = x[0] + 1u;\n"),
-            "k:5:12: Entry point main at Compute is invalid: Expression [6] is invalid: \
-             Operation Add can't work with [4] (of type Scalar(Scalar { kind: Float, width: 4 })) \
-             and [5] (of type Scalar(Scalar { kind: Uint, width: 4 }))",
-        ),
-        (
-            main("\n    y[0] = z[0]; // not there\n"),
-            "k:5:12: no definition in scope for identifier: `z`\n  \
-             5 |     y[0] = z[0]; // not there\n    |            ^",
-        ),
-        (
-            main("\n    x[0] = 1.0;\n"),
-            "k:5:5: Entry point main at Compute is invalid: The pointer [1] doesn't relate to a \
-             valid destination for a store",
-        ),
-    ]);
-}
-
-#[test]
-fn bindings_that_are_no_tensors_are_pointed_at() {
-    check([
-        (
-            declared("struct P { a: f32, b: u32 }\n@group(0) @binding(2) var<storage> p: P;"),
-            "k:2:23: binding p: it is no array of numbers, quads or pairs of them, or atomics",
-        ),
-        (
-            declared("struct P { a: f32 }\n@group(0) @binding(2) var<storage> p: array<P>;"),
-            "k:2:23: binding p: it is an array, but not of numbers, quads or pairs of them, or \
-             atomics",
-        ),
-        (
-            declared("@group(0) @binding(2) var<storage> p: array<vec3<f32>>;"),
-            "k:1:23: binding p: its elements are 12 bytes, 16 apart: tensors have no gaps",
-        ),
-        (
-            declared("@group(2) @binding(5) var p: texture_2d<f32>;"),
-            "k:1:23: binding p: it is neither a storage array nor a uniform",
-        ),
-        (
-            declared(
-                "@group(0) @binding(2) var<uniform> a: f32;\n\
-                 @group(0) @binding(3) var<uniform> b: f32;",
-            ),
-            "k:2:23: binding b: it is a second uniform, one is allowed",
-        ),
-        (
-            declared("@group(0) @binding(2) var<uniform> a: array<vec4<f32>, 65>;"),
-            "k:1:23: binding a: it is 1040 bytes, 1024 fit",
-        ),
-        (
-            "@group(0) @binding(0) var<storage> x: array<f32>;\n\
-             @compute @workgroup_size(1) fn main() { _ = x[0]; }"
-                .to_owned(),
-            "k: it writes nothing",
-        ),
-    ]);
-}
-
-#[test]
-fn entry_points_and_loops_that_cannot_be_run_are_refused() {
-    check([
-        (HEAD.to_owned(), "k: there is no compute entry point"),
-        (
-            main("y[0] = x[0];") + "\n@compute @workgroup_size(1)\nfn other() { y[0] = 1.0; }",
-            "k: several compute entry points: main, other",
-        ),
-        (
-            main("\n    loop { y[0] += 1.0; }\n"),
-            "k:5:5: nothing ends this loop\n  5 |     loop { y[0] += 1.0; }\n    |     ^",
-        ),
-        (
-            main("\n    for (var i = 0;;) { switch i { case 0 { break; } default {} } }\n"),
-            "k:5:5: nothing ends this loop",
-        ),
-        (main("\n    while true { loop { break; } }\n"), "k:5:5: nothing ends this loop"),
-    ]);
+fn what_cannot_be_run_is_pointed_at() {
+    assert_eq!(complaints(), "");
 }
 
 #[test]

@@ -48,6 +48,9 @@ mod rules;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+#[path = "../broken/texts.rs"]
+mod texts;
+#[cfg(test)]
 mod torch;
 #[cfg(test)]
 #[path = "../goldens/torch.rs"]

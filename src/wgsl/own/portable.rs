@@ -1,5 +1,5 @@
-//! The portable form: arrays of `V`, the type of a quad. How a tensor stores its elements is written
-//! behind the text when that is known, so that one text serves every dtype.
+//! The portable form: arrays of `V`, the type of a quad. How a tensor stores its elements is
+//! written behind the text when that is known, so that one text serves every dtype.
 //!
 //! ```text
 //! @group(0) @binding(0) var<storage> x: array<V>;      ->  .. x: array<u32>;
@@ -96,6 +96,7 @@ pub(super) fn adapted(name: &str, text: &str, stowage: &Stowage) -> Result<Strin
     if arrays.is_empty() {
         return Ok(text.to_owned());
     }
+    bare(name, (text, &plain), &arrays)?;
     let kind = stowage.kind();
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
     let mut behind = format!("\nalias V = vec4<{0}>;\nalias E = {0};\n", kind.name());
@@ -144,6 +145,25 @@ pub(super) fn adapted(name: &str, text: &str, stowage: &Stowage) -> Result<Strin
     whole.insert_str(0, if f16 { "enable f16; " } else { "" });
     whole.push_str(&behind);
     Ok(whole)
+}
+
+/// Refuses what reaches into an array as if its elements lay there one by one.
+fn bare(name: &str, (text, plain): (&str, &str), arrays: &[Array]) -> Result<()> {
+    for at in words(plain) {
+        let Some(array) = arrays.iter().find(|array| array.name == plain[at.clone()]) else {
+            continue;
+        };
+        let indexed = plain[at.end..].trim_start().starts_with('[');
+        if indexed || plain[..at.start].trim_end().ends_with('&') {
+            let (array, function) = (&array.name, if array.written { "store" } else { "load" });
+            let why = format!(
+                "{array} is an array of V: `{function}_{array}` and `length_{array}` reach it"
+            );
+            let (name, spot) = (name.to_owned(), Spot::of(text, at.start));
+            return Err(OwnCause::Wrong { name, spot, why }.into());
+        }
+    }
+    Ok(())
 }
 
 /// The function that reaches an array.

@@ -5,6 +5,8 @@ use wharf::custom::Kernel;
 use wharf::ledger::Crossings;
 use wharf::{DType, Device, ErrorKind, Tensor};
 
+use crate::broken_runs::{self, Stage};
+use crate::broken_texts;
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure_eq, show};
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -16,6 +18,8 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("custom_kernel::two_results", |ctx| both(ctx)),
         case!("custom_kernel::nothing_crosses", |ctx| chained(ctx)),
         case!("custom_kernel::faults_are_passed_on", |ctx| faults(ctx)),
+        case!("custom_kernel::broken_ones", |ctx| broken(ctx)),
+        case!("custom_kernel::beyond_the_device", |ctx| beyond(ctx)),
     ]
 }
 
@@ -237,6 +241,59 @@ async fn faults(ctx: &Ctx) -> Outcome {
     for read in run().await.map_err(show)? {
         let kind = read.map_err(|error| error.kind());
         ensure_eq!(kind, Err(ErrorKind::Index), "7 of 2");
+    }
+    Ok(())
+}
+
+/// What is said does not depend on the driver, which sees none of them.
+async fn broken(ctx: &Ctx) -> Outcome {
+    ensure_eq!(broken_texts::complaints(), "", "texts");
+    let stage = Stage::new(device(ctx).await?).map_err(show)?;
+    let elsewhere = device(ctx).await?.ones([4], DType::F32).map_err(show)?;
+    let complaints = broken_runs::complaints(&stage, &elsewhere).map_err(show)?;
+    ensure_eq!(complaints, "", "runs");
+    Ok(())
+}
+
+/// Workgroups that are larger than this device takes, by one; and a feature that it lacks.
+async fn beyond(ctx: &Ctx) -> Outcome {
+    let no_f16 = DOWNGRADES[1];
+    let device = ctx.fresh(no_f16).await?;
+    let limits = &device.caps().limits;
+    let (x, all) = (limits.group_x_max, limits.invocations_max);
+    let bytes = limits.group_storage_bytes_max;
+    let rows = [
+        ("", "", format!("{}", x + 1), ErrorKind::Limit, {
+            format!("k: {} invocations in x of a workgroup, the device takes {x}", x + 1)
+        }),
+        ("", "", format!("{x}, {}", all / x + 1), ErrorKind::Limit, {
+            let given = x * (all / x + 1);
+            format!("k: {given} invocations of a workgroup, the device takes {all}")
+        }),
+        (
+            &*format!("var<workgroup> w: array<vec4<f32>, {}>;", bytes / 16 + 1),
+            "w[0] = vec4<f32>();",
+            "1".to_owned(),
+            ErrorKind::Limit,
+            {
+                let given = bytes / 16 * 16 + 16;
+                format!("k: {given} bytes of workgroup memory, the device takes {bytes}")
+            },
+        ),
+        ("enable f16;", "y[1] = f32(f16(y[1]));", "1".to_owned(), ErrorKind::Rejected, {
+            format!("k: it needs shader-f16, which {} lacks", device.caps().identity.name)
+        }),
+    ];
+    for (head, body, size, kind, expected) in rows {
+        let text = format!(
+            "{head} @group(0) @binding(0) var<storage, read_write> y: array<f32>;\n\
+             @compute @workgroup_size({size}) fn any() {{ {body} y[0] = 1.0; }}"
+        );
+        let kernel = Kernel::from_wgsl("k", &text).map_err(show)?;
+        let run = device.run(&kernel).create("y", [4], DType::F32).groups([1, 1, 1]);
+        let refused = run.record().map(|[_]: [Tensor; 1]| ());
+        let found = refused.err().map(|error| (error.kind(), error.to_string()));
+        ensure_eq!(found, Some((kind, expected)), "{text}");
     }
     Ok(())
 }

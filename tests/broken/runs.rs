@@ -1,0 +1,137 @@
+//! A kernel of the user's own, given what it does not take: what is said, and of which kind it is.
+
+use wharf::custom::{Kernel, Run};
+use wharf::{DType, Device, ErrorKind, Result, Tensor};
+
+use ErrorKind::{DType as Dtypes, Limit as Limits, Mismatch, Shader, Shape};
+
+const TEXT: &str = "\
+struct P { a: f32, n: u32 }
+@group(0) @binding(0) var<uniform> p: P;
+@group(0) @binding(1) var<storage> x: array<f32>;
+@group(0) @binding(2) var<storage> table: array<vec2<u32>, 4>;
+@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) at: vec3<u32>) {
+    y[at.x] = p.a * x[at.x] + f32(table[at.x % 4].x + p.n);
+}";
+
+const PORTABLE: &str = "\
+@group(0) @binding(0) var<storage> x: array<V>;
+@group(0) @binding(1) var<storage, read_write> y: array<V>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) at: vec3<u32>) {
+    store_y(at.x, load_x(vec4<u32>(at.x)) + V(1.0));
+}";
+
+/// A run that is right but for what a row gives it.
+pub(crate) struct Stage {
+    pub(crate) device: Device,
+    kernel: Kernel,
+    /// One over arrays of `V`.
+    adding: Kernel,
+    x: Tensor,
+    table: Tensor,
+}
+
+impl Stage {
+    pub(crate) fn new(device: Device) -> Result<Self> {
+        let (x, table) = (device.ones([4], DType::F32)?, device.ones([8], DType::U32)?);
+        let (kernel, adding) = (Kernel::from_wgsl("k", TEXT)?, Kernel::from_wgsl("add", PORTABLE)?);
+        Ok(Self { x, table, kernel, adding, device })
+    }
+
+    fn run(&self) -> Run<'_> {
+        self.device.run(&self.kernel).set(&[0u32, 1]).threads([4, 1, 1])
+    }
+
+    /// With its inputs.
+    pub(crate) fn fed(&self) -> Run<'_> {
+        self.run().read("x", &self.x).read("table", &self.table)
+    }
+}
+
+pub(crate) fn made(run: Run<'_>) -> Result<Tensor> {
+    run.record().map(|[made]| made)
+}
+
+/// What is refused with other words, or not at all, by a device; another lends it a tensor.
+pub(crate) fn complaints(s: &Stage, elsewhere: &Tensor) -> Result<String> {
+    let zeros = |shape: &[usize], dtype| s.device.zeros(shape, dtype);
+    let (whole, short) = (zeros(&[4], DType::I32)?, zeros(&[7], DType::U32)?);
+    let (empty, mut state) = (zeros(&[0], DType::F32)?, zeros(&[4], DType::F32)?);
+    let fed = |run: Run<'_>| made(run.create("y", [4], DType::F32)).map(drop);
+    let with_x = |x: &Tensor| fed(s.run().read("x", x).read("table", &s.table));
+    let rows = [
+        (with_x(&whole), Dtypes, "k: binding x holds f32, the tensor i32"),
+        (with_x(&empty), Shape, "k: binding x is given a tensor without elements"),
+        (with_x(elsewhere), Mismatch, "k: x: tensors are on two devices: "),
+        (
+            fed(s.run().read("x", &s.x).read("table", &short)),
+            Shape,
+            "k: binding table is an array of 8 numbers, the tensor has 7",
+        ),
+        (
+            made(s.fed().create("y", [4], DType::I32)).map(drop),
+            Dtypes,
+            "k: binding y holds f32, the tensor i32",
+        ),
+        (fed(s.run().read("x", &s.x)), Shader, "k: binding table is not given"),
+        (made(s.fed()).map(drop), Shader, "k: binding y is not given"),
+        (fed(s.fed().read("z", &s.x)), Shader, "k: there is no binding \"z\", it has x, table, y"),
+        (fed(s.fed().read("x", &s.x)), Shader, "k: binding x is given twice"),
+        (
+            made(s.fed().read("y", &s.x)).map(drop),
+            Shader,
+            "k: binding y is read_write, and given to be read",
+        ),
+        (
+            fed(s.run().create("x", [4], DType::F32)),
+            Shader,
+            "k: binding x is read, and given by `create`",
+        ),
+        (
+            fed(s.run().update("x", &mut state)),
+            Shader,
+            "k: binding x is read, and given by `update`",
+        ),
+        (fed(s.fed().set(&1.0f32)), Shader, "k: the uniform is 8 bytes, 4 are given"),
+        (
+            fed(s.fed().groups([1, 0, 1])),
+            Limits,
+            "k: [1, 0, 1] workgroups, from 1 to 65535 are possible on each axis",
+        ),
+        (
+            fed(s.fed().threads([64 * 65_535 + 1, 1, 1])),
+            Limits,
+            "k: [65536, 1, 1] workgroups, from 1 to 65535 are possible on each axis",
+        ),
+        (
+            fed(s.device.run(&s.kernel).set(&[0u32; 2])),
+            Shader,
+            "k: neither groups nor threads are given",
+        ),
+        (
+            s.fed().create("y", [4], DType::F32).record().map(|[]: [Tensor; 0]| ()),
+            Shader,
+            "k: 1 tensors are created, and 0 taken",
+        ),
+        (
+            fed(s.device.run(&s.adding).read("x", &whole)),
+            Dtypes,
+            "add: arrays of V are given i32 and f32",
+        ),
+        (
+            fed(s.device.run(&s.adding).read("x", &s.x).set(&0u32).groups([1; 3])),
+            Shader,
+            "add: the uniform is 0 bytes, 4 are given",
+        ),
+    ];
+    let complaint = |(refused, kind, text): (Result<()>, _, &str)| match refused {
+        Err(error) if error.kind() == kind && error.to_string().starts_with(text) => None,
+        found => Some(format!("expected {kind:?}: {text}\nfound    {found:?}\n")),
+    };
+    Ok(rows.into_iter().filter_map(complaint).collect())
+}
