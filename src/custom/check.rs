@@ -376,3 +376,23 @@ fn reduced(dtype: DType, exact: Number) -> Number {
         _ => exact,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_element_counts_whatever_its_dtype() {
+        let contract = Contract::ulp(2.0);
+        for made in DType::ALL.into_iter().filter(|dtype| dtype.is_float()) {
+            let mut findings = Findings::new("f", (vec![made], Vec::new()));
+            let [exact, got] = [1.0, 1.25].map(Number::Float);
+            for (flushed, wrong) in [(None, 1), (Some(exact), 2), (Some(got), 2)] {
+                let judged = Judged { got, exact, flushed };
+                findings.add((made, made), &contract, judged, String::new, Vec::new());
+                assert_eq!(findings.wrong, wrong, "{made}, {flushed:?}");
+            }
+            assert_eq!(findings.results, 3, "{made}");
+        }
+    }
+}

@@ -116,3 +116,23 @@ pub(super) fn is_within(range: &RangeInclusive<f64>, number: &Number) -> bool {
         Number::Int(_) | Number::Bool(_) => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn special_values_meet_in_every_combination() {
+        let everything = f64::NEG_INFINITY..=f64::INFINITY;
+        for dtype in [DType::F32, DType::F16, DType::I8, DType::Bool] {
+            let mut values = Values::new(dtype, everything.clone());
+            let count = values.special.len().pow(2);
+            let [a, b] = [0, 1].map(|operand| values.bytes(operand, count));
+            let pairs = a.chunks(dtype.width()).zip(b.chunks(dtype.width()));
+            let met: std::collections::HashSet<_> = pairs.collect();
+            let distinct: std::collections::HashSet<_> = a.chunks(dtype.width()).collect();
+            assert_eq!(met.len(), distinct.len().pow(2), "{dtype}");
+            assert!(distinct.len() > 15 || dtype == DType::Bool, "{dtype}: {}", distinct.len());
+        }
+    }
+}

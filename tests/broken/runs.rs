@@ -18,12 +18,14 @@ fn main(@builtin(global_invocation_id) at: vec3<u32>) {
 }";
 
 const PORTABLE: &str = "\
+struct P { v: vec2<f32>, n: f32 } // a word short of whole pairs
 @group(0) @binding(0) var<storage> x: array<V>;
 @group(0) @binding(1) var<storage, read_write> y: array<V>;
+@group(0) @binding(2) var<uniform> p: P;
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) at: vec3<u32>) {
-    store_y(at.x, load_x(vec4<u32>(at.x)) + V(1.0));
+    store_y(at.x, load_x(vec4<u32>(at.x)) + V(E(p.n)));
 }";
 
 /// A run that is right but for what a row gives it.
@@ -126,7 +128,7 @@ pub(crate) fn complaints(s: &Stage, elsewhere: &Tensor) -> Result<String> {
         (
             fed(s.device.run(&s.adding).read("x", &s.x).set(&0u32).groups([1; 3])),
             Shader,
-            "add: the uniform is 0 bytes, 4 are given",
+            "add: the uniform is 16 bytes, 4 are given",
         ),
     ];
     let complaint = |(refused, kind, text): (Result<()>, _, &str)| match refused {
