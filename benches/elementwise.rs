@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use common::raw::{Raw, buffer};
 use common::{Bench, Case, Outcome, Settings, Work, ceiling, noise, timed};
+use wharf::custom::{Formula, Kernel};
 use wharf::{DType, Device, Tensor, wgpu};
 
 mod common;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         memory_bound(bench)?;
         narrow(bench)?;
         beside_hand_written(bench)?;
+        of_ones_own(bench)?;
         chains(bench)
     })
 }
@@ -190,6 +192,60 @@ impl<'a> ByHand<'a> {
         let groups = (self.elements as u32 / 16).div_ceil(8);
         Raw::new(self.device, TRANSPOSE_BY_HAND, &constants, &buffers, groups)
     }
+}
+
+const ADD: &str = "
+    @group(0) @binding(0) var<storage> x: array<vec4<f32>>;
+    @group(0) @binding(1) var<storage> y: array<vec4<f32>>;
+    @group(0) @binding(2) var<storage, read_write> sum: array<vec4<f32>>;
+
+    @compute @workgroup_size(64)
+    fn add(@builtin(global_invocation_id) at: vec3<u32>) {
+        if at.x < arrayLength(&sum) { sum[at.x] = x[at.x] + y[at.x]; }
+    }";
+
+/// A formula beside the same operations of wharf's, in a fused kernel; and what a launch costs the
+/// host, of a kernel of one's own and of an addition.
+fn of_ones_own(bench: &mut Bench) -> Outcome {
+    let device = bench.device();
+    let inputs = Inputs::new(&bench.settings, &device)?;
+    let Inputs { a, b, c, .. } = &inputs;
+    let formula = Formula::new("mixed(a, b, c)", "gelu_tanh(a * b + c)")?;
+    let (name, work) = ("gelu_tanh(a * b + c), wharf's", Work::Bytes(inputs.bytes(4)));
+    let built_in = Case::kernel(name, work, || ((a * b)? + c)?.gelu_tanh());
+    let own = Case::kernel("gelu_tanh(a * b + c), a formula", work, || {
+        a.apply(&formula, &[b.into(), c.into()])
+    });
+    bench.measure(15, Vec::new(), vec![built_in, own])?;
+
+    let steps = bench.settings.pick(40, CHAIN, CHAIN);
+    let values: Vec<f32> = noise(1024).map(|v| v as f32).collect();
+    let (start, step) = (device.upload(&values, [1024])?.0, device.upload(&values, [1024])?.0);
+    let kernel = Kernel::from_wgsl("add", ADD)?;
+    let launched = |one: &dyn Fn(&Tensor) -> wharf::Result<Tensor>| -> Outcome<Duration> {
+        let (done, elapsed) = timed(|| {
+            let mut x = start.clone();
+            for _ in 0..steps {
+                x = one(&x)?;
+                x.compute()?;
+            }
+            device.flush()
+        });
+        done?;
+        device.wait()?;
+        Ok(elapsed)
+    };
+    let own = |x: &Tensor| {
+        let run = device.run(&kernel).read("x", x).read("y", &step);
+        let [sum] = run.create("sum", [1024], DType::F32).threads([256, 1, 1]).record()?;
+        Ok(sum)
+    };
+    let work = Work::Calls(steps as f64);
+    let cases = vec![
+        Case::new("a launch of x + a", work, || launched(&|x| x + &step)),
+        Case::new("a launch of one's own", work, || launched(&own)),
+    ];
+    bench.measure(15, Vec::new(), cases)
 }
 
 /// A thousand steps on small tensors: the time until the host is done, and until the result is
