@@ -33,7 +33,8 @@ pub(crate) use translate::{device_caps, features_to_request, limits_to_request};
 /// ```
 #[derive(Clone)]
 pub struct Adapter {
-    pub(crate) inner: wgpu::Adapter,
+    /// `None` of one on paper.
+    inner: Option<wgpu::Adapter>,
     caps: Caps,
     pub(crate) token: wgpu::ExperimentalFeatures,
 }
@@ -140,13 +141,33 @@ impl Adapter {
     /// but kernels.
     #[cfg(feature = "testing")]
     pub(crate) async fn noop(caps: Caps) -> Result<Self> {
-        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-        descriptor.backends = wgpu::Backends::NOOP;
-        descriptor.backend_options.noop = wgpu::NoopBackendOptions::enabled();
-        let instance = wgpu::Instance::new(descriptor);
-        let found = instance.enumerate_adapters(wgpu::Backends::NOOP).await.into_iter().next();
-        let inner = found.ok_or(AdapterCause::None { findings: Vec::new() })?;
+        let inner = Some(stand_in().await?);
         Ok(Self { inner, caps, token: wgpu::ExperimentalFeatures::disabled() })
+    }
+
+    /// An adapter that is not here, of which only the capabilities are: [opened](Self::open) it is
+    /// a device [on paper](crate::Device::on_paper).
+    ///
+    /// ```
+    /// # pollster::block_on(async {
+    /// use wharf::caps::Caps;
+    /// use wharf::{Adapter, Policy};
+    ///
+    /// let adapter = Adapter::on_paper(Caps::webgpu_baseline());
+    /// let plan = adapter.negotiate(&Policy::exact());
+    /// println!("{plan}"); // what becomes of each dtype there
+    /// assert!(adapter.open(plan).await?.is_on_paper());
+    /// # Ok::<(), wharf::Error>(()) }).unwrap();
+    /// ```
+    #[cfg(not(target_arch = "wasm32"))]
+    #[must_use]
+    pub const fn on_paper(caps: Caps) -> Self {
+        Self { inner: None, caps, token: wgpu::ExperimentalFeatures::disabled() }
+    }
+
+    /// Whether it is not here.
+    pub(crate) const fn is_on_paper(&self) -> bool {
+        self.inner.is_none()
     }
 }
 
@@ -155,7 +176,7 @@ impl Adapter {
 impl From<wgpu::Adapter> for Adapter {
     fn from(inner: wgpu::Adapter) -> Self {
         let (caps, token) = (translate::caps(&inner), wgpu::ExperimentalFeatures::disabled());
-        Self { inner, caps, token }
+        Self { inner: Some(inner), caps, token }
     }
 }
 
@@ -210,6 +231,16 @@ async fn found(backends: wgpu::Backends) -> Vec<Adapter> {
     };
     let adapters = adapters.into_iter().map(Adapter::from);
     adapters.filter(|adapter| adapter.caps.identity.backend != Backend::Noop).collect()
+}
+
+/// wgpu's own adapter, which needs no driver: it stores, and computes nothing.
+async fn stand_in() -> Result<wgpu::Adapter> {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = wgpu::Backends::NOOP;
+    descriptor.backend_options.noop = wgpu::NoopBackendOptions::enabled();
+    let instance = wgpu::Instance::new(descriptor);
+    let found = instance.enumerate_adapters(wgpu::Backends::NOOP).await.into_iter().next();
+    found.ok_or_else(|| AdapterCause::None { findings: Vec::new() }.into())
 }
 
 async fn survey(wanted: Wanted, scope: Scope) -> Listing {
@@ -272,13 +303,14 @@ impl Listing {
 
 impl Adapter {
     /// The wgpu adapter that makes the next device. A browser's adapter makes only one, so the
-    /// browser is asked for another.
+    /// browser is asked for another; for one on paper there is wgpu's own.
     pub(crate) async fn unused(&self) -> Result<wgpu::Adapter> {
-        if self.inner.get_info().backend != wgpu::Backend::BrowserWebGpu {
-            return Ok(self.inner.clone());
+        let Some(inner) = &self.inner else { return stand_in().await };
+        if inner.get_info().backend != wgpu::Backend::BrowserWebGpu {
+            return Ok(inner.clone());
         }
         let again = found(wgpu::Backends::BROWSER_WEBGPU).await.into_iter();
-        again.map(|adapter| adapter.inner).next().ok_or_else(|| {
+        again.filter_map(|adapter| adapter.inner).next().ok_or_else(|| {
             let message = "the browser no longer offers it".into();
             AdapterCause::Refused { adapter: self.describe(), message }.into()
         })

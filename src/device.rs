@@ -12,6 +12,7 @@ use crate::engine::{Engine, Site};
 use crate::error::Result;
 use crate::fuse::Context;
 use crate::gpu::Gpu;
+use crate::gpu::cause::on_paper;
 use crate::kernel::matmul::choice::tuned::Table;
 use crate::ledger::{CrossingGuard, Crossings, Ledger};
 use crate::plan::{Plan, Policy, negotiate, unfit};
@@ -52,21 +53,20 @@ impl Adapter {
     /// error.
     pub async fn open(&self, plan: Plan) -> Result<Device> {
         self.accepts(&plan)?;
-        let caps = plan.caps();
-        let adapter = self.unused().await?;
-        let descriptor = wgpu::DeviceDescriptor {
-            label: Some("wharf"),
-            required_features: features_to_request(caps),
-            required_limits: limits_to_request(caps, adapter.limits()),
-            experimental_features: self.token,
-            ..wgpu::DeviceDescriptor::default()
-        };
+        let (caps, adapter) = (plan.caps(), self.unused().await?);
+        let mut descriptor =
+            wgpu::DeviceDescriptor { label: Some("wharf"), ..wgpu::DeviceDescriptor::default() };
+        if !self.is_on_paper() {
+            descriptor.required_features = features_to_request(caps);
+            descriptor.required_limits = limits_to_request(caps, adapter.limits());
+            descriptor.experimental_features = self.token;
+        }
         let opened = adapter.request_device(&descriptor).await;
         let (device, queue) = opened.map_err(|error| {
             let adapter = self.describe();
             AdapterCause::Refused { adapter, message: error.to_string() }
         })?;
-        Ok(Device::around(self.clone(), plan, device, queue))
+        Device::around(self.clone(), plan, device, queue)
     }
 
     /// Takes a device that you created from this adapter. The plan is cut down to what the device
@@ -100,6 +100,9 @@ impl Adapter {
     /// whoever created such a device has given wgpu the promise of [`Adapter::experimental`].
     pub fn adopt(&self, plan: &Plan, device: wgpu::Device, queue: wgpu::Queue) -> Result<Device> {
         self.accepts(plan)?;
+        if self.is_on_paper() {
+            return Err(on_paper("adopting a device", &self.caps().identity));
+        }
         let created = device_caps(&device);
         let mut caps = plan.caps().clone();
         for feature in plan.caps().features.iter().filter(|&f| !created.has(f)) {
@@ -111,7 +114,7 @@ impl Adapter {
         self.accepts(&negotiate(&caps, plan.policy()))?;
         let caps = caps.with_experimental(created.has(Feature::CooperativeMatrix));
         let plan = negotiate(&caps, plan.policy());
-        Ok(Device::around(self.clone(), plan, device, queue))
+        Device::around(self.clone(), plan, device, queue)
     }
 
     /// Checks that a plan was made for this adapter and asks for no more than it has.
@@ -133,16 +136,24 @@ impl Adapter {
 }
 
 impl Device {
-    fn around(adapter: Adapter, plan: Plan, device: wgpu::Device, queue: wgpu::Queue) -> Self {
-        let gpu = Gpu::new(device, queue, plan.caps().clone());
+    fn around(
+        adapter: Adapter,
+        plan: Plan,
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+    ) -> Result<Self> {
         let caps = plan.caps();
+        let gpu = match adapter.is_on_paper() {
+            true => Gpu::on_paper(device, queue, caps.clone())?,
+            false => Gpu::new(device, queue, caps.clone()),
+        };
         let target = match (caps.identity.is_software(), caps.has(Feature::ShaderInt64)) {
             (false, _) => Target::Gpu,
             (true, false) => Target::Cpu,
             (true, true) => Target::Cpu64,
         };
         let (engine, plan) = (Arc::new(Engine::new(gpu)), Arc::new(plan));
-        Self { engine, plan, adapter: Arc::new(adapter), target, tuned: None }
+        Ok(Self { engine, plan, adapter: Arc::new(adapter), target, tuned: None })
     }
 
     /// The class of kernels that it runs: what is fast on a GPU is slow on a CPU.
@@ -187,6 +198,43 @@ impl Device {
             let adapter = Adapter::best().await?;
             adapter.open(adapter.negotiate(policy)).await
         })
+    }
+
+    /// A device on paper: of an adapter that is not here, of which only the capabilities are. A
+    /// program runs on it before anything is downloaded or bought, up to its first read.
+    ///
+    /// What is uploaded is negotiated, converted and counted as it would be there, and crosses
+    /// nowhere; [`Device::blank`] makes tensors of values that nobody has yet. Operations are
+    /// checked and recorded, and choose their kernels as they would there: [`Device::watch`] and
+    /// [`Tensor::explain`](crate::Tensor::explain) show them, [`Device::memory`] what they hold, of
+    /// which a [cap](Device::set_cap) says how much there is. Nothing is computed: reading is an
+    /// error of kind [`OnPaper`](crate::ErrorKind::OnPaper), as is all else that needs a driver.
+    ///
+    /// ```
+    /// use wharf::caps::Caps;
+    /// use wharf::{DType, Device, ErrorKind, Policy};
+    ///
+    /// let caps = Caps::webgpu_baseline(); // or those of an adapter, taken down where it is
+    /// let paper = Device::on_paper(&caps, &Policy::exact())?;
+    /// let (w, x) = (paper.blank([512, 512], DType::F32)?, paper.blank([64, 512], DType::F32)?);
+    /// let y = x.linear(&w, None)?.gelu()?;
+    ///
+    /// let explained = y.explain(); // the kernels, why they were chosen, dispatches, bytes, WGSL
+    /// assert_eq!(explained.kernels.len(), 1, "the product, with gelu on board: {explained}");
+    /// assert_eq!(y.to_vec::<f32>().map_err(|error| error.kind()), Err(ErrorKind::OnPaper));
+    /// assert_eq!(paper.ledger().up.bytes, 0);
+    /// # Ok::<(), wharf::Error>(())
+    /// ```
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn on_paper(caps: &Caps, policy: &Policy) -> Result<Self> {
+        let adapter = Adapter::on_paper(caps.clone());
+        pollster::block_on(adapter.open(adapter.negotiate(policy)))
+    }
+
+    /// Whether it is [on paper](Device::on_paper).
+    #[must_use]
+    pub fn is_on_paper(&self) -> bool {
+        self.adapter.is_on_paper()
     }
 
     /// A handle on the *same* device with other permissions: tensors of both mix freely.
@@ -393,11 +441,13 @@ impl Device {
     /// # Ok(()) });
     /// ```
     pub fn submit(&self, encoder: wgpu::CommandEncoder) -> Result<wgpu::SubmissionIndex> {
+        self.engine.gpu.present("submitting")?;
         self.engine.append(encoder)
     }
 
     /// The wgpu device and queue underneath, for buffers and passes of your own: see
-    /// [`Tensor::lend`](crate::Tensor::lend) and [`Device::wrap_buffer`].
+    /// [`Tensor::lend`](crate::Tensor::lend) and [`Device::wrap_buffer`]. On
+    /// [paper](Device::on_paper) both are wgpu's own, of no adapter.
     #[must_use]
     pub fn wgpu(&self) -> (&wgpu::Device, &wgpu::Queue) {
         (&self.engine.gpu.device, &self.engine.gpu.queue)

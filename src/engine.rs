@@ -39,7 +39,7 @@ pub(crate) struct Engine {
     pub(crate) pipelines: Pipelines,
     state: Mutex<State>,
     watches: Watches,
-    /// Present on a device on paper, which only notes what it would do.
+    /// Present on a sketch of a device, which only notes what it would do.
     pub(crate) sketch: Option<Sketch>,
 }
 
@@ -64,8 +64,8 @@ impl Engine {
         Self { number, gpu, books, ring, pipelines, state, watches, sketch: None }
     }
 
-    /// This device on paper: it notes work instead of doing it.
-    pub(crate) fn on_paper(&self) -> Result<Self> {
+    /// A sketch of this device: it notes work instead of doing it.
+    pub(crate) fn sketched(&self) -> Result<Self> {
         let sketch = Some(Sketch::new(&self.gpu)?);
         Ok(Self { sketch, ..Self::numbered(self.number, Arc::clone(&self.gpu)) })
     }
@@ -169,7 +169,7 @@ impl Engine {
     /// out what was to be written, cannot be right by what lay there before.
     #[cfg(feature = "testing")]
     fn spoil(&self, storage: &Storage) -> Result<()> {
-        if self.sketch.is_some() || !crate::gpu::spoils() {
+        if self.sketch.is_some() || self.gpu.is_on_paper() || !crate::gpu::spoils() {
             return Ok(());
         }
         // What was recorded may still read this memory.
@@ -303,14 +303,17 @@ impl Engine {
         Ok(index)
     }
 
-    /// Makes a dispatch ready to be recorded; `None` on paper, where it is only noted. Its buffers
-    /// must stay in place until it is recorded.
+    /// Makes a dispatch ready to be recorded; `None` in a sketch and on paper, where it is only
+    /// noted. Its buffers must stay in place until it is recorded.
     pub(crate) fn prepare(&self, job: Job<'_>) -> Result<Option<Ready>> {
         if let Some(sketch) = &self.sketch {
             sketch.dispatch(&job);
             return Ok(None);
         }
         self.watches.tell(|notes| notes.dispatch(&job));
+        if self.gpu.is_on_paper() {
+            return Ok(None);
+        }
         let pipeline = self.pipelines.get(&self.gpu, job.kernel);
         let ready = pipeline.and_then(|pipeline| Ready::new(&self.gpu, pipeline, job));
         ready.map(Some).map_err(|error| error.on(|| self.gpu.name()))
@@ -362,6 +365,12 @@ impl Engine {
             // One lock over all of it: a command that another thread records in between would write
             // to the old places after the copies.
             let mut state = lock(&self.state);
+            if self.gpu.is_on_paper() {
+                // Tensors move, and have no values that are to come along.
+                let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
+                state.store.compact(&mut encoder);
+                return Ok(state.store.trim());
+            }
             self.submit(&mut state)?;
             // Staged writes also go to the old places, so they must run before the copies.
             self.gpu.submit("compact", None)?;

@@ -41,6 +41,8 @@ pub enum ErrorKind {
     Missing,
     /// The device is gone.
     DeviceLost,
+    /// Only the capabilities of the adapter are here: nothing is computed, read or lent.
+    OnPaper,
     /// A file could not be read or written, or is not what it claims to be.
     File,
     /// WGSL of your own is wrong, or was given what it does not take.

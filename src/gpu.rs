@@ -84,6 +84,8 @@ pub(crate) struct Gpu {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     caps: Caps,
+    /// Stands for every buffer of a device on paper, which has neither memory nor a driver.
+    paper: Option<wgpu::Buffer>,
     troubles: Arc<Troubles>,
     /// Shared by everyone who submits.
     submissions: RwLock<()>,
@@ -124,6 +126,7 @@ impl Gpu {
             device,
             queue,
             caps,
+            paper: None,
             troubles,
             submissions: RwLock::new(()),
             staged: AtomicU64::new(0),
@@ -134,6 +137,23 @@ impl Gpu {
             #[cfg(feature = "testing")]
             rubbish: OnceLock::new(),
         }
+    }
+
+    /// A device of an adapter that is not here: wgpu's own objects stand in for the driver's.
+    pub(crate) fn on_paper(device: wgpu::Device, queue: wgpu::Queue, caps: Caps) -> Result<Self> {
+        let real = Self::new(device, queue, caps);
+        let paper = Some(real.create_buffer("wharf.paper", 4, wgpu::BufferUsages::STORAGE)?);
+        Ok(Self { paper, ..real })
+    }
+
+    /// Whether its adapter is not here.
+    pub(crate) const fn is_on_paper(&self) -> bool {
+        self.paper.is_some()
+    }
+
+    /// An error on paper, where there is nobody to do it.
+    pub(crate) fn present(&self, doing: &'static str) -> Result<()> {
+        if self.is_on_paper() { Err(cause::on_paper(doing, &self.caps.identity)) } else { Ok(()) }
     }
 
     pub(crate) const fn caps(&self) -> &Caps {
@@ -250,6 +270,9 @@ impl Gpu {
         size: u64,
         usage: wgpu::BufferUsages,
     ) -> Result<wgpu::Buffer> {
+        if let Some(stand_in) = &self.paper {
+            return Ok(stand_in.clone());
+        }
         #[cfg(feature = "testing")]
         self.injected_failure(Call::Allocation, size)?;
         let descriptor =
@@ -272,6 +295,9 @@ impl Gpu {
         at: u64,
         bytes: &[u8],
     ) -> Result<()> {
+        if self.is_on_paper() {
+            return Ok(());
+        }
         #[cfg(feature = "testing")]
         self.injected_failure(Call::Allocation, bytes.len() as u64)?;
         self.checked(doing, || self.queue.write_buffer(buffer, at, bytes))

@@ -75,7 +75,9 @@ pub(crate) struct Store {
 impl Store {
     pub(crate) fn new(gpu: &Gpu) -> Self {
         let caps = gpu.caps();
-        let cap = caps.identity.is_software().then(host_memory::cap_default).flatten();
+        // Of an adapter that is not here nobody knows what memory it lives in.
+        let lives_here = caps.identity.is_software() && !gpu.is_on_paper();
+        let cap = lives_here.then(host_memory::cap_default).flatten();
         Self::on_paper(caps, cap)
     }
 

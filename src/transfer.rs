@@ -34,6 +34,9 @@ pub(crate) use source::{BlockSource, Fill, Rules, UploadSource};
 /// Parts of a buffer that is written or read in place: each large enough for two threads.
 const CHUNK_IN_PLACE: u64 = 32 << 20;
 
+/// Parts of what is only counted: few enough to stay in the cache.
+const CHUNK_ON_PAPER: u64 = 256 << 10;
+
 /// Chunks on their way down at once: one is filled while the other is read. More would not stay in
 /// the cache.
 const DOWN_DEPTH: usize = 2;
@@ -87,6 +90,9 @@ pub(crate) fn up(
     progress: &dyn Fn(u64),
 ) -> Result<Tally> {
     let mut tally = Tally::default();
+    if gpu.is_on_paper() {
+        return count(source, to.bytes, &mut tally).map(|()| tally);
+    }
     let mut at = 0;
     for piece in to.pieces() {
         let range = at..(at + to.segment_bytes).min(to.bytes);
@@ -96,6 +102,17 @@ pub(crate) fn up(
         }
     }
     Ok(tally)
+}
+
+/// Counts what happens to the values on their way, and carries them nowhere.
+fn count(source: &dyn Fill, bytes: u64, tally: &mut Tally) -> Result<()> {
+    let mut scratch = vec![0; index(CHUNK_ON_PAPER.min(bytes))?];
+    for at in (0..bytes).step_by(index(CHUNK_ON_PAPER)?) {
+        let part = CHUNK_ON_PAPER.min(bytes - at);
+        let first = index(at / source.to().width() as u64)?;
+        source.fill(first, wgpu::WriteOnly::from_mut(&mut scratch[..index(part)?]), part, tally)?;
+    }
+    Ok(())
 }
 
 /// Writes the bytes `range` of a storage where they lie, without staging. This needs a whole buffer

@@ -122,6 +122,7 @@ impl Device {
         spoil: impl Fn(&str) -> bool,
         mut on: impl FnMut(&Trial),
     ) -> Result<Tuned> {
+        self.engine.gpu.present("tuning")?;
         let mut entries = Vec::new();
         for problem in problems {
             let bench = Bench::new(self, site, *problem, &spoil)?;

@@ -3,7 +3,8 @@
 
 use core::fmt;
 
-use crate::error::causes;
+use crate::caps::Identity;
+use crate::error::{Error, causes};
 
 /// Bytes in the largest binary unit that keeps the number readable: `1.5 GiB`.
 pub(crate) fn bytes(n: u64) -> String {
@@ -75,6 +76,31 @@ causes! {
     Devices { left: String, right: String }, Mismatch:
         ("tensors are on two devices: left {left}, right {right}")
         help ("move one of them: `tensor.to(&device)`");
+    /// Asked of a device that nobody has opened.
+    OnPaper { doing: &'static str, adapter: String }, OnPaper:
+        ("{doing} needs {adapter} itself, of which only the capabilities are here")
+        help ("`device.watch()`, `tensor.explain()` and `device.memory()` say what would run \
+               there and what it would take; values come from an adapter that is here: \
+               `Adapter::best()`");
+    /// Asked of one that somebody has.
+    NotOnPaper { adapter: String }, Mismatch:
+        ("{adapter} is here, and has no tensors without values")
+        help ("upload values or make them, `device.zeros(shape, dtype)`; tensors without values \
+               are for devices on paper: `Device::on_paper(caps, &policy)`");
+}
+
+/// The error of what an adapter on paper cannot do.
+pub(crate) fn on_paper(doing: &'static str, identity: &Identity) -> Error {
+    DeviceCause::OnPaper { doing, adapter: named(identity) }.into()
+}
+
+/// The error of what only an adapter on paper has.
+pub(crate) fn not_on_paper(identity: &Identity) -> Error {
+    DeviceCause::NotOnPaper { adapter: named(identity) }.into()
+}
+
+fn named(identity: &Identity) -> String {
+    format!("{} ({})", identity.name, identity.backend.name())
 }
 
 const LATE: &str = "what this device computed meanwhile is not to be trusted, and it answers \

@@ -78,6 +78,11 @@ impl Slab {
         self.free.len() == self.owners.len()
     }
 
+    /// The size of its buffer.
+    const fn bytes(&self, slot_bytes: u64) -> u64 {
+        slot_bytes * self.owners.len() as u64
+    }
+
     /// The length of the longest run of free slots.
     fn longest_free_run(&self) -> u64 {
         let mut free = self.free.clone();
@@ -260,7 +265,8 @@ impl Pool {
         let (buffer, buffer_id) = self.create(gpu, label, bytes + room, cap)?;
         self.large += 1;
         let offset = begin(room, buffer_id);
-        Ok(Piece { buffer, buffer_id, offset, bytes, home: Home::Large })
+        let home = Home::Large { reserved: bytes + room };
+        Ok(Piece { buffer, buffer_id, offset, bytes, home })
     }
 
     fn take_small(
@@ -308,7 +314,7 @@ impl Pool {
     /// Takes a piece back.
     pub(super) fn put(&mut self, piece: Piece) {
         match piece.home {
-            Home::Large => self.kept.push(piece),
+            Home::Large { .. } => self.kept.push(piece),
             Home::Foreign => {}
             Home::Slab { slot_bytes, slot } => {
                 let slabs = self.slabs.get_mut(&slot_bytes);
@@ -342,15 +348,15 @@ impl Pool {
     pub(super) fn trim(&mut self) -> u64 {
         let before = self.reserved;
         for piece in self.kept.drain(..) {
-            self.reserved -= piece.buffer.size();
+            self.reserved -= piece.reserved();
             self.owned.retain(|buffer| *buffer != piece.buffer);
             self.large -= 1;
         }
-        for slabs in self.slabs.values_mut() {
+        for (&slot_bytes, slabs) in &mut self.slabs {
             slabs.retain(|slab| {
                 let unused = slab.is_unused();
                 if unused {
-                    self.reserved -= slab.buffer.size();
+                    self.reserved -= slab.bytes(slot_bytes);
                     self.owned.retain(|buffer| *buffer != slab.buffer);
                 }
                 !unused
@@ -363,8 +369,8 @@ impl Pool {
     pub(super) fn usage(&self) -> Usage {
         let mut usage = Usage { reserved: self.reserved, buffers: self.large, ..Usage::default() };
         for piece in &self.kept {
-            usage.free += piece.buffer.size();
-            usage.largest_free = usage.largest_free.max(piece.buffer.size());
+            usage.free += piece.reserved();
+            usage.largest_free = usage.largest_free.max(piece.reserved());
         }
         for (&slot_bytes, slabs) in &self.slabs {
             usage.buffers += slabs.len() as u64;

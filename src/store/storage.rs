@@ -26,6 +26,11 @@ impl Piece {
     pub(crate) const fn whose(&self) -> Whose {
         whose(self.buffer_id)
     }
+
+    /// What it holds of the driver's memory.
+    pub(super) const fn reserved(&self) -> u64 {
+        if let Home::Large { reserved } = self.home { reserved } else { self.bytes }
+    }
 }
 
 /// Whose a buffer with this number is.
@@ -84,7 +89,7 @@ impl Storage {
         pieces: impl Iterator<Item = (wgpu::Buffer, u64, u64)>,
     ) -> Arc<Self> {
         let piece = |(buffer, buffer_id, bytes)| {
-            let home = Home::Large;
+            let home = Home::Large { reserved: bytes };
             Piece { buffer, buffer_id, offset: 0, bytes, home }
         };
         let pieces = pieces.map(piece).collect();
@@ -137,7 +142,7 @@ impl Storage {
 
     /// Whether nothing else lies in its buffers.
     pub(crate) fn is_alone(&self) -> bool {
-        lock(&self.pieces).iter().all(|piece| matches!(piece.home, Home::Large))
+        lock(&self.pieces).iter().all(|piece| matches!(piece.home, Home::Large { .. }))
     }
 
     /// Whether only wharf's own commands can use it.
@@ -223,7 +228,10 @@ pub(super) enum Home {
         slot_bytes: u64,
         slot: usize,
     },
-    Large,
+    /// A buffer to itself, of this size.
+    Large {
+        reserved: u64,
+    },
     /// Nowhere: the caller has it.
     Foreign,
 }

@@ -4,7 +4,10 @@ use super::Tensor;
 use super::number::Scalar;
 use crate::device::Device;
 use crate::dtype::DType;
+use crate::engine::Engine;
 use crate::error::Result;
+use crate::exec::Value;
+use crate::gpu::cause::not_on_paper;
 use crate::kernel::fill;
 use crate::layout::Layout;
 use crate::shape::{IntoShape, Shape};
@@ -59,6 +62,32 @@ impl Device {
     /// ```
     pub fn zeros(&self, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
         self.filled("zeros", shape.into_shape()?, dtype, Scalar::zero(dtype))
+    }
+
+    /// A tensor without values, on a device [on paper](Device::on_paper): as an upload of such
+    /// values would leave it, what the plan makes of their dtype included. On any other device it
+    /// is an error.
+    ///
+    /// ```
+    /// use wharf::caps::Caps;
+    /// use wharf::{DType, Device, Policy};
+    ///
+    /// let policy = Policy::exact().allow(DType::F64, DType::F32);
+    /// let paper = Device::on_paper(&Caps::webgpu_baseline(), &policy)?;
+    /// let weights = paper.blank([70_000, 100_000], DType::F64)?; // 28 GB, of which none are here
+    /// assert_eq!((weights.dtype(), paper.memory().bytes_live), (DType::F32, 28_000_000_000));
+    /// # Ok::<(), wharf::Error>(())
+    /// ```
+    pub fn blank(&self, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
+        if !self.is_on_paper() {
+            return Err(not_on_paper(&self.caps().identity));
+        }
+        let shape = shape.into_shape()?;
+        let (_, stored) = self.plan().accept(dtype)?;
+        let storage = self.engine.allocate(Engine::bytes_of(&shape, *stored)?, &[])?;
+        // New memory begins pinned, until the first pin is dropped.
+        drop(storage.pin());
+        Ok(Tensor::of(self.clone(), Value::new(storage), Layout::dense(shape), stored))
     }
 
     /// A tensor of ones; of `true`, for bool.

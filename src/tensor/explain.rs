@@ -30,7 +30,7 @@ impl Tensor {
     }
 
     fn explained(&self) -> Result<Explanation> {
-        let (paper, sketched) = (self.device.engine.on_paper()?, Sketched::default());
+        let (paper, sketched) = (self.device.engine.sketched()?, Sketched::default());
         let error = self.sketch(&paper, &sketched).err();
         let told = paper.sketch.map(|sketch| sketch.notes.explanation(error));
         Ok(told.unwrap_or_default())
@@ -57,7 +57,8 @@ impl Device {
     /// no compiler. Kernels are kept by text, so that other values of the same shapes, and most of
     /// other shapes, need no more.
     ///
-    /// A driver that compiles at the first dispatch, as llvmpipe does, still has that to do.
+    /// A driver that compiles at the first dispatch, as llvmpipe does, still has that to do. On
+    /// [paper](Device::on_paper) there is no compiler, and none are compiled.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -68,10 +69,13 @@ impl Device {
     /// # Ok(()) });
     /// ```
     pub fn prewarm<'a>(&self, tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<usize> {
-        let (paper, sketched) = (self.engine.on_paper()?, Sketched::default());
+        let (paper, sketched) = (self.engine.sketched()?, Sketched::default());
         for tensor in tensors {
             self.engine.same_device(&tensor.device.engine)?;
             tensor.sketch(&paper, &sketched)?;
+        }
+        if self.engine.gpu.is_on_paper() {
+            return Ok(0);
         }
         let kernels = paper.sketch.map(|sketch| sketch.kernels()).unwrap_or_default();
         self.engine.pipelines.prewarm(&self.engine.gpu, &kernels)

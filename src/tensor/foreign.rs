@@ -53,6 +53,7 @@ impl Device {
             return Err(TensorCause::Converts { dtype, stored: *stored }.into());
         }
         let engine = &self.engine;
+        engine.gpu.present("sharing a buffer")?;
         usable(engine, buffer, wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC)?;
         let storage = engine.foreign(buffer);
         let width = dtype.width() as u64;
@@ -93,6 +94,7 @@ impl Tensor {
 
     fn copy_out(&self, buffer: &wgpu::Buffer, offset: u64) -> Result<()> {
         let (engine, width) = (&self.device.engine, self.dtype.width());
+        engine.gpu.present("sharing a buffer")?;
         usable(engine, buffer, wgpu::BufferUsages::COPY_DST)?;
         let (bytes, size) = (self.shape().elements() as u64 * width as u64, buffer.size());
         if !offset.is_multiple_of(WORD) || !bytes.is_multiple_of(WORD) {

@@ -121,7 +121,8 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     pub fn lend(&self) -> Result<Lent> {
-        let lent = self.realise().and_then(|value| self.lent(&value));
+        let present = || self.device.engine.gpu.present("lending");
+        let lent = present().and_then(|()| self.realise()).and_then(|value| self.lent(&value));
         lent.map_err(|error| error.during("lend"))
     }
 
@@ -146,7 +147,8 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     pub fn lend_mut(&mut self) -> Result<LentMut<'_>> {
-        let lent = self.own_alone().and_then(|value| self.lent(&value));
+        let present = self.device.engine.gpu.present("lending");
+        let lent = present.and_then(|()| self.own_alone()).and_then(|value| self.lent(&value));
         let lent = lent.map_err(|error| error.during("lend_mut"))?;
         Ok(LentMut { lent, _tensor: self })
     }

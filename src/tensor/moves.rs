@@ -87,6 +87,9 @@ impl<'a> Passage<'a> {
     pub(crate) fn decide(tensor: &'a Tensor, device: &'a Device) -> Result<Self> {
         let (carriage, to) = device.plan().accept(tensor.dtype())?;
         let stays = tensor.device.is(device);
+        if !stays {
+            [&tensor.device, device].iter().try_for_each(|d| d.engine.gpu.present("moving"))?;
+        }
         let bytes = if stays { 0 } else { Engine::bytes_of(tensor.shape(), *to)? };
         Ok(Self { tensor, device, to, how: carriage.how, bytes })
     }

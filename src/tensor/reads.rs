@@ -271,6 +271,7 @@ impl Tensor {
         let dense = self.contiguous()?;
         let value = dense.realise()?;
         let pinned = value.pin()?;
+        engine.gpu.present("reading")?;
         let slots = value.unsettled();
         let width = self.dtype.width();
         let span = dense.layout.span();

@@ -25,6 +25,8 @@ mod memory;
 mod moves;
 mod order;
 pub(crate) mod pair;
+#[cfg(not(target_family = "wasm"))]
+mod paper;
 mod portable;
 pub(crate) mod probe;
 mod quantised;
@@ -81,6 +83,9 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(custom_kernel::cases());
     cases.extend(portable::cases(adapter));
     #[cfg(not(target_family = "wasm"))]
-    cases.extend(threads::cases().into_iter().chain(failures::cases()));
+    {
+        cases.extend(threads::cases().into_iter().chain(failures::cases()));
+        cases.extend(paper::cases(adapter));
+    }
     cases
 }

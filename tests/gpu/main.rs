@@ -24,6 +24,9 @@ mod counts;
 mod ctx;
 mod drivers;
 #[cfg(not(target_family = "wasm"))]
+#[path = "../stories/forward.rs"]
+mod forward;
+#[cfg(not(target_family = "wasm"))]
 #[path = "../mutants/rules.rs"]
 mod mistakes;
 #[cfg(not(target_family = "wasm"))]

@@ -23,11 +23,16 @@ mod fits;
 #[cfg(test)]
 mod formats;
 #[cfg(test)]
+#[path = "../stories/forward.rs"]
+mod forward;
+#[cfg(test)]
 mod lent;
 #[cfg(test)]
 mod loads;
 #[cfg(test)]
 mod memory;
+#[cfg(test)]
+mod paper;
 #[cfg(test)]
 mod peak;
 #[cfg(test)]

@@ -23,6 +23,8 @@ pub(crate) fn cases() -> Vec<Case> {
         }
     }
     cases.push(case!("makers::random_numbers", |ctx| random_numbers(ctx)));
+    #[cfg(not(target_family = "wasm"))]
+    cases.push(case!("makers::without_values", |ctx| without_values(ctx)));
     cases.push(case!("makers::buffers_are_never_converted", |ctx| buffers(ctx)));
     cases.push(case!("makers::a_refused_cast_says_where_and_what_to_do", |ctx| refused(ctx)));
     cases
@@ -140,6 +142,28 @@ async fn buffers(ctx: &Ctx) -> Outcome {
         }
         ensure!(device.wrap_buffer(&mine, layout, DType::U32).is_ok(), "u32, {name}");
     }
+    Ok(())
+}
+
+/// What an upload leaves there is what a tensor without values has on paper, or it is refused.
+#[cfg(not(target_family = "wasm"))]
+async fn without_values(ctx: &Ctx) -> Outcome {
+    let there = ctx.device(DOWNGRADES[2]).await?;
+    let paper = Device::on_paper(there.caps(), &Policy::exact()).map_err(show)?;
+    for (name, policy) in POLICIES {
+        let [there, paper] = [&there, &paper].map(|device| device.with_policy(&policy()));
+        for dtype in DType::ALL {
+            let want = for_dtype!(dtype, upload(&there, &[0]));
+            match (paper.blank([1], dtype), want) {
+                (Ok(made), Ok(want)) => ensure_eq!(made.dtype(), want.dtype(), "{dtype}, {name}"),
+                (Err(made), Err(want)) => {
+                    ensure_eq!(made.to_string(), want.to_string(), "{dtype}, {name}");
+                }
+                (made, want) => return Err(format!("{dtype}, {name}: {made:?}, not {want:?}")),
+            }
+        }
+    }
+    count();
     Ok(())
 }
 

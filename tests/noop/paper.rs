@@ -1,0 +1,175 @@
+//! Devices on paper: of every fixture the kernels, the memory and the receipts of a device that is
+//! there, and nothing that only a driver has.
+
+use std::sync::Arc;
+
+use wharf::caps::{Limit, fixtures};
+use wharf::ledger::Crossings;
+use wharf::testing::noop;
+use wharf::{DType, Device, ErrorKind, Layout, Policy, Shape, wgpu};
+
+use super::forward::{beside, forward};
+
+fn paper(name: &str, policy: &Policy) -> Device {
+    let all = fixtures::all();
+    let caps = all.into_iter().find(|(fixture, _)| *fixture == name).expect("a fixture").1;
+    Device::on_paper(&caps, policy).expect("it is on paper")
+}
+
+#[test]
+fn every_fixture_explains_what_a_device_of_its_kind_does() {
+    for (name, caps) in fixtures::all() {
+        let paper = Device::on_paper(&caps, &Policy::exact()).expect("it is on paper");
+        for tensor in forward(&paper).expect("it is recorded") {
+            let told = tensor.explain();
+            assert!(told.error.is_none() && told.dispatches() > 0, "{name}: {:?}", told.error);
+        }
+        // The backend that stores has some limits of its own.
+        let most = [Limit::BufferBytes, Limit::BindingBytes, Limit::UniformBytes];
+        let caps = most.iter().fold(caps, |caps, &limit| caps.with_limit(limit, (1 << 31) - 1));
+        let paper = Device::on_paper(&caps, &Policy::exact()).expect("it is on paper");
+        let adapter = pollster::block_on(noop(caps)).expect("there is a noop backend");
+        let plan = adapter.negotiate(&Policy::exact());
+        let there = pollster::block_on(adapter.open(plan)).expect("it opens");
+        there.set_cap(None);
+        assert_eq!(paper.target(), there.target(), "{name}: another class of kernels");
+        let dispatches = beside(&there, &paper).unwrap_or_else(|text| panic!("{name}: {text}"));
+        assert!(dispatches > 30, "{name}: a pass of {dispatches} dispatches");
+        assert_eq!(paper.memory().driver, None, "{name}");
+    }
+}
+
+/// Receipts are those of an upload, refusals too; the ledger has nothing.
+#[test]
+fn an_upload_is_negotiated_and_counted_and_crosses_nowhere() {
+    let policy = Policy::exact().allow(DType::F64, DType::F32);
+    let caps = fixtures::browser();
+    let adapter = pollster::block_on(noop(caps.clone())).expect("there is a noop backend");
+    let there = pollster::block_on(adapter.open(adapter.negotiate(&policy))).expect("it opens");
+    let paper = Device::on_paper(&caps, &policy).expect("it is on paper");
+    // More than a chunk, and not a multiple of one.
+    let values: Vec<f64> = (0..100_003).map(|i| f64::from(i) / 3.0).collect();
+    let receipts = [&there, &paper].map(|device| {
+        let (tensor, receipt) = device.upload(&values, [values.len()]).expect("it is allowed");
+        assert_eq!(tensor.dtype(), DType::F32);
+        receipt
+    });
+    let figures = receipts.map(|r| (r.tally, r.bytes_host, r.bytes_staged, r.bytes_device, r.how));
+    assert_eq!(figures[0], figures[1], "the receipt");
+    assert!(figures[1].0.rounded > 60_000, "{:?}", figures[1].0);
+    assert_eq!((there.ledger().up.bytes, paper.ledger().up.bytes), (400_012, 0));
+    assert_eq!(paper.ledger().up.count, 0, "nothing crossed");
+    let refused = [&there, &paper].map(|device| device.upload(&[1i64], [1]).expect_err("no i64"));
+    assert_eq!(refused[0].to_string(), refused[1].to_string());
+    let lossless = [&there, &paper].map(|device| {
+        let strict = device.with_policy(&Policy::lossless());
+        strict.upload(&[0.1f64], [1]).expect_err("it would change").to_string()
+    });
+    assert_eq!(lossless[0], lossless[1]);
+    let _guard = paper.guard(Crossings::Deny);
+    let denied = paper.upload(&[1.0f32], [1]).map_err(|error| error.kind());
+    assert_eq!(denied.err(), Some(ErrorKind::Denied), "a guard guards on paper too");
+}
+
+/// Everything that needs somebody to do it, and what is said instead.
+#[test]
+fn what_needs_a_driver_says_so() {
+    let device = paper("apple_m2", &Policy::exact());
+    let mut x = device.blank([4, 4], DType::F32).expect("without values");
+    let other = super::device(|caps| caps);
+    let (here, _) = other.upload(&[1.0f32; 16], [4, 4]).expect("it is taken");
+    let y = (&x * 2.0f32).expect("recorded");
+    let (gpu, _) = device.wgpu();
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+    let (label, mapped_at_creation) = (None, false);
+    let mine = gpu.create_buffer(&wgpu::BufferDescriptor {
+        label,
+        size: 64,
+        usage: usage | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation,
+    });
+    let layout = Layout::dense(Shape::new([16]).expect("it is a shape"));
+    let encoder = gpu.create_command_encoder(&wgpu::CommandEncoderDescriptor { label });
+    let problem = wharf::tune::Problem::new(64, 64, 64, DType::F32);
+    let adapter = device.adapter();
+    let again = adapter.negotiate(&Policy::exact());
+    let (raw, queue) = other.wgpu();
+    let rows: [(&str, wharf::Result<()>); 14] = [
+        ("reading", y.to_vec::<f32>().map(drop)),
+        ("reading", y.to_bytes().map(drop)),
+        ("reading", y.to_vec_as::<f64>().map(drop)),
+        ("reading", y.slice(0, 1..2).and_then(|row| row.picture_now()).map(drop)),
+        ("reading", pollster::block_on(x.read::<f32>()).map(drop)),
+        ("lend: lending", x.lend().map(drop)),
+        ("lend_mut: lending", x.lend_mut().map(drop)),
+        ("wrap_buffer: sharing a buffer", device.wrap_buffer(&mine, layout, DType::F32).map(drop)),
+        ("copy_to_buffer: sharing a buffer", x.copy_to_buffer(&mine, 0)),
+        ("submitting", device.submit(encoder).map(drop)),
+        ("moving", pollster::block_on(x.to(&other)).map(drop)),
+        ("moving", pollster::block_on(here.to(&device)).map(drop)),
+        ("tuning", device.tune_now(&[problem], |_| {}).map(drop)),
+        ("adopting a device", adapter.adopt(&again, raw.clone(), queue.clone()).map(drop)),
+    ];
+    for (doing, result) in rows {
+        let error = result.expect_err("nobody is there");
+        let text = format!(
+            "{doing} needs Apple M2 (metal) itself, of which only the capabilities are here"
+        );
+        assert_eq!((error.to_string(), error.kind()), (text, ErrorKind::OnPaper));
+        assert!(error.help().is_some_and(|help| help.contains("Adapter::best()")), "{error:?}");
+    }
+    // What computes on the way to a read was recorded, and is seen.
+    assert_eq!(device.memory().tensors, 2, "y has a value now, on paper");
+    let error = other.blank([4], DType::F32).expect_err("it is here");
+    assert_eq!(error.kind(), ErrorKind::Mismatch, "{error}");
+}
+
+/// What a device does for itself goes on: a program meets its first error where it reads.
+#[test]
+fn a_program_runs_up_to_its_first_read() {
+    let device = paper("lavapipe", &Policy::exact());
+    assert_eq!(device.memory().bytes_cap, None, "nobody knows the memory of another machine");
+    let results = forward(&device).expect("it is recorded");
+    assert_eq!(device.prewarm(&results).expect("there is nothing to do"), 0);
+    results.iter().for_each(|tensor| tensor.compute().expect("it is recorded"));
+    device.flush().expect("nothing is there");
+    device.wait().expect("nothing is waited for");
+    assert!(results[0].explain().kernels.is_empty(), "it has a value, on paper");
+    drop(results);
+    assert_eq!(device.memory().bytes_live, 0);
+    assert!(device.trim().expect("it is given back") > 0);
+    assert_eq!(device.memory().bytes_reserved, 0);
+    let again = pollster::block_on(device.reopen()).expect("it is on paper");
+    assert!(again.is_on_paper(), "another one on paper");
+    let empty = again.zeros([0], DType::F32).expect("it is recorded");
+    assert_eq!(empty.to_vec::<f32>().expect("there is nothing to read").len(), 0);
+}
+
+/// 70 GB without a byte of them, and a cap that says what a card has.
+#[test]
+fn a_model_of_seventy_gigabytes_is_held_on_paper() {
+    let device = paper("nvidia_vulkan", &Policy::exact());
+    let layer = || device.blank([5000, 10_000], DType::Bf16);
+    let model: Vec<_> = (0..700).map(|_| layer().expect("there is no cap")).collect();
+    assert_eq!(device.memory().bytes_live, 70_000_000_000);
+    assert!(device.memory().bytes_reserved >= 70_000_000_000, "{}", device.memory());
+    device.set_cap(Some(80_000_000_000));
+    let more: Vec<_> = (0..200).map_while(|_| layer().ok()).collect();
+    assert!((90..100).contains(&more.len()), "{} more", more.len());
+    let error = layer().expect_err("the cap");
+    assert!(error.is_out_of_memory(), "{error}");
+    drop(model);
+    assert!(layer().is_ok(), "there is room again");
+}
+
+/// A device on paper is a device: threads share it.
+#[test]
+fn an_unfit_adapter_is_unfit_on_paper() {
+    let caps = fixtures::browser().without(wharf::caps::Feature::Compute);
+    let error = Device::on_paper(&caps, &Policy::exact()).expect_err("no compute shaders");
+    assert_eq!(error.kind(), ErrorKind::Adapter, "{error}");
+    let shared = Arc::new(paper("browser", &Policy::exact()));
+    let there = Arc::clone(&shared);
+    let made = std::thread::spawn(move || there.zeros([8], DType::F32).map(drop)).join();
+    assert!(made.is_ok_and(|made| made.is_ok()), "made on another thread");
+}
