@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::exec::{Fault, Faults, Hit, Job, Pipelines, Ready, Recording};
+use crate::exec::{Fault, Faults, Hit, Job, Pipelines, Ready, Recording, dump};
 use crate::gpu::cause::DeviceCause;
 use crate::gpu::{Gpu, Whose, lock};
 use crate::ledger::Books;
@@ -306,6 +306,7 @@ impl Engine {
     /// Makes a dispatch ready to be recorded; `None` in a sketch and on paper, where it is only
     /// noted. Its buffers must stay in place until it is recorded.
     pub(crate) fn prepare(&self, job: Job<'_>) -> Result<Option<Ready>> {
+        dump(job.kernel, || self.gpu.name());
         if let Some(sketch) = &self.sketch {
             sketch.dispatch(&job);
             return Ok(None);

@@ -15,6 +15,7 @@ use crate::wgsl::Assembled;
 use crate::wgsl::params::BYTES_MAX;
 
 mod bound;
+mod dump;
 mod fault;
 mod params;
 mod pipeline;
@@ -22,6 +23,7 @@ mod run;
 mod value;
 
 pub(crate) use bound::Bound;
+pub(crate) use dump::{Asking, dump};
 pub(crate) use fault::{Fault, Faults, Hit, SLOT_BYTES};
 use params::Params;
 use pipeline::Pipeline;

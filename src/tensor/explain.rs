@@ -5,6 +5,7 @@ use crate::device::Device;
 use crate::engine::notes::Explanation;
 use crate::engine::{Engine, Site};
 use crate::error::Result;
+use crate::exec::Asking;
 use crate::fuse::{Context, Sketched};
 use crate::kernel::{Operand, moves};
 
@@ -21,7 +22,9 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     #[must_use]
+    #[track_caller]
     pub fn explain(&self) -> Explanation {
+        let _asking = Asking::here("explain");
         self.explained().unwrap_or_else(|error| Explanation {
             kernels: Vec::new(),
             bytes_allocated: 0,
@@ -68,7 +71,9 @@ impl Device {
     /// assert_eq!(device.prewarm([&y])?, 0); // they are there
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn prewarm<'a>(&self, tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<usize> {
+        let _asking = Asking::here("prewarm");
         let (paper, sketched) = (self.engine.sketched()?, Sketched::default());
         for tensor in tensors {
             self.engine.same_device(&tensor.device.engine)?;

@@ -1,0 +1,154 @@
+//! `WHARF_DUMP=dir`: every assembled text as a file there, once, under a header that says what it
+//! is and who asked for it.
+//!
+//! A file that cannot be written is logged, the first one only, and harms nobody.
+
+use core::cell::Cell;
+use core::fmt::Write;
+use core::panic::Location;
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock};
+
+use crate::dtype::DType;
+use crate::gpu::lock;
+use crate::ledger::CallSite;
+use crate::wgsl::Assembled;
+
+/// Where texts go, and which are there.
+#[derive(Debug)]
+struct Dump {
+    folder: PathBuf,
+    written: Mutex<HashSet<u64>>,
+    /// What failed has been said.
+    told: OnceLock<()>,
+}
+
+thread_local! {
+    /// The call that computes on this thread.
+    static ASKING: Cell<Option<CallSite>> = const { Cell::new(None) };
+}
+
+/// Whatever is assembled on this thread while it lives was asked for by a call.
+#[derive(Debug)]
+pub(crate) struct Asking {
+    before: Option<CallSite>,
+}
+
+impl Asking {
+    pub(crate) fn of(site: CallSite) -> Self {
+        Self { before: ASKING.replace(Some(site)) }
+    }
+
+    /// By the line that called the caller of this, where nothing crosses.
+    #[track_caller]
+    pub(crate) fn here(call: &'static str) -> Self {
+        Self::of(CallSite { call, location: Location::caller() })
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        ASKING.set(self.before);
+    }
+}
+
+/// Writes a text, if that was asked for and it is not there yet.
+pub(crate) fn dump(kernel: &Assembled, adapter: impl FnOnce() -> String) {
+    static DUMP: OnceLock<Option<Dump>> = OnceLock::new();
+    let asked = || {
+        let folder = std::env::var_os("WHARF_DUMP").filter(|folder| !folder.is_empty())?;
+        Some(Dump::into(PathBuf::from(folder)))
+    };
+    if let Some(dump) = DUMP.get_or_init(asked) {
+        dump.write(kernel, adapter);
+    }
+}
+
+impl Dump {
+    fn into(folder: PathBuf) -> Self {
+        Self { folder, written: Mutex::default(), told: OnceLock::new() }
+    }
+
+    fn write(&self, kernel: &Assembled, adapter: impl FnOnce() -> String) {
+        if !lock(&self.written).insert(kernel.hash) {
+            return;
+        }
+        let path = self.folder.join(format!("{}-{:08x}.wgsl", kernel.name, kernel.hash >> 32));
+        let text = format!("{}{}", header(kernel, &adapter()), kernel.wgsl);
+        let written = fs::create_dir_all(&self.folder).and_then(|()| fs::write(&path, text));
+        if let Err(error) = written {
+            self.told.get_or_init(|| complain(&path, &error));
+        }
+    }
+}
+
+fn complain(path: &Path, error: &std::io::Error) {
+    log::warn!("WHARF_DUMP: {} is not written, and perhaps no other: {error}", path.display());
+}
+
+/// What a text is, as a comment.
+fn header(kernel: &Assembled, adapter: &str) -> String {
+    let asked = ASKING.get().map_or_else(
+        || "a call that computes at once".into(),
+        |CallSite { call, location }| format!("{call} at {location}"),
+    );
+    let rows = [
+        ("kernel", kernel.name.into()),
+        ("reads", dtypes(&kernel.wgsl, "decode_")),
+        ("writes", dtypes(&kernel.wgsl, "encode_")),
+        ("adapter", adapter.into()),
+        ("asked by", asked),
+        ("version", format!("wharf {}", env!("CARGO_PKG_VERSION"))),
+    ];
+    let mut header = String::new();
+    for (title, text) in rows {
+        // One line each, whatever a driver calls itself.
+        let text = text.replace(char::is_control, " ");
+        let _ = writeln!(header, "// {title:<9} {text}");
+    }
+    header + "\n"
+}
+
+/// The dtypes whose coders a text has; what moves bits as they are has none.
+fn dtypes(wgsl: &str, coder: &str) -> String {
+    let called = |dtype: &DType| wgsl.contains(&format!("{coder}{dtype}"));
+    let names: Vec<&str> = DType::ALL.iter().filter(|d| called(d)).map(|d| d.name()).collect();
+    if names.is_empty() { "-".into() } else { names.join(" ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::fill::FILL;
+    use crate::wgsl::{Form, Slot, Target, kept};
+
+    #[test]
+    fn a_text_is_written_once_with_the_dtypes_that_it_has() {
+        let text = "fn decode_f16p(w: u32) {} fn decode_bf16(w: u32) {} fn encode_u8(v: u32) {}";
+        let both = ["decode_", "encode_", "nothing_"].map(|coder| dtypes(text, coder));
+        assert_eq!(both, ["f16 bf16", "u8", "-"]);
+
+        let folder = std::env::temp_dir().join(format!("wharf-dump-{}", std::process::id()));
+        let dump = Dump::into(folder.join("made"));
+        let fill = kept::kernel(&FILL, &[Slot::write(Form::W32)], 0, Target::Cpu);
+        let asking = Asking::here("compute");
+        let line = line!() - 1;
+        dump.write(&fill, || "a driver\nof two lines".into());
+        drop(asking);
+        let name = format!("fill-{:08x}.wgsl", fill.hash >> 32);
+        let written = fs::read_to_string(folder.join("made").join(&name)).unwrap_or_default();
+        let want = [
+            "// kernel    fill".to_owned(),
+            format!("// adapter   a driver of two lines\n// asked by  compute at {}:", file!()),
+            format!("dump.rs:{line}:"),
+            format!("\n\n{}", fill.wgsl),
+        ];
+        want.iter().for_each(|part| assert!(written.contains(part), "{part} in {written}"));
+        assert!(written.ends_with(&want[3]), "{written}");
+        fs::remove_dir_all(&folder).unwrap_or_default();
+        dump.write(&fill, || "another".into());
+        assert!(!folder.exists(), "it was written already");
+    }
+}
