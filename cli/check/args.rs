@@ -3,9 +3,10 @@
 use std::ffi::OsString;
 
 use wharf::DType;
-use wharf::caps::{Caps, fixtures};
+use wharf::caps::Caps;
 use wharf::set::Arrival;
 
+use crate::doctor::paper::known;
 use crate::doctor::table::quote;
 
 pub(super) const USAGE: &str = "\
@@ -94,13 +95,7 @@ fn arrival(text: &str) -> Result<Arrival, String> {
 }
 
 fn elsewhere(text: &str) -> Result<Place, String> {
-    let all = fixtures::all();
-    let found = all.iter().find(|(name, _)| *name == text);
-    let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
-    match found {
-        Some((_, caps)) => Ok(Place::There(Box::new(caps.clone()))),
-        None => Err(format!("--on {} is none of {}", quote(text), names.join(" "))),
-    }
+    known(text).map(|caps| Place::There(Box::new(caps)))
 }
 
 impl Options {

@@ -3,7 +3,10 @@
 use core::fmt;
 use std::ffi::OsString;
 
+use wharf::caps::Caps;
+
 use super::fit::Question;
+use super::paper;
 use super::table::quote;
 
 /// The exit code for a command line that cannot be understood: `EX_USAGE` of BSD's sysexits.
@@ -11,6 +14,7 @@ pub(crate) const EXIT_USAGE: u8 = 64;
 
 pub(crate) const USAGE: &str = "\
 usage: doctor [--adapter TEXT] [--json | --explain | --would-it-fit SPEC]
+       doctor --on NAME [--json | --would-it-fit SPEC]
        doctor --help";
 
 pub(crate) const HELP: &str = "\
@@ -20,11 +24,16 @@ Lists every adapter, shows what each dtype becomes on the chosen one, and carrie
 the device and back. Nothing is installed, changed or sent anywhere.
 
 usage: doctor [--adapter TEXT] [--json | --explain | --would-it-fit SPEC]
+       doctor --on NAME [--json | --would-it-fit SPEC]
        doctor --help
 
   --adapter TEXT       look at this adapter: its index in the table, or words out of its name,
                        vendor, driver, backend or kind, such as 0, `radeon`, `vulkan llvmpipe`;
                        naming a software adapter admits it
+  --on NAME            ask of an adapter that is not here, before it is bought: what each dtype
+                       would become on it, which kernels would run, and what would fit
+                       names: webgpu_baseline lavapipe swiftshader llvmpipe_gl browser apple_m2
+                       nvidia_vulkan amd_vulkan dx12_without_dxc
   --json               print one JSON object instead of text
   --explain            the known causes of \"my tensor did not arrive\": how wharf checks each,
                        and what it finds here
@@ -41,6 +50,7 @@ verdicts, and the exit codes they give:
                          or it does not open, or a value came back wrong or not at all
   64                     the command line means nothing
 
+--on ends with 0 or 1 by what the plan refuses, and with 2 if such an adapter cannot run wharf.
 --explain ends with 0 where there is a device to look at, else with 2. --would-it-fit ends with 0
 if the tensor fits on some adapter bit-exact, with 1 if only once a conversion is allowed, else
 with 2.
@@ -53,6 +63,7 @@ environment:
   WHARF_ALLOW_SOFTWARE=1  software adapters may be chosen
   WHARF_ADAPTER=TEXT      like --adapter, for every program that uses wharf
   WGPU_BACKEND=vulkan,gl  only these backends
+  WHARF_DUMP=FOLDER       every shader that is assembled, written there
   RUST_LOG=warn           show what drivers and wgpu say (by default nothing)
   NO_COLOR=1              no colour on a terminal
 ";
@@ -71,6 +82,8 @@ pub(crate) enum Mode {
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) adapter: Option<String>,
+    /// An adapter that is not here.
+    pub(crate) on: Option<Box<Caps>>,
     pub(crate) mode: Mode,
 }
 
@@ -84,6 +97,7 @@ pub(crate) enum UsageError {
     Together(&'static str, &'static str),
     NotUnicode(OsString),
     Spec(String),
+    Nowhere(String),
 }
 
 impl fmt::Display for UsageError {
@@ -95,6 +109,7 @@ impl fmt::Display for UsageError {
             Self::Twice(option) => write!(f, "{option} is given twice"),
             Self::Together(one, other) => write!(f, "{one} and {other} do not go together"),
             Self::NotUnicode(text) => write!(f, "{} is not UTF-8", quote(&text.to_string_lossy())),
+            Self::Nowhere(error) => f.write_str(error),
             Self::Spec(error) => {
                 write!(f, "--would-it-fit: {error}\n        for example {}", super::fit::EXAMPLES)
             }
@@ -117,7 +132,7 @@ impl Mode {
 impl Options {
     /// Reads the arguments that follow the program's name.
     pub(crate) fn read(arguments: impl Iterator<Item = OsString>) -> Result<Self, UsageError> {
-        let mut options = Self { adapter: None, mode: Mode::Check };
+        let mut options = Self { adapter: None, on: None, mode: Mode::Check };
         let mut words = arguments.map(|word| word.into_string().map_err(UsageError::NotUnicode));
         while let Some(word) = words.next() {
             let word = word?;
@@ -143,11 +158,23 @@ impl Options {
                     }
                     continue;
                 }
+                "--on" => {
+                    let text = value("--on", attached, &mut words)?;
+                    let caps = paper::known(&text).map_err(UsageError::Nowhere)?;
+                    if options.on.replace(Box::new(caps)).is_some() {
+                        return Err(UsageError::Twice("--on"));
+                    }
+                    continue;
+                }
                 _ => return Err(UsageError::Unknown(word)),
             };
             options.enter(mode)?;
         }
-        Ok(options)
+        match (&options.on, &options.adapter, &options.mode) {
+            (Some(_), Some(_), _) => Err(UsageError::Together("--on", "--adapter")),
+            (Some(_), _, Mode::Explain) => Err(UsageError::Together("--on", "--explain")),
+            _ => Ok(options),
+        }
     }
 
     /// Help goes with everything, the other modes with nothing.

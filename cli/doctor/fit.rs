@@ -3,8 +3,9 @@
 use core::fmt::Write;
 
 use wharf::adapter::{Listed, Listing, Verdict};
+use wharf::caps::Caps;
 use wharf::memory::Fit;
-use wharf::{DType, Device, Layout, Policy, Shape};
+use wharf::{Adapter, DType, Device, Layout, Policy, Shape};
 
 use super::table::{Page, Tone, bytes, count, quote};
 
@@ -95,46 +96,69 @@ enum Answer {
 
 /// Asks every adapter, or only the named one; returns the exit code.
 pub(crate) async fn answer(page: &Page, listing: &Listing, question: &Question, named: bool) -> u8 {
-    let (dtype, layout) = (question.dtype, question.layout());
-    let host = question.bytes_host().map_or_else(|| "more bytes than can be counted".into(), bytes);
-    let values = count(question.shape.elements() as u64, "value");
-    page.heading("Would it fit?", &format!("{dtype} {layout}: {values}, {host} on the host"));
-    page.row(&[(Tone::Plain, "", 15)], (Tone::Dim, question.way()));
+    head(page, question);
     let of_interest = |entry: &Listed| !named || !matches!(entry.verdict, Verdict::NotNamed { .. });
     let mut best = Answer::No;
     let mut asked = 0;
     for (index, entry) in listing.entries.iter().enumerate().filter(|(_, e)| of_interest(e)) {
         asked += 1;
-        best = best.min(ask(page, index, entry, question).await);
+        let label = format!("{index}  {}", entry.adapter.caps().identity.name);
+        let state = if entry.verdict == Verdict::Chosen { "chosen" } else { "not chosen" };
+        best = best.min(ask(page, (&label, state), &entry.adapter, question).await);
     }
     if asked == 0
         && let Err(error) = listing.clone().into_chosen()
     {
         page.error(&error);
     }
+    conclude(page, best, "no: it fits on no adapter here")
+}
+
+/// Asks an adapter of which only the capabilities are here; returns the exit code.
+pub(crate) async fn answer_on_paper(page: &Page, caps: &Caps, question: &Question) -> u8 {
+    head(page, question);
+    let adapter = Adapter::on_paper(caps.clone());
+    let best = ask(page, (&caps.identity.name, "on paper"), &adapter, question).await;
+    conclude(page, best, "no: it would not fit there")
+}
+
+fn head(page: &Page, question: &Question) {
+    let (dtype, layout) = (question.dtype, question.layout());
+    let host = question.bytes_host().map_or_else(|| "more bytes than can be counted".into(), bytes);
+    let values = count(question.shape.elements() as u64, "value");
+    page.heading("Would it fit?", &format!("{dtype} {layout}: {values}, {host} on the host"));
+    page.row(&[(Tone::Plain, "", 15)], (Tone::Dim, question.way()));
+}
+
+/// The last line, and the exit code.
+fn conclude(page: &Page, best: Answer, no: &str) -> u8 {
     page.blank();
     let (tone, line) = match best {
         Answer::Exactly => (Tone::Good, "yes: it fits, bit-exact"),
         Answer::Converted => {
             (Tone::Caution, "with permission: it fits once the conversion is allowed")
         }
-        Answer::No => (Tone::Bad, "no: it fits on no adapter here"),
+        Answer::No => (Tone::Bad, no),
     };
     page.line(&[(tone, line)]);
     best as u8
 }
 
 /// Opens an adapter and asks under both policies. Opening reserves no memory for tensors.
-async fn ask(page: &Page, index: usize, entry: &Listed, question: &Question) -> Answer {
-    let id = &entry.adapter.caps().identity;
+async fn ask(
+    page: &Page,
+    (label, state): (&str, &str),
+    adapter: &Adapter,
+    question: &Question,
+) -> Answer {
+    let id = &adapter.caps().identity;
     page.blank();
-    let (label, kind) = (format!("{index}  {}", id.name), id.device_type.name());
-    let state = if entry.verdict == Verdict::Chosen { "chosen" } else { "not chosen" };
+    let kind = id.device_type.name();
     page.line(&[
-        (Tone::Bold, &label),
+        (Tone::Bold, label),
         (Tone::Dim, &format!("  {}, {kind}, {state}", id.backend.name())),
     ]);
-    let device = match entry.adapter.open(entry.adapter.negotiate(&Policy::exact())).await {
+    let device = match adapter.open(adapter.negotiate(&Policy::exact())).await {
         Ok(device) => device,
         Err(error) => {
             line(page, "verdict", Tone::Bad, &format!("does not open: {error}"));

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use wharf::adapter::{Listed, Listing};
+use wharf::caps::Caps;
 use wharf::plan::Carriage;
 use wharf::{Adapter, Device, Error, Policy, Result};
 
@@ -15,6 +16,7 @@ use super::verdict::{REMEDY_BROKEN, Verdict};
 pub(crate) enum Json {
     Null,
     Bool(bool),
+    Number(u64),
     Text(String),
     List(Vec<Self>),
     Object(Vec<(&'static str, Self)>),
@@ -39,7 +41,7 @@ impl<T: Into<Self>> From<Option<T>> for Json {
 }
 
 impl Json {
-    fn list<T>(items: &[T], each: impl Fn(&T) -> Self) -> Self {
+    pub(crate) fn list<T>(items: &[T], each: impl Fn(&T) -> Self) -> Self {
         Self::List(items.iter().map(each).collect())
     }
 }
@@ -79,6 +81,7 @@ impl fmt::Display for Json {
         match self {
             Self::Null => f.write_str("null"),
             Self::Bool(value) => write!(f, "{value}"),
+            Self::Number(value) => write!(f, "{value}"),
             Self::Text(value) => text(f, value),
             Self::List(items) => sequence(f, ["[", "]"], items, |f, item| item.fmt(f)),
             Self::Object(fields) => sequence(f, ["{", "}"], fields, |f, (name, value)| {
@@ -99,26 +102,31 @@ pub(crate) fn report(
     let plan = listing.chosen().map(|adapter: &Adapter| adapter.negotiate(&Policy::exact()));
     Json::Object(vec![
         ("verdict", verdict.word().into()),
-        ("adapters", Json::list(&listing.entries, adapter)),
+        ("adapters", Json::list(&listing.entries, listed)),
         ("plan", Json::list(plan.as_ref().map_or(&[], |plan| plan.carriages()), carriage)),
         ("crossings", Json::list(crossings, crossing)),
         ("diagnosis", diagnosis(listing, opened, crossings)),
     ])
 }
 
-fn adapter(entry: &Listed) -> Json {
-    let id = &entry.adapter.caps().identity;
+fn listed(entry: &Listed) -> Json {
+    let chosen = entry.verdict == wharf::adapter::Verdict::Chosen;
+    adapter(entry.adapter.caps(), chosen, entry.verdict.to_string())
+}
+
+pub(crate) fn adapter(caps: &Caps, chosen: bool, reason: String) -> Json {
+    let id = &caps.identity;
     Json::Object(vec![
         ("name", id.name.as_str().into()),
         ("backend", id.backend.name().into()),
         ("device_type", id.device_type.name().into()),
-        ("driver", driver(&entry.adapter.caps().identity).into()),
-        ("chosen", Json::Bool(entry.verdict == wharf::adapter::Verdict::Chosen)),
-        ("reason", entry.verdict.to_string().into()),
+        ("driver", driver(id).into()),
+        ("chosen", Json::Bool(chosen)),
+        ("reason", reason.into()),
     ])
 }
 
-fn carriage(row: &Carriage) -> Json {
+pub(crate) fn carriage(row: &Carriage) -> Json {
     Json::Object(vec![
         ("dtype", row.dtype.name().into()),
         ("how", row.how.name().into()),
@@ -145,16 +153,21 @@ fn crossing(crossing: &Crossing) -> Json {
     ])
 }
 
+fn row(cause: &str, found: String, remedy: Option<String>) -> Json {
+    Json::Object(vec![("cause", cause.into()), ("found", found.into()), ("remedy", remedy.into())])
+}
+
+fn of_error(cause: &str, error: &Error) -> Json {
+    row(cause, error.to_string(), error.help())
+}
+
+/// An adapter that did not open.
+pub(crate) fn unfit(error: &Error) -> Json {
+    of_error("not-opened", error)
+}
+
 /// The findings, then whatever else keeps this machine from a better verdict.
 fn diagnosis(listing: &Listing, opened: &Result<Device>, crossings: &[Crossing]) -> Json {
-    let row = |cause: &str, found: String, remedy: Option<String>| {
-        Json::Object(vec![
-            ("cause", cause.into()),
-            ("found", found.into()),
-            ("remedy", remedy.into()),
-        ])
-    };
-    let of_error = |cause: &str, error: &Error| row(cause, error.to_string(), error.help());
     let mut rows: Vec<Json> = Vec::new();
     match opened {
         Err(error) if listing.chosen().is_some() => rows.push(of_error("not-opened", error)),

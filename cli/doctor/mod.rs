@@ -5,7 +5,8 @@
 //!
 //! It uses nothing but wharf's public surface, so it is also a reading list: [`adapters`] lists and
 //! chooses, [`plan`] negotiates, [`crossing`] uploads and reads back, [`fit`] asks before
-//! allocating, [`explain`] looks at memory, ledger and guards.
+//! allocating, [`explain`] looks at memory, ledger and guards, [`paper`] asks of an adapter that is
+//! not here.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -24,6 +25,7 @@ mod explain;
 mod fit;
 mod json;
 mod live;
+pub(crate) mod paper;
 mod plan;
 mod probe;
 mod quirks;
@@ -54,6 +56,12 @@ async fn run(options: &Options, page: &mut Page) -> u8 {
     if let Mode::Help = options.mode {
         page.text(args::HELP);
         return 0;
+    }
+    if let Some(caps) = &options.on {
+        return match &options.mode {
+            Mode::Fit(question) => fit::answer_on_paper(page, caps, question).await,
+            mode => paper::check_up(page, caps, *mode == Mode::Json).await,
+        };
     }
     let clock = Instant::now();
     let listing = match &options.adapter {

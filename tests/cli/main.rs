@@ -4,6 +4,9 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
+#[cfg(test)]
+mod on;
+
 /// Runs `wharf` and returns its exit code and what it prints, errors last.
 #[cfg(test)]
 fn wharf(arguments: &[&str]) -> (i32, String) {
