@@ -129,7 +129,7 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// The value of a node on paper, if it has one.
+    /// The value of a node in a sketch, if it has one.
     fn known(&self, node: &Node) -> Option<Result<Arc<Value>>> {
         lock(self.sketched?).get(&(core::ptr::from_ref(node) as usize)).cloned()
     }
@@ -146,7 +146,7 @@ fn next_id() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// The values of nodes on paper, by the node's place.
+/// The values of nodes in a sketch, by the node's place.
 pub(crate) type Sketched = Mutex<HashMap<usize, Result<Arc<Value>>>>;
 
 impl Node {

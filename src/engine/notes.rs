@@ -1,4 +1,4 @@
-//! Notes of what runs: on a device on paper, or on a real one that is watched.
+//! Notes of what runs: in a sketch of a device, or on a device that is watched.
 
 use core::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};

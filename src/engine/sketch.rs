@@ -1,7 +1,7 @@
 //! Sketches: a device that only notes what it would do.
 //!
 //! The code that records commands runs against it unchanged, so what is noted is what would run.
-//! Its memory exists on paper only.
+//! Its memory does not exist.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -24,7 +24,7 @@ pub(crate) struct Sketch {
     kernels: Mutex<Vec<Assembled>>,
 }
 
-/// The numbers of the buffers on paper begin far above those of any real one.
+/// The numbers of buffers that do not exist begin far above those of any real one.
 const FIRST_ID: u64 = 1 << 62;
 
 impl Sketch {
@@ -57,6 +57,6 @@ impl Sketch {
             let id = self.next_id.fetch_add(1, Ordering::Relaxed);
             (self.buffer.clone(), id, size)
         });
-        Storage::on_paper((bytes, segments.bytes_max), pieces)
+        Storage::sketched((bytes, segments.bytes_max), pieces)
     }
 }

@@ -83,8 +83,8 @@ pub(crate) struct Storage {
 pub(super) struct Returns(pub(super) Mutex<Vec<(Vec<Piece>, u64)>>);
 
 impl Storage {
-    /// Memory on paper, in pieces of these buffers, numbers and sizes.
-    pub(crate) fn on_paper(
+    /// Memory of a sketch, in pieces of these buffers, numbers and sizes.
+    pub(crate) fn sketched(
         (bytes, segment_bytes): (u64, u64),
         pieces: impl Iterator<Item = (wgpu::Buffer, u64, u64)>,
     ) -> Arc<Self> {
