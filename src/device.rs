@@ -217,7 +217,7 @@ impl Device {
     /// let caps = Caps::webgpu_baseline(); // or those of an adapter, taken down where it is
     /// let paper = Device::on_paper(&caps, &Policy::exact())?;
     /// let (w, x) = (paper.blank([512, 512], DType::F32)?, paper.blank([64, 512], DType::F32)?);
-    /// let y = x.linear(&w, None)?.gelu()?;
+    /// let y = x.linear(&w, None, None)?.gelu()?;
     ///
     /// let explained = y.explain(); // the kernels, why they were chosen, dispatches, bytes, WGSL
     /// assert_eq!(explained.kernels.len(), 1, "the product, with gelu on board: {explained}");
