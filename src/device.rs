@@ -8,7 +8,7 @@ use crate::adapter::{Adapter, device_caps, features_to_request, limits_to_reques
 use crate::caps::{Caps, Feature};
 use crate::dtype::DType;
 use crate::engine::notes::Watch;
-use crate::engine::{Engine, Site};
+use crate::engine::{Engine, Site, site};
 use crate::error::Result;
 use crate::fuse::Context;
 use crate::gpu::Gpu;
@@ -16,6 +16,9 @@ use crate::gpu::cause::on_paper;
 use crate::kernel::matmul::choice::tuned::Table;
 use crate::ledger::{CrossingGuard, Crossings, Ledger};
 use crate::plan::{Plan, Policy, negotiate, unfit};
+use crate::profile::Profile;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::profile::Program;
 use crate::shape::IntoShape;
 use crate::store::{Fit, Memory};
 use crate::wgsl::Target;
@@ -43,6 +46,9 @@ pub struct Device {
     target: Target,
     /// Choices of kernels that `tune` measured.
     tuned: Option<Arc<Table>>,
+    /// Written when the last handle is gone, where the environment asks for it.
+    #[cfg(not(target_arch = "wasm32"))]
+    _program: Option<Arc<Program>>,
 }
 
 impl Adapter {
@@ -57,7 +63,7 @@ impl Adapter {
         let mut descriptor =
             wgpu::DeviceDescriptor { label: Some("wharf"), ..wgpu::DeviceDescriptor::default() };
         if !self.is_on_paper() {
-            descriptor.required_features = features_to_request(caps);
+            descriptor.required_features = features_to_request(caps, adapter.features());
             descriptor.required_limits = limits_to_request(caps, adapter.limits());
             descriptor.experimental_features = self.token;
         }
@@ -153,7 +159,15 @@ impl Device {
             (true, true) => Target::Cpu64,
         };
         let (engine, plan) = (Arc::new(Engine::new(gpu)), Arc::new(plan));
-        Ok(Self { engine, plan, adapter: Arc::new(adapter), target, tuned: None })
+        Ok(Self {
+            #[cfg(not(target_arch = "wasm32"))]
+            _program: Program::of(&engine).map(Arc::new),
+            engine,
+            plan,
+            adapter: Arc::new(adapter),
+            target,
+            tuned: None,
+        })
     }
 
     /// The class of kernels that it runs: what is fast on a GPU is slow on a CPU.
@@ -181,11 +195,13 @@ impl Device {
     }
 
     /// Where its work is recorded.
+    #[track_caller]
     pub(crate) fn site(&self) -> Site<'_> {
-        Site { engine: &self.engine, target: self.target }
+        Site { engine: &self.engine, target: self.target, line: site::line() }
     }
 
     /// What turns deferred operations into kernels.
+    #[track_caller]
     pub(crate) fn context(&self) -> Context<'_> {
         Context { site: self.site(), sketched: None }
     }
@@ -395,6 +411,43 @@ impl Device {
     #[must_use]
     pub fn watch(&self) -> Watch {
         self.engine.watch()
+    }
+
+    /// Notes from now on what takes time, as long as the profile lives: every dispatch, by the
+    /// device's own timestamps, with the line of yours that asked for it; recording, compiling,
+    /// submitting and waiting on the host; crossings; memory. [`Device::watch`] says what runs.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let profile = device.profile();
+    /// let (x, _) = device.upload(&[0.5f32; 4096], [64, 64])?;
+    /// let y = x.matmul(&x)?.softmax(1)?;
+    /// y.read::<f32>().await?;
+    ///
+    /// let report = profile.report()?;
+    /// println!("{report}");
+    /// assert_eq!((report.up.bytes, report.down.bytes), (16384, 16384));
+    /// let product = report.rows.iter().find(|row| row.flops > 0).expect("a product");
+    /// assert_eq!((product.calls, product.flops), (1, 2 * 64 * 64 * 64));
+    /// assert!(product.line.file().ends_with(".rs"), "the line that called `matmul`");
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// A time is from one timestamp to the next; there is one before each batch and one behind each
+    /// dispatch. So it includes what kept the dispatch from starting, such as a barrier, dispatches
+    /// that could run side by side do not, and the sum is never longer than it took. Equal small
+    /// dispatches in a row, of up to 128 KiB each, are timed together, up to 32 of them: a
+    /// timestamp takes longer than they do. A first dispatch may include the driver's compiler.
+    ///
+    /// Where there are no timestamps, or those that came make no sense, the report says of how many
+    /// dispatches and why, and has the wall time. Without a profile there are neither timestamps
+    /// nor passes for them.
+    ///
+    /// `WHARF_PROFILE=file.json` [traces](Profile::trace) a program that nobody changed: the file
+    /// is written when the last handle on the device is gone, tensors included.
+    #[must_use = "a profile that is dropped at once notes nothing"]
+    pub fn profile(&self) -> Profile {
+        Profile::begin(&self.engine)
     }
 
     /// Submits what has been recorded, without waiting for it. Deferred operations are not recorded

@@ -8,21 +8,22 @@ use std::sync::{Arc, Mutex};
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::exec::{Fault, Faults, Hit, Job, Pipelines, Ready, Recording, dump};
+use crate::exec::{Asked, Fault, Faults, Hit, Job, Pipelines, Ready, Recording, dump};
 use crate::gpu::cause::DeviceCause;
-use crate::gpu::{Gpu, Whose, lock};
+use crate::gpu::{Gpu, Whose};
 use crate::ledger::Books;
 use crate::shape::Shape;
+use crate::shared::{Watches, lock};
 use crate::store::ring::{Ring, staging_bytes_max};
 use crate::store::{Denial, Fit, Memory, PAD, Segments, Storage, Store};
 
 pub(crate) mod notes;
-mod site;
+pub(crate) mod site;
 pub(crate) mod sketch;
 
 pub(crate) use site::Site;
 
-use notes::{Watch, Watches};
+use notes::{Notes, Watch};
 use sketch::Sketch;
 
 /// Far beyond any memory, and small enough that sums of sizes cannot overflow.
@@ -38,7 +39,7 @@ pub(crate) struct Engine {
     pub(crate) ring: Ring,
     pub(crate) pipelines: Pipelines,
     state: Mutex<State>,
-    watches: Watches,
+    watches: Watches<Notes>,
     /// Present on a sketch of a device, which only notes what it would do.
     pub(crate) sketch: Option<Sketch>,
 }
@@ -59,7 +60,8 @@ impl Engine {
     fn numbered(number: u64, gpu: Arc<Gpu>) -> Self {
         let (store, recording) = (Store::new(&gpu), Recording::new(&gpu));
         let state = Mutex::new(State { store, recording, faults: Faults::default() });
-        let (books, ring, pipelines) = (Arc::default(), Ring::default(), Pipelines::default());
+        let books = Arc::new(Books::new(Arc::clone(&gpu.timelines)));
+        let (ring, pipelines) = (Ring::default(), Pipelines::default());
         let watches = Watches::default();
         Self { number, gpu, books, ring, pipelines, state, watches, sketch: None }
     }
@@ -72,7 +74,7 @@ impl Engine {
 
     /// Notes what runs from now on, as long as the result lives.
     pub(crate) fn watch(&self) -> Watch {
-        self.watches.begin()
+        Watch(self.watches.begin(Notes::default()))
     }
 
     /// Notes why the next kernel was chosen.
@@ -124,9 +126,17 @@ impl Engine {
     ) -> Result<Arc<Storage>> {
         let storage = self.room_for(bytes, avoid, whole_max)?;
         self.watches.tell(|notes| notes.allocated(bytes));
+        self.level(Some(bytes));
         #[cfg(feature = "testing")]
         self.spoil(&storage)?;
         Ok(storage)
+    }
+
+    /// Notes how much memory there is, after so many bytes were allocated, if any were.
+    fn level(&self, allocated: Option<u64>) {
+        if self.sketch.is_none() {
+            self.gpu.timelines.level(allocated, || lock(&self.state).store.level());
+        }
     }
 
     fn room_for(&self, bytes: u64, avoid: Option<&[u64]>, whole_max: u64) -> Result<Arc<Storage>> {
@@ -305,7 +315,7 @@ impl Engine {
 
     /// Makes a dispatch ready to be recorded; `None` in a sketch and on paper, where it is only
     /// noted. Its buffers must stay in place until it is recorded.
-    pub(crate) fn prepare(&self, job: Job<'_>) -> Result<Option<Ready>> {
+    pub(crate) fn prepare(&self, job: Job<'_>, asked: Asked) -> Result<Option<Ready>> {
         dump(job.kernel, || self.gpu.name());
         if let Some(sketch) = &self.sketch {
             sketch.dispatch(&job);
@@ -316,7 +326,7 @@ impl Engine {
             return Ok(None);
         }
         let pipeline = self.pipelines.get(&self.gpu, job.kernel);
-        let ready = pipeline.and_then(|pipeline| Ready::new(&self.gpu, pipeline, job));
+        let ready = pipeline.and_then(|pipeline| Ready::new(&self.gpu, pipeline, job, asked));
         ready.map(Some).map_err(|error| error.on(|| self.gpu.name()))
     }
 
@@ -334,11 +344,6 @@ impl Engine {
             }
         }
         Ok(())
-    }
-
-    /// Records one dispatch.
-    pub(crate) fn dispatch(&self, job: Job<'_>) -> Result<()> {
-        self.record(self.prepare(job)?)
     }
 
     /// A slot that a kernel may hit; `explain` says what a hit means.
@@ -400,6 +405,11 @@ impl Engine {
         memory
     }
 
+    #[cfg(test)]
+    pub(crate) fn stamps(&self) -> usize {
+        lock(&self.state).recording.stamps()
+    }
+
     pub(crate) fn set_cap(&self, cap: Option<u64>) {
         lock(&self.state).store.set_cap(cap);
     }
@@ -441,7 +451,8 @@ mod tests {
         let pinned = value.pin().expect("it has memory");
         let bindings = vec![Bound::from(&pinned.pieces()[0]); bindings];
         let (params, outputs) = (vec![0; words], vec![Arc::downgrade(&value)]);
-        engine.prepare(Job { kernel, bindings, params, groups: [1; 3], outputs }).expect_err("no")
+        let job = Job { kernel, bindings, params, groups: [1; 3], outputs };
+        device.site().prepare(job).expect_err("no")
     }
 
     #[test]

@@ -6,11 +6,13 @@
 //! and the next attempt submits it. After any other failure every result of the batch is poisoned,
 //! because one bad dispatch drops its whole command buffer and all of them would read as zeros.
 
+use core::panic::Location;
 use std::sync::{Arc, Weak};
 
 use crate::error::{Result, mistake};
 use crate::gpu::cause::DeviceCause;
 use crate::gpu::{Gpu, Whose};
+use crate::timeline::{Activity, Ticket};
 use crate::wgsl::Assembled;
 use crate::wgsl::params::BYTES_MAX;
 
@@ -20,6 +22,7 @@ mod fault;
 mod params;
 mod pipeline;
 mod run;
+mod stamps;
 mod value;
 
 pub(crate) use bound::Bound;
@@ -29,6 +32,7 @@ use params::Params;
 use pipeline::Pipeline;
 pub(crate) use pipeline::Pipelines;
 use run::{Batch, Dispatch};
+use stamps::{Spare, Stamping};
 pub(crate) use value::Value;
 
 /// A dispatch to be recorded.
@@ -43,22 +47,35 @@ pub(crate) struct Job<'a> {
     pub(crate) outputs: Vec<Weak<Value>>,
 }
 
+/// Who asks for a dispatch, and what is known of the work.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    /// The line of the caller's.
+    pub(crate) line: &'static Location<'static>,
+    /// Multiplications and additions; 0 where they are not known.
+    pub(crate) flops: u64,
+}
+
 /// A dispatch that only has to be recorded.
 #[derive(Debug)]
 pub(crate) struct Ready {
-    label: &'static str,
     pipeline: Arc<Pipeline>,
     bindings: wgpu::BindGroup,
     params: Vec<u32>,
     groups: [u32; 3],
     outputs: Vec<Weak<Value>>,
-    bytes: u64,
+    ticket: Ticket,
     whose: Whose,
 }
 
 impl Ready {
     /// Checks and binds a job whose pipeline has been made.
-    pub(crate) fn new(gpu: &Gpu, pipeline: Arc<Pipeline>, job: Job<'_>) -> Result<Self> {
+    pub(crate) fn new(
+        gpu: &Gpu,
+        pipeline: Arc<Pipeline>,
+        job: Job<'_>,
+        asked: Asked,
+    ) -> Result<Self> {
         let Job { kernel, bindings, params, groups, outputs } = job;
         check_groups(gpu, groups)?;
         if params.len() * 4 > BYTES_MAX {
@@ -67,9 +84,11 @@ impl Ready {
         }
         pipeline.check_aliasing(kernel.name, &bindings)?;
         let bytes = bindings.iter().map(|bound| bound.bytes).sum();
-        let (label, whose) = (kernel.name, Bound::whose(&bindings));
+        let Asked { line, flops } = asked;
+        let ticket = Ticket { count: 1, kernel: kernel.name, line, bytes, flops };
+        let whose = Bound::whose(&bindings);
         let bindings = pipeline.bind(gpu, kernel.name, &bindings)?;
-        Ok(Self { label, pipeline, bindings, params, groups, outputs, bytes, whose })
+        Ok(Self { pipeline, bindings, params, groups, outputs, ticket, whose })
     }
 }
 
@@ -79,6 +98,8 @@ pub(crate) struct Recording {
     commands: Vec<Dispatch>,
     outputs: Vec<Weak<Value>>,
     params: Params,
+    /// Timestamps that no batch uses.
+    spare: Arc<Spare>,
     /// Bytes that the batch touches: an estimate of how long it runs.
     bytes: u64,
     /// The caller's, if it reads a buffer of theirs.
@@ -94,7 +115,8 @@ const BATCH_BYTES_MAX: u64 = 1 << 30;
 impl Recording {
     pub(crate) fn new(gpu: &Gpu) -> Self {
         let (commands, outputs) = (Vec::new(), Vec::new());
-        Self { commands, outputs, params: Params::new(gpu), bytes: 0, whose: Whose::Ours }
+        let (params, spare) = (Params::new(gpu), Arc::default());
+        Self { commands, outputs, params, spare, bytes: 0, whose: Whose::Ours }
     }
 
     pub(crate) fn is_full(&self) -> bool {
@@ -105,12 +127,12 @@ impl Recording {
 
     /// Records a dispatch.
     pub(crate) fn push(&mut self, ready: Ready) -> Result<()> {
-        let Ready { label, pipeline, bindings, params, groups, outputs, bytes, whose } = ready;
+        let Ready { pipeline, bindings, params, groups, outputs, ticket, whose } = ready;
         let params = self.params.push(&params)?;
-        self.bytes += bytes;
+        self.bytes += ticket.bytes;
         self.whose = if whose == Whose::Theirs { whose } else { self.whose };
         self.outputs.extend(outputs);
-        self.commands.push(Dispatch { label, pipeline, bindings, params, groups });
+        self.commands.push(Dispatch { pipeline, bindings, params, groups, ticket });
         Ok(())
     }
 
@@ -126,12 +148,15 @@ impl Recording {
         gpu: &Gpu,
         after: Option<wgpu::CommandBuffer>,
     ) -> Result<(wgpu::SubmissionIndex, u64)> {
-        let Some(last) = self.commands.last().map(|command| command.label) else {
+        let Some(last) = self.commands.last().map(|command| command.ticket.kernel) else {
             return gpu.submit("read", after).map(|index| (index, 0));
         };
-        let Self { commands, params, whose, .. } = self;
+        let _submitting = gpu.timelines.during(Activity::Submit, last, None);
+        let Self { commands, params, spare, whose, .. } = self;
         let (name, whose, behind) = (last, *whose, None);
-        let encoded = Batch { commands, name, behind, whose }.encode(gpu, params);
+        let stampings = spare.begin(gpu, commands);
+        let batch = Batch { commands, name, behind, whose, stampings: &stampings };
+        let encoded = batch.encode(gpu, params);
         if let Err(error) = &encoded
             && error.is_out_of_memory()
         {
@@ -141,6 +166,7 @@ impl Recording {
             let all = [batch].into_iter().chain(after);
             gpu.submit_as(whose, last, all).map(|index| (index, bytes))
         });
+        read(gpu, spare, stampings, done.is_ok());
         if let Err(error) = &done {
             let values = self.outputs.iter().filter_map(Weak::upgrade);
             values.for_each(|value| value.poison(error.clone()));
@@ -157,15 +183,26 @@ impl Recording {
         encoder: wgpu::CommandEncoder,
     ) -> Result<(wgpu::SubmissionIndex, u64)> {
         let (name, whose) = ("submit", Whose::Theirs);
+        let _submitting = gpu.timelines.during(Activity::Submit, name, None);
+        let mut stampings = Vec::new();
         let (batch, bytes) = if self.is_empty() {
             (gpu.checked_as(whose, name, || encoder.finish())?, 0)
         } else {
-            let Self { commands, params, .. } = self;
-            Batch { commands, name, behind: Some(encoder), whose }.encode(gpu, params)?
+            let Self { commands, params, spare, .. } = self;
+            stampings = spare.begin(gpu, commands);
+            let behind = Some(encoder);
+            Batch { commands, name, behind, whose, stampings: &stampings }.encode(gpu, params)?
         };
         let index = gpu.submit_as(whose, name, [batch])?;
+        read(gpu, &self.spare, stampings, true);
         self.clear();
         Ok((index, bytes))
+    }
+
+    /// Timestamps that were made and are not in use.
+    #[cfg(test)]
+    pub(crate) fn stamps(&self) -> usize {
+        self.spare.count()
     }
 
     fn clear(&mut self) {
@@ -175,6 +212,12 @@ impl Recording {
         self.bytes = 0;
         self.whose = Whose::Ours;
     }
+}
+
+/// Reads timestamps once they are there; of commands that were not submitted there will be none.
+fn read(gpu: &Gpu, spare: &Arc<Spare>, stampings: Vec<Stamping>, submitted: bool) {
+    let all = stampings.into_iter().filter(|_| submitted);
+    all.for_each(|stamping| stamping.read(gpu, spare));
 }
 
 fn check_groups(gpu: &Gpu, groups: [u32; 3]) -> Result<()> {

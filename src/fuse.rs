@@ -16,6 +16,7 @@
 //! computed from, and is computed once somebody asks again and there is some.
 
 use core::hash::{Hash, Hasher};
+use core::panic::Location;
 use std::collections::HashMap;
 use std::hash::DefaultHasher;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -25,13 +26,14 @@ use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
 use crate::exec::Value;
-use crate::gpu::lock;
 use crate::kernel::Operand;
 use crate::kernel::cores::{Core, Head, Tail};
 use crate::kernel::elementwise::Fused;
 use crate::layout::Layout;
 use crate::op::Op;
 use crate::shape::Shape;
+use crate::shared::lock;
+use crate::timeline::Activity;
 use crate::wgsl::expr::{self, Expr};
 use crate::wgsl::formula::FormulaText;
 use burden::{BINDINGS_MAX, Burden, Load};
@@ -75,6 +77,8 @@ pub(crate) struct Node {
     /// Made when there was no memory for what had to be computed first. It is taken into no other
     /// kernel, and nor are its consumers, so that walks stay short: see [`Node::catch_up`].
     late: bool,
+    /// The line of the caller's that made it.
+    line: &'static Location<'static>,
 }
 
 #[derive(Debug)]
@@ -151,6 +155,7 @@ pub(crate) type Sketched = Mutex<HashMap<usize, Result<Arc<Value>>>>;
 
 impl Node {
     /// A value that exists.
+    #[track_caller]
     pub(crate) fn leaf(value: Arc<Value>, shape: Shape, dtype: DType) -> Arc<Self> {
         Arc::new(Self {
             id: next_id(),
@@ -161,6 +166,7 @@ impl Node {
             consumers: AtomicU32::new(0),
             weight: Burden::default(),
             late: false,
+            line: Location::caller(),
         })
     }
 
@@ -198,6 +204,7 @@ impl Node {
             consumers: AtomicU32::new(0),
             weight,
             late,
+            line: context.site.line,
         })
     }
 
@@ -260,6 +267,11 @@ impl Node {
     }
 
     fn compute(&self, context: Context<'_>, work: &Todo) -> Result<Arc<Value>> {
+        let context = Context { site: Site { line: self.line, ..context.site }, ..context };
+        let timelines = &context.site.engine.gpu.timelines;
+        let on_paper = context.sketched.is_some();
+        let _recording = (!on_paper)
+            .then(|| timelines.during(Activity::Record, work.what.known_name(), Some(self.line)));
         let mut kernel = Fusion::of(context, self, work)?;
         if kernel.leaves() > context.leaves_max() {
             // A node on the way has been computed since it was weighed: it is read, and what it was
@@ -327,8 +339,16 @@ impl What {
 
     fn name(&self) -> &str {
         match self {
-            Self::Apply(op) => op.method(),
             Self::Call(formula) => &formula.name,
+            known => known.known_name(),
+        }
+    }
+
+    /// The same, without names of the user's.
+    fn known_name(&self) -> &'static str {
+        match self {
+            Self::Apply(op) => op.method(),
+            Self::Call(_) => "formula",
             Self::Cast(_) => "cast",
             Self::Core(core) => core.name(),
         }

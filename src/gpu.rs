@@ -18,6 +18,8 @@ use std::time::Duration;
 
 use crate::caps::{Caps, Identity};
 use crate::error::{Error, Result, mistake};
+use crate::shared::lock;
+use crate::timeline::{Activity, Timelines};
 
 pub(crate) mod cause;
 mod lock;
@@ -26,7 +28,6 @@ mod waiter;
 
 use cause::{DeviceCause, Shortage};
 use lock::gl_lock;
-pub(crate) use lock::lock;
 pub(crate) use wait::{Drive, Mapped};
 use waiter::Waiter;
 
@@ -84,6 +85,8 @@ pub(crate) struct Gpu {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     caps: Caps,
+    /// Who profiles it.
+    pub(crate) timelines: Arc<Timelines>,
     /// Stands for every buffer of a device on paper, which has neither memory nor a driver.
     paper: Option<wgpu::Buffer>,
     troubles: Arc<Troubles>,
@@ -96,6 +99,8 @@ pub(crate) struct Gpu {
     faults: Mutex<Injected>,
     #[cfg(feature = "testing")]
     rubbish: OnceLock<wgpu::Buffer>,
+    #[cfg(feature = "testing")]
+    timed_by_passes: AtomicBool,
 }
 
 impl Gpu {
@@ -126,6 +131,7 @@ impl Gpu {
             device,
             queue,
             caps,
+            timelines: Arc::new(Timelines::new()),
             paper: None,
             troubles,
             submissions: RwLock::new(()),
@@ -136,6 +142,8 @@ impl Gpu {
             faults: Mutex::default(),
             #[cfg(feature = "testing")]
             rubbish: OnceLock::new(),
+            #[cfg(feature = "testing")]
+            timed_by_passes: AtomicBool::new(false),
         }
     }
 
@@ -366,6 +374,7 @@ impl Gpu {
 
     /// Waits for a submission, or for everything. Does nothing in a browser.
     pub(crate) fn wait(&self, submission_index: Option<wgpu::SubmissionIndex>) -> Result<()> {
+        let _waiting = self.timelines.during(Activity::Wait, "wait", None);
         let kind = wgpu::PollType::Wait { submission_index, timeout: None };
         let polled = {
             let _gl = self.gl_lock();
@@ -438,6 +447,16 @@ impl Gpu {
             Call::Mapping => DeviceCause::Driver { doing: "mapping".into(), message },
         }
         .into())
+    }
+
+    #[cfg(feature = "testing")]
+    pub(crate) fn time_by_passes(&self) {
+        self.timed_by_passes.store(true, Ordering::Relaxed);
+    }
+
+    #[cfg(feature = "testing")]
+    pub(crate) fn is_timed_by_passes(&self) -> bool {
+        self.timed_by_passes.load(Ordering::Relaxed)
     }
 
     /// A MiB of NaN, whether read as f32, f16 or bf16.

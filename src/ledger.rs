@@ -11,7 +11,8 @@ use crate::clock::Stopwatch;
 use crate::dtype::DType;
 use crate::error::{Result, causes};
 use crate::gpu::cause::bytes;
-use crate::gpu::lock;
+use crate::shared::lock;
+use crate::timeline::{Activity, Span, Timelines, thread};
 
 /// Which way a crossing goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -140,21 +141,36 @@ impl Drop for OpenCrossing<'_> {
     fn drop(&mut self) {
         let bytes = *self.bytes.get_mut();
         if bytes > 0 {
-            let duration = self.clock.elapsed();
-            self.books.note(Crossing { bytes, duration, ..self.crossing.clone() });
+            let time = self.clock.elapsed();
+            let Crossing { direction, call, location, .. } = self.crossing;
+            let activity = match direction {
+                Direction::Up => Activity::Up,
+                Direction::Down => Activity::Down,
+            };
+            let timelines = &self.books.timelines;
+            timelines.crossed(|| {
+                let (line, begin) = (Some(location), timelines.now().saturating_sub(time));
+                Span { activity, name: call, line, thread: thread(), begin, time, bytes }
+            });
+            self.books.note(Crossing { bytes, duration: time, ..self.crossing.clone() });
         }
     }
 }
 
 /// The ledger and the guards of one device.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Books {
+    timelines: Arc<Timelines>,
     ledger: Mutex<Ledger>,
     /// Guards alive, the innermost last.
     guards: Mutex<Vec<(u64, Crossings)>>,
 }
 
 impl Books {
+    pub(crate) fn new(timelines: Arc<Timelines>) -> Self {
+        Self { timelines, ledger: Mutex::default(), guards: Mutex::default() }
+    }
+
     /// Checks the guards for a crossing, before a byte moves.
     pub(crate) fn admit(&self, direction: Direction, site: CallSite) -> Result<()> {
         let CallSite { call, location } = site;

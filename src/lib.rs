@@ -33,14 +33,17 @@ mod layout;
 pub mod ledger;
 pub mod op;
 pub mod plan;
+pub mod profile;
 pub mod reference;
 pub mod set;
 pub mod shape;
+mod shared;
 mod store;
 pub mod tensor;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod testing;
+mod timeline;
 mod transfer;
 pub mod tune;
 #[doc(hidden)]

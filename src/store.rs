@@ -11,8 +11,9 @@ use std::sync::Arc;
 
 use crate::caps::Caps;
 use crate::error::Result;
+use crate::gpu::Gpu;
 use crate::gpu::cause::Shortage;
-use crate::gpu::{Gpu, lock};
+use crate::shared::lock;
 
 mod compact;
 mod host_memory;
@@ -225,6 +226,12 @@ impl Store {
     }
 
     /// The statistics.
+    /// Bytes that are live, and bytes reserved from the driver.
+    pub(crate) fn level(&mut self) -> [u64; 2] {
+        self.settle();
+        [self.live, self.pool.reserved()]
+    }
+
     pub(crate) fn memory(&mut self) -> Memory {
         self.settle();
         let usage = self.pool.usage();

@@ -241,6 +241,7 @@ impl Tensor {
 
 impl Tensor {
     /// A tensor around a value that exists.
+    #[track_caller]
     pub(crate) fn of(device: Device, value: Arc<Value>, layout: Layout, dtype: Stored) -> Self {
         let node = Node::leaf(value, *layout.shape(), *dtype);
         Self { device, node, layout, dtype }
@@ -248,6 +249,7 @@ impl Tensor {
 
     /// What comes of these arguments, dense, to be computed when it is needed. Shapes, dtypes and
     /// devices have been checked.
+    #[track_caller]
     pub(crate) fn deferred(
         device: &Device,
         what: What,
@@ -261,6 +263,7 @@ impl Tensor {
 
     /// What kernels of its own make of these tensors, dense, once it is needed. Shapes, dtypes and
     /// devices have been checked.
+    #[track_caller]
     pub(crate) fn alone<F>(
         &self,
         name: &'static str,
@@ -281,6 +284,7 @@ impl Tensor {
     }
 
     /// Its value, computed now if it has not been; or the error of whatever failed on the way.
+    #[track_caller]
     pub(crate) fn realise(&self) -> Result<Arc<Value>> {
         let value = self.node.realise(self.device.context())?;
         value.check()?;

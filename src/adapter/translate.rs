@@ -25,9 +25,12 @@ fn features(has: wgpu::Features, flags: wgpu::DownlevelFlags) -> Features {
 }
 
 /// What to request so that a device has exactly these capabilities.
-pub(crate) fn features_to_request(caps: &Caps) -> wgpu::Features {
+pub(crate) fn features_to_request(caps: &Caps, own: wgpu::Features) -> wgpu::Features {
     let rows = FEATURES.iter().filter(|(feature, _)| caps.has(*feature));
-    rows.fold(wgpu::Features::empty(), |set, (_, bit)| set | *bit)
+    let asked = rows.fold(wgpu::Features::empty(), |set, (_, bit)| set | *bit);
+    // No capability: what is timed is the same, a little cheaper.
+    let inside = own & wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES;
+    if caps.has(Feature::TimestampQuery) { asked | inside } else { asked }
 }
 
 /// A limit of wgpu's, whatever its width: read as u64, and written back.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use super::cause::RunCause;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::gpu::lock;
+use crate::shared::lock;
 use crate::tensor::Scalar;
 use crate::wgsl::own::cause::OwnCause;
 use crate::wgsl::own::{OwnText, Reflection, Stowage};

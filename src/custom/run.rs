@@ -109,6 +109,7 @@ impl<'a> Run<'a> {
     /// # Errors
     /// What the kernel was given and does not take, what the device lacks for it, or the error of a
     /// tensor that it reads. Then nothing has been changed.
+    #[track_caller]
     pub fn record<const N: usize>(self) -> Result<[Tensor; N]> {
         let kernel = self.kernel;
         let created = self.offers.iter().filter(|(_, o)| matches!(o, Offer::Create(..))).count();
@@ -218,6 +219,7 @@ fn words(uniform: &[u8], lengths: Option<(u32, Vec<u32>)>) -> Vec<u32> {
 }
 
 /// The only result, which is computed once it is needed.
+#[track_caller]
 fn deferred(device: &Device, job: OwnJob, read: &[Tensor], made: (Shape, Stored)) -> Tensor {
     let name = job.own.kernel.name;
     let record = move |site: Site<'_>, inputs: &[Operand]| {
@@ -230,6 +232,7 @@ fn deferred(device: &Device, job: OwnJob, read: &[Tensor], made: (Shape, Stored)
 }
 
 /// Everything that it makes, recorded now.
+#[track_caller]
 fn at_once(
     device: &Device,
     job: &OwnJob,
@@ -270,6 +273,7 @@ impl Check<'_> {
     }
 
     /// Whether it can run on this device at all.
+    #[track_caller]
     fn kernel(self) -> Result<()> {
         let (own, caps) = (self.own, self.device.caps());
         if let Some(tunable) = own.tunables.iter().find(|tunable| tunable.is_missing) {
@@ -300,6 +304,7 @@ impl Check<'_> {
         Ok(())
     }
 
+    #[track_caller]
     fn groups(self, groups: Option<[u64; 3]>) -> Result<[u32; 3]> {
         let name = self.name();
         let Some(groups) = groups else { return Err(RunCause::Nowhere { name }.into()) };
@@ -310,6 +315,7 @@ impl Check<'_> {
         Ok(groups.map(|count| count as u32))
     }
 
+    #[track_caller]
     fn uniform(self, bytes: &[u8]) -> Result<()> {
         let takes = self.own.uniform.as_ref().map_or(0, |(_, bytes)| *bytes);
         if bytes.len() == takes as usize {
@@ -319,6 +325,7 @@ impl Check<'_> {
     }
 
     /// Gives every binding what is for it.
+    #[track_caller]
     fn offers<'a>(self, offers: Vec<(String, Offer<'a>)>) -> Result<Manning<'a>> {
         let ports = &self.own.ports;
         let mut stocks = vec![None; ports.len()];
@@ -343,6 +350,7 @@ impl Check<'_> {
     }
 
     /// Checks what is for one binding.
+    #[track_caller]
     fn offer<'a>(self, port: &Port, offer: Offer<'a>, manning: &mut Manning<'a>) -> Result<Stock> {
         let (name, binding) = (self.name(), port.name.clone());
         let given = match offer {
@@ -377,6 +385,7 @@ impl Check<'_> {
         }
     }
 
+    #[track_caller]
     fn tensor(self, port: &Port, tensor: &Tensor) -> Result<()> {
         let same = self.device.engine.same_device(&tensor.device().engine);
         same.map_err(|error| error.during(format!("{}: {}", self.name(), port.name)))?;
@@ -384,6 +393,7 @@ impl Check<'_> {
     }
 
     /// Whether a tensor like this fits a binding.
+    #[track_caller]
     fn fits(self, port: &Port, shape: &Shape, given: DType) -> Result<()> {
         let (name, binding, takes) = (self.name(), port.name.clone(), port.dtype);
         if given != takes {

@@ -1,12 +1,11 @@
 //! Notes of what runs: in a sketch of a device, or on a device that is watched.
 
 use core::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 
 use crate::error::Error;
 use crate::exec::Job;
-use crate::gpu::lock;
+use crate::shared::lock;
 
 /// What has run, or would.
 #[derive(Debug, Default)]
@@ -87,45 +86,13 @@ impl Notes {
 /// Lists what runs on a device - for every handle and thread - while it lives:
 /// [`Device::watch`](crate::Device::watch).
 #[derive(Debug)]
-pub struct Watch(Arc<Notes>);
+pub struct Watch(pub(super) Arc<Notes>);
 
 impl Watch {
     /// Every dispatch since it was made, in order.
     #[must_use]
     pub fn explanation(&self) -> Explanation {
         self.0.explanation(None)
-    }
-}
-
-/// The watches of a device.
-#[derive(Debug, Default)]
-pub(super) struct Watches {
-    /// Whether there may be one: nothing is locked where nobody watches.
-    any: AtomicBool,
-    all: Mutex<Vec<Weak<Notes>>>,
-}
-
-impl Watches {
-    pub(super) fn begin(&self) -> Watch {
-        let notes = Arc::new(Notes::default());
-        lock(&self.all).push(Arc::downgrade(&notes));
-        self.any.store(true, Ordering::Relaxed);
-        Watch(notes)
-    }
-
-    /// Tells all who watch.
-    pub(super) fn tell(&self, note: impl Fn(&Notes)) {
-        if !self.any.load(Ordering::Relaxed) {
-            return;
-        }
-        let mut all = lock(&self.all);
-        all.retain(|watch| {
-            watch.upgrade().is_some_and(|notes| {
-                note(&notes);
-                true
-            })
-        });
-        self.any.store(!all.is_empty(), Ordering::Relaxed);
     }
 }
 

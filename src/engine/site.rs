@@ -1,11 +1,70 @@
-//! Where work is recorded: a device, and the class of kernels that it runs.
+//! Where work is recorded, and for whom: a device, the class of kernels that it runs, and the line
+//! of the caller's that asks.
+
+use core::cell::Cell;
+use core::panic::Location;
 
 use super::Engine;
+use crate::error::Result;
+use crate::exec::{Asked, Job, Ready};
 use crate::wgsl::Target;
 
-/// A device and what its kernels are written for.
+thread_local! {
+    /// The line that asks for all that is made on this thread, where it is not the next one up.
+    static LINE: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
+}
+
+/// Puts the line back.
+struct Before(Option<&'static Location<'static>>);
+
+impl Drop for Before {
+    fn drop(&mut self) {
+        LINE.set(self.0);
+    }
+}
+
+/// What is made of several operations in a closure, which knows no caller: all of them are the
+/// caller's of this.
+#[track_caller]
+pub(crate) fn asked<T>(make: impl FnOnce() -> T) -> T {
+    asked_at(line(), make)
+}
+
+/// The same for a line that is known.
+pub(crate) fn asked_at<T>(line: &'static Location<'static>, make: impl FnOnce() -> T) -> T {
+    let before = Before(LINE.replace(Some(line)));
+    let made = make();
+    drop(before);
+    made
+}
+
+/// The line that asks.
+#[track_caller]
+pub(crate) fn line() -> &'static Location<'static> {
+    LINE.get().unwrap_or(Location::caller())
+}
+
+/// A device, what its kernels are written for, and who asks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) target: Target,
+    pub(crate) line: &'static Location<'static>,
+}
+
+impl Site<'_> {
+    /// [`Engine::prepare`], for the line that asks.
+    pub(crate) fn prepare(&self, job: Job<'_>) -> Result<Option<Ready>> {
+        self.engine.prepare(job, Asked { line: self.line, flops: 0 })
+    }
+
+    /// Records one dispatch.
+    pub(crate) fn dispatch(&self, job: Job<'_>) -> Result<()> {
+        self.engine.record(self.prepare(job)?)
+    }
+
+    /// Records one dispatch of so many multiplications and additions.
+    pub(crate) fn dispatch_of(&self, flops: u64, job: Job<'_>) -> Result<()> {
+        self.engine.record(self.engine.prepare(job, Asked { line: self.line, flops })?)
+    }
 }

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 use super::notes::Notes;
 use crate::error::Result;
 use crate::exec::Job;
-use crate::gpu::{Gpu, lock};
+use crate::gpu::Gpu;
+use crate::shared::lock;
 use crate::store::{Segments, Storage};
 use crate::wgsl::Assembled;
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
 use crate::dtype::DType;
-use crate::gpu::lock;
+use crate::shared::lock;
 use crate::ledger::CallSite;
 use crate::wgsl::Assembled;
 

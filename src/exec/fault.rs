@@ -12,7 +12,8 @@ use core::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::error::{Error, Result, mistake};
-use crate::gpu::{Gpu, lock};
+use crate::gpu::Gpu;
+use crate::shared::lock;
 
 use super::Bound;
 

@@ -12,7 +12,9 @@ use std::thread;
 use super::Bound;
 use super::params::Params;
 use crate::error::{Result, mistake};
-use crate::gpu::{Gpu, lock};
+use crate::gpu::Gpu;
+use crate::shared::lock;
+use crate::timeline::Activity;
 use crate::wgsl::Assembled;
 use crate::wgsl::reflect::{Access, check};
 
@@ -79,6 +81,7 @@ impl Pipelines {
 
 impl Pipeline {
     fn create(gpu: &Gpu, kernel: &Assembled) -> Result<Self> {
+        let _making = gpu.timelines.during(Activity::Pipeline, kernel.name, None);
         let (module, bindings) =
             check(kernel).map_err(|why| mistake(kernel.name, why.to_string()))?;
         let source = source(kernel, module);
@@ -96,6 +99,7 @@ impl Pipeline {
         };
         let entries: Vec<wgpu::BindGroupLayoutEntry> = storage.iter().map(entry).collect();
         gpu.checked(kernel.name, || {
+            let _compiling = gpu.timelines.during(Activity::Compiler, kernel.name, None);
             let (label, device) = (Some(kernel.name), &gpu.device);
             let module =
                 device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });

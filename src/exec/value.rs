@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use super::Fault;
 use crate::error::{Error, Result};
-use crate::gpu::{Whose, lock};
+use crate::gpu::Whose;
+use crate::shared::lock;
 use crate::store::{Loan, Pinned, Storage};
 
 /// What tensors share: a storage that is written once, or the error if that failed.

@@ -1,14 +1,9 @@
-//! Locks: for our own state, and around GL, which bears only one thread.
+//! The lock around GL, which bears only one thread.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use crate::caps::Backend;
-
-/// Locks even after a panic on another thread: state is only changed in steps that cannot panic
-/// halfway.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use crate::shared::lock;
 
 /// wgpu's GL backend panics on a second thread while a long dispatch runs, so one thread at a time
 /// uses it.

@@ -12,8 +12,8 @@ use core::task::{Context, Poll, Waker};
 use std::sync::{Arc, Mutex};
 
 use super::Gpu;
-use super::lock::lock;
 use crate::error::Result;
+use crate::shared::lock;
 
 /// Who polls the device while a future is pending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,10 @@ use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
 #[cfg(not(target_arch = "wasm32"))]
-use super::lock::{gl_lock, lock};
+use super::lock::gl_lock;
 use crate::caps::Backend;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::shared::lock;
 
 /// The thread that polls for pending futures.
 #[derive(Debug)]

@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex};
 use super::cause::ArchiveCause;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::gpu::lock;
 use crate::host::supply::Supply;
 use crate::layout::Layout;
+use crate::shared::lock;
 
 /// An open file and how long it was then.
 #[derive(Debug)]

@@ -72,7 +72,18 @@ impl AttentionCore {
             workgroup: Some(crew.workgroup),
             job: job.words(),
             groups: fold(word(crew.groups)?),
+            flops: self.flops(views),
         })
+    }
+
+    /// Multiplications and additions of the two products; 0 where a mask leaves out some of them.
+    fn flops(&self, views: &[Layout]) -> u64 {
+        if self.causal {
+            return 0;
+        }
+        let dims = |i: usize| views[i].shape().dims().iter().map(|&d| d as u64);
+        let lanes = dims(1).skip(3).chain(dims(2).skip(3)).sum::<u64>();
+        2 * dims(0).take(3).product::<u64>() * dims(1).skip(2).take(1).product::<u64>() * lanes
     }
 
     /// What both kernels are told, of queries, keys and values that are loaded by units of so many

@@ -49,7 +49,7 @@ pub(crate) fn into(site: Site<'_>, value: &Arc<Value>, bits: [u32; 2]) -> Result
         let quads = word(index(piece.bytes / QUAD_BYTES)?)?;
         let grid = Grid::new(quads, site.target);
         let job = FillJob { grid, bits: [a, b, a, b] };
-        site.engine.dispatch(Job {
+        site.dispatch(Job {
             kernel: &kernel,
             bindings: vec![Bound::from(piece)],
             params: Operands { offsets: &[0], ..Operands::default() }.after(job.words()),

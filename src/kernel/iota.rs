@@ -36,7 +36,7 @@ pub(crate) fn iota(site: Site<'_>, count: usize) -> Result<Arc<Value>> {
         let (here, first) = (here as u32, first as u32);
         let grid = Grid::of_elements(here, site.target);
         let job = IotaJob { grid, base: first };
-        site.engine.dispatch(Job {
+        site.dispatch(Job {
             kernel: &kernel,
             bindings: vec![Bound::from(piece)],
             params: Operands { offsets: &[0], ..Operands::default() }.after(job.words()),

@@ -130,7 +130,7 @@ impl OwnJob {
             let sources = inputs.iter().chain(updated).map(|moored| &moored.value);
             value.inherit(sources.filter(|source| !Arc::ptr_eq(source, value)).map(|v| &**v));
         }
-        site.engine.dispatch(Job {
+        site.dispatch(Job {
             kernel: &self.own.kernel,
             bindings,
             params: self.params.clone(),

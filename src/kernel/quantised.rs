@@ -191,6 +191,7 @@ impl Blockwise<'_> {
             workgroup: Some(self.plan.lanes),
             job: job.words(),
             groups: words(self.plan.groups(rows, columns))?,
+            flops: [rows, columns, self.k].iter().fold(2, |n, &d| n * d as u64),
         };
         let bound = Bound::from(&output.pieces[part.index]);
         let first = -begin.cast_signed() as i64;

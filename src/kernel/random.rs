@@ -36,7 +36,7 @@ pub(crate) fn random(
         let grid = Grid::of_elements(here, site.target);
         let key = [key[0], key[1], quad as u32, (quad >> 32) as u32];
         let job = RandomJob { grid, key, draw: words };
-        site.engine.dispatch(Job {
+        site.dispatch(Job {
             kernel: &kernel,
             bindings: vec![Bound::from(piece)],
             params: Operands { offsets: &[0], ..Operands::default() }.after(job.words()),

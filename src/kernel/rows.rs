@@ -81,7 +81,7 @@ impl RowsCore {
         let wording = &RowsText { kind: self.0.kind(), subgroups };
         let job = self.0.job(rows, units, !by_element)?;
         let (entry, groups) = (kernel, fold(word(groups)?));
-        landing.launch(Launch { entry, wording, workgroup: None, job, groups })?;
+        landing.launch(Launch { entry, wording, workgroup: None, job, groups, flops: 0 })?;
         landing.finish().map(Some)
     }
 }

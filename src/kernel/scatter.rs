@@ -51,7 +51,7 @@ pub(crate) fn last(site: Site<'_>, keys: &Operand, destinations: usize) -> Resul
             let keys = onto.segment.min(destinations - first) as u32;
             let (first, begin) = (first as u32, begin as u32);
             let job = ScatterJob { grid, first, keys, begin, count: here };
-            site.engine.dispatch(Job {
+            site.dispatch(Job {
                 kernel: &kernel,
                 bindings: vec![Bound::from(from_piece), Bound::from(piece)],
                 params: Operands { offsets: &[0], ..Operands::default() }.after(job.words()),
@@ -151,7 +151,7 @@ impl Runs {
                 let keys = step.min(keys - first) as u32;
                 let (columns, first) = (self.columns, first as u32);
                 let job = RunsJob { count, blocks, columns, first, keys };
-                site.engine.dispatch(Job {
+                site.dispatch(Job {
                     kernel: &kernel,
                     bindings,
                     params: job.words(),

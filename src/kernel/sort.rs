@@ -105,7 +105,7 @@ impl Plain<'_> {
             return Err(mistake(kernel.name, "nothing that it writes"));
         };
         let outputs = vec![Arc::downgrade(written)];
-        self.site.engine.dispatch(Job { kernel, bindings, params, groups, outputs })
+        self.site.dispatch(Job { kernel, bindings, params, groups, outputs })
     }
 }
 

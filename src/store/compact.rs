@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::pool::{Pool, Slab};
 use super::storage::{Owner, Piece, Storage};
-use crate::gpu::lock;
+use crate::shared::lock;
 
 /// A tensor that lies elsewhere now, and stays alive until its copy is submitted.
 #[derive(Debug)]

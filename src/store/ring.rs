@@ -4,7 +4,8 @@ use std::sync::Mutex;
 
 use crate::caps::{Backend, Caps};
 use crate::error::Result;
-use crate::gpu::{Gpu, lock};
+use crate::gpu::Gpu;
+use crate::shared::lock;
 
 /// Bytes of a chunk of a crossing. Larger ones do not stay in the cache, smaller ones submit too
 /// often. GL makes one copy more and prefers smaller chunks.

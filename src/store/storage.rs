@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-use crate::gpu::{Whose, lock};
+use crate::gpu::Whose;
+use crate::shared::lock;
 
 /// The number of every buffer of the caller's own: they may share it, because none of them is ever
 /// written by a dispatch.

@@ -5,6 +5,7 @@ use core::borrow::Borrow;
 use super::cause::TensorCause;
 use super::number::Scalar;
 use super::{Pad, Tensor};
+use crate::engine::site::asked;
 use crate::error::{Error, Result};
 use crate::shape::cause::ShapeCause;
 use crate::shape::{Axis, Interval, Shape};
@@ -20,17 +21,19 @@ impl Tensor {
     /// assert_eq!(images.flatten(..)?.shape().dims(), [600]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn flatten(&self, axes: impl Into<Interval>) -> Result<Self> {
         let joined = || {
             let (dims, axes) = (self.shape().dims(), self.shape().span(axes)?);
             let one: usize = dims[axes.clone()].iter().product();
             self.reshape_copied([&dims[..axes.start], &[one], &dims[axes.end..]].concat())
         };
-        joined().map_err(|error: Error| error.during("flatten"))
+        asked(joined).map_err(|error: Error| error.during("flatten"))
     }
 
     /// Two axes exchanged: a view.
     #[doc(alias = "transpose")]
+    #[track_caller]
     pub fn swap_axes(&self, one: impl Into<Axis>, other: impl Into<Axis>) -> Result<Self> {
         let ((one, _), (other, _)) = (self.shape().find(one)?, self.shape().find(other)?);
         let mut order: Vec<usize> = (0..self.shape().rank()).collect();
@@ -40,6 +43,7 @@ impl Tensor {
 
     /// One axis at another place, the others in their order: a view.
     #[doc(alias = "movedim")]
+    #[track_caller]
     pub fn move_axis(&self, from: impl Into<Axis>, to: impl Into<Axis>) -> Result<Self> {
         let ((from, _), (to, _)) = (self.shape().find(from)?, self.shape().find(to)?);
         let mut order: Vec<usize> = (0..self.shape().rank()).collect();
@@ -60,6 +64,7 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     #[doc(alias = "tile")]
+    #[track_caller]
     pub fn repeat(&self, counts: impl AsRef<[usize]>) -> Result<Self> {
         let counts = counts.as_ref();
         let repeated = || {
@@ -69,19 +74,21 @@ impl Tensor {
             let axes = axes.filter(|(_, count)| **count != 1);
             axes.into_iter().try_fold(x, |x, (axis, &count)| x.again(axis, axis, count))
         };
-        repeated().map_err(|error: Error| error.during("repeat"))
+        asked(repeated).map_err(|error: Error| error.during("repeat"))
     }
 
     /// Each element of an axis so many times in a row, as numpy's `repeat`. Deferred.
+    #[track_caller]
     pub fn repeat_interleave(&self, axis: impl Into<Axis>, count: usize) -> Result<Self> {
         let repeated = || {
             let (axis, _) = self.shape().find(axis)?;
             self.again(axis, axis + 1, count)
         };
-        repeated().map_err(|error: Error| error.during("repeat_interleave"))
+        asked(repeated).map_err(|error: Error| error.during("repeat_interleave"))
     }
 
     /// All that lies within the axes before `split` so many times in a row, along an axis.
+    #[track_caller]
     fn again(&self, axis: usize, split: usize, count: usize) -> Result<Self> {
         let mut dims = self.shape().dims().to_vec();
         let [outer, inner] = [&dims[..split], &dims[split..]].map(|dims| dims.iter().product());
@@ -91,6 +98,7 @@ impl Tensor {
     }
 
     /// At most `count` parts of an axis, all as long but the last, which may be shorter; views.
+    #[track_caller]
     pub fn chunk(&self, axis: impl Into<Axis>, count: usize) -> Result<Vec<Self>> {
         let (what, axis) = ("chunk", axis.into());
         let (_, dim) = self.shape().find(axis).map_err(|error| error.during(what))?;
@@ -103,10 +111,12 @@ impl Tensor {
     }
 
     /// `count` parts of an axis, all as long; views. A length that is no multiple is an error.
+    #[track_caller]
     pub fn split_evenly(&self, axis: impl Into<Axis>, count: usize) -> Result<Vec<Self>> {
         self.parts("split_evenly", axis.into(), count)
     }
 
+    #[track_caller]
     pub(super) fn parts(&self, what: &'static str, axis: Axis, count: usize) -> Result<Vec<Self>> {
         let (_, dim) = self.shape().find(axis).map_err(|error| error.during(what))?;
         if count == 0 || !dim.is_multiple_of(count) {
@@ -128,6 +138,7 @@ impl Tensor {
     /// assert_eq!(grid[1].to_vec::<i32>()?, [0, 1, 2, 0, 1, 2]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn meshgrid(lists: &[impl Borrow<Self>]) -> Result<Vec<Self>> {
         let all = || -> Result<Vec<Self>> {
             let lists: Vec<&Self> = lists.iter().map(Borrow::borrow).collect();
@@ -143,7 +154,7 @@ impl Tensor {
             };
             lists.iter().enumerate().map(along).collect()
         };
-        all().map_err(|error: Error| error.during("meshgrid"))
+        asked(all).map_err(|error: Error| error.during("meshgrid"))
     }
 
     /// Diagonal `k` of a matrix, as a view; or the matrix that has a list as its diagonal `k`, and
@@ -157,6 +168,7 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     #[doc(alias = "diagonal")]
+    #[track_caller]
     pub fn diag(&self, k: isize) -> Result<Self> {
         let found = match self.shape().rank() {
             1 => self.on_diagonal(k),
@@ -167,6 +179,7 @@ impl Tensor {
     }
 
     /// The matrix with this list on diagonal `k`.
+    #[track_caller]
     fn on_diagonal(&self, k: isize) -> Result<Self> {
         let (zero, n) = (Pad::Constant(Scalar::zero(self.dtype())), self.shape().elements());
         let side = n.saturating_add(k.unsigned_abs());
@@ -179,11 +192,12 @@ impl Tensor {
     }
 
     /// The sum of the main diagonal of a matrix. Deferred.
+    #[track_caller]
     pub fn trace(&self) -> Result<Self> {
         let matrix = || match self.shape().rank() {
             2 => self.diag(0)?.sum(..),
             _ => Err(ShapeCause::Ranks { shape: *self.shape(), takes: "2" }.into()),
         };
-        matrix().map_err(|error: Error| error.during("trace"))
+        asked(matrix).map_err(|error: Error| error.during("trace"))
     }
 }

@@ -30,6 +30,7 @@ impl Tensor {
     /// assert_eq!(weights.to_vec::<f32>()?, [0.0, 3.0]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn assign(&mut self, values: impl Into<Other>) -> Result<()> {
         let shape = *self.shape();
         let values = self.source("assign", values.into(), &shape)?;
@@ -53,6 +54,7 @@ impl Tensor {
     /// assert_eq!(cache.to_vec::<f32>()?, [0.0, 0.0, 1.0, 0.0, 0.0, 2.0]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn assign_slice(
         &mut self,
         axis: impl Into<Axis>,
@@ -80,6 +82,7 @@ impl Tensor {
     /// assert_eq!(field.to_vec::<i32>()?, [0, 0, 9, 1, 0, 0, 2, 0, 0]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn assign_at(&mut self, cuts: impl Into<Cuts>, values: impl Into<Other>) -> Result<()> {
         let (what, cuts) = ("assign_at", cuts.into());
         let named = |error: Error| error.during(what);
@@ -105,6 +108,7 @@ impl Tensor {
     }
 
     /// Writes into a range of every axis; the values lack the axes that are `gone`, of length 1.
+    #[track_caller]
     fn write_part(
         &mut self,
         what: &'static str,
@@ -131,6 +135,7 @@ impl Tensor {
     }
 
     /// The values to take on, as a view of this dtype and of the shape that is to be filled.
+    #[track_caller]
     fn source(&self, what: &'static str, values: Other, shape: &Shape) -> Result<Self> {
         let named = |error: Error| error.during(what);
         let tensor = match values {
@@ -148,6 +153,7 @@ impl Tensor {
     }
 
     /// Memory of its own in one piece and in none of these buffers: what it has, or a copy.
+    #[track_caller]
     pub(crate) fn own_apart(&mut self, apart: &[u64]) -> Result<Moored> {
         let (shape, dtype) = (*self.shape(), self.dtype());
         let bytes = Engine::bytes_of(&shape, dtype)?;
@@ -164,6 +170,7 @@ impl Tensor {
     }
 
     /// Memory of its own, dense and shared with nobody: what it has, or a copy.
+    #[track_caller]
     pub(super) fn own(&mut self) -> Result<Arc<Value>> {
         let (shape, dtype) = (*self.shape(), self.dtype());
         let old = self.realise()?;

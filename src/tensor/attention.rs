@@ -75,10 +75,12 @@ impl Tensor {
     /// assert_eq!(means.round()?.to_vec::<f32>()?, [1.0, 2.0, 3.0]); // of one, two, three values
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn attention(&self, keys: &Self, values: &Self, how: &Attention) -> Result<Self> {
         self.attend(keys, values, how).map_err(|error| error.during("attention"))
     }
 
+    #[track_caller]
     fn attend(&self, keys: &Self, values: &Self, how: &Attention) -> Result<Self> {
         let sizes = Sizes::of(self, keys, values)?;
         let device = &self.device;
@@ -119,6 +121,7 @@ impl Tensor {
     /// Attention of one query to a head, which sees every key, by products of matrices: they have
     /// work for every lane, and the attention kernel has not. The scores of a head are a row, no
     /// matrix.
+    #[track_caller]
     fn lonely(&self, keys: &Self, values: &Self, scale: f32) -> Result<Self> {
         let [q, k, v] = [self, keys, values].map(|x| x.cast(DType::F32)?.four());
         let (q, k) = (q?, k?);
@@ -129,6 +132,7 @@ impl Tensor {
     }
 
     /// With four axes, the last one filled up to whole quads, at least one.
+    #[track_caller]
     fn by_heads(&self, length: usize) -> Result<Self> {
         let x = self.four()?;
         let more = length.max(1).next_multiple_of(4) - length;
@@ -139,6 +143,7 @@ impl Tensor {
     }
 
     /// As `[batch, heads, rows, columns]`.
+    #[track_caller]
     fn four(&self) -> Result<Self> {
         let dims = self.shape().dims();
         match dims.len() {
@@ -155,6 +160,7 @@ impl Tensor {
 
 impl SharedMask {
     /// What it adds to scores `[outer, keys]`.
+    #[track_caller]
     fn over(&self, outer: &[usize], keys: usize) -> Result<Tensor> {
         let scores = Shape::new([outer, &[keys]].concat())?;
         let broadcast =
@@ -179,6 +185,7 @@ fn most(device: &Device) -> usize {
 }
 
 /// Defers the kernel. If an input or the result is more than a segment, one half after the other.
+#[track_caller]
 fn apply(core: AttentionCore, inputs: &[Tensor]) -> Result<Tensor> {
     let (device, queries, values) = (&inputs[0].device, inputs[0].shape(), inputs[2].shape());
     let shape = Shape::new([&queries.dims()[..3], &values.dims()[3..]].concat())?;
@@ -208,6 +215,7 @@ struct Sizes {
 }
 
 impl Sizes {
+    #[track_caller]
     fn of(q: &Tensor, k: &Tensor, v: &Tensor) -> Result<Self> {
         let wrong = |what, left: &Tensor, right: &Tensor| {
             let (left, right) = (*left.shape(), *right.shape());

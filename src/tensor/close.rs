@@ -5,6 +5,7 @@ use core::future::Future;
 use super::Tensor;
 use super::cause::TensorCause;
 use super::reduce::computed;
+use crate::engine::site::asked;
 use crate::error::{Error, Result};
 use crate::gpu::Drive;
 use crate::ledger::CallSite;
@@ -64,6 +65,7 @@ impl Tensor {
     }
 
     /// Whether all elements are equal, as one bool; nothing to ask where the shapes differ.
+    #[track_caller]
     fn sameness(&self, other: &Self) -> Result<Option<Self>> {
         let doing = "equal";
         let same = self.device.engine.same_device(&other.device.engine);
@@ -78,6 +80,7 @@ impl Tensor {
         self.eq(other)?.all(..).map(Some)
     }
 
+    #[track_caller]
     fn closeness(&self, other: &Self, rtol: f64, atol: f64) -> Result<Option<Self>> {
         let what = "allclose";
         let (left, right) = (self.dtype(), other.dtype());
@@ -95,7 +98,7 @@ impl Tensor {
             let near = (&x - &y)?.abs()?.le(&room)?.and(&y.is_finite()?)?;
             near.or(&x.eq(&y)?)?.all(..).map(Some)
         };
-        close().map_err(|error: Error| error.during(what))
+        asked(close).map_err(|error: Error| error.during(what))
     }
 }
 

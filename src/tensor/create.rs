@@ -14,6 +14,7 @@ use crate::shape::{IntoShape, Shape};
 
 impl Device {
     /// Filled under the name of what it is a part of.
+    #[track_caller]
     pub(super) fn filled(
         &self,
         what: &'static str,
@@ -42,6 +43,7 @@ impl Device {
     /// assert!(device.full([2, 2], wharf::DType::U8, 300).is_err());
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn full(
         &self,
         shape: impl IntoShape,
@@ -60,6 +62,7 @@ impl Device {
     /// assert_eq!(x.to_vec::<f32>()?, [0.0; 6]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn zeros(&self, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
         self.filled("zeros", shape.into_shape()?, dtype, Scalar::zero(dtype))
     }
@@ -91,6 +94,7 @@ impl Device {
     }
 
     /// A tensor of ones; of `true`, for bool.
+    #[track_caller]
     pub fn ones(&self, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
         let one = if dtype == DType::Bool { true.into() } else { 1u8.into() };
         self.filled("ones", shape.into_shape()?, dtype, one)

@@ -41,7 +41,7 @@ impl Tensor {
 
     /// Notes what computing and reading it runs; what was sketched before is there already.
     fn sketch(&self, paper: &Engine, sketched: &Sketched) -> Result<()> {
-        let site = Site { engine: paper, target: self.device.target() };
+        let site = Site { engine: paper, ..self.device.site() };
         let context = Context { site, sketched: Some(sketched) };
         let value = self.node.realise(context)?;
         value.check()?;

@@ -38,6 +38,7 @@ impl Device {
     /// The memory is yours: [`Device::memory`] does not count it, nor does the cap. See
     /// [`Tensor::lend`] for an example.
     #[doc(alias("from_buffer", "from_blob", "import"))]
+    #[track_caller]
     pub fn wrap_buffer(
         &self,
         buffer: &wgpu::Buffer,
@@ -47,6 +48,7 @@ impl Device {
         self.wrap(buffer, layout, dtype).map_err(|error| error.during("wrap_buffer"))
     }
 
+    #[track_caller]
     fn wrap(&self, buffer: &wgpu::Buffer, layout: Layout, dtype: DType) -> Result<Tensor> {
         let (_, stored) = self.plan().accept(dtype)?;
         if *stored != dtype {

@@ -32,11 +32,13 @@ impl Tensor {
     /// assert!(x.gather(1, &(index + 1)?)?.to_vec::<f32>().is_err());
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn gather(&self, axis: impl Into<Axis>, index: &Self) -> Result<Self> {
         self.gathered("gather", axis.into(), index)
     }
 
     /// `gather` under the name of what it is a part of.
+    #[track_caller]
     pub(super) fn gathered(&self, what: &'static str, axis: Axis, index: &Self) -> Result<Self> {
         let (place, bound) = self.shape().find(axis).map_err(|error| error.during(what))?;
         self.beside_axis(what, axis, index)?;
@@ -46,6 +48,7 @@ impl Tensor {
 
     /// The parts of an axis that an index of any shape names: its axes take the place of `axis`.
     /// Deferred; an index out of range is an error at the next read.
+    #[track_caller]
     pub fn index_select(&self, axis: impl Into<Axis>, index: &Self) -> Result<Self> {
         self.selected("index_select", axis.into(), index)
     }
@@ -60,24 +63,28 @@ impl Tensor {
     /// assert_eq!(table.embedding(&tokens)?.to_vec::<f32>()?, [3.0, 3.5, 1.0, 1.5]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn embedding(&self, index: &Self) -> Result<Self> {
         self.selected("embedding", 0.into(), index)
     }
 
     /// Elements by their positions in row-major order; the result has the shape of the index.
     /// Deferred; a position out of range is an error at the next read.
+    #[track_caller]
     pub fn take(&self, index: &Self) -> Result<Self> {
         self.contiguous()?.reshape([self.shape().elements()])?.selected("take", 0.into(), index)
     }
 
     /// A new last axis of `classes` elements, one at the index and zero elsewhere, of any dtype. An
     /// index out of range is an error at the next read.
+    #[track_caller]
     pub fn one_hot(&self, classes: usize, dtype: DType) -> Result<Self> {
         let made = self.device.making("one_hot", dtype)?;
         let index = self.checked_index("one_hot", None, classes)?;
         index.unsqueeze(self.shape().rank())?.eq(&self.device.iota(classes)?)?.cast_to(made.stored)
     }
 
+    #[track_caller]
     fn selected(&self, what: &'static str, axis: Axis, index: &Self) -> Result<Self> {
         let (place, bound) = self.shape().find(axis).map_err(|error| error.during(what))?;
         let places = self.places(what, axis, index, bound)?;
@@ -91,6 +98,7 @@ impl Tensor {
     }
 
     /// What a checked index names, so many of whose axes take the place of `axis`.
+    #[track_caller]
     pub(super) fn picked(
         &self,
         what: &'static str,
@@ -119,6 +127,7 @@ impl Tensor {
     }
 
     /// The checked index of an operation on an axis of this tensor.
+    #[track_caller]
     pub(super) fn places(
         &self,
         what: &'static str,
@@ -132,6 +141,7 @@ impl Tensor {
     }
 
     /// The index as dense u32, `u32::MAX` where it is out of range, which is noted. Deferred.
+    #[track_caller]
     fn checked_index(
         &self,
         what: &'static str,

@@ -40,11 +40,13 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     #[doc(alias = "cat")]
+    #[track_caller]
     pub fn concat(tensors: &[impl Borrow<Self>], axis: impl Into<Axis>) -> Result<Self> {
         join("concat", &borrowed(tensors), axis.into())
     }
 
     /// Several tensors of one shape along a new axis, borrowed or not. Deferred.
+    #[track_caller]
     pub fn stack(tensors: &[impl Borrow<Self>], axis: impl Into<Axis>) -> Result<Self> {
         let axis = axis.into();
         let tensors = borrowed(tensors).into_iter().map(|t| t.unsqueeze(axis));
@@ -53,6 +55,7 @@ impl Tensor {
     }
 
     /// Consecutive parts of an axis, as views; the sizes must add up to it.
+    #[track_caller]
     pub fn split(&self, axis: impl Into<Axis>, sizes: &[usize]) -> Result<Vec<Self>> {
         let axis = axis.into();
         let (_, dim) = self.shape().find(axis)?;
@@ -70,6 +73,7 @@ impl Tensor {
 
     /// With elements added on each axis: `pads` has a pair `(before, after)` for every one.
     /// Deferred.
+    #[track_caller]
     pub fn pad(&self, pads: &[(usize, usize)], with: Pad) -> Result<Self> {
         if pads.len() != self.shape().rank() {
             return Err(TensorCause::Pads { pads: pads.len(), shape: *self.shape() }.into());
@@ -92,6 +96,7 @@ impl Tensor {
     }
 
     /// What is added on one side of an axis: a view.
+    #[track_caller]
     fn beside(&self, axis: usize, pad: usize, first: bool, with: Pad) -> Result<Self> {
         let (_, dim) = self.shape().find(axis)?;
         let mut dims = self.shape().dims().to_vec();
@@ -120,6 +125,7 @@ impl Tensor {
 
     /// Shifted along an axis; what leaves at one end comes in at the other. A positive shift moves
     /// towards higher positions. Deferred.
+    #[track_caller]
     pub fn roll(&self, axis: impl Into<Axis>, shift: isize) -> Result<Self> {
         let axis = axis.into();
         let (_, dim) = self.shape().find(axis)?;
@@ -133,17 +139,20 @@ impl Tensor {
 
     /// The lower triangle of the last two axes, on and below diagonal `k`; zeros above it. The main
     /// diagonal is 0, the one above it 1. Deferred.
+    #[track_caller]
     pub fn tril(&self, k: isize) -> Result<Self> {
         self.triangle("tril", isize::MIN..k.saturating_add(1))
     }
 
     /// The upper triangle of the last two axes, on and above diagonal `k`; zeros below it.
     /// Deferred.
+    #[track_caller]
     pub fn triu(&self, k: isize) -> Result<Self> {
         self.triangle("triu", k..isize::MAX)
     }
 
     /// The elements whose column less row lies in a range; zeros elsewhere.
+    #[track_caller]
     fn triangle(&self, what: &'static str, diagonals: Range<isize>) -> Result<Self> {
         // If there are no two axes, it is the error of `t`.
         self.layout.transpose().map_err(|error| error.during(what))?;
@@ -167,6 +176,7 @@ fn borrowed(tensors: &[impl Borrow<Tensor>]) -> Vec<&Tensor> {
     tensors.iter().map(Borrow::borrow).collect()
 }
 
+#[track_caller]
 fn join(what: &'static str, tensors: &[&Tensor], axis: Axis) -> Result<Tensor> {
     let first = tensors.first().ok_or(TensorCause::Nothing { what })?;
     let mut dims = first.shape().dims().to_vec();

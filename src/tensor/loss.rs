@@ -2,6 +2,7 @@
 
 use super::Tensor;
 use crate::dtype::DType;
+use crate::engine::site::asked;
 use crate::error::Result;
 use crate::shape::{Axes, Axis};
 
@@ -12,6 +13,7 @@ impl Tensor {
     ///
     /// `targets` has the shape without that axis and any integer dtype that can be an index; a
     /// class out of range is an error at the next read.
+    #[track_caller]
     pub fn cross_entropy(&self, axis: impl Into<Axis>, targets: &Self) -> Result<Self> {
         let (name, axis) = ("cross_entropy", axis.into());
         let targets = targets.unsqueeze(axis).map_err(|error| error.during(name))?;
@@ -21,6 +23,6 @@ impl Tensor {
             let all = self.cast(DType::F32)?.logsumexp(Axes::keep(axis))?;
             (all - &picked)?.squeeze(axis)?.cast(self.dtype())
         };
-        made().map_err(|error| error.during(name))
+        asked(made).map_err(|error| error.during(name))
     }
 }

@@ -33,6 +33,7 @@ impl Tensor {
     /// assert_eq!(x.matmul(&column)?.to_vec::<f32>()?, [12.0, 34.0]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn matmul(&self, right: &Self) -> Result<Self> {
         self.matmul_plain(right).map_err(|error| error.during("matmul"))
     }
@@ -57,6 +58,7 @@ impl Tensor {
     /// assert_eq!(y.to_vec::<f32>()?, [3.5, 0.0]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn linear<'a>(
         &self,
         weight: impl Into<Weight<'a>>,
@@ -75,6 +77,7 @@ impl Tensor {
     /// The product by a kernel and passes as a table of tuned choices names them, whether or not a
     /// table could: `tile sums 4x8 lanes 8 passes 2`.
     #[cfg(feature = "testing")]
+    #[track_caller]
     pub(crate) fn matmul_by(&self, right: &Self, kernel: &str) -> Result<Self> {
         let choice = Choice::named(kernel, Because::Forced);
         let choice = choice.ok_or_else(|| crate::error::mistake("matmul", kernel))?;
@@ -82,16 +85,19 @@ impl Tensor {
     }
 
     /// As `to`, if that is a float and this a narrower one, all of whose values it has.
+    #[track_caller]
     pub(super) fn widened(&self, to: Stored) -> Result<Self> {
         let widens = self.dtype.is_float() && to.is_float() && self.dtype.fits_in(*to);
         if widens { self.cast_to(to) } else { Ok(self.clone()) }
     }
 
+    #[track_caller]
     pub(super) fn matmul_plain(&self, right: &Self) -> Result<Self> {
         self.product(right, Chooser::Tables(self.device.tuned()))
     }
 
     /// The product by whoever chooses its kernel.
+    #[track_caller]
     pub(crate) fn product(&self, right: &Self, by: Chooser<'_>) -> Result<Self> {
         let left = self;
         left.device.engine.same_device(&right.device.engine)?;

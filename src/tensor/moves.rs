@@ -84,6 +84,7 @@ pub(crate) struct Passage<'a> {
 }
 
 impl<'a> Passage<'a> {
+    #[track_caller]
     pub(crate) fn decide(tensor: &'a Tensor, device: &'a Device) -> Result<Self> {
         let (carriage, to) = device.plan().accept(tensor.dtype())?;
         let stays = tensor.device.is(device);

@@ -91,6 +91,7 @@ impl Tensor {
     /// Shapes, dtypes and devices are checked now; numbers take the dtype of this tensor. The
     /// result is deferred: computed when it is needed, in one kernel with what it is computed from.
     /// Which dtypes an operation takes, and how exact it is, is in the [contract](crate::op).
+    #[track_caller]
     pub fn apply(&self, op: impl Into<Operator>, others: &[Other]) -> Result<Self> {
         let mut operands = vec![Other::Tensor(self.clone())];
         operands.extend_from_slice(others);
@@ -107,6 +108,7 @@ impl Tensor {
     /// assert_eq!(class.to_vec::<u8>()?, [0, 1, 0]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn choose_as(
         &self,
         yes: impl Into<Scalar>,
@@ -137,6 +139,7 @@ impl Tensor {
     /// assert_eq!(x.cast(wharf::DType::I32)?.to_vec::<i32>()?, [1, -1, 300]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn cast(&self, to: DType) -> Result<Self> {
         let made = self.device.making("cast", to)?;
         if made.stored == to {
@@ -153,6 +156,7 @@ impl Tensor {
     }
 
     /// As a dtype that the device stores. Deferred.
+    #[track_caller]
     pub(super) fn cast_to(&self, to: Stored) -> Result<Self> {
         if to == *self.dtype {
             return Ok(self.clone());
@@ -162,6 +166,7 @@ impl Tensor {
     }
 
     /// The numbers that these become in a wide dtype that the device lacks, in one that it has.
+    #[track_caller]
     fn as_numbers_of(&self, to: DType) -> Result<Self> {
         let signed = to.class() == Class::Signed;
         if self.dtype.is_float() && to.is_integer() {
@@ -191,6 +196,7 @@ impl Tensor {
     /// assert!(error.to_string().ends_with("1 of 3 values would change, the first at [2]"));
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn cast_checked(&self, to: DType) -> Result<Self> {
         let made = self.device.making("cast_checked", to)?;
         if made.stored == self.dtype {
@@ -201,6 +207,7 @@ impl Tensor {
     }
 
     /// Cast by an expression that notes what is refused, for a cast from `from`.
+    #[track_caller]
     fn checked(
         &self,
         what: &'static str,
@@ -221,11 +228,13 @@ impl Tensor {
     }
 }
 
+#[track_caller]
 pub(super) fn apply(device: &crate::Device, op: Op, operands: &[Other]) -> Result<Tensor> {
     applied(device, &op.into(), operands, Stored::F32)
 }
 
 /// Applies an operation, where numbers alone have this dtype.
+#[track_caller]
 fn applied(
     device: &crate::Device,
     operator: &Operator,
@@ -263,6 +272,7 @@ fn applied(
 
 /// The node for an operation, stored in the memory order of its leading operand, and the view that
 /// undoes it.
+#[track_caller]
 fn deferred(
     device: &crate::Device,
     what: What,
@@ -312,6 +322,7 @@ macro_rules! methods {
                 /// [contract](crate::op).
                 ///
                 $(#[$example])*
+                #[track_caller]
                 pub fn $name(&self $(, $other: impl Into<Other>)*) -> Result<Self> {
                     self.apply(Op::$op, &[$($other.into()),*])
                 }
@@ -441,6 +452,7 @@ macro_rules! operators {
         impl<O: Into<Other>> ops::$trait<O> for $ty {
             type Output = Result<Tensor>;
 
+            #[track_caller]
             fn $method(self, other: O) -> Result<Tensor> {
                 self.apply(meant(Op::$op, self.dtype()), &[other.into()])
             }
@@ -456,6 +468,7 @@ macro_rules! operators {
         impl ops::$trait<$tensor> for $number {
             type Output = Result<Tensor>;
 
+            #[track_caller]
             fn $method(self, tensor: $tensor) -> Result<Tensor> {
                 let op = meant(Op::$op, tensor.dtype());
                 apply(tensor.device(), op, &[self.into(), tensor.clone().into()])
@@ -482,6 +495,7 @@ macro_rules! prefixes {
         impl ops::$trait for $ty {
             type Output = Result<Tensor>;
 
+            #[track_caller]
             fn $method(self) -> Result<Tensor> {
                 self.apply(meant(Op::$op, self.dtype()), &[])
             }

@@ -8,6 +8,7 @@
 use super::Tensor;
 use crate::dtype::{Class, DType};
 use crate::engine::Site;
+use crate::engine::site::asked;
 use crate::error::{Error, Result};
 use crate::kernel::{Operand, moves, sort};
 use crate::plan::Stored;
@@ -43,6 +44,7 @@ impl Tensor {
     /// assert_eq!(order.to_vec::<u32>()?, [0, 3, 2, 1]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn argsort(&self, axis: impl Into<Axis>, order: Order) -> Result<Self> {
         self.sorted_places(axis.into(), order).map_err(|error| error.during("argsort"))
     }
@@ -57,13 +59,14 @@ impl Tensor {
     /// assert_eq!(x.sort(1, Order::Ascending)?.to_vec::<i32>()?, [1, 2, 3, 4, 5, 6]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn sort(&self, axis: impl Into<Axis>, order: Order) -> Result<Self> {
         let sorted = || {
             let (axis, _) = self.shape().find(axis)?;
             // Places need no check.
             self.picked("sort", &self.sorted_places(axis.into(), order)?, axis, 1)
         };
-        sorted().map_err(|error: Error| error.during("sort"))
+        asked(sorted).map_err(|error: Error| error.during("sort"))
     }
 
     /// The `k` largest of an axis, the largest first, and where they come from, as u32; of more
@@ -77,6 +80,7 @@ impl Tensor {
     /// assert_eq!(places.to_vec::<u32>()?, [0, 2]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn top_k(&self, k: usize, axis: impl Into<Axis>) -> Result<(Self, Self)> {
         let largest = || {
             let (axis, length) = self.shape().find(axis)?;
@@ -84,9 +88,10 @@ impl Tensor {
             let places = places.slice(axis, 0..k.min(length))?;
             Ok((self.picked("top_k", &places, axis, 1)?, places))
         };
-        largest().map_err(|error: Error| error.during("top_k"))
+        asked(largest).map_err(|error: Error| error.during("top_k"))
     }
 
+    #[track_caller]
     fn sorted_places(&self, axis: Axis, order: Order) -> Result<Self> {
         let ((place, length), count) = (self.shape().find(axis)?, self.shape().elements());
         if count == 0 {
@@ -96,7 +101,7 @@ impl Tensor {
         let axes = self.layout.order_along(place);
         let rows = self.permute(&axes)?;
         let list = rows.contiguous()?.reshape([count])?;
-        let words = list.ordered_as(order)?;
+        let words = asked(|| list.ordered_as(order))?;
         let bits: Vec<u32> = words.iter().map(|(_, bits)| *bits).collect();
         let keys: Vec<&Self> = words.iter().map(|(word, _)| word).collect();
         let several = count > length;
@@ -139,6 +144,7 @@ impl Tensor {
     }
 
     /// The word of an f32, and whether it is NaN. Magnitudes of negative numbers fall.
+    #[track_caller]
     fn float_word(&self) -> Result<(Vec<Word>, Option<Self>)> {
         let word = self.words()?;
         let key = word.gt(SIGN)?.choose(&word.bit_not()?, &word.bit_or(SIGN)?)?;
@@ -147,6 +153,7 @@ impl Tensor {
     }
 
     /// The words of an f64, and whether it is NaN.
+    #[track_caller]
     fn double_words(&self) -> Result<(Vec<Word>, Option<Self>)> {
         let [low, high] = self.halves()?;
         let some = low.gt(0u32)?;
@@ -161,13 +168,15 @@ impl Tensor {
     }
 
     /// The lower and the upper words of elements of 64 bits.
+    #[track_caller]
     fn halves(&self) -> Result<[Self; 2]> {
         let words = self.words()?.reshape([self.shape().elements(), 2])?;
         let half = |i: usize| words.slice(1, i..i + 1)?.squeeze(1)?.contiguous();
-        Ok([half(0)?, half(1)?])
+        asked(|| Ok([half(0)?, half(1)?]))
     }
 
     /// The words of a dense list, as they lie in memory.
+    #[track_caller]
     fn words(&self) -> Result<Self> {
         let count = self.shape().elements() * self.dtype.width() / DType::U32.width();
         let words = |site: Site<'_>, from: &[Operand]| match from[0].layout.offset() {

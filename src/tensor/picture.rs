@@ -52,10 +52,12 @@ impl Tensor {
     }
 
     /// What a picture shows of it. Corners are small views, so that what is copied is small too.
+    #[track_caller]
     fn shown(&self, axis: usize) -> Result<Self> {
         self.corners(axis, &|axis| is_cut(self.shape(), axis))
     }
 
+    #[track_caller]
     fn corners(&self, axis: usize, is_cut: &dyn Fn(usize) -> bool) -> Result<Self> {
         let Some(axis) = (axis..self.shape().rank()).find(|&axis| is_cut(axis)) else {
             return Ok(self.clone());

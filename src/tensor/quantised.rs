@@ -15,6 +15,7 @@ use core::future::Future;
 use super::{Pad, Tensor};
 use crate::device::Device;
 use crate::dtype::DType;
+use crate::engine::site::asked_at;
 use crate::error::{Result, causes};
 use crate::fuse::What;
 use crate::gpu::Drive;
@@ -40,6 +41,7 @@ impl Quantised {
 
     /// Weights that were quantised elsewhere: i8 values `[out, in]`, where `in` is whole blocks of
     /// 32, and f16 scales `[out, in / 32]`.
+    #[track_caller]
     pub fn of(values: &Tensor, scales: &Tensor) -> Result<Self> {
         values.device.engine.same_device(&scales.device.engine)?;
         if (values.dtype(), scales.dtype()) != (DType::I8, DType::F16) {
@@ -58,6 +60,7 @@ impl Quantised {
         Self::checked(values.contiguous()?, scales.contiguous()?, shape)
     }
 
+    #[track_caller]
     fn checked(values: Tensor, scales: Tensor, shape: Shape) -> Result<Self> {
         let k = shape.dims()[1];
         if k > K_MAX {
@@ -91,6 +94,7 @@ impl Quantised {
     }
 
     /// The weights as numbers again, of a float dtype: value times scale, rounded once. Deferred.
+    #[track_caller]
     pub fn dequantise(&self, dtype: DType) -> Result<Tensor> {
         self.numbers(dtype).map_err(|error| error.during("dequantise"))
     }
@@ -106,6 +110,7 @@ impl Quantised {
     /// assert_eq!(rows.shape().dims(), [3, 32]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn embedding(&self, index: &Tensor) -> Result<Tensor> {
         let [_, k] = *self.shape.dims() else { return Ok(self.values.clone()) };
         let rows = index.shape().elements();
@@ -116,6 +121,7 @@ impl Quantised {
         numbers.contiguous()?.reshape([index.shape().dims(), &[k]].concat())
     }
 
+    #[track_caller]
     fn numbers(&self, dtype: DType) -> Result<Tensor> {
         if !dtype.is_float() {
             return Err(QuantisedCause::Numbers { dtype }.into());
@@ -129,6 +135,7 @@ impl Quantised {
     }
 
     /// Values `[out, blocks, 32]` and scales `[out, blocks, 1]`.
+    #[track_caller]
     fn blocks(&self) -> Result<[Tensor; 2]> {
         let [out, blocks] = *self.scales.shape().dims() else {
             return Err(QuantisedCause::Rank { shape: *self.scales.shape() }.into());
@@ -137,6 +144,7 @@ impl Quantised {
     }
 
     /// `x . weight^T`, for `x` of shape `[.., in]`.
+    #[track_caller]
     pub(super) fn product(&self, x: &Tensor) -> Result<Tensor> {
         x.device.engine.same_device(&self.values.device.engine)?;
         if !matches!(*x.dtype, DType::F32 | DType::F16 | DType::Bf16) {
@@ -186,6 +194,7 @@ impl<'a> From<&'a Quantised> for Weight<'a> {
 }
 
 impl Weight<'_> {
+    #[track_caller]
     pub(super) fn product(self, x: &Tensor) -> Result<Tensor> {
         match self {
             Self::Tensor(tensor) => {
@@ -309,7 +318,8 @@ impl Tensor {
     }
 
     async fn quantise_by(&self, drive: Drive, site: CallSite) -> Result<(Quantised, Rounding)> {
-        let (weights, errors) = self.in_blocks().map_err(|error| error.during("quantise"))?;
+        let made = asked_at(site.location, || self.in_blocks());
+        let (weights, errors) = made.map_err(|error| error.during("quantise"))?;
         let errors = errors.read_all::<f32>(drive, site).await?;
         Ok((weights, self.rounding(&errors)))
     }

@@ -61,6 +61,7 @@ impl Key {
 
 impl Device {
     /// Random bits, as u32, of any [shape](IntoShape).
+    #[track_caller]
     pub fn random_bits(&self, key: Key, shape: impl IntoShape) -> Result<Tensor> {
         self.draw(key, shape.into_shape()?, Stored::U32, Draw::Bits, [0; 2])
     }
@@ -70,6 +71,7 @@ impl Device {
     ///
     /// Where the plan converts f64, they are the numbers of the dtype that it stores, not those of
     /// f64; a lossless policy refuses that.
+    #[track_caller]
     pub fn uniform(&self, key: Key, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
         let (what, shape) = ("uniform", shape.into_shape()?);
         if !dtype.is_float() {
@@ -107,6 +109,7 @@ impl Device {
     /// assert!(x.eq(&again)?.all(..)?.scalar::<bool>()?, "the same key, the same numbers");
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn normal(&self, key: Key, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
         if !matches!(dtype, DType::F32 | DType::F16 | DType::Bf16) {
             return Err(only("normal", dtype, FLOATS_BY_F32));
@@ -116,6 +119,7 @@ impl Device {
     }
 
     /// Coins: `true` with this probability, to within 2^-33.
+    #[track_caller]
     pub fn bernoulli(&self, key: Key, shape: impl IntoShape, probability: f64) -> Result<Tensor> {
         if !(0.0..=1.0).contains(&probability) {
             return Err(TensorCause::Probability { probability }.into());
@@ -131,6 +135,7 @@ impl Device {
     /// Integers in a range of at most 2^32, of any integer dtype that holds it: all alike, to
     /// within 2^-32 of their probability. Where the plan converts the dtype, what is stored must
     /// hold the range.
+    #[track_caller]
     pub fn integers(
         &self,
         key: Key,
@@ -166,12 +171,14 @@ impl Device {
     }
 
     /// 0 to `count` in random order, as u32: every order alike, but for ties of 64 bits.
+    #[track_caller]
     pub fn permutation(&self, key: Key, count: usize) -> Result<Tensor> {
         sort::check(&self.engine, count).map_err(|error| error.during("permutation"))?;
         let list = random::permutation(self.site(), key.0, count)?;
         Ok(Tensor::of(self.clone(), list.value, list.layout, Stored::U32))
     }
 
+    #[track_caller]
     fn draw(
         &self,
         key: Key,

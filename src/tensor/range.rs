@@ -17,6 +17,7 @@ use crate::shape::Shape;
 
 impl Device {
     /// 0, 1, 2 .. as u32.
+    #[track_caller]
     pub(super) fn iota(&self, count: usize) -> Result<Tensor> {
         let value = iota::iota(self.site(), count)?;
         let layout = Layout::dense(Shape::new([count])?);
@@ -39,6 +40,7 @@ impl Device {
     /// assert!(device.arange(5, 3, 1, wharf::DType::I32)?.shape().is_empty());
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn arange(
         &self,
         start: impl Into<Scalar>,
@@ -92,6 +94,7 @@ impl Device {
     /// `count` floats from `start` to `end`, both included, equally far apart. Each half is
     /// computed from its own end, so that both ends are exact. A plan that converts the dtype does
     /// here as in [`Device::arange`].
+    #[track_caller]
     pub fn linspace(
         &self,
         start: impl Into<Scalar>,
@@ -129,6 +132,7 @@ impl Device {
     }
 
     /// Ones on the main diagonal, zeros beside it; `true` and `false`, for bool.
+    #[track_caller]
     pub fn eye(&self, rows: usize, columns: usize, dtype: DType) -> Result<Tensor> {
         let made = self.making("eye", dtype)?;
         let (row, column) = (self.iota(rows)?.unsqueeze(1)?, self.iota(columns)?);

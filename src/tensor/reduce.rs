@@ -12,6 +12,7 @@
 
 use super::Tensor;
 use crate::dtype::{Class, DType};
+use crate::engine::site::asked;
 use crate::error::{Result, causes};
 use crate::fuse::What;
 use crate::kernel::reduce::text::{Fold, Reduce};
@@ -30,6 +31,7 @@ macro_rules! methods {
                 /// which stay behind with length 1. Deferred.
                 ///
                 $(#[$example])*
+                #[track_caller]
                 pub fn $name(&self, axes: impl Into<Axes>) -> Result<Self> {
                     self.reduce(Reduction::$reduction, axes)
                 }
@@ -68,11 +70,13 @@ methods! {
 impl Tensor {
     /// The variance about the mean, of floats, over [some axes](Axes). `correction` is taken off
     /// the count: 0 for a whole population, 1 for a sample of one. Deferred.
+    #[track_caller]
     pub fn var(&self, axes: impl Into<Axes>, correction: usize) -> Result<Self> {
         self.reduced(Reduction::Var, &axes.into(), correction)
     }
 
     /// The standard deviation: the root of [`Tensor::var`]. Deferred.
+    #[track_caller]
     pub fn std(&self, axes: impl Into<Axes>, correction: usize) -> Result<Self> {
         self.reduced(Reduction::Std, &axes.into(), correction)
     }
@@ -82,10 +86,12 @@ impl Tensor {
     ///
     /// The result is computed when it is needed, in one kernel with elementwise operations before
     /// and after it.
+    #[track_caller]
     pub fn reduce(&self, reduction: Reduction, axes: impl Into<Axes>) -> Result<Self> {
         self.reduced(reduction, &axes.into(), 0)
     }
 
+    #[track_caller]
     fn reduced(&self, reduction: Reduction, axes: &Axes, correction: usize) -> Result<Self> {
         let name = reduction.name();
         let reduced = axes.of(self.shape()).map_err(|error| error.during(name))?;
@@ -101,7 +107,7 @@ impl Tensor {
             self.of_nothing(reduction, kept)?
         } else {
             let over = Over { x: self, name, reduced: &reduced };
-            over.compute(reduction, correction).map_err(|error| error.during(name))?
+            asked(|| over.compute(reduction, correction)).map_err(|error| error.during(name))?
         };
         if axes.are_kept() {
             return Ok(all);
@@ -111,6 +117,7 @@ impl Tensor {
     }
 
     /// The result of a shape where there is nothing to reduce.
+    #[track_caller]
     fn of_nothing(&self, reduction: Reduction, kept: Shape) -> Result<Self> {
         let dtype = reduction.yields(self.dtype());
         if kept.is_empty() {

@@ -8,6 +8,7 @@ use super::Tensor;
 use super::cause::{FLOATS_BY_F32, TensorCause};
 use super::reduce::computed;
 use crate::dtype::DType;
+use crate::engine::site::asked;
 use crate::error::Result;
 use crate::fuse::What;
 use crate::kernel::cores::Core;
@@ -30,11 +31,13 @@ impl Tensor {
     /// assert!(rows.iter().zip(want).all(|(got, want)| (got - want).abs() < 1e-4), "{rows:?}");
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn softmax(&self, axis: impl Into<Axis>) -> Result<Self> {
         self.rowwise(Rowwise::Softmax, axis.into())
     }
 
     /// The logarithm of [`Tensor::softmax`], computed without it: `x - logsumexp(x)`. Deferred.
+    #[track_caller]
     pub fn log_softmax(&self, axis: impl Into<Axis>) -> Result<Self> {
         self.rowwise(Rowwise::LogSoftmax, axis.into())
     }
@@ -49,16 +52,19 @@ impl Tensor {
     /// assert_eq!(y.to_vec::<f32>()?, [-10.0, 10.0]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn layer_norm(&self, axis: impl Into<Axis>, eps: f32) -> Result<Self> {
         self.rowwise(Rowwise::LayerNorm { eps }, axis.into())
     }
 
     /// `x / sqrt(mean(x^2) + eps)` along an axis, as [`Tensor::layer_norm`] without the mean.
     /// Deferred.
+    #[track_caller]
     pub fn rms_norm(&self, axis: impl Into<Axis>, eps: f32) -> Result<Self> {
         self.rowwise(Rowwise::RmsNorm { eps }, axis.into())
     }
 
+    #[track_caller]
     fn rowwise(&self, what: Rowwise, axis: Axis) -> Result<Self> {
         let name = what.name();
         let double = self.dtype == DType::F64;
@@ -77,11 +83,12 @@ impl Tensor {
             let result = if takes { x.along(axis, RowsCore(what)) } else { x.composed(what, axis) };
             result?.cast(self.dtype())
         };
-        made().map_err(|error| error.during(name))
+        asked(made).map_err(|error| error.during(name))
     }
 
     /// A core along an axis, which has to be the last of its input; the others as memory walks
     /// them.
+    #[track_caller]
     pub(super) fn along(&self, axis: usize, core: impl Core + 'static) -> Result<Self> {
         let order = self.layout.order_along(axis);
         let x = self.permute(&order)?;
@@ -90,6 +97,7 @@ impl Tensor {
     }
 
     /// Composes the operation of several kernels, which share long rows among all cores.
+    #[track_caller]
     fn composed(&self, what: Rowwise, axis: usize) -> Result<Self> {
         let along = || Axes::keep(axis);
         match what {

@@ -3,6 +3,7 @@
 use super::number::Scalar;
 use super::reduce::{ReduceCause, computed};
 use super::{Pad, Tensor};
+use crate::engine::site::asked;
 use crate::error::{Error, Result};
 use crate::kernel::reduce::text::{Fold, Reduce};
 use crate::kernel::scan::ScanCore;
@@ -19,15 +20,17 @@ impl Tensor {
     /// assert_eq!(x.cumsum(1)?.to_vec::<i32>()?, [1, 3, 6, 10, 30, 60]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn cumsum(&self, axis: impl Into<Axis>) -> Result<Self> {
         self.scan("cumsum", Reduction::Sum, Fold::Sum, axis.into())
     }
 
     /// [`Tensor::cumsum`] from the end of the axis back. Deferred.
+    #[track_caller]
     pub fn cumsum_reverse(&self, axis: impl Into<Axis>) -> Result<Self> {
         let axis = axis.into();
         let sums = || self.flip(axis)?.cumsum(axis)?.flip(axis);
-        sums().map_err(|error| error.during("cumsum_reverse"))
+        asked(sums).map_err(|error| error.during("cumsum_reverse"))
     }
 
     /// The sums of the elements before each along an axis: 0 at the first, and the last element
@@ -40,6 +43,7 @@ impl Tensor {
     /// assert_eq!(x.cumsum_reverse(0)?.to_vec::<i32>()?, [18, 13, 7]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn cumsum_exclusive(&self, axis: impl Into<Axis>) -> Result<Self> {
         let sums = || {
             let (axis, length) = self.shape().find(axis)?;
@@ -51,26 +55,30 @@ impl Tensor {
             let zero = Pad::Constant(Scalar::zero(self.dtype()));
             self.slice(axis, ..length - 1)?.pad(&pads, zero)?.cumsum(axis)
         };
-        sums().map_err(|error: Error| error.during("cumsum_exclusive"))
+        asked(sums).map_err(|error: Error| error.during("cumsum_exclusive"))
     }
 
     /// The products of the elements so far along an axis. i8 to u16 become i32 or u32; integers
     /// wrap. Deferred.
+    #[track_caller]
     pub fn cumprod(&self, axis: impl Into<Axis>) -> Result<Self> {
         self.scan("cumprod", Reduction::Prod, Fold::Prod, axis.into())
     }
 
     /// The largest of the elements so far along an axis; NaN from the first one on. Deferred.
+    #[track_caller]
     pub fn cummax(&self, axis: impl Into<Axis>) -> Result<Self> {
         self.scan("cummax", Reduction::Max, Fold::Max, axis.into())
     }
 
     /// The smallest of the elements so far along an axis; NaN from the first one on. Deferred.
+    #[track_caller]
     pub fn cummin(&self, axis: impl Into<Axis>) -> Result<Self> {
         self.scan("cummin", Reduction::Min, Fold::Min, axis.into())
     }
 
     /// `reduction` is what the last element of every row comes to.
+    #[track_caller]
     fn scan(
         &self,
         name: &'static str,
@@ -91,6 +99,6 @@ impl Tensor {
             let how = Reduce { fold, kind: Kind::of(x.dtype()), index: false };
             x.along(axis, ScanCore { name, how })?.cast(dtype)
         };
-        made().map_err(|error| error.during(name))
+        asked(made).map_err(|error| error.during(name))
     }
 }

@@ -19,6 +19,7 @@ impl Tensor {
     /// the index there is replaced. The index takes the shape of the source, by broadcasting; all
     /// other axes agree with this tensor. Of several values for one element the last in row-major
     /// order stays. Recorded at once; an index out of range is an error at the next read.
+    #[track_caller]
     pub fn scatter(&self, axis: impl Into<Axis>, index: &Self, source: &Self) -> Result<Self> {
         let keys =
             self.destinations("scatter", axis.into(), index, source, source.shape().rank())?;
@@ -50,6 +51,7 @@ impl Tensor {
     /// assert_eq!(counts.to_vec::<u32>()?, [1, 0, 2]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn scatter_add(&self, axis: impl Into<Axis>, index: &Self, source: &Self) -> Result<Self> {
         let (what, axis) = ("scatter_add", axis.into());
         let sum = match Kind::of(self.dtype()) {
@@ -100,6 +102,7 @@ impl Tensor {
 
     /// The destination of every place of the source's first `rank` axes: its position among the
     /// elements - or rows - of this tensor, `u32::MAX` where the index is out of range.
+    #[track_caller]
     fn destinations(
         &self,
         what: &'static str,
@@ -155,6 +158,7 @@ impl Tensor {
     }
 
     /// For every destination the sum of the rows that go there, minus zero where there are none.
+    #[track_caller]
     fn totals(
         &self,
         keys: &Operand,

@@ -3,6 +3,7 @@
 
 use super::Tensor;
 use super::reduce::computed;
+use crate::engine::site::asked;
 use crate::error::{Error, Result};
 use crate::shape::cause::ShapeCause;
 use crate::shape::{Axes, Axis};
@@ -16,27 +17,31 @@ const LENGTH_MIN: f64 = 1e-8;
 
 impl Tensor {
     /// Computed in f32 where it is f16 or bf16, so that its constants are not rounded to those.
+    #[track_caller]
     fn widely(
         &self,
         what: &'static str,
         compute: impl FnOnce(&Self) -> Result<Self>,
     ) -> Result<Self> {
         let computed = || compute(&self.cast(computed(self.dtype()))?)?.cast(self.dtype());
-        computed().map_err(|error: Error| error.during(what))
+        asked(computed).map_err(|error: Error| error.during(what))
     }
 
     /// The scaled exponential linear unit: `elu` with the two constants that keep mean and
     /// variance. Deferred.
+    #[track_caller]
     pub fn selu(&self) -> Result<Self> {
         self.widely("selu", |x| x.elu(SELU_ALPHA)? * SELU_SCALE)
     }
 
     /// `clamp(x + 3, 0, 6) / 6`. Deferred.
+    #[track_caller]
     pub fn hard_sigmoid(&self) -> Result<Self> {
         self.widely("hard_sigmoid", |x| (x + 3.0)?.clamp(0.0, 6.0)? / 6.0)
     }
 
     /// `x / (1 + abs(x))`. Deferred.
+    #[track_caller]
     pub fn softsign(&self) -> Result<Self> {
         self.widely("softsign", |x| x / &(x.abs()? + 1.0)?)
     }
@@ -49,14 +54,16 @@ impl Tensor {
     /// assert_eq!(x.glu(-1)?.to_vec::<f32>()?, [1.5, 5.0]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn glu(&self, axis: impl Into<Axis>) -> Result<Self> {
         let halves = self.parts("glu", axis.into(), 2)?;
         let gated = || &halves[0] * &halves[1].sigmoid()?;
-        gated().map_err(|error| error.during("glu"))
+        asked(gated).map_err(|error| error.during("glu"))
     }
 
     /// `x` where positive, else `weight * x`: [`Tensor::leaky_relu`] with a weight for each
     /// channel, which are axis 1 - or 0, if that is the only one -, or one for all. Deferred.
+    #[track_caller]
     pub fn prelu(&self, weight: &Self) -> Result<Self> {
         let activated = || {
             let (elements, rank) = (weight.shape().elements(), self.shape().rank());
@@ -73,12 +80,13 @@ impl Tensor {
             dims[channels] = length;
             self.leaky_relu(&weight.reshape(dims)?)
         };
-        activated().map_err(|error: Error| error.during("prelu"))
+        asked(activated).map_err(|error: Error| error.during("prelu"))
     }
 
     /// The sum of the magnitudes over [some axes](Axes). Deferred.
+    #[track_caller]
     pub fn l1_norm(&self, axes: impl Into<Axes>) -> Result<Self> {
-        self.abs().and_then(|x| x.sum(axes)).map_err(|error| error.during("l1_norm"))
+        asked(|| self.abs()?.sum(axes)).map_err(|error| error.during("l1_norm"))
     }
 
     /// The cosine of the angle between vectors along an axis; shapes broadcast. Of a vector shorter
@@ -91,6 +99,7 @@ impl Tensor {
     /// assert_eq!(x.cosine_similarity(&y, -1)?.to_vec::<f32>()?, [1.0, 0.0]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn cosine_similarity(&self, other: &Self, axis: impl Into<Axis>) -> Result<Self> {
         let (what, axis) = ("cosine_similarity", axis.into());
         self.widely(what, |x| {

@@ -9,7 +9,6 @@ use crate::dtype::{DType, Element};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::exec::Value;
-use crate::gpu::lock;
 use crate::host::blocks::{Losses, Share, check};
 use crate::host::bytes::ByteView;
 use crate::host::cause::CarriageCause;
@@ -20,6 +19,7 @@ use crate::layout::Layout;
 use crate::ledger::{CallSite, Direction, OpenCrossing};
 use crate::plan::{How, Stored};
 use crate::shape::{IntoShape, Shape};
+use crate::shared::lock;
 use crate::store::Storage;
 #[cfg(any(feature = "io", feature = "ndarray"))]
 use crate::transfer::StreamSource;
@@ -88,6 +88,7 @@ impl Provenance<'_> {
 
 impl<'a> Provenance<'a> {
     /// The values as the device has them.
+    #[track_caller]
     fn fill(self, to: DType, rules: Rules) -> Result<Box<dyn Fill + 'a>> {
         Ok(match self {
             Self::Memory(view) => Box::new(UploadSource::new(view, to, rules)?),
@@ -135,6 +136,7 @@ impl Device {
     }
 
     /// [`Device::upload`] as a part of another call.
+    #[track_caller]
     pub(crate) fn upload_at<T: Element>(
         &self,
         site: CallSite,
@@ -274,6 +276,7 @@ impl Device {
         Rules { lossless, finite: self.plan().policy().refuses_overflow() }
     }
 
+    #[track_caller]
     fn execute(&self, order: &Consignment<'_>, site: CallSite) -> Result<(Tensor, Receipt)> {
         let (clock, engine) = (Stopwatch::start(), &self.engine);
         engine.books.admit(Direction::Up, site)?;
@@ -286,6 +289,7 @@ impl Device {
 
     /// Fills memory that has been allocated for an order. What was recorded before has been
     /// submitted.
+    #[track_caller]
     pub(crate) fn load(
         &self,
         order: &Consignment<'_>,

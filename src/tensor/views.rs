@@ -25,12 +25,14 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     #[doc(alias = "narrow")]
+    #[track_caller]
     pub fn slice(&self, axis: impl Into<Axis>, range: impl Into<Interval>) -> Result<Self> {
         Ok(self.view(self.layout.slice(axis, range, 1)?))
     }
 
     /// Every `step`th element of a range of one axis; a negative step walks the range backwards
     /// from its last element. A view.
+    #[track_caller]
     pub fn slice_step(
         &self,
         axis: impl Into<Axis>,
@@ -42,6 +44,7 @@ impl Tensor {
 
     /// One place of an axis, which goes away: a view. A place below 0 counts back from the end; one
     /// outside is an error.
+    #[track_caller]
     pub fn select(&self, axis: impl Into<Axis>, place: impl Integer) -> Result<Self> {
         Ok(self.view(self.layout.select(axis, place)?))
     }
@@ -60,12 +63,14 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     #[doc(alias("i", "index", "s!"))]
+    #[track_caller]
     pub fn at(&self, cuts: impl Into<Cuts>) -> Result<Self> {
         let layout = self.layout.at(cuts).map_err(|error| error.during("at"))?;
         Ok(self.view(layout))
     }
 
     /// One axis backwards: a view.
+    #[track_caller]
     pub fn flip(&self, axis: impl Into<Axis>) -> Result<Self> {
         Ok(self.view(self.layout.flip(axis)?))
     }
@@ -81,11 +86,13 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     #[doc(alias = "permuted_axes")]
+    #[track_caller]
     pub fn permute(&self, axes: impl IntoIterator<Item: Into<Axis>>) -> Result<Self> {
         Ok(self.view(self.layout.permute(axes)?))
     }
 
     /// The axes as they were before they were put in this order.
+    #[track_caller]
     pub(super) fn unpermute(&self, axes: &[usize]) -> Result<Self> {
         Ok(self.view(self.layout.unpermute(axes)?))
     }
@@ -99,6 +106,7 @@ impl Tensor {
     /// assert_eq!(x.t()?.to_vec::<i32>()?, [1, 4, 2, 5, 3, 6]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn t(&self) -> Result<Self> {
         Ok(self.view(self.layout.transpose()?))
     }
@@ -113,6 +121,7 @@ impl Tensor {
     /// assert!(row.broadcast_to([3, 2]).is_err());
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn broadcast_to(&self, shape: impl IntoShape) -> Result<Self> {
         Ok(self.view(self.layout.broadcast_to(shape)?))
     }
@@ -131,11 +140,13 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     #[doc(alias = "view")]
+    #[track_caller]
     pub fn reshape(&self, shape: impl Into<Reshape>) -> Result<Self> {
         Ok(self.view(self.layout.reshape(shape)?))
     }
 
     /// [`Tensor::reshape`], which copies on the device where no view can express it. Deferred.
+    #[track_caller]
     pub fn reshape_copied(&self, shape: impl Into<Reshape>) -> Result<Self> {
         let shape = shape.into();
         match self.layout.reshape(shape.clone()) {
@@ -145,12 +156,14 @@ impl Tensor {
     }
 
     /// Without an axis of length 1: a view. Any other length is an error.
+    #[track_caller]
     pub fn squeeze(&self, axis: impl Into<Axis>) -> Result<Self> {
         Ok(self.view(self.layout.squeeze(axis)?))
     }
 
     /// With a new axis of length 1, which is `axis` of the result: -1 is a new last one. A view.
     #[doc(alias("expand_dims", "insert_axis"))]
+    #[track_caller]
     pub fn unsqueeze(&self, axis: impl Into<Axis>) -> Result<Self> {
         Ok(self.view(self.layout.unsqueeze(axis)?))
     }
@@ -158,12 +171,14 @@ impl Tensor {
     /// Overlapping windows of `size` along one axis, `step` apart, as a new last axis: a view. Only
     /// whole windows count.
     #[doc(alias = "unfold")]
+    #[track_caller]
     pub fn windows(&self, axis: impl Into<Axis>, size: usize, step: usize) -> Result<Self> {
         Ok(self.view(self.layout.windows(axis, size, step)?))
     }
 
     /// Row-major and without gaps: itself if it is already, otherwise a copy on the device, bit by
     /// bit. Deferred.
+    #[track_caller]
     pub fn contiguous(&self) -> Result<Self> {
         if self.layout.is_dense() {
             return Ok(self.clone());

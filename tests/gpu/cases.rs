@@ -29,6 +29,7 @@ pub(crate) mod pair;
 mod paper;
 mod portable;
 pub(crate) mod probe;
+mod profile;
 mod quantised;
 mod random;
 mod reads;
@@ -80,6 +81,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(matmul::cases(adapter));
     cases.extend(quantised::cases(adapter));
     cases.extend(tuned::cases());
+    cases.extend(profile::cases(adapter));
     cases.extend(custom_kernel::cases());
     cases.extend(portable::cases(adapter));
     #[cfg(not(target_family = "wasm"))]

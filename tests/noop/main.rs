@@ -36,6 +36,8 @@ mod paper;
 #[cfg(test)]
 mod peak;
 #[cfg(test)]
+mod profiles;
+#[cfg(test)]
 #[path = "../stories/random.rs"]
 mod random;
 #[cfg(test)]

@@ -89,6 +89,7 @@ impl AttentionCore {
             workgroup: None,
             job: job.words(),
             groups: fold(word(groups)?),
+            flops: self.flops(views),
         })
     }
 }
@@ -103,6 +104,7 @@ fn join(rows: usize, states: usize, width: usize, site: Site<'_>) -> Result<Laun
         workgroup: None,
         job: JoinJob { rows, states, width }.words(),
         groups: fold(word(groups)?),
+        flops: 0,
     })
 }
 

@@ -22,6 +22,8 @@ pub(crate) struct Launch<'a> {
     /// The kernel's own parameters, in whole fours.
     pub(crate) job: Vec<u32>,
     pub(crate) groups: [u32; 3],
+    /// Multiplications and additions; 0 where they are not known.
+    pub(crate) flops: u64,
 }
 
 /// Where results go.
@@ -82,6 +84,6 @@ impl Launch<'_> {
         let bindings = all().flat_map(|r| r.bindings.iter().cloned());
         let bindings = bindings.chain([sink.bound.clone()]).collect();
         let (groups, outputs) = (self.groups, vec![sink.written.clone()]);
-        site.engine.dispatch(Job { kernel: &kernel, bindings, params, groups, outputs })
+        site.dispatch_of(self.flops, Job { kernel: &kernel, bindings, params, groups, outputs })
     }
 }

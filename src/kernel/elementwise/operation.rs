@@ -123,7 +123,7 @@ impl Operation<'_> {
         let (base, scalars) = (word(window.start)?, &*scalars);
         let params = Elementwise { grid, space: &space, base, outputs: &outputs, scalars }.words();
         let (groups, outputs) = (grid.groups(), vec![self.written.clone()]);
-        self.site.engine.prepare(Job { kernel: &kernel, bindings, params, groups, outputs })
+        self.site.prepare(Job { kernel: &kernel, bindings, params, groups, outputs })
     }
 
     /// The segments of the inputs that the window from `start` on reads, and the index space.

@@ -28,6 +28,8 @@ pub(super) struct Dispatched {
     pub(super) along: [Along; 2],
     pub(super) job: MatmulJob,
     pub(super) groups: [u32; 3],
+    /// Multiplications and additions.
+    pub(super) flops: u64,
 }
 
 impl Decision {
@@ -45,6 +47,7 @@ impl Decision {
     ) -> Result<Dispatched> {
         let rows = window.rows.start - panel.rows.start..window.rows.end - panel.rows.start;
         let mut size = [rows.len(), panel.columns.len(), panel.k.len()];
+        let flops = size.iter().fold(2 * window.batch.len() as u64, |n, &d| n * d as u64);
         let a = sides[0].slice(sides[0].shape().rank() - 2, rows, 1)?;
         let (mut sides, mut dtype) = ([a, sides[1]], self.dtype);
         let variant = &self.choice.variant;
@@ -83,7 +86,7 @@ impl Decision {
             batch: batch(&sides, along, steps)?,
         };
         let groups = [x, y, word(window.batch.len())?];
-        Ok(Dispatched { written, sides, dtype, along, job, groups })
+        Ok(Dispatched { written, sides, dtype, along, job, groups, flops })
     }
 }
 

@@ -106,6 +106,7 @@ impl Recorder<'_> {
             workgroup: planned.written.workgroup,
             job: planned.job.words(),
             groups: planned.groups,
+            flops: planned.flops,
         };
         launch.record(self.site, &[&reach(0)?, &reach(1)?], tail, to)
     }

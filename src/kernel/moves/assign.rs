@@ -103,7 +103,7 @@ impl Assignment<'_> {
         let kernel = text::assign_rows(form, space.ways[0], into, space.rank(), site.target);
         let grid = Grid::of_elements(space.count(), site.target);
         let params = Elementwise { grid, space: &space, base: 0, outputs: &[], scalars: &[] };
-        ready.extend(site.engine.prepare(Job {
+        ready.extend(site.prepare(Job {
             kernel: &kernel,
             bindings: vec![input, output],
             params: params.words(),
@@ -149,7 +149,7 @@ impl Assignment<'_> {
             let base = word(window.start)?;
             let params =
                 Elementwise { grid, space: &space, base, outputs: &outputs, scalars: &scalars };
-            ready.extend(site.engine.prepare(Job {
+            ready.extend(site.prepare(Job {
                 kernel: &kernel,
                 bindings: vec![
                     Bound::from(&source.pieces[index]),

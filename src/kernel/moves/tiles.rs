@@ -33,7 +33,7 @@ pub(in crate::kernel) fn transposed(
     let slots = [Slot::read(form, Way::Dense), Slot::write(form)];
     let kernel = kept::kernel(&TRANSPOSE, &slots, tiles.rank(), site.target);
     let grid = tiles.grid(site.target);
-    site.engine.dispatch(Job {
+    site.dispatch(Job {
         kernel: &kernel,
         bindings: vec![input, Bound::from(into)],
         params: tiles.job(grid).words(),

@@ -148,7 +148,7 @@ impl<'a> Onto<'a> {
         let strides: Vec<_> = space.views.iter().map(View::stride_words).collect();
         let space = Some((word(window.start)?, &*space.shape));
         let operands = Operands { space, offsets: &offsets, strides: &strides, scalars: &[] };
-        self.site.engine.dispatch(Job {
+        self.site.dispatch(Job {
             kernel: &kernel,
             bindings,
             params: operands.after(job),

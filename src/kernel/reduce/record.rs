@@ -104,6 +104,7 @@ impl Passes<'_> {
             workgroup: None,
             job: plan.job(index, first)?,
             groups: fold(word(plan.groups)?),
+            flops: 0,
         };
         launch.record(self.site, &[reach], goal.tail, &goal.sink)
     }

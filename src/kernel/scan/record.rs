@@ -86,6 +86,7 @@ impl Scanning<'_> {
             workgroup: None,
             job: ScanJob { rows, length, chunks, each }.words(),
             groups,
+            flops: 0,
         })
     }
 }

@@ -8,10 +8,10 @@ use super::{Fill, Rules};
 use crate::count::index;
 use crate::dtype::DType;
 use crate::error::{Result, mistake};
-use crate::gpu::lock;
 use crate::host::Tally;
 use crate::host::blocks::{BLOCK, Losses, Share, WeightBlock};
 use crate::host::cause::CarriageCause;
+use crate::shared::lock;
 
 /// Blocks that are made at once: their weights take 256 KiB.
 const AT_ONCE: usize = 2048;

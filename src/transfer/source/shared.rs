@@ -10,8 +10,8 @@ use std::thread;
 
 use super::UploadSource;
 use crate::error::Result;
-use crate::gpu::lock;
 use crate::host::Tally;
+use crate::shared::lock;
 
 /// Bytes of a chunk that a thread takes at once: room for a strip of a transposition.
 const GRAIN: usize = 512 << 10;

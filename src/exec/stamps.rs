@@ -1,0 +1,169 @@
+//! Timestamps of a batch: one before its first dispatch and one behind each, where somebody
+//! profiles. Of small equal ones in a row, only one behind the last.
+//!
+//! They are resolved with the batch, and read when the host next looks. Without a device that
+//! writes them inside a pass, each dispatch gets a pass of its own. A batch that finds no memory
+//! for them runs without.
+
+use std::sync::{Arc, Mutex};
+
+use super::run::Dispatch;
+use crate::caps::Feature;
+use crate::error::Result;
+use crate::gpu::Gpu;
+use crate::shared::lock;
+use crate::timeline::{Flight, Stamped, Ticket, Untimed};
+
+/// Dispatches of one query set, which has one query more: as many as a usual batch.
+pub(super) const DISPATCHES: usize = 256;
+
+const TICK_BYTES: usize = size_of::<u64>();
+
+/// A query set, and the way of its results to the host.
+#[derive(Clone, Debug)]
+pub(super) struct Stamps {
+    pub(super) queries: wgpu::QuerySet,
+    resolved: wgpu::Buffer,
+    read: wgpu::Buffer,
+}
+
+/// Stamps that nothing uses.
+#[derive(Debug, Default)]
+pub(super) struct Spare(Mutex<Vec<Stamps>>);
+
+/// Stamps of dispatches under way.
+#[derive(Debug)]
+pub(super) struct Stamping {
+    pub(super) stamps: Stamps,
+    flight: Arc<Flight>,
+}
+
+/// However it ends, the flight does not wait for ever.
+impl Drop for Stamping {
+    fn drop(&mut self) {
+        self.flight.forgo(Untimed::Lost);
+    }
+}
+
+impl Stamps {
+    fn new(gpu: &Gpu) -> Result<Self> {
+        use wgpu::BufferUsages as Usage;
+        let (label, count) = ("wharf.stamps", DISPATCHES as u32 + 1);
+        let ty = wgpu::QueryType::Timestamp;
+        let descriptor = wgpu::QuerySetDescriptor { label: Some(label), ty, count };
+        let queries = gpu.checked(label, || gpu.device.create_query_set(&descriptor))?;
+        let bytes = u64::from(count) * TICK_BYTES as u64;
+        let resolved = gpu.create_buffer(label, bytes, Usage::QUERY_RESOLVE | Usage::COPY_SRC)?;
+        let read = gpu.create_buffer(label, bytes, Usage::MAP_READ | Usage::COPY_DST)?;
+        Ok(Self { queries, resolved, read })
+    }
+}
+
+/// Whether timestamps can be written inside a pass.
+pub(super) fn inside_passes(gpu: &Gpu) -> bool {
+    #[cfg(feature = "testing")]
+    if gpu.is_timed_by_passes() {
+        return false;
+    }
+    gpu.device.features().contains(wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES)
+}
+
+impl Spare {
+    /// How many there are.
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        lock(&self.0).len()
+    }
+
+    /// Tells everybody who profiles of a batch; returns what it is to be stamped with: nothing, or
+    /// something for every [`DISPATCHES`] of them.
+    pub(super) fn begin(&self, gpu: &Gpu, commands: &[Dispatch]) -> Vec<Stamping> {
+        if !gpu.timelines.any() {
+            return Vec::new();
+        }
+        let has = gpu.caps().has(Feature::TimestampQuery);
+        let mut all = Vec::new();
+        for commands in commands.chunks(DISPATCHES) {
+            let mut tickets: Vec<Ticket> = Vec::new();
+            for Dispatch { ticket, .. } in commands {
+                if !tickets.last_mut().is_some_and(|last| last.takes(ticket)) {
+                    tickets.push(*ticket);
+                }
+            }
+            let flight = Arc::new(Flight::new(tickets, gpu.timelines.now()));
+            gpu.timelines.flight(&flight);
+            let kept = lock(&self.0).pop();
+            let stamps = has.then(|| kept.map_or_else(|| Stamps::new(gpu), Ok));
+            match stamps {
+                Some(Ok(stamps)) => all.push(Stamping { stamps, flight }),
+                _ => flight.forgo(Untimed::Lacking),
+            }
+        }
+        // All of it or nothing: what is stamped goes with the commands place by place.
+        let whole = all.len() == commands.len().div_ceil(DISPATCHES);
+        if whole { all } else { Vec::new() }
+    }
+}
+
+impl Stamping {
+    /// Behind how many dispatches each timestamp but the first stands.
+    pub(super) fn strides(&self) -> impl Iterator<Item = usize> {
+        self.flight.tickets.iter().map(|ticket| ticket.count as usize)
+    }
+
+    fn bytes(&self) -> u64 {
+        ((self.flight.tickets.len() + 1) * TICK_BYTES) as u64
+    }
+
+    /// Behind its passes.
+    pub(super) fn resolve(&self, encoder: &mut wgpu::CommandEncoder) {
+        let Stamps { queries, resolved, read } = &self.stamps;
+        encoder.resolve_query_set(queries, 0..self.flight.tickets.len() as u32 + 1, resolved, 0);
+        encoder.copy_buffer_to_buffer(resolved, 0, read, 0, self.bytes());
+    }
+
+    /// Reads them once what was just submitted is done.
+    pub(super) fn read(self, gpu: &Gpu, spare: &Arc<Spare>) {
+        let (period, bytes) = (f64::from(gpu.queue.get_timestamp_period()), self.bytes());
+        let (timelines, spare) = (Arc::clone(&gpu.timelines), Arc::clone(spare));
+        let read = self.stamps.read.clone();
+        let done = move |outcome: Result<(), wgpu::BufferAsyncError>| {
+            if outcome.is_err() {
+                return;
+            }
+            if let Ok(mapped) = self.stamps.read.slice(..bytes).get_mapped_range() {
+                let number = |tick: &[u8]| tick.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b));
+                let ticks = mapped.chunks_exact(TICK_BYTES).map(number).collect();
+                self.flight.stamp(Stamped { ticks, period, arrived: timelines.now() });
+            }
+            self.stamps.read.unmap();
+            lock(&spare.0).push(self.stamps.clone());
+        };
+        // If that fails the closure is dropped, and with it the hope.
+        let _ = gpu.checked("timestamps", || {
+            read.slice(..bytes).map_async(wgpu::MapMode::Read, done);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::caps::fixtures::lavapipe;
+
+    /// Query sets that were made for a dispatch.
+    fn spare(profiled: bool) -> usize {
+        let adapter = pollster::block_on(crate::Adapter::noop(lavapipe())).expect("it opens");
+        let plan = adapter.negotiate(&crate::Policy::exact());
+        let device = pollster::block_on(adapter.open(plan)).expect("it opens");
+        let _profile = profiled.then(|| device.profile());
+        device.zeros([4], crate::DType::F32).expect("zeros");
+        device.wait().expect("it is done");
+        device.engine.stamps()
+    }
+
+    #[test]
+    fn there_are_timestamps_only_where_somebody_profiles() {
+        assert_eq!(spare(false), 0, "a query set for nobody");
+        assert_eq!(spare(true), 1, "none to be used again");
+    }
+}

@@ -1,0 +1,97 @@
+//! Profiles: why it is slow. Every dispatch with its time on the device, what the host did
+//! meanwhile, and how much memory there was.
+//!
+//! ```text
+//! Device::profile -> Profile    a scope: notes what every handle and thread does while it lives
+//! Profile::report -> Report     waits, and adds up: a table by the line that asked
+//! Profile::trace                the same, event by event, for Perfetto or chrome://tracing
+//! ```
+
+#[cfg(not(target_arch = "wasm32"))]
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::timeline::{Events, Timeline};
+
+#[cfg(not(target_arch = "wasm32"))]
+mod cause;
+#[cfg(not(target_arch = "wasm32"))]
+mod program;
+mod report;
+mod table;
+#[cfg(not(target_arch = "wasm32"))]
+mod trace;
+
+pub use crate::timeline::Spent;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use program::Program;
+pub use report::{Report, Row};
+
+/// Notes what a device does - for every handle and thread - while it lives:
+/// [`Device::profile`](crate::Device::profile).
+#[derive(Debug)]
+pub struct Profile {
+    engine: Arc<Engine>,
+    timeline: Arc<Timeline>,
+}
+
+impl Profile {
+    pub(crate) fn begin(engine: &Arc<Engine>) -> Self {
+        Self { engine: Arc::clone(engine), timeline: engine.gpu.timelines.begin() }
+    }
+
+    /// What has been noted until now, added up: printed by `{}`. Submits what was recorded, and
+    /// waits for it; in a browser nothing waits, and dispatches that are under way have no time.
+    pub fn report(&self) -> Result<Report> {
+        self.settle().map(|events| self.sum(&events))
+    }
+
+    /// Writes what has been noted until now as a trace, for `ui.perfetto.dev` or
+    /// `chrome://tracing`: what each thread of the host did, one in another; the dispatches on the
+    /// device; crossings; and how many bytes of memory were live and reserved. The table is in it
+    /// too, under `otherData`. Of many events it has the last quarter of a million of each kind.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let profile = device.profile();
+    /// let (x, _) = device.upload(&[0.5f32; 4096], [64, 64])?;
+    /// x.matmul(&x)?.to_vec::<f32>()?;
+    /// let path = std::env::temp_dir().join(format!("trace-{}.json", std::process::id()));
+    /// profile.trace(&path)?;
+    /// # std::fs::remove_file(path).expect("it was written");
+    /// # Ok(()) });
+    /// ```
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn trace(&self, path: impl AsRef<Path>) -> Result<()> {
+        use std::io::Write;
+
+        let (path, events) = (path.as_ref(), self.settle()?);
+        let (report, adapter) = (self.sum(&events), self.engine.gpu.name());
+        let written = || -> std::io::Result<()> {
+            let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
+            let trace = trace::Trace::new(&mut file, self.timeline.began);
+            trace.write(&events, &report, &adapter)?;
+            file.flush()
+        };
+        written().map_err(|error| {
+            let (path, why) = (path.display().to_string(), error.to_string());
+            cause::ProfileCause::Unwritten { path, why }.into()
+        })
+    }
+
+    /// Submits what was recorded, waits until all of it is done, and says what was noted.
+    fn settle(&self) -> Result<Events> {
+        self.engine.flush()?;
+        #[cfg(not(target_arch = "wasm32"))]
+        self.engine.gpu.wait(None)?;
+        Ok(self.timeline.events())
+    }
+
+    fn sum(&self, events: &Events) -> Report {
+        let memory = self.engine.memory();
+        let wall = self.engine.gpu.timelines.now().saturating_sub(self.timeline.began);
+        Report::of(events, wall, memory.bytes_cap)
+    }
+}

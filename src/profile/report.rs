@@ -1,0 +1,119 @@
+//! What a profile comes to.
+
+use core::panic::Location;
+use std::time::Duration;
+
+use crate::timeline::{Activity, Count, Events, REASONS, Spent};
+
+/// What a profile has noted, added up. Printing it gives a table.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// From the beginning of the profile to this report. In a browser it is zero, and so is all
+    /// time of the host.
+    pub wall: Duration,
+    /// All dispatches that have a time, together.
+    pub device: Duration,
+    /// Dispatches that were submitted.
+    pub dispatches: u64,
+    /// How many of them have no time, by reason.
+    pub untimed: Vec<(u64, &'static str)>,
+    /// The dispatches by kernel and by the line that asked, the longest first.
+    pub rows: Vec<Row>,
+    /// Making commands of deferred operations.
+    pub recording: Spent,
+    /// Making pipelines, without the driver.
+    pub pipelines: Spent,
+    /// The driver's compiler, in making them.
+    pub compiler: Spent,
+    /// Submissions of what was recorded.
+    pub submissions: Spent,
+    /// Waiting for the device.
+    pub waits: Spent,
+    /// Crossings from host to device, waits included.
+    pub up: Spent,
+    /// Crossings from device to host, waits included.
+    pub down: Spent,
+    /// Tensors and intermediates that were given memory.
+    pub allocations: Spent,
+    /// The most bytes that were live after an allocation.
+    pub live_peak: u64,
+    /// The cap, if there is one.
+    pub cap: Option<u64>,
+}
+
+/// Dispatches of one kernel that one line asked for.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Row {
+    /// The kernel.
+    pub kernel: &'static str,
+    /// The line of yours that made the tensor, or of the last operation where several are in one
+    /// kernel.
+    pub line: &'static Location<'static>,
+    /// How many.
+    pub calls: u64,
+    /// How many of them have a time.
+    pub timed: u64,
+    /// Those times together.
+    pub time: Duration,
+    /// Bytes that are bound, each binding once: what a kernel that reads and writes all of it once
+    /// moves.
+    pub bytes: u64,
+    /// Multiplications and additions of products, which are known; of other kernels 0.
+    pub flops: u64,
+    rates: [Option<f64>; 2],
+}
+
+impl Row {
+    fn of((kernel, line): (&'static str, &'static Location<'static>), count: &Count) -> Self {
+        let Count { calls, bytes, flops, timed, nanoseconds, .. } = *count;
+        let rate = |n: u64| (n > 0 && nanoseconds > 0.0).then(|| n as f64 / nanoseconds * 1e9);
+        let rates = [rate(count.timed_bytes), rate(count.timed_flops)];
+        let time = Duration::from_nanos(nanoseconds as u64);
+        Self { kernel, line, calls, timed, time, bytes, flops, rates }
+    }
+
+    /// Bound bytes a second, of the dispatches that have a time.
+    #[must_use]
+    pub const fn bytes_per_second(&self) -> Option<f64> {
+        self.rates[0]
+    }
+
+    /// Multiplications and additions a second, where they are known.
+    #[must_use]
+    pub const fn flops_per_second(&self) -> Option<f64> {
+        self.rates[1]
+    }
+}
+
+impl Report {
+    pub(super) fn of(events: &Events, wall: Duration, cap: Option<u64>) -> Self {
+        let ran = events.flown();
+        let rows = ran.origins.iter().map(|(origin, count)| Row::of(*origin, count));
+        let mut rows: Vec<Row> = rows.collect();
+        // Without times, by what is bound.
+        rows.sort_by_key(|row| {
+            let place = (row.line.file(), row.line.line(), row.kernel);
+            (core::cmp::Reverse((row.time, row.bytes)), place)
+        });
+        let untimed = ran.untimed.iter().zip(REASONS).filter(|(n, _)| **n > 0);
+        Self {
+            wall,
+            device: rows.iter().map(|row| row.time).sum(),
+            dispatches: rows.iter().map(|row| row.calls).sum(),
+            untimed: untimed.map(|(n, (_, why))| (*n, why)).collect(),
+            rows,
+            recording: events.of(Activity::Record),
+            pipelines: events.of(Activity::Pipeline),
+            compiler: events.of(Activity::Compiler),
+            submissions: events.of(Activity::Submit),
+            waits: events.of(Activity::Wait),
+            up: events.of(Activity::Up),
+            down: events.of(Activity::Down),
+            allocations: events.allocated,
+            live_peak: events.live_peak,
+            cap,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What threads share: state behind a lock, and lists of those who watch.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// Locks even after a panic on another thread: state is only changed in steps that cannot panic
+/// halfway.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Those who watch a device, as long as they live.
+#[derive(Debug)]
+pub(crate) struct Watches<T> {
+    /// Whether there may be one: nothing is locked where nobody watches.
+    any: AtomicBool,
+    all: Mutex<Vec<Weak<T>>>,
+}
+
+impl<T> Default for Watches<T> {
+    fn default() -> Self {
+        Self { any: AtomicBool::new(false), all: Mutex::default() }
+    }
+}
+
+impl<T> Watches<T> {
+    pub(crate) fn begin(&self, watch: T) -> Arc<T> {
+        let watch = Arc::new(watch);
+        let mut all = lock(&self.all);
+        all.push(Arc::downgrade(&watch));
+        self.any.store(true, Ordering::Relaxed);
+        watch
+    }
+
+    /// Whether somebody may watch.
+    pub(crate) fn any(&self) -> bool {
+        self.any.load(Ordering::Relaxed)
+    }
+
+    /// Tells all who watch.
+    pub(crate) fn tell(&self, note: impl Fn(&T)) {
+        if !self.any() {
+            return;
+        }
+        let mut all = lock(&self.all);
+        all.retain(|watch| {
+            watch.upgrade().is_some_and(|watch| {
+                note(&watch);
+                true
+            })
+        });
+        self.any.store(!all.is_empty(), Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,141 @@
+//! Profiles: where the driver has timestamps every dispatch has a time, the times fit into what the
+//! host's clock saw, and nothing that is computed depends on being watched.
+
+use wharf::caps::{Backend, Feature};
+use wharf::profile::Report;
+use wharf::testing::Inside;
+use wharf::{Adapter, DType, Device};
+
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
+
+pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
+    let lacks = !adapter.caps().has(Feature::TimestampQuery);
+    let all = [
+        case!("profile::every_dispatch_has_a_time", |ctx| every_dispatch(ctx)),
+        case!("profile::a_batch_beyond_one_query_set", |ctx| many(ctx)),
+        case!("profile::passes_of_their_own_time_the_same", |ctx| by_passes(ctx)),
+        case!("profile::a_saturated_queue_is_busy_all_the_time", |ctx| saturated(ctx)),
+        case!("profile::work_of_the_caller_is_not_timed", |ctx| behind_the_caller(ctx)),
+    ];
+    let mut cases: Vec<Case> =
+        all.into_iter().map(|case| case.unless(lacks, "timestamps")).collect();
+    cases.push(case!("profile::without_timestamps_the_wall_is_told", |ctx| without(ctx)));
+    cases
+}
+
+/// In a browser the host's clock stands still.
+fn in_browser(device: &Device) -> bool {
+    device.caps().identity.backend == Backend::Browser
+}
+
+/// All dispatches have a time, which fit into the wall time.
+fn is_sane(device: &Device, report: &Report) -> Outcome {
+    ensure!(report.untimed.is_empty(), "without a time: {report}");
+    ensure!(report.rows.iter().all(|row| row.timed == row.calls), "not all: {report}");
+    ensure!(in_browser(device) || report.device <= report.wall, "longer than it took: {report}");
+    Ok(())
+}
+
+/// Reductions, rows, products and a chain, after which the host has waited.
+async fn work(device: &Device) -> wharf::Result<Vec<f32>> {
+    let numbers: Vec<f32> = (0..256 * 256).map(|i| (i % 97) as f32 / 97.0).collect();
+    let (x, _) = device.upload(&numbers, [256, 256])?;
+    let y = (x.matmul(&x.t()?)?.softmax(1)? + &x)?;
+    y.sum(0)?.sort(0, wharf::tensor::Order::Ascending)?.read::<f32>().await
+}
+
+async fn every_dispatch(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let unwatched = work(&device).await.map_err(show)?;
+    let (watch, profile) = (device.watch(), device.profile());
+    let watched = work(&device).await.map_err(show)?;
+    ensure_eq!(watched, unwatched, "watching changes what is computed");
+    let report = profile.report().map_err(show)?;
+    ensure_eq!(report.dispatches, watch.explanation().dispatches() as u64, "dispatches");
+    is_sane(&device, &report)?;
+    let product = report.rows.iter().find(|row| row.flops > 0);
+    let Some(product) = product else { return Err(format!("no product: {report}")) };
+    ensure_eq!(product.flops, 2 * 256 * 256 * 256, "multiplications and additions");
+    ensure!(in_browser(&device) || !product.time.is_zero(), "a product in no time: {report}");
+    ensure_eq!((report.up.count, report.down.count), (1, 1), "crossings");
+    Ok(())
+}
+
+/// One more than a batch has, of several kernels in turns.
+async fn many(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let one = device.ones([64, 64], DType::F32).map_err(show)?;
+    let profile = device.profile();
+    let mut y = one.clone();
+    for i in 0..600 {
+        y = if i % 2 == 0 { &y + &one } else { &y - &one }.map_err(show)?;
+        y.compute().map_err(show)?;
+    }
+    let got = y.at(0).and_then(|row| row.at(..1)).map_err(show)?.read::<f32>().await;
+    ensure_eq!(got.map_err(show)?, [1.0], "as many up as down");
+    let report = profile.report().map_err(show)?;
+    is_sane(&device, &report)?;
+    let mut calls: Vec<u64> = report.rows.iter().map(|row| row.calls).collect();
+    calls.retain(|&calls| calls >= 300);
+    ensure_eq!(calls, [300, 300], "{report}");
+    Ok(())
+}
+
+/// As where timestamps are written at the edges of passes only.
+async fn by_passes(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let unwatched = work(&device).await.map_err(show)?;
+    device.time_by_passes();
+    let profile = device.profile();
+    ensure_eq!(work(&device).await.map_err(show)?, unwatched, "the same bits");
+    let report = profile.report().map_err(show)?;
+    is_sane(&device, &report)?;
+    ensure!(in_browser(&device) || !report.device.is_zero(), "no time at all: {report}");
+    Ok(())
+}
+
+/// Products one after the other: the device does nothing else, and the host waits.
+async fn saturated(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let x = device.full([384, 384], DType::F32, 1.0 / 384.0).map_err(show)?;
+    let chain = |n: usize| (0..n).try_fold(x.clone(), |y, _| y.matmul(&x));
+    chain(1).map_err(show)?.read::<f32>().await.map_err(show)?;
+    let y = chain(24).map_err(show)?;
+    let profile = device.profile();
+    y.at((0, ..1)).map_err(show)?.read::<f32>().await.map_err(show)?;
+    let report = profile.report().map_err(show)?;
+    is_sane(&device, &report)?;
+    let share = report.device.as_secs_f64() / report.wall.as_secs_f64();
+    ensure!(in_browser(&device) || share > 0.75, "{share:.2} of the wall time: {report}");
+    Ok(())
+}
+
+/// An encoder of the caller's goes first, and its commands belong to nobody.
+async fn behind_the_caller(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let x = device.ones([256], DType::F32).map_err(show)?;
+    x.read::<f32>().await.map_err(show)?;
+    let profile = device.profile();
+    let y = (&x + 1.0).map_err(show)?;
+    y.compute().map_err(show)?;
+    let encoder = device.wgpu().0.create_command_encoder(&Default::default());
+    device.submit(encoder).map_err(show)?;
+    ensure_eq!(y.read::<f32>().await.map_err(show)?, vec![2.0; 256], "values");
+    let report = profile.report().map_err(show)?;
+    ensure_eq!((report.dispatches, report.submissions.count), (1, 1), "{report}");
+    is_sane(&device, &report)
+}
+
+async fn without(ctx: &Ctx) -> Outcome {
+    let caps = ctx.adapter.caps().clone().without(Feature::TimestampQuery);
+    let plan = wharf::plan::negotiate(&caps, &wharf::Policy::exact());
+    let device = ctx.adapter.open(plan).await.map_err(show)?;
+    let profile = device.profile();
+    work(&device).await.map_err(show)?;
+    let report = profile.report().map_err(show)?;
+    let want = [(report.dispatches, "the device has no timestamps")];
+    ensure_eq!(report.untimed, want, "untimed");
+    ensure!(report.dispatches > 3 && report.device.is_zero(), "{report}");
+    ensure!(in_browser(&device) || !report.wall.is_zero(), "{report}");
+    Ok(())
+}
