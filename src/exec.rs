@@ -154,7 +154,7 @@ impl Recording {
         let _submitting = gpu.timelines.during(Activity::Submit, last, None);
         let Self { commands, params, spare, whose, .. } = self;
         let (name, whose, behind) = (last, *whose, None);
-        let stampings = spare.begin(gpu, commands);
+        let stampings = spare.begin(gpu, commands.iter().map(|command| command.ticket));
         let batch = Batch { commands, name, behind, whose, stampings: &stampings };
         let encoded = batch.encode(gpu, params);
         if let Err(error) = &encoded
@@ -189,7 +189,7 @@ impl Recording {
             (gpu.checked_as(whose, name, || encoder.finish())?, 0)
         } else {
             let Self { commands, params, spare, .. } = self;
-            stampings = spare.begin(gpu, commands);
+            stampings = spare.begin(gpu, commands.iter().map(|command| command.ticket));
             let behind = Some(encoder);
             Batch { commands, name, behind, whose, stampings: &stampings }.encode(gpu, params)?
         };

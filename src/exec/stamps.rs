@@ -7,7 +7,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::run::Dispatch;
 use crate::caps::Feature;
 use crate::error::Result;
 use crate::gpu::Gpu;
@@ -77,15 +76,20 @@ impl Spare {
 
     /// Tells everybody who profiles of a batch; returns what it is to be stamped with: nothing, or
     /// something for every [`DISPATCHES`] of them.
-    pub(super) fn begin(&self, gpu: &Gpu, commands: &[Dispatch]) -> Vec<Stamping> {
+    pub(super) fn begin(
+        &self,
+        gpu: &Gpu,
+        dispatches: impl Iterator<Item = Ticket>,
+    ) -> Vec<Stamping> {
         if !gpu.timelines.any() {
             return Vec::new();
         }
         let has = gpu.caps().has(Feature::TimestampQuery);
-        let mut all = Vec::new();
-        for commands in commands.chunks(DISPATCHES) {
+        let dispatches: Vec<Ticket> = dispatches.collect();
+        let (mut all, sets) = (Vec::new(), dispatches.len().div_ceil(DISPATCHES));
+        for dispatches in dispatches.chunks(DISPATCHES) {
             let mut tickets: Vec<Ticket> = Vec::new();
-            for Dispatch { ticket, .. } in commands {
+            for ticket in dispatches {
                 if !tickets.last_mut().is_some_and(|last| last.takes(ticket)) {
                     tickets.push(*ticket);
                 }
@@ -100,8 +104,7 @@ impl Spare {
             }
         }
         // All of it or nothing: what is stamped goes with the commands place by place.
-        let whole = all.len() == commands.len().div_ceil(DISPATCHES);
-        if whole { all } else { Vec::new() }
+        if all.len() == sets { all } else { Vec::new() }
     }
 }
 

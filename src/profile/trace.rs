@@ -16,12 +16,12 @@ use std::io::{Result, Write};
 use std::time::Duration;
 
 use super::report::Report;
-use crate::timeline::{Activity, Events, Flight, Span, Ticket};
+use crate::timeline::{Activity, Events, Flight, Stretch, Ticket};
 
 /// Text as JSON has it.
-struct Quoted<'a>(&'a str);
+struct JsonText<'a>(&'a str);
 
-impl fmt::Display for Quoted<'_> {
+impl fmt::Display for JsonText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("\"")?;
         for c in self.0.chars() {
@@ -88,13 +88,13 @@ impl<'a, W: Write> Trace<'a, W> {
                  \"args\":{{\"live\":{live},\"reserved\":{reserved}}}"
             ))?;
         }
-        let (adapter, left_out) = (Quoted(adapter), events.left_out);
+        let (adapter, left_out) = (JsonText(adapter), events.left_out);
         let table = report.to_string();
         write!(
             self.out,
             "\n],\"otherData\":{{\"adapter\":{adapter},\"events_left_out\":{left_out},\
              \"table\":{}}}}}\n",
-            Quoted(&table)
+            JsonText(&table)
         )
     }
 
@@ -127,9 +127,9 @@ impl<'a, W: Write> Trace<'a, W> {
         })
     }
 
-    fn span(&mut self, span: &Span, id: u64) -> Result<()> {
+    fn span(&mut self, span: &Stretch, id: u64) -> Result<()> {
         let (category, is_crossing) = category(span.activity);
-        let (name, bytes, thread) = (Quoted(span.name), span.bytes, span.thread);
+        let (name, bytes, thread) = (JsonText(span.name), span.bytes, span.thread);
         let (begin, end) = (span.begin.max(self.began), span.begin + span.time);
         let (from, to) = (self.at(begin), self.at(end));
         if is_crossing {
@@ -138,13 +138,13 @@ impl<'a, W: Write> Trace<'a, W> {
             self.event(format_args!(
                 "\"ph\":\"b\",{which},\"name\":{name},\"ts\":{from},\
                  \"args\":{{\"bytes\":{bytes},\"line\":{}}}",
-                Quoted(&line)
+                JsonText(&line)
             ))?;
             return self.event(format_args!("\"ph\":\"e\",{which},\"name\":{name},\"ts\":{to}"));
         }
         let took = Micros(to.0.saturating_sub(from.0));
         let line = span.line.map_or_else(String::new, |line| {
-            format!(",\"args\":{{\"line\":{}}}", Quoted(&line.to_string()))
+            format!(",\"args\":{{\"line\":{}}}", JsonText(&line.to_string()))
         });
         self.event(format_args!(
             "\"ph\":\"X\",\"pid\":{HOST},\"tid\":{thread},\"cat\":\"{category}\",\"name\":{name},\
@@ -174,8 +174,8 @@ impl<'a, W: Write> Trace<'a, W> {
                 let took = time as u128;
                 free = from + took;
                 let Ticket { kernel, line, count, bytes, flops } = *ticket;
-                let (name, line) = (Quoted(kernel), line.to_string());
-                let (from, took, line) = (Micros(from), Micros(took), Quoted(&line));
+                let (name, line) = (JsonText(kernel), line.to_string());
+                let (from, took, line) = (Micros(from), Micros(took), JsonText(&line));
                 self.event(format_args!(
                     "\"ph\":\"X\",\"pid\":{DEVICE},\"tid\":1,\"cat\":\"dispatch\",\"name\":{name},\
                      \"ts\":{from},\"dur\":{took},\"args\":{{\"line\":{line},\"calls\":{count},\

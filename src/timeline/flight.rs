@@ -131,7 +131,7 @@ impl Flight {
 }
 
 /// Which dispatches are counted together: a kernel, and the line that asked for it.
-pub(crate) type Origin = (&'static str, &'static Location<'static>);
+pub(crate) type Whence = (&'static str, &'static Location<'static>);
 
 /// Dispatches of one source.
 #[derive(Clone, Copy, Debug, Default)]
@@ -149,7 +149,7 @@ pub(crate) struct Count {
 /// What has run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flown {
-    pub(crate) origins: HashMap<Origin, Count>,
+    pub(crate) origins: HashMap<Whence, Count>,
     /// Dispatches without a time, by the place of the reason in [`REASONS`].
     pub(crate) untimed: [u64; REASONS.len()],
 }
