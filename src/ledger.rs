@@ -12,7 +12,7 @@ use crate::dtype::DType;
 use crate::error::{Result, causes};
 use crate::gpu::cause::bytes;
 use crate::shared::lock;
-use crate::timeline::{Activity, Stretch, Timelines, thread};
+use crate::timeline::{Activity, Episode, Timelines, thread};
 
 /// Which way a crossing goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -150,7 +150,7 @@ impl Drop for OpenCrossing<'_> {
             let timelines = &self.books.timelines;
             timelines.crossed(|| {
                 let (line, begin) = (Some(location), timelines.now().saturating_sub(time));
-                Stretch { activity, name: call, line, thread: thread(), begin, time, bytes }
+                Episode { activity, name: call, line, thread: thread(), begin, time, bytes }
             });
             self.books.note(Crossing { bytes, duration: time, ..self.crossing.clone() });
         }

@@ -38,7 +38,7 @@ const ACTIVITIES: usize = 7;
 
 /// A stretch of a host thread's time.
 #[derive(Clone, Debug)]
-pub(crate) struct Stretch {
+pub(crate) struct Episode {
     pub(crate) activity: Activity,
     pub(crate) name: &'static str,
     pub(crate) line: Option<&'static Location<'static>>,
@@ -84,7 +84,7 @@ pub(crate) struct Events {
     tallies: [Spent; ACTIVITIES],
     pub(crate) allocated: Spent,
     pub(crate) live_peak: u64,
-    pub(crate) spans: VecDeque<Stretch>,
+    pub(crate) spans: VecDeque<Episode>,
     pub(crate) levels: VecDeque<Level>,
     pub(crate) flights: VecDeque<Arc<Flight>>,
     /// Sums of the flights that are not kept any more.
@@ -122,7 +122,7 @@ impl Timeline {
         lock(&self.noted).clone()
     }
 
-    fn span(&self, span: &Stretch, own: Duration) {
+    fn span(&self, span: &Episode, own: Duration) {
         let noted = &mut *lock(&self.noted);
         let tally = &mut noted.tallies[span.activity as usize];
         tally.count += 1;
@@ -190,13 +190,13 @@ impl Timelines {
     ) -> During<'_> {
         let open = self.any().then(|| {
             let outer = INSIDE.replace(Duration::ZERO);
-            OpenStretch { activity, name, line, begin: self.now(), outer }
+            OpenEpisode { activity, name, line, begin: self.now(), outer }
         });
         During { timelines: self, open }
     }
 
     /// A crossing that has just come to its end. It may have gone from thread to thread.
-    pub(crate) fn crossed(&self, span: impl FnOnce() -> Stretch) {
+    pub(crate) fn crossed(&self, span: impl FnOnce() -> Episode) {
         if self.any() {
             let span = span();
             self.watches.tell(|timeline| timeline.span(&span, span.time));
@@ -234,7 +234,7 @@ pub(crate) fn thread() -> u64 {
 }
 
 #[derive(Debug)]
-struct OpenStretch {
+struct OpenEpisode {
     activity: Activity,
     name: &'static str,
     line: Option<&'static Location<'static>>,
@@ -246,18 +246,18 @@ struct OpenStretch {
 #[derive(Debug)]
 pub(crate) struct During<'a> {
     timelines: &'a Timelines,
-    open: Option<OpenStretch>,
+    open: Option<OpenEpisode>,
 }
 
 impl Drop for During<'_> {
     fn drop(&mut self) {
-        let Some(OpenStretch { activity, name, line, begin, outer }) = self.open.take() else {
+        let Some(OpenEpisode { activity, name, line, begin, outer }) = self.open.take() else {
             return;
         };
         let time = self.timelines.now().saturating_sub(begin);
         let own = time.saturating_sub(INSIDE.get());
         INSIDE.set(outer + time);
-        let span = Stretch { activity, name, line, thread: thread(), begin, time, bytes: 0 };
+        let span = Episode { activity, name, line, thread: thread(), begin, time, bytes: 0 };
         self.timelines.watches.tell(|timeline| timeline.span(&span, own));
     }
 }

@@ -16,7 +16,7 @@ use std::io::{Result, Write};
 use std::time::Duration;
 
 use super::report::Report;
-use crate::timeline::{Activity, Events, Flight, Stretch, Ticket};
+use crate::timeline::{Activity, Episode, Events, Flight, Ticket};
 
 /// Text as JSON has it.
 struct JsonText<'a>(&'a str);
@@ -127,7 +127,7 @@ impl<'a, W: Write> Trace<'a, W> {
         })
     }
 
-    fn span(&mut self, span: &Stretch, id: u64) -> Result<()> {
+    fn span(&mut self, span: &Episode, id: u64) -> Result<()> {
         let (category, is_crossing) = category(span.activity);
         let (name, bytes, thread) = (JsonText(span.name), span.bytes, span.thread);
         let (begin, end) = (span.begin.max(self.began), span.begin + span.time);
