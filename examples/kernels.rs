@@ -9,7 +9,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 
 use wharf::op::{Op, Reduction};
-use wharf::tensor::{Attention, Key, Quantised};
+use wharf::tensor::{Attention, Conv, Key, Quantised};
 use wharf::testing::Inside as _;
 use wharf::tune::Problem;
 use wharf::{DType, Device, Policy, Result, Tensor};
@@ -110,6 +110,25 @@ fn attention(all: &mut Vec<Sample>) {
     }
 }
 
+fn convolutions(all: &mut Vec<Sample>) {
+    for dtype in [DType::F32, DType::F16] {
+        for (name, channels, each, rows, groups, width) in [
+            ("64 to 64", 64, 64, 64, 1, 56),
+            ("512 to 512", 512, 512, 512, 1, 14),
+            ("512 to 512 of 7 x 7", 512, 512, 512, 1, 7),
+            ("3 to 4", 3, 3, 4, 1, 56),
+            ("depthwise", 64, 1, 64, 64, 56),
+        ] {
+            let name = format!("conv {dtype} {name}");
+            let (input, weight) = ([1, channels, width, width], [rows, each, 3, 3]);
+            let operands: [(DType, &[usize]); 2] = [(dtype, &input), (dtype, &weight)];
+            all.push(sample(name, &operands, move |_, t| {
+                t[0].conv2d(&t[1], None, &Conv::new().padding([1, 1]).groups(groups))
+            }));
+        }
+    }
+}
+
 /// Kernels that walk or move a matrix.
 fn walks(all: &mut Vec<Sample>) {
     type Make = fn(&Tensor) -> Result<Tensor>;
@@ -175,6 +194,7 @@ fn main() -> Result<()> {
     chosen(&mut all);
     quantised(&mut all);
     attention(&mut all);
+    convolutions(&mut all);
     walks(&mut all);
     let Some(filter) = filter else {
         all.iter().for_each(|sample| println!("{}", sample.name));

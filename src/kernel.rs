@@ -13,6 +13,7 @@
 pub mod attention;
 pub mod catalog;
 pub(crate) mod cause;
+pub mod conv;
 pub(crate) mod cores;
 pub mod elementwise;
 pub mod fill;

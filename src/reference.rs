@@ -10,6 +10,7 @@ use crate::dtype::DType;
 use crate::op::Op;
 
 mod apply;
+mod conv;
 mod matmul;
 pub mod random;
 mod reduce;
@@ -18,6 +19,7 @@ mod special;
 
 pub use crate::op::{Exact, Number};
 pub use apply::{apply, cast, keeps, stepwise};
+pub use conv::{Convolution, conv};
 pub use matmul::{matmul, matmul_dtype, matmul_keeps};
 pub use reduce::{reduce, scan};
 pub use rows::{attention, log_softmax, norm, softmax};

@@ -2,7 +2,7 @@
 
 use super::matmul::text as matmul;
 use super::{
-    attention, fill, iota, moves, pick, quantised, random, reduce, rows, scan, scatter, sort,
+    attention, conv, fill, iota, moves, pick, quantised, random, reduce, rows, scan, scatter, sort,
 };
 use crate::wgsl::Entry;
 use crate::wgsl::elementwise::{ELEMENTWISE, ELEMENTWISE_FEW};
@@ -21,6 +21,7 @@ pub const CATALOG: &[&Entry] = &[
     &attention::text::ATTENTION,
     &attention::text::staged::STAGED,
     &attention::text::staged::JOIN,
+    &conv::text::CONV,
     &reduce::text::REDUCE_ROWS,
     &reduce::text::REDUCE_GROUP,
     &reduce::text::REDUCE_COLUMNS,

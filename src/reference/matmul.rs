@@ -36,7 +36,7 @@ pub fn matmul(shape: &[usize], k: usize, a: &Strided<'_>, b: &Strided<'_>) -> Ve
 }
 
 /// One sum of products.
-fn dot(result: DType, row: &[Number], column: &[Number]) -> Exact {
+pub(super) fn dot(result: DType, row: &[Number], column: &[Number]) -> Exact {
     let terms = row.iter().zip(column);
     if result.is_float() {
         let (mut sum, mut scale) = (0.0, 0.0);

@@ -6,6 +6,7 @@ mod assign;
 mod attention;
 mod carriage;
 mod casts;
+mod conv;
 mod crossing;
 mod custom_kernel;
 mod doubles;
@@ -73,6 +74,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(reduce::cases(adapter));
     cases.extend(rows::cases(adapter));
     cases.extend(attention::cases(adapter));
+    cases.extend(conv::cases(adapter));
     cases.extend(scan::cases(adapter));
     cases.extend(hand::cases());
     cases.extend(hunt::cases());

@@ -1,7 +1,7 @@
 //! Errors of operations as a table: each names what was called and what is wrong with it, and what
 //! its help says can be done.
 
-use wharf::tensor::{Attention, Pad};
+use wharf::tensor::{Attention, Conv, Pad};
 use wharf::{DType, Result, Tensor, half};
 
 use super::support::capable;
@@ -110,6 +110,85 @@ fn attention_names_what_is_wrong() {
     ]);
     let error = q.attention(&q, &row, &plain).unwrap_err().to_string();
     assert_eq!(error, "attention: values: axis 1 does not exist in [4] of rank 1");
+}
+
+#[test]
+fn convolutions_name_what_does_not_fit() {
+    let device = capable();
+    let ones = |shape: &[usize]| device.ones(shape, DType::F32).unwrap();
+    let (x, w, bias) = (ones(&[1, 4, 5, 6]), ones(&[6, 4, 3, 3]), ones(&[6]));
+    let (half, small) = (ones(&[6, 2, 3, 3]), ones(&[1, 4, 5, 2]));
+    let plain = Conv::new();
+    let conv = |how: &Conv<2>| x.conv2d(&w, None, how);
+    let truth = ones(&[1, 4, 5, 6]).cast(DType::Bool).unwrap();
+    let whole = w.cast(DType::I32).unwrap();
+    let zero = |what: &str| format!("conv2d: {what} 0 on axis 3, not 1 or more");
+    check([
+        Row {
+            refused: x.conv2d(&whole, None, &plain),
+            text: "conv2d: input and weight: dtypes differ: left f32, right i32",
+            help: "cast one of them: `cast(dtype)`",
+            mended: whole.cast(DType::F32).and_then(|w| x.conv2d(&w, None, &plain)),
+        },
+        Row {
+            refused: truth.conv2d(&truth, None, &plain),
+            text: "conv2d: input: bool, not a number",
+            help: CAST,
+            mended: truth.cast(DType::U8).and_then(|x| x.conv2d(&x, None, &plain)),
+        },
+        Row {
+            refused: conv(&plain.groups(3)),
+            text: "conv2d: 4 channels are no 3 equal groups",
+            help: "both the channels and the rows of the weight are divided by `groups`",
+            mended: x.conv2d(&half, None, &plain.groups(2)),
+        },
+        Row {
+            refused: x.conv2d(&half, None, &plain),
+            text: "conv2d: 4 channels in 1 groups have 4 each, a weight of [6, 2, 3, 3] takes 2",
+            help: "a weight is `[out, channels / groups, ..]`, and its groups are those of \
+                   `Conv::groups`",
+            mended: x.conv2d(&half, None, &plain.groups(2)),
+        },
+        Row {
+            refused: small.conv2d(&w, None, &plain.dilation([1, 3])),
+            text: "conv2d: 3 taps cover 7 elements of axis 3, which has 2 with its padding, and 2 \
+                   without",
+            help: "pad it on both sides by 3 at least: `Conv::padding`",
+            mended: small.conv2d(&w, None, &plain.dilation([1, 3]).padding([0, 3])),
+        },
+        Row {
+            refused: small.conv2d(&w, None, &plain.dilation([1, 3]).padding([0, 2])),
+            text: "conv2d: 3 taps cover 7 elements of axis 3, which has 6 with its padding, and 2 \
+                   without",
+            help: "pad it on both sides by 3 at least: `Conv::padding`",
+            mended: small.conv2d(&w, None, &plain.dilation([1, 3]).padding([0, 3])),
+        },
+        Row {
+            refused: x.conv2d(&w, Some(&ones(&[4])), &plain),
+            text: "conv2d: a bias of [4] for 6 rows of the weight",
+            help: "a bias has one number for each row: `[6]`",
+            mended: x.conv2d(&w, Some(&bias), &plain),
+        },
+        Row {
+            refused: x.squeeze(0).and_then(|x| x.conv2d(&w, None, &plain)),
+            text: "conv2d: [4, 5, 6] has rank 3, not 4",
+            help: "`reshape`, `at` and `unsqueeze` change the rank",
+            mended: conv(&plain),
+        },
+    ]);
+    for (what, how) in [
+        ("stride", plain.stride([1, 0])),
+        ("dilation", plain.dilation([1, 0])),
+    ] {
+        assert_eq!(conv(&how).unwrap_err().to_string(), zero(what));
+    }
+    let none = x.conv2d(&ones(&[6, 4, 3, 0]), None, &plain).unwrap_err();
+    assert_eq!(none.to_string(), zero("length of a kernel"));
+    let far = conv(&plain.padding([usize::MAX, 0])).unwrap_err();
+    assert!(far.to_string().contains("more than"), "{far}");
+    let long = ones(&[1, 1, 1, 1]).broadcast_to([1, 70_000, 2, 2]).unwrap();
+    let terms = long.conv2d(&long, None, &plain).unwrap_err().to_string();
+    assert!(terms.starts_with("conv2d: a sum of 280000 terms loops 28"), "{terms}");
 }
 
 #[test]

@@ -381,6 +381,27 @@ fn every_product_by_cooperative_matrices_is_valid() {
     }
 }
 
+/// Tiles of convolutions: few rows and many, staged or not, by quads and by elements.
+#[test]
+fn every_tile_of_a_convolution_is_valid() {
+    use wharf::kernel::conv::text::ConvTile;
+    for kind in Kind::ALL.into_iter().filter(|&kind| kind != Kind::Bool) {
+        let expr = of_kind(kind);
+        let head = Edge { expr: &expr, ways: &[Way::Each] };
+        let edges = [head, head, Edge { expr: &expr, ways: &[] }];
+        for bits in 0..8 {
+            let [deep, whole, gpu] = [1, 2, 4].map(|b| bits & b > 0);
+            let (target, lanes) = if gpu { (Target::Gpu, 64) } else { (Target::Cpu, 8) };
+            for rows in [1, 4, 8] {
+                let staged = gpu && rows > 1;
+                let tile = ConvTile { rows, lanes, kind, staged, deep, whole };
+                let conv = frame("conv", &tile, &edges, target);
+                check_frame(Frame { by_element: !whole, ..conv });
+            }
+        }
+    }
+}
+
 #[test]
 fn every_tile_of_quantised_weights_is_valid() {
     use wharf::kernel::quantised::text::QuantisedTile;

@@ -1,0 +1,208 @@
+//! How a convolution is cut: tiles of rows and pixels, parts that a segment holds.
+
+use core::ops::Range;
+
+use super::text::{CHUNK, ConvJob, ConvTile};
+use crate::count::{word, words};
+use crate::error::Result;
+use crate::layout::Layout;
+use crate::op::Kind;
+use crate::wgsl::Target;
+
+/// A convolution: how its taps lie over the input, along z, y and x.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taps {
+    /// From pixel to pixel of the result.
+    pub(crate) step: [usize; 3],
+    /// From tap to tap.
+    pub(crate) reach: [usize; 3],
+    /// Where the first tap of the first pixel lies.
+    pub(crate) first: [isize; 3],
+    /// Groups of channels that are convolved by themselves.
+    pub(crate) groups: usize,
+    /// The lengths of the result.
+    pub(crate) result: [usize; 3],
+}
+
+/// Three lengths, and a fourth number.
+const fn four([z, y, x]: [usize; 3], w: usize) -> [usize; 4] {
+    [z, y, x, w]
+}
+
+/// The last three of five dimensions.
+fn inner(dims: &[usize]) -> [usize; 3] {
+    [dims[2], dims[3], dims[4]]
+}
+
+/// Terms of a sum: channels of a group and taps.
+pub(crate) fn terms(weight: &Layout) -> usize {
+    weight.shape().dims()[1..].iter().product()
+}
+
+impl ConvTile {
+    /// The tile for these weights: few rows where a group has few.
+    pub(super) fn of(taps: &Taps, weight: &Layout, kind: Kind, target: Target) -> Self {
+        let rows = match weight.shape().dims()[0] / taps.groups {
+            1 => 1,
+            2..=4 => 4,
+            _ => 8,
+        };
+        let gpu = target == Target::Gpu;
+        let lanes = if gpu { 64 } else { target.workgroup() };
+        let whole = taps.result.iter().product::<usize>().is_multiple_of(4);
+        let deep = terms(weight) > CHUNK;
+        Self { rows, lanes, kind, staged: gpu && rows > 1, deep, whole }
+    }
+
+    /// How often an invocation loops, at most.
+    pub(super) fn trips(&self, weight: &Layout) -> usize {
+        let [planes, lines, width] = inner(weight.shape().dims());
+        let channels = weight.shape().dims()[1];
+        // Where a chunk ends, so does a stage.
+        let stages = channels.div_ceil(self.depth() as usize);
+        let taps = planes.saturating_mul(lines).saturating_mul(width);
+        let all = terms(weight).saturating_add(taps.saturating_mul(1 + stages));
+        let all = all.saturating_add(terms(weight) / CHUNK).saturating_add(2 * planes * lines);
+        all.saturating_add(5 * self.rows as usize)
+    }
+
+    /// What it is told, and the workgroups that it takes.
+    pub(super) fn job(
+        &self,
+        taps: &Taps,
+        input: &Layout,
+        weight: &Layout,
+    ) -> Result<(ConvJob, u32)> {
+        let (x, w) = (input.shape().dims(), weight.shape().dims());
+        let (rows, pixels) = (w[0] / taps.groups, taps.result.iter().product::<usize>());
+        let tiles = rows.div_ceil(self.rows as usize);
+        let quads = pixels.div_ceil(4);
+        let all = x[0] * quads;
+        // Two's complement wraps to the same address.
+        let wrapped = |n: isize| n as u32;
+        let strides = |layout: &Layout| [2, 3, 4, 1].map(|axis| wrapped(layout.strides()[axis]));
+        let [z, y, first] = taps.first.map(wrapped);
+        let job = ConvJob {
+            tiles: words([all, quads, taps.groups * tiles, tiles])?,
+            size: words([rows, w[1], w[0], pixels])?,
+            space: words(four(inner(x), 0))?,
+            result: words(four(taps.result, 0))?,
+            taps: words(four(inner(w), 0))?,
+            step: words(four(taps.step, 0))?,
+            reach: words(four(taps.reach, 0))?,
+            first: [z, y, first, 0],
+            input: strides(input),
+            weight: strides(weight),
+            outer: [wrapped(input.strides()[0]), wrapped(weight.strides()[0])],
+        };
+        let groups = all.div_ceil(self.lanes as usize) * taps.groups * tiles;
+        Ok((job, word(groups)?))
+    }
+}
+
+/// How often an invocation of any tile loops over these weights, at most.
+pub(crate) fn trips(weight: &Layout) -> usize {
+    let (rows, lanes, kind) = (8, 64, Kind::F32);
+    ConvTile { rows, lanes, kind, staged: true, deep: true, whole: false }.trips(weight)
+}
+
+/// A half of a convolution that is too large for a segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Half {
+    pub(crate) taps: Taps,
+    pub(crate) input: Layout,
+    pub(crate) weight: Layout,
+}
+
+/// What is cut in two: axes of the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cut {
+    Images,
+    Along(usize),
+    Groups,
+    Rows,
+}
+
+impl Half {
+    /// The dimensions of its result.
+    pub(crate) fn dims(&self) -> [usize; 5] {
+        let [z, y, x] = self.taps.result;
+        [self.input.shape().dims()[0], self.weight.shape().dims()[0], z, y, x]
+    }
+
+    /// The elements of its result, its input and its weights.
+    fn sizes(&self) -> [usize; 3] {
+        let results = self.dims().iter().fold(1usize, |n, &dim| n.saturating_mul(dim));
+        [results, own(&self.input), own(&self.weight)]
+    }
+
+    /// The most elements of something in it.
+    pub(crate) fn largest(&self) -> usize {
+        self.sizes().into_iter().fold(0, usize::max)
+    }
+
+    /// Two halves of it, whose results follow each other along an axis, such that what has more
+    /// elements than a segment becomes smaller; `None` if nothing of it can be cut.
+    pub(crate) fn halves(&self, segment: usize) -> Result<Option<(usize, [Self; 2])>> {
+        let sizes = self.sizes();
+        let large = (0..3).filter(|&i| sizes[i] > segment).max_by_key(|&i| sizes[i]);
+        let length = |cut: &Cut| match *cut {
+            Cut::Images => self.input.shape().dims()[0],
+            Cut::Along(axis) => self.taps.result[axis],
+            Cut::Groups => self.taps.groups,
+            Cut::Rows => self.weight.shape().dims()[0] / self.taps.groups,
+        };
+        let along = [0, 1, 2].map(Cut::Along);
+        let cuts: &[Cut] = match large {
+            Some(0) => &[Cut::Images, along[0], along[1], along[2], Cut::Groups, Cut::Rows],
+            Some(1) => &[Cut::Images, Cut::Groups, along[0], along[1], along[2]],
+            _ => &[Cut::Groups, Cut::Rows],
+        };
+        let cuts = cuts.iter().filter(|cut| length(cut) > 1);
+        // Rows of several groups do not follow each other.
+        let mut cuts = cuts.filter(|&&cut| cut != Cut::Rows || self.taps.groups == 1);
+        let Some(&cut) = cuts.next() else { return Ok(None) };
+        let n = length(&cut);
+        let axis = match cut {
+            Cut::Images => 0,
+            Cut::Along(axis) => 2 + axis,
+            Cut::Groups | Cut::Rows => 1,
+        };
+        Ok(Some((axis, [self.part(cut, 0..n / 2)?, self.part(cut, n / 2..n)?])))
+    }
+
+    fn part(&self, cut: Cut, range: Range<usize>) -> Result<Self> {
+        let Self { mut taps, mut input, mut weight } = *self;
+        match cut {
+            Cut::Images => input = input.slice(0, range, 1)?,
+            Cut::Rows => weight = weight.slice(0, range, 1)?,
+            Cut::Groups => {
+                let times = |n: usize| range.start * n..range.end * n;
+                let rows = weight.shape().dims()[0] / taps.groups;
+                input = input.slice(1, times(weight.shape().dims()[1]), 1)?;
+                weight = weight.slice(0, times(rows), 1)?;
+                taps.groups = range.len();
+            }
+            Cut::Along(axis) => {
+                let (step, first) = (taps.step[axis].cast_signed(), taps.first[axis]);
+                let covers = taps.reach[axis] * (weight.shape().dims()[2 + axis] - 1) + 1;
+                let begin = first + range.start.cast_signed() * step;
+                let end = first + (range.end.cast_signed() - 1) * step + covers.cast_signed();
+                // What is read of the input; where all of that is padding, one element.
+                let length = input.shape().dims()[2 + axis];
+                let from = begin.clamp(0, length.cast_signed() - 1).cast_unsigned();
+                let to = end.clamp(from.cast_signed() + 1, length.cast_signed()).cast_unsigned();
+                input = input.slice(2 + axis, from..to, 1)?;
+                taps.first[axis] = begin - from.cast_signed();
+                taps.result[axis] = range.len();
+            }
+        }
+        Ok(Self { taps, input, weight })
+    }
+}
+
+/// The elements that a view has in memory, broadcast ones once.
+fn own(view: &Layout) -> usize {
+    let axes = view.shape().dims().iter().zip(view.strides());
+    axes.filter(|(_, stride)| **stride != 0).map(|(&dim, _)| dim).product()
+}

@@ -1,0 +1,160 @@
+//! The text of a convolution: what is written for a tile of so many rows. It is unrolled into
+//! names: `s2` are the sums of row 2 at the four pixels of a lane.
+
+use crate::op::Kind;
+use crate::wgsl::lines::{LANES, lane, put};
+use crate::wgsl::params::params;
+use crate::wgsl::source::source;
+use crate::wgsl::{Entry, Region, Writes};
+
+/// The kernel.
+pub const CONV: Entry = Entry::core("conv", source!("conv.wgsl")).clearing().told(ConvJob::MEMBERS);
+
+/// Terms that are summed before their sum is added to the others.
+pub(super) const CHUNK: usize = 256;
+
+params! {
+    struct ConvJob {
+        tiles: [u32; 4],
+        size: [u32; 4],
+        space: [u32; 4],
+        result: [u32; 4],
+        taps: [u32; 4],
+        step: [u32; 4],
+        reach: [u32; 4],
+        first: [u32; 4],
+        input: [u32; 4],
+        weight: [u32; 4],
+        outer: [u32; 2],
+    }
+}
+
+/// The kernel for a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ConvTile {
+    /// Rows of the weights: one, or whole fours.
+    pub rows: u32,
+    /// Invocations of a workgroup.
+    pub lanes: u32,
+    /// What is summed.
+    pub kind: Kind,
+    /// Whether weights are staged in workgroup memory.
+    pub staged: bool,
+    /// Whether there are more terms than a chunk has.
+    pub deep: bool,
+    /// Whether an image of the result is whole quads. Otherwise it is stored by elements.
+    pub whole: bool,
+}
+
+impl ConvTile {
+    /// Channels of a stage: each lane puts four rows of one of them.
+    #[must_use]
+    pub const fn depth(&self) -> u32 {
+        if self.staged { self.lanes / (self.rows / 4) } else { 1 << 16 }
+    }
+
+    fn each(&self, line: impl Fn(u32) -> String) -> String {
+        (0..self.rows).map(|r| line(r) + "\n").collect()
+    }
+
+    fn types(&self) -> String {
+        let Self { rows, lanes, kind, .. } = *self;
+        let mut text = format!("alias Quad = vec4<{}>;\n", kind.name());
+        for (name, n) in
+            [("rows", rows), ("lanes", lanes), ("depth", self.depth()), ("chunk", CHUNK as u32)]
+        {
+            put!(text, "const {name} = {n}u;");
+        }
+        text
+    }
+
+    /// Where the rows of weights begin: all of them, or the four that a lane puts.
+    fn places(&self) -> String {
+        let place = |row: String| {
+            format!("(part * p.job.size.x + min({row}, p.job.size.x - 1u)) * p.job.outer.y")
+        };
+        if !self.staged {
+            return self.each(|r| format!("let w{r} = {};", place(format!("row + {r}u"))));
+        }
+        let mut text = String::from("let mine = row + lane % (rows / 4u) * 4u;\n");
+        for r in 0..4 {
+            put!(text, "let w{r} = {};", place(format!("mine + {r}u")));
+        }
+        text
+    }
+
+    /// All lanes put the weights of a stage, once nobody reads those of the one before.
+    fn put(&self) -> String {
+        let rows = LANES.iter().enumerate();
+        let quad: Vec<String> = rows.map(|(r, _)| format!("head_1(w{r} + base).x")).collect();
+        let mut text = String::from("workgroupBarrier();\n");
+        put!(text, "let own = lane / (rows / 4u);");
+        put!(text, "if own < stop - stage {{");
+        put!(text, "let base = tap + (stage + own) * p.job.weight.w;");
+        put!(text, "sh_weights[lane] = Quad({});", quad.join(", "));
+        put!(text, "}}\nworkgroupBarrier();");
+        text
+    }
+
+    fn step(&self) -> String {
+        let mut text = String::new();
+        for r in 0..self.rows {
+            if self.staged && r.is_multiple_of(4) {
+                let at = format!("(c - stage) * (rows / 4u) + {}u", r / 4);
+                put!(text, "let b{} = sh_weights[{at}];", r / 4);
+            }
+            let weight = match self.staged {
+                true => format!("b{}.{}", r / 4, lane(r)),
+                false => format!("head_1(w{r} + w).x"),
+            };
+            put!(text, "s{r} += {weight} * a;");
+        }
+        text
+    }
+
+    /// After a chunk its sums are added to the others.
+    fn add(&self) -> String {
+        if !self.deep {
+            return String::new();
+        }
+        let flush = self.each(|r| format!("t{r} += s{r};\ns{r} = Quad();"));
+        format!("left -= stop - stage;\nif left == 0u {{\n{flush}left = chunk;\n}}\n")
+    }
+
+    /// A row of the sums, picked by comparisons, so that the tail is compiled once.
+    fn store(&self) -> String {
+        let total = if self.deep { 't' } else { 's' };
+        let pick = (1..self.rows)
+            .fold(format!("{total}0"), |x, r| format!("select({x}, {total}{r}, r == {r}u)"));
+        if self.whole {
+            return format!("finish(to >> 2u, {pick});\n");
+        }
+        let part = "select(select(x.x, x.y, i == 1u), select(x.z, x.w, i == 3u), i > 1u)";
+        let inside = "i < 4u && pixel + i < p.job.size.w";
+        let each = format!("finish(to + i, Quad({part}));");
+        format!("let x = {pick};\nfor (var i = 0u; {inside}; i++) {{\n{each}\n}}\n")
+    }
+}
+
+impl Writes for ConvTile {
+    fn regions(&self) -> Vec<Region> {
+        let zero = |name: char| self.each(|r| format!("var {name}{r} = Quad();"));
+        let sums = if self.deep { zero('s') + &zero('t') } else { zero('s') };
+        let total = if self.deep { self.each(|r| format!("t{r} += s{r};")) } else { String::new() };
+        let mut regions = vec![
+            Region::text("types", self.types()),
+            Region::text("places", self.places()),
+            Region::text("sums", sums),
+            Region::text("step", self.step()),
+            Region::text("add", self.add()),
+            Region::text("total", total),
+            Region::text("store", self.store()),
+        ];
+        if self.staged {
+            let memory = "var<workgroup> sh_weights: array<Quad, depth * rows / 4u>;\n";
+            regions.push(Region::text("memory", memory));
+            regions.push(Region::text("put", self.put()));
+        }
+        regions
+    }
+}

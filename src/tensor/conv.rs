@@ -1,0 +1,289 @@
+//! Convolutions of one, two and three dimensions.
+
+use super::Tensor;
+use super::cause::TensorCause;
+use crate::dtype::Class;
+use crate::error::{Result, causes};
+use crate::fuse::What;
+use crate::kernel::conv::{self, ConvCore, Half, Taps};
+use crate::op::Op;
+use crate::plan::Stored;
+use crate::shape::Shape;
+use crate::shape::cause::ShapeCause;
+use crate::store::Segments;
+use crate::wgsl::entry::CORE_TRIPS;
+
+/// How a kernel of `D` dimensions goes over its input: step by step, without padding, dilation or
+/// groups, unless told otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conv<const D: usize> {
+    stride: [usize; D],
+    padding: [usize; D],
+    dilation: [usize; D],
+    groups: usize,
+}
+
+impl<const D: usize> Conv<D> {
+    /// Step by step, of what there is, neighbour by neighbour, all channels together.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { stride: [1; D], padding: [0; D], dilation: [1; D], groups: 1 }
+    }
+
+    /// From each result to the next along an axis, the kernel goes on by so many elements.
+    #[must_use]
+    pub const fn stride(self, stride: [usize; D]) -> Self {
+        Self { stride, ..self }
+    }
+
+    /// So many zeros lie on both sides of an axis.
+    #[must_use]
+    pub const fn padding(self, padding: [usize; D]) -> Self {
+        Self { padding, ..self }
+    }
+
+    /// Neighbours in the kernel lie so many elements apart.
+    #[must_use]
+    pub const fn dilation(self, dilation: [usize; D]) -> Self {
+        Self { dilation, ..self }
+    }
+
+    /// So many groups of channels are convolved by themselves; as many as there are channels make
+    /// it a depthwise convolution.
+    #[must_use]
+    pub const fn groups(self, groups: usize) -> Self {
+        Self { groups, ..self }
+    }
+}
+
+impl<const D: usize> Default for Conv<D> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Tensor {
+    /// The convolution of signals `[n, channels, length]` with a weight `[out, channels / groups,
+    /// taps]`: see [`Tensor::conv2d`].
+    pub fn conv1d(&self, weight: &Self, bias: Option<&Self>, how: &Conv<1>) -> Result<Self> {
+        self.convolve(weight, bias, how).map_err(|error| error.during("conv1d"))
+    }
+
+    /// The convolution of images `[n, channels, height, width]` with a weight `[out, channels /
+    /// groups, taps, taps]`, as checkpoints have it, plus a bias `[out]`: cross-correlation, as
+    /// everywhere. The result is `[n, out, ..]`, with `(size + 2 padding - dilation (taps - 1) - 1)
+    /// / stride + 1` along each axis, rounded down.
+    ///
+    /// Any strides are read in place, channels that come last too: `x.permute([0, 3, 1, 2])?`.
+    /// Dtypes and [contract](Tensor::matmul) are those of a product over `channels / groups * taps *
+    /// taps` terms, those of the padding counted. A kernel of a single tap without padding *is* a
+    /// product; of others f16 and bf16 are rounded after the bias only. A weight or bias of a float
+    /// that is narrower than `x` is widened. Bias and what follows are computed in the same kernel,
+    /// except that where an image of the result is not whole quads, what is narrower than 32 bits
+    /// is stored by a second one. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::tensor::Conv;
+    ///
+    /// let (image, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [1, 1, 2, 2])?;
+    /// let ones = device.ones([1, 1, 3, 3], wharf::DType::F32)?;
+    /// let y = image.conv2d(&ones, None, &Conv::new().padding([1, 1]).stride([1, 2]))?;
+    /// assert_eq!(y.shape().dims(), [1, 1, 2, 1]);
+    /// assert_eq!(y.to_vec::<f32>()?, [10.0, 10.0]);
+    /// # Ok(()) });
+    /// ```
+    pub fn conv2d(&self, weight: &Self, bias: Option<&Self>, how: &Conv<2>) -> Result<Self> {
+        self.convolve(weight, bias, how).map_err(|error| error.during("conv2d"))
+    }
+
+    /// The convolution of volumes `[n, channels, depth, height, width]` with a weight `[out,
+    /// channels / groups, taps, taps, taps]`: see [`Tensor::conv2d`].
+    pub fn conv3d(&self, weight: &Self, bias: Option<&Self>, how: &Conv<3>) -> Result<Self> {
+        self.convolve(weight, bias, how).map_err(|error| error.during("conv3d"))
+    }
+
+    fn convolve<const D: usize>(
+        &self,
+        weight: &Self,
+        bias: Option<&Self>,
+        how: &Conv<D>,
+    ) -> Result<Self> {
+        for other in [Some(weight), bias].into_iter().flatten() {
+            self.device.engine.same_device(&other.device.engine)?;
+        }
+        let weight = &weight.widened(self.dtype)?;
+        let (summed, stored) = self.convolved_as(weight)?;
+        let taps = how.taps(self.shape(), weight.shape())?;
+        let (images, rows) = (self.shape().dims()[0], weight.shape().dims()[0]);
+        let shape = Shape::new([&[images, rows], &taps.result[3 - D..]].concat())?;
+        let bias = bias
+            .map(|bias| bias.widened(stored)?.by_rows(rows, shape.rank(), stored))
+            .transpose()?;
+        let plus_bias = |sums: Self| match &bias {
+            Some(bias) => sums.apply(Op::Add, &[bias.cast_to(sums.dtype)?.into()]),
+            None => Ok(sums),
+        };
+        if shape.is_empty() || self.shape().is_empty() || weight.shape().is_empty() {
+            return plus_bias(self.device.zeros(shape, *stored)?);
+        }
+        let unpadded = how.padding.iter().all(|&pad| pad == 0);
+        if unpadded && weight.shape().dims()[2..].iter().all(|&taps| taps == 1) {
+            return plus_bias(self.pointwise(weight, how, shape)?);
+        }
+        let (input, kernel) = (self.volumes()?, weight.volumes()?);
+        let trips = conv::trips(&kernel.layout);
+        if trips > CORE_TRIPS as usize {
+            return Err(ConvCause::Terms { terms: conv::terms(&kernel.layout), trips }.into());
+        }
+        let whole = Half { taps, input: input.layout, weight: kernel.layout };
+        plus_bias(input.apply_conv(&kernel, &whole, shape, summed)?)?.cast_to(stored)
+    }
+
+    /// What it is summed and stored as, with a weight of the same dtype.
+    fn convolved_as(&self, weight: &Self) -> Result<(Stored, Stored)> {
+        let (dtype, what) = (self.dtype(), "input and weight");
+        if self.dtype != weight.dtype {
+            let (left, right) = (dtype, weight.dtype());
+            return Err(TensorCause::Dtypes { what, left, right }.into());
+        }
+        match (dtype.class(), dtype.width()) {
+            (Class::Bool, _) => {
+                Err(TensorCause::Only { what: "input", dtype, only: "a number" }.into())
+            }
+            (Class::Float, 2) => Ok((Stored::F32, self.dtype)),
+            (Class::Signed, 1 | 2) => Ok((Stored::I32, Stored::I32)),
+            (Class::Unsigned, 1 | 2) => Ok((Stored::U32, Stored::U32)),
+            _ => Ok((self.dtype, self.dtype)),
+        }
+    }
+
+    /// A bias as it is added to `[n, rows, ..]` of this dtype.
+    fn by_rows(&self, rows: usize, rank: usize, dtype: Stored) -> Result<Self> {
+        if self.dtype != dtype {
+            let (what, left, right) = ("result and bias", *dtype, self.dtype());
+            return Err(TensorCause::Dtypes { what, left, right }.into());
+        }
+        if self.shape().dims() != [rows] {
+            return Err(ConvCause::Bias { bias: *self.shape(), rows }.into());
+        }
+        (2..rank).try_fold(self.clone(), |bias, _| bias.unsqueeze(-1))
+    }
+
+    /// With all of three axes after the first two, those in front of length 1.
+    fn volumes(&self) -> Result<Self> {
+        (self.shape().rank()..5).try_fold(self.clone(), |x, _| x.unsqueeze(2))
+    }
+
+    /// A convolution of a single tap: a product.
+    fn pointwise<const D: usize>(&self, weight: &Self, how: &Conv<D>, to: Shape) -> Result<Self> {
+        let steps = how.stride.iter().enumerate().filter(|(_, step)| **step > 1);
+        let x = steps.fold(Ok(self.clone()), |x: Result<Self>, (i, &step)| {
+            x?.slice_step(2 + i, .., step.cast_signed())
+        })?;
+        let (rows, channels) = (weight.shape().dims()[0], weight.shape().dims()[1]);
+        let images = x.shape().dims()[0];
+        let pixels: usize = x.shape().dims()[2..].iter().product();
+        let x = x.reshape_copied([images, how.groups, channels, pixels])?;
+        let weight = weight.reshape_copied([how.groups, rows / how.groups, channels])?;
+        weight.matmul_plain(&x)?.reshape_copied(to)
+    }
+
+    /// Defers the kernel. If something in it is more than a segment, one half after the other.
+    fn apply_conv(&self, weight: &Self, part: &Half, to: Shape, dtype: Stored) -> Result<Self> {
+        let segment = Segments::new(self.device.caps()).bytes_max as usize / dtype.width();
+        let largest = part.largest();
+        if largest <= segment {
+            let args = vec![self.view(part.input).arg(), weight.view(part.weight).arg()];
+            let what = What::core(ConvCore(part.taps));
+            return Ok(Self::deferred(&self.device, what, args, to, dtype));
+        }
+        let Some((axis, halves)) = part.halves(segment)? else {
+            return Err(ConvCause::Large { largest, segment }.into());
+        };
+        // The axes that were put in front have length 1, and no halves.
+        let place = if axis < 2 { axis } else { axis + to.rank() - 5 };
+        let halves = halves.map(|half| {
+            let mut dims = to.dims().to_vec();
+            dims[place] = half.dims()[axis];
+            self.apply_conv(weight, &half, Shape::new(dims)?, dtype)
+        });
+        let [before, after] = halves;
+        Self::concat(&[before?, after?], place)
+    }
+}
+
+impl<const D: usize> Conv<D> {
+    /// How the taps of a weight lie over an input.
+    fn taps(&self, input: &Shape, weight: &Shape) -> Result<Taps> {
+        for shape in [input, weight] {
+            if shape.rank() != D + 2 {
+                let takes = ["3", "4", "5"][D - 1];
+                return Err(ShapeCause::Ranks { shape: *shape, takes }.into());
+            }
+        }
+        let (x, w, groups) = (input.dims(), weight.dims(), self.groups);
+        for (what, count) in [("channels", x[1]), ("rows of the weight", w[0])] {
+            if groups == 0 || !count.is_multiple_of(groups) {
+                return Err(ConvCause::Groups { what, count, groups }.into());
+            }
+        }
+        if x[1] / groups != w[1] {
+            let (each, weight) = (x[1] / groups, *weight);
+            return Err(ConvCause::Channels { channels: x[1], groups, each, weight }.into());
+        }
+        // Axes that the input has not are one tap over one element.
+        let mut taps = Taps { step: [1; 3], reach: [1; 3], first: [0; 3], groups, result: [1; 3] };
+        for i in 0..D {
+            let (axis, to) = (2 + i, 3 - D + i);
+            let (step, reach, pad) = (self.stride[i], self.dilation[i], self.padding[i]);
+            for (what, n) in
+                [("stride", step), ("dilation", reach), ("length of a kernel", w[axis])]
+            {
+                if n == 0 {
+                    return Err(ConvCause::Zero { what, axis }.into());
+                }
+            }
+            let (dim, count) = (x[axis], w[axis]);
+            let covers = reach.saturating_mul(count - 1).saturating_add(1);
+            let padded = pad.saturating_mul(2).saturating_add(dim);
+            if covers > padded {
+                return Err(ConvCause::Covers { axis, taps: count, covers, dim, padded }.into());
+            }
+            (taps.step[to], taps.reach[to]) = (step, reach);
+            taps.first[to] = -isize::try_from(pad).unwrap_or(isize::MAX);
+            taps.result[to] = (padded - covers) / step + 1;
+        }
+        Ok(taps)
+    }
+}
+
+causes! {
+    /// What can be wrong with a convolution.
+    enum ConvCause;
+
+    Groups { what: &'static str, count: usize, groups: usize }, Shape:
+        ("{count} {what} are no {groups} equal groups")
+        help ("both the channels and the rows of the weight are divided by `groups`");
+    Channels { channels: usize, groups: usize, each: usize, weight: Shape }, Shape:
+        ("{channels} channels in {groups} groups have {each} each, a weight of {weight} takes {}",
+         weight.dims()[1])
+        help ("a weight is `[out, channels / groups, ..]`, and its groups are those of \
+               `Conv::groups`");
+    Zero { what: &'static str, axis: usize }, Shape:
+        ("{what} 0 on axis {axis}, not 1 or more");
+    Covers { axis: usize, taps: usize, covers: usize, dim: usize, padded: usize }, Shape:
+        ("{taps} taps cover {covers} elements of axis {axis}, which has {padded} with its padding, \
+          and {dim} without")
+        help ("pad it on both sides by {} at least: `Conv::padding`",
+              (covers - padded).div_ceil(2) + (padded - dim) / 2);
+    Bias { bias: Shape, rows: usize }, Shape:
+        ("a bias of {bias} for {rows} rows of the weight")
+        help ("a bias has one number for each row: `[{rows}]`");
+    Large { largest: usize, segment: usize }, Limit:
+        ("one group at one pixel has {largest} elements, above {segment} of a segment")
+        help ("convolve parts of the channels, and add the results");
+    Terms { terms: usize, trips: usize }, Limit:
+        ("a sum of {terms} terms loops {trips} times, above {CORE_TRIPS}")
+        help ("convolve parts of the channels, and add the results");
+}
