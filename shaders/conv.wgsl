@@ -100,10 +100,10 @@ fn main(
     let w1 = (part * p.job.size.x + min(row + 1u, p.job.size.x - 1u)) * p.job.outer.y;
     // end places
     // region sums
-    var t0 = Quad();
-    var t1 = Quad();
     var s0 = Quad();
+    var t0 = Quad();
     var s1 = Quad();
+    var t1 = Quad();
     // end sums
     var left = chunk;
     for (var i = 0u; i < p.job.taps.x; i++) {
@@ -136,8 +136,8 @@ fn main(
                     left -= stop - stage;
                     if left == 0u {
                         t0 += s0;
-                        t1 += s1;
                         s0 = Quad();
+                        t1 += s1;
                         s1 = Quad();
                         left = chunk;
                     }
@@ -147,8 +147,8 @@ fn main(
         }
     }
     // region total
-    t0 += s0;
-    t1 += s1;
+    s0 += t0;
+    s1 += t1;
     // end total
     if quad >= p.job.tiles.x {
         return;
@@ -156,7 +156,7 @@ fn main(
     for (var r = 0u; r < rows && row + r < p.job.size.x; r++) {
         let to = (image * p.job.size.z + part * p.job.size.x + row + r) * p.job.size.w + pixel;
         // region store
-        finish(to >> 2u, select(t0, t1, r == 1u));
+        finish(to >> 2u, select(s0, s1, r == 1u));
         // end store
     }
 }

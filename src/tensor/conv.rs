@@ -1,7 +1,8 @@
 //! Convolutions of one, two and three dimensions.
 
-use super::Tensor;
 use super::cause::TensorCause;
+use super::number::Scalar;
+use super::{Pad, Tensor};
 use crate::dtype::Class;
 use crate::error::{Result, causes};
 use crate::fuse::What;
@@ -12,6 +13,9 @@ use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
 use crate::store::Segments;
 use crate::wgsl::entry::CORE_TRIPS;
+
+/// The most elements of windows that are copied at a time, if images can be parted.
+const WINDOWS_MAX: usize = 1 << 24;
 
 /// How a kernel of `D` dimensions goes over its input: step by step, without padding, dilation or
 /// groups, unless told otherwise.
@@ -76,11 +80,12 @@ impl Tensor {
     ///
     /// Any strides are read in place, channels that come last too: `x.permute([0, 3, 1, 2])?`.
     /// Dtypes and [contract](Tensor::matmul) are those of a product over `channels / groups * taps *
-    /// taps` terms, those of the padding counted. A kernel of a single tap without padding *is* a
-    /// product; of others f16 and bf16 are rounded after the bias only. A weight or bias of a float
-    /// that is narrower than `x` is widened. Bias and what follows are computed in the same kernel,
-    /// except that where an image of the result is not whole quads, what is narrower than 32 bits
-    /// is stored by a second one. Deferred.
+    /// taps` terms, those of the padding counted; f16 and bf16 may be rounded once more before the
+    /// bias. A weight or bias of a float that is narrower than `x` is widened. Bias and what follows
+    /// are computed in the same kernel, except that where an image of the result is not whole quads,
+    /// what is narrower than 32 bits is stored by a second one. On a processor all windows are
+    /// copied, of a few images at a time, unless a group has one row: [`Tensor::explain`] tells.
+    /// Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -130,6 +135,9 @@ impl Tensor {
         let unpadded = how.padding.iter().all(|&pad| pad == 0);
         if unpadded && weight.shape().dims()[2..].iter().all(|&taps| taps == 1) {
             return plus_bias(self.pointwise(weight, how, shape)?);
+        }
+        if conv::is_product(rows / how.groups, self.device.target()) {
+            return plus_bias(self.by_windows(weight, how, shape)?);
         }
         let (input, kernel) = (self.volumes()?, weight.volumes()?);
         let trips = conv::trips(&kernel.layout);
@@ -186,7 +194,37 @@ impl Tensor {
         let pixels: usize = x.shape().dims()[2..].iter().product();
         let x = x.reshape_copied([images, how.groups, channels, pixels])?;
         let weight = weight.reshape_copied([how.groups, rows / how.groups, channels])?;
-        weight.matmul_plain(&x)?.reshape_copied(to)
+        weight.matmul_as(&x, to)
+    }
+
+    /// A product of the weights with a copy of all windows; of few images at a time, if they are
+    /// large.
+    fn by_windows<const D: usize>(&self, weight: &Self, how: &Conv<D>, to: Shape) -> Result<Self> {
+        let (images, rows) = (to.dims()[0], to.dims()[1]);
+        let taps: usize = weight.shape().dims()[1..].iter().product();
+        let pixels: usize = to.dims()[2..].iter().product();
+        let copied = taps.saturating_mul(how.groups).saturating_mul(pixels);
+        if images > 1 && copied.saturating_mul(images) > WINDOWS_MAX {
+            let halves = [0..images / 2, images / 2..images].map(|part| {
+                let to = Shape::new([&[part.len()], &to.dims()[1..]].concat())?;
+                self.slice(0, part)?.by_windows(weight, how, to)
+            });
+            let [before, after] = halves;
+            return Self::concat(&[before?, after?], 0);
+        }
+        let pads: Vec<_> = [0, 0].into_iter().chain(how.padding).map(|pad| (pad, pad)).collect();
+        let padded = self.pad(&pads, Pad::Constant(Scalar::zero(self.dtype())))?;
+        let windows = (0..D).try_fold(padded, |x, i| {
+            let covers = (weight.shape().dims()[2 + i] - 1) * how.dilation[i] + 1;
+            let windows = x.windows(2 + i, covers, how.stride[i])?;
+            windows.slice_step(-1, .., how.dilation[i].cast_signed())
+        })?;
+        // Taps come before pixels.
+        let axes = [0, 1].into_iter().chain(2 + D..2 + 2 * D).chain(2..2 + D);
+        let windows = windows.permute(axes.map(|axis| axis as i64))?;
+        let windows = windows.reshape_copied([images, how.groups, taps, pixels])?;
+        let weight = weight.reshape_copied([how.groups, rows / how.groups, taps])?;
+        weight.matmul_as(&windows, to)
     }
 
     /// Defers the kernel. If something in it is more than a segment, one half after the other.

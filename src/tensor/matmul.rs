@@ -96,9 +96,20 @@ impl Tensor {
         self.product(right, Chooser::Tables(self.device.tuned()))
     }
 
+    /// The product with its elements, in this order, under another shape: what follows is fused.
+    pub(super) fn matmul_as(&self, right: &Self, to: Shape) -> Result<Self> {
+        let product = self.product_of(right, Chooser::Tables(self.device.tuned()), Some(to))?;
+        if *product.shape() == to { Ok(product) } else { product.reshape_copied(to) }
+    }
+
     /// The product by whoever chooses its kernel.
     #[track_caller]
     pub(crate) fn product(&self, right: &Self, by: Chooser<'_>) -> Result<Self> {
+        self.product_of(right, by, None)
+    }
+
+    /// The product under a shape of as many elements, if it is not stored transposed.
+    fn product_of(&self, right: &Self, by: Chooser<'_>, under: Option<Shape>) -> Result<Self> {
         let left = self;
         left.device.engine.same_device(&right.device.engine)?;
         let dtype = result(left.dtype, right.dtype)?;
@@ -129,7 +140,8 @@ impl Tensor {
         let is_swapped = decision.is_swapped;
         let core = What::core(Matmul(decision));
         if !is_swapped {
-            return Ok(Self::deferred(device, core, vec![a.arg(), b.arg()], shape, dtype));
+            let (args, shape) = (vec![a.arg(), b.arg()], under.unwrap_or(shape));
+            return Ok(Self::deferred(device, core, args, shape, dtype));
         }
         let sides = vec![b.t()?.arg(), a.t()?.arg()];
         if m == 1 || n == 1 {

@@ -29,6 +29,7 @@ pub(crate) mod pair;
 #[cfg(not(target_family = "wasm"))]
 mod paper;
 mod portable;
+mod pool;
 pub(crate) mod probe;
 mod profile;
 mod quantised;
@@ -75,6 +76,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(rows::cases(adapter));
     cases.extend(attention::cases(adapter));
     cases.extend(conv::cases(adapter));
+    cases.extend(pool::cases(adapter));
     cases.extend(scan::cases(adapter));
     cases.extend(hand::cases());
     cases.extend(hunt::cases());

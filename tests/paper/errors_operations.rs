@@ -176,10 +176,7 @@ fn convolutions_name_what_does_not_fit() {
             mended: conv(&plain),
         },
     ]);
-    for (what, how) in [
-        ("stride", plain.stride([1, 0])),
-        ("dilation", plain.dilation([1, 0])),
-    ] {
+    for (what, how) in [("stride", plain.stride([1, 0])), ("dilation", plain.dilation([1, 0]))] {
         assert_eq!(conv(&how).unwrap_err().to_string(), zero(what));
     }
     let none = x.conv2d(&ones(&[6, 4, 3, 0]), None, &plain).unwrap_err();

@@ -44,8 +44,9 @@ impl ConvTile {
     pub(super) fn of(taps: &Taps, weight: &Layout, kind: Kind, target: Target) -> Self {
         let rows = match weight.shape().dims()[0] / taps.groups {
             1 => 1,
-            2..=4 => 4,
-            _ => 8,
+            5.. if kind.dtype().width() < 8 => 8,
+            // What is wider would not fit into workgroup memory.
+            _ => 4,
         };
         let gpu = target == Target::Gpu;
         let lanes = if gpu { 64 } else { target.workgroup() };
@@ -98,6 +99,13 @@ impl ConvTile {
         let groups = all.div_ceil(self.lanes as usize) * taps.groups * tiles;
         Ok((job, word(groups)?))
     }
+}
+
+/// Whether a product of the weights with all windows, which are copied for it, is faster than the
+/// kernel: on a processor, where each lane loads its pixels one by one, unless there is a single
+/// row for them.
+pub(crate) fn is_product(rows: usize, target: Target) -> bool {
+    target != Target::Gpu && rows > 1
 }
 
 /// How often an invocation of any tile loops over these weights, at most.

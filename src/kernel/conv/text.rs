@@ -112,20 +112,34 @@ impl ConvTile {
         text
     }
 
+    /// The sums of the chunks so far. In registers they would leave no room for the loop, so that a
+    /// GPU's lanes keep them in workgroup memory, each its own.
+    fn total(&self, r: u32) -> String {
+        if self.staged { format!("sh_totals[{r}u * lanes + lane]") } else { format!("t{r}") }
+    }
+
+    fn sums(&self) -> String {
+        let total = |r| match self.staged {
+            _ if !self.deep => String::new(),
+            true => format!("\n{} = Quad();", self.total(r)),
+            false => format!("\nvar t{r} = Quad();"),
+        };
+        self.each(|r| format!("var s{r} = Quad();{}", total(r)))
+    }
+
     /// After a chunk its sums are added to the others.
     fn add(&self) -> String {
         if !self.deep {
             return String::new();
         }
-        let flush = self.each(|r| format!("t{r} += s{r};\ns{r} = Quad();"));
+        let flush = self.each(|r| format!("{} += s{r};\ns{r} = Quad();", self.total(r)));
         format!("left -= stop - stage;\nif left == 0u {{\n{flush}left = chunk;\n}}\n")
     }
 
     /// A row of the sums, picked by comparisons, so that the tail is compiled once.
     fn store(&self) -> String {
-        let total = if self.deep { 't' } else { 's' };
-        let pick = (1..self.rows)
-            .fold(format!("{total}0"), |x, r| format!("select({x}, {total}{r}, r == {r}u)"));
+        let others = 1..self.rows;
+        let pick = others.fold("s0".into(), |x, r| format!("select({x}, s{r}, r == {r}u)"));
         if self.whole {
             return format!("finish(to >> 2u, {pick});\n");
         }
@@ -138,13 +152,12 @@ impl ConvTile {
 
 impl Writes for ConvTile {
     fn regions(&self) -> Vec<Region> {
-        let zero = |name: char| self.each(|r| format!("var {name}{r} = Quad();"));
-        let sums = if self.deep { zero('s') + &zero('t') } else { zero('s') };
-        let total = if self.deep { self.each(|r| format!("t{r} += s{r};")) } else { String::new() };
+        let total = |r| format!("s{r} += {};", self.total(r));
+        let total = if self.deep { self.each(total) } else { String::new() };
         let mut regions = vec![
             Region::text("types", self.types()),
             Region::text("places", self.places()),
-            Region::text("sums", sums),
+            Region::text("sums", self.sums()),
             Region::text("step", self.step()),
             Region::text("add", self.add()),
             Region::text("total", total),
@@ -153,6 +166,8 @@ impl Writes for ConvTile {
         if self.staged {
             let memory = "var<workgroup> sh_weights: array<Quad, depth * rows / 4u>;\n";
             regions.push(Region::text("memory", memory));
+            let totals = "var<workgroup> sh_totals: array<Quad, rows * lanes>;\n";
+            regions.extend(self.deep.then(|| Region::text("memory", totals)));
             regions.push(Region::text("put", self.put()));
         }
         regions

@@ -239,8 +239,8 @@ async fn fused(ctx: &Ctx) -> Outcome {
             let bias = pair(&device, &mut random, DType::F32, (&[5], &[])).await?.tensor;
             let plain = form.apply(&x, &w, None).map_err(show)?;
             let y = form.apply(&x, &w, Some(&bias)).and_then(|y| y.relu()).map_err(show)?;
-            let kernels = y.explain().kernels.len();
-            ensure_eq!(kernels, 1, "kernels of a layer of width {width} for {target:?}");
+            let [with, without] = [&y, &plain].map(|y| y.explain().kernels.len());
+            ensure_eq!(with, without, "kernels of width {width}, {taps} taps, for {target:?}");
             let got = bits_of(&y).await?;
             bits_of(&plain).await?;
             let bias = bias.reshape([5, 1, 1]).map_err(show)?;

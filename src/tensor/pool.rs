@@ -1,0 +1,161 @@
+//! Pools: reductions over windows, which are views.
+
+use super::number::Scalar;
+use super::{Pad, Tensor};
+use crate::dtype::{Class, DType};
+use crate::error::{Result, causes};
+use crate::shape::Shape;
+use crate::shape::cause::ShapeCause;
+
+/// Windows of `D` dimensions over the last axes of a tensor: side by side, without padding, unless
+/// told otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pool<const D: usize> {
+    size: [usize; D],
+    stride: [usize; D],
+    padding: [usize; D],
+    dilation: [usize; D],
+    counts_padding: bool,
+}
+
+impl<const D: usize> Pool<D> {
+    /// Windows of this size, side by side.
+    #[must_use]
+    pub const fn of(size: [usize; D]) -> Self {
+        let (padding, dilation) = ([0; D], [1; D]);
+        Self { size, stride: size, padding, dilation, counts_padding: true }
+    }
+
+    /// From window to window.
+    #[must_use]
+    pub const fn stride(self, stride: [usize; D]) -> Self {
+        Self { stride, ..self }
+    }
+
+    /// So many elements are added on both sides of an axis, at most half a window: to a maximum
+    /// they are nothing, to a mean 0.
+    #[must_use]
+    pub const fn padding(self, padding: [usize; D]) -> Self {
+        Self { padding, ..self }
+    }
+
+    /// Neighbours in a window lie so many elements apart.
+    #[must_use]
+    pub const fn dilation(self, dilation: [usize; D]) -> Self {
+        Self { dilation, ..self }
+    }
+
+    /// A mean is one of the elements that are there, without those of the padding.
+    #[must_use]
+    pub const fn padding_uncounted(self) -> Self {
+        Self { counts_padding: false, ..self }
+    }
+}
+
+impl Tensor {
+    /// The largest element of each window over the last axes, of any dtype but bool. NaN wins;
+    /// exact. Along each axis there are `(size + 2 padding - dilation (window - 1) - 1) / stride +
+    /// 1` windows, rounded down. A reduction of a view: nothing is unfolded. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::tensor::Pool;
+    ///
+    /// let (x, _) = device.upload(&[1, 5, 2, 8, 3, 4], [1, 6])?;
+    /// assert_eq!(x.max_pool(&Pool::of([2]))?.to_vec::<i32>()?, [5, 8, 4]);
+    /// # Ok(()) });
+    /// ```
+    pub fn max_pool<const D: usize>(&self, how: &Pool<D>) -> Result<Self> {
+        let pooled = || {
+            let nothing = match self.dtype().class() {
+                Class::Float => Scalar::from(f64::NEG_INFINITY),
+                Class::Signed => Scalar::from(i64::MIN >> (64 - 8 * self.dtype().width())),
+                Class::Unsigned | Class::Bool => Scalar::zero(self.dtype()),
+            };
+            let windows = self.windows_over(how, nothing)?;
+            windows.amax(last::<D>())
+        };
+        pooled().map_err(|error| error.during("max_pool"))
+    }
+
+    /// The mean of each window over the last axes, of floats, by the contract of a
+    /// [mean](crate::op). The padding counts as zeros, or does not count:
+    /// [`Pool::padding_uncounted`]. As many windows as [`Tensor::max_pool`] has. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::tensor::Pool;
+    ///
+    /// let (x, _) = device.upload(&[2.0f32, 4.0, 6.0], [1, 3])?;
+    /// let how = Pool::of([3]).stride([1]).padding([1]);
+    /// assert_eq!(x.avg_pool(&how)?.to_vec::<f32>()?, [2.0, 4.0, 10.0 / 3.0]);
+    /// assert_eq!(x.avg_pool(&how.padding_uncounted())?.to_vec::<f32>()?, [3.0, 4.0, 5.0]);
+    /// # Ok(()) });
+    /// ```
+    pub fn avg_pool<const D: usize>(&self, how: &Pool<D>) -> Result<Self> {
+        let pooled = || {
+            let zero = Scalar::zero(self.dtype());
+            let windows = self.windows_over(how, zero)?;
+            if how.counts_padding || how.padding == [0; D] {
+                return windows.mean(last::<D>());
+            }
+            // How many elements of each window are there.
+            let dims = self.shape().dims();
+            let ones = self.device.ones(&dims[dims.len() - D..], DType::F32)?;
+            let there = ones.windows_over(how, Scalar::from(0.0))?.sum(last::<D>())?;
+            let dtype = super::reduce::computed(self.dtype());
+            let sums = windows.cast(dtype)?.sum(last::<D>())?;
+            (sums / &there.cast(dtype)?)?.cast(self.dtype())
+        };
+        pooled().map_err(|error| error.during("avg_pool"))
+    }
+
+    /// The windows over the last axes, as the last axes of a view.
+    fn windows_over<const D: usize>(&self, how: &Pool<D>, beside: Scalar) -> Result<Self> {
+        let (shape, rank) = (*self.shape(), self.shape().rank());
+        let Some(first) = rank.checked_sub(D) else {
+            return Err(PoolCause::Axes { shape, axes: D }.into());
+        };
+        let mut pads = vec![(0, 0); rank];
+        for i in 0..D {
+            let (size, pad) = (how.size[i], how.padding[i]);
+            if pad > size / 2 {
+                return Err(PoolCause::Padding { pad, size, axis: first + i }.into());
+            }
+            pads[first + i] = (pad, pad);
+        }
+        let padded = if how.padding == [0; D] {
+            self.clone()
+        } else {
+            self.pad(&pads, Pad::Constant(beside))?
+        };
+        (0..D).try_fold(padded, |x, i| {
+            let (size, step, dilation) = (how.size[i], how.stride[i], how.dilation[i]);
+            if size == 0 || dilation == 0 {
+                let (axis, dim) = ((first + i).into(), shape.dims()[first + i]);
+                return Err(ShapeCause::Window { axis, size, step, dim }.into());
+            }
+            let covers = (size - 1).saturating_mul(dilation).saturating_add(1);
+            let windows = x.windows(first + i, covers, step)?;
+            let dilation = isize::try_from(dilation).unwrap_or(isize::MAX);
+            if dilation == 1 { Ok(windows) } else { windows.slice_step(-1, .., dilation) }
+        })
+    }
+}
+
+/// The last axes, counted from the end.
+fn last<const D: usize>() -> [i32; D] {
+    core::array::from_fn(|i| i as i32 - D as i32)
+}
+
+causes! {
+    /// What can be wrong with a pool.
+    enum PoolCause;
+
+    Axes { shape: Shape, axes: usize }, Shape:
+        ("windows over the last {axes} axes of {shape}, which has {}", shape.rank())
+        help ("`unsqueeze` adds an axis of length 1");
+    Padding { pad: usize, size: usize, axis: usize }, Shape:
+        ("padding of {pad} beside windows of {size} on axis {axis}: more than half of one")
+        help ("a window of nothing but padding has no value; `pad` adds elements that have one");
+}
