@@ -124,8 +124,9 @@ fn main(
                     // end put
                     for (; c < stop; c++) {
                         let at = place + c * p.job.input.w;
-                        let v = Quad(head_0(at.x).x, head_0(at.y).x, head_0(at.z).x, head_0(at.w).x);
-                        let a = select(Quad(), v, inside);
+                        let left_two = vec2(head_0(at.x).x, head_0(at.y).x);
+                        let right_two = vec2(head_0(at.z).x, head_0(at.w).x);
+                        let a = select(Quad(), Quad(left_two, right_two), inside);
                         let w = tap + c * p.job.weight.w;
                         // region step
                         s0 += head_1(w0 + w).x * a;

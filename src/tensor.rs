@@ -66,7 +66,7 @@ pub(crate) use moves::Passage;
 pub use number::Scalar;
 pub use ops::Other;
 pub use order::Order;
-pub use pool::Pool;
+pub use pool::Pooling;
 pub use quantised::{Quantised, Rounding, Weight};
 pub use random::Key;
 pub(crate) use upload::{Becoming, Provenance};

@@ -23,7 +23,7 @@ use crate::error::{Error, Result, mistake};
 use crate::exec::Value;
 use crate::op::Kind;
 use crate::wgsl::grid::fold;
-pub(crate) use plan::{Half, Taps, is_product, terms, trips};
+pub(crate) use plan::{ConvPart, Taps, is_product, terms, trips};
 use text::ConvTile;
 
 mod plan;

@@ -2,11 +2,11 @@
 
 use super::cause::TensorCause;
 use super::number::Scalar;
-use super::{Pad, Tensor};
+use super::{Pad, Pooling, Tensor};
 use crate::dtype::Class;
 use crate::error::{Result, causes};
 use crate::fuse::What;
-use crate::kernel::conv::{self, ConvCore, Half, Taps};
+use crate::kernel::conv::{self, ConvCore, ConvPart, Taps};
 use crate::op::Op;
 use crate::plan::Stored;
 use crate::shape::Shape;
@@ -79,12 +79,12 @@ impl Tensor {
     /// / stride + 1` along each axis, rounded down.
     ///
     /// Any strides are read in place, channels that come last too: `x.permute([0, 3, 1, 2])?`.
-    /// Dtypes and [contract](Tensor::matmul) are those of a product over `channels / groups * taps *
-    /// taps` terms, those of the padding counted; f16 and bf16 may be rounded once more before the
-    /// bias. A weight or bias of a float that is narrower than `x` is widened. Bias and what follows
-    /// are computed in the same kernel, except that where an image of the result is not whole quads,
-    /// what is narrower than 32 bits is stored by a second one. On a processor all windows are
-    /// copied, of a few images at a time, unless a group has one row: [`Tensor::explain`] tells.
+    /// Dtypes and [contract](Tensor::matmul) are those of a product over `channels / groups * taps
+    /// * taps` terms, those of the padding counted; f16 and bf16 may be rounded once more before
+    /// the bias. A weight or bias of a float that is narrower than `x` is widened. Bias and what
+    /// follows are computed in the same kernel, except that where an image of the result is not
+    /// whole quads, what is narrower than 32 bits is stored by a second one. On a processor all
+    /// windows are copied, of a few images at a time, unless a group has one row.
     /// Deferred.
     ///
     /// ```
@@ -144,7 +144,7 @@ impl Tensor {
         if trips > CORE_TRIPS as usize {
             return Err(ConvCause::Terms { terms: conv::terms(&kernel.layout), trips }.into());
         }
-        let whole = Half { taps, input: input.layout, weight: kernel.layout };
+        let whole = ConvPart { taps, input: input.layout, weight: kernel.layout };
         plus_bias(input.apply_conv(&kernel, &whole, shape, summed)?)?.cast_to(stored)
     }
 
@@ -185,10 +185,9 @@ impl Tensor {
 
     /// A convolution of a single tap: a product.
     fn pointwise<const D: usize>(&self, weight: &Self, how: &Conv<D>, to: Shape) -> Result<Self> {
-        let steps = how.stride.iter().enumerate().filter(|(_, step)| **step > 1);
-        let x = steps.fold(Ok(self.clone()), |x: Result<Self>, (i, &step)| {
-            x?.slice_step(2 + i, .., step.cast_signed())
-        })?;
+        let mut steps = how.stride.iter().enumerate().filter(|(_, step)| **step > 1);
+        let x = steps
+            .try_fold(self.clone(), |x, (i, &step)| x.slice_step(2 + i, .., step.cast_signed()))?;
         let (rows, channels) = (weight.shape().dims()[0], weight.shape().dims()[1]);
         let images = x.shape().dims()[0];
         let pixels: usize = x.shape().dims()[2..].iter().product();
@@ -214,11 +213,8 @@ impl Tensor {
         }
         let pads: Vec<_> = [0, 0].into_iter().chain(how.padding).map(|pad| (pad, pad)).collect();
         let padded = self.pad(&pads, Pad::Constant(Scalar::zero(self.dtype())))?;
-        let windows = (0..D).try_fold(padded, |x, i| {
-            let covers = (weight.shape().dims()[2 + i] - 1) * how.dilation[i] + 1;
-            let windows = x.windows(2 + i, covers, how.stride[i])?;
-            windows.slice_step(-1, .., how.dilation[i].cast_signed())
-        })?;
+        let size = core::array::from_fn(|i| weight.shape().dims()[2 + i]);
+        let windows = padded.windows_from(2, &how.windows(size))?;
         // Taps come before pixels.
         let axes = [0, 1].into_iter().chain(2 + D..2 + 2 * D).chain(2..2 + D);
         let windows = windows.permute(axes.map(|axis| axis as i64))?;
@@ -228,7 +224,7 @@ impl Tensor {
     }
 
     /// Defers the kernel. If something in it is more than a segment, one half after the other.
-    fn apply_conv(&self, weight: &Self, part: &Half, to: Shape, dtype: Stored) -> Result<Self> {
+    fn apply_conv(&self, weight: &Self, part: &ConvPart, to: Shape, dtype: Stored) -> Result<Self> {
         let segment = Segments::new(self.device.caps()).bytes_max as usize / dtype.width();
         let largest = part.largest();
         if largest <= segment {
@@ -252,6 +248,11 @@ impl Tensor {
 }
 
 impl<const D: usize> Conv<D> {
+    /// Windows of a size that go over a padded input likewise.
+    const fn windows(&self, size: [usize; D]) -> Pooling<D> {
+        Pooling::of(size).stride(self.stride).dilation(self.dilation)
+    }
+
     /// How the taps of a weight lie over an input.
     fn taps(&self, input: &Shape, weight: &Shape) -> Result<Taps> {
         for shape in [input, weight] {

@@ -10,7 +10,7 @@ use crate::shape::cause::ShapeCause;
 /// Windows of `D` dimensions over the last axes of a tensor: side by side, without padding, unless
 /// told otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pool<const D: usize> {
+pub struct Pooling<const D: usize> {
     size: [usize; D],
     stride: [usize; D],
     padding: [usize; D],
@@ -18,7 +18,7 @@ pub struct Pool<const D: usize> {
     counts_padding: bool,
 }
 
-impl<const D: usize> Pool<D> {
+impl<const D: usize> Pooling<D> {
     /// Windows of this size, side by side.
     #[must_use]
     pub const fn of(size: [usize; D]) -> Self {
@@ -59,13 +59,13 @@ impl Tensor {
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
-    /// use wharf::tensor::Pool;
+    /// use wharf::tensor::Pooling;
     ///
     /// let (x, _) = device.upload(&[1, 5, 2, 8, 3, 4], [1, 6])?;
-    /// assert_eq!(x.max_pool(&Pool::of([2]))?.to_vec::<i32>()?, [5, 8, 4]);
+    /// assert_eq!(x.max_pool(&Pooling::of([2]))?.to_vec::<i32>()?, [5, 8, 4]);
     /// # Ok(()) });
     /// ```
-    pub fn max_pool<const D: usize>(&self, how: &Pool<D>) -> Result<Self> {
+    pub fn max_pool<const D: usize>(&self, how: &Pooling<D>) -> Result<Self> {
         let pooled = || {
             let nothing = match self.dtype().class() {
                 Class::Float => Scalar::from(f64::NEG_INFINITY),
@@ -80,19 +80,19 @@ impl Tensor {
 
     /// The mean of each window over the last axes, of floats, by the contract of a
     /// [mean](crate::op). The padding counts as zeros, or does not count:
-    /// [`Pool::padding_uncounted`]. As many windows as [`Tensor::max_pool`] has. Deferred.
+    /// [`Pooling::padding_uncounted`]. As many windows as [`Tensor::max_pool`] has. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
-    /// use wharf::tensor::Pool;
+    /// use wharf::tensor::Pooling;
     ///
     /// let (x, _) = device.upload(&[2.0f32, 4.0, 6.0], [1, 3])?;
-    /// let how = Pool::of([3]).stride([1]).padding([1]);
+    /// let how = Pooling::of([3]).stride([1]).padding([1]);
     /// assert_eq!(x.avg_pool(&how)?.to_vec::<f32>()?, [2.0, 4.0, 10.0 / 3.0]);
     /// assert_eq!(x.avg_pool(&how.padding_uncounted())?.to_vec::<f32>()?, [3.0, 4.0, 5.0]);
     /// # Ok(()) });
     /// ```
-    pub fn avg_pool<const D: usize>(&self, how: &Pool<D>) -> Result<Self> {
+    pub fn avg_pool<const D: usize>(&self, how: &Pooling<D>) -> Result<Self> {
         let pooled = || {
             let zero = Scalar::zero(self.dtype());
             let windows = self.windows_over(how, zero)?;
@@ -111,7 +111,7 @@ impl Tensor {
     }
 
     /// The windows over the last axes, as the last axes of a view.
-    fn windows_over<const D: usize>(&self, how: &Pool<D>, beside: Scalar) -> Result<Self> {
+    fn windows_over<const D: usize>(&self, how: &Pooling<D>, beside: Scalar) -> Result<Self> {
         let (shape, rank) = (*self.shape(), self.shape().rank());
         let Some(first) = rank.checked_sub(D) else {
             return Err(PoolCause::Axes { shape, axes: D }.into());
@@ -129,10 +129,19 @@ impl Tensor {
         } else {
             self.pad(&pads, Pad::Constant(beside))?
         };
-        (0..D).try_fold(padded, |x, i| {
+        padded.windows_from(first, how)
+    }
+
+    /// The windows over `D` axes from this one on, without padding, as the last axes of a view.
+    pub(super) fn windows_from<const D: usize>(
+        &self,
+        first: usize,
+        how: &Pooling<D>,
+    ) -> Result<Self> {
+        (0..D).try_fold(self.clone(), |x, i| {
             let (size, step, dilation) = (how.size[i], how.stride[i], how.dilation[i]);
             if size == 0 || dilation == 0 {
-                let (axis, dim) = ((first + i).into(), shape.dims()[first + i]);
+                let (axis, dim) = ((first + i).into(), self.shape().dims()[first + i]);
                 return Err(ShapeCause::Window { axis, size, step, dim }.into());
             }
             let covers = (size - 1).saturating_mul(dilation).saturating_add(1);

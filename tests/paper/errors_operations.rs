@@ -1,7 +1,7 @@
 //! Errors of operations as a table: each names what was called and what is wrong with it, and what
 //! its help says can be done.
 
-use wharf::tensor::{Attention, Conv, Pad};
+use wharf::tensor::{Attention, Conv, Pad, Pooling};
 use wharf::{DType, Result, Tensor, half};
 
 use super::support::capable;
@@ -157,23 +157,10 @@ fn convolutions_name_what_does_not_fit() {
             mended: small.conv2d(&w, None, &plain.dilation([1, 3]).padding([0, 3])),
         },
         Row {
-            refused: small.conv2d(&w, None, &plain.dilation([1, 3]).padding([0, 2])),
-            text: "conv2d: 3 taps cover 7 elements of axis 3, which has 6 with its padding, and 2 \
-                   without",
-            help: "pad it on both sides by 3 at least: `Conv::padding`",
-            mended: small.conv2d(&w, None, &plain.dilation([1, 3]).padding([0, 3])),
-        },
-        Row {
             refused: x.conv2d(&w, Some(&ones(&[4])), &plain),
             text: "conv2d: a bias of [4] for 6 rows of the weight",
             help: "a bias has one number for each row: `[6]`",
             mended: x.conv2d(&w, Some(&bias), &plain),
-        },
-        Row {
-            refused: x.squeeze(0).and_then(|x| x.conv2d(&w, None, &plain)),
-            text: "conv2d: [4, 5, 6] has rank 3, not 4",
-            help: "`reshape`, `at` and `unsqueeze` change the rank",
-            mended: conv(&plain),
         },
     ]);
     for (what, how) in [("stride", plain.stride([1, 0])), ("dilation", plain.dilation([1, 0]))] {
@@ -181,11 +168,49 @@ fn convolutions_name_what_does_not_fit() {
     }
     let none = x.conv2d(&ones(&[6, 4, 3, 0]), None, &plain).unwrap_err();
     assert_eq!(none.to_string(), zero("length of a kernel"));
+    let flat = x.squeeze(0).and_then(|x| x.conv2d(&w, None, &plain)).unwrap_err();
+    assert_eq!(flat.to_string(), "conv2d: [4, 5, 6] has rank 3, not 4");
     let far = conv(&plain.padding([usize::MAX, 0])).unwrap_err();
     assert!(far.to_string().contains("more than"), "{far}");
     let long = ones(&[1, 1, 1, 1]).broadcast_to([1, 70_000, 2, 2]).unwrap();
     let terms = long.conv2d(&long, None, &plain).unwrap_err().to_string();
     assert!(terms.starts_with("conv2d: a sum of 280000 terms loops 28"), "{terms}");
+}
+
+#[test]
+fn pools_name_what_does_not_fit() {
+    let device = capable();
+    let x = device.ones([2, 5], DType::F32).unwrap();
+    let whole = x.cast(DType::I32).unwrap();
+    check([
+        Row {
+            refused: x.max_pool(&Pooling::of([2, 2, 2])),
+            text: "max_pool: windows over the last 3 axes of [2, 5], which has 2",
+            help: "`unsqueeze` adds an axis of length 1",
+            mended: x.unsqueeze(0).and_then(|x| x.max_pool(&Pooling::of([1, 2, 2]))),
+        },
+        Row {
+            refused: x.max_pool(&Pooling::of([3]).padding([2])),
+            text: "max_pool: padding of 2 beside windows of 3 on axis 1: more than half of one",
+            help: "a window of nothing but padding has no value; `pad` adds elements that have one",
+            mended: x
+                .pad(&[(0, 0), (2, 2)], Pad::Constant(0.0.into()))
+                .and_then(|x| x.max_pool(&Pooling::of([3]))),
+        },
+        Row {
+            refused: whole.avg_pool(&Pooling::of([2])),
+            text: "avg_pool: mean does not exist for i32",
+            help: "mean takes f32, f16, bf16, f64: cast to one of them",
+            mended: whole.cast(DType::F32).and_then(|x| x.avg_pool(&Pooling::of([2]))),
+        },
+    ]);
+    let error = |how: &Pooling<1>| x.max_pool(how).unwrap_err().to_string();
+    let window = "max_pool: windows of 4 with step 2 do not exist on axis 1 of length 3";
+    let short = x.slice(1, 0..3).unwrap().max_pool(&Pooling::of([4]).stride([2])).unwrap_err();
+    assert_eq!(short.to_string(), window);
+    for how in [Pooling::of([0]), Pooling::of([2]).stride([0]), Pooling::of([2]).dilation([0])] {
+        assert!(error(&how).contains("do not exist on axis 1 of length 5"), "{}", error(&how));
+    }
 }
 
 #[test]

@@ -114,9 +114,9 @@ pub(crate) fn trips(weight: &Layout) -> usize {
     ConvTile { rows, lanes, kind, staged: true, deep: true, whole: false }.trips(weight)
 }
 
-/// A half of a convolution that is too large for a segment.
+/// A convolution, or a part of one that is too large for a segment.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Half {
+pub(crate) struct ConvPart {
     pub(crate) taps: Taps,
     pub(crate) input: Layout,
     pub(crate) weight: Layout,
@@ -124,14 +124,14 @@ pub(crate) struct Half {
 
 /// What is cut in two: axes of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cut {
+enum Parting {
     Images,
     Along(usize),
     Groups,
     Rows,
 }
 
-impl Half {
+impl ConvPart {
     /// The dimensions of its result.
     pub(crate) fn dims(&self) -> [usize; 5] {
         let [z, y, x] = self.taps.result;
@@ -154,44 +154,46 @@ impl Half {
     pub(crate) fn halves(&self, segment: usize) -> Result<Option<(usize, [Self; 2])>> {
         let sizes = self.sizes();
         let large = (0..3).filter(|&i| sizes[i] > segment).max_by_key(|&i| sizes[i]);
-        let length = |cut: &Cut| match *cut {
-            Cut::Images => self.input.shape().dims()[0],
-            Cut::Along(axis) => self.taps.result[axis],
-            Cut::Groups => self.taps.groups,
-            Cut::Rows => self.weight.shape().dims()[0] / self.taps.groups,
+        let length = |cut: &Parting| match *cut {
+            Parting::Images => self.input.shape().dims()[0],
+            Parting::Along(axis) => self.taps.result[axis],
+            Parting::Groups => self.taps.groups,
+            Parting::Rows => self.weight.shape().dims()[0] / self.taps.groups,
         };
-        let along = [0, 1, 2].map(Cut::Along);
-        let cuts: &[Cut] = match large {
-            Some(0) => &[Cut::Images, along[0], along[1], along[2], Cut::Groups, Cut::Rows],
-            Some(1) => &[Cut::Images, Cut::Groups, along[0], along[1], along[2]],
-            _ => &[Cut::Groups, Cut::Rows],
+        let along = [0, 1, 2].map(Parting::Along);
+        let cuts: &[Parting] = match large {
+            Some(0) => {
+                &[Parting::Images, along[0], along[1], along[2], Parting::Groups, Parting::Rows]
+            }
+            Some(1) => &[Parting::Images, Parting::Groups, along[0], along[1], along[2]],
+            _ => &[Parting::Groups, Parting::Rows],
         };
         let cuts = cuts.iter().filter(|cut| length(cut) > 1);
         // Rows of several groups do not follow each other.
-        let mut cuts = cuts.filter(|&&cut| cut != Cut::Rows || self.taps.groups == 1);
+        let mut cuts = cuts.filter(|&&cut| cut != Parting::Rows || self.taps.groups == 1);
         let Some(&cut) = cuts.next() else { return Ok(None) };
         let n = length(&cut);
         let axis = match cut {
-            Cut::Images => 0,
-            Cut::Along(axis) => 2 + axis,
-            Cut::Groups | Cut::Rows => 1,
+            Parting::Images => 0,
+            Parting::Along(axis) => 2 + axis,
+            Parting::Groups | Parting::Rows => 1,
         };
         Ok(Some((axis, [self.part(cut, 0..n / 2)?, self.part(cut, n / 2..n)?])))
     }
 
-    fn part(&self, cut: Cut, range: Range<usize>) -> Result<Self> {
+    fn part(&self, cut: Parting, range: Range<usize>) -> Result<Self> {
         let Self { mut taps, mut input, mut weight } = *self;
         match cut {
-            Cut::Images => input = input.slice(0, range, 1)?,
-            Cut::Rows => weight = weight.slice(0, range, 1)?,
-            Cut::Groups => {
+            Parting::Images => input = input.slice(0, range, 1)?,
+            Parting::Rows => weight = weight.slice(0, range, 1)?,
+            Parting::Groups => {
                 let times = |n: usize| range.start * n..range.end * n;
                 let rows = weight.shape().dims()[0] / taps.groups;
                 input = input.slice(1, times(weight.shape().dims()[1]), 1)?;
                 weight = weight.slice(0, times(rows), 1)?;
                 taps.groups = range.len();
             }
-            Cut::Along(axis) => {
+            Parting::Along(axis) => {
                 let (step, first) = (taps.step[axis].cast_signed(), taps.first[axis]);
                 let covers = taps.reach[axis] * (weight.shape().dims()[2 + axis] - 1) + 1;
                 let begin = first + range.start.cast_signed() * step;
