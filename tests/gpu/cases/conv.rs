@@ -3,7 +3,7 @@
 
 use wharf::caps::Feature;
 use wharf::op::Op;
-use wharf::reference::{Convolution, Number, conv, matmul_dtype, matmul_keeps};
+use wharf::reference::{Convolution, Exact, Number, conv, matmul_dtype, matmul_keeps};
 use wharf::tensor::Conv;
 use wharf::{Adapter, DType, Device, Target, Tensor};
 
@@ -154,6 +154,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     }
     cases.push(case!("conv::bias_and_activation_follow_in_the_kernel", |ctx| fused(ctx)));
     cases.push(case!("conv::padding_is_zero_whatever_lies_there", |ctx| beside(ctx)));
+    cases.push(case!("conv::many_terms_are_summed_by_chunks", |ctx| many_terms(ctx)));
     cases.push(case!("conv::more_than_a_segment", |ctx| in_parts(ctx)));
     cases
 }
@@ -263,6 +264,28 @@ async fn beside(ctx: &Ctx) -> Outcome {
         let y = x.conv1d(&ones, None, &Conv::new().padding([2])).map_err(show)?;
         let got = y.read::<f32>().await.map_err(show)?;
         ensure_eq!(got, [1.0, 3.0, 3.0, 2.0], "{target:?}");
+        count();
+    }
+    Ok(())
+}
+
+/// Twenty thousand equal terms: one sum after the other would be far beyond the bound.
+async fn many_terms(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let terms = 20_000;
+    for target in [Target::Cpu64, Target::Gpu] {
+        let device = device.with_target(target);
+        let all = |x: f32, dims: [usize; 4]| {
+            device.full([1; 4], DType::F32, x).and_then(|t| t.broadcast_to(dims)).map_err(show)
+        };
+        let (x, w) = (all(1.0, [1, terms / 4, 2, 5])?, all(0.1, [5, terms / 4, 2, 2])?);
+        let y = x.conv2d(&w, None, &Conv::new()).map_err(show)?;
+        let want = f64::from(0.1f32) * terms as f64;
+        let exact = Exact { value: Number::Float(want), scale: want };
+        for got in y.read::<f32>().await.map_err(show)? {
+            let kept = matmul_keeps(DType::F32, terms, exact, Number::Float(got.into()));
+            ensure!(kept, "{got}, not {want}, {target:?}");
+        }
         count();
     }
     Ok(())
