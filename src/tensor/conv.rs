@@ -79,12 +79,12 @@ impl Tensor {
     /// / stride + 1` along each axis, rounded down.
     ///
     /// Any strides are read in place, channels that come last too: `x.permute([0, 3, 1, 2])?`.
-    /// Dtypes and [contract](Tensor::matmul) are those of a product over `channels / groups * taps
-    /// * taps` terms, those of the padding counted; f16 and bf16 may be rounded once more before
-    /// the bias. A weight or bias of a float that is narrower than `x` is widened. Bias and what
-    /// follows are computed in the same kernel, except that where an image of the result is not
-    /// whole quads, what is narrower than 32 bits is stored by a second one. On a processor all
-    /// windows are copied, of a few images at a time, unless a group has one row.
+    /// Dtypes and [contract](Tensor::matmul) are those of a product whose `k` is the terms of a
+    /// sum: channels of a group by taps, padding counted. f16 and bf16 may be rounded once more
+    /// before the bias. A weight or bias of a float that is narrower than `x` is widened. Bias
+    /// and what follows are computed in the same kernel, except that where an image of the result
+    /// is not whole quads, what is narrower than 32 bits is stored by a second one. On a
+    /// processor all windows are copied, of a few images at a time, unless a group has one row.
     /// Deferred.
     ///
     /// ```
