@@ -316,7 +316,7 @@ impl Engine {
     /// Makes a dispatch ready to be recorded; `None` in a sketch and on paper, where it is only
     /// noted. Its buffers must stay in place until it is recorded.
     pub(crate) fn prepare(&self, job: Job<'_>, asked: Asked) -> Result<Option<Ready>> {
-        dump(job.kernel, || self.gpu.name());
+        dump(job.kernel, asked.line, || self.gpu.name());
         if let Some(sketch) = &self.sketch {
             sketch.dispatch(&job);
             return Ok(None);

@@ -26,7 +26,7 @@ mod stamps;
 mod value;
 
 pub(crate) use bound::Bound;
-pub(crate) use dump::{Asking, dump};
+pub(crate) use dump::dump;
 pub(crate) use fault::{Fault, Faults, Hit, SLOT_BYTES};
 use params::Params;
 use pipeline::Pipeline;

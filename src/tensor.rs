@@ -8,7 +8,7 @@ use crate::device::Device;
 use crate::dtype::{DType, Element};
 use crate::engine::Site;
 use crate::error::Result;
-use crate::exec::{Asking, Value};
+use crate::exec::Value;
 use crate::fuse::{Arg, Node, What};
 use crate::gpu::Drive;
 use crate::host::cause::CarriageCause;
@@ -146,7 +146,6 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn compute(&self) -> Result<()> {
-        let _asking = Asking::here("compute");
         self.realise().map(drop)
     }
 

@@ -3,7 +3,6 @@
 //!
 //! A file that cannot be written is logged, the first one only, and harms nobody.
 
-use core::cell::Cell;
 use core::fmt::Write;
 use core::panic::Location;
 use std::collections::HashSet;
@@ -13,7 +12,6 @@ use std::sync::{Mutex, OnceLock};
 
 use crate::dtype::DType;
 use crate::shared::lock;
-use crate::ledger::CallSite;
 use crate::wgsl::Assembled;
 
 /// Where texts go, and which are there.
@@ -25,44 +23,19 @@ struct Dump {
     told: OnceLock<()>,
 }
 
-thread_local! {
-    /// The call that computes on this thread.
-    static ASKING: Cell<Option<CallSite>> = const { Cell::new(None) };
-}
-
-/// Whatever is assembled on this thread while it lives was asked for by a call.
-#[derive(Debug)]
-pub(crate) struct Asking {
-    before: Option<CallSite>,
-}
-
-impl Asking {
-    pub(crate) fn of(site: CallSite) -> Self {
-        Self { before: ASKING.replace(Some(site)) }
-    }
-
-    /// By the line that called the caller of this, where nothing crosses.
-    #[track_caller]
-    pub(crate) fn here(call: &'static str) -> Self {
-        Self::of(CallSite { call, location: Location::caller() })
-    }
-}
-
-impl Drop for Asking {
-    fn drop(&mut self) {
-        ASKING.set(self.before);
-    }
-}
-
 /// Writes a text, if that was asked for and it is not there yet.
-pub(crate) fn dump(kernel: &Assembled, adapter: impl FnOnce() -> String) {
+pub(crate) fn dump(
+    kernel: &Assembled,
+    line: &'static Location<'static>,
+    adapter: impl FnOnce() -> String,
+) {
     static DUMP: OnceLock<Option<Dump>> = OnceLock::new();
     let asked = || {
         let folder = std::env::var_os("WHARF_DUMP").filter(|folder| !folder.is_empty())?;
         Some(Dump::into(PathBuf::from(folder)))
     };
     if let Some(dump) = DUMP.get_or_init(asked) {
-        dump.write(kernel, adapter);
+        dump.write(kernel, line, adapter);
     }
 }
 
@@ -71,12 +44,17 @@ impl Dump {
         Self { folder, written: Mutex::default(), told: OnceLock::new() }
     }
 
-    fn write(&self, kernel: &Assembled, adapter: impl FnOnce() -> String) {
+    fn write(
+        &self,
+        kernel: &Assembled,
+        line: &'static Location<'static>,
+        adapter: impl FnOnce() -> String,
+    ) {
         if !lock(&self.written).insert(kernel.hash) {
             return;
         }
         let path = self.folder.join(format!("{}-{:08x}.wgsl", kernel.name, kernel.hash >> 32));
-        let text = format!("{}{}", header(kernel, &adapter()), kernel.wgsl);
+        let text = format!("{}{}", header(kernel, line, &adapter()), kernel.wgsl);
         let written = fs::create_dir_all(&self.folder).and_then(|()| fs::write(&path, text));
         if let Err(error) = written {
             self.told.get_or_init(|| complain(&path, &error));
@@ -89,17 +67,13 @@ fn complain(path: &Path, error: &std::io::Error) {
 }
 
 /// What a text is, as a comment.
-fn header(kernel: &Assembled, adapter: &str) -> String {
-    let asked = ASKING.get().map_or_else(
-        || "a call that computes at once".into(),
-        |CallSite { call, location }| format!("{call} at {location}"),
-    );
+fn header(kernel: &Assembled, line: &'static Location<'static>, adapter: &str) -> String {
     let rows = [
         ("kernel", kernel.name.into()),
         ("reads", dtypes(&kernel.wgsl, "decode_")),
         ("writes", dtypes(&kernel.wgsl, "encode_")),
         ("adapter", adapter.into()),
-        ("asked by", asked),
+        ("asked at", line.to_string()),
         ("version", format!("wharf {}", env!("CARGO_PKG_VERSION"))),
     ];
     let mut header = String::new();
@@ -133,22 +107,19 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("wharf-dump-{}", std::process::id()));
         let dump = Dump::into(folder.join("made"));
         let fill = kept::kernel(&FILL, &[Slot::write(Form::W32)], 0, Target::Cpu);
-        let asking = Asking::here("compute");
-        let line = line!() - 1;
-        dump.write(&fill, || "a driver\nof two lines".into());
-        drop(asking);
+        let here = Location::caller();
+        dump.write(&fill, here, || "a driver\nof two lines".into());
         let name = format!("fill-{:08x}.wgsl", fill.hash >> 32);
         let written = fs::read_to_string(folder.join("made").join(&name)).unwrap_or_default();
         let want = [
             "// kernel    fill".to_owned(),
-            format!("// adapter   a driver of two lines\n// asked by  compute at {}:", file!()),
-            format!("dump.rs:{line}:"),
+            format!("// adapter   a driver of two lines\n// asked at  {here}\n"),
             format!("\n\n{}", fill.wgsl),
         ];
         want.iter().for_each(|part| assert!(written.contains(part), "{part} in {written}"));
-        assert!(written.ends_with(&want[3]), "{written}");
+        assert!(written.ends_with(&want[2]), "{written}");
         fs::remove_dir_all(&folder).unwrap_or_default();
-        dump.write(&fill, || "another".into());
+        dump.write(&fill, here, || "another".into());
         assert!(!folder.exists(), "it was written already");
     }
 }

@@ -53,6 +53,7 @@ impl Core for ConvCore {
         let landing = Landing::of(site, sources.ok_or_else(astray)?, tail, !tile.whole, &[])?;
         let landing = landing.ok_or_else(astray)?;
         landing.launch(Launch {
+            flops: tile.flops(&self.0, &input, &weight),
             entry: &text::CONV,
             wording: &tile,
             workgroup: None,

@@ -5,7 +5,6 @@ use crate::device::Device;
 use crate::engine::notes::Explanation;
 use crate::engine::{Engine, Site};
 use crate::error::Result;
-use crate::exec::Asking;
 use crate::fuse::{Context, Sketched};
 use crate::kernel::{Operand, moves};
 
@@ -24,7 +23,6 @@ impl Tensor {
     #[must_use]
     #[track_caller]
     pub fn explain(&self) -> Explanation {
-        let _asking = Asking::here("explain");
         self.explained().unwrap_or_else(|error| Explanation {
             kernels: Vec::new(),
             bytes_allocated: 0,
@@ -73,7 +71,6 @@ impl Device {
     /// ```
     #[track_caller]
     pub fn prewarm<'a>(&self, tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<usize> {
-        let _asking = Asking::here("prewarm");
         let (paper, sketched) = (self.engine.sketched()?, Sketched::default());
         for tensor in tensors {
             self.engine.same_device(&tensor.device.engine)?;

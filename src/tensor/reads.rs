@@ -10,7 +10,6 @@ use super::Tensor;
 use crate::clock::Stopwatch;
 use crate::dtype::{DType, Element};
 use crate::error::Result;
-use crate::exec::Asking;
 use crate::gpu::Drive;
 use crate::host::bytes::ByteView;
 use crate::host::cause::CarriageCause;
@@ -269,12 +268,8 @@ impl Tensor {
         }
         let engine = &self.device.engine;
         let entry = engine.books.open(Direction::Down, self.dtype(), site);
-        let (dense, value) = {
-            let _asking = Asking::of(site);
-            let dense = self.contiguous()?;
-            let value = dense.realise()?;
-            (dense, value)
-        };
+        let dense = self.contiguous()?;
+        let value = dense.realise()?;
         let pinned = value.pin()?;
         engine.gpu.present("reading")?;
         let slots = value.unsettled();

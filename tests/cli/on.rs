@@ -140,7 +140,7 @@ fn what_is_assembled_is_written_where_somebody_asks_for_it() {
         let short = |h: &str| h.len() == 8 && h.bytes().all(|b| b.is_ascii_hexdigit());
         assert!(hash.is_some_and(short), "{name} of {kernel}");
         assert!(rows[3].starts_with("// adapter   Chromium (webgpu)"), "{header}");
-        assert!(rows[4].starts_with("// asked by  explain at "), "{header}");
+        assert!(rows[4].starts_with("// asked at  "), "{header}");
         assert!(rows[4].contains("paper.rs:"), "the caller's line: {header}");
         assert!(!texts.contains(&wgsl), "{name} is there twice");
         wgsl.contains("fn main").then_some(()).expect("a kernel");

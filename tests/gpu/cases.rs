@@ -28,8 +28,8 @@ mod order;
 pub(crate) mod pair;
 #[cfg(not(target_family = "wasm"))]
 mod paper;
-mod portable;
 mod pool;
+mod portable;
 pub(crate) mod probe;
 mod profile;
 mod quantised;

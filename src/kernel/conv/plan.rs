@@ -67,6 +67,13 @@ impl ConvTile {
         all.saturating_add(5 * self.rows as usize)
     }
 
+    /// Multiplications and additions, those of the padding counted.
+    pub(super) fn flops(&self, taps: &Taps, input: &Layout, weight: &Layout) -> u64 {
+        let [images, rows] = [input, weight].map(|layout| layout.shape().dims()[0]);
+        let all = [images, rows, terms(weight)].into_iter().chain(taps.result);
+        2 * all.map(|n| n as u64).product::<u64>()
+    }
+
     /// What it is told, and the workgroups that it takes.
     pub(super) fn job(
         &self,
