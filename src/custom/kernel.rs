@@ -66,8 +66,11 @@ pub struct Kernel {
     values: Vec<(String, String)>,
     pub(super) own: Arc<Reflection>,
     /// What became of it for tensors that are stored in other ways.
-    adapted: Arc<Mutex<Vec<(Stowage, Arc<Reflection>)>>>,
+    adapted: Arc<Mutex<Adapted>>,
 }
+
+/// By how they are stored.
+type Adapted = Vec<(Stowage, Arc<Reflection>)>;
 
 impl Kernel {
     /// From a text; the name stands in errors, plans and debuggers, and is kept as long as the

@@ -11,7 +11,6 @@
 //!
 //! For a browser `scripts/page` makes a page of it.
 
-#[cfg(not(target_family = "wasm"))]
 #[path = "../broken/runs.rs"]
 mod broken_runs;
 #[path = "../broken/texts.rs"]
@@ -19,6 +18,7 @@ mod broken_texts;
 #[cfg(target_family = "wasm")]
 mod browser;
 mod cases;
+#[cfg(not(target_family = "wasm"))]
 mod child;
 mod counts;
 mod ctx;
