@@ -4,6 +4,7 @@ use super::cause::TensorCause;
 use super::number::Scalar;
 use super::{Pad, Pooling, Tensor};
 use crate::dtype::Class;
+use crate::engine::site::asked;
 use crate::error::{Result, causes};
 use crate::fuse::What;
 use crate::kernel::conv::{self, ConvCore, ConvPart, Taps};
@@ -69,8 +70,9 @@ impl<const D: usize> Default for Conv<D> {
 impl Tensor {
     /// The convolution of signals `[n, channels, length]` with a weight `[out, channels / groups,
     /// taps]`: see [`Tensor::conv2d`].
+    #[track_caller]
     pub fn conv1d(&self, weight: &Self, bias: Option<&Self>, how: &Conv<1>) -> Result<Self> {
-        self.convolve(weight, bias, how).map_err(|error| error.during("conv1d"))
+        asked(|| self.convolve(weight, bias, how)).map_err(|error| error.during("conv1d"))
     }
 
     /// The convolution of images `[n, channels, height, width]` with a weight `[out, channels /
@@ -98,14 +100,16 @@ impl Tensor {
     /// assert_eq!(y.to_vec::<f32>()?, [10.0, 10.0]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn conv2d(&self, weight: &Self, bias: Option<&Self>, how: &Conv<2>) -> Result<Self> {
-        self.convolve(weight, bias, how).map_err(|error| error.during("conv2d"))
+        asked(|| self.convolve(weight, bias, how)).map_err(|error| error.during("conv2d"))
     }
 
     /// The convolution of volumes `[n, channels, depth, height, width]` with a weight `[out,
     /// channels / groups, taps, taps, taps]`: see [`Tensor::conv2d`].
+    #[track_caller]
     pub fn conv3d(&self, weight: &Self, bias: Option<&Self>, how: &Conv<3>) -> Result<Self> {
-        self.convolve(weight, bias, how).map_err(|error| error.during("conv3d"))
+        asked(|| self.convolve(weight, bias, how)).map_err(|error| error.during("conv3d"))
     }
 
     fn convolve<const D: usize>(

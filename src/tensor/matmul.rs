@@ -97,6 +97,7 @@ impl Tensor {
     }
 
     /// The product with its elements, in this order, under another shape: what follows is fused.
+    #[track_caller]
     pub(super) fn matmul_as(&self, right: &Self, to: Shape) -> Result<Self> {
         let product = self.product_of(right, Chooser::Tables(self.device.tuned()), Some(to))?;
         if *product.shape() == to { Ok(product) } else { product.reshape_copied(to) }
@@ -109,6 +110,7 @@ impl Tensor {
     }
 
     /// The product under a shape of as many elements, if it is not stored transposed.
+    #[track_caller]
     fn product_of(&self, right: &Self, by: Chooser<'_>, under: Option<Shape>) -> Result<Self> {
         let left = self;
         left.device.engine.same_device(&right.device.engine)?;

@@ -3,6 +3,7 @@
 use super::number::Scalar;
 use super::{Pad, Tensor};
 use crate::dtype::{Class, DType};
+use crate::engine::site::asked;
 use crate::error::{Result, causes};
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
@@ -65,6 +66,7 @@ impl Tensor {
     /// assert_eq!(x.max_pool(&Pooling::of([2]))?.to_vec::<i32>()?, [5, 8, 4]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn max_pool<const D: usize>(&self, how: &Pooling<D>) -> Result<Self> {
         let pooled = || {
             let nothing = match self.dtype().class() {
@@ -75,7 +77,7 @@ impl Tensor {
             let windows = self.windows_over(how, nothing)?;
             windows.amax(last::<D>())
         };
-        pooled().map_err(|error| error.during("max_pool"))
+        asked(pooled).map_err(|error| error.during("max_pool"))
     }
 
     /// The mean of each window over the last axes, of floats, by the contract of a
@@ -92,6 +94,7 @@ impl Tensor {
     /// assert_eq!(x.avg_pool(&how.padding_uncounted())?.to_vec::<f32>()?, [3.0, 4.0, 5.0]);
     /// # Ok(()) });
     /// ```
+    #[track_caller]
     pub fn avg_pool<const D: usize>(&self, how: &Pooling<D>) -> Result<Self> {
         let pooled = || {
             let zero = Scalar::zero(self.dtype());
@@ -107,7 +110,7 @@ impl Tensor {
             let sums = windows.cast(dtype)?.sum(last::<D>())?;
             (sums / &there.cast(dtype)?)?.cast(self.dtype())
         };
-        pooled().map_err(|error| error.during("avg_pool"))
+        asked(pooled).map_err(|error| error.during("avg_pool"))
     }
 
     /// The windows over the last axes, as the last axes of a view.

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use wharf::caps::{Caps, Feature};
-use wharf::tensor::{Key, Order, Pad};
+use wharf::tensor::{Conv, Key, Order, Pad, Pooling};
 use wharf::{DType, Device, ErrorKind, Result, Tensor};
 
 use crate::{device, scratch};
@@ -109,6 +109,8 @@ fn every_row_is_the_line_of_the_caller() {
     let (x, _) = device.upload(&[0.5f32; 64], [8, 8]).expect("it crosses");
     let (index, _) = device.upload(&[0u32, 3, 1], [3]).expect("it crosses");
     let places = device.zeros([3, 8], DType::U32).expect("zeros");
+    let image = x.reshape([1, 2, 4, 8]).expect("as many");
+    let weight = device.ones([2, 2, 3, 3], DType::F32).expect("ones");
     let key = Key::new(7);
     type Make<'a> = Box<dyn Fn() -> Result<Tensor> + 'a>;
     macro_rules! makes {
@@ -146,6 +148,11 @@ fn every_row_is_the_line_of_the_caller() {
         x.rms_norm(1, 1e-5),
         x.matmul(&x),
         x.linear(&x, None, None),
+        image.conv2d(&weight, None, &Conv::new().padding([1, 1])),
+        image.conv2d(&weight.at((.., .., ..1, ..1))?, Some(&x.at((0, ..2))?), &Conv::new()),
+        image.conv2d(&weight.at((..2, ..1))?, None, &Conv::new().groups(2)),
+        image.max_pool(&Pooling::of([2, 2]).padding([1, 1])),
+        image.avg_pool(&Pooling::of([2, 2]).padding([1, 1]).padding_uncounted()),
         x.cross_entropy(1, &device.zeros([8], DType::U32)?),
         x.sort(0, Order::Ascending),
         x.top_k(2, 0).map(|(most, _)| most),

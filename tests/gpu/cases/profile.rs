@@ -106,7 +106,8 @@ async fn saturated(ctx: &Ctx) -> Outcome {
     let report = profile.report().map_err(show)?;
     is_sane(&device, &report)?;
     let share = report.device.as_secs_f64() / report.wall.as_secs_f64();
-    ensure!(in_browser(&device) || share > 0.75, "{share:.2} of the wall time: {report}");
+    // Nearly all of it on a quiet machine; one product's time in place of all would be a tenth.
+    ensure!(in_browser(&device) || share > 0.5, "{share:.2} of the wall time: {report}");
     Ok(())
 }
 
