@@ -6,6 +6,7 @@ use super::cause::{FLOATS_BY_F32, TensorCause};
 use super::{Pad, Tensor};
 use crate::device::Device;
 use crate::dtype::DType;
+use crate::engine::site::asked;
 use crate::error::{Error, Result};
 use crate::fuse::What;
 use crate::kernel::attention::{self, AttentionCore, Halves};
@@ -77,10 +78,9 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn attention(&self, keys: &Self, values: &Self, how: &Attention) -> Result<Self> {
-        self.attend(keys, values, how).map_err(|error| error.during("attention"))
+        asked(|| self.attend(keys, values, how)).map_err(|error| error.during("attention"))
     }
 
-    #[track_caller]
     fn attend(&self, keys: &Self, values: &Self, how: &Attention) -> Result<Self> {
         let sizes = Sizes::of(self, keys, values)?;
         let device = &self.device;
@@ -121,7 +121,6 @@ impl Tensor {
     /// Attention of one query to a head, which sees every key, by products of matrices: they have
     /// work for every lane, and the attention kernel has not. The scores of a head are a row, no
     /// matrix.
-    #[track_caller]
     fn lonely(&self, keys: &Self, values: &Self, scale: f32) -> Result<Self> {
         let [q, k, v] = [self, keys, values].map(|x| x.cast(DType::F32)?.four());
         let (q, k) = (q?, k?);
@@ -132,7 +131,6 @@ impl Tensor {
     }
 
     /// With four axes, the last one filled up to whole quads, at least one.
-    #[track_caller]
     fn by_heads(&self, length: usize) -> Result<Self> {
         let x = self.four()?;
         let more = length.max(1).next_multiple_of(4) - length;
@@ -143,7 +141,6 @@ impl Tensor {
     }
 
     /// As `[batch, heads, rows, columns]`.
-    #[track_caller]
     fn four(&self) -> Result<Self> {
         let dims = self.shape().dims();
         match dims.len() {
@@ -160,7 +157,6 @@ impl Tensor {
 
 impl SharedMask {
     /// What it adds to scores `[outer, keys]`.
-    #[track_caller]
     fn over(&self, outer: &[usize], keys: usize) -> Result<Tensor> {
         let scores = Shape::new([outer, &[keys]].concat())?;
         let broadcast =
@@ -185,7 +181,6 @@ fn most(device: &Device) -> usize {
 }
 
 /// Defers the kernel. If an input or the result is more than a segment, one half after the other.
-#[track_caller]
 fn apply(core: AttentionCore, inputs: &[Tensor]) -> Result<Tensor> {
     let (device, queries, values) = (&inputs[0].device, inputs[0].shape(), inputs[2].shape());
     let shape = Shape::new([&queries.dims()[..3], &values.dims()[3..]].concat())?;
@@ -215,7 +210,6 @@ struct Sizes {
 }
 
 impl Sizes {
-    #[track_caller]
     fn of(q: &Tensor, k: &Tensor, v: &Tensor) -> Result<Self> {
         let wrong = |what, left: &Tensor, right: &Tensor| {
             let (left, right) = (*left.shape(), *right.shape());

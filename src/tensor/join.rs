@@ -8,6 +8,7 @@ use super::Tensor;
 use super::cause::TensorCause;
 use super::number::Scalar;
 use crate::engine::Site;
+use crate::engine::site::asked;
 use crate::error::Result;
 use crate::kernel::{Operand, pick};
 use crate::shape::{Axis, RANK_MAX, Shape};
@@ -75,6 +76,10 @@ impl Tensor {
     /// Deferred.
     #[track_caller]
     pub fn pad(&self, pads: &[(usize, usize)], with: Pad) -> Result<Self> {
+        asked(|| self.padded(pads, with))
+    }
+
+    fn padded(&self, pads: &[(usize, usize)], with: Pad) -> Result<Self> {
         if pads.len() != self.shape().rank() {
             return Err(TensorCause::Pads { pads: pads.len(), shape: *self.shape() }.into());
         }
@@ -96,7 +101,6 @@ impl Tensor {
     }
 
     /// What is added on one side of an axis: a view.
-    #[track_caller]
     fn beside(&self, axis: usize, pad: usize, first: bool, with: Pad) -> Result<Self> {
         let (_, dim) = self.shape().find(axis)?;
         let mut dims = self.shape().dims().to_vec();

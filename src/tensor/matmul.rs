@@ -71,7 +71,11 @@ impl Tensor {
             let bias = bias.widened(out.dtype).map_err(named)?;
             out = out.apply(Op::Add, &[bias.into()]).map_err(named)?;
         }
-        activation.map_or(Ok(out.clone()), |op| out.apply(op, &[]).map_err(named))
+        // No closure: it would be the line that asked.
+        match activation {
+            Some(op) => out.apply(op, &[]).map_err(named),
+            None => Ok(out),
+        }
     }
 
     /// The product by a kernel and passes as a table of tuned choices names them, whether or not a

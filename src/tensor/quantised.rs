@@ -15,7 +15,7 @@ use core::future::Future;
 use super::{Pad, Tensor};
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::engine::site::asked_at;
+use crate::engine::site::{asked, asked_at};
 use crate::error::{Result, causes};
 use crate::fuse::What;
 use crate::gpu::Drive;
@@ -96,7 +96,7 @@ impl Quantised {
     /// The weights as numbers again, of a float dtype: value times scale, rounded once. Deferred.
     #[track_caller]
     pub fn dequantise(&self, dtype: DType) -> Result<Tensor> {
-        self.numbers(dtype).map_err(|error| error.during("dequantise"))
+        asked(|| self.numbers(dtype)).map_err(|error| error.during("dequantise"))
     }
 
     /// The rows that an index of any shape names, as f32: a table of embeddings in blocks. An index
@@ -115,13 +115,13 @@ impl Quantised {
         let [_, k] = *self.shape.dims() else { return Ok(self.values.clone()) };
         let rows = index.shape().elements();
         let flat = index.contiguous()?.reshape([rows])?;
-        let [values, scales] = [&self.values, &self.scales].map(|part| part.embedding(&flat));
-        let named = Self { values: values?, scales: scales?, shape: Shape::new([rows, k])? };
-        let numbers = named.numbers(DType::F32).map_err(|error| error.during("embedding"))?;
+        let (values, scales) = (self.values.embedding(&flat)?, self.scales.embedding(&flat)?);
+        let named = Self { values, scales, shape: Shape::new([rows, k])? };
+        let numbers =
+            asked(|| named.numbers(DType::F32)).map_err(|error| error.during("embedding"))?;
         numbers.contiguous()?.reshape([index.shape().dims(), &[k]].concat())
     }
 
-    #[track_caller]
     fn numbers(&self, dtype: DType) -> Result<Tensor> {
         if !dtype.is_float() {
             return Err(QuantisedCause::Numbers { dtype }.into());
@@ -135,7 +135,6 @@ impl Quantised {
     }
 
     /// Values `[out, blocks, 32]` and scales `[out, blocks, 1]`.
-    #[track_caller]
     fn blocks(&self) -> Result<[Tensor; 2]> {
         let [out, blocks] = *self.scales.shape().dims() else {
             return Err(QuantisedCause::Rank { shape: *self.scales.shape() }.into());

@@ -7,7 +7,8 @@ use std::process::Command;
 
 use serde_json::Value;
 use wharf::caps::{Caps, Feature};
-use wharf::tensor::{Conv, Key, Order, Pad, Pooling};
+use wharf::op::Op;
+use wharf::tensor::{Attention, Conv, Key, Order, Pad, Pooling, Quantised};
 use wharf::{DType, Device, ErrorKind, Result, Tensor};
 
 use crate::{device, scratch};
@@ -102,6 +103,13 @@ fn what_is_done_before_and_after_is_not_noted() {
     work(&device).expect("it runs without");
 }
 
+type Make<'a> = Box<dyn Fn() -> Result<Tensor> + 'a>;
+
+/// What is made, as it is written, and how.
+macro_rules! makes {
+    ($($make:expr),* $(,)?) => { [$((stringify!($make), Box::new(|| $make) as Make<'_>)),*] };
+}
+
 /// Operations that are made of others: whose line it is must not get lost in them.
 #[test]
 fn every_row_is_the_line_of_the_caller() {
@@ -109,13 +117,7 @@ fn every_row_is_the_line_of_the_caller() {
     let (x, _) = device.upload(&[0.5f32; 64], [8, 8]).expect("it crosses");
     let (index, _) = device.upload(&[0u32, 3, 1], [3]).expect("it crosses");
     let places = device.zeros([3, 8], DType::U32).expect("zeros");
-    let image = x.reshape([1, 2, 4, 8]).expect("as many");
-    let weight = device.ones([2, 2, 3, 3], DType::F32).expect("ones");
     let key = Key::new(7);
-    type Make<'a> = Box<dyn Fn() -> Result<Tensor> + 'a>;
-    macro_rules! makes {
-        ($($make:expr),* $(,)?) => { [$((stringify!($make), Box::new(|| $make) as Make<'_>)),*] };
-    }
     let all = makes![
         device.full([4], DType::F32, 2.5),
         device.arange(0, 5, 1, DType::F32),
@@ -148,11 +150,7 @@ fn every_row_is_the_line_of_the_caller() {
         x.rms_norm(1, 1e-5),
         x.matmul(&x),
         x.linear(&x, None, None),
-        image.conv2d(&weight, None, &Conv::new().padding([1, 1])),
-        image.conv2d(&weight.at((.., .., ..1, ..1))?, Some(&x.at((0, ..2))?), &Conv::new()),
-        image.conv2d(&weight.at((..2, ..1))?, None, &Conv::new().groups(2)),
-        image.max_pool(&Pooling::of([2, 2]).padding([1, 1])),
-        image.avg_pool(&Pooling::of([2, 2]).padding([1, 1]).padding_uncounted()),
+        x.linear(&x, Some(&x.at(0)?), Some(Op::Relu)),
         x.cross_entropy(1, &device.zeros([8], DType::U32)?),
         x.sort(0, Order::Ascending),
         x.top_k(2, 0).map(|(most, _)| most),
@@ -164,21 +162,55 @@ fn every_row_is_the_line_of_the_caller() {
         x.scatter_add(0, &places, &x.at(..3)?),
         Tensor::concat(&[&x, &x], 0),
         x.pad(&[(1, 1), (0, 0)], Pad::Reflect),
+        x.pad(&[(1, 1), (0, 0)], Pad::Constant(1.0.into())),
         x.roll(0, 3),
         x.repeat([2, 1]),
         x.diag(0),
         x.tril(0),
         x.t()?.contiguous(),
     ];
-    let mut lost = Vec::new();
-    for (what, make) in all {
+    assert_eq!(lost(&device, &all), "");
+}
+
+/// The same where a whole layer is one operation.
+#[test]
+fn every_row_of_a_layer_is_the_line_of_the_caller() {
+    let device = device(timeless);
+    let (x, _) = device.upload(&[0.5f32; 64], [8, 8]).expect("it crosses");
+    let (index, _) = device.upload(&[0u32, 3, 1], [3]).expect("it crosses");
+    let image = x.reshape([1, 2, 4, 8]).expect("as many");
+    let weight = device.ones([2, 2, 3, 3], DType::F32).expect("ones");
+    let ones = |dims: [usize; 2], dtype| device.ones(dims, dtype).expect("ones");
+    let (one, many) = (ones([1, 6], DType::F32), ones([8, 6], DType::F32));
+    let halves = ones([8, 8], DType::F16);
+    let blocks = Quantised::of(&ones([8, 32], DType::I8), &ones([8, 1], DType::F16));
+    let (blocks, wide) = (blocks.expect("a block a row"), ones([8, 32], DType::F32));
+    let all = makes![
+        many.attention(&many, &many, &Attention::new()),
+        one.attention(&many, &many, &Attention::new()),
+        halves.attention(&halves, &halves, &Attention::new().masked(&halves)),
+        blocks.embedding(&index),
+        blocks.dequantise(DType::F32),
+        wide.linear(&blocks, None, None),
+        image.conv2d(&weight, None, &Conv::new().padding([1, 1])),
+        image.conv2d(&weight.at((.., .., ..1, ..1))?, Some(&x.at((0, ..2))?), &Conv::new()),
+        image.conv2d(&weight.at((..2, ..1))?, None, &Conv::new().groups(2)),
+        image.max_pool(&Pooling::of([2, 2]).padding([1, 1])),
+        image.avg_pool(&Pooling::of([2, 2]).padding([1, 1]).padding_uncounted()),
+    ];
+    assert_eq!(lost(&device, &all), "");
+}
+
+/// The rows of the profiles of what is made that have another file's line, one to a line.
+fn lost(device: &Device, all: &[(&str, Make<'_>)]) -> String {
+    let lost = all.iter().flat_map(|(what, make)| {
         let profile = device.profile();
         make().and_then(|y| y.contiguous()?.compute()).unwrap_or_else(|e| panic!("{what}: {e}"));
         let rows = profile.report().expect("a report").rows.into_iter();
         let elsewhere = rows.filter(|row| row.line.file() != file!());
-        lost.extend(elsewhere.map(|row| format!("{what}: {} at {}", row.kernel, row.line)));
-    }
-    assert!(lost.is_empty(), "{}", lost.join("\n"));
+        elsewhere.map(move |row| format!("{what}: {} at {}\n", row.kernel, row.line))
+    });
+    lost.collect()
 }
 
 /// The trace as its format has it; returns how many events each process has.
