@@ -151,6 +151,12 @@ impl Identity {
     pub fn is_software(&self) -> bool {
         self.device_type == DeviceType::Cpu
     }
+
+    /// After how many trips the driver leaves all loops of an invocation without a word. llvmpipe
+    /// does after 65 535 of a whole vector, whose lanes may take turns.
+    pub(crate) fn loop_trips_max(&self) -> Option<u32> {
+        self.name.starts_with("llvmpipe").then_some(65_000)
+    }
 }
 
 named! {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::exec::{Asked, Fault, Faults, Hit, Job, Pipelines, Ready, Recording, dump};
+use crate::exec::{Asked, Fault, Faults, Hit, Job, Pipelines, Ready, Recording, Seat, dump};
 use crate::gpu::cause::DeviceCause;
 use crate::gpu::{Gpu, Whose};
 use crate::ledger::Books;
@@ -349,9 +349,10 @@ impl Engine {
     /// A slot that a kernel may hit; `explain` says what a hit means.
     pub(crate) fn fault(
         &self,
+        seat: Seat,
         explain: impl Fn(Hit) -> Error + Send + Sync + 'static,
     ) -> Result<Arc<Fault>> {
-        lock(&self.state).faults.take(&self.gpu, Box::new(explain))
+        lock(&self.state).faults.take(&self.gpu, seat, Box::new(explain))
     }
 
     /// Gives unused memory back to the driver, and waits until that is done.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 #[cfg(not(target_family = "wasm"))]
 use super::cause::RunCause;
+use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::shared::lock;
@@ -65,12 +66,14 @@ pub struct Kernel {
     /// Overrides that are set: name, and value in WGSL.
     values: Vec<(String, String)>,
     pub(super) own: Arc<Reflection>,
-    /// What became of it for tensors that are stored in other ways.
+    /// How often an invocation goes through its loops at most.
+    trips: Option<u32>,
+    /// What became of it for tensors that are stored in other ways, and other bounds.
     adapted: Arc<Mutex<Adapted>>,
 }
 
-/// By how they are stored.
-type Adapted = Vec<(Stowage, Arc<Reflection>)>;
+/// By how they are stored, and how often it loops.
+type Adapted = Vec<((Stowage, Option<u32>), Arc<Reflection>)>;
 
 impl Kernel {
     /// From a text; the name stands in errors, plans and debuggers, and is kept as long as the
@@ -112,7 +115,7 @@ impl Kernel {
 
     fn reflected(written: Arc<OwnText>, values: Vec<(String, String)>) -> Result<Self> {
         let own = Arc::new(written.first(&values)?);
-        Ok(Self { written, values, own, adapted: Arc::default() })
+        Ok(Self { written, values, own, trips: None, adapted: Arc::default() })
     }
 
     /// From a file, whose path is its name.
@@ -145,7 +148,62 @@ impl Kernel {
         let mut values = self.values.clone();
         values.retain(|(known, _)| known != name);
         values.push((name.to_owned(), value.to_string()));
-        Self::reflected(Arc::clone(&self.written), values)
+        let trips = self.trips;
+        Ok(Self { trips, ..Self::reflected(Arc::clone(&self.written), values)? })
+    }
+
+    /// It, where no invocation goes through its loops more than so often, all of them counted
+    /// together: what would is ended there, and reading what this run makes is an error that names
+    /// the loop. A loop in which invocations meet at a barrier is counted, and not ended.
+    ///
+    /// Without it a loop that does not end loses the device, or holds it for ever. llvmpipe leaves
+    /// all loops after 65 535 trips without a word: there, every kernel is bounded to 65 000.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::DType;
+    /// use wharf::custom::Kernel;
+    ///
+    /// let collatz = Kernel::from_wgsl(
+    ///     "collatz",
+    ///     "@group(0) @binding(0) var<storage> x: array<u32>;
+    ///      @group(0) @binding(1) var<storage, read_write> steps: array<u32>;
+    ///
+    ///      @compute @workgroup_size(1)
+    ///      fn main(@builtin(global_invocation_id) at: vec3<u32>) {
+    ///          for (var n = x[at.x]; n != 1u; n = select(3u * n + 1u, n / 2u, n % 2u == 0u)) {
+    ///              steps[at.x] += 1u;
+    ///          }
+    ///      }",
+    /// )?;
+    /// let bounded = collatz.bounded(1000);
+    /// let steps = |x: u32| {
+    ///     let (x, _) = device.upload(&[x], [1])?;
+    ///     let run = device.run(&bounded).read("x", &x).create("steps", [1], DType::U32);
+    ///     let [steps] = run.threads([1, 1, 1]).record()?;
+    ///     steps.to_vec::<u32>()
+    /// };
+    /// assert_eq!(steps(27)?, [111]);
+    /// let error = steps(0).expect_err("half of nothing is nothing");
+    /// assert!(error.to_string().starts_with("collatz:6:10: this loop goes on after 1000 trips"));
+    /// # Ok(()) });
+    /// ```
+    #[must_use]
+    pub fn bounded(&self, trips: u32) -> Self {
+        Self { trips: Some(trips), ..self.clone() }
+    }
+
+    /// It, ended after so many trips, unless that was said, or takes a binding too many.
+    pub(super) fn ended(&self, device: &Device, trips: u32) -> Self {
+        match self.trips {
+            None if self.may_be_bounded(device) => self.bounded(trips),
+            _ => self.clone(),
+        }
+    }
+
+    /// Whether the device has a binding more than it needs, for what is told of loops.
+    pub(super) fn may_be_bounded(&self, device: &Device) -> bool {
+        (self.own.ports.len() as u64) < device.caps().limits.storage_buffers_max
     }
 
     /// The arrays that it only reads, in the order of their bindings.
@@ -160,20 +218,27 @@ impl Kernel {
         let any = read.peek().is_some();
         let like = Stowage { dtypes: vec![dtype], ..Stowage::default() };
         any && read.all(|port| port.portable.is_some() || port.dtype == dtype)
-            && self.written.reflect(&self.values, &like).is_ok()
+            && self.written.reflect(&self.values, &like, None).is_ok()
     }
 
-    /// What it is where its arrays of `V` are stored like this.
-    pub(super) fn stored(&self, stowage: Stowage) -> Result<Arc<Reflection>> {
-        if stowage.dtypes.is_empty() {
+    /// What it is where its arrays of `V` are stored like this, and a driver ends loops after so
+    /// many trips.
+    pub(super) fn stored(
+        &self,
+        stowage: Stowage,
+        trips_max: Option<u32>,
+    ) -> Result<Arc<Reflection>> {
+        let most = self.trips.into_iter().chain(trips_max).min();
+        if stowage.dtypes.is_empty() && most.is_none() {
             return Ok(Arc::clone(&self.own));
         }
+        let like = (stowage, most);
         let mut adapted = lock(&self.adapted);
-        if let Some((_, known)) = adapted.iter().find(|(known, _)| *known == stowage) {
+        if let Some((_, known)) = adapted.iter().find(|(known, _)| *known == like) {
             return Ok(Arc::clone(known));
         }
-        let own = Arc::new(self.written.reflect(&self.values, &stowage)?);
-        adapted.push((stowage, Arc::clone(&own)));
+        let own = Arc::new(self.written.reflect(&self.values, &like.0, most)?);
+        adapted.push((like, Arc::clone(&own)));
         Ok(own)
     }
 

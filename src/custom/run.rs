@@ -126,7 +126,9 @@ impl<'a> Run<'a> {
     /// The same, however many tensors it creates; `last` is checked last.
     pub(super) fn recorded(self, last: impl FnOnce() -> Result<()>) -> Result<Vec<Tensor>> {
         let Self { device, kernel, offers, uniform, groups } = self;
-        let own = kernel.stored(stowage(device, kernel, &offers)?)?;
+        let trips_max = device.caps().identity.loop_trips_max();
+        let trips_max = trips_max.filter(|_| kernel.may_be_bounded(device));
+        let own = kernel.stored(stowage(device, kernel, &offers)?, trips_max)?;
         let check = Check { device, own: &own };
         check.kernel()?;
         let groups = check.groups(groups)?;
@@ -287,6 +289,8 @@ impl Check<'_> {
             return Err(RunCause::Lacks { name: self.name(), feature, adapter }.into());
         }
         let [x, y, z] = own.workgroup.map(u64::from);
+        // One more tells of loops that went on.
+        let bindings = own.ports.len() + usize::from(own.bound.is_some());
         let Limits { group_x_max, group_y_max, group_z_max, invocations_max, .. } = caps.limits;
         let Limits { group_storage_bytes_max, storage_buffers_max, .. } = caps.limits;
         for (what, given, max) in [
@@ -295,7 +299,7 @@ impl Check<'_> {
             ("invocations in z of a workgroup", z, group_z_max),
             ("invocations of a workgroup", x * y * z, invocations_max),
             ("bytes of workgroup memory", own.workgroup_bytes.into(), group_storage_bytes_max),
-            ("storage bindings", own.ports.len() as u64, storage_buffers_max),
+            ("storage bindings", bindings as u64, storage_buffers_max),
         ] {
             if given > max {
                 return Err(RunCause::Workgroup { name: self.name(), what, given, max }.into());

@@ -11,6 +11,9 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::op::Number;
 
+/// After so many trips a kernel that is tried goes on without end.
+const TRIPS: u32 = 1_000_000;
+
 /// A kernel, what judges it, and how it is run.
 struct Rehearsal<'k, O, L> {
     kernel: &'k Kernel,
@@ -72,7 +75,8 @@ impl Kernel {
     /// ```
     ///
     /// # Errors
-    /// If it reads no float, the run is refused, or the device fails. A wrong result is no error,
+    /// If it reads no float, the run is refused, an invocation loops more than a million times, or
+    /// the device fails. A wrong result is no error,
     /// but the verdict.
     pub async fn check(
         &self,
@@ -88,7 +92,8 @@ impl Kernel {
             let name = self.name().to_owned();
             return Err(CheckCause::Nothing { name, what: "no float" }.into());
         }
-        let rehearsal = Rehearsal { kernel: self, contract, oracle, launch };
+        let kernel = &self.ended(device, TRIPS);
+        let rehearsal = Rehearsal { kernel, contract, oracle, launch };
         for (device, how) in runs(device).await? {
             for dtype in findings.dtypes.clone() {
                 let mut values = Values::new(dtype, contract.operands.clone());

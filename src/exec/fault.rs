@@ -23,6 +23,9 @@ pub(crate) const SLOT_BYTES: u64 = 8;
 /// Slots of one buffer.
 const SLOTS: u32 = 1024;
 
+/// One slot in so many can be bound alone: a binding begins at 256 bytes on every adapter.
+const ALONE: u32 = 256 / SLOT_BYTES as u32;
+
 /// A bit in buffer numbers that tells the buffers of slots from those of the store.
 const BUFFER_ID: u64 = 1 << 63;
 
@@ -33,6 +36,15 @@ pub(crate) struct Hit {
     pub(crate) count: u32,
     /// The first of them, in the order of the kernel's index space.
     pub(crate) first: u32,
+}
+
+/// How a slot is bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seat {
+    /// With all of its buffer: the kernel is told its index.
+    Shared,
+    /// Its two words alone.
+    Alone,
 }
 
 type Explain = Box<dyn Fn(Hit) -> Error + Send + Sync>;
@@ -62,6 +74,12 @@ impl Fault {
         let buffer_id = BUFFER_ID | u64::from(self.number / SLOTS);
         let bytes = u64::from(SLOTS) * SLOT_BYTES;
         Bound { buffer: self.buffer.clone(), buffer_id, offset: 0, bytes }
+    }
+
+    /// Its two words, if it was taken to be alone.
+    pub(crate) fn alone(&self) -> Bound {
+        let offset = u64::from(self.index()) * SLOT_BYTES;
+        Bound { offset, bytes: SLOT_BYTES, ..self.bound() }
     }
 
     /// Where its words lie.
@@ -112,16 +130,19 @@ pub(crate) struct Faults {
 
 impl Faults {
     /// A slot for one operation; `explain` is what a hit in it means.
-    pub(crate) fn take(&mut self, gpu: &Gpu, explain: Explain) -> Result<Arc<Fault>> {
-        if self.clean.is_empty() {
+    pub(crate) fn take(&mut self, gpu: &Gpu, seat: Seat, explain: Explain) -> Result<Arc<Fault>> {
+        let every = if seat == Seat::Alone { ALONE } else { 1 };
+        let fits = |number: &u32| number.is_multiple_of(every);
+        if !self.clean.iter().any(fits) {
             self.wash(gpu)?;
         }
-        if self.clean.is_empty() {
+        if !self.clean.iter().any(fits) {
             self.grow(gpu)?;
         }
-        let Some(number) = self.clean.pop() else {
+        let Some(place) = self.clean.iter().rposition(fits) else {
             return Err(mistake("fault slots", "a new buffer without slots"));
         };
+        let number = self.clean.remove(place);
         let buffer = self.blocks[(number / SLOTS) as usize].clone();
         let (verdict, home) = (OnceLock::new(), Arc::clone(&self.returns));
         Ok(Arc::new(Fault { number, buffer, explain, verdict, home }))

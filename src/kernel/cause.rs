@@ -7,6 +7,7 @@ use crate::dtype::DType;
 use crate::error::causes;
 use crate::exec::Hit;
 use crate::shape::Shape;
+use crate::wgsl::scan::Spot;
 
 causes! {
     /// Elements at fault, counted in the row-major order of `shape`.
@@ -29,6 +30,16 @@ causes! {
                                    the end needs {bound} added first"),
             None => "there is nothing to take an element from".into(),
         });
+    /// Invocations of a kernel of the user's own that were ended in a loop.
+    Loop { name: &'static str, spot: Spot, most: u32, count: u32 }, Shader:
+        ("{name}:{}:{}: this loop goes on after {most} trips, in {}{}",
+         spot.line, spot.column, invocations(*count), spot.picture())
+        help ("trips of all loops of an invocation count together: make its work smaller, or allow \
+               more by `bounded`, on llvmpipe 65000 at most");
+}
+
+fn invocations(count: u32) -> String {
+    if count == 1 { "one invocation".into() } else { format!("{count} invocations") }
 }
 
 /// The coordinates of an element, from its position in row-major order.

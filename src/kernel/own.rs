@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
+use super::cause::FaultCause;
 use super::{Operand, fill, moves};
 use crate::dtype::DType;
 use crate::engine::{Engine, Site};
 use crate::error::{Result, mistake};
-use crate::exec::{Bound, Job, Value};
+use crate::exec::{Bound, Fault, Hit, Job, Seat, Value};
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::store::{Piece, Pinned};
@@ -124,11 +125,17 @@ impl OwnJob {
             Stock::Created(i) => &created[i],
         };
         let ports = self.own.ports.iter().zip(&self.stocks);
-        let bindings = ports.map(|(port, stock)| from(stock).bound(port.stride)).collect();
+        let mut bindings: Vec<_> =
+            ports.map(|(port, stock)| from(stock).bound(port.stride)).collect();
         let written: Vec<_> = updated.iter().chain(&created).map(|moored| &moored.value).collect();
         for value in &written {
             let sources = inputs.iter().chain(updated).map(|moored| &moored.value);
             value.inherit(sources.filter(|source| !Arc::ptr_eq(source, value)).map(|v| &**v));
+        }
+        let fault = self.fault(site)?;
+        if let Some(fault) = &fault {
+            bindings.push(fault.alone());
+            written.iter().for_each(|value| value.carry(Arc::clone(fault)));
         }
         site.dispatch(Job {
             kernel: &self.own.kernel,
@@ -138,5 +145,16 @@ impl OwnJob {
             outputs: written.into_iter().map(Arc::downgrade).collect(),
         })?;
         Ok(created.into_iter().map(|moored| moored.value).collect())
+    }
+
+    /// Where it notes loops that went on, if they are counted.
+    fn fault(&self, site: Site<'_>) -> Result<Option<Arc<Fault>>> {
+        let Some(bound) = &self.own.bound else { return Ok(None) };
+        let (name, bound) = (self.own.kernel.name, Arc::clone(bound));
+        let explain = move |hit: Hit| {
+            let (spot, most) = (bound.spot(hit.first), bound.most);
+            FaultCause::Loop { name, spot, most, count: hit.count }.into()
+        };
+        site.engine.fault(Seat::Alone, explain).map(Some)
     }
 }

@@ -10,7 +10,7 @@
 //! One way for native and browsers: those read the text, and pipelines are found by it.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use naga::valid::GlobalUse;
 use naga::{AddressSpace, ArraySize, Handle, Module, TypeInner};
@@ -23,6 +23,7 @@ use super::scan::{Spot, without_comments};
 use crate::dtype::DType;
 use crate::error::{Error, Result, mistake};
 use crate::op::Kind;
+use bounded::bounded;
 use cause::OwnCause;
 use endless::endless;
 use normal::{Setting, normal};
@@ -30,6 +31,7 @@ use portable::{LENGTHS, TOLD, adapted, arrays};
 
 pub(crate) use portable::Stowage;
 
+mod bounded;
 pub(crate) mod cause;
 mod endless;
 mod normal;
@@ -83,15 +85,32 @@ pub(crate) struct Reflection {
     pub(crate) workgroup: [u32; 3],
     pub(crate) workgroup_bytes: u32,
     pub(crate) tunables: Vec<Tunable>,
+    /// What ends its loops, where something does.
+    pub(crate) bound: Option<Arc<LoopBound>>,
+}
+
+/// How often an invocation goes through its loops at most, and the text in which they stand.
+#[derive(Debug)]
+pub(crate) struct LoopBound {
+    pub(crate) most: u32,
+    text: String,
+}
+
+impl LoopBound {
+    /// Where a loop stands.
+    pub(crate) fn spot(&self, at: u32) -> Spot {
+        Spot::of(&self.text, at as usize)
+    }
 }
 
 impl OwnText {
     /// Parses, validates and reflects it, with these overrides set: name, and value as WGSL; its
-    /// arrays of `V` stored like this.
+    /// arrays of `V` stored like this, and its loops gone through so often at most.
     pub(crate) fn reflect(
         &self,
         values: &[(String, String)],
         stowage: &Stowage,
+        most: Option<u32>,
     ) -> Result<Reflection> {
         let portable = arrays(&without_comments(&self.text));
         let text = adapted(&self.name, &self.text, stowage)?;
@@ -130,6 +149,7 @@ impl OwnText {
             workgroup: point.workgroup_size,
             workgroup_bytes: 0,
             tunables,
+            bound: None,
         };
         let mut globals: Vec<_> = module.global_variables.iter().collect();
         globals.sort_by_key(|(_, global)| global.binding.as_ref().map(|at| at.binding));
@@ -179,6 +199,13 @@ impl OwnText {
         if found.ports.iter().all(|port| !port.writes) {
             return Err(OwnCause::Silent { name: self.name.clone() }.into());
         }
+        if let Some(most) = most
+            && let Some(counted) = bounded(&normal, &module, most, found.ports.len())
+        {
+            let (module, _) = self.read(&counted)?;
+            found.kernel = self.assembled(&module, found.kernel.entry, counted);
+            found.bound = Some(Arc::new(LoopBound { most, text: normal }));
+        }
         Ok(found)
     }
 
@@ -186,11 +213,11 @@ impl OwnText {
     /// there is none.
     pub(crate) fn first(&self, values: &[(String, String)]) -> Result<Reflection> {
         let stored = |kind: Kind| Stowage { dtypes: vec![kind.dtype()], ..Stowage::default() };
-        let first = self.reflect(values, &Stowage::default());
+        let first = self.reflect(values, &Stowage::default(), None);
         match first {
             Err(error) if !arrays(&without_comments(&self.text)).is_empty() => {
                 let mut others = Kind::ALL.into_iter();
-                let valid = others.find_map(|kind| self.reflect(values, &stored(kind)).ok());
+                let valid = others.find_map(|kind| self.reflect(values, &stored(kind), None).ok());
                 valid.ok_or(error)
             }
             first => first,

@@ -6,7 +6,7 @@ use super::Destination;
 use super::operation::Work;
 use crate::engine::Site;
 use crate::error::{Error, Result};
-use crate::exec::{Hit, Value};
+use crate::exec::{Hit, Seat, Value};
 use crate::kernel::{Operand, elementwise, index_space};
 use crate::wgsl::Expr;
 
@@ -25,7 +25,7 @@ pub(crate) fn record(
     index_space(shape.elements())?;
     let make = elementwise::text_of(site.engine, expr);
     let output = expr.dtypes()?[usize::from(expr.outputs[0])];
-    let fault = site.engine.fault(explain)?;
+    let fault = site.engine.fault(Seat::Shared, explain)?;
     let inputs = core::slice::from_ref(input);
     let work = Work { make: &make, paces: &[], scalars, fault: Some(&fault) };
     let to = Destination::New;

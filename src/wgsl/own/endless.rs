@@ -15,16 +15,17 @@ fn find(function: &Function, block: &Block) -> Option<usize> {
             }
             find(function, body).or_else(|| find(function, continuing))
         }
-        statement => inside(statement).into_iter().find_map(|block| find(function, block)),
+        statement => blocks(statement).into_iter().find_map(|block| find(function, block)),
     })
 }
 
-/// The blocks of a statement that is no loop.
-fn inside(statement: &Statement) -> Vec<&Block> {
+/// The blocks of a statement.
+pub(super) fn blocks(statement: &Statement) -> Vec<&Block> {
     match statement {
         Statement::Block(block) => vec![block],
         Statement::If { accept, reject, .. } => vec![accept, reject],
         Statement::Switch { cases, .. } => cases.iter().map(|case| &case.body).collect(),
+        Statement::Loop { body, continuing, .. } => vec![body, continuing],
         _ => Vec::new(),
     }
 }
@@ -45,7 +46,7 @@ fn leaves(function: &Function, block: &Block, breaks: bool) -> bool {
             (known != Some(false) && leaves(function, accept, breaks))
                 || (known != Some(true) && leaves(function, reject, breaks))
         }
-        statement => inside(statement).into_iter().any(|block| leaves(function, block, breaks)),
+        statement => blocks(statement).into_iter().any(|block| leaves(function, block, breaks)),
     })
 }
 

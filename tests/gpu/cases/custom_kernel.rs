@@ -1,13 +1,13 @@
 //! Kernels of the user's own, computed by the driver: bindings where wharf binds them, whatever
 //! numbers the text has.
 
-use wharf::custom::Kernel;
+use wharf::custom::{Contract, Kernel};
 use wharf::ledger::Crossings;
 use wharf::{DType, Device, ErrorKind, Tensor};
 
 use crate::broken_runs::{self, Stage};
 use crate::broken_texts;
-use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure_eq, show};
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -18,6 +18,8 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("custom_kernel::two_results", |ctx| both(ctx)),
         case!("custom_kernel::nothing_crosses", |ctx| chained(ctx)),
         case!("custom_kernel::faults_are_passed_on", |ctx| faults(ctx)),
+        case!("custom_kernel::loops_that_go_on_are_ended_and_named", |ctx| looping(ctx)),
+        case!("custom_kernel::no_driver_ends_a_loop_without_a_word", |ctx| long(ctx)),
         case!("custom_kernel::broken_ones", |ctx| broken(ctx)),
         case!("custom_kernel::beyond_the_device", |ctx| beyond(ctx)),
     ]
@@ -294,6 +296,109 @@ async fn beyond(ctx: &Ctx) -> Outcome {
         let refused = run.record().map(|[_]: [Tensor; 1]| ());
         let found = refused.err().map(|error| (error.kind(), error.to_string()));
         ensure_eq!(found, Some((kind, expected)), "{text}");
+    }
+    Ok(())
+}
+
+/// Every kind of loop, and how many trips it takes for a bound `n`: in a function too, nested, with
+/// a `continue`, and left by none of its own breaks.
+const LOOPS: &str = "
+@group(0) @binding(0) var<storage> n: array<u32>;
+@group(0) @binding(1) var<storage, read_write> y: array<u32>;
+var<workgroup> all: atomic<u32>;
+
+fn down(start: u32) -> u32 {
+    var count = 0u; /* { */ while start != count { count += 1u; } return count;
+}
+
+@compute @workgroup_size(4)
+fn main(@builtin(global_invocation_id) at: vec3<u32>) {
+    let end = n[at.x];
+    var sum = 0u;
+    for (var i = 0u; i != end; i++) { if i % 2u == 0u { continue; } sum += 1u; }
+    loop { sum += 10u; continuing { break if sum >= 10u * end; } }
+    for (var i = 0u; i != 3u; i++) { for (var j = 0u; j != end; j++) { sum += 1u; } }
+    for (var i = 0u; i != 3u; i++) { workgroupBarrier(); atomicAdd(&all, 1u); }
+    y[at.x] = sum + down(end);
+}";
+
+/// What an invocation computes, and one, and how many trips it takes.
+fn looped(n: u32) -> (u32, u32) {
+    let tens = (10 * n).saturating_sub(n / 2).div_ceil(10).max(1);
+    (1 + n / 2 + 10 * tens + 3 * n + n, n + tens + 3 + 3 * n + 3 + n)
+}
+
+async fn looping(ctx: &Ctx) -> Outcome {
+    let device = device(ctx).await?;
+    let kernel = Kernel::from_wgsl("loops", LOOPS).map_err(show)?;
+    let run = async |kernel: &Kernel, counts: [u32; 4]| {
+        let (n, _) = device.upload(&counts, [4])?;
+        let run = device.run(kernel).read("n", &n).create("y", [4], DType::U32);
+        let [y] = run.threads([4, 1, 1]).record()?;
+        // Whatever is computed from it fails like it.
+        (y + 1u32)?.read::<u32>().await
+    };
+    let counts = [2, 9, 4, 7];
+    let (values, trips): (Vec<u32>, Vec<u32>) = counts.map(looped).into_iter().unzip();
+    let most = trips.iter().max().copied().unwrap_or_default();
+    for kernel in [kernel.clone(), kernel.bounded(most)] {
+        ensure_eq!(run(&kernel, counts).await.map_err(show)?, values, "{trips:?} trips");
+    }
+    let expected = |at: &str, most: u32, count: &str, line: &str| {
+        format!("loops:{at}: this loop goes on after {most} trips, in {count}\n  {line}")
+    };
+    for (most, counts, at, count, line) in [
+        (most - 1, counts, "7:29", "one invocation", "7 |     var count"),
+        (50, [9, 9, u32::MAX, 3], "14:5", "3 invocations", "14 |     for (var i = 0u; i != end"),
+        (90, [9, 9, u32::MAX, 3], "14:5", "one invocation", "14 |     for (var i = 0u; i != end"),
+    ] {
+        let error = run(&kernel.bounded(most), counts).await.err();
+        let error = error.ok_or_else(|| format!("{most} trips were enough for {counts:?}"))?;
+        ensure_eq!(error.kind(), ErrorKind::Shader, "{error}");
+        let (found, expected) = (error.to_string(), expected(at, most, count, line));
+        ensure!(found.contains(&expected), "expected {expected}\nfound    {found}");
+    }
+    // One that is tried ends by itself.
+    let endless = "@group(0) @binding(0) var<storage> x: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> y: array<f32>;
+        @compute @workgroup_size(1) fn main() { while x[0] != 1e30 { y[0] += 1.0; } }";
+    let endless = Kernel::from_wgsl("endless", endless).map_err(show)?;
+    let zeros = |all: &[Vec<f64>]| vec![0.0; all[0].len()];
+    let contract = Contract::ulp(1.0);
+    let verdict = endless.check(&device, &contract, zeros, |run, n, dtype| {
+        run.create("y", [n], dtype).groups([1, 1, 1])
+    });
+    let verdict = verdict.await;
+    let error = verdict.err().map(|error| error.to_string()).unwrap_or_default();
+    ensure!(error.starts_with("endless:3:49: this loop goes on after "), "{error}");
+    // Nothing of it is left behind.
+    ensure_eq!(run(&kernel, counts).await.map_err(show)?, values, "after all that");
+    Ok(())
+}
+
+/// More trips than llvmpipe makes: they are made, or that is an error.
+async fn long(ctx: &Ctx) -> Outcome {
+    let text = "
+        @group(0) @binding(0) var<storage> n: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> y: array<u32>;
+        @compute @workgroup_size(1)
+        fn main() {
+            for (var i = 0u; i < n[0]; i++) { y[0] += n[1]; }
+        }";
+    let device = device(ctx).await?;
+    let kernel = Kernel::from_wgsl("sum", text).map_err(show)?;
+    for count in [64_000, 65_001, 65_600, 200_000] {
+        let (n, _) = device.upload(&[count, 3], [2]).map_err(show)?;
+        let run = device.run(&kernel).read("n", &n).create("y", [1], DType::U32);
+        let [y] = run.groups([1, 1, 1]).record().map_err(show)?;
+        match y.read::<u32>().await {
+            Ok(found) => ensure_eq!(found, [3 * count], "{count} trips"),
+            Err(error) => {
+                let software = device.caps().identity.name.contains("llvmpipe");
+                ensure!(software && count > 65_000, "{count}: {error}");
+                ensure_eq!(error.kind(), ErrorKind::Shader, "{error}");
+            }
+        }
     }
     Ok(())
 }
