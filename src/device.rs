@@ -2,6 +2,7 @@
 
 use core::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::adapter::cause::AdapterCause;
 use crate::adapter::{Adapter, device_caps, features_to_request, limits_to_request};
@@ -338,6 +339,16 @@ impl Device {
     /// that would exceed the cap is an out-of-memory error.
     pub fn set_cap(&self, bytes: Option<u64>) {
         self.engine.set_cap(bytes);
+    }
+
+    /// How long whatever waits for the device waits while it gets nothing done; `None`, as long as
+    /// it takes. Then the wait is an error of kind [`TimedOut`](crate::ErrorKind::TimedOut), which
+    /// names the submission that the device is busy with, its dispatches and the lines that asked
+    /// for them. Nothing is lost by it: the same read goes on waiting. In a browser nothing waits.
+    ///
+    /// `WHARF_WATCHDOG=seconds` sets it for every device of a program.
+    pub fn set_patience(&self, patience: Option<Duration>) {
+        self.engine.gpu.watchdog.set_patience(patience);
     }
 
     /// Whether a tensor of this [shape](IntoShape) and host dtype would fit, and what it would

@@ -49,6 +49,8 @@ pub enum ErrorKind {
     Shader,
     /// A buffer or an encoder of the caller's own cannot be used so: its usage, size or state.
     Foreign,
+    /// The device was not done in the time that it was given.
+    TimedOut,
     /// The driver or wgpu failed in a way that no other kind names.
     Driver,
     /// wharf made a mistake: please report it.

@@ -166,6 +166,9 @@ impl Recording {
             let all = [batch].into_iter().chain(after);
             gpu.submit_as(whose, last, all).map(|index| (index, bytes))
         });
+        if done.is_ok() {
+            gpu.watch(commands.iter().map(|command| command.ticket));
+        }
         read(gpu, spare, stampings, done.is_ok());
         if let Err(error) = &done {
             let values = self.outputs.iter().filter_map(Weak::upgrade);
@@ -194,6 +197,7 @@ impl Recording {
             Batch { commands, name, behind, whose, stampings: &stampings }.encode(gpu, params)?
         };
         let index = gpu.submit_as(whose, name, [batch])?;
+        gpu.watch(self.commands.iter().map(|command| command.ticket));
         read(gpu, &self.spare, stampings, true);
         self.clear();
         Ok((index, bytes))

@@ -19,17 +19,19 @@ use std::time::Duration;
 use crate::caps::{Caps, Identity};
 use crate::error::{Error, Result, mistake};
 use crate::shared::lock;
-use crate::timeline::{Activity, Timelines};
+use crate::timeline::{Activity, Ticket, Timelines};
 
 pub(crate) mod cause;
 mod lock;
 pub(crate) mod wait;
 mod waiter;
+pub(crate) mod watchdog;
 
 use cause::{DeviceCause, Shortage};
 use lock::gl_lock;
 pub(crate) use wait::{Drive, Mapped};
 use waiter::Waiter;
+use watchdog::Watchdog;
 
 /// Uploads that may be submitted and not yet known to be done: bounds the host memory of staging.
 const IN_FLIGHT_MAX: usize = 8;
@@ -95,6 +97,7 @@ pub(crate) struct Gpu {
     staged: AtomicU64,
     in_flight: Mutex<VecDeque<wgpu::SubmissionIndex>>,
     waiter: Waiter,
+    pub(crate) watchdog: Arc<Watchdog>,
     #[cfg(feature = "testing")]
     faults: Mutex<Injected>,
     #[cfg(feature = "testing")]
@@ -126,7 +129,8 @@ impl Gpu {
             // The first loss is the cause; a second report changes nothing.
             let _ = loss.lost.set((reason, message));
         });
-        let waiter = Waiter::new(device.clone(), caps.identity.backend);
+        let watchdog = Arc::new(Watchdog::new());
+        let waiter = Waiter::new(device.clone(), caps.identity.backend, Arc::clone(&watchdog));
         Self {
             device,
             queue,
@@ -138,6 +142,7 @@ impl Gpu {
             staged: AtomicU64::new(0),
             in_flight: Mutex::default(),
             waiter,
+            watchdog,
             #[cfg(feature = "testing")]
             faults: Mutex::default(),
             #[cfg(feature = "testing")]
@@ -372,16 +377,31 @@ impl Gpu {
         oldest.map_or(Ok(()), |oldest| self.wait(Some(oldest)))
     }
 
-    /// Waits for a submission, or for everything. Does nothing in a browser.
-    pub(crate) fn wait(&self, submission_index: Option<wgpu::SubmissionIndex>) -> Result<()> {
+    /// Notes dispatches that have just been submitted, for whoever waits for them.
+    pub(crate) fn watch(&self, tickets: impl Iterator<Item = Ticket>) {
+        self.watchdog.submitted(&self.queue, tickets);
+    }
+
+    /// Waits for a submission, or for everything, with patience. Does nothing in a browser.
+    pub(crate) fn wait(&self, submission: Option<wgpu::SubmissionIndex>) -> Result<()> {
         let _waiting = self.timelines.during(Activity::Wait, "wait", None);
-        let kind = wgpu::PollType::Wait { submission_index, timeout: None };
         let polled = {
             let _gl = self.gl_lock();
-            self.device.poll(kind)
+            self.watchdog.wait(&self.device, submission)
         };
         self.alive()?;
-        polled.map(drop).map_err(|error| self.blame("waiting", &error))
+        match polled {
+            Err(wgpu::PollError::Timeout) => Err(self.timed_out()),
+            polled => polled.map(drop).map_err(|error| self.blame("waiting", &error)),
+        }
+    }
+
+    /// What a wait that has taken too long ends with.
+    fn timed_out(&self) -> Error {
+        let (busy, behind) = self.watchdog.busy();
+        let (adapter, last) = (self.name(), lock(&self.troubles.last).clone());
+        let patience = self.watchdog.patience().unwrap_or_default();
+        DeviceCause::TimedOut { adapter, patience, busy, behind, last }.into()
     }
 
     /// Holds submissions off while a buffer that others may use is mapped. Nothing that submits or

@@ -51,7 +51,13 @@ causes! {
         ("{name}: neither groups nor threads are given")
         help ("`threads([w, h, d])` is divided by the workgroup size, `groups([x, y, z])` is not");
     Groups { name: String, groups: [u64; 3], max: u64 }, Limit:
-        ("{name}: {groups:?} workgroups, from 1 to {max} are possible on each axis");
+        ("{name}: {groups:?} workgroups, from 1 to {max} are possible on each axis")
+        help ("{}", if groups.contains(&0) {
+            "an invocation at least has to run: leave the run out where there is nothing to do"
+        } else {
+            "spread them over two axes, or let an invocation do more: `while i < n { .. i += \
+             total; }`"
+        });
     Workgroup { name: String, what: &'static str, given: u64, max: u64 }, Limit:
         ("{name}: {given} {what}, the device takes {max}");
     Large { name: String, binding: String, given: u64, max: u64 }, Limit:

@@ -67,11 +67,15 @@ pub struct Findings {
     pub dtypes: Vec<DType>,
     /// Those that it takes, and this device does not store.
     pub absent: Vec<DType>,
-    /// The worst distance from the exact value, in units in the last place.
+    /// The worst distance from the exact value, in units in the last place: of results of f32 and
+    /// f64, since narrower ones are rounded once more, and of those that are not right by their
+    /// absolute distance alone.
     pub worst_ulp: f64,
     /// The first wrong result.
     pub first: Option<Difference>,
     name: String,
+    /// What the arrays of a kernel are called.
+    arrays: Vec<String>,
 }
 
 /// A wrong result.
@@ -111,6 +115,11 @@ impl Findings {
         Self { name: name.to_owned(), dtypes, absent, ..Self::default() }
     }
 
+    /// The same of a kernel that reads these arrays.
+    pub(super) fn of(self, arrays: Vec<String>) -> Self {
+        Self { arrays, ..self }
+    }
+
     /// Counts an element, of operands of one dtype and a result of another.
     pub(super) fn add(
         &mut self,
@@ -125,6 +134,8 @@ impl Findings {
         self.results += 1;
         self.wrong += u64::from(!right);
         let distance = Distance::between(dtype, Exact::from(exact), got);
+        let is_whole = matches!(made, DType::F32 | DType::F64);
+        let distance = distance.filter(|d| is_whole && d.abs > contract.tolerance.abs);
         self.worst_ulp = self.worst_ulp.max(distance.map_or(0.0, |d| d.ulp));
         if !right && self.first.is_none() {
             self.first = Some(Difference { dtype, place: place(), operands, got, exact });
@@ -143,15 +154,26 @@ fn shown(number: &Number) -> String {
 
 impl fmt::Display for Findings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, results, wrong, worst_ulp, .. } = self;
+        let Self { name, results, wrong, worst_ulp, arrays, .. } = self;
         let list = |dtypes: &[DType]| dtypes.iter().map(|d| d.name()).collect::<Vec<_>>().join(" ");
         match &self.first {
             None => write!(f, "{name}: {results} results right, {worst_ulp:.2} ulp at worst")?,
             Some(Difference { dtype, place, operands, got, exact }) => {
-                let operands = operands.iter().map(shown).collect::<Vec<_>>().join(", ");
+                let operands: Vec<_> = operands.iter().map(shown).collect();
                 let (got, exact) = (shown(got), shown(exact));
                 write!(f, "{name}: {wrong} of {results} results wrong, the first ")?;
-                write!(f, "{name}({operands}) = {got}, not {exact}, of {dtype} {place}")?;
+                if arrays.is_empty() {
+                    let operands = operands.join(", ");
+                    write!(f, "{name}({operands}) = {got}, not {exact}, of {dtype} {place}")?;
+                } else {
+                    let beside = arrays.iter().zip(operands);
+                    let beside: Vec<_> = beside.map(|(x, has)| format!("{x} has {has}")).collect();
+                    write!(
+                        f,
+                        "is {got}, not {exact}, where {}: {dtype} {place}",
+                        beside.join(", ")
+                    )?;
+                }
             }
         }
         write!(f, " ({})", list(&self.dtypes))?;
@@ -165,6 +187,10 @@ impl fmt::Display for Findings {
 causes! {
     pub(super) enum CheckCause;
 
+    /// Of a kernel.
+    NoFloats { name: String }, DType:
+        ("{name}: there is nothing to check: it reads nothing that floats can be given to")
+        help ("`check` gives all arrays that the kernel reads floats of one dtype");
     Nothing { name: String, what: &'static str }, DType:
         ("{name}: there is nothing to check: it takes {what} on this device")
         help ("`check` tries floats, `check_integers` integers and bools; \

@@ -32,8 +32,12 @@ use crate::wgsl::own::{OwnText, Reflection, Stowage};
 /// | `length_x() -> u32` | how many elements it has |
 /// | `op_exp(v)`, .. | wharf's own [operations](crate::op), each with its contract |
 ///
+/// An array that is `read` can only be loaded, one that is `read_write` only stored.
+///
 /// `E` is one element of `V`. In one run all of them are given one kind of number: `V` is four f32
-/// for f32, f16 and bf16, four i32 for i8, i16 and i32. A uniform beside them is a struct.
+/// for f32, f16 and bf16; four i32 for i8, i16 and i32; four u32 for u8, u16 and u32; four of
+/// itself for f64, i64, u64 and bool. A text is accepted if it is valid for one of these; whether
+/// it is for another, a run says. A uniform beside such arrays is a struct.
 ///
 /// ```
 /// # wharf::testing::example(async |device| {
@@ -77,7 +81,11 @@ type Adapted = Vec<((Stowage, Option<u32>), Arc<Reflection>)>;
 
 impl Kernel {
     /// From a text; the name stands in errors, plans and debuggers, and is kept as long as the
-    /// process runs.
+    /// process runs. Lines are counted from the text's first.
+    ///
+    /// What WGSL leaves to whoever runs it stays so: an index past the end of a plain array reads
+    /// or writes some element of it or nothing, and that all invocations of a workgroup meet at a
+    /// barrier is for the text to see to. Browsers refuse it where that is not plain.
     ///
     /// # Errors
     /// What is wrong with it, and where: naga's verdict, a binding that is no array of numbers, no
@@ -219,6 +227,12 @@ impl Kernel {
         let like = Stowage { dtypes: vec![dtype], ..Stowage::default() };
         any && read.all(|port| port.portable.is_some() || port.dtype == dtype)
             && self.written.reflect(&self.values, &like, None).is_ok()
+    }
+
+    /// What is wrong with it where its arrays of `V` hold floats.
+    pub(super) fn as_floats(&self) -> Result<()> {
+        let like = Stowage { dtypes: vec![DType::F32], ..Stowage::default() };
+        self.written.reflect(&self.values, &like, None).map(drop)
     }
 
     /// What it is where its arrays of `V` are stored like this, and a driver ends loops after so

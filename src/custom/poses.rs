@@ -34,6 +34,9 @@ pub(super) const FORMS: &[([usize; 2], [Pose; 3])] = &[
     ([64, 64], [Dense; 3]),
 ];
 
+/// More than a workgroup does, however large it is, for what is walked by groups.
+pub(super) const LONG: &[([usize; 2], [Pose; 3])] = &[([16, 4099], [Dense, Odd, Row])];
+
 impl Pose {
     /// What is uploaded.
     pub(super) fn stored(self, [rows, columns]: &[usize; 2]) -> [usize; 2] {

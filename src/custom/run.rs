@@ -81,7 +81,39 @@ impl<'a> Run<'a> {
     }
 
     /// The bytes of the uniform, as WGSL lays it out: a number, an array, or a struct of yours that
-    /// is [`NoUninit`].
+    /// is [`NoUninit`] - by `#[derive(Clone, Copy, bytemuck::NoUninit)] #[repr(C)]`, with the crate
+    /// `bytemuck` and its feature `derive`.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::DType;
+    /// use wharf::custom::Kernel;
+    ///
+    /// #[derive(Clone, Copy, bytemuck::NoUninit)]
+    /// #[repr(C)]
+    /// struct Line {
+    ///     slope: f32,
+    ///     first: u32,
+    /// }
+    ///
+    /// let line = Kernel::from_wgsl(
+    ///     "line",
+    ///     "struct Line { slope: f32, first: u32 }
+    ///      @group(0) @binding(0) var<uniform> line: Line;
+    ///      @group(0) @binding(1) var<storage, read_write> y: array<f32>;
+    ///
+    ///      @compute @workgroup_size(64)
+    ///      fn main(@builtin(global_invocation_id) at: vec3<u32>) {
+    ///          if at.x < arrayLength(&y) {
+    ///              y[at.x] = line.slope * f32(line.first + at.x);
+    ///          }
+    ///      }",
+    /// )?;
+    /// let run = device.run(&line).set(&Line { slope: 0.5, first: 10 });
+    /// let [y] = run.create("y", [3], DType::F32).threads([3, 1, 1]).record()?;
+    /// assert_eq!(y.to_vec::<f32>()?, [5.0, 5.5, 6.0]);
+    /// # Ok(()) });
+    /// ```
     pub fn set(mut self, uniform: &impl NoUninit) -> Self {
         self.uniform = bytemuck::bytes_of(uniform).to_vec();
         self
@@ -93,7 +125,8 @@ impl<'a> Run<'a> {
         self
     }
 
-    /// How many invocations there should be at least on each axis: rounded up to whole workgroups.
+    /// How many invocations there should be at least on each axis: rounded up to whole workgroups,
+    /// of which an axis has 65 535 on most devices.
     pub fn threads(mut self, threads: [usize; 3]) -> Self {
         let size = self.kernel.own.workgroup;
         let groups = |axis: usize| (threads[axis] as u64).div_ceil(u64::from(size[axis].max(1)));
@@ -124,6 +157,7 @@ impl<'a> Run<'a> {
     }
 
     /// The same, however many tensors it creates; `last` is checked last.
+    #[track_caller]
     pub(super) fn recorded(self, last: impl FnOnce() -> Result<()>) -> Result<Vec<Tensor>> {
         let Self { device, kernel, offers, uniform, groups } = self;
         let trips_max = device.caps().identity.loop_trips_max();

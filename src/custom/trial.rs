@@ -3,7 +3,7 @@
 use super::check::{CheckCause, Contract, Findings, Judged};
 use super::check::{is_stored, runs, uploaded, without_subnormals};
 use super::kernel::Kernel;
-use super::poses::{FORMS, Pose};
+use super::poses::{FORMS, LONG, Pose};
 use super::run::Run;
 use super::values::Values;
 use crate::device::Device;
@@ -33,13 +33,15 @@ struct Scenery<'s> {
 }
 
 impl Kernel {
-    /// Tries it on every float dtype that it takes and the device stores: several lengths, views of
-    /// every kind, NaN, infinities, subnormals and extremes, by both classes of kernels and with
-    /// f16 native and packed.
+    /// Tries it on every float dtype that it takes and the device stores: ten lengths from 1 to
+    /// 65 584 elements, most of them ragged, views of every kind, NaN, infinities, subnormals and
+    /// extremes, by both classes of kernels and with f16 native and packed.
     ///
     /// Every array that it reads is given as many elements, of one dtype; it is an array of `V` or
     /// of that dtype. `launch` gives the run all else. The oracle computes the first tensor that is
-    /// created, in f64, from the arrays in the order of their bindings.
+    /// created, in f64, from the arrays in the order of their bindings; nothing else is judged.
+    ///
+    /// `pollster::block_on` waits for it where nothing else does.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -76,8 +78,7 @@ impl Kernel {
     ///
     /// # Errors
     /// If it reads no float, the run is refused, an invocation loops more than a million times, or
-    /// the device fails. A wrong result is no error,
-    /// but the verdict.
+    /// the device fails. A wrong result is no error, but the verdict.
     pub async fn check(
         &self,
         device: &Device,
@@ -89,15 +90,17 @@ impl Kernel {
         let (here, absent) = floats.partition(|dtype| is_stored(device, *dtype));
         let mut findings = Findings::new(self.name(), (here, absent));
         if findings.dtypes.is_empty() {
-            let name = self.name().to_owned();
-            return Err(CheckCause::Nothing { name, what: "no float" }.into());
+            // Why f32 does not do says more.
+            self.as_floats()?;
+            return Err(CheckCause::NoFloats { name: self.name().to_owned() }.into());
         }
+        findings = findings.of(self.inputs().map(str::to_owned).collect());
         let kernel = &self.ended(device, TRIPS);
         let rehearsal = Rehearsal { kernel, contract, oracle, launch };
         for (device, how) in runs(device).await? {
             for dtype in findings.dtypes.clone() {
                 let mut values = Values::new(dtype, contract.operands.clone());
-                for (dims, poses) in FORMS {
+                for (dims, poses) in FORMS.iter().chain(LONG) {
                     let scenery = Scenery { device: &device, how, dtype, dims, poses };
                     rehearsal.run(&scenery, &mut values, &mut findings).await?;
                 }
@@ -154,7 +157,10 @@ where
             let flushed = flushed.as_ref().and_then(|all| all.get(i).copied());
             let got = Number::decode(made.dtype(), got);
             let outcome = Judged { got, exact: exact[i], flushed };
-            let place = || format!("element {i} of {dims:?} {poses:?} {how}");
+            let place = || {
+                let poses = &poses[..operands.len().min(poses.len())];
+                format!("element {i} of {count}, given {dims:?}, lying {poses:?}, {how}")
+            };
             let beside = operands.iter().filter_map(|all| all.get(i).copied()).collect();
             findings.add((dtype, made.dtype()), self.contract, outcome, place, beside);
         }

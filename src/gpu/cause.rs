@@ -2,7 +2,9 @@
 //! explain.
 
 use core::fmt;
+use std::time::Duration;
 
+use super::watchdog::Submission;
 use crate::caps::Identity;
 use crate::error::{Error, causes};
 
@@ -56,6 +58,22 @@ causes! {
          if last.is_empty() { "nothing" } else { last })
         help ("open a fresh device (`device.reopen()`) and upload again; long kernels can be cut \
                by a driver's watchdog");
+    /// A wait ended before the device did: what it is busy with, how many submissions are behind
+    /// that, and what was submitted last.
+    TimedOut {
+        adapter: String,
+        patience: Duration,
+        busy: Option<Submission>,
+        behind: usize,
+        last: String
+    }, TimedOut:
+        ("{adapter} was not done after {patience:?} with {}{}",
+         busy.as_ref().map_or_else(|| format!("what came last, {last}"), Submission::to_string),
+         if *behind == 0 { String::new() } else { format!("; submissions behind it: {behind}") })
+        help ("nothing is lost: the same read, tried again, goes on waiting. A loop that has no \
+               end is ended by `Kernel::bounded`; work that is only long wants more patience \
+               (WHARF_WATCHDOG=seconds, `device.set_patience`); a driver that is stuck goes with \
+               the process");
     Driver { doing: String, message: String }, Driver:
         ("{doing} failed in the driver: {message}")
         help ("update the driver, or try another backend (WGPU_BACKEND=...); please report it \

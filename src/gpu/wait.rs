@@ -25,9 +25,17 @@ pub(crate) enum Drive {
     Wake,
 }
 
+/// Why there is nothing to read.
+#[derive(Debug)]
+enum Failure {
+    Mapping(wgpu::BufferAsyncError),
+    /// Nobody waits for it any longer.
+    Late,
+}
+
 #[derive(Debug, Default)]
 struct Signal {
-    outcome: Option<Result<(), wgpu::BufferAsyncError>>,
+    outcome: Option<Result<(), Failure>>,
     waker: Option<Waker>,
 }
 
@@ -56,13 +64,7 @@ impl<'a> Mapped<'a> {
         let answer = Arc::clone(&signal);
         gpu.checked("mapping", || {
             buffer.slice(..size).map_async(wgpu::MapMode::Read, move |outcome| {
-                let waker = {
-                    let mut signal = lock(&answer);
-                    signal.outcome = Some(outcome);
-                    signal.waker.take()
-                };
-                // Wake last: the woken task may look at the signal at once.
-                waker.into_iter().for_each(Waker::wake);
+                end(&answer, outcome.map_err(Failure::Mapping));
             });
         })?;
         Ok(Self { gpu, drive, submission, signal, asked: false })
@@ -74,9 +76,21 @@ impl<'a> Mapped<'a> {
         // have refused the commands that were to compute it.
         Some(match outcome {
             Ok(()) => self.gpu.unstrayed(),
-            Err(error) => Err(self.gpu.blame("mapping", &error)),
+            Err(Failure::Mapping(error)) => Err(self.gpu.blame("mapping", &error)),
+            Err(Failure::Late) => Err(self.gpu.timed_out()),
         })
     }
+}
+
+/// Says how it ended, if that was not said before.
+fn end(signal: &Mutex<Signal>, outcome: Result<(), Failure>) {
+    let waker = {
+        let mut signal = lock(signal);
+        signal.outcome.get_or_insert(outcome);
+        signal.waker.take()
+    };
+    // Wake last: the woken task may look at the signal at once.
+    waker.into_iter().for_each(Waker::wake);
 }
 
 impl Future for Mapped<'_> {
@@ -106,7 +120,9 @@ impl Future for Mapped<'_> {
                     return Poll::Ready(outcome);
                 }
                 if !core::mem::replace(&mut self.asked, true) {
-                    self.gpu.waiter.wait_for(self.submission.clone());
+                    let signal = Arc::clone(&self.signal);
+                    let late = move || end(&signal, Err(Failure::Late));
+                    self.gpu.waiter.wait_for(self.submission.clone(), late);
                 }
             }
         }
@@ -126,7 +142,9 @@ pub(crate) fn map_if_idle(
     let signal = Arc::new(Mutex::new(Signal::default()));
     let answer = Arc::clone(&signal);
     gpu.checked("mapping", || {
-        let done = move |outcome| lock(&answer).outcome = Some(outcome);
+        let done = move |outcome: Result<(), wgpu::BufferAsyncError>| {
+            end(&answer, outcome.map_err(Failure::Mapping));
+        };
         buffer.slice(range).map_async(mode, done);
     })?;
     gpu.tick();

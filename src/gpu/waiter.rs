@@ -1,10 +1,11 @@
 //! The thread that waits for the device when no call blocks on it.
 
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
 #[cfg(not(target_arch = "wasm32"))]
 use super::lock::gl_lock;
+use super::watchdog::Watchdog;
 use crate::caps::Backend;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::shared::lock;
@@ -14,11 +15,15 @@ use crate::shared::lock;
 pub(super) struct Waiter {
     device: wgpu::Device,
     backend: Backend,
+    watchdog: Arc<Watchdog>,
     queue: Mutex<Option<Queue>>,
 }
 
-/// Submissions to wait for, and the thread, if one could be started.
-type Queue = (mpsc::Sender<wgpu::SubmissionIndex>, Option<JoinHandle<()>>);
+/// What somebody waits for, and what is to be done if it does not come.
+type Wish = (wgpu::SubmissionIndex, Box<dyn FnOnce() + Send>);
+
+/// What to wait for, and the thread, if one could be started.
+type Queue = (mpsc::Sender<Wish>, Option<JoinHandle<()>>);
 
 /// Joins the thread. Otherwise it could be the last owner of the device, and destroy it while the
 /// process exits and unloads the driver.
@@ -37,31 +42,40 @@ impl Drop for Waiter {
 }
 
 impl Waiter {
-    pub(super) fn new(device: wgpu::Device, backend: Backend) -> Self {
-        Self { device, backend, queue: Mutex::default() }
+    pub(super) fn new(device: wgpu::Device, backend: Backend, watchdog: Arc<Watchdog>) -> Self {
+        Self { device, backend, watchdog, queue: Mutex::default() }
     }
 
     #[cfg(target_arch = "wasm32")]
-    pub(super) fn wait_for(&self, _: wgpu::SubmissionIndex) {}
+    pub(super) fn wait_for(&self, _: wgpu::SubmissionIndex, _: impl FnOnce() + Send + 'static) {}
 
     #[cfg(not(target_arch = "wasm32"))]
-    pub(super) fn wait_for(&self, submission: wgpu::SubmissionIndex) {
+    pub(super) fn wait_for(
+        &self,
+        submission: wgpu::SubmissionIndex,
+        late: impl FnOnce() + Send + 'static,
+    ) {
         let mut queue = lock(&self.queue);
         let (sender, _) = queue.get_or_insert_with(|| {
-            let (sender, receiver) = mpsc::channel::<wgpu::SubmissionIndex>();
+            let (sender, receiver) = mpsc::channel::<Wish>();
             let (device, backend) = (self.device.clone(), self.backend);
+            let watchdog = Arc::clone(&self.watchdog);
             let work = move || {
-                for submission_index in receiver {
-                    let submission_index = Some(submission_index);
-                    let _gl = gl_lock(backend);
-                    // A failure reaches the waiting future through its callback.
-                    let _ = device.poll(wgpu::PollType::Wait { submission_index, timeout: None });
+                for (submission, late) in receiver {
+                    let polled = {
+                        let _gl = gl_lock(backend);
+                        watchdog.wait(&device, Some(submission))
+                    };
+                    // Any other failure reaches the waiting future through its callback.
+                    if let Err(wgpu::PollError::Timeout) = polled {
+                        late();
+                    }
                 }
             };
             // Without a thread the future still completes whenever anybody polls the device.
             let thread = std::thread::Builder::new().name("wharf-wait".into());
             (sender, thread.spawn(work).ok())
         });
-        let _ = sender.send(submission);
+        let _ = sender.send((submission, Box::new(late)));
     }
 }

@@ -109,6 +109,16 @@ fn arrays_of_quads() -> Rows {
             "k:5:24: no definition in scope for identifier: `load_z`",
         ),
         (
+            portable("", "store_y(q, load_y(e));"),
+            "k:5:24: y is read_write, and arrays of V that are so are only written: read it by a \
+             binding of its own",
+        ),
+        (
+            portable("", "store_y(q, load_x(e)); store_x(q, V(1.0));"),
+            "k:5:36: x is read, and arrays of V that are so are only read: declare it \
+             `var<storage, read_write>` to write it",
+        ),
+        (
             portable("", "store_y(q, op_exq(load_x(e)));"),
             "k:5:24: no definition in scope for identifier: `op_exq`",
         ),

@@ -28,6 +28,8 @@ mod order;
 pub(crate) mod pair;
 #[cfg(not(target_family = "wasm"))]
 mod paper;
+#[cfg(not(target_family = "wasm"))]
+mod patience;
 mod pool;
 mod portable;
 pub(crate) mod probe;
@@ -92,6 +94,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     {
         cases.extend(threads::cases().into_iter().chain(failures::cases()));
         cases.extend(paper::cases(adapter));
+        cases.extend(patience::cases(adapter));
     }
     cases
 }

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use wharf::caps::{Caps, Feature};
+use wharf::custom::{Formula, Kernel};
 use wharf::op::Op;
 use wharf::tensor::{Attention, Conv, Key, Order, Pad, Pooling, Quantised};
 use wharf::{DType, Device, ErrorKind, Result, Tensor};
@@ -172,7 +173,7 @@ fn every_row_is_the_line_of_the_caller() {
     assert_eq!(lost(&device, &all), "");
 }
 
-/// The same where a whole layer is one operation.
+/// The same where a whole layer is one operation, and for what the user wrote.
 #[test]
 fn every_row_of_a_layer_is_the_line_of_the_caller() {
     let device = device(timeless);
@@ -185,6 +186,10 @@ fn every_row_of_a_layer_is_the_line_of_the_caller() {
     let halves = ones([8, 8], DType::F16);
     let blocks = Quantised::of(&ones([8, 32], DType::I8), &ones([8, 1], DType::F16));
     let (blocks, wide) = (blocks.expect("a block a row"), ones([8, 32], DType::F32));
+    let text = "@group(0) @binding(0) var<storage, read_write> y: array<f32>;
+        @compute @workgroup_size(1) fn main() { y[0] = 1.0; }";
+    let one_is_one = Kernel::from_wgsl("one_is_one", text).expect("it is a kernel");
+    let half = Formula::new("half(x)", "x * 0.5").expect("it is a formula");
     let all = makes![
         many.attention(&many, &many, &Attention::new()),
         one.attention(&many, &many, &Attention::new()),
@@ -195,6 +200,14 @@ fn every_row_of_a_layer_is_the_line_of_the_caller() {
         image.conv2d(&weight, None, &Conv::new().padding([1, 1])),
         image.conv2d(&weight.at((.., .., ..1, ..1))?, Some(&x.at((0, ..2))?), &Conv::new()),
         image.conv2d(&weight.at((..2, ..1))?, None, &Conv::new().groups(2)),
+        device.run(&one_is_one).create("y", [4], DType::F32).groups([1; 3]).record().map(|[y]| y),
+        device
+            .run(&one_is_one)
+            .update("y", &mut x.clone())
+            .groups([1; 3])
+            .record()
+            .map(|[]| x.exp())?,
+        x.apply(&half, &[]),
         image.max_pool(&Pooling::of([2, 2]).padding([1, 1])),
         image.avg_pool(&Pooling::of([2, 2]).padding([1, 1]).padding_uncounted()),
     ];

@@ -147,9 +147,24 @@ pub(super) fn adapted(name: &str, text: &str, stowage: &Stowage) -> Result<Strin
     Ok(whole)
 }
 
-/// Refuses what reaches into an array as if its elements lay there one by one.
+/// Refuses what reaches into an array as if its elements lay there one by one, or by the function
+/// that it does not have.
 fn bare(name: &str, (text, plain): (&str, &str), arrays: &[Array]) -> Result<()> {
     for at in words(plain) {
+        let lacking = arrays.iter().find(|array| {
+            let lacks = if array.written { "load_" } else { "store_" };
+            plain[at.clone()].strip_prefix(lacks) == Some(&array.name)
+        });
+        if let Some(array) = lacking {
+            let (access, does) = match array.written {
+                true => ("read_write", "written: read it by a binding of its own"),
+                false => ("read", "read: declare it `var<storage, read_write>` to write it"),
+            };
+            let why =
+                format!("{} is {access}, and arrays of V that are so are only {does}", array.name);
+            let (name, spot) = (name.to_owned(), Spot::of(text, at.start));
+            return Err(OwnCause::Wrong { name, spot, why }.into());
+        }
         let Some(array) = arrays.iter().find(|array| array.name == plain[at.clone()]) else {
             continue;
         };

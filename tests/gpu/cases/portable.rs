@@ -166,6 +166,7 @@ async fn checked(ctx: &Ctx) -> Outcome {
         ("e.w", "e - 1u", "0.5", false), // leaves out what is no whole quad
         ("e.x", "e", "0.5", false),
         ("e.x", "e - 1u", "0.498", false),
+        ("e.x", "e - 1u", "E(select(0.5, 0.0, at.x > 2000u))", false), // late in a long one
     ] {
         let lag = Kernel::from_wgsl("lag", &text(end, before, weight)).map_err(show)?;
         let verdict = lag.check(&device, &contract, exact, |run, n, dtype| {
@@ -175,6 +176,17 @@ async fn checked(ctx: &Ctx) -> Outcome {
         ensure_eq!(verdict.is_right(), is_right, "{end}, {before}, {weight}: {verdict}");
         ensure!(verdict.dtypes.contains(&DType::Bf16), "{verdict}");
         ensure!(verdict.results > 30_000, "{verdict}");
+        let shown = verdict.to_string();
+        ensure!(is_right || shown.contains(", where x has "), "{shown}");
+        ensure!(!is_right || verdict.worst_ulp <= 1.5, "what 1e-3 excuses is no ULP: {shown}");
     }
+    let whole = "@group(0) @binding(0) var<storage> x: array<V>;
+        @group(0) @binding(1) var<storage, read_write> y: array<V>;
+        @compute @workgroup_size(1) fn main() { store_y(0u, load_x(vec4<u32>()) + 1u); }";
+    let whole = Kernel::from_wgsl("whole", whole).map_err(show)?;
+    let unused = |_: &[Vec<f64>]| Vec::new();
+    let verdict = whole.check(&device, &contract, unused, |run, _, _| run).await;
+    let error = verdict.err().map(|error| error.to_string()).unwrap_or_default();
+    ensure!(error.starts_with("whole:") && error.contains("load_x(vec4<u32>()) + 1u"), "{error}");
     Ok(())
 }

@@ -1,0 +1,184 @@
+//! Work that does not come back: where there is a patience, a wait ends after it, and says which
+//! submission the device is busy with.
+
+use core::fmt;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crate::shared::lock;
+use crate::timeline::Ticket;
+
+/// What a program that was not changed sets in seconds.
+const VARIABLE: &str = "WHARF_WATCHDOG";
+
+/// Dispatches that a message names.
+const NAMED_MAX: usize = 8;
+
+/// The submissions of a device that are not known to be done, as long as there is a patience.
+#[derive(Debug)]
+pub(crate) struct Watchdog {
+    patience: Mutex<Option<Duration>>,
+    pending: Arc<Mutex<Pending>>,
+}
+
+#[derive(Debug, Default)]
+struct Pending {
+    /// How many there have been.
+    count: u64,
+    submissions: VecDeque<Submission>,
+}
+
+/// What was submitted together.
+#[derive(Clone, Debug)]
+pub(crate) struct Submission {
+    /// From 1.
+    number: u64,
+    /// Equal ones in a row are one.
+    dispatches: Vec<Ticket>,
+}
+
+impl Watchdog {
+    pub(super) fn new() -> Self {
+        let seconds = std::env::var(VARIABLE).ok().filter(|text| !text.is_empty());
+        let patience = seconds.and_then(|text| {
+            let read = patience(&text);
+            if read.is_none() {
+                log::warn!("{VARIABLE} is not heeded: {text:?} is no number of seconds above 0");
+            }
+            read
+        });
+        Self { patience: Mutex::new(patience), pending: Arc::default() }
+    }
+
+    pub(crate) fn set_patience(&self, patience: Option<Duration>) {
+        *lock(&self.patience) = patience;
+    }
+
+    pub(super) fn patience(&self) -> Option<Duration> {
+        *lock(&self.patience)
+    }
+
+    /// Notes what has just been submitted, until it is done.
+    pub(super) fn submitted(&self, queue: &wgpu::Queue, tickets: impl Iterator<Item = Ticket>) {
+        if self.patience().is_none() {
+            return;
+        }
+        let mut dispatches: Vec<Ticket> = Vec::new();
+        for ticket in tickets {
+            match dispatches.last_mut() {
+                Some(last) if (last.kernel, last.line) == (ticket.kernel, ticket.line) => {
+                    last.count += ticket.count;
+                }
+                _ => dispatches.push(ticket),
+            }
+        }
+        let mut pending = lock(&self.pending);
+        pending.count += 1;
+        let number = pending.count;
+        pending.submissions.push_back(Submission { number, dispatches });
+        let all = Arc::clone(&self.pending);
+        drop(pending);
+        queue.on_submitted_work_done(move || {
+            lock(&all).submissions.retain(|submission| submission.number > number);
+        });
+    }
+
+    /// Waits for a submission, or for everything, as long as something is done meanwhile.
+    pub(super) fn wait(
+        &self,
+        device: &wgpu::Device,
+        submission_index: Option<wgpu::SubmissionIndex>,
+    ) -> Result<wgpu::PollStatus, wgpu::PollError> {
+        self.wait_by(|timeout| {
+            let submission_index = submission_index.clone();
+            device.poll(wgpu::PollType::Wait { submission_index, timeout })
+        })
+    }
+
+    fn wait_by<T>(
+        &self,
+        poll: impl Fn(Option<Duration>) -> Result<T, wgpu::PollError>,
+    ) -> Result<T, wgpu::PollError> {
+        loop {
+            let (timeout, busy) = (self.patience(), self.oldest());
+            let polled = poll(timeout);
+            let is_late = matches!(polled, Err(wgpu::PollError::Timeout));
+            if !is_late || self.oldest() == busy {
+                return polled;
+            }
+        }
+    }
+
+    /// The number of the oldest submission that is not done: what is done changes it.
+    fn oldest(&self) -> Option<u64> {
+        lock(&self.pending).submissions.front().map(|submission| submission.number)
+    }
+
+    /// What the device is busy with, and how many submissions are behind that.
+    pub(super) fn busy(&self) -> (Option<Submission>, usize) {
+        let submissions = &lock(&self.pending).submissions;
+        (submissions.front().cloned(), submissions.len().saturating_sub(1))
+    }
+}
+
+fn patience(text: &str) -> Option<Duration> {
+    let seconds = text.trim().parse().ok().filter(|seconds: &f64| *seconds > 0.0)?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+impl fmt::Display for Submission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { number, dispatches } = self;
+        write!(f, "submission {number}")?;
+        for (i, Ticket { kernel, line, count, .. }) in dispatches.iter().enumerate() {
+            match i {
+                NAMED_MAX => {
+                    return write!(f, ", and {} more", dispatches.len() - NAMED_MAX);
+                }
+                0 => f.write_str(": ")?,
+                _ => f.write_str(", ")?,
+            }
+            let times = if *count == 1 { String::new() } else { format!(", {count} times") };
+            write!(f, "{kernel} (asked for at {line}{times})")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_long_as_something_is_done_a_wait_goes_on() {
+        let watchdog = Watchdog::new();
+        watchdog.set_patience(Some(Duration::from_secs(3)));
+        let submission = |number| Submission { number, dispatches: Vec::new() };
+        lock(&watchdog.pending).submissions.extend((1..=4).map(submission));
+        let polls = std::cell::Cell::new(0);
+        let until = |done: u64| {
+            watchdog.wait_by(|timeout| {
+                assert_eq!(timeout, Some(Duration::from_secs(3)), "each has all of it");
+                polls.set(polls.get() + 1);
+                let submissions = &mut lock(&watchdog.pending).submissions;
+                submissions.retain(|one| one.number > polls.get().min(done));
+                if submissions.is_empty() { Ok(()) } else { Err(wgpu::PollError::Timeout) }
+            })
+        };
+        assert!(matches!(until(2), Err(wgpu::PollError::Timeout)) && polls.get() == 3);
+        let (busy, behind) = watchdog.busy();
+        let busy = busy.map(|busy| busy.to_string());
+        assert_eq!((busy.as_deref(), behind), (Some("submission 3"), 1));
+        assert!(until(4).is_ok() && polls.get() == 4, "{}", polls.get());
+        assert!(watchdog.busy().0.is_none(), "all are done");
+    }
+
+    #[test]
+    fn seconds_are_numbers_above_zero() {
+        let read = ["2", " 0.5 ", "0", "-1", "nan", "inf", "1e400", "", "soon"].map(patience);
+        let [two, half, others @ ..] = read;
+        assert_eq!((two, half), (Some(Duration::from_secs(2)), Some(Duration::from_millis(500))));
+        assert_eq!(others, [None; 7]);
+    }
+}

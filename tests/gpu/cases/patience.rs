@@ -1,0 +1,83 @@
+//! Work that takes longer than somebody waits for it. Not in a browser, where nothing waits.
+
+use std::time::Duration;
+
+use wharf::caps::Backend;
+use wharf::custom::Kernel;
+use wharf::{Adapter, DType, Device, ErrorKind, Tensor};
+
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
+
+pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
+    // It computes whatever is submitted before it goes on.
+    let id = &adapter.caps().identity;
+    let at_once = id.backend == Backend::Gl && id.is_software();
+    vec![
+        case!("patience::what_does_not_come_back_is_named", |ctx| named(ctx))
+            .unless(at_once, "a queue"),
+    ]
+}
+
+/// As many trips as every driver makes.
+const TRIPS: u32 = 60_000;
+
+const LONG: &str = "
+@group(0) @binding(0) var<storage, read_write> y: array<u32>;
+@compute @workgroup_size(1)
+fn main(@builtin(workgroup_id) at: vec3<u32>) {
+    var x = at.x;
+    for (var i = 0u; i < 60000u; i++) { x = 1664525u * x + 1013904223u; }
+    y[at.x] = x;
+}";
+
+/// What the kernel computes.
+fn long(at: u32) -> u32 {
+    (0..TRIPS).fold(at, |x, _| x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223))
+}
+
+/// The line below that records.
+const RECORDED: u32 = line!() + 4;
+
+fn run(device: &Device, kernel: &Kernel, groups: u32) -> Result<Tensor, String> {
+    let run = device.run(kernel).create("y", [groups as usize], DType::U32);
+    let [y] = run.groups([groups, 1, 1]).record().map_err(show)?;
+    Ok(y)
+}
+
+async fn named(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let kernel = Kernel::from_wgsl("long", LONG).map_err(show)?;
+    const GROUPS: u32 = 4096;
+    let patience = Duration::from_millis(10);
+    for how in ["a future", "a call", "everything"] {
+        let y = run(&device, &kernel, GROUPS)?;
+        let sum = (&y + 1u32).map_err(show)?;
+        device.set_patience(Some(patience));
+        let waited = match how {
+            "a future" => sum.read::<u32>().await.map(drop),
+            "a call" => sum.to_vec::<u32>().map(drop),
+            _ => sum.compute().and_then(|()| device.wait()),
+        };
+        let error = waited.err().ok_or_else(|| format!("{how} was done within 10 ms"))?;
+        ensure_eq!(error.kind(), ErrorKind::TimedOut, "{how}: {error}");
+        let (shown, adapter) = (error.to_string(), &device.caps().identity.name);
+        let parts = [
+            format!("{adapter} ("),
+            "was not done after 10ms with submission ".into(),
+            ": long (asked for at tests/".into(),
+            format!("patience.rs:{RECORDED}:"),
+            "), elementwise (asked for at tests/".into(),
+        ];
+        let all = parts.iter().all(|part| shown.contains(part));
+        ensure!(all && error.help().is_some(), "{how}: {shown}");
+        // Nothing was lost.
+        device.set_patience(None);
+        let values = sum.read::<u32>().await.map_err(show)?;
+        for at in [0, 1, 77, GROUPS - 1] {
+            ensure_eq!(values[at as usize], long(at).wrapping_add(1), "of {at}");
+        }
+        device.set_patience(Some(Duration::from_secs(600)));
+        ensure_eq!(y.read::<u32>().await.map_err(show)?[3], long(3), "with more patience");
+    }
+    Ok(())
+}
