@@ -10,15 +10,12 @@ use serde_json::{Value, json};
 use wharf::{Adapter, Device, Error, Policy};
 
 use crate::doctor::adapters::driver;
+use crate::doctor::passport::rates::{CASES, Measured, Scene};
 use crate::doctor::table::{Page, Tone, clean};
 
 mod args;
-mod cases;
-mod measure;
 
 use args::Options;
-use cases::{CASES, Scene};
-use measure::Measured;
 
 /// The exit code where a result is wrong, or nothing can be measured.
 const EXIT_WRONG: u8 = 2;
@@ -80,7 +77,7 @@ fn bench(page: &mut Page, options: &Options, device: &Device, clock: Instant) ->
     let scene = Scene::new(device, options.quick);
     let (mut all, mut good) = (Vec::new(), true);
     for case in &CASES {
-        match (case.run)(&scene) {
+        match pollster::block_on((case.run)(&scene)) {
             Ok(Some(measured)) => {
                 good &= measured.wrong.is_none();
                 show(page, case.name, &measured);

@@ -13,8 +13,9 @@ use super::table::quote;
 pub(crate) const EXIT_USAGE: u8 = 64;
 
 pub(crate) const USAGE: &str = "\
-usage: doctor [--adapter TEXT] [--json | --explain | --would-it-fit SPEC]
+usage: doctor [--adapter TEXT] [--json | --explain | --would-it-fit SPEC | --passport FILE]
        doctor --on NAME [--json | --would-it-fit SPEC]
+       doctor --compare FILE FILE | --atlas FOLDER
        doctor --help";
 
 pub(crate) const HELP: &str = "\
@@ -23,8 +24,9 @@ doctor: why can't my tensor be moved to the GPU?
 Lists every adapter, shows what each dtype becomes on the chosen one, and carries every dtype to
 the device and back. Nothing is installed, changed or sent anywhere.
 
-usage: doctor [--adapter TEXT] [--json | --explain | --would-it-fit SPEC]
+usage: doctor [--adapter TEXT] [--json | --explain | --would-it-fit SPEC | --passport FILE]
        doctor --on NAME [--json | --would-it-fit SPEC]
+       doctor --compare FILE FILE | --atlas FOLDER
        doctor --help
 
   --adapter TEXT       look at this adapter: its index in the table, or words out of its name,
@@ -41,6 +43,12 @@ usage: doctor [--adapter TEXT] [--json | --explain | --would-it-fit SPEC]
                        SPEC is dtype:dims[,layout=row|col]: f64:4096x4096, f16:1000x3,layout=col,
                        or f32: for a scalar
                        dtypes: f32 f16 bf16 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool
+  --passport FILE      measure everything, within two minutes or so, and write it as one hashed
+                       JSON: limits, carriage, the core of the tests, the worst error of every
+                       operation, quirks, ceilings, tuned kernels; docs/atlas/README.md has the
+                       schema
+  --compare FILE FILE  two passports side by side, what differs first
+  --atlas FOLDER       a page of all passports in a folder, written there as index.html
 
 verdicts, and the exit codes they give:
   0   healthy            each of the 13 dtypes crosses bit-exact
@@ -53,7 +61,9 @@ verdicts, and the exit codes they give:
 --on ends with 0 or 1 by what the plan refuses, and with 2 if such an adapter cannot run wharf.
 --explain ends with 0 where there is a device to look at, else with 2. --would-it-fit ends with 0
 if the tensor fits on some adapter bit-exact, with 1 if only once a conversion is allowed, else
-with 2.
+with 2. --passport ends with 0 where all is right, with 2 where something is not or nothing can be
+written. --compare ends with 0 where two passports are alike but for what was timed, with 1 where
+they differ; it and --atlas with 65 where a file is no passport, with 66 where it cannot be read.
 
 In the JSON object, `ok` of a crossing says that what happened is what the plan promises. So a
 planned refusal is `ok`: its `how` is \"rejected\", its `receipt` is null, `error` and `help` say
@@ -75,6 +85,9 @@ pub(crate) enum Mode {
     Json,
     Explain,
     Fit(Question),
+    Passport(String),
+    Compare([String; 2]),
+    Atlas(String),
     Help,
 }
 
@@ -118,12 +131,20 @@ impl fmt::Display for UsageError {
 }
 
 impl Mode {
+    /// Whether an adapter that is not here can be asked so.
+    const fn is_on_paper(&self) -> bool {
+        matches!(self, Self::Check | Self::Json | Self::Fit(_) | Self::Help)
+    }
+
     const fn option(&self) -> &'static str {
         match self {
             Self::Check => "",
             Self::Json => "--json",
             Self::Explain => "--explain",
             Self::Fit(_) => "--would-it-fit",
+            Self::Passport(_) => "--passport",
+            Self::Compare(_) => "--compare",
+            Self::Atlas(_) => "--atlas",
             Self::Help => "--help",
         }
     }
@@ -151,6 +172,12 @@ impl Options {
                     let spec = value("--would-it-fit", attached, &mut words)?;
                     Mode::Fit(Question::parse(&spec).map_err(UsageError::Spec)?)
                 }
+                "--passport" => Mode::Passport(value("--passport", attached, &mut words)?),
+                "--atlas" => Mode::Atlas(value("--atlas", attached, &mut words)?),
+                "--compare" => {
+                    let one = value("--compare", attached, &mut words)?;
+                    Mode::Compare([one, value("--compare", None, &mut words)?])
+                }
                 "--adapter" => {
                     let text = value("--adapter", attached, &mut words)?;
                     if options.adapter.replace(text).is_some() {
@@ -172,7 +199,12 @@ impl Options {
         }
         match (&options.on, &options.adapter, &options.mode) {
             (Some(_), Some(_), _) => Err(UsageError::Together("--on", "--adapter")),
-            (Some(_), _, Mode::Explain) => Err(UsageError::Together("--on", "--explain")),
+            (Some(_), _, mode) if !mode.is_on_paper() => {
+                Err(UsageError::Together("--on", mode.option()))
+            }
+            (_, Some(_), mode @ (Mode::Compare(_) | Mode::Atlas(_))) => {
+                Err(UsageError::Together("--adapter", mode.option()))
+            }
             _ => Ok(options),
         }
     }

@@ -8,7 +8,7 @@ use wharf::plan::Carriage;
 use wharf::{Adapter, Device, Error, Policy, Result};
 
 use super::adapters::driver;
-use super::crossing::{Crossing, End};
+use super::passport::crossing::{Crossing, End};
 use super::verdict::{REMEDY_BROKEN, Verdict};
 
 /// A JSON value; objects keep their order.

@@ -4,7 +4,7 @@ use wharf::ledger::Crossings;
 use wharf::{DType, Device, HostView, Layout, Result, Shape, Tensor};
 
 use super::explain::{Found, refusal};
-use super::probe::probe;
+use super::passport::probe::probe;
 use super::table::{Tone, bytes, count};
 
 fn verdict(holds: bool, good: String, bad: String) -> Found {

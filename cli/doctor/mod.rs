@@ -4,7 +4,7 @@
 //! arrive on the GPU or would arrive as something else. `--help` lists what else it can tell.
 //!
 //! It uses nothing but wharf's public surface, so it is also a reading list: [`adapters`] lists and
-//! chooses, [`plan`] negotiates, [`crossing`] uploads and reads back, [`fit`] asks before
+//! chooses, [`plan`] negotiates, [`passport::crossing`] uploads and reads back, [`fit`] asks before
 //! allocating, [`explain`] looks at memory, ledger and guards, [`paper`] asks of an adapter that is
 //! not here.
 
@@ -18,21 +18,23 @@ use wharf::{Adapter, Device, Policy};
 
 pub(crate) mod adapters;
 mod args;
-mod crossing;
+mod atlas;
+mod compare;
 mod diagnosis;
-mod expected;
 mod explain;
 mod fit;
 mod json;
 mod live;
 pub(crate) mod paper;
+mod papers;
+pub(crate) mod passport;
 mod plan;
-mod probe;
-mod quirks;
+mod shown;
 pub(crate) mod table;
 mod verdict;
 
 use args::{Mode, Options};
+use passport::{crossing, quirks};
 use table::{Page, Tone};
 use verdict::Verdict;
 
@@ -57,6 +59,11 @@ async fn run(options: &Options, page: &mut Page) -> u8 {
         page.text(args::HELP);
         return 0;
     }
+    match &options.mode {
+        Mode::Compare(paths) => return compare::compare(page, paths),
+        Mode::Atlas(folder) => return atlas::write(page, folder),
+        _ => {}
+    }
     if let Some(caps) = &options.on {
         return match &options.mode {
             Mode::Fit(question) => fit::answer_on_paper(page, caps, question).await,
@@ -73,6 +80,7 @@ async fn run(options: &Options, page: &mut Page) -> u8 {
             fit::answer(page, &listing, question, options.adapter.is_some()).await
         }
         Mode::Explain => explain::explain(page, &listing).await,
+        Mode::Passport(path) => papers::make(page, &listing, path).await,
         _ => check_up(page, &listing, clock, options.mode == Mode::Json).await,
     }
 }
@@ -87,10 +95,10 @@ async fn check_up(page: &mut Page, listing: &Listing, clock: Instant, as_json: b
     let mut crossings = Vec::new();
     if let Ok(device) = &opened {
         plan::show(page, device.adapter());
-        page.heading("Crossings", crossing::SUBTITLE);
-        crossings = crossing::check_all(device, &mut |crossing| crossing::show(page, crossing));
+        page.heading("Crossings", shown::SUBTITLE);
+        crossings = crossing::check_all(device, &mut |one| shown::crossing(page, one)).await;
         if !as_json {
-            quirks::show(page, &quirks::probe(device).await);
+            shown::quirks(page, &quirks::probe(device).await);
         }
     }
     let verdict = Verdict::of(listing, &opened, &crossings);

@@ -4,7 +4,7 @@ use wharf::adapter::Listing;
 use wharf::plan::How;
 use wharf::{DType, Device, Result};
 
-use super::crossing::{Crossing, End};
+use super::passport::crossing::{Crossing, End};
 use super::table::{Tone, clean, shorten};
 
 /// What to do about data that came back wrong.

@@ -4,7 +4,7 @@
 use std::panic;
 
 use wasm_bindgen::prelude::wasm_bindgen;
-use wharf::Adapter;
+use wharf::{Adapter, Policy};
 
 use crate::counts::Counts;
 use crate::ctx::{Ctx, Size};
@@ -15,6 +15,25 @@ use crate::{cases, drivers};
 extern "C" {
     /// A function of the page: shows a line.
     fn tell(line: &str);
+}
+
+/// Makes the passport of the browser's adapter, and shows it.
+#[wasm_bindgen]
+#[expect(unreachable_pub, reason = "what the page calls has to be public")]
+pub async fn passport() {
+    panic::set_hook(Box::new(|info| tell(&info.to_string())));
+    let device = async {
+        let adapter = Adapter::any().await?;
+        adapter.open(adapter.negotiate(&Policy::exact())).await
+    };
+    match device.await {
+        Ok(device) => {
+            let passport = crate::passport::make(&device, |part| tell(&format!("{part} ..")));
+            let passport = passport.await;
+            tell(&passport.to_string());
+        }
+        Err(error) => tell(&format!("gpu tier: {error:?}")),
+    }
 }
 
 /// Runs the cases whose names contain `filter` and that belong to `share` (`2/4`), on the browser's

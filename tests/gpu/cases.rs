@@ -19,6 +19,7 @@ mod graphs;
 mod hand;
 mod hunt;
 mod indexing;
+mod judged;
 mod lent;
 mod makers;
 mod matmul;
@@ -72,6 +73,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(torch::cases(adapter));
     cases.extend(elementwise::cases(adapter));
     cases.extend(accuracy::cases());
+    cases.extend(judged::cases(adapter));
     cases.extend(doubles::cases(adapter));
     cases.extend(graphs::cases(adapter));
     cases.extend(reduce::cases(adapter));

@@ -33,9 +33,10 @@ mod mistakes;
 mod mutants;
 #[cfg(not(target_family = "wasm"))]
 mod native;
+#[allow(dead_code, reason = "natively the program makes passports, here a page does")]
+#[path = "../../cli/doctor/passport/mod.rs"]
+mod passport;
 mod promise;
-#[path = "../stories/random.rs"]
-mod random;
 #[cfg(not(target_family = "wasm"))]
 #[path = "../stories/search.rs"]
 mod search;
@@ -52,6 +53,10 @@ mod torch_goldens;
 mod uses;
 #[cfg(not(target_family = "wasm"))]
 mod workers;
+
+/// Stories draw from it.
+#[cfg(not(target_family = "wasm"))]
+use passport::random;
 
 #[cfg(not(target_family = "wasm"))]
 fn main() -> std::process::ExitCode {

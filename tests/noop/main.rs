@@ -38,7 +38,8 @@ mod peak;
 #[cfg(test)]
 mod profiles;
 #[cfg(test)]
-#[path = "../stories/random.rs"]
+#[expect(dead_code, reason = "others draw below a number")]
+#[path = "../../cli/doctor/passport/random.rs"]
 mod random;
 #[cfg(test)]
 mod runs;

@@ -3,13 +3,7 @@
 
 use wharf::{DType, Element, half};
 
-pub(crate) use crate::random::Random;
-
-impl Random {
-    pub(crate) fn below(&mut self, n: usize) -> usize {
-        usize::try_from(self.bits() % n.max(1) as u64).unwrap_or(0)
-    }
-}
+pub(crate) use crate::passport::random::Random;
 
 /// An element that tests can make from any bits.
 pub(crate) trait Probe: Element {

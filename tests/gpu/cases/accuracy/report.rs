@@ -2,11 +2,9 @@
 
 use std::fmt::Write as _;
 
-use wharf::op::{Joint, Tolerance};
-
-use super::worst::Worst;
-use super::{DENSE, joint, ops, reductions, worst_of};
+use super::DENSE;
 use crate::ctx::{Ctx, Outcome, ensure};
+use crate::passport::accuracy::{Inexact, Worst};
 
 const HEAD: &str = "# Accuracy
 
@@ -23,27 +21,18 @@ other does not do. A reason names what the contract leaves room for and this dri
 SwiftShader and llvmpipe's GL keep the contract on the same samples.
 ";
 
-/// Two digits, upwards.
-fn up(x: f64) -> f64 {
-    let digit = 10f64.powf(x.log10().floor() - 1.0);
-    if x > 0.0 {
-        format!("{:.1e}", (x / digit - 1e-9).ceil() * digit).parse().unwrap_or(x)
-    } else {
-        0.0
+/// Why a contract is wider than what was measured.
+const fn loose(of: Inexact) -> &'static str {
+    match of {
+        Inexact::Op(op) => op.loose(),
+        Inexact::Joint(joint) => joint.loose(),
+        Inexact::Reduction(reduction) => reduction.loose(),
     }
 }
 
-fn line(name: &str, worst: &Worst, reason: &str) -> String {
-    let (bound, needed) = (worst.bound, worst.needed);
-    let hundredths = |x: f64| (x * 100.0 - 1e-6).ceil() / 100.0;
-    let shown = Tolerance {
-        ulp: hundredths(needed.ulp),
-        grow: hundredths(needed.grow),
-        abs: up(needed.abs),
-        ..needed
-    };
-    let (bound, shown) = (bound.words(), shown.words());
-    format!("| `{name}` | {bound} | {shown} | {} | {reason} |\n", worst.place.trim())
+fn line(of: Inexact, worst: &Worst) -> String {
+    let (bound, shown) = (worst.bound.words(), worst.shown().words());
+    format!("| `{}` | {bound} | {shown} | {} | {} |\n", of.name(), worst.place.trim(), loose(of))
 }
 
 pub(super) async fn write(ctx: &Ctx) -> Outcome {
@@ -62,18 +51,11 @@ pub(super) async fn write(ctx: &Ctx) -> Outcome {
         "| | contract | measured | at | why the contract is wider |\n|---|---|---|---|---|\n",
     );
     let mut wrong = Vec::new();
-    let mut line = |name: &str, worst: Result<Worst, String>, reason: &str| match worst {
-        Ok(worst) => text.push_str(&line(name, &worst, reason)),
-        Err(message) => wrong.push(format!("{name}: {message}")),
-    };
-    for op in ops() {
-        line(op.name(), worst_of(&device, op, DENSE).await, op.loose());
-    }
-    for joint in Joint::ALL {
-        line(joint.name(), joint::joint(&device, joint).await, joint.loose());
-    }
-    for reduction in reductions() {
-        line(reduction.name(), joint::reduction(&device, reduction).await, reduction.loose());
+    for of in Inexact::all() {
+        match of.worst(&device, DENSE).await {
+            Ok(worst) => text.push_str(&line(of, &worst)),
+            Err(message) => wrong.push(format!("{}: {message}", of.name())),
+        }
     }
     ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
     text.push_str(LEGEND);

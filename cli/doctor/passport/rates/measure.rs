@@ -1,12 +1,12 @@
 //! Runs that are timed: a few, within a time.
 
-use std::time::Instant;
-
 use wharf::Result;
+
+use super::super::clock::seconds;
 
 /// What a run gets done.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Work {
+pub(crate) enum Work {
     Bytes(f64),
     Flops(f64),
     /// Something whose time is what counts.
@@ -15,13 +15,13 @@ pub(super) enum Work {
 
 /// Something that was measured.
 #[derive(Debug)]
-pub(super) struct Measured {
-    pub(super) size: String,
-    pub(super) work: Work,
+pub(crate) struct Measured {
+    pub(crate) size: String,
+    pub(crate) work: Work,
     /// Of every run that counts.
-    pub(super) seconds: Vec<f64>,
+    pub(crate) seconds: Vec<f64>,
     /// What is wrong with the result.
-    pub(super) wrong: Option<String>,
+    pub(crate) wrong: Option<String>,
 }
 
 /// How long runs may take together, and how many there are at least and at most.
@@ -31,39 +31,42 @@ const RUNS: [usize; 2] = [3, 50];
 const SLOW: f64 = 1.5;
 
 /// Times runs, after one that only warms up.
-pub(super) fn time(quick: bool, mut run: impl FnMut() -> Result<()>) -> Result<Vec<f64>> {
-    let mut timed = || -> Result<f64> {
-        let clock = Instant::now();
-        run()?;
-        Ok(clock.elapsed().as_secs_f64())
+pub(super) async fn time(
+    quick: bool,
+    mut run: impl AsyncFnMut() -> Result<()>,
+) -> Result<Vec<f64>> {
+    let mut timed = async || -> Result<f64> {
+        let began = seconds();
+        run().await?;
+        Ok(seconds() - began)
     };
-    let first = timed()?;
+    let first = timed().await?;
     if first > SLOW {
         return Ok(vec![first]);
     }
-    let (mut seconds, [least, most]) = (Vec::new(), RUNS);
-    while seconds.len() < if quick { 1 } else { most } {
-        seconds.push(timed()?);
-        if seconds.len() >= least && seconds.iter().sum::<f64>() > SECONDS {
+    let (mut all, [least, most]) = (Vec::new(), RUNS);
+    while all.len() < if quick { 1 } else { most } {
+        all.push(timed().await?);
+        if all.len() >= least && all.iter().sum::<f64>() > SECONDS {
             break;
         }
     }
-    Ok(seconds)
+    Ok(all)
 }
 
 impl Measured {
-    pub(super) fn median(&self) -> f64 {
+    pub(crate) fn median(&self) -> f64 {
         let mut sorted = self.seconds.clone();
         sorted.sort_by(f64::total_cmp);
         sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
     }
 
-    pub(super) fn best(&self) -> f64 {
+    pub(crate) fn best(&self) -> f64 {
         self.seconds.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
     /// Billions a second, and of what.
-    pub(super) fn rate(&self) -> Option<(f64, &'static str)> {
+    pub(crate) fn rate(&self) -> Option<(f64, &'static str)> {
         match self.work {
             Work::Bytes(bytes) => Some((bytes / self.median() / 1e9, "GB/s")),
             Work::Flops(flops) => Some((flops / self.median() / 1e9, "GFLOP/s")),
@@ -71,11 +74,11 @@ impl Measured {
         }
     }
 
-    pub(super) fn rate_text(&self) -> String {
+    pub(crate) fn rate_text(&self) -> String {
         self.rate().map_or_else(|| "-".into(), |(rate, unit)| format!("{rate:.1} {unit}"))
     }
 
-    pub(super) fn time_text(&self) -> String {
+    pub(crate) fn time_text(&self) -> String {
         let [median, best] = [self.median(), self.best()].map(|seconds| seconds * 1e3);
         if self.seconds.len() > 1 {
             format!("{median:.2} ms ({best:.2})")

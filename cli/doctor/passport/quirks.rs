@@ -1,9 +1,9 @@
 //! What this adapter's driver does in its own way, measured by a kernel of raw WGSL. None of it
 //! affects wharf's results. It explains why other kernels may differ from one machine to the next.
 
-use wharf::{Device, wgpu};
+use wharf::{DType, Device, Layout, Shape, wgpu};
 
-use super::table::{Page, Tone};
+use super::show;
 
 /// Answers before the lists, and the numbers of a list; as in `quirks.wgsl`.
 const SINGLE: usize = 8;
@@ -27,17 +27,6 @@ pub(crate) async fn probe(device: &Device) -> Result<Vec<Quirk>, String> {
     numbers.extend((0..LIST).map(|i| i as f32 * 1.3 - 40.7));
     let seen = run(device, &numbers).await?;
     Ok(quirks(&numbers, &seen))
-}
-
-pub(crate) fn show(page: &Page, quirks: &Result<Vec<Quirk>, String>) {
-    page.heading("Quirks", "what raw WGSL does here; wharf's kernels rely on none of it");
-    match quirks {
-        Ok(quirks) => quirks.iter().for_each(|quirk| {
-            let tone = if quirk.surprising { Tone::Caution } else { Tone::Good };
-            page.row(&[(Tone::Plain, "", 2), (Tone::Plain, quirk.what, 26)], (tone, &quirk.seen));
-        }),
-        Err(error) => page.row(&[(Tone::Plain, "", 2)], (Tone::Bad, error)),
-    }
 }
 
 fn quirks(numbers: &[f32], seen: &[u32]) -> Vec<Quirk> {
@@ -105,8 +94,8 @@ async fn run(device: &Device, numbers: &[f32]) -> Result<Vec<u32>, String> {
     };
     let storage = wgpu::BufferUsages::STORAGE;
     let input = buffer(storage | wgpu::BufferUsages::COPY_DST, 4 * numbers.len() as u64);
-    let output = buffer(storage | wgpu::BufferUsages::COPY_SRC, bytes);
-    let back = buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST, bytes);
+    let copied = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+    let output = buffer(storage | copied, bytes);
     queue.write_buffer(&input, 0, bytemuck::cast_slice(numbers));
     let module = gpu.create_shader_module(wgpu::include_wgsl!("quirks.wgsl"));
     let pipeline = gpu.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
@@ -131,17 +120,11 @@ async fn run(device: &Device, numbers: &[f32]) -> Result<Vec<u32>, String> {
     pass.set_bind_group(0, &group, &[]);
     pass.dispatch_workgroups(2, 1, 1);
     drop(pass);
-    encoder.copy_buffer_to_buffer(&output, 0, &back, 0, bytes);
     queue.submit([encoder.finish()]);
     if let Some(error) = scope.pop().await {
         return Err(format!("could not be probed: {error}"));
     }
-    let (sender, receiver) = std::sync::mpsc::channel();
-    back.map_async(wgpu::MapMode::Read, .., move |result| {
-        let _ = sender.send(result);
-    });
-    gpu.poll(wgpu::PollType::wait_indefinitely()).map_err(|e| e.to_string())?;
-    receiver.recv().map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
-    let mapped = back.get_mapped_range(..).map_err(|e| e.to_string())?;
-    Ok(bytemuck::cast_slice(&mapped).to_vec())
+    let layout = Layout::dense(Shape::new([SINGLE + 2 * LIST]).map_err(show)?);
+    let seen = device.wrap_buffer(&output, layout, DType::U32).map_err(show)?;
+    seen.read::<u32>().await.map_err(show)
 }

@@ -6,23 +6,31 @@ use wharf::reference::{Exact, Number};
 
 /// The worst of the results of f32 that were met.
 #[derive(Clone, Debug)]
-pub(super) struct Worst {
+pub(crate) struct Worst {
     /// What was promised.
-    pub(super) bound: Tolerance,
+    pub(crate) bound: Tolerance,
     /// What was needed of it.
-    pub(super) needed: Tolerance,
+    pub(crate) needed: Tolerance,
     /// Where, in words.
-    pub(super) place: String,
+    pub(crate) place: String,
 }
 
 impl Worst {
-    pub(super) fn new(bound: Tolerance) -> Self {
+    pub(crate) fn new(bound: Tolerance) -> Self {
         let needed = Tolerance { ulp: 0.0, grow: 0.0, abs: 0.0, ..bound };
         Self { bound, needed, place: String::new() }
     }
 
+    /// What was needed, rounded upwards so that it can be read.
+    pub(crate) fn shown(&self) -> Tolerance {
+        // Not minus zero.
+        let hundredths = |x: f64| (x * 100.0 - 1e-6).ceil() / 100.0 + 0.0;
+        let Tolerance { ulp, grow, abs, .. } = self.needed;
+        Tolerance { ulp: hundredths(ulp), grow: hundredths(grow), abs: up(abs), ..self.needed }
+    }
+
     /// Judges a result by the bound and takes it into account.
-    pub(super) fn meet(
+    pub(crate) fn meet(
         &mut self,
         exact: Exact,
         got: f32,
@@ -37,7 +45,7 @@ impl Worst {
     }
 
     /// Takes a result into account that is judged elsewhere.
-    pub(super) fn measure(&mut self, exact: Exact, got: f32, place: impl Fn() -> String) {
+    pub(crate) fn measure(&mut self, exact: Exact, got: f32, place: impl Fn() -> String) {
         let number = Number::Float(got.into());
         let (Number::Float(want), bound) = (exact.value, self.bound) else { return };
         // What may count as zero is no measure of accuracy.
@@ -57,5 +65,15 @@ impl Worst {
         if part > 1.0 && abs > self.needed.abs {
             self.needed.abs = abs;
         }
+    }
+}
+
+/// Two digits, upwards.
+fn up(x: f64) -> f64 {
+    let digit = 10f64.powf(x.log10().floor() - 1.0);
+    if x > 0.0 {
+        format!("{:.1e}", (x / digit - 1e-9).ceil() * digit).parse().unwrap_or(x)
+    } else {
+        0.0
     }
 }

@@ -40,8 +40,30 @@ probes! {
     bool: bits => bits & 1 == 1,
 }
 
+/// Calls an async function with the host type of a dtype.
+macro_rules! of_dtype {
+    ($dtype:expr, $function:ident ( $($argument:expr),* )) => {
+        match $dtype {
+            wharf::DType::F32 => $function::<f32>($($argument),*).await,
+            wharf::DType::F16 => $function::<half::f16>($($argument),*).await,
+            wharf::DType::Bf16 => $function::<half::bf16>($($argument),*).await,
+            wharf::DType::F64 => $function::<f64>($($argument),*).await,
+            wharf::DType::I8 => $function::<i8>($($argument),*).await,
+            wharf::DType::U8 => $function::<u8>($($argument),*).await,
+            wharf::DType::I16 => $function::<i16>($($argument),*).await,
+            wharf::DType::U16 => $function::<u16>($($argument),*).await,
+            wharf::DType::I32 => $function::<i32>($($argument),*).await,
+            wharf::DType::U32 => $function::<u32>($($argument),*).await,
+            wharf::DType::I64 => $function::<i64>($($argument),*).await,
+            wharf::DType::U64 => $function::<u64>($($argument),*).await,
+            wharf::DType::Bool => $function::<bool>($($argument),*).await,
+        }
+    };
+}
+pub(crate) use of_dtype;
+
 /// Bit patterns worth carrying, of one dtype.
-fn specials(dtype: DType) -> Vec<u64> {
+pub(crate) fn specials(dtype: DType) -> Vec<u64> {
     let bits = dtype.width() as u32 * 8;
     let mantissa = match dtype {
         DType::F16 => 10,

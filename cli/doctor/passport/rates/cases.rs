@@ -1,39 +1,51 @@
 //! What is measured, and how each result is judged.
 
+use core::future::Future;
+use core::pin::Pin;
+
 use bytemuck::cast_slice;
 use wharf::caps::Feature;
 use wharf::half::f16;
 use wharf::host::HostViewMut;
 use wharf::op::Op;
 use wharf::reference::{Number, Strided, keeps, matmul, matmul_keeps};
-use wharf::{DType, Device, Result, Tensor};
+use wharf::{DType, Device, Element, Result, Tensor};
 
+use super::super::clock::seconds;
+use super::fma;
 use super::measure::{Measured, Work, time};
 
 /// Something to measure; nothing where the adapter has no such thing.
-pub(super) struct Case {
-    pub(super) name: &'static str,
-    pub(super) run: fn(&Scene<'_>) -> Result<Option<Measured>>,
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    pub(crate) run: for<'a> fn(&'a Scene<'a>) -> Running<'a>,
 }
 
+/// A case that is being measured.
+type Running<'a> = Pin<Box<dyn Future<Output = Result<Option<Measured>>> + 'a>>;
+
 /// In this order: the first is the process's first.
-pub(super) const CASES: [Case; 10] = [
-    Case { name: "first product", run: first_product },
-    Case { name: "dispatch and read", run: latency },
-    Case { name: "copy up", run: up },
-    Case { name: "copy down", run: down },
-    Case { name: "copy on the device", run: copy },
-    Case { name: "add", run: add },
-    Case { name: "multiply and add", run: chain },
-    Case { name: "product f32", run: |scene| product(scene, DType::F32) },
-    Case { name: "product f16", run: |scene| product(scene, DType::F16) },
-    Case { name: "row by matrix", run: row },
+pub(crate) const CASES: [Case; 14] = [
+    Case { name: "first product", run: |scene| Box::pin(first_product(scene)) },
+    Case { name: "dispatch", run: |scene| Box::pin(dispatch(scene)) },
+    Case { name: "dispatch and wait", run: |scene| Box::pin(wait(scene)) },
+    Case { name: "dispatch and read", run: |scene| Box::pin(latency(scene)) },
+    Case { name: "copy up", run: |scene| Box::pin(up(scene)) },
+    Case { name: "copy down", run: |scene| Box::pin(down(scene)) },
+    Case { name: "copy on the device", run: |scene| Box::pin(copy(scene)) },
+    Case { name: "add", run: |scene| Box::pin(add(scene)) },
+    Case { name: "multiply and add", run: |scene| Box::pin(chain(scene)) },
+    Case { name: "fma f32", run: |scene| Box::pin(fma::fused(scene, DType::F32)) },
+    Case { name: "fma f16", run: |scene| Box::pin(fma::fused(scene, DType::F16)) },
+    Case { name: "product f32", run: |scene| Box::pin(product(scene, DType::F32)) },
+    Case { name: "product f16", run: |scene| Box::pin(product(scene, DType::F16)) },
+    Case { name: "row by matrix", run: |scene| Box::pin(row(scene)) },
 ];
 
 /// Where it is measured, and how large things are.
-pub(super) struct Scene<'a> {
-    device: &'a Device,
-    quick: bool,
+pub(crate) struct Scene<'a> {
+    pub(super) device: &'a Device,
+    pub(super) quick: bool,
     /// Values that are copied and added.
     values: Vec<f32>,
 }
@@ -63,7 +75,7 @@ fn first_wrong(count: usize, right: impl Fn(usize) -> bool) -> Option<String> {
 }
 
 impl<'a> Scene<'a> {
-    pub(super) fn new(device: &'a Device, quick: bool) -> Self {
+    pub(crate) fn new(device: &'a Device, quick: bool) -> Self {
         let count = if quick { 1 << 18 } else { 1 << 24 };
         Self { device, quick, values: numbers(count) }
     }
@@ -80,87 +92,144 @@ impl<'a> Scene<'a> {
         Ok(self.device.upload(&self.values, self.values.len())?.0)
     }
 
-    fn time(&self, run: impl FnMut() -> Result<()>) -> Result<Vec<f64>> {
-        time(self.quick, run)
+    pub(super) async fn time(&self, run: impl AsyncFnMut() -> Result<()>) -> Result<Vec<f64>> {
+        time(self.quick, run).await
+    }
+
+    /// Until everything that was recorded is done.
+    pub(super) async fn done(&self) -> Result<()> {
+        #[cfg(not(target_family = "wasm"))]
+        return self.device.wait();
+        // In a browser only a read waits.
+        #[cfg(target_family = "wasm")]
+        return self.device.zeros([1], DType::U32)?.read::<u32>().await.map(drop);
     }
 
     /// Times what yields a tensor, until it is computed.
-    fn computed(&self, make: impl Fn() -> Result<Tensor>) -> Result<(Vec<f64>, Tensor)> {
-        let seconds = self.time(|| {
+    async fn computed(&self, make: impl Fn() -> Result<Tensor>) -> Result<(Vec<f64>, Tensor)> {
+        let seconds = self.time(async || {
             make()?.compute()?;
-            self.device.wait()
-        })?;
-        Ok((seconds, make()?))
+            self.done().await
+        });
+        Ok((seconds.await?, make()?))
     }
 }
 
+/// The values of a tensor, waited for as directly as it goes.
+async fn waited<T: Element>(tensor: &Tensor) -> Result<Vec<T>> {
+    #[cfg(not(target_family = "wasm"))]
+    return tensor.to_vec::<T>();
+    #[cfg(target_family = "wasm")]
+    return tensor.read::<T>().await;
+}
+
 /// A product of two matrices, from their upload to its last byte: what a process waits for.
-fn first_product(scene: &Scene<'_>) -> Result<Option<Measured>> {
+async fn first_product(scene: &Scene<'_>) -> Result<Option<Measured>> {
     let side = if scene.quick { 64 } else { 512 };
     let values = &scene.values[..side * side];
-    let clock = std::time::Instant::now();
+    let began = seconds();
     let (a, _) = scene.device.upload(values, [side, side])?;
-    let result = a.matmul(&a)?.to_vec::<f32>()?;
-    let seconds = vec![clock.elapsed().as_secs_f64()];
+    let result = waited::<f32>(&a.matmul(&a)?).await?;
+    let seconds = vec![seconds() - began];
     let operands = ([cast_slice(values); 2], [side as isize, 1]);
     let wrong = judge(DType::F32, [side; 3], operands, cast_slice(&result));
     Ok(Some(Measured { size: format!("{side}^3"), work: Work::Once, seconds, wrong }))
 }
 
-fn latency(scene: &Scene<'_>) -> Result<Option<Measured>> {
+/// Dispatches that follow each other, and one wait for all of them.
+const MANY: usize = 256;
+
+/// What one dispatch of many costs.
+async fn dispatch(scene: &Scene<'_>) -> Result<Option<Measured>> {
     let (x, _) = scene.device.upload(&[1.0f32, 2.0, 3.0, 4.0], [4])?;
-    let mut got = Vec::new();
-    let seconds = scene.time(|| {
-        got = (&x + &x)?.to_vec::<f32>()?;
-        Ok(())
-    })?;
+    let mut last = x.clone();
+    let seconds = scene.time(async || {
+        last = x.clone();
+        for _ in 0..MANY {
+            last = (&last + 1.0f32)?;
+            last.compute()?;
+        }
+        scene.done().await
+    });
+    let seconds = seconds.await?.into_iter().map(|seconds| seconds / MANY as f64).collect();
+    let (got, by) = (last.read::<f32>().await?, MANY as f32);
+    let wrong =
+        (got != [1.0 + by, 2.0 + by, 3.0 + by, 4.0 + by]).then(|| format!("WRONG: {got:?}"));
+    Ok(Some(Measured { size: format!("4 values, of {MANY}"), work: Work::Once, seconds, wrong }))
+}
+
+/// One dispatch, until it is known to be done.
+async fn wait(scene: &Scene<'_>) -> Result<Option<Measured>> {
+    let (x, _) = scene.device.upload(&[1.0f32, 2.0, 3.0, 4.0], [4])?;
+    let (seconds, y) = scene.computed(|| &x + &x).await?;
+    let got = y.read::<f32>().await?;
     let wrong = (got != [2.0, 4.0, 6.0, 8.0]).then(|| format!("WRONG: {got:?}"));
     Ok(Some(Measured { size: "4 values".into(), work: Work::Once, seconds, wrong }))
 }
 
-fn up(scene: &Scene<'_>) -> Result<Option<Measured>> {
-    let seconds = scene.time(|| {
+/// The same with its result.
+async fn latency(scene: &Scene<'_>) -> Result<Option<Measured>> {
+    let (x, _) = scene.device.upload(&[1.0f32, 2.0, 3.0, 4.0], [4])?;
+    let mut got = Vec::new();
+    let seconds = scene.time(async || {
+        got = waited::<f32>(&(&x + &x)?).await?;
+        Ok(())
+    });
+    let seconds = seconds.await?;
+    let wrong = (got != [2.0, 4.0, 6.0, 8.0]).then(|| format!("WRONG: {got:?}"));
+    Ok(Some(Measured { size: "4 values".into(), work: Work::Once, seconds, wrong }))
+}
+
+async fn up(scene: &Scene<'_>) -> Result<Option<Measured>> {
+    let seconds = scene.time(async || {
         scene.there()?;
-        scene.device.wait()
-    })?;
-    let same = scene.there()?.to_vec::<f32>()? == scene.values;
+        scene.done().await
+    });
+    let seconds = seconds.await?;
+    let same = scene.there()?.read::<f32>().await? == scene.values;
     let wrong = (!same).then(|| "WRONG: other values are there".into());
     let work = Work::Bytes(scene.bytes());
     Ok(Some(Measured { size: scene.megabytes(), work, seconds, wrong }))
 }
 
-fn down(scene: &Scene<'_>) -> Result<Option<Measured>> {
+async fn down(scene: &Scene<'_>) -> Result<Option<Measured>> {
     let x = scene.there()?;
     let mut values = vec![0f32; scene.values.len()];
-    let seconds = scene.time(|| {
+    let seconds = scene.time(async || {
         let count = values.len();
-        x.copy_to_view(&mut HostViewMut::new(&mut values, count)?)
-    })?;
+        let mut view = HostViewMut::new(&mut values, count)?;
+        #[cfg(not(target_family = "wasm"))]
+        return x.copy_to_view(&mut view);
+        #[cfg(target_family = "wasm")]
+        return x.read_view(&mut view).await;
+    });
+    let seconds = seconds.await?;
     let wrong = (values != scene.values).then(|| "WRONG: other values came".into());
     let work = Work::Bytes(scene.bytes());
     Ok(Some(Measured { size: scene.megabytes(), work, seconds, wrong }))
 }
 
-fn copy(scene: &Scene<'_>) -> Result<Option<Measured>> {
+async fn copy(scene: &Scene<'_>) -> Result<Option<Measured>> {
     let x = scene.there()?;
     let count = scene.values.len();
     // One more, so that it is a part of another tensor, which cannot share the memory of this one.
     let mut y = scene.device.zeros([count + 1], DType::F32)?;
-    let seconds = scene.time(|| {
+    let seconds = scene.time(async || {
         y.assign_slice(0, 0..count, &x)?;
-        scene.device.wait()
-    })?;
-    let same = y.slice(0, 0..count)?.to_vec::<f32>()? == scene.values;
+        scene.done().await
+    });
+    let seconds = seconds.await?;
+    let same = y.slice(0, 0..count)?.read::<f32>().await? == scene.values;
     let wrong = (!same).then(|| "WRONG: other values are there".into());
     let work = Work::Bytes(2.0 * scene.bytes());
     Ok(Some(Measured { size: scene.megabytes(), work, seconds, wrong }))
 }
 
-fn add(scene: &Scene<'_>) -> Result<Option<Measured>> {
+async fn add(scene: &Scene<'_>) -> Result<Option<Measured>> {
     let (x, y) = (scene.there()?, scene.there()?.flip(0)?.contiguous()?);
     y.compute()?;
-    let (seconds, sum) = scene.computed(|| &x + &y)?;
-    let (sum, count) = (sum.to_vec::<f32>()?, scene.values.len());
+    let (seconds, sum) = scene.computed(|| &x + &y).await?;
+    let (sum, count) = (sum.read::<f32>().await?, scene.values.len());
     let number = |value: f32| Number::Float(value.into());
     let wrong = first_wrong(count, |i| {
         let operands = [i, count - 1 - i].map(|i| number(scene.values[i]));
@@ -173,13 +242,14 @@ fn add(scene: &Scene<'_>) -> Result<Option<Measured>> {
 /// Pairs of steps in one kernel: `x 2 + 1`, then half of that `+ 1`, which is `x + 1.5` exactly.
 const PAIRS: usize = 16;
 
-fn chain(scene: &Scene<'_>) -> Result<Option<Measured>> {
+async fn chain(scene: &Scene<'_>) -> Result<Option<Measured>> {
     let whole: Vec<f32> = (0..scene.values.len() / 4).map(|i| (i % 1000) as f32).collect();
     let (x, _) = scene.device.upload(&whole, whole.len())?;
-    let (seconds, y) = scene.computed(|| {
+    let computed = scene.computed(|| {
         (0..PAIRS).try_fold(x.clone(), |x, _| x.mul_add(2.0f32, 1.0f32)?.mul_add(0.5f32, 1.0f32))
-    })?;
-    let y = y.to_vec::<f32>()?;
+    });
+    let (seconds, y) = computed.await?;
+    let y = y.read::<f32>().await?;
     let wrong = first_wrong(whole.len(), |i| y[i] == whole[i] + 1.5 * PAIRS as f32);
     let work = Work::Flops((whole.len() * PAIRS * 4) as f64);
     let size = format!("{:.0} MB, {} steps", scene.bytes() / 4e6, 2 * PAIRS);
@@ -194,25 +264,25 @@ fn stored(values: &[f32], dtype: DType) -> Vec<u8> {
     }
 }
 
-fn matrix(scene: &Scene<'_>, values: &[f32], shape: [usize; 2], dtype: DType) -> Result<Tensor> {
-    Ok(scene.device.upload_as(values, shape, dtype)?.0)
+fn matrix(scene: &Scene<'_>, data: &[f32], shape: [usize; 2], dtype: DType) -> Result<Tensor> {
+    Ok(scene.device.upload_as(data, shape, dtype)?.0)
 }
 
-fn product(scene: &Scene<'_>, dtype: DType) -> Result<Option<Measured>> {
+async fn product(scene: &Scene<'_>, dtype: DType) -> Result<Option<Measured>> {
     if dtype == DType::F16 && !scene.device.caps().has(Feature::ShaderF16) {
         return Ok(None);
     }
     let side = if scene.quick { 128 } else { 1024 };
-    multiply(scene, dtype, [side; 3], |[m, k, n]| Work::Flops((2 * m * k * n) as f64))
+    multiply(scene, dtype, [side; 3], |[m, k, n]| Work::Flops((2 * m * k * n) as f64)).await
 }
 
-fn row(scene: &Scene<'_>) -> Result<Option<Measured>> {
+async fn row(scene: &Scene<'_>) -> Result<Option<Measured>> {
     let side = if scene.quick { 256 } else { 4096 };
-    multiply(scene, DType::F32, [1, side, side], |[_, k, n]| Work::Bytes((4 * k * n) as f64))
+    multiply(scene, DType::F32, [1, side, side], |[_, k, n]| Work::Bytes((4 * k * n) as f64)).await
 }
 
 /// `[m, k]` by the transposed `[n, k]`, as weights are stored.
-fn multiply(
+async fn multiply(
     scene: &Scene<'_>,
     dtype: DType,
     dims: [usize; 3],
@@ -221,12 +291,12 @@ fn multiply(
     let [m, k, n] = dims;
     let (left, right) = (&scene.values[..m * k], &scene.values[..n * k]);
     let (a, b) = (matrix(scene, left, [m, k], dtype)?, matrix(scene, right, [n, k], dtype)?);
-    let (seconds, y) = scene.computed(|| a.linear(&b, None, None))?;
+    let (seconds, y) = scene.computed(|| a.linear(&b, None, None)).await?;
     let operands = [left, right].map(|values| stored(values, dtype));
     let operands = [&operands[0][..], &operands[1]];
     let got = match dtype {
-        DType::F16 => cast_slice(&y.to_vec::<f16>()?).to_vec(),
-        _ => cast_slice(&y.to_vec::<f32>()?).to_vec(),
+        DType::F16 => cast_slice(&y.read::<f16>().await?).to_vec(),
+        _ => cast_slice(&y.read::<f32>().await?).to_vec(),
     };
     let wrong = judge(dtype, dims, (operands, [1, k as isize]), &got);
     let size = if m == 1 { format!("{k} x {n}") } else { format!("{m}^3") };

@@ -6,9 +6,9 @@ use wharf::reference::{Exact, Number, attention, log_softmax, norm, reduce, scan
 use wharf::tensor::{Attention, Key};
 use wharf::{DType, Device, Target, Tensor};
 
+use super::super::random::Random;
+use super::super::show;
 use super::worst::Worst;
-use crate::cases::probe::Random;
-use crate::ctx::{ensure_eq, show};
 
 const EPS: f32 = 1e-5;
 
@@ -148,7 +148,9 @@ async fn along(device: &Device, what: Along, worst: &mut Worst) -> Result<(), St
             let result = what.apply(&x, &classes).map_err(show)?;
             let got = result.read::<f32>().await.map_err(show)?;
             let results = got.len();
-            ensure_eq!(exact.len(), results, "results");
+            if exact.len() != results {
+                return Err(format!("{results} results, not {}", exact.len()));
+            }
             for (i, (exact, &got)) in exact.iter().zip(&got).enumerate() {
                 let kind = kinds[i * KINDS.len() / results];
                 worst.meet(*exact, got, || format!("{length} of {kind}"))?;

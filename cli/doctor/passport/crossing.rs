@@ -3,18 +3,12 @@
 //! If the plan refuses a dtype, the upload must be refused too. Then its conversion is allowed, and
 //! what comes back is compared with what [`expected`](super::expected) says.
 
-use half::{bf16, f16};
 use wharf::host::Tally;
 use wharf::plan::How;
 use wharf::{DType, Device, Error, ErrorKind, Policy, Receipt};
 
 use super::expected::{f64_tally, f64_to_f32, f64_values, narrow_values};
-use super::probe::{LENGTH, LENGTH_LARGE, Probe, difference, probe};
-use super::table::{Page, Tone};
-
-/// What is carried, in one line.
-pub(crate) const SUBTITLE: &str =
-    "up and back, bit by bit: NaN payloads, infinities, signed zeros, subnormals, extremes";
+use super::probe::{LENGTH, LENGTH_LARGE, Probe, difference, of_dtype, probe};
 
 /// One tensor that crossed, or was refused.
 #[derive(Debug)]
@@ -58,50 +52,31 @@ impl Crossing {
 }
 
 /// Checks every dtype in the order of the plan; `say` is called for each crossing once it is over.
-pub(crate) fn check_all(device: &Device, say: &mut dyn FnMut(&Crossing)) -> Vec<Crossing> {
+pub(crate) async fn check_all(device: &Device, say: &mut dyn FnMut(&Crossing)) -> Vec<Crossing> {
     let mut all = Vec::new();
     let mut done = |crossing: Crossing| {
         say(&crossing);
         all.push(crossing);
     };
     for dtype in DType::ALL {
-        done(there_and_back(device, dtype));
+        done(of_dtype!(dtype, carry(device, LENGTH)));
         if dtype == DType::F32 {
-            done(carry::<f32>(device, LENGTH_LARGE));
+            done(carry::<f32>(device, LENGTH_LARGE).await);
         }
         if device.plan().carriage(dtype).how == How::Rejected {
-            conversions(device, dtype).into_iter().for_each(&mut done);
+            conversions(device, dtype).await.into_iter().for_each(&mut done);
         }
     }
     all
 }
 
-fn there_and_back(device: &Device, dtype: DType) -> Crossing {
-    let carry = match dtype {
-        DType::F32 => carry::<f32>,
-        DType::F16 => carry::<f16>,
-        DType::Bf16 => carry::<bf16>,
-        DType::F64 => carry::<f64>,
-        DType::I8 => carry::<i8>,
-        DType::U8 => carry::<u8>,
-        DType::I16 => carry::<i16>,
-        DType::U16 => carry::<u16>,
-        DType::I32 => carry::<i32>,
-        DType::U32 => carry::<u32>,
-        DType::I64 => carry::<i64>,
-        DType::U64 => carry::<u64>,
-        DType::Bool => carry::<bool>,
-    };
-    carry(device, LENGTH)
-}
-
 /// Carries a probe under the device's own policy.
-fn carry<T: Probe>(device: &Device, length: usize) -> Crossing {
+async fn carry<T: Probe>(device: &Device, length: usize) -> Crossing {
     let values = probe::<T>(length);
     let how = device.plan().carriage(T::DTYPE).how;
     let honest = |receipt: &Receipt| receipt.is_exact() && receipt.tally.values() == length as u64;
     let wrong = |text: &str| End::Wrong(text.into());
-    let (end, receipt) = match exchange::<T, T>(device, &values, &values) {
+    let (end, receipt) = match exchange::<T, T>(device, &values, &values).await {
         Err(error) if how == How::Rejected && error.kind() == ErrorKind::Rejected => {
             (End::Refused(error), None)
         }
@@ -120,39 +95,43 @@ fn carry<T: Probe>(device: &Device, length: usize) -> Crossing {
 }
 
 /// Sends values up, reads them back, and compares them with what is expected.
-fn exchange<F: Probe, T: Probe>(
+async fn exchange<F: Probe, T: Probe>(
     device: &Device,
     values: &[F],
     expected: &[T],
 ) -> wharf::Result<(Receipt, Option<String>)> {
     let (tensor, receipt) = device.upload(values, values.len())?;
-    let back = tensor.to_vec::<T>()?;
+    let back = tensor.read::<T>().await?;
     Ok((receipt, difference(expected, &back)))
 }
 
 /// Carries a refused dtype under policies that allow its conversion by name.
-fn conversions(device: &Device, dtype: DType) -> Vec<Crossing> {
+async fn conversions(device: &Device, dtype: DType) -> Vec<Crossing> {
     match dtype {
         DType::F64 => {
             let values = f64_values();
             let expected: Vec<f32> = values.iter().map(|&v| f64_to_f32(v)).collect();
-            vec![convert(device, &values, &expected, &f64_tally(&values))]
+            vec![convert(device, &values, &expected, &f64_tally(&values)).await]
         }
-        DType::I64 => integers::<i64, i32>(device, 1 << 40),
-        DType::U64 => integers::<u64, u32>(device, 1 << 40),
+        DType::I64 => integers::<i64, i32>(device, 1 << 40).await,
+        DType::U64 => integers::<u64, u32>(device, 1 << 40).await,
         _ => Vec::new(),
     }
 }
 
 /// Carries values that all fit; then the same values with one that does not.
-fn integers<F: Probe, T: Probe + Into<F>>(device: &Device, too_large: u64) -> Vec<Crossing> {
+async fn integers<F, T>(device: &Device, too_large: u64) -> Vec<Crossing>
+where
+    F: Probe,
+    T: Probe + Into<F>,
+{
     let expected = probe::<T>(LENGTH);
     let mut values = narrow_values::<F, T>();
     let counts = Tally { exact: LENGTH as u64, ..Tally::default() };
-    let fitting = convert(device, &values, &expected, &counts);
+    let fitting = convert(device, &values, &expected, &counts).await;
     let index = LENGTH * 2 / 3;
     values[index] = F::of_bits(too_large);
-    let mut refused = convert(device, &values, &expected, &counts);
+    let mut refused = convert(device, &values, &expected, &counts).await;
     refused.end = match refused.end {
         End::Failed(error) if error.kind() == ErrorKind::Conversion => {
             let text = error.to_string();
@@ -167,7 +146,7 @@ fn integers<F: Probe, T: Probe + Into<F>>(device: &Device, too_large: u64) -> Ve
 }
 
 /// Carries values under a policy that allows their conversion, and nothing else.
-fn convert<F: Probe, T: Probe>(
+async fn convert<F: Probe, T: Probe>(
     device: &Device,
     values: &[F],
     expected: &[T],
@@ -175,7 +154,7 @@ fn convert<F: Probe, T: Probe>(
 ) -> Crossing {
     let (dtype, to) = (F::DTYPE, T::DTYPE);
     let device = device.with_policy(&Policy::exact().allow(dtype, to));
-    let (end, receipt) = match exchange(&device, values, expected) {
+    let (end, receipt) = match exchange(&device, values, expected).await {
         Err(error) => (End::Failed(error), None),
         Ok((receipt, Some(difference))) => (End::Wrong(difference), Some(receipt)),
         Ok((receipt, None)) if !same_counts(&receipt.tally, counts) => (
@@ -190,27 +169,4 @@ fn convert<F: Probe, T: Probe>(
 fn same_counts(a: &Tally, b: &Tally) -> bool {
     let counts = |t: &Tally| [t.exact, t.rounded, t.overflowed, t.flushed, t.nan];
     counts(a) == counts(b)
-}
-
-/// Prints one crossing as a row: its refusal or its receipt, and below that the remedy.
-pub(crate) fn show(page: &Page, crossing: &Crossing) {
-    let (tone, word, text, help) = match &crossing.end {
-        End::Exact => (Tone::Good, "bit-exact", None, None),
-        End::Converted => (Tone::Good, "as expected", None, None),
-        End::Refused(error) => (Tone::Caution, "refused", Some(error.to_string()), error.help()),
-        End::Checked(error) => (Tone::Good, "range-checked", Some(error.to_string()), error.help()),
-        End::Failed(error) => (Tone::Bad, "FAILED", Some(error.to_string()), error.help()),
-        End::Wrong(text) => (Tone::Bad, "WRONG", Some(text.clone()), None),
-    };
-    let receipt = crossing.receipt.as_ref().map(ToString::to_string);
-    let help = help.map(|help| format!("help: {help}"));
-    let texts = [(Tone::Plain, text), (Tone::Plain, receipt), (Tone::Dim, help)];
-    let (mut name, mut word) = (crossing.name(), word);
-    for (text_tone, text) in texts {
-        let Some(text) = text else { continue };
-        let cells = [(Tone::Plain, "", 2), (Tone::Plain, name.as_str(), 12), (tone, word, 15)];
-        page.row(&cells, (text_tone, &text));
-        // Only the first line is labelled.
-        (name, word) = (String::new(), "");
-    }
 }

@@ -3,7 +3,7 @@
 
 use core::f64::consts::FRAC_PI_2;
 
-use crate::cases::probe::Random;
+use super::super::random::Random;
 
 /// Zeros, ends of ranges and domains, and where polynomials take over from each other.
 const ANCHORS: [f32; 46] = [

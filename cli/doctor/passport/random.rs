@@ -16,4 +16,9 @@ impl Random {
         self.0 ^= self.0 >> 27;
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
+
+    /// A number less than `n`.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        usize::try_from(self.bits() % n.max(1) as u64).unwrap_or(0)
+    }
 }
