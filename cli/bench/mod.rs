@@ -129,8 +129,22 @@ fn show(page: &Page, name: &str, measured: &Measured) {
         None => (Tone::Good, "right"),
         Some(wrong) => (Tone::Bad, wrong.as_str()),
     };
-    let texts = [name, &measured.size, &measured.rate_text(), &measured.time_text()];
+    let texts = [name, &measured.size, &rate(measured), &time(measured)];
     row(page, texts, Tone::Plain, last);
+}
+
+fn rate(measured: &Measured) -> String {
+    measured.rate().map_or_else(|| "-".into(), |(rate, unit)| format!("{rate:.1} {unit}"))
+}
+
+/// The median, and the best of several.
+fn time(measured: &Measured) -> String {
+    let [median, best] = [measured.median(), measured.best()].map(|seconds| seconds * 1e3);
+    if measured.seconds.len() > 1 {
+        format!("{median:.2} ms ({best:.2})")
+    } else {
+        format!("{median:.2} ms")
+    }
 }
 
 fn object(name: &str, measured: &Measured) -> Value {

@@ -111,6 +111,7 @@ fn flat(value: &Value) -> BTreeMap<String, String> {
 
 fn shown(value: &Value) -> String {
     match value {
+        Value::String(text) if text.is_empty() => "\"\"".into(),
         Value::String(text) => clean(text),
         Value::Null => "-".into(),
         other => other.to_string(),

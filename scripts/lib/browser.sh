@@ -32,15 +32,21 @@ browse() {
     [ "$closed" -eq "$1" ]
 }
 
-# browse_share SHARE FILTER FOLDER: prints what the page reports, line by line. The browser does not end by itself.
+# browse_share SHARE FILTER FOLDER: prints what the page reports, line by line.
 browse_share() {
-    log=$3/log
-    address="file://$PWD/target/gpu.html#driver=chromium&share=$1&filter=$2"
+    visit "driver=chromium&share=$1&filter=$2" "$3"
+}
+
+# visit ASKED FOLDER: opens the page that scripts/page made with this behind its #, and prints what it reports, once it is
+# at its end. The browser does not end by itself.
+visit() {
+    log=$2/log
     # Chromium has no sandbox for root, as in a container.
     sandbox=
     [ "$(id -u)" -ne 0 ] || sandbox=--no-sandbox
-    "$browser" --headless $sandbox --user-data-dir="$3/profile" --disable-gpu-watchdog --enable-logging=stderr \
-        --enable-unsafe-webgpu --use-webgpu-adapter=swiftshader --enable-features=Vulkan "$address" >"$log" 2>&1 &
+    "$browser" --headless $sandbox --user-data-dir="$2/profile" --disable-gpu-watchdog --enable-logging=stderr \
+        --enable-unsafe-webgpu --use-webgpu-adapter=swiftshader --enable-features=Vulkan \
+        "file://$PWD/target/gpu.html#$1" >"$log" 2>&1 &
     waited=0
     until grep -q 'CONSOLE.*"end"' "$log" || ! kill -0 $! 2>/dev/null || [ $waited -ge $browser_patience ]; do
         sleep 1

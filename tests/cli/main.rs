@@ -6,6 +6,8 @@ use std::time::Instant;
 
 #[cfg(test)]
 mod on;
+#[cfg(test)]
+mod passports;
 
 /// Runs `wharf` and returns its exit code and what it prints, errors last.
 #[cfg(test)]

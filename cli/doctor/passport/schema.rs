@@ -271,3 +271,49 @@ fn quoted(text: &str) -> String {
     let short: String = text.chars().take(40).collect();
     format!("{short:?}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Field, Form, Named, One, Rows};
+
+    fn form(form: Form) -> &'static str {
+        match form {
+            Form::Text => "text",
+            Form::Count => "a whole number",
+            Form::Number => "a number or null",
+            Form::Truth => "true or false",
+            Form::Note => "text or null",
+            Named(_) => "an object, by name",
+            One(_) => "an object",
+            Rows(_) => "a list of objects",
+        }
+    }
+
+    fn lines(table: &[Field], margin: &str) -> String {
+        let line = |field: &Field| {
+            let inner = match field.form {
+                One(inner) | Rows(inner) => lines(inner, "\u{2003}"),
+                _ => String::new(),
+            };
+            let Field { name, about, .. } = field;
+            format!("| {margin}`{name}` | {} | {about} |\n{inner}", form(field.form))
+        };
+        table.iter().map(line).collect()
+    }
+
+    /// `WHARF_GOLDENS=1` writes it anew.
+    #[test]
+    fn the_schema_is_documented() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/atlas/README.md");
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let mark = "| part | what | |\n|---|---|---|\n";
+        let (before, after) = text.split_once(mark).unwrap_or((&text, ""));
+        let after = after.split_once("\n\n").map_or("", |(_, after)| after);
+        let want = format!("{before}{mark}{}\n{after}", lines(super::PARTS, ""));
+        if std::env::var("WHARF_GOLDENS").is_ok_and(|value| value == "1") {
+            assert!(std::fs::write(path, &want).is_ok(), "{path} is written");
+            return;
+        }
+        assert_eq!(text, want, "docs/atlas/README.md, by WHARF_GOLDENS=1");
+    }
+}

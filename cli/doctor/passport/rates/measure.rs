@@ -73,17 +73,4 @@ impl Measured {
             Work::Once => None,
         }
     }
-
-    pub(crate) fn rate_text(&self) -> String {
-        self.rate().map_or_else(|| "-".into(), |(rate, unit)| format!("{rate:.1} {unit}"))
-    }
-
-    pub(crate) fn time_text(&self) -> String {
-        let [median, best] = [self.median(), self.best()].map(|seconds| seconds * 1e3);
-        if self.seconds.len() > 1 {
-            format!("{median:.2} ms ({best:.2})")
-        } else {
-            format!("{median:.2} ms")
-        }
-    }
 }
