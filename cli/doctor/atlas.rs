@@ -127,7 +127,7 @@ fn passports(folder: &Path) -> Result<Vec<PathBuf>, Flaw> {
     let paths = entries.map(|entry| entry.map(|entry| entry.path()));
     let mut paths: Vec<PathBuf> = paths.collect::<Result<_, _>>().map_err(unread)?;
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-    paths.sort();
+    paths.sort_by_key(|path| path.file_stem().map(ToOwned::to_owned));
     if paths.is_empty() {
         return Err(Flaw::Unread { message: "no passport is there: no file NAME.json".into() });
     }
@@ -294,9 +294,14 @@ fn ceiling(name: &str, row: &Value) -> Said {
     }
     let text = match (row["rate"].as_f64(), row["unit"].as_str()) {
         (Some(rate), Some(unit)) => format!("{rate} {unit}"),
-        _ => format!("{} \u{b5}s", row["micros"]),
+        _ => time(row["micros"].as_f64().unwrap_or_default()),
     };
     said(text, "", &row["size"])
+}
+
+/// Microseconds, or milliseconds where there are many.
+fn time(micros: f64) -> String {
+    if micros < 1e3 { format!("{micros} \u{b5}s") } else { format!("{} ms", micros / 1e3) }
 }
 
 fn tuned(name: &str, row: &Value) -> Said {

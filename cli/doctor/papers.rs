@@ -8,9 +8,9 @@ use std::time::Instant;
 use serde_json::Value;
 use wharf::adapter::Listing;
 
+use super::passport;
 use super::passport::document::{BYTES_MAX, Passport};
 use super::passport::schema::Flaw;
-use super::passport::{self};
 use super::table::{Page, Tone, bytes, clean};
 
 /// The exit codes where a file is no passport, and where it cannot be read: `EX_DATAERR` and

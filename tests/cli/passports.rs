@@ -137,7 +137,7 @@ fn what_differs_comes_first_with_both_values() {
 /// Makes a passport worse; the text that is said of it.
 type Spoil = fn(&mut Map<String, Value>);
 
-const SPOILT: [(Spoil, &str); 12] = [
+const SPOILT: [(Spoil, &str); 13] = [
     (
         |it| it["limits"]["groups_max"] = json!(65_536),
         "it says that its hash is 165a5a6647e362e5, and it is ",
@@ -164,6 +164,7 @@ const SPOILT: [(Spoil, &str); 12] = [
         |it| it["wharf"] = json!("\u{1b}[31m".repeat(60_000)),
         "it has at least 200001 bytes, a passport at most 200000",
     ),
+    (|it| it["tuned"] = json!({"why": "no"}), "tuned is an object, and should be a list of rows"),
     (|it| it["tuned"] = json!({"absent": 3}), "tuned is an object, and should be a list of rows"),
 ];
 

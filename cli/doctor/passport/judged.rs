@@ -1,4 +1,5 @@
-//! The gpu tier's core: every kind of operation on every dtype, judged by the oracle within seconds.
+//! The gpu tier's core: every kind of operation on every dtype, judged by the oracle, within
+//! seconds.
 //!
 //! The tier has the same cases among its own, and many more.
 

@@ -18,7 +18,7 @@ pub(crate) enum Form {
     /// A text, or null where there is nothing to say.
     Note,
     /// Named values of one form.
-    Named(&'static Form),
+    Named(&'static Self),
     /// These fields.
     One(&'static [Field]),
     /// Rows of these fields, each with a name of its own; or why there are none.
@@ -42,7 +42,7 @@ const fn field(name: &'static str, form: Form, about: &'static str) -> Field {
 const HOST: &[Field] = &[
     field("processor", Note, "as the system names it; a page is not told"),
     field("cores", Number, "how many run at once"),
-    field("system", Text, "linux, macos, .."),
+    field("system", Text, "linux, macos, ..; empty in a browser"),
     field("architecture", Text, "x86_64, aarch64, wasm32, .."),
 ];
 
@@ -232,7 +232,7 @@ fn value_of(place: &str, form: Form, value: &Value) -> Result<(), Flaw> {
         }
         (One(table), Value::Object(found)) => return fields(place, table, found),
         (Rows(table), Value::Array(all)) => return rows(place, table, all),
-        (Rows(_), Value::Object(found)) if found.len() == 1 && found[ABSENT].is_string() => {
+        (Rows(_), Value::Object(found)) if found.len() == 1 && is_reason(found.get(ABSENT)) => {
             return Ok(());
         }
         (Text, _) => "text",
@@ -251,6 +251,10 @@ fn value_of(place: &str, form: Form, value: &Value) -> Result<(), Flaw> {
         Value::Object(_) => "an object".to_owned(),
     };
     Err(Flaw::Odd { place: place.to_owned(), is, should })
+}
+
+fn is_reason(why: Option<&Value>) -> bool {
+    why.is_some_and(Value::is_string)
 }
 
 fn rows(place: &str, table: &'static [Field], all: &[Value]) -> Result<(), Flaw> {
