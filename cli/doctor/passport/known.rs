@@ -26,7 +26,7 @@ fn host() -> Value {
     json!({
         "processor": processor(),
         "cores": std::thread::available_parallelism().ok().map(usize::from),
-        "system": std::env::consts::OS,
+        "system": if cfg!(target_family = "wasm") { "browser" } else { std::env::consts::OS },
         "architecture": std::env::consts::ARCH,
     })
 }

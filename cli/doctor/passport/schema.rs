@@ -42,7 +42,7 @@ const fn field(name: &'static str, form: Form, about: &'static str) -> Field {
 const HOST: &[Field] = &[
     field("processor", Note, "as the system names it; a page is not told"),
     field("cores", Number, "how many run at once"),
-    field("system", Text, "linux, macos, ..; empty in a browser"),
+    field("system", Text, "linux, macos, .., browser"),
     field("architecture", Text, "x86_64, aarch64, wasm32, .."),
 ];
 
@@ -309,7 +309,8 @@ mod tests {
     #[test]
     fn the_schema_is_documented() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/atlas/README.md");
-        let text = std::fs::read_to_string(path).unwrap_or_default();
+        // What is published has not all of the documentation.
+        let Ok(text) = std::fs::read_to_string(path) else { return };
         let mark = "| part | what | |\n|---|---|---|\n";
         let (before, after) = text.split_once(mark).unwrap_or((&text, ""));
         let after = after.split_once("\n\n").map_or("", |(_, after)| after);
