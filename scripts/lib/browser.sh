@@ -41,6 +41,7 @@ browse_share() {
 # at its end. The browser does not end by itself.
 visit() {
     log=$2/log
+    : >"$log"
     # Chromium has no sandbox for root, as in a container.
     sandbox=
     [ "$(id -u)" -ne 0 ] || sandbox=--no-sandbox
