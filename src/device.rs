@@ -1,6 +1,7 @@
 //! Devices: an adapter opened with a plan.
 
 use core::fmt;
+use core::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +21,9 @@ use crate::plan::{Plan, Policy, negotiate, unfit};
 use crate::profile::Profile;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::profile::Program;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::shadow::Guarded;
+use crate::shadow::{Capsule, Replay, Shadow, ShadowPolicy, replay};
 use crate::shape::IntoShape;
 use crate::store::{Fit, Memory};
 use crate::wgsl::Target;
@@ -50,6 +54,8 @@ pub struct Device {
     /// Written when the last handle is gone, where the environment asks for it.
     #[cfg(not(target_arch = "wasm32"))]
     _program: Option<Arc<Program>>,
+    #[cfg(not(target_arch = "wasm32"))]
+    _guarded: Option<Arc<Guarded>>,
 }
 
 impl Adapter {
@@ -163,6 +169,8 @@ impl Device {
         Ok(Self {
             #[cfg(not(target_arch = "wasm32"))]
             _program: Program::of(&engine).map(Arc::new),
+            #[cfg(not(target_arch = "wasm32"))]
+            _guarded: Guarded::of(&engine).map(Arc::new),
             engine,
             plan,
             adapter: Arc::new(adapter),
@@ -459,6 +467,57 @@ impl Device {
     #[must_use = "a profile that is dropped at once notes nothing"]
     pub fn profile(&self) -> Profile {
         Profile::begin(&self.engine)
+    }
+
+    /// Computes once more, from now on and as long as the shadow lives, what every operation
+    /// computes that was deferred: by the oracle, on the very inputs that its kernels had, and
+    /// holds results to the [contract](crate::op) - of a chain of operations in one kernel, to what
+    /// each step of it is allowed.
+    ///
+    /// The first operation outside its contract is an error of kind
+    /// [`Wrong`](crate::ErrorKind::Wrong), given by the next read of anything on the device, and by
+    /// every read after it: the line that asked, the worst element, both values and the bound. What
+    /// is not judged is counted, by reason: a budget, what has no oracle, what is recorded at once.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::shadow::ShadowPolicy;
+    ///
+    /// let shadow = device.shadow(ShadowPolicy::all());
+    /// let (x, _) = device.upload(&[0.5f32; 64 * 64], [64, 64])?;
+    /// let y = x.matmul(&x)?.softmax(1)?;
+    /// y.read::<f32>().await?; // an error, were one of them wrong
+    ///
+    /// let report = shadow.report().await?;
+    /// println!("{report}");
+    /// assert!(report.wrong.is_none() && report.operations == 2, "{report}");
+    /// assert_eq!(report.judged, 2 * 64 * 64);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// It copies inputs and results to the host by itself: neither [guards](Self::guard) nor the
+    /// ledger know of that, and the report says how much. Results wait for that copy until
+    /// somebody reads, until the [budget of memory](ShadowPolicy::memory) is taken, or for
+    /// [`Shadow::report`]. Batches are smaller, so a profile beside it times something else.
+    ///
+    /// `WHARF_SHADOW=1` shadows a program that nobody changed; a folder in place of the 1 is where
+    /// [capsules](crate::shadow::Capsule) go, otherwise the one for temporary files.
+    #[must_use = "a shadow that is dropped at once sees nothing"]
+    pub fn shadow(&self, policy: ShadowPolicy) -> Shadow {
+        Shadow::begin(&self.engine, policy)
+    }
+
+    /// Runs the kernels of a capsule here, on the inputs that it has, and judges what comes back.
+    ///
+    /// # Errors
+    /// If this device lacks something that they need, or fails. A wrong result is no error, but
+    /// what the replay says.
+    #[track_caller]
+    pub fn replay<'a>(
+        &'a self,
+        capsule: &'a Capsule,
+    ) -> impl Future<Output = Result<Replay>> + use<'a> {
+        replay(&self.engine, capsule, site::line())
     }
 
     /// Submits what has been recorded, without waiting for it. Deferred operations are not recorded

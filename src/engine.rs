@@ -17,12 +17,14 @@ use crate::shared::{Watches, lock};
 use crate::store::ring::{Ring, staging_bytes_max};
 use crate::store::{Denial, Fit, Memory, PAD, Segments, Storage, Store};
 
+pub(crate) mod docket;
 pub(crate) mod notes;
 pub(crate) mod site;
 pub(crate) mod sketch;
 
 pub(crate) use site::Site;
 
+use docket::Docket;
 use notes::{Notes, Watch};
 use sketch::Sketch;
 
@@ -40,6 +42,11 @@ pub(crate) struct Engine {
     pub(crate) pipelines: Pipelines,
     state: Mutex<State>,
     watches: Watches<Notes>,
+    /// Those who have results computed once more.
+    pub(crate) shadows: Watches<Docket>,
+    /// A mistake in a kernel, for tests of what is to notice it.
+    #[cfg(feature = "testing")]
+    pub(crate) planted: Mutex<Option<crate::wgsl::mutant::Mutant>>,
     /// Present on a sketch of a device, which only notes what it would do.
     pub(crate) sketch: Option<Sketch>,
 }
@@ -62,8 +69,19 @@ impl Engine {
         let state = Mutex::new(State { store, recording, faults: Faults::default() });
         let books = Arc::new(Books::new(Arc::clone(&gpu.timelines)));
         let (ring, pipelines) = (Ring::default(), Pipelines::default());
-        let watches = Watches::default();
-        Self { number, gpu, books, ring, pipelines, state, watches, sketch: None }
+        Self {
+            number,
+            gpu,
+            books,
+            ring,
+            pipelines,
+            state,
+            watches: Watches::default(),
+            shadows: Watches::default(),
+            #[cfg(feature = "testing")]
+            planted: Mutex::default(),
+            sketch: None,
+        }
     }
 
     /// A sketch of this device: it notes work instead of doing it.
@@ -324,6 +342,13 @@ impl Engine {
         self.watches.tell(|notes| notes.dispatch(&job));
         if self.gpu.is_on_paper() {
             return Ok(None);
+        }
+        #[cfg(feature = "testing")]
+        let planted = lock(&self.planted).as_ref().and_then(|mutant| mutant.within(job.kernel));
+        #[cfg(feature = "testing")]
+        let job = Job { kernel: planted.as_ref().unwrap_or(job.kernel), ..job };
+        if self.shadows.any() && !docket::note(&job) {
+            self.shadows.tell(|docket| docket.outside(job.kernel.name));
         }
         let pipeline = self.pipelines.get(&self.gpu, job.kernel);
         let ready = pipeline.and_then(|pipeline| Ready::new(&self.gpu, pipeline, job, asked));

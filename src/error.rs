@@ -53,6 +53,8 @@ pub enum ErrorKind {
     TimedOut,
     /// The driver or wgpu failed in a way that no other kind names.
     Driver,
+    /// A result is outside the contract of its operation: a shadow has computed it once more.
+    Wrong,
     /// wharf made a mistake: please report it.
     Internal,
 }

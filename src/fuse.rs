@@ -31,6 +31,7 @@ use crate::kernel::cores::{Core, Head, Tail};
 use crate::kernel::elementwise::Fused;
 use crate::layout::Layout;
 use crate::op::Op;
+use crate::shadow::{Work, observed};
 use crate::shape::Shape;
 use crate::shared::lock;
 use crate::timeline::Activity;
@@ -563,7 +564,10 @@ impl Fusion {
         let (shape, dtype) = (node.shape, node.dtype);
         let Some(Carried { core, heads, input }) = self.carried else {
             let fused = Fused { expr: &expr, operands: &operands, scalars: &scalars };
-            let value = fused.record(site, &shape, dtype, &self.ending)?;
+            let record = || fused.record(site, &shape, dtype, &self.ending);
+            let (operands, scalars) = (&*operands, &*scalars);
+            let work = Work { core: None, expr: &expr, operands, scalars, shape, dtype };
+            let value = observed(site, &work, record)?;
             value.inherit(operands.iter().map(|operand| &*operand.value));
             return Ok(value);
         };
@@ -577,7 +581,10 @@ impl Fusion {
             }
         }
         let tail = Tail { expr, operands, scalars, shape, dtype };
-        let value = core.record(site, &heads, &tail)?;
+        let Tail { expr, operands, scalars, .. } = &tail;
+        let of = Some((&*core, &*heads));
+        let work = Work { core: of, expr, operands, scalars, shape, dtype };
+        let value = observed(site, &work, || core.record(site, &heads, &tail))?;
         let read = heads.iter().flat_map(|head| &head.operands).chain(&tail.operands);
         value.inherit(read.map(|operand| &*operand.value));
         Ok(value)

@@ -30,6 +30,7 @@ pub use kind::Kind;
 pub use names::Op;
 pub use reduction::{Reduction, reduction_table};
 pub use refusal::Refusal;
+pub(crate) use round::round_to;
 pub(crate) use spell::Spell;
 pub use tolerance::{Distance, Tolerance, contract_table};
 pub(crate) use value::wrapped;

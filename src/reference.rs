@@ -20,6 +20,7 @@ mod special;
 pub use crate::op::{Exact, Number};
 pub use apply::{apply, cast, keeps, stepwise};
 pub use conv::{Convolution, conv};
+pub(crate) use matmul::{dot, matmul_room};
 pub use matmul::{matmul, matmul_dtype, matmul_keeps};
 pub use reduce::{reduce, scan};
 pub use rows::{attention, log_softmax, norm, softmax};

@@ -37,6 +37,14 @@ impl<T> Watches<T> {
         self.any.load(Ordering::Relaxed)
     }
 
+    /// All who watch.
+    pub(crate) fn all(&self) -> Vec<Arc<T>> {
+        if !self.any() {
+            return Vec::new();
+        }
+        lock(&self.all).iter().filter_map(Weak::upgrade).collect()
+    }
+
     /// Tells all who watch.
     pub(crate) fn tell(&self, note: impl Fn(&T)) {
         if !self.any() {

@@ -14,7 +14,7 @@ use crate::gpu::Drive;
 use crate::host::cause::CarriageCause;
 use crate::host::place::copy;
 use crate::kernel::Operand;
-use crate::kernel::cores::Alone;
+use crate::kernel::cores::{Alone, Named};
 use crate::layout::Layout;
 use crate::ledger::CallSite;
 use crate::plan::Stored;
@@ -269,7 +269,7 @@ impl Tensor {
     #[track_caller]
     pub(crate) fn alone<F>(
         &self,
-        name: &'static str,
+        named: impl Into<Named>,
         inputs: &[&Self],
         (shape, dtype): (Shape, Stored),
         record: F,
@@ -278,7 +278,8 @@ impl Tensor {
         F: Fn(Site<'_>, &[Operand]) -> Result<Arc<Value>> + Send + Sync + 'static,
     {
         let args = inputs.iter().map(|input| input.arg()).collect();
-        Self::deferred(&self.device, What::core(Alone { name, record }), args, shape, dtype)
+        let named = named.into();
+        Self::deferred(&self.device, What::core(Alone { named, record }), args, shape, dtype)
     }
 
     /// It as an argument of an operation.

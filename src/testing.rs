@@ -12,8 +12,10 @@ use crate::kernel::matmul::choice;
 use crate::kernel::matmul::choice::processor::Processor;
 use crate::kernel::matmul::choice::scheme::Choice;
 use crate::ledger::CallSite;
+use crate::shared::lock;
 use crate::tensor::Tensor;
 use crate::tune::{Problem, Trial, Tuned};
+use crate::wgsl::mutant::Mutant;
 
 /// What tests ask of a device beyond its public face.
 pub trait Inside {
@@ -31,6 +33,9 @@ pub trait Inside {
 
     /// Times dispatches as on a device that writes no timestamps inside of passes.
     fn time_by_passes(&self);
+
+    /// Makes every kernel that has a line have a mistake there from now on, or none.
+    fn plant(&self, mistake: Option<Mutant>);
 
     /// Asks the driver for one buffer of this size, past the store.
     ///
@@ -77,6 +82,10 @@ impl Inside for Device {
 
     fn time_by_passes(&self) {
         self.engine.gpu.time_by_passes();
+    }
+
+    fn plant(&self, mistake: Option<Mutant>) {
+        *lock(&self.engine.planted) = mistake;
     }
 
     fn ask_driver_for(&self, bytes: u64) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use core::fmt;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use wharf::caps::Caps;
 
@@ -13,7 +14,8 @@ use super::table::quote;
 pub(crate) const EXIT_USAGE: u8 = 64;
 
 pub(crate) const USAGE: &str = "\
-usage: doctor [--adapter TEXT] [--json | --explain | --would-it-fit SPEC | --passport FILE]
+usage: doctor [--adapter TEXT]
+              [--json | --explain | --would-it-fit SPEC | --passport FILE | --replay FILE]
        doctor --on NAME [--json | --would-it-fit SPEC]
        doctor --compare FILE FILE | --atlas FOLDER
        doctor --help";
@@ -24,7 +26,8 @@ doctor: why can't my tensor be moved to the GPU?
 Lists every adapter, shows what each dtype becomes on the chosen one, and carries every dtype to
 the device and back. Nothing is installed, changed or sent anywhere.
 
-usage: doctor [--adapter TEXT] [--json | --explain | --would-it-fit SPEC | --passport FILE]
+usage: doctor [--adapter TEXT]
+              [--json | --explain | --would-it-fit SPEC | --passport FILE | --replay FILE]
        doctor --on NAME [--json | --would-it-fit SPEC]
        doctor --compare FILE FILE | --atlas FOLDER
        doctor --help
@@ -49,6 +52,8 @@ usage: doctor [--adapter TEXT] [--json | --explain | --would-it-fit SPEC | --pas
                        schema
   --compare FILE FILE  two passports side by side, what differs first
   --atlas FOLDER       a page of all passports in a folder, written there as index.html
+  --replay FILE        run the kernels of a capsule, which a shadow wrote of an operation that was
+                       wrong, on this adapter, and judge what comes back
 
 verdicts, and the exit codes they give:
   0   healthy            each of the 13 dtypes crosses bit-exact
@@ -59,6 +64,7 @@ verdicts, and the exit codes they give:
   64                     the command line means nothing
 
 --on ends with 0 or 1 by what the plan refuses, and with 2 if such an adapter cannot run wharf.
+--replay ends with 0 if the result is right here, with 1 if it is wrong here too, else with 2.
 --explain ends with 0 where there is a device to look at, else with 2. --would-it-fit ends with 0
 if the tensor fits on some adapter bit-exact, with 1 if only once a conversion is allowed, else
 with 2. --passport ends with 0 where all is right, with 2 where something is not or nothing can be
@@ -73,6 +79,7 @@ environment:
   WHARF_ALLOW_SOFTWARE=1  software adapters may be chosen
   WHARF_ADAPTER=TEXT      like --adapter, for every program that uses wharf
   WGPU_BACKEND=vulkan,gl  only these backends
+  WHARF_SHADOW=FOLDER     results computed once more by every program that uses wharf; capsules there
   WHARF_DUMP=FOLDER       every shader that is assembled, written there
   RUST_LOG=warn           show what drivers and wgpu say (by default nothing)
   NO_COLOR=1              no colour on a terminal
@@ -88,6 +95,7 @@ pub(crate) enum Mode {
     Passport(String),
     Compare([String; 2]),
     Atlas(String),
+    Replay(PathBuf),
     Help,
 }
 
@@ -145,6 +153,7 @@ impl Mode {
             Self::Passport(_) => "--passport",
             Self::Compare(_) => "--compare",
             Self::Atlas(_) => "--atlas",
+            Self::Replay(_) => "--replay",
             Self::Help => "--help",
         }
     }
@@ -205,6 +214,8 @@ impl Options {
             (_, Some(_), mode @ (Mode::Compare(_) | Mode::Atlas(_))) => {
                 Err(UsageError::Together("--adapter", mode.option()))
             }
+            (Some(_), _, Mode::Explain) => Err(UsageError::Together("--on", "--explain")),
+            (Some(_), _, Mode::Replay(_)) => Err(UsageError::Together("--on", "--replay")),
             _ => Ok(options),
         }
     }

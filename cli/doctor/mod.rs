@@ -29,6 +29,7 @@ pub(crate) mod paper;
 mod papers;
 pub(crate) mod passport;
 mod plan;
+mod replay;
 mod shown;
 pub(crate) mod table;
 mod verdict;
@@ -81,6 +82,7 @@ async fn run(options: &Options, page: &mut Page) -> u8 {
         }
         Mode::Explain => explain::explain(page, &listing).await,
         Mode::Passport(path) => papers::make(page, &listing, path).await,
+        Mode::Replay(path) => replay::replay(page, &listing, path).await,
         _ => check_up(page, &listing, clock, options.mode == Mode::Json).await,
     }
 }

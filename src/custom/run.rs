@@ -264,7 +264,7 @@ fn deferred(device: &Device, job: OwnJob, read: &[Tensor], made: (Shape, Stored)
     };
     let (shape, dtype) = made;
     let args = read.iter().map(Tensor::arg).collect();
-    Tensor::deferred(device, What::core(Alone { name, record }), args, shape, dtype)
+    Tensor::deferred(device, What::core(Alone { named: name.into(), record }), args, shape, dtype)
 }
 
 /// Everything that it makes, recorded now.

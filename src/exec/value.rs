@@ -28,6 +28,11 @@ impl Value {
         Ok(self.storage.pin())
     }
 
+    /// How many bytes it has.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.storage.bytes
+    }
+
     /// Another value in the same memory, which this one gives up.
     pub(crate) fn replaced(&self) -> Arc<Self> {
         Self::new(Arc::clone(&self.storage))

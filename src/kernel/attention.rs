@@ -11,6 +11,7 @@ use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
 use crate::exec::Value;
 use crate::layout::Layout;
+use crate::proof::Oracle;
 use crate::wgsl::Target;
 use crate::wgsl::grid::fold;
 use plan::{Crew, in_pairs, in_units};
@@ -38,6 +39,10 @@ pub(crate) struct AttentionCore {
 impl Core for AttentionCore {
     fn name(&self) -> &'static str {
         "attention"
+    }
+
+    fn oracle(&self) -> Option<Oracle> {
+        Some(Oracle::Attention { scale: self.scale, causal: self.causal })
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {

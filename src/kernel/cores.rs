@@ -15,6 +15,7 @@ use std::sync::Arc;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
+use crate::proof::Oracle;
 
 mod alone;
 mod ends;
@@ -22,7 +23,7 @@ mod landing;
 mod launch;
 mod reach;
 
-pub(crate) use alone::Alone;
+pub(crate) use alone::{Alone, Named};
 pub(crate) use ends::{Head, Tail};
 pub(crate) use landing::{Berth, Landing};
 pub(crate) use launch::{Launch, Sink};
@@ -43,6 +44,11 @@ pub(crate) trait Core: fmt::Debug + Send + Sync {
     /// into its kernels.
     fn stands_alone(&self) -> bool {
         false
+    }
+
+    /// What computes it once more, if anything does.
+    fn oracle(&self) -> Option<Oracle> {
+        None
     }
 
     /// Records it.

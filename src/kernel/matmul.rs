@@ -19,6 +19,7 @@ use super::fill;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
+use crate::proof::Oracle;
 
 pub(crate) mod choice;
 mod plan;
@@ -38,6 +39,10 @@ pub(crate) struct Matmul(pub(crate) Decision);
 impl Core for Matmul {
     fn name(&self) -> &'static str {
         "matmul"
+    }
+
+    fn oracle(&self) -> Option<Oracle> {
+        Some(Oracle::Product { sides: Box::new(self.0.sides) })
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {

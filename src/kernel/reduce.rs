@@ -18,9 +18,11 @@ use super::cores::{Core, Head, Landing, Tail};
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
+use crate::op::Reduction;
+use crate::proof::Oracle;
 use plan::Extent;
 use record::{Feed, Goal, Passes};
-use text::Reduce;
+use text::{Fold, Reduce};
 
 mod parts;
 mod plan;
@@ -47,6 +49,11 @@ impl Core for ReduceCore {
         true
     }
 
+    fn oracle(&self) -> Option<Oracle> {
+        let (reduction, axes) = (self.how.reduction(), self.reduced.clone());
+        Some(Oracle::Reduced { reduction, axes })
+    }
+
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
         let extent = Extent::of(&inputs[0].shape, &self.reduced);
         let order = plan::order(&self.reduced);
@@ -56,6 +63,20 @@ impl Core for ReduceCore {
             return Ok(value);
         }
         tail.apply(site, parts::reduce(passes, &head, extent)?)
+    }
+}
+
+impl Reduce {
+    /// The operation that it is.
+    pub(super) const fn reduction(self) -> Reduction {
+        match (self.fold, self.index) {
+            (Fold::Sum, _) => Reduction::Sum,
+            (Fold::Prod, _) => Reduction::Prod,
+            (Fold::Max, false) => Reduction::Max,
+            (Fold::Min, false) => Reduction::Min,
+            (Fold::Max, true) => Reduction::ArgMax,
+            (Fold::Min, true) => Reduction::ArgMin,
+        }
     }
 }
 

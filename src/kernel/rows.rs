@@ -15,6 +15,8 @@ use crate::count::word;
 use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
 use crate::exec::Value;
+use crate::op::Joint;
+use crate::proof::Oracle;
 use crate::wgsl::grid::fold;
 
 mod plan;
@@ -56,6 +58,16 @@ impl Core for RowsCore {
 
     fn takes_heads(&self) -> bool {
         true
+    }
+
+    fn oracle(&self) -> Option<Oracle> {
+        let (joint, eps) = match self.0 {
+            Rowwise::Softmax => (Joint::Softmax, 0.0),
+            Rowwise::LogSoftmax => (Joint::LogSoftmax, 0.0),
+            Rowwise::LayerNorm { eps } => (Joint::LayerNorm, eps),
+            Rowwise::RmsNorm { eps } => (Joint::RmsNorm, eps),
+        };
+        Some(Oracle::Row { joint, eps: eps.into() })
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {

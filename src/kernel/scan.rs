@@ -13,6 +13,7 @@ use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
 use crate::kernel::reduce::text::Reduce;
+use crate::proof::Oracle;
 use record::Scanning;
 
 mod plan;
@@ -34,6 +35,10 @@ impl Core for ScanCore {
 
     fn takes_heads(&self) -> bool {
         true
+    }
+
+    fn oracle(&self) -> Option<Oracle> {
+        Some(Oracle::Scanned(self.how.reduction()))
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {

@@ -96,8 +96,7 @@ impl Tolerance {
             let zero = got == 0.0 || (compute == DType::F64 && got.abs() < smallest);
             return self.flush && exact.abs() < smallest && zero;
         }
-        let growth = if exact == 0.0 { 0.0 } else { self.grow * exact.abs().log2().abs() };
-        let allowed = (self.ulp + growth) * unit(compute, exact.abs().max(scale.abs()));
+        let allowed = self.allowed(compute, exact, scale);
         let stored = if dtype == compute { 0.0 } else { 0.5 * unit(dtype, exact.abs() + allowed) };
         let slack = allowed.max(self.abs) + stored;
         if got.is_infinite() {
@@ -105,6 +104,32 @@ impl Tolerance {
             return same_sign && exact.abs() + slack >= largest(dtype);
         }
         (got - exact).abs() <= slack.max(smallest)
+    }
+
+    /// The units in the last place that it allows, as a distance.
+    fn allowed(self, compute: DType, exact: f64, scale: f64) -> f64 {
+        let growth = if exact == 0.0 { 0.0 } else { self.grow * exact.abs().log2().abs() };
+        (self.ulp + growth) * unit(compute, exact.abs().max(scale.abs()))
+    }
+
+    /// How far from the exact value the computing type of a dtype may lie before it is stored;
+    /// `None` where nothing is said.
+    pub(crate) fn room(self, dtype: DType, exact: f64, scale: f64) -> Option<f64> {
+        let compute = computing(dtype);
+        if self.open && exact.is_finite() && scale > largest(compute) {
+            return None;
+        }
+        if !exact.is_finite() {
+            return Some(0.0);
+        }
+        let rounded = round_to(compute, exact);
+        let nearest = if rounded.is_finite() { (rounded - exact).abs() } else { 0.0 };
+        if self.is_exact() {
+            let flushed = if self.flush && exact.abs() < smallest(compute) { exact.abs() } else { 0.0 };
+            return Some(nearest.max(flushed));
+        }
+        let allowed = self.allowed(compute, exact, scale).max(self.abs);
+        Some(allowed.max(nearest).max(smallest(compute)))
     }
 
     /// The bound in words.

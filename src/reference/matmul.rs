@@ -36,7 +36,7 @@ pub fn matmul(shape: &[usize], k: usize, a: &Strided<'_>, b: &Strided<'_>) -> Ve
 }
 
 /// One sum of products.
-pub(super) fn dot(result: DType, row: &[Number], column: &[Number]) -> Exact {
+pub(crate) fn dot(result: DType, row: &[Number], column: &[Number]) -> Exact {
     let terms = row.iter().zip(column);
     if result.is_float() {
         let (mut sum, mut scale) = (0.0, 0.0);
@@ -73,10 +73,7 @@ pub fn matmul_keeps(dtype: DType, k: usize, exact: Exact, got: Number) -> bool {
     let (Number::Float(want), Number::Float(got)) = (exact.value, got) else {
         return exact.value == got;
     };
-    let (unit, largest, smallest) = match dtype {
-        DType::F64 => (2f64.powi(-53), f64::MAX, f64::MIN_POSITIVE),
-        _ => (2f64.powi(-24), f64::from(f32::MAX), f64::from(f32::MIN_POSITIVE)),
-    };
+    let (unit, largest, smallest) = summing(dtype);
     // Half a unit in the last place of the stored type, and where its infinity begins.
     let (half, limit, tiny) = match dtype {
         DType::F16 => (2f64.powi(-11), 65_520.0, 2f64.powi(-25)),
@@ -90,9 +87,28 @@ pub fn matmul_keeps(dtype: DType, k: usize, exact: Exact, got: Number) -> bool {
     if !want.is_finite() || got.is_nan() {
         return false;
     }
-    let terms = k.min(256) as f64 + (k / 256) as f64 + 2.0;
-    // Subnormal terms may count as zero.
-    let off = terms * unit * exact.scale + (k as f64 + 1.0) * smallest;
+    let off = room(k, exact.scale, unit, smallest);
     let off = off + half * (want.abs() + off) + tiny;
     if got.is_infinite() { want.abs() + off >= limit } else { (got - want).abs() <= off }
+}
+
+/// How far a sum of `k` products may lie from the exact one before it is stored; `None` where
+/// nothing is said.
+pub(crate) fn matmul_room(dtype: DType, k: usize, scale: f64) -> Option<f64> {
+    let (unit, largest, smallest) = summing(dtype);
+    (scale <= largest).then(|| room(k, scale, unit, smallest))
+}
+
+/// Half a unit in the last place of the summing type, and its ends.
+fn summing(dtype: DType) -> (f64, f64, f64) {
+    match dtype {
+        DType::F64 => (2f64.powi(-53), f64::MAX, f64::MIN_POSITIVE),
+        _ => (2f64.powi(-24), f64::from(f32::MAX), f64::from(f32::MIN_POSITIVE)),
+    }
+}
+
+fn room(k: usize, scale: f64, unit: f64, smallest: f64) -> f64 {
+    let terms = k.min(256) as f64 + (k / 256) as f64 + 2.0;
+    // Subnormal terms may count as zero.
+    terms * unit * scale + (k as f64 + 1.0) * smallest
 }

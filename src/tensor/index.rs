@@ -10,10 +10,12 @@ use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::{Result, mistake};
 use crate::kernel::cause::FaultCause;
+use crate::kernel::cores::Named;
 use crate::kernel::elementwise::checked;
 use crate::kernel::pick::{self, Course};
 use crate::kernel::{Operand, index_space};
 use crate::plan::Stored;
+use crate::proof::Oracle;
 use crate::shape::{Axis, Shape};
 use crate::wgsl::Expr;
 
@@ -108,11 +110,13 @@ impl Tensor {
     ) -> Result<Self> {
         let bound = self.shape().dims()[axis];
         let (course, stride) = Course::along(&self.layout, axis, axes);
+        let Course { offset, strides } = course.clone();
+        let named = Named::by(what, Oracle::Picked { offset, strides, step: stride, bound });
         let pick = move |site: Site<'_>, inputs: &[Operand]| match inputs {
             [from, index] => pick::picked(site, from, &course, index, (stride, bound)),
             _ => Err(mistake(what, "not of a tensor and its index")),
         };
-        Ok(self.alone(what, &[self, index], (*index.shape(), self.dtype), pick))
+        Ok(self.alone(named, &[self, index], (*index.shape(), self.dtype), pick))
     }
 
     /// Checks that another tensor is of the same rank and agrees on every axis but one.

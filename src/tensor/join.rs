@@ -10,7 +10,9 @@ use super::number::Scalar;
 use crate::engine::Site;
 use crate::engine::site::asked;
 use crate::error::Result;
+use crate::kernel::cores::Named;
 use crate::kernel::{Operand, pick};
+use crate::proof::Oracle;
 use crate::shape::{Axis, RANK_MAX, Shape};
 
 /// What lies beside a tensor that is padded.
@@ -200,5 +202,6 @@ fn join(what: &'static str, tensors: &[&Tensor], axis: Axis) -> Result<Tensor> {
     let shape = Shape::new(&dims).map_err(|error| error.during(what))?;
     let joined =
         move |site: Site<'_>, sources: &[Operand]| pick::joined(site, shape, place, sources);
-    Ok(first.alone(what, tensors, (shape, first.dtype), joined))
+    let named = Named::by(what, Oracle::Joined { axis: place });
+    Ok(first.alone(named, tensors, (shape, first.dtype), joined))
 }

@@ -18,6 +18,7 @@ use crate::host::{HostViewMut, Tally};
 use crate::layout::Layout;
 use crate::ledger::{CallSite, Direction};
 use crate::plan::How;
+use crate::shadow::verdict;
 use crate::shape::cause::ShapeCause;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::transfer::down_blocking;
@@ -272,6 +273,9 @@ impl Tensor {
         let value = dense.realise()?;
         let pinned = value.pin()?;
         engine.gpu.present("reading")?;
+        if engine.shadows.any() {
+            verdict(engine, drive).await?;
+        }
         let slots = value.unsettled();
         let width = self.dtype.width();
         let span = dense.layout.span();

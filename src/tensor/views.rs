@@ -3,8 +3,10 @@
 use super::Tensor;
 use crate::engine::Site;
 use crate::error::{ErrorKind, Result};
+use crate::kernel::cores::Named;
 use crate::kernel::{Operand, moves};
 use crate::layout::Layout;
+use crate::proof::Oracle;
 use crate::shape::{Axis, Cuts, Integer, Interval, IntoShape, Reshape};
 
 impl Tensor {
@@ -184,6 +186,6 @@ impl Tensor {
             return Ok(self.clone());
         }
         let copy = |site: Site<'_>, from: &[Operand]| moves::contiguous(site, &from[0]);
-        Ok(self.alone("contiguous", &[self], (*self.shape(), self.dtype), copy))
+        Ok(self.alone(Named::by("contiguous", Oracle::Copied), &[self], (*self.shape(), self.dtype), copy))
     }
 }

@@ -30,6 +30,11 @@ impl Assembled {
         Self { name, entry, wgsl, needs, clears: false, hash, lines }
     }
 
+    /// A text that was assembled elsewhere, as it was.
+    pub(crate) fn replayed(wgsl: String, needs: Needs, clears: bool) -> Self {
+        Self { clears, ..Self::own("replay", "main", wgsl, needs) }
+    }
+
     /// Where a line of the text (from 1) comes from: `shaders/transpose.wgsl:12`.
     #[must_use]
     pub fn origin(&self, line: u32) -> String {

@@ -74,18 +74,25 @@ pub(super) fn note(text: &Assembled) {
     });
 }
 
+impl Mutant {
+    /// The text with the mistake, if it has the line.
+    pub(crate) fn within(&self, text: &Assembled) -> Option<Assembled> {
+        let origin = format!("shaders/{}:{}", self.path, self.line);
+        let is_it =
+            |(n, line): (u32, &str)| line.trim() == self.was.trim() && text.origin(n) == origin;
+        if !(1..).zip(text.wgsl.lines()).any(is_it) {
+            return None;
+        }
+        let line = |(n, line)| if is_it((n, line)) { &self.now } else { line };
+        let wgsl = (1..).zip(text.wgsl.lines()).map(|at| format!("{}\n", line(at))).collect();
+        Some(Assembled { wgsl, ..text.clone() })
+    }
+}
+
 /// The text with the planted mistake, if it has the line.
 pub(super) fn mutated(text: Assembled) -> Assembled {
     let Some(mutant) = PLANTED.get() else { return text };
-    let origin = format!("shaders/{}:{}", mutant.path, mutant.line);
-    let is_it =
-        |(n, line): (u32, &str)| line.trim() == mutant.was.trim() && text.origin(n) == origin;
-    if !(1..).zip(text.wgsl.lines()).any(is_it) {
-        return text;
-    }
-    let line = |(n, line)| if is_it((n, line)) { &mutant.now } else { line };
-    let wgsl = (1..).zip(text.wgsl.lines()).map(|at| format!("{}\n", line(at))).collect();
-    let text = Assembled { wgsl, ..text };
+    let Some(text) = mutant.within(&text) else { return text };
     REACHED.store(true, Ordering::SeqCst);
     REFUSED.fetch_or(reflect::check(&text).is_err(), Ordering::SeqCst);
     text

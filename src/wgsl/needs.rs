@@ -34,6 +34,13 @@ impl Needs {
         (Self::COOPERATIVE, "wgpu-cooperative-matrix"),
     ];
 
+    /// What is printed so.
+    pub(crate) fn named(names: &str) -> Option<Self> {
+        let one = |name| Self::NAMES.iter().find(|(_, known)| *known == name).map(|(need, _)| *need);
+        let names = names.split(' ').filter(|name| *name != "-");
+        names.map(one).try_fold(Self::NONE, |all, need| Some(all.union(need?)))
+    }
+
     /// Each of them by itself.
     pub fn each(self) -> impl Iterator<Item = Self> {
         Self::NAMES.into_iter().map(|(need, _)| need).filter(move |need| self.contains(*need))

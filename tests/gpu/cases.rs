@@ -42,6 +42,7 @@ mod reduce;
 mod rows;
 mod scan;
 mod sets;
+mod shadow;
 #[cfg(not(target_family = "wasm"))]
 mod threads;
 mod torch;
@@ -92,6 +93,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(profile::cases(adapter));
     cases.extend(custom_kernel::cases());
     cases.extend(portable::cases(adapter));
+    cases.extend(shadow::cases());
     #[cfg(not(target_family = "wasm"))]
     {
         cases.extend(threads::cases().into_iter().chain(failures::cases()));

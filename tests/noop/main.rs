@@ -49,6 +49,8 @@ mod search;
 #[cfg(test)]
 mod sets;
 #[cfg(test)]
+mod shadows;
+#[cfg(test)]
 mod stories;
 #[cfg(test)]
 #[path = "../stories/story.rs"]

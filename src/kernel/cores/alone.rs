@@ -8,16 +8,36 @@ use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
 use crate::kernel::Operand;
+use crate::proof::Oracle;
+
+/// What some work is a part of, and what computes it once more, if anything does.
+#[derive(Debug)]
+pub(crate) struct Named {
+    pub(crate) name: &'static str,
+    pub(crate) oracle: Option<Oracle>,
+}
+
+impl From<&'static str> for Named {
+    fn from(name: &'static str) -> Self {
+        Self { name, oracle: None }
+    }
+}
+
+impl Named {
+    pub(crate) const fn by(name: &'static str, oracle: Oracle) -> Self {
+        Self { name, oracle: Some(oracle) }
+    }
+}
 
 /// A function that records some work on views, under the name of what it is a part of.
 pub(crate) struct Alone<F> {
-    pub(crate) name: &'static str,
+    pub(crate) named: Named,
     pub(crate) record: F,
 }
 
 impl<F> fmt::Debug for Alone<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Alone").field(&self.name).finish()
+        f.debug_tuple("Alone").field(&self.named).finish()
     }
 }
 
@@ -26,7 +46,11 @@ where
     F: Fn(Site<'_>, &[Operand]) -> Result<Arc<Value>> + Send + Sync,
 {
     fn name(&self) -> &'static str {
-        self.name
+        self.named.name
+    }
+
+    fn oracle(&self) -> Option<Oracle> {
+        self.named.oracle.clone()
     }
 
     fn stands_alone(&self) -> bool {

@@ -1,0 +1,123 @@
+//! An operation as plain data, and what its result is held to: what the oracle makes of the very
+//! inputs that the kernels had.
+//!
+//! ```text
+//! heads -> core -> tail      as a kernel has them: expressions over views of inputs, the core by
+//!                            its oracle, and each step allowed what its contract allows
+//! Estimate                   where a value may lie; one that an oracle cannot decide is counted
+//! judge                      every element, or a seeded sample of them where that takes too long
+//! ```
+
+use crate::dtype::DType;
+use crate::layout::Layout;
+use crate::op::{Joint, Number, Reduction};
+use crate::shape::Shape;
+use crate::wgsl::{Expr, Term};
+
+mod cells;
+mod estimate;
+mod judge;
+
+pub(crate) use estimate::Estimate;
+pub(crate) use judge::{Budget, Judgement, Outlier, judge, mixed};
+
+/// What computes a core once more.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Oracle {
+    /// The elements of a view, in order.
+    Copied,
+    /// Over some axes of its input; the others are left.
+    Reduced { reduction: Reduction, axes: Vec<bool> },
+    /// Running, along the last axis.
+    Scanned(Reduction),
+    /// A row for each row along the last axis.
+    Row { joint: Joint, eps: f64 },
+    /// Of `[batch .., m, k]` and `[batch .., k, n]`, as they lie in the inputs.
+    Product { sides: Box<[Layout; 2]> },
+    /// Of queries, keys, values and perhaps a mask, of four axes each.
+    Attention { scale: f32, causal: bool },
+    /// By an index, the second input: places of the first at a linear form of the place in the
+    /// result, in steps of the index.
+    Picked { offset: i64, strides: Vec<i64>, step: i64, bound: usize },
+    /// One after the other along an axis.
+    Joined { axis: usize },
+}
+
+/// A view of an input.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Seen {
+    pub(crate) input: usize,
+    pub(crate) layout: Layout,
+    pub(crate) dtype: DType,
+}
+
+/// An expression over views, all of one shape.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Formed {
+    pub(crate) expr: Expr,
+    pub(crate) views: Vec<Seen>,
+    pub(crate) scalars: Vec<u32>,
+    pub(crate) shape: Shape,
+    pub(crate) dtype: DType,
+}
+
+/// What a result claims to be.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Claim {
+    /// Without one there are no heads, and the tail is all.
+    pub(crate) core: Option<Oracle>,
+    pub(crate) heads: Vec<Formed>,
+    /// With a core, its result is the first input of the expression.
+    pub(crate) tail: Formed,
+}
+
+impl Formed {
+    /// Its scalars as numbers.
+    pub(super) fn numbers(&self) -> Vec<Number> {
+        let mut at = 0;
+        let number = |dtype: &DType| {
+            let words = if dtype.width() == 8 { 2 } else { 1 };
+            at = usize::next_multiple_of(at, words);
+            let word = |i: usize| self.scalars.get(at + i).copied().unwrap_or_default();
+            let bits = [word(0), if words == 2 { word(1) } else { 0 }];
+            at += words;
+            let held = crate::op::Kind::of(*dtype).dtype();
+            let bytes: [u8; 8] = bytemuck::must_cast(bits);
+            Number::decode(held, &bytes[..held.width()])
+        };
+        self.expr.scalars.iter().map(number).collect()
+    }
+
+    /// The view, if it is nothing but one.
+    pub(super) fn plain(&self) -> Option<&Seen> {
+        match (&*self.views, &*self.expr.nodes) {
+            ([view], [Term::Input(0)]) => Some(view),
+            _ => None,
+        }
+    }
+
+    /// Whether an operation of the user's own is in it.
+    fn has_own(&self) -> bool {
+        self.expr.nodes.iter().any(|node| matches!(node, Term::Call(..)))
+    }
+}
+
+impl Claim {
+    /// Why there is no oracle for it, if there is none.
+    pub(crate) fn refusal(&self) -> Option<&'static str> {
+        let whole = matches!(
+            self.core,
+            Some(
+                Oracle::Product { .. }
+                    | Oracle::Attention { .. }
+                    | Oracle::Picked { .. }
+                    | Oracle::Joined { .. }
+            )
+        );
+        if self.heads.iter().chain([&self.tail]).any(Formed::has_own) {
+            return Some("a formula of your own has no oracle");
+        }
+        (whole && self.heads.iter().any(|head| head.plain().is_none()))
+            .then_some("its inputs are computed on the way in")
+    }
+}

@@ -1,0 +1,419 @@
+//! Cores, cell by cell: what the oracle makes of the part of the inputs that some elements of the
+//! result are made of.
+
+use super::{Claim, Estimate, Formed, Oracle, Seen};
+use crate::dtype::DType;
+use crate::op::{Exact, Joint, Number, Op, Reduction};
+use crate::reference;
+use crate::wgsl::Term;
+
+/// A claim with its inputs, ready to be computed once more.
+pub(super) struct Bench<'a> {
+    pub(super) claim: &'a Claim,
+    pub(super) inputs: &'a [&'a [u8]],
+    heads: Vec<Readied<'a>>,
+    tail: Readied<'a>,
+}
+
+/// An expression with its scalars decoded, and the dtype of every node.
+struct Readied<'a> {
+    formed: &'a Formed,
+    numbers: Vec<Number>,
+    dtypes: Vec<DType>,
+}
+
+/// A view's element.
+fn element(inputs: &[&[u8]], seen: &Seen, place: usize) -> Number {
+    let width = seen.dtype.width();
+    let bytes = inputs.get(seen.input).and_then(|all| all.get(place * width..)?.get(..width));
+    bytes.map_or(Number::Float(f64::NAN), |bytes| Number::decode(seen.dtype, bytes))
+}
+
+impl<'a> Readied<'a> {
+    fn of(formed: &'a Formed) -> Option<Self> {
+        let dtypes = formed.expr.dtypes().ok()?;
+        Some(Self { formed, numbers: formed.numbers(), dtypes })
+    }
+
+    /// The value of the only output at an element; a core's result is the first input.
+    fn value(&self, inputs: &[&[u8]], n: usize, core: Option<Estimate>) -> Estimate {
+        let Formed { expr, views, .. } = self.formed;
+        let mut values: Vec<Estimate> = Vec::with_capacity(expr.nodes.len());
+        for node in &expr.nodes {
+            let value = match *node {
+                Term::Input(0) if core.is_some() => core.unwrap_or(Estimate::Open),
+                Term::Input(i) => {
+                    let seen = &views[usize::from(i) - usize::from(core.is_some())];
+                    Estimate::Known(element(inputs, seen, seen.layout.place(n)))
+                }
+                Term::Scalar(j) => Estimate::Known(self.numbers[usize::from(j)]),
+                Term::Apply(op, args) => {
+                    let args = &args[..op.arity()];
+                    let operands: Vec<_> = args.iter().map(|&a| values[usize::from(a)]).collect();
+                    let dtype = self.dtypes[usize::from(args[args.len() - 1])];
+                    Estimate::apply(op, dtype, &operands)
+                }
+                Term::Cast(a, to) => {
+                    let from = self.dtypes[usize::from(a)];
+                    values[usize::from(a)].cast(from, to)
+                }
+                Term::Call(..) => Estimate::Open,
+            };
+            values.push(value);
+        }
+        expr.outputs.first().map_or(Estimate::Open, |&root| values[usize::from(root)])
+    }
+}
+
+/// Middles, and how far each may lie from it; `None` if one of them is open.
+fn spread(all: &[Estimate]) -> Option<(Vec<Number>, Vec<f64>)> {
+    let one = |estimate: &Estimate| {
+        let vague = matches!(estimate, Estimate::Between { low, high, nan }
+            if *nan && low <= high || low.is_infinite() || high.is_infinite());
+        if vague && *estimate != Estimate::NAN { None } else { Some((estimate.middle()?, estimate.room())) }
+    };
+    Some(all.iter().map(one).collect::<Option<Vec<_>>>()?.into_iter().unzip())
+}
+
+impl<'a> Bench<'a> {
+    pub(super) fn of(claim: &'a Claim, inputs: &'a [&'a [u8]]) -> Option<Self> {
+        let heads = claim.heads.iter().map(Readied::of).collect::<Option<_>>()?;
+        Some(Self { claim, inputs, heads, tail: Readied::of(&claim.tail)? })
+    }
+
+    /// How many elements, one after the other, are computed together.
+    pub(super) fn group(&self) -> usize {
+        let last = |i: usize| self.claim.heads[i].shape.dims().last().copied().unwrap_or(1);
+        match &self.claim.core {
+            Some(Oracle::Row { .. } | Oracle::Scanned(_)) => last(0),
+            Some(Oracle::Attention { .. }) => last(2),
+            _ => 1,
+        }
+    }
+
+    /// Steps of one group.
+    pub(super) fn effort(&self) -> u64 {
+        let nodes = |formed: &Formed| formed.expr.nodes.len() as u64;
+        let dims = |i: usize, axis: usize| {
+            self.claim.heads[i].shape.dims().get(axis).map_or(1, |&dim| dim as u64)
+        };
+        let length = match &self.claim.core {
+            None | Some(Oracle::Copied | Oracle::Picked { .. } | Oracle::Joined { .. }) => 1,
+            Some(Oracle::Row { .. } | Oracle::Scanned(_)) => self.group() as u64,
+            Some(Oracle::Reduced { axes, .. }) => {
+                let dims = self.claim.heads[0].shape.dims().iter().zip(axes);
+                dims.filter(|(_, reduced)| **reduced).map(|(&dim, _)| dim as u64).product()
+            }
+            Some(Oracle::Product { sides }) => {
+                sides[0].shape().dims().last().map_or(1, |&k| k as u64)
+            }
+            Some(Oracle::Attention { .. }) => dims(1, 2).saturating_mul(dims(1, 3) + dims(2, 3)),
+        };
+        let heads = self.claim.heads.first().map_or(1, nodes);
+        let tail = nodes(&self.claim.tail) * self.group() as u64;
+        length.saturating_mul(heads).saturating_add(tail)
+    }
+
+    /// The elements of a group.
+    pub(super) fn estimate(&self, group: usize) -> Vec<Estimate> {
+        let size = self.group();
+        let first = group * size;
+        if self.claim.core.is_none() {
+            return vec![self.tail.value(self.inputs, first, None)];
+        }
+        let given = self.claim.tail.expr.inputs[0];
+        let plain = self.claim.tail.plain_tail();
+        let cells = self.cells(group).unwrap_or_else(|| vec![Estimate::Open; size]);
+        let stored = |cell: Estimate| {
+            // What is stored before the tail is rounded, and what is not is not.
+            let narrow = given.is_float() && given.width() < 4 && !plain;
+            let unit = if given == DType::F16 { 2f64.powi(-11) } else { 2f64.powi(-8) };
+            let size = cell.middle().map_or(0.0, |x| Estimate::size(x)) + cell.room();
+            if narrow { cell.widened(given, size * unit + 2f64.powi(-25)) } else { cell }
+        };
+        let all = cells.into_iter().zip(first..);
+        all.map(|(cell, n)| self.tail.value(self.inputs, n, Some(stored(cell)))).collect()
+    }
+
+    /// What the core makes of a group; `None` where nothing can be said.
+    fn cells(&self, group: usize) -> Option<Vec<Estimate>> {
+        let given = self.claim.tail.expr.inputs[0];
+        match self.claim.core.as_ref()? {
+            Oracle::Copied => Some(vec![self.head(0, group)]),
+            Oracle::Reduced { reduction, axes } => {
+                Some(vec![self.reduced(*reduction, axes, group)?])
+            }
+            Oracle::Scanned(reduction) => self.scanned(*reduction, group),
+            Oracle::Row { joint, eps } => self.row(*joint, *eps, group),
+            Oracle::Product { sides } => {
+                let k = *sides[0].shape().dims().last()?;
+                Some(vec![self.product(given, sides, k, group)?])
+            }
+            Oracle::Attention { scale, causal } => self.attention(*scale, *causal, group),
+            Oracle::Picked { offset, strides, step, bound } => {
+                let from = self.claim.heads[0].plain()?;
+                let index = match self.head(1, group) {
+                    Estimate::Known(Number::Int(i)) => usize::try_from(i).ok()?,
+                    _ => return None,
+                };
+                // One that is out of range is an error of its own.
+                if index >= *bound {
+                    return None;
+                }
+                let mut rest = group;
+                let mut place = offset + i64::try_from(index).ok()?.checked_mul(*step)?;
+                let dims = self.claim.heads[1].shape.dims();
+                for (&dim, &stride) in dims.iter().zip(strides).rev() {
+                    place += i64::try_from(rest % dim.max(1)).ok()?.checked_mul(stride)?;
+                    rest /= dim.max(1);
+                }
+                let place = usize::try_from(place).ok()?;
+                Some(vec![Estimate::Known(element(self.inputs, from, place))])
+            }
+            Oracle::Joined { axis } => {
+                let dims = |i: usize| self.claim.heads[i].shape.dims();
+                let inner: usize = dims(0)[axis + 1..].iter().product();
+                let whole: usize = (0..self.heads.len()).map(|i| dims(i)[*axis]).sum();
+                let (outer, mut at) = (group / (whole * inner), group / inner % whole);
+                let i = (0..self.heads.len()).find(|&i| {
+                    let here = at < dims(i)[*axis];
+                    at -= if here { 0 } else { dims(i)[*axis] };
+                    here
+                })?;
+                let n = (outer * dims(i)[*axis] + at) * inner + group % inner;
+                Some(vec![self.head(i, n)])
+            }
+        }
+    }
+
+    fn head(&self, i: usize, n: usize) -> Estimate {
+        self.heads[i].value(self.inputs, n, None)
+    }
+
+    fn reduced(&self, reduction: Reduction, axes: &[bool], n: usize) -> Option<Estimate> {
+        let head = &self.claim.heads[0];
+        let dims = head.shape.dims();
+        let mut steps = vec![1; dims.len()];
+        for axis in (1..dims.len()).rev() {
+            steps[axis - 1] = steps[axis] * dims[axis];
+        }
+        let walk = |mut rest: usize, reduced: bool| {
+            let mine = (0..dims.len()).rev().filter(|&axis| axes[axis] == reduced);
+            mine.fold(0, |place, axis| {
+                let at = rest % dims[axis].max(1);
+                rest /= dims[axis].max(1);
+                place + at * steps[axis]
+            })
+        };
+        let first = walk(n, false);
+        let along = dims.iter().zip(axes).filter(|(_, reduced)| **reduced);
+        let count: usize = along.map(|(&dim, _)| dim).product();
+        let terms: Vec<_> = (0..count).map(|i| self.head(0, first + walk(i, true))).collect();
+        let (middles, rooms) = spread(&terms)?;
+        let dtype = head.dtype;
+        let exact = reference::reduce(reduction, dtype, &middles, 0)?;
+        let estimate = Estimate::of(reduction.bound(dtype), dtype, exact);
+        if rooms.iter().all(|&room| room == 0.0) {
+            return Some(estimate);
+        }
+        let magnitude = |more: &dyn Fn(f64) -> f64| -> f64 {
+            middles.iter().zip(&rooms).map(|(x, room)| x.float().abs() + more(*room)).product()
+        };
+        let more = match reduction {
+            Reduction::Sum => rooms.iter().sum(),
+            Reduction::Max | Reduction::Min => rooms.iter().copied().fold(0.0, f64::max),
+            Reduction::Prod => magnitude(&|room| room) - magnitude(&|_| 0.0),
+            _ => return None,
+        };
+        Some(estimate.widened(dtype, more))
+    }
+
+    /// The row of the first head that a group is made of.
+    fn along(&self, group: usize) -> Vec<Estimate> {
+        let length = self.group();
+        (0..length).map(|i| self.head(0, group * length + i)).collect()
+    }
+
+    fn scanned(&self, reduction: Reduction, group: usize) -> Option<Vec<Estimate>> {
+        let dtype = self.claim.heads[0].dtype;
+        let (row, rooms) = spread(&self.along(group))?;
+        let joint = match reduction {
+            Reduction::Sum => Some(Joint::CumSum),
+            Reduction::Prod => Some(Joint::CumProd),
+            _ => None,
+        };
+        let vague = rooms.iter().any(|&room| room > 0.0);
+        let bound = match joint {
+            Some(joint) if dtype.is_float() => joint.bound(),
+            _ => reduction.bound(dtype),
+        };
+        let mut so_far = 0.0;
+        let one = |(exact, room): (Exact, &f64)| {
+            let estimate = Estimate::of(bound, dtype, exact);
+            so_far = if reduction == Reduction::Sum { so_far + room } else { room.max(so_far) };
+            estimate.widened(dtype, so_far)
+        };
+        if vague && reduction == Reduction::Prod {
+            return None;
+        }
+        Some(reference::scan(reduction, dtype, &row).into_iter().zip(&rooms).map(one).collect())
+    }
+
+    fn row(&self, joint: Joint, eps: f64, group: usize) -> Option<Vec<Estimate>> {
+        let dtype = self.claim.heads[0].dtype;
+        let (row, rooms) = spread(&self.along(group))?;
+        let row: Vec<f64> = row.iter().map(|x| x.float()).collect();
+        let most = rooms.iter().copied().fold(0.0, f64::max);
+        let n = row.len() as f64;
+        let (exact, more): (Vec<Exact>, Vec<f64>) = match joint {
+            Joint::Softmax => {
+                let all = reference::softmax(&row);
+                let grow = (2.0 * most).exp() - 1.0;
+                let more = all.iter().map(|x| x.value.float().abs() * grow).collect();
+                (all, more)
+            }
+            Joint::LogSoftmax => (reference::log_softmax(&row), vec![2.0 * most; row.len()]),
+            Joint::LayerNorm | Joint::RmsNorm => {
+                let about_mean = joint == Joint::LayerNorm;
+                let all = reference::norm(&row, eps, about_mean);
+                let mean = if about_mean { row.iter().sum::<f64>() / n } else { 0.0 };
+                let shift = if about_mean { rooms.iter().sum::<f64>() / n } else { 0.0 };
+                let parts = || row.iter().zip(&rooms).map(|(x, room)| (x - mean, room + shift));
+                let var = parts().map(|(x, _)| x * x).sum::<f64>() / n + eps;
+                let off = parts().map(|(x, d)| 2.0 * x.abs() * d + d * d).sum::<f64>() / n;
+                let low = 1.0 / (var + off).sqrt();
+                let high = 1.0 / (var - off).max(eps).max(f64::MIN_POSITIVE).sqrt();
+                let stray = |(x, d): (f64, f64)| (x.abs() + d) * high - x.abs() * low;
+                let more = if most > 0.0 { parts().map(stray).collect() } else { vec![0.0; row.len()] };
+                (all, more)
+            }
+            _ => return None,
+        };
+        let one = |(exact, more): (Exact, f64)| {
+            Estimate::of(joint.bound(), dtype, exact).widened(dtype, more)
+        };
+        Some(exact.into_iter().zip(more).map(one).collect())
+    }
+
+    fn product(
+        &self,
+        given: DType,
+        sides: &[crate::layout::Layout; 2],
+        k: usize,
+        n: usize,
+    ) -> Option<Estimate> {
+        let rank = sides[0].shape().rank();
+        let (mut rest, mut first) = (n, [sides[0].offset(), sides[1].offset()]);
+        for axis in (0..rank).rev() {
+            // The last axis of the result is the right side's, the one before it the left side's.
+            let side = |i: usize| axis < rank - 2 || axis == rank - 2 + i;
+            let owner = usize::from(axis == rank - 1);
+            let dim = sides[owner].shape().dims()[axis].max(1);
+            let at = (rest % dim).cast_signed();
+            for i in (0..2).filter(|&i| side(i)) {
+                first[i] = first[i].wrapping_add_signed(at * sides[i].strides()[axis]);
+            }
+            rest /= dim;
+        }
+        let run = |i: usize| -> Option<Vec<Number>> {
+            let seen = self.claim.heads[i].plain()?;
+            let step = sides[i].strides()[rank - 1 - i];
+            let place = |j: usize| first[i].wrapping_add_signed(j.cast_signed() * step);
+            Some((0..k).map(|j| element(self.inputs, seen, place(j))).collect())
+        };
+        let exact = reference::dot(given, &run(0)?, &run(1)?);
+        let Number::Float(x) = exact.value else { return Some(Estimate::Known(exact.value)) };
+        if x.is_nan() {
+            return Some(Estimate::NAN);
+        }
+        Some(Estimate::about(given, x, reference::matmul_room(given, k, exact.scale)?))
+    }
+
+    fn attention(&self, scale: f32, causal: bool, group: usize) -> Option<Vec<Estimate>> {
+        let plain = |i: usize| self.claim.heads[i].plain();
+        let dims = |i: usize| self.claim.heads[i].shape.dims();
+        let (&[_, heads, queries, d], &[_, shared, keys, _]) = (dims(0), dims(1)) else {
+            return None;
+        };
+        let length = *dims(2).last()?;
+        let (i, head, batch) =
+            (group % queries, group / queries % heads, group / queries / heads);
+        let own = head / (heads / shared.max(1)).max(1);
+        let read = |input: usize, row: usize, width: usize| -> Option<Vec<f64>> {
+            let seen = plain(input)?;
+            let float = |j| element(self.inputs, seen, seen.layout.place(row * width + j)).float();
+            Some((0..width).map(float).collect())
+        };
+        let query = read(0, group, d)?;
+        let visible = if causal { (i + 1 + keys).saturating_sub(queries).min(keys) } else { keys };
+        let (mut scores, mut values) = (Vec::new(), Vec::new());
+        for j in 0..visible {
+            let at = (batch * shared + own) * keys + j;
+            let key = read(1, at, d)?;
+            let dot: f64 = query.iter().zip(&key).map(|(a, b)| a * b).sum();
+            let mask = match self.claim.heads.len() {
+                3 => 0.0,
+                _ => read(3, group, keys)?[j],
+            };
+            scores.push(dot * f64::from(scale) + mask);
+            values.push(read(2, at, length)?);
+        }
+        let _ = head;
+        let values: Vec<&[f64]> = values.iter().map(|value| &**value).collect();
+        if values.is_empty() {
+            return Some(vec![Estimate::Known(Number::Float(0.0)); length]);
+        }
+        let (bound, dtype) = (Joint::Attention.bound(), self.claim.tail.expr.inputs[0]);
+        let one = |exact: Exact| match exact.value {
+            Number::Float(x) if x.is_finite() => Estimate::of(bound, dtype, exact),
+            _ => Estimate::Open,
+        };
+        Some(reference::attention(&scores, &values).into_iter().map(one).collect())
+    }
+
+    /// The only operation that there is, with its operands at an element: its contract judges it.
+    pub(super) fn lone(&self, n: usize) -> Option<(Op, DType, Vec<Number>)> {
+        if self.claim.core.is_some() {
+            return None;
+        }
+        let Formed { expr, views, .. } = &self.claim.tail;
+        let root = usize::from(*expr.outputs.first()?);
+        let Term::Apply(op, args) = expr.nodes.get(root)? else { return None };
+        let args = &args[..op.arity()];
+        let value = |&a: &u16| match expr.nodes[usize::from(a)] {
+            Term::Input(i) => {
+                let seen = &views[usize::from(i)];
+                Some(element(self.inputs, seen, seen.layout.place(n)))
+            }
+            Term::Scalar(j) => Some(self.tail.numbers[usize::from(j)]),
+            _ => None,
+        };
+        let dtype = self.tail.dtypes[usize::from(args[args.len() - 1])];
+        Some((*op, dtype, args.iter().map(value).collect::<Option<_>>()?))
+    }
+
+    /// What an element is computed from, in words: the views of the tail, and rows of the heads.
+    pub(super) fn words(&self, n: usize) -> String {
+        let seen = &self.claim.tail.views;
+        let values = seen.iter().map(|seen| element(self.inputs, seen, seen.layout.place(n)));
+        let mut words: Vec<String> = values.map(|x| format!("{x:?}")).collect();
+        for head in &self.claim.heads {
+            words.extend(head.views.iter().map(|seen| format!("{} {}", seen.dtype, seen.layout)));
+        }
+        words.join(", ")
+    }
+}
+
+impl Formed {
+    /// Whether it leaves a core's result as it is.
+    fn plain_tail(&self) -> bool {
+        matches!(&*self.expr.nodes, [Term::Input(0)])
+    }
+}
+
+impl Estimate {
+    fn size(number: Number) -> f64 {
+        let size = number.float().abs();
+        if size.is_finite() { size } else { 0.0 }
+    }
+}

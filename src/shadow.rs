@@ -1,0 +1,251 @@
+//! Shadows: what kernels compute, computed once more by the oracle on the very inputs that each of
+//! them had, and held to the contract of the operation.
+//!
+//! ```text
+//! Device::shadow -> Shadow      copies of inputs and result of each operation, while it lives
+//! the next read, or report()    judges what waits, in order; the first wrong one is the error
+//! Shadow::capsule -> Capsule    that operation as a file: anybody replays it, on any adapter
+//! ```
+//!
+//! An operation is what was fused into it: an expression of many is held to what each step of it
+//! is allowed. So the first that is named is wrong by itself, and not by what it was given.
+
+use core::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::clock::Stopwatch;
+use crate::engine::Engine;
+use crate::engine::docket::{Docket, Exhibit, Tally};
+use crate::error::{Error, Result};
+use crate::gpu::Drive;
+use crate::op::Number;
+use crate::proof::{Budget, Formed, Outlier, judge};
+
+mod capsule;
+mod capture;
+mod carry;
+mod cause;
+mod checks;
+#[cfg(not(target_arch = "wasm32"))]
+mod program;
+mod replay;
+
+pub use crate::engine::docket::ShadowPolicy;
+pub use capsule::Capsule;
+pub(crate) use capture::{Work, observed};
+use cause::ShadowCause;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use program::Guarded;
+pub use replay::Replay;
+pub(crate) use replay::replay;
+
+/// Computes once more what a device does - for every handle and thread - while it lives:
+/// [`Device::shadow`](crate::Device::shadow).
+#[derive(Debug)]
+pub struct Shadow {
+    engine: Arc<Engine>,
+    docket: Arc<Docket>,
+}
+
+impl Shadow {
+    pub(crate) fn begin(engine: &Arc<Engine>, policy: ShadowPolicy) -> Self {
+        let docket = engine.shadows.begin(Docket::new(policy));
+        Self { engine: Arc::clone(engine), docket }
+    }
+
+    /// Waits for what has been recorded, judges what waits, and adds up. A wrong result is no error
+    /// of this call: it is in the report.
+    pub async fn report(&self) -> Result<ShadowReport> {
+        self.engine.gpu.alive()?;
+        settle(&self.engine, &self.docket, Drive::Wake).await;
+        Ok(ShadowReport::of(self.docket.tally()))
+    }
+
+    /// The first wrong operation as a file, if one has been found and can be replayed.
+    #[must_use]
+    pub fn capsule(&self) -> Option<Capsule> {
+        let (_, _, file) = self.docket.tally().wrong?;
+        Capsule::from_bytes(&file?).ok()
+    }
+}
+
+/// The error of the first wrong operation that somebody's shadow has found, once all that waits is
+/// judged: asked before a read.
+pub(crate) async fn verdict(engine: &Engine, drive: Drive) -> Result<()> {
+    for docket in engine.shadows.all() {
+        settle(engine, &docket, drive).await;
+        if let Some((_, error, _)) = docket.tally().wrong {
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Judges what waits.
+pub(crate) async fn settle(engine: &Engine, docket: &Docket, drive: Drive) {
+    for exhibit in docket.take() {
+        if docket.tally().wrong.is_some_and(|(number, ..)| number < exhibit.number) {
+            docket.leave_out(&exhibit.name, "after the first wrong one");
+            continue;
+        }
+        let gpu = &engine.gpu;
+        let inputs = exhibit.inputs.read(gpu, drive).await;
+        let result = exhibit.result.read(gpu, drive).await;
+        let (Ok(inputs), Ok(result)) = (inputs, result) else {
+            docket.leave_out(&exhibit.name, "its copies could not be read");
+            continue;
+        };
+        let clock = Stopwatch::start();
+        weigh(engine, docket, &exhibit, (&inputs, &result));
+        docket.count(|tally| {
+            tally.time += clock.elapsed();
+            tally.bytes += (inputs.len() + result.len()) as u64;
+        });
+    }
+}
+
+/// Judges one operation.
+fn weigh(engine: &Engine, docket: &Docket, exhibit: &Exhibit, (all, result): (&[u8], &[u8])) {
+    let Exhibit { number, name, line, claim, .. } = exhibit;
+    let inputs = exhibit.inputs.split(all);
+    let result = exhibit.result.split(result).first().copied().unwrap_or_default();
+    let budget = Budget { steps: docket.policy.steps, seed: docket.policy.seed ^ number };
+    let Some(judgement) = judge(claim, &inputs, result, budget) else {
+        docket.leave_out(name, "more than the oracle can do");
+        return;
+    };
+    let began = beginning(exhibit, &inputs, result);
+    docket.count(|tally| {
+        tally.operations += 1;
+        tally.elements += judgement.elements;
+        tally.judged += judgement.judged;
+        tally.open += judgement.open;
+        if let Some(began) = began
+            && tally.began.as_ref().is_none_or(|(known, _)| number < known)
+        {
+            tally.began = Some((*number, began));
+        }
+    });
+    let Some(worst) = &judgement.worst else { return };
+    let capsule = Capsule::of(engine, exhibit, (&inputs, result), budget);
+    let file = capsule.as_ref().map(|capsule| Arc::new(capsule.to_bytes()));
+    let path = docket.policy.folder.as_ref().zip(capsule.as_ref());
+    let told = path.map(|(folder, capsule)| capsule.told_in(folder));
+    let wrong = (judgement.wrong, judgement.judged);
+    let error = ShadowCause::wrong(exhibit, worst, wrong, (engine.gpu.name(), told));
+    let error: Error = Error::from(error).during(format!("{name} at {line}"));
+    docket.count(|tally| {
+        if tally.wrong.as_ref().is_none_or(|(known, ..)| number < known) {
+            tally.wrong = Some((*number, error, file));
+        }
+    });
+}
+
+/// NaN or infinity that no input and no number of the operation has, if a result has one: in words.
+fn beginning(exhibit: &Exhibit, inputs: &[&[u8]], result: &[u8]) -> Option<String> {
+    let tail = &exhibit.claim.tail;
+    if !tail.dtype.is_float() {
+        return None;
+    }
+    let odd = |x: &Number| matches!(x, Number::Float(x) if !x.is_finite());
+    let width = tail.dtype.width();
+    let decoded = |bytes: &[u8]| Number::decode(tail.dtype, bytes);
+    let (place, value) = result.chunks_exact(width).map(decoded).enumerate().find(|(_, x)| odd(x))?;
+    let formed = || exhibit.claim.heads.iter().chain([tail]);
+    let from = |formed: &Formed| {
+        let scalars = formed.numbers().iter().any(odd);
+        scalars
+            || formed.views.iter().filter(|seen| seen.dtype.is_float()).any(|seen| {
+                let all = inputs.get(seen.input).copied().unwrap_or_default();
+                let one = |bytes: &[u8]| odd(&Number::decode(seen.dtype, bytes));
+                all.chunks_exact(seen.dtype.width()).any(one)
+            })
+    };
+    if formed().any(from) {
+        return None;
+    }
+    let (name, line) = (&exhibit.name, exhibit.line);
+    Some(format!("{name} at {line}: {} at {}", shown(value), at(tail, place)))
+}
+
+/// An element's place in a result.
+fn at(formed: &Formed, element: usize) -> String {
+    let mut rest = element;
+    let mut place: Vec<usize> = Vec::new();
+    for &dim in formed.shape.dims().iter().rev() {
+        place.insert(0, rest % dim.max(1));
+        rest /= dim.max(1);
+    }
+    format!("{place:?}")
+}
+
+/// A number as Rust writes it.
+fn shown(number: Number) -> String {
+    match number {
+        Number::Float(x) => format!("{x:?}"),
+        Number::Int(x) => x.to_string(),
+        Number::Bool(x) => x.to_string(),
+    }
+}
+
+/// What a shadow has found. Printing it gives a few lines.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ShadowReport {
+    /// Operations that were judged.
+    pub operations: u64,
+    /// Elements of their results.
+    pub elements: u64,
+    /// How many of those were held to their contract.
+    pub judged: u64,
+    /// How many were looked at, and the contract says nothing of them.
+    pub open: u64,
+    /// How many operations were not judged, by name and reason.
+    pub left_out: Vec<(u64, String, &'static str)>,
+    /// Bytes of inputs and results that were copied to the host. The ledger does not have them.
+    pub bytes: u64,
+    /// The time of the oracle; zero in a browser.
+    pub time: Duration,
+    /// Where NaN or infinity began that no input had: the operation, the line, the element. That
+    /// may be as its contract says.
+    pub began: Option<String>,
+    /// The first operation that is outside its contract.
+    pub wrong: Option<Error>,
+}
+
+impl ShadowReport {
+    fn of(tally: Tally) -> Self {
+        let Tally { operations, elements, judged, open, bytes, time, left_out, began, wrong, .. } =
+            tally;
+        let left_out = left_out.into_iter().map(|((name, why), n)| (n, name, why)).collect();
+        let (began, wrong) = (began.map(|(_, text)| text), wrong.map(|(_, error, _)| error));
+        Self { operations, elements, judged, open, left_out, bytes, time, began, wrong }
+    }
+}
+
+impl fmt::Display for ShadowReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { operations, elements, judged, open, bytes, time, .. } = self;
+        write!(f, "{operations} operations judged, {judged} of {elements} elements, {open} open; ")?;
+        write!(f, "{bytes} bytes read, {time:.1?} of the oracle")?;
+        for (n, name, why) in &self.left_out {
+            write!(f, "\nnot judged: {n} of {name}: {why}")?;
+        }
+        if let Some(began) = &self.began {
+            write!(f, "\nNaN or infinity began with {began}")?;
+        }
+        match &self.wrong {
+            Some(error) => write!(f, "\nwrong: {error}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Outlier {
+    /// What came out, and what was to, in words.
+    fn words(&self) -> String {
+        let (got, want) = (shown(self.got), shown(self.want));
+        format!("{got}, not {want} within {:e}", self.room)
+    }
+}

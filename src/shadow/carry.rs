@@ -1,0 +1,319 @@
+//! Plain data as bytes and back. Numbers are little-endian; texts and lists begin with their
+//! length. Nothing is allocated for a length that the bytes do not have.
+
+use super::ShadowCause;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::layout::Layout;
+use crate::op::{Joint, Op, Reduction};
+use crate::proof::{Claim, Formed, Oracle, Seen};
+use crate::shape::Shape;
+use crate::wgsl::{Expr, Term};
+
+/// What can be written down, and read again.
+pub(super) trait Carry: Sized {
+    fn put(&self, out: &mut Vec<u8>);
+    fn take(from: &mut Left<'_>) -> Result<Self>;
+}
+
+/// The bytes that are left.
+#[derive(Debug)]
+pub(super) struct Left<'a>(pub(super) &'a [u8]);
+
+pub(super) fn absurd(what: impl Into<String>) -> crate::Error {
+    ShadowCause::Absurd { what: what.into() }.into()
+}
+
+impl<'a> Left<'a> {
+    /// The next so many.
+    pub(super) fn bytes(&mut self, what: &'static str, wanted: u64) -> Result<&'a [u8]> {
+        let parts = usize::try_from(wanted).ok().and_then(|n| self.0.split_at_checked(n));
+        let left = self.0.len() as u64;
+        let (taken, rest) = parts.ok_or(ShadowCause::Cut { what, wanted, left })?;
+        self.0 = rest;
+        Ok(taken)
+    }
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => {$(
+        impl Carry for $number {
+            fn put(&self, out: &mut Vec<u8>) {
+                out.extend(self.to_le_bytes());
+            }
+
+            fn take(from: &mut Left<'_>) -> Result<Self> {
+                let bytes = from.bytes("a number", size_of::<Self>() as u64)?;
+                let mut number = [0; size_of::<Self>()];
+                number.copy_from_slice(bytes);
+                Ok(Self::from_le_bytes(number))
+            }
+        }
+    )*};
+}
+numbers!(u16, u32, u64, i64, f32, f64);
+
+impl Carry for usize {
+    fn put(&self, out: &mut Vec<u8>) {
+        (*self as u64).put(out);
+    }
+
+    fn take(from: &mut Left<'_>) -> Result<Self> {
+        let number = u64::take(from)?;
+        Self::try_from(number).map_err(|_| absurd(format!("{number} is no size here")))
+    }
+}
+
+impl Carry for isize {
+    fn put(&self, out: &mut Vec<u8>) {
+        (*self as i64).put(out);
+    }
+
+    fn take(from: &mut Left<'_>) -> Result<Self> {
+        let number = i64::take(from)?;
+        Self::try_from(number).map_err(|_| absurd(format!("{number} is no step here")))
+    }
+}
+
+impl Carry for bool {
+    fn put(&self, out: &mut Vec<u8>) {
+        u16::from(*self).put(out);
+    }
+
+    fn take(from: &mut Left<'_>) -> Result<Self> {
+        Ok(u16::take(from)? != 0)
+    }
+}
+
+impl Carry for String {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.len().put(out);
+        out.extend(self.as_bytes());
+    }
+
+    fn take(from: &mut Left<'_>) -> Result<Self> {
+        let length = u64::take(from)?;
+        let text = from.bytes("a text", length)?;
+        Self::from_utf8(text.to_vec()).map_err(|_| absurd("a text that is not UTF-8"))
+    }
+}
+
+/// Raw bytes, unlike a list.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Blob(pub(super) Vec<u8>);
+
+impl Carry for Blob {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.len().put(out);
+        out.extend(&self.0);
+    }
+
+    fn take(from: &mut Left<'_>) -> Result<Self> {
+        let length = u64::take(from)?;
+        Ok(Self(from.bytes("data", length)?.to_vec()))
+    }
+}
+
+impl<T: Carry> Carry for Vec<T> {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.len().put(out);
+        self.iter().for_each(|one| one.put(out));
+    }
+
+    fn take(from: &mut Left<'_>) -> Result<Self> {
+        let length = u64::take(from)?;
+        // Each takes two bytes at least; so a list grows no faster than it is read.
+        let left = from.0.len() as u64;
+        if length > left / 2 {
+            return Err(ShadowCause::Cut { what: "a list", wanted: length * 2, left }.into());
+        }
+        let mut all = Self::new();
+        for _ in 0..length {
+            all.push(T::take(from)?);
+        }
+        Ok(all)
+    }
+}
+
+impl<T: Carry, const N: usize> Carry for [T; N] {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.iter().for_each(|one| one.put(out));
+    }
+
+    fn take(from: &mut Left<'_>) -> Result<Self> {
+        let all: Vec<T> = (0..N).map(|_| T::take(from)).collect::<Result<_>>()?;
+        Self::try_from(all).map_err(|_| absurd("a list of another length"))
+    }
+}
+
+impl<T: Carry> Carry for Option<T> {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.is_some().put(out);
+        self.iter().for_each(|one| one.put(out));
+    }
+
+    fn take(from: &mut Left<'_>) -> Result<Self> {
+        Ok(if bool::take(from)? { Some(T::take(from)?) } else { None })
+    }
+}
+
+/// What is known by its name.
+macro_rules! by_name {
+    ($($of:ty: $name:expr, $find:expr;)*) => {$(
+        impl Carry for $of {
+            fn put(&self, out: &mut Vec<u8>) {
+                $name(*self).to_owned().put(out);
+            }
+
+            fn take(from: &mut Left<'_>) -> Result<Self> {
+                let name = String::take(from)?;
+                $find(&name).ok_or_else(|| absurd(format!("there is no {name:?}")))
+            }
+        }
+    )*};
+}
+by_name! {
+    DType: DType::name, DType::parse;
+    Op: Op::name, Op::parse;
+    Reduction: Reduction::name, |name: &str| Reduction::ALL.into_iter().find(|r| r.name() == name);
+    Joint: Joint::name, |name: &str| Joint::ALL.into_iter().find(|joint| joint.name() == name);
+}
+
+/// Structs, field by field.
+macro_rules! by_field {
+    ($($of:ident { $($field:ident),* })*) => {$(
+        impl $crate::shadow::carry::Carry for $of {
+            fn put(&self, out: &mut Vec<u8>) {
+                $(self.$field.put(out);)*
+            }
+
+            fn take(from: &mut $crate::shadow::carry::Left<'_>) -> $crate::Result<Self> {
+                Ok(Self { $($field: $crate::shadow::carry::Carry::take(from)?),* })
+            }
+        }
+    )*};
+}
+pub(super) use by_field;
+
+by_field! {
+    Seen { input, layout, dtype }
+    Formed { expr, views, scalars, shape, dtype }
+    Claim { core, heads, tail }
+    Expr { inputs, scalars, nodes, outputs, fault }
+}
+
+impl Carry for Shape {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.dims().to_vec().put(out);
+    }
+
+    fn take(from: &mut Left<'_>) -> Result<Self> {
+        Self::new(Vec::<usize>::take(from)?)
+    }
+}
+
+impl Carry for Layout {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.shape().put(out);
+        self.strides().to_vec().put(out);
+        self.offset().put(out);
+    }
+
+    fn take(from: &mut Left<'_>) -> Result<Self> {
+        let (shape, strides) = (Shape::take(from)?, Vec::<isize>::take(from)?);
+        Self::strided(shape, &strides, usize::take(from)?)
+    }
+}
+
+impl Carry for Term {
+    fn put(&self, out: &mut Vec<u8>) {
+        let (tag, places) = match *self {
+            Self::Input(i) => (0u16, [i, 0, 0]),
+            Self::Scalar(i) => (1, [i, 0, 0]),
+            Self::Apply(_, args) => (2, args),
+            Self::Cast(a, _) => (3, [a, 0, 0]),
+            // Without an oracle, and so never written.
+            Self::Call(_, args) => (4, args),
+        };
+        tag.put(out);
+        places.put(out);
+        match self {
+            Self::Apply(op, _) => op.put(out),
+            Self::Cast(_, dtype) => dtype.put(out),
+            _ => {}
+        }
+    }
+
+    fn take(from: &mut Left<'_>) -> Result<Self> {
+        let (tag, args) = (u16::take(from)?, <[u16; 3]>::take(from)?);
+        Ok(match tag {
+            0 => Self::Input(args[0]),
+            1 => Self::Scalar(args[0]),
+            2 => Self::Apply(Op::take(from)?, args),
+            3 => Self::Cast(args[0], DType::take(from)?),
+            _ => return Err(absurd(format!("a step of kind {tag}"))),
+        })
+    }
+}
+
+impl Carry for Oracle {
+    fn put(&self, out: &mut Vec<u8>) {
+        let tag = |n: u16, out: &mut Vec<u8>| n.put(out);
+        match self {
+            Self::Copied => tag(0, out),
+            Self::Reduced { reduction, axes } => {
+                tag(1, out);
+                reduction.put(out);
+                axes.put(out);
+            }
+            Self::Scanned(reduction) => {
+                tag(2, out);
+                reduction.put(out);
+            }
+            Self::Row { joint, eps } => {
+                tag(3, out);
+                joint.put(out);
+                eps.put(out);
+            }
+            Self::Product { sides } => {
+                tag(4, out);
+                sides.put(out);
+            }
+            Self::Attention { scale, causal } => {
+                tag(5, out);
+                scale.put(out);
+                causal.put(out);
+            }
+            Self::Picked { offset, strides, step, bound } => {
+                tag(6, out);
+                offset.put(out);
+                strides.put(out);
+                step.put(out);
+                bound.put(out);
+            }
+            Self::Joined { axis } => {
+                tag(7, out);
+                axis.put(out);
+            }
+        }
+    }
+
+    fn take(from: &mut Left<'_>) -> Result<Self> {
+        Ok(match u16::take(from)? {
+            0 => Self::Copied,
+            1 => Self::Reduced { reduction: Carry::take(from)?, axes: Carry::take(from)? },
+            2 => Self::Scanned(Carry::take(from)?),
+            3 => Self::Row { joint: Carry::take(from)?, eps: Carry::take(from)? },
+            4 => Self::Product { sides: Box::new(Carry::take(from)?) },
+            5 => Self::Attention { scale: Carry::take(from)?, causal: Carry::take(from)? },
+            6 => Self::Picked {
+                offset: Carry::take(from)?,
+                strides: Carry::take(from)?,
+                step: Carry::take(from)?,
+                bound: Carry::take(from)?,
+            },
+            7 => Self::Joined { axis: Carry::take(from)? },
+            tag => return Err(absurd(format!("an oracle of kind {tag}"))),
+        })
+    }
+}

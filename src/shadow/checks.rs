@@ -1,0 +1,159 @@
+//! What must hold of a capsule before anything is done with it: every index names something, every
+//! view lies within its input, and nothing is computed that the file does not have.
+
+use super::capsule::{Capsule, Part};
+use super::carry::absurd;
+use crate::error::{Error, Result};
+use crate::op::{Joint, Reduction};
+use crate::proof::{Claim, Formed, Oracle};
+use crate::wgsl::Term;
+
+fn ensure(holds: bool, what: &'static str) -> Result<()> {
+    if holds { Ok(()) } else { Err(absurd(what)) }
+}
+
+pub(super) fn check(capsule: &Capsule) -> Result<()> {
+    let Capsule { claim, inputs, regions, dispatches, outcome, result, .. } = capsule;
+    let lengths: Vec<usize> = inputs.iter().map(|input| input.0.len()).collect();
+    for head in &claim.heads {
+        formed(head, 0, &lengths)?;
+    }
+    formed(&claim.tail, usize::from(claim.core.is_some()), &lengths)?;
+    ensure(claim.refusal().is_none(), "an operation without an oracle")?;
+    core(claim, &lengths)?;
+    let tail = &claim.tail;
+    let bytes = (tail.shape.elements() as u128) * tail.dtype.width() as u128;
+    ensure(bytes == result.0.len() as u128, "a result of another size than its shape")?;
+    for region in regions {
+        for laid in &region.first {
+            let input = lengths.get(laid.input).map(|&n| n as u64);
+            let ends = (laid.at.checked_add(laid.bytes), laid.from.checked_add(laid.bytes));
+            let holds = ends.0.is_some_and(|end| end <= region.bytes)
+                && ends.1.zip(input).is_some_and(|(end, input)| end <= input);
+            ensure(holds, "bytes that are not in an input or a region")?;
+        }
+    }
+    let parts = dispatches.iter().flat_map(|act| &act.bindings).chain(outcome);
+    for Part { region, at, bytes } in parts {
+        let end = at.checked_add(*bytes);
+        let holds = regions.get(*region).zip(end).is_some_and(|(r, end)| end <= r.bytes);
+        ensure(holds && at % 4 == 0, "a binding outside of its region")?;
+    }
+    let got = outcome.iter().try_fold(0u64, |sum, part| sum.checked_add(part.bytes));
+    ensure(got.is_some_and(|got| got >= result.0.len() as u64), "a result that is not all there")
+}
+
+/// An expression over views of inputs, and `own` inputs before them.
+fn formed(of: &Formed, own: usize, lengths: &[usize]) -> Result<()> {
+    let Formed { expr, views, scalars, shape, dtype } = of;
+    ensure(expr.inputs.len() == views.len() + own, "another number of views than inputs")?;
+    for (seen, given) in views.iter().zip(&expr.inputs[own..]) {
+        ensure(seen.layout.shape() == shape && seen.dtype == *given, "a view of another shape")?;
+        let length = lengths.get(seen.input).ok_or_else(|| absurd("an input that is not there"))?;
+        seen.layout.check_within(length / seen.dtype.width())?;
+    }
+    let words: usize = expr.scalars.iter().map(|d| if d.width() == 8 { 3 } else { 1 }).sum();
+    ensure(scalars.len() <= words.max(1), "more numbers than it names")?;
+    for (n, node) in (0u16..).zip(&expr.nodes) {
+        let holds = match node {
+            Term::Input(i) => usize::from(*i) < expr.inputs.len(),
+            Term::Scalar(i) => usize::from(*i) < expr.scalars.len(),
+            Term::Apply(op, args) => args[..op.arity()].iter().all(|&a| a < n),
+            Term::Cast(a, _) => *a < n,
+            Term::Call(..) => false,
+        };
+        ensure(holds, "a step of what comes behind it")?;
+    }
+    let dtypes = expr.dtypes().map_err(Error::from)?;
+    let root = match &*expr.outputs {
+        [root] => dtypes.get(usize::from(*root)),
+        _ => None,
+    };
+    ensure(root == Some(dtype), "a result of another dtype")
+}
+
+/// What an oracle takes for granted.
+fn core(claim: &Claim, lengths: &[usize]) -> Result<()> {
+    let Claim { core, heads, tail } = claim;
+    let elements = tail.shape.elements();
+    let Some(core) = core else {
+        return ensure(heads.is_empty(), "inputs of no core");
+    };
+    let dims: Vec<&[usize]> = heads.iter().map(|head| head.shape.dims()).collect();
+    let count: Vec<usize> = heads.iter().map(|head| head.shape.elements()).collect();
+    let given = tail.expr.inputs[0];
+    let same = |i: usize| heads.get(i).is_some_and(|head| head.dtype == given);
+    let holds = match (core, heads.len()) {
+        (Oracle::Copied, 1) => count[0] == elements && same(0),
+        (Oracle::Reduced { reduction, axes }, 1) => {
+            let kept = dims[0].iter().zip(axes).filter(|(_, gone)| !**gone).map(|(dim, _)| dim);
+            let left: usize = kept.product();
+            axes.len() == dims[0].len()
+                && left == elements
+                && reduction.takes(heads[0].dtype)
+                && reduction.yields(heads[0].dtype) == given
+        }
+        (Oracle::Scanned(reduction), 1) => {
+            use Reduction::{Max, Min, Prod, Sum};
+            matches!(reduction, Sum | Prod | Max | Min)
+                && reduction.takes(heads[0].dtype)
+                && count[0] == elements
+                && !dims[0].is_empty()
+        }
+        (Oracle::Row { joint, .. }, 1) => {
+            use Joint::{LayerNorm, LogSoftmax, RmsNorm, Softmax};
+            matches!(joint, Softmax | LogSoftmax | LayerNorm | RmsNorm)
+                && count[0] == elements
+                && !dims[0].is_empty()
+                && heads[0].dtype.is_float()
+                && same(0)
+        }
+        (Oracle::Product { sides }, 2) => {
+            let [a, b] = &**sides;
+            let (rows, columns) = (a.shape().dims(), b.shape().dims());
+            let rank = rows.len();
+            let within = |i: usize| {
+                let seen = &heads[i].views[0];
+                lengths.get(seen.input).map(|n| sides[i].check_within(n / seen.dtype.width()))
+            };
+            for i in 0..2 {
+                within(i).unwrap_or_else(|| Err(absurd("an input that is not there")))?;
+            }
+            rank >= 2
+                && columns.len() == rank
+                && rows[..rank - 2] == columns[..rank - 2]
+                && rows[rank - 1] == columns[rank - 2]
+                && heads[0].dtype == heads[1].dtype
+                && crate::reference::matmul_dtype(heads[0].dtype) == given
+                && rows[..rank - 1].iter().product::<usize>() * columns[rank - 1] == elements
+        }
+        (Oracle::Attention { .. }, 3 | 4) => {
+            let four = dims.iter().all(|dims| dims.len() == 4);
+            four && {
+                let (q, k, v) = (dims[0], dims[1], dims[2]);
+                let mask = dims.get(3).is_none_or(|m| **m == [q[0], q[1], q[2], k[2]]);
+                q[0] == k[0]
+                    && k[..3] == v[..3]
+                    && q[3] == k[3]
+                    && k[1] > 0
+                    && q[1] % k[1] == 0
+                    && mask
+                    && q[..3].iter().product::<usize>() * v[3] == elements
+                    && heads.iter().all(|head| head.dtype.is_float())
+            }
+        }
+        (Oracle::Picked { strides, .. }, 2) => {
+            count[1] == elements && strides.len() == dims[1].len() && same(0)
+        }
+        (Oracle::Joined { axis }, 1..) => {
+            let alike = |dims: &&[usize]| dims.len() == tail.shape.rank() && *axis < dims.len();
+            dims.iter().all(alike)
+                && count.iter().sum::<usize>() == elements
+                && (0..heads.len()).all(same)
+                && dims.iter().all(|d| d[axis + 1..] == dims[0][axis + 1..])
+                && dims.iter().all(|d| d[..*axis] == dims[0][..*axis])
+        }
+        _ => false,
+    };
+    ensure(holds, "an oracle of other inputs")
+}

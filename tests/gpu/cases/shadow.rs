@@ -1,0 +1,268 @@
+//! Shadows: a program that is right is clean, and of one with a mistake planted in a kernel the
+//! first wrong operation is named - and its capsule says the same wherever it is replayed.
+
+use wharf::kernel::catalog::CATALOG;
+use wharf::shadow::{Capsule, Shadow, ShadowPolicy, ShadowReport};
+use wharf::testing::Inside;
+use wharf::tensor::Attention;
+use wharf::wgsl::mutant::Mutant;
+use wharf::wgsl::{Source, library};
+use wharf::{DType, Device, ErrorKind, Result, Target, Tensor};
+
+use super::pair::count;
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
+
+pub(crate) fn cases() -> Vec<Case> {
+    let mut cases = vec![
+        case!("shadow::two_hundred_operations_are_clean", |ctx| clean(ctx)),
+        case!("shadow::every_kind_of_operation_is_judged", |ctx| kinds(ctx)),
+        case!("shadow::where_nan_began", |ctx| began(ctx)),
+        case!("shadow::guards_and_the_ledger_see_nothing", |ctx| guarded(ctx)),
+        case!("shadow::what_is_left_out_is_counted", |ctx| left_out(ctx)),
+    ];
+    for plant in PLANTS {
+        let name = format!("shadow::planted::{}", plant.name);
+        cases.push(case!(name, |ctx| planted(ctx, plant)));
+    }
+    cases
+}
+
+/// An operation of the program, and a mistake in a line that only it runs.
+struct Plant {
+    name: &'static str,
+    path: &'static str,
+    was: &'static str,
+    now: &'static str,
+    /// What the shadow calls it, and the line of this file that asks.
+    operation: &'static str,
+    line: u32,
+    run: fn(&Tensor) -> Result<Tensor>,
+}
+
+#[rustfmt::skip]
+const PLANTS: &[Plant] = &[
+    Plant {
+        name: "a_bound_off_by_one",
+        path: "softmax_rows.wgsl",
+        was: "if row >= p.job.rows {",
+        now: "if row + 1u >= p.job.rows {",
+        operation: "softmax",
+        line: line!(), run: |x| x.softmax(-1),
+    },
+    Plant {
+        name: "a_constant_in_its_sixth_digit",
+        path: "op/activation.wgsl",
+        was: "let u = c * fma(c * c, vec4<f32>(-0.0713548162726), vec4<f32>(-1.5957691216057308));",
+        now: "let u = c * fma(c * c, vec4<f32>(-0.0713548162726), vec4<f32>(-1.5957791216057308));",
+        operation: "gelu_tanh",
+        line: line!(), run: |x| x.gelu_tanh(),
+    },
+    Plant {
+        name: "a_lane_swapped",
+        path: "norm_rows.wgsl",
+        was: "finish(q + 2u, (head_0(q + 2u) - all.x) * all.y);",
+        now: "finish(q + 2u, (head_0(q + 2u).yxzw - all.x) * all.y);",
+        operation: "rms_norm",
+        line: line!(), run: |x| x.rms_norm(-1, 1e-5),
+    },
+];
+
+const ROWS: usize = 24;
+const COLUMNS: usize = 64;
+
+/// Numbers that are no multiples of each other.
+async fn numbers(device: &Device, rows: usize, columns: usize) -> Result<Tensor> {
+    let values: Vec<f32> =
+        (0..rows * columns).map(|i| ((i * 37 % 101) as f32 - 50.0) / 29.0).collect();
+    Ok(device.upload(&values, [rows, columns])?.0)
+}
+
+/// Twenty rounds of ten operations; in the thirteenth there is one more.
+async fn program(device: &Device, odd: impl Fn(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
+    let mut x = numbers(device, ROWS, COLUMNS).await?;
+    let weight = (numbers(device, COLUMNS, COLUMNS).await? * 0.05)?;
+    let bias = numbers(device, 1, COLUMNS).await?;
+    for round in 0..20 {
+        let y = (x.matmul(&weight)? + &bias)?.tanh()?;
+        y.compute()?;
+        let z = (&y * &y)?.sum(1)?.unsqueeze(1)?.sqrt()?;
+        z.compute()?;
+        x = (&y / &(z + 1.0)?)?.sub(&bias)?;
+        x.compute()?;
+        if round == 12 {
+            let odd = odd(&x)?;
+            odd.compute()?;
+            x = (&x + &odd)?;
+        }
+    }
+    Ok(x)
+}
+
+async fn shadowed(ctx: &Ctx) -> core::result::Result<(Device, Shadow), String> {
+    let device = ctx.fresh(DOWNGRADES[0]).await?.with_target(Target::Cpu);
+    let shadow = device.shadow(ShadowPolicy::all());
+    Ok((device, shadow))
+}
+
+fn is_clean(report: &ShadowReport) -> Outcome {
+    count();
+    ensure!(report.wrong.is_none(), "{report}");
+    ensure!(report.began.is_none(), "{report}");
+    ensure_eq!(report.open, 0, "elements that nothing is said of: {report}");
+    ensure_eq!(report.judged, report.elements, "judged: {report}");
+    Ok(())
+}
+
+async fn clean(ctx: &Ctx) -> Outcome {
+    let (device, shadow) = shadowed(ctx).await?;
+    let x = program(&device, Tensor::relu).await.map_err(show)?;
+    x.read::<f32>().await.map_err(show)?;
+    let report = shadow.report().await.map_err(show)?;
+    is_clean(&report)?;
+    ensure!(report.operations >= 60, "few operations: {report}");
+    ensure!(report.left_out.is_empty(), "left out: {report}");
+    Ok(())
+}
+
+/// The line of a shader file with this text.
+fn mutant(plant: &Plant) -> core::result::Result<Mutant, String> {
+    let entries = CATALOG.iter().flat_map(|entry| [&entry.source].into_iter().chain(entry.parts));
+    let mut sources = library::fragments().chain(entries);
+    let source: &Source =
+        sources.find(|source| source.path == plant.path).ok_or("there is no such file")?;
+    let at = source.text.lines().position(|line| line.trim() == plant.was);
+    let line = at.ok_or("there is no such line")? as u32 + 1;
+    let [path, was, now] = [plant.path, plant.was, plant.now].map(str::to_owned);
+    Ok(Mutant { path, line, was, now })
+}
+
+async fn planted(ctx: &Ctx, plant: &'static Plant) -> Outcome {
+    let (device, shadow) = shadowed(ctx).await?;
+    device.plant(Some(mutant(plant)?));
+    let x = program(&device, plant.run).await.map_err(show)?;
+    let Err(error) = x.read::<f32>().await else {
+        return Err(format!("unnoticed: {}", shadow.report().await.map_err(show)?));
+    };
+    count();
+    ensure_eq!(error.kind(), ErrorKind::Wrong, "{error:?}");
+    let begin = format!("{} at {}:{}:", plant.operation, file!(), plant.line);
+    ensure!(error.to_string().starts_with(&begin), "not {begin}: {error:?}");
+    let again = x.read::<f32>().await;
+    ensure!(again.is_err_and(|again| again.to_string() == error.to_string()), "told once only");
+
+    let file = shadow.capsule().ok_or("no capsule")?.to_bytes();
+    let capsule = Capsule::from_bytes(&file).map_err(show)?;
+    ensure!(capsule.operation().starts_with(&begin), "{}", capsule.operation());
+    // Elsewhere: on a device without the mistake, whose capsule has it.
+    for downgrade in DOWNGRADES {
+        let other = ctx.device(*downgrade).await?;
+        let replay = other.replay(&capsule).await.map_err(show)?;
+        count();
+        ensure!(replay.is_wrong, "right with {}: {replay}", downgrade.name);
+    }
+    Ok(())
+}
+
+/// Cores with heads and tails, casts, narrow floats, integers, views and indices.
+async fn kinds(ctx: &Ctx) -> Outcome {
+    for target in [Target::Gpu, Target::Cpu, Target::Cpu64] {
+        let device = ctx.fresh(DOWNGRADES[0]).await?.with_target(target);
+        let shadow = device.shadow(ShadowPolicy::all());
+        all_kinds(&device).await.map_err(show)?;
+        let report = shadow.report().await.map_err(show)?;
+        is_clean(&report).map_err(|error| format!("{target:?}: {error}"))?;
+    }
+    Ok(())
+}
+
+async fn all_kinds(device: &Device) -> Result<()> {
+    let x = numbers(device, 20, 33).await?;
+    let (index, _) = device.upload(&[3i32, 0, 19, 3], [4])?;
+    let h = x.cast(DType::F16)?;
+    let whole = (&x * 7.3)?.cast(DType::I32)?;
+    let heads = x.at((.., ..32))?.reshape([1, 2, 20, 16]).or_else(|_| {
+        x.at((.., ..32))?.contiguous()?.reshape([1, 2, 20, 16])
+    })?;
+    let results = [
+        ((&x * 2.0)? + 1.0)?.exp()?,
+        x.t()?.matmul(&x)?.gelu()?,
+        h.matmul(&h.t()?)?.cast(DType::F32)?,
+        ((&x - 0.5)?.square()?.sum(0)? * 0.5)?,
+        x.abs()?.amax(1)?,
+        (&x * 0.1)?.exp()?.prod(1)?,
+        x.var(1, 1)?,
+        x.logsumexp(0)?,
+        (&x * 3.0)?.softmax(-1)?,
+        h.layer_norm(-1, 1e-5)?.cast(DType::F32)?,
+        x.log_softmax(0)?,
+        x.cumsum(1)?,
+        x.embedding(&index)?,
+        Tensor::concat(&[&x, &x.flip(1)?], 0)?,
+        heads.attention(&heads, &heads, &Attention::new().causal())?,
+        x.gt(0.0)?.choose(&x, -1.0)?,
+        x.mean(..)?,
+    ];
+    for result in &results {
+        result.read::<f32>().await?;
+    }
+    for result in [whole.matmul(&whole.t()?)?, (&whole * 3)?.sum(1)?, whole.amin(0)?] {
+        result.read::<i32>().await?;
+    }
+    x.argmax(1)?.read::<u32>().await.map(drop)
+}
+
+async fn began(ctx: &Ctx) -> Outcome {
+    let (device, shadow) = shadowed(ctx).await?;
+    let x = numbers(&device, 4, 8).await.map_err(show)?;
+    let (y, line) = (x.ln().map_err(show)?, line!());
+    y.compute().map_err(show)?;
+    (&y + 1.0).map_err(show)?.read::<f32>().await.map_err(show)?;
+    let report = shadow.report().await.map_err(show)?;
+    count();
+    ensure!(report.wrong.is_none(), "{report}");
+    let began = report.began.clone().ok_or("nowhere")?;
+    let want = format!("ln at {}:{line}:", file!());
+    ensure!(began.starts_with(&want) && began.contains("NaN at [0, 0]"), "not {want}: {began}");
+    Ok(())
+}
+
+async fn guarded(ctx: &Ctx) -> Outcome {
+    let (device, shadow) = shadowed(ctx).await?;
+    let x = numbers(&device, 4, 8).await.map_err(show)?;
+    let before = device.ledger();
+    {
+        let _guard = device.guard(wharf::ledger::Crossings::Deny);
+        x.softmax(1).and_then(|y| y.compute()).map_err(show)?;
+        let report = shadow.report().await.map_err(show)?;
+        is_clean(&report)?;
+        ensure_eq!((report.operations, report.bytes), (1, 2 * 4 * 8 * 4), "{report}");
+    }
+    let after = device.ledger();
+    ensure_eq!((after.up, after.down), (before.up, before.down), "crossings");
+    Ok(())
+}
+
+async fn left_out(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let policy = ShadowPolicy::all().one_in(3).seeded(5).memory(1 << 12).steps(500);
+    let shadow = device.shadow(policy);
+    let x = numbers(&device, 30, 30).await.map_err(show)?;
+    for _ in 0..30 {
+        (&x + 1.0).and_then(|y| y.compute()).map_err(show)?;
+    }
+    let small = x.at((..2, ..2)).and_then(|x| x.contiguous()).map_err(show)?;
+    small.read::<f32>().await.map_err(show)?;
+    for _ in 0..30 {
+        (&small + 1.0).and_then(|y| y.compute()).map_err(show)?;
+    }
+    device.ones([4], DType::F32).map_err(show)?.read::<f32>().await.map_err(show)?;
+    let report = shadow.report().await.map_err(show)?;
+    count();
+    let of = |why: &str| -> u64 {
+        report.left_out.iter().filter(|row| row.2.contains(why)).map(|row| row.0).sum()
+    };
+    ensure!((20..55).contains(&of("sample")), "{report}");
+    ensure!(of("budget of memory") > 0 && of("recorded at once") > 0, "{report}");
+    ensure_eq!(report.operations + of("sample") + of("budget"), 61, "{report}");
+    Ok(())
+}
