@@ -31,7 +31,7 @@ use crate::kernel::cores::{Core, Head, Tail};
 use crate::kernel::elementwise::Fused;
 use crate::layout::Layout;
 use crate::op::Op;
-use crate::shadow::{Work, observed};
+use crate::shadow::{Deed, observed};
 use crate::shape::Shape;
 use crate::shared::lock;
 use crate::timeline::Activity;
@@ -309,7 +309,7 @@ impl Node {
         Ok(Head::view(Operand { value, layout: *layout, dtype: self.dtype }))
     }
 
-    /// The width of the core that the kernel which computes it would take on board. Work between
+    /// The width of the core that the kernel which computes it would take on board. Deed between
     /// two cores goes with the first one: the second may read its input twice.
     fn carries(&self, context: Context<'_>) -> Option<usize> {
         let todo = lock(&self.todo);
@@ -566,7 +566,7 @@ impl Fusion {
             let fused = Fused { expr: &expr, operands: &operands, scalars: &scalars };
             let record = || fused.record(site, &shape, dtype, &self.ending);
             let (operands, scalars) = (&*operands, &*scalars);
-            let work = Work { core: None, expr: &expr, operands, scalars, shape, dtype };
+            let work = Deed { core: None, expr: &expr, operands, scalars, shape, dtype };
             let value = observed(site, &work, record)?;
             value.inherit(operands.iter().map(|operand| &*operand.value));
             return Ok(value);
@@ -583,7 +583,7 @@ impl Fusion {
         let tail = Tail { expr, operands, scalars, shape, dtype };
         let Tail { expr, operands, scalars, .. } = &tail;
         let of = Some((&*core, &*heads));
-        let work = Work { core: of, expr, operands, scalars, shape, dtype };
+        let work = Deed { core: of, expr, operands, scalars, shape, dtype };
         let value = observed(site, &work, || core.record(site, &heads, &tail))?;
         let read = heads.iter().flat_map(|head| &head.operands).chain(&tail.operands);
         value.inherit(read.map(|operand| &*operand.value));

@@ -16,11 +16,11 @@ use std::time::Duration;
 
 use crate::clock::Stopwatch;
 use crate::engine::Engine;
-use crate::engine::docket::{Docket, Exhibit, Tally};
+use crate::engine::docket::{Docket, Exhibit, Score};
 use crate::error::{Error, Result};
 use crate::gpu::Drive;
 use crate::op::Number;
-use crate::proof::{Budget, Formed, Outlier, judge};
+use crate::proof::{Budget, Formed, judge};
 
 mod capsule;
 mod capture;
@@ -30,15 +30,17 @@ mod checks;
 #[cfg(not(target_arch = "wasm32"))]
 mod program;
 mod replay;
+mod words;
 
 pub use crate::engine::docket::ShadowPolicy;
 pub use capsule::Capsule;
-pub(crate) use capture::{Work, observed};
+pub(crate) use capture::{Deed, observed};
 use cause::ShadowCause;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use program::Guarded;
 pub use replay::Replay;
 pub(crate) use replay::replay;
+use words::{at, shown};
 
 /// Computes once more what a device does - for every handle and thread - while it lives:
 /// [`Device::shadow`](crate::Device::shadow).
@@ -151,7 +153,8 @@ fn beginning(exhibit: &Exhibit, inputs: &[&[u8]], result: &[u8]) -> Option<Strin
     let odd = |x: &Number| matches!(x, Number::Float(x) if !x.is_finite());
     let width = tail.dtype.width();
     let decoded = |bytes: &[u8]| Number::decode(tail.dtype, bytes);
-    let (place, value) = result.chunks_exact(width).map(decoded).enumerate().find(|(_, x)| odd(x))?;
+    let (place, value) =
+        result.chunks_exact(width).map(decoded).enumerate().find(|(_, x)| odd(x))?;
     let formed = || exhibit.claim.heads.iter().chain([tail]);
     let from = |formed: &Formed| {
         let scalars = formed.numbers().iter().any(odd);
@@ -167,26 +170,6 @@ fn beginning(exhibit: &Exhibit, inputs: &[&[u8]], result: &[u8]) -> Option<Strin
     }
     let (name, line) = (&exhibit.name, exhibit.line);
     Some(format!("{name} at {line}: {} at {}", shown(value), at(tail, place)))
-}
-
-/// An element's place in a result.
-fn at(formed: &Formed, element: usize) -> String {
-    let mut rest = element;
-    let mut place: Vec<usize> = Vec::new();
-    for &dim in formed.shape.dims().iter().rev() {
-        place.insert(0, rest % dim.max(1));
-        rest /= dim.max(1);
-    }
-    format!("{place:?}")
-}
-
-/// A number as Rust writes it.
-fn shown(number: Number) -> String {
-    match number {
-        Number::Float(x) => format!("{x:?}"),
-        Number::Int(x) => x.to_string(),
-        Number::Bool(x) => x.to_string(),
-    }
 }
 
 /// What a shadow has found. Printing it gives a few lines.
@@ -215,9 +198,10 @@ pub struct ShadowReport {
 }
 
 impl ShadowReport {
-    fn of(tally: Tally) -> Self {
-        let Tally { operations, elements, judged, open, bytes, time, left_out, began, wrong, .. } =
-            tally;
+    fn of(tally: Score) -> Self {
+        let Score {
+            operations, elements, judged, open, bytes, time, left_out, began, wrong, ..
+        } = tally;
         let left_out = left_out.into_iter().map(|((name, why), n)| (n, name, why)).collect();
         let (began, wrong) = (began.map(|(_, text)| text), wrong.map(|(_, error, _)| error));
         Self { operations, elements, judged, open, left_out, bytes, time, began, wrong }
@@ -227,7 +211,10 @@ impl ShadowReport {
 impl fmt::Display for ShadowReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { operations, elements, judged, open, bytes, time, .. } = self;
-        write!(f, "{operations} operations judged, {judged} of {elements} elements, {open} open; ")?;
+        write!(
+            f,
+            "{operations} operations judged, {judged} of {elements} elements, {open} open; "
+        )?;
         write!(f, "{bytes} bytes read, {time:.1?} of the oracle")?;
         for (n, name, why) in &self.left_out {
             write!(f, "\nnot judged: {n} of {name}: {why}")?;
@@ -239,13 +226,5 @@ impl fmt::Display for ShadowReport {
             Some(error) => write!(f, "\nwrong: {error}"),
             None => Ok(()),
         }
-    }
-}
-
-impl Outlier {
-    /// What came out, and what was to, in words.
-    fn words(&self) -> String {
-        let (got, want) = (shown(self.got), shown(self.want));
-        format!("{got}, not {want} within {:e}", self.room)
     }
 }

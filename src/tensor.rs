@@ -14,7 +14,7 @@ use crate::gpu::Drive;
 use crate::host::cause::CarriageCause;
 use crate::host::place::copy;
 use crate::kernel::Operand;
-use crate::kernel::cores::{Alone, Named};
+use crate::kernel::cores::{Alone, Task};
 use crate::layout::Layout;
 use crate::ledger::CallSite;
 use crate::plan::Stored;
@@ -269,7 +269,7 @@ impl Tensor {
     #[track_caller]
     pub(crate) fn alone<F>(
         &self,
-        named: impl Into<Named>,
+        named: impl Into<Task>,
         inputs: &[&Self],
         (shape, dtype): (Shape, Stored),
         record: F,

@@ -79,7 +79,7 @@ environment:
   WHARF_ALLOW_SOFTWARE=1  software adapters may be chosen
   WHARF_ADAPTER=TEXT      like --adapter, for every program that uses wharf
   WGPU_BACKEND=vulkan,gl  only these backends
-  WHARF_SHADOW=FOLDER     results computed once more by every program that uses wharf; capsules there
+  WHARF_SHADOW=FOLDER     results are computed once more, and capsules of wrong ones kept there
   WHARF_DUMP=FOLDER       every shader that is assembled, written there
   RUST_LOG=warn           show what drivers and wgpu say (by default nothing)
   NO_COLOR=1              no colour on a terminal

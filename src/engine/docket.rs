@@ -24,7 +24,7 @@ pub(crate) struct Extract {
 
 /// A dispatch as it was recorded.
 #[derive(Clone, Debug)]
-pub(crate) struct Dispatched {
+pub(crate) struct JobNote {
     pub(crate) kernel: Assembled,
     pub(crate) bindings: Vec<Extract>,
     pub(crate) params: Vec<u32>,
@@ -52,12 +52,12 @@ pub(crate) struct Exhibit {
     pub(crate) claim: Claim,
     pub(crate) inputs: Excerpt,
     pub(crate) result: Excerpt,
-    pub(crate) dispatches: Vec<Dispatched>,
+    pub(crate) dispatches: Vec<JobNote>,
 }
 
 /// What has been judged, and what has not.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct Score {
     pub(crate) seen: u64,
     pub(crate) operations: u64,
     pub(crate) elements: u64,
@@ -77,7 +77,7 @@ pub(crate) struct Tally {
 #[derive(Debug)]
 pub(crate) struct Docket {
     pub(crate) policy: ShadowPolicy,
-    state: Mutex<(Vec<Exhibit>, Tally)>,
+    state: Mutex<(Vec<Exhibit>, Score)>,
 }
 
 /// What a shadow computes once more, and what it may take.
@@ -154,11 +154,11 @@ impl ShadowPolicy {
 
 thread_local! {
     /// The dispatches of the operation that this thread records.
-    static NOTED: RefCell<Option<Vec<Dispatched>>> = const { RefCell::new(None) };
+    static NOTED: RefCell<Option<Vec<JobNote>>> = const { RefCell::new(None) };
 }
 
 /// Notes the dispatches that are recorded meanwhile.
-pub(crate) fn noting<T>(record: impl FnOnce() -> T) -> (T, Vec<Dispatched>) {
+pub(crate) fn noting<T>(record: impl FnOnce() -> T) -> (T, Vec<JobNote>) {
     let outer = NOTED.replace(Some(Vec::new()));
     let made = record();
     (made, NOTED.replace(outer).unwrap_or_default())
@@ -172,7 +172,7 @@ pub(super) fn note(job: &Job<'_>) -> bool {
             let (buffer_id, offset, bytes) = (bound.buffer_id, bound.offset, bound.bytes);
             Extract { buffer_id, offset, bytes }
         };
-        noted.push(Dispatched {
+        noted.push(JobNote {
             kernel: job.kernel.clone(),
             bindings: job.bindings.iter().map(extract).collect(),
             params: job.params.clone(),
@@ -218,11 +218,11 @@ impl Docket {
         core::mem::take(&mut lock(&self.state).0)
     }
 
-    pub(crate) fn tally(&self) -> Tally {
+    pub(crate) fn tally(&self) -> Score {
         lock(&self.state).1.clone()
     }
 
-    pub(crate) fn count(&self, add: impl FnOnce(&mut Tally)) {
+    pub(crate) fn count(&self, add: impl FnOnce(&mut Score)) {
         add(&mut lock(&self.state).1);
     }
 }

@@ -23,7 +23,7 @@ mod landing;
 mod launch;
 mod reach;
 
-pub(crate) use alone::{Alone, Named};
+pub(crate) use alone::{Alone, Task};
 pub(crate) use ends::{Head, Tail};
 pub(crate) use landing::{Berth, Landing};
 pub(crate) use launch::{Launch, Sink};

@@ -125,7 +125,8 @@ impl Tolerance {
         let rounded = round_to(compute, exact);
         let nearest = if rounded.is_finite() { (rounded - exact).abs() } else { 0.0 };
         if self.is_exact() {
-            let flushed = if self.flush && exact.abs() < smallest(compute) { exact.abs() } else { 0.0 };
+            let flushed =
+                if self.flush && exact.abs() < smallest(compute) { exact.abs() } else { 0.0 };
             return Some(nearest.max(flushed));
         }
         let allowed = self.allowed(compute, exact, scale).max(self.abs);

@@ -3,12 +3,13 @@
 
 use super::{Claim, Estimate, Formed, Oracle, Seen};
 use crate::dtype::DType;
+use crate::layout::Layout;
 use crate::op::{Exact, Joint, Number, Op, Reduction};
 use crate::reference;
 use crate::wgsl::Term;
 
 /// A claim with its inputs, ready to be computed once more.
-pub(super) struct Bench<'a> {
+pub(super) struct Desk<'a> {
     pub(super) claim: &'a Claim,
     pub(super) inputs: &'a [&'a [u8]],
     heads: Vec<Readied<'a>>,
@@ -70,12 +71,16 @@ fn spread(all: &[Estimate]) -> Option<(Vec<Number>, Vec<f64>)> {
     let one = |estimate: &Estimate| {
         let vague = matches!(estimate, Estimate::Between { low, high, nan }
             if *nan && low <= high || low.is_infinite() || high.is_infinite());
-        if vague && *estimate != Estimate::NAN { None } else { Some((estimate.middle()?, estimate.room())) }
+        if vague && *estimate != Estimate::NAN {
+            None
+        } else {
+            Some((estimate.middle()?, estimate.room()))
+        }
     };
     Some(all.iter().map(one).collect::<Option<Vec<_>>>()?.into_iter().unzip())
 }
 
-impl<'a> Bench<'a> {
+impl<'a> Desk<'a> {
     pub(super) fn of(claim: &'a Claim, inputs: &'a [&'a [u8]]) -> Option<Self> {
         let heads = claim.heads.iter().map(Readied::of).collect::<Option<_>>()?;
         Some(Self { claim, inputs, heads, tail: Readied::of(&claim.tail)? })
@@ -102,15 +107,18 @@ impl<'a> Bench<'a> {
             Some(Oracle::Row { .. } | Oracle::Scanned(_)) => self.group() as u64,
             Some(Oracle::Reduced { axes, .. }) => {
                 let dims = self.claim.heads[0].shape.dims().iter().zip(axes);
-                dims.filter(|(_, reduced)| **reduced).map(|(&dim, _)| dim as u64).product()
+                let dims = dims.filter(|(_, reduced)| **reduced).map(|(&dim, _)| dim as u64);
+                dims.fold(1, u64::saturating_mul)
             }
             Some(Oracle::Product { sides }) => {
                 sides[0].shape().dims().last().map_or(1, |&k| k as u64)
             }
-            Some(Oracle::Attention { .. }) => dims(1, 2).saturating_mul(dims(1, 3) + dims(2, 3)),
+            Some(Oracle::Attention { .. }) => {
+                dims(1, 2).saturating_mul(dims(1, 3).saturating_add(dims(2, 3)))
+            }
         };
         let heads = self.claim.heads.first().map_or(1, nodes);
-        let tail = nodes(&self.claim.tail) * self.group() as u64;
+        let tail = nodes(&self.claim.tail).saturating_mul(self.group() as u64);
         length.saturating_mul(heads).saturating_add(tail)
     }
 
@@ -161,10 +169,12 @@ impl<'a> Bench<'a> {
                     return None;
                 }
                 let mut rest = group;
-                let mut place = offset + i64::try_from(index).ok()?.checked_mul(*step)?;
+                let steps = i64::try_from(index).ok()?.checked_mul(*step)?;
+                let mut place = offset.checked_add(steps)?;
                 let dims = self.claim.heads[1].shape.dims();
                 for (&dim, &stride) in dims.iter().zip(strides).rev() {
-                    place += i64::try_from(rest % dim.max(1)).ok()?.checked_mul(stride)?;
+                    let at = i64::try_from(rest % dim.max(1)).ok()?;
+                    place = place.checked_add(at.checked_mul(stride)?)?;
                     rest /= dim.max(1);
                 }
                 let place = usize::try_from(place).ok()?;
@@ -284,7 +294,8 @@ impl<'a> Bench<'a> {
                 let low = 1.0 / (var + off).sqrt();
                 let high = 1.0 / (var - off).max(eps).max(f64::MIN_POSITIVE).sqrt();
                 let stray = |(x, d): (f64, f64)| (x.abs() + d) * high - x.abs() * low;
-                let more = if most > 0.0 { parts().map(stray).collect() } else { vec![0.0; row.len()] };
+                let more =
+                    if most > 0.0 { parts().map(stray).collect() } else { vec![0.0; row.len()] };
                 (all, more)
             }
             _ => return None,
@@ -295,13 +306,7 @@ impl<'a> Bench<'a> {
         Some(exact.into_iter().zip(more).map(one).collect())
     }
 
-    fn product(
-        &self,
-        given: DType,
-        sides: &[crate::layout::Layout; 2],
-        k: usize,
-        n: usize,
-    ) -> Option<Estimate> {
+    fn product(&self, given: DType, sides: &[Layout; 2], k: usize, n: usize) -> Option<Estimate> {
         let rank = sides[0].shape().rank();
         let (mut rest, mut first) = (n, [sides[0].offset(), sides[1].offset()]);
         for axis in (0..rank).rev() {
@@ -336,8 +341,7 @@ impl<'a> Bench<'a> {
             return None;
         };
         let length = *dims(2).last()?;
-        let (i, head, batch) =
-            (group % queries, group / queries % heads, group / queries / heads);
+        let (i, head, batch) = (group % queries, group / queries % heads, group / queries / heads);
         let own = head / (heads / shared.max(1)).max(1);
         let read = |input: usize, row: usize, width: usize| -> Option<Vec<f64>> {
             let seen = plain(input)?;
@@ -358,7 +362,6 @@ impl<'a> Bench<'a> {
             scores.push(dot * f64::from(scale) + mask);
             values.push(read(2, at, length)?);
         }
-        let _ = head;
         let values: Vec<&[f64]> = values.iter().map(|value| &**value).collect();
         if values.is_empty() {
             return Some(vec![Estimate::Known(Number::Float(0.0)); length]);

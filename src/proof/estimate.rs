@@ -28,8 +28,7 @@ fn largest(dtype: DType) -> f64 {
 }
 
 impl Estimate {
-    pub(crate) const NAN: Self =
-        Between { low: f64::INFINITY, high: f64::NEG_INFINITY, nan: true };
+    pub(crate) const NAN: Self = Between { low: f64::INFINITY, high: f64::NEG_INFINITY, nan: true };
 
     /// Within `room` of an exact float, in what its dtype is computed in.
     pub(crate) fn about(dtype: DType, exact: f64, room: f64) -> Self {
@@ -102,7 +101,10 @@ impl Estimate {
     fn hull(self, other: Self) -> Self {
         match (self, other) {
             (a, b) if a == b => a,
-            (Known(Number::Float(_)) | Between { .. }, Known(Number::Float(_)) | Between { .. }) => {
+            (
+                Known(Number::Float(_)) | Between { .. },
+                Known(Number::Float(_)) | Between { .. },
+            ) => {
                 let ends = |x| match x {
                     Known(Number::Float(x)) if x.is_nan() => {
                         (f64::INFINITY, f64::NEG_INFINITY, true)
@@ -129,7 +131,8 @@ impl Estimate {
             Between { low, high, .. } => vec![low, low / 2.0 + high / 2.0, high],
         };
         let small = |x: &f64| *x != 0.0 && x.abs() < smallest(dtype);
-        if flush && points.iter().any(small) || points.first() < Some(&0.0) && points.last() > Some(&0.0)
+        if flush && points.iter().any(small)
+            || points.first() < Some(&0.0) && points.last() > Some(&0.0)
         {
             points.push(0.0);
         }
@@ -206,11 +209,7 @@ impl Estimate {
                     {
                         exact.hull(Known(Number::Float(0.0)))
                     }
-                    (Number::Float(x), Class::Bool)
-                        if x != 0.0 && x.abs() < smallest(from) =>
-                    {
-                        Open
-                    }
+                    (Number::Float(x), Class::Bool) if x != 0.0 && x.abs() < smallest(from) => Open,
                     _ => exact,
                 }
             }
@@ -277,7 +276,10 @@ mod tests {
         assert_eq!(above, Open, "it may be either");
         let [yes, no] = [3.0, 5.0].map(known);
         let chosen = Estimate::apply(Op::Where, DType::F32, &[above, yes, no]);
-        assert_eq!([3.0, 5.0, 6.0].map(|x| admits(chosen, x)), [Some(true), Some(true), Some(false)]);
+        assert_eq!(
+            [3.0, 5.0, 6.0].map(|x| admits(chosen, x)),
+            [Some(true), Some(true), Some(false)]
+        );
         let far = Estimate::apply(Op::Gt, DType::F32, &[vague, known(1.0)]);
         assert_eq!(far, Known(Number::Bool(false)), "all of it is below");
         assert_eq!(vague.cast(DType::F32, DType::I32), Known(Number::Int(0)), "cut to zero");

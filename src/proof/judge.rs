@@ -1,6 +1,6 @@
 //! Judging: a result against what it claims to be, element by element, or a seeded sample of them.
 
-use super::cells::Bench;
+use super::cells::Desk;
 use super::{Claim, Estimate};
 use crate::dtype::DType;
 use crate::op::Number;
@@ -40,9 +40,6 @@ pub(crate) struct Outlier {
     pub(crate) from: String,
 }
 
-/// Steps that one group of elements may take at most: an absurd claim is not computed.
-const GROUP_MAX: u64 = 1 << 32;
-
 /// Holds a dense result of a claim to it; `None` if it cannot be computed.
 pub(crate) fn judge(
     claim: &Claim,
@@ -50,18 +47,19 @@ pub(crate) fn judge(
     result: &[u8],
     budget: Budget,
 ) -> Option<Judgement> {
-    let bench = Bench::of(claim, inputs)?;
+    let desk = Desk::of(claim, inputs)?;
     let elements = claim.tail.shape.elements();
     let mut judgement = Judgement { elements: elements as u64, ..Judgement::default() };
-    let (size, effort) = (bench.group().max(1), bench.effort().max(1));
-    if effort > GROUP_MAX {
+    let (size, effort) = (desk.group().max(1), desk.effort().max(1));
+    // The elements of a group are computed at once.
+    if effort > budget.steps.max(1 << 16) {
         return None;
     }
     let mut furthest = -1.0;
     for group in chosen(elements / size, effort, budget) {
         let first = group * size;
-        let lone = if size == 1 { bench.lone(first) } else { None };
-        for (n, estimate) in (first..).zip(bench.estimate(group)) {
+        let lone = if size == 1 { desk.lone(first) } else { None };
+        for (n, estimate) in (first..).zip(desk.estimate(group)) {
             let got = stored(claim.tail.dtype, result, n)?;
             let right = match &lone {
                 Some((op, dtype, values)) if op.covers(values) => {
@@ -80,7 +78,7 @@ pub(crate) fn judge(
                     if out > furthest {
                         furthest = out;
                         let want = estimate.middle().unwrap_or(got);
-                        let (room, from) = (estimate.room(), bench.words(n));
+                        let (room, from) = (estimate.room(), desk.words(n));
                         let worst = Outlier { element: n, got, want, room, from };
                         judgement.worst = Some(worst);
                     }

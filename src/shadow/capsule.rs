@@ -17,7 +17,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::carry::{Blob, Carry, Left, absurd, by_field};
-use super::{ShadowCause, at, checks};
+use super::cause::ShadowCause;
+use super::words::at;
 use crate::engine::Engine;
 use crate::engine::docket::{Exhibit, Extract};
 use crate::error::Result;
@@ -25,6 +26,8 @@ use crate::proof::{Budget, Claim, judge};
 
 const MAGIC: &str = "wharf capsule ";
 const VERSION: &str = "1";
+/// The most steps that a file may ask an oracle for.
+const STEPS_MAX: u64 = 1 << 24;
 /// The most bytes of the lines of text.
 const LINES_MAX: usize = 1 << 14;
 
@@ -52,24 +55,24 @@ pub struct Capsule {
     pub(super) title: [String; 3],
     pub(super) claim: Claim,
     pub(super) inputs: Vec<Blob>,
-    pub(super) regions: Vec<Region>,
+    pub(super) regions: Vec<Area>,
     pub(super) dispatches: Vec<Act>,
     /// Where the result lies: parts of regions, one after the other.
-    pub(super) outcome: Vec<Part>,
+    pub(super) outcome: Vec<Tract>,
     pub(super) result: Blob,
     pub(super) budget: [u64; 2],
 }
 
 /// Memory of the dispatches.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Region {
+pub(super) struct Area {
     pub(super) bytes: u64,
-    pub(super) first: Vec<Laid>,
+    pub(super) first: Vec<Content>,
 }
 
 /// Bytes of an input, and where they lie.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Laid {
+pub(super) struct Content {
     pub(super) at: u64,
     pub(super) input: usize,
     pub(super) from: u64,
@@ -78,7 +81,7 @@ pub(super) struct Laid {
 
 /// A part of a region.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Part {
+pub(super) struct Tract {
     pub(super) region: usize,
     pub(super) at: u64,
     pub(super) bytes: u64,
@@ -91,15 +94,15 @@ pub(super) struct Act {
     /// The names of the capabilities that it needs, as they are printed.
     pub(super) needs: String,
     pub(super) clears: bool,
-    pub(super) bindings: Vec<Part>,
+    pub(super) bindings: Vec<Tract>,
     pub(super) params: Vec<u32>,
     pub(super) groups: [u32; 3],
 }
 
 by_field! {
-    Region { bytes, first }
-    Laid { at, input, from, bytes }
-    Part { region, at, bytes }
+    Area { bytes, first }
+    Content { at, input, from, bytes }
+    Tract { region, at, bytes }
     Act { wgsl, needs, clears, bindings, params, groups }
 }
 
@@ -132,14 +135,14 @@ impl Ground {
     }
 
     /// Where bytes lie, if all of them lie in one region.
-    fn part(&self, place: Extract) -> Option<Part> {
+    fn part(&self, place: Extract) -> Option<Tract> {
         let Extract { buffer_id, offset, bytes } = place;
         let holds = |(id, (begin, end)): (u64, (u64, u64))| {
             id == buffer_id && begin <= offset && offset + bytes <= end
         };
         let region = self.regions().position(holds)?;
         let (_, (begin, _)) = self.regions().nth(region)?;
-        Some(Part { region, at: offset - begin, bytes })
+        Some(Tract { region, at: offset - begin, bytes })
     }
 }
 
@@ -154,7 +157,8 @@ impl Capsule {
         let bindings = exhibit.dispatches.iter().flat_map(|one| one.bindings.iter().copied());
         let ground = Ground::of(bindings);
         let laid = |id: u64, (begin, end): (u64, u64)| {
-            let pieces = exhibit.inputs.pieces.iter().filter(move |(place, _)| place.buffer_id == id);
+            let pieces =
+                exhibit.inputs.pieces.iter().filter(move |(place, _)| place.buffer_id == id);
             let part = move |(place, staged): &(Extract, u64)| {
                 let from = place.offset.max(begin);
                 let to = (place.offset + place.bytes).min(end);
@@ -162,16 +166,16 @@ impl Capsule {
                 let first = staged + (from.max(place.offset) - place.offset);
                 let whole = exhibit.inputs.values[input].clone();
                 let bytes = to.saturating_sub(from).min(whole.end.saturating_sub(first));
-                let laid = Laid { at: from - begin, input, from: first - whole.start, bytes };
+                let laid = Content { at: from - begin, input, from: first - whole.start, bytes };
                 (bytes > 0).then_some(laid)
             };
             pieces.filter_map(part).collect()
         };
-        let regions = ground.regions().map(|(id, range)| {
-            Region { bytes: range.1 - range.0, first: laid(id, range) }
-        });
+        let regions = ground
+            .regions()
+            .map(|(id, range)| Area { bytes: range.1 - range.0, first: laid(id, range) });
         let regions = regions.collect();
-        let act = |one: &crate::engine::docket::Dispatched| {
+        let act = |one: &crate::engine::docket::JobNote| {
             let bindings = one.bindings.iter().map(|place| ground.part(*place));
             Some(Act {
                 wgsl: one.kernel.wgsl.clone(),
@@ -218,11 +222,8 @@ impl Capsule {
         out
     }
 
-    /// From a file's bytes, all of it checked.
-    ///
-    /// # Errors
-    /// If it is no capsule, of another version, cut short, or contradicts itself.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+    /// From a file's bytes, not checked yet.
+    pub(super) fn unchecked(bytes: &[u8]) -> Result<Self> {
         let begin = || String::from_utf8_lossy(&bytes[..bytes.len().min(24)]).into_owned();
         let rest = bytes.strip_prefix(MAGIC.as_bytes());
         let rest = rest.ok_or_else(|| ShadowCause::Format { begin: begin() })?;
@@ -248,22 +249,7 @@ impl Capsule {
         if !left.0.is_empty() {
             return Err(absurd(format!("{} bytes behind its end", left.0.len())));
         }
-        checks::check(&capsule)?;
         Ok(capsule)
-    }
-
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// As [`Self::from_bytes`], and if it cannot be read.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|error| {
-            let (path, why) = (path.display().to_string(), error.to_string());
-            ShadowCause::Unread { path, why }
-        })?;
-        Self::from_bytes(&bytes)
     }
 
     /// Writes a file.
@@ -320,7 +306,8 @@ impl Capsule {
     }
 
     pub(super) const fn budget(&self) -> Budget {
-        Budget { steps: self.budget[0], seed: self.budget[1] }
+        let steps = if self.budget[0] > STEPS_MAX { STEPS_MAX } else { self.budget[0] };
+        Budget { steps, seed: self.budget[1] }
     }
 }
 

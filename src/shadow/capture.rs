@@ -17,7 +17,7 @@ use crate::shape::Shape;
 use crate::wgsl::{Expr, Term};
 
 /// An operation that is about to be recorded.
-pub(crate) struct Work<'a> {
+pub(crate) struct Deed<'a> {
     pub(crate) core: Option<(&'a dyn Core, &'a [Head])>,
     pub(crate) expr: &'a Expr,
     pub(crate) operands: &'a [Operand],
@@ -29,7 +29,7 @@ pub(crate) struct Work<'a> {
 /// Records it, under the eyes of all shadows.
 pub(crate) fn observed(
     site: Site<'_>,
-    work: &Work<'_>,
+    work: &Deed<'_>,
     record: impl FnOnce() -> Result<Arc<Value>>,
 ) -> Result<Arc<Value>> {
     let engine = site.engine;
@@ -115,7 +115,7 @@ fn make_room(
 /// The most operations that are named.
 const NAMES_MAX: usize = 8;
 
-impl Work<'_> {
+impl Deed<'_> {
     /// All operations in it, in order.
     fn name(&self) -> String {
         let steps = |expr: &Expr| -> Vec<&'static str> {
@@ -153,9 +153,7 @@ impl Work<'_> {
         };
         let heads = self.core.iter().flat_map(|(_, heads)| *heads);
         let heads: Vec<Formed> = heads
-            .map(|head| {
-                formed(&head.expr, &head.operands, &head.scalars, head.shape, head.dtype)
-            })
+            .map(|head| formed(&head.expr, &head.operands, &head.scalars, head.shape, head.dtype))
             .collect();
         let mut tail = formed(self.expr, self.operands, self.scalars, self.shape, self.dtype);
         if tail.expr.outputs.is_empty() {

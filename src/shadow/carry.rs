@@ -1,7 +1,7 @@
 //! Plain data as bytes and back. Numbers are little-endian; texts and lists begin with their
 //! length. Nothing is allocated for a length that the bytes do not have.
 
-use super::ShadowCause;
+use super::cause::ShadowCause;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::layout::Layout;

@@ -4,7 +4,7 @@ use crate::engine::docket::Exhibit;
 use crate::error::causes;
 use crate::proof::Outlier;
 
-use super::at;
+use super::words::at;
 
 causes! {
     pub(super) enum ShadowCause;

@@ -1,18 +1,50 @@
 //! What must hold of a capsule before anything is done with it: every index names something, every
 //! view lies within its input, and nothing is computed that the file does not have.
 
-use super::capsule::{Capsule, Part};
+use super::capsule::{Capsule, Tract};
 use super::carry::absurd;
+use super::cause::ShadowCause;
 use crate::error::{Error, Result};
+use crate::layout::Layout;
 use crate::op::{Joint, Reduction};
 use crate::proof::{Claim, Formed, Oracle};
 use crate::wgsl::Term;
+
+/// Memory that dispatches may take: so much, and so many times what the file has.
+const MEMORY_MIN: u128 = 1 << 20;
+const MEMORY_EACH: u128 = 64;
 
 fn ensure(holds: bool, what: &'static str) -> Result<()> {
     if holds { Ok(()) } else { Err(absurd(what)) }
 }
 
-pub(super) fn check(capsule: &Capsule) -> Result<()> {
+impl Capsule {
+    /// From a file's bytes, all of it checked.
+    ///
+    /// # Errors
+    /// If it is no capsule, of another version, cut short, or contradicts itself.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let capsule = Self::unchecked(bytes)?;
+        check(&capsule)?;
+        Ok(capsule)
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// As [`Self::from_bytes`], and if it cannot be read.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn open(path: impl AsRef<std::path::Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path).map_err(|error| {
+            let (path, why) = (path.display().to_string(), error.to_string());
+            ShadowCause::Unread { path, why }
+        })?;
+        Self::from_bytes(&bytes)
+    }
+}
+
+fn check(capsule: &Capsule) -> Result<()> {
     let Capsule { claim, inputs, regions, dispatches, outcome, result, .. } = capsule;
     let lengths: Vec<usize> = inputs.iter().map(|input| input.0.len()).collect();
     for head in &claim.heads {
@@ -24,6 +56,9 @@ pub(super) fn check(capsule: &Capsule) -> Result<()> {
     let tail = &claim.tail;
     let bytes = (tail.shape.elements() as u128) * tail.dtype.width() as u128;
     ensure(bytes == result.0.len() as u128, "a result of another size than its shape")?;
+    let data = lengths.iter().map(|&n| n as u128).sum::<u128>() + result.0.len() as u128;
+    let memory: u128 = regions.iter().map(|region| u128::from(region.bytes)).sum();
+    ensure(memory <= MEMORY_MIN + MEMORY_EACH * data, "far more memory than data")?;
     for region in regions {
         for laid in &region.first {
             let input = lengths.get(laid.input).map(|&n| n as u64);
@@ -34,7 +69,7 @@ pub(super) fn check(capsule: &Capsule) -> Result<()> {
         }
     }
     let parts = dispatches.iter().flat_map(|act| &act.bindings).chain(outcome);
-    for Part { region, at, bytes } in parts {
+    for Tract { region, at, bytes } in parts {
         let end = at.checked_add(*bytes);
         let holds = regions.get(*region).zip(end).is_some_and(|(r, end)| end <= r.bytes);
         ensure(holds && at % 4 == 0, "a binding outside of its region")?;
@@ -87,9 +122,8 @@ fn core(claim: &Claim, lengths: &[usize]) -> Result<()> {
         (Oracle::Copied, 1) => count[0] == elements && same(0),
         (Oracle::Reduced { reduction, axes }, 1) => {
             let kept = dims[0].iter().zip(axes).filter(|(_, gone)| !**gone).map(|(dim, _)| dim);
-            let left: usize = kept.product();
             axes.len() == dims[0].len()
-                && left == elements
+                && all(kept) == elements as u128
                 && reduction.takes(heads[0].dtype)
                 && reduction.yields(heads[0].dtype) == given
         }
@@ -108,47 +142,15 @@ fn core(claim: &Claim, lengths: &[usize]) -> Result<()> {
                 && heads[0].dtype.is_float()
                 && same(0)
         }
-        (Oracle::Product { sides }, 2) => {
-            let [a, b] = &**sides;
-            let (rows, columns) = (a.shape().dims(), b.shape().dims());
-            let rank = rows.len();
-            let within = |i: usize| {
-                let seen = &heads[i].views[0];
-                lengths.get(seen.input).map(|n| sides[i].check_within(n / seen.dtype.width()))
-            };
-            for i in 0..2 {
-                within(i).unwrap_or_else(|| Err(absurd("an input that is not there")))?;
-            }
-            rank >= 2
-                && columns.len() == rank
-                && rows[..rank - 2] == columns[..rank - 2]
-                && rows[rank - 1] == columns[rank - 2]
-                && heads[0].dtype == heads[1].dtype
-                && crate::reference::matmul_dtype(heads[0].dtype) == given
-                && rows[..rank - 1].iter().product::<usize>() * columns[rank - 1] == elements
-        }
-        (Oracle::Attention { .. }, 3 | 4) => {
-            let four = dims.iter().all(|dims| dims.len() == 4);
-            four && {
-                let (q, k, v) = (dims[0], dims[1], dims[2]);
-                let mask = dims.get(3).is_none_or(|m| **m == [q[0], q[1], q[2], k[2]]);
-                q[0] == k[0]
-                    && k[..3] == v[..3]
-                    && q[3] == k[3]
-                    && k[1] > 0
-                    && q[1] % k[1] == 0
-                    && mask
-                    && q[..3].iter().product::<usize>() * v[3] == elements
-                    && heads.iter().all(|head| head.dtype.is_float())
-            }
-        }
+        (Oracle::Product { sides }, 2) => product(claim, sides, lengths)?,
+        (Oracle::Attention { .. }, 3 | 4) => attention(claim, &dims),
         (Oracle::Picked { strides, .. }, 2) => {
             count[1] == elements && strides.len() == dims[1].len() && same(0)
         }
         (Oracle::Joined { axis }, 1..) => {
             let alike = |dims: &&[usize]| dims.len() == tail.shape.rank() && *axis < dims.len();
             dims.iter().all(alike)
-                && count.iter().sum::<usize>() == elements
+                && count.iter().map(|&n| n as u128).sum::<u128>() == elements as u128
                 && (0..heads.len()).all(same)
                 && dims.iter().all(|d| d[axis + 1..] == dims[0][axis + 1..])
                 && dims.iter().all(|d| d[..*axis] == dims[0][..*axis])
@@ -156,4 +158,49 @@ fn core(claim: &Claim, lengths: &[usize]) -> Result<()> {
         _ => false,
     };
     ensure(holds, "an oracle of other inputs")
+}
+
+/// The product of some dimensions.
+fn all<'a>(dims: impl IntoIterator<Item = &'a usize>) -> u128 {
+    dims.into_iter().fold(1, |product: u128, &dim| product.saturating_mul(dim as u128))
+}
+
+fn product(claim: &Claim, sides: &[Layout; 2], lengths: &[usize]) -> Result<bool> {
+    let Claim { heads, tail, .. } = claim;
+    let (given, elements) = (tail.expr.inputs[0], tail.shape.elements());
+    let [a, b] = sides;
+    let (rows, columns) = (a.shape().dims(), b.shape().dims());
+    let rank = rows.len();
+    let within = |i: usize| {
+        let seen = &heads[i].views[0];
+        lengths.get(seen.input).map(|n| sides[i].check_within(n / seen.dtype.width()))
+    };
+    for i in 0..2 {
+        within(i).unwrap_or_else(|| Err(absurd("an input that is not there")))?;
+    }
+    Ok(rank >= 2
+        && columns.len() == rank
+        && rows[..rank - 2] == columns[..rank - 2]
+        && rows[rank - 1] == columns[rank - 2]
+        && heads[0].dtype == heads[1].dtype
+        && crate::reference::matmul_dtype(heads[0].dtype) == given
+        && all(rows[..rank - 1].iter().chain(&columns[rank - 1..])) == elements as u128)
+}
+
+fn attention(claim: &Claim, dims: &[&[usize]]) -> bool {
+    let Claim { heads, tail, .. } = claim;
+    let elements = tail.shape.elements();
+    if dims.iter().any(|dims| dims.len() != 4) {
+        return false;
+    }
+    let (q, k, v) = (dims[0], dims[1], dims[2]);
+    let mask = dims.get(3).is_none_or(|m| **m == [q[0], q[1], q[2], k[2]]);
+    q[0] == k[0]
+        && k[..3] == v[..3]
+        && q[3] == k[3]
+        && k[1] > 0
+        && q[1] % k[1] == 0
+        && mask
+        && all(q[..3].iter().chain(&v[3..])) == elements as u128
+        && heads.iter().all(|head| head.dtype.is_float())
 }

@@ -4,8 +4,9 @@ use core::fmt;
 use core::panic::Location;
 use std::sync::Arc;
 
-use super::capsule::{Act, Capsule, Part, Region};
-use super::{ShadowCause, at};
+use super::capsule::{Act, Area, Capsule, Tract};
+use super::cause::ShadowCause;
+use super::words::at;
 use crate::caps::Feature;
 use crate::engine::Engine;
 use crate::engine::docket::Excerpt;
@@ -38,7 +39,7 @@ impl fmt::Display for Replay {
 }
 
 /// The memory of a region, in one piece.
-fn ground(engine: &Engine, capsule: &Capsule, region: &Region) -> Result<Arc<Value>> {
+fn ground(engine: &Engine, capsule: &Capsule, region: &Area) -> Result<Arc<Value>> {
     if region.bytes > engine.segment_bytes() {
         let (bytes, most) = (region.bytes, engine.segment_bytes());
         return Err(lacks(engine, format!("{bytes} bytes in one piece, {most} fit")));
@@ -51,7 +52,8 @@ fn ground(engine: &Engine, capsule: &Capsule, region: &Region) -> Result<Arc<Val
     };
     let mut first = vec![0; usize::try_from(piece.bytes.min(bytes)).unwrap_or_default()];
     for laid in &region.first {
-        let range = |at: u64| Some(usize::try_from(at).ok()?..usize::try_from(at + laid.bytes).ok()?);
+        let range =
+            |at: u64| Some(usize::try_from(at).ok()?..usize::try_from(at + laid.bytes).ok()?);
         let to = range(laid.at).and_then(|range| first.get_mut(range));
         let from = capsule.inputs.get(laid.input).zip(range(laid.from));
         if let Some((to, from)) = to.zip(from.and_then(|(input, range)| input.0.get(range))) {
@@ -71,7 +73,8 @@ fn lacks(engine: &Engine, what: String) -> Error {
 fn kernel(engine: &Engine, act: &Act) -> Result<Assembled> {
     let needs = Needs::named(&act.needs);
     let needs = needs.ok_or_else(|| lacks(engine, format!("a need for {}", act.needs)))?;
-    let has = |name: &str| Feature::ALL.into_iter().any(|f| f.name() == name && engine.gpu.caps().has(f));
+    let has =
+        |name: &str| Feature::ALL.into_iter().any(|f| f.name() == name && engine.gpu.caps().has(f));
     if let Some(name) = needs.each().map(|need| need.to_string()).find(|name| !has(name)) {
         return Err(lacks(engine, format!("it has no {name}")));
     }
@@ -97,7 +100,7 @@ pub(crate) async fn replay(
     let align = engine.gpu.caps().limits.storage_align_bytes;
     for act in &capsule.dispatches {
         let kernel = kernel(engine, act)?;
-        let bound = |part: &Part| {
+        let bound = |part: &Tract| {
             let pinned = memory[part.region].pin()?;
             let pieces = pinned.pieces();
             let bound = Bound::from(&pieces[0]);
@@ -117,13 +120,14 @@ pub(crate) async fn replay(
     let copied = Excerpt::of(engine, &memory).map_err(|why| lacks(engine, why.into()))?;
     let bytes = copied.read(&engine.gpu, Drive::Wake).await?;
     let all = copied.split(&bytes);
-    let part = |part: &Part| {
+    let part = |part: &Tract| {
         let end = part.at.checked_add(part.bytes)?;
         let range = usize::try_from(part.at).ok()?..usize::try_from(end).ok()?;
         all.get(part.region)?.get(range)
     };
     let parts: Option<Vec<&[u8]>> = capsule.outcome.iter().map(part).collect();
-    let mut result = parts.ok_or_else(|| super::carry::absurd("a result that is nowhere"))?.concat();
+    let mut result =
+        parts.ok_or_else(|| super::carry::absurd("a result that is nowhere"))?.concat();
     result.truncate(capsule.result.0.len());
     let inputs: Vec<&[u8]> = capsule.inputs.iter().map(|input| &*input.0).collect();
     let judgement = judge(&capsule.claim, &inputs, &result, capsule.budget());

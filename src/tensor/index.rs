@@ -10,7 +10,7 @@ use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::{Result, mistake};
 use crate::kernel::cause::FaultCause;
-use crate::kernel::cores::Named;
+use crate::kernel::cores::Task;
 use crate::kernel::elementwise::checked;
 use crate::kernel::pick::{self, Course};
 use crate::kernel::{Operand, index_space};
@@ -111,7 +111,7 @@ impl Tensor {
         let bound = self.shape().dims()[axis];
         let (course, stride) = Course::along(&self.layout, axis, axes);
         let Course { offset, strides } = course.clone();
-        let named = Named::by(what, Oracle::Picked { offset, strides, step: stride, bound });
+        let named = Task::by(what, Oracle::Picked { offset, strides, step: stride, bound });
         let pick = move |site: Site<'_>, inputs: &[Operand]| match inputs {
             [from, index] => pick::picked(site, from, &course, index, (stride, bound)),
             _ => Err(mistake(what, "not of a tensor and its index")),

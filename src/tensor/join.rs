@@ -10,7 +10,7 @@ use super::number::Scalar;
 use crate::engine::Site;
 use crate::engine::site::asked;
 use crate::error::Result;
-use crate::kernel::cores::Named;
+use crate::kernel::cores::Task;
 use crate::kernel::{Operand, pick};
 use crate::proof::Oracle;
 use crate::shape::{Axis, RANK_MAX, Shape};
@@ -202,6 +202,6 @@ fn join(what: &'static str, tensors: &[&Tensor], axis: Axis) -> Result<Tensor> {
     let shape = Shape::new(&dims).map_err(|error| error.during(what))?;
     let joined =
         move |site: Site<'_>, sources: &[Operand]| pick::joined(site, shape, place, sources);
-    let named = Named::by(what, Oracle::Joined { axis: place });
+    let named = Task::by(what, Oracle::Joined { axis: place });
     Ok(first.alone(named, tensors, (shape, first.dtype), joined))
 }

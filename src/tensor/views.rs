@@ -3,7 +3,7 @@
 use super::Tensor;
 use crate::engine::Site;
 use crate::error::{ErrorKind, Result};
-use crate::kernel::cores::Named;
+use crate::kernel::cores::Task;
 use crate::kernel::{Operand, moves};
 use crate::layout::Layout;
 use crate::proof::Oracle;
@@ -186,6 +186,11 @@ impl Tensor {
             return Ok(self.clone());
         }
         let copy = |site: Site<'_>, from: &[Operand]| moves::contiguous(site, &from[0]);
-        Ok(self.alone(Named::by("contiguous", Oracle::Copied), &[self], (*self.shape(), self.dtype), copy))
+        Ok(self.alone(
+            Task::by("contiguous", Oracle::Copied),
+            &[self],
+            (*self.shape(), self.dtype),
+            copy,
+        ))
     }
 }

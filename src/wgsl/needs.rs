@@ -36,7 +36,8 @@ impl Needs {
 
     /// What is printed so.
     pub(crate) fn named(names: &str) -> Option<Self> {
-        let one = |name| Self::NAMES.iter().find(|(_, known)| *known == name).map(|(need, _)| *need);
+        let one =
+            |name| Self::NAMES.iter().find(|(_, known)| *known == name).map(|(need, _)| *need);
         let names = names.split(' ').filter(|name| *name != "-");
         names.map(one).try_fold(Self::NONE, |all, need| Some(all.union(need?)))
     }

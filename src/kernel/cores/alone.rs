@@ -12,18 +12,18 @@ use crate::proof::Oracle;
 
 /// What some work is a part of, and what computes it once more, if anything does.
 #[derive(Debug)]
-pub(crate) struct Named {
+pub(crate) struct Task {
     pub(crate) name: &'static str,
     pub(crate) oracle: Option<Oracle>,
 }
 
-impl From<&'static str> for Named {
+impl From<&'static str> for Task {
     fn from(name: &'static str) -> Self {
         Self { name, oracle: None }
     }
 }
 
-impl Named {
+impl Task {
     pub(crate) const fn by(name: &'static str, oracle: Oracle) -> Self {
         Self { name, oracle: Some(oracle) }
     }
@@ -31,7 +31,7 @@ impl Named {
 
 /// A function that records some work on views, under the name of what it is a part of.
 pub(crate) struct Alone<F> {
-    pub(crate) named: Named,
+    pub(crate) named: Task,
     pub(crate) record: F,
 }
 

@@ -3,8 +3,8 @@
 
 use wharf::kernel::catalog::CATALOG;
 use wharf::shadow::{Capsule, Shadow, ShadowPolicy, ShadowReport};
-use wharf::testing::Inside;
 use wharf::tensor::Attention;
+use wharf::testing::Inside;
 use wharf::wgsl::mutant::Mutant;
 use wharf::wgsl::{Source, library};
 use wharf::{DType, Device, ErrorKind, Result, Target, Tensor};
@@ -180,9 +180,10 @@ async fn all_kinds(device: &Device) -> Result<()> {
     let (index, _) = device.upload(&[3i32, 0, 19, 3], [4])?;
     let h = x.cast(DType::F16)?;
     let whole = (&x * 7.3)?.cast(DType::I32)?;
-    let heads = x.at((.., ..32))?.reshape([1, 2, 20, 16]).or_else(|_| {
-        x.at((.., ..32))?.contiguous()?.reshape([1, 2, 20, 16])
-    })?;
+    let heads = x
+        .at((.., ..32))?
+        .reshape([1, 2, 20, 16])
+        .or_else(|_| x.at((.., ..32))?.contiguous()?.reshape([1, 2, 20, 16]))?;
     let results = [
         ((&x * 2.0)? + 1.0)?.exp()?,
         x.t()?.matmul(&x)?.gelu()?,
