@@ -53,9 +53,23 @@ pub struct Device {
     tuned: Option<Arc<Table>>,
     /// Written when the last handle is gone, where the environment asks for it.
     #[cfg(not(target_arch = "wasm32"))]
-    _program: Option<Arc<Program>>,
-    #[cfg(not(target_arch = "wasm32"))]
-    _guarded: Option<Arc<Guarded>>,
+    _program: Option<Arc<Bidden>>,
+}
+
+/// What the environment asks for: ended when the last handle is gone.
+#[cfg(not(target_arch = "wasm32"))]
+struct Bidden {
+    _profile: Option<Program>,
+    _shadow: Option<Guarded>,
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+impl Bidden {
+    fn of(engine: &Arc<Engine>) -> Option<Self> {
+        let (profile, shadow) = (Program::of(engine), Guarded::of(engine));
+        let any = profile.is_some() || shadow.is_some();
+        any.then_some(Self { _profile: profile, _shadow: shadow })
+    }
 }
 
 impl Adapter {
@@ -168,9 +182,7 @@ impl Device {
         let (engine, plan) = (Arc::new(Engine::new(gpu)), Arc::new(plan));
         Ok(Self {
             #[cfg(not(target_arch = "wasm32"))]
-            _program: Program::of(&engine).map(Arc::new),
-            #[cfg(not(target_arch = "wasm32"))]
-            _guarded: Guarded::of(&engine).map(Arc::new),
+            _program: Bidden::of(&engine).map(Arc::new),
             engine,
             plan,
             adapter: Arc::new(adapter),

@@ -18,6 +18,7 @@ mod cells;
 mod estimate;
 mod judge;
 
+pub(crate) use cells::shown;
 pub(crate) use estimate::Estimate;
 pub(crate) use judge::{Budget, Judgement, Outlier, judge, mixed};
 

@@ -16,11 +16,11 @@ use std::time::Duration;
 
 use crate::clock::Stopwatch;
 use crate::engine::Engine;
-use crate::engine::docket::{Docket, Exhibit, Score};
+use crate::engine::docket::{Conviction, Docket, Exhibit, Score};
 use crate::error::{Error, Result};
 use crate::gpu::Drive;
 use crate::op::Number;
-use crate::proof::{Budget, Formed, judge};
+use crate::proof::{Budget, Formed, judge, shown};
 
 mod capsule;
 mod capture;
@@ -40,7 +40,7 @@ use cause::ShadowCause;
 pub(crate) use program::Guarded;
 pub use replay::Replay;
 pub(crate) use replay::replay;
-use words::{at, shown};
+use words::at;
 
 /// Computes once more what a device does - for every handle and thread - while it lives:
 /// [`Device::shadow`](crate::Device::shadow).
@@ -67,8 +67,8 @@ impl Shadow {
     /// The first wrong operation as a file, if one has been found and can be replayed.
     #[must_use]
     pub fn capsule(&self) -> Option<Capsule> {
-        let (_, _, file) = self.docket.tally().wrong?;
-        Capsule::from_bytes(&file?).ok()
+        let file = self.docket.tally().wrong?.file?;
+        Capsule::from_bytes(&file).ok()
     }
 }
 
@@ -77,8 +77,8 @@ impl Shadow {
 pub(crate) async fn verdict(engine: &Engine, drive: Drive) -> Result<()> {
     for docket in engine.shadows.all() {
         settle(engine, &docket, drive).await;
-        if let Some((_, error, _)) = docket.tally().wrong {
-            return Err(error);
+        if let Some(wrong) = docket.tally().wrong {
+            return Err(wrong.error);
         }
     }
     Ok(())
@@ -87,7 +87,7 @@ pub(crate) async fn verdict(engine: &Engine, drive: Drive) -> Result<()> {
 /// Judges what waits.
 pub(crate) async fn settle(engine: &Engine, docket: &Docket, drive: Drive) {
     for exhibit in docket.take() {
-        if docket.tally().wrong.is_some_and(|(number, ..)| number < exhibit.number) {
+        if docket.tally().wrong.is_some_and(|known| known.number < exhibit.number) {
             docket.leave_out(&exhibit.name, "after the first wrong one");
             continue;
         }
@@ -138,8 +138,8 @@ fn weigh(engine: &Engine, docket: &Docket, exhibit: &Exhibit, (all, result): (&[
     let error = ShadowCause::wrong(exhibit, worst, wrong, (engine.gpu.name(), told));
     let error: Error = Error::from(error).during(format!("{name} at {line}"));
     docket.count(|tally| {
-        if tally.wrong.as_ref().is_none_or(|(known, ..)| number < known) {
-            tally.wrong = Some((*number, error, file));
+        if tally.wrong.as_ref().is_none_or(|known| *number < known.number) {
+            tally.wrong = Some(Conviction { number: *number, error, file });
         }
     });
 }
@@ -203,7 +203,7 @@ impl ShadowReport {
             operations, elements, judged, open, bytes, time, left_out, began, wrong, ..
         } = tally;
         let left_out = left_out.into_iter().map(|((name, why), n)| (n, name, why)).collect();
-        let (began, wrong) = (began.map(|(_, text)| text), wrong.map(|(_, error, _)| error));
+        let (began, wrong) = (began.map(|(_, text)| text), wrong.map(|wrong| wrong.error));
         Self { operations, elements, judged, open, left_out, bytes, time, began, wrong }
     }
 }

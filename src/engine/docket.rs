@@ -55,6 +55,15 @@ pub(crate) struct Exhibit {
     pub(crate) dispatches: Vec<JobNote>,
 }
 
+/// An operation that is wrong.
+#[derive(Clone, Debug)]
+pub(crate) struct Conviction {
+    pub(crate) number: u64,
+    pub(crate) error: Error,
+    /// The file that replays it.
+    pub(crate) file: Option<Arc<Vec<u8>>>,
+}
+
 /// What has been judged, and what has not.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Score {
@@ -69,8 +78,8 @@ pub(crate) struct Score {
     pub(crate) left_out: BTreeMap<(String, &'static str), u64>,
     /// Where NaN or infinity began, and how.
     pub(crate) began: Option<(u64, String)>,
-    /// The first wrong operation, and the file that replays it.
-    pub(crate) wrong: Option<(u64, Error, Option<Arc<Vec<u8>>>)>,
+    /// The first wrong operation.
+    pub(crate) wrong: Option<Conviction>,
 }
 
 /// Everything that one shadow has.

@@ -136,7 +136,7 @@ impl<'a> Desk<'a> {
             // What is stored before the tail is rounded, and what is not is not.
             let narrow = given.is_float() && given.width() < 4 && !plain;
             let unit = if given == DType::F16 { 2f64.powi(-11) } else { 2f64.powi(-8) };
-            let size = cell.middle().map_or(0.0, |x| Estimate::size(x)) + cell.room();
+            let size = cell.middle().map_or(0.0, Estimate::size) + cell.room();
             if narrow { cell.widened(given, size * unit + 2f64.powi(-25)) } else { cell }
         };
         let all = cells.into_iter().zip(first..);
@@ -399,7 +399,7 @@ impl<'a> Desk<'a> {
     pub(super) fn words(&self, n: usize) -> String {
         let seen = &self.claim.tail.views;
         let values = seen.iter().map(|seen| element(self.inputs, seen, seen.layout.place(n)));
-        let mut words: Vec<String> = values.map(|x| format!("{x:?}")).collect();
+        let mut words: Vec<String> = values.map(shown).collect();
         for head in &self.claim.heads {
             words.extend(head.views.iter().map(|seen| format!("{} {}", seen.dtype, seen.layout)));
         }
@@ -418,5 +418,14 @@ impl Estimate {
     fn size(number: Number) -> f64 {
         let size = number.float().abs();
         if size.is_finite() { size } else { 0.0 }
+    }
+}
+
+/// A number as Rust writes it.
+pub(crate) fn shown(number: Number) -> String {
+    match number {
+        Number::Float(x) => format!("{x:?}"),
+        Number::Int(x) => x.to_string(),
+        Number::Bool(x) => x.to_string(),
     }
 }

@@ -27,9 +27,9 @@ use crate::proof::{Budget, Claim, judge};
 const MAGIC: &str = "wharf capsule ";
 const VERSION: &str = "1";
 /// The most steps that a file may ask an oracle for.
-const STEPS_MAX: u64 = 1 << 24;
+const STEPS_MAX: u64 = 0x100_0000;
 /// The most bytes of the lines of text.
-const LINES_MAX: usize = 1 << 14;
+const LINES_MAX: usize = 0x4000;
 
 /// An operation that was wrong, with all that it takes to run it again:
 /// [`Shadow::capsule`](super::Shadow::capsule), and `wharf doctor --replay FILE`.

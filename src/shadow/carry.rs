@@ -125,7 +125,12 @@ impl<T: Carry> Carry for Vec<T> {
         // Each takes two bytes at least; so a list grows no faster than it is read.
         let left = from.0.len() as u64;
         if length > left / 2 {
-            return Err(ShadowCause::Cut { what: "a list", wanted: length * 2, left }.into());
+            return Err(ShadowCause::Cut {
+                what: "a list",
+                wanted: length.saturating_mul(2),
+                left,
+            }
+            .into());
         }
         let mut all = Self::new();
         for _ in 0..length {

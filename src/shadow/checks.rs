@@ -11,7 +11,7 @@ use crate::proof::{Claim, Formed, Oracle};
 use crate::wgsl::Term;
 
 /// Memory that dispatches may take: so much, and so many times what the file has.
-const MEMORY_MIN: u128 = 1 << 20;
+const MEMORY_MIN: u128 = 0x10_0000;
 const MEMORY_EACH: u128 = 64;
 
 fn ensure(holds: bool, what: &'static str) -> Result<()> {

@@ -1,7 +1,6 @@
 //! Elements and numbers in words.
 
-use crate::op::Number;
-use crate::proof::{Formed, Outlier};
+use crate::proof::{Formed, Outlier, shown};
 
 /// An element's place in a result.
 pub(super) fn at(formed: &Formed, element: usize) -> String {
@@ -12,15 +11,6 @@ pub(super) fn at(formed: &Formed, element: usize) -> String {
         rest /= dim.max(1);
     }
     format!("{place:?}")
-}
-
-/// A number as Rust writes it.
-pub(super) fn shown(number: Number) -> String {
-    match number {
-        Number::Float(x) => format!("{x:?}"),
-        Number::Int(x) => x.to_string(),
-        Number::Bool(x) => x.to_string(),
-    }
 }
 
 impl Outlier {

@@ -32,7 +32,8 @@ fn the_first_operation_is_the_error_of_every_read_while_the_shadow_lives() {
     assert!(text.starts_with("add, mul at tests/noop/shadows.rs:"), "{text}");
     assert!(text.contains("[0, 0] is 0.0, not 3.0 within"), "{text}");
     assert!(text.contains("64 of 64 judged elements"), "{text}");
-    assert!(text.contains("by elementwise") && text.contains("llvmpipe"), "{text}");
+    assert!(text.contains("; from 0.5; by elementwise"), "{text}");
+    assert!(text.contains("on WebGPU baseline"), "{text}");
     assert!(error.help().is_some_and(|help| help.contains("--replay")), "{error:?}");
     let report = pollster::block_on(shadow.report()).expect("a report");
     assert!(report.left_out.iter().any(|row| row.2 == "after the first wrong one"), "{report}");
@@ -52,7 +53,11 @@ fn a_capsule_is_written_read_and_replayed() {
     assert!(error.help().is_some_and(|help| help.contains(&path)), "{path}: {error:?}");
     let capsule = Capsule::open(&path).expect("it is whole");
     assert_eq!(Some(&capsule), shadow.capsule().as_ref(), "what the shadow has");
-    assert!(capsule.origin().starts_with("by wharf 0.1.0 on llvmpipe"), "{}", capsule.origin());
+    assert!(
+        capsule.origin().starts_with("by wharf 0.1.0 on WebGPU baseline"),
+        "{}",
+        capsule.origin()
+    );
     assert!(capsule.operation().starts_with("add, mul at "), "{}", capsule.operation());
     assert!(capsule.finding().starts_with("[0, 0] is 0.0, not 3.0"), "{}", capsule.finding());
     let other = crate::device(|caps| caps);

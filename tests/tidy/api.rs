@@ -322,7 +322,7 @@ fn shown(files: &[File], hidden: &[&str]) -> Shown {
         let makers: BTreeSet<&str> = makers(&tokens)
             .into_iter()
             .chain(["named"])
-            .filter(|name| !matches!(*name, "causes" | "params"))
+            .filter(|name| !matches!(*name, "causes" | "params" | "by_field" | "by_name"))
             .collect();
         let place = Place { module: &module, owner: None, all: false, hidden };
         shown.read(place, &tokens, &makers);
