@@ -3,7 +3,6 @@
 
 use super::capsule::{Capsule, Tract};
 use super::carry::absurd;
-use super::cause::ShadowCause;
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::op::{Joint, Reduction};
@@ -38,7 +37,7 @@ impl Capsule {
         let path = path.as_ref();
         let bytes = std::fs::read(path).map_err(|error| {
             let (path, why) = (path.display().to_string(), error.to_string());
-            ShadowCause::Unread { path, why }
+            super::cause::ShadowCause::Unread { path, why }
         })?;
         Self::from_bytes(&bytes)
     }
