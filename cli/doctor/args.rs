@@ -187,6 +187,7 @@ impl Options {
                     let one = value("--compare", attached, &mut words)?;
                     Mode::Compare([one, value("--compare", None, &mut words)?])
                 }
+                "--replay" => Mode::Replay(value("--replay", attached, &mut words)?.into()),
                 "--adapter" => {
                     let text = value("--adapter", attached, &mut words)?;
                     if options.adapter.replace(text).is_some() {
@@ -214,8 +215,6 @@ impl Options {
             (_, Some(_), mode @ (Mode::Compare(_) | Mode::Atlas(_))) => {
                 Err(UsageError::Together("--adapter", mode.option()))
             }
-            (Some(_), _, Mode::Explain) => Err(UsageError::Together("--on", "--explain")),
-            (Some(_), _, Mode::Replay(_)) => Err(UsageError::Together("--on", "--replay")),
             _ => Ok(options),
         }
     }
