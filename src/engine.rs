@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::exec::{Asked, Fault, Faults, Hit, Job, Pipelines, Ready, Recording, Seat, dump};
 use crate::gpu::cause::DeviceCause;
 use crate::gpu::{Gpu, Whose};
@@ -352,7 +352,15 @@ impl Engine {
         }
         let pipeline = self.pipelines.get(&self.gpu, job.kernel);
         let ready = pipeline.and_then(|pipeline| Ready::new(&self.gpu, pipeline, job, asked));
-        ready.map(Some).map_err(|error| error.on(|| self.gpu.name()))
+        ready.map(Some).map_err(|error| {
+            let error = error.on(|| self.gpu.name());
+            match error.kind() {
+                ErrorKind::Internal | ErrorKind::Driver => {
+                    error.during(format!("asked for at {}", asked.line))
+                }
+                _ => error,
+            }
+        })
     }
 
     /// Records dispatches, all of them, and submits the batch once it is full.

@@ -309,7 +309,7 @@ impl Node {
         Ok(Head::view(Operand { value, layout: *layout, dtype: self.dtype }))
     }
 
-    /// The width of the core that the kernel which computes it would take on board. Deed between
+    /// The width of the core that the kernel which computes it would take on board. Work between
     /// two cores goes with the first one: the second may read its input twice.
     fn carries(&self, context: Context<'_>) -> Option<usize> {
         let todo = lock(&self.todo);

@@ -179,16 +179,36 @@ impl Gpu {
 
     /// The error that every call returns once the device is gone or an error escaped all scopes.
     pub(crate) fn alive(&self) -> Result<()> {
+        self.told().or_else(|_| {
+            let _gl = self.gl_lock();
+            self.settled()
+        })
+    }
+
+    /// [`Gpu::alive`], for who holds the lock.
+    fn settled(&self) -> Result<()> {
+        self.told().or_else(|error| match error.is_device_lost() {
+            true => Err(error),
+            // A call of the caller's own may have failed because of a loss that is yet to be told.
+            false => {
+                self.notice_loss();
+                self.told()
+            }
+        })
+    }
+
+    /// What is known so far.
+    fn told(&self) -> Result<()> {
         if let Some((reason, message)) = self.troubles.lost.get() {
             let last = lock(&self.troubles.last).clone();
             return Err(DeviceCause::Lost { reason, message: message.clone(), last }.into());
         }
-        self.unstrayed()
+        lock(&self.troubles.stray).clone().map_or(Ok(()), Err)
     }
 
-    /// The first error that no scope caught.
+    /// The error that every call returns, if one escaped all scopes.
     fn unstrayed(&self) -> Result<()> {
-        lock(&self.troubles.stray).clone().map_or(Ok(()), Err)
+        if lock(&self.troubles.stray).is_some() { self.alive() } else { Ok(()) }
     }
 
     /// Runs wgpu calls; whatever they raise becomes the error.
@@ -211,7 +231,7 @@ impl Gpu {
 
     fn open_scopes(&self) -> Result<Scopes> {
         let gl = self.gl_lock();
-        self.alive()?;
+        self.settled()?;
         Ok((FILTERS.map(|filter| self.device.push_error_scope(filter)), gl))
     }
 
@@ -224,7 +244,7 @@ impl Gpu {
             self.notice_loss();
         }
         // A lost device raises nothing in scopes.
-        self.alive()?;
+        self.settled()?;
         raised.map_or(Ok(()), |error| Err(self.explain(whose, doing, &error)))
     }
 

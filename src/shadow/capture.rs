@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::dtype::DType;
 use crate::engine::docket::{Docket, Excerpt, Exhibit, Extract, noting};
 use crate::engine::{Engine, Site};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::exec::Value;
 use crate::gpu::Mapped;
 use crate::gpu::{Drive, Gpu};
@@ -32,6 +32,13 @@ pub(crate) fn observed(
     work: &Deed<'_>,
     record: impl FnOnce() -> Result<Arc<Value>>,
 ) -> Result<Arc<Value>> {
+    let record = || {
+        record().map_err(|error| match error.kind() {
+            // Of what a kernel that could not be made or run was made.
+            ErrorKind::Internal | ErrorKind::Driver => error.during(format!("of {}", work.name())),
+            _ => error,
+        })
+    };
     let engine = site.engine;
     let shadows = engine.shadows.all();
     if shadows.is_empty() || engine.sketch.is_some() || engine.gpu.is_on_paper() {

@@ -8,6 +8,7 @@ use naga::valid::{Capabilities, SubgroupOperationSet, ValidationFlags, Validator
 
 use super::assembled::Assembled;
 use super::needs::Needs;
+use super::scan::Spot;
 
 /// What a binding is to the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,6 +43,8 @@ pub struct Flaw {
     pub message: String,
     /// The first byte that it means, where known.
     pub at: Option<usize>,
+    /// The line that it means, marked, where known.
+    pub picture: String,
 }
 
 impl fmt::Display for Flaw {
@@ -50,7 +53,7 @@ impl fmt::Display for Flaw {
         if let Some(origin) = &self.origin {
             write!(f, " at {origin}")?;
         }
-        write!(f, ": {}", self.message)
+        write!(f, ": {}{}", self.message, self.picture)
     }
 }
 
@@ -110,7 +113,8 @@ pub fn valid(
 fn rejected(kernel: &Assembled, at: Option<naga::SourceLocation>, message: String) -> Flaw {
     let origin = at.map(|at| kernel.origin(at.line_number));
     let at = at.map(|at| at.offset as usize);
-    Flaw { kernel: kernel.name.to_owned(), origin, message, at }
+    let picture = at.map(|at| Spot::of(&kernel.wgsl, at).picture()).unwrap_or_default();
+    Flaw { kernel: kernel.name.to_owned(), origin, message, at, picture }
 }
 
 /// An error with all its causes: naga's outermost message only names the function.

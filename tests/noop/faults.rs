@@ -2,7 +2,7 @@
 //! submission. Each time the right data or a typed error: no panic, no hang, no leak.
 
 use wharf::testing::{Call, Inside};
-use wharf::{Device, ErrorKind, Result};
+use wharf::{Device, ErrorKind, Result, wgpu};
 
 use crate::device;
 
@@ -70,4 +70,27 @@ fn a_device_lost_after_any_submission_answers_so() {
         story(&fresh).expect("the next story passes");
     }
     assert!(losses >= 3, "only {losses} losses were met");
+}
+
+/// What a lost device makes is invalid without a word, and the caller's own calls raise that: it is
+/// not taken for the cause.
+#[test]
+fn a_loss_is_the_cause_of_what_the_callers_own_calls_raise() {
+    let device = device(|caps| caps);
+    let (x, _) = device.upload(&[1.0f32; 4], [4]).expect("it crosses");
+    (&x * 2.0).and_then(|z| z.compute()).expect("it is recorded");
+    device.lose_after(1);
+    device.flush().expect("the loss comes behind it");
+    let (raw, queue) = device.wgpu();
+    let own = raw.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: 16,
+        usage: wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    queue.write_buffer(&own, 0, &[0; 16]);
+    for _ in 0..2 {
+        let error = x.to_vec::<f32>().expect_err("the device is gone");
+        assert_eq!(error.kind(), ErrorKind::DeviceLost, "{error}");
+    }
 }

@@ -51,6 +51,8 @@ mod sets;
 #[cfg(test)]
 mod shadows;
 #[cfg(test)]
+mod shown;
+#[cfg(test)]
 mod stories;
 #[cfg(test)]
 #[path = "../stories/story.rs"]

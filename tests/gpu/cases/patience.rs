@@ -66,7 +66,6 @@ async fn named(ctx: &Ctx) -> Outcome {
             "was not done after 10ms with submission ".into(),
             ": long (asked for at tests/".into(),
             format!("patience.rs:{RECORDED}:"),
-            "), elementwise (asked for at tests/".into(),
         ];
         let all = parts.iter().all(|part| shown.contains(part));
         ensure!(all && error.help().is_some(), "{how}: {shown}");
