@@ -503,8 +503,9 @@ mod tests {
         ] {
             let (error, name) = (refused(kernel, words, bindings), kernel.name);
             let text = error.to_string();
-            let begin = format!("{name} failed in wharf itself: {found}");
-            assert!(text.starts_with(&begin), "not {begin}: {text}");
+            let what = format!(": {name} failed in wharf itself: {found}");
+            assert!(text.starts_with("asked for at src/engine.rs:"), "by whom: {text}");
+            assert!(text.contains(&what), "not {what}: {text}");
             assert!(text.contains(&format!(" (wharf {version} on {named}")), "nameless: {text}");
             assert_eq!(error.kind(), ErrorKind::Internal, "{text}");
         }
