@@ -5,14 +5,15 @@
 // Neighbouring workgroups walk down the rows and share a panel of B in the caches.
 //
 // Four of k are summed, then a chunk of such fours, then the chunks: rounding grows with the fours
-// of a chunk and with the number of chunks, not with k.
+// of a chunk and with the number of chunks, not with k. Where A was copied into strips, in which
+// the rows of one k lie side by side, a trip takes one of k, and a chunk is as many of these.
 //
 // The regions are what the generator writes for a tile; as it lies here it has two rows of one
 // quad, A is read along k and B along columns.
 override workgroup: u32 = 8u;
 
 struct Job {
-    // Of this pass: rows, columns, k, quads of k in a chunk.
+    // Of this pass: rows, columns, k, trips of a chunk.
     size: vec4<u32>,
     // Where the pass begins in the result: batch, row, column; rows of a whole batch.
     first: vec4<u32>,
@@ -82,7 +83,9 @@ fn main(
     // end batch
     let row = group.x * rows;
     let column = (group.y * workgroup + lane) * 4u * quads;
-    let k_quads = (p.job.size.z + 3u) >> 2u;
+    // region trips
+    let trips = (p.job.size.z + 3u) >> 2u;
+    // end trips
     // region places
     let step = p.job.step;
     let size = p.job.size;
@@ -94,8 +97,8 @@ fn main(
     var t0_0 = Sum();
     var t1_0 = Sum();
     // end sums
-    for (var k = 0u; k < k_quads;) {
-        let stop = min(k + p.job.size.w, k_quads);
+    for (var k = 0u; k < trips;) {
+        let stop = min(k + p.job.size.w, trips);
         // region clear
         var s0_0 = Sum();
         var s1_0 = Sum();

@@ -5,6 +5,7 @@
 //! choice     which kernel, by processor and shape, from tables of rates; whether it is transposed
 //! plan       panels cut where an operand lies in several segments, and along k; a window of each
 //!            for every segment of the result
+//! strips     copies of both sides, for kernels that pay for them
 //! record     one pass over k: the tail is fused; several: their sums are added with the tail fused
 //! ```
 //!
@@ -24,6 +25,7 @@ use crate::proof::Oracle;
 pub(crate) mod choice;
 mod plan;
 mod record;
+mod strips;
 pub mod text;
 
 use choice::Decision;
@@ -59,6 +61,14 @@ impl Core for Matmul {
             return tail.apply(site, fill::full(site, &tail.shape, decision.result, &zero)?);
         }
         site.engine.remark(|| format!("matmul by {}", decision.choice));
-        Recorder { site, decision }.record(&operands, tail)
+        let recorded = Recorder { site, decision }.record(&operands, tail);
+        match (recorded, decision.in_place) {
+            (Err(error), Some(choice)) if error.is_out_of_memory() => {
+                log::debug!("no memory for copies of a product's sides: {error}");
+                let decision = &Decision { choice, in_place: None, ..decision.clone() };
+                Recorder { site, decision }.record(&operands, tail)
+            }
+            (recorded, _) => recorded,
+        }
     }
 }

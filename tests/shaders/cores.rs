@@ -265,12 +265,14 @@ fn every_tile_of_a_product_is_valid() {
         for (i, target) in TARGETS.into_iter().enumerate() {
             for along in ways.iter().flat_map(|a| ways.map(|b| [*a, b])) {
                 let (rows, quads) = [(4, 1), (4, 2), (8, 1)][i];
+                let strips = i == 1 && along == [Along::Outer; 2];
                 let tile = Tile {
                     rows,
                     quads,
                     along,
-                    ragged: i == 1,
+                    ragged: i == 1 && !strips,
                     shared: i == 0,
+                    strips,
                     even: i == 0,
                     packed: None,
                 };
@@ -303,6 +305,7 @@ fn every_product_by_groups_is_valid() {
                 along,
                 ragged: along[1] != Along::K,
                 shared: false,
+                strips: false,
                 even: odd,
                 packed: None,
             };
@@ -338,8 +341,16 @@ fn every_packed_product_is_valid() {
         let out = itself(wharf::reference::matmul_dtype(dtype));
         for alone in [true, false] {
             let along = [Along::K; 2];
-            let tile =
-                Tile { rows: 2, quads: 2, along, ragged: false, shared: false, even: true, packed };
+            let tile = Tile {
+                rows: 2,
+                quads: 2,
+                along,
+                ragged: false,
+                shared: false,
+                strips: false,
+                even: true,
+                packed,
+            };
             let near_k = true;
             let vector = Vector { tile, lanes: 8, across: 1, near_k, subgroups: true, alone };
             let text = product(dtype, Means::Vector(vector));
@@ -368,6 +379,7 @@ fn every_product_by_cooperative_matrices_is_valid() {
                 along,
                 ragged,
                 shared: false,
+                strips: false,
                 even: ragged,
                 packed: None,
             };

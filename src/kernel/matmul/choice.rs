@@ -16,6 +16,7 @@ use crate::caps::{Caps, Feature};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::layout::Layout;
+use crate::shape::RANK_MAX;
 use crate::wgsl::Target;
 use crate::wgsl::form::Form;
 
@@ -67,6 +68,8 @@ pub(crate) struct Decision {
     pub(super) result: DType,
     pub(super) size: Size,
     pub(super) choice: Choice,
+    /// What reads both sides in place, where the choice wants copies that there may be no room for.
+    pub(super) in_place: Option<Choice>,
     /// How several quads are loaded at a time, where both sides lie in whole loads along k.
     pub(super) packed: Option<Packed>,
 }
@@ -94,9 +97,25 @@ impl Question<'_> {
             _ => view::along(&sides[1], 1, 1) == Along::K,
         };
         let given = given.filter(|choice| processor.runs(&choice.variant));
+        // A strip's copy has an axis more.
+        let full = sides[0].shape().rank() == RANK_MAX;
         let choice = given.unwrap_or_else(|| best(processor, size, near_k));
+        let in_place = choice.variant.strip().map(|_| best_in_place(processor, size, near_k));
+        let choice = in_place.filter(|_| full).unwrap_or(choice);
         let packed = self.packed(choice.variant.scheme);
-        Ok(Decision { target, processor, is_swapped, sides, dtype, result, size, choice, packed })
+        let decision = Decision {
+            target,
+            processor,
+            is_swapped,
+            sides,
+            dtype,
+            result,
+            size,
+            choice,
+            in_place,
+            packed,
+        };
+        Ok(decision)
     }
 
     /// A CPU has wide loads for lanes that stand along k; a GPU has loads of bytes for every scheme
@@ -130,11 +149,29 @@ pub(crate) fn candidates(processor: Processor, size: Size, near_k: bool) -> Vec<
     each.collect()
 }
 
+/// Multiplications by strips in the time that it takes to copy an element: measured on llvmpipe.
+const COPY: f64 = 10.0;
+
 /// The best rung for a product; `near_k` says whether neighbours in B lie along k. If none fits,
 /// the last one.
 fn best(processor: Processor, size: Size, near_k: bool) -> Choice {
+    best_of(possible(processor, size), processor, size, near_k)
+}
+
+/// The best of those that need no copies.
+fn best_in_place(processor: Processor, size: Size, near_k: bool) -> Choice {
+    let rungs = possible(processor, size).filter(|rung| rung.variant.strip().is_none());
+    best_of(rungs, processor, size, near_k)
+}
+
+fn best_of(
+    rungs: impl Iterator<Item = &'static Rung>,
+    processor: Processor,
+    size: Size,
+    near_k: bool,
+) -> Choice {
     let ladder = processor.ladder();
-    let each = possible(processor, size).map(|rung| ladder.weigh(rung, size, near_k));
+    let each = rungs.map(|rung| ladder.weigh(rung, size, near_k));
     let better = |a: Choice, b: Choice| if b.worth() > a.worth() { b } else { a };
     let last = || ladder.weigh(ladder.last(), size, near_k);
     let best = each.reduce(better).unwrap_or_else(last);
@@ -152,7 +189,8 @@ fn prefers_swapped(processor: Processor, size: Size) -> bool {
 /// The rungs that there is room for, and that are worth compiling.
 fn possible(processor: Processor, size: Size) -> impl Iterator<Item = &'static Rung> {
     let fits = move |rung: &&Rung| processor.room().is_none_or(|room| room.takes(&rung.variant));
-    processor.ladder().rungs().filter(fits).filter(move |rung| size.work() >= rung.work_min)
+    let pays = move |rung: &&Rung| size.work() >= rung.work_min && size.m >= rung.rows_min;
+    processor.ladder().rungs().filter(fits).filter(pays)
 }
 
 /// The variant whose sums are put together by subgroups, where a rung leaves that open and a GPU
@@ -170,15 +208,24 @@ impl Ladder {
         let passes = self.passes(&variant, size, near_k);
         let (used, groups) = self.use_of(&variant, size);
         let used = used * (groups * passes as f64 / self.groups_wanted).min(1.0);
+        // In the time that a copied element takes, the kernel would multiply so many.
+        let copies = variant.strip().map_or(0.0, |_| {
+            let right = if near_k { 1.0 / size.m as f64 } else { 0.0 };
+            COPY * (1.0 / size.n as f64 + right)
+        });
+        let used = used / (1.0 + copies);
         Choice { variant, passes, because: Because::Best { rate, used } }
     }
 
-    /// Passes along k: several if it is deep and there are too few workgroups for the cores, or if
-    /// a single row walks down too many pages.
+    /// Passes along k: several if it is deep and there are too few workgroups for the cores, if a
+    /// single row walks down too many pages, or if the next rows would find less of B in the cache.
     fn passes(&self, variant: &Variant, size: Size, near_k: bool) -> usize {
         let missing = (self.groups_wanted / self.use_of(variant, size).1).floor().max(1.0) as usize;
         let down = self.counts_pages && variant.rows == 1 && !near_k;
-        let wanted = if down { self.passes_max } else { missing };
+        let along_columns = !near_k || variant.strip().is_some();
+        let again = along_columns && size.m > variant.rows as usize;
+        let panels = if again { (size.k * variant.tile()[1]).div_ceil(self.panel_max) } else { 1 };
+        let wanted = if down { self.passes_max } else { missing.max(panels) };
         wanted.min(size.k / self.pass_k_min).clamp(1, self.passes_max)
     }
 

@@ -48,11 +48,17 @@ impl Decision {
         let rows = window.rows.start - panel.rows.start..window.rows.end - panel.rows.start;
         let mut size = [rows.len(), panel.columns.len(), panel.k.len()];
         let flops = size.iter().fold(2 * window.batch.len() as u64, |n, &d| n * d as u64);
+        // Rows, or strips of them: a window begins with a whole one.
+        let each = self.choice.variant.strip().unwrap_or(1);
+        let rows = rows.start / each..rows.end.div_ceil(each);
         let a = sides[0].slice(sides[0].shape().rank() - 2, rows, 1)?;
         let (mut sides, mut dtype) = ([a, sides[1]], self.dtype);
         let variant = &self.choice.variant;
         let near_k = [0, 1].map(|i| view::is_near_k(&sides[i], i));
-        let along = [0, 1].map(|i| view::along(&sides[i], i, variant.rows));
+        let along = match variant.strip() {
+            Some(_) => [Along::Outer; 2],
+            None => [0, 1].map(|i| view::along(&sides[i], i, variant.rows)),
+        };
         let packed = self.packed.filter(|packed| {
             let unit = 4 * packed.quads() as usize;
             (0..2).all(|i| view::is_in_units(&sides[i], i, unit))
@@ -68,8 +74,9 @@ impl Decision {
             rows: variant.rows,
             quads: variant.quads,
             along,
-            ragged: !panel.k.len().is_multiple_of(4),
+            ragged: variant.strip().is_none() && !panel.k.len().is_multiple_of(4),
             shared: self.processor.shares(variant),
+            strips: variant.strip().is_some(),
             even: steps.is_some(),
             packed,
         };

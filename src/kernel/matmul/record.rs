@@ -7,6 +7,7 @@ use super::choice::Decision;
 use super::plan::panels::{self, Lie, Panel};
 use super::plan::view;
 use super::plan::windows::Window;
+use super::strips;
 use super::text::tile::Along;
 use crate::dtype::DType;
 use crate::engine::Site;
@@ -38,8 +39,16 @@ impl Recorder<'_> {
     pub(super) fn record(&self, operands: &[Operand; 2], tail: &Tail) -> Result<Arc<Value>> {
         let Decision { size, choice, result, .. } = self.decision;
         let lies = [lie(&operands[0])?, lie(&operands[1])?];
-        let panels = panels::cut(*size, &lies, choice.passes);
+        let (strip, segment) = (choice.variant.strip(), lies[0].segment.min(lies[1].segment));
+        // A segment holds the copy of a strip.
+        let k_max = choice.variant.k_max().min(segment / strip.unwrap_or(1) / 4 * 4);
+        let passes = choice.passes.max(size.k.div_ceil(k_max));
+        let panels = panels::cut(*size, &lies, passes);
         let panels = panels::narrowed(panels, choice.variant.columns_max());
+        let panels = match strip {
+            Some(rows) => panels::fitted(panels, rows, segment),
+            None => panels,
+        };
         let passes = 1 + panels.iter().map(|panel| panel.pass).max().unwrap_or(0);
         // Copies first: the result must lie in none of their buffers.
         let parcels = panels.into_iter().map(|panel| self.parcel(operands, panel));
@@ -65,7 +74,11 @@ impl Recorder<'_> {
             let layout = view::part(&operands[i].layout, &panel.batch, panel.ranges(i))?;
             moves::in_one_segment(self.site, operands[i].under(layout))
         };
-        let sides = [side(0)?, side(1)?];
+        let [left, right] = [side(0)?, side(1)?];
+        let sides = match self.decision.choice.variant.strip() {
+            Some(rows) => [strips::left(self.site, &left, rows)?, strips::right(self.site, right)?],
+            None => [left, right],
+        };
         Ok(Parcel { panel, sides })
     }
 

@@ -71,7 +71,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     for (i, &tile) in TILES.iter().enumerate() {
         let name = format!("matmul::f32::tile_{}x{}x{}x{}", tile[0], tile[1], tile[2], tile[3]);
-        cases.push(case!(name, |ctx| tiled(ctx, DType::F32, tile, 100 + i as u64)));
+        cases.push(case!(name, |ctx| tiled(ctx, DType::F32, By::Tile(tile), 100 + i as u64)));
     }
     for &dtype in DTYPES {
         cases.push(case!(format!("matmul::{dtype}::chosen"), |ctx| chosen(ctx, dtype)).needs(
@@ -84,7 +84,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             if dtype == DType::F32 {
                 continue;
             }
-            let case = case!(name, |ctx| tiled(ctx, dtype, tile, i as u64)).needs(
+            let case = case!(name, |ctx| tiled(ctx, dtype, By::Tile(tile), i as u64)).needs(
                 adapter,
                 DOWNGRADES[0],
                 dtype,
@@ -95,6 +95,11 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             cases.push(Case { size: if later { Size::Huge } else { Size::Usual }, ..case });
         }
     }
+    for (i, &dtype) in [DType::F32, DType::F16, DType::I8, DType::I64].iter().enumerate() {
+        let by = By::Strips([[8, 4, 8, 1], [4, 1, 8, 2], [8, 1, 8, 1], [4, 2, 8, 1]][i]);
+        let case = case!(format!("matmul::{dtype}::strips"), |ctx| tiled(ctx, dtype, by, i as u64));
+        cases.push(case.needs(adapter, DOWNGRADES[0], dtype));
+    }
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
         if matches!(downgrade.name, "small_bindings" | "baseline") {
             let name = format!("matmul::panels::{}", downgrade.name);
@@ -102,6 +107,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         }
     }
     cases.push(case!("matmul::many_batches", |ctx| many_batches(ctx)));
+    cases.push(case!("matmul::strips_without_room", |ctx| strips_without_room(ctx)));
     cases.push(case!("matmul::refuses", |ctx| refuses(ctx)));
     cases.push(case!("matmul::tails", |ctx| tails(ctx)));
     cases.push(case!("matmul::alpha_and_beta", |ctx| alpha_and_beta(ctx)));
@@ -237,29 +243,37 @@ impl Pool {
     }
 }
 
-/// The product by register tiles: rows and quads of an invocation, lanes, passes along k.
-fn by_tile(a: &Tensor, b: &Tensor, tile: [u32; 4]) -> wharf::Result<Tensor> {
-    let [rows, quads, lanes, passes] = tile;
-    a.device().matmul_by(
-        a,
-        b,
-        &format!("tile sums {rows}x{} lanes {lanes} passes {passes}", 4 * quads),
-    )
+/// A kernel of registers, asked for: rows and quads of an invocation, lanes, passes along k.
+#[derive(Clone, Copy, Debug)]
+enum By {
+    Tile([u32; 4]),
+    Strips([u32; 4]),
+}
+
+impl By {
+    fn product(self, a: &Tensor, b: &Tensor) -> wharf::Result<Tensor> {
+        let (name, [rows, quads, lanes, passes]) = match self {
+            Self::Tile(sums) => ("tile", sums),
+            Self::Strips(sums) => ("strips", sums),
+        };
+        let text = format!("{name} sums {rows}x{} lanes {lanes} passes {passes}", 4 * quads);
+        a.device().matmul_by(a, b, &text)
+    }
 }
 
 /// A few hundred shapes by one tile.
-async fn tiled(ctx: &Ctx, dtype: DType, tile: [u32; 4], seed: u64) -> Outcome {
+async fn tiled(ctx: &Ctx, dtype: DType, by: By, seed: u64) -> Outcome {
     let device = ctx.native().await?;
     let mut pool = Pool::new(&device, dtype, seed).await?;
     let bytes = pool.bytes();
     let rounds = if dtype == DType::F32 { 80 } else { 40 };
     let rounds = if is_slow(ctx.adapter.caps()) { rounds / 6 } else { rounds };
-    if tile[0] * tile[1] >= 8 {
+    if matches!(by, By::Tile([rows, quads, ..]) if rows * quads >= 8) {
         pool.lies = FEW[seed as usize % FEW.len()];
     }
     for _ in 0..rounds {
         let [a, b] = shapes(&mut pool, 40_000)?;
-        let got = by_tile(&a, &b, tile).map_err(show)?;
+        let got = by.product(&a, &b).map_err(show)?;
         pool.check(&bytes, [&a, &b], &got).await?;
     }
     Ok(())
@@ -401,7 +415,7 @@ async fn tails(ctx: &Ctx) -> Outcome {
                 let ([a, b], [bias, scale]) = (sides, others);
                 let (a, b, bias, scale) = (a?, b?, bias?, scale?);
                 let place = format!("{dtype} {m} x {n} x {k} in {passes}");
-                let product = || by_tile(&a, &b, [4, 2, 8, passes]).map_err(show);
+                let product = || By::Tile([4, 2, 8, passes]).product(&a, &b).map_err(show);
                 let then = |t: &Tensor| (t.mul_add(2, &bias)? * &scale)?.relu();
                 let apart = product()?;
                 bits_of(&apart).await?;
@@ -476,7 +490,8 @@ async fn deep(ctx: &Ctx) -> Outcome {
         .and_then(|t| t.broadcast_to([k, 5]))
         .map_err(show)?;
     let want = f64::from(0.1f32) * k as f64;
-    for product in [a.matmul(&b), by_tile(&a, &b, [1, 1, 8, 1])] {
+    let by = |by: By| by.product(&a, &b);
+    for product in [a.matmul(&b), by(By::Tile([1, 1, 8, 1])), by(By::Strips([4, 1, 8, 1]))] {
         let got = product.map_err(show)?.read::<f32>().await.map_err(show)?;
         for got in got {
             let exact = reference::Exact { value: Number::Float(want), scale: want };
@@ -500,13 +515,34 @@ async fn propagates(ctx: &Ctx) -> Outcome {
     let (t, _) = device.upload(&data, [16, 8]).map_err(show)?;
     let a = t.slice(1, 0..5).map_err(show)?;
     let b = a.t().map_err(show)?;
-    for tile in [[4, 1, 8, 1], [1, 1, 8, 1], [8, 2, 8, 2]] {
-        let got = by_tile(&a, &b, tile).map_err(show)?.read::<f32>().await.map_err(show)?;
+    let sums = [[4, 1, 8, 1], [1, 1, 8, 1], [8, 2, 8, 2]];
+    for by in sums.map(By::Tile).into_iter().chain([By::Strips([8, 2, 8, 1])]) {
+        let got = by.product(&a, &b).map_err(show)?.read::<f32>().await.map_err(show)?;
         for (i, got) in got.into_iter().enumerate() {
             let reached = i / 16 == 3 || i % 16 == 3;
             let want = if reached { f32::INFINITY } else { 5.0 };
-            ensure_eq!(got, want, "index {i} by {tile:?}");
+            ensure_eq!(got, want, "index {i} by {by:?}");
         }
+    }
+    Ok(())
+}
+
+/// Where there is no memory for copies of the sides, they are read where they lie.
+async fn strips_without_room(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let (rows, columns) = (64, 1 << 16);
+    let a = device.full([rows, columns], DType::F32, 2.0f32).map_err(show)?;
+    let b = device.full([columns, 4], DType::F32, 3.0f32).map_err(show)?;
+    a.compute().and_then(|()| b.compute()).and_then(|()| device.trim()).map_err(show)?;
+    for spare in [columns * 4, usize::MAX] {
+        let room = (device.memory().bytes_reserved).saturating_add(spare as u64);
+        device.set_cap(Some(room));
+        let product = By::Strips([8, 1, 8, 1]).product(&a, &b).map_err(show)?;
+        let got = product.read::<f32>().await.map_err(show)?;
+        let want = 6.0 * columns as f32;
+        ensure!(got.iter().all(|&got| got == want), "{spare} bytes to spare: {:?}", got.first());
+        let peak = device.memory().bytes_reserved_peak;
+        ensure!(peak <= room, "{peak} bytes, of {room}");
     }
     Ok(())
 }

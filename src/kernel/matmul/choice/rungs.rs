@@ -18,6 +18,8 @@ pub(super) struct Rung {
     pub(super) rates: [f64; 2],
     /// Multiplications below which compiling it costs more than it saves.
     pub(super) work_min: f64,
+    /// Fewer rows are as fast as B is read from memory, which others read faster.
+    pub(super) rows_min: usize,
 }
 
 /// The rungs of a processor, and when they keep it busy.
@@ -34,6 +36,8 @@ pub(super) struct Ladder {
     pub(super) pass_k_min: usize,
     /// More passes than this cost more to add than they gain.
     pub(super) passes_max: usize,
+    /// Elements of B that stay in a core's cache until the next rows want them.
+    pub(super) panel_max: usize,
     /// Whether a single row that walks down B touches so many pages that shorter passes are worth
     /// it.
     pub(super) counts_pages: bool,
@@ -72,7 +76,7 @@ impl Variant {
             scheme => scheme,
         };
         let alike = [Self { lanes, ..*self }, Self { scheme, ..*self }];
-        let ladders = [&GPU, &GPU_SOME, &GPU_FEW, &CPU_SHARING];
+        let ladders = [&GPU, &GPU_SOME, &GPU_FEW, &CPU_SHARING, &CPU_LATER];
         let mut known = ladders.iter().flat_map(|ladder| ladder.rungs()).chain(COOPERATIVE);
         known.any(|rung| alike.contains(&rung.variant))
     }
@@ -102,11 +106,15 @@ pub(super) fn cooperative(room: &Room) -> impl Iterator<Item = Variant> {
 
 const fn rung(scheme: Scheme, sums: [u32; 2], lanes: u32, rates: [f64; 2]) -> Rung {
     let [rows, quads] = sums;
-    Rung { variant: Variant { scheme, rows, quads, lanes }, rates, work_min: 0.0 }
+    Rung { variant: Variant { scheme, rows, quads, lanes }, rates, work_min: 0.0, rows_min: 0 }
 }
 
 const fn tile(rows: u32, quads: u32, rate: f64) -> Rung {
     rung(Scheme::Registers, [rows, quads], 8, [rate; 2])
+}
+
+const fn strips(rows: u32, quads: u32, rate: f64) -> Rung {
+    Rung { rows_min: 32, ..rung(Scheme::Strips, [rows, quads], 8, [rate; 2]) }
 }
 
 /// Few rows, all lanes along k: for a B that is dense there.
@@ -155,6 +163,7 @@ const CPU: Ladder = Ladder {
     groups_wanted: 8.0,
     pass_k_min: 512,
     passes_max: 8,
+    panel_max: usize::MAX,
     counts_pages: true,
 };
 
@@ -181,19 +190,21 @@ const CPU_SHARING: Ladder = Ladder {
     ..CPU
 };
 
-/// Measured on lavapipe 25.0 for the first five; the others are guesses between those and the first
-/// table.
+/// Measured on lavapipe 25.0 at 512^3, those of one to four rows at 4096^2.
 const CPU_LATER: Ladder = Ladder {
     rungs: &[
-        tile(8, 1, 1.0),
-        tile(4, 2, 0.97),
-        tile(4, 1, 0.86),
-        tile(16, 2, 0.7),
-        tile(8, 2, 0.53),
-        tile(2, 4, 0.5),
+        Rung { work_min: 1.2e7, ..strips(8, 4, 1.0) },
+        Rung { work_min: 4e6, ..strips(8, 2, 0.83) },
+        Rung { rates: [0.67, 0.71], ..tile(8, 1, 0.67) },
+        Rung { work_min: 4e6, rates: [0.68, 0.64], ..tile(4, 4, 0.68) },
+        tile(4, 2, 0.63),
+        tile(4, 1, 0.54),
+        tile(16, 2, 0.5),
+        Rung { rates: [0.48, 0.4], ..tile(2, 4, 0.48) },
         Rung { rates: [0.4, 0.3], ..tile(1, 4, 0.4) },
         Rung { rates: [0.25, 0.45], ..tile(1, 1, 0.25) },
     ],
+    panel_max: 1 << 17,
     ..CPU
 };
 
@@ -225,6 +236,7 @@ const GPU: Ladder = Ladder {
     groups_wanted: 128.0,
     pass_k_min: 256,
     passes_max: 16,
+    panel_max: usize::MAX,
     counts_pages: false,
 };
 
@@ -302,7 +314,7 @@ mod tests {
         for rung in ladders.iter().flat_map(|ladder| ladder.rungs()).chain(COOPERATIVE) {
             let Variant { scheme, rows, quads, lanes } = rung.variant;
             match scheme {
-                Scheme::Registers => {}
+                Scheme::Registers | Scheme::Strips => {}
                 Scheme::Group { across, depth, .. } => {
                     let whole = lanes.is_multiple_of(across) && rows.is_multiple_of(4);
                     assert!(whole && quads > 0 && [8, 16, 32].contains(&depth), "{rung:?}");

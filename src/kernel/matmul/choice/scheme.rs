@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::kernel::matmul::text::group;
+use crate::kernel::matmul::text::tile::{K_MAX, STRIP_K_MAX};
 use crate::shape::Shape;
 use crate::wgsl::grid::GROUPS_MAX;
 
@@ -40,6 +41,9 @@ impl Size {
 pub(crate) enum Scheme {
     /// Registers only: all lanes along the columns.
     Registers,
+    /// Registers, and the left side copied into strips first, of as many rows as an invocation
+    /// sums; and the right one, if it is not read by quads of columns.
+    Strips,
     /// Tiles of both operands in workgroup memory, `depth` of k at a time; `across` lanes along the
     /// columns, the others along the rows. A lean one holds its totals there as well.
     Group { across: u32, depth: u32, lean: bool },
@@ -87,7 +91,7 @@ impl Variant {
     /// Rows and columns of a workgroup.
     pub(crate) const fn tile(&self) -> [usize; 2] {
         let (down, across) = match self.scheme {
-            Scheme::Registers => (1, self.lanes),
+            Scheme::Registers | Scheme::Strips => (1, self.lanes),
             Scheme::Group { across, .. } => (self.lanes / across, across),
             Scheme::Vector { across, .. } => (1, across),
             Scheme::Cooperative { down, across, .. } => (down, across),
@@ -98,17 +102,27 @@ impl Variant {
     /// The most columns of one dispatch.
     pub(crate) const fn columns_max(&self) -> usize {
         match self.scheme {
-            Scheme::Registers => GROUPS_MAX as usize * self.tile()[1],
+            Scheme::Registers | Scheme::Strips => GROUPS_MAX as usize * self.tile()[1],
             // Grids of the others fold over two dimensions.
             _ => usize::MAX,
         }
+    }
+
+    /// Rows of a strip of the left side, if that is copied into strips.
+    pub(crate) const fn strip(&self) -> Option<usize> {
+        if let Scheme::Strips = self.scheme { Some(self.rows as usize) } else { None }
+    }
+
+    /// The longest k of one pass.
+    pub(crate) const fn k_max(&self) -> usize {
+        if let Scheme::Strips = self.scheme { STRIP_K_MAX as usize } else { K_MAX as usize }
     }
 
     /// Quads of workgroup memory.
     pub(super) fn quads_shared(&self) -> u32 {
         let [rows, columns] = self.tile();
         match self.scheme {
-            Scheme::Registers => 0,
+            Scheme::Registers | Scheme::Strips => 0,
             Scheme::Group { across, depth, lean } => {
                 // With the padding of each turn's rows, and of the turns.
                 let (turn, pad) = (group::turn(depth), 32 / depth);
@@ -152,6 +166,7 @@ impl fmt::Display for Choice {
         let [rows, columns] = self.variant.tile();
         match scheme {
             Scheme::Registers => write!(f, "a tile of {rows} x {}", 4 * quads)?,
+            Scheme::Strips => write!(f, "strips of {rows} x {}", 4 * quads)?,
             Scheme::Group { depth, lean, .. } => {
                 let totals = if *lean { ", lean" } else { "" };
                 write!(f, "workgroup tiles of {rows} x {columns} by {depth}{totals}")?;

@@ -32,6 +32,30 @@ fn the_table_says_what_it_chose_and_why() {
     assert!(sharing([1, 64, 1024, 1024]).starts_with("a tile of 16 x 8"), "few rows");
 }
 
+/// Copies pay where enough rows share them, and a pass is as long as B's panel stays in the cache.
+#[test]
+fn later_drivers_copy_where_it_pays() {
+    for (dims, near_k, want) in [
+        ([1, 1024, 1024, 1024], false, "strips of 8 x 16, 8 lanes, 1 along k"),
+        ([1, 2048, 2048, 2048], false, "strips of 8 x 16, 8 lanes, 2 along k"),
+        ([1, 2048, 2048, 2048], true, "strips of 8 x 16, 8 lanes, 2 along k"),
+        ([1, 64, 4096, 4096], false, "strips of 8 x 16, 8 lanes, 4 along k"),
+        ([1, 256, 64, 256], false, "strips of 8 x 8, 8 lanes, 1 along k"),
+        ([1, 31, 4096, 4096], false, "a tile of 4 x 16, 8 lanes, 4 along k"),
+        ([1, 4, 4096, 4096], false, "a tile of 4 x 16, 8 lanes, 1 along k"),
+        ([1, 8, 1024, 1024], true, "a tile of 8 x 4, 8 lanes, 1 along k"),
+        ([1, 128, 128, 128], false, "a tile of 8 x 4, 8 lanes, 1 along k"),
+        ([1, 1, 4096, 4096], false, "a tile of 1 x 16, 8 lanes, 8 along k"),
+        ([1, 1, 4096, 4096], true, "a tile of 1 x 4, 8 lanes, 1 along k"),
+    ] {
+        let got = choice(Processor::CpuLater, dims, near_k);
+        assert!(got.starts_with(want), "{dims:?}, {near_k}: {got}, not {want}");
+    }
+    let size = Size { batch: 1, m: 1024, n: 1024, k: 1024 };
+    let in_place = best_in_place(Processor::CpuLater, size, false).to_string();
+    assert!(in_place.starts_with("a tile of 4 x 16"), "{in_place}");
+}
+
 #[test]
 fn shapes_meet_the_kernels_made_for_them() {
     let discrete = gpu(&fixtures::nvidia_vulkan());

@@ -139,6 +139,7 @@ impl Variant {
         let Self { scheme, rows, quads, lanes } = self;
         let scheme = match scheme {
             Scheme::Registers => "tile".into(),
+            Scheme::Strips => "strips".into(),
             Scheme::Group { across, depth, lean } => {
                 format!("group {across} deep {depth}{}", if *lean { " lean" } else { "" })
             }
@@ -156,6 +157,7 @@ impl Variant {
         let number = |word: &str| word.parse::<u32>().ok();
         let scheme = match scheme {
             ["tile"] => Scheme::Registers,
+            ["strips"] => Scheme::Strips,
             ["group", across, "deep", depth, totals @ ..]
                 if totals.is_empty() || totals == ["lean"] =>
             {
@@ -182,6 +184,9 @@ impl Variant {
         let tile = (1..=32).contains(&self.rows) && (1..=8).contains(&self.quads);
         match self.scheme {
             Scheme::Registers => tile && (1..=256).contains(&self.lanes),
+            Scheme::Strips => {
+                tile && self.rows.is_multiple_of(4) && (1..=256).contains(&self.lanes)
+            }
             _ => self.is_known(),
         }
     }

@@ -8,7 +8,6 @@ use core::ops::Range;
 
 use super::view::{full, part};
 use crate::kernel::matmul::choice::scheme::Size;
-use crate::kernel::matmul::text::tile;
 use crate::layout::Layout;
 
 /// How an operand lies: its layout, elements per segment, and whether one segment holds it all.
@@ -42,16 +41,13 @@ impl Panel {
     }
 }
 
-/// The longest k of one pass: loop trips of an invocation stay far below what llvmpipe survives.
-const K_MAX: usize = tile::K_MAX as usize;
-
-/// Cuts a product; `passes` along k at least.
+/// Cuts a product; `passes` along k at least, each as short as its kernel wants it.
 pub(crate) fn cut(size: Size, sides: &[Lie; 2], passes: usize) -> Vec<Panel> {
     let Size { batch, m, n, k } = size;
     let whole = sides.iter().all(|side| side.whole);
     let batches: Vec<Range<usize>> =
         if whole { one(batch) } else { (0..batch).map(|b| b..b + 1).collect() };
-    let mut ks = even(k, passes.max(k.div_ceil(K_MAX)));
+    let mut ks = even(k, passes);
     let mut others = Vec::with_capacity(batches.len());
     for batch in &batches {
         let mut cuts = [one(m), one(n)];
@@ -90,6 +86,40 @@ pub(crate) fn narrowed(panels: Vec<Panel>, columns_max: usize) -> Vec<Panel> {
         each.map(move |columns| Panel { columns, ..panel.clone() })
     });
     parts.collect()
+}
+
+/// Panels cut further, until a segment holds a copy of either side: the left one by whole strips of
+/// so many rows, the right one by whole quads. Batches first, then the longer side.
+pub(crate) fn fitted(panels: Vec<Panel>, strip: usize, segment: usize) -> Vec<Panel> {
+    panels.into_iter().flat_map(|panel| panel.fitted(strip, segment)).collect()
+}
+
+impl Panel {
+    fn fitted(self, strip: usize, segment: usize) -> Vec<Self> {
+        let depth = self.batch.len() * self.k.len();
+        let left = depth * self.rows.len().next_multiple_of(strip);
+        let right = depth * self.columns.len().next_multiple_of(4);
+        let half = |range: &Range<usize>, unit| {
+            blocks(range, range.len().div_ceil(2).next_multiple_of(unit)).collect::<Vec<_>>()
+        };
+        let parts: Vec<Self> = if left.max(right) <= segment {
+            return vec![self];
+        } else if self.batch.len() > 1 {
+            let each = self.batch.clone().map(|b| Self { batch: b..b + 1, ..self.clone() });
+            each.collect()
+        } else if left > right {
+            let each = half(&self.rows, strip).into_iter();
+            each.map(|rows| Self { rows, ..self.clone() }).collect()
+        } else {
+            let each = half(&self.columns, 4).into_iter();
+            each.map(|columns| Self { columns, ..self.clone() }).collect()
+        };
+        match parts.len() {
+            // No smaller ones: whoever copies will say that there is no room.
+            1 => parts,
+            _ => fitted(parts, strip, segment),
+        }
+    }
 }
 
 /// A range in parts of so many.
@@ -178,7 +208,10 @@ pub(crate) fn fours<P: PartialEq>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::matmul::text::tile;
     use crate::shape::Shape;
+
+    const K_MAX: usize = tile::K_MAX as usize;
 
     fn lie(dims: &[usize], strides: &[isize], segment: usize) -> Lie {
         let shape = Shape::new(dims).unwrap();
@@ -246,6 +279,27 @@ mod tests {
         let k = 3 * K_MAX + 5;
         let size = Size { batch: 1, m: 1, n: 4, k };
         let sides = [lie(&[1, k], &[k as isize, 1], usize::MAX), lie(&[k, 4], &[4, 1], usize::MAX)];
-        assert_eq!(check(size, &sides, 1).len(), 4);
+        assert_eq!(check(size, &sides, k.div_ceil(K_MAX)).len(), 4);
+    }
+
+    #[test]
+    fn copies_of_both_sides_fit_into_a_segment() {
+        for (batch, m, n, k) in
+            [(1, 1001, 3, 64), (1, 5, 1000, 64), (7, 20, 20, 60), (1, 9, 9, 128)]
+        {
+            let all = |dims: &[usize]| lie(dims, &[0; 3], usize::MAX);
+            let sides = [all(&[batch, m, k]), all(&[batch, k, n])];
+            let panels = cut(Size { batch, m, n, k }, &sides, 1);
+            let fitted = fitted(panels, 8, 1024);
+            let volume = |p: &Panel| p.batch.len() * p.rows.len() * p.columns.len() * p.k.len();
+            assert_eq!(fitted.iter().map(volume).sum::<usize>(), batch * m * n * k);
+            for panel in &fitted {
+                let depth = panel.batch.len() * panel.k.len();
+                assert!(panel.batch.len() == batch || panel.batch.len() == 1, "{panel:?}");
+                assert!(panel.rows.start % 8 == 0 && panel.columns.start % 4 == 0, "{panel:?}");
+                assert!(depth * panel.rows.len().next_multiple_of(8) <= 1024, "{panel:?}");
+                assert!(depth * panel.columns.len().next_multiple_of(4) <= 1024, "{panel:?}");
+            }
+        }
     }
 }

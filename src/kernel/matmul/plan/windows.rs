@@ -44,7 +44,10 @@ impl Decision {
                 windows.extend((reach.start / segment..=(reach.end - 1) / segment).map(|index| {
                     let low = (index * segment).max(reach.start) - first;
                     let high = ((index + 1) * segment).min(reach.end) - first;
-                    window(&batch, low / n..high.div_ceil(n), index)
+                    // A strip is read from its first row on.
+                    let strip = self.choice.variant.strip().unwrap_or(1);
+                    let before = low / n - panel.rows.start;
+                    window(&batch, low / n - before % strip..high.div_ceil(n), index)
                 }));
             }
         }

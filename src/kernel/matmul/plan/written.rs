@@ -51,11 +51,12 @@ impl Decision {
         };
         let staged = |depth: u32| Tile { ragged: !k.is_multiple_of(depth as usize), ..tile };
         Ok(match scheme {
-            Scheme::Registers => {
-                // Four products at a time go into a sum, so a chunk four times as long has as many
-                // roundings.
+            Scheme::Registers | Scheme::Strips => {
+                // A product at a time goes into a sum, or four that were added before: a chunk has
+                // as many roundings as there are trips.
                 let chunk = 4 * CHUNK_QUADS;
-                let written = own(&REGISTERS, Means::Registers(tile, k > 4 * chunk));
+                let each = if scheme == Scheme::Strips { 1 } else { 4 };
+                let written = own(&REGISTERS, Means::Registers(tile, k > each * chunk));
                 Written { workgroup: Some(lanes), chunk, groups: words([down, right])?, ..written }
             }
             Scheme::Group { across, depth, lean } => {

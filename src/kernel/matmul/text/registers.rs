@@ -20,31 +20,36 @@ impl Tile {
     /// than a chunk.
     ///
     /// Sums are kept number by number. Of a vector llvmpipe would load all four parts wherever one
-    /// of them is read, and compile for a third longer.
+    /// of them is read, and compile for a third longer; but by strips, for a third less.
     #[must_use]
     pub fn regions(&self, dtype: DType, deep: bool) -> Vec<Region> {
-        let kind = Kind::of(dtype).name();
-        let types = format!(
-            "{}struct Sum {{ x: {kind}, y: {kind}, z: {kind}, w: {kind} }}\n",
-            self.types(dtype)
-        );
+        let (kind, strips) = (Kind::of(dtype).name(), self.strips);
+        let sums = match strips {
+            true => "alias Sum = Quad;".into(),
+            false => format!("struct Sum {{ x: {kind}, y: {kind}, z: {kind}, w: {kind} }}"),
+        };
+        let types = format!("{}{sums}\n", self.types(dtype));
         let share = "@builtin(subgroup_invocation_id) share: u32,\n";
         let zero = |name: char| self.each(|r, q| format!("var {name}{r}_{q} = Sum();"));
+        let add = |to: &str, from: &str, r: u32, q: u32| match strips {
+            true => format!("{to}{r}_{q} += {from}{r}_{q};"),
+            false => each_part(to, from, r, q),
+        };
         // A single chunk needs no second sum: its own is cleared before the loop.
-        let (total, clear, add) = match deep {
-            true => ('t', zero('s'), self.each(|r, q| each_part("t", "s", r, q))),
+        let (total, clear, add_chunk) = match deep {
+            true => ('t', zero('s'), self.each(|r, q| add("t", "s", r, q))),
             false => ('s', String::new(), String::new()),
         };
-        let sum =
-            |r, q, terms: &str| format!("let n{r}_{q} = {terms};\n{}", each_part("s", "n", r, q));
+        let sum = |r, q, terms: &str| format!("let n{r}_{q} = {terms};\n{}", add("s", "n", r, q));
         let mut regions = vec![
             Region::text("types", types),
             Region::text("batch", self.batch()),
             Region::text("places", self.places()),
             Region::text("sums", zero(total)),
+            Region::text("trips", self.trips()),
             Region::text("clear", clear),
             Region::text("step", self.step(sum)),
-            Region::text("add", add),
+            Region::text("add", add_chunk),
             Region::text("store", self.store(total)),
         ];
         let share = Region::text("share", share).needing(Needs::SUBGROUPS);
@@ -67,6 +72,12 @@ impl Tile {
         places.map(|(r, q)| line(r, q) + "\n").collect()
     }
 
+    /// How often the loop over k goes.
+    fn trips(&self) -> String {
+        let trips = if self.strips { "p.job.size.z" } else { "(p.job.size.z + 3u) >> 2u" };
+        format!("let trips = {trips};\n")
+    }
+
     /// Where every load begins: parameters are loaded here, not in the loop.
     pub(super) fn places(&self) -> String {
         let mut text = String::from("let step = p.job.step;\nlet size = p.job.size;\n");
@@ -77,6 +88,10 @@ impl Tile {
             (false, true) => (4, ""),
             (false, false) => (1, ""),
         };
+        if self.strips {
+            text += "let pa0 = at.x + row / rows * step.x;\n";
+            return text + &self.places_right();
+        }
         for i in 0..self.rows.div_ceil(each) {
             let row = format!("min(row + {}u{more}, size.x - 1u)", each * i);
             let place = match (self.shared, outer) {
@@ -86,6 +101,11 @@ impl Tile {
             };
             put!(text, "let pa{i} = at.x + {place};");
         }
+        text + &self.places_right()
+    }
+
+    fn places_right(&self) -> String {
+        let mut text = String::new();
         let each = if self.along[1] == Along::K { 1 } else { 4 };
         for i in 0..4 * self.quads / each {
             let column = format!("min(column + {}u, size.y - 1u)", each * i);
@@ -127,6 +147,9 @@ impl Tile {
         if let Some(packed) = self.packed {
             return self.step_packed(packed);
         }
+        if self.strips {
+            return self.step_strips(sum);
+        }
         let mut text = String::new();
         if self.ragged {
             text.push_str("let ks = vec4<u32>(4u * k) + vec4<u32>(0u, 1u, 2u, 3u);\n");
@@ -144,6 +167,24 @@ impl Tile {
             for q in 0..self.quads {
                 let terms = [0, 1, 2, 3].map(|k| format!("{} * b{k}_{q}", a(k))).join(" + ");
                 put!(text, "{}", sum(r, q, &terms));
+            }
+        }
+        text
+    }
+
+    /// Everything for one of k: the rows of a strip lie side by side there.
+    fn step_strips(&self, sum: impl Fn(u32, u32, &str) -> String) -> String {
+        let mut text = String::new();
+        for q in 0..self.quads {
+            put!(text, "let b{q} = head_1(pb{q} + k * step.z);");
+        }
+        for r in 0..self.rows {
+            if r.is_multiple_of(4) {
+                put!(text, "let a{i} = head_0(pa0 + k * step.y + {i}u);", i = r / 4);
+            }
+            for q in 0..self.quads {
+                let term = format!("a{}.{} * b{q}", r / 4, lane(r));
+                put!(text, "{}", sum(r, q, &term));
             }
         }
         text

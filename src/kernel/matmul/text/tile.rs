@@ -7,6 +7,9 @@ use crate::wgsl::form::Form;
 /// The longest k of one pass.
 pub const K_MAX: u32 = 1 << 17;
 
+/// The longest where k goes one by one, not by fours.
+pub const STRIP_K_MAX: u32 = K_MAX / 4;
+
 /// Lanes that load A together where a tile says so: the whole subgroup.
 pub const SHARERS: u32 = 8;
 
@@ -70,6 +73,9 @@ pub struct Tile {
     /// Whether the lanes of a subgroup, which is all of the workgroup, load A together: each loads
     /// an eighth of what all need, and broadcasts it.
     pub shared: bool,
+    /// Whether A was copied into strips of as many rows, of which one k follows the other, with its
+    /// rows side by side. B is read along its rows then, and k goes one by one.
+    pub strips: bool,
     /// Whether all batches lie one step apart.
     pub even: bool,
     /// Whether both operands are read along k, several quads at a time.

@@ -276,7 +276,7 @@ async fn dots(ctx: &Ctx, dtype: DType) -> Outcome {
         Tensor::matmul,
         |a, b| Rung::Vector([4, 1, 64, 1, 1]).product(a, b),
         |a, b| Rung::Vector([1, 1, 64, 16, 2]).product(a, b),
-        |a, b| by_tile(a, b, [8, 1, 64, 1]),
+        |a, b| By::Tile([8, 1, 64, 1]).product(a, b),
     ];
     for [m, n, k] in [[1, 5, 16], [3, 8, 48], [9, 33, 400], [2, 7, 50], [4, 4, 3]] {
         for first in [[0, 0], [5008, 6400], [5004, 6400], [5008, 6401]] {
@@ -384,7 +384,8 @@ async fn folds(ctx: &Ctx) -> Outcome {
     let n = (1 << 21) + 1_000;
     let wide = wide.broadcast_to([1, n]).and_then(|t| t.contiguous()).map_err(show)?;
     let x = device.full([1, 1], DType::F32, 3.0f32).map_err(show)?;
-    let got = by_tile(&x, &wide, [1, 1, 8, 1]).map_err(show)?.read::<f32>().await.map_err(show)?;
+    let got = By::Tile([1, 1, 8, 1]).product(&x, &wide).map_err(show)?;
+    let got = got.read::<f32>().await.map_err(show)?;
     ensure!(got.len() == n && got.iter().all(|&y| y.to_bits() == 6.0f32.to_bits()), "wide");
     Ok(())
 }
@@ -400,6 +401,8 @@ async fn panels_by(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
         pool.check(&bytes, [&a, &b], &a.matmul(&b).map_err(show)?).await?;
         let rung = Rung::few()[0];
         pool.check(&bytes, [&a, &b], &rung.product(&a, &b).map_err(show)?).await?;
+        let strips = By::Strips([8, 2, 8, 1]).product(&a, &b).map_err(show)?;
+        pool.check(&bytes, [&a, &b], &strips).await?;
     }
     Ok(())
 }
