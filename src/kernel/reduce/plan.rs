@@ -126,6 +126,16 @@ struct Columns {
 const QUADS_MAX: usize = 32_768;
 const ROWS_MAX: usize = 2048;
 
+/// Rows of columns in a chunk. A processor foresees what is read next along some twenty rows at
+/// once, and waits for memory at every one of more; small spaces are not worth a second pass.
+const fn rows_max(extent: Extent, target: Target) -> usize {
+    let large = extent.length * extent.inner >= 1 << 18;
+    match target {
+        Target::Cpu | Target::Cpu64 if large => 24,
+        _ => ROWS_MAX,
+    }
+}
+
 /// Lanes that keep a target busy.
 const fn lanes(target: Target) -> usize {
     match target {
@@ -175,7 +185,8 @@ impl ReducePlan {
         let (lead, step) = if target == Target::Gpu { (1, per_row) } else { (4, 1) };
         let wanted = if parts { 1 } else { lanes(target).div_ceil(outer.max(1) * per_row) };
         let most = (CORE_TRIPS as usize - 600) / (4 * trips + 2);
-        let (chunks, each) = chunked(length, wanted, 16, most.min(ROWS_MAX));
+        let most = most.min(if parts { ROWS_MAX } else { rows_max(extent, target) });
+        let (chunks, each) = chunked(length, wanted, 16, most);
         let count = outer * chunks * per_row;
         let groups = count.div_ceil(target.workgroup() as usize);
         let columns = Some(Columns { count, per_row, units, lead, step });
