@@ -49,6 +49,7 @@ pub mod source;
 pub mod space;
 pub mod subgroups;
 pub mod target;
+mod verdict;
 pub mod wording;
 
 pub use assembled::Assembled;

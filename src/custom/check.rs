@@ -188,9 +188,10 @@ causes! {
     pub(super) enum CheckCause;
 
     /// Of a kernel.
-    NoFloats { name: String }, DType:
-        ("{name}: there is nothing to check: it reads nothing that floats can be given to")
-        help ("`check` gives all arrays that the kernel reads floats of one dtype");
+    Unread { name: String, what: &'static str }, DType:
+        ("{name}: there is nothing to check: it reads nothing that {what} can be given to")
+        help ("`check` gives all arrays that the kernel reads floats of one dtype, \
+               `check_integers` integers or bools");
     Nothing { name: String, what: &'static str }, DType:
         ("{name}: there is nothing to check: it takes {what} on this device")
         help ("`check` tries floats, `check_integers` integers and bools; \
@@ -259,13 +260,8 @@ impl Formula {
         device: &Device,
         oracle: impl Fn(&[i128]) -> i128,
     ) -> Result<Findings> {
-        let whole = |n: &Number| match *n {
-            Number::Int(x) => x,
-            Number::Bool(x) => x.into(),
-            Number::Float(x) => x as i128,
-        };
         let oracle = |operands: &[Number]| {
-            Number::Int(oracle(&operands.iter().map(whole).collect::<Vec<_>>()))
+            Number::Int(oracle(&operands.iter().map(|n| n.whole()).collect::<Vec<_>>()))
         };
         let judge = Judge { oracle: &oracle, contract: &Contract::ulp(0.0) };
         self.judged(device, &judge, |dtype| !dtype.is_float(), "neither integers nor bools").await
@@ -394,11 +390,17 @@ pub(super) fn without_subnormals(dtype: DType, number: Number) -> Number {
     }
 }
 
-/// A whole number as a dtype has it.
-fn reduced(dtype: DType, exact: Number) -> Number {
+/// What an oracle says as an element of a dtype: whole numbers wrap, and what is no whole number
+/// stays what no integer is.
+pub(super) fn reduced(dtype: DType, exact: Number) -> Number {
     match (dtype.class(), exact) {
         (Class::Bool, Number::Int(x)) => Number::Bool(x != 0),
+        (Class::Bool, Number::Float(x)) if !x.is_nan() => Number::Bool(x != 0.0),
+        (Class::Float, Number::Int(x)) => Number::Float(x as f64),
         (Class::Signed | Class::Unsigned, Number::Int(x)) => Number::Int(wrapped(dtype, x)),
+        (Class::Signed | Class::Unsigned, Number::Float(x)) if x.trunc() == x => {
+            Number::Int(wrapped(dtype, x as i128))
+        }
         _ => exact,
     }
 }

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::shared::lock;
 use crate::tensor::Scalar;
 use crate::wgsl::own::cause::OwnCause;
-use crate::wgsl::own::{OwnText, Reflection, Stowage};
+use crate::wgsl::own::{OwnText, Reflection, Rigour, Stowage};
 
 /// A kernel of your own, in WGSL: parsed, validated and reflected before a driver sees it. Then
 /// [`Device::run`](crate::Device::run) runs it on tensors, given by the names of its bindings.
@@ -70,14 +70,14 @@ pub struct Kernel {
     /// Overrides that are set: name, and value in WGSL.
     values: Vec<(String, String)>,
     pub(super) own: Arc<Reflection>,
-    /// How often an invocation goes through its loops at most.
-    trips: Option<u32>,
-    /// What became of it for tensors that are stored in other ways, and other bounds.
+    /// What it is held to.
+    rigour: Rigour,
+    /// What became of it for tensors that are stored in other ways, and held to other things.
     adapted: Arc<Mutex<Adapted>>,
 }
 
-/// By how they are stored, and how often it loops.
-type Adapted = Vec<((Stowage, Option<u32>), Arc<Reflection>)>;
+/// By how they are stored, and what it is held to.
+type Adapted = Vec<((Stowage, Rigour), Arc<Reflection>)>;
 
 impl Kernel {
     /// From a text; the name stands in errors, plans and debuggers, and is kept as long as the
@@ -123,7 +123,7 @@ impl Kernel {
 
     fn reflected(written: Arc<OwnText>, values: Vec<(String, String)>) -> Result<Self> {
         let own = Arc::new(written.first(&values)?);
-        Ok(Self { written, values, own, trips: None, adapted: Arc::default() })
+        Ok(Self { written, values, own, rigour: Rigour::default(), adapted: Arc::default() })
     }
 
     /// From a file, whose path is its name.
@@ -156,8 +156,8 @@ impl Kernel {
         let mut values = self.values.clone();
         values.retain(|(known, _)| known != name);
         values.push((name.to_owned(), value.to_string()));
-        let trips = self.trips;
-        Ok(Self { trips, ..Self::reflected(Arc::clone(&self.written), values)? })
+        let rigour = self.rigour;
+        Ok(Self { rigour, ..Self::reflected(Arc::clone(&self.written), values)? })
     }
 
     /// It, where no invocation goes through its loops more than so often, all of them counted
@@ -198,12 +198,17 @@ impl Kernel {
     /// ```
     #[must_use]
     pub fn bounded(&self, trips: u32) -> Self {
-        Self { trips: Some(trips), ..self.clone() }
+        Self { rigour: Rigour { trips: Some(trips), ..self.rigour }, ..self.clone() }
+    }
+
+    /// It, where places past the end of an array are others of it, as a driver may have it.
+    pub(super) fn astray(&self) -> Self {
+        Self { rigour: Rigour { astray: true, ..self.rigour }, ..self.clone() }
     }
 
     /// It, ended after so many trips, unless that was said, or takes a binding too many.
     pub(super) fn ended(&self, device: &Device, trips: u32) -> Self {
-        match self.trips {
+        match self.rigour.trips {
             None if self.may_be_bounded(device) => self.bounded(trips),
             _ => self.clone(),
         }
@@ -226,13 +231,13 @@ impl Kernel {
         let any = read.peek().is_some();
         let like = Stowage { dtypes: vec![dtype], ..Stowage::default() };
         any && read.all(|port| port.portable.is_some() || port.dtype == dtype)
-            && self.written.reflect(&self.values, &like, None).is_ok()
+            && self.written.reflect(&self.values, &like, Rigour::default()).is_ok()
     }
 
-    /// What is wrong with it where its arrays of `V` hold floats.
-    pub(super) fn as_floats(&self) -> Result<()> {
-        let like = Stowage { dtypes: vec![DType::F32], ..Stowage::default() };
-        self.written.reflect(&self.values, &like, None).map(drop)
+    /// What is wrong with it where its arrays of `V` hold this dtype.
+    pub(super) fn holds(&self, dtype: DType) -> Result<()> {
+        let like = Stowage { dtypes: vec![dtype], ..Stowage::default() };
+        self.written.reflect(&self.values, &like, Rigour::default()).map(drop)
     }
 
     /// What it is where its arrays of `V` are stored like this, and a driver ends loops after so
@@ -242,16 +247,17 @@ impl Kernel {
         stowage: Stowage,
         trips_max: Option<u32>,
     ) -> Result<Arc<Reflection>> {
-        let most = self.trips.into_iter().chain(trips_max).min();
-        if stowage.dtypes.is_empty() && most.is_none() {
+        let trips = self.rigour.trips.into_iter().chain(trips_max).min();
+        let rigour = Rigour { trips, ..self.rigour };
+        if stowage.dtypes.is_empty() && rigour == Rigour::default() {
             return Ok(Arc::clone(&self.own));
         }
-        let like = (stowage, most);
+        let like = (stowage, rigour);
         let mut adapted = lock(&self.adapted);
         if let Some((_, known)) = adapted.iter().find(|(known, _)| *known == like) {
             return Ok(Arc::clone(known));
         }
-        let own = Arc::new(self.written.reflect(&self.values, &like.0, most)?);
+        let own = Arc::new(self.written.reflect(&self.values, &like.0, rigour)?);
         adapted.push((like, Arc::clone(&own)));
         Ok(own)
     }

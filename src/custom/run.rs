@@ -23,6 +23,9 @@ use crate::shape::{IntoShape, Shape};
 use crate::tensor::Tensor;
 use crate::wgsl::own::{Port, Reflection, Stowage};
 
+/// Of f32 and bf16 3.4e38, of f16 NaN, and 127 of every byte.
+const SOIL: u32 = 0x7f7f_7f7f;
+
 /// A run of a [`Kernel`] that is being put together: [`Device::run`].
 ///
 /// Every binding is given once, by its name in WGSL. Nothing is checked before [`Run::record`],
@@ -34,6 +37,7 @@ pub struct Run<'a> {
     offers: Vec<(String, Offer<'a>)>,
     uniform: Vec<u8>,
     groups: Option<[u64; 3]>,
+    soil: Option<[u32; 2]>,
 }
 
 /// What a binding is given.
@@ -56,7 +60,14 @@ struct Manning<'a> {
 impl Device {
     /// Runs a kernel of your own: see [`Kernel::from_wgsl`] for an example.
     pub const fn run<'a>(&'a self, kernel: &'a Kernel) -> Run<'a> {
-        Run { device: self, kernel, offers: Vec::new(), uniform: Vec::new(), groups: None }
+        Run {
+            device: self,
+            kernel,
+            offers: Vec::new(),
+            uniform: Vec::new(),
+            groups: None,
+            soil: None,
+        }
     }
 }
 
@@ -159,7 +170,7 @@ impl<'a> Run<'a> {
     /// The same, however many tensors it creates; `last` is checked last.
     #[track_caller]
     pub(super) fn recorded(self, last: impl FnOnce() -> Result<()>) -> Result<Vec<Tensor>> {
-        let Self { device, kernel, offers, uniform, groups } = self;
+        let Self { device, kernel, offers, uniform, groups, soil } = self;
         let trips_max = device.caps().identity.loop_trips_max();
         let trips_max = trips_max.filter(|_| kernel.may_be_bounded(device));
         let own = kernel.stored(stowage(device, kernel, &offers)?, trips_max)?;
@@ -180,6 +191,7 @@ impl<'a> Run<'a> {
             stocks,
             created: created.iter().map(|(shape, dtype)| (*shape, **dtype)).collect(),
             groups,
+            soil,
         };
         Ok(match (created.as_slice(), updated.is_empty()) {
             ([only], true) => vec![deferred(device, job, &read, *only)],
@@ -192,6 +204,11 @@ impl<'a> Run<'a> {
                 values.into_iter().zip(created).map(of).collect()
             }
         })
+    }
+
+    /// It, where new tensors begin as something that no kernel makes: what it leaves out is seen.
+    pub(super) fn soiled(self) -> Self {
+        Self { soil: Some([SOIL; 2]), ..self }
     }
 
     fn offer(mut self, binding: &str, offer: Offer<'a>) -> Self {

@@ -1,7 +1,9 @@
 //! Trials of kernels: whole arrays, judged by an oracle that computes whole arrays.
 
+use core::ops::{Bound, RangeBounds, RangeInclusive};
+
 use super::check::{CheckCause, Contract, Findings, Judged};
-use super::check::{is_stored, runs, uploaded, without_subnormals};
+use super::check::{is_stored, reduced, runs, uploaded, without_subnormals};
 use super::kernel::Kernel;
 use super::poses::{FORMS, LONG, Pose};
 use super::run::Run;
@@ -14,16 +16,16 @@ use crate::op::Number;
 /// After so many trips a kernel that is tried goes on without end.
 const TRIPS: u32 = 1_000_000;
 
-/// A kernel, what judges it, and how it is run.
-struct Rehearsal<'k, O, L> {
-    kernel: &'k Kernel,
-    contract: &'k Contract,
+/// What is tried, and what judges it.
+struct Rehearsal<'c, O, L> {
+    contract: &'c Contract,
     oracle: O,
     launch: L,
 }
 
 /// What it is run on.
 struct Scenery<'s> {
+    kernel: &'s Kernel,
     device: &'s Device,
     /// In words.
     how: &'static str,
@@ -32,10 +34,40 @@ struct Scenery<'s> {
     poses: &'static [Pose; 3],
 }
 
+/// What all arrays that a kernel reads are given.
+enum Fodder {
+    Floats(RangeInclusive<f64>),
+    Integers(RangeInclusive<i128>),
+}
+
+impl Fodder {
+    /// In words, and a dtype of that kind.
+    const fn named(&self) -> (&'static str, DType) {
+        match self {
+            Self::Floats(_) => ("floats", DType::F32),
+            Self::Integers(_) => ("integers of that range", DType::I32),
+        }
+    }
+
+    /// Some of it, if the dtype has any.
+    fn values(&self, dtype: DType) -> Option<Values> {
+        match self {
+            Self::Floats(within) => dtype.is_float().then(|| Values::new(dtype, within.clone())),
+            Self::Integers(_) if dtype.is_float() => None,
+            Self::Integers(within) => Values::integers(dtype, within),
+        }
+    }
+}
+
 impl Kernel {
     /// Tries it on every float dtype that it takes and the device stores: ten lengths from 1 to
     /// 65 584 elements, most of them ragged, views of every kind, NaN, infinities, subnormals and
     /// extremes, by both classes of kernels and with f16 native and packed.
+    ///
+    /// What happens to be right on this driver only is found as well: what a kernel leaves out is
+    /// no zero, and it is tried once more with a driver's liberty taken, where an index past the
+    /// end of an array means another of its elements. A barrier that is missing is found where that
+    /// matters, and not elsewhere.
     ///
     /// Every array that it reads is given as many elements, of one dtype; it is an array of `V` or
     /// of that dtype. `launch` gives the run all else. The oracle computes the first tensor that is
@@ -86,46 +118,121 @@ impl Kernel {
         oracle: impl Fn(&[Vec<f64>]) -> Vec<f64>,
         launch: impl for<'a> Fn(Run<'a>, usize, DType) -> Run<'a>,
     ) -> Result<Findings> {
-        let floats = DType::ALL.into_iter().filter(|d| d.is_float() && self.reads(*d));
-        let (here, absent) = floats.partition(|dtype| is_stored(device, *dtype));
-        let mut findings = Findings::new(self.name(), (here, absent));
-        if findings.dtypes.is_empty() {
-            // Why f32 does not do says more.
-            self.as_floats()?;
-            return Err(CheckCause::NoFloats { name: self.name().to_owned() }.into());
-        }
-        findings = findings.of(self.inputs().map(str::to_owned).collect());
-        let kernel = &self.ended(device, TRIPS);
-        let rehearsal = Rehearsal { kernel, contract, oracle, launch };
-        for (device, how) in runs(device).await? {
-            for dtype in findings.dtypes.clone() {
-                let mut values = Values::new(dtype, contract.operands.clone());
-                for (dims, poses) in FORMS.iter().chain(LONG) {
-                    let scenery = Scenery { device: &device, how, dtype, dims, poses };
-                    rehearsal.run(&scenery, &mut values, &mut findings).await?;
-                }
-            }
-        }
-        Ok(findings)
+        let oracle = |all: &[Vec<Number>]| {
+            let all: Vec<Vec<f64>> =
+                all.iter().map(|all| all.iter().map(|x| x.float()).collect()).collect();
+            oracle(&all).into_iter().map(Number::Float).collect()
+        };
+        let rehearsal = Rehearsal { contract, oracle, launch };
+        rehearsal.judge(self, device, &Fodder::Floats(contract.operands.clone())).await
+    }
+
+    /// As [`Kernel::check`], on every integer dtype that it takes and that has some of these
+    /// values, and on bool. What the oracle says is reduced to the dtype, as arithmetic wraps; of a
+    /// bool it is 0 or 1. Nothing but its value is right.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::DType;
+    /// use wharf::custom::Kernel;
+    ///
+    /// let count = Kernel::from_wgsl(
+    ///     "count",
+    ///     "@group(0) @binding(0) var<storage> x: array<u32>;
+    ///      @group(0) @binding(1) var<storage, read_write> counts: array<atomic<u32>>;
+    ///
+    ///      @compute @workgroup_size(64)
+    ///      fn count(@builtin(global_invocation_id) at: vec3<u32>) {
+    ///          if at.x < arrayLength(&x) {
+    ///              atomicAdd(&counts[x[at.x]], 1u);
+    ///          }
+    ///      }",
+    /// )?;
+    /// let exact = |all: &[Vec<i128>]| -> Vec<i128> {
+    ///     (0..10).map(|n| all[0].iter().filter(|x| **x == n).count() as i128).collect()
+    /// };
+    /// let verdict = count.check_integers(&device, 0..10, exact, |run, n, _| {
+    ///     run.create("counts", [10], DType::U32).threads([n, 1, 1])
+    /// });
+    /// let verdict = verdict.await?;
+    /// assert!(verdict.is_right(), "{verdict}");
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Kernel::check`].
+    pub async fn check_integers(
+        &self,
+        device: &Device,
+        values: impl RangeBounds<i128>,
+        oracle: impl Fn(&[Vec<i128>]) -> Vec<i128>,
+        launch: impl for<'a> Fn(Run<'a>, usize, DType) -> Run<'a>,
+    ) -> Result<Findings> {
+        let oracle = |all: &[Vec<Number>]| {
+            let all: Vec<Vec<i128>> =
+                all.iter().map(|all| all.iter().map(|x| x.whole()).collect()).collect();
+            oracle(&all).into_iter().map(Number::Int).collect()
+        };
+        let start = match values.start_bound() {
+            Bound::Included(low) => *low,
+            Bound::Excluded(low) => low.saturating_add(1),
+            Bound::Unbounded => i128::MIN,
+        };
+        let end = match values.end_bound() {
+            Bound::Included(high) => *high,
+            Bound::Excluded(high) => high.saturating_sub(1),
+            Bound::Unbounded => i128::MAX,
+        };
+        let rehearsal = Rehearsal { contract: &Contract::ulp(0.0), oracle, launch };
+        rehearsal.judge(self, device, &Fodder::Integers(start..=end)).await
     }
 }
 
 impl<O, L> Rehearsal<'_, O, L>
 where
-    O: Fn(&[Vec<f64>]) -> Vec<f64>,
+    O: Fn(&[Vec<Number>]) -> Vec<Number>,
     L: for<'a> Fn(Run<'a>, usize, DType) -> Run<'a>,
 {
+    async fn judge(&self, kernel: &Kernel, device: &Device, fodder: &Fodder) -> Result<Findings> {
+        let taken = DType::ALL
+            .into_iter()
+            .filter(|dtype| fodder.values(*dtype).is_some() && kernel.reads(*dtype));
+        let (here, absent) = taken.partition(|dtype| is_stored(device, *dtype));
+        let mut findings = Findings::new(kernel.name(), (here, absent));
+        if findings.dtypes.is_empty() {
+            let (what, dtype) = fodder.named();
+            // Why that one does not do says more.
+            kernel.holds(dtype)?;
+            return Err(CheckCause::Unread { name: kernel.name().to_owned(), what }.into());
+        }
+        findings = findings.of(kernel.inputs().map(str::to_owned).collect());
+        let ended = kernel.ended(device, TRIPS);
+        let astray = ended.astray();
+        let runs = runs(device).await?.into_iter().map(|(device, how)| (&ended, device, how));
+        let elsewhere = "what is past an end another element";
+        for (kernel, device, how) in runs.chain([(&astray, device.clone(), elsewhere)]) {
+            for dtype in findings.dtypes.clone() {
+                let Some(mut values) = fodder.values(dtype) else { continue };
+                for (dims, poses) in FORMS.iter().chain(LONG) {
+                    let scenery = Scenery { kernel, device: &device, how, dtype, dims, poses };
+                    self.run(&scenery, &mut values, &mut findings).await?;
+                }
+            }
+        }
+        Ok(findings)
+    }
+
     async fn run(
         &self,
         scenery: &Scenery<'_>,
         values: &mut Values,
         findings: &mut Findings,
     ) -> Result<()> {
-        let &Scenery { device, how, dtype, dims, poses } = scenery;
+        let &Scenery { kernel, device, how, dtype, dims, poses } = scenery;
         let (n, width) = (dims[0] * dims[1], dtype.width());
-        let mut run = device.run(self.kernel);
+        let mut run = device.run(kernel);
         let mut operands: Vec<Vec<Number>> = Vec::new();
-        for (i, binding) in self.kernel.inputs().enumerate() {
+        for (i, binding) in kernel.inputs().enumerate() {
             let pose = poses[i % poses.len()];
             let whole = pose.stored(dims);
             let bytes = values.bytes(i, whole.iter().product());
@@ -136,8 +243,8 @@ where
             operands.push(read.collect());
             run = run.read(binding, &x);
         }
-        let name = || self.kernel.name().to_owned();
-        let made = (self.launch)(run, n, dtype).recorded(|| Ok(()))?;
+        let name = || kernel.name().to_owned();
+        let made = (self.launch)(run, n, dtype).soiled().recorded(|| Ok(()))?;
         let Some(made) = made.first() else {
             return Err(CheckCause::NoResult { name: name() }.into());
         };
@@ -146,30 +253,25 @@ where
             .iter()
             .map(|all| all.iter().map(|x| without_subnormals(dtype, *x)).collect())
             .collect();
-        let exact = self.exact(&operands);
-        let flushed = (zeroed != operands).then(|| self.exact(&zeroed));
+        let exact = (self.oracle)(&operands);
+        let flushed = (zeroed != operands).then(|| (self.oracle)(&zeroed));
         let count = made.shape().elements();
         if exact.len() != count {
             let (made, exact) = (count, exact.len());
             return Err(CheckCause::Lengths { name: name(), made, exact }.into());
         }
-        for (i, got) in got.chunks(made.dtype().width()).enumerate() {
-            let flushed = flushed.as_ref().and_then(|all| all.get(i).copied());
-            let got = Number::decode(made.dtype(), got);
-            let outcome = Judged { got, exact: exact[i], flushed };
+        let made = made.dtype();
+        for (i, got) in got.chunks(made.width()).enumerate() {
+            let flushed = flushed.as_ref().and_then(|all| all.get(i)).map(|x| reduced(made, *x));
+            let got = Number::decode(made, got);
+            let outcome = Judged { got, exact: reduced(made, exact[i]), flushed };
             let place = || {
                 let poses = &poses[..operands.len().min(poses.len())];
                 format!("element {i} of {count}, given {dims:?}, lying {poses:?}, {how}")
             };
             let beside = operands.iter().filter_map(|all| all.get(i).copied()).collect();
-            findings.add((dtype, made.dtype()), self.contract, outcome, place, beside);
+            findings.add((dtype, made), self.contract, outcome, place, beside);
         }
         Ok(())
-    }
-
-    fn exact(&self, operands: &[Vec<Number>]) -> Vec<Number> {
-        let floats = |all: &Vec<Number>| all.iter().map(|x| x.float()).collect();
-        let exact = (self.oracle)(&operands.iter().map(floats).collect::<Vec<_>>());
-        exact.into_iter().map(Number::Float).collect()
     }
 }

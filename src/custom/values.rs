@@ -4,7 +4,7 @@
 use core::ops::RangeInclusive;
 
 use crate::dtype::{Class, DType};
-use crate::op::Number;
+use crate::op::{Number, wrapped};
 
 /// Values where floats change their manner, beside the extremes of each dtype.
 const FLOATS: [f64; 22] = [
@@ -39,10 +39,27 @@ pub(super) struct Values {
     dtype: DType,
     special: Vec<Number>,
     within: RangeInclusive<f64>,
+    /// The same of integers.
+    whole: RangeInclusive<i128>,
     state: u64,
 }
 
 impl Values {
+    /// Integers within a range; `None` where the dtype has none of them. A bool may be either.
+    pub(super) fn integers(dtype: DType, within: &RangeInclusive<i128>) -> Option<Self> {
+        let all = Self::new(dtype, f64::NEG_INFINITY..=f64::INFINITY);
+        if dtype == DType::Bool {
+            return Some(all);
+        }
+        let low = *within.start().max(all.whole.start());
+        let high = *within.end().min(all.whole.end());
+        let whole = low..=high;
+        let special = all.special.iter().map(|x| x.whole());
+        let special = special.filter(|x| whole.contains(&wrapped(dtype, *x)));
+        let special = special.chain([low, high]).map(Number::Int).collect();
+        (low <= high).then(|| Self { special, whole: whole.clone(), ..all })
+    }
+
     pub(super) fn new(dtype: DType, within: RangeInclusive<f64>) -> Self {
         let special = match dtype.class() {
             Class::Bool => vec![Number::Bool(false), Number::Bool(true)],
@@ -58,7 +75,9 @@ impl Values {
                 all.map(Number::Int).collect()
             }
         };
-        Self { dtype, special, within, state: 0x9e37_79b9_7f4a_7c15 ^ dtype as u64 }
+        let whole = integers_of(dtype);
+        let state = 0x9e37_79b9_7f4a_7c15 ^ dtype as u64;
+        Self { dtype, special, within, whole, state }
     }
 
     /// `count` elements of an operand, as bytes: the first operand runs through the special values,
@@ -99,10 +118,19 @@ impl Values {
             }
             Class::Signed | Class::Unsigned => {
                 let shift = self.bits() % 64;
-                Number::Int(i128::from((self.bits() >> shift).cast_signed()))
+                let x = wrapped(self.dtype, (self.bits() >> shift).into());
+                let (low, high) = (*self.whole.start(), *self.whole.end());
+                let is_inside = self.whole.contains(&x);
+                Number::Int(if is_inside { x } else { low + x.rem_euclid(high - low + 1) })
             }
         }
     }
+}
+
+/// What an integer dtype has.
+fn integers_of(dtype: DType) -> RangeInclusive<i128> {
+    let half = 1_i128 << (8 * dtype.width() - 1);
+    if dtype.class() == Class::Signed { -half..=half - 1 } else { 0..=2 * half - 1 }
 }
 
 fn is_everything(range: &RangeInclusive<f64>) -> bool {
@@ -134,5 +162,23 @@ mod tests {
             assert_eq!(met.len(), distinct.len().pow(2), "{dtype}");
             assert!(distinct.len() > 15 || dtype == DType::Bool, "{dtype}: {}", distinct.len());
         }
+    }
+
+    #[test]
+    fn integers_stay_in_their_range() {
+        for dtype in [DType::I8, DType::U8, DType::I32, DType::U64] {
+            for (low, high) in [(0, 4), (-3, 300), (7, 7)] {
+                let mut values = Values::integers(dtype, &(low..=high)).expect("it has some");
+                let bytes = values.bytes(0, 3000);
+                let all = bytes.chunks(dtype.width()).map(|bytes| Number::decode(dtype, bytes));
+                let all: Vec<i128> = all.map(|x| x.float() as i128).collect();
+                let whole = integers_of(dtype);
+                let (low, high) = (low.max(*whole.start()), high.min(*whole.end()));
+                let met = (all.iter().min().copied(), all.iter().max().copied());
+                assert_eq!(met, (Some(low), Some(high)), "{dtype}");
+            }
+        }
+        assert!(Values::integers(DType::U8, &(-5..=-1)).is_none(), "it has none");
+        assert!(Values::integers(DType::I8, &(200..=300)).is_none(), "it has none");
     }
 }

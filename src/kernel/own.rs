@@ -70,6 +70,8 @@ pub(crate) struct OwnJob {
     /// The uniform.
     pub(crate) params: Vec<u32>,
     pub(crate) groups: [u32; 3],
+    /// What new tensors begin as, where it matters not: of those that the kernel only writes.
+    pub(crate) soil: Option<[u32; 2]>,
 }
 
 /// The buffers of these values.
@@ -114,8 +116,9 @@ impl OwnJob {
             let apart = buffers(inputs.iter().chain(updated).chain(&created));
             let value = Value::new(site.engine.allocate_whole(bytes, &apart)?);
             let moored = Moored::made(&value, bytes)?;
-            if reads(i) {
-                fill::into(site, &value, [0; 2])?;
+            let begins = if reads(i) { Some([0; 2]) } else { self.soil };
+            if let Some(bits) = begins {
+                fill::into(site, &value, bits)?;
             }
             created.push(moored);
         }

@@ -73,6 +73,14 @@ impl Number {
             Self::Bool(x) => x as u8 as f64,
         }
     }
+
+    pub(crate) const fn whole(self) -> i128 {
+        match self {
+            Self::Float(x) => x as i128,
+            Self::Int(x) => x,
+            Self::Bool(x) => x as i128,
+        }
+    }
 }
 
 /// An integer reduced to the range of its dtype, as arithmetic wraps.

@@ -18,11 +18,14 @@ use naga::{AddressSpace, ArraySize, Handle, Module, TypeInner};
 use super::assembled::Assembled;
 use super::needs::Needs;
 use super::params::BYTES_MAX;
-use super::reflect::{chain, valid};
+use super::reflect::valid;
 use super::scan::{Spot, without_comments};
+use super::verdict::{placed, verdict};
 use crate::dtype::DType;
 use crate::error::{Error, Result, mistake};
 use crate::op::Kind;
+use additions::Additions;
+use astray::astray;
 use bounded::bounded;
 use cause::OwnCause;
 use endless::endless;
@@ -31,6 +34,8 @@ use portable::{LENGTHS, TOLD, adapted, arrays};
 
 pub(crate) use portable::Stowage;
 
+mod additions;
+mod astray;
 mod bounded;
 pub(crate) mod cause;
 mod endless;
@@ -42,6 +47,15 @@ mod portable;
 pub(crate) struct OwnText {
     pub(crate) name: String,
     pub(crate) text: String,
+}
+
+/// What a text is held to beyond what it says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Rigour {
+    /// How often an invocation goes through its loops at most.
+    pub(crate) trips: Option<u32>,
+    /// Whether places past the end of an array are others of it.
+    pub(crate) astray: bool,
 }
 
 /// A storage binding.
@@ -105,12 +119,12 @@ impl LoopBound {
 
 impl OwnText {
     /// Parses, validates and reflects it, with these overrides set: name, and value as WGSL; its
-    /// arrays of `V` stored like this, and its loops gone through so often at most.
+    /// arrays of `V` stored like this, and held to that.
     pub(crate) fn reflect(
         &self,
         values: &[(String, String)],
         stowage: &Stowage,
-        most: Option<u32>,
+        rigour: Rigour,
     ) -> Result<Reflection> {
         let portable = arrays(&without_comments(&self.text));
         let text = adapted(&self.name, &self.text, stowage)?;
@@ -199,12 +213,21 @@ impl OwnText {
         if found.ports.iter().all(|port| !port.writes) {
             return Err(OwnCause::Silent { name: self.name.clone() }.into());
         }
-        if let Some(most) = most
-            && let Some(counted) = bounded(&normal, &module, most, found.ports.len())
+        let plain = without_comments(&normal);
+        let mut added = Additions::default();
+        if rigour.astray {
+            added = astray(&plain, &module, &info);
+        }
+        if let Some(most) = rigour.trips
+            && let Some(counted) = bounded(&plain, &module, most, found.ports.len())
         {
-            let (module, _) = self.read(&counted)?;
-            found.kernel = self.assembled(&module, found.kernel.entry, counted);
-            found.bound = Some(Arc::new(LoopBound { most, text: normal }));
+            added = added.and(counted);
+            found.bound = Some(Arc::new(LoopBound { most, text: normal.clone() }));
+        }
+        if !added.is_empty() {
+            let held = added.applied(&normal);
+            let (module, _) = self.read(&held)?;
+            found.kernel = self.assembled(&module, found.kernel.entry, held);
         }
         Ok(found)
     }
@@ -213,11 +236,12 @@ impl OwnText {
     /// there is none.
     pub(crate) fn first(&self, values: &[(String, String)]) -> Result<Reflection> {
         let stored = |kind: Kind| Stowage { dtypes: vec![kind.dtype()], ..Stowage::default() };
-        let first = self.reflect(values, &Stowage::default(), None);
+        let first = self.reflect(values, &Stowage::default(), Rigour::default());
         match first {
             Err(error) if !arrays(&without_comments(&self.text)).is_empty() => {
                 let mut others = Kind::ALL.into_iter();
-                let valid = others.find_map(|kind| self.reflect(values, &stored(kind), None).ok());
+                let valid = others
+                    .find_map(|kind| self.reflect(values, &stored(kind), Rigour::default()).ok());
                 valid.ok_or(error)
             }
             first => first,
@@ -226,14 +250,20 @@ impl OwnText {
 
     /// Parses and validates a text, whatever it needs.
     fn read(&self, text: &str) -> Result<(Module, naga::valid::ModuleInfo)> {
-        let wrong = |at: Option<naga::SourceLocation>, why| {
-            let (name, at) = (self.name.clone(), at.map_or(0, |at| at.offset as usize));
-            Error::from(OwnCause::Wrong { name, spot: Spot::of(text, at), why })
+        let wrong = |at: Option<usize>, why| {
+            let name = self.name.clone();
+            Error::from(match at.map(|at| Spot::of(text, at)) {
+                Some(spot) => OwnCause::Wrong { name, spot, why },
+                None => OwnCause::Somewhere { name, why },
+            })
         };
-        let module = naga::front::wgsl::parse_str(text)
-            .map_err(|error| wrong(error.location(text), error.message().to_owned()))?;
-        let info = valid(&module, Needs::ALL)
-            .map_err(|error| wrong(error.location(text), chain(error.as_inner())))?;
+        let module = naga::front::wgsl::parse_str(text).map_err(|error| {
+            wrong(error.location(text).and_then(placed), error.message().to_owned())
+        })?;
+        let info = valid(&module, Needs::ALL).map_err(|error| {
+            let (at, why) = verdict(text, &module, &error);
+            wrong(at, why)
+        })?;
         Ok((module, info))
     }
 

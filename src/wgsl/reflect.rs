@@ -9,6 +9,7 @@ use naga::valid::{Capabilities, SubgroupOperationSet, ValidationFlags, Validator
 use super::assembled::Assembled;
 use super::needs::Needs;
 use super::scan::Spot;
+use super::verdict::{placed, verdict};
 
 /// What a binding is to the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,8 +77,10 @@ pub fn check(kernel: &Assembled) -> Result<(naga::Module, Vec<Binding>), Flaw> {
 /// # Errors
 /// What naga found, at the line of the file it came from.
 pub fn parse(kernel: &Assembled) -> Result<naga::Module, Flaw> {
-    naga::front::wgsl::parse_str(&kernel.wgsl)
-        .map_err(|error| rejected(kernel, error.location(&kernel.wgsl), error.message().to_owned()))
+    naga::front::wgsl::parse_str(&kernel.wgsl).map_err(|error| {
+        let at = error.location(&kernel.wgsl).and_then(placed);
+        rejected(kernel, at, error.message().to_owned())
+    })
 }
 
 /// Validates a module with these capabilities and no others.
@@ -89,8 +92,10 @@ pub fn validate(
     module: &naga::Module,
     needs: Needs,
 ) -> Result<naga::valid::ModuleInfo, Flaw> {
-    valid(module, needs)
-        .map_err(|error| rejected(kernel, error.location(&kernel.wgsl), chain(error.as_inner())))
+    valid(module, needs).map_err(|error| {
+        let (at, message) = verdict(&kernel.wgsl, module, &error);
+        rejected(kernel, at, message)
+    })
 }
 
 /// Validates any module with these capabilities and no others.
@@ -110,23 +115,11 @@ pub fn valid(
     validator.validate(module)
 }
 
-fn rejected(kernel: &Assembled, at: Option<naga::SourceLocation>, message: String) -> Flaw {
-    let origin = at.map(|at| kernel.origin(at.line_number));
-    let at = at.map(|at| at.offset as usize);
-    let picture = at.map(|at| Spot::of(&kernel.wgsl, at).picture()).unwrap_or_default();
+fn rejected(kernel: &Assembled, at: Option<usize>, message: String) -> Flaw {
+    let spot = at.map(|at| Spot::of(&kernel.wgsl, at));
+    let origin = spot.as_ref().map(|spot| kernel.origin(spot.line as u32));
+    let picture = spot.map(|spot| spot.picture()).unwrap_or_default();
     Flaw { kernel: kernel.name.to_owned(), origin, message, at, picture }
-}
-
-/// An error with all its causes: naga's outermost message only names the function.
-pub(super) fn chain(error: &dyn core::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        next = cause.source();
-    }
-    text
 }
 
 /// naga's name for each need.

@@ -21,6 +21,7 @@ mod hunt;
 mod indexing;
 mod judged;
 mod lent;
+mod luck;
 mod makers;
 mod matmul;
 mod memory;
@@ -93,6 +94,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(profile::cases(adapter));
     cases.extend(custom_kernel::cases());
     cases.extend(portable::cases(adapter));
+    cases.extend(luck::cases());
     cases.extend(shadow::cases());
     #[cfg(not(target_family = "wasm"))]
     {

@@ -7,9 +7,8 @@
 
 use naga::{Block, Function, Module, Statement};
 
+use super::additions::Additions;
 use super::endless::blocks;
-use crate::wgsl::scan::without_comments;
-
 /// What a text has that counts its trips.
 const COUNTED: &str = "wharf_trip";
 
@@ -19,26 +18,29 @@ struct Loop {
     meets: bool,
 }
 
-/// A valid text, every invocation of which goes through its loops so often at most; `None` where it
+/// What has every invocation of a valid text go through its loops so often at most; `None` where it
 /// has none. What goes on is noted in the binding of that number: how often, and the complement of
 /// the first such loop's place.
-pub(super) fn bounded(text: &str, module: &Module, most: u32, binding: usize) -> Option<String> {
+pub(super) fn bounded(
+    plain: &str,
+    module: &Module,
+    most: u32,
+    binding: usize,
+) -> Option<Additions> {
     let functions = module.functions.iter().map(|(_, function)| function);
     let all = functions.chain(module.entry_points.iter().map(|entry| &entry.function));
     let mut loops = Vec::new();
     all.for_each(|function| find(module, &function.body, &mut loops));
-    // The last first, so that the places of the others stay.
-    loops.sort_by_key(|found| core::cmp::Reverse(found.at));
-    let (plain, mut counted) = (without_comments(text), text.to_owned());
+    let mut counted = Additions::default();
     for Loop { at, meets } in &loops {
         let body = at + plain.get(*at..)?.find('{')? + 1;
         let count = match meets {
             true => format!(" _ = {COUNTED}({at}u);"),
             false => format!(" if {COUNTED}({at}u) {{ break; }}"),
         };
-        counted.insert_str(body, &count);
+        counted.insert(body, count);
     }
-    counted.push_str(&format!(
+    counted.append(&format!(
         "
 @group(0) @binding({binding}) var<storage, read_write> wharf_trips_over: array<atomic<u32>, 2>;
 var<private> wharf_trips: u32;

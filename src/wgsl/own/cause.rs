@@ -9,6 +9,9 @@ causes! {
     /// What naga says.
     Wrong { name: String, spot: Spot, why: String }, Shader:
         ("{name}:{}:{}: {why}{}", spot.line, spot.column, spot.picture());
+    /// The same, where naga does not know the place.
+    Somewhere { name: String, why: String }, Shader:
+        ("{name}: {why}");
     NoEntry { name: String }, Shader:
         ("{name}: there is no compute entry point")
         help ("mark its function: `@compute @workgroup_size(64)`");
