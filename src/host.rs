@@ -21,7 +21,7 @@ pub(crate) mod erased;
 mod foreign;
 pub(crate) mod picture;
 pub(crate) mod place;
-#[cfg(any(feature = "io", feature = "ndarray"))]
+mod sequence;
 pub(crate) mod supply;
 mod tally;
 
@@ -31,6 +31,7 @@ use bytes::ByteView;
 pub use erased::HostBytes;
 pub use picture::Picture;
 pub use place::HostViewMut;
+pub use sequence::Sequence;
 pub use tally::{Tally, Worst};
 
 /// Borrowed host data and where each element of a tensor lies in it.

@@ -27,7 +27,6 @@ mod source;
 
 pub use receipt::Receipt;
 pub(crate) use receipt::write_changes;
-#[cfg(any(feature = "io", feature = "ndarray"))]
 pub(crate) use source::StreamSource;
 pub(crate) use source::{BlockSource, Fill, Rules, UploadSource};
 

@@ -2,21 +2,19 @@
 //!
 //! All of them lie in memory one after the other, so that a view of them is no copy.
 
-#[cfg(feature = "ndarray")]
 use std::sync::Arc;
 
 use super::HostView;
 use crate::dtype::Element;
 use crate::error::Result;
-#[cfg(feature = "ndarray")]
 use crate::host::supply::Supply;
-#[cfg(feature = "ndarray")]
 use crate::layout::Layout;
 
 /// Host values that know their shape: what [`Device::tensor`](crate::Device::tensor) takes.
 ///
-/// A number or `bool`, arrays of arrays of them, slices and vectors of either, arrays of `ndarray`
-/// (feature `ndarray`), and references to all of these. A vector of vectors may be ragged and is
+/// A number or `bool`, arrays of arrays of them, slices and vectors of either, iterators of known
+/// length in a [`Sequence`](crate::host::Sequence), arrays of `ndarray` (feature `ndarray`), and
+/// references to all of these. A vector of vectors may be ragged and is
 /// none. A type of your own becomes one by saying where its elements lie:
 ///
 /// ```
@@ -69,12 +67,10 @@ pub enum Handover<'a, T> {
     /// Where they lie.
     View(HostView<'a, T>),
     /// Piece by piece.
-    #[cfg(feature = "ndarray")]
     Pieces(Supplied<'a>),
 }
 
 /// Elements that lie nowhere as a whole.
-#[cfg(feature = "ndarray")]
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Supplied<'a> {

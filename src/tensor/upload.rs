@@ -12,7 +12,6 @@ use crate::exec::Value;
 use crate::host::blocks::{Losses, Share, check};
 use crate::host::bytes::ByteView;
 use crate::host::cause::CarriageCause;
-#[cfg(any(feature = "io", feature = "ndarray"))]
 use crate::host::supply::Supply;
 use crate::host::{Handover, HostArray, HostView};
 use crate::layout::Layout;
@@ -21,7 +20,6 @@ use crate::plan::{How, Stored};
 use crate::shape::{IntoShape, Shape};
 use crate::shared::lock;
 use crate::store::Storage;
-#[cfg(any(feature = "io", feature = "ndarray"))]
 use crate::transfer::StreamSource;
 use crate::transfer::{BlockSource, Fill, Receipt, Rules, UploadSource, up};
 
@@ -58,7 +56,6 @@ pub(crate) struct Consignment<'a> {
 #[derive(Clone, Debug)]
 pub(crate) enum Provenance<'a> {
     Memory(ByteView<'a>),
-    #[cfg(any(feature = "io", feature = "ndarray"))]
     Stream(Arc<dyn Supply + 'a>),
 }
 
@@ -66,7 +63,6 @@ impl Provenance<'_> {
     pub(crate) fn dtype(&self) -> DType {
         match self {
             Self::Memory(view) => view.dtype,
-            #[cfg(any(feature = "io", feature = "ndarray"))]
             Self::Stream(supply) => supply.dtype(),
         }
     }
@@ -80,7 +76,6 @@ impl Provenance<'_> {
     fn layout_to(&self, shape: &Shape) -> Layout {
         match self {
             Self::Memory(_) => Layout::dense(*shape),
-            #[cfg(any(feature = "io", feature = "ndarray"))]
             Self::Stream(supply) => supply.layout(),
         }
     }
@@ -92,7 +87,6 @@ impl<'a> Provenance<'a> {
     fn fill(self, to: DType, rules: Rules) -> Result<Box<dyn Fill + 'a>> {
         Ok(match self {
             Self::Memory(view) => Box::new(UploadSource::new(view, to, rules)?),
-            #[cfg(any(feature = "io", feature = "ndarray"))]
             Self::Stream(supply) => Box::new(StreamSource::new(supply, to, rules)?),
         })
     }
@@ -166,14 +160,14 @@ impl Device {
     }
 
     /// [`Device::upload`] of values that bring their shape along: a number, arrays of arrays, a
-    /// slice or a vector of them, an array of `ndarray` of any strides; see [`HostArray`]. Nothing
-    /// is copied on the host.
+    /// slice or a vector of them, an iterator of known length, an array of `ndarray` of any
+    /// strides; see [`HostArray`]. Nothing is copied on the host.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.tensor([[1.0f32, 2.0], [3.0, 4.0]])?;
-    /// let (squares, _) = device.tensor((0..4).map(|i| i * i).collect::<Vec<i32>>())?;
-    /// assert_eq!((x.shape().dims(), squares.shape().dims()), (&[2, 2][..], &[4][..]));
+    /// let (y, _) = device.tensor(vec![[1i32, 2, 3]; 5])?;
+    /// assert_eq!((x.shape().dims(), y.shape().dims()), (&[2, 2][..], &[5, 3][..]));
     /// # Ok(()) });
     /// ```
     ///
@@ -184,7 +178,6 @@ impl Device {
     pub fn tensor(&self, values: impl HostArray) -> Result<(Tensor, Receipt)> {
         let (origin, layout) = match values.lend()? {
             Handover::View(view) => (Provenance::Memory(view.bytes()), *view.layout()),
-            #[cfg(feature = "ndarray")]
             Handover::Pieces(pieces) => (Provenance::Stream(pieces.supply), pieces.layout),
         };
         let order = self.order(origin, layout, Becoming::Planned)?;

@@ -10,11 +10,9 @@ use crate::host::convert::{Convert, converter};
 
 mod blocks;
 mod shared;
-#[cfg(any(feature = "io", feature = "ndarray"))]
 mod stream;
 
 pub(crate) use blocks::BlockSource;
-#[cfg(any(feature = "io", feature = "ndarray"))]
 pub(crate) use stream::StreamSource;
 
 /// Values that are gathered and converted at once. Source and result stay in the first-level cache.

@@ -2,6 +2,7 @@
 //! only stores.
 
 use wharf::half::{bf16, f16};
+use wharf::host::Sequence;
 use wharf::ndarray::{ArrayD, ArrayView, ArrayViewD, Axis, Ix2, IxDyn, Slice, arr0, array, s};
 use wharf::{DType, Element, ErrorKind, HostArray, Policy, Receipt};
 
@@ -36,6 +37,55 @@ fn literals_have_the_shape_that_they_are_written_in() {
         "rank 9 is above the largest, 8",
         "merge neighbouring axes until at most 8 are left",
     );
+}
+
+#[test]
+fn iterators_of_known_length_are_handed_over_in_pieces() {
+    assert_eq!(carried(Sequence([0.5f32; 3].into_iter())), (vec![0.5; 3], vec![3]));
+    assert_eq!(carried(Sequence(core::iter::empty::<i64>())), (vec![], vec![0]));
+    // More than what is staged at once.
+    let many: Vec<u16> = (0..3_000_001u32).map(|i| (i % 65_521) as u16).collect();
+    assert!(carried(Sequence(many.iter().copied())).0 == many, "other values");
+    let backwards = Sequence(many.iter().rev().map(|x| f32::from(*x)));
+    let want: Vec<f32> = many.iter().rev().map(|x| f32::from(*x)).collect();
+    assert!(carried(&backwards).0 == want, "other values");
+    says(
+        backwards.host_view(),
+        ErrorKind::Layout,
+        "what an iterator yields lies nowhere as a whole",
+        "`device.tensor` takes it as it is; elsewhere collect it",
+    );
+}
+
+/// One that promises more than it has.
+#[derive(Clone)]
+struct Liar(core::ops::Range<i32>);
+
+impl Iterator for Liar {
+    type Item = i32;
+
+    fn next(&mut self) -> Option<i32> {
+        self.0.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.0.len() + 2, Some(self.0.len() + 2))
+    }
+}
+
+impl ExactSizeIterator for Liar {}
+
+#[test]
+fn an_iterator_that_ends_early_is_refused_and_nothing_is_kept() {
+    let device = capable();
+    let before = device.memory().bytes_live;
+    says(
+        device.tensor(Sequence(Liar(0..400_000))),
+        ErrorKind::Shape,
+        "an iterator of 400002 elements ended after 400000",
+        "its `len` promises more than it yields",
+    );
+    assert_eq!(device.memory().bytes_live, before, "something was kept");
 }
 
 #[test]
