@@ -15,6 +15,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("custom_kernel::workgroup_memory_and_an_override", |ctx| sums(ctx)),
         case!("custom_kernel::atomics_begin_at_zero", |ctx| histogram(ctx)),
         case!("custom_kernel::updates_leave_others_alone", |ctx| updates(ctx)),
+        case!("custom_kernel::one_tensor_for_every_binding", |ctx| aliased(ctx)),
         case!("custom_kernel::two_results", |ctx| both(ctx)),
         case!("custom_kernel::nothing_crosses", |ctx| chained(ctx)),
         case!("custom_kernel::faults_are_passed_on", |ctx| faults(ctx)),
@@ -162,6 +163,40 @@ async fn updates(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
+/// What is read and written is one tensor to the caller, and never to the driver.
+async fn aliased(ctx: &Ctx) -> Outcome {
+    let text = "
+        @group(0) @binding(0) var<storage> x: array<i32>;
+        @group(0) @binding(1) var<storage, read_write> up: array<i32>;
+        @group(0) @binding(2) var<storage, read_write> down: array<i32>;
+
+        @compute @workgroup_size(64)
+        fn main(@builtin(global_invocation_id) at: vec3<u32>) {
+            let n = arrayLength(&x);
+            if at.x < n {
+                up[at.x] += x[n - 1 - at.x];
+                down[at.x] -= x[n - 1 - at.x];
+            }
+        }";
+    let device = device(ctx).await?;
+    for size in [4, 100_000] {
+        let run = async || {
+            let kernel = Kernel::from_wgsl("both_ways", text)?;
+            let data: Vec<i32> = (0..size).collect();
+            let (x, _) = device.upload(&data, [data.len()])?;
+            let (mut up, mut down) = (x.clone(), x.clone());
+            let run = device.run(&kernel).read("x", &x).update("up", &mut up);
+            let [] = run.update("down", &mut down).threads([data.len(), 1, 1]).record()?;
+            Ok([x.read::<i32>().await?, up.read::<i32>().await?, down.read::<i32>().await?])
+        };
+        let [x, up, down] = run().await.map_err(show)?;
+        ensure!(x.iter().copied().eq(0..size), "what is read stays, {size}");
+        ensure!(up.iter().all(|up| *up == size - 1), "up, {size}");
+        ensure!(down.iter().copied().eq((0..size).map(|i| 2 * i + 1 - size)), "down, {size}");
+    }
+    Ok(())
+}
+
 async fn both(ctx: &Ctx) -> Outcome {
     let text = "
         @group(0) @binding(0) var<storage, read_write> sum: array<f32>;
@@ -214,11 +249,23 @@ async fn chained(ctx: &Ctx) -> Outcome {
         let before = watch.explanation().dispatches();
         y.compute()?;
         let ran: Vec<_> = watch.explanation().kernels.iter().map(|kernel| kernel.name).collect();
+        // Many launches, one submission.
+        let submitted = device.ledger().control.count;
+        let mut z = y.clone();
+        for _ in 0..20 {
+            let run = device.run(&kernel).read("x", &z).create("y", [3], DType::F32);
+            [z] = run.threads([3, 1, 1]).record()?;
+            z.compute()?;
+        }
+        device.flush()?;
+        let submitted = device.ledger().control.count - submitted;
         drop(guard);
-        Ok((planned == ran && before == 0 && ran.contains(&"backwards"), y.read::<f32>().await?))
+        let as_planned = planned == ran && before == 0 && ran.contains(&"backwards");
+        Ok((as_planned, submitted, y.read::<f32>().await?))
     };
-    let (as_planned, found) = run().await.map_err(show)?;
+    let (as_planned, submitted, found) = run().await.map_err(show)?;
     ensure_eq!(as_planned, true, "it runs as explained, and not before");
+    ensure_eq!(submitted, 1, "submissions of 20 launches");
     ensure_eq!(found, [8.0, 6.0, 4.0], "2 (x + 1) backwards");
     Ok(())
 }
