@@ -209,7 +209,7 @@ where
         let ended = kernel.ended(device, TRIPS);
         let astray = ended.astray();
         let runs = runs(device).await?.into_iter().map(|(device, how)| (&ended, device, how));
-        let elsewhere = "what is past an end another element";
+        let elsewhere = "with some other element past every end";
         for (kernel, device, how) in runs.chain([(&astray, device.clone(), elsewhere)]) {
             for dtype in findings.dtypes.clone() {
                 let Some(mut values) = fodder.values(dtype) else { continue };

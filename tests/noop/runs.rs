@@ -78,6 +78,27 @@ fn what_a_device_lacks_for_a_kernel_is_told_with_both_numbers() {
     }
 }
 
+#[test]
+fn what_is_wrong_with_a_file_is_told_with_its_path() {
+    let path = crate::scratch("kernel.wgsl");
+    let shown = path.display().to_string();
+    let told = |text: &str| {
+        std::fs::write(&path, text).expect("it is written");
+        Kernel::from_file(&path).map_err(|error| (error.kind(), error.to_string()))
+    };
+    let right = "@group(0) @binding(0) var<storage, read_write> y: array<f32>;\n\
+                 @compute @workgroup_size(1) fn main() {\n    y[0] = 1.0;\n}";
+    assert_eq!(told(right).expect("it is right").name(), shown, "its name");
+    let wrong =
+        format!("{shown}:3:12: no definition in scope for identifier: `z`\n  3 |     y[0] = z;");
+    let (kind, found) = told(&right.replace("1.0", "z")).expect_err("there is no z");
+    assert_eq!((kind, &found[..wrong.len()]), (Shader, &*wrong), "{found}");
+    std::fs::remove_file(&path).expect("it is there");
+    let error = Kernel::from_file(&path).expect_err("it is gone");
+    assert_eq!(error.kind(), ErrorKind::File, "{error}");
+    assert!(error.to_string().starts_with(&format!("{shown}: ")), "{error}");
+}
+
 /// A device with just this.
 fn open(caps: Caps) -> Device {
     pollster::block_on(async {
