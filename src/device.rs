@@ -65,8 +65,8 @@ struct Bidden {
 
 #[cfg(not(target_arch = "wasm32"))]
 impl Bidden {
-    fn of(engine: &Arc<Engine>) -> Option<Self> {
-        let (profile, shadow) = (Program::of(engine), Guarded::of(engine));
+    fn of(engine: &Arc<Engine>, target: Target) -> Option<Self> {
+        let (profile, shadow) = (Program::of(engine, target), Guarded::of(engine));
         let any = profile.is_some() || shadow.is_some();
         any.then_some(Self { _profile: profile, _shadow: shadow })
     }
@@ -182,7 +182,7 @@ impl Device {
         let (engine, plan) = (Arc::new(Engine::new(gpu)), Arc::new(plan));
         Ok(Self {
             #[cfg(not(target_arch = "wasm32"))]
-            _program: Bidden::of(&engine).map(Arc::new),
+            _program: Bidden::of(&engine, target).map(Arc::new),
             engine,
             plan,
             adapter: Arc::new(adapter),
@@ -470,6 +470,10 @@ impl Device {
     /// dispatches in a row, of up to 128 KiB each, are timed together, up to 32 of them: a
     /// timestamp takes longer than they do. A first dispatch may include the driver's compiler.
     ///
+    /// Rates are held to the [ceilings](crate::profile::Ceilings) of the adapter, which the first
+    /// profile of a process measures before it begins: some tenths of a second, in memory of its
+    /// own. In a browser, where nothing waits, there are none.
+    ///
     /// Where there are no timestamps, or those that came make no sense, the report says of how many
     /// dispatches and why, and has the wall time. Without a profile there are neither timestamps
     /// nor passes for them.
@@ -478,7 +482,7 @@ impl Device {
     /// is written when the last handle on the device is gone, tensors included.
     #[must_use = "a profile that is dropped at once notes nothing"]
     pub fn profile(&self) -> Profile {
-        Profile::begin(&self.engine)
+        Profile::begin(&self.engine, self.target)
     }
 
     /// Computes once more, from now on and as long as the shadow lives, what every operation

@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exec::{Asked, Fault, Faults, Hit, Job, Pipelines, Ready, Recording, Seat, dump};
-use crate::gpu::cause::DeviceCause;
+use crate::gpu::cause::{DeviceCause, bytes as size};
 use crate::gpu::{Gpu, Whose};
 use crate::ledger::Books;
+use crate::news::{Level, Topic};
 use crate::shape::Shape;
 use crate::shared::{Watches, lock};
 use crate::store::ring::{Ring, staging_bytes_max};
@@ -82,6 +83,11 @@ impl Engine {
             planted: Mutex::default(),
             sketch: None,
         }
+    }
+
+    /// Another engine on the same GPU: memory, pipelines and who watches are its own.
+    pub(crate) fn apart(&self) -> Self {
+        Self::numbered(self.number, Arc::clone(&self.gpu))
     }
 
     /// A sketch of this device: it notes work instead of doing it.
@@ -169,8 +175,17 @@ impl Engine {
             Ok(storage) => return Ok(storage),
             Err(refusal) => self.give_up_unless_memory(refusal)?,
         };
-        for give_back in [Self::trim, Self::compact] {
-            give_back(self)?;
+        type GiveBack = fn(&Engine) -> Result<u64>;
+        let ways: [(GiveBack, &str); 2] =
+            [(Self::trim, "unused memory"), (Self::compact, "small tensors moved together")];
+        for (give_back, what) in ways {
+            let freed = give_back(self)?;
+            let freed = size(freed);
+            Topic::Memory.tell(
+                Level::Info,
+                size(bytes),
+                format_args!("{refusal}; {what}: {freed} given back, tried again"),
+            );
             match attempt(segment) {
                 Ok(storage) => return Ok(storage),
                 Err(again) => refusal = self.give_up_unless_memory(again)?,
@@ -182,6 +197,12 @@ impl Engine {
             && bytes > whole_max.max(segment / 2)
             && let Some(half) = Segments::halved(segment)
         {
+            let half_size = size(half);
+            Topic::Fallback.tell(
+                Level::Info,
+                size(bytes),
+                format_args!("{refusal}; in segments of {half_size}"),
+            );
             segment = half;
             match attempt(segment) {
                 Ok(storage) => return Ok(storage),
@@ -350,7 +371,7 @@ impl Engine {
         if self.shadows.any() && !docket::note(&job) {
             self.shadows.tell(|docket| docket.outside(job.kernel.name));
         }
-        let pipeline = self.pipelines.get(&self.gpu, job.kernel);
+        let pipeline = self.pipelines.get(&self.gpu, job.kernel, Some(asked.line));
         let ready = pipeline.and_then(|pipeline| Ready::new(&self.gpu, pipeline, job, asked));
         ready.map(Some).map_err(|error| {
             let error = error.on(|| self.gpu.name());

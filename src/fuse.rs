@@ -30,6 +30,7 @@ use crate::kernel::Operand;
 use crate::kernel::cores::{Core, Head, Tail};
 use crate::kernel::elementwise::Fused;
 use crate::layout::Layout;
+use crate::news::Topic;
 use crate::op::Op;
 use crate::shadow::{Deed, observed};
 use crate::shape::Shape;
@@ -277,6 +278,8 @@ impl Node {
         if kernel.leaves() > context.leaves_max() {
             // A node on the way has been computed since it was weighed: it is read, and what it was
             // computed from is still read elsewhere.
+            let what = "its operands apart, of which one kernel does not read so many";
+            context.site.tell(Topic::Fallback, work.what.name(), what);
             for node in distinct(&work.args) {
                 node.realise(context)?;
             }

@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use crate::caps::{Caps, Identity};
 use crate::error::{Error, Result, mistake};
+use crate::news::{Level, Topic};
 use crate::shared::lock;
 use crate::timeline::{Activity, Ticket, Timelines};
 
@@ -111,7 +112,7 @@ impl Gpu {
         let troubles = Arc::new(Troubles::default());
         let stray = Arc::clone(&troubles);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-            log::error!("uncaptured: {error}");
+            Topic::Device.tell(Level::Error, "no call of ours", format_args!("raised {error}"));
             let message = error.to_string();
             let late = || match error {
                 wgpu::Error::OutOfMemory { .. } => DeviceCause::LateMemory { message }.into(),
@@ -125,7 +126,11 @@ impl Gpu {
                 wgpu::DeviceLostReason::Destroyed => "destroyed",
                 wgpu::DeviceLostReason::Unknown => "by the driver",
             };
-            log::warn!("device lost ({reason}): {message}");
+            Topic::Device.tell(
+                Level::Warn,
+                "the device",
+                format_args!("lost ({reason}): {message}"),
+            );
             // The first loss is the cause; a second report changes nothing.
             let _ = loss.lost.set((reason, message));
         });

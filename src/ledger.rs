@@ -11,6 +11,7 @@ use crate::clock::Stopwatch;
 use crate::dtype::DType;
 use crate::error::{Result, causes};
 use crate::gpu::cause::bytes;
+use crate::news::{Level, Topic};
 use crate::shared::lock;
 use crate::timeline::{Activity, Episode, Timelines, thread};
 
@@ -179,7 +180,12 @@ impl Books {
                 Err(CrossingCause::Denied { direction, call, at: location }.into())
             }
             Some((_, Crossings::Log)) => {
-                log::warn!("crossing {direction}: {call} at {location}");
+                Topic::Crossing.tell_at(
+                    Level::Warn,
+                    call,
+                    format_args!("crosses {direction}"),
+                    Some(location),
+                );
                 Ok(())
             }
             Some((_, Crossings::Allow)) | None => Ok(()),

@@ -31,6 +31,7 @@ pub mod io;
 pub mod kernel;
 mod layout;
 pub mod ledger;
+mod news;
 pub mod op;
 pub mod plan;
 pub mod profile;

@@ -4,6 +4,7 @@
 //! ```text
 //! Device::profile -> Profile    a scope: notes what every handle and thread does while it lives
 //! Profile::report -> Report     waits, and adds up: a table by the line that asked
+//! Ceilings                      the most that the adapter was seen to do, for shares of it
 //! Profile::trace                the same, event by event, for Perfetto or chrome://tracing
 //! ```
 
@@ -17,6 +18,7 @@ use crate::timeline::{Events, Timeline};
 
 #[cfg(not(target_arch = "wasm32"))]
 mod cause;
+mod ceilings;
 #[cfg(not(target_arch = "wasm32"))]
 mod program;
 mod report;
@@ -25,6 +27,8 @@ mod table;
 mod trace;
 
 pub use crate::timeline::Spent;
+use crate::wgsl::Target;
+pub use ceilings::Ceilings;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use program::Program;
 pub use report::{Report, Row};
@@ -35,11 +39,15 @@ pub use report::{Report, Row};
 pub struct Profile {
     engine: Arc<Engine>,
     timeline: Arc<Timeline>,
+    ceilings: Option<Ceilings>,
 }
 
 impl Profile {
-    pub(crate) fn begin(engine: &Arc<Engine>) -> Self {
-        Self { engine: Arc::clone(engine), timeline: engine.gpu.timelines.begin() }
+    pub(crate) fn begin(engine: &Arc<Engine>, target: Target) -> Self {
+        // Before anything is noted. In a browser nothing waits for it.
+        let ceilings = cfg!(not(target_arch = "wasm32")).then(|| Ceilings::of(engine, target));
+        let (ceilings, timeline) = (ceilings.flatten(), engine.gpu.timelines.begin());
+        Self { engine: Arc::clone(engine), timeline, ceilings }
     }
 
     /// What has been noted until now, added up: printed by `{}`. Submits what was recorded, and
@@ -92,6 +100,6 @@ impl Profile {
     fn sum(&self, events: &Events) -> Report {
         let memory = self.engine.memory();
         let wall = self.engine.gpu.timelines.now().saturating_sub(self.timeline.began);
-        Report::of(events, wall, memory.bytes_cap)
+        Report::of(events, wall, memory.bytes_cap, self.ceilings)
     }
 }

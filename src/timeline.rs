@@ -16,7 +16,7 @@ use crate::shared::{Watches, lock};
 
 mod flight;
 
-pub(crate) use flight::{Count, Flight, Flown, REASONS, Stamped, Ticket, Untimed};
+pub(crate) use flight::{Count, Flight, Flown, REASONS, Stamped, Ticket, Untimed, Whence};
 
 /// What the host spends time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,6 +23,7 @@ use crate::kernel::matmul::choice::tuned::Measured;
 pub use crate::kernel::matmul::choice::tuned::Problem;
 use crate::kernel::matmul::choice::{self, Chooser};
 use crate::ledger::CallSite;
+use crate::news::{Level, Topic};
 use crate::reference::{self, Exact, Number, Strided};
 use crate::tensor::Tensor;
 
@@ -146,7 +147,7 @@ impl Device {
     #[must_use]
     pub fn with_tuned(&self, tuned: &Tuned) -> Self {
         if let Some(because) = tuned.foreign_to(self) {
-            log::warn!("tuned choices are not used: {because}");
+            Topic::Tune.tell(Level::Warn, "tuned choices", format_args!("not used: {because}"));
             return self.clone();
         }
         self.with_choices(tuned.table())

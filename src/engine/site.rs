@@ -2,11 +2,13 @@
 //! of the caller's that asks.
 
 use core::cell::Cell;
+use core::fmt;
 use core::panic::Location;
 
 use super::Engine;
 use crate::error::Result;
 use crate::exec::{Asked, Job, Ready};
+use crate::news::{Level, Topic};
 use crate::wgsl::Target;
 
 thread_local! {
@@ -56,6 +58,13 @@ impl Site<'_> {
     /// [`Engine::prepare`], for the line that asks.
     pub(crate) fn prepare(&self, job: Job<'_>) -> Result<Option<Ready>> {
         self.engine.prepare(job, Asked { line: self.line, flops: 0 })
+    }
+
+    /// Says what happens to what is recorded. A sketch says nothing: nothing happens.
+    pub(crate) fn tell(&self, topic: Topic, subject: impl fmt::Display, what: impl fmt::Display) {
+        if self.engine.sketch.is_none() {
+            topic.tell_at(Level::Debug, subject, what, Some(self.line));
+        }
     }
 
     /// Records one dispatch.

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
 use crate::dtype::DType;
+use crate::news::{Level, Topic};
 use crate::shared::lock;
 use crate::wgsl::Assembled;
 
@@ -63,7 +64,11 @@ impl Dump {
 }
 
 fn complain(path: &Path, error: &std::io::Error) {
-    log::warn!("WHARF_DUMP: {} is not written, and perhaps no other: {error}", path.display());
+    Topic::Dump.tell(
+        Level::Warn,
+        path.display(),
+        format_args!("not written, and perhaps no other: {error}"),
+    );
 }
 
 /// What a text is, as a comment.

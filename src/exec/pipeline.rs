@@ -3,16 +3,20 @@
 //! wgpu's pipeline cache on disk was tried and rejected: giving it data is `unsafe`, and it saves
 //! nothing on lavapipe. Drivers keep kernels on disk by themselves (`docs/measured/pipelines.md`).
 
+use core::panic::Location;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 #[cfg(not(target_family = "wasm"))]
 use std::thread;
+use std::time::Duration;
 
 use super::Bound;
 use super::params::Params;
+use crate::clock::Stopwatch;
 use crate::error::{Result, mistake};
 use crate::gpu::Gpu;
+use crate::news::{Level, Topic};
 use crate::shared::lock;
 use crate::timeline::Activity;
 use crate::wgsl::Assembled;
@@ -45,13 +49,27 @@ impl Pipelines {
     }
 
     /// The pipeline of a kernel, made if there is none yet.
-    pub(crate) fn get(&self, gpu: &Gpu, kernel: &Assembled) -> Result<Arc<Pipeline>> {
+    pub(crate) fn get(
+        &self,
+        gpu: &Gpu,
+        kernel: &Assembled,
+        line: Option<&'static Location<'static>>,
+    ) -> Result<Arc<Pipeline>> {
         if let Some(pipeline) = self.find(kernel) {
             return Ok(pipeline);
         }
         // Made outside the lock, because compilers are slow. Two threads may make one pipeline
         // twice; that does no harm.
-        let pipeline = Arc::new(Pipeline::create(gpu, kernel)?);
+        let clock = Stopwatch::start();
+        let (pipeline, driver) = Pipeline::create(gpu, kernel)?;
+        let pipeline = Arc::new(pipeline);
+        let whole = clock.elapsed();
+        Topic::Pipeline.tell_at(
+            Level::Debug,
+            kernel.name,
+            format_args!("compiled in {whole:.1?}, {driver:.1?} of it the driver's"),
+            line,
+        );
         let known = Known { wgsl: kernel.wgsl.clone(), pipeline: Arc::clone(&pipeline) };
         lock(&self.0).entry(kernel.hash).or_default().push(known);
         Ok(pipeline)
@@ -64,7 +82,7 @@ impl Pipelines {
         let next = AtomicUsize::new(0);
         let work = || -> Result<()> {
             while let Some(kernel) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
-                self.get(gpu, kernel)?;
+                self.get(gpu, kernel, None)?;
             }
             Ok(())
         };
@@ -80,7 +98,8 @@ impl Pipelines {
 }
 
 impl Pipeline {
-    fn create(gpu: &Gpu, kernel: &Assembled) -> Result<Self> {
+    /// The pipeline, and what the driver's compiler took.
+    fn create(gpu: &Gpu, kernel: &Assembled) -> Result<(Self, Duration)> {
         let _making = gpu.timelines.during(Activity::Pipeline, kernel.name, None);
         let (module, bindings) =
             check(kernel).map_err(|why| mistake(kernel.name, why.to_string()))?;
@@ -100,6 +119,7 @@ impl Pipeline {
         let entries: Vec<wgpu::BindGroupLayoutEntry> = storage.iter().map(entry).collect();
         gpu.checked(kernel.name, || {
             let _compiling = gpu.timelines.during(Activity::Compiler, kernel.name, None);
+            let clock = Stopwatch::start();
             let (label, device) = (Some(kernel.name), &gpu.device);
             let module =
                 device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
@@ -121,7 +141,7 @@ impl Pipeline {
                 },
                 cache: None,
             });
-            Self { compute, layout, accesses }
+            (Self { compute, layout, accesses }, clock.elapsed())
         })
     }
 

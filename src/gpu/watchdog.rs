@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::news::{Level, Topic};
 use crate::shared::lock;
 use crate::timeline::Ticket;
 
@@ -44,7 +45,11 @@ impl Watchdog {
         let patience = seconds.and_then(|text| {
             let read = patience(&text);
             if read.is_none() {
-                log::warn!("{VARIABLE} is not heeded: {text:?} is no number of seconds above 0");
+                Topic::Watchdog.tell(
+                    Level::Warn,
+                    VARIABLE,
+                    format_args!("not heeded, {text:?} is no number of seconds above 0"),
+                );
             }
             read
         });

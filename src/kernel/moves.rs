@@ -43,6 +43,7 @@ pub(super) fn in_one_segment(site: Site<'_>, from: Operand) -> Result<Operand> {
 
 /// A copy in none of these buffers, made even if the view is dense already.
 pub(crate) fn copied(site: Site<'_>, from: &Operand, avoid: &[u64]) -> Result<Arc<Value>> {
+    from.tell_copied(site, "it is needed dense, and apart");
     let form = Form::moving(from.dtype.width());
     let make = |ways: &[Way], shape: TextShape| {
         let [way] = *ways else { return Err(mistake("a copy", "not of one view")) };

@@ -9,6 +9,7 @@ use crate::engine::{Engine, Site};
 use crate::error::Result;
 use crate::exec::{Bound, Value};
 use crate::layout::Layout;
+use crate::news::Topic;
 use crate::shape::Shape;
 use crate::store::{Piece, Pinned};
 use crate::wgsl::View;
@@ -35,6 +36,17 @@ impl Operand {
     /// A range of one axis.
     pub(super) fn slice(&self, axis: usize, range: Range<usize>) -> Result<Self> {
         Ok(self.under(self.layout.slice(axis, range, 1)?))
+    }
+
+    /// Says that it is copied before it is read, and why.
+    pub(super) fn tell_copied(&self, site: Site<'_>, why: &str) {
+        let (shape, strides) = (self.layout.shape(), self.layout.strides());
+        let bytes = shape.elements() * self.dtype.width();
+        site.tell(
+            Topic::Copy,
+            format_args!("{} {shape}", self.dtype),
+            format_args!("{bytes} bytes copied, strides {strides:?}: {why}"),
+        );
     }
 
     pub(super) fn hold(&self) -> Result<Held> {

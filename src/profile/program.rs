@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Profile;
 use crate::engine::Engine;
+use crate::news::{Level, Topic};
+use crate::wgsl::Target;
 
 /// A profile that is written when it is dropped.
 #[derive(Debug)]
@@ -17,12 +19,12 @@ pub(crate) struct Program {
 
 impl Program {
     /// What the environment asks for. The second device of a process writes `file.2.json`.
-    pub(crate) fn of(engine: &Arc<Engine>) -> Option<Self> {
+    pub(crate) fn of(engine: &Arc<Engine>, target: Target) -> Option<Self> {
         static DEVICES: AtomicUsize = AtomicUsize::new(0);
         let asked = std::env::var_os("WHARF_PROFILE").filter(|path| !path.is_empty())?;
         let number = DEVICES.fetch_add(1, Ordering::Relaxed) + 1;
         let path = numbered(asked.into(), number);
-        Some(Self { profile: Profile::begin(engine), path })
+        Some(Self { profile: Profile::begin(engine, target), path })
     }
 }
 
@@ -38,8 +40,8 @@ fn numbered(path: PathBuf, number: usize) -> PathBuf {
 impl Drop for Program {
     fn drop(&mut self) {
         match self.profile.trace(&self.path) {
-            Ok(()) => log::info!("profile written to {}", self.path.display()),
-            Err(error) => log::error!("no profile: {error}"),
+            Ok(()) => Topic::Profile.tell(Level::Info, self.path.display(), "written"),
+            Err(error) => Topic::Profile.tell(Level::Error, "no profile", error),
         }
     }
 }

@@ -3,7 +3,8 @@
 use core::panic::Location;
 use std::time::Duration;
 
-use crate::timeline::{Activity, Count, Events, REASONS, Spent};
+use super::Ceilings;
+use crate::timeline::{Activity, Count, Events, REASONS, Spent, Whence};
 
 /// What a profile has noted, added up. Printing it gives a table.
 #[derive(Clone, Debug)]
@@ -40,6 +41,8 @@ pub struct Report {
     pub live_peak: u64,
     /// The cap, if there is one.
     pub cap: Option<u64>,
+    /// The most that the adapter was seen to do, where that could be measured.
+    pub ceilings: Option<Ceilings>,
 }
 
 /// Dispatches of one kernel that one line asked for.
@@ -63,15 +66,21 @@ pub struct Row {
     /// Multiplications and additions of products, which are known; of other kernels 0.
     pub flops: u64,
     rates: [Option<f64>; 2],
+    share: Option<f64>,
 }
 
 impl Row {
-    fn of((kernel, line): (&'static str, &'static Location<'static>), count: &Count) -> Self {
+    fn of((kernel, line): Whence, count: &Count, ceilings: Option<Ceilings>) -> Self {
         let Count { calls, bytes, flops, timed, nanoseconds, .. } = *count;
         let rate = |n: u64| (n > 0 && nanoseconds > 0.0).then(|| n as f64 / nanoseconds * 1e9);
         let rates = [rate(count.timed_bytes), rate(count.timed_flops)];
         let time = Duration::from_nanos(nanoseconds as u64);
-        Self { kernel, line, calls, timed, time, bytes, flops, rates }
+        let share = ceilings.map(|most| {
+            let [moved, computed] = rates.map(Option::unwrap_or_default);
+            (moved / most.bytes_per_second).max(computed / most.flops_per_second)
+        });
+        let share = share.filter(|share| *share > 0.0);
+        Self { kernel, line, calls, timed, time, bytes, flops, rates, share }
     }
 
     /// Bound bytes a second, of the dispatches that have a time.
@@ -85,12 +94,24 @@ impl Row {
     pub const fn flops_per_second(&self) -> Option<f64> {
         self.rates[1]
     }
+
+    /// How much of the adapter's ceiling that is: of bytes, or of multiplications and additions of
+    /// f32, whichever it is nearer to. More than 1 where caches help, or f16 is computed faster.
+    #[must_use]
+    pub const fn ceiling_share(&self) -> Option<f64> {
+        self.share
+    }
 }
 
 impl Report {
-    pub(super) fn of(events: &Events, wall: Duration, cap: Option<u64>) -> Self {
+    pub(super) fn of(
+        events: &Events,
+        wall: Duration,
+        cap: Option<u64>,
+        ceilings: Option<Ceilings>,
+    ) -> Self {
         let ran = events.flown();
-        let rows = ran.origins.iter().map(|(origin, count)| Row::of(*origin, count));
+        let rows = ran.origins.iter().map(|(origin, count)| Row::of(*origin, count, ceilings));
         let mut rows: Vec<Row> = rows.collect();
         // Without times, by what is bound.
         rows.sort_by_key(|row| {
@@ -114,6 +135,36 @@ impl Report {
             allocations: events.allocated,
             live_peak: events.live_peak,
             cap,
+            ceilings,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_of_the_nearer_ceiling() {
+        let whence = ("k", Location::caller());
+        let most = Some(Ceilings { bytes_per_second: 100e9, flops_per_second: 1000e9 });
+        let count = |timed_bytes, timed_flops, nanoseconds| Count {
+            calls: 1,
+            timed: 1,
+            nanoseconds,
+            timed_bytes,
+            timed_flops,
+            ..Count::default()
+        };
+        for (count, ceilings, want) in [
+            (count(50, 0, 1.0), most, Some(0.5)),
+            (count(50, 800, 1.0), most, Some(0.8)),
+            (count(200, 100, 1.0), most, Some(2.0)),
+            (count(50, 800, 0.0), most, None),
+            (count(50, 800, 1.0), None, None),
+        ] {
+            let share = Row::of(whence, &count, ceilings).ceiling_share();
+            assert_eq!(share, want, "{count:?}");
         }
     }
 }

@@ -3,8 +3,8 @@
 use core::fmt;
 use std::time::Duration;
 
-use super::Spent;
 use super::report::{Report, Row};
+use super::{Ceilings, Spent};
 use crate::gpu::cause::bytes;
 
 /// Three digits, in the largest unit that keeps the number above one.
@@ -60,14 +60,18 @@ impl fmt::Display for Report {
         let cap = self.cap.map_or_else(|| "none".into(), bytes);
         let (given_bytes, peak) = (bytes(self.allocations.bytes), bytes(self.live_peak));
         writeln!(f, "memory     {given} of {given_bytes}, peak {peak}, cap {cap}")?;
+        if let Some(Ceilings { bytes_per_second, flops_per_second }) = self.ceilings {
+            let [moved, computed] = [bytes_per_second, flops_per_second].map(|rate| rate / 1e9);
+            writeln!(f, "ceilings   {moved:.1} GB/s copied, {computed:.1} GFLOP/s of fused f32")?;
+        }
         if rows.is_empty() {
             return Ok(());
         }
         let width = rows.iter().map(|row| row.kernel.len()).max().unwrap_or(0).max("kernel".len());
         writeln!(
             f,
-            "{:>10}{:>10}{:>8}{:>9}{:>9}  {:<width$}  line",
-            "total", "mean", "calls", "GB/s", "GFLOP/s", "kernel"
+            "{:>10}{:>10}{:>8}{:>9}{:>9}{:>9}  {:<width$}  line",
+            "total", "mean", "calls", "GB/s", "GFLOP/s", "ceiling", "kernel"
         )?;
         rows.iter().try_for_each(|row| row.write(f, width))
     }
@@ -82,11 +86,10 @@ impl Row {
         };
         let rate = |rate: Option<f64>| rate.map_or_else(none, |rate| format!("{:.1}", rate / 1e9));
         let (moved, computed) = (rate(self.bytes_per_second()), rate(self.flops_per_second()));
-        let (calls, kernel, file) = (self.calls, self.kernel, self.line.file());
-        writeln!(
-            f,
-            "{total:>10}{mean:>10}{calls:>8}{moved:>9}{computed:>9}  {kernel:<width$}  {file}:{}",
-            self.line.line()
-        )
+        let share = self.ceiling_share();
+        let share = share.map_or_else(none, |share| format!("{:.0} %", share * 100.0));
+        let Self { calls, kernel, line, .. } = self;
+        write!(f, "{total:>10}{mean:>10}{calls:>8}{moved:>9}{computed:>9}{share:>9}  ")?;
+        writeln!(f, "{kernel:<width$}  {}:{}", line.file(), line.line())
     }
 }

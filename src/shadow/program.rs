@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::{Shadow, ShadowPolicy, ShadowReport, settle};
 use crate::engine::Engine;
 use crate::gpu::Drive;
+use crate::news::{Level, Topic};
 
 /// A shadow that says what it has found when it is dropped.
 #[derive(Debug)]
@@ -31,8 +32,8 @@ impl Drop for Guarded {
         pollster::block_on(settle(engine, docket, Drive::Block));
         let report = ShadowReport::of(docket.tally());
         match &report.wrong {
-            Some(error) => log::error!("shadow: {error:?}"),
-            None => log::info!("shadow: {report}"),
+            Some(error) => Topic::Shadow.tell(Level::Error, "wrong", format_args!("{error:?}")),
+            None => Topic::Shadow.tell(Level::Info, "nothing wrong", report),
         }
     }
 }

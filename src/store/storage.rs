@@ -1,5 +1,6 @@
 //! Storages: the memory of one tensor value, piece by piece.
 
+use core::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
@@ -220,6 +221,15 @@ pub(crate) enum Denial {
     Cap,
     /// The driver said no.
     Driver(crate::error::Error),
+}
+
+impl fmt::Display for Denial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cap => "beyond the cap",
+            Self::Driver(_) => "refused by the driver",
+        })
+    }
 }
 
 /// Where a piece goes back to.

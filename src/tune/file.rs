@@ -18,6 +18,7 @@ use std::sync::Arc;
 use crate::device::Device;
 use crate::error::causes;
 use crate::kernel::matmul::choice::tuned::{Measured, Problem, Table};
+use crate::news::{Level, Topic};
 use crate::wgsl::Target;
 
 /// The first line of a table; its number is the version of the format.
@@ -97,7 +98,7 @@ impl Tuned {
     }
 
     fn nothing(device: &Device, why: String) -> Self {
-        log::warn!("a table of tuned choices is ignored: {why}");
+        Topic::Tune.tell(Level::Warn, "a table of tuned choices", format_args!("ignored: {why}"));
         Self { ignored: Some(why), ..Self::of(device, Vec::new()) }
     }
 

@@ -32,6 +32,8 @@ mod loads;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
+mod news;
+#[cfg(test)]
 mod paper;
 #[cfg(test)]
 mod peak;

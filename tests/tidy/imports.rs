@@ -17,7 +17,7 @@ const LAYERS: &[&[&str]] = &[
     &["reference"],
     &["wgsl"],
     &["formula", "proof"],
-    &["choice", "diagnosis", "clock", "shared"],
+    &["choice", "diagnosis", "clock", "shared", "news"],
     &["timeline"],
     &["gpu"],
     &["store"],

@@ -203,6 +203,20 @@ fn the_library_does_not_unwrap() {
     none(&complaints);
 }
 
+/// Targets and the shape of lines are decided there.
+#[test]
+fn one_file_writes_to_the_log() {
+    let mut complaints = Vec::new();
+    for file in files(&["src"], "rs").into_iter().filter(|file| file.path != "src/news.rs") {
+        for (n, line) in file.text.lines().enumerate() {
+            if line.split("//").next().is_some_and(|code| code.contains("log::")) {
+                complaints.push(file.complaint(n, "`log` is for src/news.rs"));
+            }
+        }
+    }
+    none(&complaints);
+}
+
 #[test]
 fn every_exception_has_a_reason() {
     let mut complaints = Vec::new();

@@ -15,6 +15,7 @@ use crate::engine::{Engine, Site};
 use crate::error::Result;
 use crate::exec::{Bound, Value};
 use crate::kernel::{Held, Operand};
+use crate::news::Topic;
 use crate::shape::Shape;
 use crate::store::Pinned;
 
@@ -107,7 +108,13 @@ impl<'a> Landing<'a> {
     pub(crate) fn finish(self) -> Result<Arc<Value>> {
         let Self { site, left, berth: Berth { value, .. }, .. } = self;
         match left {
-            Some(tail) => tail.apply(site, value),
+            Some(tail) => {
+                if !tail.is_identity() {
+                    let what = "a kernel of its own: it cannot be stored as the result is";
+                    site.tell(Topic::Fallback, "what becomes of a result", what);
+                }
+                tail.apply(site, value)
+            }
             None => Ok(value),
         }
     }

@@ -21,6 +21,7 @@ const REACH: Ceiling = Ceiling {
 
 /// The dense copy, in none of the buffers in `avoid`.
 pub(in crate::kernel) fn gather(site: Site<'_>, from: &Operand, avoid: &[u64]) -> Result<Operand> {
+    from.tell_copied(site, "it lies in several segments");
     let source = from.hold()?;
     let (shape, form) = (from.layout.shape(), Form::moving(from.dtype.width()));
     let avoid: Vec<u64> = source.ids().chain(avoid.iter().copied()).collect();

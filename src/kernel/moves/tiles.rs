@@ -26,6 +26,7 @@ pub(in crate::kernel) fn transposed(
     let (view, input) = held.view()?;
     let space = Space::of(shape.dims(), &[view]);
     let Some(tiles) = space.as_ref().and_then(Transpose::of) else { return Ok(None) };
+    from.tell_copied(site, "a transposition, by tiles");
     let avoid: Vec<u64> = held.ids().chain(avoid.iter().copied()).collect();
     let (value, output) = Held::fresh(site, shape, from.dtype, &avoid)?;
     let [into] = &*output.pieces else { return Ok(None) };

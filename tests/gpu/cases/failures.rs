@@ -1,8 +1,12 @@
 //! Stories drawn by a seed, with a failure at each of their calls in turn: results are bit for bit
 //! those of a story without one. Not in a browser: it has no threads, and tells of losses later.
 
-use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure};
+use wharf::Device;
+use wharf::shadow::ShadowPolicy;
+
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
 use crate::search::Search;
+use crate::story::{Player, Seen, draw};
 
 /// Stories, each about 1600 steps with all its failures. All but the first found a mistake once.
 const SEEDS: [u64; 8] = [1, 28, 30, 53, 66, 78, 81, 86];
@@ -12,12 +16,40 @@ pub(crate) fn cases() -> Vec<Case> {
         let name = format!("failures::at_every_call::{seed}");
         case!(name, |ctx| story(ctx, seed))
     };
-    SEEDS.map(one).into()
+    let mut cases: Vec<Case> = SEEDS.map(one).into();
+    cases.push(case!("failures::stories_under_a_shadow", |ctx| shadowed(ctx)));
+    cases
 }
 
 async fn story(ctx: &Ctx, seed: u64) -> Outcome {
     let search = Search { seed, length: 20, steps: 1, computes: true };
     let found = search.run(async || ctx.fresh(DOWNGRADES[0]).await).await?;
     ensure!(found.met > 20 && found.said > 10, "few failures were met: {found}");
+    Ok(())
+}
+
+async fn played(device: &Device, seed: u64) -> Vec<Seen> {
+    let mut player = Player::new(device);
+    let mut all = Vec::new();
+    for step in draw(seed, 20) {
+        all.push(player.step(step).await);
+    }
+    all
+}
+
+/// Stories in which nothing fails, while all that they compute is computed once more: the same
+/// values and refusals, and nothing wrong.
+async fn shadowed(ctx: &Ctx) -> Outcome {
+    let mut operations = 0;
+    for seed in SEEDS.into_iter().chain(200..216) {
+        let device = ctx.fresh(DOWNGRADES[0]).await?;
+        let alone = played(&device, seed).await;
+        let shadow = device.shadow(ShadowPolicy::all());
+        ensure_eq!(played(&device, seed).await, alone, "story {seed} while it is looked at");
+        let report = shadow.report().await.map_err(show)?;
+        ensure!(report.wrong.is_none(), "story {seed}: {report}");
+        operations += report.operations;
+    }
+    ensure!(operations > 100, "{operations} operations were judged");
     Ok(())
 }

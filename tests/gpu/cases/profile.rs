@@ -16,6 +16,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         case!("profile::passes_of_their_own_time_the_same", |ctx| by_passes(ctx)),
         case!("profile::a_saturated_queue_is_busy_all_the_time", |ctx| saturated(ctx)),
         case!("profile::work_of_the_caller_is_not_timed", |ctx| behind_the_caller(ctx)),
+        case!("profile::rates_are_held_to_the_ceilings", |ctx| ceilings(ctx)),
     ];
     let mut cases: Vec<Case> =
         all.into_iter().map(|case| case.unless(lacks, "timestamps")).collect();
@@ -125,6 +126,36 @@ async fn behind_the_caller(ctx: &Ctx) -> Outcome {
     let report = profile.report().map_err(show)?;
     ensure_eq!((report.dispatches, report.submissions.count), (1, 1), "{report}");
     is_sane(&device, &report)
+}
+
+/// Measured once for an adapter, by nothing that anybody sees.
+async fn ceilings(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let (watch, before) = (device.watch(), device.memory());
+    let profile = device.profile();
+    ensure_eq!(device.memory().bytes_reserved, before.bytes_reserved, "its memory is its own");
+    work(&device).await.map_err(show)?;
+    let report = profile.report().map_err(show)?;
+    ensure_eq!(report.dispatches, watch.explanation().dispatches() as u64, "dispatches");
+    ensure_eq!((report.up.count, report.down.count), (1, 1), "crossings");
+    let Some(most) = report.ceilings else {
+        ensure!(in_browser(&device), "no ceilings: {report}");
+        return Ok(());
+    };
+    let [bytes, flops] = [most.bytes_per_second, most.flops_per_second];
+    ensure!(bytes > 1e7 && bytes < 1e14 && flops > 1e7 && flops < 1e16, "{most:?}");
+    for row in &report.rows {
+        let of = |rate: Option<f64>, most: f64| rate.map_or(0.0, |rate| rate / most);
+        let share = of(row.bytes_per_second(), bytes).max(of(row.flops_per_second(), flops));
+        ensure_eq!(row.ceiling_share().unwrap_or(0.0), share, "{row:?}");
+    }
+    let product = report.rows.iter().find(|row| row.flops > 0).and_then(|row| row.ceiling_share());
+    // A ceiling of one unit too few or too many would be out of this by far.
+    ensure!(product.is_some_and(|share| share > 1e-3 && share < 20.0), "a product: {report}");
+    ensure!(report.to_string().contains(" GFLOP/s of fused f32\n"), "{report}");
+    let again = ctx.fresh(DOWNGRADES[0]).await?.profile().report().map_err(show)?.ceilings;
+    ensure_eq!(again, Some(most), "kept for the adapter");
+    Ok(())
 }
 
 async fn without(ctx: &Ctx) -> Outcome {
