@@ -28,10 +28,13 @@ async fn story(ctx: &Ctx, seed: u64) -> Outcome {
     Ok(())
 }
 
+/// Of a story in which nothing fails.
+const STEPS: usize = 100;
+
 async fn played(device: &Device, seed: u64) -> Vec<Seen> {
     let mut player = Player::new(device);
     let mut all = Vec::new();
-    for step in draw(seed, 20) {
+    for step in draw(seed, STEPS) {
         all.push(player.step(step).await);
     }
     all
@@ -40,8 +43,8 @@ async fn played(device: &Device, seed: u64) -> Vec<Seen> {
 /// Stories in which nothing fails, while all that they compute is computed once more: the same
 /// values and refusals, and nothing wrong.
 async fn shadowed(ctx: &Ctx) -> Outcome {
-    let mut operations = 0;
-    for seed in SEEDS.into_iter().chain(200..216) {
+    let (mut operations, mut told) = (0, String::new());
+    for seed in SEEDS {
         let device = ctx.fresh(DOWNGRADES[0]).await?;
         let alone = played(&device, seed).await;
         let shadow = device.shadow(ShadowPolicy::all());
@@ -49,7 +52,8 @@ async fn shadowed(ctx: &Ctx) -> Outcome {
         let report = shadow.report().await.map_err(show)?;
         ensure!(report.wrong.is_none(), "story {seed}: {report}");
         operations += report.operations;
+        told += &format!("\n{report}");
     }
-    ensure!(operations > 100, "{operations} operations were judged");
+    ensure!(operations > 90, "few operations were judged:{told}");
     Ok(())
 }
