@@ -4,6 +4,7 @@
 use std::panic;
 
 use wasm_bindgen::prelude::wasm_bindgen;
+use wharf::shadow::Capsule;
 use wharf::{Adapter, Policy};
 
 use crate::counts::Counts;
@@ -32,6 +33,26 @@ pub async fn passport() {
             let passport = passport.await;
             tell(&passport.to_string());
         }
+        Err(error) => tell(&format!("gpu tier: {error:?}")),
+    }
+}
+
+/// Replays a capsule on the browser's adapter, and shows what came of it.
+#[wasm_bindgen]
+#[expect(unreachable_pub, reason = "what the page calls has to be public")]
+pub async fn replay(file: Vec<u8>) {
+    panic::set_hook(Box::new(|info| tell(&info.to_string())));
+    let replayed = async {
+        let capsule = Capsule::from_bytes(&file)?;
+        let adapter = Adapter::any().await?;
+        let device = adapter.open(adapter.negotiate(&Policy::exact())).await?;
+        let replay = device.replay(&capsule).await?;
+        let verdict = if replay.is_wrong { "wrong here as well" } else { "right here" };
+        let (origin, operation) = (capsule.origin(), capsule.operation());
+        Ok::<_, wharf::Error>(format!("{origin}\n{operation}\n{replay}\n{verdict}"))
+    };
+    match replayed.await {
+        Ok(text) => tell(&text),
         Err(error) => tell(&format!("gpu tier: {error:?}")),
     }
 }

@@ -51,12 +51,12 @@ async fn named(ctx: &Ctx) -> Outcome {
     let patience = Duration::from_millis(10);
     for how in ["a future", "a call", "everything"] {
         let y = run(&device, &kernel, GROUPS)?;
-        let sum = (&y + 1u32).map_err(show)?;
+        // In no submission but one: a driver may wait in the next for this one.
         device.set_patience(Some(patience));
         let waited = match how {
-            "a future" => sum.read::<u32>().await.map(drop),
-            "a call" => sum.to_vec::<u32>().map(drop),
-            _ => sum.compute().and_then(|()| device.wait()),
+            "a future" => y.read::<u32>().await.map(drop),
+            "a call" => y.to_vec::<u32>().map(drop),
+            _ => device.wait(),
         };
         let error = waited.err().ok_or_else(|| format!("{how} was done within 10 ms"))?;
         ensure_eq!(error.kind(), ErrorKind::TimedOut, "{how}: {error}");
@@ -71,9 +71,9 @@ async fn named(ctx: &Ctx) -> Outcome {
         ensure!(all && error.help().is_some(), "{how}: {shown}");
         // Nothing was lost.
         device.set_patience(None);
-        let values = sum.read::<u32>().await.map_err(show)?;
+        let values = y.read::<u32>().await.map_err(show)?;
         for at in [0, 1, 77, GROUPS - 1] {
-            ensure_eq!(values[at as usize], long(at).wrapping_add(1), "of {at}");
+            ensure_eq!(values[at as usize], long(at), "of {at}");
         }
         device.set_patience(Some(Duration::from_secs(600)));
         ensure_eq!(y.read::<u32>().await.map_err(show)?[3], long(3), "with more patience");

@@ -23,6 +23,8 @@ pub(crate) fn cases() -> Vec<Case> {
     for plant in PLANTS {
         let name = format!("shadow::planted::{}", plant.name);
         cases.push(case!(name, |ctx| planted(ctx, plant)));
+        let name = format!("shadow::recorded::{}", plant.name);
+        cases.push(case!(name, |ctx| recorded(ctx, plant)));
     }
     cases
 }
@@ -37,6 +39,14 @@ struct Plant {
     operation: &'static str,
     line: u32,
     run: fn(&Tensor) -> Result<Tensor>,
+    /// What lavapipe's shadow has made of it.
+    capsule: &'static [u8],
+}
+
+macro_rules! capsule {
+    ($name:literal) => {
+        include_bytes!(concat!("../../goldens/capsules/", $name, ".capsule"))
+    };
 }
 
 #[rustfmt::skip]
@@ -48,6 +58,7 @@ const PLANTS: &[Plant] = &[
         now: "if row + 1u >= p.job.rows {",
         operation: "softmax",
         line: line!(), run: |x| x.softmax(-1),
+        capsule: capsule!("a_bound_off_by_one"),
     },
     Plant {
         name: "a_constant_in_its_sixth_digit",
@@ -56,6 +67,7 @@ const PLANTS: &[Plant] = &[
         now: "let u = c * fma(c * c, vec4<f32>(-0.0713548162726), vec4<f32>(-1.5957791216057308));",
         operation: "gelu_tanh",
         line: line!(), run: |x| x.gelu_tanh(),
+        capsule: capsule!("a_constant_in_its_sixth_digit"),
     },
     Plant {
         name: "a_lane_swapped",
@@ -64,6 +76,7 @@ const PLANTS: &[Plant] = &[
         now: "finish(q + 2u, (head_0(q + 2u).yxzw - all.x) * all.y);",
         operation: "rms_norm",
         line: line!(), run: |x| x.rms_norm(-1, 1e-5),
+        capsule: capsule!("a_lane_swapped"),
     },
 ];
 
@@ -152,6 +165,11 @@ async fn planted(ctx: &Ctx, plant: &'static Plant) -> Outcome {
 
     let file = shadow.capsule().ok_or("no capsule")?.to_bytes();
     let capsule = Capsule::from_bytes(&file).map_err(show)?;
+    #[cfg(not(target_family = "wasm"))]
+    if std::env::var_os("WHARF_GOLDENS").is_some() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/goldens/capsules");
+        capsule.save(format!("{folder}/{}.capsule", plant.name)).map_err(show)?;
+    }
     ensure!(capsule.operation().starts_with(&begin), "{}", capsule.operation());
     // Elsewhere: on a device without the mistake, whose capsule has it.
     for downgrade in DOWNGRADES {
@@ -160,6 +178,22 @@ async fn planted(ctx: &Ctx, plant: &'static Plant) -> Outcome {
         count();
         ensure!(replay.is_wrong, "right with {}: {replay}", downgrade.name);
     }
+    Ok(())
+}
+
+/// A file that another driver has written: wrong here as well, since its kernels are what is wrong.
+async fn recorded(ctx: &Ctx, plant: &'static Plant) -> Outcome {
+    let capsule = Capsule::from_bytes(plant.capsule).map_err(show)?;
+    ensure!(capsule.operation().starts_with(plant.operation), "{}", capsule.operation());
+    let origin = capsule.origin();
+    ensure!(origin.contains(" on llvmpipe (LLVM 15.0.6, 256 bits) (vulkan)"), "{origin}");
+    let replay = ctx.native().await?.replay(&capsule).await.map_err(show)?;
+    count();
+    ensure!(replay.is_wrong, "right here: {replay}");
+    ensure!(replay.recorded.starts_with(capsule.finding()), "{replay}");
+    // The same element, and a number that is out by about as much.
+    let place = |text: &str| text.split(" is ").next().map(str::to_owned);
+    ensure_eq!(place(&replay.here), place(&replay.recorded), "{replay}");
     Ok(())
 }
 
