@@ -56,7 +56,7 @@ async fn named(ctx: &Ctx) -> Outcome {
         let waited = match how {
             "a future" => y.read::<u32>().await.map(drop),
             "a call" => y.to_vec::<u32>().map(drop),
-            _ => device.wait(),
+            _ => y.compute().and_then(|()| device.wait()),
         };
         let error = waited.err().ok_or_else(|| format!("{how} was done within 10 ms"))?;
         ensure_eq!(error.kind(), ErrorKind::TimedOut, "{how}: {error}");
