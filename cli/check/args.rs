@@ -25,8 +25,8 @@ usage: wharf check FILE [--adapter TEXT | --on NAME] [--as DTYPE] [--lossless] [
 
   --adapter TEXT  on this adapter instead of the best: its index in the doctor's table, or words
                   out of its name, vendor, driver, backend or kind
-  --on NAME       on an adapter that is not here: webgpu_baseline lavapipe swiftshader llvmpipe_gl
-                  browser apple_m2 nvidia_vulkan amd_vulkan dx12_without_dxc
+  --on NAME       on an adapter that is not here, such as browser, apple_m2 or amd:navi31: all names
+                  are in `wharf doctor --help`
   --as DTYPE      floats converted to this dtype while they are staged: f32, f16, bf16; or q8, and
                   then matrices whose rows are whole blocks of 32
   --lossless      under a policy that narrows a dtype where every value survives

@@ -38,7 +38,11 @@ usage: doctor [--adapter TEXT]
   --on NAME            ask of an adapter that is not here, before it is bought: what each dtype
                        would become on it, which kernels would run, and what would fit
                        names: webgpu_baseline lavapipe swiftshader llvmpipe_gl browser apple_m2
-                       nvidia_vulkan amd_vulkan dx12_without_dxc
+                       nvidia_vulkan dx12_without_dxc
+                       as read from their drivers: intel:skl intel:tgl intel:dg2 intel:mtl intel:lnl
+                       intel:bmg amd:polaris10 amd:vega10 amd:renoir amd:navi10 amd:navi21
+                       amd:navi31 amd:gfx1150 nvidia:162 nvidia:172 adreno:618 adreno:630
+                       adreno:660 adreno:730 adreno:740 adreno:750
   --json               print one JSON object instead of text
   --explain            the known causes of \"my tensor did not arrive\": how wharf checks each,
                        and what it finds here

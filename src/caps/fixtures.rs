@@ -1,15 +1,21 @@
 //! Capabilities of real adapters as literals, for tests and questions that need none of them.
 //!
 //! Each says where its numbers come from: read from the driver itself, or worked out from the
-//! source code that reads the driver.
+//! source code that reads the driver. Chips whose drivers could be read are in a table of their
+//! own, `chips`; what has a function here could not be, or is a program.
 
 use super::{Backend, Caps, CooperativeShape, DeviceType, Feature, Features, Identity, Limits};
 use crate::dtype::DType;
 
-/// Every fixture with its name, the WebGPU baseline first.
+mod chips;
+mod usual;
+
+use usual::{DESKTOP, USUAL, identity};
+
+/// Every fixture with its name: the WebGPU baseline first, chips that were read last.
 #[must_use]
 pub fn all() -> Vec<(&'static str, Caps)> {
-    vec![
+    let mut all = vec![
         ("webgpu_baseline", Caps::webgpu_baseline()),
         ("lavapipe", lavapipe()),
         ("swiftshader", swiftshader()),
@@ -17,53 +23,11 @@ pub fn all() -> Vec<(&'static str, Caps)> {
         ("browser", browser()),
         ("apple_m2", apple_m2()),
         ("nvidia_vulkan", nvidia_vulkan()),
-        ("amd_vulkan", amd_vulkan()),
         ("dx12_without_dxc", dx12_without_dxc()),
-    ]
+    ];
+    all.extend(chips::CHIPS.iter().map(|chip| (chip.name(), chip.caps())));
+    all
 }
-
-/// A name, PCI vendor and device, what kind of device behind which API, and a driver with its
-/// version.
-fn identity(
-    name: &str,
-    [vendor, device]: [u32; 2],
-    (device_type, backend): (DeviceType, Backend),
-    [driver, driver_info]: [&str; 2],
-) -> Identity {
-    let [name, driver, driver_info] = [name, driver, driver_info].map(String::from);
-    let pci_bus = String::new();
-    Identity { name, vendor, device, device_type, backend, driver, driver_info, pci_bus }
-}
-
-/// The limits that most adapters share.
-const USUAL: Limits = Limits {
-    buffer_bytes_max: 2_147_483_647,
-    binding_bytes_max: 134_217_728,
-    uniform_bytes_max: 65_536,
-    storage_buffers_max: 32,
-    storage_align_bytes: 32,
-    uniform_align_bytes: 32,
-    groups_max: 65_535,
-    invocations_max: 1024,
-    group_x_max: 1024,
-    group_y_max: 1024,
-    group_z_max: 1024,
-    group_storage_bytes_max: 32_768,
-    subgroup_min: 8,
-    subgroup_max: 8,
-};
-
-/// The features of a desktop's Vulkan driver.
-const DESKTOP: [Feature; 8] = [
-    Feature::Compute,
-    Feature::ShaderF16,
-    Feature::ShaderF64,
-    Feature::ShaderInt64,
-    Feature::Subgroup,
-    Feature::TimestampQuery,
-    Feature::PipelineCache,
-    Feature::MappablePrimaryBuffers,
-];
 
 /// Mesa 22.3.6's Vulkan driver on the CPU.
 ///
@@ -135,8 +99,9 @@ pub fn browser() -> Caps {
 
 /// An Apple M2 through Metal.
 ///
-/// From wgpu-hal 30.0.1 `metal/adapter.rs`: 31 buffers less two of its own, alignment 32,
-/// buffers cut to 2^32 - 1 while indirect calls are validated, subgroups of 4 to 64.
+/// Not read from one: nothing pretends to be an Apple GPU. From wgpu-hal 30.0.1
+/// `metal/adapter.rs`: 31 buffers less two of its own, alignment 32, buffers cut to 2^32 - 1 while
+/// indirect calls are validated, subgroups of 4 to 64.
 #[must_use]
 pub fn apple_m2() -> Caps {
     let kind = (DeviceType::Integrated, Backend::Metal);
@@ -157,7 +122,8 @@ pub fn apple_m2() -> Caps {
 
 /// An NVIDIA card through Vulkan: buffers far beyond 2 GiB, bindings not.
 ///
-/// Not read from a card: buffer and binding limits as wgpu-hal 30.0.1 makes them
+/// Not read from a card: NVIDIA's own driver opens on none that is pretended, and Mesa's, in the
+/// table, is another. Buffer and binding limits as wgpu-hal 30.0.1 makes them
 /// (`vulkan/adapter.rs`), the rest plausible figures for such a card, for tests only.
 #[must_use]
 pub fn nvidia_vulkan() -> Caps {
@@ -183,25 +149,10 @@ pub fn nvidia_vulkan() -> Caps {
     }
 }
 
-/// An AMD card through Mesa's RADV.
-///
-/// Read from Mesa 22.3.6's null hardware (`RADV_FORCE_FAMILY=navi21`) under wgpu 30: the
-/// limits are the real driver's, there is no PCI address.
+/// The AMD card of the tests: a row of the table.
 #[must_use]
-pub fn amd_vulkan() -> Caps {
-    let (name, driver) = ("Null hardware (RADV NAVI21)", ["radv", "Mesa 22.3.6"]);
-    let kind = (DeviceType::Discrete, Backend::Vulkan);
-    let identity = identity(name, [0x1002, 0x73a0], kind, driver);
-    let limits = Limits {
-        binding_bytes_max: 2_147_483_644,
-        uniform_bytes_max: 2_147_483_647,
-        storage_buffers_max: 1_864_135,
-        group_storage_bytes_max: 65_536,
-        subgroup_min: 32,
-        subgroup_max: 64,
-        ..USUAL
-    };
-    Caps { identity, features: Features::of(&DESKTOP), limits, cooperative: Vec::new() }
+pub fn navi21() -> Caps {
+    chips::NAVI21.caps()
 }
 
 /// A card through Direct3D 12 without the DXC compiler: FXC has neither f16 nor int64.

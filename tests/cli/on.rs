@@ -9,7 +9,7 @@ use wharf::{DType, Policy};
 use super::{golden, wharf};
 
 /// What is refused is said by the exit code: 1, where a dtype would have to be converted.
-const CODES: [(&str, i32); 9] = [
+const CODES: [(&str, i32); 29] = [
     ("webgpu_baseline", 1),
     ("lavapipe", 0),
     ("swiftshader", 1),
@@ -17,8 +17,28 @@ const CODES: [(&str, i32); 9] = [
     ("browser", 1),
     ("apple_m2", 1),
     ("nvidia_vulkan", 0),
-    ("amd_vulkan", 0),
     ("dx12_without_dxc", 1),
+    ("intel:skl", 0),
+    ("intel:tgl", 1),
+    ("intel:dg2", 1),
+    ("intel:mtl", 0),
+    ("intel:lnl", 0),
+    ("intel:bmg", 0),
+    ("amd:polaris10", 0),
+    ("amd:vega10", 0),
+    ("amd:renoir", 0),
+    ("amd:navi10", 0),
+    ("amd:navi21", 0),
+    ("amd:navi31", 0),
+    ("amd:gfx1150", 0),
+    ("nvidia:162", 0),
+    ("nvidia:172", 0),
+    ("adreno:618", 1),
+    ("adreno:630", 1),
+    ("adreno:660", 1),
+    ("adreno:730", 1),
+    ("adreno:740", 1),
+    ("adreno:750", 1),
 ];
 
 #[test]

@@ -13,6 +13,8 @@ mod broken_runs;
 #[cfg(test)]
 mod bundles;
 #[cfg(test)]
+mod chosen;
+#[cfg(test)]
 mod doors;
 #[cfg(test)]
 mod faults;

@@ -56,7 +56,7 @@ u64    native     u64       u64
 bool   packed     u32 (x4)  bool      no 8-bit type of this kind in WGSL";
     assert_eq!(plan.to_string(), want);
     let plan = |caps: &Caps| negotiate(caps, &Policy::exact()).to_string();
-    assert_eq!(plan(&fixtures::amd_vulkan()), want, "amd_vulkan");
+    assert_eq!(plan(&fixtures::navi21()), want, "navi21");
     // Where the driver reports cooperative matrices, the plan says what becomes of them.
     let nvidia = fixtures::nvidia_vulkan();
     let of = "cooperative matrices 16 x 16 of f16 in f32";
@@ -87,8 +87,28 @@ fn what_differs_from_adapter_to_adapter_is_f16_and_the_wide_dtypes() {
         "browser: f16 native, f64 rejected, i64 rejected",
         "apple_m2: f16 native, f64 rejected, i64 native",
         "nvidia_vulkan: f16 native, f64 native, i64 native",
-        "amd_vulkan: f16 native, f64 native, i64 native",
         "dx12_without_dxc: f16 packed, f64 rejected, i64 rejected",
+        "intel:skl: f16 native, f64 native, i64 native",
+        "intel:tgl: f16 native, f64 rejected, i64 native",
+        "intel:dg2: f16 native, f64 rejected, i64 native",
+        "intel:mtl: f16 native, f64 native, i64 native",
+        "intel:lnl: f16 native, f64 native, i64 native",
+        "intel:bmg: f16 native, f64 native, i64 native",
+        "amd:polaris10: f16 packed, f64 native, i64 native",
+        "amd:vega10: f16 native, f64 native, i64 native",
+        "amd:renoir: f16 native, f64 native, i64 native",
+        "amd:navi10: f16 native, f64 native, i64 native",
+        "amd:navi21: f16 native, f64 native, i64 native",
+        "amd:navi31: f16 native, f64 native, i64 native",
+        "amd:gfx1150: f16 native, f64 native, i64 native",
+        "nvidia:162: f16 packed, f64 native, i64 native",
+        "nvidia:172: f16 native, f64 native, i64 native",
+        "adreno:618: f16 packed, f64 rejected, i64 native",
+        "adreno:630: f16 packed, f64 rejected, i64 native",
+        "adreno:660: f16 packed, f64 rejected, i64 native",
+        "adreno:730: f16 packed, f64 rejected, i64 native",
+        "adreno:740: f16 packed, f64 rejected, i64 native",
+        "adreno:750: f16 packed, f64 rejected, i64 native",
     ];
     assert_eq!(plans.collect::<Vec<_>>(), want);
 }
@@ -186,7 +206,7 @@ fn an_adapter_that_cannot_run_kernels_carries_nothing() {
     let rows = [
         (fixtures::lavapipe().without(Feature::Compute), "adapter lacks compute-shaders"),
         (
-            fixtures::amd_vulkan().with_limit(Limit::StorageBuffers, 2),
+            fixtures::navi21().with_limit(Limit::StorageBuffers, 2),
             "storage_buffers_max is 2, wharf needs 4",
         ),
         (

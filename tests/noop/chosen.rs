@@ -1,0 +1,107 @@
+//! Which kernels are chosen on every chip that could be read, as exact text: what is asked for,
+//! each answer, and the chips that give it.
+
+use std::fmt::Write as _;
+
+use wharf::caps::{Caps, fixtures};
+use wharf::tensor::{Attention, Quantised};
+use wharf::{DType, Device, Policy, Result, Tensor};
+
+type Make = fn(&Device, DType) -> Result<Tensor>;
+
+/// What models are made of.
+const WORKS: [(&str, Make); 14] = [
+    ("1024 x 1024 x 1024", |d, t| product(d, t, [1024, 1024, 1024])),
+    ("512 x 512 x 256", |d, t| product(d, t, [512, 512, 256])),
+    ("64 x 4096 x 4096 weights", |d, t| weights(d, t, 64)),
+    ("16 x 4096 x 4096 weights", |d, t| weights(d, t, 16)),
+    ("4 x 4096 x 4096 weights", |d, t| weights(d, t, 4)),
+    ("1 x 4096 x 4096 weights", |d, t| weights(d, t, 1)),
+    ("1 x 4096 x 4096 in q8", |d, t| blocks(d, t, 1)),
+    ("64 x 4096 x 4096 in q8", |d, t| blocks(d, t, 64)),
+    ("attention, heads of 64", |d, t| attention(d, t, 512, 64)),
+    ("attention, heads of 128", |d, t| attention(d, t, 512, 128)),
+    ("attention, a lone query", |d, t| attention(d, t, 1, 64)),
+    ("softmax of 512 x 1024", |d, t| d.blank([512, 1024], t)?.softmax(1)),
+    ("sum of 512 x 1024", |d, t| d.blank([512, 1024], t)?.sum([1])),
+    ("cumsum of 512 x 1024", |d, t| d.blank([512, 1024], t)?.cumsum(1)),
+];
+
+fn product(device: &Device, dtype: DType, [m, n, k]: [usize; 3]) -> Result<Tensor> {
+    device.blank([m, k], dtype)?.matmul(&device.blank([k, n], dtype)?)
+}
+
+fn weights(device: &Device, dtype: DType, rows: usize) -> Result<Tensor> {
+    device.blank([rows, 4096], dtype)?.linear(&device.blank([4096, 4096], dtype)?, None, None)
+}
+
+fn blocks(device: &Device, dtype: DType, rows: usize) -> Result<Tensor> {
+    let (values, scales) =
+        (device.blank([4096, 4096], DType::I8)?, device.blank([4096, 128], DType::F16)?);
+    device.blank([rows, 4096], dtype)?.linear(&Quantised::of(&values, &scales)?, None, None)
+}
+
+fn attention(device: &Device, dtype: DType, queries: usize, width: usize) -> Result<Tensor> {
+    let shared = device.blank([1, 2, 1024, width], dtype)?;
+    let queries = device.blank([1, 8, queries, width], dtype)?;
+    queries.attention(&shared, &shared, &Attention::new().causal())
+}
+
+/// The kernels that would run, how many workgroups each, and why these.
+fn answer(device: &Device, dtype: DType, make: Make) -> String {
+    let told = make(device, dtype).expect("it is recorded").explain();
+    assert!(told.error.is_none(), "{:?}", told.error);
+    let mut text = String::new();
+    for run in &told.kernels {
+        let groups: Vec<String> =
+            run.dispatches.iter().map(|[x, y, z]| format!("{x}x{y}x{z}")).collect();
+        let _ = write!(text, "    {} {}", run.name, groups.join(" "));
+        run.remarks.iter().for_each(|remark| {
+            let _ = write!(text, "; {remark}");
+        });
+        text.push('\n');
+    }
+    text
+}
+
+fn chips() -> Vec<(&'static str, Caps)> {
+    fixtures::all().into_iter().filter(|(name, _)| name.contains(':')).collect()
+}
+
+#[test]
+fn every_chip_gets_kernels_of_its_own() {
+    let chips = chips();
+    assert!(chips.len() > 20, "{} chips", chips.len());
+    let devices = chips.iter().map(|(name, caps)| {
+        (*name, Device::on_paper(caps, &Policy::exact()).expect("it is on paper"))
+    });
+    let devices: Vec<(&str, Device)> = devices.collect();
+    let mut page = String::new();
+    for dtype in [DType::F32, DType::F16] {
+        for (work, make) in WORKS {
+            let _ = writeln!(page, "{dtype} {work}");
+            let mut answers: Vec<(String, Vec<&str>)> = Vec::new();
+            for (name, device) in &devices {
+                let answer = answer(device, dtype, make);
+                match answers.iter_mut().find(|(text, _)| *text == answer) {
+                    Some((_, names)) => names.push(name),
+                    None => answers.push((answer, vec![name])),
+                }
+            }
+            for (answer, names) in answers {
+                let who = if names.len() == devices.len() {
+                    "everywhere".into()
+                } else {
+                    names.join(" ")
+                };
+                let _ = write!(page, "  {who}\n{answer}");
+            }
+        }
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/noop/chosen.txt");
+    if std::env::var_os("WHARF_GOLDENS").is_some() {
+        std::fs::write(path, &page).expect("it is written");
+    }
+    let golden = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(page == golden, "WHARF_GOLDENS=1 brings {path} up to date:\n{page}");
+}
