@@ -27,8 +27,10 @@ use crate::news::{Level, Topic};
 use crate::reference::{self, Exact, Number, Strided};
 use crate::tensor::Tensor;
 
+mod cause;
 mod file;
 
+use cause::TuneCause;
 pub use file::Tuned;
 
 /// What tuning has found about a candidate, or settled on.
@@ -248,6 +250,7 @@ impl<'a> Bench<'a> {
         let rate = |seconds: f64| work / seconds / 1e9;
         let mut times = vec![f64::INFINITY; of];
         let mut best = f64::INFINITY;
+        let mut first = None;
         for (i, candidate) in candidates.iter().enumerate() {
             let outcome = match self.first(candidate).await {
                 Ok(Ok(seconds)) => {
@@ -255,15 +258,26 @@ impl<'a> Bench<'a> {
                     best = best.min(seconds);
                     Outcome::Right(rate(seconds))
                 }
-                Ok(Err(how)) => Outcome::Wrong(how),
+                Ok(Err(how)) => {
+                    first.get_or_insert_with(|| how.clone());
+                    Outcome::Wrong(how)
+                }
                 // An error of the built-in choice is no candidate's fault.
                 Err(error) if candidate.is_none() || error.is_device_lost() => return Err(error),
                 Err(error) => Outcome::Failed(error.to_string()),
             };
             on(&trial(i, candidate, outcome));
         }
+        // Where none is right there is nothing to choose, and no kernel to blame.
+        if best.is_infinite() {
+            let adapter = self.device.adapter().describe();
+            return Err(
+                TuneCause::NoneRight { adapter, first: first.unwrap_or_default(), of }.into()
+            );
+        }
         for _ in 1..ROUNDS {
             for (i, candidate) in candidates.iter().enumerate() {
+                // What is wrong has no time.
                 if times[i] <= best * HOPELESS {
                     times[i] = times[i].min(self.seconds(candidate, times[i]).await?);
                     best = best.min(times[i]);

@@ -11,7 +11,7 @@
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use wharf::adapter::Listing;
 use wharf::{Adapter, Device, Policy};
@@ -87,6 +87,10 @@ async fn run(options: &Options, page: &mut Page) -> u8 {
     }
 }
 
+/// How long a submission may take where `WHARF_WATCHDOG` says nothing: that a GPU hangs is a
+/// finding, and no reason to hang as well.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// The whole check: adapters, plan, crossings, verdict. Printed as text while it runs, or as one
 /// JSON object at the end.
 async fn check_up(page: &mut Page, listing: &Listing, clock: Instant, as_json: bool) -> u8 {
@@ -99,7 +103,7 @@ async fn check_up(page: &mut Page, listing: &Listing, clock: Instant, as_json: b
         plan::show(page, device.adapter());
         page.heading("Crossings", shown::SUBTITLE);
         crossings = crossing::check_all(device, &mut |one| shown::crossing(page, one)).await;
-        if !as_json {
+        if !as_json && !crossings.iter().any(crossing::Crossing::is_stuck) {
             shown::quirks(page, &quirks::probe(device).await);
         }
     }
@@ -131,5 +135,9 @@ async fn check_up(page: &mut Page, listing: &Listing, clock: Instant, as_json: b
 /// The chosen adapter, opened under the default policy.
 async fn open(listing: &Listing) -> wharf::Result<Device> {
     let adapter = listing.clone().into_chosen()?;
-    adapter.open(adapter.negotiate(&Policy::exact())).await
+    let device = adapter.open(adapter.negotiate(&Policy::exact())).await?;
+    if std::env::var_os("WHARF_WATCHDOG").is_none() {
+        device.set_patience(Some(PATIENCE));
+    }
+    Ok(device)
 }

@@ -24,6 +24,8 @@ pub(crate) enum Verdict {
     Closed,
     /// Something did not cross that should.
     Failing,
+    /// What was submitted is not done, however long one waits.
+    Stuck,
     /// Something came back wrong.
     Broken,
 }
@@ -34,6 +36,7 @@ impl Verdict {
             Err(_) if listing.chosen().is_none() => Self::NoAdapter,
             Err(_) => Self::Closed,
             Ok(_) if crossings.iter().any(|c| matches!(c.end, End::Wrong(_))) => Self::Broken,
+            Ok(_) if crossings.iter().any(Crossing::is_stuck) => Self::Stuck,
             Ok(_) if !crossings.iter().all(Crossing::is_ok) => Self::Failing,
             Ok(device) if device.plan().carriages().iter().any(|c| c.how == How::Rejected) => {
                 Self::Usable
@@ -47,7 +50,7 @@ impl Verdict {
         match self {
             Self::Healthy => "healthy",
             Self::Usable => "usable",
-            Self::NoAdapter | Self::Closed | Self::Failing | Self::Broken => "none",
+            _ => "none",
         }
     }
 
@@ -55,7 +58,7 @@ impl Verdict {
         match self {
             Self::Healthy => 0,
             Self::Usable => 1,
-            Self::NoAdapter | Self::Closed | Self::Failing | Self::Broken => 2,
+            _ => 2,
         }
     }
 
@@ -63,7 +66,7 @@ impl Verdict {
         match self {
             Self::Healthy => Tone::Good,
             Self::Usable => Tone::Caution,
-            Self::NoAdapter | Self::Closed | Self::Failing | Self::Broken => Tone::Bad,
+            _ => Tone::Bad,
         }
     }
 
@@ -99,6 +102,7 @@ impl Verdict {
                 let failed = names(&|c| !c.is_ok()).join(", ");
                 format!("no usable adapter: {place} fails to carry {failed}")
             }
+            Self::Stuck => format!("NO USABLE ADAPTER: {place} NEVER FINISHES what it is given"),
             Self::Broken => {
                 let damaged = names(&|c| matches!(c.end, End::Wrong(_))).join(", ");
                 format!("NO USABLE ADAPTER: {place} DAMAGES DATA: {damaged}")

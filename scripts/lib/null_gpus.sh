@@ -38,7 +38,7 @@ set_up_null_gpu() {
     [ -e "$null_folder/shims/lib${null_shim}_noop_drm_shim.so" ] || die "no shim pretends $null_kind"
     null_library=$null_folder/drivers/libvulkan_$null_driver.so
     [ -e "$null_library" ] || build_null_driver
-    need_null_layer
+    need_null_layers
     null_manifest=$null_folder/$null_driver.json
     printf '{ "file_format_version": "1.0.0", "ICD": { "api_version": "1.3.0", "library_path": "%s" } }\n' \
         "$null_library" >"$null_manifest"
@@ -181,36 +181,44 @@ need_bindgen() {
     done
 }
 
-# The layer that takes the driver's own statistics from any program: C, in a second.
-need_null_layer() {
+# The layers, each of C in a second: one takes the driver's own statistics from any program, under the other nothing
+# that was submitted is ever done.
+need_null_layers() {
     null_layer=$null_folder/layer
-    [ -z "$(find "$null_layer/libpipestats.so" -newer scripts/lib/pipestats.c 2>/dev/null)" ] || return 0
+    need_null_layer pipestats 'statistics of every compute pipeline'
+    need_null_layer never 'work that is never done'
+}
+
+# need_null_layer NAME DESCRIPTION: scripts/lib/NAME.c, built where it is new.
+need_null_layer() {
+    [ -z "$(find "$null_layer/lib$1.so" -newer "scripts/lib/$1.c" 2>/dev/null)" ] || return 0
     [ -e /usr/include/vulkan/vk_layer.h ] || install_packages "the layer's headers" libvulkan-dev
     mkdir -p "$null_layer"
-    cc -O1 -fPIC -shared -fvisibility=hidden -Wall -o "$null_layer/libpipestats.so" scripts/lib/pipestats.c -lpthread
-    cat >"$null_layer/pipestats.json" <<MANIFEST
+    cc -O1 -fPIC -shared -fvisibility=hidden -Wall -o "$null_layer/lib$1.so" "scripts/lib/$1.c" -lpthread
+    cat >"$null_layer/$1.json" <<MANIFEST
 {
   "file_format_version": "1.1.2",
   "layer": {
-    "name": "VK_LAYER_WHARF_pipestats", "type": "GLOBAL", "library_path": "./libpipestats.so", "api_version": "1.3.239",
-    "implementation_version": "1", "description": "statistics of every compute pipeline",
-    "functions": { "vkNegotiateLoaderLayerInterfaceVersion": "pipestats_negotiate" }
+    "name": "VK_LAYER_WHARF_$1", "type": "GLOBAL", "library_path": "./lib$1.so", "api_version": "1.3.239",
+    "implementation_version": "1", "description": "$2",
+    "functions": { "vkNegotiateLoaderLayerInterfaceVersion": "$1_negotiate" }
   }
 }
 MANIFEST
 }
 
 # on_null_gpu PROGRAM ARGUMENT...: runs it where the chip last set up is the only adapter. With PIPESTATS=FILE its
-# pipelines' statistics go there, and with PIPESTATS_IR=FOLDER their assembly.
+# pipelines' statistics go there, and with PIPESTATS_IR=FOLDER their assembly. With NEVER_DONE=1 no work is ever done.
 on_null_gpu() {
     case $null_kind in
     nvidia) vow=NVK_I_WANT_A_BROKEN_VULKAN_DRIVER=1 ;; # the driver's own words for a chip that is not there
     *) vow= ;;
     esac
     set -- "$null_variable=$null_model" $vow LD_PRELOAD="$null_folder/shims/lib${null_shim}_noop_drm_shim.so" "$@"
-    if [ -n "${PIPESTATS:-}" ]; then
-        set -- VK_LAYER_PATH="$null_layer" VK_INSTANCE_LAYERS=VK_LAYER_WHARF_pipestats "$@"
-    fi
+    layers=
+    [ -z "${PIPESTATS:-}" ] || layers=VK_LAYER_WHARF_pipestats
+    [ -z "${NEVER_DONE:-}" ] || layers=${layers:+$layers:}VK_LAYER_WHARF_never
+    [ -z "$layers" ] || set -- VK_LAYER_PATH="$null_layer" VK_INSTANCE_LAYERS="$layers" "$@"
     env -u WHARF_ADAPTER -u WGPU_ADAPTER_NAME -u DISPLAY -u WAYLAND_DISPLAY WGPU_BACKEND=vulkan \
         VK_DRIVER_FILES="$null_manifest" VK_ICD_FILENAMES="$null_manifest" MESA_SHADER_CACHE_DISABLE=true \
         LD_LIBRARY_PATH="$null_folder/drivers${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \

@@ -44,6 +44,11 @@ impl Crossing {
         !matches!(self.end, End::Failed(_) | End::Wrong(_))
     }
 
+    /// Whether the device did not come back from it. It will not from the next one.
+    pub(crate) fn is_stuck(&self) -> bool {
+        matches!(&self.end, End::Failed(error) if error.kind() == ErrorKind::TimedOut)
+    }
+
     /// `f64`, or `f64 -> f32`.
     pub(crate) fn name(&self) -> String {
         let dtype = self.dtype;
@@ -51,20 +56,23 @@ impl Crossing {
     }
 }
 
-/// Checks every dtype in the order of the plan; `say` is called for each crossing once it is over.
+/// Checks every dtype in the order of the plan, until the device does not come back; `say` is
+/// called for each crossing once it is over.
 pub(crate) async fn check_all(device: &Device, say: &mut dyn FnMut(&Crossing)) -> Vec<Crossing> {
     let mut all = Vec::new();
-    let mut done = |crossing: Crossing| {
-        say(&crossing);
-        all.push(crossing);
-    };
     for dtype in DType::ALL {
-        done(of_dtype!(dtype, carry(device, LENGTH)));
-        if dtype == DType::F32 {
-            done(carry::<f32>(device, LENGTH_LARGE).await);
+        let mut some = vec![of_dtype!(dtype, carry(device, LENGTH))];
+        let is_stuck = some[0].is_stuck();
+        if dtype == DType::F32 && !is_stuck {
+            some.push(carry::<f32>(device, LENGTH_LARGE).await);
         }
         if device.plan().carriage(dtype).how == How::Rejected {
-            conversions(device, dtype).await.into_iter().for_each(&mut done);
+            some.extend(conversions(device, dtype).await);
+        }
+        some.iter().for_each(&mut *say);
+        all.extend(some);
+        if all.iter().any(Crossing::is_stuck) {
+            break;
         }
     }
     all

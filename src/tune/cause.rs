@@ -1,0 +1,13 @@
+//! Why nothing can be tuned.
+
+use crate::error::causes;
+
+causes! {
+    pub(super) enum TuneCause;
+
+    /// Where the first one went wrong, and how many there are.
+    NoneRight { adapter: String, first: String, of: usize }, Wrong:
+        ("none of {of} kernels computes this product on {adapter}; the first one: {first}")
+        help ("the doctor tells whether data crosses at all; update the driver, or try another \
+               adapter or backend (WHARF_ADAPTER, WGPU_BACKEND)");
+}

@@ -1,0 +1,116 @@
+//! The side that a driver is asked from: each is a test that does nothing unless it was started on
+//! a chip.
+
+use std::time::{Duration, Instant};
+
+use wharf::caps::fixtures;
+use wharf::shadow::ShadowPolicy;
+use wharf::tensor::Order;
+use wharf::tune::{Outcome, Problem};
+use wharf::{Adapter, DType, Device, ErrorKind, Policy, Result, Tensor};
+
+/// The variable that says which chip this is.
+pub(super) const CHIP: &str = "WHARF_PRETENDED";
+
+/// Printed by whoever has asked everything.
+pub(super) const SEEN: &str = "seen, and as it should be";
+
+/// How long one call may wait for a device that is never done, and a little more.
+const PATIENCE: Duration = Duration::from_millis(200);
+const AT_MOST: Duration = Duration::from_secs(2);
+
+/// The adapter, where one is pretended.
+fn adapter() -> Option<(String, Adapter)> {
+    let chip = std::env::var(CHIP).ok()?;
+    Some((chip, pollster::block_on(Adapter::best()).expect("it is pretended")))
+}
+
+fn device() -> Option<Device> {
+    let (_, adapter) = adapter()?;
+    let plan = adapter.negotiate(&Policy::exact());
+    Some(pollster::block_on(adapter.open(plan)).expect("it opens"))
+}
+
+#[test]
+fn its_caps_are_those_of_the_table() {
+    let Some((chip, adapter)) = adapter() else { return };
+    let all = fixtures::all();
+    let (_, caps) = all.iter().find(|(name, _)| *name == chip).expect("it has a row");
+    assert_eq!(adapter.caps(), caps, "{chip}");
+    println!("{SEEN}");
+}
+
+/// Nothing that is read says so by itself: zeros are numbers. Whoever asks for a shadow is told.
+#[test]
+fn a_shadow_finds_the_first_operation() {
+    let Some(device) = device() else { return };
+    let sum = |device: &Device| -> Result<Vec<f32>> {
+        let (x, _) = device.upload(&[1.5f32; 1000], [1000])?;
+        (&x + 1.0f32)?.to_vec::<f32>()
+    };
+    assert_eq!(sum(&device).expect("the driver says that it is done"), [0.0; 1000]);
+    let _shadow = device.shadow(ShadowPolicy::all());
+    let error = sum(&device).expect_err("0 + 1 is not 0");
+    assert_eq!(error.kind(), ErrorKind::Wrong, "{error}");
+    println!("{SEEN}");
+}
+
+/// Every candidate computes zeros; none may win for that.
+#[test]
+fn tuning_takes_no_kernel() {
+    let Some(device) = device() else { return };
+    let problem = Problem::new(256, 256, 256, DType::F32);
+    let mut wrong = 0;
+    let tuned = device.tune_now(&[problem], |trial| {
+        assert!(matches!(trial.outcome, Outcome::Wrong(_)), "{trial}");
+        wrong += 1;
+    });
+    let error = tuned.expect_err("no kernel is right");
+    let text = error.to_string();
+    assert_eq!(error.kind(), ErrorKind::Wrong, "{text}");
+    let count = format!("none of {wrong} kernels computes this product on ");
+    assert!(wrong > 10 && text.contains(&count) && text.contains("index 0 of 65536"), "{text}");
+    println!("{SEEN}");
+}
+
+#[test]
+fn whoever_waits_gets_an_error_in_time() {
+    let Some(device) = device() else { return };
+    device.set_patience(Some(PATIENCE));
+    let (x, _) = device.upload(&[1.5f32; 1000], [1000]).expect("it is taken");
+    let y = (&x + 1.0f32).expect("it is recorded");
+    let other = self::device().expect("it opened before");
+    other.set_patience(Some(PATIENCE));
+    let problem = Problem::new(256, 256, 256, DType::F32);
+    type Wait<'a> = (&'a str, Box<dyn Fn() -> Result<()> + 'a>);
+    let waits: [Wait<'_>; 9] = [
+        ("to_vec", Box::new(|| y.to_vec::<f32>().map(drop))),
+        ("read", Box::new(|| pollster::block_on(y.read::<f32>()).map(drop))),
+        ("to_bytes", Box::new(|| y.to_bytes().map(drop))),
+        ("picture", Box::new(|| y.picture_now().map(drop))),
+        ("wait", Box::new(|| device.wait())),
+        ("sum", Box::new(|| y.sum([0]).and_then(|sum| sum.to_vec::<f32>()).map(drop))),
+        (
+            "sort",
+            Box::new(|| {
+                y.sort(0, Order::Ascending).and_then(|y: Tensor| y.to_vec::<f32>()).map(drop)
+            }),
+        ),
+        ("to", Box::new(|| pollster::block_on(y.to(&other)).map(drop))),
+        ("tune", Box::new(|| device.tune_now(&[problem], |_| {}).map(drop))),
+    ];
+    for (name, wait) in waits {
+        let clock = Instant::now();
+        let error = wait().expect_err("it is never done");
+        assert_eq!(error.kind(), ErrorKind::TimedOut, "{name}: {error}");
+        assert!(clock.elapsed() < AT_MOST, "{name} took {:?}", clock.elapsed());
+    }
+    // What waits for nothing still works.
+    assert!(device.memory().tensors >= 2, "{}", device.memory());
+    device.flush().expect("nothing is waited for");
+    drop((x, y));
+    let clock = Instant::now();
+    drop((device, other));
+    assert!(clock.elapsed() < AT_MOST, "to let go took {:?}", clock.elapsed());
+    println!("{SEEN}");
+}

@@ -1,0 +1,16 @@
+//! GPUs that are only pretended: one that says "done" and computes nothing, and one that is never
+//! done. No machine that works has either.
+//!
+//! What they need is set up by `scripts/null-gpus CHIP true`; a chip for which that was not done is
+//! said not to run. The tests start themselves once more on a chip: what an `inside_` asks, it asks
+//! of the driver.
+
+#![cfg_attr(
+    all(test, target_os = "linux"),
+    expect(clippy::expect_used, reason = "a test says what it expected")
+)]
+
+#[cfg(all(test, target_os = "linux"))]
+mod inside;
+#[cfg(all(test, target_os = "linux"))]
+mod outside;
