@@ -3,7 +3,7 @@
 //!
 //! `cargo run --example kernels -- [TEXT]` compiles those with the text in their names; without it
 //! they are only listed. Before a kernel is made, a line `KERNEL name` goes to the file
-//! `PIPESTATS`.
+//! `PIPESTATS`. `--trusting` before TEXT leaves out wgpu's checks.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -12,7 +12,11 @@ use wharf::op::{Op, Reduction};
 use wharf::tensor::{Attention, Conv, Key, Quantised};
 use wharf::testing::Inside as _;
 use wharf::tune::Problem;
-use wharf::{DType, Device, Policy, Result, Tensor};
+use wharf::{Adapter, DType, Device, Policy, Result, Tensor};
+
+#[expect(dead_code, reason = "no kernel of the list is experimental")]
+#[path = "../tests/gpu/promise.rs"]
+mod promise;
 
 type Work = dyn Fn(&Device, &[Tensor]) -> Result<Tensor>;
 
@@ -187,8 +191,14 @@ fn note(line: &str) {
 fn main() -> Result<()> {
     // What drivers say while they are probed is for those who ask: `RUST_LOG=error`.
     env_logger::init_from_env(env_logger::Env::default().default_filter_or("off"));
-    let filter = std::env::args().nth(1);
-    let device = Device::best(&Policy::exact())?;
+    let mut arguments = std::env::args().skip(1).peekable();
+    let adapter = pollster::block_on(Adapter::best())?;
+    let adapter = match arguments.next_if(|argument| argument == "--trusting") {
+        Some(_) => adapter.trusting(promise::trusted),
+        None => adapter,
+    };
+    let filter = arguments.next();
+    let device = pollster::block_on(adapter.open(adapter.negotiate(&Policy::exact())))?;
     let mut all = Vec::new();
     candidates(&device, &mut all);
     chosen(&mut all);

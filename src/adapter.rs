@@ -8,6 +8,7 @@ pub use crate::choice::Verdict;
 use crate::choice::{Wanted, choose, is_settled};
 use crate::diagnosis::{Finding, Machine, diagnose, variables_in_force};
 use crate::error::Result;
+pub use crate::gpu::TrustedModules;
 use crate::plan::{Plan, Policy, negotiate};
 
 pub(crate) mod cause;
@@ -37,6 +38,7 @@ pub struct Adapter {
     inner: Option<wgpu::Adapter>,
     caps: Caps,
     pub(crate) token: wgpu::ExperimentalFeatures,
+    pub(crate) trusted: Option<TrustedModules>,
 }
 
 /// Every adapter there is with a verdict on each, and what was found out about those that are
@@ -130,6 +132,35 @@ impl Adapter {
         self
     }
 
+    /// This adapter with permission to run wharf's kernels without some of wgpu's checks: indices
+    /// are not clamped, and loops are not counted, in the kernels alone; division by zero and what
+    /// was [your own](crate::custom) text keep all of them. What that is worth on which GPU stands
+    /// in `benches/ISA.md`.
+    ///
+    /// The call that leaves checks out is an `unsafe` one of wgpu's, and the library contains no
+    /// `unsafe`: so you make it, in a function that is handed the checks to keep. What you promise
+    /// there is that wharf's kernels never reach beyond an array and always end. They are tested
+    /// without the checks as well as with them; a mistake of wharf's that wgpu would have clamped
+    /// is undefined behaviour then. Browsers keep their checks.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |_| {
+    /// use wharf::{Adapter, Policy};
+    ///
+    /// let adapter = Adapter::best().await?.trusting(|device, module, checks| {
+    ///     // SAFETY: wharf's kernels stay within their arrays, and end.
+    ///     unsafe { device.create_shader_module_trusted(module, checks) }
+    /// });
+    /// let device = adapter.open(adapter.negotiate(&Policy::exact())).await?;
+    /// assert_eq!((device.ones([2], wharf::DType::F32)? + 1.0)?.to_vec::<f32>()?, [2.0; 2]);
+    /// # Ok(()) });
+    /// ```
+    #[must_use]
+    pub const fn trusting(mut self, modules: TrustedModules) -> Self {
+        self.trusted = Some(modules);
+        self
+    }
+
     /// What each dtype becomes on it under a policy: see [`negotiate`]. Nothing is asked of the
     /// driver.
     #[must_use]
@@ -142,7 +173,7 @@ impl Adapter {
     #[cfg(feature = "testing")]
     pub(crate) async fn noop(caps: Caps) -> Result<Self> {
         let inner = Some(stand_in().await?);
-        Ok(Self { inner, caps, token: wgpu::ExperimentalFeatures::disabled() })
+        Ok(Self { inner, caps, token: wgpu::ExperimentalFeatures::disabled(), trusted: None })
     }
 
     /// An adapter that is not here, of which only the capabilities are: [opened](Self::open) it is
@@ -162,7 +193,8 @@ impl Adapter {
     #[cfg(not(target_arch = "wasm32"))]
     #[must_use]
     pub const fn on_paper(caps: Caps) -> Self {
-        Self { inner: None, caps, token: wgpu::ExperimentalFeatures::disabled() }
+        let token = wgpu::ExperimentalFeatures::disabled();
+        Self { inner: None, caps, token, trusted: None }
     }
 
     /// Whether it is not here.
@@ -176,7 +208,7 @@ impl Adapter {
 impl From<wgpu::Adapter> for Adapter {
     fn from(inner: wgpu::Adapter) -> Self {
         let (caps, token) = (translate::caps(&inner), wgpu::ExperimentalFeatures::disabled());
-        Self { inner: Some(inner), caps, token }
+        Self { inner: Some(inner), caps, token, trusted: None }
     }
 }
 

@@ -172,7 +172,7 @@ impl Device {
         let caps = plan.caps();
         let gpu = match adapter.is_on_paper() {
             true => Gpu::on_paper(device, queue, caps.clone())?,
-            false => Gpu::new(device, queue, caps.clone()),
+            false => Gpu::new(device, queue, caps.clone()).trusting(adapter.trusted),
         };
         let target = match (caps.identity.is_software(), caps.has(Feature::ShaderInt64)) {
             (false, _) => Target::Gpu,

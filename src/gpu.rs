@@ -24,12 +24,15 @@ use crate::timeline::{Activity, Ticket, Timelines};
 
 pub(crate) mod cause;
 mod lock;
+mod trusted;
 pub(crate) mod wait;
 mod waiter;
 pub(crate) mod watchdog;
 
 use cause::{DeviceCause, Shortage};
 use lock::gl_lock;
+pub use trusted::TrustedModules;
+use trusted::checks_kept;
 pub(crate) use wait::{Drive, Mapped};
 use waiter::Waiter;
 use watchdog::Watchdog;
@@ -88,6 +91,8 @@ pub(crate) struct Gpu {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     caps: Caps,
+    /// Makes modules without checks that are not needed, if the user does.
+    trusted: Option<TrustedModules>,
     /// Who profiles it.
     pub(crate) timelines: Arc<Timelines>,
     /// Stands for every buffer of a device on paper, which has neither memory nor a driver.
@@ -140,6 +145,7 @@ impl Gpu {
             device,
             queue,
             caps,
+            trusted: None,
             timelines: Arc::new(Timelines::new()),
             paper: None,
             troubles,
@@ -154,6 +160,23 @@ impl Gpu {
             rubbish: OnceLock::new(),
             #[cfg(feature = "testing")]
             timed_by_passes: AtomicBool::new(false),
+        }
+    }
+
+    /// With shader modules made by the user, where wgpu's checks are not needed.
+    pub(crate) fn trusting(self, trusted: Option<TrustedModules>) -> Self {
+        Self { trusted, ..self }
+    }
+
+    /// A shader module, made by the user if the text needs no checks.
+    pub(crate) fn module(
+        &self,
+        descriptor: wgpu::ShaderModuleDescriptor<'_>,
+        needs_checks: bool,
+    ) -> wgpu::ShaderModule {
+        match self.trusted {
+            Some(make) if !needs_checks => make(&self.device, descriptor, checks_kept()),
+            _ => self.device.create_shader_module(descriptor),
         }
     }
 

@@ -19,8 +19,8 @@ use crate::gpu::Gpu;
 use crate::news::{Level, Topic};
 use crate::shared::lock;
 use crate::timeline::Activity;
-use crate::wgsl::Assembled;
 use crate::wgsl::reflect::{Access, check};
+use crate::wgsl::{Assembled, Needs};
 
 /// A compute pipeline and what it binds.
 #[derive(Debug)]
@@ -121,8 +121,8 @@ impl Pipeline {
             let _compiling = gpu.timelines.during(Activity::Compiler, kernel.name, None);
             let clock = Stopwatch::start();
             let (label, device) = (Some(kernel.name), &gpu.device);
-            let module =
-                device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
+            let needs_checks = kernel.needs.contains(Needs::CHECKS);
+            let module = gpu.module(wgpu::ShaderModuleDescriptor { label, source }, needs_checks);
             let descriptor = wgpu::BindGroupLayoutDescriptor { label, entries: &entries };
             let layout = device.create_bind_group_layout(&descriptor);
             let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {

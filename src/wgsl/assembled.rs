@@ -24,9 +24,9 @@ pub struct Assembled {
 }
 
 impl Assembled {
-    /// A text that was not assembled.
+    /// A text that was not assembled: somebody else's.
     pub(super) fn own(name: &'static str, entry: &'static str, wgsl: String, needs: Needs) -> Self {
-        let (hash, lines) = (hash(&wgsl), Lines::default());
+        let (hash, lines, needs) = (hash(&wgsl), Lines::default(), needs | Needs::CHECKS);
         Self { name, entry, wgsl, needs, clears: false, hash, lines }
     }
 

@@ -4,6 +4,7 @@ use super::access::{Keeps, accessors, bindings};
 use super::assemble::{Assembly, indented};
 use super::assembled::Assembled;
 use super::entry::Entry;
+use super::needs::Needs;
 use super::params::{GridJob, Operands};
 use super::region::Region;
 use super::slot::Slot;
@@ -24,6 +25,8 @@ pub const ELEMENTWISE_FEW: Entry =
 pub(crate) struct Body<'a> {
     /// Bindings beyond those of the slots.
     pub bindings: &'a str,
+    /// What they need beyond what the slots do.
+    pub needs: Needs,
     /// Before the loop.
     pub once: &'a str,
     /// For each quad; of two at a time, for the first.
@@ -59,7 +62,7 @@ pub(crate) fn elementwise(
     };
     let regions = [
         Region::text("params", params),
-        Region::text("bindings", bindings),
+        Region::text("bindings", bindings).needing(body.needs),
         Region::text("once", once),
         Region::text("body", each),
         Region::text("after", body.after),
@@ -81,7 +84,7 @@ pub(crate) fn elementwise_few(
     let (rank, target) = shape;
     let regions = [
         Region::text("params", params),
-        Region::text("bindings", bindings(slots, target) + body.bindings),
+        Region::text("bindings", bindings(slots, target) + body.bindings).needing(body.needs),
         Region::text("body", format!("{}{}", body.once, body.each)),
     ];
     let (entry, regions) = (&ELEMENTWISE_FEW, &regions);

@@ -9,7 +9,7 @@ use super::access::is_double;
 use super::assembled::Assembled;
 use super::elementwise::{self, Body};
 use super::form::Form;
-use super::formula::{FormulaText, definitions};
+use super::formula::{self, FormulaText, definitions};
 use super::lines::{lane, put};
 use super::slot::{Slot, Way};
 use super::target::Target;
@@ -218,7 +218,8 @@ impl Expr {
         let slots = self.slots(&dtypes, ways, f16_native, target);
         let text = self.text(&dtypes, &slots, BY_QUAD);
         let bound = slots.iter().filter(|slot| !matches!(slot.way, Way::Own(_))).count();
-        let mut bindings = definitions(&self.formulas(&dtypes));
+        let formulas = self.formulas(&dtypes);
+        let mut bindings = definitions(&formulas);
         if self.fault.is_some() {
             put!(
                 bindings,
@@ -228,6 +229,7 @@ impl Expr {
         }
         let body = Body {
             bindings: &bindings,
+            needs: formula::needs(&formulas),
             once: &text.once,
             each: &text.body,
             second: None,
@@ -250,8 +252,10 @@ impl Expr {
         let slots = self.slots(&dtypes, ways, f16_native, Target::Cpu64);
         let first = self.text(&dtypes, &slots, FIRST_OF_PAIR);
         let second = self.text(&dtypes, &slots, SECOND_OF_PAIR);
+        let formulas = self.formulas(&dtypes);
         let body = Body {
-            bindings: &definitions(&self.formulas(&dtypes)),
+            bindings: &definitions(&formulas),
+            needs: formula::needs(&formulas),
             once: &first.once,
             each: &first.body,
             second: Some(&second.body),
@@ -276,8 +280,10 @@ impl Expr {
         let mut slots = self.slots(&dtypes, ways, f16_native, target);
         slots.iter_mut().filter(|slot| slot.written).for_each(|slot| slot.way = Way::Lane);
         let text = self.text(&dtypes, &slots, BY_QUAD);
+        let formulas = self.formulas(&dtypes);
         let body = Body {
-            bindings: &definitions(&self.formulas(&dtypes)),
+            bindings: &definitions(&formulas),
+            needs: formula::needs(&formulas),
             once: &text.once,
             each: &text.body,
             ..Body::default()

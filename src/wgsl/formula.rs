@@ -18,6 +18,7 @@ use std::hash::DefaultHasher;
 use std::sync::Arc;
 
 use super::library;
+use super::needs::Needs;
 use super::scan::{without_comments, words};
 use crate::op::{Kind, Op, Spell};
 
@@ -173,6 +174,11 @@ pub(super) fn meant(word: &str, kind: Kind) -> Result<String, String> {
 /// A name of the user's, which must not be one of the library's.
 fn own(word: &str) -> String {
     if library::find(word).is_some() { format!("own_{word}") } else { word.to_owned() }
+}
+
+/// What a kernel needs that these formulas are written into.
+pub(crate) const fn needs(used: &[(Arc<FormulaText>, Kind)]) -> Needs {
+    if used.is_empty() { Needs::NONE } else { Needs::CHECKS }
 }
 
 /// The functions of formulas for kinds, each once.

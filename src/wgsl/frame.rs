@@ -8,7 +8,7 @@ use super::assembled::Assembled;
 use super::edge::Edge;
 use super::entry::Entry;
 use super::form::Form;
-use super::formula::definitions;
+use super::formula::{self, definitions};
 use super::kept::{Details, Recipe};
 use super::params::Operands;
 use super::region::Region;
@@ -85,7 +85,8 @@ impl Frame<'_> {
         let mut regions = vec![
             Region::text("params", Operands::text("    job: Job,\n", &slots, words)),
             Region::text("bindings", bindings),
-            Region::text("functions", functions + &definitions(&formulas)),
+            Region::text("functions", functions + &definitions(&formulas))
+                .needing(formula::needs(&formulas)),
             Region::text("prepare", keeps.once),
         ];
         regions.extend(self.wording.regions());

@@ -23,7 +23,10 @@ impl Needs {
     /// `wgpu-cooperative-matrix`.
     pub const COOPERATIVE: Self = Self(16);
 
-    /// Everything.
+    /// No capability: wgpu's checks at run time, which a text needs that wharf did not write.
+    pub const CHECKS: Self = Self(32);
+
+    /// Every capability.
     pub const ALL: Self = Self(31);
 
     const NAMES: [(Self, &'static str); 5] = [

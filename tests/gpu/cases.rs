@@ -47,6 +47,7 @@ mod shadow;
 #[cfg(not(target_family = "wasm"))]
 mod threads;
 mod torch;
+mod trusting;
 mod tuned;
 mod views;
 
@@ -90,6 +91,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(lent::cases(adapter));
     cases.extend(matmul::cases(adapter));
     cases.extend(quantised::cases(adapter));
+    cases.extend(trusting::cases());
     cases.extend(tuned::cases());
     cases.extend(profile::cases(adapter));
     cases.extend(custom_kernel::cases());

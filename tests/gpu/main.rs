@@ -7,6 +7,7 @@
 //! - `WHARF_TEST_DRIVER`: the driver that this must be; anything else is a failure.
 //! - `WHARF_TEST_LARGE=1`: the cases of some hundred MiB too; `=2`: also those of many GiB.
 //! - `WHARF_TEST_PROCESSES=N`: how many processes. By default software drivers get one per core.
+//! - `WHARF_TEST_TRUSTING=1`: without the checks of wgpu's that kernels are said not to need.
 //! - `WHARF_TEST_NO_GPU=1`: without an adapter, prints that nothing was run instead of failing.
 //!
 //! For a browser `scripts/page` makes a page of it.
