@@ -10,7 +10,7 @@ use wharf::kernel::catalog;
 use wharf::kernel::moves::text as moves;
 use wharf::kernel::pick::text::{self as pick, Lookup};
 use wharf::kernel::random::text::Draw;
-use wharf::kernel::scatter::text::runs;
+use wharf::kernel::scatter::text::{Gathering, runs};
 use wharf::op::{Kind, Op};
 use wharf::wgsl::{
     Assembled, Edge, Entry, Expr, Form, Frame, Needs, Slot, Source, Target, Term, Way, kept,
@@ -54,7 +54,10 @@ fn kernels() -> Vec<Arc<Assembled>> {
             }
         }
         let sums = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Bool);
-        all.extend(sums.map(|kind| runs(kind, target)));
+        let sums: Vec<Kind> = sums.collect();
+        for how in Gathering::ALL {
+            all.extend(sums.iter().map(|&kind| runs(how, kind, target)));
+        }
         for form in Form::MOVES {
             for way in WAYS.into_iter().filter(|way| !matches!(way, Way::Own(_))) {
                 all.push(moves::reindex(form, way, 3, target));

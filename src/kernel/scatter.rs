@@ -1,9 +1,9 @@
 //! Values to destinations that an index names.
 //!
 //! Where several values have one destination, the last one in row-major order stays, or all of them
-//! are added up in that order: the same bits in every run. The first is settled by integer atomics
-//! (the largest position wins, whoever comes first), the second by sorting destinations and adding
-//! up runs of equal ones in blocks; no float is ever added atomically.
+//! are added up - or multiplied - in that order: the same bits in every run. The first is settled
+//! by integer atomics (the largest position wins, whoever comes first), the second by sorting
+//! destinations and adding up runs of equal ones in blocks; no float is ever added atomically.
 
 use std::sync::Arc;
 
@@ -21,6 +21,7 @@ use crate::shape::Shape;
 use crate::wgsl::grid::groups_for;
 use crate::wgsl::params::Operands;
 use crate::wgsl::{Form, Grid, Slot, Way, kept};
+pub(crate) use text::Gathering;
 use text::{RunsJob, ScatterJob, runs};
 
 pub(crate) use plan::fits;
@@ -84,12 +85,18 @@ pub(crate) fn replaced(
     Ok(onto.value)
 }
 
-/// Adds every row of `rows` to the total that its key names, as many at once as one sort takes.
+/// Folds every row of `rows` into the total that its key names, as many at once as one sort takes.
 /// Keys that are nobody's have all bits set.
-pub(crate) fn add(site: Site<'_>, keys: &Operand, rows: &Operand, totals: &Operand) -> Result<()> {
+pub(crate) fn gathered(
+    site: Site<'_>,
+    how: Gathering,
+    keys: &Operand,
+    rows: &Operand,
+    totals: &Operand,
+) -> Result<()> {
     totals.value.inherit([&*keys.value]);
     let shape = *rows.layout.shape();
-    let &[count, columns] = shape.dims() else { return Err(mistake("scatter_add", "no rows")) };
+    let &[count, columns] = shape.dims() else { return Err(mistake("scatter", "no rows")) };
     let destinations = totals.layout.shape().elements() / columns.max(1);
     if count == 0 || columns == 0 || destinations == 0 {
         return Ok(());
@@ -105,8 +112,8 @@ pub(crate) fn add(site: Site<'_>, keys: &Operand, rows: &Operand, totals: &Opera
         let pairs = sort::sort(site, &pairs, (here, bits), &[&totals.value])?;
         let values = pick::apart(site, rows.slice(0, range)?, &totals.value)?;
         let columns = word(columns)?;
-        let runs = Runs { pairs, values, count: here, columns, dtype: rows.dtype };
-        runs.add(site, &totals.value, destinations)?;
+        let runs = Runs { how, pairs, values, count: here, columns, dtype: rows.dtype };
+        runs.fold(site, &totals.value, destinations)?;
         totals.value.inherit([&*runs.values]);
     }
     Ok(())
@@ -115,6 +122,7 @@ pub(crate) fn add(site: Site<'_>, keys: &Operand, rows: &Operand, totals: &Opera
 /// A list of values with sorted keys: each `columns` wide, in one piece.
 #[derive(Debug)]
 struct Runs {
+    how: Gathering,
     pairs: Arc<Value>,
     values: Arc<Value>,
     count: u32,
@@ -123,10 +131,10 @@ struct Runs {
 }
 
 impl Runs {
-    /// Adds every value to the total of its key; `totals` has `keys` times `columns` elements.
-    fn add(&self, site: Site<'_>, totals: &Arc<Value>, keys: usize) -> Result<()> {
+    /// Folds every value into the total of its key; `totals` has `keys` times `columns` elements.
+    fn fold(&self, site: Site<'_>, totals: &Arc<Value>, keys: usize) -> Result<()> {
         let plainly = Plain { site };
-        let kernel = runs(Kind::of(self.dtype), site.target);
+        let kernel = runs(self.how, Kind::of(self.dtype), site.target);
         let columns = self.columns as usize;
         let shape = Shape::new([keys * columns])?;
         let onto = Held::new(totals, Layout::dense(shape), self.dtype)?;

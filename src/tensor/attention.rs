@@ -12,8 +12,8 @@ use crate::fuse::What;
 use crate::kernel::attention::{self, AttentionCore, Halves};
 use crate::layout::Layout;
 use crate::plan::Stored;
-use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
+use crate::shape::{Axes, Shape};
 use crate::store::Segments;
 
 /// How queries attend to keys: scaled by one over the root of their length, unless another scale is
@@ -23,6 +23,9 @@ pub struct Attention {
     scale: Option<f32>,
     causal: bool,
     mask: Option<SharedMask>,
+    lengths: Option<Tensor>,
+    window: Option<[usize; 2]>,
+    softcap: Option<f32>,
 }
 
 /// A mask as it was given, and what it adds to scores: made once for all attentions.
@@ -58,6 +61,28 @@ impl Attention {
     pub fn masked(self, mask: &Tensor) -> Self {
         Self { mask: Some(SharedMask { given: mask.clone(), added: Arc::default() }), ..self }
     }
+
+    /// Only so many of the first keys are there, for each batch of them: integers `[..]`, the axes
+    /// of the keys before their heads. Batches whose sequences are of different lengths are filled
+    /// up so.
+    #[must_use]
+    pub fn lengths(self, lengths: &Tensor) -> Self {
+        Self { lengths: Some(lengths.clone()), ..self }
+    }
+
+    /// A query sees the key at its own place, so many before and so many after it. The last query
+    /// is at the last key's place, as where it is [causal](Attention::causal).
+    #[must_use]
+    pub fn window(self, before: usize, after: usize) -> Self {
+        Self { window: Some([before, after]), ..self }
+    }
+
+    /// Scores become `cap * tanh(score / cap)` before they are masked. With it they are stored, a
+    /// matrix for each head, between products.
+    #[must_use]
+    pub fn softcap(self, cap: f32) -> Self {
+        Self { softcap: Some(cap), ..self }
+    }
 }
 
 impl Tensor {
@@ -85,18 +110,24 @@ impl Tensor {
         let sizes = Sizes::of(self, keys, values)?;
         let device = &self.device;
         let mask = how.mask.as_ref();
-        for other in [keys, values].into_iter().chain(mask.map(|mask| &mask.given)) {
+        let beside = mask.map(|mask| &mask.given).into_iter().chain(&how.lengths);
+        for other in [keys, values].into_iter().chain(beside) {
             device.engine.same_device(&other.device.engine)?;
         }
         let dims = self.shape().dims();
         let outer = &dims[..dims.len() - 1];
         let shape = Shape::new([outer, &[sizes.e]].concat())?;
         let mask = mask.map(|mask| mask.over(outer, sizes.keys)).transpose()?;
+        let mask = self.hiding(&sizes, how, mask)?;
         if shape.is_empty() || sizes.keys == 0 {
             return device.zeros(shape, self.dtype());
         }
         let scale = how.scale.unwrap_or(1.0 / (sizes.d.max(1) as f32).sqrt());
-        if attention::is_products(sizes.queries, how.mask.is_some(), device.target()) {
+        if let Some(cap) = how.softcap {
+            let capped = self.capped(keys, values, [scale, cap], mask.as_ref())?;
+            return capped.reshape_copied(shape)?.cast(self.dtype());
+        }
+        if attention::is_products(sizes.queries, mask.is_some(), device.target()) {
             return self.lonely(keys, values, scale)?.reshape(shape)?.cast(self.dtype());
         }
         let keys_max = attention::keys_max(sizes.d.max(sizes.e), most(device));
@@ -128,6 +159,78 @@ impl Tensor {
         let shared = k.shape().dims()[1];
         let q = q.contiguous()?.reshape([batch, shared, heads / shared, d])?;
         (q.matmul(&k.t()?)? * scale)?.softmax(3)?.matmul(&v?)
+    }
+
+    /// What is added to the scores, with what lengths and a window hide; and what comes later than
+    /// a query, where scores are capped: the kernel that leaves it out knows no cap.
+    fn hiding(&self, sizes: &Sizes, how: &Attention, mask: Option<Self>) -> Result<Option<Self>> {
+        let (device, dims) = (&self.device, self.shape().dims());
+        let batch = &dims[..dims.len().saturating_sub(3)];
+        let key = || device.arange(0, sizes.keys, 1, DType::I32);
+        let mut seen: Vec<Self> = Vec::new();
+        if let Some(lengths) = &how.lengths {
+            let (what, dtype, only) = ("lengths", lengths.dtype(), "an integer");
+            if !dtype.is_integer() {
+                return Err(TensorCause::Only { what, dtype, only }.into());
+            }
+            if lengths.shape().dims() != batch {
+                let (lengths, batches) = (*lengths.shape(), Shape::new(batch)?);
+                return Err(TensorCause::Lengths { lengths, batches }.into());
+            }
+            let room = dims.len() - batch.len();
+            let lengths = lengths.cast(DType::I32)?;
+            let lengths = (0..room).try_fold(lengths, |lengths, _| lengths.unsqueeze(-1))?;
+            seen.push(key()?.lt(&lengths)?);
+        }
+        let place = || {
+            (device.arange(0, sizes.queries, 1, DType::I32)?
+                + (sizes.keys as i64 - sizes.queries as i64))?
+                .unsqueeze(1)
+        };
+        if let Some([before, after]) = how.window {
+            let apart = (key()? - place()?)?;
+            let most = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
+            seen.push(apart.ge(-most(before))?.and(apart.le(most(after))?)?);
+        }
+        if how.causal && how.softcap.is_some() {
+            seen.push(key()?.le(&place()?)?);
+        }
+        let Some(first) = seen.pop() else { return Ok(mask) };
+        let seen = seen.into_iter().try_fold(first, |all, one| all.and(&one))?;
+        let hidden = f32::NEG_INFINITY;
+        let added = match mask {
+            Some(mask) => seen.choose(&mask, hidden)?,
+            None => seen.choose(0.0f32, hidden)?,
+        };
+        let scores = Shape::new([&dims[..dims.len() - 1], &[sizes.keys]].concat())?;
+        added.broadcast_to(scores).map(Some)
+    }
+
+    /// Attention whose scores are stored, so that more can be done to them.
+    fn capped(
+        &self,
+        keys: &Self,
+        values: &Self,
+        [scale, cap]: [f32; 2],
+        mask: Option<&Self>,
+    ) -> Result<Self> {
+        let [q, k, v] = [self, keys, values].map(|x| x.cast(DType::F32)?.four());
+        let (q, k, v) = (q?, k?, v?);
+        let [batch, heads, queries, d] = *q.shape().dims() else { return Ok(q) };
+        let [shared, count, e] = [1, 2, 3].map(|axis| v.shape().dims()[axis]);
+        let rows = heads / shared.max(1) * queries;
+        let scores = q.reshape_copied([batch, shared, rows, d])?.matmul_plain(&k.t()?)?;
+        let scores = scores.reshape_copied([batch, heads, queries, count])?;
+        let scores = ((scores * (scale / cap))?.tanh()? * cap)?;
+        let scores = match mask {
+            Some(mask) => (scores + mask.four()?)?,
+            None => scores,
+        };
+        // Of no key comes nothing.
+        let none = scores.amax(Axes::keep(3))?.eq(f32::NEG_INFINITY)?;
+        let weights = none.choose(0.0f32, &scores.softmax(3)?)?;
+        let weights = weights.reshape_copied([batch, shared, rows, count])?;
+        weights.matmul_plain(&v)?.reshape_copied([batch, heads, queries, e])
     }
 
     /// With four axes, the last one filled up to whole quads, at least one.

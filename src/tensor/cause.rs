@@ -59,6 +59,9 @@ causes! {
     Long { d: usize, e: usize }, Shape:
         ("queries of {d} and values of {e} are {} together, above {}", d + e, 4 * QUADS_MAX)
         help ("{COMPOSE}");
+    Lengths { lengths: Shape, batches: Shape }, Shape:
+        ("lengths and batches differ: left {lengths}, right {batches}")
+        help ("one length for each batch: the axes of the keys before their heads");
     /// More keys than the loop of an invocation may take, or than a segment holds of one head.
     Keys { keys: usize, keys_max: usize }, Shape:
         ("{keys} keys are above {keys_max}")

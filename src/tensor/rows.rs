@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::fuse::What;
 use crate::kernel::cores::Core;
 use crate::kernel::rows::{self, RowsCore, Rowwise};
-use crate::shape::{Axes, Axis};
+use crate::shape::{Axes, Axis, Shape};
 use crate::store::Segments;
 
 impl Tensor {
@@ -33,39 +33,40 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn softmax(&self, axis: impl Into<Axis>) -> Result<Self> {
-        self.rowwise(Rowwise::Softmax, axis.into())
+        self.rowwise(Rowwise::Softmax, &axis.into().into())
     }
 
     /// The logarithm of [`Tensor::softmax`], computed without it: `x - logsumexp(x)`. Deferred.
     #[track_caller]
     pub fn log_softmax(&self, axis: impl Into<Axis>) -> Result<Self> {
-        self.rowwise(Rowwise::LogSoftmax, axis.into())
+        self.rowwise(Rowwise::LogSoftmax, &axis.into().into())
     }
 
-    /// `(x - mean) / sqrt(var + eps)` along an axis, of floats; f16 and bf16 computed in f32. Scale
-    /// and shift follow as `* weight` and `+ bias`, in the same kernel. Deferred.
+    /// `(x - mean) / sqrt(var + eps)` over [some axes](Axes), of floats; f16 and bf16 computed in
+    /// f32. Scale and shift follow as `* weight` and `+ bias`, in the same kernel. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 3.0], [1, 2])?; // mean 2, variance 1
     /// let y = (x.layer_norm(1, 1e-6)? * 10.0)?.round()?;
     /// assert_eq!(y.to_vec::<f32>()?, [-10.0, 10.0]);
+    /// assert_eq!(x.layer_norm([0, 1], 1e-6)?.shape(), x.shape()); // over both axes at once
     /// # Ok(()) });
     /// ```
     #[track_caller]
-    pub fn layer_norm(&self, axis: impl Into<Axis>, eps: f32) -> Result<Self> {
-        self.rowwise(Rowwise::LayerNorm { eps }, axis.into())
+    pub fn layer_norm(&self, axes: impl Into<Axes>, eps: f32) -> Result<Self> {
+        self.rowwise(Rowwise::LayerNorm { eps }, &axes.into())
     }
 
-    /// `x / sqrt(mean(x^2) + eps)` along an axis, as [`Tensor::layer_norm`] without the mean.
-    /// Deferred.
+    /// `x / sqrt(mean(x^2) + eps)` over [some axes](Axes), as [`Tensor::layer_norm`] without the
+    /// mean. Deferred.
     #[track_caller]
-    pub fn rms_norm(&self, axis: impl Into<Axis>, eps: f32) -> Result<Self> {
-        self.rowwise(Rowwise::RmsNorm { eps }, axis.into())
+    pub fn rms_norm(&self, axes: impl Into<Axes>, eps: f32) -> Result<Self> {
+        self.rowwise(Rowwise::RmsNorm { eps }, &axes.into())
     }
 
     #[track_caller]
-    fn rowwise(&self, what: Rowwise, axis: Axis) -> Result<Self> {
+    fn rowwise(&self, what: Rowwise, axes: &Axes) -> Result<Self> {
         let name = what.name();
         let double = self.dtype == DType::F64;
         if !self.dtype.is_float() || double && !what.is_norm() {
@@ -73,17 +74,53 @@ impl Tensor {
             return Err(TensorCause::Only { what: name, dtype: self.dtype(), only }.into());
         }
         let made = || {
-            let (axis, _) = self.shape().find(axis)?;
-            let x = self.cast(computed(self.dtype()))?;
+            let among = axes.of(self.shape())?;
             if self.shape().is_empty() {
                 return self.device.zeros(*self.shape(), self.dtype());
             }
-            let segment = Segments::new(self.device.caps()).bytes_max;
-            let takes = !double && rows::takes(&self.layout, axis, segment, self.device.target());
-            let result = if takes { x.along(axis, RowsCore(what)) } else { x.composed(what, axis) };
+            let (rows, beside): (Vec<usize>, Vec<usize>) =
+                (0..among.len()).partition(|&axis| among[axis]);
+            let x = self.cast(computed(self.dtype()))?;
+            let result = match rows[..] {
+                [axis] => x.by_rows_of(what, axis),
+                _ => {
+                    let order = [beside, rows].concat();
+                    let x = x.permute(&order)?;
+                    let split = among.iter().filter(|among| !**among).count();
+                    let (beside, within) = x.shape().dims().split_at(split);
+                    let length: usize = within.iter().product();
+                    let flat = x.reshape_copied([beside, &[length]].concat())?;
+                    flat.by_flat_rows(what, *x.shape())?.unpermute(&order)
+                }
+            };
             result?.cast(self.dtype())
         };
         asked(made).map_err(|error| error.during(name))
+    }
+
+    /// Whether the kernels of rows take an axis of this.
+    fn has_rows(&self, axis: usize) -> bool {
+        let segment = Segments::new(self.device.caps()).bytes_max;
+        self.dtype != DType::F64 && rows::takes(&self.layout, axis, segment, self.device.target())
+    }
+
+    #[track_caller]
+    fn by_rows_of(&self, what: Rowwise, axis: usize) -> Result<Self> {
+        match self.has_rows(axis) {
+            true => self.along(axis, RowsCore(what)),
+            false => self.composed(what, axis),
+        }
+    }
+
+    /// Along the last axis, under another shape of as many elements: what follows is fused.
+    #[track_caller]
+    pub(super) fn by_flat_rows(&self, what: Rowwise, under: Shape) -> Result<Self> {
+        let axis = self.shape().rank() - 1;
+        if !self.has_rows(axis) {
+            return self.composed(what, axis)?.reshape(under);
+        }
+        let (what, args) = (What::core(RowsCore(what)), vec![self.arg()]);
+        Ok(Self::deferred(&self.device, what, args, under, self.dtype))
     }
 
     /// A core along an axis, which has to be the last of its input; the others as memory walks

@@ -5,14 +5,31 @@ use std::sync::Arc;
 use super::Tensor;
 use super::cause::TensorCause;
 use super::number::Scalar;
+use super::order::Order;
 use crate::count::word;
-use crate::error::Result;
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
 use crate::exec::Value;
+use crate::kernel::scatter::Gathering;
 use crate::kernel::{Operand, index_space, scatter};
 use crate::layout::Layout;
-use crate::op::Kind;
+use crate::op::{Kind, Op};
 use crate::plan::Stored;
+use crate::shape::cause::ShapeCause;
 use crate::shape::{Axis, Shape};
+
+impl Device {
+    /// For each of so many destinations the last position in a list of keys that names it, and
+    /// `u32::MAX`, no position at all, where none does.
+    #[track_caller]
+    pub(super) fn last_of(&self, keys: &Operand, destinations: usize) -> Result<Tensor> {
+        let last = scatter::last(self.site(), keys, destinations)?;
+        let list = Layout::dense(Shape::new([destinations])?);
+        // Positions plus one, so that 0 wraps.
+        (Tensor::of(self.clone(), last, list, Stored::U32) - 1u32)?.contiguous()
+    }
+}
 
 impl Tensor {
     /// A copy in which, for every place of `source`, the element whose coordinate along `axis` is
@@ -23,15 +40,15 @@ impl Tensor {
     pub fn scatter(&self, axis: impl Into<Axis>, index: &Self, source: &Self) -> Result<Self> {
         let keys =
             self.destinations("scatter", axis.into(), index, source, source.shape().rank())?;
-        let site = self.device.site();
-        let elements = self.shape().elements();
-        let winners = scatter::last(site, &keys, elements)?;
-        // Positions plus one; 0 wraps to no position at all.
-        let list = Shape::new([elements])?;
-        let winners = Self::of(self.device.clone(), winners, Layout::dense(list), Stored::U32);
-        let winners = (&winners - 1u32)?.contiguous()?.operand()?;
+        self.replaced(&keys, source)
+    }
+
+    /// A copy in which the elements that keys name are replaced by those of `source`.
+    #[track_caller]
+    pub(super) fn replaced(&self, keys: &Operand, source: &Self) -> Result<Self> {
+        let winners = self.device.last_of(keys, self.shape().elements())?.operand()?;
         let (own, from) = (self.operand()?, source.contiguous()?.operand()?);
-        let value = scatter::replaced(site, &own, &from, &winners)?;
+        let value = scatter::replaced(self.device.site(), &own, &from, &winners)?;
         Ok(Self::of(self.device.clone(), value, Layout::dense(*self.shape()), self.dtype))
     }
 
@@ -53,8 +70,78 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn scatter_add(&self, axis: impl Into<Axis>, index: &Self, source: &Self) -> Result<Self> {
-        let (what, axis) = ("scatter_add", axis.into());
-        let sum = match Kind::of(self.dtype()) {
+        self.gathering("scatter_add", Gathering::Sum, axis.into(), index, source)
+    }
+
+    /// A copy whose elements are multiplied by all values of `source` that the index brings there:
+    /// otherwise as [`Tensor::scatter_add`].
+    #[track_caller]
+    pub fn scatter_mul(&self, axis: impl Into<Axis>, index: &Self, source: &Self) -> Result<Self> {
+        self.gathering("scatter_mul", Gathering::Product, axis.into(), index, source)
+    }
+
+    /// A copy whose elements are the largest of what they were and of all values of `source` that
+    /// the index brings there, which takes the shape of the source, by broadcasting; all other axes
+    /// agree with this tensor. NaN if one is; of any dtype but bool. Of values of a destination
+    /// the last stays once they are sorted, so this takes a sort of the source. Recorded at once,
+    /// but for the last comparison; an index out of range is an error at the next read.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[5, 5, 5], [3])?;
+    /// let (index, _) = device.upload(&[2, 0, 2], [3])?;
+    /// let (source, _) = device.upload(&[9, 1, 7], [3])?;
+    /// assert_eq!(x.scatter_max(0, &index, &source)?.to_vec::<i32>()?, [5, 5, 9]);
+    /// assert_eq!(x.scatter_min(0, &index, &source)?.to_vec::<i32>()?, [1, 5, 5]);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn scatter_max(&self, axis: impl Into<Axis>, index: &Self, source: &Self) -> Result<Self> {
+        self.extremes("scatter_max", Op::Max, axis.into(), index, source)
+    }
+
+    /// [`Tensor::scatter_max`] of the smallest.
+    #[track_caller]
+    pub fn scatter_min(&self, axis: impl Into<Axis>, index: &Self, source: &Self) -> Result<Self> {
+        self.extremes("scatter_min", Op::Min, axis.into(), index, source)
+    }
+
+    /// A copy to which parts of `source` along an axis are added, each to the part that a list of
+    /// indices names: [`Tensor::scatter_add`] with an index that is the same all along the other
+    /// axes.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let x = device.zeros([3, 2], wharf::DType::I32)?;
+    /// let (rows, _) = device.upload(&[1, 2, 3, 4], [2, 2])?;
+    /// let (index, _) = device.upload(&[2, 2], [2])?;
+    /// assert_eq!(x.index_add(0, &index, &rows)?.to_vec::<i32>()?, [0, 0, 0, 0, 4, 6]);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn index_add(&self, axis: impl Into<Axis>, index: &Self, source: &Self) -> Result<Self> {
+        let (what, axis) = ("index_add", axis.into());
+        let (place, _) = self.shape().find(axis).map_err(|error| error.during(what))?;
+        let shape = *index.shape();
+        if shape.rank() != 1 {
+            return Err(Error::from(ShapeCause::Ranks { shape, takes: "1" }).during(what));
+        }
+        let mut along = vec![1; self.shape().rank()];
+        along[place] = shape.elements();
+        let index = index.reshape(along)?;
+        self.gathering(what, Gathering::Sum, axis, &index, source)
+    }
+
+    #[track_caller]
+    pub(super) fn gathering(
+        &self,
+        what: &'static str,
+        how: Gathering,
+        axis: Axis,
+        index: &Self,
+        source: &Self,
+    ) -> Result<Self> {
+        let wide = match Kind::of(self.dtype()) {
             Kind::F32 => Stored::F32,
             Kind::I32 => Stored::I32,
             Kind::U32 => Stored::U32,
@@ -65,37 +152,72 @@ impl Tensor {
             _ => self.dtype,
         };
         let (place, _) = self.shape().find(axis).map_err(|error| error.during(what))?;
-        let rank = self.key_axes(place, index, source, sum);
+        let rank = self.key_axes(place, index, source, wide);
         let keys = self.destinations(what, axis, index, source, rank)?;
         let columns: usize = source.shape().dims()[rank..].iter().product();
-        let totals = self.totals(&keys, source, sum, columns)?;
-        let totals = Self::of(self.device.clone(), totals, Layout::dense(*self.shape()), sum);
-        if sum == self.dtype {
-            return self + &totals;
+        let totals = self.totals(how, &keys, source, wide, columns)?;
+        let totals = Self::of(self.device.clone(), totals, Layout::dense(*self.shape()), wide);
+        let op = match how {
+            Gathering::Sum => Op::Add,
+            Gathering::Product => Op::Mul,
+        };
+        if wide == self.dtype {
+            return self.apply(op, &[totals.into()]);
         }
-        let wide = (self.cast_to(sum)? + &totals)?;
-        if sum == Stored::F32 {
-            return wide.cast_to(self.dtype);
+        let result = self.cast_to(wide)?.apply(op, &[totals.into()])?;
+        if wide == Stored::F32 {
+            return result.cast_to(self.dtype);
         }
         // Integers wrap to their width.
         let shift = 32 - 8 * self.dtype.width() as u32;
-        let wide = if sum == Stored::I32 {
-            ((wide << shift.cast_signed())? >> shift.cast_signed())?
+        let result = if wide == Stored::I32 {
+            ((result << shift.cast_signed())? >> shift.cast_signed())?
         } else {
-            ((wide << shift)? >> shift)?
+            ((result << shift)? >> shift)?
         };
-        wide.cast_to(self.dtype)
+        result.cast_to(self.dtype)
+    }
+
+    /// The last of a list that is sorted stays, and NaN is last whichever way.
+    #[track_caller]
+    fn extremes(
+        &self,
+        what: &'static str,
+        op: Op,
+        axis: Axis,
+        index: &Self,
+        source: &Self,
+    ) -> Result<Self> {
+        if self.dtype() == DType::Bool {
+            let (dtype, only) = (self.dtype(), "numbers");
+            return Err(TensorCause::Only { what, dtype, only }.into());
+        }
+        let keys = self.destinations(what, axis, index, source, source.shape().rank())?;
+        if self.shape().is_empty() || source.shape().is_empty() {
+            return self.contiguous();
+        }
+        let (shape, count) = (Shape::new([source.shape().elements()])?, keys.layout);
+        let keys = Self::of(self.device.clone(), keys.value, count, Stored::U32);
+        let order = if op == Op::Max { Order::Ascending } else { Order::Descending };
+        let list = source.reshape_copied(shape)?;
+        let places = list.argsort(0, order).map_err(|error| error.during(what))?;
+        let (list, keys) = (list.picked(what, &places, 0, 1)?, keys.picked(what, &places, 0, 1)?);
+        let last = self.device.last_of(&keys.operand()?, self.shape().elements())?;
+        let none = Scalar::from(u32::MAX);
+        let best = list.picked(what, &last, 0, 1)?.reshape(*self.shape())?;
+        let is_none = last.eq(none)?.reshape(*self.shape())?;
+        is_none.choose(self, &self.apply(op, &[best.into()])?)
     }
 
     /// How many leading axes tell destinations apart: those after them, where the index repeats
     /// itself, are moved as rows if a row is small and never cut.
-    fn key_axes(&self, axis: usize, index: &Self, source: &Self, sum: Stored) -> usize {
+    fn key_axes(&self, axis: usize, index: &Self, source: &Self, wide: Stored) -> usize {
         let (shape, rank) = (*source.shape(), source.shape().rank());
         let Ok(view) = index.layout.broadcast_to(shape) else { return rank };
         let repeats = |d: &usize| *d > axis && (view.strides()[*d] == 0 || shape.dims()[*d] == 1);
         let tail = (0..rank).rev().take_while(repeats).count();
         let columns: usize = shape.dims()[rank - tail..].iter().product();
-        let (row, all) = (columns * sum.width(), self.shape().elements() * sum.width());
+        let (row, all) = (columns * wide.width(), self.shape().elements() * wide.width());
         let fits = scatter::fits(self.device.engine.segment_bytes(), row as u64, all as u64);
         if fits { rank - tail } else { rank }
     }
@@ -103,7 +225,7 @@ impl Tensor {
     /// The destination of every place of the source's first `rank` axes: its position among the
     /// elements - or rows - of this tensor, `u32::MAX` where the index is out of range.
     #[track_caller]
-    fn destinations(
+    pub(super) fn destinations(
         &self,
         what: &'static str,
         axis: Axis,
@@ -111,7 +233,7 @@ impl Tensor {
         source: &Self,
         rank: usize,
     ) -> Result<Operand> {
-        let named = |error: crate::Error| error.during(what);
+        let named = |error: Error| error.during(what);
         let (place, bound) = self.shape().find(axis).map_err(named)?;
         self.beside_axis(what, axis, source)?;
         self.device.engine.same_device(&source.device.engine).map_err(named)?;
@@ -157,20 +279,26 @@ impl Tensor {
         keys.contiguous()?.reshape([keys.shape().elements()])?.operand()
     }
 
-    /// For every destination the sum of the rows that go there, minus zero where there are none.
+    /// For every destination what the rows that go there come to; where there are none, what
+    /// changes nothing.
     #[track_caller]
     fn totals(
         &self,
+        how: Gathering,
         keys: &Operand,
         source: &Self,
-        sum: Stored,
+        wide: Stored,
         columns: usize,
     ) -> Result<Arc<Value>> {
-        let none = if sum.is_float() { Scalar::from(-0.0f32) } else { Scalar::from(0u8) };
-        let totals = self.device.full(*self.shape(), *sum, none)?.operand()?;
+        let none = match how {
+            Gathering::Sum if wide.is_float() => Scalar::from(-0.0f32),
+            Gathering::Sum => Scalar::from(0u8),
+            Gathering::Product => Scalar::from(1u8),
+        };
+        let totals = self.device.full(*self.shape(), *wide, none)?.operand()?;
         let count = keys.layout.shape().elements();
-        let rows = source.cast_to(sum)?.contiguous()?.reshape([count, columns])?.operand()?;
-        scatter::add(self.device.site(), keys, &rows, &totals)?;
+        let rows = source.cast_to(wide)?.contiguous()?.reshape([count, columns])?.operand()?;
+        scatter::gathered(self.device.site(), how, keys, &rows, &totals)?;
         Ok(totals.value)
     }
 }

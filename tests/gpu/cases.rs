@@ -50,6 +50,7 @@ mod torch;
 mod trusting;
 mod tuned;
 mod views;
+mod vocabulary;
 
 use wharf::Adapter;
 
@@ -86,6 +87,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(pool::cases(adapter));
     cases.extend(scan::cases(adapter));
     cases.extend(hand::cases());
+    cases.extend(vocabulary::cases(adapter));
     cases.extend(hunt::cases());
     cases.extend(formulas::cases(adapter));
     cases.extend(lent::cases(adapter));

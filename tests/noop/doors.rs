@@ -92,6 +92,16 @@ fn doors() -> Vec<Door> {
         door("allclose_now", Down, &[1], |s| {
             s.tensor.allclose_now(&s.tensor, 1e-5, 1e-8).map(drop)
         }),
+        door("nonzero", Down, &[4], |s| block_on(s.tensor.nonzero()).map(drop)),
+        door("nonzero_now", Down, &[4], |s| s.tensor.nonzero_now().map(drop)),
+        door("masked_select", Down, &[4], |s| {
+            block_on(s.tensor.masked_select(&s.tensor.gt(0.0)?)).map(drop)
+        }),
+        door("masked_select_now", Down, &[4], |s| {
+            s.tensor.masked_select_now(&s.tensor.gt(0.0)?).map(drop)
+        }),
+        door("unique", Down, &[4], |s| block_on(s.tensor.unique()).map(drop)),
+        door("unique_now", Down, &[4], |s| s.tensor.unique_now().map(drop)),
         door("quantise", Down, &[36], |s| block_on(s.tensor.quantise()).map(drop)),
         door("to_quantised", Down, &[36], |s| s.tensor.to_quantised().map(drop)),
         door("to", Over, &[160], |s| block_on(s.tensor.to(&s.there)).map(drop)),

@@ -7,21 +7,21 @@ use wharf::{DType, Result, Tensor, half};
 use super::support::capable;
 
 /// What is refused, the words of it, and what becomes of it as the help says.
-struct Row {
-    refused: Result<Tensor>,
-    text: &'static str,
-    help: &'static str,
-    mended: Result<Tensor>,
+pub(super) struct Row {
+    pub(super) refused: Result<Tensor>,
+    pub(super) text: &'static str,
+    pub(super) help: &'static str,
+    pub(super) mended: Result<Tensor>,
 }
 
-const CAST: &str = "compute in another dtype and cast: `cast(dtype)`";
+pub(super) const CAST: &str = "compute in another dtype and cast: `cast(dtype)`";
 const NUMBER: &str = "take a dtype that has it; a tensor becomes one by `cast(dtype)`";
 const FLOAT: &str =
     "write an integer, or take a float dtype; a tensor becomes one by `cast(dtype)`";
-const BROADCAST: &str =
+pub(super) const BROADCAST: &str =
     "of two dimensions that differ one must be 1; `unsqueeze` adds an axis of length 1";
 
-fn check(rows: impl IntoIterator<Item = Row>) {
+pub(super) fn check(rows: impl IntoIterator<Item = Row>) {
     for Row { refused, text, help, mended } in rows {
         let error = refused.err().unwrap_or_else(|| panic!("{text}: it was done"));
         assert_eq!(error.to_string(), text);

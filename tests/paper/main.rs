@@ -27,6 +27,8 @@ mod errors_lent;
 #[cfg(test)]
 mod errors_operations;
 #[cfg(test)]
+mod errors_vocabulary;
+#[cfg(test)]
 mod exact;
 #[cfg(test)]
 mod hosts;

@@ -335,7 +335,11 @@ fn doors(room: &house::Room<'_>) -> Vec<(String, usize)> {
                 let set = if of == "TensorSet" { "set." } else { "" };
                 // Whether something holds of a tensor is an error only where it has to be asked.
                 let answers = head.windows(4).any(|four| four == ["Result", "<", "bool", ">"]);
-                let is_door = answers || head.iter().any(|text| crosses.contains(text));
+                // What a tensor has to be awaited for, or waits for, crosses, whatever it yields.
+                let waits = head.contains(&"Future") || name.ends_with("_now");
+                let is_door = answers
+                    || waits && of == "Tensor"
+                    || head.iter().any(|text| crosses.contains(text));
                 is_door.then(|| format!("{set}{name}"))
             }
             _ => None,

@@ -33,22 +33,47 @@ pub const SCATTER: Entry = Entry {
         .of(&[&[Form::U32]])
         .told(ScatterJob::MEMBERS)
 };
-/// Sums of runs of equal keys.
+/// Sums or products of runs of equal keys.
 pub const RUNS: Entry = Entry::own("runs", source!("runs.wgsl"), 64).told(RunsJob::MEMBERS);
 
-/// What `runs` adds up.
+/// How values of one destination become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct SumOf(Kind);
+pub enum Gathering {
+    /// Their sum.
+    Sum,
+    /// Their product.
+    Product,
+}
 
-impl Writes for SumOf {
+impl Gathering {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Sum, Self::Product];
+}
+
+/// What `runs` makes of values of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Gathered {
+    how: Gathering,
+    kind: Kind,
+}
+
+impl Writes for Gathered {
     fn regions(&self) -> Vec<Region> {
-        let alias = format!("alias Sum = {};\n", self.0.name());
-        vec![Region::text("sum", alias).needing(Needs::of(self.0))]
+        let kind = self.kind.name();
+        let (nothing, sign) = match self.how {
+            Gathering::Sum => (0, '+'),
+            Gathering::Product => (1, '*'),
+        };
+        let text = format!(
+            "alias Fold = {kind};\nconst NOTHING = Fold({nothing});\n\n\
+             fn folded(a: Fold, b: Fold) -> Fold {{\n    return a {sign} b;\n}}\n"
+        );
+        vec![Region::text("fold", text).needing(Needs::of(self.kind))]
     }
 }
 
-/// `runs` of sums in this kind of number.
+/// `runs` of values of this kind.
 #[must_use]
-pub fn runs(kind: Kind, target: Target) -> Arc<Assembled> {
-    kept::worded(&RUNS, &SumOf(kind), &[], 0, target)
+pub fn runs(how: Gathering, kind: Kind, target: Target) -> Arc<Assembled> {
+    kept::worded(&RUNS, &Gathered { how, kind }, &[], 0, target)
 }

@@ -1,0 +1,125 @@
+//! Products of lists, and turns of pairs.
+
+use super::Tensor;
+use super::cause::TensorCause;
+use super::reduce::computed;
+use crate::engine::site::asked;
+use crate::error::{Error, Result};
+use crate::op::Refusal;
+use crate::shape::Shape;
+use crate::shape::cause::ShapeCause;
+
+impl Tensor {
+    /// The sum of the products of two lists, as a scalar, by the contract of a [sum](crate::op) of
+    /// products that are rounded; f16 and bf16 computed in f32, and integers narrower than 32 bits
+    /// become 32 wide. Deferred, in one kernel.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0], [3])?;
+    /// assert_eq!(x.dot(&x)?.scalar::<f32>()?, 14.0);
+    /// assert_eq!(x.outer(&x.slice(0, ..2)?)?.to_vec::<f32>()?, [1.0, 2.0, 2.0, 4.0, 3.0, 6.0]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias("inner", "vdot"))]
+    #[track_caller]
+    pub fn dot(&self, other: &Self) -> Result<Self> {
+        let what = "dot";
+        let summed = || {
+            let [x, y] = self.lists(other, what)?;
+            if x.shape() != y.shape() {
+                let (what, left, right) = ("lengths differ", *x.shape(), *y.shape());
+                return Err(ShapeCause::Same { what, left, right }.into());
+            }
+            let wide = computed(self.dtype());
+            let sum = (x.cast(wide)? * y.cast(wide)?)?.sum(..)?;
+            if self.dtype.is_float() { sum.cast(self.dtype()) } else { Ok(sum) }
+        };
+        asked(summed).map_err(|error: Error| error.during(what))
+    }
+
+    /// Every element of a list times every element of another, `[n]` and `[m]` as `[n, m]`.
+    /// Deferred, and fused.
+    #[track_caller]
+    pub fn outer(&self, other: &Self) -> Result<Self> {
+        let what = "outer";
+        let products = || {
+            let [x, y] = self.lists(other, what)?;
+            x.unsqueeze(1)? * y
+        };
+        asked(products).map_err(|error: Error| error.during(what))
+    }
+
+    /// Both of them, if they are lists of one dtype.
+    fn lists(&self, other: &Self, doing: &'static str) -> Result<[Self; 2]> {
+        self.device.engine.same_device(&other.device.engine)?;
+        for shape in [*self.shape(), *other.shape()] {
+            if shape.rank() != 1 {
+                return Err(ShapeCause::Ranks { shape, takes: "1" }.into());
+            }
+        }
+        let (left, right) = (self.dtype(), other.dtype());
+        if left != right {
+            return Err(Refusal::Mixed { doing, left, right }.into());
+        }
+        Ok([self.clone(), other.clone()])
+    }
+
+    /// Rotary positions: the first half of the last axis and its second half, taken as pairs, are
+    /// turned by angles whose cosines and sines are given, `[.., d / 2]`, which broadcast: what
+    /// most models do. Of floats, f16 and bf16 computed in f32, and rounded once. Deferred, and
+    /// fused.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [1, 4])?; // pairs (1, 3), (2, 4)
+    /// let (cos, _) = device.upload(&[0.0f32, 1.0], [1, 2])?;
+    /// let (sin, _) = device.upload(&[1.0f32, 0.0], [1, 2])?;
+    /// assert_eq!(x.rope(&cos, &sin)?.to_vec::<f32>()?, [-3.0, 2.0, 1.0, 4.0]);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn rope(&self, cos: &Self, sin: &Self) -> Result<Self> {
+        asked(|| self.turned(cos, sin, -2)).map_err(|error| error.during("rope"))
+    }
+
+    /// [`Tensor::rope`] whose pairs are neighbours, as in GPT-J. Deferred.
+    #[doc(alias = "rope_i")]
+    #[track_caller]
+    pub fn rope_interleaved(&self, cos: &Self, sin: &Self) -> Result<Self> {
+        asked(|| self.turned(cos, sin, -1)).map_err(|error| error.during("rope_interleaved"))
+    }
+
+    /// The last axis is split into pairs, which are this axis then.
+    fn turned(&self, cos: &Self, sin: &Self, pair: i32) -> Result<Self> {
+        if !self.dtype.is_float() {
+            let (what, only) = ("input", "a float");
+            return Err(TensorCause::Only { what, dtype: self.dtype(), only }.into());
+        }
+        let (axis, length) = self.shape().find(-1)?;
+        if !length.is_multiple_of(2) {
+            let (what, axis) = ("pairs", axis.into());
+            return Err(TensorCause::Parts { what, axis, dim: length, count: 2 }.into());
+        }
+        let wide = computed(self.dtype());
+        let half = length / 2;
+        let split = if pair == -1 { [half, 2] } else { [2, half] };
+        let dims = [&self.shape().dims()[..axis], &split].concat();
+        let angles = Shape::new([&dims[..axis], &[half]].concat())?;
+        let angle = |given: &Self| {
+            self.device.engine.same_device(&given.device.engine)?;
+            if given.dtype != self.dtype {
+                let (what, left, right) = ("input and angles", self.dtype(), given.dtype());
+                return Err(TensorCause::Dtypes { what, left, right }.into());
+            }
+            given.broadcast_to(angles)?.cast(wide)?.unsqueeze(pair)
+        };
+        let pairs = self.reshape(dims)?.cast(wide)?;
+        // (x, y) becomes (x cos - y sin, y cos + x sin): of the first of a pair the sine is turned.
+        let sign = self.device.linspace(-1.0, 1.0, 2, wide)?;
+        let sign = if pair == -1 { sign } else { sign.unsqueeze(-1)? };
+        let sine = (angle(sin)? * sign)?;
+        let turned = ((&pairs * angle(cos)?)? + (pairs.flip(pair)? * sine)?)?;
+        turned.cast(self.dtype())?.reshape_copied(*self.shape())
+    }
+}

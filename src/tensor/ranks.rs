@@ -1,0 +1,274 @@
+//! Where values stand among others: places in a sorted list, counts of bins, quantiles, and draws
+//! by weight.
+
+use super::Tensor;
+use super::cause::{FLOATS_BY_F32, TensorCause};
+use super::order::Order;
+use super::random::Key;
+use super::reduce::computed;
+use crate::dtype::DType;
+use crate::engine::site::asked;
+use crate::error::{Error, Result, causes};
+use crate::kernel::index_space;
+use crate::kernel::scatter::Gathering;
+use crate::shape::cause::ShapeCause;
+use crate::shape::{Axes, Shape};
+
+/// On which side of equal elements a value stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Insert {
+    /// Before all of them.
+    Left,
+    /// After all of them.
+    Right,
+}
+
+impl Tensor {
+    /// How many elements of this, which is sorted along its last axis, lie before each value, as
+    /// u32: where it would be inserted. Of one list values of any shape are looked for; of several,
+    /// in the list that is at the same place of the axes before the last.
+    ///
+    /// Where this is not sorted, a place that means nothing. NaN stands after all numbers. By
+    /// halves, a step for every bit of the length, each of them a gather. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::tensor::Insert;
+    ///
+    /// let (ends, _) = device.upload(&[10, 20, 20, 30], [4])?;
+    /// let (x, _) = device.upload(&[5, 20, 99], [3])?;
+    /// assert_eq!(ends.searchsorted(&x, Insert::Left)?.to_vec::<u32>()?, [0, 1, 4]);
+    /// assert_eq!(ends.searchsorted(&x, Insert::Right)?.to_vec::<u32>()?, [0, 3, 4]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias("bucketize", "digitize"))]
+    #[track_caller]
+    pub fn searchsorted(&self, values: &Self, side: Insert) -> Result<Self> {
+        let what = "searchsorted";
+        let found = || {
+            let (shape, rank) = (*values.shape(), self.shape().rank());
+            let Some((&length, lists)) = self.shape().dims().split_last() else {
+                return Err(ShapeCause::Ranks { shape: *self.shape(), takes: "1 or more" }.into());
+            };
+            self.device.engine.same_device(&values.device.engine)?;
+            if self.dtype != values.dtype {
+                let (left, right) = (self.dtype(), values.dtype());
+                return Err(TensorCause::Dtypes { what: "list and values", left, right }.into());
+            }
+            index_space(shape.elements().max(length))?;
+            let values = match rank {
+                1 => values.flatten(..)?,
+                _ if shape.rank() == rank && shape.dims()[..rank - 1] == *lists => values.clone(),
+                _ => {
+                    let (left, right, what) = (*self.shape(), shape, "lists and values differ");
+                    return Err(ShapeCause::Same { what, left, right }.into());
+                }
+            };
+            let mut before = self.device.zeros(*values.shape(), DType::U32)?;
+            let bits = usize::BITS - length.leading_zeros();
+            for step in (0..bits).rev().map(|bit| 1u32 << bit) {
+                // The last of those that would lie before it, if there are so many.
+                let last = (&before + (step - 1))?;
+                let place = last.min((length - 1) as u32)?;
+                let element = self.picked(what, &place, rank - 1, 1)?;
+                let is_before = last.lt(length as u32)?.and(element.stands(&values, side)?)?;
+                before = is_before.choose(&(&before + step)?, &before)?;
+            }
+            before.reshape_copied(shape)
+        };
+        asked(found).map_err(|error: Error| error.during(what))
+    }
+
+    /// Whether elements stand before values that are equal to those of this side.
+    #[track_caller]
+    fn stands(&self, values: &Self, side: Insert) -> Result<Self> {
+        let before = match side {
+            Insert::Left => self.lt(values)?,
+            Insert::Right => self.le(values)?,
+        };
+        if !self.dtype.is_float() {
+            return Ok(before);
+        }
+        let nan = match side {
+            Insert::Left => values.is_nan()?.and(self.is_nan()?.not()?)?,
+            Insert::Right => values.is_nan()?,
+        };
+        before.or(&nan)
+    }
+
+    /// How often each of the integers below `bins` occurs, as u32. Another one is an error at the
+    /// next read. Recorded at once.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[2, 0, 2, 2], [4])?;
+    /// assert_eq!(x.bincount(4)?.to_vec::<u32>()?, [1, 0, 3, 0]);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn bincount(&self, bins: usize) -> Result<Self> {
+        self.counted("bincount", bins)
+    }
+
+    #[track_caller]
+    fn counted(&self, what: &'static str, bins: usize) -> Result<Self> {
+        let index = self.flatten(..)?;
+        let one = self.device.ones(1, DType::U32)?.broadcast_to(*index.shape())?;
+        let none = self.device.zeros(bins, DType::U32)?;
+        none.gathering(what, Gathering::Sum, 0.into(), &index, &one)
+    }
+
+    /// How many elements lie in each of `bins` equal parts of `low` to `high`, as u32. A part has
+    /// its lower end, the last one its upper end too; what lies outside, and NaN, counts nowhere.
+    /// Of floats. Which part has it is computed in f32 (f64 for f64), so that an element within
+    /// rounding of an end may count on its other side. Recorded at once.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[0.1f32, 0.9, 1.0, 2.0, 7.0], [5])?;
+    /// assert_eq!(x.histogram(2, 0.0, 2.0)?.to_vec::<u32>()?, [2, 2]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "histc")]
+    #[track_caller]
+    pub fn histogram(&self, bins: usize, low: f64, high: f64) -> Result<Self> {
+        let counted = || {
+            if !self.dtype.is_float() {
+                let (what, only) = ("input", "a float");
+                return Err(TensorCause::Only { what, dtype: self.dtype(), only }.into());
+            }
+            if bins == 0 || low >= high || !(high - low).is_finite() {
+                return Err(RankCause::Bins { bins, low, high }.into());
+            }
+            let x = self.cast(computed(self.dtype()))?;
+            let part = ((&x - low)? * (bins as f64 / (high - low)))?;
+            let part = part.clamp(0.0, bins as f64)?.cast(DType::U32)?.min(bins - 1)?;
+            let inside = x.ge(low)?.and(x.le(high)?)?;
+            inside.choose(&part, bins)?.counted("histogram", bins + 1)?.slice(0, ..bins)
+        };
+        asked(counted).map_err(|error| error.during("histogram"))
+    }
+
+    /// What so large a part of the elements lies below, over [some axes](Axes): 0 is the smallest,
+    /// 1 the largest; between two elements the [`Tensor::lerp`] of them. NaN if an element is. Of
+    /// floats, f16 and bf16 computed in f32; of no elements it is an error. By a sort. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[4.0f32, 1.0, 3.0, 2.0], [4])?;
+    /// assert_eq!(x.quantile(0.25, 0)?.scalar::<f32>()?, 1.75);
+    /// assert_eq!(x.median(..)?.scalar::<f32>()?, 2.5);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn quantile(&self, part: f64, axes: impl Into<Axes>) -> Result<Self> {
+        let axes = axes.into();
+        asked(|| self.lying_at(part, &axes)).map_err(|error| error.during("quantile"))
+    }
+
+    /// The [quantile](Tensor::quantile) of a half: the element in the middle, or the mean of both
+    /// that are. Deferred.
+    #[track_caller]
+    pub fn median(&self, axes: impl Into<Axes>) -> Result<Self> {
+        let axes = axes.into();
+        asked(|| self.lying_at(0.5, &axes)).map_err(|error| error.during("median"))
+    }
+
+    fn lying_at(&self, part: f64, axes: &Axes) -> Result<Self> {
+        if !self.dtype.is_float() {
+            let (what, only) = ("input", "a float");
+            return Err(TensorCause::Only { what, dtype: self.dtype(), only }.into());
+        }
+        if !(0.0..=1.0).contains(&part) {
+            return Err(RankCause::Part { part }.into());
+        }
+        let among = axes.of(self.shape())?;
+        let (inner, outer): (Vec<usize>, Vec<usize>) =
+            (0..among.len()).partition(|&axis| among[axis]);
+        let rows = self.permute([&outer[..], &inner].concat())?;
+        let (outside, within) = rows.shape().dims().split_at(outer.len());
+        let length: usize = within.iter().product();
+        let Some(last) = length.checked_sub(1) else {
+            return Err(RankCause::Nothing { shape: *self.shape() }.into());
+        };
+        let sorted =
+            rows.reshape_copied([outside, &[length]].concat())?.sort(-1, Order::Ascending)?;
+        let sorted = sorted.cast(computed(self.dtype()))?;
+        let place = part * last as f64;
+        let at = |place: f64| sorted.select(-1, place as usize);
+        let between = match place.fract() {
+            0.0 => at(place)?,
+            fract => at(place.floor())?.lerp(&at(place.ceil())?, fract)?,
+        };
+        let largest = sorted.select(-1, last)?;
+        let result = largest.is_nan()?.choose(&largest, &between)?.cast(self.dtype())?;
+        if !axes.are_kept() {
+            return Ok(result);
+        }
+        inner.iter().try_fold(result, |result, &axis| result.unsqueeze(axis))
+    }
+
+    /// Draws `count` places of the last axis, as u32 `[.., count]`, each with a probability in
+    /// proportion to its weight, which is a float of 0 or more: again and again the same if it is
+    /// put back (`replacement`), otherwise each at most once - and where fewer have a weight, those
+    /// of weight 0 come last. Drawn in f32; the same key draws the same. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::tensor::Key;
+    ///
+    /// let (weights, _) = device.upload(&[0.0f32, 3.0, 0.0, 1.0], [4])?;
+    /// let drawn = weights.multinomial(Key::new(1), 100, true)?.to_vec::<u32>()?;
+    /// assert!(drawn.iter().all(|place| [1, 3].contains(place)));
+    /// let mut both = weights.multinomial(Key::new(1), 2, false)?.to_vec::<u32>()?;
+    /// both.sort();
+    /// assert_eq!(both, [1, 3]);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn multinomial(&self, key: Key, count: usize, replacement: bool) -> Result<Self> {
+        let drawn = || {
+            if !matches!(*self.dtype, DType::F32 | DType::F16 | DType::Bf16) {
+                let (what, dtype) = ("weights", self.dtype());
+                return Err(TensorCause::Only { what, dtype, only: FLOATS_BY_F32 }.into());
+            }
+            let (axis, places) = self.shape().find(-1)?;
+            if places == 0 || !replacement && count > places {
+                return Err(RankCause::Draws { count, places }.into());
+            }
+            let weights = self.cast(DType::F32)?;
+            if !replacement {
+                // The first of races whose speeds are the weights.
+                let luck = (1.0f32 - self.device.uniform(key, *self.shape(), DType::F32)?)?;
+                let time = luck.ln()?.neg()?;
+                return Ok((weights / time)?.top_k(count, axis)?.1);
+            }
+            let mut dims = self.shape().dims().to_vec();
+            dims[axis] = count;
+            let luck = self.device.uniform(key, Shape::new(dims)?, DType::F32)?;
+            // Sums of blocks are rounded, and must not fall.
+            let sums = weights.cumsum(axis)?.cummax(axis)?;
+            let all = sums.slice(axis, -1..)?;
+            sums.searchsorted(&(luck * all)?, Insert::Right)?.min((places - 1) as u32)
+        };
+        asked(drawn).map_err(|error: Error| error.during("multinomial"))
+    }
+}
+
+causes! {
+    /// What can be wrong with bins, quantiles and draws.
+    enum RankCause;
+
+    Bins { bins: usize, low: f64, high: f64 }, Shape:
+        ("{bins} bins of {low} to {high}")
+        help ("there is one bin at least, and the lower end comes first");
+    Part { part: f64 }, Shape:
+        ("{part} is outside 0..=1")
+        help ("a part of all elements: the median is 0.5");
+    Nothing { shape: Shape }, Shape:
+        ("no elements in {shape}, which has 0 along the axes")
+        help ("there is no value to yield: check the length first");
+    Draws { count: usize, places: usize }, Shape:
+        ("{count} draws from {places} places")
+        help ("from one place at least, and from as many as are drawn unless they are put back");
+}

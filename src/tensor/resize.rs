@@ -1,0 +1,270 @@
+//! Images of another size: each axis by itself, a few elements of it for each of the result.
+//!
+//! ```text
+//! place of result i in the source     (2 i + 1) in / (2 out) - 1/2, or i (in - 1) / (out - 1)
+//! its whole part                      which elements: a gather
+//! what is left of it                  their weights: a sum, fused
+//! ```
+//!
+//! Between are fractions of integers, so that nothing is rounded before a weight is.
+
+use super::Tensor;
+use super::cause::TensorCause;
+use super::pool::Pooling;
+use super::reduce::computed;
+use crate::dtype::DType;
+use crate::engine::site::asked;
+use crate::error::{Error, Result, causes};
+use crate::shape::Shape;
+
+/// Which places of two images of different sizes lie on each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Align {
+    /// The outer edges: an element is a square, as of cameras and screens. PyTorch's
+    /// `align_corners=False`.
+    Edges,
+    /// The centres of the elements in the corners: PyTorch's `align_corners=True`.
+    Corners,
+}
+
+/// How an element between others is made of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Interpolation {
+    /// It is the one at `i * in / out`, rounded down.
+    Nearest,
+    /// Of the two beside it on each axis: linear, bilinear, trilinear.
+    Linear(Align),
+    /// Of the four beside it on each axis, by the cubic of Keys with -0.75.
+    Cubic(Align),
+}
+
+/// The factor of that cubic.
+const KEYS: f64 = -0.75;
+
+impl Tensor {
+    /// The last axes at another size. What lies beyond an end of an axis is the element at the end.
+    /// [`Interpolation::Nearest`] takes any dtype and moves bits, the others are of floats, and
+    /// f16 and bf16 computed in f32. An axis after the other; one that keeps its length stays as it
+    /// is. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::tensor::{Align, Interpolation};
+    ///
+    /// let (x, _) = device.upload(&[1.0f32, 3.0], [1, 1, 2])?;
+    /// let wide = x.interpolate([4], Interpolation::Linear(Align::Edges))?;
+    /// assert_eq!(wide.to_vec::<f32>()?, [1.0, 1.5, 2.5, 3.0]);
+    /// let wide = x.interpolate([3], Interpolation::Linear(Align::Corners))?;
+    /// assert_eq!(wide.to_vec::<f32>()?, [1.0, 2.0, 3.0]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias("upsample", "resize"))]
+    #[track_caller]
+    pub fn interpolate<const D: usize>(
+        &self,
+        size: [usize; D],
+        how: Interpolation,
+    ) -> Result<Self> {
+        let what = "interpolate";
+        let resized = || {
+            if how != Interpolation::Nearest {
+                self.check_float()?;
+            }
+            let result = self.by_axes(size, |x, axis, length, to| match how {
+                Interpolation::Nearest => x.tapped(what, axis, &x.nearest(length, to)?),
+                Interpolation::Linear(align) => {
+                    let at = Between::of(x, [length, to], align, true)?;
+                    x.blended(what, axis, &at, 0..2, |far| 1.0f32 - far)
+                }
+                Interpolation::Cubic(align) => {
+                    let at = Between::of(x, [length, to], align, false)?;
+                    x.blended(what, axis, &at, -1..3, cubic)
+                }
+            })?;
+            result.cast(self.dtype())
+        };
+        asked(resized).map_err(|error: Error| error.during(what))
+    }
+
+    /// The last axes at another size, each element the mean of those of the source that it covers,
+    /// at least in part: of `i * in / out`, rounded down, to `(i + 1) * in / out`, rounded up. Of
+    /// floats, f16 and bf16 computed in f32. Where sizes divide each other it is
+    /// [`Tensor::avg_pool`]. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0, 5.0], [1, 5])?;
+    /// assert_eq!(x.adaptive_avg_pool([2])?.to_vec::<f32>()?, [2.0, 4.0]);
+    /// assert_eq!(x.adaptive_avg_pool([1])?.to_vec::<f32>()?, [3.0]);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn adaptive_avg_pool<const D: usize>(&self, size: [usize; D]) -> Result<Self> {
+        let what = "adaptive_avg_pool";
+        let pooled = || {
+            self.check_float()?;
+            let first = self.sized(size)?;
+            let dims = self.shape().dims();
+            if (0..D).all(|i| dims[first + i].is_multiple_of(size[i])) {
+                let windows: [usize; D] = core::array::from_fn(|i| dims[first + i] / size[i]);
+                return self.avg_pool(&Pooling::of(windows));
+            }
+            let result =
+                self.by_axes(size, |x, axis, length, to| x.covered(what, axis, length, to))?;
+            result.cast(self.dtype())
+        };
+        asked(pooled).map_err(|error: Error| error.during(what))
+    }
+
+    fn check_float(&self) -> Result<()> {
+        if self.dtype.is_float() {
+            return Ok(());
+        }
+        let (what, only) = ("input", "a float");
+        Err(TensorCause::Only { what, dtype: self.dtype(), only }.into())
+    }
+
+    /// The first of the last axes that get these sizes.
+    fn sized<const D: usize>(&self, size: [usize; D]) -> Result<usize> {
+        let shape = *self.shape();
+        let Some(first) = shape.rank().checked_sub(D) else {
+            return Err(ResizeCause::Axes { shape, axes: D }.into());
+        };
+        for (&from, to) in shape.dims()[first..].iter().zip(size) {
+            if from == 0 || to == 0 {
+                return Err(ResizeCause::Nothing { shape, size: size.to_vec() }.into());
+            }
+            // Numerators of places are i32.
+            let most = 2 * (from as u128) * (to as u128 + 1);
+            if i32::try_from(most).is_err() {
+                return Err(ResizeCause::Long { from, to }.into());
+            }
+        }
+        Ok(first)
+    }
+
+    /// Resizes one axis after the other, of those that change.
+    fn by_axes<const D: usize>(
+        &self,
+        size: [usize; D],
+        resize: impl Fn(&Self, usize, usize, usize) -> Result<Self>,
+    ) -> Result<Self> {
+        let first = self.sized(size)?;
+        let axes = (first..).zip(size);
+        axes.into_iter().try_fold(self.clone(), |x, (axis, to)| {
+            let from = x.shape().dims()[axis];
+            if from == to { Ok(x) } else { resize(&x, axis, from, to) }
+        })
+    }
+
+    /// Where each of so many elements comes from, as u32 `[to]`.
+    fn nearest(&self, from: usize, to: usize) -> Result<Self> {
+        (self.device.iota(to)? * from as u32)? / to as u32
+    }
+
+    /// The elements of an axis that places `[to, ..]` name, whose axes take the place of it.
+    fn tapped(&self, what: &'static str, axis: usize, places: &Self) -> Result<Self> {
+        let (before, after) = self.shape().dims().split_at(axis);
+        let shape = Shape::new([before, places.shape().dims(), &after[1..]].concat())?;
+        let ones = vec![1; after.len() - 1];
+        let places = places.contiguous()?.reshape([places.shape().dims(), &ones].concat())?;
+        self.picked(
+            what,
+            &places.broadcast_to(shape)?,
+            axis,
+            places.shape().rank() + 1 - after.len(),
+        )
+    }
+
+    /// What stands beside elements `[.., to, taps, ..]` of an axis: a value `[to, taps]`.
+    fn beside_taps(&self, axis: usize, taps: &Self) -> Result<Self> {
+        let ones = vec![1; self.shape().rank() - axis - 2];
+        taps.reshape([taps.shape().dims(), &ones].concat())
+    }
+
+    /// The sum of elements beside each place, weighted by how far they are from it.
+    fn blended(
+        &self,
+        what: &'static str,
+        axis: usize,
+        at: &Between,
+        taps: core::ops::Range<i32>,
+        weigh: impl Fn(Self) -> Result<Self>,
+    ) -> Result<Self> {
+        let wide = computed(self.dtype());
+        let tap = self.device.arange(taps.start, taps.end, 1, DType::I32)?;
+        let last = self.shape().dims()[axis] as i32 - 1;
+        let places = (&at.whole + &tap)?.clamp(0, last)?.cast(DType::U32)?;
+        let far = (tap.cast(wide)? - &at.part)?.abs()?;
+        let elements = self.tapped(what, axis, &places)?.cast(wide)?;
+        let weights = elements.beside_taps(axis, &weigh(far)?.contiguous()?)?;
+        (elements * weights)?.sum(axis + 1)
+    }
+
+    /// The means of what each element covers of an axis.
+    fn covered(&self, what: &'static str, axis: usize, from: usize, to: usize) -> Result<Self> {
+        let begin = |i: usize| i * from / to;
+        let end = |i: usize| ((i + 1) * from).div_ceil(to);
+        let taps = (0..to).map(|i| end(i) - begin(i)).max().unwrap_or(1);
+        let i = self.device.iota(to)?.unsqueeze(1)?;
+        let begins = ((&i * from as u32)? / to as u32)?;
+        let ends = (((&i + 1u32)? * from as u32)? + (to - 1) as u32)? / to as u32;
+        let count = (ends? - &begins)?;
+        let tap = self.device.iota(taps)?;
+        let places = (&begins + &tap)?.min((from - 1) as u32)?;
+        let wide = computed(self.dtype());
+        let elements = self.tapped(what, axis, &places)?.cast(wide)?;
+        let inside = tap.lt(count.broadcast_to([to, taps])?)?.contiguous()?;
+        let inside = elements.beside_taps(axis, &inside)?;
+        let sum = inside.choose(&elements, 0.0)?.sum(axis + 1)?;
+        let ones = vec![1; sum.shape().rank() - axis - 1];
+        sum / count.cast(wide)?.reshape([&[to], &*ones].concat())?
+    }
+}
+
+/// Where each element of a result lies in the source, `[to, 1]`: before which element, as i32, and
+/// by what part of the way to the next.
+struct Between {
+    whole: Tensor,
+    part: Tensor,
+}
+
+impl Between {
+    /// None before the first element, if that is asked for.
+    fn of(x: &Tensor, [from, to]: [usize; 2], align: Align, inside: bool) -> Result<Self> {
+        let (from, to) = (from as i32, to as i32); // their product was checked
+        let (factor, term, parts) = match align {
+            Align::Edges => (2 * from, from - to, 2 * to),
+            Align::Corners => (from - 1, 0, (to - 1).max(1)),
+        };
+        let i = x.device.arange(0, to, 1, DType::I32)?.unsqueeze(1)?;
+        let counted = i.mul_add(factor, term)?;
+        let counted = if inside { counted.max(0)? } else { counted };
+        let rest = counted.rem_floor(parts)?;
+        let part = (rest.cast(computed(x.dtype()))? / parts)?;
+        Ok(Self { whole: ((counted - rest)? / parts)?, part })
+    }
+}
+
+/// The weight of an element that is so far away, of less than two.
+fn cubic(far: Tensor) -> Result<Tensor> {
+    let near = (far.mul_add(KEYS + 2.0, -(KEYS + 3.0))? * far.square()?)? + 1.0;
+    let beyond = ((far.mul_add(KEYS, -5.0 * KEYS)? * &far)? + 8.0 * KEYS)?;
+    let beyond = (beyond * &far)? - 4.0 * KEYS;
+    far.le(1.0)?.choose(near?, beyond?)
+}
+
+causes! {
+    /// What can be wrong with the size of an image.
+    enum ResizeCause;
+
+    Axes { shape: Shape, axes: usize }, Shape:
+        ("sizes of the last {axes} axes of {shape}, which has {}", shape.rank())
+        help ("`unsqueeze` adds an axis of length 1");
+    Nothing { shape: Shape, size: Vec<usize> }, Shape:
+        ("{shape} at the size {size:?}: an axis of no elements")
+        help ("an axis that is resized has an element before and after it");
+    Long { from: usize, to: usize }, Limit:
+        ("an axis of length {from} at {to}: their product is above {}", i32::MAX / 2)
+        help ("resize it in two steps, or in parts");
+}

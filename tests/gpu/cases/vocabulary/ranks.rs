@@ -1,0 +1,205 @@
+//! Places in sorted lists, bins, quantiles and draws.
+
+use wharf::reference::places;
+use wharf::reference::random::uniform;
+use wharf::tensor::{Insert, Key};
+use wharf::{Axes, DType, Tensor};
+
+use super::{FLOATS, Random, Shown, carried, devices, flat, near, room, show};
+use crate::cases::views::Move::{Flip, Permute, Slice, Transpose};
+use crate::ctx::{Case, Ctx, Outcome, case, ensure, ensure_eq};
+
+pub(super) fn cases() -> Vec<Case> {
+    vec![
+        case!("vocabulary::ranks::searchsorted", |ctx| searched(ctx)),
+        case!("vocabulary::ranks::bins", |ctx| bins(ctx)),
+        case!("vocabulary::ranks::quantiles", |ctx| quantiles(ctx)),
+        case!("vocabulary::ranks::multinomial", |ctx| drawn(ctx)),
+    ]
+}
+
+const INSERTS: [Insert; 2] = [Insert::Left, Insert::Right];
+
+/// How many of a list stand before a value; NaN after all numbers.
+fn before(list: &[f64], x: f64, side: Insert) -> f64 {
+    let stands = |y: f64| match side {
+        Insert::Left => y < x || x.is_nan() && !y.is_nan(),
+        Insert::Right => y <= x || x.is_nan(),
+    };
+    list.iter().filter(|y| stands(**y)).count() as f64
+}
+
+async fn searched(ctx: &Ctx) -> Outcome {
+    let mut random = Random::new(21);
+    let dtypes = [DType::F32, DType::F16, DType::F64, DType::I8, DType::U32, DType::I64];
+    for device in devices(ctx).await? {
+        for dtype in carried(&device, &dtypes) {
+            for length in [0, 1, 5, 8, 100] {
+                let mut list =
+                    Shown::new(&device, &mut random, dtype, (&[length], &[])).await?.values;
+                list.sort_by(f64::total_cmp);
+                if dtype.is_float() && length > 5 {
+                    list[length - 2..].fill(f64::NAN);
+                }
+                let sorted = Shown::of(&device, dtype, list.clone(), (&[length], &[])).await?;
+                let mut values =
+                    Shown::new(&device, &mut random, dtype, (&[5, 6], &[])).await?.values;
+                if dtype.is_float() {
+                    values[7] = f64::NAN;
+                }
+                let values = Shown::of(&device, dtype, values, (&[5, 6], &[Transpose])).await?;
+                for side in INSERTS {
+                    let name = format!("{dtype} among {length} {side:?} for {:?}", device.target());
+                    let got = sorted.tensor.searchsorted(&values.tensor, side).map_err(show)?;
+                    ensure_eq!(got.dtype(), DType::U32, "{name}: the dtype");
+                    let want: Vec<f64> =
+                        values.values.iter().map(|&x| before(&list, x, side)).collect();
+                    near(&name, &got, &values.dims, &want, 0.0).await?;
+                }
+            }
+        }
+    }
+    // Each row in its own list.
+    let device = ctx.native().await?;
+    let lists = Shown::of(
+        &device,
+        DType::I32,
+        (0..24).map(|i| f64::from(i % 8 * (1 + i / 8))).collect(),
+        (&[3, 8], &[]),
+    )
+    .await?;
+    let values = Shown::new(&device, &mut random, DType::I32, (&[5, 3], &[Transpose])).await?;
+    for side in INSERTS {
+        let got = lists.tensor.searchsorted(&values.tensor, side).map_err(show)?;
+        let row = |i: usize| &lists.values[i * 8..i * 8 + 8];
+        let want: Vec<f64> =
+            places(&values.dims).map(|at| before(row(at[0]), values.at(&at), side)).collect();
+        near("lists", &got, &[3, 5], &want, 0.0).await?;
+    }
+    Ok(())
+}
+
+async fn bins(ctx: &Ctx) -> Outcome {
+    let mut random = Random::new(22);
+    for device in devices(ctx).await? {
+        for dtype in carried(&device, &[DType::I32, DType::U32, DType::I64, DType::U64]) {
+            let x: Vec<f64> = (0..300).map(|_| random.below(6) as f64).collect();
+            let want: Vec<f64> = (0..8)
+                .map(|bin| x.iter().filter(|x| **x == f64::from(bin)).count() as f64)
+                .collect();
+            let x = Shown::of(&device, dtype, x, (&[20, 15], &[Transpose])).await?;
+            let got = x.tensor.bincount(8).map_err(show)?;
+            near(dtype.name(), &got, &[8], &want, 0.0).await?;
+        }
+        for dtype in carried(&device, FLOATS) {
+            let mut x = Shown::new(&device, &mut random, dtype, (&[300], &[])).await?.values;
+            x[..3].copy_from_slice(&[f64::NAN, f64::INFINITY, 9.0]);
+            // Edges are eighths, so that nothing is rounded.
+            let (low, high, count) = (-1.0, 1.5, 5);
+            let mut want = [0.0; 5];
+            for &x in x.iter().filter(|x| (low..=high).contains(*x)) {
+                want[(((x - low) / 0.5) as usize).min(count - 1)] += 1.0;
+            }
+            let x = Shown::of(&device, dtype, x, (&[300], &[Flip(0)])).await?;
+            let got = x.tensor.histogram(count, low, high).map_err(show)?;
+            near(dtype.name(), &got, &[5], &want, 0.0).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn quantiles(ctx: &Ctx) -> Outcome {
+    let mut random = Random::new(23);
+    for device in devices(ctx).await? {
+        for dtype in carried(&device, FLOATS) {
+            let moves = [Permute(vec![2, 0, 1]), Slice(0, 1..6, 1)];
+            let mut x = Shown::new(&device, &mut random, dtype, (&[3, 4, 7], &[])).await?.values;
+            x[5] = f64::NAN;
+            x[40] = f64::INFINITY;
+            let x = Shown::of(&device, dtype, x, (&[3, 4, 7], &moves)).await?;
+            for (axes, part) in [
+                (vec![1], 0.0),
+                (vec![1], 0.5),
+                (vec![2, 0], 0.3),
+                (vec![0, 1, 2], 1.0),
+                (vec![0], 0.75),
+            ] {
+                let kept: Vec<usize> = (0..3)
+                    .map(|axis| if axes.contains(&axis) { 1 } else { x.dims[axis] })
+                    .collect();
+                let want: Vec<f64> = places(&kept)
+                    .map(|row| {
+                        let row_of = |place: &[usize]| {
+                            (0..3).all(|axis| axes.contains(&axis) || place[axis] == row[axis])
+                        };
+                        let mut mine: Vec<f64> =
+                            places(&x.dims).filter(|at| row_of(at)).map(|at| x.at(&at)).collect();
+                        if mine.iter().any(|x| x.is_nan()) {
+                            return f64::NAN;
+                        }
+                        mine.sort_by(f64::total_cmp);
+                        let place = part * (mine.len() - 1) as f64;
+                        let (low, high) = (mine[place as usize], mine[place.ceil() as usize]);
+                        if low == high { low } else { low + (high - low) * place.fract() }
+                    })
+                    .collect();
+                let name = format!("{dtype} {part} over {axes:?} for {:?}", device.target());
+                let got = x.tensor.quantile(part, Axes::keep(&axes)).map_err(show)?;
+                ensure_eq!(got.dtype(), dtype, "{name}: the dtype");
+                near(&name, &got, &kept, &want, room(dtype)).await?;
+                if part == 0.5 {
+                    let got = x.tensor.median(&axes).map_err(show)?;
+                    let dims: Vec<usize> = (0..3)
+                        .filter(|axis| !axes.contains(axis))
+                        .map(|axis| x.dims[axis])
+                        .collect();
+                    near(&format!("median of {name}"), &got, &dims, &want, room(dtype)).await?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The draws that the same uniform numbers make on the host: sums of eighths are not rounded.
+async fn drawn(ctx: &Ctx) -> Outcome {
+    let key = Key::new(5);
+    for device in devices(ctx).await? {
+        let data = [0.5f64, 0.0, 2.0, 1.25, 0.0, 0.25, 3.0, 1.0, 0.0, 4.0];
+        let weights = Shown::of(&device, DType::F32, data.to_vec(), (&[2, 5], &[])).await?;
+        let draw = |count, back| -> Result<Tensor, String> {
+            weights.tensor.multinomial(key, count, back).map_err(show)
+        };
+        let luck = |i: usize| uniform(key.words(), DType::F32, i as u64);
+        let want: Vec<f64> = (0..80)
+            .map(|i| {
+                let row = &data[i / 40 * 5..][..5];
+                let mark = luck(i) * row.iter().sum::<f64>();
+                let mut sum = 0.0;
+                row.iter()
+                    .take_while(|&&x| {
+                        sum += x;
+                        sum <= mark
+                    })
+                    .count() as f64
+            })
+            .collect();
+        near("put back", &draw(40, true)?, &[2, 40], &want, 0.0).await?;
+        let mut want = Vec::new();
+        for row in 0..2 {
+            let time = |i: usize| -(1.0 - luck(row * 5 + i)).ln() / data[row * 5 + i];
+            let mut order: Vec<usize> = (0..5).filter(|i| data[row * 5 + i] > 0.0).collect();
+            order.sort_by(|&a, &b| time(a).total_cmp(&time(b)));
+            want.extend(order.into_iter().take(3).map(|i| i as f64));
+        }
+        near("each once", &draw(3, false)?, &[2, 3], &want, 0.0).await?;
+        let all = draw(5, false)?.read::<u32>().await.map_err(show)?;
+        for row in all.chunks(5) {
+            let mut row = row.to_vec();
+            row.sort_unstable();
+            ensure!(row == [0, 1, 2, 3, 4], "each place once: {row:?}");
+        }
+    }
+    ensure_eq!(flat(&[2, 5], &[1, 0]), 5, "rows");
+    Ok(())
+}

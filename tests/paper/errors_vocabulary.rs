@@ -1,0 +1,299 @@
+//! Errors of operations that are made of others, as a table: see `errors_operations`.
+
+use wharf::tensor::{Align, Attention, Conv, Insert, Interpolation, Key};
+use wharf::{DType, Tensor};
+
+use super::errors_operations::{BROADCAST, CAST, Row, check};
+use super::support::capable;
+
+const RANKS: &str = "`reshape`, `at` and `unsqueeze` change the rank";
+
+#[test]
+fn norms_of_channels_name_what_does_not_fit() {
+    let device = capable();
+    let ones = |shape: &[usize]| device.ones(shape, DType::F32).unwrap();
+    let (x, list, flat) = (ones(&[2, 6, 5]), ones(&[6]), ones(&[6, 1]));
+    let (whole, wide) = (ones(&[6]).cast(DType::I32).unwrap(), ones(&[5]));
+    check([
+        Row {
+            refused: x.group_norm(4, None, None, 1e-5),
+            text: "group_norm: 6 channels are no 4 equal groups",
+            help: "channels are axis 1; their number is divided by that of the groups",
+            mended: x.group_norm(3, None, None, 1e-5),
+        },
+        Row {
+            refused: x.instance_norm(Some(&wide), None, 1e-5),
+            text: "instance_norm: a weight of [5] for the 6 channels of [2, 6, 5]",
+            help: "channels are axis 1, and each has one number: `[6]`",
+            mended: x.instance_norm(Some(&list), None, 1e-5),
+        },
+        Row {
+            refused: x.batch_norm(&list, &flat, None, None, 1e-5),
+            text: "batch_norm: a variance of [6, 1] for the 6 channels of [2, 6, 5]",
+            help: "channels are axis 1, and each has one number: `[6]`",
+            mended: flat.squeeze(1).and_then(|var| x.batch_norm(&list, &var, None, None, 1e-5)),
+        },
+        Row {
+            refused: x.batch_norm(&whole, &list, None, None, 1e-5),
+            text: "batch_norm: mean: input and it: dtypes differ: left f32, right i32",
+            help: "cast one of them: `cast(dtype)`",
+            mended: whole
+                .cast(DType::F32)
+                .and_then(|mean| x.batch_norm(&mean, &list, None, None, 1e-5)),
+        },
+        Row {
+            refused: whole.group_norm(1, None, None, 1e-5),
+            text: "group_norm: input: i32, not a float",
+            help: CAST,
+            mended: flat.group_norm(1, None, None, 1e-5),
+        },
+        Row {
+            refused: list.group_norm(1, None, None, 1e-5),
+            text: "group_norm: [6] has rank 1, not 2 or more",
+            help: RANKS,
+            mended: list.unsqueeze(0).and_then(|x| x.group_norm(1, None, None, 1e-5)),
+        },
+    ]);
+}
+
+#[test]
+fn what_selects_names_what_does_not_fit() {
+    let device = capable();
+    let ones = |shape: &[usize], dtype| device.ones(shape, dtype).unwrap();
+    let (x, y) = (ones(&[2, 3], DType::F32), ones(&[4], DType::F32));
+    let (index, long) = (ones(&[4, 2], DType::I32), ones(&[4, 3], DType::I32));
+    let (floats, truth) = (ones(&[4, 2], DType::F32), ones(&[3], DType::Bool));
+    let (table, row) = (ones(&[4, 3], DType::F32), ones(&[4], DType::I32));
+    check([
+        Row {
+            refused: x.gather_nd(&long),
+            text: "gather_nd: coordinates of 3 axes for [2, 3] of rank 2",
+            help: "the last axis of the index has a place of each of the first axes: 1 to 2",
+            mended: long.slice(1, ..2).and_then(|index| x.gather_nd(&index)),
+        },
+        Row {
+            refused: x.gather_nd(&floats),
+            text: "gather_nd: f32 is no index, which is i32, u32, i64 or u64",
+            help: "cast it: `cast(DType::I32)`",
+            mended: floats.cast(DType::I32).and_then(|index| x.gather_nd(&index)),
+        },
+        Row {
+            refused: x.scatter_nd(&index, &x),
+            text: "scatter_nd: a source of [2, 3], not [4]",
+            help: "it is the index without its last axis, and then [], what each place names",
+            mended: x.scatter_nd(&index, &y),
+        },
+        Row {
+            refused: x.scatter_nd(&index, &row),
+            text: "scatter_nd: dtypes differ: left f32, right i32",
+            help: "cast one of them: `cast(dtype)`",
+            mended: row.cast(DType::F32).and_then(|row| x.scatter_nd(&index, &row)),
+        },
+        Row {
+            refused: truth.scatter_max(0, &row.slice(0, ..3).unwrap(), &truth),
+            text: "scatter_max: bool, not numbers",
+            help: CAST,
+            mended: truth.cast(DType::U8),
+        },
+        Row {
+            refused: x.index_add(0, &index, &table),
+            text: "index_add: [4, 2] has rank 2, not 1",
+            help: RANKS,
+            mended: x.index_add(0, &row, &table),
+        },
+        Row {
+            refused: x.masked_fill(&y.gt(0.0).unwrap(), 1.0),
+            text: "masked_fill: choose: [4] and [2, 3] do not broadcast: 4 against 3 on axis 1",
+            help: BROADCAST,
+            mended: x.masked_fill(&truth, 1.0),
+        },
+    ]);
+}
+
+#[test]
+fn what_ranks_names_what_does_not_fit() {
+    let device = capable();
+    let ones = |shape: &[usize], dtype| device.ones(shape, dtype).unwrap();
+    let (x, whole) = (ones(&[2, 3], DType::F32), ones(&[3], DType::I32));
+    let (none, key) = (ones(&[2, 0], DType::F32), Key::new(1));
+    check([
+        Row {
+            refused: whole.searchsorted(&x, Insert::Left),
+            text: "searchsorted: list and values: dtypes differ: left i32, right f32",
+            help: "cast one of them: `cast(dtype)`",
+            mended: whole.cast(DType::F32).and_then(|list| list.searchsorted(&x, Insert::Left)),
+        },
+        Row {
+            refused: x.histogram(4, 1.0, 1.0),
+            text: "histogram: 4 bins of 1 to 1",
+            help: "there is one bin at least, and the lower end comes first",
+            mended: x.histogram(4, 1.0, 2.0),
+        },
+        Row {
+            refused: x.quantile(50.0, 1),
+            text: "quantile: 50 is outside 0..=1",
+            help: "a part of all elements: the median is 0.5",
+            mended: x.quantile(0.5, 1),
+        },
+        Row {
+            refused: none.median(1),
+            text: "median: no elements in [2, 0], which has 0 along the axes",
+            help: "there is no value to yield: check the length first",
+            mended: none.median(0),
+        },
+        Row {
+            refused: x.multinomial(key, 4, false),
+            text: "multinomial: 4 draws from 3 places",
+            help: "from one place at least, and from as many as are drawn unless they are put back",
+            mended: x.multinomial(key, 4, true),
+        },
+        Row {
+            refused: whole.median(0),
+            text: "median: input: i32, not a float",
+            help: CAST,
+            mended: whole.cast(DType::F32).and_then(|x| x.median(0)),
+        },
+    ]);
+}
+
+#[test]
+fn letters_name_what_is_wrong_with_them() {
+    let device = capable();
+    let ones = |shape: &[usize]| device.ones(shape, DType::F32).unwrap();
+    let (x, y) = (ones(&[2, 3]), ones(&[3, 4]));
+    let of = |letters: &str| Tensor::einsum(letters, &[&x, &y]);
+    let mended = || of("ij,jk->ik");
+    check([
+        Row {
+            refused: of("ij->ji"),
+            text: "einsum: letters for 1 operands, 2 are given",
+            help: "a comma stands between two operands: \"ij,jk->ik\" has two",
+            mended: mended(),
+        },
+        Row {
+            refused: of("ij,j2->i"),
+            text: "einsum: '2' is no letter",
+            help: "an axis is a letter from a to z or A to Z, and `...` stands for several",
+            mended: mended(),
+        },
+        Row {
+            refused: of("ij,j->i"),
+            text: "einsum: \"j\" names 1 axes of [3, 4], which has 2",
+            help: "one letter for each axis; `...` stands for those that are not named",
+            mended: of("ij,j...->i..."),
+        },
+        Row {
+            refused: of("ij,ik->jk"),
+            text: "einsum: axes i have lengths 2 and 3",
+            help: "axes of one letter are equally long, or of length 1",
+            mended: mended(),
+        },
+        Row {
+            refused: of("ij,jk->iz"),
+            text: "einsum: no operand has the axis z of the result",
+            help: "the result has letters of the operands: what it leaves out is summed over",
+            mended: mended(),
+        },
+        Row {
+            refused: of("ij,jk->ii"),
+            text: "einsum: the result has the axis i twice",
+            help: "each letter once; `eye` and a product put values on a diagonal",
+            mended: mended(),
+        },
+        Row {
+            refused: x.dot(&y),
+            text: "dot: [2, 3] has rank 2, not 1",
+            help: RANKS,
+            mended: x.at(0).and_then(|x| x.dot(&y.at((.., 0))?)),
+        },
+        Row {
+            refused: x.rope(&y, &y),
+            text: "rope: pairs: axis 1 of length 3 has no 2 equal parts",
+            help: "`chunk` makes the last part shorter; `split` takes the sizes",
+            mended: y.rope(&x.at((.., ..2)).unwrap().at(0).unwrap(), &x.at((0, ..2)).unwrap()),
+        },
+    ]);
+}
+
+#[test]
+fn images_of_other_sizes_name_what_does_not_fit() {
+    let device = capable();
+    let ones = |shape: &[usize]| device.ones(shape, DType::F32).unwrap();
+    let (x, w, row) = (ones(&[1, 4, 5, 6]), ones(&[4, 2, 3, 3]), ones(&[7]));
+    let (how, bilinear) = (Conv::new(), Interpolation::Linear(Align::Edges));
+    let whole = x.cast(DType::U8).unwrap();
+    check([
+        Row {
+            refused: row.interpolate([3, 3], bilinear),
+            text: "interpolate: sizes of the last 2 axes of [7], which has 1",
+            help: "`unsqueeze` adds an axis of length 1",
+            mended: row.unsqueeze(0).and_then(|x| x.interpolate([3, 3], bilinear)),
+        },
+        Row {
+            refused: x.adaptive_avg_pool([0, 1]),
+            text: "adaptive_avg_pool: [1, 4, 5, 6] at the size [0, 1]: an axis of no elements",
+            help: "an axis that is resized has an element before and after it",
+            mended: x.adaptive_avg_pool([1, 1]),
+        },
+        Row {
+            refused: row.interpolate([1 << 30], bilinear),
+            text: "interpolate: an axis of length 7 at 1073741824: their product is above \
+                   1073741823",
+            help: "resize it in two steps, or in parts",
+            mended: row.interpolate([1 << 10], bilinear),
+        },
+        Row {
+            refused: whole.interpolate([9, 9], bilinear),
+            text: "interpolate: input: u8, not a float",
+            help: CAST,
+            mended: whole.interpolate([9, 9], Interpolation::Nearest),
+        },
+        Row {
+            refused: x.conv_transpose2d(&ones(&[6, 2, 3, 3]), None, &how),
+            text: "conv_transpose2d: 4 channels, a weight of [6, 2, 3, 3] takes 6",
+            help: "the weight of a transposed convolution is `[channels, out / groups, ..]`",
+            mended: x.conv_transpose2d(&w, None, &how),
+        },
+        Row {
+            refused: x.conv_transpose2d(&w, None, &how.stride([2, 2]).output_padding([0, 2])),
+            text: "conv_transpose2d: output padding of 2 on axis 3, not below 2",
+            help: "it is less than the stride or the dilation: more would be nobody's",
+            mended: x.conv_transpose2d(&w, None, &how.stride([2, 2]).output_padding([0, 1])),
+        },
+        Row {
+            refused: x.conv_transpose2d(&w, None, &how.padding([4, 0])),
+            text: "conv_transpose2d: padding takes 4 from both ends of axis 2, of 7 elements",
+            help: "the padding of a transposed convolution takes from the result: lower it",
+            mended: x.conv_transpose2d(&w, None, &how.padding([3, 0])),
+        },
+        Row {
+            refused: x.conv2d(&ones(&[2, 4, 3, 3]), None, &how.output_padding([1, 1])),
+            text: "conv2d: output padding of [1, 1] of a convolution that is not transposed",
+            help: "`Conv::padding` lies around the input; `conv_transpose2d` and its like take \
+                   both",
+            mended: x.conv2d(&ones(&[2, 4, 3, 3]), None, &how.padding([1, 1])),
+        },
+    ]);
+}
+
+#[test]
+fn lengths_name_what_does_not_fit() {
+    let device = capable();
+    let q = device.ones([2, 3, 4, 8], DType::F32).unwrap();
+    let to = |lengths: &Tensor| q.attention(&q, &q, &Attention::new().lengths(lengths));
+    let ones = |shape: &[usize], dtype| device.ones(shape, dtype).unwrap();
+    check([
+        Row {
+            refused: to(&ones(&[3], DType::I32)),
+            text: "attention: lengths and batches differ: left [3], right [2]",
+            help: "one length for each batch: the axes of the keys before their heads",
+            mended: to(&ones(&[2], DType::I32)),
+        },
+        Row {
+            refused: to(&ones(&[2], DType::F32)),
+            text: "attention: lengths: f32, not an integer",
+            help: CAST,
+            mended: to(&ones(&[2], DType::U32)),
+        },
+    ]);
+}
