@@ -9,4 +9,8 @@ mod fields;
 #[cfg(test)]
 mod learning;
 #[cfg(test)]
+mod models;
+#[cfg(test)]
 mod support;
+#[cfg(test)]
+mod tables;
