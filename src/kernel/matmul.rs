@@ -20,6 +20,7 @@ use super::fill;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
+use crate::news::Topic;
 use crate::proof::Oracle;
 
 pub(crate) mod choice;
@@ -64,7 +65,9 @@ impl Core for Matmul {
         let recorded = Recorder { site, decision }.record(&operands, tail);
         match (recorded, decision.in_place) {
             (Err(error), Some(choice)) if error.is_out_of_memory() => {
-                log::debug!("no memory for copies of a product's sides: {error}");
+                let what = "no memory for copies of its sides, so they are read where they lie";
+                site.tell(Topic::Fallback, "a product", what);
+                site.engine.remark(|| format!("instead, for lack of memory, by {choice}"));
                 let decision = &Decision { choice, in_place: None, ..decision.clone() };
                 Recorder { site, decision }.record(&operands, tail)
             }

@@ -15,6 +15,7 @@ use crate::ctx::{
 
 mod cooperative;
 mod rungs;
+mod strips;
 
 /// Every dimension is one of these.
 const DIMS: &[usize] = &[0, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 127, 129, 257];
@@ -95,11 +96,6 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             cases.push(Case { size: if later { Size::Huge } else { Size::Usual }, ..case });
         }
     }
-    for (i, &dtype) in [DType::F32, DType::F16, DType::I8, DType::I64].iter().enumerate() {
-        let by = By::Strips([[8, 4, 8, 1], [4, 1, 8, 2], [8, 1, 8, 1], [4, 2, 8, 1]][i]);
-        let case = case!(format!("matmul::{dtype}::strips"), |ctx| tiled(ctx, dtype, by, i as u64));
-        cases.push(case.needs(adapter, DOWNGRADES[0], dtype));
-    }
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
         if matches!(downgrade.name, "small_bindings" | "baseline") {
             let name = format!("matmul::panels::{}", downgrade.name);
@@ -107,7 +103,6 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         }
     }
     cases.push(case!("matmul::many_batches", |ctx| many_batches(ctx)));
-    cases.push(case!("matmul::strips_without_room", |ctx| strips_without_room(ctx)));
     cases.push(case!("matmul::refuses", |ctx| refuses(ctx)));
     cases.push(case!("matmul::tails", |ctx| tails(ctx)));
     cases.push(case!("matmul::alpha_and_beta", |ctx| alpha_and_beta(ctx)));
@@ -116,6 +111,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let large = case!("matmul::past_one_binding", |ctx| past_one_binding(ctx));
     cases.push(Case { size: Size::Large, ..large });
     cases.extend(rungs::cases(adapter));
+    cases.extend(strips::cases(adapter));
     cases.extend(cooperative::cases(adapter));
     cases
 }
@@ -523,26 +519,6 @@ async fn propagates(ctx: &Ctx) -> Outcome {
             let want = if reached { f32::INFINITY } else { 5.0 };
             ensure_eq!(got, want, "index {i} by {by:?}");
         }
-    }
-    Ok(())
-}
-
-/// Where there is no memory for copies of the sides, they are read where they lie.
-async fn strips_without_room(ctx: &Ctx) -> Outcome {
-    let device = ctx.fresh(DOWNGRADES[0]).await?;
-    let (rows, columns) = (64, 1 << 16);
-    let a = device.full([rows, columns], DType::F32, 2.0f32).map_err(show)?;
-    let b = device.full([columns, 4], DType::F32, 3.0f32).map_err(show)?;
-    a.compute().and_then(|()| b.compute()).and_then(|()| device.trim()).map_err(show)?;
-    for spare in [columns * 4, usize::MAX] {
-        let room = (device.memory().bytes_reserved).saturating_add(spare as u64);
-        device.set_cap(Some(room));
-        let product = By::Strips([8, 1, 8, 1]).product(&a, &b).map_err(show)?;
-        let got = product.read::<f32>().await.map_err(show)?;
-        let want = 6.0 * columns as f32;
-        ensure!(got.iter().all(|&got| got == want), "{spare} bytes to spare: {:?}", got.first());
-        let peak = device.memory().bytes_reserved_peak;
-        ensure!(peak <= room, "{peak} bytes, of {room}");
     }
     Ok(())
 }
