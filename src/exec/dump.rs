@@ -64,10 +64,11 @@ impl Dump {
 }
 
 fn complain(path: &Path, error: &std::io::Error) {
+    let path = path.display();
     Topic::Dump.tell(
         Level::Warn,
-        path.display(),
-        format_args!("not written, and perhaps no other: {error}"),
+        "WHARF_DUMP",
+        format_args!("{path} is not written, and perhaps no other: {error}"),
     );
 }
 
