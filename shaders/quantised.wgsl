@@ -60,21 +60,13 @@ fn finish(q: u32, x0: vec4<f32>) {
 fn decode_i8(w: u32) -> vec4<i32> {
     return vec4<i32>(vec4<u32>(w) << vec4<u32>(24u, 16u, 8u, 0u)) >> vec4<u32>(24u);
 }
+
+fn quad_sum(a: vec4<f32>, b: vec4<f32>) -> f32 { return dot(a, b); }
+
+fn blockwise_store(row: u32, column: u32, x: vec4<f32>) {
+    finish(row * p.job.first.z + column, x);
+}
 // end alone
-
-// The sum of the products of two quads: short, and independent of all other sums.
-fn quad_sum(a: vec4<f32>, b: vec4<f32>) -> f32 {
-    let c = a * b;
-    return (c.x + c.y) + (c.z + c.w);
-}
-
-fn store(row: u32, column: u32, x: vec4<f32>) {
-    let q = ((p.job.first.x + row) * p.job.first.z + p.job.first.y + column) >> 2u;
-    let inside = row < p.job.size.x && column < p.job.size.y;
-    if inside && q - p.job.result.x < p.job.result.y {
-        finish(q, x);
-    }
-}
 
 @compute @workgroup_size(workgroup)
 fn main(
@@ -119,6 +111,6 @@ fn main(
         // end add
     }
     // region store
-    store(row, column, t0);
+    blockwise_store(row, column, t0);
     // end store
 }

@@ -18,6 +18,8 @@ pub const CATALOG: &[&Entry] = &[
     &matmul::vector::VECTOR,
     &fill::FILL,
     &quantised::text::QUANTISED,
+    &quantised::text::FEW,
+    &quantised::text::STAGED,
     &attention::text::ATTENTION,
     &attention::text::staged::STAGED,
     &attention::text::staged::JOIN,

@@ -7,6 +7,9 @@
 //! W           i8 [n, k] and f16 [n, k / 32], dense, cut at segments by whole columns of Y
 //! ```
 //!
+//! Software drivers sum a tile in registers. On a GPU the lanes of a workgroup share the k of a few
+//! rows, as fast as the weights are read; of many rows they stage both sides in workgroup memory.
+//!
 //! Rejected: making numbers of the weights first, in memory, and multiplying those. It is slower at
 //! every number of rows than a tile whose lanes load X together (`docs/measured/quantised.md`).
 
@@ -26,7 +29,7 @@ use crate::layout::Layout;
 use crate::shape::Shape;
 pub(crate) use plan::K_MAX;
 use plan::{QuantisedPlan, ResultRows, cut};
-use text::{QuantisedJob, QuantisedTile};
+use text::QuantisedJob;
 
 mod plan;
 pub mod text;
@@ -54,11 +57,8 @@ impl Core for QuantisedProduct {
         }
         let (values, scales) = (values.realise(site)?, scales.realise(site)?);
         let n = values.layout.shape().dims()[0];
-        let plan = QuantisedPlan::of(m, site.target, site.engine.gpu.caps().subgroup_exact());
-        site.engine.remark(|| {
-            let who = if plan.shared { "the lanes together" } else { "each lane" };
-            format!("q8 weights by a tile of {} x 4, x loaded by {who}: {m} rows", plan.rows)
-        });
+        let plan = QuantisedPlan::of([m, n, k], site.target, site.engine.gpu.caps());
+        site.engine.remark(|| format!("q8 weights by {plan}: {m} rows"));
         let product = Blockwise { site, m, n, k, plan };
         let bound = 4 + tail.operands.len() as u64;
         let room = bound <= site.engine.gpu.caps().limits.storage_buffers_max;
@@ -186,9 +186,9 @@ impl Blockwise<'_> {
             result: words([begin / 4, output.segment / 4])?,
         };
         let launch = Launch {
-            entry: &text::QUANTISED,
-            wording: &QuantisedTile { rows: self.plan.rows, shared: self.plan.shared },
-            workgroup: Some(self.plan.lanes),
+            entry: self.plan.tile.entry(),
+            wording: &self.plan.tile,
+            workgroup: self.plan.tile.workgroup(),
             job: job.words(),
             groups: words(self.plan.groups(rows, columns))?,
             flops: [rows, columns, self.k].iter().fold(2, |n, &d| n * d as u64),

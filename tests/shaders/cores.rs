@@ -423,8 +423,12 @@ fn every_tile_of_quantised_weights_is_valid() {
             let ways = [&[Way::Dense], &[Way::Dense], &[Way::Each]];
             let part = |(expr, way): (_, &'static [Way; 1])| Edge { expr, ways: way };
             let heads: Vec<_> = sides.iter().zip(ways).map(part).collect();
-            let text = QuantisedTile { rows, shared: target == Target::Cpu64 };
+            let text = QuantisedTile::Registers { rows, shared: target == Target::Cpu64 };
             check_product("quantised", &heads, &sides[0], &text, Some(8), target);
+            let text = QuantisedTile::Few { rows: rows.min(4), lanes: [64 * rows, 32] };
+            check_product("quantised_few", &heads, &sides[0], &text, None, target);
+            let text = QuantisedTile::Staged { rows: rows.min(4) };
+            check_product("quantised_staged", &heads, &sides[0], &text, None, target);
         }
     }
 }

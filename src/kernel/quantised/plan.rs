@@ -1,9 +1,11 @@
 //! How a product with quantised weights is cut: tiles by the number of rows, ranges by segments.
 //! Measured in `docs/measured/quantised.md`.
 
+use core::fmt;
 use core::ops::Range;
 
-use super::text::SHARERS;
+use super::text::{COLUMNS, QuantisedTile, REGISTERS_LANES, SHARERS, SIDE};
+use crate::caps::Caps;
 use crate::host::blocks::BLOCK;
 use crate::kernel::matmul::fours;
 use crate::layout::Layout;
@@ -22,38 +24,108 @@ const TILES: &[(usize, u32)] = &[(1, 1), (2, 2), (4, 4), (64, 8), (usize::MAX, 1
 /// The most where each lane loads all of X.
 const ROWS_ALONE: u32 = 4;
 
+/// On a GPU: up to so many rows of X, so many to a lane; more than `FEW_MAX` are staged.
+const FEW: &[(usize, u32)] = &[(1, 1), (2, 2), (usize::MAX, 4)];
+const FEW_MAX: usize = 4;
+
+/// The most rows of a lane by whoever made the GPU: four spill 33 registers on an Adreno 630.
+const ROWS_OF_VENDOR: &[(&str, u32)] = &[("Qualcomm", 2)];
+
+const STAGED: &[(usize, u32)] = &[(8, 1), (16, 2), (usize::MAX, 4)];
+
+/// Lanes along k, at least and at most, and workgroups that keep a GPU busy: as long as there are
+/// fewer, more lanes share a column.
+const DOWN: [u32; 2] = [32, 256];
+const GROUPS_WANTED: usize = 128;
+
+/// Invocations of a workgroup of a GPU.
+const LANES: u32 = 64;
+
 /// How a product is computed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QuantisedPlan {
-    /// Rows of a tile.
-    pub(super) rows: u32,
-    /// Whether the lanes of a workgroup load X together.
-    pub(super) shared: bool,
-    /// Invocations of a workgroup, each with four columns.
-    pub(super) lanes: u32,
+    pub(super) tile: QuantisedTile,
+}
+
+fn rows_of(table: &[(usize, u32)], m: usize) -> u32 {
+    table.iter().find(|(most, _)| m <= *most).map_or(1, |(_, rows)| *rows)
 }
 
 impl QuantisedPlan {
-    /// For so many rows of X, where every subgroup has just so many lanes, if that is known.
-    pub(super) fn of(m: usize, target: Target, subgroup: Option<u64>) -> Self {
-        let lanes = match target {
-            Target::Cpu | Target::Cpu64 => 8,
-            Target::Gpu => 64,
-        };
+    /// For so many rows of X, columns, and what is summed over.
+    pub(super) fn of(size: [usize; 3], target: Target, caps: &Caps) -> Self {
+        match target {
+            Target::Cpu | Target::Cpu64 => Self::of_software(size[0], caps.subgroup_exact()),
+            Target::Gpu if size[0] > FEW_MAX => {
+                Self { tile: QuantisedTile::Staged { rows: rows_of(STAGED, size[0]) } }
+            }
+            Target::Gpu => Self::of_few(size, caps),
+        }
+    }
+
+    fn of_software(m: usize, subgroup: Option<u64>) -> Self {
         // Lanes can share only if the workgroup is one subgroup.
-        let shared = target != Target::Gpu && subgroup == Some(u64::from(SHARERS));
-        let tile = TILES.iter().find(|(most, _)| m <= *most).map_or(1, |(_, rows)| *rows);
-        Self { rows: if shared { tile } else { tile.min(ROWS_ALONE) }, shared, lanes }
+        let shared = subgroup == Some(u64::from(SHARERS));
+        let rows = rows_of(TILES, m).min(if shared { u32::MAX } else { ROWS_ALONE });
+        Self { tile: QuantisedTile::Registers { rows, shared } }
+    }
+
+    fn of_few([m, n, k]: [usize; 3], caps: &Caps) -> Self {
+        let vendor = caps.identity.vendor_name();
+        let own = ROWS_OF_VENDOR.iter().find(|(name, _)| Some(*name) == vendor);
+        let rows = rows_of(FEW, m).min(own.map_or(u32::MAX, |(_, rows)| *rows));
+        let lanes_max = caps.limits.invocations_max.min(caps.limits.group_x_max);
+        let plan =
+            |down: u32| Self { tile: QuantisedTile::Few { rows, lanes: [down.max(LANES), down] } };
+        let [mut down, most] = DOWN;
+        // Each lane has two sixteens of k at least.
+        while down < most
+            && u64::from(2 * down) <= lanes_max
+            && k / 16 >= 4 * down as usize
+            && plan(down).groups(m, n).iter().product::<usize>() < GROUPS_WANTED
+        {
+            down *= 2;
+        }
+        plan(down)
+    }
+
+    /// Rows and columns of a workgroup.
+    const fn reach(self) -> [usize; 2] {
+        let [rows, columns] = match self.tile {
+            QuantisedTile::Registers { rows, .. } => [rows, COLUMNS * REGISTERS_LANES],
+            QuantisedTile::Few { rows, lanes: [all, down] } => [rows, COLUMNS * (all / down)],
+            QuantisedTile::Staged { rows } => [SIDE * rows, SIDE * COLUMNS],
+        };
+        [rows as usize, columns as usize]
     }
 
     /// Groups for so many rows and columns.
     pub(super) const fn groups(self, rows: usize, columns: usize) -> [usize; 3] {
-        [rows.div_ceil(self.rows as usize), columns.div_ceil(4 * self.lanes as usize), 1]
+        let reach = self.reach();
+        [rows.div_ceil(reach[0]), columns.div_ceil(reach[1]), 1]
     }
 
     /// The most rows and columns of one dispatch.
     pub(super) const fn most(self) -> [usize; 2] {
-        [GROUPS_MAX * self.rows as usize, GROUPS_MAX * 4 * self.lanes as usize]
+        let reach = self.reach();
+        [GROUPS_MAX * reach[0], GROUPS_MAX * reach[1]]
+    }
+}
+
+/// The tile in words.
+impl fmt::Display for QuantisedPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [rows, columns] = self.reach();
+        match self.tile {
+            QuantisedTile::Registers { rows, shared } => {
+                let who = if shared { "the lanes together" } else { "each lane" };
+                write!(f, "a tile of {rows} x {COLUMNS}, x loaded by {who}")
+            }
+            QuantisedTile::Few { lanes: [_, down], .. } => {
+                write!(f, "a tile of {rows} x {columns} in {down} parts")
+            }
+            QuantisedTile::Staged { .. } => write!(f, "a tile of {rows} x {columns}, staged"),
+        }
     }
 }
 
@@ -108,10 +180,27 @@ mod tests {
 
     #[test]
     fn tiles_grow_with_the_rows_and_stay_small_where_lanes_load_alone() {
-        let rows = |m, target, subgroup| QuantisedPlan::of(m, target, subgroup).rows;
-        assert_eq!([1, 2, 3, 64, 65].map(|m| rows(m, Target::Cpu, Some(8))), [1, 2, 4, 8, 16]);
-        assert_eq!([1, 64, 65].map(|m| rows(m, Target::Cpu, None)), [1, 4, 4]);
-        assert_eq!(rows(65, Target::Gpu, Some(8)), 4);
+        let rows = |m, subgroup| match QuantisedPlan::of_software(m, subgroup).tile {
+            QuantisedTile::Registers { rows, .. } => rows,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!([1, 2, 3, 64, 65].map(|m| rows(m, Some(8))), [1, 2, 4, 8, 16]);
+        assert_eq!([1, 64, 65].map(|m| rows(m, None)), [1, 4, 4]);
+    }
+
+    #[test]
+    fn on_a_gpu_lanes_share_k_or_stage() {
+        let words =
+            |size| QuantisedPlan::of(size, Target::Gpu, &Caps::webgpu_baseline()).to_string();
+        assert_eq!(words([1, 4096, 4096]), "a tile of 1 x 8 in 32 parts");
+        assert_eq!(words([1, 512, 4096]), "a tile of 1 x 4 in 64 parts");
+        assert_eq!(words([2, 64, 65536]), "a tile of 2 x 4 in 256 parts");
+        assert_eq!(words([2, 64, 384]), "a tile of 2 x 8 in 32 parts", "there is little of k");
+        assert_eq!(words([5, 64, 384]), "a tile of 8 x 32, staged");
+        assert_eq!(words([500, 64, 384]), "a tile of 32 x 32, staged");
+        let narrow = Caps::webgpu_baseline().with_limit(crate::caps::Limit::Invocations, 64);
+        let got = QuantisedPlan::of([1, 4, 65536], Target::Gpu, &narrow).to_string();
+        assert_eq!(got, "a tile of 1 x 4 in 64 parts", "no more lanes than there may be");
     }
 
     #[test]

@@ -166,6 +166,7 @@ const SHAPES: &[[usize; 3]] = &[
     [17, 68, 64],
     [70, 12, 33],
     [1, 300, 1024],
+    [2, 5, 8192],
     [0, 4, 32],
     [2, 0, 32],
     [2, 8, 0],
@@ -289,7 +290,14 @@ async fn from_elsewhere(ctx: &Ctx) -> Outcome {
 
 /// The most blocks that are accepted: no invocation loops longer than every driver survives.
 async fn deep(ctx: &Ctx) -> Outcome {
-    let device = ctx.native().await?;
+    let native = ctx.native().await?;
+    for target in [native.target(), Target::Gpu] {
+        deep_by(&native.with_target(target)).await?;
+    }
+    Ok(())
+}
+
+async fn deep_by(device: &Device) -> Outcome {
     let k = 60_000 * 32;
     let weights = |k: usize| {
         let values = device.full([1, k], DType::I8, 1i8).map_err(show)?;
