@@ -23,6 +23,7 @@ use crate::ledger::CallSite;
 
 /// What occurs in a tensor: see [`Tensor::unique`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Unique {
     /// Each value once, the smallest first.
     pub values: Tensor,

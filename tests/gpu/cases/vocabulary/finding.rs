@@ -49,13 +49,19 @@ async fn masked(ctx: &Ctx) -> Outcome {
             }
         }
     }
-    // Beyond what one group scans.
-    let device = ctx.native().await?;
+    // Beyond what one group scans, and beyond a segment.
     let data: Vec<u32> = (0..70_001).map(|i| u32::from(i % 7 == 3 || i > 70_000 - 40)).collect();
     let want: Vec<f64> = (0..data.len()).filter(|&i| data[i] == 1).map(|i| i as f64).collect();
-    let (x, _) = device.upload(&data, data.len()).map_err(show)?;
-    let got = x.nonzero().await.map_err(show)?;
-    near("a long one", &got, &[want.len(), 1], &want, 0.0).await
+    for downgrade in [DOWNGRADES[0], DOWNGRADES[4]] {
+        let device = ctx.device(downgrade).await?;
+        let (x, _) = device.upload(&data, data.len()).map_err(show)?;
+        let got = x.nonzero().await.map_err(show)?;
+        near(downgrade.name, &got, &[want.len(), 1], &want, 0.0).await?;
+        let places = device.arange(0, data.len(), 1, DType::U32).map_err(show)?;
+        let got = places.masked_select(&x.ne(0).map_err(show)?).await.map_err(show)?;
+        near(downgrade.name, &got, &[want.len()], &want, 0.0).await?;
+    }
+    Ok(())
 }
 
 async fn unique(ctx: &Ctx) -> Outcome {

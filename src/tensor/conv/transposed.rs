@@ -1,0 +1,258 @@
+//! Convolutions that go back: what each element of the result is the sum of.
+//!
+//! ```text
+//! element o of the result      sum over taps k of x[(o + padding - dilation k) / stride] w[k]
+//! for o = stride t + place     only taps where that is whole: every `step`th, from one on
+//! ```
+//!
+//! So all elements at one place of every stride are a convolution by those taps, last one first,
+//! and a transposed convolution is as many of those as a stride has places, laced.
+
+use super::{Conv, ConvCause};
+use crate::engine::site::asked;
+use crate::error::{Result, causes};
+use crate::shape::Shape;
+use crate::shape::cause::ShapeCause;
+use crate::tensor::number::Scalar;
+use crate::tensor::{Pad, Tensor};
+
+impl Tensor {
+    /// The transposed convolution of signals `[n, channels, length]` with a weight `[channels, out
+    /// / groups, taps]`: see [`Tensor::conv_transpose2d`].
+    #[track_caller]
+    pub fn conv_transpose1d(
+        &self,
+        weight: &Self,
+        bias: Option<&Self>,
+        how: &Conv<1>,
+    ) -> Result<Self> {
+        let spread = || self.transposed_conv(weight, bias, how);
+        asked(spread).map_err(|error| error.during("conv_transpose1d"))
+    }
+
+    /// What brings the results of a convolution back to where its inputs were: of images `[n,
+    /// channels, height, width]` with a weight `[channels, out / groups, taps, taps]`, as
+    /// checkpoints have it, plus a bias `[out]`. Each element is spread over the result by the
+    /// weight, `stride` apart; the result is `[n, out, ..]` with `(size - 1) stride - 2 padding +
+    /// dilation (taps - 1) + output padding + 1` along each axis.
+    ///
+    /// Elements of the result that are a stride apart are one [convolution](Tensor::conv2d), by
+    /// its contract, of every so many taps: as many of those as a stride has places, no zeros
+    /// between elements. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::tensor::Conv;
+    ///
+    /// let (image, _) = device.upload(&[1.0f32, 2.0], [1, 1, 1, 2])?;
+    /// let (weight, _) = device.upload(&[1.0f32, 10.0, 100.0], [1, 1, 1, 3])?;
+    /// let y = image.conv_transpose2d(&weight, None, &Conv::new().stride([1, 2]))?;
+    /// assert_eq!(y.to_vec::<f32>()?, [1.0, 10.0, 102.0, 20.0, 200.0]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "deconvolution")]
+    #[track_caller]
+    pub fn conv_transpose2d(
+        &self,
+        weight: &Self,
+        bias: Option<&Self>,
+        how: &Conv<2>,
+    ) -> Result<Self> {
+        let spread = || self.transposed_conv(weight, bias, how);
+        asked(spread).map_err(|error| error.during("conv_transpose2d"))
+    }
+
+    /// The transposed convolution of volumes `[n, channels, depth, height, width]` with a weight
+    /// `[channels, out / groups, taps, taps, taps]`: see [`Tensor::conv_transpose2d`].
+    #[track_caller]
+    pub fn conv_transpose3d(
+        &self,
+        weight: &Self,
+        bias: Option<&Self>,
+        how: &Conv<3>,
+    ) -> Result<Self> {
+        let spread = || self.transposed_conv(weight, bias, how);
+        asked(spread).map_err(|error| error.during("conv_transpose3d"))
+    }
+
+    fn transposed_conv<const D: usize>(
+        &self,
+        weight: &Self,
+        bias: Option<&Self>,
+        how: &Conv<D>,
+    ) -> Result<Self> {
+        for other in [Some(weight), bias].into_iter().flatten() {
+            self.device.engine.same_device(&other.device.engine)?;
+        }
+        let weight = weight.widened(self.dtype)?;
+        let (_, stored) = self.convolved_as(&weight)?;
+        let size = how.spread(self.shape(), weight.shape())?;
+        let turned = weight.turned_weight::<D>(how.groups)?;
+        let rows = turned.shape().dims()[0];
+        let (images, x) = (self.shape().dims()[0], self.shape().dims());
+        // Each axis: its phases, whose elements are a stride apart.
+        let axes: Vec<Vec<Phase>> =
+            (0..D).map(|i| how.phases(i, weight.shape().dims()[2 + i])).collect();
+        let each: [usize; D] = core::array::from_fn(|i| size[i].div_ceil(how.stride[i]));
+        let mut pads = vec![(0, 0); 2 + D];
+        for (i, phases) in axes.iter().enumerate() {
+            let end = |phase: &Phase| phase.last + each[i] as isize - x[2 + i] as isize;
+            let before = phases.iter().map(|phase| -phase.first()).max().unwrap_or(0);
+            let after = phases.iter().map(end).max().unwrap_or(0);
+            pads[2 + i] = (before.max(0).unsigned_abs(), after.max(0).unsigned_abs());
+        }
+        let padded = match pads.iter().all(|&pad| pad == (0, 0)) {
+            true => self.clone(),
+            false => self.pad(&pads, Pad::Constant(Scalar::zero(self.dtype())))?,
+        };
+        let shape = Shape::new([&[images, rows], &each[..]].concat())?;
+        let count: usize = how.stride.iter().product();
+        let one = |place: usize| {
+            let mut rest = place;
+            let (mut part, mut taps, mut dilation) = (padded.clone(), turned.clone(), [1; D]);
+            for i in (0..D).rev() {
+                let phase = &axes[i][rest % how.stride[i]];
+                rest /= how.stride[i];
+                let begin = (phase.first() + pads[2 + i].0 as isize).unsigned_abs();
+                let length = each[i] + phase.reach * phase.taps.saturating_sub(1);
+                if phase.taps == 0 {
+                    let none = self.device.zeros(shape, *stored)?;
+                    let bias = bias.map(|bias| bias.widened(stored)?.by_rows(rows, 2 + D, stored));
+                    return match bias.transpose()? {
+                        Some(bias) => none + bias,
+                        None => Ok(none),
+                    };
+                }
+                part = part.slice(2 + i, begin..begin + length)?;
+                let step = phase.step.cast_signed();
+                let end = phase.tap + phase.step * (phase.taps - 1) + 1;
+                taps = taps.slice_step(2 + i, phase.tap..end, step)?.flip(2 + i)?;
+                dilation[i] = phase.reach;
+            }
+            let how = Conv::new().dilation(dilation).groups(how.groups);
+            part.convolve(&taps, bias, &how)
+        };
+        let phases = (0..count).map(one).collect::<Result<Vec<_>>>()?;
+        if count == 1 {
+            return phases[0].part_of(&size);
+        }
+        let all = Self::stack(&phases, 0)?.reshape([&how.stride[..], shape.dims()].concat())?;
+        // Between phases of an axis lies what follows it: each before its own.
+        let order = [D, D + 1].into_iter().chain((0..D).flat_map(|i| [D + 2 + i, i]));
+        let all = all.permute(order.map(|axis| axis as i64))?;
+        let whole: Vec<usize> = (0..D).map(|i| each[i] * how.stride[i]).collect();
+        all.reshape_copied([&[images, rows], &whole[..]].concat())?.part_of(&size)
+    }
+
+    /// The first elements of the last axes.
+    fn part_of(&self, size: &[usize]) -> Result<Self> {
+        let first = self.shape().rank() - size.len();
+        let axes = size.iter().enumerate();
+        axes.into_iter().try_fold(self.clone(), |x, (i, &size)| x.slice(first + i, ..size))
+    }
+
+    /// A weight `[channels, out / groups, ..]` as `[out, channels / groups, ..]`.
+    fn turned_weight<const D: usize>(&self, groups: usize) -> Result<Self> {
+        let dims = self.shape().dims();
+        let (channels, out, taps) = (dims[0], dims[1], &dims[2..]);
+        let split = self.reshape([&[groups, channels / groups, out], taps].concat())?;
+        let turned = split.swap_axes(1, 2)?;
+        turned.reshape_copied([&[groups * out, channels / groups], taps].concat())
+    }
+}
+
+/// The elements of a transposed convolution at one place of every stride, along an axis.
+///
+/// Element `t` of them is the sum of taps `tap + step n`, each by element `t + last - reach n`.
+struct Phase {
+    tap: usize,
+    step: usize,
+    taps: usize,
+    last: isize,
+    reach: usize,
+}
+
+impl Phase {
+    /// The element that the last tap of element 0 takes.
+    fn first(&self) -> isize {
+        self.last - (self.reach * self.taps.saturating_sub(1)).cast_signed()
+    }
+}
+
+impl<const D: usize> Conv<D> {
+    /// The phases of an axis, for a weight of so many taps.
+    fn phases(&self, axis: usize, count: usize) -> Vec<Phase> {
+        let (stride, reach) = (self.stride[axis], self.dilation[axis]);
+        let padding = self.padding[axis];
+        // Taps of a phase are so many apart.
+        let step = (1..=stride).find(|n| (n * reach).is_multiple_of(stride)).unwrap_or(1);
+        let phase = |place: usize| {
+            let hits = |tap: &usize| (tap * reach) % stride == (place + padding) % stride;
+            let tap = (0..count.min(step)).find(hits);
+            let taps = tap.map_or(0, |tap| (count - tap).div_ceil(step));
+            let tap = tap.unwrap_or(0);
+            let last = ((place + padding) as isize - (tap * reach) as isize) / stride as isize;
+            Phase { tap, step, taps, last, reach: step * reach / stride }
+        };
+        (0..stride).map(phase).collect()
+    }
+
+    /// The size of a transposed convolution.
+    fn spread(&self, input: &Shape, weight: &Shape) -> Result<[usize; D]> {
+        for shape in [input, weight] {
+            if shape.rank() != D + 2 {
+                let takes = ["3", "4", "5"][D - 1];
+                return Err(ShapeCause::Ranks { shape: *shape, takes }.into());
+            }
+        }
+        let (x, w, groups) = (input.dims(), weight.dims(), self.groups);
+        if groups == 0 || !x[1].is_multiple_of(groups) {
+            return Err(ConvCause::Groups { what: "channels", count: x[1], groups }.into());
+        }
+        if x[1] != w[0] {
+            return Err(SpreadCause::Channels { channels: x[1], weight: *weight }.into());
+        }
+        let mut size = [0; D];
+        for i in 0..D {
+            let (axis, dim, count) = (2 + i, x[2 + i], w[2 + i]);
+            let (stride, reach, more) = (self.stride[i], self.dilation[i], self.output_padding[i]);
+            for (what, n) in [
+                ("stride", stride),
+                ("dilation", reach),
+                ("length of a kernel", count),
+                ("length of the input", dim),
+            ] {
+                if n == 0 {
+                    return Err(ConvCause::Zero { what, axis }.into());
+                }
+            }
+            let most = stride.max(reach);
+            if more >= most {
+                return Err(SpreadCause::More { axis, more, most }.into());
+            }
+            let spread = (dim - 1).saturating_mul(stride);
+            let covers = reach.saturating_mul(count - 1).saturating_add(spread + more + 1);
+            let pad = self.padding[i];
+            match covers.checked_sub(pad.saturating_mul(2)) {
+                Some(left) if left > 0 => size[i] = left,
+                _ => return Err(SpreadCause::Taken { axis, covers, pad }.into()),
+            }
+        }
+        Ok(size)
+    }
+}
+
+causes! {
+    /// What can be wrong with a transposed convolution alone.
+    enum SpreadCause;
+
+    Channels { channels: usize, weight: Shape }, Shape:
+        ("{channels} channels, a weight of {weight} takes {}", weight.dims()[0])
+        help ("the weight of a transposed convolution is `[channels, out / groups, ..]`");
+    More { axis: usize, more: usize, most: usize }, Shape:
+        ("output padding of {more} on axis {axis}, not below {most}")
+        help ("it is less than the stride or the dilation: more would be nobody's");
+    Taken { axis: usize, covers: usize, pad: usize }, Shape:
+        ("padding takes {pad} from both ends of axis {axis}, of {covers} elements")
+        help ("the padding of a transposed convolution takes from the result: lower it");
+}
