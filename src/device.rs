@@ -371,6 +371,13 @@ impl Device {
         self.engine.gpu.watchdog.set_patience(patience);
     }
 
+    /// How long a wait that gets nowhere takes, as [`set_patience`](Self::set_patience) or
+    /// `WHARF_WATCHDOG` say; `None`, as long as it takes.
+    #[must_use]
+    pub fn patience(&self) -> Option<Duration> {
+        self.engine.gpu.watchdog.patience()
+    }
+
     /// Whether a tensor of this [shape](IntoShape) and host dtype would fit, and what it would
     /// take. Nothing is allocated. It is an error only if there can be no such tensor: if the plan
     /// rejects the dtype, or there are more elements than can be counted.

@@ -136,7 +136,7 @@ async fn check_up(page: &mut Page, listing: &Listing, clock: Instant, as_json: b
 async fn open(listing: &Listing) -> wharf::Result<Device> {
     let adapter = listing.clone().into_chosen()?;
     let device = adapter.open(adapter.negotiate(&Policy::exact())).await?;
-    if std::env::var_os("WHARF_WATCHDOG").is_none() {
+    if device.patience().is_none() {
         device.set_patience(Some(PATIENCE));
     }
     Ok(device)

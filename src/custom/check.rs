@@ -398,7 +398,7 @@ pub(super) fn reduced(dtype: DType, exact: Number) -> Number {
         (Class::Bool, Number::Float(x)) if !x.is_nan() => Number::Bool(x != 0.0),
         (Class::Float, Number::Int(x)) => Number::Float(x as f64),
         (Class::Signed | Class::Unsigned, Number::Int(x)) => Number::Int(wrapped(dtype, x)),
-        (Class::Signed | Class::Unsigned, Number::Float(x)) if x.trunc() == x => {
+        (Class::Signed | Class::Unsigned, Number::Float(x)) if x.fract() == 0.0 => {
             Number::Int(wrapped(dtype, x as i128))
         }
         _ => exact,

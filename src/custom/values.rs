@@ -84,7 +84,7 @@ impl Values {
     /// the second moves on when it begins again.
     pub(super) fn bytes(&mut self, operand: usize, count: usize) -> Vec<u8> {
         let n = self.special.len();
-        let each = n.pow(operand as u32);
+        let each = n.saturating_pow(operand as u32);
         let dtype = self.dtype;
         let number = |k| if k < n * n { self.special[k / each % n] } else { self.any() };
         (0..count).map(number).flat_map(|number| number.encode(dtype)).collect()

@@ -38,6 +38,8 @@ pub(crate) struct Pipelines(Mutex<HashMap<u64, Vec<Known>>>);
 #[derive(Debug)]
 struct Known {
     wgsl: String,
+    /// Whether all of wgpu's checks are in it: a stranger's text may be the same as one of ours.
+    checked: bool,
     pipeline: Arc<Pipeline>,
 }
 
@@ -70,7 +72,8 @@ impl Pipelines {
             format_args!("compiled in {whole:.1?}, {driver:.1?} of it the driver's"),
             line,
         );
-        let known = Known { wgsl: kernel.wgsl.clone(), pipeline: Arc::clone(&pipeline) };
+        let checked = kernel.needs.contains(Needs::CHECKS);
+        let known = Known { wgsl: kernel.wgsl.clone(), checked, pipeline: Arc::clone(&pipeline) };
         lock(&self.0).entry(kernel.hash).or_default().push(known);
         Ok(pipeline)
     }
@@ -92,7 +95,9 @@ impl Pipelines {
 
     fn find(&self, kernel: &Assembled) -> Option<Arc<Pipeline>> {
         let all = lock(&self.0);
-        let known = all.get(&kernel.hash)?.iter().find(|known| known.wgsl == kernel.wgsl)?;
+        let checked = kernel.needs.contains(Needs::CHECKS);
+        let same = |known: &&Known| known.wgsl == kernel.wgsl && known.checked == checked;
+        let known = all.get(&kernel.hash)?.iter().find(same)?;
         Some(Arc::clone(&known.pipeline))
     }
 }

@@ -60,7 +60,7 @@ impl Watchdog {
         *lock(&self.patience) = patience;
     }
 
-    pub(super) fn patience(&self) -> Option<Duration> {
+    pub(crate) fn patience(&self) -> Option<Duration> {
         *lock(&self.patience)
     }
 

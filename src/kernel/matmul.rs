@@ -63,12 +63,12 @@ impl Core for Matmul {
         }
         site.engine.remark(|| format!("matmul by {}", decision.choice));
         let recorded = Recorder { site, decision }.record(&operands, tail);
-        match (recorded, decision.in_place) {
+        match (recorded, decision.sparing) {
             (Err(error), Some(choice)) if error.is_out_of_memory() => {
-                let what = "no memory for copies of its sides, so they are read where they lie";
+                let what = "no memory for copies of its sides or sums of its passes: read in place, in one";
                 site.tell(Topic::Fallback, "a product", what);
                 site.engine.remark(|| format!("instead, for lack of memory, by {choice}"));
-                let decision = &Decision { choice, in_place: None, ..decision.clone() };
+                let decision = &Decision { choice, sparing: None, ..decision.clone() };
                 Recorder { site, decision }.record(&operands, tail)
             }
             (recorded, _) => recorded,

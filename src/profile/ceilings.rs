@@ -34,13 +34,14 @@ pub struct Ceilings {
     pub flops_per_second: f64,
 }
 
-/// What was measured in this process, by the adapter's name.
-static KNOWN: Mutex<Vec<(String, Target, Ceilings)>> = Mutex::new(Vec::new());
+/// What was measured in this process, by the adapter's name; one at a time.
+static KNOWN: Mutex<Vec<(String, Target, Option<Ceilings>)>> = Mutex::new(Vec::new());
 
 /// How often each is tried; the fastest counts.
 const TRIES: usize = 3;
-/// Elements of a copy and of what is computed, larger than caches: on a processor, and on a GPU.
-const ELEMENTS: [[usize; 2]; 2] = [[1 << 23, 1 << 20], [1 << 25, 1 << 24]];
+/// Elements of a copy and of what is computed, larger than caches, and within one binding of 128
+/// MiB: on a processor, and on a GPU.
+const ELEMENTS: [[usize; 2]; 2] = [[1 << 23, 1 << 20], [3 << 23, 1 << 24]];
 /// Chains that do not wait for each other, by what they multiply with, and the steps of each.
 const FACTORS: [f32; 4] = [0.5, 0.25, 0.75, 0.375];
 const STEPS: usize = 64;
@@ -55,13 +56,13 @@ impl Ceilings {
         if gpu.is_on_paper() || !gpu.caps().has(Feature::TimestampQuery) {
             return None;
         }
-        let kept = |row: &&(String, Target, Self)| row.0 == name && row.1 == target;
-        if let Some((.., known)) = lock(&KNOWN).iter().find(kept) {
-            return Some(*known);
+        let mut known = lock(&KNOWN);
+        if let Some((.., kept)) = known.iter().find(|row| row.0 == name && row.1 == target) {
+            return *kept;
         }
-        let measured = Self::measured(engine, target).ok()??;
-        lock(&KNOWN).push((name, target, measured));
-        Some(measured)
+        let measured = Self::measured(engine, target).ok()?;
+        known.push((name, target, measured));
+        measured
     }
 
     fn measured(engine: &Engine, target: Target) -> Result<Option<Self>> {

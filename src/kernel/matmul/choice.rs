@@ -68,8 +68,9 @@ pub(crate) struct Decision {
     pub(super) result: DType,
     pub(super) size: Size,
     pub(super) choice: Choice,
-    /// What reads both sides in place, where the choice wants copies that there may be no room for.
-    pub(super) in_place: Option<Choice>,
+    /// What needs no memory beside the result's, where the choice wants copies of the sides, or sums
+    /// of several passes, that there may be no room for.
+    pub(super) sparing: Option<Choice>,
     /// How several quads are loaded at a time, where both sides lie in whole loads along k.
     pub(super) packed: Option<Packed>,
 }
@@ -100,8 +101,10 @@ impl Question<'_> {
         // A strip's copy has an axis more.
         let full = sides[0].shape().rank() == RANK_MAX;
         let choice = given.unwrap_or_else(|| best(processor, size, near_k));
-        let in_place = choice.variant.strip().map(|_| best_in_place(processor, size, near_k));
-        let choice = in_place.filter(|_| full).unwrap_or(choice);
+        let copies = choice.variant.strip().is_some();
+        let in_place = if copies { best_in_place(processor, size, near_k) } else { choice };
+        let choice = if full { in_place } else { choice };
+        let sparing = (copies || choice.passes > 1).then_some(Choice { passes: 1, ..in_place });
         let packed = self.packed(choice.variant.scheme);
         let decision = Decision {
             target,
@@ -112,7 +115,7 @@ impl Question<'_> {
             result,
             size,
             choice,
-            in_place,
+            sparing,
             packed,
         };
         Ok(decision)
@@ -225,6 +228,8 @@ impl Ladder {
         let along_columns = !near_k || variant.strip().is_some();
         let again = along_columns && size.m > variant.rows as usize;
         let panels = if again { (size.k * variant.tile()[1]).div_ceil(self.panel_max) } else { 1 };
+        // Sums of the passes take no more memory than both sides.
+        let panels = panels.min(size.k / size.m.max(1) + size.k / size.n.max(1));
         let wanted = if down { self.passes_max } else { missing.max(panels) };
         wanted.min(size.k / self.pass_k_min).clamp(1, self.passes_max)
     }

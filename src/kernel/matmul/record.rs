@@ -1,6 +1,7 @@
 //! A product recorded as it was decided: panels cut, what crosses segments copied, one dispatch for
 //! each window.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::choice::Decision;
@@ -41,7 +42,7 @@ impl Recorder<'_> {
         let lies = [lie(&operands[0])?, lie(&operands[1])?];
         let (strip, segment) = (choice.variant.strip(), lies[0].segment.min(lies[1].segment));
         // A segment holds the copy of a strip.
-        let k_max = choice.variant.k_max().min(segment / strip.unwrap_or(1) / 4 * 4);
+        let k_max = choice.variant.k_max().min((segment / strip.unwrap_or(1) / 4 * 4).max(4));
         let passes = choice.passes.max(size.k.div_ceil(k_max));
         let panels = panels::cut(*size, &lies, passes);
         let panels = panels::narrowed(panels, choice.variant.columns_max());
@@ -51,7 +52,8 @@ impl Recorder<'_> {
         };
         let passes = 1 + panels.iter().map(|panel| panel.pass).max().unwrap_or(0);
         // Copies first: the result must lie in none of their buffers.
-        let parcels = panels.into_iter().map(|panel| self.parcel(operands, panel));
+        let mut kept = [HashMap::new(), HashMap::new()];
+        let parcels = panels.into_iter().map(|panel| self.parcel(operands, panel, &mut kept));
         let parcels: Vec<Parcel> = parcels.collect::<Result<_>>()?;
         let bound = 3 + tail.operands.len() as u64;
         let room = bound <= self.site.engine.gpu.caps().limits.storage_buffers_max;
@@ -68,18 +70,34 @@ impl Recorder<'_> {
         added(self.site, &Operand { value, layout, dtype }, tail)
     }
 
-    /// A panel's operands, copied where they cross segments.
-    fn parcel(&self, operands: &[Operand; 2], panel: Panel) -> Result<Parcel> {
-        let side = |i: usize| -> Result<Operand> {
+    /// A panel's operands, copied where they cross segments or are wanted as strips. What panels
+    /// share is copied once.
+    fn parcel(
+        &self,
+        operands: &[Operand; 2],
+        panel: Panel,
+        kept: &mut [HashMap<Layout, Operand>; 2],
+    ) -> Result<Parcel> {
+        let mut side = |i: usize| -> Result<Operand> {
             let layout = view::part(&operands[i].layout, &panel.batch, panel.ranges(i))?;
-            moves::in_one_segment(self.site, operands[i].under(layout))
+            if let Some(side) = kept[i].get(&layout) {
+                return Ok(side.clone());
+            }
+            let side = self.side(i, operands[i].under(layout))?;
+            kept[i].insert(layout, side.clone());
+            Ok(side)
         };
-        let [left, right] = [side(0)?, side(1)?];
-        let sides = match self.decision.choice.variant.strip() {
-            Some(rows) => [strips::left(self.site, &left, rows)?, strips::right(self.site, right)?],
-            None => [left, right],
-        };
-        Ok(Parcel { panel, sides })
+        Ok(Parcel { sides: [side(0)?, side(1)?], panel })
+    }
+
+    /// The left or the right side of a panel, as the kernel reads it.
+    fn side(&self, i: usize, part: Operand) -> Result<Operand> {
+        let part = moves::in_one_segment(self.site, part)?;
+        match (self.decision.choice.variant.strip(), i) {
+            (Some(rows), 0) => strips::left(self.site, &part, rows),
+            (Some(_), _) => strips::right(self.site, part),
+            (None, _) => Ok(part),
+        }
     }
 
     /// Every panel into a value of this shape: all passes of the result, one after the other.

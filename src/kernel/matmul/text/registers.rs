@@ -48,7 +48,7 @@ impl Tile {
             Region::text("sums", zero(total)),
             Region::text("trips", self.trips()),
             Region::text("clear", clear),
-            Region::text("step", self.step(sum)),
+            Region::text("step", self.step(sum)).needing(self.checks()),
             Region::text("add", add_chunk),
             Region::text("store", self.store(total)),
         ];
@@ -139,6 +139,13 @@ impl Tile {
     pub(super) fn pick(&self, quad: impl Fn(u32) -> String) -> String {
         let others = 1..self.rows;
         others.fold(quad(0), |x, r| format!("select({x}, {}, r == {r}u)", quad(r)))
+    }
+
+    /// Past the last of k, and past the last column of single ones, a trip reads what it does not use:
+    /// somewhere else, if wgpu's checks are left out.
+    pub(super) fn checks(&self) -> Needs {
+        let astray = self.ragged || self.along.contains(&Along::Neither);
+        if astray { Needs::CHECKS } else { Needs::NONE }
     }
 
     /// Everything for four of k. Their products are added up first, so that a sum is rounded once

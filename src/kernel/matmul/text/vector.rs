@@ -58,7 +58,8 @@ impl Vector {
             Region::text("places", tile.places()),
             Region::text("sums", tile.each(|r, q| format!("var t{r}_{q} = Quad();"))),
             Region::text("clear", tile.each(|r, q| format!("var s{r}_{q} = Quad();"))),
-            Region::text("step", tile.step(|r, q, terms| format!("s{r}_{q} += {terms};"))),
+            Region::text("step", tile.step(|r, q, terms| format!("s{r}_{q} += {terms};")))
+                .needing(tile.checks()),
             Region::text("add", tile.each(|r, q| format!("t{r}_{q} += s{r}_{q};"))),
             Region::text("team", team),
             Region::text("arguments", arguments),

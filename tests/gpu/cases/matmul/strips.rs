@@ -9,26 +9,49 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
         let case = case!(format!("matmul::{dtype}::strips"), |ctx| tiled(ctx, dtype, by, i as u64));
         cases.push(case.needs(adapter, DOWNGRADES[0], dtype));
     }
-    cases.push(case!("matmul::strips_without_room", |ctx| strips_without_room(ctx)));
+    cases.push(case!("matmul::without_room", |ctx| without_room(ctx)));
+    cases.push(case!("matmul::strips_copied_once", |ctx| copied_once(ctx)));
     cases
 }
 
-/// Where there is no memory for copies of the sides, they are read where they lie.
-async fn strips_without_room(ctx: &Ctx) -> Outcome {
-    let device = ctx.fresh(DOWNGRADES[0]).await?;
-    let (rows, columns) = (64, 1 << 16);
-    let a = device.full([rows, columns], DType::F32, 2.0f32).map_err(show)?;
-    let b = device.full([columns, 4], DType::F32, 3.0f32).map_err(show)?;
-    a.compute().and_then(|()| b.compute()).and_then(|()| device.trim()).map_err(show)?;
-    for spare in [columns * 4, usize::MAX] {
-        let room = (device.memory().bytes_reserved).saturating_add(spare as u64);
-        device.set_cap(Some(room));
-        let product = By::Strips([8, 1, 8, 1]).product(&a, &b).map_err(show)?;
-        let got = product.read::<f32>().await.map_err(show)?;
-        let want = 6.0 * columns as f32;
-        ensure!(got.iter().all(|&got| got == want), "{spare} bytes to spare: {:?}", got.first());
-        let peak = device.memory().bytes_reserved_peak;
-        ensure!(peak <= room, "{peak} bytes, of {room}");
+/// Where there is no memory for copies of the sides, or for sums of several passes, a product needs
+/// none beside its result.
+async fn without_room(ctx: &Ctx) -> Outcome {
+    let by = [By::Strips([8, 1, 8, 1]), By::Tile([4, 2, 8, 8])];
+    for (by, [m, k, n]) in by.into_iter().zip([[64, 1 << 16, 4], [512, 4096, 512]]) {
+        let device = ctx.fresh(DOWNGRADES[0]).await?;
+        let a = device.full([m, k], DType::F32, 2.0f32).map_err(show)?;
+        let b = device.full([k, n], DType::F32, 3.0f32).map_err(show)?;
+        a.compute().and_then(|()| b.compute()).and_then(|()| device.trim()).map_err(show)?;
+        for spare in [(3 << 19), usize::MAX] {
+            let room = (device.memory().bytes_reserved).saturating_add(spare as u64);
+            device.set_cap(Some(room));
+            let product = by.product(&a, &b).map_err(show)?;
+            let got = product.read::<f32>().await.map_err(show)?;
+            let want = 6.0 * k as f32;
+            ensure!(got.iter().all(|&got| got == want), "{by:?}, {spare}: {:?}", got.first());
+            let peak = device.memory().bytes_reserved_peak;
+            ensure!(peak <= room, "{by:?}: {peak} bytes, of {room}");
+        }
     }
+    Ok(())
+}
+
+/// What several panels read is copied for the first of them.
+async fn copied_once(ctx: &Ctx) -> Outcome {
+    let small =
+        DOWNGRADES.iter().find(|d| d.name == "small_bindings").ok_or("no such downgrade")?;
+    let device = ctx.fresh(*small).await?;
+    let side = 1024;
+    let [a, b] = [2.0f32, 3.0].map(|x| device.full([side, 512], DType::F32, x));
+    let (a, b) = (a.map_err(show)?, b.map_err(show)?);
+    a.compute().and_then(|()| b.compute()).and_then(|()| device.trim()).map_err(show)?;
+    let before = device.memory().bytes_reserved;
+    let product = By::Strips([8, 2, 8, 1]).product(&a, &b.t().map_err(show)?).map_err(show)?;
+    product.compute().and_then(|()| device.wait()).map_err(show)?;
+    let more = device.memory().bytes_reserved_peak - before;
+    // The result has twice the bytes of a side; and there is some rounding.
+    let bytes = (4 * side * side + 2 * 4 * side * 512) as u64;
+    ensure!(more <= bytes * 3 / 2, "{more} bytes for a result and two copies of {bytes}");
     Ok(())
 }
