@@ -249,23 +249,29 @@ async fn chained(ctx: &Ctx) -> Outcome {
         let before = watch.explanation().dispatches();
         y.compute()?;
         let ran: Vec<_> = watch.explanation().kernels.iter().map(|kernel| kernel.name).collect();
-        // Many launches, one submission.
-        let submitted = device.ledger().control.count;
-        let mut z = y.clone();
+        // Many launches are submitted as many operations are.
+        let submitted = || device.ledger().control.count;
+        let (before_all, mut w) = (submitted(), y.clone());
+        for _ in 0..20 {
+            w = (w + 1.0)?;
+            w.compute()?;
+        }
+        device.flush()?;
+        let (before_own, mut z) = (submitted(), y.clone());
         for _ in 0..20 {
             let run = device.run(&kernel).read("x", &z).create("y", [3], DType::F32);
             [z] = run.threads([3, 1, 1]).record()?;
             z.compute()?;
         }
         device.flush()?;
-        let submitted = device.ledger().control.count - submitted;
+        let submitted = [before_own - before_all, submitted() - before_own];
         drop(guard);
         let as_planned = planned == ran && before == 0 && ran.contains(&"backwards");
         Ok((as_planned, submitted, y.read::<f32>().await?))
     };
     let (as_planned, submitted, found) = run().await.map_err(show)?;
     ensure_eq!(as_planned, true, "it runs as explained, and not before");
-    ensure_eq!(submitted, 1, "submissions of 20 launches");
+    ensure_eq!(submitted[1], submitted[0], "submissions of 20 launches, and of 20 operations");
     ensure_eq!(found, [8.0, 6.0, 4.0], "2 (x + 1) backwards");
     Ok(())
 }
