@@ -17,6 +17,7 @@ use crate::wgsl::{Expr, Term};
 mod cells;
 mod estimate;
 mod judge;
+mod sums;
 
 pub(crate) use cells::shown;
 pub(crate) use estimate::Estimate;
@@ -42,6 +43,9 @@ pub(crate) enum Oracle {
     Picked { offset: i64, strides: Vec<i64>, step: i64, bound: usize },
     /// One after the other along an axis.
     Joined { axis: usize },
+    /// Of `[images, channels, z, y, x]` with `[rows, channels of a group, z, y, x]`: steps from
+    /// pixel to pixel and from tap to tap, and where the first tap of the first pixel lies.
+    Convolved { step: [usize; 3], reach: [usize; 3], first: [isize; 3], groups: usize },
 }
 
 /// A view of an input.
@@ -113,6 +117,7 @@ impl Claim {
                     | Oracle::Attention { .. }
                     | Oracle::Picked { .. }
                     | Oracle::Joined { .. }
+                    | Oracle::Convolved { .. }
             )
         );
         if self.heads.iter().chain([&self.tail]).any(Formed::has_own) {

@@ -22,6 +22,7 @@ use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
 use crate::exec::Value;
 use crate::op::Kind;
+use crate::proof::Oracle;
 use crate::wgsl::grid::fold;
 pub(crate) use plan::{ConvPart, Taps, is_product, terms, trips};
 use text::ConvTile;
@@ -37,6 +38,11 @@ pub(crate) struct ConvCore(pub(crate) Taps);
 impl Core for ConvCore {
     fn name(&self) -> &'static str {
         "convolution"
+    }
+
+    fn oracle(&self) -> Option<Oracle> {
+        let Taps { step, reach, first, groups, .. } = self.0;
+        Some(Oracle::Convolved { step, reach, first, groups })
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {

@@ -1,6 +1,7 @@
 //! Cores, cell by cell: what the oracle makes of the part of the inputs that some elements of the
 //! result are made of.
 
+use super::sums::summed;
 use super::{Claim, Estimate, Formed, Oracle, Seen};
 use crate::dtype::DType;
 use crate::layout::Layout;
@@ -24,7 +25,7 @@ struct Readied<'a> {
 }
 
 /// A view's element.
-fn element(inputs: &[&[u8]], seen: &Seen, place: usize) -> Number {
+pub(super) fn element(inputs: &[&[u8]], seen: &Seen, place: usize) -> Number {
     let width = seen.dtype.width();
     let bytes = inputs.get(seen.input).and_then(|all| all.get(place * width..)?.get(..width));
     bytes.map_or(Number::Float(f64::NAN), |bytes| Number::decode(seen.dtype, bytes))
@@ -113,6 +114,10 @@ impl<'a> Desk<'a> {
             Some(Oracle::Product { sides }) => {
                 sides[0].shape().dims().last().map_or(1, |&k| k as u64)
             }
+            Some(Oracle::Convolved { .. }) => {
+                let dims = self.claim.heads[1].shape.dims().iter().skip(1);
+                dims.fold(1u64, |terms, &dim| terms.saturating_mul(dim as u64))
+            }
             Some(Oracle::Attention { .. }) => {
                 dims(1, 2).saturating_mul(dims(1, 3).saturating_add(dims(2, 3)))
             }
@@ -192,6 +197,9 @@ impl<'a> Desk<'a> {
                 })?;
                 let n = (outer * dims(i)[*axis] + at) * inner + group % inner;
                 Some(vec![self.head(i, n)])
+            }
+            Oracle::Convolved { step, reach, first, groups } => {
+                Some(vec![self.convolved(given, (step, reach, first), *groups, group)?])
             }
         }
     }
@@ -326,12 +334,7 @@ impl<'a> Desk<'a> {
             let place = |j: usize| first[i].wrapping_add_signed(j.cast_signed() * step);
             Some((0..k).map(|j| element(self.inputs, seen, place(j))).collect())
         };
-        let exact = reference::dot(given, &run(0)?, &run(1)?);
-        let Number::Float(x) = exact.value else { return Some(Estimate::Known(exact.value)) };
-        if x.is_nan() {
-            return Some(Estimate::NAN);
-        }
-        Some(Estimate::about(given, x, reference::matmul_room(given, k, exact.scale)?))
+        summed(given, k, &run(0)?, &run(1)?)
     }
 
     fn attention(&self, scale: f32, causal: bool, group: usize) -> Option<Vec<Estimate>> {

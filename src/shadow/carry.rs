@@ -300,6 +300,12 @@ impl Carry for Oracle {
                 tag(7, out);
                 axis.put(out);
             }
+            Self::Convolved { step, reach, first, groups } => {
+                tag(8, out);
+                [*step, *reach].put(out);
+                first.put(out);
+                groups.put(out);
+            }
         }
     }
 
@@ -318,6 +324,11 @@ impl Carry for Oracle {
                 bound: Carry::take(from)?,
             },
             7 => Self::Joined { axis: Carry::take(from)? },
+            8 => {
+                let [step, reach] = Carry::take(from)?;
+                let (first, groups) = (Carry::take(from)?, Carry::take(from)?);
+                Self::Convolved { step, reach, first, groups }
+            }
             tag => return Err(absurd(format!("an oracle of kind {tag}"))),
         })
     }

@@ -3,6 +3,7 @@
 
 use super::capsule::{Capsule, Tract};
 use super::carry::absurd;
+use crate::dtype::Class;
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::op::{Joint, Reduction};
@@ -154,6 +155,12 @@ fn core(claim: &Claim, lengths: &[usize]) -> Result<()> {
                 && dims.iter().all(|d| d[axis + 1..] == dims[0][axis + 1..])
                 && dims.iter().all(|d| d[..*axis] == dims[0][..*axis])
         }
+        (Oracle::Convolved { step, reach, first, groups }, 2) => {
+            let small = |n: usize| u32::try_from(n).is_ok();
+            step.iter().chain(reach).all(|&n| small(n))
+                && first.iter().all(|n| small(n.unsigned_abs()))
+                && convolution(claim, (dims[0], dims[1]), *groups)
+        }
         _ => false,
     };
     ensure(holds, "an oracle of other inputs")
@@ -184,6 +191,21 @@ fn product(claim: &Claim, sides: &[Layout; 2], lengths: &[usize]) -> Result<bool
         && heads[0].dtype == heads[1].dtype
         && crate::reference::matmul_dtype(heads[0].dtype) == given
         && all(rows[..rank - 1].iter().chain(&columns[rank - 1..])) == elements as u128)
+}
+
+fn convolution(claim: &Claim, (input, weight): (&[usize], &[usize]), groups: usize) -> bool {
+    let Claim { heads, tail, .. } = claim;
+    let result = tail.shape.dims();
+    let of = tail.expr.inputs[0].class();
+    input.len() == 5
+        && weight.len() == 5
+        && (3..=5).contains(&result.len())
+        && groups > 0
+        && weight[0].is_multiple_of(groups)
+        && weight[1].checked_mul(groups) == Some(input[1])
+        && result[..2] == [input[0], weight[0]]
+        && heads.iter().all(|head| head.dtype.class() == of && head.dtype == heads[0].dtype)
+        && of != Class::Bool
 }
 
 fn attention(claim: &Claim, dims: &[&[usize]]) -> bool {
