@@ -493,14 +493,14 @@ impl Device {
     }
 
     /// Computes once more, from now on and as long as the shadow lives, what every operation
-    /// computes that was deferred: by the oracle, on the very inputs that its kernels had, and
-    /// holds results to the [contract](crate::op) - of a chain of operations in one kernel, to what
-    /// each step of it is allowed.
+    /// computes: by the oracle, on the very inputs that its kernels had, and holds results to the
+    /// [contract](crate::op) - of a chain of operations in one kernel, to what each step of it is
+    /// allowed.
     ///
     /// The first operation outside its contract is an error of kind
     /// [`Wrong`](crate::ErrorKind::Wrong), given by the next read of anything on the device, and by
     /// every read after it: the line that asked, the worst element, both values and the bound. What
-    /// is not judged is counted, by reason: a budget, what has no oracle, what is recorded at once.
+    /// is not judged is counted, by reason: a budget, or that there is no oracle for it.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

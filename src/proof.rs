@@ -17,6 +17,7 @@ use crate::wgsl::{Expr, Term};
 mod cells;
 mod estimate;
 mod judge;
+mod moves;
 mod sums;
 
 pub(crate) use cells::shown;
@@ -46,6 +47,46 @@ pub(crate) enum Oracle {
     /// Of `[images, channels, z, y, x]` with `[rows, channels of a group, z, y, x]`: steps from
     /// pixel to pixel and from tap to tap, and where the first tap of the first pixel lies.
     Convolved { step: [usize; 3], reach: [usize; 3], first: [isize; 3], groups: usize },
+    /// The words of 32 bits that a list lies in memory as.
+    Words,
+    /// Positions in the order of keys, in each of rows of this length. A key is so many bits of a
+    /// word of each input, the lowest first.
+    Ordered { bits: Vec<u32>, length: usize },
+    /// Everywhere the same, which is these bits.
+    Filled { bits: [u32; 2] },
+    /// Its own position.
+    Counted,
+    /// Drawn with a key, each by its position.
+    Drawn { key: [u32; 2], lot: Lot },
+    /// All positions in random order.
+    Shuffled { key: [u32; 2] },
+    /// Of each destination the last position in a list that names it, plus one; or 0.
+    Last,
+    /// The first input, or what the third names of the second, if it names anything.
+    Replaced,
+    /// The third input, and folded to it what lies in the rows of the second that are named for it
+    /// by the first.
+    Folded(Reduction),
+    /// The first input, with the second from these places on.
+    Assigned { first: Vec<usize> },
+    /// Where the column less the row is in a range; elsewhere zero.
+    Band { first: i64, end: i64 },
+    /// Of rows with those of values in blocks, which have a scale each.
+    Blocks,
+}
+
+/// What is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lot {
+    /// The bits of a stream.
+    Bits(u32),
+    /// Uniform in 0..1.
+    Uniform,
+    Normal,
+    /// So many integers (0 for 2^32) from the second on.
+    Below([u32; 2]),
+    /// Whether the bits are below this.
+    Chance(u32),
 }
 
 /// A view of an input.
@@ -118,6 +159,7 @@ impl Claim {
                     | Oracle::Picked { .. }
                     | Oracle::Joined { .. }
                     | Oracle::Convolved { .. }
+                    | Oracle::Words
             )
         );
         if self.heads.iter().chain([&self.tail]).any(Formed::has_own) {

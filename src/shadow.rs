@@ -20,7 +20,7 @@ use crate::engine::docket::{Conviction, Docket, Exhibit, Score};
 use crate::error::{Error, Result};
 use crate::gpu::Drive;
 use crate::op::Number;
-use crate::proof::{Budget, Formed, judge, shown};
+use crate::proof::{Budget, Formed, Oracle, judge, shown};
 
 mod capsule;
 mod capture;
@@ -34,7 +34,7 @@ mod words;
 
 pub use crate::engine::docket::ShadowPolicy;
 pub use capsule::Capsule;
-pub(crate) use capture::{Deed, observed};
+pub(crate) use capture::{Deed, observed, witnessed};
 use cause::ShadowCause;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use program::Guarded;
@@ -147,7 +147,8 @@ fn weigh(engine: &Engine, docket: &Docket, exhibit: &Exhibit, (all, result): (&[
 /// NaN or infinity that no input and no number of the operation has, if a result has one: in words.
 fn beginning(exhibit: &Exhibit, inputs: &[&[u8]], result: &[u8]) -> Option<String> {
     let tail = &exhibit.claim.tail;
-    if !tail.dtype.is_float() {
+    // What is filled with is a number of the operation.
+    if !tail.dtype.is_float() || matches!(exhibit.claim.core, Some(Oracle::Filled { .. })) {
         return None;
     }
     let odd = |x: &Number| matches!(x, Number::Float(x) if !x.is_finite());

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
+use crate::kernel::elementwise::checked::Checked;
 use crate::proof::Oracle;
 
 mod alone;
@@ -48,6 +49,12 @@ pub(crate) trait Core: fmt::Debug + Send + Sync {
 
     /// What computes it once more, if anything does.
     fn oracle(&self) -> Option<Oracle> {
+        None
+    }
+
+    /// The expression of its only input that it stores, where it is one that notes faults: the
+    /// oracle is of that.
+    fn checked(&self) -> Option<&Checked> {
         None
     }
 

@@ -35,7 +35,7 @@ pub(crate) fn full(
     element: &[u8],
 ) -> Result<Arc<Value>> {
     let value = Value::new(site.engine.allocate(Engine::bytes_of(shape, dtype)?, &[])?);
-    into(site, &value, fill_bits(element))?;
+    into(site, &value, bits(element))?;
     Ok(value)
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn into(site: Site<'_>, value: &Arc<Value>, bits: [u32; 2]) -> Result
 
 /// Repeats the little-endian bytes of an element, 1, 2, 4 or 8 of them, to eight for [`into`].
 #[must_use]
-fn fill_bits(element: &[u8]) -> [u32; 2] {
+pub(crate) fn bits(element: &[u8]) -> [u32; 2] {
     let byte = |i: usize| u32::from(element[i % element.len()]) << (8 * (i % 4));
     [(0..4).map(byte).sum(), (4..8).map(byte).sum()]
 }
@@ -73,8 +73,8 @@ mod tests {
 
     #[test]
     fn a_fill_repeats_its_element() {
-        assert_eq!(fill_bits(&[7]), [0x0707_0707; 2]);
-        assert_eq!(fill_bits(&[1, 2]), [0x0201_0201; 2]);
-        assert_eq!(fill_bits(&[1, 2, 3, 4, 5, 6, 7, 8]), [0x0403_0201, 0x0807_0605]);
+        assert_eq!(bits(&[7]), [0x0707_0707; 2]);
+        assert_eq!(bits(&[1, 2]), [0x0201_0201; 2]);
+        assert_eq!(bits(&[1, 2, 3, 4, 5, 6, 7, 8]), [0x0403_0201, 0x0807_0605]);
     }
 }

@@ -26,6 +26,7 @@ use crate::error::{Error, Result, mistake};
 use crate::exec::{Bound, Value};
 use crate::host::blocks::BLOCK;
 use crate::layout::Layout;
+use crate::proof::Oracle;
 use crate::shape::Shape;
 pub(crate) use plan::K_MAX;
 use plan::{QuantisedPlan, ResultRows, cut};
@@ -42,6 +43,10 @@ pub(crate) struct QuantisedProduct;
 impl Core for QuantisedProduct {
     fn name(&self) -> &'static str {
         "quantised product"
+    }
+
+    fn oracle(&self) -> Option<Oracle> {
+        Some(Oracle::Blocks)
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {

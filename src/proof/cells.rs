@@ -1,7 +1,9 @@
 //! Cores, cell by cell: what the oracle makes of the part of the inputs that some elements of the
 //! result are made of.
 
-use super::sums::summed;
+use core::cell::OnceCell;
+use std::collections::BTreeMap;
+
 use super::{Claim, Estimate, Formed, Oracle, Seen};
 use crate::dtype::DType;
 use crate::layout::Layout;
@@ -15,6 +17,8 @@ pub(super) struct Desk<'a> {
     pub(super) inputs: &'a [&'a [u8]],
     heads: Vec<Readied<'a>>,
     tail: Readied<'a>,
+    /// Where a list of destinations names each of them, once somebody asks.
+    pub(super) naming: OnceCell<BTreeMap<usize, Vec<usize>>>,
 }
 
 /// An expression with its scalars decoded, and the dtype of every node.
@@ -84,7 +88,8 @@ fn spread(all: &[Estimate]) -> Option<(Vec<Number>, Vec<f64>)> {
 impl<'a> Desk<'a> {
     pub(super) fn of(claim: &'a Claim, inputs: &'a [&'a [u8]]) -> Option<Self> {
         let heads = claim.heads.iter().map(Readied::of).collect::<Option<_>>()?;
-        Some(Self { claim, inputs, heads, tail: Readied::of(&claim.tail)? })
+        let tail = Readied::of(&claim.tail)?;
+        Some(Self { claim, inputs, heads, tail, naming: OnceCell::new() })
     }
 
     /// How many elements, one after the other, are computed together.
@@ -93,6 +98,8 @@ impl<'a> Desk<'a> {
         match &self.claim.core {
             Some(Oracle::Row { .. } | Oracle::Scanned(_)) => last(0),
             Some(Oracle::Attention { .. }) => last(2),
+            Some(Oracle::Ordered { length, .. }) => *length,
+            Some(Oracle::Shuffled { .. }) => self.claim.tail.shape.elements(),
             _ => 1,
         }
     }
@@ -104,7 +111,17 @@ impl<'a> Desk<'a> {
             self.claim.heads[i].shape.dims().get(axis).map_or(1, |&dim| dim as u64)
         };
         let length = match &self.claim.core {
-            None | Some(Oracle::Copied | Oracle::Picked { .. } | Oracle::Joined { .. }) => 1,
+            Some(Oracle::Ordered { .. } | Oracle::Shuffled { .. }) => {
+                let group = self.group() as u64;
+                group.saturating_mul(u64::from(group.checked_ilog2().unwrap_or(0)) + 1)
+            }
+            Some(Oracle::Last | Oracle::Folded(_)) => {
+                // As many as there are for one destination of all.
+                let all = self.claim.tail.shape.elements().max(1);
+                let named = self.claim.heads.get(1).unwrap_or(&self.claim.heads[0]);
+                1 + (named.shape.elements() / all) as u64
+            }
+            Some(Oracle::Blocks) => dims(0, 1),
             Some(Oracle::Row { .. } | Oracle::Scanned(_)) => self.group() as u64,
             Some(Oracle::Reduced { axes, .. }) => {
                 let dims = self.claim.heads[0].shape.dims().iter().zip(axes);
@@ -121,6 +138,7 @@ impl<'a> Desk<'a> {
             Some(Oracle::Attention { .. }) => {
                 dims(1, 2).saturating_mul(dims(1, 3).saturating_add(dims(2, 3)))
             }
+            _ => 1,
         };
         let heads = self.claim.heads.first().map_or(1, nodes);
         let tail = nodes(&self.claim.tail).saturating_mul(self.group() as u64);
@@ -201,11 +219,16 @@ impl<'a> Desk<'a> {
             Oracle::Convolved { step, reach, first, groups } => {
                 Some(vec![self.convolved(given, (step, reach, first), *groups, group)?])
             }
+            Oracle::Blocks => Some(vec![self.by_blocks(given, group)?]),
+            _ => self.moved(given, group),
         }
     }
 
-    fn head(&self, i: usize, n: usize) -> Estimate {
-        self.heads[i].value(self.inputs, n, None)
+    pub(super) fn head(&self, i: usize, n: usize) -> Estimate {
+        match self.claim.heads[i].plain() {
+            Some(seen) => Estimate::Known(element(self.inputs, seen, seen.layout.place(n))),
+            None => self.heads[i].value(self.inputs, n, None),
+        }
     }
 
     fn reduced(&self, reduction: Reduction, axes: &[bool], n: usize) -> Option<Estimate> {
@@ -334,7 +357,7 @@ impl<'a> Desk<'a> {
             let place = |j: usize| first[i].wrapping_add_signed(j.cast_signed() * step);
             Some((0..k).map(|j| element(self.inputs, seen, place(j))).collect())
         };
-        summed(given, k, &run(0)?, &run(1)?)
+        Estimate::summed(given, k, &run(0)?, &run(1)?)
     }
 
     fn attention(&self, scale: f32, causal: bool, group: usize) -> Option<Vec<Estimate>> {

@@ -3,7 +3,7 @@
 
 use crate::dtype::{Class, DType};
 use crate::op::{Exact, Number, Op, Tolerance, round_to};
-use crate::reference::{apply, cast, stepwise};
+use crate::reference::{apply, cast, dot, matmul_room, stepwise};
 
 /// Where a value may lie.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,6 +60,16 @@ impl Estimate {
             Some(room) => Self::about(dtype, x, room),
             None => Open,
         }
+    }
+
+    /// A sum of these products, by the contract of one of `k` terms.
+    pub(crate) fn summed(dtype: DType, k: usize, a: &[Number], b: &[Number]) -> Option<Self> {
+        let exact = dot(dtype, a, b);
+        let Number::Float(x) = exact.value else { return Some(Known(exact.value)) };
+        if x.is_nan() {
+            return Some(Self::NAN);
+        }
+        Some(Self::about(dtype, x, matmul_room(dtype, k, exact.scale)?))
     }
 
     /// The middle of it.

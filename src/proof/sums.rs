@@ -4,27 +4,16 @@ use super::Estimate;
 use super::cells::{Desk, element};
 use crate::dtype::DType;
 use crate::op::Number;
-use crate::reference;
 
 /// How taps lie over an input: steps from pixel to pixel, from tap to tap, and the first tap.
-type Lie<'a> = (&'a [usize; 3], &'a [usize; 3], &'a [isize; 3]);
-
-/// A sum of these products, by the contract of `k` terms.
-pub(super) fn summed(given: DType, k: usize, a: &[Number], b: &[Number]) -> Option<Estimate> {
-    let exact = reference::dot(given, a, b);
-    let Number::Float(x) = exact.value else { return Some(Estimate::Known(exact.value)) };
-    if x.is_nan() {
-        return Some(Estimate::NAN);
-    }
-    Some(Estimate::about(given, x, reference::matmul_room(given, k, exact.scale)?))
-}
+type Sweep<'a> = (&'a [usize; 3], &'a [usize; 3], &'a [isize; 3]);
 
 impl Desk<'_> {
     /// A pixel: every tap that lies in the input by its weight.
     pub(super) fn convolved(
         &self,
         given: DType,
-        (step, reach, first): Lie<'_>,
+        (step, reach, first): Sweep<'_>,
         groups: usize,
         n: usize,
     ) -> Option<Estimate> {
@@ -64,6 +53,25 @@ impl Desk<'_> {
                 right.push(element(self.inputs, w, w.layout.place(row * terms + term)));
             }
         }
-        summed(given, terms, &left, &right)
+        Estimate::summed(given, terms, &left, &right)
+    }
+
+    /// A row by one of values in blocks.
+    pub(super) fn by_blocks(&self, given: DType, n: usize) -> Option<Estimate> {
+        let &[rows, k] = self.claim.heads[1].shape.dims() else { return None };
+        let blocks = *self.claim.heads[2].shape.dims().last()?;
+        let (row, column) = (n / rows, n % rows);
+        let known = |i: usize, n: usize| match self.head(i, n) {
+            Estimate::Known(number) => Some(number),
+            _ => None,
+        };
+        let weight = |i: usize| {
+            let scale = known(2, column * blocks + i * blocks / k)?.float();
+            Some(Number::Float(known(1, column * k + i)?.float() * scale))
+        };
+        let left: Option<Vec<Number>> = (0..k).map(|i| known(0, row * k + i)).collect();
+        let right: Option<Vec<Number>> = (0..k).map(weight).collect();
+        // A block takes eleven roundings to sum and one to scale, and blocks are added in turn.
+        Estimate::summed(given, blocks + 10, &left?, &right?)
     }
 }

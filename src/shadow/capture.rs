@@ -11,7 +11,7 @@ use crate::exec::Value;
 use crate::gpu::Mapped;
 use crate::gpu::{Drive, Gpu};
 use crate::kernel::Operand;
-use crate::kernel::cores::{Core, Head};
+use crate::kernel::cores::{Alone, Core, Head, Tail, Task};
 use crate::proof::{Claim, Formed, Seen, mixed};
 use crate::shape::Shape;
 use crate::wgsl::{Expr, Term};
@@ -79,6 +79,30 @@ pub(crate) fn observed(
         }
     }
     Ok(value)
+}
+
+/// Records what is not deferred, under the eyes of all shadows: a kernel of its own on these views,
+/// whose result is dense.
+pub(crate) fn witnessed<F>(
+    site: Site<'_>,
+    named: Task,
+    inputs: &[Operand],
+    (shape, dtype): (Shape, DType),
+    record: F,
+) -> Result<Arc<Value>>
+where
+    F: Fn(Site<'_>, &[Operand]) -> Result<Arc<Value>> + Send + Sync,
+{
+    if !site.engine.shadows.any() {
+        return record(site, inputs);
+    }
+    let core = Alone { named, record };
+    let heads: Vec<Head> = inputs.iter().cloned().map(Head::view).collect();
+    let Tail { expr, operands, scalars, .. } = Tail::identity(shape, dtype);
+    let of = Some((&core as &dyn Core, &*heads));
+    let (expr, operands, scalars) = (&expr, &*operands, &*scalars);
+    let work = Deed { core: of, expr, operands, scalars, shape, dtype };
+    observed(site, &work, || (core.record)(site, inputs))
 }
 
 /// Whether it is drawn, and its copies fit; what waits is judged first where they do not.
@@ -159,13 +183,19 @@ impl Deed<'_> {
             Formed { expr, views, scalars, shape, dtype }
         };
         let heads = self.core.iter().flat_map(|(_, heads)| *heads);
-        let heads: Vec<Formed> = heads
+        let mut heads: Vec<Formed> = heads
             .map(|head| formed(&head.expr, &head.operands, &head.scalars, head.shape, head.dtype))
             .collect();
         let mut tail = formed(self.expr, self.operands, self.scalars, self.shape, self.dtype);
         if tail.expr.outputs.is_empty() {
             // A tail stores its last node.
             tail.expr.outputs = vec![tail.expr.nodes.len().saturating_sub(1) as u16];
+        }
+        if let Some((expr, words)) = self.core.and_then(|(core, _)| core.checked())
+            && let [head] = &mut *heads
+        {
+            (head.expr, head.scalars) = (expr.clone(), words.clone());
+            head.dtype = tail.expr.inputs[0];
         }
         let core = self.core.and_then(|(core, _)| core.oracle());
         let lacks = self.core.is_some() && core.is_none();

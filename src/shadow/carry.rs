@@ -6,7 +6,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::op::{Joint, Op, Reduction};
-use crate::proof::{Claim, Formed, Oracle, Seen};
+use crate::proof::{Claim, Formed, Lot, Oracle, Seen};
 use crate::shape::Shape;
 use crate::wgsl::{Expr, Term};
 
@@ -261,75 +261,70 @@ impl Carry for Term {
     }
 }
 
-impl Carry for Oracle {
+impl<T: Carry> Carry for Box<T> {
     fn put(&self, out: &mut Vec<u8>) {
-        let tag = |n: u16, out: &mut Vec<u8>| n.put(out);
-        match self {
-            Self::Copied => tag(0, out),
-            Self::Reduced { reduction, axes } => {
-                tag(1, out);
-                reduction.put(out);
-                axes.put(out);
-            }
-            Self::Scanned(reduction) => {
-                tag(2, out);
-                reduction.put(out);
-            }
-            Self::Row { joint, eps } => {
-                tag(3, out);
-                joint.put(out);
-                eps.put(out);
-            }
-            Self::Product { sides } => {
-                tag(4, out);
-                sides.put(out);
-            }
-            Self::Attention { scale, causal } => {
-                tag(5, out);
-                scale.put(out);
-                causal.put(out);
-            }
-            Self::Picked { offset, strides, step, bound } => {
-                tag(6, out);
-                offset.put(out);
-                strides.put(out);
-                step.put(out);
-                bound.put(out);
-            }
-            Self::Joined { axis } => {
-                tag(7, out);
-                axis.put(out);
-            }
-            Self::Convolved { step, reach, first, groups } => {
-                tag(8, out);
-                [*step, *reach].put(out);
-                first.put(out);
-                groups.put(out);
-            }
-        }
+        T::put(self, out);
     }
 
     fn take(from: &mut Left<'_>) -> Result<Self> {
-        Ok(match u16::take(from)? {
-            0 => Self::Copied,
-            1 => Self::Reduced { reduction: Carry::take(from)?, axes: Carry::take(from)? },
-            2 => Self::Scanned(Carry::take(from)?),
-            3 => Self::Row { joint: Carry::take(from)?, eps: Carry::take(from)? },
-            4 => Self::Product { sides: Box::new(Carry::take(from)?) },
-            5 => Self::Attention { scale: Carry::take(from)?, causal: Carry::take(from)? },
-            6 => Self::Picked {
-                offset: Carry::take(from)?,
-                strides: Carry::take(from)?,
-                step: Carry::take(from)?,
-                bound: Carry::take(from)?,
-            },
-            7 => Self::Joined { axis: Carry::take(from)? },
-            8 => {
-                let [step, reach] = Carry::take(from)?;
-                let (first, groups) = (Carry::take(from)?, Carry::take(from)?);
-                Self::Convolved { step, reach, first, groups }
-            }
-            tag => return Err(absurd(format!("an oracle of kind {tag}"))),
-        })
+        T::take(from).map(Self::new)
     }
+}
+
+/// Enums, by the number of a kind and its fields.
+macro_rules! by_kind {
+    ($of:ident, $what:literal:
+        $($kind:literal $variant:ident { $($field:tt: $name:ident),* })*
+    ) => {
+        impl Carry for $of {
+            fn put(&self, out: &mut Vec<u8>) {
+                match self {
+                    $(Self::$variant { $($field: $name),* } => {
+                        let kind: u16 = $kind;
+                        kind.put(out);
+                        $($name.put(out);)*
+                    })*
+                }
+            }
+
+            fn take(from: &mut Left<'_>) -> Result<Self> {
+                Ok(match u16::take(from)? {
+                    $($kind => Self::$variant { $($field: Carry::take(from)?),* },)*
+                    kind => return Err(absurd(format!("{} of kind {kind}", $what))),
+                })
+            }
+        }
+    };
+}
+
+by_kind! { Lot, "a draw":
+    0 Bits { 0: stream }
+    1 Uniform {}
+    2 Normal {}
+    3 Below { 0: words }
+    4 Chance { 0: threshold }
+}
+
+by_kind! { Oracle, "an oracle":
+    0 Copied {}
+    1 Reduced { reduction: reduction, axes: axes }
+    2 Scanned { 0: reduction }
+    3 Row { joint: joint, eps: eps }
+    4 Product { sides: sides }
+    5 Attention { scale: scale, causal: causal }
+    6 Picked { offset: offset, strides: strides, step: step, bound: bound }
+    7 Joined { axis: axis }
+    8 Convolved { step: step, reach: reach, first: first, groups: groups }
+    9 Words {}
+    10 Ordered { bits: bits, length: length }
+    11 Filled { bits: bits }
+    12 Counted {}
+    13 Drawn { key: key, lot: lot }
+    14 Shuffled { key: key }
+    15 Last {}
+    16 Replaced {}
+    17 Folded { 0: reduction }
+    18 Assigned { first: first }
+    19 Band { first: first, end: end }
+    20 Blocks {}
 }

@@ -3,7 +3,7 @@
 
 use super::capsule::{Capsule, Tract};
 use super::carry::absurd;
-use crate::dtype::Class;
+use crate::dtype::{Class, DType};
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::op::{Joint, Reduction};
@@ -161,7 +161,7 @@ fn core(claim: &Claim, lengths: &[usize]) -> Result<()> {
                 && first.iter().all(|n| small(n.unsigned_abs()))
                 && convolution(claim, (dims[0], dims[1]), *groups)
         }
-        _ => false,
+        _ => moved(claim, core, (&dims, &count)),
     };
     ensure(holds, "an oracle of other inputs")
 }
@@ -206,6 +206,71 @@ fn convolution(claim: &Claim, (input, weight): (&[usize], &[usize]), groups: usi
         && result[..2] == [input[0], weight[0]]
         && heads.iter().all(|head| head.dtype.class() == of && head.dtype == heads[0].dtype)
         && of != Class::Bool
+}
+
+/// What is moved, sorted or drawn, and what is multiplied by blocks.
+fn moved(claim: &Claim, core: &Oracle, (dims, count): (&[&[usize]], &[usize])) -> bool {
+    let Claim { heads, tail, .. } = claim;
+    let (given, elements) = (tail.expr.inputs[0], tail.shape.elements());
+    let result = tail.shape.dims();
+    let same = |i: usize| heads[i].dtype == given;
+    let words = heads.iter().all(|head| head.dtype == DType::U32) && given == DType::U32;
+    match (core, heads.len()) {
+        (Oracle::Words, 1) => {
+            let width = heads[0].dtype.width();
+            width % 4 == 0
+                && given == DType::U32
+                && count[0].checked_mul(width / 4) == Some(elements)
+        }
+        (Oracle::Ordered { bits, length }, 1..) => {
+            bits.len() == heads.len()
+                && bits.iter().all(|&bits| bits <= 32)
+                && *length > 0
+                && elements.is_multiple_of(*length)
+                && count.iter().all(|&n| n == elements)
+                && words
+        }
+        (Oracle::Filled { .. } | Oracle::Drawn { .. }, 0) => true,
+        (Oracle::Counted | Oracle::Shuffled { .. }, 0) | (Oracle::Last, 1) => words,
+        (Oracle::Replaced, 3) => count[0] == elements && count[2] == elements && same(0) && same(1),
+        (Oracle::Folded(reduction), 3) => {
+            matches!(reduction, Reduction::Sum | Reduction::Prod)
+                && reduction.takes(given)
+                && dims[1].len() == 2
+                && dims[1][0] == count[0]
+                && dims[1][1] > 0
+                && count[2] == elements
+                && same(1)
+                && same(2)
+        }
+        (Oracle::Assigned { first }, 2) => {
+            let mut all = first.iter().zip(dims[1]).zip(result);
+            let within = |((first, dim), whole): ((&usize, &usize), &usize)| {
+                first.checked_add(*dim).is_some_and(|end| end <= *whole)
+            };
+            first.len() == result.len()
+                && dims[1].len() == result.len()
+                && dims[0] == result
+                && all.all(within)
+                && same(0)
+                && same(1)
+        }
+        (Oracle::Band { .. }, 1) => dims[0] == result && result.len() >= 2 && same(0),
+        (Oracle::Blocks, 3) => {
+            let (&[m, k], &[n, all], &[rows, blocks]) = (dims[0], dims[1], dims[2]) else {
+                return false;
+            };
+            let floats = heads[0].dtype.is_float() && heads[2].dtype.is_float();
+            k == all
+                && n == rows
+                && n > 0
+                && blocks.checked_mul(32) == Some(k)
+                && m.checked_mul(n) == Some(elements)
+                && given.is_float()
+                && floats
+        }
+        _ => false,
+    }
 }
 
 fn attention(claim: &Claim, dims: &[&[usize]]) -> bool {

@@ -4,15 +4,18 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use super::{Other, Tensor};
-use crate::engine::Engine;
+use crate::engine::{Engine, Site};
 use crate::error::{Error, Result, mistake};
 use crate::exec::Value;
 use crate::fuse::Node;
+use crate::kernel::cores::Task;
 use crate::kernel::moves::assign::Assignment;
 use crate::kernel::own::Moored;
 use crate::kernel::{Operand, moves};
 use crate::layout::Layout;
 use crate::op::Refusal;
+use crate::proof::Oracle;
+use crate::shadow::witnessed;
 use crate::shape::{Axis, Cut, Cuts, Interval, Shape};
 
 impl Tensor {
@@ -127,10 +130,17 @@ impl Tensor {
         let from = values.operand()?;
         drop(values);
         let value = self.own()?;
-        let site = self.device.site();
-        let place = Assignment { value: &value, shape: &shape, ranges };
-        place.assign(site, &from)?;
-        value.inherit([&*from.value]);
+        let first = ranges.iter().map(|range| range.start).collect();
+        let inputs = [Operand::dense(value, shape, self.dtype()), from];
+        let assigned = |site: Site<'_>, inputs: &[Operand]| {
+            let [onto, from] = inputs else { return Err(mistake(what, "not two operands")) };
+            Assignment { value: &onto.value, shape: &shape, ranges }.assign(site, from)?;
+            Ok(Arc::clone(&onto.value))
+        };
+        let named = Task::by(what, Oracle::Assigned { first });
+        witnessed(self.device.site(), named, &inputs, (shape, self.dtype()), assigned)?;
+        let [onto, from] = &inputs;
+        onto.value.inherit([&*from.value]);
         Ok(())
     }
 
@@ -182,9 +192,10 @@ impl Tensor {
         let value = if alone {
             old.replaced()
         } else {
-            let site = self.device.site();
-            let from = Operand { value: Arc::clone(&old), layout: self.layout, dtype };
-            moves::contiguous(site, &from)?
+            let from = [Operand { value: Arc::clone(&old), layout: self.layout, dtype }];
+            let named = Task::by("contiguous", Oracle::Copied);
+            let copy = |site: Site<'_>, from: &[Operand]| moves::contiguous(site, &from[0]);
+            witnessed(self.device.site(), named, &from, (shape, dtype), copy)?
         };
         value.inherit([&*old]);
         self.layout = Layout::dense(shape);

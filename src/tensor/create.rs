@@ -4,12 +4,15 @@ use super::Tensor;
 use super::number::Scalar;
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::engine::Engine;
+use crate::engine::{Engine, Site};
 use crate::error::Result;
 use crate::exec::Value;
 use crate::gpu::cause::not_on_paper;
-use crate::kernel::fill;
+use crate::kernel::cores::Task;
+use crate::kernel::{Operand, fill};
 use crate::layout::Layout;
+use crate::proof::Oracle;
+use crate::shadow::witnessed;
 use crate::shape::{IntoShape, Shape};
 
 impl Device {
@@ -25,7 +28,10 @@ impl Device {
         let made = self.making(what, dtype)?;
         let bytes = made.number(number).map_err(|error| error.during(what))?;
         let dtype = made.stored;
-        let value = fill::full(self.site(), &shape, *dtype, &bytes[..dtype.width()])?;
+        let bytes = &bytes[..dtype.width()];
+        let named = Task::by(what, Oracle::Filled { bits: fill::bits(bytes) });
+        let full = |site: Site<'_>, _: &[Operand]| fill::full(site, &shape, *dtype, bytes);
+        let value = witnessed(self.site(), named, &[], (shape, *dtype), full)?;
         Ok(Tensor::of(self.clone(), value, Layout::dense(shape), dtype))
     }
 

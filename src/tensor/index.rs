@@ -166,8 +166,9 @@ impl Tensor {
             FaultCause::Index { of, shape, bound, hit }.into()
         };
         let expr = Expr::checked_index(dtype, bound);
+        let named = Task::of(what, expr.clone());
         let check =
             move |site: Site<'_>, from: &[Operand]| checked::record(site, &from[0], &expr, explain);
-        Ok(self.alone(what, &[self], (shape, Stored::U32), check))
+        Ok(self.alone(named, &[self], (shape, Stored::U32), check))
     }
 }

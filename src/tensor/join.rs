@@ -167,9 +167,10 @@ impl Tensor {
         let [rows, columns] = [2, 1].map(|back| signed(dims[dims.len() - back]));
         let start = diagonals.start.max(1 - rows);
         let diagonals = start as i64..diagonals.end.min(columns).max(start) as i64;
+        let named = Task::by(what, Oracle::Band { first: diagonals.start, end: diagonals.end });
         let band =
             move |site: Site<'_>, from: &[Operand]| pick::band(site, &from[0], diagonals.clone());
-        Ok(self.alone(what, &[self], (*self.shape(), self.dtype), band))
+        Ok(self.alone(named, &[self], (*self.shape(), self.dtype), band))
     }
 
     /// The tensor as an operand of a kernel, computed now.

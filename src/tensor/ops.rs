@@ -15,6 +15,7 @@ use crate::formula::Operator;
 use crate::fuse::{Arg, What};
 use crate::kernel::Operand;
 use crate::kernel::cause::FaultCause;
+use crate::kernel::cores::Task;
 use crate::kernel::elementwise::checked::{self, Checked};
 use crate::layout::Layout;
 use crate::op::{Op, Refusal};
@@ -221,10 +222,10 @@ impl Tensor {
         }
         let explain =
             move |hit| FaultCause::Cast { what, from, to, stored: *stored, shape, hit }.into();
-        let expr = expr.clone();
+        let (named, expr) = (Task::of(what, expr.clone()), expr.clone());
         let record =
             move |site: Site<'_>, from: &[Operand]| checked::record(site, &from[0], &expr, explain);
-        Ok(self.alone(what, &[self], (shape, stored), record))
+        Ok(self.alone(named, &[self], (shape, stored), record))
     }
 }
 

@@ -10,8 +10,10 @@ use crate::dtype::{Class, DType};
 use crate::engine::Site;
 use crate::engine::site::asked;
 use crate::error::{Error, Result};
+use crate::kernel::cores::Task;
 use crate::kernel::{Operand, moves, sort};
 use crate::plan::Stored;
+use crate::proof::Oracle;
 use crate::shape::{Axis, Shape};
 
 /// Which way an axis is sorted.
@@ -105,6 +107,7 @@ impl Tensor {
         let bits: Vec<u32> = words.iter().map(|(_, bits)| *bits).collect();
         let keys: Vec<&Self> = words.iter().map(|(word, _)| word).collect();
         let several = count > length;
+        let named = Task::by("argsort", Oracle::Ordered { bits: bits.clone(), length });
         let sorted = move |site: Site<'_>, keys: &[Operand]| {
             let mut words: Vec<_> = keys.iter().cloned().zip(bits.iter().copied()).collect();
             if several {
@@ -112,7 +115,7 @@ impl Tensor {
             }
             moves::contiguous(site, &sort::order(site, &words)?)
         };
-        let places = list.alone("argsort", &keys, (Shape::new([count])?, Stored::U32), sorted);
+        let places = list.alone(named, &keys, (Shape::new([count])?, Stored::U32), sorted);
         // A position below 2^32 is one in its row.
         let places = if several { places.rem(length as u32)? } else { places };
         places.reshape(rows.shape())?.unpermute(&axes)
@@ -183,6 +186,11 @@ impl Tensor {
             0 => Ok(from[0].value.clone()),
             _ => moves::copied(site, &from[0], &[]),
         };
-        Ok(self.alone("words", &[self], (Shape::new([count])?, Stored::U32), words))
+        Ok(self.alone(
+            Task::by("words", Oracle::Words),
+            &[self],
+            (Shape::new([count])?, Stored::U32),
+            words,
+        ))
     }
 }

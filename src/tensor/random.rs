@@ -6,12 +6,16 @@ use super::number::Scalar;
 use crate::caps::Feature;
 use crate::device::Device;
 use crate::dtype::DType;
+use crate::engine::Site;
 use crate::error::Result;
+use crate::kernel::cores::Task;
 use crate::kernel::random::text::Draw;
-use crate::kernel::{random, sort};
+use crate::kernel::{Operand, moves, random, sort};
 use crate::layout::Layout;
 use crate::plan::Stored;
+use crate::proof::{Lot, Oracle};
 use crate::reference::random::{philox, uniform as drawn};
+use crate::shadow::witnessed;
 use crate::shape::{IntoShape, Shape};
 
 /// What random numbers are drawn with. The same key always draws the same numbers; draw once with
@@ -174,8 +178,13 @@ impl Device {
     #[track_caller]
     pub fn permutation(&self, key: Key, count: usize) -> Result<Tensor> {
         sort::check(&self.engine, count).map_err(|error| error.during("permutation"))?;
-        let list = random::permutation(self.site(), key.0, count)?;
-        Ok(Tensor::of(self.clone(), list.value, list.layout, Stored::U32))
+        let shape = Shape::new([count])?;
+        let named = Task::by("permutation", Oracle::Shuffled { key: key.0 });
+        let list = |site: Site<'_>, _: &[Operand]| {
+            moves::contiguous(site, &random::permutation(site, key.0, count)?)
+        };
+        let value = witnessed(self.site(), named, &[], (shape, DType::U32), list)?;
+        Ok(Tensor::of(self.clone(), value, Layout::dense(shape), Stored::U32))
     }
 
     #[track_caller]
@@ -187,8 +196,18 @@ impl Device {
         draw: Draw,
         words: [u32; 2],
     ) -> Result<Tensor> {
-        let site = self.site();
-        let value = random::random(site, &shape, *dtype, key.0, (draw, words))?;
+        let lot = match draw {
+            Draw::Bits => Lot::Bits(words[0]),
+            Draw::Uniform | Draw::Uniform64 => Lot::Uniform,
+            Draw::Normal => Lot::Normal,
+            Draw::Below => Lot::Below(words),
+            Draw::Chance => Lot::Chance(words[0]),
+        };
+        let named = Task::by("random", Oracle::Drawn { key: key.0, lot });
+        let drawn = |site: Site<'_>, _: &[Operand]| {
+            random::random(site, &shape, *dtype, key.0, (draw, words))
+        };
+        let value = witnessed(self.site(), named, &[], (shape, *dtype), drawn)?;
         Ok(Tensor::of(self.clone(), value, Layout::dense(shape), dtype))
     }
 }

@@ -7,20 +7,27 @@ use super::ops::apply;
 use super::reduce::computed;
 use crate::device::Device;
 use crate::dtype::{Class, DType};
+use crate::engine::Site;
 use crate::error::{Error, Result};
-use crate::kernel::iota;
+use crate::kernel::cores::Task;
+use crate::kernel::{Operand, iota};
 use crate::layout::Layout;
 use crate::op::Op;
 use crate::plan::Stored;
+use crate::proof::Oracle;
 use crate::reference::Number;
+use crate::shadow::witnessed;
 use crate::shape::Shape;
 
 impl Device {
     /// 0, 1, 2 .. as u32.
     #[track_caller]
     pub(super) fn iota(&self, count: usize) -> Result<Tensor> {
-        let value = iota::iota(self.site(), count)?;
-        let layout = Layout::dense(Shape::new([count])?);
+        let shape = Shape::new([count])?;
+        let named = Task::by("iota", Oracle::Counted);
+        let list = |site: Site<'_>, _: &[Operand]| iota::iota(site, count);
+        let value = witnessed(self.site(), named, &[], (shape, DType::U32), list)?;
+        let layout = Layout::dense(shape);
         Ok(Tensor::of(self.clone(), value, layout, Stored::U32))
     }
 

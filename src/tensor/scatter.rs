@@ -9,13 +9,17 @@ use super::order::Order;
 use crate::count::word;
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::engine::Site;
+use crate::error::{Error, Result, mistake};
 use crate::exec::Value;
+use crate::kernel::cores::Task;
 use crate::kernel::scatter::Gathering;
 use crate::kernel::{Operand, index_space, scatter};
 use crate::layout::Layout;
-use crate::op::{Kind, Op};
+use crate::op::{Kind, Op, Reduction};
 use crate::plan::Stored;
+use crate::proof::Oracle;
+use crate::shadow::witnessed;
 use crate::shape::cause::ShapeCause;
 use crate::shape::{Axis, Shape};
 
@@ -24,8 +28,12 @@ impl Device {
     /// `u32::MAX`, no position at all, where none does.
     #[track_caller]
     pub(super) fn last_of(&self, keys: &Operand, destinations: usize) -> Result<Tensor> {
-        let last = scatter::last(self.site(), keys, destinations)?;
-        let list = Layout::dense(Shape::new([destinations])?);
+        let shape = Shape::new([destinations])?;
+        let named = Task::by("scatter", Oracle::Last);
+        let inputs = core::slice::from_ref(keys);
+        let last = |site: Site<'_>, keys: &[Operand]| scatter::last(site, &keys[0], destinations);
+        let last = witnessed(self.site(), named, inputs, (shape, DType::U32), last)?;
+        let list = Layout::dense(shape);
         // Positions plus one, so that 0 wraps.
         (Tensor::of(self.clone(), last, list, Stored::U32) - 1u32)?.contiguous()
     }
@@ -47,8 +55,13 @@ impl Tensor {
     #[track_caller]
     pub(super) fn replaced(&self, keys: &Operand, source: &Self) -> Result<Self> {
         let winners = self.device.last_of(keys, self.shape().elements())?.operand()?;
-        let (own, from) = (self.operand()?, source.contiguous()?.operand()?);
-        let value = scatter::replaced(self.device.site(), &own, &from, &winners)?;
+        let inputs = [self.operand()?, source.contiguous()?.operand()?, winners];
+        let replaced = |site: Site<'_>, inputs: &[Operand]| match inputs {
+            [own, from, winners] => scatter::replaced(site, own, from, winners),
+            _ => Err(mistake("scatter", "not three operands")),
+        };
+        let (named, of) = (Task::by("scatter", Oracle::Replaced), (*self.shape(), self.dtype()));
+        let value = witnessed(self.device.site(), named, &inputs, of, replaced)?;
         Ok(Self::of(self.device.clone(), value, Layout::dense(*self.shape()), self.dtype))
     }
 
@@ -155,7 +168,7 @@ impl Tensor {
         let rank = self.key_axes(place, index, source, wide);
         let keys = self.destinations(what, axis, index, source, rank)?;
         let columns: usize = source.shape().dims()[rank..].iter().product();
-        let totals = self.totals(how, &keys, source, wide, columns)?;
+        let totals = self.totals((what, how), &keys, source, wide, columns)?;
         let totals = Self::of(self.device.clone(), totals, Layout::dense(*self.shape()), wide);
         let op = match how {
             Gathering::Sum => Op::Add,
@@ -284,7 +297,7 @@ impl Tensor {
     #[track_caller]
     fn totals(
         &self,
-        how: Gathering,
+        (what, how): (&'static str, Gathering),
         keys: &Operand,
         source: &Self,
         wide: Stored,
@@ -298,7 +311,19 @@ impl Tensor {
         let totals = self.device.full(*self.shape(), *wide, none)?.operand()?;
         let count = keys.layout.shape().elements();
         let rows = source.cast_to(wide)?.contiguous()?.reshape([count, columns])?.operand()?;
-        scatter::gathered(self.device.site(), how, keys, &rows, &totals)?;
-        Ok(totals.value)
+        let reduction = match how {
+            Gathering::Sum => Reduction::Sum,
+            Gathering::Product => Reduction::Prod,
+        };
+        let gathered = |site: Site<'_>, inputs: &[Operand]| match inputs {
+            [keys, rows, totals] => {
+                scatter::gathered(site, how, keys, rows, totals)?;
+                Ok(Arc::clone(&totals.value))
+            }
+            _ => Err(mistake("scatter", "not three operands")),
+        };
+        let named = Task::by(what, Oracle::Folded(reduction));
+        let inputs = [keys.clone(), rows, totals];
+        witnessed(self.device.site(), named, &inputs, (*self.shape(), *wide), gathered)
     }
 }

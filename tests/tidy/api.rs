@@ -322,7 +322,9 @@ fn shown(files: &[File], hidden: &[&str]) -> Shown {
         let makers: BTreeSet<&str> = makers(&tokens)
             .into_iter()
             .chain(["named"])
-            .filter(|name| !matches!(*name, "causes" | "params" | "by_field" | "by_name"))
+            .filter(|name| {
+                !matches!(*name, "causes" | "params" | "by_field" | "by_name" | "by_kind")
+            })
             .collect();
         let place = Place { module: &module, owner: None, all: false, hidden };
         shown.read(place, &tokens, &makers);

@@ -8,6 +8,7 @@ use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
 use crate::kernel::Operand;
+use crate::kernel::elementwise::checked::Checked;
 use crate::proof::Oracle;
 
 /// What some work is a part of, and what computes it once more, if anything does.
@@ -15,17 +16,23 @@ use crate::proof::Oracle;
 pub(crate) struct Task {
     pub(crate) name: &'static str,
     pub(crate) oracle: Option<Oracle>,
+    pub(crate) checked: Option<Checked>,
 }
 
 impl From<&'static str> for Task {
     fn from(name: &'static str) -> Self {
-        Self { name, oracle: None }
+        Self { name, oracle: None, checked: None }
     }
 }
 
 impl Task {
     pub(crate) const fn by(name: &'static str, oracle: Oracle) -> Self {
-        Self { name, oracle: Some(oracle) }
+        Self { name, oracle: Some(oracle), checked: None }
+    }
+
+    /// An expression that notes faults.
+    pub(crate) const fn of(name: &'static str, expr: Checked) -> Self {
+        Self { name, oracle: Some(Oracle::Copied), checked: Some(expr) }
     }
 }
 
@@ -51,6 +58,10 @@ where
 
     fn oracle(&self) -> Option<Oracle> {
         self.named.oracle.clone()
+    }
+
+    fn checked(&self) -> Option<&Checked> {
+        self.named.checked.as_ref()
     }
 
     fn stands_alone(&self) -> bool {
