@@ -3,7 +3,6 @@
 use core::fmt;
 use core::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::adapter::cause::AdapterCause;
 use crate::adapter::{Adapter, device_caps, features_to_request, limits_to_request};
@@ -27,6 +26,8 @@ use crate::shadow::{Capsule, Replay, Shadow, ShadowPolicy, replay};
 use crate::shape::IntoShape;
 use crate::store::{Fit, Memory};
 use crate::wgsl::Target;
+
+mod patience;
 
 /// An opened adapter: where tensors live. Cloning it makes another handle on the same device.
 ///
@@ -359,23 +360,6 @@ impl Device {
     /// that would exceed the cap is an out-of-memory error.
     pub fn set_cap(&self, bytes: Option<u64>) {
         self.engine.set_cap(bytes);
-    }
-
-    /// How long whatever waits for the device waits while it gets nothing done; `None`, as long as
-    /// it takes. Then the wait is an error of kind [`TimedOut`](crate::ErrorKind::TimedOut), which
-    /// names the submission that the device is busy with, its dispatches and the lines that asked
-    /// for them. Nothing is lost by it: the same read goes on waiting. `WHARF_WATCHDOG=seconds`
-    /// sets it for every device of a program. In a browser nothing waits; and what a driver does
-    /// in a submission cannot be ended: lavapipe of Mesa 25 waits there for the submission before.
-    pub fn set_patience(&self, patience: Option<Duration>) {
-        self.engine.gpu.watchdog.set_patience(patience);
-    }
-
-    /// How long a wait that gets nowhere takes, as [`set_patience`](Self::set_patience) or
-    /// `WHARF_WATCHDOG` say; `None`, as long as it takes.
-    #[must_use]
-    pub fn patience(&self) -> Option<Duration> {
-        self.engine.gpu.watchdog.patience()
     }
 
     /// Whether a tensor of this [shape](IntoShape) and host dtype would fit, and what it would

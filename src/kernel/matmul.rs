@@ -65,7 +65,7 @@ impl Core for Matmul {
         let recorded = Recorder { site, decision }.record(&operands, tail);
         match (recorded, decision.sparing) {
             (Err(error), Some(choice)) if error.is_out_of_memory() => {
-                let what = "no memory for copies of its sides or sums of its passes: read in place, in one";
+                let what = "no memory for copies of its sides, or for sums of its passes";
                 site.tell(Topic::Fallback, "a product", what);
                 site.engine.remark(|| format!("instead, for lack of memory, by {choice}"));
                 let decision = &Decision { choice, sparing: None, ..decision.clone() };

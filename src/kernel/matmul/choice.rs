@@ -68,8 +68,8 @@ pub(crate) struct Decision {
     pub(super) result: DType,
     pub(super) size: Size,
     pub(super) choice: Choice,
-    /// What needs no memory beside the result's, where the choice wants copies of the sides, or sums
-    /// of several passes, that there may be no room for.
+    /// What needs no memory beside the result's, where the choice wants copies of the sides, or
+    /// sums of several passes, that there may be no room for.
     pub(super) sparing: Option<Choice>,
     /// How several quads are loaded at a time, where both sides lie in whole loads along k.
     pub(super) packed: Option<Packed>,

@@ -15,6 +15,7 @@ use crate::ctx::{
 
 mod cooperative;
 mod rungs;
+mod scaled;
 mod strips;
 
 /// Every dimension is one of these.
@@ -105,7 +106,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases.push(case!("matmul::many_batches", |ctx| many_batches(ctx)));
     cases.push(case!("matmul::refuses", |ctx| refuses(ctx)));
     cases.push(case!("matmul::tails", |ctx| tails(ctx)));
-    cases.push(case!("matmul::alpha_and_beta", |ctx| alpha_and_beta(ctx)));
+    cases.push(case!("matmul::alpha_and_beta", |ctx| scaled::alpha_and_beta(ctx)));
     cases.push(case!("matmul::deep_k", |ctx| deep(ctx)));
     cases.push(case!("matmul::propagates", |ctx| propagates(ctx)));
     let large = case!("matmul::past_one_binding", |ctx| past_one_binding(ctx));
@@ -338,8 +339,8 @@ async fn panels(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
             pool.check(&bytes, [&a, &b], &got).await?;
         }
     }
-    scaled(&mut pool, [300, 44, 500]).await?;
-    scaled(&mut pool, [40, 300, 700]).await?;
+    scaled::scaled(&mut pool, [300, 44, 500]).await?;
+    scaled::scaled(&mut pool, [40, 300, 700]).await?;
     for (left, right) in [(&[3][..], &[][..]), (&[2, 2], &[2])] {
         let a = pool.view(left, 150, 100).map_err(show)?;
         let b = pool.view(right, 100, 120).map_err(show)?;
@@ -369,31 +370,6 @@ async fn many_batches(ctx: &Ctx) -> Outcome {
         let want = [dot(0, 0), dot(0, 1), dot(1, 0), dot(1, 1)];
         ensure_eq!(got, want, "batch {b}");
     }
-    Ok(())
-}
-
-/// `alpha A B + beta C` where all of them lie in several segments, against the product alone.
-async fn scaled(pool: &mut Pool, [m, n, k]: [usize; 3]) -> Outcome {
-    let sides = [pool.view(&[], m, k), pool.view(&[], k, n), pool.view(&[], m, n)];
-    let [a, b, c] = sides.map(|side| side.map_err(show));
-    let (a, b, c) = (a?, b?, c?);
-    let both = (a.matmul(&b).map_err(show)? * 0.5f32).and_then(|p| p + (&c * 3.0f32)?);
-    let got = both.map_err(show)?.read::<f32>().await.map_err(show)?;
-    let plain = a.matmul(&b).map_err(show)?.read::<f32>().await.map_err(show)?;
-    let c = c.read::<f32>().await.map_err(show)?;
-    count();
-    for (i, ((got, plain), c)) in got.into_iter().zip(plain).zip(c).enumerate() {
-        keeps_scale([got, plain, c]).map_err(|e| format!("{m} x {n} x {k}: index {i}: {e}"))?;
-    }
-    Ok(())
-}
-
-/// Whether `got` is half of `plain` and three times `c`, rounded in another order: three roundings
-/// of terms of this size.
-fn keeps_scale([got, plain, c]: [f32; 3]) -> Outcome {
-    let want = plain.mul_add(0.5, 3.0 * c);
-    let bound = 4.0 * f32::EPSILON * (plain.abs() + 3.0 * c.abs());
-    ensure!((got - want).abs() <= bound, "{got}, not {want}");
     Ok(())
 }
 
@@ -431,34 +407,6 @@ async fn tails(ctx: &Ctx) -> Outcome {
         }
     }
     layers(&device).await
-}
-
-/// `alpha A B + beta C` costs no kernel beyond the product's own.
-async fn alpha_and_beta(ctx: &Ctx) -> Outcome {
-    let device = ctx.native().await?;
-    let mut pool = Pool::new(&device, DType::F32, 9).await?;
-    // Whole quads of columns; ragged ones, which are added up; k split.
-    for [m, n, k] in [[40, 64, 24], [17, 31, 40], [8, 64, 4000]] {
-        let sides = [pool.lying(0, &[], m, k), pool.lying(0, &[], k, n), pool.lying(0, &[], m, n)];
-        let [a, b, c] = sides.map(|side| side.map_err(show));
-        let (a, b, c) = (a?, b?, c?);
-        let product = || a.matmul(&b);
-        let both = (product().map_err(show)? * 0.5f32).and_then(|p| p + (&c * 3.0f32)?);
-        let both = both.map_err(show)?;
-        let place = format!("{m} x {n} x {k}");
-        // Kernels before the first product are the same for both.
-        let kernels = |t: &Tensor| t.explain().kernels.len();
-        let alone = kernels(&product().map_err(show)?);
-        ensure_eq!(kernels(&both), alone, "{place}: {}", both.explain());
-        let plain = product().map_err(show)?.read::<f32>().await.map_err(show)?;
-        let c = c.read::<f32>().await.map_err(show)?;
-        let got = both.read::<f32>().await.map_err(show)?;
-        count();
-        for (i, ((got, plain), c)) in got.into_iter().zip(plain).zip(c).enumerate() {
-            keeps_scale([got, plain, c]).map_err(|e| format!("{place}: index {i}: {e}"))?;
-        }
-    }
-    Ok(())
 }
 
 /// `linear` is a product with the transposed weight, a sum and an activation.

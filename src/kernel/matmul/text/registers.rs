@@ -141,8 +141,8 @@ impl Tile {
         others.fold(quad(0), |x, r| format!("select({x}, {}, r == {r}u)", quad(r)))
     }
 
-    /// Past the last of k, and past the last column of single ones, a trip reads what it does not use:
-    /// somewhere else, if wgpu's checks are left out.
+    /// Past the last of k, and past the last column of single ones, a trip reads what it does not
+    /// use: somewhere else, if wgpu's checks are left out.
     pub(super) fn checks(&self) -> Needs {
         let astray = self.ragged || self.along.contains(&Along::Neither);
         if astray { Needs::CHECKS } else { Needs::NONE }
