@@ -215,7 +215,7 @@ fn source(_: &Assembled, module: naga::Module) -> wgpu::ShaderSource<'static> {
 /// refuses.
 #[cfg(target_family = "wasm")]
 fn source(kernel: &Assembled, _: naga::Module) -> wgpu::ShaderSource<'_> {
-    let subgroups = kernel.needs.contains(crate::wgsl::Needs::SUBGROUPS);
+    let subgroups = kernel.needs.contains(Needs::SUBGROUPS);
     let enable = if subgroups { "enable subgroups;\n" } else { "" };
     wgpu::ShaderSource::Wgsl(format!("{enable}{}", kernel.wgsl).into())
 }

@@ -48,7 +48,8 @@ async fn copied_once(ctx: &Ctx) -> Outcome {
     a.compute().and_then(|()| b.compute()).and_then(|()| device.trim()).map_err(show)?;
     let before = device.memory().bytes_reserved;
     let product = By::Strips([8, 2, 8, 1]).product(&a, &b.t().map_err(show)?).map_err(show)?;
-    product.compute().and_then(|()| device.wait()).map_err(show)?;
+    let corner = product.at((0..1, 0..1)).map_err(show)?.read::<f32>().await.map_err(show)?;
+    ensure_eq!(corner, [6.0 * 512.0], "a corner");
     let more = device.memory().bytes_reserved_peak - before;
     // The result has twice the bytes of a side; and there is some rounding.
     let bytes = (4 * side * side + 2 * 4 * side * 512) as u64;
