@@ -96,8 +96,8 @@ impl Tensor {
         before.or(&nan)
     }
 
-    /// How often each of the integers below `bins` occurs, as u32. Another one is an error at the
-    /// next read. Recorded at once.
+    /// How often each of the integers below `bins` occurs, as u32: of any integer dtype. Another
+    /// one is an error at the next read. Recorded at once.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -107,7 +107,9 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn bincount(&self, bins: usize) -> Result<Self> {
-        self.counted("bincount", bins)
+        let is_narrow = self.dtype.is_integer() && self.dtype.width() < DType::I32.width();
+        let whole = if is_narrow { self.cast(DType::I32) } else { Ok(self.clone()) };
+        whole.map_err(|error| error.during("bincount"))?.counted("bincount", bins)
     }
 
     #[track_caller]
@@ -120,8 +122,8 @@ impl Tensor {
 
     /// How many elements lie in each of `bins` equal parts of `low` to `high`, as u32. A part has
     /// its lower end, the last one its upper end too; what lies outside, and NaN, counts nowhere.
-    /// Of floats. Which part has it is computed in f32 (f64 for f64), so that an element within
-    /// rounding of an end may count on its other side. Recorded at once.
+    /// Of floats. Which part has it is computed in f32 (f64 for f64), where the range has to be
+    /// finite; an element within rounding of an end may count on its other side. Recorded at once.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -137,21 +139,30 @@ impl Tensor {
                 let (what, only) = ("input", "a float");
                 return Err(TensorCause::Only { what, dtype: self.dtype(), only }.into());
             }
-            if bins == 0 || low >= high || !(high - low).is_finite() {
+            let (wide, each) = (computed(self.dtype()), bins as f64 / (high - low));
+            let is_number = |x: f64| match wide {
+                DType::F64 => x.is_normal(),
+                _ => (x as f32).is_normal(),
+            };
+            let some = bins > 0 && low < high && is_number(high - low) && is_number(each);
+            let Some(all) = bins.checked_add(1).filter(|_| some) else {
                 return Err(RankCause::Bins { bins, low, high }.into());
-            }
-            let x = self.cast(computed(self.dtype()))?;
-            let part = ((&x - low)? * (bins as f64 / (high - low)))?;
+            };
+            let x = self.cast(wide)?;
+            let part = ((&x - low)? * each)?;
             let part = part.clamp(0.0, bins as f64)?.cast(DType::U32)?.min(bins - 1)?;
             let inside = x.ge(low)?.and(x.le(high)?)?;
-            inside.choose(&part, bins)?.counted("histogram", bins + 1)?.slice(0, ..bins)
+            inside.choose(&part, bins)?.counted("histogram", all)?.slice(0, ..bins)
         };
         asked(counted).map_err(|error| error.during("histogram"))
     }
 
     /// What so large a part of the elements lies below, over [some axes](Axes): 0 is the smallest,
-    /// 1 the largest; between two elements the [`Tensor::lerp`] of them. NaN if an element is. Of
-    /// floats, f16 and bf16 computed in f32; of no elements it is an error. By a sort. Deferred.
+    /// 1 the largest; between two elements `a` and `b` it is `a (1 - t) + b t`, and where they are
+    /// equal, `a`: infinities are neighbours as well, and only those of both signs make NaN. NaN if
+    /// an element is. Of floats, f16 and bf16 computed in f32; of no elements it is an error.
+    /// [Sorts](Tensor::argsort) all elements as one list of 8 bytes each, which has to lie in one
+    /// segment. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -198,7 +209,12 @@ impl Tensor {
         let at = |place: f64| sorted.select(-1, place as usize);
         let between = match place.fract() {
             0.0 => at(place)?,
-            fract => at(place.floor())?.lerp(&at(place.ceil())?, fract)?,
+            fract => {
+                let (low, high) = (at(place.floor())?, at(place.ceil())?);
+                // No difference, which would overflow, and be NaN of two infinities.
+                let mixed = ((&low * (1.0 - fract))? + (&high * fract)?)?;
+                low.eq(&high)?.choose(&low, &mixed)?
+            }
         };
         let largest = sorted.select(-1, last)?;
         let result = largest.is_nan()?.choose(&largest, &between)?.cast(self.dtype())?;
@@ -212,6 +228,12 @@ impl Tensor {
     /// proportion to its weight, which is a float of 0 or more: again and again the same if it is
     /// put back (`replacement`), otherwise each at most once - and where fewer have a weight, those
     /// of weight 0 come last. Drawn in f32; the same key draws the same. Deferred.
+    ///
+    /// A row of zeros alone draws its last place, again and again, or each at most once from the
+    /// first on. A row with NaN, or whose sum is infinite, draws places that mean nothing.
+    ///
+    /// Without replacement it [sorts](Tensor::argsort) all weights as one list of 8 bytes each,
+    /// which has to lie in one segment.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -240,14 +262,15 @@ impl Tensor {
             if !replacement {
                 // The first of races whose speeds are the weights.
                 let luck = (1.0f32 - self.device.uniform(key, *self.shape(), DType::F32)?)?;
-                let time = luck.ln()?.neg()?;
+                // Never 0, nor below: a luck of 1 wins, and does not turn the race around.
+                let time = luck.ln()?.neg()?.max(f32::MIN_POSITIVE)?;
                 return Ok((weights / time)?.top_k(count, axis)?.1);
             }
             let mut dims = self.shape().dims().to_vec();
             dims[axis] = count;
             let luck = self.device.uniform(key, Shape::new(dims)?, DType::F32)?;
-            // Sums of blocks are rounded, and must not fall.
-            let sums = weights.cumsum(axis)?.cummax(axis)?;
+            // Sums of blocks are rounded: they must not fall, nor rise where there is no weight.
+            let sums = weights.gt(0.0)?.choose(&weights.cumsum(axis)?, 0.0f32)?.cummax(axis)?;
             let all = sums.slice(axis, -1..)?;
             sums.searchsorted(&(luck * all)?, Insert::Right)?.min((places - 1) as u32)
         };
@@ -261,7 +284,7 @@ causes! {
 
     Bins { bins: usize, low: f64, high: f64 }, Shape:
         ("{bins} bins of {low} to {high}")
-        help ("there is one bin at least, and the lower end comes first");
+        help ("there is one bin at least, of a finite range, and the lower end comes first");
     Part { part: f64 }, Shape:
         ("{part} is outside 0..=1")
         help ("a part of all elements: the median is 0.5");

@@ -6,6 +6,7 @@ use wharf::{DType, Tensor};
 use super::errors_operations::{BROADCAST, CAST, Row, check};
 use super::support::capable;
 
+const BINS: &str = "there is one bin at least, of a finite range, and the lower end comes first";
 const RANKS: &str = "`reshape`, `at` and `unsqueeze` change the rank";
 
 #[test]
@@ -126,8 +127,21 @@ fn what_ranks_names_what_does_not_fit() {
         Row {
             refused: x.histogram(4, 1.0, 1.0),
             text: "histogram: 4 bins of 1 to 1",
-            help: "there is one bin at least, and the lower end comes first",
+            help: BINS,
             mended: x.histogram(4, 1.0, 2.0),
+        },
+        Row {
+            refused: x.histogram(4, -3e38, 3e38),
+            text: "histogram: 4 bins of -300000000000000000000000000000000000000 to \
+                   300000000000000000000000000000000000000",
+            help: BINS,
+            mended: x.cast(DType::F64).and_then(|x| x.histogram(4, -3e38, 3e38)),
+        },
+        Row {
+            refused: x.histogram(usize::MAX, 0.0, 1.0),
+            text: "histogram: 18446744073709551615 bins of 0 to 1",
+            help: BINS,
+            mended: x.histogram(1 << 10, 0.0, 1.0),
         },
         Row {
             refused: x.quantile(50.0, 1),

@@ -3,9 +3,9 @@
 use wharf::reference::places;
 use wharf::reference::random::uniform;
 use wharf::tensor::{Insert, Key};
-use wharf::{Axes, DType, Tensor};
+use wharf::{Axes, DType, Tensor, half};
 
-use super::{FLOATS, Random, Shown, carried, devices, flat, near, room, show};
+use super::{FLOATS, Random, Shown, carried, devices, near, room, show};
 use crate::cases::views::Move::{Flip, Permute, Slice, Transpose};
 use crate::ctx::{Case, Ctx, Outcome, case, ensure, ensure_eq};
 
@@ -90,6 +90,11 @@ async fn bins(ctx: &Ctx) -> Outcome {
             let x = Shown::of(&device, dtype, x, (&[20, 15], &[Transpose])).await?;
             let got = x.tensor.bincount(8).map_err(show)?;
             near(dtype.name(), &got, &[8], &want, 0.0).await?;
+            for narrow in [DType::I8, DType::U8, DType::I16, DType::U16] {
+                let got = x.tensor.cast(narrow).and_then(|x| x.bincount(8)).map_err(show)?;
+                let got: Vec<f64> = got.read_as().await.map_err(show)?.0;
+                ensure_eq!(got, want, "{narrow}");
+            }
         }
         for dtype in carried(&device, FLOATS) {
             let mut x = Shown::new(&device, &mut random, dtype, (&[300], &[])).await?.values;
@@ -108,6 +113,16 @@ async fn bins(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
+/// The largest finite number of a float dtype.
+fn largest(dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 => 65504.0,
+        DType::Bf16 => half::bf16::MAX.to_f64(),
+        DType::F32 => f32::MAX.into(),
+        _ => f64::MAX,
+    }
+}
+
 async fn quantiles(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(23);
     for device in devices(ctx).await? {
@@ -116,13 +131,26 @@ async fn quantiles(ctx: &Ctx) -> Outcome {
             let mut x = Shown::new(&device, &mut random, dtype, (&[3, 4, 7], &[])).await?.values;
             x[5] = f64::NAN;
             x[40] = f64::INFINITY;
+            // On the last axis of the view neighbours that are equal and infinite, and some whose
+            // difference overflows.
+            let column = |i: usize| [0, 7, 14, 21].map(|row| 28 + row + i);
+            let most = largest(dtype);
+            for (i, values) in [
+                (1, [f64::INFINITY; 4]),
+                (2, [1.0, f64::INFINITY, f64::INFINITY, f64::INFINITY]),
+                (3, [f64::NEG_INFINITY, most, -most, most]),
+            ] {
+                for (place, value) in column(i).into_iter().zip(values) {
+                    x[place] = value;
+                }
+            }
             let x = Shown::of(&device, dtype, x, (&[3, 4, 7], &moves)).await?;
             for (axes, part) in [
                 (vec![1], 0.0),
-                (vec![1], 0.5),
+                (vec![2], 0.5),
                 (vec![2, 0], 0.3),
                 (vec![0, 1, 2], 1.0),
-                (vec![0], 0.75),
+                (vec![0], 0.7),
             ] {
                 let kept: Vec<usize> = (0..3)
                     .map(|axis| if axes.contains(&axis) { 1 } else { x.dims[axis] })
@@ -140,7 +168,11 @@ async fn quantiles(ctx: &Ctx) -> Outcome {
                         mine.sort_by(f64::total_cmp);
                         let place = part * (mine.len() - 1) as f64;
                         let (low, high) = (mine[place as usize], mine[place.ceil() as usize]);
-                        if low == high { low } else { low + (high - low) * place.fract() }
+                        match place.fract() {
+                            0.0 => low,
+                            _ if low == high => low,
+                            fract => (1.0 - fract) * low + fract * high,
+                        }
                     })
                     .collect();
                 let name = format!("{dtype} {part} over {axes:?} for {:?}", device.target());
@@ -200,6 +232,27 @@ async fn drawn(ctx: &Ctx) -> Outcome {
             ensure!(row == [0, 1, 2, 3, 4], "each place once: {row:?}");
         }
     }
-    ensure_eq!(flat(&[2, 5], &[1, 0]), 5, "rows");
+    // The only weight has a luck of exactly 0, and comes first all the same.
+    let (key, lucky) = (Key::new(20524), 1552);
+    ensure_eq!(uniform(key.words(), DType::F32, lucky), 0.0, "the luck");
+    let mut alone = [0.0f32; 2048];
+    alone[lucky as usize] = 1.0;
+    let device = ctx.native().await?;
+    let (weights, _) = device.upload(&alone, 2048).map_err(show)?;
+    let drawn = weights.multinomial(key, 1, false).map_err(show)?;
+    let drawn = drawn.read::<u32>().await.map_err(show)?;
+    ensure_eq!(drawn, [lucky as u32], "the only weight");
+    // Sums of blocks rise by a unit in the last place where there is no weight, and these keys have
+    // marks between: no such place is drawn.
+    let weigh =
+        |i: usize| if i.is_multiple_of(2) { 0.0 } else { (1 + i * 7919 % 101) as f32 / 19.0 };
+    let (weights, _) =
+        device.upload(&(0..20_000).map(weigh).collect::<Vec<_>>(), 20_000).map_err(show)?;
+    for seed in [4638, 5054, 5778] {
+        let drawn = weights.multinomial(Key::new(seed), 256, true).map_err(show)?;
+        let drawn = drawn.read::<u32>().await.map_err(show)?;
+        let none = drawn.iter().find(|&&place| weigh(place as usize) == 0.0);
+        ensure_eq!(none, None, "a place of no weight by the key {seed}");
+    }
     Ok(())
 }
