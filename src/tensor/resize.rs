@@ -44,8 +44,10 @@ const KEYS: f64 = -0.75;
 impl Tensor {
     /// The last axes at another size. What lies beyond an end of an axis is the element at the end.
     /// [`Interpolation::Nearest`] takes any dtype and moves bits, the others are of floats, and
-    /// f16 and bf16 computed in f32. An axis after the other; one that keeps its length stays as it
-    /// is. Deferred.
+    /// f16 and bf16 computed in f32. What an element has no weight of does not count, be it
+    /// infinite. An axis after the other; one that keeps its length stays as it is. Between them
+    /// the elements beside each place are stored: for every axis twice what it results in, four
+    /// times for a cubic. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -198,7 +200,8 @@ impl Tensor {
         let far = (tap.cast(wide)? - &at.part)?.abs()?;
         let elements = self.tapped(what, axis, &places)?.cast(wide)?;
         let weights = elements.beside_taps(axis, &weigh(far)?.contiguous()?)?;
-        (elements * weights)?.sum(axis + 1)
+        // What has no weight does not count, be it infinite.
+        weights.eq(0.0)?.choose(0.0, (elements * &weights)?)?.sum(axis + 1)
     }
 
     /// The means of what each element covers of an axis.
@@ -241,7 +244,7 @@ impl Between {
         let counted = i.mul_add(factor, term)?;
         let counted = if inside { counted.max(0)? } else { counted };
         let rest = counted.rem_floor(parts)?;
-        let part = (rest.cast(computed(x.dtype()))? / parts)?;
+        let part = (rest.cast(computed(x.dtype()))? / f64::from(parts))?;
         Ok(Self { whole: ((counted - rest)? / parts)?, part })
     }
 }

@@ -254,7 +254,7 @@ fn images_of_other_sizes_name_what_does_not_fit() {
             text: "interpolate: an axis of length 7 at 1073741824: their product is above \
                    1073741823",
             help: "resize it in two steps, or in parts",
-            mended: row.interpolate([1 << 10], bilinear),
+            mended: row.interpolate([(1 << 24) + 1], bilinear),
         },
         Row {
             refused: whole.interpolate([9, 9], bilinear),

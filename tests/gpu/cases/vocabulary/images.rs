@@ -52,7 +52,11 @@ fn interpolated(x: &Shown, how: Interpolation, to: [usize; 2]) -> (Vec<usize>, V
         let mut sum = 0.0;
         for &(row, weight) in &rows {
             for &(column, other) in &columns {
-                sum += weight * other * x.at(&[&place[..first], &[row, column]].concat());
+                let weight = weight * other;
+                // What has no weight does not count, be it infinite.
+                if weight != 0.0 {
+                    sum += weight * x.at(&[&place[..first], &[row, column]].concat());
+                }
             }
         }
         sum
@@ -78,7 +82,9 @@ async fn resized(ctx: &Ctx) -> Outcome {
     for device in devices(ctx).await? {
         for dtype in carried(&device, FLOATS) {
             for (dims, moves) in forms() {
-                let x = Shown::new(&device, &mut random, dtype, (dims, &moves)).await?;
+                let mut x = Shown::new(&device, &mut random, dtype, (dims, &[])).await?.values;
+                x[8] = f64::INFINITY;
+                let x = Shown::of(&device, dtype, x, (dims, &moves)).await?;
                 let sizes = [[6, 9], [2, 3], [1, 4], [3, 13]];
                 let sizes = if dtype == DType::F32 { &sizes[..] } else { &sizes[..1] };
                 for &to in sizes {
