@@ -233,8 +233,8 @@ fn letters_name_what_is_wrong_with_them() {
 fn images_of_other_sizes_name_what_does_not_fit() {
     let device = capable();
     let ones = |shape: &[usize]| device.ones(shape, DType::F32).unwrap();
-    let (x, w, row) = (ones(&[1, 4, 5, 6]), ones(&[4, 2, 3, 3]), ones(&[7]));
-    let (how, bilinear) = (Conv::new(), Interpolation::Linear(Align::Edges));
+    let (x, row) = (ones(&[1, 4, 5, 6]), ones(&[7]));
+    let bilinear = Interpolation::Linear(Align::Edges);
     let whole = x.cast(DType::U8).unwrap();
     check([
         Row {
@@ -262,6 +262,15 @@ fn images_of_other_sizes_name_what_does_not_fit() {
             help: CAST,
             mended: whole.interpolate([9, 9], Interpolation::Nearest),
         },
+    ]);
+}
+
+#[test]
+fn convolutions_that_go_back_name_what_does_not_fit() {
+    let device = capable();
+    let ones = |shape: &[usize]| device.ones(shape, DType::F32).unwrap();
+    let (x, w, how) = (ones(&[1, 4, 5, 6]), ones(&[4, 2, 3, 3]), Conv::new());
+    check([
         Row {
             refused: x.conv_transpose2d(&ones(&[6, 2, 3, 3]), None, &how),
             text: "conv_transpose2d: 4 channels, a weight of [6, 2, 3, 3] takes 6",
@@ -279,6 +288,27 @@ fn images_of_other_sizes_name_what_does_not_fit() {
             text: "conv_transpose2d: padding takes 4 from both ends of axis 2, of 7 elements",
             help: "the padding of a transposed convolution takes from the result: lower it",
             mended: x.conv_transpose2d(&w, None, &how.padding([3, 0])),
+        },
+        Row {
+            refused: x.conv_transpose2d(&w, None, &how.stride([1, 1 << 62])),
+            text: "conv_transpose2d: a stride of 4611686018427387904 and a dilation of 1 on axis \
+                   3, which spread over 23058430092136939523 elements",
+            help: "lower the stride or the dilation",
+            mended: x.conv_transpose2d(&w, None, &how.stride([1, 2])),
+        },
+        Row {
+            refused: x.conv_transpose2d(&w, None, &how.dilation([usize::MAX, 1])),
+            text: "conv_transpose2d: a stride of 1 and a dilation of 18446744073709551615 on axis \
+                   2, which spread over 36893488147419103235 elements",
+            help: "lower the stride or the dilation",
+            mended: x.conv_transpose2d(&w, None, &how.dilation([2, 1])),
+        },
+        Row {
+            refused: x.conv_transpose2d(&w, None, &how.stride([1000, 1000])),
+            text: "conv_transpose2d: a stride of [1000, 1000] has 1000000 places, above 4096",
+            help: "each is a convolution by itself: put zeros between the elements and use \
+                   `conv2d`",
+            mended: x.conv_transpose2d(&w, None, &how.stride([64, 64])),
         },
         Row {
             refused: x.conv2d(&ones(&[2, 4, 3, 3]), None, &how.output_padding([1, 1])),

@@ -16,6 +16,9 @@ use crate::shape::cause::ShapeCause;
 use crate::tensor::number::Scalar;
 use crate::tensor::{Pad, Tensor};
 
+/// The most places of a stride, in all axes: each is a convolution by itself.
+const PLACES_MAX: usize = 4096;
+
 impl Tensor {
     /// The transposed convolution of signals `[n, channels, length]` with a weight `[channels, out
     /// / groups, taps]`: see [`Tensor::conv_transpose2d`].
@@ -37,8 +40,8 @@ impl Tensor {
     /// dilation (taps - 1) + output padding + 1` along each axis.
     ///
     /// Elements of the result that are a stride apart are one [convolution](Tensor::conv2d), by
-    /// its contract, of every so many taps: as many of those as a stride has places, no zeros
-    /// between elements. Deferred.
+    /// its contract, of every so many taps: as many of those as a stride has places in all axes, at
+    /// most 4096, and no zeros between elements. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -90,9 +93,11 @@ impl Tensor {
         let turned = weight.turned_weight::<D>(how.groups)?;
         let rows = turned.shape().dims()[0];
         let (images, x) = (self.shape().dims()[0], self.shape().dims());
+        Shape::new([&[images, rows], &size[..]].concat())?;
+        let (places, count) = how.places(size)?;
         // Each axis: its phases, whose elements are a stride apart.
-        let axes: Vec<Vec<Phase>> =
-            (0..D).map(|i| how.phases(i, weight.shape().dims()[2 + i])).collect();
+        let phases = |i: usize| how.phases(i, weight.shape().dims()[2 + i], places[i]);
+        let axes: Vec<Vec<Phase>> = (0..D).map(phases).collect();
         let each: [usize; D] = core::array::from_fn(|i| size[i].div_ceil(how.stride[i]));
         let mut pads = vec![(0, 0); 2 + D];
         for (i, phases) in axes.iter().enumerate() {
@@ -106,13 +111,12 @@ impl Tensor {
             false => self.pad(&pads, Pad::Constant(Scalar::zero(self.dtype())))?,
         };
         let shape = Shape::new([&[images, rows], &each[..]].concat())?;
-        let count: usize = how.stride.iter().product();
         let one = |place: usize| {
             let mut rest = place;
             let (mut part, mut taps, mut dilation) = (padded.clone(), turned.clone(), [1; D]);
             for i in (0..D).rev() {
-                let phase = &axes[i][rest % how.stride[i]];
-                rest /= how.stride[i];
+                let phase = &axes[i][rest % places[i]];
+                rest /= places[i];
                 let begin = (phase.first() + pads[2 + i].0 as isize).unsigned_abs();
                 let length = each[i] + phase.reach * phase.taps.saturating_sub(1);
                 if phase.taps == 0 {
@@ -136,11 +140,11 @@ impl Tensor {
         if count == 1 {
             return phases[0].part_of(&size);
         }
-        let all = Self::stack(&phases, 0)?.reshape([&how.stride[..], shape.dims()].concat())?;
+        let all = Self::stack(&phases, 0)?.reshape([&places[..], shape.dims()].concat())?;
         // Between phases of an axis lies what follows it: each before its own.
         let order = [D, D + 1].into_iter().chain((0..D).flat_map(|i| [D + 2 + i, i]));
         let all = all.permute(order.map(|axis| axis as i64))?;
-        let whole: Vec<usize> = (0..D).map(|i| each[i] * how.stride[i]).collect();
+        let whole: Vec<usize> = (0..D).map(|i| each[i] * places[i]).collect();
         all.reshape_copied([&[images, rows], &whole[..]].concat())?.part_of(&size)
     }
 
@@ -180,21 +184,33 @@ impl Phase {
 }
 
 impl<const D: usize> Conv<D> {
-    /// The phases of an axis, for a weight of so many taps.
-    fn phases(&self, axis: usize, count: usize) -> Vec<Phase> {
+    /// The first so many phases of an axis, for a weight of so many taps.
+    fn phases(&self, axis: usize, count: usize, places: usize) -> Vec<Phase> {
         let (stride, reach) = (self.stride[axis], self.dilation[axis]);
         let padding = self.padding[axis];
         // Taps of a phase are so many apart.
-        let step = (1..=stride).find(|n| (n * reach).is_multiple_of(stride)).unwrap_or(1);
+        let shared = shared_factor(stride, reach);
+        let step = stride / shared;
         let phase = |place: usize| {
             let hits = |tap: &usize| (tap * reach) % stride == (place + padding) % stride;
             let tap = (0..count.min(step)).find(hits);
             let taps = tap.map_or(0, |tap| (count - tap).div_ceil(step));
             let tap = tap.unwrap_or(0);
             let last = ((place + padding) as isize - (tap * reach) as isize) / stride as isize;
-            Phase { tap, step, taps, last, reach: step * reach / stride }
+            Phase { tap, step, taps, last, reach: reach / shared }
         };
-        (0..stride).map(phase).collect()
+        (0..places).map(phase).collect()
+    }
+
+    /// The places that a stride has in a result of this size, along each axis, and in all.
+    fn places(&self, size: [usize; D]) -> Result<([usize; D], usize)> {
+        // Beyond the result they would have no element.
+        let places: [usize; D] = core::array::from_fn(|i| self.stride[i].min(size[i]));
+        let count = places.iter().fold(1, |count: usize, &n| count.saturating_mul(n));
+        if count > PLACES_MAX {
+            return Err(SpreadCause::Places { stride: self.stride.to_vec(), count }.into());
+        }
+        Ok((places, count))
     }
 
     /// The size of a transposed convolution.
@@ -230,9 +246,13 @@ impl<const D: usize> Conv<D> {
             if more >= most {
                 return Err(SpreadCause::More { axis, more, most }.into());
             }
-            let spread = (dim - 1).saturating_mul(stride);
-            let covers = reach.saturating_mul(count - 1).saturating_add(spread + more + 1);
-            let pad = self.padding[i];
+            let over = |n: usize, apart: usize| ((n - 1) as u128).saturating_mul(apart as u128);
+            let spread = over(dim, stride).saturating_add(over(count, reach));
+            let spread = spread.saturating_add(more as u128 + 1);
+            if isize::try_from(spread.max(stride as u128)).is_err() {
+                return Err(SpreadCause::Far { axis, stride, reach, spread }.into());
+            }
+            let (covers, pad) = (spread as usize, self.padding[i]);
             match covers.checked_sub(pad.saturating_mul(2)) {
                 Some(left) if left > 0 => size[i] = left,
                 _ => return Err(SpreadCause::Taken { axis, covers, pad }.into()),
@@ -240,6 +260,11 @@ impl<const D: usize> Conv<D> {
         }
         Ok(size)
     }
+}
+
+/// The largest number that divides both.
+const fn shared_factor(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { shared_factor(b, a % b) }
 }
 
 causes! {
@@ -252,6 +277,13 @@ causes! {
     More { axis: usize, more: usize, most: usize }, Shape:
         ("output padding of {more} on axis {axis}, not below {most}")
         help ("it is less than the stride or the dilation: more would be nobody's");
+    Far { axis: usize, stride: usize, reach: usize, spread: u128 }, Shape:
+        ("a stride of {stride} and a dilation of {reach} on axis {axis}, which spread over \
+          {spread} elements")
+        help ("lower the stride or the dilation");
+    Places { stride: Vec<usize>, count: usize }, Limit:
+        ("a stride of {stride:?} has {count} places, above {PLACES_MAX}")
+        help ("each is a convolution by itself: put zeros between the elements and use `conv2d`");
     Taken { axis: usize, covers: usize, pad: usize }, Shape:
         ("padding takes {pad} from both ends of axis {axis}, of {covers} elements")
         help ("the padding of a transposed convolution takes from the result: lower it");

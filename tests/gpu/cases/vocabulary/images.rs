@@ -248,5 +248,12 @@ async fn spread(ctx: &Ctx) -> Outcome {
             }
         }
     }
+    // Far beyond the result, at a stride whose places no list has room for.
+    let device = ctx.native().await?;
+    let (one, _) = device.upload(&[2.0f32], [1, 1, 1]).map_err(show)?;
+    let (w, _) = device.upload(&[1.0f32, 10.0, 100.0], [1, 1, 3]).map_err(show)?;
+    let far = Conv::new().stride([usize::MAX >> 8]);
+    let got = one.conv_transpose1d(&w, None, &far).map_err(show)?;
+    ensure_eq!(got.read::<f32>().await.map_err(show)?, [2.0, 20.0, 200.0], "a far stride");
     Ok(())
 }
