@@ -72,7 +72,6 @@ pub(crate) fn picked(
 ) -> Result<Arc<Value>> {
     let shape = *index.layout.shape();
     let onto = Onto::new(site, shape, from.dtype, [&from.value, &index.value])?;
-    onto.value.inherit([&*index.value]);
     let which = Which::Index { index, stride, bound };
     onto.take(from, course, &which, 0..shape.elements())?;
     Ok(onto.value)

@@ -96,8 +96,9 @@ impl Tensor {
     /// A copy whose elements are the largest of what they were and of all values of `source` that
     /// the index brings there, which takes the shape of the source, by broadcasting; all other axes
     /// agree with this tensor. NaN if one is; of any dtype but bool. Of values of a destination
-    /// the last stays once they are sorted, so this takes a sort of the source. Recorded at once,
-    /// but for the last comparison; an index out of range is an error at the next read.
+    /// the last stays once they are sorted: this [sorts](Tensor::argsort) the source as one list of
+    /// 8 bytes for each element, which has to lie in one segment. Recorded at once, but for the
+    /// last comparison; an index out of range is an error at the next read.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -207,7 +208,8 @@ impl Tensor {
         }
         let keys = self.destinations(what, axis, index, source, source.shape().rank())?;
         if self.shape().is_empty() || source.shape().is_empty() {
-            return self.contiguous();
+            // Nothing to compare, but places that are out of range are told of.
+            return self.replaced(&keys, source);
         }
         let (shape, count) = (Shape::new([source.shape().elements()])?, keys.layout);
         let keys = Self::of(self.device.clone(), keys.value, count, Stored::U32);

@@ -72,6 +72,10 @@ impl<'a> Onto<'a> {
         within: Range<usize>,
     ) -> Result<()> {
         self.value.inherit([&*source.value]);
+        if let Which::Index { index, .. } = which {
+            // Also where nothing is moved.
+            self.value.inherit([&*index.value]);
+        }
         let within = within.start..within.end.min(self.shape.elements());
         if within.is_empty() || source.layout.shape().is_empty() {
             return Ok(());
@@ -82,10 +86,7 @@ impl<'a> Onto<'a> {
         index_space(span.len())?;
         let index = match which {
             Which::Places { .. } => None,
-            Which::Index { index, .. } => {
-                self.value.inherit([&*index.value]);
-                Some(index.hold()?)
-            }
+            Which::Index { index, .. } => Some(index.hold()?),
         };
         let mut first = within.start / 4 * 4;
         while first < within.end {

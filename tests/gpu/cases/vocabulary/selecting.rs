@@ -205,13 +205,19 @@ async fn outside(ctx: &Ctx) -> Outcome {
     let y = device.ones(3, DType::F32).map_err(show)?;
     let rows = device.ones([2, 3], DType::F32).map_err(show)?;
     let across = far.unsqueeze(1).map_err(show)?;
+    // A read of no elements asks nothing, one of what is made of them does.
+    let none = device.ones([0, 3], DType::F32).map_err(show)?;
+    let with_rows = |none| Tensor::concat(&[none, rows.clone()], 0);
     let results = [
         ("gather_nd", x.gather_nd(&index)),
         ("scatter_nd", x.scatter_nd(&index, &y)),
         ("index_add", x.index_add(0, &far, &rows)),
         ("scatter_mul", x.scatter_mul(0, &across, &rows)),
         ("scatter_max", x.scatter_max(0, &across, &rows)),
+        ("scatter", none.scatter(0, &across, &rows).and_then(with_rows)),
+        ("scatter_min", none.scatter_min(0, &across, &rows).and_then(with_rows)),
         ("bincount", far.bincount(9)),
+        ("bincount", far.cast(DType::I8).and_then(|far| far.bincount(9))),
     ];
     for (name, result) in results {
         let error =
