@@ -64,21 +64,23 @@ impl Attention {
 
     /// Only so many of the first keys are there, for each batch of them: integers `[..]`, the axes
     /// of the keys before their heads. Batches whose sequences are of different lengths are filled
-    /// up so.
+    /// up so, with anything finite. They become a mask of every query and key, which is stored:
+    /// what is beyond a length is computed like all else.
     #[must_use]
     pub fn lengths(self, lengths: &Tensor) -> Self {
         Self { lengths: Some(lengths.clone()), ..self }
     }
 
     /// A query sees the key at its own place, so many before and so many after it. The last query
-    /// is at the last key's place, as where it is [causal](Attention::causal).
+    /// is at the last key's place, as where it is [causal](Attention::causal). It becomes a mask
+    /// `[queries, keys]`, which is stored: what is outside is computed like all else.
     #[must_use]
     pub fn window(self, before: usize, after: usize) -> Self {
         Self { window: Some([before, after]), ..self }
     }
 
     /// Scores become `cap * tanh(score / cap)` before they are masked. With it they are stored, a
-    /// matrix for each head, between products.
+    /// matrix for each head, between products. A cap is finite and above 0.
     #[must_use]
     pub fn softcap(self, cap: f32) -> Self {
         Self { softcap: Some(cap), ..self }
@@ -108,6 +110,9 @@ impl Tensor {
 
     fn attend(&self, keys: &Self, values: &Self, how: &Attention) -> Result<Self> {
         let sizes = Sizes::of(self, keys, values)?;
+        if let Some(cap) = how.softcap.filter(|&cap| cap <= 0.0 || !cap.is_finite()) {
+            return Err(TensorCause::Cap { cap }.into());
+        }
         let device = &self.device;
         let mask = how.mask.as_ref();
         let beside = mask.map(|mask| &mask.given).into_iter().chain(&how.lengths);

@@ -62,6 +62,9 @@ causes! {
     Lengths { lengths: Shape, batches: Shape }, Shape:
         ("lengths and batches differ: left {lengths}, right {batches}")
         help ("one length for each batch: the axes of the keys before their heads");
+    Cap { cap: f32 }, Shape:
+        ("a cap of {cap} for scores, not finite and above 0")
+        help ("leave `softcap` out for none");
     /// More keys than the loop of an invocation may take, or than a segment holds of one head.
     Keys { keys: usize, keys_max: usize }, Shape:
         ("{keys} keys are above {keys_max}")

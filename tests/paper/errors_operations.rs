@@ -18,6 +18,7 @@ pub(super) const CAST: &str = "compute in another dtype and cast: `cast(dtype)`"
 const NUMBER: &str = "take a dtype that has it; a tensor becomes one by `cast(dtype)`";
 const FLOAT: &str =
     "write an integer, or take a float dtype; a tensor becomes one by `cast(dtype)`";
+const NO_CAP: &str = "leave `softcap` out for none";
 pub(super) const BROADCAST: &str =
     "of two dimensions that differ one must be 1; `unsqueeze` adds an axis of length 1";
 
@@ -75,6 +76,7 @@ fn attention_names_what_is_wrong() {
     let (plain, mask) = (Attention::new(), ones(&[2, 5], DType::Bool));
     let counts = ones(&[3, 3], DType::I64);
     let masked = |mask: &Tensor| q.attention(&q, &q, &Attention::new().masked(mask));
+    let capped = |cap| q.attention(&q, &q, &Attention::new().softcap(cap));
     let mended = |x: &Tensor| x.cast(DType::F32).and_then(|x| q.attention(&x, &x, &plain));
     check([
         Row {
@@ -106,6 +108,24 @@ fn attention_names_what_is_wrong() {
             text: "attention: mask: [2, 5] does not broadcast to [2, 3, 3]",
             help: BROADCAST,
             mended: mask.slice(1, 0..3).and_then(|mask| masked(&mask.unsqueeze(1)?)),
+        },
+        Row {
+            refused: capped(0.0),
+            text: "attention: a cap of 0 for scores, not finite and above 0",
+            help: NO_CAP,
+            mended: q.attention(&q, &q, &plain),
+        },
+        Row {
+            refused: capped(f32::INFINITY),
+            text: "attention: a cap of inf for scores, not finite and above 0",
+            help: NO_CAP,
+            mended: capped(30.0),
+        },
+        Row {
+            refused: capped(f32::NAN),
+            text: "attention: a cap of NaN for scores, not finite and above 0",
+            help: NO_CAP,
+            mended: capped(f32::MIN_POSITIVE),
         },
     ]);
     let error = q.attention(&q, &row, &plain).unwrap_err().to_string();
