@@ -85,9 +85,10 @@ impl Tensor {
         pollster::block_on(self.masked(mask, Drive::Block, call))
     }
 
-    /// Every value that occurs, once, in order, with how often and where: by a stable sort. Zeros
-    /// of either sign are one, each NaN is one of its own, and comes last. How many there are is
-    /// read: four bytes cross, and the rest stays on the device.
+    /// Every value that occurs, once, in order, with how often and where: by a stable
+    /// [sort](Tensor::argsort) of all elements as one list of 8 bytes each, which has to lie in one
+    /// segment. Zeros of either sign are one, each NaN is one of its own, and comes last. How many
+    /// there are is read: four bytes cross, and the rest stays on the device.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
