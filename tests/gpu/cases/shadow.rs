@@ -183,7 +183,7 @@ const PLANTS: &[Plant] = &[
     },
     Plant {
         name: "a_sum_of_three",
-        path: "quantised.wgsl",
+        path: "shared/blockwise.wgsl",
         was: "return (c.x + c.y) + (c.z + c.w);",
         now: "return (c.x + c.y) + c.z;",
         operation: "quantised product",
