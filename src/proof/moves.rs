@@ -112,7 +112,8 @@ impl Desk<'_> {
         let key = |n: usize| -> Option<(Vec<usize>, usize)> {
             // The highest word comes first, so that lists are compared as keys are.
             let words = bits.iter().enumerate().rev();
-            let word = |(i, &bits): (usize, &u32)| Some(self.named(i, n)? & ((1 << bits) - 1));
+            let mask = |bits: u32| 1usize.checked_shl(bits).map_or(usize::MAX, |top| top - 1);
+            let word = |(i, &bits): (usize, &u32)| Some(self.named(i, n)? & mask(bits));
             Some((words.map(word).collect::<Option<_>>()?, n))
         };
         let mut all: Vec<_> = (row * length..(row + 1) * length).map(key).collect::<Option<_>>()?;
