@@ -152,6 +152,13 @@ impl Identity {
         self.device_type == DeviceType::Cpu
     }
 
+    /// Whether it is Mesa's on the CPU from version 24 on, whose compiler is another than before.
+    pub(crate) fn is_later_llvmpipe(&self) -> bool {
+        let version = self.driver_info.split("Mesa ").nth(1).and_then(|v| v.split('.').next());
+        let version = version.and_then(|version| version.parse().ok());
+        self.is_software() && version.is_some_and(|version: u32| version >= 24)
+    }
+
     /// After how many trips the driver leaves all loops of an invocation without a word. llvmpipe
     /// does after 65 535 of a whole vector, whose lanes may take turns.
     pub(crate) fn loop_trips_max(&self) -> Option<u32> {

@@ -175,11 +175,7 @@ impl Device {
             true => Gpu::on_paper(device, queue, caps.clone())?,
             false => Gpu::new(device, queue, caps.clone()).trusting(adapter.trusted),
         };
-        let target = match (caps.identity.is_software(), caps.has(Feature::ShaderInt64)) {
-            (false, _) => Target::Gpu,
-            (true, false) => Target::Cpu,
-            (true, true) => Target::Cpu64,
-        };
+        let target = Target::of(caps);
         let (engine, plan) = (Arc::new(Engine::new(gpu)), Arc::new(plan));
         Ok(Self {
             #[cfg(not(target_arch = "wasm32"))]

@@ -46,6 +46,7 @@ impl Core for AttentionCore {
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
+        let site = Site { target: site.target.of_products(site.engine.gpu.caps()), ..site };
         let operands = inputs.iter().enumerate().map(|(i, head)| reachable(site, head, i == 3));
         let operands: Vec<Operand> = operands.collect::<Result<_>>()?;
         if self.staged {

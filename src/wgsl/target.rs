@@ -1,18 +1,40 @@
 //! What the adapter executes on.
 
+use crate::caps::{Caps, Feature};
+
 /// What the adapter executes on: the same kernel walks memory differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// A software adapter: few lanes, and each group walks a run of its own.
     Cpu,
     /// A software adapter with `shader-int64`: whole quads are loaded as 64-bit integers, because
-    /// llvmpipe takes as long for a narrow load as for a wide one.
+    /// llvmpipe before Mesa 24 takes as long for a narrow load as for a wide one.
     Cpu64,
     /// A GPU: neighbouring lanes take neighbouring quads.
     Gpu,
 }
 
 impl Target {
+    /// What an adapter executes on.
+    pub(crate) fn of(caps: &Caps) -> Self {
+        let software = caps.identity.is_software();
+        match software && caps.has(Feature::ShaderInt64) && !caps.identity.is_later_llvmpipe() {
+            true => Self::Cpu64,
+            false if software => Self::Cpu,
+            false => Self::Gpu,
+        }
+    }
+
+    /// Of products, which load the same for many lanes: there, wide loads pay on every llvmpipe.
+    pub(crate) fn of_products(self, caps: &Caps) -> Self {
+        match self {
+            Self::Cpu if caps.has(Feature::ShaderInt64) && caps.identity.is_later_llvmpipe() => {
+                Self::Cpu64
+            }
+            _ => self,
+        }
+    }
+
     /// Invocations per workgroup of the streaming kernels.
     #[must_use]
     pub const fn workgroup(self) -> u32 {
@@ -21,6 +43,29 @@ impl Target {
             // in every trip of a loop.
             Self::Cpu | Self::Cpu64 => 8,
             Self::Gpu => 256,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caps::fixtures;
+
+    #[test]
+    fn quads_are_loaded_as_the_driver_likes_it() {
+        let mut later = fixtures::lavapipe();
+        later.identity.driver_info = "Mesa 25.0.7 (LLVM 19.1.7)".into();
+        let without = later.clone().without(Feature::ShaderInt64);
+        let pairs = |caps: &Caps| [Target::of(caps), Target::of(caps).of_products(caps)];
+        for (caps, want) in [
+            (fixtures::lavapipe(), [Target::Cpu64; 2]),
+            (later, [Target::Cpu, Target::Cpu64]),
+            (without, [Target::Cpu; 2]),
+            (fixtures::swiftshader(), [Target::Cpu; 2]),
+            (Caps::webgpu_baseline(), [Target::Gpu; 2]),
+        ] {
+            assert_eq!(pairs(&caps), want, "{:?}", caps.identity);
         }
     }
 }

@@ -107,7 +107,7 @@ impl Question<'_> {
         let sparing = (copies || choice.passes > 1).then_some(Choice { passes: 1, ..in_place });
         let packed = self.packed(choice.variant.scheme);
         let decision = Decision {
-            target,
+            target: target.of_products(caps),
             processor,
             is_swapped,
             sides,
@@ -124,8 +124,9 @@ impl Question<'_> {
     /// A CPU has wide loads for lanes that stand along k; a GPU has loads of bytes for every scheme
     /// without tiles in workgroup memory.
     fn packed(&self, scheme: Scheme) -> Option<Packed> {
-        let form = Form::read(self.dtype, self.target, self.caps.has(Feature::ShaderF16));
-        match (self.target, scheme) {
+        let target = self.target.of_products(self.caps);
+        let form = Form::read(self.dtype, target, self.caps.has(Feature::ShaderF16));
+        match (target, scheme) {
             (Target::Gpu, Scheme::Registers | Scheme::Vector { .. }) if self.dtype.width() == 1 => {
                 Some(Packed::Bytes { signed: self.dtype == DType::I8 })
             }

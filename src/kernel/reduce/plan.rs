@@ -123,7 +123,9 @@ struct Columns {
 }
 
 /// Quads of a row, or rows of columns, that one invocation takes at most: for the roundings.
-const QUADS_MAX: usize = 32_768;
+const QUADS_MAX: usize = 16_384;
+/// Of a group's lanes together.
+const GROUP_QUADS_MAX: usize = 32_768;
 const ROWS_MAX: usize = 2048;
 
 /// Rows of columns in a chunk. A processor foresees what is read next along some twenty rows at
@@ -131,7 +133,7 @@ const ROWS_MAX: usize = 2048;
 const fn rows_max(extent: Extent, target: Target) -> usize {
     let large = extent.length * extent.inner >= 1 << 18;
     match target {
-        Target::Cpu | Target::Cpu64 if large => 24,
+        Target::Cpu64 if large => 24,
         _ => ROWS_MAX,
     }
 }
@@ -170,8 +172,9 @@ impl ReducePlan {
         let group = target == Target::Gpu && quads > 64;
         let width = if group { 256 } else { 1 };
         let wanted = if parts { 1 } else { (lanes(target) / width).div_ceil(outer.max(1)) };
-        let most = (CORE_TRIPS as usize - 600) * 8 / (8 * trips + 2) * width;
-        let (chunks, each) = chunked(quads, wanted, 64 * width.min(16), most.min(QUADS_MAX));
+        let most = (CORE_TRIPS as usize - 600) * 8 / (8 * trips + 3) * width;
+        let most = most.min(if group { GROUP_QUADS_MAX } else { QUADS_MAX });
+        let (chunks, each) = chunked(quads, wanted, 64 * width.min(16), most);
         let count = outer * chunks;
         let groups = if group { count } else { count.div_ceil(target.workgroup() as usize) };
         let kernel = if group { &REDUCE_GROUP } else { &REDUCE_ROWS };
@@ -250,7 +253,7 @@ mod tests {
                     let each = plan.each;
                     let (looped, rounded) = match plan.kernel.name {
                         "reduce_rows" => {
-                            (each / 8 + each / 256 + 8 + each * trips, each / 256 + 32 + 12)
+                            (each / 4 + each / 256 + 8 + each * trips, each / 256 + 64 + 12)
                         }
                         "reduce_group" => (each / 256 * (1 + trips) + 16, each / 256 + 16),
                         _ => (each + each / 64 + 1 + 4 * each * trips, each / 64 + 64),

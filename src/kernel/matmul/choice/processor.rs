@@ -22,13 +22,11 @@ pub(crate) enum Processor {
 impl Processor {
     /// For products that are summed in the compute type of `dtype`.
     pub(crate) fn of(target: Target, caps: &Caps, dtype: DType) -> Self {
-        let (info, limits) = (&caps.identity.driver_info, &caps.limits);
-        let version = info.split("Mesa ").nth(1).and_then(|v| v.split('.').next());
-        let later = version.and_then(|v| v.parse().ok()).is_some_and(|v: u32| v >= 24);
+        let limits = &caps.limits;
         let eight = [limits.subgroup_min, limits.subgroup_max] == [u64::from(SHARERS); 2];
         match target {
             Target::Gpu => Self::Gpu(Room::of(caps, dtype)),
-            _ if later => Self::CpuLater,
+            _ if caps.identity.is_later_llvmpipe() => Self::CpuLater,
             // 64-bit values cannot be passed from lane to lane everywhere.
             _ if eight && caps.has(Feature::Subgroup) && dtype.width() < 8 => Self::CpuSharing,
             _ => Self::Cpu,
