@@ -15,8 +15,12 @@ use crate::clock::Stopwatch;
 use crate::shared::{Watches, lock};
 
 mod flight;
+mod solos;
+mod ticket;
 
-pub(crate) use flight::{Count, Flight, Flown, REASONS, Stamped, Ticket, Untimed, Whence};
+pub(crate) use flight::{Count, Flight, Flown, REASONS, Stamped, Untimed, Whence};
+pub(crate) use solos::Solos;
+pub(crate) use ticket::Ticket;
 
 /// What the host spends time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,11 +164,13 @@ impl Timeline {
 pub(crate) struct Timelines {
     opened: Stopwatch,
     watches: Watches<Timeline>,
+    pub(crate) solos: Arc<Solos>,
 }
 
 impl Timelines {
     pub(crate) fn new() -> Self {
-        Self { opened: Stopwatch::start(), watches: Watches::default() }
+        let (watches, solos) = Default::default();
+        Self { opened: Stopwatch::start(), watches, solos }
     }
 
     pub(crate) fn begin(&self) -> Arc<Timeline> {

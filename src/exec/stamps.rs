@@ -1,5 +1,5 @@
 //! Timestamps of a batch: one before its first dispatch and one behind each, where somebody
-//! profiles. Of small equal ones in a row, only one behind the last.
+//! profiles. Of small ones in a row that are known, only one behind the last.
 //!
 //! They are resolved with the batch, and read when the host next looks. Without a device that
 //! writes them inside a pass, each dispatch gets a pass of its own. A batch that finds no memory
@@ -88,14 +88,9 @@ impl Spare {
         let dispatches: Vec<Ticket> = dispatches.collect();
         let (mut all, sets) = (Vec::new(), dispatches.len().div_ceil(DISPATCHES));
         for dispatches in dispatches.chunks(DISPATCHES) {
-            let mut tickets: Vec<Ticket> = Vec::new();
-            for ticket in dispatches {
-                if !tickets.last_mut().is_some_and(|last| last.takes(ticket)) {
-                    tickets.push(*ticket);
-                }
-            }
-            let flight = Arc::new(Flight::new(tickets, gpu.timelines.now()));
-            gpu.timelines.flight(&flight);
+            let timelines = &gpu.timelines;
+            let flight = Arc::new(Flight::new(dispatches, timelines.now(), &timelines.solos));
+            timelines.flight(&flight);
             let kept = lock(&self.0).pop();
             let stamps = has.then(|| kept.map_or_else(|| Stamps::new(gpu), Ok));
             match stamps {
@@ -109,19 +104,23 @@ impl Spare {
 }
 
 impl Stamping {
-    /// Behind how many dispatches each timestamp but the first stands.
-    pub(super) fn strides(&self) -> impl Iterator<Item = usize> {
-        self.flight.tickets.iter().map(|ticket| ticket.count as usize)
+    /// How many dispatches stand before each timestamp but the first.
+    pub(super) fn strides(&self) -> impl ExactSizeIterator<Item = usize> {
+        self.flight.strides()
+    }
+
+    fn count(&self) -> u32 {
+        self.strides().len() as u32 + 1
     }
 
     fn bytes(&self) -> u64 {
-        ((self.flight.tickets.len() + 1) * TICK_BYTES) as u64
+        u64::from(self.count()) * TICK_BYTES as u64
     }
 
     /// Behind its passes.
     pub(super) fn resolve(&self, encoder: &mut wgpu::CommandEncoder) {
         let Stamps { queries, resolved, read } = &self.stamps;
-        encoder.resolve_query_set(queries, 0..self.flight.tickets.len() as u32 + 1, resolved, 0);
+        encoder.resolve_query_set(queries, 0..self.count(), resolved, 0);
         encoder.copy_buffer_to_buffer(resolved, 0, read, 0, self.bytes());
     }
 

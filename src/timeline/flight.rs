@@ -2,36 +2,21 @@
 
 use core::panic::Location;
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// A dispatch, or equal ones in a row, as far as their time is concerned.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Ticket {
-    /// How many.
-    pub(crate) count: u64,
-    pub(crate) kernel: &'static str,
-    /// The line of the caller's that asked for it.
-    pub(crate) line: &'static Location<'static>,
-    /// What each binds.
-    pub(crate) bytes: u64,
-    /// Multiplications and additions of each; 0 where they are not known.
-    pub(crate) flops: u64,
-}
+use super::{Solos, Ticket};
 
-/// A dispatch that binds no more takes about as long as its timestamp, or less.
-const SMALL_BYTES: u64 = 128 << 10;
-/// So many small ones in a row are timed together.
-const TOGETHER_MAX: u64 = 32;
+/// So many small ones in a row are timed together at most.
+const TOGETHER_MAX: usize = 32;
 
-impl Ticket {
-    /// Takes an equal dispatch that comes next, if both are small.
-    pub(crate) fn takes(&mut self, next: &Self) -> bool {
-        let equal = *self == Self { count: self.count, ..*next };
-        let taken = equal && self.bytes <= SMALL_BYTES && self.count < TOGETHER_MAX;
-        self.count += if taken { next.count } else { 0 };
-        taken
-    }
+/// What stands between two timestamps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lap {
+    tickets: usize,
+    dispatches: usize,
+    /// Whether there is room for another small one.
+    open: bool,
 }
 
 /// Why a dispatch has no time.
@@ -61,7 +46,7 @@ pub(crate) const REASONS: [(Untimed, &str); 6] = [
     (Untimed::Absurd, "their timestamps say longer than the host's clock"),
 ];
 
-/// The timestamps of a batch: before its first dispatch and behind each.
+/// The timestamps of a batch: before its first lap and behind each.
 #[derive(Debug)]
 pub(crate) struct Stamped {
     pub(crate) ticks: Vec<u64>,
@@ -75,17 +60,39 @@ pub(crate) struct Stamped {
 #[derive(Debug)]
 pub(crate) struct Flight {
     pub(crate) tickets: Vec<Ticket>,
+    laps: Vec<Lap>,
     /// When the host began to submit it.
     pub(crate) submitted: Duration,
     stamped: OnceLock<Result<Stamped, Untimed>>,
+    solos: Arc<Solos>,
 }
 
 /// The tick at which a ticket began, and how many nanoseconds it took.
 pub(crate) type Timed = (u64, f64);
 
 impl Flight {
-    pub(crate) const fn new(tickets: Vec<Ticket>, submitted: Duration) -> Self {
-        Self { tickets, submitted, stamped: OnceLock::new() }
+    /// Dispatches that are about to be submitted. Small ones whose like had a time of its own
+    /// before are timed with their neighbours.
+    pub(crate) fn new(dispatches: &[Ticket], submitted: Duration, solos: &Arc<Solos>) -> Self {
+        let (mut tickets, mut laps) = (Vec::<Ticket>::new(), Vec::<Lap>::new());
+        for next in dispatches {
+            let small = solos.knows(next);
+            let joins = small && laps.last().is_some_and(|lap| lap.open);
+            let mut lap = if joins { laps.pop().unwrap_or_default() } else { Lap::default() };
+            lap.dispatches += 1;
+            lap.open = small && lap.dispatches < TOGETHER_MAX;
+            if !(joins && tickets.last_mut().is_some_and(|last| last.takes(next))) {
+                lap.tickets += 1;
+                tickets.push(*next);
+            }
+            laps.push(lap);
+        }
+        Self { tickets, laps, submitted, stamped: OnceLock::new(), solos: Arc::clone(solos) }
+    }
+
+    /// How many dispatches stand before each timestamp but the first.
+    pub(crate) fn strides(&self) -> impl ExactSizeIterator<Item = usize> {
+        self.laps.iter().map(|lap| lap.dispatches)
     }
 
     /// That it will have no times.
@@ -93,9 +100,17 @@ impl Flight {
         let _ = self.stamped.set(Err(why));
     }
 
-    /// Its timestamps.
+    /// Its timestamps. What was timed by itself is kept, for others of its kind.
     pub(crate) fn stamp(&self, stamped: Stamped) {
         let _ = self.stamped.set(Ok(stamped));
+        let mut tickets = self.tickets.iter();
+        for (lap, time) in self.laps.iter().zip(self.laps_timed()) {
+            let first = tickets.next();
+            if let (Some(ticket), Ok((_, time)), 1) = (first, time, lap.dispatches) {
+                self.solos.note(ticket, time);
+            }
+            tickets.by_ref().take(lap.tickets - 1).for_each(drop);
+        }
     }
 
     /// Nanoseconds of a tick, once its timestamps are there.
@@ -107,9 +122,26 @@ impl Flight {
         self.stamped.get().is_some()
     }
 
-    /// When each ticket began, and how long it took; or why that is not known.
+    /// When each ticket began, and how long it took; or why that is not known. Those of one lap
+    /// share its time.
     pub(crate) fn times(&self) -> Vec<Result<Timed, Untimed>> {
-        let none = |why| vec![Err(why); self.tickets.len()];
+        let (mut times, period) = (Vec::new(), self.period().unwrap_or(1.0));
+        for (lap, time) in self.laps.iter().zip(self.laps_timed()) {
+            let tickets = &self.tickets[times.len()..times.len() + lap.tickets];
+            let mut begun = 0.0;
+            times.extend(self.solos.shares(tickets).into_iter().map(|share| {
+                time.map(|(tick, all)| {
+                    let timed = (tick + (begun / period) as u64, all * share);
+                    begun += all * share;
+                    timed
+                })
+            }));
+        }
+        times
+    }
+
+    fn laps_timed(&self) -> Vec<Result<Timed, Untimed>> {
+        let none = |why| vec![Err(why); self.laps.len()];
         let Stamped { ticks, period, arrived } = match self.stamped.get() {
             None => return none(Untimed::Pending),
             Some(Err(why)) => return none(*why),
@@ -185,9 +217,13 @@ mod tests {
         Ticket { count: 1, kernel: "k", line, bytes, flops: 0 }
     }
 
+    fn flight(dispatches: &[Ticket], submitted: Duration) -> Flight {
+        Flight::new(dispatches, submitted, &Arc::default())
+    }
+
     /// What comes of two dispatches with these timestamps, which the host saw for so long.
     fn times(ticks: [u64; 3], milliseconds: u64) -> Vec<Result<f64, Untimed>> {
-        let flight = Flight::new(vec![ticket(1 << 20); 2], Duration::from_secs(1));
+        let flight = flight(&[ticket(1 << 20); 2], Duration::from_secs(1));
         assert_eq!(flight.times(), [Err(Untimed::Pending); 2], "nothing has come");
         let arrived = Duration::from_secs(1) + Duration::from_millis(milliseconds);
         flight.stamp(Stamped { ticks: ticks.to_vec(), period: 10.0, arrived });
@@ -213,31 +249,58 @@ mod tests {
 
     #[test]
     fn a_flight_that_was_lost_stays_so() {
-        let flight = Flight::new(vec![ticket(1)], Duration::ZERO);
+        let flight = flight(&[ticket(1)], Duration::ZERO);
         flight.forgo(Untimed::Lost);
         flight.stamp(Stamped { ticks: vec![1, 2], period: 1.0, arrived: Duration::ZERO });
         assert_eq!(flight.times(), [Err(Untimed::Lost)], "the first word counts");
     }
 
+    /// How many dispatches stand before each timestamp, and the counts of the tickets.
+    fn laps(dispatches: &[Ticket], solos: &Arc<Solos>) -> (Vec<usize>, Vec<u64>) {
+        let flight = Flight::new(dispatches, Duration::ZERO, solos);
+        (flight.strides().collect(), flight.tickets.iter().map(|ticket| ticket.count).collect())
+    }
+
     #[test]
-    fn only_small_equal_dispatches_are_timed_together() {
-        let small = ticket(1024);
-        let mut first = small;
-        assert!((1..TOGETHER_MAX).all(|_| first.takes(&small)), "as many as there may be");
-        assert!(!first.takes(&small), "and no more");
+    fn small_dispatches_that_are_known_are_timed_together() {
+        let (small, large) = (ticket(1024), ticket(1 << 20));
+        let other = Ticket { kernel: "other", ..small };
+        let solos = Arc::default();
+        assert_eq!(laps(&[small, small, small], &solos), (vec![1, 1, 1], vec![1, 1, 1]));
+        assert_eq!(laps(&[small, small, other], &solos), (vec![2, 1], vec![2, 1]), "not yet");
+        assert_eq!(laps(&[other, other], &solos), (vec![1, 1], vec![1, 1]), "the second time");
+        let mixed = [small, other, other, large, large, small];
+        assert_eq!(laps(&mixed, &solos), (vec![3, 1, 1, 1], vec![1, 2, 1, 1, 1]));
+        let many = vec![small; TOGETHER_MAX + 1];
+        assert_eq!(laps(&many, &solos), (vec![TOGETHER_MAX, 1], vec![TOGETHER_MAX as u64, 1]));
         let elsewhere = Ticket { line: Location::caller(), ..small };
-        for other in [ticket(2048), Ticket { flops: 2, ..small }, elsewhere] {
-            assert!(!small.clone().takes(&other), "{other:?} is another");
-        }
-        let large = ticket(SMALL_BYTES + 1);
-        assert!(!large.clone().takes(&large), "a large one has a time of its own");
+        assert_eq!(laps(&[small, elsewhere], &solos), (vec![2], vec![1, 1]), "two rows");
+    }
+
+    #[test]
+    fn those_timed_together_share_the_time() {
+        let (fast, solos) = (ticket(1024), Arc::default());
+        let slow = Ticket { kernel: "slow", ..fast };
+        let stamped = |dispatches: &[Ticket], ticks: &[u64]| {
+            let flight = Flight::new(dispatches, Duration::ZERO, &solos);
+            let arrived = Duration::ZERO;
+            flight.stamp(Stamped { ticks: ticks.to_vec(), period: 2.0, arrived });
+            flight
+        };
+        stamped(&[fast, slow, fast, slow], &[10, 60, 210, 220, 250]);
+        // 10 and 30 ticks by themselves; together 120.
+        let flight = stamped(&[fast, fast, slow, fast], &[1000, 1120]);
+        assert_eq!(flight.times(), [Ok((1000, 80.0)), Ok((1040, 120.0)), Ok((1100, 40.0))]);
+        assert_eq!(stamped(&[fast, slow], &[0, 5]).times(), [Err(Untimed::Zero); 2]);
     }
 
     #[test]
     fn counts_are_of_every_dispatch() {
-        let mut three = ticket(1024);
-        assert!(three.takes(&ticket(1024)), "equal");
-        let flight = Flight::new(vec![three, ticket(1 << 20)], Duration::ZERO);
+        let solos = Arc::default();
+        let line = ticket(1024);
+        Flight::new(&[line, line], Duration::ZERO, &solos);
+        let flight =
+            Flight::new(&[line, line, Ticket { bytes: 1 << 20, ..line }], Duration::ZERO, &solos);
         flight.stamp(Stamped { ticks: vec![5, 25, 0], period: 1.0, arrived: Duration::ZERO });
         let mut flown = Flown::default();
         flown.add(&flight);
