@@ -3,14 +3,19 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use burn::nn::LayerNormConfig;
+use burn::nn::{GroupNormConfig, LayerNormConfig};
 use burn::tensor::activation::{gelu, gelu_approximate, softmax};
-use burn::tensor::module::attention;
-use burn::tensor::ops::AttentionModuleOptions;
+use burn::tensor::module::{attention, conv2d, interpolate, max_pool2d};
+use burn::tensor::ops::{
+    AttentionModuleOptions, ConvOptions, InterpolateMode, InterpolateOptions, MaxPoolOptions,
+};
 use burn::tensor::{
     Bool, DType, Device, DeviceKind, Int, Tensor, TensorCreationOptions, TensorData,
 };
-use peer_cases::{Attention, Crossing, Formula, Matmul, Peer, Ran, Rows, Run, What};
+use peer_cases::{
+    Attention, CHANNELS, Crossing, Formula, GROUPS, Image, Matmul, Order, Peer, Ran, Rows, Run,
+    SIDE, TOP, What,
+};
 
 /// An uploaded tensor, by its kind.
 enum Up {
@@ -143,6 +148,43 @@ impl Burn {
         })
     }
 
+    fn image<'a>(&'a self, image: Image, inputs: &[Vec<f32>]) -> Run<'a> {
+        let x: Tensor<4> = self.upload(&inputs[0], [1, CHANNELS, SIDE, SIDE]);
+        let conv = |shape: [usize; 4], pad, groups| {
+            let (x, weight) = (x.clone(), self.upload(&inputs[1], shape));
+            let how = ConvOptions::new([1, 1], [pad, pad], [1, 1], groups);
+            self.kernel(move || conv2d(x.clone(), weight.clone(), None, how.clone()))
+        };
+        match image {
+            Image::Conv => conv([CHANNELS, CHANNELS, 3, 3], 1, 1),
+            Image::Pointwise => conv([CHANNELS, CHANNELS, 1, 1], 0, 1),
+            Image::Depthwise => conv([CHANNELS, 1, 3, 3], 1, CHANNELS),
+            Image::MaxPool => {
+                let how = MaxPoolOptions::new([3, 3]).with_stride([2, 2]).with_padding([1, 1]);
+                self.kernel(move || max_pool2d(x.clone(), how.clone()))
+            }
+            Image::Larger => {
+                let how = InterpolateOptions::new(InterpolateMode::Bilinear)
+                    .with_align_corners(false)
+                    .with_output_size([2 * SIDE, 2 * SIDE]);
+                self.kernel(move || interpolate(x.clone(), how.clone()))
+            }
+            Image::GroupNorm => {
+                let norm =
+                    GroupNormConfig::new(GROUPS, CHANNELS).with_affine(false).init(&self.device);
+                self.kernel(move || norm.forward(x.clone()))
+            }
+        }
+    }
+
+    fn order<'a>(&'a self, order: Order, values: &[f32]) -> Run<'a> {
+        let x: Tensor<1> = self.upload(values, [values.len()]);
+        match order {
+            Order::Sort => self.kernel(move || x.clone().sort(0)),
+            Order::TopK => self.kernel(move || x.clone().topk(TOP, 0)),
+        }
+    }
+
     fn crossing<'a>(&'a self, crossing: Crossing, values: &[f32]) -> Run<'a> {
         let n = values.len();
         let ints = || values.iter().map(|&v| crossing.expected(v));
@@ -239,6 +281,8 @@ impl Peer for Burn {
             What::Formula(formula, side) => self.formula(formula, side, inputs),
             What::Rows(op, rows, columns) => self.rows(op, rows, columns, &inputs[0]),
             What::Attention(of) => self.attention(of, inputs),
+            What::Image(image) => self.image(image, inputs),
+            What::Order(order, _) => self.order(order, &inputs[0]),
             What::Crossing(crossing, _) => self.crossing(crossing, &inputs[0]),
             What::Largest => return Ok(None),
             _ => self.small(what, inputs),

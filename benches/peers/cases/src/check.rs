@@ -1,20 +1,21 @@
 //! Checks results against the same computation on the host, in f64, at places all over the result.
 
+use crate::images;
 use crate::table::{Attention, CHAIN, CHAIN_MATMUL, Crossing, Formula, Matmul, Rows, SMALL, What};
 
 /// How far a result may lie from the exact one: a part of it or a distance, whichever is larger.
 #[derive(Clone, Copy)]
-struct Within {
-    part: f64,
-    distance: f64,
+pub(crate) struct Within {
+    pub(crate) part: f64,
+    pub(crate) distance: f64,
 }
 
 const CLOSE: Within = Within { part: 2e-5, distance: 2e-6 };
 
 /// At most this many elements of a result are checked, evenly spread, with the first and the last.
-const LOOKS: usize = 1 << 20;
+pub(crate) const LOOKS: usize = 1 << 20;
 /// At most this many where each takes a long sum.
-const LOOKS_SUMS: usize = 1 << 12;
+pub(crate) const LOOKS_SUMS: usize = 1 << 12;
 
 /// Compares a result, row-major, with the exact one. The message is for people.
 ///
@@ -27,6 +28,8 @@ pub fn check(what: &What, inputs: &[Vec<f32>], result: &[f32]) -> Result<(), Str
         What::Formula(formula, side) => formulas(formula, side, inputs, result),
         What::Rows(rows, _, columns) => along(rows, columns, &inputs[0], result),
         What::Attention(of) => attention(of, inputs, result),
+        What::Image(image) => images::image(image, inputs, result),
+        What::Order(order, _) => images::order(order, &inputs[0], result),
         What::Crossing(crossing, n) => {
             let exact = Within { part: 0.0, distance: 0.0 };
             compare(result, n, LOOKS, exact, |i| crossing.expected(inputs[0][i]))
@@ -65,7 +68,7 @@ impl Crossing {
     }
 }
 
-fn compare(
+pub(crate) fn compare(
     result: &[f32],
     n: usize,
     looks: usize,

@@ -4,13 +4,15 @@
 //! same computation on the host, in f64. The program that runs them all knows the cases by name.
 
 mod check;
+mod images;
 mod serve;
 mod table;
 
 pub use check::check;
 pub use serve::{Peer, Ran, Run, main};
 pub use table::{
-    Attention, CHAIN, CHAIN_MATMUL, Case, Crossing, Formula, Kind, Matmul, Rows, Unit, What, all,
+    Attention, CHAIN, CHAIN_MATMUL, CHANNELS, Case, Crossing, Formula, GROUPS, Image, Kind, Matmul,
+    Order, Rows, SIDE, TOP, Unit, What, all,
 };
 
 /// Numbers in -1..1, with 512 different values: multiples of 1/256, which every float dtype holds.

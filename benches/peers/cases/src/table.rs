@@ -41,6 +41,7 @@ pub enum Kind {
     Matmul,
     Elementwise,
     Rows,
+    Images,
     Crossing,
     Latency,
     Process,
@@ -93,6 +94,32 @@ pub struct Attention {
     pub d: usize,
 }
 
+/// Work on an image of [`CHANNELS`] x [`SIDE`] x [`SIDE`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Image {
+    /// 3 x 3 with a border of zeros, as many channels as before.
+    Conv,
+    /// 1 x 1, as many channels as before.
+    Pointwise,
+    /// 3 x 3 with a border of zeros, each channel by itself.
+    Depthwise,
+    /// The largest of 3 x 3, every other one, with a border.
+    MaxPool,
+    /// Twice as large, bilinear, by edges.
+    Larger,
+    /// [`GROUPS`] groups, without weights.
+    GroupNorm,
+}
+
+/// A list in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// All of it, the smallest first.
+    Sort,
+    /// The [`TOP`] largest.
+    TopK,
+}
+
 /// From host to device, named by what the host has and what the device is to store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crossing {
@@ -115,6 +142,8 @@ pub enum What {
     Formula(Formula, usize),
     Rows(Rows, usize, usize),
     Attention(Attention),
+    Image(Image),
+    Order(Order, usize),
     Crossing(Crossing, usize),
     /// One addition of 1024 numbers, until the device is done.
     AddSync,
@@ -137,6 +166,12 @@ pub const CHAIN: usize = 1000;
 pub const CHAIN_MATMUL: usize = 100;
 /// Length of the tensors in chains and single operations.
 pub const SMALL: usize = 1024;
+/// Of images.
+pub const CHANNELS: usize = 64;
+pub const SIDE: usize = 56;
+pub const GROUPS: usize = 8;
+/// How many of the largest.
+pub const TOP: usize = 100;
 
 impl What {
     /// The lengths of the inputs.
@@ -146,7 +181,8 @@ impl What {
             Self::Formula(formula, side) => vec![side * side; formula.inputs()],
             Self::Rows(_, rows, columns) => vec![rows * columns],
             Self::Attention(Attention { heads, tokens, d }) => vec![heads * tokens * d; 3],
-            Self::Crossing(_, n) => vec![n],
+            Self::Image(image) => vec![CHANNELS * SIDE * SIDE, image.weights()],
+            Self::Order(_, n) | Self::Crossing(_, n) => vec![n],
             Self::AddSync | Self::AddRead | Self::Chain => vec![SMALL; 2],
             Self::ChainMatmul => vec![32 * 32; 2],
             Self::FirstMatmul => vec![512 * 512; 2],
@@ -162,6 +198,28 @@ impl Formula {
             Self::Add => 2,
             Self::MulAdd | Self::Gelu | Self::GeluTanh => 3,
             Self::Exp | Self::Neg | Self::TransposedPlusOne => 1,
+        }
+    }
+}
+
+impl Image {
+    /// How many weights there are.
+    const fn weights(self) -> usize {
+        match self {
+            Self::Conv => CHANNELS * CHANNELS * 9,
+            Self::Pointwise => CHANNELS * CHANNELS,
+            Self::Depthwise => CHANNELS * 9,
+            Self::MaxPool | Self::Larger | Self::GroupNorm => 0,
+        }
+    }
+
+    /// Elements of the result.
+    pub(crate) const fn results(self) -> usize {
+        let image = CHANNELS * SIDE * SIDE;
+        match self {
+            Self::MaxPool => image / 4,
+            Self::Larger => image * 4,
+            _ => image,
         }
     }
 }
@@ -222,6 +280,8 @@ pub fn all(quick: bool) -> Vec<Case> {
     cases.push(attention(if quick { 128 } else { 512 }));
     cases.extend(formulas(side));
     cases.extend(rows(side));
+    cases.extend(images());
+    cases.extend(orders(if quick { 10_000 } else { 1_000_000 }));
     cases.extend(crossings(if quick { 1 << 20 } else { 1 << 25 }));
     let latency = |name, what, steps| Case::new(Kind::Latency, name, what, Unit::Micros, steps);
     let process = |name, what, unit| Case::new(Kind::Process, name, what, unit, 1.0);
@@ -313,6 +373,35 @@ fn rows(side: usize) -> Vec<Case> {
         let flops = if times == 1.0 { elements } else { 0.0 };
         Case::new(Kind::Rows, name, What::Rows(op, rows, columns), Unit::Bytes, bytes)
             .roofline(flops, bytes)
+    };
+    list.into_iter().map(case).collect()
+}
+
+fn images() -> Vec<Case> {
+    let list = [
+        ("conv 3x3", Image::Conv),
+        ("conv 1x1", Image::Pointwise),
+        ("conv 3x3, depthwise", Image::Depthwise),
+        ("max pool 3x3, stride 2", Image::MaxPool),
+        ("interpolate to twice, bilinear", Image::Larger),
+        ("group norm of 8", Image::GroupNorm),
+    ];
+    let case = |(name, image): (&str, Image)| {
+        // Each weight of a convolution is used once for every place.
+        let flops = 2.0 * (image.weights() * SIDE * SIDE) as f64;
+        let bytes = 4.0 * (CHANNELS * SIDE * SIDE + image.weights() + image.results()) as f64;
+        let (unit, amount) = if flops > 0.0 { (Unit::Flops, flops) } else { (Unit::Bytes, bytes) };
+        Case::new(Kind::Images, name, What::Image(image), unit, amount).roofline(flops, bytes)
+    };
+    list.into_iter().map(case).collect()
+}
+
+fn orders(n: usize) -> Vec<Case> {
+    let list = [("sort", Order::Sort, n), ("largest 100", Order::TopK, TOP)];
+    let case = |(name, order, results): (&str, Order, usize)| {
+        let name = format!("{name} of {n}");
+        let bytes = 4.0 * (n + results) as f64;
+        Case::new(Kind::Images, name, What::Order(order, n), Unit::Bytes, bytes)
     };
     list.into_iter().map(case).collect()
 }

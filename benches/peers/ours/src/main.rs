@@ -3,9 +3,11 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use peer_cases::{Crossing, Formula, Matmul, Peer, Rows, Run, What};
+use peer_cases::{
+    CHANNELS, Crossing, Formula, GROUPS, Image, Matmul, Order, Peer, Rows, Run, SIDE, TOP, What,
+};
 use wharf::half::f16;
-use wharf::tensor::Attention;
+use wharf::tensor::{Align, Attention, Conv, Interpolation, Pooling};
 use wharf::{Adapter, DType, Device, Element, Policy, Tensor};
 
 struct Wharf {
@@ -139,6 +141,43 @@ impl Wharf {
         Ok(Box::new(move || q.attention(&k, &v, &how)))
     }
 
+    fn image<'a>(&'a self, image: Image, inputs: &[Vec<f32>]) -> Result<Make<'a>, String> {
+        let x = self.upload(&inputs[0], &[1, CHANNELS, SIDE, SIDE])?;
+        let weight = |shape: &[usize]| self.upload(&inputs[1], shape);
+        Ok(match image {
+            Image::Conv => {
+                let (w, how) = (weight(&[CHANNELS, CHANNELS, 3, 3])?, Conv::new().padding([1, 1]));
+                Box::new(move || x.conv2d(&w, None, &how))
+            }
+            Image::Pointwise => {
+                let (w, how) = (weight(&[CHANNELS, CHANNELS, 1, 1])?, Conv::new());
+                Box::new(move || x.conv2d(&w, None, &how))
+            }
+            Image::Depthwise => {
+                let how = Conv::new().padding([1, 1]).groups(CHANNELS);
+                let w = weight(&[CHANNELS, 1, 3, 3])?;
+                Box::new(move || x.conv2d(&w, None, &how))
+            }
+            Image::MaxPool => {
+                let how = Pooling::of([3, 3]).stride([2, 2]).padding([1, 1]);
+                Box::new(move || x.max_pool(&how))
+            }
+            Image::Larger => {
+                let how = Interpolation::Linear(Align::Edges);
+                Box::new(move || x.interpolate([2 * SIDE, 2 * SIDE], how))
+            }
+            Image::GroupNorm => Box::new(move || x.group_norm(GROUPS, None, None, 1e-5)),
+        })
+    }
+
+    fn order<'a>(&'a self, order: Order, values: &[f32]) -> Result<Make<'a>, String> {
+        let x = self.upload(values, &[values.len()])?;
+        Ok(match order {
+            Order::Sort => Box::new(move || x.sort(0, wharf::tensor::Order::Ascending)),
+            Order::TopK => Box::new(move || x.top_k(TOP, 0).map(|(values, _)| values)),
+        })
+    }
+
     fn crossing<'a>(&'a self, crossing: Crossing, values: &[f32]) -> Result<Run<'a>, String> {
         let own = |to: DType| (crossing, to);
         Ok(match crossing {
@@ -222,6 +261,8 @@ impl Peer for Wharf {
             What::Formula(formula, side) => kernel(self.formula(formula, side, inputs)?),
             What::Rows(op, rows, columns) => kernel(self.rows(op, &[rows, columns], &inputs[0])?),
             What::Attention(of) => kernel(self.attention(of, inputs)?),
+            What::Image(image) => kernel(self.image(image, inputs)?),
+            What::Order(order, _) => kernel(self.order(order, &inputs[0])?),
             What::Crossing(crossing, _) => self.crossing(crossing, &inputs[0])?,
             What::Largest => return Ok(None),
             _ => self.small(what, inputs)?,
