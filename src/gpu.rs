@@ -139,6 +139,7 @@ impl Gpu {
             // The first loss is the cause; a second report changes nothing.
             let _ = loss.lost.set((reason, message));
         });
+        let timelines = Arc::new(Timelines::new(caps.identity.is_software()));
         let watchdog = Arc::new(Watchdog::new());
         let waiter = Waiter::new(device.clone(), caps.identity.backend, Arc::clone(&watchdog));
         Self {
@@ -146,7 +147,7 @@ impl Gpu {
             queue,
             caps,
             trusted: None,
-            timelines: Arc::new(Timelines::new()),
+            timelines,
             paper: None,
             troubles,
             submissions: RwLock::new(()),

@@ -287,6 +287,9 @@ impl Layout {
     /// Repeats axes of length 1, and new ones in front, with stride 0.
     pub fn broadcast_to(&self, shape: impl IntoShape) -> Result<Self> {
         let to = shape.into_shape()?;
+        if to == self.shape {
+            return Ok(*self);
+        }
         let refused = || ShapeCause::BroadcastTo { from: self.shape, to };
         let added = to.rank().checked_sub(self.shape.rank()).ok_or_else(refused)?;
         let mut strides = [0; RANK_MAX];

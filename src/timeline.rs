@@ -168,8 +168,8 @@ pub(crate) struct Timelines {
 }
 
 impl Timelines {
-    pub(crate) fn new() -> Self {
-        let (watches, solos) = Default::default();
+    pub(crate) fn new(is_software: bool) -> Self {
+        let (watches, solos) = (Watches::default(), Arc::new(Solos::new(is_software)));
         Self { opened: Stopwatch::start(), watches, solos }
     }
 

@@ -20,7 +20,7 @@ use crate::kernel::elementwise::checked::{self, Checked};
 use crate::layout::Layout;
 use crate::op::{Op, Refusal};
 use crate::plan::Stored;
-use crate::shape::{RANK_MAX, Shape};
+use crate::shape::Shape;
 use crate::wgsl::Expr;
 
 const INT64: Feature = Feature::ShaderInt64;
@@ -75,14 +75,14 @@ impl Cause for Refusal {
 }
 
 /// The order of axes in which a result is stored: that of the first operand that has an element of
-/// its own for each of the result's, so that `x.t() + 1` walks memory as `x` does.
-fn stored_order(shape: &Shape, layouts: &[Layout]) -> Vec<usize> {
+/// its own for each of the result's, so that `x.t() + 1` walks memory as `x` does. `None` where that
+/// is the order they have.
+fn stored_order(shape: &Shape, layouts: &[Layout]) -> Option<Vec<usize>> {
     let full = |l: &&Layout| {
         l.shape() == shape
             && l.shape().dims().iter().zip(l.strides()).all(|(&d, &s)| d <= 1 || s != 0)
     };
-    let leader = layouts.iter().find(full).filter(|l| !l.is_dense());
-    leader.map_or_else(|| (0..shape.rank()).collect(), Layout::memory_order)
+    layouts.iter().find(full).filter(|l| !l.is_dense()).map(Layout::memory_order)
 }
 
 impl Tensor {
@@ -163,7 +163,7 @@ impl Tensor {
             return Ok(self.clone());
         }
         let operands = vec![Other::Tensor(self.clone())];
-        deferred(&self.device, What::Cast(*to), *self.shape(), to, operands, *to)
+        deferred(&self.device, What::Cast(*to), *self.shape(), to, &operands, *to)
     }
 
     /// The numbers that these become in a wide dtype that the device lacks, in one that it has.
@@ -267,7 +267,6 @@ fn applied(
             shape = shape.broadcast(t.shape()).map_err(named)?;
         }
     }
-    let operands = operands.to_vec();
     deferred(device, what, shape, dtype, operands, *common).map_err(named)
 }
 
@@ -279,7 +278,7 @@ fn deferred(
     what: What,
     shape: Shape,
     dtype: Stored,
-    operands: Vec<Other>,
+    operands: &[Other],
     scalars: DType,
 ) -> Result<Tensor> {
     let layouts: Vec<Layout> = operands
@@ -290,27 +289,27 @@ fn deferred(
         })
         .collect::<Result<_>>()?;
     let order = stored_order(&shape, &layouts);
+    let read = |tensor: &Tensor, view: Layout| {
+        let view = order.as_ref().map_or(Ok(view), |order| view.permute(order))?;
+        Ok(Arg::View(Arc::clone(&tensor.node), view))
+    };
     let mut views = layouts.into_iter();
-    let args = operands.into_iter().map(|operand| match operand {
+    let args = operands.iter().map(|operand| match operand {
         // The bits of an f64 are put together as an integer, which not every adapter has.
         Other::Scalar(scalar) if scalars == DType::F64 && !device.caps().has(INT64) => {
             scalar.encode(scalars)?;
-            let one = device.full(Shape::SCALAR, scalars, scalar)?;
-            Ok(one.broadcast_to(shape)?.permute(&order)?.arg())
+            let one = device.full(Shape::SCALAR, scalars, *scalar)?;
+            read(&one, one.layout.broadcast_to(shape)?)
         }
         Other::Scalar(scalar) => Ok(Arg::Scalar(scalars, scalar.encode(scalars)?)),
-        Other::Tensor(t) => {
-            let view = views.next().unwrap_or(t.layout); // one per tensor
-            Ok(t.view(view.permute(&order)?).arg())
-        }
+        Other::Tensor(t) => read(t, views.next().unwrap_or(t.layout)), // one per tensor
     });
     let args: Vec<Arg> = args.collect::<Result<_>>()?;
-    let mut dims = [0; RANK_MAX];
-    for (to, &axis) in dims.iter_mut().zip(&order) {
-        *to = shape.dims()[axis];
-    }
-    let stored = Shape::new(&dims[..shape.rank()])?;
-    Tensor::deferred(device, what, args, stored, dtype).unpermute(&order)
+    let Some(order) = &order else {
+        return Ok(Tensor::deferred(device, what, args, shape, dtype));
+    };
+    let dims: Vec<usize> = order.iter().map(|&axis| shape.dims()[axis]).collect();
+    Tensor::deferred(device, what, args, Shape::new(dims)?, dtype).unpermute(order)
 }
 
 macro_rules! methods {

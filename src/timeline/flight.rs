@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::{Solos, Ticket};
 
 /// So many small ones in a row are timed together at most.
-const TOGETHER_MAX: usize = 32;
+const TOGETHER_MAX: usize = 64;
 
 /// What stands between two timestamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,6 +8,9 @@ use crate::shared::lock;
 
 /// A dispatch that binds no more may take less than its timestamp.
 const SMALL_BYTES: u64 = 128 << 10;
+/// So are dispatches of a software driver that take no more nanoseconds: all of its threads meet
+/// for a timestamp.
+const SHORT: f64 = 1e6;
 /// So often a small dispatch is timed by itself. Once would be its first run, which is slow.
 const TIMES: u32 = 2;
 /// Kinds that are kept; others are always timed by themselves.
@@ -25,29 +28,38 @@ struct Solo {
 
 /// All kinds of a device.
 #[derive(Debug, Default)]
-pub(crate) struct Solos(Mutex<HashMap<Likeness, Solo>>);
+pub(crate) struct Solos {
+    kinds: Mutex<HashMap<Likeness, Solo>>,
+    /// What takes no longer is short, in nanoseconds.
+    short: f64,
+}
 
 const fn likeness(ticket: &Ticket) -> Likeness {
     (ticket.kernel, ticket.bytes, ticket.flops)
 }
 
 impl Solos {
-    /// Whether a dispatch is small, and its like was timed alone often enough; counts it if not.
+    pub(super) fn new(is_software: bool) -> Self {
+        Self { short: if is_software { SHORT } else { 0.0 }, ..Self::default() }
+    }
+
+    /// Whether a dispatch is small, or known to be short, and its like was timed by itself often
+    /// enough; counts it if not.
     pub(super) fn knows(&self, ticket: &Ticket) -> bool {
-        let kinds = &mut *lock(&self.0);
+        let kinds = &mut *lock(&self.kinds);
         let (like, room) = (likeness(ticket), kinds.len() < KINDS_MAX);
-        if ticket.bytes > SMALL_BYTES || !(room || kinds.contains_key(&like)) {
+        if !(room || kinds.contains_key(&like)) {
             return false;
         }
         let known = kinds.entry(like).or_insert(Solo { times: 0, least: f64::INFINITY });
         let often = known.times == TIMES;
         known.times += u32::from(!often);
-        often
+        often && (ticket.bytes <= SMALL_BYTES || known.least <= self.short)
     }
 
     /// That one took so many nanoseconds by itself.
     pub(super) fn note(&self, ticket: &Ticket, nanoseconds: f64) {
-        if let Some(known) = lock(&self.0).get_mut(&likeness(ticket)) {
+        if let Some(known) = lock(&self.kinds).get_mut(&likeness(ticket)) {
             known.least = known.least.min(nanoseconds);
         }
     }
@@ -55,7 +67,7 @@ impl Solos {
     /// The shares of tickets in a time of all of them: what each took by itself, or the same for
     /// each where that is not known of one.
     pub(super) fn shares(&self, tickets: &[Ticket]) -> Vec<f64> {
-        let kinds = lock(&self.0);
+        let kinds = lock(&self.kinds);
         let least = |ticket| kinds.get(&likeness(ticket)).map_or(0.0, |known| known.least);
         let each: Vec<f64> = tickets.iter().map(least).collect();
         let known = each.iter().all(|time| *time > 0.0 && time.is_finite());
@@ -84,6 +96,14 @@ mod tests {
         assert!(!solos.knows(&ticket("k", 64, 1)), "another size is another kind");
         let large = ticket("k", SMALL_BYTES + 1, 1);
         assert_eq!([(); 4].map(|()| solos.knows(&large)), [false; 4], "always by itself");
+        let software = Solos::new(true);
+        assert_eq!([(); 3].map(|()| software.knows(&large)), [false; 3], "nothing is known of it");
+        software.note(&large, SHORT + 1.0);
+        assert!(!software.knows(&large), "it takes long");
+        software.note(&large, SHORT);
+        assert!(software.knows(&large), "it is short");
+        solos.note(&large, 1.0);
+        assert!(!solos.knows(&large), "a GPU has a timestamp for each");
     }
 
     #[test]
