@@ -40,7 +40,7 @@ const LIMIT: &str = "torch multiplies infinity by zero: NaN; here it is the limi
 /// | `fract` | `x - floor(x)` | `x - trunc(x)`; the cases are of the former |
 /// | `std` of f32 | squares in f32: infinite from 1.8e19 on | in f64 |
 /// | sums of integers | i32 and u32, wrap | i64 |
-/// | `one_hot`, `argmax`, `count_nonzero` | any dtype, u32, u32 | i64 |
+/// | `one_hot`; places, counts | any dtype; u32 | i64 |
 /// | negative indices | an error | count from the end, in `take` and slices |
 /// | `gather`, `scatter` with a shorter index | an error: slice first | the leading part |
 /// | `scatter` of several values to one element | the last one | any of them |
@@ -48,6 +48,13 @@ const LIMIT: &str = "torch multiplies infinity by zero: NaN; here it is the limi
 /// | causal `attention` of fewer queries than keys | the last query sees all | the first sees one |
 /// | `cross_entropy` | a loss for each row, no class weights | also their mean, weights |
 /// | `cross_entropy` of class -100 | an error: out of range | 0, and not in the mean |
+/// | `sort`, `argsort`, `top_k`, the largest first | NaN last: it is not the largest | NaN first |
+/// | `searchsorted` in a list with NaN | NaN stands after all numbers | any place |
+/// | `median` of an even number | the mean of both in the middle, as `quantile` | the lower |
+/// | `quantile` between infinities, or at one | the infinity; of both signs NaN | NaN |
+/// | `scatter_nd` of several values to one place | the last one | any of them |
+/// | `interpolate` of infinity with a weight of 0 | does not count | NaN |
+/// | `attention` by lengths, windows, caps | one call | masks, and a composed form |
 pub(crate) const DIFFERENCES: &[Difference] = &[
     Difference { op: "sign", when: nan, reason: "torch says 0; what is no number stays none" },
     Difference { op: "gelu", when: minus_infinity, reason: LIMIT },

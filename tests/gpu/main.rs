@@ -50,6 +50,8 @@ mod story;
 mod times;
 #[path = "../goldens/torch.rs"]
 mod torch_goldens;
+#[path = "../goldens/operations.rs"]
+mod torch_operations;
 #[cfg(not(target_family = "wasm"))]
 mod uses;
 #[cfg(not(target_family = "wasm"))]

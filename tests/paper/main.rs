@@ -39,6 +39,8 @@ mod layouts;
 #[cfg(test)]
 mod mistakes;
 #[cfg(test)]
+mod operations;
+#[cfg(test)]
 mod plans;
 #[cfg(test)]
 mod randoms;
@@ -57,3 +59,6 @@ mod torch;
 #[cfg(test)]
 #[path = "../goldens/torch.rs"]
 mod torch_goldens;
+#[cfg(test)]
+#[path = "../goldens/operations.rs"]
+mod torch_operations;

@@ -1,5 +1,8 @@
 //! Kernels against `PyTorch`'s answers, which `tests/goldens/torch/generate.py` wrote.
 
+mod near;
+mod operations;
+
 use std::collections::BTreeMap;
 
 use wharf::caps::Feature;
@@ -37,6 +40,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         let lines: &'static [&'static str] = lines.leak();
         cases.push(case!(name, |ctx| shapes(ctx, lines)));
     }
+    cases.extend(operations::cases());
     cases
 }
 

@@ -1,0 +1,237 @@
+//! Operations on whole tensors against `PyTorch`'s answers, in each dtype that the adapter has.
+
+use std::collections::BTreeMap;
+
+use wharf::op::Reduction;
+use wharf::shadow::ShadowPolicy;
+use wharf::tensor::{Align, Attention, Conv, Insert, Interpolation, Order, Pooling};
+use wharf::{Axes, Device, Scalar, Tensor};
+
+use super::super::pair::{Pair, bits, bits_of, carries, count};
+use super::near::{Got, check};
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, show};
+use crate::torch_operations::{Golden, operations};
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut groups: BTreeMap<&str, Vec<Golden>> = BTreeMap::new();
+    for golden in operations() {
+        groups.entry(golden.op).or_default().push(golden);
+    }
+    let one = |(op, lines): (&str, Vec<Golden>)| {
+        let lines: &'static [Golden] = lines.leak();
+        case!(format!("torch::operations::{op}"), |ctx| native(ctx, lines))
+    };
+    let shadow = case!("torch::operations_in_the_shadow", |ctx| shadowed(ctx));
+    groups.into_iter().map(one).chain([shadow]).collect()
+}
+
+/// Whose oracles only a shadow asks.
+const MOVED: &str = "sort argsort top_k searchsorted bincount unique nonzero masked_select \
+    scatter_max index_add gather_nd scatter_nd";
+
+async fn native(ctx: &Ctx, lines: &[Golden]) -> Outcome {
+    all_of(&ctx.native().await?, lines).await
+}
+
+/// All of those once more: what they come to is what torch does.
+async fn shadowed(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let shadow = device.shadow(ShadowPolicy::all());
+    let mut lines = operations();
+    lines.retain(|golden| MOVED.split_whitespace().any(|op| op == golden.op));
+    all_of(&device, &lines).await?;
+    let report = shadow.report().await.map_err(show)?;
+    ensure!(report.wrong.is_none(), "{report}");
+    ensure!(report.left_out.is_empty(), "{report}");
+    ensure!(100 * report.judged > 99 * report.elements, "{report}");
+    Ok(())
+}
+
+async fn all_of(device: &Device, lines: &[Golden]) -> Outcome {
+    let mut wrong = Vec::new();
+    for golden in lines {
+        for &dtype in golden.dtypes.iter().filter(|&&dtype| carries(device, dtype)) {
+            count();
+            let mut tensors = Vec::new();
+            for x in &golden.operands {
+                let of = x.dtype(dtype);
+                let words = x.numbers(dtype).into_iter().map(|number| bits(of, number)).collect();
+                tensors.push(Pair::new(device, of, words, &x.dims).await?.tensor);
+            }
+            let results = run(golden, &tensors).await;
+            let results = results.map_err(|error| format!("{}: {}", golden.line, show(error)))?;
+            let mut got = Vec::new();
+            for result in results {
+                let dims = result.shape().dims().to_vec();
+                let bits = bits_of(&result).await.map_err(|e| format!("{}: {e}", golden.line))?;
+                got.push(Got { dtype: result.dtype(), dims, bits });
+            }
+            wrong.extend(check(golden, dtype, &got).err());
+        }
+    }
+    ensure!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    Ok(())
+}
+
+/// A line that nobody reads has no results, and is wrong.
+async fn run(g: &Golden, t: &[Tensor]) -> wharf::Result<Vec<Tensor>> {
+    match g.op {
+        "top_k" => {
+            let (values, places) = t[0].top_k(g.count("k"), g.count("axis"))?;
+            Ok(vec![values, places])
+        }
+        "unique" => {
+            let found = t[0].unique().await?;
+            Ok(vec![found.values, found.inverse, found.counts])
+        }
+        "nonzero" => Ok(vec![t[0].nonzero().await?]),
+        "masked_select" => Ok(vec![t[0].masked_select(&t[1]).await?]),
+        "meshgrid" => Tensor::meshgrid(t),
+        _ => placed(g, t).or_else(|| computed(g, t)).or_else(|| folded(g, t)).into_iter().collect(),
+    }
+}
+
+/// What is sorted, found, selected and scattered.
+fn placed(g: &Golden, t: &[Tensor]) -> Option<wharf::Result<Tensor>> {
+    let axis = g.count("axis");
+    let order = if g.word("way") == Some("down") { Order::Descending } else { Order::Ascending };
+    let side = if g.word("side") == Some("left") { Insert::Left } else { Insert::Right };
+    Some(match g.op {
+        "sort" => t[0].sort(axis, order),
+        "argsort" => t[0].argsort(axis, order),
+        "searchsorted" => t[0].searchsorted(&t[1], side),
+        "bincount" => t[0].bincount(g.count("bins")),
+        "histogram" => t[0].histogram(g.count("bins"), g.number("low"), g.number("high")),
+        "masked_fill" => match g.number("value") {
+            value if value.is_finite() => t[0].masked_fill(&t[1], Scalar::from(value as i64)),
+            value => t[0].masked_fill(&t[1], value),
+        },
+        "scatter_add" => t[0].scatter_add(axis, &t[1], &t[2]),
+        "scatter_mul" => t[0].scatter_mul(axis, &t[1], &t[2]),
+        "scatter_max" => t[0].scatter_max(axis, &t[1], &t[2]),
+        "scatter_min" => t[0].scatter_min(axis, &t[1], &t[2]),
+        "index_add" => t[0].index_add(axis, &t[1], &t[2]),
+        "gather_nd" => t[0].gather_nd(&t[1]),
+        "scatter_nd" => t[0].scatter_nd(&t[1], &t[2]),
+        "repeat" => t[0].repeat(g.list("counts")),
+        "repeat_interleave" => t[0].repeat_interleave(axis, g.count("count")),
+        "diag" => t[0].diag(g.number("k") as isize),
+        "windows" => t[0].windows(axis, g.count("size"), g.count("step")),
+        _ => return None,
+    })
+}
+
+/// What is computed of several tensors, or of images.
+fn computed(g: &Golden, t: &[Tensor]) -> Option<wharf::Result<Tensor>> {
+    let (axis, eps) = (g.count("axis"), g.number("eps") as f32);
+    let size = if g.word("size").is_some() { g.list("size") } else { g.list("to") };
+    Some(match g.op {
+        "einsum" => Tensor::einsum(g.word("letters").unwrap_or_default(), t),
+        "dot" => t[0].dot(&t[1]),
+        "outer" => t[0].outer(&t[1]),
+        "rope" => t[0].rope(&t[1], &t[2]),
+        "rope_interleaved" => t[0].rope_interleaved(&t[1], &t[2]),
+        "layer_norm" => t[0].layer_norm(g.list("axes"), eps).and_then(|x| scaled(x, t)),
+        "rms_norm" => t[0].rms_norm(g.list("axes"), eps).and_then(|x| scaled(x, t)),
+        "group_norm" => t[0].group_norm(g.count("groups"), t.get(1), t.get(2), eps),
+        "instance_norm" => t[0].instance_norm(t.get(1), t.get(2), eps),
+        "batch_norm" => t[0].batch_norm(&t[1], &t[2], t.get(3), t.get(4), eps),
+        "conv1d" => t[0].conv1d(&t[1], t.get(2), &conv(g)),
+        "conv2d" => t[0].conv2d(&t[1], t.get(2), &conv(g)),
+        "conv3d" => t[0].conv3d(&t[1], t.get(2), &conv(g)),
+        "conv_transpose1d" => t[0].conv_transpose1d(&t[1], t.get(2), &conv(g)),
+        "conv_transpose2d" => t[0].conv_transpose2d(&t[1], t.get(2), &conv(g)),
+        "conv_transpose3d" => t[0].conv_transpose3d(&t[1], t.get(2), &conv(g)),
+        "max_pool" | "avg_pool" | "adaptive_avg_pool" | "interpolate" => match size.len() {
+            1 => resized::<1>(g, &t[0]),
+            2 => resized::<2>(g, &t[0]),
+            _ => resized::<3>(g, &t[0]),
+        },
+        "attention" => t[0].attention(&t[1], &t[2], &attention(g, &t[3..])),
+        "cross_entropy" => t[0].cross_entropy(axis, &t[1]),
+        "cosine_similarity" => t[0].cosine_similarity(&t[1], axis),
+        "prelu" => t[0].prelu(&t[1]),
+        _ => return None,
+    })
+}
+
+/// What becomes of the elements of one tensor.
+fn folded(g: &Golden, t: &[Tensor]) -> Option<wharf::Result<Tensor>> {
+    let axis = g.count("axis");
+    let axes = match g.count("kept") {
+        0 => Axes::from(g.list("axes")),
+        _ => Axes::keep(g.list("axes")),
+    };
+    Some(match g.op {
+        "quantile" => t[0].quantile(g.number("part"), axes),
+        "median" => t[0].median(axes),
+        "softmax" => t[0].softmax(axis),
+        "log_softmax" => t[0].log_softmax(axis),
+        "cumsum" => t[0].cumsum(axis),
+        "cumsum_exclusive" => t[0].cumsum_exclusive(axis),
+        "cumsum_reverse" => t[0].cumsum_reverse(axis),
+        "cumprod" => t[0].cumprod(axis),
+        "cummax" => t[0].cummax(axis),
+        "cummin" => t[0].cummin(axis),
+        "trace" => t[0].trace(),
+        "glu" => t[0].glu(axis),
+        "selu" => t[0].selu(),
+        "softsign" => t[0].softsign(),
+        "hard_sigmoid" => t[0].hard_sigmoid(),
+        "l1_norm" => t[0].l1_norm(axis),
+        "var" => t[0].var(axes, g.count("correction")),
+        "std" => t[0].std(axes, g.count("correction")),
+        name => {
+            let reduction = Reduction::ALL.iter().find(|reduction| reduction.name() == name)?;
+            t[0].reduce(*reduction, axes)
+        }
+    })
+}
+
+/// Times the weight and plus the bias, if there are any.
+fn scaled(normed: Tensor, t: &[Tensor]) -> wharf::Result<Tensor> {
+    let scaled = t.get(1).map_or(Ok(normed.clone()), |weight| normed * weight)?;
+    t.get(2).map_or(Ok(scaled.clone()), |bias| scaled + bias)
+}
+
+fn conv<const D: usize>(g: &Golden) -> Conv<D> {
+    let how = Conv::new().stride(g.each("stride")).padding(g.each("padding"));
+    let how = how.dilation(g.each("dilation")).groups(g.count("groups"));
+    how.output_padding(g.each("output_padding"))
+}
+
+/// Pools, and images of another size.
+fn resized<const D: usize>(g: &Golden, x: &Tensor) -> wharf::Result<Tensor> {
+    let how = Pooling::<D>::of(g.each("size")).stride(g.each("stride")).padding(g.each("padding"));
+    let align = if g.count("corners") == 1 { Align::Corners } else { Align::Edges };
+    let size: [usize; D] = g.each("to");
+    match (g.op, g.word("how")) {
+        ("max_pool", _) => x.max_pool(&how.dilation(g.each("dilation"))),
+        ("avg_pool", _) if g.count("counted") == 1 => x.avg_pool(&how),
+        ("avg_pool", _) => x.avg_pool(&how.padding_uncounted()),
+        ("adaptive_avg_pool", _) => x.adaptive_avg_pool(size),
+        (_, Some("nearest")) => x.interpolate(size, Interpolation::Nearest),
+        (_, Some("linear")) => x.interpolate(size, Interpolation::Linear(align)),
+        _ => x.interpolate(size, Interpolation::Cubic(align)),
+    }
+}
+
+/// The lengths come before the mask.
+fn attention(g: &Golden, beside: &[Tensor]) -> Attention {
+    let mut how = Attention::new().scaled(g.number("scaled") as f32);
+    let mut beside = beside.iter().peekable();
+    if let Some(lengths) = beside.next_if(|_| g.count("lengths") == 1) {
+        how = how.lengths(lengths);
+    }
+    if let Some(mask) = beside.next() {
+        how = how.masked(mask);
+    }
+    if g.word("window").is_some() {
+        let [before, after] = g.each("window");
+        how = how.window(before, after);
+    }
+    if g.word("softcap").is_some() {
+        how = how.softcap(g.number("softcap") as f32);
+    }
+    if g.count("causal") == 1 { how.causal() } else { how }
+}
