@@ -53,6 +53,7 @@ const LIMIT: &str = "torch multiplies infinity by zero: NaN; here it is the limi
 /// | `median` of an even number | the mean of both in the middle, as `quantile` | the lower |
 /// | `quantile` between infinities, or at one | the infinity; of both signs NaN | NaN |
 /// | `scatter_nd` of several values to one place | the last one | any of them |
+/// | `interpolate`, the nearest | `i * in / out`, whole | in steps of f32: at 26 to 22 one before |
 /// | `interpolate` of infinity with a weight of 0 | does not count | NaN |
 /// | `attention` by lengths, windows, caps | one call | masks, and a composed form |
 pub(crate) const DIFFERENCES: &[Difference] = &[

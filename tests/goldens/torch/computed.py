@@ -28,6 +28,8 @@ EQUATIONS = [
     ("ij,ij,ij->i", [2, 3], [2, 3], [2, 3]), ("iij,jk->ik", [2, 2, 3], [3, 2]),
     ("ij,kk->ijk", [2, 2], [3, 3]), ("abc,abc->", [2, 3, 2], [2, 3, 2]), (",ij->ij", [], [2, 2]),
     ("i,ij,j->", [2], [2, 3], [3]), ("ij,ij->ij", [2, 3], [1, 3]), ("ij,jk->ik", [2, 1], [3, 4]),
+    ("...ij,...jk", [2, 2, 3], [3, 2]), ("...ij->ij", [2, 3, 2]), ("Ba,aC", [2, 3], [3, 2]),
+    ("a,b...,...->", [2], [2, 3], [3]), ("ij,ij,jk->ik", [2, 3], [2, 3], [3, 2]),
 ]
 
 
@@ -50,6 +52,14 @@ def products():
         case("einsum", sums, [draw(d) for d in shapes], ["f32", other], whole=True, letters=letters)
     for n in [1, 7, 0, 300]:
         case("dot", torch.dot, [few([n]), few([n])], ["f32", "f16", "i32", "bf16"], whole=True)
+    # Integers that are narrow come to 32 bits.
+    narrow = {"einsum": "ij,kj->ik", "dot": "i,i->"}
+    for op, letters in narrow.items():
+        for dtypes, low, wider in [(["i8", "i16"], -100, "i32"), (["u8", "u16"], 50, "u32")]:
+            dims = [[2, 5], [3, 5]] if op == "einsum" else [[5], [5]]
+            sums = lambda *x: (torch.einsum(letters, *(t.long() for t in x)), wider)
+            how = {"letters": letters} if op == "einsum" else {}
+            case(op, sums, [drawn(d, low, 200) for d in dims], dtypes, **how)
     for n, m in [(3, 4), (1, 5), (2, 0)]:
         case("outer", torch.outer, [few([n]), few([m])], ["f32", "f16", "i32"], whole=True)
     case("outer", torch.outer, [listed([3], "inf 0 -2"), listed([4], "0 nan -1 -inf")], FLOATS)
@@ -57,7 +67,7 @@ def products():
         for dims, angles in [([2, 3, 4], [3, 2]), ([1, 2], [1, 1]), ([2, 2, 3, 6], [3, 3]),
                              ([3, 4], [2]), ([0, 4], [2])]:
             all_ = [quarters(dims), quarters(angles), quarters(angles)]
-            case(op, turn, all_, ["f32", "f16", "bf16"], wide=True)
+            case(op, turn, all_, FLOATS, wide=True)
 
 
 # -- norms ---------------------------------------------------------------------------------------
@@ -114,6 +124,7 @@ def norms():
     far = listed([2, 4], "1000 1001 999 1000 7 7 7 7")
     case("layer_norm", last, [far], ["f32"], scale=spread, **how)
     case("layer_norm", last, [listed([3, 3], "nan 1 2 inf 1 2 0 -0 0")], ["f32"], **how)
+    case("layer_norm", last, [few([0, 3])], ["f32"], **how)
 
 
 # -- reductions ----------------------------------------------------------------------------------
@@ -172,6 +183,10 @@ def reductions():
                 x = few(dims) if dims == [300] else quarters(dims)
             over(op, x, axes, kept)
         over(op, listed([8, 3], ODD), [1], 0)
+        for correction in [0, 2, 3] if op in ["var", "std"] else []:
+            fold = lambda x: getattr(x, op)(-1, correction=correction)
+            how = dict(axes=[1], kept=0, correction=correction)
+            case(op, fold, [listed([2, 2], "1 3 2 2")], next(BOTH), wide=True, **how)
         summed = op in ["sum", "prod"]
         for dtypes, wider in WIDER if op not in REAL else []:
             if dtypes == ["bool"] and op not in ["any", "all", "count_nonzero", "sum"]:
@@ -196,6 +211,11 @@ def running():
             x = drawn(dims, 1, 2 if dims != [300] else 1) if op == "cumprod" else few(dims)
             along = lambda x: run(x, axis)
             case(op, along, [x], ["f32", "f16", "bf16", "i32"], whole=True, axis=axis)
+        if op[:6] == "cumsum":
+            for dtype, low, wider in [("i8", -100, "i32"), ("u16", 9, "u32"), ("bool", 0, "u32")]:
+                along = lambda x: (run(x.long(), 1), wider)
+                x = mask([2, 5]) if dtype == "bool" else drawn([2, 5], low, 200)
+                case(op, along, [x], [dtype], axis=1)
         if op != "cumsum_exclusive":
             along = lambda x: run(x, 0)
             case(op, along, [listed([5], "1 inf nan 0 2")], FLOATS, whole=True, axis=0)
@@ -215,6 +235,10 @@ CONVS = [
     ([1, 3, 4, 4], [8, 3, 1, 1], [1, 1], [0, 0], [1, 1], 1),
     ([1, 3, 6, 3], [6, 1, 3, 1], [1, 1], [0, 1], [1, 1], 3),
     ([0, 2, 4, 4], [3, 2, 3, 3], [1, 1], [1, 1], [1, 1], 1),
+    ([1, 6, 7, 9], [8, 6, 3, 3], [1, 1], [1, 1], [1, 1], 1),
+    ([1, 4, 9, 6], [8, 2, 3, 2], [2, 1], [1, 1], [1, 1], 2),
+    ([1, 2, 5, 5], [6, 1, 5, 5], [1, 1], [0, 0], [1, 1], 2),
+    ([1, 3, 4, 4], [2, 3, 2, 2], [3, 3], [1, 1], [2, 2], 1),
     ([1, 1, 3, 9], [1, 1, 3, 4], [1, 3], [2, 1], [1, 2], 1),
     ([1, 2, 4, 3, 4], [3, 2, 2, 3, 2], [1, 1, 1], [0, 1, 0], [1, 1, 1], 1),
     ([1, 2, 5, 4, 3], [2, 1, 3, 2, 2], [2, 1, 2], [1, 0, 1], [1, 2, 1], 2),
@@ -236,11 +260,13 @@ POOLS = [
     ([2, 5, 6], [2, 3], [2, 1], [1, 1], [1, 1]), ([1, 2, 5, 5], [3, 3], [2, 2], [1, 1], [1, 1]),
     ([1, 1, 7, 4], [2, 2], [1, 2], [0, 1], [3, 1]), ([2, 3, 1, 1], [1, 1], [1, 1], [0, 0], [1, 1]),
     ([1, 2, 4, 3, 5], [2, 2, 3], [2, 1, 2], [1, 0, 1], [1, 1, 1]),
+    ([0, 1, 4, 4], [2, 2], [2, 2], [0, 0], [1, 1]), ([1, 1, 6, 6], [3, 2], [1, 1], [1, 1], [1, 1]),
 ]
 SIZES = [
     ([1, 2, 5], [8]), ([2, 1, 6], [3]), ([1, 1, 1], [4]), ([1, 1, 4], [1]), ([1, 2, 4, 5], [7, 3]),
     ([1, 1, 3, 3], [6, 6]), ([1, 1, 2, 6], [1, 9]), ([1, 1, 5, 4], [5, 10]),
-    ([1, 1, 2, 3, 4], [3, 5, 2]), ([1, 1, 7, 1], [3, 3]),
+    ([1, 1, 2, 3, 4], [3, 5, 2]), ([1, 1, 7, 1], [3, 3]), ([0, 1, 3], [5]), ([1, 1, 26], [13]),
+    ([1, 1, 3, 7], [1, 1]), ([2, 1, 4, 6], [2, 3]),
 ]
 
 
@@ -256,6 +282,12 @@ def convolutions():
         case(f"conv{d}d", conv, all_, ["f32", next(more)], whole=True, **how)
         if groups > 1 or d == 1:
             case(f"conv{d}d", conv, all_[:2], ["f32"], whole=True, **how)
+    for dtypes, wider in [(["i8", "i16"], "i32"), (["u8", "u16"], "u32")]:
+        low, how = 0 if wider == "u32" else -100, dict(stride=[1, 2], padding=[1, 0])
+        how.update(dilation=[1, 1], groups=1)
+        conv = lambda x, w: (F.conv2d(x.double(), w.double(), **how).long(), wider)
+        all_ = [drawn([1, 2, 3, 4], low, 200), drawn([2, 2, 2, 2], low, 128)]
+        case("conv2d", conv, all_, dtypes, **how)
     odd = [listed([1, 1, 5], "1 inf 0 nan 2"), listed([1, 1, 2], "1 -1")]
     how = dict(stride=[1], padding=[0], dilation=[1], groups=1)
     case("conv1d", lambda x, w: F.conv1d(x, w, **how), odd, ["f32"], whole=True, **how)
@@ -288,10 +320,13 @@ def pools():
     case("avg_pool", mean, [odd], ["f32"], wide=True, counted=1, **how)
     how = dict(size=[3], stride=[1], padding=[1])
     case("max_pool", lambda x: F.max_pool1d(x, 3, 1, 1), [low], FLOATS, dilation=[1], **how)
+    whole = lambda x: F.max_pool1d(x.double(), 3, 1, 1).to(x.dtype)
+    case("max_pool", whole, [drawn([1, 6], 0, 9)], ["u8", "u32", "i16"], dilation=[1], **how)
     for dims, to in SIZES:
         covered = lambda x: adaptive[len(to) - 1](x, to)
         counted = lambda x: covered(x.abs())
-        case("adaptive_avg_pool", covered, [few(dims)], next(BOTH), wide=True, to=to, scale=counted)
+        some = {} if 0 in dims else {"scale": counted}
+        case("adaptive_avg_pool", covered, [few(dims)], next(BOTH), wide=True, to=to, **some)
 
 
 def sizes():
@@ -303,25 +338,32 @@ def sizes():
         modes += [("cubic", "bicubic")] if len(to) == 2 else []
         for (how, mode), corners in itertools.product(modes, [False, True]):
             resized = lambda x: F.interpolate(x, to, mode=mode, align_corners=corners)
-            case("interpolate", resized, [x], next(BOTH), wide=True, how=how, corners=int(corners),
-                 to=to, scale=lambda x: x.abs().amax())
+            settings = dict(wide=True, how=how, corners=int(corners), to=to)
+            settings.update({} if 0 in dims else {"scale": lambda x: x.abs().amax()})
+            case("interpolate", resized, [x], next(BOTH), **settings)
 
 
 # -- attention -----------------------------------------------------------------------------------
 
 
-def attention(sizes, dtypes=("f32",), lengths=None, masked=None, causal=0, **more):
+def attention(sizes, dtypes=("f32",), lengths=None, masked=None, causal=0, rank=4, **more):
     """Sizes: batches, heads, shared heads, queries, keys, lengths of keys and of values."""
     batch, heads, shared, queries, keys, d, e = sizes
-    given = [quarters([batch, heads, queries, d]), quarters([batch, shared, keys, d]),
-             quarters([batch, shared, keys, e])]
+    # Axes of length 1 come first, or are left out.
+    dims = lambda heads, rows, columns: ([1] * (rank - 4) + [batch, heads, rows, columns])[-rank:]
+    given = [quarters(dims(heads, queries, d)), quarters(dims(shared, keys, d)),
+             quarters(dims(shared, keys, e))]
     given += [listed([batch], lengths, "i32")] if lengths else []
     given += [masked] if masked else []
     window, softcap = more.get("window"), more.get("softcap")
     how = dict(scaled=0.5, causal=causal, lengths=int(lengths is not None), **more)
 
-    def attend(q, k, v, *beside):
-        beside = list(beside)
+    def attend(*all_):
+        groups = zip(all_, [heads, shared, shared])
+        q, k, v = (x.reshape(batch, n, *x.shape[-2:]) for x, n in groups)
+        return attended(q, k, v, list(all_[3:])).reshape(dims(heads, queries, e))
+
+    def attended(q, k, v, beside):
         key = torch.arange(keys).reshape(1, 1, 1, -1)
         apart = key - (torch.arange(queries) + keys - queries).reshape(1, 1, -1, 1)
         seen = torch.ones(batch, heads, queries, keys, dtype=torch.bool)
@@ -344,7 +386,8 @@ def attention(sizes, dtypes=("f32",), lengths=None, masked=None, causal=0, **mor
         return torch.nan_to_num(torch.softmax(scores, -1), nan=0.0) @ v
 
     most = lambda q, k, v, *_: v.abs().amax(-2)
-    case("attention", attend, given, dtypes, wide=True, scale=most, **how)
+    how.update({"scale": most} if keys else {})
+    case("attention", attend, given, dtypes, wide=True, **how)
 
 
 def attentions():
@@ -368,6 +411,15 @@ def attentions():
     attention([1, 2, 2, 3, 4, 4, 4], masked=mask([1, 2, 1, 4]), softcap=2.0)
     attention([1, 2, 2, 3, 4, 4, 4], masked=quarters([1, 2, 3, 4], "f32"), window=[1, 1])
     attention([1, 1, 1, 20, 20, 8, 8], causal=1, window=[4, 0])
+    attention([1, 1, 1, 3, 4, 4, 4], rank=2)
+    attention([1, 4, 2, 3, 4, 4, 4], rank=3, causal=1)
+    attention([2, 2, 1, 3, 4, 4, 2], rank=5, window=[1, 1])
+    attention([1, 2, 2, 3, 0, 4, 4])
+    attention([1, 2, 1, 0, 3, 4, 4])
+    attention([1, 2, 2, 7, 4, 4, 4], causal=1)
+    attention([1, 2, 1, 7, 4, 4, 4], window=[2, 0], softcap=1.0)
+    attention([2, 3, 1, 2, 3, 1, 1], both, lengths="3 1", causal=1)
+    attention([1, 8, 2, 1, 12, 8, 8], softcap=2.0, window=[5, 0])
 
 
 # -- rows, losses, and what is made of others ----------------------------------------------------
@@ -375,7 +427,7 @@ def attentions():
 
 def others():
     three, at_least_1 = ["f32", "f16", "bf16"], lambda x: torch.clamp(x.abs(), min=1)
-    for dims, axis in [([4, 5], 1), ([3, 4], 0), ([2, 3, 4], 1), ([1, 1], 1)]:
+    for dims, axis in [([4, 5], 1), ([3, 4], 0), ([2, 3, 4], 1), ([1, 1], 1), ([0, 3], 1)]:
         rows, how = dims[:axis] + dims[axis + 1:], dict(wide=True, axis=axis)
 
         def loss(x, t):
@@ -384,10 +436,15 @@ def others():
 
         most = lambda x, *_: at_least_1(x).amax(axis)
         both = [quarters(dims), places(rows, dims[axis])]
-        case("cross_entropy", loss, both, three, scale=most, **how)
+        some = {} if 0 in dims else {"scale": most}
+        case("cross_entropy", loss, both, three, **some, **how)
         case("softmax", lambda x: torch.softmax(x, axis), [quarters(dims)], three, **how)
         logs = lambda x: torch.log_softmax(x, axis)
-        case("log_softmax", logs, [quarters(dims)], three, scale=most, **how)
+        case("log_softmax", logs, [quarters(dims)], three, **some, **how)
+    hard = listed([6, 3], "1000 -1000 0 -inf 2 1 5 5 5 -inf -inf -inf nan 1 2 inf 1 2")
+    case("softmax", lambda x: torch.softmax(x, 1), [hard], three, wide=True, axis=1)
+    logs = lambda x: torch.log_softmax(x, 1)
+    case("log_softmax", logs, [hard], three, wide=True, axis=1, scale=lambda x: torch.ones(1))
     for axis, count in [(0, 2), (1, 3)]:
         each = lambda x: torch.repeat_interleave(x, count, axis)
         case("repeat_interleave", each, [few([2, 3])], ["f32", "i8"], axis=axis, count=count)
@@ -406,7 +463,7 @@ def others():
     gates = {"selu": F.selu, "softsign": F.softsign, "hard_sigmoid": F.hardsigmoid}
     for op, function in gates.items():
         case(op, function, [listed([12], hard)], two, wide=True)
-    case("prelu", F.prelu, [quarters([2, 3, 4]), quarters([3])], two, wide=True)
+    case("prelu", F.prelu, [quarters([2, 3, 4]), listed([3], "0.25 -1 2")], two, wide=True)
     for axis in [0, 1]:
         alike = lambda x, y: F.cosine_similarity(x, y, axis, eps=0)
         length = lambda x: torch.linalg.vector_norm(x, 1, axis)

@@ -74,7 +74,7 @@ def sorted_lists(side):
 
 PARTED = [
     (4, -2, 2, "-2 -1 0 1 2 1.5 -3 2.5 -0 0.75 -1.25 2"), (1, 0, 1, "0 1 1 2 -1"),
-    (8, 0, 1, "0.125 0.25 0.374 0.375 0.99 1 0 -0 inf -inf"),
+    (8, 0, 1, "0.125 0.25 0.37109375 0.375 0.9921875 1 0 -0 inf -inf"),
     (3, 5, 11, "4 5 6 7 8 9 10 11 12"),
 ]
 
@@ -84,12 +84,15 @@ def ranks():
         sorted_lists(side)
     for dims, bins in [([20], 6), ([2, 7], 5), ([1], 9), ([0], 3)]:
         count = lambda x: (torch.bincount(x.reshape(-1), minlength=bins), "u32")
-        case("bincount", count, [drawn(dims, 0, 5)], ["i32", "u8", "u32", "i64"], bins=bins)
+        dtypes = ["i32", "u8", "u32", "i64", "i16", "u64"]
+        case("bincount", count, [drawn(dims, 0, 5)], dtypes, bins=bins)
     for bins, low, high, text in PARTED:
         count = lambda x: (torch.histc(x, bins, low, high), "u32")
         x, how = listed([len(text.split())], text), dict(bins=bins, low=low, high=high)
-        case("histogram", count, [x], ["f32", "f64"], **how)
-    among = [([0], 0), ([2], 1), ([1, 2], 0), ([0, 1, 2], 0)]
+        case("histogram", count, [x], FLOATS, wide=True, **how)
+    nothing = lambda x: (torch.histc(x, 3, 0, 1), "u32")
+    case("histogram", nothing, [listed([0], "")], ["f32"], bins=3, low=0, high=1)
+    among = [([0], 0), ([2], 1), ([1, 2], 0), ([0, 2], 0), ([0, 1, 2], 0)]
     parts = [("quantile", part) for part in [0, 1, 0.25, 0.9]] + [("median", 0.5)]
     whole = quarters([3, 4, 5])
     for (op, part), (axes, kept) in itertools.product(parts, among):
@@ -100,7 +103,7 @@ def ranks():
             return y.unsqueeze(axes[0]) if kept else y
         how = dict(axes=axes, kept=kept, **({"part": part} if op == "quantile" else {}))
         most = lambda x: x.abs().amax()
-        case(op, at, [whole], ["f32", "f16"], wide=True, scale=most, **how)
+        case(op, at, [whole], ["f32", "f16", "bf16"], wide=True, scale=most, **how)
     # An odd number of them: the element in the middle, as torch's own median has it.
     middle = lambda x: torch.where(x.isnan().any(1), torch.nan, torch.median(x, 1)[0])
     odd = listed([5, 3], "1 nan 2 -inf 0 inf inf inf 1 -inf -inf 3 -0 0 7")
@@ -134,6 +137,7 @@ def found():
         if len(over) <= len(dims) and dims != [2, 1]:
             both = [few(dims), mask(over)]
             case("masked_fill", sevens, both, ["f32", "f16", "i32"], value=7)
+    case("masked_fill", sevens, [few([0, 4]), mask([4])], ["f32"], value=7)
     odd = listed([4], "nan -0 inf -inf")
     case("masked_select", torch.masked_select, [odd, listed([4], "1 1 0 1", "bool")], FLOATS)
     case("masked_fill", lowest, [odd, listed([4], "0 1 0 1", "bool")], FLOATS, value="-inf")
@@ -165,6 +169,10 @@ def scattered():
         odd = [listed([6], "0 nan 1 -inf 2 3"), listed([7], "0 0 1 3 4 5 4", "i32"),
                listed([7], "inf 1 2 inf nan -inf 1")]
         case(op, into, odd, FLOATS, axis=0)
+        for dtypes, text in [(SIGNED, "min max 0 -1 5"), (UNSIGNED, "0 max 3 1 max")]:
+            ends = [listed([3], "0 1 max"), listed([5], "0 0 1 2 1", "i32"), listed([5], text)]
+            if not computed:
+                case(op, into, ends, dtypes, axis=0)
     for dims, axis, length in ADDED:
         more = dims[:axis] + [length] + dims[axis + 1:]
         all_ = [few(dims), places([length], dims[axis]), few(more)]

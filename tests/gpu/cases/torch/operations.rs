@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use wharf::op::Reduction;
 use wharf::shadow::ShadowPolicy;
 use wharf::tensor::{Align, Attention, Conv, Insert, Interpolation, Order, Pooling};
-use wharf::{Axes, Device, Scalar, Tensor};
+use wharf::{Axes, DType, Device, Scalar, Tensor};
 
 use super::super::pair::{Pair, bits, bits_of, carries, count};
+use super::super::views::TARGETS;
 use super::near::{Got, check};
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, show};
 use crate::torch_operations::{Golden, operations};
@@ -47,30 +48,41 @@ async fn shadowed(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
+/// The first dtype of each line on both classes of target, the others on the own.
 async fn all_of(device: &Device, lines: &[Golden]) -> Outcome {
     let mut wrong = Vec::new();
+    let both = TARGETS.map(|target| device.with_target(target));
     for golden in lines {
-        for &dtype in golden.dtypes.iter().filter(|&&dtype| carries(device, dtype)) {
-            count();
-            let mut tensors = Vec::new();
-            for x in &golden.operands {
-                let of = x.dtype(dtype);
-                let words = x.numbers(dtype).into_iter().map(|number| bits(of, number)).collect();
-                tensors.push(Pair::new(device, of, words, &x.dims).await?.tensor);
+        for (n, &dtype) in golden.dtypes.iter().enumerate() {
+            let devices = if n == 0 { &both[..] } else { core::slice::from_ref(device) };
+            for device in devices.iter().filter(|device| carries(device, dtype)) {
+                count();
+                let got = answered(device, golden, dtype).await?;
+                wrong.extend(check(golden, dtype, &got).err());
             }
-            let results = run(golden, &tensors).await;
-            let results = results.map_err(|error| format!("{}: {}", golden.line, show(error)))?;
-            let mut got = Vec::new();
-            for result in results {
-                let dims = result.shape().dims().to_vec();
-                let bits = bits_of(&result).await.map_err(|e| format!("{}: {e}", golden.line))?;
-                got.push(Got { dtype: result.dtype(), dims, bits });
-            }
-            wrong.extend(check(golden, dtype, &got).err());
         }
     }
     ensure!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
     Ok(())
+}
+
+/// The results of a line in a dtype.
+async fn answered(device: &Device, golden: &Golden, dtype: DType) -> Result<Vec<Got>, String> {
+    let named = |error: String| format!("{dtype} of {}: {error}", golden.line);
+    let mut tensors = Vec::new();
+    for x in &golden.operands {
+        let of = x.dtype(dtype);
+        let words = x.numbers(dtype).into_iter().map(|number| bits(of, number)).collect();
+        tensors.push(Pair::new(device, of, words, &x.dims).await.map_err(named)?.tensor);
+    }
+    let results = run(golden, &tensors).await.map_err(show).map_err(named)?;
+    let mut got = Vec::new();
+    for result in results {
+        let dims = result.shape().dims().to_vec();
+        let bits = bits_of(&result).await.map_err(named)?;
+        got.push(Got { dtype: result.dtype(), dims, bits });
+    }
+    Ok(got)
 }
 
 /// A line that nobody reads has no results, and is wrong.
