@@ -30,6 +30,7 @@ EQUATIONS = [
     ("i,ij,j->", [2], [2, 3], [3]), ("ij,ij->ij", [2, 3], [1, 3]), ("ij,jk->ik", [2, 1], [3, 4]),
     ("...ij,...jk", [2, 2, 3], [3, 2]), ("...ij->ij", [2, 3, 2]), ("Ba,aC", [2, 3], [3, 2]),
     ("a,b...,...->", [2], [2, 3], [3]), ("ij,ij,jk->ik", [2, 3], [2, 3], [3, 2]),
+    ("ij,jk->ik", [3, 300], [300, 2]), ("ij,ij->i", [2, 700], [2, 700]),
 ]
 
 
@@ -53,13 +54,13 @@ def products():
     for n in [1, 7, 0, 300]:
         case("dot", torch.dot, [few([n]), few([n])], ["f32", "f16", "i32", "bf16"], whole=True)
     # Integers that are narrow come to 32 bits.
-    narrow = {"einsum": "ij,kj->ik", "dot": "i,i->"}
-    for op, letters in narrow.items():
+    for letters in ["ij,kj->ik", "ij,kj->ijk", "i,i->"]:
         for dtypes, low, wider in [(["i8", "i16"], -100, "i32"), (["u8", "u16"], 50, "u32")]:
-            dims = [[2, 5], [3, 5]] if op == "einsum" else [[5], [5]]
             sums = lambda *x: (torch.einsum(letters, *(t.long() for t in x)), wider)
-            how = {"letters": letters} if op == "einsum" else {}
-            case(op, sums, [drawn(d, low, 200) for d in dims], dtypes, **how)
+            x = [drawn([5] if letters == "i,i->" else [n, 5], low, 200) for n in [2, 3]]
+            case("einsum", sums, x, dtypes, letters=letters)
+            if letters == "i,i->":
+                case("dot", sums, x, dtypes)
     for n, m in [(3, 4), (1, 5), (2, 0)]:
         case("outer", torch.outer, [few([n]), few([m])], ["f32", "f16", "i32"], whole=True)
     case("outer", torch.outer, [listed([3], "inf 0 -2"), listed([4], "0 nan -1 -inf")], FLOATS)
@@ -73,10 +74,11 @@ def products():
 # -- norms ---------------------------------------------------------------------------------------
 
 EPS = 0.125
-GROUPED = [([2, 4, 3], 2), ([1, 6, 2, 2], 3), ([3, 2], 1), ([2, 6, 5], 6), ([1, 3, 2, 1, 2], 1),
-           ([0, 2, 3], 1)]
-ALONG = [([3, 7], [1]), ([2, 3, 4], [1, 2]), ([2, 3, 4], [0, 1]), ([2, 3, 4], [0, 2]),
-         ([4, 1], [1]), ([2, 3, 2], [0, 1, 2]), ([5], [0])]
+LONG = [[1, 2, 70], [1, 133]]
+GROUPED = [(LONG[0], 1), ([2, 4, 3], 2), ([1, 6, 2, 2], 3), ([3, 2], 1), ([2, 6, 5], 6),
+           ([1, 3, 2, 1, 2], 1), ([0, 2, 3], 1)]
+ALONG = [(LONG[1], [1]), ([3, 7], [1]), ([2, 3, 4], [1, 2]), ([2, 3, 4], [0, 1]),
+         ([2, 3, 4], [0, 2]), ([4, 1], [1]), ([2, 3, 2], [0, 1, 2]), ([5], [0])]
 
 
 def spread(rows, w=None):
@@ -96,6 +98,8 @@ def norms():
             continue
         rows = lambda x, w=None, b=None: spread(x.reshape(dims[0] * groups, -1), w)
         case("group_norm", grouped, [x, w, b], next(BOTH), scale=rows, **how)
+        if dims in LONG:
+            continue
         case("group_norm", grouped, [x], ["f32"], scale=rows, **how)
         learned = lambda x, m, v, w, b: F.batch_norm(x, m, v, w, b, eps=EPS)
         all_ = [x, quarters([c]), drawn([c], 1, 9, 4), w, b]
@@ -115,7 +119,7 @@ def norms():
         x, w, b = quarters(dims), drawn(inner, 2, 6, 4), quarters(inner)
         how = dict(wide=True, axes=axes, eps=EPS)
         # Times a weight, plus a bias, as they broadcast; in narrow floats each is rounded.
-        if back == list(range(len(dims))):
+        if back == list(range(len(dims))) and dims not in LONG:
             case("layer_norm", layer, [x, w, b], ["f32"], scale=rows, **how)
             case("rms_norm", rms, [x, w], ["f32"], **how)
         case("layer_norm", layer, [x], next(BOTH), scale=rows, **how)
@@ -148,7 +152,8 @@ COUNTED = {
 REAL = ["mean", "norm", "logsumexp", "var", "std"]
 ODD = "3 1 3 -0 0 -1 2 nan nan -inf -inf -inf inf 1 -inf 0 0 -0 inf inf 2 -3 -3 -3"
 OVER = [([3, 4, 2], [0], 0), ([3, 4, 2], [1], 1), ([3, 4, 2], [0, 2], 0), ([3, 4, 2], [0, 1, 2], 1),
-        ([1, 5], [0], 0), ([300], [0], 0), ([2, 0], [1], 0)]
+        ([1, 5], [0], 0), ([300], [0], 0), ([2, 0], [1], 0),
+        ([2, 1300], [1], 0), ([700, 3], [0], 0)]
 WIDER = [(["i32"], None), (["i8", "i16"], "i32"), (["u32"], None), (["u8", "u16"], "u32"),
          (["bool"], "u32")]
 
@@ -178,7 +183,7 @@ def reductions():
             if dims == [2, 0] and op in ["amax", "amin", "argmax", "argmin"]:
                 continue
             if op == "prod":
-                x = drawn(dims, 1, 2 if dims != [300] else 1)
+                x = drawn(dims, 1, 2 if math.prod(dims) < 100 else 1)
             else:
                 x = few(dims) if dims == [300] else quarters(dims)
             over(op, x, axes, kept)
@@ -235,10 +240,11 @@ CONVS = [
     ([1, 3, 4, 4], [8, 3, 1, 1], [1, 1], [0, 0], [1, 1], 1),
     ([1, 3, 6, 3], [6, 1, 3, 1], [1, 1], [0, 1], [1, 1], 3),
     ([0, 2, 4, 4], [3, 2, 3, 3], [1, 1], [1, 1], [1, 1], 1),
-    ([1, 6, 7, 9], [8, 6, 3, 3], [1, 1], [1, 1], [1, 1], 1),
+    ([1, 6, 7, 9], [4, 6, 3, 3], [1, 1], [1, 1], [1, 1], 1),
     ([1, 4, 9, 6], [8, 2, 3, 2], [2, 1], [1, 1], [1, 1], 2),
     ([1, 2, 5, 5], [6, 1, 5, 5], [1, 1], [0, 0], [1, 1], 2),
     ([1, 3, 4, 4], [2, 3, 2, 2], [3, 3], [1, 1], [2, 2], 1),
+    ([1, 40, 4, 5], [2, 40, 3, 3], [1, 1], [0, 0], [1, 1], 1),
     ([1, 1, 3, 9], [1, 1, 3, 4], [1, 3], [2, 1], [1, 2], 1),
     ([1, 2, 4, 3, 4], [3, 2, 2, 3, 2], [1, 1, 1], [0, 1, 0], [1, 1, 1], 1),
     ([1, 2, 5, 4, 3], [2, 1, 3, 2, 2], [2, 1, 2], [1, 0, 1], [1, 2, 1], 2),
@@ -410,7 +416,11 @@ def attentions():
     attention([2, 2, 1, 3, 4, 4, 4], both, masked=mask([2, 1, 3, 4]), lengths="2 4")
     attention([1, 2, 2, 3, 4, 4, 4], masked=mask([1, 2, 1, 4]), softcap=2.0)
     attention([1, 2, 2, 3, 4, 4, 4], masked=quarters([1, 2, 3, 4], "f32"), window=[1, 1])
-    attention([1, 1, 1, 20, 20, 8, 8], causal=1, window=[4, 0])
+    attention([1, 1, 1, 20, 20, 8, 2], causal=1, window=[4, 0])
+    attention([1, 2, 1, 3, 70, 8, 2], both)
+    attention([1, 1, 1, 33, 65, 4, 1], causal=1)
+    attention([1, 2, 1, 9, 80, 4, 1], window=[20, 5], softcap=2.0)
+    attention([2, 1, 1, 2, 130, 4, 2], lengths="129 66")
     attention([1, 1, 1, 3, 4, 4, 4], rank=2)
     attention([1, 4, 2, 3, 4, 4, 4], rank=3, causal=1)
     attention([2, 2, 1, 3, 4, 4, 2], rank=5, window=[1, 1])
@@ -427,7 +437,8 @@ def attentions():
 
 def others():
     three, at_least_1 = ["f32", "f16", "bf16"], lambda x: torch.clamp(x.abs(), min=1)
-    for dims, axis in [([4, 5], 1), ([3, 4], 0), ([2, 3, 4], 1), ([1, 1], 1), ([0, 3], 1)]:
+    for dims, axis in [([4, 5], 1), ([3, 4], 0), ([2, 3, 4], 1), ([1, 1], 1), ([0, 3], 1),
+                       ([1, 133], 1)]:
         rows, how = dims[:axis] + dims[axis + 1:], dict(wide=True, axis=axis)
 
         def loss(x, t):

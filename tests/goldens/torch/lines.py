@@ -92,7 +92,7 @@ def shown(value, named, exactly):
     if value == int(value) and abs(value) < 1e6:
         negative = exactly and value == 0 and math.copysign(1, value) < 0
         return "-0" if negative else str(int(value))
-    return repr(value) if exactly else f"{value:.10g}"
+    return repr(value) if exactly else f"{value:.9g}"
 
 
 def answer(result, dtype, exactly):

@@ -11,7 +11,7 @@ as near as near.rs there says; the table in tests/goldens/torch.rs has where wha
 A tensor is dtype[dims]=elements, or dtype[dims]~seed,low,count,parts: elements that are drawn by
 lines.py. T is each of the dtypes in turn, whose answers are the same text: where torch has the
 dtype it was asked in it, and of what is computed in 64 bits, from operands that each of them has.
-Elements are decimal, of ten digits; `min` and `max` are the ends of their dtype. `scale` is the
+Elements are decimal, of nine digits; `min` and `max` are the ends of their dtype. `scale` is the
 least magnitude whose units the contract counts, where terms can cancel.
 """
 

@@ -38,20 +38,26 @@ def order():
         case("sort", lambda x: by_rank(x, axis, way)[0], [x], dtypes, **how)
         case("argsort", lambda x: (by_rank(x, axis, way)[1], "u32"), [x], dtypes, **how)
 
+    def best(x, dtypes, k, axis):
+        def top(x):
+            count = min(k, x.shape[axis])
+            values, at = (t.narrow(axis, 0, count) for t in by_rank(x, axis, "down"))
+            return [values, (at, "u32")]
+
+        case("top_k", top, [x], dtypes, k=k, axis=axis)
+
     for dtypes, lists in HARD:
         for (dims, text), way in itertools.product(lists, ["up", "down"]):
             for axis in range(len(dims)):
                 both(listed(dims, text), dtypes, axis, way)
         for k, axis in [(3, 1), (1, 0), (0, 1), (99, 1)]:
-            def top(x):
-                ranked = by_rank(x, axis, "down")
-                values, at = (t.narrow(axis, 0, min(k, x.shape[axis])) for t in ranked)
-                return [values, (at, "u32")]
-            case("top_k", top, [listed(*lists[0])], dtypes, k=k, axis=axis)
+            best(listed(*lists[0]), dtypes, k, axis)
     # Longer than what is sorted in one step: many equals, which stay as they came.
     for way in ["up", "down"]:
         long = lambda x: (by_rank(x, 0, way)[1], "u32")
         case("argsort", long, [drawn([300], -3, 7)], ["f32", "i8"], axis=0, way=way)
+    best(drawn([3, 1500], -300, 600), ["f32", "i16"], 4, 1)
+    best(drawn([1200, 2], -300, 600), ["i32", "f64"], 3, 0)
 
 
 # -- places in lists, counts, quantiles ----------------------------------------------------------
@@ -82,7 +88,7 @@ PARTED = [
 def ranks():
     for side in ["left", "right"]:
         sorted_lists(side)
-    for dims, bins in [([20], 6), ([2, 7], 5), ([1], 9), ([0], 3)]:
+    for dims, bins in [([20], 6), ([2, 7], 5), ([1], 9), ([0], 3), ([60, 50], 6)]:
         count = lambda x: (torch.bincount(x.reshape(-1), minlength=bins), "u32")
         dtypes = ["i32", "u8", "u32", "i64", "i16", "u64"]
         case("bincount", count, [drawn(dims, 0, 5)], dtypes, bins=bins)
@@ -90,6 +96,8 @@ def ranks():
         count = lambda x: (torch.histc(x, bins, low, high), "u32")
         x, how = listed([len(text.split())], text), dict(bins=bins, low=low, high=high)
         case("histogram", count, [x], FLOATS, wide=True, **how)
+    every = lambda x: (torch.histc(x, 5, -2, 1), "u32")
+    case("histogram", every, [quarters([40, 50])], ["f32"], wide=True, bins=5, low=-2, high=1)
     nothing = lambda x: (torch.histc(x, 3, 0, 1), "u32")
     case("histogram", nothing, [listed([0], "")], ["f32"], bins=3, low=0, high=1)
     among = [([0], 0), ([2], 1), ([1, 2], 0), ([0, 2], 0), ([0, 1, 2], 0)]
@@ -104,6 +112,10 @@ def ranks():
         how = dict(axes=axes, kept=kept, **({"part": part} if op == "quantile" else {}))
         most = lambda x: x.abs().amax()
         case(op, at, [whole], ["f32", "f16", "bf16"], wide=True, scale=most, **how)
+    for part in [0.5, 0.375]:
+        at, how = lambda x: torch.quantile(x, part, dim=1), dict(part=part, axes=[1], kept=0)
+        x = drawn([2, 1025], -700, 1400, 4)
+        case("quantile", at, [x], ["f32"], wide=True, scale=lambda x: x.abs().amax(), **how)
     # An odd number of them: the element in the middle, as torch's own median has it.
     middle = lambda x: torch.where(x.isnan().any(1), torch.nan, torch.median(x, 1)[0])
     odd = listed([5, 3], "1 nan 2 -inf 0 inf inf inf 1 -inf -inf 3 -0 0 7")
@@ -145,8 +157,10 @@ def found():
 
 FOLDS = {"scatter_max": "amax", "scatter_min": "amin", "scatter_mul": "prod", "scatter_add": "sum"}
 # Into what, along which axis, how many.
-INTO = [([5], 0, 8), ([3, 4], 0, 2), ([3, 4], 1, 6), ([2, 3, 2], 1, 5), ([3], 0, 0), ([1], 0, 4)]
-ADDED = [([3, 4], 0, 5), ([3, 4], 1, 2), ([4], 0, 9), ([2, 3, 2], 1, 4), ([2, 3], 0, 0)]
+INTO = [([5], 0, 8), ([3, 4], 0, 2), ([3, 4], 1, 6), ([2, 3, 2], 1, 5), ([3], 0, 0), ([1], 0, 4),
+        ([5], 0, 2000), ([2, 3], 1, 700)]
+ADDED = [([3, 4], 0, 5), ([3, 4], 1, 2), ([4], 0, 9), ([2, 3, 2], 1, 4), ([2, 3], 0, 0),
+         ([3, 4], 0, 900)]
 # Of what, how many places, of how many axes.
 NAMED = [([4], [5], 1), ([3, 4], [6], 1), ([3, 4], [2, 3], 2), ([2, 3, 4], [5], 2),
          ([2, 3, 4], [2, 2], 3), ([3, 2], [0], 1)]
@@ -163,7 +177,9 @@ def scattered():
         dtypes = ["f32", "f16", "i32", "bf16" if computed else "i8"]
         for dims, axis, length in INTO:
             more = dims[:axis] + [length] + dims[axis + 1:]
-            all_ = [few(dims), places(more, dims[axis]), few(more)]
+            # Of products of many nothing would be left but 0, or too much.
+            source = drawn(more, -1, 1) if op == "scatter_mul" and length > 9 else few(more)
+            all_ = [few(dims), places(more, dims[axis]), source]
             along = lambda x, i, s: into(x, i, s, axis)
             case(op, along, all_, dtypes, axis=axis, whole=computed)
         odd = [listed([6], "0 nan 1 -inf 2 3"), listed([7], "0 0 1 3 4 5 4", "i32"),
