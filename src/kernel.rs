@@ -11,7 +11,6 @@
 //! ```
 
 pub mod attention;
-pub mod catalog;
 pub(crate) mod cause;
 pub mod conv;
 pub(crate) mod cores;
@@ -34,5 +33,57 @@ pub mod sort;
 
 pub(crate) use limits::index_space;
 use limits::too_deep;
+use matmul::text as products;
 use operand::Held;
 pub(crate) use operand::Operand;
+
+use crate::proof::OwnOracle;
+use crate::wgsl::Entry;
+use crate::wgsl::elementwise::{ELEMENTWISE, ELEMENTWISE_FEW};
+
+/// The catalog: every kernel there is.
+pub const CATALOG: &[&Entry] = &[
+    &ELEMENTWISE,
+    &ELEMENTWISE_FEW,
+    &moves::text::TRANSPOSE,
+    &products::registers::REGISTERS,
+    &products::group::GROUP,
+    &products::squares::COOPERATIVE,
+    &products::vector::VECTOR,
+    &fill::FILL,
+    &quantised::text::QUANTISED,
+    &quantised::text::FEW,
+    &quantised::text::STAGED,
+    &attention::text::ATTENTION,
+    &attention::text::staged::STAGED,
+    &attention::text::staged::JOIN,
+    &conv::text::CONV,
+    &reduce::text::REDUCE_ROWS,
+    &reduce::text::REDUCE_GROUP,
+    &reduce::text::REDUCE_COLUMNS,
+    &rows::text::SOFTMAX_ROWS,
+    &rows::text::SOFTMAX_GROUP,
+    &rows::text::NORM_ROWS,
+    &rows::text::NORM_GROUP,
+    &scan::text::SCAN_ROWS,
+    &pick::text::PATCH,
+    &pick::text::GATHER,
+    &iota::IOTA,
+    &scatter::text::SCATTER,
+    &random::text::RANDOM,
+    &sort::text::RANK,
+    &sort::text::DIGITS,
+    &sort::text::PLACE,
+    &sort::text::SUMS,
+    &sort::text::RUNNING,
+    &scatter::text::RUNS,
+];
+
+/// What computes cores once more that define it themselves.
+pub(crate) const ORACLES: &[&OwnOracle] = &[&quantised::oracle::BLOCKWISE];
+
+/// The kernel of this name, for whoever has only that: rooms name their entries themselves.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Entry> {
+    CATALOG.iter().copied().find(|entry| entry.name == name)
+}

@@ -71,8 +71,38 @@ pub(crate) enum Oracle {
     Assigned { first: Vec<usize> },
     /// Where the column less the row is in a range; elsewhere zero.
     Band { first: i64, end: i64 },
-    /// Of rows with those of values in blocks, which have a scale each.
-    Blocks,
+    /// What the core's own room says, of what the core was told.
+    Own { by: &'static OwnOracle, told: Vec<u32> },
+}
+
+/// All that is to be known of a core to compute it once more, in one place: its own room.
+#[derive(Debug)]
+pub(crate) struct OwnOracle {
+    /// The core's, which capsules have it by.
+    pub(crate) name: &'static str,
+    /// Whether inputs, result and what was told are such that an element can be asked for: what a
+    /// capsule holds somebody may have written.
+    pub(crate) fits: fn(&Claim, &[u32]) -> bool,
+    /// Steps of one element.
+    pub(crate) effort: fn(&Claim) -> u64,
+    /// An element of the core's result; `None` where nothing can be said.
+    pub(crate) element: fn(&Cell<'_>) -> Option<Estimate>,
+}
+
+impl PartialEq for OwnOracle {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// An element that is asked for.
+pub(crate) struct Cell<'a> {
+    pub(crate) claim: &'a Claim,
+    pub(crate) told: &'a [u32],
+    /// Its position in the result.
+    pub(crate) n: usize,
+    /// An element of an input: which input, and its position there.
+    pub(crate) input: &'a dyn Fn(usize, usize) -> Estimate,
 }
 
 /// What is drawn.

@@ -54,7 +54,7 @@ pub mod wording;
 
 pub use assembled::Assembled;
 pub use edge::Edge;
-pub use entry::Entry;
+pub use entry::{Entry, Worded};
 pub use expr::{Expr, Term};
 pub use form::Form;
 pub use frame::Frame;

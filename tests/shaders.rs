@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use wharf::DType;
-use wharf::kernel::catalog;
+use wharf::kernel;
 use wharf::kernel::moves::text as moves;
 use wharf::kernel::pick::text::{self as pick, Lookup};
 use wharf::kernel::random::text::Draw;
@@ -32,7 +32,7 @@ const WAYS: [Way; 7] =
 fn kernels() -> Vec<Arc<Assembled>> {
     let mut all = Vec::new();
     for target in TARGETS {
-        for &entry in catalog::CATALOG {
+        for &entry in kernel::CATALOG {
             for forms in entry.variants {
                 let inputs = forms.len() - entry.outputs;
                 let slot = |(i, &form): (usize, &Form)| {
@@ -85,13 +85,13 @@ fn every_file_is_valid_alone() {
     };
     let all = Needs::F16 | Needs::F64 | Needs::INT64 | Needs::SUBGROUPS | Needs::COOPERATIVE;
     let mut paths = Vec::new();
-    for entry in catalog::CATALOG {
+    for entry in kernel::CATALOG {
         let Source { path, text, .. } = entry.source;
         reflect::valid(&parse(&entry.source), all)
             .unwrap_or_else(|e| panic!("{}", e.emit_to_string_with_path(text, path)));
         paths.push(path);
     }
-    let parts = catalog::CATALOG.iter().flat_map(|entry| entry.parts);
+    let parts = kernel::CATALOG.iter().flat_map(|entry| entry.parts);
     for source in library::fragments().chain(parts).chain(subgroups::PARTS) {
         let &Source { path, text, needs } = source;
         let module = parse(source);
@@ -241,7 +241,7 @@ fn check(kernel: &Assembled) {
 
 #[test]
 fn no_invocation_loops_past_what_llvmpipe_survives() {
-    for &entry in catalog::CATALOG {
+    for &entry in kernel::CATALOG {
         assert!(entry.trips_max < 65_000, "{} may loop {} times", entry.name, entry.trips_max);
     }
 }

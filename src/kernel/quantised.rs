@@ -32,6 +32,7 @@ pub(crate) use plan::K_MAX;
 use plan::{QuantisedPlan, ResultRows, cut};
 use text::QuantisedJob;
 
+pub(super) mod oracle;
 mod plan;
 pub mod text;
 
@@ -46,7 +47,7 @@ impl Core for QuantisedProduct {
     }
 
     fn oracle(&self) -> Option<Oracle> {
-        Some(Oracle::Blocks)
+        Some(Oracle::Own { by: &oracle::BLOCKWISE, told: vec![BLOCK as u32] })
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {

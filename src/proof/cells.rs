@@ -4,7 +4,7 @@
 use core::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use super::{Claim, Estimate, Formed, Oracle, Seen};
+use super::{Cell, Claim, Estimate, Formed, Oracle, Seen};
 use crate::dtype::DType;
 use crate::layout::Layout;
 use crate::op::{Exact, Joint, Number, Op, Reduction};
@@ -121,7 +121,7 @@ impl<'a> Desk<'a> {
                 let named = self.claim.heads.get(1).unwrap_or(&self.claim.heads[0]);
                 1 + (named.shape.elements() / all) as u64
             }
-            Some(Oracle::Blocks) => dims(0, 1),
+            Some(Oracle::Own { by, .. }) => (by.effort)(self.claim),
             Some(Oracle::Row { .. } | Oracle::Scanned(_)) => self.group() as u64,
             Some(Oracle::Reduced { axes, .. }) => {
                 let dims = self.claim.heads[0].shape.dims().iter().zip(axes);
@@ -219,7 +219,11 @@ impl<'a> Desk<'a> {
             Oracle::Convolved { step, reach, first, groups } => {
                 Some(vec![self.convolved(given, (step, reach, first), *groups, group)?])
             }
-            Oracle::Blocks => Some(vec![self.by_blocks(given, group)?]),
+            Oracle::Own { by, told } => {
+                let input = |i: usize, n: usize| self.head(i, n);
+                let cell = Cell { claim: self.claim, told, n: group, input: &input };
+                Some(vec![(by.element)(&cell)?])
+            }
             _ => self.moved(given, group),
         }
     }

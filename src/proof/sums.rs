@@ -3,7 +3,6 @@
 use super::Estimate;
 use super::cells::{Desk, element};
 use crate::dtype::DType;
-use crate::op::Number;
 
 /// How taps lie over an input: steps from pixel to pixel, from tap to tap, and the first tap.
 type Sweep<'a> = (&'a [usize; 3], &'a [usize; 3], &'a [isize; 3]);
@@ -54,24 +53,5 @@ impl Desk<'_> {
             }
         }
         Estimate::summed(given, terms, &left, &right)
-    }
-
-    /// A row by one of values in blocks.
-    pub(super) fn by_blocks(&self, given: DType, n: usize) -> Option<Estimate> {
-        let &[rows, k] = self.claim.heads[1].shape.dims() else { return None };
-        let blocks = *self.claim.heads[2].shape.dims().last()?;
-        let (row, column) = (n / rows, n % rows);
-        let known = |i: usize, n: usize| match self.head(i, n) {
-            Estimate::Known(number) => Some(number),
-            _ => None,
-        };
-        let weight = |i: usize| {
-            let scale = known(2, column * blocks + i * blocks / k)?.float();
-            Some(Number::Float(known(1, column * k + i)?.float() * scale))
-        };
-        let left: Option<Vec<Number>> = (0..k).map(|i| known(0, row * k + i)).collect();
-        let right: Option<Vec<Number>> = (0..k).map(weight).collect();
-        // A block takes eleven roundings to sum and one to scale, and blocks are added in turn.
-        Estimate::summed(given, blocks + 10, &left?, &right?)
     }
 }

@@ -4,9 +4,10 @@
 use super::cause::ShadowCause;
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::kernel::ORACLES;
 use crate::layout::Layout;
 use crate::op::{Joint, Op, Reduction};
-use crate::proof::{Claim, Formed, Lot, Oracle, Seen};
+use crate::proof::{Claim, Formed, Lot, Oracle, OwnOracle, Seen};
 use crate::shape::Shape;
 use crate::wgsl::{Expr, Term};
 
@@ -271,6 +272,18 @@ impl<T: Carry> Carry for Box<T> {
     }
 }
 
+impl Carry for &'static OwnOracle {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.name.to_owned().put(out);
+    }
+
+    fn take(from: &mut Left<'_>) -> Result<Self> {
+        let name = String::take(from)?;
+        let found = ORACLES.iter().copied().find(|by| by.name == name);
+        found.ok_or_else(|| absurd(format!("an oracle called {name:?}")))
+    }
+}
+
 /// Enums, by the number of a kind and its fields.
 macro_rules! by_kind {
     ($of:ident, $what:literal:
@@ -326,5 +339,5 @@ by_kind! { Oracle, "an oracle":
     17 Folded { 0: reduction }
     18 Assigned { first: first }
     19 Band { first: first, end: end }
-    20 Blocks {}
+    20 Own { by: by, told: told }
 }

@@ -161,6 +161,7 @@ fn core(claim: &Claim, lengths: &[usize]) -> Result<()> {
                 && first.iter().all(|n| small(n.unsigned_abs()))
                 && convolution(claim, (dims[0], dims[1]), *groups)
         }
+        (Oracle::Own { by, told }, _) => (by.fits)(claim, told),
         _ => moved(claim, core, (&dims, &count)),
     };
     ensure(holds, "an oracle of other inputs")
@@ -208,7 +209,7 @@ fn convolution(claim: &Claim, (input, weight): (&[usize], &[usize]), groups: usi
         && of != Class::Bool
 }
 
-/// What is moved, sorted or drawn, and what is multiplied by blocks.
+/// What is moved, sorted or drawn.
 fn moved(claim: &Claim, core: &Oracle, (dims, count): (&[&[usize]], &[usize])) -> bool {
     let Claim { heads, tail, .. } = claim;
     let (given, elements) = (tail.expr.inputs[0], tail.shape.elements());
@@ -256,19 +257,6 @@ fn moved(claim: &Claim, core: &Oracle, (dims, count): (&[&[usize]], &[usize])) -
                 && same(1)
         }
         (Oracle::Band { .. }, 1) => dims[0] == result && result.len() >= 2 && same(0),
-        (Oracle::Blocks, 3) => {
-            let (&[m, k], &[n, all], &[rows, blocks]) = (dims[0], dims[1], dims[2]) else {
-                return false;
-            };
-            let floats = heads[0].dtype.is_float() && heads[2].dtype.is_float();
-            k == all
-                && n == rows
-                && n > 0
-                && blocks.checked_mul(32) == Some(k)
-                && m.checked_mul(n) == Some(elements)
-                && given.is_float()
-                && floats
-        }
         _ => false,
     }
 }

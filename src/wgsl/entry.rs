@@ -3,8 +3,12 @@
 use super::form::Form;
 use super::grid::TRIPS_MAX;
 use super::params::Member;
+use super::slot::Way;
 use super::source::Source;
 use super::space::RANK_MAX;
+use super::target::Target;
+use super::wording::Wording;
+use crate::dtype::DType;
 
 /// A kernel: one file with one entry point `main`.
 #[derive(Debug)]
@@ -29,6 +33,32 @@ pub struct Entry {
     /// Whether it writes all of its workgroup memory before it reads any of it, so that nobody
     /// needs to clear it first: naga does that from one invocation, word by word.
     pub clears: bool,
+    /// Every way in which the kernel of a core is written, for who tries them all.
+    pub wordings: fn() -> Vec<Worded>,
+}
+
+/// A kernel of a core as it is written for inputs of some dtypes.
+#[derive(Debug)]
+pub struct Worded {
+    /// What is written into its file.
+    pub wording: Box<dyn Wording>,
+    /// Its inputs, each of which is a view, and how they are reached.
+    pub inputs: Vec<(DType, Way)>,
+    /// What is stored.
+    pub result: DType,
+    /// Whether results are stored one element at a time.
+    pub by_element: bool,
+    /// What it is written for.
+    pub target: Target,
+}
+
+impl Worded {
+    /// With inputs that are reached by elements, and a result that is stored by quads.
+    #[must_use]
+    pub fn of(wording: impl Wording, inputs: &[DType], result: DType, target: Target) -> Self {
+        let inputs = inputs.iter().map(|&dtype| (dtype, Way::Each)).collect();
+        Self { wording: Box::new(wording), inputs, result, by_element: false, target }
+    }
 }
 
 /// The most loop trips that the plan of a core gives to one invocation.
@@ -50,6 +80,7 @@ impl Entry {
             outputs: 1,
             trips_max,
             clears: false,
+            wordings: Vec::new,
         }
     }
 
@@ -87,6 +118,12 @@ impl Entry {
     #[must_use]
     pub const fn told(self, params: &'static [Member]) -> Self {
         Self { params, ..self }
+    }
+
+    /// Written in these ways.
+    #[must_use]
+    pub const fn worded(self, wordings: fn() -> Vec<Worded>) -> Self {
+        Self { wordings, ..self }
     }
 
     /// A kernel that writes all of its workgroup memory before it reads any.

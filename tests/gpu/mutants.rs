@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use wharf::kernel::catalog::CATALOG;
+use wharf::kernel::CATALOG;
 use wharf::wgsl::mutant::{self, Fate, Mutant};
 use wharf::wgsl::{Source, library};
 

@@ -2,7 +2,7 @@
 
 use naga::{Module, TypeInner};
 use wharf::DType;
-use wharf::kernel::catalog::CATALOG;
+use wharf::kernel::CATALOG;
 use wharf::op::{Kind, Op};
 use wharf::wgsl::params::{Elementwise, Member, Operands};
 use wharf::wgsl::{Expr, Grid, Space, Target, Term, View, reflect};

@@ -5,10 +5,13 @@ use crate::op::Kind;
 use crate::wgsl::lines::{LANES, lane, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
-use crate::wgsl::{Entry, Region, Writes};
+use crate::wgsl::{Entry, Region, Target, Worded, Writes};
 
 /// The kernel.
-pub const CONV: Entry = Entry::core("conv", source!("conv.wgsl")).clearing().told(ConvJob::MEMBERS);
+pub const CONV: Entry = Entry::core("conv", source!("conv.wgsl"))
+    .clearing()
+    .told(ConvJob::MEMBERS)
+    .worded(ConvTile::wordings);
 
 /// Terms that are summed before their sum is added to the others.
 pub(super) const CHUNK: usize = 256;
@@ -51,6 +54,24 @@ impl ConvTile {
     #[must_use]
     pub const fn depth(&self) -> u32 {
         if self.staged { self.lanes / (self.rows / 4) } else { 1 << 16 }
+    }
+
+    /// Few rows and many, staged or not, by quads and by elements.
+    fn wordings() -> Vec<Worded> {
+        let mut all = Vec::new();
+        for kind in Kind::ALL.into_iter().filter(|&kind| kind != Kind::Bool) {
+            for bits in 0..8 {
+                let [deep, whole, gpu] = [1, 2, 4].map(|b| bits & b > 0);
+                let (target, lanes) = if gpu { (Target::Gpu, 64) } else { (Target::Cpu, 8) };
+                let dtype = kind.dtype();
+                all.extend([1, 4, 8].map(|rows| {
+                    let tile = Self { rows, lanes, kind, staged: gpu && rows > 1, deep, whole };
+                    let trial = Worded::of(tile, &[dtype; 2], dtype, target);
+                    Worded { by_element: !whole, ..trial }
+                }));
+            }
+        }
+        all
     }
 
     fn each(&self, line: impl Fn(u32) -> String) -> String {

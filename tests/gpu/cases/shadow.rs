@@ -3,7 +3,7 @@
 
 use wharf::caps::Feature;
 use wharf::custom::Kernel;
-use wharf::kernel::catalog::CATALOG;
+use wharf::kernel::CATALOG;
 use wharf::shadow::{Capsule, Shadow, ShadowPolicy, ShadowReport};
 use wharf::tensor::{Attention, Conv, Key, Order, Pooling, Quantised};
 use wharf::testing::Inside;
