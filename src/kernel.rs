@@ -27,6 +27,7 @@ pub mod quantised;
 pub mod random;
 pub mod reduce;
 pub mod rows;
+pub mod sample;
 pub mod scan;
 pub mod scatter;
 pub mod sort;
@@ -65,6 +66,7 @@ pub const CATALOG: &[&Entry] = &[
     &rows::text::SOFTMAX_GROUP,
     &rows::text::NORM_ROWS,
     &rows::text::NORM_GROUP,
+    &sample::text::GRID_SAMPLE,
     &scan::text::SCAN_ROWS,
     &pick::text::PATCH,
     &pick::text::GATHER,
@@ -80,7 +82,8 @@ pub const CATALOG: &[&Entry] = &[
 ];
 
 /// What computes cores once more that define it themselves.
-pub(crate) const ORACLES: &[&OwnOracle] = &[&quantised::oracle::BLOCKWISE];
+pub(crate) const ORACLES: &[&OwnOracle] =
+    &[&quantised::oracle::BLOCKWISE, &sample::oracle::GRID_SAMPLE];
 
 /// The kernel of this name, for whoever has only that: rooms name their entries themselves.
 #[must_use]

@@ -1,4 +1,5 @@
-//! Images of another size: each axis by itself, a few elements of it for each of the result.
+//! Images of another size: each axis by itself, a few elements of it for each of the result. And
+//! images at places that a tensor names.
 //!
 //! ```text
 //! place of result i in the source     (2 i + 1) in / (2 out) - 1/2, or i (in - 1) / (out - 1)
@@ -8,14 +9,19 @@
 //!
 //! Between are fractions of integers, so that nothing is rounded before a weight is.
 
-use super::Tensor;
-use super::cause::TensorCause;
+use super::cause::{FLOATS_BY_F32, TensorCause};
+use super::number::Scalar;
 use super::pool::Pooling;
 use super::reduce::computed;
+use super::{Pad, Tensor};
 use crate::dtype::DType;
 use crate::engine::site::asked;
 use crate::error::{Error, Result, causes};
+use crate::fuse::What;
+use crate::kernel::sample::{Around, LENGTH_MAX, SampleCore, Sampling};
+use crate::plan::Stored;
 use crate::shape::Shape;
+use crate::store::Segments;
 
 /// Which places of two images of different sizes lie on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -116,6 +122,135 @@ impl Tensor {
             result.cast(self.dtype())
         };
         asked(pooled).map_err(|error: Error| error.during(what))
+    }
+
+    /// The image `[n, channels, height, width]` at the places that a grid `[n, y, x, 2]` names:
+    /// `[n, channels, y, x]`, each of the four elements around its place. A place is x, then y,
+    /// both from -1 to 1 between the outer edges of the image, or between the centres of its
+    /// corners: [`Align`]. Beside the image is what a [`Pad`] says; [`Pad::Reflect`] mirrors at
+    /// what is aligned.
+    ///
+    /// Of f32, f16 or bf16, as is the grid, whatever its own; computed in f32. The place is off by
+    /// 2^-22 of its distance from where the image begins and of the image's length, and the result
+    /// is off by 8 ulp of the largest element beside it. What an element has no weight of does not
+    /// count, be it infinite. A place that is NaN gives NaN; so does an infinite one where it is
+    /// reflected or wrapped. One kernel, with what follows. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::tensor::{Align, Pad};
+    ///
+    /// let (image, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [1, 1, 2, 2])?;
+    /// let (grid, _) = device.upload(&[0.0f32, 0.0, 1.0, -1.0, -1.0, 3.0], [1, 1, 3, 2])?;
+    /// let seen = image.grid_sample(&grid, Align::Corners, Pad::Constant(0.into()))?;
+    /// assert_eq!(seen.to_vec::<f32>()?, [2.5, 2.0, 0.0]); // its middle, a corner, far below it
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn grid_sample(&self, grid: &Self, align: Align, around: Pad) -> Result<Self> {
+        let sampled = || self.seen_at(grid, align, around, false);
+        asked(sampled).map_err(|error| error.during("grid_sample"))
+    }
+
+    /// [`Tensor::grid_sample`] of the element that is nearest to each place, the even one of two:
+    /// its bits.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::tensor::{Align, Pad};
+    ///
+    /// let (image, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [1, 1, 2, 2])?;
+    /// let (grid, _) = device.upload(&[0.4f32, -0.4, -2.0, 7.0], [1, 2, 1, 2])?;
+    /// let seen = image.grid_sample_nearest(&grid, Align::Edges, Pad::Replicate)?;
+    /// assert_eq!(seen.to_vec::<f32>()?, [2.0, 3.0]);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn grid_sample_nearest(&self, grid: &Self, align: Align, around: Pad) -> Result<Self> {
+        let sampled = || self.seen_at(grid, align, around, true);
+        asked(sampled).map_err(|error| error.during("grid_sample_nearest"))
+    }
+
+    fn seen_at(&self, grid: &Self, align: Align, around: Pad, nearest: bool) -> Result<Self> {
+        self.device.engine.same_device(&grid.device.engine)?;
+        for (what, x) in [("input", self), ("grid", grid)] {
+            if !x.dtype.is_float() || x.dtype.width() > 4 {
+                let only = FLOATS_BY_F32;
+                return Err(TensorCause::Only { what, dtype: x.dtype(), only }.into());
+            }
+        }
+        let (shape, named) = (*self.shape(), *grid.shape());
+        let (&[n, channels, h, w], &[grids, lines, columns, 2]) = (shape.dims(), named.dims())
+        else {
+            return Err(ResizeCause::Grid { shape, grid: named }.into());
+        };
+        if n != grids {
+            return Err(ResizeCause::Grid { shape, grid: named }.into());
+        }
+        let to = Shape::new([n, channels, lines, columns])?;
+        if to.is_empty() {
+            return self.device.zeros(to, self.dtype());
+        }
+        for length in [h, w] {
+            if !(1..=LENGTH_MAX).contains(&length) {
+                return Err(ResizeCause::Places { shape, length }.into());
+            }
+        }
+        let (around, number) = match around {
+            Pad::Constant(number) => {
+                let bytes = number.encode(self.dtype())?;
+                (Around::Number, Scalar::decode(self.dtype(), &bytes).value().float() as f32)
+            }
+            Pad::Replicate => (Around::Ends, 0.0),
+            Pad::Reflect => (Around::Mirrors, 0.0),
+            Pad::Wrap => (Around::Copies, 0.0),
+        };
+        let corners = align == Align::Corners;
+        self.sampled_in_parts(grid, to, &|to| {
+            let whole = (to.dims()[2] * to.dims()[3]).is_multiple_of(4);
+            SampleCore { how: Sampling { nearest, around, whole }, corners, number }
+        })?
+        .cast_to(self.dtype)
+    }
+
+    /// Defers the kernel. If something of it is more than a segment, one half after the other.
+    fn sampled_in_parts(
+        &self,
+        grid: &Self,
+        to: Shape,
+        core: &dyn Fn(&Shape) -> SampleCore,
+    ) -> Result<Self> {
+        let segment = Segments::new(self.device.caps()).bytes_max as usize / 4;
+        let dims = to.dims();
+        let sizes = [*self.shape(), *grid.shape(), to].map(|shape| shape.elements());
+        // What can be cut so that it becomes smaller.
+        let axes: &[usize] = match sizes.map(|size| size > segment) {
+            [true, ..] => &[0, 1],
+            [_, true, _] => &[0, 2, 3],
+            [.., true] => &[0, 1, 2, 3],
+            _ => {
+                let what = What::core(core(&to));
+                let args = vec![self.arg(), grid.arg()];
+                return Ok(Self::deferred(&self.device, what, args, to, Stored::F32));
+            }
+        };
+        let Some(&axis) = axes.iter().find(|&&axis| dims[axis] > 1) else {
+            let largest = sizes.into_iter().fold(0, usize::max);
+            return Err(ResizeCause::Large { largest, segment }.into());
+        };
+        let half = |range: core::ops::Range<usize>| {
+            let mut dims = dims.to_vec();
+            dims[axis] = range.len();
+            let image = if axis < 2 { self.slice(axis, range.clone())? } else { self.clone() };
+            let grid = match axis {
+                1 => grid.clone(),
+                0 => grid.slice(0, range)?,
+                _ => grid.slice(axis - 1, range)?,
+            };
+            image.sampled_in_parts(&grid, Shape::new(dims)?, core)
+        };
+        let middle = dims[axis] / 2;
+        Self::concat(&[half(0..middle)?, half(middle..dims[axis])?], axis)
     }
 
     fn check_float(&self) -> Result<()> {
@@ -267,6 +402,15 @@ causes! {
     Nothing { shape: Shape, size: Vec<usize> }, Shape:
         ("{shape} at the size {size:?}: an axis of no elements")
         help ("an axis that is resized has an element before and after it");
+    Grid { shape: Shape, grid: Shape }, Shape:
+        ("a grid of {grid} for images of {shape}")
+        help ("images are `[n, channels, height, width]`, and a grid is `[n, y, x, 2]`");
+    Places { shape: Shape, length: usize }, Shape:
+        ("an image of {shape} has an axis of {length} elements, not 1 to {LENGTH_MAX}")
+        help ("f32 tells no more places apart: `interpolate` makes it smaller");
+    Large { largest: usize, segment: usize }, Limit:
+        ("an image or a grid of {largest} elements, above {segment} of a segment")
+        help ("sample parts of the image or of the grid");
     Long { from: usize, to: usize }, Limit:
         ("an axis of length {from} at {to}: their product is above {}", i32::MAX / 2)
         help ("resize it in two steps, or in parts");

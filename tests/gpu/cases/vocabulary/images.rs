@@ -1,12 +1,16 @@
-//! Images of other sizes, and convolutions that go back, each element by its definition.
+//! Images of other sizes or at other places, and convolutions that go back: each element by its
+//! definition.
 
 use wharf::reference::places;
-use wharf::tensor::{Align, Conv, Interpolation};
-use wharf::{DType, Tensor};
+use wharf::shadow::ShadowPolicy;
+use wharf::tensor::{Align, Conv, Interpolation, Pad};
+use wharf::{DType, Device, Scalar, Target, Tensor};
 
 use super::{FLOATS, Random, Shown, carried, devices, flat, near, room, show};
+use crate::cases::pair::count;
 use crate::cases::views::Move::{self, Flip, Permute};
-use crate::ctx::{Case, Ctx, Outcome, case, ensure_eq};
+use crate::cases::views::TARGETS;
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, matters};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
@@ -14,6 +18,10 @@ pub(super) fn cases() -> Vec<Case> {
         case!("vocabulary::images::nearest_moves_bits", |ctx| nearest(ctx)),
         case!("vocabulary::images::adaptive_avg_pool", |ctx| pooled(ctx)),
         case!("vocabulary::images::conv_transpose", |ctx| spread(ctx)),
+        case!("vocabulary::images::grid_sample", |ctx| sampled(ctx)),
+        case!("vocabulary::images::grid_sample_by_hand", |ctx| sampled_by_hand(ctx)),
+        case!("vocabulary::images::grid_sample_in_parts", |ctx| sampled_in_parts(ctx)),
+        case!("vocabulary::images::grid_sample_refuses", |ctx| refused(ctx)),
     ]
 }
 
@@ -255,5 +263,252 @@ async fn spread(ctx: &Ctx) -> Outcome {
     let far = Conv::new().stride([usize::MAX >> 8]);
     let got = one.conv_transpose1d(&w, None, &far).map_err(show)?;
     ensure_eq!(got.read::<f32>().await.map_err(show)?, [2.0, 20.0, 200.0], "a far stride");
+    Ok(())
+}
+
+/// Every way in which an image is sampled: of the nearest or not, what is aligned, what is around.
+fn samplings() -> Vec<(bool, Align, Pad)> {
+    let around = || [Pad::Constant(0.into()), Pad::Replicate, Pad::Reflect, Pad::Wrap];
+    let aligned = || [Align::Edges, Align::Corners].into_iter();
+    let both =
+        |align| around().into_iter().flat_map(move |pad| [false, true].map(|n| (n, align, pad)));
+    aligned().flat_map(both).collect()
+}
+
+fn sample(
+    image: &Tensor,
+    grid: &Tensor,
+    (nearest, align, around): (bool, Align, Pad),
+) -> Result<Tensor, String> {
+    let sampled = match nearest {
+        true => image.grid_sample_nearest(grid, align, around),
+        false => image.grid_sample(grid, align, around),
+    };
+    sampled.map_err(show)
+}
+
+/// Places far beyond both ends, of images and grids as views show them, in quads and not: judged in
+/// the shadow, by the core's oracle.
+async fn sampled(ctx: &Ctx) -> Outcome {
+    let turned = || Permute(vec![0, 3, 1, 2]);
+    let forms = [
+        ([2, 5, 7, 3], vec![turned()], [2, 4, 5, 2], vec![]),
+        ([2, 2, 4, 6], vec![Flip(3)], [2, 3, 3, 2], vec![Flip(0), Flip(1)]),
+        ([1, 9, 1, 2], vec![], [1, 1, 6, 2], vec![Flip(3)]),
+    ];
+    let mut random = Random::new(45);
+    for &downgrade in DOWNGRADES.iter().filter(|downgrade| matters(&ctx.adapter, **downgrade)) {
+        for (n, target) in TARGETS.into_iter().enumerate() {
+            let device = ctx.fresh(downgrade).await?.with_target(target);
+            let shadow = device.shadow(ShadowPolicy::all());
+            for dtype in carried(&device, &[DType::F32, DType::F16, DType::Bf16]) {
+                let some = dtype != DType::F32 || downgrade.name != "native";
+                let (skip, step) = if some { (n, 5) } else { (0, 1) };
+                for (dims, moves, grid_dims, turns) in &forms {
+                    let x = Shown::new(&device, &mut random, dtype, (dims, moves)).await?;
+                    let all = grid_dims.iter().product::<usize>();
+                    let places = (0..all).map(|_| random.below(1 << 20) as f64 / 2e5 - 2.6);
+                    let places = places.collect();
+                    let kind = if dtype == DType::F16 { dtype } else { DType::F32 };
+                    let grid = Shown::of(&device, kind, places, (grid_dims, turns)).await?;
+                    for how in samplings().into_iter().skip(skip).step_by(step) {
+                        let got = sample(&x.tensor, &grid.tensor, how)?;
+                        ensure_eq!(got.dtype(), dtype, "{how:?}: the dtype");
+                        let (tripled, third) = (&got * 3.0, Scalar::from(0.5));
+                        let got = tripled.and_then(|x| x + third).map_err(show)?;
+                        let _: (Vec<f64>, _) = got.read_as().await.map_err(show)?;
+                        count();
+                    }
+                }
+            }
+            let report = shadow.report().await.map_err(show)?;
+            ensure!(report.wrong.is_none(), "{} {target:?}: {report}", downgrade.name);
+            ensure!(report.left_out.is_empty(), "{} {target:?}: {report}", downgrade.name);
+            // Of f16 a place may be as near to one as to another.
+            ensure!(report.judged > 0 && report.open * 50 <= report.judged, "{report}");
+        }
+    }
+    Ok(())
+}
+
+const INF: f32 = f32::INFINITY;
+const NAN: f32 = f32::NAN;
+const EDGES: Align = Align::Edges;
+const CORNERS: Align = Align::Corners;
+
+/// Of the nearest or not, what is aligned, what is around, places, and what is there.
+type Sight = (bool, Align, Option<Pad>, [f32; 6], [f32; 6]);
+
+/// Of a line of 1, 2, 4 and infinity; beside it is 9, where nothing else is said.
+const SIGHTS: [Sight; 10] = [
+    (false, CORNERS, None, [-1.0, -0.5, 0.0, 0.25, 1.0, 2.0], [1.0, 1.75, 3.0, 3.75, INF, 9.0]),
+    (false, EDGES, None, [-1.0, -0.75, -1.25, -1.5, 0.25, INF], [5.0, 1.0, 9.0, 9.0, 4.0, 9.0]),
+    (
+        false,
+        EDGES,
+        Some(Pad::Replicate),
+        [-9.0, -INF, -0.5, 0.5, NAN, 9.0],
+        [1.0, 1.0, 1.5, INF, NAN, INF],
+    ),
+    (
+        false,
+        EDGES,
+        Some(Pad::Reflect),
+        [-1.0, -1.25, -1.5, -1.75, INF, NAN],
+        [1.0, 1.0, 1.5, 2.0, NAN, NAN],
+    ),
+    (
+        false,
+        CORNERS,
+        Some(Pad::Reflect),
+        [-1.0, -1.5, 5.0, 3.0, 4.0, INF],
+        [1.0, 1.75, INF, 1.0, 3.0, NAN],
+    ),
+    (
+        false,
+        EDGES,
+        Some(Pad::Wrap),
+        [-0.75, 1.25, 3.25, 0.25, -0.5, -INF],
+        [1.0, 1.0, 1.0, 4.0, 1.5, NAN],
+    ),
+    (true, EDGES, None, [-1.0, -0.5, 0.0, -1.01, 0.5, NAN], [1.0, 1.0, 4.0, 9.0, 4.0, NAN]),
+    (true, CORNERS, None, [-1.0, 0.0, -1.3, -1.4, 1.3, 1.4], [1.0, 4.0, 1.0, 9.0, INF, 9.0]),
+    (
+        true,
+        EDGES,
+        Some(Pad::Reflect),
+        [-1.1, -1.6, -2.1, -2.9, 1.1, 1.6],
+        [1.0, 2.0, 4.0, INF, INF, 4.0],
+    ),
+    (
+        true,
+        CORNERS,
+        Some(Pad::Wrap),
+        [1.0, 1.6, 2.3, -1.6, -0.3, 0.3],
+        [INF, 1.0, 2.0, INF, 2.0, 4.0],
+    ),
+];
+
+/// What lies at a place, by hand; infinities, and NaN.
+async fn sampled_by_hand(ctx: &Ctx) -> Outcome {
+    for device in devices(ctx).await? {
+        let (line, _) = device.upload(&[1.0f32, 2.0, 4.0, INF], [1, 1, 1, 4]).map_err(show)?;
+        let (column, flipped) = (line.t().map_err(show)?, line.flip(3).map_err(show)?);
+        // Along an axis of one element with aligned corners every place is that one.
+        let (grid, _) = device.upload(&[-1.0, -INF, 0.0, INF], [1, 1, 2, 2]).map_err(show)?;
+        let got = sample(&line, &grid, (false, CORNERS, Pad::Constant(9.into())))?;
+        near("one line", &got, &[1, 1, 1, 2], &[1.0, 3.0], 1e-6).await?;
+        for (nearest, align, around, places, want) in SIGHTS {
+            let around = around.unwrap_or(Pad::Constant(9.into()));
+            let want = want.map(f64::from);
+            let pairs = |down: bool| -> Vec<f32> {
+                places.iter().flat_map(|&g| if down { [0.0, g] } else { [g, 0.0] }).collect()
+            };
+            for (image, down) in [(&line, false), (&column, true)] {
+                let (grid, _) = device.upload(&pairs(down), [1, 6, 1, 2]).map_err(show)?;
+                let name = format!("{nearest} {align:?} {around:?}, down: {down}");
+                let got = sample(image, &grid, (nearest, align, around))?;
+                near(&name, &got, &[1, 1, 6, 1], &want, 1e-6).await?;
+            }
+            // Each image by its own grid: in the second, everything lies the other way round.
+            let all: Vec<f32> = [pairs(false), pairs(false).iter().map(|g| -g).collect()].concat();
+            let (grid, _) = device.upload(&all, [2, 6, 1, 2]).map_err(show)?;
+            // A tie goes to the even element, which is another one from the other end.
+            if !nearest {
+                let two = Tensor::concat(&[&line, &flipped], 0).map_err(show)?;
+                let name = format!("{align:?} {around:?} of two");
+                let got = sample(&two, &grid, (nearest, align, around))?;
+                near(&name, &got, &[2, 1, 6, 1], &[want, want].concat(), 1e-6).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Images, grids and results of which each by itself is more than a segment; and more pixels than
+/// a GPU has lanes for, whose shares of channels are not even.
+async fn sampled_in_parts(ctx: &Ctx) -> Outcome {
+    let (whole, small) = (ctx.native().await?, ctx.device(DOWNGRADES[4]).await?);
+    let devices = [whole.with_target(Target::Cpu), whole.with_target(Target::Gpu), small.clone()];
+    for (image, grid) in [
+        ([3, 2, 190, 210], [3, 4, 4, 2]),
+        ([1, 1, 8, 9], [1, 1, 70_001, 2]),
+        ([2, 20, 4, 4], [2, 50, 60, 2]),
+        ([2, 3, 4, 4], [2, 1, 66_000, 2]),
+    ] {
+        let mut results = Vec::new();
+        for device in &devices {
+            let made = |device: &Device| {
+                let all = |dims: [usize; 4]| dims.iter().product::<usize>();
+                let ramp = |n| device.linspace(-1.5, 1.5, n, DType::F32);
+                let x = ramp(all(image))?.sin()?.reshape(image)?;
+                let grid = ramp(all(grid))?.reshape(grid)?;
+                x.grid_sample(&grid, Align::Edges, Pad::Reflect)
+            };
+            results.push(made(device).map_err(show)?.read::<f32>().await.map_err(show)?);
+        }
+        count();
+        ensure!(results[0].len() == image[1] * grid.iter().product::<usize>() / 2, "how many");
+        let alike = results.iter().all(|result| *result == results[0]);
+        ensure!(alike, "{image:?} at {grid:?}: in parts it is another");
+    }
+    // One channel of one image cannot be cut.
+    let x = small.zeros([1, 1, 300, 300], DType::F32).map_err(show)?;
+    let grid = small.zeros([1, 1, 1, 2], DType::F32).map_err(show)?;
+    let refused = x.grid_sample(&grid, Align::Edges, Pad::Wrap);
+    let text = "grid_sample: an image or a grid of 90000 elements, above ";
+    let refused = refused.err().map(|error| error.to_string()).unwrap_or_default();
+    ensure!(refused.starts_with(text), "an image of one channel: {refused}");
+    Ok(())
+}
+
+async fn refused(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let zeros = |dims: &[usize], dtype| device.zeros(dims, dtype).map_err(show);
+    let (x, grid) = (zeros(&[2, 1, 3, 4], DType::F32)?, zeros(&[2, 5, 5, 2], DType::F32)?);
+    let float = "compute in another dtype and cast: `cast(dtype)`";
+    let grids = "images are `[n, channels, height, width]`, and a grid is `[n, y, x, 2]`";
+    let places = "f32 tells no more places apart: `interpolate` makes it smaller";
+    let far = Pad::Constant(1e39.into());
+    let dtype = "take a dtype that has it; a tensor becomes one by `cast(dtype)`";
+    let whole = x.cast(DType::I32).map_err(show)?;
+    let at_wide = zeros(&[2, 5, 5], DType::F32)?;
+    let wide = x.broadcast_to([2, 1, 3, 4]).map_err(show)?.slice(3, ..1).map_err(show)?;
+    let wide = wide.broadcast_to([2, 1, 3, (1 << 22) + 1]).map_err(show)?;
+    let zero = Pad::Constant(0.into());
+    for (image, grid, around, text, help) in [
+        (&whole, &grid, zero, "input: i32, not f32, f16 or bf16", float),
+        (&x, &grid.cast(DType::U8).map_err(show)?, zero, "grid: u8, not f32, f16 or bf16", float),
+        (&x, &at_wide, zero, "a grid of [2, 5, 5] for images of [2, 1, 3, 4]", grids),
+        (
+            &x,
+            &grid.slice(0, ..1).map_err(show)?,
+            zero,
+            "a grid of [1, 5, 5, 2] for images of [2, 1, 3, 4]",
+            grids,
+        ),
+        (
+            &x.slice(2, ..0).map_err(show)?,
+            &grid,
+            zero,
+            "an image of [2, 1, 0, 4] has an axis of 0 elements, not 1 to 4194304",
+            places,
+        ),
+        (
+            &wide,
+            &grid,
+            zero,
+            "an image of [2, 1, 3, 4194305] has an axis of 4194305 elements, not 1 to 4194304",
+            places,
+        ),
+        (&x, &grid, far, "scalar 1e39 is not a value of f32", dtype),
+    ] {
+        let text = format!("grid_sample_nearest: {text}");
+        let error = image.grid_sample_nearest(grid, Align::Edges, around).err();
+        let error = error.ok_or_else(|| format!("{text}: it was done"))?;
+        count();
+        ensure_eq!(error.to_string(), text, "the message");
+        ensure_eq!(error.help().as_deref(), Some(help), "{text}: the help");
+    }
     Ok(())
 }

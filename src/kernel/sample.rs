@@ -1,0 +1,74 @@
+//! Grid samples: an image at places that a tensor names, between its elements.
+//!
+//! ```text
+//! X           [images, channels, lines, columns], read where it lies, at any strides
+//! G           [images, y, x, 2], likewise: x and y of -1..1
+//! Y           [images, channels, y, x], dense; its tail is fused
+//! ```
+//!
+//! A place is found once for all channels. Composed of gathers it would be four of them, each with
+//! an index of the size of the result.
+
+use std::sync::Arc;
+
+use super::cores::{Core, Head, Landing, Launch, Tail};
+use super::moves;
+use crate::engine::Site;
+use crate::error::{Error, Result, mistake};
+use crate::exec::Value;
+use crate::proof::Oracle;
+use crate::wgsl::grid::fold;
+pub(crate) use oracle::LENGTH_MAX;
+pub(crate) use text::{Around, Sampling};
+
+pub(super) mod oracle;
+pub mod text;
+
+/// An image that is sampled, deferred. Each of its inputs and its result fits in a segment.
+#[derive(Debug)]
+pub(crate) struct SampleCore {
+    pub(crate) how: Sampling,
+    pub(crate) corners: bool,
+    /// What lies around, if it is a number.
+    pub(crate) number: f32,
+}
+
+impl Core for SampleCore {
+    fn name(&self) -> &'static str {
+        "grid_sample"
+    }
+
+    fn oracle(&self) -> Option<Oracle> {
+        let Self { how: Sampling { nearest, around, .. }, corners, number } = *self;
+        let told = vec![nearest.into(), around as u32, corners.into(), number.to_bits()];
+        Some(Oracle::Own { by: &oracle::GRID_SAMPLE, told })
+    }
+
+    fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
+        let whole = |head: &Head| moves::in_one_segment(site, head.realise(site)?).map(Head::view);
+        let heads: Vec<Head> = inputs.iter().map(whole).collect::<Result<_>>()?;
+        let [Some(input), Some(grid)] = [0, 1].map(|i| heads.get(i)?.plain()) else {
+            return Err(astray());
+        };
+        let layouts = [&input.layout, &grid.layout];
+        let (job, groups) = self.how.job(layouts, (self.corners, self.number), site.target)?;
+        let reached: Option<_> = heads.iter().map(|head| head.raw(true)).collect::<Result<_>>()?;
+        let reached = reached.ok_or_else(astray)?;
+        let landing = Landing::of(site, reached, tail, !self.how.whole, &[])?;
+        let landing = landing.ok_or_else(astray)?;
+        landing.launch(Launch {
+            entry: &text::GRID_SAMPLE,
+            wording: &self.how,
+            workgroup: Some(Sampling::lanes(site.target)),
+            job: job.words(),
+            groups: fold(groups),
+            flops: 0,
+        })?;
+        landing.finish()
+    }
+}
+
+/// Inputs were copied into one segment each, and the result is smaller than one.
+fn astray() -> Error {
+    mistake("grid_sample", "an operand came in several segments")
+}

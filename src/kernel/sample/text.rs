@@ -1,0 +1,149 @@
+//! The text of a grid sample, and how its pixels and channels are shared among invocations.
+
+use crate::count::{word, words};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::layout::Layout;
+use crate::wgsl::entry::CORE_TRIPS;
+use crate::wgsl::lines::put;
+use crate::wgsl::params::params;
+use crate::wgsl::source::source;
+use crate::wgsl::{Entry, Region, Target, Worded, Writes};
+
+/// The kernel.
+pub const GRID_SAMPLE: Entry = Entry::core("grid_sample", source!("grid_sample.wgsl"))
+    .told(SampleJob::MEMBERS)
+    .worded(Sampling::wordings);
+
+params! {
+    struct SampleJob {
+        tiles: [u32; 4],
+        channels: [u32; 4],
+        input: [u32; 4],
+        grid: [u32; 4],
+        columns: u32,
+        lines: u32,
+        reach_x: f32,
+        reach_y: f32,
+        around: f32,
+    }
+}
+
+/// What lies beside an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Around {
+    Number,
+    Ends,
+    Mirrors,
+    Copies,
+}
+
+impl Around {
+    pub(crate) const ALL: [Self; 4] = [Self::Number, Self::Ends, Self::Mirrors, Self::Copies];
+
+    /// How a place is found, which element is taken for a number, whether one may be none, and
+    /// what is no place: what is mirrored, or goes round, never comes to rest at infinity.
+    fn text(self) -> String {
+        let (place, tap, beside, lost) = match self {
+            Self::Number => ("number", "number", BESIDE, "is_nan_f32(g)"),
+            Self::Ends => ("ends", "ends", "x", "is_nan_f32(g)"),
+            Self::Mirrors => ("mirrors", "ends", "x", "!is_finite_f32(g)"),
+            Self::Copies => ("copies", "copies", "x", "!is_finite_f32(g)"),
+        };
+        let mut text = String::new();
+        for (head, value) in [
+            (PLACE, format!("place_by_{place}(g, reach, size)")),
+            ("tap(i: vec4<i32>, size: u32) -> vec4<u32>", format!("tap_by_{tap}(i, size)")),
+            ("beside(x: vec4<f32>, inside: vec4<bool>) -> vec4<f32>", beside.into()),
+            ("is_lost(g: vec4<f32>) -> vec4<bool>", lost.into()),
+        ] {
+            put!(text, "fn {head} {{\n    return {value};\n}}\n");
+        }
+        text
+    }
+}
+
+const PLACE: &str = "place(g: vec4<f32>, reach: f32, size: u32) -> vec4<f32>";
+const BESIDE: &str = "select(vec4<f32>(p.job.around), x, inside)";
+
+const NEAREST: &str = "let a = taps(tap(vec4<i32>(round(y)), p.job.lines), \
+     tap(vec4<i32>(round(x)), p.job.columns));\n";
+
+const BY_ELEMENTS: &str = "for (var i = 0u; i < 4u && pixel + i < p.job.tiles.z; i++) {
+    let part = select(select(v.x, v.y, i == 1u), select(v.z, v.w, i == 3u), i > 1u);
+    finish(to + i, vec4<f32>(part));
+}\n";
+
+/// How an image is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Sampling {
+    /// The element that is nearest, instead of the four around a place.
+    pub(crate) nearest: bool,
+    pub(crate) around: Around,
+    /// Whether an image of the result is whole quads. Otherwise it is stored by elements.
+    pub(crate) whole: bool,
+}
+
+impl Writes for Sampling {
+    fn regions(&self) -> Vec<Region> {
+        let Self { nearest, around, whole } = *self;
+        let mut regions = vec![Region::text("around", around.text())];
+        if nearest {
+            regions.push(Region::text("taps", NEAREST));
+            regions.push(Region::text("blend", "var v = elements(a, begin);\n"));
+        }
+        regions.extend((!whole).then(|| Region::text("store", BY_ELEMENTS)));
+        regions
+    }
+}
+
+impl Sampling {
+    fn wordings() -> Vec<Worded> {
+        let each = |n: usize| {
+            let [nearest, whole] = [1, 2].map(|bit| n & bit > 0);
+            let text = Self { nearest, around: Around::ALL[n / 4 % 4], whole };
+            let target = [Target::Cpu, Target::Cpu64, Target::Gpu][n / 16];
+            let worded = Worded::of(text, &[DType::F32; 2], DType::F32, target);
+            Worded { by_element: !whole, ..worded }
+        };
+        (0..48).map(each).collect()
+    }
+
+    /// Invocations of a workgroup.
+    pub(super) const fn lanes(target: Target) -> u32 {
+        if matches!(target, Target::Gpu) { 64 } else { target.workgroup() }
+    }
+
+    /// What it is told of an image `[n, c, h, w]` and a grid `[n, y, x, 2]`, and the workgroups
+    /// that it takes. On a GPU channels are shared until there are lanes enough.
+    pub(super) fn job(
+        &self,
+        [input, grid]: [&Layout; 2],
+        (corners, around): (bool, f32),
+        target: Target,
+    ) -> Result<(SampleJob, u32)> {
+        let (from, to) = (input.shape().dims(), grid.shape().dims());
+        let pixels = to[1] * to[2];
+        let quads = pixels.div_ceil(4);
+        let all = quads * to[0];
+        let wanted = if target == Target::Gpu { 65_536_usize.div_ceil(all) } else { 1 };
+        let most = from[1].div_ceil(CORE_TRIPS as usize / 8);
+        let each = from[1].div_ceil(wanted.max(most).min(from[1]));
+        let shares = from[1].div_ceil(each);
+        // Two's complement wraps to the same address.
+        let strides = |layout: &Layout| [0, 1, 2, 3].map(|axis| layout.strides()[axis] as u32);
+        let reach = |size: usize| (size - usize::from(corners)) as f32 / 2.0;
+        let job = SampleJob {
+            tiles: words([all, quads, pixels, to[2]])?,
+            channels: words([from[1], each, shares, 0])?,
+            input: strides(input),
+            grid: strides(grid),
+            columns: word(from[3])?,
+            lines: word(from[2])?,
+            reach_x: reach(from[3]),
+            reach_y: reach(from[2]),
+            around,
+        };
+        Ok((job, word(all.div_ceil(Self::lanes(target) as usize) * shares)?))
+    }
+}
