@@ -4,7 +4,7 @@ use super::number::Scalar;
 use super::{Pad, Tensor};
 use crate::dtype::{Class, DType};
 use crate::engine::site::asked;
-use crate::error::{Result, causes};
+use crate::error::{Error, Result, causes};
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
 
@@ -68,16 +68,78 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn max_pool<const D: usize>(&self, how: &Pooling<D>) -> Result<Self> {
-        let pooled = || {
-            let nothing = match self.dtype().class() {
-                Class::Float => Scalar::from(f64::NEG_INFINITY),
-                Class::Signed => Scalar::from(i64::MIN >> (64 - 8 * self.dtype().width())),
-                Class::Unsigned | Class::Bool => Scalar::zero(self.dtype()),
-            };
-            let windows = self.windows_over(how, nothing)?;
-            windows.amax(last::<D>())
-        };
+        let pooled = || self.windows_over(how, self.least())?.amax(last::<D>());
         asked(pooled).map_err(|error| error.during("max_pool"))
+    }
+
+    /// [`Tensor::max_pool`], and where each of these elements is: its position among those of the
+    /// last `D` axes, row-major, as u32. It is the first of equals; the first NaN before all; never
+    /// one of the padding. Two reductions of a view. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::tensor::Pooling;
+    ///
+    /// let (x, _) = device.upload(&[1, 5, 8, 2, 8, 4], [1, 2, 3])?;
+    /// let (most, places) = x.max_pool_with_indices(&Pooling::of([2, 2]).stride([1, 1]))?;
+    /// assert_eq!(most.to_vec::<i32>()?, [8, 8]);
+    /// assert_eq!(places.to_vec::<u32>()?, [4, 2]);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn max_pool_with_indices<const D: usize>(&self, how: &Pooling<D>) -> Result<(Self, Self)> {
+        let pooled = || {
+            let windows = self.windows_over(how, self.least())?;
+            let most = windows.amax(last::<D>())?;
+            let tap = windows.argmax(last::<D>())?.cast(DType::I32)?;
+            let places = self.places_of(how, tap, &most)?;
+            Ok((most, places))
+        };
+        asked(pooled).map_err(|error: Error| error.during("max_pool_with_indices"))
+    }
+
+    /// The positions among the elements of the last axes of those that taps of windows are, where a
+    /// tap is counted row-major.
+    fn places_of<const D: usize>(&self, how: &Pooling<D>, tap: Self, most: &Self) -> Result<Self> {
+        let shape = *self.shape();
+        let dims = &shape.dims()[shape.rank() - D..];
+        let elements: usize = dims.iter().fold(1, |all, &dim| all.saturating_mul(dim));
+        // With what windows cover beside them.
+        if i32::try_from(elements.saturating_mul(2)).is_err() {
+            return Err(PoolCause::Elements { shape, axes: D, elements }.into());
+        }
+        // Where there is nothing but the least number, the first tap may be one of the padding.
+        let least = (how.padding != [0; D]).then(|| most.eq(self.least())).transpose()?;
+        let (mut rest, mut place, mut inner) = (tap, None, 1);
+        for i in (0..D).rev() {
+            let windows = most.shape().dims()[most.shape().rank() - D + i];
+            let [size, step, pad, reach] =
+                [how.size[i], how.stride[i], how.padding[i], how.dilation[i]].map(|n| n as i32);
+            let window = self.device.arange(0, windows, 1, DType::I32)?;
+            let begin = ((window * step)? - pad)?;
+            let begin = (i + 1..D).try_fold(begin, |begin, _| begin.unsqueeze(-1))?;
+            let mut own = rest.rem_floor(size)?;
+            if let Some(least) = &least {
+                let first = (((-&begin)?.max(0)? + (reach - 1))? / reach)?;
+                own = least.choose(&first, &own)?;
+            }
+            let here = (((own * reach)? + &begin)? * inner)?;
+            place = Some(match place {
+                Some(place) => (here + &place)?,
+                None => here,
+            });
+            (rest, inner) = ((rest / size)?, inner * dims[i] as i32);
+        }
+        place.unwrap_or(rest).cast(DType::U32)
+    }
+
+    /// The least number of its dtype.
+    fn least(&self) -> Scalar {
+        match self.dtype().class() {
+            Class::Float => Scalar::from(f64::NEG_INFINITY),
+            Class::Signed => Scalar::from(i64::MIN >> (64 - 8 * self.dtype().width())),
+            Class::Unsigned | Class::Bool => Scalar::zero(self.dtype()),
+        }
     }
 
     /// The mean of each window over the last axes, of floats, by the contract of a
@@ -167,6 +229,10 @@ causes! {
     Axes { shape: Shape, axes: usize }, Shape:
         ("windows over the last {axes} axes of {shape}, which has {}", shape.rank())
         help ("`unsqueeze` adds an axis of length 1");
+    Elements { shape: Shape, axes: usize, elements: usize }, Limit:
+        ("the last {axes} axes of {shape} have {elements} elements, above {} whose places are \
+          counted", i32::MAX / 2)
+        help ("pool parts of it, or leave the places out: `max_pool`");
     Padding { pad: usize, size: usize, axis: usize }, Shape:
         ("padding of {pad} beside windows of {size} on axis {axis}: more than half of one")
         help ("a window of nothing but padding has no value; `pad` adds elements that have one");

@@ -46,6 +46,8 @@ const LIMIT: &str = "torch multiplies infinity by zero: NaN; here it is the limi
 /// | `scatter` of several values to one element | the last one | any of them |
 /// | `attention` with a score of NaN | NaN | NaN composed, 0 fused |
 /// | causal `attention` of fewer queries than keys | the last query sees all | the first sees one |
+/// | `max_pool_with_indices` of NaN, dtype of places | the first NaN, u32 | the last NaN, i64 |
+/// | `grid_sample` by an infinity of no weight | it does not count | NaN |
 /// | `cross_entropy` | a loss for each row, no class weights | also their mean, weights |
 /// | `cross_entropy` of class -100 | an error: out of range | 0, and not in the mean |
 /// | `sort`, `argsort`, `top_k`, the largest first | NaN last: it is not the largest | NaN first |

@@ -202,6 +202,10 @@ fn pools_name_what_does_not_fit() {
     let device = capable();
     let x = device.ones([2, 5], DType::F32).unwrap();
     let whole = x.cast(DType::I32).unwrap();
+    let truth = x.ne(0.0).unwrap();
+    let long = x.slice(1, ..1).unwrap().broadcast_to([2, 2_000_000_000]).unwrap();
+    let pair =
+        |x: &Tensor, how: &Pooling<1>| x.max_pool_with_indices(how).map(|(_, places)| places);
     check([
         Row {
             refused: x.max_pool(&Pooling::of([2, 2, 2])),
@@ -216,6 +220,27 @@ fn pools_name_what_does_not_fit() {
             mended: x
                 .pad(&[(0, 0), (2, 2)], Pad::Constant(0.0.into()))
                 .and_then(|x| x.max_pool(&Pooling::of([3]))),
+        },
+        Row {
+            refused: pair(&x, &Pooling::of([3]).padding([2])),
+            text: "max_pool_with_indices: padding of 2 beside windows of 3 on axis 1: more than \
+                   half of one",
+            help: "a window of nothing but padding has no value; `pad` adds elements that have one",
+            mended: pair(&x, &Pooling::of([3]).padding([1])),
+        },
+        Row {
+            refused: pair(&truth, &Pooling::of([2])),
+            text: "max_pool_with_indices: amax does not exist for bool",
+            help: "amax takes f32, f16, bf16, f64, i8, u8, i16, u16, i32, u32, i64, u64: cast to \
+                   one of them",
+            mended: truth.cast(DType::U8).and_then(|x| pair(&x, &Pooling::of([2]))),
+        },
+        Row {
+            refused: pair(&long, &Pooling::of([2])),
+            text: "max_pool_with_indices: the last 1 axes of [2, 2000000000] have 2000000000 \
+                   elements, above 1073741823 whose places are counted",
+            help: "pool parts of it, or leave the places out: `max_pool`",
+            mended: long.slice(1, ..9).and_then(|x| pair(&x, &Pooling::of([2]))),
         },
         Row {
             refused: whole.avg_pool(&Pooling::of([2])),

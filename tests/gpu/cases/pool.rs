@@ -7,10 +7,10 @@ use wharf::reference::{Number, places, reduce};
 use wharf::tensor::Pooling;
 use wharf::{Adapter, DType, Device, Target, Tensor};
 
-use super::pair::{Pair, bits, bits_of, count, value};
+use super::pair::{Pair, bits, bits_of, carries, count, value};
 use super::probe::Random;
-use super::views::Move;
-use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, Size, case, ensure, ensure_eq};
+use super::views::{Move, TARGETS};
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, Size, case, ensure, ensure_eq, matters, show};
 
 use Move::{Flip, Permute, Slice};
 
@@ -64,7 +64,95 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             cases.push(Case { size, ..case }.needs(adapter, DOWNGRADES[0], dtype));
         }
     }
+    for dtype in DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool) {
+        let case = case!(format!("pool::indices::{dtype}"), |ctx| placed(ctx, dtype));
+        let usual = quick || matches!(dtype, DType::F32 | DType::I32);
+        let size = if usual { Size::Usual } else { Size::Large };
+        cases.push(Case { size, ..case }.needs(adapter, DOWNGRADES[0], dtype));
+    }
     cases
+}
+
+/// Where the largest elements are, at native and at lowered capabilities.
+async fn placed(ctx: &Ctx, dtype: DType) -> Outcome {
+    let mut random = Random::new(32);
+    for &downgrade in DOWNGRADES.iter().filter(|downgrade| matters(&ctx.adapter, **downgrade)) {
+        let device = ctx.device(downgrade).await?;
+        for device in TARGETS.map(|target| device.with_target(target)) {
+            if !carries(&device, dtype) {
+                continue;
+            }
+            let all = dtype == DType::F32 && downgrade.name == "native";
+            let (skip, step) = if all { (0, 1) } else { (1, 5) };
+            for form in forms().into_iter().skip(skip).step_by(step) {
+                let place = format!("{form:?} for {:?}, {}", device.target(), downgrade.name);
+                let run = places_of_one(&device, &mut random, dtype, &form);
+                run.await.map_err(|e| format!("{place}: {e}"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn indices<const D: usize>(x: &Tensor, form: &Form) -> wharf::Result<(Tensor, Tensor)> {
+    x.max_pool_with_indices(&pooling::<D>(form))
+}
+
+/// Few different numbers, so that many are equal; the least there is, and NaN.
+async fn places_of_one(device: &Device, random: &mut Random, dtype: DType, form: &Form) -> Outcome {
+    let least = |dtype: DType| match dtype {
+        dtype if dtype.is_float() => Number::Float(f64::NEG_INFINITY),
+        dtype if dtype.name().starts_with('u') => Number::Int(0),
+        dtype => Number::Int(-1 << (8 * dtype.width() - 1)),
+    };
+    let mut one = || match random.below(8) {
+        0..4 => bits(dtype, least(dtype)),
+        4 if dtype.is_float() && random.below(4) == 0 => bits(dtype, Number::Float(f64::NAN)),
+        n if dtype.is_float() => bits(dtype, Number::Float(n as f64 - 6.0)),
+        n => bits(dtype, Number::Int(n as i128)),
+    };
+    let stored = (0..form.dims.iter().product()).map(|_| one()).collect();
+    let x = Pair::new(device, dtype, stored, form.dims).await?.view(&form.moves)?;
+    let pooled = match form.size.len() {
+        1 => indices::<1>(&x.tensor, form),
+        2 => indices::<2>(&x.tensor, form),
+        _ => indices::<3>(&x.tensor, form),
+    };
+    let (most, places_of) = pooled.map_err(show)?;
+    ensure_eq!(places_of.dtype(), DType::U32, "the dtype of places");
+    ensure_eq!(places_of.shape(), most.shape(), "the shapes");
+    let dims = x.tensor.shape().dims();
+    let (first, axes) = (dims.len() - form.size.len(), form.size.len());
+    let values: Vec<Number> = x.expected().into_iter().map(|b| value(dtype, b)).collect();
+    let flat =
+        |place: &[usize], dims: &[usize]| place.iter().zip(dims).fold(0, |n, (i, dim)| n * dim + i);
+    let larger = |a: Number, b: Number| match (a, b) {
+        (Number::Float(a), Number::Float(b)) => a > b || a.is_nan() && !b.is_nan(),
+        (Number::Int(a), Number::Int(b)) => a > b,
+        _ => false,
+    };
+    let (got, found) = (bits_of(&most).await?, bits_of(&places_of).await?);
+    count();
+    for ((place, got), found) in places(most.shape().dims()).zip(got).zip(found) {
+        let mut best: Option<(Number, usize)> = None;
+        for tap in places(form.size) {
+            let mut at = place.clone();
+            for i in 0..axes {
+                let padded = place[first + i] * form.stride[i] + tap[i] * form.dilation[i];
+                at[first + i] = padded.wrapping_sub(form.padding[i]);
+            }
+            if at.iter().zip(dims).all(|(i, dim)| i < dim) {
+                let here = (values[flat(&at, dims)], flat(&at[first..], &dims[first..]));
+                best = best.filter(|best| !larger(here.0, best.0)).or(Some(here));
+            }
+        }
+        let (want, at) = best.ok_or("a window of nothing but padding")?;
+        ensure_eq!(found as usize, at, "{place:?}: where {want:?} is");
+        let got = value(dtype, got);
+        let nan = |x: Number| matches!(x, Number::Float(x) if x.is_nan());
+        ensure!(got == want || nan(got) && nan(want), "{place:?}: {got:?}, not {want:?}");
+    }
+    Ok(())
 }
 
 async fn run(ctx: &Ctx, what: What, dtype: DType) -> Outcome {
@@ -97,10 +185,14 @@ fn element(random: &mut Random, dtype: DType) -> u64 {
     bits(dtype, Number::Float(x))
 }
 
-fn apply<const D: usize>(what: What, x: &Tensor, form: &Form) -> wharf::Result<Tensor> {
+fn pooling<const D: usize>(form: &Form) -> Pooling<D> {
     let each = |of: &[usize]| -> [usize; D] { std::array::from_fn(|i| of[i]) };
     let how = Pooling::of(each(form.size)).stride(each(form.stride)).padding(each(form.padding));
-    let how = how.dilation(each(form.dilation));
+    how.dilation(each(form.dilation))
+}
+
+fn apply<const D: usize>(what: What, x: &Tensor, form: &Form) -> wharf::Result<Tensor> {
+    let how = pooling::<D>(form);
     match what {
         What::Max => x.max_pool(&how),
         What::Mean => x.avg_pool(&how),

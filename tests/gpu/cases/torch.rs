@@ -1,5 +1,6 @@
 //! Kernels against `PyTorch`'s answers, which `tests/goldens/torch/generate.py` wrote.
 
+mod images;
 mod near;
 mod operations;
 
@@ -40,6 +41,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         let lines: &'static [&'static str] = lines.leak();
         cases.push(case!(name, |ctx| shapes(ctx, lines)));
     }
+    cases.extend(images::cases());
     cases.extend(operations::cases());
     cases
 }

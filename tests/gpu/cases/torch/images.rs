@@ -1,0 +1,68 @@
+//! What `tests/goldens/torch/images.py` wrote.
+
+use std::collections::BTreeMap;
+
+use wharf::Tensor;
+use wharf::tensor::{Align, Pad, Pooling};
+
+use super::{Field, field, same};
+use crate::cases::pair::count;
+use crate::ctx::{Case, Ctx, Outcome, case};
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for line in include_str!("../../../goldens/torch/images.txt").lines() {
+        groups.entry(line.split(" | ").next().unwrap_or_default()).or_default().push(line);
+    }
+    let case = |(op, lines): (&str, Vec<&'static str>)| {
+        case!(format!("torch::images::{op}"), |ctx| judged(ctx, lines.clone()))
+    };
+    groups.into_iter().map(case).collect()
+}
+
+async fn judged(ctx: &Ctx, lines: Vec<&'static str>) -> Outcome {
+    let device = ctx.native().await?;
+    for line in lines {
+        count();
+        let (mut parts, mut tensors, mut numbers) = (line.split(" | "), Vec::new(), Vec::new());
+        let op = parts.next().unwrap_or_default();
+        for part in parts {
+            match field(&device, part).await? {
+                Field::Tensor(tensor) => tensors.push(tensor),
+                Field::Numbers(list) => numbers.push(list),
+            }
+        }
+        let want = tensors.pop().ok_or("a line without a result")?;
+        let got = run(op, &tensors, &numbers).map_err(|error| format!("{line}: {error:?}"))?;
+        same(op, &got, &want).await.map_err(|text| format!("{line}: {text}"))?;
+    }
+    Ok(())
+}
+
+fn run(op: &str, t: &[Tensor], numbers: &[Vec<f64>]) -> wharf::Result<Tensor> {
+    match op {
+        "grid_sample" => {
+            let align = if numbers[0][1] == 1.0 { Align::Corners } else { Align::Edges };
+            let around = [Pad::Constant(0.into()), Pad::Replicate, Pad::Reflect];
+            let around = around[numbers[0][2] as usize];
+            match numbers[0][0] {
+                0.0 => t[0].grid_sample(&t[1], align, around),
+                _ => t[0].grid_sample_nearest(&t[1], align, around),
+            }
+        }
+        "max_pool_with_indices" => match numbers[0].len() {
+            1 => pooled::<1>(&t[0], numbers),
+            2 => pooled::<2>(&t[0], numbers),
+            _ => pooled::<3>(&t[0], numbers),
+        },
+        _ => Ok(t[0].clone()),
+    }
+}
+
+fn pooled<const D: usize>(x: &Tensor, numbers: &[Vec<f64>]) -> wharf::Result<Tensor> {
+    let [size, stride, padding, dilation] = [0, 1, 2, 3]
+        .map(|i| -> [usize; D] { std::array::from_fn(|axis| numbers[i][axis] as usize) });
+    let how = Pooling::of(size).stride(stride).padding(padding).dilation(dilation);
+    let (most, places) = x.max_pool_with_indices(&how)?;
+    Ok(if numbers[4][0] == 0.0 { most } else { places })
+}
