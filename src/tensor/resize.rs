@@ -9,6 +9,8 @@
 //!
 //! Between are fractions of integers, so that nothing is rounded before a weight is.
 
+use antialiased::Filter;
+
 use super::cause::{FLOATS_BY_F32, TensorCause};
 use super::number::Scalar;
 use super::pool::Pooling;
@@ -22,6 +24,8 @@ use crate::kernel::sample::{Around, LENGTH_MAX, SampleCore, Sampling};
 use crate::plan::Stored;
 use crate::shape::Shape;
 use crate::store::Segments;
+
+mod antialiased;
 
 /// Which places of two images of different sizes lie on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,10 +46,18 @@ pub enum Interpolation {
     Linear(Align),
     /// Of the four beside it on each axis, by the cubic of Keys with -0.75.
     Cubic(Align),
+    /// As [linear](Interpolation::Linear) by the outer edges, but where an axis becomes shorter, of
+    /// all that an element covers: PyTorch's `antialias=True`.
+    LinearAntialiased,
+    /// The same by the cubic of Keys with -0.5, which are the pictures of PIL.
+    CubicAntialiased,
 }
 
-/// The factor of that cubic.
-const KEYS: f64 = -0.75;
+/// The factor of the cubic, and of that without aliases.
+const KEYS: [f64; 2] = [-0.75, -0.5];
+
+const LINEAR: Filter = Filter { reach: 1, weigh: |far| 1.0f32 - far };
+const CUBIC: Filter = Filter { reach: 2, weigh: |far| cubic(far, KEYS[1]) };
 
 impl Tensor {
     /// The last axes at another size. What lies beyond an end of an axis is the element at the end.
@@ -53,7 +65,7 @@ impl Tensor {
     /// f16 and bf16 computed in f32. What an element has no weight of does not count, be it
     /// infinite. An axis after the other; one that keeps its length stays as it is. Between them
     /// the elements beside each place are stored: for every axis twice what it results in, four
-    /// times for a cubic. Deferred.
+    /// times for a cubic; without aliases some three or five times its longer length. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -64,6 +76,13 @@ impl Tensor {
     /// assert_eq!(wide.to_vec::<f32>()?, [1.0, 1.5, 2.5, 3.0]);
     /// let wide = x.interpolate([3], Interpolation::Linear(Align::Corners))?;
     /// assert_eq!(wide.to_vec::<f32>()?, [1.0, 2.0, 3.0]);
+    ///
+    /// // What falls between the places of the result is seen only without aliases.
+    /// let (stripes, _) = device.upload(&[8.0f32, 0.0, 0.0, 0.0, 0.0, 8.0], [1, 6])?;
+    /// let small = stripes.interpolate([2], Interpolation::Linear(Align::Edges))?;
+    /// assert_eq!(small.to_vec::<f32>()?, [0.0, 0.0]);
+    /// let small = stripes.interpolate([2], Interpolation::LinearAntialiased)?;
+    /// assert_eq!(small.round()?.to_vec::<f32>()?, [2.0, 2.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias("upsample", "resize"))]
@@ -86,8 +105,10 @@ impl Tensor {
                 }
                 Interpolation::Cubic(align) => {
                     let at = Between::of(x, [length, to], align, false)?;
-                    x.blended(what, axis, &at, -1..3, cubic)
+                    x.blended(what, axis, &at, -1..3, |far| cubic(far, KEYS[0]))
                 }
+                Interpolation::LinearAntialiased => x.filtered(what, axis, [length, to], &LINEAR),
+                Interpolation::CubicAntialiased => x.filtered(what, axis, [length, to], &CUBIC),
             })?;
             result.cast(self.dtype())
         };
@@ -334,9 +355,14 @@ impl Tensor {
         let places = (&at.whole + &tap)?.clamp(0, last)?.cast(DType::U32)?;
         let far = (tap.cast(wide)? - &at.part)?.abs()?;
         let elements = self.tapped(what, axis, &places)?.cast(wide)?;
-        let weights = elements.beside_taps(axis, &weigh(far)?.contiguous()?)?;
-        // What has no weight does not count, be it infinite.
-        weights.eq(0.0)?.choose(0.0, (elements * &weights)?)?.sum(axis + 1)
+        elements.weighted(axis, &weigh(far)?.contiguous()?)
+    }
+
+    /// The sums of elements `[.., to, taps, ..]` by weights `[to, taps]`. What has no weight does
+    /// not count, be it infinite.
+    fn weighted(&self, axis: usize, weights: &Self) -> Result<Self> {
+        let weights = self.beside_taps(axis, weights)?;
+        weights.eq(0.0)?.choose(0.0, (self * &weights)?)?.sum(axis + 1)
     }
 
     /// The means of what each element covers of an axis.
@@ -385,10 +411,10 @@ impl Between {
 }
 
 /// The weight of an element that is so far away, of less than two.
-fn cubic(far: Tensor) -> Result<Tensor> {
-    let near = (far.mul_add(KEYS + 2.0, -(KEYS + 3.0))? * far.square()?)? + 1.0;
-    let beyond = ((far.mul_add(KEYS, -5.0 * KEYS)? * &far)? + 8.0 * KEYS)?;
-    let beyond = (beyond * &far)? - 4.0 * KEYS;
+fn cubic(far: Tensor, keys: f64) -> Result<Tensor> {
+    let near = (far.mul_add(keys + 2.0, -(keys + 3.0))? * far.square()?)? + 1.0;
+    let beyond = ((far.mul_add(keys, -5.0 * keys)? * &far)? + 8.0 * keys)?;
+    let beyond = (beyond * &far)? - 4.0 * keys;
     far.le(1.0)?.choose(near?, beyond?)
 }
 

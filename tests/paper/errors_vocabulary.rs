@@ -262,6 +262,14 @@ fn images_of_other_sizes_name_what_does_not_fit() {
             help: CAST,
             mended: whole.interpolate([9, 9], Interpolation::Nearest),
         },
+        Row {
+            refused: whole.interpolate([2, 2], Interpolation::CubicAntialiased),
+            text: "interpolate: input: u8, not a float",
+            help: CAST,
+            mended: whole
+                .cast(DType::F32)
+                .and_then(|x| x.interpolate([2, 2], Interpolation::CubicAntialiased)),
+        },
     ]);
 }
 

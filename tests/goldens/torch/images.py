@@ -44,6 +44,15 @@ def pools(case):
             case("max_pool_with_indices", size, stride, padding, dilation, which, x, result)
 
 
+def antialiased(case):
+    """In f64, rounded at the end."""
+    x = torch.randn(1, 2, 11, 8)
+    for cubic, mode in enumerate(["bilinear", "bicubic"]):
+        for size in [(4, 3), (2, 8), (5, 13), (1, 1), (17, 2)]:
+            y = F.interpolate(x.double(), size, mode=mode, antialias=True).float()
+            case("interpolate_antialiased", [cubic], list(size), x, y)
+
+
 def main():
     torch.manual_seed(2)
     lines = []
@@ -57,6 +66,7 @@ def main():
 
     grid_samples(case)
     pools(case)
+    antialiased(case)
     (HERE / "images.txt").write_text("\n".join(lines) + "\n")
 
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use wharf::Tensor;
-use wharf::tensor::{Align, Pad, Pooling};
+use wharf::tensor::{Align, Interpolation, Pad, Pooling};
 
 use super::{Field, field, same};
 use crate::cases::pair::count;
@@ -55,6 +55,11 @@ fn run(op: &str, t: &[Tensor], numbers: &[Vec<f64>]) -> wharf::Result<Tensor> {
             2 => pooled::<2>(&t[0], numbers),
             _ => pooled::<3>(&t[0], numbers),
         },
+        "interpolate_antialiased" => {
+            let how = [Interpolation::LinearAntialiased, Interpolation::CubicAntialiased];
+            let size = [0, 1].map(|axis| numbers[1][axis] as usize);
+            t[0].interpolate(size, how[numbers[0][0] as usize])
+        }
         _ => Ok(t[0].clone()),
     }
 }

@@ -28,6 +28,8 @@ pub(super) fn cases() -> Vec<Case> {
 /// The elements that one of the result is made of on an axis, and their weights.
 fn taps(how: Interpolation, from: usize, to: usize, i: usize) -> Vec<(usize, f64)> {
     let (align, cubic) = match how {
+        Interpolation::LinearAntialiased => return covered(from, to, i, |far| 1.0 - far, 1.0),
+        Interpolation::CubicAntialiased => return covered(from, to, i, |far| keys(far, -0.5), 2.0),
         Interpolation::Nearest => return vec![(i * from / to, 1.0)],
         Interpolation::Linear(align) => (align, false),
         Interpolation::Cubic(align) => (align, true),
@@ -38,17 +40,38 @@ fn taps(how: Interpolation, from: usize, to: usize, i: usize) -> Vec<(usize, f64
         Align::Corners => i as f64 * (from - 1) as f64 / (to - 1) as f64,
     };
     let place = if cubic { place } else { place.max(0.0) };
-    let weight = |far: f64| match (cubic, far) {
-        (false, far) => 1.0 - far,
-        (true, far) if far <= 1.0 => (1.25 * far - 2.25) * far * far + 1.0,
-        (true, far) => -0.75 * (((far - 5.0) * far + 8.0) * far - 4.0),
-    };
+    let weight = |far: f64| if cubic { keys(far, -0.75) } else { 1.0 - far };
     let reach = if cubic { -1..3 } else { 0..2 };
     let one = |tap: i32| {
         let at = place.floor() + f64::from(tap);
         (at.clamp(0.0, (from - 1) as f64) as usize, weight((at - place).abs()))
     };
     reach.map(one).collect()
+}
+
+/// The cubic of Keys.
+fn keys(far: f64, a: f64) -> f64 {
+    match far {
+        far if far <= 1.0 => ((a + 2.0) * far - (a + 3.0)) * far * far + 1.0,
+        far => a * (((far - 5.0) * far + 8.0) * far - 4.0),
+    }
+}
+
+/// All elements of an axis that a filter reaches, which is as much wider as the axis gets shorter.
+fn covered(
+    from: usize,
+    to: usize,
+    i: usize,
+    weigh: impl Fn(f64) -> f64,
+    reach: f64,
+) -> Vec<(usize, f64)> {
+    let scale = from as f64 / to as f64;
+    let centre = (i as f64 + 0.5) * scale;
+    let far = |j: usize| (j as f64 + 0.5 - centre).abs() / scale.max(1.0);
+    let near = (0..from).filter(|&j| far(j) < reach - 1e-9);
+    let all: Vec<(usize, f64)> = near.map(|j| (j, weigh(far(j)))).collect();
+    let sum: f64 = all.iter().map(|(_, weight)| weight).sum();
+    all.into_iter().map(|(j, weight)| (j, weight / sum)).collect()
 }
 
 /// Of images: the sum over all taps of both axes at once.
@@ -73,12 +96,14 @@ fn interpolated(x: &Shown, how: Interpolation, to: [usize; 2]) -> (Vec<usize>, V
     (dims, values)
 }
 
-const HOWS: [Interpolation; 5] = [
+const HOWS: [Interpolation; 7] = [
     Interpolation::Nearest,
     Interpolation::Linear(Align::Edges),
     Interpolation::Linear(Align::Corners),
     Interpolation::Cubic(Align::Edges),
     Interpolation::Cubic(Align::Corners),
+    Interpolation::LinearAntialiased,
+    Interpolation::CubicAntialiased,
 ];
 
 fn forms() -> [(&'static [usize], Vec<Move>); 2] {
