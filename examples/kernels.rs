@@ -9,7 +9,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 
 use wharf::op::{Op, Reduction};
-use wharf::tensor::{Attention, Conv, Key, Quantised};
+use wharf::tensor::{Align, Attention, Conv, Key, Pad, Quantised};
 use wharf::testing::Inside as _;
 use wharf::tune::Problem;
 use wharf::{Adapter, DType, Device, Policy, Result, Tensor};
@@ -133,6 +133,23 @@ fn convolutions(all: &mut Vec<Sample>) {
     }
 }
 
+fn samples_of_grids(all: &mut Vec<Sample>) {
+    for dtype in [DType::F32, DType::F16] {
+        for (name, around) in [("zeros", Pad::Constant(0.into())), ("mirrors", Pad::Reflect)] {
+            let operands: [(DType, &[usize]); 2] =
+                [(dtype, &[4, 64, 56, 56]), (DType::F32, &[4, 28, 28, 2])];
+            all.push(sample(format!("grid_sample {dtype} {name}"), &operands, move |_, t| {
+                t[0].grid_sample(&t[1], Align::Edges, around)
+            }));
+            all.push(sample(
+                format!("grid_sample {dtype} {name} nearest"),
+                &operands,
+                move |_, t| t[0].grid_sample_nearest(&t[1], Align::Edges, around),
+            ));
+        }
+    }
+}
+
 /// Kernels that walk or move a matrix.
 fn walks(all: &mut Vec<Sample>) {
     type Make = fn(&Tensor) -> Result<Tensor>;
@@ -205,6 +222,7 @@ fn main() -> Result<()> {
     quantised(&mut all);
     attention(&mut all);
     convolutions(&mut all);
+    samples_of_grids(&mut all);
     walks(&mut all);
     let Some(filter) = filter else {
         all.iter().for_each(|sample| println!("{}", sample.name));
