@@ -26,6 +26,7 @@ pub struct Attention {
     lengths: Option<Tensor>,
     window: Option<[usize; 2]>,
     softcap: Option<f32>,
+    first_aligned: bool,
 }
 
 /// A mask as it was given, and what it adds to scores: made once for all attentions.
@@ -49,17 +50,46 @@ impl Attention {
     }
 
     /// No query sees keys after its own place. The last query is at the last key's, also where
-    /// there are fewer queries than keys.
+    /// there are fewer queries than keys, unless the first are [aligned](Attention::first_aligned).
     #[must_use]
     pub fn causal(self) -> Self {
         Self { causal: true, ..self }
+    }
+
+    /// The first query is at the first key's place, instead of the last at the last key's. With
+    /// [`causal`](Attention::causal) it is what PyTorch's `is_causal` means: keys that no query
+    /// sees are not read; where there are more queries than keys, it becomes a mask, which is
+    /// stored.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (values, _) = device.upload(&[1.0f32, 3.0, 5.0], [3, 1])?;
+    /// let keys = device.zeros([3, 4], wharf::DType::F32)?;
+    /// let (queries, how) = (keys.at(..2)?, wharf::tensor::Attention::new().causal());
+    /// let last = queries.attention(&keys, &values, &how)?;
+    /// assert_eq!(last.round()?.to_vec::<f32>()?, [2.0, 3.0]); // of two, and of three values
+    /// let first = queries.attention(&keys, &values, &how.first_aligned())?;
+    /// assert_eq!(first.round()?.to_vec::<f32>()?, [1.0, 2.0]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "is_causal")]
+    #[must_use]
+    pub fn first_aligned(self) -> Self {
+        Self { first_aligned: true, ..self }
+    }
+
+    /// Whether what comes later than a query becomes a part of the mask: the kernel leaves it out
+    /// where scores are not capped, and the last are aligned.
+    fn masks_later(&self, sizes: &Sizes) -> bool {
+        let beyond = self.first_aligned && sizes.queries > sizes.keys;
+        self.causal && (self.softcap.is_some() || beyond)
     }
 
     /// A bool mask says which keys a query sees; a float one is added to the scores; an integer one
     /// could mean either, and is refused. It broadcasts to `[.., heads, queries, keys]`.
     #[must_use]
     pub fn masked(self, mask: &Tensor) -> Self {
-        Self { mask: Some(SharedMask { given: mask.clone(), added: Arc::default() }), ..self }
+        Self { mask: Some(SharedMask::of(mask.clone())), ..self }
     }
 
     /// Only so many of the first keys are there, for each batch of them: integers `[..]`, the axes
@@ -123,6 +153,13 @@ impl Tensor {
         let outer = &dims[..dims.len() - 1];
         let shape = Shape::new([outer, &[sizes.e]].concat())?;
         let mask = mask.map(|mask| mask.over(outer, sizes.keys)).transpose()?;
+        if how.causal && how.first_aligned && sizes.queries < sizes.keys {
+            // The keys after the last query's place are seen by none.
+            let seen = |x: &Self, axis: i32| x.slice(axis, ..sizes.queries);
+            let mask = mask.map(|mask| seen(&mask, -1)).transpose()?;
+            let how = Attention { mask: mask.map(SharedMask::of), ..how.clone() };
+            return self.attend(&seen(keys, -2)?, &seen(values, -2)?, &how);
+        }
         let mask = self.hiding(&sizes, how, mask)?;
         if shape.is_empty() || sizes.keys == 0 {
             return device.zeros(shape, self.dtype());
@@ -140,7 +177,8 @@ impl Tensor {
             return Err(TensorCause::Keys { keys: sizes.keys, keys_max }.into());
         }
         let staged = attention::is_staged(sizes.d, sizes.e, device.target());
-        let core = AttentionCore { scale, causal: how.causal, staged };
+        let causal = how.causal && !how.masks_later(&sizes);
+        let core = AttentionCore { scale, causal, staged };
         let input = |x: &Self, length| match staged {
             true => x.by_heads(length),
             false => x.cast(DType::F32)?.by_heads(length),
@@ -167,7 +205,7 @@ impl Tensor {
     }
 
     /// What is added to the scores, with what lengths and a window hide; and what comes later than
-    /// a query, where scores are capped: the kernel that leaves it out knows no cap.
+    /// a query, where the kernel does not leave it out.
     fn hiding(&self, sizes: &Sizes, how: &Attention, mask: Option<Self>) -> Result<Option<Self>> {
         let (device, dims) = (&self.device, self.shape().dims());
         let batch = &dims[..dims.len().saturating_sub(3)];
@@ -187,17 +225,17 @@ impl Tensor {
             let lengths = (0..room).try_fold(lengths, |lengths, _| lengths.unsqueeze(-1))?;
             seen.push(key()?.lt(&lengths)?);
         }
-        let place = || {
-            (device.arange(0, sizes.queries, 1, DType::I32)?
-                + (sizes.keys as i64 - sizes.queries as i64))?
-                .unsqueeze(1)
+        let first = match how.first_aligned {
+            true => 0,
+            false => sizes.keys as i64 - sizes.queries as i64,
         };
+        let place = || (device.arange(0, sizes.queries, 1, DType::I32)? + first)?.unsqueeze(1);
         if let Some([before, after]) = how.window {
             let apart = (key()? - place()?)?;
             let most = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
             seen.push(apart.ge(-most(before))?.and(apart.le(most(after))?)?);
         }
-        if how.causal && how.softcap.is_some() {
+        if how.masks_later(sizes) {
             seen.push(key()?.le(&place()?)?);
         }
         let Some(first) = seen.pop() else { return Ok(mask) };
@@ -264,6 +302,10 @@ impl Tensor {
 }
 
 impl SharedMask {
+    fn of(given: Tensor) -> Self {
+        Self { given, added: Arc::default() }
+    }
+
     /// What it adds to scores `[outer, keys]`.
     fn over(&self, outer: &[usize], keys: usize) -> Result<Tensor> {
         let scores = Shape::new([outer, &[keys]].concat())?;

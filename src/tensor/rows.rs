@@ -9,7 +9,7 @@ use super::cause::{FLOATS_BY_F32, TensorCause};
 use super::reduce::computed;
 use crate::dtype::DType;
 use crate::engine::site::asked;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fuse::What;
 use crate::kernel::cores::Core;
 use crate::kernel::rows::{self, RowsCore, Rowwise};
@@ -63,6 +63,59 @@ impl Tensor {
     #[track_caller]
     pub fn rms_norm(&self, axes: impl Into<Axes>, eps: f32) -> Result<Self> {
         self.rowwise(Rowwise::RmsNorm { eps }, &axes.into())
+    }
+
+    /// [`Tensor::layer_norm`], and what it was normed by: the means, and `1 / sqrt(var + eps)`, as
+    /// f32 (or f64, of f64); their axes stay behind with length 1, and their contracts are those of
+    /// `mean`, `var` and `rsqrt`. Two reductions more. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 5.0], [1, 2])?; // mean 3, variance 4
+    /// let (y, [mean, scale]) = x.layer_norm_with_stats(1, 0.0)?;
+    /// assert_eq!(mean.to_vec::<f32>()?, [3.0]);
+    /// assert_eq!((scale * 100.0)?.round()?.to_vec::<f32>()?, [50.0]);
+    /// assert_eq!(y.round()?.to_vec::<f32>()?, [-1.0, 1.0]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "native_layer_norm")]
+    #[track_caller]
+    pub fn layer_norm_with_stats(
+        &self,
+        axes: impl Into<Axes>,
+        eps: f32,
+    ) -> Result<(Self, [Self; 2])> {
+        let axes = axes.into();
+        let made = || {
+            let y = self.rowwise(Rowwise::LayerNorm { eps }, &axes)?;
+            let (x, over) = (self.cast(computed(self.dtype()))?, Axes::keep(axes));
+            let scale = (x.var(over.clone(), 0)? + eps)?.rsqrt()?;
+            Ok((y, [x.mean(over)?, scale]))
+        };
+        asked(made).map_err(|error: Error| error.during("layer_norm_with_stats"))
+    }
+
+    /// [`Tensor::rms_norm`], and what it was normed by: `1 / sqrt(mean(x^2) + eps)`, as
+    /// [`Tensor::layer_norm_with_stats`] has it. One reduction more. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 7.0], [1, 2])?; // the mean of the squares is 25
+    /// let (y, scale) = x.rms_norm_with_stats(1, 0.0)?;
+    /// assert_eq!((scale * 100.0)?.round()?.to_vec::<f32>()?, [20.0]);
+    /// assert_eq!((y * 10.0)?.round()?.to_vec::<f32>()?, [2.0, 14.0]);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn rms_norm_with_stats(&self, axes: impl Into<Axes>, eps: f32) -> Result<(Self, Self)> {
+        let axes = axes.into();
+        let made = || {
+            let y = self.rowwise(Rowwise::RmsNorm { eps }, &axes)?;
+            let x = self.cast(computed(self.dtype()))?;
+            let scale = (x.square()?.mean(Axes::keep(axes))? + eps)?.rsqrt()?;
+            Ok((y, scale))
+        };
+        asked(made).map_err(|error: Error| error.during("rms_norm_with_stats"))
     }
 
     #[track_caller]

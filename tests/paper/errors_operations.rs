@@ -58,6 +58,18 @@ fn rows_and_scans_name_themselves() {
             mended: f32(&i32).and_then(|x| x.layer_norm(1, 0.0)),
         },
         Row {
+            refused: i32.layer_norm_with_stats(1, 0.0).map(|(y, _)| y),
+            text: "layer_norm_with_stats: layer_norm: i32, not a float",
+            help: CAST,
+            mended: f32(&i32).and_then(|x| Ok(x.layer_norm_with_stats(1, 0.0)?.0)),
+        },
+        Row {
+            refused: truth.rms_norm_with_stats(1, 0.0).map(|(y, _)| y),
+            text: "rms_norm_with_stats: rms_norm: bool, not a float",
+            help: CAST,
+            mended: f32(&truth).and_then(|x| Ok(x.rms_norm_with_stats(1, 0.0)?.0)),
+        },
+        Row {
             refused: truth.cummax(1),
             text: "cummax does not exist for bool",
             help: "cummax takes f32, f16, bf16, f64, i8, u8, i16, u16, i32, u32, i64, u64: cast to \
@@ -65,6 +77,24 @@ fn rows_and_scans_name_themselves() {
             mended: truth.cast(DType::U8).and_then(|x| x.cummax(1)),
         },
     ]);
+}
+
+/// Also for keys that nobody sees.
+#[test]
+fn a_mask_is_for_all_keys() {
+    let device = capable();
+    let q = device.ones([2, 3, 4], DType::F32).unwrap();
+    let mask = device.ones([2, 5], DType::Bool).unwrap();
+    let first_aligned = |mask: &Tensor| {
+        let how = Attention::new().causal().first_aligned().masked(mask);
+        q.slice(1, ..2)?.attention(&q, &q, &how)
+    };
+    check([Row {
+        refused: first_aligned(&mask.slice(1, ..2).unwrap()),
+        text: "attention: mask: [2, 2] does not broadcast to [2, 2, 3]",
+        help: BROADCAST,
+        mended: mask.slice(1, ..3).and_then(|mask| first_aligned(&mask)),
+    }]);
 }
 
 #[test]

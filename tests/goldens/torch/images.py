@@ -53,6 +53,26 @@ def antialiased(case):
             case("interpolate_antialiased", [cubic], list(size), x, y)
 
 
+def statistics(case):
+    """In f64: what a norm returns beside its result; of the last axes, as PyTorch has them."""
+    x = torch.randn(4, 3, 7) * 3 + 2
+    for axes in [[2], [1, 2]]:
+        y, mean, scale = torch.native_layer_norm(x.double(), [x.shape[i] for i in axes], None, None, 1e-3)
+        for which, result in enumerate([y, mean, scale]):
+            case("layer_norm_with_stats", axes, which, x, result.float())
+        scale = torch.rsqrt(x.double().square().mean(axes, keepdim=True) + 1e-3)
+        for which, result in enumerate([x * scale, scale]):
+            case("rms_norm_with_stats", axes, which, x, result.float())
+
+
+def attention(case):
+    """`is_causal`: the first query is at the first key's place."""
+    for heads, shared, queries, keys in [(2, 2, 3, 7), (4, 2, 7, 3), (1, 1, 1, 4), (2, 1, 5, 5)]:
+        q, k, v = (torch.randn(2, n, rows, 4) for n, rows in [(heads, queries), (shared, keys), (shared, keys)])
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=heads != shared)
+        case("attention_first_aligned", q, k, v, y)
+
+
 def main():
     torch.manual_seed(2)
     lines = []
@@ -67,6 +87,8 @@ def main():
     grid_samples(case)
     pools(case)
     antialiased(case)
+    statistics(case)
+    attention(case)
     (HERE / "images.txt").write_text("\n".join(lines) + "\n")
 
 

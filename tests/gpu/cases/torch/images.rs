@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use wharf::Tensor;
-use wharf::tensor::{Align, Interpolation, Pad, Pooling};
+use wharf::tensor::{Align, Attention, Interpolation, Pad, Pooling};
 
-use super::{Field, field, same};
+use super::{Field, axes, field, same};
 use crate::cases::pair::count;
 use crate::ctx::{Case, Ctx, Outcome, case};
 
@@ -59,6 +59,17 @@ fn run(op: &str, t: &[Tensor], numbers: &[Vec<f64>]) -> wharf::Result<Tensor> {
             let how = [Interpolation::LinearAntialiased, Interpolation::CubicAntialiased];
             let size = [0, 1].map(|axis| numbers[1][axis] as usize);
             t[0].interpolate(size, how[numbers[0][0] as usize])
+        }
+        "layer_norm_with_stats" => {
+            let (y, [mean, scale]) = t[0].layer_norm_with_stats(&axes(&numbers[0]), 1e-3)?;
+            Ok([y, mean, scale][numbers[1][0] as usize].clone())
+        }
+        "rms_norm_with_stats" => {
+            let (y, scale) = t[0].rms_norm_with_stats(&axes(&numbers[0]), 1e-3)?;
+            Ok([y, scale][numbers[1][0] as usize].clone())
+        }
+        "attention_first_aligned" => {
+            t[0].attention(&t[1], &t[2], &Attention::new().causal().first_aligned())
         }
         _ => Ok(t[0].clone()),
     }

@@ -14,7 +14,7 @@ pub(super) fn cases() -> Vec<Case> {
 
 /// Batches, heads, shared heads, queries, keys, lengths of keys and of values.
 const FORMS: &[[usize; 7]] =
-    &[[2, 4, 2, 5, 7, 8, 4], [2, 2, 2, 1, 9, 4, 6], [1, 2, 1, 20, 20, 8, 8]];
+    &[[2, 4, 2, 5, 7, 8, 4], [2, 2, 1, 7, 4, 4, 8], [2, 2, 2, 1, 9, 4, 6], [1, 2, 1, 20, 20, 8, 8]];
 
 #[derive(Clone, Copy, Debug, Default)]
 struct How {
@@ -23,6 +23,7 @@ struct How {
     cap: Option<f32>,
     causal: bool,
     mask: bool,
+    first: bool,
 }
 
 fn hows() -> Vec<How> {
@@ -35,6 +36,10 @@ fn hows() -> Vec<How> {
         How { cap: Some(0.5), causal: true, mask: true, ..none },
         How { cap: Some(3.0), lengths: true, window: Some([3, 3]), mask: true, ..none },
         How { mask: true, lengths: true, ..none },
+        How { first: true, causal: true, ..none },
+        How { first: true, causal: true, mask: true, lengths: true, ..none },
+        How { first: true, causal: true, cap: Some(1.5), window: Some([2, 0]), ..none },
+        How { first: true, window: Some([2, 1]), ..none },
     ]
 }
 
@@ -42,7 +47,7 @@ async fn hidden(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(51);
     for (n, device) in devices(ctx).await?.into_iter().enumerate() {
         for dtype in carried(&device, &[DType::F32, DType::F16]) {
-            for form in FORMS.iter().take(if n < 2 { 3 } else { 1 }) {
+            for form in FORMS.iter().take(if n < 2 { 4 } else { 2 }) {
                 let &[batch, heads, shared, queries, keys, d, e] = form;
                 let turned = [Permute(vec![0, 2, 1, 3])];
                 let q =
@@ -66,8 +71,9 @@ async fn hidden(ctx: &Ctx) -> Outcome {
                     let want: Vec<f64> = places(&dims)
                         .map(|at| {
                             let &[b, h, i, c] = &at[..] else { return 0.0 };
-                            let (own, place) =
-                                (h / (heads / shared), i as i64 + keys as i64 - queries as i64);
+                            let own = h / (heads / shared);
+                            let first = if how.first { 0 } else { keys as i64 - queries as i64 };
+                            let place = i as i64 + first;
                             let sees = |j: usize| {
                                 let apart = j as i64 - place;
                                 (!how.lengths || (j as f64) < lengths.values[b])
@@ -118,6 +124,9 @@ fn asked(how: How, lengths: &Tensor, mask: &Tensor) -> Attention {
     }
     if how.causal {
         attention = attention.causal();
+    }
+    if how.first {
+        attention = attention.first_aligned();
     }
     if how.mask {
         attention = attention.masked(mask);

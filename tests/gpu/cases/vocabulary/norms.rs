@@ -128,11 +128,46 @@ async fn axes(ctx: &Ctx) -> Outcome {
                     };
                     let want: Vec<f64> = places(&x.dims).zip(&x.values).map(one).collect();
                     near(&format!("rms {name}"), &got, &x.dims, &want, 4.0 * room(dtype)).await?;
+                    with_stats(&name, &x, &among, (&rest, &squares)).await?;
                 }
             }
         }
     }
     Ok(())
+}
+
+/// What norms over these axes return beside their results: what each row was normed by, once.
+async fn with_stats(
+    name: &str,
+    x: &Shown,
+    among: &[usize],
+    (rest, squares): (&dyn Fn(&[usize]) -> usize, &[f64]),
+) -> Outcome {
+    let dtype = x.tensor.dtype();
+    let bound = 4.0 * if dtype == DType::F64 { room(dtype) } else { room(DType::F32) };
+    let kept: Vec<usize> = (0..4).map(|i| if among.contains(&i) { 1 } else { x.dims[i] }).collect();
+    let all = means(x, rest, |_, x| x);
+    let about = means(x, rest, |name, x| (x - all[name]).powi(2));
+    let scale = |of: &[f64]| -> Vec<f64> {
+        places(&kept).map(|place| (of[rest(&place)] + f64::from(EPS)).sqrt().recip()).collect()
+    };
+    let (y, [mean, by]) = x.tensor.layer_norm_with_stats(among, EPS).map_err(show)?;
+    let wide = if dtype == DType::F64 { dtype } else { DType::F32 };
+    ensure_eq!([mean.dtype(), by.dtype(), y.dtype()], [wide, wide, dtype], "{name}: the dtypes");
+    let want: Vec<f64> = places(&kept).map(|place| all[rest(&place)]).collect();
+    near(&format!("the mean of {name}"), &mean, &kept, &want, bound).await?;
+    near(&format!("the scale of {name}"), &by, &kept, &scale(&about), bound).await?;
+    let again =
+        ((&x.tensor.cast(wide).map_err(show)? - &mean).map_err(show)? * &by).map_err(show)?;
+    let plain: Vec<f64> =
+        x.tensor.layer_norm(among, EPS).map_err(show)?.read_as().await.map_err(show)?.0;
+    near(&format!("{name} by its own"), &again, &x.dims, &plain, 4.0 * room(dtype)).await?;
+    near(&format!("{name} with it"), &y, &x.dims, &plain, 0.0).await?;
+    let (y, by) = x.tensor.rms_norm_with_stats(among, EPS).map_err(show)?;
+    let plain: Vec<f64> =
+        x.tensor.rms_norm(among, EPS).map_err(show)?.read_as().await.map_err(show)?.0;
+    near(&format!("rms {name} with it"), &y, &x.dims, &plain, 0.0).await?;
+    near(&format!("the scale of rms {name}"), &by, &kept, &scale(squares), bound).await
 }
 
 /// What is fused: the input, the norm, the weight, the bias and what follows are one kernel.
