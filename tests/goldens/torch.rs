@@ -45,7 +45,7 @@ const LIMIT: &str = "torch multiplies infinity by zero: NaN; here it is the limi
 /// | `gather`, `scatter` with a shorter index | an error: slice first | the leading part |
 /// | `scatter` of several values to one element | the last one | any of them |
 /// | `attention` with a score of NaN | NaN | NaN composed, 0 fused |
-/// | causal `attention` of fewer queries than keys | the last query sees all | the first sees one |
+/// | causal `attention` of fewer queries | the last sees all, or as there | the first sees one |
 /// | `max_pool_with_indices` of NaN, dtype of places | the first NaN, u32 | the last NaN, i64 |
 /// | `grid_sample` by an infinity of no weight | it does not count | NaN |
 /// | `cross_entropy` | a loss for each row, no class weights | also their mean, weights |
