@@ -18,8 +18,8 @@ use crate::kernel::cores::{Alone, Task};
 use crate::layout::Layout;
 use crate::ledger::CallSite;
 use crate::plan::Stored;
-use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
+use crate::shape::{Axis, Shape};
 
 mod arrange;
 #[cfg(feature = "ndarray")]
@@ -135,6 +135,22 @@ impl Tensor {
     #[must_use]
     pub const fn shape(&self) -> &Shape {
         self.layout.shape()
+    }
+
+    /// The length of an axis, which is an error if there is no such axis.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let images = device.zeros([8, 3, 5, 7], wharf::DType::F32)?;
+    /// assert_eq!((images.dim(1)?, images.dim(-1)?), (3, 7));
+    /// let error = images.dim(4).unwrap_err();
+    /// assert_eq!(error.to_string(), "dim: axis 4 does not exist in [8, 3, 5, 7] of rank 4");
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "size")]
+    pub fn dim(&self, axis: impl Into<Axis>) -> Result<usize> {
+        let found = self.shape().find(axis).map_err(|error| error.during("dim"));
+        found.map(|(_, length)| length)
     }
 
     /// Shape, strides and offset inside its storage.

@@ -126,6 +126,21 @@ impl Tensor {
         applied(&self.device, &Op::Where.into(), &operands, made.stored)
     }
 
+    /// A number - or elements of another tensor - to the powers that stand here: [`Tensor::pow`]
+    /// from the other side. Deferred, and fused.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[0.0f32, 1.0, 2.0, 3.0], [4])?;
+    /// assert_eq!(x.powers_of(10)?.round()?.to_vec::<f32>()?, [1.0, 10.0, 100.0, 1000.0]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "rpow")]
+    #[track_caller]
+    pub fn powers_of(&self, base: impl Into<Other>) -> Result<Self> {
+        apply(&self.device, Op::Pow, &[base.into(), self.into()])
+    }
+
     /// As another dtype: an integer takes the nearest number that it has, from floats - cut towards
     /// zero, NaN as 0 - and from integers, where Rust's `as` would wrap; a float is rounded to
     /// nearest; a bool is whether it is not 0. Deferred. A dtype that the plan rejects is an error.

@@ -1,13 +1,13 @@
-//! Products of lists, and turns of pairs.
+//! Products of lists and of vectors, and turns of pairs.
 
 use super::Tensor;
 use super::cause::TensorCause;
 use super::reduce::computed;
 use crate::engine::site::asked;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, causes};
 use crate::op::Refusal;
-use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
+use crate::shape::{Axis, Shape};
 
 impl Tensor {
     /// The sum of the products of two lists, as a scalar, by the contract of a [sum](crate::op) of
@@ -48,6 +48,45 @@ impl Tensor {
             x.unsqueeze(1)? * y
         };
         asked(products).map_err(|error: Error| error.during(what))
+    }
+
+    /// The cross product of vectors of three numbers along an axis, at right angles to both; other
+    /// axes broadcast. Of f16 and bf16 computed in f32, and rounded once; integers wrap. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 0, 0, 0, 1, 0], [2, 3])?;
+    /// let (y, _) = device.upload(&[0, 2, 3], 3)?;
+    /// assert_eq!(x.cross(&y, -1)?.to_vec::<i32>()?, [0, -3, 2, 3, 0, 0]);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn cross(&self, other: &Self, axis: impl Into<Axis>) -> Result<Self> {
+        let what = "cross";
+        let product = || {
+            let (left, right) = (self.dtype(), other.dtype());
+            if left != right {
+                return Err(Refusal::Mixed { doing: what, left, right }.into());
+            }
+            let shape = self.shape().broadcast(other.shape())?;
+            let (axis, _) = shape.find(axis)?;
+            let vectors = |x: &Self| {
+                // What broadcasts along the axis is no vector.
+                let own = (axis + x.shape().rank()).checked_sub(shape.rank());
+                let length = own.map_or(1, |own| x.shape().dims()[own]);
+                match length {
+                    3 => x.broadcast_to(shape)?.cast(computed(left)),
+                    _ => Err(ProductCause::Vectors { length, shape: *x.shape() }.into()),
+                }
+            };
+            let (x, y) = (vectors(self)?, vectors(other)?);
+            let part = |n: usize| {
+                let at = |x: &Self, n: usize| x.select(axis, n % 3);
+                (at(&x, n + 1)? * at(&y, n + 2)?)? - (at(&x, n + 2)? * at(&y, n + 1)?)?
+            };
+            Self::stack(&[part(0)?, part(1)?, part(2)?], axis)?.cast(left)
+        };
+        asked(product).map_err(|error: Error| error.during(what))
     }
 
     /// Both of them, if they are lists of one dtype.
@@ -122,4 +161,13 @@ impl Tensor {
         let turned = ((&pairs * angle(cos)?)? + (pairs.flip(pair)? * sine)?)?;
         turned.cast(self.dtype())?.reshape_copied(*self.shape())
     }
+}
+
+causes! {
+    /// What can be wrong with products.
+    enum ProductCause;
+
+    Vectors { length: usize, shape: Shape }, Shape:
+        ("{length} numbers along the axis of {shape}, not 3")
+        help ("a cross product is of three numbers each; of two, `pad` makes three");
 }

@@ -89,6 +89,23 @@ impl Tensor {
         asked(|| self.abs()?.sum(axes)).map_err(|error| error.during("l1_norm"))
     }
 
+    /// Vectors at length 1: divided by their [`Tensor::norm`] over [some axes](Axes), or by 1e-8
+    /// where that is more. Of floats, f16 and bf16 computed in f32; deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[3.0f32, 4.0, 0.0, 0.0], [2, 2])?;
+    /// let y = (x.unit(-1)? * 10.0)?.round()?;
+    /// assert_eq!(y.to_vec::<f32>()?, [6.0, 8.0, 0.0, 0.0]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "normalize")]
+    #[track_caller]
+    pub fn unit(&self, axes: impl Into<Axes>) -> Result<Self> {
+        let axes = Axes::keep(axes);
+        self.widely("unit", |x| x / &x.norm(axes)?.max(LENGTH_MIN)?)
+    }
+
     /// The cosine of the angle between vectors along an axis; shapes broadcast. Of a vector shorter
     /// than 1e-8 it goes to 0. Of floats, f16 and bf16 computed in f32; deferred.
     ///

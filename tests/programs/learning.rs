@@ -29,7 +29,7 @@ fn principal_component() {
         let mut direction = device.ones(4, DType::F32)?;
         for _ in 0..40 {
             direction = covariance.matmul(&direction)?;
-            direction = direction.div(direction.norm(..)?)?;
+            direction = direction.unit(..)?;
         }
         let variance = direction.matmul(&covariance.matmul(&direction)?)?;
         Tensor::concat(&[&direction, &variance.flatten(..)?], 0)
@@ -80,7 +80,7 @@ fn softmax_regression() {
         let mut bias = device.zeros(3, DType::F32)?;
         for _ in 0..25 {
             let scores = (x.matmul(&weights)? + &bias)?;
-            let off = ((scores.softmax(-1)? - &wanted)? / x.shape().dims()[0])?;
+            let off = ((scores.softmax(-1)? - &wanted)? / x.dim(0)?)?;
             weights.assign((&weights - (x.t()?.matmul(&off)? * 0.5)?)?)?;
             bias.assign((&bias - (off.sum(0)? * 0.5)?)?)?;
         }
@@ -110,7 +110,7 @@ fn positions() {
     check("positions", async |device| {
         let [place, pair] = [5, 4].map(|count| device.arange(0, count, 1, DType::F32));
         let grid = Tensor::meshgrid(&[place?, pair?])?;
-        let wave = device.full((), DType::F32, 100)?.pow((&grid[1] / 4)?)?;
+        let wave = (&grid[1] / 4)?.powers_of(100)?;
         let angle = (&grid[0] / wave)?;
         Tensor::stack(&[angle.sin()?, angle.cos()?], -1)?.flatten(1..)
     });

@@ -9,7 +9,7 @@ use super::support::{check, numbers};
 fn u_net() {
     check("u_net", async |device| {
         let block = |x: &Tensor, out: usize, seed: usize| -> Result<Tensor> {
-            let w = (numbers(device, [out, x.shape().dims()[1], 3, 3], seed)? * 0.3)?;
+            let w = (numbers(device, [out, x.dim(1)?, 3, 3], seed)? * 0.3)?;
             let (scale, bias) = (numbers(device, out, seed + 1)?, numbers(device, out, seed + 2)?);
             let y = x.conv2d(&w, None, &Conv::new().padding([1, 1]))?;
             y.group_norm(2, Some(&scale), Some(&bias), 1e-5)?.silu()
@@ -48,8 +48,7 @@ fn decoder_block() {
         };
         let normed = (x.rms_norm(-1, 1e-5)? * numbers(device, 8, 42)?)?;
         let place = device.arange(0, 5, 1, DType::F32)?;
-        let speed =
-            device.full((), DType::F32, 100)?.pow(device.arange(0, -1, -0.5, DType::F32)?)?;
+        let speed = device.arange(0, -1, -0.5, DType::F32)?.powers_of(100)?;
         let angle = place.outer(&speed)?;
         let (cos, sin) = (angle.cos()?, angle.sin()?);
         let (q, k) = (heads(&normed, 2, 43)?, heads(&normed, 1, 44)?);
@@ -148,7 +147,7 @@ fn image_pyramid() {
         let mut levels = Vec::new();
         let mut level = image;
         for _ in 0..2 {
-            let [rows, columns] = [2, 3].map(|axis| level.shape().dims()[axis]);
+            let (rows, columns) = (level.dim(2)?, level.dim(3)?);
             let soft = level.conv2d(&blur, None, &Conv::new().padding([1, 1]))?;
             let small = soft.interpolate([rows / 2, columns / 2], Interpolation::Nearest)?;
             let back = small.interpolate([rows, columns], Interpolation::Cubic(Align::Edges))?;

@@ -93,7 +93,7 @@ fn group_by() {
         let key = ((numbers(device, 40, 81)? + 1.0)? * 2.0)?.cast(DType::I32)?;
         let value = numbers(device, 40, 82)?;
         let groups = key.unique().await?;
-        let count = groups.values.shape().dims()[0];
+        let count = groups.values.dim(0)?;
         let start = |number: f32| device.full(count, DType::F32, number);
         let sum = start(0.0)?.scatter_add(0, &groups.inverse, &value)?;
         let least = start(f32::INFINITY)?.scatter_min(0, &groups.inverse, &value)?;

@@ -167,11 +167,24 @@ async fn measures(ctx: &Ctx) -> Outcome {
     let cosines = [24.0 / 25.0, 0.0, 1.0 / (2f64.sqrt() * 5.0)];
     near("rows", &x.cosine_similarity(&y, 1).map_err(show)?, &cosines, 1e-6).await?;
     near("from the other", &y.cosine_similarity(&x, -1).map_err(show)?, &cosines, 1e-6).await?;
+    let half = 0.5f64.sqrt();
+    let units = [0.6, 0.8, 0.0, 0.0, half, -half];
+    near("unit rows", &x.unit(1).map_err(show)?, &units, 1e-6).await?;
+    let root = 27f64.sqrt();
+    let all = [3.0, 4.0, 0.0, 0.0, 1.0, -1.0].map(|x| x / root);
+    near("a unit matrix", &x.unit(..).map_err(show)?, &all, 1e-6).await?;
+    let powers = [8.0, 16.0, 1.0, 1.0, 2.0, 0.5];
+    near("powers of 2", &x.powers_of(2).map_err(show)?, &powers, 1e-6).await?;
+    let powers = [64.0, 81.0, 1.0, 1.0, 4.0, 1.0 / 3.0];
+    near("powers of a row", &x.powers_of(&y).map_err(show)?, &powers, 1e-5).await?;
     let [x, y] = [&x, &y].map(|x| (x * 256.0).and_then(|x| x.cast(DType::F16)));
     // Squares of these are no f16.
     let halves = x.and_then(|x| x.cosine_similarity(&y?, 1)).map_err(show)?;
     ensure_eq!(halves.dtype(), DType::F16, "the dtype");
-    near("halves", &halves, &cosines, 1e-3).await
+    near("halves", &halves, &cosines, 1e-3).await?;
+    // Nor is the square of 1024.
+    let halves = (&halves * 0.0).and_then(|zeros| (zeros + 1024.0)?.unit(0)).map_err(show)?;
+    near("unit halves", &halves, &[3f64.sqrt().recip(); 3], 1e-3).await
 }
 
 async fn answers(ctx: &Ctx) -> Outcome {

@@ -15,6 +15,7 @@ pub(super) fn cases() -> Vec<Case> {
         case!("vocabulary::products::einsum_is_planned", |ctx| planned(ctx)),
         case!("vocabulary::products::lists", |ctx| lists(ctx)),
         case!("vocabulary::products::rope", |ctx| turned(ctx)),
+        case!("vocabulary::products::cross", |ctx| crossed(ctx)),
     ]
 }
 
@@ -214,6 +215,62 @@ async fn turned(ctx: &Ctx) -> Outcome {
                 }
             }
         }
+    }
+    Ok(())
+}
+
+/// Against the determinant of a matrix whose first row says which part it is, by all orders of its
+/// columns.
+async fn crossed(ctx: &Ctx) -> Outcome {
+    const ORDERS: [([usize; 3], f64); 6] = [
+        ([0, 1, 2], 1.0),
+        ([1, 2, 0], 1.0),
+        ([2, 0, 1], 1.0),
+        ([0, 2, 1], -1.0),
+        ([1, 0, 2], -1.0),
+        ([2, 1, 0], -1.0),
+    ];
+    let mut random = Random::new(34);
+    for device in devices(ctx).await? {
+        for dtype in carried(&device, &[DType::F32, DType::I32, DType::I8, DType::F16, DType::F64])
+        {
+            for (axis, dims, moves, other) in [
+                (1, &[5, 3][..], vec![], &[3][..]),
+                (-2, &[4, 3, 2], vec![Flip(1)], &[3, 1]),
+                (0, &[3, 4], vec![Transpose, Transpose], &[3, 4]),
+            ] {
+                let x = Shown::new(&device, &mut random, dtype, (dims, &moves)).await?;
+                let y = Shown::new(&device, &mut random, dtype, (other, &[])).await?;
+                let along = if axis < 0 { dims.len() - 2 } else { axis as usize };
+                let part = |place: Vec<usize>| {
+                    let with = |n: usize| [&place[..along], &[n], &place[along + 1..]].concat();
+                    let of_y = |n: usize| {
+                        let at = &with(n)[dims.len() - other.len()..];
+                        let places = at.iter().zip(other);
+                        y.at(&places.map(|(&at, &dim)| at.min(dim - 1)).collect::<Vec<_>>())
+                    };
+                    let term = |&([first, a, b], sign): &([usize; 3], f64)| {
+                        let here = first == place[along];
+                        if here { sign * x.at(&with(a)) * of_y(b) } else { 0.0 }
+                    };
+                    ORDERS.iter().map(term).sum::<f64>()
+                };
+                let want: Vec<f64> = places(dims).map(part).collect();
+                let name = format!("cross of {dims:?} {dtype} for {:?}", device.target());
+                let got = x.tensor.cross(&y.tensor, axis).map_err(show)?;
+                ensure_eq!(got.dtype(), dtype, "{name}: the dtype");
+                near(&name, &got, dims, &want, 2.0 * room(dtype)).await?;
+            }
+        }
+    }
+    let device = ctx.native().await?;
+    let [x, pairs] = [[4, 3], [4, 2]].map(|dims| device.ones(dims, DType::F32));
+    let (x, pairs) = (x.map_err(show)?, pairs.map_err(show)?);
+    let lone = x.slice(1, ..1).map_err(show)?;
+    for (result, numbers) in [(pairs.cross(&pairs, 1), 2), (x.cross(&lone, 1), 1)] {
+        let error = result.err().ok_or("vectors that are none were taken")?;
+        let told = format!("cross: {numbers} numbers along the axis of [4, {numbers}], not 3");
+        ensure_eq!(error.to_string(), told, "the error");
     }
     Ok(())
 }
