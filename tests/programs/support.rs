@@ -3,6 +3,9 @@
 use wharf::testing::example;
 use wharf::{DType, Device, IntoShape, Result, Tensor};
 
+/// Each program's name, and the numbers that it has to come to.
+const REFERENCE: &str = include_str!("reference.txt");
+
 /// How far a program may be off, of its largest number: thousands of f32 roundings.
 const BOUND: f64 = 2e-5;
 
@@ -16,9 +19,9 @@ pub(crate) fn numbers(device: &Device, shape: impl IntoShape, seed: usize) -> Re
 
 /// Runs a program where there is an adapter, and compares what it comes to.
 pub(crate) fn check(name: &str, program: impl AsyncFnOnce(&Device) -> Result<Tensor>) {
-    let line = include_str!("reference.txt").lines().find(|line| line.starts_with(name));
-    let words = line.into_iter().flat_map(|line| line.split(' ').skip(1));
-    let want: Vec<f64> = words.map(|word| word.parse().unwrap()).collect();
+    let mut lines = REFERENCE.lines().filter_map(|line| line.split_once(' '));
+    let (_, words) = lines.find(|(first, _)| *first == name).expect("a line in reference.txt");
+    let want: Vec<f64> = words.split(' ').map(|word| word.parse().unwrap()).collect();
     example(async |device| {
         let result = program(&device).await?.cast(DType::F32)?;
         let (got, _) = result.read_as::<f64>().await?;
@@ -29,4 +32,17 @@ pub(crate) fn check(name: &str, program: impl AsyncFnOnce(&Device) -> Result<Ten
         }
         Ok(())
     });
+}
+
+/// A line that nobody asks for would be compared with nothing.
+#[test]
+fn every_line_has_its_program() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs");
+    let paths = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let files = paths.filter(|path| path.extension().is_some_and(|kind| kind == "rs"));
+    let all: String = files.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    for (name, _) in REFERENCE.lines().filter_map(|line| line.split_once(' ')) {
+        let programs = all.matches(&format!("check(\"{name}\",")).count();
+        assert_eq!(programs, 1, "programs called {name}");
+    }
 }
