@@ -9,7 +9,9 @@ import pathlib
 
 import numpy as np
 
-from reference import PROGRAMS, fields, learning, models, tables  # noqa: F401: each adds its own
+from reference import (  # noqa: F401: each adds its own
+    PROGRAMS, algebra, attending, dynamics, fields, images, learning, models, networks, paths, statistics, tables, training,
+)
 
 lines = [f"{name} {' '.join(f'{x:.9g}' for x in np.ravel(program()))}" for name, program in PROGRAMS.items()]
 pathlib.Path(__file__).with_name("reference.txt").write_text("\n".join(lines) + "\n")

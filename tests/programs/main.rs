@@ -5,12 +5,28 @@
 #![expect(clippy::reversed_empty_ranges, reason = "ends below 0 count from the end")]
 
 #[cfg(test)]
+mod algebra;
+#[cfg(test)]
+mod attending;
+#[cfg(test)]
+mod dynamics;
+#[cfg(test)]
 mod fields;
+#[cfg(test)]
+mod images;
 #[cfg(test)]
 mod learning;
 #[cfg(test)]
 mod models;
 #[cfg(test)]
+mod networks;
+#[cfg(test)]
+mod paths;
+#[cfg(test)]
+mod statistics;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod tables;
+#[cfg(test)]
+mod training;
