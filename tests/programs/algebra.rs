@@ -110,7 +110,7 @@ fn elimination() {
     check("elimination", async |device| {
         let mut rows = Tensor::concat(
             &[
-                (numbers(device, [4, 4], 8)? + device.eye(4, 4, DType::F32)?.flip(0)?)?,
+                (numbers(device, [4, 4], 10)? + device.eye(4, 4, DType::F32)?.flip(0)?)?,
                 numbers(device, [4, 2], 9)?,
             ],
             1,

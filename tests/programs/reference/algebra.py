@@ -53,7 +53,7 @@ def newton_inverse():
 
 @program
 def elimination():
-    a = numbers((4, 4), 8) + np.eye(4)[::-1]
+    a = numbers((4, 4), 10) + np.eye(4)[::-1]
     return np.append(np.linalg.solve(a, numbers((4, 2), 9)), np.linalg.det(a))
 
 
