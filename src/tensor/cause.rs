@@ -27,6 +27,10 @@ causes! {
     Sizes { axis: Axis, sizes: Vec<usize>, dim: usize }, Shape:
         ("split: sizes {sizes:?} are {}, axis {axis} has {dim}",
          sizes.iter().map(|&size| size as u128).sum::<u128>());
+    Unstack { axis: Axis, dim: usize, parts: usize }, Shape:
+        ("unstack: axis {axis} of length {dim}, taken apart into {parts}")
+        help ("the array has a place for each: `let [x, y] = ..` takes a length of 2; `split` and \
+               `at` do where the length is not known");
     Parts { what: &'static str, axis: Axis, dim: usize, count: usize }, Shape:
         ("{what}: axis {axis} of length {dim} has no {count} equal parts")
         help ("`chunk` makes the last part shorter; `split` takes the sizes");

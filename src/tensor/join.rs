@@ -9,7 +9,7 @@ use super::cause::TensorCause;
 use super::number::Scalar;
 use crate::engine::Site;
 use crate::engine::site::asked;
-use crate::error::Result;
+use crate::error::{Result, mistake};
 use crate::kernel::cores::Task;
 use crate::kernel::{Operand, pick};
 use crate::proof::Oracle;
@@ -18,7 +18,7 @@ use crate::shape::{Axis, RANK_MAX, Shape};
 /// What lies beside a tensor that is padded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pad {
-    /// A number everywhere.
+    /// A number everywhere; it stands for itself where a `Pad` is taken.
     Constant(Scalar),
     /// The tensor mirrored at its first and last element, which are not repeated.
     Reflect,
@@ -27,6 +27,12 @@ pub enum Pad {
     /// What lies at its other end, as if it went round.
     #[doc(alias = "circular")]
     Wrap,
+}
+
+impl<S: Into<Scalar>> From<S> for Pad {
+    fn from(number: S) -> Self {
+        Self::Constant(number.into())
+    }
 }
 
 impl Tensor {
@@ -74,10 +80,43 @@ impl Tensor {
         sizes.iter().map(part).collect()
     }
 
-    /// With elements added on each axis: `pads` has a pair `(before, after)` for every one.
-    /// Deferred.
+    /// An axis taken apart, which goes away: its parts as an array, of as many as it has, or it is
+    /// an error. What [`Tensor::stack`] puts together; views.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (points, _) = device.upload(&[1, 2, 3, 4, 5, 6], [3, 2])?;
+    /// let [x, y] = points.unstack(-1)?;
+    /// assert_eq!((x * y)?.to_vec::<i32>()?, [2, 12, 30]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "unbind")]
     #[track_caller]
-    pub fn pad(&self, pads: &[(usize, usize)], with: Pad) -> Result<Self> {
+    pub fn unstack<const N: usize>(&self, axis: impl Into<Axis>) -> Result<[Self; N]> {
+        let (what, axis) = ("unstack", axis.into());
+        let (place, dim) = self.shape().find(axis).map_err(|error| error.during(what))?;
+        if dim != N {
+            return Err(TensorCause::Unstack { axis, dim, parts: N }.into());
+        }
+        let parts = (0..N).map(|part| self.select(place, part)).collect::<Result<Vec<_>>>()?;
+        parts.try_into().map_err(|_| mistake(what, "another number of parts"))
+    }
+
+    /// With elements added on each axis: `pads` has a pair `(before, after)` for every one. They
+    /// are a number everywhere, or made of what is there: see [`Pad`]. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::tensor::Pad;
+    ///
+    /// let (x, _) = device.upload(&[1, 2, 3], [3])?;
+    /// assert_eq!(x.pad(&[(1, 2)], 0)?.to_vec::<i32>()?, [0, 1, 2, 3, 0, 0]);
+    /// assert_eq!(x.pad(&[(1, 2)], Pad::Wrap)?.to_vec::<i32>()?, [3, 1, 2, 3, 1, 2]);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn pad(&self, pads: &[(usize, usize)], with: impl Into<Pad>) -> Result<Self> {
+        let with = with.into();
         asked(|| self.padded(pads, with))
     }
 

@@ -23,6 +23,9 @@ use crate::reference::Number;
 /// assert!((&x * 2.0).is_err());
 /// # Ok(()) });
 /// ```
+///
+/// Before an operator a literal says its type if a method follows, or the compiler asks for
+/// annotations: `(1.0f32 - &x)?.sqrt()`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scalar(Number);
 

@@ -230,6 +230,28 @@ fn letters_name_what_is_wrong_with_them() {
 }
 
 #[test]
+fn vectors_of_other_lengths_name_them() {
+    let device = capable();
+    let x = device.ones([2, 3], DType::F32).unwrap();
+    let first = |parts: [Tensor; 2]| parts[0].clone();
+    check([
+        Row {
+            refused: x.cross(&x, 0),
+            text: "cross: 2 numbers along the axis of [2, 3], not 3",
+            help: "a cross product is of three numbers each; of two, `pad` makes three",
+            mended: x.pad(&[(0, 1), (0, 0)], 0).and_then(|x| x.cross(&x, 0)),
+        },
+        Row {
+            refused: x.unstack(1).map(first),
+            text: "unstack: axis 1 of length 3, taken apart into 2",
+            help: "the array has a place for each: `let [x, y] = ..` takes a length of 2; `split` \
+                   and `at` do where the length is not known",
+            mended: x.at((.., ..2)).and_then(|x| x.unstack(1)).map(first),
+        },
+    ]);
+}
+
+#[test]
 fn images_of_other_sizes_name_what_does_not_fit() {
     let device = capable();
     let ones = |shape: &[usize]| device.ones(shape, DType::F32).unwrap();

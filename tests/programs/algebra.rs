@@ -192,7 +192,7 @@ fn cubic_spline() {
         for _ in 0..24 {
             bend = (&bend + ((&inner - system.matmul(&bend)?)? / 4.0)?)?;
         }
-        let bend = bend.pad(&[(1, 1)], wharf::tensor::Pad::Constant(0.0.into()))?;
+        let bend = bend.pad(&[(1, 1)], 0.0)?;
         let x = device.linspace(0.0, 6.0, 13, DType::F32)?;
         let left = x.floor()?.min(5.0)?;
         let (far, left) = ((&x - &left)?, left.cast(DType::I32)?);
@@ -236,9 +236,7 @@ fn polynomial_fit() {
 fn quaternions() {
     check("quaternions", async |device| {
         let turn = numbers(device, [4, 4], 15)?.unit(-1)?;
-        let parts = turn.split_evenly(-1, 4)?;
-        let [w, x, y, z] = [0, 1, 2, 3].map(|part| parts[part].squeeze(-1));
-        let (w, x, y, z) = (w?, x?, y?, z?);
+        let [w, x, y, z] = turn.unstack(-1)?;
         let both = |a: &Tensor, b: &Tensor, c: &Tensor, d: &Tensor| ((a * b)? + (c * d)?)? * 2.0;
         let less = |a: &Tensor, b: &Tensor, c: &Tensor, d: &Tensor| ((a * b)? - (c * d)?)? * 2.0;
         let one = |a: &Tensor, b: &Tensor| 1.0 - ((a.square()? + b.square()?)? * 2.0)?;

@@ -10,7 +10,7 @@ fn lorenz() {
     check("lorenz", async |device| {
         let mut state = ((numbers(device, [3, 4], 1)? * 5.0)? + 10.0)?; // x, y, z of four of them
         let slope = |state: &Tensor| -> Result<Tensor> {
-            let (x, y, z) = (state.at(0)?, state.at(1)?, state.at(2)?);
+            let [x, y, z] = state.unstack(0)?;
             let dx = ((&y - &x)? * 10.0)?;
             let dy = ((&x * (28.0f32 - &z)?)? - &y)?;
             let dz = ((&x * &y)? - (&z * (8.0 / 3.0))?)?;
@@ -64,7 +64,7 @@ fn reaction_diffusion() {
         for _ in 0..12 {
             let padded = both.pad(&[(0, 0), (1, 1), (1, 1)], Pad::Wrap)?.unsqueeze(0)?;
             let flow = padded.conv2d(&ring, None, &Conv::new().groups(2))?.squeeze(0)?;
-            let (u, v) = (both.at(0)?, both.at(1)?);
+            let [u, v] = both.unstack(0)?;
             let turned = (&u * v.square()?)?;
             let fed = (((1.0f32 - &u)? * 0.055)? - &turned)?;
             let left = (turned - (&v * (0.055 + 0.062))?)?;
@@ -88,7 +88,7 @@ fn waves() {
                 ((now.slice(0, 2..)? + now.slice(0, ..-2)?)? - (now.slice(0, 1..-1)? * 2.0)?)?;
             let inner = ((now.slice(0, 1..-1)? * 2.0)? - before.slice(0, 1..-1)?)?;
             let inner = (inner + (bend * 0.49)?)?; // Courant's number, 0.7, squared
-            let next = inner.pad(&[(1, 1)], Pad::Constant(0.0.into()))?;
+            let next = inner.pad(&[(1, 1)], 0.0)?;
             energy.push((&next - &now)?.square()?.sum(..)?);
             (before, now) = (now, next);
         }
@@ -165,7 +165,7 @@ fn automaton() {
         let mut rows = vec![cells.clone()];
         for _ in 0..9 {
             let place = ((cells.roll(0, 1)? << 2)? | (&cells << 1)?)? | cells.roll(0, -1)?;
-            cells = (device.full((), DType::U32, 110)? >> place?)?.bit_and(1)?;
+            cells = (110u32 >> place?)?.bit_and(1)?;
             rows.push(cells.clone());
         }
         Tensor::stack(&rows, 0)

@@ -1,13 +1,13 @@
 //! What is done to images.
 
 use wharf::tensor::{Conv, Pad, Pooling};
-use wharf::{Axes, DType, Device, Result, Tensor};
+use wharf::{DType, Device, Result, Tensor};
 
 use super::support::{check, numbers};
 
 /// Every pixel's neighbourhood as the last two axes, `[height, width, size, size]`; beyond an end
 /// is what lies there.
-fn around(image: &Tensor, size: usize, with: Pad) -> Result<Tensor> {
+fn around(image: &Tensor, size: usize, with: impl Into<Pad>) -> Result<Tensor> {
     let beside = (size / 2, size / 2);
     image.pad(&[beside, beside], with)?.windows(0, size, 1)?.windows(1, size, 1)
 }
@@ -75,7 +75,7 @@ fn opening() {
         let hat = (&image - &opened)?;
         let (cross, _) =
             device.tensor([[false, true, false], [true, true, true], [false, true, false]])?;
-        let close = around(&image, 3, Pad::Constant(f32::INFINITY.into()))?;
+        let close = around(&image, 3, f32::INFINITY)?;
         let thin = cross.choose(&close, f32::INFINITY)?.amin([-2, -1])?;
         Tensor::stack(&[opened, edges, hat, thin], 0)
     });
@@ -88,7 +88,7 @@ fn connected_parts() {
         let own = device.arange(1, 57, 1, DType::I32)?.reshape([7, 8])?;
         let mut label = solid.choose(&own, 0)?;
         for _ in 0..24 {
-            let close = around(&label, 3, Pad::Constant(0.into()))?;
+            let close = around(&label, 3, 0)?;
             let cross = [close.at((.., .., 1))?, close.at((.., .., .., 1))?];
             let most = cross[0].amax(-1)?.max(cross[1].amax(-1)?)?;
             label = solid.choose(&most, 0)?;
@@ -102,10 +102,9 @@ fn connected_parts() {
 fn colours() {
     check("colours", async |device| {
         let image = ((numbers(device, [3, 4, 5], 9)? + 1.0)? / 2.0)?;
-        let planes = image.split_evenly(0, 3)?;
-        let (red, green, blue) = (&planes[0], &planes[1], &planes[2]);
-        let value = image.amax(Axes::keep(0))?;
-        let range = (&value - image.amin(Axes::keep(0))?)?;
+        let [red, green, blue] = &image.unstack(0)?;
+        let value = image.amax(0)?;
+        let range = (&value - image.amin(0)?)?;
         let safe = range.max(1e-6)?;
         let from_red = ((green - blue)? / &safe)?.rem_floor(6.0)?;
         let from_green = (((blue - red)? / &safe)? + 2.0)?;
@@ -121,7 +120,8 @@ fn colours() {
         let luma = Tensor::einsum("ij,jyx->iyx", &[&luma, &image])?;
         let linear =
             image.le(0.04045)?.choose((&image / 12.92)?, ((&image + 0.055)? / 1.055)?.pow(2.4)?)?;
-        Tensor::concat(&[(hue / 360.0)?, bright, value, luma, linear], 0)
+        let hsv = Tensor::stack(&[(hue / 360.0)?, bright, value], 0)?;
+        Tensor::concat(&[hsv, luma, linear], 0)
     });
 }
 
@@ -155,8 +155,7 @@ fn turned_image() {
 fn box_sums() {
     check("box_sums", async |device| {
         let image = picture(device, 7, 8, 11)?;
-        let zero = Pad::Constant(0.0.into());
-        let integral = |x: &Tensor| x.cumsum(0)?.cumsum(1)?.pad(&[(1, 0), (1, 0)], zero);
+        let integral = |x: &Tensor| x.cumsum(0)?.cumsum(1)?.pad(&[(1, 0), (1, 0)], 0.0);
         let mean = |x: &Tensor| -> Result<Tensor> {
             let all = integral(x)?;
             let diagonal = (all.at((3.., 3..))? + all.at((..-3, ..-3))?)?;

@@ -1,6 +1,6 @@
 //! Blocks of well-known networks.
 
-use wharf::tensor::{Align, Conv, Interpolation, Pad, Pooling};
+use wharf::tensor::{Align, Conv, Interpolation, Pooling};
 use wharf::{DType, Device, Result, Tensor};
 
 use super::support::{check, numbers};
@@ -225,7 +225,7 @@ fn causal_waves() {
         let mut sum = device.zeros([1, 2, 9], DType::F32)?;
         for (layer, reach) in [1, 2, 4].into_iter().enumerate() {
             let w = (numbers(device, [4, 2, 2], 2 + 2 * layer)? * 0.7)?;
-            let past = x.pad(&[(0, 0), (0, 0), (reach, 0)], Pad::Constant(0.0.into()))?;
+            let past = x.pad(&[(0, 0), (0, 0), (reach, 0)], 0.0)?;
             let y = past.conv1d(&w, None, &Conv::new().dilation([reach]))?.chunk(1, 2)?;
             let y = (y[0].tanh()? * y[1].sigmoid()?)?;
             let y = y.conv1d(&numbers(device, [2, 2, 1], 3 + 2 * layer)?, None, &Conv::new())?;

@@ -1,6 +1,5 @@
 //! Ways through sequences and graphs, and what is found by words and bits.
 
-use wharf::tensor::Pad;
 use wharf::{Axes, DType, Device, Result, Tensor};
 
 use super::support::{check, numbers};
@@ -40,7 +39,7 @@ fn time_warping() {
         let mut row = device.full(9, DType::F32, f32::INFINITY)?;
         for i in 0..7 {
             let begin = if i == 0 { 0.0 } else { f32::INFINITY };
-            let before = row.pad(&[(1, 0)], Pad::Constant(begin.into()))?;
+            let before = row.pad(&[(1, 0)], begin)?;
             let best = before.slice(0, ..-1)?.min(before.slice(0, 1..)?)?;
             let so_far = far.at(i)?.cumsum(0)?;
             row = ((best - (&so_far - far.at(i)?)?)?.cummin(0)? + so_far)?;
@@ -101,7 +100,7 @@ fn relaxed_edges() {
     check("relaxed_edges", async |device| {
         let lengths = lengths(device, 8, 10)?;
         let edges = lengths.is_finite()?.nonzero().await?;
-        let (from, to) = (edges.at((.., 0))?, edges.at((.., 1))?);
+        let [from, to] = edges.unstack(1)?;
         let length = lengths.gather_nd(&edges)?;
         let mut far = device.full(8, DType::F32, f32::INFINITY)?;
         far.assign_at(2, 0.0)?;
@@ -117,7 +116,7 @@ fn graph_attention() {
     check("graph_attention", async |device| {
         let x = numbers(device, [5, 3], 7)?.linear(&numbers(device, [4, 3], 8)?, None, None)?;
         let (edges, _) = device.tensor([[0, 1, 2, 3, 4, 0, 2, 1], [1, 2, 0, 1, 3, 2, 1, 3]])?;
-        let (from, to) = (edges.at(0)?, edges.at(1)?);
+        let [from, to] = edges.unstack(0)?;
         let own = device.arange(0, 5, 1, DType::I32)?;
         let (from, to) = (Tensor::concat(&[&from, &own], 0)?, Tensor::concat(&[&to, &own], 0)?);
         let (sent, heard) =

@@ -58,7 +58,7 @@ fn message_passing() {
     check("message_passing", async |device| {
         let edges = [[0, 1], [1, 2], [2, 0], [3, 1], [4, 3], [1, 4], [0, 4]];
         let (edges, _) = device.tensor(edges)?;
-        let (from, to) = (edges.at((.., 0))?, edges.at((.., 1))?);
+        let [from, to] = edges.unstack(1)?;
         let mut x = numbers(device, [5, 3], 76)?;
         let into = to.bincount(5)?.cast(DType::F32)?.max(1.0)?.unsqueeze(1)?;
         for layer in 0..2 {
@@ -79,7 +79,7 @@ fn sparse_product() {
         let dense = numbers(device, [7, 5], 79)?;
         let dense = dense.masked_fill(&dense.lt(0.3)?, 0.0)?;
         let places = dense.nonzero().await?;
-        let (row, column) = (places.at((.., 0))?, places.at((.., 1))?);
+        let [row, column] = places.unstack(1)?;
         let values = dense.gather_nd(&places)?;
         let x = numbers(device, 5, 80)?;
         let products = (values * x.take(&column)?)?;
