@@ -112,7 +112,7 @@ fn black_scholes() {
         let put = ((&call - spot)? + owed)?;
         let density = ((high.square()? / -2.0)?.exp()? / core::f32::consts::TAU.sqrt())?;
         let vega = ((density * years.sqrt()?)? * (spot / 100.0))?;
-        Tensor::stack(&[call, put, below(&high)?, vega], 0)
+        Tensor::stack(&[(call / spot)?, (put / spot)?, below(&high)?, vega], 0)
     });
 }
 

@@ -77,7 +77,7 @@ def black_scholes():
             call = 100 * below(high) - owed * below(high - root)
             put = owed * below(root - high) - 100 * below(-high)
             vega = math.sqrt(years) * math.exp(-high * high / 2) / math.sqrt(2 * math.pi)
-            out[:, i, j] = call, put, below(high), vega
+            out[:, i, j] = call / 100, put / 100, below(high), vega
     return out
 
 
