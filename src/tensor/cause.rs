@@ -24,6 +24,12 @@ causes! {
     Along { what: &'static str, axis: Axis, left: Shape, right: Shape }, Shape:
         ("{what}: shapes differ beside axis {axis}: left {left}, right {right}")
         help ("every axis but that one must agree; `broadcast_to` and `slice` make it so");
+    Stack { left: Shape, right: Shape }, Shape:
+        ("stack: shapes differ: left {left}, right {right}")
+        help ("all have one shape; `concat` puts them together along an axis that they have");
+    IndexAdd { indices: usize, parts: usize, axis: Axis, source: Shape }, Shape:
+        ("index_add: {indices} indices for the {parts} parts of {source} along axis {axis}")
+        help ("one index for each part of the source");
     Sizes { axis: Axis, sizes: Vec<usize>, dim: usize }, Shape:
         ("split: sizes {sizes:?} are {}, axis {axis} has {dim}",
          sizes.iter().map(|&size| size as u128).sum::<u128>());

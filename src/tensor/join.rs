@@ -57,8 +57,15 @@ impl Tensor {
     /// Several tensors of one shape along a new axis, borrowed or not. Deferred.
     #[track_caller]
     pub fn stack(tensors: &[impl Borrow<Self>], axis: impl Into<Axis>) -> Result<Self> {
-        let axis = axis.into();
-        let tensors = borrowed(tensors).into_iter().map(|t| t.unsqueeze(axis));
+        let (axis, tensors) = (axis.into(), borrowed(tensors));
+        let shape = |tensor: &&Self| *tensor.shape();
+        let mut shapes = tensors.iter().map(shape);
+        if let Some(left) = shapes.next()
+            && let Some(right) = shapes.find(|right| *right != left)
+        {
+            return Err(TensorCause::Stack { left, right }.into());
+        }
+        let tensors = tensors.into_iter().map(|t| t.unsqueeze(axis));
         let tensors: Vec<Self> = tensors.collect::<Result<_>>()?;
         join("stack", &borrowed(&tensors), axis)
     }

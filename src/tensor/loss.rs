@@ -3,8 +3,8 @@
 use super::Tensor;
 use crate::dtype::DType;
 use crate::engine::site::asked;
-use crate::error::Result;
-use crate::shape::{Axes, Axis};
+use crate::error::{Result, causes};
+use crate::shape::{Axes, Axis, Shape};
 
 impl Tensor {
     /// The cross entropy of logits with the class that each row is of: `logsumexp(x) - x[target]`
@@ -16,7 +16,13 @@ impl Tensor {
     #[track_caller]
     pub fn cross_entropy(&self, axis: impl Into<Axis>, targets: &Self) -> Result<Self> {
         let (name, axis) = ("cross_entropy", axis.into());
-        let targets = targets.unsqueeze(axis).map_err(|error| error.during(name))?;
+        let (place, _) = self.shape().find(axis).map_err(|error| error.during(name))?;
+        let (mut rows, scores) = (self.shape().dims().to_vec(), *self.shape());
+        rows.remove(place);
+        if *targets.shape().dims() != rows {
+            return Err(LossCause::Targets { targets: *targets.shape(), scores, rows }.into());
+        }
+        let targets = targets.unsqueeze(place).map_err(|error| error.during(name))?;
         let picked = self.gathered(name, axis, &targets)?;
         let made = || {
             let picked = picked.cast(DType::F32)?;
@@ -25,4 +31,13 @@ impl Tensor {
         };
         asked(made).map_err(|error| error.during(name))
     }
+}
+
+causes! {
+    /// What can be wrong with losses.
+    enum LossCause;
+
+    Targets { targets: Shape, scores: Shape, rows: Vec<usize> }, Shape:
+        ("cross_entropy: targets of {targets} for {scores}, not of {rows:?}")
+        help ("one class for each row: the shape without the axis of the classes");
 }

@@ -68,8 +68,11 @@ impl Tensor {
         let named = |error: Error| error.during("linear");
         let mut out = weight.into().product(self).map_err(named)?;
         if let Some(bias) = bias {
-            let bias = bias.widened(out.dtype).map_err(named)?;
-            out = out.apply(Op::Add, &[bias.into()]).map_err(named)?;
+            // Never more of a result than there is of the product.
+            let rows = bias.broadcast_to(*out.shape());
+            let rows = rows.map_err(|error| named(error.during("bias")))?;
+            let rows = rows.widened(out.dtype).map_err(named)?;
+            out = out.apply(Op::Add, &[rows.into()]).map_err(named)?;
         }
         // No closure: it would be the line that asked.
         match activation {

@@ -25,8 +25,8 @@ impl Tensor {
     #[track_caller]
     pub fn dot(&self, other: &Self) -> Result<Self> {
         let what = "dot";
+        let [x, y] = self.lists(other, what)?;
         let summed = || {
-            let [x, y] = self.lists(other, what)?;
             if x.shape() != y.shape() {
                 let (what, left, right) = ("lengths differ", *x.shape(), *y.shape());
                 return Err(ShapeCause::Same { what, left, right }.into());
@@ -43,11 +43,8 @@ impl Tensor {
     #[track_caller]
     pub fn outer(&self, other: &Self) -> Result<Self> {
         let what = "outer";
-        let products = || {
-            let [x, y] = self.lists(other, what)?;
-            x.unsqueeze(1)? * y
-        };
-        asked(products).map_err(|error: Error| error.during(what))
+        let [x, y] = self.lists(other, what)?;
+        asked(|| x.unsqueeze(1)? * y).map_err(|error: Error| error.during(what))
     }
 
     /// The cross product of vectors of three numbers along an axis, at right angles to both; other
@@ -63,11 +60,11 @@ impl Tensor {
     #[track_caller]
     pub fn cross(&self, other: &Self, axis: impl Into<Axis>) -> Result<Self> {
         let what = "cross";
+        let (left, right) = (self.dtype(), other.dtype());
+        if left != right {
+            return Err(Refusal::Mixed { doing: what, left, right }.into());
+        }
         let product = || {
-            let (left, right) = (self.dtype(), other.dtype());
-            if left != right {
-                return Err(Refusal::Mixed { doing: what, left, right }.into());
-            }
             let shape = self.shape().broadcast(other.shape())?;
             let (axis, _) = shape.find(axis)?;
             let vectors = |x: &Self| {
@@ -91,10 +88,11 @@ impl Tensor {
 
     /// Both of them, if they are lists of one dtype.
     fn lists(&self, other: &Self, doing: &'static str) -> Result<[Self; 2]> {
-        self.device.engine.same_device(&other.device.engine)?;
+        let named = |error: Error| error.during(doing);
+        self.device.engine.same_device(&other.device.engine).map_err(named)?;
         for shape in [*self.shape(), *other.shape()] {
             if shape.rank() != 1 {
-                return Err(ShapeCause::Ranks { shape, takes: "1" }.into());
+                return Err(named(ShapeCause::Ranks { shape, takes: "1" }.into()));
             }
         }
         let (left, right) = (self.dtype(), other.dtype());

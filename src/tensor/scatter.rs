@@ -140,8 +140,13 @@ impl Tensor {
         if shape.rank() != 1 {
             return Err(Error::from(ShapeCause::Ranks { shape, takes: "1" }).during(what));
         }
+        let (indices, given) = (shape.elements(), *source.shape());
+        let parts = given.dims().get(place).copied().unwrap_or(1);
+        if indices != 1 && indices != parts {
+            return Err(TensorCause::IndexAdd { indices, parts, axis, source: given }.into());
+        }
         let mut along = vec![1; self.shape().rank()];
-        along[place] = shape.elements();
+        along[place] = indices;
         let index = index.reshape(along)?;
         self.gathering(what, Gathering::Sum, axis, &index, source)
     }

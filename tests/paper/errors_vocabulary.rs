@@ -251,6 +251,60 @@ fn vectors_of_other_lengths_name_them() {
     ]);
 }
 
+/// Not as they became on the way, and what is done is said once.
+#[test]
+fn shapes_are_told_as_they_were_given() {
+    let device = capable();
+    let ones = |shape: &[usize]| device.ones(shape, DType::F32).unwrap();
+    let (x, row, long) = (ones(&[2, 3]), ones(&[3]), ones(&[4]));
+    let index = device.zeros(3, DType::I32).unwrap();
+    check([
+        Row {
+            refused: Tensor::stack(&[&row, &long], 0),
+            text: "stack: shapes differ: left [3], right [4]",
+            help: "all have one shape; `concat` puts them together along an axis that they have",
+            mended: Tensor::concat(&[&row, &long], 0),
+        },
+        Row {
+            refused: x.cross_entropy(-1, &index),
+            text: "cross_entropy: targets of [3] for [2, 3], not of [2]",
+            help: "one class for each row: the shape without the axis of the classes",
+            mended: x.cross_entropy(-1, &index.at(..2).unwrap()),
+        },
+        Row {
+            refused: x.index_add(0, &index, &x),
+            text: "index_add: 3 indices for the 2 parts of [2, 3] along axis 0",
+            help: "one index for each part of the source",
+            mended: x.index_add(0, &index.at(..2).unwrap(), &x),
+        },
+        Row {
+            refused: x.linear(&x, Some(&row), None),
+            text: "linear: bias: [3] does not broadcast to [2, 2]",
+            help: BROADCAST,
+            mended: x.linear(&x, Some(&row.at(..2).unwrap()), None),
+        },
+        Row {
+            // Neither does it become a result of more rows.
+            refused: x.linear(&row.unsqueeze(0).unwrap(), Some(&long), None),
+            text: "linear: bias: [4] does not broadcast to [2, 1]",
+            help: BROADCAST,
+            mended: x.linear(&row.unsqueeze(0).unwrap(), Some(&long.at(..1).unwrap()), None),
+        },
+        Row {
+            refused: row.dot(&index),
+            text: "dot: dtypes differ: f32 and i32",
+            help: "cast one of them: `.cast(DType::F32)` or `.cast(DType::I32)`",
+            mended: row.dot(&index.cast(DType::F32).unwrap()),
+        },
+        Row {
+            refused: x.cross(&index, -1),
+            text: "cross: dtypes differ: f32 and i32",
+            help: "cast one of them: `.cast(DType::F32)` or `.cast(DType::I32)`",
+            mended: x.cross(&index.cast(DType::F32).unwrap(), -1),
+        },
+    ]);
+}
+
 #[test]
 fn images_of_other_sizes_name_what_does_not_fit() {
     let device = capable();
