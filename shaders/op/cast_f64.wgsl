@@ -41,8 +41,10 @@ fn f64_to_f32(x: vec4<f64>) -> vec4<f32> {
 // decides alone.
 fn f64_to_odd(x: vec4<f64>) -> vec4<f32> {
     let y = vec4<f32>(x);
-    let back = vec4<f64>(y);
     let b = bitcast<vec4<u32>>(y);
+    // In two parts: newer Mesa takes what goes there and back for what it was.
+    let high = bitcast<vec4<f32>>(b & vec4<u32>(0xfffff000u));
+    let back = vec4<f64>(high) + vec4<f64>(y - high);
     let even = (b & vec4<u32>(1u)) == vec4<u32>(0u);
     let toward = select(b + vec4<u32>(1u), b - vec4<u32>(1u), abs(back) > abs(x));
     let changed = even & (back != x) & is_finite_f32(y);

@@ -40,7 +40,8 @@ fn main() -> ExitCode {
             .map_err(|error| format!("{error:?}"))?;
         let info = setup.adapter.get_info();
         let kind = if format!("{:?}", info.device_type) == "Cpu" { "software" } else { "hardware" };
-        let on = format!("{} ({:?}), {kind}", info.name, info.backend).to_lowercase();
+        let (name, backend, driver) = (info.name, info.backend, info.driver_info);
+        let on = format!("{name} ({backend:?}), {driver}, {kind}").to_lowercase();
         Ok(Burn { device, on })
     })
 }

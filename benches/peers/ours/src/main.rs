@@ -22,8 +22,9 @@ fn main() -> ExitCode {
         let device = pollster::block_on(adapter.open(plan)).map_err(said)?;
         let identity = &device.caps().identity;
         let kind = if identity.is_software() { "software" } else { "hardware" };
-        let on = format!("{} ({}), {kind}", identity.name, identity.backend.name());
-        let on = on.to_lowercase();
+        let (name, backend, driver) =
+            (&identity.name, identity.backend.name(), &identity.driver_info);
+        let on = format!("{name} ({backend}), {driver}, {kind}").to_lowercase();
         Ok(Wharf { device, on })
     })
 }
