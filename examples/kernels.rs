@@ -9,7 +9,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 
 use wharf::op::{Op, Reduction};
-use wharf::tensor::{Align, Attention, Conv, Key, Pad, Quantised};
+use wharf::tensor::{Align, Attention, Conv, Interpolation, Key, Pad, Pooling, Quantised};
 use wharf::testing::Inside as _;
 use wharf::tune::Problem;
 use wharf::{Adapter, DType, Device, Policy, Result, Tensor};
@@ -150,6 +150,28 @@ fn samples_of_grids(all: &mut Vec<Sample>) {
     }
 }
 
+/// Windows of three by three at every other place.
+const THREE: Pooling<2> = Pooling::of([3, 3]).stride([2, 2]).padding([1, 1]);
+
+/// Pools and axes at other lengths, by quads and, where rows are ragged, by elements.
+fn images(all: &mut Vec<Sample>) {
+    type Make = fn(&Tensor) -> Result<Tensor>;
+    let each: [(&str, usize, Make); 6] = [
+        ("max_pool", 56, |t| t.max_pool(&THREE)),
+        ("max_pool ragged", 55, |t| t.max_pool(&THREE)),
+        ("avg_pool", 56, |t| t.avg_pool(&THREE)),
+        ("linear across", 56, |t| t.interpolate([112, 56], Interpolation::Linear(Align::Edges))),
+        ("linear along", 56, |t| t.interpolate([112], Interpolation::Linear(Align::Edges))),
+        ("cubic along", 56, |t| t.interpolate([112], Interpolation::Cubic(Align::Edges))),
+    ];
+    for dtype in [DType::F32, DType::F16] {
+        for (name, width, make) in each {
+            let operands: [(DType, &[usize]); 1] = [(dtype, &[1, 64, 56, width])];
+            all.push(sample(format!("image {dtype} {name}"), &operands, move |_, t| make(&t[0])));
+        }
+    }
+}
+
 /// Kernels that walk or move a matrix.
 fn walks(all: &mut Vec<Sample>) {
     type Make = fn(&Tensor) -> Result<Tensor>;
@@ -223,6 +245,7 @@ fn main() -> Result<()> {
     attention(&mut all);
     convolutions(&mut all);
     samples_of_grids(&mut all);
+    images(&mut all);
     walks(&mut all);
     let Some(filter) = filter else {
         all.iter().for_each(|sample| println!("{}", sample.name));

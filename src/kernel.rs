@@ -26,11 +26,13 @@ pub mod pick;
 pub mod quantised;
 pub mod random;
 pub mod reduce;
+pub mod resize;
 pub mod rows;
 pub mod sample;
 pub mod scan;
 pub mod scatter;
 pub mod sort;
+pub mod windows;
 
 pub(crate) use limits::index_space;
 use limits::too_deep;
@@ -59,6 +61,8 @@ pub const CATALOG: &[&Entry] = &[
     &attention::text::staged::STAGED,
     &attention::text::staged::JOIN,
     &conv::text::CONV,
+    &windows::text::WINDOWS,
+    &resize::text::RESIZE,
     &reduce::text::REDUCE_ROWS,
     &reduce::text::REDUCE_GROUP,
     &reduce::text::REDUCE_COLUMNS,

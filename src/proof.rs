@@ -11,6 +11,7 @@
 use crate::dtype::DType;
 use crate::layout::Layout;
 use crate::op::{Joint, Number, Reduction};
+use crate::reference::Resampling;
 use crate::shape::Shape;
 use crate::wgsl::{Expr, Term};
 
@@ -47,6 +48,19 @@ pub(crate) enum Oracle {
     /// Of `[images, channels, z, y, x]` with `[rows, channels of a group, z, y, x]`: steps from
     /// pixel to pixel and from tap to tap, and where the first tap of the first pixel lies.
     Convolved { step: [usize; 3], reach: [usize; 3], first: [isize; 3], groups: usize },
+    /// Over windows of `[images, channels, z, y, x]` that have so many taps along the last three,
+    /// which lie as those of a convolution; of what is there.
+    Pooled {
+        reduction: Reduction,
+        size: [usize; 3],
+        step: [usize; 3],
+        reach: [usize; 3],
+        first: [isize; 3],
+        /// Lengths of the result.
+        result: [usize; 3],
+    },
+    /// An axis of `[rows, length, across]` at another length.
+    Resized { to: usize, at: Resampling },
     /// The words of 32 bits that a list lies in memory as.
     Words,
     /// Positions in the order of keys, in each of rows of this length. A key is so many bits of a
@@ -189,6 +203,8 @@ impl Claim {
                     | Oracle::Picked { .. }
                     | Oracle::Joined { .. }
                     | Oracle::Convolved { .. }
+                    | Oracle::Pooled { .. }
+                    | Oracle::Resized { .. }
                     | Oracle::Words
             )
         );

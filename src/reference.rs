@@ -14,6 +14,7 @@ mod conv;
 mod matmul;
 pub mod random;
 mod reduce;
+mod resize;
 mod rows;
 mod special;
 
@@ -23,6 +24,7 @@ pub use conv::{Convolution, conv};
 pub(crate) use matmul::{dot, matmul_room};
 pub use matmul::{matmul, matmul_dtype, matmul_keeps};
 pub use reduce::{reduce, scan};
+pub(crate) use resize::Resampling;
 pub use rows::{attention, log_softmax, norm, softmax};
 
 /// A strided operand for the oracle: dense little-endian bytes, and how the index space walks them.

@@ -24,7 +24,7 @@ use crate::exec::Value;
 use crate::op::Kind;
 use crate::proof::Oracle;
 use crate::wgsl::grid::fold;
-pub(crate) use plan::{ConvPart, Taps, is_product, terms, trips};
+pub(crate) use plan::{ConvPart, Taps, flops, inner, is_product, terms, trips};
 use text::ConvTile;
 
 mod plan;
@@ -59,7 +59,7 @@ impl Core for ConvCore {
         let landing = Landing::of(site, sources.ok_or_else(astray)?, tail, !tile.whole, &[])?;
         let landing = landing.ok_or_else(astray)?;
         landing.launch(Launch {
-            flops: tile.flops(&self.0, &input, &weight),
+            flops: flops(&tail.shape, terms(&weight)),
             entry: &text::CONV,
             wording: &tile,
             workgroup: None,
@@ -71,7 +71,7 @@ impl Core for ConvCore {
 }
 
 /// An input in one segment.
-fn reachable(site: Site<'_>, head: &Head) -> Result<Operand> {
+pub(super) fn reachable(site: Site<'_>, head: &Head) -> Result<Operand> {
     let operand = head.realise(site)?;
     if operand.hold()?.is_in_one_segment() {
         return Ok(operand);

@@ -135,6 +135,9 @@ impl<'a> Desk<'a> {
                 let dims = self.claim.heads[1].shape.dims().iter().skip(1);
                 dims.fold(1u64, |terms, &dim| terms.saturating_mul(dim as u64))
             }
+            Some(Oracle::Pooled { size, .. }) => {
+                size.iter().fold(1u64, |all, &n| all.saturating_mul(n as u64))
+            }
             Some(Oracle::Attention { .. }) => {
                 dims(1, 2).saturating_mul(dims(1, 3).saturating_add(dims(2, 3)))
             }
@@ -224,6 +227,11 @@ impl<'a> Desk<'a> {
                 let cell = Cell { claim: self.claim, told, n: group, input: &input };
                 Some(vec![(by.element)(&cell)?])
             }
+            Oracle::Pooled { reduction, size, step, reach, first, result } => {
+                let (lengths, sweep) = ((*size, *result), (step, reach, first));
+                Some(vec![self.pooled(given, *reduction, lengths, sweep, group)?])
+            }
+            Oracle::Resized { to, at } => Some(vec![self.resized(given, *to, *at, group)?]),
             _ => self.moved(given, group),
         }
     }

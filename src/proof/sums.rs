@@ -3,6 +3,8 @@
 use super::Estimate;
 use super::cells::{Desk, element};
 use crate::dtype::DType;
+use crate::op::{Number, Reduction};
+use crate::reference::{self, Resampling};
 
 /// How taps lie over an input: steps from pixel to pixel, from tap to tap, and the first tap.
 type Sweep<'a> = (&'a [usize; 3], &'a [usize; 3], &'a [isize; 3]);
@@ -12,46 +14,117 @@ impl Desk<'_> {
     pub(super) fn convolved(
         &self,
         given: DType,
-        (step, reach, first): Sweep<'_>,
+        sweep: Sweep<'_>,
         groups: usize,
         n: usize,
     ) -> Option<Estimate> {
         let dims = |i: usize| self.claim.heads[i].shape.dims();
         let (input, weight) = (dims(0), dims(1));
         let (x, w) = (self.claim.heads[0].plain()?, self.claim.heads[1].plain()?);
+        let taps = [weight[2], weight[3], weight[4]];
         // The axes that the result lacks are the first of the three, of length 1.
-        let result = self.claim.tail.shape.dims();
-        let (mut rest, mut pixel) = (n, [0; 3]);
-        for (at, &dim) in pixel.iter_mut().rev().zip(result[2..].iter().rev()) {
-            *at = rest % dim.max(1);
-            rest /= dim.max(1);
-        }
-        let (image, row) = (rest / result[1].max(1), rest % result[1].max(1));
+        let (result, mut lengths) = (&self.claim.tail.shape.dims()[2..], [1; 3]);
+        lengths[3 - result.len()..].copy_from_slice(result);
+        let (plane, pixel) = volume_of(n, lengths);
+        let (image, row) = (plane / weight[0].max(1), plane % weight[0].max(1));
         let group = row / (weight[0] / groups).max(1);
         let terms: usize = weight[1..].iter().product();
+        let volume: usize = input[2..].iter().product();
         let (mut left, mut right) = (Vec::new(), Vec::new());
         for term in 0..terms {
-            let (mut rest, mut from, mut inside) = (term, 0, true);
-            // From the last axis to the first; `step` of the dense index of the input.
-            let mut stride = 1;
-            for axis in (0..3).rev() {
-                let tap = rest % weight[2 + axis];
-                rest /= weight[2 + axis];
-                let at = pixel[axis] as i128 * step[axis] as i128
-                    + tap as i128 * reach[axis] as i128
-                    + first[axis] as i128;
-                let place = usize::try_from(at).ok().filter(|&at| at < input[2 + axis]);
-                inside &= place.is_some();
-                from += place.unwrap_or(0) * stride;
-                stride *= input[2 + axis];
-            }
-            if inside {
-                let channel = group * weight[1] + rest;
-                let from = (image * input[1] + channel) * stride + from;
+            let (channel, from) = within(term, taps, pixel, sweep, input);
+            if let Some(from) = from {
+                let plane = image * input[1] + group * weight[1] + channel;
+                let from = plane * volume + from;
                 left.push(element(self.inputs, x, x.layout.place(from)));
                 right.push(element(self.inputs, w, w.layout.place(row * terms + term)));
             }
         }
         Estimate::summed(given, terms, &left, &right)
     }
+
+    /// What is there of a window.
+    pub(super) fn pooled(
+        &self,
+        given: DType,
+        reduction: Reduction,
+        (size, result): ([usize; 3], [usize; 3]),
+        sweep: Sweep<'_>,
+        n: usize,
+    ) -> Option<Estimate> {
+        let head = &self.claim.heads[0];
+        let (dims, x) = (head.shape.dims(), head.plain()?);
+        let volume: usize = dims[2..].iter().product();
+        let (plane, pixel) = volume_of(n, result);
+        let taps = 0..size.iter().product();
+        let from = taps.filter_map(|tap| within(tap, size, pixel, sweep, dims).1);
+        let at = |from| element(self.inputs, x, x.layout.place(plane * volume + from));
+        let window: Vec<Number> = from.map(at).collect();
+        let exact = reference::reduce(reduction, given, &window, 0)?;
+        Some(Estimate::of(reduction.bound(given), given, exact))
+    }
+
+    /// An element of a resized axis: two or four of the source by their weights.
+    pub(super) fn resized(
+        &self,
+        given: DType,
+        to: usize,
+        at: Resampling,
+        n: usize,
+    ) -> Option<Estimate> {
+        let (head, x) = (&self.claim.heads[0], self.claim.heads[0].plain()?);
+        let &[_, length, across] = head.shape.dims() else { return None };
+        let (rest, column) = (n / across.max(1), n % across.max(1));
+        let (row, i) = (rest / to.max(1), rest % to.max(1));
+        let (mut left, mut right, mut size) = (Vec::new(), Vec::new(), 0.0);
+        for (from, weight) in at.terms(i, length) {
+            let from = (row * length + from) * across + column;
+            let number = element(self.inputs, x, x.layout.place(from));
+            size += number.float().abs();
+            left.push(number);
+            right.push(Number::Float(weight));
+        }
+        if size.is_infinite() {
+            return None;
+        }
+        // A weight is off by what rounds the part, and the numbers of the cubic, up to six.
+        let unit = if given == DType::F64 { 2f64.powi(-48) } else { 2f64.powi(-19) };
+        Some(Estimate::summed(given, left.len(), &left, &right)?.widened(given, size * unit))
+    }
+}
+
+/// Which volume of a result with these lengths an element is in, and where.
+fn volume_of(n: usize, lengths: [usize; 3]) -> (usize, [usize; 3]) {
+    let (mut rest, mut place) = (n, [0; 3]);
+    for (at, dim) in place.iter_mut().zip(lengths).rev() {
+        *at = rest % dim.max(1);
+        rest /= dim.max(1);
+    }
+    (rest, place)
+}
+
+/// A term of a pixel, of so many taps to a channel: its channel, and where in a volume of the
+/// input the tap of a pixel lies, if it lies in it.
+fn within(
+    term: usize,
+    taps: [usize; 3],
+    pixel: [usize; 3],
+    (step, reach, first): Sweep<'_>,
+    input: &[usize],
+) -> (usize, Option<usize>) {
+    let (mut rest, mut from, mut inside) = (term, 0, true);
+    // From the last axis to the first; a stride of the dense input.
+    let mut stride = 1;
+    for axis in (0..3).rev() {
+        let tap = rest % taps[axis];
+        rest /= taps[axis];
+        let at = pixel[axis] as i128 * step[axis] as i128
+            + tap as i128 * reach[axis] as i128
+            + first[axis] as i128;
+        let place = usize::try_from(at).ok().filter(|&at| at < input[2 + axis]);
+        inside &= place.is_some();
+        from += place.unwrap_or(0) * stride;
+        stride *= input[2 + axis];
+    }
+    (rest, inside.then_some(from))
 }

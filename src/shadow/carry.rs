@@ -8,6 +8,7 @@ use crate::kernel::ORACLES;
 use crate::layout::Layout;
 use crate::op::{Joint, Op, Reduction};
 use crate::proof::{Claim, Formed, Lot, Oracle, OwnOracle, Seen};
+use crate::reference::Resampling;
 use crate::shape::Shape;
 use crate::wgsl::{Expr, Term};
 
@@ -318,6 +319,8 @@ by_kind! { Lot, "a draw":
     4 Chance { 0: threshold }
 }
 
+by_field! { Resampling { factor, term, parts, cubic } }
+
 by_kind! { Oracle, "an oracle":
     0 Copied {}
     1 Reduced { reduction: reduction, axes: axes }
@@ -340,4 +343,8 @@ by_kind! { Oracle, "an oracle":
     18 Assigned { first: first }
     19 Band { first: first, end: end }
     20 Own { by: by, told: told }
+    21 Pooled {
+        reduction: reduction, size: size, step: step, reach: reach, first: first, result: result
+    }
+    22 Resized { to: to, at: at }
 }

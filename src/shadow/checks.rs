@@ -162,6 +162,7 @@ fn core(claim: &Claim, lengths: &[usize]) -> Result<()> {
                 && convolution(claim, (dims[0], dims[1]), *groups)
         }
         (Oracle::Own { by, told }, _) => (by.fits)(claim, told),
+        (Oracle::Pooled { .. } | Oracle::Resized { .. }, 1) => image(claim, core, dims[0]),
         _ => moved(claim, core, (&dims, &count)),
     };
     ensure(holds, "an oracle of other inputs")
@@ -207,6 +208,35 @@ fn convolution(claim: &Claim, (input, weight): (&[usize], &[usize]), groups: usi
         && result[..2] == [input[0], weight[0]]
         && heads.iter().all(|head| head.dtype.class() == of && head.dtype == heads[0].dtype)
         && of != Class::Bool
+}
+
+/// Pools, and axes at another length.
+fn image(claim: &Claim, core: &Oracle, dims: &[usize]) -> bool {
+    let Claim { heads, tail, .. } = claim;
+    let (given, elements) = (tail.expr.inputs[0], tail.shape.elements() as u128);
+    let small = |n: usize| u32::try_from(n).is_ok();
+    let alike = given.class() == heads[0].dtype.class() && given.class() != Class::Bool;
+    match (core, dims) {
+        (Oracle::Pooled { reduction, size, step, reach, first, result }, &[n, channels, ..]) => {
+            alike
+                && dims.len() == 5
+                && [size, step, reach, result].into_iter().flatten().all(|&n| small(n))
+                && size.iter().all(|&n| n > 0)
+                && first.iter().all(|n| small(n.unsigned_abs()))
+                && matches!(reduction, Reduction::Max | Reduction::Sum)
+                && all([&n, &channels].into_iter().chain(result)) == elements
+        }
+        (Oracle::Resized { to, at }, &[rows, length, across]) => {
+            alike
+                && given.is_float()
+                && length > 0
+                && small(length.max(*to))
+                && u32::try_from(at.term.unsigned_abs()).is_ok()
+                && at.parts > 0
+                && all([&rows, to, &across]) == elements
+        }
+        _ => false,
+    }
 }
 
 /// What is moved, sorted or drawn.

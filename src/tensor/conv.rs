@@ -8,6 +8,8 @@ use crate::engine::site::asked;
 use crate::error::{Result, causes};
 use crate::fuse::What;
 use crate::kernel::conv::{self, ConvCore, ConvPart, Taps};
+use crate::kernel::windows::text::Gather;
+use crate::kernel::windows::{self, Windows, WindowsCore};
 use crate::op::Op;
 use crate::plan::Stored;
 use crate::shape::Shape;
@@ -253,7 +255,14 @@ impl Tensor {
         let largest = part.largest();
         if largest <= segment {
             let args = vec![self.view(part.input).arg(), weight.view(part.weight).arg()];
-            let what = What::core(ConvCore(part.taps));
+            let what = if windows::is_depthwise(&part.taps, &part.input, &part.weight) {
+                let (name, gather) = ("convolution", Gather::Weighted);
+                let size = conv::inner(part.weight.shape().dims());
+                let windows = Windows { gather, size, taps: part.taps };
+                What::core(WindowsCore { name, windows })
+            } else {
+                What::core(ConvCore(part.taps))
+            };
             return Ok(Self::deferred(&self.device, what, args, to, dtype));
         }
         let Some((axis, halves)) = part.halves(segment)? else {

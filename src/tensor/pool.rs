@@ -1,12 +1,16 @@
-//! Pools: reductions over windows, which are views.
+//! Pools: of windows by a kernel of their own; of many elements, reductions of a view.
 
 use super::number::Scalar;
+use super::reduce::computed;
 use super::{Pad, Tensor};
 use crate::dtype::{Class, DType};
 use crate::engine::site::asked;
 use crate::error::{Error, Result, causes};
+use crate::kernel::windows::text::Gather;
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
+
+mod folded;
 
 /// Windows of `D` dimensions over the last axes of a tensor: side by side, without padding, unless
 /// told otherwise.
@@ -56,7 +60,8 @@ impl<const D: usize> Pooling<D> {
 impl Tensor {
     /// The largest element of each window over the last axes, of any dtype but bool. NaN wins;
     /// exact. Along each axis there are `(size + 2 padding - dilation (window - 1) - 1) / stride +
-    /// 1` windows, rounded down. A reduction of a view: nothing is unfolded. Deferred.
+    /// 1` windows, rounded down. Nothing is padded or unfolded, but for windows of more than 256
+    /// elements. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -68,7 +73,10 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn max_pool<const D: usize>(&self, how: &Pooling<D>) -> Result<Self> {
-        let pooled = || self.windows_over(how, self.least())?.amax(last::<D>());
+        let pooled = || match self.folded(how, "max_pool", Gather::Highest)? {
+            Some(highest) => highest.cast(self.dtype()),
+            None => self.windows_over(how, self.least())?.amax(last::<D>()),
+        };
         asked(pooled).map_err(|error| error.during("max_pool"))
     }
 
@@ -158,29 +166,42 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn avg_pool<const D: usize>(&self, how: &Pooling<D>) -> Result<Self> {
+        let counted = how.counts_padding || how.padding == [0; D];
         let pooled = || {
-            let zero = Scalar::zero(self.dtype());
-            let windows = self.windows_over(how, zero)?;
-            if how.counts_padding || how.padding == [0; D] {
-                return windows.mean(last::<D>());
+            if !self.dtype.is_float() && counted {
+                return self.windows_over(how, Scalar::zero(self.dtype()))?.mean(last::<D>());
             }
-            // How many elements of each window are there.
-            let dims = self.shape().dims();
-            let ones = self.device.ones(&dims[dims.len() - D..], DType::F32)?;
-            let there = ones.windows_over(how, Scalar::from(0.0))?.sum(last::<D>())?;
-            let dtype = super::reduce::computed(self.dtype());
-            let sums = windows.cast(dtype)?.sum(last::<D>())?;
-            (sums / &there.cast(dtype)?)?.cast(self.dtype())
+            let sums = |x: &Self| match x.folded(how, "avg_pool", Gather::Sum)? {
+                Some(sums) => Ok(sums),
+                None => {
+                    let zero = Scalar::zero(x.dtype());
+                    x.windows_over(how, zero)?.cast(computed(x.dtype()))?.sum(last::<D>())
+                }
+            };
+            let all = sums(self)?;
+            let means = if counted {
+                all / how.size.iter().product::<usize>() as f64
+            } else {
+                // How many elements of each window are there.
+                let dims = self.shape().dims();
+                let ones = self.device.ones(&dims[dims.len() - D..], DType::F32)?;
+                all / &sums(&ones)?.cast(computed(self.dtype()))?
+            };
+            means?.cast(self.dtype())
         };
         asked(pooled).map_err(|error| error.during("avg_pool"))
     }
 
+    /// The first of the axes that the windows go over.
+    fn pooled_from<const D: usize>(&self) -> Result<usize> {
+        let shape = *self.shape();
+        let first = shape.rank().checked_sub(D);
+        first.ok_or_else(|| PoolCause::Axes { shape, axes: D }.into())
+    }
+
     /// The windows over the last axes, as the last axes of a view.
     fn windows_over<const D: usize>(&self, how: &Pooling<D>, beside: Scalar) -> Result<Self> {
-        let (shape, rank) = (*self.shape(), self.shape().rank());
-        let Some(first) = rank.checked_sub(D) else {
-            return Err(PoolCause::Axes { shape, axes: D }.into());
-        };
+        let (rank, first) = (self.shape().rank(), self.pooled_from::<D>()?);
         let mut pads = vec![(0, 0); rank];
         for i in 0..D {
             let (size, pad) = (how.size[i], how.padding[i]);

@@ -3,11 +3,12 @@
 //!
 //! ```text
 //! place of result i in the source     (2 i + 1) in / (2 out) - 1/2, or i (in - 1) / (out - 1)
-//! its whole part                      which elements: a gather
-//! what is left of it                  their weights: a sum, fused
+//! its whole part                      which elements
+//! what is left of it                  their weights in a sum
 //! ```
 //!
-//! Between are fractions of integers, so that nothing is rounded before a weight is.
+//! Between are fractions of integers, so that nothing is rounded before a weight is. An axis is
+//! resized by a kernel of its own; of more than a segment holds, by a gather and a reduction.
 
 use antialiased::Filter;
 
@@ -20,8 +21,10 @@ use crate::dtype::DType;
 use crate::engine::site::asked;
 use crate::error::{Error, Result, causes};
 use crate::fuse::What;
+use crate::kernel::resize::{ResizeCore, Resizing};
 use crate::kernel::sample::{Around, LENGTH_MAX, SampleCore, Sampling};
 use crate::plan::Stored;
+use crate::reference::Resampling;
 use crate::shape::Shape;
 use crate::store::Segments;
 
@@ -35,6 +38,23 @@ pub enum Align {
     Edges,
     /// The centres of the elements in the corners: PyTorch's `align_corners=True`.
     Corners,
+}
+
+impl Align {
+    /// Where elements lie in a source of another length, in fractions of integers.
+    const fn sampling(self, from: usize, to: usize, cubic: bool) -> Resampling {
+        let (from, to) = (from as u32, to as u32); // their product was checked
+        match self {
+            Self::Edges => {
+                let term = from as i64 - to as i64;
+                Resampling { factor: 2 * from, term, parts: 2 * to, cubic }
+            }
+            Self::Corners => {
+                let parts = if to > 1 { to - 1 } else { 1 };
+                Resampling { factor: from - 1, term: 0, parts, cubic }
+            }
+        }
+    }
 }
 
 /// How an element between others is made of them.
@@ -63,9 +83,9 @@ impl Tensor {
     /// The last axes at another size. What lies beyond an end of an axis is the element at the end.
     /// [`Interpolation::Nearest`] takes any dtype and moves bits, the others are of floats, and
     /// f16 and bf16 computed in f32. What an element has no weight of does not count, be it
-    /// infinite. An axis after the other; one that keeps its length stays as it is. Between them
-    /// the elements beside each place are stored: for every axis twice what it results in, four
-    /// times for a cubic; without aliases some three or five times its longer length. Deferred.
+    /// infinite. An axis after the other, and stored between them; one that keeps its length stays
+    /// as it is. Without aliases the elements beside each place are stored as well, some three or
+    /// five times the longer length. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -100,10 +120,16 @@ impl Tensor {
             let result = self.by_axes(size, |x, axis, length, to| match how {
                 Interpolation::Nearest => x.tapped(what, axis, &x.nearest(length, to)?),
                 Interpolation::Linear(align) => {
+                    if let Some(resized) = x.resized(axis, to, align, false)? {
+                        return Ok(resized);
+                    }
                     let at = Between::of(x, [length, to], align, true)?;
                     x.blended(what, axis, &at, 0..2, |far| 1.0f32 - far)
                 }
                 Interpolation::Cubic(align) => {
+                    if let Some(resized) = x.resized(axis, to, align, true)? {
+                        return Ok(resized);
+                    }
                     let at = Between::of(x, [length, to], align, false)?;
                     x.blended(what, axis, &at, -1..3, |far| cubic(far, KEYS[0]))
                 }
@@ -338,6 +364,24 @@ impl Tensor {
     fn beside_taps(&self, axis: usize, taps: &Self) -> Result<Self> {
         let ones = vec![1; self.shape().rank() - axis - 2];
         taps.reshape([taps.shape().dims(), &ones].concat())
+    }
+
+    /// An axis at another length by a kernel of its own, as it is computed in; `None` if the axis
+    /// is more than a segment holds, before or after.
+    fn resized(&self, axis: usize, to: usize, align: Align, cubic: bool) -> Result<Option<Self>> {
+        let (before, after) = self.shape().dims().split_at(axis);
+        let Some((&from, after)) = after.split_first() else { return Ok(None) };
+        let shape = Shape::new([before, &[to], after].concat())?;
+        let stored = if self.dtype.width() < 4 { Stored::F32 } else { self.dtype };
+        let bytes = Segments::new(self.device.caps()).bytes_max as usize;
+        let most = self.shape().elements().max(shape.elements());
+        if shape.is_empty() || most > bytes / stored.width() {
+            return Ok(None);
+        }
+        let rows = [before.iter().product(), from, after.iter().product()];
+        let what = What::core(ResizeCore(Resizing { to, at: align.sampling(from, to, cubic) }));
+        let args = vec![self.reshape_copied(rows)?.arg()];
+        Ok(Some(Self::deferred(&self.device, what, args, shape, stored)))
     }
 
     /// The sum of elements beside each place, weighted by how far they are from it.

@@ -411,6 +411,51 @@ fn every_wording_is_valid() {
     assert!(tried > 0, "no room lists any");
 }
 
+/// Windows of every kind, by quads and by elements, of one axis before them or two.
+#[test]
+fn every_gathering_of_windows_is_valid() {
+    use wharf::kernel::windows::text::{Gather, WindowsText};
+    for dtype in DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool) {
+        let (given, summed) = (itself(dtype), of_kind(Kind::of(dtype)));
+        for bits in 0..16 {
+            let [quads, whole, lone, flat] = [1, 2, 4, 8].map(|b| bits & b > 0);
+            let target = TARGETS[bits % TARGETS.len()];
+            for gather in [Gather::Highest, Gather::Sum, Gather::Weighted] {
+                let (step, reach, phase) = (2, 1, quads.then_some(3));
+                let text =
+                    WindowsText { gather, dtype, taps: 3, step, reach, phase, whole, lone, flat };
+                let way: &[Way] = if quads { &[Way::Dense] } else { &[Way::Each] };
+                let mut edges = vec![Edge { expr: &given, ways: way }];
+                let weight = Edge { expr: &given, ways: &[Way::Each] };
+                edges.extend((gather == Gather::Weighted).then_some(weight));
+                edges.push(Edge { expr: &summed, ways: &[] });
+                let windows = frame("windows", &text, &edges, target);
+                check_frame(Frame { by_element: !whole, ..windows });
+            }
+        }
+    }
+}
+
+/// Axes that are resized: quads across and along them, linear and cubic, of every float.
+#[test]
+fn every_resized_axis_is_valid() {
+    use wharf::kernel::resize::text::{Lies, ResizeText};
+    for dtype in [DType::F32, DType::F16, DType::Bf16, DType::F64] {
+        let (kind, given) = (Kind::of(dtype), itself(dtype));
+        let summed = of_kind(kind);
+        for lies in [Lies::Across, Lies::AcrossEach, Lies::Along(3), Lies::Along(7), Lies::Apart] {
+            for (i, target) in TARGETS.into_iter().enumerate() {
+                let (cubic, whole) = (i == 1 || matches!(lies, Lies::Along(7)), i == 2);
+                let text = ResizeText { lies, cubic, kind, whole };
+                let way: &[Way] = if lies == Lies::Across { &[Way::Dense] } else { &[Way::Each] };
+                let edges = [Edge { expr: &given, ways: way }, Edge { expr: &summed, ways: &[] }];
+                let resize = frame("resize", &text, &edges, target);
+                check_frame(Frame { by_element: !whole, ..resize });
+            }
+        }
+    }
+}
+
 #[test]
 fn every_tile_of_quantised_weights_is_valid() {
     use wharf::kernel::quantised::text::QuantisedTile;

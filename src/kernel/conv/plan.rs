@@ -7,6 +7,7 @@ use crate::count::{word, words};
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::op::Kind;
+use crate::shape::Shape;
 use crate::wgsl::Target;
 
 /// A convolution: how its taps lie over the input, along z, y and x.
@@ -30,7 +31,7 @@ const fn four([z, y, x]: [usize; 3], w: usize) -> [usize; 4] {
 }
 
 /// The last three of five dimensions.
-fn inner(dims: &[usize]) -> [usize; 3] {
+pub(crate) fn inner(dims: &[usize]) -> [usize; 3] {
     [dims[2], dims[3], dims[4]]
 }
 
@@ -65,13 +66,6 @@ impl ConvTile {
         let all = terms(weight).saturating_add(taps.saturating_mul(1 + stages));
         let all = all.saturating_add(terms(weight) / CHUNK).saturating_add(2 * planes * lines);
         all.saturating_add(5 * self.rows as usize)
-    }
-
-    /// Multiplications and additions, those of the padding counted.
-    pub(super) fn flops(&self, taps: &Taps, input: &Layout, weight: &Layout) -> u64 {
-        let [images, rows] = [input, weight].map(|layout| layout.shape().dims()[0]);
-        let all = [images, rows, terms(weight)].into_iter().chain(taps.result);
-        2 * all.map(|n| n as u64).product::<u64>()
     }
 
     /// What it is told, and the workgroups that it takes.
@@ -113,6 +107,11 @@ impl ConvTile {
 /// row for them.
 pub(crate) fn is_product(rows: usize, target: Target) -> bool {
     target != Target::Gpu && rows > 1
+}
+
+/// Multiplications and additions of so many terms to each result, those of the padding counted.
+pub(crate) fn flops(result: &Shape, terms: usize) -> u64 {
+    2 * result.elements() as u64 * terms as u64
 }
 
 /// How often an invocation of any tile loops over these weights, at most.

@@ -107,7 +107,7 @@ impl Reduce {
     }
 
     /// What changes nothing.
-    const fn neutral(self) -> &'static str {
+    pub(in crate::kernel) const fn neutral(self) -> &'static str {
         match (self.fold, self.held()) {
             (Fold::Prod, Kind::F32) => "1.0",
             (Fold::Prod, Kind::F64) => "1.0lf",

@@ -86,6 +86,7 @@ fn forms() -> Vec<Form> {
         Form::of(&[2, 3, 7, 8], &[5, 3, 3, 3]).padding(&[1, 1]),
         Form::of(&[2, 6, 9, 7], &[8, 3, 3, 2]).padding(&[0, 1]).stride(&[2, 1]).groups(2),
         Form::of(&[1, 4, 9, 8], &[4, 1, 3, 3]).padding(&[1, 1]).groups(4),
+        Form::of(&[2, 3, 4, 5], &[3, 1, 2, 3]).padding(&[1, 1]).groups(3),
     ]
 }
 
@@ -118,6 +119,7 @@ fn more() -> Vec<Form> {
         Form::of(&[2, 3, 5, 5], &[0, 3, 3, 3]),
         Form::of(&[0, 3, 5, 5], &[2, 3, 1, 1]),
     ];
+    forms.extend(depthwise());
     let padded = || Form::of(&[2, 6, 7, 4], &[5, 4, 3, 3]).padding(&[1, 1]);
     forms.push(padded().moved(&channels_last, &[]));
     forms.push(Form::of(&[2, 3, 6, 9], &[4, 3, 3, 3]).moved(&[Transpose, Flip(2)], &[Flip(3)]));
@@ -130,6 +132,28 @@ fn more() -> Vec<Form> {
     ];
     forms.extend(forms_of_views);
     forms
+}
+
+/// Channels by themselves: rows of one to nine elements and of whole quads, strides, dilations,
+/// several images, views; and more taps than are added one by one.
+fn depthwise() -> Vec<Form> {
+    let ragged = (1..10).map(|width| {
+        let taps = [1, 2, 3][width % 3].min(width);
+        Form::of(&[2, 3, 4, width], &[3, 1, 2, taps]).padding(&[1, 1]).groups(3)
+    });
+    let quads = || Form::of(&[2, 3, 7, 16], &[3, 1, 3, 3]).groups(3);
+    let others = [
+        quads().padding(&[1, 1]),
+        quads().padding(&[1, 2]).stride(&[2, 2]),
+        quads().padding(&[0, 3]).stride(&[1, 3]).dilation(&[2, 3]),
+        quads().moved(&[Flip(2), Slice(3, 4..16, 1)], &[Flip(3), Transpose]),
+        Form::of(&[3, 2, 9, 8], &[2, 1, 3, 2]).groups(2).moved(&[Permute(vec![0, 1, 3, 2])], &[]),
+        Form::of(&[2, 4, 6, 5], &[5, 1, 2, 2]).groups(5).moved(&[Permute(vec![0, 3, 1, 2])], &[]),
+        Form::of(&[3, 2, 12], &[2, 1, 4]).groups(2).padding(&[2]),
+        Form::of(&[2, 2, 3, 4, 8], &[2, 1, 2, 3, 2]).groups(2).padding(&[1, 1, 0]),
+        Form::of(&[1, 2, 18, 20], &[2, 1, 17, 16]).groups(2),
+    ];
+    ragged.chain(others).collect()
 }
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {

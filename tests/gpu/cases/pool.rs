@@ -2,6 +2,7 @@
 //! against the oracle of a reduction.
 
 use wharf::caps::Feature;
+use wharf::dtype::Class;
 use wharf::op::Reduction;
 use wharf::reference::{Number, places, reduce};
 use wharf::tensor::Pooling;
@@ -39,7 +40,49 @@ fn forms() -> Vec<Form> {
         form(&[1, 1, 6, 5], &[6, 5], &[1, 1], &[0, 0], &[1, 1]),
         form(&[0, 2, 6, 5], &[2, 2], &[1, 1], &[1, 1], &[1, 1]),
         Form { moves: turned, ..form(&[2, 6, 8, 3], &[3, 2], &[2, 1], &[1, 1], &[1, 2]) },
+        // Rows of whole quads: of the result as well, and not.
+        form(&[2, 3, 9, 16], &[3, 3], &[1, 1], &[1, 1], &[1, 1]),
+        form(&[2, 2, 7, 12], &[3, 4], &[2, 2], &[1, 2], &[2, 1]),
+        form(&[3, 1, 6, 20], &[2, 3], &[1, 3], &[1, 1], &[1, 3]),
+        // Such rows from a whole quad on, and from within one.
+        Form {
+            moves: vec![Slice(3, 4..16, 1), Slice(2, 1..7, 1)],
+            ..form(&[2, 2, 7, 20], &[3, 3], &[1, 1], &[1, 1], &[1, 1])
+        },
+        Form {
+            moves: vec![Slice(3, 3..15, 1), Permute(vec![1, 0, 2, 3])],
+            ..form(&[2, 3, 5, 20], &[3, 3], &[2, 1], &[1, 1], &[1, 1])
+        },
+        // Several axes before the windows; windows that see nothing but padding.
+        form(&[2, 2, 3, 4, 8], &[2, 2], &[1, 1], &[1, 0], &[1, 1]),
+        form(&[2, 3, 2, 8], &[2, 2], &[1, 1], &[1, 1], &[3, 1]),
+        // More than the kernel of windows takes, in a row and in all.
+        form(&[2, 40], &[6], &[7], &[3], &[6]),
+        form(&[1, 2, 20, 19], &[18, 17], &[1, 1], &[9, 0], &[1, 1]),
     ]
+}
+
+/// Rows of one to nine elements and windows of one to three: where a quad ends, and where a row.
+const RAGGED: [(&[usize], &[usize]); 9] = [
+    (&[2, 2, 3, 1], &[1]),
+    (&[2, 2, 3, 2], &[2]),
+    (&[2, 2, 3, 3], &[3]),
+    (&[2, 2, 3, 4], &[3]),
+    (&[2, 2, 3, 5], &[3]),
+    (&[2, 2, 3, 6], &[2]),
+    (&[2, 2, 3, 7], &[3]),
+    (&[2, 2, 3, 8], &[3]),
+    (&[2, 2, 3, 9], &[3]),
+];
+
+fn ragged() -> impl Iterator<Item = Form> {
+    RAGGED.into_iter().flat_map(|(dims, size)| {
+        let padding: &[usize] = if size[0] > 1 { &[1] } else { &[0] };
+        [&[1], &[2]].map(|stride| {
+            let (moves, dilation) = (Vec::new(), &[1][..]);
+            Form { dims, moves, size, stride, padding, dilation }
+        })
+    })
 }
 
 /// A pool of any dtype.
@@ -162,7 +205,7 @@ async fn run(ctx: &Ctx, what: What, dtype: DType) -> Outcome {
     for device in [device.clone(), device.with_target(other)] {
         // Dtypes differ in how a quad is read; f32 is tried on everything.
         let step = if dtype == DType::F32 { 1 } else { 3 };
-        for form in forms().into_iter().step_by(step) {
+        for form in forms().into_iter().chain(ragged()).step_by(step) {
             let place = format!("{form:?} for {:?}", device.target());
             let run = one(&device, &mut random, what, dtype, &form);
             run.await.map_err(|e| format!("{place}: {e}"))?;
@@ -171,18 +214,28 @@ async fn run(ctx: &Ctx, what: What, dtype: DType) -> Outcome {
     Ok(())
 }
 
-/// Now and then NaN, and the least there is.
-fn element(random: &mut Random, dtype: DType) -> u64 {
+/// Now and then NaN, and the least there is; or negative, below any padding.
+fn element(random: &mut Random, dtype: DType, negative: bool) -> u64 {
     let n = random.below(1 << 16);
     if !dtype.is_float() {
-        return random.below(usize::MAX) as u64 & (u64::MAX >> (64 - 8 * dtype.width()));
+        let sign = if negative && dtype.class() == Class::Signed { least(dtype) } else { 0 };
+        return sign | random.below(usize::MAX) as u64 & (u64::MAX >> (64 - 8 * dtype.width()));
     }
     let x = match n {
         0..600 => f64::NAN,
         600..2000 => f64::NEG_INFINITY,
-        _ => n as f64 / 4096.0 - 8.0,
+        _ => n as f64 / 4096.0 - if negative { 17.0 } else { 8.0 },
     };
     bits(dtype, Number::Float(x))
+}
+
+/// The bits of the least number of a dtype.
+fn least(dtype: DType) -> u64 {
+    match dtype.class() {
+        Class::Float => bits(dtype, Number::Float(f64::NEG_INFINITY)),
+        Class::Signed => 1 << (8 * dtype.width() - 1),
+        Class::Unsigned | Class::Bool => 0,
+    }
 }
 
 fn pooling<const D: usize>(form: &Form) -> Pooling<D> {
@@ -207,8 +260,8 @@ async fn one(
     dtype: DType,
     form: &Form,
 ) -> Outcome {
-    let count_of = form.dims.iter().product();
-    let stored = (0..count_of).map(|_| element(random, dtype)).collect();
+    let count_of: usize = form.dims.iter().product();
+    let stored = (0..count_of).map(|i| element(random, dtype, 2 * i < count_of)).collect();
     let x = Pair::new(device, dtype, stored, form.dims).await?.view(&form.moves)?;
     let y = match form.size.len() {
         1 => apply::<1>(what, &x.tensor, form),
@@ -245,8 +298,11 @@ async fn one(
             let index = || at.iter().zip(dims).fold(0, |n, (i, dim)| n * dim + i);
             window.extend(if inside { Some(values[index()]) } else { beside });
         }
-        let Some(want) = reduce(reduction, dtype, &window, 0) else { continue };
         let got = value(dtype, got);
+        let Some(want) = reduce(reduction, dtype, &window, 0) else {
+            ensure_eq!(got, value(dtype, least(dtype)), "{place:?} of nothing");
+            continue;
+        };
         let kept = reduction.bound(dtype).within(dtype, want, got);
         ensure!(kept, "{place:?}: {got:?}, not {want:?} of {window:?}");
     }

@@ -5,7 +5,7 @@ use wharf::caps::Feature;
 use wharf::custom::Kernel;
 use wharf::kernel::CATALOG;
 use wharf::shadow::{Capsule, Shadow, ShadowPolicy, ShadowReport};
-use wharf::tensor::{Attention, Conv, Key, Order, Pooling, Quantised};
+use wharf::tensor::{Align, Attention, Conv, Interpolation, Key, Order, Pooling, Quantised};
 use wharf::testing::Inside;
 use wharf::wgsl::mutant::Mutant;
 use wharf::wgsl::{Source, library};
@@ -84,9 +84,9 @@ const PLANTS: &[Plant] = &[
     },
     Plant {
         name: "a_window_cut_short",
-        path: "conv.wgsl",
-        was: "let inside = in_plane & (x < vec4<u32>(p.job.space.z));",
-        now: "let inside = in_plane & (x < vec4<u32>(p.job.space.z - 1u));",
+        path: "windows.wgsl",
+        was: "let there = at_z < p.job.space.x && at_y < p.job.space.y;",
+        now: "let there = at_z < p.job.space.x && at_y + 1u < p.job.space.y;",
         operation: "convolution",
         line: line!(), run: |x| image(x)?.conv2d(&taps(x)?, None, &depthwise()),
         capsule: None,
@@ -420,6 +420,12 @@ async fn moves(device: &Device) -> Result<()> {
         x.tril(-1)?,
         x.max_pool(&Pooling::of([3]).stride([2]).padding([1]))?,
         x.avg_pool(&Pooling::of([2]))?,
+        x.avg_pool(&Pooling::of([3, 2]).padding([1, 1]).padding_uncounted())?,
+        x.cast(DType::F16)?.max_pool(&Pooling::of([2, 3]).stride([1, 2]))?.cast(DType::F32)?,
+        x.reshape([4, 6, 21])?.interpolate([9, 13], Interpolation::Linear(Align::Edges))?,
+        x.cast(DType::Bf16)?
+            .interpolate([30, 8], Interpolation::Cubic(Align::Corners))?
+            .cast(DType::F32)?,
         device.normal(key, [7, 5], DType::F16)?.cast(DType::F32)?,
         device.uniform(key, [7, 5], DType::Bf16)?.cast(DType::F32)?,
         device.full([5], DType::F32, f32::NEG_INFINITY)?,
@@ -432,6 +438,7 @@ async fn moves(device: &Device) -> Result<()> {
         whole.scatter_add(1, &(&rows % 21u32)?, &whole)?,
         device.integers(key, [9], -4..5, DType::I32)?,
         x.at((.., ..3))?.round()?.cast_checked(DType::I32)?,
+        whole.max_pool(&Pooling::of([2, 2]).padding([1, 1]))?,
         shifted.cast(DType::I8)?.sort(1, Order::Ascending)?.cast(DType::I32)?,
     ] {
         result.read::<i32>().await?;

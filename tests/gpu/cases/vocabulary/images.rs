@@ -15,6 +15,7 @@ use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, matter
 pub(super) fn cases() -> Vec<Case> {
     vec![
         case!("vocabulary::images::interpolate", |ctx| resized(ctx)),
+        case!("vocabulary::images::interpolate_ragged", |ctx| ragged(ctx)),
         case!("vocabulary::images::nearest_moves_bits", |ctx| nearest(ctx)),
         case!("vocabulary::images::adaptive_avg_pool", |ctx| pooled(ctx)),
         case!("vocabulary::images::conv_transpose", |ctx| spread(ctx)),
@@ -106,20 +107,46 @@ const HOWS: [Interpolation; 7] = [
     Interpolation::CubicAntialiased,
 ];
 
-fn forms() -> [(&'static [usize], Vec<Move>); 2] {
-    [(&[2, 3, 4, 5], vec![Permute(vec![0, 3, 1, 2])]), (&[5, 7], vec![Flip(1)])]
+/// Views, and the sizes that f32 gets; the others get the first.
+fn forms() -> Vec<(&'static [usize], Vec<Move>, &'static [[usize; 2]])> {
+    const ANY: &[[usize; 2]] = &[[6, 9], [2, 3], [1, 4], [3, 13]];
+    vec![
+        (&[2, 3, 4, 5], vec![Permute(vec![0, 3, 1, 2])], ANY),
+        (&[5, 7], vec![Flip(1)], ANY),
+        // Whole quads before and after, in more rows than a lane takes; a part of such rows.
+        (&[9, 2, 5, 8], vec![], &[[7, 16], [3, 4], [5, 11]]),
+        (&[3, 4, 16], vec![Move::Slice(2, 4..12, 1)], &[[7, 20], [6, 8]]),
+        // Few of many: elements that a quad needs lie far apart.
+        (&[2, 41], vec![], &[[3, 6], [1, 1]]),
+    ]
+}
+
+/// A line of one to nine elements, at one to nine.
+async fn ragged(ctx: &Ctx) -> Outcome {
+    let mut random = Random::new(44);
+    for device in devices(ctx).await? {
+        for from in 1..10 {
+            let x = Shown::new(&device, &mut random, DType::F32, (&[2, from], &[])).await?;
+            for (to, how) in (1..10).flat_map(|to| [(to, HOWS[1]), (to, HOWS[4])]) {
+                let name = format!("{from} at {to}, {how:?} for {:?}", device.target());
+                let got = x.tensor.interpolate([2, to], how).map_err(show)?;
+                let (dims, want) = interpolated(&x, how, [2, to]);
+                near(&name, &got, &dims, &want, 2.0 * room(DType::F32)).await?;
+            }
+        }
+    }
+    Ok(())
 }
 
 async fn resized(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(41);
     for device in devices(ctx).await? {
         for dtype in carried(&device, FLOATS) {
-            for (dims, moves) in forms() {
+            for (dims, moves, sizes) in forms() {
                 let mut x = Shown::new(&device, &mut random, dtype, (dims, &[])).await?.values;
                 x[8] = f64::INFINITY;
                 let x = Shown::of(&device, dtype, x, (dims, &moves)).await?;
-                let sizes = [[6, 9], [2, 3], [1, 4], [3, 13]];
-                let sizes = if dtype == DType::F32 { &sizes[..] } else { &sizes[..1] };
+                let sizes = if dtype == DType::F32 { sizes } else { &sizes[..1] };
                 for &to in sizes {
                     for how in HOWS {
                         let name = format!(
@@ -157,7 +184,7 @@ async fn pooled(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(43);
     for device in devices(ctx).await? {
         for dtype in carried(&device, FLOATS) {
-            for (dims, moves) in forms() {
+            for (dims, moves, _) in forms() {
                 let x = Shown::new(&device, &mut random, dtype, (dims, &moves)).await?;
                 let first = x.dims.len() - 2;
                 for to in [[1, 1], [2, 2], [3, 2], [5, 9]] {

@@ -1,0 +1,72 @@
+//! An axis at another length: each element a sum of two or four of the source, by weights.
+//!
+//! ```text
+//! X           [rows, length, across], read where it lies, at any strides
+//! Y           [rows, to, across], dense
+//! ```
+//!
+//! One axis at a time: two passes over an image load four elements for a result where one pass
+//! loads four for two axes and sixteen for a cubic, find fewer places, and both of them walk lines.
+
+use std::sync::Arc;
+
+use super::conv::reachable;
+use super::cores::{Core, Head, Landing, Launch, Tail};
+use crate::engine::Site;
+use crate::error::{Error, Result, mistake};
+use crate::exec::Value;
+use crate::op::Kind;
+use crate::proof::Oracle;
+use crate::wgsl::grid::groups_for;
+pub(crate) use plan::Resizing;
+use text::{Lies, RESIZE, ResizeText};
+
+mod plan;
+pub mod text;
+
+/// A resized axis, deferred. Its input is a view of three axes that fits in a segment, as the
+/// result does.
+#[derive(Debug)]
+pub(crate) struct ResizeCore(pub(crate) Resizing);
+
+impl Core for ResizeCore {
+    fn name(&self) -> &'static str {
+        "interpolate"
+    }
+
+    fn oracle(&self) -> Option<Oracle> {
+        let Resizing { to, at } = self.0;
+        Some(Oracle::Resized { to, at })
+    }
+
+    fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
+        let operand = reachable(site, inputs.first().ok_or_else(astray)?)?;
+        let layout = operand.layout;
+        let head = Head::view(operand);
+        let text = self.0.text(&layout, Kind::of(tail.given()));
+        let quads = if text.lies == Lies::Across { head.raw(false)? } else { None };
+        let lies = match text.lies {
+            Lies::Across if quads.is_none() => Lies::AcrossEach,
+            other => other,
+        };
+        let text = ResizeText { lies, ..text };
+        let source = quads.map_or_else(|| head.raw(true), |quads| Ok(Some(quads)))?;
+        let (job, lanes) = self.0.job(&text, &layout, site.target)?;
+        let sources = vec![source.ok_or_else(astray)?];
+        let landing = Landing::of(site, sources, tail, !text.whole, &[])?.ok_or_else(astray)?;
+        landing.launch(Launch {
+            flops: 0,
+            entry: &RESIZE,
+            wording: &text,
+            workgroup: None,
+            job: job.words(),
+            groups: groups_for(lanes, site.target),
+        })?;
+        landing.finish()
+    }
+}
+
+/// The input was copied into one segment, and the result is smaller than one.
+fn astray() -> Error {
+    mistake("resize", "an operand came in several segments")
+}

@@ -1,0 +1,158 @@
+//! The text of a resized axis: elements and their weights by name, `e2` and `w2` the third.
+
+use core::ops::Range;
+
+use crate::op::Kind;
+use crate::wgsl::lines::put;
+use crate::wgsl::params::params;
+use crate::wgsl::source::source;
+use crate::wgsl::{Entry, Needs, Region, Writes};
+
+/// The kernel.
+pub const RESIZE: Entry = Entry::core("resize", source!("resize.wgsl")).told(ResizeJob::MEMBERS);
+
+params! {
+    struct ResizeJob {
+        columns: [u32; 4],
+        size: [u32; 4],
+        place: [u32; 4],
+        stride: [u32; 4],
+    }
+}
+
+/// How a quad of the result lies to the axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lies {
+    /// Across it, and is loaded as quads.
+    Across,
+    /// Across it, and is loaded by elements.
+    AcrossEach,
+    /// Along it: so many elements from the first that it needs to the last.
+    Along(u32),
+    /// Along it, and needs elements from all over it.
+    Apart,
+}
+
+/// The kernel for one kind of sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ResizeText {
+    /// How its quads lie.
+    pub lies: Lies,
+    /// Whether sums are of four elements, by a cubic; otherwise of two.
+    pub cubic: bool,
+    /// What is summed: f32 or f64.
+    pub kind: Kind,
+    /// Whether lines of the result are whole quads. Otherwise it is stored by elements.
+    pub whole: bool,
+}
+
+const LINEAR: &str = "    return Real(1) - far;\n";
+/// By the cubic of Keys with -0.75.
+const CUBIC: &str = "    let near = (Real(1.25) * far - Real(2.25)) * far * far + Real(1);
+    let beyond = ((Real(3.75) - Real(0.75) * far) * far - Real(6)) * far + Real(3);
+    return select(beyond, near, far <= vec4<Real>(1));\n";
+
+impl ResizeText {
+    /// From the element before a place: which ones a sum is of.
+    #[must_use]
+    pub const fn taps(&self) -> Range<i32> {
+        if self.cubic { -1..3 } else { 0..2 }
+    }
+
+    fn weigh(&self) -> String {
+        let body = if self.cubic { CUBIC } else { LINEAR };
+        let real = self.kind.name();
+        format!("alias Real = {real};\n\nfn weigh(far: vec4<Real>) -> vec4<Real> {{\n{body}}}\n")
+    }
+
+    const fn place(&self) -> &'static str {
+        match self.lies {
+            Lies::Across | Lies::AcrossEach => "let i = vec4<u32>(line);\n",
+            Lies::Along(_) | Lies::Apart => "let i = four;\n",
+        }
+    }
+
+    const fn counted(&self) -> &'static str {
+        if self.cubic {
+            "let counted = i * p.job.place.x + p.job.place.y + p.job.place.z;\n"
+        } else {
+            "let counted = max(i * p.job.place.x + p.job.place.y + p.job.place.z, \
+             vec4<u32>(p.job.place.z));\n"
+        }
+    }
+
+    /// Places and weights of all elements that are loaded.
+    fn weights(&self) -> String {
+        let mut text = String::new();
+        let taps = self.taps().enumerate();
+        for (n, tap) in taps.clone() {
+            let name = if matches!(self.lies, Lies::Along(_)) { 'u' } else { 'w' };
+            put!(text, "let {name}{n} = weigh(abs(vec4<Real>({tap}) - part));");
+        }
+        let Lies::Along(elements) = self.lies else {
+            let one = if self.lies == Lies::Apart { "" } else { ".x" };
+            for (n, tap) in taps {
+                put!(text, "let p{n} = inside(before + {tap}){one} * p.job.stride.y;");
+            }
+            return text;
+        };
+        put!(text, "let on = before - before.x;");
+        for n in 0..elements.cast_signed() {
+            let at = self.taps().start + n;
+            put!(text, "let p{n} = inside(vec4<i32>(before.x + {at})).x * p.job.stride.y;");
+            let none = String::from("vec4<Real>()");
+            let own = (0..self.taps().len() as i32).filter(|tap| *tap <= n);
+            let weight = own.fold(none, |others, tap| {
+                format!("select({others}, u{tap}, on == vec4<i32>({}))", n - tap)
+            });
+            put!(text, "let w{n} = {weight};");
+        }
+        text
+    }
+
+    fn take(&self) -> String {
+        let mut text = String::new();
+        let count = match self.lies {
+            Lies::Along(elements) => elements,
+            _ => self.taps().len() as u32,
+        };
+        for n in 0..count {
+            let each = |place: &dyn Fn(char) -> String| {
+                let parts = ['x', 'y', 'z', 'w'].map(|i| format!("head_0(begin + {}).x", place(i)));
+                format!("vec4<Real>({})", parts.join(", "))
+            };
+            let element = match self.lies {
+                Lies::Across => format!("head_0(begin + p{n} + (first >> 2u))"),
+                Lies::AcrossEach => each(&|i| format!("p{n} + four.{i} * p.job.stride.z")),
+                Lies::Along(_) => format!("head_0(begin + p{n})"),
+                Lies::Apart => each(&|i| format!("p{n}.{i}")),
+            };
+            put!(text, "let e{n} = {element};");
+            put!(text, "s += select(w{n} * e{n}, vec4<Real>(), w{n} == vec4<Real>());");
+        }
+        text
+    }
+
+    fn store(&self) -> String {
+        if self.whole {
+            return "finish(to >> 2u, s);\n".into();
+        }
+        let part = "select(select(s.x, s.y, i == 1u), select(s.z, s.w, i == 3u), i > 1u)";
+        let each = format!("finish(to + i, vec4<Real>({part}));");
+        let inside = "i < 4u && first + i < p.job.size.y";
+        format!("for (var i = 0u; {inside}; i++) {{\n    {each}\n}}\n")
+    }
+}
+
+impl Writes for ResizeText {
+    fn regions(&self) -> Vec<Region> {
+        vec![
+            Region::text("weigh", self.weigh()).needing(Needs::of(self.kind)),
+            Region::text("place", self.place()),
+            Region::text("counted", self.counted()),
+            Region::text("taps", self.weights()),
+            Region::text("take", self.take()),
+            Region::text("store", self.store()),
+        ]
+    }
+}

@@ -1,0 +1,84 @@
+//! Windows: pools, and the convolutions of channels by themselves.
+//!
+//! ```text
+//! X           [images, channels, z, y, x], read where it lies, at any strides
+//! Y           [images, channels, z, y, x], dense: what the elements in a window come to
+//! W           [channels, 1, taps along z, y, x]: a sum is one by weights
+//! ```
+//!
+//! Nothing is padded or unfolded: beside the input lies what changes nothing. Windows of many
+//! elements are reductions of a view instead, and many taps in a convolution a convolution.
+
+use std::sync::Arc;
+
+use super::Operand;
+use super::conv::{self, Taps};
+use super::cores::{Core, Head, Landing, Launch, Reach, Tail};
+use crate::engine::Site;
+use crate::error::{Error, Result, mistake};
+use crate::exec::Value;
+use crate::op::Reduction;
+use crate::proof::Oracle;
+use crate::wgsl::grid::groups_for;
+pub(crate) use plan::{Windows, is_depthwise, takes};
+use text::{Gather, WINDOWS};
+
+mod plan;
+pub mod text;
+
+/// A pool or a convolution, deferred. Its inputs are views of five axes, and each of them and the
+/// result fits in a segment.
+#[derive(Debug)]
+pub(crate) struct WindowsCore {
+    pub(crate) name: &'static str,
+    pub(crate) windows: Windows,
+}
+
+impl Core for WindowsCore {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn oracle(&self) -> Option<Oracle> {
+        let Windows { gather, size, taps } = self.windows;
+        let Taps { step, reach, first, groups, result } = taps;
+        let reduction = match gather {
+            Gather::Highest => Reduction::Max,
+            Gather::Sum => Reduction::Sum,
+            Gather::Weighted => return Some(Oracle::Convolved { step, reach, first, groups }),
+        };
+        Some(Oracle::Pooled { reduction, size, step, reach, first, result })
+    }
+
+    fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
+        let operands = inputs.iter().map(|head| conv::reachable(site, head));
+        let operands: Vec<Operand> = operands.collect::<Result<_>>()?;
+        let Some((input, others)) = operands.split_first() else { return Err(astray()) };
+        let weight = others.first().map(|weight| &weight.layout);
+        let heads: Vec<Head> = operands.iter().cloned().map(Head::view).collect();
+        let quads = if plan::rows_are_quads(&input.layout) { heads[0].raw(false)? } else { None };
+        let text = self.windows.text(&input.layout, input.dtype, quads.is_some());
+        let mut sources = vec![quads.map_or_else(|| heads[0].raw(true), |quads| Ok(Some(quads)))?];
+        for head in &heads[1..] {
+            sources.push(head.raw(true)?);
+        }
+        let sources: Option<Vec<Reach<'_>>> = sources.into_iter().collect();
+        let (job, lanes) = self.windows.job(&text, &input.layout, weight, site.target)?;
+        let landing = Landing::of(site, sources.ok_or_else(astray)?, tail, !text.whole, &[])?;
+        let landing = landing.ok_or_else(astray)?;
+        landing.launch(Launch {
+            flops: weight.map_or(0, |weight| conv::flops(&tail.shape, conv::terms(weight))),
+            entry: &WINDOWS,
+            wording: &text,
+            workgroup: None,
+            job: job.words(),
+            groups: groups_for(lanes, site.target),
+        })?;
+        landing.finish()
+    }
+}
+
+/// Inputs were copied into one segment each, and the result is smaller than one.
+fn astray() -> Error {
+    mistake("windows", "an operand came in several segments")
+}

@@ -1,0 +1,107 @@
+//! Which windows the kernel takes, how its input is loaded, and what it is told.
+
+use super::text::{Gather, WindowsJob, WindowsText};
+use crate::count::{word, words};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::kernel::conv::{self, Taps};
+use crate::layout::Layout;
+use crate::wgsl::Target;
+
+/// The most elements of a window: they are added one by one.
+const ELEMENTS_MAX: usize = 256;
+/// The most elements of a row from the first of a quad's windows to the last: they are named one
+/// by one.
+const ROW_MAX: usize = 32;
+/// The lines that a lane of a processor takes.
+const LINES: usize = 4;
+
+/// Windows, and what they come to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Windows {
+    pub(crate) gather: Gather,
+    /// Taps along z, y and x.
+    pub(crate) size: [usize; 3],
+    pub(crate) taps: Taps,
+}
+
+/// Whether the kernel is for windows of this size. A row of one result would leave three quarters
+/// of a lane idle.
+pub(crate) fn takes(taps: &Taps, size: [usize; 3]) -> bool {
+    let elements = size.iter().fold(1, |n: usize, &size| n.saturating_mul(size));
+    let covers = taps.reach[2].saturating_mul(size[2].saturating_sub(1));
+    let row = covers.saturating_add(taps.step[2].saturating_mul(3)).saturating_add(1);
+    elements <= ELEMENTS_MAX && row <= ROW_MAX && taps.result[2] > 1
+}
+
+/// Whether every channel is convolved by itself, in windows that the kernel takes.
+pub(crate) fn is_depthwise(taps: &Taps, input: &Layout, weight: &Layout) -> bool {
+    let (channels, w) = (input.shape().dims()[1], weight.shape().dims());
+    taps.groups == channels && w[0] == channels && takes(taps, conv::inner(w))
+}
+
+/// Whether all rows of a view of five axes are whole quads, if its first one is.
+pub(super) fn rows_are_quads(view: &Layout) -> bool {
+    let whole = |axis: usize| view.strides()[axis] % 4 == 0 || view.shape().dims()[axis] == 1;
+    (0..4).all(whole) && view.strides()[4] == 1 && view.shape().dims()[4].is_multiple_of(4)
+}
+
+impl Windows {
+    /// The kernel for an input whose rows are loaded as quads, or not.
+    pub(super) fn text(&self, input: &Layout, dtype: DType, by_quads: bool) -> WindowsText {
+        let Self { gather, size, ref taps } = *self;
+        let small = |n: usize| n as u32; // `takes` has seen to it
+        let phase = if by_quads { taps.first[2].rem_euclid(4) as u32 } else { 0 };
+        let (dims, strides) = (input.shape().dims(), input.strides());
+        let follow = strides[0] == strides[1] * dims[1].cast_signed();
+        let lone = dims[0] == 1 || follow && gather != Gather::Weighted;
+        WindowsText {
+            gather,
+            dtype,
+            taps: small(size[2]),
+            step: small(taps.step[2]),
+            reach: small(taps.reach[2]),
+            phase: by_quads.then_some(phase),
+            whole: taps.result[2].is_multiple_of(4),
+            lone,
+            flat: taps.result[0] == 1,
+        }
+    }
+
+    /// What it is told, and how many lanes it takes.
+    pub(super) fn job(
+        &self,
+        text: &WindowsText,
+        input: &Layout,
+        weight: Option<&Layout>,
+        target: Target,
+    ) -> Result<(WindowsJob, u32)> {
+        let (taps, size, dims) = (&self.taps, self.size, input.shape().dims());
+        let [_, high, wide] = taps.result;
+        // Lines that are shared out evenly.
+        let blocks = if target == Target::Gpu { high } else { high.div_ceil(LINES) };
+        let lines = high.div_ceil(blocks);
+        let quads = wide.div_ceil(4);
+        let all = dims[0] * dims[1] * taps.result[0] * blocks * quads;
+        let unit = if text.phase.is_some() { 4 } else { 1 };
+        // Two's complement wraps to the same address.
+        let wrapped = |n: isize| n as u32;
+        let stride = |axis: usize| wrapped(input.strides()[axis] / unit);
+        let [z, y, x] = taps.first;
+        let along = [x.div_euclid(unit), 4 * taps.step[2].cast_signed() / unit].map(wrapped);
+        let weight = weight.map_or([0; 4], |w| [2, 3, 4, 0].map(|axis| wrapped(w.strides()[axis])));
+        let job = WindowsJob {
+            columns: words([all, blocks * quads, quads, lines])?,
+            result: words([taps.result[0], high, wide, dims[1]])?,
+            space: words([dims[2], dims[3], dims[4] / unit.unsigned_abs(), size[0]])?,
+            step: words([taps.step[0], taps.step[1]])?,
+            reach: words([taps.reach[0], taps.reach[1]])?,
+            first: [wrapped(z), wrapped(y)],
+            along,
+            input: [stride(2), stride(3), stride(4), stride(1)],
+            weight,
+            outer: [stride(0), word(size[1])?],
+        };
+        Ok((job, word(all)?))
+    }
+}

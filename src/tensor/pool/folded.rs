@@ -1,0 +1,68 @@
+//! Pools by the kernel of windows.
+
+use super::Pooling;
+use crate::dtype::Class;
+use crate::error::Result;
+use crate::fuse::What;
+use crate::kernel::conv::Taps;
+use crate::kernel::windows::text::Gather;
+use crate::kernel::windows::{self, Windows, WindowsCore};
+use crate::plan::Stored;
+use crate::shape::Shape;
+use crate::store::Segments;
+use crate::tensor::Tensor;
+
+impl Tensor {
+    /// What the windows over the last axes come to, as it is computed in; `None` where they are
+    /// not for the kernel of windows.
+    pub(super) fn folded<const D: usize>(
+        &self,
+        how: &Pooling<D>,
+        name: &'static str,
+        gather: Gather,
+    ) -> Result<Option<Self>> {
+        let Some(stored) = self.folded_as() else { return Ok(None) };
+        let (dims, first) = (self.shape().dims(), self.pooled_from::<D>()?);
+        let segment = Segments::new(self.device.caps()).bytes_max as usize / self.dtype.width();
+        let mut size = [1; 3];
+        let mut taps =
+            Taps { step: [1; 3], reach: [1; 3], first: [0; 3], groups: 1, result: [1; 3] };
+        for i in 0..D {
+            let (to, dim, pad) = (3 - D + i, dims[first + i], how.padding[i]);
+            let covers = how.dilation[i].saturating_mul(how.size[i].saturating_sub(1)) + 1;
+            let padded = dim.saturating_add(pad.saturating_mul(2));
+            let known = how.size[i] > 0 && how.dilation[i] > 0 && how.stride[i] > 0;
+            if !known || pad > how.size[i] / 2 || covers > padded {
+                return Ok(None);
+            }
+            (size[to], taps.step[to], taps.reach[to]) =
+                (how.size[i], how.stride[i], how.dilation[i]);
+            taps.first[to] = -pad.cast_signed();
+            taps.result[to] = (padded - covers) / how.stride[i] + 1;
+        }
+        let result = [&dims[..first], &taps.result[3 - D..]].concat();
+        let shape = Shape::new(result)?;
+        let most = shape.elements().max(self.shape().elements());
+        if shape.is_empty() || most > segment || !windows::takes(&taps, size) {
+            return Ok(None);
+        }
+        let lead =
+            [dims[..first.min(1)].iter().product(), dims[first.min(1)..first].iter().product()];
+        let volumes = [&lead[..], &[1; 2][..3 - D], &dims[first..]].concat();
+        let what = What::core(WindowsCore { name, windows: Windows { gather, size, taps } });
+        let dtype = stored;
+        let volumes = self.reshape_copied(volumes)?;
+        Ok(Some(Self::deferred(&self.device, what, vec![volumes.arg()], shape, dtype)))
+    }
+
+    /// What windows are computed in; `None` for bools.
+    const fn folded_as(&self) -> Option<Stored> {
+        match (self.dtype().class(), self.dtype().width()) {
+            (Class::Bool, _) => None,
+            (Class::Float, 2) => Some(Stored::F32),
+            (Class::Signed, 1 | 2) => Some(Stored::I32),
+            (Class::Unsigned, 1 | 2) => Some(Stored::U32),
+            _ => Some(self.dtype),
+        }
+    }
+}
