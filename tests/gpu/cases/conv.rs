@@ -150,7 +150,10 @@ fn depthwise() -> Vec<Form> {
         Form::of(&[3, 2, 9, 8], &[2, 1, 3, 2]).groups(2).moved(&[Permute(vec![0, 1, 3, 2])], &[]),
         Form::of(&[2, 4, 6, 5], &[5, 1, 2, 2]).groups(5).moved(&[Permute(vec![0, 3, 1, 2])], &[]),
         Form::of(&[3, 2, 12], &[2, 1, 4]).groups(2).padding(&[2]),
-        Form::of(&[2, 2, 3, 4, 8], &[2, 1, 2, 3, 2]).groups(2).padding(&[1, 1, 0]),
+        Form::of(&[2, 2, 5, 4, 8], &[2, 1, 2, 3, 2])
+            .groups(2)
+            .padding(&[1, 1, 0])
+            .dilation(&[3, 1, 1]),
         Form::of(&[1, 2, 18, 20], &[2, 1, 17, 16]).groups(2),
     ];
     ragged.chain(others).collect()

@@ -40,6 +40,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     };
     let mut cases: Vec<Case> = DType::ALL.into_iter().map(one).collect();
     cases.push(case!("order::the_largest_few", |ctx| few(ctx)));
+    cases.push(case!("order::the_largest_of_many", |ctx| largest_of_many(ctx)));
     cases.push(case!("order::what_cannot_be_sorted", |ctx| refused(ctx)));
     cases
 }
@@ -151,6 +152,47 @@ async fn few(ctx: &Ctx) -> Outcome {
             for (i, &want) in want.iter().take(k).enumerate() {
                 let got = (values[first + i], places[first + i]);
                 ensure_eq!(got, want, "{i} of the largest {k} of row {n}");
+            }
+        }
+    }
+    count();
+    Ok(())
+}
+
+/// The largest of so many that pieces are left out: many equal ones, NaN, both zeros, a rest that
+/// is no piece, several rows, along either axis.
+async fn largest_of_many(ctx: &Ctx) -> Outcome {
+    let mut random = Random::new(47);
+    let native = ctx.native().await?;
+    for device in TARGETS.map(|target| native.with_target(target)) {
+        for (length, k) in [(5003, 3), (2100, 20), (20_000, 7), (1030, 1)] {
+            let rare = |n: usize| match n {
+                0 => f32::NAN,
+                1..20 => -0.0,
+                n => (n % 37) as f32 - 20.0,
+            };
+            let data: Vec<f32> = (0..2 * length).map(|_| rare(random.below(1 << 11))).collect();
+            let (x, _) = device.upload(&data, [2, length]).map_err(show)?;
+            let turned = x.t().and_then(|x| x.contiguous()?.top_k(k, 0)).map_err(show)?;
+            let rows = [
+                x.top_k(k, 1).map_err(show)?,
+                (turned.0.t().map_err(show)?, turned.1.t().map_err(show)?),
+            ];
+            for (values, places) in rows {
+                let values = values.read::<f32>().await.map_err(show)?;
+                let places = places.read::<u32>().await.map_err(show)?;
+                for (n, row) in data.chunks(length).enumerate() {
+                    let mut want: Vec<(f32, u32)> = row.iter().copied().zip(0..).collect();
+                    want.sort_by(|a, b| {
+                        let falls = b.0.partial_cmp(&a.0);
+                        falls.unwrap_or_else(|| a.0.is_nan().cmp(&b.0.is_nan()))
+                    });
+                    for (i, want) in want.iter().take(k).enumerate() {
+                        let got = (values[n * k + i].to_bits(), places[n * k + i]);
+                        let want = (want.0.to_bits(), want.1);
+                        ensure_eq!(got, want, "{i} of the largest {k} of {length}, row {n}");
+                    }
+                }
             }
         }
     }

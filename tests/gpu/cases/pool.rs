@@ -53,6 +53,8 @@ fn forms() -> Vec<Form> {
             moves: vec![Slice(3, 3..15, 1), Permute(vec![1, 0, 2, 3])],
             ..form(&[2, 3, 5, 20], &[3, 3], &[2, 1], &[1, 1], &[1, 1])
         },
+        // Planes that are far apart.
+        form(&[1, 2, 5, 4, 8], &[2, 2, 3], &[2, 1, 1], &[1, 1, 1], &[3, 1, 1]),
         // Several axes before the windows; windows that see nothing but padding.
         form(&[2, 2, 3, 4, 8], &[2, 2], &[1, 1], &[1, 0], &[1, 1]),
         form(&[2, 3, 2, 8], &[2, 2], &[1, 1], &[1, 1], &[3, 1]),
