@@ -75,8 +75,8 @@ impl Cause for Refusal {
 }
 
 /// The order of axes in which a result is stored: that of the first operand that has an element of
-/// its own for each of the result's, so that `x.t() + 1` walks memory as `x` does. `None` where that
-/// is the order they have.
+/// its own for each of the result's, so that `x.t() + 1` walks memory as `x` does. `None` where
+/// they are in that order.
 fn stored_order(shape: &Shape, layouts: &[Layout]) -> Option<Vec<usize>> {
     let full = |l: &&Layout| {
         l.shape() == shape

@@ -9,7 +9,7 @@ use super::Tensor;
 use crate::dtype::{Class, DType};
 use crate::engine::Site;
 use crate::engine::site::asked;
-use crate::error::{Error, Result, mistake};
+use crate::error::{Error, Result};
 use crate::kernel::cores::Task;
 use crate::kernel::{Operand, moves, sort};
 use crate::plan::Stored;
@@ -29,11 +29,6 @@ pub enum Order {
 type Word = (Tensor, u32);
 
 const SIGN: u32 = 1 << 31;
-
-/// The longest axis that is sorted whole for its largest: its list is ranked at once.
-const SORTED_MAX: usize = 1024;
-/// The shortest pieces that are worth it.
-const PIECE_MIN: usize = 8;
 
 impl Tensor {
     /// Where the elements of an axis come from once it is sorted, as u32: what `gather` takes.
@@ -91,48 +86,11 @@ impl Tensor {
     pub fn top_k(&self, k: usize, axis: impl Into<Axis>) -> Result<(Self, Self)> {
         let largest = || {
             let (axis, length) = self.shape().find(axis)?;
-            sort::check(&self.device.engine, self.shape().elements())?;
-            let places = self.largest_places(axis, k.min(length))?;
+            let places = self.sorted_places(axis.into(), Order::Descending)?;
+            let places = places.slice(axis, 0..k.min(length))?;
             Ok((self.picked("top_k", &places, axis, 1)?, places))
         };
         asked(largest).map_err(|error: Error| error.during("top_k"))
-    }
-
-    /// Where the largest of an axis are, the largest first. Of many only few are sorted: an axis is
-    /// cut into pieces, and since a piece that holds one of the `k` largest is, by its own largest,
-    /// one of the `k` first pieces, what the others hold is left out. Pieces are so long that they
-    /// are as many as what is left.
-    fn largest_places(&self, axis: usize, k: usize) -> Result<Self> {
-        let length = self.shape().dims()[axis];
-        let each = (length / k.max(1)).isqrt() & !3;
-        let few = length <= SORTED_MAX || each < PIECE_MIN || self.shape().is_empty();
-        if few || k == 0 || self.dtype().width() > 4 {
-            return self.sorted_places(axis.into(), Order::Descending)?.slice(axis, 0..k);
-        }
-        let axes = self.layout.order_along(axis);
-        let rows = self.permute(&axes)?.contiguous()?;
-        let dims = rows.shape().dims().to_vec();
-        let outer = &dims[..dims.len() - 1];
-        let count: usize = outer.iter().product();
-        let list = rows.reshape([count * length])?;
-        let Some((keys, _)) = list.ordered_as(Order::Descending)?.pop() else {
-            return Err(mistake("top_k", "no key"));
-        };
-        let pieces = length / each;
-        let keys = keys.reshape([count, length])?.slice(1, 0..pieces * each)?;
-        let first = keys.reshape([count, pieces, each])?.amin(2)?.bit_not()?;
-        // In their own order, so that equal elements stay as they came.
-        let kept = first.largest_places(1, k)?.sort(1, Order::Ascending)?;
-        let within = self.device.iota(each)?;
-        let places = ((kept.unsqueeze(2)? * each as u32)? + &within)?.contiguous()?;
-        let places = places.reshape([count, k * each])?;
-        let rest = (self.device.iota(length - pieces * each)? + (pieces * each) as u32)?;
-        let rest = rest.broadcast_to([count, length - pieces * each])?;
-        let places = Self::concat(&[places, rest], 1)?;
-        let left = list.reshape([count, length])?.picked("top_k", &places, 1, 1)?;
-        let places = places.picked("top_k", &left.largest_places(1, k)?, 1, 1)?;
-        let result = [outer, &[k]].concat();
-        places.reshape(result)?.unpermute(&axes)
     }
 
     #[track_caller]
