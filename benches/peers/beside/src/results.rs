@@ -28,8 +28,9 @@ pub fn replaced(text: &str, section: &Section<'_>) -> String {
     {
         return format!("{}{new}{}", &text[..at], &text[at + length + END.len()..]);
     }
-    // A new section goes before the first section of prose, right after the introduction.
-    let at = text.find("\n## ").map_or(text.len(), |at| at + 1);
+    // A new section goes before all others, right after the introduction.
+    let first = ["\n<!-- measured on ", "\n## "].into_iter().filter_map(|of| text.find(of)).min();
+    let at = first.map_or(text.len(), |at| at + 1);
     format!("{}{new}\n{}", &text[..at], &text[at..])
 }
 
