@@ -107,8 +107,11 @@ const HOWS: [Interpolation; 7] = [
     Interpolation::CubicAntialiased,
 ];
 
+/// A shape, what is done to it, and the sizes of its last axes.
+type Resizes = (&'static [usize], Vec<Move>, &'static [[usize; 2]]);
+
 /// Views, and the sizes that f32 gets; the others get the first.
-fn forms() -> Vec<(&'static [usize], Vec<Move>, &'static [[usize; 2]])> {
+fn forms() -> Vec<Resizes> {
     const ANY: &[[usize; 2]] = &[[6, 9], [2, 3], [1, 4], [3, 13]];
     vec![
         (&[2, 3, 4, 5], vec![Permute(vec![0, 3, 1, 2])], ANY),
