@@ -50,9 +50,8 @@ impl Tensor {
             [dims[..first.min(1)].iter().product(), dims[first.min(1)..first].iter().product()];
         let volumes = [&lead[..], &[1; 2][..3 - D], &dims[first..]].concat();
         let what = What::core(WindowsCore { name, windows: Windows { gather, size, taps } });
-        let dtype = stored;
         let volumes = self.reshape_copied(volumes)?;
-        Ok(Some(Self::deferred(&self.device, what, vec![volumes.arg()], shape, dtype)))
+        Ok(Some(Self::deferred(&self.device, what, vec![volumes.arg()], shape, stored)))
     }
 
     /// What windows are computed in; `None` for bools.
