@@ -2,8 +2,8 @@
 //
 // An invocation takes one chunk of one row, `quads` long. A row begins and ends anywhere, so its
 // first and last quad may belong to its neighbours too: of those it takes its own elements only.
-// What lies between are whole quads, four at a time, added up in blocks: no term goes through more
-// than some 140 roundings here. Trips: quads / 4 + quads / 256 + 8.
+// What lies between are whole quads, two at a time, added up in blocks: no term goes through more
+// than some 140 roundings here. Trips: quads / 2 + quads / 128 + 8.
 override workgroup: u32 = 64u;
 
 struct Job {
@@ -81,16 +81,13 @@ fn main(
         all = take_some(all, begin, vec4<u32>(4u * begin) - zero, inside);
     }
     var q = whole_begin;
-    while q + 4u <= whole_to {
-        let block = min(q + 256u, whole_to);
+    while q + 2u <= whole_to {
+        let pairs = min(64u, (whole_to - q) / 2u);
         var s = start();
-        while q + 4u <= block {
-            var a = take(start(), q, vec4<u32>(4u * q) - zero);
-            a = take(a, q + 1u, vec4<u32>(4u * q + 4u) - zero);
-            var b = take(start(), q + 2u, vec4<u32>(4u * q + 8u) - zero);
-            b = take(b, q + 3u, vec4<u32>(4u * q + 12u) - zero);
-            s = merge(s, merge(a, b));
-            q += 4u;
+        for (var pair = 0u; pair < pairs; pair++) {
+            let a = take(start(), q, vec4<u32>(4u * q) - zero);
+            s = merge(s, take(a, q + 1u, vec4<u32>(4u * q + 4u) - zero));
+            q += 2u;
         }
         all = merge(all, s);
     }

@@ -47,6 +47,12 @@ mod patience;
 #[derive(Clone)]
 pub struct Device {
     pub(crate) engine: Arc<Engine>,
+    handle: Arc<Handle>,
+}
+
+/// What a device is opened with. In one piece, so that every tensor can have it.
+#[derive(Clone)]
+struct Handle {
     plan: Arc<Plan>,
     adapter: Arc<Adapter>,
     target: Target,
@@ -177,21 +183,21 @@ impl Device {
         };
         let target = Target::of(caps);
         let (engine, plan) = (Arc::new(Engine::new(gpu)), Arc::new(plan));
-        Ok(Self {
+        let handle = Handle {
             #[cfg(not(target_arch = "wasm32"))]
             _program: Bidden::of(&engine, target).map(Arc::new),
-            engine,
             plan,
             adapter: Arc::new(adapter),
             target,
             tuned: None,
-        })
+        };
+        Ok(Self { engine, handle: Arc::new(handle) })
     }
 
     /// The class of kernels that it runs: what is fast on a GPU is slow on a CPU.
     #[must_use]
-    pub const fn target(&self) -> Target {
-        self.target
+    pub fn target(&self) -> Target {
+        self.handle.target
     }
 
     /// A handle on the same device that runs another class of kernels, with the same results at
@@ -200,22 +206,22 @@ impl Device {
     pub fn with_target(&self, target: Target) -> Self {
         let wide = self.caps().has(Feature::ShaderInt64);
         let target = if target == Target::Cpu64 && !wide { Target::Cpu } else { target };
-        Self { target, ..self.clone() }
+        self.with(|handle| handle.target = target)
     }
 
     pub(crate) fn with_choices(&self, table: Arc<Table>) -> Self {
-        Self { tuned: Some(table), ..self.clone() }
+        self.with(|handle| handle.tuned = Some(table))
     }
 
     /// Choices that were measured on its adapter.
     pub(crate) fn tuned(&self) -> Option<&Table> {
-        self.tuned.as_deref()
+        self.handle.tuned.as_deref()
     }
 
     /// Where its work is recorded.
     #[track_caller]
     pub(crate) fn site(&self) -> Site<'_> {
-        Site { engine: &self.engine, target: self.target, line: site::line() }
+        Site { engine: &self.engine, target: self.handle.target, line: site::line() }
     }
 
     /// What turns deferred operations into kernels.
@@ -268,7 +274,7 @@ impl Device {
     /// Whether it is [on paper](Device::on_paper).
     #[must_use]
     pub fn is_on_paper(&self) -> bool {
-        self.adapter.is_on_paper()
+        self.handle.adapter.is_on_paper()
     }
 
     /// A handle on the *same* device with other permissions: tensors of both mix freely.
@@ -284,8 +290,15 @@ impl Device {
     /// ```
     #[must_use]
     pub fn with_policy(&self, policy: &Policy) -> Self {
-        let plan = Arc::new(negotiate(self.plan.caps(), policy));
-        Self { plan, ..self.clone() }
+        let plan = Arc::new(negotiate(self.handle.plan.caps(), policy));
+        self.with(|handle| handle.plan = plan)
+    }
+
+    /// Another handle on it.
+    fn with(&self, change: impl FnOnce(&mut Handle)) -> Self {
+        let mut handle = Handle::clone(&self.handle);
+        change(&mut handle);
+        Self { engine: Arc::clone(&self.engine), handle: Arc::new(handle) }
     }
 
     /// A fresh device from the same adapter with the same plan, for after this one was lost.
@@ -294,27 +307,27 @@ impl Device {
     /// requested again.
     pub async fn reopen(&self) -> Result<Self> {
         let asked = |caps: &Caps| caps.has(Feature::CooperativeMatrix);
-        let both = asked(self.caps()) && asked(self.adapter.caps());
+        let both = asked(self.caps()) && asked(self.handle.adapter.caps());
         let caps = self.caps().clone().with_experimental(both);
-        self.adapter.open(negotiate(&caps, self.plan.policy())).await
+        self.handle.adapter.open(negotiate(&caps, self.handle.plan.policy())).await
     }
 
     /// The plan: what each dtype becomes here.
     #[must_use]
     pub fn plan(&self) -> &Plan {
-        &self.plan
+        &self.handle.plan
     }
 
     /// What it can do: the capabilities it was opened with.
     #[must_use]
     pub fn caps(&self) -> &Caps {
-        self.plan.caps()
+        self.handle.plan.caps()
     }
 
     /// The adapter it was opened from.
     #[must_use]
     pub fn adapter(&self) -> &Adapter {
-        &self.adapter
+        &self.handle.adapter
     }
 
     /// Whether another handle is on the same device.
@@ -373,7 +386,7 @@ impl Device {
     /// ```
     pub fn fit(&self, shape: impl IntoShape, dtype: DType) -> Result<Fit> {
         let shape = shape.into_shape()?;
-        let (_, stored) = self.plan.accept(dtype)?;
+        let (_, stored) = self.handle.plan.accept(dtype)?;
         Ok(self.engine.fit(Engine::bytes_of(&shape, *stored)?))
     }
 
@@ -469,7 +482,7 @@ impl Device {
     /// is written when the last handle on the device is gone, tensors included.
     #[must_use = "a profile that is dropped at once notes nothing"]
     pub fn profile(&self) -> Profile {
-        Profile::begin(&self.engine, self.target)
+        Profile::begin(&self.engine, self.handle.target)
     }
 
     /// Computes once more, from now on and as long as the shadow lives, what every operation

@@ -17,7 +17,6 @@ use crate::kernel::Operand;
 use crate::kernel::cause::FaultCause;
 use crate::kernel::cores::Task;
 use crate::kernel::elementwise::checked::{self, Checked};
-use crate::layout::Layout;
 use crate::op::{Op, Refusal};
 use crate::plan::Stored;
 use crate::shape::Shape;
@@ -74,15 +73,42 @@ impl Cause for Refusal {
     }
 }
 
+/// An operand, as long as the operation is being made: a chain of small operations is slower by
+/// every handle that it copies.
+#[derive(Clone, Copy)]
+pub(super) enum Borrowed<'a> {
+    Tensor(&'a Tensor),
+    Scalar(Scalar),
+}
+
+impl<'a> From<&'a Tensor> for Borrowed<'a> {
+    fn from(tensor: &'a Tensor) -> Self {
+        Self::Tensor(tensor)
+    }
+}
+
+impl<'a> From<&'a Other> for Borrowed<'a> {
+    fn from(other: &'a Other) -> Self {
+        match other {
+            Other::Tensor(tensor) => Self::Tensor(tensor),
+            Other::Scalar(scalar) => Self::Scalar(*scalar),
+        }
+    }
+}
+
 /// The order of axes in which a result is stored: that of the first operand that has an element of
 /// its own for each of the result's, so that `x.t() + 1` walks memory as `x` does. `None` where
 /// they are in that order.
-fn stored_order(shape: &Shape, layouts: &[Layout]) -> Option<Vec<usize>> {
-    let full = |l: &&Layout| {
-        l.shape() == shape
-            && l.shape().dims().iter().zip(l.strides()).all(|(&d, &s)| d <= 1 || s != 0)
-    };
-    layouts.iter().find(full).filter(|l| !l.is_dense()).map(Layout::memory_order)
+fn stored_order(shape: Shape, operands: &[Borrowed<'_>]) -> Result<Option<Vec<usize>>> {
+    for operand in operands {
+        let Borrowed::Tensor(tensor) = operand else { continue };
+        let layout = tensor.layout.broadcast_to(shape)?;
+        let strides = shape.dims().iter().zip(layout.strides());
+        if strides.into_iter().all(|(&dim, &stride)| dim <= 1 || stride != 0) {
+            return Ok((!layout.is_dense()).then(|| layout.memory_order()));
+        }
+    }
+    Ok(None)
 }
 
 impl Tensor {
@@ -94,8 +120,8 @@ impl Tensor {
     /// Which dtypes an operation takes, and how exact it is, is in the [contract](crate::op).
     #[track_caller]
     pub fn apply(&self, op: impl Into<Operator>, others: &[Other]) -> Result<Self> {
-        let mut operands = vec![Other::Tensor(self.clone())];
-        operands.extend_from_slice(others);
+        let mut operands = vec![self.into()];
+        operands.extend(others.iter().map(Borrowed::from));
         applied(&self.device, &op.into(), &operands, Stored::F32)
     }
 
@@ -122,7 +148,8 @@ impl Tensor {
             let bytes = made.number(number).map_err(|error| error.during(what))?;
             Ok::<_, Error>(Scalar::decode(*made.stored, &bytes))
         };
-        let operands = [self.into(), number(yes.into())?.into(), number(no.into())?.into()];
+        let [yes, no] = [number(yes.into())?, number(no.into())?];
+        let operands = [self.into(), Borrowed::Scalar(yes), Borrowed::Scalar(no)];
         applied(&self.device, &Op::Where.into(), &operands, made.stored)
     }
 
@@ -138,7 +165,8 @@ impl Tensor {
     #[doc(alias = "rpow")]
     #[track_caller]
     pub fn powers_of(&self, base: impl Into<Other>) -> Result<Self> {
-        apply(&self.device, Op::Pow, &[base.into(), self.into()])
+        let base = base.into();
+        apply(&self.device, Op::Pow, &[(&base).into(), self.into()])
     }
 
     /// As another dtype: an integer takes the nearest number that it has, from floats - cut towards
@@ -177,8 +205,7 @@ impl Tensor {
         if to == *self.dtype {
             return Ok(self.clone());
         }
-        let operands = vec![Other::Tensor(self.clone())];
-        deferred(&self.device, What::Cast(*to), *self.shape(), to, &operands, *to)
+        deferred(&self.device, What::Cast(*to), *self.shape(), to, &[self.into()], *to)
     }
 
     /// The numbers that these become in a wide dtype that the device lacks, in one that it has.
@@ -245,7 +272,7 @@ impl Tensor {
 }
 
 #[track_caller]
-pub(super) fn apply(device: &crate::Device, op: Op, operands: &[Other]) -> Result<Tensor> {
+pub(super) fn apply(device: &crate::Device, op: Op, operands: &[Borrowed<'_>]) -> Result<Tensor> {
     applied(device, &op.into(), operands, Stored::F32)
 }
 
@@ -254,7 +281,7 @@ pub(super) fn apply(device: &crate::Device, op: Op, operands: &[Other]) -> Resul
 fn applied(
     device: &crate::Device,
     operator: &Operator,
-    operands: &[Other],
+    operands: &[Borrowed<'_>],
     alone: Stored,
 ) -> Result<Tensor> {
     let name = match operator {
@@ -264,12 +291,13 @@ fn applied(
     let named = |error: Error| error.during(name);
     // Numbers take the dtype of the values: in `where`, of the two to choose from.
     let values = if *operator == Op::Where.into() { &operands[1..] } else { operands };
-    let of = |o: &Other| match o {
-        Other::Tensor(t) => Some(t.dtype),
-        Other::Scalar(_) => None,
+    let of = |operand: &Borrowed<'_>| match operand {
+        Borrowed::Tensor(tensor) => Some(tensor.dtype),
+        Borrowed::Scalar(_) => None,
     };
     let common = values.iter().find_map(of).unwrap_or(alone);
-    let dtypes: Vec<DType> = operands.iter().map(|o| *of(o).unwrap_or(common)).collect();
+    let dtypes: Vec<DType> =
+        operands.iter().map(|operand| *of(operand).unwrap_or(common)).collect();
     let (what, result) = match operator {
         Operator::Op(op) => (What::Apply(*op), op.result(&dtypes)?),
         Operator::Formula(own) => (What::Call(Arc::clone(&own.text)), own.result(&dtypes)?),
@@ -277,7 +305,7 @@ fn applied(
     let dtype = if result == *common { common } else { Stored::BOOL };
     let mut shape = Shape::SCALAR;
     for operand in operands {
-        if let Other::Tensor(t) = operand {
+        if let Borrowed::Tensor(t) = operand {
             device.engine.same_device(&t.device.engine).map_err(named)?;
             shape = shape.broadcast(t.shape()).map_err(named)?;
         }
@@ -293,33 +321,27 @@ fn deferred(
     what: What,
     shape: Shape,
     dtype: Stored,
-    operands: &[Other],
+    operands: &[Borrowed<'_>],
     scalars: DType,
 ) -> Result<Tensor> {
-    let layouts: Vec<Layout> = operands
-        .iter()
-        .filter_map(|o| match o {
-            Other::Tensor(t) => Some(t.layout.broadcast_to(shape)),
-            Other::Scalar(_) => None,
-        })
-        .collect::<Result<_>>()?;
-    let order = stored_order(&shape, &layouts);
-    let read = |tensor: &Tensor, view: Layout| {
+    let order = stored_order(shape, operands)?;
+    let read = |tensor: &Tensor| -> Result<Arg> {
+        let view = tensor.layout.broadcast_to(shape)?;
         let view = order.as_ref().map_or(Ok(view), |order| view.permute(order))?;
         Ok(Arg::View(Arc::clone(&tensor.node), view))
     };
-    let mut views = layouts.into_iter();
-    let args = operands.iter().map(|operand| match operand {
-        // The bits of an f64 are put together as an integer, which not every adapter has.
-        Other::Scalar(scalar) if scalars == DType::F64 && !device.caps().has(INT64) => {
-            scalar.encode(scalars)?;
-            let one = device.full(Shape::SCALAR, scalars, *scalar)?;
-            read(&one, one.layout.broadcast_to(shape)?)
-        }
-        Other::Scalar(scalar) => Ok(Arg::Scalar(scalars, scalar.encode(scalars)?)),
-        Other::Tensor(t) => read(t, views.next().unwrap_or(t.layout)), // one per tensor
-    });
-    let args: Vec<Arg> = args.collect::<Result<_>>()?;
+    let mut args = Vec::with_capacity(operands.len());
+    for operand in operands {
+        args.push(match operand {
+            // The bits of an f64 are put together as an integer, which not every adapter has.
+            Borrowed::Scalar(scalar) if scalars == DType::F64 && !device.caps().has(INT64) => {
+                scalar.encode(scalars)?;
+                read(&device.full(Shape::SCALAR, scalars, *scalar)?)?
+            }
+            Borrowed::Scalar(scalar) => Arg::Scalar(scalars, scalar.encode(scalars)?),
+            Borrowed::Tensor(tensor) => read(tensor)?,
+        });
+    }
     let Some(order) = &order else {
         return Ok(Tensor::deferred(device, what, args, shape, dtype));
     };
@@ -339,7 +361,8 @@ macro_rules! methods {
                 $(#[$example])*
                 #[track_caller]
                 pub fn $name(&self $(, $other: impl Into<Other>)*) -> Result<Self> {
-                    self.apply(Op::$op, &[$($other.into()),*])
+                    $(let $other: Other = $other.into();)*
+                    apply(&self.device, Op::$op, &[self.into() $(, (&$other).into())*])
                 }
             )*
         }
@@ -469,7 +492,8 @@ macro_rules! operators {
 
             #[track_caller]
             fn $method(self, other: O) -> Result<Tensor> {
-                self.apply(meant(Op::$op, self.dtype()), &[other.into()])
+                let (op, other) = (meant(Op::$op, self.dtype()), other.into());
+                apply(self.device(), op, &[Borrowed::Tensor(&self), (&other).into()])
             }
         }
     )*};
@@ -486,7 +510,8 @@ macro_rules! operators {
             #[track_caller]
             fn $method(self, tensor: $tensor) -> Result<Tensor> {
                 let op = meant(Op::$op, tensor.dtype());
-                apply(tensor.device(), op, &[self.into(), tensor.clone().into()])
+                let sides = [Borrowed::Scalar(self.into()), Borrowed::Tensor(&tensor)];
+                apply(tensor.device(), op, &sides)
             }
         }
     };
@@ -512,7 +537,7 @@ macro_rules! prefixes {
 
             #[track_caller]
             fn $method(self) -> Result<Tensor> {
-                self.apply(meant(Op::$op, self.dtype()), &[])
+                apply(self.device(), meant(Op::$op, self.dtype()), &[Borrowed::Tensor(&self)])
             }
         }
     )*};

@@ -3,7 +3,7 @@
 use super::Tensor;
 use super::cause::TensorCause;
 use super::number::Scalar;
-use super::ops::apply;
+use super::ops::{Borrowed, apply};
 use super::reduce::computed;
 use crate::device::Device;
 use crate::dtype::{Class, DType};
@@ -93,8 +93,11 @@ impl Device {
         let place = self.iota(count)?.cast(computed(*made.stored))?;
         let [start, step] = [start, step].map(|number| made.operand(number).map_err(named));
         let (start, step) = (start?, (place * step?)?);
-        let row =
-            if down { apply(self, Op::Sub, &[start.into(), step.into()]) } else { step + start };
+        let row = if down {
+            apply(self, Op::Sub, &[Borrowed::Scalar(start), Borrowed::Tensor(&step)])
+        } else {
+            step + start
+        };
         row?.cast_to(made.stored)
     }
 

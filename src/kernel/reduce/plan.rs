@@ -123,7 +123,7 @@ struct Columns {
 }
 
 /// Quads of a row, or rows of columns, that one invocation takes at most: for the roundings.
-const QUADS_MAX: usize = 16_384;
+const QUADS_MAX: usize = 8192;
 /// Of a group's lanes together.
 const GROUP_QUADS_MAX: usize = 32_768;
 const ROWS_MAX: usize = 2048;
@@ -172,7 +172,7 @@ impl ReducePlan {
         let group = target == Target::Gpu && quads > 64;
         let width = if group { 256 } else { 1 };
         let wanted = if parts { 1 } else { (lanes(target) / width).div_ceil(outer.max(1)) };
-        let most = (CORE_TRIPS as usize - 600) * 8 / (8 * trips + 3) * width;
+        let most = (CORE_TRIPS as usize - 600) * 8 / (8 * trips + 5) * width;
         let most = most.min(if group { GROUP_QUADS_MAX } else { QUADS_MAX });
         let (chunks, each) = chunked(quads, wanted, 64 * width.min(16), most);
         let count = outer * chunks;
@@ -253,7 +253,7 @@ mod tests {
                     let each = plan.each;
                     let (looped, rounded) = match plan.kernel.name {
                         "reduce_rows" => {
-                            (each / 4 + each / 256 + 8 + each * trips, each / 256 + 64 + 12)
+                            (each / 2 + each / 128 + 8 + each * trips, each / 128 + 64 + 12)
                         }
                         "reduce_group" => (each / 256 * (1 + trips) + 16, each / 256 + 16),
                         _ => (each + each / 64 + 1 + 4 * each * trips, each / 64 + 64),
