@@ -104,7 +104,7 @@ async fn check_up(page: &mut Page, listing: &Listing, clock: Instant, as_json: b
         page.heading("Crossings", shown::SUBTITLE);
         crossings = crossing::check_all(device, &mut |one| shown::crossing(page, one)).await;
         if !as_json && !crossings.iter().any(crossing::Crossing::is_stuck) {
-            shown::quirks(page, &quirks::probe(device).await);
+            shown::quirks(page, &quirks::probe(device).await, &quirks::loads(device).await);
         }
     }
     let verdict = Verdict::of(listing, &opened, &crossings);

@@ -32,13 +32,17 @@ pub(crate) fn crossing(page: &Page, crossing: &Crossing) {
 }
 
 /// What drivers differ in, or why it is not known.
-pub(crate) fn quirks(page: &Page, quirks: &Result<Vec<Quirk>, String>) {
+pub(crate) fn quirks(
+    page: &Page,
+    quirks: &Result<Vec<Quirk>, String>,
+    loads: &Result<Option<Quirk>, String>,
+) {
     page.heading("Quirks", "what raw WGSL does here; wharf's kernels rely on none of it");
-    match quirks {
-        Ok(quirks) => quirks.iter().for_each(|quirk| {
-            let tone = if quirk.surprising { Tone::Caution } else { Tone::Good };
-            page.row(&[(Tone::Plain, "", 2), (Tone::Plain, quirk.what, 26)], (tone, &quirk.seen));
-        }),
-        Err(error) => page.row(&[(Tone::Plain, "", 2)], (Tone::Bad, error)),
-    }
+    let row = |quirk: &Quirk| {
+        let tone = if quirk.surprising { Tone::Caution } else { Tone::Good };
+        page.row(&[(Tone::Plain, "", 2), (Tone::Plain, quirk.what, 26)], (tone, &quirk.seen));
+    };
+    let failed = |error: &String| page.row(&[(Tone::Plain, "", 2)], (Tone::Bad, error));
+    quirks.as_ref().map_or_else(failed, |quirks| quirks.iter().for_each(row));
+    loads.as_ref().map_or_else(failed, |loads| loads.iter().for_each(row));
 }

@@ -1,8 +1,10 @@
-//! What this adapter's driver does in its own way, measured by a kernel of raw WGSL. None of it
+//! What this adapter's driver does in its own way, measured by kernels of raw WGSL. None of it
 //! affects wharf's results. It explains why other kernels may differ from one machine to the next.
 
+use wharf::wgsl::Target;
 use wharf::{DType, Device, Layout, Shape, wgpu};
 
+use super::clock::seconds;
 use super::show;
 
 /// Answers before the lists, and the numbers of a list; as in `quirks.wgsl`.
@@ -11,6 +13,11 @@ const LIST: usize = 64;
 
 /// More trips than llvmpipe lets a loop make.
 const TRIPS: f32 = 70_000.0;
+
+/// Nanoseconds of a load that are too many: on a processor by itself it is a fraction of one.
+const SLOW_LOAD: f64 = 1.5;
+const NEWER: &str = "; Mesa from 24 on is faster: Debian 13 and Ubuntu 24.04 have it, \
+    Debian 12 in its backports";
 
 /// One thing that drivers differ in.
 pub(crate) struct Quirk {
@@ -25,8 +32,38 @@ pub(crate) async fn probe(device: &Device) -> Result<Vec<Quirk>, String> {
     let mut numbers = vec![TRIPS, 1e-40, 1.0, 1.0 + 2f32.powi(-12), -(1.0 + 2f32.powi(-11))];
     numbers.extend([f32::NAN, 0.0, 1000.5]);
     numbers.extend((0..LIST).map(|i| i as f32 * 1.3 - 40.7));
-    let seen = run(device, &numbers).await?;
+    let seen = run(device, "main", &numbers).await?;
     Ok(quirks(&numbers, &seen))
+}
+
+/// What a load in a loop takes on a processor: drivers there take lanes one by one. Apart, because
+/// it is another time every time. Two lengths of the loop are compared, so that all else is left
+/// out.
+pub(crate) async fn loads(device: &Device) -> Result<Option<Quirk>, String> {
+    if device.target() == Target::Gpu {
+        return Ok(None);
+    }
+    const SHORT: f32 = 10_000.0;
+    const LONG: f32 = 50_000.0;
+    let mut took = [Vec::new(), Vec::new()];
+    for _ in 0..5 {
+        for (took, trips) in took.iter_mut().zip([SHORT, LONG]) {
+            let mut numbers = vec![1.0; SINGLE + LIST];
+            numbers[0] = trips;
+            run(device, "loads", &numbers).await?; // compiled, and awake
+            let begin = seconds();
+            run(device, "loads", &numbers).await?;
+            took.push(seconds() - begin);
+        }
+    }
+    let [short, long] = took.map(|took| took.into_iter().fold(f64::INFINITY, f64::min));
+    let nanos = (long - short).max(0.0) * 1e9 / f64::from(8.0 * (LONG - SHORT));
+    let surprising = nanos > SLOW_LOAD;
+    let mut seen = format!("takes {nanos:.1} ns a lane");
+    if surprising && device.target() == Target::Cpu64 {
+        seen += NEWER;
+    }
+    Ok(Some(Quirk { what: "a load in a loop", seen, surprising }))
 }
 
 fn quirks(numbers: &[f32], seen: &[u32]) -> Vec<Quirk> {
@@ -84,7 +121,7 @@ fn worst(exact: impl Iterator<Item = f64>, seen: &[u32]) -> f64 {
 }
 
 /// Runs the kernel through wgpu alone, because wharf would hide what the driver does.
-async fn run(device: &Device, numbers: &[f32]) -> Result<Vec<u32>, String> {
+async fn run(device: &Device, kernel: &str, numbers: &[f32]) -> Result<Vec<u32>, String> {
     let (gpu, queue) = device.wgpu();
     let scope = gpu.push_error_scope(wgpu::ErrorFilter::Validation);
     let bytes = 4 * (SINGLE + 2 * LIST) as u64;
@@ -102,7 +139,7 @@ async fn run(device: &Device, numbers: &[f32]) -> Result<Vec<u32>, String> {
         label: Some("doctor.quirks"),
         layout: None,
         module: &module,
-        entry_point: Some("main"),
+        entry_point: Some(kernel),
         compilation_options: wgpu::PipelineCompilationOptions::default(),
         cache: None,
     });

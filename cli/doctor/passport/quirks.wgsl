@@ -32,3 +32,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>) {
         seen[SINGLE + LIST + i] = bitcast<u32>(exp(x));
     }
 }
+
+// Eight lanes, each of which loads one number a trip: what a load in a loop takes.
+@compute @workgroup_size(8)
+fn loads(@builtin(local_invocation_index) lane: u32) {
+    var sum = 0.0;
+    let trips = u32(numbers[0]);
+    for (var i = 0u; i < trips; i++) {
+        sum += numbers[SINGLE + ((7u * i + lane) & (LIST - 1u))];
+    }
+    seen[lane] = bitcast<u32>(sum);
+}
