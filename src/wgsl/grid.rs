@@ -3,7 +3,7 @@
 use super::target::Target;
 
 /// The most quads an invocation takes.
-pub const TRIPS_MAX: u32 = 128;
+pub const TRIPS_MAX: u32 = 512;
 /// The most tiles a lane of a CPU adapter takes: a block of eight by eight.
 const TILES_MAX: u32 = 64;
 /// The most groups along one dimension of a dispatch that every adapter takes.
@@ -31,9 +31,8 @@ impl Grid {
         let workgroup = target.workgroup();
         match target {
             Target::Cpu | Target::Cpu64 => {
-                // Runs of 128 quads are as fast as longer ones; small spaces still want every lane
-                // of every core.
-                let trips = at_least_one(at_most(quads / (8 * workgroup), TRIPS_MAX));
+                // Small spaces want every lane of every core.
+                let trips = at_least_one(at_most(quads / (8 * workgroup), run_max(target)));
                 let groups = fold(quads.div_ceil(trips).div_ceil(workgroup));
                 let lead = workgroup * trips;
                 Self { quads, lead, step: workgroup, trips, groups }
@@ -87,6 +86,15 @@ impl Grid {
     #[must_use]
     pub const fn words(&self) -> [u32; 4] {
         [self.quads, self.lead, self.step, self.trips]
+    }
+}
+
+/// The longest run of quads. Later lavapipes stream better the longer it is; the one before slows
+/// down: `docs/measured/elementwise.md`.
+const fn run_max(target: Target) -> u32 {
+    match target {
+        Target::Cpu => TRIPS_MAX,
+        Target::Cpu64 | Target::Gpu => 128,
     }
 }
 
