@@ -152,6 +152,11 @@ impl Identity {
         self.device_type == DeviceType::Cpu
     }
 
+    /// Whether it is Mesa's driver on the CPU.
+    pub(crate) fn is_llvmpipe(&self) -> bool {
+        self.name.starts_with("llvmpipe")
+    }
+
     /// Whether it is Mesa's on the CPU from version 24 on, whose compiler is another than before.
     pub(crate) fn is_later_llvmpipe(&self) -> bool {
         let version = self.driver_info.split("Mesa ").nth(1).and_then(|v| v.split('.').next());
@@ -162,7 +167,7 @@ impl Identity {
     /// After how many trips the driver leaves all loops of an invocation without a word. llvmpipe
     /// does after 65 535 of a whole vector, whose lanes may take turns.
     pub(crate) fn loop_trips_max(&self) -> Option<u32> {
-        self.name.starts_with("llvmpipe").then_some(65_000)
+        self.is_llvmpipe().then_some(65_000)
     }
 }
 

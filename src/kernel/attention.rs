@@ -53,7 +53,7 @@ impl Core for AttentionCore {
             return self.by_workgroups(site, operands, tail);
         }
         let views: Vec<Layout> = operands.iter().map(|operand| operand.layout).collect();
-        let tile = choice::tile(site.target, site.engine.gpu.caps().subgroup_exact(), &views);
+        let tile = choice::tile(site.target, choice::sharers(site.engine.gpu.caps()), &views);
         site.engine.remark(|| choice::remark(&tile));
         let heads = operands.into_iter().enumerate().map(|(i, operand)| loaded(operand, i, &tile));
         let heads: Vec<Head> = heads.collect::<Result<_>>()?;

@@ -2,6 +2,7 @@
 
 use super::super::plan::{CHUNK_LEAST, chunk_max};
 use super::*;
+use crate::caps::fixtures;
 use crate::shape::Shape;
 
 /// Room for the states of anything here.
@@ -94,4 +95,16 @@ fn splits_are_whole_blocks_and_cover_all_keys() {
             }
         }
     }
+}
+
+#[test]
+fn lanes_load_together_where_that_is_faster() {
+    let of = |caps: &Caps, size: u64| {
+        let mut caps = caps.clone();
+        (caps.limits.subgroup_min, caps.limits.subgroup_max) = (size, size);
+        sharers(&caps)
+    };
+    let (lavapipe, swiftshader) = (fixtures::lavapipe(), fixtures::swiftshader());
+    assert_eq!([4, 8, 16].map(|size| of(&lavapipe, size)), [None, Some(8), None]);
+    assert_eq!([4, 8, 16].map(|size| of(&swiftshader, size)), [Some(4), Some(8), None]);
 }
