@@ -9,7 +9,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 
 use wharf::op::{Op, Reduction};
-use wharf::tensor::{Align, Attention, Conv, Interpolation, Key, Pad, Pooling, Quantised};
+use wharf::tensor::{Align, Attention, Conv, Interpolation, Key, Order, Pad, Pooling, Quantised};
 use wharf::testing::Inside as _;
 use wharf::tune::Problem;
 use wharf::{Adapter, DType, Device, Policy, Result, Tensor};
@@ -217,6 +217,21 @@ fn walks(all: &mut Vec<Sample>) {
     all.push(sample("permutation", &[], |d, _| d.permutation(Key::new(1), 65536)));
 }
 
+/// Rows that are sorted, and selected from.
+fn orders(all: &mut Vec<Sample>) {
+    type Make = fn(&Tensor) -> Result<Tensor>;
+    let each: [(&str, usize, Make); 4] = [
+        ("sort", 1 << 18, |t| t.sort(1, Order::Ascending)),
+        ("argsort", 1 << 18, |t| t.argsort(1, Order::Descending)),
+        ("argsort of short rows", 64, |t| t.argsort(1, Order::Descending)),
+        ("top_k", 1 << 18, |t| Ok(t.top_k(10, 1)?.1)),
+    ];
+    for (name, length, make) in each {
+        let operands: [(DType, &[usize]); 1] = [(DType::F32, &[2, length])];
+        all.push(sample(format!("{name} f32"), &operands, move |_, t| make(&t[0])));
+    }
+}
+
 /// A line for who reads statistics.
 fn note(line: &str) {
     println!("{line}");
@@ -247,6 +262,7 @@ fn main() -> Result<()> {
     samples_of_grids(&mut all);
     images(&mut all);
     walks(&mut all);
+    orders(&mut all);
     let Some(filter) = filter else {
         all.iter().for_each(|sample| println!("{}", sample.name));
         return Ok(());

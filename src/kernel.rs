@@ -80,8 +80,11 @@ pub const CATALOG: &[&Entry] = &[
     &sort::text::RANK,
     &sort::text::DIGITS,
     &sort::text::PLACE,
+    &sort::text::DIGITS_GROUP,
+    &sort::text::PLACE_GROUP,
     &sort::text::SUMS,
     &sort::text::RUNNING,
+    &sort::text::SELECT,
     &scatter::text::RUNS,
 ];
 

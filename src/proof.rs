@@ -63,9 +63,15 @@ pub(crate) enum Oracle {
     Resized { to: usize, at: Resampling },
     /// The words of 32 bits that a list lies in memory as.
     Words,
-    /// Positions in the order of keys, in each of rows of this length. A key is so many bits of a
-    /// word of each input, the lowest first.
+    /// Positions in rows of this length, in the order of keys. A key is so many bits of a word of
+    /// each input, the lowest first.
     Ordered { bits: Vec<u32>, length: usize },
+    /// Elements of the second input, in the order of keys, which are those of [`Oracle::Ordered`],
+    /// in the first.
+    Sorted { bits: u32, length: usize },
+    /// The places of the first so many keys in each of rows, in the order in which they lie. Keys
+    /// are those of [`Oracle::Ordered`].
+    Foremost { bits: Vec<u32>, length: usize, count: usize },
     /// Everywhere the same, which is these bits.
     Filled { bits: [u32; 2] },
     /// Its own position.

@@ -11,6 +11,7 @@ use wharf::kernel::moves::text as moves;
 use wharf::kernel::pick::text::{self as pick, Lookup};
 use wharf::kernel::random::text::Draw;
 use wharf::kernel::scatter::text::{Gathering, runs};
+use wharf::kernel::sort::text::{Load, Step, Store, select};
 use wharf::op::{Kind, Op};
 use wharf::wgsl::{
     Assembled, Edge, Entry, Expr, Form, Frame, Needs, Slot, Source, Target, Term, Way, kept,
@@ -58,6 +59,18 @@ fn kernels() -> Vec<Arc<Assembled>> {
         for how in Gathering::ALL {
             all.extend(sums.iter().map(|&kind| runs(how, kind, target)));
         }
+        all.extend([false, true].map(|doubles| select(doubles, target)));
+        for load in Load::ALL {
+            for bits in [4, 8] {
+                all.push(Step { load, store: None, bits: workable(bits, target) }.text(target));
+            }
+            for store in Store::ALL {
+                for bits in [0, 4, 8] {
+                    let (store, bits) = (Some(store), workable(bits, target));
+                    all.push(Step { load, store, bits }.text(target));
+                }
+            }
+        }
         for form in Form::MOVES {
             for way in WAYS.into_iter().filter(|way| !matches!(way, Way::Own(_))) {
                 all.push(moves::reindex(form, way, 3, target));
@@ -75,6 +88,11 @@ fn kernels() -> Vec<Arc<Assembled>> {
         }
     }
     all
+}
+
+/// Bits of a digit that a target sorts by: those of a GPU are counted in workgroup memory.
+fn workable(bits: u32, target: Target) -> u32 {
+    if target == Target::Gpu { bits.min(4) } else { bits }
 }
 
 #[test]

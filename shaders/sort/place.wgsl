@@ -1,19 +1,24 @@
-// Sort, last step of a round: every pair to its place. `starts` is where the pairs of each digit
-// and block begin; each invocation walks one block in order, so equal keys keep theirs.
+// Sort, last step of a round: every item to its place. `starts` is where the items of each digit
+// and chunk begin; an invocation walks a chunk in order, so equal keys keep theirs.
 override workgroup: u32 = 64u;
-const BLOCK: u32 = 256u;
-const DIGITS: u32 = 16u;
 
 struct Params {
-    count: u32, // pairs
-    blocks: u32,
-    bit: u32,   // the digit's lowest
+    rows: u32,
+    length: u32, // items of a row
+    chunks: u32, // of a row
+    each: u32,   // items of a chunk
+    bit: u32,    // the digit's lowest
 }
 @group(1) @binding(0) var<uniform> p: Params;
 
-@group(0) @binding(0) var<storage, read> pairs: array<vec2<u32>>;
+// region operands
+const DIGITS = 16u;
+@group(0) @binding(0) var<storage, read> items: array<vec2<u32>>;
 @group(0) @binding(1) var<storage, read> starts: array<u32>;
 @group(0) @binding(2) var<storage, read_write> sorted: array<vec2<u32>>;
+fn item(i: u32, first: u32) -> vec2<u32> { return items[i]; }
+fn put(at: u32, first: u32, item: vec2<u32>) { sorted[at] = item; }
+// end operands
 
 @compute @workgroup_size(workgroup)
 fn main(
@@ -22,19 +27,25 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let linear = group.x + groups.x * group.y;
-    let block = linear * workgroup + lane;
-    if block >= p.blocks {
+    let chunk = linear * workgroup + lane;
+    let row = chunk / p.chunks;
+    if row >= p.rows {
         return;
     }
+    let part = chunk - row * p.chunks;
+    let first = row * p.length;
     var next = array<u32, DIGITS>();
+    let counted = row * DIGITS * p.chunks + part;
     for (var d = 0u; d < DIGITS; d++) {
-        next[d] = starts[d * p.blocks + block];
+        next[d] = starts[counted + d * p.chunks];
     }
-    let end = min((block + 1u) * BLOCK, p.count);
-    for (var i = block * BLOCK; i < end; i++) {
-        let pair = pairs[i];
-        let digit = (pair.x >> p.bit) & (DIGITS - 1u);
-        sorted[next[digit]] = pair;
-        next[digit] += 1u;
+    let begin = first + part * p.each;
+    let end = min(begin + p.each, first + p.length);
+    for (var i = begin; i < end; i++) {
+        let own = item(i, first);
+        let digit = (own.x >> p.bit) & (DIGITS - 1u);
+        let at = next[digit];
+        next[digit] = at + 1u;
+        put(at, first, own);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::iota::iota;
 use super::{Held, Operand, sort};
 use crate::caps::Feature;
 use crate::dtype::DType;
@@ -48,10 +49,13 @@ pub(crate) fn random(
 }
 
 /// 0 to `count` in random order: by 64 bits each, the lower ones first.
-pub(crate) fn permutation(site: Site<'_>, key: [u32; 2], count: usize) -> Result<Operand> {
+pub(crate) fn permutation(site: Site<'_>, key: [u32; 2], count: usize) -> Result<Arc<Value>> {
+    if count == 0 {
+        return iota(site, 0);
+    }
     let list = Shape::new([count])?;
     let of = |value| Operand::dense(value, list, DType::U32);
     let bits = |stream| random(site, &list, DType::U32, key, (Draw::Bits, [stream, 0])).map(of);
     let (high, low) = (bits(0)?, bits(1)?);
-    sort::order(site, &[(low, 32), (high, 32)])
+    sort::order(site, &[(low, 32), (high, 32)], sort::Rows { count: 1, length: count })
 }

@@ -108,8 +108,7 @@ pub(crate) fn gathered(
     for first in (0..count).step_by(at_once.min(count)) {
         let range = first..count.min(first + at_once);
         let here = word(range.len())?;
-        let pairs = sort::pairs(site, &keys.slice(0, range.clone())?)?;
-        let pairs = sort::sort(site, &pairs, (here, bits), &[&totals.value])?;
+        let pairs = sort::pairs(site, (&keys.slice(0, range.clone())?, bits), &totals.value)?;
         let values = pick::apart(site, rows.slice(0, range)?, &totals.value)?;
         let columns = word(columns)?;
         let runs = Runs { how, pairs, values, count: here, columns, dtype: rows.dtype };

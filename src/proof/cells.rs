@@ -98,7 +98,8 @@ impl<'a> Desk<'a> {
         match &self.claim.core {
             Some(Oracle::Row { .. } | Oracle::Scanned(_)) => last(0),
             Some(Oracle::Attention { .. }) => last(2),
-            Some(Oracle::Ordered { length, .. }) => *length,
+            Some(Oracle::Ordered { length, .. } | Oracle::Sorted { length, .. }) => *length,
+            Some(Oracle::Foremost { count, .. }) => *count,
             Some(Oracle::Shuffled { .. }) => self.claim.tail.shape.elements(),
             _ => 1,
         }
@@ -111,9 +112,13 @@ impl<'a> Desk<'a> {
             self.claim.heads[i].shape.dims().get(axis).map_or(1, |&dim| dim as u64)
         };
         let length = match &self.claim.core {
-            Some(Oracle::Ordered { .. } | Oracle::Shuffled { .. }) => {
+            Some(Oracle::Ordered { .. } | Oracle::Sorted { .. } | Oracle::Shuffled { .. }) => {
                 let group = self.group() as u64;
                 group.saturating_mul(u64::from(group.checked_ilog2().unwrap_or(0)) + 1)
+            }
+            Some(Oracle::Foremost { length, .. }) => {
+                let length = *length as u64;
+                length.saturating_mul(u64::from(length.checked_ilog2().unwrap_or(0)) + 1)
             }
             Some(Oracle::Last | Oracle::Folded(_)) => {
                 // As many as there are for one destination of all.

@@ -37,7 +37,19 @@ impl Desk<'_> {
         };
         match self.claim.core.as_ref()? {
             Oracle::Words => one(self.word(group)?),
-            Oracle::Ordered { bits, length } => all(self.ordered(bits, *length, group)?),
+            Oracle::Ordered { bits, length } => {
+                all(self.ordered(bits, *length, group)?.into_iter().map(|n| n % length).collect())
+            }
+            Oracle::Sorted { bits, length } => {
+                let order = self.ordered(&[*bits], *length, group)?;
+                Some(order.into_iter().map(|n| self.head(1, n)).collect())
+            }
+            Oracle::Foremost { bits, length, count } => {
+                let mut first = self.ordered(bits, *length, group)?;
+                first.truncate(*count);
+                first.sort_unstable();
+                all(first.into_iter().map(|n| n - group * length).collect())
+            }
             Oracle::Filled { bits } => one(decoded(given, *bits)),
             Oracle::Counted => one(whole(group)),
             Oracle::Drawn { key, lot } => Some(vec![drawn(given, *key, *lot, group as u64)]),
@@ -107,7 +119,7 @@ impl Desk<'_> {
         Some(element(self.inputs, &words, at))
     }
 
-    /// The positions of a row.
+    /// The positions of the keys of a row among those of all, in their order.
     fn ordered(&self, bits: &[u32], length: usize, row: usize) -> Option<Vec<usize>> {
         let key = |n: usize| -> Option<(Vec<usize>, usize)> {
             // The highest word comes first, so that lists are compared as keys are.

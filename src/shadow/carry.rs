@@ -347,4 +347,6 @@ by_kind! { Oracle, "an oracle":
         reduction: reduction, size: size, step: step, reach: reach, first: first, result: result
     }
     22 Resized { to: to, at: at }
+    23 Foremost { bits: bits, length: length, count: count }
+    24 Sorted { bits: bits, length: length }
 }

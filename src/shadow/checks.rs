@@ -261,6 +261,23 @@ fn moved(claim: &Claim, core: &Oracle, (dims, count): (&[&[usize]], &[usize])) -
                 && count.iter().all(|&n| n == elements)
                 && words
         }
+        (Oracle::Sorted { bits, length }, 2) => {
+            *bits <= 32
+                && *length > 0
+                && elements.is_multiple_of(*length)
+                && count.iter().all(|&n| n == elements)
+                && heads[0].dtype == DType::U32
+                && same(1)
+        }
+        (Oracle::Foremost { bits, length, count: first }, 1..) => {
+            bits.len() == heads.len()
+                && bits.iter().all(|&bits| bits <= 32)
+                && (1..=*length).contains(first)
+                && count[0].is_multiple_of(*length)
+                && count.iter().all(|&n| n == count[0])
+                && (count[0] / length).checked_mul(*first) == Some(elements)
+                && words
+        }
         (Oracle::Filled { .. } | Oracle::Drawn { .. }, 0) => true,
         (Oracle::Counted | Oracle::Shuffled { .. }, 0) | (Oracle::Last, 1) => words,
         (Oracle::Replaced, 3) => count[0] == elements && count[2] == elements && same(0) && same(1),

@@ -13,7 +13,7 @@ use core::future::Future;
 
 use super::Tensor;
 use super::cause::TensorCause;
-use super::order::Order;
+use super::keys::Order;
 use crate::dtype::DType;
 use crate::engine::site::asked_at;
 use crate::error::{Error, Result};

@@ -10,7 +10,7 @@ use crate::engine::Site;
 use crate::error::Result;
 use crate::kernel::cores::Task;
 use crate::kernel::random::text::Draw;
-use crate::kernel::{Operand, moves, random, sort};
+use crate::kernel::{Operand, random, sort};
 use crate::layout::Layout;
 use crate::plan::Stored;
 use crate::proof::{Lot, Oracle};
@@ -180,9 +180,7 @@ impl Device {
         sort::check(&self.engine, count).map_err(|error| error.during("permutation"))?;
         let shape = Shape::new([count])?;
         let named = Task::by("permutation", Oracle::Shuffled { key: key.0 });
-        let list = |site: Site<'_>, _: &[Operand]| {
-            moves::contiguous(site, &random::permutation(site, key.0, count)?)
-        };
+        let list = |site: Site<'_>, _: &[Operand]| random::permutation(site, key.0, count);
         let value = witnessed(self.site(), named, &[], (shape, DType::U32), list)?;
         Ok(Tensor::of(self.clone(), value, Layout::dense(shape), Stored::U32))
     }

@@ -3,7 +3,7 @@
 
 use super::Tensor;
 use super::cause::{FLOATS_BY_F32, TensorCause};
-use super::order::Order;
+use super::keys::Order;
 use super::random::Key;
 use super::reduce::computed;
 use crate::dtype::DType;

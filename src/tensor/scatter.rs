@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::Tensor;
 use super::cause::TensorCause;
+use super::keys::Order;
 use super::number::Scalar;
-use super::order::Order;
 use crate::count::word;
 use crate::device::Device;
 use crate::dtype::DType;

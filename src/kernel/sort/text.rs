@@ -1,19 +1,34 @@
 //! The kernels of sorting.
 
-use crate::wgsl::Entry;
+use std::sync::Arc;
+
+use crate::wgsl::entry::CORE_TRIPS;
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
+use crate::wgsl::{Assembled, Entry, Region, Target, Writes, kept};
 
 params! {
     struct RankJob {
-        count: u32,
+        rows: u32,
+        length: u32,
+        fours: u32,
         mask: u32,
     }
 
     struct RoundJob {
-        count: u32,
-        blocks: u32,
+        rows: u32,
+        length: u32,
+        chunks: u32,
+        each: u32,
         bit: u32,
+    }
+
+    struct SelectJob {
+        rows: u32,
+        length: u32,
+        k: u32,
+        part: u32,
+        bits: [u32; 2],
     }
 
     struct RunningJob {
@@ -22,22 +37,184 @@ params! {
     }
 }
 
-/// The longest list that is faster ranked than sorted in rounds, which are thirty dispatches. On
-/// lavapipe permutations of 64, 256, 1024, 2048 and 4096 take 0.9, 1.0, 1.6, 2.9 and 8.5 ms by
-/// ranks, and 5.5 ms each in rounds.
+/// The longest list that is ranked: a step of the ranking for each item.
 pub const RANKED_MAX: u32 = 2048;
-/// The whole sorting of a short list.
+/// The whole sorting of short rows.
 pub const RANK: Entry =
     Entry::own("rank", source!("sort/rank.wgsl"), RANKED_MAX).told(RankJob::MEMBERS);
-/// First step of a round of sorting.
+/// First step of a round of sorting: an invocation to a chunk.
 pub const DIGITS: Entry =
-    Entry::own("digits", source!("sort/digits.wgsl"), 256 + 16).told(RoundJob::MEMBERS);
-/// Last step of a round of sorting.
+    Entry::own("digits", source!("sort/digits.wgsl"), CORE_TRIPS).told(RoundJob::MEMBERS);
+/// Last step of a round of sorting: an invocation to a chunk.
 pub const PLACE: Entry =
-    Entry::own("place", source!("sort/place.wgsl"), 16 + 256).told(RoundJob::MEMBERS);
+    Entry::own("place", source!("sort/place.wgsl"), CORE_TRIPS).told(RoundJob::MEMBERS);
+/// First step of a round of sorting: a workgroup to a chunk.
+pub const DIGITS_GROUP: Entry =
+    Entry::own("digits_group", source!("sort/digits_group.wgsl"), CORE_TRIPS)
+        .clearing()
+        .told(RoundJob::MEMBERS);
+/// Last step of a round of sorting: a workgroup to a chunk.
+pub const PLACE_GROUP: Entry =
+    Entry::own("place_group", source!("sort/place_group.wgsl"), CORE_TRIPS)
+        .clearing()
+        .told(RoundJob::MEMBERS);
 /// First step of running sums.
 pub const SUMS: Entry =
     Entry::own("sums", source!("sort/sums.wgsl"), 256).told(RunningJob::MEMBERS);
 /// Last step of running sums.
 pub const RUNNING: Entry =
     Entry::own("running", source!("sort/running.wgsl"), 256).told(RunningJob::MEMBERS);
+
+/// What a step of sorting reads: a word of a key and what goes along with it, of every item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Load {
+    /// Words; their positions in their rows go along.
+    Positions,
+    /// Words; another list goes along.
+    Beside,
+    /// Both side by side.
+    Pairs,
+}
+
+/// What a step of sorting leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Store {
+    /// Both side by side.
+    Pairs,
+    /// What went along.
+    Second,
+    /// A position, and before it the word that another list has there.
+    Led,
+}
+
+impl Load {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Positions, Self::Beside, Self::Pairs];
+}
+
+impl Store {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Pairs, Self::Second, Self::Led];
+}
+
+/// How a step of sorting is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// What it reads.
+    pub load: Load,
+    /// What it leaves; `None` if it only counts.
+    pub store: Option<Store>,
+    /// Bits of a digit; 0 if all are ranked.
+    pub bits: u32,
+}
+
+impl Step {
+    /// Its kernel on a target.
+    #[must_use]
+    pub fn text(self, target: Target) -> Arc<Assembled> {
+        let entry = match (self.bits, self.store, target) {
+            (0, ..) => &RANK,
+            (_, None, Target::Gpu) => &DIGITS_GROUP,
+            (_, None, _) => &DIGITS,
+            (_, Some(_), Target::Gpu) => &PLACE_GROUP,
+            (_, Some(_), _) => &PLACE,
+        };
+        kept::worded(entry, &self, &[], 0, target)
+    }
+}
+
+impl Writes for Step {
+    fn regions(&self) -> Vec<Region> {
+        let Self { load, store, bits } = *self;
+        let (pair, one) = ("vec2<u32>", "u32");
+        let mut bound = 0;
+        let mut binding = |access: &str, name: &str, of: &str| {
+            bound += 1;
+            let number = bound - 1;
+            format!("@group(0) @binding({number}) var<storage, {access}> {name}: array<{of}>;\n")
+        };
+        let of = if load == Load::Pairs { pair } else { one };
+        let mut text = binding("read", "items", of);
+        if load == Load::Beside && store.is_some() {
+            text += &binding("read", "beside", one);
+        }
+        if store.is_some() && bits > 0 {
+            text += &binding("read", "starts", one);
+        }
+        if store == Some(Store::Led) {
+            text += &binding("read", "leads", one);
+        }
+        text += &match store {
+            None => binding("read_write", "counts", one),
+            Some(Store::Second) => binding("read_write", "sorted", one),
+            Some(_) => binding("read_write", "sorted", pair),
+        };
+        if bits > 0 {
+            text += &format!("const DIGITS = {}u;\nconst lanes = {GROUP}u;\n", 1 << bits);
+        }
+        if store.is_none() || bits == 0 {
+            let word = if load == Load::Pairs { "items[i].x" } else { "items[i]" };
+            text += &format!("\nfn word(i: u32) -> u32 {{\n    return {word};\n}}\n");
+        }
+        if let Some(store) = store {
+            let item = match load {
+                Load::Positions => "vec2<u32>(items[i], i - first)",
+                Load::Beside => "vec2<u32>(items[i], beside[i])",
+                Load::Pairs => "items[i]",
+            };
+            let stored = match store {
+                Store::Pairs => "item",
+                Store::Second => "item.y",
+                Store::Led => "vec2<u32>(leads[first + item.y], item.y)",
+            };
+            text += &format!(
+                "\nfn item(i: u32, first: u32) -> vec2<u32> {{\n    return {item};\n}}\n\n\
+                 fn put(at: u32, first: u32, item: vec2<u32>) {{\n    sorted[at] = {stored};\n}}\n"
+            );
+        }
+        vec![Region::text("operands", text)]
+    }
+}
+
+/// Lanes of a workgroup that does a chunk.
+const GROUP: u32 = Target::Gpu.workgroup();
+
+/// The longest row that is selected from: an invocation of a CPU adapter loops 2 * 16 * 1024 and
+/// 2 * 4096 times.
+pub const SELECTED_MAX: usize = 1 << 15;
+/// The first of a row of keys.
+pub const SELECT: Entry =
+    Entry::own("select", source!("sort/select.wgsl"), CORE_TRIPS).told(SelectJob::MEMBERS);
+
+/// How `select` is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Selecting {
+    /// Whether keys are of two words.
+    doubles: bool,
+    lanes: u32,
+}
+
+const DOUBLES: &str = "\
+const WORDS = 2u;
+@group(0) @binding(0) var<storage, read> low: array<u32>;
+@group(0) @binding(1) var<storage, read> high: array<u32>;
+@group(0) @binding(2) var<storage, read_write> places: array<u32>;
+
+fn key(i: u32) -> vec2<u32> {
+    return vec2<u32>(low[i], high[i]);
+}
+";
+
+impl Writes for Selecting {
+    fn regions(&self) -> Vec<Region> {
+        let lanes = Region::text("lanes", format!("const lanes = {}u;\n", self.lanes));
+        let doubles = self.doubles.then(|| Region::text("keys", DOUBLES));
+        [lanes].into_iter().chain(doubles).collect()
+    }
+}
+
+/// `select` of keys of one word, or of two.
+#[must_use]
+pub fn select(doubles: bool, target: Target) -> Arc<Assembled> {
+    kept::worded(&SELECT, &Selecting { doubles, lanes: target.workgroup() }, &[], 0, target)
+}

@@ -28,8 +28,15 @@ const FORMS: &[Form] = &[
     (&[3, 7, 5], &[Flip(1)], 1),
 ];
 
-const LONG: &[Form] =
-    &[(&[5000], &[Flip(0)], 0), (&[300, 21], &[], 1), (&[700], &[Slice(0, 4..700, 1)], 0)];
+/// Rows of several chunks and of one, by digits of eight bits and of four; and ranked ones.
+const LONG: &[Form] = &[
+    (&[5000], &[Flip(0)], 0),
+    (&[300, 21], &[], 1),
+    (&[700], &[Slice(0, 4..700, 1)], 0),
+    (&[2, 9001], &[], 1),
+    (&[701, 13], &[], 0),
+    (&[200, 150], &[], 1),
+];
 
 const ORDERS: [Order; 2] = [Order::Ascending, Order::Descending];
 
@@ -38,7 +45,12 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         let case = case!(format!("order::{dtype}"), |ctx| run(ctx, dtype));
         case.needs(adapter, DOWNGRADES[0], dtype)
     };
+    let first = |dtype: DType| {
+        let case = case!(format!("order::first::{dtype}"), |ctx| first(ctx, dtype));
+        case.needs(adapter, DOWNGRADES[0], dtype)
+    };
     let mut cases: Vec<Case> = DType::ALL.into_iter().map(one).collect();
+    cases.extend(DType::ALL.into_iter().map(first));
     cases.push(case!("order::the_largest_few", |ctx| few(ctx)));
     cases.push(case!("order::the_largest_of_many", |ctx| largest_of_many(ctx)));
     cases.push(case!("order::what_cannot_be_sorted", |ctx| refused(ctx)));
@@ -50,13 +62,10 @@ async fn run(ctx: &Ctx, dtype: DType) -> Outcome {
     let mut random = Random::new(31);
     for target in TARGETS {
         let device = native.with_target(target);
-        for form in FORMS {
+        let is_tried_long = matches!(dtype, DType::F32 | DType::I8 | DType::I16 | DType::F64);
+        for form in FORMS.iter().chain(if is_tried_long { LONG } else { &[] }) {
             one(&device, &mut random, dtype, *form).await?;
         }
-    }
-    let long = if matches!(dtype, DType::F32 | DType::I8 | DType::F64) { LONG } else { &[] };
-    for form in long {
-        one(&native, &mut random, dtype, *form).await?;
     }
     Ok(())
 }
@@ -130,6 +139,66 @@ async fn one(
                 let [a, b] = [row[from], row[places[i] as usize % row.len()]];
                 ensure!(places[i] == from as u64, "{place}, row {n}: {i} is {b:#x}, not {a:#x}");
                 ensure!(sorted[i] == a, "{place}, row {n}: {i} holds {:#x}, not {a:#x}", sorted[i]);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Rows, their length, and how many are asked for: that are selected from, in pieces, in pieces of
+/// pieces; the most that are selected and one more, which is sorted; all.
+const FIRSTS: &[[usize; 3]] = &[
+    [5, 333, 20],
+    [3, 2100, 20],
+    [2, 5003, 1],
+    [1, 20_011, 7],
+    [40, 257, 16],
+    [2, 1030, 64],
+    [2, 1030, 65],
+    [2, 37, 37],
+];
+
+/// What rows are made of.
+#[derive(Clone, Copy, Debug)]
+enum Crowd {
+    /// Values at the ends of the dtype, and others.
+    Hard,
+    /// Two values, one of them rare: thousands are equal to the last that is asked for.
+    Two,
+    /// One value.
+    One,
+}
+
+/// The largest of rows of any dtype, by a stable sort on the host.
+async fn first(ctx: &Ctx, dtype: DType) -> Outcome {
+    let mut random = Random::new(53);
+    let native = ctx.native().await?;
+    for device in TARGETS.map(|target| native.with_target(target)) {
+        for &[rows, length, k] in FIRSTS {
+            for crowd in [Crowd::Hard, Crowd::Two, Crowd::One] {
+                let place = format!("{k} of {rows} x {length}, {crowd:?}, {:?}", device.target());
+                let ends = [(); 2].map(|()| hard(dtype, &mut random));
+                let draw = (0..rows * length).map(|_| match crowd {
+                    Crowd::Hard => hard(dtype, &mut random),
+                    Crowd::Two => ends[usize::from(random.below(1 << 10) == 0)],
+                    Crowd::One => ends[0],
+                });
+                let one_bit = |word| if dtype == DType::Bool { word & 1 } else { word };
+                let data: Vec<u64> = draw.map(one_bit).collect();
+                let pair = Pair::new(&device, dtype, data, &[rows, length]).await?;
+                let (values, places) = pair.tensor.top_k(k, 1).map_err(show)?;
+                let (values, places) = (bits_of(&values).await?, bits_of(&places).await?);
+                count();
+                for (n, row) in pair.bits.chunks(length).enumerate() {
+                    let mut want: Vec<usize> = (0..length).collect();
+                    let of = |i: usize| value(dtype, row[i]);
+                    want.sort_by(|&a, &b| compare(Order::Descending, of(a), of(b)));
+                    for (i, &from) in want.iter().take(k).enumerate() {
+                        let got = (values[n * k + i], places[n * k + i]);
+                        let want = (row[from], from as u64);
+                        ensure_eq!(got, want, "{place}: {i} of row {n}");
+                    }
+                }
             }
         }
     }
