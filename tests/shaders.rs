@@ -11,7 +11,7 @@ use wharf::kernel::moves::text as moves;
 use wharf::kernel::pick::text::{self as pick, Lookup};
 use wharf::kernel::random::text::Draw;
 use wharf::kernel::scatter::text::{Gathering, runs};
-use wharf::kernel::sort::text::{Load, Step, Store, select};
+use wharf::kernel::sort::text::{Incoming, Outgoing, SortStep, select};
 use wharf::op::{Kind, Op};
 use wharf::wgsl::{
     Assembled, Edge, Entry, Expr, Form, Frame, Needs, Slot, Source, Target, Term, Way, kept,
@@ -60,14 +60,14 @@ fn kernels() -> Vec<Arc<Assembled>> {
             all.extend(sums.iter().map(|&kind| runs(how, kind, target)));
         }
         all.extend([false, true].map(|doubles| select(doubles, target)));
-        for load in Load::ALL {
+        for load in Incoming::ALL {
             for bits in [4, 8] {
-                all.push(Step { load, store: None, bits: workable(bits, target) }.text(target));
+                all.push(SortStep { load, store: None, bits: workable(bits, target) }.text(target));
             }
-            for store in Store::ALL {
+            for store in Outgoing::ALL {
                 for bits in [0, 4, 8] {
                     let (store, bits) = (Some(store), workable(bits, target));
-                    all.push(Step { load, store, bits }.text(target));
+                    all.push(SortStep { load, store, bits }.text(target));
                 }
             }
         }

@@ -1,4 +1,4 @@
-// Sort, last step of a round, as place.wgsl: a workgroup places a chunk, and each lane a part of it.
+// Sort, last step of a round, as place.wgsl: a workgroup places a chunk, each lane a part of it.
 //
 // How often each digit occurs in the parts of all lanes is counted first, two digits to a word: a
 // chunk has fewer items than 2^16. What the lanes before hold of a digit is where a lane's begin.

@@ -9,7 +9,7 @@ use crate::engine::Site;
 use crate::engine::site::asked;
 use crate::error::{Result, mistake};
 use crate::kernel::cores::Task;
-use crate::kernel::sort::{self, Rows};
+use crate::kernel::sort::{self, SortedRows};
 use crate::kernel::{Operand, moves};
 use crate::plan::Stored;
 use crate::proof::Oracle;
@@ -53,7 +53,7 @@ impl Keys {
     #[track_caller]
     pub(super) fn sorted(&self) -> Tensor {
         let shape = *self.words[0].0.shape();
-        let rows = Rows::of(&shape);
+        let rows = SortedRows::of(&shape);
         let bits: Vec<u32> = self.words.iter().map(|(_, bits)| *bits).collect();
         let oracle = Oracle::Ordered { bits: bits.clone(), length: rows.length };
         let keys: Vec<&Tensor> = self.words.iter().map(|(word, _)| word).collect();
@@ -69,7 +69,7 @@ impl Keys {
     #[track_caller]
     pub(super) fn sort(&self, rows: &Tensor) -> Option<Tensor> {
         let ([(word, bits)], 4) = (&self.words[..], rows.dtype.width()) else { return None };
-        let (bits, along) = (*bits, Rows::of(rows.shape()));
+        let (bits, along) = (*bits, SortedRows::of(rows.shape()));
         let named = Task::by("sort", Oracle::Sorted { bits, length: along.length });
         let sorted = move |site: Site<'_>, inputs: &[Operand]| match inputs {
             [keys, words] => sort::carried(site, (keys, bits), words, along),

@@ -12,7 +12,7 @@ use crate::error::{Error, Result, mistake};
 use crate::shape::Axis;
 
 /// The rows of a tensor along an axis, one after the other.
-struct Rows {
+struct Unfolded {
     /// The tensor's axes in the order in which the list has them.
     axes: Vec<usize>,
     /// The shape of the tensor, less the axis, in that order.
@@ -21,7 +21,7 @@ struct Rows {
     list: Tensor,
 }
 
-impl Rows {
+impl Unfolded {
     fn of(tensor: &Tensor, axis: usize) -> Result<Self> {
         let axes = tensor.layout.order_along(axis);
         let turned = tensor.permute(&axes)?;
@@ -77,7 +77,7 @@ impl Tensor {
         let sorted = || {
             let (axis, _) = self.shape().find(axis)?;
             if !self.shape().is_empty() {
-                let rows = Rows::of(self, axis)?;
+                let rows = Unfolded::of(self, axis)?;
                 if let Some(sorted) = Keys::of(&rows.list, order)?.sort(&rows.list) {
                     return rows.back(&sorted);
                 }
@@ -119,7 +119,7 @@ impl Tensor {
             return self.sorted_places(axis.into(), order)?.slice(axis, 0..k);
         }
         asked(|| {
-            let rows = Rows::of(self, axis)?;
+            let rows = Unfolded::of(self, axis)?;
             rows.back(&Keys::of(&rows.list, order)?.first(k)?)
         })
     }
@@ -131,7 +131,7 @@ impl Tensor {
             return self.device.zeros(*self.shape(), DType::U32);
         }
         asked(|| {
-            let rows = Rows::of(self, axis)?;
+            let rows = Unfolded::of(self, axis)?;
             rows.back(&Keys::of(&rows.list, order)?.sorted())
         })
     }

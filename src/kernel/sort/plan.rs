@@ -1,5 +1,5 @@
-//! How rows are sorted: by ranks or in rounds, by digits of how many bits, and how rows are cut into
-//! chunks.
+//! How rows are sorted: by ranks or in rounds, by digits of how many bits, and how rows are cut
+//! into chunks.
 
 use super::text::RANKED_MAX;
 use crate::shape::Shape;
@@ -7,14 +7,14 @@ use crate::wgsl::Target;
 
 /// Rows that are sorted at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rows {
+pub(crate) struct SortedRows {
     /// How many there are.
     pub(crate) count: usize,
     /// Items of each.
     pub(crate) length: usize,
 }
 
-impl Rows {
+impl SortedRows {
     /// Those of a shape, along its last axis.
     pub(crate) fn of(shape: &Shape) -> Self {
         let length = shape.dims().last().copied().unwrap_or(1);
@@ -38,7 +38,7 @@ const SHORT: usize = 128;
 
 /// The rounds of a sort: as many as there are digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rounds {
+pub(super) struct SortRounds {
     /// Bits of a digit.
     pub(super) bits: u32,
     pub(super) count: u32,
@@ -57,9 +57,9 @@ const TILE: usize = 4096;
 /// Bits of a digit on a GPU, where counters are in workgroup memory.
 const TILE_BITS: u32 = 4;
 
-impl Rounds {
+impl SortRounds {
     /// Those of so many bits of a key.
-    pub(super) fn of(rows: Rows, bits: u32, target: Target) -> Self {
+    pub(super) fn of(rows: SortedRows, bits: u32, target: Target) -> Self {
         if target == Target::Gpu {
             return Self::by(TILE_BITS, rows, bits, TILE);
         }
@@ -71,7 +71,7 @@ impl Rounds {
         if few.effort() < many.effort() { few } else { many }
     }
 
-    fn by(digit: u32, rows: Rows, bits: u32, each: usize) -> Self {
+    fn by(digit: u32, rows: SortedRows, bits: u32, each: usize) -> Self {
         let each = rows.length.div_ceil(rows.length.div_ceil(each));
         // Lanes that are an even number of lines apart share few sets of a cache.
         let each = each | 1;
@@ -95,8 +95,8 @@ mod tests {
         for target in [Target::Cpu, Target::Gpu] {
             for length in [1, 129, 4096, 65_537, 1_000_000, 10_000_000, 1 << 29] {
                 for (count, bits) in [(1, 32), (3, 17), (4096, 8), (1, 1)] {
-                    let rounds = Rounds::of(Rows { count, length }, bits, target);
-                    let Rounds { chunks, each, .. } = rounds;
+                    let rounds = SortRounds::of(SortedRows { count, length }, bits, target);
+                    let SortRounds { chunks, each, .. } = rounds;
                     let place = format!("{count} rows of {length}: {rounds:?}");
                     assert!(chunks * each >= length && (chunks - 1) * each < length, "{place}");
                     assert!(rounds.bits * rounds.count >= bits, "{place}");
@@ -109,7 +109,9 @@ mod tests {
 
     #[test]
     fn digits_are_as_long_as_rows_are() {
-        let bits = |count, length, bits| Rounds::of(Rows { count, length }, bits, Target::Cpu).bits;
+        let bits = |count, length, bits| {
+            SortRounds::of(SortedRows { count, length }, bits, Target::Cpu).bits
+        };
         assert_eq!(bits(10_000, 200, 32), 4);
         assert_eq!(bits(100, 4096, 32), 8);
         assert_eq!(bits(1, 10_000_000, 32), 8);

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use super::plan::{Rounds, Rows};
-use super::text::{Load, RUNNING, RankJob, RoundJob, RunningJob, SUMS, Step, Store};
-use super::{Kept, PAIR_BYTES, Plain};
+use super::plain::{Kept, PAIR_BYTES, Plain};
+use super::plan::{SortRounds, SortedRows};
+use super::text::{Incoming, Outgoing, RUNNING, RankJob, RoundJob, RunningJob, SUMS, SortStep};
 use crate::count::{word, words};
 use crate::error::Result;
 use crate::exec::Value;
+use crate::kernel::fill;
+use crate::wgsl::Target;
 use crate::wgsl::kept::plain;
 
 /// Numbers that one invocation adds up, as the shaders say.
@@ -15,7 +17,7 @@ const BLOCK: u32 = 256;
 
 /// The items that are sorted: words of keys, each with what goes along.
 #[derive(Clone, Copy)]
-pub(super) enum From<'a> {
+pub(super) enum Feeding<'a> {
     /// Words with their positions in their rows.
     Positions(&'a Arc<Value>),
     /// Words with those of another list.
@@ -24,19 +26,19 @@ pub(super) enum From<'a> {
     Pairs(&'a Arc<Value>),
 }
 
-impl<'a> From<'a> {
-    fn load(self) -> (Load, Vec<&'a Arc<Value>>) {
+impl<'a> Feeding<'a> {
+    fn load(self) -> (Incoming, Vec<&'a Arc<Value>>) {
         match self {
-            Self::Positions(words) => (Load::Positions, vec![words]),
-            Self::Beside(words, beside) => (Load::Beside, vec![words, beside]),
-            Self::Pairs(pairs) => (Load::Pairs, vec![pairs]),
+            Self::Positions(words) => (Incoming::Positions, vec![words]),
+            Self::Beside(words, beside) => (Incoming::Beside, vec![words, beside]),
+            Self::Pairs(pairs) => (Incoming::Pairs, vec![pairs]),
         }
     }
 }
 
 /// What a sort leaves.
 #[derive(Clone, Copy)]
-pub(super) enum To<'a> {
+pub(super) enum Outlet<'a> {
     /// Both side by side.
     Pairs,
     /// What went along.
@@ -45,12 +47,12 @@ pub(super) enum To<'a> {
     Led(&'a Arc<Value>),
 }
 
-impl<'a> To<'a> {
-    fn store(self) -> (Store, Option<&'a Arc<Value>>) {
+impl<'a> Outlet<'a> {
+    fn store(self) -> (Outgoing, Option<&'a Arc<Value>>) {
         match self {
-            Self::Pairs => (Store::Pairs, None),
-            Self::Second => (Store::Second, None),
-            Self::Led(by) => (Store::Led, Some(by)),
+            Self::Pairs => (Outgoing::Pairs, None),
+            Self::Second => (Outgoing::Second, None),
+            Self::Led(by) => (Outgoing::Led, Some(by)),
         }
     }
 }
@@ -60,31 +62,31 @@ impl Plain<'_> {
     /// from `apart`.
     pub(super) fn sorted(
         self,
-        rows: Rows,
-        (from, bits): (From<'_>, u32),
-        to: To<'_>,
+        rows: SortedRows,
+        (from, bits): (Feeding<'_>, u32),
+        to: Outlet<'_>,
         apart: &[&Arc<Value>],
     ) -> Result<Kept> {
         if rows.are_ranked() {
             return self.ranked(rows, (from, bits), to, apart);
         }
-        let rounds = Rounds::of(rows, bits, self.site.target);
+        let rounds = SortRounds::of(rows, bits, self.site.target);
         let mut pairs: Option<Kept> = None;
         for round in 1..rounds.count {
             let bit = (round - 1) * rounds.bits;
-            let here = pairs.as_ref().map_or(from, |pairs| From::Pairs(&pairs.value));
-            pairs = Some(self.round((rows, rounds, bit), here, To::Pairs, apart)?);
+            let here = pairs.as_ref().map_or(from, |pairs| Feeding::Pairs(&pairs.value));
+            pairs = Some(self.round((rows, rounds), bit, here, Outlet::Pairs, apart)?);
         }
         let bit = (rounds.count - 1) * rounds.bits;
-        let here = pairs.as_ref().map_or(from, |pairs| From::Pairs(&pairs.value));
-        self.round((rows, rounds, bit), here, to, apart)
+        let here = pairs.as_ref().map_or(from, |pairs| Feeding::Pairs(&pairs.value));
+        self.round((rows, rounds), bit, here, to, apart)
     }
 
     fn ranked(
         self,
-        rows: Rows,
-        (from, bits): (From<'_>, u32),
-        to: To<'_>,
+        rows: SortedRows,
+        (from, bits): (Feeding<'_>, u32),
+        to: Outlet<'_>,
         apart: &[&Arc<Value>],
     ) -> Result<Kept> {
         let mask = u32::MAX.checked_shr(u32::BITS - bits).unwrap_or(0);
@@ -92,21 +94,21 @@ impl Plain<'_> {
         let invocations = word(rows.count * fours)?;
         let [count, length, fours] = words([rows.count, rows.length, fours])?;
         let job = RankJob { rows: count, length, fours, mask };
-        self.placed((rows, from, to), 0, None, apart, (job.words(), invocations))
+        self.placed(rows, (from, to), (0, None), apart, (job.words(), invocations))
     }
 
     /// A round: how often each digit occurs, where its items begin, every item to its place.
     fn round(
         self,
-        (rows, rounds, bit): (Rows, Rounds, u32),
-        from: From<'_>,
-        to: To<'_>,
+        (rows, rounds): (SortedRows, SortRounds),
+        bit: u32,
+        from: Feeding<'_>,
+        to: Outlet<'_>,
         apart: &[&Arc<Value>],
     ) -> Result<Kept> {
         let target = self.site.target;
         let chunks = rows.count * rounds.chunks;
-        let lanes =
-            if target == crate::wgsl::Target::Gpu { target.workgroup() as usize } else { 1 };
+        let lanes = if target == Target::Gpu { target.workgroup() as usize } else { 1 };
         let invocations = word(chunks * lanes)?;
         let counters = word(chunks << rounds.bits)?;
         let [count, length, chunks, each] =
@@ -114,28 +116,28 @@ impl Plain<'_> {
         let job = RoundJob { rows: count, length, chunks, each, bit }.words();
         let (load, values) = from.load();
         let counts = self.memory(u64::from(counters) * 4, &values)?;
-        let digits = Step { load, store: None, bits: rounds.bits }.text(target);
+        let digits = SortStep { load, store: None, bits: rounds.bits }.text(target);
         self.run(&digits, &[values[0], &counts.value], job.clone(), invocations)?;
         let starts = self.running(&counts.value, counters)?;
         let run = (job, invocations);
-        self.placed((rows, from, to), rounds.bits, Some(&starts.value), apart, run)
+        self.placed(rows, (from, to), (rounds.bits, Some(&starts.value)), apart, run)
     }
 
     /// Every item to its place.
     fn placed(
         self,
-        (rows, from, to): (Rows, From<'_>, To<'_>),
-        bits: u32,
-        starts: Option<&Arc<Value>>,
+        rows: SortedRows,
+        (from, to): (Feeding<'_>, Outlet<'_>),
+        (bits, starts): (u32, Option<&Arc<Value>>),
         apart: &[&Arc<Value>],
         (params, invocations): (Vec<u32>, u32),
     ) -> Result<Kept> {
         let ((load, mut values), (store, leads)) = (from.load(), to.store());
         values.extend(starts.into_iter().chain(leads));
-        let width = if store == Store::Second { 4 } else { PAIR_BYTES };
+        let width = if store == Outgoing::Second { 4 } else { PAIR_BYTES };
         let sorted = self.memory(rows.items() as u64 * width, &[apart, &values].concat())?;
         values.push(&sorted.value);
-        let kernel = Step { load, store: Some(store), bits }.text(self.site.target);
+        let kernel = SortStep { load, store: Some(store), bits }.text(self.site.target);
         self.run(&kernel, &values, params, invocations)?;
         Ok(sorted)
     }
@@ -151,7 +153,7 @@ impl Plain<'_> {
             self.running(&sums.value, blocks)?
         } else {
             // Nothing comes before the first block.
-            crate::kernel::fill::into(self.site, &sums.value, [0; 2])?;
+            fill::into(self.site, &sums.value, [0; 2])?;
             sums
         };
         let before = self.memory(u64::from(count) * 4, &[numbers, &bases.value])?;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::plain::{Kept, Plain, whole};
 use super::text::{SelectJob, select};
-use super::{Kept, Plain, whole};
 use crate::count::{word, words as words_of};
 use crate::engine::Site;
 use crate::error::{Result, mistake};

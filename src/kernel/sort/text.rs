@@ -67,7 +67,7 @@ pub const RUNNING: Entry =
 
 /// What a step of sorting reads: a word of a key and what goes along with it, of every item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Load {
+pub enum Incoming {
     /// Words; their positions in their rows go along.
     Positions,
     /// Words; another list goes along.
@@ -78,7 +78,7 @@ pub enum Load {
 
 /// What a step of sorting leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Store {
+pub enum Outgoing {
     /// Both side by side.
     Pairs,
     /// What went along.
@@ -87,28 +87,28 @@ pub enum Store {
     Led,
 }
 
-impl Load {
+impl Incoming {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Positions, Self::Beside, Self::Pairs];
 }
 
-impl Store {
+impl Outgoing {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Pairs, Self::Second, Self::Led];
 }
 
 /// How a step of sorting is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Step {
+pub struct SortStep {
     /// What it reads.
-    pub load: Load,
+    pub load: Incoming,
     /// What it leaves; `None` if it only counts.
-    pub store: Option<Store>,
+    pub store: Option<Outgoing>,
     /// Bits of a digit; 0 if all are ranked.
     pub bits: u32,
 }
 
-impl Step {
+impl SortStep {
     /// Its kernel on a target.
     #[must_use]
     pub fn text(self, target: Target) -> Arc<Assembled> {
@@ -123,7 +123,7 @@ impl Step {
     }
 }
 
-impl Writes for Step {
+impl Writes for SortStep {
     fn regions(&self) -> Vec<Region> {
         let Self { load, store, bits } = *self;
         let (pair, one) = ("vec2<u32>", "u32");
@@ -133,39 +133,39 @@ impl Writes for Step {
             let number = bound - 1;
             format!("@group(0) @binding({number}) var<storage, {access}> {name}: array<{of}>;\n")
         };
-        let of = if load == Load::Pairs { pair } else { one };
+        let of = if load == Incoming::Pairs { pair } else { one };
         let mut text = binding("read", "items", of);
-        if load == Load::Beside && store.is_some() {
+        if load == Incoming::Beside && store.is_some() {
             text += &binding("read", "beside", one);
         }
         if store.is_some() && bits > 0 {
             text += &binding("read", "starts", one);
         }
-        if store == Some(Store::Led) {
+        if store == Some(Outgoing::Led) {
             text += &binding("read", "leads", one);
         }
         text += &match store {
             None => binding("read_write", "counts", one),
-            Some(Store::Second) => binding("read_write", "sorted", one),
+            Some(Outgoing::Second) => binding("read_write", "sorted", one),
             Some(_) => binding("read_write", "sorted", pair),
         };
         if bits > 0 {
             text += &format!("const DIGITS = {}u;\nconst lanes = {GROUP}u;\n", 1 << bits);
         }
         if store.is_none() || bits == 0 {
-            let word = if load == Load::Pairs { "items[i].x" } else { "items[i]" };
+            let word = if load == Incoming::Pairs { "items[i].x" } else { "items[i]" };
             text += &format!("\nfn word(i: u32) -> u32 {{\n    return {word};\n}}\n");
         }
         if let Some(store) = store {
             let item = match load {
-                Load::Positions => "vec2<u32>(items[i], i - first)",
-                Load::Beside => "vec2<u32>(items[i], beside[i])",
-                Load::Pairs => "items[i]",
+                Incoming::Positions => "vec2<u32>(items[i], i - first)",
+                Incoming::Beside => "vec2<u32>(items[i], beside[i])",
+                Incoming::Pairs => "items[i]",
             };
             let stored = match store {
-                Store::Pairs => "item",
-                Store::Second => "item.y",
-                Store::Led => "vec2<u32>(leads[first + item.y], item.y)",
+                Outgoing::Pairs => "item",
+                Outgoing::Second => "item.y",
+                Outgoing::Led => "vec2<u32>(leads[first + item.y], item.y)",
             };
             text += &format!(
                 "\nfn item(i: u32, first: u32) -> vec2<u32> {{\n    return {item};\n}}\n\n\
