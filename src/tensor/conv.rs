@@ -17,6 +17,7 @@ use crate::shape::cause::ShapeCause;
 use crate::store::Segments;
 use crate::wgsl::entry::CORE_TRIPS;
 
+mod backward;
 mod transposed;
 
 /// The most elements of windows that are copied at a time, if images can be parted.
@@ -144,7 +145,7 @@ impl Tensor {
             self.device.engine.same_device(&other.device.engine)?;
         }
         let weight = &weight.widened(self.dtype)?;
-        let (summed, stored) = self.convolved_as(weight)?;
+        let (summed, stored) = self.convolved_as(weight, "input and weight")?;
         let taps = how.taps(self.shape(), weight.shape())?;
         let (images, rows) = (self.shape().dims()[0], weight.shape().dims()[0]);
         let shape = Shape::new([&[images, rows], &taps.result[3 - D..]].concat())?;
@@ -175,8 +176,8 @@ impl Tensor {
     }
 
     /// What it is summed and stored as, with a weight of the same dtype.
-    fn convolved_as(&self, weight: &Self) -> Result<(Stored, Stored)> {
-        let (dtype, what) = (self.dtype(), "input and weight");
+    fn convolved_as(&self, weight: &Self, what: &'static str) -> Result<(Stored, Stored)> {
+        let dtype = self.dtype();
         if self.dtype != weight.dtype {
             let (left, right) = (dtype, weight.dtype());
             return Err(TensorCause::Dtypes { what, left, right }.into());
@@ -355,6 +356,9 @@ causes! {
     OutputPadding { padding: Vec<usize> }, Shape:
         ("output padding of {padding:?} of a convolution that is not transposed")
         help ("`Conv::padding` lies around the input; `conv_transpose2d` and its like take both");
+    Arrived { arrived: Shape, result: Shape, input: Shape }, Shape:
+        ("{arrived} arrives at the result of a convolution of {input}, which is {result}")
+        help ("the sizes, strides and paddings are those of the convolution whose gradient it is");
     Large { largest: usize, segment: usize }, Limit:
         ("one group at one pixel has {largest} elements, above {segment} of a segment")
         help ("convolve parts of the channels, and add the results");

@@ -3,6 +3,7 @@
 use super::number::Scalar;
 use super::reduce::computed;
 use super::{Pad, Tensor};
+use crate::device::Device;
 use crate::dtype::{Class, DType};
 use crate::engine::site::asked;
 use crate::error::{Error, Result, causes};
@@ -10,6 +11,7 @@ use crate::kernel::windows::text::Gather;
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
 
+mod backward;
 mod folded;
 
 /// Windows of `D` dimensions over the last axes of a tensor: side by side, without padding, unless
@@ -171,25 +173,26 @@ impl Tensor {
             if !self.dtype.is_float() && counted {
                 return self.windows_over(how, Scalar::zero(self.dtype()))?.mean(last::<D>());
             }
-            let sums = |x: &Self| match x.folded(how, "avg_pool", Gather::Sum)? {
-                Some(sums) => Ok(sums),
-                None => {
-                    let zero = Scalar::zero(x.dtype());
-                    x.windows_over(how, zero)?.cast(computed(x.dtype()))?.sum(last::<D>())
-                }
-            };
-            let all = sums(self)?;
-            let means = if counted {
-                all / how.size.iter().product::<usize>() as f64
-            } else {
-                // How many elements of each window are there.
-                let dims = self.shape().dims();
-                let ones = self.device.ones(&dims[dims.len() - D..], DType::F32)?;
-                all / &sums(&ones)?.cast(computed(self.dtype()))?
+            let all = self.sums_over(how)?;
+            let dims = self.shape().dims();
+            let means = match how.counts(&self.device, &dims[dims.len() - D..], all.dtype())? {
+                Some(counts) => all / &counts,
+                None => all / how.size.iter().product::<usize>() as f64,
             };
             means?.cast(self.dtype())
         };
         asked(pooled).map_err(|error| error.during("avg_pool"))
+    }
+
+    /// The sum of each window over the last axes, as it is computed in.
+    fn sums_over<const D: usize>(&self, how: &Pooling<D>) -> Result<Self> {
+        match self.folded(how, "avg_pool", Gather::Sum)? {
+            Some(sums) => Ok(sums),
+            None => {
+                let zero = Scalar::zero(self.dtype());
+                self.windows_over(how, zero)?.cast(computed(self.dtype()))?.sum(last::<D>())
+            }
+        }
     }
 
     /// The first of the axes that the windows go over.
@@ -238,6 +241,16 @@ impl Tensor {
     }
 }
 
+impl<const D: usize> Pooling<D> {
+    /// How many elements of each window are there, if windows have different numbers of them.
+    fn counts(&self, device: &Device, dims: &[usize], dtype: DType) -> Result<Option<Tensor>> {
+        if self.counts_padding || self.padding == [0; D] {
+            return Ok(None);
+        }
+        device.ones(dims, DType::F32)?.sums_over(self)?.cast(dtype).map(Some)
+    }
+}
+
 /// The last axes, counted from the end.
 fn last<const D: usize>() -> [i32; D] {
     core::array::from_fn(|i| i as i32 - D as i32)
@@ -254,6 +267,12 @@ causes! {
         ("the last {axes} axes of {shape} have {elements} elements, above {} whose places are \
           counted", i32::MAX / 2)
         help ("pool parts of it, or leave the places out: `max_pool`");
+    Arrived { shape: Shape, size: Vec<usize>, windows: Vec<usize> }, Shape:
+        ("{shape} arrives at windows over {size:?}, of which there are {windows:?}")
+        help ("the windows and sizes are those of the pool whose gradient it is");
+    Places { places: Shape, shape: Shape }, Shape:
+        ("places of {places} for {shape} that arrives")
+        help ("each window has one place: those of `max_pool_with_indices`");
     Padding { pad: usize, size: usize, axis: usize }, Shape:
         ("padding of {pad} beside windows of {size} on axis {axis}: more than half of one")
         help ("a window of nothing but padding has no value; `pad` adds elements that have one");

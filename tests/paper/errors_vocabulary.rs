@@ -1,6 +1,6 @@
 //! Errors of operations that are made of others, as a table: see `errors_operations`.
 
-use wharf::tensor::{Align, Attention, Conv, Insert, Interpolation, Key};
+use wharf::tensor::{Align, Attention, Conv, Insert, Interpolation, Key, Pooling};
 use wharf::{DType, Tensor};
 
 use super::errors_operations::{BROADCAST, CAST, Row, check};
@@ -166,6 +166,70 @@ fn what_ranks_names_what_does_not_fit() {
             text: "median: input: i32, not a float",
             help: CAST,
             mended: whole.cast(DType::F32).and_then(|x| x.median(0)),
+        },
+    ]);
+}
+
+#[test]
+fn gradients_name_what_does_not_fit() {
+    let device = capable();
+    let ones = |shape: &[usize]| device.ones(shape, DType::F32).unwrap();
+    let (x, weight, arrives) = (ones(&[2, 6, 9]), ones(&[4, 3, 3]), ones(&[2, 4, 4]));
+    let (how, pool) = (Conv::new().stride([2]).groups(2), Pooling::of([3]).stride([2]));
+    let (bytes, places) = (arrives.cast(DType::I8).unwrap(), arrives.cast(DType::U32).unwrap());
+    check([
+        Row {
+            refused: arrives.conv_input_grad(&weight, [11], &how),
+            text: "conv_input_grad: [2, 4, 4] arrives at the result of a convolution of \
+                   [2, 6, 11], which is [2, 4, 5]",
+            help: "the sizes, strides and paddings are those of the convolution whose gradient \
+                   it is",
+            mended: arrives.conv_input_grad(&weight, [10], &how),
+        },
+        Row {
+            refused: arrives.conv_weight_grad(&x, [4], &how),
+            text: "conv_weight_grad: [2, 4, 4] arrives at the result of a convolution of \
+                   [2, 6, 9], which is [2, 4, 3]",
+            help: "the sizes, strides and paddings are those of the convolution whose gradient \
+                   it is",
+            mended: arrives.conv_weight_grad(&x, [3], &how),
+        },
+        Row {
+            refused: bytes.conv_weight_grad(&x, [3], &how),
+            text: "conv_weight_grad: what arrives and input: dtypes differ: left i8, right f32",
+            help: "cast one of them: `cast(dtype)`",
+            mended: arrives.conv_weight_grad(&x, [3], &how),
+        },
+        Row {
+            refused: arrives.avg_pool_grad([8], &pool),
+            text: "avg_pool_grad: [2, 4, 4] arrives at windows over [8], of which there are [3]",
+            help: "the windows and sizes are those of the pool whose gradient it is",
+            mended: arrives.avg_pool_grad([9], &pool),
+        },
+        Row {
+            refused: bytes.avg_pool_grad([9], &pool),
+            text: "avg_pool_grad: what arrives: i8, not a float",
+            help: CAST,
+            mended: arrives.avg_pool_grad([9], &pool),
+        },
+        Row {
+            refused: arrives.max_pool_grad(&places.slice(0, 1..).unwrap(), [9], &pool),
+            text: "max_pool_grad: places of [1, 4, 4] for [2, 4, 4] that arrives",
+            help: "each window has one place: those of `max_pool_with_indices`",
+            mended: arrives.max_pool_grad(&places, [9], &pool),
+        },
+        Row {
+            refused: arrives.max_pool_grad(&arrives, [9], &pool),
+            text: "max_pool_grad: places: f32, not u32",
+            help: CAST,
+            mended: arrives.max_pool_grad(&places, [9], &pool),
+        },
+        Row {
+            refused: arrives.avg_pool_grad([9], &pool.padding([2])),
+            text: "avg_pool_grad: padding of 2 beside windows of 3 on axis 2: more than half of \
+                   one",
+            help: "a window of nothing but padding has no value; `pad` adds elements that have one",
+            mended: arrives.avg_pool_grad([7], &pool.padding([1])),
         },
     ]);
 }

@@ -78,7 +78,7 @@ impl Tensor {
         asked(spread).map_err(|error| error.during("conv_transpose3d"))
     }
 
-    fn transposed_conv<const D: usize>(
+    pub(super) fn transposed_conv<const D: usize>(
         &self,
         weight: &Self,
         bias: Option<&Self>,
@@ -88,7 +88,7 @@ impl Tensor {
             self.device.engine.same_device(&other.device.engine)?;
         }
         let weight = weight.widened(self.dtype)?;
-        let (_, stored) = self.convolved_as(&weight)?;
+        let (_, stored) = self.convolved_as(&weight, "input and weight")?;
         let size = how.spread(self.shape(), weight.shape())?;
         let turned = weight.turned_weight::<D>(how.groups)?;
         let rows = turned.shape().dims()[0];

@@ -17,6 +17,7 @@ least magnitude whose units the contract counts, where terms can cancel.
 
 import pathlib
 
+import backward
 import computed
 import lines
 import placed
@@ -24,7 +25,7 @@ import placed
 FAMILIES = [
     placed.order, placed.ranks, placed.found, placed.scattered, computed.products, computed.norms,
     computed.reductions, computed.running, computed.convolutions, computed.pools, computed.sizes,
-    computed.attentions, computed.others,
+    computed.attentions, computed.others, backward.convolutions, backward.pools,
 ]
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ use crate::ctx::{
 
 use Move::{Flip, Permute, Slice, Transpose};
 
+mod backward;
+
 /// A convolution of views. Strides, paddings and dilations say how many dimensions it has.
 #[derive(Clone, Debug)]
 struct Form {
@@ -171,17 +173,22 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
                 _ => false,
             };
             if runs {
-                let name = format!("conv::{dtype}::{}", downgrade.name);
-                let case = case!(name, |ctx| run(ctx, downgrade, dtype));
+                let named = |what: &str| format!("conv::{what}{dtype}::{}", downgrade.name);
                 let usual = quick || matches!(dtype, DType::F32 | DType::F16);
                 let size = if usual { Size::Usual } else { Size::Large };
-                cases.push(Case { size, ..case }.needs(adapter, downgrade, dtype));
+                for case in [
+                    case!(named(""), |ctx| run(ctx, downgrade, dtype)),
+                    case!(named("backward::"), |ctx| backward::run(ctx, downgrade, dtype)),
+                ] {
+                    cases.push(Case { size, ..case }.needs(adapter, downgrade, dtype));
+                }
             }
         }
     }
     cases.push(case!("conv::bias_and_activation_follow_in_the_kernel", |ctx| fused(ctx)));
     cases.push(case!("conv::padding_is_zero_whatever_lies_there", |ctx| beside(ctx)));
     cases.push(case!("conv::many_terms_are_summed_by_chunks", |ctx| many_terms(ctx)));
+    cases.push(case!("conv::backward::many_windows_by_parts", |ctx| backward::in_parts(ctx)));
     cases.push(case!("conv::more_than_a_segment", |ctx| in_parts(ctx)));
     cases
 }

@@ -15,6 +15,8 @@ use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, Size, case, ensure, ensure_eq, 
 
 use Move::{Flip, Permute, Slice};
 
+mod backward;
+
 /// Windows over the last axes of a view: as many as there are strides.
 #[derive(Clone, Debug)]
 struct Form {
@@ -110,10 +112,14 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         }
     }
     for dtype in DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool) {
-        let case = case!(format!("pool::indices::{dtype}"), |ctx| placed(ctx, dtype));
         let usual = quick || matches!(dtype, DType::F32 | DType::I32);
         let size = if usual { Size::Usual } else { Size::Large };
-        cases.push(Case { size, ..case }.needs(adapter, DOWNGRADES[0], dtype));
+        for case in [
+            case!(format!("pool::indices::{dtype}"), |ctx| placed(ctx, dtype)),
+            case!(format!("pool::backward::{dtype}"), |ctx| backward::run(ctx, dtype)),
+        ] {
+            cases.push(Case { size, ..case }.needs(adapter, DOWNGRADES[0], dtype));
+        }
     }
     cases
 }

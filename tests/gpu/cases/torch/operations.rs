@@ -154,6 +154,16 @@ fn computed(g: &Golden, t: &[Tensor]) -> Option<wharf::Result<Tensor>> {
         "conv_transpose1d" => t[0].conv_transpose1d(&t[1], t.get(2), &conv(g)),
         "conv_transpose2d" => t[0].conv_transpose2d(&t[1], t.get(2), &conv(g)),
         "conv_transpose3d" => t[0].conv_transpose3d(&t[1], t.get(2), &conv(g)),
+        "conv_input_grad" | "conv_weight_grad" => match g.list("size").len() {
+            1 => convolved_back::<1>(g, t),
+            2 => convolved_back::<2>(g, t),
+            _ => convolved_back::<3>(g, t),
+        },
+        "max_pool_grad" | "avg_pool_grad" => match g.list("size").len() {
+            1 => pooled_back::<1>(g, t),
+            2 => pooled_back::<2>(g, t),
+            _ => pooled_back::<3>(g, t),
+        },
         "max_pool" | "avg_pool" | "adaptive_avg_pool" | "interpolate" => match size.len() {
             1 => resized::<1>(g, &t[0]),
             2 => resized::<2>(g, &t[0]),
@@ -212,9 +222,37 @@ fn conv<const D: usize>(g: &Golden) -> Conv<D> {
     how.output_padding(g.each("output_padding"))
 }
 
+/// What arrives at a convolution comes first.
+fn convolved_back<const D: usize>(g: &Golden, t: &[Tensor]) -> wharf::Result<Tensor> {
+    let (size, how): ([usize; D], Conv<D>) = (g.each("size"), conv(g));
+    match g.op {
+        "conv_input_grad" => t[0].conv_input_grad(&t[1], size, &how),
+        _ => t[0].conv_weight_grad(&t[1], size, &how),
+    }
+}
+
+/// What arrives at a pool comes first.
+fn pooled_back<const D: usize>(g: &Golden, t: &[Tensor]) -> wharf::Result<Tensor> {
+    let how = pooling::<D>(g);
+    match g.op {
+        "avg_pool_grad" if g.count("counted") == 1 => t[0].avg_pool_grad(g.each::<D>("to"), &how),
+        "avg_pool_grad" => t[0].avg_pool_grad(g.each::<D>("to"), &how.padding_uncounted()),
+        _ => {
+            let (dims, how) = (t[1].shape().dims(), how.dilation(g.each("dilation")));
+            let size = core::array::from_fn(|i| dims[dims.len() - D + i]);
+            let (_, places) = t[1].max_pool_with_indices(&how)?;
+            t[0].max_pool_grad(&places, size, &how)
+        }
+    }
+}
+
+fn pooling<const D: usize>(g: &Golden) -> Pooling<D> {
+    Pooling::of(g.each("size")).stride(g.each("stride")).padding(g.each("padding"))
+}
+
 /// Pools, and images of another size.
 fn resized<const D: usize>(g: &Golden, x: &Tensor) -> wharf::Result<Tensor> {
-    let how = Pooling::<D>::of(g.each("size")).stride(g.each("stride")).padding(g.each("padding"));
+    let how = pooling::<D>(g);
     let align = if g.count("corners") == 1 { Align::Corners } else { Align::Edges };
     let size: [usize; D] = g.each("to");
     match (g.op, g.word("how")) {

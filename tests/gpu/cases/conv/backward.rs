@@ -1,0 +1,135 @@
+//! Gradients of convolutions against what each product of the forward one sends back.
+
+use wharf::reference::{Convolution, Exact, Number, matmul_dtype, matmul_keeps, places};
+use wharf::tensor::Conv;
+use wharf::{DType, Device, Tensor};
+
+use super::{Form, Move, forms, more, pair};
+use crate::cases::pair::{Pair, bits, bits_of, carries, count, value};
+use crate::cases::probe::Random;
+use crate::cases::views::TARGETS;
+use crate::ctx::{Ctx, Downgrade, Outcome, ensure, ensure_eq, show};
+
+pub(super) async fn run(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
+    let device = ctx.device(downgrade).await?;
+    let mut random = Random::new(78);
+    for device in TARGETS.map(|target| device.with_target(target)) {
+        let more = if dtype == DType::F32 { more() } else { Vec::new() };
+        for (n, form) in forms().into_iter().chain(more).enumerate() {
+            // What arrives is a view as well, now and then.
+            let moved = if n % 2 == 1 { vec![Move::Flip(0), Move::Flip(2)] } else { Vec::new() };
+            let place = format!("{form:?} for {:?}", device.target());
+            let one = both(&device, &mut random, dtype, &form, &moved);
+            one.await.map_err(|e| format!("{place}: {e}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// More windows than are copied at a time, in f32 and in what is summed as it.
+pub(super) async fn in_parts(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let (images, rows, pixels) = (3, 2, 89 * 91);
+    for dtype in [DType::F32, DType::F16].into_iter().filter(|&dtype| carries(&device, dtype)) {
+        let ones = |dims: [usize; 4]| device.ones(dims, dtype).map_err(show);
+        let (x, y) = (ones([images, 9, 97, 99])?, ones([images, rows, 89, 91])?);
+        let gradient = y.conv_weight_grad(&x, [9, 9], &Conv::new()).map_err(show)?;
+        ensure_eq!(gradient.shape().dims(), [rows, 9, 9, 9], "the shape");
+        count();
+        let want = bits(dtype, Number::Float((images * pixels) as f64));
+        for got in bits_of(&gradient).await? {
+            ensure_eq!(got, want, "{dtype}");
+        }
+    }
+    Ok(())
+}
+
+fn gradients<const D: usize>(form: &Form, [x, w, y]: [&Tensor; 3]) -> wharf::Result<[Tensor; 2]> {
+    let last = |t: &Tensor| std::array::from_fn(|i| t.shape().dims()[2 + i]);
+    let how = form.how::<D>();
+    Ok([y.conv_input_grad(w, last(x), &how)?, y.conv_weight_grad(x, last(w), &how)?])
+}
+
+async fn both(
+    device: &Device,
+    random: &mut Random,
+    dtype: DType,
+    form: &Form,
+    moved: &[Move],
+) -> Outcome {
+    let x = pair(device, random, dtype, (&form.input, &form.moved)).await?;
+    let w = pair(device, random, dtype, (&form.weight, &form.turned)).await?;
+    let how = Convolution {
+        input: x.tensor.shape().dims(),
+        weight: w.tensor.shape().dims(),
+        stride: &form.stride,
+        padding: &form.padding,
+        dilation: &form.dilation,
+        groups: form.groups,
+    };
+    let y = pair(device, random, dtype, (&how.result(), moved)).await?;
+    let all = [&x.tensor, &w.tensor, &y.tensor];
+    let got = match form.stride.len() {
+        1 => gradients::<1>(form, all),
+        2 => gradients::<2>(form, all),
+        _ => gradients::<3>(form, all),
+    };
+    let want = sent_back(&how, dtype, [&x, &w, &y]);
+    let pixels: usize = how.result()[2..].iter().product();
+    let taps: usize = how.weight[2..].iter().product();
+    let terms = [how.weight[0] / how.groups * taps, how.input[0] * pixels];
+    for (i, got) in got.map_err(show)?.iter().enumerate() {
+        let (of, dims) = [("input", how.input), ("weight", how.weight)][i];
+        let result = matmul_dtype(dtype);
+        ensure_eq!(got.dtype(), result, "the dtype of the {of}'s");
+        ensure_eq!(got.shape().dims(), dims, "the shape of the {of}'s");
+        count();
+        for (n, (bits, want)) in bits_of(got).await?.into_iter().zip(&want[i]).enumerate() {
+            let got = value(result, bits);
+            let kept = matmul_keeps(result, terms[i], *want, got);
+            ensure!(kept, "{n} of the {of}'s: {got:?}, not {want:?}");
+        }
+    }
+    Ok(())
+}
+
+/// What every product of the convolution sends to both of its factors.
+fn sent_back(how: &Convolution<'_>, dtype: DType, all: [&Pair; 3]) -> [Vec<Exact>; 2] {
+    let [x, w, y] = all.map(|of| -> Vec<Number> {
+        of.expected().into_iter().map(|bits| value(dtype, bits)).collect()
+    });
+    let flat =
+        |place: &[usize], dims: &[usize]| place.iter().zip(dims).fold(0, |n, (i, dim)| n * dim + i);
+    let nothing =
+        || Exact::from(if dtype.is_float() { Number::Float(0.0) } else { Number::Int(0) });
+    let mut sums = [vec![nothing(); x.len()], vec![nothing(); w.len()]];
+    let result = how.result();
+    for (place, &arrives) in places(&result).zip(&y) {
+        let group = place[1] / (how.weight[0] / how.groups);
+        for tap in places(&how.weight[1..]) {
+            let mut from = vec![place[0], group * how.weight[1] + tap[0]];
+            from.extend((0..how.stride.len()).map(|i| {
+                let padded = place[2 + i] * how.stride[i] + tap[1 + i] * how.dilation[i];
+                padded.wrapping_sub(how.padding[i])
+            }));
+            if from.iter().zip(how.input).all(|(i, dim)| i < dim) {
+                let (i, j) =
+                    (flat(&from, how.input), flat(&[&[place[1]][..], &tap].concat(), how.weight));
+                add(&mut sums[0][i], arrives, w[j]);
+                add(&mut sums[1][j], arrives, x[i]);
+            }
+        }
+    }
+    sums
+}
+
+fn add(sum: &mut Exact, a: Number, b: Number) {
+    match (&mut sum.value, a, b) {
+        (Number::Float(sum_of), Number::Float(a), Number::Float(b)) => {
+            *sum_of += a * b;
+            sum.scale += (a * b).abs();
+        }
+        (Number::Int(sum), Number::Int(a), Number::Int(b)) => *sum += a * b,
+        _ => {}
+    }
+}

@@ -1,0 +1,147 @@
+//! Gradients of pools against what each window sends back.
+
+use wharf::op::Reduction;
+use wharf::reference::{Number, places, reduce};
+use wharf::tensor::Pooling;
+use wharf::{DType, Device, Tensor};
+
+use super::{Form, Move, What, forms, pooling, ragged};
+use crate::cases::pair::{Pair, bits, bits_of, carries, count, value};
+use crate::cases::probe::Random;
+use crate::cases::views::TARGETS;
+use crate::ctx::{Ctx, DOWNGRADES, Outcome, ensure, ensure_eq, matters, show};
+
+pub(super) async fn run(ctx: &Ctx, dtype: DType) -> Outcome {
+    let mut random = Random::new(33);
+    for &downgrade in DOWNGRADES.iter().filter(|downgrade| matters(&ctx.adapter, **downgrade)) {
+        let device = ctx.device(downgrade).await?;
+        for device in TARGETS.map(|target| device.with_target(target)) {
+            if !carries(&device, dtype) {
+                continue;
+            }
+            // Dtypes differ in how a quad is read; f32 is tried on everything.
+            let all = dtype == DType::F32 && downgrade.name == "native";
+            let (skip, step) = if all { (0, 1) } else { (1, 12) };
+            for form in forms().into_iter().chain(ragged()).skip(skip).step_by(step) {
+                let place = format!("{form:?} for {:?}, {}", device.target(), downgrade.name);
+                let run = one(&device, &mut random, dtype, &form);
+                run.await.map_err(|e| format!("{place}: {e}"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Gradients of a maximum and of both means, by the places of the first.
+fn gradients<const D: usize>(
+    what: What,
+    [x, y]: [&Tensor; 2],
+    form: &Form,
+) -> wharf::Result<(Tensor, Tensor)> {
+    let (how, dims): (Pooling<D>, _) = (pooling(form), x.shape().dims());
+    let size = std::array::from_fn(|i| dims[dims.len() - D + i]);
+    let (_, places) = x.max_pool_with_indices(&how)?;
+    let gradient = match what {
+        What::Max => y.max_pool_grad(&places, size, &how)?,
+        What::Mean => y.avg_pool_grad(size, &how)?,
+        What::MeanOfThose => y.avg_pool_grad(size, &how.padding_uncounted())?,
+    };
+    Ok((gradient, places))
+}
+
+/// Few different numbers, so that many are equal.
+async fn pair(
+    device: &Device,
+    random: &mut Random,
+    dtype: DType,
+    dims: &[usize],
+    moves: &[Move],
+) -> Result<Pair, String> {
+    let mut one = || match random.below(16) {
+        n if dtype.is_float() => bits(dtype, Number::Float(n as f64 / 4.0 - 2.0)),
+        n => bits(dtype, Number::Int(n as i128)),
+    };
+    let stored = (0..dims.iter().product()).map(|_| one()).collect();
+    Pair::new(device, dtype, stored, dims).await?.view(moves)
+}
+
+/// The places of the elements of a window.
+fn elements(form: &Form, dims: &[usize], window: &[usize]) -> Vec<Vec<usize>> {
+    let first = dims.len() - form.size.len();
+    let place = |tap: Vec<usize>| {
+        let mut at = window.to_vec();
+        for (i, tap) in tap.into_iter().enumerate() {
+            let padded = window[first + i] * form.stride[i] + tap * form.dilation[i];
+            at[first + i] = padded.wrapping_sub(form.padding[i]);
+        }
+        at
+    };
+    let inside = |at: &Vec<usize>| at.iter().zip(dims).all(|(i, dim)| i < dim);
+    places(form.size).map(place).filter(inside).collect()
+}
+
+async fn one(device: &Device, random: &mut Random, dtype: DType, form: &Form) -> Outcome {
+    let x = pair(device, random, dtype, form.dims, &form.moves).await?;
+    let dims = x.tensor.shape().dims();
+    let (first, axes) = (dims.len() - form.size.len(), form.size.len());
+    let mut arrives = dims.to_vec();
+    for i in 0..axes {
+        let last = form.dilation[i] * (form.size[i] - 1);
+        arrives[first + i] =
+            (dims[first + i] + 2 * form.padding[i] - last - 1) / form.stride[i] + 1;
+    }
+    let y = pair(device, random, dtype, &arrives, &[Move::Flip(first)]).await?;
+    let of_y: Vec<Number> = y.expected().into_iter().map(|b| value(dtype, b)).collect();
+    for what in [What::Max, What::Mean, What::MeanOfThose] {
+        if what != What::Max && !dtype.is_float() {
+            continue;
+        }
+        let both = [&x.tensor, &y.tensor];
+        let (got, found) = match axes {
+            1 => gradients::<1>(what, both, form),
+            2 => gradients::<2>(what, both, form),
+            _ => gradients::<3>(what, both, form),
+        }
+        .map_err(show)?;
+        ensure_eq!(got.shape().dims(), dims, "the shape of {what:?}");
+        ensure_eq!(got.dtype(), dtype, "the dtype of {what:?}");
+        let found = bits_of(&found).await?;
+        let mut shares = vec![Vec::new(); dims.iter().product()];
+        let flat = |place: &[usize], dims: &[usize]| {
+            place.iter().zip(dims).fold(0, |n, (i, dim)| n * dim + i)
+        };
+        for (n, place) in places(&arrives).enumerate() {
+            let window = elements(form, dims, &place);
+            let all: usize = form.size.iter().product();
+            let (least, share) = match what {
+                What::Max => (true, 1),
+                What::Mean => (false, all),
+                What::MeanOfThose => (false, window.len()),
+            };
+            for at in window {
+                if !least || flat(&at[first..], &dims[first..]) as u64 == found[n] {
+                    shares[flat(&at, dims)].push(match of_y[n] {
+                        Number::Float(x) => Number::Float(x / share as f64),
+                        number => number,
+                    });
+                }
+            }
+        }
+        count();
+        for (i, (bits, shares)) in bits_of(&got).await?.into_iter().zip(shares).enumerate() {
+            let got = value(dtype, bits);
+            if let (Number::Int(got), false) = (got, dtype.is_float()) {
+                let sum = shares.iter().fold(0, |sum, share| match share {
+                    Number::Int(n) => sum + n,
+                    _ => sum,
+                });
+                ensure_eq!(got, sum, "{i} of {what:?}");
+                continue;
+            }
+            let want = reduce(Reduction::Sum, dtype, &shares, 0).ok_or("a sum of nothing")?;
+            let kept = Reduction::Sum.bound(dtype).within(dtype, want, got);
+            ensure!(kept, "{i} of {what:?}: {got:?}, not {want:?} of {shares:?}");
+        }
+    }
+    Ok(())
+}
