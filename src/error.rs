@@ -27,6 +27,8 @@ pub enum ErrorKind {
     Conversion,
     /// An index lies outside the axis it selects from.
     Index,
+    /// A matrix has no inverse, or not the factor that was asked for.
+    Singular,
     /// No adapter, or none that matches.
     Adapter,
     /// A plan, a tensor and a device do not belong together.

@@ -15,6 +15,7 @@ pub(crate) mod cause;
 pub mod conv;
 pub(crate) mod cores;
 pub mod elementwise;
+pub mod factor;
 pub mod fill;
 pub mod iota;
 mod limits;
@@ -71,6 +72,9 @@ pub const CATALOG: &[&Entry] = &[
     &rows::text::NORM_ROWS,
     &rows::text::NORM_GROUP,
     &sample::text::GRID_SAMPLE,
+    &factor::text::TRIANGLE,
+    &factor::text::CHOLESKY,
+    &factor::text::LU_PANEL,
     &scan::text::SCAN_ROWS,
     &pick::text::PATCH,
     &pick::text::GATHER,

@@ -15,6 +15,7 @@ use core::fmt;
 mod joint;
 mod kind;
 mod loose;
+mod matrices;
 mod names;
 mod reduction;
 mod refusal;
@@ -27,6 +28,7 @@ mod value;
 
 pub use joint::{Joint, joint_table};
 pub use kind::Kind;
+pub use matrices::{matrix_room, matrix_table};
 pub use names::Op;
 pub use reduction::{Reduction, reduction_table};
 pub use refusal::Refusal;

@@ -30,6 +30,12 @@ causes! {
                                    the end needs {bound} added first"),
             None => "there is nothing to take an element from".into(),
         });
+    /// Pivots that are no positive number, or none but zero, of `[matrices, pivots]`.
+    Pivot { what: &'static str, of: Shape, lacks: &'static str, pivots: usize, hit: Hit }, Singular:
+        ("{what} of {of}: matrix {} {lacks}: at pivot {} of {pivots}",
+         hit.first as usize / pivots, hit.first as usize % pivots)
+        help ("something added to the diagonal makes a matrix that nearly is what it has to be one \
+               that is; `det` and `lu` are of every matrix");
     /// Invocations of a kernel of the user's own that were ended in a loop.
     Loop { name: &'static str, spot: Spot, most: u32, count: u32 }, Shader:
         ("{name}:{}:{}: this loop goes on after {most} trips, in {}{}",

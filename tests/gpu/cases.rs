@@ -21,6 +21,7 @@ mod hunt;
 mod indexing;
 mod judged;
 mod lent;
+mod linalg;
 mod luck;
 mod makers;
 mod matmul;
@@ -91,6 +92,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(hunt::cases());
     cases.extend(formulas::cases(adapter));
     cases.extend(lent::cases(adapter));
+    cases.extend(linalg::cases(adapter));
     cases.extend(matmul::cases(adapter));
     cases.extend(quantised::cases(adapter));
     cases.extend(trusting::cases());

@@ -1,7 +1,7 @@
 //! The numeric contract in the documentation is the one that is tested.
 
 use wharf::DType;
-use wharf::op::{Op, contract_table, joint_table, reduction_table};
+use wharf::op::{Op, contract_table, joint_table, matrix_table, reduction_table};
 use wharf::reference::{Number, keeps};
 
 #[test]
@@ -13,10 +13,13 @@ fn the_documented_contract_is_the_tested_one() {
          count as zero except where a result is exact on bits. [`Tolerance`] says it in \
          full.\n\n{}\n\
          # Reductions\n\n{}\n\
-         # Rows, running reductions, attention, and what is drawn\n\n{}",
+         # Rows, running reductions, attention, and what is drawn\n\n{}\n\
+         # Matrices\n\nOf f32, `n` by `n`, where `eps` is 2^-23. Where a result leaves the range \
+         of f32 on the way, nothing is said.\n\n{}",
         contract_table(),
         reduction_table(),
-        joint_table()
+        joint_table(),
+        matrix_table()
     );
     if std::env::var_os("WHARF_GOLDENS").is_some() {
         std::fs::write(path, &text).expect("a writable checkout");

@@ -1,6 +1,6 @@
 //! Errors of operations that are made of others, as a table: see `errors_operations`.
 
-use wharf::tensor::{Align, Attention, Conv, Insert, Interpolation, Key, Pooling};
+use wharf::tensor::{Align, Attention, Conv, Insert, Interpolation, Key, Pooling, Triangle};
 use wharf::{DType, Tensor};
 
 use super::errors_operations::{BROADCAST, CAST, Row, check};
@@ -230,6 +230,58 @@ fn gradients_name_what_does_not_fit() {
                    one",
             help: "a window of nothing but padding has no value; `pad` adds elements that have one",
             mended: arrives.avg_pool_grad([7], &pool.padding([1])),
+        },
+    ]);
+}
+
+#[test]
+fn matrices_name_what_does_not_fit() {
+    let device = capable();
+    let ones = |shape: &[usize]| device.ones(shape, DType::F32).unwrap();
+    let (x, wide, list) = (ones(&[4, 3, 3]), ones(&[3, 4]), ones(&[3]));
+    let (f64, lower) = (x.cast(DType::F64).unwrap(), Triangle::lower());
+    check([
+        Row {
+            refused: wide.cholesky(),
+            text: "cholesky: [3, 4] are matrices of 3 rows and 4 columns, not square",
+            help: "the last two axes are equally long",
+            mended: wide.slice(1, ..3).and_then(|x| x.cholesky()),
+        },
+        Row {
+            refused: f64.lu().map(|lu| lu.factors),
+            text: "lu: matrices: f64, not f32",
+            help: CAST,
+            mended: f64.cast(DType::F32).and_then(|x| x.lu()).map(|lu| lu.factors),
+        },
+        Row {
+            refused: list.det(),
+            text: "det: [3] has rank 1, not 2 or more",
+            help: RANKS,
+            mended: ones(&[1, 1]).det(),
+        },
+        Row {
+            refused: x.solve(&ones(&[4, 4, 3])),
+            text: "solve: a right side of [4, 4, 3] for matrices of [4, 3, 3], not [.., 3, m]",
+            help: "it has a row for each row of a matrix; beside one matrix it may be a list: [3]",
+            mended: x.solve(&ones(&[4, 3, 4])),
+        },
+        Row {
+            refused: x.solve_triangular(&list, &lower),
+            text: "solve_triangular: a right side of [3] for matrices of [4, 3, 3], not [.., 3, m]",
+            help: "it has a row for each row of a matrix; beside one matrix it may be a list: [3]",
+            mended: list.unsqueeze(1).and_then(|b| x.solve_triangular(&b, &lower)),
+        },
+        Row {
+            refused: x.solve(&ones(&[2, 3, 1])),
+            text: "solve: [4] and [2] do not broadcast: 4 against 2 on axis 0",
+            help: BROADCAST,
+            mended: x.solve(&ones(&[1, 3, 1])),
+        },
+        Row {
+            refused: ones(&[1, 1]).broadcast_to([65_537, 65_537]).and_then(|x| x.det()),
+            text: "det: lu: matrices of 65537 rows, above 65536",
+            help: "pivots are looked for in one column at a time; `cholesky` takes larger ones",
+            mended: x.det(),
         },
     ]);
 }

@@ -1,5 +1,6 @@
 //! Matrices, their systems of equations, and geometry.
 
+use wharf::tensor::Triangle;
 use wharf::{DType, Device, Result, Tensor};
 
 use super::support::{check, numbers};
@@ -153,6 +154,25 @@ fn cholesky() {
         }
         let size = (lower.diag(0)?.ln()?.sum(..)? * 2.0)?;
         Tensor::concat(&[lower.flatten(..)?, y, size.flatten(..)?], 0)
+    });
+}
+
+#[test]
+fn gaussian_process() {
+    check("gaussian_process", async |device| {
+        let near = |a: &Tensor, b: &Tensor| ((a.unsqueeze(1)? - b)?.square()? * -2.0)?.exp();
+        let (x, asked) = (numbers(device, 12, 20)?, device.linspace(-1.0, 1.0, 5, DType::F32)?);
+        let y = (&x * 3.0)?.sin()?;
+        let noise = (device.eye(12, 12, DType::F32)? * 0.1)?;
+        let factor = (near(&x, &x)? + noise)?.cholesky()?;
+        let half = factor.solve_triangular(&y, &Triangle::lower())?;
+        let weights = factor.solve_triangular(&half, &Triangle::lower().transposed())?;
+        let beside = near(&x, &asked)?;
+        let mean = weights.matmul(&beside)?;
+        let known = factor.solve_triangular(&beside, &Triangle::lower())?;
+        let variance = known.square()?.sum(0)?.neg()?.add(1.0)?;
+        let fit = (half.square()?.sum(..)? * -0.5)? - factor.diag(0)?.ln()?.sum(..)?;
+        Tensor::concat(&[mean, variance, fit?.flatten(..)?], 0)
     });
 }
 

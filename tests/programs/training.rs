@@ -1,6 +1,6 @@
 //! Losses, measures and the steps of optimisers.
 
-use wharf::tensor::Order;
+use wharf::tensor::{Conv, Order, Pooling};
 use wharf::{Axes, DType, Result, Tensor};
 
 use super::support::{check, numbers};
@@ -271,5 +271,27 @@ fn newton_logistic() {
             w = (w + (turned.matmul(&slope)? / size)?)?;
         }
         Ok(w)
+    });
+}
+
+/// A convolution, a pool and a row of weights: one step down the square of what is missing.
+#[test]
+fn convolution_step() {
+    check("convolution_step", async |device| {
+        let (x, target) = (numbers(device, [2, 2, 6, 6], 1)?, numbers(device, 2, 2)?);
+        let (weight, row) = (numbers(device, [3, 2, 3, 3], 3)?, numbers(device, 27, 4)?);
+        let (how, pool) = (Conv::new().padding([1, 1]), Pooling::of([2, 2]));
+        let sums = x.conv2d(&weight, None, &how)?;
+        let (most, places) = sums.relu()?.max_pool_with_indices(&pool)?;
+        let pooled = most.reshape([2, 27])?;
+        let missing = (pooled.matmul(&row)? - target)?;
+        let arrives = missing.outer(&row)?.reshape(*most.shape())?;
+        let arrives = arrives.max_pool_grad(&places, [6, 6], &pool)?;
+        let arrives = (arrives * sums.gt(0.0)?.cast(DType::F32)?)?;
+        let of_weight = arrives.conv_weight_grad(&x, [3, 3], &how)?;
+        let of_input = arrives.conv_input_grad(&weight, [6, 6], &how)?;
+        let weight = (weight - (of_weight * 0.01)?)?;
+        let row = (row - (missing.matmul(&pooled)? * 0.01)?)?;
+        Tensor::concat(&[weight.flatten(..)?, row, of_input.flatten(..)?], 0)
     });
 }

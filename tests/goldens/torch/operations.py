@@ -20,12 +20,13 @@ import pathlib
 import backward
 import computed
 import lines
+import matrices
 import placed
 
 FAMILIES = [
     placed.order, placed.ranks, placed.found, placed.scattered, computed.products, computed.norms,
     computed.reductions, computed.running, computed.convolutions, computed.pools, computed.sizes,
-    computed.attentions, computed.others, backward.convolutions, backward.pools,
+    computed.attentions, computed.others, backward.convolutions, backward.pools, matrices.factors,
 ]
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import log_softmax, numbers, program, sigmoid, softmax
+from . import conv, log_softmax, numbers, program, sigmoid, softmax
 
 
 @program
@@ -175,3 +175,27 @@ def newton_logistic():
         bend = [[sure.sum(), (sure * place).sum()], [(sure * place).sum(), (sure * place**2).sum()]]
         w = w + np.linalg.solve(bend, [off.sum(), (off * place).sum()])
     return w
+
+
+@program
+def convolution_step():
+    x, target, row = numbers((2, 2, 6, 6), 1), numbers((2,), 2), numbers((27,), 4)
+    weight = numbers((3, 2, 3, 3), 3)
+    sums = conv(x, weight, 1)
+    most = np.maximum(sums, 0).reshape(2, 3, 3, 2, 3, 2).max((3, 5))
+    missing = most.reshape(2, 27) @ row - target
+    arrives = np.zeros_like(sums)
+    for place in np.ndindex(most.shape):
+        n, c, i, j = place
+        window = sums[n, c, 2 * i : 2 * i + 2, 2 * j : 2 * j + 2]
+        if window.max() > 0:
+            y, z = np.unravel_index(window.argmax(), (2, 2))
+            arrives[n, c, 2 * i + y, 2 * j + z] = missing[n] * row.reshape(3, 3, 3)[c, i, j]
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    of_weight, of_input = np.zeros_like(weight), np.zeros_like(padded)
+    for i, j in np.ndindex(3, 3):
+        of_weight[:, :, i, j] = np.einsum("noyx,ncyx->oc", arrives, padded[:, :, i : i + 6, j : j + 6])
+        of_input[:, :, i : i + 6, j : j + 6] += np.einsum("noyx,oc->ncyx", arrives, weight[:, :, i, j])
+    row = row - 0.01 * missing @ most.reshape(2, 27)
+    of_input = of_input[:, :, 1:-1, 1:-1]
+    return np.concatenate([(weight - 0.01 * of_weight).ravel(), row, of_input.ravel()])

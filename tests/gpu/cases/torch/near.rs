@@ -32,6 +32,8 @@ const fn step(op: Op) -> Bound {
 /// exact in every order.
 const EXACT: Bound = Bound::Kept(Tolerance::EXACT);
 
+const MATRICES: Bound = Bound::Kept(Tolerance::ulp(16.0));
+
 /// What is not here is moved.
 #[rustfmt::skip]
 const BOUNDS: &[(Bound, &str)] = &[
@@ -54,6 +56,8 @@ const BOUNDS: &[(Bound, &str)] = &[
     (joint(Joint::CrossEntropy), "cross_entropy"),
     (joint(Joint::Attention), "attention"),
     (step(Op::Lerp), "quantile median"),
+    // Of the largest element times the condition, or of the product of a determinant.
+    (MATRICES, "cholesky det inv lu solve solve_triangular"),
     (step(Op::Sigmoid), "glu"),
     (step(Op::Elu), "selu"),
     (step(Op::Div), "softsign hard_sigmoid"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use wharf::op::Reduction;
 use wharf::shadow::ShadowPolicy;
-use wharf::tensor::{Align, Attention, Conv, Insert, Interpolation, Order, Pooling};
+use wharf::tensor::{Align, Attention, Conv, Insert, Interpolation, Lu, Order, Pooling, Triangle};
 use wharf::{Axes, DType, Device, Scalar, Tensor};
 
 use super::super::pair::{Pair, bits, bits_of, carries, count};
@@ -98,6 +98,10 @@ async fn run(g: &Golden, t: &[Tensor]) -> wharf::Result<Vec<Tensor>> {
         }
         "nonzero" => Ok(vec![t[0].nonzero().await?]),
         "masked_select" => Ok(vec![t[0].masked_select(&t[1]).await?]),
+        "lu" => {
+            let Lu { factors, order, .. } = t[0].lu()?;
+            Ok(vec![factors, order])
+        }
         "meshgrid" => Tensor::meshgrid(t),
         _ => placed(g, t).or_else(|| computed(g, t)).or_else(|| folded(g, t)).into_iter().collect(),
     }
@@ -172,6 +176,15 @@ fn computed(g: &Golden, t: &[Tensor]) -> Option<wharf::Result<Tensor>> {
         "attention" => t[0].attention(&t[1], &t[2], &attention(g, &t[3..])),
         "cross_entropy" => t[0].cross_entropy(axis, &t[1]),
         "cosine_similarity" => t[0].cosine_similarity(&t[1], axis),
+        "cholesky" => t[0].cholesky(),
+        "det" => t[0].det(),
+        "inv" => t[0].inv(),
+        "solve" => t[0].solve(&t[1]),
+        "solve_triangular" => {
+            let how = if g.count("upper") == 1 { Triangle::upper() } else { Triangle::lower() };
+            let how = if g.count("unit") == 1 { how.unit() } else { how };
+            t[0].solve_triangular(&t[1], &how)
+        }
         "prelu" => t[0].prelu(&t[1]),
         _ => return None,
     })

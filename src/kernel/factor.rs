@@ -1,0 +1,99 @@
+//! Small blocks of matrices: what is left when products have done the rest.
+//!
+//! ```text
+//! T           [matrices, n, n], a lower triangle of at most 32 rows, at any strides
+//! B           [matrices, n, m], likewise
+//! X           [matrices, n, m] with T X = B, dense; its tail is fused
+//! L           [matrices, n, n] with L L^T = A, likewise
+//! ```
+//!
+//! A block has one size on every adapter, and the sums of one column one order. No element of a
+//! result has a bound of its own that does not know the whole matrix, so these are not judged in
+//! the shadow; the products around them are.
+
+use std::sync::Arc;
+
+use super::cores::{Core, Head, Landing, Launch, Tail};
+use super::{Operand, moves};
+use crate::count::words;
+use crate::engine::Site;
+use crate::error::{Error, Result, mistake};
+use crate::exec::{Bound, Job, Value};
+use crate::wgsl::Entry;
+use crate::wgsl::grid::fold;
+use crate::wgsl::kept::plain;
+pub(crate) use text::{BLOCK, PANEL, ROWS_MAX};
+use text::{CHOLESKY, CholeskyJob, LU_PANEL, PanelJob, TRIANGLE, TriangleJob};
+
+pub mod text;
+
+/// A block, deferred. Its inputs and its result fit in a segment each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FactorCore {
+    /// A right side by a lower triangle, whose diagonal may count as ones.
+    Triangle { unit: bool },
+    /// The factor of a positive definite block.
+    Cholesky,
+}
+
+impl Core for FactorCore {
+    fn name(&self) -> &'static str {
+        self.entry().name
+    }
+
+    fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
+        let whole = |head: &Head| moves::in_one_segment(site, head.realise(site)?).map(Head::view);
+        let heads: Vec<Head> = inputs.iter().map(whole).collect::<Result<_>>()?;
+        let layouts: Option<Vec<_>> = heads.iter().map(|h| Some(h.plain()?.layout)).collect();
+        let (job, groups) = match (self, &*layouts.ok_or_else(astray)?) {
+            (&Self::Triangle { unit }, [triangle, right]) => {
+                let (job, groups) = TriangleJob::of([triangle, right], unit)?;
+                (job.words(), groups)
+            }
+            (Self::Cholesky, [matrix]) => {
+                let (job, groups) = CholeskyJob::of(matrix)?;
+                (job.words(), groups)
+            }
+            _ => return Err(astray()),
+        };
+        let reached: Option<_> = heads.iter().map(|head| head.raw(true)).collect::<Result<_>>()?;
+        let landing = Landing::of(site, reached.ok_or_else(astray)?, tail, true, &[])?;
+        let landing = landing.ok_or_else(astray)?;
+        let (entry, groups) = (self.entry(), fold(groups));
+        landing.launch(Launch { entry, wording: &(), workgroup: None, job, groups, flops: 0 })?;
+        landing.finish()
+    }
+}
+
+impl FactorCore {
+    const fn entry(&self) -> &'static Entry {
+        match self {
+            Self::Triangle { .. } => &TRIANGLE,
+            Self::Cholesky => &CHOLESKY,
+        }
+    }
+}
+
+/// Panels `[matrices, rows, columns + 1]`, whose last column says which row is which, as their
+/// factors: rows are swapped, and each says which one it was.
+pub(crate) fn panels(site: Site<'_>, from: &Operand) -> Result<Arc<Value>> {
+    let &[matrices, rows, columns] = from.layout.shape().dims() else { return Err(astray()) };
+    let panels = moves::copied(site, from, &[])?;
+    panels.inherit([&*from.value]);
+    let [matrices, rows, columns] = words([matrices, rows, columns - 1])?;
+    let pinned = panels.pin()?;
+    let [piece] = &*pinned.pieces() else { return Err(astray()) };
+    site.dispatch(Job {
+        kernel: &plain(&LU_PANEL, site.target),
+        bindings: vec![Bound::from(piece)],
+        params: PanelJob { matrices, rows, columns }.words(),
+        groups: fold(matrices),
+        outputs: vec![Arc::downgrade(&panels)],
+    })?;
+    Ok(panels)
+}
+
+/// Inputs were copied into one segment each, and the result is smaller than one.
+fn astray() -> Error {
+    mistake("a block of a matrix", "an operand came in several segments")
+}

@@ -1,0 +1,190 @@
+//! Factors of any square matrix, and what is made of them.
+
+use super::{LinalgCause, Sides, Triangle, half_of};
+use crate::dtype::DType;
+use crate::engine::Site;
+use crate::engine::site::asked;
+use crate::error::{Error, Result};
+use crate::kernel::Operand;
+use crate::kernel::factor::{self, PANEL, ROWS_MAX};
+use crate::op::Op;
+use crate::plan::Stored;
+use crate::shape::Shape;
+use crate::tensor::Tensor;
+
+/// Square matrices as a product of triangles, once their rows are in another order.
+#[derive(Clone, Debug)]
+pub struct Lu {
+    /// `[.., n, n]`: below the diagonal `L`, whose own diagonal is ones; from it on `U`.
+    pub factors: Tensor,
+    /// `[.., n]`, u32: row `i` of `L U` is row `order[i]` of the matrix.
+    pub order: Tensor,
+}
+
+impl Tensor {
+    /// The factors of square matrices over the last two axes, by swaps of rows that make every
+    /// pivot the largest its column has left, the first of equals: of f32, of at most 65536 rows;
+    /// axes before the last two are batches. By the contract of [matrices](crate::op): every
+    /// element of `L U` is as near to its matrix as a sum of so many products in f32. Every matrix
+    /// has them: of a singular one a pivot is 0. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (a, _) = device.upload(&[1.0f32, 2.0, 4.0, 4.0], [2, 2])?;
+    /// let lu = a.lu()?;
+    /// assert_eq!(lu.factors.to_vec::<f32>()?, [4.0, 4.0, 0.25, 1.0]);
+    /// assert_eq!(lu.order.to_vec::<u32>()?, [1, 0]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "lu_factor")]
+    #[track_caller]
+    pub fn lu(&self) -> Result<Lu> {
+        let factored = || {
+            let (x, n) = self.matrices()?;
+            let shape = *self.shape();
+            let list = Shape::new(&shape.dims()[..shape.rank() - 1])?;
+            if shape.is_empty() {
+                let order = self.device.zeros(list, DType::U32)?;
+                return Ok(Lu { factors: self.device.zeros(shape, DType::F32)?, order });
+            }
+            if n > ROWS_MAX {
+                return Err(LinalgCause::Rows { rows: n, most: ROWS_MAX }.into());
+            }
+            let (factors, order) = x.pivoted()?;
+            Ok(Lu { factors: factors.reshape_copied(shape)?, order: order.reshape_copied(list)? })
+        };
+        asked(factored).map_err(|error: Error| error.during("lu"))
+    }
+
+    /// The determinants of square matrices over the last two axes: the product of the pivots of
+    /// their [factors](Tensor::lu), which may leave the range of f32. Of a singular matrix it is 0,
+    /// or as near as its factors are; of one without rows 1. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (a, _) = device.upload(&[1.0f32, 2.0, 4.0, 4.0], [2, 2])?;
+    /// assert_eq!(a.det()?.scalar::<f32>()?, -4.0);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "determinant")]
+    #[track_caller]
+    pub fn det(&self) -> Result<Self> {
+        let determined = || {
+            let (_, n) = self.matrices()?;
+            let list = Shape::new(&self.shape().dims()[..self.shape().rank() - 2])?;
+            if self.shape().is_empty() {
+                return self.device.ones(list, DType::F32);
+            }
+            let Lu { factors, order } = self.lu()?;
+            let pivots = factors.matrices()?.0.diagonals()?;
+            let order = order.reshape_copied([list.elements(), n])?;
+            // Every pair of rows that changed places turns the sign.
+            let turned = order.unsqueeze(2)?.gt(&order.unsqueeze(1)?)?;
+            let index = self.device.iota(n)?;
+            let before = index.unsqueeze(1)?.lt(&index)?;
+            let turned = turned.apply(Op::And, &[before.into()])?.cast(DType::U32)?.sum([1, 2])?;
+            let odd = turned.rem(2u32)?.eq(1u32)?;
+            let product = pivots.prod(1)?;
+            odd.choose(&(-&product)?, &product)?.reshape_copied(list)
+        };
+        asked(determined).map_err(|error| error.during("det"))
+    }
+
+    /// What square matrices have to be multiplied by to give `right`: `X` with `A X = B`, for `A`
+    /// of `[.., n, n]` and `B` of `[.., n, m]`, or `[n]` beside a single matrix. Of f32; the axes
+    /// before the last two broadcast. By [factors](Tensor::lu), by their contract. A matrix one of
+    /// whose pivots is 0 is an error of kind [`Singular`](crate::ErrorKind::Singular) at the first
+    /// read; one that is nearly singular has a result that is far off. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (a, _) = device.upload(&[1.0f32, 2.0, 4.0, 4.0], [2, 2])?;
+    /// let (b, _) = device.upload(&[5.0f32, 12.0], [2])?;
+    /// assert_eq!(a.solve(&b)?.to_vec::<f32>()?, [1.0, 2.0]);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn solve(&self, right: &Self) -> Result<Self> {
+        asked(|| self.solved("solve", right)).map_err(|error| error.during("solve"))
+    }
+
+    /// The inverses of square matrices over the last two axes: what [`Tensor::solve`] makes of
+    /// ones on a diagonal, which is also what to call for a product with an inverse. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (a, _) = device.upload(&[1.0f32, 2.0, 4.0, 4.0], [2, 2])?;
+    /// assert_eq!(a.inv()?.to_vec::<f32>()?, [-1.0, 0.5, 1.0, -0.25]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "inverse")]
+    #[track_caller]
+    pub fn inv(&self) -> Result<Self> {
+        let inverted = || {
+            let (_, n) = self.matrices()?;
+            self.solved("inv", &self.device.eye(n, n, DType::F32)?)
+        };
+        asked(inverted).map_err(|error| error.during("inv"))
+    }
+
+    fn solved(&self, what: &'static str, right: &Self) -> Result<Self> {
+        let sides = Sides::of(self, right)?;
+        let Some((x, b)) = &sides.flat else {
+            return self.device.zeros(sides.shape, DType::F32);
+        };
+        if sides.n > ROWS_MAX {
+            return Err(LinalgCause::Rows { rows: sides.n, most: ROWS_MAX }.into());
+        }
+        let (factors, order) = x.pivoted()?;
+        let half = factors.behind(&b.in_order(&order)?, &Triangle::lower().unit())?;
+        let solved = factors.behind(&half, &Triangle::upper())?;
+        let holds = factors.diagonals()?.ne(0.0)?;
+        let lacks = ("is singular", sides.n);
+        let solved = solved.unless_lacking(what, *self.shape(), lacks, &holds)?;
+        solved.reshape_copied(sides.shape)
+    }
+
+    /// The factors of `[matrices, m, n]`, where `m` is not less than `n`, and the order of rows.
+    fn pivoted(&self) -> Result<(Self, Self)> {
+        let &[matrices, m, n] = self.shape().dims() else {
+            return Ok((self.clone(), self.clone()));
+        };
+        if n <= PANEL {
+            let index = self.device.iota(m)?.cast(DType::F32)?.unsqueeze(1)?;
+            let both = Self::concat(&[self, &index.broadcast_to([matrices, m, 1])?], 2)?;
+            let shape = *both.shape();
+            let panels = |site: Site<'_>, from: &[Operand]| factor::panels(site, &from[0]);
+            let both = both.alone("lu_panel", &[&both], (shape, Stored::F32), panels);
+            let order = both.slice(2, n..)?.squeeze(2)?.cast(DType::U32)?;
+            return Ok((both.slice(2, ..n)?, order));
+        }
+        let half = half_of(n, PANEL);
+        let (left, order) = self.slice(2, ..half)?.pivoted()?;
+        let right = self.slice(2, half..)?.in_order(&order)?;
+        let unit = Triangle::lower().unit();
+        let top = left.slice(1, ..half)?.behind(&right.slice(1, ..half)?, &unit)?;
+        let below = left.slice(1, half..)?;
+        let rest = (right.slice(1, half..)? - below.matmul_plain(&top)?)?;
+        let (rest, later) = rest.pivoted()?;
+        let below = below.in_order(&later)?;
+        let factors = [
+            Self::concat(&[&left.slice(1, ..half)?, &top], 2)?,
+            Self::concat(&[&below, &rest], 2)?,
+        ];
+        let behind = order.slice(1, half..)?.unsqueeze(2)?.in_order(&later)?.squeeze(2)?;
+        let order = Self::concat(&[&order.slice(1, ..half)?, &behind], 1)?;
+        Ok((Self::concat(&factors, 1)?, order))
+    }
+
+    /// The rows of `[matrices, m, n]` in an order for each.
+    fn in_order(&self, order: &Self) -> Result<Self> {
+        let &[matrices, m, n] = self.shape().dims() else { return Ok(self.clone()) };
+        if matrices == 1 {
+            return self.index_select(1, &order.reshape_copied([m])?);
+        }
+        let first = (self.device.iota(matrices)? * m as u32)?.unsqueeze(1)?;
+        let rows = (order + &first)?.reshape_copied([matrices * m])?;
+        let list = self.reshape_copied([matrices * m, n])?;
+        list.index_select(0, &rows)?.reshape([matrices, m, n])
+    }
+}

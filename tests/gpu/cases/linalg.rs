@@ -1,0 +1,337 @@
+//! Factors of matrices and what is solved by them: multiplied back in f64 and held to the contract,
+//! element by element; whatever the size, the batch and the view; and what has no result.
+
+use wharf::op::matrix_room;
+use wharf::tensor::{Lu, Triangle};
+use wharf::{Adapter, DType, Device, ErrorKind, Policy, Tensor};
+
+use super::pair::count;
+use super::probe::Random;
+use super::views::TARGETS;
+use crate::ctx::{
+    Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, ensure, ensure_eq, matters, show,
+};
+
+/// Matrices `[batch, n, n]`, where blocks and panels end and where they do not.
+const SIZES: [[usize; 2]; 11] =
+    [[1, 1], [5, 2], [3, 3], [2, 8], [1, 9], [2, 17], [1, 31], [2, 32], [1, 33], [2, 70], [1, 131]];
+
+pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &downgrade in DOWNGRADES.iter().filter(|downgrade| matters(adapter, **downgrade)) {
+        let name = format!("linalg::factors::{}", downgrade.name);
+        cases.push(case!(name, |ctx| factors(ctx, downgrade)));
+    }
+    cases.push(case!("linalg::triangles", |ctx| triangles(ctx)));
+    cases.push(case!("linalg::hard", |ctx| hard(ctx)));
+    cases.push(case!("linalg::empty", |ctx| empty(ctx)));
+    cases.push(case!("linalg::singular", |ctx| singular(ctx)));
+    cases.push(case!("linalg::converted", |ctx| converted(ctx)));
+    cases
+}
+
+/// Numbers of f64, `[batch, rows, columns]`.
+#[derive(Clone, Debug)]
+struct Dense {
+    dims: [usize; 3],
+    numbers: Vec<f64>,
+}
+
+impl Dense {
+    fn new(dims: [usize; 3], at: impl Fn(usize, usize, usize) -> f64) -> Self {
+        let [batch, rows, columns] = dims;
+        let mut numbers = Vec::new();
+        for b in 0..batch {
+            for i in 0..rows {
+                numbers.extend((0..columns).map(|j| at(b, i, j)));
+            }
+        }
+        Self { dims, numbers }
+    }
+
+    async fn of(x: &Tensor, dims: [usize; 3]) -> Result<Self, String> {
+        ensure_eq!(x.shape().elements(), dims.iter().product::<usize>(), "the elements");
+        let numbers = x.read::<f32>().await.map_err(show)?;
+        Ok(Self { dims, numbers: numbers.into_iter().map(f64::from).collect() })
+    }
+
+    fn drawn(random: &mut Random, dims: [usize; 3]) -> Self {
+        let count = dims.iter().product();
+        let one = |_| random.below(1 << 20) as f64 / f64::from(1 << 19) - 1.0;
+        Self { dims, numbers: (0..count).map(one).collect() }
+    }
+
+    fn at(&self, b: usize, i: usize, j: usize) -> f64 {
+        // A single one is that of each.
+        let b = if self.dims[0] == 1 { 0 } else { b };
+        self.numbers[(b * self.dims[1] + i) * self.dims[2] + j]
+    }
+
+    fn map(&self, at: impl Fn(usize, usize, f64) -> f64) -> Self {
+        Self::new(self.dims, |b, i, j| at(i, j, self.at(b, i, j)))
+    }
+
+    fn t(&self) -> Self {
+        let [batch, rows, columns] = self.dims;
+        Self::new([batch, columns, rows], |b, i, j| self.at(b, j, i))
+    }
+
+    fn times(&self, right: &Self) -> Self {
+        let dims = [self.dims[0].max(right.dims[0]), self.dims[1], right.dims[2]];
+        Self::new(dims, |b, i, j| {
+            (0..self.dims[2]).map(|k| self.at(b, i, k) * right.at(b, k, j)).sum()
+        })
+    }
+
+    fn abs(&self) -> Self {
+        self.map(|_, _, x| x.abs())
+    }
+
+    fn plus(&self, other: &Self) -> Self {
+        Self::new(self.dims, |b, i, j| self.at(b, i, j) + other.at(b, i, j))
+    }
+
+    fn ordered(&self, order: &[u32]) -> Self {
+        let n = self.dims[1];
+        Self::new(self.dims, |b, i, j| self.at(b, order[b * n + i] as usize, j))
+    }
+
+    /// On a device, as a view whose rows come last.
+    fn upload(&self, device: &Device) -> Result<Tensor, String> {
+        let turned: Vec<f32> = self.t().numbers.into_iter().map(|x| x as f32).collect();
+        let [batch, rows, columns] = self.dims;
+        let (x, _) = device.upload(&turned, [batch, columns, rows]).map_err(show)?;
+        x.t().map_err(show)
+    }
+}
+
+/// Every element of a difference within what its operation is allowed.
+fn near(name: &str, n: usize, got: &Dense, want: &Dense, of: &Dense) -> Outcome {
+    count();
+    let room = matrix_room(name, n).ok_or("no contract")?;
+    for (i, ((got, want), of)) in got.numbers.iter().zip(&want.numbers).zip(&of.numbers).enumerate()
+    {
+        let off = (got - want).abs();
+        ensure!(off <= room * of, "{name} of {n}: {i} is {got}, not {want}, of {of}");
+    }
+    ensure_eq!(got.dims, want.dims, "the shape of {name}");
+    Ok(())
+}
+
+fn lower(x: &Dense, unit: bool) -> Dense {
+    x.map(|i, j, x| match i.cmp(&j) {
+        core::cmp::Ordering::Equal if unit => 1.0,
+        core::cmp::Ordering::Less => 0.0,
+        _ => x,
+    })
+}
+
+fn upper(x: &Dense, unit: bool) -> Dense {
+    lower(&x.t(), unit).t()
+}
+
+/// By Cholesky, if it is positive definite; by LU, and what that solves.
+async fn one(device: &Device, a: &Dense, positive: bool) -> Outcome {
+    let [batch, n, _] = a.dims;
+    let x = a.upload(device)?;
+    if positive {
+        let l = Dense::of(&x.cholesky().map_err(show)?, a.dims).await?;
+        ensure!(l.numbers == lower(&l, false).numbers, "something above the diagonal");
+        near("cholesky", n, &l.times(&l.t()), a, &l.abs().times(&l.abs().t()))?;
+    }
+    let Lu { factors, order, .. } = x.lu().map_err(show)?;
+    let (factors, order) =
+        (Dense::of(&factors, a.dims).await?, order.read::<u32>().await.map_err(show)?);
+    for list in order.chunks(n) {
+        let mut sorted = list.to_vec();
+        sorted.sort_unstable();
+        ensure!(sorted.iter().copied().eq(0..n as u32), "{list:?} is no order");
+    }
+    let (l, u) = (lower(&factors, true), upper(&factors, false));
+    ensure!(l.numbers.iter().all(|x| x.abs() <= 1.000_001), "a pivot that is not the largest");
+    let magnitude = l.abs().times(&u.abs());
+    near("lu", n, &l.times(&u), &a.ordered(&order), &magnitude)?;
+    let b = Dense::new([1, n, 3], |_, i, j| ((i * 7 + j * 3) % 11) as f64 - 5.0);
+    let right = b.upload(device)?.slice(0, 0..1).and_then(|b| b.squeeze(0)).map_err(show)?;
+    let solved = Dense::of(&x.solve(&right).map_err(show)?, [batch, n, 3]).await?;
+    let b = Dense::new([batch, n, 3], |_, i, j| b.at(0, i, j)).ordered(&order);
+    let of = magnitude.times(&solved.abs()).plus(&b.abs());
+    near("solve", n, &a.ordered(&order).times(&solved), &b, &of)?;
+    let inverse = Dense::of(&x.inv().map_err(show)?, a.dims).await?;
+    let ones = Dense::new(a.dims, |_, i, j| f64::from(i == j)).ordered(&order);
+    let of = magnitude.times(&inverse.abs()).plus(&ones);
+    near("inv", n, &a.ordered(&order).times(&inverse), &ones, &of)?;
+    // The product of the pivots, and a sign for the order.
+    let dets = x.det().and_then(|d| d.flatten(..)).map_err(show)?.read::<f32>().await;
+    for (m, &got) in dets.map_err(show)?.iter().enumerate() {
+        let mut order = order[m * n..][..n].to_vec();
+        let mut want: f64 = (0..n).map(|i| u.at(m, i, i)).product();
+        for i in 0..n {
+            while order[i] as usize != i {
+                let to = order[i] as usize;
+                order.swap(i, to);
+                want = -want;
+            }
+        }
+        let off = (f64::from(got) - want).abs();
+        let kept = off <= n as f64 * f64::from(f32::EPSILON) * want.abs();
+        let out = want.abs() > 1e30 || want.abs() < 1e-30;
+        ensure!(kept || out, "the determinant is {got}, not {want}");
+    }
+    Ok(())
+}
+
+async fn factors(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
+    let device = ctx.device(downgrade).await?;
+    let mut random = Random::new(81);
+    for device in TARGETS.map(|target| device.with_target(target)) {
+        let step = if downgrade.name == "native" { 1 } else { 3 };
+        for [batch, n] in SIZES.into_iter().step_by(step) {
+            let place = |e| format!("{batch} of {n} for {:?}: {e}", device.target());
+            let a = Dense::drawn(&mut random, [batch, n, n]);
+            one(&device, &a, false).await.map_err(place)?;
+            let s = a.times(&a.t());
+            let s = s.map(|i, j, x| f64::from((x + f64::from(i == j)) as f32));
+            one(&device, &s, true).await.map_err(place)?;
+        }
+    }
+    Ok(())
+}
+
+/// Either triangle, transposed or not, of ones or not; what is in the other one does not count.
+async fn triangles(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let mut random = Random::new(82);
+    for device in TARGETS.map(|target| device.with_target(target)) {
+        for (n, m) in [(1, 1), (4, 3), (32, 5), (33, 40), (75, 2)] {
+            for which in 0..8 {
+                let [is_upper, transposed, unit] = [1, 2, 4].map(|bit| which & bit > 0);
+                let a = Dense::drawn(&mut random, [2, n, n]);
+                let a = a.map(|i, j, x| if i == j { x + 2.0_f64.copysign(x) } else { x / 4.0 });
+                let b = Dense::drawn(&mut random, [2, n, m]);
+                let how = if is_upper { Triangle::upper() } else { Triangle::lower() };
+                let how = if transposed { how.transposed() } else { how };
+                let how = if unit { how.unit() } else { how };
+                let (x, right) = (a.upload(&device)?, b.upload(&device)?);
+                let solved = x.solve_triangular(&right, &how).map_err(show)?;
+                let solved = Dense::of(&solved, [2, n, m]).await?;
+                let a = a.map(|_, _, x| f64::from(x as f32));
+                let t = if is_upper { upper(&a, unit) } else { lower(&a, unit) };
+                let t = if transposed { t.t() } else { t };
+                let of = t.abs().times(&solved.abs()).plus(&b.abs());
+                near("solve_triangular", n, &t.times(&solved), &b, &of)
+                    .map_err(|e| format!("{how:?} for {:?}: {e}", device.target()))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Nearly singular ones, of few and of huge numbers, and one where every pivot is swapped.
+async fn hard(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let hilbert =
+        |n: usize| Dense::new([1, n, n], |_, i, j| f64::from((1.0 / (i + j + 1) as f64) as f32));
+    one(&device, &hilbert(4), true).await?;
+    one(&device, &hilbert(12), false).await?;
+    let turned = Dense::new([1, 40, 40], |_, i, j| f64::from(u8::from(i + j == 39)));
+    one(&device, &turned, false).await?;
+    // Of equals the first is a pivot, also where an invocation has several of them.
+    let ones = device.ones([131, 131], DType::F32).map_err(show)?;
+    let order = ones.lu().map_err(show)?.order.read::<u32>().await.map_err(show)?;
+    ensure!(order.iter().copied().eq(0..131), "the order of equals is {order:?}");
+    let graded = Dense::new([1, 20, 20], |_, i, j| {
+        let x = if i == j { 3.0 } else { 1.0 / (i + j) as f64 };
+        f64::from((x * 2f64.powi(-(i as i32 + j as i32))) as f32)
+    });
+    one(&device, &graded, true).await
+}
+
+async fn empty(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let zeros = |dims: &[usize]| device.zeros(dims, DType::F32).map_err(show);
+    for dims in [&[0, 3, 3][..], &[2, 0, 0], &[0, 0]] {
+        let x = zeros(dims)?;
+        let Lu { factors, order, .. } = x.lu().map_err(show)?;
+        ensure_eq!(factors.shape().dims(), dims, "the factors");
+        ensure_eq!(order.shape().dims(), &dims[..dims.len() - 1], "the order");
+        ensure_eq!(x.cholesky().map_err(show)?.shape().dims(), dims, "the factor");
+        ensure_eq!(x.inv().map_err(show)?.shape().dims(), dims, "the inverse");
+        let dets = x.det().map_err(show)?;
+        ensure_eq!(dets.shape().dims(), &dims[..dims.len() - 2], "the determinants");
+        let ones = dets.read::<f32>().await.map_err(show)?;
+        ensure!(ones.iter().all(|&x| x == 1.0), "the determinant of nothing is {ones:?}");
+        count();
+    }
+    let none = zeros(&[3, 3])?.solve(&zeros(&[3, 0])?).map_err(show)?;
+    ensure_eq!(none.read::<f32>().await.map_err(show)?, [0.0f32; 0], "no right side");
+    Ok(())
+}
+
+/// What the first read says, of what has no result; and that others have theirs.
+async fn singular(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    for device in TARGETS.map(|target| device.with_target(target)) {
+        for n in [3, 40] {
+            let spoiled = |at: usize, with: f64| {
+                let x = Dense::new([3, n, n], |b, i, j| {
+                    let x = if i == j { 4.0 } else { 1.0 / (1 + i + j) as f64 };
+                    if b > 0 && i == at && j == at { with } else { x }
+                });
+                x.upload(&device)
+            };
+            let last = n - 1;
+            for with in [-1.0, 0.0, f64::NAN, f64::INFINITY] {
+                let error = spoiled(last, with)?.cholesky().map_err(show)?.read::<f32>().await;
+                let text = format!(
+                    "cholesky of [3, {n}, {n}]: matrix 1 is not positive definite: at pivot {last} \
+                     of {n}"
+                );
+                told(error, &text)?;
+            }
+            // Rows and columns of zeros.
+            let x = Dense::new([2, n, n], |b, i, j| {
+                if b == 1 && (i == 1 || j == 1) { 0.0 } else { f64::from(u8::from(i == j)) + 0.5 }
+            });
+            let x = x.upload(&device)?;
+            for (name, made) in [("inv", x.inv()), ("solve", x.solve(&x))] {
+                let error = made.map_err(show)?.read::<f32>().await;
+                let text =
+                    format!("{name} of [2, {n}, {n}]: matrix 1 is singular: at pivot 1 of {n}");
+                told(error, &text)?;
+            }
+            let error = x.solve_triangular(&x, &Triangle::lower()).map_err(show)?;
+            let text = format!(
+                "solve_triangular of [2, {n}, {n}]: matrix 1 is singular: at pivot 1 of {n}"
+            );
+            told(error.read::<f32>().await, &text)?;
+            let unit = x.solve_triangular(&x, &Triangle::lower().unit()).map_err(show)?;
+            unit.read::<f32>().await.map_err(show)?;
+            let dets = x.det().map_err(show)?.read::<f32>().await.map_err(show)?;
+            ensure!(dets[0] != 0.0 && dets[1] == 0.0, "determinants of {dets:?}");
+            x.lu().map_err(show)?.factors.read::<f32>().await.map_err(show)?;
+        }
+    }
+    Ok(())
+}
+
+fn told(result: wharf::Result<Vec<f32>>, text: &str) -> Outcome {
+    count();
+    let Err(error) = result else { return Err(format!("it was done: {text}")) };
+    ensure_eq!(error.kind(), ErrorKind::Singular, "{error}");
+    ensure!(error.to_string().contains(text), "{error}, not {text}");
+    Ok(())
+}
+
+/// f64 where the plan has it stored as f32.
+async fn converted(ctx: &Ctx) -> Outcome {
+    let no_64 = DOWNGRADES.iter().find(|downgrade| downgrade.name == "no_64");
+    let device = ctx.device(*no_64.ok_or("no such device")?).await?;
+    let device = device.with_policy(&Policy::exact().allow(DType::F64, DType::F32));
+    let (x, _) = device.upload(&[4.0f64, 2.0, 2.0, 5.0], [2, 2]).map_err(show)?;
+    ensure_eq!(x.dtype(), DType::F32, "the dtype");
+    let l = x.cholesky().map_err(show)?.read::<f32>().await.map_err(show)?;
+    ensure_eq!(l, [2.0f32, 0.0, 1.0, 2.0], "the factor");
+    count();
+    Ok(())
+}
