@@ -9,7 +9,9 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 
 use wharf::op::{Op, Reduction};
-use wharf::tensor::{Align, Attention, Conv, Interpolation, Key, Order, Pad, Pooling, Quantised};
+use wharf::tensor::{
+    Align, Attention, Conv, Interpolation, Key, Order, Pad, Pooling, Quantised, Triangle,
+};
 use wharf::testing::Inside as _;
 use wharf::tune::Problem;
 use wharf::{Adapter, DType, Device, Policy, Result, Tensor};
@@ -173,6 +175,17 @@ fn images(all: &mut Vec<Sample>) {
 }
 
 /// Kernels that walk or move a matrix.
+/// Blocks of matrices; what is more are products.
+fn matrices(all: &mut Vec<Sample>) {
+    let square: (DType, &[usize]) = (DType::F32, &[256, 32, 32]);
+    all.push(sample("cholesky f32 32", &[square], |_, t| t[0].cholesky()));
+    all.push(sample("triangle f32 32", &[square, square], |_, t| {
+        t[0].solve_triangular(&t[1], &Triangle::lower().unit())
+    }));
+    let small: (DType, &[usize]) = (DType::F32, &[256, 8, 8]);
+    all.push(sample("lu_panel f32 8", &[small], |_, t| Ok(t[0].lu()?.factors)));
+}
+
 fn walks(all: &mut Vec<Sample>) {
     type Make = fn(&Tensor) -> Result<Tensor>;
     let each: [(&str, Make); 20] = [
@@ -260,6 +273,7 @@ fn main() -> Result<()> {
     attention(&mut all);
     convolutions(&mut all);
     samples_of_grids(&mut all);
+    matrices(&mut all);
     images(&mut all);
     walks(&mut all);
     orders(&mut all);
