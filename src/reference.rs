@@ -1,5 +1,5 @@
 //! The oracle: every operation as a naive loop over host values, in f64 or i128, whatever the
-//! dtype.
+//! dtype; functions of f64 in twice its digits.
 //!
 //! It shares nothing with the kernels but the table of operations. Results of floats are *exact*
 //! values, not rounded to the dtype: [`Tolerance::within`](crate::op::Tolerance::within) judges how
@@ -17,6 +17,7 @@ mod reduce;
 mod resize;
 mod rows;
 mod special;
+mod twice;
 
 pub use crate::op::{Exact, Number};
 pub use apply::{apply, cast, keeps, stepwise};

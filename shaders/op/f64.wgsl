@@ -1,6 +1,6 @@
 // f64, where the adapter has it: what is exact, or correctly rounded, or made of such. Only Vulkan
-// knows the type, and there neither NaN nor subnormals are assumed away; no exponential or
-// logarithm exists.
+// knows the type, and there neither NaN nor subnormals are assumed away. Its bits are seen by way
+// of f32, because not every adapter that has f64 has integers of 64 bits.
 
 // By way of f32, where bits can be seen: Mesa takes x != x for false.
 fn is_nan_f64(x: vec4<f64>) -> vec4<bool> {
@@ -86,7 +86,35 @@ fn round_f64(x: vec4<f64>) -> vec4<f64> {
     return select(down, down + vec4<f64>(1.0lf), up);
 }
 
+// By the sign of f32, which a zero has too.
+fn negative_f64(x: vec4<f64>) -> vec4<bool> {
+    return bitcast<vec4<i32>>(vec4<f32>(x)) < vec4<i32>(0);
+}
+
+// A magnitude, with the sign of another.
+fn copysign_f64(x: vec4<f64>, sign: vec4<f64>) -> vec4<f64> {
+    return select(x, -x, negative_f64(sign));
+}
+
+// NaN, or an infinity of the value's sign, where `test`.
+fn nan_where_f64(value: vec4<f64>, test: vec4<bool>) -> vec4<f64> {
+    return select(value, vec4<f64>(nan_where(vec4<f32>(value), vec4<bool>(true))), test);
+}
+
+fn inf_where_f64(value: vec4<f64>, test: vec4<bool>) -> vec4<f64> {
+    return select(value, vec4<f64>(inf_where(vec4<f32>(value), vec4<bool>(true))), test);
+}
+
+fn hypot_f64(a: vec4<f64>, b: vec4<f64>) -> vec4<f64> {
+    // By the larger one, so that squares neither overflow nor vanish.
+    let high = max_f64(abs(a), abs(b));
+    let ratio = min_f64(abs(a), abs(b)) / max(high, vec4<f64>(2.2250738585072014e-308lf));
+    return abs(inf_where_f64(high * sqrt(1.0lf + ratio * ratio), is_inf_f64(a) | is_inf_f64(b)));
+}
+
 // region alone
+fn inf_where(value: vec4<f32>, test: vec4<bool>) -> vec4<f32> { return value; }
 fn is_inf_f32(x: vec4<f32>) -> vec4<bool> { return vec4<bool>(false); }
 fn is_nan_f32(x: vec4<f32>) -> vec4<bool> { return vec4<bool>(false); }
+fn nan_where(value: vec4<f32>, test: vec4<bool>) -> vec4<f32> { return value; }
 // end alone

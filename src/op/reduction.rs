@@ -90,10 +90,6 @@ fn any(_: DType) -> bool {
     true
 }
 
-fn narrow_float(dtype: DType) -> bool {
-    dtype.is_float() && dtype != DType::F64
-}
-
 const SUM: Tolerance = Tolerance::ulp(128.0).open();
 const SPREAD: Tolerance = Tolerance::ulp(256.0).open();
 const EXACT: Tolerance = Tolerance::BITS;
@@ -128,7 +124,7 @@ const TABLE: &[ReductionRow] = &[
         "of max |x|; the root of the variance"),
     row(Reduction::Norm, "norm", DType::is_float, Given::Same, Empty::Zero, SUM,
         "of itself; the root of the sum of squares, which may overflow or vanish before it does"),
-    row(Reduction::LogSumExp, "logsumexp", narrow_float, Given::Same, Empty::Lowest, SUM,
+    row(Reduction::LogSumExp, "logsumexp", DType::is_float, Given::Same, Empty::Lowest, SUM,
         "of itself or 1; -inf where all are -inf, infinity where one is"),
 ];
 

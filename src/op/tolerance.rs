@@ -33,6 +33,9 @@ pub struct Tolerance {
     pub open: bool,
 }
 
+/// The last place of f64 in units of that of f32: 2^-29.
+const LAST_PLACES: f64 = f64::EPSILON / 1.192_092_895_507_812_5e-7;
+
 /// How far a result lies from the exact one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distance {
@@ -60,9 +63,13 @@ impl Tolerance {
         Self { open: true, ..self }
     }
 
-    /// This tolerance for a dtype, in units of the computing type. Nothing of f64 is done on bits.
+    /// This tolerance, which is told of f32, for a dtype: distances are in proportion to its last
+    /// place, and nothing of f64 is done on bits.
     pub(crate) const fn of(self, dtype: DType) -> Self {
-        Self { flush: self.flush || matches!(dtype, DType::F64), ..self }
+        match dtype {
+            DType::F64 => Self { abs: self.abs * LAST_PLACES, flush: true, ..self },
+            _ => self,
+        }
     }
 
     /// Whether nothing but the exact value will do.
@@ -145,7 +152,7 @@ impl Tolerance {
             let _ = write!(words, " + {} per binary order", self.grow);
         }
         if self.abs > 0.0 {
-            let _ = write!(words, " or {:e}", self.abs);
+            let _ = write!(words, " or {:e}", short(self.abs));
         }
         words
     }
@@ -164,6 +171,11 @@ impl Distance {
 
 const fn computing(dtype: DType) -> DType {
     if matches!(dtype, DType::F64) { DType::F64 } else { DType::F32 }
+}
+
+/// Of two digits, so that it can be read.
+fn short(x: f64) -> f64 {
+    format!("{x:.1e}").parse().unwrap_or(x)
 }
 
 fn smallest(compute: DType) -> f64 {

@@ -1,6 +1,7 @@
 //! One operation on one set of values.
 
 use super::special::{erf, erfc, log1p_exp};
+use super::twice;
 use crate::dtype::{Class, DType};
 use crate::op::{Exact, Number, Op, wrapped};
 
@@ -13,6 +14,17 @@ use crate::op::{Exact, Number, Op, wrapped};
 pub fn apply(op: Op, dtype: DType, values: &[Number]) -> Exact {
     assert!(op.takes(dtype) && values.len() == op.arity(), "{op} of {dtype}: {values:?}");
     let exact = |value| Exact { value, scale: op.scale(values) };
+    let twice = match (dtype, values) {
+        (DType::F64, &[Number::Float(a)]) => twice::unary(op, a),
+        (DType::F64, &[Number::Float(a), Number::Float(b)]) => twice::binary(op, a, b),
+        (DType::F64, &[Number::Float(a), Number::Float(b), Number::Float(c)]) => {
+            twice::ternary(op, a, b, c)
+        }
+        _ => None,
+    };
+    if let Some(value) = twice {
+        return exact(Number::Float(value));
+    }
     exact(match (op, values) {
         (Op::Where, &[Number::Bool(c), a, b]) => {
             if c {
@@ -151,6 +163,9 @@ fn unary(op: Op, x: f64) -> Number {
 }
 
 fn binary(op: Op, a: f64, b: f64) -> Number {
+    // C's functions tell a signalling NaN from a quiet one.
+    let quiet = |x: f64| if x.is_nan() { f64::NAN } else { x };
+    let (a, b) = (quiet(a), quiet(b));
     let nan = a.is_nan() || b.is_nan();
     let truth = match op {
         Op::Eq => Some(a == b),

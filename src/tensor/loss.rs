@@ -25,8 +25,9 @@ impl Tensor {
         let targets = targets.unsqueeze(place).map_err(|error| error.during(name))?;
         let picked = self.gathered(name, axis, &targets)?;
         let made = || {
-            let picked = picked.cast(DType::F32)?;
-            let all = self.cast(DType::F32)?.logsumexp(Axes::keep(axis))?;
+            let compute = if self.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
+            let picked = picked.cast(compute)?;
+            let all = self.cast(compute)?.logsumexp(Axes::keep(axis))?;
             (all - &picked)?.squeeze(axis)?.cast(self.dtype())
         };
         asked(made).map_err(|error| error.during(name))

@@ -5,7 +5,7 @@
 //! all cores.
 
 use super::Tensor;
-use super::cause::{FLOATS_BY_F32, TensorCause};
+use super::cause::TensorCause;
 use super::reduce::computed;
 use crate::dtype::DType;
 use crate::engine::site::asked;
@@ -17,11 +17,11 @@ use crate::shape::{Axes, Axis, Shape};
 use crate::store::Segments;
 
 impl Tensor {
-    /// `exp(x) / sum(exp(x))` along an axis, without overflow on the way. Computed in f32, by its
-    /// [contract](crate::op).
+    /// `exp(x) / sum(exp(x))` along an axis, without overflow on the way, by its
+    /// [contract](crate::op). Of floats; f16 and bf16 computed in f32. Deferred.
     ///
     /// Minus infinity, as masks have it, becomes 0; a row of nothing else, or one with NaN or
-    /// infinity, is NaN. Of f32, f16 and bf16; deferred.
+    /// infinity, is NaN.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -121,9 +121,8 @@ impl Tensor {
     #[track_caller]
     fn rowwise(&self, what: Rowwise, axes: &Axes) -> Result<Self> {
         let name = what.name();
-        let double = self.dtype == DType::F64;
-        if !self.dtype.is_float() || double && !what.is_norm() {
-            let only = if what.is_norm() { "a float" } else { FLOATS_BY_F32 };
+        if !self.dtype.is_float() {
+            let only = "a float";
             return Err(TensorCause::Only { what: name, dtype: self.dtype(), only }.into());
         }
         let made = || {
@@ -195,8 +194,9 @@ impl Tensor {
                 let most = self.amax(along())?;
                 let most = most.is_finite()?.choose(&most, 0.0)?;
                 let powers = (self - &most)?.exp()?;
+                // Beside infinity all is NaN, not only itself.
                 let sum = powers.sum(along())?;
-                &powers / &sum
+                &powers / &sum.is_finite()?.choose(&sum, f64::NAN)?
             }
             Rowwise::LogSoftmax => {
                 let sum = self.logsumexp(along())?;

@@ -205,8 +205,8 @@ mod tests {
         let (_, body) = text.split_once('{').expect("a body");
         assert_eq!(body, "\n    return // rank\n    x.x * sigmoid_f32(own_rank)\n    ;\n}\n");
         assert_eq!(
-            f.define(Kind::F64).expect_err("no such function"),
-            (14, "`sigmoid` does not exist for f64".into())
+            f.define(Kind::I32).expect_err("no such function"),
+            (14, "`sigmoid` does not exist for i32".into())
         );
     }
 

@@ -77,7 +77,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(random::cases(adapter));
     cases.extend(torch::cases(adapter));
     cases.extend(elementwise::cases(adapter));
-    cases.extend(accuracy::cases());
+    cases.extend(accuracy::cases(adapter));
     cases.extend(judged::cases(adapter));
     cases.extend(doubles::cases(adapter));
     cases.extend(graphs::cases(adapter));

@@ -59,40 +59,48 @@ impl Inexact {
     /// of its own number.
     pub(crate) async fn worst(self, device: &Device, n: usize) -> Result<Worst, String> {
         match self {
-            Self::Op(op) => of_op(device, op, n).await,
+            Self::Op(op) => of_op(device, op, DType::F32, n).await,
             Self::Joint(joint) => joint::joint(device, joint).await,
             Self::Reduction(reduction) => joint::reduction(device, reduction).await,
         }
     }
 }
 
-async fn of_op(device: &Device, op: Op, n: usize) -> Result<Worst, String> {
-    let operands = match op.arity() {
-        1 => [samples::single(n, op as u64), vec![], vec![]],
-        _ => samples::several(n, op as u64),
-    };
+/// A number as its dtype has it.
+fn shown(dtype: DType, x: f64) -> String {
+    if dtype == DType::F64 { format!("{x:e} ") } else { format!("{:e} ", x as f32) }
+}
+
+/// The worst of `n` samples of an operation, or what breaks the contract.
+pub(crate) async fn of_op(
+    device: &Device,
+    op: Op,
+    dtype: DType,
+    n: usize,
+) -> Result<Worst, String> {
+    let operands = samples::operands(op.arity(), dtype, n, op as u64);
     let n = operands[0].len();
-    let upload = |data: &Vec<f32>| Ok(device.upload(data, [n]).map_err(show)?.0);
+    let upload = |data: &Vec<f64>| Ok(device.upload_as(data, [n], dtype).map_err(show)?.0);
     let tensors = operands[..op.arity()].iter().map(upload);
     let tensors: Vec<Tensor> = tensors.collect::<Result<_, String>>()?;
     let others: Vec<_> = tensors[1..].iter().map(|t| t.clone().into()).collect();
     let result = tensors[0].apply(op, &others).map_err(show)?;
-    let got = result.read::<f32>().await.map_err(show)?;
-    let bound = op.bound(DType::F32);
-    let (mut worst, mut wrong) = (Worst::new(bound), Vec::new());
+    let (got, _) = result.read_as::<f64>().await.map_err(show)?;
+    let bound = op.bound(dtype);
+    let (mut worst, mut wrong) = (Worst::of(dtype, bound), Vec::new());
     for (i, &got) in got.iter().enumerate() {
-        let at: Vec<f32> = operands[..op.arity()].iter().map(|list| list[i]).collect();
-        let values: Vec<Number> = at.iter().map(|&x| Number::Float(x.into())).collect();
+        let at: Vec<f64> = operands[..op.arity()].iter().map(|list| list[i]).collect();
+        let values: Vec<Number> = at.iter().map(|&x| Number::Float(x)).collect();
         if !op.covers(&values) {
             continue;
         }
-        let exact = apply(op, DType::F32, &values);
-        let number = Number::Float(got.into());
-        if !keeps(op, DType::F32, &values, number) {
+        let exact = apply(op, dtype, &values);
+        let number = Number::Float(got);
+        if !keeps(op, dtype, &values, number) {
             wrong.push(format!("{op} of {at:?} is {got:e}, not {exact:?}"));
-        } else if bound.within(DType::F32, exact, number) {
+        } else if bound.within(dtype, exact, number) {
             // Else something counted as zero, or as infinity.
-            worst.measure(exact, got, || at.iter().map(|x| format!("{x:e} ")).collect());
+            worst.measure(exact, got, || at.iter().map(|&x| shown(dtype, x)).collect());
         }
     }
     let first = &wrong[..wrong.len().min(5)];

@@ -437,9 +437,15 @@ def attentions():
 
 def others():
     three, at_least_1 = ["f32", "f16", "bf16"], lambda x: torch.clamp(x.abs(), min=1)
+
+    def floats(op, function, operands, **how):
+        """Of f64 all digits."""
+        case(op, function, operands, three, wide=True, **how)
+        case(op, function, operands, ["f64"], **how)
+
     for dims, axis in [([4, 5], 1), ([3, 4], 0), ([2, 3, 4], 1), ([1, 1], 1), ([0, 3], 1),
                        ([1, 132], 1)]:
-        rows, how = dims[:axis] + dims[axis + 1:], dict(wide=True, axis=axis)
+        rows = dims[:axis] + dims[axis + 1:]
 
         def loss(x, t):
             logits = x.movedim(axis, -1).reshape(-1, dims[axis])
@@ -448,14 +454,17 @@ def others():
         most = lambda x, *_: at_least_1(x).amax(axis)
         both = [quarters(dims), places(rows, dims[axis])]
         some = {} if 0 in dims else {"scale": most}
-        case("cross_entropy", loss, both, three, **some, **how)
-        case("softmax", lambda x: torch.softmax(x, axis), [quarters(dims)], three, **how)
+        floats("cross_entropy", loss, both, **some, axis=axis)
+        floats("softmax", lambda x: torch.softmax(x, axis), [quarters(dims)], axis=axis)
         logs = lambda x: torch.log_softmax(x, axis)
-        case("log_softmax", logs, [quarters(dims)], three, **some, **how)
+        floats("log_softmax", logs, [quarters(dims)], **some, axis=axis)
     hard = listed([6, 3], "1000 -1000 0 -inf 2 1 5 5 5 -inf -inf -inf nan 1 2 inf 1 2")
-    case("softmax", lambda x: torch.softmax(x, 1), [hard], three, wide=True, axis=1)
+    floats("softmax", lambda x: torch.softmax(x, 1), [hard], axis=1)
     logs = lambda x: torch.log_softmax(x, 1)
-    case("log_softmax", logs, [hard], three, wide=True, axis=1, scale=lambda x: torch.ones(1))
+    floats("log_softmax", logs, [hard], axis=1, scale=lambda x: torch.ones(1))
+    sums = lambda x: torch.logsumexp(x, 1)
+    few_sums = [listed([2, 3], "0.5 -1 2 1000 999 -3")]
+    case("logsumexp", sums, few_sums, ["f64"], axes=[1], kept=0, scale=lambda x: torch.ones(1))
     for axis, count in [(0, 2), (1, 3)]:
         each = lambda x: torch.repeat_interleave(x, count, axis)
         case("repeat_interleave", each, [few([2, 3])], ["f32", "i8"], axis=axis, count=count)

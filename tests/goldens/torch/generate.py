@@ -77,7 +77,9 @@ FLOAT_UNARY = {
     "acos": torch.acos, "atan": torch.atan, "sinh": torch.sinh, "cosh": torch.cosh,
     "tanh": torch.tanh, "asinh": torch.asinh, "acosh": torch.acosh, "atanh": torch.atanh,
     "erf": torch.erf, "sigmoid": torch.sigmoid, "relu": torch.relu, "gelu": F.gelu,
-    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "silu": F.silu, "softplus": F.softplus,
+    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "silu": F.silu,
+    # Its own threshold of 20 is off by e^-20.
+    "softplus": lambda x: F.softplus(x, threshold=40),
     "hard_swish": F.hardswish, "mish": F.mish, "is_nan": torch.isnan, "is_inf": torch.isinf,
     "is_finite": torch.isfinite,
 }
@@ -125,7 +127,7 @@ def elementwise():
             raise TypeError(f"{op} of {name} is {result.dtype}")
         lines.append(" | ".join([f"{op} {name}"] + [text(x) for x in lists] + [text(result)]))
 
-    for name in ["f32", "f16", "bf16"]:
+    for name in ["f32", "f16", "bf16", "f64"]:
         dtype = DTYPES[name]
         one, two, three = (torch.tensor(v, dtype=dtype) for v in (UNARY, BINARY, TERNARY))
         for op, function in FLOAT_UNARY.items():

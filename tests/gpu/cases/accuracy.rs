@@ -5,15 +5,21 @@
 mod report;
 
 use super::pair::{Pair, bits_of, count, value};
-use crate::ctx::{Case, Ctx, Outcome, case, ensure, show};
-use crate::passport::accuracy::Inexact;
+use wharf::op::Op;
+use wharf::{Adapter, DType};
+
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, computes, ensure, show};
+use crate::passport::accuracy::{Inexact, of_op, ops};
 use crate::torch_goldens::exact;
 
 /// Samples of an operation, and as many where they are written down.
 const USUAL: usize = 1 << 16;
 const DENSE: usize = 1 << 20;
+/// The same of f64, of which every exact result takes many steps.
+const USUAL_F64: usize = 1 << 12;
+const DENSE_F64: usize = 1 << 17;
 
-pub(crate) fn cases() -> Vec<Case> {
+pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     if std::env::var_os("WHARF_ACCURACY").is_some() {
         cases.push(case!("accuracy::written_down", |ctx| report::write(ctx)));
@@ -21,6 +27,10 @@ pub(crate) fn cases() -> Vec<Case> {
     }
     for of in Inexact::all() {
         cases.push(case!(format!("accuracy::{}", of.name()), |ctx| one(ctx, of)));
+    }
+    for op in ops() {
+        let case = case!(format!("accuracy::{op}::f64"), |ctx| double(ctx, op));
+        cases.push(case.needs(adapter, DOWNGRADES[0], DType::F64));
     }
     cases.push(case!("accuracy::in_many_digits", |ctx| in_many_digits(ctx)));
     cases
@@ -31,11 +41,16 @@ async fn one(ctx: &Ctx, of: Inexact) -> Outcome {
     of.worst(&ctx.native().await?, USUAL).await.map(drop)
 }
 
+async fn double(ctx: &Ctx, op: Op) -> Outcome {
+    count();
+    of_op(&ctx.native().await?, op, DType::F64, USUAL_F64).await.map(drop)
+}
+
 /// Kernels by answers in 400 bits, without the oracle.
 async fn in_many_digits(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let mut wrong = Vec::new();
-    for case in exact() {
+    for case in exact().into_iter().filter(|case| computes(device.plan(), case.dtype)) {
         count();
         let n = case.results.len();
         let mut tensors = Vec::new();

@@ -153,7 +153,7 @@ async fn along(device: &Device, what: Along, worst: &mut Worst) -> Result<(), St
             }
             for (i, (exact, &got)) in exact.iter().zip(&got).enumerate() {
                 let kind = kinds[i * KINDS.len() / results];
-                worst.meet(*exact, got, || format!("{length} of {kind}"))?;
+                worst.meet(*exact, got.into(), || format!("{length} of {kind}"))?;
             }
         }
     }
@@ -165,7 +165,7 @@ async fn normals(device: &Device, worst: &mut Worst) -> Result<(), String> {
     let drawn = device.normal(key, [n], DType::F32).map_err(show)?;
     for (i, got) in (0..).zip(drawn.read::<f32>().await.map_err(show)?) {
         let exact = Number::Float(normal(key.words(), i)).into();
-        worst.meet(exact, got, || format!("number {i}"))?;
+        worst.meet(exact, got.into(), || format!("number {i}"))?;
     }
     Ok(())
 }
@@ -214,7 +214,7 @@ async fn met(
             |key: &[f64]| query.iter().zip(key).map(|(a, b)| a * b).sum::<f64>() * f64::from(scale);
         let scores: Vec<f64> = lists[1].chunks(d).map(score).collect();
         for (exact, &got) in attention(&scores, &values).iter().zip(got) {
-            worst.meet(*exact, got, || format!("{} keys of {d}", values.len()))?;
+            worst.meet(*exact, got.into(), || format!("{} keys of {d}", values.len()))?;
         }
     }
     Ok(())

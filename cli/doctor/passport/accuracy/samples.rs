@@ -1,7 +1,9 @@
-//! Dense f32 operands: of every magnitude, and around every number at which a function may change
-//! its way.
+//! Dense operands, of f32 and f64: of every magnitude, and around every number at which a function
+//! may change its way.
 
 use core::f64::consts::FRAC_PI_2;
+
+use wharf::DType;
 
 use super::super::random::Random;
 
@@ -55,14 +57,83 @@ const ANCHORS: [f32; 46] = [
     f32::MAX,
 ];
 
+/// Those of f64, and where its polynomials take over.
+const ANCHORS_F64: [f64; 20] = [
+    2.225_073_858_507_201_4e-308,
+    1e-160,
+    1e-17,
+    1e-16,
+    0.41,
+    0.414_213_562_373_095_03,
+    core::f64::consts::FRAC_1_SQRT_2,
+    0.9277,
+    6.0,
+    21.0,
+    27.0,
+    40.0,
+    708.396_418_532_264_1,
+    709.782_712_893_384,
+    745.133_219_101_941_1,
+    1021.99,
+    1023.999,
+    1e9,
+    1.340_780_792_994_259_7e154,
+    f64::MAX,
+];
+
 /// The multiples of a quarter turn below 8192.
 const QUARTERS: u32 = 5215;
 
 /// Numbers next to an anchor, in units in its last place.
 const NEAR: u32 = 24;
 
+/// Operands of an operation, as each dtype has them: a list for each.
+pub(super) fn operands(arity: usize, dtype: DType, n: usize, seed: u64) -> [Vec<f64>; 3] {
+    let narrow = match arity {
+        1 => [single(n, seed), vec![], vec![]],
+        _ => several(n, seed),
+    };
+    let mut random = Random::new(seed);
+    let mut all = narrow.map(|list| {
+        let wide = list.into_iter().map(f64::from);
+        let wide = wide.enumerate();
+        wide.map(|(i, x)| if dtype == DType::F64 { widened(&mut random, i, x) } else { x })
+            .collect::<Vec<f64>>()
+    });
+    if arity == 1 && dtype == DType::F64 {
+        all[0].extend(doubles(n));
+    }
+    all
+}
+
+/// A number of f32 as it is, with further digits, or far beyond its range.
+fn widened(random: &mut Random, i: usize, x: f64) -> f64 {
+    let finite = |y: f64| if y.is_finite() { y } else { x };
+    match i % 4 {
+        0 => x,
+        1 if i % 32 == 1 => finite(x * 2f64.powi(random.below(1800) as i32 - 900)),
+        _ => finite(x * (1.0 + random.below(1 << 29) as f64 * 0.5f64.powi(53))),
+    }
+}
+
+/// Beside anchors and quarter turns of f64, fewer of the latter among few samples.
+fn doubles(n: usize) -> Vec<f64> {
+    let step = (1 << 17) / n.clamp(1, 1 << 17);
+    let mut all = Vec::new();
+    for anchor in ANCHORS_F64 {
+        let bits = anchor.to_bits();
+        let near = bits - u64::from(NEAR)..=bits + u64::from(NEAR);
+        all.extend(near.map(f64::from_bits).filter(|x| x.is_finite()));
+    }
+    for quarter in (1..=QUARTERS).step_by(step) {
+        let bits = (f64::from(quarter) * FRAC_PI_2).to_bits();
+        all.extend([bits - 1, bits, bits + 1].map(f64::from_bits));
+    }
+    all.into_iter().flat_map(|x| [x, -x]).collect()
+}
+
 /// Operands of an operation that takes one.
-pub(super) fn single(n: usize, seed: u64) -> Vec<f32> {
+fn single(n: usize, seed: u64) -> Vec<f32> {
     let mut all = Vec::with_capacity(n);
     for anchor in ANCHORS {
         let bits = anchor.to_bits();
@@ -106,7 +177,7 @@ fn wide(random: &mut Random) -> f32 {
 
 /// Operands of an operation that takes several: of like magnitudes and unlike ones, such that
 /// cancel, and bases with exponents.
-pub(super) fn several(n: usize, seed: u64) -> [Vec<f32>; 3] {
+fn several(n: usize, seed: u64) -> [Vec<f32>; 3] {
     let mut random = Random::new(seed);
     let mut all = [const { Vec::new() }; 3];
     for _ in 0..n {

@@ -4,9 +4,10 @@ use wharf::DType;
 use wharf::op::{Distance, Tolerance};
 use wharf::reference::{Exact, Number};
 
-/// The worst of the results of f32 that were met.
+/// The worst of the results that were met.
 #[derive(Clone, Debug)]
 pub(crate) struct Worst {
+    dtype: DType,
     /// What was promised.
     pub(crate) bound: Tolerance,
     /// What was needed of it.
@@ -16,9 +17,14 @@ pub(crate) struct Worst {
 }
 
 impl Worst {
+    /// Of results of f32.
     pub(crate) fn new(bound: Tolerance) -> Self {
+        Self::of(DType::F32, bound)
+    }
+
+    pub(crate) fn of(dtype: DType, bound: Tolerance) -> Self {
         let needed = Tolerance { ulp: 0.0, grow: 0.0, abs: 0.0, ..bound };
-        Self { bound, needed, place: String::new() }
+        Self { dtype, bound, needed, place: String::new() }
     }
 
     /// What was needed, rounded upwards so that it can be read.
@@ -33,11 +39,10 @@ impl Worst {
     pub(crate) fn meet(
         &mut self,
         exact: Exact,
-        got: f32,
+        got: f64,
         place: impl Fn() -> String,
     ) -> Result<(), String> {
-        let number = Number::Float(got.into());
-        if !self.bound.within(DType::F32, exact, number) {
+        if !self.bound.within(self.dtype, exact, Number::Float(got)) {
             return Err(format!("{}: {got:e}, not {exact:?}", place()));
         }
         self.measure(exact, got, place);
@@ -45,12 +50,15 @@ impl Worst {
     }
 
     /// Takes a result into account that is judged elsewhere.
-    pub(crate) fn measure(&mut self, exact: Exact, got: f32, place: impl Fn() -> String) {
-        let number = Number::Float(got.into());
+    pub(crate) fn measure(&mut self, exact: Exact, got: f64, place: impl Fn() -> String) {
+        let number = Number::Float(got);
         let (Number::Float(want), bound) = (exact.value, self.bound) else { return };
         // What may count as zero is no measure of accuracy.
-        let least = f64::from(f32::MIN_POSITIVE);
-        let distance = Distance::between(DType::F32, exact, number);
+        let least = match self.dtype {
+            DType::F64 => f64::MIN_POSITIVE,
+            _ => f32::MIN_POSITIVE.into(),
+        };
+        let distance = Distance::between(self.dtype, exact, number);
         let Some(Distance { ulp, abs }) = distance.filter(|distance| distance.abs > least) else {
             return;
         };

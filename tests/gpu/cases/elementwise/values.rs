@@ -23,6 +23,7 @@ const LONG: usize = 5000;
 
 /// Where exponentials leave the normal numbers or the finite ones, and where a tail becomes one.
 const ENDS: [f64; 8] = [10.0, 87.336_54, 88.722_84, 89.415_985, 103.97, 126.0, 128.0, 149.0];
+const ENDS_F64: [f64; 8] = [6.0, 21.0, 708.396, 709.783, 745.13, 1022.0, 1024.0, 1075.0];
 
 impl Source {
     pub(super) fn new(op: Op, dtype: DType) -> Self {
@@ -73,7 +74,11 @@ impl Source {
                     2 => 10.0 * part,
                     3 => 120.0 * part,
                     4 => 8192.0 * part,
-                    5 => ENDS[random.below(ENDS.len())] * (0.999 + 0.002 * part),
+                    5 => {
+                        let ends = if dtype == DType::F64 { ENDS_F64 } else { ENDS };
+                        ends[random.below(ends.len())] * (0.999 + 0.002 * part)
+                    }
+                    _ if dtype == DType::F64 => 2f64.powf(2090.0 * part - 1070.0),
                     _ => 2f64.powf(280.0 * part - 150.0),
                 };
                 let x = if random.below(12) == 0 { magnitude.round() } else { magnitude };
