@@ -78,11 +78,11 @@ impl Attention {
         Self { first_aligned: true, ..self }
     }
 
-    /// Whether what comes later than a query becomes a part of the mask: the kernel leaves it out
-    /// where scores are not capped, and the last are aligned.
-    fn masks_later(&self, sizes: &Sizes) -> bool {
+    /// Whether what comes later than a query becomes a part of the mask: the kernel leaves it out,
+    /// where it does the work and the last are aligned.
+    fn masks_later(&self, sizes: &Sizes, stored: bool) -> bool {
         let beyond = self.first_aligned && sizes.queries > sizes.keys;
-        self.causal && (self.softcap.is_some() || beyond)
+        self.causal && (stored || beyond)
     }
 
     /// A bool mask says which keys a query sees; a float one is added to the scores; an integer one
@@ -135,10 +135,49 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn attention(&self, keys: &Self, values: &Self, how: &Attention) -> Result<Self> {
-        asked(|| self.attend(keys, values, how)).map_err(|error| error.during("attention"))
+        let made = || Ok(self.attend(keys, values, how, false)?.0);
+        asked(made).map_err(|error: Error| error.during("attention"))
     }
 
-    fn attend(&self, keys: &Self, values: &Self, how: &Attention) -> Result<Self> {
+    /// [`Tensor::attention`], and how much of each value went into it: the softmax of the scores,
+    /// `[.., heads, queries, keys]`, of the same dtype. A query that sees no key has weights of 0.
+    /// Each is what attention to an identity in place of the values yields, and so is its
+    /// [contract](crate::op).
+    ///
+    /// Scores and weights are stored, a matrix of queries times keys for each head, which
+    /// [`Tensor::attention`] alone needs for caps only; the result may differ from its in the last
+    /// places, and values that a query does not see have to be finite. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (values, _) = device.upload(&[1.0f32, 3.0], [2, 1])?;
+    /// let alike = device.zeros([2, 4], wharf::DType::F32)?; // queries, and keys of equal weight
+    /// let how = wharf::tensor::Attention::new().causal();
+    /// let (means, weights) = alike.attention_with_weights(&alike, &values, &how)?;
+    /// assert_eq!(means.round()?.to_vec::<f32>()?, [1.0, 2.0]);
+    /// assert_eq!((weights * 100.0)?.round()?.to_vec::<f32>()?, [100.0, 0.0, 50.0, 50.0]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "need_weights")]
+    #[track_caller]
+    pub fn attention_with_weights(
+        &self,
+        keys: &Self,
+        values: &Self,
+        how: &Attention,
+    ) -> Result<(Self, Self)> {
+        asked(|| self.attend(keys, values, how, true))
+            .map_err(|error: Error| error.during("attention_with_weights"))
+    }
+
+    /// The result, and the weights where somebody wants them; else the result once more.
+    fn attend(
+        &self,
+        keys: &Self,
+        values: &Self,
+        how: &Attention,
+        weighs: bool,
+    ) -> Result<(Self, Self)> {
         let sizes = Sizes::of(self, keys, values)?;
         if let Some(cap) = how.softcap.filter(|&cap| cap <= 0.0 || !cap.is_finite()) {
             return Err(TensorCause::Cap { cap }.into());
@@ -158,26 +197,36 @@ impl Tensor {
             let seen = |x: &Self, axis: i32| x.slice(axis, ..sizes.queries);
             let mask = mask.map(|mask| seen(&mask, -1)).transpose()?;
             let how = Attention { mask: mask.map(SharedMask::of), ..how.clone() };
-            return self.attend(&seen(keys, -2)?, &seen(values, -2)?, &how);
+            let (keys, values) = (seen(keys, -2)?, seen(values, -2)?);
+            let (result, weights) = self.attend(&keys, &values, &how, weighs)?;
+            let mut more = vec![(0, 0); dims.len()];
+            more[dims.len() - 1].1 = if weighs { sizes.keys - sizes.queries } else { 0 };
+            return Ok((result, weights.pad(&more, Pad::Constant(0.0f32.into()))?));
         }
-        let mask = self.hiding(&sizes, how, mask)?;
-        if shape.is_empty() || sizes.keys == 0 {
-            return device.zeros(shape, self.dtype());
+        let stored = weighs || how.softcap.is_some();
+        let mask = self.hiding(&sizes, how, mask, stored)?;
+        let weights = Shape::new([outer, &[sizes.keys]].concat())?;
+        if shape.is_empty() && !weighs || weights.is_empty() {
+            let zeros = |shape| device.zeros(shape, self.dtype());
+            return Ok((zeros(shape)?, zeros(weights)?));
         }
         let scale = how.scale.unwrap_or(1.0 / (sizes.d.max(1) as f32).sqrt());
-        if let Some(cap) = how.softcap {
-            let capped = self.capped(keys, values, [scale, cap], mask.as_ref())?;
-            return capped.reshape_copied(shape)?.cast(self.dtype());
+        if stored {
+            let by = self.weights(keys, (scale, how.softcap), mask.as_ref())?;
+            let result = by.weighing(values)?.reshape_copied(shape)?.cast(self.dtype())?;
+            return Ok((result, by.reshape_copied(weights)?.cast(self.dtype())?));
         }
+        let only = |result: Self| (result.clone(), result);
         if attention::is_products(sizes.queries, mask.is_some(), device.target()) {
-            return self.lonely(keys, values, scale)?.reshape(shape)?.cast(self.dtype());
+            let result = self.lonely(keys, values, scale)?.reshape(shape)?.cast(self.dtype())?;
+            return Ok(only(result));
         }
         let keys_max = attention::keys_max(sizes.d.max(sizes.e), most(device));
         if sizes.keys > keys_max {
             return Err(TensorCause::Keys { keys: sizes.keys, keys_max }.into());
         }
         let staged = attention::is_staged(sizes.d, sizes.e, device.target());
-        let causal = how.causal && !how.masks_later(&sizes);
+        let causal = how.causal && !how.masks_later(&sizes, stored);
         let core = AttentionCore { scale, causal, staged };
         let input = |x: &Self, length| match staged {
             true => x.by_heads(length),
@@ -189,7 +238,7 @@ impl Tensor {
         let result = apply(core, &inputs)?;
         let result = result.slice(3, 0..sizes.e)?;
         let result = if sizes.e % 4 == 0 { result } else { result.contiguous()? };
-        result.reshape(shape)?.cast(self.dtype())
+        Ok(only(result.reshape(shape)?.cast(self.dtype())?))
     }
 
     /// Attention of one query to a head, which sees every key, by products of matrices: they have
@@ -206,7 +255,13 @@ impl Tensor {
 
     /// What is added to the scores, with what lengths and a window hide; and what comes later than
     /// a query, where the kernel does not leave it out.
-    fn hiding(&self, sizes: &Sizes, how: &Attention, mask: Option<Self>) -> Result<Option<Self>> {
+    fn hiding(
+        &self,
+        sizes: &Sizes,
+        how: &Attention,
+        mask: Option<Self>,
+        stored: bool,
+    ) -> Result<Option<Self>> {
         let (device, dims) = (&self.device, self.shape().dims());
         let batch = &dims[..dims.len().saturating_sub(3)];
         let key = || device.arange(0, sizes.keys, 1, DType::I32);
@@ -235,7 +290,7 @@ impl Tensor {
             let most = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
             seen.push(apart.ge(-most(before))?.and(apart.le(most(after))?)?);
         }
-        if how.masks_later(sizes) {
+        if how.masks_later(sizes, stored) {
             seen.push(key()?.le(&place()?)?);
         }
         let Some(first) = seen.pop() else { return Ok(mask) };
@@ -249,30 +304,41 @@ impl Tensor {
         added.broadcast_to(scores).map(Some)
     }
 
-    /// Attention whose scores are stored, so that more can be done to them.
-    fn capped(
+    /// The softmax of scores that are stored, so that more can be done to them:
+    /// `[batch, heads, queries, keys]`.
+    fn weights(
         &self,
         keys: &Self,
-        values: &Self,
-        [scale, cap]: [f32; 2],
+        (scale, cap): (f32, Option<f32>),
         mask: Option<&Self>,
     ) -> Result<Self> {
-        let [q, k, v] = [self, keys, values].map(|x| x.cast(DType::F32)?.four());
-        let (q, k, v) = (q?, k?, v?);
+        let [q, k] = [self, keys].map(|x| x.cast(DType::F32)?.four());
+        let (q, k) = (q?, k?);
         let [batch, heads, queries, d] = *q.shape().dims() else { return Ok(q) };
-        let [shared, count, e] = [1, 2, 3].map(|axis| v.shape().dims()[axis]);
+        let [shared, count] = [1, 2].map(|axis| k.shape().dims()[axis]);
         let rows = heads / shared.max(1) * queries;
         let scores = q.reshape_copied([batch, shared, rows, d])?.matmul_plain(&k.t()?)?;
         let scores = scores.reshape_copied([batch, heads, queries, count])?;
-        let scores = ((scores * (scale / cap))?.tanh()? * cap)?;
+        let scores = match cap {
+            Some(cap) => ((scores * (scale / cap))?.tanh()? * cap)?,
+            None => (scores * scale)?,
+        };
         let scores = match mask {
             Some(mask) => (scores + mask.four()?)?,
             None => scores,
         };
         // Of no key comes nothing.
         let none = scores.amax(Axes::keep(3))?.eq(f32::NEG_INFINITY)?;
-        let weights = none.choose(0.0f32, &scores.softmax(3)?)?;
-        let weights = weights.reshape_copied([batch, shared, rows, count])?;
+        none.choose(0.0f32, &scores.softmax(3)?)
+    }
+
+    /// The values by these weights.
+    fn weighing(&self, values: &Self) -> Result<Self> {
+        let v = values.cast(DType::F32)?.four()?;
+        let [batch, heads, queries, count] = *self.shape().dims() else { return Ok(v) };
+        let [shared, e] = [1, 3].map(|axis| v.shape().dims()[axis]);
+        let rows = heads / shared.max(1) * queries;
+        let weights = self.reshape_copied([batch, shared, rows, count])?;
         weights.matmul_plain(&v)?.reshape_copied([batch, heads, queries, e])
     }
 

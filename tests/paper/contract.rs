@@ -9,9 +9,9 @@ fn the_documented_contract_is_the_tested_one() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/op/contract.md");
     let text = format!(
         "# The numeric contract\n\nA bound in ulp counts units in the last place of the exact \
-         result, for f32; f64 counts its own, and 2^-29 of a distance after `or`; narrower floats \
-         add half a unit of their own. Subnormal numbers may count as zero except where a result is \
-         exact on bits. [`Tolerance`] says it in full.\n\n{}\n\
+         result, for f32; f64 counts its own, and 2^-29 of a distance after `or`; narrower \
+         floats add half a unit of their own. Subnormal numbers may count as zero except where a \
+         result is exact on bits. [`Tolerance`] says it in full.\n\n{}\n\
          # Reductions\n\n{}\n\
          # Rows, running reductions, attention, and what is drawn\n\n{}\n\
          # Matrices\n\nOf f32, `n` by `n`, where `eps` is 2^-23. Where a result leaves the range \

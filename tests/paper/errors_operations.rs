@@ -116,6 +116,12 @@ fn attention_names_what_is_wrong() {
             mended: mended(&wide),
         },
         Row {
+            refused: wide.attention_with_weights(&q, &q, &plain).map(|(y, _)| y),
+            text: "attention_with_weights: queries: f64, not f32, f16 or bf16",
+            help: CAST,
+            mended: mended(&wide),
+        },
+        Row {
             refused: q.attention(&whole, &q, &plain),
             text: "attention: keys: i32, not f32, f16 or bf16",
             help: CAST,

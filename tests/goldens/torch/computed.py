@@ -364,12 +364,14 @@ def attention(sizes, dtypes=("f32",), lengths=None, masked=None, causal=0, rank=
     window, softcap = more.get("window"), more.get("softcap")
     how = dict(scaled=0.5, causal=causal, lengths=int(lengths is not None), **more)
 
-    def attend(*all_):
+    def attend(*all_, weighs=False):
         groups = zip(all_, [heads, shared, shared])
         q, k, v = (x.reshape(batch, n, *x.shape[-2:]) for x, n in groups)
-        return attended(q, k, v, list(all_[3:])).reshape(dims(heads, queries, e))
+        result, weights = attended(q, k, v, list(all_[3:]), weighs)
+        result = result.reshape(dims(heads, queries, e))
+        return [result, weights.reshape(dims(heads, queries, keys))] if weighs else result
 
-    def attended(q, k, v, beside):
+    def attended(q, k, v, beside, weighs):
         key = torch.arange(keys).reshape(1, 1, 1, -1)
         apart = key - (torch.arange(queries) + keys - queries).reshape(1, 1, -1, 1)
         seen = torch.ones(batch, heads, queries, keys, dtype=torch.bool)
@@ -384,16 +386,22 @@ def attention(sizes, dtypes=("f32",), lengths=None, masked=None, causal=0, rank=
             m = beside.pop(0)
             added = added.masked_fill(~m, -INF) if m.dtype == torch.bool else added + m
         added = added.masked_fill(~seen, -INF)
-        if not softcap:
+        if not softcap and not weighs:
             return F.scaled_dot_product_attention(
-                q, k, v, attn_mask=added, scale=0.5, enable_gqa=heads != shared)
+                q, k, v, attn_mask=added, scale=0.5, enable_gqa=heads != shared), None
         k, v = (t.repeat_interleave(heads // shared, 1) for t in (k, v))
-        scores = softcap * torch.tanh(q @ k.mT * 0.5 / softcap) + added
-        return torch.nan_to_num(torch.softmax(scores, -1), nan=0.0) @ v
+        scores = q @ k.mT * 0.5
+        scores = softcap * torch.tanh(scores / softcap) if softcap else scores
+        weights = torch.nan_to_num(torch.softmax(scores + added, -1), nan=0.0)
+        return weights @ v, weights
 
     most = lambda q, k, v, *_: v.abs().amax(-2)
     how.update({"scale": most} if keys else {})
     case("attention", attend, given, dtypes, wide=True, **how)
+    if queries * keys < 100:
+        how.update({"scale": lambda *all_: most(*all_).clamp(max=1)} if keys else {})
+        weighed = lambda *all_: attend(*all_, weighs=True)
+        case("attention_with_weights", weighed, given, dtypes, wide=True, **how)
 
 
 def attentions():

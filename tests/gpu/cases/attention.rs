@@ -2,7 +2,7 @@
 
 use wharf::caps::{Caps, Feature};
 use wharf::op::Joint;
-use wharf::reference::{Number, attention};
+use wharf::reference::{Exact, Number, attention};
 use wharf::tensor::Attention;
 use wharf::{Adapter, DType, Device, Target, Tensor};
 
@@ -91,6 +91,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         }
     }
     cases.push(case!("attention::of_infinite_values", |ctx| infinite(ctx)));
+    cases.push(case!("attention::weights_beyond", |ctx| weights_beyond(ctx)));
     cases.push(case!("attention::of_length_0", |ctx| of_length_0(ctx)));
     cases.push(case!("attention::of_views", |ctx| views(ctx)));
     cases.push(case!("attention::in_small_bindings", |ctx| small_bindings(ctx)));
@@ -113,6 +114,31 @@ async fn infinite(ctx: &Ctx) -> Outcome {
             let kept = row[1..].iter().all(|x| (x - 1.0).abs() < 1e-5);
             ensure!(row[0] == f32::INFINITY && kept, "{keys} keys: {row:?}");
         }
+    }
+    Ok(())
+}
+
+/// The first queries at the first keys, of which there are more: weights of 0 beyond. And of
+/// values without elements.
+async fn weights_beyond(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let (values, _) = device.upload(&[2.0f32, 4.0, 8.0], [3, 1]).map_err(show)?;
+    let alike = device.zeros([3, 4], DType::F32).map_err(show)?;
+    let (two, how) = (alike.slice(0, ..2).map_err(show)?, Attention::new().causal());
+    for (how, want, weights) in [
+        (how.clone(), [3.0, 14.0 / 3.0], [0.5, 0.5, 0.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0]),
+        (how.first_aligned(), [2.0, 3.0], [1.0, 0.0, 0.0, 0.5, 0.5, 0.0]),
+    ] {
+        let (got, by) = two.attention_with_weights(&alike, &values, &how).map_err(show)?;
+        let got = got.read::<f32>().await.map_err(show)?;
+        let by = by.read::<f32>().await.map_err(show)?;
+        let far = got.iter().chain(&by).zip(want.iter().chain(&weights));
+        let far = far.filter(|(got, want)| (*got - *want).abs() > 1e-6).count();
+        ensure!(far == 0 && by.len() == 6, "{how:?}: {got:?} by {by:?}");
+        let none = values.slice(1, ..0).map_err(show)?;
+        let (got, alone) = two.attention_with_weights(&alike, &none, &how).map_err(show)?;
+        ensure_eq!(got.shape().dims(), [2, 0], "of nothing");
+        ensure_eq!(alone.read::<f32>().await.map_err(show)?, by, "the weights of nothing");
     }
     Ok(())
 }
@@ -202,6 +228,51 @@ fn floats(pair: &Pair) -> Vec<f64> {
     pair.bits.iter().map(float).collect()
 }
 
+/// The length of a row of each result, and its bits: by the kernel, and where that is little by
+/// weights, which come third.
+async fn results(
+    [batch, heads, _, queries, keys, _, e]: Form,
+    [q, k, v]: [&Tensor; 3],
+    how: &Attention,
+) -> Result<Vec<(usize, Vec<u64>)>, String> {
+    let result = q.attention(k, v, how).map_err(show)?;
+    ensure_eq!(result.shape().dims(), [batch, heads, queries, e], "the shape");
+    let mut results = vec![(e, bits_of(&result).await?)];
+    if batch * heads * queries * keys < 20_000 {
+        let (result, weights) = q.attention_with_weights(k, v, how).map_err(show)?;
+        ensure_eq!(weights.shape().dims(), [batch, heads, queries, keys], "the weights' shape");
+        results.push((e, bits_of(&result).await?));
+        results.push((keys, bits_of(&weights).await?));
+    }
+    Ok(results)
+}
+
+/// Results of a query, each with its length; the third are weights.
+fn judge(
+    dtype: DType,
+    query: usize,
+    scores: &[f64],
+    values: &[&[f64]],
+    results: &[(usize, Vec<u64>)],
+) -> Outcome {
+    for (which, (length, got)) in results.iter().enumerate() {
+        let exact = if which == 2 { weights(scores) } else { attention(scores, values) };
+        for (i, (exact, &bits)) in exact.iter().zip(&got[query * length..][..*length]).enumerate() {
+            let got = value(dtype, bits);
+            let kept = Joint::Attention.bound().within(dtype, *exact, got);
+            ensure!(kept, "query {query}, {i} of {which} is {got:?}, not {exact:?}");
+        }
+    }
+    Ok(())
+}
+
+/// What attention to an identity comes to.
+fn weights(scores: &[f64]) -> Vec<Exact> {
+    let row = |i| (0..scores.len()).map(|j| f64::from(u8::from(i == j))).collect();
+    let identity: Vec<Vec<f64>> = (0..scores.len()).map(row).collect();
+    attention(scores, &identity.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
 async fn one(
     device: &Device,
     random: &mut Random,
@@ -238,14 +309,13 @@ async fn one(
             how = how.masked(&device.upload(&data, dims).map_err(show)?.0);
         }
     }
-    let result = q.tensor.attention(&k.tensor, &v.tensor, &how).map_err(show)?;
-    ensure_eq!(result.shape().dims(), [batch, heads, queries, e], "{place}: the shape");
-    let got = bits_of(&result).await?;
+    let results = results(form, [&q.tensor, &k.tensor, &v.tensor], &how);
+    let results = results.await.map_err(|e| format!("{place}: {e}"))?;
     count();
     let [q, k, v] = [q, k, v].map(|pair| floats(&pair));
     let scale = if mask == Mask::Causal { 0.3 } else { 1.0 / (d as f32).sqrt() };
     let key_head = |head: usize| head / heads * shared + head % heads / (heads / shared);
-    for (n, got) in got.chunks(e).enumerate() {
+    for n in 0..batch * heads * queries {
         let (part, i) = (key_head(n / queries), n % queries);
         let score = |j: usize| -> f64 {
             let key = &k[(part * keys + j) * d..][..d];
@@ -264,11 +334,7 @@ async fn one(
         };
         let scores: Vec<f64> = (0..keys).map(score).collect();
         let values: Vec<&[f64]> = (0..keys).map(|j| &v[(part * keys + j) * e..][..e]).collect();
-        for (e, (exact, &bits)) in attention(&scores, &values).iter().zip(got).enumerate() {
-            let got = value(dtype, bits);
-            let kept = Joint::Attention.bound().within(dtype, *exact, got);
-            ensure!(kept, "{place}: query {n}, {e} is {got:?}, not {exact:?}");
-        }
+        judge(dtype, n, &scores, &values, &results).map_err(|e| format!("{place}: {e}"))?;
     }
     Ok(())
 }

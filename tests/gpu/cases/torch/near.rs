@@ -54,7 +54,7 @@ const BOUNDS: &[(Bound, &str)] = &[
     (joint(Joint::Softmax), "softmax"),
     (joint(Joint::LogSoftmax), "log_softmax"),
     (joint(Joint::CrossEntropy), "cross_entropy"),
-    (joint(Joint::Attention), "attention"),
+    (joint(Joint::Attention), "attention attention_with_weights"),
     (step(Op::Lerp), "quantile median"),
     // Of the largest element times the condition, or of the product of a determinant.
     (MATRICES, "cholesky det inv lu solve solve_triangular"),

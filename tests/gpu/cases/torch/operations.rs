@@ -92,6 +92,11 @@ async fn run(g: &Golden, t: &[Tensor]) -> wharf::Result<Vec<Tensor>> {
             let (values, places) = t[0].top_k(g.count("k"), g.count("axis"))?;
             Ok(vec![values, places])
         }
+        "attention_with_weights" => {
+            let how = attention(g, &t[3..]);
+            let (result, weights) = t[0].attention_with_weights(&t[1], &t[2], &how)?;
+            Ok(vec![result, weights])
+        }
         "unique" => {
             let found = t[0].unique().await?;
             Ok(vec![found.values, found.inverse, found.counts])
