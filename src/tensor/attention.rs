@@ -7,7 +7,7 @@ use super::{Pad, Tensor};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::engine::site::asked;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, mistake};
 use crate::fuse::What;
 use crate::kernel::attention::{self, AttentionCore, Halves};
 use crate::layout::Layout;
@@ -110,7 +110,8 @@ impl Attention {
     }
 
     /// Scores become `cap * tanh(score / cap)` before they are masked. With it they are stored, a
-    /// matrix for each head, between products. A cap is finite and above 0.
+    /// matrix for each head, between products, and values that a query does not see have to be
+    /// finite. A cap is finite and above 0.
     #[must_use]
     pub fn softcap(self, cap: f32) -> Self {
         Self { softcap: Some(cap), ..self }
@@ -166,18 +167,21 @@ impl Tensor {
         values: &Self,
         how: &Attention,
     ) -> Result<(Self, Self)> {
-        asked(|| self.attend(keys, values, how, true))
-            .map_err(|error: Error| error.during("attention_with_weights"))
+        let made = || {
+            let (result, weights) = self.attend(keys, values, how, true)?;
+            Ok((result, weights.ok_or_else(|| mistake("attention", "no weights were made"))?))
+        };
+        asked(made).map_err(|error: Error| error.during("attention_with_weights"))
     }
 
-    /// The result, and the weights where somebody wants them; else the result once more.
+    /// The result, and the weights where somebody wants them.
     fn attend(
         &self,
         keys: &Self,
         values: &Self,
         how: &Attention,
         weighs: bool,
-    ) -> Result<(Self, Self)> {
+    ) -> Result<(Self, Option<Self>)> {
         let sizes = Sizes::of(self, keys, values)?;
         if let Some(cap) = how.softcap.filter(|&cap| cap <= 0.0 || !cap.is_finite()) {
             return Err(TensorCause::Cap { cap }.into());
@@ -200,26 +204,27 @@ impl Tensor {
             let (keys, values) = (seen(keys, -2)?, seen(values, -2)?);
             let (result, weights) = self.attend(&keys, &values, &how, weighs)?;
             let mut more = vec![(0, 0); dims.len()];
-            more[dims.len() - 1].1 = if weighs { sizes.keys - sizes.queries } else { 0 };
-            return Ok((result, weights.pad(&more, Pad::Constant(0.0f32.into()))?));
+            more[dims.len() - 1].1 = sizes.keys - sizes.queries;
+            let padded = |weights: Self| weights.pad(&more, Pad::Constant(0.0f32.into()));
+            return Ok((result, weights.map(padded).transpose()?));
         }
         let stored = weighs || how.softcap.is_some();
         let mask = self.hiding(&sizes, how, mask, stored)?;
         let weights = Shape::new([outer, &[sizes.keys]].concat())?;
         if shape.is_empty() && !weighs || weights.is_empty() {
             let zeros = |shape| device.zeros(shape, self.dtype());
-            return Ok((zeros(shape)?, zeros(weights)?));
+            return Ok((zeros(shape)?, weighs.then(|| zeros(weights)).transpose()?));
         }
         let scale = how.scale.unwrap_or(1.0 / (sizes.d.max(1) as f32).sqrt());
         if stored {
             let by = self.weights(keys, (scale, how.softcap), mask.as_ref())?;
             let result = by.weighing(values)?.reshape_copied(shape)?.cast(self.dtype())?;
-            return Ok((result, by.reshape_copied(weights)?.cast(self.dtype())?));
+            let by = || by.reshape_copied(weights)?.cast(self.dtype());
+            return Ok((result, weighs.then(by).transpose()?));
         }
-        let only = |result: Self| (result.clone(), result);
         if attention::is_products(sizes.queries, mask.is_some(), device.target()) {
             let result = self.lonely(keys, values, scale)?.reshape(shape)?.cast(self.dtype())?;
-            return Ok(only(result));
+            return Ok((result, None));
         }
         let keys_max = attention::keys_max(sizes.d.max(sizes.e), most(device));
         if sizes.keys > keys_max {
@@ -238,7 +243,7 @@ impl Tensor {
         let result = apply(core, &inputs)?;
         let result = result.slice(3, 0..sizes.e)?;
         let result = if sizes.e % 4 == 0 { result } else { result.contiguous()? };
-        Ok(only(result.reshape(shape)?.cast(self.dtype())?))
+        Ok((result.reshape(shape)?.cast(self.dtype())?, None))
     }
 
     /// Attention of one query to a head, which sees every key, by products of matrices: they have

@@ -25,7 +25,6 @@ use crate::kernel::factor::{BLOCK, FactorCore};
 use crate::plan::Stored;
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
-use crate::store::Segments;
 use crate::wgsl::Expr;
 
 mod lu;
@@ -129,9 +128,9 @@ impl Tensor {
             } else {
                 let (holds, n) = (x.diagonals()?.ne(0.0)?, sides.n);
                 let lacks = ("is singular", n);
-                solved.unless_lacking("solve_triangular", *self.shape(), lacks, &holds)?
+                solved.unless_lacking("solve_triangular", sides.of, lacks, &holds)?
             };
-            solved.reshape_copied(sides.shape)
+            sides.shaped(&solved)
         };
         asked(solved).map_err(|error| error.during("solve_triangular"))
     }
@@ -180,8 +179,8 @@ impl Tensor {
         one.eq(0u32)?.choose(self, 0.0)
     }
 
-    /// The factors of `[matrices, n, n]`. A pivot that is no positive number is 0 in its diagonal,
-    /// and so are all after it.
+    /// The factors of `[matrices, n, n]`. The first pivot that is no positive number is 0 in its
+    /// diagonal; what comes after it is anything.
     fn factored(&self) -> Result<Self> {
         let n = self.shape().dims()[1];
         if n <= BLOCK {
@@ -227,7 +226,7 @@ impl Tensor {
 
     /// Defers the kernel of a block; of more than a segment holds, one half after the other.
     fn blocks(&self, core: FactorCore, right: Option<&Self>, to: Shape) -> Result<Self> {
-        let segment = Segments::new(self.device.caps()).bytes_max as usize / 4;
+        let segment = self.device.engine.segment_bytes() as usize / 4;
         let most = to.elements().max(self.shape().elements());
         let count = to.dims()[0];
         if most <= segment || count == 1 && to.dims()[2] < 2 {
@@ -258,6 +257,10 @@ struct Sides {
     /// None where one of them is empty.
     flat: Option<(Tensor, Tensor)>,
     n: usize,
+    /// Of the matrices, as they are solved.
+    of: Shape,
+    /// Right sides of one matrix, which are columns beside each other while they are solved.
+    gathered: usize,
     /// Of the result.
     shape: Shape,
 }
@@ -285,9 +288,30 @@ impl Sides {
         let flat = |x: &Tensor, columns: usize| {
             x.broadcast_to(whole(columns)?)?.reshape_copied([batch.elements(), n, columns])
         };
-        let empty = shape.is_empty() || of.is_empty();
-        let flat = if empty { None } else { Some((flat(left, n)?, flat(&right, *columns)?)) };
-        Ok(Self { flat, n, shape: if list { given } else { shape } })
+        let lone = of.elements() == n * n;
+        let gathered = if lone { batch.elements() } else { 1 };
+        let flat = match (shape.is_empty() || of.is_empty(), lone) {
+            (true, _) => None,
+            // One matrix is factored once.
+            (false, true) => {
+                let sides = flat(&right, *columns)?.swap_axes(0, 1)?;
+                let sides = sides.reshape_copied([1, n, gathered * columns])?;
+                Some((left.reshape_copied([1, n, n])?, sides))
+            }
+            (false, false) => Some((flat(left, n)?, flat(&right, *columns)?)),
+        };
+        let of = if lone { of } else { whole(n)? };
+        Ok(Self { flat, n, of, gathered, shape: if list { given } else { shape } })
+    }
+
+    /// What was solved, as it was asked for.
+    fn shaped(&self, solved: &Tensor) -> Result<Tensor> {
+        let &[_, n, columns] = solved.shape().dims() else { return Ok(solved.clone()) };
+        if self.gathered == 1 {
+            return solved.reshape_copied(self.shape);
+        }
+        let apart = solved.reshape_copied([n, self.gathered, columns / self.gathered])?;
+        apart.swap_axes(0, 1)?.reshape_copied(self.shape)
     }
 }
 

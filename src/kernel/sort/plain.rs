@@ -77,8 +77,18 @@ impl Plain<'_> {
         params: Vec<u32>,
         invocations: u32,
     ) -> Result<()> {
+        self.by_groups(kernel, values, params, groups_for(invocations, self.site.target))
+    }
+
+    /// The same, of so many workgroups.
+    pub(in crate::kernel) fn by_groups(
+        self,
+        kernel: &Assembled,
+        values: &[&Arc<Value>],
+        params: Vec<u32>,
+        groups: [u32; 3],
+    ) -> Result<()> {
         let bindings = values.iter().map(|value| self.bound(value)).collect::<Result<_>>()?;
-        let groups = groups_for(invocations, self.site.target);
         let Some(written) = values.last() else {
             return Err(mistake(kernel.name, "nothing that it writes"));
         };

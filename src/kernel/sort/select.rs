@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::plain::{Kept, Plain, whole};
 use super::text::{SelectJob, select};
-use crate::count::{word, words as words_of};
+use crate::count::words as words_of;
 use crate::engine::Site;
 use crate::error::{Result, mistake};
 use crate::exec::Value;
 use crate::kernel::Operand;
+use crate::wgsl::grid::fold;
 
 /// Where the first `k` of each row of `length` keys are, in the order in which they lie. A key is
 /// some words, the lowest first, of so many bits each; the other bits are zero.
@@ -31,11 +32,10 @@ pub(crate) fn first(
     let plainly = Plain { site };
     let places = plainly.memory((rows * k) as u64 * 4, &values)?;
     values.push(&places.value);
-    let invocations = word(rows * lanes as usize)?;
     let [rows, length, k] = words_of([rows, length, k])?;
     let job = SelectJob { rows, length, k, part: length.div_ceil(lanes), bits };
     let kernel = select(keys.len() == 2, site.target);
-    plainly.run(&kernel, &values, job.words(), invocations)?;
+    plainly.by_groups(&kernel, &values, job.words(), fold(rows))?;
     places.value.inherit(words.iter().map(|words| &**words));
     Ok(places.value)
 }

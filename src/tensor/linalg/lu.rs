@@ -140,8 +140,7 @@ impl Tensor {
         let solved = factors.behind(&half, &Triangle::upper())?;
         let holds = factors.diagonals()?.ne(0.0)?;
         let lacks = ("is singular", sides.n);
-        let solved = solved.unless_lacking(what, *self.shape(), lacks, &holds)?;
-        solved.reshape_copied(sides.shape)
+        sides.shaped(&solved.unless_lacking(what, sides.of, lacks, &holds)?)
     }
 
     /// The factors of `[matrices, m, n]`, where `m` is not less than `n`, and the order of rows.
@@ -149,6 +148,14 @@ impl Tensor {
         let &[matrices, m, n] = self.shape().dims() else {
             return Ok((self.clone(), self.clone()));
         };
+        // A panel, with the numbers of its rows, is in one segment.
+        let segment = self.device.engine.segment_bytes() as usize / 4;
+        if matrices > 1 && matrices * m * (n + 1) > segment {
+            let half = |part| self.slice(0, part)?.pivoted();
+            let (before, after) = (half(0..matrices / 2)?, half(matrices / 2..matrices)?);
+            let order = Self::concat(&[&before.1, &after.1], 0)?;
+            return Ok((Self::concat(&[&before.0, &after.0], 0)?, order));
+        }
         if n <= PANEL {
             let index = self.device.iota(m)?.cast(DType::F32)?.unsqueeze(1)?;
             let both = Self::concat(&[self, &index.broadcast_to([matrices, m, 1])?], 2)?;

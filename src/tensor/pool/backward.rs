@@ -36,6 +36,20 @@ struct Covered {
     blocks: usize,
 }
 
+impl Covered {
+    /// Whether a window has the element so far behind where it begins.
+    const fn has(&self, at: usize) -> bool {
+        at.is_multiple_of(self.reach) && at / self.reach < self.taps
+    }
+
+    /// How many blocks before an element's own a window may begin that has it.
+    fn backs(&self) -> Vec<usize> {
+        let has_any =
+            |&back: &usize| (back * self.step..(back + 1) * self.step).any(|at| self.has(at));
+        (0..self.over).filter(has_any).collect()
+    }
+}
+
 impl Tensor {
     /// The gradient of the input of a [maximum](Tensor::max_pool) of windows: this is what arrives
     /// at its result, `places` are where the maxima were, as
@@ -165,7 +179,9 @@ impl Tensor {
         let zero = Scalar::zero(self.dtype());
         let (arrived, places) = (aside(self, zero)?, aside(places, Scalar::from(u32::MAX))?);
         let mut sums = None::<Self>;
-        for which in crate::reference::places(&axes.iter().map(|a| a.over).collect::<Vec<_>>()) {
+        let backs: Vec<Vec<usize>> = axes.iter().map(Covered::backs).collect();
+        for which in crate::reference::places(&backs.iter().map(Vec::len).collect::<Vec<_>>()) {
+            let which: Vec<usize> = which.iter().zip(&backs).map(|(&i, backs)| backs[i]).collect();
             let one = |x: &Self| {
                 let views = axes.iter().zip(&which).enumerate();
                 // Of two axes for each, those in front have come apart.
@@ -173,7 +189,15 @@ impl Tensor {
                     x.blocks_before(1 + 2 * i, along, back)
                 })
             };
-            let here = one(&places)?.eq(&own)?.choose(&one(&arrived)?, zero)?;
+            let mut is_place = one(&places)?.eq(&own)?;
+            for (i, (along, &back)) in axes.iter().zip(&which).enumerate() {
+                if let Some(inside) = self.inside(along, back)? {
+                    let after = 2 * (axes.len() - 1 - i);
+                    let inside = (0..after).try_fold(inside, |x, _| x.unsqueeze(-1))?;
+                    is_place = is_place.and(&inside)?;
+                }
+            }
+            let here = is_place.choose(&one(&arrived)?, zero)?;
             sums = Some(match sums {
                 Some(sums) => (sums + &here)?,
                 None => here,
@@ -189,22 +213,15 @@ impl Tensor {
 
     /// Covered one axis, the sum of what arrives at all windows that have an element.
     fn spread_along(&self, along: &Covered) -> Result<Self> {
-        let &Covered { axis, size, pad, step, taps, reach, over, blocks, .. } = along;
+        let &Covered { axis, size, pad, step, blocks, .. } = along;
         let (rank, zero) = (self.shape().rank(), Scalar::zero(self.dtype()));
         let lined = self.lined(axis, along, zero)?;
         let mut dims = self.shape().dims().to_vec();
         dims.splice(axis..=axis, [blocks, step]);
         let mut sums = None::<Self>;
-        for back in 0..over {
+        for back in along.backs() {
             let mut here = lined.blocks_before(axis, along, back)?;
-            // Elements of a block, counted from where that window begins.
-            let first = back * step;
-            let is_tap = |at: usize| at.is_multiple_of(reach) && at / reach < taps;
-            if !(first..first + step).all(is_tap) {
-                let at = (self.device.iota(step)? + first as u32)?;
-                let inside = at.rem(reach as u32)?.eq(0u8)?;
-                let inside =
-                    inside.apply(crate::op::Op::And, &[at.lt((taps * reach) as u32)?.into()])?;
+            if let Some(inside) = self.inside(along, back)? {
                 let inside = (axis + 1..rank).try_fold(inside, |x, _| x.unsqueeze(-1))?;
                 here = inside.choose(&here, zero)?;
             }
@@ -217,6 +234,18 @@ impl Tensor {
         let mut dims = self.shape().dims().to_vec();
         dims[axis] = blocks * step;
         sums.reshape_copied(dims)?.slice(axis, pad..pad + size)
+    }
+
+    /// Which elements of a block the window has that begins so many blocks before; `None` if all.
+    fn inside(&self, along: &Covered, back: usize) -> Result<Option<Self>> {
+        let &Covered { step, taps, reach, .. } = along;
+        let first = back * step;
+        if (first..first + step).all(|at| along.has(at)) {
+            return Ok(None);
+        }
+        let at = (self.device.iota(step)? + first as u32)?;
+        let inside = at.rem(reach as u32)?.eq(0u8)?;
+        inside.and(at.lt((taps * reach) as u32)?).map(Some)
     }
 
     /// With a window for each block, and for as many before the first as an element may lie in.

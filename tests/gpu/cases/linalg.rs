@@ -26,6 +26,8 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases.push(case!("linalg::hard", |ctx| hard(ctx)));
     cases.push(case!("linalg::empty", |ctx| empty(ctx)));
     cases.push(case!("linalg::singular", |ctx| singular(ctx)));
+    cases.push(case!("linalg::beside_many", |ctx| beside_many(ctx)));
+    cases.push(case!("linalg::many_panels", |ctx| many_panels(ctx)));
     cases.push(case!("linalg::converted", |ctx| converted(ctx)));
     cases
 }
@@ -312,6 +314,58 @@ async fn singular(ctx: &Ctx) -> Outcome {
             x.lu().map_err(show)?.factors.read::<f32>().await.map_err(show)?;
         }
     }
+    Ok(())
+}
+
+/// One matrix beside many right sides is factored once, and solves each as it would alone; of
+/// several, an error says which one of those that were solved.
+async fn beside_many(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let mut random = Random::new(83);
+    for n in [3, 20] {
+        let a =
+            Dense::drawn(&mut random, [1, n, n]).map(|i, j, x| if i == j { x + 3.0 } else { x });
+        let a = a.upload(&device)?.squeeze(0).map_err(show)?;
+        let b = Dense::drawn(&mut random, [5, n, 2]).upload(&device)?;
+        for how in [None, Some(Triangle::lower()), Some(Triangle::upper().transposed())] {
+            let solve = |b: &Tensor| match &how {
+                Some(how) => a.solve_triangular(b, how),
+                None => a.solve(b),
+            };
+            let all = solve(&b).map_err(show)?;
+            ensure_eq!(all.shape().dims(), [5, n, 2], "the result of {n}");
+            let all = all.read::<f32>().await.map_err(show)?;
+            for (i, got) in all.chunks(2 * n).enumerate() {
+                let alone = b.select(0, i).and_then(|b| solve(&b)).map_err(show)?;
+                let alone = alone.read::<f32>().await.map_err(show)?;
+                ensure_eq!(got, alone, "right side {i} of {n}, {how:?}");
+                count();
+            }
+        }
+    }
+    let two = Dense::new([2, 3, 3], |b, i, j| f64::from(u8::from(i == j && b == 0)));
+    let two = two.upload(&device)?.unsqueeze(1).map_err(show)?;
+    let sides = device.ones([4, 3, 1], DType::F32).map_err(show)?;
+    let error = two.solve(&sides).map_err(show)?.read::<f32>().await;
+    told(error, "solve of [2, 4, 3, 3]: matrix 4 is singular: at pivot 0 of 3")
+}
+
+/// More panels than one segment holds are factored as each would be.
+async fn many_panels(ctx: &Ctx) -> Outcome {
+    let small = DOWNGRADES.iter().find(|downgrade| downgrade.name == "small_bindings");
+    let device = ctx.device(*small.ok_or("no such device")?).await?;
+    let a = Dense::drawn(&mut Random::new(84), [1, 8, 8]).upload(&device)?;
+    let bytes = device.caps().limits.binding_bytes_max as usize;
+    let many = bytes / (8 * 9 * 4) + 3;
+    let all = a.broadcast_to([many, 8, 8]).and_then(|all| all.lu()).map_err(show)?;
+    let one = a.lu().map_err(show)?;
+    let want = one.factors.read::<f32>().await.map_err(show)?;
+    let order = one.order.read::<u32>().await.map_err(show)?;
+    let got = all.factors.read::<f32>().await.map_err(show)?;
+    ensure!(got.chunks(64).all(|got| got == want), "factors of {many} differ from those of one");
+    let got = all.order.read::<u32>().await.map_err(show)?;
+    ensure!(got.chunks(8).all(|got| got == order), "orders of {many} differ from that of one");
+    count();
     Ok(())
 }
 

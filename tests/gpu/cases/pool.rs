@@ -121,6 +121,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             cases.push(Case { size, ..case }.needs(adapter, DOWNGRADES[0], dtype));
         }
     }
+    cases.push(case!("pool::backward::elsewhere", |ctx| backward::elsewhere(ctx)));
     cases
 }
 

@@ -353,8 +353,9 @@ async fn lone_f64(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// 2^28 elements and more. If one binding holds them, either class has more workgroups than one
-/// dimension of a dispatch takes. Otherwise there are several dispatches.
+/// 2^28 elements and more. If one binding holds them, the class of a GPU has more workgroups than
+/// one dimension of a dispatch takes, and that of a processor more than 2^14. Otherwise there are
+/// several dispatches.
 async fn groups(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let n = (1 << 28) + 4099;
@@ -366,7 +367,8 @@ async fn groups(ctx: &Ctx) -> Outcome {
         let dispatches = explanation.kernels.iter().flat_map(|kernel| &kernel.dispatches);
         let groups = dispatches.map(|[x, y, z]| x * y * z).max().unwrap_or(0);
         let whole = device.caps().limits.binding_bytes_max > n as u64 + (1 << 20);
-        ensure_eq!(groups > 65_535, whole, "whether {groups} groups are more than a row");
+        let many = if target == Target::Gpu { 65_535 } else { 1 << 14 };
+        ensure_eq!(groups > many, whole, "whether {groups} groups are more than {many}");
         let [low, high] = [Reduction::Min, Reduction::Max].map(|r| y.reduce(r, 0));
         let low = low.map_err(show)?.read::<u8>().await.map_err(show)?;
         let high = high.map_err(show)?.read::<u8>().await.map_err(show)?;

@@ -50,6 +50,23 @@ fn gradients<const D: usize>(
     Ok((gradient, places))
 }
 
+/// Places that their window has not: behind it, and between its taps.
+pub(super) async fn elsewhere(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    for (size, how, place) in [
+        (4, Pooling::of([3]).stride([2]), 3u32),
+        (3, Pooling::of([2]).stride([1]).dilation([2]), 1),
+    ] {
+        let arrives = device.ones([1], DType::F32).map_err(show)?;
+        let (places, _) = device.upload(&[place], [1]).map_err(show)?;
+        let gradient = arrives.max_pool_grad(&places, [size], &how).map_err(show)?;
+        let got = gradient.read::<f32>().await.map_err(show)?;
+        ensure!(got.iter().all(|&x| x == 0.0), "place {place} of {size} got {got:?}");
+        count();
+    }
+    Ok(())
+}
+
 /// Few different numbers, so that many are equal.
 async fn pair(
     device: &Device,
