@@ -70,9 +70,10 @@ impl Tensor {
     /// The gradient of the weight of a convolution, `conv1d` to `conv3d`: this is what arrives at
     /// its result, `[n, out, ..]`, and the weight was `[out, channels / groups, ..]`, of this size
     /// along its last `D` axes. It is a product with a copy of all windows of the input, of a few
-    /// images at a time if they are large: by the dtypes and the [contract](Tensor::matmul) of
-    /// one whose `k` is the elements of a channel of the result, in all images. That of a bias is
-    /// the sum of what arrives over all axes but that of the channels. Deferred.
+    /// images at a time if they are large, and of one at least: by the dtypes and the
+    /// [contract](Tensor::matmul) of one whose `k` is the elements of a channel of the result, in
+    /// all images. That of a bias is the sum of what arrives over all axes but that of the
+    /// channels. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
