@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader, Write, stdin};
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -23,6 +24,10 @@ const WORKER: &str = "WHARF_TEST_WORKER";
 
 /// Cases at a time in one process: more than one, on devices that they share.
 pub(crate) const LANES: usize = 2;
+
+/// Cases that one process runs. A driver keeps what it has compiled as long as its process lives:
+/// two that ran all cases on lavapipe took 22 GB.
+const CASES_MAX: usize = 200;
 
 /// Opens the line that answers for a case: its name follows, then what was wrong.
 const ANSWER: &str = "\u{1}";
@@ -89,14 +94,19 @@ type Waiting = Arc<Mutex<HashMap<String, Sender<Outcome>>>>;
 struct Worker {
     input: Mutex<ChildStdin>,
     waiting: Waiting,
+    /// Cases that it has run.
+    ran: AtomicUsize,
 }
 
 impl Workers {
-    /// Has a case run by a process that is free. One that ended is not asked again.
+    /// Has a case run by a process that is free. One that ended, or has run its share, is not asked
+    /// again: it ends with its last lane.
     pub(crate) fn run(&self, case: &str) -> Outcome {
         let worker = self.take().map_err(|error| format!("no process starts: {error}"))?;
         let outcome = worker.run(case).ok_or("the process that ran it has ended")?;
-        lock(&self.free).push(worker);
+        if worker.ran.fetch_add(1, Ordering::Relaxed) + LANES < CASES_MAX {
+            lock(&self.free).push(worker);
+        }
         outcome
     }
 
@@ -138,7 +148,7 @@ impl Worker {
             let waiting = Arc::clone(&waiting);
             move || follow(child, &waiting)
         });
-        Ok((Self { input: Mutex::new(input), waiting }, follower))
+        Ok((Self { input: Mutex::new(input), waiting, ran: AtomicUsize::new(0) }, follower))
     }
 
     /// What a case came to, unless the process ended.
