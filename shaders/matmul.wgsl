@@ -6,7 +6,7 @@
 //
 // Four of k are summed, then a chunk of such fours, then the chunks: rounding grows with the fours
 // of a chunk and with the number of chunks, not with k. Where A was copied into strips, in which
-// the rows of one k lie side by side, a trip takes one of k, and a chunk is as many of these.
+// the rows of one k lie side by side, a trip takes one of k, or as many as the lanes load at once.
 //
 // The regions are what the generator writes for a tile; as it lies here it has two rows of one
 // quad, A is read along k and B along columns.

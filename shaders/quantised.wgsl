@@ -1,12 +1,13 @@
 // Products with weights quantised in blocks: Y[m, n] = sum over blocks b of
 // S[n, b] (sum over the block of X[m, k] Q[n, k]), 32 of k to a block.
 //
-// An invocation computes a tile of some rows and four columns. A load takes sixteen weights of one
+// An invocation computes a tile of some rows and four columns. A load takes sixteen bytes of one
 // column; a quad of them is unpacked once for all rows of the tile. Neighbouring lanes take
 // neighbouring columns of the same rows, so that all of them need the same elements of X; where a
 // subgroup is as wide as a block has quads, each lane loads one of those and broadcasts it.
 //
-// The regions are what the generator writes for a tile; as it lies here it has one row.
+// The regions are what the generator writes for a tile and a form of blocks; as it lies here it has
+// one row, and values of eight bits.
 // Trips: blocks.
 override workgroup: u32 = 8u;
 
@@ -21,6 +22,7 @@ struct Job {
 
 // region types
 const rows = 1u;
+const loads = 2u;
 // end types
 
 // region params
@@ -82,7 +84,7 @@ fn main(
     // Rows and columns past the last repeat it, and store nothing.
     let columns = min(vec4<u32>(column) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.job.size.y - 1u));
     let scale = columns * blocks;
-    let weight = scale * 2u;
+    let weight = scale * loads;
     let row = group.x * rows;
     // region begin
     let x0 = min(row, p.job.size.x - 1u) * p.job.size.w;
@@ -104,9 +106,9 @@ fn main(
         s0_2 += quad_sum(a0_0, vec4<f32>(decode_i8(w0_2.x)));
         s0_3 += quad_sum(a0_0, vec4<f32>(decode_i8(w0_3.x)));
         // end step
+        // region add
         let scales = vec4<f32>(head_2(scale.x + b).x, head_2(scale.y + b).x,
             head_2(scale.z + b).x, head_2(scale.w + b).x);
-        // region add
         t0 += scales * vec4<f32>(s0_0, s0_1, s0_2, s0_3);
         // end add
     }

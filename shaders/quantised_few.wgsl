@@ -1,11 +1,12 @@
 // Products of a few rows with weights quantised in blocks: as fast as the weights are read.
 //
-// Lanes stand along k, `down` of them to four columns: each takes every so many sixteens of k, half
-// a block, so that neighbours read neighbours. Then their sums are put together in workgroup
+// Lanes stand along k, `down` of them to four columns: each takes every so many sixteen bytes of a
+// column, so that neighbours read neighbours. Then their sums are put together in workgroup
 // memory, by a tree.
 //
-// The regions are what the generator writes for a tile; as it lies here it has one row.
-// Workgroup memory is written before it is read. Trips: sixteens of k by lanes; log2 lanes.
+// The regions are what the generator writes for a tile and a form of blocks; as it lies here it has
+// one row, and values of eight bits.
+// Workgroup memory is written before it is read. Trips: loads of a column by lanes; log2 lanes.
 struct Job {
     // Of this part: rows, columns, blocks of k; quads from row to row of X.
     size: vec4<u32>,
@@ -19,6 +20,7 @@ struct Job {
 const rows = 1u;
 const lanes = 64u;
 const down = 32u;
+const loads = 2u;
 // end types
 
 // region params
@@ -81,13 +83,13 @@ fn main(
     // Rows and columns past the last repeat it, and store nothing.
     let columns = min(vec4<u32>(column) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.job.size.y - 1u));
     let scale = columns * blocks;
-    let weight = scale * 2u;
+    let weight = scale * loads;
     let row = group.x * rows;
     // region begin
     let x0 = min(row, p.job.size.x - 1u) * p.job.size.w;
     var t0 = vec4<f32>();
     // end begin
-    for (var b = along; b < 2u * blocks; b += down) {
+    for (var b = along; b < loads * blocks; b += down) {
         // region step
         var s0_0 = 0.0;
         var s0_1 = 0.0;
@@ -103,10 +105,10 @@ fn main(
         s0_2 += quad_sum(a0_0, vec4<f32>(decode_i8(w0_2.x)));
         s0_3 += quad_sum(a0_0, vec4<f32>(decode_i8(w0_3.x)));
         // end step
+        // region add
         let block = b >> 1u;
         let scales = vec4<f32>(head_2(scale.x + block).x, head_2(scale.y + block).x,
             head_2(scale.z + block).x, head_2(scale.w + block).x);
-        // region add
         t0 += scales * vec4<f32>(s0_0, s0_1, s0_2, s0_3);
         // end add
     }

@@ -4,7 +4,8 @@
 // a value by its scale is exact in f32 - and each lane sums some rows by four columns of it. Rows
 // of a stage are padded, so that lanes beside each other meet other banks of workgroup memory.
 //
-// The regions are what the generator writes for a tile; as it lies here a lane has one row.
+// The regions are what the generator writes for a tile and a form of blocks; as it lies here a lane
+// has one row, and values have eight bits.
 // Workgroup memory is written before it is read. Trips: blocks.
 struct Job {
     // Of this part: rows, columns, blocks of k; quads from row to row of X.
@@ -96,17 +97,17 @@ fn main(
     for (var b = 0u; b < blocks; b++) {
         // region fetch
         let f0 = head_0(x0 + side * b);
-        // end fetch
         let w = head_1((scale + b) * 2u + half_block);
         let s = head_2(scale + b).x;
+        // end fetch
         workgroupBarrier();
         // region stage
         sh_x[down][across] = f0;
-        // end stage
         sh_w[slot][4u * half_block] = s * vec4<f32>(decode_i8(w.x));
         sh_w[slot][4u * half_block + 1u] = s * vec4<f32>(decode_i8(w.y));
         sh_w[slot][4u * half_block + 2u] = s * vec4<f32>(decode_i8(w.z));
         sh_w[slot][4u * half_block + 3u] = s * vec4<f32>(decode_i8(w.w));
+        // end stage
         workgroupBarrier();
         // region step
         var s0_0 = 0.0;

@@ -3,6 +3,7 @@
 // The unit is a quad of columns, or one column where these are not whole quads. An invocation takes
 // up to four units, `step` apart, and one of `chunks` parts of the length; what it yields has the
 // space [outer, chunks, columns]. Sums are added up in blocks of 64. Trips: 1 per row and 64.
+// As it lies here an invocation has four units.
 override workgroup: u32 = 64u;
 
 struct Job {
@@ -14,9 +15,13 @@ struct Job {
     first: u32,   // unit of the output
     units: u32,   // of a row
     per_row: u32, // invocations of a row
-    lead: u32,    // from one invocation's first unit to the next one's
-    step: u32,    // from one unit of an invocation to its next
+    step: u32,    // invocations that take turns, so from one unit of theirs to its next
+    mask: u32,    // of an invocation's number in its row: its turn
 }
+
+// region units
+const units_each = 4u;
+// end units
 
 // region params
 struct Params {
@@ -48,6 +53,8 @@ alias State = vec4<f32>;
 fn start() -> State { return State(0.0); }
 fn take(s: State, q: u32, e: vec4<u32>) -> State { return merge(s, head_0(q)); }
 fn merge(a: State, b: State) -> State { return a + b; }
+fn afresh(a: State) -> State { return start(); }
+fn closed(a: State, block: State) -> State { return merge(a, block); }
 fn put(at: u32, s: State) { finish(at, s); }
 // end alone
 
@@ -70,7 +77,9 @@ fn main(
     let begin = (part - outer * p.job.chunks) * p.job.each;
     let to = min(begin + p.job.each, p.job.length);
     // Units past the last are the last again, and not put.
-    let first = (i - part * p.job.per_row) * p.job.lead;
+    let nth = i - part * p.job.per_row;
+    let turn = nth & p.job.mask;
+    let first = (nth - turn) * units_each + turn;
     let unit = vec4<u32>(first) + p.job.step * vec4<u32>(0u, 1u, 2u, 3u);
     let column = min(unit, vec4<u32>(units - 1u));
     var a = start();
@@ -80,23 +89,25 @@ fn main(
     var r = begin;
     while r < to {
         let block = min(r + 64u, to);
-        var s = start();
-        var t = start();
-        var u = start();
-        var v = start();
+        var s = afresh(a);
+        var t = afresh(b);
+        var u = afresh(c);
+        var v = afresh(d);
         while r < block {
             let q = column + (outer * p.job.length + r) * units;
             let e = vec4<u32>(r + p.job.place);
             s = take(s, q.x, e);
             t = take(t, q.y, e);
-            u = take(u, q.z, e);
-            v = take(v, q.w, e);
+            if units_each > 2u {
+                u = take(u, q.z, e);
+                v = take(v, q.w, e);
+            }
             r += 1u;
         }
-        a = merge(a, s);
-        b = merge(b, t);
-        c = merge(c, u);
-        d = merge(d, v);
+        a = closed(a, s);
+        b = closed(b, t);
+        c = closed(c, u);
+        d = closed(d, v);
     }
     let at = vec4<u32>(p.job.first + part * units) + unit;
     if unit.x < units {
@@ -105,10 +116,10 @@ fn main(
     if unit.y < units {
         put(at.y, b);
     }
-    if unit.z < units {
+    if units_each > 2u && unit.z < units {
         put(at.z, c);
     }
-    if unit.w < units {
+    if units_each > 2u && unit.w < units {
         put(at.w, d);
     }
 }

@@ -195,6 +195,9 @@ named! {
     /// Products of small matrices by subgroups, of the sizes in [`Caps::cooperative`]. Only on
     /// adapters that were [allowed](crate::Adapter::experimental) to use experimental features.
     CooperativeMatrix "wgpu-cooperative-matrix";
+    /// One instruction of the processor loads for all lanes of a vector, and the compiler uses it.
+    /// Only Mesa's drivers on the CPU have it, and kernels are written otherwise where they do not.
+    Gather "processor-gather";
 }
 
 /// A set of features.

@@ -4,9 +4,13 @@
 //! plan decides whether a shader binds them as `array<f16>` or unpacks them from `array<u32>`; the
 //! bytes are the same. So tensors move between adapters bit by bit, whatever either supports.
 
+mod eight;
+
 use core::fmt;
 
 use half::{bf16, f16};
+
+pub use self::eight::{f8e4m3, f8e5m2};
 
 /// The type of a tensor's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,6 +41,12 @@ pub enum DType {
     U64,
     /// A truth value, one byte, 0 or 1.
     Bool,
+    /// Eight bits as OCP has them, 4 of exponent and 3 of fraction: up to 448, NaN, no infinity.
+    /// PyTorch's `float8_e4m3fn`. It is stored and cast, not [computed with](DType::computes).
+    F8E4M3,
+    /// Eight bits as OCP has them, 5 of exponent and 2 of fraction: the upper half of a binary16.
+    /// PyTorch's `float8_e5m2`. It is stored and cast, not [computed with](DType::computes).
+    F8E5M2,
 }
 
 /// What kind of number a dtype holds.
@@ -75,7 +85,7 @@ const fn row(
     DTypeRow { dtype, name, width, class, digits, exponent }
 }
 
-const TABLE: [DTypeRow; 13] = [
+const TABLE: [DTypeRow; 15] = [
     row(DType::F32, "f32", 4, Class::Float, 24, 8),
     row(DType::F16, "f16", 2, Class::Float, 11, 5),
     row(DType::Bf16, "bf16", 2, Class::Float, 8, 8),
@@ -89,12 +99,14 @@ const TABLE: [DTypeRow; 13] = [
     row(DType::I64, "i64", 8, Class::Signed, 63, 0),
     row(DType::U64, "u64", 8, Class::Unsigned, 64, 0),
     row(DType::Bool, "bool", 1, Class::Bool, 1, 0),
+    row(DType::F8E4M3, "f8e4m3", 1, Class::Float, 4, 4),
+    row(DType::F8E5M2, "f8e5m2", 1, Class::Float, 3, 5),
 ];
 
 impl DType {
     /// Every dtype, in the order in which tables print them.
-    pub const ALL: [Self; 13] = {
-        let mut all = [Self::F32; 13];
+    pub const ALL: [Self; 15] = {
+        let mut all = [Self::F32; 15];
         let mut i = 0;
         while i < all.len() {
             all[i] = TABLE[i].dtype;
@@ -129,6 +141,24 @@ impl DType {
     #[must_use]
     pub const fn is_float(self) -> bool {
         matches!(self.class(), Class::Float)
+    }
+
+    /// Whether operations compute with it: all but the floats of 8 bits, which are stored, moved
+    /// and cast. A cast is fused into what reads its result, as any operation is.
+    ///
+    /// ```
+    /// # use wharf::DType;
+    /// let stored: Vec<_> = DType::ALL.into_iter().filter(|d| !d.computes()).collect();
+    /// assert_eq!(stored, [DType::F8E4M3, DType::F8E5M2]);
+    /// ```
+    #[must_use]
+    pub const fn computes(self) -> bool {
+        !matches!(self, Self::F8E4M3 | Self::F8E5M2)
+    }
+
+    /// Whether there are infinities among its values.
+    pub(crate) const fn has_infinity(self) -> bool {
+        self.is_float() && !matches!(self, Self::F8E4M3)
     }
 
     /// Whether it is a signed or unsigned integer type.
@@ -196,6 +226,8 @@ impl DType {
             Self::I64 => one::<i64>,
             Self::U64 => one::<u64>,
             Self::Bool => one::<bool>,
+            Self::F8E4M3 => one::<f8e4m3>,
+            Self::F8E5M2 => one::<f8e5m2>,
         };
         show(bytes)
     }
@@ -240,6 +272,7 @@ elements! {
     f32 => F32, f16 => F16, bf16 => Bf16, f64 => F64,
     i8 => I8, u8 => U8, i16 => I16, u16 => U16,
     i32 => I32, u32 => U32, i64 => I64, u64 => U64,
+    f8e4m3 => F8E4M3, f8e5m2 => F8E5M2,
 }
 
 impl sealed::Sealed for bool {}
@@ -280,5 +313,7 @@ mod tests {
         assert_eq!(fits(DType::I32), "f64 i32 i64");
         assert_eq!(fits(DType::I64), "i64");
         assert_eq!(fits(DType::F64), "f64");
+        assert_eq!(fits(DType::F8E4M3), "f32 f16 bf16 f64 f8e4m3");
+        assert_eq!(fits(DType::F8E5M2), "f32 f16 bf16 f64 f8e5m2");
     }
 }

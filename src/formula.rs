@@ -119,7 +119,7 @@ impl Formula {
     /// wrapped, narrow floats in f32.
     #[must_use]
     pub fn takes(&self, dtype: DType) -> bool {
-        self.kinds.contains(&Kind::of(dtype))
+        dtype.computes() && self.kinds.contains(&Kind::of(dtype))
     }
 
     /// The dtype of the result.

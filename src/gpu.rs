@@ -6,7 +6,6 @@
 //! no call at once, so no scopes are used there: all its errors are kept, and are returned before
 //! any data that was read after them.
 
-use core::fmt;
 use core::pin::pin;
 use core::task::{Context, Poll, Waker};
 use std::collections::VecDeque;
@@ -14,7 +13,6 @@ use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockWriteGuard};
-use std::time::Duration;
 
 use crate::caps::{Caps, Identity};
 use crate::error::{Error, Result, mistake};
@@ -24,12 +22,13 @@ use crate::timeline::{Activity, Ticket, Timelines};
 
 pub(crate) mod cause;
 mod lock;
+mod loss;
 mod trusted;
 pub(crate) mod wait;
 mod waiter;
 pub(crate) mod watchdog;
 
-use cause::{DeviceCause, Shortage};
+use cause::{DESTROYED, DeviceCause, no_memory};
 use lock::gl_lock;
 pub use trusted::TrustedModules;
 use trusted::checks_kept;
@@ -39,9 +38,6 @@ use watchdog::Watchdog;
 
 /// Uploads that may be submitted and not yet known to be done: bounds the host memory of staging.
 const IN_FLIGHT_MAX: usize = 8;
-
-/// How long a failing call waits to learn whether the device is gone.
-const LOSS_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Staged bytes that are worth a submission of their own.
 const STAGED_MAX: u64 = 1 << 20;
@@ -125,10 +121,10 @@ impl Gpu {
             };
             lock(&stray.stray).get_or_insert_with(late);
         }));
-        let loss = Arc::clone(&troubles);
+        let told = Arc::clone(&troubles);
         device.set_device_lost_callback(move |reason, message| {
             let reason = match reason {
-                wgpu::DeviceLostReason::Destroyed => "destroyed",
+                wgpu::DeviceLostReason::Destroyed => DESTROYED,
                 wgpu::DeviceLostReason::Unknown => "by the driver",
             };
             Topic::Device.tell(
@@ -137,7 +133,7 @@ impl Gpu {
                 format_args!("lost ({reason}): {message}"),
             );
             // The first loss is the cause; a second report changes nothing.
-            let _ = loss.lost.set((reason, message));
+            let _ = told.lost.set((reason, message));
         });
         let timelines = Arc::new(Timelines::new(caps.identity.is_software()));
         let watchdog = Arc::new(Watchdog::new());
@@ -280,16 +276,15 @@ impl Gpu {
     /// What was raised, in wharf's terms.
     fn explain(&self, whose: Whose, doing: &str, error: &wgpu::Error) -> Error {
         match error {
-            wgpu::Error::OutOfMemory { .. } => {
-                DeviceCause::OutOfMemory { shortage: Shortage::default(), capped: false }.into()
-            }
+            wgpu::Error::OutOfMemory { .. } => no_memory(doing, None),
             wgpu::Error::Validation { description, .. } if whose == Whose::Theirs => {
                 let message = description.trim().into();
                 DeviceCause::Theirs { doing: doing.into(), message }.into()
             }
             // wgpu refused the call before any driver saw it: wharf should not have made it.
             wgpu::Error::Validation { description, .. } => {
-                mistake(doing, description.trim()).on(|| self.name())
+                let mistake = || mistake(doing, description.trim()).on(|| self.name());
+                self.unreported_loss().unwrap_or_else(mistake)
             }
             error => DeviceCause::Driver { doing: doing.into(), message: error.to_string() }.into(),
         }
@@ -300,29 +295,6 @@ impl Gpu {
         let Identity { name, backend, driver, driver_info, .. } = &self.caps.identity;
         let text = format!("{name} ({}), {driver} {driver_info}", backend.name());
         text.trim_end_matches([',', ' ']).into()
-    }
-
-    /// Waits a while for the device to report its loss, which it does once the queue is empty: a
-    /// failing call may be a consequence of that loss.
-    fn notice_loss(&self) {
-        let timeout = Some(LOSS_PATIENCE);
-        let _ = self.device.poll(wgpu::PollType::Wait { submission_index: None, timeout });
-    }
-
-    /// The loss of the device if that is what made a call fail, else the call's own failure.
-    pub(crate) fn blame(&self, doing: &str, message: &dyn fmt::Display) -> Error {
-        let own =
-            || DeviceCause::Driver { doing: doing.into(), message: message.to_string() }.into();
-        self.lost().unwrap_or_else(own)
-    }
-
-    /// The loss of the device, if that may be why a call has just failed.
-    pub(crate) fn lost(&self) -> Option<Error> {
-        {
-            let _gl = self.gl_lock();
-            self.notice_loss();
-        }
-        self.alive().err()
     }
 
     /// A storage buffer, or the reason why not.
@@ -336,15 +308,12 @@ impl Gpu {
             return Ok(stand_in.clone());
         }
         #[cfg(feature = "testing")]
-        self.injected_failure(Call::Allocation, size)?;
+        self.injected_failure(Call::Allocation, label, Some(size))?;
         let descriptor =
             wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: false };
         let made = self.checked(label, || self.device.create_buffer(&descriptor));
         made.map_err(|error| match error.is_out_of_memory() {
-            true => {
-                let shortage = Shortage { requested: size, ..Shortage::default() };
-                DeviceCause::OutOfMemory { shortage, capped: false }.into()
-            }
+            true => no_memory(label, Some(size)),
             false => error,
         })
     }
@@ -361,7 +330,7 @@ impl Gpu {
             return Ok(());
         }
         #[cfg(feature = "testing")]
-        self.injected_failure(Call::Allocation, bytes.len() as u64)?;
+        self.injected_failure(Call::Allocation, doing, Some(bytes.len() as u64))?;
         self.checked(doing, || self.queue.write_buffer(buffer, at, bytes))
     }
 
@@ -373,7 +342,7 @@ impl Gpu {
         group: &wgpu::BindGroupDescriptor<'_>,
     ) -> Result<wgpu::BindGroup> {
         #[cfg(feature = "testing")]
-        self.injected_failure(Call::Allocation, 0)?;
+        self.injected_failure(Call::Allocation, doing, None)?;
         self.checked_as(whose, doing, || self.device.create_bind_group(group))
     }
 
@@ -394,7 +363,7 @@ impl Gpu {
         commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
     ) -> Result<wgpu::SubmissionIndex> {
         #[cfg(feature = "testing")]
-        self.injected_failure(Call::Submission, 0)?;
+        self.injected_failure(Call::Submission, what, None)?;
         let _shared = self.submissions.read().unwrap_or_else(PoisonError::into_inner);
         let index = self.checked_as(whose, what, || self.queue.submit(commands))?;
         {
@@ -496,7 +465,7 @@ impl Gpu {
     }
 
     #[cfg(feature = "testing")]
-    pub(crate) fn injected_failure(&self, of: Call, requested: u64) -> Result<()> {
+    pub(crate) fn injected_failure(&self, of: Call, doing: &str, size: Option<u64>) -> Result<()> {
         let mut faults = lock(&self.faults);
         let number = faults.made[of as usize];
         faults.made[of as usize] += 1;
@@ -508,14 +477,12 @@ impl Gpu {
             return Ok(());
         }
         faults.failures += 1;
-        let shortage = Shortage { requested, ..Shortage::default() };
         let message = "a test asked for it".into();
         Err(match of {
-            Call::Allocation => DeviceCause::OutOfMemory { shortage, capped: false },
-            Call::Submission => DeviceCause::Driver { doing: "submitting".into(), message },
-            Call::Mapping => DeviceCause::Driver { doing: "mapping".into(), message },
-        }
-        .into())
+            Call::Allocation => no_memory(doing, size),
+            Call::Submission => DeviceCause::Driver { doing: "submitting".into(), message }.into(),
+            Call::Mapping => DeviceCause::Driver { doing: "mapping".into(), message }.into(),
+        })
     }
 
     #[cfg(feature = "testing")]

@@ -16,6 +16,7 @@ pub mod conv;
 pub(crate) mod cores;
 pub mod elementwise;
 pub mod factor;
+pub mod fft;
 pub mod fill;
 pub mod iota;
 mod limits;
@@ -75,6 +76,7 @@ pub const CATALOG: &[&Entry] = &[
     &factor::text::TRIANGLE,
     &factor::text::CHOLESKY,
     &factor::text::LU_PANEL,
+    &fft::text::FFT,
     &scan::text::SCAN_ROWS,
     &pick::text::PATCH,
     &pick::text::GATHER,
@@ -88,13 +90,15 @@ pub const CATALOG: &[&Entry] = &[
     &sort::text::PLACE_GROUP,
     &sort::text::SUMS,
     &sort::text::RUNNING,
+    &sort::text::SUMS_GROUP,
+    &sort::text::RUNNING_GROUP,
     &sort::text::SELECT,
     &scatter::text::RUNS,
 ];
 
 /// What computes cores once more that define it themselves.
 pub(crate) const ORACLES: &[&OwnOracle] =
-    &[&quantised::oracle::BLOCKWISE, &sample::oracle::GRID_SAMPLE];
+    &[&quantised::oracle::BLOCKWISE, &sample::oracle::GRID_SAMPLE, &fft::oracle::FFT];
 
 /// The kernel of this name, for whoever has only that: rooms name their entries themselves.
 #[must_use]

@@ -6,12 +6,14 @@
 //! operation is written a second time.
 //!
 //! f16 and bf16 are computed in f32 and rounded once, when stored. The small integers are computed
-//! in 32 bits and wrapped to their width after every operation that can leave it.
+//! in 32 bits and wrapped to their width after every operation that can leave it. The floats of 8
+//! bits are cast first: nothing [computes](DType::computes) with them.
 //!
 #![doc = include_str!("op/contract.md")]
 
 use core::fmt;
 
+mod fourier;
 mod joint;
 mod kind;
 mod loose;
@@ -26,13 +28,14 @@ mod terms;
 mod tolerance;
 mod value;
 
+pub use fourier::fourier_room;
 pub use joint::{Joint, joint_table};
 pub use kind::Kind;
 pub use matrices::{matrix_room, matrix_table};
 pub use names::Op;
 pub use reduction::{Reduction, reduction_table};
 pub use refusal::Refusal;
-pub(crate) use round::round_to;
+pub(crate) use round::{largest, round_to};
 pub(crate) use spell::Spell;
 pub use tolerance::{Distance, Tolerance, contract_table};
 pub(crate) use value::wrapped;
@@ -80,7 +83,7 @@ impl Op {
     /// Whether it exists for operands of this dtype (for `where`: the two it chooses from).
     #[must_use]
     pub fn takes(self, dtype: DType) -> bool {
-        self.spell(Kind::of(dtype)).is_some()
+        dtype.computes() && self.spell(Kind::of(dtype)).is_some()
     }
 
     /// Whether the result is bool whatever the operands are.

@@ -227,7 +227,8 @@ pub struct Carriage {
     pub stored: Option<DType>,
     /// Whether shaders see it packed into 32-bit words.
     pub packed: bool,
-    /// The dtype that operations on it compute in; `None` where it is rejected.
+    /// The dtype that operations on it compute in; `None` where it is rejected, or stored and not
+    /// [computed with](DType::computes).
     pub computed: Option<DType>,
     /// Why.
     pub because: Reason,
@@ -385,7 +386,8 @@ fn converted(caps: &Caps, policy: &Policy, dtype: DType, feature: Feature) -> Ca
 }
 
 fn row(dtype: DType, how: How, stored: Option<DType>, packed: bool, because: Reason) -> Carriage {
-    Carriage { dtype, how, stored, packed, computed: stored.map(computed_in), because }
+    let computed = stored.filter(|stored| stored.computes()).map(computed_in);
+    Carriage { dtype, how, stored, packed, computed, because }
 }
 
 impl Plan {

@@ -32,6 +32,7 @@ mod conv;
 mod create;
 mod einsum;
 mod explain;
+mod fft;
 mod foreign;
 mod foremost;
 mod found;
@@ -66,6 +67,7 @@ mod sugar;
 mod upload;
 mod views;
 
+pub use crate::host::blocks::Blocks;
 pub use crate::store::BufferRange;
 pub use attention::Attention;
 use cause::TensorCause;

@@ -13,7 +13,7 @@ use crate::count::index;
 use crate::engine::Engine;
 use crate::error::{Result, mistake};
 use crate::exec::{Fault, SLOT_BYTES};
-use crate::gpu::cause::{DeviceCause, Shortage};
+use crate::gpu::cause::no_memory;
 use crate::gpu::wait::map_if_idle;
 use crate::gpu::{Drive, Gpu, Mapped, Whose};
 use crate::host::Tally;
@@ -171,9 +171,7 @@ pub(crate) fn up_part(
         });
         let Some(mut view) = staged.transpose()?.flatten() else {
             // A lost device raises no error here.
-            let shortage = Shortage { requested: size, ..Shortage::default() };
-            let memory = || DeviceCause::OutOfMemory { shortage, capped: false }.into();
-            return Err(gpu.lost().unwrap_or_else(memory));
+            return Err(gpu.lost().unwrap_or_else(|| no_memory("upload", Some(size))));
         };
         let first = index((part.first - start) / width)?;
         let filled = source.fill(first, view.slice(..), part.bytes, tally);

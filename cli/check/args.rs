@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use wharf::DType;
 use wharf::caps::Caps;
 use wharf::set::Arrival;
+use wharf::tensor::Blocks;
 
 use crate::doctor::paper::known;
 use crate::doctor::table::quote;
@@ -27,8 +28,8 @@ usage: wharf check FILE [--adapter TEXT | --on NAME] [--as DTYPE] [--lossless] [
                   out of its name, vendor, driver, backend or kind
   --on NAME       on an adapter that is not here, such as browser, apple_m2 or amd:navi31: all names
                   are in `wharf doctor --help`
-  --as DTYPE      floats converted to this dtype while they are staged: f32, f16, bf16; or q8, and
-                  then matrices whose rows are whole blocks of 32
+  --as DTYPE      floats converted to this dtype while they are staged: f32, f16, bf16,
+                  f8e4m3, f8e5m2; or q8 or q4, and then matrices whose rows are whole blocks of 32
   --lossless      under a policy that narrows a dtype where every value survives
   --cap SIZE      with so much memory at most: 8GiB, 512MiB, or bytes. Only a software adapter's is
                   known otherwise
@@ -87,11 +88,10 @@ fn size(text: &str) -> Result<u64, String> {
 }
 
 fn arrival(text: &str) -> Result<Arrival, String> {
-    if text == "q8" {
-        return Ok(Arrival::Blocks);
-    }
     let float = DType::parse(text).filter(|dtype| dtype.is_float()).map(Arrival::Numbers);
-    float.ok_or_else(|| format!("{} is none of f32 f16 bf16 f64 q8", quote(text)))
+    let known =
+        float.or_else(|| Blocks::parse(text).filter(|to| to.is_made()).map(Arrival::Blocks));
+    known.ok_or_else(|| format!("{} is none of f32 f16 bf16 f64 f8e4m3 f8e5m2 q8 q4", quote(text)))
 }
 
 fn elsewhere(text: &str) -> Result<Place, String> {

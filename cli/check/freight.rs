@@ -5,7 +5,7 @@ use wharf::io::{Archive, FileTensor};
 use wharf::memory::{Fit, fit_all};
 use wharf::plan::{How, negotiate};
 use wharf::set::Arrival;
-use wharf::tensor::Quantised;
+use wharf::tensor::Blocks;
 use wharf::{DType, Plan, Policy};
 
 use super::Asked;
@@ -83,11 +83,11 @@ fn parcel<'a>(plan: &Plan, caps: &Caps, tensor: &'a FileTensor, to: Option<Arriv
     };
     let count = tensor.shape().elements() as u64;
     let to = match to {
-        Some(Arrival::Blocks) if in_blocks(tensor, from) => {
-            // A value each, and a scale of two bytes for every block.
-            let fit = fit_all(caps, None, &[count + 2 * count / Quantised::BLOCK as u64]);
+        Some(Arrival::Blocks(form)) if in_blocks(tensor, from, form) => {
+            let bytes = count / form.weights() as u64 * form.bytes() as u64;
+            let fit = fit_all(caps, None, &[bytes]);
             let how = How::Converted { to: DType::I8, lossless: false };
-            return Parcel { tensor, how: Ok(how), stored: Some("q8"), fit: Some(fit) };
+            return Parcel { tensor, how: Ok(how), stored: Some(form.name()), fit: Some(fit) };
         }
         Some(Arrival::Numbers(to)) if from.is_float() => Some(to),
         _ => None,
@@ -103,8 +103,8 @@ fn parcel<'a>(plan: &Plan, caps: &Caps, tensor: &'a FileTensor, to: Option<Arriv
 }
 
 /// Whether [`Arrival::Blocks`] takes it.
-fn in_blocks(tensor: &FileTensor, dtype: DType) -> bool {
-    let rows = matches!(tensor.shape().dims(), [_, k] if k % Quantised::BLOCK == 0);
+fn in_blocks(tensor: &FileTensor, dtype: DType, form: Blocks) -> bool {
+    let rows = matches!(tensor.shape().dims(), [_, k] if k % form.weights() == 0);
     rows && matches!(dtype, DType::F32 | DType::F16 | DType::Bf16)
 }
 

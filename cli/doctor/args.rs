@@ -49,7 +49,8 @@ usage: doctor [--adapter TEXT]
   --would-it-fit SPEC  what a tensor would become and take on each adapter; no tensor is made
                        SPEC is dtype:dims[,layout=row|col]: f64:4096x4096, f16:1000x3,layout=col,
                        or f32: for a scalar
-                       dtypes: f32 f16 bf16 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool
+                       dtypes: f32 f16 bf16 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool f8e4m3
+                       f8e5m2
   --passport FILE      measure everything, within two minutes or so, and write it as one hashed
                        JSON: limits, carriage, the core of the tests, the worst error of every
                        operation, quirks, ceilings, tuned kernels; docs/atlas/README.md has the
@@ -60,7 +61,7 @@ usage: doctor [--adapter TEXT]
                        wrong, on this adapter, and judge what comes back
 
 verdicts, and the exit codes they give:
-  0   healthy            each of the 13 dtypes crosses bit-exact
+  0   healthy            each of the 15 dtypes crosses bit-exact
   1   usable             each dtype that the adapter can store does; the others are refused, as
                          they must be, and cross once a conversion is allowed
   2   no usable adapter  none is there, or none that may be used (software only when asked for);

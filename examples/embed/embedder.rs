@@ -7,6 +7,7 @@ use tokenizers::{Tokenizer, TruncationParams};
 use wharf::io::Archive;
 use wharf::ledger::Crossings;
 use wharf::set::{Arrival, Progress, SetReceipt};
+use wharf::tensor::Blocks;
 use wharf::{DType, Device, Result};
 
 use super::model::{self, Model, TOKENS_MAX, WIDTH};
@@ -15,23 +16,22 @@ use super::model::{self, Model, TOKENS_MAX, WIDTH};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Storage {
     Numbers(DType),
-    /// Matrices in blocks of 32 values of 8 bits.
-    Blocks,
+    /// Matrices in blocks.
+    Blocks(Blocks),
 }
 
 impl Storage {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Numbers(dtype) => dtype.name(),
-            Self::Blocks => "q8",
+            Self::Blocks(form) => form.name(),
         }
     }
 
     pub(crate) fn parse(name: &str) -> Option<Self> {
-        match name {
-            "q8" => Some(Self::Blocks),
-            name => DType::parse(name).filter(|dtype| dtype.is_float()).map(Self::Numbers),
-        }
+        let float = DType::parse(name).filter(|dtype| dtype.is_float());
+        let blocks = || Blocks::parse(name).filter(|form| form.is_made());
+        float.map(Self::Numbers).or_else(|| blocks().map(Self::Blocks))
     }
 }
 
@@ -67,8 +67,8 @@ impl Embedder {
         });
         let shipment = archive.shipment_as(|tensor| match storage {
             // Matrices are what takes the memory; vectors stay as they are.
-            Storage::Numbers(dtype) if tensor.shape().rank() == 2 => Some(dtype.into()),
-            Storage::Blocks if model::is_matrix(tensor.name()) => Some(Arrival::Blocks),
+            Storage::Numbers(dtype) if tensor.shape().rank() == 2 => Some(Arrival::from(dtype)),
+            Storage::Blocks(form) if model::is_matrix(tensor.name()) => Some(form.into()),
             _ => None,
         })?;
         let (set, receipt) = device.upload_set_with(&shipment, progress)?;

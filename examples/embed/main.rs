@@ -21,7 +21,7 @@ use embedder::{Embedder, Failure, Storage};
 use say::say;
 
 const USAGE: &str = "\
-usage: embed [--dtype f32|f16|bf16|q8] [--model FOLDER] TEXT..        prints their vectors
+usage: embed [--dtype f32|f16|bf16|q8|q4] [--model FOLDER] TEXT..        prints their vectors
        embed [..] --compare TEXT TEXT..                               how similar they are
        embed [..] --corpus FILE --query TEXT [--top N]                the lines nearest to a text
 

@@ -16,14 +16,15 @@ find_browser() {
     false
 }
 
-# browse SHARES FILTER: the table in this many pages, each in its own browser, because the pages of one browser share a
-# GPU process. True if every share closed without a failure.
+# browse PAGES N/M FILTER: the Nth of M parts of the table in this many pages, each in its own browser, because the pages
+# of one browser share a GPU process. True if every share closed without a failure.
 browse() {
     scripts/page || return
     scratch=$(mktemp -d)
-    for number in $(seq "$1"); do
+    last=$(($1 * ${2%/*})) shares=$(($1 * ${2#*/}))
+    for number in $(seq $((last - $1 + 1)) $last); do
         mkdir "$scratch/$number"
-        browse_share "$number/$1" "$2" "$scratch/$number" >"$scratch/$number.log" &
+        browse_share "$number/$shares" "$3" "$scratch/$number" >"$scratch/$number.log" &
     done
     wait
     cat "$scratch"/*.log

@@ -126,7 +126,7 @@ download_from_backports() {
         -o Dir::State::Lists="$apt/lists" -o Dir::Cache="$apt/cache" -o Debug::NoLocking=true
     quietly apt-get "$@" update || lacks "no $suite on this system's mirror" || return 1
     download "$@" -t "$suite" || lacks "no $packages in $suite" || return 1
-    newer_than_installed || lacks "$suite has no newer mesa-vulkan-drivers than the system"
+    newer_than_installed "${packages%% *}" || lacks "$suite has no newer ${packages%% *} than the system"
 }
 
 # The mirror and the keys are the system's own; only the suite is added.
@@ -153,8 +153,8 @@ release_name() (
 )
 
 newer_than_installed() {
-    theirs=$(dpkg-deb -f "$driver_folder"/debs/mesa-vulkan-drivers_*.deb Version)
-    ours=$(dpkg-query -W -f '${Version}' mesa-vulkan-drivers 2>/dev/null) || ours=0
+    theirs=$(dpkg-deb -f "$driver_folder/debs/$1"_*.deb Version)
+    ours=$(dpkg-query -W -f '${Version}' "$1" 2>/dev/null) || ours=0
     dpkg --compare-versions "$theirs" gt "$ours"
 }
 

@@ -58,7 +58,7 @@ fn bool_to_u32(x: vec4<bool>) -> vec4<u32> {
     return select(vec4<u32>(0u), vec4<u32>(1u), x);
 }
 
-// On the way to 16 bits, integers past 24 bits keep an odd last bit for what is cut off: one
+// On the way to 16 or 8 bits, integers past 24 bits keep an odd last bit for what is cut off: one
 // rounding, not two.
 fn sticky(mag: vec4<u32>) -> vec4<u32> {
     let inexact = (mag & vec4<u32>(0xffu)) != vec4<u32>(0u);
@@ -76,7 +76,7 @@ fn i32_to_odd(x: vec4<i32>) -> vec4<f32> {
     return select(mag, -mag, x < vec4<i32>(0));
 }
 
-// The value that a float of 16 bits will hold.
+// The value that a float of 16 or 8 bits will hold.
 fn round_bf16(v: vec4<f32>) -> vec4<f32> {
     return decode_bf16(encode_bf16(v));
 }
@@ -85,11 +85,23 @@ fn round_f16(v: vec4<f32>) -> vec4<f32> {
     return decode_f16p(encode_f16p(v));
 }
 
+fn round_f8e4m3(v: vec4<f32>) -> vec4<f32> {
+    return decode_f8e4m3(encode_f8e4m3(v));
+}
+
+fn round_f8e5m2(v: vec4<f32>) -> vec4<f32> {
+    return decode_f8e5m2(encode_f8e5m2(v));
+}
+
 // region alone
 fn decode_bf16(w: vec2<u32>) -> vec4<f32> { return vec4<f32>(0.0); }
 fn decode_f16p(w: vec2<u32>) -> vec4<f32> { return vec4<f32>(0.0); }
+fn decode_f8e4m3(w: u32) -> vec4<f32> { return vec4<f32>(0.0); }
+fn decode_f8e5m2(w: u32) -> vec4<f32> { return vec4<f32>(0.0); }
 fn encode_bf16(v: vec4<f32>) -> vec2<u32> { return vec2<u32>(0u); }
 fn encode_f16p(v: vec4<f32>) -> vec2<u32> { return vec2<u32>(0u); }
+fn encode_f8e4m3(v: vec4<f32>) -> u32 { return 0u; }
+fn encode_f8e5m2(v: vec4<f32>) -> u32 { return 0u; }
 fn ge_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<bool> { return a >= b; }
 fn is_nan_f32(x: vec4<f32>) -> vec4<bool> { return vec4<bool>(false); }
 fn key(x: vec4<f32>) -> vec4<i32> { return vec4<i32>(0); }

@@ -37,8 +37,8 @@ fn f64_to_f32(x: vec4<f64>) -> vec4<f32> {
     return bitcast<vec4<f32>>(select(bitcast<vec4<u32>>(vec4<f32>(x)), tiny, tiny_f64(x)));
 }
 
-// On the way to 16 bits: what f32 cannot hold makes its last bit odd, so that the second rounding
-// decides alone.
+// On the way to 16 or 8 bits: what f32 cannot hold makes its last bit odd, so that the second
+// rounding decides alone.
 fn f64_to_odd(x: vec4<f64>) -> vec4<f32> {
     let y = vec4<f32>(x);
     let b = bitcast<vec4<u32>>(y);

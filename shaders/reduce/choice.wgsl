@@ -25,6 +25,15 @@ fn merge(a: State, b: State) -> State {
     return State(select(a.v, b.v, other), select(a.place, b.place, other));
 }
 
+// Nothing is rounded: a block goes on with what there is, which takes half the registers.
+fn afresh(so_far: State) -> State {
+    return so_far;
+}
+
+fn closed(so_far: State, block: State) -> State {
+    return block;
+}
+
 fn turn_state(s: State, by: u32) -> State {
     if by == 2u {
         return State(s.v.zwxy, s.place.zwxy);

@@ -17,6 +17,15 @@ fn take_some(s: State, q: u32, e: vec4<u32>, inside: vec4<bool>) -> State {
     return merge(s, select(start(), lift(head_0(q)), inside));
 }
 
+// What a block begins with, and what it leaves: so that each term is rounded seldom.
+fn afresh(so_far: State) -> State {
+    return start();
+}
+
+fn closed(so_far: State, block: State) -> State {
+    return merge(so_far, block);
+}
+
 fn turn_state(s: State, by: u32) -> State {
     return select(s.yxwz, s.zwxy, by == 2u);
 }

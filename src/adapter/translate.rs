@@ -117,15 +117,38 @@ fn cooperative(adapter: &wgpu::Adapter, backend: wgpu::Backend) -> Vec<Cooperati
     all
 }
 
+/// With [`Feature::Gather`], where this processor has it and the driver's compiler trusts it.
+fn gathering(features: Features, identity: &Identity) -> Features {
+    if identity.is_later_llvmpipe() && gathers() {
+        features.with(Feature::Gather)
+    } else {
+        features
+    }
+}
+
+/// Whether LLVM gathers on this processor: with AVX-512, or AVX2 but for AMD's, which is slow.
+fn gathers() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let amd = is_x86_feature_detected!("sse4a");
+        is_x86_feature_detected!("avx512f") || is_x86_feature_detected!("avx2") && !amd
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        false
+    }
+}
+
 /// An adapter's capabilities: those that it may use unasked.
 pub(crate) fn caps(adapter: &wgpu::Adapter) -> Caps {
     let info = adapter.get_info();
     let flags = adapter.get_downlevel_capabilities().flags;
+    let (features, identity) = (features(adapter.features(), flags), identity(&info));
     Caps {
-        features: features(adapter.features(), flags).without(Feature::CooperativeMatrix),
+        features: gathering(features.without(Feature::CooperativeMatrix), &identity),
         cooperative: cooperative(adapter, info.backend),
         limits: limits(&adapter.limits(), &info),
-        identity: identity(&info),
+        identity,
     }
 }
 
@@ -134,12 +157,13 @@ pub(crate) fn device_caps(device: &wgpu::Device) -> Caps {
     let info = device.adapter_info();
     // A device without compute shaders cannot be told from here; its first pipeline would say so.
     let flags = wgpu::DownlevelFlags::COMPUTE_SHADERS;
+    let (features, identity) = (features(device.features(), flags), identity(&info));
     Caps {
-        features: features(device.features(), flags),
+        features: gathering(features, &identity),
         // A device does not tell: its adapter does.
         cooperative: Vec::new(),
         limits: limits(&device.limits(), &info),
-        identity: identity(&info),
+        identity,
     }
 }
 

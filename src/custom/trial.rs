@@ -196,7 +196,8 @@ where
     async fn judge(&self, kernel: &Kernel, device: &Device, fodder: &Fodder) -> Result<Findings> {
         let taken = DType::ALL
             .into_iter()
-            .filter(|dtype| fodder.values(*dtype).is_some() && kernel.reads(*dtype));
+            .filter(|dtype| dtype.computes() && fodder.values(*dtype).is_some())
+            .filter(|dtype| kernel.reads(*dtype));
         let (here, absent) = taken.partition(|dtype| is_stored(device, *dtype));
         let mut findings = Findings::new(kernel.name(), (here, absent));
         if findings.dtypes.is_empty() {

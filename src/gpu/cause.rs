@@ -8,6 +8,9 @@ use super::watchdog::Submission;
 use crate::caps::Identity;
 use crate::error::{Error, causes};
 
+/// Why a device is lost that somebody has destroyed.
+pub(super) const DESTROYED: &str = "destroyed";
+
 /// Bytes in the largest binary unit that keeps the number readable: `1.5 GiB`.
 pub(crate) fn bytes(n: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -22,7 +25,7 @@ pub(crate) fn bytes(n: u64) -> String {
 }
 
 /// What the store held when memory ran out.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Shortage {
     pub(crate) requested: u64,
     pub(crate) live: u64,
@@ -43,6 +46,12 @@ causes! {
                       back. `device.memory()` shows what is held, `device.fit(shape, dtype)` asks \
                       beforehand",
         });
+    /// Something other than a tensor, of so many bytes where that is known.
+    NoMemory { what: String, size: Option<u64> }, OutOfMemory:
+        ("out of memory: the driver refuses {} for {what}",
+         size.map_or_else(|| "memory".into(), bytes))
+        help ("drop tensors, give unused memory back (`device.trim()`), or close what else uses \
+               this GPU; `device.memory()` shows what is held");
     TooLarge {
         what: &'static str,
         requested: u128,
@@ -115,6 +124,11 @@ pub(crate) fn on_paper(doing: &'static str, identity: &Identity) -> Error {
 /// The error of what only an adapter on paper has.
 pub(crate) fn not_on_paper(identity: &Identity) -> Error {
     DeviceCause::NotOnPaper { adapter: named(identity) }.into()
+}
+
+/// The error of a driver that has no memory for something of wharf's own.
+pub(crate) fn no_memory(what: &str, size: Option<u64>) -> Error {
+    DeviceCause::NoMemory { what: what.into(), size }.into()
 }
 
 fn named(identity: &Identity) -> String {

@@ -59,7 +59,7 @@ impl<'a> Mapped<'a> {
         size: u64,
     ) -> Result<Self> {
         #[cfg(feature = "testing")]
-        gpu.injected_failure(super::Call::Mapping, 0)?;
+        gpu.injected_failure(super::Call::Mapping, "mapping", None)?;
         let signal = Arc::new(Mutex::new(Signal::default()));
         let answer = Arc::clone(&signal);
         gpu.checked("mapping", || {

@@ -171,3 +171,4 @@ macro_rules! numbers {
 }
 
 numbers! { f32 half::f16 half::bf16 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool }
+numbers! { crate::dtype::f8e4m3 crate::dtype::f8e5m2 }

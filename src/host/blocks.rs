@@ -1,31 +1,141 @@
-//! Weights in blocks of 32, quantised on the host while they are staged: what a block becomes, and
-//! what that did to its weights. The contract is that of [`Tensor::quantise`].
+//! Weights in blocks that share a scale: their forms, what a block of each is made of, and what
+//! quantising did to weights.
+//!
+//! ```text
+//!         weights   values          scales
+//! q8         32     32 of i8        f16                        ggml's Q8_0
+//! q4         32     16 of u8        f16                        ggml's Q4_0
+//! q4_k      256    128 of u8        4 words, for 8 times 32    ggml's Q4_K
+//! ```
+//!
+//! The contract of what is made here is that of [`Tensor::quantise`].
 //!
 //! [`Tensor::quantise`]: crate::Tensor::quantise
 
-use half::f16;
-use multiversion::multiversion;
-
 use super::cause::CarriageCause;
-use super::tally::{Tally, Worst};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::shape::Shape;
 
-/// Weights that share a scale.
-pub(crate) const BLOCK: usize = 32;
+mod made;
 
-/// A factor that is more than rounding to f16 takes away.
-pub(crate) const ROUNDED_UP: f32 = 1.0 + 1.0 / 2048.0;
-/// The smallest f16.
-pub(crate) const SMALLEST: f32 = 5.960_464_5e-8;
+pub(crate) use made::{BLOCK, Losses, ROUNDED_UP, SMALLEST, WeightBlock};
+
+/// A form of weights in blocks. Each is one of ggml's, bit for bit, but for its scales, which lie
+/// apart from its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Blocks {
+    /// 32 values of 8 bits with a scale of f16: `value * scale`. ggml's `Q8_0`; 8.5 bits a weight.
+    Q8,
+    /// 32 values of 4 bits with a scale of f16: `(value - 8) * scale`. Of sixteen bytes, the low
+    /// halves are the first sixteen weights. ggml's `Q4_0`; 4.5 bits a weight.
+    Q4,
+    /// 256 values of 4 bits, 32 of which have a scale and a minimum of 6 bits, and these a scale of
+    /// f16 each: `value * scale - minimum`. ggml's `Q4_K`, which is read, not made; 4.5 bits a
+    /// weight.
+    Q4K,
+}
+
+/// What quantises the weights of a block.
+pub(crate) type Maker = fn(&[f32; BLOCK]) -> WeightBlock;
+
+/// What a block of a form is made of: how many weights, how many elements of its two parts; and who
+/// makes it.
+struct BlockSpec {
+    form: Blocks,
+    name: &'static str,
+    weights: usize,
+    values: (DType, usize),
+    scales: (DType, usize),
+    maker: Option<Maker>,
+}
+
+/// In the order of the forms.
+const SPECS: [BlockSpec; Blocks::ALL.len()] = [
+    BlockSpec {
+        form: Blocks::Q8,
+        name: "q8",
+        weights: BLOCK,
+        values: (DType::I8, BLOCK),
+        scales: (DType::F16, 1),
+        maker: Some(WeightBlock::of_eight_bits),
+    },
+    BlockSpec {
+        form: Blocks::Q4,
+        name: "q4",
+        weights: BLOCK,
+        values: (DType::U8, BLOCK / 2),
+        scales: (DType::F16, 1),
+        maker: Some(WeightBlock::of_four_bits),
+    },
+    BlockSpec {
+        form: Blocks::Q4K,
+        name: "q4_k",
+        weights: 8 * BLOCK,
+        values: (DType::U8, 4 * BLOCK),
+        scales: (DType::U32, 4),
+        maker: None,
+    },
+];
+
+impl Blocks {
+    /// Every form.
+    pub const ALL: [Self; 3] = [Self::Q8, Self::Q4, Self::Q4K];
+
+    const fn spec(self) -> &'static BlockSpec {
+        &SPECS[self as usize]
+    }
+
+    /// Its name: `q8`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.spec().name
+    }
+
+    /// The form of a name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|form| form.name() == name)
+    }
+
+    /// Weights of a block.
+    #[must_use]
+    pub const fn weights(self) -> usize {
+        self.spec().weights
+    }
+
+    /// Bytes of a block, with its scale.
+    #[must_use]
+    pub const fn bytes(self) -> usize {
+        Share::Values.bytes(self) + Share::Scales.bytes(self)
+    }
+
+    /// Whether weights can be quantised to it.
+    #[must_use]
+    pub const fn is_made(self) -> bool {
+        self.spec().maker.is_some()
+    }
+
+    /// What quantises weights to it, on the host; an error where nothing does.
+    pub(crate) fn maker(self) -> Result<Maker> {
+        let BlockSpec { name, maker, .. } = *self.spec();
+        maker.ok_or_else(|| CarriageCause::NoMaker { name }.into())
+    }
+
+    /// The form whose parts have these dtypes.
+    pub(crate) fn of(values: DType, scales: DType) -> Option<Self> {
+        let has = |spec: &&BlockSpec| (spec.values.0, spec.scales.0) == (values, scales);
+        SPECS.iter().find(has).map(|spec| spec.form)
+    }
+}
 
 /// Weights in blocks are two tensors; this is which of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Share {
-    /// i8, one for each weight.
+    /// What differs from weight to weight.
     Values,
-    /// f16, one for each block.
+    /// What a block has in common.
     Scales,
 }
 
@@ -34,180 +144,48 @@ impl Share {
 
     /// The name of this part of a tensor.
     pub(crate) fn of(self, name: &str) -> String {
-        format!("{name}.{}", if self == Self::Values { "values" } else { "scales" })
+        format!("{name}.{}", if matches!(self, Self::Values) { "values" } else { "scales" })
     }
 
-    pub(crate) const fn dtype(self) -> DType {
+    const fn spec(self, form: Blocks) -> (DType, usize) {
         match self {
-            Self::Values => DType::I8,
-            Self::Scales => DType::F16,
+            Self::Values => form.spec().values,
+            Self::Scales => form.spec().scales,
         }
     }
 
+    pub(crate) const fn dtype(self, form: Blocks) -> DType {
+        self.spec(form).0
+    }
+
+    /// Elements of it in a block.
+    pub(crate) const fn each(self, form: Blocks) -> usize {
+        self.spec(form).1
+    }
+
+    /// Bytes of it in a block.
+    pub(crate) const fn bytes(self, form: Blocks) -> usize {
+        self.each(form) * self.dtype(form).width()
+    }
+
     /// Its shape for that of the weights, whose rows are whole blocks.
-    pub(crate) fn shape(self, weights: &Shape) -> Result<Shape> {
+    pub(crate) fn shape(self, form: Blocks, weights: &Shape) -> Result<Shape> {
         let mut dims = weights.dims().to_vec();
-        if let (Self::Scales, Some(last)) = (self, dims.last_mut()) {
-            *last /= BLOCK;
+        if let Some(last) = dims.last_mut() {
+            *last = *last / form.weights() * self.each(form);
         }
         Shape::new(dims)
     }
 }
 
-/// Whether weights of a dtype and a shape can become blocks while they are staged.
-pub(crate) fn check(dtype: DType, shape: &Shape) -> Result<()> {
+/// Whether weights of a dtype and a shape can become blocks while they are staged, and who makes
+/// them.
+pub(crate) fn check(form: Blocks, dtype: DType, shape: &Shape) -> Result<Maker> {
     if !matches!(dtype, DType::F32 | DType::F16 | DType::Bf16) {
         return Err(CarriageCause::NoBlocks { dtype }.into());
     }
     match *shape.dims() {
-        [_, k] if k % BLOCK == 0 => Ok(()),
+        [_, k] if k % BLOCK == 0 => form.maker(),
         _ => Err(CarriageCause::NoRows { shape: *shape }.into()),
-    }
-}
-
-/// What quantising did to weights so far.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Losses {
-    /// The largest distance, and the largest in parts of a scale.
-    pub(crate) abs: f64,
-    pub(crate) scaled: f64,
-    /// The sum of squared distances.
-    pub(crate) squares: f64,
-    pub(crate) nan: u64,
-    pub(crate) infinite: u64,
-    /// Blocks of finite weights whose scale is beyond f16.
-    pub(crate) overflowed: u64,
-}
-
-/// A block: its values and its scale, and how far each weight is off.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WeightBlock {
-    pub(crate) values: [i8; BLOCK],
-    pub(crate) scale: f16,
-    off: [f32; BLOCK],
-}
-
-#[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+f16c+fma"))]
-fn quantised(weights: &[f32; BLOCK], scale: f32, values: &mut [i8; BLOCK], off: &mut [f32; BLOCK]) {
-    for i in 0..BLOCK {
-        // A cast of NaN is 0.
-        let value = (weights[i] / scale).round_ties_even();
-        values[i] = value as i8;
-        off[i] = (weights[i] - value * scale).abs();
-    }
-}
-
-impl WeightBlock {
-    pub(crate) fn of(weights: &[f32; BLOCK]) -> Self {
-        // `max` passes NaN over, which makes the block NaN all the same.
-        let largest = weights.iter().fold(0f32, |most, w| most.max(w.abs()));
-        let nan = weights.iter().any(|w| w.is_nan());
-        // Rounded up: half a unit in the last place more, and three quarters of the smallest f16,
-        // so that the scale of zeros is not zero either.
-        let scale = largest.mul_add(ROUNDED_UP / 127.0, 0.75 * SMALLEST);
-        let scale = if nan { f16::NAN } else { f16::from_f32(scale) };
-        let (mut values, mut off) = ([0; BLOCK], [0.0; BLOCK]);
-        quantised(weights, scale.to_f32(), &mut values, &mut off);
-        if !scale.is_finite() {
-            values = [0; BLOCK];
-        }
-        Self { values, scale, off }
-    }
-
-    /// Counts what became of those of its weights that are in `range`; the block's first weight has
-    /// this index.
-    pub(crate) fn count(
-        &self,
-        weights: &[f32; BLOCK],
-        range: core::ops::Range<usize>,
-        first: u64,
-        (tally, losses): (&mut Tally, &mut Losses),
-    ) {
-        let lost = !self.scale.is_finite();
-        let finite = weights.iter().all(|w| w.is_finite());
-        losses.overflowed += u64::from(lost && finite && range.start == 0);
-        for i in range {
-            let (weight, index) = (weights[i], first + i as u64);
-            losses.nan += u64::from(weight.is_nan());
-            losses.infinite += u64::from(weight.is_infinite());
-            if lost {
-                if weight.is_finite() {
-                    tally.overflowed += 1;
-                    tally.first_changed = tally.first_changed.or(Some(index));
-                } else {
-                    tally.nan += 1;
-                }
-                continue;
-            }
-            let off = f64::from(self.off[i]);
-            if off == 0.0 {
-                tally.exact += 1;
-                continue;
-            }
-            *(if self.values[i] == 0 { &mut tally.flushed } else { &mut tally.rounded }) += 1;
-            tally.first_changed = tally.first_changed.or(Some(index));
-            Worst::raise(&mut tally.abs_error_max, off, index);
-            Worst::raise(&mut tally.rel_error_max, off / f64::from(weight.abs()), index);
-            losses.abs = losses.abs.max(off);
-            losses.scaled = losses.scaled.max(off / self.scale.to_f64());
-            losses.squares += off * off;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn block(at: impl Fn(usize) -> f32) -> (WeightBlock, [f32; BLOCK], Tally, Losses) {
-        let weights = core::array::from_fn(at);
-        let (mut tally, mut losses) = (Tally::default(), Losses::default());
-        let block = WeightBlock::of(&weights);
-        block.count(&weights, 0..BLOCK, 0, (&mut tally, &mut losses));
-        (block, weights, tally, losses)
-    }
-
-    /// No value saturates, and none is off by more than half a scale; a scale is no larger than it
-    /// has to be.
-    #[test]
-    fn weights_are_off_by_half_a_scale_at_most() {
-        let mut state = 1u64;
-        let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 40) as f32 / (1 << 23) as f32 - 1.0
-        };
-        for power in -28..22 {
-            let scale = f32::exp2(power as f32);
-            let numbers: Vec<f32> = (0..BLOCK).map(|_| next() * scale).collect();
-            let (block, weights, tally, losses) = block(|i| numbers[i]);
-            let step = block.scale.to_f64();
-            let largest = weights.iter().fold(0f64, |most, w| most.max(f64::from(w.abs())));
-            assert!(step * 127.0 >= largest * (1.0 - 1e-9), "2^{power}: nothing saturates");
-            assert!(step <= largest / 127.0 * (1.0 + 1.0 / 512.0) + 1.2e-7, "2^{power}: {step}");
-            for (w, v) in weights.iter().zip(block.values) {
-                let off = (f64::from(*w) - f64::from(v) * step).abs();
-                assert!(off <= step * 0.500_01, "2^{power}: {w} became {v} times {step}");
-            }
-            assert_eq!(tally.values(), BLOCK as u64, "2^{power}");
-            assert!(losses.scaled <= 0.500_01 && losses.abs <= step / 2.0 * 1.000_1, "2^{power}");
-            assert!(tally.abs_error_max.is_none_or(|worst| worst.error == losses.abs), "2^{power}");
-        }
-    }
-
-    #[test]
-    fn what_is_not_finite_takes_its_block_along() {
-        for (odd, nan, infinite, overflowed) in
-            [(f32::NAN, 1, 0, 0), (f32::NEG_INFINITY, 0, 1, 0), (9e6, 0, 0, 1)]
-        {
-            let (block, _, tally, losses) = block(|i| if i == 5 { odd } else { 1.0 });
-            let number = f32::from(block.values[0]) * block.scale.to_f32();
-            assert!(number.is_nan(), "{odd}: all of it is NaN, not {number}");
-            let counts = (losses.nan, losses.infinite, losses.overflowed);
-            assert_eq!(counts, (nan, infinite, overflowed), "{odd}");
-            assert_eq!((tally.values(), tally.nan), (32, nan + infinite), "{odd}");
-        }
-        let (block, _, tally, losses) = block(|_| 0.0);
-        assert!(block.scale.to_f32() > 0.0 && block.values == [0; BLOCK], "{block:?}");
-        assert!(tally.is_exact() && losses.squares == 0.0, "{tally:?}");
     }
 }

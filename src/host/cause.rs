@@ -15,7 +15,7 @@ causes! {
         help ("have roundings counted instead of refused: `.allow({})`",
               format_args!("DType::{from:?}, DType::{to:?}"));
     Overflow { from: DType, to: DType, index: u64, value: String }, Conversion:
-        ("{from} -> {to}: value {value} at index {index} overflows to infinity")
+        ("{from} -> {to}: value {value} at index {index} overflows to {}", beyond(*to))
         help ("scale the data, or leave out `overflow_is_error()` to have overflows counted");
     NoConversion { from: DType, to: DType }, DType:
         ("no conversion {from} -> {to} between host and device")
@@ -26,6 +26,9 @@ causes! {
     NoRows { shape: Shape }, Shape:
         ("weights {shape} as blocks, not [out, in] with rows of whole blocks of 32")
         help ("bring them up as they are, and `reshape`, `pad` or `quantise` on the device");
+    NoMaker { name: &'static str }, DType:
+        ("nothing is quantised to {name}, which is only read")
+        help ("quantise to `Blocks::Q4` or `Blocks::Q8`, or read a file of GGUF that has it");
     Columns { shape: Shape }, Layout:
         ("weights {shape} as blocks lie column by column, blocks along rows")
         help ("write the file in C's order, or bring them up as they are and `quantise`");
@@ -38,4 +41,9 @@ causes! {
     ReadAs { tensor: DType, asked: DType }, DType:
         ("tensor is {tensor}, read asks for {asked}")
         help ("read it as {tensor}, or ask for a conversion: `read_as::<{asked}>()`");
+}
+
+/// What a number beyond the range of a dtype becomes.
+const fn beyond(to: DType) -> &'static str {
+    if to.has_infinity() { "infinity" } else { "NaN" }
 }

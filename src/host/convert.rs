@@ -27,7 +27,7 @@ use half::{bf16, f16};
 use self::number::{FromNumber, ToNumber, Wide, is_nan};
 use self::survey::{Census, Survey, all_wide, census, exceeds, narrow_integers, survey, widen_all};
 use super::tally::{Tally, Worst};
-use crate::dtype::{Class, DType};
+use crate::dtype::{Class, DType, f8e4m3, f8e5m2};
 
 /// An integer target cannot hold a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,8 @@ pub(crate) fn converter(from: DType, to: DType) -> Option<Convert> {
         DType::F32 => float::<f32>(to),
         DType::F16 => float::<f16>(to),
         DType::Bf16 => float::<bf16>(to),
+        DType::F8E4M3 => float::<f8e4m3>(to),
+        DType::F8E5M2 => float::<f8e5m2>(to),
         DType::I8 => integer::<i8>(to),
         DType::U8 | DType::Bool => integer::<u8>(to),
         DType::I16 => integer::<i16>(to),
@@ -90,6 +92,8 @@ where
         DType::F32 => to_float::<S, f32>,
         DType::F16 => to_float::<S, f16>,
         DType::Bf16 => to_float::<S, bf16>,
+        DType::F8E4M3 => to_float::<S, f8e4m3>,
+        DType::F8E5M2 => to_float::<S, f8e5m2>,
         _ => return None,
     })
 }
@@ -204,7 +208,8 @@ fn narrow<S: FromNumber, T: ToNumber<S::Wide>>(
     let bounds = [tally.abs_error_max, tally.rel_error_max].map(Worst::bound);
     let Survey { unequal, flushed, infinite, worse } = survey(src, dst, bounds);
     let census = if infinite > 0 { census(src) } else { Census::default() };
-    let overflowed = infinite - census.nan - census.infinite;
+    let kept = if T::INFINITIES { census.infinite } else { 0 };
+    let overflowed = infinite - census.nan - kept;
     let changed = unequal - census.nan;
     tally.exact += src.len() as u64 - unequal;
     tally.rounded += changed - overflowed - flushed;
@@ -255,7 +260,7 @@ fn convert_large<S: FromNumber, T: ToNumber<S::Wide>>(
         let (nearest, back) = T::nearest_integer(from);
         *to = nearest;
         let error = from.abs_diff(back as i128) as f64;
-        if back.is_infinite() {
+        if !back.is_finite() {
             tally.overflowed += 1;
         } else if error == 0.0 {
             tally.exact += 1;

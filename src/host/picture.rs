@@ -8,7 +8,7 @@ use core::fmt;
 
 use half::{bf16, f16};
 
-use crate::dtype::{Class, DType, Element};
+use crate::dtype::{Class, DType, Element, f8e4m3, f8e5m2};
 use crate::shape::Shape;
 
 /// Of more values than these only the edges are shown ..
@@ -102,6 +102,8 @@ fn short(dtype: DType, bytes: &[u8]) -> f64 {
         DType::F32 => f64::from(*value as f32) == exact,
         DType::F16 => f16::from_f64(*value).to_f64() == exact,
         DType::Bf16 => bf16::from_f64(*value).to_f64() == exact,
+        DType::F8E4M3 => f8e4m3::from_f64(*value).to_f64() == exact,
+        DType::F8E5M2 => f8e5m2::from_f64(*value).to_f64() == exact,
         _ => *value == exact,
     };
     let mut numbers = (0..17).map(|digits| format!("{exact:.digits$e}").parse().unwrap_or(exact));
@@ -119,6 +121,8 @@ fn float(dtype: DType, bytes: &[u8]) -> f64 {
         DType::F32 => one::<f32>(bytes).into(),
         DType::F16 => one::<f16>(bytes).into(),
         DType::Bf16 => one::<bf16>(bytes).into(),
+        DType::F8E4M3 => one::<f8e4m3>(bytes).into(),
+        DType::F8E5M2 => one::<f8e5m2>(bytes).into(),
         _ => one(bytes),
     }
 }

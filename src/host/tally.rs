@@ -23,7 +23,8 @@ pub struct Tally {
     pub exact: u64,
     /// Values that became a neighbour: finite and not zero, but not equal.
     pub rounded: u64,
-    /// Finite values too large for the target, now infinite.
+    /// Finite values too large for the target, now infinite; where it has no infinity, infinite
+    /// ones too, now NaN.
     pub overflowed: u64,
     /// Values other than zero that became zero.
     pub flushed: u64,

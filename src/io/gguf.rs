@@ -7,8 +7,9 @@
 //! padding to the alignment, and the values of each tensor at its offset from here
 //! ```
 //!
-//! A tensor `name` of type `Q8_0` is two here, bit for bit what wharf has: i8 `name.values` and f16
-//! `name.scales`, which [`TensorSet::quantised`] makes one.
+//! A tensor `name` in blocks that wharf has is two here, bit for bit: `name.values` and
+//! `name.scales`, which [`TensorSet::quantised`] makes one. A block of ggml's begins with what its
+//! weights have in common.
 //!
 //! [`TensorSet::quantised`]: crate::TensorSet::quantised
 
@@ -22,7 +23,7 @@ use super::entry::{FileTensor, shape};
 use super::file::{FilePart, FileStretch, Pieces};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::host::blocks::{BLOCK, Share};
+use crate::host::blocks::{Blocks, Share};
 use crate::host::supply::Supply;
 use crate::layout::Layout;
 use crate::shape::Shape;
@@ -36,16 +37,11 @@ const NAME_MAX: u64 = 64 << 10;
 /// Lists within lists.
 const DEPTH_MAX: u32 = 4;
 
-/// Values of a block of `Q8_0`, and its bytes: a scale of f16, then the values.
-const VALUES: u64 = BLOCK as u64;
-const BLOCK_BYTES: u64 = 34;
-
 /// What a type of ggml's is to wharf.
 #[derive(Clone, Copy)]
 enum Counterpart {
     Plain(DType),
-    /// `Q8_0`.
-    Blocks,
+    Blocks(Blocks),
     Foreign,
 }
 
@@ -72,13 +68,10 @@ const fn foreign(number: u32, name: &'static str, values: u64, bytes: u64) -> Gg
     GgmlType { number, name, values, bytes, means: Counterpart::Foreign }
 }
 
-const Q8_0: GgmlType = GgmlType {
-    number: 8,
-    name: "Q8_0",
-    values: VALUES,
-    bytes: BLOCK_BYTES,
-    means: Counterpart::Blocks,
-};
+const fn blocks(number: u32, name: &'static str, form: Blocks) -> GgmlType {
+    let (values, bytes) = (form.weights() as u64, form.bytes() as u64);
+    GgmlType { number, name, values, bytes, means: Counterpart::Blocks(form) }
+}
 
 const KINDS: [GgmlType; 28] = [
     plain(0, "F32", DType::F32),
@@ -89,15 +82,15 @@ const KINDS: [GgmlType; 28] = [
     plain(25, "I16", DType::I16),
     plain(26, "I32", DType::I32),
     plain(27, "I64", DType::I64),
-    Q8_0,
-    foreign(2, "Q4_0", 32, 18),
+    blocks(8, "Q8_0", Blocks::Q8),
+    blocks(2, "Q4_0", Blocks::Q4),
+    blocks(12, "Q4_K", Blocks::Q4K),
     foreign(3, "Q4_1", 32, 20),
     foreign(6, "Q5_0", 32, 22),
     foreign(7, "Q5_1", 32, 24),
     foreign(9, "Q8_1", 32, 36),
     foreign(10, "Q2_K", 256, 84),
     foreign(11, "Q3_K", 256, 110),
-    foreign(12, "Q4_K", 256, 144),
     foreign(13, "Q5_K", 256, 176),
     foreign(14, "Q6_K", 256, 210),
     foreign(15, "Q8_K", 256, 292),
@@ -226,11 +219,11 @@ impl Laid {
                 let part = FilePart { file, begin, dtype, layout: Layout::dense(shape) };
                 add(&self.name, shape, place.end - begin, Some(Arc::new(part)));
             }
-            Counterpart::Blocks => {
-                let blocks = (place.end - begin) / BLOCK_BYTES;
+            Counterpart::Blocks(form) => {
+                let blocks = (place.end - begin) / kind.bytes;
                 for of in Share::BOTH {
-                    let (shape, [_, bytes]) = (of.shape(&shape)?, lies(of));
-                    let supply = Blocks { file: Arc::clone(&file), begin, of, shape };
+                    let (shape, bytes) = (of.shape(form, &shape)?, of.bytes(form) as u64);
+                    let supply = BlocksPart { file: Arc::clone(&file), begin, form, of, shape };
                     add(&of.of(&self.name), shape, blocks * bytes, Some(Arc::new(supply)));
                 }
             }
@@ -239,19 +232,12 @@ impl Laid {
     }
 }
 
-/// Where a part lies in a block, and its bytes.
-const fn lies(of: Share) -> [u64; 2] {
-    match of {
-        Share::Scales => [0, 2],
-        Share::Values => [2, VALUES],
-    }
-}
-
 /// One part of all blocks of a tensor.
 #[derive(Debug)]
-struct Blocks {
+struct BlocksPart {
     file: Arc<Pieces>,
     begin: u64,
+    form: Blocks,
     of: Share,
     shape: Shape,
 }
@@ -259,9 +245,9 @@ struct Blocks {
 /// Blocks that are read at once.
 const AT_ONCE: usize = 1024;
 
-impl Supply for Blocks {
+impl Supply for BlocksPart {
     fn dtype(&self) -> DType {
-        self.of.dtype()
+        self.of.dtype(self.form)
     }
 
     fn layout(&self) -> Layout {
@@ -269,14 +255,15 @@ impl Supply for Blocks {
     }
 
     fn read(&self, first: u64, out: &mut [u8]) -> Result<()> {
-        let [offset, size] = lies(self.of).map(|n| n as usize);
-        let (whole, mut out) = (BLOCK_BYTES as usize, out);
+        let size = self.of.bytes(self.form);
+        let offset = if self.of == Share::Scales { 0 } else { Share::Scales.bytes(self.form) };
+        let (whole, mut out) = (self.form.bytes(), out);
         let (mut block, mut inside) = (first / size as u64, (first % size as u64) as usize);
         let mut scratch = vec![0; AT_ONCE * whole];
         while !out.is_empty() {
             let count = (inside + out.len()).div_ceil(size).min(AT_ONCE);
             let blocks = &mut scratch[..count * whole];
-            self.file.read(self.begin + block * BLOCK_BYTES, blocks)?;
+            self.file.read(self.begin + block * whole as u64, blocks)?;
             for part in blocks.chunks(whole) {
                 let part = &part[offset + inside..offset + size];
                 let (now, later) = out.split_at_mut(part.len().min(out.len()));

@@ -4,7 +4,7 @@
 //! ```text
 //! Y[m, n] = sum over blocks b of scale[n, b] (sum over the block of X[m, k] values[n, k])
 //! X           [m, k], read by quads, or copied so that it can be
-//! W           i8 [n, k] and f16 [n, k / 32], dense, cut at segments by whole columns of Y
+//! W           values and scales of n rows, dense, cut at segments by whole columns of Y
 //! ```
 //!
 //! Software drivers sum a tile in registers. On a GPU the lanes of a workgroup share the k of a few
@@ -24,7 +24,7 @@ use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
 use crate::exec::{Bound, Value};
-use crate::host::blocks::BLOCK;
+use crate::host::blocks::{BLOCK, Blocks};
 use crate::layout::Layout;
 use crate::proof::Oracle;
 use crate::shape::Shape;
@@ -36,10 +36,12 @@ pub(super) mod oracle;
 mod plan;
 pub mod text;
 
-/// A product with quantised weights, deferred. Its inputs are a view `[m, k]`, values `[n, k]` and
-/// scales `[n, k / 32]`, both dense; k is whole blocks.
+/// A product with quantised weights, deferred. Its inputs are a view `[m, k]`, and values and
+/// scales of n rows of k, both dense; k is whole blocks.
 #[derive(Debug)]
-pub(crate) struct QuantisedProduct;
+pub(crate) struct QuantisedProduct {
+    pub(crate) form: Blocks,
+}
 
 impl Core for QuantisedProduct {
     fn name(&self) -> &'static str {
@@ -47,7 +49,7 @@ impl Core for QuantisedProduct {
     }
 
     fn oracle(&self) -> Option<Oracle> {
-        Some(Oracle::Own { by: &oracle::BLOCKWISE, told: vec![BLOCK as u32] })
+        Some(Oracle::Own { by: &oracle::BLOCKWISE, told: vec![self.form as u32] })
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
@@ -63,12 +65,12 @@ impl Core for QuantisedProduct {
         }
         let (values, scales) = (values.realise(site)?, scales.realise(site)?);
         let n = values.layout.shape().dims()[0];
-        let plan = QuantisedPlan::of([m, n, k], site.target, site.engine.gpu.caps());
-        site.engine.remark(|| format!("q8 weights by {plan}: {m} rows"));
+        let plan = QuantisedPlan::of(self.form, [m, n, k], site.target, site.engine.gpu.caps());
+        site.engine.remark(|| format!("{} weights by {plan}: {m} rows", self.form.name()));
         let product = Blockwise { site, m, n, k, plan };
         let bound = 4 + tail.operands.len() as u64;
         let room = bound <= site.engine.gpu.caps().limits.storage_buffers_max;
-        let operands = [x, words_of(site, values)?, scales];
+        let operands = [x, words_of(site, values)?, by_quads(site, scales)?];
         if n.is_multiple_of(4) && room && tail.reach(false)?.is_some() {
             return product.record(&operands, tail, n);
         }
@@ -85,14 +87,20 @@ fn copy_of(site: Site<'_>, from: &Operand) -> Result<Operand> {
     Ok(Operand::dense(moves::copied(site, from, &[])?, *from.layout.shape(), from.dtype))
 }
 
-/// i8 values as words of four.
+/// Values of 8 bits as words of four.
 fn words_of(site: Site<'_>, values: Operand) -> Result<Operand> {
     let whole = values.layout.is_dense() && values.layout.offset().is_multiple_of(16);
     let values = if whole { values } else { copy_of(site, &values)? };
-    let [n, k] = *values.layout.shape().dims() else { return Err(astray("not a matrix")) };
-    let strides = [(k / 4).cast_signed(), 1];
-    let layout = Layout::strided(Shape::new([n, k / 4])?, &strides, values.layout.offset() / 4)?;
+    let [n, bytes] = *values.layout.shape().dims() else { return Err(astray("not a matrix")) };
+    let (words, offset) = (bytes / 4, values.layout.offset() / 4);
+    let layout = Layout::strided(Shape::new([n, words])?, &[words.cast_signed(), 1], offset)?;
     Ok(Operand { layout, dtype: DType::U32, ..values })
+}
+
+/// Scales that are read by quads, if they are words.
+fn by_quads(site: Site<'_>, scales: Operand) -> Result<Operand> {
+    let whole = scales.layout.is_dense() && scales.layout.offset().is_multiple_of(4);
+    if whole || scales.dtype.is_float() { Ok(scales) } else { copy_of(site, &scales) }
 }
 
 /// A product under way.
@@ -181,7 +189,7 @@ impl Blockwise<'_> {
         let heads = [x, panel.values.clone(), panel.scales.clone()].map(Head::view);
         let mut reached = Vec::new();
         for (i, head) in heads.iter().enumerate() {
-            let reach = head.raw(i == 2)?;
+            let reach = head.raw(i == 2 && head.dtype.is_float())?;
             reached.push(reach.ok_or_else(|| astray("an operand across segments"))?);
         }
         let Some(tail) = tail.reach(false)? else { return Err(astray("no tail")) };
@@ -192,9 +200,9 @@ impl Blockwise<'_> {
             result: words([begin / 4, output.segment / 4])?,
         };
         let launch = Launch {
-            entry: self.plan.tile.entry(),
-            wording: &self.plan.tile,
-            workgroup: self.plan.tile.workgroup(),
+            entry: self.plan.text.tile.entry(),
+            wording: &self.plan.text,
+            workgroup: self.plan.text.tile.workgroup(),
             job: job.words(),
             groups: words(self.plan.groups(rows, columns))?,
             flops: [rows, columns, self.k].iter().fold(2, |n, &d| n * d as u64),

@@ -20,11 +20,11 @@ impl Kind {
     pub const ALL: [Self; 7] =
         [Self::F32, Self::I32, Self::U32, Self::Bool, Self::I64, Self::U64, Self::F64];
 
-    /// What a dtype is computed as.
+    /// What a dtype is computed as, or read as where nothing [computes](DType::computes) with it.
     #[must_use]
     pub const fn of(dtype: DType) -> Self {
         match dtype {
-            DType::F32 | DType::F16 | DType::Bf16 => Self::F32,
+            DType::F32 | DType::F16 | DType::Bf16 | DType::F8E4M3 | DType::F8E5M2 => Self::F32,
             DType::I8 | DType::I16 | DType::I32 => Self::I32,
             DType::U8 | DType::U16 | DType::U32 => Self::U32,
             DType::I64 => Self::I64,

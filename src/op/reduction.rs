@@ -162,7 +162,7 @@ impl Reduction {
     /// Whether it exists for elements of this dtype.
     #[must_use]
     pub fn takes(self, dtype: DType) -> bool {
-        (self.row().takes)(dtype)
+        dtype.computes() && (self.row().takes)(dtype)
     }
 
     /// The dtype of the result.

@@ -8,6 +8,8 @@ pub(super) fn unit(dtype: DType, x: f64) -> f64 {
         DType::F32 => (24, -126),
         DType::F16 => (11, -14),
         DType::Bf16 => (8, -126),
+        DType::F8E4M3 => (4, -6),
+        DType::F8E5M2 => (3, -14),
         _ => (53, -1022),
     };
     if x == 0.0 || !x.is_finite() {
@@ -19,22 +21,31 @@ pub(super) fn unit(dtype: DType, x: f64) -> f64 {
 }
 
 /// The nearest value of a float dtype, ties to even. Computed here because `half` truncates an f64
-/// to its upper half first.
+/// to its upper half first. What is beyond the range is infinite, or NaN where there is no
+/// infinity.
 #[must_use]
 pub(crate) fn round_to(dtype: DType, x: f64) -> f64 {
+    if x.is_infinite() && !dtype.has_infinity() {
+        return f64::NAN;
+    }
     if dtype == DType::F64 || !x.is_finite() {
         return x;
     }
     let unit = unit(dtype, x);
     let near = (x / unit).round_ties_even() * unit;
-    if near.abs() > largest(dtype) { f64::INFINITY.copysign(x) } else { near.copysign(x) }
+    if near.abs() <= largest(dtype) {
+        return near.copysign(x);
+    }
+    if dtype.has_infinity() { f64::INFINITY.copysign(x) } else { f64::NAN.copysign(x) }
 }
 
-pub(super) fn largest(dtype: DType) -> f64 {
+pub(crate) fn largest(dtype: DType) -> f64 {
     match dtype {
         DType::F32 => f64::from(f32::MAX),
         DType::F16 => half::f16::MAX.to_f64(),
         DType::Bf16 => half::bf16::MAX.to_f64(),
+        DType::F8E4M3 => 448.0,
+        DType::F8E5M2 => 57_344.0,
         _ => f64::MAX,
     }
 }

@@ -1,7 +1,7 @@
 //! An element in more precision than any dtype has; the contract is judged by it.
 
 use super::round::round_to;
-use crate::dtype::{Class, DType};
+use crate::dtype::{Class, DType, f8e4m3, f8e5m2};
 
 /// An element, in more precision than any dtype has.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,6 +44,8 @@ impl Number {
             DType::F32 => Self::Float(f32::from_bits(bits as u32).into()),
             DType::F16 => Self::Float(half::f16::from_bits(bits as u16).to_f64()),
             DType::Bf16 => Self::Float(half::bf16::from_bits(bits as u16).to_f64()),
+            DType::F8E4M3 => Self::Float(f8e4m3::from_bits(bits as u8).to_f64()),
+            DType::F8E5M2 => Self::Float(f8e5m2::from_bits(bits as u8).to_f64()),
             DType::F64 => Self::Float(f64::from_bits(bits)),
             DType::Bool => Self::Bool(bits != 0),
             _ => Self::Int(wrapped(dtype, i128::from(bits))),
@@ -59,6 +61,8 @@ impl Number {
             (DType::F32, Self::Float(x)) => u64::from((near(x) as f32).to_bits()),
             (DType::F16, Self::Float(x)) => u64::from(half::f16::from_f64(near(x)).to_bits()),
             (DType::Bf16, Self::Float(x)) => u64::from(half::bf16::from_f64(near(x)).to_bits()),
+            (DType::F8E4M3, Self::Float(x)) => u64::from(f8e4m3::from_f64(near(x)).to_bits()),
+            (DType::F8E5M2, Self::Float(x)) => u64::from(f8e5m2::from_f64(near(x)).to_bits()),
             (_, Self::Float(x)) => x.to_bits(),
             (_, Self::Int(x)) => x as u64,
             (_, Self::Bool(x)) => u64::from(x),

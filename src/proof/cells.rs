@@ -164,8 +164,9 @@ impl<'a> Desk<'a> {
         let plain = self.claim.tail.plain_tail();
         let cells = self.cells(group).unwrap_or_else(|| vec![Estimate::Open; size]);
         let stored = |cell: Estimate| {
-            // What is stored before the tail is rounded, and what is not is not.
-            let narrow = given.is_float() && given.width() < 4 && !plain;
+            // What is stored before the tail is rounded, and what is not is not; nor is what is
+            // only moved.
+            let narrow = given.is_float() && given.width() < 4 && given.computes() && !plain;
             let unit = if given == DType::F16 { 2f64.powi(-11) } else { 2f64.powi(-8) };
             let size = cell.middle().map_or(0.0, Estimate::size) + cell.room();
             if narrow { cell.widened(given, size * unit + 2f64.powi(-25)) } else { cell }

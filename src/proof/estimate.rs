@@ -225,6 +225,14 @@ impl Estimate {
             }
             Between { low, high, nan } if low <= high => {
                 match (one(Number::Float(low)), one(Number::Float(high))) {
+                    // Beyond the range of a dtype that has no infinity.
+                    (Number::Float(a), Number::Float(b)) if a.is_nan() || b.is_nan() => {
+                        if low > 0.0 && a.is_nan() || high < 0.0 && b.is_nan() {
+                            Self::NAN
+                        } else {
+                            Open
+                        }
+                    }
                     (Number::Float(low), Number::Float(high)) => Between { low, high, nan },
                     (a, b) if a == b && !nan && to.class() != Class::Bool => Known(a),
                     _ => Open,
@@ -295,6 +303,17 @@ mod tests {
         assert_eq!(vague.cast(DType::F32, DType::I32), Known(Number::Int(0)), "cut to zero");
         let edge = Estimate::about(DType::F32, 3.0, 1e-6).cast(DType::F32, DType::I32);
         assert_eq!(edge, Open, "2 or 3");
+    }
+
+    #[test]
+    fn what_has_no_infinity_is_nan_beyond_its_range() {
+        let eight = |x: f64| Estimate::about(DType::F32, x, 1.0).cast(DType::F32, DType::F8E4M3);
+        assert_eq!(eight(500.0), Estimate::NAN);
+        assert_eq!(eight(-500.0), Estimate::NAN);
+        assert_eq!(eight(464.0), Open, "448 or NaN");
+        let admits = |x| eight(300.0).admits(DType::F8E4M3, Number::Float(x));
+        assert_eq!([288.0, 320.0, 352.0].map(admits), [true, false, false].map(Some));
+        assert_eq!(known(1e3).cast(DType::F32, DType::F8E5M2), known(1024.0));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::named::Named;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::host::blocks::Share;
+use crate::host::blocks::{Blocks, Share};
 use crate::layout::Layout;
 use crate::tensor::{Becoming, Provenance};
 
@@ -14,12 +14,12 @@ use crate::tensor::{Becoming, Provenance};
 ///
 /// ```
 /// # wharf::testing::example(async |device| {
-/// use wharf::set::Arrival;
+/// use wharf::tensor::Blocks;
 /// use wharf::{HostView, Shipment};
 ///
 /// let weights: Vec<f32> = (0..128).map(|i| i as f32 * 0.01).collect();
 /// let mut shipment = Shipment::new();
-/// shipment.add_as("weights", HostView::new(&weights, [2, 64])?, Arrival::Blocks)?;
+/// shipment.add_as("weights", HostView::new(&weights, [2, 64])?, Blocks::Q8)?;
 /// let (set, receipt) = device.upload_set(&shipment)?; // a quarter of f32, at no time more
 /// assert_eq!(set.quantised("weights")?.shape().dims(), [2, 64]);
 /// let rounding = receipt.rounding("weights").expect("they became blocks");
@@ -31,9 +31,9 @@ use crate::tensor::{Becoming, Provenance};
 pub enum Arrival {
     /// Numbers of this dtype.
     Numbers(DType),
-    /// Blocks of 32 values of 8 bits with a scale of f16, as [`Tensor::quantise`] makes them: two
-    /// tensors, `name.values` and `name.scales`, which [`TensorSet::quantised`] makes one. Weights
-    /// are `[out, in]` of f32, f16 or bf16, and `in` is whole blocks.
+    /// Blocks of this form, as [`Tensor::quantise`] makes them: two tensors, `name.values` and
+    /// `name.scales`, which [`TensorSet::quantised`] makes one. Weights are `[out, in]` of f32, f16
+    /// or bf16, and `in` is whole blocks.
     ///
     /// They are quantised on the host while they are staged, one part after the other, so that
     /// neither they nor the other part is anywhere as a whole: what is handed over piece by piece
@@ -41,12 +41,18 @@ pub enum Arrival {
     ///
     /// [`Tensor::quantise`]: crate::Tensor::quantise
     /// [`TensorSet::quantised`]: crate::TensorSet::quantised
-    Blocks,
+    Blocks(Blocks),
 }
 
 impl From<DType> for Arrival {
     fn from(dtype: DType) -> Self {
         Self::Numbers(dtype)
+    }
+}
+
+impl From<Blocks> for Arrival {
+    fn from(form: Blocks) -> Self {
+        Self::Blocks(form)
     }
 }
 
@@ -71,9 +77,9 @@ impl<'a> Goods<'a> {
         let becoming = match to {
             None => Becoming::Planned,
             Some(Arrival::Numbers(dtype)) => Becoming::Number(dtype),
-            Some(Arrival::Blocks) => {
+            Some(Arrival::Blocks(form)) => {
                 for share in Share::BOTH {
-                    let (origin, becoming) = (origin.clone(), Becoming::Blocks(share));
+                    let (origin, becoming) = (origin.clone(), Becoming::Blocks(form, share));
                     let weights = (share == Share::Values).then(|| Arc::from(name));
                     goods.insert(
                         share.of(name).into(),
@@ -93,7 +99,7 @@ impl fmt::Debug for Goods<'_> {
         match self.becoming {
             Becoming::Planned => Ok(()),
             Becoming::Number(to) => write!(f, " as {to}"),
-            Becoming::Blocks(share) => write!(f, " as blocks, {share:?}"),
+            Becoming::Blocks(form, share) => write!(f, " as {}, {share:?}", form.name()),
         }
     }
 }

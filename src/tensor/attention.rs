@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::cause::{FLOATS_BY_F32, TensorCause};
+use super::cause::{FLOATS_BY_F32, TensorCause, by_f32};
 use super::{Pad, Tensor};
 use crate::device::Device;
 use crate::dtype::DType;
@@ -442,7 +442,7 @@ impl Sizes {
             ("values", "queries and values", v),
         ] {
             let dtype = x.dtype();
-            if !dtype.is_float() || dtype == DType::F64 {
+            if !by_f32(dtype) {
                 return Err(TensorCause::Only { what, dtype, only: FLOATS_BY_F32 }.into());
             }
             if x.dtype != q.dtype {

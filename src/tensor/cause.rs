@@ -3,7 +3,7 @@
 
 use crate::caps::Feature;
 use crate::dtype::DType;
-use crate::error::causes;
+use crate::error::{Result, causes};
 use crate::kernel::attention::QUADS_MAX;
 use crate::shape::{Axis, Shape};
 
@@ -56,6 +56,9 @@ causes! {
     Only { what: &'static str, dtype: DType, only: &'static str }, DType:
         ("{what}: {dtype}, not {only}")
         help ("compute in another dtype and cast: `cast(dtype)`");
+    Stored { what: &'static str, dtype: DType }, DType:
+        ("{what}: {dtype} is stored and cast, not computed with")
+        help ("cast it first, such as by `cast(DType::F32)`, which is fused into what reads it");
     Draws64, Rejected:
         ("uniform: f64 is drawn by 64-bit integers, the device lacks {}",
          Feature::ShaderInt64.name())
@@ -109,6 +112,23 @@ causes! {
     HostMemory { elements: usize, dtype: DType }, OutOfMemory:
         ("out of host memory for {elements} values of {dtype}")
         help ("read a part of it: `slice` before reading");
+}
+
+/// Whether it is one of [`FLOATS_BY_F32`].
+pub(super) const fn by_f32(dtype: DType) -> bool {
+    matches!(dtype, DType::F32 | DType::F16 | DType::Bf16)
+}
+
+/// Refuses a dtype that nothing is computed with.
+pub(super) fn computed_with(what: &'static str, dtype: DType) -> Result<()> {
+    if dtype.computes() { Ok(()) } else { Err(TensorCause::Stored { what, dtype }.into()) }
+}
+
+/// Refuses what is no float that is computed with.
+pub(super) fn float(what: &'static str, dtype: DType) -> Result<()> {
+    computed_with(what, dtype)?;
+    let only = "a float";
+    if dtype.is_float() { Ok(()) } else { Err(TensorCause::Only { what, dtype, only }.into()) }
 }
 
 /// `STORAGE | COPY_SRC`

@@ -3,7 +3,7 @@
 use core::future::Future;
 
 use super::Tensor;
-use super::cause::TensorCause;
+use super::cause::float;
 use super::reduce::computed;
 use crate::engine::site::asked;
 use crate::error::{Error, Result};
@@ -87,9 +87,7 @@ impl Tensor {
         if left != right {
             return Err(Refusal::Mixed { doing: what, left, right }.into());
         }
-        if !left.is_float() {
-            return Err(TensorCause::Only { what, dtype: left, only: "a float" }.into());
-        }
+        float(what, left)?;
         let close = || {
             let wide = computed(left);
             let (x, y) = (self.cast(wide)?, other.cast(wide)?);

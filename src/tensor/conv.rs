@@ -1,6 +1,6 @@
 //! Convolutions of one, two and three dimensions.
 
-use super::cause::TensorCause;
+use super::cause::{TensorCause, computed_with};
 use super::number::Scalar;
 use super::{Pad, Pooling, Tensor};
 use crate::dtype::Class;
@@ -182,6 +182,7 @@ impl Tensor {
             let (left, right) = (dtype, weight.dtype());
             return Err(TensorCause::Dtypes { what, left, right }.into());
         }
+        computed_with("input", dtype)?;
         match (dtype.class(), dtype.width()) {
             (Class::Bool, _) => {
                 Err(TensorCause::Only { what: "input", dtype, only: "a number" }.into())

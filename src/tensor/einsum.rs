@@ -13,6 +13,7 @@ use core::borrow::Borrow;
 use core::fmt;
 
 use super::Tensor;
+use super::cause::computed_with;
 use super::reduce::computed;
 use crate::engine::site::asked;
 use crate::error::{Error, Result, causes};
@@ -249,6 +250,9 @@ fn spelled(letters: &str, operands: &[&Tensor]) -> Result<(Vec<Labelled>, Vec<La
     for (&word, &x) in words.iter().zip(operands) {
         operands[0].device.engine.same_device(&x.device.engine)?;
         let labels = labels(word, Some(x.shape()))?;
+        if multiplies {
+            computed_with("input", x.dtype())?;
+        }
         // What is multiplied is as wide as what comes of it.
         let wide = multiplies && x.dtype.is_integer();
         let x = if wide { x.cast(computed(x.dtype()))? } else { x.clone() };

@@ -168,6 +168,7 @@ fn result(left: Stored, right: Stored) -> Result<Stored> {
     }
     match (left.class(), left.width()) {
         (Class::Bool, _) => Err(MatmulCause::Bool.into()),
+        (Class::Float, 1) => Err(MatmulCause::Stored { dtype: *left }.into()),
         (Class::Signed, 1 | 2) => Ok(Stored::I32),
         (Class::Unsigned, 1 | 2) => Ok(Stored::U32),
         _ => Ok(left),
@@ -195,6 +196,10 @@ causes! {
             true => format!("right one to {left}"),
             false => format!("left one to {right}"),
         });
+    Stored { dtype: DType }, DType:
+        ("{dtype} is stored and cast, not multiplied")
+        help ("cast both sides, such as by `cast(DType::F32)`; beside an `x` of a wider float \
+               `linear` takes such weights as they are");
     Bool, DType:
         ("bool has no product of matrices")
         help ("cast to an integer to count, or to a float: `cast`");

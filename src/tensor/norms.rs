@@ -1,7 +1,7 @@
 //! Norms of channels, which are axis 1: over groups of them, or by statistics that were learned.
 
 use super::Tensor;
-use super::cause::TensorCause;
+use super::cause::{TensorCause, float};
 use super::reduce::computed;
 use crate::engine::site::asked;
 use crate::error::{Error, Result, causes};
@@ -102,10 +102,7 @@ impl Tensor {
 
     /// How many channels it has.
     fn channels(&self) -> Result<usize> {
-        if !self.dtype.is_float() {
-            let (what, only) = ("input", "a float");
-            return Err(TensorCause::Only { what, dtype: self.dtype(), only }.into());
-        }
+        float("input", self.dtype())?;
         match *self.shape().dims() {
             [_, channels, ..] => Ok(channels),
             _ => Err(ShapeCause::Ranks { shape: *self.shape(), takes: "2 or more" }.into()),

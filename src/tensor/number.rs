@@ -46,7 +46,7 @@ macro_rules! scalars {
 }
 
 scalars! {
-    Float by f64::from, f32 f64 half::f16 half::bf16;
+    Float by f64::from, f32 f64 half::f16 half::bf16 crate::dtype::f8e4m3 crate::dtype::f8e5m2;
     Int by i128::from, i8 u8 i16 u16 i32 u32 i64 u64;
     Int by (|wide| wide as i128), isize usize;
     Bool by bool::from, bool;

@@ -10,6 +10,7 @@ use super::reduce::computed;
 use crate::caps::Feature;
 use crate::dtype::{Class, DType};
 use crate::engine::Site;
+use crate::engine::site::asked;
 use crate::error::{Cause, Error, ErrorKind, Result};
 use crate::formula::Operator;
 use crate::fuse::{Arg, What};
@@ -17,7 +18,7 @@ use crate::kernel::Operand;
 use crate::kernel::cause::FaultCause;
 use crate::kernel::cores::Task;
 use crate::kernel::elementwise::checked::{self, Checked};
-use crate::op::{Op, Refusal};
+use crate::op::{Op, Refusal, largest};
 use crate::plan::Stored;
 use crate::shape::Shape;
 use crate::wgsl::Expr;
@@ -171,7 +172,9 @@ impl Tensor {
 
     /// As another dtype: an integer takes the nearest number that it has, from floats - cut towards
     /// zero, NaN as 0 - and from integers, where Rust's `as` would wrap; a float is rounded to
-    /// nearest; a bool is whether it is not 0. Deferred. A dtype that the plan rejects is an error.
+    /// nearest, ties to even, and beyond the range becomes infinite, or NaN in f8e4m3, which has no
+    /// infinity ([`Tensor::cast_saturating`] has the largest number there); a bool is whether it is
+    /// not 0. Deferred. A dtype that the plan rejects is an error.
     ///
     /// Where the plan converts the dtype, so are the values, as those of an upload are. Recorded at
     /// once where one of them could be refused, which is an error at the next read.
@@ -197,6 +200,45 @@ impl Tensor {
         let bounded = !made.rules.lossless && stored.is_float();
         let expr = if bounded { Expr::bounded_cast } else { Expr::checked_cast };
         x.checked("cast", &made, self.dtype(), &expr(from, stored))
+    }
+
+    /// As another dtype, where no number becomes infinite or NaN: one beyond the range, infinities
+    /// too, becomes the largest on its side. NaN stays NaN. What [`Tensor::cast`] makes of integers
+    /// and bools is so already. Deferred, and fused as that is.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::DType;
+    ///
+    /// let (x, _) = device.upload(&[1.06f32, -1e3, f32::INFINITY], [3])?;
+    /// let narrow = x.cast_saturating(DType::F8E4M3)?;
+    /// assert_eq!(narrow.to_vec_as::<f32>()?.0, [1.0, -448.0, 448.0]);
+    /// let (plain, _) = x.cast(DType::F8E4M3)?.to_vec_as::<f32>()?;
+    /// assert!(plain[0] == 1.0 && plain[1].is_nan() && plain[2].is_nan(), "it has no infinity");
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn cast_saturating(&self, to: DType) -> Result<Self> {
+        let what = "cast_saturating";
+        let stored = self.device.making(what, to)?.stored;
+        let cast = || {
+            if !stored.is_float() || self.dtype == DType::Bool {
+                return self.cast(to);
+            }
+            let widens = self.dtype.fits_in(*stored) && stored.computes();
+            let wide = if widens { *stored } else { computed(self.dtype()) };
+            let (x, most) = (self.cast(wide)?, largest(*stored));
+            let x = match (wide.class(), stored.width()) {
+                (Class::Float, _) => x.clamp(-most, most)?,
+                // Every integer is within the range of the floats that are wider.
+                (_, 4..) => x,
+                (_, _) if *stored == DType::Bf16 => x,
+                (Class::Unsigned, _) => x.min(most as u32)?,
+                (_, _) => x.clamp(-most as i32, most as i32)?,
+            };
+            x.cast(to)
+        };
+        asked(cast).map_err(|error: Error| error.during(what))
     }
 
     /// As a dtype that the device stores. Deferred.

@@ -1,5 +1,6 @@
 //! Pools: of windows by a kernel of their own; of many elements, reductions of a view.
 
+use super::cause::computed_with;
 use super::number::Scalar;
 use super::reduce::computed;
 use super::{Pad, Tensor};
@@ -75,9 +76,12 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn max_pool<const D: usize>(&self, how: &Pooling<D>) -> Result<Self> {
-        let pooled = || match self.folded(how, "max_pool", Gather::Highest)? {
-            Some(highest) => highest.cast(self.dtype()),
-            None => self.windows_over(how, self.least())?.amax(last::<D>()),
+        let pooled = || {
+            computed_with("input", self.dtype())?;
+            match self.folded(how, "max_pool", Gather::Highest)? {
+                Some(highest) => highest.cast(self.dtype()),
+                None => self.windows_over(how, self.least())?.amax(last::<D>()),
+            }
         };
         asked(pooled).map_err(|error| error.during("max_pool"))
     }
@@ -99,6 +103,7 @@ impl Tensor {
     #[track_caller]
     pub fn max_pool_with_indices<const D: usize>(&self, how: &Pooling<D>) -> Result<(Self, Self)> {
         let pooled = || {
+            computed_with("input", self.dtype())?;
             let windows = self.windows_over(how, self.least())?;
             let most = windows.amax(last::<D>())?;
             let tap = windows.argmax(last::<D>())?.cast(DType::I32)?;
@@ -170,6 +175,7 @@ impl Tensor {
     pub fn avg_pool<const D: usize>(&self, how: &Pooling<D>) -> Result<Self> {
         let counted = how.counts_padding || how.padding == [0; D];
         let pooled = || {
+            computed_with("input", self.dtype())?;
             if !self.dtype.is_float() && counted {
                 return self.windows_over(how, Scalar::zero(self.dtype()))?.mean(last::<D>());
             }

@@ -1,7 +1,7 @@
 //! Products of lists and of vectors, and turns of pairs.
 
 use super::Tensor;
-use super::cause::TensorCause;
+use super::cause::{TensorCause, computed_with, float};
 use super::reduce::computed;
 use crate::engine::site::asked;
 use crate::error::{Error, Result, causes};
@@ -31,6 +31,7 @@ impl Tensor {
                 let (what, left, right) = ("lengths differ", *x.shape(), *y.shape());
                 return Err(ShapeCause::Same { what, left, right }.into());
             }
+            computed_with("input", self.dtype())?;
             let wide = computed(self.dtype());
             let sum = (x.cast(wide)? * y.cast(wide)?)?.sum(..)?;
             if self.dtype.is_float() { sum.cast(self.dtype()) } else { Ok(sum) }
@@ -65,6 +66,7 @@ impl Tensor {
             return Err(Refusal::Mixed { doing: what, left, right }.into());
         }
         let product = || {
+            computed_with("input", left)?;
             let shape = self.shape().broadcast(other.shape())?;
             let (axis, _) = shape.find(axis)?;
             let vectors = |x: &Self| {
@@ -129,10 +131,7 @@ impl Tensor {
 
     /// The last axis is split into pairs, which are this axis then.
     fn turned(&self, cos: &Self, sin: &Self, pair: i32) -> Result<Self> {
-        if !self.dtype.is_float() {
-            let (what, only) = ("input", "a float");
-            return Err(TensorCause::Only { what, dtype: self.dtype(), only }.into());
-        }
+        float("input", self.dtype())?;
         let (axis, length) = self.shape().find(-1)?;
         if !length.is_multiple_of(2) {
             let (what, axis) = ("pairs", axis.into());

@@ -1,7 +1,7 @@
 //! Random tensors: made on the device, from a key and nothing else.
 
 use super::Tensor;
-use super::cause::{FLOATS_BY_F32, TensorCause};
+use super::cause::{FLOATS_BY_F32, TensorCause, by_f32, float};
 use super::number::Scalar;
 use crate::caps::Feature;
 use crate::device::Device;
@@ -78,9 +78,7 @@ impl Device {
     #[track_caller]
     pub fn uniform(&self, key: Key, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
         let (what, shape) = ("uniform", shape.into_shape()?);
-        if !dtype.is_float() {
-            return Err(only(what, dtype, "a float"));
-        }
+        float(what, dtype)?;
         let made = self.making(what, dtype)?;
         if made.rules.lossless {
             let draw = |i| Scalar::from(drawn(key.0, dtype, i as u64));
@@ -115,7 +113,7 @@ impl Device {
     /// ```
     #[track_caller]
     pub fn normal(&self, key: Key, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
-        if !matches!(dtype, DType::F32 | DType::F16 | DType::Bf16) {
+        if !by_f32(dtype) {
             return Err(only("normal", dtype, FLOATS_BY_F32));
         }
         let made = self.making("normal", dtype)?;

@@ -1,7 +1,7 @@
 //! Numbers in a row: computed from their positions.
 
 use super::Tensor;
-use super::cause::TensorCause;
+use super::cause::{TensorCause, computed_with, float};
 use super::number::Scalar;
 use super::ops::{Borrowed, apply};
 use super::reduce::computed;
@@ -56,6 +56,7 @@ impl Device {
         dtype: DType,
     ) -> Result<Tensor> {
         let (what, made) = ("arange", self.making("arange", dtype)?);
+        computed_with(what, dtype)?;
         let named = |error: Error| error.during(what);
         let (start, end, step) = (start.into(), end.into(), step.into());
         for number in [start, end, step] {
@@ -112,12 +113,10 @@ impl Device {
         count: usize,
         dtype: DType,
     ) -> Result<Tensor> {
-        let (what, only) = ("linspace", "a float");
+        let what = "linspace";
         let made = self.making(what, dtype)?;
         let named = |error: Error| error.during(what);
-        if !dtype.is_float() {
-            return Err(TensorCause::Only { what, dtype, only }.into());
-        }
+        float(what, dtype)?;
         let (wide, stored) = (computed(dtype), computed(*made.stored));
         let number = |number: Scalar| {
             // Rounded to the dtype at the end, where it must not become infinite.

@@ -2,7 +2,7 @@
 //! by weight.
 
 use super::Tensor;
-use super::cause::{FLOATS_BY_F32, TensorCause};
+use super::cause::{FLOATS_BY_F32, TensorCause, by_f32, float};
 use super::keys::Order;
 use super::random::Key;
 use super::reduce::computed;
@@ -135,10 +135,7 @@ impl Tensor {
     #[track_caller]
     pub fn histogram(&self, bins: usize, low: f64, high: f64) -> Result<Self> {
         let counted = || {
-            if !self.dtype.is_float() {
-                let (what, only) = ("input", "a float");
-                return Err(TensorCause::Only { what, dtype: self.dtype(), only }.into());
-            }
+            float("input", self.dtype())?;
             let (wide, each) = (computed(self.dtype()), bins as f64 / (high - low));
             let is_number = |x: f64| match wide {
                 DType::F64 => x.is_normal(),
@@ -186,10 +183,7 @@ impl Tensor {
     }
 
     fn lying_at(&self, part: f64, axes: &Axes) -> Result<Self> {
-        if !self.dtype.is_float() {
-            let (what, only) = ("input", "a float");
-            return Err(TensorCause::Only { what, dtype: self.dtype(), only }.into());
-        }
+        float("input", self.dtype())?;
         if !(0.0..=1.0).contains(&part) {
             return Err(RankCause::Part { part }.into());
         }
@@ -250,7 +244,7 @@ impl Tensor {
     #[track_caller]
     pub fn multinomial(&self, key: Key, count: usize, replacement: bool) -> Result<Self> {
         let drawn = || {
-            if !matches!(*self.dtype, DType::F32 | DType::F16 | DType::Bf16) {
+            if !by_f32(self.dtype()) {
                 let (what, dtype) = ("weights", self.dtype());
                 return Err(TensorCause::Only { what, dtype, only: FLOATS_BY_F32 }.into());
             }

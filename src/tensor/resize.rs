@@ -12,7 +12,7 @@
 
 use antialiased::Filter;
 
-use super::cause::{FLOATS_BY_F32, TensorCause};
+use super::cause::{FLOATS_BY_F32, TensorCause, by_f32, float};
 use super::number::Scalar;
 use super::pool::Pooling;
 use super::reduce::computed;
@@ -221,7 +221,7 @@ impl Tensor {
     fn seen_at(&self, grid: &Self, align: Align, around: Pad, nearest: bool) -> Result<Self> {
         self.device.engine.same_device(&grid.device.engine)?;
         for (what, x) in [("input", self), ("grid", grid)] {
-            if !x.dtype.is_float() || x.dtype.width() > 4 {
+            if !by_f32(x.dtype()) {
                 let only = FLOATS_BY_F32;
                 return Err(TensorCause::Only { what, dtype: x.dtype(), only }.into());
             }
@@ -301,11 +301,7 @@ impl Tensor {
     }
 
     fn check_float(&self) -> Result<()> {
-        if self.dtype.is_float() {
-            return Ok(());
-        }
-        let (what, only) = ("input", "a float");
-        Err(TensorCause::Only { what, dtype: self.dtype(), only }.into())
+        float("input", self.dtype())
     }
 
     /// The first of the last axes that get these sizes.

@@ -5,7 +5,7 @@
 //! all cores.
 
 use super::Tensor;
-use super::cause::TensorCause;
+use super::cause::float;
 use super::reduce::computed;
 use crate::dtype::DType;
 use crate::engine::site::asked;
@@ -121,10 +121,7 @@ impl Tensor {
     #[track_caller]
     fn rowwise(&self, what: Rowwise, axes: &Axes) -> Result<Self> {
         let name = what.name();
-        if !self.dtype.is_float() {
-            let only = "a float";
-            return Err(TensorCause::Only { what: name, dtype: self.dtype(), only }.into());
-        }
+        float(name, self.dtype())?;
         let made = || {
             let among = axes.of(self.shape())?;
             if self.shape().is_empty() {

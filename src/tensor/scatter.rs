@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Tensor;
-use super::cause::TensorCause;
+use super::cause::{TensorCause, computed_with};
 use super::keys::Order;
 use super::number::Scalar;
 use crate::count::word;
@@ -160,6 +160,7 @@ impl Tensor {
         index: &Self,
         source: &Self,
     ) -> Result<Self> {
+        computed_with(what, self.dtype())?;
         let wide = match Kind::of(self.dtype()) {
             Kind::F32 => Stored::F32,
             Kind::I32 => Stored::I32,
@@ -207,6 +208,7 @@ impl Tensor {
         index: &Self,
         source: &Self,
     ) -> Result<Self> {
+        computed_with(what, self.dtype())?;
         if self.dtype() == DType::Bool {
             let (dtype, only) = (self.dtype(), "numbers");
             return Err(TensorCause::Only { what, dtype, only }.into());

@@ -2,6 +2,7 @@
 //! they are, no kernels of their own.
 
 use super::Tensor;
+use super::cause::computed_with;
 use super::reduce::computed;
 use crate::engine::site::asked;
 use crate::error::{Error, Result};
@@ -23,7 +24,10 @@ impl Tensor {
         what: &'static str,
         compute: impl FnOnce(&Self) -> Result<Self>,
     ) -> Result<Self> {
-        let computed = || compute(&self.cast(computed(self.dtype()))?)?.cast(self.dtype());
+        let computed = || {
+            computed_with("input", self.dtype())?;
+            compute(&self.cast(computed(self.dtype()))?)?.cast(self.dtype())
+        };
         asked(computed).map_err(|error: Error| error.during(what))
     }
 

@@ -9,7 +9,7 @@ use crate::dtype::{DType, Element};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::exec::Value;
-use crate::host::blocks::{Losses, Share, check};
+use crate::host::blocks::{Blocks, Losses, Share, check};
 use crate::host::bytes::ByteView;
 use crate::host::cause::CarriageCause;
 use crate::host::supply::Supply;
@@ -31,7 +31,7 @@ pub(crate) enum Becoming {
     /// A dtype that was named.
     Number(DType),
     /// One part of blocks.
-    Blocks(Share),
+    Blocks(Blocks, Share),
 }
 
 /// One upload, decided before a byte moves.
@@ -49,7 +49,7 @@ pub(crate) struct Consignment<'a> {
     /// Bytes on the host, once for both parts of blocks.
     bytes_host: u64,
     /// What becoming blocks did to them, which the values' part tells.
-    losses: Option<Arc<Mutex<Losses>>>,
+    losses: Option<(Blocks, Arc<Mutex<Losses>>)>,
 }
 
 /// Where the values of an upload come from.
@@ -100,8 +100,9 @@ impl Consignment<'_> {
 
     /// What becoming blocks did to its weights, once they have been carried.
     pub(crate) fn rounding(&self) -> Option<Rounding> {
-        let losses = *lock(self.losses.as_ref()?);
-        Some(Rounding::of(self.from, *self.layout_from.shape(), &losses))
+        let (form, losses) = self.losses.as_ref()?;
+        let losses = *lock(losses);
+        Some(Rounding::of(self.from, *form, *self.layout_from.shape(), &losses))
     }
 }
 
@@ -218,7 +219,9 @@ impl Device {
         let (how, to) = match becoming {
             Becoming::Planned => self.plan().route(from, None)?,
             Becoming::Number(to) => self.plan().route(from, Some(to))?,
-            Becoming::Blocks(share) => return self.order_blocks(origin, layout_from, share),
+            Becoming::Blocks(form, share) => {
+                return self.order_blocks(origin, layout_from, (form, share));
+            }
         };
         let bytes = Engine::bytes_of(layout_from.shape(), *to)?;
         let layout_to = origin.layout_to(layout_from.shape());
@@ -234,22 +237,22 @@ impl Device {
         &self,
         origin: Provenance<'a>,
         layout_from: Layout,
-        share: Share,
+        (form, share): (Blocks, Share),
     ) -> Result<Consignment<'a>> {
         let (from, shape) = (origin.dtype(), *layout_from.shape());
-        check(from, &shape)?;
+        let (maker, dtype) = (check(form, from, &shape)?, share.dtype(form));
         if !origin.is_memory() && !layout_from.is_dense() {
             return Err(CarriageCause::Columns { shape }.into());
         }
-        let (_, to) = self.plan().route(share.dtype(), None)?;
-        if *to != share.dtype() {
-            return Err(CarriageCause::NoConversion { from, to: share.dtype() }.into());
+        let (_, to) = self.plan().route(dtype, None)?;
+        if *to != dtype {
+            return Err(CarriageCause::NoConversion { from, to: dtype }.into());
         }
         let how = How::Converted { to: *to, lossless: false };
         let numbers = origin.fill(DType::F32, Rules::default())?;
-        let source = BlockSource::new(numbers, share, from, self.rules(how));
+        let source = BlockSource::new(numbers, ((form, share), maker), from, self.rules(how));
         let (of_values, losses) = (share == Share::Values, source.losses());
-        let layout_to = Layout::dense(share.shape(&shape)?);
+        let layout_to = Layout::dense(share.shape(form, &shape)?);
         let bytes_host = shape.elements() as u64 * from.width() as u64;
         Ok(Consignment {
             source: Box::new(source),
@@ -260,7 +263,7 @@ impl Device {
             how,
             bytes: Engine::bytes_of(layout_to.shape(), *to)?,
             bytes_host: if of_values { bytes_host } else { 0 },
-            losses: of_values.then_some(losses),
+            losses: of_values.then_some((form, losses)),
         })
     }
 

@@ -15,7 +15,7 @@ use super::slot::{Slot, Way};
 use super::target::Target;
 use std::sync::Arc;
 
-use crate::dtype::{Class, DType};
+use crate::dtype::{Class, DType, f8e4m3, f8e5m2};
 use crate::op::{Kind, Op, Refusal, Spell};
 
 /// The accessors of operands that may be reached by pairs of quads, and what they are given.
@@ -76,6 +76,8 @@ impl Expr {
         let word = match dtype {
             DType::F16 => f16::from_bits(bits as u16).to_f32().to_bits(),
             DType::Bf16 => bf16::from_bits(bits as u16).to_f32().to_bits(),
+            DType::F8E4M3 => f8e4m3::from_bits(bits as u8).to_f32().to_bits(),
+            DType::F8E5M2 => f8e5m2::from_bits(bits as u8).to_f32().to_bits(),
             DType::I8 => i32::from(bits as i8) as u32,
             DType::I16 => i32::from(bits as i16) as u32,
             DType::I64 | DType::U64 | DType::F64 => return vec![bits as u32, (bits >> 32) as u32],
@@ -88,6 +90,9 @@ impl Expr {
     /// the words of its scalars, to which the fault slot and the count are to be added.
     #[must_use]
     pub fn checked_cast(from: DType, to: DType) -> (Self, Vec<u32>) {
+        if !from.computes() {
+            return Self::checked_cast_of_stored(from, to);
+        }
         let mut expr = Self { inputs: vec![from], outputs: vec![1], ..Self::default() };
         expr.nodes = vec![
             Term::Input(0),
@@ -126,19 +131,59 @@ impl Expr {
                 expr.nodes.push(Term::Apply(Op::IsInf, [u16::from(to == DType::F16), 0, 0]));
                 expr.nodes.push(Term::Apply(Op::Or, [worst, worst + 1, 0]));
             }
+            if from.is_integer() && !to.computes() {
+                // The same of what is not computed with.
+                let worst = expr.nodes.len() as u16 - 1;
+                expr.nodes.push(Term::Cast(1, DType::F32));
+                expr.nodes.push(Term::Apply(Op::IsInf, [worst + 1, 0, 0]));
+                expr.nodes.push(Term::Apply(Op::Or, [worst, worst + 2, 0]));
+            }
         }
         expr.fault = Some(expr.nodes.len() as u16 - 1);
         (expr, words)
     }
 
-    /// A cast to a float that counts the finite elements that it made infinite.
+    /// The same of what is not computed with: as f32, which has all of its values.
+    fn checked_cast_of_stored(from: DType, to: DType) -> (Self, Vec<u32>) {
+        let mut expr = Self { inputs: vec![from], outputs: vec![1], ..Self::default() };
+        expr.nodes = vec![
+            Term::Input(0),
+            Term::Cast(0, to),
+            Term::Cast(0, DType::F32),
+            Term::Cast(1, DType::F32),
+            Term::Apply(Op::Ne, [2, 3, 0]),
+        ];
+        if to.is_float() {
+            // NaN differs from itself, but is not lost.
+            expr.nodes.push(Term::Apply(Op::Eq, [2, 2, 0]));
+            expr.nodes.push(Term::Apply(Op::And, [4, 5, 0]));
+        }
+        expr.fault = Some(expr.nodes.len() as u16 - 1);
+        (expr, Vec::new())
+    }
+
+    /// A cast to a float that counts the finite elements that it made infinite, or NaN where that
+    /// is what it makes of them.
     #[must_use]
     pub fn bounded_cast(from: DType, to: DType) -> (Self, Vec<u32>) {
         let mut expr = Self { inputs: vec![from], outputs: vec![1], ..Self::default() };
         expr.nodes = vec![Term::Input(0), Term::Cast(0, to), Term::Apply(Op::IsInf, [1, 0, 0])];
+        if !to.computes() {
+            expr.nodes.truncate(2);
+            expr.nodes.push(Term::Cast(1, DType::F32));
+            expr.nodes.push(Term::Apply(Op::IsFinite, [2, 0, 0]));
+            expr.nodes.push(Term::Apply(Op::Not, [3, 0, 0]));
+        }
         if from.is_float() {
-            expr.nodes.push(Term::Apply(Op::IsFinite, [0, 0, 0]));
-            expr.nodes.push(Term::Apply(Op::And, [2, 3, 0]));
+            let lost = expr.nodes.len() as u16 - 1;
+            // An infinity stays one, or is lost where there is none.
+            let stays = if to.has_infinity() {
+                Term::Apply(Op::IsFinite, [0, 0, 0])
+            } else {
+                Term::Apply(Op::Eq, [0, 0, 0])
+            };
+            expr.nodes.push(stays);
+            expr.nodes.push(Term::Apply(Op::And, [lost, lost + 1, 0]));
         }
         expr.fault = Some(expr.nodes.len() as u16 - 1);
         (expr, Vec::new())
@@ -516,7 +561,7 @@ fn narrowed(dtype: DType, value: String) -> String {
 /// A value as another dtype.
 fn cast(value: &str, from: DType, to: DType) -> String {
     let (a, b) = (Kind::of(from), Kind::of(to));
-    let narrow = matches!(to, DType::F16 | DType::Bf16);
+    let narrow = to.is_float() && to.width() < 4;
     let small = to.is_integer() && to.width() < 4;
     let value = if a == b {
         value.to_owned()

@@ -26,6 +26,8 @@ pub enum Form {
     /// by the load, read it.
     F16w,
     Bf16,
+    F8E4M3,
+    F8E5M2,
     I8,
     U8,
     I16,
@@ -83,6 +85,8 @@ forms! {
     F16p "f16p" 2 "u32" "vec2<u32>" "vec4<f32>" PLAIN;
     F16w "f16w" 2 "u32" "vec2<u32>" "vec4<f32>" Needs::F16;
     Bf16 "bf16" 2 "u32" "vec2<u32>" "vec4<f32>" PLAIN;
+    F8E4M3 "f8e4m3" 1 "u32" "u32" "vec4<f32>" PLAIN;
+    F8E5M2 "f8e5m2" 1 "u32" "u32" "vec4<f32>" PLAIN;
     I8   "i8"   1 "u32" "u32"       "vec4<i32>" PLAIN;
     U8   "u8"   1 "u32" "u32"       "vec4<u32>" PLAIN;
     I16  "i16"  2 "u32" "vec2<u32>" "vec4<i32>" PLAIN;
@@ -125,6 +129,8 @@ impl Form {
             DType::F16 if f16_native => Self::F16,
             DType::F16 => Self::F16p,
             DType::Bf16 => Self::Bf16,
+            DType::F8E4M3 => Self::F8E4M3,
+            DType::F8E5M2 => Self::F8E5M2,
             DType::F64 => Self::F64,
             DType::I8 => Self::I8,
             DType::U8 => Self::U8,

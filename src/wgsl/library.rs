@@ -21,6 +21,7 @@ const FRAGMENTS: &[Source] = &[
     source!("random/draw64.wgsl", DOUBLE),
     source!("reduce/pairs.wgsl"),
     source!("shared/blockwise.wgsl"),
+    source!("shared/nibbles.wgsl"),
     source!("shared/fault.wgsl"),
     source!("shared/philox.wgsl"),
     source!("shared/part.wgsl"),

@@ -7,8 +7,8 @@ use crate::caps::{Caps, Feature};
 pub enum Target {
     /// A software adapter: few lanes, and each group walks a run of its own.
     Cpu,
-    /// A software adapter with `shader-int64`: whole quads are loaded as 64-bit integers, because
-    /// llvmpipe before Mesa 24 takes as long for a narrow load as for a wide one.
+    /// A software adapter with `shader-int64`: whole quads are loaded as 64-bit integers, because a
+    /// narrow load takes as long as a wide one, in llvmpipe before Mesa 24 and without a gather.
     Cpu64,
     /// A GPU: neighbouring lanes take neighbouring quads.
     Gpu,
@@ -18,7 +18,8 @@ impl Target {
     /// What an adapter executes on.
     pub(crate) fn of(caps: &Caps) -> Self {
         let software = caps.identity.is_software();
-        match software && caps.has(Feature::ShaderInt64) && !caps.identity.is_later_llvmpipe() {
+        let gathers = caps.identity.is_later_llvmpipe() && caps.has(Feature::Gather);
+        match software && caps.has(Feature::ShaderInt64) && !gathers {
             true => Self::Cpu64,
             false if software => Self::Cpu,
             false => Self::Gpu,
@@ -57,10 +58,13 @@ mod tests {
         let mut later = fixtures::lavapipe();
         later.identity.driver_info = "Mesa 25.0.7 (LLVM 19.1.7)".into();
         let without = later.clone().without(Feature::ShaderInt64);
+        let mut gathers = later.clone();
+        gathers.features = gathers.features.with(Feature::Gather);
         let pairs = |caps: &Caps| [Target::of(caps), Target::of(caps).of_products(caps)];
         for (caps, want) in [
             (fixtures::lavapipe(), [Target::Cpu64; 2]),
-            (later, [Target::Cpu, Target::Cpu64]),
+            (later, [Target::Cpu64; 2]),
+            (gathers, [Target::Cpu, Target::Cpu64]),
             (without, [Target::Cpu; 2]),
             (fixtures::swiftshader(), [Target::Cpu; 2]),
             (Caps::webgpu_baseline(), [Target::Gpu; 2]),

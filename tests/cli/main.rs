@@ -243,7 +243,7 @@ fn a_command_line_that_means_nothing_says_so() {
     let rows: [(&[&str], i32, &str); 7] = [
         (&["--on", "a toaster"], 64, "--on `a toaster` is none of webgpu_baseline lavapipe"),
         (&["--cap", "much"], 64, "`much` is no size, such as 8GiB"),
-        (&["--as", "i32"], 64, "`i32` is none of f32 f16 bf16 f64 q8"),
+        (&["--as", "i32"], 64, "`i32` is none of f32 f16 bf16 f64 f8e4m3 f8e5m2 q8"),
         (&["--what"], 64, "unknown option `--what`"),
         (&["--on"], 64, "--on needs a value"),
         (&["--on", "browser", "--adapter", "0"], 64, "one of --adapter and --on, once"),

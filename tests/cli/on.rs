@@ -64,7 +64,7 @@ fn every_adapter_that_is_not_here_is_planned_and_explained() {
             assert!(told, "{name}: no {work} in {text}");
         }
         let last = text.rsplit("\n\n").next().unwrap_or_default();
-        let word = if code == 0 { "healthy, on paper: all 13" } else { "usable (with refusals)" };
+        let word = if code == 0 { "healthy, on paper: all 15" } else { "usable (with refusals)" };
         assert!(last.starts_with(word), "{name}: {last}");
     }
     golden("on_apple_m2", &wharf(&["doctor", "--on", "apple_m2"]).1);

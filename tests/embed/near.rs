@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use wharf::explain::Explanation;
 use wharf::io::Archive;
 use wharf::set::Arrival;
+use wharf::tensor::Blocks;
 use wharf::{DType, Device, Policy};
 
 use super::embedder::{Embedder, Storage};
@@ -136,7 +137,8 @@ fn a_pass_is_explained_before_it_runs() {
     for in_blocks in [false, true] {
         let archive = Archive::open(folder().join("model.safetensors")).expect("a header");
         let archive = archive.keep(|tensor| tensor.dtype().is_some_and(DType::is_float));
-        let blocks = |name: &str| (in_blocks && is_matrix(name)).then_some(Arrival::Blocks);
+        let blocks =
+            |name: &str| (in_blocks && is_matrix(name)).then_some(Arrival::Blocks(Blocks::Q8));
         let shipment = archive.shipment_as(|tensor| blocks(tensor.name())).expect("floats");
         let (set, _) = device.upload_set(&shipment).expect("it fits");
         let model = Model::of(&set).expect("all of it is there");

@@ -10,11 +10,13 @@ mod conv;
 mod crossing;
 mod custom_kernel;
 mod doubles;
+mod eights;
 mod elementwise;
 #[cfg(not(target_family = "wasm"))]
 mod failures;
 mod faults;
 mod formulas;
+mod fourier;
 mod graphs;
 mod hand;
 mod hunt;
@@ -80,6 +82,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(accuracy::cases(adapter));
     cases.extend(judged::cases(adapter));
     cases.extend(doubles::cases(adapter));
+    cases.extend(eights::cases(adapter));
     cases.extend(graphs::cases(adapter));
     cases.extend(reduce::cases(adapter));
     cases.extend(rows::cases(adapter));
@@ -93,6 +96,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(formulas::cases(adapter));
     cases.extend(lent::cases(adapter));
     cases.extend(linalg::cases(adapter));
+    cases.extend(fourier::cases(adapter));
     cases.extend(matmul::cases(adapter));
     cases.extend(quantised::cases(adapter));
     cases.extend(trusting::cases());

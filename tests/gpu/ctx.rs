@@ -27,7 +27,7 @@ impl Case {
     /// A case that cannot run where the device of a downgrade does not compute in a dtype.
     pub(crate) fn needs(self, adapter: &Adapter, downgrade: Downgrade, dtype: DType) -> Self {
         let caps = (downgrade.lower)(adapter.caps().clone());
-        let lacks = !computes(&negotiate(&caps, &Policy::exact()), dtype);
+        let lacks = !stores(&negotiate(&caps, &Policy::exact()), dtype);
         self.unless(lacks, dtype.name())
     }
 
@@ -38,8 +38,8 @@ impl Case {
     }
 }
 
-/// Whether a plan computes in this dtype.
-pub(crate) fn computes(plan: &Plan, dtype: DType) -> bool {
+/// Whether a plan stores this dtype as it is.
+pub(crate) fn stores(plan: &Plan, dtype: DType) -> bool {
     matches!(plan.carriage(dtype).how, How::Native | How::Packed)
 }
 

@@ -25,6 +25,10 @@ mod counts;
 mod ctx;
 mod drivers;
 #[cfg(not(target_family = "wasm"))]
+mod effort;
+#[path = "../goldens/ends.rs"]
+mod ends;
+#[cfg(not(target_family = "wasm"))]
 #[path = "../stories/forward.rs"]
 mod forward;
 #[cfg(not(target_family = "wasm"))]
@@ -54,6 +58,8 @@ mod torch_goldens;
 mod torch_operations;
 #[cfg(not(target_family = "wasm"))]
 mod uses;
+#[cfg(not(target_family = "wasm"))]
+mod verdicts;
 #[cfg(not(target_family = "wasm"))]
 mod workers;
 

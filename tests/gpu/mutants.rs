@@ -2,8 +2,8 @@
 //! the line, and says which mistakes nobody noticed. `scripts/mutants` is the way to run it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read, Write};
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,11 +15,13 @@ use wharf::wgsl::mutant::{self, Fate, Mutant};
 use wharf::wgsl::{Source, library};
 
 use crate::ctx::{Case, Ctx};
+use crate::effort::{GLANCE, Watch};
 use crate::mistakes::mistakes;
 use crate::uses::Use;
+use crate::verdicts::{Kept, Verdict};
 use crate::workers::guarded;
 
-/// What to plant: `sample=100 seed=7 only=op/exp,gather seconds=20`, all of it optional.
+/// What to plant: `sample=100 seed=7 only=op/exp,gather seconds=20 keep=FILE`, all of it optional.
 const WANTED: &str = "WHARF_MUTANTS";
 
 /// Tells a process which mistake it has: its path, line, and both texts, a line each.
@@ -28,16 +30,6 @@ const PLANTED: &str = "WHARF_TEST_MUTANT";
 /// Survivors that somebody has judged: `path | was -> now | why nobody can notice`, or
 /// `path | [rule] was | why` for all that a rule does to a line.
 const JUDGED: &str = include_str!("../mutants/judged.txt");
-
-/// What became of one mistake.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Verdict {
-    Killed(String),
-    Survived,
-    Stillborn,
-    /// Its cases never came to it, or it could not be judged.
-    Missed(String),
-}
 
 /// Whether mistakes are to be planted.
 pub(crate) fn wanted() -> Option<String> {
@@ -104,15 +96,27 @@ pub(crate) fn run(wanted: &str) -> ExitCode {
     let seed = number("seed").unwrap_or(1);
     let chosen = sampled(all, seed, sample);
     let patience = Duration::from_secs(number("seconds").unwrap_or(20));
+    let kept = match Kept::open(option("keep").map(Path::new)) {
+        Ok(kept) => kept,
+        Err(error) => {
+            eprintln!("mutants: what is to keep the verdicts cannot be opened: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
     println!("mutants: {} of {of} mistakes, seed {seed}", chosen.len());
     let since = Instant::now();
     let (next, verdicts) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         let lane = || {
             while let Some(candidate) = chosen.get(next.fetch_add(1, Ordering::SeqCst)) {
-                let verdict = match judged(candidate) {
-                    Some(_) => Verdict::Survived,
-                    None => judge(&candidate.mutant, &uses, patience),
+                let verdict = match (judged(candidate), kept.settled(&candidate.mutant)) {
+                    (Some(_), _) => Verdict::Survived,
+                    (None, Some(settled)) => settled,
+                    (None, None) => {
+                        let verdict = judge(&candidate.mutant, &uses, patience);
+                        kept.keep(&candidate.mutant, &verdict);
+                        verdict
+                    }
                 };
                 println!("{}", line(candidate, &verdict));
                 if let Ok(mut all) = verdicts.lock() {
@@ -149,12 +153,19 @@ fn candidates(uses: &[Use], only: &str) -> Vec<Candidate> {
 /// it alone.
 fn sampled(mut all: Vec<Candidate>, seed: u64, sample: u64) -> Vec<Candidate> {
     all.sort_by_cached_key(|Candidate { mutant, .. }| {
-        let mut hasher = DefaultHasher::new();
-        (seed, &mutant.path, &mutant.was, &mutant.now).hash(&mut hasher);
-        (hasher.finish(), mutant.line)
+        let Mutant { path, line, was, now } = mutant;
+        (lot(&format!("{seed} {path} {was} {now}")), *line)
     });
     all.truncate(usize::try_from(sample).unwrap_or(usize::MAX));
     all
+}
+
+/// The lot of a text, the same with every Rust: what CI draws has been judged. FNV-1a, with its
+/// bits mixed once more.
+fn lot(text: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, step);
+    (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// The cases that have a line: by how long one takes, times which of its group it is. So most of
@@ -186,7 +197,7 @@ fn order(uses: &[Use], mutant: &Mutant, patience: Duration) -> (Vec<String>, Dur
 
 fn judge(mutant: &Mutant, uses: &[Use], patience: Duration) -> Verdict {
     let (names, total) = order(uses, mutant, patience);
-    match child(mutant, &names, total * 10 + Duration::from_secs(60)) {
+    match child(mutant, &names, total * 10 + Duration::from_secs(30)) {
         Ok(verdict) => verdict,
         Err(error) => Verdict::Missed(error.to_string()),
     }
@@ -206,7 +217,7 @@ fn child(mutant: &Mutant, names: &[String], limit: Duration) -> std::io::Result<
         child.stdin.take().map_or(Ok(()), |mut input| writeln!(input, "{}", names.join("\n")));
     // One that has ended does not listen.
     drop(told);
-    let since = Instant::now();
+    let mut watch = Watch::new(child.id(), limit);
     let mut out = child.stdout.take().ok_or(std::io::ErrorKind::BrokenPipe)?;
     let said = thread::spawn(move || {
         let mut said = String::new();
@@ -216,20 +227,15 @@ fn child(mutant: &Mutant, names: &[String], limit: Duration) -> std::io::Result<
         if let Some(status) = child.try_wait()? {
             let said = said.join().map_err(|_| std::io::ErrorKind::Other)??;
             let last = said.lines().next_back().unwrap_or_default();
-            return Ok(match last.split_once(' ').unwrap_or((last, "")) {
-                ("killed", case) => Verdict::Killed(case.into()),
-                ("survived", _) => Verdict::Survived,
-                ("stillborn", _) => Verdict::Stillborn,
-                ("missed", why) => Verdict::Missed(why.into()),
-                _ => Verdict::Killed(format!("a crash: {status}")),
-            });
+            let crash = || Verdict::Killed(format!("a crash: {status}"));
+            return Ok(Verdict::read(last).unwrap_or_else(crash));
         }
-        if since.elapsed() > limit {
+        if watch.is_over() {
             child.kill()?;
             child.wait()?;
             return Ok(Verdict::Killed(format!("no end within {} s", limit.as_secs())));
         }
-        thread::sleep(Duration::from_millis(20));
+        thread::sleep(GLANCE);
     }
 }
 

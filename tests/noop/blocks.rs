@@ -4,9 +4,10 @@
 use wharf::half::{bf16, f16};
 use wharf::io::Archive;
 use wharf::set::Arrival;
+use wharf::tensor::Blocks;
 use wharf::{DType, Device, ErrorKind, HostView, Policy, Shipment, TensorSet};
 
-use super::formats::{capable, load};
+use super::formats::{capable, golden, load};
 use super::loads::raw;
 
 /// Weights of many magnitudes, the same in every run.
@@ -20,9 +21,16 @@ fn weights(count: usize) -> Vec<f32> {
     (0..count).map(|i| if i / 32 % 7 == 0 { 0.0 } else { next() * scale(i) }).collect()
 }
 
-fn carried(device: &Device, view: &HostView<'_, f32>) -> (TensorSet, wharf::set::SetReceipt) {
+/// What may become blocks.
+const FORMS: [Blocks; 2] = [Blocks::Q8, Blocks::Q4];
+
+fn carried(
+    device: &Device,
+    form: Blocks,
+    view: &HostView<'_, f32>,
+) -> (TensorSet, wharf::set::SetReceipt) {
     let mut shipment = Shipment::new();
-    shipment.add_as("w", *view, Arrival::Blocks).expect("new");
+    shipment.add_as("w", *view, form).expect("new");
     device.upload_set(&shipment).expect("they become blocks")
 }
 
@@ -30,7 +38,15 @@ fn carried(device: &Device, view: &HostView<'_, f32>) -> (TensorSet, wharf::set:
 fn parts(set: &TensorSet) -> (Vec<i8>, Vec<f32>) {
     let blocks = set.quantised("w").expect("both are there");
     let scales = blocks.scales().to_vec::<f16>().expect("read");
-    (blocks.values().to_vec::<i8>().expect("read"), scales.iter().map(|s| s.to_f32()).collect())
+    let values = match blocks.form() {
+        Blocks::Q8 => blocks.values().to_vec::<i8>().expect("read"),
+        _ => {
+            let bytes = blocks.values().to_vec::<u8>().expect("read");
+            let place = |i: usize| bytes[i / 32 * 16 + i % 16] >> (i % 32 / 16 * 4) & 15;
+            (0..2 * bytes.len()).map(|i| place(i).cast_signed() - 8).collect()
+        }
+    };
+    (values, scales.iter().map(|s| s.to_f32()).collect())
 }
 
 #[test]
@@ -38,7 +54,7 @@ fn every_weight_is_its_block_of_it_and_counted_once() {
     let device = capable();
     let data = weights(90 * 1024);
     let view = HostView::new(&data, [90, 1024]).expect("it fits");
-    let (set, receipt) = carried(&device, &view);
+    let (set, receipt) = carried(&device, Blocks::Q8, &view);
     let (values, scales) = parts(&set);
     let (mut largest, mut squares, mut changed) = (0f64, 0f64, 0);
     for (i, &weight) in data.iter().enumerate() {
@@ -71,31 +87,119 @@ fn every_weight_is_its_block_of_it_and_counted_once() {
     assert_eq!(live.bytes_live_peak, live.bytes_live, "at no time more than the blocks");
 }
 
+/// The rule of ggml's reference, computed apart: the first weight of largest magnitude is -8
+/// scales, places are rounded half up.
+#[test]
+fn four_bits_are_those_of_ggml() {
+    let device = capable();
+    let data = weights(90 * 1024);
+    let view = HostView::new(&data, [90, 1024]).expect("it fits");
+    let (set, receipt) = carried(&device, Blocks::Q4, &view);
+    let (values, scales) = parts(&set);
+    let (mut largest, mut squares) = (0f64, 0f64);
+    for (i, block) in data.chunks(32).enumerate() {
+        let most = block.iter().fold(0f32, |most, w| most.max(w.abs()));
+        let first = block.iter().find(|w| w.abs() == most).expect("one is it");
+        let step = first / -8.0;
+        assert_eq!(scales[i], f16::from_f32(step).to_f32(), "block {i}");
+        for (j, w) in block.iter().enumerate() {
+            let inverse = if step == 0.0 { 0.0 } else { 1.0 / step };
+            let place = (w * inverse + 8.5).trunc().min(15.0) - 8.0;
+            let at = 32 * i + j;
+            assert_eq!(f32::from(values[at]), place, "{at}: {w} by {step}");
+            let off = f64::from((w - place * scales[i]).abs());
+            (largest, squares) = (largest.max(off), squares + off * off);
+        }
+    }
+    let rounding = receipt.rounding("w").expect("they became blocks");
+    let near = |a: f64, b: f64| (a - b).abs() <= 1e-6 * b;
+    let rms = (squares / data.len() as f64).sqrt();
+    assert!(near(rounding.abs_error_max, largest), "{rounding}: {largest}");
+    assert!(near(rounding.rms_error, rms) && rounding.is_finite(), "{rounding}: {rms}");
+    assert_eq!(rounding.to, Blocks::Q4, "{rounding}");
+    assert_eq!(receipt.values(), data.len() as u64, "each weight once: {receipt:#}");
+    assert_eq!(receipt.bytes_staged(), (data.len() / 32 * 18) as u64, "{receipt:#}");
+}
+
+/// Bytes of ggml's blocks in `four_bits.gguf`, by tensor: they lie at its end.
+fn ggmls(name: &str) -> Vec<u8> {
+    let file = std::fs::read(golden("four_bits.gguf")).expect("it is there");
+    let (from, bytes) = match name {
+        "small" => (3264, 864),
+        "odd" => (2400, 216),
+        "super" => (2176, 2160),
+        other => panic!("{other}"),
+    };
+    file[file.len() - from..][..bytes].to_vec()
+}
+
+/// What ggml's own program makes of the same weights, and what it wrote: the same bits.
+#[test]
+fn blocks_of_four_bits_are_ggmls_bit_for_bit() {
+    let device = capable();
+    let set = load(&device, "four_bits.gguf");
+    for (name, form, shape, [first, rest]) in [
+        ("small", Blocks::Q4, [12, 128], [2, 16]),
+        ("odd", Blocks::Q4, [4, 96], [2, 16]),
+        ("super", Blocks::Q4K, [5, 768], [16, 128]),
+    ] {
+        let blocks = set.quantised(name).expect("both are there");
+        assert_eq!((blocks.form(), blocks.shape().dims()), (form, &shape[..]), "{name}");
+        let [values, scales] = [blocks.values(), blocks.scales()].map(raw);
+        let parts = scales.chunks(first).zip(values.chunks(rest));
+        let whole: Vec<u8> = parts.flat_map(|(scale, values)| [scale, values].concat()).collect();
+        assert!(whole == ggmls(name), "{name}");
+    }
+    let plain = set.get("plain").expect("there").to_vec::<f32>().expect("read");
+    let mut shipment = Shipment::new();
+    let view = HostView::new(&plain, [12, 128]).expect("it fits");
+    shipment.add_as("small", view, Blocks::Q4).expect("new");
+    let (made, _) = device.upload_set(&shipment).expect("they become blocks");
+    let mut shipment = Shipment::new();
+    shipment.add_as("none", view, Blocks::Q4K).expect("new");
+    let error = device.upload_set(&shipment).expect_err("it is only read");
+    assert!(error.to_string().contains("nothing is quantised to q4_k"), "{error}");
+    assert!(error.help().is_some(), "{error:?}");
+    for part in ["small.values", "small.scales"] {
+        let [ours, theirs] = [&made, &set].map(|set| raw(set.get(part).expect("there")));
+        assert!(ours == theirs, "{part}");
+    }
+}
+
 /// In chunks and segments of any length, and from any layout.
 #[test]
 fn blocks_do_not_depend_on_how_they_are_cut() {
-    let data = weights(100 * 992);
-    let view = HostView::new(&data, [100, 992]).expect("it fits");
-    let want = parts(&carried(&capable(), &view).0);
+    FORMS.into_iter().for_each(cut);
+}
+
+fn cut(form: Blocks) {
+    let data = weights(200 * 992);
+    let view = HostView::new(&data, [200, 992]).expect("it fits");
+    let want = parts(&carried(&capable(), form, &view).0);
     let small = super::device(|caps| {
         let limits = wharf::caps::Limits { binding_bytes_max: 65536, ..caps.limits };
         wharf::caps::Caps { limits, ..caps }
     });
-    let (set, receipt) = carried(&small, &view);
+    let (set, receipt) = carried(&small, form, &view);
     let segments = receipt.get("w.values").expect("it was carried").segments;
     assert!(segments > 1, "{segments} segments");
     assert!(parts(&set) == want, "in segments");
-    let columns: Vec<f32> = (0..data.len()).map(|i| data[i % 100 * 992 + i / 100]).collect();
-    let view = HostView::column_major(&columns, [100, 992]).expect("it fits");
-    assert!(parts(&carried(&capable(), &view).0) == want, "from columns");
+    let columns: Vec<f32> = (0..data.len()).map(|i| data[i % 200 * 992 + i / 200]).collect();
+    let view = HostView::column_major(&columns, [200, 992]).expect("it fits");
+    assert!(parts(&carried(&capable(), form, &view).0) == want, "from columns");
 }
 
 #[test]
 fn a_file_becomes_blocks_and_blocks_a_file() {
+    FORMS.into_iter().for_each(by_file);
+}
+
+fn by_file(form: Blocks) {
     let device = capable();
     let data = weights(300 * 512);
-    let want = parts(&carried(&device, &HostView::new(&data, [300, 512]).expect("it fits")).0);
-    let path = super::scratch("blocks");
+    let whole = HostView::new(&data, [300, 512]).expect("it fits");
+    let want = parts(&carried(&device, form, &whole).0);
+    let path = super::scratch(&format!("blocks-{}", form.name()));
     let (plain, _) = device.upload(&data, [300, 512]).expect("small");
     let mut set = TensorSet::new();
     set.insert("w", plain).expect("new");
@@ -105,7 +209,7 @@ fn a_file_becomes_blocks_and_blocks_a_file() {
         let receipt = save(&set, &path).expect("it is written");
         assert!(receipt.is_exact(), "{receipt}");
         let archive = Archive::open(&path).expect("a header");
-        let shipment = archive.shipment_as(|_| Some(Arrival::Blocks)).expect("known");
+        let shipment = archive.shipment_as(|_| Some(form)).expect("known");
         assert_eq!(shipment.names().collect::<Vec<_>>(), ["w.values", "w.scales"]);
         let (blocks, receipt) = device.upload_set(&shipment).expect("they become blocks");
         assert!(parts(&blocks) == want, "as from memory");
@@ -124,10 +228,11 @@ fn a_file_becomes_blocks_and_blocks_a_file() {
         (wide, DType::F16, bytemuck::cast_slice::<_, u8>(&halves)),
         (broad, DType::Bf16, bytemuck::cast_slice(&brains)),
     ] {
-        let want = parts(&carried(&device, &HostView::new(&wide, shape).expect("it fits")).0);
+        let whole = HostView::new(&wide, shape).expect("it fits");
+        let want = parts(&carried(&device, form, &whole).0);
         let mut shipment = Shipment::new();
         let view = HostView::from_bytes(dtype, bytes, shape).expect("it fits");
-        shipment.add_as("w", view, Arrival::Blocks).expect("new");
+        shipment.add_as("w", view, form).expect("new");
         let (set, receipt) = device.upload_set(&shipment).expect("they become blocks");
         assert!(parts(&set) == want, "{dtype}");
         assert_eq!(receipt.rounding("w").expect("blocks").from, dtype);
@@ -141,19 +246,22 @@ fn blocks_that_are_lost_are_said() {
     let mut data = weights(4 * 64);
     (data[40], data[70], data[200]) = (f32::NAN, f32::INFINITY, -9e6);
     let view = HostView::new(&data, [4, 64]).expect("it fits");
-    let (set, receipt) = carried(&device, &view);
-    let rounding = receipt.rounding("w").expect("they became blocks");
-    assert_eq!((rounding.nan, rounding.infinite, rounding.overflowed), (1, 1, 1), "{rounding}");
-    let (_, scales) = parts(&set);
-    let lost: Vec<usize> = (0..8).filter(|&i| !scales[i].is_finite()).collect();
-    assert_eq!(lost, [1, 2, 6], "{scales:?}");
+    for form in FORMS {
+        let (set, receipt) = carried(&device, form, &view);
+        let rounding = receipt.rounding("w").expect("they became blocks");
+        let counts = (rounding.nan, rounding.infinite, rounding.overflowed);
+        assert_eq!(counts, (1, 1, 1), "{rounding}");
+        let (_, scales) = parts(&set);
+        let lost: Vec<usize> = (0..8).filter(|&i| !scales[i].is_finite()).collect();
+        assert_eq!(lost, [1, 2, 6], "{scales:?}");
+    }
     let strict = pollster::block_on(async {
         let adapter = wharf::testing::noop(wharf::caps::fixtures::lavapipe()).await?;
         adapter.open(adapter.negotiate(&Policy::exact().overflow_is_error())).await
     })
     .expect("it opens");
     let mut shipment = Shipment::new();
-    shipment.add_as("w", view, Arrival::Blocks).expect("new");
+    shipment.add_as("w", view, Arrival::Blocks(Blocks::Q8)).expect("new");
     let error = strict.upload_set(&shipment).expect_err("it overflows");
     let text = "tensor \"w.values\": f32 -> f16: value -9000000 at index 200 overflows to infinity";
     assert_eq!(error.to_string(), text);
@@ -171,7 +279,7 @@ fn what_is_no_weights_is_refused_before_a_byte_moves() {
     };
     let shipped = |view: HostView<'static, f32>| {
         let mut shipment = Shipment::new();
-        shipment.add_as("w", view, Arrival::Blocks).expect("new");
+        shipment.add_as("w", view, Arrival::Blocks(Blocks::Q8)).expect("new");
         shipment
     };
     const DATA: [f32; 64] = [1.0; 64];
@@ -182,7 +290,7 @@ fn what_is_no_weights_is_refused_before_a_byte_moves() {
     refused(&shipped(view), ErrorKind::Shape, "weights [64] as blocks");
     let mut shipment = Shipment::new();
     let view = HostView::new(&[1i32; 32], [1, 32]).expect("it fits");
-    shipment.add_as("w", view, Arrival::Blocks).expect("new");
+    shipment.add_as("w", view, Arrival::Blocks(Blocks::Q8)).expect("new");
     refused(&shipment, ErrorKind::DType, "weights of i32 as blocks, not f32, f16 or bf16");
     let header = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 32), }";
     let length = [header.len().to_le_bytes()[0], 0];
@@ -190,7 +298,7 @@ fn what_is_no_weights_is_refused_before_a_byte_moves() {
     let content = [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), &[0; 256]].concat();
     std::fs::write(&path, content).expect("written");
     let archive = Archive::open(&path).expect("a header");
-    let shipment = archive.shipment_as(|_| Some(Arrival::Blocks)).expect("known");
+    let shipment = archive.shipment_as(|_| Some(Arrival::Blocks(Blocks::Q8))).expect("known");
     refused(&shipment, ErrorKind::Layout, "weights [2, 32] as blocks lie column by column");
     let _ = std::fs::remove_file(&path);
     let taken = load(&device, "blocks.gguf");

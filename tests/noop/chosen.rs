@@ -10,7 +10,7 @@ use wharf::{DType, Device, Policy, Result, Tensor};
 type Make = fn(&Device, DType) -> Result<Tensor>;
 
 /// What models are made of.
-const WORKS: [(&str, Make); 14] = [
+const WORKS: [(&str, Make); 16] = [
     ("1024 x 1024 x 1024", |d, t| product(d, t, [1024, 1024, 1024])),
     ("512 x 512 x 256", |d, t| product(d, t, [512, 512, 256])),
     ("64 x 4096 x 4096 weights", |d, t| weights(d, t, 64)),
@@ -19,6 +19,8 @@ const WORKS: [(&str, Make); 14] = [
     ("1 x 4096 x 4096 weights", |d, t| weights(d, t, 1)),
     ("1 x 4096 x 4096 in q8", |d, t| blocks(d, t, 1)),
     ("64 x 4096 x 4096 in q8", |d, t| blocks(d, t, 64)),
+    ("1 x 4096 x 4096 in q4", |d, t| halves(d, t, 1)),
+    ("64 x 4096 x 4096 in q4", |d, t| halves(d, t, 64)),
     ("attention, heads of 64", |d, t| attention(d, t, 512, 64)),
     ("attention, heads of 128", |d, t| attention(d, t, 512, 128)),
     ("attention, a lone query", |d, t| attention(d, t, 1, 64)),
@@ -38,6 +40,12 @@ fn weights(device: &Device, dtype: DType, rows: usize) -> Result<Tensor> {
 fn blocks(device: &Device, dtype: DType, rows: usize) -> Result<Tensor> {
     let (values, scales) =
         (device.blank([4096, 4096], DType::I8)?, device.blank([4096, 128], DType::F16)?);
+    device.blank([rows, 4096], dtype)?.linear(&Quantised::of(&values, &scales)?, None, None)
+}
+
+fn halves(device: &Device, dtype: DType, rows: usize) -> Result<Tensor> {
+    let (values, scales) =
+        (device.blank([4096, 2048], DType::U8)?, device.blank([4096, 128], DType::F16)?);
     device.blank([rows, 4096], dtype)?.linear(&Quantised::of(&values, &scales)?, None, None)
 }
 

@@ -9,6 +9,7 @@ use core::panic::Location;
 use pollster::block_on;
 use wharf::caps::{Caps, fixtures};
 use wharf::ledger::{Crossings, Direction, Total};
+use wharf::tensor::Blocks;
 use wharf::testing::{Call, Inside, noop};
 use wharf::tune::Problem;
 use wharf::{DType, Device, Error, ErrorKind, HostView, HostViewMut, Policy, Result, Shipment};
@@ -102,8 +103,8 @@ fn doors() -> Vec<Door> {
         }),
         door("unique", Down, &[4], |s| block_on(s.tensor.unique()).map(drop)),
         door("unique_now", Down, &[4], |s| s.tensor.unique_now().map(drop)),
-        door("quantise", Down, &[36], |s| block_on(s.tensor.quantise()).map(drop)),
-        door("to_quantised", Down, &[36], |s| s.tensor.to_quantised().map(drop)),
+        door("quantise", Down, &[36], |s| block_on(s.tensor.quantise(Blocks::Q8)).map(drop)),
+        door("to_quantised", Down, &[36], |s| s.tensor.to_quantised(Blocks::Q8).map(drop)),
         door("to", Over, &[160], |s| block_on(s.tensor.to(&s.there)).map(drop)),
         door("move_to", Over, &[160], |s| s.tensor.move_to(&s.there).map(drop)),
         door("set.to", Over, &[8, 160], |s| block_on(s.set.to(&s.there)).map(drop)),

@@ -59,7 +59,7 @@ fn file(header: &str, values: usize) -> Vec<u8> {
     [&length[..], header.as_bytes(), &vec![7; values]].concat()
 }
 
-const PAIRS: [(DType, Dtype); 13] = [
+const PAIRS: [(DType, Dtype); 15] = [
     (DType::F32, Dtype::F32),
     (DType::F16, Dtype::F16),
     (DType::Bf16, Dtype::BF16),
@@ -73,6 +73,8 @@ const PAIRS: [(DType, Dtype); 13] = [
     (DType::I64, Dtype::I64),
     (DType::U64, Dtype::U64),
     (DType::Bool, Dtype::BOOL),
+    (DType::F8E4M3, Dtype::F8_E4M3),
+    (DType::F8E5M2, Dtype::F8_E5M2),
 ];
 
 /// Its name, its dtype to wharf and to the other, its shape and its bytes.
@@ -374,16 +376,16 @@ fn a_header_of_70_gigabytes_is_read_as_fast_as_a_small_one() {
 #[test]
 fn a_dtype_that_wharf_lacks_is_named_and_can_be_left_out() {
     let device = open(fixtures::lavapipe());
-    let header = r#"{"a":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]},
+    let header = r#"{"a":{"dtype":"F8_E8M0","shape":[4],"data_offsets":[0,4]},
         "b":{"dtype":"F4","shape":[3],"data_offsets":[4,6]},
         "c":{"dtype":"U8","shape":[2],"data_offsets":[6,8]}}"#;
     let scratch = Scratch::new("foreign", &file(header, 8));
     let archive = scratch.archive().expect("it is whole");
     let dtypes: Vec<_> = archive.tensors().iter().map(|t| (t.dtype_name(), t.dtype())).collect();
-    assert_eq!(dtypes, [("F8_E4M3", None), ("F4", None), ("U8", Some(DType::U8))]);
+    assert_eq!(dtypes, [("F8_E8M0", None), ("F4", None), ("U8", Some(DType::U8))]);
     let error = archive.shipment().expect_err("no such dtypes");
     assert_eq!(error.kind(), ErrorKind::Rejected, "{error:?}");
-    let text = "2 of 3 tensors are of dtypes that wharf does not have: \"a\", \"b\" (F4, F8_E4M3)";
+    let text = "2 of 3 tensors are of dtypes that wharf does not have: \"a\", \"b\" (F4, F8_E8M0)";
     assert_eq!(error.to_string(), text);
     let kept = archive.keep(|tensor| tensor.dtype().is_some()).shipment().expect("known");
     let (set, _) = device.upload_set(&kept).expect("it fits");

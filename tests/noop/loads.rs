@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use wharf::caps::fixtures;
+use wharf::dtype::{f8e4m3, f8e5m2};
 use wharf::half::{bf16, f16};
 use wharf::plan::How;
 use wharf::testing::noop;
@@ -62,7 +63,7 @@ pub(crate) fn raw(tensor: &wharf::Tensor) -> Vec<u8> {
         };
     }
     of!(F32 f32, F16 f16, Bf16 bf16, F64 f64, I8 i8, U8 u8, I16 i16, U16 u16, I32 i32,
-        U32 u32, I64 i64, U64 u64)
+        U32 u32, I64 i64, U64 u64, F8E4M3 f8e4m3, F8E5M2 f8e5m2)
 }
 
 #[test]

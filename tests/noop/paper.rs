@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use wharf::caps::{Limit, fixtures};
 use wharf::ledger::Crossings;
+use wharf::tensor::Conv;
 use wharf::testing::noop;
 use wharf::{DType, Device, ErrorKind, Layout, Policy, Shape, wgpu};
 
@@ -172,4 +173,16 @@ fn an_unfit_adapter_is_unfit_on_paper() {
     let there = Arc::clone(&shared);
     let made = std::thread::spawn(move || there.zeros([8], DType::F32).map(drop)).join();
     assert!(made.is_ok_and(|made| made.is_ok()), "made on another thread");
+}
+
+/// Windows of one image are copied a few lines at a time: all of them would be 1.1 GB.
+#[test]
+fn the_gradient_of_a_weight_fits_beside_one_large_image() {
+    let device = paper("lavapipe", &Policy::exact());
+    device.set_cap(Some(600 << 20));
+    let zeros = |dims: [usize; 4]| device.zeros(dims, DType::F32).expect("it fits");
+    let (image, arrives) = (zeros([1, 8, 2000, 2000]), zeros([1, 2, 1998, 1998]));
+    let gradient = arrives.conv_weight_grad(&image, [3, 3], &Conv::new()).expect("it is deferred");
+    gradient.compute().expect("there is room for some lines");
+    assert_eq!(gradient.shape().dims(), [2, 8, 3, 3], "the shape");
 }

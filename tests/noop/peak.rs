@@ -5,6 +5,7 @@ use std::process::Command;
 use wharf::caps::fixtures;
 use wharf::io::Archive;
 use wharf::set::Arrival;
+use wharf::tensor::Blocks;
 use wharf::testing::noop;
 use wharf::{DType, Policy};
 
@@ -32,7 +33,7 @@ fn a_load_in_a_process_of_its_own() {
     .expect("the noop backend opens");
     let archive = Archive::open(path).expect("a header");
     let blocks = std::env::var_os(BLOCKS).is_some();
-    let to = if blocks { Arrival::Blocks } else { Arrival::Numbers(DType::F16) };
+    let to = if blocks { Blocks::Q8.into() } else { Arrival::Numbers(DType::F16) };
     let shipment = archive.shipment_as(|_| Some(to)).expect("f32");
     let before = peak();
     let (set, receipt) = device.upload_set(&shipment).expect("it fits");

@@ -15,7 +15,11 @@ fn the_documented_contract_is_the_tested_one() {
          # Reductions\n\n{}\n\
          # Rows, running reductions, attention, and what is drawn\n\n{}\n\
          # Matrices\n\nOf f32, `n` by `n`, where `eps` is 2^-23. Where a result leaves the range \
-         of f32 on the way, nothing is said.\n\n{}",
+         of f32 on the way, nothing is said.\n\n{}\n\
+         # Fourier transforms\n\nOf f32, `n` long. Each part of each number of `rfft`, `irfft`, \
+         `fft` and `ifft` is off by at most (log2 n + 2) eps of the largest magnitude in its row. \
+         Of a row that has an infinite number or NaN, or whose sums leave the range of f32, \
+         nothing is said.\n",
         contract_table(),
         reduction_table(),
         joint_table(),

@@ -205,6 +205,22 @@ fn memory_that_runs_out() {
     assert!(device.upload(&[0u8; 5000], [5000]).is_ok(), "a lifted cap is lifted");
 }
 
+/// What is wharf's own has no numbers of the store: it says what it was for, and never "live 0 B".
+#[test]
+fn memory_that_the_driver_has_not() {
+    let device = capable();
+    let (x, _) = device.upload(&[1.5f32; 1000], [1000]).expect("there is memory");
+    let help = "drop tensors, give unused memory back (`device.trim()`), or close what else uses \
+                this GPU; `device.memory()` shows what is held";
+    let sum = x.sum([0]).expect("nothing runs");
+    device.fail(Call::Allocation, 2..u64::MAX);
+    let message = "sum f32 []: out of memory: the driver refuses memory for reduce_rows";
+    says(sum.to_vec::<f32>(), ErrorKind::OutOfMemory, message, help);
+    device.fail(Call::Allocation, 0..u64::MAX);
+    let message = "out of memory: the driver refuses 64 KiB for wharf.read.staging";
+    says(x.to_vec::<f32>(), ErrorKind::OutOfMemory, message, help);
+}
+
 #[test]
 fn a_failed_allocation_is_tried_again_and_only_then_an_error() {
     let device = capable();

@@ -19,6 +19,11 @@ mod crossings;
 #[cfg(test)]
 mod downgrades;
 #[cfg(test)]
+mod eights;
+#[cfg(test)]
+#[path = "../goldens/ends.rs"]
+mod ends;
+#[cfg(test)]
 mod errors;
 #[cfg(test)]
 mod errors_device;
@@ -62,3 +67,6 @@ mod torch_goldens;
 #[cfg(test)]
 #[path = "../goldens/operations.rs"]
 mod torch_operations;
+#[cfg(test)]
+#[path = "../gpu/verdicts.rs"]
+mod verdicts;

@@ -1,6 +1,12 @@
-//! The rules that plant mistakes in shaders: what they find in a line, and what they leave alone.
+//! The rules that plant mistakes in shaders: what they find in a line, and what they leave alone;
+//! and what is kept of a run that was stopped.
+
+use std::io::Write;
+
+use wharf::wgsl::mutant::Mutant;
 
 use super::rules::mistakes;
+use super::verdicts::{Kept, Verdict};
 
 fn found(line: &str) -> Vec<String> {
     mistakes(line).into_iter().map(|mistake| format!("{}: {}", mistake.rule, mistake.now)).collect()
@@ -49,4 +55,36 @@ fn names_types_and_comments_are_left_alone() {
     }
     // What only lets a file be read by itself is in no kernel.
     assert!(found("// region alone\n    let y = a + b;\n// end alone").is_empty(), "alone");
+}
+
+#[test]
+fn a_run_that_was_stopped_goes_on_where_it_was() {
+    let path = std::env::temp_dir().join(format!("wharf-verdicts-{}", std::process::id()));
+    let mutant = |now: &str| {
+        let (was, now) = ("    if a < b {".into(), now.into());
+        Mutant { path: "op/exp.wgsl".into(), line: 7, was, now }
+    };
+    let verdicts = [
+        ("    if a <= b {", Verdict::Killed("order::f32".into()), true),
+        ("    if a > b {", Verdict::Stillborn, true),
+        // Other tests may notice them now.
+        ("    if true {", Verdict::Survived, false),
+        ("    if false {", Verdict::Missed("no case\tcame to it".into()), false),
+    ];
+    let first = Kept::open(Some(&path)).expect("a file of verdicts");
+    verdicts.iter().for_each(|(now, verdict, _)| first.keep(&mutant(now), verdict));
+    drop(first);
+    // It was stopped while it wrote.
+    let mut file = std::fs::OpenOptions::new().append(true).open(&path).expect("that file");
+    write!(file, "killed order::f32\top/exp.wgsl:7\t    if a").expect("half a line");
+    let second = Kept::open(Some(&path)).expect("that file");
+    for (now, verdict, is_settled) in verdicts {
+        let expected = is_settled.then_some(verdict);
+        assert_eq!(second.settled(&mutant(now)), expected, "{now}");
+    }
+    let other = Mutant { line: 8, ..mutant("    if a <= b {") };
+    assert_eq!(second.settled(&other), None, "the same mistake in another line");
+    let none = Kept::open(None).expect("no file at all");
+    assert_eq!(none.settled(&mutant("    if a <= b {")), None, "nothing is kept");
+    std::fs::remove_file(path).expect("the file goes");
 }

@@ -32,7 +32,9 @@ i32    native     i32       i32
 u32    native     u32       u32
 i64    rejected   -         -         adapter lacks shader-int64; allow i64 -> i32 with a range check
 u64    rejected   -         -         adapter lacks shader-int64; allow u64 -> u32 with a range check
-bool   packed     u32 (x4)  bool      no 8-bit type of this kind in WGSL";
+bool   packed     u32 (x4)  bool      no 8-bit type of this kind in WGSL
+f8e4m3 packed     u32 (x4)  -         no 8-bit type of this kind in WGSL
+f8e5m2 packed     u32 (x4)  -         no 8-bit type of this kind in WGSL";
     assert_eq!(plan.to_string(), want);
 }
 
@@ -53,7 +55,9 @@ i32    native     i32       i32
 u32    native     u32       u32
 i64    native     i64       i64
 u64    native     u64       u64
-bool   packed     u32 (x4)  bool      no 8-bit type of this kind in WGSL";
+bool   packed     u32 (x4)  bool      no 8-bit type of this kind in WGSL
+f8e4m3 packed     u32 (x4)  -         no 8-bit type of this kind in WGSL
+f8e5m2 packed     u32 (x4)  -         no 8-bit type of this kind in WGSL";
     assert_eq!(plan.to_string(), want);
     let plan = |caps: &Caps| negotiate(caps, &Policy::exact()).to_string();
     assert_eq!(plan(&fixtures::navi21()), want, "navi21");

@@ -16,8 +16,8 @@ pub(super) const CHIP: &str = "WHARF_PRETENDED";
 pub(super) const SEEN: &str = "seen, and as it should be";
 
 /// How long one call may wait for a device that is never done, and a little more.
-const PATIENCE: Duration = Duration::from_millis(200);
-const AT_MOST: Duration = Duration::from_secs(2);
+pub(super) const PATIENCE: Duration = Duration::from_millis(200);
+pub(super) const AT_MOST: Duration = Duration::from_secs(2);
 
 /// The adapter, where one is pretended.
 fn adapter() -> Option<(String, Adapter)> {
@@ -25,7 +25,7 @@ fn adapter() -> Option<(String, Adapter)> {
     Some((chip, pollster::block_on(Adapter::best()).expect("it is pretended")))
 }
 
-fn device() -> Option<Device> {
+pub(super) fn device() -> Option<Device> {
     let (_, adapter) = adapter()?;
     let plan = adapter.negotiate(&Policy::exact());
     Some(pollster::block_on(adapter.open(plan)).expect("it opens"))

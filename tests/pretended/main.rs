@@ -11,6 +11,8 @@
 )]
 
 #[cfg(all(test, target_os = "linux"))]
+mod faults;
+#[cfg(all(test, target_os = "linux"))]
 mod inside;
 #[cfg(all(test, target_os = "linux"))]
 mod outside;

@@ -58,11 +58,10 @@ fn on(chip: &str, program: &Path, arguments: &[&str], never_done: bool) -> Optio
     Some(Said { text: text.concat(), code: output.status.code(), time: clock.elapsed() })
 }
 
-/// Runs one of the questions of [`super::inside`] on a chip; whether it could be asked.
+/// Runs a question of [`super::inside`] or [`super::faults`] on a chip; whether it could be asked.
 fn ask(chip: &str, question: &str, never_done: bool) -> bool {
     let this = std::env::current_exe().expect("it is a file");
-    let name = format!("inside::{question}");
-    let Some(said) = on(chip, &this, &["--exact", &name, "--nocapture"], never_done) else {
+    let Some(said) = on(chip, &this, &["--exact", question, "--nocapture"], never_done) else {
         return false;
     };
     assert!(said.text.contains(SEEN) && said.code == Some(0), "{chip}: {}", said.text);
@@ -83,7 +82,8 @@ fn flat(text: &str) -> String {
 fn the_table_of_chips_is_what_their_drivers_say() {
     let all = fixtures::all();
     let chips = all.iter().map(|(name, _)| *name).filter(|name| name.contains(':'));
-    let asked = chips.filter(|chip| ask(chip, "its_caps_are_those_of_the_table", false)).count();
+    let asked =
+        chips.filter(|chip| ask(chip, "inside::its_caps_are_those_of_the_table", false)).count();
     println!("{asked} drivers were asked");
 }
 
@@ -103,8 +103,9 @@ fn a_gpu_that_computes_nothing_is_found_out() {
         let carried = |one: &&serde_json::Value| one["ok"] == true && one["how"] != "rejected";
         let carried: Vec<_> = crossings.iter().filter(carried).map(|one| &one["dtype"]).collect();
         assert!(crossings.len() > 12 && carried.is_empty(), "{chip}: {carried:?} came back");
-        ask(chip, "a_shadow_finds_the_first_operation", false);
-        ask(chip, "tuning_takes_no_kernel", false);
+        ask(chip, "inside::a_shadow_finds_the_first_operation", false);
+        ask(chip, "inside::tuning_takes_no_kernel", false);
+        ask(chip, "faults::faults_beside_zeros", false);
     }
 }
 
@@ -119,6 +120,7 @@ fn a_gpu_that_is_never_done_is_given_up() {
         assert!(text.contains("was not done after 1s with"), "{chip}: {text}");
         assert_eq!(text.matches("was not done").count(), 1, "once is enough: {text}");
         assert!(said.time < BESIDE, "{chip}: {:?} at a patience of a second", said.time);
-        ask(chip, "whoever_waits_gets_an_error_in_time", true);
+        ask(chip, "inside::whoever_waits_gets_an_error_in_time", true);
+        ask(chip, "faults::faults_beside_waits", true);
     }
 }

@@ -23,6 +23,8 @@ mod networks;
 #[cfg(test)]
 mod paths;
 #[cfg(test)]
+mod signals;
+#[cfg(test)]
 mod statistics;
 #[cfg(test)]
 mod support;

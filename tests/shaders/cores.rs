@@ -415,7 +415,7 @@ fn every_wording_is_valid() {
 #[test]
 fn every_gathering_of_windows_is_valid() {
     use wharf::kernel::windows::text::{Gather, WindowsText};
-    for dtype in DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool) {
+    for dtype in DType::ALL.into_iter().filter(|&d| d.computes() && d != DType::Bool) {
         let (given, summed) = (itself(dtype), of_kind(Kind::of(dtype)));
         for bits in 0..16 {
             let [quads, whole, lone, flat] = [1, 2, 4, 8].map(|b| bits & b > 0);
@@ -458,19 +458,29 @@ fn every_resized_axis_is_valid() {
 
 #[test]
 fn every_tile_of_quantised_weights_is_valid() {
-    use wharf::kernel::quantised::text::QuantisedTile;
-    for dtype in [DType::F32, DType::F16, DType::Bf16] {
+    use wharf::kernel::quantised::text::{QuantisedText, QuantisedTile};
+    use wharf::tensor::Blocks;
+    let dtypes = [DType::F32, DType::F16, DType::Bf16];
+    for (dtype, form) in dtypes.into_iter().flat_map(|dtype| Blocks::ALL.map(|form| (dtype, form)))
+    {
         for (target, rows) in TARGETS.into_iter().zip([1, 2, 8]) {
-            let sides = [itself(dtype), itself(DType::U32), itself(DType::F16)];
-            let ways = [&[Way::Dense], &[Way::Dense], &[Way::Each]];
-            let part = |(expr, way): (_, &'static [Way; 1])| Edge { expr, ways: way };
+            let (scales, way): (_, &[Way]) = match form {
+                Blocks::Q4K => (DType::U32, &[Way::Dense]),
+                _ => (DType::F16, &[Way::Each]),
+            };
+            let sides = [itself(dtype), itself(DType::U32), itself(scales)];
+            let ways: [&[Way]; 3] = [&[Way::Dense], &[Way::Dense], way];
+            let part = |(expr, ways)| Edge { expr, ways };
             let heads: Vec<_> = sides.iter().zip(ways).map(part).collect();
-            let text = QuantisedTile::Registers { rows, shared: target == Target::Cpu64 };
-            check_product("quantised", &heads, &sides[0], &text, Some(8), target);
-            let text = QuantisedTile::Few { rows: rows.min(4), lanes: [64 * rows, 32] };
-            check_product("quantised_few", &heads, &sides[0], &text, None, target);
-            let text = QuantisedTile::Staged { rows: rows.min(4) };
-            check_product("quantised_staged", &heads, &sides[0], &text, None, target);
+            let check = |kernel, tile, workgroup| {
+                let text = QuantisedText { form, tile };
+                check_product(kernel, &heads, &sides[0], &text, workgroup, target);
+            };
+            let shared = target == Target::Cpu64;
+            check("quantised", QuantisedTile::Registers { rows, shared }, Some(8));
+            let few = QuantisedTile::Few { rows: rows.min(4), lanes: [64 * rows, 32] };
+            check("quantised_few", few, None);
+            check("quantised_staged", QuantisedTile::Staged { rows: rows.min(4) }, None);
         }
     }
 }

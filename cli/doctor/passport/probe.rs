@@ -5,7 +5,7 @@
 //! length is odd, so that the last word of a packed dtype is only partly used.
 
 use half::{bf16, f16};
-use wharf::dtype::Class;
+use wharf::dtype::{Class, f8e4m3, f8e5m2};
 use wharf::{DType, Element};
 
 /// How many values a probe has.
@@ -38,6 +38,7 @@ probes! {
     i32: bits => bits as Self, u32: bits => bits as Self,
     i64: bits => bits as Self, u64: bits => bits,
     bool: bits => bits & 1 == 1,
+    f8e4m3: bits => Self::from_bits(bits as u8), f8e5m2: bits => Self::from_bits(bits as u8),
 }
 
 /// Calls an async function with the host type of a dtype.
@@ -57,6 +58,8 @@ macro_rules! of_dtype {
             wharf::DType::I64 => $function::<i64>($($argument),*).await,
             wharf::DType::U64 => $function::<u64>($($argument),*).await,
             wharf::DType::Bool => $function::<bool>($($argument),*).await,
+            wharf::DType::F8E4M3 => $function::<wharf::dtype::f8e4m3>($($argument),*).await,
+            wharf::DType::F8E5M2 => $function::<wharf::dtype::f8e5m2>($($argument),*).await,
         }
     };
 }
@@ -68,6 +71,8 @@ pub(crate) fn specials(dtype: DType) -> Vec<u64> {
     let mantissa = match dtype {
         DType::F16 => 10,
         DType::Bf16 => 7,
+        DType::F8E4M3 => 3,
+        DType::F8E5M2 => 2,
         DType::F32 => 23,
         _ => 52,
     };

@@ -13,7 +13,7 @@ use core::ops::AddAssign;
 use bytemuck::Pod;
 use half::{bf16, f16};
 
-use crate::dtype::Element;
+use crate::dtype::{Element, f8e4m3, f8e5m2};
 
 /// The bits every quiet f64 NaN has in common.
 const QUIET_NAN: u64 = 0x7ff8 << 48;
@@ -38,8 +38,8 @@ pub(super) trait Wide: Copy + Default + PartialOrd {
     /// Like `exceeds`, in lanes of this width: never misses, but may take a tie for larger. `fma`
     /// says whether there is an instruction for it.
     fn may_exceed(self, error: Self, bound: Self::Bound, fma: bool) -> bool;
-    /// The nearest value of a 16-bit format: its bits, and itself.
-    fn round<T: Half>(self) -> (u16, Self);
+    /// The nearest value of a format of 16 or 8 bits: its bits, and itself.
+    fn round<T: Narrow>(self) -> (u16, Self);
 }
 
 /// A type to convert from.
@@ -54,6 +54,8 @@ pub(super) trait FromNumber: Element + Pod {
 
 /// A float to convert to.
 pub(super) trait ToNumber<W>: Element + Pod {
+    /// Whether it has infinities. Without them NaN is what an overflow yields.
+    const INFINITIES: bool = true;
     /// The nearest value, and that value in the wide form. A NaN yields any value that is not zero.
     fn nearest(wide: W) -> (Self, W);
     /// The nearest value, and that value as f64.
@@ -62,10 +64,14 @@ pub(super) trait ToNumber<W>: Element + Pod {
     fn nan(bits: u64) -> Self;
 }
 
-/// What tells one 16-bit float from another.
-pub(super) trait Half {
+/// What tells one float of 16 or 8 bits from another.
+pub(super) trait Narrow {
+    const BITS: u32;
     const FRACTION: u32;
     const BIAS: u32;
+    /// Whether the highest exponent is that of infinity and NaN. Without infinities it is one of
+    /// numbers, and all ones is NaN.
+    const INFINITIES: bool;
 }
 
 /// Implements `Wide` for f32 and f64: one text for two widths of bits.
@@ -125,7 +131,7 @@ macro_rules! wide {
             }
 
             #[inline(always)]
-            fn round<T: Half>(self) -> (u16, Self) {
+            fn round<T: Narrow>(self) -> (u16, Self) {
                 const FRACTION: u32 = $float::MANTISSA_DIGITS - 1;
                 const BIAS: $bits = $float::MAX_EXP as $bits - 1;
                 const SIGN: $bits = 1 << ($bits::BITS - 1);
@@ -148,9 +154,16 @@ macro_rules! wide {
                 } else {
                     // Adding a number whose last place is the last kept one makes the hardware
                     // round to that place. The least exponent is that of subnormal results. From
-                    // the power of two above the largest value on all becomes infinity, NaNs too.
+                    // the power of two above the largest value on all becomes infinity, NaNs too;
+                    // where there is none, NaN is in place of the largest number below that power.
+                    let more: $bits = if T::INFINITIES { 0 } else { 1 };
                     let least = <$float>::from_bits((BIAS - bias + 1) << FRACTION);
-                    let over = <$float>::from_bits((BIAS + bias + 1) << FRACTION);
+                    let over = <$float>::from_bits((BIAS + bias + 1 + more) << FRACTION);
+                    let last = over - over * ((2 << T::FRACTION) as $float).recip();
+                    let (end, beyond) = match T::INFINITIES {
+                        true => (over, <$float>::INFINITY),
+                        false => (last, <$float>::NAN),
+                    };
                     let value = <$float>::from_bits(magnitude);
                     let value = if value < over { value } else { over };
                     let power = <$float>::from_bits(value.to_bits() >> FRACTION << FRACTION);
@@ -158,14 +171,17 @@ macro_rules! wide {
                     let anchor = power + ((shift as $bits) << FRACTION);
                     let sum = value + <$float>::from_bits(anchor);
                     let back = sum - <$float>::from_bits(anchor);
-                    let back = if back < over { back } else { <$float>::INFINITY };
+                    let back = if back < end { back } else { beyond };
                     // Units of the last kept place, the implied one included.
                     let units = sum.to_bits() - anchor;
                     let exponent = (power - least.to_bits()) >> shift;
-                    (exponent + units, back.to_bits())
+                    let code = exponent + units;
+                    let ones = (1 << (T::BITS - 1)) - 1;
+                    let code = if T::INFINITIES || code < ones { code } else { ones };
+                    (code, back.to_bits())
                 };
 
-                let code = code as u16 | (sign >> ($bits::BITS - 16)) as u16;
+                let code = code as u16 | (sign >> ($bits::BITS - T::BITS)) as u16;
                 (code, <$float>::from_bits(back | sign))
             }
         }
@@ -247,6 +263,8 @@ sources! {
     f32 => f32 by |v| v;
     f16 => f32 by widen_f16;
     bf16 => f32 by |v| f32::from_bits(u32::from(v.to_bits()) << 16);
+    f8e4m3 => f32 by |v| widen_eight::<f8e4m3>(v.to_bits());
+    f8e5m2 => f32 by |v| widen_eight::<f8e5m2>(v.to_bits());
     i8 => f32 by f32::from;
     u8 => f32 by f32::from;
     i16 => f32 by f32::from;
@@ -269,19 +287,41 @@ fn widen_f16(v: f16) -> f32 {
     f32::from_bits(finite | special | (bits & 0x8000) << 16)
 }
 
-/// The 16-bit floats, by their bits of fraction and the bias of their exponent.
-macro_rules! halves {
-    ($($half:ident: $fraction:expr, $bias:expr;)*) => {$(
-        impl Half for $half {
+/// The same of a float of 8 bits.
+#[inline(always)]
+fn widen_eight<T: Narrow>(code: u8) -> f32 {
+    let bits = u32::from(code);
+    let magnitude = (bits & 0x7f) << (23 - T::FRACTION);
+    let scale = f32::from_bits((254 - T::BIAS) << 23);
+    let finite = (f32::from_bits(magnitude) * scale).to_bits();
+    let special = match T::INFINITIES {
+        true if bits & 0x7f >= 0x7f >> T::FRACTION << T::FRACTION => 0x7f80_0000,
+        false if bits & 0x7f == 0x7f => 0x7fc0_0000,
+        _ => 0,
+    };
+    // All ones have no payload where they are the only NaN.
+    let finite = if T::INFINITIES || special == 0 { finite } else { 0 };
+    f32::from_bits(finite | special | (bits & 0x80) << 24)
+}
+
+/// The floats of 16 and 8 bits, by their bits of fraction, the bias of their exponent, and whether
+/// they have infinities.
+macro_rules! narrow {
+    ($($narrow:ident of $bits:ident: $fraction:expr, $bias:expr, $infinities:expr;)*) => {$(
+        impl Narrow for $narrow {
+            const BITS: u32 = $bits::BITS;
             const FRACTION: u32 = $fraction;
             const BIAS: u32 = $bias;
+            const INFINITIES: bool = $infinities;
         }
 
-        impl<W: Wide> ToNumber<W> for $half {
+        impl<W: Wide> ToNumber<W> for $narrow {
+            const INFINITIES: bool = $infinities;
+
             #[inline(always)]
             fn nearest(wide: W) -> (Self, W) {
                 let (bits, back) = wide.round::<Self>();
-                (Self::from_bits(bits), back)
+                (Self::from_bits(bits as $bits), back)
             }
 
             fn nearest_integer(value: i128) -> (Self, f64) {
@@ -289,15 +329,17 @@ macro_rules! halves {
             }
 
             fn nan(bits: u64) -> Self {
-                Self::from_bits(half_nan::<Self>(bits))
+                Self::from_bits(narrow_nan::<Self>(bits) as $bits)
             }
         }
     )*};
 }
 
-halves! {
-    f16: 10, 15;
-    bf16: 7, 127;
+narrow! {
+    f16 of u16: 10, 15, true;
+    bf16 of u16: 7, 127, true;
+    f8e4m3 of u8: 3, 7, false;
+    f8e5m2 of u8: 2, 15, true;
 }
 
 impl ToNumber<f64> for f32 {
@@ -346,8 +388,8 @@ impl<W: Wide> ToNumber<W> for f64 {
     }
 }
 
-/// An f64 that rounds to a 16-bit float as the integer would. Bits that do not fit set the last
-/// place (a sticky bit), far below the last place of any target.
+/// An f64 that rounds to a float of 16 or 8 bits as the integer would. Bits that do not fit set the
+/// last place (a sticky bit), far below the last place of any target.
 fn sticky(value: i128) -> f64 {
     let magnitude = value.unsigned_abs();
     let dropped = (u128::BITS - magnitude.leading_zeros()).saturating_sub(f64::MANTISSA_DIGITS);
@@ -361,10 +403,12 @@ fn f32_nan(bits: u64) -> f32 {
     f32::from_bits((bits >> 63 << 31 | 0x7f80_0000 | bits << 12 >> 41) as u32)
 }
 
-fn half_nan<T: Half>(bits: u64) -> u16 {
+fn narrow_nan<T: Narrow>(bits: u64) -> u16 {
     let payload = bits << 12 >> (64 - T::FRACTION);
-    let exponent = u64::from(2 * T::BIAS + 1) << T::FRACTION;
-    (bits >> 63 << 15 | exponent | payload) as u16
+    let ones = (1 << (T::BITS - 1)) - 1;
+    let magnitude = u64::from(2 * T::BIAS + 1) << T::FRACTION | payload;
+    let magnitude = if T::INFINITIES { magnitude } else { ones };
+    (bits >> 63 << (T::BITS - 1) | magnitude) as u16
 }
 
 #[inline(always)]

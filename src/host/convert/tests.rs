@@ -21,6 +21,7 @@ fn value(dtype: DType, e: &[u8]) -> Value {
         DType::F32 => Float(f32::from_ne_bytes(bytes(e)).into()),
         DType::F16 => Float(f16::from_ne_bytes(bytes(e)).to_f64()),
         DType::Bf16 => Float(bf16::from_ne_bytes(bytes(e)).to_f64()),
+        DType::F8E4M3 | DType::F8E5M2 => Float(special(dtype, e[0])),
         DType::I8 => Integer(i8::from_ne_bytes(bytes(e)).into()),
         DType::U8 | DType::Bool => Integer(e[0].into()),
         DType::I16 => Integer(i16::from_ne_bytes(bytes(e)).into()),
@@ -30,6 +31,19 @@ fn value(dtype: DType, e: &[u8]) -> Value {
         DType::I64 => Integer(i64::from_ne_bytes(bytes(e)).into()),
         DType::U64 => Integer(u64::from_ne_bytes(bytes(e)).into()),
     }
+}
+
+/// A float of 8 bits, which may be infinite or NaN.
+fn special(dtype: DType, code: u8) -> f64 {
+    let magnitude = u64::from(code & 0x7f);
+    let sign = u64::from(code >> 7) << 63;
+    let size = match magnitude {
+        m if m < beyond(dtype) => decode(dtype, m).to_bits(),
+        m if m == beyond(dtype) && dtype == DType::F8E5M2 => f64::INFINITY.to_bits(),
+        m if dtype == DType::F8E5M2 => f64::INFINITY.to_bits() | (m & 3) << 50,
+        _ => f64::NAN.to_bits(),
+    };
+    f64::from_bits(sign | size)
 }
 
 fn bits(e: &[u8]) -> u64 {
@@ -45,11 +59,19 @@ fn format(to: DType) -> (u32, u32) {
         DType::F32 => (23, 8),
         DType::F16 => (10, 5),
         DType::Bf16 => (7, 8),
+        DType::F8E4M3 => (3, 4),
+        DType::F8E5M2 => (2, 5),
         _ => unreachable!("{to} is no float"),
     }
 }
 
-/// The value of a float's bits without a sign; those of infinity count as the next power of two.
+/// The bits of what is beyond the range: infinity, or NaN where there is none.
+fn beyond(to: DType) -> u64 {
+    let (fraction, exponent) = format(to);
+    if to == DType::F8E4M3 { 0x7f } else { ((1 << exponent) - 1) << fraction }
+}
+
+/// The value of a float's bits without a sign; those beyond the range count as the next number.
 fn decode(to: DType, code: u64) -> f64 {
     let (fraction, exponent) = format(to);
     let bias = (1 << (exponent - 1)) - 1;
@@ -74,7 +96,7 @@ fn compare_twice(value: Value, a: f64, b: f64) -> std::cmp::Ordering {
 /// The nearest bits in a float type, ties to even.
 fn nearest(value: Value, to: DType) -> u64 {
     let (fraction, exponent) = format(to);
-    let infinity = ((1u64 << exponent) - 1) << fraction;
+    let infinity = beyond(to);
     let negative = match value {
         Float(v) => v.is_sign_negative(),
         Integer(v) => v < 0,
@@ -83,6 +105,7 @@ fn nearest(value: Value, to: DType) -> u64 {
     match value {
         Float(v) if v.is_nan() => {
             let payload = (v.to_bits() << 12) >> (64 - fraction);
+            let payload = if to == DType::F8E4M3 { 0 } else { payload };
             return sign | infinity | 1 << (fraction - 1) | payload;
         }
         Float(v) if v.is_infinite() => return sign | infinity,
@@ -116,7 +139,7 @@ fn expect_float(value: Value, index: u64, to: DType, tally: &mut Tally) -> u64 {
     let code = nearest(value, to);
     let (fraction, exponent) = format(to);
     let magnitude = code & ((1 << (fraction + exponent)) - 1);
-    let infinite = magnitude == ((1 << exponent) - 1) << fraction;
+    let infinite = magnitude == beyond(to);
     let back = decode(to, magnitude);
     let (error, of, finite) = match value {
         Float(v) if v.is_nan() => {
@@ -126,7 +149,8 @@ fn expect_float(value: Value, index: u64, to: DType, tally: &mut Tally) -> u64 {
         Float(v) => ((back - v.abs()).abs(), v.abs(), v.is_finite()),
         Integer(v) => ((back as i128).abs_diff(v.abs()) as f64, v.unsigned_abs() as f64, true),
     };
-    if infinite != finite && (infinite || error == 0.0) {
+    let kept = !infinite || to != DType::F8E4M3;
+    if infinite != finite && kept && (infinite || error == 0.0) {
         tally.exact += 1;
         return code;
     }
@@ -259,10 +283,10 @@ fn the_legality_table() {
         let all = DType::ALL.into_iter().filter(|&to| convertible(from, to));
         all.map(DType::name).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(legal(DType::F64), "f32 f16 bf16");
-    assert_eq!(legal(DType::Bf16), "f32 f16 f64");
-    assert_eq!(legal(DType::I64), "f32 f16 bf16 f64 i8 u8 i16 u16 i32 u32 u64");
-    assert_eq!(legal(DType::Bool), "f32 f16 bf16 f64 i8 u8 i16 u16 i32 u32 i64 u64");
+    assert_eq!(legal(DType::F64), "f32 f16 bf16 f8e4m3 f8e5m2");
+    assert_eq!(legal(DType::Bf16), "f32 f16 f64 f8e4m3 f8e5m2");
+    assert_eq!(legal(DType::I64), "f32 f16 bf16 f64 i8 u8 i16 u16 i32 u32 u64 f8e4m3 f8e5m2");
+    assert_eq!(legal(DType::Bool), "f32 f16 bf16 f64 i8 u8 i16 u16 i32 u32 i64 u64 f8e4m3 f8e5m2");
     for from in DType::ALL {
         for to in DType::ALL {
             assert_eq!(converter(from, to).is_some(), convertible(from, to), "{from} -> {to}");
@@ -352,6 +376,16 @@ fn edges_worked_out_by_hand() {
     assert_eq!(brain(two(-126) - two(-135)), 0x80);
     assert_eq!(brain(5e-324), 0);
 
+    let eight = |v: f64, to| check(DType::F64, to, &[v]).unwrap().0[0];
+    let (e4m3, e5m2) = (|v| eight(v, DType::F8E4M3), |v| eight(v, DType::F8E5M2));
+    assert_eq!([1.0, 1.0625, 1.1875, 448.0, 464.0].map(e4m3), [0x38, 0x38, 0x3a, 0x7e, 0x7e]);
+    assert_eq!([464.0 + two(-40), -465.0, f64::INFINITY].map(e4m3), [0x7f, 0xff, 0x7f]);
+    assert_eq!([two(-9), two(-10), two(-10) + two(-60), -5e-324].map(e4m3), [1, 0, 1, 0x80]);
+    assert_eq!([two(-6) - two(-10), 1e308].map(e4m3), [8, 0x7f], "carried to a normal number");
+    assert_eq!([1.0, 1.125, 1.375, 57_344.0].map(e5m2), [0x3c, 0x3c, 0x3e, 0x7b]);
+    assert_eq!([61_439.9, 61_440.0, -1e308].map(e5m2), [0x7b, 0x7c, 0xfc]);
+    assert_eq!([two(-16), two(-17), -two(-17) * 1.01, 1e-300].map(e5m2), [1, 0, 0x81, 0]);
+
     let large = |v: i64, to| check(DType::I64, to, &[v]).unwrap().0[0];
     assert_eq!(large((1 << 53) + 1, DType::F64), two(53).to_bits());
     assert_eq!(large((1 << 60) + (1 << 36) + 1, DType::F32), 0x5d80_0001, "f64 would make a tie");
@@ -388,6 +422,8 @@ fn blocks_of_any_length_add_up_to_the_whole() {
         (DType::F32, DType::F16),
         (DType::F16, DType::Bf16),
         (DType::Bf16, DType::F64),
+        (DType::F32, DType::F8E4M3),
+        (DType::F8E5M2, DType::F8E4M3),
         (DType::I64, DType::F32),
         (DType::I16, DType::F16),
         (DType::U16, DType::I64),

@@ -70,16 +70,19 @@ impl Decision {
             dtype = packed.dtype();
         }
         let steps = view::batch_steps(&sides);
+        let (strips, shared) = (variant.strip().is_some(), self.processor.shares(variant));
         let tile = Tile {
             rows: variant.rows,
             quads: variant.quads,
             along,
-            ragged: variant.strip().is_none() && !panel.k.len().is_multiple_of(4),
-            shared: self.processor.shares(variant),
-            strips: variant.strip().is_some(),
+            ragged: false,
+            shared,
+            strips,
             even: steps.is_some(),
             packed,
         };
+        let ragged = !panel.k.len().is_multiple_of(tile.trip() as usize);
+        let tile = Tile { ragged, ..tile };
         let written = self.written(tile, near_k, size)?;
         let [m, n, k] = words(size)?;
         let origin = [window.batch.start, window.rows.start, panel.columns.start, self.size.m];

@@ -4,9 +4,9 @@
 use core::fmt;
 use core::ops::Range;
 
-use super::text::{COLUMNS, QuantisedTile, REGISTERS_LANES, SHARERS, SIDE};
+use super::text::{COLUMNS, QuantisedText, QuantisedTile, REGISTERS_LANES, SHARERS, SIDE, loads};
 use crate::caps::Caps;
-use crate::host::blocks::BLOCK;
+use crate::host::blocks::{BLOCK, Blocks};
 use crate::kernel::matmul::fours;
 use crate::layout::Layout;
 use crate::wgsl::Target;
@@ -28,8 +28,10 @@ const ROWS_ALONE: u32 = 4;
 const FEW: &[(usize, u32)] = &[(1, 1), (2, 2), (usize::MAX, 4)];
 const FEW_MAX: usize = 4;
 
-/// The most rows of a lane by whoever made the GPU: four spill 33 registers on an Adreno 630.
-const ROWS_OF_VENDOR: &[(&str, u32)] = &[("Qualcomm", 2)];
+/// The most rows of a lane by whoever made the GPU: on an Adreno 630 four by `q8` spill 33
+/// registers, two by `q4` 46 and two by `q4_k` 15.
+const ROWS_OF_VENDOR: &[(&str, Blocks, u32)] =
+    &[("Qualcomm", Blocks::Q8, 2), ("Qualcomm", Blocks::Q4, 1), ("Qualcomm", Blocks::Q4K, 1)];
 
 const STAGED: &[(usize, u32)] = &[(8, 1), (16, 2), (usize::MAX, 4)];
 
@@ -44,7 +46,7 @@ const LANES: u32 = 64;
 /// How a product is computed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QuantisedPlan {
-    pub(super) tile: QuantisedTile,
+    pub(super) text: QuantisedText,
 }
 
 fn rows_of(table: &[(usize, u32)], m: usize) -> u32 {
@@ -52,46 +54,48 @@ fn rows_of(table: &[(usize, u32)], m: usize) -> u32 {
 }
 
 impl QuantisedPlan {
-    /// For so many rows of X, columns, and what is summed over.
-    pub(super) fn of(size: [usize; 3], target: Target, caps: &Caps) -> Self {
-        match target {
+    /// For weights of a form: for so many rows of X, columns, and what is summed over.
+    pub(super) fn of(form: Blocks, size: [usize; 3], target: Target, caps: &Caps) -> Self {
+        let tile = match target {
             Target::Cpu | Target::Cpu64 => Self::of_software(size[0], caps.subgroup_exact()),
             Target::Gpu if size[0] > FEW_MAX => {
-                Self { tile: QuantisedTile::Staged { rows: rows_of(STAGED, size[0]) } }
+                QuantisedTile::Staged { rows: rows_of(STAGED, size[0]) }
             }
-            Target::Gpu => Self::of_few(size, caps),
-        }
+            Target::Gpu => Self::of_few(form, size, caps),
+        };
+        Self { text: QuantisedText { form, tile } }
     }
 
-    fn of_software(m: usize, subgroup: Option<u64>) -> Self {
+    fn of_software(m: usize, subgroup: Option<u64>) -> QuantisedTile {
         // Lanes can share only if the workgroup is one subgroup.
         let shared = subgroup == Some(u64::from(SHARERS));
         let rows = rows_of(TILES, m).min(if shared { u32::MAX } else { ROWS_ALONE });
-        Self { tile: QuantisedTile::Registers { rows, shared } }
+        QuantisedTile::Registers { rows, shared }
     }
 
-    fn of_few([m, n, k]: [usize; 3], caps: &Caps) -> Self {
+    fn of_few(form: Blocks, [m, n, k]: [usize; 3], caps: &Caps) -> QuantisedTile {
         let vendor = caps.identity.vendor_name();
-        let own = ROWS_OF_VENDOR.iter().find(|(name, _)| Some(*name) == vendor);
-        let rows = rows_of(FEW, m).min(own.map_or(u32::MAX, |(_, rows)| *rows));
+        let mut own =
+            ROWS_OF_VENDOR.iter().filter(|(name, of, _)| Some(*name) == vendor && *of == form);
+        let rows = rows_of(FEW, m).min(own.next().map_or(u32::MAX, |(.., rows)| *rows));
         let lanes_max = caps.limits.invocations_max.min(caps.limits.group_x_max);
-        let plan =
-            |down: u32| Self { tile: QuantisedTile::Few { rows, lanes: [down.max(LANES), down] } };
+        let tile = |down: u32| QuantisedTile::Few { rows, lanes: [down.max(LANES), down] };
+        let groups = |down| Self { text: QuantisedText { form, tile: tile(down) } }.groups(m, n);
         let [mut down, most] = DOWN;
-        // Each lane has two sixteens of k at least.
+        // Each lane loads twice at least.
         while down < most
             && u64::from(2 * down) <= lanes_max
-            && k / 16 >= 4 * down as usize
-            && plan(down).groups(m, n).iter().product::<usize>() < GROUPS_WANTED
+            && k / BLOCK * loads(form) as usize >= 4 * down as usize
+            && groups(down).iter().product::<usize>() < GROUPS_WANTED
         {
             down *= 2;
         }
-        plan(down)
+        tile(down)
     }
 
     /// Rows and columns of a workgroup.
     const fn reach(self) -> [usize; 2] {
-        let [rows, columns] = match self.tile {
+        let [rows, columns] = match self.text.tile {
             QuantisedTile::Registers { rows, .. } => [rows, COLUMNS * REGISTERS_LANES],
             QuantisedTile::Few { rows, lanes: [all, down] } => [rows, COLUMNS * (all / down)],
             QuantisedTile::Staged { rows } => [SIDE * rows, SIDE * COLUMNS],
@@ -116,7 +120,7 @@ impl QuantisedPlan {
 impl fmt::Display for QuantisedPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [rows, columns] = self.reach();
-        match self.tile {
+        match self.text.tile {
             QuantisedTile::Registers { rows, shared } => {
                 let who = if shared { "the lanes together" } else { "each lane" };
                 write!(f, "a tile of {rows} x {COLUMNS}, x loaded by {who}")
@@ -180,7 +184,7 @@ mod tests {
 
     #[test]
     fn tiles_grow_with_the_rows_and_stay_small_where_lanes_load_alone() {
-        let rows = |m, subgroup| match QuantisedPlan::of_software(m, subgroup).tile {
+        let rows = |m, subgroup| match QuantisedPlan::of_software(m, subgroup) {
             QuantisedTile::Registers { rows, .. } => rows,
             other => panic!("{other:?}"),
         };
@@ -190,8 +194,9 @@ mod tests {
 
     #[test]
     fn on_a_gpu_lanes_share_k_or_stage() {
-        let words =
-            |size| QuantisedPlan::of(size, Target::Gpu, &Caps::webgpu_baseline()).to_string();
+        let by =
+            |form, size, caps: &Caps| QuantisedPlan::of(form, size, Target::Gpu, caps).to_string();
+        let words = |size| by(Blocks::Q8, size, &Caps::webgpu_baseline());
         assert_eq!(words([1, 4096, 4096]), "a tile of 1 x 8 in 32 parts");
         assert_eq!(words([1, 512, 4096]), "a tile of 1 x 4 in 64 parts");
         assert_eq!(words([2, 64, 65536]), "a tile of 2 x 4 in 256 parts");
@@ -199,8 +204,11 @@ mod tests {
         assert_eq!(words([5, 64, 384]), "a tile of 8 x 32, staged");
         assert_eq!(words([500, 64, 384]), "a tile of 32 x 32, staged");
         let narrow = Caps::webgpu_baseline().with_limit(crate::caps::Limit::Invocations, 64);
-        let got = QuantisedPlan::of([1, 4, 65536], Target::Gpu, &narrow).to_string();
+        let got = by(Blocks::Q8, [1, 4, 65536], &narrow);
         assert_eq!(got, "a tile of 1 x 4 in 64 parts", "no more lanes than there may be");
+        assert_eq!(words([2, 64, 8192]), "a tile of 2 x 4 in 256 parts");
+        let got = by(Blocks::Q4, [2, 64, 8192], &Caps::webgpu_baseline());
+        assert_eq!(got, "a tile of 2 x 4 in 128 parts", "half the bytes, half the lanes");
     }
 
     #[test]

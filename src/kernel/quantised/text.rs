@@ -1,12 +1,17 @@
 //! The texts of products with quantised weights: what is written for a tile of so many rows.
 //!
 //! As in [`matmul`](crate::kernel::matmul) a tile is unrolled into names: `s2_1` is what row 2 and
-//! column 1 of the tile have of a block, `t2` the quad of sums of row 2.
+//! column 1 of the tile have of a trip, `t2` the quad of sums of row 2.
 
+use crate::host::blocks::{BLOCK, Blocks};
 use crate::wgsl::lines::{lane, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region, Writes};
+pub(super) use forms::loads;
+use forms::{Sixteen, before, numbers, scale, scaled, weights};
+
+mod forms;
 
 /// Tiles in registers: what software drivers are content with.
 pub const QUANTISED: Entry =
@@ -30,12 +35,11 @@ params! {
     }
 }
 
-/// Words of 32 bits in sixteen weights, and sixteens in a block.
-const WORDS: u32 = 4;
-const SIXTEENS: u32 = 2;
+/// Quads of a block.
+const QUADS: u32 = BLOCK as u32 / 4;
 
 /// Lanes that load X together where they do: the whole subgroup, and the quads of a block.
-pub const SHARERS: u32 = SIXTEENS * WORDS;
+pub const SHARERS: u32 = QUADS;
 
 /// Lanes of a workgroup of a software driver.
 pub const REGISTERS_LANES: u32 = 8;
@@ -44,7 +48,16 @@ pub const REGISTERS_LANES: u32 = 8;
 pub const SIDE: u32 = 8;
 pub const COLUMNS: u32 = 4;
 
-/// A kernel for a tile of so many rows to a lane.
+/// A kernel for weights in blocks of a form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct QuantisedText {
+    /// What the weights are.
+    pub form: Blocks,
+    /// What a workgroup computes of the product.
+    pub tile: QuantisedTile,
+}
+
+/// A tile of so many rows to a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QuantisedTile {
     /// Each lane has all of k of its columns.
@@ -86,12 +99,13 @@ impl QuantisedTile {
     }
 }
 
-impl Writes for QuantisedTile {
+impl Writes for QuantisedText {
     fn regions(&self) -> Vec<Region> {
-        match *self {
-            Self::Registers { rows, shared } => registers(rows, shared),
-            Self::Few { rows, lanes } => few(rows, lanes),
-            Self::Staged { rows } => staged(rows),
+        let form = self.form;
+        match self.tile {
+            QuantisedTile::Registers { rows, shared } => registers(form, rows, shared),
+            QuantisedTile::Few { rows, lanes } => few(form, rows, lanes),
+            QuantisedTile::Staged { rows } => staged(form, rows),
         }
     }
 }
@@ -115,17 +129,20 @@ fn of_block(r: u32) -> String {
     format!("vec4<f32>(s{r}_0, s{r}_1, s{r}_2, s{r}_3)")
 }
 
-fn scaled(rows: u32) -> String {
-    each(rows, |r| format!("t{r} += scales * {};", of_block(r)))
+/// Adds the sums of a trip, by the scales of its block.
+fn add(form: Blocks, rows: u32, block: &str) -> String {
+    let [scales, by] = scaled(form, block);
+    scales + &each(rows, |r| format!("t{r} += {by}{};", of_block(r)))
 }
 
-fn registers(rows: u32, shared: bool) -> Vec<Region> {
+fn registers(form: Blocks, rows: u32, shared: bool) -> Vec<Region> {
     let store = each(rows, |r| format!("blockwise_store(row + {r}u, column, t{r});"));
+    let step = sums(rows) + &step(form, rows, &Sixteen::of_block(form), shared, of_trip);
     let mut regions = vec![
-        Region::text("types", format!("const rows = {rows}u;\n")),
+        Region::text("types", format!("const rows = {rows}u;\nconst loads = {}u;\n", loads(form))),
         Region::text("begin", begin(rows)),
-        Region::text("step", step(rows, SIXTEENS, shared)),
-        Region::text("add", scaled(rows)),
+        Region::text("step", before(form, false) + &step),
+        Region::text("add", add(form, rows, "b")),
         Region::text("store", store),
     ];
     if shared {
@@ -135,22 +152,34 @@ fn registers(rows: u32, shared: bool) -> Vec<Region> {
     regions
 }
 
-fn few(rows: u32, [lanes, down]: [u32; 2]) -> Vec<Region> {
-    let types = format!("const rows = {rows}u;\nconst lanes = {lanes}u;\nconst down = {down}u;\n");
+fn few(form: Blocks, rows: u32, [lanes, down]: [u32; 2]) -> Vec<Region> {
+    let loads = loads(form);
+    let types = format!(
+        "const rows = {rows}u;\nconst lanes = {lanes}u;\nconst down = {down}u;\n\
+         const loads = {loads}u;\n"
+    );
     let join = |r| format!("sh_sums[lane][{r}] += sh_sums[lane + reach][{r}];");
     let store = |r| format!("blockwise_store(row + {r}u, column, sh_sums[lane][{r}]);");
+    let block = if loads == 1 { "b" } else { "(b >> 1u)" };
+    // Weights that no scale is still to multiply are added to a lane's totals, of which each has
+    // few: sums of a trip beside those spill on Intel's.
+    let (zeros, sum, add): (_, Name, _) = match form {
+        Blocks::Q8 | Blocks::Q4 => (sums(rows), of_trip, add(form, rows, block)),
+        Blocks::Q4K => (String::new(), of_all, String::new()),
+    };
+    let step = zeros + &step(form, rows, &[Sixteen::alone(form)], false, sum);
     vec![
         Region::text("types", types),
         Region::text("begin", begin(rows)),
-        Region::text("step", step(rows, 1, false)),
-        Region::text("add", scaled(rows)),
+        Region::text("step", before(form, true) + &step),
+        Region::text("add", add),
         Region::text("together", each(rows, |r| format!("sh_sums[lane][{r}] = t{r};"))),
         Region::text("join", each(rows, join)),
         Region::text("store", each(rows, store)),
     ]
 }
 
-fn staged(rows: u32) -> Vec<Region> {
+fn staged(form: Blocks, rows: u32) -> Vec<Region> {
     let begin = |r| {
         let row = SIDE * r;
         format!(
@@ -163,28 +192,46 @@ fn staged(rows: u32) -> Vec<Region> {
         let row = SIDE * r;
         format!("blockwise_store(row + down + {row}u, column + {COLUMNS}u * across, t{r});")
     };
+    let half = Sixteen::of_half(form);
+    let fetch = each(rows, |r| format!("let f{r} = head_0(x{r} + side * b);"));
+    let load = format!("let w = head_1({});\nlet s = {};\n", half.place, scale(form));
+    let mut number = each(rows, stage);
+    for (i, quad) in half.quads.iter().enumerate() {
+        let at = format!("sh_w[slot][4u * half_block + {i}u]");
+        put!(number, "{at} = {};", weights(form, quad));
+    }
     vec![
         Region::text("types", format!("const rows = {rows}u;\n")),
         Region::text("begin", each(rows, begin)),
-        Region::text("fetch", each(rows, |r| format!("let f{r} = head_0(x{r} + side * b);"))),
-        Region::text("stage", each(rows, stage)),
+        Region::text("fetch", fetch + &load),
+        Region::text("stage", number),
         Region::text("step", staged_step(rows)),
         Region::text("add", each(rows, |r| format!("t{r} += {};", of_block(r)))),
         Region::text("store", each(rows, store)),
     ]
 }
 
-fn sums(text: &mut String, rows: u32) {
-    for (r, c) in (0..rows).flat_map(|r| (0..COLUMNS).map(move |c| (r, c))) {
-        put!(text, "var s{r}_{c} = 0.0;");
-    }
+/// How a sum of a row and a column of the tile is called.
+type Name = fn(u32, u32) -> String;
+
+fn of_trip(r: u32, c: u32) -> String {
+    format!("s{r}_{c}")
+}
+
+fn of_all(r: u32, c: u32) -> String {
+    format!("t{r}.{}", lane(c))
+}
+
+/// The sums of a trip, of nothing yet.
+fn sums(rows: u32) -> String {
+    let each = (0..rows).flat_map(|r| (0..COLUMNS).map(move |c| (r, c)));
+    each.map(|(r, c)| format!("var {} = 0.0;\n", of_trip(r, c))).collect()
 }
 
 /// Everything for a block, of a workgroup's rows and columns.
 fn staged_step(rows: u32) -> String {
-    let mut text = String::new();
-    sums(&mut text, rows);
-    for quad in 0..SIXTEENS * WORDS {
+    let mut text = sums(rows);
+    for quad in 0..QUADS {
         for c in 0..COLUMNS {
             put!(text, "let v{quad}_{c} = sh_w[across + {}u][{quad}];", SIDE * c);
         }
@@ -198,36 +245,33 @@ fn staged_step(rows: u32) -> String {
     text
 }
 
-/// Everything for so many sixteens, of which `b` counts.
-fn step(rows: u32, sixteens: u32, shared: bool) -> String {
+/// Everything for a trip, which loads these and adds to the sums of that name.
+fn step(form: Blocks, rows: u32, sixteens: &[Sixteen], shared: bool, sum: Name) -> String {
     let mut text = String::new();
-    let quads = sixteens * WORDS;
-    sums(&mut text, rows);
     for r in (0..rows).filter(|_| shared) {
-        put!(text, "let d{r} = head_0(x{r} + {quads}u * b + share);");
+        put!(text, "let d{r} = head_0(x{r} + {QUADS}u * b + share);");
     }
-    for sixteen in 0..sixteens {
+    let mut n = 0;
+    for (load, sixteen) in sixteens.iter().enumerate() {
         for c in 0..COLUMNS {
             let at = lane(c);
-            let load = format!("head_1(weight.{at} + {sixteens}u * b + {sixteen}u)");
-            put!(text, "let w{sixteen}_{c} = {load};");
+            put!(text, "let w{load}_{c} = head_1(weight.{at} + {});", sixteen.place);
         }
-        for word in 0..WORDS {
-            let quad = sixteen * WORDS + word;
+        for quad in &sixteen.quads {
             for c in 0..COLUMNS {
-                let part = lane(word);
-                put!(text, "let v{quad}_{c} = vec4<f32>(decode_i8(w{sixteen}_{c}.{part}));");
+                put!(text, "let v{n}_{c} = {};", numbers(form, (load, c), quad));
             }
             for r in 0..rows {
                 let a = match shared {
-                    true => format!("subgroupBroadcast(d{r}, {quad}u)"),
-                    false => format!("head_0(x{r} + {quads}u * b + {quad}u)"),
+                    true => format!("subgroupBroadcast(d{r}, {}u)", quad.of_block),
+                    false => format!("head_0(x{r} + {})", quad.x),
                 };
-                put!(text, "let a{quad}_{r} = {a};");
+                put!(text, "let a{n}_{r} = {a};");
                 for c in 0..COLUMNS {
-                    put!(text, "s{r}_{c} += quad_sum(a{quad}_{r}, v{quad}_{c});");
+                    put!(text, "{} += quad_sum(a{n}_{r}, v{n}_{c});", sum(r, c));
                 }
             }
+            n += 1;
         }
     }
     text

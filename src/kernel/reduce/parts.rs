@@ -163,7 +163,7 @@ impl Parts<'_> {
             let operand = if fit == 0 { self.copy(part)? } else { self.input.under(part) };
             let extent = Extent { length: to - first, ..extent };
             let trips = if inner == 1 { 0 } else { 2 };
-            let plan = ReducePlan::of(extent, self.passes.site.target, trips, false);
+            let plan = self.passes.plan_of(extent, trips, false);
             stretches.push(Stretch { operand, extent, first, plan });
             first = to;
         }

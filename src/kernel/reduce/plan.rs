@@ -10,6 +10,7 @@
 //! [`CORE_TRIPS`] times, nor that one term would go through more than some hundred roundings.
 
 use super::text::{REDUCE_COLUMNS, REDUCE_GROUP, REDUCE_ROWS, ReduceColumnsJob, ReduceRowsJob};
+use crate::caps::Identity;
 use crate::count::words;
 use crate::error::Result;
 use crate::layout::Layout;
@@ -116,10 +117,10 @@ struct Columns {
     per_row: usize,
     /// Quads of a row, or columns.
     units: usize,
-    /// From one invocation's first unit to the next one's.
-    lead: usize,
-    /// From one unit of an invocation to its next.
+    /// From one unit of an invocation to its next: so many invocations take turns.
     step: usize,
+    /// Of an invocation's number in its row: which turn it has.
+    mask: u32,
 }
 
 /// Quads of a row, or rows of columns, that one invocation takes at most: for the roundings.
@@ -128,13 +129,23 @@ const QUADS_MAX: usize = 8192;
 const GROUP_QUADS_MAX: usize = 32_768;
 const ROWS_MAX: usize = 2048;
 
-/// Rows of columns in a chunk. A processor foresees what is read next along some twenty rows at
-/// once, and waits for memory at every one of more; small spaces are not worth a second pass.
-const fn rows_max(extent: Extent, target: Target) -> usize {
+/// Rows of columns in a chunk. llvmpipe before Mesa 24 waits for memory at every row of more than
+/// some twenty; small spaces are not worth a second pass.
+fn rows_max(extent: Extent, target: Target, identity: &Identity) -> usize {
     let large = extent.length * extent.inner >= 1 << 18;
+    let waits = target == Target::Cpu64 && !identity.is_later_llvmpipe();
+    if large && waits { 24 } else { ROWS_MAX }
+}
+
+/// Invocations that take turns at the units of a row, and the mask of their turns: all of a row on
+/// a GPU; on a processor those of a workgroup where loads are wide and rows are made of whole
+/// workgroups' units.
+fn turns(target: Target, units: usize, each: usize) -> (usize, u32) {
+    let lanes = target.workgroup();
     match target {
-        Target::Cpu64 if large => 24,
-        _ => ROWS_MAX,
+        Target::Gpu => (units.div_ceil(each), u32::MAX),
+        Target::Cpu64 if units.is_multiple_of(lanes as usize * each) => (lanes as usize, lanes - 1),
+        Target::Cpu | Target::Cpu64 => (1, 0),
     }
 }
 
@@ -155,13 +166,25 @@ fn chunked(length: usize, wanted: usize, least: usize, most: usize) -> (usize, u
 }
 
 impl ReducePlan {
-    /// The plan for an extent, all of it within 32 bits. `trips` is what finding one quad takes;
-    /// `parts` says whether it reads what chunks have left.
-    pub(super) fn of(extent: Extent, target: Target, trips: usize, parts: bool) -> Self {
+    /// The plan for an extent, all of it within 32 bits, of which an invocation takes so many units
+    /// of columns. `trips` is what finding one quad takes; `parts` says whether it reads what
+    /// chunks have left.
+    pub(super) fn of(
+        extent: Extent,
+        (target, identity): (Target, &Identity),
+        trips: usize,
+        parts: bool,
+        units: u32,
+    ) -> Self {
         if extent.inner == 1 {
             Self::rows(extent, target, trips, parts)
         } else {
-            Self::columns(extent, target, trips, parts)
+            let most = match parts {
+                true => ROWS_MAX,
+                false => rows_max(extent, target, identity),
+            };
+            let looped = (CORE_TRIPS as usize - 600) / (4 * trips + 2);
+            Self::columns(extent, target, most.min(looped), parts, units as usize)
         }
     }
 
@@ -181,18 +204,16 @@ impl ReducePlan {
         Self { kernel, groups, chunks, each, extent, columns: None }
     }
 
-    fn columns(extent: Extent, target: Target, trips: usize, parts: bool) -> Self {
+    fn columns(extent: Extent, target: Target, most: usize, parts: bool, each: usize) -> Self {
         let Extent { outer, length, inner, .. } = extent;
         let units = if extent.reads_elements() { inner } else { inner / 4 };
-        let per_row = units.div_ceil(4);
-        let (lead, step) = if target == Target::Gpu { (1, per_row) } else { (4, 1) };
+        let per_row = units.div_ceil(each);
+        let (step, mask) = turns(target, units, each);
         let wanted = if parts { 1 } else { lanes(target).div_ceil(outer.max(1) * per_row) };
-        let most = (CORE_TRIPS as usize - 600) / (4 * trips + 2);
-        let most = most.min(if parts { ROWS_MAX } else { rows_max(extent, target) });
         let (chunks, each) = chunked(length, wanted, 16, most);
         let count = outer * chunks * per_row;
         let groups = count.div_ceil(target.workgroup() as usize);
-        let columns = Some(Columns { count, per_row, units, lead, step });
+        let columns = Some(Columns { count, per_row, units, step, mask });
         Self { kernel: &REDUCE_COLUMNS, groups, chunks, each, extent, columns }
     }
 
@@ -202,10 +223,10 @@ impl ReducePlan {
         let Extent { outer, length, .. } = self.extent;
         let [rows, length, chunks, each] = words([outer, length, self.chunks, self.each])?;
         let [place, first] = words([place, first])?;
-        let Some(Columns { count, per_row, units, lead, step }) = self.columns else {
+        let Some(Columns { count, per_row, units, step, mask }) = self.columns else {
             return Ok(ReduceRowsJob { rows, length, chunks, each, place, first }.words());
         };
-        let [count, per_row, units, lead, step] = words([count, per_row, units, lead, step])?;
+        let [count, per_row, units, step] = words([count, per_row, units, step])?;
         let job = ReduceColumnsJob {
             count,
             length,
@@ -215,8 +236,8 @@ impl ReducePlan {
             first,
             units,
             per_row,
-            lead,
             step,
+            mask,
         };
         Ok(job.words())
     }
@@ -225,6 +246,7 @@ impl ReducePlan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::caps::fixtures;
     use crate::wgsl::grid::fold;
 
     const TARGETS: [Target; 3] = [Target::Cpu, Target::Cpu64, Target::Gpu];
@@ -244,12 +266,18 @@ mod tests {
         })
     }
 
+    /// Of a llvmpipe before Mesa 24.
+    fn early() -> Identity {
+        fixtures::lavapipe().identity
+    }
+
     #[test]
     fn no_invocation_loops_too_often_and_no_term_is_rounded_too_often() {
+        let early = early();
         for extent in extents() {
             for target in TARGETS {
                 for trips in [0, 1, 7, 56] {
-                    let plan = ReducePlan::of(extent, target, trips, false);
+                    let plan = ReducePlan::of(extent, (target, &early), trips, false, 4);
                     let each = plan.each;
                     let (looped, rounded) = match plan.kernel.name {
                         "reduce_rows" => {
@@ -270,10 +298,11 @@ mod tests {
 
     #[test]
     fn chunks_cover_the_length_and_none_is_empty() {
+        let early = early();
         for extent in extents() {
             for target in TARGETS {
                 for parts in [false, true] {
-                    let plan = ReducePlan::of(extent, target, 0, parts);
+                    let plan = ReducePlan::of(extent, (target, &early), 0, parts, 4);
                     let job = plan.job(5, 6).expect("words");
                     assert_eq!((job[4], job[5]), (5, 6), "{extent:?}");
                     let each = plan.each;
@@ -288,5 +317,21 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn only_an_early_llvmpipe_waits_for_rows_and_only_whole_workgroups_take_turns() {
+        let later = Identity { driver_info: "Mesa 25.0.7 (LLVM 19.1.7)".into(), ..early() };
+        let plan = |identity: &Identity, target, inner| {
+            let extent = Extent { outer: 1, length: 4096, inner, ragged: false };
+            let plan = ReducePlan::of(extent, (target, identity), 0, false, 4);
+            let columns = plan.columns.expect("columns");
+            (plan.each, columns.step, columns.mask)
+        };
+        assert_eq!(plan(&early(), Target::Cpu64, 4096), (24, 8, 7));
+        assert_eq!(plan(&later, Target::Cpu64, 4096), (1024, 8, 7));
+        assert_eq!(plan(&later, Target::Cpu64, 4096 + 4), (1024, 1, 0));
+        assert_eq!(plan(&later, Target::Cpu, 4096), (1024, 1, 0));
+        assert_eq!(plan(&later, Target::Gpu, 4096), (16, 256, u32::MAX));
     }
 }

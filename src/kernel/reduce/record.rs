@@ -86,7 +86,13 @@ impl Passes<'_> {
     }
 
     pub(super) fn plan(&self, feed: &Feed<'_>) -> ReducePlan {
-        ReducePlan::of(feed.extent, self.site.target, feed.reach.trips(), feed.is_states)
+        self.plan_of(feed.extent, feed.reach.trips(), feed.is_states)
+    }
+
+    /// The plan for an extent on this machine.
+    pub(super) fn plan_of(&self, extent: Extent, trips: usize, parts: bool) -> ReducePlan {
+        let machine = (self.site.target, &self.site.engine.gpu.caps().identity);
+        ReducePlan::of(extent, machine, trips, parts, self.how.units())
     }
 
     /// One dispatch.

@@ -46,8 +46,8 @@ params! {
         first: u32,
         units: u32,
         per_row: u32,
-        lead: u32,
         step: u32,
+        mask: u32,
     }
 }
 
@@ -97,6 +97,16 @@ impl Reduce {
             (_, Kind::F32) => Kind::I32,
             (_, Kind::F64) => Kind::I64,
             (_, kind) => kind,
+        }
+    }
+
+    /// Units of columns that an invocation takes: two where their states are as wide as they get,
+    /// because four spill on GPUs of few registers.
+    #[must_use]
+    pub const fn units(self) -> u32 {
+        match self.held() {
+            Kind::I64 | Kind::U64 | Kind::F64 if self.index => 2,
+            _ => 4,
         }
     }
 
@@ -224,7 +234,8 @@ impl Writes for ReducePass {
             true => (how.ends(pass), CHOICE),
         };
         let head = Region::text("state", head).needing(Needs::of(how.held()));
-        let mut regions = vec![head, Region::file("state", state)];
+        let units = format!("const units_each = {}u;\n", how.units());
+        let mut regions = vec![head, Region::file("state", state), Region::text("units", units)];
         let joined = how.joined().filter(|_| by_subgroups);
         regions.extend(joined.into_iter().flat_map(subgroups::regions));
         regions

@@ -4,16 +4,39 @@ use std::sync::Arc;
 
 use super::plain::{Kept, PAIR_BYTES, Plain};
 use super::plan::{SortRounds, SortedRows};
-use super::text::{Incoming, Outgoing, RUNNING, RankJob, RoundJob, RunningJob, SUMS, SortStep};
+use super::text::{
+    Incoming, Outgoing, RUNNING, RUNNING_GROUP, RankJob, RoundJob, RunningJob, SUMS, SUMS_GROUP,
+    SortStep,
+};
 use crate::count::{word, words};
 use crate::error::Result;
 use crate::exec::Value;
 use crate::kernel::fill;
-use crate::wgsl::Target;
 use crate::wgsl::kept::plain;
+use crate::wgsl::{Entry, Target};
 
-/// Numbers that one invocation adds up, as the shaders say.
-const BLOCK: u32 = 256;
+/// How numbers are added up: the kernels of both steps, the numbers of a block, as they say too,
+/// and the invocations that do one.
+struct Adding {
+    sums: &'static Entry,
+    running: &'static Entry,
+    block: u32,
+    lanes: u32,
+}
+
+impl Adding {
+    const fn of(target: Target) -> Self {
+        match target {
+            Target::Cpu | Target::Cpu64 => {
+                Self { sums: &SUMS, running: &RUNNING, block: 256, lanes: 1 }
+            }
+            Target::Gpu => {
+                let lanes = target.workgroup();
+                Self { sums: &SUMS_GROUP, running: &RUNNING_GROUP, block: 1024, lanes }
+            }
+        }
+    }
+}
 
 /// The items that are sorted: words of keys, each with what goes along.
 #[derive(Clone, Copy)]
@@ -144,12 +167,14 @@ impl Plain<'_> {
 
     /// The sum of what comes before each of `count` numbers, which are kept in place.
     fn running(self, numbers: &Arc<Value>, count: u32) -> Result<Kept> {
-        let blocks = count.div_ceil(BLOCK);
-        let params = RunningJob { count, blocks }.words();
+        let target = self.site.target;
+        let Adding { sums: adds, running, block, lanes } = Adding::of(target);
+        let blocks = count.div_ceil(block);
+        let (params, invocations) = (RunningJob { count, blocks }.words(), blocks * lanes);
         let sums = self.memory(u64::from(blocks) * 4, &[numbers])?;
         let bases = if blocks > 1 {
             let values = [numbers, &sums.value];
-            self.run(&plain(&SUMS, self.site.target), &values, params.clone(), blocks)?;
+            self.run(&plain(adds, target), &values, params.clone(), invocations)?;
             self.running(&sums.value, blocks)?
         } else {
             // Nothing comes before the first block.
@@ -157,8 +182,8 @@ impl Plain<'_> {
             sums
         };
         let before = self.memory(u64::from(count) * 4, &[numbers, &bases.value])?;
-        let kernel = plain(&RUNNING, self.site.target);
-        self.run(&kernel, &[numbers, &bases.value, &before.value], params, blocks)?;
+        let values = [numbers, &bases.value, &before.value];
+        self.run(&plain(running, target), &values, params, invocations)?;
         Ok(before)
     }
 }

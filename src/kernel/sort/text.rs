@@ -65,6 +65,16 @@ pub const SUMS: Entry =
 pub const RUNNING: Entry =
     Entry::own("running", source!("sort/running.wgsl"), 256).told(RunningJob::MEMBERS);
 
+/// First step of running sums: a workgroup to a block.
+pub const SUMS_GROUP: Entry = Entry::own("sums_group", source!("sort/sums_group.wgsl"), 256)
+    .told(RunningJob::MEMBERS)
+    .clearing();
+/// Last step of running sums: a workgroup to a block.
+pub const RUNNING_GROUP: Entry =
+    Entry::own("running_group", source!("sort/running_group.wgsl"), 256)
+        .told(RunningJob::MEMBERS)
+        .clearing();
+
 /// What a step of sorting reads: a word of a key and what goes along with it, of every item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Incoming {

@@ -6,6 +6,8 @@
 //!                   [out, images pixels] by [images pixels, channels taps], for each group
 //! ```
 
+use core::ops::Range;
+
 use super::{Conv, ConvCause, Taps, WINDOWS_MAX};
 use crate::engine::site::asked;
 use crate::error::Result;
@@ -70,7 +72,7 @@ impl Tensor {
     /// The gradient of the weight of a convolution, `conv1d` to `conv3d`: this is what arrives at
     /// its result, `[n, out, ..]`, and the weight was `[out, channels / groups, ..]`, of this size
     /// along its last `D` axes. It is a product with a copy of all windows of the input, of a few
-    /// images at a time if they are large, and of one at least: by the dtypes and the
+    /// images at a time if they are large, or of some lines of one: by the dtypes and the
     /// [contract](Tensor::matmul) of one whose `k` is the elements of a channel of the result, in
     /// all images. That of a bias is the sum of what arrives over all axes but that of the
     /// channels. Deferred.
@@ -127,14 +129,18 @@ impl Tensor {
         let pixels: usize = dims[2..].iter().product();
         let taps: usize = weight.dims()[1..].iter().product();
         let copied = taps.saturating_mul(groups).saturating_mul(pixels);
-        if images > 1 && copied.saturating_mul(images) > WINDOWS_MAX {
-            let [before, after] = [0..images / 2, images / 2..images].map(|part| {
-                let input = input.slice(0, part.clone())?;
+        // Images come apart first, then the lines of one.
+        let parted = [0].into_iter().chain(2..2 + D).find(|&axis| dims[axis] > 1);
+        if copied.saturating_mul(images) > WINDOWS_MAX
+            && let Some(axis) = parted
+        {
+            let middle = dims[axis] / 2;
+            let [before, after] = [0..middle, middle..dims[axis]].map(|part| {
+                let input = input.slice(axis, how.meets(axis, part.clone(), weight))?;
                 // Sums of parts are rounded when all are there.
                 let wide = summed.is_float();
-                let part = self.slice(0, part)?;
-                let [part, input] =
-                    [part, input].map(|x| if wide { x.cast_to(summed) } else { Ok(x) });
+                let [part, input] = [self.slice(axis, part)?, input]
+                    .map(|x| if wide { x.cast_to(summed) } else { Ok(x) });
                 part?.met(&input?, how, weight, summed)
             });
             return before? + &after?;
@@ -152,6 +158,15 @@ impl Tensor {
 }
 
 impl<const D: usize> Conv<D> {
+    /// What part of a padded input the taps of a weight meet for this part of an axis of the
+    /// result: the same images, and all lines that a tap of these is in.
+    fn meets(&self, axis: usize, part: Range<usize>, weight: &Shape) -> Range<usize> {
+        let Some(line) = axis.checked_sub(2) else { return part };
+        let (step, reach) = (self.stride[line], self.dilation[line]);
+        let covers = reach * (weight.dims()[axis] - 1) + 1;
+        part.start * step..(part.end - 1) * step + covers
+    }
+
     /// How the taps of a weight lie over an input, if this is what arrives at the result.
     fn arrived(&self, arrived: &Tensor, input: &Shape, weight: &Shape) -> Result<Taps> {
         if self.output_padding != [0; D] {

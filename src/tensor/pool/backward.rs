@@ -15,7 +15,7 @@ use crate::engine::site::asked;
 use crate::error::Result;
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
-use crate::tensor::cause::TensorCause;
+use crate::tensor::cause::{TensorCause, computed_with, float};
 use crate::tensor::number::Scalar;
 use crate::tensor::reduce::computed;
 use crate::tensor::{Pad, Tensor};
@@ -87,6 +87,7 @@ impl Tensor {
             if dtype != DType::U32 {
                 return Err(TensorCause::Only { what, dtype, only: "u32" }.into());
             }
+            computed_with("what arrives", self.dtype())?;
             if self.dtype() == DType::Bool {
                 let (dtype, what) = (DType::Bool, "what arrives");
                 return Err(TensorCause::Only { what, dtype, only: "a number" }.into());
@@ -138,9 +139,7 @@ impl Tensor {
         let gradient = || {
             let axes = how.arrived(self.shape(), size)?;
             let (dtype, what) = (self.dtype(), "what arrives");
-            if !dtype.is_float() {
-                return Err(TensorCause::Only { what, dtype, only: "a float" }.into());
-            }
+            float(what, dtype)?;
             let lead = &self.shape().dims()[..self.shape().rank() - D];
             let result = Shape::new([lead, &size[..]].concat())?;
             if result.is_empty() || self.shape().is_empty() {

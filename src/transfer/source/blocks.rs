@@ -9,7 +9,7 @@ use crate::count::index;
 use crate::dtype::DType;
 use crate::error::{Result, mistake};
 use crate::host::Tally;
-use crate::host::blocks::{BLOCK, Losses, Share, WeightBlock};
+use crate::host::blocks::{BLOCK, Blocks, Losses, Maker, Share};
 use crate::host::cause::CarriageCause;
 use crate::shared::lock;
 
@@ -20,7 +20,8 @@ const AT_ONCE: usize = 2048;
 #[derive(Debug)]
 pub(crate) struct BlockSource<'a> {
     numbers: Box<dyn Fill + 'a>,
-    share: Share,
+    part: (Blocks, Share),
+    maker: Maker,
     from: DType,
     rules: Rules,
     /// What quantising has done, which the values' pass tells.
@@ -30,11 +31,11 @@ pub(crate) struct BlockSource<'a> {
 impl<'a> BlockSource<'a> {
     pub(crate) fn new(
         numbers: Box<dyn Fill + 'a>,
-        share: Share,
+        (part, maker): ((Blocks, Share), Maker),
         from: DType,
         rules: Rules,
     ) -> Self {
-        Self { numbers, share, from, rules, losses: Arc::default() }
+        Self { numbers, part, maker, from, rules, losses: Arc::default() }
     }
 
     /// Where the losses are told.
@@ -53,7 +54,8 @@ impl<'a> BlockSource<'a> {
 
 impl Fill for BlockSource<'_> {
     fn to(&self) -> DType {
-        self.share.dtype()
+        let (form, share) = self.part;
+        share.dtype(form)
     }
 
     fn fill(
@@ -66,8 +68,8 @@ impl Fill for BlockSource<'_> {
         if self.numbers.to() != DType::F32 {
             return Err(mistake("blocks", format!("of {}", self.numbers.to())));
         }
-        // Elements of this part in a block.
-        let each = if self.share == Share::Values { BLOCK } else { 1 };
+        let (form, share) = self.part;
+        let each = share.each(form);
         let (count, width) = (index(bytes)? / self.to().width(), self.to().width());
         let (mut at, mut done) = (first, 0);
         let mut strip = vec![[0f32; BLOCK]; (count.div_ceil(each) + 1).min(AT_ONCE)];
@@ -80,7 +82,7 @@ impl Fill for BlockSource<'_> {
             let whole = wgpu::WriteOnly::from_mut(weights);
             self.numbers.fill(block * BLOCK, whole, size, &mut Tally::default())?;
             for (i, weights) in strip[..blocks].iter().enumerate() {
-                let made = WeightBlock::of(weights);
+                let made = (self.maker)(weights);
                 let begin = ((block + i) * BLOCK) as u64;
                 let finite = || weights.iter().all(|w| w.is_finite());
                 if self.rules.finite && made.scale.is_infinite() && finite() {
@@ -90,10 +92,13 @@ impl Fill for BlockSource<'_> {
                 let from = if i == 0 { skipped } else { 0 };
                 let n = (each - from).min(count - done);
                 let mut place = out.slice(done * width..(done + n) * width);
-                match self.share {
+                match share {
                     Share::Values => {
-                        made.count(weights, from..from + n, begin, (tally, &mut losses));
-                        place.copy_from_slice(bytemuck::cast_slice(&made.values[from..from + n]));
+                        // A block is counted with its first element.
+                        if from == 0 {
+                            made.count(weights, begin, (tally, &mut losses));
+                        }
+                        place.copy_from_slice(&made.stored()[from..from + n]);
                     }
                     Share::Scales => place.copy_from_slice(&made.scale.to_le_bytes()),
                 }
@@ -111,6 +116,7 @@ impl Fill for BlockSource<'_> {
 mod tests {
     use super::*;
     use crate::host::HostView;
+    use crate::host::blocks::check;
     use crate::transfer::UploadSource;
 
     /// A chunk may begin and end within a block, and is longer than what is made at once.
@@ -118,14 +124,18 @@ mod tests {
     fn a_part_is_what_the_whole_has_there() {
         let count = (AT_ONCE + 3) * BLOCK;
         let weights: Vec<f32> = (0..count).map(|i| (i * 7919 % 1009) as f32 - 500.0).collect();
-        let view = HostView::new(&weights, [count]).unwrap();
-        for share in Share::BOTH {
-            let width = share.dtype().width();
-            let all = if share == Share::Values { count } else { count / BLOCK };
+        let view = HostView::new(&weights, [1, count]).unwrap();
+        let forms = Blocks::ALL.into_iter().filter(|form| form.is_made());
+        let parts = forms.flat_map(|form| Share::BOTH.map(|share| (form, share)));
+        for (form, share) in parts {
+            let (width, each) = (share.dtype(form).width(), share.each(form));
+            let all = count / BLOCK * each;
+            let maker = check(form, DType::F32, view.layout().shape()).unwrap();
             let fill = |first: usize, n: usize| {
                 let numbers = UploadSource::new(view.bytes(), DType::F32, Rules::default());
                 let numbers: Box<dyn Fill> = Box::new(numbers.unwrap());
-                let source = BlockSource::new(numbers, share, DType::F32, Rules::default());
+                let source =
+                    BlockSource::new(numbers, ((form, share), maker), DType::F32, Rules::default());
                 let (mut out, mut tally) = (vec![9u8; n * width + 3], Tally::default());
                 let whole = wgpu::WriteOnly::from_mut(&mut out[..]);
                 source.fill(first, whole, (n * width) as u64, &mut tally).unwrap();
@@ -133,11 +143,14 @@ mod tests {
                 (out, tally.values(), tally.first_changed)
             };
             let (whole, counted, changed) = fill(0, all);
-            assert_eq!(counted, if share == Share::Values { count as u64 } else { 0 });
+            let values = |n: usize| if share == Share::Values { n as u64 } else { 0 };
+            assert_eq!(counted, values(count));
             for (first, n) in [(0, 1), (5, 70), (31, 2), (33, 64), (all - 40, 40), (1, all - 2)] {
                 let (part, counted, _) = fill(first, n);
-                assert!(part == whole[first * width..][..n * width], "{share:?} {first} {n}");
-                assert_eq!(counted, if share == Share::Values { n as u64 } else { 0 });
+                let place = format!("{form:?} {share:?} {first} {n}");
+                assert!(part == whole[first * width..][..n * width], "{place}");
+                let begun = (first..first + n).filter(|at| at % each == 0).count();
+                assert_eq!(counted, values(begun * BLOCK), "{place}");
             }
             assert_eq!(changed, fill(0, all.min(64)).2, "the first that changed");
         }

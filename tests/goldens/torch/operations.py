@@ -19,6 +19,7 @@ import pathlib
 
 import backward
 import computed
+import fourier
 import lines
 import matrices
 import placed
@@ -27,6 +28,7 @@ FAMILIES = [
     placed.order, placed.ranks, placed.found, placed.scattered, computed.products, computed.norms,
     computed.reductions, computed.running, computed.convolutions, computed.pools, computed.sizes,
     computed.attentions, computed.others, backward.convolutions, backward.pools, matrices.factors,
+    fourier.transforms,
 ]
 
 if __name__ == "__main__":

@@ -78,13 +78,19 @@ pub(crate) async fn spread(dtype: DType, n: usize) -> Vec<u64> {
     all
 }
 
-/// Numbers at a quarter of a step of f32 from where f16 and bf16 round up or down: rounded twice,
-/// some of them go the wrong way. Then the same among the subnormal numbers.
+/// Numbers at a quarter of a step of f32 from where narrow floats round up or down: rounded twice,
+/// some of them go the wrong way. Then the same among the subnormal numbers, and where those of 8
+/// bits end.
 fn ties() -> impl Iterator<Item = f64> {
     let step = 2f64.powi(-23);
     let normal = [1.0 + 2f64.powi(-11), 1.0 + 2f64.powi(-10) * 1.5, 1.0 + 2f64.powi(-8)];
     let normal = normal.into_iter().chain([1.0 + 2f64.powi(-7) * 1.5]);
-    let least = [(-149, 8), (-133, 17), (-24, 40)];
+    let eight =
+        [4, 3].into_iter().flat_map(|bits| [1.0, 3.0].map(|odd| 1.0 + odd / f64::from(1 << bits)));
+    let normal = normal.chain(eight);
+    let ends = [464.0, 480.0, 512.0, 61_440.0, 65_536.0].into_iter();
+    let ends = ends.flat_map(move |end| [-1.0, 0.0, 1.0].map(|by| end * (1.0 + by * step)));
+    let least = [(-149, 8), (-133, 17), (-24, 40), (-9, 20), (-16, 20)];
     let least = least.into_iter().flat_map(|(log2, bits)| {
         let halves = (0..4).map(|whole| f64::from(whole) + 0.5);
         let around = move |half: f64| {
@@ -94,7 +100,7 @@ fn ties() -> impl Iterator<Item = f64> {
     });
     let around =
         move |tie: f64| (-9..=9).map(move |quarters| tie + f64::from(quarters) * step / 4.0);
-    normal.flat_map(around).chain(least)
+    normal.flat_map(around).chain(least).chain(ends)
 }
 
 /// Whole numbers that f32 cannot hold, where bf16 rounds up or down.

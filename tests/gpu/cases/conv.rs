@@ -7,7 +7,7 @@ use wharf::reference::{Convolution, Exact, Number, conv, matmul_dtype, matmul_ke
 use wharf::tensor::Conv;
 use wharf::{Adapter, DType, Device, Target, Tensor};
 
-use super::pair::{Pair, bits, bits_of, count, value};
+use super::pair::{NUMBERS, Pair, bits, bits_of, count, value};
 use super::probe::Random;
 use super::views::Move;
 use crate::ctx::{
@@ -165,7 +165,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     let quick = adapter.caps().has(Feature::ShaderF16);
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
-        for dtype in DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool) {
+        for dtype in NUMBERS {
             let runs = match downgrade.name {
                 "native" => true,
                 "small_bindings" | "baseline" => dtype == DType::F32,
@@ -189,6 +189,9 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases.push(case!("conv::padding_is_zero_whatever_lies_there", |ctx| beside(ctx)));
     cases.push(case!("conv::many_terms_are_summed_by_chunks", |ctx| many_terms(ctx)));
     cases.push(case!("conv::backward::many_windows_by_parts", |ctx| backward::in_parts(ctx)));
+    cases.push(case!("conv::backward::windows_of_an_image_by_parts", |ctx| {
+        backward::in_an_image(ctx)
+    }));
     cases.push(case!("conv::more_than_a_segment", |ctx| in_parts(ctx)));
     cases
 }

@@ -3,7 +3,7 @@
 
 use wharf::{Adapter, DType, Tensor};
 
-use super::pair::count;
+use super::pair::{COMPUTED, count};
 use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, ensure, matters, show};
 
 /// The fewest elements for which a kernel works by pairs of quads.
@@ -15,7 +15,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         let name = downgrade.name;
         let offsets = case!(format!("doubles::offsets::{name}"), |ctx| offsets(ctx, downgrade));
         cases.push(offsets);
-        for dtype in DType::ALL {
+        for dtype in COMPUTED {
             let case = format!("doubles::{dtype}::{name}");
             cases.push(
                 case!(case, |ctx| tails(ctx, downgrade, dtype)).needs(adapter, downgrade, dtype),

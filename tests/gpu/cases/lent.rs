@@ -5,7 +5,7 @@ use wharf::{Adapter, DType, Device, Layout, Shape, Tensor, wgpu};
 
 use super::probe::{Random, first_difference};
 use crate::ctx::{
-    Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, computes, ensure, ensure_eq, matters, show,
+    Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, ensure, ensure_eq, matters, show, stores,
 };
 
 #[cfg(not(target_family = "wasm"))]
@@ -234,7 +234,7 @@ async fn wrapped(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     // Whole quads, and no multiple of anything else: two segments of small bindings.
     let bytes: Vec<u8> = (0..60_000 * 5 + 32).map(|_| random.below(2) as u8).collect();
     let mine = own(&device, &bytes);
-    for dtype in DType::ALL.into_iter().filter(|&dtype| computes(device.plan(), dtype)) {
+    for dtype in DType::ALL.into_iter().filter(|&dtype| stores(device.plan(), dtype)) {
         let width = dtype.width();
         for layout in layouts(bytes.len() / width).map_err(show)? {
             let x = device.wrap_buffer(&mine, layout, dtype).map_err(show)?;

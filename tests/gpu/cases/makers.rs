@@ -118,6 +118,7 @@ const ROWS: &[Row] = &[
     row("cast", ALL, |d, t| up(d, &[false, true])?.cast(t), &[0.0, 1.0]),
     row("cast", FLOAT, |d, t| up(d, &[0.1f32, 1e30])?.cast(t), &[0.1f32 as f64, 1e30f32 as f64]),
     row("cast", FLOAT, |d, t| up(d, &[f32::INFINITY])?.cast(t), &[f64::INFINITY]),
+    row("cast_saturating", ALL, |d, t| up(d, &[1.0f32, 300.0])?.cast_saturating(t), &[1.0, 300.0]),
     row("cast_checked", ALL, |d, t| up(d, &[1.0f32, 300.0])?.cast_checked(t), &[1.0, 300.0]),
     row("cast_checked", I64, |d, t| up(d, &[0u32, u32::MAX])?.cast_checked(t),
         &[0.0, 4_294_967_295.0]),

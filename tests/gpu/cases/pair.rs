@@ -7,7 +7,7 @@ use wharf::reference::Number;
 use wharf::{DType, Device, Layout, Shape, Tensor};
 
 use super::probe::{Probe, for_dtype};
-use crate::ctx::{computes, show};
+use crate::ctx::{show, stores};
 
 /// How many (op, dtype, layout, size, caps) were compared in this run.
 static COMPARED: AtomicUsize = AtomicUsize::new(0);
@@ -30,6 +30,18 @@ pub(crate) fn summary(compared: usize) -> String {
     let [before, after] = SUMMARY;
     format!("{before}{compared}{after}")
 }
+
+/// Every dtype that is computed with.
+pub(crate) const COMPUTED: [DType; 13] = {
+    let [computed @ .., DType::F8E4M3, DType::F8E5M2] = DType::ALL else { panic!("in this order") };
+    computed
+};
+
+/// Those that are numbers.
+pub(crate) const NUMBERS: [DType; 12] = {
+    let [numbers @ .., DType::Bool] = COMPUTED else { panic!("in this order") };
+    numbers
+};
 
 /// Elements as raw bits, of whatever dtype.
 #[derive(Clone, Debug)]
@@ -95,9 +107,9 @@ pub(crate) fn bits(dtype: DType, value: Number) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Whether the device computes in this dtype.
+/// Whether the device stores this dtype as it is.
 pub(crate) fn carries(device: &Device, dtype: DType) -> bool {
-    computes(device.plan(), dtype)
+    stores(device.plan(), dtype)
 }
 
 /// The first index where two lists of bits differ, in words.

@@ -8,7 +8,7 @@ use wharf::reference::{Number, places, reduce};
 use wharf::tensor::Pooling;
 use wharf::{Adapter, DType, Device, Target, Tensor};
 
-use super::pair::{Pair, bits, bits_of, carries, count, value};
+use super::pair::{NUMBERS, Pair, bits, bits_of, carries, count, value};
 use super::probe::Random;
 use super::views::{Move, TARGETS};
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, Size, case, ensure, ensure_eq, matters, show};
@@ -101,7 +101,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     let quick = adapter.caps().has(Feature::ShaderF16);
     for what in [What::Max, What::Mean, What::MeanOfThose] {
-        for dtype in DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool) {
+        for dtype in NUMBERS {
             if what != What::Max && !dtype.is_float() {
                 continue;
             }
@@ -111,7 +111,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             cases.push(Case { size, ..case }.needs(adapter, DOWNGRADES[0], dtype));
         }
     }
-    for dtype in DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool) {
+    for dtype in NUMBERS {
         let usual = quick || matches!(dtype, DType::F32 | DType::I32);
         let size = if usual { Size::Usual } else { Size::Large };
         for case in [

@@ -43,6 +43,8 @@ probes! {
     i64, u64, |b| b.cast_signed(), |v| v.cast_unsigned();
     u64, u64, |b| b, |v| v;
     bool, u8, |b| b & 1 == 1, |v| u64::from(v);
+    wharf::dtype::f8e4m3, u8, Self::from_bits, |v| v.to_bits().into();
+    wharf::dtype::f8e5m2, u8, Self::from_bits, |v| v.to_bits().into();
 }
 
 /// Bits that are special in a float of this width, or extremes of an integer.
@@ -134,6 +136,8 @@ macro_rules! for_dtype {
             wharf::DType::I64 => $function::<i64>($($argument),*).await,
             wharf::DType::U64 => $function::<u64>($($argument),*).await,
             wharf::DType::Bool => $function::<bool>($($argument),*).await,
+            wharf::DType::F8E4M3 => $function::<wharf::dtype::f8e4m3>($($argument),*).await,
+            wharf::DType::F8E5M2 => $function::<wharf::dtype::f8e5m2>($($argument),*).await,
         }
     };
 }

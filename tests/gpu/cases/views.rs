@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use wharf::{Adapter, DType, Device, Layout, Target, Tensor};
 
-use super::pair::{Pair, bits_of, count, difference};
+use super::pair::{COMPUTED, Pair, bits_of, count, difference};
 use super::probe::{Probe, Random, for_dtype, values};
 use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, matters, show};
 
@@ -194,7 +194,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         // Moves depend on widths only, so one dtype of each width is enough.
         let widths = [DType::U8, DType::F16, DType::F32, DType::I64];
         let dtypes: &[DType] = match downgrade.name {
-            "native" => &DType::ALL,
+            "native" => &COMPUTED,
             "no_64" | "no_f16" => &[],
             _ => &widths,
         };

@@ -18,7 +18,7 @@ fn policies() -> Vec<Policy> {
         all.extend(DType::ALL.map(|to| Policy::exact().allow(from, to)));
     }
     let everything = all.iter().skip(4).count();
-    assert_eq!(everything, 169, "every pair of dtypes");
+    assert_eq!(everything, 225, "every pair of dtypes");
     let each = |policy: Policy, from| DType::ALL.iter().fold(policy, |p, &to| p.allow(from, to));
     all.push(DType::ALL.into_iter().fold(Policy::exact(), each));
     all.push(DType::ALL.into_iter().rev().fold(Policy::lossless(), each));
@@ -54,7 +54,8 @@ const fn computed_in(stored: DType) -> DType {
 fn check(context: &str, plan: &Plan, carriage: &Carriage) {
     let Carriage { dtype, how, stored, packed, computed, .. } = carriage;
     let context = format!("{context}, {dtype}: {carriage:?}");
-    assert_eq!(*computed, stored.map(computed_in), "computed in, on {context}");
+    let computes = stored.filter(|stored| !matches!(stored, DType::F8E4M3 | DType::F8E5M2));
+    assert_eq!(*computed, computes.map(computed_in), "computed in, on {context}");
     match *how {
         How::Native | How::Packed => {
             assert_eq!(*stored, Some(*dtype), "bits are kept, on {context}");
@@ -83,7 +84,8 @@ fn every_plan_is_consistent() {
             assert_eq!(plan.policy(), policy, "{name}: it remembers the policy");
             let rejected = plan.carriages().iter().filter(|c| c.how == How::Rejected).count();
             let f32 = plan.carriage(DType::F32).how;
-            assert!(f32 == How::Native || rejected == 13, "{name}: f32 always, or nothing at all");
+            let none = rejected == DType::ALL.len();
+            assert!(f32 == How::Native || none, "{name}: f32 always, or nothing at all");
             for (dtype, carriage) in DType::ALL.into_iter().zip(plan.carriages()) {
                 assert_eq!(carriage.dtype, dtype, "{name}: one row per dtype, in order");
                 assert_eq!(carriage, plan.carriage(dtype), "{name}: found by dtype");
@@ -100,7 +102,7 @@ fn every_table_is_tidy() {
             [Policy::exact(), Policy::lossless(), Policy::exact().allow(DType::F64, DType::I8)]
         {
             let table = negotiate(&caps, &policy).to_string();
-            let lines = 14 + usize::from(!caps.cooperative.is_empty());
+            let lines = 16 + usize::from(!caps.cooperative.is_empty());
             assert_eq!(table.lines().count(), lines, "{name}: a title, a line per dtype\n{table}");
             for line in table.lines() {
                 assert_eq!(line, line.trim_end(), "{name}: no blanks at the end");

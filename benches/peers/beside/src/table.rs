@@ -93,6 +93,7 @@ const SECTIONS: &[(Kind, &str)] = &[
     (Kind::Elementwise, "Elementwise, 4096 x 4096"),
     (Kind::Rows, "Along rows and columns; softmax, norm: best of 5 processes from nothing"),
     (Kind::Images, "An image of 64 x 56 x 56; lists"),
+    (Kind::Model, "all-MiniLM-L6-v2, forward; its shapes, weights from a seed"),
     (Kind::Crossing, "Crossings, 24 Mi elements; bytes of the host"),
     (Kind::Latency, "Small operations"),
     (Kind::Process, "From a process's start; size"),

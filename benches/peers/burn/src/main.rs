@@ -17,6 +17,8 @@ use peer_cases::{
     SIDE, TOP, What,
 };
 
+mod minilm;
+
 /// An uploaded tensor, by its kind.
 enum Up {
     Float(Tensor<1>),
@@ -284,6 +286,10 @@ impl Peer for Burn {
             What::Attention(of) => self.attention(of, inputs),
             What::Image(image) => self.image(image, inputs),
             What::Order(order, _) => self.order(order, &inputs[0]),
+            What::Model(of) => {
+                let model = minilm::MiniLm::new(of, inputs, &self.device);
+                self.kernel(move || model.forward())
+            }
             What::Crossing(crossing, _) => self.crossing(crossing, &inputs[0]),
             What::Largest => return Ok(None),
             _ => self.small(what, inputs),

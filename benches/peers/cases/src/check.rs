@@ -30,6 +30,7 @@ pub fn check(what: &What, inputs: &[Vec<f32>], result: &[f32]) -> Result<(), Str
         What::Attention(of) => attention(of, inputs, result),
         What::Image(image) => images::image(image, inputs, result),
         What::Order(order, _) => images::order(order, &inputs[0], result),
+        What::Model(model) => model.check(inputs, result),
         What::Crossing(crossing, n) => {
             let exact = Within { part: 0.0, distance: 0.0 };
             compare(result, n, LOOKS, exact, |i| crossing.expected(inputs[0][i]))
@@ -148,7 +149,7 @@ fn chain_matmul(inputs: &[Vec<f32>], result: &[f32]) -> Result<(), String> {
 }
 
 /// erfc by its continued fraction or erf by its series, whichever converges.
-fn erf(x: f64) -> f64 {
+pub(crate) fn erf(x: f64) -> f64 {
     let a = x.abs();
     if a > 6.0 {
         return x.signum();

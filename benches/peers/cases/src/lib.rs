@@ -5,10 +5,12 @@
 
 mod check;
 mod images;
+mod model;
 mod serve;
 mod table;
 
 pub use check::check;
+pub use model::{EPSILON, HEADS, LAYERS, Model, TABLES, WIDE, WIDTH, weights};
 pub use serve::{Peer, Ran, Run, main};
 pub use table::{
     Attention, CHAIN, CHAIN_MATMUL, CHANNELS, Case, Crossing, Formula, GROUPS, Image, Kind, Matmul,
@@ -31,5 +33,8 @@ pub fn values(seed: u64, n: usize) -> Vec<f32> {
 /// The inputs of a case, in order.
 #[must_use]
 pub fn inputs(what: &What) -> Vec<Vec<f32>> {
+    if let What::Model(model) = what {
+        return model.inputs();
+    }
     what.lengths().into_iter().zip(1..).map(|(n, seed)| values(seed, n)).collect()
 }

@@ -1,5 +1,7 @@
 //! The cases.
 
+use crate::model::Model;
+
 /// The unit of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -13,6 +15,8 @@ pub enum Unit {
     Millis,
     /// MiB.
     Mebibytes,
+    /// Tokens a second.
+    Tokens,
 }
 
 impl Unit {
@@ -25,6 +29,7 @@ impl Unit {
             Self::Micros => "us",
             Self::Millis => "ms",
             Self::Mebibytes => "MiB",
+            Self::Tokens => "tokens/s",
         }
     }
 
@@ -42,6 +47,7 @@ pub enum Kind {
     Elementwise,
     Rows,
     Images,
+    Model,
     Crossing,
     Latency,
     Process,
@@ -144,6 +150,8 @@ pub enum What {
     Attention(Attention),
     Image(Image),
     Order(Order, usize),
+    /// A forward pass, until the device is done with the embeddings.
+    Model(Model),
     Crossing(Crossing, usize),
     /// One addition of 1024 numbers, until the device is done.
     AddSync,
@@ -183,6 +191,8 @@ impl What {
             Self::Attention(Attention { heads, tokens, d }) => vec![heads * tokens * d; 3],
             Self::Image(image) => vec![CHANNELS * SIDE * SIDE, image.weights()],
             Self::Order(_, n) | Self::Crossing(_, n) => vec![n],
+            // It draws its own.
+            Self::Model(_) => vec![],
             Self::AddSync | Self::AddRead | Self::Chain => vec![SMALL; 2],
             Self::ChainMatmul => vec![32 * 32; 2],
             Self::FirstMatmul => vec![512 * 512; 2],
@@ -255,6 +265,7 @@ impl Case {
             Unit::Micros => seconds * 1e6 / self.amount,
             Unit::Millis => seconds * 1e3 / self.amount,
             Unit::Mebibytes => seconds,
+            Unit::Tokens => self.amount / seconds,
         }
     }
 
@@ -282,6 +293,7 @@ pub fn all(quick: bool) -> Vec<Case> {
     cases.extend(rows(side));
     cases.extend(images());
     cases.extend(orders(if quick { 10_000 } else { 1_000_000 }));
+    cases.extend(models(if quick { 8 } else { 128 }));
     cases.extend(crossings(if quick { 1 << 20 } else { 1 << 25 }));
     let latency = |name, what, steps| Case::new(Kind::Latency, name, what, Unit::Micros, steps);
     let process = |name, what, unit| Case::new(Kind::Process, name, what, unit, 1.0);
@@ -404,6 +416,15 @@ fn orders(n: usize) -> Vec<Case> {
         Case::new(Kind::Images, name, What::Order(order, n), Unit::Bytes, bytes)
     };
     list.into_iter().map(case).collect()
+}
+
+fn models(tokens: usize) -> Vec<Case> {
+    let case = |batch| {
+        let name = format!("MiniLM, batch {batch} x {tokens} tokens");
+        let what = What::Model(Model { batch, tokens });
+        Case::new(Kind::Model, name, what, Unit::Tokens, (batch * tokens) as f64)
+    };
+    [1, 32].map(case).into()
 }
 
 fn crossings(n: usize) -> Vec<Case> {

@@ -7,6 +7,8 @@ use candle_core::{DType, Device, Tensor};
 use ndarray::{Array2, ArrayView2, Zip};
 use peer_cases::{Attention, Formula, Matmul, Peer, Rows, Run, What};
 
+mod minilm;
+
 fn main() -> ExitCode {
     if std::env::args().any(|arg| arg == "--ndarray") {
         return peer_cases::main(|| Ok(NdArray));
@@ -72,6 +74,7 @@ impl Candle {
                     weights.broadcast_div(&weights.sum_keepdim(last)?)?.matmul(&v)
                 })
             }
+            What::Model(of) => Box::new(minilm::forward(of, inputs)?),
             What::Chain => {
                 let (a, b) = (new(0, &[inputs[0].len()])?, new(1, &[inputs[0].len()])?);
                 Box::new(move || {

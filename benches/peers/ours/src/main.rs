@@ -10,6 +10,8 @@ use wharf::half::f16;
 use wharf::tensor::{Align, Attention, Conv, Interpolation, Pooling};
 use wharf::{Adapter, DType, Device, Element, Policy, Tensor};
 
+mod minilm;
+
 struct Wharf {
     device: Device,
     on: String,
@@ -264,6 +266,10 @@ impl Peer for Wharf {
             What::Attention(of) => kernel(self.attention(of, inputs)?),
             What::Image(image) => kernel(self.image(image, inputs)?),
             What::Order(order, _) => kernel(self.order(order, &inputs[0])?),
+            What::Model(of) => {
+                let forward = minilm::forward(&self.device, of, inputs).map_err(said)?;
+                kernel(Box::new(forward))
+            }
             What::Crossing(crossing, _) => self.crossing(crossing, &inputs[0])?,
             What::Largest => return Ok(None),
             _ => self.small(what, inputs)?,

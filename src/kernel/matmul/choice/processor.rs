@@ -15,8 +15,10 @@ pub(crate) enum Processor {
     Cpu,
     /// One whose subgroups are the lanes of a workgroup, which can load A together.
     CpuSharing,
-    /// Mesa's from 24 on: it loads once what all lanes read, but large tiles leave its registers.
+    /// Mesa's from 24 on, where large tiles in place leave its registers.
     CpuLater,
+    /// The same, where lanes can load A together.
+    CpuLaterSharing,
 }
 
 impl Processor {
@@ -24,12 +26,14 @@ impl Processor {
     pub(crate) fn of(target: Target, caps: &Caps, dtype: DType) -> Self {
         let limits = &caps.limits;
         let eight = [limits.subgroup_min, limits.subgroup_max] == [u64::from(SHARERS); 2];
-        match target {
-            Target::Gpu => Self::Gpu(Room::of(caps, dtype)),
-            _ if caps.identity.is_later_llvmpipe() => Self::CpuLater,
-            // 64-bit values cannot be passed from lane to lane everywhere.
-            _ if eight && caps.has(Feature::Subgroup) && dtype.width() < 8 => Self::CpuSharing,
-            _ => Self::Cpu,
+        // 64-bit values cannot be passed from lane to lane everywhere.
+        let sharing = eight && caps.has(Feature::Subgroup) && dtype.width() < 8;
+        match (target, caps.identity.is_later_llvmpipe(), sharing) {
+            (Target::Gpu, ..) => Self::Gpu(Room::of(caps, dtype)),
+            (_, true, true) => Self::CpuLaterSharing,
+            (_, true, false) => Self::CpuLater,
+            (_, false, true) => Self::CpuSharing,
+            (_, false, false) => Self::Cpu,
         }
     }
 
@@ -48,11 +52,17 @@ impl Processor {
         })
     }
 
-    /// Whether the lanes of such a tile load A together.
+    /// Whether the lanes of such a tile load A together. Of strips they load all that a trip takes
+    /// in one go, so it takes a whole number of k.
     pub(crate) const fn shares(&self, variant: &Variant) -> bool {
-        let registers = matches!(variant.scheme, Scheme::Registers);
-        let vector = variant.rows > 1 && variant.lanes == SHARERS;
-        matches!(self, Self::CpuSharing) && registers && vector
+        let alone = variant.rows > 1 && variant.lanes == SHARERS;
+        match (self, variant.scheme) {
+            (Self::CpuSharing | Self::CpuLaterSharing, Scheme::Registers) => alone,
+            (Self::CpuLaterSharing, Scheme::Strips) => {
+                alone && (4 * SHARERS).is_multiple_of(variant.rows)
+            }
+            _ => false,
+        }
     }
 }
 
@@ -66,13 +76,20 @@ pub(super) enum Registers {
     Some,
     /// 128, of which what a loop carries takes its part twice: Intel's.
     Few,
+    /// Half of 128: where a product of integers is put together from parts, or a sum has 64 bits.
+    Half,
 }
 
 impl Registers {
-    fn of(caps: &Caps) -> Self {
+    /// For sums of a dtype.
+    fn of(caps: &Caps, dtype: DType) -> Self {
+        let wide = dtype.width() == 8;
         match (caps.identity.vendor_name(), caps.limits.subgroup_min) {
+            (Some("Intel"), _) if wide || dtype.is_integer() => Self::Half,
             (Some("Intel"), _) => Self::Few,
+            (Some("Qualcomm" | "ARM"), _) if wide => Self::Half,
             (Some("AMD"), 64) | (Some("Qualcomm" | "ARM"), _) => Self::Some,
+            _ if wide => Self::Some,
             _ => Self::Many,
         }
     }
@@ -102,7 +119,7 @@ impl Room {
             // Subgroups of other widths would be a capability of their own, and browsers spell
             // subgroups otherwise.
             subgroups: caps.has(Feature::Subgroup) && width == 4 && !cfg!(target_family = "wasm"),
-            registers: Registers::of(caps),
+            registers: Registers::of(caps, dtype),
             width,
             teams: Teams::of(caps, dtype),
         }
@@ -160,6 +177,9 @@ mod tests {
         assert_eq!(of(Target::Cpu, &fixtures::swiftshader(), DType::F32), Processor::Cpu);
         let mut later = lavapipe;
         later.identity.driver_info = "Mesa 25.0.7 (LLVM 19.1.7)".into();
-        assert_eq!(of(Target::Cpu64, &later, DType::F32), Processor::CpuLater);
+        assert_eq!(of(Target::Cpu64, &later, DType::F32), Processor::CpuLaterSharing);
+        assert_eq!(of(Target::Cpu64, &later, DType::I64), Processor::CpuLater);
+        let alone = later.without(Feature::Subgroup);
+        assert_eq!(of(Target::Cpu, &alone, DType::F32), Processor::CpuLater);
     }
 }

@@ -50,10 +50,12 @@ impl Processor {
                 Registers::Many => &GPU,
                 Registers::Some => &GPU_SOME,
                 Registers::Few => &GPU_FEW,
+                Registers::Half => &GPU_HALF,
             },
             Self::Cpu => &CPU,
             Self::CpuSharing => &CPU_SHARING,
             Self::CpuLater => &CPU_LATER,
+            Self::CpuLaterSharing => &CPU_LATER_SHARING,
         }
     }
 }
@@ -76,8 +78,9 @@ impl Variant {
             scheme => scheme,
         };
         let alike = [Self { lanes, ..*self }, Self { scheme, ..*self }];
-        let ladders = [&GPU, &GPU_SOME, &GPU_FEW, &CPU_SHARING, &CPU_LATER];
-        let mut known = ladders.iter().flat_map(|ladder| ladder.rungs()).chain(COOPERATIVE);
+        let gpus = [&GPU, &GPU_SOME, &GPU_FEW, &GPU_HALF];
+        let ladders = gpus.into_iter().chain([&CPU_SHARING, &CPU_LATER, &CPU_LATER_SHARING]);
+        let mut known = ladders.flat_map(|ladder| ladder.rungs()).chain(COOPERATIVE);
         known.any(|rung| alike.contains(&rung.variant))
     }
 }
@@ -208,6 +211,23 @@ const CPU_LATER: Ladder = Ladder {
     ..CPU
 };
 
+/// The same driver where lanes load A together, as most of its machines let them. Measured at
+/// 512^3, those of one to four rows at 4096^2.
+const CPU_LATER_SHARING: Ladder = Ladder {
+    rungs: &[
+        Rung { work_min: 2e8, rows_min: 16, ..strips(16, 2, 1.0) },
+        Rung { work_min: 4e6, rows_min: 16, ..strips(16, 1, 0.93) },
+        Rung { rates: [0.9, 0.84], ..tile(16, 1, 0.9) },
+        Rung { rates: [0.72, 0.65], ..tile(8, 1, 0.72) },
+        Rung { rates: [0.5, 0.35], ..tile(4, 2, 0.5) },
+        Rung { rates: [0.45, 0.4], ..tile(4, 1, 0.45) },
+        Rung { rates: [0.28, 0.2], ..tile(2, 2, 0.28) },
+        Rung { rates: [0.24, 0.24], ..tile(2, 1, 0.24) },
+        Rung { rates: [0.08, 0.11], ..tile(1, 1, 0.08) },
+    ],
+    ..CPU_LATER
+};
+
 const GPU: Ladder = Ladder {
     own: &[
         // Sums, lanes, lanes across, k of a stage.
@@ -255,6 +275,15 @@ const GPU_FEW: Ladder = Ladder {
         lean([8, 1], 256, 16, 16, 1.0), // 128 x 64
         lean([8, 1], 128, 16, 16, 0.9), // 64 x 64
         lean([8, 1], 64, 8, 16, 0.75),  // 64 x 32
+    ],
+    ..GPU
+};
+
+/// A product of integers is three instructions at Intel: loads of a smaller tile weigh less.
+const GPU_HALF: Ladder = Ladder {
+    own: &[
+        lean([4, 1], 256, 16, 16, 1.0), // 64 x 64
+        lean([4, 1], 128, 16, 16, 0.9), // 32 x 64
     ],
     ..GPU
 };
@@ -310,7 +339,7 @@ mod tests {
     fn every_rung_is_one_that_the_shaders_take() {
         // What every adapter has.
         let room = Room::of(&Caps::webgpu_baseline(), DType::F32);
-        let ladders = [&GPU, &GPU_SOME, &GPU_FEW];
+        let ladders = [&GPU, &GPU_SOME, &GPU_FEW, &GPU_HALF];
         for rung in ladders.iter().flat_map(|ladder| ladder.rungs()).chain(COOPERATIVE) {
             let Variant { scheme, rows, quads, lanes } = rung.variant;
             match scheme {

@@ -52,8 +52,32 @@ fn later_drivers_copy_where_it_pays() {
         assert!(got.starts_with(want), "{dims:?}, {near_k}: {got}, not {want}");
     }
     let size = Size { batch: 1, m: 1024, n: 1024, k: 1024 };
-    let in_place = best_in_place(Processor::CpuLater, size, false).to_string();
-    assert!(in_place.starts_with("a tile of 4 x 16"), "{in_place}");
+    let in_place = |processor| best_in_place(processor, size, false).to_string();
+    let (alone, sharing) = (in_place(Processor::CpuLater), in_place(Processor::CpuLaterSharing));
+    assert!(alone.starts_with("a tile of 4 x 16"), "{alone}");
+    assert!(sharing.starts_with("a tile of 16 x 4"), "{sharing}");
+}
+
+/// Where lanes load A together there is less to gain from a copy.
+#[test]
+fn later_drivers_that_share_copy_where_it_pays() {
+    for (dims, near_k, want) in [
+        ([1, 1024, 1024, 1024], false, "strips of 16 x 8, 8 lanes, 1 along k"),
+        ([1, 1024, 1024, 1024], true, "strips of 16 x 8, 8 lanes, 1 along k"),
+        ([1, 512, 512, 512], false, "strips of 16 x 4, 8 lanes, 1 along k"),
+        ([1, 64, 4096, 4096], false, "strips of 16 x 8, 8 lanes, 2 along k"),
+        ([1, 256, 64, 256], false, "a tile of 16 x 4, 8 lanes, 1 along k"),
+        ([1, 128, 128, 128], false, "a tile of 16 x 4, 8 lanes, 1 along k"),
+        ([1, 16, 4096, 4096], false, "strips of 16 x 8, 8 lanes, 1 along k"),
+        ([1, 8, 4096, 4096], false, "a tile of 8 x 4, 8 lanes, 1 along k"),
+        ([1, 4, 4096, 4096], false, "a tile of 4 x 8, 8 lanes, 1 along k"),
+        ([1, 4, 4096, 4096], true, "a tile of 4 x 4, 8 lanes, 1 along k"),
+        ([1, 1, 4096, 4096], false, "a tile of 2 x 8, 8 lanes, 1 along k"),
+        ([1, 1, 4096, 4096], true, "a tile of 2 x 4, 8 lanes, 1 along k"),
+    ] {
+        let got = choice(Processor::CpuLaterSharing, dims, near_k);
+        assert!(got.starts_with(want), "{dims:?}, {near_k}: {got}, not {want}");
+    }
 }
 
 #[test]
@@ -77,11 +101,12 @@ fn shapes_meet_the_kernels_made_for_them() {
 /// As their compilers were seen to do (`scripts/isa`).
 #[test]
 fn processors_of_fewer_registers_get_smaller_tiles() {
-    let of = |vendor, subgroup_min| {
+    let by = |vendor, subgroup_min, dtype| {
         let mut caps = fixtures::nvidia_vulkan();
         (caps.identity.vendor, caps.limits.subgroup_min) = (vendor, subgroup_min);
-        choice(gpu(&caps), [1, 4096, 4096, 4096], false)
+        choice(Processor::of(Target::Gpu, &caps, dtype), [1, 4096, 4096, 4096], false)
     };
+    let of = |vendor, subgroup_min| by(vendor, subgroup_min, DType::F32);
     for (vendor, subgroup_min, want) in [
         (0x10de, 32, "workgroup tiles of 128 x 128 by 16, 256 lanes"),
         (0x1002, 32, "workgroup tiles of 128 x 128 by 16, 256 lanes"),
@@ -92,6 +117,19 @@ fn processors_of_fewer_registers_get_smaller_tiles() {
     ] {
         let got = of(vendor, subgroup_min);
         assert!(got.starts_with(want), "{vendor:#x} from {subgroup_min}: {got}, not {want}");
+    }
+    // Products of integers spill at Intel where those of floats do not, and sums of 64 bits take
+    // two registers anywhere, and lean ones of 64 x 64 more memory than a workgroup has here.
+    for (vendor, subgroup_min, dtype, want) in [
+        (0x8086, 8, DType::I32, "workgroup tiles of 64 x 64 by 16, lean, 256 lanes"),
+        (0x8086, 8, DType::I64, "workgroup tiles of 32 x 64 by 16, lean, 128 lanes"),
+        (0x10de, 32, DType::I32, "workgroup tiles of 128 x 128 by 16, 256 lanes"),
+        (0x10de, 32, DType::F64, "workgroup tiles of 128 x 64 by 16, 256 lanes"),
+        (0x1002, 64, DType::F64, "workgroup tiles of 128 x 64 by 16, 256 lanes"),
+        (0x5143, 64, DType::I64, "workgroup tiles of 32 x 64 by 16, lean, 128 lanes"),
+    ] {
+        let got = by(vendor, subgroup_min, dtype);
+        assert!(got.starts_with(want), "{vendor:#x} of {dtype}: {got}, not {want}");
     }
 }
 
@@ -104,7 +142,7 @@ fn lesser_machines_get_what_fits() {
     assert!(got.starts_with("a tile of 8 x 4, 64 lanes"), "{got}");
     let wide = Processor::of(Target::Gpu, &Caps::webgpu_baseline(), DType::F64);
     let got = choice(wide, large, false);
-    assert!(got.starts_with("workgroup tiles of 64 x 64"), "{got}");
+    assert!(got.starts_with("workgroup tiles of 64 x 32 by 8"), "{got}");
 }
 
 /// A decision on lavapipe, about f32 as it is stored or transposed.

@@ -55,7 +55,7 @@ impl Decision {
                 // A product at a time goes into a sum, or four that were added before: a chunk has
                 // as many roundings as there are trips.
                 let chunk = 4 * CHUNK_QUADS;
-                let each = if scheme == Scheme::Strips { 1 } else { 4 };
+                let each = tile.trip() as usize;
                 let written = own(&REGISTERS, Means::Registers(tile, k > each * chunk));
                 Written { workgroup: Some(lanes), chunk, groups: words([down, right])?, ..written }
             }

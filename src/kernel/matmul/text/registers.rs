@@ -74,8 +74,13 @@ impl Tile {
 
     /// How often the loop over k goes.
     fn trips(&self) -> String {
-        let trips = if self.strips { "p.job.size.z" } else { "(p.job.size.z + 3u) >> 2u" };
-        format!("let trips = {trips};\n")
+        match self.trip() {
+            1 => "let trips = p.job.size.z;\n".into(),
+            of_k => {
+                let (more, by) = (of_k - 1, of_k.ilog2());
+                format!("let trips = (p.job.size.z + {more}u) >> {by}u;\n")
+            }
+        }
     }
 
     /// Where every load begins: parameters are loaded here, not in the loop.
@@ -89,7 +94,8 @@ impl Tile {
             (false, false) => (1, ""),
         };
         if self.strips {
-            text += "let pa0 = at.x + row / rows * step.x;\n";
+            let more = if self.shared { " + share" } else { "" };
+            put!(text, "let pa0 = at.x + row / rows * step.x{more};");
             return text + &self.places_right();
         }
         for i in 0..self.rows.div_ceil(each) {
@@ -179,19 +185,33 @@ impl Tile {
         text
     }
 
-    /// Everything for one of k: the rows of a strip lie side by side there.
+    /// Everything for a trip by strips: the rows of one k lie side by side there.
     fn step_strips(&self, sum: impl Fn(u32, u32, &str) -> String) -> String {
-        let mut text = String::new();
-        for q in 0..self.quads {
-            put!(text, "let b{q} = head_1(pb{q} + k * step.z);");
+        let (mut text, of_k, fours) = (String::new(), self.trip(), self.rows / 4);
+        if self.shared {
+            let value = format!("head_0(pa0 + {of_k}u * k * step.y)");
+            let inside = format!("{of_k}u * k + share / {fours}u < size.z");
+            let kept = format!("select(Quad(), {value}, {inside})");
+            put!(text, "let d = {};", if self.ragged { kept } else { value });
+        }
+        for (j, q) in (0..of_k).flat_map(|j| (0..self.quads).map(move |q| (j, q))) {
+            let value = format!("head_1(pb{q} + ({of_k}u * k + {j}u) * step.z)");
+            let inside = format!("{of_k}u * k + {j}u < size.z");
+            let kept = format!("select(Quad(), {value}, {inside})");
+            put!(text, "let b{j}_{q} = {};", if self.ragged && j > 0 { kept } else { value });
         }
         for r in 0..self.rows {
-            if r.is_multiple_of(4) {
-                put!(text, "let a{i} = head_0(pa0 + k * step.y + {i}u);", i = r / 4);
+            for (j, i) in (0..of_k).map(|j| (j, r / 4)).filter(|_| r.is_multiple_of(4)) {
+                let value = match self.shared {
+                    true => format!("subgroupBroadcast(d, {}u)", fours * j + i),
+                    false => format!("head_0(pa0 + k * step.y + {i}u)"),
+                };
+                put!(text, "let a{j}_{i} = {value};");
             }
             for q in 0..self.quads {
-                let term = format!("a{}.{} * b{q}", r / 4, lane(r));
-                put!(text, "{}", sum(r, q, &term));
+                let term = |j| format!("a{j}_{}.{} * b{j}_{q}", r / 4, lane(r));
+                let terms: Vec<String> = (0..of_k).map(term).collect();
+                put!(text, "{}", sum(r, q, &terms.join(" + ")));
             }
         }
         text

@@ -68,18 +68,31 @@ pub struct Tile {
     pub quads: u32,
     /// How A and B are read.
     pub along: [Along; 2],
-    /// Whether k ends inside a quad.
+    /// Whether k ends inside a trip.
     pub ragged: bool,
     /// Whether the lanes of a subgroup, which is all of the workgroup, load A together: each loads
     /// an eighth of what all need, and broadcasts it.
     pub shared: bool,
     /// Whether A was copied into strips of as many rows, of which one k follows the other, with its
-    /// rows side by side. B is read along its rows then, and k goes one by one.
+    /// rows side by side. B is read along its rows then.
     pub strips: bool,
     /// Whether all batches lie one step apart.
     pub even: bool,
     /// Whether both operands are read along k, several quads at a time.
     pub packed: Option<Packed>,
+}
+
+impl Tile {
+    /// How many of k a trip of the loop takes.
+    #[must_use]
+    pub const fn trip(&self) -> u32 {
+        match (self.strips, self.shared) {
+            (false, _) => 4,
+            (true, false) => 1,
+            // As many as the lanes load quads of.
+            (true, true) => 4 * SHARERS / self.rows,
+        }
+    }
 }
 
 /// Four elements, `d` apart.

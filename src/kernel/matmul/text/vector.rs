@@ -52,15 +52,25 @@ impl Vector {
         let store = tile.each(|r, q| {
             format!("product_store(group.z, row + {r}u, column + {}u, t{r}_{q});", 4 * q)
         });
+        // Sums of integers wrap: chunks have none beside the totals, whose registers they would
+        // double; but where several quads are loaded at once, which is of bytes or on a CPU.
+        let (clear, add, sum) = match dtype.is_float() || tile.packed.is_some() {
+            true => (
+                tile.each(|r, q| format!("var s{r}_{q} = Quad();")),
+                tile.each(|r, q| format!("t{r}_{q} += s{r}_{q};")),
+                's',
+            ),
+            false => (String::new(), String::new(), 't'),
+        };
         vec![
             Region::text("types", tile.types(dtype)),
             Region::text("batch", tile.batch()),
             Region::text("places", tile.places()),
             Region::text("sums", tile.each(|r, q| format!("var t{r}_{q} = Quad();"))),
-            Region::text("clear", tile.each(|r, q| format!("var s{r}_{q} = Quad();"))),
-            Region::text("step", tile.step(|r, q, terms| format!("s{r}_{q} += {terms};")))
+            Region::text("clear", clear),
+            Region::text("step", tile.step(|r, q, terms| format!("{sum}{r}_{q} += {terms};")))
                 .needing(tile.checks()),
-            Region::text("add", tile.each(|r, q| format!("t{r}_{q} += s{r}_{q};"))),
+            Region::text("add", add),
             Region::text("team", team),
             Region::text("arguments", arguments),
             together,

@@ -44,6 +44,39 @@ pub(super) async fn in_parts(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
+/// More windows of one image than are copied at a time: its lines are parted, or its only line.
+pub(super) async fn in_an_image(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let mut random = Random::new(79);
+    for ([lines, columns], [down, across], [step, reach]) in
+        [([463, 457], [9, 9], [2, 3]), ([1, 260_003], [1, 65], [1, 1])]
+    {
+        let (high, wide) = ((lines - 1) * step + (down - 1) * reach + 1, columns + across - 1);
+        let mut drawn = |count: usize| -> Vec<f32> {
+            (0..count).map(|_| random.below(3) as f32 - 1.0).collect()
+        };
+        let (x, y) = (drawn(high * wide), drawn(lines * columns));
+        let (image, _) = device.upload(&x, [1, 1, high, wide]).map_err(show)?;
+        let (arrives, _) = device.upload(&y, [1, 1, lines, columns]).map_err(show)?;
+        let how = Conv::new().stride([step, 1]).dilation([reach, 1]);
+        let gradient = arrives.conv_weight_grad(&image, [down, across], &how).map_err(show)?;
+        let got = gradient.read::<f32>().await.map_err(show)?;
+        for (n, got) in got.into_iter().enumerate() {
+            let (i, j) = (n / across, n % across);
+            let met = |line: usize| {
+                let x = &x[(line * step + i * reach) * wide + j..][..columns];
+                let y = &y[line * columns..][..columns];
+                x.iter().zip(y).map(|(x, y)| x * y).sum::<f32>()
+            };
+            // Sums of whole numbers are exact.
+            let want: f32 = (0..lines).map(met).sum();
+            ensure_eq!(got, want, "{n} of {down} x {across} for {lines} x {columns}");
+        }
+        count();
+    }
+    Ok(())
+}
+
 fn gradients<const D: usize>(form: &Form, [x, w, y]: [&Tensor; 3]) -> wharf::Result<[Tensor; 2]> {
     let last = |t: &Tensor| std::array::from_fn(|i| t.shape().dims()[2 + i]);
     let how = form.how::<D>();

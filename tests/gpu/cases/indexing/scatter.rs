@@ -5,7 +5,7 @@ use wharf::{Adapter, DType, Device, Target};
 
 use super::{Host, indices, same, targets, with};
 use crate::cases::faults::fails;
-use crate::cases::pair::{Pair, bits, bits_of, count, difference, value};
+use crate::cases::pair::{COMPUTED, Pair, bits, bits_of, count, difference, value};
 use crate::cases::probe::Random;
 use crate::cases::views::{TARGETS, probe_bits};
 use crate::ctx::{
@@ -16,7 +16,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
         let dtypes: &[DType] = match downgrade.name {
-            "native" => &DType::ALL,
+            "native" => &COMPUTED,
             "small_bindings" => &[DType::U8, DType::F16, DType::F32],
             _ => &[],
         };

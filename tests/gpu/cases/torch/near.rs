@@ -34,6 +34,9 @@ const EXACT: Bound = Bound::Kept(Tolerance::EXACT);
 
 const MATRICES: Bound = Bound::Kept(Tolerance::ulp(16.0));
 
+/// `fourier_room` of the longest row there is, which is 96.
+const TRANSFORMS: Bound = Bound::Kept(Tolerance::ulp(8.0));
+
 /// What is not here is moved.
 #[rustfmt::skip]
 const BOUNDS: &[(Bound, &str)] = &[
@@ -58,6 +61,7 @@ const BOUNDS: &[(Bound, &str)] = &[
     (step(Op::Lerp), "quantile median"),
     // Of the largest element times the condition, or of the product of a determinant.
     (MATRICES, "cholesky det inv lu solve solve_triangular"),
+    (TRANSFORMS, "rfft irfft fft ifft"),
     (step(Op::Sigmoid), "glu"),
     (step(Op::Elu), "selu"),
     (step(Op::Div), "softsign hard_sigmoid"),

@@ -4,6 +4,7 @@ use wharf::reference::places;
 use wharf::{Adapter, DType, Tensor};
 
 use super::{Random, Shown, carried, devices, flat, near, show};
+use crate::cases::pair::{COMPUTED, NUMBERS};
 use crate::cases::views::Move::{Flip, Permute, Slice};
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq};
 
@@ -15,7 +16,7 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
         case!("vocabulary::selecting::many_for_one", |ctx| many(ctx)),
         case!("vocabulary::selecting::out_of_range", |ctx| outside(ctx)),
     ];
-    for dtype in DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool) {
+    for dtype in NUMBERS {
         let case =
             case!(format!("vocabulary::selecting::meeting::{dtype}"), |ctx| meeting(ctx, dtype));
         cases.push(case.needs(adapter, DOWNGRADES[0], dtype));
@@ -139,7 +140,7 @@ async fn nan_wins(ctx: &Ctx) -> Outcome {
 async fn filled(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(4);
     for device in devices(ctx).await? {
-        for dtype in carried(&device, &DType::ALL) {
+        for dtype in carried(&device, &COMPUTED) {
             let x =
                 Shown::new(&device, &mut random, dtype, (&[3, 4, 5], &[Permute(vec![2, 0, 1])]))
                     .await?;
@@ -162,7 +163,7 @@ async fn filled(ctx: &Ctx) -> Outcome {
 async fn coordinates(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(5);
     for device in devices(ctx).await? {
-        for dtype in carried(&device, &DType::ALL) {
+        for dtype in carried(&device, &COMPUTED) {
             let moves = [Permute(vec![1, 2, 0]), Slice(0, 1..4, 1)];
             let x = Shown::new(&device, &mut random, dtype, (&[2, 4, 5], &moves)).await?;
             for (axes, outer) in [(1, &[4][..]), (2, &[2, 3]), (3, &[6]), (3, &[]), (2, &[0])] {

@@ -1,0 +1,116 @@
+//! Fourier transforms of rows.
+//!
+//! ```text
+//! X           [rows, numbers, 2] or [rows, reals], read where it lies, at any strides
+//! Y           [rows, numbers, 2] or [rows, reals], dense; its tail is fused
+//! ```
+//!
+//! A row of up to 1024 numbers, or twice as many reals, stays in workgroup memory. A longer one
+//! takes a pass for every factor of up to 256: each reads and stores all of it once. What was
+//! measured is in `docs/measured/signals.md`.
+
+use std::sync::Arc;
+
+use super::cores::{Berth, Core, Head, Landing, Launch, Reach, Tail};
+use super::moves;
+use crate::dtype::DType;
+use crate::engine::Site;
+use crate::error::{Error, Result, mistake};
+use crate::exec::Value;
+use crate::proof::Oracle;
+use crate::shape::Shape;
+use crate::wgsl::grid::fold;
+pub(crate) use oracle::LENGTH_MAX;
+use plan::{FftPlan, Shelf};
+pub(crate) use plan::{Fourier, floats};
+use text::FftPass;
+
+pub(super) mod oracle;
+mod plan;
+pub mod text;
+
+/// A transform of rows, deferred. Its input, its result and what lies between passes fit in a
+/// segment each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FftCore {
+    pub(crate) of: Fourier,
+    /// Numbers of a row that are transformed: what is not given of them is 0.
+    pub(crate) size: usize,
+}
+
+impl Core for FftCore {
+    fn name(&self) -> &'static str {
+        "fft"
+    }
+
+    fn oracle(&self) -> Option<Oracle> {
+        let told = vec![self.of as u32, u32::try_from(self.size).ok()?];
+        Some(Oracle::Own { by: &oracle::FFT, told })
+    }
+
+    fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
+        let [input] = inputs else { return Err(astray()) };
+        let input = Head::view(moves::in_one_segment(site, input.realise(site)?)?);
+        let layout = input.plain().ok_or_else(astray)?.layout;
+        let strides = layout.strides();
+        let part = strides.get(2).copied().unwrap_or(0);
+        let dims = layout.shape().dims();
+        let (strides, rows) = ([strides[0], strides[1], part], [dims[0], self.size]);
+        let FftPlan { stages, between } = {
+            let lanes = FftPass::lanes(site.target);
+            FftPlan::of(self.of, rows, (strides, dims[1]), lanes)?
+        };
+        let source = input.raw(true)?.ok_or_else(astray)?;
+        let landing = Landing::of(site, vec![source], tail, true, &[])?.ok_or_else(astray)?;
+        let mut apart: Vec<u64> = landing.heads[0].ids().chain(landing.tail.ids()).collect();
+        apart.push(landing.sink().bound.buffer_id);
+        let keep = Reach::identity(DType::F32);
+        let mut berths: Vec<Option<Berth>> = between.iter().map(|_| None).collect();
+        for (i, stage) in stages.iter().enumerate() {
+            if let Shelf::Between(to) = stage.writes {
+                let berth = Berth::new(site, Shape::new([between[to]])?, DType::F32, true, &apart)?;
+                let berth = berth.ok_or_else(astray)?;
+                apart.push(berth.sink.bound.buffer_id);
+                berths[to] = Some(berth);
+            }
+            let berth = |n: usize| berths[n].as_ref().ok_or_else(astray);
+            let mut read = Vec::new();
+            for shelf in &stage.reads {
+                if let Shelf::Between(from) = *shelf {
+                    read.push(berth(from)?.head.raw(true)?.ok_or_else(astray)?);
+                }
+            }
+            let input = stage.reads.contains(&Shelf::Input).then_some(&landing.heads[0]);
+            let heads: Vec<&Reach<'_>> = input.into_iter().chain(&read).collect();
+            let (tail, sink) = match stage.writes {
+                Shelf::Between(to) => (&keep, &berth(to)?.sink),
+                Shelf::Input | Shelf::Result => (&landing.tail, landing.sink()),
+            };
+            let launch = Launch {
+                entry: &text::FFT,
+                wording: &stage.pass,
+                workgroup: None,
+                job: stage.job.words(),
+                groups: fold(stage.groups),
+                flops: 0,
+            };
+            launch.record(site, &heads, tail, sink)?;
+            drop(read);
+            // Its memory may be that of the next.
+            for (n, berth) in berths.iter_mut().enumerate() {
+                let later = stages[i + 1..].iter().flat_map(|stage| &stage.reads);
+                if !later.into_iter().any(|shelf| *shelf == Shelf::Between(n))
+                    && let Some(done) = berth.take()
+                {
+                    apart.retain(|&id| id != done.sink.bound.buffer_id);
+                }
+            }
+        }
+        landing.finish()
+    }
+}
+
+/// What is in one segment each came in several.
+fn astray() -> Error {
+    mistake("fft", "an operand came in several segments")
+}

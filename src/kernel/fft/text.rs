@@ -1,0 +1,332 @@
+//! The text of a pass of Fourier transforms: what is loaded, how lines lie, what is stored.
+
+use crate::dtype::DType;
+use crate::wgsl::lines::put;
+use crate::wgsl::params::params;
+use crate::wgsl::source::source;
+use crate::wgsl::{Entry, Region, Source, Target, Worded, Writes};
+
+/// A workgroup to a tile of lines.
+pub const FFT: Entry = Entry::core("fft", source!("fft.wgsl"))
+    .with(&[RADIX_STEPS, ROOTS])
+    .told(FftJob::MEMBERS)
+    .worded(FftPass::wordings)
+    .clearing();
+
+params! {
+    struct FftJob {
+        source: [u32; 4],
+        line: [u32; 4],
+        run: [u32; 4],
+        steps: [u32; 4],
+        sevens: u32,
+        beside: u32,
+        size: u32,
+        kept: u32,
+        swapped: bool,
+        swaps: bool,
+        scale: f32,
+    }
+}
+
+const RADIX_STEPS: Source = source!("fft/radices.wgsl");
+const ROOTS: Source = source!("fft/roots.wgsl");
+
+/// The most numbers of a line, and of a tile: the file says so too. Two halves of so many are the
+/// 16 KiB that every adapter has.
+pub(super) const TILE: usize = 1024;
+
+/// The radices of steps, as they follow each other.
+pub(super) const RADICES: [usize; 5] = [7, 5, 3, 4, 2];
+
+/// What a pass begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum FftLoad {
+    /// Both parts of a number, or two reals.
+    Pairs,
+    /// Reals.
+    Reals,
+    /// From the half of a spectrum, what comes back as pairs of reals.
+    Halved,
+    /// From the half of a spectrum, all of it.
+    Mirrored,
+    /// From a spectrum of pairs of reals, the half of that of the reals.
+    Parted,
+    /// Pairs, times those of a filter.
+    Filtered,
+    /// The filter: nothing is read.
+    Chirps,
+}
+
+impl FftLoad {
+    const ALL: [Self; 7] = [
+        Self::Pairs,
+        Self::Reals,
+        Self::Halved,
+        Self::Mirrored,
+        Self::Parted,
+        Self::Filtered,
+        Self::Chirps,
+    ];
+
+    /// How many inputs it reads.
+    const fn inputs(self) -> usize {
+        match self {
+            Self::Filtered => 2,
+            Self::Chirps => 0,
+            _ => 1,
+        }
+    }
+
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Pairs => "    return pair(row, at);\n",
+            Self::Reals => "    return vec2<f32>(within(row, at, 0u, at), 0.0);\n",
+            Self::Halved => HALVED,
+            Self::Mirrored => MIRRORED,
+            Self::Parted => PARTED,
+            Self::Filtered => FILTERED,
+            Self::Chirps => CHIRPS,
+        }
+    }
+}
+
+const HALVED: &str = "    \
+    let n = p.job.size;
+    let a = real_ends(pair(row, at), at, n);
+    let b = real_ends(pair(row, n - at), n - at, n);
+    let even = vec2<f32>(a.x + b.x, a.y - b.y);
+    let odd = vec2<f32>(a.x - b.x, a.y + b.y);
+    let w = root(i32(at), 2u * n);
+    return even - back(product(odd, vec2<f32>(w.x, -w.y)));
+";
+
+const MIRRORED: &str = "    \
+    let near = min(at, p.job.size - at);
+    let z = real_ends(pair(row, near), near, 0u);
+    return vec2<f32>(z.x, select(z.y, -z.y, near < at));
+";
+
+const PARTED: &str = "    \
+    let n = p.job.size;
+    let a = pair(row, select(at, 0u, at == n));
+    let b = pair(row, select(n - at, 0u, at == 0u));
+    return parted(a, b, at);
+";
+
+const FILTERED: &str = "    \
+    return product(pair(row, at), vec2<f32>(head_1(2u * at).x, head_1(2u * at + 1u).x));
+";
+
+const CHIRPS: &str = "    \
+    let k = min(at, p.job.source.w - at);
+    let z = chirp(k);
+    return select(vec2<f32>(0.0), vec2<f32>(z.x, -z.y), k < p.job.size);
+";
+
+/// What lies at both ends of the half of a spectrum has no second part.
+const REAL_ENDS: &str = "\
+fn real_ends(z: vec2<f32>, at: u32, n: u32) -> vec2<f32> {
+    return vec2<f32>(z.x, select(z.y, 0.0, at == 0u || at == n));
+}
+
+";
+
+const READS: &str = "\
+// A part of number `at` of a row, `i` of all parts.
+fn within(row: u32, at: u32, part: u32, i: u32) -> f32 {
+    let inside = i < p.job.source.w;
+    let place = row * p.job.source.x + at * p.job.source.y + part * p.job.source.z;
+    return select(0.0, head_0(select(0u, place, inside)).x, inside);
+}
+
+fn pair(row: u32, at: u32) -> vec2<f32> {
+    return vec2<f32>(within(row, at, 0u, 2u * at), within(row, at, 1u, 2u * at + 1u));
+}
+
+";
+
+/// How the lines of a pass lie in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Spread {
+    /// A line is a row.
+    Whole,
+    /// Numbers of a line lie apart, and nothing has been done to them.
+    First,
+    /// Likewise, after other passes.
+    Later,
+}
+
+const BY_LINE: &str = "let c = i & mask;\nlet j = i >> p.job.line.y;\n";
+const APART: &str = "z = enter(row, before + t + j * p.job.line.z);\n";
+const TURNED: &str = "z = enter(row, before + t + j * p.job.line.z);\n\
+     z = product(z, root(i32(t * j), p.job.line.x * p.job.line.w));\n";
+
+const SCATTER: &str = "\
+for (var i = lane; i < tile; i += lanes) {
+    let c = i & mask;
+    let k = i >> p.job.line.y;
+    let t = begin + c;
+    if t < p.job.run.x {
+        let at = before * p.job.line.x + t * p.job.beside + k * p.job.line.w;
+        store(row, at, leave(sh_tile[side + i], at));
+    }
+}
+";
+
+const SCATTER_LINES: &str = "\
+for (var i = lane; i < tile; i += lanes) {
+    let c = quotient(i, part);
+    let k = i - c * p.job.line.x;
+    let t = begin + c;
+    if t < p.job.run.x {
+        let at = before * p.job.line.x + t * p.job.beside + k * p.job.line.w;
+        store(row, at, leave(sh_tile[side + (k << p.job.line.y) + c], at));
+    }
+}
+";
+
+const SCATTER_HALVES: &str = "\
+let more = p.job.line.x + 1u;
+for (var i = lane; i < more << p.job.line.y; i += lanes) {
+    let c = quotient(i, 1.0 / f32(more));
+    let k = i - c * more;
+    let t = begin + c;
+    if t < p.job.run.x {
+        let ahead = select(k, 0u, k == p.job.line.x);
+        let behind = select(p.job.line.x - k, 0u, k == 0u);
+        let a = sh_tile[side + (ahead << p.job.line.y) + c];
+        let b = sh_tile[side + (behind << p.job.line.y) + c];
+        store(t, k, leave(parted(a, b, k), k));
+    }
+}
+";
+
+/// What is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum FftStore {
+    /// Both parts of a number.
+    Pairs,
+    /// The first part.
+    Reals,
+    /// Of a spectrum of pairs of reals, the half of that of the reals: where a line is a row.
+    Halves,
+}
+
+const ENTER_CHIRPED: &str = "if at >= p.job.size {\n    return vec2<f32>(0.0);\n}\n\
+     return product(swapped(arrive(row, at), p.job.swapped), chirp(at));\n";
+const LEAVE_CHIRPED: &str =
+    "return swapped(p.job.scale * product(z.yx, chirp(at)), p.job.swaps);\n";
+const STORE_REALS: &str = "if at < p.job.kept {\n    \
+     finish(row * p.job.kept + at, vec4<f32>(z.x));\n}\n";
+
+/// How a pass is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct FftPass {
+    pub(crate) arrival: FftLoad,
+    /// Whether numbers are turned by chirps as they arrive, and beyond those of a row are 0.
+    pub(crate) chirped: bool,
+    pub(crate) spread: Spread,
+    /// Whether there are steps of a radix, of [`RADICES`].
+    pub(crate) radices: [bool; 5],
+    /// Whether both parts are swapped and turned by chirps as they leave.
+    pub(crate) leaves: bool,
+    pub(crate) departure: FftStore,
+    /// Invocations of a workgroup.
+    pub(crate) lanes: u32,
+}
+
+impl Writes for FftPass {
+    fn regions(&self) -> Vec<Region> {
+        let Self { arrival, chirped, spread, radices, leaves, departure, lanes } = *self;
+        let mut arrive = String::new();
+        if arrival.inputs() > 0 {
+            arrive += READS;
+        }
+        if matches!(arrival, FftLoad::Halved | FftLoad::Mirrored) {
+            arrive += REAL_ENDS;
+        }
+        arrive += "fn arrive(row: u32, at: u32) -> vec2<f32> {\n";
+        arrive += arrival.text();
+        arrive += "}\n";
+        let mut steps = String::new();
+        for (radix, _) in RADICES.into_iter().zip(radices).filter(|(_, is_there)| *is_there) {
+            let count = match radix {
+                4 => "steps.x",
+                2 => "steps.y",
+                3 => "steps.z",
+                5 => "steps.w",
+                _ => "sevens",
+            };
+            put!(steps, "for (var n = 0u; n < p.job.{count}; n++) {{");
+            put!(steps, "    for (var b = lane; b < tile / {radix}u; b += lanes) {{");
+            put!(steps, "        step_{radix}(taken(b, {radix}u, side, width));");
+            put!(steps, "    }}\n    workgroupBarrier();\n    side = HALF - side;");
+            put!(steps, "    width *= {radix}u;\n}}");
+        }
+        let mut regions = vec![Region::text("arrive", arrive), Region::text("steps", steps)];
+        regions.push(Region::file("radices", RADIX_STEPS));
+        regions.push(Region::file("roots", ROOTS));
+        regions.push(Region::text("lanes", format!("const lanes = {lanes}u;\n")));
+        let mut write = |name, text| regions.push(Region::text(name, text));
+        if chirped {
+            write("enter", ENTER_CHIRPED);
+        }
+        if leaves {
+            write("leave", LEAVE_CHIRPED);
+        }
+        if departure == FftStore::Reals {
+            write("store", STORE_REALS);
+        }
+        match (spread, departure) {
+            (Spread::Whole, FftStore::Halves) => write("scatter", SCATTER_HALVES),
+            (Spread::Whole, _) => {}
+            (Spread::First, _) => {
+                write("gather", BY_LINE);
+                write("load", APART);
+                write("scatter", SCATTER_LINES);
+            }
+            (Spread::Later, _) => {
+                write("gather", BY_LINE);
+                write("load", TURNED);
+                write("scatter", SCATTER);
+            }
+        }
+        regions
+    }
+}
+
+impl FftPass {
+    fn wordings() -> Vec<Worded> {
+        use FftStore::{Halves, Pairs, Reals};
+        let mut all = Vec::new();
+        for arrival in FftLoad::ALL {
+            for (spread, departure) in [
+                (Spread::Whole, Halves),
+                (Spread::Whole, Pairs),
+                (Spread::First, Pairs),
+                (Spread::Later, Reals),
+            ] {
+                for target in [Target::Cpu, Target::Gpu] {
+                    let radices = match spread {
+                        Spread::Whole => [true; 5],
+                        Spread::First => [false; 5],
+                        Spread::Later => [false, false, true, true, false],
+                    };
+                    let (chirped, leaves) = (spread == Spread::First, departure == Reals);
+                    let lanes = Self::lanes(target);
+                    let text = Self { arrival, chirped, spread, radices, leaves, departure, lanes };
+                    let heads = &[DType::F32; 2][..arrival.inputs()];
+                    let worded = Worded::of(text, heads, DType::F32, target);
+                    all.push(Worded { by_element: true, ..worded });
+                }
+            }
+        }
+        all
+    }
+
+    /// Invocations of a workgroup.
+    pub(super) const fn lanes(target: Target) -> u32 {
+        if matches!(target, Target::Gpu) { 128 } else { target.workgroup() }
+    }
+}

@@ -1,0 +1,173 @@
+//! Fourier transforms along an axis. A tensor of complex numbers has both parts of each along a
+//! last axis of 2, as PyTorch's `view_as_real` has them; axes are counted without it.
+
+use core::ops::Range;
+
+use super::Tensor;
+use super::cause::{FLOATS_BY_F32, TensorCause, by_f32};
+use crate::engine::site::asked;
+use crate::error::{Error, Result, causes};
+use crate::fuse::What;
+use crate::kernel::fft::{FftCore, Fourier, LENGTH_MAX, floats};
+use crate::plan::Stored;
+use crate::shape::{Axis, Shape};
+use crate::store::Segments;
+
+impl Tensor {
+    /// The half of the spectrum of reals along an axis, of which the rest is its mirror image:
+    /// `X[k]`, the sum of `x[j] e^(-2 pi i j k / n)`, for `k` from 0 to `n / 2`. With a length `n`
+    /// the axis is cut, or filled up with zeros, to that; otherwise it is as long as it is. The
+    /// result has `n / 2 + 1` complex numbers in place of the axis, and a last axis of 2 for both
+    /// parts, as PyTorch's `view_as_real` has it.
+    ///
+    /// Of f32, f16 or bf16, computed in f32; of any length up to 2^24, by the
+    /// [contract](crate::op) of transforms. One that has a prime factor above 7 takes three
+    /// transforms, of a length that has none. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [4])?;
+    /// let spectrum = x.rfft(0, None)?;
+    /// assert_eq!(spectrum.shape().dims(), [3, 2]);
+    /// assert_eq!(spectrum.to_vec::<f32>()?, [10.0, 0.0, -2.0, 2.0, -2.0, 0.0]);
+    ///
+    /// // A low-pass filter: what is above half of the frequencies is left out.
+    /// let low = spectrum.slice(0, ..2)?.irfft(0, 4)?;
+    /// assert_eq!(low.to_vec::<f32>()?, [1.5, 1.5, 3.5, 3.5]);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn rfft(&self, axis: impl Into<Axis>, n: impl Into<Option<usize>>) -> Result<Self> {
+        self.fourier("rfft", Fourier::Reals, axis.into(), n.into())
+    }
+
+    /// The `n` reals along an axis that have this half of a spectrum: [`Tensor::rfft`] back, by
+    /// its contract and of its dtypes. The last axis has both parts of each number, and `axis` is
+    /// counted without it. Of `n / 2 + 1` numbers what is not there is 0, and what is beyond is
+    /// left out; the first one's second part does not count, nor that of the last of an even `n`.
+    /// Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 2.0, 4.0, 8.0, 16.0, 0.0], [2, 3])?;
+    /// let back = x.rfft(1, None)?.irfft(1, 3)?;
+    /// assert!(back.allclose(&x, 1e-6, 1e-6).await?);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn irfft(&self, axis: impl Into<Axis>, n: usize) -> Result<Self> {
+        self.fourier("irfft", Fourier::RealsBack, axis.into(), Some(n))
+    }
+
+    /// The spectrum of complex numbers along an axis, whose parts are along a last axis of 2 that
+    /// `axis` is counted without: `X[k]`, the sum of `x[j] e^(-2 pi i j k / n)`. With a length `n`
+    /// the axis is cut, or filled up with zeros, to that. As [`Tensor::rfft`] otherwise. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[0.0f32, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [4, 2])?;
+    /// let spectrum = x.fft(0, None)?.to_vec::<f32>()?;
+    /// assert_eq!(spectrum, [1.0, 0.0, 0.0, -1.0, -1.0, 0.0, 0.0, 1.0]);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn fft(&self, axis: impl Into<Axis>, n: impl Into<Option<usize>>) -> Result<Self> {
+        self.fourier("fft", Fourier::Forward, axis.into(), n.into())
+    }
+
+    /// The complex numbers that have this spectrum: [`Tensor::fft`] back, the sum of
+    /// `X[k] e^(2 pi i j k / n) / n`. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, -4.0], [2, 2])?;
+    /// assert_eq!(x.fft(0, None)?.ifft(0, None)?.to_vec::<f32>()?, [1.0, 2.0, 3.0, -4.0]);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn ifft(&self, axis: impl Into<Axis>, n: impl Into<Option<usize>>) -> Result<Self> {
+        self.fourier("ifft", Fourier::Back, axis.into(), n.into())
+    }
+
+    fn fourier(
+        &self,
+        name: &'static str,
+        of: Fourier,
+        axis: Axis,
+        n: Option<usize>,
+    ) -> Result<Self> {
+        asked(|| self.transformed(of, axis, n)).map_err(|error: Error| error.during(name))
+    }
+
+    fn transformed(&self, of: Fourier, axis: Axis, n: Option<usize>) -> Result<Self> {
+        if !by_f32(self.dtype()) {
+            let (what, only) = ("input", FLOATS_BY_F32);
+            return Err(TensorCause::Only { what, dtype: self.dtype(), only }.into());
+        }
+        let shape = *self.shape();
+        let [is_complex, yields_complex] = of.complex();
+        let dims = match (shape.dims(), is_complex) {
+            (dims, false) => dims,
+            ([dims @ .., 2], true) => dims,
+            _ => return Err(FourierCause::Parts { shape }.into()),
+        };
+        let (axis, given) = Shape::new(dims)?.find(axis)?;
+        let size = n.unwrap_or(given);
+        if !(1..=LENGTH_MAX).contains(&size) {
+            return Err(FourierCause::Length { size }.into());
+        }
+        let mut lead = dims.to_vec();
+        lead.remove(axis);
+        let last = with_parts(&[of.kept(size)], yields_complex);
+        let to = Shape::new([&*lead, &*last].concat())?;
+        let rows: usize = lead.iter().product();
+        let result = if rows == 0 || given == 0 {
+            self.device.zeros(to, self.dtype())?
+        } else {
+            let given = given.min(of.taken(size));
+            let last = with_parts(&[rows, given], is_complex);
+            let taken = self.slice(axis, ..given)?.move_axis(axis, lead.len())?;
+            taken.reshape_copied(last)?.rows_transformed(FftCore { of, size })?.reshape(to)?
+        };
+        result.move_axis(lead.len(), axis)?.cast_to(self.dtype)
+    }
+
+    /// Defers the kernel on `[rows, numbers]`; if something of it is more than a segment, on some
+    /// rows after the others.
+    fn rows_transformed(&self, core: FftCore) -> Result<Self> {
+        let FftCore { of, size } = core;
+        let segment = Segments::new(self.device.caps()).bytes_max as usize / 4;
+        let (rows, row) = (self.shape().dims()[0], floats(of, size));
+        if row > segment {
+            return Err(FourierCause::Large { size, row, segment }.into());
+        }
+        if rows > segment / row {
+            let half = |range: Range<usize>| self.slice(0, range)?.rows_transformed(core);
+            let middle = rows / 2;
+            return Self::concat(&[half(0..middle)?, half(middle..rows)?], 0);
+        }
+        let to = Shape::new(with_parts(&[rows, of.kept(size)], of.complex()[1]))?;
+        Ok(Self::deferred(&self.device, What::core(core), vec![self.arg()], to, Stored::F32))
+    }
+}
+
+/// The dimensions of numbers, and of both parts of each.
+fn with_parts(dims: &[usize], is_complex: bool) -> Vec<usize> {
+    dims.iter().copied().chain(is_complex.then_some(2)).collect()
+}
+
+causes! {
+    /// What can be wrong with what is transformed.
+    enum FourierCause;
+
+    Parts { shape: Shape }, Shape:
+        ("complex numbers in {shape}, whose last axis is not 2")
+        help ("a last axis has both parts of each: `Tensor::stack(&[re, im], -1)`; reals have \
+               `rfft`");
+    Length { size: usize }, Shape:
+        ("a transform of length {size}, not 1 to {LENGTH_MAX}")
+        help ("another length `n` cuts the axis, or fills it up with zeros");
+    Large { size: usize, row: usize, segment: usize }, Limit:
+        ("a transform of length {size} takes {row} elements at once, above {segment} of a segment")
+        help ("another length `n` cuts the axis; one of no prime factors above 7 takes less");
+}
