@@ -40,8 +40,10 @@ set_up_null_gpu() {
     [ -e "$null_library" ] || build_null_driver
     need_null_layers
     null_manifest=$null_folder/$null_driver.json
+    # The loader reads it several times, and another program may be at it: it is never half there.
     printf '{ "file_format_version": "1.0.0", "ICD": { "api_version": "1.3.0", "library_path": "%s" } }\n' \
-        "$null_library" >"$null_manifest"
+        "$null_library" >"$null_manifest.$$"
+    mv "$null_manifest.$$" "$null_manifest"
 }
 
 # read_null_gpu CHIP: its row, as variables.
