@@ -66,9 +66,8 @@ pub(crate) enum Oracle {
     /// Positions in rows of this length, in the order of keys. A key is so many bits of a word of
     /// each input, the lowest first.
     Ordered { bits: Vec<u32>, length: usize },
-    /// Elements of the second input, in the order of keys, which are those of [`Oracle::Ordered`],
-    /// in the first.
-    Sorted { bits: u32, length: usize },
+    /// Rows of this length, sorted: equal elements as they came, NaN last whichever way.
+    Sorted { descending: bool, length: usize },
     /// The places of the first so many keys in each of rows, in the order in which they lie. Keys
     /// are those of [`Oracle::Ordered`].
     Foremost { bits: Vec<u32>, length: usize, count: usize },

@@ -60,7 +60,7 @@ fn kernels() -> Vec<Arc<Assembled>> {
             all.extend(sums.iter().map(|&kind| runs(how, kind, target)));
         }
         all.extend([false, true].map(|doubles| select(doubles, target)));
-        for load in Incoming::ALL {
+        for load in Incoming::all() {
             for bits in [4, 8] {
                 all.push(SortStep { load, store: None, bits: workable(bits, target) }.text(target));
             }

@@ -1,5 +1,6 @@
 //! Sorting rows of items - a word of a key, and what goes along with it - by their keys, equal keys
-//! in the order in which they came. In short rows every item counts those before it; longer ones go
+//! in the order in which they came. Words that are sorted by what they are go alone: their keys are
+//! computed wherever one is read. In short rows every item counts those before it; longer ones go
 //! through rounds of some bits of the key, the lowest first.
 //!
 //! ```text
@@ -19,11 +20,12 @@ use super::Operand;
 use crate::engine::Site;
 use crate::error::{Result, mistake};
 use crate::exec::Value;
-pub(crate) use plain::check;
 use plain::whole;
-pub(super) use plain::{Kept, PAIR_BYTES, Plain, pairs_max};
+pub(super) use plain::{Kept, Plain, pairs_max};
+pub(crate) use plain::{PAIR_BYTES, WORD_BYTES, check};
 pub(crate) use plan::SortedRows;
 use rounds::{Feeding, Outlet};
+use text::Ranking;
 
 mod plain;
 mod plan;
@@ -55,18 +57,17 @@ pub(crate) fn order(
     Ok(sorted.value)
 }
 
-/// Words in the order of their keys, equal ones as they came.
-pub(crate) fn carried(
+/// Words in order, equal ones as they came.
+pub(crate) fn words(
     site: Site<'_>,
-    (keys, bits): (&Operand, u32),
-    words: &Operand,
+    list: &Operand,
+    by: Ranking,
     rows: SortedRows,
 ) -> Result<Arc<Value>> {
-    let (keys, words) = (whole(site, keys)?, whole(site, words)?);
-    let (keys, words) = (Kept::new(&keys)?, Kept::new(&words)?);
-    let from = Feeding::Beside(&keys.value, &words.value);
-    let sorted = Plain { site }.sorted(rows, (from, bits), Outlet::Second, &[])?;
-    sorted.value.inherit([&*keys.value, &*words.value]);
+    let words = Kept::new(&whole(site, list)?)?;
+    let from = Feeding::Words(&words.value, by);
+    let sorted = Plain { site }.sorted(rows, (from, u32::BITS), Outlet::Second, &[])?;
+    sorted.value.inherit([&*words.value]);
     Ok(sorted.value)
 }
 

@@ -40,10 +40,7 @@ impl Desk<'_> {
             Oracle::Ordered { bits, length } => {
                 all(self.ordered(bits, *length, group)?.into_iter().map(|n| n % length).collect())
             }
-            Oracle::Sorted { bits, length } => {
-                let order = self.ordered(&[*bits], *length, group)?;
-                Some(order.into_iter().map(|n| self.head(1, n)).collect())
-            }
+            Oracle::Sorted { descending, length } => self.sorted(*descending, *length, group),
             Oracle::Foremost { bits, length, count } => {
                 let mut first = self.ordered(bits, *length, group)?;
                 first.truncate(*count);
@@ -132,6 +129,24 @@ impl Desk<'_> {
         // Equal keys stay in the order of their positions.
         all.sort_unstable();
         Some(all.into_iter().map(|(_, n)| n).collect())
+    }
+
+    /// A row of numbers, all of which a float of 64 bits has.
+    fn sorted(&self, descending: bool, length: usize, row: usize) -> Option<Vec<Estimate>> {
+        let number = |n: usize| match self.head(0, n) {
+            Estimate::Known(number) => Some(number),
+            _ => None,
+        };
+        let mut all: Vec<_> =
+            (row * length..(row + 1) * length).map(number).collect::<Option<_>>()?;
+        all.sort_by(|a, b| {
+            // Both zeros are one: a sum with zero is never the negative one.
+            let [a, b] = [a, b].map(|number| number.float() + 0.0);
+            let order = a.total_cmp(&b);
+            let order = if descending { order.reverse() } else { order };
+            a.is_nan().cmp(&b.is_nan()).then(order)
+        });
+        Some(all.into_iter().map(Estimate::Known).collect())
     }
 
     /// What was there, and all that is named for it.

@@ -348,5 +348,5 @@ by_kind! { Oracle, "an oracle":
     }
     22 Resized { to: to, at: at }
     23 Foremost { bits: bits, length: length, count: count }
-    24 Sorted { bits: bits, length: length }
+    24 Sorted { descending: descending, length: length }
 }

@@ -261,13 +261,12 @@ fn moved(claim: &Claim, core: &Oracle, (dims, count): (&[&[usize]], &[usize])) -
                 && count.iter().all(|&n| n == elements)
                 && words
         }
-        (Oracle::Sorted { bits, length }, 2) => {
-            *bits <= 32
-                && *length > 0
+        (Oracle::Sorted { length, .. }, 1) => {
+            *length > 0
                 && elements.is_multiple_of(*length)
-                && count.iter().all(|&n| n == elements)
-                && heads[0].dtype == DType::U32
-                && same(1)
+                && count[0] == elements
+                && same(0)
+                && given.width() == 4
         }
         (Oracle::Foremost { bits, length, count: first }, 1..) => {
             bits.len() == heads.len()

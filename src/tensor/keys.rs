@@ -7,9 +7,10 @@ use super::Tensor;
 use crate::dtype::{Class, DType};
 use crate::engine::Site;
 use crate::engine::site::asked;
-use crate::error::{Result, mistake};
+use crate::error::Result;
 use crate::kernel::cores::Task;
-use crate::kernel::sort::{self, SortedRows};
+use crate::kernel::sort::text::Ranking;
+use crate::kernel::sort::{self, PAIR_BYTES, SortedRows, WORD_BYTES};
 use crate::kernel::{Operand, moves};
 use crate::plan::Stored;
 use crate::proof::Oracle;
@@ -38,7 +39,7 @@ const SIGN: u32 = 1 << 31;
 impl Keys {
     /// The keys of a dense tensor of rows.
     pub(super) fn of(rows: &Tensor, order: Order) -> Result<Self> {
-        sort::check(&rows.device.engine, rows.shape().elements())?;
+        sort::check(&rows.device.engine, rows.shape().elements(), PAIR_BYTES)?;
         let list = rows.flatten(..)?;
         Self { words: list.ordered_as(order)? }.each(|word| word.reshape(*rows.shape()))
     }
@@ -64,20 +65,6 @@ impl Keys {
         keys[0].alone(Task::by("argsort", oracle), &keys, (shape, Stored::U32), sorted)
     }
 
-    /// The elements of rows in the order of these keys, which are theirs, equal ones as they came.
-    /// `None` if they do not go along: what does is a word.
-    #[track_caller]
-    pub(super) fn sort(&self, rows: &Tensor) -> Option<Tensor> {
-        let ([(word, bits)], 4) = (&self.words[..], rows.dtype.width()) else { return None };
-        let (bits, along) = (*bits, SortedRows::of(rows.shape()));
-        let named = Task::by("sort", Oracle::Sorted { bits, length: along.length });
-        let sorted = move |site: Site<'_>, inputs: &[Operand]| match inputs {
-            [keys, words] => sort::carried(site, (keys, bits), words, along),
-            _ => Err(mistake("sort", "not of keys and words")),
-        };
-        Some(word.alone(named, &[word, rows], (*rows.shape(), rows.dtype), sorted))
-    }
-
     /// How many rows there are, and keys in each.
     pub(super) fn dims(&self) -> [usize; 2] {
         let dims = self.words[0].0.shape().dims();
@@ -86,6 +73,22 @@ impl Keys {
 }
 
 impl Tensor {
+    /// These rows sorted, equal elements as they came, by keys that are nowhere in memory. `None`
+    /// of elements that are no words.
+    #[track_caller]
+    pub(super) fn sorted_rows(&self, order: Order) -> Result<Option<Self>> {
+        if self.dtype.width() != WORD_BYTES as usize {
+            return Ok(None);
+        }
+        sort::check(&self.device.engine, self.shape().elements(), WORD_BYTES)?;
+        let descending = order == Order::Descending;
+        let by = Ranking { class: self.dtype.class(), descending };
+        let rows = SortedRows::of(self.shape());
+        let task = Task::by("sort", Oracle::Sorted { descending, length: rows.length });
+        let sorted = move |site: Site<'_>, list: &[Operand]| sort::words(site, &list[0], by, rows);
+        Ok(Some(self.alone(task, &[self], (*self.shape(), self.dtype), sorted)))
+    }
+
     /// Words that are ordered as these elements, a dense list, are; the lowest first.
     #[track_caller]
     fn ordered_as(&self, order: Order) -> Result<Vec<Word>> {

@@ -175,7 +175,8 @@ impl Device {
     /// 0 to `count` in random order, as u32: every order alike, but for ties of 64 bits.
     #[track_caller]
     pub fn permutation(&self, key: Key, count: usize) -> Result<Tensor> {
-        sort::check(&self.engine, count).map_err(|error| error.during("permutation"))?;
+        sort::check(&self.engine, count, sort::PAIR_BYTES)
+            .map_err(|error| error.during("permutation"))?;
         let shape = Shape::new([count])?;
         let named = Task::by("permutation", Oracle::Shuffled { key: key.0 });
         let list = |site: Site<'_>, _: &[Operand]| random::permutation(site, key.0, count);

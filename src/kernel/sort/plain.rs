@@ -12,17 +12,19 @@ use crate::store::Pinned;
 use crate::wgsl::Assembled;
 use crate::wgsl::grid::groups_for;
 
+/// Bytes of a word that is sorted by itself.
+pub(crate) const WORD_BYTES: u64 = 4;
 /// Bytes of a pair.
-pub(in crate::kernel) const PAIR_BYTES: u64 = 8;
+pub(crate) const PAIR_BYTES: u64 = 8;
 
 /// The pairs that one sort takes: they have to lie in one segment.
 pub(in crate::kernel) fn pairs_max(engine: &Engine) -> Result<usize> {
     index(engine.segment_bytes() / PAIR_BYTES)
 }
 
-/// Checks that one sort takes so many pairs.
-pub(crate) fn check(engine: &Engine, count: usize) -> Result<()> {
-    one_segment(engine.segment_bytes()).check(count as u128 * u128::from(PAIR_BYTES))
+/// Checks that one sort takes so many items of so many bytes.
+pub(crate) fn check(engine: &Engine, count: usize, each: u64) -> Result<()> {
+    one_segment(engine.segment_bytes()).check(count as u128 * u128::from(each))
 }
 
 const fn one_segment(available: u64) -> Ceiling {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::plain::{Kept, PAIR_BYTES, Plain};
+use super::plain::{Kept, PAIR_BYTES, Plain, WORD_BYTES};
 use super::plan::{SortRounds, SortedRows};
 use super::text::{
-    Incoming, Outgoing, RUNNING, RUNNING_GROUP, RankJob, RoundJob, RunningJob, SUMS, SUMS_GROUP,
-    SortStep,
+    Incoming, Outgoing, RUNNING, RUNNING_GROUP, RankJob, Ranking, RoundJob, RunningJob, SUMS,
+    SUMS_GROUP, SortStep,
 };
 use crate::count::{word, words};
 use crate::error::Result;
@@ -43,8 +43,8 @@ impl Adding {
 pub(super) enum Feeding<'a> {
     /// Words with their positions in their rows.
     Positions(&'a Arc<Value>),
-    /// Words with those of another list.
-    Beside(&'a Arc<Value>, &'a Arc<Value>),
+    /// Words that are sorted by what they are.
+    Words(&'a Arc<Value>, Ranking),
     /// Both side by side.
     Pairs(&'a Arc<Value>),
 }
@@ -53,8 +53,25 @@ impl<'a> Feeding<'a> {
     fn load(self) -> (Incoming, Vec<&'a Arc<Value>>) {
         match self {
             Self::Positions(words) => (Incoming::Positions, vec![words]),
-            Self::Beside(words, beside) => (Incoming::Beside, vec![words, beside]),
+            Self::Words(words, by) => (Incoming::Words(by), vec![words]),
             Self::Pairs(pairs) => (Incoming::Pairs, vec![pairs]),
+        }
+    }
+
+    /// What a round leaves for the next.
+    const fn between(self) -> Outlet<'static> {
+        match self {
+            Self::Words(..) => Outlet::Second,
+            _ => Outlet::Pairs,
+        }
+    }
+
+    /// The same items, as a round before has left them.
+    fn after(self, left: Option<&'a Kept>) -> Self {
+        match (self, left) {
+            (_, None) => self,
+            (Self::Words(_, by), Some(left)) => Self::Words(&left.value, by),
+            (_, Some(left)) => Self::Pairs(&left.value),
         }
     }
 }
@@ -94,14 +111,12 @@ impl Plain<'_> {
             return self.ranked(rows, (from, bits), to, apart);
         }
         let rounds = SortRounds::of(rows, bits, self.site.target);
-        let mut pairs: Option<Kept> = None;
+        let mut left: Option<Kept> = None;
         for round in 1..rounds.count {
-            let bit = (round - 1) * rounds.bits;
-            let here = pairs.as_ref().map_or(from, |pairs| Feeding::Pairs(&pairs.value));
-            pairs = Some(self.round((rows, rounds), bit, here, Outlet::Pairs, apart)?);
+            let (bit, here) = ((round - 1) * rounds.bits, from.after(left.as_ref()));
+            left = Some(self.round((rows, rounds), bit, here, from.between(), apart)?);
         }
-        let bit = (rounds.count - 1) * rounds.bits;
-        let here = pairs.as_ref().map_or(from, |pairs| Feeding::Pairs(&pairs.value));
+        let (bit, here) = ((rounds.count - 1) * rounds.bits, from.after(left.as_ref()));
         self.round((rows, rounds), bit, here, to, apart)
     }
 
@@ -157,7 +172,7 @@ impl Plain<'_> {
     ) -> Result<Kept> {
         let ((load, mut values), (store, leads)) = (from.load(), to.store());
         values.extend(starts.into_iter().chain(leads));
-        let width = if store == Outgoing::Second { 4 } else { PAIR_BYTES };
+        let width = if store == Outgoing::Second { WORD_BYTES } else { PAIR_BYTES };
         let sorted = self.memory(rows.items() as u64 * width, &[apart, &values].concat())?;
         values.push(&sorted.value);
         let kernel = SortStep { load, store: Some(store), bits }.text(self.site.target);

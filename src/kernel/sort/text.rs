@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::dtype::Class;
 use crate::wgsl::entry::CORE_TRIPS;
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
@@ -75,13 +76,41 @@ pub const RUNNING_GROUP: Entry =
         .told(RunningJob::MEMBERS)
         .clearing();
 
+/// The order of words that are sorted by what they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ranking {
+    /// What they are.
+    pub class: Class,
+    /// Whether the largest comes first. NaN comes last, whichever way.
+    pub descending: bool,
+}
+
+impl Ranking {
+    /// The key of a word, in WGSL: it stands among other keys where the word does among words.
+    fn key(self) -> String {
+        let rising = match self.class {
+            // Magnitudes of negative numbers fall, and both zeros are one.
+            Class::Float => "select(word | 0x80000000u, ~word, word > 0x80000000u)",
+            Class::Signed => "word ^ 0x80000000u",
+            Class::Unsigned | Class::Bool => "word",
+        };
+        let key = if self.descending { format!("~({rising})") } else { rising.into() };
+        match self.class {
+            Class::Float => {
+                format!("select({key}, 0xffffffffu, (word & 0x7fffffffu) > 0x7f800000u)")
+            }
+            _ => key,
+        }
+    }
+}
+
 /// What a step of sorting reads: a word of a key and what goes along with it, of every item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Incoming {
     /// Words; their positions in their rows go along.
     Positions,
-    /// Words; another list goes along.
-    Beside,
+    /// Words that are sorted by what they are, and go along.
+    Words(Ranking),
     /// Both side by side.
     Pairs,
 }
@@ -99,7 +128,14 @@ pub enum Outgoing {
 
 impl Incoming {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Positions, Self::Beside, Self::Pairs];
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        let classes = [Class::Float, Class::Signed, Class::Unsigned];
+        let words = classes.into_iter().flat_map(|class| {
+            [false, true].map(|descending| Self::Words(Ranking { class, descending }))
+        });
+        [Self::Positions, Self::Pairs].into_iter().chain(words).collect()
+    }
 }
 
 impl Outgoing {
@@ -145,9 +181,6 @@ impl Writes for SortStep {
         };
         let of = if load == Incoming::Pairs { pair } else { one };
         let mut text = binding("read", "items", of);
-        if load == Incoming::Beside && store.is_some() {
-            text += &binding("read", "beside", one);
-        }
         if store.is_some() && bits > 0 {
             text += &binding("read", "starts", one);
         }
@@ -162,14 +195,21 @@ impl Writes for SortStep {
         if bits > 0 {
             text += &format!("const DIGITS = {}u;\nconst lanes = {GROUP}u;\n", 1 << bits);
         }
+        if let Incoming::Words(by) = load {
+            text += &format!("\nfn key(word: u32) -> u32 {{\n    return {};\n}}\n", by.key());
+        }
         if store.is_none() || bits == 0 {
-            let word = if load == Incoming::Pairs { "items[i].x" } else { "items[i]" };
+            let word = match load {
+                Incoming::Positions => "items[i]",
+                Incoming::Words(_) => "key(items[i])",
+                Incoming::Pairs => "items[i].x",
+            };
             text += &format!("\nfn word(i: u32) -> u32 {{\n    return {word};\n}}\n");
         }
         if let Some(store) = store {
             let item = match load {
                 Incoming::Positions => "vec2<u32>(items[i], i - first)",
-                Incoming::Beside => "vec2<u32>(items[i], beside[i])",
+                Incoming::Words(_) => "vec2<u32>(key(items[i]), items[i])",
                 Incoming::Pairs => "items[i]",
             };
             let stored = match store {

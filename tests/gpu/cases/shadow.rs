@@ -408,9 +408,13 @@ async fn moves(device: &Device) -> Result<()> {
     assigned.assign_slice(0, 4..8, 0.25)?;
     assigned.assign_at((2, 1), 7.0)?;
     let key = Key::new(5);
+    let hard = [0.5, f32::NAN, 0.0, -1e-45, -0.0, f32::INFINITY, -f32::NAN, 0.0, -2.0];
+    let (hard, _) = device.upload(&hard, [9])?;
     let floats = [
         assigned,
         x.sort(0, Order::Descending)?,
+        hard.sort(0, Order::Descending)?,
+        hard.sort(0, Order::Ascending)?,
         long.sort(1, Order::Ascending)?,
         long.top_k(3, 0)?.0,
         x.scatter(0, &rows, &x)?,
@@ -439,6 +443,8 @@ async fn moves(device: &Device) -> Result<()> {
         device.integers(key, [9], -4..5, DType::I32)?,
         x.at((.., ..3))?.round()?.cast_checked(DType::I32)?,
         whole.max_pool(&Pooling::of([2, 2]).padding([1, 1]))?,
+        shifted.sort(0, Order::Descending)?,
+        shifted.cast(DType::U32)?.sort(1, Order::Ascending)?.cast(DType::I32)?,
         shifted.cast(DType::I8)?.sort(1, Order::Ascending)?.cast(DType::I32)?,
     ] {
         result.read::<i32>().await?;

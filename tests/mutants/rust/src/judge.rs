@@ -1,0 +1,183 @@
+//! Which mistakes nobody noticed.
+
+use std::collections::{BTreeMap, HashMap};
+use std::error::Error;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use crate::Wanted;
+use crate::mistakes::{Field, Mistake};
+use crate::tests::{End, Test, each, run};
+
+/// Survivors that somebody has judged: `path | was -> now | why nobody can notice`, or
+/// `path | [rule] was | why` for all that a rule does there.
+const JUDGED: &str = "tests/mutants/judged_rust.txt";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Verdict {
+    Killed(String),
+    Survived,
+    /// No test comes by it.
+    Passed,
+}
+
+/// A mistake as it is known from run to run: the nth that reads like this in its file.
+fn names(field: &Field) -> Vec<String> {
+    let mut nth = HashMap::<String, usize>::new();
+    let name = |mistake: &Mistake| {
+        let Mistake { path, rule, was, now, .. } = mistake;
+        let name = format!("{path} | {rule} | {was} -> {now}");
+        let n = nth.entry(name.clone()).or_default();
+        *n += 1;
+        format!("{name} | {n}")
+    };
+    field.mistakes.iter().map(name).collect()
+}
+
+/// The lot of a text, the same with every Rust. FNV-1a, with its bits mixed once more.
+fn lot(text: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, step);
+    (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// Plants those that are wanted, one by one; whether each was noticed, or judged.
+pub fn all(wanted: &Wanted, field: &Field, tests: &[Test]) -> Result<bool, Box<dyn Error>> {
+    let names = names(field);
+    let is_wanted = |number: &usize| {
+        let path = &field.mistakes[*number].path;
+        !field.refused.contains(number) && wanted.only.split(',').any(|part| path.contains(part))
+    };
+    let mut chosen: Vec<usize> = (0..names.len()).filter(is_wanted).collect();
+    let of = chosen.len();
+    chosen.sort_by_cached_key(|n| lot(&format!("{} {}", wanted.seed, names[*n])));
+    chosen.truncate(wanted.sample);
+    println!("plant: {} of {of} mistakes, seed {}", chosen.len(), wanted.seed);
+
+    let judged = fs::read_to_string(wanted.tree.join(JUDGED)).unwrap_or_default();
+    let kept =
+        wanted.keep.as_ref().map(fs::read_to_string).and_then(Result::ok).unwrap_or_default();
+    let kept: HashMap<&str, &str> = kept.lines().filter_map(|line| line.split_once('\t')).collect();
+    let keep =
+        wanted.keep.as_ref().map(|path| OpenOptions::new().create(true).append(true).open(path));
+    let keep = Mutex::new(keep.transpose()?);
+    let since = Instant::now();
+    let verdicts = each(&chosen, |&number| {
+        let mistake = &field.mistakes[number];
+        let why = reason(mistake, &judged);
+        let verdict = match (why, kept.get(&*names[number])) {
+            (Some(_), _) => Verdict::Survived,
+            (None, Some(by)) => Verdict::Killed((*by).into()),
+            (None, None) => judge(wanted, number, tests),
+        };
+        if let (Ok(mut file), Verdict::Killed(by)) = (keep.lock(), &verdict)
+            && let Some(file) = &mut *file
+            && !kept.contains_key(&*names[number])
+        {
+            let _ = writeln!(file, "{}\t{by}", names[number]);
+        }
+        let Mistake { path, line, rule, was, now } = mistake;
+        let what = match (&verdict, why) {
+            (Verdict::Killed(by), _) => format!("killed     by {by}"),
+            (Verdict::Survived, Some(why)) => format!("judged     {why}"),
+            (Verdict::Survived, None) => "SURVIVED  ".into(),
+            (Verdict::Passed, _) => "UNTESTED  ".into(),
+        };
+        println!("{what}  [{rule}] {path}:{line}\n    {was}\n    {now}");
+        verdict
+    });
+    report(field, &chosen, &verdicts, since.elapsed());
+    let open = |(number, verdict): (&usize, &Verdict)| {
+        !matches!(verdict, Verdict::Killed(_))
+            && reason(&field.mistakes[*number], &judged).is_none()
+    };
+    let open = chosen.iter().zip(&verdicts).filter(|both| open(*both)).count();
+    println!("plant: {open} not judged");
+    Ok(open == 0 && !verdicts.is_empty())
+}
+
+fn reason<'a>(mistake: &Mistake, judged: &'a str) -> Option<&'a str> {
+    let Mistake { path, rule, was, now, .. } = mistake;
+    let (change, any) = (format!("{was} -> {now}"), format!("[{rule}] {was}"));
+    judged.lines().find_map(|line| {
+        let (of, rest) = line.split_once(" | ")?;
+        let (what, why) = rest.rsplit_once(" | ")?;
+        (of == path && (what == change || what == any)).then_some(why)
+    })
+}
+
+/// Runs the tests that come by a mistake, the quickest first, more of them each time.
+fn judge(wanted: &Wanted, number: usize, tests: &[Test]) -> Verdict {
+    let mut left: Vec<&Test> =
+        tests.iter().filter(|test| test.comes_by.contains(&number)).collect();
+    if left.is_empty() {
+        return Verdict::Passed;
+    }
+    left.sort_by_key(|test| test.time);
+    let (mut some, mut spent) = (6, Duration::ZERO);
+    while !left.is_empty() && spent < Duration::from_secs(wanted.seconds) {
+        let now: Vec<&Test> = left.drain(..left.len().min(some)).collect();
+        let mut programs = BTreeMap::<&Path, Vec<&Test>>::new();
+        for test in now {
+            programs.entry(&test.program).or_default().push(test);
+        }
+        for (program, tests) in programs {
+            let time: Duration = tests.iter().map(|test| test.time).sum();
+            spent += time;
+            let names: Vec<&str> = tests.iter().map(|test| &*test.name).collect();
+            let limit = 5 + 5 * time.as_secs();
+            match run(&wanted.copy, program, &names, (Some(number), None), limit) {
+                Ok(End::Passed) => {}
+                Ok(End::Failed(by)) => return Verdict::Killed(by),
+                Ok(End::Late) => return Verdict::Killed("no end".into()),
+                Err(error) => {
+                    println!("plant: no run: {error}");
+                    return Verdict::Passed;
+                }
+            }
+        }
+        some *= 4;
+    }
+    Verdict::Survived
+}
+
+fn report(field: &Field, chosen: &[usize], verdicts: &[Verdict], took: Duration) {
+    let all: Vec<(&Mistake, &Verdict)> =
+        chosen.iter().map(|number| &field.mistakes[*number]).zip(verdicts).collect();
+    let count = |of: &dyn Fn(&Mistake) -> bool| {
+        let mut counts = [0; 3];
+        for (mistake, verdict) in &all {
+            let column = match verdict {
+                Verdict::Killed(_) => 0,
+                Verdict::Survived => 1,
+                Verdict::Passed => 2,
+            };
+            counts[column] += usize::from(of(mistake));
+        }
+        counts
+    };
+    let room = |path: &str| path.split('/').take(2).collect::<Vec<_>>().join("/");
+    let kinds: Vec<(&str, Box<dyn Fn(&Mistake) -> String>)> = vec![
+        ("rule", Box::new(|mistake: &Mistake| mistake.rule.to_owned())),
+        ("room", Box::new(move |mistake: &Mistake| room(&mistake.path))),
+    ];
+    for (kind, of) in kinds {
+        println!("\n{kind:<24} {:>7} {:>9} {:>9}", "killed", "survived", "untested");
+        let mut names: Vec<String> = all.iter().map(|(mistake, _)| of(mistake)).collect();
+        names.sort();
+        names.dedup();
+        for name in names {
+            let [killed, survived, untested] = count(&|mistake| of(mistake) == name);
+            println!("{name:<24} {killed:>7} {survived:>9} {untested:>9}");
+        }
+    }
+    let [killed, survived, untested] = count(&|_| true);
+    println!(
+        "plant: {killed} killed, {survived} survived, {untested} untested: {:.1} % killed, {:.0} s",
+        100.0 * killed as f64 / all.len().max(1) as f64,
+        took.as_secs_f64()
+    );
+}
