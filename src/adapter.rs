@@ -12,6 +12,7 @@ pub use crate::gpu::TrustedModules;
 use crate::plan::{Plan, Policy, negotiate};
 
 pub(crate) mod cause;
+mod processor;
 mod translate;
 
 use cause::AdapterCause;

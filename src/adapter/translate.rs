@@ -1,5 +1,6 @@
 //! Between wgpu's words and ours: one row per feature and per limit, used in both directions.
 
+use super::processor;
 use crate::caps::{
     Backend, Caps, CooperativeShape, DeviceType, Feature, Features, Identity, Limits,
 };
@@ -119,23 +120,10 @@ fn cooperative(adapter: &wgpu::Adapter, backend: wgpu::Backend) -> Vec<Cooperati
 
 /// With [`Feature::Gather`], where this processor has it and the driver's compiler trusts it.
 fn gathering(features: Features, identity: &Identity) -> Features {
-    if identity.is_later_llvmpipe() && gathers() {
+    if identity.is_later_llvmpipe() && processor::gathers() {
         features.with(Feature::Gather)
     } else {
         features
-    }
-}
-
-/// Whether LLVM gathers on this processor: with AVX-512, or AVX2 but for AMD's, which is slow.
-fn gathers() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        let amd = is_x86_feature_detected!("sse4a");
-        is_x86_feature_detected!("avx512f") || is_x86_feature_detected!("avx2") && !amd
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        false
     }
 }
 

@@ -1,0 +1,53 @@
+//! What the processor under a software adapter does well.
+
+/// The family of AMD's processors from which gathering pays: Zen 5.
+const AMD_GATHERS: u32 = 26;
+
+/// Whether LLVM gathers on this processor - with AVX-512, or AVX2 but for AMD's - and that pays.
+/// On a Zen 4, which has AVX-512, it does not: `docs/measured/elementwise.md`.
+pub(super) fn gathers() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        match is_x86_feature_detected!("sse4a") {
+            true => {
+                is_x86_feature_detected!("avx512f") && family().is_some_and(|n| n >= AMD_GATHERS)
+            }
+            false => is_x86_feature_detected!("avx2"),
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        false
+    }
+}
+
+/// The processor's family, where the system tells.
+#[cfg(target_arch = "x86_64")]
+fn family() -> Option<u32> {
+    family_in(&std::fs::read_to_string("/proc/cpuinfo").ok()?)
+}
+
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "nobody asks elsewhere"))]
+fn family_in(told: &str) -> Option<u32> {
+    let line = |line: &str| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim_end() == "cpu family").then(|| value.trim().parse().ok())
+    };
+    told.lines().find_map(line).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_family_is_read_from_what_the_system_tells() {
+        let zen_4 = "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\n";
+        let zen_5 = "vendor_id\t: AuthenticAMD\ncpu family\t: 26\ncpu family\t: 1\n";
+        let family = [zen_4, zen_5].map(|told| family_in(told));
+        assert_eq!(family, [Some(25), Some(26)]);
+        assert!(family[0] < Some(AMD_GATHERS) && family[1] >= Some(AMD_GATHERS));
+        let unread = ["", "cpu family\t: new\n", "Hardware\t: BCM2835\n", "cpu\n"];
+        assert_eq!(unread.map(|told| family_in(told)), [None; 4]);
+    }
+}
