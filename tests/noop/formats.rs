@@ -145,6 +145,36 @@ fn what_ggml_wrote_arrives_bit_by_bit() {
     assert_eq!(missing.kind(), ErrorKind::Missing, "{missing:?}");
 }
 
+/// A model of two numbers, which lie at the next multiple of what it says.
+fn aligned(bytes: u32) -> Vec<u8> {
+    let mut all = b"GGUF".to_vec();
+    let name = |name: &str| [&(name.len() as u64).to_le_bytes(), name.as_bytes()].concat();
+    all.extend(3u32.to_le_bytes());
+    all.extend([1u64, 1].map(u64::to_le_bytes).concat());
+    all.extend(name("general.alignment"));
+    all.extend([4, bytes].map(u32::to_le_bytes).concat());
+    all.extend(name("pair"));
+    all.extend(1u32.to_le_bytes());
+    all.extend(2u64.to_le_bytes());
+    all.extend(0u32.to_le_bytes());
+    all.extend(0u64.to_le_bytes());
+    all.resize(all.len().next_multiple_of(bytes as usize), 0);
+    all.extend([1.5f32, -2.0].map(f32::to_le_bytes).concat());
+    all
+}
+
+#[test]
+fn a_model_says_where_its_values_begin() {
+    let path = super::scratch("aligned.gguf");
+    for bytes in [1, 8, 64, 1024] {
+        std::fs::write(&path, aligned(bytes)).expect("written");
+        let archive = Archive::open(&path).expect("it opens");
+        let (set, _) = capable().upload_set(&archive.shipment().expect("read")).expect("up");
+        assert_eq!(numbers(set.get("pair").expect("there")), [1.5, -2.0], "at {bytes}");
+    }
+    let _ = std::fs::remove_file(&path);
+}
+
 /// What is wrong, the file it is made of, a change to it, and what is said.
 pub(crate) type Wrong = (&'static str, &'static str, fn(&mut Vec<u8>), &'static str);
 
@@ -159,7 +189,7 @@ fn set(bytes: &mut [u8], at: usize, number: u64) {
     bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
 }
 
-const HOSTILE: [Wrong; 20] = [
+const HOSTILE: [Wrong; 23] = [
     ("cut in its header", "f4.npy", |b| b.truncate(11), "the header needs 12 bytes, there are 11"),
     (
         "cut before its values",
@@ -220,6 +250,30 @@ const HOSTILE: [Wrong; 20] = [
         "f4.npy",
         |b| replace(b, "(3, 5)", "(-3,5)"),
         "the header means nothing: a dimension was expected, there is \"-3,5)",
+    ),
+    (
+        "with 65 axes",
+        "f4.npy",
+        |b| {
+            let axes = "1, ".repeat(65);
+            let header =
+                format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({axes}), }}\n");
+            let length = u16::try_from(header.len()).expect("it is short").to_le_bytes();
+            b.splice(8..128, [&length[..], header.as_bytes()].concat());
+        },
+        "the header means nothing: more than 64 dimensions",
+    ),
+    (
+        "aligned to 3",
+        "blocks.gguf",
+        |b| *b = aligned(3),
+        "the header means nothing: an alignment of 3",
+    ),
+    (
+        "aligned to 2^17",
+        "blocks.gguf",
+        |b| *b = aligned(1 << 17),
+        "the header means nothing: an alignment of 131072",
     ),
     ("of another version", "blocks.gguf", |b| b[4] = 1, "the header means nothing: no version 1"),
     (

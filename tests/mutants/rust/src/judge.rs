@@ -24,19 +24,6 @@ enum Verdict {
     Passed,
 }
 
-/// A mistake as it is known from run to run: the nth that reads like this in its file.
-fn names(field: &Field) -> Vec<String> {
-    let mut nth = HashMap::<String, usize>::new();
-    let name = |mistake: &Mistake| {
-        let Mistake { path, rule, was, now, .. } = mistake;
-        let name = format!("{path} | {rule} | {was} -> {now}");
-        let n = nth.entry(name.clone()).or_default();
-        *n += 1;
-        format!("{name} | {n}")
-    };
-    field.mistakes.iter().map(name).collect()
-}
-
 /// The lot of a text, the same with every Rust. FNV-1a, with its bits mixed once more.
 fn lot(text: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -46,7 +33,7 @@ fn lot(text: &str) -> u64 {
 
 /// Plants those that are wanted, one by one; whether each was noticed, or judged.
 pub fn all(wanted: &Wanted, field: &Field, tests: &[Test]) -> Result<bool, Box<dyn Error>> {
-    let names = names(field);
+    let names = field.names();
     let is_wanted = |number: &usize| {
         let path = &field.mistakes[*number].path;
         !field.refused.contains(number) && wanted.only.split(',').any(|part| path.contains(part))
@@ -79,7 +66,7 @@ pub fn all(wanted: &Wanted, field: &Field, tests: &[Test]) -> Result<bool, Box<d
         {
             let _ = writeln!(file, "{}\t{by}", names[number]);
         }
-        let Mistake { path, line, rule, was, now } = mistake;
+        let Mistake { path, line, rule, was, now, .. } = mistake;
         let what = match (&verdict, why) {
             (Verdict::Killed(by), _) => format!("killed     by {by}"),
             (Verdict::Survived, Some(why)) => format!("judged     {why}"),

@@ -83,6 +83,6 @@ fn run(wanted: &Wanted) -> Result<bool, Box<dyn std::error::Error>> {
     tree::copy(&wanted.tree, &wanted.copy)?;
     build::plant(&mut field, &files, &wanted.copy)?;
     let programs = build::tests(&wanted.copy)?;
-    let tests = tests::seen(&programs, &wanted.copy)?;
+    let tests = tests::seen(&programs, &wanted.copy, wanted.seconds)?;
     judge::all(wanted, &field, &tests)
 }

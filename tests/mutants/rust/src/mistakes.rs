@@ -3,7 +3,7 @@
 //! Nothing is planted where the compiler computes (`const`, types, patterns), in what only tests
 //! have, in macros, and in how things print themselves.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use syn::spanned::Spanned;
@@ -20,6 +20,8 @@ pub struct Mistake {
     pub rule: &'static str,
     pub was: String,
     pub now: String,
+    /// The function that it is in, by its number.
+    pub function: usize,
 }
 
 /// All mistakes, and the edits of each file that plant them. A mistake is known by its number.
@@ -78,9 +80,11 @@ impl Field {
     /// All that these files can have.
     pub fn of(files: &[Source]) -> syn::Result<Self> {
         let mut field = Self { mistakes: Vec::new(), refused: BTreeSet::new(), edits: Vec::new() };
+        let mut function = 0;
         for source in files {
-            let mut finder = Finder { source, field: &mut field, edits: Vec::new() };
+            let mut finder = Finder { source, field: &mut field, edits: Vec::new(), function };
             finder.visit_file(&syn::parse_file(&source.text)?);
+            function = finder.function;
             let mut edits = finder.edits;
             edits.sort_by(|a, b| {
                 let place = |edit: &Edit| (edit.range.start, usize::MAX - edit.range.end);
@@ -96,6 +100,19 @@ impl Field {
         let kept = |edit: &&Edit| !self.refused.contains(&edit.kind.number());
         let edits: Vec<&Edit> = self.edits[file].iter().filter(kept).collect();
         written(text, &mut &edits[..], 0..text.len())
+    }
+
+    /// The mistakes as they are known from run to run: the nth that reads like this in its file.
+    pub fn names(&self) -> Vec<String> {
+        let mut nth = HashMap::<String, usize>::new();
+        let name = |mistake: &Mistake| {
+            let Mistake { path, rule, was, now, .. } = mistake;
+            let name = format!("{path} | {rule} | {was} -> {now}");
+            let n = nth.entry(name.clone()).or_default();
+            *n += 1;
+            format!("{name} | {n}")
+        };
+        self.mistakes.iter().map(name).collect()
     }
 
     /// The numbers of a file's mistakes.
@@ -126,6 +143,8 @@ struct Finder<'a> {
     source: &'a Source,
     field: &'a mut Field,
     edits: Vec<Edit>,
+    /// The functions seen so far.
+    function: usize,
 }
 
 /// Comparisons, and what somebody could have meant.
@@ -245,6 +264,7 @@ impl Finder<'_> {
             rule,
             was: line(&text[range.clone()]),
             now: line(now),
+            function: self.function,
         });
         self.field.mistakes.len() - 1
     }
@@ -279,6 +299,7 @@ impl Finder<'_> {
         if sig.constness.is_some() || is_elsewhere(attributes) {
             return;
         }
+        self.function += 1;
         let at = block.brace_token.span.open().byte_range().end;
         let whole = block.span().byte_range();
         if whole.len() > 4 && !block.stmts.is_empty() {

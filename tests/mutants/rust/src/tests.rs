@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::error::Error;
-use std::fs;
+use std::fmt::Write as _;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -21,7 +23,17 @@ pub struct Test {
 }
 
 /// The most memory that a program may take, in KiB: a mistake may ask for all of it.
-const MEMORY: u64 = 8 << 20;
+const MEMORY: u64 = 10 << 20;
+
+/// What chooses a driver, which the quick tiers must not see.
+const OF_A_DRIVER: &[&str] = &[
+    "WGPU_BACKEND",
+    "VK_DRIVER_FILES",
+    "VK_ICD_FILENAMES",
+    "LD_LIBRARY_PATH",
+    "WHARF_ALLOW_SOFTWARE",
+    "WHARF_TEST_DRIVER",
+];
 
 /// How a program ended.
 #[derive(Debug)]
@@ -29,6 +41,11 @@ pub enum End {
     Passed,
     Failed(String),
     Late,
+}
+
+/// Whether a program is the gpu tier's: it is told its cases, and answers for each.
+fn is_gpu(program: &Path) -> bool {
+    program.file_name().is_some_and(|name| name.to_string_lossy().starts_with("gpu-"))
 }
 
 /// Runs tests of a program, with a mistake, within so many seconds of processor time.
@@ -42,19 +59,32 @@ pub fn run(
     let limits =
         format!("ulimit -t {seconds}; ulimit -v {MEMORY}; ulimit -c 0; exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
-    command.args(["-c", &limits]).arg(program);
-    command.args(["--exact", "--test-threads=1"]).args(names);
-    command.current_dir(copy).env("WHARF_TEST_NO_GPU", "1").env_remove(NUMBER).env_remove(SEEN);
+    command.args(["-c", &limits]).arg(program).current_dir(copy);
+    command.env_remove(NUMBER).env_remove(SEEN);
+    if is_gpu(program) {
+        command.env("WHARF_TEST_WORKER", "1").env("WHARF_TEST_SPOILED", "1");
+    } else {
+        command.args(["--exact", "--test-threads=1"]).args(names).env("WHARF_TEST_NO_GPU", "1");
+        for name in OF_A_DRIVER {
+            command.env_remove(name);
+        }
+    }
     if let Some(number) = number {
         command.env(NUMBER, number.to_string());
     }
     if let Some(seen) = seen {
         command.env(SEEN, seen);
     }
-    let log = std::env::temp_dir().join(format!("planted-{:?}.log", thread::current().id()));
+    let log = own_file("log");
     let file = fs::File::create(&log)?;
-    command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
+    command.stdin(Stdio::piped()).stdout(file.try_clone()?).stderr(file);
     let (mut child, since) = (command.spawn()?, Instant::now());
+    if let Some(mut told) = child.stdin.take()
+        && is_gpu(program)
+    {
+        // One that has ended does not listen.
+        let _ = writeln!(told, "{}", names.join("\n"));
+    }
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break status;
@@ -67,14 +97,37 @@ pub fn run(
         }
         thread::sleep(Duration::from_millis(2));
     };
-    if status.success() {
-        return Ok(End::Passed);
-    }
     let said = fs::read(&log)?;
     let said = String::from_utf8_lossy(&said);
-    let failed =
-        said.lines().find_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"));
-    Ok(End::Failed(failed.map_or_else(|| status.to_string(), str::to_owned)))
+    let failed = match is_gpu(program) {
+        true => unanswered(&said, names),
+        false => said
+            .lines()
+            .find_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"))
+            .map(str::to_owned),
+    };
+    Ok(match (status.success(), failed) {
+        (true, None) => End::Passed,
+        (_, Some(name)) => End::Failed(name),
+        (false, None) => End::Failed(status.to_string()),
+    })
+}
+
+/// The first case for which the gpu tier has not answered that all is well.
+fn unanswered(said: &str, names: &[&str]) -> Option<String> {
+    let answer = |line: &str| {
+        let (name, wrong) = line.split_once('\u{1}')?.1.split_once('\u{1}')?;
+        wrong.is_empty().then(|| name.to_owned())
+    };
+    let well: BTreeSet<String> = said.lines().filter_map(answer).collect();
+    names.iter().find(|name| !well.contains(**name)).map(|name| (*name).to_owned())
+}
+
+/// A scratch file of this thread's.
+fn own_file(kind: &str) -> PathBuf {
+    let thread = format!("{:?}", thread::current().id());
+    let number: String = thread.chars().filter(char::is_ascii_digit).collect();
+    std::env::temp_dir().join(format!("planted-{}-{number}.{kind}", std::process::id()))
 }
 
 /// Does something with each of a list, on all cores.
@@ -99,38 +152,78 @@ pub fn each<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Runs every test alone, without a mistake.
-pub fn seen(programs: &[PathBuf], copy: &Path) -> Result<Vec<Test>, Box<dyn Error>> {
-    let mut names = Vec::new();
+/// Every test alone, without a mistake. What was seen of a program is kept beside the copy as long
+/// as the program is the same.
+pub fn seen(programs: &[PathBuf], copy: &Path, seconds: u64) -> Result<Vec<Test>, Box<dyn Error>> {
+    let mut tests = Vec::new();
     for program in programs {
-        let list = Command::new(program).arg("--list").current_dir(copy).output()?;
-        let list = String::from_utf8_lossy(&list.stdout).into_owned();
-        let tests = list.lines().filter_map(|line| line.strip_suffix(": test"));
-        names.extend(tests.map(|name| (program.clone(), name.to_owned())));
+        let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let built = fs::metadata(program)?.modified()?.duration_since(std::time::UNIX_EPOCH)?;
+        let kept = copy.with_file_name(format!("{name}-{}.seen", built.as_nanos()));
+        let text = fs::read_to_string(&kept).unwrap_or_default();
+        let known: BTreeSet<&str> =
+            text.lines().filter_map(|line| Some(line.split_once('\t')?.0)).collect();
+        let since = Instant::now();
+        let count = look(program, copy, (&known, &kept), seconds)?;
+        println!("plant: {name}: {count} tests seen, {:.0} s", since.elapsed().as_secs_f64());
+        let text = fs::read_to_string(&kept)?;
+        tests.extend(text.lines().filter_map(|line| read(program, line)));
     }
-    let since = Instant::now();
-    let ran = each(&names, |(program, name)| -> Result<Option<Test>, String> {
-        let seen = std::env::temp_dir().join(format!("seen-{:?}.txt", thread::current().id()));
+    Ok(tests)
+}
+
+fn written(test: &Test) -> String {
+    let mut line = format!("{}\t{}\t", test.name, test.time.as_millis());
+    for number in &test.comes_by {
+        let _ = write!(line, "{number} ");
+    }
+    line + "\n"
+}
+
+fn read(program: &Path, line: &str) -> Option<Test> {
+    let mut fields = line.split('\t');
+    let (name, time, numbers) = (fields.next()?, fields.next()?.parse().ok()?, fields.next()?);
+    Some(Test {
+        program: program.to_path_buf(),
+        name: name.to_owned(),
+        time: Duration::from_millis(time),
+        comes_by: numbers.split(' ').filter_map(|number| number.parse().ok()).collect(),
+    })
+}
+
+/// Runs every test that is not known, and keeps what was seen of it; how many. One that fails
+/// without a mistake, or takes longer than a mistake is worth, comes by none.
+fn look(
+    program: &Path,
+    copy: &Path,
+    (known, kept): (&BTreeSet<&str>, &Path),
+    seconds: u64,
+) -> Result<usize, Box<dyn Error>> {
+    let list = Command::new(program).arg("--list").current_dir(copy).output()?;
+    let list = String::from_utf8_lossy(&list.stdout).into_owned();
+    let names = list.lines().filter_map(|line| line.strip_suffix(": test"));
+    let names: Vec<&str> = names.filter(|name| !known.contains(name)).collect();
+    let kept = Mutex::new(OpenOptions::new().create(true).append(true).open(kept)?);
+    let ran = each(&names, |name| -> std::io::Result<()> {
+        let seen = own_file("seen");
         let _ = fs::remove_file(&seen);
         let since = Instant::now();
-        let end =
-            run(copy, program, &[name], (None, Some(&seen)), 120).map_err(|e| e.to_string())?;
+        let end = run(copy, program, &[name], (None, Some(&seen)), seconds)?;
         let time = since.elapsed();
         let lines = fs::read_to_string(&seen).unwrap_or_default();
-        let comes_by = lines.lines().filter_map(|line| line.parse().ok()).collect();
-        let test = Test { program: program.clone(), name: name.clone(), time, comes_by };
-        match end {
-            End::Passed => Ok(Some(test)),
+        let comes_by = match end {
+            End::Passed => lines.lines().filter_map(|line| line.parse().ok()).collect(),
             _ => {
-                println!("plant: left out, for it fails without a mistake: {name}: {end:?}");
-                Ok(None)
+                println!("plant: left out: {name}: {end:?} without a mistake");
+                BTreeSet::new()
             }
+        };
+        let test = Test { program: program.into(), name: (*name).into(), time, comes_by };
+        match kept.lock() {
+            Ok(mut kept) => kept.write_all(written(&test).as_bytes()),
+            Err(_) => Ok(()),
         }
     });
-    let mut tests = Vec::new();
-    for test in ran {
-        tests.extend(test?);
-    }
-    println!("plant: {} tests, {:.0} s", tests.len(), since.elapsed().as_secs_f64());
-    Ok(tests)
+    ran.into_iter().collect::<std::io::Result<()>>()?;
+    Ok(names.len())
 }
