@@ -44,10 +44,10 @@ mod tests {
     fn the_family_is_read_from_what_the_system_tells() {
         let zen_4 = "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\n";
         let zen_5 = "vendor_id\t: AuthenticAMD\ncpu family\t: 26\ncpu family\t: 1\n";
-        let family = [zen_4, zen_5].map(|told| family_in(told));
+        let family = [zen_4, zen_5].map(family_in);
         assert_eq!(family, [Some(25), Some(26)]);
         assert!(family[0] < Some(AMD_GATHERS) && family[1] >= Some(AMD_GATHERS));
         let unread = ["", "cpu family\t: new\n", "Hardware\t: BCM2835\n", "cpu\n"];
-        assert_eq!(unread.map(|told| family_in(told)), [None; 4]);
+        assert_eq!(unread.map(family_in), [None; 4]);
     }
 }
