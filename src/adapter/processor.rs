@@ -1,6 +1,7 @@
 //! What the processor under a software adapter does well.
 
 /// The family of AMD's processors from which gathering pays: Zen 5.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "nobody asks elsewhere"))]
 const AMD_GATHERS: u32 = 26;
 
 /// Whether LLVM gathers on this processor - with AVX-512, or AVX2 but for AMD's - and that pays.
