@@ -25,16 +25,17 @@ pub(super) fn gathers() -> bool {
 /// The processor's family, where the system tells.
 #[cfg(target_arch = "x86_64")]
 fn family() -> Option<u32> {
-    family_in(&std::fs::read_to_string("/proc/cpuinfo").ok()?)
+    // The first processor's lines are enough: there may be hundreds.
+    family_in(std::io::BufReader::new(std::fs::File::open("/proc/cpuinfo").ok()?))
 }
 
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "nobody asks elsewhere"))]
-fn family_in(told: &str) -> Option<u32> {
-    let line = |line: &str| {
+fn family_in(told: impl std::io::BufRead) -> Option<u32> {
+    let line = |line: String| {
         let (name, value) = line.split_once(':')?;
         (name.trim_end() == "cpu family").then(|| value.trim().parse().ok())
     };
-    told.lines().find_map(line).flatten()
+    told.lines().map_while(Result::ok).find_map(line).flatten()
 }
 
 #[cfg(test)]
@@ -45,10 +46,10 @@ mod tests {
     fn the_family_is_read_from_what_the_system_tells() {
         let zen_4 = "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\n";
         let zen_5 = "vendor_id\t: AuthenticAMD\ncpu family\t: 26\ncpu family\t: 1\n";
-        let family = [zen_4, zen_5].map(family_in);
+        let family = [zen_4, zen_5].map(|told| family_in(told.as_bytes()));
         assert_eq!(family, [Some(25), Some(26)]);
         assert!(family[0] < Some(AMD_GATHERS) && family[1] >= Some(AMD_GATHERS));
         let unread = ["", "cpu family\t: new\n", "Hardware\t: BCM2835\n", "cpu\n"];
-        assert_eq!(unread.map(family_in), [None; 4]);
+        assert_eq!(unread.map(|told| family_in(told.as_bytes())), [None; 4]);
     }
 }

@@ -23,6 +23,9 @@ mod cases;
 mod child;
 mod counts;
 mod ctx;
+#[cfg(not(target_family = "wasm"))]
+#[path = "../mutants/drawn.rs"]
+mod drawn;
 mod drivers;
 #[cfg(not(target_family = "wasm"))]
 mod effort;

@@ -15,6 +15,7 @@ use wharf::wgsl::mutant::{self, Fate, Mutant};
 use wharf::wgsl::{Source, library};
 
 use crate::ctx::{Case, Ctx};
+use crate::drawn::{self, lot};
 use crate::effort::{GLANCE, Watch};
 use crate::mistakes::mistakes;
 use crate::uses::Use;
@@ -27,8 +28,7 @@ const WANTED: &str = "WHARF_MUTANTS";
 /// Tells a process which mistake it has: its path, line, and both texts, a line each.
 const PLANTED: &str = "WHARF_TEST_MUTANT";
 
-/// Survivors that somebody has judged: `path | was -> now | why nobody can notice`, or
-/// `path | [rule] was | why` for all that a rule does to a line.
+/// Survivors that somebody has judged, as [`drawn::judged`] reads them.
 const JUDGED: &str = include_str!("../mutants/judged.txt");
 
 /// Whether mistakes are to be planted.
@@ -160,14 +160,6 @@ fn sampled(mut all: Vec<Candidate>, seed: u64, sample: u64) -> Vec<Candidate> {
     all
 }
 
-/// The lot of a text, the same with every Rust: what CI draws has been judged. FNV-1a, with its
-/// bits mixed once more.
-fn lot(text: &str) -> u64 {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, step);
-    (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
-
 /// The cases that have a line: by how long one takes, times which of its group it is. So most of
 /// them are tried, and no group of many quick ones keeps the others away.
 fn order(uses: &[Use], mutant: &Mutant, patience: Duration) -> (Vec<String>, Duration) {
@@ -241,13 +233,7 @@ fn child(mutant: &Mutant, names: &[String], limit: Duration) -> std::io::Result<
 
 /// Why a survivor is none to worry about, if somebody has judged it.
 fn judged(Candidate { rule, mutant }: &Candidate) -> Option<&'static str> {
-    let change = format!("{} -> {}", mutant.was.trim(), mutant.now.trim());
-    let any = format!("[{rule}] {}", mutant.was.trim());
-    JUDGED.lines().find_map(|line| {
-        let (path, rest) = line.split_once(" | ")?;
-        let (what, why) = rest.rsplit_once(" | ")?;
-        (path == mutant.path && (what == change || what == any)).then_some(why)
-    })
+    drawn::judged(JUDGED, (&mutant.path, rule), (&mutant.was, &mutant.now))
 }
 
 fn line(candidate: &Candidate, verdict: &Verdict) -> String {

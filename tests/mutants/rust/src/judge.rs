@@ -9,26 +9,21 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::Wanted;
+use crate::drawn::{self, lot};
 use crate::mistakes::{Field, Mistake};
 use crate::tests::{End, Test, each, run};
 
-/// Survivors that somebody has judged: `path | was -> now | why nobody can notice`, or
-/// `path | [rule] was | why` for all that a rule does there.
+/// Survivors that somebody has judged, as [`drawn::judged`] reads them.
 const JUDGED: &str = "tests/mutants/judged_rust.txt";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Verdict {
     Killed(String),
+    /// It survives, which somebody has said to be right.
+    Judged(String),
     Survived,
-    /// No test comes by it.
-    Passed,
-}
-
-/// The lot of a text, the same with every Rust. FNV-1a, with its bits mixed once more.
-fn lot(text: &str) -> u64 {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, step);
-    (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    /// No test comes by it, or none could be run.
+    Untested,
 }
 
 /// Plants those that are wanted, one by one; whether each was noticed, or judged.
@@ -54,9 +49,10 @@ pub fn all(wanted: &Wanted, field: &Field, tests: &[Test]) -> Result<bool, Box<d
     let since = Instant::now();
     let verdicts = each(&chosen, |&number| {
         let mistake = &field.mistakes[number];
-        let why = reason(mistake, &judged);
+        let Mistake { path, line, rule, was, now, .. } = mistake;
+        let why = drawn::judged(&judged, (path, rule), (was, now));
         let verdict = match (why, kept.get(&*names[number])) {
-            (Some(_), _) => Verdict::Survived,
+            (Some(why), _) => Verdict::Judged(why.into()),
             (None, Some(by)) => Verdict::Killed((*by).into()),
             (None, None) => judge(wanted, number, tests),
         };
@@ -66,34 +62,20 @@ pub fn all(wanted: &Wanted, field: &Field, tests: &[Test]) -> Result<bool, Box<d
         {
             let _ = writeln!(file, "{}\t{by}", names[number]);
         }
-        let Mistake { path, line, rule, was, now, .. } = mistake;
-        let what = match (&verdict, why) {
-            (Verdict::Killed(by), _) => format!("killed     by {by}"),
-            (Verdict::Survived, Some(why)) => format!("judged     {why}"),
-            (Verdict::Survived, None) => "SURVIVED  ".into(),
-            (Verdict::Passed, _) => "UNTESTED  ".into(),
+        let what = match &verdict {
+            Verdict::Killed(by) => format!("killed     by {by}"),
+            Verdict::Judged(why) => format!("judged     {why}"),
+            Verdict::Survived => "SURVIVED  ".into(),
+            Verdict::Untested => "UNTESTED  ".into(),
         };
         println!("{what}  [{rule}] {path}:{line}\n    {was}\n    {now}");
         verdict
     });
     report(field, &chosen, &verdicts, since.elapsed());
-    let open = |(number, verdict): (&usize, &Verdict)| {
-        !matches!(verdict, Verdict::Killed(_))
-            && reason(&field.mistakes[*number], &judged).is_none()
-    };
-    let open = chosen.iter().zip(&verdicts).filter(|both| open(*both)).count();
+    let open = |verdict: &&Verdict| matches!(verdict, Verdict::Survived | Verdict::Untested);
+    let open = verdicts.iter().filter(open).count();
     println!("plant: {open} not judged");
     Ok(open == 0 && !verdicts.is_empty())
-}
-
-fn reason<'a>(mistake: &Mistake, judged: &'a str) -> Option<&'a str> {
-    let Mistake { path, rule, was, now, .. } = mistake;
-    let (change, any) = (format!("{was} -> {now}"), format!("[{rule}] {was}"));
-    judged.lines().find_map(|line| {
-        let (of, rest) = line.split_once(" | ")?;
-        let (what, why) = rest.rsplit_once(" | ")?;
-        (of == path && (what == change || what == any)).then_some(why)
-    })
 }
 
 /// Runs the tests that come by a mistake, the quickest first, more of them each time.
@@ -101,7 +83,7 @@ fn judge(wanted: &Wanted, number: usize, tests: &[Test]) -> Verdict {
     let mut left: Vec<&Test> =
         tests.iter().filter(|test| test.comes_by.contains(&number)).collect();
     if left.is_empty() {
-        return Verdict::Passed;
+        return Verdict::Untested;
     }
     left.sort_by_key(|test| test.time);
     let (mut some, mut spent) = (6, Duration::ZERO);
@@ -122,7 +104,7 @@ fn judge(wanted: &Wanted, number: usize, tests: &[Test]) -> Verdict {
                 Ok(End::Late) => return Verdict::Killed("no end".into()),
                 Err(error) => {
                     println!("plant: no run: {error}");
-                    return Verdict::Passed;
+                    return Verdict::Untested;
                 }
             }
         }
@@ -139,8 +121,8 @@ fn report(field: &Field, chosen: &[usize], verdicts: &[Verdict], took: Duration)
         for (mistake, verdict) in &all {
             let column = match verdict {
                 Verdict::Killed(_) => 0,
-                Verdict::Survived => 1,
-                Verdict::Passed => 2,
+                Verdict::Judged(_) | Verdict::Survived => 1,
+                Verdict::Untested => 2,
             };
             counts[column] += usize::from(of(mistake));
         }

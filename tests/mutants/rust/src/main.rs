@@ -1,4 +1,4 @@
-//! Tests of the tests: plants mistakes in wharf's Rust, runs the quick tiers against each, and says
+//! Tests of the tests: plants mistakes in wharf's Rust, runs the tests that come by each, and says
 //! which nobody noticed. `scripts/mutants --rust` is the way to run it.
 //!
 //! All mistakes stand in one build, each behind a number that a process is told:
@@ -11,12 +11,14 @@
 //! plant TREE COPY [sample=N] [seed=N] [only=TEXT] [seconds=N] [keep=FILE]
 //! ```
 //!
-//! `TREE` is the repository, `COPY` a folder of which everything is written and built anew.
+//! `TREE` is the repository, `COPY` a folder for what is planted and built.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 mod build;
+#[path = "../../drawn.rs"]
+mod drawn;
 mod judge;
 mod mistakes;
 mod tests;
@@ -80,7 +82,7 @@ fn main() -> ExitCode {
 fn run(wanted: &Wanted) -> Result<bool, Box<dyn std::error::Error>> {
     let files = tree::sources(&wanted.tree)?;
     let mut field = mistakes::Field::of(&files)?;
-    tree::copy(&wanted.tree, &wanted.copy)?;
+    tree::copy(&wanted.tree, &wanted.copy, &files)?;
     build::plant(&mut field, &files, &wanted.copy)?;
     let programs = build::tests(&wanted.copy)?;
     let tests = tests::seen(&programs, &wanted.copy, wanted.seconds)?;

@@ -1,5 +1,6 @@
 //! The repository, and the copy of it in which mistakes are planted.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -42,15 +43,16 @@ pub fn sources(tree: &Path) -> io::Result<Vec<Source>> {
     Ok(all)
 }
 
-/// Writes every file that differs, so that what was built stays built.
-pub fn copy(tree: &Path, copy: &Path) -> io::Result<()> {
-    for path in known(tree)? {
+/// Copies all but the files that are planted: those are written once, with their mistakes.
+pub fn copy(tree: &Path, copy: &Path, planted: &[Source]) -> io::Result<()> {
+    let planted: BTreeSet<&Path> = planted.iter().map(|source| Path::new(&source.path)).collect();
+    for path in known(tree)?.into_iter().filter(|path| !planted.contains(&**path)) {
         write(&copy.join(&path), &fs::read(tree.join(&path))?)?;
     }
     Ok(())
 }
 
-/// Writes a file if it differs.
+/// Writes a file if it differs, so that what was built stays built.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if fs::read(path).is_ok_and(|there| there == bytes) {
         return Ok(());
