@@ -267,3 +267,24 @@ impl Drop for During<'_> {
         self.timelines.watches.tell(|timeline| timeline.span(&span, own));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_too_many_events_the_latest_are_kept_and_the_others_counted() {
+        let (mut list, mut left_out) = (VecDeque::new(), 0);
+        (0..KEPT_MAX + 3).for_each(|event| Events::keep(&mut list, &mut left_out, event));
+        assert_eq!((list.len(), left_out), (KEPT_MAX, 3));
+        assert_eq!((list.front(), list.back()), (Some(&3), Some(&(KEPT_MAX + 2))));
+    }
+
+    #[test]
+    fn a_thread_keeps_its_number_and_has_it_alone() {
+        let here = [thread(), thread()];
+        let there = std::thread::spawn(|| [thread(), thread()]).join().expect("it ends");
+        assert!(here[0] == here[1] && there[0] == there[1], "{here:?} {there:?}");
+        assert_ne!(here[0], there[0]);
+    }
+}

@@ -288,6 +288,24 @@ mod tests {
     }
 
     #[test]
+    fn zero_stands_for_what_lies_around_it_and_for_what_may_count_as_it() {
+        let points = |estimate: Estimate, flush| {
+            let points = estimate.points(DType::F32, flush).unwrap_or_default();
+            let float = |number| match number {
+                Number::Float(x) => x,
+                other => panic!("{other:?}"),
+            };
+            points.into_iter().map(float).collect::<Vec<f64>>()
+        };
+        let between = |low, high| Between { low, high, nan: false };
+        assert_eq!(points(between(-2.0, 1.0), false), [-2.0, -0.5, 1.0, 0.0]);
+        assert_eq!(points(between(1.0, 3.0), true), [1.0, 2.0, 3.0]);
+        assert_eq!(points(between(-3.0, -1.0), true), [-3.0, -2.0, -1.0]);
+        assert_eq!(points(known(1e-40), true), [1e-40, 0.0], "a subnormal number");
+        assert_eq!(points(known(1e-40), false), [1e-40]);
+    }
+
+    #[test]
     fn what_jumps_within_a_stretch_is_open() {
         let vague = Estimate::about(DType::F32, 0.0, 1e-6);
         let above = Estimate::apply(Op::Gt, DType::F32, &[vague, known(0.0)]);

@@ -320,3 +320,20 @@ fn line(left: &mut Left<'_>) -> Result<String> {
     left.bytes("a line's end", 1)?;
     Ok(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_overlaps_is_one_region_up_to_the_farthest_end() {
+        let range = |buffer_id, offset, bytes| Extract { buffer_id, offset, bytes };
+        let bound = [range(7, 0, 100), range(7, 10, 20), range(7, 90, 20), range(7, 110, 5)];
+        let ground = Ground::of(bound.into_iter().chain([range(3, 4, 8)]));
+        let regions: Vec<_> = ground.regions().collect();
+        assert_eq!(regions, [(3, (4, 12)), (7, (0, 110)), (7, (110, 115))]);
+        let part = ground.part(range(7, 40, 70)).map(|part| (part.region, part.at, part.bytes));
+        assert_eq!(part, Some((1, 40, 70)));
+        assert!(ground.part(range(7, 100, 15)).is_none(), "in two regions");
+    }
+}

@@ -92,7 +92,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(scan::cases(adapter));
     cases.extend(hand::cases());
     cases.extend(vocabulary::cases(adapter));
-    cases.extend(hunt::cases());
+    cases.extend(hunt::cases(adapter));
     cases.extend(formulas::cases(adapter));
     cases.extend(lent::cases(adapter));
     cases.extend(linalg::cases(adapter));

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -28,8 +28,12 @@ const WANTED: &str = "WHARF_MUTANTS";
 /// Tells a process which mistake it has: its path, line, and both texts, a line each.
 const PLANTED: &str = "WHARF_TEST_MUTANT";
 
-/// Survivors that somebody has judged, as [`drawn::judged`] reads them.
-const JUDGED: &str = include_str!("../mutants/judged.txt");
+/// Survivors that somebody has judged, as [`drawn::judged`] reads them. Read when it is run, so that
+/// a judgement costs no build.
+static JUDGED: LazyLock<String> = LazyLock::new(|| {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mutants/judged.txt");
+    std::fs::read_to_string(path).unwrap_or_default()
+});
 
 /// Whether mistakes are to be planted.
 pub(crate) fn wanted() -> Option<String> {
@@ -233,7 +237,7 @@ fn child(mutant: &Mutant, names: &[String], limit: Duration) -> std::io::Result<
 
 /// Why a survivor is none to worry about, if somebody has judged it.
 fn judged(Candidate { rule, mutant }: &Candidate) -> Option<&'static str> {
-    drawn::judged(JUDGED, (&mutant.path, rule), (&mutant.was, &mutant.now))
+    drawn::judged(&JUDGED, (&mutant.path, rule), (&mutant.was, &mutant.now))
 }
 
 fn line(candidate: &Candidate, verdict: &Verdict) -> String {

@@ -145,22 +145,34 @@ fn what_ggml_wrote_arrives_bit_by_bit() {
     assert_eq!(missing.kind(), ErrorKind::Missing, "{missing:?}");
 }
 
-/// A model of two numbers, which lie at the next multiple of what it says.
-fn aligned(bytes: u32) -> Vec<u8> {
+/// A model of two numbers, which lie at the next multiple of `align`, and of one remark: its name,
+/// and its type and value.
+fn remarked(remark: &str, value: &[u8], align: usize) -> Vec<u8> {
     let mut all = b"GGUF".to_vec();
     let name = |name: &str| [&(name.len() as u64).to_le_bytes(), name.as_bytes()].concat();
     all.extend(3u32.to_le_bytes());
     all.extend([1u64, 1].map(u64::to_le_bytes).concat());
-    all.extend(name("general.alignment"));
-    all.extend([4, bytes].map(u32::to_le_bytes).concat());
+    all.extend(name(remark));
+    all.extend(value);
     all.extend(name("pair"));
     all.extend(1u32.to_le_bytes());
     all.extend(2u64.to_le_bytes());
     all.extend(0u32.to_le_bytes());
     all.extend(0u64.to_le_bytes());
-    all.resize(all.len().next_multiple_of(bytes as usize), 0);
+    all.resize(all.len().next_multiple_of(align), 0);
     all.extend([1.5f32, -2.0].map(f32::to_le_bytes).concat());
     all
+}
+
+fn aligned(bytes: u32) -> Vec<u8> {
+    remarked("general.alignment", &[4, bytes].map(u32::to_le_bytes).concat(), bytes as usize)
+}
+
+/// Lists in lists, so many in all, each of one; the last of a byte.
+fn nested(lists: usize) -> Vec<u8> {
+    let of = |kind: u32| [&kind.to_le_bytes()[..], &1u64.to_le_bytes()].concat();
+    let inner = of(9).repeat(lists - 1);
+    remarked("deep", &[&9u32.to_le_bytes()[..], &inner, &of(0), &[7]].concat(), 32)
 }
 
 #[test]
@@ -172,6 +184,31 @@ fn a_model_says_where_its_values_begin() {
         let (set, _) = capable().upload_set(&archive.shipment().expect("read")).expect("up");
         assert_eq!(numbers(set.get("pair").expect("there")), [1.5, -2.0], "at {bytes}");
     }
+    let _ = std::fs::remove_file(&path);
+}
+
+#[test]
+fn a_remark_of_four_lists_in_each_other_is_passed_over() {
+    let path = super::scratch("nested.gguf");
+    std::fs::write(&path, nested(4)).expect("written");
+    let archive = Archive::open(&path).expect("it opens");
+    let (set, _) = capable().upload_set(&archive.shipment().expect("read")).expect("up");
+    assert_eq!(numbers(set.get("pair").expect("there")), [1.5, -2.0]);
+    let _ = std::fs::remove_file(&path);
+}
+
+/// As other writers than numpy have it.
+#[test]
+fn a_header_in_double_quotes_says_the_same() {
+    let path = super::scratch("quotes");
+    let mut written = std::fs::read(golden("f4.npy")).expect("there");
+    written[..128].iter_mut().filter(|b| **b == b'\'').for_each(|b| *b = b'"');
+    std::fs::write(&path, written).expect("written");
+    let archive = Archive::open(&path).expect("it opens");
+    let (set, _) = capable().upload_set(&archive.shipment().expect("f32")).expect("it fits");
+    let got: Vec<Vec<f64>> = set.iter().map(|(_, tensor)| numbers(tensor)).collect();
+    let want = load(&capable(), "f4.npy");
+    assert_eq!(got, [numbers(want.get("f4").expect("there"))]);
     let _ = std::fs::remove_file(&path);
 }
 
@@ -189,7 +226,7 @@ fn set(bytes: &mut [u8], at: usize, number: u64) {
     bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
 }
 
-const HOSTILE: [Wrong; 23] = [
+const HOSTILE: [Wrong; 24] = [
     ("cut in its header", "f4.npy", |b| b.truncate(11), "the header needs 12 bytes, there are 11"),
     (
         "cut before its values",
@@ -274,6 +311,12 @@ const HOSTILE: [Wrong; 23] = [
         "blocks.gguf",
         |b| *b = aligned(1 << 17),
         "the header means nothing: an alignment of 131072",
+    ),
+    (
+        "with five lists in each other",
+        "blocks.gguf",
+        |b| *b = nested(5),
+        "the header means nothing: lists in more than 4 lists",
     ),
     ("of another version", "blocks.gguf", |b| b[4] = 1, "the header means nothing: no version 1"),
     (

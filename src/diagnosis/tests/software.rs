@@ -195,6 +195,20 @@ fn manifests_that_fail_to_load() {
         let text = format!("the driver manifest {path} {fault}\n  {remedy}");
         assert_first(&found, Obstacle::ManifestBroken, true, &text);
     }
+    // Where another driver of a GPU's loads, the broken one need not be what keeps the GPU away.
+    let installed = Some(vec![
+        manifest("nouveau", ManifestState::Loads),
+        manifest("radeon", ManifestState::NotJson),
+    ]);
+    assert_has(
+        &diagnose(&Machine { installed, ..healthy() }, &BOTH, 1, 0),
+        Obstacle::ManifestBroken,
+        false,
+        &format!(
+            "the driver manifest {path} is not JSON\n  (reinstall the package that owns it, or \
+             remove {path})"
+        ),
+    );
     let added = Manifest { path: "/x.json".to_owned(), state: ManifestState::Absent };
     assert_first(
         &diagnose(&Machine { added: vec![added], ..healthy() }, &BOTH, 2, 1),

@@ -2,8 +2,8 @@
 
 use wharf::op::{Joint, Reduction};
 use wharf::reference::{Exact, Number, attention, reduce, scan};
-use wharf::tensor::{Attention, Order};
-use wharf::{DType, Device, Tensor};
+use wharf::tensor::Attention;
+use wharf::{Adapter, DType, Device, Tensor};
 
 use super::reduce::NO_SUBGROUPS;
 use super::rows;
@@ -13,11 +13,13 @@ use crate::ctx::{Case, Ctx, Outcome, case, ensure_eq, matters, show};
 use bait::{LENGTHS, LONG, Lone, TERMS, WEIGHTS};
 
 mod bait;
+mod grids;
+mod sizes;
 
 use Joint::{LayerNorm, LogSoftmax, RmsNorm, Softmax};
 use Reduction::{ArgMax, ArgMin, LogSumExp, Max, Min, Sum, Var};
 
-pub(crate) fn cases() -> Vec<Case> {
+pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     for what in [Softmax, LogSoftmax, LayerNorm, RmsNorm] {
         cases.push(case!(format!("hunt::rows::{what:?}"), |ctx| of_rows(ctx, what)));
@@ -28,11 +30,10 @@ pub(crate) fn cases() -> Vec<Case> {
     for what in [Sum, Max] {
         cases.push(case!(format!("hunt::scan::{what}"), |ctx| of_scans(ctx, what)));
     }
-    cases.push(case!("hunt::folded_grids", |ctx| of_folded_grids(ctx)));
-    cases.push(case!("hunt::folded_sorts", |ctx| of_folded_sorts(ctx)));
-    cases.push(case!("hunt::folded_matrices", |ctx| of_folded_matrices(ctx)));
     cases.push(case!("hunt::attention::masks", |ctx| of_masks(ctx)));
     cases.push(case!("hunt::attention::keys", |ctx| of_keys(ctx)));
+    cases.extend(grids::cases());
+    cases.extend(sizes::cases(adapter));
     cases
 }
 
@@ -148,81 +149,6 @@ async fn of_scans(ctx: &Ctx, what: Reduction) -> Outcome {
             let within = |exact, got| bound.within(DType::F32, exact, got);
             compare(&data, length, (&exact, length), &got, within)
                 .map_err(|e| format!("{:?}: {e}", device.target()))?;
-        }
-    }
-    Ok(())
-}
-
-/// More groups than one row of a grid has: every row is as its equal among the first seven.
-async fn of_folded_grids(ctx: &Ctx) -> Outcome {
-    type Make = fn(&Tensor) -> wharf::Result<Tensor>;
-    const MAKE: [Make; 5] = [
-        |x| x.softmax(1),
-        |x| x.layer_norm(1, 1e-5),
-        |x| x.cumsum(1),
-        |x| x.sum(1),
-        |x| x.reshape([x.shape().dims()[0], 2, x.shape().dims()[1] / 2])?.sum(1),
-    ];
-    let native = ctx.native().await?;
-    for (target, rows, length) in [(TARGETS[0], 5_301, 4), (TARGETS[1], 657, 34)] {
-        let device = native.with_target(target);
-        let at = |i: usize| ((i / length % 7 * 5 + i % length * 3) % 11) as f32;
-        let data: Vec<f32> = (0..rows * length).map(at).collect();
-        let (few, _) = device.upload(&data[..7 * length], [7, length]).map_err(show)?;
-        let (all, _) = device.upload(&data, [rows, length]).map_err(show)?;
-        for (n, make) in MAKE.iter().enumerate() {
-            let want = make(&few).map_err(show)?.read::<f32>().await.map_err(show)?;
-            let got = make(&all).map_err(show)?.read::<f32>().await.map_err(show)?;
-            let odd = got.iter().zip(want.iter().cycle()).position(|(got, want)| got != want);
-            ensure_eq!(odd, None, "{n} for {target:?}, of {}", got.len());
-        }
-    }
-    Ok(())
-}
-
-/// So many rows that the steps of a sort, and its running sums, have more groups than one row of a
-/// grid: each is as its equal among the first seven.
-async fn of_folded_sorts(ctx: &Ctx) -> Outcome {
-    type Make = fn(&Tensor) -> wharf::Result<Tensor>;
-    const MAKE: [Make; 2] = [|x| x.argsort(1, Order::Ascending), |x| Ok(x.top_k(9, 1)?.1)];
-    const LENGTH: usize = 1000;
-    let native = ctx.native().await?;
-    let at = |i: usize| ((i / LENGTH % 7 * 5 + i % LENGTH * 37) % 251) as u8;
-    let data: Vec<u8> = (0..600 * LENGTH).map(at).collect();
-    for device in TARGETS.map(|target| native.with_target(target)) {
-        let (few, _) = device.upload(&data[..7 * LENGTH], [7, LENGTH]).map_err(show)?;
-        let (all, _) = device.upload(&data, [600, LENGTH]).map_err(show)?;
-        for (n, make) in MAKE.iter().enumerate() {
-            let want = make(&few).map_err(show)?.read::<u32>().await.map_err(show)?;
-            let got = make(&all).map_err(show)?.read::<u32>().await.map_err(show)?;
-            ensure_eq!(got.len() * 7, want.len() * 600, "{n} for {:?}", device.target());
-            let odd = got.iter().zip(want.iter().cycle()).position(|(got, want)| got != want);
-            ensure_eq!(odd, None, "{n} for {:?}, of {}", device.target(), got.len());
-        }
-    }
-    Ok(())
-}
-
-/// So many matrices that their blocks, and the columns of what they solve, have more groups than
-/// one row of a grid: each is as its equal among the first seven.
-async fn of_folded_matrices(ctx: &Ctx) -> Outcome {
-    type Make = fn(&Tensor) -> wharf::Result<Tensor>;
-    const MAKE: [Make; 3] = [|x| x.cholesky(), |x| Ok(x.lu()?.factors), |x| x.inv()];
-    let native = ctx.native().await?;
-    let at = |i: usize| {
-        let (m, row, column) = (i / 9 % 7, i / 3 % 3, i % 3);
-        if row == column { (4 + m) as f32 } else { (row + column) as f32 / 4.0 }
-    };
-    let data: Vec<f32> = (0..700 * 9).map(at).collect();
-    for device in TARGETS.map(|target| native.with_target(target)) {
-        let (few, _) = device.upload(&data[..7 * 9], [7, 3, 3]).map_err(show)?;
-        let (all, _) = device.upload(&data, [700, 3, 3]).map_err(show)?;
-        for (n, make) in MAKE.iter().enumerate() {
-            let want = make(&few).map_err(show)?.read::<f32>().await.map_err(show)?;
-            let got = make(&all).map_err(show)?.read::<f32>().await.map_err(show)?;
-            ensure_eq!(got.len(), want.len() * 100, "{n} for {:?}", device.target());
-            let odd = got.iter().zip(want.iter().cycle()).position(|(got, want)| got != want);
-            ensure_eq!(odd, None, "{n} for {:?}, of {}", device.target(), got.len());
         }
     }
     Ok(())

@@ -37,6 +37,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         }
     }
     cases.push(case!("indexing::scatter_add_keeps_its_order", |ctx| deterministic(ctx)));
+    cases.push(case!("indexing::scatter_add_between_blocks", |ctx| between_blocks(ctx)));
     cases.push(case!("indexing::scatter_of_many", |ctx| many(ctx)));
     cases.push(case!("indexing::scatter_out_of_range", |ctx| out_of_range(ctx)));
     cases
@@ -160,6 +161,35 @@ async fn deterministic(ctx: &Ctx) -> Outcome {
         count();
         let odd = difference(DType::F32, &got, &want);
         ensure_eq!(odd, None, "sums of another order on {target:?}");
+    }
+    Ok(())
+}
+
+/// Runs that begin with the last of a block, end there, and span several.
+async fn between_blocks(ctx: &Ctx) -> Outcome {
+    let native = ctx.native().await?;
+    let mut random = Random::new(10);
+    for target in TARGETS {
+        let device = native.with_target(target);
+        for first in [62usize, 63, 64, 65, 127, 190] {
+            for length in [1, 2, 64, 65, 66, 129] {
+                let (run, totals) = (core::iter::repeat_n(first, length), first + 40);
+                let keys: Vec<usize> = (0..first).chain(run).chain(first + 1..totals).collect();
+                let n = keys.len();
+                let data: Vec<f32> =
+                    (0..n).map(|_| random.below(1 << 20) as f32 * 1e-3 - 300.0).collect();
+                let bits: Vec<u64> = keys.iter().map(|&key| key as u64).collect();
+                let want = in_order(&data, &bits, totals);
+                let keys: Vec<u32> = keys.into_iter().map(|key| key as u32).collect();
+                let (index, _) = device.upload(&keys, [n]).map_err(show)?;
+                let (source, _) = device.upload(&data, [n]).map_err(show)?;
+                let zeros = device.zeros([totals], DType::F32).map_err(show)?;
+                let got = zeros.scatter_add(0, &index, &source).map_err(show)?;
+                let got = got.read::<f32>().await.map_err(show)?;
+                count();
+                ensure_eq!(got, want, "{length} from {first} on {target:?}");
+            }
+        }
     }
     Ok(())
 }

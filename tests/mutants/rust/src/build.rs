@@ -175,7 +175,7 @@ pub fn tests(copy: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     if std::env::var("WHARF_TEST_NO_GPU").is_ok_and(|value| value == "1") {
         println!("plant: WHARF_TEST_NO_GPU=1: the gpu tier is left out");
     } else {
-        cargo.args(["--test", "gpu"]);
+        cargo.args(["--test", "gpu", "--test", "cli"]);
     }
     let made = |message: &Value| {
         let path = message["executable"].as_str()?;

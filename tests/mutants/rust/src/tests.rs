@@ -14,13 +14,17 @@ use std::time::{Duration, Instant};
 
 use crate::build::{NUMBER, SEEN};
 
+/// Tests that are run together, by one process.
 #[derive(Debug)]
 pub struct Test {
     pub program: PathBuf,
-    pub name: String,
+    pub names: Vec<String>,
     pub time: Duration,
     pub comes_by: BTreeSet<usize>,
 }
+
+/// Cases of the gpu tier that are run together: most of what one takes alone is the driver's start.
+const TOGETHER: usize = 8;
 
 /// The most memory that a program may take, in KiB: a mistake may ask for all of it.
 const MEMORY: u64 = 10 << 20;
@@ -43,9 +47,15 @@ pub enum End {
     Late,
 }
 
+/// Whether a program is that of a tier.
+fn is_of(program: &Path, tier: &str) -> bool {
+    let rest = program.file_name().and_then(|name| name.to_str()?.strip_prefix(tier));
+    rest.is_some_and(|rest| rest.starts_with('-'))
+}
+
 /// Whether a program is the gpu tier's: it is told its cases, and answers for each.
 fn is_gpu(program: &Path) -> bool {
-    program.file_name().is_some_and(|name| name.to_string_lossy().starts_with("gpu-"))
+    is_of(program, "gpu")
 }
 
 /// Runs tests of a program, with a mistake, within so many seconds of processor time.
@@ -65,6 +75,8 @@ pub fn run(
         command.env("WHARF_TEST_WORKER", "1").env("WHARF_TEST_SPOILED", "1");
     } else {
         command.args(["--exact", "--test-threads=1"]).args(names).env("WHARF_TEST_NO_GPU", "1");
+    }
+    if !is_gpu(program) && !is_of(program, "cli") {
         for name in OF_A_DRIVER {
             command.env_remove(name);
         }
@@ -152,17 +164,17 @@ pub fn each<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Every test alone, without a mistake. What was seen of a program is kept beside the copy as long
-/// as the program is the same.
+/// Every test, without a mistake. What was seen of a program is kept beside the copy as long as the
+/// program is the same.
 pub fn seen(programs: &[PathBuf], copy: &Path, seconds: u64) -> Result<Vec<Test>, Box<dyn Error>> {
     let mut tests = Vec::new();
     for program in programs {
         let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let built = fs::metadata(program)?.modified()?.duration_since(std::time::UNIX_EPOCH)?;
         let kept = copy.with_file_name(format!("{name}-{}.seen", built.as_nanos()));
-        let text = fs::read_to_string(&kept).unwrap_or_default();
-        let known: BTreeSet<&str> =
-            text.lines().filter_map(|line| Some(line.split_once('\t')?.0)).collect();
+        let known: Vec<Test> = (fs::read_to_string(&kept).unwrap_or_default().lines())
+            .filter_map(|line| read(program, line))
+            .collect();
         let since = Instant::now();
         let count = look(program, copy, (&known, &kept), seconds)?;
         println!("plant: {name}: {count} tests seen, {:.0} s", since.elapsed().as_secs_f64());
@@ -173,7 +185,7 @@ pub fn seen(programs: &[PathBuf], copy: &Path, seconds: u64) -> Result<Vec<Test>
 }
 
 fn written(test: &Test) -> String {
-    let mut line = format!("{}\t{}\t", test.name, test.time.as_millis());
+    let mut line = format!("{}\t{}\t", test.names.join(" "), test.time.as_millis());
     for number in &test.comes_by {
         let _ = write!(line, "{number} ");
     }
@@ -182,48 +194,67 @@ fn written(test: &Test) -> String {
 
 fn read(program: &Path, line: &str) -> Option<Test> {
     let mut fields = line.split('\t');
-    let (name, time, numbers) = (fields.next()?, fields.next()?.parse().ok()?, fields.next()?);
+    let (names, time, numbers) = (fields.next()?, fields.next()?.parse().ok()?, fields.next()?);
     Some(Test {
         program: program.to_path_buf(),
-        name: name.to_owned(),
+        names: names.split(' ').map(str::to_owned).collect(),
         time: Duration::from_millis(time),
         comes_by: numbers.split(' ').filter_map(|number| number.parse().ok()).collect(),
     })
 }
 
-/// Runs every test that is not known, and keeps what was seen of it; how many. One that fails
-/// without a mistake, or takes longer than a mistake is worth, comes by none.
+/// Runs every test that is not known, and keeps what was seen of it; how many.
 fn look(
     program: &Path,
     copy: &Path,
-    (known, kept): (&BTreeSet<&str>, &Path),
+    (known, kept): (&[Test], &Path),
     seconds: u64,
 ) -> Result<usize, Box<dyn Error>> {
     let list = Command::new(program).arg("--list").current_dir(copy).output()?;
     let list = String::from_utf8_lossy(&list.stdout).into_owned();
+    let known: BTreeSet<&str> = known.iter().flat_map(|test| &test.names).map(|n| &**n).collect();
     let names = list.lines().filter_map(|line| line.strip_suffix(": test"));
     let names: Vec<&str> = names.filter(|name| !known.contains(name)).collect();
     let kept = Mutex::new(OpenOptions::new().create(true).append(true).open(kept)?);
-    let ran = each(&names, |name| -> std::io::Result<()> {
-        let seen = own_file("seen");
-        let _ = fs::remove_file(&seen);
-        let since = Instant::now();
-        let end = run(copy, program, &[name], (None, Some(&seen)), seconds)?;
-        let time = since.elapsed();
-        let lines = fs::read_to_string(&seen).unwrap_or_default();
-        let comes_by = match end {
-            End::Passed => lines.lines().filter_map(|line| line.parse().ok()).collect(),
-            _ => {
-                println!("plant: left out: {name}: {end:?} without a mistake");
-                BTreeSet::new()
+    let together = if is_gpu(program) { TOGETHER } else { 1 };
+    let groups: Vec<&[&str]> = names.chunks(together).collect();
+    let ran = each(&groups, |names| -> std::io::Result<()> {
+        for test in come_by(program, copy, names, seconds)? {
+            if let Ok(mut kept) = kept.lock() {
+                kept.write_all(written(&test).as_bytes())?;
             }
-        };
-        let test = Test { program: program.into(), name: (*name).into(), time, comes_by };
-        match kept.lock() {
-            Ok(mut kept) => kept.write_all(written(&test).as_bytes()),
-            Err(_) => Ok(()),
         }
+        Ok(())
     });
     ran.into_iter().collect::<std::io::Result<()>>()?;
     Ok(names.len())
+}
+
+/// What tests come by together; each for itself, if that fails. One that fails alone, without a
+/// mistake, or takes longer than a mistake is worth, comes by none.
+fn come_by(
+    program: &Path,
+    copy: &Path,
+    names: &[&str],
+    seconds: u64,
+) -> std::io::Result<Vec<Test>> {
+    let seen = own_file("seen");
+    let _ = fs::remove_file(&seen);
+    let since = Instant::now();
+    let end = run(copy, program, names, (None, Some(&seen)), seconds)?;
+    let time = since.elapsed();
+    let mut comes_by = BTreeSet::new();
+    match (&end, names) {
+        (End::Passed, _) => {
+            let lines = fs::read_to_string(&seen).unwrap_or_default();
+            comes_by.extend(lines.lines().filter_map(|line| line.parse::<usize>().ok()));
+        }
+        (_, [name]) => println!("plant: left out: {name}: {end:?} without a mistake"),
+        _ => {
+            let alone = names.iter().map(|name| come_by(program, copy, &[*name], seconds));
+            return Ok(alone.collect::<std::io::Result<Vec<_>>>()?.into_iter().flatten().collect());
+        }
+    }
+    let names = names.iter().map(|name| (*name).to_owned()).collect();
+    Ok(vec![Test { program: program.into(), names, time, comes_by }])
 }
