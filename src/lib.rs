@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+// To see that wgpu's types are `Send` is a long way: Rust 1.101 warns of it, and is to refuse it.
+#![recursion_limit = "256"]
 #![cfg_attr(
     target_arch = "wasm32",
     allow(

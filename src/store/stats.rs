@@ -117,3 +117,29 @@ impl fmt::Display for Fit {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fragmentation_is_what_lies_beside_the_largest_range() {
+        let of = |bytes_pooled, bytes_largest_free| {
+            let memory = Memory {
+                bytes_live: 0,
+                bytes_padding: 0,
+                bytes_live_peak: 0,
+                bytes_pooled,
+                bytes_reserved: bytes_pooled,
+                bytes_reserved_peak: bytes_pooled,
+                bytes_largest_free,
+                bytes_cap: None,
+                tensors: 0,
+                buffers: 1,
+                driver: None,
+            };
+            memory.fragmentation_percent()
+        };
+        assert_eq!([of(0, 0), of(80, 80), of(80, 60), of(300, 1)], [0, 0, 25, 99]);
+    }
+}

@@ -41,6 +41,11 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     }
     cases.push(case!("memory::what_is_refused_late_is_told_at_the_next_read", |ctx| late(ctx)));
     let caps = adapter.caps();
+    let tells = matches!(caps.identity.backend, Backend::Vulkan | Backend::Dx12);
+    cases.push(
+        case!("memory::a_trim_reaches_the_driver", |ctx| trimmed(ctx))
+            .unless(!tells, "an allocator that tells what it has"),
+    );
     // A browser grants such a buffer, and only looks for memory when it is used.
     let browser = caps.identity.backend == Backend::Browser;
     if caps.limits.buffer_bytes_max <= 1 << 30 && !browser {
@@ -167,6 +172,29 @@ async fn to_the_brim(ctx: &Ctx) -> Outcome {
         drop(tensor);
         device.trim().map_err(show)?;
     }
+    Ok(())
+}
+
+/// What is dropped and trimmed is the driver's again, of large and small tensors alike, and so are
+/// the slots of what could fail.
+async fn trimmed(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let driver = || device.memory().driver.ok_or("an allocator that tells nothing");
+    let (index, _) = device.upload(&[2u32, 0], [2]).map_err(show)?;
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let large = device.upload(&vec![1.0f32; 5 << 20], [5 << 20]).map_err(show)?;
+        drop((large, mixed(&device, 200, 3000)?));
+        for _ in 0..1500 {
+            let picked = index.index_select(0, &(&index / 2u32).map_err(show)?);
+            picked.and_then(|picked| picked.compute()).map_err(show)?;
+        }
+        device.wait().map_err(show)?;
+        device.trim().map_err(show)?;
+        device.wait().map_err(show)?;
+        seen.push(driver()?.0);
+    }
+    ensure!(seen[2] <= seen[0], "bytes of the driver after each round: {seen:?}");
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use wharf::tensor::Order;
 use wharf::{DType, Tensor};
 
 use super::TARGETS;
-use crate::ctx::{Case, Ctx, Outcome, case, ensure_eq, show};
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure_eq, show};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
@@ -15,12 +15,15 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Of what moves elements: counting, picking by index, writing into a part, joining.
+/// Of what moves elements: counting, picking by index, writing into a part, joining. In one binding,
+/// and in several, of which the last is short.
 async fn of_moves(ctx: &Ctx) -> Outcome {
     const N: usize = 70_001;
     let native = ctx.native().await?;
     let backwards: Vec<u32> = (0..N as u32).rev().collect();
-    for device in TARGETS.map(|target| native.with_target(target)) {
+    let mut devices = TARGETS.map(|target| native.with_target(target)).to_vec();
+    devices.push(ctx.device(DOWNGRADES[4]).await?);
+    for device in devices {
         let read =
             async |x: wharf::Result<Tensor>| x.map_err(show)?.read::<u32>().await.map_err(show);
         let counted = device.arange(0, N, 1, DType::U32).map_err(show)?;

@@ -12,6 +12,7 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
         case!("hunt::bands_of_tiles", |ctx| of_bands(ctx)),
         case!("hunt::long_products", |ctx| of_long_products(ctx)),
         case!("hunt::three_batches", |ctx| of_batches(ctx)),
+        case!("hunt::stepped_products", |ctx| of_steps(ctx)),
         case!("hunt::seven_axes", |ctx| of_axes(ctx)),
         case!("hunt::sampled_views", |ctx| of_samples(ctx)),
         case!("hunt::remainders", |ctx| of_remainders(ctx)).needs(
@@ -26,11 +27,11 @@ async fn floats(x: wharf::Result<Tensor>) -> Result<Vec<f32>, String> {
     x.map_err(show)?.read::<f32>().await.map_err(show)
 }
 
-/// Tiles of rows are taken in bands of eight, and of the last band only some are there. Each row is
-/// as its equal among the first seven.
+/// Tiles of rows are taken in bands of eight, of which the last may have fewer; the last tile may be
+/// whole. Each row is as its equal among the first seven.
 async fn of_bands(ctx: &Ctx) -> Outcome {
-    let (k, n) = (8, 260);
-    for rows in [740, 1500] {
+    let k = 8;
+    for (rows, n) in [(740, 260), (768, 256), (1500, 260)] {
         let at = |i: usize| ((i / k % 7 * 5 + i % k * 3) % 11) as f32;
         let data: Vec<f32> = (0..rows * k).map(at).collect();
         let right: Vec<f32> = (0..k * n).map(|i| (i * 7 % 13) as f32).collect();
@@ -94,6 +95,38 @@ async fn of_batches(ctx: &Ctx) -> Outcome {
                 let want = floats(want).await?;
                 ensure_eq!(got[i * 108..][..108], want[..], "{i} of {a:?}, {:?}", device.target());
             }
+        }
+    }
+    Ok(())
+}
+
+/// Both sides of a product with every step along either axis, transposed or not: a quad of memory
+/// holds what belongs together only where a step is one. Sums of small whole numbers are exact.
+async fn of_steps(ctx: &Ctx) -> Outcome {
+    const SIDE: usize = 8;
+    let data: Vec<f32> = (0..16 * SIDE * SIDE).map(|i| (i * 7 % 13) as f32 - 6.0).collect();
+    let native = ctx.native().await?;
+    for device in TARGETS.map(|target| native.with_target(target)) {
+        let (x, _) = device.upload(&data, [4 * SIDE, 4 * SIDE]).map_err(show)?;
+        let stepped = |rows: usize, columns: usize, turned: bool| {
+            let view = x.slice_step(0, 0..rows * SIDE, rows as isize)?;
+            let view = view.slice_step(1, 0..columns * SIDE, columns as isize)?;
+            if turned { view.t() } else { Ok(view) }
+        };
+        let mut views = Vec::new();
+        for (rows, columns) in [(1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (4, 2), (2, 4), (4, 4)] {
+            for turned in [false, true] {
+                let view = stepped(rows, columns, turned).map_err(show)?;
+                let dense = view.contiguous().map_err(show)?;
+                views.push((view, dense, (rows, columns, turned)));
+            }
+        }
+        let one = &views[0].0;
+        for (view, dense, what) in &views {
+            let want = floats(dense.matmul(one)).await?;
+            ensure_eq!(floats(view.matmul(one)).await?, want, "{what:?}, {:?}", device.target());
+            let want = floats(one.matmul(dense)).await?;
+            ensure_eq!(floats(one.matmul(view)).await?, want, "by {what:?}, {:?}", device.target());
         }
     }
     Ok(())

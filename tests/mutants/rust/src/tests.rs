@@ -97,9 +97,19 @@ pub fn run(
         // One that has ended does not listen.
         let _ = writeln!(told, "{}", names.join("\n"));
     }
+    let mut looked = since;
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break status;
+        }
+        // The gpu tier goes on with its other cases.
+        if is_gpu(program) && looked.elapsed() > Duration::from_millis(100) {
+            looked = Instant::now();
+            if let Some(name) = answers(&fs::read(&log)?, false).first() {
+                child.kill()?;
+                child.wait()?;
+                return Ok(End::Failed(name.clone()));
+            }
         }
         // One that waits takes no processor time.
         if since.elapsed() > Duration::from_secs(30 + 4 * seconds) {
@@ -110,10 +120,13 @@ pub fn run(
         thread::sleep(Duration::from_millis(2));
     };
     let said = fs::read(&log)?;
-    let said = String::from_utf8_lossy(&said);
     let failed = match is_gpu(program) {
-        true => unanswered(&said, names),
-        false => said
+        // One that has ended before it came to a case has failed there.
+        true => {
+            let well = answers(&said, true);
+            names.iter().find(|name| !well.iter().any(|one| one == **name)).map(|n| (*n).into())
+        }
+        false => String::from_utf8_lossy(&said)
             .lines()
             .find_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"))
             .map(str::to_owned),
@@ -125,14 +138,15 @@ pub fn run(
     })
 }
 
-/// The first case for which the gpu tier has not answered that all is well.
-fn unanswered(said: &str, names: &[&str]) -> Option<String> {
+/// The cases of which the gpu tier has said that all is well, or that it is not.
+fn answers(said: &[u8], well: bool) -> Vec<String> {
     let answer = |line: &str| {
         let (name, wrong) = line.split_once('\u{1}')?.1.split_once('\u{1}')?;
-        wrong.is_empty().then(|| name.to_owned())
+        (wrong.is_empty() == well).then(|| name.to_owned())
     };
-    let well: BTreeSet<String> = said.lines().filter_map(answer).collect();
-    names.iter().find(|name| !well.contains(**name)).map(|name| (*name).to_owned())
+    let said = String::from_utf8_lossy(said);
+    // The last line may not be whole yet.
+    said.split_inclusive('\n').filter_map(|line| answer(line.strip_suffix('\n')?)).collect()
 }
 
 /// A scratch file of this thread's.
