@@ -48,7 +48,6 @@ mod promise;
 #[cfg(not(target_family = "wasm"))]
 #[path = "../stories/search.rs"]
 mod search;
-#[cfg(target_family = "wasm")]
 mod share;
 #[cfg(not(target_family = "wasm"))]
 #[path = "../stories/story.rs"]

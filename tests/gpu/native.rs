@@ -8,6 +8,7 @@ use wharf::Adapter;
 
 use crate::counts::Counts;
 use crate::ctx::{Case, Ctx, Outcome, Size};
+use crate::share::Share;
 use crate::times::Times;
 use crate::uses::Recorder;
 use crate::workers::Workers;
@@ -40,7 +41,8 @@ pub(crate) fn main() -> ExitCode {
         Ok("2") => Size::Huge,
         _ => Size::Usual,
     };
-    let cases: Vec<Case> = cases::all(&adapter).into_iter().filter(|c| c.size <= size).collect();
+    let mut cases: Vec<Case> =
+        cases::all(&adapter).into_iter().filter(|c| c.size <= size).collect();
     if let Some(mutant) = mutants::planted() {
         return mutants::serve(&Ctx::new(adapter), &cases, mutant);
     }
@@ -49,6 +51,15 @@ pub(crate) fn main() -> ExitCode {
     }
     if workers::is_worker() {
         return workers::serve(&Ctx::new(adapter), &cases);
+    }
+    let part = std::env::var("WHARF_TEST_PART").ok().filter(|text| !text.is_empty());
+    match part.as_deref().map(Share::parse) {
+        Some(None) => {
+            eprintln!("gpu tier: WHARF_TEST_PART is written as 2/4");
+            return ExitCode::FAILURE;
+        }
+        Some(Some(share)) => cases.retain(|case| share.holds(case)),
+        None => {}
     }
     let claim = std::env::var("WHARF_TEST_DRIVER").ok();
     match drivers::check_claim(adapter.caps(), claim.as_deref()) {
@@ -59,7 +70,10 @@ pub(crate) fn main() -> ExitCode {
         }
     }
     // A part of the table counts for nothing.
-    let whole = !arguments.list && arguments.filter.is_none() && arguments.skip.is_empty();
+    let whole = !arguments.list
+        && part.is_none()
+        && arguments.filter.is_none()
+        && arguments.skip.is_empty();
     let claim = claim.filter(|_| whole).map(|driver| format!("{driver} {}", size.name()));
     let absent = Counts::absent(&cases);
     let (passed, compared) = match workers::wanted(adapter.caps().identity.is_software()) {

@@ -1,8 +1,8 @@
-//! Which cases belong to each of several pages that share the table.
+//! Which cases belong to each of several pages, or runs, that share the table.
 
 use crate::ctx::{Case, Size};
 
-/// The number of a page, from 0, and how many pages there are.
+/// The number of a page or run, from 0, and how many there are.
 #[derive(Clone, Copy)]
 pub(crate) struct Share {
     number: usize,
@@ -18,7 +18,7 @@ impl Share {
     }
 
     /// Whether a case belongs to this share. Cases are scattered, because neighbours in the table
-    /// cost alike. Large cases take gigabytes, so one page takes them all.
+    /// cost alike. Large cases take gigabytes, so one takes them all.
     pub(crate) fn holds(self, case: &Case) -> bool {
         if case.size > Size::Usual {
             return self.number == 0;

@@ -44,7 +44,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let tells = matches!(caps.identity.backend, Backend::Vulkan | Backend::Dx12);
     cases.push(
         case!("memory::a_trim_reaches_the_driver", |ctx| trimmed(ctx))
-            .unless(!tells, "an allocator that tells what it has"),
+            .unless(!tells, "an allocator's report"),
     );
     // A browser grants such a buffer, and only looks for memory when it is used.
     let browser = caps.identity.backend == Backend::Browser;

@@ -187,7 +187,7 @@ async fn of_samples(ctx: &Ctx) -> Outcome {
 /// dividends of quotients around 2^28, found by arithmetic of integers.
 async fn of_remainders(ctx: &Ctx) -> Outcome {
     const UNIT: f64 = 1.0 / (1u64 << 52) as f64;
-    let odd = |i: u64| (1u64 << 52) + (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 12) | 1;
+    let odd = |i: u64| ((1u64 << 52) + (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 12)) | 1;
     let divisors: Vec<u64> = (1..400).map(odd).collect();
     // n = N 2^-24 and d = D 2^-52: N 2^28 = -1 modulo D.
     let dividend = |d: u64| d - inverse(1 << 28, d);
