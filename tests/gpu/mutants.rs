@@ -28,8 +28,8 @@ const WANTED: &str = "WHARF_MUTANTS";
 /// Tells a process which mistake it has: its path, line, and both texts, a line each.
 const PLANTED: &str = "WHARF_TEST_MUTANT";
 
-/// Survivors that somebody has judged, as [`drawn::judged`] reads them. Read when it is run, so that
-/// a judgement costs no build.
+/// Survivors that somebody has judged, as [`drawn::judged`] reads them. Read when it is run, so
+/// that a judgement costs no build.
 static JUDGED: LazyLock<String> = LazyLock::new(|| {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mutants/judged.txt");
     std::fs::read_to_string(path).unwrap_or_default()

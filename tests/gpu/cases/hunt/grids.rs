@@ -15,8 +15,8 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Of what moves elements: counting, picking by index, writing into a part, joining. In one binding,
-/// and in several, of which the last is short.
+/// Of what moves elements: counting, picking by index, writing into a part, joining. In one
+/// binding, and in several, of which the last is short.
 async fn of_moves(ctx: &Ctx) -> Outcome {
     const N: usize = 70_001;
     let native = ctx.native().await?;

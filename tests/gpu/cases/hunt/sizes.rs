@@ -27,8 +27,8 @@ async fn floats(x: wharf::Result<Tensor>) -> Result<Vec<f32>, String> {
     x.map_err(show)?.read::<f32>().await.map_err(show)
 }
 
-/// Tiles of rows are taken in bands of eight, of which the last may have fewer; the last tile may be
-/// whole. Each row is as its equal among the first seven.
+/// Tiles of rows are taken in bands of eight, of which the last may have fewer; the last tile may
+/// be whole. Each row is as its equal among the first seven.
 async fn of_bands(ctx: &Ctx) -> Outcome {
     let k = 8;
     for (rows, n) in [(740, 260), (768, 256), (1500, 260)] {
@@ -132,8 +132,8 @@ async fn of_steps(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// Views of seven axes, none of which joins its neighbour, by element and by rows that lie dense: as
-/// what they show, laid out anew.
+/// Views of seven axes, none of which joins its neighbour, by element and by rows that lie dense:
+/// as what they show, laid out anew.
 async fn of_axes(ctx: &Ctx) -> Outcome {
     type Make = fn(&Tensor) -> wharf::Result<Tensor>;
     const MAKE: [Make; 4] = [|x| x.contiguous(), |x| x.relu(), |x| x.sum(6), |x| x.softmax(6)];

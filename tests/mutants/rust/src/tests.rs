@@ -58,14 +58,8 @@ fn is_gpu(program: &Path) -> bool {
     is_of(program, "gpu")
 }
 
-/// Runs tests of a program, with a mistake, within so many seconds of processor time.
-pub fn run(
-    copy: &Path,
-    program: &Path,
-    names: &[&str],
-    (number, seen): (Option<usize>, Option<&Path>),
-    seconds: u64,
-) -> std::io::Result<End> {
+/// What runs tests of a program, as each tier wants it.
+fn command(copy: &Path, program: &Path, names: &[&str], seconds: u64) -> Command {
     let limits =
         format!("ulimit -t {seconds}; ulimit -v {MEMORY}; ulimit -c 0; exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
@@ -81,6 +75,18 @@ pub fn run(
             command.env_remove(name);
         }
     }
+    command
+}
+
+/// Runs tests of a program, with a mistake, within so many seconds of processor time.
+pub fn run(
+    copy: &Path,
+    program: &Path,
+    names: &[&str],
+    (number, seen): (Option<usize>, Option<&Path>),
+    seconds: u64,
+) -> std::io::Result<End> {
+    let mut command = command(copy, program, names, seconds);
     if let Some(number) = number {
         command.env(NUMBER, number.to_string());
     }
