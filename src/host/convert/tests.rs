@@ -71,16 +71,21 @@ fn beyond(to: DType) -> u64 {
     if to == DType::F8E4M3 { 0x7f } else { ((1 << exponent) - 1) << fraction }
 }
 
+/// A power of two, of a normal f64. Rust promises no digits of `powi`.
+fn two(n: i32) -> f64 {
+    f64::from_bits(((1023 + n) as u64) << 52)
+}
+
 /// The value of a float's bits without a sign; those beyond the range count as the next number.
 fn decode(to: DType, code: u64) -> f64 {
     let (fraction, exponent) = format(to);
     let bias = (1 << (exponent - 1)) - 1;
     let biased = (code >> fraction) as i32;
     let significand = (code & ((1 << fraction) - 1)) as f64;
-    let implied = if biased == 0 { 0.0 } else { 2f64.powi(fraction as i32) };
+    let implied = if biased == 0 { 0.0 } else { two(fraction as i32) };
     // In two factors: one alone may be too small for an f64.
     let power = biased.max(1) - bias - fraction as i32;
-    (significand + implied) * 2f64.powi(power / 2) * 2f64.powi(power - power / 2)
+    (significand + implied) * two(power / 2) * two(power - power / 2)
 }
 
 /// How twice the magnitude of `value` compares with the sum of two floats.
@@ -88,7 +93,7 @@ fn compare_twice(value: Value, a: f64, b: f64) -> std::cmp::Ordering {
     match value {
         Float(v) if a == b => v.abs().total_cmp(&a),
         Float(v) => v.abs().total_cmp(&(a / 2.0 + b / 2.0)),
-        Integer(v) if a + b < 2f64.powi(53) => ((2 * v.abs()) as f64).total_cmp(&(a + b)),
+        Integer(v) if a + b < two(53) => ((2 * v.abs()) as f64).total_cmp(&(a + b)),
         Integer(v) => (2 * v.abs()).cmp(&(a as i128).saturating_add(b as i128)),
     }
 }
@@ -352,7 +357,6 @@ fn edges_worked_out_by_hand() {
     let half = |v: f64| check(DType::F64, DType::F16, &[v]).unwrap().0[0];
     let brain = |v: f64| check(DType::F64, DType::Bf16, &[v]).unwrap().0[0];
     let single = |v: f64| check(DType::F64, DType::F32, &[v]).unwrap().0[0];
-    let two = |n: i32| 2f64.powi(n);
 
     assert_eq!(half(1.0 + two(-11)), 0x3c00, "a tie goes to even, down");
     assert_eq!(half(1.0 + 3.0 * two(-11)), 0x3c02, "a tie goes to even, up");
