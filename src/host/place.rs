@@ -136,6 +136,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_view_of_all_takes_as_many_values_as_its_shape_has() {
+        let mut data = [0u8; 6];
+        for shape in [[2, 2], [2, 4]] {
+            let said = format!("data has 6 elements, shape {shape:?} has {}", 2 * shape[1]);
+            let rows = HostViewMut::new(&mut data, shape).map(drop).unwrap_err();
+            let columns = HostViewMut::column_major(&mut data, shape).map(drop).unwrap_err();
+            assert_eq!([rows.to_string(), columns.to_string()], [said.clone(), said]);
+        }
+        assert!(HostViewMut::new(&mut data, [2, 3]).is_ok());
+    }
+
+    #[test]
     fn every_layout_is_filled_in_the_order_of_its_indices() {
         let rows: [(&[usize], &[isize], usize); 6] = [
             (&[3, 4], &[4, 1], 0),
