@@ -41,11 +41,12 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     }
     cases.push(case!("memory::what_is_refused_late_is_told_at_the_next_read", |ctx| late(ctx)));
     let caps = adapter.caps();
-    let tells = matches!(caps.identity.backend, Backend::Vulkan | Backend::Dx12);
-    cases.push(
-        case!("memory::a_trim_reaches_the_driver", |ctx| trimmed(ctx))
-            .unless(!tells, "an allocator's report"),
-    );
+    #[cfg(not(target_family = "wasm"))]
+    cases.push({
+        let tells = matches!(caps.identity.backend, Backend::Vulkan | Backend::Dx12);
+        let case = case!("memory::a_trim_reaches_the_driver", |ctx| trimmed(ctx));
+        case.unless(!tells, "an allocator's report")
+    });
     // A browser grants such a buffer, and only looks for memory when it is used.
     let browser = caps.identity.backend == Backend::Browser;
     if caps.limits.buffer_bytes_max <= 1 << 30 && !browser {
@@ -177,6 +178,7 @@ async fn to_the_brim(ctx: &Ctx) -> Outcome {
 
 /// What is dropped and trimmed is the driver's again, of large and small tensors alike, and so are
 /// the slots of what could fail.
+#[cfg(not(target_family = "wasm"))]
 async fn trimmed(ctx: &Ctx) -> Outcome {
     let device = ctx.fresh(DOWNGRADES[0]).await?;
     let driver = || device.memory().driver.ok_or("an allocator that tells nothing");
