@@ -185,7 +185,7 @@ fn manifests_that_fail_to_load() {
         (
             ManifestState::LibraryMissing("libr.so".to_owned()),
             "names the library libr.so, which\n  is not there".to_owned(),
-            reinstall,
+            reinstall.clone(),
         ),
     ];
     for (state, fault, remedy) in rows {
@@ -204,10 +204,7 @@ fn manifests_that_fail_to_load() {
         &diagnose(&Machine { installed, ..healthy() }, &BOTH, 1, 0),
         Obstacle::ManifestBroken,
         false,
-        &format!(
-            "the driver manifest {path} is not JSON\n  (reinstall the package that owns it, or \
-             remove {path})"
-        ),
+        &format!("the driver manifest {path} is not JSON\n  {reinstall}"),
     );
     let added = Manifest { path: "/x.json".to_owned(), state: ManifestState::Absent };
     assert_first(

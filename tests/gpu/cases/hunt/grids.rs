@@ -1,7 +1,7 @@
 //! More groups than one row of a grid has.
 
 use wharf::tensor::Order;
-use wharf::{DType, Tensor};
+use wharf::{DType, Element, Tensor};
 
 use super::TARGETS;
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure_eq, show};
@@ -13,6 +13,20 @@ pub(super) fn cases() -> Vec<Case> {
         case!("hunt::folded_sorts", |ctx| of_sorts(ctx)),
         case!("hunt::folded_matrices", |ctx| of_matrices(ctx)),
     ]
+}
+
+/// What is made of many rows is what is made of the first seven, again and again.
+pub(super) async fn repeats<T: Element + PartialEq>(
+    [few, all]: [wharf::Result<Tensor>; 2],
+    rows: usize,
+    what: &str,
+) -> Outcome {
+    let want = few.map_err(show)?.read::<T>().await.map_err(show)?;
+    let got = all.map_err(show)?.read::<T>().await.map_err(show)?;
+    ensure_eq!(got.len() * 7, want.len() * rows, "{what}, of {rows}");
+    let odd = got.iter().zip(want.iter().cycle()).position(|(got, want)| got != want);
+    ensure_eq!(odd, None, "{what}, of {rows}");
+    Ok(())
 }
 
 /// Of what moves elements: counting, picking by index, writing into a part, joining. In one
@@ -64,10 +78,7 @@ async fn of_rows(ctx: &Ctx) -> Outcome {
         let (few, _) = device.upload(&data[..7 * length], [7, length]).map_err(show)?;
         let (all, _) = device.upload(&data, [rows, length]).map_err(show)?;
         for (n, make) in MAKE.iter().enumerate() {
-            let want = make(&few).map_err(show)?.read::<f32>().await.map_err(show)?;
-            let got = make(&all).map_err(show)?.read::<f32>().await.map_err(show)?;
-            let odd = got.iter().zip(want.iter().cycle()).position(|(got, want)| got != want);
-            ensure_eq!(odd, None, "{n} for {target:?}, of {}", got.len());
+            repeats::<f32>([make(&few), make(&all)], rows, &format!("{n} for {target:?}")).await?;
         }
     }
     Ok(())
@@ -86,11 +97,8 @@ async fn of_sorts(ctx: &Ctx) -> Outcome {
             let (few, _) = device.upload(&data[..7 * length], [7, length]).map_err(show)?;
             let (all, _) = device.upload(&data, [rows, length]).map_err(show)?;
             for (n, make) in makes.iter().enumerate() {
-                let want = make(&few).map_err(show)?.read::<u32>().await.map_err(show)?;
-                let got = make(&all).map_err(show)?.read::<u32>().await.map_err(show)?;
-                ensure_eq!(got.len() * 7, want.len() * rows, "{n} for {:?}", device.target());
-                let odd = got.iter().zip(want.iter().cycle()).position(|(got, want)| got != want);
-                ensure_eq!(odd, None, "{n} of {rows} for {:?}", device.target());
+                let what = format!("{n} for {:?}", device.target());
+                repeats::<u32>([make(&few), make(&all)], rows, &what).await?;
             }
         }
     }
@@ -112,11 +120,8 @@ async fn of_matrices(ctx: &Ctx) -> Outcome {
         let (few, _) = device.upload(&data[..7 * 9], [7, 3, 3]).map_err(show)?;
         let (all, _) = device.upload(&data, [700, 3, 3]).map_err(show)?;
         for (n, make) in MAKE.iter().enumerate() {
-            let want = make(&few).map_err(show)?.read::<f32>().await.map_err(show)?;
-            let got = make(&all).map_err(show)?.read::<f32>().await.map_err(show)?;
-            ensure_eq!(got.len(), want.len() * 100, "{n} for {:?}", device.target());
-            let odd = got.iter().zip(want.iter().cycle()).position(|(got, want)| got != want);
-            ensure_eq!(odd, None, "{n} for {:?}, of {}", device.target(), got.len());
+            let what = format!("{n} for {:?}", device.target());
+            repeats::<f32>([make(&few), make(&all)], 700, &what).await?;
         }
     }
     Ok(())

@@ -4,6 +4,7 @@ use wharf::reference::{Exact, Number, matmul_keeps};
 use wharf::tensor::{Align, Pad};
 use wharf::{Adapter, DType, Tensor};
 
+use super::grids::repeats;
 use super::{TARGETS, devices};
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
 
@@ -39,10 +40,8 @@ async fn of_bands(ctx: &Ctx) -> Outcome {
             let (b, _) = device.upload(&right, [k, n]).map_err(show)?;
             let (few, _) = device.upload(&data[..7 * k], [7, k]).map_err(show)?;
             let (all, _) = device.upload(&data, [rows, k]).map_err(show)?;
-            let want = floats(few.matmul(&b)).await?;
-            let got = floats(all.matmul(&b)).await?;
-            let odd = got.iter().zip(want.iter().cycle()).position(|(got, want)| got != want);
-            ensure_eq!(odd, None, "{rows} rows, {:?}", device.target());
+            let what = format!("{:?}", device.target());
+            repeats::<f32>([few.matmul(&b), all.matmul(&b)], rows, &what).await?;
         }
     }
     Ok(())
