@@ -332,7 +332,7 @@ impl Node {
             && !self.late
             && context.known(self).is_none()
             && self.consumers.load(Ordering::Relaxed) <= 1
-            && *layout == Layout::dense(self.shape)
+            && layout.is_all_of(&self.shape)
     }
 }
 
@@ -390,7 +390,7 @@ fn weigh(what: &What, args: &[Arg]) -> Burden {
         if args[..i].iter().any(same) {
             continue;
         }
-        let dense = *layout == Layout::dense(node.shape);
+        let dense = layout.is_all_of(&node.shape);
         let mut leaf = Load::default();
         leaf.leaves.insert(view_id(node, layout, dense));
         let below = &node.weight;
@@ -513,7 +513,7 @@ impl Fusion {
     ) -> Result<u16> {
         // Its only owner is the consumer that is being computed.
         let ends = ends && Arc::strong_count(node) == 1;
-        if *layout == Layout::dense(node.shape)
+        if layout.is_all_of(&node.shape)
             && let Some((_, place)) = self.taken.iter().find(|(n, _)| *n == Arc::as_ptr(node))
         {
             return Ok(*place);
@@ -535,7 +535,7 @@ impl Fusion {
             self.expr.inputs.push(node.dtype);
             // The node, this expression, and the sketch.
             let owners = 2 + usize::from(context.sketched.is_some());
-            if ends && *layout == Layout::dense(node.shape) && Arc::strong_count(&value) == owners {
+            if ends && layout.is_all_of(&node.shape) && Arc::strong_count(&value) == owners {
                 self.ending.push(self.operands.len());
             }
             self.operands.push(Operand { value, layout: *layout, dtype: node.dtype });

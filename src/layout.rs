@@ -100,6 +100,13 @@ impl Layout {
             || axes.into_iter().all(|(&dim, (have, want))| dim == 1 || have == want)
     }
 
+    /// Whether it is all of a dense tensor of this shape, in order. Strides of axes of length 1 do
+    /// not matter.
+    #[must_use]
+    pub(crate) fn is_all_of(&self, shape: &Shape) -> bool {
+        self.offset == 0 && self.shape == *shape && self.is_dense()
+    }
+
     /// The elements it touches, as a range of memory; empty for an empty shape.
     #[must_use]
     pub fn span(&self) -> Range<usize> {

@@ -3,10 +3,9 @@
 
 use std::sync::Arc;
 
+use super::Operand;
 use super::cores::{Core, Head, Landing, Launch, Reach, Tail};
-use super::{Operand, moves};
 use crate::count::{word, words};
-use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
 use crate::exec::Value;
@@ -14,10 +13,12 @@ use crate::layout::Layout;
 use crate::proof::Oracle;
 use crate::wgsl::Target;
 use crate::wgsl::grid::fold;
-use plan::{Crew, in_pairs, in_units};
+use inputs::{Inputs, loaded, reachable};
+use plan::Crew;
 use text::{AttentionJob, Block, Mask};
 
 mod choice;
+mod inputs;
 mod plan;
 mod record;
 pub mod text;
@@ -25,9 +26,8 @@ pub mod text;
 pub(crate) use choice::{is_products, is_staged};
 pub(crate) use plan::{Halves, QUADS_MAX, keys_max};
 
-/// Attention of `[batch, heads, queries, d]` to `[batch, shared heads, keys, d or e]`, all f32, or
-/// f16 or bf16 if workgroups take them; `d` and `e` are multiples of four. A fourth input, of f32,
-/// is added to the scores.
+/// Attention of `[batch, heads, queries, d]` to `[batch, shared heads, keys, d or e]`, all f32, f16
+/// or bf16; `d` and `e` are multiples of four. A fourth input, of f32, is added to the scores.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AttentionCore {
     pub(crate) scale: f32,
@@ -52,11 +52,12 @@ impl Core for AttentionCore {
         if self.staged {
             return self.by_workgroups(site, operands, tail);
         }
-        let views: Vec<Layout> = operands.iter().map(|operand| operand.layout).collect();
-        let tile = choice::tile(site.target, choice::sharers(site.engine.gpu.caps()), &views);
+        // Where lanes do not share what they load, each would unpack every key.
+        let lanes = choice::sharers(site.engine.gpu.caps());
+        let Inputs { operands, views, packed } = Inputs::of(site, operands, lanes.is_some())?;
+        let tile = choice::tile(site.target, lanes, &views, packed);
         site.engine.remark(|| choice::remark(&tile));
-        let heads = operands.into_iter().enumerate().map(|(i, operand)| loaded(operand, i, &tile));
-        let heads: Vec<Head> = heads.collect::<Result<_>>()?;
+        let heads = loaded(operands, tile.unit)?;
         let each = tile.mask == Mask::Each;
         let sources = heads.iter().enumerate().map(|(i, head)| head.raw(i == 3 && each));
         let sources: Option<Vec<Reach<'_>>> = sources.collect::<Result<_>>()?;
@@ -71,7 +72,7 @@ impl AttentionCore {
     /// The kernel over all queries.
     fn launch<'a>(&self, target: Target, tile: &'a Block, views: &[Layout]) -> Result<Launch<'a>> {
         let crew = Crew::of(target, tile, views);
-        let job = self.job(views, if tile.wide { 8 } else { 4 }, crew.per_head)?;
+        let job = self.job(views, 4 * tile.unit.quads() as isize, crew.per_head)?;
         Ok(Launch {
             entry: &text::ATTENTION,
             wording: tile,
@@ -117,31 +118,6 @@ impl AttentionCore {
             mask: if views.len() > 3 { steps(3, 1) } else { [0; 4] },
         })
     }
-}
-
-/// An input whose strides the kernel can walk, by quads or, of the mask, by elements; otherwise a
-/// copy of it.
-fn reachable(site: Site<'_>, head: &Head, by_element: bool) -> Result<Operand> {
-    let operand = head.realise(site)?;
-    let layout = operand.layout;
-    if operand.hold()?.is_in_one_segment() && (by_element || in_units(&layout, 4)) {
-        return Ok(operand);
-    }
-    // A broadcast axis is copied once, and broadcast again.
-    let once = layout.strides().iter().zip(layout.shape().dims());
-    let once: Vec<_> = once.map(|(&stride, &dim)| 0..if stride == 0 { 1 } else { dim }).collect();
-    let copy = moves::gather(site, &operand.under(layout.part(&once)?), &[])?;
-    Ok(copy.under(copy.layout.broadcast_to(layout.shape())?))
-}
-
-/// An input as the tile loads it. A wide one loads queries, keys and values as 64-bit integers, two
-/// elements each; the mask stays as it is.
-fn loaded(operand: Operand, input: usize, tile: &Block) -> Result<Head> {
-    if input == 3 || !tile.wide {
-        return Ok(Head::view(operand));
-    }
-    let layout = in_pairs(&operand.layout)?;
-    Ok(Head::view(Operand { layout, dtype: DType::U64, ..operand }))
 }
 
 /// Inputs were copied into one segment each, and the result is smaller than one.

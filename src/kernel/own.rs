@@ -9,7 +9,6 @@ use crate::dtype::DType;
 use crate::engine::{Engine, Site};
 use crate::error::{Result, mistake};
 use crate::exec::{Bound, Fault, Hit, Job, Seat, Value};
-use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::store::{Piece, Pinned};
 use crate::wgsl::own::Reflection;
@@ -84,7 +83,7 @@ pub(crate) fn moored(site: Site<'_>, inputs: &[Operand]) -> Result<Vec<Moored>> 
     let one = |input: &Operand| {
         let shape = input.layout.shape();
         let bytes = Engine::bytes_of(shape, input.dtype)?;
-        let is_dense = input.layout == Layout::dense(*shape);
+        let is_dense = input.layout.is_all_of(shape);
         if is_dense && let Some(moored) = Moored::find(&input.value, bytes, &[])? {
             return Ok(moored);
         }

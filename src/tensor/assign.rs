@@ -188,7 +188,7 @@ impl Tensor {
         let alone = Arc::strong_count(&self.node) == 1
             && Arc::strong_count(&old) == 2
             && old.is_sole_owner()
-            && self.layout == Layout::dense(self.node.shape);
+            && self.layout.is_all_of(&self.node.shape);
         let value = if alone {
             old.replaced()
         } else {

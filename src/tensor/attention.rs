@@ -223,7 +223,7 @@ impl Tensor {
             return Ok((result, weighs.then(by).transpose()?));
         }
         if attention::is_products(sizes.queries, mask.is_some(), device.target()) {
-            let result = self.lonely(keys, values, scale)?.reshape(shape)?.cast(self.dtype())?;
+            let result = self.lonely(keys, values, scale)?.cast(self.dtype())?.reshape(shape)?;
             return Ok((result, None));
         }
         let keys_max = attention::keys_max(sizes.d.max(sizes.e), most(device));
@@ -233,17 +233,13 @@ impl Tensor {
         let staged = attention::is_staged(sizes.d, sizes.e, device.target());
         let causal = how.causal && !how.masks_later(&sizes, stored);
         let core = AttentionCore { scale, causal, staged };
-        let input = |x: &Self, length| match staged {
-            true => x.by_heads(length),
-            false => x.cast(DType::F32)?.by_heads(length),
-        };
-        let mut inputs = vec![input(self, sizes.d)?, input(keys, sizes.d)?];
-        inputs.push(input(values, sizes.e)?);
+        let mut inputs = vec![self.by_heads(sizes.d)?, keys.by_heads(sizes.d)?];
+        inputs.push(values.by_heads(sizes.e)?);
         inputs.extend(mask.map(|mask| mask.four()).transpose()?);
         let result = apply(core, &inputs)?;
-        let result = result.slice(3, 0..sizes.e)?;
+        let result = result.slice(3, 0..sizes.e)?.cast(self.dtype())?;
         let result = if sizes.e % 4 == 0 { result } else { result.contiguous()? };
-        Ok((result.reshape(shape)?.cast(self.dtype())?, None))
+        Ok((result.reshape(shape)?, None))
     }
 
     /// Attention of one query to a head, which sees every key, by products of matrices: they have

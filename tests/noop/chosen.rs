@@ -113,3 +113,28 @@ fn every_chip_gets_kernels_of_its_own() {
     let golden = std::fs::read_to_string(path).unwrap_or_default();
     assert!(page == golden, "WHARF_GOLDENS=1 brings {path} up to date:\n{page}");
 }
+
+/// Halves are unpacked where they are loaded, and rounded where they are stored, on processors too:
+/// no cast is a kernel of its own. Without subgroups they are.
+#[test]
+fn attention_of_halves_is_one_kernel() {
+    let said = |(name, dims): (&str, &[usize])| {
+        let chips = fixtures::all();
+        let (_, caps) = chips.iter().find(|(n, _)| *n == name).expect("it is known");
+        let device = Device::on_paper(caps, &Policy::exact()).expect("it is on paper");
+        let names = [DType::F32, DType::F16, DType::Bf16].map(|dtype| {
+            let x = device.blank(dims, dtype).expect("it fits");
+            let told = x.attention(&x, &x, &Attention::new()).expect("it is recorded").explain();
+            assert!(told.error.is_none(), "{name}: {:?}", told.error);
+            told.kernels.iter().map(|kernel| kernel.dispatches.len()).sum::<usize>()
+        });
+        names
+    };
+    for batch in [1, 3] {
+        let four = [batch, 2, 40, 16];
+        assert_eq!(["lavapipe", "swiftshader"].map(|chip| said((chip, &four))), [[1; 3]; 2]);
+        assert_eq!(said(("llvmpipe_gl", &four)), [1, 4, 4], "three casts");
+    }
+    assert_eq!(said(("lavapipe", &[2, 40, 16])), [1; 3], "of three axes");
+    assert_eq!(said(("lavapipe", &[2, 40, 12])), [1, 4, 4], "rows that do not come by eight");
+}

@@ -4,7 +4,7 @@
 use wharf::DType;
 use wharf::kernel;
 use wharf::kernel::attention::text::staged::Staged;
-use wharf::kernel::attention::text::{Block, Mask};
+use wharf::kernel::attention::text::{Block, Mask, Unit};
 use wharf::kernel::matmul::text::product::{Means, ProductText};
 use wharf::op::Kind;
 use wharf::wgsl::{Edge, Expr, Form, Frame, Needs, Target, Term, Way, Worded, Wording};
@@ -40,7 +40,7 @@ fn check_frame(frame: Frame<'_>) {
 /// Tiles of every kind: masks, lanes that share loads or do not, loads of four and of eight.
 #[test]
 fn attention_is_valid() {
-    let (single, double) = (itself(DType::F32), itself(DType::U64));
+    let [single, double, packed] = [DType::F32, DType::U64, DType::U32].map(itself);
     let tile = Block {
         keys: 2,
         values: 4,
@@ -48,7 +48,7 @@ fn attention_is_valid() {
         block: 4,
         unroll: [4, 4],
         shared: false,
-        wide: false,
+        unit: Unit::Quad,
         mask: Mask::None,
     };
     let tiles = [
@@ -56,10 +56,17 @@ fn attention_is_valid() {
         Block { mask: Mask::Each, keys: 32, values: 32, ..tile },
         Block { mask: Mask::Quads, queries: 3, unroll: [1, 2], ..tile },
         Block { mask: Mask::Each, shared: true, ..tile },
-        Block { shared: true, wide: true, block: 8, unroll: [1, 8], queries: 2, ..tile },
+        Block { shared: true, unit: Unit::Wide, block: 8, unroll: [1, 8], queries: 2, ..tile },
+        Block { shared: true, unit: Unit::Packed(Form::F16w), mask: Mask::Each, ..tile },
+        Block { shared: true, unit: Unit::Packed(Form::F16p), block: 8, unroll: [1, 2], ..tile },
+        Block { unit: Unit::Packed(Form::Bf16), mask: Mask::Quads, ..tile },
     ];
     for tile in tiles {
-        let input = if tile.wide { &double } else { &single };
+        let input = match tile.unit {
+            Unit::Quad => &single,
+            Unit::Wide => &double,
+            Unit::Packed(_) => &packed,
+        };
         let edge = |expr, ways| Edge { expr, ways };
         let mask: &[Way] = if tile.mask == Mask::Quads { &[Way::Dense] } else { &[Way::Each] };
         let mut edges = vec![edge(input, &[Way::Dense]); 3];

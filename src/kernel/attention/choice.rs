@@ -12,7 +12,7 @@
 
 use super::plan::{BUSY, Crowd, KEYS_SHARED, Splits, in_units};
 use super::text::staged::{ROWS, Staged};
-use super::text::{Block, Mask};
+use super::text::{Block, Mask, Unit};
 use crate::caps::Caps;
 use crate::layout::Layout;
 use crate::wgsl::entry::CORE_TRIPS;
@@ -52,7 +52,12 @@ pub(super) fn sharers(caps: &Caps) -> Option<u64> {
 }
 
 /// The tile for these inputs, by lanes, of which so many load together.
-pub(super) fn tile(target: Target, lanes: Option<u64>, views: &[Layout]) -> Block {
+pub(super) fn tile(
+    target: Target,
+    lanes: Option<u64>,
+    views: &[Layout],
+    packed: Option<Form>,
+) -> Block {
     let mask = match views.get(3) {
         None => Mask::None,
         Some(view) if in_units(view, 4) => Mask::Quads,
@@ -76,8 +81,13 @@ pub(super) fn tile(target: Target, lanes: Option<u64>, views: &[Layout]) -> Bloc
         false => (QUADS_KEPT / (keys + values)).clamp(2, 4),
     };
     let queries = queries.min(rows.div_ceil(block)).max(1);
-    let wide = target == Target::Cpu64 && views[..3].iter().all(|view| in_units(view, 8));
-    Block { keys, values, queries, block, unroll, shared, wide, mask }
+    let by_eight = || views[..3].iter().all(|view| in_units(view, 8));
+    let unit = match packed {
+        Some(form) => Unit::Packed(form),
+        None if target == Target::Cpu64 && by_eight() => Unit::Wide,
+        None => Unit::Quad,
+    };
+    Block { keys, values, queries, block, unroll, shared, unit, mask }
 }
 
 /// The tile for these inputs, by workgroups, and how they share keys. `room` is how many elements a

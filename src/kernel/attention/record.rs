@@ -8,29 +8,21 @@
 use std::sync::Arc;
 
 use super::choice;
-use super::plan::{Crowd, Splits, in_pairs, in_units};
+use super::inputs::{Inputs, loaded};
+use super::plan::{Crowd, Splits};
+use super::text::Unit;
 use super::text::staged::{JOIN, JoinJob, ROWS, STAGED, Staged, StagedJob};
 use super::{AttentionCore, AttentionJob, astray};
-use crate::caps::Feature;
 use crate::count::{index, word};
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
 use crate::kernel::Operand;
-use crate::kernel::cores::{Berth, Head, Landing, Launch, Reach, Tail};
+use crate::kernel::cores::{Berth, Landing, Launch, Reach, Tail};
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::grid::fold;
-use crate::wgsl::{Expr, Form, Term};
-
-/// Inputs of one dtype as a workgroup loads them.
-struct Loaded {
-    heads: Vec<Head>,
-    /// The views, by elements.
-    views: Vec<Layout>,
-    packed: Option<Form>,
-}
 
 impl AttentionCore {
     pub(super) fn by_workgroups(
@@ -39,7 +31,8 @@ impl AttentionCore {
         operands: Vec<Operand>,
         tail: &Tail,
     ) -> Result<Arc<Value>> {
-        let Loaded { heads, views, packed } = loaded(site, operands)?;
+        let Inputs { operands, views, packed } = Inputs::of(site, operands, true)?;
+        let heads = loaded(operands, packed.map_or(Unit::Quad, Unit::Packed))?;
         let room = index(site.engine.segment_bytes())? / size_of::<f32>();
         let (tile, splits) = choice::staged(&views, packed, room);
         site.engine.remark(|| choice::staged_remark(&tile, splits));
@@ -106,42 +99,4 @@ fn join(rows: usize, states: usize, width: usize, site: Site<'_>) -> Result<Laun
         groups: fold(word(groups)?),
         flops: 0,
     })
-}
-
-/// The inputs as they are loaded: halves of a word by eight, if they lie so; everything else as
-/// f32.
-fn loaded(site: Site<'_>, operands: Vec<Operand>) -> Result<Loaded> {
-    let native = site.engine.gpu.caps().has(Feature::ShaderF16);
-    let packed = match operands[0].dtype {
-        DType::F16 if native => Some(Form::F16w),
-        DType::F16 => Some(Form::F16p),
-        DType::Bf16 => Some(Form::Bf16),
-        _ => None,
-    };
-    let by_eight = operands[..3].iter().all(|operand| in_units(&operand.layout, 8));
-    let packed = packed.filter(|_| by_eight);
-    let mut views = Vec::with_capacity(operands.len());
-    let head = |(i, operand): (usize, Operand)| -> Result<Head> {
-        if i == 3 || packed.is_none() {
-            let head = Head::view(as_f32(site, operand)?);
-            views.push(head.operands[0].layout);
-            return Ok(head);
-        }
-        views.push(operand.layout);
-        let layout = in_pairs(&operand.layout)?;
-        Ok(Head::view(Operand { layout, dtype: DType::U32, ..operand }))
-    };
-    let heads = operands.into_iter().enumerate().map(head).collect::<Result<_>>()?;
-    Ok(Loaded { heads, views, packed })
-}
-
-/// The operand, or a copy of it in f32.
-fn as_f32(site: Site<'_>, operand: Operand) -> Result<Operand> {
-    if operand.dtype == DType::F32 {
-        return Ok(operand);
-    }
-    let (inputs, outputs) = (vec![operand.dtype], vec![1]);
-    let nodes = vec![Term::Input(0), Term::Cast(0, DType::F32)];
-    let expr = Expr { inputs, nodes, outputs, ..Expr::default() };
-    Head { expr, dtype: DType::F32, ..Head::view(operand) }.realise(site)
 }

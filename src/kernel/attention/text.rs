@@ -7,7 +7,7 @@ pub mod staged;
 use crate::wgsl::lines::{lane, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
-use crate::wgsl::{Entry, Needs, Region, Source, Writes};
+use crate::wgsl::{Entry, Form, Needs, Region, Source, Writes};
 
 /// The kernel.
 pub const ATTENTION: Entry = Entry::core("attention", source!("attention.wgsl"))
@@ -48,10 +48,36 @@ pub struct Block {
     pub unroll: [usize; 2],
     /// Whether every lane loads one key (and value) of the block and hands it to the others.
     pub shared: bool,
-    /// Whether queries, keys and values come eight elements at a time, as four 64-bit integers.
-    pub wide: bool,
+    /// What one load brings of queries, keys and values.
+    pub unit: Unit,
     /// What is added to the scores.
     pub mask: Mask,
+}
+
+/// What one load brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// A quad of f32.
+    Quad,
+    /// Two quads, as four 64-bit integers.
+    Wide,
+    /// Two quads, packed into four words.
+    Packed(Form),
+}
+
+impl Unit {
+    pub(super) const fn quads(self) -> usize {
+        if matches!(self, Self::Quad) { 1 } else { 2 }
+    }
+
+    /// One of two quads, of its half of a unit.
+    fn quad(self, half: &str) -> String {
+        match self {
+            Self::Quad => half.into(),
+            Self::Wide => format!("bitcast<vec4<f32>>(words4({half}))"),
+            Self::Packed(form) => format!("decode_{}({half})", form.name()),
+        }
+    }
 }
 
 /// How the mask is read, which is added to the scores.
@@ -97,7 +123,7 @@ impl Block {
     /// Loads quads of an input from `at` on, as `name0`, `name1`, ..
     fn load(&self, name: &str, input: usize, at: &str, quads: usize) -> String {
         let mut text = String::new();
-        if !self.wide {
+        if self.unit == Unit::Quad {
             for d in 0..quads {
                 put!(text, "let {name}{d} = head_{input}({at} + {d}u);");
             }
@@ -106,8 +132,8 @@ impl Block {
         for pair in 0..quads / 2 {
             put!(text, "let {name}pair{pair} = head_{input}({at} + {pair}u);");
             for (d, half) in [(2 * pair, "xy"), (2 * pair + 1, "zw")] {
-                let words = format!("words4({name}pair{pair}.{half})");
-                put!(text, "let {name}{d} = bitcast<vec4<f32>>({words});");
+                let quad = self.unit.quad(&format!("{name}pair{pair}.{half}"));
+                put!(text, "let {name}{d} = {quad};");
             }
         }
         text
@@ -145,7 +171,7 @@ impl Block {
     /// a hundred multiplications, and queries are loaded only once.
     fn query_loads(&self) -> String {
         let mut text = String::new();
-        let each = if self.wide { 2 } else { 1 };
+        let each = self.unit.quads();
         put!(text, "for (var i = 0u; i < count; i++) {{");
         put!(text, "let at = {};", self.picked(|i| format!("at{i}")));
         for d in 0..self.keys {

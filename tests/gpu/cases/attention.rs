@@ -67,7 +67,9 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     for mask in [Mask::None, Mask::Causal, Mask::Truth, Mask::Added, Mask::All] {
         let narrow = matches!(mask, Mask::None | Mask::Causal);
-        for dtype in [DType::F32, DType::F16].into_iter().take(1 + usize::from(narrow)) {
+        for dtype in
+            [DType::F32, DType::F16, DType::Bf16].into_iter().take(if narrow { 3 } else { 1 })
+        {
             let name = format!("attention::{mask:?}::{dtype}");
             cases.push(case!(name, |ctx| run(ctx, mask, dtype)).needs(
                 adapter,
