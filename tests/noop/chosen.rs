@@ -122,13 +122,12 @@ fn attention_of_halves_is_one_kernel() {
         let chips = fixtures::all();
         let (_, caps) = chips.iter().find(|(n, _)| *n == name).expect("it is known");
         let device = Device::on_paper(caps, &Policy::exact()).expect("it is on paper");
-        let names = [DType::F32, DType::F16, DType::Bf16].map(|dtype| {
+        [DType::F32, DType::F16, DType::Bf16].map(|dtype| {
             let x = device.blank(dims, dtype).expect("it fits");
             let told = x.attention(&x, &x, &Attention::new()).expect("it is recorded").explain();
             assert!(told.error.is_none(), "{name}: {:?}", told.error);
             told.kernels.iter().map(|kernel| kernel.dispatches.len()).sum::<usize>()
-        });
-        names
+        })
     };
     for batch in [1, 3] {
         let four = [batch, 2, 40, 16];
