@@ -8,7 +8,8 @@
 //!
 //! A file is read by `std::fs::File`, half a MiB at a time, and is not mapped into memory: a map
 //! needs `unsafe`, which this library forbids, and its pages would count as memory of the process.
-//! So no more of a file is ever in the process than what is being staged.
+//! So no more of a file is ever in the process than what is being staged. Where there are no files,
+//! as in a browser, a program brings the bytes itself: [`Archive::from_bytes`].
 //!
 //! Each format is a feature of the crate: `safetensors`, `npy`, `npz` (deflated members are only
 //! read), `gguf` (which is only read).
@@ -44,11 +45,11 @@ mod npy;
 mod npz;
 #[cfg(feature = "safetensors")]
 mod safetensors;
-#[cfg(feature = "safetensors")]
+#[cfg(all(feature = "safetensors", not(target_family = "wasm")))]
 mod save;
 #[cfg(feature = "safetensors")]
 mod shards;
-#[cfg(any(feature = "safetensors", feature = "npy"))]
+#[cfg(all(any(feature = "safetensors", feature = "npy"), not(target_family = "wasm")))]
 mod unfinished;
 
 pub use archive::Archive;

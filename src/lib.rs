@@ -27,7 +27,7 @@ mod formula;
 mod fuse;
 mod gpu;
 pub mod host;
-#[cfg(all(feature = "io", not(target_arch = "wasm32")))]
+#[cfg(feature = "io")]
 pub mod io;
 #[doc(hidden)]
 pub mod kernel;

@@ -6,34 +6,12 @@ use std::time::{Duration, Instant};
 use tokenizers::{Tokenizer, TruncationParams};
 use wharf::io::Archive;
 use wharf::ledger::Crossings;
-use wharf::set::{Arrival, Progress, SetReceipt};
-use wharf::tensor::Blocks;
-use wharf::{DType, Device, Result};
+use wharf::set::{Progress, SetReceipt};
+use wharf::{Device, Result};
 
-use super::model::{self, Model, TOKENS_MAX, WIDTH};
-
-/// What the weights are stored as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Storage {
-    Numbers(DType),
-    /// Matrices in blocks.
-    Blocks(Blocks),
-}
-
-impl Storage {
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Numbers(dtype) => dtype.name(),
-            Self::Blocks(form) => form.name(),
-        }
-    }
-
-    pub(crate) fn parse(name: &str) -> Option<Self> {
-        let float = DType::parse(name).filter(|dtype| dtype.is_float());
-        let blocks = || Blocks::parse(name).filter(|form| form.is_made());
-        float.map(Self::Numbers).or_else(|| blocks().map(Self::Blocks))
-    }
-}
+use super::batch;
+use super::model::{Model, TOKENS_MAX, WIDTH};
+use super::weights::{self, Storage};
 
 /// The model, its tokens, and counts of what was embedded.
 pub(crate) struct Embedder {
@@ -50,6 +28,14 @@ pub(crate) struct Embedder {
 /// Why the tokens cannot be read.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
+/// What makes tokens of a text, no more than the model has positions for.
+pub(crate) fn tokenizer(folder: &Path) -> Result<Tokenizer, Failure> {
+    let mut tokenizer = Tokenizer::from_file(folder.join("tokenizer.json"))?;
+    let cut = TruncationParams { max_length: TOKENS_MAX, ..TruncationParams::default() };
+    tokenizer.with_padding(None).with_truncation(Some(cut))?;
+    Ok(tokenizer)
+}
+
 impl Embedder {
     /// Loads the model of a folder, as `scripts/fetch-model` makes one.
     pub(crate) fn open(
@@ -58,21 +44,9 @@ impl Embedder {
         storage: Storage,
         progress: impl FnMut(Progress<'_>),
     ) -> Result<Self, Failure> {
-        let mut tokenizer = Tokenizer::from_file(folder.join("tokenizer.json"))?;
-        let cut = TruncationParams { max_length: TOKENS_MAX, ..TruncationParams::default() };
-        tokenizer.with_padding(None).with_truncation(Some(cut))?;
-        // The file has a list of positions too, and a pooler, which an embedding does not need.
-        let archive = Archive::open(folder.join("model.safetensors"))?.keep(|tensor| {
-            tensor.dtype().is_some_and(DType::is_float) && !tensor.name().starts_with("pooler.")
-        });
-        let shipment = archive.shipment_as(|tensor| match storage {
-            // Matrices are what takes the memory; vectors stay as they are.
-            Storage::Numbers(dtype) if tensor.shape().rank() == 2 => Some(Arrival::from(dtype)),
-            Storage::Blocks(form) if model::is_matrix(tensor.name()) => Some(form.into()),
-            _ => None,
-        })?;
-        let (set, receipt) = device.upload_set_with(&shipment, progress)?;
-        let model = Model::of(&set)?;
+        let tokenizer = tokenizer(folder)?;
+        let archive = Archive::open(folder.join("model.safetensors"))?;
+        let (model, receipt) = weights::load(device, archive, storage, progress)?;
         let (device, elapsed) = (device.clone(), Duration::ZERO);
         Ok(Self { device, model, tokenizer, receipt, batch_max: 32, tokens: 0, elapsed })
     }
@@ -89,11 +63,9 @@ impl Embedder {
         sequences.sort_by_key(|(_, ids)| ids.len());
         let mut embeddings = vec![Vec::new(); texts.len()];
         let mut rest = &sequences[..];
-        while let Some((_, shortest)) = rest.first() {
-            // At most a fifth of a batch is padding.
-            let alike = |(_, ids): &&(usize, Vec<u32>)| 4 * ids.len() <= 5 * shortest.len();
-            let count = rest.iter().take(self.batch_max).take_while(alike).count();
-            let (batch, later) = rest.split_at(count.max(1));
+        while !rest.is_empty() {
+            let count = batch::alike(rest.iter().map(|(_, ids)| &**ids), self.batch_max);
+            let (batch, later) = rest.split_at(count);
             rest = later;
             let values = self.batch(batch)?;
             for ((place, ids), vector) in batch.iter().zip(values.chunks(WIDTH)) {
@@ -107,16 +79,8 @@ impl Embedder {
 
     /// One forward pass, in which nothing crosses.
     fn batch(&self, batch: &[(usize, Vec<u32>)]) -> Result<Vec<f32>> {
-        let longest = batch.iter().map(|(_, ids)| ids.len()).max().unwrap_or(0);
-        let shape = [batch.len(), longest];
-        let (mut ids, mut there) = (Vec::new(), Vec::new());
-        for (_, sequence) in batch {
-            let padding = longest - sequence.len();
-            ids.extend(sequence.iter().copied().chain(core::iter::repeat_n(0, padding)));
-            there.extend((0..longest).map(|i| i < sequence.len()));
-        }
-        let (ids, _) = self.device.upload(&ids, shape)?;
-        let (there, _) = self.device.upload(&there, shape)?;
+        let sequences: Vec<&[u32]> = batch.iter().map(|(_, ids)| &**ids).collect();
+        let (ids, there) = batch::padded(&self.device, &sequences)?;
         let guard = self.device.guard(Crossings::Deny);
         let embeddings = self.model.embed(&ids, &there)?;
         embeddings.compute()?;

@@ -10,15 +10,18 @@ use std::time::Duration;
 
 use wharf::{Device, Policy};
 
+mod batch;
 mod corpus;
 mod embedder;
 mod kept;
 mod model;
 mod say;
+mod weights;
 
 use corpus::Search;
-use embedder::{Embedder, Failure, Storage};
+use embedder::{Embedder, Failure};
 use say::say;
+use weights::Storage;
 
 const USAGE: &str = "\
 usage: embed [--dtype f32|f16|bf16|q8|q4] [--model FOLDER] TEXT..        prints their vectors

@@ -46,7 +46,9 @@ visit() {
     # Chromium has no sandbox for root, as in a container.
     sandbox=
     [ "$(id -u)" -ne 0 ] || sandbox=--no-sandbox
+    # What lies beside the page is read by it: a model.
     "$browser" --headless $sandbox --user-data-dir="$2/profile" --disable-gpu-watchdog --enable-logging=stderr \
+        --allow-file-access-from-files \
         --enable-unsafe-webgpu --use-webgpu-adapter=swiftshader --enable-features=Vulkan \
         "file://$PWD/target/gpu.html#$1" >"$log" 2>&1 &
     waited=0

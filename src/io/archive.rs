@@ -1,5 +1,6 @@
 //! A file, or several that belong together, known by header.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +21,8 @@ pub struct Archive {
 /// The first bytes of a format, and what opens it.
 struct Format {
     begins: fn(&[u8]) -> bool,
-    open: fn(&Arc<Pieces>, &Path) -> Result<Vec<FileTensor>>,
+    /// Of an open file, and where it lies.
+    open: fn(&Arc<Pieces>, Option<&Path>) -> Result<Vec<FileTensor>>,
 }
 
 /// By their first bytes, the most distinct first.
@@ -45,19 +47,41 @@ impl Archive {
     /// All of the header is checked; no tensor is read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let opened = Pieces::open(path).map(Arc::new).and_then(|file| {
-            let mut begin = [0; 16];
-            let len = begin.len().min(usize::try_from(file.len).unwrap_or(usize::MAX));
-            let begin = &mut begin[..len];
-            file.read(0, begin)?;
-            let format = FORMATS.iter().find(|format| (format.begins)(begin)).ok_or_else(|| {
-                let begins = format!("{:?}", begin.escape_ascii().to_string());
-                ArchiveCause::Format { begins }
-            })?;
-            (format.open)(&file, path)
-        });
-        let tensors = opened.map_err(|error| error.during(path.to_string_lossy()))?;
-        Ok(Self { tensors })
+        let opened = Pieces::open(path).and_then(|file| Self::of(file, Some(path)));
+        opened.map_err(|error| error.during(path.to_string_lossy()))
+    }
+
+    /// [`Archive::open`] of a file that is in memory: fetched by a page, or part of the program.
+    /// Its bytes stay there as long as the archive and what is shipped of it. An index is refused:
+    /// no file lies beside it.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::io::Archive;
+    ///
+    /// let header = br#"{"bias":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}"#;
+    /// let length = (header.len() as u64).to_le_bytes();
+    /// let fetched = [&length[..], header, &[3, 4]].concat();
+    ///
+    /// let (set, _) = device.upload_set(&Archive::from_bytes(fetched)?.shipment()?)?;
+    /// assert_eq!(set.get("bias").unwrap().to_vec::<u8>()?, [3, 4]);
+    /// # Ok(()) });
+    /// ```
+    pub fn from_bytes(bytes: impl Into<Cow<'static, [u8]>>) -> Result<Self> {
+        let opened = Self::of(Pieces::in_memory(bytes.into()), None);
+        opened.map_err(|error| error.during("a file in memory"))
+    }
+
+    fn of(file: Pieces, path: Option<&Path>) -> Result<Self> {
+        let mut begin = [0; 16];
+        let len = begin.len().min(usize::try_from(file.len).unwrap_or(usize::MAX));
+        let begin = &mut begin[..len];
+        file.read(0, begin)?;
+        let format = FORMATS.iter().find(|format| (format.begins)(begin)).ok_or_else(|| {
+            let begins = format!("{:?}", begin.escape_ascii().to_string());
+            ArchiveCause::Format { begins }
+        })?;
+        Ok(Self { tensors: (format.open)(&Arc::new(file), path)? })
     }
 
     /// What it holds, in the order in which it lies there.

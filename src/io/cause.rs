@@ -69,6 +69,9 @@ causes! {
     Checksum { crc: u32, want: u32 }, File:
         ("its checksum is {crc:08x}, not {want:08x}")
         help ("{DAMAGED}");
+    Alone, File:
+        ("it is an index of files, and in memory none lies beside it")
+        help ("open the index by its path, or each of its files by its bytes");
     Shard { file: String }, File:
         ("the index names the file {file:?}, which is no plain name")
         help ("the files of an index lie beside it: fetch it from somewhere else");

@@ -1,7 +1,9 @@
-//! A file, read piece by piece from any place.
+//! A file on a disk or in memory, read piece by piece from any place.
 
+use core::fmt;
 #[cfg(any(feature = "safetensors", feature = "gguf", feature = "npz"))]
 use core::ops::Deref;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
@@ -17,8 +19,22 @@ use crate::shared::lock;
 /// An open file and how long it was then.
 #[derive(Debug)]
 pub(super) struct Pieces {
-    file: Mutex<File>,
+    medium: Medium,
     pub(super) len: u64,
+}
+
+enum Medium {
+    Disk(Mutex<File>),
+    Memory(Cow<'static, [u8]>),
+}
+
+impl fmt::Debug for Medium {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Disk(file) => file.fmt(f),
+            Self::Memory(bytes) => write!(f, "{} bytes in memory", bytes.len()),
+        }
+    }
 }
 
 fn unreadable(error: &std::io::Error) -> ArchiveCause {
@@ -32,19 +48,33 @@ impl Pieces {
         if !about.is_file() {
             return Err(ArchiveCause::Unreadable { why: "it is no file".into() }.into());
         }
-        Ok(Self { file: Mutex::new(file), len: about.len() })
+        Ok(Self { medium: Medium::Disk(Mutex::new(file)), len: about.len() })
+    }
+
+    pub(super) fn in_memory(bytes: Cow<'static, [u8]>) -> Self {
+        let len = bytes.len() as u64;
+        Self { medium: Medium::Memory(bytes), len }
     }
 
     /// Fills `out` with the bytes from `at` on.
     pub(super) fn read(&self, at: u64, out: &mut [u8]) -> Result<()> {
-        let mut file = lock(&self.file);
-        let done = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(out));
-        done.map_err(|error| match error.kind() {
-            ErrorKind::UnexpectedEof => {
-                ArchiveCause::Changed { bytes: out.len() as u64, at }.into()
+        let gone = ArchiveCause::Changed { bytes: out.len() as u64, at };
+        match &self.medium {
+            Medium::Disk(file) => {
+                let mut file = lock(file);
+                let done = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(out));
+                done.map_err(|error| match error.kind() {
+                    ErrorKind::UnexpectedEof => gone.into(),
+                    _ => unreadable(&error).into(),
+                })
             }
-            _ => unreadable(&error).into(),
-        })
+            Medium::Memory(bytes) => {
+                let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..));
+                let part = rest.and_then(|rest| rest.get(..out.len())).ok_or(gone)?;
+                out.copy_from_slice(part);
+                Ok(())
+            }
+        }
     }
 
     /// The bytes `at..at + bytes` as a stream.

@@ -109,7 +109,7 @@ pub(super) fn begins(begin: &[u8]) -> bool {
 }
 
 /// The tensors of a file.
-pub(super) fn open(file: &Arc<Pieces>, _: &Path) -> Result<Vec<FileTensor>> {
+pub(super) fn open(file: &Arc<Pieces>, _: Option<&Path>) -> Result<Vec<FileTensor>> {
     let mut text = Reader::of(file);
     text.skip(4)?;
     let version = text.u32()?;

@@ -7,22 +7,23 @@
 //!
 //! An array in Fortran's order is carried as it lies, and is a column-major view on the device.
 
-use std::io::Write;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::cause::ArchiveCause;
 use super::entry::{FileTensor, shape};
 use super::file::{FilePart, Pieces};
-use super::unfinished::{unwritten, whole};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::gpu::Drive;
 use crate::layout::Layout;
-use crate::ledger::{CallSite, Direction};
 use crate::shape::Shape;
-use crate::tensor::Tensor;
-use crate::transfer::Receipt;
+
+#[cfg(not(target_family = "wasm"))]
+mod save;
+
+#[cfg(not(target_family = "wasm"))]
+pub(super) use save::header_of;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -48,59 +49,13 @@ pub(super) const DESCRIBED: [(&str, DType); 12] = [
     ("|b1", DType::Bool),
 ];
 
-impl Tensor {
-    /// Writes it to a file of numpy's (npy), bit for bit, as numpy does. It comes down chunk by
-    /// chunk and is on the host nowhere as a whole; the file has its name only once it is whole and
-    /// on the disk.
-    ///
-    /// ```
-    /// # wharf::testing::example(async |device| {
-    /// let path = std::env::temp_dir().join(format!("wharf-{}.npy", std::process::id()));
-    /// device.ones([3, 2], wharf::DType::F32)?.save_npy(&path)?;
-    /// let (set, _) = device.upload_set(&wharf::io::Archive::open(&path)?.shipment()?)?;
-    /// assert_eq!(set.iter().map(|(_, x)| x.shape().elements()).sum::<usize>(), 6);
-    /// # std::fs::remove_file(&path).unwrap();
-    /// # Ok(()) });
-    /// ```
-    #[track_caller]
-    pub fn save_npy(&self, path: impl AsRef<Path>) -> Result<Receipt> {
-        let site = CallSite::of("save_npy");
-        self.device().engine.books.admit(Direction::Down, site)?;
-        let header = header_of(self.dtype(), self.shape())?;
-        whole(path.as_ref(), |file| {
-            file.write_all(&header).map_err(|error| unwritten(&error))?;
-            let mut take =
-                |chunk: &[u8]| Ok(file.write_all(chunk).map_err(|error| unwritten(&error))?);
-            pollster::block_on(self.pour(Drive::Block, site, &mut take))
-        })
-    }
-}
-
-/// The header of an array, as numpy writes it.
-pub(super) fn header_of(dtype: DType, shape: &Shape) -> Result<Vec<u8>> {
-    let known = DESCRIBED.iter().find(|(_, known)| *known == dtype);
-    let (descr, _) = known.ok_or(ArchiveCause::Undescribed { dtype })?;
-    let dims: Vec<String> = shape.dims().iter().map(ToString::to_string).collect();
-    let comma = if dims.len() == 1 { "," } else { "" };
-    let dims = dims.join(", ");
-    let mut text =
-        format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({dims}{comma}), }}");
-    // All of it is filled up to a multiple of 64 bytes, and ends a line.
-    let before = MAGIC.len() + 4;
-    let length = (before + text.len() + 1).next_multiple_of(64) - before;
-    text.extend(core::iter::repeat_n(' ', length - 1 - text.len()));
-    text.push('\n');
-    let [low, high, ..] = length.to_le_bytes();
-    Ok([MAGIC, &[1, 0, low, high], text.as_bytes()].concat())
-}
-
 pub(super) fn begins(begin: &[u8]) -> bool {
     begin.starts_with(MAGIC)
 }
 
-/// The one array of a file, which has the file's name.
-pub(super) fn open(file: &Arc<Pieces>, path: &Path) -> Result<Vec<FileTensor>> {
-    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+/// The one array of a file, which has the file's name, if it has one.
+pub(super) fn open(file: &Arc<Pieces>, path: Option<&Path>) -> Result<Vec<FileTensor>> {
+    let name = path.and_then(Path::file_stem).map_or("array".into(), OsStr::to_string_lossy);
     array(file, &name).map(|array| vec![array])
 }
 

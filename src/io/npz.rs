@@ -13,6 +13,7 @@ use crate::error::Result;
 
 mod directory;
 mod member;
+#[cfg(not(target_family = "wasm"))]
 mod save;
 
 use directory::ZipMember;
@@ -24,7 +25,7 @@ pub(super) fn begins(begin: &[u8]) -> bool {
 }
 
 /// The arrays of a file.
-pub(super) fn open(file: &Arc<Pieces>, _: &Path) -> Result<Vec<FileTensor>> {
+pub(super) fn open(file: &Arc<Pieces>, _: Option<&Path>) -> Result<Vec<FileTensor>> {
     let arrays = directory::members(file)?.into_iter().map(|member| {
         let name = member.name.clone();
         array(file, member).map_err(|error| error.during(format!("member \"{name}.npy\"")))

@@ -75,7 +75,7 @@ pub(super) fn begins(begin: &[u8]) -> bool {
 }
 
 /// The tensors of a file.
-pub(super) fn open(file: &Arc<Pieces>, _: &Path) -> Result<Vec<FileTensor>> {
+pub(super) fn open(file: &Arc<Pieces>, _: Option<&Path>) -> Result<Vec<FileTensor>> {
     let mut length = [0; LENGTH_BYTES as usize];
     if file.len < LENGTH_BYTES {
         return Err(cut("the length of the header needs", LENGTH_BYTES, file.len));

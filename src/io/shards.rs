@@ -30,7 +30,8 @@ pub(super) fn begins(begin: &[u8]) -> bool {
 }
 
 /// The tensors of all files that an index names.
-pub(super) fn open(index: &Arc<Pieces>, path: &Path) -> Result<Vec<FileTensor>> {
+pub(super) fn open(index: &Arc<Pieces>, path: Option<&Path>) -> Result<Vec<FileTensor>> {
+    let path = path.ok_or(ArchiveCause::Alone)?;
     if index.len > INDEX_MAX {
         let what = "an index";
         return Err(ArchiveCause::Large { what, bytes: index.len, most: INDEX_MAX }.into());
@@ -76,7 +77,7 @@ fn shard(index: &Path, file: &str) -> Result<Vec<FileTensor>> {
     }
     let path = index.with_file_name(file);
     let tensors =
-        Pieces::open(&path).and_then(|pieces| safetensors::open(&Arc::new(pieces), &path));
+        Pieces::open(&path).and_then(|pieces| safetensors::open(&Arc::new(pieces), Some(&path)));
     tensors.map_err(|error| error.during(format!("shard {file:?}")))
 }
 

@@ -2,6 +2,9 @@
 //! implementation, which are committed. Needs an adapter, and the model: `scripts/fetch-model`.
 
 #[cfg(test)]
+#[path = "../../examples/embed/batch.rs"]
+mod batch;
+#[cfg(test)]
 #[path = "../../examples/embed/corpus.rs"]
 mod corpus;
 #[cfg(test)]
@@ -20,3 +23,7 @@ mod resume;
 #[cfg(test)]
 #[path = "../../examples/embed/say.rs"]
 mod say;
+#[cfg(test)]
+#[allow(dead_code, reason = "blocks are for the program and for the gpu tier")]
+#[path = "../../examples/embed/weights.rs"]
+mod weights;

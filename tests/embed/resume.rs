@@ -8,10 +8,11 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::corpus::Search;
-use super::embedder::{Embedder, Storage};
+use super::embedder::Embedder;
 use super::kept::Kept;
 use super::model::WIDTH;
 use super::near::{device, folder};
+use super::weights::Storage;
 
 /// What names the corpus in the process that searches it.
 const CORPUS: &str = "WHARF_EMBED_CORPUS";

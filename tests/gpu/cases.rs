@@ -39,6 +39,7 @@ mod pool;
 mod portable;
 pub(crate) mod probe;
 mod profile;
+mod published;
 mod quantised;
 mod random;
 mod reads;
@@ -102,6 +103,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(trusting::cases());
     cases.extend(tuned::cases());
     cases.extend(profile::cases(adapter));
+    cases.extend(published::cases());
     cases.extend(custom_kernel::cases());
     cases.extend(portable::cases(adapter));
     cases.extend(luck::cases());

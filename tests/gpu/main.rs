@@ -31,6 +31,7 @@ mod drivers;
 mod effort;
 #[path = "../goldens/ends.rs"]
 mod ends;
+mod files;
 #[cfg(not(target_family = "wasm"))]
 #[path = "../stories/forward.rs"]
 mod forward;

@@ -13,6 +13,7 @@ use wharf::ledger::Crossings;
 use wharf::testing::noop;
 use wharf::{DType, Device, ErrorKind, HostView, Policy, Shipment, Tensor};
 
+use super::formats::opened;
 use super::loads::{bytes, raw};
 
 fn open(caps: Caps) -> Device {
@@ -34,7 +35,7 @@ impl Scratch {
     }
 
     fn archive(&self) -> wharf::Result<Archive> {
-        Archive::open(&self.0)
+        opened(&self.0)
     }
 
     /// The message of what is wrong with it, without its name.
@@ -102,16 +103,18 @@ fn what_another_writes_is_read_bit_by_bit() {
         })
         .collect();
     let whole = serialize(&views, None).expect("it is written");
-    let archive = Scratch::new("read", &whole);
-    let archive = archive.archive().expect("it is whole");
-    assert_eq!(archive.tensors().len(), all.len(), "each once");
-    let shipment = archive.shipment().expect("all dtypes are known");
-    let (set, receipt) = device.upload_set(&shipment).expect("lavapipe has all");
-    assert!(receipt.is_exact(), "{receipt}");
-    for (name, (dtype, _), shape, data) in &all {
-        let tensor = set.get(name).expect("it arrived");
-        assert_eq!((tensor.dtype(), tensor.shape().dims()), (*dtype, &shape[..]), "{name}");
-        assert!(raw(tensor) == *data, "{name}");
+    let file = Scratch::new("read", &whole);
+    for archive in [file.archive(), Archive::from_bytes(whole)] {
+        let archive = archive.expect("it is whole");
+        assert_eq!(archive.tensors().len(), all.len(), "each once");
+        let shipment = archive.shipment().expect("all dtypes are known");
+        let (set, receipt) = device.upload_set(&shipment).expect("lavapipe has all");
+        assert!(receipt.is_exact(), "{receipt}");
+        for (name, (dtype, _), shape, data) in &all {
+            let tensor = set.get(name).expect("it arrived");
+            assert_eq!((tensor.dtype(), tensor.shape().dims()), (*dtype, &shape[..]), "{name}");
+            assert!(raw(tensor) == *data, "{name}");
+        }
     }
 }
 
@@ -367,7 +370,7 @@ fn a_header_of_70_gigabytes_is_read_as_fast_as_a_small_one() {
     let sparse = std::fs::OpenOptions::new().write(true).open(&scratch.0).expect("there");
     sparse.set_len(content.len() as u64 + layers * bytes).expect("a file with a hole");
     let clock = Instant::now();
-    let archive = scratch.archive().expect("it is whole");
+    let archive = Archive::open(&scratch.0).expect("it is whole");
     assert!(clock.elapsed().as_millis() < 1000, "{:?}", clock.elapsed());
     let total: u64 = archive.tensors().iter().map(|tensor| tensor.bytes()).sum();
     assert_eq!(total, 70_000_000_000, "of {} tensors", archive.tensors().len());
@@ -421,6 +424,9 @@ fn several_files_are_one_set() {
         .expect("it fits");
     let names: Vec<&str> = set.iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["a", "b"], "of both files");
+    let alone = Archive::from_bytes(index.as_bytes().to_vec()).expect_err("no file is beside it");
+    assert!(alone.to_string().contains("in memory none lies beside it"), "{alone}");
+    assert!(alone.kind() == ErrorKind::File && alone.help().is_some(), "{alone:?}");
     let rows = [
         (r#"{"weight_map":{"a":"FIRST"}}"#, None),
         (r#"{"weight_map":{"a":"FIRST","b":"FIRST"}}"#, Some("tensor \"b\": the index has it in")),
