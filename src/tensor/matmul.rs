@@ -47,7 +47,9 @@ impl Tensor {
     /// A [`Quantised`](super::Quantised) weight becomes numbers in registers, and `x` is f32, f16
     /// or bf16, which is the result's dtype. Sums are f32: for `u` half a unit in the last place, a
     /// result is off by at most `(in / 32 + 12) u` times the sum of the terms' magnitudes, and by
-    /// its own rounding, from the product with the dequantised weight. Deferred.
+    /// its own rounding, from the product with the dequantised weight. On software drivers many
+    /// rows of f32 are multiplied by weights that become numbers in memory first - in 64 MiB, or as
+    /// much as `x` and the result take -, and the bound is that of [`Tensor::matmul`]. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

@@ -11,7 +11,7 @@ use crate::engine::site::asked;
 use crate::error::{Result, causes};
 use crate::fuse::What;
 use crate::host::blocks::{Blocks, Share};
-use crate::kernel::quantised::{K_MAX, QuantisedProduct};
+use crate::kernel::quantised::{K_MAX, QuantisedProduct, is_by_numbers};
 use crate::shape::Shape;
 
 mod making;
@@ -150,6 +150,11 @@ impl Quantised {
             return Err(QuantisedCause::Inner { left: *x.shape(), right: self.shape }.into());
         }
         let rank = dims.len();
+        let m = dims[..rank - 1].iter().product::<usize>();
+        let (target, caps) = (x.device.target(), x.device.caps());
+        if x.dtype() == DType::F32 && is_by_numbers([m, out, k], target, caps) {
+            return x.matmul_plain(&self.numbers(DType::F32)?.t()?);
+        }
         let shape = Shape::new([&dims[..rank - 1], &[out]].concat())?;
         let width = self.width();
         let mut x = x.clone();
@@ -158,7 +163,7 @@ impl Quantised {
             pads[rank - 1].1 = width - k;
             x = x.pad(&pads, Pad::Constant(0.0f32.into()))?;
         }
-        let rows = Shape::new([dims[..rank - 1].iter().product::<usize>(), width])?;
+        let rows = Shape::new([m, width])?;
         let x = x.reshape(rows).or_else(|_| x.contiguous()?.reshape(rows))?;
         let dtype = x.dtype;
         let args = [&x, &self.values, &self.scales].map(Tensor::arg).to_vec();

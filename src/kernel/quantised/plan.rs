@@ -24,6 +24,12 @@ const TILES: &[(usize, u32)] = &[(1, 1), (2, 2), (4, 4), (64, 8), (usize::MAX, 1
 /// The most where each lane loads all of X.
 const ROWS_ALONE: u32 = 4;
 
+/// From so many rows of X on numbers are made of the weights first, in memory, and multiplied as
+/// such: where lanes load X together, and where they do not.
+const ROWS_BY_NUMBERS: [usize; 2] = [256, 64];
+/// Numbers take no more memory than this, or than X and the result.
+const NUMBERS_MOST: usize = 64 << 20;
+
 /// On a GPU: up to so many rows of X, so many to a lane; more than `FEW_MAX` are staged.
 const FEW: &[(usize, u32)] = &[(1, 1), (2, 2), (usize::MAX, 4)];
 const FEW_MAX: usize = 4;
@@ -53,11 +59,26 @@ fn rows_of(table: &[(usize, u32)], m: usize) -> u32 {
     table.iter().find(|(most, _)| m <= *most).map_or(1, |(_, rows)| *rows)
 }
 
+/// Lanes can share what they load only if the workgroup is one subgroup.
+fn is_shared(caps: &Caps) -> bool {
+    caps.subgroup_exact() == Some(u64::from(SHARERS))
+}
+
+/// Whether a product of f32 is faster by numbers that are made of all weights first. A GPU makes
+/// them in workgroup memory.
+pub(crate) fn is_by_numbers([m, n, k]: [usize; 3], target: Target, caps: &Caps) -> bool {
+    let [together, alone] = ROWS_BY_NUMBERS;
+    let bytes = |rows: usize, columns: usize| rows.saturating_mul(columns).saturating_mul(4);
+    target != Target::Gpu
+        && m >= if is_shared(caps) { together } else { alone }
+        && bytes(n, k) <= NUMBERS_MOST.max(bytes(m, n.saturating_add(k)))
+}
+
 impl QuantisedPlan {
     /// For weights of a form: for so many rows of X, columns, and what is summed over.
     pub(super) fn of(form: Blocks, size: [usize; 3], target: Target, caps: &Caps) -> Self {
         let tile = match target {
-            Target::Cpu | Target::Cpu64 => Self::of_software(size[0], caps.subgroup_exact()),
+            Target::Cpu | Target::Cpu64 => Self::of_software(size[0], is_shared(caps)),
             Target::Gpu if size[0] > FEW_MAX => {
                 QuantisedTile::Staged { rows: rows_of(STAGED, size[0]) }
             }
@@ -66,9 +87,7 @@ impl QuantisedPlan {
         Self { text: QuantisedText { form, tile } }
     }
 
-    fn of_software(m: usize, subgroup: Option<u64>) -> QuantisedTile {
-        // Lanes can share only if the workgroup is one subgroup.
-        let shared = subgroup == Some(u64::from(SHARERS));
+    fn of_software(m: usize, shared: bool) -> QuantisedTile {
         let rows = rows_of(TILES, m).min(if shared { u32::MAX } else { ROWS_ALONE });
         QuantisedTile::Registers { rows, shared }
     }
@@ -184,12 +203,26 @@ mod tests {
 
     #[test]
     fn tiles_grow_with_the_rows_and_stay_small_where_lanes_load_alone() {
-        let rows = |m, subgroup| match QuantisedPlan::of_software(m, subgroup) {
+        let rows = |m, shared| match QuantisedPlan::of_software(m, shared) {
             QuantisedTile::Registers { rows, .. } => rows,
             other => panic!("{other:?}"),
         };
-        assert_eq!([1, 2, 3, 64, 65].map(|m| rows(m, Some(8))), [1, 2, 4, 8, 16]);
-        assert_eq!([1, 64, 65].map(|m| rows(m, None)), [1, 4, 4]);
+        assert_eq!([1, 2, 3, 64, 65].map(|m| rows(m, true)), [1, 2, 4, 8, 16]);
+        assert_eq!([1, 64, 65].map(|m| rows(m, false)), [1, 4, 4]);
+    }
+
+    #[test]
+    fn numbers_are_made_of_weights_for_many_rows_where_there_is_room() {
+        use crate::caps::fixtures::{lavapipe, swiftshader};
+        let least = |n, k, caps: &Caps| {
+            let mut rows = (1..10_000).filter(|&m| is_by_numbers([m, n, k], Target::Cpu, caps));
+            rows.next()
+        };
+        let of = |[n, k]: [usize; 2]| [lavapipe(), swiftshader()].map(|caps| least(n, k, &caps));
+        assert_eq!(of([384, 1536]), [Some(256), Some(64)]);
+        assert_eq!(of([4096, 4096]), [Some(256), Some(64)], "64 MiB");
+        assert_eq!(of([4096, 8192]), [Some(2731); 2], "more than 64 MiB: as x and the result");
+        assert!(!is_by_numbers([5000, 64, 64], Target::Gpu, &lavapipe()), "it stages them");
     }
 
     #[test]
