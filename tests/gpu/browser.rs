@@ -63,9 +63,9 @@ pub async fn replay(file: Vec<u8>) {
 #[expect(unreachable_pub, reason = "what the page calls has to be public")]
 pub async fn run(filter: String, share: Option<String>, driver: Option<String>) {
     panic::set_hook(Box::new(|info| tell(&info.to_string())));
-    let outcome = match share.as_deref().map(Share::parse) {
-        Some(None) => Err("a share is written as 2/4".into()),
-        share => run_cases(&filter, share.flatten(), driver.as_deref()).await,
+    let outcome = match share.as_deref().map(Share::parse).transpose() {
+        Ok(share) => run_cases(&filter, share, driver.as_deref()).await,
+        Err(message) => Err(message),
     };
     if let Err(message) = outcome {
         tell(&format!("gpu tier: {message}"));

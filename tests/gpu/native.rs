@@ -53,13 +53,12 @@ pub(crate) fn main() -> ExitCode {
         return workers::serve(&Ctx::new(adapter), &cases);
     }
     let part = std::env::var("WHARF_TEST_PART").ok().filter(|text| !text.is_empty());
-    match part.as_deref().map(Share::parse) {
-        Some(None) => {
-            eprintln!("gpu tier: WHARF_TEST_PART is written as 2/4");
+    match part.as_deref().map(Share::parse).transpose() {
+        Ok(share) => cases.retain(|case| share.is_none_or(|share| share.holds(case))),
+        Err(message) => {
+            eprintln!("gpu tier: WHARF_TEST_PART: {message}");
             return ExitCode::FAILURE;
         }
-        Some(Some(share)) => cases.retain(|case| share.holds(case)),
-        None => {}
     }
     let claim = std::env::var("WHARF_TEST_DRIVER").ok();
     match drivers::check_claim(adapter.caps(), claim.as_deref()) {

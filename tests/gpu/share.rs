@@ -11,10 +11,14 @@ pub(crate) struct Share {
 
 impl Share {
     /// Reads `2/4`, the second of four.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let (number, of) = text.split_once('/')?;
-        let (number, of): (usize, usize) = (number.parse().ok()?, of.parse().ok()?);
-        (1..=of).contains(&number).then(|| Self { number: number - 1, of })
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let numbers = text.split_once('/').map(|(number, of)| (number.parse(), of.parse()));
+        match numbers {
+            Some((Ok(number), Ok(of))) if (1..=of).contains(&number) => {
+                Ok(Self { number: number - 1, of })
+            }
+            _ => Err(format!("a part is written as 2/4, not {text}")),
+        }
     }
 
     /// Whether a case belongs to this share. Cases are scattered, because neighbours in the table
