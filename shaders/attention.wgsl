@@ -6,6 +6,8 @@
 // shares them. Where the group is one subgroup, each lane loads one key of a block and hands it to
 // the others: llvmpipe loads lane by lane, even what is the same for all of them.
 //
+// Results lie query by query, the heads of one beside each other, as what follows wants them.
+//
 // A query with every key masked yields 0; one with a NaN or infinite score, NaN.
 // The regions are what the generator writes for a tile; as it lies here it has one query of one
 // quad, and meets four keys at once. A unit is a quad, or two. Trips: twice the keys at most.
@@ -139,6 +141,7 @@ fn main(
     let batch = all / p.job.per_batch;
     let shared_head = all - batch * p.job.per_batch;
     let head = shared_head * p.job.sharing;
+    let heads = p.job.per_batch * p.job.sharing;
     let scale = p.job.scale;
     let query_base = batch * p.job.query.x + head * p.job.query.y;
     let key_base = batch * p.job.key.x + shared_head * p.job.key.y;
@@ -189,7 +192,8 @@ fn main(
     // region write
     if first < rows {
         let end0 = ends(most0, sum0, bits0);
-        finish(all * rows + row0, nan_where(a0_0 * end0.part, end0.fault));
+        let put = (batch * queries + query0) * heads + head + part0;
+        finish(put, nan_where(a0_0 * end0.part, end0.fault));
     }
     // end write
 }

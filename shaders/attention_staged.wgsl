@@ -10,7 +10,7 @@
 // Values with fewer columns than there are lanes across are dealt to `parts`. Then, and where the
 // keys of a row are split among workgroups, each leaves a state: attention_join.wgsl has the rest.
 //
-// Rows are counted query by query, so that keys which no row of a workgroup sees are skipped by
+// Rows are counted, and results lie, query by query, so that keys which no row of a workgroup sees are skipped by
 // blocks. All of workgroup memory is written before it is read. Trips: see `Staged::trips`.
 //
 // What was tried, of f32 and heads of 64, and what compilers said (docs/measured/attention.md):
@@ -190,7 +190,8 @@ fn main(
     sum = total(sum, j, i);
     var r = 0u;
     for (var at = begin + i; at < stop; at += groups) {
-        let result = (all * sharing + at % sharing) * p.job.queries + at / sharing;
+        let result = (batch * p.job.queries + at / sharing) * p.job.per_batch * sharing + head
+            + at % sharing;
         // region write
         finish(result * width + c, attended(a0_0, most[r], sum[r]));
         // end write

@@ -385,14 +385,16 @@ impl<'a> Desk<'a> {
             return None;
         };
         let length = *dims(2).last()?;
-        let (i, head, batch) = (group % queries, group / queries % heads, group / queries / heads);
+        // Results lie query by query, what is read lies head by head.
+        let (head, i, batch) = (group % heads, group / heads % queries, group / heads / queries);
+        let row = (batch * heads + head) * queries + i;
         let own = head / (heads / shared.max(1)).max(1);
         let read = |input: usize, row: usize, width: usize| -> Option<Vec<f64>> {
             let seen = plain(input)?;
             let float = |j| element(self.inputs, seen, seen.layout.place(row * width + j)).float();
             Some((0..width).map(float).collect())
         };
-        let query = read(0, group, d)?;
+        let query = read(0, row, d)?;
         let visible = if causal { (i + 1 + keys).saturating_sub(queries).min(keys) } else { keys };
         let (mut scores, mut values) = (Vec::new(), Vec::new());
         for j in 0..visible {
@@ -401,7 +403,7 @@ impl<'a> Desk<'a> {
             let dot: f64 = query.iter().zip(&key).map(|(a, b)| a * b).sum();
             let mask = match self.claim.heads.len() {
                 3 => 0.0,
-                _ => read(3, group, keys)?[j],
+                _ => read(3, row, keys)?[j],
             };
             scores.push(dot * f64::from(scale) + mask);
             values.push(read(2, at, length)?);

@@ -124,7 +124,9 @@ impl Tensor {
     /// `[.., heads, queries, e]`.
     ///
     /// Computed in f32 without a matrix of scores, by its [contract](crate::op). A query that sees
-    /// no key yields 0; a score of NaN or infinity, NaN. Of f32, f16 and bf16; deferred.
+    /// no key yields 0; a score of NaN or infinity, NaN. Of f32, f16 and bf16; deferred. The result
+    /// lies query by query, so that the heads of each are put together - `permute([0, 2, 1, 3])`,
+    /// `reshape` - without a copy.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -239,7 +241,7 @@ impl Tensor {
         let result = apply(core, &inputs)?;
         let result = result.slice(3, 0..sizes.e)?.cast(self.dtype())?;
         let result = if sizes.e % 4 == 0 { result } else { result.contiguous()? };
-        Ok((result.reshape(shape)?, None))
+        Ok((result.permute([0, 2, 1, 3])?.reshape(shape)?, None))
     }
 
     /// Attention of one query to a head, which sees every key, by products of matrices: they have
@@ -397,11 +399,13 @@ fn most(device: &Device) -> usize {
     most as usize // words reach all of a segment
 }
 
-/// Defers the kernel. If an input or the result is more than a segment, one half after the other.
+/// Defers the kernel, whose result is `[batch, queries, heads, e]`. If an input or the result is
+/// more than a segment, one half after the other.
 fn apply(core: AttentionCore, inputs: &[Tensor]) -> Result<Tensor> {
-    let (device, queries, values) = (&inputs[0].device, inputs[0].shape(), inputs[2].shape());
-    let shape = Shape::new([&queries.dims()[..3], &values.dims()[3..]].concat())?;
-    if values.dims()[2] == 0 {
+    let device = &inputs[0].device;
+    let [queries, values] = [0, 2].map(|i| inputs[i].shape().dims());
+    let shape = Shape::new([queries[0], queries[2], queries[1], values[3]])?;
+    if values[2] == 0 {
         return device.zeros(shape, DType::F32);
     }
     let views: Vec<Layout> = inputs.iter().map(|x| x.layout).collect();
@@ -413,7 +417,7 @@ fn apply(core: AttentionCore, inputs: &[Tensor]) -> Result<Tensor> {
             apply(core, &inputs.collect::<Vec<_>>())
         });
         let [before, after] = halves;
-        return Tensor::concat(&[before?, after?], axis);
+        return Tensor::concat(&[before?, after?], [0, 2, 1][axis]);
     }
     let args = inputs.iter().map(Tensor::arg).collect();
     Ok(Tensor::deferred(device, What::core(core), args, shape, Stored::F32))

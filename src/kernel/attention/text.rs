@@ -351,7 +351,8 @@ impl Block {
         put!(text, "for (var i = 0u; i < count; i++) {{");
         let ends = format!("ends({}, {}, {})", of("most"), of("sum"), of("bits"));
         put!(text, "let ending = {ends};");
-        put!(text, "let put = (all * rows + {}) * {}u;", of("row"), self.values);
+        let place = format!("(batch * queries + {}) * heads + head + {}", of("query"), of("part"));
+        put!(text, "let put = ({place}) * {}u;", self.values);
         for e in 0..self.values {
             let sum = self.picked(|i| format!("a{i}_{e}"));
             put!(text, "let r{e} = nan_where({sum} * ending.part, ending.fault);");
