@@ -20,10 +20,7 @@ use crate::layout::Layout;
 use crate::shape::Shape;
 
 #[cfg(not(target_family = "wasm"))]
-mod save;
-
-#[cfg(not(target_family = "wasm"))]
-pub(super) use save::header_of;
+pub(super) mod save;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 

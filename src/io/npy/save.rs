@@ -43,7 +43,7 @@ impl Tensor {
 }
 
 /// The header of an array, as numpy writes it.
-pub(crate) fn header_of(dtype: DType, shape: &Shape) -> Result<Vec<u8>> {
+pub(in crate::io) fn header_of(dtype: DType, shape: &Shape) -> Result<Vec<u8>> {
     let known = DESCRIBED.iter().find(|(_, known)| *known == dtype);
     let (descr, _) = known.ok_or(ArchiveCause::Undescribed { dtype })?;
     let dims: Vec<String> = shape.dims().iter().map(ToString::to_string).collect();

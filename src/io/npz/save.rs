@@ -99,7 +99,7 @@ impl SavedMember {
         file: &mut BufWriter<File>,
         site: CallSite,
     ) -> Result<(Self, Receipt)> {
-        let header = npy::header_of(tensor.dtype(), tensor.shape())?;
+        let header = npy::save::header_of(tensor.dtype(), tensor.shape())?;
         let values = tensor.shape().elements() as u64 * tensor.dtype().width() as u64;
         let bytes = header.len() as u64 + values;
         let member = format!("{name}.npy");
