@@ -28,7 +28,7 @@ pub(crate) use plan::{Halves, QUADS_MAX, keys_max};
 
 /// Attention of `[batch, heads, queries, d]` to `[batch, shared heads, keys, d or e]`, all f32, f16
 /// or bf16; `d` and `e` are multiples of four. A fourth input, of f32, is added to the scores. The
-/// result is `[batch, queries, heads, e]`: whoever puts the heads of a query together copies nothing.
+/// result is `[batch, queries, heads, e]`: whoever puts heads together copies nothing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AttentionCore {
     pub(crate) scale: f32,
