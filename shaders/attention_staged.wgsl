@@ -10,8 +10,8 @@
 // Values with fewer columns than there are lanes across are dealt to `parts`. Then, and where the
 // keys of a row are split among workgroups, each leaves a state: attention_join.wgsl has the rest.
 //
-// Rows are counted, and results lie, query by query: keys that no row of a workgroup sees are skipped
-// by blocks. All of workgroup memory is written before it is read. Trips: see `Staged::trips`.
+// Rows are counted, and results lie, query by query: keys that no row of a workgroup sees are left
+// out by blocks. All of workgroup memory is written before it is read. Trips: see `Staged::trips`.
 //
 // What was tried, of f32 and heads of 64, and what compilers said (docs/measured/attention.md):
 //
