@@ -30,6 +30,7 @@ impl Tensor {
         })
     }
 
+    #[track_caller]
     fn explained(&self) -> Result<Explanation> {
         let (paper, sketched) = (self.device.engine.sketched()?, Sketched::default());
         let error = self.sketch(&paper, &sketched).err();
@@ -38,6 +39,7 @@ impl Tensor {
     }
 
     /// Notes what computing and reading it runs; what was sketched before is there already.
+    #[track_caller]
     fn sketch(&self, paper: &Engine, sketched: &Sketched) -> Result<()> {
         let site = Site { engine: paper, ..self.device.site() };
         let context = Context { site, sketched: Some(sketched) };
