@@ -12,14 +12,7 @@
 //
 // Rows are counted, and results lie, query by query: keys that no row of a workgroup sees are left
 // out by blocks. All of workgroup memory is written before it is read. Trips: see `Staged::trips`.
-//
-// What was tried, of f32 and heads of 64, and what compilers said (docs/measured/attention.md):
-//
-//                                      dg2: spills   navi31: VGPRs   RTX 30: registers
-//     a query to a lane, as it was     263           192             255, and a stack
-//     this; few rows                   0; 0          120; 120        163; 127
-//     two quads of length to a trip    33            144             165
-//     two keys to a lane               0             108             150
+// What was tried, and what compilers said of it, stands in docs/measured/attention.md.
 struct Job {
     heads: u32,     // of keys, of all batches
     queries: u32,

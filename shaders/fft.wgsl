@@ -123,7 +123,7 @@ fn store(row: u32, at: u32, z: vec2<f32>) {
     // end store
 }
 
-// Where its first term lies and from term to term, its results likewise; how far it is turned.
+// A butterfly: its first term, from term to term; its first result, from one to the next; its root.
 struct Step { first: u32, apart: u32, to: u32, on: u32, k: i32, whole: u32 }
 
 fn taken(b: u32, radix: u32, side: u32, width: u32) -> Step {

@@ -69,7 +69,7 @@ fn is_nan_f32(x: vec4<f32>) -> vec4<bool> { return vec4<bool>(false); }
 fn nan_where(x: vec4<f32>, test: vec4<bool>) -> vec4<f32> { return x; }
 // end alone
 
-// Where 4 lies is beside every image; but where one element has aligned corners, nothing is.
+// A g beyond 4 lies outside the image, as 4 does; with a reach of 0 every g is on the only element.
 fn place_by_number(g: vec4<f32>, reach: f32, size: u32) -> vec4<f32> {
     return clamp(g, vec4<f32>(-4.0), vec4<f32>(4.0)) * reach + 0.5 * f32(size - 1u);
 }
@@ -93,7 +93,7 @@ fn place_by_copies(g: vec4<f32>, reach: f32, size: u32) -> vec4<f32> {
     return clamp(rest, vec4<f32>(0.0), vec4<f32>(f32(size)));
 }
 
-// What is not an element is beyond the last one.
+// A negative number becomes one beyond the last element, so that `taps` finds it outside as well.
 fn tap_by_number(i: vec4<i32>, size: u32) -> vec4<u32> {
     return vec4<u32>(i);
 }

@@ -14,7 +14,7 @@
 // What compilers said of this, and of what else was tried: docs/measured/matmul.md.
 // Workgroup memory is written before it is read. Trips: turns, k / depth, and the chunks of k.
 // The regions are what the generator writes for a tile; as it lies here a tile has 32 by 32.
-struct Job { // as in matmul.wgsl
+struct Job { // of a pass: sizes, where it begins, the result, strides of A and B, axes of the batch
     size: vec4<u32>,
     first: vec4<u32>,
     result: vec4<u32>,

@@ -43,7 +43,7 @@ fn finish(q: u32, x0: vec4<f32>) {
 }
 // end functions
 
-// Of each invocation, as many as a workgroup has, row after row.
+// What lanes have found: row k of a lane is at k * ROWS + lane, of at most 32 rows and 32 lanes.
 var<workgroup> sh_found: array<f32, 1024>;
 
 @compute @workgroup_size(lanes)

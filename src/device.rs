@@ -27,6 +27,7 @@ use crate::shape::IntoShape;
 use crate::store::{Fit, Memory};
 use crate::wgsl::Target;
 
+mod company;
 mod patience;
 
 /// An opened adapter: where tensors live. Cloning it makes another handle on the same device.
@@ -58,6 +59,8 @@ struct Handle {
     target: Target,
     /// Choices of kernels that `tune` measured.
     tuned: Option<Arc<Table>>,
+    /// Whether no choice of a kernel may depend on how large a batch is.
+    batch_invariant: bool,
     /// Written when the last handle is gone, where the environment asks for it.
     #[cfg(not(target_arch = "wasm32"))]
     _program: Option<Arc<Bidden>>,
@@ -190,6 +193,7 @@ impl Device {
             adapter: Arc::new(adapter),
             target,
             tuned: None,
+            batch_invariant: false,
         };
         Ok(Self { engine, handle: Arc::new(handle) })
     }
@@ -213,15 +217,11 @@ impl Device {
         self.with(|handle| handle.tuned = Some(table))
     }
 
-    /// Choices that were measured on its adapter.
-    pub(crate) fn tuned(&self) -> Option<&Table> {
-        self.handle.tuned.as_deref()
-    }
-
     /// Where its work is recorded.
     #[track_caller]
     pub(crate) fn site(&self) -> Site<'_> {
-        Site { engine: &self.engine, target: self.handle.target, line: site::line() }
+        let Handle { target, batch_invariant, .. } = *self.handle;
+        Site { engine: &self.engine, target, batch_invariant, line: site::line() }
     }
 
     /// What turns deferred operations into kernels.

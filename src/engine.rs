@@ -132,12 +132,12 @@ impl Engine {
         self.allocate_by(bytes, Some(avoid), 0)
     }
 
-    /// The same for who needs in one piece what one segment holds.
+    /// Like `allocate`, but in one piece wherever one segment holds it.
     pub(crate) fn allocate_whole(&self, bytes: u64, avoid: &[u64]) -> Result<Arc<Storage>> {
         self.allocate_by(bytes, Some(avoid), self.segment_bytes())
     }
 
-    /// The same in buffers that hold nothing else.
+    /// Like `allocate`, but in buffers that no other tensor shares.
     pub(crate) fn allocate_alone(&self, bytes: u64) -> Result<Arc<Storage>> {
         self.allocate_by(bytes, None, 0)
     }

@@ -102,7 +102,7 @@ pub(crate) struct Recording {
     spare: Arc<Spare>,
     /// Bytes that the batch touches: an estimate of how long it runs.
     bytes: u64,
-    /// The caller's, if it reads a buffer of theirs.
+    /// `Theirs` if a command binds a buffer of the caller's.
     whose: Whose,
 }
 

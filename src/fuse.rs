@@ -348,7 +348,7 @@ impl What {
         }
     }
 
-    /// The same, without names of the user's.
+    /// Like `name`, but every formula of the user's is called "formula".
     fn known_name(&self) -> &'static str {
         match self {
             Self::Apply(op) => op.method(),

@@ -53,7 +53,7 @@ impl Topic {
         log::log!(target: self.target(), level, "{subject}: {what}");
     }
 
-    /// The same of what a line of the caller's asked for, where that is known.
+    /// Like `tell`, and names the line of the caller's that asked for it, where that is known.
     pub(crate) fn tell_at(
         self,
         level: Level,

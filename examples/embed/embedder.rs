@@ -46,8 +46,10 @@ impl Embedder {
     ) -> Result<Self, Failure> {
         let tokenizer = tokenizer(folder)?;
         let archive = Archive::open(folder.join("model.safetensors"))?;
-        let (model, receipt) = weights::load(device, archive, storage, progress)?;
-        let (device, elapsed) = (device.clone(), Duration::ZERO);
+        // The same bits for a text, whatever it is embedded with.
+        let device = device.with_batch_invariance();
+        let (model, receipt) = weights::load(&device, archive, storage, progress)?;
+        let elapsed = Duration::ZERO;
         Ok(Self { device, model, tokenizer, receipt, batch_max: 32, tokens: 0, elapsed })
     }
 

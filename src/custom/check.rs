@@ -105,7 +105,7 @@ impl Findings {
 pub(super) struct Judged {
     pub(super) got: Number,
     pub(super) exact: Number,
-    /// The same where subnormal operands count as zero, if there are any.
+    /// What it should be where subnormal operands count as zero, if there are any.
     pub(super) flushed: Option<Number>,
 }
 
@@ -115,7 +115,7 @@ impl Findings {
         Self { name: name.to_owned(), dtypes, absent, ..Self::default() }
     }
 
-    /// The same of a kernel that reads these arrays.
+    /// With the names of the arrays that the kernel reads.
     pub(super) fn of(self, arrays: Vec<String>) -> Self {
         Self { arrays, ..self }
     }

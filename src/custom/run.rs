@@ -167,7 +167,7 @@ impl<'a> Run<'a> {
         made.try_into().map_err(|_| mistake(kernel.name(), "another number of results"))
     }
 
-    /// The same, however many tensors it creates; `last` is checked last.
+    /// Like [`Run::record`], but for any number of created tensors; `last` is what is checked last.
     #[track_caller]
     pub(super) fn recorded(self, last: impl FnOnce() -> Result<()>) -> Result<Vec<Tensor>> {
         let Self { device, kernel, offers, uniform, groups, soil } = self;

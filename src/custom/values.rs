@@ -39,7 +39,7 @@ pub(super) struct Values {
     dtype: DType,
     special: Vec<Number>,
     within: RangeInclusive<f64>,
-    /// The same of integers.
+    /// The range of integers; `within` is that of floats.
     whole: RangeInclusive<i128>,
     state: u64,
 }

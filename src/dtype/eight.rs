@@ -44,7 +44,7 @@ impl Eight {
         sign | code.min(self.beyond.into()) as u8
     }
 
-    /// The same, where numbers beyond the range, infinities too, become the largest.
+    /// Like `encode`, but numbers beyond the range, infinities too, become the largest.
     fn saturated(&self, x: f64) -> u8 {
         let code = self.encode(x);
         if !x.is_nan() && code & 0x7f >= self.beyond { code & 0x80 | self.largest } else { code }

@@ -25,14 +25,14 @@ impl Drop for Before {
     }
 }
 
-/// What is made of several operations in a closure, which knows no caller: all of them are the
-/// caller's of this.
+/// Runs `make`. Every operation that it makes is attributed to the line that called `asked`,
+/// because a closure does not know its caller.
 #[track_caller]
 pub(crate) fn asked<T>(make: impl FnOnce() -> T) -> T {
     asked_at(line(), make)
 }
 
-/// The same for a line that is known.
+/// Like `asked`, but every operation is attributed to `line`.
 pub(crate) fn asked_at<T>(line: &'static Location<'static>, make: impl FnOnce() -> T) -> T {
     let before = Before(LINE.replace(Some(line)));
     let made = make();
@@ -51,6 +51,8 @@ pub(crate) fn line() -> &'static Location<'static> {
 pub(crate) struct Site<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) target: Target,
+    /// Whether no choice may depend on how large a batch is.
+    pub(crate) batch_invariant: bool,
     pub(crate) line: &'static Location<'static>,
 }
 

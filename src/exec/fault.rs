@@ -76,7 +76,7 @@ impl Fault {
         Bound { buffer: self.buffer.clone(), buffer_id, offset: 0, bytes }
     }
 
-    /// Its two words, if it was taken to be alone.
+    /// Its two words by themselves; only for a slot that was taken as [`Seat::Alone`].
     pub(crate) fn alone(&self) -> Bound {
         let offset = u64::from(self.index()) * SLOT_BYTES;
         Bound { offset, bytes: SLOT_BYTES, ..self.bound() }

@@ -38,7 +38,7 @@ pub(crate) struct Pipelines(Mutex<HashMap<u64, Vec<Known>>>);
 #[derive(Debug)]
 struct Known {
     wgsl: String,
-    /// Whether all of wgpu's checks are in it: a stranger's text may be the same as one of ours.
+    /// Whether all of wgpu's checks are in it. A user's text may equal one of ours that has none.
     checked: bool,
     pipeline: Arc<Pipeline>,
 }

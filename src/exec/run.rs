@@ -38,7 +38,7 @@ pub(super) struct Batch<'a> {
     pub(super) name: &'a str,
     /// An encoder that has commands already, or a new one.
     pub(super) behind: Option<wgpu::CommandEncoder>,
-    /// Who is told what is wrong.
+    /// Whose objects it is about, and so who is told what is wrong.
     pub(super) whose: Whose,
     /// What times it: nothing, or one for every [`DISPATCHES`].
     pub(super) stampings: &'a [Stamping],

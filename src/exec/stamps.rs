@@ -1,5 +1,5 @@
 //! Timestamps of a batch: one before its first dispatch and one behind each, where somebody
-//! profiles. Of small ones in a row that are known, only one behind the last.
+//! profiles. Small dispatches in a row whose like was timed before share one, behind the last.
 //!
 //! They are resolved with the batch, and read when the host next looks. Without a device that
 //! writes them inside a pass, each dispatch gets a pass of its own. A batch that finds no memory
@@ -141,7 +141,7 @@ impl Stamping {
             self.stamps.read.unmap();
             lock(&spare.0).push(self.stamps.clone());
         };
-        // If that fails the closure is dropped, and with it the hope.
+        // If that fails the closure is dropped, and `Stamping::drop` says that the times are lost.
         let _ = gpu.checked("timestamps", || {
             read.slice(..bytes).map_async(wgpu::MapMode::Read, done);
         });

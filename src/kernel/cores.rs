@@ -41,8 +41,7 @@ pub(crate) trait Core: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether neither what its inputs are computed from nor what becomes of its result is taken
-    /// into its kernels.
+    /// Whether nothing can be fused with it, before or after.
     fn stands_alone(&self) -> bool {
         false
     }
@@ -52,8 +51,8 @@ pub(crate) trait Core: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The expression of its only input that it stores, where it is one that notes faults: the
-    /// oracle is of that.
+    /// For a checked cast or index: the expression that it computes of its only input, which is
+    /// what the oracle checks.
     fn checked(&self) -> Option<&Checked> {
         None
     }

@@ -74,8 +74,9 @@ impl FactorCore {
     }
 }
 
-/// Panels `[matrices, rows, columns + 1]`, whose last column says which row is which, as their
-/// factors: rows are swapped, and each says which one it was.
+/// The factors of panels `[matrices, rows, columns + 1]`, whose last column has the number of each
+/// row. Rows are swapped for their pivots, and their numbers with them: so the last column of the
+/// result tells where each row came from.
 pub(crate) fn panels(site: Site<'_>, from: &Operand) -> Result<Arc<Value>> {
     let &[matrices, rows, columns] = from.layout.shape().dims() else { return Err(astray()) };
     let panels = moves::copied(site, from, &[])?;

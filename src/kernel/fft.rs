@@ -96,7 +96,7 @@ impl Core for FftCore {
             };
             launch.record(site, &heads, tail, sink)?;
             drop(read);
-            // Its memory may be that of the next.
+            // The next stage may write into memory that no later one reads.
             for (n, berth) in berths.iter_mut().enumerate() {
                 let later = stages[i + 1..].iter().flat_map(|stage| &stage.reads);
                 if !later.into_iter().any(|shelf| *shelf == Shelf::Between(n))
@@ -110,7 +110,7 @@ impl Core for FftCore {
     }
 }
 
-/// What is in one segment each came in several.
+/// The operands were made to lie in one segment each, and one lies in several.
 fn astray() -> Error {
     mistake("fft", "an operand came in several segments")
 }

@@ -41,7 +41,8 @@ impl Moored {
         found.ok_or_else(|| mistake("a kernel of your own", "a tensor in several pieces"))
     }
 
-    /// As a binding of an array whose elements are so far apart: it ends where the tensor does.
+    /// Binds the tensor as an array of this stride in bytes. It ends where the tensor does, not
+    /// where its memory does, because a kernel may ask for the length.
     fn bound(&self, stride: u32) -> Bound {
         let bytes = self.bytes.next_multiple_of(u64::from(stride.max(4)));
         Bound { bytes: bytes.min(self.piece.bytes), ..Bound::from(&self.piece) }
@@ -69,7 +70,8 @@ pub(crate) struct OwnJob {
     /// The uniform.
     pub(crate) params: Vec<u32>,
     pub(crate) groups: [u32; 3],
-    /// What new tensors begin as, where it matters not: of those that the kernel only writes.
+    /// What fills new tensors that the kernel only writes, before it runs. `None` fills nothing,
+    /// and they begin as whatever their memory had.
     pub(crate) soil: Option<[u32; 2]>,
 }
 

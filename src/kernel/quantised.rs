@@ -65,7 +65,9 @@ impl Core for QuantisedProduct {
         }
         let (values, scales) = (values.realise(site)?, scales.realise(site)?);
         let n = values.layout.shape().dims()[0];
-        let plan = QuantisedPlan::of(self.form, [m, n, k], site.target, site.engine.gpu.caps());
+        let caps = site.engine.gpu.caps();
+        let rows = if site.batch_invariant { plan::rows_of_any(site.target, m) } else { m };
+        let plan = QuantisedPlan::of(self.form, [rows, n, k], site.target, caps);
         site.engine.remark(|| format!("{} weights by {plan}: {m} rows", self.form.name()));
         let product = Blockwise { site, m, n, k, plan };
         let bound = 4 + tail.operands.len() as u64;

@@ -55,7 +55,7 @@ impl Core for ReduceCore {
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
-        let extent = Extent::of(&inputs[0].shape, &self.reduced);
+        let extent = Extent::of(&inputs[0].shape, &self.reduced, site.batch_invariant);
         let order = plan::order(&self.reduced);
         let head = inputs[0].map(|layout| layout.permute(&order))?;
         let passes = Passes { site, how: self.how };

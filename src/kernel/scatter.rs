@@ -64,8 +64,8 @@ pub(crate) fn last(site: Site<'_>, keys: &Operand, destinations: usize) -> Resul
     Ok(value)
 }
 
-/// A copy of `own` in which the elements at those positions that `winners` names are replaced: by
-/// the elements of `from` that it names there.
+/// A copy of `own` with elements of `from` in it. `winners` has, for every element of `own`, the
+/// position in `from` of what replaces it, or a number beyond all positions where it stays.
 pub(crate) fn replaced(
     site: Site<'_>,
     own: &Operand,

@@ -1,7 +1,7 @@
 //! Sorting rows of items - a word of a key, and what goes along with it - by their keys, equal keys
-//! in the order in which they came. Words that are sorted by what they are go alone: their keys are
-//! computed wherever one is read. In short rows every item counts those before it; longer ones go
-//! through rounds of some bits of the key, the lowest first.
+//! in the order in which they came. Words that are sorted by their own value are stored alone: a
+//! key is computed wherever a word is read. In short rows every item counts those before it; longer
+//! ones go through rounds of some bits of the key, the lowest first.
 //!
 //! ```text
 //! a round: count digits per chunk -> where each chunk's items of a digit begin (running sums)
@@ -34,7 +34,8 @@ pub(crate) mod select;
 pub mod text;
 
 /// The positions of items in their rows, in the order of their keys, equal ones as they came. A key
-/// is some words, the lowest first, of so many bits each; the words of all keys are a list.
+/// has one or more words. `keys` has a list for each, the lowest first: that word of every item,
+/// and how many of its bits count.
 pub(crate) fn order(
     site: Site<'_>,
     keys: &[(Operand, u32)],

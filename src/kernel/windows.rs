@@ -6,8 +6,9 @@
 //! W           [channels, 1, taps along z, y, x]: a sum is one by weights
 //! ```
 //!
-//! Nothing is padded or unfolded: beside the input lies what changes nothing. Windows of many
-//! elements are reductions of a view instead, and many taps in a convolution a convolution.
+//! Nothing is padded or unfolded: where a window reaches beyond the input, it finds a value that
+//! changes nothing. Large windows are done elsewhere: pools by reductions of a view, and
+//! convolutions by their general kernel.
 
 use std::sync::Arc;
 

@@ -67,7 +67,7 @@ impl Ceilings {
 
     fn measured(engine: &Engine, target: Target) -> Result<Option<Self>> {
         let (engine, line) = (&engine.apart(), Location::caller());
-        let site = Site { engine, target, line };
+        let site = Site { engine, target, batch_invariant: false, line };
         let [large, small] = ELEMENTS[usize::from(target == Target::Gpu)];
         let one = 1.0f32.to_le_bytes();
         let ones = |elements: usize| -> Result<Operand> {

@@ -73,7 +73,7 @@ impl Tensor {
     }
 
     /// Writes into the part of several axes that [`Tensor::at`] would view: values of a tensor of
-    /// this dtype, broadcast to its shape, or a number everywhere. Otherwise as
+    /// this dtype, broadcast to its shape, or a number everywhere. Recorded at once; otherwise as
     /// [`Tensor::assign_slice`].
     ///
     /// ```

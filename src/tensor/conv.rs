@@ -89,7 +89,7 @@ impl<const D: usize> Default for Conv<D> {
 
 impl Tensor {
     /// The convolution of signals `[n, channels, length]` with a weight `[out, channels / groups,
-    /// taps]`: see [`Tensor::conv2d`].
+    /// taps]`: see [`Tensor::conv2d`]. Deferred.
     #[track_caller]
     pub fn conv1d(&self, weight: &Self, bias: Option<&Self>, how: &Conv<1>) -> Result<Self> {
         asked(|| self.convolve(weight, bias, how)).map_err(|error| error.during("conv1d"))
@@ -126,7 +126,7 @@ impl Tensor {
     }
 
     /// The convolution of volumes `[n, channels, depth, height, width]` with a weight `[out,
-    /// channels / groups, taps, taps, taps]`: see [`Tensor::conv2d`].
+    /// channels / groups, taps, taps, taps]`: see [`Tensor::conv2d`]. Deferred.
     #[track_caller]
     pub fn conv3d(&self, weight: &Self, bias: Option<&Self>, how: &Conv<3>) -> Result<Self> {
         asked(|| self.convolve(weight, bias, how)).map_err(|error| error.during("conv3d"))

@@ -37,6 +37,7 @@ impl Device {
 
     /// A tensor with the same number everywhere. `shape` is an array, a slice, one number or `()`:
     /// see [`IntoShape`]. The number must fit the dtype, as beside a tensor: see [`Scalar`].
+    /// Recorded at once.
     ///
     /// What the plan makes of the dtype is what it makes of an upload: where it converts, so is the
     /// number, and one that may not change or is out of range is an error. So it is for everything
@@ -60,7 +61,7 @@ impl Device {
         self.filled("full", shape, dtype, value.into())
     }
 
-    /// A tensor of zeros; of `false`, for bool.
+    /// A tensor of zeros; of `false`, for bool. Recorded at once.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -75,7 +76,7 @@ impl Device {
 
     /// A tensor without values, on a device [on paper](Device::on_paper): as an upload of such
     /// values would leave it, what the plan makes of their dtype included. On any other device it
-    /// is an error.
+    /// is an error. Nothing is recorded.
     ///
     /// ```
     /// use wharf::caps::Caps;
@@ -99,7 +100,7 @@ impl Device {
         Ok(Tensor::of(self.clone(), Value::new(storage), Layout::dense(shape), stored))
     }
 
-    /// A tensor of ones; of `true`, for bool.
+    /// A tensor of ones; of `true`, for bool. Recorded at once.
     #[track_caller]
     pub fn ones(&self, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
         let one = if dtype == DType::Bool { true.into() } else { 1u8.into() };

@@ -18,7 +18,7 @@ const WORD: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
 impl Device {
     /// A tensor of what lies in a buffer of your own, which was made by [`Device::wgpu`] with the
     /// usages `STORAGE` and `COPY_SRC`. Nothing is copied, now or later: wharf reads it where it
-    /// lies, and never writes it - to assign to such a tensor copies it first.
+    /// lies, and never writes it - to assign to such a tensor copies it first. Nothing is recorded.
     ///
     /// The layout counts elements of the dtype from the beginning of the buffer, with any strides.
     /// Kernels read whole quads, so that the last elements of a buffer whose size is no multiple of

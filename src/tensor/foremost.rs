@@ -21,12 +21,12 @@ use crate::plan::Stored;
 use crate::proof::Oracle;
 use crate::shape::Shape;
 
-/// What one is a part of.
+/// The operation that all kernels here are part of.
 const WHAT: &str = "top_k";
-/// The most that are selected.
+/// The largest `k` for which keys are selected.
 const FEW: usize = 1 << 10;
-/// Rows of up to so many times what is asked for are sorted; of up to four times as many, not cut
-/// into pieces.
+/// Rows of fewer than so many times `k` keys are sorted. Those of up to four times as many are
+/// selected from as they are, longer ones by pieces.
 const SOME: usize = 16;
 
 /// Whether selecting takes less than sorting all.

@@ -35,7 +35,8 @@ pub struct Unique {
 
 impl Tensor {
     /// The coordinates of all elements that are not zero, in row-major order, as u32 `[count,
-    /// rank]`. How many there are is read: four bytes cross, and the rest stays on the device.
+    /// rank]`. How many there are is read, and waited for: four bytes cross, and the rest stays on
+    /// the device.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -59,7 +60,7 @@ impl Tensor {
     }
 
     /// The elements where a mask holds, in row-major order, as a list; shapes broadcast. How many
-    /// there are is read: four bytes cross, and the rest stays on the device.
+    /// there are is read, and waited for: four bytes cross, and the rest stays on the device.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -88,7 +89,7 @@ impl Tensor {
     /// Every value that occurs, once, in order, with how often and where: by a stable
     /// [sort](Tensor::argsort) of all elements as one list of 8 bytes each, which has to lie in one
     /// segment. Zeros of either sign are one, each NaN is one of its own, and comes last. How many
-    /// there are is read: four bytes cross, and the rest stays on the device.
+    /// there are is read, and waited for: four bytes cross, and the rest stays on the device.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

@@ -77,8 +77,8 @@ impl Tensor {
         self.contiguous()?.reshape([self.shape().elements()])?.selected("take", 0.into(), index)
     }
 
-    /// A new last axis of `classes` elements, one at the index and zero elsewhere, of any dtype. An
-    /// index out of range is an error at the next read.
+    /// A new last axis of `classes` elements, one at the index and zero elsewhere, of any dtype.
+    /// Deferred; an index out of range is an error at the next read.
     #[track_caller]
     pub fn one_hot(&self, classes: usize, dtype: DType) -> Result<Self> {
         let made = self.device.making("one_hot", dtype)?;

@@ -131,7 +131,8 @@ impl Tensor {
     ///
     /// In place if nobody else holds its memory and nothing else lies in its buffers; otherwise it
     /// is copied there first. Clones, views and what was computed from it before keep what they
-    /// had, computed or not. If the call fails, this tensor stays as it was.
+    /// had, computed or not. If the call fails, this tensor stays as it was. Computes what is
+    /// deferred and submits it; does not wait.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

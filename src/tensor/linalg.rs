@@ -209,7 +209,7 @@ impl Tensor {
         turned.below(&right.flip(1)?, how.unit)?.flip(1)
     }
 
-    /// The same by lower triangles.
+    /// Like `behind`, for triangles that are lower ones as they are.
     fn below(&self, right: &Self, unit: bool) -> Result<Self> {
         let n = self.shape().dims()[1];
         if n <= BLOCK {

@@ -102,13 +102,13 @@ impl Tensor {
 
     #[track_caller]
     pub(super) fn matmul_plain(&self, right: &Self) -> Result<Self> {
-        self.product(right, Chooser::Tables(self.device.tuned()))
+        self.product(right, self.device.chooser())
     }
 
     /// The product with its elements, in this order, under another shape: what follows is fused.
     #[track_caller]
     pub(super) fn matmul_as(&self, right: &Self, to: Shape) -> Result<Self> {
-        let product = self.product_of(right, Chooser::Tables(self.device.tuned()), Some(to))?;
+        let product = self.product_of(right, self.device.chooser(), Some(to))?;
         if *product.shape() == to { Ok(product) } else { product.reshape_copied(to) }
     }
 

@@ -28,12 +28,13 @@ use crate::transfer::{Fill, Receipt, UploadSource, up_part};
 const GRAIN: usize = 32;
 
 impl Tensor {
-    /// The same values on another device, carried under that device's policy: bit-exact where it
-    /// stores the dtype, otherwise converted with a receipt, or refused.
+    /// Carries the values to another device, under that device's policy: bit-exact where it stores
+    /// the dtype, otherwise converted with a receipt, or refused.
     ///
     /// On the device where it is already this is a clone, and nothing crosses; otherwise the bytes
     /// are in the ledgers of both devices, and the guards of both are asked. A view moves its own
-    /// elements only, and arrives row-major. Host memory is bounded at any size.
+    /// elements only, and arrives row-major. Host memory is bounded at any size. What is deferred
+    /// is computed first, and waited for.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

@@ -127,7 +127,7 @@ impl Tensor {
     }
 
     /// [`Tensor::choose`] between two numbers of a dtype that is named, which they must fit: see
-    /// [`Scalar`].
+    /// [`Scalar`]. Deferred, and fused.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -176,8 +176,8 @@ impl Tensor {
     /// infinity ([`Tensor::cast_saturating`] has the largest number there); a bool is whether it is
     /// not 0. Deferred. A dtype that the plan rejects is an error.
     ///
-    /// Where the plan converts the dtype, so are the values, as those of an upload are. Recorded at
-    /// once where one of them could be refused, which is an error at the next read.
+    /// Where the plan converts the dtype, so are the values, as those of an upload are; one that is
+    /// refused is an error at the next read.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

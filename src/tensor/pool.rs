@@ -88,7 +88,7 @@ impl Tensor {
 
     /// [`Tensor::max_pool`], and where each of these elements is: its position among those of the
     /// last `D` axes, row-major, as u32. It is the first of equals; the first NaN before all; never
-    /// one of the padding. Two reductions of a view. Deferred.
+    /// one of the padding. Two reductions of the windows. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

@@ -152,7 +152,8 @@ impl Quantised {
         let rank = dims.len();
         let m = dims[..rank - 1].iter().product::<usize>();
         let (target, caps) = (x.device.target(), x.device.caps());
-        if x.dtype() == DType::F32 && is_by_numbers([m, out, k], target, caps) {
+        let may = x.dtype() == DType::F32 && !x.device.is_batch_invariant();
+        if may && is_by_numbers([m, out, k], target, caps) {
             return x.matmul_plain(&self.numbers(DType::F32)?.t()?);
         }
         let shape = Shape::new([&dims[..rank - 1], &[out]].concat())?;

@@ -64,7 +64,7 @@ impl Key {
 }
 
 impl Device {
-    /// Random bits, as u32, of any [shape](IntoShape).
+    /// Random bits, as u32, of any [shape](IntoShape). Recorded at once.
     #[track_caller]
     pub fn random_bits(&self, key: Key, shape: impl IntoShape) -> Result<Tensor> {
         self.draw(key, shape.into_shape()?, Stored::U32, Draw::Bits, [0; 2])
@@ -72,6 +72,7 @@ impl Device {
 
     /// Uniform in 0..1, of a float dtype and any [shape](IntoShape): every multiple of 2^-24 alike
     /// (2^-11 for f16, 2^-8 for bf16, 2^-53 for f64, which takes 64-bit integers as well).
+    /// Recorded at once.
     ///
     /// Where the plan converts f64, they are the numbers of the dtype that it stores, not those of
     /// f64; a lossless policy refuses that.
@@ -100,6 +101,7 @@ impl Device {
     }
 
     /// Normal numbers with mean 0 and deviation 1, of f32, f16 or bf16; none beyond 6.7.
+    /// Recorded at once.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -120,7 +122,7 @@ impl Device {
         self.draw(key, shape.into_shape()?, made.stored, Draw::Normal, [0; 2])
     }
 
-    /// Coins: `true` with this probability, to within 2^-33.
+    /// Coins: `true` with this probability, to within 2^-33. Recorded at once.
     #[track_caller]
     pub fn bernoulli(&self, key: Key, shape: impl IntoShape, probability: f64) -> Result<Tensor> {
         if !(0.0..=1.0).contains(&probability) {
@@ -136,7 +138,7 @@ impl Device {
 
     /// Integers in a range of at most 2^32, of any integer dtype that holds it: all alike, to
     /// within 2^-32 of their probability. Where the plan converts the dtype, what is stored must
-    /// hold the range.
+    /// hold the range. Recorded at once, but for what makes them wider or narrower than 32 bits.
     #[track_caller]
     pub fn integers(
         &self,
@@ -173,6 +175,7 @@ impl Device {
     }
 
     /// 0 to `count` in random order, as u32: every order alike, but for ties of 64 bits.
+    /// Recorded at once.
     #[track_caller]
     pub fn permutation(&self, key: Key, count: usize) -> Result<Tensor> {
         sort::check(&self.engine, count, sort::PAIR_BYTES)

@@ -34,6 +34,7 @@ impl Device {
     /// Numbers from `start` on in steps of `step`, as far as they lie before `end`: none where the
     /// step leads away from it, as in Rust's ranges. The first and the last of them, and the step,
     /// must be numbers of the dtype, as beside a tensor: see [`Scalar`]. A step of 0 is an error.
+    /// Their places are recorded at once, what is computed from those is deferred.
     ///
     /// Integers are exact. A float is `start + i * step` with each of the two operations rounded
     /// in f32 (f64 for f64), and then to its dtype: whole numbers that f16 or bf16 has not are
@@ -104,7 +105,8 @@ impl Device {
 
     /// `count` floats from `start` to `end`, both included, equally far apart. Each half is
     /// computed from its own end, so that both ends are exact. A plan that converts the dtype does
-    /// here as in [`Device::arange`].
+    /// here as in [`Device::arange`]. Places are recorded at once, what is computed from those is
+    /// deferred.
     #[track_caller]
     pub fn linspace(
         &self,
@@ -140,7 +142,8 @@ impl Device {
         place.lt(half as f64)?.choose(&low?, &high?)?.cast_to(made.stored)
     }
 
-    /// Ones on the main diagonal, zeros beside it; `true` and `false`, for bool.
+    /// Ones on the main diagonal, zeros beside it; `true` and `false`, for bool. Places are
+    /// recorded at once, what is computed from those is deferred.
     #[track_caller]
     pub fn eye(&self, rows: usize, columns: usize, dtype: DType) -> Result<Tensor> {
         let made = self.making("eye", dtype)?;

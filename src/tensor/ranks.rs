@@ -97,7 +97,7 @@ impl Tensor {
     }
 
     /// How often each of the integers below `bins` occurs, as u32: of any integer dtype. Another
-    /// one is an error at the next read. Recorded at once.
+    /// one is an error at the next read. Recorded at once, but for the last addition.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -123,7 +123,8 @@ impl Tensor {
     /// How many elements lie in each of `bins` equal parts of `low` to `high`, as u32. A part has
     /// its lower end, the last one its upper end too; what lies outside, and NaN, counts nowhere.
     /// Of floats. Which part has it is computed in f32 (f64 for f64), where the range has to be
-    /// finite; an element within rounding of an end may count on its other side. Recorded at once.
+    /// finite; an element within rounding of an end may count on its other side. Recorded at once,
+    /// but for the last addition.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -221,7 +222,8 @@ impl Tensor {
     /// Draws `count` places of the last axis, as u32 `[.., count]`, each with a probability in
     /// proportion to its weight, which is a float of 0 or more: again and again the same if it is
     /// put back (`replacement`), otherwise each at most once - and where fewer have a weight, those
-    /// of weight 0 come last. Drawn in f32; the same key draws the same. Deferred.
+    /// of weight 0 come last. Drawn in f32; the same key draws the same. What it draws with is
+    /// recorded at once, the rest is deferred.
     ///
     /// A row of zeros alone draws its last place, again and again, or each at most once from the
     /// first on. A row with NaN, or whose sum is infinite, draws places that mean nothing.

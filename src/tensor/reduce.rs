@@ -84,8 +84,8 @@ impl Tensor {
     /// Reduces over [some axes](Axes); every named method is this one. The variance is that of a
     /// whole population.
     ///
-    /// The result is computed when it is needed, in one kernel with elementwise operations before
-    /// and after it.
+    /// The result is deferred: computed when it is needed, in one kernel with elementwise
+    /// operations before and after it.
     #[track_caller]
     pub fn reduce(&self, reduction: Reduction, axes: impl Into<Axes>) -> Result<Self> {
         self.reduced(reduction, &axes.into(), 0)

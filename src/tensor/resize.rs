@@ -69,7 +69,7 @@ pub enum Interpolation {
     /// As [linear](Interpolation::Linear) by the outer edges, but where an axis becomes shorter, of
     /// all that an element covers: PyTorch's `antialias=True`.
     LinearAntialiased,
-    /// The same by the cubic of Keys with -0.5, which are the pictures of PIL.
+    /// Like [`Interpolation::LinearAntialiased`], but by the cubic of Keys with -0.5, as in PIL.
     CubicAntialiased,
 }
 
@@ -200,7 +200,7 @@ impl Tensor {
     }
 
     /// [`Tensor::grid_sample`] of the element that is nearest to each place, the even one of two:
-    /// its bits.
+    /// its bits. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

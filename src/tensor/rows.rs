@@ -150,7 +150,8 @@ impl Tensor {
     /// Whether the kernels of rows take an axis of this.
     fn has_rows(&self, axis: usize) -> bool {
         let segment = Segments::new(self.device.caps()).bytes_max;
-        self.dtype != DType::F64 && rows::takes(&self.layout, axis, segment, self.device.target())
+        let (target, invariant) = (self.device.target(), self.device.is_batch_invariant());
+        self.dtype != DType::F64 && rows::takes(&self.layout, axis, segment, target, invariant)
     }
 
     #[track_caller]

@@ -34,7 +34,7 @@ impl Tensor {
     }
 
     /// The sums of the elements before each along an axis: 0 at the first, and the last element
-    /// counts nowhere. Its input is moved at once, the sums are deferred.
+    /// counts nowhere. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

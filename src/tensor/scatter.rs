@@ -87,7 +87,7 @@ impl Tensor {
     }
 
     /// A copy whose elements are multiplied by all values of `source` that the index brings there:
-    /// otherwise as [`Tensor::scatter_add`].
+    /// otherwise as [`Tensor::scatter_add`]. Recorded at once, but for the last product.
     #[track_caller]
     pub fn scatter_mul(&self, axis: impl Into<Axis>, index: &Self, source: &Self) -> Result<Self> {
         self.gathering("scatter_mul", Gathering::Product, axis.into(), index, source)
@@ -114,7 +114,7 @@ impl Tensor {
         self.extremes("scatter_max", Op::Max, axis.into(), index, source)
     }
 
-    /// [`Tensor::scatter_max`] of the smallest.
+    /// [`Tensor::scatter_max`] of the smallest. Recorded at once, but for the last comparison.
     #[track_caller]
     pub fn scatter_min(&self, axis: impl Into<Axis>, index: &Self, source: &Self) -> Result<Self> {
         self.extremes("scatter_min", Op::Min, axis.into(), index, source)
@@ -122,7 +122,7 @@ impl Tensor {
 
     /// A copy to which parts of `source` along an axis are added, each to the part that a list of
     /// indices names: [`Tensor::scatter_add`] with an index that is the same all along the other
-    /// axes.
+    /// axes. Recorded at once, but for the last addition.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

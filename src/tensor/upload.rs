@@ -112,7 +112,7 @@ impl Device {
     ///
     /// The tensor arrives bit-exact, or converted with a receipt that counts what changed, or not
     /// at all: a dtype that the plan rejects is an error. The call returns once `data` has been
-    /// taken.
+    /// taken. Carried at once; it waits only where much is on its way already.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -144,7 +144,8 @@ impl Device {
         self.execute(&order, site)
     }
 
-    /// [`Device::upload`] of host data of any layout; on the device it is row-major.
+    /// [`Device::upload`] of host data of any layout; on the device it is row-major. Carried
+    /// at once.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -162,7 +163,7 @@ impl Device {
 
     /// [`Device::upload`] of values that bring their shape along: a number, arrays of arrays, a
     /// slice or a vector of them, an iterator of known length, an array of `ndarray` of any
-    /// strides; see [`HostArray`]. Nothing is copied on the host.
+    /// strides; see [`HostArray`]. Nothing is copied on the host. Carried at once.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -188,6 +189,7 @@ impl Device {
     /// [`Device::upload`] as another dtype, named here: the call itself is the permission to
     /// convert. Anything becomes a float, integers become any integer that holds every value; never
     /// a float an integer, nor anything `bool`: those are [casts](Tensor::cast), for a kernel.
+    /// Carried at once.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

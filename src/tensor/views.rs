@@ -113,8 +113,8 @@ impl Tensor {
         Ok(self.view(self.layout.transpose()?))
     }
 
-    /// Repeats axes of length 1, and new ones in front, without copying. `shape` is an array, a
-    /// slice or one number: see [`IntoShape`]. Operators do so by themselves.
+    /// Repeats axes of length 1, and new ones in front, without copying: a view. `shape` is an
+    /// array, a slice or one number: see [`IntoShape`]. Operators do so by themselves.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -128,8 +128,8 @@ impl Tensor {
         Ok(self.view(self.layout.broadcast_to(shape)?))
     }
 
-    /// The same elements in the same order under another shape: an array, a slice, one number or
-    /// `()`, of which one length may be -1, see [`Reshape`]. A view; where strides cannot express
+    /// All elements, in their order, under another shape: an array, a slice, one number or `()`, of
+    /// which one length may be -1, see [`Reshape`]. A view; where strides cannot express
     /// it, it is an error, and [`Tensor::reshape_copied`] makes a copy.
     ///
     /// ```

@@ -132,7 +132,7 @@ impl Expr {
                 expr.nodes.push(Term::Apply(Op::Or, [worst, worst + 1, 0]));
             }
             if from.is_integer() && !to.computes() {
-                // The same of what is not computed with.
+                // Nor does it find what became infinite in a dtype that is not computed with.
                 let worst = expr.nodes.len() as u16 - 1;
                 expr.nodes.push(Term::Cast(1, DType::F32));
                 expr.nodes.push(Term::Apply(Op::IsInf, [worst + 1, 0, 0]));
@@ -143,7 +143,8 @@ impl Expr {
         (expr, words)
     }
 
-    /// The same of what is not computed with: as f32, which has all of its values.
+    /// [`Expr::checked_cast`] from a dtype that is not computed with: values before and after are
+    /// compared as f32, which has all that the dtype has.
     fn checked_cast_of_stored(from: DType, to: DType) -> (Self, Vec<u32>) {
         let mut expr = Self { inputs: vec![from], outputs: vec![1], ..Self::default() };
         expr.nodes = vec![

@@ -9,7 +9,8 @@ pub struct Source {
     pub path: &'static str,
     /// The file as it lies on disk.
     pub text: &'static str,
-    /// What whoever has one of its items needs. Of a kernel's file, what it needs as it is.
+    /// The capabilities that a text needs once it has an item of this file. Of a kernel's file:
+    /// those that the kernel needs whatever is written into its regions.
     pub needs: Needs,
 }
 

@@ -6,6 +6,7 @@ mod assign;
 mod attention;
 mod carriage;
 mod casts;
+mod company;
 mod conv;
 mod crossing;
 mod custom_kernel;
@@ -104,6 +105,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(tuned::cases());
     cases.extend(profile::cases(adapter));
     cases.extend(published::cases());
+    cases.extend(company::cases());
     cases.extend(custom_kernel::cases());
     cases.extend(portable::cases(adapter));
     cases.extend(luck::cases());

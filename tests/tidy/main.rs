@@ -11,6 +11,7 @@ mod code;
 mod house;
 mod imports;
 mod names;
+mod when;
 
 const RUST_LINES_MAX: usize = 600;
 const WGSL_LINES_MAX: usize = 200;

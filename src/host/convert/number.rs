@@ -287,7 +287,7 @@ fn widen_f16(v: f16) -> f32 {
     f32::from_bits(finite | special | (bits & 0x8000) << 16)
 }
 
-/// The same of a float of 8 bits.
+/// Like `widen_f16`, but of a float of 8 bits.
 #[inline(always)]
 fn widen_eight<T: Narrow>(code: u8) -> f32 {
     let bits = u32::from(code);

@@ -92,8 +92,16 @@ pub(super) fn tile(
 
 /// The tile for these inputs, by workgroups, and how they share keys. `room` is how many elements a
 /// segment holds of the states that they may leave.
-pub(super) fn staged(views: &[Layout], packed: Option<Form>, room: usize) -> (Staged, Splits) {
-    let crowd = Crowd::of(views);
+pub(super) fn staged(
+    views: &[Layout],
+    packed: Option<Form>,
+    room: usize,
+    batch_invariant: bool,
+) -> (Staged, Splits) {
+    // As if a batch were alone, with its part of the room.
+    let batches = if batch_invariant { views[0].shape().dims()[0].max(1) } else { 1 };
+    let (crowd, room) = (Crowd::of(views), room / batches);
+    let crowd = Crowd { heads: crowd.heads / batches, ..crowd };
     let [length, width] = [1, 2].map(|i: usize| views[i].shape().dims()[3] / 4);
     let shaped =
         |groups| Staged { packed, masked: views.len() > 3, ..shape(groups, length, width) };
@@ -102,8 +110,8 @@ pub(super) fn staged(views: &[Layout], packed: Option<Form>, room: usize) -> (St
     let is_busy = |groups: &usize| *groups <= 4 || crowd.workgroups(*groups) >= BUSY;
     let groups = [16, 8, 4, 2].into_iter().filter(fits).find(is_busy).unwrap_or(1);
     let tile = shaped(groups);
-    // Parts of a row leave states. Where that is not worth a second pass, or there is no room, more
-    // row groups fill the lanes, with nothing.
+    // Parts of a row leave states. Where that is not worth a second pass, or there is no room, the
+    // spare lanes get more row groups, which do no work.
     let states = tile.parts * crowd.splits_least(&tile);
     let is_shared = crowd.keys >= KEYS_SHARED && crowd.states_most(width, room) >= states;
     let tile = if is_shared { tile } else { shaped(groups.max(LANES[0] / tile.columns)) };

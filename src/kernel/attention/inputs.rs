@@ -41,7 +41,7 @@ impl Inputs {
     }
 }
 
-/// The operand, or a copy of it in f32. Of what is broadcast, one is copied.
+/// The operand, or a copy of it in f32. A broadcast axis is copied once.
 fn as_f32(site: Site<'_>, operand: Operand) -> Result<Operand> {
     if operand.dtype == DType::F32 {
         return Ok(operand);

@@ -7,11 +7,11 @@ use crate::dtype::DType;
 use crate::op::{Number, fourier_room};
 use crate::proof::{Cell, Claim, Estimate, OwnOracle};
 
-/// It is told what is transformed into what, and how many numbers.
+/// It is told two words: the index in `Fourier::ALL`, and the numbers of a row that is transformed.
 pub(crate) const FFT: OwnOracle =
     OwnOracle { name: "fft", fits, effort: |claim| 4 * numbers(claim) as u64, element };
 
-/// The longest row: further whole numbers are not told apart where they have to be.
+/// The longest row: f32 has every whole number up to here, and the kernels turn some into f32.
 pub(crate) const LENGTH_MAX: usize = 1 << 24;
 
 /// Numbers that are given of a row.

@@ -47,7 +47,7 @@ impl Fourier {
         }
     }
 
-    /// The same of its input.
+    /// Numbers of a row of its input, of so many that are transformed.
     pub(crate) const fn taken(self, size: usize) -> usize {
         match self {
             Self::RealsBack => size / 2 + 1,
@@ -75,7 +75,7 @@ pub(super) struct FftStage {
     pub(super) writes: Shelf,
 }
 
-/// All of them, in order, and the floats of all that lies between.
+/// All dispatches, in order, and the floats of each memory between them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FftPlan {
     pub(super) stages: Vec<FftStage>,
@@ -118,7 +118,7 @@ fn lines(length: usize, primes: &[usize]) -> Vec<usize> {
     }
 }
 
-/// A length of few factors, at least this.
+/// A power of two, or three or five times one, that is at least this.
 fn smooth(least: usize) -> usize {
     let by = |odd: usize| odd * least.div_ceil(odd).next_power_of_two();
     [1, 3, 5].map(by).into_iter().fold(usize::MAX, usize::min)
@@ -142,7 +142,7 @@ const fn halved(of: Fourier, size: usize) -> (bool, usize) {
     }
 }
 
-/// One end of a transform: which memory, and what is done there.
+/// How a pass reads: what is done to numbers as they arrive, and where they lie.
 #[derive(Clone, Copy, Debug)]
 struct FftFrom {
     arrival: FftLoad,
@@ -152,6 +152,7 @@ struct FftFrom {
     strides: [u32; 4],
 }
 
+/// How a pass writes: into which memory, and what is done to numbers as they leave.
 #[derive(Clone, Copy, Debug)]
 struct FftTo {
     shelf: Shelf,
@@ -317,8 +318,9 @@ impl Planning {
         Ok(())
     }
 
-    /// A pass over lines that lie so far apart, where so much is done; of runs of so many lines, so
-    /// many to a row, and in all.
+    /// Adds a pass. The numbers of a line lie `across` apart, and passes before it have done lines
+    /// of `done` numbers. A run is `run` lines that follow each other: a row has `runs` of these,
+    /// and there are `all` of them.
     fn stage(
         &mut self,
         ([line, across, done], [run, runs, all]): ([usize; 3], [usize; 3]),

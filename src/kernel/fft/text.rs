@@ -46,11 +46,11 @@ pub(crate) enum FftLoad {
     Pairs,
     /// Reals.
     Reals,
-    /// From the half of a spectrum, what comes back as pairs of reals.
+    /// Half of a spectrum of reals, made the spectrum of the numbers that hold two reals each.
     Halved,
-    /// From the half of a spectrum, all of it.
+    /// Half of a spectrum of reals, made the whole one.
     Mirrored,
-    /// From a spectrum of pairs of reals, the half of that of the reals.
+    /// The spectrum of numbers that hold two reals each, made half of that of the reals.
     Parted,
     /// Pairs, times those of a filter.
     Filtered,
@@ -124,7 +124,7 @@ const CHIRPS: &str = "    \
     return select(vec2<f32>(0.0), vec2<f32>(z.x, -z.y), k < p.job.size);
 ";
 
-/// What lies at both ends of the half of a spectrum has no second part.
+/// The first and the last number of half of a spectrum of reals count as real.
 const REAL_ENDS: &str = "\
 fn real_ends(z: vec2<f32>, at: u32, n: u32) -> vec2<f32> {
     return vec2<f32>(z.x, select(z.y, 0.0, at == 0u || at == n));
@@ -151,9 +151,9 @@ fn pair(row: u32, at: u32) -> vec2<f32> {
 pub(crate) enum Spread {
     /// A line is a row.
     Whole,
-    /// Numbers of a line lie apart, and nothing has been done to them.
+    /// The first of several passes: numbers of a line lie apart.
     First,
-    /// Likewise, after other passes.
+    /// A later one: they lie apart too, and are turned as they arrive.
     Later,
 }
 
@@ -209,7 +209,7 @@ pub(crate) enum FftStore {
     Pairs,
     /// The first part.
     Reals,
-    /// Of a spectrum of pairs of reals, the half of that of the reals: where a line is a row.
+    /// Half of the spectrum of reals that were taken two to a number: only where a line is a row.
     Halves,
 }
 

@@ -48,6 +48,8 @@ pub(crate) struct Question<'a> {
 pub(crate) enum Chooser<'a> {
     /// What was tuned, if anything was; or else the built-in table.
     Tables(Option<&'a Table>),
+    /// The built-in table, so that the bits of a row do not depend on how many rows there are.
+    AnyBatch,
     /// The asker, who names it.
     Asker(Choice),
 }
@@ -86,8 +88,11 @@ impl Question<'_> {
             Chooser::Tables(table) => {
                 table.and_then(|table| table.choice(target, &Problem::of(size, dtype, &b)))
             }
+            Chooser::AnyBatch => None,
         };
-        let is_swapped = given.is_none() && prefers_swapped(processor, size);
+        let invariant = matches!(by, Chooser::AnyBatch);
+        let judged = if invariant { size.of_any_batch() } else { size };
+        let is_swapped = given.is_none() && prefers_swapped(processor, judged);
         let sides = if is_swapped { [b.transpose()?, a.transpose()?] } else { self.sides };
         let sides = view::folded(sides)?;
         let size = Size::of(sides[0].shape(), sides[1].shape());
@@ -100,11 +105,16 @@ impl Question<'_> {
         let given = given.filter(|choice| processor.runs(&choice.variant));
         // A strip's copy has an axis more.
         let full = sides[0].shape().rank() == RANK_MAX;
-        let choice = given.unwrap_or_else(|| best(processor, size, near_k));
+        let judged = if is_swapped { judged.swapped() } else { judged };
+        let choice = given.unwrap_or_else(|| match invariant {
+            true => best_of_any(processor, [judged, size], near_k),
+            false => best(processor, size, near_k),
+        });
         let copies = choice.variant.strip().is_some();
         let in_place = if copies { best_in_place(processor, size, near_k) } else { choice };
         let choice = if full { in_place } else { choice };
         let sparing = (copies || choice.passes > 1).then_some(Choice { passes: 1, ..in_place });
+        let sparing = sparing.filter(|_| !invariant);
         let packed = self.packed(choice.variant.scheme);
         let decision = Decision {
             target: target.of_products(caps),
@@ -166,6 +176,20 @@ fn best(processor: Processor, size: Size, near_k: bool) -> Choice {
 fn best_in_place(processor: Processor, size: Size, near_k: bool) -> Choice {
     let rungs = possible(processor, size).filter(|rung| rung.variant.strip().is_none());
     best_of(rungs, processor, size, near_k)
+}
+
+/// The best of those whose sums are the same for any number of rows and batches, for which `judged`
+/// stands. On a software driver tiles in place are: four of k at a time, then chunks of those. On a
+/// GPU one kernel is for all.
+fn best_of_any(processor: Processor, [judged, size]: [Size; 2], near_k: bool) -> Choice {
+    if let Processor::Gpu(_) = processor {
+        return best(processor, judged, near_k);
+    }
+    let of = |size| {
+        let alike = |rung: &&Rung| rung.variant.scheme == Scheme::Registers;
+        best_of(possible(processor, size).filter(alike), processor, size, near_k)
+    };
+    Choice { passes: of(judged).passes, ..of(size) }
 }
 
 fn best_of(

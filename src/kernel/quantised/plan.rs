@@ -74,6 +74,12 @@ pub(crate) fn is_by_numbers([m, n, k]: [usize; 3], target: Target, caps: &Caps) 
         && bytes(n, k) <= NUMBERS_MOST.max(bytes(m, n.saturating_add(k)))
 }
 
+/// The rows to plan for, where it must not matter how many there are. On a software driver no tile
+/// sums in another order than the others; on a GPU they share k in ways of their own.
+pub(super) fn rows_of_any(target: Target, m: usize) -> usize {
+    if target == Target::Gpu { FEW_MAX + 1 } else { m }
+}
+
 impl QuantisedPlan {
     /// For weights of a form: for so many rows of X, columns, and what is summed over.
     pub(super) fn of(form: Blocks, size: [usize; 3], target: Target, caps: &Caps) -> Self {

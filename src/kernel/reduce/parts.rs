@@ -51,10 +51,11 @@ struct Parts<'a> {
 
 impl Parts<'_> {
     fn extent(&self, layout: &Layout) -> Extent {
-        let ragged = self.ragged;
         match *layout.shape().dims() {
-            [outer, length, inner] => Extent { outer, length, inner, ragged },
-            _ => Extent { outer: 0, length: 0, inner: 0, ragged },
+            [outer, length, inner] => {
+                Extent { outer, length, inner, ragged: self.ragged && inner > 1 }
+            }
+            _ => Extent { outer: 0, length: 0, inner: 0, ragged: false },
         }
     }
 

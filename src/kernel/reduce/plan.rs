@@ -63,13 +63,14 @@ pub(super) struct Extent {
     pub(super) outer: usize,
     pub(super) length: usize,
     pub(super) inner: usize,
-    /// Whether columns are reached one by one: their rows are not whole quads.
+    /// Whether elements are reached one by one: columns whose rows are not whole quads; and rows
+    /// that are not, where it must not matter which of a quad's places they begin at.
     pub(super) ragged: bool,
 }
 
 impl Extent {
     /// Of a shape, some of whose axes are reduced.
-    pub(super) fn of(shape: &Shape, reduced: &[bool]) -> Self {
+    pub(super) fn of(shape: &Shape, reduced: &[bool], batch_invariant: bool) -> Self {
         let last = reduced.iter().rposition(|&r| r);
         let mut extent = Self { outer: 1, length: 1, inner: 1, ragged: false };
         for (axis, (&dim, &reduced)) in shape.dims().iter().zip(reduced).enumerate() {
@@ -80,13 +81,21 @@ impl Extent {
             };
             *part *= dim;
         }
-        extent.ragged = !extent.inner.is_multiple_of(4);
-        extent
+        extent.long(extent.length, batch_invariant)
     }
 
-    /// Whether it is one of columns that are reached one by one.
+    /// With another length.
+    pub(super) const fn long(self, length: usize, batch_invariant: bool) -> Self {
+        let ragged = match self.inner {
+            1 => batch_invariant && !length.is_multiple_of(4),
+            inner => !inner.is_multiple_of(4),
+        };
+        Self { length, ragged, ..self }
+    }
+
+    /// Whether what is reduced is reached one by one.
     pub(super) const fn reads_elements(self) -> bool {
-        self.inner > 1 && self.ragged
+        self.ragged
     }
 
     /// Whether results, or states, are stored one by one.
@@ -129,12 +138,34 @@ const QUADS_MAX: usize = 8192;
 const GROUP_QUADS_MAX: usize = 32_768;
 const ROWS_MAX: usize = 2048;
 
-/// Rows of columns in a chunk. llvmpipe before Mesa 24 waits for memory at every row of more than
-/// some twenty; small spaces are not worth a second pass.
-fn rows_max(extent: Extent, target: Target, identity: &Identity) -> usize {
-    let large = extent.length * extent.inner >= 1 << 18;
-    let waits = target == Target::Cpu64 && !identity.is_later_llvmpipe();
-    if large && waits { 24 } else { ROWS_MAX }
+/// What reduces.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reducer<'a> {
+    pub(super) target: Target,
+    pub(super) identity: &'a Identity,
+    /// Whether chunks may not depend on how many rows or columns there are.
+    pub(super) batch_invariant: bool,
+}
+
+/// Chunks of a row or column, where it must not matter how many of those there are.
+const CHUNKS_OF_ANY: usize = 8;
+
+impl Reducer<'_> {
+    /// Rows of columns in a chunk. llvmpipe before Mesa 24 waits for memory at every row of more
+    /// than some twenty; small spaces are not worth a second pass.
+    fn rows_max(&self, extent: Extent) -> usize {
+        let large = extent.length * extent.inner >= 1 << 18 && !self.batch_invariant;
+        let waits = self.target == Target::Cpu64 && !self.identity.is_later_llvmpipe();
+        if large && waits { 24 } else { ROWS_MAX }
+    }
+
+    /// The chunks of each row or column that keep it busy, if one of `width` lanes takes each.
+    fn chunks_wanted(&self, rows: usize, width: usize) -> usize {
+        match self.batch_invariant {
+            true => CHUNKS_OF_ANY,
+            false => (lanes(self.target) / width).div_ceil(rows.max(1)),
+        }
+    }
 }
 
 /// Invocations that take turns at the units of a row, and the mask of their turns: all of a row on
@@ -171,30 +202,30 @@ impl ReducePlan {
     /// chunks have left.
     pub(super) fn of(
         extent: Extent,
-        (target, identity): (Target, &Identity),
+        machine: Reducer<'_>,
         trips: usize,
         parts: bool,
         units: u32,
     ) -> Self {
-        if extent.inner == 1 {
-            Self::rows(extent, target, trips, parts)
+        if extent.inner == 1 && !extent.ragged {
+            Self::rows(extent, machine, trips, parts)
         } else {
             let most = match parts {
                 true => ROWS_MAX,
-                false => rows_max(extent, target, identity),
+                false => machine.rows_max(extent),
             };
             let looped = (CORE_TRIPS as usize - 600) / (4 * trips + 2);
-            Self::columns(extent, target, most.min(looped), parts, units as usize)
+            Self::columns(extent, machine, most.min(looped), parts, units as usize)
         }
     }
 
-    fn rows(extent: Extent, target: Target, trips: usize, parts: bool) -> Self {
-        let Extent { outer, length, .. } = extent;
+    fn rows(extent: Extent, machine: Reducer<'_>, trips: usize, parts: bool) -> Self {
+        let (Extent { outer, length, .. }, target) = (extent, machine.target);
         // A row that does not begin at a quad touches one more.
         let quads = length.div_ceil(4) + usize::from(!length.is_multiple_of(4));
         let group = target == Target::Gpu && quads > 64;
         let width = if group { 256 } else { 1 };
-        let wanted = if parts { 1 } else { (lanes(target) / width).div_ceil(outer.max(1)) };
+        let wanted = if parts { 1 } else { machine.chunks_wanted(outer, width) };
         let most = (CORE_TRIPS as usize - 600) * 8 / (8 * trips + 5) * width;
         let most = most.min(if group { GROUP_QUADS_MAX } else { QUADS_MAX });
         let (chunks, each) = chunked(quads, wanted, 64 * width.min(16), most);
@@ -204,12 +235,18 @@ impl ReducePlan {
         Self { kernel, groups, chunks, each, extent, columns: None }
     }
 
-    fn columns(extent: Extent, target: Target, most: usize, parts: bool, each: usize) -> Self {
-        let Extent { outer, length, inner, .. } = extent;
+    fn columns(
+        extent: Extent,
+        machine: Reducer<'_>,
+        most: usize,
+        parts: bool,
+        each: usize,
+    ) -> Self {
+        let (Extent { outer, length, inner, .. }, target) = (extent, machine.target);
         let units = if extent.reads_elements() { inner } else { inner / 4 };
         let per_row = units.div_ceil(each);
         let (step, mask) = turns(target, units, each);
-        let wanted = if parts { 1 } else { lanes(target).div_ceil(outer.max(1) * per_row) };
+        let wanted = if parts { 1 } else { machine.chunks_wanted(outer * per_row, 1) };
         let (chunks, each) = chunked(length, wanted, 16, most);
         let count = outer * chunks * per_row;
         let groups = count.div_ceil(target.workgroup() as usize);
@@ -266,6 +303,10 @@ mod tests {
         })
     }
 
+    fn machine(target: Target, identity: &Identity) -> Reducer<'_> {
+        Reducer { target, identity, batch_invariant: false }
+    }
+
     /// Of a llvmpipe before Mesa 24.
     fn early() -> Identity {
         fixtures::lavapipe().identity
@@ -277,7 +318,7 @@ mod tests {
         for extent in extents() {
             for target in TARGETS {
                 for trips in [0, 1, 7, 56] {
-                    let plan = ReducePlan::of(extent, (target, &early), trips, false, 4);
+                    let plan = ReducePlan::of(extent, machine(target, &early), trips, false, 4);
                     let each = plan.each;
                     let (looped, rounded) = match plan.kernel.name {
                         "reduce_rows" => {
@@ -302,7 +343,7 @@ mod tests {
         for extent in extents() {
             for target in TARGETS {
                 for parts in [false, true] {
-                    let plan = ReducePlan::of(extent, (target, &early), 0, parts, 4);
+                    let plan = ReducePlan::of(extent, machine(target, &early), 0, parts, 4);
                     let job = plan.job(5, 6).expect("words");
                     assert_eq!((job[4], job[5]), (5, 6), "{extent:?}");
                     let each = plan.each;
@@ -324,7 +365,7 @@ mod tests {
         let later = Identity { driver_info: "Mesa 25.0.7 (LLVM 19.1.7)".into(), ..early() };
         let plan = |identity: &Identity, target, inner| {
             let extent = Extent { outer: 1, length: 4096, inner, ragged: false };
-            let plan = ReducePlan::of(extent, (target, identity), 0, false, 4);
+            let plan = ReducePlan::of(extent, machine(target, identity), 0, false, 4);
             let columns = plan.columns.expect("columns");
             (plan.each, columns.step, columns.mask)
         };

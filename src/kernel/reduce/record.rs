@@ -5,7 +5,7 @@
 //! many             states of chunks -> .. -> one of them
 //! ```
 
-use super::plan::{Extent, ReducePlan};
+use super::plan::{Extent, ReducePlan, Reducer};
 use super::text::{self, Pass, Reduce, ReducePass};
 use crate::caps::Feature;
 use crate::count::word;
@@ -52,7 +52,7 @@ impl Passes<'_> {
         }
         // Apart from what is read with them, and from what is made of them.
         let apart: Vec<u64> = feed.reach.ids().chain([goal.sink.bound.buffer_id]).collect();
-        let extent = Extent { length: plan.chunks, ..feed.extent };
+        let extent = feed.extent.long(plan.chunks, self.site.batch_invariant);
         let Some(states) = self.states(extent, &apart)? else { return Ok(false) };
         self.leave(&plan, feed, &states, 0)?;
         self.combine(&states, extent, goal)
@@ -91,7 +91,9 @@ impl Passes<'_> {
 
     /// The plan for an extent on this machine.
     pub(super) fn plan_of(&self, extent: Extent, trips: usize, parts: bool) -> ReducePlan {
-        let machine = (self.site.target, &self.site.engine.gpu.caps().identity);
+        let Site { target, batch_invariant, .. } = self.site;
+        let identity = &self.site.engine.gpu.caps().identity;
+        let machine = Reducer { target, identity, batch_invariant };
         ReducePlan::of(extent, machine, trips, parts, self.how.units())
     }
 

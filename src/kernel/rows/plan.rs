@@ -48,13 +48,19 @@ impl Rowwise {
 
 /// Whether the kernels are the best that can be done with the rows of a view along an axis, in f32
 /// and segments of so many bytes. If not, reductions and elementwise operations are: they share a
-/// row among all cores, and walk large tensors in the order of memory.
-pub(crate) fn takes(view: &Layout, axis: usize, segment_bytes: u64, target: Target) -> bool {
-    let elements = view.shape().elements();
+/// row among all cores, and walk large tensors in the order of memory. Where it must not matter how
+/// many rows there are, they are taken for few.
+pub(crate) fn takes(
+    view: &Layout,
+    axis: usize,
+    segment_bytes: u64,
+    target: Target,
+    batch_invariant: bool,
+) -> bool {
     let length = view.shape().dims()[axis];
-    let rows = elements / length;
-    let is_scattered = view.strides()[axis].unsigned_abs() != 1 && elements >= SCATTERED;
-    let bytes = elements as u64 * size_of::<f32>() as u64;
+    let rows = if batch_invariant { 1 } else { view.shape().elements() / length };
+    let is_scattered = view.strides()[axis].unsigned_abs() != 1 && rows * length >= SCATTERED;
+    let bytes = view.shape().elements() as u64 * size_of::<f32>() as u64;
     if is_scattered && target != Target::Gpu || bytes > segment_bytes {
         return false;
     }

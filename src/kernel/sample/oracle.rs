@@ -6,12 +6,13 @@ use crate::dtype::DType;
 use crate::op::{Exact, Number, Tolerance};
 use crate::proof::{Cell, Claim, Estimate, OwnOracle};
 
-/// It is told whether it is of the nearest, what lies around, whether corners are aligned, and the
-/// number around as f32.
+/// It is told four words: whether the nearest element is taken, the index in `Around::ALL`, whether
+/// corners are aligned, and the bits of the f32 that lies around.
 pub(crate) const GRID_SAMPLE: OwnOracle =
     OwnOracle { name: "grid_sample", fits, effort: |_| 64, element };
 
-/// Of the largest element beside a place: products, their weights, and three sums.
+/// How far off a result may be, in ulps of the largest element that it is made of: products, their
+/// weights and three sums are rounded.
 const BOUND: Tolerance = Tolerance::ulp(8.0);
 
 /// How far off a place may be, of its distance from the first edge and of the image.

@@ -41,8 +41,9 @@ pub(crate) enum Around {
 impl Around {
     pub(crate) const ALL: [Self; 4] = [Self::Number, Self::Ends, Self::Mirrors, Self::Copies];
 
-    /// How a place is found, which element is taken for a number, whether one may be none, and
-    /// what is no place: what is mirrored, or goes round, never comes to rest at infinity.
+    /// The functions that depend on it. `place` is where a coordinate lies, `tap` the element of a
+    /// whole number, `beside` what is read where that is no element, and `is_lost` tells which
+    /// coordinates make NaN: infinite ones as well where the image repeats without end.
     fn text(self) -> String {
         let (place, tap, beside, lost) = match self {
             Self::Number => ("number", "number", BESIDE, "is_nan_f32(g)"),

@@ -4,7 +4,7 @@ use crate::shape::Shape;
 use crate::wgsl::Target;
 use crate::wgsl::entry::CORE_TRIPS;
 
-/// Elements of a chunk at most, for the roundings.
+/// The most elements of a chunk: sums of more would be rounded too often.
 const CHUNK_MAX: usize = 4096;
 
 /// Chunks of equal length.

@@ -21,7 +21,8 @@ pub(super) struct Scanning<'a> {
 }
 
 impl Scanning<'_> {
-    /// In one segment, in none of these buffers; `None` if it is not.
+    /// Scans a head that lies in one segment, into memory in none of these buffers. `None` if
+    /// anything that it needs does not fit in one segment.
     pub(super) fn at_once(
         &self,
         head: &Head,
@@ -38,8 +39,8 @@ impl Scanning<'_> {
         landing.finish().map(Some)
     }
 
-    /// Scans rows of a shape; `parts` says that these are totals of chunks. `false` if those of its
-    /// own chunks do not fit in one segment.
+    /// Scans rows of a shape. `parts` says that its elements are themselves totals of chunks.
+    /// `false` if the totals of its own chunks do not fit in one segment.
     fn passes(
         &self,
         shape: &Shape,

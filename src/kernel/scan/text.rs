@@ -27,11 +27,11 @@ const TOTALS: Source = source!("scan/totals.wgsl");
 pub struct ScanPass {
     /// What is scanned.
     pub how: Reduce,
-    /// Whether what chunks come to is all that is asked for.
+    /// Whether only the total of each chunk is stored.
     pub totals: bool,
-    /// Whether chunks begin with what is before them, the second input.
+    /// Whether a chunk begins with the total of those before it, which is the second input.
     pub carried: bool,
-    /// Whether what is scanned are such totals.
+    /// Whether the elements that are scanned are themselves totals of chunks.
     pub parts: bool,
 }
 

@@ -26,7 +26,7 @@ params! {
     }
 }
 
-/// Who comes last at each destination.
+/// Finds the last position that names each destination.
 pub const SCATTER: Entry = Entry {
     outputs: 0,
     ..Entry::new("scatter", source!("scatter.wgsl"), TRIPS_MAX)

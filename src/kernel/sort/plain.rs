@@ -31,7 +31,7 @@ const fn one_segment(available: u64) -> Ceiling {
     Ceiling { what: "a list to be sorted", limit: "one segment", unit: "bytes", available }
 }
 
-/// A value that stays in its place: what lies apart from it remains so, whatever is compacted.
+/// A pinned value: compaction will not move it, so buffers that were chosen apart from it stay so.
 #[derive(Debug)]
 pub(in crate::kernel) struct Kept {
     pub(in crate::kernel) value: Arc<Value>,
@@ -71,7 +71,7 @@ impl Plain<'_> {
         }
     }
 
-    /// Runs a kernel on these values, which are kept in place, the written ones last.
+    /// Runs a kernel on these values, which the caller keeps in place. It writes the last one.
     pub(in crate::kernel) fn run(
         self,
         kernel: &Assembled,
@@ -82,7 +82,7 @@ impl Plain<'_> {
         self.by_groups(kernel, values, params, groups_for(invocations, self.site.target))
     }
 
-    /// The same, of so many workgroups.
+    /// Like `run`, but by so many workgroups.
     pub(in crate::kernel) fn by_groups(
         self,
         kernel: &Assembled,

@@ -33,7 +33,7 @@ impl SortedRows {
     }
 }
 
-/// Rows that are ranked however many there are.
+/// The longest rows that are ranked however many there are.
 const SHORT: usize = 128;
 
 /// The rounds of a sort: as many as there are digits.
@@ -50,7 +50,7 @@ pub(super) struct SortRounds {
 
 /// Chunks that keep a CPU adapter busy.
 const BUSY: usize = 64;
-/// The most items of a chunk there, for the trips of its invocation.
+/// The most items of a chunk there: an invocation may loop only so often.
 const WALKED_MAX: usize = 1 << 15;
 /// Items of a chunk on a GPU: 16 to a lane.
 const TILE: usize = 4096;
@@ -73,7 +73,7 @@ impl SortRounds {
 
     fn by(digit: u32, rows: SortedRows, bits: u32, each: usize) -> Self {
         let each = rows.length.div_ceil(rows.length.div_ceil(each));
-        // Lanes that are an even number of lines apart share few sets of a cache.
+        // Odd, because chunks that lie an even number of cache lines apart share few of its sets.
         let each = each | 1;
         let chunks = rows.length.div_ceil(each);
         Self { bits: digit, count: bits.div_ceil(digit), chunks, each }

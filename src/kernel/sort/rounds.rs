@@ -15,8 +15,8 @@ use crate::kernel::fill;
 use crate::wgsl::kept::plain;
 use crate::wgsl::{Entry, Target};
 
-/// How numbers are added up: the kernels of both steps, the numbers of a block, as they say too,
-/// and the invocations that do one.
+/// How running sums are made: the kernels of both steps, the numbers of a block, for which the
+/// shaders have the same constant, and the invocations that add up one block.
 struct Adding {
     sums: &'static Entry,
     running: &'static Entry,
@@ -43,9 +43,9 @@ impl Adding {
 pub(super) enum Feeding<'a> {
     /// Words with their positions in their rows.
     Positions(&'a Arc<Value>),
-    /// Words that are sorted by what they are.
+    /// Words that are sorted by their own value.
     Words(&'a Arc<Value>, Ranking),
-    /// Both side by side.
+    /// Pairs of a word and what goes along with it.
     Pairs(&'a Arc<Value>),
 }
 
@@ -66,7 +66,7 @@ impl<'a> Feeding<'a> {
         }
     }
 
-    /// The same items, as a round before has left them.
+    /// The items in the order in which the round before left them.
     fn after(self, left: Option<&'a Kept>) -> Self {
         match (self, left) {
             (_, None) => self,
@@ -79,11 +79,11 @@ impl<'a> Feeding<'a> {
 /// What a sort leaves.
 #[derive(Clone, Copy)]
 pub(super) enum Outlet<'a> {
-    /// Both side by side.
+    /// Pairs of a word and what went along with it.
     Pairs,
-    /// What went along.
+    /// Only what went along.
     Second,
-    /// Positions, each behind the word that this list has there.
+    /// Pairs for the next word of the keys: what this list has at a position, and the position.
     Led(&'a Arc<Value>),
 }
 

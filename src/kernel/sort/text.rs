@@ -40,7 +40,7 @@ params! {
 
 /// The longest list that is ranked: a step of the ranking for each item.
 pub const RANKED_MAX: u32 = 2048;
-/// The whole sorting of short rows.
+/// Sorts short rows in one step.
 pub const RANK: Entry =
     Entry::own("rank", source!("sort/rank.wgsl"), RANKED_MAX).told(RankJob::MEMBERS);
 /// First step of a round of sorting: an invocation to a chunk.
@@ -76,17 +76,18 @@ pub const RUNNING_GROUP: Entry =
         .told(RunningJob::MEMBERS)
         .clearing();
 
-/// The order of words that are sorted by what they are.
+/// The order of words that are sorted by their own value, from which their key is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ranking {
-    /// What they are.
+    /// Whether they are floats, signed or unsigned.
     pub class: Class,
     /// Whether the largest comes first. NaN comes last, whichever way.
     pub descending: bool,
 }
 
 impl Ranking {
-    /// The key of a word, in WGSL: it stands among other keys where the word does among words.
+    /// The key of a word, in WGSL. Keys are compared as unsigned integers, and are in the order of
+    /// the values.
     fn key(self) -> String {
         let rising = match self.class {
             // Magnitudes of negative numbers fall, and both zeros are one.
@@ -109,20 +110,20 @@ impl Ranking {
 pub enum Incoming {
     /// Words; their positions in their rows go along.
     Positions,
-    /// Words that are sorted by what they are, and go along.
+    /// Words that are sorted by their own value; they go along with the key computed from it.
     Words(Ranking),
-    /// Both side by side.
+    /// Pairs of a word and what goes along with it.
     Pairs,
 }
 
 /// What a step of sorting leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outgoing {
-    /// Both side by side.
+    /// Pairs of a word and what went along with it.
     Pairs,
-    /// What went along.
+    /// Only what went along.
     Second,
-    /// A position, and before it the word that another list has there.
+    /// Pairs for the next word of the keys: what another list has at a position, and the position.
     Led,
 }
 

@@ -10,10 +10,10 @@ use crate::wgsl::Target;
 
 /// The most elements of a window: they are added one by one.
 const ELEMENTS_MAX: usize = 256;
-/// The most elements of a row from the first of a quad's windows to the last: they are named one
-/// by one.
+/// The most elements of a row from the first of a quad's windows to the last: the text has a name
+/// for each.
 const ROW_MAX: usize = 32;
-/// The lines that a lane of a processor takes.
+/// The lines of the result that a lane takes on a CPU adapter.
 const LINES: usize = 4;
 
 /// Windows, and what they come to.
@@ -50,7 +50,7 @@ impl Windows {
     /// The kernel for an input whose rows are loaded as quads, or not.
     pub(super) fn text(&self, input: &Layout, dtype: DType, by_quads: bool) -> WindowsText {
         let Self { gather, size, ref taps } = *self;
-        let small = |n: usize| n as u32; // `takes` has seen to it
+        let small = |n: usize| n as u32; // `takes` refuses large ones
         let phase = if by_quads { taps.first[2].rem_euclid(4) as u32 } else { 0 };
         let (dims, strides) = (input.shape().dims(), input.strides());
         let follow = strides[0] == strides[1] * dims[1].cast_signed();

@@ -35,9 +35,9 @@ params! {
 pub enum Gather {
     /// The largest, or NaN if one is.
     Highest,
-    /// All together.
+    /// Their sum.
     Sum,
-    /// All together, each by its weight, which are another input.
+    /// Their sum, each times a weight; the weights are another input.
     Weighted,
 }
 
@@ -73,7 +73,8 @@ impl WindowsText {
         Reduce { fold, kind: Kind::of(self.dtype), index: false }
     }
 
-    /// What lies beside the input: the least there is of its dtype, as it is held.
+    /// What a window finds beside the input, as it is held: for a maximum the least of the dtype,
+    /// for a sum 0.
     const fn least(&self) -> &'static str {
         match (self.gather, self.dtype) {
             // Negative infinity, lifted.

@@ -21,7 +21,7 @@ const PLACES_MAX: usize = 4096;
 
 impl Tensor {
     /// The transposed convolution of signals `[n, channels, length]` with a weight `[channels, out
-    /// / groups, taps]`: see [`Tensor::conv_transpose2d`].
+    /// / groups, taps]`: see [`Tensor::conv_transpose2d`]. Deferred.
     #[track_caller]
     pub fn conv_transpose1d(
         &self,
@@ -66,7 +66,7 @@ impl Tensor {
     }
 
     /// The transposed convolution of volumes `[n, channels, depth, height, width]` with a weight
-    /// `[channels, out / groups, taps, taps, taps]`: see [`Tensor::conv_transpose2d`].
+    /// `[channels, out / groups, taps, taps, taps]`: see [`Tensor::conv_transpose2d`]. Deferred.
     #[track_caller]
     pub fn conv_transpose3d(
         &self,

@@ -95,7 +95,7 @@ impl fmt::Display for Rounding {
 
 impl Tensor {
     /// Quantises weights `[out, in]` in blocks along the last axis, which products sum over, on the
-    /// device; and says what that did to them, which is read back: some 40 bytes.
+    /// device; and says what that did to them, which is read back, and waited for: some 40 bytes.
     ///
     /// A weight stored as `[in, out]` is given as `weight.t()`, and copied. A block with NaN or
     /// infinity, or with a weight that is too large, becomes NaN as a whole, and the receipt says

@@ -9,7 +9,7 @@ causes! {
     /// What naga says.
     Wrong { name: String, spot: Spot, why: String }, Shader:
         ("{name}:{}:{}: {why}{}", spot.line, spot.column, spot.picture());
-    /// The same, where naga does not know the place.
+    /// What naga says, where it does not know the place.
     Somewhere { name: String, why: String }, Shader:
         ("{name}: {why}");
     NoEntry { name: String }, Shader:

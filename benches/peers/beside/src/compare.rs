@@ -154,6 +154,20 @@ impl Comparison {
         said
     }
 
+    /// Leaves out yardsticks that are not on this machine. Who is left.
+    pub fn retain(&mut self, said: &[Result<String, String>]) -> Vec<Runtime> {
+        let both = self.runtimes.drain(..).zip(self.children.drain(..)).zip(said);
+        let here = both.filter(|((runtime, _), said)| {
+            if let (false, Err(why)) = (runtime.on_device, said) {
+                eprintln!("{} is left out: {why}", runtime.name);
+            }
+            runtime.on_device || said.is_ok()
+        });
+        let (runtimes, children) = here.map(|(both, _)| both).collect();
+        (self.runtimes, self.children) = (runtimes, children);
+        self.runtimes.clone()
+    }
+
     /// Measures a case; nothing if ours has no such operation.
     pub fn run(&mut self, case: &Case) -> Option<Line> {
         match case.kind {

@@ -77,11 +77,14 @@ fn run(options: &Options) -> Result<(), String> {
         Runtime::new("burn", "peer-burn", &[], folder),
         Runtime::new("candle (CPU)", "peer-cpu", &[], folder),
         Runtime::new("ndarray (CPU)", "peer-cpu", &["--ndarray"], folder),
+        Runtime::new("PyTorch (CPU)", "peer-cpu", &["--torch"], folder),
     ];
     runtimes.retain(Runtime::is_built);
     let args = if options.quick { vec!["--quick"] } else { Vec::new() };
     let mut comparison = Comparison::new(runtimes.clone(), args);
-    let adapter = same_adapter(&runtimes, &comparison.hello())?;
+    let said = comparison.hello();
+    let adapter = same_adapter(&runtimes, &said)?;
+    let runtimes = comparison.retain(&said);
     println!("on {adapter}");
 
     let mut cases = all(options.quick);

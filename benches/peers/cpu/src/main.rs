@@ -1,4 +1,5 @@
-//! Yardsticks that compute on the CPU, as a measuring program: candle, or ndarray with `--ndarray`.
+//! Yardsticks that compute on the CPU, as a measuring program: candle, ndarray with `--ndarray`, or
+//! PyTorch with `--torch`.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -8,15 +9,19 @@ use ndarray::{Array2, ArrayView2, Zip};
 use peer_cases::{Attention, Formula, Matmul, Peer, Rows, Run, What};
 
 mod minilm;
+mod torch;
 
 fn main() -> ExitCode {
     if std::env::args().any(|arg| arg == "--ndarray") {
         return peer_cases::main(|| Ok(NdArray));
     }
+    if std::env::args().any(|arg| arg == "--torch") {
+        return peer_cases::main(torch::Torch::open);
+    }
     peer_cases::main(|| Ok(Candle))
 }
 
-fn said(error: impl core::fmt::Display) -> String {
+pub(crate) fn said(error: impl core::fmt::Display) -> String {
     error.to_string()
 }
 

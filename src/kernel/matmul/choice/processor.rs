@@ -17,7 +17,7 @@ pub(crate) enum Processor {
     CpuSharing,
     /// Mesa's from 24 on, where large tiles in place leave its registers.
     CpuLater,
-    /// The same, where lanes can load A together.
+    /// Like `CpuLater`, but its lanes can load A together.
     CpuLaterSharing,
 }
 

@@ -211,8 +211,8 @@ const CPU_LATER: Ladder = Ladder {
     ..CPU
 };
 
-/// The same driver where lanes load A together, as most of its machines let them. Measured at
-/// 512^3, those of one to four rows at 4096^2.
+/// Like `CPU_LATER`, but where lanes load A together, as on most machines of that driver. Measured
+/// at 512^3, those of one to four rows at 4096^2.
 const CPU_LATER_SHARING: Ladder = Ladder {
     rungs: &[
         Rung { work_min: 2e8, rows_min: 16, ..strips(16, 2, 1.0) },

@@ -16,6 +16,9 @@ pub(crate) struct Size {
     pub(crate) k: usize,
 }
 
+/// Rows, where it must not matter how many there are.
+const ROWS_OF_ANY: usize = 64;
+
 impl Size {
     /// Of operands `[batch .., m, k]` and `[batch .., k, n]`.
     pub(crate) fn of(a: &Shape, b: &Shape) -> Self {
@@ -28,6 +31,11 @@ impl Size {
     /// Of the transposed product.
     pub(super) const fn swapped(self) -> Self {
         Self { m: self.n, n: self.m, ..self }
+    }
+
+    /// What stands for any number of rows and batches.
+    pub(super) const fn of_any_batch(self) -> Self {
+        Self { batch: 1, m: ROWS_OF_ANY, ..self }
     }
 
     /// Multiplications.

@@ -1,0 +1,46 @@
+//! Whether results may depend on what else is in their batch.
+
+use super::Device;
+use crate::kernel::matmul::choice::Chooser;
+
+impl Device {
+    /// A handle on the same device for which the bits of a result do not depend on what else is in
+    /// its batch: a row of a product, by weights in blocks too, the attention of one of several
+    /// sequences, and a reduction, norm or softmax over axes after the batch's (in memory too) are
+    /// the same alone and among thousands.
+    ///
+    /// Kernels are then chosen by what all of a batch have in common, not by how many they are, and
+    /// what was tuned is not asked: a single row may take the time of many. It holds on one adapter
+    /// and driver, for what fits into one segment of memory. Where there is no memory for the parts
+    /// of a product, that is an error, instead of other bits.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::DType;
+    /// use wharf::tensor::Key;
+    ///
+    /// let device = device.with_batch_invariance();
+    /// let x = device.normal(Key::new(1), [64, 600], DType::F32)?;
+    /// let weight = device.normal(Key::new(2), [50, 600], DType::F32)?;
+    /// let together = x.linear(&weight, None, None)?;
+    /// let alone = x.slice(0, 7..8)?.linear(&weight, None, None)?;
+    /// assert_eq!(together.slice(0, 7..8)?.to_vec::<f32>()?, alone.to_vec::<f32>()?);
+    /// # Ok(()) });
+    /// ```
+    #[must_use]
+    pub fn with_batch_invariance(&self) -> Self {
+        self.with(|handle| handle.batch_invariant = true)
+    }
+
+    pub(crate) fn is_batch_invariant(&self) -> bool {
+        self.handle.batch_invariant
+    }
+
+    /// Who chooses the kernels of its products.
+    pub(crate) fn chooser(&self) -> Chooser<'_> {
+        match self.handle.batch_invariant {
+            true => Chooser::AnyBatch,
+            false => Chooser::Tables(self.handle.tuned.as_deref()),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The bits of a result do not depend on what else is in its batch, where a device promises so:
+//! each is computed alone, among a few and among all.
+
+use core::ops::Range;
+
+use wharf::tensor::{Attention, Blocks, Key, Quantised};
+use wharf::{DType, Device, Result, Target, Tensor};
+
+use super::pair::bits_of;
+use crate::ctx::{Case, Ctx, Outcome, Size, case, ensure, show, stores};
+
+pub(crate) fn cases() -> Vec<Case> {
+    let attention = case!("company::attention", |ctx| attention(ctx));
+    vec![
+        case!("company::products", |ctx| products(ctx)),
+        case!("company::blocks", |ctx| blocks(ctx)),
+        case!("company::reductions", |ctx| reductions(ctx)),
+        case!("company::rows", |ctx| rows(ctx)),
+        Case { size: Size::Large, ..attention },
+    ]
+}
+
+/// A handle that promises it, for each class of kernels.
+async fn devices(ctx: &Ctx) -> core::result::Result<[Device; 3], String> {
+    let device = ctx.native().await?.with_batch_invariance();
+    Ok([Target::Cpu64, Target::Cpu, Target::Gpu].map(|target| device.with_target(target)))
+}
+
+/// What is made of members, `[batch, ..]` of every input, beside the same of some of them.
+async fn same(
+    what: &str,
+    inputs: &[&Tensor],
+    make: impl Fn(&[Tensor]) -> Result<Tensor>,
+) -> Outcome {
+    let batch = inputs[0].shape().dims()[0];
+    let target = inputs[0].device().target();
+    let of = |range: Range<usize>| {
+        let part = |x: &&Tensor| x.slice(0, range.clone())?.contiguous();
+        let parts = inputs.iter().map(part).collect::<Result<Vec<_>>>();
+        parts.and_then(|parts| make(&parts)).map_err(show)
+    };
+    let all = bits_of(&of(0..batch)?).await?;
+    let each = all.len() / batch;
+    for range in [0..1, batch - 1..batch, 1..3, 2..7, batch / 5..batch / 2, 0..batch - 1] {
+        let some = bits_of(&of(range.clone())?).await?;
+        let same = some == all[range.start * each..range.end * each];
+        ensure!(same, "{what} for {target:?}: {range:?} of {batch} have other bits");
+    }
+    Ok(())
+}
+
+fn normal(device: &Device, key: u64, dims: &[usize], dtype: DType) -> Result<Tensor> {
+    device.normal(Key::new(key), dims.to_vec(), dtype)
+}
+
+/// Rows by weights that lie either way, and batches by matrices of their own.
+async fn products(ctx: &Ctx) -> Outcome {
+    for device in devices(ctx).await? {
+        for [n, k] in [[384, 1536], [50, 600], [3, 2048], [1, 700], [1000, 33]] {
+            let x = normal(&device, 1, &[150, k], DType::F32).map_err(show)?;
+            let w = normal(&device, 2, &[n, k], DType::F32).map_err(show)?;
+            let what = format!("rows by {n} x {k}");
+            same(&what, &[&x], |x| x[0].matmul(&w.t()?)).await?;
+            let w = w.t().and_then(|w| w.contiguous()).map_err(show)?;
+            same(&what, &[&x], |x| x[0].matmul(&w)).await?;
+        }
+        for dtype in [DType::F32, DType::Bf16] {
+            let x = normal(&device, 3, &[12, 9, 600], dtype).map_err(show)?;
+            let w = normal(&device, 4, &[12, 600, 40], dtype).map_err(show)?;
+            same("batches", &[&x, &w], |x| x[0].matmul(&x[1])).await?;
+            let w = w.slice(0, 3..4).map_err(show)?;
+            same("batches that share a side", &[&x], |x| x[0].matmul(&w)).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn blocks(ctx: &Ctx) -> Outcome {
+    for device in devices(ctx).await? {
+        let w = normal(&device, 5, &[96, 1024], DType::F32).map_err(show)?;
+        let x = normal(&device, 6, &[300, 1024], DType::F32).map_err(show)?;
+        for form in [Blocks::Q8, Blocks::Q4] {
+            let w: Quantised = w.quantise(form).await.map_err(show)?.0;
+            let what = format!("rows by {}", form.name());
+            same(&what, &[&x], |x| x[0].linear(&w, None, None)).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn reductions(ctx: &Ctx) -> Outcome {
+    for device in devices(ctx).await? {
+        for dims in
+            [&[40, 5000][..], &[9, 300, 40], &[300, 1030], &[50, 700], &[20, 5, 7], &[30, 33]]
+        {
+            let x = normal(&device, 7, dims, DType::F32).map_err(show)?;
+            same(&format!("sums of {dims:?}"), &[&x], |x| x[0].sum(1)).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn rows(ctx: &Ctx) -> Outcome {
+    for device in devices(ctx).await? {
+        let x = normal(&device, 8, &[40, 2052], DType::F32).map_err(show)?;
+        same("softmax", &[&x], |x| x[0].softmax(1)).await?;
+        same("norms", &[&x], |x| x[0].layer_norm(1, 1e-5)).await?;
+        let x = normal(&device, 9, &[70, 64, 64], DType::F32).map_err(show)?;
+        same("softmax across rows", &[&x], |x| x[0].softmax(1)).await?;
+    }
+    Ok(())
+}
+
+async fn attention(ctx: &Ctx) -> Outcome {
+    for device in devices(ctx).await? {
+        // Many queries; one that sees all keys, and one with a mask; heads too wide for a lane.
+        let forms = [[17, 12, 128, 128, 32], [80, 2, 1, 600, 32], [10, 3, 5, 70, 160]];
+        for [batch, heads, queries, keys, d] in forms {
+            let of = |key, length, dtype| normal(&device, key, &[batch, heads, length, d], dtype);
+            for dtype in [DType::F32, DType::F16] {
+                if !stores(device.plan(), dtype) {
+                    continue;
+                }
+                let q = of(10, queries, dtype).map_err(show)?;
+                let (k, v) = (of(11, keys, dtype), of(12, keys, dtype));
+                let (k, v) = (k.map_err(show)?, v.map_err(show)?);
+                let what = format!("attention of {dtype} [{batch}, {heads}, {queries}, {d}]");
+                let plain = Attention::new();
+                same(&what, &[&q, &k, &v], |x| x[0].attention(&x[1], &x[2], &plain)).await?;
+                let seen = device.arange(0, keys, 1, DType::I32).and_then(|x| x.lt(keys - 3));
+                let masked = plain.masked(&seen.map_err(show)?);
+                same(&what, &[&q, &k, &v], |x| x[0].attention(&x[1], &x[2], &masked)).await?;
+            }
+        }
+    }
+    Ok(())
+}
