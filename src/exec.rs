@@ -156,16 +156,15 @@ impl Recording {
         let (name, whose, behind) = (last, *whose, None);
         let stampings = spare.begin(gpu, commands.iter().map(|command| command.ticket));
         let batch = Batch { commands, name, behind, whose, stampings: &stampings };
-        let encoded = batch.encode(gpu, params);
-        if let Err(error) = &encoded
+        let done = batch.encode(gpu, params).and_then(|(batch, bytes)| {
+            let all = [batch].into_iter().chain(after);
+            gpu.submit_as(whose, last, all).map(|index| (index, bytes))
+        });
+        if let Err(error) = &done
             && error.is_out_of_memory()
         {
             return Err(error.clone());
         }
-        let done = encoded.and_then(|(batch, bytes)| {
-            let all = [batch].into_iter().chain(after);
-            gpu.submit_as(whose, last, all).map(|index| (index, bytes))
-        });
         if done.is_ok() {
             gpu.watch(commands.iter().map(|command| command.ticket));
         }

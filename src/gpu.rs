@@ -363,7 +363,9 @@ impl Gpu {
         commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
     ) -> Result<wgpu::SubmissionIndex> {
         #[cfg(feature = "testing")]
-        self.injected_failure(Call::Submission, what, None)?;
+        for call in [Call::Submission, Call::MemoryOfSubmission] {
+            self.injected_failure(call, what, None)?;
+        }
         let _shared = self.submissions.read().unwrap_or_else(PoisonError::into_inner);
         let index = self.checked_as(whose, what, || self.queue.submit(commands))?;
         {
@@ -479,7 +481,7 @@ impl Gpu {
         faults.failures += 1;
         let message = "a test asked for it".into();
         Err(match of {
-            Call::Allocation => no_memory(doing, size),
+            Call::Allocation | Call::MemoryOfSubmission => no_memory(doing, size),
             Call::Submission => DeviceCause::Driver { doing: "submitting".into(), message }.into(),
             Call::Mapping => DeviceCause::Driver { doing: "mapping".into(), message }.into(),
         })
@@ -549,6 +551,8 @@ pub enum Call {
     Submission,
     /// Asking for a buffer's bytes.
     Mapping,
+    /// Handing commands to the queue: as if memory had run out.
+    MemoryOfSubmission,
 }
 
 /// Failures that a test asks for.
@@ -557,7 +561,7 @@ pub enum Call {
 struct Injected {
     fails: Option<(Call, core::ops::Range<u64>)>,
     /// Calls of each kind so far.
-    made: [u64; 3],
+    made: [u64; 4],
     loss: Option<u64>,
     submitted: u64,
     failures: u64,

@@ -54,6 +54,24 @@ fn a_handle_that_found_no_memory_reads_once_there_is_some() {
     assert!(failures >= 40, "only {failures} failures were met");
 }
 
+/// Also what the driver has no memory for when it is handed over.
+#[test]
+fn a_submission_that_found_no_memory_is_handed_over_again() {
+    for n in 0..4 {
+        let device = device(|caps| caps);
+        let tensors = chain(&upload(&device)).expect("nothing is computed yet");
+        device.fail(Call::MemoryOfSubmission, n..n + 2);
+        let results: Vec<_> = tensors.iter().map(computed).collect();
+        let errors: Vec<_> = results.iter().filter_map(|result| result.as_ref().err()).collect();
+        assert!(errors.iter().all(|error| error.is_out_of_memory()), "{n}: {errors:?}");
+        assert!(!errors.is_empty(), "{n}: nothing failed");
+        for (i, tensor) in tensors.iter().enumerate().rev() {
+            computed(tensor).unwrap_or_else(|error| panic!("{n}, tensor {i}: {error:?}"));
+        }
+        assert_eq!(device.failures(), 2, "{n}: as many as were asked for");
+    }
+}
+
 #[test]
 fn room_is_made_by_dropping_tensors() {
     let device = device(|caps| caps);

@@ -126,6 +126,26 @@ fn f16_and_bf16_become_each_other_with_one_rounding() {
     }
 }
 
+/// Integers that f64 does not hold, at ties and beside them.
+#[test]
+fn long_integers_are_rounded_once() {
+    let (one, half) = (1i64 << 60, 1i64 << 52);
+    let cases = [
+        (one + half, 1.0f32),
+        (one + half + 1, 1.0 + 2f32.powi(-7)),
+        (one + half - 1, 1.0),
+        (one + 3 * half, 1.0 + 2f32.powi(-6)),
+        (one + 3 * half - 1, 1.0 + 2f32.powi(-7)),
+        (-(one + half), -1.0),
+        (-(one + half + 1), -1.0 - 2f32.powi(-7)),
+    ];
+    let (to, tally) = convert::<i64, bf16>(&cases.map(|(from, _)| from));
+    for ((from, want), got) in cases.iter().zip(&to) {
+        assert_eq!(got.to_f32(), want * 2f32.powi(60), "{from}");
+    }
+    assert_eq!(tally.rounded, cases.len() as u64, "{tally:?}");
+}
+
 #[test]
 fn f64_narrows_to_f32_as_rust_casts() {
     let mut random = super::support::Random::new(0xf64);

@@ -22,11 +22,11 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// Every kind of failure, met by the call with this number.
-    fn all(n: u64) -> [Self; 5] {
+    fn all(n: u64) -> [Self; 6] {
         let once = |call| Self::Once(call, n);
-        let calls = [Call::Allocation, Call::Submission, Call::Mapping];
-        let [allocation, submission, mapping] = calls.map(once);
-        [allocation, submission, mapping, Self::Stays(n), Self::Loss(n)]
+        let calls = [Call::Allocation, Call::Submission, Call::Mapping, Call::MemoryOfSubmission];
+        let [allocation, submission, mapping, memory] = calls.map(once);
+        [allocation, submission, mapping, memory, Self::Stays(n), Self::Loss(n)]
     }
 
     fn arm(self, device: &Device) {
@@ -40,7 +40,9 @@ impl Fault {
     /// What a step says that has met it.
     fn kind(self) -> ErrorKind {
         match self {
-            Self::Once(Call::Allocation, _) | Self::Stays(_) => ErrorKind::OutOfMemory,
+            Self::Once(Call::Allocation | Call::MemoryOfSubmission, _) | Self::Stays(_) => {
+                ErrorKind::OutOfMemory
+            }
             Self::Once(..) => ErrorKind::Driver,
             Self::Loss(_) => ErrorKind::DeviceLost,
         }

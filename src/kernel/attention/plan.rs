@@ -204,3 +204,40 @@ fn half(views: &[Layout], causal: bool, axis: usize, range: Range<usize>) -> Res
     };
     views.iter().enumerate().map(part).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Dense queries, keys and values, of so many batches, heads, heads of keys, queries and keys.
+    fn views([batch, heads, shared, queries, keys]: [usize; 5]) -> Vec<Layout> {
+        let dense = |[heads, rows]: [usize; 2]| {
+            Layout::dense(Shape::new([batch, heads, rows, 8]).expect("a shape"))
+        };
+        [[heads, queries], [shared, keys], [shared, keys]].map(dense).to_vec()
+    }
+
+    #[test]
+    fn a_head_of_keys_lies_in_one_segment() {
+        assert_eq!([keys_max(64, 1000), keys_max(3, 1000), keys_max(0, 1000)], [15, 250, 250]);
+        assert_eq!(keys_max(4, usize::MAX), 4 * CORE_TRIPS as usize);
+    }
+
+    #[test]
+    fn cuts_make_the_largest_smaller_and_keep_heads_together_that_share_keys() {
+        let cut = |of: [usize; 5], segment| {
+            let halves = Halves::of(&views(of), false, false, segment).expect("views");
+            halves.map(|halves| (halves.axis, halves.views[0][0].shape().dims()[halves.axis]))
+        };
+        assert_eq!(cut([2, 4, 4, 10, 10], 100_000), None, "all of it fits");
+        assert_eq!(cut([2, 4, 4, 10, 10], 600), Some((0, 1)));
+        assert_eq!(cut([1, 12, 3, 10, 10], 900), Some((1, 4)), "four heads share keys");
+        assert_eq!(cut([1, 12, 1, 100, 10], 900), Some((1, 6)), "all share them");
+        // Of a mask that all heads share a cut along heads leaves all.
+        let shape = Shape::new([1, 2, 20, 60]).expect("a shape");
+        let mask = Layout::strided(shape, &[0, 0, 60, 1], 0).expect("a view");
+        let masked = [views([1, 2, 2, 20, 60]), vec![mask]].concat();
+        let halves = Halves::of(&masked, false, false, 1100).expect("views");
+        assert_eq!(halves.map(|halves| halves.axis), Some(2));
+    }
+}

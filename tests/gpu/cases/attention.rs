@@ -210,7 +210,9 @@ async fn small_bindings(ctx: &Ctx) -> Outcome {
     for (form, mask) in forms {
         one(&device, &mut Random::new(6), mask, DType::F32, form).await?;
     }
-    Ok(())
+    // More states of rows than a segment holds.
+    let device = device.with_target(Target::Gpu);
+    one(&device, &mut Random::new(7), Mask::None, DType::F32, [1, 8, 8, 60, 1500, 32, 32]).await
 }
 
 /// Kernels that hand nothing from lane to lane and have no 64-bit loads.

@@ -55,6 +55,11 @@ fn forms() -> Vec<Form> {
             moves: vec![Slice(3, 3..15, 1), Permute(vec![1, 0, 2, 3])],
             ..form(&[2, 3, 5, 20], &[3, 3], &[2, 1], &[1, 1], &[1, 1])
         },
+        // Rows that begin at whole quads, and end within one.
+        Form {
+            moves: vec![Slice(3, 4..9, 1)],
+            ..form(&[2, 2, 5, 16], &[3, 3], &[1, 1], &[1, 1], &[1, 1])
+        },
         // Planes that are far apart.
         form(&[1, 2, 5, 4, 8], &[2, 2, 3], &[2, 1, 1], &[1, 1, 1], &[3, 1, 1]),
         // Several axes before the windows; windows that see nothing but padding.

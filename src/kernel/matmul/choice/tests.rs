@@ -145,6 +145,17 @@ fn lesser_machines_get_what_fits() {
     assert!(got.starts_with("workgroup tiles of 64 x 32 by 8"), "{got}");
 }
 
+/// Quads of both tiles with their padding; and of the totals, where those are kept there.
+#[test]
+fn tiles_in_workgroup_memory_take_what_the_text_declares() {
+    let group = |lean, [rows, quads]: [u32; 2], lanes, across, depth| {
+        let scheme = Scheme::Group { across, depth, lean };
+        Variant { scheme, rows, quads, lanes }.quads_shared()
+    };
+    assert_eq!(group(false, [8, 2], 256, 16, 16), 592 + 592);
+    assert_eq!(group(true, [4, 1], 64, 32, 16), 72 + 552 + 256);
+}
+
 /// A decision on lavapipe, about f32 as it is stored or transposed.
 fn decided(by: Chooser<'_>, dims: [[usize; 2]; 2], transposed: [bool; 2]) -> Decision {
     let side = |i: usize| {

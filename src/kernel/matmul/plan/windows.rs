@@ -54,3 +54,40 @@ impl Decision {
         windows
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caps::fixtures;
+    use crate::dtype::DType;
+    use crate::kernel::matmul::choice::{Chooser, Question};
+    use crate::layout::Layout;
+    use crate::shape::Shape;
+    use crate::wgsl::Target;
+
+    #[test]
+    fn a_window_is_what_a_segment_holds_of_a_pass() {
+        let sides = [[10, 16], [16, 8]].map(|dims| Layout::dense(Shape::new(dims).expect("one")));
+        let (caps, by) = (fixtures::lavapipe(), Chooser::Tables(None));
+        let (target, dtype, result) = (Target::Cpu64, DType::F32, DType::F32);
+        let question = Question { target, caps: &caps, sides, dtype, result, by };
+        let decision = question.decide().expect("a product");
+        let panel = Panel { batch: 0..1, rows: 0..10, columns: 0..8, k: 0..16, pass: 0 };
+        let all = |panel: &Panel, segment| {
+            let each = decision.windows(panel, segment).into_iter();
+            each.map(|w| (w.rows, w.index, w.first, w.held)).collect::<Vec<_>>()
+        };
+        assert_eq!(all(&panel, 1000), [(0..10, 0, 0, [0, 1000])]);
+        // Rows that lie across the end of a segment are in two windows.
+        assert_eq!(
+            all(&panel, 36),
+            [(0..5, 0, 0, [0, 36]), (4..9, 1, -36, [36, 36]), (9..10, 2, -72, [72, 36])]
+        );
+        // The second pass begins within the third segment.
+        let second = Panel { pass: 1, ..panel };
+        assert_eq!(
+            all(&second, 36),
+            [(0..4, 2, 8, [0, 28]), (3..8, 3, -28, [28, 36]), (8..10, 4, -64, [64, 36])]
+        );
+    }
+}

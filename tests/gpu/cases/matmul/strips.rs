@@ -10,6 +10,7 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
         cases.push(case.needs(adapter, DOWNGRADES[0], dtype));
     }
     cases.push(case!("matmul::without_room", |ctx| without_room(ctx)));
+    cases.push(case!("matmul::of_all_the_axes_there_are", |ctx| of_all_axes(ctx)));
     cases.push(case!("matmul::strips_copied_once", |ctx| copied_once(ctx)));
     cases
 }
@@ -34,6 +35,19 @@ async fn without_room(ctx: &Ctx) -> Outcome {
             ensure!(peak <= room, "{by:?}: {peak} bytes, of {room}");
         }
     }
+    Ok(())
+}
+
+/// Where a side has no axis left for strips, and would be copied otherwise.
+async fn of_all_axes(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let of = |[rows, columns]: [usize; 2], x: f32| {
+        let dims = [1, 1, 1, 1, 1, 1, rows, columns];
+        device.full(dims, DType::F32, x).map_err(show)
+    };
+    let product = of([64, 512], 2.0)?.matmul(&of([512, 256], 3.0)?).map_err(show)?;
+    let got = product.read::<f32>().await.map_err(show)?;
+    ensure!(got.iter().all(|got| *got == 6.0 * 512.0), "{:?}", got.first());
     Ok(())
 }
 

@@ -119,6 +119,8 @@ fn forms() -> Vec<Resizes> {
         // Whole quads before and after, in more rows than a lane takes; a part of such rows.
         (&[9, 2, 5, 8], vec![], &[[7, 16], [3, 4], [5, 11]]),
         (&[3, 4, 16], vec![Move::Slice(2, 4..12, 1)], &[[7, 20], [6, 8]]),
+        // Whole quads that begin anywhere.
+        (&[3, 4, 6], vec![Move::Slice(2, 0..4, 1)], &[[7, 4], [6, 8]]),
         // Few of many: elements that a quad needs lie far apart.
         (&[2, 41], vec![], &[[3, 6], [1, 1]]),
     ]
@@ -351,6 +353,7 @@ async fn sampled(ctx: &Ctx) -> Outcome {
         ([2, 2, 4, 6], vec![Flip(3)], [2, 3, 3, 2], vec![Flip(0), Flip(1)]),
         ([1, 9, 1, 2], vec![], [1, 1, 6, 2], vec![Flip(3)]),
     ];
+    many_channels(ctx).await?;
     let mut random = Random::new(45);
     for &downgrade in DOWNGRADES.iter().filter(|downgrade| matters(&ctx.adapter, **downgrade)) {
         for (n, target) in TARGETS.into_iter().enumerate() {
@@ -382,6 +385,21 @@ async fn sampled(ctx: &Ctx) -> Outcome {
             // Of f16 a place may be as near to one as to another.
             ensure!(report.judged > 0 && report.open * 50 <= report.judged, "{report}");
         }
+    }
+    Ok(())
+}
+
+/// More channels than an invocation may loop over.
+async fn many_channels(ctx: &Ctx) -> Outcome {
+    let channels = 70_000;
+    for device in devices(ctx).await? {
+        let x = device.arange(0, channels, 1, DType::F32).map_err(show)?;
+        let x = x.reshape([1, channels, 1, 1]).map_err(show)?;
+        let grid = device.zeros([1, 1, 1, 2], DType::F32).map_err(show)?;
+        let got =
+            sample(&x, &grid, (false, EDGES, Pad::Replicate))?.read::<f32>().await.map_err(show)?;
+        let wrong = got.iter().zip(0..).find(|(got, n)| **got != *n as f32);
+        ensure!(wrong.is_none() && got.len() == channels, "channel {wrong:?}");
     }
     Ok(())
 }
