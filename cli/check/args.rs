@@ -39,7 +39,7 @@ usage: wharf check FILE [--adapter TEXT | --on NAME] [--as DTYPE] [--lossless] [
 exit codes:
   0   every tensor arrives bit for bit, and they fit
   1   they fit once a conversion is made: the one of `--as`, or one that a policy has to allow
-  2   a tensor does not arrive, they do not fit, or there is no adapter
+  2   a tensor does not arrive, they do not fit, or no adapter is chosen
   64  the command line means nothing
   65  the file is not what it claims to be
   66  there is no such file

@@ -8,10 +8,13 @@ use wharf::set::Arrival;
 use wharf::tensor::Blocks;
 use wharf::{DType, Plan, Policy};
 
-use super::Asked;
 use super::args::Options;
+use super::{Asked, Other, advice};
 
-/// One tensor there.
+/// Of each block: what can be made has one scale of f16 to a block.
+const SCALE_BYTES: u64 = 2;
+
+/// One tensor of the file, there.
 #[derive(Debug)]
 pub(super) struct Parcel<'a> {
     pub(super) tensor: &'a FileTensor,
@@ -19,6 +22,8 @@ pub(super) struct Parcel<'a> {
     pub(super) how: Result<How, Refusal>,
     /// What it would be there: a dtype, or blocks.
     pub(super) stored: Option<&'static str>,
+    /// The bytes of each tensor that it becomes.
+    pub(super) parts: Vec<u64>,
     /// What it takes there.
     pub(super) fit: Option<Fit>,
 }
@@ -75,6 +80,7 @@ fn parcel<'a>(plan: &Plan, caps: &Caps, tensor: &'a FileTensor, to: Option<Arriv
         tensor,
         how: Err(Refusal { why, help }),
         stored: None,
+        parts: Vec::new(),
         fit: None,
     };
     let Some(from) = tensor.dtype() else {
@@ -84,10 +90,14 @@ fn parcel<'a>(plan: &Plan, caps: &Caps, tensor: &'a FileTensor, to: Option<Arriv
     let count = tensor.shape().elements() as u64;
     let to = match to {
         Some(Arrival::Blocks(form)) if in_blocks(tensor, from, form) => {
-            let bytes = count / form.weights() as u64 * form.bytes() as u64;
-            let fit = fit_all(caps, None, &[bytes]);
+            let blocks = count / form.weights() as u64;
+            let scales = blocks * SCALE_BYTES;
+            // Two tensors, as they are on a device.
+            let parts = vec![blocks * form.bytes() as u64 - scales, scales];
+            let fit = fit_all(caps, None, &parts);
             let how = How::Converted { to: DType::I8, lossless: false };
-            return Parcel { tensor, how: Ok(how), stored: Some(form.name()), fit: Some(fit) };
+            let stored = Some(form.name());
+            return Parcel { tensor, how: Ok(how), stored, parts, fit: Some(fit) };
         }
         Some(Arrival::Numbers(to)) if from.is_float() => Some(to),
         _ => None,
@@ -96,8 +106,9 @@ fn parcel<'a>(plan: &Plan, caps: &Caps, tensor: &'a FileTensor, to: Option<Arriv
         Err(error) => refused(error.to_string(), error.help()),
         Ok(how) => {
             let stored = if let How::Converted { to, .. } = how { to } else { from };
-            let fit = fit_all(caps, None, &[count.saturating_mul(stored.width() as u64)]);
-            Parcel { tensor, how: Ok(how), stored: Some(stored.name()), fit: Some(fit) }
+            let parts = vec![count.saturating_mul(stored.width() as u64)];
+            let fit = fit_all(caps, None, &parts);
+            Parcel { tensor, how: Ok(how), stored: Some(stored.name()), parts, fit: Some(fit) }
         }
     }
 }
@@ -109,13 +120,19 @@ fn in_blocks(tensor: &FileTensor, dtype: DType, form: Blocks) -> bool {
 }
 
 impl<'a> Freight<'a> {
-    pub(super) fn of(archive: &'a Archive, asked: &Asked, options: &Options) -> Self {
+    /// On an adapter, and what would help there or on one of the others.
+    pub(super) fn of(
+        archive: &'a Archive,
+        asked: &Asked,
+        options: &Options,
+        others: &[Other<'_>],
+    ) -> Self {
         let mut freight = Self::under(archive, asked, options, options.to, options.lossless);
-        freight.remedies = freight.advise(archive, asked, options);
+        freight.remedies = advice::advise(&freight, archive, asked, options, others);
         freight
     }
 
-    fn under(
+    pub(super) fn under(
         archive: &'a Archive,
         asked: &Asked,
         options: &Options,
@@ -126,8 +143,7 @@ impl<'a> Freight<'a> {
         let plan = negotiate(&asked.caps, &policy);
         let of = |tensor| parcel(&plan, &asked.caps, tensor, to);
         let parcels: Vec<Parcel<'_>> = archive.tensors().iter().map(of).collect();
-        let sizes: Vec<u64> =
-            parcels.iter().filter_map(|parcel| Some(parcel.fit.as_ref()?.bytes)).collect();
+        let sizes: Vec<u64> = parcels.iter().flat_map(|one| one.parts.iter().copied()).collect();
         let fit = fit_all(&asked.caps, asked.cap, &sizes);
         let (cap, reserve) = (asked.cap, options.reserve);
         Self { parcels, fit, cap, reserve, remedies: Vec::new() }
@@ -142,6 +158,11 @@ impl<'a> Freight<'a> {
         self.fit.fits && self.left().is_none_or(|left| left >= self.reserve)
     }
 
+    /// Whether every tensor arrives, and all of them fit.
+    pub(super) fn is_whole(&self) -> bool {
+        self.count("rejected") == 0 && self.fits()
+    }
+
     /// How many parcels go so.
     pub(super) fn count(&self, name: &str) -> usize {
         let is = |parcel: &&Parcel<'_>| way(parcel) == name;
@@ -149,7 +170,7 @@ impl<'a> Freight<'a> {
     }
 
     pub(super) fn verdict(&self) -> Verdict {
-        match (self.count("rejected") == 0 && self.fits(), self.count("converted")) {
+        match (self.is_whole(), self.count("converted")) {
             (false, _) if self.remedies.iter().any(|remedy| remedy.starts_with("--lossless")) => {
                 Verdict::Converted
             }
@@ -157,44 +178,6 @@ impl<'a> Freight<'a> {
             (true, 0) => Verdict::Exactly,
             (true, _) => Verdict::Converted,
         }
-    }
-
-    /// What would make it arrive or fit.
-    fn advise(&self, archive: &Archive, asked: &Asked, options: &Options) -> Vec<String> {
-        let mut remedies = Vec::new();
-        let whole = |freight: &Freight<'_>| freight.count("rejected") == 0 && freight.fits();
-        if whole(self) {
-            return remedies;
-        }
-        if !options.lossless {
-            let lossless = Freight::under(archive, asked, options, options.to, true);
-            if whole(&lossless) {
-                let text = "--lossless: `Policy::lossless()` narrows what is refused, where each \
-                            value survives";
-                remedies.push(text.into());
-            }
-        }
-        let narrower = [DType::F16, DType::Bf16].map(|to| (to, Arrival::Numbers(to)));
-        for (to, arrival) in narrower.into_iter().filter(|(_, to)| options.to != Some(*to)) {
-            let narrow = Freight::under(archive, asked, options, Some(arrival), options.lossless);
-            if whole(&narrow) {
-                let bytes = crate::doctor::table::bytes(narrow.fit.bytes_reserve);
-                remedies.push(format!(
-                    "--as {to}: `archive.shipment_as(|_| Some(DType::{to:?}))` takes {bytes}"
-                ));
-            }
-        }
-        let refusals = self.parcels.iter().filter_map(|parcel| parcel.how.as_ref().err());
-        for help in refusals.filter_map(|refusal| refusal.help.clone()) {
-            if !remedies.contains(&help) {
-                remedies.push(help);
-            }
-        }
-        if !self.fits() {
-            remedies
-                .push("an adapter with more memory, or fewer tensors: `archive.keep(..)`".into());
-        }
-        remedies
     }
 }
 

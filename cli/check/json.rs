@@ -4,28 +4,37 @@ use serde_json::{Value, json};
 use wharf::Error;
 use wharf::caps::Caps;
 
+use super::Other;
+use super::advice::takes;
 use super::args::Options;
-use super::freight::{Freight, Parcel, way};
+use super::freight::{Freight, Parcel, Verdict, way};
 use super::show::{answer, name};
 
 /// What there is to say where nothing could be asked.
 pub(super) fn refused(options: &Options, error: &Error) -> Value {
-    json!({ "file": options.file, "error": error.to_string(), "help": error.help() })
+    let help = Vec::from_iter(error.help());
+    json!({ "file": options.file, "error": error.to_string(), "help": help })
+}
+
+/// The file on each adapter that is listed, where none of them was chosen.
+pub(super) fn unchosen(options: &Options, error: &Error, others: &[Other<'_>]) -> Value {
+    let help: Vec<String> = error.help().into_iter().chain(takes(others)).collect();
+    json!({
+        "file": options.file,
+        "adapter": null,
+        "verdict": Verdict::No.name(),
+        "error": error.to_string(),
+        "help": help,
+        "elsewhere": others.iter().map(elsewhere).collect::<Vec<_>>(),
+    })
 }
 
 pub(super) fn report(
     options: &Options,
     caps: &Caps,
     freight: &Freight<'_>,
-    others: &[(String, Freight<'_>)],
+    others: &[Other<'_>],
 ) -> Value {
-    let others: Vec<Value> = others
-        .iter()
-        .map(|(name, freight)| {
-            let verdict = freight.verdict().name();
-            json!({ "adapter": name, "verdict": verdict, "answer": answer(freight) })
-        })
-        .collect();
     json!({
         "file": options.file,
         "adapter": name(caps),
@@ -43,7 +52,19 @@ pub(super) fn report(
         "bytes_left": freight.left(),
         "help": freight.remedies,
         "tensors": freight.parcels.iter().map(tensor).collect::<Vec<_>>(),
-        "elsewhere": others,
+        "elsewhere": others.iter().map(elsewhere).collect::<Vec<_>>(),
+    })
+}
+
+fn elsewhere(other: &Other<'_>) -> Value {
+    let freight = other.freight.as_ref().ok();
+    json!({
+        "index": other.index,
+        "adapter": other.name,
+        "verdict": freight.map_or(Verdict::No, Freight::verdict).name(),
+        "answer": other.answer(),
+        "rejected": freight.map(|freight| freight.count("rejected")),
+        "bytes_reserve": freight.map(|freight| freight.fit.bytes_reserve),
     })
 }
 

@@ -4,12 +4,14 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
+use wharf::adapter::Verdict as Choice;
 use wharf::caps::Caps;
 use wharf::io::Archive;
 use wharf::{Adapter, Policy};
 
 use crate::doctor::table::Page;
 
+mod advice;
 mod args;
 mod freight;
 mod json;
@@ -47,6 +49,31 @@ struct Asked {
     cap: Option<u64>,
 }
 
+/// An adapter that is listed, and is not the one that is asked for.
+struct Listed {
+    /// Its place in the doctor's table, which `--adapter` takes.
+    index: usize,
+    name: String,
+    /// An error where it does not open.
+    asked: wharf::Result<Asked>,
+}
+
+/// All tensors on one of these.
+#[derive(Debug)]
+struct Other<'a> {
+    index: usize,
+    name: String,
+    freight: wharf::Result<Freight<'a>>,
+}
+
+impl<'a> Other<'a> {
+    fn of(listed: Listed, archive: &'a Archive, options: &Options) -> Self {
+        let Listed { index, name, asked } = listed;
+        let freight = asked.map(|asked| Freight::of(archive, &asked, options, &[]));
+        Self { index, name, freight }
+    }
+}
+
 async fn run(page: &Page, options: &Options) -> u8 {
     let archive = match Archive::open(&options.file) {
         Ok(archive) => archive,
@@ -60,52 +87,55 @@ async fn run(page: &Page, options: &Options) -> u8 {
             return if missing { EXIT_UNREADABLE } else { EXIT_DAMAGED };
         }
     };
-    let (asked, others) = match ask(options).await {
+    let (asked, listed) = ask(options).await;
+    let others: Vec<Other<'_>> =
+        listed.into_iter().map(|one| Other::of(one, &archive, options)).collect();
+    let asked = match asked {
         Ok(asked) => asked,
         Err(error) => {
             if options.json {
-                page.text(&format!("{}\n", json::refused(options, &error)));
+                page.text(&format!("{}\n", json::unchosen(options, &error, &others)));
             } else {
-                page.error(&error);
+                show::unchosen(page, options, &error, &others);
             }
             return Verdict::No.exit_code();
         }
     };
-    let freight = Freight::of(&archive, &asked, options);
-    let others: Vec<(String, Freight<'_>)> = (others.iter())
-        .map(|other| (show::name(&other.caps), Freight::of(&archive, other, options)))
-        .collect();
-    let verdict = freight.verdict();
+    let freight = Freight::of(&archive, &asked, options, &others);
     if options.json {
         page.text(&format!("{}\n", json::report(options, &asked.caps, &freight, &others)));
     } else {
         show::report(page, options, &asked.caps, &freight, &others);
     }
-    verdict.exit_code()
+    freight.verdict().exit_code()
 }
 
-/// The adapter to ask, and the others that are listed.
-async fn ask(options: &Options) -> wharf::Result<(Asked, Vec<Asked>)> {
+/// The adapter to ask, or why there is none; and what else is listed.
+async fn ask(options: &Options) -> (wharf::Result<Asked>, Vec<Listed>) {
     if let Place::There(caps) = &options.place {
-        return Ok((Asked { caps: (**caps).clone(), cap: options.cap }, Vec::new()));
+        return (Ok(Asked { caps: (**caps).clone(), cap: options.cap }), Vec::new());
     }
     let listing = match &options.place {
         Place::Named(text) => Adapter::list_for(text).await,
         _ => Adapter::list().await,
     };
-    let chosen = listing.clone().into_chosen()?;
     let mut others = Vec::new();
-    for entry in &listing.entries {
-        if entry.adapter.caps().identity != chosen.caps().identity {
-            others.push(here(&entry.adapter, options).await);
-        }
+    // By the verdict: two GPUs of a kind have one identity.
+    let entries = listing.entries.iter().enumerate();
+    for (index, entry) in entries.filter(|(_, entry)| entry.verdict != Choice::Chosen) {
+        let (name, asked) = (show::name(entry.adapter.caps()), here(&entry.adapter, options).await);
+        others.push(Listed { index, name, asked });
     }
-    Ok((here(&chosen, options).await, others))
+    let asked = match listing.into_chosen() {
+        Ok(chosen) => here(&chosen, options).await,
+        Err(error) => Err(error),
+    };
+    (asked, others)
 }
 
 /// An adapter of this machine. Opening it reserves no memory, and tells the cap.
-async fn here(adapter: &Adapter, options: &Options) -> Asked {
-    let opened = adapter.open(adapter.negotiate(&Policy::exact())).await;
-    let cap = opened.ok().and_then(|device| device.memory().bytes_cap);
-    Asked { caps: adapter.caps().clone(), cap: options.cap.or(cap) }
+async fn here(adapter: &Adapter, options: &Options) -> wharf::Result<Asked> {
+    let device = adapter.open(adapter.negotiate(&Policy::exact())).await?;
+    let cap = options.cap.or(device.memory().bytes_cap);
+    Ok(Asked { caps: adapter.caps().clone(), cap })
 }

@@ -1,7 +1,10 @@
 //! The report as text.
 
+use wharf::Error;
 use wharf::caps::Caps;
 
+use super::Other;
+use super::advice::takes;
 use super::args::Options;
 use super::freight::{Freight, Parcel, Verdict, way};
 use crate::doctor::table::{Page, Tone, bytes, clean, count, shorten};
@@ -19,7 +22,7 @@ pub(super) fn report(
     options: &Options,
     caps: &Caps,
     freight: &Freight<'_>,
-    others: &[(String, Freight<'_>)],
+    others: &[Other<'_>],
 ) {
     page.heading("Tensors", &format!("{} on {}", clean(&options.file), name(caps)));
     let titles = ["name", "shape", "dtype", "how", "stored", "bytes"];
@@ -29,10 +32,7 @@ pub(super) fn report(
     for (title, text) in totals(freight) {
         page.row(&[(Tone::Plain, "", 2), (Tone::Dim, title, 12)], (Tone::Plain, &text));
     }
-    for (other, freight) in others {
-        let text = format!("{other}: {}", answer(freight));
-        page.row(&[(Tone::Plain, "", 2), (Tone::Dim, "elsewhere", 12)], (Tone::Plain, &text));
-    }
+    elsewhere(page, others);
     for remedy in &freight.remedies {
         page.row(&[(Tone::Plain, "", 2), (Tone::Good, "help", 12)], (Tone::Plain, remedy));
     }
@@ -43,6 +43,25 @@ pub(super) fn report(
         Verdict::No => Tone::Bad,
     };
     page.line(&[(tone, &answer(freight))]);
+}
+
+/// Where none of those that are listed was chosen: the file on each, and why.
+pub(super) fn unchosen(page: &Page, options: &Options, error: &Error, others: &[Other<'_>]) {
+    if !others.is_empty() {
+        page.heading("Adapters", &format!("{} on each that is listed", clean(&options.file)));
+        elsewhere(page, others);
+    }
+    page.error(error);
+    if let Some(remedy) = takes(others) {
+        page.row(&[(Tone::Good, "help", 7)], (Tone::Plain, &remedy));
+    }
+}
+
+fn elsewhere(page: &Page, others: &[Other<'_>]) {
+    for other in others {
+        let text = format!("{}: {}: {}", other.index, other.name, other.answer());
+        page.row(&[(Tone::Plain, "", 2), (Tone::Dim, "elsewhere", 12)], (Tone::Plain, &text));
+    }
 }
 
 fn row(page: &Page, texts: [&str; 6], tone: Tone, last: (Tone, &str)) {
@@ -97,6 +116,16 @@ fn totals(freight: &Freight<'_>) -> Vec<(&'static str, String)> {
         rows.push(("activations", format!("{} asked for", bytes(freight.reserve))));
     }
     rows
+}
+
+impl Other<'_> {
+    /// The verdict in a line.
+    pub(super) fn answer(&self) -> String {
+        match &self.freight {
+            Ok(freight) => answer(freight),
+            Err(error) => format!("no: {error}"),
+        }
+    }
 }
 
 /// The verdict in a line.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use super::cause::ArchiveCause;
 use super::entry::FileTensor;
 use super::file::Pieces;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::host::blocks::Share;
 use crate::set::{Arrival, Shipment};
 
 /// Tensors by name in a file, or in several that belong together: what their headers say. No value
@@ -105,7 +106,8 @@ impl Archive {
     }
 
     /// [`Archive::shipment`], where a tensor for which `to` names a dtype, or
-    /// [`Arrival::Blocks`], becomes that while it is staged, as by [`Shipment::add_as`].
+    /// [`Arrival::Blocks`], becomes that while it is staged, as by [`Shipment::add_as`]. Blocks of
+    /// `name` beside another tensor that is called `name.values` or `name.scales` are an error.
     pub fn shipment_as<A: Into<Arrival>>(
         &self,
         to: impl Fn(&FileTensor) -> Option<A>,
@@ -115,14 +117,13 @@ impl Archive {
         if !foreign.is_empty() {
             return Err(self.refusal(&foreign).into());
         }
+        let goods: Vec<(&FileTensor, Option<Arrival>)> =
+            self.tensors.iter().map(|tensor| (tensor, to(tensor).map(A::into))).collect();
+        unclaimed(&goods)?;
         let mut shipment = Shipment::new();
-        for tensor in &self.tensors {
+        for (tensor, arrival) in goods {
             if let Some(supply) = &tensor.supply {
-                shipment.insert_stream(
-                    &tensor.name,
-                    Arc::clone(supply),
-                    to(tensor).map(A::into),
-                )?;
+                shipment.insert_stream(&tensor.name, Arc::clone(supply), arrival)?;
             }
         }
         Ok(shipment)
@@ -138,4 +139,21 @@ impl Archive {
         let (count, of) = (foreign.len(), self.tensors.len());
         ArchiveCause::Foreign { dtype, count, of, names: names.join(", ") }
     }
+}
+
+/// No part of blocks has the name of a tensor that arrives under its own.
+fn unclaimed(goods: &[(&FileTensor, Option<Arrival>)]) -> Result<()> {
+    let in_blocks = |arrival: &Option<Arrival>| matches!(arrival, Some(Arrival::Blocks(_)));
+    let (blocks, numbers): (Vec<_>, Vec<_>) =
+        goods.iter().partition(|(_, arrival)| in_blocks(arrival));
+    let names: BTreeSet<&str> = numbers.iter().map(|(tensor, _)| &*tensor.name).collect();
+    for (tensor, _) in blocks {
+        for part in Share::BOTH.map(|share| share.of(&tensor.name)) {
+            if names.contains(&*part) {
+                let whole = format!("tensor {:?}", tensor.name);
+                return Err(Error::from(ArchiveCause::Wanted { part }).during(whole));
+            }
+        }
+    }
+    Ok(())
 }

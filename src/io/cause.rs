@@ -81,6 +81,13 @@ causes! {
     NotInIndex { file: String }, File:
         ("{file:?} has it, and the index does not")
         help ("index and files are of different versions: fetch all of them again");
+    Claimed { part: String }, File:
+        ("its blocks would be {part:?}, which is another tensor's name")
+        help ("rename one of the two where the file is written: blocks are `name.values` and \
+               `name.scales`");
+    Wanted { part: String }, Mismatch:
+        ("in blocks it would be {part:?}, which is another tensor's name")
+        help ("let it arrive as numbers, or leave one of the two out (`archive.keep(..)`)");
     Foreign { dtype: String, count: usize, of: usize, names: String }, Rejected:
         ("{count} of {of} tensors are of dtypes that wharf does not have: {names} ({dtype})")
         help ("leave them out (`archive.keep(|tensor| tensor.dtype().is_some())`), or convert \

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! A tensor `name` in blocks that wharf has is two here, bit for bit: `name.values` and
-//! `name.scales`, which [`TensorSet::quantised`] makes one. A block of ggml's begins with what its
-//! weights have in common.
+//! `name.scales`, which [`TensorSet::quantised`] makes one; a file that has one of these besides is
+//! refused. A block of ggml's begins with what its weights have in common.
 //!
 //! [`TensorSet::quantised`]: crate::TensorSet::quantised
 
@@ -22,7 +22,7 @@ use super::cause::ArchiveCause;
 use super::entry::{FileTensor, shape};
 use super::file::{FilePart, FileStretch, Pieces};
 use crate::dtype::DType;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::host::blocks::{Blocks, Share};
 use crate::host::supply::Supply;
 use crate::layout::Layout;
@@ -137,7 +137,21 @@ pub(super) fn open(file: &Arc<Pieces>, _: Option<&Path>) -> Result<Vec<FileTenso
         let placed = spec.place(file, begin, (end, align), &mut tensors);
         end = placed.map_err(|error| error.during(format!("tensor {:?}", spec.name)))?;
     }
+    unclaimed(&tensors)?;
     Ok(tensors)
+}
+
+/// Names were different in the file: two that are alike now are a part of blocks and another
+/// tensor.
+fn unclaimed(tensors: &[FileTensor]) -> Result<()> {
+    let mut names = BTreeSet::new();
+    let Some(twice) = tensors.iter().find(|tensor| !names.insert(&*tensor.name)) else {
+        return Ok(());
+    };
+    let part = twice.name.to_string();
+    let whole = part.rsplit_once('.').map_or(&*part, |(whole, _)| whole);
+    let whole = format!("tensor {whole:?}");
+    Err(Error::from(ArchiveCause::Claimed { part }).during(whole))
 }
 
 fn meaningless(why: String) -> ArchiveCause {

@@ -27,6 +27,9 @@ const HEADER_MAX: u64 = 100_000_000;
 /// Bytes of the length before the header.
 pub(super) const LENGTH_BYTES: u64 = 8;
 
+/// The most bytes of a name, and of every other text that is kept or quoted.
+const WORD_MAX: usize = 64 << 10;
+
 /// More axes than any tensor has, so that no list of them takes memory.
 const DIMS_MAX: usize = 64;
 
@@ -180,7 +183,7 @@ impl<'de> Deserialize<'de> for Header {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Header, A::Error> {
                 let (mut specs, mut names) = (Vec::new(), BTreeSet::new());
-                while let Some(name) = map.next_key::<String>()? {
+                while let Some(HeaderText(name)) = map.next_key()? {
                     if !names.insert(name.clone()) {
                         return Err(A::Error::custom(format!("{name:?} is there twice")));
                     }
@@ -212,11 +215,58 @@ impl<'de> Deserialize<'de> for Remarks {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Remarks, A::Error> {
-                while map.next_entry::<String, String>()?.is_some() {}
+                while map.next_entry::<AnyText, AnyText>()?.is_some() {}
                 Ok(Remarks)
             }
         }
         from.deserialize_map(Pairs)
+    }
+}
+
+/// A text that is passed over, however long.
+struct AnyText;
+
+impl<'de> Deserialize<'de> for AnyText {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Letters;
+        impl Visitor<'_> for Letters {
+            type Value = AnyText;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, _: &str) -> Result<AnyText, E> {
+                Ok(AnyText)
+            }
+        }
+        from.deserialize_str(Letters)
+    }
+}
+
+/// A text that is kept, or quoted in a message.
+pub(super) struct HeaderText(pub(super) String);
+
+impl<'de> Deserialize<'de> for HeaderText {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Letters;
+        impl Visitor<'_> for Letters {
+            type Value = HeaderText;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<HeaderText, E> {
+                let bytes = text.len();
+                if bytes > WORD_MAX {
+                    let why = format!("a text of {bytes} bytes, {WORD_MAX} are the most");
+                    return Err(E::custom(why));
+                }
+                Ok(HeaderText(text.to_owned()))
+            }
+        }
+        from.deserialize_str(Letters)
     }
 }
 
@@ -239,9 +289,9 @@ impl<'de> Deserialize<'de> for Fields {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
                 let (mut dtype, mut dims, mut place) = (None, None, None);
-                while let Some(field) = map.next_key::<String>()? {
+                while let Some(HeaderText(field)) = map.next_key()? {
                     let again = match field.as_str() {
-                        "dtype" => dtype.replace(map.next_value()?).is_some(),
+                        "dtype" => dtype.replace(map.next_value::<HeaderText>()?.0).is_some(),
                         "shape" => dims.replace(map.next_value::<Dims>()?.0).is_some(),
                         "data_offsets" => place.replace(map.next_value()?).is_some(),
                         other => return Err(A::Error::custom(format!("what is {other:?}?"))),

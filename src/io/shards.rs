@@ -15,7 +15,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Vi
 use super::cause::ArchiveCause;
 use super::entry::FileTensor;
 use super::file::Pieces;
-use super::safetensors;
+use super::safetensors::{self, HeaderText};
 use crate::error::Result;
 
 /// The most bytes of an index: several times that of the largest that are published.
@@ -99,7 +99,7 @@ impl<'de> Deserialize<'de> for Texts {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Texts, A::Error> {
                 let mut texts = BTreeMap::new();
-                while let Some((name, file)) = map.next_entry::<String, String>()? {
+                while let Some((HeaderText(name), HeaderText(file))) = map.next_entry()? {
                     if texts.insert(name.clone(), file).is_some() {
                         return Err(A::Error::custom(format!("{name:?} is there twice")));
                     }
@@ -123,7 +123,7 @@ impl<'de> Deserialize<'de> for Index {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Index, A::Error> {
                 let mut places = None;
-                while let Some(field) = map.next_key::<String>()? {
+                while let Some(HeaderText(field)) = map.next_key()? {
                     if field != "weight_map" {
                         map.next_value::<IgnoredAny>()?;
                     } else if places.replace(map.next_value::<Texts>()?.0).is_some() {

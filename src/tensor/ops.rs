@@ -424,7 +424,14 @@ methods! {
     rsqrt() Rsqrt "One over the square root.";
     recip() Recip "One over it.";
     square() Square "Times itself.";
-    exp() Exp "e to the power of it.";
+    exp() Exp "e to the power of it."
+        /// ```
+        /// # wharf::testing::example(async |device| {
+        /// let (x, _) = device.upload(&[0.0f32, f32::NEG_INFINITY], [2])?;
+        /// assert_eq!(x.exp()?.to_vec::<f32>()?, [1.0, 0.0]);
+        /// # Ok(()) });
+        /// ```
+        ;
     exp2() Exp2 "2 to the power of it.";
     expm1() Expm1 "`exp - 1`, exact near 0.";
     ln() Ln "The natural logarithm.";

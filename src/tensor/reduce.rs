@@ -52,7 +52,15 @@ methods! {
         /// # Ok(()) });
         /// ```
         ;
-    mean Mean "The mean, of floats; NaN of no elements.";
+    mean Mean "The mean, of floats; NaN of no elements."
+        /// ```
+        /// # wharf::testing::example(async |device| {
+        /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 6.0], [2, 2])?;
+        /// assert_eq!(x.mean(1)?.to_vec::<f32>()?, [1.5, 4.5]);
+        /// assert_eq!(x.mean(..)?.scalar::<f32>()?, 3.0);
+        /// # Ok(()) });
+        /// ```
+        ;
     prod Prod "The product. i8 to u16 become i32 or u32; integers wrap.";
     amax Max "The largest; NaN if one is. Of no elements it is an error.";
     amin Min "The smallest; NaN if one is. Of no elements it is an error.";

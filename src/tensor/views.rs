@@ -164,6 +164,15 @@ impl Tensor {
     }
 
     /// With a new axis of length 1, which is `axis` of the result: -1 is a new last one. A view.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 2.0], [2])?;
+    /// assert_eq!(x.unsqueeze(0)?.shape().dims(), [1, 2]);
+    /// let sums = (x.unsqueeze(-1)? + &x)?; // every one plus every one
+    /// assert_eq!(sums.to_vec::<f32>()?, [2.0, 3.0, 3.0, 4.0]);
+    /// # Ok(()) });
+    /// ```
     #[doc(alias("expand_dims", "insert_axis"))]
     #[track_caller]
     pub fn unsqueeze(&self, axis: impl Into<Axis>) -> Result<Self> {

@@ -1,9 +1,16 @@
 //! The program: what `wharf check` says of files, on adapters that are somewhere else.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
+#[cfg(test)]
+mod advice;
+#[cfg(test)]
+mod elsewhere;
+#[cfg(test)]
+mod files;
 #[cfg(test)]
 mod on;
 #[cfg(test)]
@@ -20,6 +27,23 @@ fn wharf(arguments: &[&str]) -> (i32, String) {
         .expect("the program runs");
     let text = [output.stdout, output.stderr].concat();
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Whether there is to be no adapter: then that is said past what captures a test's own output.
+#[cfg(test)]
+fn without_gpu() -> bool {
+    let set = std::env::var("WHARF_TEST_NO_GPU").is_ok_and(|value| value == "1");
+    if set {
+        not_run("WHARF_TEST_NO_GPU is set");
+    }
+    set
+}
+
+#[cfg(test)]
+fn not_run(why: &str) {
+    let this = std::thread::current();
+    let name = this.name().unwrap_or_default();
+    let _ = writeln!(std::io::stderr(), "NOT RUN: {name}: {why}");
 }
 
 /// A file of a test, which goes with it. The program runs in its folder, so that lines break at the
@@ -283,7 +307,7 @@ fn nothing_is_written_that_nobody_asked_for() {
 /// On the adapter there is: without one this fails, unless `WHARF_TEST_NO_GPU=1` says so aloud.
 #[test]
 fn the_adapter_at_hand_is_asked_too() {
-    if std::env::var("WHARF_TEST_NO_GPU").is_ok_and(|value| value == "1") {
+    if without_gpu() {
         return;
     }
     let file = Scratch::new("here", MIXED, 1_835_008);
@@ -303,7 +327,7 @@ fn a_quick_bench_measures_and_judges_everything() {
     assert!(code == 0 && said.starts_with("wharf bench: how fast is this adapter"), "{said}");
     let (code, said) = wharf(&["bench", "--adapter", "no such adapter", "--json"]);
     assert!(code == 2 && said.contains("\"error\""), "{code}: {said}");
-    if std::env::var("WHARF_TEST_NO_GPU").is_ok_and(|value| value == "1") {
+    if without_gpu() {
         return;
     }
     let (code, text) = wharf(&["bench", "--quick"]);
@@ -328,5 +352,30 @@ fn a_quick_bench_measures_and_judges_everything() {
         assert!(one["wrong"].is_null() && one["seconds"].as_f64() > Some(0.0), "{one}");
         let (rate, unit) = (&one["rate"], &one["unit"]);
         assert_eq!(rate.is_null(), unit.is_null(), "{one}");
+    }
+}
+
+/// Those that need an adapter.
+#[cfg(test)]
+const NEEDY: [&str; 6] = [
+    "a_quick_bench_measures_and_judges_everything",
+    "elsewhere::each_adapter_but_the_one_that_is_asked_is_elsewhere",
+    "elsewhere::one_that_takes_all_of_it_is_named",
+    "elsewhere::where_none_is_chosen_each_is_weighed",
+    "passports::a_passport_is_made_whole_and_right",
+    "the_adapter_at_hand_is_asked_too",
+];
+
+#[test]
+fn what_is_not_run_is_said() {
+    let mut these = Command::new(std::env::current_exe().expect("this program"));
+    these.args(NEEDY).args(["--exact", "--test-threads=2"]).env("WHARF_TEST_NO_GPU", "1");
+    let output = these.output().expect("it runs");
+    let [passed, said] =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    assert!(passed.contains(&format!("{} passed; 0 failed", NEEDY.len())), "{passed}");
+    for name in NEEDY {
+        let line = format!("NOT RUN: {name}: WHARF_TEST_NO_GPU is set\n");
+        assert_eq!(said.matches(&line).count(), 1, "{name}: {said}");
     }
 }

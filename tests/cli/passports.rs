@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 use wharf::caps::{Caps, Feature, Limit, fixtures};
 
-use super::{golden, wharf};
+use super::{golden, wharf, without_gpu};
 
 /// The folder of the committed ones.
 const ATLAS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/atlas");
@@ -252,7 +252,7 @@ fn the_committed_page_is_that_of_the_committed_passports() {
 /// On the adapter there is: without one this fails, unless `WHARF_TEST_NO_GPU=1` says so aloud.
 #[test]
 fn a_passport_is_made_whole_and_right() {
-    if std::env::var("WHARF_TEST_NO_GPU").is_ok_and(|value| value == "1") {
+    if without_gpu() {
         return;
     }
     let (code, text) = wharf(&["doctor", "--passport", "passport-made.json"]);

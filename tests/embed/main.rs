@@ -5,6 +5,8 @@
 #[path = "../../examples/embed/batch.rs"]
 mod batch;
 #[cfg(test)]
+mod check;
+#[cfg(test)]
 #[path = "../../examples/embed/corpus.rs"]
 mod corpus;
 #[cfg(test)]
@@ -18,6 +20,8 @@ mod kept;
 mod model;
 #[cfg(test)]
 mod near;
+#[cfg(test)]
+mod program;
 #[cfg(test)]
 mod resume;
 #[cfg(test)]

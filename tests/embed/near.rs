@@ -2,7 +2,9 @@
 //! to another implementation's, on every driver, the gpu tier says (`published::`).
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::PathBuf;
+use std::process::Command;
 
 use wharf::explain::Explanation;
 use wharf::io::Archive;
@@ -20,9 +22,13 @@ pub(crate) fn folder() -> PathBuf {
     folder
 }
 
-/// Without an adapter this fails, unless `WHARF_TEST_NO_GPU=1` says so aloud.
+/// Without an adapter this fails, unless `WHARF_TEST_NO_GPU=1` says so: aloud, past what captures a
+/// test's own output.
 pub(crate) fn device() -> Option<Device> {
     if std::env::var("WHARF_TEST_NO_GPU").is_ok_and(|value| value == "1") {
+        let this = std::thread::current();
+        let name = this.name().unwrap_or_default();
+        let _ = writeln!(std::io::stderr(), "NOT RUN: {name}: WHARF_TEST_NO_GPU is set");
         return None;
     }
     Some(Device::best(&Policy::exact()).expect("an adapter; without one: WHARF_TEST_NO_GPU=1"))
@@ -122,5 +128,31 @@ fn a_pass_is_explained_before_it_runs() {
             (*n, *bytes) = (*n + kernel.dispatches.len(), *bytes + kernel.bytes);
         }
         println!("blocks {in_blocks}: {all} dispatches: {counts:?}");
+    }
+}
+
+/// Those that need an adapter.
+const NEEDY: [&str; 8] = [
+    "check::what_is_foretold_is_what_arrives",
+    "near::a_pass_is_explained_before_it_runs",
+    "near::an_embedding_does_not_depend_on_its_batch",
+    "near::the_tokens_of_the_sentences_are_those_of_the_file",
+    "near::what_crosses_is_counted_to_the_byte",
+    "program::texts_are_compared_and_what_crossed_is_said",
+    "program::without_arguments_it_compares_sentences_of_its_own",
+    "resume::a_run_that_is_killed_goes_on_where_it_was",
+];
+
+#[test]
+fn what_is_not_run_is_said() {
+    let mut these = Command::new(std::env::current_exe().expect("this program"));
+    these.args(NEEDY).args(["--exact", "--test-threads=2"]).env("WHARF_TEST_NO_GPU", "1");
+    let output = these.output().expect("it runs");
+    let [passed, said] =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    assert!(passed.contains(&format!("{} passed; 0 failed", NEEDY.len())), "{passed}");
+    for name in NEEDY {
+        let line = format!("NOT RUN: {name}: WHARF_TEST_NO_GPU is set\n");
+        assert_eq!(said.matches(&line).count(), 1, "{name}: {said}");
     }
 }

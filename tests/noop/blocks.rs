@@ -2,7 +2,7 @@
 //! chunks and segments, and no more on the device than the blocks.
 
 use wharf::half::{bf16, f16};
-use wharf::io::Archive;
+use wharf::io::{Archive, FileTensor};
 use wharf::set::Arrival;
 use wharf::tensor::Blocks;
 use wharf::{DType, Device, ErrorKind, HostView, Policy, Shipment, TensorSet};
@@ -266,6 +266,40 @@ fn blocks_that_are_lost_are_said() {
     let text = "tensor \"w.values\": f32 -> f16: value -9000000 at index 200 overflows to infinity";
     assert_eq!(error.to_string(), text);
     assert_eq!(strict.memory().bytes_live, 0, "and nothing is there");
+}
+
+/// Under their own names both would arrive.
+#[test]
+fn blocks_beside_a_tensor_that_has_the_name_of_a_part_are_said_with_both_names() {
+    let device = capable();
+    let path = super::scratch("claimed");
+    let row = || HostView::new(&[1.0f32; 32], [1, 32]).expect("it fits");
+    for part in ["w.values", "w.scales"] {
+        for names in [["w", part], [part, "w"]] {
+            let mut shipment = Shipment::new();
+            for name in names {
+                shipment.add(name, row()).expect("new");
+            }
+            let (set, _) = device.upload_set(&shipment).expect("numbers");
+            let _ = set.save(&path).expect("it is written");
+            let archive = Archive::open(&path).expect("a header");
+            let blocks = |tensor: &FileTensor| (tensor.name() == "w").then_some(Blocks::Q8);
+            let error = archive.shipment_as(blocks).expect_err("a name for two");
+            let text = format!("tensor \"w\": in blocks it would be {part:?}, which is another");
+            assert!(error.to_string().starts_with(&text), "{error}");
+            assert_eq!(error.kind(), ErrorKind::Mismatch, "{error:?}");
+            assert!(error.help().is_some_and(|help| help.contains("archive.keep")), "{error:?}");
+            // Each of what is said helps, and so do blocks of both.
+            let kept = archive.clone().keep(|tensor| tensor.name() == "w");
+            let both = archive.shipment_as(|_| Some(Blocks::Q8));
+            for shipment in [archive.shipment(), kept.shipment_as(blocks), both] {
+                let (set, _) =
+                    device.upload_set(&shipment.expect("names for all")).expect("it fits");
+                assert!(set.len() >= 2, "{part}");
+            }
+        }
+    }
+    let _ = std::fs::remove_file(&path);
 }
 
 #[test]

@@ -28,6 +28,8 @@ mod formats;
 #[path = "../stories/forward.rs"]
 mod forward;
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod lent;
 #[cfg(test)]
 mod loads;
@@ -40,9 +42,10 @@ mod paper;
 #[cfg(test)]
 mod peak;
 #[cfg(test)]
+mod policies;
+#[cfg(test)]
 mod profiles;
 #[cfg(test)]
-#[expect(dead_code, reason = "others draw below a number")]
 #[path = "../../cli/doctor/passport/random.rs"]
 mod random;
 #[cfg(test)]

@@ -10,9 +10,8 @@ use flate2::Crc;
 use super::directory::{BEYOND, END, END_64, ENTRY, LOCATOR, MEMBER, NUMBERS_64, is_plain};
 use crate::clock::Stopwatch;
 use crate::error::Result;
-use crate::gpu::Drive;
 use crate::io::cause::ArchiveCause;
-use crate::io::npy;
+use crate::io::npy::save::SavedArray;
 use crate::io::unfinished::{unwritten, whole};
 use crate::ledger::{CallSite, Direction};
 use crate::set::{SetReceipt, TensorSet};
@@ -40,7 +39,8 @@ const FAR: u64 = i32::MAX as u64;
 impl TensorSet {
     /// Writes all tensors to a file of numpy's (npz), bit for bit, as `np.savez` does. Each comes
     /// down chunk by chunk and is on the host nowhere as a whole; the file has its name only once
-    /// it is whole and on the disk.
+    /// it is whole and on the disk. What lies column by column is written as it lies, as by
+    /// [`Tensor::save_npy`].
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -99,7 +99,8 @@ impl SavedMember {
         file: &mut BufWriter<File>,
         site: CallSite,
     ) -> Result<(Self, Receipt)> {
-        let header = npy::save::header_of(tensor.dtype(), tensor.shape())?;
+        let array = SavedArray::of(tensor)?;
+        let header = &array.header;
         let values = tensor.shape().elements() as u64 * tensor.dtype().width() as u64;
         let bytes = header.len() as u64 + values;
         let member = format!("{name}.npy");
@@ -115,14 +116,14 @@ impl SavedMember {
         let before = this.header();
         this.end = offset + before.len() as u64 + bytes;
         let mut crc = Crc::new();
-        crc.update(&header);
-        let begun = file.write_all(&before).and_then(|()| file.write_all(&header));
+        crc.update(header);
+        let begun = file.write_all(&before).and_then(|()| file.write_all(header));
         begun.map_err(|error| unwritten(&error))?;
         let mut take = |chunk: &[u8]| {
             crc.update(chunk);
             Ok(file.write_all(chunk).map_err(|error| unwritten(&error))?)
         };
-        let receipt = pollster::block_on(tensor.pour(Drive::Block, site, &mut take))?;
+        let receipt = array.pour(site, &mut take)?;
         this.crc = crc.sum();
         let mut patch = || {
             file.seek(SeekFrom::Start(offset + CRC_AT))?;

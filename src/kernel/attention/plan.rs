@@ -233,6 +233,10 @@ mod tests {
         assert_eq!(cut([2, 4, 4, 10, 10], 600), Some((0, 1)));
         assert_eq!(cut([1, 12, 3, 10, 10], 900), Some((1, 4)), "four heads share keys");
         assert_eq!(cut([1, 12, 1, 100, 10], 900), Some((1, 6)), "all share them");
+        assert_eq!(cut([1, 1, 1, 1, 500], 900), None, "there is nothing to cut");
+        // States of rows by workgroups count too: two of many keys.
+        let many = Halves::of(&views([1, 1, 1, 3000, 7000]), false, true, 60_000).expect("views");
+        assert_eq!(many.map(|halves| halves.axis), Some(2));
         // Of a mask that all heads share a cut along heads leaves all.
         let shape = Shape::new([1, 2, 20, 60]).expect("a shape");
         let mask = Layout::strided(shape, &[0, 0, 60, 1], 0).expect("a view");

@@ -1,4 +1,4 @@
-//! PyTorch on the CPU: a program in Python (`torch.py`), which is given the weights once and runs
+//! PyTorch on the CPU: a program in Python (`minilm.py`), which is given the weights once and runs
 //! when it is told.
 
 use std::io::{BufReader, Read, Write};
@@ -55,7 +55,7 @@ struct Session {
 impl Session {
     fn start(Model { batch, tokens }: Model, inputs: &[Vec<f32>]) -> Result<Self, String> {
         let mut process = python()
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/torch.py"))
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/minilm.py"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

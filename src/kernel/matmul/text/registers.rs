@@ -311,3 +311,20 @@ impl Tile {
 fn each_part(to: &str, from: &str, r: u32, q: u32) -> String {
     LANES.map(|x| format!("{to}{r}_{q}.{x} += {from}{r}_{q}.{x};")).join(" ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without them a trip past the end would read whatever lies there.
+    #[test]
+    fn what_reads_past_an_end_keeps_the_checks() {
+        let (rows, quads, along) = (4, 1, [Along::K, Along::Outer]);
+        let (shared, strips, even, packed) = (false, false, true, None);
+        let whole = Tile { rows, quads, along, ragged: false, shared, strips, even, packed };
+        assert_eq!(whole.checks(), Needs::NONE);
+        assert_eq!(Tile { ragged: true, ..whole }.checks(), Needs::CHECKS);
+        let single = [Along::K, Along::Neither];
+        assert_eq!(Tile { along: single, ..whole }.checks(), Needs::CHECKS);
+    }
+}

@@ -11,6 +11,7 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
     }
     cases.push(case!("matmul::without_room", |ctx| without_room(ctx)));
     cases.push(case!("matmul::of_all_the_axes_there_are", |ctx| of_all_axes(ctx)));
+    cases.push(case!("matmul::as_a_later_operand", |ctx| later(ctx)));
     cases.push(case!("matmul::strips_copied_once", |ctx| copied_once(ctx)));
     cases
 }
@@ -35,6 +36,25 @@ async fn without_room(ctx: &Ctx) -> Outcome {
             ensure!(peak <= room, "{by:?}: {peak} bytes, of {room}");
         }
     }
+    Ok(())
+}
+
+/// What follows a product names it after operands of other dtypes.
+async fn later(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let of = |rows: usize, columns: usize, x: f32| {
+        device.full([rows, columns], DType::F32, x).map_err(show)
+    };
+    let product = of(5, 7, 2.0)?.matmul(&of(7, 8, 3.0)?).map_err(show)?;
+    let (whole, _) = device.upload(&[100i32, 1, 2, 3, 4, 5, 6, 7], [8]).map_err(show)?;
+    let (some, _) = device.upload(&[true, false].repeat(4), [8]).map_err(show)?;
+    let made = || {
+        let apart = (whole.cast(DType::F32)? - &product)?;
+        some.choose(&apart, &product)
+    };
+    let got = made().map_err(show)?.read::<f32>().await.map_err(show)?;
+    let want = [58.0, 42.0, -40.0, 42.0, -38.0, 42.0, -36.0, 42.0];
+    ensure_eq!(got, want.repeat(5), "numbers less a product, or the product");
     Ok(())
 }
 
