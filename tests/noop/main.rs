@@ -39,7 +39,7 @@ mod memory;
 mod news;
 #[cfg(test)]
 mod paper;
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod peak;
 #[cfg(test)]
 mod policies;

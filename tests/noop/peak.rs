@@ -76,7 +76,6 @@ fn mark_again() -> u64 {
 
 /// A file of 256 MiB becomes what each takes, which this backend has in host memory too, and which
 /// it makes a tensor at a time from a copy: the least that is seen of a load is a tensor more.
-#[cfg(target_os = "linux")]
 #[test]
 fn a_load_holds_no_more_than_what_is_staged() {
     for (tensors, kind) in [(8, 0), (512, 0), (8, 1), (4, 2), (512, 2), (4, 3)] {
@@ -89,7 +88,6 @@ fn a_load_holds_no_more_than_what_is_staged() {
 }
 
 /// The same, where a few hundred KiB inflate to 256 MiB.
-#[cfg(target_os = "linux")]
 #[test]
 fn what_is_inflated_is_never_there_as_a_whole() {
     use super::bundles::{Made, zip};
@@ -122,7 +120,6 @@ fn files_that_are_refused_in_a_process_of_their_own() {
 }
 
 /// By how many KiB the mark rises where so many tensors are loaded, and while they are carried.
-#[cfg(target_os = "linux")]
 fn rise(tensors: u64, kind: usize) -> (u64, u64) {
     let bytes = (256 << 20) / tensors;
     let shape = [bytes / 2048, 512];
@@ -140,7 +137,6 @@ fn rise(tensors: u64, kind: usize) -> (u64, u64) {
 }
 
 /// By how many KiB the mark rises where a file is loaded, which goes then.
-#[cfg(target_os = "linux")]
 fn rise_by(path: &Path, kind: usize) -> (u64, u64) {
     let kind = kind.to_string();
     let text =
@@ -150,7 +146,6 @@ fn rise_by(path: &Path, kind: usize) -> (u64, u64) {
 }
 
 /// What a test prints in a process of its own.
-#[cfg(target_os = "linux")]
 fn apart(test: &str, said: &[(&str, &std::ffi::OsStr)]) -> String {
     let output = Command::new(std::env::current_exe().expect("this program"))
         .args([&format!("peak::{test}"), "--exact", "--nocapture"])
@@ -159,14 +154,12 @@ fn apart(test: &str, said: &[(&str, &std::ffi::OsStr)]) -> String {
     String::from_utf8_lossy(&output.expect("it runs").stdout).into_owned()
 }
 
-#[cfg(target_os = "linux")]
 fn number_after(text: &str, word: &str) -> u64 {
     let number = text.split(word).nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok());
     number.unwrap_or_else(|| panic!("{text}"))
 }
 
 /// Every file of the three tables.
-#[cfg(target_os = "linux")]
 fn hostile() -> impl Iterator<Item = (String, Vec<u8>)> {
     use super::files::{hostile_headers, hostile_places};
     use super::formats::{HOSTILE, spoiled};
@@ -177,7 +170,6 @@ fn hostile() -> impl Iterator<Item = (String, Vec<u8>)> {
 }
 
 /// However much they promise.
-#[cfg(target_os = "linux")]
 #[test]
 fn files_that_are_refused_take_no_memory() {
     let folder = super::scratch("refused");
