@@ -9,15 +9,16 @@ use wharf::{DType, Device, Result, Target, Tensor};
 use super::pair::bits_of;
 use crate::ctx::{Case, Ctx, Outcome, Size, case, ensure, show, stores};
 
+/// Each compiles for minutes in a browser, where a model is compared with itself (`published::`).
 pub(crate) fn cases() -> Vec<Case> {
-    let attention = case!("company::attention", |ctx| attention(ctx));
-    vec![
+    let cases = [
         case!("company::products", |ctx| products(ctx)),
         case!("company::blocks", |ctx| blocks(ctx)),
         case!("company::reductions", |ctx| reductions(ctx)),
         case!("company::rows", |ctx| rows(ctx)),
-        Case { size: Size::Large, ..attention },
-    ]
+        case!("company::attention", |ctx| attention(ctx)),
+    ];
+    cases.into_iter().map(|case| Case { size: Size::Large, ..case }).collect()
 }
 
 /// A handle that promises it, for each class of kernels.
@@ -41,7 +42,7 @@ async fn same(
     };
     let all = bits_of(&of(0..batch)?).await?;
     let each = all.len() / batch;
-    for range in [0..1, batch - 1..batch, 1..3, 2..7, batch / 5..batch / 2, 0..batch - 1] {
+    for range in [0..1, batch - 1..batch, 1..3, batch / 5..batch / 2] {
         let some = bits_of(&of(range.clone())?).await?;
         let same = some == all[range.start * each..range.end * each];
         ensure!(same, "{what} for {target:?}: {range:?} of {batch} have other bits");
@@ -57,7 +58,7 @@ fn normal(device: &Device, key: u64, dims: &[usize], dtype: DType) -> Result<Ten
 async fn products(ctx: &Ctx) -> Outcome {
     for device in devices(ctx).await? {
         for [n, k] in [[384, 1536], [50, 600], [3, 2048], [1, 700], [1000, 33]] {
-            let x = normal(&device, 1, &[150, k], DType::F32).map_err(show)?;
+            let x = normal(&device, 1, &[70, k], DType::F32).map_err(show)?;
             let w = normal(&device, 2, &[n, k], DType::F32).map_err(show)?;
             let what = format!("rows by {n} x {k}");
             same(&what, &[&x], |x| x[0].matmul(&w.t()?)).await?;
@@ -77,8 +78,8 @@ async fn products(ctx: &Ctx) -> Outcome {
 
 async fn blocks(ctx: &Ctx) -> Outcome {
     for device in devices(ctx).await? {
-        let w = normal(&device, 5, &[96, 1024], DType::F32).map_err(show)?;
-        let x = normal(&device, 6, &[300, 1024], DType::F32).map_err(show)?;
+        let w = normal(&device, 5, &[64, 512], DType::F32).map_err(show)?;
+        let x = normal(&device, 6, &[300, 512], DType::F32).map_err(show)?;
         for form in [Blocks::Q8, Blocks::Q4] {
             let w: Quantised = w.quantise(form).await.map_err(show)?.0;
             let what = format!("rows by {}", form.name());
@@ -115,7 +116,9 @@ async fn attention(ctx: &Ctx) -> Outcome {
     for device in devices(ctx).await? {
         // Many queries; one that sees all keys, and one with a mask; heads too wide for a lane.
         let forms = [[17, 12, 128, 128, 32], [80, 2, 1, 600, 32], [10, 3, 5, 70, 160]];
-        for [batch, heads, queries, keys, d] in forms {
+        // How much there is of it chooses among kernels by lanes only.
+        let skip = usize::from(device.target() == Target::Gpu);
+        for [batch, heads, queries, keys, d] in forms.into_iter().skip(skip) {
             let of = |key, length, dtype| normal(&device, key, &[batch, heads, length, d], dtype);
             for dtype in [DType::F32, DType::F16] {
                 if !stores(device.plan(), dtype) {
