@@ -39,7 +39,8 @@ mod memory;
 mod news;
 #[cfg(test)]
 mod paper;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod peak;
 #[cfg(test)]
 mod policies;
