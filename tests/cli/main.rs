@@ -1,6 +1,5 @@
 //! The program: what `wharf check` says of files, on adapters that are somewhere else.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
@@ -12,9 +11,14 @@ mod elsewhere;
 #[cfg(test)]
 mod files;
 #[cfg(test)]
+mod not_run;
+#[cfg(test)]
 mod on;
 #[cfg(test)]
 mod passports;
+
+#[cfg(test)]
+use not_run::{not_run, without_gpu};
 
 /// Runs `wharf` and returns its exit code and what it prints, errors last.
 #[cfg(test)]
@@ -27,23 +31,6 @@ fn wharf(arguments: &[&str]) -> (i32, String) {
         .expect("the program runs");
     let text = [output.stdout, output.stderr].concat();
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
-}
-
-/// Whether there is to be no adapter: then that is said past what captures a test's own output.
-#[cfg(test)]
-fn without_gpu() -> bool {
-    let set = std::env::var("WHARF_TEST_NO_GPU").is_ok_and(|value| value == "1");
-    if set {
-        not_run("WHARF_TEST_NO_GPU is set");
-    }
-    set
-}
-
-#[cfg(test)]
-fn not_run(why: &str) {
-    let this = std::thread::current();
-    let name = this.name().unwrap_or_default();
-    let _ = writeln!(std::io::stderr(), "NOT RUN: {name}: {why}");
 }
 
 /// A file of a test, which goes with it. The program runs in its folder, so that lines break at the
@@ -368,14 +355,5 @@ const NEEDY: [&str; 6] = [
 
 #[test]
 fn what_is_not_run_is_said() {
-    let mut these = Command::new(std::env::current_exe().expect("this program"));
-    these.args(NEEDY).args(["--exact", "--test-threads=2"]).env("WHARF_TEST_NO_GPU", "1");
-    let output = these.output().expect("it runs");
-    let [passed, said] =
-        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-    assert!(passed.contains(&format!("{} passed; 0 failed", NEEDY.len())), "{passed}");
-    for name in NEEDY {
-        let line = format!("NOT RUN: {name}: WHARF_TEST_NO_GPU is set\n");
-        assert_eq!(said.matches(&line).count(), 1, "{name}: {said}");
-    }
+    not_run::each_says_so(&NEEDY);
 }

@@ -21,6 +21,9 @@ mod model;
 #[cfg(test)]
 mod near;
 #[cfg(test)]
+#[path = "../cli/not_run.rs"]
+mod not_run;
+#[cfg(test)]
 mod program;
 #[cfg(test)]
 mod resume;

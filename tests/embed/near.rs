@@ -2,9 +2,7 @@
 //! to another implementation's, on every driver, the gpu tier says (`published::`).
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::PathBuf;
-use std::process::Command;
 
 use wharf::explain::Explanation;
 use wharf::io::Archive;
@@ -14,6 +12,7 @@ use wharf::{DType, Device, Policy};
 
 use super::embedder::{self, Embedder};
 use super::model::{Model, is_matrix};
+use super::not_run;
 use super::weights::Storage;
 
 pub(crate) fn folder() -> PathBuf {
@@ -25,10 +24,7 @@ pub(crate) fn folder() -> PathBuf {
 /// Without an adapter this fails, unless `WHARF_TEST_NO_GPU=1` says so: aloud, past what captures a
 /// test's own output.
 pub(crate) fn device() -> Option<Device> {
-    if std::env::var("WHARF_TEST_NO_GPU").is_ok_and(|value| value == "1") {
-        let this = std::thread::current();
-        let name = this.name().unwrap_or_default();
-        let _ = writeln!(std::io::stderr(), "NOT RUN: {name}: WHARF_TEST_NO_GPU is set");
+    if not_run::without_gpu() {
         return None;
     }
     Some(Device::best(&Policy::exact()).expect("an adapter; without one: WHARF_TEST_NO_GPU=1"))
@@ -145,14 +141,5 @@ const NEEDY: [&str; 8] = [
 
 #[test]
 fn what_is_not_run_is_said() {
-    let mut these = Command::new(std::env::current_exe().expect("this program"));
-    these.args(NEEDY).args(["--exact", "--test-threads=2"]).env("WHARF_TEST_NO_GPU", "1");
-    let output = these.output().expect("it runs");
-    let [passed, said] =
-        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-    assert!(passed.contains(&format!("{} passed; 0 failed", NEEDY.len())), "{passed}");
-    for name in NEEDY {
-        let line = format!("NOT RUN: {name}: WHARF_TEST_NO_GPU is set\n");
-        assert_eq!(said.matches(&line).count(), 1, "{name}: {said}");
-    }
+    not_run::each_says_so(&NEEDY);
 }
