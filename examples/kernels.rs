@@ -89,6 +89,18 @@ fn chosen(all: &mut Vec<Sample>) {
     }
 }
 
+/// Weights that are narrower than what they multiply.
+fn narrow_weights(all: &mut Vec<Sample>) {
+    for dtype in [DType::F16, DType::Bf16] {
+        for rows in [1, 4, 16, 64, 1024] {
+            let left = [rows, 4096];
+            let operands: [(DType, &[usize]); 2] = [(DType::F32, &left), (dtype, &[4096, 4096])];
+            let name = format!("linear f32 by {dtype}, {rows} rows");
+            all.push(sample(name, &operands, |_, t| t[0].linear(&t[1], None, None)));
+        }
+    }
+}
+
 fn quantised(all: &mut Vec<Sample>) {
     type Part = (DType, [usize; 2]);
     let forms: [(&str, Part, Part); 3] = [
@@ -486,6 +498,7 @@ fn main() -> Result<()> {
     let mut all = Vec::new();
     candidates(&device, &mut all);
     chosen(&mut all);
+    narrow_weights(&mut all);
     quantised(&mut all);
     attention(&mut all);
     attention_otherwise(&mut all);

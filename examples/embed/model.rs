@@ -7,8 +7,8 @@
 //! embedding = mean of x over the tokens, scaled to length 1
 //! ```
 //!
-//! Weights may be narrower than f32. What is computed is f32 in any case: a weight is widened each
-//! time that it is multiplied by, so that memory holds the narrow one.
+//! Weights may be narrower than f32. What is computed is f32 in any case: a weight is widened where
+//! it is multiplied by, so that memory holds the narrow one.
 
 use wharf::op::Op;
 use wharf::tensor::{Attention, Quantised};

@@ -11,7 +11,7 @@ use crate::kernel::{Operand, moves};
 impl Tensor {
     /// The kernels that reading this tensor would run: names, dispatches, bytes, why each was
     /// chosen, and their WGSL: printing it shows all. Nothing is computed, and nothing is decided
-    /// by asking.
+    /// by asking. What ran already is not among them: [`Device::watch`] lists that too.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -58,7 +58,8 @@ impl Device {
     /// Compiles every kernel that reading these tensors would run, side by side on all cores, and
     /// returns how many there were. Nothing is computed: the first pass of a model then waits for
     /// no compiler. Kernels are kept by text, so that other values of the same shapes, and most of
-    /// other shapes, need no more.
+    /// other shapes, need no more. Of a graph so deep that it is recorded from below as it grows,
+    /// what is left is compiled.
     ///
     /// A driver that compiles at the first dispatch, as llvmpipe does, still has that to do. On
     /// [paper](Device::on_paper) there is no compiler, and none are compiled.

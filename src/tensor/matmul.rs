@@ -9,7 +9,7 @@ use crate::kernel::matmul::Matmul;
 #[cfg(feature = "testing")]
 use crate::kernel::matmul::choice::scheme::{Because, Choice};
 use crate::kernel::matmul::choice::{Chooser, Question};
-use crate::op::Op;
+use crate::op::{Kind, Op};
 use crate::plan::Stored;
 use crate::shape::Shape;
 
@@ -49,7 +49,8 @@ impl Tensor {
     /// result is off by at most `(in / 32 + 12) u` times the sum of the terms' magnitudes, and by
     /// its own rounding, from the product with the dequantised weight. On software drivers many
     /// rows of f32 are multiplied by weights that become numbers in memory first - in 64 MiB, or as
-    /// much as `x` and the result take -, and the bound is that of [`Tensor::matmul`]. Deferred.
+    /// much as `x` and the result take -, and the bound is that of [`Tensor::matmul`]. Blocks pay in
+    /// memory, and in time at few rows; at many they take about the time of numbers. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -90,14 +91,35 @@ impl Tensor {
     pub(crate) fn matmul_by(&self, right: &Self, kernel: &str) -> Result<Self> {
         let choice = Choice::named(kernel, Because::Forced);
         let choice = choice.ok_or_else(|| crate::error::mistake("matmul", kernel))?;
-        self.product(right, Chooser::Asker(choice))
+        self.product_widening(right, Chooser::Asker(choice))
     }
 
-    /// As `to`, if that is a float and this a narrower one, all of whose values it has.
+    /// Whether `to` is a float, and this a narrower one, all of whose values it has.
+    fn widens(&self, to: Stored) -> bool {
+        self.dtype.is_float() && to.is_float() && self.dtype.fits_in(*to)
+    }
+
+    /// As `to`, if that is wider.
     #[track_caller]
     pub(super) fn widened(&self, to: Stored) -> Result<Self> {
-        let widens = self.dtype.is_float() && to.is_float() && self.dtype.fits_in(*to);
-        if widens { self.cast_to(to) } else { Ok(self.clone()) }
+        if self.widens(to) { self.cast_to(to) } else { Ok(self.clone()) }
+    }
+
+    /// The product with a right side that may be of a narrower float. Where both are summed alike
+    /// that is read as it lies.
+    #[track_caller]
+    pub(super) fn matmul_widening(&self, right: &Self) -> Result<Self> {
+        self.product_widening(right, self.device.chooser())
+    }
+
+    #[track_caller]
+    fn product_widening(&self, right: &Self, by: Chooser<'_>) -> Result<Self> {
+        let alike = Kind::of(*self.dtype) == Kind::of(*right.dtype);
+        if alike && right.widens(self.dtype) {
+            self.device.engine.same_device(&right.device.engine)?;
+            return self.product_of(right, Asked { dtype: self.dtype, by, under: None });
+        }
+        self.product(&right.widened(self.dtype)?, by)
     }
 
     #[track_caller]
@@ -108,22 +130,26 @@ impl Tensor {
     /// The product with its elements, in this order, under another shape: what follows is fused.
     #[track_caller]
     pub(super) fn matmul_as(&self, right: &Self, to: Shape) -> Result<Self> {
-        let product = self.product_of(right, self.device.chooser(), Some(to))?;
+        let (dtype, by) = (self.summed(right)?, self.device.chooser());
+        let product = self.product_of(right, Asked { dtype, by, under: Some(to) })?;
         if *product.shape() == to { Ok(product) } else { product.reshape_copied(to) }
     }
 
     /// The product by whoever chooses its kernel.
     #[track_caller]
     pub(crate) fn product(&self, right: &Self, by: Chooser<'_>) -> Result<Self> {
-        self.product_of(right, by, None)
+        self.product_of(right, Asked { dtype: self.summed(right)?, by, under: None })
     }
 
-    /// The product under a shape of as many elements, if it is not stored transposed.
+    /// The dtype of a product with another tensor of this dtype.
+    fn summed(&self, right: &Self) -> Result<Stored> {
+        self.device.engine.same_device(&right.device.engine)?;
+        result(self.dtype, right.dtype)
+    }
+
     #[track_caller]
-    fn product_of(&self, right: &Self, by: Chooser<'_>, under: Option<Shape>) -> Result<Self> {
-        let left = self;
-        left.device.engine.same_device(&right.device.engine)?;
-        let dtype = result(left.dtype, right.dtype)?;
+    fn product_of(&self, right: &Self, asked: Asked<'_>) -> Result<Self> {
+        let (left, Asked { dtype, by, under }) = (self, asked);
         let shapes = (*left.shape(), *right.shape());
         let (row, column) = (left.shape().rank() == 1, right.shape().rank() == 1);
         let a = if row { left.unsqueeze(0)? } else { left.clone() };
@@ -146,7 +172,8 @@ impl Tensor {
         let shape = Shape::new([batch.dims(), &ends.collect::<Vec<_>>()].concat())?;
         let device = &left.device;
         let (target, caps, sides) = (device.target(), device.caps(), [a.layout, b.layout]);
-        let question = Question { target, caps, sides, dtype: left.dtype(), result: *dtype, by };
+        let dtypes = [left.dtype(), right.dtype()];
+        let question = Question { target, caps, sides, dtypes, result: *dtype, by };
         let decision = question.decide()?;
         let is_swapped = decision.is_swapped;
         let core = What::core(Matmul(decision));
@@ -161,6 +188,14 @@ impl Tensor {
         let shape = Shape::new([batch.dims(), &[n, m]].concat())?;
         Self::deferred(device, core, sides, shape, dtype).t()
     }
+}
+
+/// What a product becomes, and who chooses its kernel.
+struct Asked<'a> {
+    dtype: Stored,
+    by: Chooser<'a>,
+    /// A shape of as many elements, which it has if it is not stored transposed.
+    under: Option<Shape>,
 }
 
 /// The dtype of a product.

@@ -208,7 +208,7 @@ impl Weight<'_> {
                 if left.rank() > 0 && left.dims().last() != right.dims().last() {
                     return Err(QuantisedCause::Inner { left, right }.into());
                 }
-                x.matmul_plain(&tensor.widened(x.dtype)?.t()?)
+                x.matmul_widening(&tensor.t()?)
             }
             Self::Quantised(weights) => weights.product(x),
         }

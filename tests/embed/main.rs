@@ -24,6 +24,8 @@ mod near;
 #[path = "../cli/not_run.rs"]
 mod not_run;
 #[cfg(test)]
+mod pass;
+#[cfg(test)]
 mod program;
 #[cfg(test)]
 mod resume;

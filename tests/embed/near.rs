@@ -1,17 +1,12 @@
 //! What embeddings are made of, what crosses for them, and what they depend on. How near they are
 //! to another implementation's, on every driver, the gpu tier says (`published::`).
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use wharf::explain::Explanation;
-use wharf::io::Archive;
-use wharf::set::Arrival;
 use wharf::tensor::Blocks;
 use wharf::{DType, Device, Policy};
 
 use super::embedder::{self, Embedder};
-use super::model::{Model, is_matrix};
 use super::not_run;
 use super::weights::Storage;
 
@@ -94,47 +89,15 @@ fn an_embedding_does_not_depend_on_its_batch() {
     }
 }
 
-/// Nothing runs before it is asked for, and what is foretold of a whole pass is what runs.
-#[test]
-fn a_pass_is_explained_before_it_runs() {
-    let Some(device) = device() else { return };
-    for in_blocks in [false, true] {
-        let archive = Archive::open(folder().join("model.safetensors")).expect("a header");
-        let archive = archive.keep(|tensor| tensor.dtype().is_some_and(DType::is_float));
-        let blocks =
-            |name: &str| (in_blocks && is_matrix(name)).then_some(Arrival::Blocks(Blocks::Q8));
-        let shipment = archive.shipment_as(|tensor| blocks(tensor.name())).expect("floats");
-        let (set, _) = device.upload_set(&shipment).expect("it fits");
-        let model = Model::of(&set).expect("all of it is there");
-        let (ids, _) = device.upload(&[101u32, 2, 102, 101, 3, 102], [2, 3]).expect("it fits");
-        let (there, _) = device.upload(&[true; 6], [2, 3]).expect("it fits");
-        let watch = device.watch();
-        let pass = model.embed(&ids, &there).expect("it fits");
-        let early = watch.explanation();
-        let told = pass.explain();
-        pass.compute().expect("it computes");
-        let ran = watch.explanation();
-        let [early, told, all] = [&early, &told, &ran].map(Explanation::dispatches);
-        assert_eq!(early + told, all, "what ran before, and what was told");
-        // A graph that is deep enough is computed as it grows.
-        assert!(early == 0 || in_blocks, "{early} before the pass was asked for");
-        let mut counts = BTreeMap::new();
-        for kernel in &ran.kernels {
-            let (n, bytes) = counts.entry(kernel.name).or_insert((0, 0));
-            (*n, *bytes) = (*n + kernel.dispatches.len(), *bytes + kernel.bytes);
-        }
-        println!("blocks {in_blocks}: {all} dispatches: {counts:?}");
-    }
-}
-
 /// Those that need an adapter, or the model, which is not fetched without one.
-const NEEDY: [&str; 9] = [
+const NEEDY: [&str; 10] = [
     "check::the_published_model_is_weighed_tensor_by_tensor",
     "check::what_is_foretold_is_what_arrives",
-    "near::a_pass_is_explained_before_it_runs",
     "near::an_embedding_does_not_depend_on_its_batch",
     "near::the_tokens_of_the_sentences_are_those_of_the_file",
     "near::what_crosses_is_counted_to_the_byte",
+    "pass::a_pass_is_explained_before_it_runs",
+    "pass::what_a_pass_runs_is_known_on_paper",
     "program::texts_are_compared_and_what_crossed_is_said",
     "program::without_arguments_it_compares_sentences_of_its_own",
     "resume::a_run_that_is_killed_goes_on_where_it_was",

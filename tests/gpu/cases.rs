@@ -46,6 +46,8 @@ mod random;
 mod reads;
 mod reduce;
 mod rows;
+#[cfg(not(target_family = "wasm"))]
+mod saved;
 mod scan;
 mod sets;
 mod shadow;
@@ -115,6 +117,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
         cases.extend(threads::cases().into_iter().chain(failures::cases()));
         cases.extend(paper::cases(adapter));
         cases.extend(patience::cases(adapter));
+        cases.extend(saved::cases());
     }
     cases
 }

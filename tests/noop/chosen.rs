@@ -122,6 +122,27 @@ fn every_chip_gets_kernels_of_its_own() {
     assert!(page == golden, "WHARF_GOLDENS=1 brings {path} up to date:\n{page}");
 }
 
+/// No kernel widens a weight before it is multiplied: what runs is what runs for weights of f32.
+#[test]
+fn narrow_weights_are_read_as_they_lie() {
+    for (name, caps) in fixtures::all() {
+        let device = Device::on_paper(&caps, &Policy::exact()).expect("it is on paper");
+        for rows in [1, 4, 64, 512] {
+            let told = |weights: DType| {
+                let x = device.blank([rows, 512], DType::F32).expect("it fits");
+                let weights = device.blank([1024, 512], weights).expect("it fits");
+                let told = x.linear(&weights, None, None).expect("it is recorded").explain();
+                assert!(told.error.is_none(), "{name}: {:?}", told.error);
+                told.kernels.iter().map(|k| (k.name, k.dispatches.clone())).collect::<Vec<_>>()
+            };
+            let want = told(DType::F32);
+            for narrow in [DType::F16, DType::Bf16, DType::F8E4M3] {
+                assert_eq!(told(narrow), want, "{name}: {rows} rows by {narrow}");
+            }
+        }
+    }
+}
+
 /// Halves are unpacked where they are loaded, and rounded where they are stored, on processors too:
 /// no cast is a kernel of its own. Without subgroups they are. Heads are put together for nothing.
 #[test]

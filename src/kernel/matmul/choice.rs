@@ -37,8 +37,8 @@ pub(crate) struct Question<'a> {
     pub(crate) caps: &'a Caps,
     /// `[batch .., m, k]` and `[batch .., k, n]`.
     pub(crate) sides: [Layout; 2],
-    /// The dtype of both sides, and that of the result.
-    pub(crate) dtype: DType,
+    /// The dtypes of both sides, which are summed alike, and that of the result.
+    pub(crate) dtypes: [DType; 2],
     pub(crate) result: DType,
     pub(crate) by: Chooser<'a>,
 }
@@ -65,7 +65,6 @@ pub(crate) struct Decision {
     /// The sides as they are read: those of the transposed product if that is computed, and with
     /// batches that share one B as more rows of A.
     pub(super) sides: [Layout; 2],
-    pub(super) dtype: DType,
     /// The dtype of the result, before anything is fused to it.
     pub(super) result: DType,
     pub(super) size: Size,
@@ -80,7 +79,7 @@ pub(crate) struct Decision {
 impl Question<'_> {
     /// The answer.
     pub(crate) fn decide(&self) -> Result<Decision> {
-        let Self { target, caps, sides: [a, b], dtype, result, by } = *self;
+        let Self { target, caps, sides: [a, b], dtypes: [dtype, _], result, by } = *self;
         let processor = Processor::of(target, caps, result);
         let size = Size::of(a.shape(), b.shape());
         let given = match by {
@@ -121,7 +120,6 @@ impl Question<'_> {
             processor,
             is_swapped,
             sides,
-            dtype,
             result,
             size,
             choice,
@@ -134,11 +132,15 @@ impl Question<'_> {
     /// A CPU has wide loads for lanes that stand along k; a GPU has loads of bytes for every scheme
     /// without tiles in workgroup memory.
     fn packed(&self, scheme: Scheme) -> Option<Packed> {
+        let [dtype, other] = self.dtypes;
+        if dtype != other {
+            return None;
+        }
         let target = self.target.of_products(self.caps);
-        let form = Form::read(self.dtype, target, self.caps.has(Feature::ShaderF16));
+        let form = Form::read(dtype, target, self.caps.has(Feature::ShaderF16));
         match (target, scheme) {
-            (Target::Gpu, Scheme::Registers | Scheme::Vector { .. }) if self.dtype.width() == 1 => {
-                Some(Packed::Bytes { signed: self.dtype == DType::I8 })
+            (Target::Gpu, Scheme::Registers | Scheme::Vector { .. }) if dtype.width() == 1 => {
+                Some(Packed::Bytes { signed: dtype == DType::I8 })
             }
             (Target::Cpu64, Scheme::Vector { across: 1, .. }) if form.width() <= 4 => {
                 Some(Packed::Wide(form))

@@ -3,7 +3,7 @@
 
 use super::choice::Decision;
 use super::text::job::MatmulJob;
-use super::text::tile::{Along, Tile};
+use super::text::tile::{Along, Packed, Tile};
 use crate::count::{word, words};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -22,9 +22,9 @@ use written::Written;
 #[derive(Debug)]
 pub(super) struct Dispatched {
     pub(super) written: Written,
-    /// Both sides, and the dtype that the kernel reads them as.
+    /// Both sides, and the dtype that the kernel reads both as, if not as what they are.
     pub(super) sides: [Layout; 2],
-    pub(super) dtype: DType,
+    pub(super) read_as: Option<DType>,
     pub(super) along: [Along; 2],
     pub(super) job: MatmulJob,
     pub(super) groups: [u32; 3],
@@ -52,7 +52,7 @@ impl Decision {
         let each = self.choice.variant.strip().unwrap_or(1);
         let rows = rows.start / each..rows.end.div_ceil(each);
         let a = sides[0].slice(sides[0].shape().rank() - 2, rows, 1)?;
-        let (mut sides, mut dtype) = ([a, sides[1]], self.dtype);
+        let mut sides = [a, sides[1]];
         let variant = &self.choice.variant;
         let near_k = [0, 1].map(|i| view::is_near_k(&sides[i], i));
         let along = match variant.strip() {
@@ -64,11 +64,11 @@ impl Decision {
             (0..2).all(|i| view::is_in_units(&sides[i], i, unit))
         });
         if let Some(packed) = packed {
-            size[2] /= packed.quads() as usize;
-            let per = packed.dtype().width() / dtype.width();
+            let per = packed.quads() as usize;
+            size[2] /= per;
             sides = [view::widened(&sides[0], 0, per)?, view::widened(&sides[1], 1, per)?];
-            dtype = packed.dtype();
         }
+        let read_as = packed.map(Packed::dtype);
         let steps = view::batch_steps(&sides);
         let (strips, shared) = (variant.strip().is_some(), self.processor.shares(variant));
         let tile = Tile {
@@ -96,7 +96,7 @@ impl Decision {
             batch: batch(&sides, along, steps)?,
         };
         let groups = [x, y, word(window.batch.len())?];
-        Ok(Dispatched { written, sides, dtype, along, job, groups, flops })
+        Ok(Dispatched { written, sides, read_as, along, job, groups, flops })
     }
 }
 

@@ -123,8 +123,9 @@ impl Recorder<'_> {
         let layouts = parcel.sides.each_ref().map(|side| side.layout);
         let planned = self.decision.dispatch(&parcel.panel, window, &layouts)?;
         let head = |i: usize| {
-            let (layout, dtype) = (planned.sides[i], planned.dtype);
-            Head::view(Operand { layout, dtype, ..parcel.sides[i].clone() })
+            let (layout, side) = (planned.sides[i], parcel.sides[i].clone());
+            let dtype = planned.read_as.unwrap_or(side.dtype);
+            Head::view(Operand { layout, dtype, ..side })
         };
         let heads = [head(0), head(1)];
         let reach = |i: usize| -> Result<Reach<'_>> {

@@ -7,6 +7,7 @@ use wharf::tensor::{Attention, Blocks, Key, Quantised};
 use wharf::{DType, Device, Result, Target, Tensor};
 
 use super::pair::bits_of;
+use super::probe::Random;
 use crate::ctx::{Case, Ctx, Outcome, Size, case, ensure, show, stores};
 
 /// Each compiles for minutes in a browser, where a model is compared with itself (`published::`).
@@ -64,6 +65,8 @@ async fn products(ctx: &Ctx) -> Outcome {
             same(&what, &[&x], |x| x[0].matmul(&w.t()?)).await?;
             let w = w.t().and_then(|w| w.contiguous()).map_err(show)?;
             same(&what, &[&x], |x| x[0].matmul(&w)).await?;
+            let w = w.t().and_then(|w| w.cast(DType::Bf16)).map_err(show)?;
+            same(&what, &[&x], |x| x[0].linear(&w, None, None)).await?;
         }
         for dtype in [DType::F32, DType::Bf16] {
             let x = normal(&device, 3, &[12, 9, 600], dtype).map_err(show)?;
@@ -85,8 +88,29 @@ async fn blocks(ctx: &Ctx) -> Outcome {
             let what = format!("rows by {}", form.name());
             same(&what, &[&x], |x| x[0].linear(&w, None, None)).await?;
         }
+        let w = super_blocks(&device, 64, 2)?;
+        same("rows by q4_k", &[&x], |x| x[0].linear(&w, None, None)).await?;
     }
     Ok(())
+}
+
+/// Blocks that files have and nothing here makes, so many to each of some rows.
+fn super_blocks(
+    device: &Device,
+    rows: usize,
+    blocks: usize,
+) -> core::result::Result<Quantised, String> {
+    let mut random = Random::new(13);
+    let bytes: Vec<u8> = (0..rows * blocks * 128).map(|_| random.bits() as u8).collect();
+    // The scale of scales and that of minima, as f16, and then both of eight blocks.
+    let heads = (0..rows * blocks).flat_map(|_| {
+        let bits = [random.bits(), random.bits()];
+        [0x1800_1c00, bits[0] as u32, (bits[0] >> 32) as u32, bits[1] as u32]
+    });
+    let heads: Vec<u32> = heads.collect();
+    let (values, _) = device.upload(&bytes, [rows, blocks * 128]).map_err(show)?;
+    let (scales, _) = device.upload(&heads, [rows, blocks * 4]).map_err(show)?;
+    Quantised::of(&values, &scales).map_err(show)
 }
 
 async fn reductions(ctx: &Ctx) -> Outcome {

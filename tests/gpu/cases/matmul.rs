@@ -17,6 +17,7 @@ mod cooperative;
 mod rungs;
 mod scaled;
 mod strips;
+mod widened;
 
 /// Every dimension is one of these.
 const DIMS: &[usize] = &[0, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 127, 129, 257];
@@ -113,6 +114,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases.push(Case { size: Size::Large, ..large });
     cases.extend(rungs::cases(adapter));
     cases.extend(strips::cases(adapter));
+    cases.extend(widened::cases(adapter));
     cases.extend(cooperative::cases(adapter));
     cases
 }
@@ -191,53 +193,53 @@ impl Pool {
         if lie.is_multiple_of(2) { Ok(view) } else { view.t() }
     }
 
-    fn operand<'a>(
-        &self,
-        bytes: &'a [u8],
-        view: &Tensor,
-        strides: &'a [isize],
-    ) -> reference::Strided<'a> {
-        let offset = view.layout().offset();
-        reference::Strided { dtype: self.dtype, bytes, offset, strides }
-    }
-
     fn bytes(&self) -> Vec<u8> {
         let width = self.dtype.width();
         self.pair.bits.iter().flat_map(|b| b.to_le_bytes()[..width].to_vec()).collect()
     }
 
-    /// Compares a result with the product of two views.
+    /// Compares a result with the product of two views of it.
     async fn check(&self, bytes: &[u8], sides: [&Tensor; 2], got: &Tensor) -> Outcome {
-        let (a, b) = (sides[0].shape().dims(), sides[1].shape().dims());
-        let (k, n) = (a[a.len() - 1], b[b.len() - 1]);
-        let dtype = matmul_dtype(self.dtype);
-        let place = format!(
-            "{:?} x {:?} for {:?}",
-            sides[0].layout(),
-            sides[1].layout(),
-            got.device().target()
-        );
-        ensure_eq!(got.dtype(), dtype, "{place}");
-        let dims = got.shape().dims();
-        ensure_eq!(dims[dims.len() - 2..], [a[a.len() - 2], n], "{place}");
-        let batch = &dims[..dims.len() - 2];
-        let walk = |t: &Tensor| {
-            let d = t.shape().dims();
-            let to = [batch, &d[d.len() - 2..]].concat();
-            t.layout().broadcast_to(to).map_err(show)
-        };
-        let layouts = [walk(sides[0])?, walk(sides[1])?];
-        let [a, b] = [0, 1].map(|i| self.operand(bytes, sides[i], layouts[i].strides()));
-        let want = reference::matmul(dims, k, &a, &b);
-        let bits = bits_of(got).await.map_err(|e| format!("{place}: {e}"))?;
-        count();
-        ensure_eq!(bits.len(), want.len(), "{place}");
-        for (i, (&got, &want)) in bits.iter().zip(&want).enumerate() {
-            let got = value(dtype, got);
-            ensure!(matmul_keeps(dtype, k, want, got), "{place}: index {i}: {got:?}, not {want:?}");
-        }
-        Ok(())
+        check([bytes; 2], sides, got).await
     }
+}
+
+/// Compares a result with the product of two views of these bytes.
+async fn check(bytes: [&[u8]; 2], sides: [&Tensor; 2], got: &Tensor) -> Outcome {
+    let (a, b) = (sides[0].shape().dims(), sides[1].shape().dims());
+    let (k, n) = (a[a.len() - 1], b[b.len() - 1]);
+    let dtype = matmul_dtype(sides[0].dtype());
+    let place = format!(
+        "{:?} x {:?} for {:?}",
+        sides[0].layout(),
+        sides[1].layout(),
+        got.device().target()
+    );
+    ensure_eq!(got.dtype(), dtype, "{place}");
+    let dims = got.shape().dims();
+    ensure_eq!(dims[dims.len() - 2..], [a[a.len() - 2], n], "{place}");
+    let batch = &dims[..dims.len() - 2];
+    let walk = |t: &Tensor| {
+        let d = t.shape().dims();
+        let to = [batch, &d[d.len() - 2..]].concat();
+        t.layout().broadcast_to(to).map_err(show)
+    };
+    let layouts = [walk(sides[0])?, walk(sides[1])?];
+    let [a, b] = [0, 1].map(|i| reference::Strided {
+        dtype: sides[i].dtype(),
+        bytes: bytes[i],
+        offset: sides[i].layout().offset(),
+        strides: layouts[i].strides(),
+    });
+    let want = reference::matmul(dims, k, &a, &b);
+    let bits = bits_of(got).await.map_err(|e| format!("{place}: {e}"))?;
+    count();
+    ensure_eq!(bits.len(), want.len(), "{place}");
+    for (i, (&got, &want)) in bits.iter().zip(&want).enumerate() {
+        let got = value(dtype, got);
+        ensure!(matmul_keeps(dtype, k, want, got), "{place}: index {i}: {got:?}, not {want:?}");
+    }
+    Ok(())
 }
 
 /// A kernel of registers, asked for: rows and quads of an invocation, lanes, passes along k.

@@ -164,8 +164,8 @@ fn decided(by: Chooser<'_>, dims: [[usize; 2]; 2], transposed: [bool; 2]) -> Dec
         if transposed[i] { dense([columns, rows]).transpose().unwrap() } else { dense(dims[i]) }
     };
     let (caps, sides) = (fixtures::lavapipe(), [side(0), side(1)]);
-    let (target, dtype, result) = (Target::Cpu64, DType::F32, DType::F32);
-    Question { target, caps: &caps, sides, dtype, result, by }.decide().unwrap()
+    let (target, dtypes, result) = (Target::Cpu64, [DType::F32; 2], DType::F32);
+    Question { target, caps: &caps, sides, dtypes, result, by }.decide().unwrap()
 }
 
 #[test]

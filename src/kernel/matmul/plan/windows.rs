@@ -69,8 +69,8 @@ mod tests {
     fn a_window_is_what_a_segment_holds_of_a_pass() {
         let sides = [[10, 16], [16, 8]].map(|dims| Layout::dense(Shape::new(dims).expect("one")));
         let (caps, by) = (fixtures::lavapipe(), Chooser::Tables(None));
-        let (target, dtype, result) = (Target::Cpu64, DType::F32, DType::F32);
-        let question = Question { target, caps: &caps, sides, dtype, result, by };
+        let (target, dtypes, result) = (Target::Cpu64, [DType::F32; 2], DType::F32);
+        let question = Question { target, caps: &caps, sides, dtypes, result, by };
         let decision = question.decide().expect("a product");
         let panel = Panel { batch: 0..1, rows: 0..10, columns: 0..8, k: 0..16, pass: 0 };
         let all = |panel: &Panel, segment| {

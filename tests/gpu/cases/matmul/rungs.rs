@@ -6,7 +6,7 @@ use wharf::testing::Inside;
 
 /// A kernel that is asked for.
 #[derive(Clone, Copy, Debug)]
-enum Rung {
+pub(super) enum Rung {
     /// Rows and quads of an invocation, lanes, lanes across, k of a stage, passes along k.
     Group([u32; 6]),
     /// The numbers of `Group`, with totals in workgroup memory.
@@ -70,7 +70,7 @@ impl Rung {
     }
 
     /// A few rungs that stand for all, for dtypes that change nothing else in the kernel's text.
-    fn few() -> [Self; 4] {
+    pub(super) fn few() -> [Self; 4] {
         [
             Self::Group(GROUPS[4]),
             Self::Vector(VECTORS[0]),
@@ -96,7 +96,7 @@ impl Rung {
     }
 
     /// Whether an adapter can run it.
-    fn runs_on(self, caps: &Caps, dtype: DType) -> bool {
+    pub(super) fn runs_on(self, caps: &Caps, dtype: DType) -> bool {
         let width = matmul_dtype(dtype).width().max(4) as u64;
         let (lanes, quads) = match self {
             Self::Group([rows, quads, lanes, across, depth, _])
@@ -116,7 +116,7 @@ impl Rung {
         u64::from(lanes) <= caps.limits.invocations_max && room && subgroups
     }
 
-    fn product(self, a: &Tensor, b: &Tensor) -> wharf::Result<Tensor> {
+    pub(super) fn product(self, a: &Tensor, b: &Tensor) -> wharf::Result<Tensor> {
         let (scheme, [rows, quads, lanes, passes]) = match self {
             Self::Group([rows, quads, lanes, across, depth, passes]) => {
                 (format!("group {across} deep {depth}"), [rows, quads, lanes, passes])
