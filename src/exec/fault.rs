@@ -182,3 +182,32 @@ impl Faults {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caps::fixtures::lavapipe;
+
+    /// What was perhaps written is zeroed and used again, and only when nothing clean is left.
+    #[test]
+    fn slots_are_used_again() {
+        let adapter = pollster::block_on(crate::Adapter::noop(lavapipe())).expect("it opens");
+        let plan = adapter.negotiate(&crate::Policy::exact());
+        let device = pollster::block_on(adapter.open(plan)).expect("it opens");
+        let mut faults = Faults::default();
+        let take = |faults: &mut Faults, seat| {
+            let explain = Box::new(|_| mistake("a test", "nothing was hit"));
+            faults.take(&device.engine.gpu, seat, explain).expect("a slot")
+        };
+        let held = take(&mut faults, Seat::Shared);
+        for n in 0..3 * SLOTS {
+            drop(take(&mut faults, Seat::Shared));
+            faults.reclaim();
+            let dirty = 1 + n % (SLOTS - 1);
+            assert_eq!(faults.dirty.len(), dirty as usize, "after {n}: washed too early, or late");
+        }
+        assert_eq!(faults.blocks.len(), 1, "slots of one buffer are enough");
+        assert_eq!(take(&mut faults, Seat::Alone).number % ALONE, 0, "as a binding is aligned");
+        drop(held);
+    }
+}

@@ -150,6 +150,9 @@ impl Stamping {
 
 #[cfg(test)]
 mod tests {
+    use core::panic::Location;
+
+    use super::*;
     use crate::caps::fixtures::lavapipe;
 
     /// Query sets that were made for a dispatch.
@@ -161,6 +164,23 @@ mod tests {
         device.zeros([4], crate::DType::F32).expect("zeros");
         device.wait().expect("it is done");
         device.engine.stamps()
+    }
+
+    /// A submission that fails never reads its timestamps: who profiles does not wait for them.
+    #[test]
+    fn what_is_given_up_is_settled() {
+        let adapter = pollster::block_on(crate::Adapter::noop(lavapipe())).expect("it opens");
+        let plan = adapter.negotiate(&crate::Policy::exact());
+        let device = pollster::block_on(adapter.open(plan)).expect("it opens");
+        let _profile = device.profile();
+        let (kernel, line) = ("a test", Location::caller());
+        let ticket = Ticket { count: 1, kernel, line, bytes: 0, flops: 0 };
+        let begun = Spare::default().begin(&device.engine.gpu, [ticket].into_iter());
+        let [stamping] = &begun[..] else { panic!("{} sets of stamps", begun.len()) };
+        let flight = Arc::clone(&stamping.flight);
+        assert!(!flight.is_settled(), "it is under way");
+        drop(begun);
+        assert!(flight.is_settled(), "it was given up");
     }
 
     #[test]

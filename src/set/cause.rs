@@ -81,3 +81,22 @@ impl Cause for SetCause {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::mistake;
+
+    /// Each reason once, and the kind is that of the first.
+    #[test]
+    fn a_set_is_refused_for_its_first_reason() {
+        let own = || mistake("a test", "on purpose");
+        let refusals = [("a", Error::missing("x")), ("b", own()), ("c", Error::missing("x"))];
+        let [first, last] = [&refusals[0].1, &refusals[1].1].map(Error::kind);
+        assert_ne!(first, last, "kinds that differ");
+        let error = refused(4, refusals.map(|(name, error)| (name.into(), error)).into());
+        let text = error.to_string();
+        assert_eq!(error.kind(), first, "{text}");
+        assert_eq!(text.matches("\"x\"").count(), 1, "{text}");
+    }
+}

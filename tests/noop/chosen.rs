@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use wharf::caps::{Caps, fixtures};
+use wharf::caps::{Caps, Limit, fixtures};
 use wharf::tensor::{Attention, Quantised};
 use wharf::{DType, Device, Policy, Result, Tensor};
 
@@ -140,6 +140,61 @@ fn narrow_weights_are_read_as_they_lie() {
                 assert_eq!(told(narrow), want, "{name}: {rows} rows by {narrow}");
             }
         }
+    }
+}
+
+/// A device on paper, and the names of the kernels that compute something there.
+fn ran(caps: &Caps, make: impl Fn(&Device) -> Result<Tensor>) -> Vec<&'static str> {
+    let device = Device::on_paper(caps, &Policy::exact()).expect("it is on paper");
+    let told = make(&device).expect("it is recorded").explain();
+    assert!(told.error.is_none(), "{:?}", told.error);
+    told.kernels.iter().map(|kernel| kernel.name).collect()
+}
+
+/// However long an expression is, and however few views a kernel may read.
+#[test]
+fn no_kernel_binds_more_than_there_is_room_for() {
+    for (name, caps) in fixtures::all() {
+        let device = Device::on_paper(&caps, &Policy::exact()).expect("it is on paper");
+        for fewer in 0..3 {
+            let terms = 24 - fewer;
+            let all = (0..terms).map(|_| device.blank([64, 64], DType::F32).expect("small"));
+            let sum = all.reduce(|sum, x| (sum + x).expect("of one shape")).expect("some");
+            let told = sum.explain();
+            assert!(told.error.is_none(), "{name}: {:?}", told.error);
+            let bound = |text: &str| text.matches("var<storage").count() as u64;
+            let most = told.kernels.iter().map(|kernel| bound(&kernel.wgsl)).max();
+            let room = caps.limits.storage_buffers_max.min(16);
+            let all = (4..=room).contains(&most.unwrap_or(0));
+            assert!(all, "{name}: {most:?} of {room} for {terms} terms");
+        }
+    }
+}
+
+/// Beside another operand a transposition is copied by tiles on processors; alone it is read.
+#[test]
+fn a_lone_transposition_is_read_in_place() {
+    let square = |device: &Device| device.blank([512, 512], DType::F32);
+    let alone = |device: &Device| square(device)?.t()?.broadcast_to([2, 512, 512])?.neg();
+    let beside = |device: &Device| square(device)? + square(device)?.t()?;
+    assert_eq!(ran(&fixtures::lavapipe(), alone), ["elementwise"]);
+    assert_eq!(ran(&fixtures::lavapipe(), beside), ["transpose", "elementwise"]);
+    assert_eq!(ran(&fixtures::apple_m2(), beside), ["elementwise"]);
+}
+
+/// What lies in several segments is copied before it is summed only where it does not begin at a
+/// whole quad.
+#[test]
+fn what_is_summed_in_parts_is_read_where_it_lies() {
+    let caps = fixtures::lavapipe().with_limit(Limit::BindingBytes, 1 << 20);
+    for (first, copied) in [(0, false), (4, false), (5, true), (8, false), (10, true)] {
+        let sum = |device: &Device| {
+            let x = device.blank([1 << 20], DType::F32)?;
+            x.slice(0, first..)?.reshape([1, (1 << 20) - first])?.sum([1])
+        };
+        let names = ran(&caps, sum);
+        let copies = names.iter().any(|name| !name.starts_with("reduce"));
+        assert_eq!(copies, copied, "from {first} on: {names:?}");
     }
 }
 

@@ -222,3 +222,51 @@ fn own(view: &Layout) -> usize {
     let axes = view.shape().dims().iter().zip(view.strides());
     axes.filter(|(_, stride)| **stride != 0).map(|(&dim, _)| dim).product()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(dims: &[usize]) -> Layout {
+        Layout::dense(Shape::new(dims).expect("small"))
+    }
+
+    /// What the halves of a result read of an axis of 10, padded by one at both ends.
+    fn read(taps: usize, reach: usize, step: usize) -> [(usize, usize, isize); 2] {
+        let result = (12 - reach * (taps - 1) - 1) / step + 1;
+        let whole = ConvPart {
+            taps: Taps {
+                step: [1, 1, step],
+                reach: [1, 1, reach],
+                first: [0, 0, -1],
+                groups: 1,
+                result: [1, 1, result],
+            },
+            input: layout(&[1, 1, 1, 1, 10]),
+            weight: layout(&[1, 1, 1, 1, taps]),
+        };
+        let (axis, halves) = whole.halves(4).expect("in bounds").expect("it is cut");
+        assert_eq!(axis, 4, "along x");
+        halves.map(|half| {
+            let input = half.input;
+            (input.offset(), input.shape().dims()[4], half.taps.first[2])
+        })
+    }
+
+    #[test]
+    fn a_part_reads_what_its_taps_cover() {
+        // Three taps: the last result of five is at 3 to 5.
+        assert_eq!(read(3, 1, 1), [(0, 6, -1), (4, 6, 0)]);
+        // Two apart: the last of four covers 2 to 6.
+        assert_eq!(read(3, 2, 1), [(0, 7, -1), (3, 7, 0)]);
+        // Every second: the last of two is at 1 to 3.
+        assert_eq!(read(3, 1, 2), [(0, 4, -1), (3, 7, 0)]);
+        assert_eq!(read(1, 1, 1), [(0, 5, -1), (5, 5, 0)]);
+    }
+
+    #[test]
+    fn a_multiplication_and_an_addition_count_two() {
+        let result = Shape::new([2, 8, 1, 5, 5]).expect("small");
+        assert_eq!(flops(&result, terms(&layout(&[8, 3, 1, 2, 2]))), 2 * 400 * 12);
+    }
+}

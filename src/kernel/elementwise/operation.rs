@@ -98,8 +98,7 @@ impl Operation<'_> {
         bindings.push(Bound::from(&self.output.pieces[index]));
         let mut outputs = [word(begin - index * self.output.segment)?];
         let last = part.first + window.end == self.output.layout.shape().elements();
-        let whole = last && begin == 0 && self.inputs.iter().all(|input| input.part.is_none());
-        let mut pace = plan::pace(window.len(), whole, last, self.work.paces);
+        let mut pace = plan::pace(window.len(), last && begin == 0, last, self.work.paces);
         if pace == Pace::Few {
             space.by_lanes();
         }

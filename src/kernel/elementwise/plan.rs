@@ -43,8 +43,8 @@ pub(super) fn windows(
     iter::successors(window(0), move |last| window(last.end))
 }
 
-/// The pace of a window of so many elements: one of `paces`, or quads. It is `whole` if it covers
-/// every operand, and `last` if only padding follows it.
+/// The pace of a window of so many elements: one of `paces`, or quads. It is `whole` if there is
+/// no other, and `last` if only padding follows it.
 pub(super) fn pace(elements: usize, whole: bool, last: bool, paces: &[Pace]) -> Pace {
     // The last pair may reach past the window: at the end of the result there is padding, elsewhere
     // the elements of the next window.

@@ -391,6 +391,8 @@ mod tests {
                     assert!((line[0] << line[1]) as usize <= TILE, "{place}");
                     assert!(run[1] << line[1] >= run[0], "{place}");
                     assert_eq!(stage.groups, run[1] * run[3], "{place}");
+                    let once = stage.pass.spread != Spread::Whole || run[3] == 1;
+                    assert!(once, "{place}: the rows are tiled once");
                 }
                 assert_eq!(plan.stages.last().map(|stage| stage.writes), Some(Shelf::Result));
                 assert!(plan.stages.len() <= 16, "{size} {of:?}: {} passes", plan.stages.len());

@@ -50,13 +50,9 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    fn extent(&self, layout: &Layout) -> Extent {
-        match *layout.shape().dims() {
-            [outer, length, inner] => {
-                Extent { outer, length, inner, ragged: self.ragged && inner > 1 }
-            }
-            _ => Extent { outer: 0, length: 0, inner: 0, ragged: false },
-        }
+    fn extent(&self, layout: &Layout) -> Result<Extent> {
+        let [outer, length, inner] = *layout.shape().dims() else { return Err(astray()) };
+        Ok(Extent { outer, length, inner, ragged: self.ragged && inner > 1 })
     }
 
     /// A part in memory of its own, apart from where results go.
@@ -67,11 +63,8 @@ impl Parts<'_> {
 
     /// Reduces a block whose results go to `at` and after.
     fn block(&self, layout: Layout, at: usize) -> Result<()> {
-        let extent = self.extent(&layout);
+        let extent = self.extent(&layout)?;
         let Extent { outer, length, inner, .. } = extent;
-        if layout.shape().is_empty() {
-            return Ok(());
-        }
         // Results of one block go to one segment.
         let room = self.output.segment - at % self.output.segment;
         if outer * inner > room {
@@ -127,7 +120,7 @@ impl Parts<'_> {
 
     /// One row, or some columns, of several segments: a state or more for what lies in each.
     fn long(&self, layout: &Layout, at: usize) -> Result<()> {
-        let extent = self.extent(layout);
+        let extent = self.extent(layout)?;
         let stretches = self.stretches(layout, extent)?;
         let length = stretches.iter().map(|stretch| stretch.plan.chunks).sum();
         let mut apart: Vec<u64> = self.output.ids().collect();

@@ -49,14 +49,19 @@ async fn named(ctx: &Ctx) -> Outcome {
     let kernel = Kernel::from_wgsl("long", LONG).map_err(show)?;
     const GROUPS: u32 = 4096;
     let patience = Duration::from_millis(10);
-    for how in ["a future", "a call", "everything"] {
+    for how in ["a future", "a call", "everything", "an encoder of the caller's"] {
         let y = run(&device, &kernel, GROUPS)?;
         // In no submission but one: a driver may wait in the next for this one.
         device.set_patience(Some(patience));
         let waited = match how {
             "a future" => y.read::<u32>().await.map(drop),
             "a call" => y.to_vec::<u32>().map(drop),
-            _ => y.compute().and_then(|()| device.wait()),
+            "everything" => y.compute().and_then(|()| device.wait()),
+            _ => {
+                let encoder = device.wgpu().0.create_command_encoder(&Default::default());
+                let sent = y.compute().and_then(|()| device.submit(encoder));
+                sent.and_then(|_| device.wait())
+            }
         };
         let error = waited.err().ok_or_else(|| format!("{how} was done within 10 ms"))?;
         ensure_eq!(error.kind(), ErrorKind::TimedOut, "{how}: {error}");

@@ -182,4 +182,25 @@ mod tests {
         let alone = later.without(Feature::Subgroup);
         assert_eq!(of(Target::Cpu, &alone, DType::F32), Processor::CpuLater);
     }
+
+    /// Among what a driver reports, one that is summed in f32 is enough.
+    #[test]
+    fn squares_are_taken_as_they_are_reported() {
+        let chips = fixtures::all();
+        let has = |(_, caps): &&(&str, Caps)| !caps.cooperative.is_empty();
+        let (_, caps) = chips.iter().find(has).expect("a chip that has them");
+        let mut caps = caps.clone().with_experimental(true);
+        let square = |side, factors, sums| CooperativeShape { side, factors, sums };
+        caps.cooperative = vec![
+            square(8, DType::F32, DType::F32),
+            square(16, DType::F16, DType::F16),
+            square(16, DType::F16, DType::F32),
+        ];
+        let teams = Teams::of(&caps, DType::F16).expect("one of 16");
+        assert!(teams.multiply(16) && !teams.multiply(8), "{teams:?}");
+        let teams = Teams::of(&caps, DType::F32).expect("one of 8");
+        assert!(teams.multiply(8) && !teams.multiply(16), "{teams:?}");
+        caps.cooperative.pop();
+        assert!(Teams::of(&caps, DType::F16).is_none(), "summed in f16");
+    }
 }

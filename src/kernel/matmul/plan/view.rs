@@ -140,3 +140,25 @@ pub(super) fn steps(layout: &Layout, along: Along) -> [u32; 2] {
     };
     [of(rank - 2), of(rank - 1)]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_falls_on_whole_units_is_loaded_several_quads_at_once() {
+        let dense = Layout::dense(Shape::new([4, 3, 16]).expect("small"));
+        let left = |layout: Layout, unit| is_in_units(&layout, 0, unit);
+        assert!(left(dense, 16) && left(dense, 8), "dense along k, by whole units");
+        assert!(!left(dense, 32), "k ends inside a unit");
+        let cut = |from, to| dense.slice(2, from..to, 1).expect("a slice");
+        assert!(left(cut(8, 16), 8), "one half of every row");
+        assert!(!left(cut(4, 12), 8), "begun inside a unit");
+        let odd = Layout::dense(Shape::new([3, 20]).expect("small"));
+        let odd = odd.slice(1, 0..16, 1).expect("a slice");
+        assert!(!left(odd, 16) && left(odd, 4), "rows that do not begin at whole units");
+        assert!(left(odd.slice(0, 1..2, 1).expect("a slice"), 4), "a single row, at 20");
+        let turned = dense.transpose().expect("two axes");
+        assert!(!left(turned, 4) && is_in_units(&turned, 1, 4), "as the right side");
+    }
+}
