@@ -1,5 +1,5 @@
-//! Crossings against a memcpy: up, down, converted, gathered; small ones; and the host memory they
-//! take.
+//! Crossings against a memcpy: up, down, converted, gathered; a file against a plain read of it;
+//! small ones; and the host memory they take.
 //!
 //! ```text
 //! cargo bench --bench transfer [-- [--quick] [--json FILE] [FILTER]]
@@ -9,7 +9,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use common::{Bench, Case, Outcome, Peak, Row, Work, ceiling, noise, timed};
-use wharf::{DType, Device, Element, HostView, Policy};
+use wharf::io::Archive;
+use wharf::{DType, Device, Element, HostView, Policy, TensorSet};
 
 mod common;
 
@@ -21,6 +22,7 @@ const CALLS: usize = 50;
 fn main() -> ExitCode {
     common::main("transfer", |bench| {
         crossings(bench)?;
+        files(bench)?;
         latencies(bench)?;
         host_memory(bench)
     })
@@ -95,6 +97,40 @@ fn crossings(bench: &mut Bench) -> Outcome {
         viewed(device, "upload nhwc as nchw", HostView::strided(&noisy, shape, &channels, 0)?),
     ];
     bench.measure(9, vec![ceiling::memcpy(bytes)], cases)
+}
+
+/// A file of weights on its way to the device, as it is and converted.
+fn files(bench: &mut Bench) -> Outcome {
+    let device = &bench.device();
+    let (tensors, side) = (bench.settings.pick(2, 16, 64), bench.settings.pick(256, 1024, 1024));
+    let bytes = tensors * side * side * size_of::<f32>();
+    let name = format!("wharf-bench-{}.safetensors", std::process::id());
+    let path = &std::env::temp_dir().join(name);
+    let mut set = TensorSet::new();
+    for i in 0..tensors {
+        let values: Vec<f32> = noise(side * side).map(|v| v as f32).collect();
+        set.insert(format!("layer.{i}.weight"), device.upload(&values, [side, side])?.0)?;
+    }
+    set.save(path)?;
+    drop(set);
+    let loaded = |name: String, to: DType| {
+        Case::new(name, Work::Bytes(bytes as f64), move || {
+            let (set, elapsed) = timed(|| {
+                let archive = Archive::open(path)?;
+                let (set, _) = device.upload_set(&archive.shipment_as(|_| Some(to.into()))?)?;
+                device.wait().map(|()| set)
+            });
+            drop(set?);
+            Ok(elapsed)
+        })
+    };
+    let cases = vec![
+        loaded(format!("load f32, {} MiB", bytes as f64 / MIB), DType::F32),
+        loaded("load f32 -> f16".into(), DType::F16),
+    ];
+    let measured = bench.measure(9, vec![ceiling::read(path, bytes)], cases);
+    std::fs::remove_file(path)?;
+    measured
 }
 
 /// Crossings of one number.

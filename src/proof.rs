@@ -88,6 +88,8 @@ pub(crate) enum Oracle {
     Folded(Reduction),
     /// The first input, with the second from these places on.
     Assigned { first: Vec<usize> },
+    /// The input from these places on; around it these bits.
+    Framed { first: Vec<usize>, bits: [u32; 2] },
     /// Where the column less the row is in a range; elsewhere zero.
     Band { first: i64, end: i64 },
     /// What the core's own room says, of what the core was told.

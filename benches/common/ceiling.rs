@@ -1,6 +1,9 @@
 //! What the machine itself can do, measured in the same run.
 
 use core::hint::black_box;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
 
 use wharf::{Device, wgpu};
 
@@ -12,6 +15,9 @@ pub(crate) const MEMCPY: &str = "memcpy";
 
 /// Copies in host memory, counting the bytes read and written: a ceiling for kernels.
 pub(crate) const MEMCPY_BOTH: &str = "memcpy r+w";
+
+/// A plain read of a file: a ceiling for loading it.
+pub(crate) const READ: &str = "plain read";
 
 /// A copy between two buffers by the device, counting the bytes read and written.
 pub(crate) const DEVICE_COPY: &str = "device copy";
@@ -27,6 +33,17 @@ pub(crate) fn memcpy<'a>(bytes: usize) -> Case<'a> {
 /// `memcpy`, counting the bytes read and written.
 pub(crate) fn memcpy_both<'a>(bytes: usize) -> Case<'a> {
     host_copy(MEMCPY_BOTH, bytes, 2.0 * bytes as f64)
+}
+
+/// A file that was read lately, into memory that has been used before.
+pub(crate) fn read(path: &Path, bytes: usize) -> Case<'_> {
+    let mut to = Vec::with_capacity(bytes);
+    Case::new(READ, Work::Bytes(bytes as f64), move || {
+        to.clear();
+        let (read, elapsed) = timed(|| File::open(path)?.read_to_end(&mut to));
+        black_box(read?);
+        Ok(elapsed)
+    })
 }
 
 fn host_copy<'a>(name: &str, bytes: usize, counted: f64) -> Case<'a> {

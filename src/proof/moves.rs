@@ -63,14 +63,13 @@ impl Desk<'_> {
             }
             Oracle::Folded(reduction) => Some(vec![self.folded(*reduction, given, group)?]),
             Oracle::Assigned { first } => {
-                let dims = self.claim.heads[1].shape.dims();
-                let at = place(self.claim.tail.shape.dims(), group);
-                let mut from = Some(0);
-                for ((at, first), &dim) in at.into_iter().zip(first).zip(dims) {
-                    let inside = at.checked_sub(*first).filter(|&at| at < dim);
-                    from = from.zip(inside).map(|(from, at)| from * dim + at);
-                }
+                let from = self.within(1, first, group);
                 Some(vec![from.map_or_else(|| self.head(0, group), |n| self.head(1, n))])
+            }
+            Oracle::Framed { first, bits } => {
+                let around = || Estimate::Known(decoded(given, *bits));
+                let from = self.within(0, first, group);
+                Some(vec![from.map_or_else(around, |n| self.head(0, n))])
             }
             Oracle::Band { first, end } => {
                 let at = place(self.claim.tail.shape.dims(), group);
@@ -84,6 +83,17 @@ impl Desk<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Which element of an input lies at this place of the result, where the input is from these
+    /// places on.
+    fn within(&self, head: usize, first: &[usize], group: usize) -> Option<usize> {
+        let dims = self.claim.heads[head].shape.dims();
+        let at = place(self.claim.tail.shape.dims(), group);
+        at.into_iter().zip(first).zip(dims).try_fold(0, |from, ((at, first), &dim)| {
+            let inside = at.checked_sub(*first).filter(|&at| at < dim)?;
+            Some(from * dim + inside)
+        })
     }
 
     /// An element of an index.

@@ -349,4 +349,5 @@ by_kind! { Oracle, "an oracle":
     22 Resized { to: to, at: at }
     23 Foremost { bits: bits, length: length, count: count }
     24 Sorted { descending: descending, length: length }
+    25 Framed { first: first, bits: bits }
 }

@@ -291,20 +291,22 @@ fn moved(claim: &Claim, core: &Oracle, (dims, count): (&[&[usize]], &[usize])) -
                 && same(2)
         }
         (Oracle::Assigned { first }, 2) => {
-            let mut all = first.iter().zip(dims[1]).zip(result);
-            let within = |((first, dim), whole): ((&usize, &usize), &usize)| {
-                first.checked_add(*dim).is_some_and(|end| end <= *whole)
-            };
-            first.len() == result.len()
-                && dims[1].len() == result.len()
-                && dims[0] == result
-                && all.all(within)
-                && same(0)
-                && same(1)
+            within(first, dims[1], result) && dims[0] == result && same(0) && same(1)
         }
+        (Oracle::Framed { first, .. }, 1) => within(first, dims[0], result) && same(0),
         (Oracle::Band { .. }, 1) => dims[0] == result && result.len() >= 2 && same(0),
         _ => false,
     }
+}
+
+/// Whether something of these lengths, from these places on, lies within a whole.
+fn within(first: &[usize], part: &[usize], whole: &[usize]) -> bool {
+    let fits = |((first, dim), whole): ((&usize, &usize), &usize)| {
+        first.checked_add(*dim).is_some_and(|end| end <= *whole)
+    };
+    first.len() == whole.len()
+        && part.len() == whole.len()
+        && first.iter().zip(part).zip(whole).all(fits)
 }
 
 fn attention(claim: &Claim, dims: &[&[usize]]) -> bool {

@@ -9,11 +9,11 @@ use super::cause::TensorCause;
 use super::number::Scalar;
 use crate::engine::Site;
 use crate::engine::site::asked;
-use crate::error::{Result, mistake};
+use crate::error::{Error, Result, mistake};
 use crate::kernel::cores::Task;
-use crate::kernel::{Operand, pick};
+use crate::kernel::{Operand, fill, moves, pick};
 use crate::proof::Oracle;
-use crate::shape::{Axis, RANK_MAX, Shape};
+use crate::shape::{Axis, Shape};
 
 /// What lies beside a tensor that is padded.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -131,11 +131,25 @@ impl Tensor {
         if pads.len() != self.shape().rank() {
             return Err(TensorCause::Pads { pads: pads.len(), shape: *self.shape() }.into());
         }
+        match with {
+            Pad::Constant(number) => self.framed(pads, number),
+            Pad::Reflect => self.extended(pads, Self::mirrored),
+            Pad::Replicate => self.extended(pads, Self::repeated),
+            Pad::Wrap => self.extended(pads, Self::wrapped),
+        }
+    }
+
+    /// With more at both ends, one axis after the other: so many at the first end, or at the last.
+    fn extended(
+        &self,
+        pads: &[(usize, usize)],
+        beside: impl Fn(&Self, usize, usize, bool) -> Result<Self>,
+    ) -> Result<Self> {
         let mut padded = self.clone();
         for (axis, &(before, after)) in pads.iter().enumerate() {
             let sides = [(before, true), (after, false)].map(|(pad, first)| match pad {
                 0 => Ok(None),
-                pad => padded.beside(axis, pad, first, with).map(Some),
+                pad => beside(&padded, axis, pad, first).map(Some),
             });
             let [before, after] = sides;
             let parts: Vec<Self> = [before?, Some(padded), after?].into_iter().flatten().collect();
@@ -148,31 +162,55 @@ impl Tensor {
         Ok(padded)
     }
 
-    /// What is added on one side of an axis: a view.
-    fn beside(&self, axis: usize, pad: usize, first: bool, with: Pad) -> Result<Self> {
+    fn mirrored(&self, axis: usize, pad: usize, first: bool) -> Result<Self> {
         let (_, dim) = self.shape().find(axis)?;
+        if pad >= dim {
+            return Err(TensorCause::Reflect { axis, pad, dim }.into());
+        }
+        let range = if first { 1..pad + 1 } else { dim - 1 - pad..dim - 1 };
+        self.slice_step(axis, range, -1)
+    }
+
+    fn wrapped(&self, axis: usize, pad: usize, first: bool) -> Result<Self> {
+        let (_, dim) = self.shape().find(axis)?;
+        if pad > dim {
+            return Err(TensorCause::Wrap { axis, pad, dim }.into());
+        }
+        if first { self.slice(axis, dim - pad..) } else { self.slice(axis, ..pad) }
+    }
+
+    fn repeated(&self, axis: usize, pad: usize, first: bool) -> Result<Self> {
+        let (_, dim) = self.shape().find(axis)?;
+        if dim == 0 {
+            return Err(TensorCause::Replicate { axis, pad }.into());
+        }
+        let last = if first { 0 } else { dim - 1 };
         let mut dims = self.shape().dims().to_vec();
         dims[axis] = pad;
-        match with {
-            Pad::Constant(number) => {
-                let ones = Shape::new(&[1; RANK_MAX][..dims.len()])?;
-                let one = self.device.filled("pad", ones, self.dtype(), number)?;
-                one.broadcast_to(&dims).map_err(|error| error.during("pad"))
-            }
-            Pad::Reflect if pad >= dim => Err(TensorCause::Reflect { axis, pad, dim }.into()),
-            Pad::Reflect => {
-                let range = if first { 1..pad + 1 } else { dim - 1 - pad..dim - 1 };
-                self.slice_step(axis, range, -1)
-            }
-            Pad::Wrap if pad > dim => Err(TensorCause::Wrap { axis, pad, dim }.into()),
-            Pad::Wrap if first => self.slice(axis, dim - pad..),
-            Pad::Wrap => self.slice(axis, ..pad),
-            Pad::Replicate if dim == 0 => Err(TensorCause::Replicate { axis, pad }.into()),
-            Pad::Replicate => {
-                let last = if first { 0 } else { dim - 1 };
-                self.slice(axis, last..last + 1)?.broadcast_to(&dims)
-            }
+        self.slice(axis, last..last + 1)?.broadcast_to(&dims)
+    }
+
+    /// With a number around it, on all axes at once.
+    fn framed(&self, pads: &[(usize, usize)], number: Scalar) -> Result<Self> {
+        let named = |error: Error| error.during("pad");
+        let ranges = self.shape().dims().iter().zip(pads);
+        let ranges = ranges.map(|(&dim, &(before, _))| before..before.saturating_add(dim));
+        let ranges: Vec<Range<usize>> = ranges.collect();
+        // What is too much stays too much.
+        let dims =
+            ranges.iter().zip(pads).map(|(range, (_, after))| range.end.saturating_add(*after));
+        let shape = Shape::new(dims.collect::<Vec<_>>()).map_err(named)?;
+        let bytes = self.device.making("pad", self.dtype())?.number(number).map_err(named)?;
+        if shape == *self.shape() {
+            return Ok(self.clone());
         }
+        let bits = fill::bits(&bytes[..self.dtype.width()]);
+        let first = ranges.iter().map(|range| range.start).collect();
+        let framed = move |site: Site<'_>, from: &[Operand]| {
+            moves::assign::framed(site, &from[0], &shape, (&ranges, bits))
+        };
+        let named = Task::by("pad", Oracle::Framed { first, bits });
+        Ok(self.alone(named, &[self], (shape, self.dtype), framed))
     }
 
     /// Shifted along an axis; what leaves at one end comes in at the other. A positive shift moves

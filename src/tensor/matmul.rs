@@ -49,8 +49,8 @@ impl Tensor {
     /// result is off by at most `(in / 32 + 12) u` times the sum of the terms' magnitudes, and by
     /// its own rounding, from the product with the dequantised weight. On software drivers many
     /// rows of f32 are multiplied by weights that become numbers in memory first - in 64 MiB, or as
-    /// much as `x` and the result take -, and the bound is that of [`Tensor::matmul`]. Blocks pay in
-    /// memory, and in time at few rows; at many they take about the time of numbers. Deferred.
+    /// much as `x` and the result take -, and the bound is that of [`Tensor::matmul`]. Blocks pay
+    /// in memory, and in time at few rows; at many they take about as long as numbers. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -115,9 +115,9 @@ impl Tensor {
     #[track_caller]
     fn product_widening(&self, right: &Self, by: Chooser<'_>) -> Result<Self> {
         let alike = Kind::of(*self.dtype) == Kind::of(*right.dtype);
-        if alike && right.widens(self.dtype) {
+        if alike && right.dtype != self.dtype && right.widens(self.dtype) {
             self.device.engine.same_device(&right.device.engine)?;
-            return self.product_of(right, Asked { dtype: self.dtype, by, under: None });
+            return self.product_of(right, ProductOf { dtype: self.dtype, by, under: None });
         }
         self.product(&right.widened(self.dtype)?, by)
     }
@@ -131,14 +131,14 @@ impl Tensor {
     #[track_caller]
     pub(super) fn matmul_as(&self, right: &Self, to: Shape) -> Result<Self> {
         let (dtype, by) = (self.summed(right)?, self.device.chooser());
-        let product = self.product_of(right, Asked { dtype, by, under: Some(to) })?;
+        let product = self.product_of(right, ProductOf { dtype, by, under: Some(to) })?;
         if *product.shape() == to { Ok(product) } else { product.reshape_copied(to) }
     }
 
     /// The product by whoever chooses its kernel.
     #[track_caller]
     pub(crate) fn product(&self, right: &Self, by: Chooser<'_>) -> Result<Self> {
-        self.product_of(right, Asked { dtype: self.summed(right)?, by, under: None })
+        self.product_of(right, ProductOf { dtype: self.summed(right)?, by, under: None })
     }
 
     /// The dtype of a product with another tensor of this dtype.
@@ -148,8 +148,8 @@ impl Tensor {
     }
 
     #[track_caller]
-    fn product_of(&self, right: &Self, asked: Asked<'_>) -> Result<Self> {
-        let (left, Asked { dtype, by, under }) = (self, asked);
+    fn product_of(&self, right: &Self, of: ProductOf<'_>) -> Result<Self> {
+        let (left, ProductOf { dtype, by, under }) = (self, of);
         let shapes = (*left.shape(), *right.shape());
         let (row, column) = (left.shape().rank() == 1, right.shape().rank() == 1);
         let a = if row { left.unsqueeze(0)? } else { left.clone() };
@@ -191,7 +191,7 @@ impl Tensor {
 }
 
 /// What a product becomes, and who chooses its kernel.
-struct Asked<'a> {
+struct ProductOf<'a> {
     dtype: Stored,
     by: Chooser<'a>,
     /// A shape of as many elements, which it has if it is not stored transposed.

@@ -46,7 +46,8 @@ fn a_pass_is_explained_before_it_runs() {
     }
 }
 
-/// Of each kernel how often it runs, and how many bytes are bound for it. `WHARF_GOLDENS=1` writes it.
+/// Of each kernel how often it runs, and how many bytes are bound for it. `WHARF_GOLDENS=1` writes
+/// that.
 #[test]
 fn what_a_pass_runs_is_known_on_paper() {
     // It needs no adapter, but the model, which a run without an adapter does not fetch.

@@ -9,12 +9,25 @@ use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::{Bound, Job, Ready, Value};
 use crate::kernel::limits::Ceiling;
-use crate::kernel::{Held, Operand};
+use crate::kernel::{Held, Operand, fill};
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::params::Elementwise;
 use crate::wgsl::space::RANK_MAX;
 use crate::wgsl::{Form, Grid, Space, Way};
+
+/// An operand in these ranges of a dense value, and around it these bits.
+pub(crate) fn framed(
+    site: Site<'_>,
+    from: &Operand,
+    shape: &Shape,
+    (ranges, around): (&[Range<usize>], [u32; 2]),
+) -> Result<Arc<Value>> {
+    let (value, _) = Held::fresh(site, shape, from.dtype, &from.value.buffer_ids())?;
+    fill::into(site, &value, around)?;
+    Assignment { value: &value, shape, ranges }.assign(site, from)?;
+    Ok(value)
+}
 
 /// A part of a dense value: a range of every axis.
 pub(crate) struct Assignment<'a> {

@@ -164,6 +164,15 @@ const PLANTS: &[Plant] = &[
         capsule: None,
     },
     Plant {
+        name: "a_frame_that_is_too_wide",
+        path: "shared/part.wgsl",
+        was: "return at - begin < vec4<u32>(length);",
+        now: "return at - begin < vec4<u32>(length - 1u);",
+        operation: "pad",
+        line: line!(), run: |x| x.at((..23, ..59))?.pad(&[(1, 0), (2, 3)], 0.25),
+        capsule: None,
+    },
+    Plant {
         name: "a_diagonal_short",
         path: "patch.wgsl",
         was: "let here = (place < vec4<u32>(p.count)) & (at < vec4<u32>(p.segment));",
@@ -407,6 +416,8 @@ async fn moves(device: &Device) -> Result<()> {
     assigned.assign_slice(1, 3..10, &x.at((.., 11..18))?)?;
     assigned.assign_slice(0, 4..8, 0.25)?;
     assigned.assign_at((2, 1), 7.0)?;
+    x.pad(&[(1, 2), (0, 3)], 0.25)?.read::<f32>().await?;
+    whole.pad(&[(0, 0), (5, 1)], -7)?.read::<i32>().await?;
     let key = Key::new(5);
     let hard = [0.5, f32::NAN, 0.0, -1e-45, -0.0, f32::INFINITY, -f32::NAN, 0.0, -2.0];
     let (hard, _) = device.upload(&hard, [9])?;
