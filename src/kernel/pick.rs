@@ -9,6 +9,7 @@
 use core::ops::Range;
 use std::sync::Arc;
 
+use super::moves::assign::Assignment;
 use super::{Operand, fill};
 use crate::engine::Site;
 use crate::error::Result;
@@ -35,9 +36,17 @@ pub(crate) fn joined(
     let outer: usize = dims[..axis].iter().product();
     let mut strides = vec![0; dims.len()];
     strides[axis] = 1;
+    let mut ranges: Vec<Range<usize>> = dims.iter().map(|&dim| 0..dim).collect();
     let mut start = 0;
     for source in sources {
         let stop = start + source.layout.shape().dims()[axis];
+        ranges[axis] = start..stop;
+        // Nothing else is walked.
+        let part = Assignment { value: &onto.value, shape: &shape, ranges: &ranges };
+        if source.layout.shape().is_empty() || part.by_rows(site, source)? {
+            start = stop;
+            continue;
+        }
         let mut course = Course::of(&source.layout);
         course.offset -= start as i64 * course.strides[axis];
         let range = start as i64..stop as i64;

@@ -64,6 +64,16 @@ impl Assignment<'_> {
         site.engine.record(ready)
     }
 
+    /// Records writing `from`, where the part's rows are whole quads and both lie in one segment;
+    /// returns whether they do. They share no buffer.
+    pub(crate) fn by_rows(&self, site: Site<'_>, from: &Operand) -> Result<bool> {
+        let _kept = [self.value.pin()?, from.value.pin()?];
+        let (source, mut ready) = (from.hold()?, Vec::new());
+        let done = source.is_in_one_segment() && self.rows(site, &source, from, &mut ready)?;
+        site.engine.record(ready)?;
+        Ok(done)
+    }
+
     fn prepare(&self, site: Site<'_>, from: &Operand, ready: &mut Vec<Ready>) -> Result<()> {
         let source = from.hold()?;
         if !source.is_in_one_segment() {
