@@ -111,13 +111,13 @@ fn files(bench: &mut Bench) -> Outcome {
         let values: Vec<f32> = noise(side * side).map(|v| v as f32).collect();
         set.insert(format!("layer.{i}.weight"), device.upload(&values, [side, side])?.0)?;
     }
-    set.save(path)?;
+    let _exact = set.save(path)?;
     drop(set);
     let loaded = |name: String, to: DType| {
         Case::new(name, Work::Bytes(bytes as f64), move || {
             let (set, elapsed) = timed(|| {
                 let archive = Archive::open(path)?;
-                let (set, _) = device.upload_set(&archive.shipment_as(|_| Some(to.into()))?)?;
+                let (set, _) = device.upload_set(&archive.shipment_as(|_| Some(to))?)?;
                 device.wait().map(|()| set)
             });
             drop(set?);
