@@ -5,6 +5,7 @@
 //!            -> copied           any other view: the elementwise kernel without an operation
 //!                 -> across      first, if it spans segments: one pass per segment of the source
 //! assign                         into a part of a value that nobody else holds
+//!        -> framed               of one that has the same bits everywhere else
 //! ```
 
 use std::sync::Arc;
