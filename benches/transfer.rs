@@ -104,6 +104,10 @@ fn files(bench: &mut Bench) -> Outcome {
     let device = &bench.device();
     let (tensors, side) = (bench.settings.pick(2, 16, 64), bench.settings.pick(256, 1024, 1024));
     let bytes = tensors * side * side * size_of::<f32>();
+    let names = [format!("load f32, {} MiB", bytes as f64 / MIB), "load f32 -> f16".into()];
+    if !names.iter().any(|name| bench.settings.wants(name)) {
+        return Ok(());
+    }
     let name = format!("wharf-bench-{}.safetensors", std::process::id());
     let path = &std::env::temp_dir().join(name);
     let mut set = TensorSet::new();
@@ -124,10 +128,8 @@ fn files(bench: &mut Bench) -> Outcome {
             Ok(elapsed)
         })
     };
-    let cases = vec![
-        loaded(format!("load f32, {} MiB", bytes as f64 / MIB), DType::F32),
-        loaded("load f32 -> f16".into(), DType::F16),
-    ];
+    let [as_it_is, as_halves] = names;
+    let cases = vec![loaded(as_it_is, DType::F32), loaded(as_halves, DType::F16)];
     let measured = bench.measure(9, vec![ceiling::read(path, bytes)], cases);
     std::fs::remove_file(path)?;
     measured

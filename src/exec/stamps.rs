@@ -155,11 +155,15 @@ mod tests {
     use super::*;
     use crate::caps::fixtures::lavapipe;
 
-    /// Query sets that were made for a dispatch.
-    fn spare(profiled: bool) -> usize {
+    fn device() -> crate::Device {
         let adapter = pollster::block_on(crate::Adapter::noop(lavapipe())).expect("it opens");
         let plan = adapter.negotiate(&crate::Policy::exact());
-        let device = pollster::block_on(adapter.open(plan)).expect("it opens");
+        pollster::block_on(adapter.open(plan)).expect("it opens")
+    }
+
+    /// Query sets that were made for a dispatch.
+    fn spare(profiled: bool) -> usize {
+        let device = device();
         let _profile = profiled.then(|| device.profile());
         device.zeros([4], crate::DType::F32).expect("zeros");
         device.wait().expect("it is done");
@@ -169,9 +173,7 @@ mod tests {
     /// A submission that fails never reads its timestamps: who profiles does not wait for them.
     #[test]
     fn what_is_given_up_is_settled() {
-        let adapter = pollster::block_on(crate::Adapter::noop(lavapipe())).expect("it opens");
-        let plan = adapter.negotiate(&crate::Policy::exact());
-        let device = pollster::block_on(adapter.open(plan)).expect("it opens");
+        let device = device();
         let _profile = device.profile();
         let (kernel, line) = ("a test", Location::caller());
         let ticket = Ticket { count: 1, kernel, line, bytes: 0, flops: 0 };

@@ -37,14 +37,14 @@ pub(crate) fn joined(
     let mut strides = vec![0; dims.len()];
     strides[axis] = 1;
     let mut ranges: Vec<Range<usize>> = dims.iter().map(|&dim| 0..dim).collect();
-    let mut start = 0;
+    let mut stop = 0;
     for source in sources {
-        let stop = start + source.layout.shape().dims()[axis];
+        let start = stop;
+        stop += source.layout.shape().dims()[axis];
         ranges[axis] = start..stop;
         // Nothing else is walked.
         let part = Assignment { value: &onto.value, shape: &shape, ranges: &ranges };
         if source.layout.shape().is_empty() || part.by_rows(site, source)? {
-            start = stop;
             continue;
         }
         let mut course = Course::of(&source.layout);
@@ -53,7 +53,6 @@ pub(crate) fn joined(
         let which = Which::Places { strides: strides.clone(), range };
         let end = outer.saturating_sub(1) * dims[axis] * inner + stop * inner;
         onto.take(source, &course, &which, start * inner..end)?;
-        start = stop;
     }
     Ok(onto.value)
 }
