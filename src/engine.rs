@@ -496,11 +496,40 @@ mod tests {
     use crate::kernel::moves::text::reindex;
     use crate::wgsl::{Assembled, Form, Slot, Target, Way, kept};
 
-    /// What a kernel is refused with, whose bindings are all one buffer.
-    fn refused(kernel: &Assembled, words: usize, bindings: usize) -> Error {
+    fn device() -> crate::Device {
         let adapter = pollster::block_on(crate::Adapter::noop(lavapipe())).expect("it opens");
         let plan = adapter.negotiate(&crate::Policy::exact());
-        let device = pollster::block_on(adapter.open(plan)).expect("it opens");
+        pollster::block_on(adapter.open(plan)).expect("it opens")
+    }
+
+    /// A trace shows it as it goes.
+    #[test]
+    fn what_is_given_back_is_live_no_more() {
+        let engine = device().engine;
+        let level = || lock(&engine.state).store.level();
+        let [before, _] = level();
+        let storage = engine.allocate(64, &[]).expect("there is memory");
+        let [live, reserved] = level();
+        assert!(live == before + 64 && reserved >= live, "{live} of {reserved}");
+        drop(storage);
+        assert_eq!(level(), [before, reserved]);
+    }
+
+    /// Commands of the caller's may still use it until then.
+    #[test]
+    fn what_was_lent_and_came_back_is_private_again() {
+        let storage = device().engine.allocate(64, &[]).expect("there is memory");
+        let loans = [storage.lend(), storage.lend()];
+        let private = loans.map(|loan| {
+            drop(loan);
+            storage.is_private()
+        });
+        assert_eq!(private, [false, true]);
+    }
+
+    /// What a kernel is refused with, whose bindings are all one buffer.
+    fn refused(kernel: &Assembled, words: usize, bindings: usize) -> Error {
+        let device = device();
         let engine = &device.engine;
         let value = Value::new(engine.allocate(64, &[]).expect("there is memory"));
         let pinned = value.pin().expect("it has memory");

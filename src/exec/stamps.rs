@@ -186,6 +186,23 @@ mod tests {
     }
 
     #[test]
+    fn a_set_takes_as_many_as_it_says() {
+        let device = device();
+        let (_profile, gpu) = (device.profile(), &device.engine.gpu);
+        let (kernel, line) = ("a test", Location::caller());
+        // So much that each has a timestamp of its own.
+        let ticket = Ticket { count: 1, kernel, line, bytes: 1 << 30, flops: 0 };
+        let begun = Spare::default().begin(gpu, [ticket; DISPATCHES + 1].into_iter());
+        assert_eq!(begun.iter().map(Stamping::count).collect::<Vec<_>>(), [257, 2]);
+        let encoded = gpu.checked("stamps", || {
+            let mut encoder = gpu.device.create_command_encoder(&Default::default());
+            begun.iter().for_each(|stamping| stamping.resolve(&mut encoder));
+            encoder.finish()
+        });
+        encoded.expect("there is room for each");
+    }
+
+    #[test]
     fn there_are_timestamps_only_where_somebody_profiles() {
         assert_eq!(spare(false), 0, "a query set for nobody");
         assert_eq!(spare(true), 1, "none to be used again");

@@ -197,6 +197,26 @@ fn what_is_summed_in_parts_is_read_where_it_lies() {
     }
 }
 
+/// As many states of each row as a segment holds, not as many as keep a GPU busy.
+#[test]
+fn states_of_attention_stay_within_a_segment() {
+    let caps = fixtures::nvidia_vulkan();
+    let states = |caps: &Caps| {
+        let device = Device::on_paper(caps, &Policy::exact()).expect("it is on paper");
+        let queries = device.blank([1, 16, 16, 64], DType::F32).expect("it fits");
+        let keys = device.blank([1, 1, 3840, 64], DType::F32).expect("it fits");
+        let told = queries.attention(&keys, &keys, &Attention::new()).expect("recorded").explain();
+        assert!(told.error.is_none(), "{:?}", told.error);
+        let remarks = told.kernels.iter().flat_map(|kernel| kernel.remarks.clone());
+        remarks.filter(|remark| remark.contains("states")).collect::<String>()
+    };
+    let of =
+        |n| format!("attention by workgroups of 16 rows and 64 keys at once, {n} states of each");
+    assert_eq!(states(&caps), of(15));
+    // 256 rows of 68 elements each; a segment holds as much as the keys.
+    assert_eq!(states(&caps.with_limit(Limit::BindingBytes, 1 << 20)), of(12));
+}
+
 /// Halves are unpacked where they are loaded, and rounded where they are stored, on processors too:
 /// no cast is a kernel of its own. Without subgroups they are. Heads are put together for nothing.
 #[test]

@@ -224,6 +224,15 @@ mod tests {
     }
 
     #[test]
+    fn lanes_take_the_queries_of_all_heads_that_share_keys() {
+        let views = views([3, 8, 2, 100, 10]);
+        let tile = super::super::choice::tile(Target::Cpu, None, &views, None);
+        let Crew { workgroup, per_head, groups } = Crew::of(Target::Cpu, &tile, &views);
+        assert_eq!(per_head, 400_usize.div_ceil(workgroup as usize * tile.queries));
+        assert_eq!(groups, 3 * 2 * per_head);
+    }
+
+    #[test]
     fn cuts_make_the_largest_smaller_and_keep_heads_together_that_share_keys() {
         let cut = |of: [usize; 5], segment| {
             let halves = Halves::of(&views(of), false, false, segment).expect("views");

@@ -312,6 +312,21 @@ mod tests {
         fixtures::lavapipe().identity
     }
 
+    /// A second pass is worth its while where much is read.
+    #[test]
+    fn columns_of_an_early_llvmpipe_are_cut_where_they_are_large() {
+        let early = early();
+        let later = Identity { driver_info: "Mesa 25.0.7 (LLVM 19.1.7)".into(), ..early.clone() };
+        let most = |[length, inner]: [usize; 2], machine: Reducer<'_>| {
+            machine.rows_max(Extent { outer: 1, length, inner, ragged: false })
+        };
+        let (large, small, waits) = ([512, 512], [511, 512], machine(Target::Cpu64, &early));
+        assert_eq!([most(large, waits), most(small, waits)], [24, ROWS_MAX]);
+        assert_eq!(most(large, machine(Target::Cpu64, &later)), ROWS_MAX);
+        assert_eq!(most(large, machine(Target::Gpu, &early)), ROWS_MAX);
+        assert_eq!(most(large, Reducer { batch_invariant: true, ..waits }), ROWS_MAX);
+    }
+
     #[test]
     fn no_invocation_loops_too_often_and_no_term_is_rounded_too_often() {
         let early = early();

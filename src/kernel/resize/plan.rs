@@ -77,3 +77,29 @@ impl Resizing {
         Ok((job, word(all)?))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::Shape;
+
+    #[test]
+    fn lines_are_loaded_as_quads_where_each_begins_at_one() {
+        let at = Resampling { factor: 1, term: 0, parts: 2, cubic: false };
+        let lies = |dims: [usize; 3], strides: [isize; 3]| {
+            let shape = Shape::new(dims).expect("a shape");
+            let view = Layout::strided(shape, &strides, 0).expect("a view");
+            Resizing { to: 6, at }.text(&view, Kind::F32).lies
+        };
+        assert_eq!(lies([2, 3, 8], [24, 8, 1]), Lies::Across);
+        assert_eq!(lies([1, 3, 8], [7, 12, 1]), Lies::Across, "one row is at no step");
+        for (why, dims, strides) in [
+            ("rows of 30", [2, 3, 8], [30, 8, 1]),
+            ("lines of ten", [2, 3, 8], [40, 10, 1]),
+            ("every other element", [2, 3, 8], [48, 16, 2]),
+            ("a line of six", [2, 3, 6], [24, 8, 1]),
+        ] {
+            assert_eq!(lies(dims, strides), Lies::AcrossEach, "{why}");
+        }
+    }
+}

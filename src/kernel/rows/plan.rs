@@ -104,3 +104,23 @@ impl RowsPlan {
         (looped <= CORE_TRIPS as usize).then_some(Self { kernel, group, rows, units, groups })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_matrices_are_not_walked_along_their_columns() {
+        let dense = |dims: [usize; 2]| Layout::dense(Shape::new(dims).expect("a shape"));
+        for (dims, axis, target, any, taken) in [
+            ([512, 511], 0, Target::Cpu, false, true),
+            ([512, 512], 0, Target::Cpu, false, false),
+            ([512, 512], 0, Target::Cpu64, true, true),
+            ([512, 512], 0, Target::Gpu, false, true),
+            ([512, 512], 1, Target::Cpu, false, true),
+        ] {
+            let got = takes(&dense(dims), axis, 1 << 30, target, any);
+            assert_eq!(got, taken, "{dims:?} along {axis} on {target:?}, of any: {any}");
+        }
+    }
+}

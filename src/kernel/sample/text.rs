@@ -148,3 +148,31 @@ impl Sampling {
         Ok((job, word(all.div_ceil(Self::lanes(target) as usize) * shares)?))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::Shape;
+
+    #[test]
+    fn no_lane_takes_more_channels_than_a_loop_has_trips() {
+        let sampling = Sampling { nearest: false, around: Around::Number, whole: true };
+        let most = CORE_TRIPS / 8;
+        for (channels, target, shares) in [
+            (1, Target::Cpu, 1),
+            (most, Target::Cpu64, 1),
+            (most + 1, Target::Cpu, 2),
+            (5 * most, Target::Cpu64, 5),
+            // Lanes enough come before that on a GPU; then there are more again.
+            (64, Target::Gpu, 64),
+            (most, Target::Gpu, most),
+        ] {
+            let layout = |dims: [usize; 4]| Layout::dense(Shape::new(dims).expect("a shape"));
+            let views = [layout([1, channels as usize, 2, 2]), layout([1, 1, 4, 2])];
+            let job = sampling.job(views.each_ref(), (false, 0.0), target);
+            let (SampleJob { channels: [all, each, parts, _], .. }, _) = job.expect("small");
+            assert_eq!((all, parts), (channels, shares), "{channels} on {target:?}");
+            assert!(each <= most && each * parts >= all, "{each} of {channels} on {target:?}");
+        }
+    }
+}

@@ -105,3 +105,23 @@ impl Windows {
         Ok((job, word(all)?))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::Shape;
+
+    #[test]
+    fn rows_are_quads_where_each_begins_at_one() {
+        let whole = |dims: [usize; 5], strides: [isize; 5]| {
+            let shape = Shape::new(dims).expect("a shape");
+            rows_are_quads(&Layout::strided(shape, &strides, 0).expect("a view"))
+        };
+        let dims = [2, 3, 1, 5, 8];
+        assert!(whole(dims, [120, 40, 40, 8, 1]) && whole(dims, [120, 40, 3, 12, 1]));
+        assert!(!whole(dims, [150, 50, 50, 10, 1]), "rows of ten");
+        assert!(!whole(dims, [120, 42, 40, 8, 1]), "planes of 42");
+        assert!(!whole([2, 3, 1, 5, 5], [120, 40, 40, 8, 1]), "a row of five");
+        assert!(!whole(dims, [960, 320, 80, 16, 2]), "every other element");
+    }
+}

@@ -408,7 +408,27 @@ async fn tails(ctx: &Ctx) -> Outcome {
             }
         }
     }
+    behind(&device).await?;
     layers(&device).await
+}
+
+/// What comes before a product in its expression may be of another dtype.
+async fn behind(device: &Device) -> Outcome {
+    for (dtype, narrow) in [(DType::F32, DType::F16), (DType::I32, DType::U8)] {
+        let numbers: Vec<i32> = (0..33 * 40).map(|i| i * 7 % 31).collect();
+        let (x, _) = device.upload(&numbers, [33, 40]).map_err(show)?;
+        let [a, first] = [dtype, narrow].map(|dtype| x.cast(dtype).map_err(show));
+        let (a, first) = (a?, first?.slice(1, ..33).map_err(show)?);
+        let product = || a.t().and_then(|t| a.matmul(&t)).map_err(show);
+        let then = |product: &Tensor| (first.cast(dtype)? - product)? - &first.cast(dtype)?.t()?;
+        let apart = product()?;
+        for computed in [&a, &first, &apart] {
+            computed.compute().map_err(show)?;
+        }
+        let want = bits_of(&then(&apart).map_err(show)?).await?;
+        ensure_eq!(bits_of(&then(&product()?).map_err(show)?).await?, want, "{dtype}");
+    }
+    Ok(())
 }
 
 /// `linear` is a product with the transposed weight, a sum and an activation.

@@ -95,9 +95,10 @@ async fn by_passes(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// Products one after the other: the device does nothing else, and the host waits. Nearly all of the wall time on a
-/// quiet machine; one product's time in place of all would be a tenth. A busy machine leaves this process out for a
-/// while, which only the wall shows: the best of a few runs counts.
+/// Products one after the other: the device does nothing else, and the host waits. Nearly all of
+/// the wall time on a quiet machine; one product's time in place of all would be a tenth. A busy
+/// machine leaves this process out for a while, which only the wall shows: the best of a few runs
+/// counts.
 async fn saturated(ctx: &Ctx) -> Outcome {
     let device = ctx.fresh(DOWNGRADES[0]).await?;
     let x = device.full([384, 384], DType::F32, 1.0 / 384.0).map_err(show)?;

@@ -61,6 +61,20 @@ fn states_stay_where_there_is_room() {
     assert_eq!([row, 3 * row, 9 * row, 100 * row].map(states), [1, 3, 8, 32]);
 }
 
+/// Keys are shared as a batch alone shares them, each with its part of the room.
+#[test]
+fn the_states_of_a_batch_do_not_depend_on_how_many_there_are() {
+    let of = |batch, room| {
+        let (tile, splits) = staged(&views([batch, 8, 8, 1, 4096, 64, 64]), None, room, true);
+        (tile.states, tile.parts, splits)
+    };
+    let row = 8 * 68;
+    for room in [row, 3 * row, 9 * row, 100 * row] {
+        assert_eq!(of(5, 5 * room), of(1, room), "{room} elements for each");
+    }
+    assert_ne!(of(1, 3 * row), of(1, 100 * row), "room counts");
+}
+
 #[test]
 fn every_tile_keeps_the_limits_that_all_adapters_have() {
     for groups in [1, 2, 4, 8, 16] {

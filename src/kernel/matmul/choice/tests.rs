@@ -154,6 +154,28 @@ fn tiles_in_workgroup_memory_take_what_the_text_declares() {
     };
     assert_eq!(group(false, [8, 2], 256, 16, 16), 592 + 592);
     assert_eq!(group(true, [4, 1], 64, 32, 16), 72 + 552 + 256);
+    // Stages of 64 rows and columns, padded, and a square of each subgroup and one of zeros.
+    let scheme = Scheme::Cooperative { side: 16, down: 2, across: 2, depth: 32 };
+    let squares = Variant { scheme, rows: 32, quads: 8, lanes: 128 };
+    assert_eq!(4 * squares.quads_shared(), 32 * (72 + 72) + 5 * 256);
+}
+
+/// Sums are the same for any number of rows: by one kernel on a GPU; on a software driver by
+/// kernels that add alike.
+#[test]
+fn a_choice_for_any_rows_is_made_for_those_that_stand_for_them() {
+    let sizes = [1, 4, 64, 1024].map(|m| Size { batch: 1, m, n: 1024, k: 1024 });
+    for chip in [fixtures::nvidia_vulkan(), fixtures::apple_m2(), Caps::webgpu_baseline()] {
+        for judged in sizes {
+            let want = best(gpu(&chip), judged, false).to_string();
+            for size in sizes {
+                let got = best_of_any(gpu(&chip), [judged, size], false).to_string();
+                assert_eq!(got, want, "{size:?} on {}", chip.identity.name);
+            }
+        }
+    }
+    let any = |size| best_of_any(Processor::CpuLater, [sizes[2], size], false);
+    assert!(sizes.map(any).iter().all(|of| of.variant.scheme == Scheme::Registers));
 }
 
 /// A decision on lavapipe, about f32 as it is stored or transposed.

@@ -37,6 +37,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         }
     }
     cases.push(case!("indexing::scatter_add_keeps_its_order", |ctx| deterministic(ctx)));
+    cases.push(case!("indexing::index_add_of_columns", |ctx| transposed(ctx)));
     cases.push(case!("indexing::scatter_add_between_blocks", |ctx| between_blocks(ctx)));
     cases.push(case!("indexing::scatter_of_many", |ctx| many(ctx)));
     cases.push(case!("indexing::scatter_out_of_range", |ctx| out_of_range(ctx)));
@@ -191,6 +192,19 @@ async fn between_blocks(ctx: &Ctx) -> Outcome {
             }
         }
     }
+    Ok(())
+}
+
+/// All of a buffer, but not in its order.
+async fn transposed(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let data: Vec<f32> = (0..12).map(|i| i as f32).collect();
+    let (source, _) = device.upload(&data, [4, 3]).map_err(show)?;
+    let (index, _) = device.upload(&[1u32, 0, 1], [3]).map_err(show)?;
+    let zeros = device.zeros([2, 4], DType::F32).map_err(show)?;
+    let got = source.t().and_then(|rows| zeros.index_add(0, &index, &rows)).map_err(show)?;
+    let got = got.read::<f32>().await.map_err(show)?;
+    ensure_eq!(got, [1.0, 4.0, 7.0, 10.0, 2.0, 8.0, 14.0, 20.0], "a column to each row");
     Ok(())
 }
 
