@@ -244,6 +244,7 @@ enum Scope {
 /// The adapters of some backends, as far as `WGPU_BACKEND` and this build have them.
 async fn found(backends: wgpu::Backends) -> Vec<Adapter> {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+    descriptor.flags = flags();
     descriptor.backends &= backends & wgpu::Instance::enabled_backend_features();
     if descriptor.backends.is_empty() {
         return Vec::new();
@@ -264,6 +265,14 @@ async fn found(backends: wgpu::Backends) -> Vec<Adapter> {
     };
     let adapters = adapters.into_iter().map(Adapter::from);
     adapters.filter(|adapter| adapter.caps.identity.backend != Backend::Noop).collect()
+}
+
+/// What wgpu does beside its work, in every build alike: only what somebody asks for (`WGPU_DEBUG=1`,
+/// `WGPU_VALIDATION=1`). In a debug build it would name every object through the Vulkan loader,
+/// which looks at all devices meanwhile, also at one that another thread is opening or has just
+/// dropped: there the process crashes (wgpu's issue 10234).
+fn flags() -> wgpu::InstanceFlags {
+    wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL.with_env()
 }
 
 /// wgpu's own adapter, which needs no driver: it stores, and computes nothing.

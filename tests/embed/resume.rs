@@ -58,6 +58,16 @@ fn a_search_in_a_process_of_its_own() {
     for (score, line) in found.expect("it searches") {
         println!("found {:08x} {line}", score.to_bits());
     }
+    if let Some(host) = high_water() {
+        println!("memory {host} {}", device.memory().bytes_reserved_peak);
+    }
+}
+
+/// The most memory that this process has had, where the system says.
+fn high_water() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let kib = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    kib.trim().strip_suffix("kB")?.trim().parse().ok().map(|kib: u64| kib << 10)
 }
 
 fn started(corpus: &Path) -> Command {
@@ -67,14 +77,48 @@ fn started(corpus: &Path) -> Command {
     program
 }
 
+/// What a whole run prints, and what it says.
+fn output(corpus: &Path) -> (String, String) {
+    let output = started(corpus).output().expect("it runs");
+    let [printed, said] =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    assert!(output.status.success(), "{printed}{said}");
+    (printed, said)
+}
+
 /// What a whole run finds, and what it says.
 fn run(corpus: &Path) -> (Vec<String>, String) {
-    let output = started(corpus).output().expect("it runs");
-    let [found, said] =
-        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-    assert!(output.status.success(), "{found}{said}");
-    let found = found.lines().filter(|line| line.starts_with("found ")).map(String::from);
+    let (printed, said) = output(corpus);
+    let found = printed.lines().filter(|line| line.starts_with("found ")).map(String::from);
     (found.collect(), said)
+}
+
+/// Ten thousand lines, whose embeddings are 15 MB, take no more than a thousand: on the host, and
+/// on the device.
+#[test]
+fn memory_does_not_grow_with_the_corpus() {
+    if device().is_none() || high_water().is_none() {
+        return;
+    }
+    let folder = folder();
+    let peak = |count: usize| {
+        let path = scratch(&format!("{count}-lines"));
+        let lines: Vec<String> = (0..count).map(|i| format!("ship {i}\n")).collect();
+        fs::write(&path, lines.concat()).expect("written");
+        let (printed, said) = output(&path);
+        assert!(said.contains(&format!("embedding {count} of {count}")), "{said}");
+        for path in [&search(&folder, &path).kept(), &path] {
+            let _ = fs::remove_file(path);
+        }
+        let numbers = printed.lines().find_map(|line| line.strip_prefix("memory "));
+        let numbers: Vec<u64> =
+            numbers.expect("they are told").split(' ').flat_map(str::parse).collect();
+        let [host, device] = numbers[..] else { panic!("{printed}") };
+        (host, device)
+    };
+    let ((few, few_there), (many, many_there)) = (peak(1000), peak(10_000));
+    assert!(many < few + (6 << 20), "{few} bytes for a thousand, {many} for ten thousand");
+    assert_eq!(many_there, few_there, "on the device");
 }
 
 #[test]

@@ -378,5 +378,15 @@ async fn views(ctx: &Ctx) -> Outcome {
     ensure_eq!(plan.kernels.len(), 1, "kernels where there is no batch: nothing is copied");
     let one = read(flat(2)?.attention(&flat(2)?, &flat(2)?, &how).map_err(show)?).await?;
     ensure_eq!(one, copied[5 * 48..6 * 48], "one head by itself");
+    // Rows that are not whole quads from one to the next, and some that begin inside one.
+    let wide = Tensor::concat(&[&dense, &dense], 3).and_then(|x| x.slice(3, ..10)).map_err(show)?;
+    let wide = wide.contiguous().map_err(show)?;
+    for first in [0, 1] {
+        let odd = wide.slice(3, first..first + 8).map_err(show)?;
+        let copy = odd.contiguous().map_err(show)?;
+        copy.compute().map_err(show)?;
+        let [viewed, copied] = [&odd, &copy].map(|x| x.attention(x, x, &how).map_err(show));
+        ensure_eq!(read(viewed?).await?, read(copied?).await?, "rows of ten from {first} on");
+    }
     Ok(())
 }
