@@ -224,6 +224,15 @@ mod tests {
     }
 
     #[test]
+    fn pairs_are_half_as_many_at_half_the_steps() {
+        let shape = Shape::new([2, 3, 5, 8]).expect("a shape");
+        let view = Layout::strided(shape, &[240, 8, 24, 1], 16).expect("a view");
+        let pairs = in_pairs(&view).expect("a view");
+        assert_eq!(pairs.shape().dims(), [2, 3, 5, 4]);
+        assert_eq!((pairs.strides(), pairs.offset()), (&[120, 4, 12, 1][..], 8));
+    }
+
+    #[test]
     fn lanes_take_the_queries_of_all_heads_that_share_keys() {
         let views = views([3, 8, 2, 100, 10]);
         let tile = super::super::choice::tile(Target::Cpu, None, &views, None);
