@@ -267,10 +267,10 @@ async fn found(backends: wgpu::Backends) -> Vec<Adapter> {
     adapters.filter(|adapter| adapter.caps.identity.backend != Backend::Noop).collect()
 }
 
-/// What wgpu does beside its work, in every build alike: only what somebody asks for (`WGPU_DEBUG=1`,
-/// `WGPU_VALIDATION=1`). In a debug build it would name every object through the Vulkan loader,
-/// which looks at all devices meanwhile, also at one that another thread is opening or has just
-/// dropped: there the process crashes (wgpu's issue 10234).
+/// What wgpu does beside its work, in every build alike: only what somebody asks for
+/// (`WGPU_DEBUG=1`, `WGPU_VALIDATION=1`). In a debug build it would name every object through the
+/// Vulkan loader, which looks at all devices meanwhile, also at one that another thread is opening
+/// or has just dropped: there the process crashes (wgpu's issue 10234).
 fn flags() -> wgpu::InstanceFlags {
     wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL.with_env()
 }
