@@ -16,6 +16,9 @@ mod embedder;
 #[path = "../../examples/embed/kept.rs"]
 mod kept;
 #[cfg(test)]
+#[path = "../../benches/common/memory.rs"]
+mod memory;
+#[cfg(test)]
 #[path = "../../examples/embed/model.rs"]
 mod model;
 #[cfg(test)]

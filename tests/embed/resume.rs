@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::corpus::Search;
 use super::embedder::Embedder;
 use super::kept::Kept;
+use super::memory::Peak;
 use super::model::WIDTH;
 use super::near::{device, folder};
 use super::weights::Storage;
@@ -54,20 +55,14 @@ fn a_search_in_a_process_of_its_own() {
     let Some(device) = device() else { return };
     let folder = folder();
     let mut embedder = Embedder::open(&device, &folder, STORAGE, |_| ()).expect("it loads");
+    let peak = Peak::watch();
     let found = search(&folder, Path::new(&corpus)).run(&device, &mut embedder);
     for (score, line) in found.expect("it searches") {
         println!("found {:08x} {line}", score.to_bits());
     }
-    if let Some(host) = high_water() {
+    if let Some(host) = peak.and_then(|peak| peak.bytes_beyond()) {
         println!("memory {host} {}", device.memory().bytes_reserved_peak);
     }
-}
-
-/// The most memory that this process has had, where the system says.
-fn high_water() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let kib = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    kib.trim().strip_suffix("kB")?.trim().parse().ok().map(|kib: u64| kib << 10)
 }
 
 fn started(corpus: &Path) -> Command {
@@ -94,10 +89,10 @@ fn run(corpus: &Path) -> (Vec<String>, String) {
 }
 
 /// Ten times the lines take no more: on the device not a byte, on the host what a driver's threads
-/// and a mapped file make of it.
+/// make of it.
 #[test]
 fn memory_does_not_grow_with_the_corpus() {
-    if device().is_none() || high_water().is_none() {
+    if device().is_none() || Peak::watch().is_none() {
         return;
     }
     const LINES: usize = 512;

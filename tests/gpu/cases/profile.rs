@@ -112,7 +112,7 @@ async fn saturated(ctx: &Ctx) -> Outcome {
         let report = profile.report().map_err(show)?;
         is_sane(&device, &report)?;
         let share = report.device.as_secs_f64() / report.wall.as_secs_f64();
-        if in_browser(&device) || share > 0.3 {
+        if in_browser(&device) || share > 0.5 {
             return Ok(());
         }
         seen += &format!("{share:.2} of the wall time: {report}");
