@@ -1,8 +1,9 @@
 // Products of many rows with weights quantised in blocks, by workgroups of 8 x 8 lanes.
 //
 // For each block of k the workgroup loads its rows of X and its 32 columns of weights, as numbers -
-// a value by its scale is exact in f32 - and each lane sums some rows by four columns of it. Rows
-// of a stage are padded, so that lanes beside each other meet other banks of workgroup memory.
+// a value by its scale is exact in f32 - and each lane sums some rows by four columns of it, while
+// the next block is on its way. Rows of a stage are padded, so that lanes beside each other meet
+// other banks of workgroup memory.
 //
 // The regions are what the generator writes for a tile and a form of blocks; as it lies here a lane
 // has one row, and values have eight bits.
@@ -94,12 +95,13 @@ fn main(
     let x0 = min(row + down, last.x) * p.job.size.w + across;
     var t0 = vec4<f32>();
     // end begin
-    for (var b = 0u; b < blocks; b++) {
-        // region fetch
-        let f0 = head_0(x0 + side * b);
-        let w = head_1((scale + b) * 2u + half_block);
-        let s = head_2(scale + b).x;
-        // end fetch
+    var b = 0u;
+    // region fetch
+    var f0 = head_0(x0 + side * b);
+    var w = head_1((scale + b) * 2u + half_block);
+    var s = head_2(scale + b).x;
+    // end fetch
+    for (var next = 1u; next <= blocks; next++) {
         workgroupBarrier();
         // region stage
         sh_x[down][across] = f0;
@@ -109,6 +111,13 @@ fn main(
         sh_w[slot][4u * half_block + 3u] = s * vec4<f32>(decode_i8(w.w));
         // end stage
         workgroupBarrier();
+        // On its way while this block is multiplied; the last one once more at the end.
+        b = min(next, blocks - 1u);
+        // region next
+        f0 = head_0(x0 + side * b);
+        w = head_1((scale + b) * 2u + half_block);
+        s = head_2(scale + b).x;
+        // end next
         // region step
         var s0_0 = 0.0;
         var s0_1 = 0.0;

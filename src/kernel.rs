@@ -78,6 +78,7 @@ pub const CATALOG: &[&Entry] = &[
     &factor::text::LU_PANEL,
     &fft::text::FFT,
     &scan::text::SCAN_ROWS,
+    &scan::text::SCAN_GROUP,
     &pick::text::PATCH,
     &pick::text::GATHER,
     &iota::IOTA,

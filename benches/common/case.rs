@@ -54,7 +54,12 @@ type Make<'a> = Box<dyn FnMut() -> wharf::Result<Tensor> + 'a>;
 enum How<'a> {
     Timed(Run<'a>),
     Kernel(Make<'a>),
+    Stream(Make<'a>),
 }
+
+/// A stream goes on for about this many seconds, and at most so many runs.
+const STREAM: f64 = 10e-3;
+const STREAM_MAX: usize = 64;
 
 /// One thing to measure, and its name.
 pub(crate) struct Case<'a> {
@@ -97,6 +102,18 @@ impl<'a> Case<'a> {
         }
     }
 
+    /// `make` describes what to compute, over and over: nobody waits before the last one. The time
+    /// is that of one among them, so that what a submission takes does not count where the device
+    /// has work.
+    pub(crate) fn stream(
+        name: impl Into<String>,
+        work: Work,
+        make: impl FnMut() -> wharf::Result<Tensor> + 'a,
+    ) -> Self {
+        let how = How::Stream(Box::new(make));
+        Self { name: name.into(), work, ceiling: None, how, device: None }
+    }
+
     /// Compares the case with this ceiling instead of the first.
     pub(crate) fn against(self, ceiling: &'a str) -> Self {
         Self { ceiling: Some(ceiling), ..self }
@@ -115,14 +132,43 @@ impl<'a> Case<'a> {
                 self.device = Some(done?.device().clone());
                 elapsed
             }
+            How::Stream(make) => {
+                let mut row = |times: usize| {
+                    let (done, elapsed) = timed(|| {
+                        let mut last = None;
+                        for _ in 0..times {
+                            let tensor = make()?;
+                            tensor.compute()?;
+                            last = Some(tensor.device().clone());
+                        }
+                        last.as_ref().map_or(Ok(()), Device::wait).map(|()| last)
+                    });
+                    done.map(|device| (device, elapsed / times as u32))
+                };
+                let (_, once) = row(1)?;
+                let times = (STREAM / once.as_secs_f64().max(1e-9)) as usize;
+                let (device, elapsed) = row(times.clamp(2, STREAM_MAX))?;
+                self.device = device;
+                elapsed
+            }
         };
         Ok(elapsed.as_secs_f64().max(1e-9))
     }
 
     /// Seconds of one run by the device's own clock, if it has one and the case can tell.
     pub(super) fn device_seconds(&mut self) -> Outcome<Option<f64>> {
-        let How::Kernel(make) = &mut self.how else { return Ok(None) };
         let Some(device) = &self.device else { return Ok(None) };
+        let make = match &mut self.how {
+            How::Timed(_) => return Ok(None),
+            How::Kernel(make) => make,
+            // What its dispatches take, without what lies between them.
+            How::Stream(make) => {
+                let profile = device.profile();
+                make()?.compute()?;
+                let spent = profile.report()?.device.as_secs_f64();
+                return Ok((spent > 0.0).then_some(spent));
+            }
+        };
         let Some(clock) = Clock::of(device) else { return Ok(None) };
         device.wait()?;
         // Recorded and not yet submitted, so that the timestamps enclose only the device's work.

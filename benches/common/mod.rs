@@ -64,6 +64,11 @@ impl Bench {
         self.device.clone()
     }
 
+    /// Whether what only GPUs do in time is left out; tiny data runs anywhere.
+    pub(crate) fn leaves_out_large(&self) -> bool {
+        self.adapter.caps().identity.is_software() && self.settings.effort != settings::Effort::Test
+    }
+
     /// A result that was measured in another way.
     pub(crate) fn push(&mut self, row: Row) {
         self.report.push(row);

@@ -150,7 +150,7 @@ pub(super) const TABLE: &[OpRow] = &[
     row(Op::Add, "add", 2, Wraps, &[(NUMBER, Infix("+"))], ulp(1.0), WRAP),
     row(Op::Sub, "sub", 2, Wraps, &[(NUMBER, Infix("-"))], ulp(1.0), WRAP),
     row(Op::Mul, "mul", 2, Wraps, &[(NUMBER, Infix("*"))], ulp(1.0), WRAP),
-    row(Op::Div, "div", 2, Wraps, &[(REAL, Infix("/")), (INT, Own)], ulp(2.5),
+    row(Op::Div, "div", 2, Wraps, &[(F32, Own), (F64, Infix("/")), (INT, Own)], ulp(2.5),
         "integers towards zero; x / 0 = 0; MIN / -1 = MIN").loose(DIV),
     row(Op::RemFloor, "rem_floor", 2, Same, NUMBERS, ulp(1.0),
         "the sign of the divisor, zeros too; by zero NaN, of integers the dividend")

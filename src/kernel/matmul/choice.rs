@@ -233,9 +233,20 @@ fn by_subgroups(processor: Processor, variant: Variant) -> Option<Variant> {
 }
 
 impl Ladder {
+    /// A rung with the passes that there would be, or in one if another costs more than it gains.
     fn weigh(&self, rung: &Rung, size: Size, near_k: bool) -> Choice {
+        let once = self.weigh_in(1, rung, size, near_k);
+        match self.passes(&rung.variant, size, near_k) {
+            1 => once,
+            more => {
+                let often = self.weigh_in(more, rung, size, near_k);
+                if often.worth() < once.worth() { once } else { often }
+            }
+        }
+    }
+
+    fn weigh_in(&self, passes: usize, rung: &Rung, size: Size, near_k: bool) -> Choice {
         let (variant, rate) = (rung.variant, rung.rates[usize::from(near_k)]);
-        let passes = self.passes(&variant, size, near_k);
         let (used, groups) = self.use_of(&variant, size);
         let used = used * (groups * passes as f64 / self.groups_wanted).min(1.0);
         // In the time that a copied element takes, the kernel would multiply so many.
@@ -244,6 +255,8 @@ impl Ladder {
             COPY * (1.0 / size.n as f64 + right)
         });
         let used = used / (1.0 + copies);
+        let added = if passes > 1 { self.pass_cost * rate * used / size.work() } else { 0.0 };
+        let used = used / (1.0 + added);
         Choice { variant, passes, because: Because::Best { rate, used } }
     }
 

@@ -2,12 +2,15 @@
 //! segment of the result.
 
 use super::choice::Decision;
+use super::choice::processor::Processor;
+use super::choice::scheme::{Choice, Size};
 use super::text::job::MatmulJob;
 use super::text::tile::{Along, Packed, Tile};
 use crate::count::{word, words};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::layout::Layout;
+use crate::shape::RANK_MAX;
 
 pub(super) mod panels;
 pub(super) mod view;
@@ -36,6 +39,27 @@ impl Decision {
     /// Elements from row to row of what the kernels store.
     pub(super) const fn pitch(&self) -> usize {
         self.size.n.next_multiple_of(4)
+    }
+
+    /// On a GPU, the passes along k as batches of one product, if they are alike: dispatches that
+    /// write one buffer wait for each other, workgroups of one dispatch fill its cores.
+    pub(super) fn at_once(&self) -> Result<Option<Self>> {
+        let Size { batch, k, .. } = self.size;
+        let alike = |parts: &usize| k.is_multiple_of(4 * parts);
+        let parts = (2..=self.choice.passes).rev().find(alike).unwrap_or(1);
+        let possible = matches!(self.processor, Processor::Gpu(_))
+            && self.sides[0].shape().rank() < RANK_MAX
+            && k / parts <= self.choice.variant.k_max();
+        if parts == 1 || !possible {
+            return Ok(None);
+        }
+        let [a, b] = self.sides;
+        Ok(Some(Self {
+            sides: [view::parted(&a, 0, parts)?, view::parted(&b, 1, parts)?],
+            size: Size { batch: parts * batch, k: k / parts, ..self.size },
+            choice: Choice { passes: 1, ..self.choice },
+            ..self.clone()
+        }))
     }
 
     /// A window of a panel, whose sides lie in one segment each.

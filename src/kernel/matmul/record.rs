@@ -38,7 +38,27 @@ impl Recorder<'_> {
     /// A single pass over k takes the tail on board. Of several, the sums are stored, and then
     /// added with the tail.
     pub(super) fn record(&self, operands: &[Operand; 2], tail: &Tail) -> Result<Arc<Value>> {
-        let Decision { size, choice, result, .. } = self.decision;
+        let whole = lie(&operands[0])?.whole && lie(&operands[1])?.whole;
+        if let Some(at_once) = self.decision.at_once()?.filter(|_| whole) {
+            let [a, b] = operands;
+            let sides = [a.under(at_once.sides[0]), b.under(at_once.sides[1])];
+            let passes = at_once.size.batch / self.decision.size.batch;
+            let (parcels, _) = Recorder { decision: &at_once, ..*self }.parcels(&sides)?;
+            return self.added(&at_once, &parcels, passes, tail);
+        }
+        let (parcels, passes) = self.parcels(operands)?;
+        let bound = 3 + tail.operands.len() as u64;
+        let room = bound <= self.site.engine.gpu.caps().limits.storage_buffers_max;
+        let direct = passes == 1 && self.decision.size.n.is_multiple_of(4) && room;
+        if direct && tail.reach(false)?.is_some() {
+            return self.passes(&parcels, tail, &tail.shape);
+        }
+        self.added(self.decision, &parcels, passes, tail)
+    }
+
+    /// The parts of the product, and in how many passes along k.
+    fn parcels(&self, operands: &[Operand; 2]) -> Result<(Vec<Parcel>, usize)> {
+        let Decision { size, choice, .. } = self.decision;
         let lies = [lie(&operands[0])?, lie(&operands[1])?];
         let (strip, segment) = (choice.variant.strip(), lies[0].segment.min(lies[1].segment));
         // A segment holds the copy of a strip.
@@ -54,18 +74,23 @@ impl Recorder<'_> {
         // Copies first: the result must lie in none of their buffers.
         let mut kept = [HashMap::new(), HashMap::new()];
         let parcels = panels.into_iter().map(|panel| self.parcel(operands, panel, &mut kept));
-        let parcels: Vec<Parcel> = parcels.collect::<Result<_>>()?;
-        let bound = 3 + tail.operands.len() as u64;
-        let room = bound <= self.site.engine.gpu.caps().limits.storage_buffers_max;
-        let direct = passes == 1 && size.n.is_multiple_of(4) && room;
-        if direct && tail.reach(false)?.is_some() {
-            return self.passes(&parcels, tail, &tail.shape);
-        }
-        // In the compute type, pass by pass, rows filled up to whole quads; then they are added.
+        Ok((parcels.collect::<Result<_>>()?, passes))
+    }
+
+    /// The sums of all passes, in the compute type and with rows filled up to whole quads, added.
+    fn added(
+        &self,
+        decision: &Decision,
+        parcels: &[Parcel],
+        passes: usize,
+        tail: &Tail,
+    ) -> Result<Arc<Value>> {
+        let Decision { size, result, .. } = self.decision;
         let narrow = result.is_float() && result.width() < 4;
         let dtype = if narrow { DType::F32 } else { *result };
-        let sums = Shape::new([passes, size.batch * size.m, self.decision.pitch()])?;
-        let value = self.passes(&parcels, &Tail::identity(sums, dtype), &sums)?;
+        let sums = Shape::new([passes, size.batch * size.m, decision.pitch()])?;
+        let by = Recorder { decision, ..*self };
+        let value = by.passes(parcels, &Tail::identity(sums, dtype), &sums)?;
         let layout = Layout::dense(sums).slice(2, 0..size.n, 1)?;
         added(self.site, &Operand { value, layout, dtype }, tail)
     }

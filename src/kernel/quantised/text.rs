@@ -193,8 +193,10 @@ fn staged(form: Blocks, rows: u32) -> Vec<Region> {
         format!("blockwise_store(row + down + {row}u, column + {COLUMNS}u * across, t{r});")
     };
     let half = Sixteen::of_half(form);
-    let fetch = each(rows, |r| format!("let f{r} = head_0(x{r} + side * b);"));
-    let load = format!("let w = head_1({});\nlet s = {};\n", half.place, scale(form));
+    let fetch = |var: &str| {
+        let rows = each(rows, |r| format!("{var}f{r} = head_0(x{r} + side * b);"));
+        format!("{rows}{var}w = head_1({});\n{var}s = {};\n", half.place, scale(form))
+    };
     let mut number = each(rows, stage);
     for (i, quad) in half.quads.iter().enumerate() {
         let at = format!("sh_w[slot][4u * half_block + {i}u]");
@@ -203,8 +205,9 @@ fn staged(form: Blocks, rows: u32) -> Vec<Region> {
     vec![
         Region::text("types", format!("const rows = {rows}u;\n")),
         Region::text("begin", each(rows, begin)),
-        Region::text("fetch", fetch + &load),
+        Region::text("fetch", fetch("var ")),
         Region::text("stage", number),
+        Region::text("next", fetch("")),
         Region::text("step", staged_step(rows)),
         Region::text("add", each(rows, |r| format!("t{r} += {};", of_block(r)))),
         Region::text("store", each(rows, store)),

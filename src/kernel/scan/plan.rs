@@ -4,8 +4,16 @@ use crate::shape::Shape;
 use crate::wgsl::Target;
 use crate::wgsl::entry::CORE_TRIPS;
 
-/// The most elements of a chunk: sums of more would be rounded too often.
+/// The most elements of a chunk that a lane scans: sums of more would be rounded too often.
 const CHUNK_MAX: usize = 4096;
+/// Elements of a group's tile, and the most tiles of a chunk.
+const TILE: usize = 1024;
+const TILES_MAX: usize = 64;
+/// On a GPU, shorter rows are done by lanes.
+const GROUP_LEAST: usize = 256;
+/// Lanes, and groups of lanes, that keep a GPU busy.
+const LANES_WANTED: usize = 16_384;
+const GROUPS_WANTED: usize = 512;
 
 /// Chunks of equal length.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +24,8 @@ pub(super) struct Chunks {
     pub(super) count: usize,
     /// Elements of a chunk.
     pub(super) each: usize,
+    /// Whether a whole workgroup takes a chunk, and not a lane.
+    pub(super) by_group: bool,
 }
 
 impl Chunks {
@@ -24,11 +34,23 @@ impl Chunks {
     pub(super) fn of(shape: &Shape, target: Target, trips: usize) -> Self {
         let length = shape.dims().last().copied().unwrap_or(1);
         let rows = shape.elements() / length.max(1);
-        let lanes = if target == Target::Gpu { 16_384 } else { 1024_usize };
-        let most = (CORE_TRIPS as usize / (2 + trips)).min(CHUNK_MAX);
-        let wanted = lanes.div_ceil(rows.max(1)).min(length / 64).max(length.div_ceil(most)).max(1);
-        let each = length.div_ceil(wanted);
-        Self { rows, length, count: length.div_ceil(each), each }
+        let by_group = target == Target::Gpu && length >= GROUP_LEAST;
+        let trips_max = CORE_TRIPS as usize / (2 + trips);
+        let (wanted, least, most) = match (target, by_group) {
+            (Target::Gpu, true) => (GROUPS_WANTED, 4 * TILE, TILE * TILES_MAX.min(trips_max / 4)),
+            (Target::Gpu, false) => (LANES_WANTED, 64, CHUNK_MAX.min(trips_max)),
+            _ => (1024, 64, CHUNK_MAX.min(trips_max)),
+        };
+        let count = wanted.div_ceil(rows.max(1)).min(length / least);
+        let count = count.max(length.div_ceil(most)).max(1);
+        let each = length.div_ceil(count);
+        Self { rows, length, count: length.div_ceil(each), each, by_group }
+    }
+
+    /// Workgroups for them, if one of lanes has so many.
+    pub(super) const fn groups(&self, lanes: usize) -> usize {
+        let chunks = self.rows * self.count;
+        if self.by_group { chunks } else { chunks.div_ceil(lanes) }
     }
 }
 
@@ -42,9 +64,12 @@ mod tests {
             for length in [1, 2, 63, 64, 65, 4096, 65_537, 1 << 24, 1 << 29] {
                 for (rows, trips) in [(1, 0), (3, 7), (4096, 56)] {
                     let shape = Shape::new([rows, length]).expect("a shape");
-                    let Chunks { count, each, .. } = Chunks::of(&shape, target, trips);
+                    let Chunks { count, each, by_group, .. } = Chunks::of(&shape, target, trips);
                     assert!(count * each >= length && (count - 1) * each < length, "{length}");
-                    let looped = each + each / 64 + 2 + each * trips;
+                    let looped = match by_group {
+                        true => each.div_ceil(TILE) * (1 + 4 * trips + 8),
+                        false => each + each / 64 + 2 + each * trips,
+                    };
                     assert!(looped <= CORE_TRIPS as usize, "{length}: {looped} trips");
                 }
             }

@@ -78,11 +78,11 @@ impl Scanning<'_> {
     }
 
     fn launch<'b>(&self, chunks: Chunks, wording: &'b ScanPass) -> Result<Launch<'b>> {
-        let Chunks { rows, length, count, each } = chunks;
-        let groups = fold(word((rows * count).div_ceil(self.site.target.workgroup() as usize))?);
+        let Chunks { rows, length, count, each, by_group } = chunks;
+        let groups = fold(word(chunks.groups(self.site.target.workgroup() as usize))?);
         let [rows, length, chunks, each] = words([rows, length, count, each])?;
         Ok(Launch {
-            entry: &text::SCAN_ROWS,
+            entry: if by_group { &text::SCAN_GROUP } else { &text::SCAN_ROWS },
             wording,
             workgroup: None,
             job: ScanJob { rows, length, chunks, each }.words(),

@@ -9,6 +9,10 @@ use crate::wgsl::{Entry, Needs, Region, Source, Writes};
 pub const SCAN_ROWS: Entry = Entry::core("scan_rows", source!("scan_rows.wgsl"))
     .with(&[FRESH, TOTALS])
     .told(ScanJob::MEMBERS);
+/// A group to a chunk of a row.
+pub const SCAN_GROUP: Entry = Entry::core("scan_group", source!("scan_group.wgsl"))
+    .with(&[FRESH, TOTALS])
+    .told(ScanJob::MEMBERS);
 
 params! {
     struct ScanJob {

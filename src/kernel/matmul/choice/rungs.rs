@@ -36,6 +36,8 @@ pub(super) struct Ladder {
     pub(super) pass_k_min: usize,
     /// More passes than this cost more to add than they gain.
     pub(super) passes_max: usize,
+    /// What a further pass takes whatever its size, in multiplications of the fastest rung.
+    pub(super) pass_cost: f64,
     /// Elements of B that stay in a core's cache until the next rows want them.
     pub(super) panel_max: usize,
     /// Whether a single row that walks down B touches so many pages that shorter passes are worth
@@ -137,8 +139,8 @@ const fn vector(rows: u32, lanes: u32, across: u32, rates: [f64; 2]) -> Rung {
     rung(Scheme::Vector { across, subgroups: false }, [rows, 1], lanes, rates)
 }
 
-const fn registers(rows: u32, rate: f64) -> Rung {
-    rung(Scheme::Registers, [rows, 1], 64, [rate; 2])
+const fn registers(rows: u32, rates: [f64; 2]) -> Rung {
+    rung(Scheme::Registers, [rows, 1], 64, rates)
 }
 
 /// What it takes: side of a square; squares of a subgroup, down and across; subgroups, down and
@@ -166,6 +168,7 @@ const CPU: Ladder = Ladder {
     groups_wanted: 8.0,
     pass_k_min: 512,
     passes_max: 8,
+    pass_cost: 0.0,
     panel_max: usize::MAX,
     counts_pages: true,
 };
@@ -228,34 +231,38 @@ const CPU_LATER_SHARING: Ladder = Ladder {
     ..CPU_LATER
 };
 
+/// Rates measured on an H100 (driver 580.159): tiles at 4096^3 and 2048^3, few rows at those of a
+/// language model. Workgroups of two subgroups win at every size, and nothing is as dear as another
+/// pass.
 const GPU: Ladder = Ladder {
     own: &[
         // Sums, lanes, lanes across, k of a stage.
-        group([8, 2], 256, 16, 16, 1.0), // 128 x 128
-        group([8, 2], 128, 8, 16, 0.92), // 128 x 64
-        group([8, 2], 64, 8, 16, 0.85),  // 64 x 64
-        group([8, 2], 64, 8, 8, 0.80),   // 64 x 64, of 8 bytes each
+        group([8, 2], 64, 8, 16, 1.0),    // 64 x 64
+        group([8, 2], 128, 8, 16, 0.96),  // 128 x 64
+        group([8, 2], 256, 16, 16, 0.81), // 128 x 128
+        group([8, 2], 64, 8, 8, 0.70),    // 64 x 64, of 8 bytes each
     ],
     rungs: &[
-        group([4, 1], 64, 8, 16, 0.45), // 32 x 32
-        group([4, 1], 64, 8, 8, 0.42),
-        group([4, 1], 64, 16, 16, 0.36), // 16 x 64
-        lean([4, 1], 64, 32, 16, 0.20),  // 8 x 128
+        group([4, 1], 64, 8, 16, 0.72), // 32 x 32
+        group([4, 1], 64, 8, 8, 0.51),
+        group([4, 1], 64, 16, 16, 0.30), // 16 x 64
+        lean([4, 1], 64, 32, 16, 0.26),  // 8 x 128
         // Rows, lanes, lanes across.
-        vector(4, 64, 1, [0.010, 0.110]),
-        vector(2, 64, 1, [0.006, 0.060]),
-        vector(1, 64, 1, [0.003, 0.032]),
-        vector(4, 128, 16, [0.110, 0.020]),
-        vector(2, 256, 16, [0.060, 0.010]),
-        vector(1, 256, 16, [0.032, 0.005]),
-        registers(8, 0.100),
-        registers(4, 0.060),
-        registers(1, 0.008),
+        vector(4, 64, 1, [0.18, 0.25]),
+        vector(2, 64, 1, [0.06, 0.15]),
+        vector(1, 64, 1, [0.03, 0.08]),
+        vector(4, 128, 16, [0.30, 0.14]),
+        vector(2, 256, 16, [0.36, 0.10]),
+        vector(1, 256, 16, [0.30, 0.03]),
+        registers(8, [0.30, 0.05]),
+        registers(4, [0.40, 0.05]),
+        registers(1, [0.20, 0.02]),
     ],
     lanes: 256.0,
-    groups_wanted: 128.0,
+    groups_wanted: 64.0,
     pass_k_min: 256,
     passes_max: 16,
+    pass_cost: 1e8,
     panel_max: usize::MAX,
     counts_pages: false,
 };

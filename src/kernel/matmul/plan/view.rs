@@ -55,6 +55,17 @@ pub(crate) fn part(
     Ok(part)
 }
 
+/// The view with its axis along k in parts, which are its outermost batches.
+pub(super) fn parted(layout: &Layout, side: usize, parts: usize) -> Result<Layout> {
+    let (mut dims, mut strides) = (layout.shape().dims().to_vec(), layout.strides().to_vec());
+    let k = dims.len() - 1 - side;
+    dims[k] /= parts;
+    let step = strides[k] * dims[k].cast_signed();
+    dims.insert(0, parts);
+    strides.insert(0, step);
+    Layout::strided(Shape::new(dims)?, &strides, layout.offset())
+}
+
 /// Along which axis an operand can be read by quads. `side` 0 is A, whose rows come in fours where
 /// it is read along them.
 pub(crate) fn along(layout: &Layout, side: usize, rows: u32) -> Along {
