@@ -54,7 +54,7 @@ impl AttentionCore {
         launch.record(site, &sources, &Reach::identity(DType::F32), &left.sink)?;
         let source = left.head.raw(false)?.ok_or_else(astray)?;
         let landing = Landing::of(site, vec![source], tail, false, &[])?.ok_or_else(astray)?;
-        landing.launch(join(rows, states, tile.width, site)?)?;
+        landing.launch(join(rows, states, tile.width)?)?;
         landing.finish()
     }
 
@@ -87,9 +87,12 @@ impl AttentionCore {
     }
 }
 
+/// Quads of results that a workgroup joins, of eight invocations each: the shader says so too.
+const QUADS_JOINED: usize = 8;
+
 /// The kernel that makes results of states.
-fn join(rows: usize, states: usize, width: usize, site: Site<'_>) -> Result<Launch<'static>> {
-    let groups = (rows * width).div_ceil(site.target.workgroup() as usize);
+fn join(rows: usize, states: usize, width: usize) -> Result<Launch<'static>> {
+    let groups = (rows * width).div_ceil(QUADS_JOINED);
     let (rows, states, width) = (word(rows)?, word(states)?, word(width)?);
     Ok(Launch {
         entry: &JOIN,
