@@ -75,7 +75,7 @@ fn memory_bound(bench: &mut Bench) -> Outcome {
     ];
     let one = inputs.bytes(1);
     let ceilings = vec![
-        ceiling::device_copy(&device, one as u64),
+        ceiling::device_copy(&device, one as u64)?,
         ceiling::memcpy_both(inputs.side * inputs.side * size_of::<f32>()),
     ];
     bench.measure(9, ceilings, cases)

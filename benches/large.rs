@@ -46,7 +46,8 @@ fn products(bench: &mut Bench) -> Outcome {
     let device = bench.device();
     let mut cases = Vec::new();
     let sides = bench.settings.pick([64, 64, 64], [1024, 2048, 4096], [1024, 4096, 8192]);
-    let kinds = [(DType::F32, false), (DType::F32, true), (DType::F16, false), (DType::Bf16, false)];
+    let plain = [DType::F32, DType::F16, DType::Bf16].map(|dtype| (dtype, false));
+    let kinds = [plain[0], (DType::F32, true), plain[1], plain[2]];
     for (n, (dtype, transposed)) in sides.iter().flat_map(|&n| kinds.map(|kind| (n, kind))) {
         let (a, b) = (random(&device, &[n, n], dtype)?, random(&device, &[n, n], dtype)?);
         let lie = if transposed { ", B transposed" } else { "" };
@@ -93,7 +94,7 @@ fn rows_times_a_matrix(bench: &mut Bench) -> Outcome {
         cases.push(Case::stream(name("q4"), work(0.625), move || z.linear(q4, None, None)));
     }
     let bytes = (side * side * size_of::<f32>()) as u64;
-    bench.measure(ROUNDS, vec![ceiling::device_copy(&device, bytes)], cases)
+    bench.measure(ROUNDS, vec![ceiling::device_copy(&device, bytes)?], cases)
 }
 
 fn attention(bench: &mut Bench) -> Outcome {
@@ -127,9 +128,8 @@ fn elementwise(bench: &mut Bench) -> Outcome {
     let (a, b, c) = (input(DType::F32)?, input(DType::F32)?, input(DType::F32)?);
     let (x, y) = (input(DType::F16)?, input(DType::F16)?);
     let row = random(&device, &[side], DType::F32)?;
-    let bytes = |width: usize, matrices: usize| {
-        Work::Bytes((side * side * width * matrices) as f64)
-    };
+    let bytes =
+        |width: usize, matrices: usize| Work::Bytes((side * side * width * matrices) as f64);
     let cases = vec![
         Case::stream("a + b", bytes(4, 3), || &a + &b),
         Case::stream("a + b, f16", bytes(2, 3), || &x + &y),
@@ -141,11 +141,9 @@ fn elementwise(bench: &mut Bench) -> Outcome {
         Case::stream("a.t() + b", bytes(4, 3), || a.t()? + &b),
         Case::stream("a.t() row-major", bytes(4, 2), || a.t()?.contiguous()),
         Case::stream("a as f16", bytes(2, 3), || a.cast(DType::F16)),
-        Case::stream("normal numbers", bytes(4, 1), || {
-            random(&device, &[side, side], DType::F32)
-        }),
+        Case::stream("normal numbers", bytes(4, 1), || random(&device, &[side, side], DType::F32)),
     ];
-    bench.measure(ROUNDS, vec![ceiling::device_copy(&device, (side * side * 4) as u64)], cases)
+    bench.measure(ROUNDS, vec![ceiling::device_copy(&device, (side * side * 4) as u64)?], cases)
 }
 
 fn along_rows(bench: &mut Bench) -> Outcome {
@@ -166,7 +164,7 @@ fn along_rows(bench: &mut Bench) -> Outcome {
         Case::stream("cumsum along dim 1", work(2), || x.cumsum(1)),
         Case::stream("cumsum along dim 0", work(2), || x.cumsum(0)),
     ];
-    bench.measure(ROUNDS, vec![ceiling::device_copy(&device, (side * side * 4) as u64)], cases)
+    bench.measure(ROUNDS, vec![ceiling::device_copy(&device, (side * side * 4) as u64)?], cases)
 }
 
 fn images(bench: &mut Bench) -> Outcome {
@@ -205,5 +203,5 @@ fn lists(bench: &mut Bench) -> Outcome {
         Case::stream("rows added to a table", work(3), || table.index_add(0, &index, &table)),
         Case::stream("fft", work(2), || pairs.fft(0, None)),
     ];
-    bench.measure(ROUNDS, vec![ceiling::device_copy(&device, (n * 4) as u64)], cases)
+    bench.measure(ROUNDS, vec![ceiling::device_copy(&device, (n * 4) as u64)?], cases)
 }

@@ -92,5 +92,5 @@ fn rows(bench: &mut Bench) -> Outcome {
         Case::kernel("[in, out]^T x column", work, || w.t()?.matmul(&x.t()?)),
     ];
     let bytes = (side * side * size_of::<f32>()) as u64;
-    bench.measure(9, vec![ceiling::device_copy(&device, bytes)], cases)
+    bench.measure(9, vec![ceiling::device_copy(&device, bytes)?], cases)
 }

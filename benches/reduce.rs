@@ -101,7 +101,7 @@ fn norms(bench: &mut Bench) -> Outcome {
         }),
         Case::kernel("rms_norm of rows", work, || x.rms_norm(1, 1e-5)),
     ];
-    bench.measure(9, vec![ceiling::device_copy(&device, copied as u64)], cases)
+    bench.measure(9, vec![ceiling::device_copy(&device, copied as u64)?], cases)
 }
 
 /// Eight heads of 64, with as many keys as queries.

@@ -1,19 +1,19 @@
 //! Times the matmul kernels on this adapter for a few products and keeps what was fastest.
 //!
-//! `cargo run --release --example tune -- [--experimental] [FILE] [M,N,K[,t][,f16] ..]`, with
-//! `WHARF_ALLOW_SOFTWARE=1` on a machine without a GPU. Without a file the table goes to the user's
-//! caches. `t` says that B is a transposed view. `--experimental` tries cooperative matrices too, where the driver has them.
+//! `cargo run --release --example tune -- [FILE] [M,N,K[,t][,f16] ..]`, with
+//! `WHARF_ALLOW_SOFTWARE=1` on a machine without a GPU. `t` says that B is a transposed view.
+//! Without a file the table goes to the user's caches.
 
 use std::path::PathBuf;
 
 use wharf::tune::{Problem, Tuned};
-use wharf::{Adapter, DType, Policy, wgpu};
+use wharf::{DType, Device, Policy};
 
 fn main() -> wharf::Result<()> {
     // What drivers say while they are probed is for those who ask: `RUST_LOG=error`.
     env_logger::init_from_env(env_logger::Env::default().default_filter_or("off"));
-    let mut adapter = pollster::block_on(Adapter::best())?;
-    let (mut named, mut problems) = (None, Vec::new());
+    let device = Device::best(&Policy::exact())?;
+    let (mut file, mut problems) = (Tuned::cache_path(&device), Vec::new());
     for argument in std::env::args().skip(1) {
         let dtype = if argument.ends_with(",f16") { DType::F16 } else { DType::F32 };
         let dims: Vec<usize> = argument.split(',').filter_map(|dim| dim.parse().ok()).collect();
@@ -23,13 +23,9 @@ fn main() -> wharf::Result<()> {
         };
         match *dims {
             [m, n, k] => problems.push(problem(m, n, k)),
-            _ if argument == "--experimental" => adapter = experimental(adapter),
-            _ => named = Some(PathBuf::from(argument)),
+            _ => file = Some(PathBuf::from(argument)),
         }
     }
-    let plan = adapter.negotiate(&Policy::exact());
-    let device = pollster::block_on(adapter.open(plan))?;
-    let file = named.or_else(|| Tuned::cache_path(&device));
     if problems.is_empty() {
         let square = |n| Problem::new(n, n, n, DType::F32);
         let row = Problem::new(1, 1024, 1024, DType::F32);
@@ -56,9 +52,4 @@ fn main() -> wharf::Result<()> {
     let remarks = plan.kernels.iter().flat_map(|kernel| &kernel.remarks);
     remarks.for_each(|remark| println!("from now on with this handle: {remark}"));
     Ok(())
-}
-
-#[expect(unsafe_code, reason = "wgpu wants the promise that bugs of what is new are put up with")]
-fn experimental(adapter: Adapter) -> Adapter {
-    adapter.experimental(unsafe { wgpu::ExperimentalFeatures::enabled() })
 }

@@ -55,20 +55,55 @@ fn host_copy<'a>(name: &str, bytes: usize, counted: f64) -> Case<'a> {
     })
 }
 
-/// A copy of this many bytes by the device, from one buffer to another.
-pub(crate) fn device_copy<'a>(device: &Device, bytes: u64) -> Case<'a> {
+/// Copies in a row, where waiting for one would count.
+const COPIES: u32 = 16;
+
+/// A copy by a kernel.
+const COPY: &str = "
+@group(0) @binding(0) var<storage, read> from: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read_write> to: array<vec4<f32>>;
+@compute @workgroup_size(256)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let i = (group.x + groups.x * group.y) * 256u + lane;
+    if i < arrayLength(&to) {
+        to[i] = from[i];
+    }
+}
+";
+
+/// A copy of this many bytes by the device, from one buffer to another: by its command, or by a
+/// kernel where that is faster.
+pub(crate) fn device_copy<'a>(device: &Device, bytes: u64) -> Outcome<Case<'a>> {
     let (from, to) = (buffer(device, bytes, &[]), buffer(device, bytes, &[]));
+    let software = device.caps().identity.is_software();
+    let times = if software { 1 } else { COPIES };
+    let groups = (bytes / 16).div_ceil(256) as u32;
+    let kernel = Raw::new(device, COPY, &[], &[&from, &to], groups);
     let (device, queue) = (device.wgpu().0.clone(), device.wgpu().1.clone());
-    Case::new(DEVICE_COPY, Work::Bytes(2.0 * bytes as f64), move || {
+    let command = move || {
         let (done, elapsed) = timed(|| {
             let mut encoder = device.create_command_encoder(&Default::default());
-            encoder.copy_buffer_to_buffer(&from, 0, &to, 0, bytes);
+            for _ in 0..times {
+                encoder.copy_buffer_to_buffer(&from, 0, &to, 0, bytes);
+            }
             queue.submit([encoder.finish()]);
             device.poll(wgpu::PollType::wait_indefinitely())
         });
         done?;
         Ok(elapsed)
-    })
+    };
+    let work = Work::Bytes(2.0 * bytes as f64 * f64::from(times));
+    command()?;
+    kernel.run_often(times)?;
+    // A software driver's command is the processor's own copy.
+    if !software && kernel.run_often(times)? < command()? {
+        return Ok(Case::new(DEVICE_COPY, work, move || kernel.run_often(times)));
+    }
+    Ok(Case::new(DEVICE_COPY, work, command))
 }
 
 const FMA_TRIPS: u32 = 2048;

@@ -62,13 +62,20 @@ impl Raw {
 
     /// Runs it once and waits.
     pub(crate) fn run(&self) -> Outcome<Duration> {
+        self.run_often(1)
+    }
+
+    /// Runs it so many times and waits once.
+    pub(crate) fn run_often(&self, times: u32) -> Outcome<Duration> {
         let (done, elapsed) = timed(|| {
             let mut encoder = self.device.create_command_encoder(&Default::default());
             let mut pass = encoder.begin_compute_pass(&Default::default());
             pass.set_pipeline(&self.pipeline);
             pass.set_bind_group(0, &self.group, &[]);
             let [x, y, z] = self.groups;
-            pass.dispatch_workgroups(x, y, z);
+            for _ in 0..times {
+                pass.dispatch_workgroups(x, y, z);
+            }
             drop(pass);
             self.queue.submit([encoder.finish()]);
             self.device.poll(wgpu::PollType::wait_indefinitely())

@@ -2,10 +2,11 @@
 //! section of RESULTS.md, a picture.
 //!
 //! ```text
-//! beside [--quick] [--json FILE] [--results FILE] [--picture FILE] [--benches FOLDER]
+//! beside [--quick | --large] [--json FILE] [--results FILE] [--picture FILE] [--benches FOLDER]
 //!        [--costs FILE] [--facts TEXT] [FILTER]
 //! ```
 //!
+//! A filter of several parts, `a|b`, takes the cases with one of them in their names.
 //! `--benches` names the folder with the output of the cargo benches (`NAME.txt`, `NAME.json`),
 //! which goes into RESULTS.md and gives the roofs of the roofline. `--costs` names a file with the
 //! costs of building, and `--facts` is a line about date and machine. `scripts/bench-peers` gives
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use compare::{Comparison, Line, Runtime};
-use peer_cases::all;
+use peer_cases::{Scale, all};
 
 mod child;
 mod compare;
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
 /// What the command line asks for.
 #[derive(Debug, Default)]
 struct Options {
-    quick: bool,
+    scale: Scale,
     json: Option<PathBuf>,
     results: Option<PathBuf>,
     picture: Option<PathBuf>,
@@ -54,13 +55,15 @@ impl Options {
         while let Some(arg) = args.next() {
             let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
             match arg.as_str() {
-                "--quick" => options.quick = true,
                 "--json" => options.json = Some(value()?.into()),
                 "--results" => options.results = Some(value()?.into()),
                 "--picture" => options.picture = Some(value()?.into()),
                 "--benches" => options.benches = Some(value()?.into()),
                 "--costs" => options.costs = Some(value()?.into()),
                 "--facts" => options.facts = value()?,
+                other if Scale::of(other).is_some() => {
+                    options.scale = Scale::of(other).unwrap_or_default();
+                }
                 other if other.starts_with('-') => return Err(format!("unknown option: {other}")),
                 _ => options.filter = arg,
             }
@@ -80,15 +83,16 @@ fn run(options: &Options) -> Result<(), String> {
         Runtime::new("PyTorch (CPU)", "peer-cpu", &["--torch"], folder),
     ];
     runtimes.retain(Runtime::is_built);
-    let args = if options.quick { vec!["--quick"] } else { Vec::new() };
+    let told = Scale::FLAGS.iter().filter(|(_, scale)| *scale == options.scale);
+    let args = told.map(|(flag, _)| *flag).collect();
     let mut comparison = Comparison::new(runtimes.clone(), args);
     let said = comparison.hello();
     let adapter = same_adapter(&runtimes, &said)?;
     let runtimes = comparison.retain(&said);
     println!("on {adapter}");
 
-    let mut cases = all(options.quick);
-    cases.retain(|case| case.name.contains(&options.filter));
+    let mut cases = all(options.scale);
+    cases.retain(|case| options.filter.split('|').any(|part| case.name.contains(part)));
     let mut lines = Vec::new();
     let mut lacking = Vec::new();
     for (i, case) in cases.iter().enumerate() {

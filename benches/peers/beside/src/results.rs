@@ -15,7 +15,8 @@ pub struct Section<'a> {
 }
 
 /// The benches in the order in which they are shown.
-const BENCHES: &[&str] = &["transfer", "elementwise", "matmul", "reduce", "startup", "profile"];
+const BENCHES: &[&str] =
+    &["transfer", "elementwise", "matmul", "reduce", "large", "startup", "profile"];
 
 const END: &str = "<!-- end of what was measured -->\n";
 

@@ -14,7 +14,7 @@ pub use model::{EPSILON, HEADS, LAYERS, Model, TABLES, WIDE, WIDTH, weights};
 pub use serve::{Peer, Ran, Run, main};
 pub use table::{
     Attention, CHAIN, CHAIN_MATMUL, CHANNELS, Case, Crossing, Formula, GROUPS, Image, Kind, Matmul,
-    Order, Rows, SIDE, TOP, Unit, What, all,
+    Order, Rows, SIDE, Scale, TOP, Unit, What, all,
 };
 
 /// Numbers in -1..1, with 512 different values: multiples of 1/256, which every float dtype holds.

@@ -15,7 +15,7 @@ use std::io::{BufRead, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use crate::table::{Case, What, all};
+use crate::table::{Case, Scale, What, all};
 use crate::{check, inputs};
 
 /// How long one run took, without its preparations, and its result if that was asked for.
@@ -48,14 +48,14 @@ const SIZES: &[usize] = &[64, 127, 128, 200, 256, 512, 1024, 2047, 2048, 3072, 4
 const SAMPLE: Duration = Duration::from_millis(5);
 const RUNS_MAX: u32 = 64;
 
-/// Runs a measuring program. Its arguments: `[--quick] [first NAME | largest]`.
+/// Runs a measuring program. Its arguments: `[--quick | --large] [first NAME | largest]`.
 pub fn main<P: Peer>(open: impl FnOnce() -> Result<P, String>) -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let quick = args.iter().any(|arg| arg == "--quick");
+    let scale = args.iter().find_map(|arg| Scale::of(arg)).unwrap_or_default();
     let done = match args.iter().find(|arg| !arg.starts_with('-')).map(String::as_str) {
         Some("first") => open().and_then(|peer| first(&peer, args.last().map_or("", |a| a))),
         Some("largest") => open().map(|peer| say(&format!("took {}", peer.largest(SIZES)))),
-        _ => open().map(|peer| serve(&peer, &all(quick))),
+        _ => open().map(|peer| serve(&peer, &all(scale))),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -75,7 +75,7 @@ fn say(text: &str) {
 
 /// One case in a fresh process; the caller takes the time until it says `ready`.
 fn first(peer: &impl Peer, name: &str) -> Result<(), String> {
-    let case = all(false).into_iter().find(|case| case.name == name);
+    let case = all(Scale::Usual).into_iter().find(|case| case.name == name);
     let case = case.ok_or_else(|| format!("no case {name}"))?;
     let inputs = inputs(&case.what);
     let Some(mut run) = peer.prepare(&case.what, &inputs)? else {

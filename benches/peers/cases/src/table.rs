@@ -283,18 +283,49 @@ impl Case {
     }
 }
 
-/// All cases; `quick` ones are smaller.
+/// How large the cases are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// To see that it works.
+    Quick,
+    /// What a software driver does in time.
+    #[default]
+    Usual,
+    /// With what only a GPU does in time.
+    Large,
+}
+
+impl Scale {
+    /// How the programs are told.
+    pub const FLAGS: [(&str, Self); 2] = [("--quick", Self::Quick), ("--large", Self::Large)];
+
+    /// What a flag asks for.
+    #[must_use]
+    pub fn of(flag: &str) -> Option<Self> {
+        Self::FLAGS.iter().find(|(name, _)| *name == flag).map(|(_, scale)| *scale)
+    }
+
+    fn pick<T>(self, quick: T, usual: T, large: T) -> T {
+        match self {
+            Self::Quick => quick,
+            Self::Usual => usual,
+            Self::Large => large,
+        }
+    }
+}
+
+/// All cases of a scale.
 #[must_use]
-pub fn all(quick: bool) -> Vec<Case> {
-    let side = if quick { 1024 } else { 4096 };
-    let mut cases = matmuls(quick);
-    cases.push(attention(if quick { 128 } else { 512 }));
+pub fn all(scale: Scale) -> Vec<Case> {
+    let side = scale.pick(1024, 4096, 8192);
+    let mut cases = matmuls(scale);
+    cases.push(attention(scale.pick(128, 512, 4096)));
     cases.extend(formulas(side));
     cases.extend(rows(side));
     cases.extend(images());
-    cases.extend(orders(if quick { 10_000 } else { 1_000_000 }));
-    cases.extend(models(if quick { 8 } else { 128 }));
-    cases.extend(crossings(if quick { 1 << 20 } else { 1 << 25 }));
+    cases.extend(orders(scale.pick(10_000, 1_000_000, 10_000_000)));
+    cases.extend(models(scale.pick(8, 128, 128)));
+    cases.extend(crossings(scale.pick(1 << 20, 1 << 25, 1 << 25)));
     let latency = |name, what, steps| Case::new(Kind::Latency, name, what, Unit::Micros, steps);
     let process = |name, what, unit| Case::new(Kind::Process, name, what, unit, 1.0);
     cases.extend([
@@ -309,7 +340,7 @@ pub fn all(quick: bool) -> Vec<Case> {
     cases
 }
 
-fn matmuls(quick: bool) -> Vec<Case> {
+fn matmuls(scale: Scale) -> Vec<Case> {
     let plain = |m, k, n| Matmul { batch: 1, m, k, n, transposed: false, half: false };
     let square = |n| plain(n, n, n);
     let mut list = vec![
@@ -325,7 +356,13 @@ fn matmuls(quick: bool) -> Vec<Case> {
         ("matmul 16 of 128".to_owned(), Matmul { batch: 16, ..square(128) }),
         ("matmul 512, f16".to_owned(), Matmul { half: true, ..square(512) }),
     ];
-    if !quick {
+    if scale == Scale::Large {
+        list.extend([
+            ("matmul 4096".to_owned(), square(4096)),
+            ("matmul 4096, f16".to_owned(), Matmul { half: true, ..square(4096) }),
+        ]);
+    }
+    if scale != Scale::Quick {
         list.extend([
             ("matmul 1000".to_owned(), square(1000)),
             ("matmul 1024".to_owned(), square(1024)),

@@ -84,7 +84,7 @@ fn later_drivers_that_share_copy_where_it_pays() {
 fn shapes_meet_the_kernels_made_for_them() {
     let discrete = gpu(&fixtures::nvidia_vulkan());
     for (dims, near_k, want) in [
-        ([1, 4096, 4096, 4096], false, "workgroup tiles of 128 x 128 by 16, 256 lanes, 1"),
+        ([1, 4096, 4096, 4096], false, "workgroup tiles of 64 x 64 by 16, 64 lanes, 1"),
         ([1, 512, 512, 512], false, "workgroup tiles of "),
         ([64, 128, 128, 128], true, "workgroup tiles of "),
         ([1000, 16, 16, 16], false, "workgroup tiles of 32 x 32"),
@@ -108,8 +108,8 @@ fn processors_of_fewer_registers_get_smaller_tiles() {
     };
     let of = |vendor, subgroup_min| by(vendor, subgroup_min, DType::F32);
     for (vendor, subgroup_min, want) in [
-        (0x10de, 32, "workgroup tiles of 128 x 128 by 16, 256 lanes"),
-        (0x1002, 32, "workgroup tiles of 128 x 128 by 16, 256 lanes"),
+        (0x10de, 32, "workgroup tiles of 64 x 64 by 16, 64 lanes"),
+        (0x1002, 32, "workgroup tiles of 64 x 64 by 16, 64 lanes"),
         (0x1002, 64, "workgroup tiles of 128 x 64 by 16, 256 lanes"),
         (0x5143, 64, "workgroup tiles of 128 x 64 by 16, 256 lanes"),
         (0x8086, 8, "workgroup tiles of 128 x 64 by 16, lean, 256 lanes"),
@@ -123,7 +123,7 @@ fn processors_of_fewer_registers_get_smaller_tiles() {
     for (vendor, subgroup_min, dtype, want) in [
         (0x8086, 8, DType::I32, "workgroup tiles of 64 x 64 by 16, lean, 256 lanes"),
         (0x8086, 8, DType::I64, "workgroup tiles of 32 x 64 by 16, lean, 128 lanes"),
-        (0x10de, 32, DType::I32, "workgroup tiles of 128 x 128 by 16, 256 lanes"),
+        (0x10de, 32, DType::I32, "workgroup tiles of 64 x 64 by 16, 64 lanes"),
         (0x10de, 32, DType::F64, "workgroup tiles of 128 x 64 by 16, 256 lanes"),
         (0x1002, 64, DType::F64, "workgroup tiles of 128 x 64 by 16, 256 lanes"),
         (0x5143, 64, DType::I64, "workgroup tiles of 32 x 64 by 16, lean, 128 lanes"),
@@ -139,7 +139,7 @@ fn lesser_machines_get_what_fits() {
     let mut tiny = Caps::webgpu_baseline();
     (tiny.limits.invocations_max, tiny.limits.group_storage_bytes_max) = (64, 1024);
     let got = choice(gpu(&tiny), large, false);
-    assert!(got.starts_with("a tile of 8 x 4, 64 lanes"), "{got}");
+    assert!(got.starts_with("a tile of 4 x 4, 64 lanes"), "{got}");
     let wide = Processor::of(Target::Gpu, &Caps::webgpu_baseline(), DType::F64);
     let got = choice(wide, large, false);
     assert!(got.starts_with("workgroup tiles of 64 x 32 by 8"), "{got}");
