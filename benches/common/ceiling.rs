@@ -60,8 +60,8 @@ const COPIES: u32 = 16;
 
 /// A copy by a kernel.
 const COPY: &str = "
-@group(0) @binding(0) var<storage, read> from: array<vec4<f32>>;
-@group(0) @binding(1) var<storage, read_write> to: array<vec4<f32>>;
+@group(0) @binding(0) var<storage, read> input: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read_write> output: array<vec4<f32>>;
 @compute @workgroup_size(256)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
@@ -69,8 +69,8 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let i = (group.x + groups.x * group.y) * 256u + lane;
-    if i < arrayLength(&to) {
-        to[i] = from[i];
+    if i < arrayLength(&output) {
+        output[i] = input[i];
     }
 }
 ";

@@ -48,7 +48,7 @@ async fn named(ctx: &Ctx) -> Outcome {
     let device = ctx.fresh(DOWNGRADES[0]).await?;
     let kernel = Kernel::from_wgsl("long", LONG).map_err(show)?;
     let software = device.caps().identity.is_software();
-    let groups: u32 = if software { 4096 } else { 1 << 16 };
+    let groups: u32 = if software { 4096 } else { 1 << 15 };
     // A GPU takes a thousandth of a software driver's time.
     let patience = Duration::from_micros(if software { 10_000 } else { 50 });
     for how in ["a future", "a call", "everything", "an encoder of the caller's"] {

@@ -91,7 +91,9 @@ fn shapes_meet_the_kernels_made_for_them() {
         ([1, 1, 4096, 4096], false, "1 x 64 in 16 parts, 256 lanes"),
         ([1, 1, 4096, 4096], true, "1 x 4 in 64 parts, by subgroups, 64 lanes, 1"),
         ([1, 3, 4096, 4096], true, "4 x 4 in 64 parts, by subgroups"),
-        ([1, 64, 64, 1 << 16], true, "4 x 4 in 64 parts, by subgroups, 64 lanes, 2"),
+        ([1, 64, 64, 1 << 16], true, "4 x 4 in 64 parts, by subgroups, 64 lanes, 1"),
+        // Too few tiles for the cores of a GPU: parts of k side by side.
+        ([1, 64, 4096, 4096], false, "workgroup tiles of 64 x 64 by 16, 64 lanes, 4"),
     ] {
         let got = choice(discrete, dims, near_k);
         assert!(got.starts_with(want), "{dims:?}: {got}, not {want}");
