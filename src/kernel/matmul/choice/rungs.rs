@@ -1,9 +1,9 @@
 //! The tables: for each processor its rungs, with what they were measured or expected to reach.
 //!
 //! How the figures were found, and what was tried and rejected, stands in
-//! `docs/measured/matmul.md`. Tables for GPUs were not measured on hardware yet: their rates are
-//! what counts of loads, sums and registers lead to expect, and only have to put the rungs in the
-//! right order. Cooperative matrices are in no ladder: some drivers only pretend to have them, so
+//! `docs/measured/matmul.md`. Of GPUs one was measured, NVIDIA's H100; the rates of tables for
+//! fewer registers are what counts of loads, sums and registers lead to expect, and only have to
+//! put the rungs in the right order. Cooperative matrices are in no ladder: some drivers only pretend to have them, so
 //! they are candidates of [`Device::tune`](crate::Device::tune), which times and checks them.
 
 use super::processor::{Processor, Registers, Room};
