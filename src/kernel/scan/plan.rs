@@ -1,4 +1,4 @@
-//! How rows are cut into chunks, each of which one lane scans: pure arithmetic.
+//! How rows are cut into chunks, each of which a lane or a workgroup scans: pure arithmetic.
 
 use crate::shape::Shape;
 use crate::wgsl::Target;

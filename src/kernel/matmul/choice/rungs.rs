@@ -3,8 +3,9 @@
 //! How the figures were found, and what was tried and rejected, stands in
 //! `docs/measured/matmul.md`. Of GPUs one was measured, NVIDIA's H100; the rates of tables for
 //! fewer registers are what counts of loads, sums and registers lead to expect, and only have to
-//! put the rungs in the right order. Cooperative matrices are in no ladder: some drivers only pretend to have them, so
-//! they are candidates of [`Device::tune`](crate::Device::tune), which times and checks them.
+//! put the rungs in the right order. Cooperative matrices are in no ladder: some drivers only
+//! pretend to have them, so they are candidates of [`Device::tune`](crate::Device::tune), which
+//! times and checks them.
 
 use super::processor::{Processor, Registers, Room};
 use super::scheme::{Scheme, Variant};
@@ -231,9 +232,8 @@ const CPU_LATER_SHARING: Ladder = Ladder {
     ..CPU_LATER
 };
 
-/// Rates measured on an H100 (driver 580.159): tiles at 4096^3 and 2048^3, few rows at those of a
-/// language model. Workgroups of two subgroups win at every size, and nothing is as dear as another
-/// pass.
+/// Rates measured on an H100 (driver 580.159) at 4096^3 and 2048^3; few rows and registers put
+/// where shapes without tiles enough want them. Workgroups of two subgroups win at every size.
 const GPU: Ladder = Ladder {
     own: &[
         // Sums, lanes, lanes across, k of a stage.
@@ -267,6 +267,29 @@ const GPU: Ladder = Ladder {
     counts_pages: false,
 };
 
+/// What follows where a GPU has fewer registers, and nobody has measured one.
+const GPU_UNMEASURED: Ladder = Ladder {
+    own: &[],
+    rungs: &[
+        group([4, 1], 64, 8, 16, 0.45),
+        group([4, 1], 64, 8, 8, 0.42),
+        group([4, 1], 64, 16, 16, 0.36),
+        lean([4, 1], 64, 32, 16, 0.20),
+        vector(4, 64, 1, [0.010, 0.110]),
+        vector(2, 64, 1, [0.006, 0.060]),
+        vector(1, 64, 1, [0.003, 0.032]),
+        vector(4, 128, 16, [0.110, 0.020]),
+        vector(2, 256, 16, [0.060, 0.010]),
+        vector(1, 256, 16, [0.032, 0.005]),
+        registers(8, [0.100; 2]),
+        registers(4, [0.060; 2]),
+        registers(1, [0.008; 2]),
+    ],
+    groups_wanted: 128.0,
+    pass_cost: 1e7,
+    ..GPU
+};
+
 /// Half the sums to an invocation, so that several workgroups run on a core.
 const GPU_SOME: Ladder = Ladder {
     own: &[
@@ -274,7 +297,7 @@ const GPU_SOME: Ladder = Ladder {
         group([8, 1], 128, 16, 16, 0.9), // 64 x 64
         group([8, 1], 64, 8, 8, 0.75),   // 64 x 32, of 8 bytes each
     ],
-    ..GPU
+    ..GPU_UNMEASURED
 };
 
 const GPU_FEW: Ladder = Ladder {
@@ -283,7 +306,7 @@ const GPU_FEW: Ladder = Ladder {
         lean([8, 1], 128, 16, 16, 0.9), // 64 x 64
         lean([8, 1], 64, 8, 16, 0.75),  // 64 x 32
     ],
-    ..GPU
+    ..GPU_UNMEASURED
 };
 
 /// A product of integers is three instructions at Intel: loads of a smaller tile weigh less.
@@ -292,7 +315,7 @@ const GPU_HALF: Ladder = Ladder {
         lean([4, 1], 256, 16, 16, 1.0), // 64 x 64
         lean([4, 1], 128, 16, 16, 0.9), // 32 x 64
     ],
-    ..GPU
+    ..GPU_UNMEASURED
 };
 
 const COOPERATIVE: &[Rung] = &[
