@@ -4,6 +4,7 @@ use core::hint::black_box;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
+use std::time::Duration;
 
 use wharf::{Device, wgpu};
 
@@ -81,8 +82,9 @@ pub(crate) fn device_copy<'a>(device: &Device, bytes: u64) -> Outcome<Case<'a>> 
     let (from, to) = (buffer(device, bytes, &[]), buffer(device, bytes, &[]));
     let software = device.caps().identity.is_software();
     let times = if software { 1 } else { COPIES };
-    let groups = (bytes / 16).div_ceil(256) as u32;
-    let kernel = Raw::new(device, COPY, &[], &[&from, &to], groups);
+    // A software driver's command is the processor's own copy.
+    let kernel = (!software && bytes <= device.caps().limits.binding_bytes_max)
+        .then(|| Raw::new(device, COPY, &[], &[&from, &to], (bytes / 16).div_ceil(256) as u32));
     let (device, queue) = (device.wgpu().0.clone(), device.wgpu().1.clone());
     let command = move || {
         let (done, elapsed) = timed(|| {
@@ -97,13 +99,17 @@ pub(crate) fn device_copy<'a>(device: &Device, bytes: u64) -> Outcome<Case<'a>> 
         Ok(elapsed)
     };
     let work = Work::Bytes(2.0 * bytes as f64 * f64::from(times));
-    command()?;
-    kernel.run_often(times)?;
-    // A software driver's command is the processor's own copy.
-    if !software && kernel.run_often(times)? < command()? {
-        return Ok(Case::new(DEVICE_COPY, work, move || kernel.run_often(times)));
+    let best = |run: &dyn Fn() -> Outcome<Duration>| {
+        (0..3).try_fold(Duration::MAX, |best, _| {
+            Ok::<_, Box<dyn std::error::Error>>(run()?.min(best))
+        })
+    };
+    match kernel {
+        Some(kernel) if best(&|| kernel.run_often(times))? < best(&command)? => {
+            Ok(Case::new(DEVICE_COPY, work, move || kernel.run_often(times)))
+        }
+        _ => Ok(Case::new(DEVICE_COPY, work, command)),
     }
-    Ok(Case::new(DEVICE_COPY, work, command))
 }
 
 const FMA_TRIPS: u32 = 2048;

@@ -120,20 +120,18 @@ pub fn apple_m2() -> Caps {
     Caps { identity, features, limits, cooperative: Vec::new() }
 }
 
-/// An NVIDIA card through Vulkan: buffers far beyond 2 GiB, bindings not.
+/// NVIDIA's own Vulkan driver on an H100.
 ///
-/// Not read from a card: NVIDIA's own driver opens on none that is pretended, and Mesa's, in the
-/// table, is another. Buffer and binding limits as wgpu-hal 30.0.1 makes them
-/// (`vulkan/adapter.rs`), the rest plausible figures for such a card, for tests only.
+/// Read on Linux under wgpu 30; the bus is not the card's.
 #[must_use]
 pub fn nvidia_vulkan() -> Caps {
-    let (name, driver) = ("NVIDIA GeForce RTX 3060", ["NVIDIA", "535.183.01"]);
+    let (name, driver) = ("NVIDIA H100 80GB HBM3", ["NVIDIA", "580.159.04"]);
     let kind = (DeviceType::Discrete, Backend::Vulkan);
-    let identity = identity(name, [0x10de, 0x2503], kind, driver);
+    let identity = identity(name, [0x10de, 0x2330], kind, driver);
     let limits = Limits {
-        buffer_bytes_max: 1 << 52,
+        buffer_bytes_max: 4_292_870_144,
         binding_bytes_max: 2_147_483_644,
-        storage_buffers_max: 1_048_576,
+        storage_buffers_max: 524_288,
         uniform_align_bytes: 64,
         group_z_max: 64,
         group_storage_bytes_max: 49_152,

@@ -103,8 +103,8 @@ fn a_name_is_an_index_or_words_out_of_the_identity() {
         ("0", Some(0)),
         (" 4 ", Some(4)),
         ("5", None),
-        ("geforce", Some(0)),
-        ("GeForce RTX", Some(0)),
+        ("h100", Some(0)),
+        ("NVIDIA H100", Some(0)),
         ("nvidia", Some(0)),
         ("amd", Some(1)),
         ("RADV", Some(1)),
@@ -114,9 +114,9 @@ fn a_name_is_an_index_or_words_out_of_the_identity() {
         ("swiftshader", Some(3)),
         ("software", Some(2)),
         ("discrete", Some(0)),
-        ("535.183", Some(0)),
+        ("580.159", Some(0)),
         ("metal", None),
-        ("geforce metal", None),
+        ("h100 metal", None),
         ("radeonn", None),
         ("", None),
         ("   ", None),
@@ -139,7 +139,7 @@ fn several_matches_are_ranked_like_the_best() {
     let twins = [nvidia_vulkan(), nvidia_vulkan()];
     assert_eq!(
         told(&twins, &HARDWARE),
-        ["chosen", "after NVIDIA GeForce RTX 3060 (vulkan): it is listed first"]
+        ["chosen", "after NVIDIA H100 80GB HBM3 (vulkan): it is listed first"]
     );
     assert_eq!(taken(&twins, &named("1")), Some(1), "an index tells twins apart");
 }
@@ -152,9 +152,9 @@ fn one_card_under_two_backends_is_taken_the_more_capable_way() {
     let mut dx12 = dx12_without_dxc();
     dx12.identity.name.clone_from(&vulkan.identity.name);
     let there = [gl, dx12, vulkan];
-    let because = "after NVIDIA GeForce RTX 3060 (vulkan): its backend comes first";
+    let because = "after NVIDIA H100 80GB HBM3 (vulkan): its backend comes first";
     assert_eq!(told(&there, &HARDWARE), [because, because, "chosen"]);
-    assert_eq!(taken(&there, &named("geforce dx12")), Some(1));
+    assert_eq!(taken(&there, &named("h100 dx12")), Some(1));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Scans: running sums, products and extremes along the last axis.
 //!
 //! ```text
-//! rows that one lane does        one pass; on a GPU, of long rows, that one workgroup does
+//! rows of one chunk              one pass: a lane to a chunk, or a workgroup on a GPU
 //! long rows                      totals of chunks -> their scan -> every chunk with what is before
 //! of several segments            slab by slab, each with what the slab before it ended in
 //! ```

@@ -105,7 +105,8 @@ fn capabilities_that_are_written_down_are_those_that_were_measured() {
             }
         }
     }
-    assert_eq!(met, ["lavapipe", "llvmpipe_gl", "swiftshader"], "fixtures that have a passport");
+    let all = ["lavapipe", "llvmpipe_gl", "nvidia_vulkan", "swiftshader"];
+    assert_eq!(met, all, "fixtures that have a passport");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let mut caps = fixtures::lavapipe().without(Feature::ShaderF16);
     caps.limits.groups_max = 7;

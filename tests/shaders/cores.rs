@@ -165,8 +165,10 @@ fn every_scan_is_valid() {
                 let (carrying, fresh) = ([edge(head), edge(&held), tail], [edge(head), tail]);
                 let edges = if carried { &carrying[..] } else { &fresh };
                 let wording = ScanPass { how, totals, carried, parts };
-                let scan = frame("scan_rows", &wording, edges, Target::Cpu);
-                check_frame(Frame { by_element: true, ..scan });
+                for (kernel, target) in [("scan_rows", Target::Cpu), ("scan_group", Target::Gpu)] {
+                    let scan = frame(kernel, &wording, edges, target);
+                    check_frame(Frame { by_element: true, ..scan });
+                }
             }
         }
     }

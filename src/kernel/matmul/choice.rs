@@ -5,6 +5,7 @@
 //! otherwise, of the processor's rungs                  the one that is worth most:
 //!     its rate  x  the part of its rows and columns that the shape fills
 //!               x  the part of the cores that its workgroups keep busy
+//!     less what passes along k cost, where that is known
 //! ```
 //!
 //! The transposed product may be worth so much more that it is computed instead, and its result
@@ -255,8 +256,8 @@ impl Ladder {
             COPY * (1.0 / size.n as f64 + right)
         });
         let used = used / (1.0 + copies);
-        let added = if passes > 1 { self.pass_cost * rate * used / size.work() } else { 0.0 };
-        let used = used / (1.0 + added);
+        let more = (passes - 1).min(1) as f64;
+        let used = used / (1.0 + more * self.passes_cost * rate * used / size.work().max(1.0));
         Choice { variant, passes, because: Because::Best { rate, used } }
     }
 
@@ -271,13 +272,19 @@ impl Ladder {
         // Sums of the passes take no more memory than both sides.
         let panels = panels.min(size.k / size.m.max(1) + size.k / size.n.max(1));
         let wanted = if down { self.passes_max } else { missing.max(panels) };
-        wanted.min(size.k / self.pass_k_min).clamp(1, self.passes_max)
+        let passes = wanted.min(size.k / self.pass_k_min).clamp(1, self.passes_max);
+        if !self.is_gpu {
+            return passes;
+        }
+        // Only passes that are alike run side by side.
+        (2..=passes).rev().find(|&n| size.k.is_multiple_of(4 * n)).unwrap_or(1)
     }
 
     /// Which part of a tile's work counts, and how many workgroups of the usual size there are.
     fn use_of(&self, variant: &Variant, size: Size) -> (f64, f64) {
         let (used, groups) = variant.use_of(size);
-        (used, groups * f64::from(variant.lanes) / self.lanes)
+        let busy = if self.is_gpu { variant.busy_along_k(size.k) } else { 1.0 };
+        (used * busy, groups * f64::from(variant.lanes) / self.lanes)
     }
 }
 

@@ -41,15 +41,17 @@ impl Decision {
         self.size.n.next_multiple_of(4)
     }
 
-    /// On a GPU, the passes along k as batches of one product, if they are alike: dispatches that
-    /// write one buffer wait for each other, workgroups of one dispatch fill its cores.
+    /// On a GPU, the passes along k as batches of one product: dispatches that write one buffer wait
+    /// for each other, workgroups of one dispatch fill its cores. `None` where passes differ, as a
+    /// file or a test may ask for, or nothing more fits: then they follow each other.
     pub(super) fn at_once(&self) -> Result<Option<Self>> {
         let Size { batch, k, .. } = self.size;
-        let alike = |parts: &usize| k.is_multiple_of(4 * parts);
-        let parts = (2..=self.choice.passes).rev().find(alike).unwrap_or(1);
+        let parts = self.choice.passes;
         let possible = matches!(self.processor, Processor::Gpu(_))
-            && self.sides[0].shape().rank() < RANK_MAX
-            && k / parts <= self.choice.variant.k_max();
+            && self.choice.variant.strip().is_none()
+            && k.is_multiple_of(4 * parts)
+            && k / parts <= self.choice.variant.k_max()
+            && self.sides[0].shape().rank() < RANK_MAX;
         if parts == 1 || !possible {
             return Ok(None);
         }

@@ -36,35 +36,35 @@ struct Parcel {
 
 impl Recorder<'_> {
     /// A single pass over k takes the tail on board. Of several, the sums are stored, and then
-    /// added with the tail.
+    /// added with the tail; on a GPU they are batches of one product, if each side is in one segment.
     pub(super) fn record(&self, operands: &[Operand; 2], tail: &Tail) -> Result<Arc<Value>> {
-        let whole = lie(&operands[0])?.whole && lie(&operands[1])?.whole;
-        if let Some(at_once) = self.decision.at_once()?.filter(|_| whole) {
-            let [a, b] = operands;
-            let sides = [a.under(at_once.sides[0]), b.under(at_once.sides[1])];
-            let passes = at_once.size.batch / self.decision.size.batch;
-            let (parcels, _) = Recorder { decision: &at_once, ..*self }.parcels(&sides)?;
-            return self.added(&at_once, &parcels, passes, tail);
+        let lies = [lie(&operands[0])?, lie(&operands[1])?];
+        let whole = lies.iter().all(|lie| lie.whole);
+        let rows = self.decision.size.batch * self.decision.size.m;
+        if let Some(decision) = self.decision.at_once()?.filter(|_| whole) {
+            let at_once = Recorder { decision: &decision, ..*self };
+            let sides = [0, 1].map(|i| operands[i].under(decision.sides[i]));
+            let (parcels, _) = at_once.parcels(&sides, &lies)?;
+            return at_once.added(&parcels, [self.decision.choice.passes, rows], tail);
         }
-        let (parcels, passes) = self.parcels(operands)?;
+        let (parcels, passes) = self.parcels(operands, &lies)?;
         let bound = 3 + tail.operands.len() as u64;
         let room = bound <= self.site.engine.gpu.caps().limits.storage_buffers_max;
         let direct = passes == 1 && self.decision.size.n.is_multiple_of(4) && room;
         if direct && tail.reach(false)?.is_some() {
             return self.passes(&parcels, tail, &tail.shape);
         }
-        self.added(self.decision, &parcels, passes, tail)
+        self.added(&parcels, [passes, rows], tail)
     }
 
     /// The parts of the product, and in how many passes along k.
-    fn parcels(&self, operands: &[Operand; 2]) -> Result<(Vec<Parcel>, usize)> {
+    fn parcels(&self, operands: &[Operand; 2], lies: &[Lie; 2]) -> Result<(Vec<Parcel>, usize)> {
         let Decision { size, choice, .. } = self.decision;
-        let lies = [lie(&operands[0])?, lie(&operands[1])?];
         let (strip, segment) = (choice.variant.strip(), lies[0].segment.min(lies[1].segment));
         // A segment holds the copy of a strip.
         let k_max = choice.variant.k_max().min((segment / strip.unwrap_or(1) / 4 * 4).max(4));
         let passes = choice.passes.max(size.k.div_ceil(k_max));
-        let panels = panels::cut(*size, &lies, passes);
+        let panels = panels::cut(*size, lies, passes);
         let panels = panels::narrowed(panels, choice.variant.columns_max());
         let panels = match strip {
             Some(rows) => panels::fitted(panels, rows, segment),
@@ -77,20 +77,14 @@ impl Recorder<'_> {
         Ok((parcels.collect::<Result<_>>()?, passes))
     }
 
-    /// The sums of all passes, in the compute type and with rows filled up to whole quads, added.
-    fn added(
-        &self,
-        decision: &Decision,
-        parcels: &[Parcel],
-        passes: usize,
-        tail: &Tail,
-    ) -> Result<Arc<Value>> {
+    /// The sums of all passes, so many rows each, in the compute type and with rows filled up to
+    /// whole quads, added.
+    fn added(&self, parcels: &[Parcel], sums: [usize; 2], tail: &Tail) -> Result<Arc<Value>> {
         let Decision { size, result, .. } = self.decision;
         let narrow = result.is_float() && result.width() < 4;
         let dtype = if narrow { DType::F32 } else { *result };
-        let sums = Shape::new([passes, size.batch * size.m, decision.pitch()])?;
-        let by = Recorder { decision, ..*self };
-        let value = by.passes(parcels, &Tail::identity(sums, dtype), &sums)?;
+        let sums = Shape::new([sums[0], sums[1], self.decision.pitch()])?;
+        let value = self.passes(parcels, &Tail::identity(sums, dtype), &sums)?;
         let layout = Layout::dense(sums).slice(2, 0..size.n, 1)?;
         added(self.site, &Operand { value, layout, dtype }, tail)
     }

@@ -11,6 +11,7 @@ pub const SCAN_ROWS: Entry = Entry::core("scan_rows", source!("scan_rows.wgsl"))
     .told(ScanJob::MEMBERS);
 /// A group to a chunk of a row.
 pub const SCAN_GROUP: Entry = Entry::core("scan_group", source!("scan_group.wgsl"))
+    .clearing()
     .with(&[FRESH, TOTALS])
     .told(ScanJob::MEMBERS);
 

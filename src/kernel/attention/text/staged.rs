@@ -14,7 +14,7 @@ pub const STAGED: Entry = Entry::core("attention_staged", source!("attention_sta
     .told(StagedJob::MEMBERS);
 /// What joins the states that it leaves.
 pub const JOIN: Entry =
-    Entry::core("attention_join", source!("attention_join.wgsl")).told(JoinJob::MEMBERS);
+    Entry::core("attention_join", source!("attention_join.wgsl")).clearing().told(JoinJob::MEMBERS);
 
 const STAGING: Source = source!("attention/staging.wgsl");
 const SCORES: Source = source!("attention/scores.wgsl");

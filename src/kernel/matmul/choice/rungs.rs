@@ -1,8 +1,8 @@
 //! The tables: for each processor its rungs, with what they were measured or expected to reach.
 //!
 //! How the figures were found, and what was tried and rejected, stands in
-//! `docs/measured/matmul.md`. Of GPUs one was measured, NVIDIA's H100; the rates of tables for
-//! fewer registers are what counts of loads, sums and registers lead to expect, and only have to
+//! `docs/measured/matmul.md`. Of GPUs one was measured, NVIDIA's H100, whose table serves all with
+//! as many registers; the rates of tables for fewer are what counts of loads, sums and registers lead to expect, and only have to
 //! put the rungs in the right order. Cooperative matrices are in no ladder: some drivers only
 //! pretend to have them, so they are candidates of [`Device::tune`](crate::Device::tune), which
 //! times and checks them.
@@ -37,8 +37,10 @@ pub(super) struct Ladder {
     pub(super) pass_k_min: usize,
     /// More passes than this cost more to add than they gain.
     pub(super) passes_max: usize,
-    /// What a further pass takes whatever its size, in multiplications of the fastest rung.
-    pub(super) pass_cost: f64,
+    /// What several passes take beside the product, in multiplications of the fastest rung.
+    pub(super) passes_cost: f64,
+    /// Whether passes run side by side, and lanes without work are lost.
+    pub(super) is_gpu: bool,
     /// Elements of B that stay in a core's cache until the next rows want them.
     pub(super) panel_max: usize,
     /// Whether a single row that walks down B touches so many pages that shorter passes are worth
@@ -169,7 +171,8 @@ const CPU: Ladder = Ladder {
     groups_wanted: 8.0,
     pass_k_min: 512,
     passes_max: 8,
-    pass_cost: 0.0,
+    passes_cost: 0.0,
+    is_gpu: false,
     panel_max: usize::MAX,
     counts_pages: true,
 };
@@ -232,8 +235,9 @@ const CPU_LATER_SHARING: Ladder = Ladder {
     ..CPU_LATER
 };
 
-/// Rates measured on an H100 (driver 580.159) at 4096^3 and 2048^3; few rows and registers put
-/// where shapes without tiles enough want them. Workgroups of two subgroups win at every size.
+/// Rates measured on an H100 (driver 580.159) at 4096^3 and 2048^3; those of few rows and registers
+/// are lower than at that size, as shapes with few tiles want them. Workgroups of two subgroups win
+/// at every size. It is also the table of whoever has as many registers, or could not be asked.
 const GPU: Ladder = Ladder {
     own: &[
         // Sums, lanes, lanes across, k of a stage.
@@ -262,12 +266,13 @@ const GPU: Ladder = Ladder {
     groups_wanted: 64.0,
     pass_k_min: 256,
     passes_max: 16,
-    pass_cost: 1e8,
+    passes_cost: 1e8,
+    is_gpu: true,
     panel_max: usize::MAX,
     counts_pages: false,
 };
 
-/// What follows where a GPU has fewer registers, and nobody has measured one.
+/// What comes after the tiles of GPUs with fewer registers, of which none has been measured.
 const GPU_UNMEASURED: Ladder = Ladder {
     own: &[],
     rungs: &[
@@ -286,7 +291,7 @@ const GPU_UNMEASURED: Ladder = Ladder {
         registers(1, [0.008; 2]),
     ],
     groups_wanted: 128.0,
-    pass_cost: 1e7,
+    passes_cost: 1e7,
     ..GPU
 };
 

@@ -146,6 +146,13 @@ impl Variant {
         }
     }
 
+    /// Which part of the lanes that stand along k have a quad of it in every round.
+    pub(super) fn busy_along_k(&self, k: usize) -> f64 {
+        let Scheme::Vector { across, .. } = self.scheme else { return 1.0 };
+        let (quads, lanes) = (k.div_ceil(4).max(1), (self.lanes / across) as usize);
+        quads as f64 / quads.next_multiple_of(lanes) as f64
+    }
+
     /// Which part of a tile's work counts, and how many workgroups there are.
     pub(super) fn use_of(&self, size: Size) -> (f64, f64) {
         let [rows, columns] = self.tile();

@@ -172,6 +172,7 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
         let case = case!(format!("matmul::deep::{}", rung.name()), |ctx| deep(ctx, rung));
         cases.push(case.unless(!rung.runs_on(adapter.caps(), DType::F32), "a rung"));
     }
+    cases.push(case!("matmul::groups::passes", |ctx| passes_by(ctx)));
     cases.push(case!("matmul::groups::tails", |ctx| tails_by(ctx)));
     cases.push(case!("matmul::groups::propagates", |ctx| propagates_by(ctx)));
     cases.push(case!("matmul::groups::folds", |ctx| folds(ctx)));
@@ -209,6 +210,26 @@ async fn forced(ctx: &Ctx, dtype: DType, rung: Rung, seed: u64) -> Outcome {
         let [a, b] = shapes(&mut pool, work_max)?;
         let got = rung.product(&a, &b).map_err(show)?;
         pool.check(&bytes, [&a, &b], &got).await.map_err(|e| format!("{rung:?}: {e}"))?;
+    }
+    Ok(())
+}
+
+/// Passes along k that are batches of one dispatch, of products that have batches themselves; and
+/// others that are not alike.
+async fn passes_by(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let mut pool = Pool::new(&device.with_target(Target::Gpu), DType::F32, 23).await?;
+    let bytes = pool.bytes();
+    for (i, [left, right]) in BATCHES.iter().enumerate() {
+        for (passes, k) in [(2, 64), (3, 96), (4, 32), (4, 100)] {
+            let a = pool.lying(i % 2, left, 9, k).map_err(show)?;
+            let b = pool.lying(i % 3, right, k, 24).map_err(show)?;
+            let rung =
+                [Rung::Group([4, 1, 64, 8, 16, passes]), Rung::Vector([2, 1, 64, 8, passes])];
+            let got = rung[i % 2].product(&a, &b).map_err(show)?;
+            let place = |e| format!("{left:?} x {right:?}, {k} in {passes}: {e}");
+            pool.check(&bytes, [&a, &b], &got).await.map_err(place)?;
+        }
     }
     Ok(())
 }
