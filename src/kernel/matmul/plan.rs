@@ -41,9 +41,9 @@ impl Decision {
         self.size.n.next_multiple_of(4)
     }
 
-    /// On a GPU, the passes along k as batches of one product: dispatches that write one buffer wait
-    /// for each other, workgroups of one dispatch fill its cores. `None` where passes differ, as a
-    /// file or a test may ask for, or nothing more fits: then they follow each other.
+    /// On a GPU, the passes along k as batches of one product: dispatches that write one buffer
+    /// wait for each other, workgroups of one dispatch fill its cores. `None` where passes differ,
+    /// as a file or a test may ask for, or an axis more is too many: then they follow each other.
     pub(super) fn at_once(&self) -> Result<Option<Self>> {
         let Size { batch, k, .. } = self.size;
         let parts = self.choice.passes;

@@ -36,7 +36,8 @@ struct Parcel {
 
 impl Recorder<'_> {
     /// A single pass over k takes the tail on board. Of several, the sums are stored, and then
-    /// added with the tail; on a GPU they are batches of one product, if each side is in one segment.
+    /// added with the tail; on a GPU they are batches of one product, if each side is in one
+    /// segment.
     pub(super) fn record(&self, operands: &[Operand; 2], tail: &Tail) -> Result<Arc<Value>> {
         let lies = [lie(&operands[0])?, lie(&operands[1])?];
         let whole = lies.iter().all(|lie| lie.whole);

@@ -6,7 +6,7 @@ use crate::wgsl::entry::CORE_TRIPS;
 
 /// The most elements of a chunk that a lane scans: sums of more would be rounded too often.
 const CHUNK_MAX: usize = 4096;
-/// Elements of a group's tile - four of each of its 256 lanes: the shader says so too - and the most
+/// Elements of a group's tile - four of each of its 256 lanes, as the shader has it - and the most
 /// tiles of a chunk.
 const TILE: usize = 1024;
 const TILES_MAX: usize = 64;

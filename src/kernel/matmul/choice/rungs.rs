@@ -2,10 +2,10 @@
 //!
 //! How the figures were found, and what was tried and rejected, stands in
 //! `docs/measured/matmul.md`. Of GPUs one was measured, NVIDIA's H100, whose table serves all with
-//! as many registers; the rates of tables for fewer are what counts of loads, sums and registers lead to expect, and only have to
-//! put the rungs in the right order. Cooperative matrices are in no ladder: some drivers only
-//! pretend to have them, so they are candidates of [`Device::tune`](crate::Device::tune), which
-//! times and checks them.
+//! as many registers; the rates of tables for fewer are what counts of loads, sums and registers
+//! lead to expect, and only have to put the rungs in the right order. Cooperative matrices are in
+//! no ladder: some drivers only pretend to have them, so they are candidates of
+//! [`Device::tune`](crate::Device::tune), which times and checks them.
 
 use super::processor::{Processor, Registers, Room};
 use super::scheme::{Scheme, Variant};
