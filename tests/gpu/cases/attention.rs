@@ -93,6 +93,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         }
     }
     cases.push(case!("attention::of_infinite_values", |ctx| infinite(ctx)));
+    cases.push(case!("attention::far_scores", |ctx| far_scores(ctx)));
     cases.push(case!("attention::weights_beyond", |ctx| weights_beyond(ctx)));
     cases.push(case!("attention::of_length_0", |ctx| of_length_0(ctx)));
     cases.push(case!("attention::of_views", |ctx| views(ctx)));
@@ -193,6 +194,33 @@ async fn large(ctx: &Ctx, mask: Mask) -> Outcome {
     let device = ctx.native().await?.with_target(Target::Cpu64);
     let form = [1, 6, 3, 421, 635, 64, 64];
     one(&device, &mut Random::new(5), mask, DType::F32, form).await
+}
+
+/// Scores that rise from key to key, and fall: the highest is in the last of many states, or in the
+/// first, and by the score of any other all would be infinite or nothing.
+async fn far_scores(ctx: &Ctx) -> Outcome {
+    const KEYS: usize = 1024;
+    let device = ctx.native().await?.with_target(Target::Gpu);
+    let dtype = DType::F32;
+    for sign in [1.0, -1.0] {
+        let key = |i: usize| sign * i as f64 / 8.0;
+        let to_bits = |x: f64| bits(dtype, Number::Float(x));
+        let keys = (0..8 * KEYS).map(|i| to_bits(key(i / 8))).collect();
+        let number = |i: usize| (i % 7) as f64 - 3.0;
+        let values = (0..4 * KEYS).map(|i| to_bits(number(i))).collect();
+        let q = Pair::new(&device, dtype, vec![to_bits(1.0); 8], &[1, 1, 1, 8]).await?;
+        let k = Pair::new(&device, dtype, keys, &[1, 1, KEYS, 8]).await?;
+        let v = Pair::new(&device, dtype, values, &[1, 1, KEYS, 4]).await?;
+        let how = Attention::new();
+        let sides = [&q.tensor, &k.tensor, &v.tensor];
+        let got = results([1, 1, 1, 1, KEYS, 8, 4], sides, &how).await?;
+        let scores: Vec<f64> = (0..KEYS).map(|i| 8.0 * key(i) / 8f64.sqrt()).collect();
+        let rows: Vec<[f64; 4]> =
+            (0..KEYS).map(|i| [0, 1, 2, 3].map(|c| number(4 * i + c))).collect();
+        let rows: Vec<&[f64]> = rows.iter().map(<[f64; 4]>::as_slice).collect();
+        judge(dtype, 0, &scores, &rows, &got)?;
+    }
+    Ok(())
 }
 
 async fn small_bindings(ctx: &Ctx) -> Outcome {
