@@ -102,6 +102,8 @@ fn main(
     var s = head_2(scale + b).x;
     // end fetch
     for (var next = 1u; next <= blocks; next++) {
+        // region load
+        // end load
         workgroupBarrier();
         // region stage
         sh_x[down][across] = f0;

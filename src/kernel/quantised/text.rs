@@ -193,8 +193,12 @@ fn staged(form: Blocks, rows: u32) -> Vec<Region> {
         format!("blockwise_store(row + down + {row}u, column + {COLUMNS}u * across, t{r});")
     };
     let half = Sixteen::of_half(form);
+    let load = |var: &str| each(rows, |r| format!("{var}f{r} = head_0(x{r} + side * b);"));
+    // X is near. Beside scales and minima it has no room while the last block is multiplied: one
+    // register spilled on Intel's chips.
+    let ahead = form != Blocks::Q4K;
     let fetch = |var: &str| {
-        let rows = each(rows, |r| format!("{var}f{r} = head_0(x{r} + side * b);"));
+        let rows = if ahead { load(var) } else { String::new() };
         format!("{rows}{var}w = head_1({});\n{var}s = {};\n", half.place, scale(form))
     };
     let mut number = each(rows, stage);
@@ -206,6 +210,7 @@ fn staged(form: Blocks, rows: u32) -> Vec<Region> {
         Region::text("types", format!("const rows = {rows}u;\n")),
         Region::text("begin", each(rows, begin)),
         Region::text("fetch", fetch("var ")),
+        Region::text("load", if ahead { String::new() } else { load("let ") }),
         Region::text("stage", number),
         Region::text("next", fetch("")),
         Region::text("step", staged_step(rows)),
