@@ -46,8 +46,11 @@ fn main() -> wharf::Result<()> {
     tuned.save(&file)?;
     println!("{}:\n{tuned}", file.display());
     let device = device.with_tuned(&tuned);
-    let a = device.zeros([problems[0].m, problems[0].k], DType::F32)?;
-    let b = device.zeros([problems[0].k, problems[0].n], DType::F32)?;
+    let Problem { m, n, k, dtype, transposed, .. } = problems[0];
+    let (a, b) = match transposed {
+        true => (device.zeros([m, k], dtype)?, device.zeros([n, k], dtype)?.t()?),
+        false => (device.zeros([m, k], dtype)?, device.zeros([k, n], dtype)?),
+    };
     let plan = a.matmul(&b)?.explain();
     let remarks = plan.kernels.iter().flat_map(|kernel| &kernel.remarks);
     remarks.for_each(|remark| println!("from now on with this handle: {remark}"));
