@@ -72,19 +72,17 @@ pub(crate) struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
+    fn of(name: impl Into<String>, work: Work, how: How<'a>) -> Self {
+        Self { name: name.into(), work, ceiling: None, how, device: None }
+    }
+
     /// `run` runs the case once and says how long that took, without its preparations.
     pub(crate) fn new(
         name: impl Into<String>,
         work: Work,
         run: impl FnMut() -> Outcome<Duration> + 'a,
     ) -> Self {
-        Self {
-            name: name.into(),
-            work,
-            ceiling: None,
-            how: How::Timed(Box::new(run)),
-            device: None,
-        }
+        Self::of(name, work, How::Timed(Box::new(run)))
     }
 
     /// `make` describes what to compute. The time counts until the device has the result.
@@ -93,13 +91,7 @@ impl<'a> Case<'a> {
         work: Work,
         make: impl FnMut() -> wharf::Result<Tensor> + 'a,
     ) -> Self {
-        Self {
-            name: name.into(),
-            work,
-            ceiling: None,
-            how: How::Kernel(Box::new(make)),
-            device: None,
-        }
+        Self::of(name, work, How::Kernel(Box::new(make)))
     }
 
     /// `make` describes what to compute, over and over: nobody waits before the last one. The time
@@ -110,8 +102,7 @@ impl<'a> Case<'a> {
         work: Work,
         make: impl FnMut() -> wharf::Result<Tensor> + 'a,
     ) -> Self {
-        let how = How::Stream(Box::new(make));
-        Self { name: name.into(), work, ceiling: None, how, device: None }
+        Self::of(name, work, How::Stream(Box::new(make)))
     }
 
     /// Compares the case with this ceiling instead of the first.

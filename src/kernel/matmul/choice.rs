@@ -256,8 +256,8 @@ impl Ladder {
             COPY * (1.0 / size.n as f64 + right)
         });
         let used = used / (1.0 + copies);
-        let more = (passes - 1).min(1) as f64;
-        let used = used / (1.0 + more * self.passes_cost * rate * used / size.work().max(1.0));
+        let cost = if passes > 1 { self.passes_cost } else { 0.0 };
+        let used = used / (1.0 + cost * rate * used / size.work().max(1.0));
         Choice { variant, passes, because: Because::Best { rate, used } }
     }
 

@@ -53,6 +53,10 @@ impl Options {
         let mut options = Self::default();
         let mut args = std::env::args().skip(1);
         while let Some(arg) = args.next() {
+            if let Some(scale) = Scale::of(&arg) {
+                options.scale = scale;
+                continue;
+            }
             let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
             match arg.as_str() {
                 "--json" => options.json = Some(value()?.into()),
@@ -61,9 +65,6 @@ impl Options {
                 "--benches" => options.benches = Some(value()?.into()),
                 "--costs" => options.costs = Some(value()?.into()),
                 "--facts" => options.facts = value()?,
-                other if Scale::of(other).is_some() => {
-                    options.scale = Scale::of(other).unwrap_or_default();
-                }
                 other if other.starts_with('-') => return Err(format!("unknown option: {other}")),
                 _ => options.filter = arg,
             }
