@@ -11,14 +11,31 @@ struct Params {
 }
 @group(1) @binding(0) var<uniform> p: Params;
 
+struct Four {
+    words: vec4<u32>,
+    along: vec4<u32>, // what goes along with them
+}
+
 // region operands
 const DIGITS = 16u;
-@group(0) @binding(0) var<storage, read> items: array<vec2<u32>>;
+@group(0) @binding(0) var<storage, read> items: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read> starts: array<u32>;
 @group(0) @binding(2) var<storage, read_write> sorted: array<vec2<u32>>;
-fn item(i: u32, first: u32) -> vec2<u32> { return items[i]; }
 fn put(at: u32, first: u32, item: vec2<u32>) { sorted[at] = item; }
 // end operands
+
+// region four
+fn four(q: u32, first: u32) -> Four { return Four(items[q], vec4<u32>()); }
+// end four
+
+var<private> next: array<u32, DIGITS>;
+
+fn place(first: u32, item: vec2<u32>) {
+    let digit = (item.x >> p.bit) & (DIGITS - 1u);
+    let at = next[digit];
+    next[digit] = at + 1u;
+    put(at, first, item);
+}
 
 @compute @workgroup_size(workgroup)
 fn main(
@@ -34,18 +51,28 @@ fn main(
     }
     let part = chunk - row * p.chunks;
     let first = row * p.length;
-    var next = array<u32, DIGITS>();
     let counted = row * DIGITS * p.chunks + part;
     for (var d = 0u; d < DIGITS; d++) {
         next[d] = starts[counted + d * p.chunks];
     }
     let begin = first + part * p.each;
     let end = min(begin + p.each, first + p.length);
-    for (var i = begin; i < end; i++) {
-        let own = item(i, first);
-        let digit = (own.x >> p.bit) & (DIGITS - 1u);
-        let at = next[digit];
-        next[digit] = at + 1u;
-        put(at, first, own);
+    for (var q = begin / 4u; 4u * q < end; q++) {
+        let own = four(q, first);
+        // Neighbours in the first four and in the last are of other chunks.
+        let i = vec4<u32>(4u * q) + vec4<u32>(0u, 1u, 2u, 3u);
+        let inside = (i >= vec4<u32>(begin)) & (i < vec4<u32>(end));
+        if inside.x {
+            place(first, vec2<u32>(own.words.x, own.along.x));
+        }
+        if inside.y {
+            place(first, vec2<u32>(own.words.y, own.along.y));
+        }
+        if inside.z {
+            place(first, vec2<u32>(own.words.z, own.along.z));
+        }
+        if inside.w {
+            place(first, vec2<u32>(own.words.w, own.along.w));
+        }
     }
 }

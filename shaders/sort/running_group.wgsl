@@ -1,12 +1,12 @@
 // Running sums, last step, as running.wgsl: a workgroup does a block, four numbers that follow each
 // other to a lane. What the lanes before hold is summed over twice as many of them in each step,
-// from one half of the memory to the other.
-const BLOCK = 1024u;
+// from one half of the memory to the other. A block has no more fours than there are lanes.
 const lanes = 256u;
 
 struct Params {
     count: u32, // numbers
     blocks: u32,
+    each: u32,  // fours of a block
 }
 @group(1) @binding(0) var<uniform> p: Params;
 
@@ -26,7 +26,7 @@ fn main(
     if block >= p.blocks {
         return;
     }
-    let begin = block * BLOCK + 4u * lane;
+    let begin = 4u * (block * p.each + lane);
     let end = min(begin + 4u, p.count);
     var held = 0u;
     for (var i = begin; i < end; i++) {
@@ -44,7 +44,10 @@ fn main(
         sh_sum[side + lane] = sum;
         workgroupBarrier();
     }
-    sum += bases[block] - held;
+    if p.blocks > 1u {
+        sum += bases[block];
+    }
+    sum -= held;
     for (var i = begin; i < end; i++) {
         before[i] = sum;
         sum += numbers[i];

@@ -1,10 +1,10 @@
 // Running sums, first step, as sums.wgsl: a workgroup adds up a block, four numbers to a lane.
-const BLOCK = 1024u;
 const lanes = 256u;
 
 struct Params {
     count: u32, // numbers
     blocks: u32,
+    each: u32,  // fours of a block
 }
 @group(1) @binding(0) var<uniform> p: Params;
 
@@ -24,8 +24,8 @@ fn main(
         return;
     }
     var sum = 0u;
-    let end = min((block + 1u) * BLOCK, p.count);
-    for (var i = block * BLOCK + lane; i < end; i += lanes) {
+    let end = min(4u * (block + 1u) * p.each, p.count);
+    for (var i = 4u * block * p.each + lane; i < end; i += lanes) {
         sum += numbers[i];
     }
     sh_sum[lane] = sum;

@@ -52,6 +52,8 @@ pub(super) struct SortRounds {
 const BUSY: usize = 64;
 /// The most items of a chunk there: an invocation may loop only so often.
 const WALKED_MAX: usize = 1 << 15;
+/// Words of a cache line.
+const LINE: usize = 16;
 /// Items of a chunk on a GPU: 16 to a lane.
 const TILE: usize = 4096;
 /// Bits of a digit on a GPU, where counters are in workgroup memory.
@@ -73,8 +75,9 @@ impl SortRounds {
 
     fn by(digit: u32, rows: SortedRows, bits: u32, each: usize) -> Self {
         let each = rows.length.div_ceil(rows.length.div_ceil(each));
-        // Odd, because chunks that lie an even number of cache lines apart share few of its sets.
-        let each = each | 1;
+        // Whole cache lines, of which four items are read at once. An odd number of them, because
+        // chunks that lie an even number of lines apart share few of a cache's sets.
+        let each = (each.div_ceil(LINE) | 1) * LINE;
         let chunks = rows.length.div_ceil(each);
         Self { bits: digit, count: bits.div_ceil(digit), chunks, each }
     }

@@ -5,34 +5,40 @@ use std::sync::Arc;
 use super::plain::{Kept, PAIR_BYTES, Plain, WORD_BYTES};
 use super::plan::{SortRounds, SortedRows};
 use super::text::{
-    Incoming, Outgoing, RUNNING, RUNNING_GROUP, RankJob, Ranking, RoundJob, RunningJob, SUMS,
-    SUMS_GROUP, SortStep,
+    FOURS_MAX, Incoming, Outgoing, RUNNING, RUNNING_GROUP, RankJob, Ranking, RoundJob, RunningJob,
+    SUMS, SUMS_GROUP, SortStep,
 };
 use crate::count::{word, words};
 use crate::error::Result;
 use crate::exec::Value;
-use crate::kernel::fill;
 use crate::wgsl::kept::plain;
 use crate::wgsl::{Entry, Target};
 
-/// How running sums are made: the kernels of both steps, the numbers of a block, for which the
-/// shaders have the same constant, and the invocations that add up one block.
+/// How running sums are made: the kernels of both steps, the fours of a block, and the invocations
+/// that add up one block.
 struct Adding {
     sums: &'static Entry,
     running: &'static Entry,
-    block: u32,
+    each: u32,
     lanes: u32,
 }
 
+/// Fours of a block, where there are many.
+const FOURS_EACH: u32 = 64;
+
 impl Adding {
-    const fn of(target: Target) -> Self {
+    /// Of so many numbers. A CPU adapter adds up few by one invocation, sooner than it begins two
+    /// dispatches more.
+    const fn of(count: u32, target: Target) -> Self {
         match target {
             Target::Cpu | Target::Cpu64 => {
-                Self { sums: &SUMS, running: &RUNNING, block: 256, lanes: 1 }
+                let fours = count.div_ceil(4);
+                let each = if fours <= FOURS_MAX { fours } else { FOURS_EACH };
+                Self { sums: &SUMS, running: &RUNNING, each, lanes: 1 }
             }
             Target::Gpu => {
                 let lanes = target.workgroup();
-                Self { sums: &SUMS_GROUP, running: &RUNNING_GROUP, block: 1024, lanes }
+                Self { sums: &SUMS_GROUP, running: &RUNNING_GROUP, each: lanes, lanes }
             }
         }
     }
@@ -153,7 +159,7 @@ impl Plain<'_> {
             words([rows.count, rows.length, rounds.chunks, rounds.each])?;
         let job = RoundJob { rows: count, length, chunks, each, bit }.words();
         let (load, values) = from.load();
-        let counts = self.memory(u64::from(counters) * 4, &values)?;
+        let counts = self.memory(u64::from(counters) * WORD_BYTES, &values)?;
         let digits = SortStep { load, store: None, bits: rounds.bits }.text(target);
         self.run(&digits, &[values[0], &counts.value], job.clone(), invocations)?;
         let starts = self.running(&counts.value, counters)?;
@@ -173,7 +179,9 @@ impl Plain<'_> {
         let ((load, mut values), (store, leads)) = (from.load(), to.store());
         values.extend(starts.into_iter().chain(leads));
         let width = if store == Outgoing::Second { WORD_BYTES } else { PAIR_BYTES };
-        let sorted = self.memory(rows.items() as u64 * width, &[apart, &values].concat())?;
+        // Items are read by fours, the last ones too.
+        let bytes = rows.items().next_multiple_of(4) as u64 * width;
+        let sorted = self.memory(bytes, &[apart, &values].concat())?;
         values.push(&sorted.value);
         let kernel = SortStep { load, store: Some(store), bits }.text(self.site.target);
         self.run(&kernel, &values, params, invocations)?;
@@ -183,21 +191,22 @@ impl Plain<'_> {
     /// The sum of what comes before each of `count` numbers, which are kept in place.
     fn running(self, numbers: &Arc<Value>, count: u32) -> Result<Kept> {
         let target = self.site.target;
-        let Adding { sums: adds, running, block, lanes } = Adding::of(target);
-        let blocks = count.div_ceil(block);
-        let (params, invocations) = (RunningJob { count, blocks }.words(), blocks * lanes);
-        let sums = self.memory(u64::from(blocks) * 4, &[numbers])?;
+        let Adding { sums: adds, running, each, lanes } = Adding::of(count, target);
+        let blocks = count.div_ceil(4 * each);
+        let (params, invocations) = (RunningJob { count, blocks, each }.words(), blocks * lanes);
+        let fours = |count: u32| u64::from(count.next_multiple_of(4)) * WORD_BYTES;
         let bases = if blocks > 1 {
+            let sums = self.memory(fours(blocks), &[numbers])?;
             let values = [numbers, &sums.value];
             self.run(&plain(adds, target), &values, params.clone(), invocations)?;
-            self.running(&sums.value, blocks)?
+            Some(self.running(&sums.value, blocks)?)
         } else {
-            // Nothing comes before the first block.
-            fill::into(self.site, &sums.value, [0; 2])?;
-            sums
+            None
         };
-        let before = self.memory(u64::from(count) * 4, &[numbers, &bases.value])?;
-        let values = [numbers, &bases.value, &before.value];
+        // Nothing comes before the only block, and its base is not read.
+        let bases = bases.as_ref().map_or(numbers, |bases| &bases.value);
+        let before = self.memory(fours(count), &[numbers, bases])?;
+        let values = [numbers, bases, &before.value];
         self.run(&plain(running, target), &values, params, invocations)?;
         Ok(before)
     }

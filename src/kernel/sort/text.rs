@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::dtype::Class;
 use crate::wgsl::entry::CORE_TRIPS;
 use crate::wgsl::params::params;
-use crate::wgsl::source::source;
+use crate::wgsl::source::{Source, source};
 use crate::wgsl::{Assembled, Entry, Region, Target, Writes, kept};
 
 params! {
@@ -35,6 +35,7 @@ params! {
     struct RunningJob {
         count: u32,
         blocks: u32,
+        each: u32,
     }
 }
 
@@ -43,12 +44,19 @@ pub const RANKED_MAX: u32 = 2048;
 /// Sorts short rows in one step.
 pub const RANK: Entry =
     Entry::own("rank", source!("sort/rank.wgsl"), RANKED_MAX).told(RankJob::MEMBERS);
+const FOUR_POSITIONS: Source = source!("sort/four_positions.wgsl");
+const FOUR_WORDS: Source = source!("sort/four_words.wgsl");
+const FOUR_PAIRS: Source = source!("sort/four_pairs.wgsl");
+/// What reads four items at once.
+const FOURS: [Source; 3] = [FOUR_POSITIONS, FOUR_WORDS, FOUR_PAIRS];
 /// First step of a round of sorting: an invocation to a chunk.
-pub const DIGITS: Entry =
-    Entry::own("digits", source!("sort/digits.wgsl"), CORE_TRIPS).told(RoundJob::MEMBERS);
+pub const DIGITS: Entry = Entry::own("digits", source!("sort/digits.wgsl"), CORE_TRIPS)
+    .with(&FOURS)
+    .told(RoundJob::MEMBERS);
 /// Last step of a round of sorting: an invocation to a chunk.
-pub const PLACE: Entry =
-    Entry::own("place", source!("sort/place.wgsl"), CORE_TRIPS).told(RoundJob::MEMBERS);
+pub const PLACE: Entry = Entry::own("place", source!("sort/place.wgsl"), CORE_TRIPS)
+    .with(&FOURS)
+    .told(RoundJob::MEMBERS);
 /// First step of a round of sorting: a workgroup to a chunk.
 pub const DIGITS_GROUP: Entry =
     Entry::own("digits_group", source!("sort/digits_group.wgsl"), CORE_TRIPS)
@@ -59,12 +67,14 @@ pub const PLACE_GROUP: Entry =
     Entry::own("place_group", source!("sort/place_group.wgsl"), CORE_TRIPS)
         .clearing()
         .told(RoundJob::MEMBERS);
+/// The most fours that one invocation adds up.
+pub(super) const FOURS_MAX: u32 = 4096;
 /// First step of running sums.
 pub const SUMS: Entry =
-    Entry::own("sums", source!("sort/sums.wgsl"), 256).told(RunningJob::MEMBERS);
+    Entry::own("sums", source!("sort/sums.wgsl"), FOURS_MAX).told(RunningJob::MEMBERS);
 /// Last step of running sums.
 pub const RUNNING: Entry =
-    Entry::own("running", source!("sort/running.wgsl"), 256).told(RunningJob::MEMBERS);
+    Entry::own("running", source!("sort/running.wgsl"), FOURS_MAX).told(RunningJob::MEMBERS);
 
 /// First step of running sums: a workgroup to a block.
 pub const SUMS_GROUP: Entry = Entry::own("sums_group", source!("sort/sums_group.wgsl"), 256)
@@ -137,6 +147,15 @@ impl Incoming {
         });
         [Self::Positions, Self::Pairs].into_iter().chain(words).collect()
     }
+
+    /// How four items are read.
+    const fn four(self) -> Source {
+        match self {
+            Self::Positions => FOUR_POSITIONS,
+            Self::Words(_) => FOUR_WORDS,
+            Self::Pairs => FOUR_PAIRS,
+        }
+    }
 }
 
 impl Outgoing {
@@ -159,20 +178,28 @@ impl SortStep {
     /// Its kernel on a target.
     #[must_use]
     pub fn text(self, target: Target) -> Arc<Assembled> {
-        let entry = match (self.bits, self.store, target) {
-            (0, ..) => &RANK,
-            (_, None, Target::Gpu) => &DIGITS_GROUP,
-            (_, None, _) => &DIGITS,
-            (_, Some(_), Target::Gpu) => &PLACE_GROUP,
-            (_, Some(_), _) => &PLACE,
+        let (entry, fours) = match (self.bits, self.store, target) {
+            (0, ..) => (&RANK, false),
+            (_, None, Target::Gpu) => (&DIGITS_GROUP, false),
+            (_, None, _) => (&DIGITS, true),
+            (_, Some(_), Target::Gpu) => (&PLACE_GROUP, false),
+            (_, Some(_), _) => (&PLACE, true),
         };
-        kept::worded(entry, &self, &[], 0, target)
+        kept::worded(entry, &ReadBy { step: self, fours }, &[], 0, target)
     }
 }
 
-impl Writes for SortStep {
+/// A step of sorting, and how it reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct ReadBy {
+    step: SortStep,
+    /// Whether an invocation reads four items at once.
+    fours: bool,
+}
+
+impl Writes for ReadBy {
     fn regions(&self) -> Vec<Region> {
-        let Self { load, store, bits } = *self;
+        let Self { step: SortStep { load, store, bits }, fours } = *self;
         let (pair, one) = ("vec2<u32>", "u32");
         let mut bound = 0;
         let mut binding = |access: &str, name: &str, of: &str| {
@@ -180,8 +207,15 @@ impl Writes for SortStep {
             let number = bound - 1;
             format!("@group(0) @binding({number}) var<storage, {access}> {name}: array<{of}>;\n")
         };
-        let of = if load == Incoming::Pairs { pair } else { one };
-        let mut text = binding("read", "items", of);
+        let mut text = binding(
+            "read",
+            "items",
+            match load {
+                _ if fours => "vec4<u32>",
+                Incoming::Pairs => pair,
+                _ => one,
+            },
+        );
         if store.is_some() && bits > 0 {
             text += &binding("read", "starts", one);
         }
@@ -199,7 +233,7 @@ impl Writes for SortStep {
         if let Incoming::Words(by) = load {
             text += &format!("\nfn key(word: u32) -> u32 {{\n    return {};\n}}\n", by.key());
         }
-        if store.is_none() || bits == 0 {
+        if !fours && (store.is_none() || bits == 0) {
             let word = match load {
                 Incoming::Positions => "items[i]",
                 Incoming::Words(_) => "key(items[i])",
@@ -207,23 +241,26 @@ impl Writes for SortStep {
             };
             text += &format!("\nfn word(i: u32) -> u32 {{\n    return {word};\n}}\n");
         }
-        if let Some(store) = store {
+        if !fours && store.is_some() {
             let item = match load {
                 Incoming::Positions => "vec2<u32>(items[i], i - first)",
                 Incoming::Words(_) => "vec2<u32>(key(items[i]), items[i])",
                 Incoming::Pairs => "items[i]",
             };
+            text +=
+                &format!("\nfn item(i: u32, first: u32) -> vec2<u32> {{\n    return {item};\n}}\n");
+        }
+        if let Some(store) = store {
             let stored = match store {
                 Outgoing::Pairs => "item",
                 Outgoing::Second => "item.y",
                 Outgoing::Led => "vec2<u32>(leads[first + item.y], item.y)",
             };
-            text += &format!(
-                "\nfn item(i: u32, first: u32) -> vec2<u32> {{\n    return {item};\n}}\n\n\
-                 fn put(at: u32, first: u32, item: vec2<u32>) {{\n    sorted[at] = {stored};\n}}\n"
-            );
+            let head = "fn put(at: u32, first: u32, item: vec2<u32>)";
+            text += &format!("\n{head} {{\n    sorted[at] = {stored};\n}}\n");
         }
-        vec![Region::text("operands", text)]
+        let four = fours.then(|| Region::file("four", load.four()));
+        [Region::text("operands", text)].into_iter().chain(four).collect()
     }
 }
 
@@ -234,8 +271,10 @@ const GROUP: u32 = Target::Gpu.workgroup();
 /// 2 * 4096 times.
 pub const SELECTED_MAX: usize = 1 << 15;
 /// The first of a row of keys.
-pub const SELECT: Entry =
-    Entry::own("select", source!("sort/select.wgsl"), CORE_TRIPS).told(SelectJob::MEMBERS);
+pub const SELECT: Entry = Entry::own("select", source!("sort/select.wgsl"), CORE_TRIPS)
+    .with(&[TWO_WORDS])
+    .told(SelectJob::MEMBERS);
+const TWO_WORDS: Source = source!("sort/two_words.wgsl");
 
 /// How `select` is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -245,21 +284,10 @@ struct Selecting {
     lanes: u32,
 }
 
-const DOUBLES: &str = "\
-const WORDS = 2u;
-@group(0) @binding(0) var<storage, read> low: array<u32>;
-@group(0) @binding(1) var<storage, read> high: array<u32>;
-@group(0) @binding(2) var<storage, read_write> places: array<u32>;
-
-fn key(i: u32) -> vec2<u32> {
-    return vec2<u32>(low[i], high[i]);
-}
-";
-
 impl Writes for Selecting {
     fn regions(&self) -> Vec<Region> {
         let lanes = Region::text("lanes", format!("const lanes = {}u;\n", self.lanes));
-        let doubles = self.doubles.then(|| Region::text("keys", DOUBLES));
+        let doubles = self.doubles.then(|| Region::file("keys", TWO_WORDS));
         [lanes].into_iter().chain(doubles).collect()
     }
 }
