@@ -44,7 +44,7 @@ impl Weights<'_> {
         let name = format!("{name}.weight");
         let [k, n] = to.weight.val().dims();
         self.put(&mut to.weight, &name, [n, k]);
-        let dense = to.weight.val().into_data().to_vec::<f32>().unwrap_or_default();
+        let dense = to.weight.val().into_data().try_to_vec::<f32>().unwrap_or_default();
         let turned: Vec<f32> =
             (0..k).flat_map(|i| dense.iter().skip(i).step_by(k).copied()).collect();
         let data = TensorData::new(turned, [k, n]);
