@@ -96,6 +96,14 @@ pub(crate) enum Oracle {
     Own { by: &'static OwnOracle, told: Vec<u32> },
 }
 
+/// How taps lie over an input: steps from pixel to pixel, from tap to tap, and the first tap.
+#[derive(Clone, Copy)]
+struct Sweep<'a> {
+    step: &'a [usize; 3],
+    reach: &'a [usize; 3],
+    first: &'a [isize; 3],
+}
+
 /// All that is to be known of a core to compute it once more, in one place: its own room.
 #[derive(Debug)]
 pub(crate) struct OwnOracle {

@@ -287,7 +287,8 @@ impl<'a> Bench<'a> {
         let fastest = (0..of).min_by(|&a, &b| times[a].total_cmp(&times[b])).unwrap_or(0);
         let (candidate, rate) = (candidates[fastest], rate(times[fastest]));
         on(&trial(fastest, &candidate, Outcome::Won(rate)));
-        Ok(Measured { problem, choice: candidate, rate: if rate.is_finite() { rate } else { 0.0 } })
+        let choice = candidate.map(Choice::tuned);
+        Ok(Measured { problem, choice, rate: if rate.is_finite() { rate } else { 0.0 } })
     }
 
     /// Computes a candidate once and compares the result; returns seconds, or what is wrong.

@@ -3,18 +3,18 @@
 
 use std::sync::Arc;
 
-use super::Operand;
-use super::cores::{Core, Head, Landing, Launch, Reach, Tail};
+use super::cores::{Core, Head, Landing, Launch, Tail};
+use super::{Operand, moves};
 use crate::count::{word, words};
 use crate::engine::Site;
-use crate::error::{Error, Result, mistake};
+use crate::error::Result;
 use crate::exec::Value;
 use crate::layout::Layout;
 use crate::proof::Oracle;
 use crate::wgsl::Target;
 use crate::wgsl::grid::fold;
-use inputs::{Inputs, loaded, reachable};
-use plan::Crew;
+use inputs::{Inputs, loaded};
+use plan::{Crew, in_units};
 use text::{AttentionJob, Block, Mask};
 
 mod choice;
@@ -48,8 +48,12 @@ impl Core for AttentionCore {
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
         let site = Site { target: site.target.of_products(site.engine.gpu.caps()), ..site };
-        let operands = inputs.iter().enumerate().map(|(i, head)| reachable(site, head, i == 3));
-        let operands: Vec<Operand> = operands.collect::<Result<_>>()?;
+        let reachable = |(i, head): (usize, &Head)| {
+            // A mask is walked by elements.
+            moves::reachable(site, head.realise(site)?, |layout| i == 3 || in_units(layout, 4))
+        };
+        let operands: Vec<Operand> =
+            inputs.iter().enumerate().map(reachable).collect::<Result<_>>()?;
         if self.staged {
             return self.by_workgroups(site, operands, tail);
         }
@@ -60,12 +64,9 @@ impl Core for AttentionCore {
         site.engine.remark(|| choice::remark(&tile));
         let heads = loaded(operands, tile.unit)?;
         let each = tile.mask == Mask::Each;
-        let sources = heads.iter().enumerate().map(|(i, head)| head.raw(i == 3 && each));
-        let sources: Option<Vec<Reach<'_>>> = sources.collect::<Result<_>>()?;
-        let landing = Landing::of(site, sources.ok_or_else(astray)?, tail, false, &[])?;
-        let landing = landing.ok_or_else(astray)?;
-        landing.launch(self.launch(site.target, &tile, &views)?)?;
-        landing.finish()
+        let reached = heads.iter().enumerate().map(|(i, head)| head.raw(i == 3 && each));
+        let landing = Landing::whole(self.name(), site, reached, tail, false)?;
+        landing.by(self.launch(site.target, &tile, &views)?)
     }
 }
 
@@ -74,13 +75,11 @@ impl AttentionCore {
     fn launch<'a>(&self, target: Target, tile: &'a Block, views: &[Layout]) -> Result<Launch<'a>> {
         let crew = Crew::of(target, tile, views);
         let job = self.job(views, 4 * tile.unit.quads() as isize, crew.per_head)?;
+        let groups = fold(word(crew.groups)?);
         Ok(Launch {
-            entry: &text::ATTENTION,
-            wording: tile,
             workgroup: Some(crew.workgroup),
-            job: job.words(),
-            groups: fold(word(crew.groups)?),
             flops: self.flops(views),
+            ..Launch::of(&text::ATTENTION, tile, job.words(), groups)
         })
     }
 
@@ -119,9 +118,4 @@ impl AttentionCore {
             mask: if views.len() > 3 { steps(3, 1) } else { [0; 4] },
         })
     }
-}
-
-/// Inputs were copied into one segment each, and the result is smaller than one.
-fn astray() -> Error {
-    mistake("attention", "an operand came in several segments")
 }

@@ -16,10 +16,10 @@
 
 use std::sync::Arc;
 
-use super::cores::{Core, Head, Landing, Launch, Reach, Tail};
-use super::{Operand, moves};
+use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces};
+use super::moves;
 use crate::engine::Site;
-use crate::error::{Error, Result, mistake};
+use crate::error::Result;
 use crate::exec::Value;
 use crate::op::Kind;
 use crate::proof::Oracle;
@@ -46,42 +46,25 @@ impl Core for ConvCore {
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
-        let operands = inputs.iter().map(|head| reachable(site, head));
-        let operands: Vec<Operand> = operands.collect::<Result<_>>()?;
-        let [input, weight] = [0, 1].map(|i| operands.get(i).map(|operand| operand.layout));
-        let (Some(input), Some(weight)) = (input, weight) else { return Err(astray()) };
+        let heads = reachable(site, inputs)?;
+        let [Some(input), Some(weight)] = [0, 1].map(|i| Some(heads.get(i)?.plain()?.layout))
+        else {
+            return Err(in_pieces(self.name()));
+        };
         let tile = ConvTile::of(&self.0, &weight, Kind::of(tail.given()), site.target);
         site.engine.remark(|| remark(&tile));
         let (job, groups) = tile.job(&self.0, &input, &weight)?;
-        let heads: Vec<Head> = operands.into_iter().map(Head::view).collect();
-        let sources: Option<Vec<Reach<'_>>> =
-            heads.iter().map(|head| head.raw(true)).collect::<Result<_>>()?;
-        let landing = Landing::of(site, sources.ok_or_else(astray)?, tail, !tile.whole, &[])?;
-        let landing = landing.ok_or_else(astray)?;
-        landing.launch(Launch {
-            flops: flops(&tail.shape, terms(&weight)),
-            entry: &text::CONV,
-            wording: &tile,
-            workgroup: None,
-            job: job.words(),
-            groups: fold(groups),
-        })?;
-        landing.finish()
+        let reached = heads.iter().map(|head| head.raw(true));
+        let landing = Landing::whole(self.name(), site, reached, tail, !tile.whole)?;
+        let flops = flops(&tail.shape, terms(&weight));
+        landing.by(Launch { flops, ..Launch::of(&text::CONV, &tile, job.words(), fold(groups)) })
     }
 }
 
-/// An input in one segment.
-pub(super) fn reachable(site: Site<'_>, head: &Head) -> Result<Operand> {
-    let operand = head.realise(site)?;
-    if operand.hold()?.is_in_one_segment() {
-        return Ok(operand);
-    }
-    // A broadcast axis is copied once, and broadcast again.
-    let layout = operand.layout;
-    let once = layout.strides().iter().zip(layout.shape().dims());
-    let once: Vec<_> = once.map(|(&stride, &dim)| 0..if stride == 0 { 1 } else { dim }).collect();
-    let copy = moves::gather(site, &operand.under(layout.part(&once)?), &[])?;
-    Ok(copy.under(copy.layout.broadcast_to(layout.shape())?))
+/// Inputs in one segment each.
+pub(super) fn reachable(site: Site<'_>, inputs: &[Head]) -> Result<Vec<Head>> {
+    let whole = |head: &Head| moves::reachable(site, head.realise(site)?, |_| true).map(Head::view);
+    inputs.iter().map(whole).collect()
 }
 
 /// Why it is computed as it is.
@@ -89,9 +72,4 @@ fn remark(tile: &ConvTile) -> String {
     let ConvTile { rows, lanes, .. } = tile;
     let whose = if tile.staged { "that the lanes load together" } else { "loaded by each lane" };
     format!("convolution by tiles of {rows} channels x {} pixels, weights {whose}", 4 * lanes)
-}
-
-/// Inputs were copied into one segment each, and the result is smaller than one.
-fn astray() -> Error {
-    mistake("convolution", "an operand came in several segments")
 }

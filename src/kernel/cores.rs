@@ -26,7 +26,7 @@ mod reach;
 
 pub(crate) use alone::{Alone, Task};
 pub(crate) use ends::{Head, Tail};
-pub(crate) use landing::{Berth, Landing};
+pub(crate) use landing::{Berth, Landing, in_pieces};
 pub(crate) use launch::{Launch, Sink};
 pub(crate) use reach::Reach;
 

@@ -13,11 +13,11 @@
 
 use std::sync::Arc;
 
-use super::cores::{Core, Head, Landing, Launch, Tail};
+use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces};
 use super::{Operand, moves};
 use crate::count::words;
 use crate::engine::Site;
-use crate::error::{Error, Result, mistake};
+use crate::error::Result;
 use crate::exec::{Bound, Job, Value};
 use crate::wgsl::Entry;
 use crate::wgsl::grid::fold;
@@ -44,8 +44,8 @@ impl Core for FactorCore {
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
         let whole = |head: &Head| moves::in_one_segment(site, head.realise(site)?).map(Head::view);
         let heads: Vec<Head> = inputs.iter().map(whole).collect::<Result<_>>()?;
-        let layouts: Option<Vec<_>> = heads.iter().map(|h| Some(h.plain()?.layout)).collect();
-        let (job, groups) = match (self, &*layouts.ok_or_else(astray)?) {
+        let layouts: Vec<_> = heads.iter().filter_map(|h| Some(h.plain()?.layout)).collect();
+        let (job, groups) = match (self, &*layouts) {
             (&Self::Triangle { unit }, [triangle, right]) => {
                 let (job, groups) = TriangleJob::of([triangle, right], unit)?;
                 (job.words(), groups)
@@ -54,14 +54,11 @@ impl Core for FactorCore {
                 let (job, groups) = CholeskyJob::of(matrix)?;
                 (job.words(), groups)
             }
-            _ => return Err(astray()),
+            _ => return Err(in_pieces(self.name())),
         };
-        let reached: Option<_> = heads.iter().map(|head| head.raw(true)).collect::<Result<_>>()?;
-        let landing = Landing::of(site, reached.ok_or_else(astray)?, tail, true, &[])?;
-        let landing = landing.ok_or_else(astray)?;
-        let (entry, groups) = (self.entry(), fold(groups));
-        landing.launch(Launch { entry, wording: &(), workgroup: None, job, groups, flops: 0 })?;
-        landing.finish()
+        let reached = heads.iter().map(|head| head.raw(true));
+        let landing = Landing::whole(self.name(), site, reached, tail, true)?;
+        landing.by(Launch::of(self.entry(), &(), job, fold(groups)))
     }
 }
 
@@ -78,12 +75,14 @@ impl FactorCore {
 /// row. Rows are swapped for their pivots, and their numbers with them: so the last column of the
 /// result tells where each row came from.
 pub(crate) fn panels(site: Site<'_>, from: &Operand) -> Result<Arc<Value>> {
-    let &[matrices, rows, columns] = from.layout.shape().dims() else { return Err(astray()) };
+    let &[matrices, rows, columns] = from.layout.shape().dims() else {
+        return Err(in_pieces(LU_PANEL.name));
+    };
     let panels = moves::copied(site, from, &[])?;
     panels.inherit([&*from.value]);
     let [matrices, rows, columns] = words([matrices, rows, columns - 1])?;
     let pinned = panels.pin()?;
-    let [piece] = &*pinned.pieces() else { return Err(astray()) };
+    let [piece] = &*pinned.pieces() else { return Err(in_pieces(LU_PANEL.name)) };
     site.dispatch(Job {
         kernel: &plain(&LU_PANEL, site.target),
         bindings: vec![Bound::from(piece)],
@@ -92,9 +91,4 @@ pub(crate) fn panels(site: Site<'_>, from: &Operand) -> Result<Arc<Value>> {
         outputs: vec![Arc::downgrade(&panels)],
     })?;
     Ok(panels)
-}
-
-/// Inputs were copied into one segment each, and the result is smaller than one.
-fn astray() -> Error {
-    mistake("a block of a matrix", "an operand came in several segments")
 }

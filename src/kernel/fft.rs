@@ -11,17 +11,17 @@
 
 use std::sync::Arc;
 
-use super::cores::{Berth, Core, Head, Landing, Launch, Reach, Tail};
+use super::cores::{Berth, Core, Head, Landing, Launch, Reach, Tail, in_pieces};
 use super::moves;
 use crate::dtype::DType;
 use crate::engine::Site;
-use crate::error::{Error, Result, mistake};
+use crate::error::{Error, Result};
 use crate::exec::Value;
 use crate::proof::Oracle;
 use crate::shape::Shape;
 use crate::wgsl::grid::fold;
 pub(crate) use oracle::LENGTH_MAX;
-use plan::{FftPlan, Shelf};
+use plan::{FftPlan, FftStage, Shelf};
 pub(crate) use plan::{Fourier, floats};
 use text::FftPass;
 
@@ -56,46 +56,36 @@ impl Core for FftCore {
         let part = strides.get(2).copied().unwrap_or(0);
         let dims = layout.shape().dims();
         let (strides, rows) = ([strides[0], strides[1], part], [dims[0], self.size]);
-        let FftPlan { stages, between } = {
-            let lanes = FftPass::lanes(site.target);
-            FftPlan::of(self.of, rows, (strides, dims[1]), lanes)?
-        };
-        let source = input.raw(true)?.ok_or_else(astray)?;
-        let landing = Landing::of(site, vec![source], tail, true, &[])?.ok_or_else(astray)?;
-        let mut apart: Vec<u64> = landing.heads[0].ids().chain(landing.tail.ids()).collect();
-        apart.push(landing.sink().bound.buffer_id);
-        let keep = Reach::identity(DType::F32);
+        let lanes = FftPass::lanes(site.target);
+        let plan = FftPlan::of(self.of, rows, (strides, dims[1]), lanes)?;
+        let landing = Landing::whole(self.name(), site, [input.raw(true)], tail, true)?;
+        Stages { site, plan: &plan, landing: &landing }.record()?;
+        landing.finish()
+    }
+}
+
+/// The dispatches of a transform, and where they read and store.
+struct Stages<'a> {
+    site: Site<'a>,
+    plan: &'a FftPlan,
+    landing: &'a Landing<'a>,
+}
+
+impl Stages<'_> {
+    fn record(&self) -> Result<()> {
+        let FftPlan { stages, between } = self.plan;
+        let ends = self.landing.heads[0].ids().chain(self.landing.tail.ids());
+        let mut apart: Vec<u64> = ends.chain([self.landing.sink().bound.buffer_id]).collect();
         let mut berths: Vec<Option<Berth>> = between.iter().map(|_| None).collect();
         for (i, stage) in stages.iter().enumerate() {
             if let Shelf::Between(to) = stage.writes {
-                let berth = Berth::new(site, Shape::new([between[to]])?, DType::F32, true, &apart)?;
+                let shape = Shape::new([between[to]])?;
+                let berth = Berth::new(self.site, shape, DType::F32, true, &apart)?;
                 let berth = berth.ok_or_else(astray)?;
                 apart.push(berth.sink.bound.buffer_id);
                 berths[to] = Some(berth);
             }
-            let berth = |n: usize| berths[n].as_ref().ok_or_else(astray);
-            let mut read = Vec::new();
-            for shelf in &stage.reads {
-                if let Shelf::Between(from) = *shelf {
-                    read.push(berth(from)?.head.raw(true)?.ok_or_else(astray)?);
-                }
-            }
-            let input = stage.reads.contains(&Shelf::Input).then_some(&landing.heads[0]);
-            let heads: Vec<&Reach<'_>> = input.into_iter().chain(&read).collect();
-            let (tail, sink) = match stage.writes {
-                Shelf::Between(to) => (&keep, &berth(to)?.sink),
-                Shelf::Input | Shelf::Result => (&landing.tail, landing.sink()),
-            };
-            let launch = Launch {
-                entry: &text::FFT,
-                wording: &stage.pass,
-                workgroup: None,
-                job: stage.job.words(),
-                groups: fold(stage.groups),
-                flops: 0,
-            };
-            launch.record(site, &heads, tail, sink)?;
-            drop(read);
+            self.stage(stage, &berths)?;
             // The next stage may write into memory that no later one reads.
             for (n, berth) in berths.iter_mut().enumerate() {
                 let later = stages[i + 1..].iter().flat_map(|stage| &stage.reads);
@@ -106,11 +96,30 @@ impl Core for FftCore {
                 }
             }
         }
-        landing.finish()
+        Ok(())
+    }
+
+    fn stage(&self, stage: &FftStage, berths: &[Option<Berth>]) -> Result<()> {
+        let berth = |n: usize| berths[n].as_ref().ok_or_else(astray);
+        let mut read = Vec::new();
+        for shelf in &stage.reads {
+            if let Shelf::Between(from) = *shelf {
+                read.push(berth(from)?.head.raw(true)?.ok_or_else(astray)?);
+            }
+        }
+        let input = stage.reads.contains(&Shelf::Input).then_some(&self.landing.heads[0]);
+        let heads: Vec<&Reach<'_>> = input.into_iter().chain(&read).collect();
+        let keep = Reach::identity(DType::F32);
+        let (tail, sink) = match stage.writes {
+            Shelf::Between(to) => (&keep, &berth(to)?.sink),
+            Shelf::Input | Shelf::Result => (&self.landing.tail, self.landing.sink()),
+        };
+        let launch = Launch::of(&text::FFT, &stage.pass, stage.job.words(), fold(stage.groups));
+        launch.record(self.site, &heads, tail, sink)
     }
 }
 
 /// The operands were made to lie in one segment each, and one lies in several.
 fn astray() -> Error {
-    mistake("fft", "an operand came in several segments")
+    in_pieces("fft")
 }

@@ -16,6 +16,7 @@ use super::elementwise::{self, Destination};
 use crate::engine::Site;
 use crate::error::{Result, mistake};
 use crate::exec::Value;
+use crate::layout::Layout;
 use crate::wgsl::{Form, TextShape, Way};
 pub(super) use across::gather;
 use tiles::transposed;
@@ -40,6 +41,19 @@ pub(super) fn in_one_segment(site: Site<'_>, from: Operand) -> Result<Operand> {
         return Ok(from);
     }
     Ok(Operand::dense(contiguous(site, &from)?, *from.layout.shape(), from.dtype))
+}
+
+/// A view in one segment that a kernel can walk; or a copy of it, which has what is broadcast once.
+pub(super) fn reachable(
+    site: Site<'_>,
+    from: Operand,
+    is_walked: impl Fn(&Layout) -> bool,
+) -> Result<Operand> {
+    if from.hold()?.is_in_one_segment() && is_walked(&from.layout) {
+        return Ok(from);
+    }
+    let copy = gather(site, &from.once()?, &[])?;
+    Ok(copy.under(copy.layout.broadcast_to(from.layout.shape())?))
 }
 
 /// A copy in none of these buffers, made even if the view is dense already.

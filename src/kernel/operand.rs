@@ -38,6 +38,14 @@ impl Operand {
         Ok(self.under(self.layout.slice(axis, range, 1)?))
     }
 
+    /// What there is to copy of it: one of each axis that is broadcast.
+    pub(super) fn once(&self) -> Result<Self> {
+        let axes = self.layout.strides().iter().zip(self.layout.shape().dims());
+        let once: Vec<_> =
+            axes.map(|(&stride, &dim)| 0..if stride == 0 { 1 } else { dim }).collect();
+        Ok(self.under(self.layout.part(&once)?))
+    }
+
     /// Says that it is copied before it is read, and why.
     pub(super) fn tell_copied(&self, site: Site<'_>, why: &str) {
         let (shape, strides) = (self.layout.shape(), self.layout.strides());

@@ -11,9 +11,9 @@
 use std::sync::Arc;
 
 use super::conv::reachable;
-use super::cores::{Core, Head, Landing, Launch, Tail};
+use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces};
 use crate::engine::Site;
-use crate::error::{Error, Result, mistake};
+use crate::error::Result;
 use crate::exec::Value;
 use crate::op::Kind;
 use crate::proof::Oracle;
@@ -40,9 +40,9 @@ impl Core for ResizeCore {
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
-        let operand = reachable(site, inputs.first().ok_or_else(astray)?)?;
-        let layout = operand.layout;
-        let head = Head::view(operand);
+        let heads = reachable(site, inputs)?;
+        let [head] = &*heads else { return Err(in_pieces(self.name())) };
+        let layout = head.plain().ok_or_else(|| in_pieces(self.name()))?.layout;
         let text = self.0.text(&layout, Kind::of(tail.given()));
         let quads = if text.lies == Lies::Across { head.raw(false)? } else { None };
         let lies = match text.lies {
@@ -50,23 +50,10 @@ impl Core for ResizeCore {
             other => other,
         };
         let text = ResizeText { lies, ..text };
-        let source = quads.map_or_else(|| head.raw(true), |quads| Ok(Some(quads)))?;
+        let source = quads.map_or_else(|| head.raw(true), |quads| Ok(Some(quads)));
         let (job, lanes) = self.0.job(&text, &layout, site.target)?;
-        let sources = vec![source.ok_or_else(astray)?];
-        let landing = Landing::of(site, sources, tail, !text.whole, &[])?.ok_or_else(astray)?;
-        landing.launch(Launch {
-            flops: 0,
-            entry: &RESIZE,
-            wording: &text,
-            workgroup: None,
-            job: job.words(),
-            groups: groups_for(lanes, site.target),
-        })?;
-        landing.finish()
+        let landing = Landing::whole(self.name(), site, [source], tail, !text.whole)?;
+        let groups = groups_for(lanes, site.target);
+        landing.by(Launch::of(&RESIZE, &text, job.words(), groups))
     }
-}
-
-/// The input was copied into one segment, and the result is smaller than one.
-fn astray() -> Error {
-    mistake("resize", "an operand came in several segments")
 }

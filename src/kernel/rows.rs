@@ -8,12 +8,12 @@
 
 use std::sync::Arc;
 
-use super::cores::{Core, Head, Landing, Launch, Tail};
+use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces};
 use super::moves;
 use crate::caps::Feature;
 use crate::count::word;
 use crate::engine::Site;
-use crate::error::{Error, Result, mistake};
+use crate::error::Result;
 use crate::exec::Value;
 use crate::op::Joint;
 use crate::proof::Oracle;
@@ -76,7 +76,7 @@ impl Core for RowsCore {
         }
         // A view across segments, or one that takes too long to follow.
         let copy = moves::gather(site, &inputs[0].realise(site)?, &[])?;
-        self.at_once(site, &Head::view(copy), tail)?.ok_or_else(in_pieces)
+        self.at_once(site, &Head::view(copy), tail)?.ok_or_else(|| in_pieces(self.name()))
     }
 }
 
@@ -92,13 +92,6 @@ impl RowsCore {
         let subgroups = group && site.engine.gpu.caps().has(Feature::Subgroup);
         let wording = &RowsText { kind: self.0.kind(), subgroups };
         let job = self.0.job(rows, units, !by_element)?;
-        let (entry, groups) = (kernel, fold(word(groups)?));
-        landing.launch(Launch { entry, wording, workgroup: None, job, groups, flops: 0 })?;
-        landing.finish().map(Some)
+        landing.by(Launch::of(kernel, wording, job, fold(word(groups)?))).map(Some)
     }
-}
-
-/// Memory came in smaller segments than the adapter's limits say.
-fn in_pieces() -> Error {
-    mistake("rows", "a result came in several segments")
 }

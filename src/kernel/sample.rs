@@ -11,10 +11,10 @@
 
 use std::sync::Arc;
 
-use super::cores::{Core, Head, Landing, Launch, Tail};
+use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces};
 use super::moves;
 use crate::engine::Site;
-use crate::error::{Error, Result, mistake};
+use crate::error::Result;
 use crate::exec::Value;
 use crate::proof::Oracle;
 use crate::wgsl::grid::fold;
@@ -48,27 +48,14 @@ impl Core for SampleCore {
         let whole = |head: &Head| moves::in_one_segment(site, head.realise(site)?).map(Head::view);
         let heads: Vec<Head> = inputs.iter().map(whole).collect::<Result<_>>()?;
         let [Some(input), Some(grid)] = [0, 1].map(|i| heads.get(i)?.plain()) else {
-            return Err(astray());
+            return Err(in_pieces(self.name()));
         };
         let layouts = [&input.layout, &grid.layout];
         let (job, groups) = self.how.job(layouts, (self.corners, self.number), site.target)?;
-        let reached: Option<_> = heads.iter().map(|head| head.raw(true)).collect::<Result<_>>()?;
-        let reached = reached.ok_or_else(astray)?;
-        let landing = Landing::of(site, reached, tail, !self.how.whole, &[])?;
-        let landing = landing.ok_or_else(astray)?;
-        landing.launch(Launch {
-            entry: &text::GRID_SAMPLE,
-            wording: &self.how,
-            workgroup: Some(Sampling::lanes(site.target)),
-            job: job.words(),
-            groups: fold(groups),
-            flops: 0,
-        })?;
-        landing.finish()
+        let reached = heads.iter().map(|head| head.raw(true));
+        let landing = Landing::whole(self.name(), site, reached, tail, !self.how.whole)?;
+        let workgroup = Some(Sampling::lanes(site.target));
+        let launch = Launch::of(&text::GRID_SAMPLE, &self.how, job.words(), fold(groups));
+        landing.by(Launch { workgroup, ..launch })
     }
-}
-
-/// Inputs were copied into one segment each, and the result is smaller than one.
-fn astray() -> Error {
-    mistake("grid_sample", "an operand came in several segments")
 }

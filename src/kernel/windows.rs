@@ -12,11 +12,10 @@
 
 use std::sync::Arc;
 
-use super::Operand;
 use super::conv::{self, Taps};
-use super::cores::{Core, Head, Landing, Launch, Reach, Tail};
+use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces};
 use crate::engine::Site;
-use crate::error::{Error, Result, mistake};
+use crate::error::Result;
 use crate::exec::Value;
 use crate::op::Reduction;
 use crate::proof::Oracle;
@@ -52,34 +51,18 @@ impl Core for WindowsCore {
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
-        let operands = inputs.iter().map(|head| conv::reachable(site, head));
-        let operands: Vec<Operand> = operands.collect::<Result<_>>()?;
-        let Some((input, others)) = operands.split_first() else { return Err(astray()) };
-        let weight = others.first().map(|weight| &weight.layout);
-        let heads: Vec<Head> = operands.iter().cloned().map(Head::view).collect();
+        let heads = conv::reachable(site, inputs)?;
+        let [input, weight] = [0, 1].map(|i| heads.get(i)?.plain());
+        let (input, weight) =
+            (input.ok_or_else(|| in_pieces(self.name))?, weight.map(|w| &w.layout));
         let quads = if plan::rows_are_quads(&input.layout) { heads[0].raw(false)? } else { None };
         let text = self.windows.text(&input.layout, input.dtype, quads.is_some());
-        let mut sources = vec![quads.map_or_else(|| heads[0].raw(true), |quads| Ok(Some(quads)))?];
-        for head in &heads[1..] {
-            sources.push(head.raw(true)?);
-        }
-        let sources: Option<Vec<Reach<'_>>> = sources.into_iter().collect();
         let (job, lanes) = self.windows.job(&text, &input.layout, weight, site.target)?;
-        let landing = Landing::of(site, sources.ok_or_else(astray)?, tail, !text.whole, &[])?;
-        let landing = landing.ok_or_else(astray)?;
-        landing.launch(Launch {
-            flops: weight.map_or(0, |weight| conv::flops(&tail.shape, conv::terms(weight))),
-            entry: &WINDOWS,
-            wording: &text,
-            workgroup: None,
-            job: job.words(),
-            groups: groups_for(lanes, site.target),
-        })?;
-        landing.finish()
+        let first = quads.map_or_else(|| heads[0].raw(true), |quads| Ok(Some(quads)));
+        let reached = [first].into_iter().chain(heads[1..].iter().map(|head| head.raw(true)));
+        let landing = Landing::whole(self.name, site, reached, tail, !text.whole)?;
+        let flops = weight.map_or(0, |weight| conv::flops(&tail.shape, conv::terms(weight)));
+        let groups = groups_for(lanes, site.target);
+        landing.by(Launch { flops, ..Launch::of(&WINDOWS, &text, job.words(), groups) })
     }
-}
-
-/// Inputs were copied into one segment each, and the result is smaller than one.
-fn astray() -> Error {
-    mistake("windows", "an operand came in several segments")
 }

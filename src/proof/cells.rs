@@ -4,7 +4,7 @@
 use core::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use super::{Cell, Claim, Estimate, Formed, Oracle, Seen};
+use super::{Cell, Claim, Estimate, Formed, Oracle, Seen, Sweep};
 use crate::dtype::DType;
 use crate::layout::Layout;
 use crate::op::{Exact, Joint, Number, Op, Reduction};
@@ -226,7 +226,7 @@ impl<'a> Desk<'a> {
                 Some(vec![self.head(i, n)])
             }
             Oracle::Convolved { step, reach, first, groups } => {
-                Some(vec![self.convolved(given, (step, reach, first), *groups, group)?])
+                Some(vec![self.convolved(given, Sweep { step, reach, first }, *groups, group)?])
             }
             Oracle::Own { by, told } => {
                 let input = |i: usize, n: usize| self.head(i, n);
@@ -234,7 +234,7 @@ impl<'a> Desk<'a> {
                 Some(vec![(by.element)(&cell)?])
             }
             Oracle::Pooled { reduction, size, step, reach, first, result } => {
-                let (lengths, sweep) = ((*size, *result), (step, reach, first));
+                let (lengths, sweep) = ((*size, *result), Sweep { step, reach, first });
                 Some(vec![self.pooled(given, *reduction, lengths, sweep, group)?])
             }
             Oracle::Resized { to, at } => Some(vec![self.resized(given, *to, *at, group)?]),

@@ -1,13 +1,10 @@
 //! Sums of products that are no products of matrices: which terms a result is the sum of.
 
-use super::Estimate;
 use super::cells::{Desk, element};
+use super::{Estimate, Sweep};
 use crate::dtype::DType;
 use crate::op::{Number, Reduction};
 use crate::reference::{self, Resampling};
-
-/// How taps lie over an input: steps from pixel to pixel, from tap to tap, and the first tap.
-type Sweep<'a> = (&'a [usize; 3], &'a [usize; 3], &'a [isize; 3]);
 
 impl Desk<'_> {
     /// A pixel: every tap that lies in the input by its weight.
@@ -109,7 +106,7 @@ fn within(
     term: usize,
     taps: [usize; 3],
     pixel: [usize; 3],
-    (step, reach, first): Sweep<'_>,
+    Sweep { step, reach, first }: Sweep<'_>,
     input: &[usize],
 ) -> (usize, Option<usize>) {
     let (mut rest, mut from, mut inside) = (term, 0, true);

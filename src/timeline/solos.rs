@@ -16,8 +16,13 @@ const TIMES: u32 = 2;
 /// Kinds that are kept; others are always timed by themselves.
 const KINDS_MAX: usize = 4096;
 
-/// What makes two dispatches alike: kernel, bytes, operations.
-type Likeness = (&'static str, u64, u64);
+/// What makes two dispatches alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Likeness {
+    kernel: &'static str,
+    bytes: u64,
+    flops: u64,
+}
 
 /// How often a kind has been given a time of its own, and the least it took in nanoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +40,7 @@ pub(crate) struct Solos {
 }
 
 const fn likeness(ticket: &Ticket) -> Likeness {
-    (ticket.kernel, ticket.bytes, ticket.flops)
+    Likeness { kernel: ticket.kernel, bytes: ticket.bytes, flops: ticket.flops }
 }
 
 impl Solos {

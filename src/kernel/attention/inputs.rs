@@ -6,8 +6,8 @@ use crate::caps::Feature;
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::Result;
+use crate::kernel::Operand;
 use crate::kernel::cores::Head;
-use crate::kernel::{Operand, moves};
 use crate::layout::Layout;
 use crate::wgsl::{Expr, Form, Term};
 
@@ -49,28 +49,9 @@ fn as_f32(site: Site<'_>, operand: Operand) -> Result<Operand> {
     let (inputs, outputs) = (vec![operand.dtype], vec![1]);
     let nodes = vec![Term::Input(0), Term::Cast(0, DType::F32)];
     let expr = Expr { inputs, nodes, outputs, ..Expr::default() };
-    let (view, once) = (operand.layout, once(&operand)?);
+    let (view, once) = (operand.layout, operand.once()?);
     let copy = Head { expr, dtype: DType::F32, ..Head::view(once) }.realise(site)?;
     Ok(copy.under(copy.layout.broadcast_to(view.shape())?))
-}
-
-/// An input whose strides the kernel can walk, by quads or, of the mask, by elements; otherwise a
-/// copy of it.
-pub(super) fn reachable(site: Site<'_>, head: &Head, by_element: bool) -> Result<Operand> {
-    let operand = head.realise(site)?;
-    let layout = operand.layout;
-    if operand.hold()?.is_in_one_segment() && (by_element || in_units(&layout, 4)) {
-        return Ok(operand);
-    }
-    let copy = moves::gather(site, &once(&operand)?, &[])?;
-    Ok(copy.under(copy.layout.broadcast_to(layout.shape())?))
-}
-
-/// What there is to copy of an operand: one of each axis that is broadcast.
-fn once(operand: &Operand) -> Result<Operand> {
-    let axes = operand.layout.strides().iter().zip(operand.layout.shape().dims());
-    let first: Vec<_> = axes.map(|(&stride, &dim)| 0..if stride == 0 { 1 } else { dim }).collect();
-    Ok(operand.under(operand.layout.part(&first)?))
 }
 
 /// Inputs as they are loaded, by quads or by pairs of quads; the mask stays as it is.

@@ -7,19 +7,20 @@
 
 use std::sync::Arc;
 
+use super::AttentionCore;
 use super::choice;
 use super::inputs::{Inputs, loaded};
 use super::plan::{Crowd, Splits};
+use super::text::AttentionJob;
 use super::text::Unit;
 use super::text::staged::{JOIN, JoinJob, ROWS, STAGED, Staged, StagedJob};
-use super::{AttentionCore, AttentionJob, astray};
 use crate::count::{index, word};
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
 use crate::kernel::Operand;
-use crate::kernel::cores::{Berth, Landing, Launch, Reach, Tail};
+use crate::kernel::cores::{Berth, Core, Landing, Launch, Reach, Tail, in_pieces};
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::grid::fold;
@@ -36,15 +37,14 @@ impl AttentionCore {
         let room = index(site.engine.segment_bytes())? / size_of::<f32>();
         let (tile, splits) = choice::staged(&views, packed, room, site.batch_invariant);
         site.engine.remark(|| choice::staged_remark(&tile, splits));
-        let sources = heads.iter().enumerate().map(|(i, head)| head.raw(i == 3));
-        let sources: Option<Vec<Reach<'_>>> = sources.collect::<Result<_>>()?;
-        let sources = sources.ok_or_else(astray)?;
+        let reached = heads.iter().enumerate().map(|(i, head)| head.raw(i == 3));
         let launch = self.launch_staged(&tile, splits, &views)?;
         if !tile.states {
-            let landing = Landing::of(site, sources, tail, false, &[])?.ok_or_else(astray)?;
-            landing.launch(launch)?;
-            return landing.finish();
+            return Landing::whole(self.name(), site, reached, tail, false)?.by(launch);
         }
+        let astray = || in_pieces(self.name());
+        let sources: Option<Vec<Reach<'_>>> = reached.collect::<Result<_>>()?;
+        let sources = sources.ok_or_else(astray)?;
         let crowd = Crowd::of(&views);
         let (rows, states) = (crowd.heads * crowd.rows, tile.parts * splits.count);
         let shape = Shape::new([states, rows, 4 * (tile.width + 1)])?;
@@ -52,10 +52,8 @@ impl AttentionCore {
         let left = Berth::new(site, shape, DType::F32, false, &read)?.ok_or_else(astray)?;
         let sources: Vec<&Reach<'_>> = sources.iter().collect();
         launch.record(site, &sources, &Reach::identity(DType::F32), &left.sink)?;
-        let source = left.head.raw(false)?.ok_or_else(astray)?;
-        let landing = Landing::of(site, vec![source], tail, false, &[])?.ok_or_else(astray)?;
-        landing.launch(join(rows, states, tile.width)?)?;
-        landing.finish()
+        let landing = Landing::whole(self.name(), site, [left.head.raw(false)], tail, false)?;
+        landing.by(join(rows, states, tile.width)?)
     }
 
     fn launch_staged<'a>(
@@ -76,14 +74,8 @@ impl AttentionCore {
             heads, queries, keys, per_head, per_batch, sharing, causal, scale,
             query, key, value, mask, splits, chunk,
         };
-        Ok(Launch {
-            entry: &STAGED,
-            wording: tile,
-            workgroup: None,
-            job: job.words(),
-            groups: fold(word(groups)?),
-            flops: self.flops(views),
-        })
+        let groups = fold(word(groups)?);
+        Ok(Launch { flops: self.flops(views), ..Launch::of(&STAGED, tile, job.words(), groups) })
     }
 }
 
@@ -94,12 +86,6 @@ const QUADS_JOINED: usize = 8;
 fn join(rows: usize, states: usize, width: usize) -> Result<Launch<'static>> {
     let groups = (rows * width).div_ceil(QUADS_JOINED);
     let (rows, states, width) = (word(rows)?, word(states)?, word(width)?);
-    Ok(Launch {
-        entry: &JOIN,
-        wording: &(),
-        workgroup: None,
-        job: JoinJob { rows, states, width }.words(),
-        groups: fold(word(groups)?),
-        flops: 0,
-    })
+    let job = JoinJob { rows, states, width };
+    Ok(Launch::of(&JOIN, &(), job.words(), fold(word(groups)?)))
 }

@@ -12,7 +12,7 @@ use super::launch::{Launch, Sink};
 use super::reach::{ELEMENTS_MAX, Reach};
 use crate::dtype::DType;
 use crate::engine::{Engine, Site};
-use crate::error::Result;
+use crate::error::{Error, Result, mistake};
 use crate::exec::{Bound, Value};
 use crate::kernel::{Held, Operand};
 use crate::news::Topic;
@@ -66,7 +66,27 @@ pub(crate) struct Landing<'a> {
     berth: Berth,
 }
 
+/// What was made to lie in one segment lies in several: memory came in smaller ones than the
+/// adapter's limits say.
+pub(crate) fn in_pieces(core: &'static str) -> Error {
+    mistake(core, "what it reads or stores came in several segments")
+}
+
 impl<'a> Landing<'a> {
+    /// A landing of a core whose inputs, which are reached like this, and whose result fit in one
+    /// segment each.
+    pub(crate) fn whole(
+        core: &'static str,
+        site: Site<'a>,
+        heads: impl IntoIterator<Item = Result<Option<Reach<'a>>>>,
+        tail: &'a Tail,
+        by_element: bool,
+    ) -> Result<Self> {
+        let heads: Option<Vec<_>> = heads.into_iter().collect::<Result<_>>()?;
+        let heads = heads.ok_or_else(|| in_pieces(core))?;
+        Self::of(site, heads, tail, by_element, &[])?.ok_or_else(|| in_pieces(core))
+    }
+
     /// A landing in none of the buffers that are read, nor of those in `apart`; `None` if the
     /// result does not fit in one segment.
     pub(crate) fn of(
@@ -102,6 +122,12 @@ impl<'a> Landing<'a> {
     pub(crate) fn launch(&self, launch: Launch<'_>) -> Result<()> {
         let heads: Vec<&Reach<'_>> = self.heads.iter().collect();
         launch.record(self.site, &heads, &self.tail, self.sink())
+    }
+
+    /// The result of one dispatch, with the tail.
+    pub(crate) fn by(self, launch: Launch<'_>) -> Result<Arc<Value>> {
+        self.launch(launch)?;
+        self.finish()
     }
 
     /// The result, with the tail.

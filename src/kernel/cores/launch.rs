@@ -39,7 +39,17 @@ pub(crate) struct Sink {
     pub(crate) by_element: bool,
 }
 
-impl Launch<'_> {
+impl<'a> Launch<'a> {
+    /// By the target's own workgroups.
+    pub(crate) fn of(
+        entry: &'static Entry,
+        wording: &'a dyn Wording,
+        job: Vec<u32>,
+        groups: [u32; 3],
+    ) -> Self {
+        Self { entry, wording, workgroup: None, job, groups, flops: 0 }
+    }
+
     pub(crate) fn record(
         self,
         site: Site<'_>,

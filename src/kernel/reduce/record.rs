@@ -106,14 +106,9 @@ impl Passes<'_> {
         let by_groups = plan.kernel.name == text::REDUCE_GROUP.name;
         let subgroups = by_groups && self.site.engine.gpu.caps().has(Feature::Subgroup);
         let first = if stores_elements { goal.first } else { goal.first / 4 };
-        let launch = Launch {
-            entry: plan.kernel,
-            wording: &ReducePass { how: self.how, pass, subgroups },
-            workgroup: None,
-            job: plan.job(index, first)?,
-            groups: fold(word(plan.groups)?),
-            flops: 0,
-        };
+        let wording = &ReducePass { how: self.how, pass, subgroups };
+        let groups = fold(word(plan.groups)?);
+        let launch = Launch::of(plan.kernel, wording, plan.job(index, first)?, groups);
         launch.record(self.site, &[reach], goal.tail, &goal.sink)
     }
 }

@@ -6,9 +6,9 @@ use super::plan::Chunks;
 use super::text::{self, ScanJob, ScanPass};
 use crate::count::{word, words};
 use crate::engine::Site;
-use crate::error::{Error, Result, mistake};
+use crate::error::{Error, Result};
 use crate::exec::Value;
-use crate::kernel::cores::{Berth, Head, Landing, Launch, Reach, Sink, Tail};
+use crate::kernel::cores::{Berth, Head, Landing, Launch, Reach, Sink, Tail, in_pieces};
 use crate::kernel::reduce::text::Reduce;
 use crate::shape::Shape;
 use crate::wgsl::grid::fold;
@@ -81,18 +81,13 @@ impl Scanning<'_> {
         let Chunks { rows, length, count, each, by_group } = chunks;
         let groups = fold(word(chunks.groups(self.site.target.workgroup() as usize))?);
         let [rows, length, chunks, each] = words([rows, length, count, each])?;
-        Ok(Launch {
-            entry: if by_group { &text::SCAN_GROUP } else { &text::SCAN_ROWS },
-            wording,
-            workgroup: None,
-            job: ScanJob { rows, length, chunks, each }.words(),
-            groups,
-            flops: 0,
-        })
+        let entry = if by_group { &text::SCAN_GROUP } else { &text::SCAN_ROWS };
+        let job = ScanJob { rows, length, chunks, each };
+        Ok(Launch::of(entry, wording, job.words(), groups))
     }
 }
 
 /// Memory came in smaller segments than the adapter's limits say.
 pub(super) fn astray() -> Error {
-    mistake("a scan", "a part came in several segments")
+    in_pieces("a scan")
 }

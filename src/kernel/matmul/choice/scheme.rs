@@ -89,6 +89,8 @@ pub(crate) enum Because {
     /// It was asked for.
     #[cfg(feature = "testing")]
     Forced,
+    /// It is yet to be timed.
+    Candidate,
     /// It was measured here, for problems of this class.
     Tuned,
     /// Its rate, and which part of it the shape uses.
@@ -166,7 +168,12 @@ impl Variant {
 impl Choice {
     /// A choice that is yet to be timed.
     pub(super) const fn to_tune(variant: Variant, passes: usize) -> Self {
-        Self { variant, passes, because: Because::Tuned }
+        Self { variant, passes, because: Because::Candidate }
+    }
+
+    /// The choice, of which timing has shown that it is the fastest.
+    pub(crate) const fn tuned(self) -> Self {
+        Self { because: Because::Tuned, ..self }
     }
 
     /// What it is expected to reach, in parts of the fastest kernel's rate.
@@ -199,6 +206,7 @@ impl fmt::Display for Choice {
         match because {
             #[cfg(feature = "testing")]
             Because::Forced => f.write_str("forced"),
+            Because::Candidate => f.write_str("to be timed"),
             Because::Tuned => f.write_str("tuned"),
             Because::Best { rate, used } => {
                 write!(f, "rate {rate:.2} of the largest tile's, {:.0} % used", used * 100.0)
