@@ -27,6 +27,7 @@ use crate::wgsl::grid::fold;
 pub(crate) use plan::{ConvPart, Taps, flops, inner, is_product, terms, trips};
 use text::ConvTile;
 
+pub mod flat;
 mod plan;
 pub mod text;
 

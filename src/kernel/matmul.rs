@@ -26,7 +26,7 @@ use crate::proof::Oracle;
 pub(crate) mod choice;
 mod plan;
 mod record;
-mod strips;
+pub(in crate::kernel) mod strips;
 pub mod text;
 
 use choice::Decision;

@@ -7,6 +7,7 @@ use crate::dtype::Class;
 use crate::engine::site::asked;
 use crate::error::{Result, causes};
 use crate::fuse::What;
+use crate::kernel::conv::flat::{Flat, FlatCore};
 use crate::kernel::conv::{self, ConvCore, ConvPart, Taps};
 use crate::kernel::windows::text::Gather;
 use crate::kernel::windows::{self, Windows, WindowsCore};
@@ -106,7 +107,8 @@ impl Tensor {
     /// before the bias. A weight or bias of a float that is narrower than `x` is widened. Bias
     /// and what follows are computed in the same kernel, except that where an image of the result
     /// is not whole quads, what is narrower than 32 bits is stored by a second one. On a
-    /// processor all windows are copied, of a few images at a time, unless a group has one row.
+    /// processor the input is copied with its padding, for floats of 16 and 32 bits by single
+    /// steps; otherwise all windows are, of a few images at a time, unless a group has one row.
     /// Deferred.
     ///
     /// ```
@@ -164,6 +166,9 @@ impl Tensor {
             return plus_bias(self.pointwise(weight, how, shape)?);
         }
         if conv::is_product(rows / how.groups, self.device.target()) {
+            if let Some(flat) = self.flat(weight, &taps, summed)? {
+                return plus_bias(self.by_lines(weight, flat, shape)?)?.cast_to(stored);
+            }
             return plus_bias(self.by_windows(weight, how, shape)?);
         }
         let (input, kernel) = (self.volumes()?, weight.volumes()?);
@@ -222,6 +227,26 @@ impl Tensor {
         let x = x.reshape_copied([images, how.groups, channels, pixels])?;
         let weight = weight.reshape_copied([how.groups, rows / how.groups, channels])?;
         weight.matmul_as(&x, to)
+    }
+
+    /// How it is summed along whole lines, if that is faster than a product.
+    fn flat(&self, weight: &Self, taps: &Taps, summed: Stored) -> Result<Option<Flat>> {
+        if summed != Stored::F32 {
+            return Ok(None);
+        }
+        let segment = Segments::new(self.device.caps()).bytes_max as usize / summed.width();
+        let (input, kernel) = (self.volumes()?, weight.volumes()?);
+        Ok(Flat::of(taps, input.shape(), kernel.shape(), segment))
+    }
+
+    /// A convolution of a copy with borders.
+    fn by_lines(&self, weight: &Self, flat: Flat, to: Shape) -> Result<Self> {
+        let [y, x] = flat.pads;
+        let zero = Pad::Constant(Scalar::zero(self.dtype()));
+        let padded = self.volumes()?.pad(&[(0, 0), (0, 0), (0, 0), y, x], zero)?;
+        let args = vec![padded.arg(), weight.volumes()?.arg()];
+        let what = What::core(FlatCore(flat));
+        Ok(Self::deferred(&self.device, what, args, to, Stored::F32))
     }
 
     /// A product of the weights with a copy of all windows; of few images at a time, if they are

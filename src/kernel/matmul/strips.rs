@@ -16,7 +16,7 @@ use crate::shape::Shape;
 
 /// The left side `[batch .., m, k]`, copied into strips: `[batch .., strips, k]`, from whose
 /// elements on so many rows lie side by side. Those past the last row are whatever was there.
-pub(super) fn left(site: Site<'_>, side: &Operand, rows: usize) -> Result<Operand> {
+pub(in crate::kernel) fn left(site: Site<'_>, side: &Operand, rows: usize) -> Result<Operand> {
     let alone = alone(&side.layout)?;
     let (dims, axis) = (alone.shape().dims(), alone.shape().rank() - 2);
     let whole = dims[axis] / rows;

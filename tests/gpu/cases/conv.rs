@@ -17,6 +17,7 @@ use crate::ctx::{
 use Move::{Flip, Permute, Slice, Transpose};
 
 mod backward;
+mod flat;
 
 /// A convolution of views. Strides, paddings and dilations say how many dimensions it has.
 #[derive(Clone, Debug)]
@@ -193,6 +194,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         backward::in_an_image(ctx)
     }));
     cases.push(case!("conv::more_than_a_segment", |ctx| in_parts(ctx)));
+    cases.extend(flat::cases(adapter));
     cases
 }
 

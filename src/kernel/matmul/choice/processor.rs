@@ -37,6 +37,11 @@ impl Processor {
         }
     }
 
+    /// Whether the lanes of a workgroup can load together.
+    pub(crate) const fn is_sharing(&self) -> bool {
+        matches!(self, Self::CpuSharing | Self::CpuLaterSharing)
+    }
+
     /// The limits of a GPU. Software drivers run every rung of their tables.
     pub(super) const fn room(&self) -> Option<&Room> {
         if let Self::Gpu(room) = self { Some(room) } else { None }
