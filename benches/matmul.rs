@@ -1,5 +1,5 @@
 //! Products of matrices, against what the device's multiply-adds reach. Single rows times a matrix,
-//! against a device copy of the matrix.
+//! against a device copy of the matrix. A convolution, against a kernel written by hand.
 //!
 //! ```text
 //! cargo bench --bench matmul [-- [--quick] [--json FILE] [FILTER]]
@@ -7,17 +7,58 @@
 
 use std::process::ExitCode;
 
+use common::raw::{Raw, buffer};
 use common::{Bench, Case, Outcome, Work, ceiling, noise};
-use wharf::tensor::Blocks;
-use wharf::{DType, Device, Tensor};
+use wharf::tensor::{Blocks, Conv};
+use wharf::{DType, Device, Layout, Shape, Tensor};
 
 mod common;
+
+const CONV_BY_HAND: &str = include_str!("by_hand/conv.wgsl");
 
 fn main() -> ExitCode {
     common::main("matmul", |bench| {
         products(bench)?;
-        rows(bench)
+        rows(bench)?;
+        convolution(bench)
     })
+}
+
+/// By hand the input has its borders already, and the weights are in order.
+fn convolution(bench: &mut Bench) -> Outcome {
+    let device = bench.device();
+    let ([channels, side], [line, lines, lanes]) = ([64, 56], [60, 59, 8]);
+    let values = |count: usize| noise(count).map(|v| v as f32).collect::<Vec<f32>>();
+    let bytes = |count: usize| (count * size_of::<f32>()) as u64;
+    let (image, weight) = (values(channels * side * side), values(channels * channels * 9));
+    let mut padded = vec![0.0; channels * lines * line];
+    for (i, row) in image.chunks(side).enumerate() {
+        let at = (i / side * lines + i % side + 1) * line + 1;
+        padded[at..at + side].copy_from_slice(row);
+    }
+    let terms = channels * 9;
+    let strips = (0..channels * terms)
+        .map(|n| weight[(n / (16 * terms) * 16 + n % 16) * terms + n / 16 % terms]);
+    let strips: Vec<f32> = strips.collect();
+    let out = buffer(&device, bytes(image.len()), &[]);
+    let inputs = [&padded, &strips].map(|values| buffer(&device, bytes(values.len() + 16), values));
+    let tiles = (side * line / 16_usize).div_ceil(lanes) * channels / 16;
+    let constants = [("lanes", lanes as f64)];
+    let buffers = [&inputs[0], &inputs[1], &out];
+    let kernel = Raw::new(&device, CONV_BY_HAND, &constants, &buffers, tiles as u32);
+    let (x, _) = device.upload(&image, [1, channels, side, side])?;
+    let (w, _) = device.upload(&weight, [channels, channels, 3, 3])?;
+    let work = Work::Flops((2 * channels * terms * side * side) as f64);
+    let how = Conv::new().padding([1, 1]);
+    kernel.run()?;
+    let dense = Layout::dense(Shape::new([1, channels, side, side])?);
+    let by_hand = device.wrap_buffer(&out, dense, DType::F32)?;
+    if !by_hand.allclose_now(&x.conv2d(&w, None, &how)?, 0.0, 1e-3)? {
+        return Err("the convolution by hand is another one".into());
+    }
+    let ceiling = Case::new("conv 3x3 of 64 x 56 x 56, by hand", work, || kernel.run());
+    let case = Case::kernel("conv 3x3 of 64 x 56 x 56", work, || x.conv2d(&w, None, &how));
+    bench.measure(9, vec![ceiling], vec![case])
 }
 
 fn matrix(device: &Device, dims: &[usize]) -> wharf::Result<Tensor> {

@@ -308,7 +308,8 @@ async fn beside(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// Twenty thousand equal terms: one sum after the other would be far beyond the bound.
+/// Twenty thousand equal terms, as a product and along lines: one sum after the other would be far
+/// beyond the bound.
 async fn many_terms(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let terms = 20_000;
@@ -317,13 +318,16 @@ async fn many_terms(ctx: &Ctx) -> Outcome {
         let all = |x: f32, dims: [usize; 4]| {
             device.full([1; 4], DType::F32, x).and_then(|t| t.broadcast_to(dims)).map_err(show)
         };
-        let (x, w) = (all(1.0, [1, terms / 4, 2, 5])?, all(0.1, [5, terms / 4, 2, 2])?);
-        let y = x.conv2d(&w, None, &Conv::new()).map_err(show)?;
         let want = f64::from(0.1f32) * terms as f64;
         let exact = Exact { value: Number::Float(want), scale: want };
-        for got in y.read::<f32>().await.map_err(show)? {
-            let kept = matmul_keeps(DType::F32, terms, exact, Number::Float(got.into()));
-            ensure!(kept, "{got}, not {want}, {target:?}");
+        for (input, weight) in [([2, 5], [5, 2, 2]), ([8, 17], [8, 1, 4])] {
+            let (x, [rows, y, taps]) = (all(1.0, [1, terms / 4, input[0], input[1]])?, weight);
+            let w = all(0.1, [rows, terms / 4, y, taps])?;
+            let y = x.conv2d(&w, None, &Conv::new()).map_err(show)?;
+            for got in y.read::<f32>().await.map_err(show)? {
+                let kept = matmul_keeps(DType::F32, terms, exact, Number::Float(got.into()));
+                ensure!(kept, "{got}, not {want}, {input:?} for {target:?}");
+            }
         }
         count();
     }

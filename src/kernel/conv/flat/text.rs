@@ -2,6 +2,7 @@
 //! second quad of pixels, `a1_0` the first four rows' weights of the second tap along x.
 
 use crate::dtype::DType;
+use crate::kernel::matmul::text::tile::SHARERS;
 use crate::wgsl::lines::{LANES, lane, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
@@ -14,8 +15,8 @@ pub const FLAT: Entry = Entry::core("conv_flat", source!("conv_flat.wgsl"))
 
 /// Quads of pixels of a tile.
 pub(super) const QUADS: usize = 4;
-/// Invocations of a workgroup, which may load weights together.
-pub(super) const LANES_EACH: usize = 8;
+/// Invocations of a workgroup: as many as may load weights together.
+pub(super) const LANES_EACH: usize = SHARERS as usize;
 
 params! {
     struct FlatJob {

@@ -12,7 +12,9 @@ fn forms() -> Vec<Form> {
     vec![
         // Strips of 16 rows, and of 8; lines of the result that are whole quads.
         Form::of(&[2, 3, 16, 16], &[16, 3, 3, 3]).padding(&[1, 1]),
-        Form::of(&[1, 6, 16, 20], &[22, 3, 3, 3]).padding(&[1, 1]).groups(2),
+        Form::of(&[2, 6, 16, 20], &[44, 3, 3, 3]).padding(&[1, 1]).groups(2),
+        // More workgroups than a row of the grid has, and one for nothing.
+        Form::of(&[3, 2, 32, 32], &[24, 2, 3, 3]).padding(&[1, 1]),
         // Stored by elements; the last tile reads beyond the last line.
         Form::of(&[1, 3, 20, 13], &[9, 3, 3, 3]).padding(&[1, 1]),
         Form::of(&[3, 2, 14, 15], &[8, 2, 3, 4]),
