@@ -43,27 +43,34 @@ impl Flat {
             return None;
         };
         let [_, lines, pixels] = taps.result;
-        let away = taps.reach[2].saturating_mul(across - 1);
+        // From a single tap there is no way to the next, whatever the dilation says.
+        let by = |count: usize, reach: usize| if count > 1 { reach } else { 1 };
+        let reach = [1, by(down, taps.reach[1]), by(across, taps.reach[2])];
+        let away = reach[2].saturating_mul(across - 1);
         let one_plane = depth == 1 && planes == 1 && taps.first[0] == 0;
-        if !one_plane || taps.step != [1; 3] || away > AWAY_MAX {
+        let pad = |axis: usize| taps.first[axis].unsigned_abs();
+        // What is larger than a segment may be too large to be counted with.
+        let all_of = |dims: &[usize]| dims.iter().fold(1, |n: usize, &dim| n.saturating_mul(dim));
+        let results = all_of(&[images, all, lines, pixels]);
+        if !one_plane || taps.step != [1; 3] || away > AWAY_MAX || results > segment {
             return None;
         }
-        let pad = |axis: usize| taps.first[axis].unsigned_abs();
         let line = (width + 2 * pad(2)).next_multiple_of(4);
         // The last tile of the last plane reads on behind it.
         let behind = (QUADS + away.div_ceil(4)).div_ceil(line / 4);
         let pads = [(pad(1), pad(1) + behind), (pad(2), line - width - pad(2))];
-        let plane = (height + 2 * pad(1) + behind) * line;
+        let plane =
+            all_of(&[height.saturating_add(pad(1).saturating_mul(2)).saturating_add(behind), line]);
         let (rows, tiles) = (all / taps.groups, tiles(lines * line / 4));
         let strips = rows.next_multiple_of(strip(rows));
-        let weights = taps.groups * strips * (weight.elements() / all);
-        let largest = [images * channels * plane, weights, images * all * lines * pixels];
-        let fits = largest.iter().all(|&elements| elements <= segment);
+        let weights = all_of(&[taps.groups, strips, weight.elements() / all]);
+        let fits = all_of(&[images, channels, plane]).max(weights) <= segment;
         let summed = tiles.next_multiple_of(LANES_EACH) * 4 * QUADS * strips;
         let part = (lines * pixels * rows) as f64 / summed as f64;
         let pays = part * (PRODUCT + COPY / rows as f64) > 1.0;
-        let trips = channels / taps.groups * (down + 2) + strip(rows) * (QUADS + 1) * 5;
-        let taps = Taps { first: [0; 3], ..*taps };
+        let trips = all_of(&[channels / taps.groups, down + 2]);
+        let trips = trips.saturating_add(strip(rows) * (QUADS + 1) * 5);
+        let taps = Taps { first: [0; 3], reach, ..*taps };
         (fits && pays && trips <= CORE_TRIPS as usize).then_some(Self { pads, taps })
     }
 }
@@ -137,6 +144,10 @@ mod tests {
         assert!(flat([256, 256, 14, 14], [3, 3], 1, 1).is_none(), "as fast by a product");
         assert!(flat([2, 2200, 64, 64], [30, 3], 1, 1).is_none(), "a loop as long as that");
         assert!(flat([64, 64, 800, 800], [3, 3], 1, 1).is_none(), "more than a segment");
+        assert!(flat([2, 1, 1, 1], [1, 1], 1 << 59, 1).is_none(), "more than can be counted");
+        assert!(flat([2, 1, 1, 1], [2, 1], 1 << 59, 1 << 60).is_none(), "nor lines to pad");
+        let single = flat([16, 2, 16, 64], [1, 1], 0, 1 << 60).expect("one tap");
+        assert_eq!(single.taps.reach, [1; 3], "no way to the next tap");
     }
 
     #[test]
