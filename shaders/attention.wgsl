@@ -22,7 +22,7 @@ struct Job {
     sharing: u32,   // heads of queries of a head of keys
     causal: u32,    // 1 if no query sees keys after its own place
     scale: f32,
-    query: vec4<u32>, // units from batch to batch, head to head, row to row
+    query: vec4<u32>, // units from batch to batch, head to head, row to row, and of a row
     key: vec4<u32>,
     value: vec4<u32>,
     mask: vec4<u32>,  // elements from batch to batch, head to head, row to row, key to key
@@ -150,10 +150,11 @@ fn main(
     let value_step = p.job.value.z;
     let mask_base = batch * p.job.mask.x + head * p.job.mask.y;
     let mask_step = p.job.mask.w;
+    // Compilers unroll what they can count: not the group's rows up to here, nor a row's units.
+    let stop = min(begin + workgroup * count, rows);
     // If all rows of the group are of one head, none sees a key after those that the last one sees.
-    let last = min(begin + workgroup * count, rows) - 1u;
-    let one_head = begin / queries == last / queries;
-    let end = select(keys, seen_by(last % queries), one_head);
+    let one_head = begin / queries == (stop - 1u) / queries;
+    let end = select(keys, seen_by((stop - 1u) % queries), one_head);
     // Rows past the last repeat it, and are not stored.
     // region query
     let row0 = min(first, rows - 1u);

@@ -22,7 +22,7 @@ struct Job {
     sharing: u32,   // heads of queries of a head of keys
     causal: u32,    // 1 if no query sees keys after its own place
     scale: f32,
-    query: vec4<u32>, // units from batch to batch, head to head, row to row
+    query: vec4<u32>, // units from batch to batch, head to head, row to row, and of a row
     key: vec4<u32>,
     value: vec4<u32>,
     mask: vec4<u32>,  // elements from batch to batch, head to head, row to row, key to key

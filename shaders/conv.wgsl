@@ -154,7 +154,9 @@ fn main(
     if quad >= p.job.tiles.x {
         return;
     }
-    for (var r = 0u; r < rows && row + r < p.job.size.x; r++) {
+    // No compiler can tell how many rows there are, so none unrolls the loop.
+    let stop = min(row + rows, p.job.size.x);
+    for (var r = 0u; row + r < stop; r++) {
         let to = (image * p.job.size.z + part * p.job.size.x + row + r) * p.job.size.w + pixel;
         // region store
         finish(to >> 2u, select(s0, s1, r == 1u));

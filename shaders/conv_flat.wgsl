@@ -123,12 +123,15 @@ fn main(
     }
     let lines = p.job.result.x;
     let pixels = p.job.result.y;
-    for (var r = 0u; r < rows && row + r < p.job.size.x; r++) {
+    // No compiler can tell how many there are, so none unrolls the loops.
+    let last_row = min(row + rows, p.job.size.x);
+    let last_quad = min(first + quads, lines * p.job.input.y);
+    for (var r = 0u; row + r < last_row; r++) {
         let above = (image * p.job.result.z + part * p.job.size.x + row + r) * lines;
-        for (var q = 0u; q < quads; q++) {
+        for (var q = 0u; first + q < last_quad; q++) {
             let y = (first + q) / p.job.input.y;
             let x = 4u * (first + q - y * p.job.input.y);
-            if y < lines && x < pixels {
+            if x < pixels {
                 // region store
                 let v = select(s0_0, s1_0, r == 1u);
                 finish(((above + y) * pixels + x) >> 2u, v);

@@ -122,7 +122,9 @@ fn main(
         t1_0.x += s1_0.x; t1_0.y += s1_0.y; t1_0.z += s1_0.z; t1_0.w += s1_0.w;
         // end add
     }
-    for (var r = 0u; r < rows; r++) {
+    // No compiler can tell how many rows there are, so none unrolls the loop.
+    let stop = min(row + rows, size.x);
+    for (var r = 0u; row + r < stop; r++) {
         // region store
         let t0 = Quad(t0_0.x, t0_0.y, t0_0.z, t0_0.w);
         let t1 = Quad(t1_0.x, t1_0.y, t1_0.z, t1_0.w);

@@ -112,7 +112,11 @@ fn main(
         t0 += scales * vec4<f32>(s0_0, s0_1, s0_2, s0_3);
         // end add
     }
-    // region store
-    blockwise_store(row, column, t0);
-    // end store
+    // No compiler can tell how many rows there are, so none unrolls the loop.
+    let stop = min(row + rows, p.job.size.x);
+    for (var r = 0u; row + r < stop; r++) {
+        // region store
+        blockwise_store(row + r, column, t0);
+        // end store
+    }
 }

@@ -103,6 +103,11 @@ impl AttentionCore {
         let steps = |i: usize, unit: isize| {
             [0, 1, 2, 3].map(|axis| (views[i].strides()[axis] / unit) as u32)
         };
+        // And the units of a row.
+        let rows_of = |i: usize| -> Result<[u32; 4]> {
+            let [batch, head, row, _] = steps(i, unit);
+            Ok([batch, head, row, word(dims(i)[3] / unit.unsigned_abs())?])
+        };
         Ok(AttentionJob {
             heads: batch * shared,
             queries,
@@ -112,9 +117,9 @@ impl AttentionCore {
             sharing: count / shared.max(1),
             causal: self.causal,
             scale: self.scale,
-            query: steps(0, unit),
-            key: steps(1, unit),
-            value: steps(2, unit),
+            query: rows_of(0)?,
+            key: rows_of(1)?,
+            value: rows_of(2)?,
             mask: if views.len() > 3 { steps(3, 1) } else { [0; 4] },
         })
     }

@@ -4,7 +4,7 @@
 
 pub mod staged;
 
-use crate::wgsl::lines::{lane, put};
+use crate::wgsl::lines::{lane, picked, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Form, Needs, Region, Source, Writes};
@@ -172,12 +172,12 @@ impl Block {
     fn query_loads(&self) -> String {
         let mut text = String::new();
         let each = self.unit.quads();
-        put!(text, "for (var i = 0u; i < count; i++) {{");
-        put!(text, "let at = {};", self.picked(|i| format!("at{i}")));
+        put!(text, "for (var i = 0u; begin + i * workgroup < stop; i++) {{");
+        put!(text, "let at = {};", self.of_query(|i| format!("at{i}")));
         for d in 0..self.keys {
             put!(text, "var l{d} = vec4<f32>(0.0);");
         }
-        put!(text, "for (var u = 0u; u < {}u; u++) {{", self.keys / each);
+        put!(text, "for (var u = 0u; u < p.job.query.w; u++) {{");
         text += &self.load("unit", 0, "at + u", each);
         for d in 0..self.keys {
             let (from, u) = (d % each, d / each);
@@ -193,9 +193,9 @@ impl Block {
         text
     }
 
-    /// The variable of query `i`, picked by comparisons: registers have no index.
-    fn picked(&self, name: impl Fn(usize) -> String) -> String {
-        (1..self.queries).fold(name(0), |x, i| format!("select({x}, {}, i == {i}u)", name(i)))
+    /// The variable of query `i`.
+    fn of_query(&self, name: impl Fn(usize) -> String) -> String {
+        picked("i", (0..self.queries).map(name))
     }
 
     /// Loads the one key (or value) of a block that is this lane's, if lanes share their loads.
@@ -347,20 +347,19 @@ impl Block {
 
     fn write(&self) -> String {
         let mut text = String::new();
-        let of = |name: &str| self.picked(|i| format!("{name}{i}"));
-        put!(text, "for (var i = 0u; i < count; i++) {{");
+        let of = |name: &str| self.of_query(|i| format!("{name}{i}"));
+        put!(text, "for (var i = 0u; begin + i * workgroup < stop; i++) {{");
         let ends = format!("ends({}, {}, {})", of("most"), of("sum"), of("bits"));
         put!(text, "let ending = {ends};");
         let place = format!("(batch * queries + {}) * heads + head + {}", of("query"), of("part"));
         put!(text, "let put = ({place}) * {}u;", self.values);
         for e in 0..self.values {
-            let sum = self.picked(|i| format!("a{i}_{e}"));
+            let sum = self.of_query(|i| format!("a{i}_{e}"));
             put!(text, "let r{e} = nan_where({sum} * ending.part, ending.fault);");
         }
         put!(text, "if first + i * workgroup < rows {{");
-        put!(text, "for (var e = 0u; e < {}u; e++) {{", self.values);
-        let quads = 1..self.values;
-        let quad = quads.fold("r0".into(), |x, e| format!("select({x}, r{e}, e == {e}u)"));
+        put!(text, "for (var e = 0u; e < {}u * p.job.value.w; e++) {{", self.unit.quads());
+        let quad = picked("e", (0..self.values).map(|e| format!("r{e}")));
         put!(text, "finish(put + e, {quad});\n}}\n}}\n}}");
         text
     }

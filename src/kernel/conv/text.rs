@@ -2,7 +2,7 @@
 //! names: `s2` are the sums of row 2 at the four pixels of a lane.
 
 use crate::op::Kind;
-use crate::wgsl::lines::{LANES, lane, put};
+use crate::wgsl::lines::{LANES, lane, picked, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Region, Target, Worded, Writes};
@@ -157,17 +157,16 @@ impl ConvTile {
         format!("left -= stop - stage;\nif left == 0u {{\n{flush}left = chunk;\n}}\n")
     }
 
-    /// A row of the sums, picked by comparisons, so that the tail is compiled once.
+    /// A row of the sums: in a loop, so that the tail is compiled once.
     fn store(&self) -> String {
-        let others = 1..self.rows;
-        let pick = others.fold("s0".into(), |x, r| format!("select({x}, s{r}, r == {r}u)"));
+        let pick = picked("r", (0..self.rows).map(|r| format!("s{r}")));
         if self.whole {
             return format!("finish(to >> 2u, {pick});\n");
         }
         let part = "select(select(x.x, x.y, i == 1u), select(x.z, x.w, i == 3u), i > 1u)";
-        let inside = "i < 4u && pixel + i < p.job.size.w";
+        let end = "let end = min(pixel + 4u, p.job.size.w);\n";
         let each = format!("finish(to + i, Quad({part}));");
-        format!("let x = {pick};\nfor (var i = 0u; {inside}; i++) {{\n{each}\n}}\n")
+        format!("let x = {pick};\n{end}for (var i = 0u; pixel + i < end; i++) {{\n{each}\n}}\n")
     }
 }
 

@@ -47,6 +47,12 @@ fn carried<'a>(device: &'a Device, dtypes: &'a [DType]) -> impl Iterator<Item = 
     dtypes.iter().copied().filter(|&dtype| carries(device, dtype))
 }
 
+/// The forms that a dtype is tried in: f32 in all, others, which are computed alike, in every
+/// third.
+fn tried<T>(forms: Vec<T>, dtype: DType) -> impl Iterator<Item = T> {
+    forms.into_iter().step_by(if dtype == DType::F32 { 1 } else { 3 })
+}
+
 const FLOATS: &[DType] = &[DType::F32, DType::F16, DType::Bf16, DType::F64];
 
 /// How far a float result of this dtype may be off, of its magnitude or of 1.

@@ -3,7 +3,7 @@
 
 use crate::dtype::DType;
 use crate::kernel::matmul::text::tile::SHARERS;
-use crate::wgsl::lines::{LANES, lane, put};
+use crate::wgsl::lines::{LANES, lane, picked, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region, Target, Worded, Writes};
@@ -113,14 +113,10 @@ impl FlatTile {
         text
     }
 
-    /// A quad of the sums, picked by comparisons, so that the tail is compiled once.
+    /// A quad of the sums: in loops, so that the tail is compiled once.
     fn store(&self) -> String {
-        let of_row = |r: u32| {
-            let others = 1..QUADS;
-            others.fold(format!("s{r}_0"), |v, q| format!("select({v}, s{r}_{q}, q == {q}u)"))
-        };
-        let others = 1..self.rows;
-        let pick = others.fold(of_row(0), |v, r| format!("select({v}, {}, r == {r}u)", of_row(r)));
+        let of_row = |r| picked("q", (0..QUADS).map(|q| format!("s{r}_{q}")));
+        let pick = picked("r", (0..self.rows).map(of_row));
         let to = "(above + y) * pixels + x";
         if self.whole {
             return format!("finish(({to}) >> 2u, {pick});\n");
@@ -128,7 +124,8 @@ impl FlatTile {
         let part = "select(select(v.x, v.y, i == 1u), select(v.z, v.w, i == 3u), i > 1u)";
         let each = format!("finish({to} + i, Quad({part}));");
         format!(
-            "let v = {pick};\nfor (var i = 0u; i < 4u && x + i < pixels; i++) {{\n    {each}\n}}\n"
+            "let v = {pick};\nlet end = min(x + 4u, pixels);\n\
+             for (var i = 0u; x + i < end; i++) {{\n    {each}\n}}\n"
         )
     }
 }

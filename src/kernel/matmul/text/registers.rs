@@ -5,7 +5,7 @@ use super::job::MatmulJob;
 use super::tile::{Along, K_MAX, Tile, four};
 use crate::dtype::DType;
 use crate::op::Kind;
-use crate::wgsl::lines::{LANES, lane, put};
+use crate::wgsl::lines::{LANES, lane, picked, put};
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region};
 
@@ -141,10 +141,9 @@ impl Tile {
         text
     }
 
-    /// The quad of row `r`, picked by comparisons.
+    /// The quad of row `r`.
     pub(super) fn pick(&self, quad: impl Fn(u32) -> String) -> String {
-        let others = 1..self.rows;
-        others.fold(quad(0), |x, r| format!("select({x}, {}, r == {r}u)", quad(r)))
+        picked("r", (0..self.rows).map(quad))
     }
 
     /// Past the last of k, and past the last column of single ones, a trip reads what it does not

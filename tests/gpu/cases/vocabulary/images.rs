@@ -6,7 +6,7 @@ use wharf::shadow::ShadowPolicy;
 use wharf::tensor::{Align, Conv, Interpolation, Pad};
 use wharf::{DType, Device, Scalar, Target, Tensor};
 
-use super::{FLOATS, Random, Shown, carried, devices, flat, near, room, show};
+use super::{FLOATS, Random, Shown, carried, devices, flat, near, room, show, tried};
 use crate::cases::pair::count;
 use crate::cases::views::Move::{self, Flip, Permute};
 use crate::cases::views::TARGETS;
@@ -147,7 +147,7 @@ async fn resized(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(41);
     for device in devices(ctx).await? {
         for dtype in carried(&device, FLOATS) {
-            for (dims, moves, sizes) in forms() {
+            for (dims, moves, sizes) in tried(forms(), dtype) {
                 let mut x = Shown::new(&device, &mut random, dtype, (dims, &[])).await?.values;
                 x[8] = f64::INFINITY;
                 let x = Shown::of(&device, dtype, x, (dims, &moves)).await?;
@@ -189,7 +189,7 @@ async fn pooled(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(43);
     for device in devices(ctx).await? {
         for dtype in carried(&device, FLOATS) {
-            for (dims, moves, _) in forms() {
+            for (dims, moves, _) in tried(forms(), dtype) {
                 let x = Shown::new(&device, &mut random, dtype, (dims, &moves)).await?;
                 let first = x.dims.len() - 2;
                 for to in [[1, 1], [2, 2], [3, 2], [5, 9]] {

@@ -3,7 +3,7 @@
 use wharf::reference::places;
 use wharf::{DType, Tensor};
 
-use super::{FLOATS, Random, Shown, carried, devices, flat, near, room, show};
+use super::{FLOATS, Random, Shown, carried, devices, flat, near, room, show, tried};
 use crate::cases::views::Move::{self, Flip, Permute, Slice};
 use crate::ctx::{Case, Ctx, Outcome, case, ensure_eq};
 
@@ -58,7 +58,7 @@ async fn groups(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(7);
     for device in devices(ctx).await? {
         for dtype in carried(&device, FLOATS) {
-            for (dims, moves) in forms() {
+            for (dims, moves) in tried(forms(), dtype) {
                 let x = Shown::new(&device, &mut random, dtype, (dims, &moves)).await?;
                 let mut list = async || Shown::new(&device, &mut random, dtype, (&[6], &[])).await;
                 let (weight, bias, mean, var) =
