@@ -177,7 +177,9 @@ impl Block {
         for d in 0..self.keys {
             put!(text, "var l{d} = vec4<f32>(0.0);");
         }
-        put!(text, "for (var u = 0u; u < p.job.query.w; u++) {{");
+        // Not a parameter alone: some drivers compile anew for each value of those.
+        put!(text, "let beyond = at + p.job.query.w;");
+        put!(text, "for (var u = 0u; at + u < beyond; u++) {{");
         text += &self.load("unit", 0, "at + u", each);
         for d in 0..self.keys {
             let (from, u) = (d % each, d / each);
@@ -358,7 +360,8 @@ impl Block {
             put!(text, "let r{e} = nan_where({sum} * ending.part, ending.fault);");
         }
         put!(text, "if first + i * workgroup < rows {{");
-        put!(text, "for (var e = 0u; e < {}u * p.job.value.w; e++) {{", self.unit.quads());
+        put!(text, "let beyond = put + {}u * p.job.value.w;", self.unit.quads());
+        put!(text, "for (var e = 0u; put + e < beyond; e++) {{");
         let quad = picked("e", (0..self.values).map(|e| format!("r{e}")));
         put!(text, "finish(put + e, {quad});\n}}\n}}\n}}");
         text
