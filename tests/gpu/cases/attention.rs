@@ -92,6 +92,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             cases.push(case.needs(adapter, DOWNGRADES[0], dtype));
         }
     }
+    cases.push(case!("attention::a_row_of_the_next_head", |ctx| next_head(ctx)));
     cases.push(case!("attention::of_infinite_values", |ctx| infinite(ctx)));
     cases.push(case!("attention::far_scores", |ctx| far_scores(ctx)));
     cases.push(case!("attention::weights_beyond", |ctx| weights_beyond(ctx)));
@@ -194,6 +195,16 @@ async fn large(ctx: &Ctx, mask: Mask) -> Outcome {
     let device = ctx.native().await?.with_target(Target::Cpu64);
     let form = [1, 6, 3, 421, 635, 64, 64];
     one(&device, &mut Random::new(5), mask, DType::F32, form).await
+}
+
+/// A group's last row is the first query of another head, which sees the fewest keys.
+async fn next_head(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?.with_target(Target::Cpu64);
+    for queries in [15, 31] {
+        let form = [1, 2, 1, queries, queries, 8, 4];
+        one(&device, &mut Random::new(6), Mask::Causal, DType::F32, form).await?;
+    }
+    Ok(())
 }
 
 /// Scores that rise from key to key, and fall: the highest is in the last of many states, or in the
