@@ -178,7 +178,13 @@ fn images(bench: &mut Bench) -> Outcome {
     let padded = Conv::new().padding([1, 1]);
     let apart = Conv::new().padding([1, 1]).groups(channels);
     let work = |taps: usize, of: usize| flops(&[batch, channels, side, side, of, taps, taps]);
+    // As deep in a network: many channels, few pixels.
+    let (small, many) = (14, bench.settings.pick(64, 256, 256));
+    let y = random(&device, &[batch, many, small, small], DType::F32)?;
+    let w = random(&device, &[many, many, 3, 3], DType::F32)?;
+    let deep = flops(&[batch, many, small, small, many, 9]);
     let cases = vec![
+        Case::stream("conv 3x3, 256 channels", deep, || y.conv2d(&w, None, &padded)),
         Case::stream("conv 3x3", work(3, channels), || x.conv2d(&w3, None, &padded)),
         Case::stream("conv 1x1", work(1, channels), || x.conv2d(&w1, None, &Conv::new())),
         Case::stream("conv 3x3, depthwise", work(3, 1), || x.conv2d(&each, None, &apart)),

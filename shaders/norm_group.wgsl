@@ -1,8 +1,12 @@
 // Norms of rows by groups: as norm_rows, but a whole workgroup takes a row, lane by lane.
 //
 // Three passes: the mean, the squares about it, and the results; a tree in workgroup memory puts
-// the lanes together. Trips: 3 units / lanes + 2 log2 lanes.
-override lanes: u32 = 256u;
+// the lanes together. Rows that are short enough stay in registers from the first pass on.
+// Trips: 3 units / lanes + 2 log2 lanes.
+
+// region lanes
+const lanes = 256u;
+// end lanes
 
 struct Job {
     rows: u32,
@@ -76,20 +80,26 @@ fn main(
     let units = p.job.units;
     let first = row * units;
     var own = vec4<f32>(0.0);
+    // region sum
     for (var t = lane; t < units; t += lanes) {
         own += head_0(first + t);
     }
+    // end sum
     let mean = together(lane, own) / f32(units);
     own = vec4<f32>(0.0);
+    // region squares
     for (var t = lane; t < units; t += lanes) {
         let off = head_0(first + t) - mean;
         own += off * off;
     }
+    // end squares
     let about_zero = p.job.about_zero == 1u;
     let eps = p.job.eps;
     let s = Spread(mean, together(lane, own));
     let all = spread_scale(s, f32(units), p.job.quads == 1u, about_zero, eps);
+    // region results
     for (var t = lane; t < units; t += lanes) {
         finish(first + t, (head_0(first + t) - all.x) * all.y);
     }
+    // end results
 }

@@ -1,7 +1,8 @@
 // Products of a few rows with weights quantised in blocks: as fast as the weights are read.
 //
-// Lanes stand along k, `down` of them to four columns: each takes every so many sixteen bytes of a
-// column, so that neighbours read neighbours. Then their sums are put together in workgroup
+// `across` lanes have four columns each, and `down` rows of lanes stand along k: each lane takes
+// every so many sixteen bytes of its columns. Lanes that are neighbours need the same of X, or what
+// lies beside it: a load of X meets few lines of a cache. Then sums are put together in workgroup
 // memory, by a tree.
 //
 // The regions are what the generator writes for a tile and a form of blocks; as it lies here it has
@@ -68,7 +69,9 @@ fn blockwise_store(row: u32, column: u32, x: vec4<f32>) {
 }
 // end alone
 
-var<workgroup> sh_sums: array<array<vec4<f32>, rows>, lanes>;
+const across = lanes / down;
+
+var<workgroup> sh_sums: array<array<array<vec4<f32>, rows>, across>, down>;
 
 @compute @workgroup_size(lanes)
 fn main(
@@ -77,8 +80,9 @@ fn main(
 ) {
     // region prepare
     // end prepare
-    let along = lane % down;
-    let column = (group.y * (lanes / down) + lane / down) * 4u;
+    let along = lane / across;
+    let own = lane % across;
+    let column = (group.y * across + own) * 4u;
     let blocks = p.job.size.z;
     // Rows and columns past the last repeat it, and store nothing.
     let columns = min(vec4<u32>(column) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.job.size.y - 1u));
@@ -113,13 +117,13 @@ fn main(
         // end add
     }
     // region together
-    sh_sums[lane][0] = t0;
+    sh_sums[along][own][0] = t0;
     // end together
     for (var reach = down / 2u; reach > 0u; reach /= 2u) {
         workgroupBarrier();
         if along < reach {
             // region join
-            sh_sums[lane][0] += sh_sums[lane + reach][0];
+            sh_sums[along][own][0] += sh_sums[along + reach][own][0];
             // end join
         }
     }
@@ -127,6 +131,6 @@ fn main(
         return;
     }
     // region store
-    blockwise_store(row, column, sh_sums[lane][0]);
+    blockwise_store(row, column, sh_sums[0][own][0]);
     // end store
 }

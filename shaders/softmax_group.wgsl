@@ -1,8 +1,12 @@
 // Softmax of rows by groups: as softmax_rows, but a whole workgroup takes a row, lane by lane.
 //
 // Every lane keeps m and s of its own; a tree in workgroup memory, or subgroups, put them together.
+// Rows that are short enough stay in registers meanwhile.
 // Trips: 2 units / lanes + log2 lanes.
-override lanes: u32 = 256u;
+
+// region lanes
+const lanes = 256u;
+// end lanes
 
 struct Job {
     rows: u32,
@@ -81,19 +85,23 @@ fn main(
     let units = p.job.units;
     let first = row * units;
     var own = start();
+    // region sum
     for (var t = lane; t < units; t += lanes) {
         let x = head_0(first + t);
         let bits = bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
         let m = max(own.m, x);
         own = State(m, own.s * exp_below(own.m - m) + exp_below(x - m), max(own.bits, bits));
     }
+    // end sum
     let all = together(lane, own);
     let most = max(max(all.m.x, all.m.y), max(all.m.z, all.m.w));
     let parts = all.s * exp_below(all.m - most);
     // By element the four places are the same one.
     let sum = select(parts.x, (parts.x + parts.y) + (parts.z + parts.w), p.job.quads == 1u);
     let fault = vec4<bool>(softmax_fault(all.bits, most, sum));
+    // region results
     for (var t = lane; t < units; t += lanes) {
         finish(first + t, nan_where(value(head_0(first + t), most, sum), fault));
     }
+    // end results
 }

@@ -63,6 +63,7 @@ pub const CATALOG: &[&Entry] = &[
     &attention::text::staged::STAGED,
     &attention::text::staged::JOIN,
     &conv::text::CONV,
+    &conv::group::text::GROUP,
     &conv::flat::text::FLAT,
     &windows::text::WINDOWS,
     &resize::text::RESIZE,

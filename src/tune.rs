@@ -85,7 +85,11 @@ const ROUNDS: usize = 5;
 /// Candidates this many times slower than the best are not measured again.
 const HOPELESS: f64 = 2.0;
 /// A measurement repeats a product until it takes about as long.
-const SECONDS: f64 = 4e-3;
+const SECONDS: f64 = 2e-2;
+/// And no more often than this.
+const RUNS_MAX: f64 = 1024.0;
+/// How often a first estimate is made again.
+const GROWTH_MAX: usize = 4;
 
 impl Device {
     /// Times the matmul kernels that can compute these products on this adapter, and returns the
@@ -296,13 +300,21 @@ impl<'a> Bench<'a> {
         if let Some(wrong) = self.wrong(&self.product(candidate)?).await? {
             return Ok(Err(wrong));
         }
-        let once = self.seconds(candidate, SECONDS).await?;
-        self.seconds(candidate, once).await.map(Ok)
+        // Of few runs most is the way to the device and back: they grow until it counts for little.
+        let mut about = self.seconds(candidate, SECONDS).await?;
+        for _ in 0..GROWTH_MAX {
+            let before = about;
+            about = self.seconds(candidate, before).await?;
+            if about > before / 2.0 {
+                break;
+            }
+        }
+        Ok(Ok(about))
     }
 
     /// Measures the seconds of one product, which takes `about` that long.
     async fn seconds(&self, candidate: &Candidate, about: f64) -> Result<f64> {
-        let times = (SECONDS / about.max(1e-9)).clamp(1.0, 64.0) as usize;
+        let times = (SECONDS / about.max(1e-9)).clamp(1.0, RUNS_MAX) as usize;
         let clock = Stopwatch::start();
         let mut last = self.product(candidate)?;
         last.compute()?;

@@ -59,7 +59,7 @@ enum How<'a> {
 
 /// A stream goes on for about this many seconds, and at most so many runs.
 const STREAM: f64 = 10e-3;
-const STREAM_MAX: usize = 64;
+const STREAM_MAX: usize = 1024;
 
 /// One thing to measure, and its name.
 pub(crate) struct Case<'a> {

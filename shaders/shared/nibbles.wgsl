@@ -1,9 +1,15 @@
 // Weights of four bits: two to a byte.
 
-// Four neighbours, whose bytes are a word, from 0 to 15.
-fn nibbles(w: u32, shift: u32) -> vec4<f32> {
+// 2^23 and four neighbours, whose bytes are a word. The lowest bits of such a number say what is
+// above 2^23, so that it takes no conversion, of which GPUs do few at a time.
+fn above_nibbles(w: u32, shift: u32) -> vec4<f32> {
     let bits = (vec4<u32>(w) >> (vec4<u32>(0u, 8u, 16u, 24u) + shift)) & vec4<u32>(15u);
-    return vec4<f32>(bits);
+    return bitcast<vec4<f32>>(bits | vec4<u32>(0x4b000000u));
+}
+
+// From 0 to 15.
+fn nibbles(w: u32, shift: u32) -> vec4<f32> {
+    return above_nibbles(w, shift) - vec4<f32>(8388608.0);
 }
 
 // The scale and the minimum of one of eight blocks that have this in common: two factors of f16,
@@ -23,5 +29,5 @@ fn decode_f16p(w: vec2<u32>) -> vec4<f32> { return vec4<f32>(); }
 
 // From -8 to 7, which the scale of the block is still to multiply.
 fn quad_q4(w: u32, shift: u32) -> vec4<f32> {
-    return nibbles(w, shift) - vec4<f32>(8.0);
+    return above_nibbles(w, shift) - vec4<f32>(8388616.0);
 }

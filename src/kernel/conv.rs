@@ -12,6 +12,9 @@
 //! Nor do those for a processor, but for depthwise ones: on lavapipe a product with a copy of all
 //! windows takes a half to a fifth of the kernel's time, because its lanes load whole quads.
 //!
+//! On a GPU whatever has rows and channels to share goes by tiles in workgroup memory
+//! ([`group`]).
+//!
 //! Heads are computed first: a pixel is loaded once for each tap and each tile of rows.
 
 use std::sync::Arc;
@@ -24,10 +27,12 @@ use crate::exec::Value;
 use crate::op::Kind;
 use crate::proof::Oracle;
 use crate::wgsl::grid::fold;
+use group::text::ConvGroup;
 pub(crate) use plan::{ConvPart, Taps, flops, inner, is_product, terms, trips};
 use text::ConvTile;
 
 pub mod flat;
+pub mod group;
 mod plan;
 pub mod text;
 
@@ -52,12 +57,24 @@ impl Core for ConvCore {
         else {
             return Err(in_pieces(self.name()));
         };
-        let tile = ConvTile::of(&self.0, &weight, Kind::of(tail.given()), site.target);
+        let (kind, flops) = (Kind::of(tail.given()), flops(&tail.shape, terms(&weight)));
+        if let Some(tile) = ConvGroup::of(&self.0, [&input, &weight], kind, site) {
+            let weights = group::in_rows(site, &heads[1])?;
+            let Some(weight) = weights.plain().map(|weights| weights.layout) else {
+                return Err(in_pieces(self.name()));
+            };
+            site.engine.remark(|| tile.remark());
+            let (job, groups) = plan::job(&self.0, &input, &weight, tile.reach())?;
+            let reached = [heads[0].raw(true), weights.raw(false)];
+            let landing = Landing::whole(self.name(), site, reached, tail, !tile.whole)?;
+            let launch = Launch::of(&group::text::GROUP, &tile, job.words(), fold(groups));
+            return landing.by(Launch { flops, ..launch });
+        }
+        let tile = ConvTile::of(&self.0, &weight, kind, site.target);
         site.engine.remark(|| remark(&tile));
-        let (job, groups) = tile.job(&self.0, &input, &weight)?;
+        let (job, groups) = plan::job(&self.0, &input, &weight, [tile.rows, tile.lanes])?;
         let reached = heads.iter().map(|head| head.raw(true));
         let landing = Landing::whole(self.name(), site, reached, tail, !tile.whole)?;
-        let flops = flops(&tail.shape, terms(&weight));
         landing.by(Launch { flops, ..Launch::of(&text::CONV, &tile, job.words(), fold(groups)) })
     }
 }

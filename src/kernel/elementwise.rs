@@ -21,7 +21,7 @@ pub(super) mod operation;
 mod plan;
 
 use operation::{Operation, Work};
-use plan::TILES_MIN;
+use plan::tiles_min;
 
 /// An expression and what it is applied to.
 pub(crate) struct Fused<'a> {
@@ -119,7 +119,7 @@ pub(crate) fn record(
 ) -> Result<Arc<Value>> {
     // Views that windows cannot be cut through are copied first; the copies live until the command
     // is recorded, in no buffer that it writes.
-    let tiles = site.target != Target::Gpu && inputs.len() > 1;
+    let tiles = inputs.len() > 1;
     let written = match to {
         Destination::Own(own) => inputs[own].value.buffer_ids(),
         Destination::New | Destination::Apart(_) => Vec::new(),
@@ -156,7 +156,7 @@ fn reachable(site: Site<'_>, operand: &Operand, tiles: bool, avoid: &[u64]) -> R
     }
     let shape = *operand.layout.shape();
     if tiles
-        && shape.elements() >= TILES_MIN
+        && shape.elements() >= tiles_min(site.target)
         && let Some(value) = transposed(site, operand, avoid)?
     {
         return Ok(Operand::dense(value, shape, operand.dtype));

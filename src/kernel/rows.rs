@@ -24,7 +24,7 @@ pub mod text;
 
 use plan::RowsPlan;
 pub(crate) use plan::{Rowwise, takes};
-use text::{NormJob, RowsKind, RowsText, SoftmaxJob};
+use text::{NormJob, RowGroup, RowsKind, RowsText, SoftmaxJob};
 
 impl Rowwise {
     fn job(self, rows: usize, units: usize, quads: bool) -> Result<Vec<u32>> {
@@ -89,8 +89,9 @@ impl RowsCore {
         let Some(RowsPlan { kernel, group, rows, units, groups }) = plan else { return Ok(None) };
         let landing = Landing::of(site, vec![source], tail, by_element, &[])?;
         let Some(landing) = landing else { return Ok(None) };
-        let subgroups = group && site.engine.gpu.caps().has(Feature::Subgroup);
-        let wording = &RowsText { kind: self.0.kind(), subgroups };
+        let subgroups = site.engine.gpu.caps().has(Feature::Subgroup);
+        let group = group.map(|[lanes, held]| RowGroup { lanes, held, subgroups });
+        let wording = &RowsText { kind: self.0.kind(), group };
         let job = self.0.job(rows, units, !by_element)?;
         landing.by(Launch::of(kernel, wording, job, fold(word(groups)?))).map(Some)
     }

@@ -127,7 +127,7 @@ fn attention_by_workgroups_is_valid() {
 /// Kernels that make rows of rows, by quads and by elements.
 #[test]
 fn every_kernel_of_rows_is_valid() {
-    use wharf::kernel::rows::text::{RowsKind, RowsText};
+    use wharf::kernel::rows::text::{RowGroup, RowsKind, RowsText};
     let itself = itself(DType::F32);
     for (kernel, kind) in [
         ("softmax_rows", RowsKind::Softmax),
@@ -142,8 +142,13 @@ fn every_kernel_of_rows_is_valid() {
         {
             let ways: &[Way] = if by_element { &[Way::Each] } else { &[Way::Dense] };
             let edges = [Edge { expr: &itself, ways }, Edge { expr: &itself, ways: &[] }];
-            let wording = RowsText { kind, subgroups: false };
-            check_frame(Frame { by_element, ..frame(kernel, &wording, &edges, target) });
+            let group = |held| Some(RowGroup { lanes: 64, held, subgroups: false });
+            let groups = kernel.ends_with("_group");
+            let ways = if groups { vec![group(0), group(1), group(8)] } else { vec![None] };
+            for group in ways {
+                let wording = RowsText { kind, group };
+                check_frame(Frame { by_element, ..frame(kernel, &wording, &edges, target) });
+            }
         }
     }
 }
@@ -178,7 +183,7 @@ fn every_scan_is_valid() {
 #[test]
 fn every_kernel_of_groups_is_valid_by_subgroups() {
     use wharf::kernel::reduce::text::{Fold, Pass, Reduce, ReducePass};
-    use wharf::kernel::rows::text::{RowsKind, RowsText};
+    use wharf::kernel::rows::text::{RowGroup, RowsKind, RowsText};
     let group = |kernel, wording: &dyn Wording, input, output| {
         let (head, tail) = (itself(input), itself(output));
         let edges = [Edge { expr: &head, ways: &[Way::Dense] }, Edge { expr: &tail, ways: &[] }];
@@ -190,7 +195,10 @@ fn every_kernel_of_groups_is_valid_by_subgroups() {
     };
     for kind in [RowsKind::Softmax, RowsKind::LogSoftmax, RowsKind::Norm] {
         let kernel = if kind == RowsKind::Norm { "norm_group" } else { "softmax_group" };
-        group(kernel, &RowsText { kind, subgroups: true }, DType::F32, DType::F32);
+        for held in [0, 3] {
+            let lanes = Some(RowGroup { lanes: 128, held, subgroups: true });
+            group(kernel, &RowsText { kind, group: lanes }, DType::F32, DType::F32);
+        }
     }
     let kinds = [(Kind::F32, DType::F32), (Kind::I32, DType::I32), (Kind::U32, DType::U32)];
     for (kind, dtype) in kinds {
@@ -323,7 +331,8 @@ fn every_product_by_groups_is_valid() {
             let group = Group { tile, lanes, across, depth, near_k, deep, lean };
             let subgroups = along[1] == Along::K && dtype.width() <= 4;
             let across = if subgroups { 1 } else { 16 };
-            let vector = Vector { tile, lanes, across, near_k: near_k[1], subgroups, alone: false };
+            let (near, alone) = (near_k[1], false);
+            let vector = Vector { tile, lanes, across, near_k: near, subgroups, alone, deep };
             for (kernel, by) in
                 [("matmul_group", Means::Group(group)), ("matmul_vector", Means::Vector(vector))]
             {
@@ -361,7 +370,8 @@ fn every_packed_product_is_valid() {
                 packed,
             };
             let near_k = true;
-            let vector = Vector { tile, lanes: 8, across: 1, near_k, subgroups: true, alone };
+            let (lanes, across, subgroups, deep) = (8, 1, true, near_k);
+            let vector = Vector { tile, lanes, across, near_k, subgroups, alone, deep };
             let text = product(dtype, Means::Vector(vector));
             let ways = [Way::Dense];
             let head = Edge { expr: &side, ways: &ways };

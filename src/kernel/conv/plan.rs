@@ -67,39 +67,40 @@ impl ConvTile {
         let all = all.saturating_add(terms(weight) / CHUNK).saturating_add(2 * planes * lines);
         all.saturating_add(5 * self.rows as usize)
     }
+}
 
-    /// What it is told, and the workgroups that it takes.
-    pub(super) fn job(
-        &self,
-        taps: &Taps,
-        input: &Layout,
-        weight: &Layout,
-    ) -> Result<(ConvJob, u32)> {
-        let (x, w) = (input.shape().dims(), weight.shape().dims());
-        let (rows, pixels) = (w[0] / taps.groups, taps.result.iter().product::<usize>());
-        let tiles = rows.div_ceil(self.rows as usize);
-        let quads = pixels.div_ceil(4);
-        let all = x[0] * quads;
-        // Two's complement wraps to the same address.
-        let wrapped = |n: isize| n as u32;
-        let strides = |layout: &Layout| [2, 3, 4, 1].map(|axis| wrapped(layout.strides()[axis]));
-        let [z, y, first] = taps.first.map(wrapped);
-        let job = ConvJob {
-            tiles: words([all, quads, taps.groups * tiles, tiles])?,
-            size: words([rows, w[1], w[0], pixels])?,
-            space: words(four(inner(x), 0))?,
-            result: words(four(taps.result, 0))?,
-            taps: words(four(inner(w), 0))?,
-            step: words(four(taps.step, 0))?,
-            reach: words(four(taps.reach, 0))?,
-            first: [z, y, first, 0],
-            input: strides(input),
-            weight: strides(weight),
-            outer: [wrapped(input.strides()[0]), wrapped(weight.strides()[0])],
-        };
-        let groups = all.div_ceil(self.lanes as usize) * taps.groups * tiles;
-        Ok((job, word(groups)?))
-    }
+/// What a kernel is told, and the workgroups that it takes, by tiles of so many rows and quads of
+/// pixels.
+pub(super) fn job(
+    taps: &Taps,
+    input: &Layout,
+    weight: &Layout,
+    [rows_each, quads_each]: [u32; 2],
+) -> Result<(ConvJob, u32)> {
+    let (x, w) = (input.shape().dims(), weight.shape().dims());
+    let (rows, pixels) = (w[0] / taps.groups, taps.result.iter().product::<usize>());
+    let tiles = rows.div_ceil(rows_each as usize);
+    let quads = pixels.div_ceil(4);
+    let all = x[0] * quads;
+    // Two's complement wraps to the same address.
+    let wrapped = |n: isize| n as u32;
+    let strides = |layout: &Layout| [2, 3, 4, 1].map(|axis| wrapped(layout.strides()[axis]));
+    let [z, y, first] = taps.first.map(wrapped);
+    let job = ConvJob {
+        tiles: words([all, quads, taps.groups * tiles, tiles])?,
+        size: words([rows, w[1], w[0], pixels])?,
+        space: words(four(inner(x), 0))?,
+        result: words(four(taps.result, 0))?,
+        taps: words(four(inner(w), 0))?,
+        step: words(four(taps.step, 0))?,
+        reach: words(four(taps.reach, 0))?,
+        first: [z, y, first, 0],
+        input: strides(input),
+        weight: strides(weight),
+        outer: [wrapped(input.strides()[0]), wrapped(weight.strides()[0])],
+    };
+    let groups = all.div_ceil(quads_each as usize) * taps.groups * tiles;
+    Ok((job, word(groups)?))
 }
 
 /// Whether a product of the weights with all windows, which are copied for it, is faster than the

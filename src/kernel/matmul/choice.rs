@@ -155,11 +155,12 @@ impl Question<'_> {
 /// would have and with one. `near_k` says whether the right side is stored as `[n, k]`.
 pub(crate) fn candidates(processor: Processor, size: Size, near_k: bool) -> Vec<Choice> {
     let rungs = possible(processor, size).flat_map(|rung| {
-        [Some(rung.variant), by_subgroups(processor, rung.variant)].into_iter().flatten()
+        let both = [Some(rung.variant), by_subgroups(processor, rung.variant)];
+        both.into_iter().flatten().map(|variant| (variant, rung.waits))
     });
     let teams = processor.room().into_iter().flat_map(rungs::cooperative);
-    let each = rungs.chain(teams).flat_map(|variant| {
-        let passes = processor.ladder().passes(&variant, size, near_k);
+    let each = rungs.chain(teams.map(|variant| (variant, 1.0))).flat_map(|(variant, waits)| {
+        let passes = processor.ladder().passes(&variant, waits, size, near_k);
         let once = (passes > 1).then_some(1);
         [Some(passes), once].into_iter().flatten().map(move |n| Choice::to_tune(variant, n))
     });
@@ -237,7 +238,7 @@ impl Ladder {
     /// A rung with the passes that there would be, or in one if another costs more than it gains.
     fn weigh(&self, rung: &Rung, size: Size, near_k: bool) -> Choice {
         let once = self.weigh_in(1, rung, size, near_k);
-        match self.passes(&rung.variant, size, near_k) {
+        match self.passes(&rung.variant, rung.waits, size, near_k) {
             1 => once,
             more => {
                 let often = self.weigh_in(more, rung, size, near_k);
@@ -249,7 +250,8 @@ impl Ladder {
     fn weigh_in(&self, passes: usize, rung: &Rung, size: Size, near_k: bool) -> Choice {
         let (variant, rate) = (rung.variant, rung.rates[usize::from(near_k)]);
         let (used, groups) = self.use_of(&variant, size);
-        let used = used * (groups * passes as f64 / self.groups_wanted).min(1.0);
+        let wanted = self.groups_wanted * rung.waits;
+        let used = used * (groups * passes as f64 / wanted).min(1.0);
         // In the time that a copied element takes, the kernel would multiply so many.
         let copies = variant.strip().map_or(0.0, |_| {
             let right = if near_k { 1.0 / size.m as f64 } else { 0.0 };
@@ -263,8 +265,9 @@ impl Ladder {
 
     /// Passes along k: several if it is deep and there are too few workgroups for the cores, if a
     /// single row walks down too many pages, or if the next rows would find less of B in the cache.
-    fn passes(&self, variant: &Variant, size: Size, near_k: bool) -> usize {
-        let missing = (self.groups_wanted / self.use_of(variant, size).1).floor().max(1.0) as usize;
+    fn passes(&self, variant: &Variant, waits: f64, size: Size, near_k: bool) -> usize {
+        let wanted = self.groups_wanted * waits;
+        let missing = (wanted / self.use_of(variant, size).1).floor().max(1.0) as usize;
         let down = self.counts_pages && variant.rows == 1 && !near_k;
         let along_columns = !near_k || variant.strip().is_some();
         let again = along_columns && size.m > variant.rows as usize;

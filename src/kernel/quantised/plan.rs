@@ -41,13 +41,11 @@ const ROWS_OF_VENDOR: &[(&str, Blocks, u32)] =
 
 const STAGED: &[(usize, u32)] = &[(8, 1), (16, 2), (usize::MAX, 4)];
 
-/// Lanes along k, at least and at most, and workgroups that keep a GPU busy: as long as there are
-/// fewer, more lanes share a column.
-const DOWN: [u32; 2] = [32, 256];
-const GROUPS_WANTED: usize = 128;
-
-/// Invocations of a workgroup of a GPU.
-const LANES: u32 = 64;
+/// Lanes of a workgroup of few rows, at least and at most, of which a fourth has other columns; and
+/// lanes that keep a GPU busy. As long as there are fewer, more of them share a column.
+const LANES: [u32; 2] = [64, 256];
+const DOWN_MIN: u32 = LANES[0] / 4;
+const LANES_WANTED: usize = 1 << 16;
 
 /// How a product is computed.
 #[derive(Clone, Copy, Debug)]
@@ -104,18 +102,23 @@ impl QuantisedPlan {
             ROWS_OF_VENDOR.iter().filter(|(name, of, _)| Some(*name) == vendor && *of == form);
         let rows = rows_of(FEW, m).min(own.next().map_or(u32::MAX, |(.., rows)| *rows));
         let lanes_max = caps.limits.invocations_max.min(caps.limits.group_x_max);
-        let tile = |down: u32| QuantisedTile::Few { rows, lanes: [down.max(LANES), down] };
-        let groups = |down| Self { text: QuantisedText { form, tile: tile(down) } }.groups(m, n);
-        let [mut down, most] = DOWN;
-        // Each lane loads twice at least.
-        while down < most
-            && u64::from(2 * down) <= lanes_max
-            && k / BLOCK * loads(form) as usize >= 4 * down as usize
-            && groups(down).iter().product::<usize>() < GROUPS_WANTED
-        {
-            down *= 2;
+        let [least, most] = LANES;
+        let most = lanes_max.min(most.into()) as u32;
+        let tile = |lanes| QuantisedTile::Few { rows, lanes };
+        let busy = |lanes: [u32; 2]| {
+            let groups = Self { text: QuantisedText { form, tile: tile(lanes) } }.groups(m, n);
+            lanes[0] == most && groups.iter().product::<usize>() * most as usize >= LANES_WANTED
+        };
+        let mut lanes = [least, DOWN_MIN];
+        loop {
+            let more = [(2 * lanes[0]).min(most), 2 * lanes[1]];
+            // Each lane loads twice at least.
+            let deep = k / BLOCK * loads(form) as usize >= 2 * more[1] as usize;
+            if busy(lanes) || !deep || more[1] > more[0] {
+                return tile(lanes);
+            }
+            lanes = more;
         }
-        tile(down)
     }
 
     /// Rows and columns of a workgroup.
@@ -236,10 +239,10 @@ mod tests {
         let by =
             |form, size, caps: &Caps| QuantisedPlan::of(form, size, Target::Gpu, caps).to_string();
         let words = |size| by(Blocks::Q8, size, &Caps::webgpu_baseline());
-        assert_eq!(words([1, 4096, 4096]), "a tile of 1 x 8 in 32 parts");
-        assert_eq!(words([1, 512, 4096]), "a tile of 1 x 4 in 64 parts");
+        assert_eq!(words([1, 4096, 4096]), "a tile of 1 x 16 in 64 parts");
+        assert_eq!(words([1, 1024, 4096]), "a tile of 1 x 8 in 128 parts", "few columns");
         assert_eq!(words([2, 64, 65536]), "a tile of 2 x 4 in 256 parts");
-        assert_eq!(words([2, 64, 384]), "a tile of 2 x 8 in 32 parts", "there is little of k");
+        assert_eq!(words([2, 64, 384]), "a tile of 2 x 16 in 16 parts", "there is little of k");
         assert_eq!(words([5, 64, 384]), "a tile of 8 x 32, staged");
         assert_eq!(words([500, 64, 384]), "a tile of 32 x 32, staged");
         let narrow = Caps::webgpu_baseline().with_limit(crate::caps::Limit::Invocations, 64);
@@ -247,7 +250,7 @@ mod tests {
         assert_eq!(got, "a tile of 1 x 4 in 64 parts", "no more lanes than there may be");
         assert_eq!(words([2, 64, 8192]), "a tile of 2 x 4 in 256 parts");
         let got = by(Blocks::Q4, [2, 64, 8192], &Caps::webgpu_baseline());
-        assert_eq!(got, "a tile of 2 x 4 in 128 parts", "half the bytes, half the lanes");
+        assert_eq!(got, "a tile of 2 x 8 in 128 parts", "half the bytes, half the lanes");
     }
 
     #[test]

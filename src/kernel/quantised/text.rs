@@ -159,8 +159,8 @@ fn few(form: Blocks, rows: u32, [lanes, down]: [u32; 2]) -> Vec<Region> {
         "const rows = {rows}u;\nconst lanes = {lanes}u;\nconst down = {down}u;\n\
          const loads = {loads}u;\n"
     );
-    let join = |r| format!("sh_sums[lane][{r}] += sh_sums[lane + reach][{r}];");
-    let store = |r| format!("blockwise_store(row + {r}u, column, sh_sums[lane][{r}]);");
+    let join = |r| format!("sh_sums[along][own][{r}] += sh_sums[along + reach][own][{r}];");
+    let store = |r| format!("blockwise_store(row + {r}u, column, sh_sums[0][own][{r}]);");
     let block = if loads == 1 { "b" } else { "(b >> 1u)" };
     // Weights that no scale is still to multiply are added to a lane's totals, of which each has
     // few: sums of a trip beside those spill on Intel's.
@@ -174,7 +174,7 @@ fn few(form: Blocks, rows: u32, [lanes, down]: [u32; 2]) -> Vec<Region> {
         Region::text("begin", begin(rows)),
         Region::text("step", before(form, true) + &step),
         Region::text("add", add),
-        Region::text("together", each(rows, |r| format!("sh_sums[lane][{r}] = t{r};"))),
+        Region::text("together", each(rows, |r| format!("sh_sums[along][own][{r}] = t{r};"))),
         Region::text("join", each(rows, join)),
         Region::text("store", each(rows, store)),
     ]

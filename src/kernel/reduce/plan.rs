@@ -137,6 +137,9 @@ const QUADS_MAX: usize = 8192;
 /// Of a group's lanes together.
 const GROUP_QUADS_MAX: usize = 32_768;
 const ROWS_MAX: usize = 2048;
+/// Parts that a lane of a GPU puts together; more of them are put together by so many first.
+const PARTS_MAX: usize = 32;
+const PARTS_EACH: usize = 16;
 
 /// What reduces.
 #[derive(Clone, Copy, Debug)]
@@ -246,7 +249,12 @@ impl ReducePlan {
         let units = if extent.reads_elements() { inner } else { inner / 4 };
         let per_row = units.div_ceil(each);
         let (step, mask) = turns(target, units, each);
-        let wanted = if parts { 1 } else { machine.chunks_wanted(outer * per_row, 1) };
+        let wanted = match parts {
+            false => machine.chunks_wanted(outer * per_row, 1),
+            // One load after the other is what a GPU waits for longest.
+            true if target == Target::Gpu && length > PARTS_MAX => length / PARTS_EACH,
+            true => 1,
+        };
         let (chunks, each) = chunked(length, wanted, 16, most);
         let count = outer * chunks * per_row;
         let groups = count.div_ceil(target.workgroup() as usize);

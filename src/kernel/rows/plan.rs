@@ -17,10 +17,16 @@ pub(crate) enum Rowwise {
 }
 
 /// From so many elements on, a view whose rows lie across memory is better walked in the order of
-/// memory: the cache of a CPU cannot hold a line of every row at once.
+/// memory: no cache can hold a line of every row at once.
 const SCATTERED: usize = 1 << 18;
 /// The most units of a row that a lane of a GPU takes by itself.
 const SHORT: usize = 32;
+
+/// The most lanes that take a row, and fewer: the fewer put their sums together, the faster.
+const LANES_MAX: u32 = 256;
+const GROUPS: [u32; 3] = [64, 128, LANES_MAX];
+/// Units of a row that a lane has room for in its registers.
+const HELD_MAX: u32 = 8;
 
 impl Rowwise {
     pub(crate) const fn name(self) -> &'static str {
@@ -61,7 +67,7 @@ pub(crate) fn takes(
     let rows = if batch_invariant { 1 } else { view.shape().elements() / length };
     let is_scattered = view.strides()[axis].unsigned_abs() != 1 && rows * length >= SCATTERED;
     let bytes = view.shape().elements() as u64 * size_of::<f32>() as u64;
-    if is_scattered && target != Target::Gpu || bytes > segment_bytes {
+    if is_scattered || bytes > segment_bytes {
         return false;
     }
     let (short, long) = if target == Target::Gpu { (4096, 1 << 16) } else { (256, 8192) };
@@ -78,8 +84,8 @@ const fn units(length: usize) -> usize {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowsPlan {
     pub(super) kernel: &'static Entry,
-    /// Whether a group takes a row.
-    pub(super) group: bool,
+    /// If a group takes a row: its lanes, and the units that each of them keeps in registers.
+    pub(super) group: Option<[u32; 2]>,
     pub(super) rows: usize,
     /// Quads of a row, or elements.
     pub(super) units: usize,
@@ -97,12 +103,20 @@ impl RowsPlan {
     pub(super) fn of(what: Rowwise, shape: &Shape, target: Target, trips: usize) -> Option<Self> {
         let length = shape.dims().last().copied().unwrap_or(1);
         let (rows, units) = (shape.elements() / length.max(1), units(length));
-        let group = target == Target::Gpu && units > SHORT;
-        let looped = units * (1 + 3 * trips) / if group { 256 } else { 1 };
-        let groups = if group { rows } else { rows.div_ceil(target.workgroup() as usize) };
-        let kernel = what.kernel(group);
+        let group = (target == Target::Gpu && units > SHORT).then(|| group(units));
+        let lanes = group.map_or(1, |[lanes, _]| lanes as usize);
+        let looped = units.div_ceil(lanes) * (1 + 3 * trips);
+        let groups =
+            if group.is_some() { rows } else { rows.div_ceil(target.workgroup() as usize) };
+        let kernel = what.kernel(group.is_some());
         (looped <= CORE_TRIPS as usize).then_some(Self { kernel, group, rows, units, groups })
     }
+}
+
+/// The lanes for a row of so many units, and how many of those each of them keeps.
+fn group(units: usize) -> [u32; 2] {
+    let few = GROUPS.into_iter().find(|&lanes| units <= (HELD_MAX * lanes) as usize);
+    few.map_or([LANES_MAX, 0], |lanes| [lanes, (units as u32).div_ceil(lanes)])
 }
 
 #[cfg(test)]
@@ -116,7 +130,8 @@ mod tests {
             ([512, 511], 0, Target::Cpu, false, true),
             ([512, 512], 0, Target::Cpu, false, false),
             ([512, 512], 0, Target::Cpu64, true, true),
-            ([512, 512], 0, Target::Gpu, false, true),
+            ([512, 511], 0, Target::Gpu, false, true),
+            ([512, 512], 0, Target::Gpu, false, false),
             ([512, 512], 1, Target::Cpu, false, true),
         ] {
             let got = takes(&dense(dims), axis, 1 << 30, target, any);

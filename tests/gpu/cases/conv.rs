@@ -18,6 +18,7 @@ use Move::{Flip, Permute, Slice, Transpose};
 
 mod backward;
 mod flat;
+mod group;
 
 /// A convolution of views. Strides, paddings and dilations say how many dimensions it has.
 #[derive(Clone, Debug)]
@@ -195,6 +196,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     }));
     cases.push(case!("conv::more_than_a_segment", |ctx| in_parts(ctx)));
     cases.extend(flat::cases(adapter));
+    cases.extend(group::cases(adapter));
     cases
 }
 

@@ -47,6 +47,11 @@ impl Processor {
         if let Self::Gpu(room) = self { Some(room) } else { None }
     }
 
+    /// Whether an invocation has room for 64 sums, and as many totals, in registers.
+    pub(crate) fn holds_many(&self) -> bool {
+        self.room().is_some_and(|room| room.registers == Registers::Many)
+    }
+
     /// Whether a kernel can run here; not whether it is fast. A choice that was tuned may come from
     /// a device that was allowed more.
     pub(super) fn runs(&self, variant: &Variant) -> bool {

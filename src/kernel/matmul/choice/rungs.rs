@@ -21,6 +21,9 @@ pub(super) struct Rung {
     pub(super) work_min: f64,
     /// Fewer rows are as fast as B is read from memory, which others read faster.
     pub(super) rows_min: usize,
+    /// How many times the usual number of workgroups keep every core busy: a lane of few sums waits
+    /// for most of its loads.
+    pub(super) waits: f64,
 }
 
 /// The rungs of a processor, and when they keep it busy.
@@ -114,7 +117,8 @@ pub(super) fn cooperative(room: &Room) -> impl Iterator<Item = Variant> {
 
 const fn rung(scheme: Scheme, sums: [u32; 2], lanes: u32, rates: [f64; 2]) -> Rung {
     let [rows, quads] = sums;
-    Rung { variant: Variant { scheme, rows, quads, lanes }, rates, work_min: 0.0, rows_min: 0 }
+    let variant = Variant { scheme, rows, quads, lanes };
+    Rung { variant, rates, work_min: 0.0, rows_min: 0, waits: 1.0 }
 }
 
 const fn tile(rows: u32, quads: u32, rate: f64) -> Rung {
@@ -140,6 +144,11 @@ const fn lean(sums: [u32; 2], lanes: u32, across: u32, depth: u32, rate: f64) ->
 
 const fn vector(rows: u32, lanes: u32, across: u32, rates: [f64; 2]) -> Rung {
     rung(Scheme::Vector { across, subgroups: false }, [rows, 1], lanes, rates)
+}
+
+/// A rung of so many times the usual workgroups.
+const fn waiting(waits: f64, rung: Rung) -> Rung {
+    Rung { waits, ..rung }
 }
 
 const fn registers(rows: u32, rates: [f64; 2]) -> Rung {
@@ -235,9 +244,10 @@ const CPU_LATER_SHARING: Ladder = Ladder {
     ..CPU_LATER
 };
 
-/// Rates measured on an H100 (driver 580.159) at 4096^3 and 2048^3; those of few rows and registers
-/// are lower than at that size, as shapes with few tiles want them. Workgroups of two subgroups win
-/// at every size. It is also the table of whoever has as many registers, or could not be asked.
+/// Rates measured on an H100 (driver 580.159) at 4096^3 and 2048^3; those of few rows at 8 and 16
+/// rows of 8192, and those of registers lower than at that size, as shapes with few tiles want
+/// them. Workgroups of two subgroups win at every size. It is also the table of whoever has as many
+/// registers, or could not be asked.
 const GPU: Ladder = Ladder {
     own: &[
         // Sums, lanes, lanes across, k of a stage.
@@ -252,14 +262,14 @@ const GPU: Ladder = Ladder {
         group([4, 1], 64, 16, 16, 0.30), // 16 x 64
         lean([4, 1], 64, 32, 16, 0.26),  // 8 x 128
         // Rows, lanes, lanes across.
-        vector(4, 64, 1, [0.18, 0.25]),
-        vector(2, 64, 1, [0.06, 0.15]),
-        vector(1, 64, 1, [0.03, 0.08]),
-        vector(4, 128, 16, [0.30, 0.14]),
-        vector(2, 256, 16, [0.36, 0.10]),
-        vector(1, 256, 16, [0.30, 0.03]),
-        registers(8, [0.30, 0.05]),
-        registers(4, [0.40, 0.05]),
+        vector(4, 64, 1, [0.18, 0.37]),
+        vector(2, 64, 1, [0.06, 0.19]),
+        vector(1, 64, 1, [0.03, 0.10]),
+        waiting(16.0, vector(4, 128, 16, [0.38, 0.30])),
+        waiting(2.0, vector(2, 256, 16, [0.36, 0.10])),
+        waiting(2.0, vector(1, 256, 16, [0.30, 0.03])),
+        registers(8, [0.28, 0.05]),
+        registers(4, [0.30, 0.05]),
         registers(1, [0.20, 0.02]),
     ],
     lanes: 256.0,

@@ -74,9 +74,10 @@ impl Decision {
             Scheme::Vector { across, subgroups } => {
                 let near_k = near_k[1];
                 let alone = self.processor == Processor::CpuSharing && lanes == SHARERS;
-                let vector = Vector { tile, lanes, across, near_k, subgroups, alone };
                 let at_once = tile.packed.map_or(1, Packed::quads);
                 let chunk = CHUNK_QUADS * (lanes / across) as usize / at_once as usize;
+                let deep = k > 4 * CHUNK_QUADS * (lanes / across) as usize;
+                let vector = Vector { tile, lanes, across, near_k, subgroups, alone, deep };
                 Written { chunk, ..own(&VECTOR, Means::Vector(vector)) }
             }
         })

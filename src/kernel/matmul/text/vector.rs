@@ -29,6 +29,8 @@ pub struct Vector {
     pub subgroups: bool,
     /// Whether the subgroup is the workgroup.
     pub alone: bool,
+    /// Whether a lane sums more of k than a chunk.
+    pub deep: bool,
 }
 
 impl Vector {
@@ -52,9 +54,10 @@ impl Vector {
         let store = tile.each(|r, q| {
             format!("product_store(group.z, row + {r}u, column + {}u, t{r}_{q});", 4 * q)
         });
-        // Sums of integers wrap: chunks have none beside the totals, whose registers they would
-        // double; but where several quads are loaded at once, which is of bytes or on a CPU.
-        let (clear, add, sum) = match dtype.is_float() || tile.packed.is_some() {
+        // A single chunk needs no sums beside the totals, whose registers they would double; nor do
+        // integers, which wrap; but where several quads are loaded at once, which is of bytes or on
+        // a CPU.
+        let (clear, add, sum) = match self.deep && dtype.is_float() || tile.packed.is_some() {
             true => (
                 tile.each(|r, q| format!("var s{r}_{q} = Quad();")),
                 tile.each(|r, q| format!("t{r}_{q} += s{r}_{q};")),
