@@ -175,15 +175,16 @@ fn attention_otherwise(all: &mut Vec<Sample>) {
 
 fn convolutions(all: &mut Vec<Sample>) {
     for dtype in [DType::F32, DType::F16] {
-        for (name, channels, each, rows, groups, width) in [
-            ("64 to 64", 64, 64, 64, 1, 56),
-            ("512 to 512", 512, 512, 512, 1, 14),
-            ("512 to 512 of 7 x 7", 512, 512, 512, 1, 7),
-            ("3 to 4", 3, 3, 4, 1, 56),
-            ("depthwise", 64, 1, 64, 64, 56),
+        for (name, [images, channels, width], [rows, each], groups) in [
+            ("64 to 64", [1, 64, 56], [64, 64], 1),
+            ("64 to 64, eight images", [8, 64, 56], [64, 64], 1),
+            ("512 to 512", [1, 512, 14], [512, 512], 1),
+            ("512 to 512 of 7 x 7", [1, 512, 7], [512, 512], 1),
+            ("3 to 4", [1, 3, 56], [4, 3], 1),
+            ("depthwise", [1, 64, 56], [64, 1], 64),
         ] {
             let name = format!("conv {dtype} {name}");
-            let (input, weight) = ([1, channels, width, width], [rows, each, 3, 3]);
+            let (input, weight) = ([images, channels, width, width], [rows, each, 3, 3]);
             let operands: [(DType, &[usize]); 2] = [(dtype, &input), (dtype, &weight)];
             all.push(sample(name, &operands, move |_, t| {
                 t[0].conv2d(&t[1], None, &Conv::new().padding([1, 1]).groups(groups))

@@ -8,7 +8,7 @@ use super::terms;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::kernel::cores::Head;
-use crate::kernel::matmul::choice::processor::Processor;
+use crate::kernel::matmul::choice::processor::{Processor, Registers};
 use crate::kernel::{Operand, moves};
 use crate::layout::Layout;
 use crate::op::Kind;
@@ -20,8 +20,10 @@ pub mod text;
 /// Fewer channels leave most of a stage empty, and fewer rows most of a tile.
 const CHANNELS_MIN: usize = 8;
 const ROWS_MIN: usize = 16;
-/// Of fewer workgroups, by two quads of rows to a lane and by one, a GPU is idle.
-const GROUPS_MIN: [usize; 2] = [128, 64];
+/// Quads of rows to a lane, the fewest workgroups that are not too few for a GPU, and who has the
+/// registers: on Intel's chips one quad spilled 106 to 121 of them.
+const QUADS: [(u32, usize, &[Registers]); 2] =
+    [(2, 128, &[Registers::Many]), (1, 64, &[Registers::Many, Registers::Some])];
 
 impl ConvGroup {
     /// The tile of a convolution; `None` where there is too little to share.
@@ -53,14 +55,14 @@ impl ConvGroup {
                 * taps.groups
                 * rows.div_ceil(rows_each)
         };
-        let caps = site.engine.gpu.caps();
-        let (two, one) = (of(2), of(1));
+        // Rows of a tile that there are none for, where there is a tile of half the rows.
         let fills = |tile: &Self| rows.next_multiple_of(tile.reach()[0] as usize) - rows < 32;
-        let many = Processor::of(site.target, caps, kind.dtype()).holds_many();
-        if many && fills(&two) && groups(&two) >= GROUPS_MIN[0] {
-            return Some(two);
-        }
-        (groups(&one) >= GROUPS_MIN[1]).then_some(one)
+        let caps = site.engine.gpu.caps();
+        let registers = Processor::of(site.target, caps, kind.dtype()).registers();
+        let fits =
+            QUADS.iter().filter(|(_, _, enough)| registers.is_some_and(|r| enough.contains(&r)));
+        let mut tiles = fits.map(|&(quads, least, _)| (of(quads), least));
+        tiles.find(|(tile, least)| fills(tile) && groups(tile) >= *least).map(|(tile, _)| tile)
     }
 
     /// Rows of a tile, and quads of pixels.

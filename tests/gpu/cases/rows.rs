@@ -51,6 +51,10 @@ const MORE: &[Form] = &[
     (&[3, 255], &[], 1),
     (&[3, 256], &[], 1),
     (&[3, 257], &[], 1),
+    // What a lane of a GPU keeps in registers, and the first row that is too long for it.
+    (&[2, 1501], &[], 1),
+    (&[2, 8192], &[], 1),
+    (&[2, 8196], &[], 1),
     // All cores share a row.
     (&[2, 40_000], &[], 1),
     (&[1, 65_535], &[], 1),

@@ -47,9 +47,9 @@ impl Processor {
         if let Self::Gpu(room) = self { Some(room) } else { None }
     }
 
-    /// Whether an invocation has room for 64 sums, and as many totals, in registers.
-    pub(crate) fn holds_many(&self) -> bool {
-        self.room().is_some_and(|room| room.registers == Registers::Many)
+    /// The registers of a GPU.
+    pub(crate) fn registers(&self) -> Option<Registers> {
+        self.room().map(|room| room.registers)
     }
 
     /// Whether a kernel can run here; not whether it is fast. A choice that was tuned may come from
@@ -79,7 +79,7 @@ impl Processor {
 /// How many registers an invocation has on a GPU before it costs dearly: what a compiler was seen
 /// to make of sums by the dozen (`scripts/isa`), where one could be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Registers {
+pub(crate) enum Registers {
     /// About 200: NVIDIA's, AMD's with subgroups of 32, and whoever could not be asked.
     Many,
     /// About 128, or half of all waves: AMD's with subgroups of 64 alone, Qualcomm's, Arm's.
