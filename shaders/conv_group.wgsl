@@ -77,7 +77,7 @@ var<workgroup> sh_x: array<array<array<array<Quad, pitch>, 4>, 2>, 2>;
 // [channel of a turn][quad of a lane][turn, lane]
 var<workgroup> sh_w: array<array<array<Quad, 2u * side>, quads>, side>;
 
-// Where four places of the input and of the weights lie: of the first channel of a stage.
+// Where the first channel of a stage lies, of the input and of the weights.
 struct Place {
     input: u32,
     weight: u32,
@@ -139,7 +139,7 @@ fn main(
     let begin = here / p.job.tiles.y * p.job.outer.x + part * p.job.size.y * p.job.input.w;
     let fetched = lane % row_quads;
     let row_quad = min((row >> 2u) + fetched, (p.job.size.x - 1u) >> 2u);
-    let of_row = (part * p.job.size.x >> 2u) + row_quad;
+    let of_row = ((part * p.job.size.x) >> 2u) + row_quad;
     let own = vec2<u32>(lane / side, lane % side);
 
     let end = p.job.taps.x * p.job.taps.y * p.job.taps.z * ((p.job.size.y + depth - 1u) / depth);

@@ -4,13 +4,13 @@
 use std::fmt::Write as _;
 
 use wharf::caps::{Caps, Limit, fixtures};
-use wharf::tensor::{Attention, Quantised};
+use wharf::tensor::{Attention, Conv, Quantised};
 use wharf::{DType, Device, Policy, Result, Tensor};
 
 type Make = fn(&Device, DType) -> Result<Tensor>;
 
 /// What models are made of.
-const WORKS: [(&str, Make); 16] = [
+const WORKS: [(&str, Make); 19] = [
     ("1024 x 1024 x 1024", |d, t| product(d, t, [1024, 1024, 1024])),
     ("512 x 512 x 256", |d, t| product(d, t, [512, 512, 256])),
     ("64 x 4096 x 4096 weights", |d, t| weights(d, t, 64)),
@@ -27,7 +27,20 @@ const WORKS: [(&str, Make); 16] = [
     ("softmax of 512 x 1024", |d, t| d.blank([512, 1024], t)?.softmax(1)),
     ("sum of 512 x 1024", |d, t| d.blank([512, 1024], t)?.sum([1])),
     ("cumsum of 512 x 1024", |d, t| d.blank([512, 1024], t)?.cumsum(1)),
+    ("conv 64 to 64 of 56 x 56, eight images", |d, t| convolved(d, t, [8, 64, 64, 56])),
+    ("conv 64 to 64 of 56 x 56", |d, t| convolved(d, t, [1, 64, 64, 56])),
+    ("conv 64 to 96 of 14 x 14, eight images", |d, t| convolved(d, t, [8, 64, 96, 14])),
 ];
+
+fn convolved(
+    device: &Device,
+    dtype: DType,
+    [images, from, to, side]: [usize; 4],
+) -> Result<Tensor> {
+    let input = device.blank([images, from, side, side], dtype)?;
+    let weight = device.blank([to, from, 3, 3], dtype)?;
+    input.conv2d(&weight, None, &Conv::new().padding([1, 1]))
+}
 
 fn product(device: &Device, dtype: DType, [m, n, k]: [usize; 3]) -> Result<Tensor> {
     device.blank([m, k], dtype)?.matmul(&device.blank([k, n], dtype)?)
@@ -182,6 +195,26 @@ fn a_lone_transposition_is_read_in_place() {
     let square = |device: &Device| device.blank([1024, 1024], DType::F32);
     let beside = |device: &Device| square(device)? + square(device)?.t()?;
     assert_eq!(ran(&fixtures::apple_m2(), beside), ["transpose", "elementwise"]);
+}
+
+/// Weights whose rows lie side by side are read in place, others are copied so; what is broadcast is
+/// not spread out for that.
+#[test]
+fn weights_of_a_convolution_are_copied_only_as_they_must_be() {
+    let by = |turned: bool, broadcast: bool| {
+        ran(&fixtures::nvidia_vulkan(), move |device| {
+            let input = device.blank([8, 64, 56, 56], DType::F32)?;
+            let weight = match (turned, broadcast) {
+                (_, true) => device.blank([64, 1, 3, 3], DType::F32)?.broadcast_to([64, 64, 3, 3]),
+                (true, _) => device.blank([3, 3, 64, 64], DType::F32)?.permute([3, 2, 0, 1]),
+                _ => device.blank([64, 64, 3, 3], DType::F32),
+            };
+            input.conv2d(&weight?, None, &Conv::new().padding([1, 1]))
+        })
+    };
+    assert_eq!(by(false, false), ["reindex", "conv_group"]);
+    assert_eq!(by(true, false), ["conv_group"]);
+    assert_eq!(by(false, true), ["conv"]);
 }
 
 /// What lies in several segments is copied before it is summed only where it does not begin at a

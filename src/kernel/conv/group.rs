@@ -36,7 +36,10 @@ impl ConvGroup {
         let (all, channels) = (weight.shape().dims()[0], weight.shape().dims()[1]);
         let rows = all / taps.groups;
         let shares = rows >= ROWS_MIN && rows.is_multiple_of(4) && channels >= CHANNELS_MIN;
-        if site.target != Target::Gpu || kind.dtype().width() != 4 || !shares {
+        // A copy would have what is broadcast as often as it is read.
+        let mut axes = weight.strides().iter().zip(weight.shape().dims());
+        let broadcast = axes.any(|(&stride, &dim)| stride == 0 && dim > 1);
+        if site.target != Target::Gpu || kind.dtype().width() != 4 || !shares || broadcast {
             return None;
         }
         let pixels = taps.result.iter().product::<usize>();
@@ -81,7 +84,9 @@ impl ConvGroup {
 pub(super) fn in_rows(site: Site<'_>, weight: &Head) -> Result<Head> {
     let weight = weight.realise(site)?;
     let fours = |layout: &Layout| {
-        let others = layout.strides().iter().skip(1).all(|stride| stride % 4 == 0);
+        // An axis of one has no next.
+        let axes = layout.strides().iter().zip(layout.shape().dims()).skip(1);
+        let others = axes.filter(|(_, dim)| **dim > 1).all(|(stride, _)| stride % 4 == 0);
         layout.strides()[0] == 1 && others && layout.offset().is_multiple_of(4)
     };
     if fours(&weight.layout) {

@@ -3,62 +3,87 @@
 //!
 //! It takes many workgroups to be chosen: most are of small images, of a few pixels each.
 
+use wharf::reference::{Exact, Number, matmul_keeps};
+use wharf::tensor::Conv;
 use wharf::{Adapter, DType, Target};
 
 use super::{DOWNGRADES, Downgrade, Form, Random, check, pair};
 use super::{Move::Flip, Move::Permute, matters};
-use crate::ctx::{Case, Ctx, Outcome, case, ensure};
+use crate::ctx::{Case, Ctx, Outcome, case, ensure, show};
 
-/// Forms, and the rows of their tiles.
-fn forms() -> Vec<(Form, u32)> {
+/// A form by name, and the rows of its tiles.
+type Named = (&'static str, Form, u32);
+
+fn forms() -> Vec<Named> {
     let channels_last = [Permute(vec![0, 3, 1, 2])];
+    let steps = Form::of(&[512, 32, 4, 6], &[48, 16, 2, 3]).stride(&[1, 2]).dilation(&[2, 1]);
+    let turned = Form::of(&[64, 8, 8, 10], &[24, 10, 3, 3]).padding(&[1, 1]);
     vec![
-        // Half a stage of channels, rows for half a tile.
-        (Form::of(&[64, 8, 8, 8], &[16, 8, 3, 3]).padding(&[1, 1]), 32),
+        ("half_a_tile", Form::of(&[64, 8, 8, 8], &[16, 8, 3, 3]).padding(&[1, 1]), 32),
         // Images of no whole quads, rows of no whole tile, a stage and a bit.
-        (Form::of(&[350, 17, 4, 4], &[20, 17, 2, 2]), 32),
-        // Groups, steps and dilations; whole stages.
-        (
-            Form::of(&[512, 32, 4, 6], &[32, 16, 2, 3]).stride(&[1, 2]).dilation(&[2, 1]).groups(2),
-            32,
-        ),
-        // Two quads of rows to a lane: more stages than a chunk has, whole ones and not.
-        (Form::of(&[2048, 32, 3, 3], &[36, 32, 3, 3]), 64),
-        (Form::of(&[2048, 9, 3, 6], &[36, 9, 3, 6]), 64),
-        (Form::of(&[180, 12, 4, 4], &[68, 12, 2, 3]), 32),
-        (Form::of(&[1024, 8, 2, 3, 4], &[16, 8, 2, 3, 3]), 32),
-        (
-            Form::of(&[64, 8, 8, 10], &[24, 10, 3, 3])
-                .padding(&[1, 1])
-                .moved(&channels_last, &[Flip(0), Flip(3)]),
-            32,
-        ),
-        (Form::of(&[1024, 20, 3], &[128, 20, 3]), 64),
+        ("ragged", Form::of(&[350, 17, 4, 4], &[20, 17, 2, 2]), 32),
+        ("groups_steps_and_dilations", steps.groups(2), 32),
+        // Two quads of rows to a lane, more stages than a chunk has: whole ones, and not.
+        ("two_chunks", Form::of(&[2048, 32, 3, 3], &[36, 32, 3, 3]), 64),
+        ("ragged_chunks", Form::of(&[2048, 9, 3, 6], &[36, 9, 3, 6]), 64),
+        ("three_tiles", Form::of(&[180, 12, 4, 4], &[68, 12, 2, 3]), 32),
+        ("three_axes", Form::of(&[1024, 8, 2, 3, 4], &[16, 8, 2, 3, 3]), 32),
+        ("turned", turned.moved(&channels_last, &[Flip(0), Flip(3)]), 32),
+        ("one_axis", Form::of(&[1024, 20, 3], &[128, 20, 3]), 64),
     ]
 }
 
 pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
-    let dtypes = [DType::F32, DType::F16, DType::Bf16, DType::I32, DType::U8];
-    let kept = |d: &&Downgrade| ["native", "baseline"].contains(&d.name) && matters(adapter, **d);
-    let each = |&downgrade: &Downgrade| {
-        let few = if downgrade.name == "native" { dtypes.len() } else { 2 };
-        dtypes.into_iter().take(few).map(move |dtype| {
+    let mut cases = Vec::new();
+    for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
+        let of = |dtype: DType, names: &'static [&'static str]| {
             let name = format!("conv::group::{dtype}::{}", downgrade.name);
-            case!(name, |ctx| run(ctx, downgrade, dtype)).needs(adapter, downgrade, dtype)
-        })
-    };
-    DOWNGRADES.iter().filter(kept).flat_map(each).collect()
+            case!(name, |ctx| run(ctx, downgrade, dtype, names.to_vec()))
+                .needs(adapter, downgrade, dtype)
+        };
+        match downgrade.name {
+            "native" => {
+                for (name, ..) in forms() {
+                    cases.push(case!(format!("conv::group::{name}"), |ctx| {
+                        run(ctx, downgrade, DType::F32, vec![name])
+                    }));
+                }
+                let narrow = [DType::F16, DType::Bf16, DType::I32, DType::U8];
+                cases.extend(narrow.map(|dtype| of(dtype, &["half_a_tile", "ragged"])));
+            }
+            "baseline" => {
+                cases.push(of(DType::F32, &["half_a_tile", "groups_steps_and_dilations"]));
+                cases.push(of(DType::F16, &["half_a_tile", "ragged"]));
+            }
+            _ => {}
+        }
+    }
+    cases.push(case!("conv::group::many_terms", |ctx| many_terms(ctx)));
+    cases
 }
 
-async fn run(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
+/// Twenty thousand equal terms: one sum after the other would be far beyond the bound.
+async fn many_terms(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?.with_target(Target::Gpu);
+    let (images, rows, terms) = (1024, 16, 20_000);
+    let one = device.ones([1; 4], DType::F32).map_err(show)?;
+    let x = one.broadcast_to([images, terms / 4, 2, 2]).map_err(show)?;
+    let w = device.full([rows, terms / 4, 2, 2], DType::F32, 0.1).map_err(show)?;
+    let y = x.conv2d(&w, None, &Conv::new()).map_err(show)?;
+    ensure!(y.explain().to_string().contains("by workgroup tiles"), "it is the other kernel");
+    let want = f64::from(0.1f32) * terms as f64;
+    let exact = Exact { value: Number::Float(want), scale: want };
+    for got in y.read::<f32>().await.map_err(show)? {
+        let kept = matmul_keeps(DType::F32, terms, exact, Number::Float(got.into()));
+        ensure!(kept, "{got}, not {want}");
+    }
+    Ok(())
+}
+
+async fn run(ctx: &Ctx, downgrade: Downgrade, dtype: DType, names: Vec<&str>) -> Outcome {
     let device = ctx.device(downgrade).await?.with_target(Target::Gpu);
     let mut random = Random::new(43);
-    let few = match (dtype, downgrade.name) {
-        (DType::F32, "native") => usize::MAX,
-        (DType::F32, _) => 3,
-        _ => 2,
-    };
-    for (form, rows) in forms().into_iter().take(few) {
+    for (_, form, rows) in forms().into_iter().filter(|(name, ..)| names.contains(name)) {
         let place = |e: &dyn std::fmt::Display| format!("{form:?}: {e}");
         let x = pair(&device, &mut random, dtype, (&form.input, &form.moved)).await?;
         let w = pair(&device, &mut random, dtype, (&form.weight, &form.turned)).await?;
