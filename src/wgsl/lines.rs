@@ -24,3 +24,9 @@ pub(crate) fn picked(number: &str, of: impl IntoIterator<Item = String>) -> Stri
 pub(crate) const fn lane(n: u32) -> char {
     LANES[n as usize % 4]
 }
+
+/// The one of a quad's four numbers that `i` tells.
+pub(crate) fn part(quad: &str) -> String {
+    let [x, y, z, w] = LANES.map(|lane| format!("{quad}.{lane}"));
+    format!("select(select({x}, {y}, i == 1u), select({z}, {w}, i == 3u), i > 1u)")
+}

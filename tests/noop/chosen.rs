@@ -197,8 +197,8 @@ fn a_lone_transposition_is_read_in_place() {
     assert_eq!(ran(&fixtures::apple_m2(), beside), ["transpose", "elementwise"]);
 }
 
-/// Weights whose rows lie side by side are read in place, others are copied so; what is broadcast is
-/// not spread out for that.
+/// Weights whose rows lie side by side are read in place, others are copied so; what is broadcast
+/// is not spread out for that.
 #[test]
 fn weights_of_a_convolution_are_copied_only_as_they_must_be() {
     let by = |turned: bool, broadcast: bool| {

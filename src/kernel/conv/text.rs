@@ -2,7 +2,7 @@
 //! names: `s2` are the sums of row 2 at the four pixels of a lane.
 
 use crate::op::Kind;
-use crate::wgsl::lines::{LANES, lane, picked, put};
+use crate::wgsl::lines::{LANES, lane, part, picked, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Region, Target, Worded, Writes};
@@ -163,11 +163,17 @@ impl ConvTile {
         if self.whole {
             return format!("finish(to >> 2u, {pick});\n");
         }
-        let part = "select(select(x.x, x.y, i == 1u), select(x.z, x.w, i == 3u), i > 1u)";
-        let end = "let end = min(pixel + 4u, p.job.size.w);\n";
-        let each = format!("finish(to + i, Quad({part}));");
-        format!("let x = {pick};\n{end}for (var i = 0u; pixel + i < end; i++) {{\n{each}\n}}\n")
+        format!("let v = {pick};\n{}", by_element())
     }
+}
+
+/// Stores the quad `v` of pixels by elements.
+pub(super) fn by_element() -> String {
+    let part = part("v");
+    format!(
+        "let end = min(pixel + 4u, p.job.size.w);\n\
+         for (var i = 0u; pixel + i < end; i++) {{\n    finish(to + i, Quad({part}));\n}}\n"
+    )
 }
 
 impl Writes for ConvTile {

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use crate::op::Kind;
-use crate::wgsl::lines::put;
+use crate::wgsl::lines::{part, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region, Writes};
@@ -137,7 +137,7 @@ impl ResizeText {
         if self.whole {
             return "finish(to >> 2u, s);\n".into();
         }
-        let part = "select(select(s.x, s.y, i == 1u), select(s.z, s.w, i == 3u), i > 1u)";
+        let part = part("s");
         let each = format!("finish(to + i, vec4<Real>({part}));");
         let inside = "i < 4u && first + i < p.job.size.y";
         format!("for (var i = 0u; {inside}; i++) {{\n    {each}\n}}\n")

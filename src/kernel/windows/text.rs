@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::dtype::DType;
 use crate::kernel::reduce::text::{Fold, Reduce};
 use crate::op::Kind;
-use crate::wgsl::lines::{lane, put};
+use crate::wgsl::lines::{lane, part, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region, Writes};
@@ -158,7 +158,7 @@ impl WindowsText {
         if self.whole {
             return "finish(to >> 2u, lower(s));\n".into();
         }
-        let part = "select(select(r.x, r.y, i == 1u), select(r.z, r.w, i == 3u), i > 1u)";
+        let part = part("r");
         let inside = "i < 4u && 4u * x + i < p.job.result.z";
         let kind = self.fold().kind.name();
         let each = format!("finish(to + i, vec4<{kind}>({part}));");

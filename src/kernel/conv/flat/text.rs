@@ -3,7 +3,7 @@
 
 use crate::dtype::DType;
 use crate::kernel::matmul::text::tile::SHARERS;
-use crate::wgsl::lines::{LANES, lane, picked, put};
+use crate::wgsl::lines::{LANES, lane, part, picked, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region, Target, Worded, Writes};
@@ -121,7 +121,7 @@ impl FlatTile {
         if self.whole {
             return format!("finish(({to}) >> 2u, {pick});\n");
         }
-        let part = "select(select(v.x, v.y, i == 1u), select(v.z, v.w, i == 3u), i > 1u)";
+        let part = part("v");
         let each = format!("finish({to} + i, Quad({part}));");
         format!(
             "let v = {pick};\nlet end = min(x + 4u, pixels);\n\

@@ -1,7 +1,7 @@
 //! The text of a convolution by tiles in workgroup memory. It is unrolled into names: `s5_1` are
 //! the sums of the lane's second quad of rows at the sixth of its pixels.
 
-use crate::kernel::conv::text::ConvJob;
+use crate::kernel::conv::text::{ConvJob, by_element};
 use crate::op::Kind;
 use crate::wgsl::lines::{lane, picked, put};
 use crate::wgsl::source::source;
@@ -161,14 +161,6 @@ impl ConvGroup {
     }
 }
 
-/// Stores a quad of pixels by elements.
-const BY_ELEMENT: &str = "\
-let end = min(pixel + 4u, p.job.size.w);
-for (var i = 0u; pixel + i < end; i++) {
-    finish(to + i, Quad(select(select(v.x, v.y, i == 1u), select(v.z, v.w, i == 3u), i > 1u)));
-}
-";
-
 impl Writes for ConvGroup {
     fn regions(&self) -> Vec<Region> {
         let zero = |name: char| self.each(|x, q| format!("var {name}{x}_{q} = Quad();"));
@@ -179,7 +171,7 @@ impl Writes for ConvGroup {
             false => (zero('s'), String::new(), String::new()),
             true => (zero('t'), zero('s'), self.each(|x, q| format!("t{x}_{q} += s{x}_{q};"))),
         };
-        let finish = if self.whole { "finish(to >> 2u, v);\n" } else { BY_ELEMENT };
+        let finish = if self.whole { "finish(to >> 2u, v);\n".into() } else { by_element() };
         let again = format!(
             "if stage < end {{\nplace = place_of(stage, at, begin);\n{}}}\n",
             self.fetch("")
