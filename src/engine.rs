@@ -489,17 +489,15 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::caps::fixtures::lavapipe;
     use crate::error::ErrorKind;
     use crate::exec::{Bound, Value};
     use crate::kernel::fill::FILL;
     use crate::kernel::moves::text::reindex;
+    use crate::testing::noop_device;
     use crate::wgsl::{Assembled, Form, Slot, Target, Way, kept};
 
     fn device() -> crate::Device {
-        let adapter = pollster::block_on(crate::Adapter::noop(lavapipe())).expect("it opens");
-        let plan = adapter.negotiate(&crate::Policy::exact());
-        pollster::block_on(adapter.open(plan)).expect("it opens")
+        noop_device().expect("it opens")
     }
 
     /// A trace shows it as it goes.

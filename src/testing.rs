@@ -122,6 +122,13 @@ pub async fn noop(caps: Caps) -> Result<Adapter> {
     Adapter::noop(caps).await
 }
 
+/// A device that computes nothing, for tests of what lies under one.
+#[cfg(test)]
+pub(crate) fn noop_device() -> Result<Device> {
+    let adapter = pollster::block_on(noop(crate::caps::fixtures::lavapipe()))?;
+    pollster::block_on(adapter.open(adapter.negotiate(&crate::Policy::exact())))
+}
+
 /// Runs an example with a device: [`Device::best`] under
 /// [`Policy::exact`](crate::plan::Policy::exact).
 ///

@@ -186,14 +186,12 @@ impl Faults {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::caps::fixtures::lavapipe;
+    use crate::testing::noop_device;
 
     /// What was perhaps written is zeroed and used again, and only when nothing clean is left.
     #[test]
     fn slots_are_used_again() {
-        let adapter = pollster::block_on(crate::Adapter::noop(lavapipe())).expect("it opens");
-        let plan = adapter.negotiate(&crate::Policy::exact());
-        let device = pollster::block_on(adapter.open(plan)).expect("it opens");
+        let device = noop_device().expect("it opens");
         let mut faults = Faults::default();
         let take = |faults: &mut Faults, seat| {
             let explain = Box::new(|_| mistake("a test", "nothing was hit"));

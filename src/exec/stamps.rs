@@ -153,17 +153,11 @@ mod tests {
     use core::panic::Location;
 
     use super::*;
-    use crate::caps::fixtures::lavapipe;
-
-    fn device() -> crate::Device {
-        let adapter = pollster::block_on(crate::Adapter::noop(lavapipe())).expect("it opens");
-        let plan = adapter.negotiate(&crate::Policy::exact());
-        pollster::block_on(adapter.open(plan)).expect("it opens")
-    }
+    use crate::testing::noop_device;
 
     /// Query sets that were made for a dispatch.
     fn spare(profiled: bool) -> usize {
-        let device = device();
+        let device = noop_device().expect("it opens");
         let _profile = profiled.then(|| device.profile());
         device.zeros([4], crate::DType::F32).expect("zeros");
         device.wait().expect("it is done");
@@ -173,7 +167,7 @@ mod tests {
     /// A submission that fails never reads its timestamps: who profiles does not wait for them.
     #[test]
     fn what_is_given_up_is_settled() {
-        let device = device();
+        let device = noop_device().expect("it opens");
         let _profile = device.profile();
         let (kernel, line) = ("a test", Location::caller());
         let ticket = Ticket { count: 1, kernel, line, bytes: 0, flops: 0 };
@@ -187,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_set_takes_as_many_as_it_says() {
-        let device = device();
+        let device = noop_device().expect("it opens");
         let (_profile, gpu) = (device.profile(), &device.engine.gpu);
         let (kernel, line) = ("a test", Location::caller());
         // So much that each has a timestamp of its own.

@@ -14,7 +14,7 @@ pub(crate) use put;
 pub(crate) const LANES: [char; 4] = ['x', 'y', 'z', 'w'];
 
 /// The one of several that a number tells, by comparisons: what lies in registers has no index.
-pub(crate) fn picked(number: &str, of: impl IntoIterator<Item = String>) -> String {
+pub(crate) fn one_of(number: &str, of: impl IntoIterator<Item = String>) -> String {
     let mut of = of.into_iter().enumerate();
     let first = of.next().map(|(_, one)| one).unwrap_or_default();
     of.fold(first, |all, (n, one)| format!("select({all}, {one}, {number} == {n}u)"))
@@ -25,8 +25,30 @@ pub(crate) const fn lane(n: u32) -> char {
     LANES[n as usize % 4]
 }
 
-/// The one of a quad's four numbers that `i` tells.
-pub(crate) fn part(quad: &str) -> String {
-    let [x, y, z, w] = LANES.map(|lane| format!("{quad}.{lane}"));
-    format!("select(select({x}, {y}, i == 1u), select({z}, {w}, i == 3u), i > 1u)")
+/// How a quad of a result's row is stored.
+#[derive(Debug)]
+pub(crate) struct StoredQuad<'a> {
+    /// What is stored, and its type.
+    pub(crate) quad: (&'a str, &'a str),
+    /// The element of the result where it begins.
+    pub(crate) to: &'a str,
+    /// The element of its row where it begins, and where the row ends.
+    pub(crate) within: (&'a str, &'a str),
+}
+
+impl StoredQuad<'_> {
+    /// A quad as it is where rows are whole quads. Elsewhere those of its numbers that lie in the
+    /// row, one by one: in a loop that no constant ends, so that its tail is compiled once.
+    pub(crate) fn lines(&self, whole: bool) -> String {
+        let Self { quad: (quad, kind), to, within: (at, end) } = self;
+        if whole {
+            return format!("finish({to} >> 2u, {quad});\n");
+        }
+        let [x, y, z, w] = LANES.map(|lane| format!("stored.{lane}"));
+        let part = format!("select(select({x}, {y}, i == 1u), select({z}, {w}, i == 3u), i > 1u)");
+        format!(
+            "let stored = {quad};\nlet past = min({at} + 4u, {end});\n\
+             for (var i = 0u; {at} + i < past; i++) {{\n    finish({to} + i, {kind}({part}));\n}}\n"
+        )
+    }
 }

@@ -4,7 +4,7 @@
 
 pub mod staged;
 
-use crate::wgsl::lines::{lane, picked, put};
+use crate::wgsl::lines::{lane, one_of, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Form, Needs, Region, Source, Writes};
@@ -197,7 +197,7 @@ impl Block {
 
     /// The variable of query `i`.
     fn of_query(&self, name: impl Fn(usize) -> String) -> String {
-        picked("i", (0..self.queries).map(name))
+        one_of("i", (0..self.queries).map(name))
     }
 
     /// Loads the one key (or value) of a block that is this lane's, if lanes share their loads.
@@ -362,7 +362,7 @@ impl Block {
         put!(text, "if first + i * workgroup < rows {{");
         put!(text, "let beyond = put + {}u * p.job.value.w;", self.unit.quads());
         put!(text, "for (var e = 0u; put + e < beyond; e++) {{");
-        let quad = picked("e", (0..self.values).map(|e| format!("r{e}")));
+        let quad = one_of("e", (0..self.values).map(|e| format!("r{e}")));
         put!(text, "finish(put + e, {quad});\n}}\n}}\n}}");
         text
     }

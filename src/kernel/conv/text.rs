@@ -2,7 +2,7 @@
 //! names: `s2` are the sums of row 2 at the four pixels of a lane.
 
 use crate::op::Kind;
-use crate::wgsl::lines::{LANES, lane, part, picked, put};
+use crate::wgsl::lines::{LANES, StoredQuad, lane, one_of, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Region, Target, Worded, Writes};
@@ -159,21 +159,14 @@ impl ConvTile {
 
     /// A row of the sums: in a loop, so that the tail is compiled once.
     fn store(&self) -> String {
-        let pick = picked("r", (0..self.rows).map(|r| format!("s{r}")));
-        if self.whole {
-            return format!("finish(to >> 2u, {pick});\n");
-        }
-        format!("let v = {pick};\n{}", by_element())
+        let pick = one_of("r", (0..self.rows).map(|r| format!("s{r}")));
+        store(&pick).lines(self.whole)
     }
 }
 
-/// Stores the quad `v` of pixels by elements.
-pub(super) fn by_element() -> String {
-    let part = part("v");
-    format!(
-        "let end = min(pixel + 4u, p.job.size.w);\n\
-         for (var i = 0u; pixel + i < end; i++) {{\n    finish(to + i, Quad({part}));\n}}\n"
-    )
+/// How a quad of pixels is stored.
+pub(super) fn store(quad: &str) -> StoredQuad<'_> {
+    StoredQuad { quad: (quad, "Quad"), to: "to", within: ("pixel", "p.job.size.w") }
 }
 
 impl Writes for ConvTile {

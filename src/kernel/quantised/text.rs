@@ -4,7 +4,7 @@
 //! column 1 of the tile have of a trip, `t2` the quad of sums of row 2.
 
 use crate::host::blocks::{BLOCK, Blocks};
-use crate::wgsl::lines::{lane, picked, put};
+use crate::wgsl::lines::{lane, one_of, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region, Writes};
@@ -136,7 +136,7 @@ fn add(form: Blocks, rows: u32, block: &str) -> String {
 }
 
 fn registers(form: Blocks, rows: u32, shared: bool) -> Vec<Region> {
-    let of_row = picked("r", (0..rows).map(|r| format!("t{r}")));
+    let of_row = one_of("r", (0..rows).map(|r| format!("t{r}")));
     let store = format!("blockwise_store(row + r, column, {of_row});");
     let step = sums(rows) + &step(form, rows, &Sixteen::of_block(form), shared, of_trip);
     let mut regions = vec![

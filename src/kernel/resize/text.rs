@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use crate::op::Kind;
-use crate::wgsl::lines::{part, put};
+use crate::wgsl::lines::{StoredQuad, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region, Writes};
@@ -134,13 +134,8 @@ impl ResizeText {
     }
 
     fn store(&self) -> String {
-        if self.whole {
-            return "finish(to >> 2u, s);\n".into();
-        }
-        let part = part("s");
-        let each = format!("finish(to + i, vec4<Real>({part}));");
-        let inside = "i < 4u && first + i < p.job.size.y";
-        format!("for (var i = 0u; {inside}; i++) {{\n    {each}\n}}\n")
+        let within = ("first", "p.job.size.y");
+        StoredQuad { quad: ("s", "vec4<Real>"), to: "to", within }.lines(self.whole)
     }
 }
 

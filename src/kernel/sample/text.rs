@@ -5,7 +5,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::wgsl::entry::CORE_TRIPS;
-use crate::wgsl::lines::put;
+use crate::wgsl::lines::{StoredQuad, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Region, Target, Worded, Writes};
@@ -70,11 +70,6 @@ const BESIDE: &str = "select(vec4<f32>(p.job.around), x, inside)";
 const NEAREST: &str = "let a = taps(tap(vec4<i32>(round(y)), p.job.lines), \
      tap(vec4<i32>(round(x)), p.job.columns));\n";
 
-const BY_ELEMENTS: &str = "for (var i = 0u; i < 4u && pixel + i < p.job.tiles.z; i++) {
-    let part = select(select(v.x, v.y, i == 1u), select(v.z, v.w, i == 3u), i > 1u);
-    finish(to + i, vec4<f32>(part));
-}\n";
-
 /// How an image is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Sampling {
@@ -93,7 +88,9 @@ impl Writes for Sampling {
             regions.push(Region::text("taps", NEAREST));
             regions.push(Region::text("blend", "var v = elements(a, begin);\n"));
         }
-        regions.extend((!whole).then(|| Region::text("store", BY_ELEMENTS)));
+        let store =
+            StoredQuad { quad: ("v", "vec4<f32>"), to: "to", within: ("pixel", "p.job.tiles.z") };
+        regions.extend((!whole).then(|| Region::text("store", store.lines(whole))));
         regions
     }
 }

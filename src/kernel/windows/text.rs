@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::dtype::DType;
 use crate::kernel::reduce::text::{Fold, Reduce};
 use crate::op::Kind;
-use crate::wgsl::lines::{lane, part, put};
+use crate::wgsl::lines::{StoredQuad, lane, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region, Writes};
@@ -155,14 +155,9 @@ impl WindowsText {
     }
 
     fn store(&self) -> String {
-        if self.whole {
-            return "finish(to >> 2u, lower(s));\n".into();
-        }
-        let part = part("r");
-        let inside = "i < 4u && 4u * x + i < p.job.result.z";
-        let kind = self.fold().kind.name();
-        let each = format!("finish(to + i, vec4<{kind}>({part}));");
-        format!("let r = lower(s);\nfor (var i = 0u; {inside}; i++) {{\n    {each}\n}}\n")
+        let kind = format!("vec4<{}>", self.fold().kind.name());
+        let within = ("4u * x", "p.job.result.z");
+        StoredQuad { quad: ("lower(s)", &kind), to: "to", within }.lines(self.whole)
     }
 }
 

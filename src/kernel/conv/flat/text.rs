@@ -3,7 +3,7 @@
 
 use crate::dtype::DType;
 use crate::kernel::matmul::text::tile::SHARERS;
-use crate::wgsl::lines::{LANES, lane, part, picked, put};
+use crate::wgsl::lines::{LANES, StoredQuad, lane, one_of, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region, Target, Worded, Writes};
@@ -115,18 +115,10 @@ impl FlatTile {
 
     /// A quad of the sums: in loops, so that the tail is compiled once.
     fn store(&self) -> String {
-        let of_row = |r| picked("q", (0..QUADS).map(|q| format!("s{r}_{q}")));
-        let pick = picked("r", (0..self.rows).map(of_row));
-        let to = "(above + y) * pixels + x";
-        if self.whole {
-            return format!("finish(({to}) >> 2u, {pick});\n");
-        }
-        let part = part("v");
-        let each = format!("finish({to} + i, Quad({part}));");
-        format!(
-            "let v = {pick};\nlet end = min(x + 4u, pixels);\n\
-             for (var i = 0u; x + i < end; i++) {{\n    {each}\n}}\n"
-        )
+        let of_row = |r| one_of("q", (0..QUADS).map(|q| format!("s{r}_{q}")));
+        let pick = one_of("r", (0..self.rows).map(of_row));
+        let (to, within) = ("((above + y) * pixels + x)", ("x", "pixels"));
+        StoredQuad { quad: (&pick, "Quad"), to, within }.lines(self.whole)
     }
 }
 

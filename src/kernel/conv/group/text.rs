@@ -1,9 +1,9 @@
 //! The text of a convolution by tiles in workgroup memory. It is unrolled into names: `s5_1` are
 //! the sums of the lane's second quad of rows at the sixth of its pixels.
 
-use crate::kernel::conv::text::{ConvJob, by_element};
+use crate::kernel::conv::text::{ConvJob, store};
 use crate::op::Kind;
-use crate::wgsl::lines::{lane, picked, put};
+use crate::wgsl::lines::{lane, one_of, put};
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Region, Target, Way, Worded, Writes};
 
@@ -154,7 +154,7 @@ impl ConvGroup {
                 let one = |i: u32| format!("{name}{}_{}.{}", 4 * half + i, r / 4, lane(r));
                 format!("Quad({})", [0, 1, 2, 3].map(one).join(", "))
             };
-            let row = picked("r", (0..4 * self.quads).map(row));
+            let row = one_of("r", (0..4 * self.quads).map(row));
             put!(text, "store(first_quad + own.y + {}u, part, of_group, {row});", SIDE * half);
         }
         text
@@ -171,7 +171,7 @@ impl Writes for ConvGroup {
             false => (zero('s'), String::new(), String::new()),
             true => (zero('t'), zero('s'), self.each(|x, q| format!("t{x}_{q} += s{x}_{q};"))),
         };
-        let finish = if self.whole { "finish(to >> 2u, v);\n".into() } else { by_element() };
+        let finish = store("v").lines(self.whole);
         let again = format!(
             "if stage < end {{\nplace = place_of(stage, at, begin);\n{}}}\n",
             self.fetch("")

@@ -5,7 +5,7 @@ use super::job::MatmulJob;
 use super::tile::{Along, K_MAX, Tile, four};
 use crate::dtype::DType;
 use crate::op::Kind;
-use crate::wgsl::lines::{LANES, lane, picked, put};
+use crate::wgsl::lines::{LANES, lane, one_of, put};
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region};
 
@@ -143,7 +143,7 @@ impl Tile {
 
     /// The quad of row `r`.
     pub(super) fn pick(&self, quad: impl Fn(u32) -> String) -> String {
-        picked("r", (0..self.rows).map(quad))
+        one_of("r", (0..self.rows).map(quad))
     }
 
     /// Past the last of k, and past the last column of single ones, a trip reads what it does not

@@ -8,7 +8,7 @@ use super::stage::Stage;
 use super::tile::{K_MAX, Tile};
 use crate::dtype::DType;
 use crate::op::Kind;
-use crate::wgsl::lines::{picked, put};
+use crate::wgsl::lines::{one_of, put};
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region};
 
@@ -66,7 +66,7 @@ impl Squares {
             (0..squares).flat_map(|s| (0..quads).map(move |i| line(s, i))).collect()
         };
         let store = (0..quads).map(|i| {
-            let pick = picked("s", (0..squares).map(|s| format!("t{s}_{i}")));
+            let pick = one_of("s", (0..squares).map(|s| format!("t{s}_{i}")));
             format!("square_store(group.z, first, s, lane + {i}u * lanes, {pick});\n")
         });
         let own = [
