@@ -20,6 +20,7 @@ pub mod fft;
 pub mod fill;
 pub mod iota;
 mod limits;
+mod made;
 pub mod matmul;
 pub mod moves;
 mod operand;

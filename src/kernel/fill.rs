@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use super::made::write;
 use crate::count::{index, word};
 use crate::dtype::DType;
 use crate::engine::{Engine, Site};
 use crate::error::Result;
-use crate::exec::{Bound, Job, Value};
+use crate::exec::Value;
 use crate::shape::Shape;
 use crate::wgsl::grid::TRIPS_MAX;
-use crate::wgsl::params::{Operands, params};
+use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Form, Grid, Slot, kept};
 
@@ -49,13 +50,7 @@ pub(crate) fn into(site: Site<'_>, value: &Arc<Value>, bits: [u32; 2]) -> Result
         let quads = word(index(piece.bytes / QUAD_BYTES)?)?;
         let grid = Grid::new(quads, site.target);
         let job = FillJob { grid, bits: [a, b, a, b] };
-        site.dispatch(Job {
-            kernel: &kernel,
-            bindings: vec![Bound::from(piece)],
-            params: Operands { offsets: &[0], ..Operands::default() }.after(job.words()),
-            groups: grid.groups(),
-            outputs: vec![Arc::downgrade(value)],
-        })?;
+        write(site, &kernel, (value, piece), (grid, job.words()))?;
     }
     Ok(())
 }

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use super::{Held, index_space};
+use super::index_space;
+use super::made::made;
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::Result;
-use crate::exec::{Bound, Job, Value};
+use crate::exec::Value;
 use crate::shape::Shape;
 use crate::wgsl::grid::TRIPS_MAX;
-use crate::wgsl::params::{Operands, params};
+use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Form, Grid, Slot, kept};
 
@@ -27,22 +28,8 @@ params! {
 /// The positions of a list.
 pub(crate) fn iota(site: Site<'_>, count: usize) -> Result<Arc<Value>> {
     index_space(count)?;
-    let shape = Shape::new([count])?;
-    let (value, held) = Held::fresh(site, &shape, DType::U32, &[])?;
     let kernel = kept::kernel(&IOTA, &[Slot::write(Form::U32)], 0, site.target);
-    for (piece, first) in held.pieces.iter().zip((0..count).step_by(held.segment)) {
-        let here = held.segment.min(count - first);
-        // Both below 2^32: the whole list is.
-        let (here, first) = (here as u32, first as u32);
-        let grid = Grid::of_elements(here, site.target);
-        let job = IotaJob { grid, base: first };
-        site.dispatch(Job {
-            kernel: &kernel,
-            bindings: vec![Bound::from(piece)],
-            params: Operands { offsets: &[0], ..Operands::default() }.after(job.words()),
-            groups: grid.groups(),
-            outputs: vec![Arc::downgrade(&value)],
-        })?;
-    }
-    Ok(value)
+    // Below 2^32: the whole list is.
+    let words = |grid, first| IotaJob { grid, base: first as u32 }.words();
+    made(site, &kernel, (&Shape::new([count])?, DType::U32), words)
 }
