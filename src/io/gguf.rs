@@ -137,13 +137,13 @@ pub(super) fn open(file: &Arc<Pieces>, _: Option<&Path>) -> Result<Vec<FileTenso
         let placed = spec.place(file, begin, (end, align), &mut tensors);
         end = placed.map_err(|error| error.during(format!("tensor {:?}", spec.name)))?;
     }
-    unclaimed(&tensors)?;
+    distinct(&tensors)?;
     Ok(tensors)
 }
 
 /// Names were different in the file: two that are alike now are a part of blocks and another
 /// tensor.
-fn unclaimed(tensors: &[FileTensor]) -> Result<()> {
+fn distinct(tensors: &[FileTensor]) -> Result<()> {
     let mut names = BTreeSet::new();
     let Some(twice) = tensors.iter().find(|tensor| !names.insert(&*tensor.name)) else {
         return Ok(());

@@ -57,7 +57,7 @@ impl Core for ConvCore {
         else {
             return Err(in_pieces(self.name()));
         };
-        let (kind, flops) = (Kind::of(tail.given()), flops(&tail.shape, terms(&weight)));
+        let (kind, flops) = (Kind::of(tail.given()), flops(&tail.shape, terms(weight.shape())));
         if let Some(tile) = ConvGroup::of(&self.0, [&input, &weight], kind, site) {
             let weights = group::in_rows(site, &heads[1])?;
             let Some(weight) = weights.plain().map(|weights| weights.layout) else {

@@ -61,7 +61,8 @@ impl Core for WindowsCore {
         let first = quads.map_or_else(|| heads[0].raw(true), |quads| Ok(Some(quads)));
         let reached = [first].into_iter().chain(heads[1..].iter().map(|head| head.raw(true)));
         let landing = Landing::whole(self.name, site, reached, tail, !text.whole)?;
-        let flops = weight.map_or(0, |weight| conv::flops(&tail.shape, conv::terms(weight)));
+        let flops =
+            weight.map_or(0, |weight| conv::flops(&tail.shape, conv::terms(weight.shape())));
         let groups = groups_for(lanes, site.target);
         landing.by(Launch { flops, ..Launch::of(&WINDOWS, &text, job.words(), groups) })
     }

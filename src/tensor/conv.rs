@@ -174,7 +174,9 @@ impl Tensor {
         let (input, kernel) = (self.volumes()?, weight.volumes()?);
         let trips = conv::trips(&kernel.layout);
         if trips > CORE_TRIPS as usize {
-            return Err(ConvCause::Terms { terms: conv::terms(&kernel.layout), trips }.into());
+            return Err(
+                ConvCause::Terms { terms: conv::terms(kernel.layout.shape()), trips }.into()
+            );
         }
         let whole = ConvPart { taps, input: input.layout, weight: kernel.layout };
         plus_bias(input.apply_conv(&kernel, &whole, shape, summed)?)?.cast_to(stored)

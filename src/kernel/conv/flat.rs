@@ -71,7 +71,7 @@ impl Core for FlatCore {
 /// Weights in which those of all rows of a strip, so many each, lie side by side.
 fn in_strips(site: Site<'_>, weight: Operand, groups: usize, each: usize) -> Result<Operand> {
     let dims = weight.layout.shape().dims();
-    let (rows, terms) = (dims[0] / groups, terms(&weight.layout));
+    let (rows, terms) = (dims[0] / groups, terms(weight.layout.shape()));
     let shape = Shape::new([groups, rows, terms])?;
     let list = match weight.layout.reshape(shape) {
         Ok(layout) => weight.under(layout),

@@ -49,7 +49,7 @@ impl ConvGroup {
             quads,
             kind,
             ragged: !channels.is_multiple_of(DEPTH),
-            deep: terms(weight) / channels * channels.div_ceil(DEPTH) > CHUNK,
+            deep: terms(weight.shape()) / channels * channels.div_ceil(DEPTH) > CHUNK,
             whole: pixels.is_multiple_of(4),
         };
         let groups = |tile: &Self| {

@@ -36,8 +36,8 @@ pub(crate) fn inner(dims: &[usize]) -> [usize; 3] {
 }
 
 /// Terms of a sum: channels of a group and taps.
-pub(crate) fn terms(weight: &Layout) -> usize {
-    weight.shape().dims()[1..].iter().product()
+pub(crate) fn terms(weight: &Shape) -> usize {
+    weight.dims()[1..].iter().product()
 }
 
 impl ConvTile {
@@ -52,7 +52,7 @@ impl ConvTile {
         let gpu = target == Target::Gpu;
         let lanes = if gpu { 64 } else { target.workgroup() };
         let whole = taps.result.iter().product::<usize>().is_multiple_of(4);
-        let deep = terms(weight) > CHUNK;
+        let deep = terms(weight.shape()) > CHUNK;
         Self { rows, lanes, kind, staged: gpu && rows > 1, deep, whole }
     }
 
@@ -63,8 +63,9 @@ impl ConvTile {
         // Where a chunk ends, so does a stage.
         let stages = channels.div_ceil(self.depth() as usize);
         let taps = planes.saturating_mul(lines).saturating_mul(width);
-        let all = terms(weight).saturating_add(taps.saturating_mul(1 + stages));
-        let all = all.saturating_add(terms(weight) / CHUNK).saturating_add(2 * planes * lines);
+        let terms = terms(weight.shape());
+        let all = terms.saturating_add(taps.saturating_mul(1 + stages));
+        let all = all.saturating_add(terms / CHUNK).saturating_add(2 * planes * lines);
         all.saturating_add(5 * self.rows as usize)
     }
 }
@@ -268,6 +269,6 @@ mod tests {
     #[test]
     fn a_multiplication_and_an_addition_count_two() {
         let result = Shape::new([2, 8, 1, 5, 5]).expect("small");
-        assert_eq!(flops(&result, terms(&layout(&[8, 3, 1, 2, 2]))), 2 * 400 * 12);
+        assert_eq!(flops(&result, terms(layout(&[8, 3, 1, 2, 2]).shape())), 2 * 400 * 12);
     }
 }

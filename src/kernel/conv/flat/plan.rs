@@ -5,7 +5,7 @@ use crate::caps::Caps;
 use crate::count::{word, words};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::kernel::conv::plan::Taps;
+use crate::kernel::conv::plan::{Taps, terms};
 use crate::kernel::conv::text::CHUNK;
 use crate::kernel::matmul::choice::processor::Processor;
 use crate::shape::Shape;
@@ -83,13 +83,12 @@ const fn tiles(quads: usize) -> usize {
 impl FlatTile {
     /// The kernel for taps over an input with its borders.
     pub(super) fn of(taps: &Taps, weight: &Shape, target: Target, caps: &Caps) -> Result<Self> {
-        let terms: usize = weight.dims()[1..].iter().product();
         Ok(Self {
             taps: word(weight.dims()[4])?,
             reach: word(taps.reach[2])?,
             rows: word(strip(weight.dims()[0] / taps.groups))?,
             shared: Processor::of(target, caps, DType::F32).is_sharing(),
-            deep: terms > CHUNK,
+            deep: terms(weight) > CHUNK,
             whole: taps.result[2].is_multiple_of(4),
         })
     }
@@ -102,13 +101,12 @@ impl FlatTile {
         let strips = rows.div_ceil(self.rows as usize);
         let tiles = tiles(lines * line);
         let across = tiles.div_ceil(LANES_EACH);
-        let terms = w[1] * w[3] * w[4];
         let chunk = (CHUNK / (w[3] * w[4])).max(1);
         let job = FlatJob {
             tiles: words([tiles, across, strips, taps.groups * strips])?,
             size: words([rows, w[1], w[3], chunk])?,
             input: words([x[3] * line, line, taps.reach[1] * line, x[0]])?,
-            result: words([lines, pixels, w[0], terms * self.rows as usize / 4])?,
+            result: words([lines, pixels, w[0], terms(weight) * self.rows as usize / 4])?,
         };
         Ok((job, word(x[0] * across * taps.groups * strips)?))
     }
