@@ -130,6 +130,12 @@ pub(crate) const DOWNGRADES: &[Downgrade] = &[
     },
 ];
 
+/// Drivers whose compilers are slow, or that execute slowly: on these, some cases stand for all. Of
+/// the drivers that the tests meet, they are those without f16.
+pub(crate) fn is_slow(caps: &Caps) -> bool {
+    !caps.has(Feature::ShaderF16)
+}
+
 /// The adapter of this run and the devices on it.
 pub(crate) struct Ctx {
     pub(crate) adapter: Adapter,

@@ -1,7 +1,6 @@
 //! Convolutions of one, two and three dimensions: strides, paddings, dilations, groups, ragged
 //! sizes, views, every dtype, against the oracle and the bound of a product.
 
-use wharf::caps::Feature;
 use wharf::op::Op;
 use wharf::reference::{Convolution, Exact, Number, conv, matmul_dtype, matmul_keeps};
 use wharf::tensor::Conv;
@@ -11,7 +10,8 @@ use super::pair::{NUMBERS, Pair, bits, bits_of, count, value};
 use super::probe::Random;
 use super::views::Move;
 use crate::ctx::{
-    Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, ensure, ensure_eq, matters, show,
+    Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, ensure, ensure_eq, is_slow, matters,
+    show,
 };
 
 use Move::{Flip, Permute, Slice, Transpose};
@@ -165,7 +165,7 @@ fn depthwise() -> Vec<Form> {
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
-    let quick = adapter.caps().has(Feature::ShaderF16);
+    let quick = !is_slow(adapter.caps());
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
         for dtype in NUMBERS {
             let runs = match downgrade.name {

@@ -4,14 +4,13 @@
 mod check;
 mod values;
 
-use wharf::caps::Feature;
 use wharf::op::Op;
 use wharf::reference::Number;
 use wharf::{Adapter, DType, Device, Other, Shape, Target};
 
 use super::pair::{Pair, bits, bits_of, count, difference};
 use super::views::{Move, TARGETS};
-use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, matters, show};
+use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, is_slow, matters, show};
 use check::check;
 use values::Source;
 
@@ -139,7 +138,7 @@ async fn zeros_of_remainders(ctx: &Ctx) -> Outcome {
 /// operations, and for the others only on demand: narrow dtypes compute as the wide ones do, and
 /// their loads and stores do not depend on the operation.
 fn size(adapter: &Adapter, op: Op, dtype: DType) -> Size {
-    let quick = adapter.caps().has(Feature::ShaderF16);
+    let quick = !is_slow(adapter.caps());
     if quick || dtype.width() >= 4 || dtype == DType::Bool || THOROUGH.contains(&op) {
         Size::Usual
     } else {

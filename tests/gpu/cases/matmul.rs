@@ -10,7 +10,8 @@ use wharf::{Adapter, DType, Device, Target, Tensor};
 use super::pair::{Pair, bits, bits_of, count, value};
 use super::probe::Random;
 use crate::ctx::{
-    Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, ensure, ensure_eq, matters, show,
+    Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, ensure, ensure_eq, is_slow, matters,
+    show,
 };
 
 mod cooperative;
@@ -117,11 +118,6 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases.extend(widened::cases(adapter));
     cases.extend(cooperative::cases(adapter));
     cases
-}
-
-/// Drivers whose compilers are slow, or that execute slowly.
-fn is_slow(caps: &Caps) -> bool {
-    !caps.has(Feature::ShaderF16)
 }
 
 /// All lies, or three where compilers take most of the time.

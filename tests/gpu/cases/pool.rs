@@ -1,7 +1,6 @@
 //! Pools over windows of one to three axes: strides, paddings, dilations, views, every dtype,
 //! against the oracle of a reduction.
 
-use wharf::caps::Feature;
 use wharf::dtype::Class;
 use wharf::op::Reduction;
 use wharf::reference::{Number, places, reduce};
@@ -11,7 +10,9 @@ use wharf::{Adapter, DType, Device, Target, Tensor};
 use super::pair::{NUMBERS, Pair, bits, bits_of, carries, count, value};
 use super::probe::Random;
 use super::views::{Move, TARGETS};
-use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, Size, case, ensure, ensure_eq, matters, show};
+use crate::ctx::{
+    Case, Ctx, DOWNGRADES, Outcome, Size, case, ensure, ensure_eq, is_slow, matters, show,
+};
 
 use Move::{Flip, Permute, Slice};
 
@@ -104,7 +105,7 @@ enum What {
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
-    let quick = adapter.caps().has(Feature::ShaderF16);
+    let quick = !is_slow(adapter.caps());
     for what in [What::Max, What::Mean, What::MeanOfThose] {
         for dtype in NUMBERS {
             if what != What::Max && !dtype.is_float() {

@@ -2,12 +2,11 @@
 //! which are committed (`tests/goldens/embed`), and so are the tokens.
 
 use wharf::Device;
-use wharf::caps::Feature;
 use wharf::io::Archive;
 
 use wharf::ledger::Crossings;
 
-use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, is_slow, show};
 use weights::Storage;
 
 #[path = "../../../examples/embed/batch.rs"]
@@ -82,7 +81,7 @@ async fn near(ctx: &Ctx, name: &str, (least, most): (f64, f32)) -> Outcome {
     ensure_eq!(receipt.values(), 22_565_376, "parameters of the file: {receipt}");
     let mut sentences = sentences().ok_or("the committed sentences are no numbers")?;
     ensure_eq!(sentences.len(), 26, "sentences");
-    let is_quick = name == "f32" || ctx.adapter.caps().has(Feature::ShaderF16);
+    let is_quick = name == "f32" || !is_slow(ctx.adapter.caps());
     let longest = if is_quick { model::TOKENS_MAX } else { LONGEST };
     sentences.retain(|(ids, _)| ids.len() <= longest);
     sentences.sort_by_key(|(ids, _)| ids.len());

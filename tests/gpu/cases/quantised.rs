@@ -1,7 +1,6 @@
 //! Weights in blocks: what quantising does to them, what its receipt says, and products with them
 //! against the oracle over the dequantised values.
 
-use wharf::caps::Feature;
 use wharf::op::Op;
 use wharf::reference::{Exact, Number, matmul_keeps};
 use wharf::shadow::ShadowPolicy;
@@ -11,7 +10,7 @@ use wharf::{Adapter, DType, Device, Target, Tensor, half};
 use super::pair::{Pair, bits, bits_of, count, value};
 use super::probe::Random;
 use crate::ctx::{
-    Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, ensure, ensure_eq, matters, show,
+    Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, ensure, ensure_eq, is_slow, matters, show,
 };
 
 /// The lowest power of two of a block's magnitude, and how many there are.
@@ -280,9 +279,7 @@ const SHAPES: &[[usize; 3]] = &[
 async fn products(ctx: &Ctx, form: Blocks, dtype: DType, downgrade: Downgrade) -> Outcome {
     let native = ctx.device(downgrade).await?;
     // Every shape has several texts, of which some are long.
-    let some = !ctx.adapter.caps().has(Feature::ShaderF16)
-        || dtype != DType::F32
-        || downgrade.name != "native";
+    let some = is_slow(ctx.adapter.caps()) || dtype != DType::F32 || downgrade.name != "native";
     for target in [native.target(), Target::Gpu] {
         let device = native.with_target(target);
         let mut random = Random::new(77);

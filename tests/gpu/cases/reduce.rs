@@ -9,7 +9,9 @@ use wharf::{Adapter, Axes, DType, Device, Layout, Target};
 use super::pair::{Pair, bits, bits_of, count, value};
 use super::probe::Random;
 use super::views::Move;
-use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, ensure_eq, matters, show};
+use crate::ctx::{
+    Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, ensure_eq, is_slow, matters, show,
+};
 
 mod stories;
 
@@ -129,7 +131,7 @@ const TREES: &[(Reduction, DType)] = &[
 /// Drivers that compile slowly run the narrow dtypes, which are cast and reduced as the wide ones,
 /// for the thorough reductions only.
 fn size(adapter: &Adapter, reduction: Reduction, dtype: DType) -> Size {
-    let quick = adapter.caps().has(Feature::ShaderF16);
+    let quick = !is_slow(adapter.caps());
     let wide = dtype.width() >= 4 || dtype == DType::Bool;
     if quick || wide || THOROUGH.contains(&reduction) { Size::Usual } else { Size::Huge }
 }
@@ -159,7 +161,7 @@ async fn run(ctx: &Ctx, downgrade: Downgrade, reduction: Reduction, dtype: DType
     let thorough = THOROUGH.contains(&reduction) && KINDS.contains(&dtype);
     let thorough = thorough && downgrade.name != NO_SUBGROUPS.name;
     // Drivers that compile slowly run every third.
-    let step = if ctx.adapter.caps().has(Feature::ShaderF16) { 1 } else { 3 };
+    let step = if is_slow(ctx.adapter.caps()) { 3 } else { 1 };
     let more = || if thorough { MORE } else { &[] }.iter().step_by(step);
     for form in FORMS.iter().skip(step / 2).step_by(step).chain(more()) {
         one(&device, &mut source, *form).await?;

@@ -1,7 +1,6 @@
 //! Softmax, its logarithm and norms, along every axis of views, with rows of length 1, ragged, and
 //! longer than a group holds; masks; against the oracle.
 
-use wharf::caps::Feature;
 use wharf::op::Joint;
 use wharf::reference::{Exact, Number, log_softmax, norm, softmax};
 use wharf::{Adapter, DType, Device, Layout, Target, Tensor, half};
@@ -11,7 +10,8 @@ use super::probe::Random;
 use super::reduce::NO_SUBGROUPS;
 use super::views::Move;
 use crate::ctx::{
-    Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, ensure, ensure_eq, matters, show,
+    Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, ensure, ensure_eq, is_slow, matters,
+    show,
 };
 
 use Joint::{CrossEntropy, LayerNorm, LogSoftmax, RmsNorm, Softmax};
@@ -64,7 +64,7 @@ const MORE: &[Form] = &[
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
-    let quick = adapter.caps().has(Feature::ShaderF16);
+    let quick = !is_slow(adapter.caps());
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
         for what in [Softmax, LogSoftmax, LayerNorm, RmsNorm] {
             for dtype in [DType::F32, DType::F16, DType::Bf16, DType::F64] {
@@ -177,7 +177,7 @@ async fn run(ctx: &Ctx, downgrade: Downgrade, what: Joint, dtype: DType) -> Outc
     for device in [device.clone(), device.with_target(other)] {
         let all = dtype == DType::F32 && downgrade.name != NO_SUBGROUPS.name;
         let more = if all { MORE } else { &[] };
-        let step = if ctx.adapter.caps().has(Feature::ShaderF16) { 1 } else { 3 };
+        let step = if is_slow(ctx.adapter.caps()) { 3 } else { 1 };
         for &(dims, moves, axis) in FORMS.iter().chain(more).step_by(step) {
             one(&device, &mut random, what, dtype, (dims, moves, axis)).await?;
         }

@@ -1,7 +1,6 @@
 //! Running sums, products and extremes along every axis of views, with rows long enough for every
 //! way of cutting them, against the oracle.
 
-use wharf::caps::Feature;
 use wharf::op::{Joint, Reduction};
 use wharf::reference::{Number, scan};
 use wharf::{Adapter, DType, Device, Layout, Target, Tensor};
@@ -10,7 +9,8 @@ use super::pair::{Pair, bits, bits_of, count, value};
 use super::probe::Random;
 use super::views::Move;
 use crate::ctx::{
-    Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, ensure, ensure_eq, matters, show,
+    Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, ensure, ensure_eq, is_slow, matters,
+    show,
 };
 
 use Move::{Flip, Transpose};
@@ -42,7 +42,7 @@ const SCANS: [Reduction; 4] = [Reduction::Sum, Reduction::Prod, Reduction::Max, 
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
-    let quick = adapter.caps().has(Feature::ShaderF16);
+    let quick = !is_slow(adapter.caps());
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
         for reduction in SCANS {
             for dtype in DType::ALL.into_iter().filter(|&d| reduction.takes(d)) {

@@ -6,21 +6,20 @@ mod operations;
 
 use std::collections::BTreeMap;
 
-use wharf::caps::Feature;
 use wharf::op::Op;
 use wharf::reference::Number;
 use wharf::tensor::{Attention, Pad};
 use wharf::{Adapter, DType, Device, Scalar, Tensor};
 
 use super::pair::{Pair, bits_of, carries, count, value};
-use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, Size, case, ensure, ensure_eq, show};
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, Size, case, ensure, ensure_eq, is_slow, show};
 use crate::torch_goldens::{casts, elementwise};
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     use DType::{Bf16, Bool, F16, F32, I8, I16, I32, I64, U8};
     let mut cases = Vec::new();
     // Drivers that compile slowly run the narrow dtypes on demand, as elsewhere.
-    let quick = adapter.caps().has(Feature::ShaderF16);
+    let quick = !is_slow(adapter.caps());
     for dtype in [F32, F16, Bf16, I8, U8, I16, I32, I64, Bool] {
         let usual = quick || dtype.width() >= 4 || dtype == Bool;
         let size = if usual { Size::Usual } else { Size::Large };
