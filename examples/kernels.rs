@@ -13,7 +13,7 @@ use wharf::tensor::{
     Align, Attention, Conv, Insert, Interpolation, Key, Order, Pad, Pooling, Quantised, Triangle,
 };
 use wharf::testing::Inside as _;
-use wharf::tune::Problem;
+use wharf::tune::ProductSize;
 use wharf::{Adapter, DType, Device, Policy, Result, Tensor};
 
 #[expect(dead_code, reason = "no kernel of the list is experimental")]
@@ -46,7 +46,7 @@ const DEPTHS: [(&str, usize); 2] = [("shallow", 256), ("deep", 1024)];
 fn candidates(device: &Device, all: &mut Vec<Sample>) {
     for dtype in [DType::F32, DType::F16] {
         for (depth, k) in DEPTHS {
-            for kernel in device.products(&Problem::new(1024, 1024, k, dtype)) {
+            for kernel in device.products(ProductSize::new(1024, 1024, k, dtype)) {
                 // A row's kernel is for a row, and for weights stored as `[out, in]`.
                 let rows = if kernel.starts_with("vector") { 4 } else { 1024 };
                 let near = kernel.starts_with("vector 1 ");

@@ -1,12 +1,15 @@
-//! Times the matmul kernels on this adapter for a few products and keeps what was fastest.
+//! Times the ways in which a few problems can be computed on this adapter and keeps what was
+//! fastest.
 //!
-//! `cargo run --release --example tune -- [FILE] [M,N,K[,t][,f16] ..]`, with
-//! `WHARF_ALLOW_SOFTWARE=1` on a machine without a GPU. `t` says that B is a transposed view.
-//! Without a file the table goes to the user's caches.
+//! `cargo run --release --example tune -- [FILE] ["PROBLEM" ..]`, with `WHARF_ALLOW_SOFTWARE=1` on
+//! a machine without a GPU. A problem is a text such as `"product f16 [n,k] 1 1 4096 4096"`:
+//! `Problem::parse` has all kinds. Without a file the table goes to the user's caches.
 
 use std::path::PathBuf;
 
-use wharf::tune::{Problem, Tuned};
+use wharf::tensor::Blocks;
+use wharf::tune::{AttentionSize, Problem, ProductSize, RowsSize, SortSize, SumSize};
+use wharf::tune::{Tuned, WeightsSize};
 use wharf::{DType, Device, Policy};
 
 fn main() -> wharf::Result<()> {
@@ -15,23 +18,19 @@ fn main() -> wharf::Result<()> {
     let device = Device::best(&Policy::exact())?;
     let (mut file, mut problems) = (Tuned::cache_path(&device), Vec::new());
     for argument in std::env::args().skip(1) {
-        let dtype = if argument.ends_with(",f16") { DType::F16 } else { DType::F32 };
-        let dims: Vec<usize> = argument.split(',').filter_map(|dim| dim.parse().ok()).collect();
-        let problem = |m, n, k| match argument.contains(",t") {
-            true => Problem::new(m, n, k, dtype).transposed(),
-            false => Problem::new(m, n, k, dtype),
-        };
-        match *dims {
-            [m, n, k] => problems.push(problem(m, n, k)),
-            _ => file = Some(PathBuf::from(argument)),
+        match Problem::parse(&argument) {
+            Some(problem) => problems.push(problem),
+            None if argument.contains(' ') => {
+                println!("{argument:?} is no problem, such as \"product f32 [k,n] 1 512 512 512\"");
+                return Ok(());
+            }
+            None => file = Some(PathBuf::from(argument)),
         }
     }
     if problems.is_empty() {
-        let square = |n| Problem::new(n, n, n, DType::F32);
-        let row = Problem::new(1, 1024, 1024, DType::F32);
-        problems = vec![square(256), square(512), row, row.transposed()];
+        problems = usual();
     }
-    println!("tuning {} products on {}", problems.len(), device.caps().identity.name);
+    println!("tuning {} problems on {}", problems.len(), device.caps().identity.name);
     let tuned = device.tune_now(&problems, |trial| println!("  {trial}"))?;
     let Some(file) = file else {
         println!("{tuned}");
@@ -46,13 +45,27 @@ fn main() -> wharf::Result<()> {
     tuned.save(&file)?;
     println!("{}:\n{tuned}", file.display());
     let device = device.with_tuned(&tuned);
-    let Problem { m, n, k, dtype, transposed, .. } = problems[0];
-    let (a, b) = match transposed {
-        true => (device.zeros([m, k], dtype)?, device.zeros([n, k], dtype)?.t()?),
-        false => (device.zeros([m, k], dtype)?, device.zeros([k, n], dtype)?),
-    };
-    let plan = a.matmul(&b)?.explain();
+    let x = device.zeros([512, 512], DType::F32)?;
+    let plan = x.matmul(&x)?.explain();
     let remarks = plan.kernels.iter().flat_map(|kernel| &kernel.remarks);
-    remarks.for_each(|remark| println!("from now on with this handle: {remark}"));
+    remarks.for_each(|remark| println!("a product of 512 with this handle: {remark}"));
     Ok(())
+}
+
+/// One of each kind.
+fn usual() -> Vec<Problem> {
+    let square = |n| ProductSize::new(n, n, n, DType::F32);
+    let row = ProductSize::new(1, 1024, 1024, DType::F32);
+    vec![
+        square(256).into(),
+        square(512).into(),
+        row.into(),
+        row.transposed().into(),
+        AttentionSize::new(8, 256, 256, 64, DType::F32).into(),
+        WeightsSize::new(1, 1024, 1024, Blocks::Q8).into(),
+        RowsSize::softmax(512, 1024).into(),
+        SumSize::rows(64, 1 << 14).into(),
+        SumSize::columns(1 << 10, 1 << 10).into(),
+        SortSize::new(1, 1 << 16).into(),
+    ]
 }

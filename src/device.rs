@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::fuse::Context;
 use crate::gpu::Gpu;
 use crate::gpu::cause::on_paper;
-use crate::kernel::matmul::choice::tuned::Table;
+use crate::kernel::choice::Table;
 use crate::ledger::{CrossingGuard, Crossings, Ledger};
 use crate::plan::{Plan, Policy, negotiate, unfit};
 use crate::profile::Profile;
@@ -29,6 +29,10 @@ use crate::wgsl::Target;
 
 mod company;
 mod patience;
+mod problems;
+mod tuned;
+
+pub use problems::Problems;
 
 /// An opened adapter: where tensors live. Cloning it makes another handle on the same device.
 ///
@@ -59,6 +63,8 @@ struct Handle {
     target: Target,
     /// Choices of kernels that `tune` measured.
     tuned: Option<Arc<Table>>,
+    /// Where problems are noted.
+    problems: Option<Problems>,
     /// Whether no choice of a kernel may depend on how large a batch is.
     batch_invariant: bool,
     /// Written when the last handle is gone, where the environment asks for it.
@@ -193,6 +199,7 @@ impl Device {
             adapter: Arc::new(adapter),
             target,
             tuned: None,
+            problems: None,
             batch_invariant: false,
         };
         Ok(Self { engine, handle: Arc::new(handle) })
@@ -202,19 +209,6 @@ impl Device {
     #[must_use]
     pub fn target(&self) -> Target {
         self.handle.target
-    }
-
-    /// A handle on the same device that runs another class of kernels, with the same results at
-    /// another speed. Without 64-bit integers [`Target::Cpu64`] becomes [`Target::Cpu`].
-    #[must_use]
-    pub fn with_target(&self, target: Target) -> Self {
-        let wide = self.caps().has(Feature::ShaderInt64);
-        let target = if target == Target::Cpu64 && !wide { Target::Cpu } else { target };
-        self.with(|handle| handle.target = target)
-    }
-
-    pub(crate) fn with_choices(&self, table: Arc<Table>) -> Self {
-        self.with(|handle| handle.tuned = Some(table))
     }
 
     /// Where its work is recorded.

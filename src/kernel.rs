@@ -12,6 +12,7 @@
 
 pub mod attention;
 pub(crate) mod cause;
+pub(crate) mod choice;
 pub mod conv;
 pub(crate) mod cores;
 pub mod elementwise;

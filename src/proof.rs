@@ -177,6 +177,19 @@ pub(crate) struct Claim {
 }
 
 impl Formed {
+    /// A view of an input.
+    pub(crate) fn view(input: usize, layout: Layout, dtype: DType) -> Self {
+        let (expr, views) = (Expr::itself(dtype), vec![Seen { input, layout, dtype }]);
+        Self { expr, views, scalars: Vec::new(), shape: *layout.shape(), dtype }
+    }
+
+    /// What a core makes of dtype `given`, as it is stored.
+    pub(crate) fn stored(given: DType, shape: Shape, dtype: DType) -> Self {
+        let is_cast = given != dtype;
+        let expr = if is_cast { Expr::cast(given, dtype) } else { Expr::itself(dtype) };
+        Self { expr, views: Vec::new(), scalars: Vec::new(), shape, dtype }
+    }
+
     /// Its scalars as numbers.
     pub(super) fn numbers(&self) -> Vec<Number> {
         let mut at = 0;

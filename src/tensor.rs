@@ -315,6 +315,11 @@ impl Tensor {
         Self::deferred(&self.device, What::core(Alone { named, record }), args, shape, dtype)
     }
 
+    /// The same tensor by another handle on its device.
+    pub(crate) fn by(&self, device: &Device) -> Self {
+        Self { device: device.clone(), ..self.clone() }
+    }
+
     /// It as an argument of an operation.
     pub(crate) fn arg(&self) -> Arg {
         Arg::View(Arc::clone(&self.node), self.layout)

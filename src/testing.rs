@@ -8,13 +8,11 @@ use crate::caps::Caps;
 use crate::device::Device;
 use crate::error::Result;
 pub use crate::gpu::{Call, spoil_memory};
-use crate::kernel::matmul::choice;
-use crate::kernel::matmul::choice::processor::Processor;
 use crate::kernel::matmul::choice::scheme::Choice;
 use crate::ledger::CallSite;
 use crate::shared::lock;
 use crate::tensor::Tensor;
-use crate::tune::{Problem, Trial, Tuned};
+use crate::tune::{Manner, Problem, ProductSize, Trial, Tuned};
 use crate::wgsl::mutant::Mutant;
 
 /// What tests ask of a device beyond its public face.
@@ -52,9 +50,10 @@ pub trait Inside {
 
     /// The kernels that could compute such a product here, as [`Self::matmul_by`] takes them, each
     /// in one pass along k.
-    fn products(&self, problem: &Problem) -> Vec<String>;
+    fn products(&self, size: ProductSize) -> Vec<String>;
 
-    /// [`Device::tune`], where kernels whose names `spoil` accepts yield zeros, and at once.
+    /// [`Device::tune`], where kernels whose names `spoil` accepts yield zeros, and each is
+    /// measured as seldom as can be.
     fn tune_spoiled(
         &self,
         problems: &[Problem],
@@ -97,9 +96,8 @@ impl Inside for Device {
         left.matmul_by(right, kernel)
     }
 
-    fn products(&self, problem: &Problem) -> Vec<String> {
-        let processor = Processor::of(self.target(), self.caps(), problem.dtype);
-        let all = choice::candidates(processor, problem.size(), problem.transposed);
+    fn products(&self, size: ProductSize) -> Vec<String> {
+        let all = size.candidates(self.ground());
         all.iter().filter(|choice| choice.passes == 1).map(Choice::text).collect()
     }
 
@@ -109,7 +107,8 @@ impl Inside for Device {
         spoil: impl Fn(&str) -> bool,
         on: impl FnMut(&Trial),
     ) -> Result<Tuned> {
-        self.tuned_but(CallSite::of("tune"), problems, spoil, on).await
+        let manner = Manner { seconds: 0.0, spoil: &spoil };
+        self.tuned_by(CallSite::of("tune"), problems, manner, on).await
     }
 }
 

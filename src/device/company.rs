@@ -37,10 +37,7 @@ impl Device {
     }
 
     /// Who chooses the kernels of its products.
-    pub(crate) fn chooser(&self) -> Chooser<'_> {
-        match self.handle.batch_invariant {
-            true => Chooser::AnyBatch,
-            false => Chooser::Tables(self.handle.tuned.as_deref()),
-        }
+    pub(crate) fn chooser(&self) -> Chooser {
+        if self.handle.batch_invariant { Chooser::AnyBatch } else { Chooser::Tables }
     }
 }

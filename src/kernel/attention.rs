@@ -13,11 +13,12 @@ use crate::layout::Layout;
 use crate::proof::Oracle;
 use crate::wgsl::Target;
 use crate::wgsl::grid::fold;
+use choice::tuned::AttentionChoice;
 use inputs::{Inputs, loaded};
 use plan::{Crew, in_units};
 use text::{AttentionJob, Block, Mask};
 
-mod choice;
+pub(crate) mod choice;
 mod inputs;
 mod plan;
 mod record;
@@ -35,6 +36,8 @@ pub(crate) struct AttentionCore {
     pub(crate) causal: bool,
     /// Whether workgroups take the rows of a head together.
     pub(crate) staged: bool,
+    /// What was tuned.
+    pub(crate) by: Option<AttentionChoice>,
 }
 
 impl Core for AttentionCore {
@@ -60,8 +63,8 @@ impl Core for AttentionCore {
         // Where lanes do not share what they load, each would unpack every key.
         let lanes = choice::sharers(site.engine.gpu.caps());
         let Inputs { operands, views, packed } = Inputs::of(site, operands, lanes.is_some())?;
-        let tile = choice::tile(site.target, lanes, &views, packed);
-        site.engine.remark(|| choice::remark(&tile));
+        let tile = choice::tile(site.target, lanes, &views, packed, self.by);
+        site.engine.remark(|| choice::remark(&tile, self.by.is_some()));
         let heads = loaded(operands, tile.unit)?;
         let each = tile.mask == Mask::Each;
         let reached = heads.iter().enumerate().map(|(i, head)| head.raw(i == 3 && each));

@@ -30,9 +30,10 @@ use crate::proof::Oracle;
 use crate::shape::Shape;
 pub(crate) use plan::{K_MAX, is_by_numbers};
 use plan::{QuantisedPlan, ResultRows, cut};
-use text::QuantisedJob;
+use text::{QuantisedJob, QuantisedTile};
 
-pub(super) mod oracle;
+pub(crate) mod choice;
+pub(crate) mod oracle;
 mod plan;
 pub mod text;
 
@@ -41,6 +42,8 @@ pub mod text;
 #[derive(Debug)]
 pub(crate) struct QuantisedProduct {
     pub(crate) form: Blocks,
+    /// What was tuned.
+    pub(crate) by: Option<QuantisedTile>,
 }
 
 impl Core for QuantisedProduct {
@@ -67,8 +70,9 @@ impl Core for QuantisedProduct {
         let n = values.layout.shape().dims()[0];
         let caps = site.engine.gpu.caps();
         let rows = if site.batch_invariant { plan::rows_of_any(site.target, m) } else { m };
-        let plan = QuantisedPlan::of(self.form, [rows, n, k], site.target, caps);
-        site.engine.remark(|| format!("{} weights by {plan}: {m} rows", self.form.name()));
+        let plan = QuantisedPlan::by(self.by, self.form, [rows, n, k], site.target, caps);
+        let why = if self.by.is_some() { ", tuned" } else { "" };
+        site.engine.remark(|| format!("{} weights by {plan}: {m} rows{why}", self.form.name()));
         let product = Blockwise { site, m, n, k, plan };
         let bound = 4 + tail.operands.len() as u64;
         let room = bound <= site.engine.gpu.caps().limits.storage_buffers_max;

@@ -20,10 +20,13 @@ use crate::error::Result;
 use crate::exec::Value;
 use crate::op::Reduction;
 use crate::proof::Oracle;
+use crate::shape::Shape;
+use choice::{SumChoice, SumSize};
 use plan::Extent;
 use record::{Feed, Goal, Passes};
 use text::{Fold, Reduce};
 
+pub(crate) mod choice;
 mod parts;
 mod plan;
 mod record;
@@ -38,6 +41,8 @@ pub(crate) struct ReduceCore {
     pub(crate) how: Reduce,
     /// Whether each axis of the input is reduced.
     pub(crate) reduced: Vec<bool>,
+    /// What was tuned.
+    pub(crate) by: Option<SumChoice>,
 }
 
 impl Core for ReduceCore {
@@ -58,11 +63,22 @@ impl Core for ReduceCore {
         let extent = Extent::of(&inputs[0].shape, &self.reduced, site.batch_invariant);
         let order = plan::order(&self.reduced);
         let head = inputs[0].map(|layout| layout.permute(&order))?;
-        let passes = Passes { site, how: self.how };
+        if let Some(by) = self.by {
+            site.engine.remark(|| format!("{}: tuned", by.text()));
+        }
+        let passes = Passes { site, how: self.how, by: self.by };
         if let Some(value) = at_once(passes, &head, tail, extent)? {
             return Ok(value);
         }
-        tail.apply(site, parts::reduce(passes, &head, extent)?)
+        tail.apply(site, parts::reduce(Passes { by: None, ..passes }, &head, extent)?)
+    }
+}
+
+impl SumSize {
+    /// Of a shape, some of whose axes are reduced.
+    pub(crate) fn of_shape(shape: &Shape, reduced: &[bool]) -> Self {
+        let Extent { outer, length, inner, .. } = Extent::of(shape, reduced, false);
+        Self { outer, length, inner }
     }
 }
 

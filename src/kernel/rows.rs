@@ -19,9 +19,11 @@ use crate::op::Joint;
 use crate::proof::Oracle;
 use crate::wgsl::grid::fold;
 
+pub(crate) mod choice;
 mod plan;
 pub mod text;
 
+use choice::RowsChoice;
 use plan::RowsPlan;
 pub(crate) use plan::{Rowwise, takes};
 use text::{NormJob, RowGroup, RowsKind, RowsText, SoftmaxJob};
@@ -49,11 +51,15 @@ impl Rowwise {
 
 /// An operation along the last axis of its input.
 #[derive(Debug)]
-pub(crate) struct RowsCore(pub(crate) Rowwise);
+pub(crate) struct RowsCore {
+    pub(crate) what: Rowwise,
+    /// What was tuned.
+    pub(crate) by: Option<RowsChoice>,
+}
 
 impl Core for RowsCore {
     fn name(&self) -> &'static str {
-        self.0.name()
+        self.what.name()
     }
 
     fn takes_heads(&self) -> bool {
@@ -61,7 +67,7 @@ impl Core for RowsCore {
     }
 
     fn oracle(&self) -> Option<Oracle> {
-        let (joint, eps) = match self.0 {
+        let (joint, eps) = match self.what {
             Rowwise::Softmax => (Joint::Softmax, 0.0),
             Rowwise::LogSoftmax => (Joint::LogSoftmax, 0.0),
             Rowwise::LayerNorm { eps } => (Joint::LayerNorm, eps),
@@ -85,14 +91,18 @@ impl RowsCore {
     fn at_once(&self, site: Site<'_>, head: &Head, tail: &Tail) -> Result<Option<Arc<Value>>> {
         let by_element = plan::by_element(&head.shape);
         let Some(source) = head.reach(by_element)? else { return Ok(None) };
-        let plan = RowsPlan::of(self.0, &head.shape, site.target, source.trips());
+        let what = (self.what, self.by);
+        let plan = RowsPlan::of(what, &head.shape, site.target, source.trips());
         let Some(RowsPlan { kernel, group, rows, units, groups }) = plan else { return Ok(None) };
         let landing = Landing::of(site, vec![source], tail, by_element, &[])?;
         let Some(landing) = landing else { return Ok(None) };
+        if let Some(by) = self.by {
+            site.engine.remark(|| format!("{}: tuned", by.text()));
+        }
         let subgroups = site.engine.gpu.caps().has(Feature::Subgroup);
         let group = group.map(|[lanes, held]| RowGroup { lanes, held, subgroups });
-        let wording = &RowsText { kind: self.0.kind(), group };
-        let job = self.0.job(rows, units, !by_element)?;
+        let wording = &RowsText { kind: self.what.kind(), group };
+        let job = self.what.job(rows, units, !by_element)?;
         landing.by(Launch::of(kernel, wording, job, fold(word(groups)?))).map(Some)
     }
 }

@@ -27,6 +27,7 @@ pub(crate) use plan::SortedRows;
 use rounds::{Feeding, Outlet};
 use text::Ranking;
 
+pub(crate) mod choice;
 mod plain;
 mod plan;
 mod rounds;
@@ -82,7 +83,7 @@ pub(super) fn pairs(
     let count = keys.layout.shape().elements();
     let _kept = Kept::new(apart)?;
     let keys = Kept::new(&whole(site, keys)?)?;
-    let rows = SortedRows { count: 1, length: count };
+    let rows = SortedRows::new(1, count);
     Ok(Plain { site }
         .sorted(rows, (Feeding::Positions(&keys.value), bits), Outlet::Pairs, &[apart])?
         .value)

@@ -9,6 +9,7 @@ use crate::dtype::DType;
 use crate::engine::site::asked;
 use crate::error::{Error, Result, mistake};
 use crate::fuse::What;
+use crate::kernel::attention::choice::tuned::AttentionSize;
 use crate::kernel::attention::{self, AttentionCore, Halves};
 use crate::layout::Layout;
 use crate::plan::Stored;
@@ -234,10 +235,10 @@ impl Tensor {
         }
         let staged = attention::is_staged(sizes.d, sizes.e, device.target());
         let causal = how.causal && !how.masks_later(&sizes, stored);
-        let core = AttentionCore { scale, causal, staged };
         let mut inputs = vec![self.by_heads(sizes.d)?, keys.by_heads(sizes.d)?];
         inputs.push(values.by_heads(sizes.e)?);
         inputs.extend(mask.map(|mask| mask.four()).transpose()?);
+        let core = AttentionCore { scale, causal, staged, by: None };
         let result = apply(core, &inputs)?;
         let result = result.slice(3, 0..sizes.e)?.cast(self.dtype())?;
         let result = if sizes.e % 4 == 0 { result } else { result.contiguous()? };
@@ -419,6 +420,8 @@ fn apply(core: AttentionCore, inputs: &[Tensor]) -> Result<Tensor> {
         let [before, after] = halves;
         return Tensor::concat(&[before?, after?], [0, 2, 1][axis]);
     }
+    let size = AttentionSize::of_views(&views, inputs[0].dtype(), core.causal);
+    let core = AttentionCore { by: size.and_then(|size| device.tuned(size)), ..core };
     let args = inputs.iter().map(Tensor::arg).collect();
     Ok(Tensor::deferred(device, What::core(core), args, shape, Stored::F32))
 }

@@ -4,6 +4,7 @@
 //! after all others, whichever way, and both zeros alike.
 
 use super::Tensor;
+use crate::device::Device;
 use crate::dtype::{Class, DType};
 use crate::engine::Site;
 use crate::engine::site::asked;
@@ -54,7 +55,7 @@ impl Keys {
     #[track_caller]
     pub(super) fn sorted(&self) -> Tensor {
         let shape = *self.words[0].0.shape();
-        let rows = SortedRows::of(&shape);
+        let rows = rows_of(&self.words[0].0.device, &shape);
         let bits: Vec<u32> = self.words.iter().map(|(_, bits)| *bits).collect();
         let oracle = Oracle::Ordered { bits: bits.clone(), length: rows.length };
         let keys: Vec<&Tensor> = self.words.iter().map(|(word, _)| word).collect();
@@ -72,6 +73,12 @@ impl Keys {
     }
 }
 
+/// The rows of a shape, and how they are sorted if that was tuned.
+fn rows_of(device: &Device, shape: &Shape) -> SortedRows {
+    let rows = SortedRows::of(shape);
+    SortedRows { by: device.tuned(rows.size()), ..rows }
+}
+
 impl Tensor {
     /// These rows sorted, equal elements as they came, by keys that are nowhere in memory. `None`
     /// of elements that are no words.
@@ -83,7 +90,7 @@ impl Tensor {
         sort::check(&self.device.engine, self.shape().elements(), WORD_BYTES)?;
         let descending = order == Order::Descending;
         let by = Ranking { class: self.dtype.class(), descending };
-        let rows = SortedRows::of(self.shape());
+        let rows = rows_of(&self.device, self.shape());
         let task = Task::by("sort", Oracle::Sorted { descending, length: rows.length });
         let sorted = move |site: Site<'_>, list: &[Operand]| sort::words(site, &list[0], by, rows);
         Ok(Some(self.alone(task, &[self], (*self.shape(), self.dtype), sorted)))

@@ -8,6 +8,7 @@ use crate::fuse::What;
 use crate::kernel::matmul::Matmul;
 #[cfg(feature = "testing")]
 use crate::kernel::matmul::choice::scheme::{Because, Choice};
+use crate::kernel::matmul::choice::tuned::ProductSize;
 use crate::kernel::matmul::choice::{Chooser, Question};
 use crate::op::{Kind, Op};
 use crate::plan::Stored;
@@ -113,7 +114,7 @@ impl Tensor {
     }
 
     #[track_caller]
-    fn product_widening(&self, right: &Self, by: Chooser<'_>) -> Result<Self> {
+    fn product_widening(&self, right: &Self, by: Chooser) -> Result<Self> {
         let alike = Kind::of(*self.dtype) == Kind::of(*right.dtype);
         if alike && right.dtype != self.dtype && right.widens(self.dtype) {
             self.device.engine.same_device(&right.device.engine)?;
@@ -137,7 +138,7 @@ impl Tensor {
 
     /// The product by whoever chooses its kernel.
     #[track_caller]
-    pub(crate) fn product(&self, right: &Self, by: Chooser<'_>) -> Result<Self> {
+    fn product(&self, right: &Self, by: Chooser) -> Result<Self> {
         self.product_of(right, ProductOf { dtype: self.summed(right)?, by, under: None })
     }
 
@@ -148,7 +149,7 @@ impl Tensor {
     }
 
     #[track_caller]
-    fn product_of(&self, right: &Self, of: ProductOf<'_>) -> Result<Self> {
+    fn product_of(&self, right: &Self, of: ProductOf) -> Result<Self> {
         let (left, ProductOf { dtype, by, under }) = (self, of);
         let shapes = (*left.shape(), *right.shape());
         let (row, column) = (left.shape().rank() == 1, right.shape().rank() == 1);
@@ -173,6 +174,8 @@ impl Tensor {
         let device = &left.device;
         let (target, caps, sides) = (device.target(), device.caps(), [a.layout, b.layout]);
         let dtypes = [left.dtype(), right.dtype()];
+        let tuned = || device.tuned(ProductSize::of_sides(&sides, left.dtype()));
+        let by = if let Chooser::Tables = by { tuned().map_or(by, Chooser::Asker) } else { by };
         let question = Question { target, caps, sides, dtypes, result: *dtype, by };
         let decision = question.decide()?;
         let is_swapped = decision.is_swapped;
@@ -191,9 +194,9 @@ impl Tensor {
 }
 
 /// What a product becomes, and who chooses its kernel.
-struct ProductOf<'a> {
+struct ProductOf {
     dtype: Stored,
-    by: Chooser<'a>,
+    by: Chooser,
     /// A shape of as many elements, which it has if it is not stored transposed.
     under: Option<Shape>,
 }

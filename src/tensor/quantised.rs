@@ -11,6 +11,7 @@ use crate::engine::site::asked;
 use crate::error::{Result, causes};
 use crate::fuse::What;
 use crate::host::blocks::{Blocks, Share};
+use crate::kernel::quantised::choice::{WeightsChoice, WeightsSize};
 use crate::kernel::quantised::{K_MAX, QuantisedProduct, is_by_numbers};
 use crate::shape::Shape;
 
@@ -153,7 +154,13 @@ impl Quantised {
         let m = dims[..rank - 1].iter().product::<usize>();
         let (target, caps) = (x.device.target(), x.device.caps());
         let may = x.dtype() == DType::F32 && !x.device.is_batch_invariant();
-        if may && is_by_numbers([m, out, k], target, caps) {
+        let by = x.device.tuned(WeightsSize { rows: m, columns: out, depth: k, form: self.form });
+        let (numbers, by) = match by {
+            None => (is_by_numbers([m, out, k], target, caps), None),
+            Some(WeightsChoice::Numbers) => (true, None),
+            Some(WeightsChoice::Tile(tile)) => (false, Some(tile)),
+        };
+        if may && numbers {
             return x.matmul_plain(&self.numbers(DType::F32)?.t()?);
         }
         let shape = Shape::new([&dims[..rank - 1], &[out]].concat())?;
@@ -168,7 +175,7 @@ impl Quantised {
         let x = x.reshape(rows).or_else(|_| x.contiguous()?.reshape(rows))?;
         let dtype = x.dtype;
         let args = [&x, &self.values, &self.scales].map(Tensor::arg).to_vec();
-        let what = What::core(QuantisedProduct { form: self.form });
+        let what = What::core(QuantisedProduct { form: self.form, by });
         Ok(Tensor::deferred(&x.device, what, args, shape, dtype))
     }
 }

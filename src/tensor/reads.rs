@@ -92,7 +92,7 @@ impl Tensor {
     }
 
     /// The bytes of all elements, in order.
-    pub(super) async fn take_down(&self, drive: Drive, site: CallSite) -> Result<Vec<u8>> {
+    pub(crate) async fn take_down(&self, drive: Drive, site: CallSite) -> Result<Vec<u8>> {
         let width = self.dtype.width();
         let mut out = super::room::<u8>(self.shape().elements() * width)?;
         let copy = |first: usize, chunk: &[u8]| {

@@ -15,6 +15,7 @@ use crate::dtype::{Class, DType};
 use crate::engine::site::asked;
 use crate::error::{Result, causes};
 use crate::fuse::What;
+use crate::kernel::reduce::choice::SumSize;
 use crate::kernel::reduce::text::{Fold, Reduce};
 use crate::kernel::reduce::{ReduceCore, Traversal};
 use crate::op::{Kind, Number, Reduction};
@@ -227,8 +228,10 @@ impl Over<'_> {
         let Traversal { order, reduced, gone, kept } =
             Traversal::of(&x.layout, self.reduced, how.index);
         let dims: Vec<usize> = kept.iter().map(|&axis| x.shape().dims()[axis]).collect();
-        let what = What::core(ReduceCore { name: self.name, how, reduced });
-        let args = vec![x.permute(&order)?.arg()];
+        let x = x.permute(&order)?;
+        let by = x.device.tuned(SumSize::of_shape(x.shape(), &reduced));
+        let what = What::core(ReduceCore { name: self.name, how, reduced, by });
+        let args = vec![x.arg()];
         let stored = Tensor::deferred(&x.device, what, args, Shape::new(dims)?, dtype);
         // The reduced axes have length 1, and stand in front.
         let result = gone.iter().try_fold(stored, |result, _| result.unsqueeze(0))?;

@@ -12,6 +12,7 @@ use crate::engine::site::asked;
 use crate::error::{Error, Result};
 use crate::fuse::What;
 use crate::kernel::cores::Core;
+use crate::kernel::rows::choice::RowsSize;
 use crate::kernel::rows::{self, RowsCore, Rowwise};
 use crate::shape::{Axes, Axis, Shape};
 use crate::store::Segments;
@@ -154,10 +155,18 @@ impl Tensor {
         self.dtype != DType::F64 && rows::takes(&self.layout, axis, segment, target, invariant)
     }
 
+    /// The core of rows along an axis, as it was tuned.
+    fn rows_core(&self, what: Rowwise, axis: usize) -> RowsCore {
+        let length = self.shape().dims()[axis];
+        let rows = self.shape().elements() / length.max(1);
+        let is_softmax = !what.is_norm();
+        RowsCore { what, by: self.device.tuned(RowsSize { is_softmax, rows, length }) }
+    }
+
     #[track_caller]
     fn by_rows_of(&self, what: Rowwise, axis: usize) -> Result<Self> {
         match self.has_rows(axis) {
-            true => self.along(axis, RowsCore(what)),
+            true => self.along(axis, self.rows_core(what, axis)),
             false => self.composed(what, axis),
         }
     }
@@ -169,7 +178,7 @@ impl Tensor {
         if !self.has_rows(axis) {
             return self.composed(what, axis)?.reshape(under);
         }
-        let (what, args) = (What::core(RowsCore(what)), vec![self.arg()]);
+        let (what, args) = (What::core(self.rows_core(what, axis)), vec![self.arg()]);
         Ok(Self::deferred(&self.device, what, args, under, self.dtype))
     }
 

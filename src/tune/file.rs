@@ -2,13 +2,13 @@
 //! problem, and one that says how many there are.
 //!
 //! ```text
-//! wharf tuned 1
+//! wharf tuned 2
 //! version 0.1.0
 //! adapter llvmpipe (LLVM 15.0.6, 256 bits)
 //! backend vulkan
 //! driver llvmpipe, Mesa 22.3.6 (LLVM 15.0.6)
 //! kernels Cpu64
-//! f32 1 512 512 512 [k,n] = tile sums 8x16 lanes 8 passes 1 @ 28.10
+//! product f32 [k,n] 1 512 512 512 = tile sums 8x16 lanes 8 passes 1 @ 28.10
 //! end 1
 //! ```
 
@@ -17,12 +17,12 @@ use std::sync::Arc;
 
 use crate::device::Device;
 use crate::error::causes;
-use crate::kernel::matmul::choice::tuned::{Measured, Problem, Table};
+use crate::kernel::choice::{Measured, Problem, Table};
 use crate::news::{Level, Topic};
 use crate::wgsl::Target;
 
 /// The first line of a table; its number is the version of the format.
-const FIRST: &str = "wharf tuned 1";
+const FIRST: &str = "wharf tuned 2";
 
 /// Where something was measured, and the only place where it applies.
 #[derive(Clone, Debug, PartialEq, Eq)]

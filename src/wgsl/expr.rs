@@ -66,6 +66,21 @@ pub struct Expr {
 }
 
 impl Expr {
+    /// Nothing but its only input.
+    #[must_use]
+    pub fn itself(dtype: DType) -> Self {
+        let (inputs, nodes, outputs) = (vec![dtype], vec![Term::Input(0)], vec![0]);
+        Self { inputs, nodes, outputs, ..Self::default() }
+    }
+
+    /// Its only input as another dtype.
+    #[must_use]
+    pub fn cast(from: DType, to: DType) -> Self {
+        let (inputs, outputs) = (vec![from], vec![1]);
+        let nodes = vec![Term::Input(0), Term::Cast(0, to)];
+        Self { inputs, nodes, outputs, ..Self::default() }
+    }
+
     /// A scalar as the words of its parameter; `bytes` are those of the element.
     #[must_use]
     pub fn scalar_words(dtype: DType, bytes: &[u8]) -> Vec<u32> {

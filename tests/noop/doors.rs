@@ -11,7 +11,7 @@ use wharf::caps::{Caps, fixtures};
 use wharf::ledger::{Crossings, Direction, Total};
 use wharf::tensor::Blocks;
 use wharf::testing::{Call, Inside, noop};
-use wharf::tune::Problem;
+use wharf::tune::{Problem, ProductSize};
 use wharf::{DType, Device, Error, ErrorKind, HostView, HostViewMut, Policy, Result, Shipment};
 use wharf::{Tensor, TensorSet};
 
@@ -122,7 +122,8 @@ fn doors() -> Vec<Door> {
 
 /// Doors that carry what they choose, both ways.
 fn tuners() -> Vec<Door> {
-    const PROBLEMS: [Problem; 1] = [Problem::new(8, 8, 8, DType::F32)];
+    const PRODUCT: ProductSize = ProductSize::new(8, 8, 8, DType::F32);
+    const PROBLEMS: [Problem; 1] = [Problem::Product(PRODUCT)];
     vec![
         door("tune", Up, &[], |s| block_on(s.here.tune(&PROBLEMS, |_| ())).map(drop)),
         door("tune_now", Up, &[], |s| s.here.tune_now(&PROBLEMS, |_| ()).map(drop)),

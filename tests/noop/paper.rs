@@ -91,7 +91,7 @@ fn what_needs_a_driver_says_so() {
     });
     let layout = Layout::dense(Shape::new([16]).expect("it is a shape"));
     let encoder = gpu.create_command_encoder(&wgpu::CommandEncoderDescriptor { label });
-    let problem = wharf::tune::Problem::new(64, 64, 64, DType::F32);
+    let problem = wharf::tune::ProductSize::new(64, 64, 64, DType::F32).into();
     let adapter = device.adapter();
     let again = adapter.negotiate(&Policy::exact());
     let (raw, queue) = other.wgpu();

@@ -4,9 +4,11 @@
 use std::fs;
 
 use wharf::caps::{Caps, fixtures};
+use wharf::tensor::{Attention, Blocks, Order, Quantised};
 use wharf::testing::noop;
-use wharf::tune::Tuned;
-use wharf::{DType, Device, Policy, Target};
+use wharf::tune::{AttentionSize, Problem, ProductSize, RowsSize};
+use wharf::tune::{SortSize, SumSize, Tuned, WeightsSize};
+use wharf::{DType, Device, Policy, Target, Tensor};
 
 fn open(caps: Caps) -> Device {
     pollster::block_on(async {
@@ -29,9 +31,9 @@ fn text(device: &Device, entries: &[&str]) -> String {
 }
 
 const ENTRIES: &[&str] = &[
-    "f32 1 512 512 512 [k,n] = tile sums 4x8 lanes 8 passes 1 @ 28.10",
-    "f16 1 1 4096 4096 [n,k] = tile sums 1x4 lanes 8 passes 2 @ 3.00",
-    "f32 16 128 128 128 [k,n] = built-in @ 20.00",
+    "product f32 [k,n] 1 512 512 512 = tile sums 4x8 lanes 8 passes 1 @ 28.10",
+    "product f16 [n,k] 1 1 4096 4096 = tile sums 1x4 lanes 8 passes 2 @ 3.00",
+    "product f32 [k,n] 16 128 128 128 = built-in @ 20.00",
 ];
 
 #[test]
@@ -60,8 +62,8 @@ fn what_is_corrupt_or_foreign_is_ignored_with_its_reason() {
     let version = format!("version {}", env!("CARGO_PKG_VERSION"));
     let name = device.caps().identity.name.clone();
     let cases = [
-        (String::new(), "it does not begin with \"wharf tuned 1\"".to_owned()),
-        (swap("tuned 1", "tuned 2"), "it does not begin with \"wharf tuned 1\"".into()),
+        (String::new(), "it does not begin with \"wharf tuned 2\"".to_owned()),
+        (swap("tuned 2", "tuned 1"), "it does not begin with \"wharf tuned 2\"".into()),
         (
             swap(&version, "version 0.0.9"),
             format!("version \"0.0.9\", here \"{}\"", env!("CARGO_PKG_VERSION")),
@@ -71,10 +73,10 @@ fn what_is_corrupt_or_foreign_is_ignored_with_its_reason() {
             format!("adapter \"Radeon\", here {name:?}"),
         ),
         (cut("driver "), "\"\" where driver was expected".into()),
-        (cut("f32 1 512"), "it breaks off after 0 entries".into()),
-        (cut("f32 16"), "it breaks off after 2 entries".into()),
+        (cut("product f32 [k,n] 1 512"), "it breaks off after 0 entries".into()),
+        (cut("product f32 [k,n] 16"), "it breaks off after 2 entries".into()),
         (cut("passes 2"), {
-            let line = "f16 1 1 4096 4096 [n,k] = tile sums 1x4 lanes 8 ";
+            let line = "product f16 [n,k] 1 1 4096 4096 = tile sums 1x4 lanes 8 ";
             format!("{line:?} is no entry")
         }),
         (swap("end 3", "end 4"), "4 entries promised, 3 found".into()),
@@ -181,4 +183,79 @@ fn tables_are_merged_and_the_newer_one_wins() {
     let both: Vec<String> = older.merged(&newer).iter().map(|(_, kernel)| kernel).collect();
     let want = ["tile sums 1x4 lanes 8 passes 2", "tile sums 8x8 lanes 8 passes 1", "built-in"];
     assert_eq!(both, want.map(String::from));
+}
+
+type Operation = fn(&Tensor) -> wharf::Result<Tensor>;
+
+/// An entry that is not what is built in, and an operation that it is for.
+const KINDS: [(&str, Operation); 7] = [
+    ("norm 64 4096 = lanes 32", |x| x.layer_norm(1, 1e-5)),
+    ("softmax 64 4096 = lanes 32", |x| x.log_softmax(1)),
+    ("sum 64 4096 1 = lanes chunks 4", |x| x.amax(1)),
+    ("sum 1 64 4096 = lanes chunks 8", |x| x.sum(0)),
+    ("sort 64 4096 = digits 4 chunks of 1024", |x| x.argsort(1, Order::Descending)),
+    ("attention f32 1 8 8 256 256 128 128 = workgroups groups 2 splits 3", |x| {
+        let x = x.reshape([1, 8, 256, 128])?;
+        x.attention(&x, &x, &Attention::new())
+    }),
+    ("weights q8 64 32 4096 = staged 1", |x| x.linear(&weights(x.device())?, None, None)),
+];
+
+fn weights(device: &Device) -> wharf::Result<Quantised> {
+    let values = device.zeros([32, 4096], DType::I8)?;
+    Quantised::of(&values, &device.zeros([32, 128], DType::F16)?)
+}
+
+/// What is said of an operation's kernels, and their texts and workgroups.
+fn explained(device: &Device, operation: Operation) -> (String, String) {
+    let x = device.zeros([64, 4096], DType::F32).expect("it fits");
+    let plan = operation(&x).expect("it is fit").explain();
+    let remarks = plan.kernels.iter().flat_map(|kernel| kernel.remarks.clone());
+    let work = plan.kernels.iter().map(|kernel| format!("{}{:?}", kernel.wgsl, kernel.dispatches));
+    (remarks.collect::<Vec<_>>().join("; "), work.collect())
+}
+
+#[test]
+fn an_entry_of_every_kind_is_obeyed_by_what_it_is_for_and_by_nothing_else() {
+    let plain = here().with_target(Target::Gpu);
+    for (kind, (entry, _)) in KINDS.iter().enumerate() {
+        let tuned = Tuned::parse(&text(&plain, &[&*format!("{entry} @ 1.00")]), &plain);
+        assert_eq!(tuned.ignored(), None, "{entry}");
+        let device = plain.with_tuned(&tuned);
+        for (other, (_, operation)) in KINDS.iter().enumerate() {
+            let (said, work) = explained(&device, *operation);
+            let (before, built_in) = explained(&plain, *operation);
+            assert!(!before.contains("tuned"), "nothing tunes by itself: {before}");
+            assert_eq!(said.contains("tuned"), other == kind, "{entry}: {other}: {said}");
+            assert_eq!(work != built_in, other == kind, "{entry}: {other}: what is computed");
+            let (said, _) = explained(&device.with_batch_invariance(), *operation);
+            assert!(!said.contains("tuned"), "a batch is chosen for as a row is: {said}");
+        }
+    }
+}
+
+#[test]
+fn what_is_asked_for_is_noted_once_and_by_nobody_else() {
+    let device = here();
+    let (noting, problems) = device.noting();
+    for (_, operation) in KINDS {
+        drop(explained(&device, operation));
+    }
+    assert_eq!(problems.list(), []);
+    for (_, operation) in KINDS.iter().chain(&KINDS) {
+        drop(explained(&noting, *operation));
+    }
+    let square = |x: &Tensor| x.matmul(&x.t()?);
+    drop(explained(&noting, square));
+    let want: [Problem; 8] = [
+        RowsSize::norm(64, 4096).into(),
+        RowsSize::softmax(64, 4096).into(),
+        SumSize::rows(64, 4096).into(),
+        SumSize::columns(64, 4096).into(),
+        SortSize::new(64, 4096).into(),
+        AttentionSize::new(8, 256, 256, 128, DType::F32).into(),
+        WeightsSize::new(64, 32, 4096, Blocks::Q8).into(),
+        ProductSize::new(64, 64, 4096, DType::F32).transposed().into(),
+    ];
+    assert_eq!(problems.list(), want);
 }

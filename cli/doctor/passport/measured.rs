@@ -3,7 +3,9 @@
 
 use serde_json::{Value, json};
 use wharf::plan::How;
-use wharf::tune::{Outcome, Problem};
+use wharf::tensor::Blocks;
+use wharf::tune::{AttentionSize, Outcome, Problem, ProductSize};
+use wharf::tune::{RowsSize, SortSize, SumSize, WeightsSize};
 use wharf::{DType, Device};
 
 use super::accuracy::Inexact;
@@ -127,13 +129,27 @@ fn ceiling(name: &str, measured: &Measured) -> Value {
     })
 }
 
-/// Products of every class that has kernels to choose from: matrices, a row, narrow floats.
-const PROBLEMS: [Problem; 4] = [
-    Problem::new(256, 256, 256, DType::F32),
-    Problem::new(1, 1024, 1024, DType::F32).transposed(),
-    Problem::new(256, 256, 256, DType::F16),
-    Problem::new(256, 256, 256, DType::I8),
+/// What has ways to choose from: products of matrices, a row, narrow floats; and one of each other
+/// kind.
+const PROBLEMS: [Problem; 9] = [
+    Problem::Product(ProductSize::new(256, 256, 256, DType::F32)),
+    Problem::Product(ProductSize::new(1, 1024, 1024, DType::F32).transposed()),
+    Problem::Product(ProductSize::new(256, 256, 256, DType::F16)),
+    Problem::Product(ProductSize::new(256, 256, 256, DType::I8)),
+    Problem::Attention(AttentionSize::new(8, 128, 512, 64, DType::F32)),
+    Problem::Weights(WeightsSize::new(1, 1024, 1024, Blocks::Q8)),
+    Problem::Rows(RowsSize::norm(512, 1024)),
+    Problem::Sum(SumSize::rows(64, 1 << 14)),
+    Problem::Sort(SortSize::new(1, 1 << 16)),
 ];
+
+/// What a rate counts, in billions a second.
+const fn unit(problem: Problem) -> &'static str {
+    match problem {
+        Problem::Product(_) | Problem::Attention(_) | Problem::Weights(_) => "GFLOP/s",
+        _ => "G/s",
+    }
+}
 
 pub(super) async fn tuned(device: &Device) -> Value {
     if cfg!(target_family = "wasm") {
@@ -159,7 +175,7 @@ pub(super) async fn tuned(device: &Device) -> Value {
             "name": problem.to_string(),
             "kernel": kernel,
             "rate": rate,
-            "unit": "GFLOP/s",
+            "unit": unit(problem),
             "candidates": of,
             "said": Some(said).filter(|said| !said.is_empty()),
         }));

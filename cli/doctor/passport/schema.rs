@@ -109,7 +109,7 @@ const CEILINGS: &[Field] = &[
 ];
 
 const TUNED: &[Field] = &[
-    field("name", Text, "the product"),
+    field("name", Text, "what is computed"),
     field("kernel", Note, "the fastest of those that are right"),
     field("rate", Number, "how fast it is"),
     field("unit", Text, "of the rate"),

@@ -14,9 +14,16 @@ use super::plan::{BUSY, Crowd, KEYS_SHARED, Splits, in_units};
 use super::text::staged::{ROWS, Staged};
 use super::text::{Block, Mask, Unit};
 use crate::caps::Caps;
+use crate::error::Result;
+use crate::kernel::choice::size::{Rig, distinct};
 use crate::layout::Layout;
+use crate::shape::Shape;
 use crate::wgsl::entry::CORE_TRIPS;
 use crate::wgsl::{Form, Target};
+
+pub(crate) mod tuned;
+
+use tuned::{AttentionChoice, AttentionSize, GROUPS, QUERIES_MAX};
 
 #[cfg(test)]
 mod tests;
@@ -28,6 +35,8 @@ const WORK_LARGE: usize = 200_000_000;
 const QUADS_KEPT: usize = 128;
 /// The most quads of a query and a value that a lane of a CPU keeps, if it keeps one of each.
 const QUADS_ALONE: usize = 64;
+/// Keys are split among up to `2^(SPLIT_BITS - 1)` workgroups, when that is tuned.
+const SPLIT_BITS: usize = 7;
 /// The fewest and the most lanes of a workgroup, and the most quads of each kind that it stages.
 const LANES: [usize; 2] = [64, 256];
 const STAGE: usize = 256;
@@ -57,6 +66,7 @@ pub(super) fn tile(
     lanes: Option<u64>,
     views: &[Layout],
     packed: Option<Form>,
+    by: Option<AttentionChoice>,
 ) -> Block {
     let mask = match views.get(3) {
         None => Mask::None,
@@ -74,12 +84,21 @@ pub(super) fn tile(
     let inner: usize = unroll.iter().filter(|&&n| n < block).map(|n| block / n).sum();
     let trips = dims(1)[2].div_ceil(block) * (1 + inner);
     let is_long = trips > CORE_TRIPS as usize;
-    let unroll = if is_long { [block; 2] } else { unroll };
+    let wished = match by {
+        Some(AttentionChoice::Lanes { queries, unrolled }) => Some((queries, unrolled)),
+        _ => None,
+    };
+    let unroll = match wished {
+        _ if is_long => [block; 2],
+        Some((_, unrolled)) if shared && block.is_multiple_of(unrolled) => [1, unrolled],
+        _ => unroll,
+    };
     // Every query loads a mask of its own, element by element, and loads take long to compile.
     let queries = match shared && (!is_large || is_long || mask == Mask::Each) {
         true => 2,
-        false => (QUADS_KEPT / (keys + values)).clamp(2, 4),
+        false => (QUADS_KEPT / (keys + values)).clamp(2, QUERIES_MAX),
     };
+    let queries = wished.map_or(queries, |(queries, _)| queries);
     let queries = queries.min(rows.div_ceil(block)).max(1);
     let by_eight = || views[..3].iter().all(|view| in_units(view, 8));
     let unit = match packed {
@@ -97,6 +116,7 @@ pub(super) fn staged(
     packed: Option<Form>,
     room: usize,
     batch_invariant: bool,
+    by: Option<AttentionChoice>,
 ) -> (Staged, Splits) {
     // As if a batch were alone, with its part of the room.
     let batches = if batch_invariant { views[0].shape().dims()[0].max(1) } else { 1 };
@@ -108,15 +128,63 @@ pub(super) fn staged(
     let filled = crowd.rows.div_ceil(ROWS).next_power_of_two();
     let fits = |groups: &usize| *groups <= filled && shaped(*groups).lanes() <= LANES[1];
     let is_busy = |groups: &usize| *groups <= 4 || crowd.workgroups(*groups) >= BUSY;
-    let groups = [16, 8, 4, 2].into_iter().filter(fits).find(is_busy).unwrap_or(1);
+    let wished = match by {
+        Some(AttentionChoice::Workgroups { groups, splits }) => Some((groups, splits)),
+        _ => None,
+    };
+    let fitting = || GROUPS.into_iter().filter(fits);
+    let groups = wished.map_or_else(
+        || fitting().find(is_busy).unwrap_or(1),
+        |(wished, _)| fitting().find(|&groups| groups <= wished).unwrap_or(1),
+    );
     let tile = shaped(groups);
     // Parts of a row leave states. Where that is not worth a second pass, or there is no room, the
     // spare lanes get more row groups, which do no work.
     let states = tile.parts * crowd.splits_least(&tile);
     let is_shared = crowd.keys >= KEYS_SHARED && crowd.states_most(width, room) >= states;
     let tile = if is_shared { tile } else { shaped(groups.max(LANES[0] / tile.columns)) };
-    let splits = Splits::of(&tile, crowd, room);
+    let splits = Splits::of(&tile, crowd, room, wished.map(|(_, splits)| splits));
     (Staged { states: tile.parts * splits.count > 1, ..tile }, splits)
+}
+
+impl AttentionSize {
+    /// What is worth timing: of those that come to the same one.
+    pub(crate) fn candidates(&self, on: Rig<'_>) -> Vec<AttentionChoice> {
+        let target = on.target.of_products(on.caps);
+        if is_products(self.queries, false, target) {
+            return Vec::new();
+        }
+        self.views().map_or_else(|_| Vec::new(), |views| candidates(&views, target, on))
+    }
+
+    /// The views of dense inputs.
+    fn views(&self) -> Result<Vec<Layout>> {
+        let view = |[batch, heads, rows, length]: [usize; 4]| {
+            let length = length.next_multiple_of(4);
+            Ok(Layout::dense(Shape::new([batch, heads, rows, length])?))
+        };
+        self.shapes().into_iter().map(view).collect()
+    }
+}
+
+fn candidates(views: &[Layout], target: Target, on: Rig<'_>) -> Vec<AttentionChoice> {
+    let [length, width] = [1, 2].map(|i: usize| views[i].shape().dims()[3]);
+    if is_staged(length, width, target) {
+        let room = on.segment as usize / size_of::<f32>();
+        let splits = |groups| {
+            (0..SPLIT_BITS)
+                .map(move |bits| AttentionChoice::Workgroups { groups, splits: 1 << bits })
+        };
+        return distinct(GROUPS.into_iter().flat_map(splits), |choice| {
+            Some(staged(views, None, room, false, Some(choice)))
+        });
+    }
+    let Some(lanes) = sharers(on.caps) else { return Vec::new() };
+    let unrolled =
+        |queries| [2, lanes as usize].map(|unrolled| AttentionChoice::Lanes { queries, unrolled });
+    distinct((1..=QUERIES_MAX).flat_map(unrolled), |choice| {
+        Some(tile(target, Some(lanes), views, None, Some(choice)))
+    })
 }
 
 /// The tile of so many row groups. With few of them there are lanes enough for every quad of a
@@ -149,15 +217,17 @@ fn shape(groups: usize, length: usize, width: usize) -> Staged {
 }
 
 /// Why it is computed as it is, by workgroups.
-pub(super) fn staged_remark(tile: &Staged, splits: Splits) -> String {
+pub(super) fn staged_remark(tile: &Staged, splits: Splits, tuned: bool) -> String {
     let (rows, block, states) = (ROWS * tile.groups, tile.block(), tile.parts * splits.count);
     let left = if tile.states { format!(", {states} states of each") } else { String::new() };
-    format!("attention by workgroups of {rows} rows and {block} keys at once{left}")
+    let why = if tuned { ": tuned" } else { "" };
+    format!("attention by workgroups of {rows} rows and {block} keys at once{left}{why}")
 }
 
 /// Why it is computed as it is, by lanes.
-pub(super) fn remark(tile: &Block) -> String {
+pub(super) fn remark(tile: &Block, tuned: bool) -> String {
     let Block { queries, block, shared, .. } = tile;
     let each = if *shared { "one loaded by each lane of a subgroup" } else { "loaded by all" };
-    format!("attention by {queries} queries a lane and {block} keys at once, {each}")
+    let why = if tuned { ": tuned" } else { "" };
+    format!("attention by {queries} queries a lane and {block} keys at once, {each}{why}")
 }

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::kernel::Operand;
 use crate::kernel::cores::Head;
 use crate::layout::Layout;
-use crate::wgsl::{Expr, Form, Term};
+use crate::wgsl::{Expr, Form};
 
 /// Queries, keys and values of one dtype, and perhaps a mask.
 pub(super) struct Inputs {
@@ -46,9 +46,7 @@ fn as_f32(site: Site<'_>, operand: Operand) -> Result<Operand> {
     if operand.dtype == DType::F32 {
         return Ok(operand);
     }
-    let (inputs, outputs) = (vec![operand.dtype], vec![1]);
-    let nodes = vec![Term::Input(0), Term::Cast(0, DType::F32)];
-    let expr = Expr { inputs, nodes, outputs, ..Expr::default() };
+    let expr = Expr::cast(operand.dtype, DType::F32);
     let (view, once) = (operand.layout, operand.once()?);
     let copy = Head { expr, dtype: DType::F32, ..Head::view(once) }.realise(site)?;
     Ok(copy.under(copy.layout.broadcast_to(view.shape())?))

@@ -119,13 +119,15 @@ pub(super) struct Splits {
 }
 
 impl Splits {
-    /// As many as keep a GPU busy, and as leave no more states than `room` elements.
-    pub(super) fn of(tile: &Staged, crowd: Crowd, room: usize) -> Self {
+    /// As many as keep a GPU busy, or were asked for, and as leave no more states than `room`
+    /// elements.
+    pub(super) fn of(tile: &Staged, crowd: Crowd, room: usize, asked: Option<usize>) -> Self {
         let (block, keys) = (tile.block(), crowd.keys);
         let worth = if keys < KEYS_SHARED { 1 } else { keys.div_ceil(BLOCKS_WORTH * block) };
         let fitting = crowd.states_most(tile.width, room) / tile.parts;
         let workgroups = crowd.workgroups(tile.groups).max(1);
         let wish = if workgroups < BUSY { 2 * BUSY / workgroups } else { 1 };
+        let wish = asked.unwrap_or(wish);
         let count = wish.min(worth).min(fitting).max(crowd.splits_least(tile)).max(1);
         let chunk = keys.div_ceil(count).next_multiple_of(block);
         Self { count: keys.div_ceil(chunk), chunk }
@@ -235,7 +237,7 @@ mod tests {
     #[test]
     fn lanes_take_the_queries_of_all_heads_that_share_keys() {
         let views = views([3, 8, 2, 100, 10]);
-        let tile = super::super::choice::tile(Target::Cpu, None, &views, None);
+        let tile = super::super::choice::tile(Target::Cpu, None, &views, None, None);
         let Crew { workgroup, per_head, groups } = Crew::of(Target::Cpu, &tile, &views);
         assert_eq!(per_head, 400_usize.div_ceil(workgroup as usize * tile.queries));
         assert_eq!(groups, 3 * 2 * per_head);

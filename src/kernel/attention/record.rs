@@ -35,8 +35,8 @@ impl AttentionCore {
         let Inputs { operands, views, packed } = Inputs::of(site, operands, true)?;
         let heads = loaded(operands, packed.map_or(Unit::Quad, Unit::Packed))?;
         let room = index(site.engine.segment_bytes())? / size_of::<f32>();
-        let (tile, splits) = choice::staged(&views, packed, room, site.batch_invariant);
-        site.engine.remark(|| choice::staged_remark(&tile, splits));
+        let (tile, splits) = choice::staged(&views, packed, room, site.batch_invariant, self.by);
+        site.engine.remark(|| choice::staged_remark(&tile, splits, self.by.is_some()));
         let reached = heads.iter().enumerate().map(|(i, head)| head.raw(i == 3));
         let launch = self.launch_staged(&tile, splits, &views)?;
         if !tile.states {

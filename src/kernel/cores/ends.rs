@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::reach::{Reach, itself};
+use super::reach::Reach;
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::Result;
@@ -40,7 +40,7 @@ impl Head {
     pub(crate) fn view(operand: Operand) -> Self {
         let (shape, dtype) = (*operand.layout.shape(), operand.dtype);
         let (operands, scalars) = (vec![operand], Vec::new());
-        Self { expr: itself(dtype), operands, scalars, shape, dtype }
+        Self { expr: Expr::itself(dtype), operands, scalars, shape, dtype }
     }
 
     /// The view, if it is just one.
@@ -88,7 +88,7 @@ impl Tail {
     /// The tail that leaves the result as it is.
     pub(crate) fn identity(shape: Shape, dtype: DType) -> Self {
         let (operands, scalars) = (Vec::new(), Vec::new());
-        Self { expr: itself(dtype), operands, scalars, shape, dtype }
+        Self { expr: Expr::itself(dtype), operands, scalars, shape, dtype }
     }
 
     /// Whether it leaves the result as it is.

@@ -9,7 +9,7 @@ use crate::exec::Bound;
 use crate::kernel::Operand;
 use crate::shape::Shape;
 use crate::store::Pinned;
-use crate::wgsl::{Edge, Expr, Space, Term, View, Way};
+use crate::wgsl::{Edge, Expr, Space, View, Way};
 
 /// The most elements that are counted in 32 bits, with room for a quad that is half outside.
 pub(super) const ELEMENTS_MAX: usize = u32::MAX as usize / 2;
@@ -27,12 +27,6 @@ pub(crate) struct Reach<'a> {
     pub(super) space: Vec<u32>,
     /// Keep the operands in place until the dispatch is recorded.
     pins: Vec<Pinned>,
-}
-
-/// The expression that is nothing but its only input.
-pub(super) fn itself(dtype: DType) -> Expr {
-    let (inputs, nodes, outputs) = (vec![dtype], vec![Term::Input(0)], vec![0]);
-    Expr { inputs, nodes, outputs, ..Expr::default() }
 }
 
 impl<'a> Reach<'a> {
@@ -79,7 +73,7 @@ impl<'a> Reach<'a> {
 
     /// For a tail that leaves every element as it is.
     pub(crate) fn identity(dtype: DType) -> Self {
-        Self::of(Cow::Owned(itself(dtype)), &[])
+        Self::of(Cow::Owned(Expr::itself(dtype)), &[])
     }
 
     fn of(expr: Cow<'a, Expr>, scalars: &'a [u32]) -> Self {

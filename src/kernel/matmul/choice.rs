@@ -1,7 +1,7 @@
 //! The choice of a kernel for a product: asked once, at the call, and obeyed by whoever records it.
 //!
 //! ```text
-//! tuned for this class of problems, or asked for       that
+//! asked for, or tuned for this class of problems       that
 //! otherwise, of the processor's rungs                  the one that is worth most:
 //!     its rate  x  the part of its rows and columns that the shape fills
 //!               x  the part of the cores that its workgroups keep busy
@@ -29,7 +29,6 @@ pub(crate) mod tuned;
 use processor::Processor;
 use rungs::{Ladder, Rung};
 use scheme::{Because, Choice, Scheme, Size, Variant};
-use tuned::{Problem, Table};
 
 /// What is asked of a product, and who chooses.
 #[derive(Debug)]
@@ -41,17 +40,17 @@ pub(crate) struct Question<'a> {
     /// The dtypes of both sides, which are summed alike, and that of the result.
     pub(crate) dtypes: [DType; 2],
     pub(crate) result: DType,
-    pub(crate) by: Chooser<'a>,
+    pub(crate) by: Chooser,
 }
 
 /// Who chooses the kernel of a product.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Chooser<'a> {
-    /// What was tuned, if anything was; or else the built-in table.
-    Tables(Option<&'a Table>),
+pub(crate) enum Chooser {
+    /// The built-in table.
+    Tables,
     /// The built-in table, so that the bits of a row do not depend on how many rows there are.
     AnyBatch,
-    /// The asker, who names it.
+    /// The asker, who names what was tuned, or is forced.
     Asker(Choice),
 }
 
@@ -80,16 +79,10 @@ pub(crate) struct Decision {
 impl Question<'_> {
     /// The answer.
     pub(crate) fn decide(&self) -> Result<Decision> {
-        let Self { target, caps, sides: [a, b], dtypes: [dtype, _], result, by } = *self;
+        let Self { target, caps, sides: [a, b], result, by, .. } = *self;
         let processor = Processor::of(target, caps, result);
         let size = Size::of(a.shape(), b.shape());
-        let given = match by {
-            Chooser::Asker(choice) => Some(choice),
-            Chooser::Tables(table) => {
-                table.and_then(|table| table.choice(target, &Problem::of(size, dtype, &b)))
-            }
-            Chooser::AnyBatch => None,
-        };
+        let given = if let Chooser::Asker(choice) = by { Some(choice) } else { None };
         let invariant = matches!(by, Chooser::AnyBatch);
         let judged = if invariant { size.of_any_batch() } else { size };
         let is_swapped = given.is_none() && prefers_swapped(processor, judged);
@@ -162,7 +155,9 @@ pub(crate) fn candidates(processor: Processor, size: Size, near_k: bool) -> Vec<
     let each = rungs.chain(teams.map(|variant| (variant, 1.0))).flat_map(|(variant, waits)| {
         let passes = processor.ladder().passes(&variant, waits, size, near_k);
         let once = (passes > 1).then_some(1);
-        [Some(passes), once].into_iter().flatten().map(move |n| Choice::to_tune(variant, n))
+        let because = Because::Tuned;
+        let choice = move |passes| Choice { variant, passes, because };
+        [Some(passes), once].into_iter().flatten().map(choice)
     });
     each.collect()
 }

@@ -4,9 +4,11 @@
 use core::fmt;
 use core::ops::Range;
 
+use super::choice::{WeightsChoice, WeightsSize};
 use super::text::{COLUMNS, QuantisedText, QuantisedTile, REGISTERS_LANES, SHARERS, SIDE, loads};
 use crate::caps::Caps;
 use crate::host::blocks::{BLOCK, Blocks};
+use crate::kernel::choice::size::Rig;
 use crate::kernel::matmul::fours;
 use crate::layout::Layout;
 use crate::wgsl::Target;
@@ -62,14 +64,81 @@ fn is_shared(caps: &Caps) -> bool {
     caps.subgroup_exact() == Some(u64::from(SHARERS))
 }
 
+/// The most rows of a lane of a GPU, and the most lanes of a workgroup.
+fn few_rows_max(form: Blocks, caps: &Caps) -> u32 {
+    let vendor = caps.identity.vendor_name();
+    let own = ROWS_OF_VENDOR.iter().find(|(name, of, _)| Some(*name) == vendor && *of == form);
+    own.map_or(u32::MAX, |(.., rows)| *rows)
+}
+
+fn lanes_max(caps: &Caps) -> u32 {
+    caps.limits.invocations_max.min(caps.limits.group_x_max).min(LANES[1].into()) as u32
+}
+
+/// Whether each of so many lanes along k loads twice at least.
+fn is_deep(form: Blocks, k: usize, down: u32) -> bool {
+    k / BLOCK * loads(form) as usize >= 2 * down as usize
+}
+
+/// Whether a tile runs here, and is worth compiling.
+fn runs(tile: QuantisedTile, form: Blocks, target: Target, caps: &Caps) -> bool {
+    let is_gpu = target == Target::Gpu;
+    match tile {
+        QuantisedTile::Registers { rows, shared } => {
+            !is_gpu && shared == is_shared(caps) && (shared || rows <= ROWS_ALONE)
+        }
+        QuantisedTile::Few { rows, lanes } => {
+            is_gpu && rows <= few_rows_max(form, caps) && lanes[0] <= lanes_max(caps)
+        }
+        QuantisedTile::Staged { .. } => is_gpu,
+    }
+}
+
+impl WeightsSize {
+    /// What is worth timing.
+    pub(crate) fn candidates(&self, on: Rig<'_>) -> Vec<WeightsChoice> {
+        let Self { rows, columns, depth, form } = *self;
+        let registers = [1, 2, 4, 8, 16]
+            .map(|rows| QuantisedTile::Registers { rows, shared: is_shared(on.caps) });
+        let few = [1, 2, 4].into_iter().flat_map(|rows| {
+            // All lanes of a workgroup, and how many columns they have by fours.
+            let lanes =
+                [64, 128, 256].into_iter().flat_map(|all| [1, 2, 4, 8].map(|n| [all, all / n]));
+            lanes.map(move |lanes| QuantisedTile::Few { rows, lanes })
+        });
+        let staged = [1, 2, 4].map(|rows| QuantisedTile::Staged { rows });
+        let worth = |tile: &QuantisedTile| match *tile {
+            QuantisedTile::Registers { rows: each, .. } => each as usize <= 2 * rows,
+            QuantisedTile::Few { rows: each, lanes: [_, down] } => {
+                rows <= ROWS_FEW && each as usize <= rows && is_deep(form, depth, down)
+            }
+            QuantisedTile::Staged { .. } => rows > 1,
+        };
+        let tiles = registers.into_iter().chain(few).chain(staged).filter(worth);
+        let tiles = tiles.filter(|tile| runs(*tile, form, on.target, on.caps));
+        let numbers = (rows >= ROWS_NUMBERS && fits_numbers([rows, columns, depth]))
+            .then_some(WeightsChoice::Numbers);
+        tiles.map(WeightsChoice::Tile).chain(numbers).collect()
+    }
+}
+
+/// The most rows that are tried by lanes along k, and the fewest that are tried by numbers.
+const ROWS_FEW: usize = 16;
+const ROWS_NUMBERS: usize = 16;
+
+/// Whether numbers take no more memory than they may.
+fn fits_numbers([m, n, k]: [usize; 3]) -> bool {
+    let bytes = |rows: usize, columns: usize| rows.saturating_mul(columns).saturating_mul(4);
+    bytes(n, k) <= NUMBERS_MOST.max(bytes(m, n.saturating_add(k)))
+}
+
 /// Whether a product of f32 is faster by numbers that are made of all weights first. A GPU makes
 /// them in workgroup memory.
 pub(crate) fn is_by_numbers([m, n, k]: [usize; 3], target: Target, caps: &Caps) -> bool {
     let [together, alone] = ROWS_BY_NUMBERS;
-    let bytes = |rows: usize, columns: usize| rows.saturating_mul(columns).saturating_mul(4);
     target != Target::Gpu
         && m >= if is_shared(caps) { together } else { alone }
-        && bytes(n, k) <= NUMBERS_MOST.max(bytes(m, n.saturating_add(k)))
+        && fits_numbers([m, n, k])
 }
 
 /// The rows to plan for, where it must not matter how many there are. On a software driver no tile
@@ -79,8 +148,23 @@ pub(super) fn rows_of_any(target: Target, m: usize) -> usize {
 }
 
 impl QuantisedPlan {
+    /// By a tile that was tuned, if it runs here, or else the built-in one.
+    pub(super) fn by(
+        tile: Option<QuantisedTile>,
+        form: Blocks,
+        size: [usize; 3],
+        target: Target,
+        caps: &Caps,
+    ) -> Self {
+        let tile = tile.filter(|tile| runs(*tile, form, target, caps));
+        tile.map_or_else(
+            || Self::of(form, size, target, caps),
+            |tile| Self { text: QuantisedText { form, tile } },
+        )
+    }
+
     /// For weights of a form: for so many rows of X, columns, and what is summed over.
-    pub(super) fn of(form: Blocks, size: [usize; 3], target: Target, caps: &Caps) -> Self {
+    fn of(form: Blocks, size: [usize; 3], target: Target, caps: &Caps) -> Self {
         let tile = match target {
             Target::Cpu | Target::Cpu64 => Self::of_software(size[0], is_shared(caps)),
             Target::Gpu if size[0] > FEW_MAX => {
@@ -97,13 +181,8 @@ impl QuantisedPlan {
     }
 
     fn of_few(form: Blocks, [m, n, k]: [usize; 3], caps: &Caps) -> QuantisedTile {
-        let vendor = caps.identity.vendor_name();
-        let mut own =
-            ROWS_OF_VENDOR.iter().filter(|(name, of, _)| Some(*name) == vendor && *of == form);
-        let rows = rows_of(FEW, m).min(own.next().map_or(u32::MAX, |(.., rows)| *rows));
-        let lanes_max = caps.limits.invocations_max.min(caps.limits.group_x_max);
-        let [least, most] = LANES;
-        let most = lanes_max.min(most.into()) as u32;
+        let rows = rows_of(FEW, m).min(few_rows_max(form, caps));
+        let [least, most] = [LANES[0], lanes_max(caps)];
         let tile = |lanes| QuantisedTile::Few { rows, lanes };
         let busy = |lanes: [u32; 2]| {
             let groups = Self { text: QuantisedText { form, tile: tile(lanes) } }.groups(m, n);
@@ -112,9 +191,7 @@ impl QuantisedPlan {
         let mut lanes = [least, DOWN_MIN];
         loop {
             let more = [(2 * lanes[0]).min(most), 2 * lanes[1]];
-            // Each lane loads twice at least.
-            let deep = k / BLOCK * loads(form) as usize >= 2 * more[1] as usize;
-            if busy(lanes) || !deep || more[1] > more[0] {
+            if busy(lanes) || !is_deep(form, k, more[1]) || more[1] > more[0] {
                 return tile(lanes);
             }
             lanes = more;
@@ -236,8 +313,9 @@ mod tests {
 
     #[test]
     fn on_a_gpu_lanes_share_k_or_stage() {
-        let by =
-            |form, size, caps: &Caps| QuantisedPlan::of(form, size, Target::Gpu, caps).to_string();
+        let by = |form, size, caps: &Caps| {
+            QuantisedPlan::by(None, form, size, Target::Gpu, caps).to_string()
+        };
         let words = |size| by(Blocks::Q8, size, &Caps::webgpu_baseline());
         assert_eq!(words([1, 4096, 4096]), "a tile of 1 x 16 in 64 parts");
         assert_eq!(words([1, 1024, 4096]), "a tile of 1 x 8 in 128 parts", "few columns");

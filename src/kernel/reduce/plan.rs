@@ -9,10 +9,12 @@
 //! reduced again. A chunk is never so long that an invocation would loop more than
 //! [`CORE_TRIPS`] times, nor that one term would go through more than some hundred roundings.
 
+use super::choice::{SumChoice, SumSize};
 use super::text::{REDUCE_COLUMNS, REDUCE_GROUP, REDUCE_ROWS, ReduceColumnsJob, ReduceRowsJob};
 use crate::caps::Identity;
 use crate::count::words;
 use crate::error::Result;
+use crate::kernel::choice::size::{Rig, distinct};
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::entry::CORE_TRIPS;
@@ -148,6 +150,8 @@ pub(super) struct Reducer<'a> {
     pub(super) identity: &'a Identity,
     /// Whether chunks may not depend on how many rows or columns there are.
     pub(super) batch_invariant: bool,
+    /// What was tuned, for what is not parts.
+    pub(super) by: Option<SumChoice>,
 }
 
 /// Chunks of a row or column, where it must not matter how many of those there are.
@@ -226,12 +230,14 @@ impl ReducePlan {
         let (Extent { outer, length, .. }, target) = (extent, machine.target);
         // A row that does not begin at a quad touches one more.
         let quads = length.div_ceil(4) + usize::from(!length.is_multiple_of(4));
-        let group = target == Target::Gpu && quads > 64;
+        let by = machine.by.filter(|_| !parts);
+        let group = target == Target::Gpu && by.map_or(quads > 64, |by| by.grouped);
         let width = if group { 256 } else { 1 };
         let wanted = if parts { 1 } else { machine.chunks_wanted(outer, width) };
+        let (wanted, least) = by.map_or((wanted, 64 * width.min(16)), |by| (by.chunks, 1));
         let most = (CORE_TRIPS as usize - 600) * 8 / (8 * trips + 5) * width;
         let most = most.min(if group { GROUP_QUADS_MAX } else { QUADS_MAX });
-        let (chunks, each) = chunked(quads, wanted, 64 * width.min(16), most);
+        let (chunks, each) = chunked(quads, wanted, least, most);
         let count = outer * chunks;
         let groups = if group { count } else { count.div_ceil(target.workgroup() as usize) };
         let kernel = if group { &REDUCE_GROUP } else { &REDUCE_ROWS };
@@ -255,7 +261,9 @@ impl ReducePlan {
             true if target == Target::Gpu && length > PARTS_MAX => length / PARTS_EACH,
             true => 1,
         };
-        let (chunks, each) = chunked(length, wanted, 16, most);
+        let by = machine.by.filter(|_| !parts);
+        let (wanted, least) = by.map_or((wanted, 16), |by| (by.chunks, 1));
+        let (chunks, each) = chunked(length, wanted, least, most);
         let count = outer * chunks * per_row;
         let groups = count.div_ceil(target.workgroup() as usize);
         let columns = Some(Columns { count, per_row, units, step, mask });
@@ -288,6 +296,36 @@ impl ReducePlan {
     }
 }
 
+/// Rows of a chunk, or quads, that are worth an invocation when that is tuned; and the most chunks.
+const WORTH: usize = 8;
+const CHUNK_BITS: usize = 13;
+
+impl SumSize {
+    /// What is worth timing.
+    pub(crate) fn candidates(&self, on: Rig<'_>) -> Vec<SumChoice> {
+        let Self { outer, length, inner } = *self;
+        let extent = Extent { outer, length, inner, ragged: false }.long(length, false);
+        let (target, identity) = (on.target, &on.caps.identity);
+        let is_row = extent.inner == 1;
+        let each = if is_row { length.div_ceil(4) } else { length };
+        let ways = if is_row && target == Target::Gpu { &[true, false][..] } else { &[false] };
+        let chunks =
+            (0..CHUNK_BITS).map(|bit| 1 << bit).take_while(|n| n * WORTH <= each.max(WORTH));
+        let choice = |chunks| ways.iter().map(move |&grouped| SumChoice { grouped, chunks });
+        distinct(chunks.flat_map(choice), |choice| {
+            let machine = Reducer { target, identity, batch_invariant: false, by: Some(choice) };
+            let plan = ReducePlan::of(extent, machine, 0, false, UNITS);
+            let few = outer.saturating_mul(plan.chunks) <= STATES_MAX;
+            few.then_some((plan.kernel.name, plan.chunks))
+        })
+    }
+}
+
+/// The most states of all rows that are tried, for each of the inner elements.
+const STATES_MAX: usize = 1 << 20;
+/// Units of columns that an invocation takes of f32.
+const UNITS: u32 = 4;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -312,7 +350,7 @@ mod tests {
     }
 
     fn machine(target: Target, identity: &Identity) -> Reducer<'_> {
-        Reducer { target, identity, batch_invariant: false }
+        Reducer { target, identity, batch_invariant: false, by: None }
     }
 
     /// Of a llvmpipe before Mesa 24.

@@ -5,6 +5,7 @@
 //! many             states of chunks -> .. -> one of them
 //! ```
 
+use super::choice::SumChoice;
 use super::plan::{Extent, ReducePlan, Reducer};
 use super::text::{self, Pass, Reduce, ReducePass};
 use crate::caps::Feature;
@@ -40,6 +41,8 @@ pub(super) struct Goal<'a> {
 pub(super) struct Passes<'a> {
     pub(super) site: Site<'a>,
     pub(super) how: Reduce,
+    /// What was tuned.
+    pub(super) by: Option<SumChoice>,
 }
 
 impl Passes<'_> {
@@ -93,7 +96,7 @@ impl Passes<'_> {
     pub(super) fn plan_of(&self, extent: Extent, trips: usize, parts: bool) -> ReducePlan {
         let Site { target, batch_invariant, .. } = self.site;
         let identity = &self.site.engine.gpu.caps().identity;
-        let machine = Reducer { target, identity, batch_invariant };
+        let machine = Reducer { target, identity, batch_invariant, by: self.by };
         ReducePlan::of(extent, machine, trips, parts, self.how.units())
     }
 

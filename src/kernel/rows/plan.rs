@@ -1,7 +1,9 @@
 //! How rows are shared among invocations: on a CPU a lane takes a row, on a GPU a group does,
 //! unless rows are short. Rows that are not whole quads are reached element by element.
 
+use super::choice::{LANES_MAX, RowsChoice, RowsSize};
 use super::text;
+use crate::kernel::choice::size::Rig;
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::entry::CORE_TRIPS;
@@ -22,9 +24,10 @@ const SCATTERED: usize = 1 << 18;
 /// The most units of a row that a lane of a GPU takes by itself.
 const SHORT: usize = 32;
 
-/// The most lanes that take a row, and fewer: the fewer put their sums together, the faster.
-const LANES_MAX: u32 = 256;
+/// Lanes that take a row: the fewer put their sums together, the faster.
 const GROUPS: [u32; 3] = [64, 128, LANES_MAX];
+/// The most units of a row that one lane takes when that is tuned.
+const ALONE_MAX: usize = 256;
 /// Units of a row that a lane has room for in its registers.
 const HELD_MAX: u32 = 8;
 
@@ -98,12 +101,33 @@ pub(super) fn by_element(shape: &Shape) -> bool {
 }
 
 impl RowsPlan {
-    /// The plan for a shape where finding a quad takes so many trips; `None` if an invocation would
-    /// loop too often.
-    pub(super) fn of(what: Rowwise, shape: &Shape, target: Target, trips: usize) -> Option<Self> {
+    /// The plan for a shape where finding a quad takes so many trips, as it was tuned if that can
+    /// be; `None` if an invocation would loop too often.
+    pub(super) fn of(
+        (what, by): (Rowwise, Option<RowsChoice>),
+        shape: &Shape,
+        target: Target,
+        trips: usize,
+    ) -> Option<Self> {
+        let by = by.filter(|_| target == Target::Gpu);
+        let tuned = by.and_then(|by| Self::by(what, Some(by), shape, target, trips));
+        tuned.or_else(|| Self::by(what, None, shape, target, trips))
+    }
+
+    fn by(
+        what: Rowwise,
+        by: Option<RowsChoice>,
+        shape: &Shape,
+        target: Target,
+        trips: usize,
+    ) -> Option<Self> {
         let length = shape.dims().last().copied().unwrap_or(1);
         let (rows, units) = (shape.elements() / length.max(1), units(length));
-        let group = (target == Target::Gpu && units > SHORT).then(|| group(units));
+        let group = match by {
+            Some(RowsChoice { lanes: 1 }) => None,
+            Some(RowsChoice { lanes }) => Some([lanes, held(units, lanes)]),
+            None => (target == Target::Gpu && units > SHORT).then(|| group(units)),
+        };
         let lanes = group.map_or(1, |[lanes, _]| lanes as usize);
         let looped = units.div_ceil(lanes) * (1 + 3 * trips);
         let groups =
@@ -115,8 +139,27 @@ impl RowsPlan {
 
 /// The lanes for a row of so many units, and how many of those each of them keeps.
 fn group(units: usize) -> [u32; 2] {
-    let few = GROUPS.into_iter().find(|&lanes| units <= (HELD_MAX * lanes) as usize);
-    few.map_or([LANES_MAX, 0], |lanes| [lanes, (units as u32).div_ceil(lanes)])
+    let few = GROUPS.into_iter().find(|&lanes| held(units, lanes) > 0);
+    let lanes = few.unwrap_or(LANES_MAX);
+    [lanes, held(units, lanes)]
+}
+
+/// Units of a row that each of so many lanes keeps: all of its own, or none.
+fn held(units: usize, lanes: u32) -> u32 {
+    let all = units.div_ceil(lanes as usize);
+    if all <= HELD_MAX as usize { all as u32 } else { 0 }
+}
+
+impl RowsSize {
+    /// What is worth timing.
+    pub(crate) fn candidates(&self, on: Rig<'_>) -> Vec<RowsChoice> {
+        let most = on.caps.limits.invocations_max.min(on.caps.limits.group_x_max);
+        let (units, is_gpu) = (units(self.length), on.target == Target::Gpu);
+        let alone = Some(1).filter(|_| units <= ALONE_MAX);
+        let together = [32].into_iter().chain(GROUPS).filter(|&lanes| u64::from(lanes) <= most);
+        let lanes = alone.into_iter().chain(together).filter(|_| is_gpu);
+        lanes.map(|lanes| RowsChoice { lanes }).collect()
+    }
 }
 
 #[cfg(test)]

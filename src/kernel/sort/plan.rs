@@ -1,7 +1,9 @@
 //! How rows are sorted: by ranks or in rounds, by digits of how many bits, and how rows are cut
 //! into chunks.
 
+use super::choice::{SortChoice, SortSize};
 use super::text::RANKED_MAX;
+use crate::kernel::choice::size::{Rig, distinct};
 use crate::shape::Shape;
 use crate::wgsl::Target;
 
@@ -12,13 +14,25 @@ pub(crate) struct SortedRows {
     pub(crate) count: usize,
     /// Items of each.
     pub(crate) length: usize,
+    /// What was tuned for them.
+    pub(crate) by: Option<SortChoice>,
 }
 
 impl SortedRows {
+    /// So many of this length.
+    pub(crate) const fn new(count: usize, length: usize) -> Self {
+        Self { count, length, by: None }
+    }
+
     /// Those of a shape, along its last axis.
     pub(crate) fn of(shape: &Shape) -> Self {
         let length = shape.dims().last().copied().unwrap_or(1);
-        Self { count: shape.elements() / length.max(1), length }
+        Self::new(shape.elements() / length.max(1), length)
+    }
+
+    /// What to tune for.
+    pub(crate) const fn size(self) -> SortSize {
+        SortSize::new(self.count, self.length)
     }
 
     pub(super) const fn items(self) -> usize {
@@ -62,14 +76,18 @@ const TILE_BITS: u32 = 4;
 impl SortRounds {
     /// Those of so many bits of a key.
     pub(super) fn of(rows: SortedRows, bits: u32, target: Target) -> Self {
-        if target == Target::Gpu {
-            return Self::by(TILE_BITS, rows, bits, TILE);
+        let by = |digit: u32, each: usize| Self::by(digit, rows, bits, each);
+        let is_gpu = target == Target::Gpu;
+        if let Some(SortChoice { bits: digit, each }) = rows.by
+            && (!is_gpu || digit == TILE_BITS)
+        {
+            return by(digit, each.clamp(1 << digit, WALKED_MAX));
         }
-        let by = |digit: u32| {
-            let each = (rows.items() / BUSY).clamp(1 << digit, WALKED_MAX);
-            Self::by(digit, rows, bits, each)
-        };
-        let (few, many) = (by(4), by(8));
+        if is_gpu {
+            return by(TILE_BITS, TILE);
+        }
+        let busy = |digit: u32| by(digit, (rows.items() / BUSY).clamp(1 << digit, WALKED_MAX));
+        let (few, many) = (busy(4), busy(8));
         if few.effort() < many.effort() { few } else { many }
     }
 
@@ -88,6 +106,28 @@ impl SortRounds {
     }
 }
 
+impl SortSize {
+    /// What is worth timing.
+    pub(crate) fn candidates(&self, on: Rig<'_>) -> Vec<SortChoice> {
+        let rows = SortedRows::new(self.rows, self.length);
+        if rows.are_ranked() {
+            return Vec::new();
+        }
+        let digits = if on.target == Target::Gpu { &[TILE_BITS][..] } else { &[4, 8] };
+        let all = digits.iter().flat_map(|&bits| EACH.map(|each| SortChoice { bits, each }));
+        distinct(all, |choice| {
+            let rows = SortedRows { by: Some(choice), ..rows };
+            let rounds = SortRounds::of(rows, u32::BITS, on.target);
+            // Counters of more chunks than this take longer than the items.
+            let few = rounds.chunks << choice.bits <= self.length.max(1 << choice.bits);
+            few.then_some(rounds)
+        })
+    }
+}
+
+/// Items of a chunk that are tried.
+const EACH: [usize; 7] = [512, 1024, 2048, 4096, 8192, 16_384, WALKED_MAX];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,7 +138,7 @@ mod tests {
         for target in [Target::Cpu, Target::Gpu] {
             for length in [1, 129, 4096, 65_537, 1_000_000, 10_000_000, 1 << 29] {
                 for (count, bits) in [(1, 32), (3, 17), (4096, 8), (1, 1)] {
-                    let rounds = SortRounds::of(SortedRows { count, length }, bits, target);
+                    let rounds = SortRounds::of(SortedRows::new(count, length), bits, target);
                     let SortRounds { chunks, each, .. } = rounds;
                     let place = format!("{count} rows of {length}: {rounds:?}");
                     assert!(chunks * each >= length && (chunks - 1) * each < length, "{place}");
@@ -113,7 +153,7 @@ mod tests {
     #[test]
     fn digits_are_as_long_as_rows_are() {
         let bits = |count, length, bits| {
-            SortRounds::of(SortedRows { count, length }, bits, Target::Cpu).bits
+            SortRounds::of(SortedRows::new(count, length), bits, Target::Cpu).bits
         };
         assert_eq!(bits(10_000, 200, 32), 4);
         assert_eq!(bits(100, 4096, 32), 8);

@@ -117,6 +117,9 @@ impl Plain<'_> {
             return self.ranked(rows, (from, bits), to, apart);
         }
         let rounds = SortRounds::of(rows, bits, self.site.target);
+        if let Some(by) = rows.by {
+            self.site.engine.remark(|| format!("{}: tuned", by.text()));
+        }
         let mut left: Option<Kept> = None;
         for round in 1..rounds.count {
             let (bit, here) = ((round - 1) * rounds.bits, from.after(left.as_ref()));

@@ -1,9 +1,11 @@
 //! Tuning: the fastest candidate with a right result wins, a wrong one never does, and the winner
 //! is used.
 
+use wharf::tensor::Blocks;
 use wharf::testing::Inside;
-use wharf::tune::{Outcome as Found, Problem, Tuned};
-use wharf::{DType, Target};
+use wharf::tune::{AttentionSize, Outcome as Found, Problem, ProductSize, RowsSize};
+use wharf::tune::{SortSize, SumSize, Tuned, WeightsSize};
+use wharf::{DType, Device, Target};
 
 use super::pair::carries;
 use crate::ctx::{Case, Ctx, Outcome, case, ensure, ensure_eq, show};
@@ -11,78 +13,93 @@ use crate::ctx::{Case, Ctx, Outcome, case, ensure, ensure_eq, show};
 pub(crate) fn cases() -> Vec<Case> {
     vec![
         case!("tuned::a_wrong_candidate_cannot_win", |ctx| spoiled(ctx)),
-        case!("tuned::every_lie_and_dtype", |ctx| lies(ctx)),
+        case!("tuned::products_of_every_lie_and_dtype", |ctx| lies(ctx)),
         case!("tuned::a_sample_of_a_large_product", |ctx| sampled(ctx)),
+        case!("tuned::attention_rows_and_weights", |ctx| every(ctx, cores())),
+        case!("tuned::sums_and_sorts", |ctx| every(ctx, orders())),
     ]
 }
 
 /// Makes one candidate after the other wrong, and faster than all others.
 async fn spoiled(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
-    let problem = [Problem::new(24, 40, 36, DType::F32)];
-    let mut kernels = Vec::new();
-    let honest = device.tune(&problem, |trial| {
-        kernels.push((trial.kernel.clone(), trial.outcome.clone()));
-    });
-    let honest = honest.await.map_err(show)?;
-    let Some((_, Found::Won(_))) = kernels.pop() else { return Err("nobody won".into()) };
-    ensure!(kernels.len() > 4, "{} candidates", kernels.len());
-    for (kernel, outcome) in &kernels {
-        ensure!(matches!(outcome, Found::Right(_)), "{kernel}: {outcome:?}");
-    }
-    ensure_eq!(honest.iter().len(), 1, "an entry for the problem");
-    for (spoiled, _) in kernels.iter().skip(1).step_by(4) {
-        let mut said = Vec::new();
-        let tuned = device.tune_spoiled(
-            &problem,
-            |kernel| kernel == spoiled,
-            |trial| {
-                said.push(trial.clone());
-            },
-        );
-        let tuned = tuned.await.map_err(show)?;
-        for trial in &said {
-            let wrong = matches!(trial.outcome, Found::Wrong(_));
-            ensure!(wrong == (trial.kernel == *spoiled), "{trial}");
+    for problem in [
+        ProductSize::new(24, 40, 36, DType::F32).into(),
+        SumSize::rows(3, 5000).into(),
+        WeightsSize::new(3, 40, 64, Blocks::Q4).into(),
+    ] {
+        let problem: [Problem; 1] = [problem];
+        let mut kernels = Vec::new();
+        let honest = device.tune(&problem, |trial| {
+            kernels.push((trial.kernel.clone(), trial.outcome.clone()));
+        });
+        let honest = honest.await.map_err(show)?;
+        let Some((_, Found::Won(_))) = kernels.pop() else { return Err("nobody won".into()) };
+        ensure!(kernels.len() > 2, "{} candidates", kernels.len());
+        for (kernel, outcome) in &kernels {
+            ensure!(matches!(outcome, Found::Right(_)), "{kernel}: {outcome:?}");
         }
-        for (_, kernel) in tuned.iter() {
-            ensure!(kernel != *spoiled, "{kernel} has won");
+        ensure_eq!(honest.iter().len(), 1, "an entry for the problem");
+        for (spoiled, _) in kernels.iter().skip(1).step_by(4) {
+            let mut said = Vec::new();
+            let tuned = device.tune_spoiled(
+                &problem,
+                |kernel| kernel == spoiled,
+                |trial| {
+                    said.push(trial.clone());
+                },
+            );
+            let tuned = tuned.await.map_err(show)?;
+            for trial in &said {
+                let wrong = matches!(trial.outcome, Found::Wrong(_));
+                ensure!(wrong == (trial.kernel == *spoiled), "{trial}");
+            }
+            for (_, kernel) in tuned.iter() {
+                ensure!(kernel != *spoiled, "{kernel} has won");
+            }
         }
     }
     Ok(())
 }
 
+/// Tunes, and says what was not right; the table's text says what it is.
+async fn right(device: &Device, problem: Problem) -> Result<Tuned, String> {
+    let mut wrong = Vec::new();
+    let problems = [problem];
+    let honest = |_: &str| false;
+    let tuned = device.tune_spoiled(&problems, honest, |trial| {
+        if !matches!(trial.outcome, Found::Right(_) | Found::Won(_)) {
+            wrong.push(trial.to_string());
+        }
+    });
+    let tuned = tuned.await.map_err(show)?;
+    ensure!(wrong.is_empty(), "{wrong:?}");
+    let again = Tuned::parse(&tuned.to_string(), device);
+    ensure_eq!(again.ignored(), None, "{tuned}");
+    ensure_eq!(again.to_string(), tuned.to_string(), "its text");
+    Ok(again)
+}
+
 /// Right sides of both lies, batches, narrow floats and integers, by both classes of kernels.
 async fn lies(ctx: &Ctx) -> Outcome {
     let native = ctx.native().await?;
-    let problem = |dtype| Problem::new(5, 33, 70, dtype);
+    let size = |dtype| ProductSize::new(5, 33, 70, dtype);
     let all = [
-        (native.target(), problem(DType::F32).transposed()),
-        (Target::Gpu, problem(DType::F32).batched(3)),
-        (Target::Gpu, problem(DType::F16)),
-        (Target::Gpu, problem(DType::I8).transposed()),
+        (native.target(), size(DType::F32).transposed()),
+        (Target::Gpu, size(DType::F32).batched(3)),
+        (Target::Gpu, size(DType::F16)),
+        (Target::Gpu, size(DType::I8).transposed()),
     ];
-    for (target, problem) in all {
+    for (target, size) in all {
         let device = native.with_target(target);
-        if !carries(&device, problem.dtype) {
+        if !carries(&device, size.dtype) {
             continue;
         }
-        let mut wrong = Vec::new();
-        let problems = [problem];
-        let tuned = device.tune(&problems, |trial| {
-            if !matches!(trial.outcome, Found::Right(_) | Found::Won(_)) {
-                wrong.push(trial.to_string());
-            }
-        });
-        let tuned = tuned.await.map_err(show)?;
-        ensure!(wrong.is_empty(), "{wrong:?}");
-        let again = Tuned::parse(&tuned.to_string(), &device);
-        ensure_eq!(again.ignored(), None, "{tuned}");
-        ensure_eq!(again.to_string(), tuned.to_string(), "its text");
+        let tuned = right(&device, size.into()).await?;
         // A choice other than the built-in one is used, and `explain` says so.
         let (_, kernel) = tuned.iter().next().ok_or("no entry")?;
-        let used = device.with_tuned(&again);
-        let Problem { batch, m, n, k, dtype, transposed } = problem;
+        let used = device.with_tuned(&tuned);
+        let ProductSize { batch, m, n, k, dtype, transposed } = size;
         let a = used.zeros([batch, m, k], dtype).map_err(show)?;
         let right = if transposed { [batch, n, k] } else { [batch, k, n] };
         let b = used.zeros(right, dtype).map_err(show)?;
@@ -96,7 +113,7 @@ async fn lies(ctx: &Ctx) -> Outcome {
 /// A product too large to be compared as a whole.
 async fn sampled(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
-    let problem = [Problem::new(65, 260, 257, DType::F32)];
+    let problem = [ProductSize::new(65, 260, 257, DType::F32).into()];
     let mut spoiled = 0;
     let tuned = device.tune_spoiled(
         &problem,
@@ -108,5 +125,46 @@ async fn sampled(ctx: &Ctx) -> Outcome {
     let tuned = tuned.await.map_err(show)?;
     ensure!(spoiled > 0, "a wrong sample is seen");
     ensure!(tuned.iter().all(|(_, kernel)| !kernel.contains("sums 4x")), "{tuned}");
+    Ok(())
+}
+
+fn cores() -> Vec<Problem> {
+    let attention = AttentionSize::new(6, 10, 300, 20, DType::F32);
+    vec![
+        attention.into(),
+        attention.sharing(2).batched(2).causal().into(),
+        AttentionSize { queries: 1, width: 36, dtype: DType::F16, ..attention }.into(),
+        RowsSize::softmax(5, 1100).into(),
+        RowsSize::norm(70, 333).into(),
+        WeightsSize::new(1, 40, 256, Blocks::Q8).into(),
+        WeightsSize::new(19, 36, 96, Blocks::Q4).into(),
+        WeightsSize::new(3, 20, 512, Blocks::Q4K).into(),
+    ]
+}
+
+fn orders() -> Vec<Problem> {
+    vec![
+        SumSize::rows(3, 40_001).into(),
+        SumSize::columns(900, 70).into(),
+        SumSize { outer: 3, length: 130, inner: 5 }.into(),
+        SortSize::new(3, 5000).into(),
+        SortSize::new(100, 30).into(),
+    ]
+}
+
+/// Every candidate of both classes of kernels is right.
+async fn every(ctx: &Ctx, problems: Vec<Problem>) -> Outcome {
+    let native = ctx.native().await?;
+    for problem in problems {
+        if let Problem::Attention(size) = problem
+            && !carries(&native, size.dtype)
+        {
+            continue;
+        }
+        for target in [native.target(), Target::Gpu] {
+            let device = native.with_target(target);
+            right(&device, problem).await.map_err(|why| format!("{problem}, {target:?}: {why}"))?;
+        }
+    }
     Ok(())
 }

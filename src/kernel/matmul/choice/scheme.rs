@@ -89,9 +89,7 @@ pub(crate) enum Because {
     /// It was asked for.
     #[cfg(feature = "testing")]
     Forced,
-    /// It is yet to be timed.
-    Candidate,
-    /// It was measured here, for problems of this class.
+    /// It was measured here for problems of this class, or is being measured.
     Tuned,
     /// Its rate, and which part of it the shape uses.
     Best { rate: f64, used: f64 },
@@ -166,16 +164,6 @@ impl Variant {
 }
 
 impl Choice {
-    /// A choice that is yet to be timed.
-    pub(super) const fn to_tune(variant: Variant, passes: usize) -> Self {
-        Self { variant, passes, because: Because::Candidate }
-    }
-
-    /// The choice, of which timing has shown that it is the fastest.
-    pub(crate) const fn tuned(self) -> Self {
-        Self { because: Because::Tuned, ..self }
-    }
-
     /// What it is expected to reach, in parts of the fastest kernel's rate.
     pub(super) fn worth(&self) -> f64 {
         if let Because::Best { rate, used } = self.because { rate * used } else { f64::INFINITY }
@@ -206,7 +194,6 @@ impl fmt::Display for Choice {
         match because {
             #[cfg(feature = "testing")]
             Because::Forced => f.write_str("forced"),
-            Because::Candidate => f.write_str("to be timed"),
             Because::Tuned => f.write_str("tuned"),
             Because::Best { rate, used } => {
                 write!(f, "rate {rate:.2} of the largest tile's, {:.0} % used", used * 100.0)

@@ -184,7 +184,7 @@ fn a_choice_for_any_rows_is_made_for_those_that_stand_for_them() {
 }
 
 /// A decision on lavapipe, about f32 as it is stored or transposed.
-fn decided(by: Chooser<'_>, dims: [[usize; 2]; 2], transposed: [bool; 2]) -> Decision {
+fn decided(by: Chooser, dims: [[usize; 2]; 2], transposed: [bool; 2]) -> Decision {
     let side = |i: usize| {
         let [rows, columns] = dims[i];
         let dense = |dims: [usize; 2]| Layout::dense(Shape::new(dims).unwrap());
@@ -197,7 +197,7 @@ fn decided(by: Chooser<'_>, dims: [[usize; 2]; 2], transposed: [bool; 2]) -> Dec
 
 #[test]
 fn a_decision_says_how_the_sides_are_read() {
-    let tables = Chooser::Tables(None);
+    let tables = Chooser::Tables;
     // A column by a row of results: lanes lie along the longer one.
     let tall = decided(tables, [[4096, 64], [64, 1]], [false, false]);
     assert!(tall.is_swapped, "{tall:?}");

@@ -1,19 +1,24 @@
-//! Choices that were measured on an adapter, by the problem they were measured for; and their text.
-//!
-//! An entry counts for its *class*: products of the same dtype and lie, each of whose dimensions is
-//! rounded up to the same power of two. Of several entries of a class, one for just this problem
-//! comes first.
+//! Products that are tuned for, and their choices as text.
 
 use core::fmt;
 
+use super::processor::Processor;
 use super::scheme::{Because, Choice, Scheme, Size, Variant};
 use crate::dtype::DType;
+use crate::kernel::choice::size::{Rig, SizeText};
 use crate::layout::Layout;
-use crate::wgsl::Target;
 
 /// A product to tune for: `batch` of `[m, k]` by `[k, n]`, of one dtype.
+///
+/// ```
+/// use wharf::DType;
+/// use wharf::tune::ProductSize;
+///
+/// let layer = ProductSize::new(1, 1024, 4096, DType::F16).transposed();
+/// assert_eq!(layer.to_string(), "f16 1 x 1024 x 4096, right [n, k]");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Problem {
+pub struct ProductSize {
     /// How many products at once. Those that share a right side count as more rows instead.
     pub batch: usize,
     /// Rows of the result.
@@ -28,7 +33,7 @@ pub struct Problem {
     pub transposed: bool,
 }
 
-impl Problem {
+impl ProductSize {
     /// One product of `[m, k]` by `[k, n]`.
     #[must_use]
     pub const fn new(m: usize, n: usize, k: usize, dtype: DType) -> Self {
@@ -47,9 +52,9 @@ impl Problem {
         Self { transposed: true, ..self }
     }
 
-    /// The problem that a product is. Batches that share a right side count as more rows.
-    pub(super) fn of(size: Size, dtype: DType, right: &Layout) -> Self {
-        let Size { batch, m, n, k } = size;
+    /// The size of a product of these sides. Batches that share a right side count as more rows.
+    pub(crate) fn of_sides([left, right]: &[Layout; 2], dtype: DType) -> Self {
+        let Size { batch, m, n, k } = Size::of(left.shape(), right.shape());
         let strides = right.strides();
         let outer = strides.len() - 2;
         let shared = strides[..outer].iter().all(|&stride| stride == 0);
@@ -58,42 +63,41 @@ impl Problem {
         Self { batch, m, n, k, dtype, transposed }
     }
 
-    /// What may share an entry with it.
-    fn class(&self) -> ([usize; 4], DType, bool) {
-        // A file may hold any number. One that has no power of two above it is a class of its own.
-        let class = |dim: usize| dim.checked_next_power_of_two().unwrap_or(dim);
-        let dims = [self.batch, self.m, self.n, self.k].map(class);
-        (dims, self.dtype, self.transposed)
+    /// What is worth timing.
+    pub(crate) fn candidates(&self, on: Rig<'_>) -> Vec<Choice> {
+        let processor = Processor::of(on.target, on.caps, self.dtype);
+        let Self { batch, m, n, k, transposed, .. } = *self;
+        super::candidates(processor, Size { batch, m, n, k }, transposed)
+    }
+}
+
+impl SizeText for ProductSize {
+    fn kind(&self) -> String {
+        let right = if self.transposed { "[n,k]" } else { "[k,n]" };
+        format!("product {} {right}", self.dtype)
     }
 
-    /// Its operands' sizes.
-    pub(crate) const fn size(&self) -> Size {
-        let Self { batch, m, n, k, .. } = *self;
-        Size { batch, m, n, k }
+    fn dims(&self) -> Vec<usize> {
+        vec![self.batch, self.m, self.n, self.k]
     }
 
-    /// As one line of a file: `f32 1 512 512 512 [k,n]`.
-    fn text(&self) -> String {
-        let Self { batch, m, n, k, dtype, transposed } = self;
-        let right = if *transposed { "[n,k]" } else { "[k,n]" };
-        format!("{dtype} {batch} {m} {n} {k} {right}")
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let [dtype, dims @ .., right] = &*words else { return None };
-        let dims: Option<Vec<usize>> = dims.iter().map(|word| word.parse().ok()).collect();
-        let [batch, m, n, k] = *dims? else { return None };
-        let transposed = match *right {
+    fn read(kind: &[&str], dims: &[usize]) -> Option<Self> {
+        let (&["product", dtype, right], &[batch, m, n, k]) = (kind, dims) else { return None };
+        let transposed = match right {
             "[n,k]" => true,
             "[k,n]" => false,
             _ => return None,
         };
         Some(Self { batch, m, n, k, dtype: DType::parse(dtype)?, transposed })
     }
+
+    fn each(self, make: impl Fn(usize) -> usize) -> Self {
+        let [batch, m, n, k] = [self.batch, self.m, self.n, self.k].map(make);
+        Self { batch, m, n, k, ..self }
+    }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ProductSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { batch, m, n, k, dtype, transposed } = self;
         if *batch != 1 {
@@ -101,36 +105,6 @@ impl fmt::Display for Problem {
         }
         write!(f, "{dtype} {m} x {n} x {k}")?;
         f.write_str(if *transposed { ", right [n, k]" } else { "" })
-    }
-}
-
-/// What was measured for a problem.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Measured {
-    pub(crate) problem: Problem,
-    /// The fastest of those that are right; `None` where that is the built-in choice.
-    pub(crate) choice: Option<Choice>,
-    /// Billions of operations a second, multiplications and additions.
-    pub(crate) rate: f64,
-}
-
-impl Measured {
-    /// As one line of a file.
-    pub(crate) fn text(&self) -> String {
-        let choice = self.choice.map_or_else(|| "built-in".into(), |choice| choice.text());
-        format!("{} = {choice} @ {:.2}", self.problem.text(), self.rate)
-    }
-
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let (problem, rest) = text.split_once(" = ")?;
-        let (choice, rate) = rest.split_once(" @ ")?;
-        let problem = Problem::parse(problem)?;
-        let choice = match choice {
-            "built-in" => None,
-            text => Some(Choice::parse(text)?),
-        };
-        let rate = rate.parse().ok().filter(|rate: &f64| rate.is_finite())?;
-        Some(Self { problem, choice, rate })
     }
 }
 
@@ -209,105 +183,5 @@ impl Choice {
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let choice = Self::named(text, Because::Tuned)?;
         (choice.variant.is_possible() && (1..=64).contains(&choice.passes)).then_some(choice)
-    }
-}
-
-/// What tuning found on one class of kernels of an adapter.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Table {
-    pub(crate) target: Target,
-    pub(crate) entries: Vec<Measured>,
-}
-
-impl Table {
-    /// The measured choice for a problem, if there is one other than the built-in.
-    pub(super) fn choice(&self, target: Target, problem: &Problem) -> Option<Choice> {
-        if target != self.target {
-            return None;
-        }
-        let equal = self.entries.iter().find(|entry| entry.problem == *problem);
-        let alike = || self.entries.iter().find(|entry| entry.problem.class() == problem.class());
-        equal.or_else(alike)?.choice
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn entries_come_back_from_their_text() {
-        let problem = Problem::new(1, 4096, 512, DType::Bf16).batched(3).transposed();
-        for tile in [
-            "tile sums 8x16 lanes 8 passes 2",
-            "tile sums 1x4 lanes 64 passes 1",
-            "group 16 deep 16 sums 8x8 lanes 256 passes 1",
-            "group 16 deep 16 lean sums 8x4 lanes 256 passes 1",
-            "vector 1 subgroups sums 4x4 lanes 64 passes 2",
-            "vector 16 sums 1x4 lanes 256 passes 16",
-            "vector 1 subgroups sums 2x8 lanes 8 passes 1",
-            "cooperative 16 2x2 deep 32 sums 32x32 lanes 128 passes 1",
-            "cooperative 8 2x2 deep 16 sums 16x16 lanes 32 passes 3",
-        ] {
-            let choice = Choice::parse(tile);
-            assert_eq!(choice.map(|choice| choice.text()).as_deref(), Some(tile));
-            let entry = Measured { problem, choice, rate: 12.5 };
-            assert_eq!(Measured::parse(&entry.text()), Some(entry));
-        }
-        let built_in = Measured { problem, choice: None, rate: 0.25 };
-        assert_eq!(Measured::parse(&built_in.text()), Some(built_in));
-        for text in [
-            "tile sums 8x16 lanes 8",
-            "tile sums 8x15 lanes 8 passes 1",
-            "tile sums 0x16 lanes 8 passes 1",
-            "tile sums 8x16 lanes 0 passes 1",
-            "tile sums 8x16 lanes 8 passes 0",
-            "group 16 deep 7 sums 8x8 lanes 256 passes 1",
-            "group 16 deep 16 fat sums 8x4 lanes 256 passes 1",
-            "group 16 deep 16 lean sums 8x8 lanes 256 passes 1",
-            "vector 0 sums 1x4 lanes 256 passes 1",
-            "cooperative 4 2x2 deep 16 sums 16x16 lanes 32 passes 1",
-            "cooperative 8 0x0 deep 16 sums 16x16 lanes 32 passes 1",
-            "wave sums 8x16 lanes 8 passes 1",
-        ] {
-            assert_eq!(Choice::parse(text), None, "{text}");
-        }
-        let line = "f32 1 64 64 64 [k,n] = tile sums 8x16 lanes 8 passes 1 @ 3.00";
-        assert!(Measured::parse(line).is_some(), "{line}");
-        for (from, to) in [("f32", "f31"), ("[k,n]", "[m,n]"), ("64 64 ", "64 "), ("3.00", "fast")]
-        {
-            assert_eq!(Measured::parse(&line.replacen(from, to, 1)), None, "{to}");
-        }
-    }
-
-    #[test]
-    fn an_entry_counts_for_its_class() {
-        let entry = |m, tile| Measured {
-            problem: Problem::new(m, 512, 512, DType::F32),
-            choice: Choice::parse(tile),
-            rate: 1.0,
-        };
-        let (first, second) = ("tile sums 8x16 lanes 8 passes 1", "tile sums 4x8 lanes 8 passes 1");
-        let table =
-            Table { target: Target::Cpu, entries: vec![entry(512, first), entry(400, second)] };
-        let of = |target, problem: Problem| table.choice(target, &problem).map(|c| c.text());
-        let square = Problem::new(512, 512, 512, DType::F32);
-        assert_eq!(of(Target::Cpu, square).as_deref(), Some(first));
-        assert_eq!(of(Target::Cpu, Problem { m: 400, ..square }).as_deref(), Some(second));
-        assert_eq!(of(Target::Cpu, Problem { m: 300, ..square }).as_deref(), Some(first));
-        for other in [
-            Problem { m: 513, ..square },
-            Problem { k: 256, ..square },
-            Problem { dtype: DType::F16, ..square },
-            square.transposed(),
-            square.batched(2),
-        ] {
-            assert_eq!(of(Target::Cpu, other), None, "{other}");
-        }
-        assert_eq!(of(Target::Gpu, square), None, "another class of kernels");
-        let line = format!("f32 1 {} 64 64 [k,n] = {first} @ 3.00", usize::MAX);
-        let table =
-            Table { target: Target::Cpu, entries: Measured::parse(&line).into_iter().collect() };
-        assert_eq!(table.choice(Target::Cpu, &square), None, "beyond every power of two");
     }
 }

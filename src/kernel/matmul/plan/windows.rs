@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn a_window_is_what_a_segment_holds_of_a_pass() {
         let sides = [[10, 16], [16, 8]].map(|dims| Layout::dense(Shape::new(dims).expect("one")));
-        let (caps, by) = (fixtures::lavapipe(), Chooser::Tables(None));
+        let (caps, by) = (fixtures::lavapipe(), Chooser::Tables);
         let (target, dtypes, result) = (Target::Cpu64, [DType::F32; 2], DType::F32);
         let question = Question { target, caps: &caps, sides, dtypes, result, by };
         let decision = question.decide().expect("a product");

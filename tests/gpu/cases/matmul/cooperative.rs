@@ -4,7 +4,7 @@
 use wharf::caps::CooperativeShape;
 use wharf::testing::Inside;
 use wharf::tune::Outcome as Found;
-use wharf::tune::Problem;
+use wharf::tune::ProductSize;
 use wharf::{Policy, wgpu};
 
 use super::*;
@@ -203,7 +203,7 @@ async fn unasked(ctx: &Ctx) -> Outcome {
 
 /// Cooperative matrices are candidates only where they are allowed; a wrong one does not win.
 async fn tuned(ctx: &Ctx) -> Outcome {
-    let problem = [Problem::new(33, 70, 300, DType::F16).transposed()];
+    let problem = [ProductSize::new(33, 70, 300, DType::F16).transposed().into()];
     let device = allowed(ctx, |caps| caps).await?;
     let mut right = Vec::new();
     let by_teams = |kernel: &str| kernel.starts_with("cooperative");
