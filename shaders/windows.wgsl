@@ -1,10 +1,11 @@
 // Windows: every element of the result is folded of the elements of a window of the input that lie
 // within it: their maximum, their sum, or their sum by weights.
 //
-// An invocation takes a quad of a row of the result, and those below it: what it finds out about
-// places is found out once. Along x the taps are written out. The elements that the four windows
-// of a quad have in a row are loaded once for all of them, as quads where rows begin at whole ones;
-// beside the input is what changes nothing. Neighbouring lanes take neighbouring quads.
+// An invocation takes a quad of a row of the result, and those below it, so many lines at a time:
+// what it finds out about places is found out once. Along x the taps are written out, along y those
+// of a trip for all of its lines. A row of the input is loaded once for all the windows that it
+// lies in, as quads where rows begin at whole ones; beside the input is what changes nothing.
+// Neighbouring lanes take neighbouring quads.
 //
 // Trips: lines times taps along z and y, four elements of each.
 // The regions are what the generator writes; as it lies here it is the sum of two neighbours.
@@ -17,7 +18,7 @@ struct Job {
     // Lengths along z, y and x of the input, and the taps along z.
     space: vec4<u32>,
     // Along z and y: from result to result, from tap to tap, and where the first tap of the first
-    // result lies, modulo 2^32; then the taps along y.
+    // result lies, modulo 2^32.
     step: vec2<u32>,
     reach: vec2<u32>,
     first: vec2<u32>,
@@ -26,11 +27,15 @@ struct Job {
     // Strides along z, y, x and the channels. Of quads, where quads are loaded, but for x.
     input: vec4<u32>,
     weight: vec4<u32>,
-    // From image to image of the input, and the taps along y.
+    // From image to image of the input, and the trips along y.
     outer: vec2<u32>,
 }
 
 override workgroup: u32 = 8u;
+
+// region lines
+const lines = 1u;
+// end lines
 
 // region params
 struct Params {
@@ -94,32 +99,38 @@ fn main(
     let z0 = p.job.first.x;
     // end place
     let edge = p.job.along.x + x * p.job.along.y;
-    let lines = p.job.columns.w;
-    for (var line = 0u; line < lines; line++) {
-        let y = block * lines + line;
-        let y0 = y * p.job.step.y + p.job.first.y;
-        var s = least();
+    // region across
+    let c0 = edge < p.job.space.z;
+    let c1 = edge + 1u < p.job.space.z;
+    // end across
+    let stop = min((block + 1u) * p.job.columns.w, p.job.result.y);
+    for (var top = block * p.job.columns.w; top < stop; top += lines) {
+        let y0 = top * p.job.step.y + p.job.first.y;
+        // region begin
+        var s0 = least();
+        // end begin
         for (var i = 0u; i < p.job.space.w; i++) {
             let at_z = z0 + i * p.job.reach.x;
+            let in_space = at_z < p.job.space.x;
             let plane_begin = begin + at_z * p.job.input.x;
             for (var j = 0u; j < p.job.outer.y; j++) {
                 let at_y = y0 + j * p.job.reach.y;
-                let there = at_z < p.job.space.x && at_y < p.job.space.y;
-                let row = plane_begin + at_y * p.job.input.y;
                 // region take
-                let i0 = there && edge < p.job.space.z;
-                let e0 = select(least(), lift(head_0(select(begin, row + edge, i0))), i0);
-                let i1 = there && edge + 1u < p.job.space.z;
-                let e1 = select(least(), lift(head_0(select(begin, row + edge + 1u, i1))), i1);
-                s = merge(s, e0);
-                s = merge(s, e1);
+                let t0 = in_space && at_y < p.job.space.y;
+                let row0 = plane_begin + at_y * p.job.input.y + edge;
+                let e0_0 = select(least(), lift(head_0(select(begin, row0, t0 && c0))), t0 && c0);
+                let here = t0 && c1;
+                let e0_1 = select(least(), lift(head_0(select(begin, row0 + 1u, here))), here);
+                s0 = merge(s0, e0_0);
+                s0 = merge(s0, e0_1);
                 // end take
             }
         }
-        if y < p.job.result.y {
-            let to = (plane * p.job.result.y + y) * p.job.result.z + 4u * x;
+        let below = min(lines, stop - top);
+        for (var line = 0u; line < below; line++) {
+            let to = (plane * p.job.result.y + top + line) * p.job.result.z + 4u * x;
             // region store
-            finish(to >> 2u, lower(s));
+            finish(to >> 2u, lower(s0));
             // end store
         }
     }

@@ -433,7 +433,7 @@ fn every_wording_is_valid() {
 /// Windows of every kind, by quads and by elements, of one axis before them or two.
 #[test]
 fn every_gathering_of_windows_is_valid() {
-    use wharf::kernel::windows::text::{Gather, WindowsText};
+    use wharf::kernel::windows::text::{Gather, TapsDown, WindowsText};
     for dtype in DType::ALL.into_iter().filter(|&d| d.computes() && d != DType::Bool) {
         let (given, summed) = (itself(dtype), of_kind(Kind::of(dtype)));
         for bits in 0..16 {
@@ -441,8 +441,14 @@ fn every_gathering_of_windows_is_valid() {
             let target = TARGETS[bits % TARGETS.len()];
             for gather in [Gather::Highest, Gather::Sum, Gather::Weighted] {
                 let (step, reach, phase) = (2, 1, quads.then_some(3));
-                let text =
-                    WindowsText { gather, dtype, taps: 3, step, reach, phase, whole, lone, flat };
+                // One line by one tap of each trip, or several by all taps.
+                let (lines, all) = if flat { (4, 3) } else { (1, 1) };
+                let down = TapsDown { taps: all, step, reach };
+                let taps = 3;
+                #[rustfmt::skip]
+                let text = WindowsText {
+                    gather, dtype, taps, step, reach, down, lines, phase, whole, lone, flat,
+                };
                 let way: &[Way] = if quads { &[Way::Dense] } else { &[Way::Each] };
                 let mut edges = vec![Edge { expr: &given, ways: way }];
                 let weight = Edge { expr: &given, ways: &[Way::Each] };

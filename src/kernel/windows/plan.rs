@@ -1,6 +1,6 @@
 //! Which windows the kernel takes, how its input is loaded, and what it is told.
 
-use super::text::{Gather, WindowsJob, WindowsText};
+use super::text::{Gather, TapsDown, WindowsJob, WindowsText};
 use crate::count::{word, words};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -15,6 +15,10 @@ const ELEMENTS_MAX: usize = 256;
 const ROW_MAX: usize = 32;
 /// The lines of the result that a lane takes on a CPU adapter.
 const LINES: usize = 4;
+/// The most quads, or elements, of the input that are loaded in a trip, and the most windows' taps:
+/// what is beyond is left to trips.
+const LOADS_MAX: u32 = 48;
+const TAPS_MAX: u32 = 128;
 
 /// Windows, and what they come to.
 #[derive(Clone, Copy, Debug)]
@@ -46,26 +50,47 @@ pub(super) fn rows_are_quads(view: &Layout) -> bool {
     (0..4).all(whole) && view.strides()[4] == 1 && view.shape().dims()[4].is_multiple_of(4)
 }
 
+/// The lines that a lane takes of so many: as many of each, about.
+fn lines(high: usize, target: Target) -> usize {
+    let blocks = if target == Target::Gpu { high } else { high.div_ceil(LINES) };
+    high.div_ceil(blocks)
+}
+
 impl Windows {
     /// The kernel for an input whose rows are loaded as quads, or not.
-    pub(super) fn text(&self, input: &Layout, dtype: DType, by_quads: bool) -> WindowsText {
+    pub(super) fn text(
+        &self,
+        input: &Layout,
+        dtype: DType,
+        by_quads: bool,
+        target: Target,
+    ) -> WindowsText {
         let Self { gather, size, ref taps } = *self;
         let small = |n: usize| n as u32; // `takes` refuses large ones
         let phase = if by_quads { taps.first[2].rem_euclid(4) as u32 } else { 0 };
         let (dims, strides) = (input.shape().dims(), input.strides());
         let follow = strides[0] == strides[1] * dims[1].cast_signed();
         let lone = dims[0] == 1 || follow && gather != Gather::Weighted;
-        WindowsText {
+        let down = TapsDown { taps: 1, step: small(taps.step[1]), reach: small(taps.reach[1]) };
+        let text = WindowsText {
             gather,
             dtype,
             taps: small(size[2]),
             step: small(taps.step[2]),
             reach: small(taps.reach[2]),
+            down,
+            lines: 1,
             phase: by_quads.then_some(phase),
             whole: taps.result[2].is_multiple_of(4),
             lone,
             flat: taps.result[0] == 1,
-        }
+        };
+        let down = TapsDown { taps: small(size[1]), ..down };
+        let all = WindowsText { down, lines: small(lines(taps.result[1], target)), ..text };
+        // A longer text pays where lines share every other row.
+        let [rows, apart] = all.rows_shared();
+        let short = rows * all.loads() <= LOADS_MAX && apart * all.taps <= TAPS_MAX;
+        if 2 * rows <= apart && short { all } else { text }
     }
 
     /// What it is told, and how many lanes it takes.
@@ -78,9 +103,8 @@ impl Windows {
     ) -> Result<(WindowsJob, u32)> {
         let (taps, size, dims) = (&self.taps, self.size, input.shape().dims());
         let [_, high, wide] = taps.result;
-        // Lines that are shared out evenly.
-        let blocks = if target == Target::Gpu { high } else { high.div_ceil(LINES) };
-        let lines = high.div_ceil(blocks);
+        let lines = lines(high, target);
+        let blocks = high.div_ceil(lines);
         let quads = wide.div_ceil(4);
         let all = dims[0] * dims[1] * taps.result[0] * blocks * quads;
         let unit = if text.phase.is_some() { 4 } else { 1 };
@@ -100,7 +124,7 @@ impl Windows {
             along,
             input: [stride(2), stride(3), stride(4), stride(1)],
             weight,
-            outer: [stride(0), word(size[1])?],
+            outer: [stride(0), word(size[1])? / text.down.taps],
         };
         Ok((job, word(all)?))
     }
