@@ -176,7 +176,7 @@ impl Measured {
     /// As one line of a file.
     pub(crate) fn text(&self) -> String {
         let choice = self.choice.map_or_else(|| "built-in".into(), |choice| choice.text());
-        format!("{} = {choice} @ {:.2}", self.problem.text(), self.rate)
+        format!("{} = {choice} @ {:.4}", self.problem.text(), self.rate)
     }
 
     pub(crate) fn parse(text: &str) -> Option<Self> {

@@ -8,7 +8,7 @@
 //! backend vulkan
 //! driver llvmpipe, Mesa 22.3.6 (LLVM 15.0.6)
 //! kernels Cpu64
-//! product f32 [k,n] 1 512 512 512 = tile sums 8x16 lanes 8 passes 1 @ 28.10
+//! product f32 [k,n] 1 512 512 512 = tile sums 8x16 lanes 8 passes 1 @ 28.1000
 //! end 1
 //! ```
 

@@ -31,9 +31,9 @@ fn text(device: &Device, entries: &[&str]) -> String {
 }
 
 const ENTRIES: &[&str] = &[
-    "product f32 [k,n] 1 512 512 512 = tile sums 4x8 lanes 8 passes 1 @ 28.10",
-    "product f16 [n,k] 1 1 4096 4096 = tile sums 1x4 lanes 8 passes 2 @ 3.00",
-    "product f32 [k,n] 16 128 128 128 = built-in @ 20.00",
+    "product f32 [k,n] 1 512 512 512 = tile sums 4x8 lanes 8 passes 1 @ 28.1000",
+    "product f16 [n,k] 1 1 4096 4096 = tile sums 1x4 lanes 8 passes 2 @ 3.0000",
+    "product f32 [k,n] 16 128 128 128 = built-in @ 20.0000",
 ];
 
 #[test]
@@ -219,7 +219,7 @@ fn explained(device: &Device, operation: Operation) -> (String, String) {
 fn an_entry_of_every_kind_is_obeyed_by_what_it_is_for_and_by_nothing_else() {
     let plain = here().with_target(Target::Gpu);
     for (kind, (entry, _)) in KINDS.iter().enumerate() {
-        let tuned = Tuned::parse(&text(&plain, &[&*format!("{entry} @ 1.00")]), &plain);
+        let tuned = Tuned::parse(&text(&plain, &[&*format!("{entry} @ 1.0000")]), &plain);
         assert_eq!(tuned.ignored(), None, "{entry}");
         let device = plain.with_tuned(&tuned);
         for (other, (_, operation)) in KINDS.iter().enumerate() {

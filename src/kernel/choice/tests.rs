@@ -36,7 +36,7 @@ fn entries_come_back_from_their_text() {
     ];
     for (problem, text) in problems().into_iter().zip(texts) {
         let built_in = Measured { problem, choice: None, rate: 0.25 };
-        assert_eq!(built_in.text(), format!("{text} = built-in @ 0.25"));
+        assert_eq!(built_in.text(), format!("{text} = built-in @ 0.2500"));
         assert_eq!(Measured::parse(&built_in.text()), Some(built_in));
     }
     let norm: Problem = RowsSize::norm(3, 5).into();
@@ -73,7 +73,7 @@ fn entries_come_back_from_their_text() {
     ] {
         let problem = problems()[place];
         for choice in choices {
-            let line = format!("{} = {choice} @ 12.50", problem.text());
+            let line = format!("{} = {choice} @ 12.5000", problem.text());
             let entry = Measured::parse(&line);
             assert_eq!(entry.map(|entry| entry.text()), Some(line));
         }
@@ -134,10 +134,14 @@ fn what_is_no_entry_is_refused() {
     for (place, choices) in refused {
         let problem = problems()[place].text();
         for choice in choices {
-            assert_eq!(Measured::parse(&format!("{problem} = {choice} @ 1.00")), None, "{choice}");
+            assert_eq!(
+                Measured::parse(&format!("{problem} = {choice} @ 1.0000")),
+                None,
+                "{choice}"
+            );
         }
     }
-    let line = "product f32 [k,n] 1 64 64 64 = tile sums 8x16 lanes 8 passes 1 @ 3.00";
+    let line = "product f32 [k,n] 1 64 64 64 = tile sums 8x16 lanes 8 passes 1 @ 3.0000";
     assert!(Measured::parse(line).is_some(), "{line}");
     for (from, to) in
         [("f32", "f31"), ("[k,n]", "[m,n]"), ("64 64 ", "64 "), ("3.00", "fast"), ("3.00", "inf")]
@@ -153,7 +157,7 @@ fn what_is_no_entry_is_refused() {
 #[test]
 fn an_entry_counts_for_its_class() {
     let entry = |problem: Problem, choice: &str| {
-        let text = format!("{} = {choice} @ 1.00", problem.text());
+        let text = format!("{} = {choice} @ 1.0000", problem.text());
         Measured::parse(&text).expect("an entry")
     };
     let of = |m| Problem::from(ProductSize::new(m, 512, 512, DType::F32));
@@ -184,7 +188,7 @@ fn an_entry_counts_for_its_class() {
     let two = SumChoice { grouped: false, chunks: 2 };
     assert_eq!(table.choice(Target::Cpu, sum), Some(two), "of the class of 4 and 1024");
     assert_eq!(table.choice(Target::Cpu, RowsSize::softmax(4, 1000)), None, "no norm");
-    let line = format!("product f32 [k,n] 1 {} 64 64 = {first} @ 3.00", usize::MAX);
+    let line = format!("product f32 [k,n] 1 {} 64 64 = {first} @ 3.0000", usize::MAX);
     let entries = Measured::parse(&line).into_iter().collect();
     let table = Table { target: Target::Cpu, entries };
     assert_eq!(table.choice(Target::Cpu, square), None, "beyond every power of two");

@@ -83,10 +83,10 @@ const PLANTS: &[Plant] = &[
         capsule: capsule!("a_lane_swapped"),
     },
     Plant {
-        name: "a_window_cut_short",
+        name: "a_window_led_astray",
         path: "windows.wgsl",
-        was: "let there = at_z < p.job.space.x && at_y < p.job.space.y;",
-        now: "let there = at_z < p.job.space.x && at_y + 1u < p.job.space.y;",
+        was: "let at_y = y0 + j * p.job.reach.y;",
+        now: "let at_y = y0 + j * p.job.reach.y + 1u;",
         operation: "convolution",
         line: line!(), run: |x| image(x)?.conv2d(&taps(x)?, None, &depthwise()),
         capsule: None,
