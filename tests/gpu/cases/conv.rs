@@ -188,6 +188,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         }
     }
     cases.push(case!("conv::bias_and_activation_follow_in_the_kernel", |ctx| fused(ctx)));
+    cases.push(case!("conv::lines_share_what_they_load", |ctx| lines(ctx)));
     cases.push(case!("conv::padding_is_zero_whatever_lies_there", |ctx| beside(ctx)));
     cases.push(case!("conv::many_terms_are_summed_by_chunks", |ctx| many_terms(ctx)));
     cases.push(case!("conv::backward::many_windows_by_parts", |ctx| backward::in_parts(ctx)));
@@ -198,6 +199,27 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases.extend(flat::cases(adapter));
     cases.extend(group::cases(adapter));
     cases
+}
+
+/// Channels by themselves, of every count of lines that a lane may have too few or too many of; of
+/// images, and of planes behind each other, by quads and by elements.
+async fn lines(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let mut random = Random::new(78);
+    for high in 1..13 {
+        for form in [
+            Form::of(&[2, 3, high, 8], &[3, 1, 3, 3]).padding(&[1, 1]).groups(3),
+            Form::of(&[1, 2, high, 7], &[2, 1, 5, 2]).padding(&[2, 0]).groups(2),
+            Form::of(&[2, 2, 5, high, 4], &[2, 1, 2, 3, 1])
+                .padding(&[1, 1, 0])
+                .stride(&[2, 1, 1])
+                .dilation(&[3, 1, 1])
+                .groups(2),
+        ] {
+            one(&device, &mut random, DType::F32, &form).await?;
+        }
+    }
+    Ok(())
 }
 
 async fn run(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
