@@ -141,6 +141,10 @@ fn what_is_no_entry_is_refused() {
             );
         }
     }
+}
+
+#[test]
+fn what_is_no_problem_is_refused() {
     let line = "product f32 [k,n] 1 64 64 64 = tile sums 8x16 lanes 8 passes 1 @ 3.0000";
     assert!(Measured::parse(line).is_some(), "{line}");
     for (from, to) in
