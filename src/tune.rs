@@ -147,7 +147,7 @@ impl Device {
         self.engine.gpu.present("tuning")?;
         let mut entries = Vec::new();
         for problem in problems {
-            let bench = Bench::new(self, site, *problem).await?;
+            let bench = Bench::new(self, site, *problem)?;
             let entry = async { Contest::new(self, site, bench, &manner)?.run(&mut on).await };
             let entry = entry.await;
             entries.push(entry.map_err(|error| error.during(format!("tuning {problem}")))?);

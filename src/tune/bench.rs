@@ -3,9 +3,8 @@
 use half::f16;
 
 use crate::device::Device;
-use crate::dtype::{Class, DType};
-use crate::error::Result;
-use crate::gpu::Drive;
+use crate::dtype::{Class, DType, Element};
+use crate::error::{Result, mistake};
 use crate::host::blocks::{Blocks, Share};
 use crate::kernel::attention::choice::tuned::AttentionSize;
 use crate::kernel::choice::Problem;
@@ -36,17 +35,15 @@ pub(super) struct Bench {
     pub(super) problem: Problem,
     /// What a rate counts.
     pub(super) work: f64,
-    inputs: Vec<Tensor>,
+    inputs: Vec<Input>,
     /// Weights in blocks, whose parts are the last inputs.
     weights: Option<Quantised>,
-    /// The inputs as the oracle has them.
-    bytes: Vec<Vec<u8>>,
     claim: Claim,
     steps: u64,
 }
 
 impl Bench {
-    pub(super) async fn new(device: &Device, site: CallSite, problem: Problem) -> Result<Self> {
+    pub(super) fn new(device: &Device, site: CallSite, problem: Problem) -> Result<Self> {
         let maker = Workshop { device, site };
         let parts = match problem {
             Problem::Product(size) => maker.product(size)?,
@@ -57,24 +54,22 @@ impl Bench {
             Problem::Sort(size) => maker.sort(size)?,
         };
         let Setup { inputs, weights, core, result: (given, shape, dtype), each, work } = parts;
-        let mut bytes = Vec::new();
         for input in &inputs {
-            input.compute()?;
-            bytes.push(input.take_down(Drive::Wake, site).await?);
+            input.tensor.compute()?;
         }
-        let view = |(i, input): (usize, &Tensor)| {
-            Formed::view(i, Layout::dense(*input.shape()), input.dtype())
+        let view = |(i, input): (usize, &Input)| {
+            Formed::view(i, Layout::dense(*input.tensor.shape()), input.dtype)
         };
         let heads = inputs.iter().enumerate().map(view).collect();
         let tail = Formed::stored(given, shape, dtype);
         let claim = Claim { core: Some(core), heads, tail };
         let steps = STEPS.max(STEPS_EACH.saturating_mul(each as u64));
-        Ok(Self { problem, work, inputs, weights, bytes, claim, steps })
+        Ok(Self { problem, work, inputs, weights, claim, steps })
     }
 
     /// The result by a handle on the device, as the oracle counts its elements.
     pub(super) fn result(&self, handle: &Device) -> Result<Tensor> {
-        let input = |i: usize| self.inputs[i].by(handle);
+        let input = |i: usize| self.inputs[i].tensor.by(handle);
         match (self.problem, &self.weights) {
             (Problem::Product(size), _) => {
                 let right = if size.transposed { input(1).t()? } else { input(1) };
@@ -89,13 +84,13 @@ impl Bench {
             (Problem::Rows(_), _) => input(0).rms_norm(1, EPS),
             (Problem::Sum(_), _) => input(0).sum(1),
             (Problem::Sort(_), _) => input(0).sort(1, Order::Ascending),
-            (Problem::Weights(_), None) => Ok(input(0)),
+            (Problem::Weights(_), None) => Err(mistake("tuning", "no weights were made")),
         }
     }
 
     /// What is wrong with a result, if anything is.
     pub(super) fn wrong(&self, result: &[u8]) -> Option<String> {
-        let inputs: Vec<&[u8]> = self.bytes.iter().map(|bytes| &**bytes).collect();
+        let inputs: Vec<&[u8]> = self.inputs.iter().map(|input| &*input.bytes).collect();
         let budget = Budget { steps: self.steps, seed: 0 };
         let Some(judgement) = judge(&self.claim, &inputs, result, budget) else {
             return Some("the oracle cannot say what it should be".into());
@@ -114,9 +109,18 @@ fn number(value: Number) -> f64 {
     value.float()
 }
 
+/// An operand, and its elements as the host has them: what the oracle is given has never been on
+/// the device that it judges.
+struct Input {
+    tensor: Tensor,
+    /// The dtype of the bytes, which holds whatever that of the tensor does.
+    dtype: DType,
+    bytes: Vec<u8>,
+}
+
 /// What a bench is made of.
 struct Setup {
-    inputs: Vec<Tensor>,
+    inputs: Vec<Input>,
     weights: Option<Quantised>,
     core: Oracle,
     /// The dtype of what the core makes; shape and dtype of the result.
@@ -133,35 +137,42 @@ struct Workshop<'a> {
 }
 
 impl Workshop<'_> {
+    /// Elements, on the device as well.
+    fn input<T: Element>(&self, values: &[T], shape: Shape) -> Result<Input> {
+        let (tensor, _) = self.device.upload_at(self.site, values, shape)?;
+        Ok(Input { tensor, dtype: T::DTYPE, bytes: bytemuck::cast_slice(values).to_vec() })
+    }
+
     /// Small numbers that look random, exact in every dtype: sums of their products are as well.
     fn numbers<const N: usize>(
         &self,
         seed: usize,
         dims: [usize; N],
         dtype: DType,
-    ) -> Result<Tensor> {
+    ) -> Result<Input> {
         let shape = Shape::new(dims)?;
         let numbers = numbers(seed, shape.elements(), dtype.class() != Class::Unsigned);
-        let (tensor, _) = if dtype.is_float() {
-            let values: Vec<f32> = numbers.map(|x| x as f32 / 8.0).collect();
-            self.device.upload_at(self.site, &values, shape)?
+        let input = if dtype.is_float() {
+            self.input(&numbers.map(|x| x as f32 / 8.0).collect::<Vec<_>>(), shape)?
         } else {
-            self.device.upload_at(self.site, &numbers.collect::<Vec<i32>>(), shape)?
+            self.input(&numbers.collect::<Vec<i32>>(), shape)?
         };
-        tensor.cast(dtype)
+        Ok(Input { tensor: input.tensor.cast(dtype)?, ..input })
     }
 
     fn product(&self, size: ProductSize) -> Result<Setup> {
         let ProductSize { batch, m, n, k, dtype, transposed } = size;
         let right = if transposed { [batch, n, k] } else { [batch, k, n] };
-        let (a, b) = (self.numbers(0, [batch, m, k], dtype)?, self.numbers(1, right, dtype)?);
-        let inputs = match batch {
-            1 => vec![a.squeeze(0)?, b.squeeze(0)?],
-            _ => vec![a, b],
+        let side = |seed, dims: [usize; 3]| {
+            let Input { tensor, dtype, bytes } = self.numbers(seed, dims, dtype)?;
+            let tensor = if batch == 1 { tensor.squeeze(0)? } else { tensor };
+            Ok(Input { tensor, dtype, bytes })
         };
-        let right = Layout::dense(*inputs[1].shape());
+        let inputs =
+            [side(0, [batch, m, k]), side(1, right)].into_iter().collect::<Result<Vec<_>>>()?;
+        let right = Layout::dense(*inputs[1].tensor.shape());
         let right = if transposed { right.transpose()? } else { right };
-        let sides = Box::new([Layout::dense(*inputs[0].shape()), right]);
+        let sides = Box::new([Layout::dense(*inputs[0].tensor.shape()), right]);
         let shape = match batch {
             1 => Shape::new([m, n])?,
             _ => Shape::new([batch, m, n])?,
@@ -202,8 +213,9 @@ impl Workshop<'_> {
             self.blocks(share, form, Shape::new([columns, width])?)
         });
         let [values, scales] = parts;
-        let weights = Quantised::of(&values?, &scales?)?;
-        let inputs = vec![x, weights.values().clone(), weights.scales().clone()];
+        let (values, scales) = (values?, scales?);
+        let weights = Quantised::of(&values.tensor, &scales.tensor)?;
+        let inputs = vec![x, values, scales];
         let told = Blocks::ALL.iter().position(|&known| known == form).unwrap_or(0);
         let core = Oracle::Own { by: &BLOCKWISE, told: vec![told as u32] };
         let result = (DType::F32, Shape::new([rows, columns])?, DType::F32);
@@ -212,29 +224,26 @@ impl Workshop<'_> {
     }
 
     /// Values of blocks that may be anything, or scales of about a hundredth.
-    fn blocks(&self, share: Share, form: Blocks, shape: Shape) -> Result<Tensor> {
+    fn blocks(&self, share: Share, form: Blocks, shape: Shape) -> Result<Input> {
         let words = random(1, shape.elements());
-        let (site, device) = (self.site, self.device);
-        let (tensor, _) = match (share, form) {
+        match (share, form) {
             (Share::Values, Blocks::Q8) => {
-                device.upload_at(site, &words.map(|word| word as i8).collect::<Vec<_>>(), shape)?
+                self.input(&words.map(|word| word as i8).collect::<Vec<_>>(), shape)
             }
             (Share::Values, _) => {
-                device.upload_at(site, &words.map(|word| word as u8).collect::<Vec<_>>(), shape)?
+                self.input(&words.map(|word| word as u8).collect::<Vec<_>>(), shape)
             }
             (Share::Scales, Blocks::Q4K) => {
                 // Both scales of a block in its first word, then bits of which any will do.
                 let bits = u32::from(HUNDREDTH.to_bits()) * 0x1_0001;
                 let word = |(i, word)| if i % 4 == 0 { bits } else { word };
-                let words: Vec<u32> = words.enumerate().map(word).collect();
-                device.upload_at(site, &words, shape)?
+                self.input(&words.enumerate().map(word).collect::<Vec<u32>>(), shape)
             }
             (Share::Scales, _) => {
                 let scale = |word: u32| f16::from_bits(HUNDREDTH.to_bits() + (word % 512) as u16);
-                device.upload_at(site, &words.map(scale).collect::<Vec<_>>(), shape)?
+                self.input(&words.map(scale).collect::<Vec<_>>(), shape)
             }
-        };
-        Ok(tensor)
+        }
     }
 
     fn rows(&self, size: RowsSize) -> Result<Setup> {
@@ -267,7 +276,7 @@ impl Workshop<'_> {
         let SortSize { rows, length } = size;
         let shape = Shape::new([rows, length])?;
         let values: Vec<i32> = random(0, shape.elements()).map(|word| word as i32).collect();
-        let (list, _) = self.device.upload_at(self.site, &values, shape)?;
+        let list = self.input(&values, shape)?;
         let core = Oracle::Sorted { descending: false, length };
         let result = (DType::I32, shape, DType::I32);
         let (inputs, work) = (vec![list], product([rows, length]));
