@@ -97,7 +97,7 @@ impl Inside for Device {
     }
 
     fn products(&self, size: ProductSize) -> Vec<String> {
-        let all = size.candidates(self.ground());
+        let all = size.candidates(self.rig());
         all.iter().filter(|choice| choice.passes == 1).map(Choice::text).collect()
     }
 

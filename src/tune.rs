@@ -100,7 +100,7 @@ const ROUNDS: usize = 5;
 const BETTER: f64 = 1.03;
 /// Candidates this many times slower than the best are not measured again.
 const HOPELESS: f64 = 2.0;
-/// And no more often than this.
+/// A measurement repeats a result no more often than this.
 const RUNS_MAX: f64 = 1024.0;
 /// How often a first estimate is made again.
 const GROWTH_MAX: usize = 4;
@@ -234,7 +234,7 @@ impl<'a> Contest<'a> {
     async fn run(&self, on: &mut impl FnMut(&Trial)) -> Result<Measured> {
         let problem = self.bench.problem;
         let mut candidates = vec![None];
-        candidates.extend(problem.candidates(self.device.ground()).into_iter().map(Some));
+        candidates.extend(problem.candidates(self.device.rig()).into_iter().map(Some));
         let of = candidates.len();
         let trial = |index: usize, candidate: &Candidate, outcome| Trial {
             problem,

@@ -51,7 +51,7 @@ impl Device {
     }
 
     /// What candidates run on.
-    pub(crate) fn ground(&self) -> Rig<'_> {
+    pub(crate) fn rig(&self) -> Rig<'_> {
         let segment = self.engine.segment_bytes();
         Rig { target: self.target(), caps: self.caps(), segment }
     }

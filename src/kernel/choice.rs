@@ -211,7 +211,10 @@ impl Table {
         }
         let problem: Problem = size.into();
         let equal = self.entries.iter().find(|entry| entry.problem == problem);
-        let alike = || self.entries.iter().find(|entry| entry.problem.class() == problem.class());
+        let alike = || {
+            let class = problem.class();
+            self.entries.iter().find(|entry| entry.problem.class() == class)
+        };
         equal.or_else(alike)?.choice.and_then(S::of)
     }
 }

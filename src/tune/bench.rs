@@ -16,7 +16,7 @@ use crate::kernel::rows::choice::RowsSize;
 use crate::kernel::sort::choice::SortSize;
 use crate::layout::Layout;
 use crate::ledger::CallSite;
-use crate::op::{Joint, Number, Reduction};
+use crate::op::{Joint, Reduction};
 use crate::proof::{Budget, Claim, Formed, Oracle, judge};
 use crate::shape::Shape;
 use crate::tensor::{Attention, Order, Quantised, Tensor};
@@ -99,14 +99,10 @@ impl Bench {
             return Some("the oracle says nothing about any element".into());
         }
         let worst = judgement.worst?;
-        let (got, want) = (number(worst.got), number(worst.want));
+        let (got, want) = (worst.got.float(), worst.want.float());
         let (place, all) = (worst.element, judgement.elements);
         Some(format!("index {place} of {all} is {got}, not {want}"))
     }
-}
-
-fn number(value: Number) -> f64 {
-    value.float()
 }
 
 /// An operand, and its elements as the host has them: what the oracle is given has never been on

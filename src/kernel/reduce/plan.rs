@@ -10,12 +10,14 @@
 //! [`CORE_TRIPS`] times, nor that one term would go through more than some hundred roundings.
 
 use super::choice::{SumChoice, SumSize};
-use super::text::{REDUCE_COLUMNS, REDUCE_GROUP, REDUCE_ROWS, ReduceColumnsJob, ReduceRowsJob};
+use super::text::{Fold, REDUCE_COLUMNS, REDUCE_GROUP, REDUCE_ROWS};
+use super::text::{Reduce, ReduceColumnsJob, ReduceRowsJob};
 use crate::caps::Identity;
 use crate::count::words;
 use crate::error::Result;
 use crate::kernel::choice::size::{Rig, distinct};
 use crate::layout::Layout;
+use crate::op::Kind;
 use crate::shape::Shape;
 use crate::wgsl::entry::CORE_TRIPS;
 use crate::wgsl::{Entry, Target};
@@ -314,7 +316,7 @@ impl SumSize {
         let choice = |chunks| ways.iter().map(move |&grouped| SumChoice { grouped, chunks });
         distinct(chunks.flat_map(choice), |choice| {
             let machine = Reducer { target, identity, batch_invariant: false, by: Some(choice) };
-            let plan = ReducePlan::of(extent, machine, 0, false, UNITS);
+            let plan = ReducePlan::of(extent, machine, 0, false, MEASURED.units());
             let few = outer.saturating_mul(plan.chunks) <= STATES_MAX;
             few.then_some((plan.kernel.name, plan.chunks))
         })
@@ -323,8 +325,8 @@ impl SumSize {
 
 /// The most states of all rows that are tried, for each of the inner elements.
 const STATES_MAX: usize = 1 << 20;
-/// Units of columns that an invocation takes of f32.
-const UNITS: u32 = 4;
+/// What is measured.
+const MEASURED: Reduce = Reduce { fold: Fold::Sum, kind: Kind::F32, index: false };
 
 #[cfg(test)]
 mod tests {
