@@ -57,7 +57,7 @@ fn converting<'a, T: Element>(
 fn viewed<'a>(device: &'a Device, name: &str, view: HostView<'a, f32>) -> Case<'a> {
     let bytes = view.shape().elements() * size_of::<f32>();
     Case::new(name, Work::Bytes(bytes as f64), move || {
-        up(device, || device.upload_view(&view).map(|(tensor, _)| tensor))
+        up(device, || device.upload_view(view).map(|(tensor, _)| tensor))
     })
 }
 

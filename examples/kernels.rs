@@ -103,10 +103,14 @@ fn narrow_weights(all: &mut Vec<Sample>) {
 
 fn quantised(all: &mut Vec<Sample>) {
     type Part = (DType, [usize; 2]);
-    let forms: [(&str, Part, Part); 3] = [
+    let forms: [(&str, Part, Part); 7] = [
         ("quantised", (DType::I8, [4096, 4096]), (DType::F16, [4096, 128])),
         ("quantised q4", (DType::U8, [4096, 2048]), (DType::F16, [4096, 128])),
         ("quantised q4_k", (DType::U8, [4096, 2048]), (DType::U32, [4096, 64])),
+        ("quantised q5_k", (DType::U8, [4096, 2560]), (DType::U32, [4096, 64])),
+        ("quantised q6_k", (DType::U8, [4096, 3072]), (DType::U16, [4096, 144])),
+        ("quantised q3_k", (DType::U8, [4096, 1536]), (DType::U16, [4096, 112])),
+        ("quantised q2_k", (DType::U8, [4096, 1024]), (DType::U16, [4096, 160])),
     ];
     for (name, values, scales) in forms {
         for rows in [1, 4, 32, 256] {

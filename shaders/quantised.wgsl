@@ -22,7 +22,6 @@ struct Job {
 
 // region types
 const rows = 1u;
-const loads = 2u;
 // end types
 
 // region params
@@ -84,9 +83,9 @@ fn main(
     // Rows and columns past the last repeat it, and store nothing.
     let columns = min(vec4<u32>(column) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.job.size.y - 1u));
     let scale = columns * blocks;
-    let weight = scale * loads;
     let row = group.x * rows;
     // region begin
+    let weight = 2u * scale;
     let x0 = min(row, p.job.size.x - 1u) * p.job.size.w;
     var t0 = vec4<f32>();
     // end begin

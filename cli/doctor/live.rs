@@ -22,7 +22,7 @@ pub(crate) fn layout(device: &Device) -> Result<Vec<Found>> {
     ];
     let mut arrived = Vec::new();
     for (name, view) in views {
-        let (tensor, _) = device.upload_view(&view)?;
+        let (tensor, _) = device.upload_view(view)?;
         if !view.iter().eq(tensor.to_vec::<f32>()?) {
             return Ok(vec![(Tone::Bad, format!("{name} came back in another order"))]);
         }

@@ -9,7 +9,7 @@
 //!
 //! A tensor `name` in blocks that wharf has is two here, bit for bit: `name.values` and
 //! `name.scales`, which [`TensorSet::quantised`] makes one; a file that has one of these besides is
-//! refused. A block of ggml's begins with what its weights have in common.
+//! refused.
 //!
 //! [`TensorSet::quantised`]: crate::TensorSet::quantised
 
@@ -85,14 +85,14 @@ const KINDS: [GgmlType; 28] = [
     blocks(8, "Q8_0", Blocks::Q8),
     blocks(2, "Q4_0", Blocks::Q4),
     blocks(12, "Q4_K", Blocks::Q4K),
+    blocks(13, "Q5_K", Blocks::Q5K),
+    blocks(14, "Q6_K", Blocks::Q6K),
+    blocks(11, "Q3_K", Blocks::Q3K),
+    blocks(10, "Q2_K", Blocks::Q2K),
     foreign(3, "Q4_1", 32, 20),
     foreign(6, "Q5_0", 32, 22),
     foreign(7, "Q5_1", 32, 24),
     foreign(9, "Q8_1", 32, 36),
-    foreign(10, "Q2_K", 256, 84),
-    foreign(11, "Q3_K", 256, 110),
-    foreign(13, "Q5_K", 256, 176),
-    foreign(14, "Q6_K", 256, 210),
     foreign(15, "Q8_K", 256, 292),
     foreign(16, "IQ2_XXS", 256, 66),
     foreign(17, "IQ2_XS", 256, 74),
@@ -256,8 +256,40 @@ struct BlocksPart {
     shape: Shape,
 }
 
+/// The bytes of a block as a file has them, one part after another.
+const fn order(form: Blocks) -> &'static [(Share, usize)] {
+    match form {
+        Blocks::Q8 => &[(Share::Scales, 2), (Share::Values, 32)],
+        Blocks::Q4 => &[(Share::Scales, 2), (Share::Values, 16)],
+        Blocks::Q4K => &[(Share::Scales, 16), (Share::Values, 128)],
+        Blocks::Q5K => &[(Share::Scales, 16), (Share::Values, 160)],
+        Blocks::Q6K => &[(Share::Values, 192), (Share::Scales, 18)],
+        Blocks::Q3K => &[(Share::Values, 96), (Share::Scales, 14)],
+        Blocks::Q2K => &[(Share::Scales, 16), (Share::Values, 64), (Share::Scales, 4)],
+    }
+}
+
 /// Blocks that are read at once.
 const AT_ONCE: usize = 1024;
+
+impl BlocksPart {
+    /// What is of this part in a block, from byte `inside` on; returns what is left to write.
+    fn own<'a>(&self, block: &[u8], mut inside: usize, mut out: &'a mut [u8]) -> &'a mut [u8] {
+        let mut rest = block;
+        for &(of, bytes) in order(self.form) {
+            let (part, later) = rest.split_at(bytes.min(rest.len()));
+            rest = later;
+            if of == self.of {
+                let part = &part[inside.min(part.len())..];
+                inside = inside.saturating_sub(bytes);
+                let (now, next) = out.split_at_mut(part.len().min(out.len()));
+                now.copy_from_slice(&part[..now.len()]);
+                out = next;
+            }
+        }
+        out
+    }
+}
 
 impl Supply for BlocksPart {
     fn dtype(&self) -> DType {
@@ -270,7 +302,6 @@ impl Supply for BlocksPart {
 
     fn read(&self, first: u64, out: &mut [u8]) -> Result<()> {
         let size = self.of.bytes(self.form);
-        let offset = if self.of == Share::Scales { 0 } else { Share::Scales.bytes(self.form) };
         let (whole, mut out) = (self.form.bytes(), out);
         let (mut block, mut inside) = (first / size as u64, (first % size as u64) as usize);
         let mut scratch = vec![0; AT_ONCE * whole];
@@ -279,10 +310,7 @@ impl Supply for BlocksPart {
             let blocks = &mut scratch[..count * whole];
             self.file.read(self.begin + block * whole as u64, blocks)?;
             for part in blocks.chunks(whole) {
-                let part = &part[offset + inside..offset + size];
-                let (now, later) = out.split_at_mut(part.len().min(out.len()));
-                now.copy_from_slice(&part[..now.len()]);
-                (out, inside) = (later, 0);
+                (out, inside) = (self.own(part, inside, out), 0);
             }
             block += count as u64;
         }

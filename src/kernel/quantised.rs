@@ -106,7 +106,7 @@ fn words_of(site: Site<'_>, values: Operand) -> Result<Operand> {
 /// Scales that are read by quads, if they are words.
 fn by_quads(site: Site<'_>, scales: Operand) -> Result<Operand> {
     let whole = scales.layout.is_dense() && scales.layout.offset().is_multiple_of(4);
-    if whole || scales.dtype.is_float() { Ok(scales) } else { copy_of(site, &scales) }
+    if whole || scales.dtype != DType::U32 { Ok(scales) } else { copy_of(site, &scales) }
 }
 
 /// A product under way.
@@ -195,7 +195,7 @@ impl Blockwise<'_> {
         let heads = [x, panel.values.clone(), panel.scales.clone()].map(Head::view);
         let mut reached = Vec::new();
         for (i, head) in heads.iter().enumerate() {
-            let reach = head.raw(i == 2 && head.dtype.is_float())?;
+            let reach = head.raw(i == 2 && head.dtype != DType::U32)?;
             reached.push(reach.ok_or_else(|| astray("an operand across segments"))?);
         }
         let Some(tail) = tail.reach(false)? else { return Err(astray("no tail")) };

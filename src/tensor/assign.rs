@@ -33,6 +33,8 @@ impl Tensor {
     /// assert_eq!(weights.to_vec::<f32>()?, [0.0, 3.0]);
     /// # Ok(()) });
     /// ```
+    ///
+    /// It is what `+=` and its like would be, which have nowhere to put an error.
     #[track_caller]
     pub fn assign(&mut self, values: impl Into<Other>) -> Result<()> {
         let shape = *self.shape();

@@ -1,7 +1,7 @@
 //! Products of matrices: checked at the call, computed when they are needed, fused with what
 //! follows.
 
-use super::{Tensor, Weight};
+use super::{Factor, Tensor, Weight};
 use crate::dtype::{Class, DType};
 use crate::error::{Error, Result, causes};
 use crate::fuse::What;
@@ -34,9 +34,15 @@ impl Tensor {
     /// assert_eq!(x.matmul(&column)?.to_vec::<f32>()?, [12.0, 34.0]);
     /// # Ok(()) });
     /// ```
+    ///
+    /// By [`Quantised::t`](super::Quantised::t) it is a [`Tensor::linear`] with those weights.
     #[track_caller]
-    pub fn matmul(&self, right: &Self) -> Result<Self> {
-        self.matmul_plain(right).map_err(|error| error.during("matmul"))
+    pub fn matmul<'a>(&self, right: impl Into<Factor<'a>>) -> Result<Self> {
+        let product = match right.into() {
+            Factor::Tensor(right) => self.matmul_plain(right),
+            Factor::Transposed(weights) => weights.product(self),
+        };
+        product.map_err(|error| error.during("matmul"))
     }
 
     /// A layer: `activation(x . weight^T + bias)` in one kernel, for `x` of shape `[.., in]` and a

@@ -39,10 +39,12 @@ impl Quantised {
     /// - [`Blocks::Q4K`]: u8 values `[out, in / 2]` and u32 scales `[out, in / 64]`: of each 256
     ///   weights the scale and the scale of minima, as two f16 in a word, and twelve bytes with
     ///   eight scales and minima of six bits
+    /// - the other forms of 256 weights as GGUF has them: u8 values, and u32 or u16 scales
     #[track_caller]
     pub fn of(values: &Tensor, scales: &Tensor) -> Result<Self> {
         values.device.engine.same_device(&scales.device.engine)?;
-        let Some(form) = Blocks::of(values.dtype(), scales.dtype()) else {
+        let part = |of: &Tensor| (of.dtype(), of.shape().dims().last().copied().unwrap_or(0));
+        let Some(form) = Blocks::of(part(values), part(scales)) else {
             let (values, scales) = (values.dtype(), scales.dtype());
             return Err(QuantisedCause::Parts { values, scales }.into());
         };
@@ -100,6 +102,12 @@ impl Quantised {
     #[must_use]
     pub const fn scales(&self) -> &Tensor {
         &self.scales
+    }
+
+    /// The weights as `[in, out]`, which is how [`Tensor::matmul`] takes them: `x.matmul(w.t())`.
+    #[must_use]
+    pub const fn t(&self) -> Factor<'_> {
+        Factor::Transposed(self)
     }
 
     /// The weights as numbers again, of a float dtype, rounded once. Deferred.
@@ -177,6 +185,21 @@ impl Quantised {
         let args = [&x, &self.values, &self.scales].map(Tensor::arg).to_vec();
         let what = What::core(QuantisedProduct { form: self.form, by });
         Ok(Tensor::deferred(&x.device, what, args, shape, dtype))
+    }
+}
+
+/// What a product has on its right: a tensor, or weights in blocks.
+#[derive(Clone, Copy, Debug)]
+pub enum Factor<'a> {
+    /// `[.., k, n]`, or a column.
+    Tensor(&'a Tensor),
+    /// Weights `[n, k]`, as their transpose.
+    Transposed(&'a Quantised),
+}
+
+impl<'a> From<&'a Tensor> for Factor<'a> {
+    fn from(tensor: &'a Tensor) -> Self {
+        Self::Tensor(tensor)
     }
 }
 
@@ -259,7 +282,9 @@ causes! {
 /// The dtypes of values and scales of every form.
 fn forms() -> String {
     let parts = |form| Share::BOTH.map(|share| share.dtype(form).name()).join(" with ");
-    Blocks::ALL.map(parts).join(" or ")
+    let mut all = Blocks::ALL.map(parts).to_vec();
+    all.dedup();
+    all.join(" or ")
 }
 
 /// The length of the last axis.

@@ -13,7 +13,7 @@ use crate::host::blocks::{Blocks, Losses, Share, check};
 use crate::host::bytes::ByteView;
 use crate::host::cause::CarriageCause;
 use crate::host::supply::Supply;
-use crate::host::{Handover, HostArray, HostView};
+use crate::host::{Handover, HostArray, HostBytes, HostView};
 use crate::layout::Layout;
 use crate::ledger::{CallSite, Direction, OpenCrossing};
 use crate::plan::{How, Stored};
@@ -149,15 +149,23 @@ impl Device {
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
-    /// let columns = wharf::HostView::column_major(&[1, 2, 3, 4, 5, 6], [3, 2])?;
-    /// let (x, _) = device.upload_view(&columns)?;
+    /// use wharf::{DType, HostView};
+    ///
+    /// let columns = HostView::column_major(&[1, 2, 3, 4, 5, 6], [3, 2])?;
+    /// let (x, _) = device.upload_view(columns)?;
     /// assert_eq!(x.to_vec::<i32>()?, [1, 4, 2, 5, 3, 6]);
+    ///
+    /// // Bytes whose dtype only the program's input says.
+    /// let bytes = HostView::from_bytes(DType::U16, &[1, 0, 2, 1], [2])?;
+    /// let (x, _) = device.upload_view(bytes)?;
+    /// assert_eq!(x.to_vec::<u16>()?, [1, 258]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
-    pub fn upload_view<T: Element>(&self, view: &HostView<'_, T>) -> Result<(Tensor, Receipt)> {
+    pub fn upload_view<'a>(&self, view: impl Into<HostBytes<'a>>) -> Result<(Tensor, Receipt)> {
+        let view = view.into();
         let order =
-            self.order(Provenance::Memory(view.bytes()), *view.layout(), Becoming::Planned)?;
+            self.order(Provenance::Memory(view.view()), *view.layout(), Becoming::Planned)?;
         self.execute(&order, CallSite::of("upload_view"))
     }
 

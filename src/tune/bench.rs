@@ -229,11 +229,20 @@ impl Workshop<'_> {
             (Share::Values, _) => {
                 self.input(&words.map(|word| word as u8).collect::<Vec<_>>(), shape)
             }
-            (Share::Scales, Blocks::Q4K) => {
+            (Share::Scales, Blocks::Q4K | Blocks::Q5K) => {
                 // Both scales of a block in its first word, then bits of which any will do.
                 let bits = u32::from(HUNDREDTH.to_bits()) * 0x1_0001;
                 let word = |(i, word)| if i % 4 == 0 { bits } else { word };
                 self.input(&words.enumerate().map(word).collect::<Vec<u32>>(), shape)
+            }
+            (Share::Scales, Blocks::Q2K | Blocks::Q3K | Blocks::Q6K) => {
+                // The factors of a block are its last, and before them bits of which any will do.
+                let each = Share::Scales.each(form);
+                let factors = if form == Blocks::Q2K { 2 } else { 1 };
+                let part = |(i, word): (usize, u32)| {
+                    if i % each < each - factors { word as u16 } else { HUNDREDTH.to_bits() }
+                };
+                self.input(&words.enumerate().map(part).collect::<Vec<u16>>(), shape)
             }
             (Share::Scales, _) => {
                 let scale = |word: u32| f16::from_bits(HUNDREDTH.to_bits() + (word % 512) as u16);

@@ -133,6 +133,39 @@ fn ggmls(name: &str) -> Vec<u8> {
     file[file.len() - from..][..bytes].to_vec()
 }
 
+/// Each part of a block, in the order of the file: true is of the scales.
+type Order = &'static [(bool, usize)];
+
+const LARGE: [(&str, Blocks, Order); 4] = [
+    ("q2_k", Blocks::Q2K, &[(true, 16), (false, 64), (true, 4)]),
+    ("q3_k", Blocks::Q3K, &[(false, 96), (true, 14)]),
+    ("q5_k", Blocks::Q5K, &[(true, 16), (false, 160)]),
+    ("q6_k", Blocks::Q6K, &[(false, 192), (true, 18)]),
+];
+
+/// They lie one after the other at the end of the file.
+#[test]
+fn large_blocks_are_ggmls_bit_for_bit() {
+    let file = std::fs::read(golden("large_blocks.gguf")).expect("it is there");
+    let set = load(&capable(), "large_blocks.gguf");
+    let mut end = file.len();
+    for (name, form, order) in LARGE.into_iter().rev() {
+        let blocks = set.quantised(name).expect("both are there");
+        assert_eq!((blocks.form(), blocks.shape().dims()), (form, &[3, 512][..]), "{name}");
+        let [mut values, mut scales] = [blocks.values(), blocks.scales()].map(raw);
+        let mut whole = Vec::new();
+        for _ in 0..6 {
+            for &(of_scales, bytes) in order {
+                let part = if of_scales { &mut scales } else { &mut values };
+                whole.extend(part.drain(..bytes));
+            }
+        }
+        assert!(values.is_empty() && scales.is_empty(), "{name}");
+        end -= whole.len().next_multiple_of(32);
+        assert!(file[end..][..whole.len()] == whole, "{name}");
+    }
+}
+
 /// What ggml's own program makes of the same weights, and what it wrote: the same bits.
 #[test]
 fn blocks_of_four_bits_are_ggmls_bit_for_bit() {

@@ -58,7 +58,7 @@ fn doors() -> Vec<Door> {
     vec![
         door("upload", Up, &[320], |s| s.here.upload(&DATA, 80).map(drop)),
         door("upload_as", Up, &[640], |s| s.here.upload_as(&DATA, 80, DType::F64).map(drop)),
-        door("upload_view", Up, &[320], |s| s.here.upload_view(&view()?).map(drop)),
+        door("upload_view", Up, &[320], |s| s.here.upload_view(view()?).map(drop)),
         door("tensor", Up, &[320], |s| s.here.tensor([[0.5f32; 40]; 2]).map(drop)),
         door("upload_set", Up, &[8, 320], |s| s.here.upload_set(&shipment()?).map(drop)),
         door("upload_set_with", Up, &[8, 320], |s| {

@@ -148,7 +148,7 @@ fn uploads_bear_any_view() {
         if view.shape().elements() > 1 << 21 {
             continue; // a test below has the large ones
         }
-        match device.upload_view(&view) {
+        match device.upload_view(view) {
             Ok((tensor, _)) => {
                 assert_eq!(
                     tensor.to_vec::<u8>().unwrap(),
@@ -168,7 +168,7 @@ fn a_view_larger_than_all_memory_is_refused() {
     for shift in [24, 30, 32, 40] {
         let one = [1u8];
         let view = HostView::strided(&one, [1 << shift], &[0], 0).unwrap();
-        let error = device.upload_view(&view).err().unwrap();
+        let error = device.upload_view(view).err().unwrap();
         assert!(error.is_out_of_memory(), "2^{shift}: {error}");
     }
     assert_eq!(device.memory().bytes_live, 0, "nothing is left of it");

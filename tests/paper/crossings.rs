@@ -123,7 +123,7 @@ fn any_layout_arrives_row_major() {
     let data: Vec<u16> = (0..3000).collect();
     let (as_bits, converted) = (capable(), capable());
     for (name, view) in views(&data) {
-        let (tensor, receipt) = as_bits.upload_view(&view).unwrap();
+        let (tensor, receipt) = as_bits.upload_view(view).unwrap();
         assert_eq!(tensor.to_vec::<u16>().unwrap(), view.iter().collect::<Vec<_>>(), "{name}");
         assert!(tensor.layout().is_dense(), "{name} is row-major on the device");
         assert_eq!(receipt.layout_from, *view.layout(), "{name}: the receipt knows the layout");
@@ -141,7 +141,7 @@ fn a_strided_view_is_converted_in_the_order_of_its_indices() {
     let data: Vec<f64> = (0..6000).map(|i| f64::from(i) / 7.0).collect();
     let device = baseline(&Policy::exact().allow(DType::F64, DType::F32));
     let view = HostView::strided(&data, [75, 80], &[-1, 75], 74).unwrap();
-    let (tensor, receipt) = device.upload_view(&view).unwrap();
+    let (tensor, receipt) = device.upload_view(view).unwrap();
     let want: Vec<f32> = view.iter().map(|v| v as f32).collect();
     assert_eq!(tensor.to_vec::<f32>().unwrap(), want);
     let first = view.iter().position(|v| f64::from(v as f32) != v).unwrap();

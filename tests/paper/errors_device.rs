@@ -235,7 +235,7 @@ fn sizes_beyond_any_memory() {
     let shape = [1usize << 61];
     let view = wharf::HostView::strided(&value, shape, &[0], 0).unwrap();
     says(
-        capable().upload_view(&view),
+        capable().upload_view(view),
         ErrorKind::Limit,
         "the tensor needs 2305843009213693952 bytes, the largest size is 1152921504606846976",
         "split the tensor",

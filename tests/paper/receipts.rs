@@ -56,7 +56,7 @@ fn a_named_conversion_says_its_target() {
 fn the_long_form_has_every_number() {
     let data = [1.0, 0.1, 1e300, 1e-300, f64::NAN, 4.0];
     let view = HostView::column_major(&data, [2, 3]).unwrap();
-    let (_, receipt) = loose().upload_view(&view).unwrap();
+    let (_, receipt) = loose().upload_view(view).unwrap();
     let want = "\
 f64 -> f32: 6 values, 1 rounded, 1 overflowed, 1 flushed, 1 NaN, max error 1.5e-9; staged 24 B
   layout   [2, 3] column-major -> [2, 3] row-major

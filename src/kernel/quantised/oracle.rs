@@ -30,7 +30,7 @@ fn fits(claim: &Claim, told: &[u32]) -> bool {
         && m.checked_mul(n) == Some(claim.tail.shape.elements())
         && claim.tail.expr.inputs[0].is_float()
         && x.dtype.is_float()
-        && Blocks::of(values.dtype, scales.dtype) == Some(form)
+        && Blocks::of((values.dtype, some), (scales.dtype, others)) == Some(form)
 }
 
 fn form(told: &[u32]) -> Option<Blocks> {
@@ -38,18 +38,65 @@ fn form(told: &[u32]) -> Option<Blocks> {
     Blocks::ALL.get(form as usize).copied()
 }
 
-/// The scale and the minimum of one of the eight parts of a block, as its four words have them.
-fn six_bits(word: impl Fn(usize) -> Option<u32>, part: usize) -> Option<[f64; 2]> {
-    let bytes: Option<Vec<u8>> = (0..16).map(|i| Some(word(i / 4)?.to_le_bytes()[i % 4])).collect();
-    let (halves, bytes) = bytes.as_deref()?.split_at_checked(4)?;
-    let half = |i: usize| f16::from_le_bytes([halves[2 * i], halves[2 * i + 1]]).to_f64();
+/// The scale and the minimum of one of the eight parts of a block, by its sixteen bytes.
+fn six_bits(byte: impl Fn(usize) -> Option<u32>, part: usize) -> Option<[f64; 2]> {
+    let bits = |i: usize| byte(4 + i);
     let (scale, least) = if part < 4 {
-        (bytes[part] & 63, bytes[part + 4] & 63)
+        (bits(part)? & 63, bits(part + 4)? & 63)
     } else {
-        let low = bytes[part + 4];
-        ((low & 15) | ((bytes[part - 4] >> 6) << 4), (low >> 4) | ((bytes[part] >> 6) << 4))
+        let low = bits(part + 4)?;
+        ((low & 15) | ((bits(part - 4)? >> 6) << 4), (low >> 4) | ((bits(part)? >> 6) << 4))
     };
-    Some([half(0) * f64::from(scale), half(1) * f64::from(least)])
+    Some([half(&byte, 0)? * f64::from(scale), half(&byte, 2)? * f64::from(least)])
+}
+
+/// The f16 whose first byte this is.
+fn half(byte: impl Fn(usize) -> Option<u32>, at: usize) -> Option<f64> {
+    Some(f16::from_bits((byte(at)? | (byte(at + 1)? << 8)) as u16).to_f64())
+}
+
+/// Weight `at` of 256, by the bytes of the block's two parts.
+fn of_super(
+    form: Blocks,
+    at: usize,
+    value: impl Fn(usize) -> Option<f64>,
+    byte: impl Fn(usize) -> Option<u32>,
+) -> Option<f64> {
+    let bits = |at: usize, shift: usize, mask: u32| Some((value(at)? as u32 >> shift) & mask);
+    // Of each 128 weights: which 32, and which of those.
+    let (second, turn, l) = (at / 128, at % 128 / 32, at % 32);
+    let two = |first: usize| bits(first + 32 * second + l, 2 * turn, 3);
+    let top = |at: usize| bits(at % 32, at / 32, 1);
+    let sixteenth = at / 16;
+    let [scale, least, number] = match form {
+        Blocks::Q8 | Blocks::Q4 => return None,
+        Blocks::Q4K | Blocks::Q5K => {
+            let first = if form == Blocks::Q5K { 32 } else { 0 };
+            let low = bits(first + at / 64 * 32 + l, at / 32 % 2 * 4, 15)?;
+            let high = if form == Blocks::Q5K { top(at)? } else { 0 };
+            let [scale, least] = six_bits(byte, at / 32)?;
+            [scale, least, f64::from(low | (high << 4))]
+        }
+        Blocks::Q6K => {
+            let low = bits(64 * second + 32 * (turn % 2) + l, turn / 2 * 4, 15)?;
+            let number = f64::from(low | (two(128)? << 4)) - 32.0;
+            [half(&byte, 16)? * f64::from(byte(sixteenth)? as u8 as i8), 0.0, number]
+        }
+        Blocks::Q3K => {
+            let four =
+                if sixteenth < 8 { byte(sixteenth)? & 15 } else { byte(sixteenth - 8)? >> 4 };
+            let above = (byte(8 + sixteenth % 4)? >> (sixteenth / 4 * 2)) & 3;
+            let scale = f64::from(four | (above << 4)) - 32.0;
+            let number = f64::from(two(32)?) - if top(at)? == 1 { 0.0 } else { 4.0 };
+            [half(&byte, 12)? * scale, 0.0, number]
+        }
+        Blocks::Q2K => {
+            let both = byte(sixteenth)?;
+            let [scale, least] = [both & 15, both >> 4].map(f64::from);
+            [half(&byte, 16)? * scale, half(&byte, 18)? * least, f64::from(two(0)?)]
+        }
+    };
+    Some(scale * number - least)
 }
 
 fn element(cell: &Cell<'_>) -> Option<Estimate> {
@@ -76,10 +123,14 @@ fn element(cell: &Cell<'_>) -> Option<Estimate> {
                 let byte = value(16 * block + at % 16)? as u32;
                 (f64::from((byte >> (at / 16 * 4)) & 15) - 8.0) * scale(block)?
             }
-            Blocks::Q4K => {
-                let byte = value(128 * block + at / 64 * 32 + at % 32)? as u32;
-                let [d, m] = six_bits(|word| Some(scale(4 * block + word)? as u32), at / 32)?;
-                d * f64::from((byte >> (at / 32 % 2 * 4)) & 15) - m
+            _ => {
+                let [each, beside] = Share::BOTH.map(|share| share.each(form));
+                let width = Share::Scales.dtype(form).width();
+                let byte = |i: usize| {
+                    let element = scale(beside * block + i / width)? as u32;
+                    Some((element >> (i % width * 8)) & 255)
+                };
+                of_super(form, at, |i| value(each * block + i), byte)?
             }
         }))
     };

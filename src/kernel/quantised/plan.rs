@@ -38,8 +38,15 @@ const FEW_MAX: usize = 4;
 
 /// The most rows of a lane by whoever made the GPU: on an Adreno 630 four by `q8` spill 33
 /// registers, two by `q4` 46 and two by `q4_k` 15.
-const ROWS_OF_VENDOR: &[(&str, Blocks, u32)] =
-    &[("Qualcomm", Blocks::Q8, 2), ("Qualcomm", Blocks::Q4, 1), ("Qualcomm", Blocks::Q4K, 1)];
+const ROWS_OF_VENDOR: &[(&str, Blocks, u32)] = &[
+    ("Qualcomm", Blocks::Q8, 2),
+    ("Qualcomm", Blocks::Q4, 1),
+    ("Qualcomm", Blocks::Q4K, 1),
+    ("Qualcomm", Blocks::Q5K, 1),
+    ("Qualcomm", Blocks::Q6K, 1),
+    ("Qualcomm", Blocks::Q3K, 1),
+    ("Qualcomm", Blocks::Q2K, 1),
+];
 
 const STAGED: &[(usize, u32)] = &[(8, 1), (16, 2), (usize::MAX, 4)];
 

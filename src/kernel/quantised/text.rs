@@ -9,7 +9,7 @@ use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region, Writes};
 pub(super) use forms::loads;
-use forms::{Sixteen, before, numbers, scale, scaled, weights};
+use forms::{Sixteen, before, column, common, numbers, scaled, weights};
 
 mod forms;
 
@@ -115,6 +115,11 @@ fn each(rows: u32, line: impl Fn(u32) -> String) -> String {
     (0..rows).map(|r| line(r) + "\n").collect()
 }
 
+/// Where the sixteen bytes of a lane's four columns begin.
+fn weight(form: Blocks) -> String {
+    format!("let weight = {};\n", column(form, "scale"))
+}
+
 /// Where the rows of a lane begin, and sums for them.
 fn begin(rows: u32) -> String {
     each(rows, |r| {
@@ -140,8 +145,8 @@ fn registers(form: Blocks, rows: u32, shared: bool) -> Vec<Region> {
     let store = format!("blockwise_store(row + r, column, {of_row});");
     let step = sums(rows) + &step(form, rows, &Sixteen::of_block(form), shared, of_trip);
     let mut regions = vec![
-        Region::text("types", format!("const rows = {rows}u;\nconst loads = {}u;\n", loads(form))),
-        Region::text("begin", begin(rows)),
+        Region::text("types", format!("const rows = {rows}u;\n")),
+        Region::text("begin", weight(form) + &begin(rows)),
         Region::text("step", before(form, false) + &step),
         Region::text("add", add(form, rows, "b")),
         Region::text("store", store),
@@ -166,12 +171,12 @@ fn few(form: Blocks, rows: u32, [lanes, down]: [u32; 2]) -> Vec<Region> {
     // few: sums of a trip beside those spill on Intel's.
     let (zeros, sum, add): (_, Name, _) = match form {
         Blocks::Q8 | Blocks::Q4 => (sums(rows), of_trip, add(form, rows, block)),
-        Blocks::Q4K => (String::new(), of_all, String::new()),
+        _ => (String::new(), of_all, String::new()),
     };
-    let step = zeros + &step(form, rows, &[Sixteen::alone(form)], false, sum);
+    let step = zeros + &step(form, rows, &Sixteen::alone(form), false, sum);
     vec![
         Region::text("types", types),
-        Region::text("begin", begin(rows)),
+        Region::text("begin", weight(form) + &begin(rows)),
         Region::text("step", before(form, true) + &step),
         Region::text("add", add),
         Region::text("together", each(rows, |r| format!("sh_sums[along][own][{r}] = t{r};"))),
@@ -197,10 +202,16 @@ fn staged(form: Blocks, rows: u32) -> Vec<Region> {
     let load = |var: &str| each(rows, |r| format!("{var}f{r} = head_0(x{r} + side * b);"));
     // X is near. Beside scales and minima it has no room while the last block is multiplied: one
     // register spilled on Intel's chips.
-    let ahead = form != Blocks::Q4K;
+    let ahead = matches!(form, Blocks::Q8 | Blocks::Q4);
     let fetch = |var: &str| {
         let rows = if ahead { load(var) } else { String::new() };
-        format!("{rows}{var}w = head_1({});\n{var}s = {};\n", half.place, scale(form))
+        let high = half.high.iter().map(|place| format!("{var}g = head_1({place});\n"));
+        let high: String = high.collect();
+        format!(
+            "{rows}{var}w = head_1({});\n{high}{var}s = {};\n",
+            half.place,
+            common(form, "scale", "b")
+        )
     };
     let mut number = each(rows, stage);
     for (i, quad) in half.quads.iter().enumerate() {
@@ -265,6 +276,9 @@ fn step(form: Blocks, rows: u32, sixteens: &[Sixteen], shared: bool, sum: Name) 
         for c in 0..COLUMNS {
             let at = lane(c);
             put!(text, "let w{load}_{c} = head_1(weight.{at} + {});", sixteen.place);
+            if let Some(place) = &sixteen.high {
+                put!(text, "let g{load}_{c} = head_1(weight.{at} + {place});");
+            }
         }
         for quad in &sixteen.quads {
             for c in 0..COLUMNS {

@@ -98,22 +98,28 @@ impl Tensor {
         size: [usize; D],
         how: &Conv<D>,
     ) -> Result<Self> {
-        let gradient = || {
-            self.device.engine.same_device(&input.device.engine)?;
-            let (summed, stored) = self.convolved_as(input, "what arrives and input")?;
-            let count = |shape: &Shape| shape.dims().get(1).copied().unwrap_or(0);
-            let (rows, each) = (count(self.shape()), count(input.shape()) / how.groups.max(1));
-            let weight = Shape::new([&[rows, each], &size[..]].concat())?;
-            how.arrived(self, input.shape(), &weight)?;
-            if weight.is_empty() || self.shape().is_empty() || input.shape().is_empty() {
-                return self.device.zeros(weight, *stored);
-            }
-            let pads: Vec<_> =
-                [0, 0].into_iter().chain(how.padding).map(|pad| (pad, pad)).collect();
-            let padded = input.pad(&pads, Pad::Constant(Scalar::zero(input.dtype())))?;
-            self.met(&padded, how, &weight, summed)?.cast_to(stored)
-        };
-        asked(gradient).map_err(|error| error.during("conv_weight_grad"))
+        let gradient = asked(|| self.weight_gradient(input, size, how));
+        gradient.map_err(|error| error.during("conv_weight_grad"))
+    }
+
+    pub(super) fn weight_gradient<const D: usize>(
+        &self,
+        input: &Self,
+        size: [usize; D],
+        how: &Conv<D>,
+    ) -> Result<Self> {
+        self.device.engine.same_device(&input.device.engine)?;
+        let (summed, stored) = self.convolved_as(input, "what arrives and input")?;
+        let count = |shape: &Shape| shape.dims().get(1).copied().unwrap_or(0);
+        let (rows, each) = (count(self.shape()), count(input.shape()) / how.groups.max(1));
+        let weight = Shape::new([&[rows, each], &size[..]].concat())?;
+        how.arrived(self, input.shape(), &weight)?;
+        if weight.is_empty() || self.shape().is_empty() || input.shape().is_empty() {
+            return self.device.zeros(weight, *stored);
+        }
+        let pads: Vec<_> = [0, 0].into_iter().chain(how.padding).map(|pad| (pad, pad)).collect();
+        let padded = input.pad(&pads, Pad::Constant(Scalar::zero(input.dtype())))?;
+        self.met(&padded, how, &weight, summed)?.cast_to(stored)
     }
 
     /// What arrives times what each tap met, in a padded input.

@@ -78,6 +78,50 @@ impl Tensor {
         asked(spread).map_err(|error| error.during("conv_transpose3d"))
     }
 
+    /// The gradient of the input of a transposed convolution, `conv_transpose1d` to
+    /// `conv_transpose3d`: this is what arrives at its result. It is a
+    /// [convolution](Tensor::conv2d) by the same weight, by its contract and dtypes. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::tensor::Conv;
+    ///
+    /// let how = Conv::new().stride([2]);
+    /// let (x, _) = device.upload(&[3.0f32, 4.0], [1, 1, 2])?;
+    /// let (weight, _) = device.upload(&[10.0f32, 1.0], [1, 1, 2])?;
+    /// let y = x.conv_transpose1d(&weight, None, &how)?;
+    /// let arrives = y.ones_like()?;
+    /// let gradient = arrives.conv_transpose_input_grad(&weight, &how)?;
+    /// assert_eq!(gradient.to_vec::<f32>()?, [11.0, 11.0]);
+    /// let gradient = arrives.conv_transpose_weight_grad(&x, [2], &how)?;
+    /// assert_eq!(gradient.to_vec::<f32>()?, [7.0, 7.0]);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn conv_transpose_input_grad<const D: usize>(
+        &self,
+        weight: &Self,
+        how: &Conv<D>,
+    ) -> Result<Self> {
+        let gradient = asked(|| self.convolve(weight, None, &how.output_padding([0; D])));
+        gradient.map_err(|error| error.during("conv_transpose_input_grad"))
+    }
+
+    /// The gradient of the weight of a transposed convolution of `input`: this is what arrives at
+    /// its result, and the weight was `[channels, out / groups, ..]`, of this size along its last
+    /// `D` axes. It is the [gradient of a convolution's weight](Tensor::conv_weight_grad) with its
+    /// sides exchanged, by its contract and dtypes. Deferred.
+    #[track_caller]
+    pub fn conv_transpose_weight_grad<const D: usize>(
+        &self,
+        input: &Self,
+        size: [usize; D],
+        how: &Conv<D>,
+    ) -> Result<Self> {
+        let gradient = asked(|| input.weight_gradient(self, size, &how.output_padding([0; D])));
+        gradient.map_err(|error| error.during("conv_transpose_weight_grad"))
+    }
+
     pub(super) fn transposed_conv<const D: usize>(
         &self,
         weight: &Self,

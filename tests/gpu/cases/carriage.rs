@@ -81,7 +81,7 @@ async fn any_layout(ctx: &Ctx) -> Outcome {
     ];
     for view in views {
         let view = view.map_err(show)?;
-        let (tensor, _) = device.upload_view(&view).map_err(show)?;
+        let (tensor, _) = device.upload_view(view).map_err(show)?;
         let back = tensor.read::<i16>().await.map_err(show)?;
         ensure!(view.iter().eq(back), "{}", view.layout());
     }

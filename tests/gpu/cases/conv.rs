@@ -195,6 +195,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases.push(case!("conv::backward::windows_of_an_image_by_parts", |ctx| {
         backward::in_an_image(ctx)
     }));
+    cases.push(case!("conv::backward::of_transposed", |ctx| backward::transposed(ctx)));
     cases.push(case!("conv::more_than_a_segment", |ctx| in_parts(ctx)));
     cases.extend(flat::cases(adapter));
     cases.extend(group::cases(adapter));

@@ -7,11 +7,14 @@ use wharf::shadow::ShadowPolicy;
 use wharf::tensor::{Blocks, Quantised};
 use wharf::{Adapter, DType, Device, Target, Tensor, half};
 
+use self::ggmls::{PARTS, ggml, large};
 use super::pair::{Pair, bits, bits_of, count, value};
 use super::probe::Random;
 use crate::ctx::{
     Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, ensure, ensure_eq, is_slow, matters, show,
 };
+
+mod ggmls;
 
 /// The lowest power of two of a block's magnitude, and how many there are.
 const WIDE: (i32, usize) = (-14, 24);
@@ -20,8 +23,12 @@ const NEAR: (i32, usize) = (-6, 7);
 /// What weights are quantised to.
 const FORMS: [Blocks; 2] = [Blocks::Q8, Blocks::Q4];
 
+/// Forms whose texts are made by one table with that of `q6_k`, which stands for them with other
+/// dtypes and devices.
+const ALIKE: [Blocks; 3] = [Blocks::Q5K, Blocks::Q3K, Blocks::Q2K];
+
 /// Those, and what is only read.
-const ALL: [Blocks; 3] = Blocks::ALL;
+const ALL: [Blocks; 7] = Blocks::ALL;
 
 const DTYPES: &[DType] = &[DType::F32, DType::F16, DType::Bf16];
 
@@ -34,7 +41,9 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         }
         for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
             let counts = matches!(downgrade.name, "native" | "no_f16" | "small_bindings");
-            if !counts || dtype != DType::F32 && downgrade.name != "native" {
+            let plain = (dtype == DType::F32, downgrade.name == "native");
+            let other = plain != (true, true) && ALIKE.contains(&form);
+            if !counts || other || plain == (false, false) {
                 continue;
             }
             let name = format!("{place}::products::{}", downgrade.name);
@@ -53,6 +62,9 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         )));
     }
     cases.push(case!("quantised::ggml", |ctx| ggml(ctx)));
+    for parts in &PARTS[1..] {
+        cases.push(case!(format!("quantised::ggml::{}", parts.name), |ctx| large(ctx, parts)));
+    }
     cases.push(case!("quantised::from_elsewhere", |ctx| from_elsewhere(ctx)));
     cases.push(case!("quantised::refuses", |ctx| refuses(ctx)));
     cases
@@ -102,10 +114,16 @@ async fn numbers(weights: &Quantised) -> Result<Vec<f64>, String> {
             let scales = scales(weights).await?;
             places.enumerate().map(|(i, v)| (f64::from(v) - 8.0) * scales[i / 32]).collect()
         }
-        _ => {
+        Blocks::Q4K => {
             let bytes = weights.values().read::<u8>().await.map_err(show)?;
             let heads = weights.scales().read::<u32>().await.map_err(show)?;
             bytes.chunks(128).zip(heads.chunks(4)).flat_map(|(b, h)| super_block(b, h)).collect()
+        }
+        // By the kernels of other operations, which `large` holds to ggml's own.
+        _ => {
+            let plain = weights.dequantise(DType::F32).map_err(show)?;
+            let plain = plain.read::<f32>().await.map_err(show)?;
+            return Ok(plain.into_iter().map(f64::from).collect());
         }
     };
     let k = weights.shape().dims()[1];
@@ -224,7 +242,10 @@ async fn blocks(
     [n, k]: [usize; 2],
     random: &mut Random,
 ) -> Result<Quantised, String> {
-    let k = if form == Blocks::Q4K { k.next_multiple_of(256) } else { k };
+    if let Some(parts) = PARTS.iter().find(|parts| parts.form == form) {
+        let k = k.next_multiple_of(256);
+        return parts.random(device, [n, k / 256], random);
+    }
     if k % 32 != 0 {
         let (tensor, _) = weights(device, DType::F32, [n, k], NEAR, random).await?;
         return Ok(tensor.quantise(form).await.map_err(show)?.0);
@@ -237,19 +258,6 @@ async fn blocks(
         }
     };
     let (values, _) = bytes([n, if form == Blocks::Q8 { k } else { k / 2 }]).map_err(show)?;
-    if form == Blocks::Q4K {
-        let half = |random: &mut Random| {
-            let number = (random.below(1 << 10) as f64 - 400.0) / f64::from(1 << 20);
-            u32::from(half::f16::from_f64(number).to_bits())
-        };
-        let mut word = |i: usize| match i % 4 {
-            0 => half(random) | half(random) << 16,
-            _ => (random.bits() >> 32) as u32,
-        };
-        let heads: Vec<u32> = (0..n * k / 64).map(&mut word).collect();
-        let (heads, _) = device.upload(&heads, [n, k / 64]).map_err(show)?;
-        return Quantised::of(&values, &heads).map_err(show);
-    }
     let scale = |_| half::f16::from_f64((random.below(1 << 10) as f64 + 1.0) / f64::from(1 << 16));
     let scales: Vec<half::f16> = (0..n * k / 32).map(scale).collect();
     let (scales, _) = device.upload(&scales, [n, k / 32]).map_err(show)?;
@@ -279,7 +287,8 @@ const SHAPES: &[[usize; 3]] = &[
 async fn products(ctx: &Ctx, form: Blocks, dtype: DType, downgrade: Downgrade) -> Outcome {
     let native = ctx.device(downgrade).await?;
     // Every shape has several texts, of which some are long.
-    let some = is_slow(ctx.adapter.caps()) || dtype != DType::F32 || downgrade.name != "native";
+    let plain = dtype == DType::F32 && downgrade.name == "native" && !ALIKE.contains(&form);
+    let some = is_slow(ctx.adapter.caps()) || !plain;
     for target in [native.target(), Target::Gpu] {
         let device = native.with_target(target);
         let mut random = Random::new(77);
@@ -448,7 +457,7 @@ async fn refuses(ctx: &Ctx) -> Outcome {
     ensure_eq!(parts(&[3, 64], &[3, 1])?.map(drop), Err(want.to_owned()), "scales");
     let other = Quantised::of(&of(&[3, 64], DType::I8)?, &of(&[3, 2], DType::F32)?).map_err(text);
     let want = "quantised values of i8 with scales of f32, not i8 with f16 or u8 with f16 or \
-        u8 with u32
+        u8 with u32 or u8 with u16
   help: cast one of them: `cast(dtype)`";
     ensure_eq!(other.map(drop), Err(want.to_owned()), "parts");
     let weights = parts(&[3, 64], &[3, 2])??;
@@ -501,70 +510,5 @@ async fn shadowed(ctx: &Ctx, form: Blocks) -> Outcome {
     ensure!(report.wrong.is_none() && report.left_out.is_empty(), "{report}");
     ensure_eq!((report.operations, report.judged), (1, 24), "{report}");
     count();
-    Ok(())
-}
-
-/// The same elements behind so many others.
-fn behind(all: &Tensor, first: usize) -> wharf::Result<Tensor> {
-    let others = all.device().zeros([first], all.dtype())?;
-    let list = Tensor::concat(&[&others, &all.flatten(..)?], 0)?;
-    list.compute()?;
-    list.slice(0, first..)?.reshape(*all.shape())
-}
-
-/// What ggml's own program wrote, and the numbers that it makes of that, bit for bit; and a product
-/// with them.
-async fn ggml(ctx: &Ctx) -> Outcome {
-    const FILE: &[u8] = include_bytes!("../../goldens/files/four_bits.gguf");
-    const ODD: &[u8] = include_bytes!("../../goldens/files/four_bits_odd.npy");
-    const SUPER: &[u8] = include_bytes!("../../goldens/files/four_bits_super.npy");
-    let device = ctx.native().await?;
-    // Tensors lie at the end of the file, one after the other.
-    let odd = (&FILE[FILE.len() - 2400..][..216], 18, ODD, [4, 96]);
-    let super_blocks = (&FILE[FILE.len() - 2176..][..2160], 144, SUPER, [5, 768]);
-    for (file, each, want, dims) in [odd, super_blocks] {
-        let head = if each == 18 { 2 } else { 16 };
-        let values: Vec<u8> = file.chunks(each).flat_map(|block| block[head..].to_vec()).collect();
-        let heads: Vec<u8> = file.chunks(each).flat_map(|block| block[..head].to_vec()).collect();
-        let (values, _) = device.upload(&values, [dims[0], dims[1] / 2]).map_err(show)?;
-        let heads = if each == 18 {
-            let halves = heads.chunks(2).map(|two| half::f16::from_le_bytes([two[0], two[1]]));
-            device.upload(&halves.collect::<Vec<_>>(), [dims[0], dims[1] / 32])
-        } else {
-            let word = |four: &[u8]| u32::from_le_bytes([four[0], four[1], four[2], four[3]]);
-            let words: Vec<u32> = heads.chunks(4).map(word).collect();
-            device.upload(&words, [dims[0], dims[1] / 64])
-        };
-        let weights = Quantised::of(&values, &heads.map_err(show)?.0).map_err(show)?;
-        ensure_eq!(weights.shape().dims(), dims, "the shape");
-        let want: Vec<f32> = want[want.len() - 4 * dims[0] * dims[1]..]
-            .chunks(4)
-            .map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]]))
-            .collect();
-        let got = weights.dequantise(DType::F32).map_err(show)?;
-        let got = got.read::<f32>().await.map_err(show)?;
-        for (i, (got, want)) in got.iter().zip(&want).enumerate() {
-            ensure!(got == want, "{dims:?} {i}: {got}, not {want}");
-        }
-        let (index, _) = device.upload(&[2u32, 0, 3], [3]).map_err(show)?;
-        let rows = weights.embedding(&index).map_err(show)?.read::<f32>().await.map_err(show)?;
-        let named = [2, 0, 3].map(|row| &want[row * dims[1]..][..dims[1]]).concat();
-        ensure!(rows == named, "{dims:?}: rows by index");
-        // A one in each place in turn: the weights themselves.
-        for target in [device.target(), Target::Gpu] {
-            let one = device.with_target(target).eye(dims[1], dims[1], DType::F32).map_err(show)?;
-            let product = one.linear(&weights, None, None).map_err(show)?;
-            let got = product.t().map_err(show)?.read::<f32>().await.map_err(show)?;
-            let same = got.iter().zip(&want).all(|(got, want)| got == want);
-            ensure!(same, "{dims:?} for {target:?}: columns by a one");
-            // What neither begins at a quad of scales nor at sixteen values.
-            let [values, heads] = [(weights.values(), 8), (weights.scales(), 5)]
-                .map(|(all, first)| behind(all, first).map_err(show));
-            let late = Quantised::of(&values?, &heads?).map_err(show)?;
-            let product = one.linear(&late, None, None).and_then(|x| x.t()).map_err(show)?;
-            ensure_eq!(product.read::<f32>().await.map_err(show)?, got, "{dims:?} behind others");
-        }
-        count();
-    }
     Ok(())
 }

@@ -2,6 +2,7 @@
 //! f64, on every class of target and at every lowered capability.
 
 mod attending;
+mod extremes;
 mod finding;
 mod images;
 mod norms;
@@ -26,6 +27,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         products::cases(),
         images::cases(),
         attending::cases(),
+        extremes::cases(),
     ];
     families.into_iter().flatten().collect()
 }

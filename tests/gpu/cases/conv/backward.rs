@@ -166,3 +166,72 @@ fn add(sum: &mut Exact, a: Number, b: Number) {
         _ => {}
     }
 }
+
+/// Channels, those of the result and groups; size; taps; stride, dilation, padding, output padding.
+type Spread = ([usize; 3], [usize; 2], [usize; 2], [usize; 4]);
+
+/// Gradients of transposed convolutions, by what each product of the forward one sends back.
+pub(super) async fn transposed(ctx: &Ctx) -> Outcome {
+    const FORMS: [Spread; 4] = [
+        ([2, 3, 1], [5, 4], [3, 2], [1, 1, 0, 0]),
+        ([4, 6, 2], [3, 5], [3, 3], [2, 1, 1, 1]),
+        ([3, 3, 3], [4, 6], [2, 3], [3, 2, 2, 0]),
+        ([4, 2, 2], [1, 7], [1, 1], [2, 1, 0, 1]),
+    ];
+    let (native, mut random) = (ctx.native().await?, Random::new(80));
+    for device in TARGETS.map(|target| native.with_target(target)) {
+        for ([channels, out, groups], size, taps, [step, reach, pad, more]) in FORMS {
+            let place = format!("{channels} to {out}, {taps:?} for {:?}", device.target());
+            let grown = [0, 1].map(|i| (size[i] - 1) * step + reach * (taps[i] - 1) + 1 + more);
+            let arrived = grown.map(|grown| grown - 2 * pad);
+            let dims = [
+                [2, channels, size[0], size[1]],
+                [channels, out / groups, taps[0], taps[1]],
+                [2, out, arrived[0], arrived[1]],
+            ];
+            let [x, w, y] = dims.map(|dims| -> Vec<f32> {
+                (0..dims.iter().product()).map(|_| random.below(5) as f32 - 2.0).collect()
+            });
+            let mut sent = [vec![0.0; x.len()], vec![0.0; w.len()]];
+            let flat = |of: usize, at: [usize; 4]| {
+                at.iter().zip(dims[of]).fold(0, |n, (i, dim)| n * dim + i)
+            };
+            for [image, channel, i, j] in every_place(dims[0]) {
+                for [_, own, k, l] in every_place([1, out / groups, taps[0], taps[1]]) {
+                    let at = [i * step + reach * k, j * step + reach * l];
+                    let inside = |n: usize| at[n] >= pad && at[n] - pad < arrived[n];
+                    if inside(0) && inside(1) {
+                        let to = channel / (channels / groups) * (out / groups) + own;
+                        let arrives = y[flat(2, [image, to, at[0] - pad, at[1] - pad])];
+                        let (from, by) =
+                            (flat(0, [image, channel, i, j]), flat(1, [channel, own, k, l]));
+                        sent[0][from] += arrives * w[by];
+                        sent[1][by] += arrives * x[from];
+                    }
+                }
+            }
+            let up = |i: usize, values: &[f32]| device.upload(values, dims[i]).map_err(show);
+            let ((x, _), (w, _), (y, _)) = (up(0, &x)?, up(1, &w)?, up(2, &y)?);
+            let how = Conv::new().stride([step; 2]).dilation([reach; 2]).padding([pad; 2]);
+            let how = how.groups(groups).output_padding([more; 2]);
+            let forward = x.conv_transpose2d(&w, None, &how).map_err(show)?;
+            ensure_eq!(forward.shape(), y.shape(), "{place}: the result");
+            let gradients = [
+                y.conv_transpose_input_grad(&w, &how).map_err(show)?,
+                y.conv_transpose_weight_grad(&x, taps, &how).map_err(show)?,
+            ];
+            for ((got, want), of) in gradients.into_iter().zip(&sent).zip([&x, &w]) {
+                ensure_eq!(got.shape(), of.shape(), "{place}: the shape");
+                ensure_eq!(got.read::<f32>().await.map_err(show)?, *want, "{place}");
+                count();
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every place of a shape.
+fn every_place(dims: [usize; 4]) -> impl Iterator<Item = [usize; 4]> {
+    let [a, b, c, d] = dims;
+    (0..a * b * c * d).map(move |n| [n / (b * c * d), n / (c * d) % b, n / d % c, n % d])
+}

@@ -301,7 +301,7 @@ async fn dots(ctx: &Ctx, dtype: DType) -> Outcome {
     let pool = Pool { pair, dtype, random, lies: ALL };
     let bytes = pool.bytes();
     let few: [fn(&Tensor, &Tensor) -> wharf::Result<Tensor>; 4] = [
-        Tensor::matmul,
+        |a, b| a.matmul(b),
         |a, b| Rung::Vector([4, 1, 64, 1, 1]).product(a, b),
         |a, b| Rung::Vector([1, 1, 64, 16, 2]).product(a, b),
         |a, b| By::Tile([8, 1, 64, 1]).product(a, b),
