@@ -3,6 +3,7 @@
 
 mod attending;
 mod finding;
+mod gates;
 mod images;
 mod norms;
 mod products;
@@ -26,6 +27,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         products::cases(),
         images::cases(),
         attending::cases(),
+        gates::cases(),
     ];
     families.into_iter().flatten().collect()
 }

@@ -6,13 +6,15 @@ use core::ops::Range;
 
 use wharf::op::Reduction::{self, Max, Prod, Sum};
 use wharf::reference::Number;
+use wharf::shape::Cut;
 use wharf::tensor::{Order, Pad, Pooling};
 use wharf::{Axes, DType, Device, Other, Result, Tensor};
 
 use super::grow::scalar;
 use super::lists::{
-    Seen, assigned, banded, filled, gathered, joined, met, padded, pooled, product, reduced,
-    repeated, rolled, scanned, selected, sorted, spreads, stacked, taken, top, turned, with,
+    Seen, assigned, assigned_at, banded, chunked, diagonal, drawn_out, filled, gathered, joined,
+    leaked, meshed, met, normed, padded, pooled, product, reduced, repeated, rolled, scanned,
+    selected, sorted, spreads, stacked, taken, top, traced, turned, with,
 };
 use crate::cases::probe::Random;
 
@@ -67,6 +69,24 @@ impl Call {
     pub(super) fn range(&self, dims: &[usize]) -> Range<usize> {
         let start = self.a % (dims[self.axis] + 1);
         start..start + self.b % (dims[self.axis] - start + 1)
+    }
+
+    /// What is cut of every axis, at most three: a place, or a range.
+    pub(super) fn cuts(&self, dims: &[usize]) -> Vec<(Range<usize>, bool)> {
+        let one = |(i, &dim): (usize, &usize)| {
+            let (a, b) = (self.a >> (2 * i), self.b >> (2 * i));
+            let start = a % (dim + 1);
+            let placed = b % 5 == 0 && start < dim;
+            (start..start + if placed { 1 } else { b % (dim - start + 1) }, placed)
+        };
+        dims.iter().enumerate().take(3).map(one).collect()
+    }
+
+    /// The shape of what is cut.
+    pub(super) fn part(&self, dims: &[usize]) -> Vec<usize> {
+        let cuts = self.cuts(dims);
+        let cut = cuts.iter().filter(|(_, placed)| !placed).map(|(range, _)| range.len());
+        cut.chain(dims[cuts.len()..].iter().copied()).collect()
     }
 
     /// What is padded, before and after an axis.
@@ -197,6 +217,20 @@ pub(super) const KINDS: &[Kind] = &[
     Kind::of("assign number", |c, t| assign(c, &t[0], c.other()), assigned),
     Kind::of("assign", |c, t| assign(c, &t[0], (&t[1]).into()), assigned)
         .beside(|c, a, b| spreads(b, &with(a, c.axis, c.range(a).len()))),
+    Kind::of("assign_at number", |c, t| put(c, &t[0], c.other()), assigned_at),
+    Kind::of("assign_at", |c, t| put(c, &t[0], (&t[1]).into()), assigned_at)
+        .beside(|c, a, b| spreads(b, &c.part(a))),
+    Kind::of("repeat_interleave", |c, t| t[0].repeat_interleave(c.axis, c.few()), drawn_out),
+    Kind::of("chunk", chunk, chunked),
+    Kind::of("diag", |c, t| t[0].diag(c.diagonal()), diagonal),
+    Kind::of("trace", |_, t| t[0].trace(), traced),
+    Kind::of("meshgrid", |c, t| Ok(Tensor::meshgrid(t)?.swap_remove(c.way(2))), meshed)
+        .beside(|_, a, b| a.len() == 1 && b.len() == 1),
+    Kind::of("l1_norm", |c, t| t[0].l1_norm(c.axis), normed),
+    Kind::of("prelu", |_, t| t[0].prelu(&t[1]), leaked).beside(|_, a, b| {
+        let channels = a[usize::from(a.len() > 1)];
+        b.iter().product::<usize>() == 1 || b == [channels]
+    }),
     Kind::of("index_select", |c, t| t[0].index_select(c.axis, &t[1]), selected)
         .index(|c, s| (vec![1 + c.b % 7], s[0].dims[c.axis])),
     Kind::of("gather", |c, t| t[0].gather(c.axis, &t[1]), gathered)
@@ -234,10 +268,10 @@ pub(super) const KINDS: &[Kind] = &[
 
 /// Reductions, of whatever dtype they take.
 pub(super) const FOLDS: [Reduction; 9] = [
-    Reduction::Sum,
-    Reduction::Max,
+    Sum,
+    Max,
     Reduction::Min,
-    Reduction::Prod,
+    Prod,
     Reduction::ArgMax,
     Reduction::ArgMin,
     Reduction::Any,
@@ -296,9 +330,33 @@ fn triangle(call: &Call, of: &[Tensor]) -> Result<Tensor> {
     }
 }
 
-/// Into a copy, while the original is held.
+fn chunk(call: &Call, of: &[Tensor]) -> Result<Tensor> {
+    let mut parts = of[0].chunk(call.axis, call.few())?;
+    parts.reverse();
+    Tensor::concat(&parts, call.axis)
+}
+
+/// A handle of it, while the original is held, or what nobody else holds.
+fn own(call: &Call, x: &Tensor) -> Result<Tensor> {
+    if call.way(2) == 0 { Ok(x.clone()) } else { Tensor::concat(&[x], 0) }
+}
+
+fn put(call: &Call, x: &Tensor, other: Other) -> Result<Tensor> {
+    let mut copy = own(call, x)?;
+    let cut = |(range, placed): (Range<usize>, bool)| {
+        if placed { Cut::from(range.start) } else { Cut::from(range) }
+    };
+    match *call.cuts(x.shape().dims()).into_iter().map(cut).collect::<Vec<_>>() {
+        [a] => copy.assign_at(a, other)?,
+        [a, b] => copy.assign_at((a, b), other)?,
+        [a, b, c] => copy.assign_at((a, b, c), other)?,
+        _ => {}
+    }
+    Ok(copy)
+}
+
 fn assign(call: &Call, x: &Tensor, other: Other) -> Result<Tensor> {
-    let mut copy = x.clone();
+    let mut copy = own(call, x)?;
     copy.assign_slice(call.axis, call.range(x.shape().dims()), other)?;
     Ok(copy)
 }

@@ -3,8 +3,8 @@
 
 use core::cmp::Ordering;
 
-use wharf::op::Reduction;
-use wharf::reference::{Number, places};
+use wharf::op::{Op, Reduction};
+use wharf::reference::{Number, apply, places};
 use wharf::tensor::Order;
 use wharf::{DType, Shape};
 
@@ -422,6 +422,96 @@ pub(super) fn assigned(call: &Call, of: &[Seen]) -> Option<Seen> {
         }
         let from = with(place, call.axis, at - range.start);
         Some(of.get(1).map_or(call.number, |y| y.at(&spread(&y.dims, &from))))
+    })
+}
+
+pub(super) fn assigned_at(call: &Call, of: &[Seen]) -> Option<Seen> {
+    let (x, cuts) = (&of[0], call.cuts(&of[0].dims));
+    Seen::each(x.dtype, x.dims.clone(), |place| {
+        if !place.iter().zip(&cuts).all(|(at, (range, _))| range.contains(at)) {
+            return Some(x.at(place));
+        }
+        let kept = place.iter().zip(&cuts).filter(|(_, (_, placed))| !placed);
+        let from = kept.map(|(at, (range, _))| at - range.start);
+        let from: Vec<usize> = from.chain(place[cuts.len()..].iter().copied()).collect();
+        Some(of.get(1).map_or(call.number, |y| y.at(&spread(&y.dims, &from))))
+    })
+}
+
+pub(super) fn drawn_out(call: &Call, of: &[Seen]) -> Option<Seen> {
+    let (x, axis, count) = (&of[0], call.axis, call.few());
+    let dims = with(&x.dims, axis, x.dims[axis] * count);
+    x.moved(dims, |place| with(place, axis, place[axis] / count))
+}
+
+/// Parts of which all but the last are as long, the last first.
+pub(super) fn chunked(call: &Call, of: &[Seen]) -> Option<Seen> {
+    let x = &of[0];
+    let length = x.dims[call.axis].div_ceil(call.few()).max(1);
+    x.lines(call.axis, x.dtype, |row| Some(row.chunks(length).rev().flatten().copied().collect()))
+}
+
+/// Of a matrix its diagonal, of a list the matrix that has it.
+pub(super) fn diagonal(call: &Call, of: &[Seen]) -> Option<Seen> {
+    let (x, k) = (&of[0], call.diagonal());
+    let (down, right) = ((-k).max(0) as usize, k.max(0) as usize);
+    match x.dims[..] {
+        [n] => Seen::each(x.dtype, vec![n + down + right; 2], |place| {
+            let at = (place[0].checked_sub(down), place[1].checked_sub(right));
+            let (Some(i), Some(j)) = at else { return Some(zero(x.dtype)) };
+            Some(if i == j && i < n { x.values[i] } else { zero(x.dtype) })
+        }),
+        [rows, columns] => {
+            let length = rows.saturating_sub(down).min(columns.saturating_sub(right));
+            x.moved(vec![length], |place| vec![place[0] + down, place[0] + right])
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn traced(_: &Call, of: &[Seen]) -> Option<Seen> {
+    let x = &of[0];
+    let &[rows, columns] = &x.dims[..] else { return None };
+    let row: Vec<Number> = (0..rows.min(columns)).map(|i| x.at(&[i, i])).collect();
+    let dtype = Reduction::Sum.yields(x.dtype);
+    let sum = folded(Reduction::Sum, x.dtype, &row)?;
+    Some(Seen { dtype, dims: vec![], values: vec![sum] })
+}
+
+pub(super) fn meshed(call: &Call, of: &[Seen]) -> Option<Seen> {
+    let which = call.way(2);
+    let dims = vec![of[0].dims[0], of[1].dims[0]];
+    of[which].moved(dims, |place| vec![place[which]])
+}
+
+pub(super) fn normed(call: &Call, of: &[Seen]) -> Option<Seen> {
+    let x = &of[0];
+    if x.dtype == DType::Bool {
+        return None;
+    }
+    let sum = x.lines(call.axis, Reduction::Sum.yields(x.dtype), |row| {
+        let size = |&x: &Number| apply(Op::Abs, of[0].dtype, &[x]).value;
+        let sizes: Vec<Number> = row.iter().map(size).collect();
+        folded(Reduction::Sum, of[0].dtype, &sizes).map(|sum| vec![sum])
+    })?;
+    let mut dims = sum.dims.clone();
+    dims.remove(call.axis);
+    Some(Seen { dims, ..sum })
+}
+
+/// Negative ones times the weight of their channel.
+pub(super) fn leaked(_: &Call, of: &[Seen]) -> Option<Seen> {
+    let (x, weight) = (&of[0], &of[1]);
+    let channels = usize::from(x.dims.len() > 1);
+    if !x.dtype.is_float() {
+        return None;
+    }
+    Seen::each(x.dtype, x.dims.clone(), |place| {
+        let one = weight.values.len() == 1;
+        let slope = *weight.values.get(if one { 0 } else { place[channels] })?;
+        let here = x.at(place);
+        let leaks = compare(here, zero(x.dtype)) == Ordering::Less;
+        Some(if leaks { times(x.dtype, here, slope) } else { here })
     })
 }
 
