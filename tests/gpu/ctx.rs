@@ -137,10 +137,13 @@ pub(crate) const DOWNGRADES: &[Downgrade] = &[
     },
 ];
 
-/// All of them at once, for what runs once more with everything taken away.
+/// All of them at once, and no subgroups: for what runs once more with everything taken away.
 pub(crate) const LOWEST: Downgrade = Downgrade {
     name: "lowest",
-    lower: |caps| DOWNGRADES.iter().fold(caps, |caps, downgrade| (downgrade.lower)(caps)),
+    lower: |caps| {
+        let caps = caps.without(Feature::Subgroup);
+        DOWNGRADES.iter().fold(caps, |caps, downgrade| (downgrade.lower)(caps))
+    },
 };
 
 /// Drivers whose compilers are slow, or that execute slowly: on these, some cases stand for all. Of

@@ -24,6 +24,9 @@ async fn both(ctx: &Ctx) -> core::result::Result<[Device; 3], String> {
     Ok([first, second, ctx.device(LOWEST).await?])
 }
 
+/// What walks memory in another way is the same whatever the dtype.
+const DTYPES: [&[DType]; 3] = [FLOATS, &[DType::F32], FLOATS];
+
 type Row = (&'static str, fn(&Tensor) -> Result<Tensor>, fn(f64) -> f64);
 
 const ROWS: [Row; 3] = [
@@ -48,8 +51,8 @@ fn forms() -> Vec<(&'static [usize], Vec<Move>)> {
 
 async fn alone(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(51);
-    for device in both(ctx).await? {
-        for dtype in carried(&device, FLOATS) {
+    for (device, dtypes) in both(ctx).await?.into_iter().zip(DTYPES) {
+        for dtype in carried(&device, dtypes) {
             for (dims, moves) in tried(forms(), dtype) {
                 // Beyond both ends of what is clamped.
                 let x = Shown::new(&device, &mut random, dtype, (dims, &moves)).await?;
@@ -71,8 +74,8 @@ async fn alone(ctx: &Ctx) -> Outcome {
 /// The first half of an axis by the sigmoid of the second, and slopes of channels.
 async fn beside(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(52);
-    for device in both(ctx).await? {
-        for dtype in carried(&device, FLOATS) {
+    for (device, dtypes) in both(ctx).await?.into_iter().zip(DTYPES) {
+        for dtype in carried(&device, dtypes) {
             for (dims, moves, axis) in [
                 (&[3, 5, 6][..], vec![], 2),
                 (&[6, 5], vec![Flip(1)], 0),
