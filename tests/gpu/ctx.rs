@@ -31,6 +31,13 @@ impl Case {
         self.unless(lacks, dtype.name())
     }
 
+    /// A case that is among the large ones where drivers are slow: these have little that can be
+    /// taken away.
+    pub(crate) fn on_demand(self, adapter: &Adapter) -> Self {
+        let size = if is_slow(adapter.caps()) { Size::Large } else { self.size };
+        Self { size, ..self }
+    }
+
     /// A case that cannot run where something is lacking.
     pub(crate) fn unless(mut self, lacks: bool, what: &str) -> Self {
         self.absent = self.absent.or(lacks.then(|| what.into()));
@@ -129,6 +136,15 @@ pub(crate) const DOWNGRADES: &[Downgrade] = &[
         },
     },
 ];
+
+/// All of them at once, and no subgroups: for what runs once more with everything taken away.
+pub(crate) const LOWEST: Downgrade = Downgrade {
+    name: "lowest",
+    lower: |caps| {
+        let caps = caps.without(Feature::Subgroup);
+        DOWNGRADES.iter().fold(caps, |caps, downgrade| (downgrade.lower)(caps))
+    },
+};
 
 /// Drivers whose compilers are slow, or that execute slowly: on these, some cases stand for all. Of
 /// the drivers that the tests meet, they are those without f16.

@@ -3,11 +3,12 @@
 
 use core::ops::Range;
 
+use wharf::shape::Cut;
 use wharf::{Adapter, DType, Device, ErrorKind, Layout, Shape, Target, Tensor};
 
-use super::pair::{Pair, bits_of, count, difference};
+use super::pair::{Pair, bits_of, carries, count, difference};
 use super::probe::Random;
-use super::views::{TARGETS, probe_bits};
+use super::views::{Move, TARGETS, probe_bits};
 use crate::ctx::{
     Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, ensure, ensure_eq, matters, show,
 };
@@ -32,6 +33,8 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     // Moves depend on neither dtypes nor features: only segments make a difference.
     let segments = |d: &&Downgrade| ["native", "small_bindings"].contains(&d.name);
     for &downgrade in DOWNGRADES.iter().filter(segments).filter(|d| matters(adapter, **d)) {
+        let name = format!("assign::regions::{}", downgrade.name);
+        cases.push(case!(name, |ctx| regions(ctx, downgrade)));
         for dtype in WIDTHS {
             let name = format!("assign::parts::{dtype}::{}", downgrade.name);
             cases.push(
@@ -119,6 +122,83 @@ async fn into_part(
         }
         None => Ok(()),
     }
+}
+
+/// Regions of several axes, of tensors and of views of them.
+async fn regions(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
+    let device = ctx.device(downgrade).await?;
+    let mut random = Random::new(17);
+    for dtype in WIDTHS.into_iter().filter(|&dtype| carries(&device, dtype)) {
+        for dims in SHAPES {
+            let rounds = if dims.iter().product::<usize>() > 10_000 { 1 } else { 5 };
+            for round in 0..rounds {
+                let device = device.with_target(TARGETS[round % 2]);
+                region(&device, dtype, dims, &mut random).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A place, or a range of places, of each of at most four axes; from the end or not.
+fn cut(random: &mut Random, dim: usize) -> (Range<usize>, Cut) {
+    let start = random.below(dim + 1);
+    if start < dim && random.below(4) == 0 {
+        let back = start as isize - dim as isize;
+        let cut = if random.below(2) == 0 { Cut::from(start) } else { Cut::from(back) };
+        return (start..start + 1, cut);
+    }
+    let end = start + random.below(dim - start + 1);
+    (start..end, Cut::from(start..end))
+}
+
+/// Writes a drawn region of a tensor, or of the view of it whose axes are turned.
+async fn region(device: &Device, dtype: DType, dims: &[usize], random: &mut Random) -> Outcome {
+    let shape = Shape::new(dims).map_err(show)?;
+    let bits = probe_bits(dtype, shape.elements(), 1).await;
+    let mut own = Pair::new(device, dtype, bits, dims).await?;
+    let before = own.tensor.clone();
+    if random.below(2) == 0 {
+        own = own.view(&[Move::Permute((0..dims.len()).rev().collect())])?;
+    }
+    let (mut place, mut cuts) = (own.layout, Vec::new());
+    for &dim in own.layout.shape().dims().iter().take(1 + random.below(4)) {
+        let (range, made) = cut(random, dim);
+        let axis = cuts.iter().filter(|cut| matches!(cut, Cut::Interval(_))).count();
+        place = place.slice(axis, range, 1).map_err(show)?;
+        if matches!(made, Cut::Place(_)) {
+            place = place.squeeze(axis).map_err(show)?;
+        }
+        cuts.push(made);
+    }
+    let text = format!("{dtype} {cuts:?} of {:?} for {:?}", own.layout, device.target());
+    // What is written: as many, or one row for all.
+    let mut part = place.shape().dims().to_vec();
+    if !part.is_empty() && random.below(3) == 0 {
+        part[0] = 1;
+    }
+    let bits = probe_bits(dtype, part.iter().product(), 2).await;
+    let from = Pair::new(device, dtype, bits, &part).await?;
+    let mut want = own.bits.to_vec();
+    for (to, bits) in place.places().zip(from.expected_in(place.shape())?) {
+        want[to] = bits;
+    }
+    let mut tensor = own.tensor.clone();
+    match *cuts {
+        [a] => tensor.assign_at(a, &from.tensor),
+        [a, b] => tensor.assign_at((a, b), &from.tensor),
+        [a, b, c] => tensor.assign_at((a, b, c), &from.tensor),
+        [a, b, c, d] => tensor.assign_at((a, b, c, d), &from.tensor),
+        _ => return Err(format!("{} cuts", cuts.len())),
+    }
+    .map_err(|e| format!("{text}: {e:?}"))?;
+    count();
+    let want: Vec<u64> = own.layout.places().map(|place| want[place]).collect();
+    let wrong = difference(dtype, &bits_of(&tensor).await?, &want);
+    ensure_eq!(wrong, None, "{text}");
+    let wrong = difference(dtype, &bits_of(&before).await?, &own.bits);
+    ensure_eq!(wrong, None, "what it was, {text}");
+    Ok(())
 }
 
 async fn ramp(device: &Device, n: usize) -> Result<Tensor, String> {

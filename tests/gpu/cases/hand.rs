@@ -8,16 +8,25 @@ use wharf::{Axes, DType, Result, Tensor};
 
 use super::pair::{Pair, bits_of, carries, count, difference};
 use super::views::{Move, probe_bits};
-use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
+use crate::ctx::{
+    Case, Ctx, DOWNGRADES, Downgrade, LOWEST, Outcome, case, ensure, ensure_eq, show,
+};
 
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = vec![
-        case!("hand::operators", |ctx| operators(ctx)),
-        case!("hand::axes_from_the_end", |ctx| axes(ctx)),
-        case!("hand::bytes", |ctx| bytes(ctx)),
-        case!("hand::two_numbers_of_a_dtype", |ctx| two_numbers(ctx)),
+        case!("hand::operators", |ctx| operators(ctx, DOWNGRADES[0])),
+        case!("hand::axes_from_the_end", |ctx| axes(ctx, DOWNGRADES[0])),
+        case!("hand::bytes", |ctx| bytes(ctx, DOWNGRADES[0])),
+        case!("hand::two_numbers_of_a_dtype", |ctx| two_numbers(ctx, DOWNGRADES[0])),
         case!("hand::a_copy_where_no_view_will_do", |ctx| copied(ctx)),
     ];
+    let lowest = [
+        case!("hand::operators::lowest", |ctx| operators(ctx, LOWEST)),
+        case!("hand::axes_from_the_end::lowest", |ctx| axes(ctx, LOWEST)),
+        case!("hand::bytes::lowest", |ctx| bytes(ctx, LOWEST)),
+        case!("hand::two_numbers_of_a_dtype::lowest", |ctx| two_numbers(ctx, LOWEST)),
+    ];
+    cases.extend(lowest);
     cases.extend(sugar::cases());
     cases
 }
@@ -57,8 +66,8 @@ const TWINS: [Twin; 12] = [
 
 /// Operators are the methods of their names: of integers, of bools, and with numbers on either
 /// side, of any type and borrowed.
-async fn operators(ctx: &Ctx) -> Outcome {
-    let device = ctx.native().await?;
+async fn operators(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
+    let device = ctx.device(downgrade).await?;
     let (left, right) = ([7, -7, 0, 6, -1, 1000], [2, 2, 3, -4, 5, -7]);
     let (x, _) = device.upload(&left, 6).map_err(show)?;
     let (y, _) = device.upload(&right, 6).map_err(show)?;
@@ -78,11 +87,11 @@ async fn operators(ctx: &Ctx) -> Outcome {
     }
     let got = (wide - &x).map_err(show)?.read::<i32>().await.map_err(show)?;
     ensure_eq!(got, left.map(|x| 3 - x), "on the left");
-    bools(ctx).await
+    bools(ctx, downgrade).await
 }
 
-async fn bools(ctx: &Ctx) -> Outcome {
-    let device = ctx.native().await?;
+async fn bools(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
+    let device = ctx.device(downgrade).await?;
     let (left, right) = ([false, false, true, true], [false, true, false, true]);
     let (x, _) = device.upload(&left, 4).map_err(show)?;
     let (y, _) = device.upload(&right, 4).map_err(show)?;
@@ -133,8 +142,8 @@ const ALONG: &[(&str, Along)] = &[
 ];
 
 /// Counted from the end, an axis is the one that it is from the start, to the bit.
-async fn axes(ctx: &Ctx) -> Outcome {
-    let device = ctx.native().await?;
+async fn axes(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
+    let device = ctx.device(downgrade).await?;
     let numbers: Vec<f32> = (0..24).map(|i| (i * 7 % 11) as f32 - 4.0).collect();
     let (x, _) = device.upload(&numbers, [2, 3, 4]).map_err(show)?;
     let index: Vec<u32> = (0..24).map(|i| i / 3 % 2).collect();
@@ -170,8 +179,8 @@ async fn copied(ctx: &Ctx) -> Outcome {
 }
 
 /// The bytes of every dtype that is computed in, of a view that is copied and of one that is not.
-async fn bytes(ctx: &Ctx) -> Outcome {
-    let device = ctx.native().await?;
+async fn bytes(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
+    let device = ctx.device(downgrade).await?;
     for dtype in DType::ALL.into_iter().filter(|&dtype| carries(&device, dtype)) {
         count();
         let data = probe_bits(dtype, 20, 5).await;
@@ -193,8 +202,8 @@ async fn bytes(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-async fn two_numbers(ctx: &Ctx) -> Outcome {
-    let device = ctx.native().await?;
+async fn two_numbers(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
+    let device = ctx.device(downgrade).await?;
     let (mask, _) = device.upload(&[true, false, true], 3).map_err(show)?;
     let some = [DType::Bool, DType::U8, DType::F16, DType::I32, DType::I64];
     for dtype in some.into_iter().filter(|&dtype| carries(&device, dtype)) {

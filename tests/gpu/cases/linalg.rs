@@ -1,6 +1,8 @@
 //! Factors of matrices and what is solved by them: multiplied back in f64 and held to the contract,
 //! element by element; whatever the size, the batch and the view; and what has no result.
 
+mod views;
+
 use wharf::op::matrix_room;
 use wharf::tensor::{Lu, Triangle};
 use wharf::{Adapter, DType, Device, ErrorKind, Policy, Tensor};
@@ -9,7 +11,7 @@ use super::pair::count;
 use super::probe::Random;
 use super::views::TARGETS;
 use crate::ctx::{
-    Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, ensure, ensure_eq, matters, show,
+    Case, Ctx, DOWNGRADES, Downgrade, LOWEST, Outcome, case, ensure, ensure_eq, matters, show,
 };
 
 /// Matrices `[batch, n, n]`, where blocks and panels end and where they do not.
@@ -22,7 +24,9 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         let name = format!("linalg::factors::{}", downgrade.name);
         cases.push(case!(name, |ctx| factors(ctx, downgrade)));
     }
-    cases.push(case!("linalg::triangles", |ctx| triangles(ctx)));
+    cases.push(case!("linalg::triangles", |ctx| triangles(ctx, DOWNGRADES[0])));
+    cases.push(case!("linalg::triangles::lowest", |ctx| triangles(ctx, LOWEST)));
+    cases.push(case!("linalg::views", |ctx| views::run(ctx)));
     cases.push(case!("linalg::hard", |ctx| hard(ctx)));
     cases.push(case!("linalg::empty", |ctx| empty(ctx)));
     cases.push(case!("linalg::singular", |ctx| singular(ctx)));
@@ -201,8 +205,8 @@ async fn factors(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
 }
 
 /// Either triangle, transposed or not, of ones or not; what is in the other one does not count.
-async fn triangles(ctx: &Ctx) -> Outcome {
-    let device = ctx.native().await?;
+async fn triangles(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
+    let device = ctx.device(downgrade).await?;
     let mut random = Random::new(82);
     for device in TARGETS.map(|target| device.with_target(target)) {
         for (n, m) in [(1, 1), (4, 3), (32, 5), (33, 40), (75, 2)] {

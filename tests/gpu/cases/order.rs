@@ -10,7 +10,9 @@ use wharf::{Adapter, DType, Device, Layout};
 use super::pair::{Pair, bits, bits_of, count, value};
 use super::probe::Random;
 use super::views::{Move, TARGETS};
-use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
+use crate::ctx::{
+    Case, Ctx, DOWNGRADES, Downgrade, LOWEST, Outcome, Size, case, ensure, ensure_eq, show,
+};
 
 use Move::{Flip, Slice, Transpose};
 
@@ -42,28 +44,42 @@ const ORDERS: [Order; 2] = [Order::Ascending, Order::Descending];
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let one = |dtype: DType| {
-        let case = case!(format!("order::{dtype}"), |ctx| run(ctx, dtype));
+        let case = case!(format!("order::{dtype}"), |ctx| run(ctx, DOWNGRADES[0], dtype));
         case.needs(adapter, DOWNGRADES[0], dtype)
     };
-    let first = |dtype: DType| {
-        let case = case!(format!("order::first::{dtype}"), |ctx| first(ctx, dtype));
+    let largest = |dtype: DType| {
+        let case = case!(format!("order::first::{dtype}"), |ctx| first(ctx, DOWNGRADES[0], dtype));
         case.needs(adapter, DOWNGRADES[0], dtype)
     };
     let mut cases: Vec<Case> = DType::ALL.into_iter().map(one).collect();
-    cases.extend(DType::ALL.into_iter().map(first));
+    cases.extend(DType::ALL.into_iter().map(largest));
+    // Of each width.
+    for dtype in [DType::F32, DType::F16, DType::U8] {
+        let name = format!("order::{dtype}::{}", LOWEST.name);
+        cases.push(case!(name, |ctx| run(ctx, LOWEST, dtype)).on_demand(adapter));
+    }
+    let name = format!("order::first::f16::{}", LOWEST.name);
+    cases.push(case!(name, |ctx| first(ctx, LOWEST, DType::F16)).on_demand(adapter));
+    for dtype in [DType::F32, DType::U8] {
+        let long = case!(format!("order::ten_million::{dtype}"), |ctx| ten_million(ctx, dtype));
+        cases.push(Case { size: Size::Large, ..long });
+    }
     cases.push(case!("order::the_largest_few", |ctx| few(ctx)));
     cases.push(case!("order::the_largest_of_many", |ctx| largest_of_many(ctx)));
     cases.push(case!("order::what_cannot_be_sorted", |ctx| refused(ctx)));
     cases
 }
 
-async fn run(ctx: &Ctx, dtype: DType) -> Outcome {
-    let native = ctx.native().await?;
+async fn run(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
+    let native = ctx.device(downgrade).await?;
     let mut random = Random::new(31);
     for target in TARGETS {
         let device = native.with_target(target);
         let is_tried_long = matches!(dtype, DType::F32 | DType::I8 | DType::I16 | DType::F64);
-        for form in FORMS.iter().chain(if is_tried_long { LONG } else { &[] }) {
+        // A list of 8 bytes for each has to lie in one segment.
+        let most = device.caps().limits.binding_bytes_max as usize / 12;
+        let fits = |form: &&Form| form.0.iter().product::<usize>() < most;
+        for form in FORMS.iter().chain(if is_tried_long { LONG } else { &[] }).filter(fits) {
             one(&device, &mut random, dtype, *form).await?;
         }
     }
@@ -170,9 +186,9 @@ enum Crowd {
 }
 
 /// The largest of rows of any dtype, by a stable sort on the host.
-async fn first(ctx: &Ctx, dtype: DType) -> Outcome {
+async fn first(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
     let mut random = Random::new(53);
-    let native = ctx.native().await?;
+    let native = ctx.device(downgrade).await?;
     for device in TARGETS.map(|target| native.with_target(target)) {
         for &[rows, length, k] in FIRSTS {
             for crowd in [Crowd::Hard, Crowd::Two, Crowd::One] {
@@ -268,6 +284,44 @@ async fn largest_of_many(ctx: &Ctx) -> Outcome {
         }
     }
     count();
+    Ok(())
+}
+
+/// As many as a program may have, against the host's own sort: of 32 bits as they are, and narrow
+/// ones by their places, of which there are few and so thousands of equals.
+async fn ten_million(ctx: &Ctx, dtype: DType) -> Outcome {
+    let device = ctx.native().await?;
+    let n = 10_000_000;
+    let mut random = Random::new(61);
+    let draw = (0..n).map(|_| random.bits() & (u64::MAX >> (64 - 8 * dtype.width())));
+    let pair = Pair::new(&device, dtype, draw.collect(), &[n]).await?;
+    count();
+    if dtype == DType::U8 {
+        let places = pair.tensor.argsort(0, Order::Descending).map_err(show)?;
+        let got = places.read::<u32>().await.map_err(show)?;
+        let mut want: Vec<u32> = (0..n as u32).collect();
+        want.sort_by_key(|&i| core::cmp::Reverse(pair.bits[i as usize]));
+        ensure!(got == want, "{:?} is wrong", got.iter().zip(&want).position(|(a, b)| a != b));
+        return Ok(());
+    }
+    // As whole numbers the same bits are ordered by other keys, and NaN with the rest.
+    let number = |&word: &u64| f32::from_bits(word as u32);
+    let mut want: Vec<f32> = pair.bits.iter().map(number).filter(|x| !x.is_nan()).collect();
+    want.sort_unstable_by(f32::total_cmp);
+    let sorted = pair.tensor.sort(0, Order::Ascending).map_err(show)?;
+    let got = sorted.read::<f32>().await.map_err(show)?;
+    let (numbers, rest) = got.split_at(want.len());
+    let wrong = numbers.iter().zip(&want).position(|(a, b)| a != b);
+    ensure_eq!(wrong, None, "the first that is not in its place");
+    ensure!(rest.iter().all(|x| x.is_nan()), "NaN is not last");
+    let (values, places) = pair.tensor.top_k(5, 0).map_err(show)?;
+    // NaN is the last whichever way, so these are the largest numbers.
+    let values = values.read::<f32>().await.map_err(show)?;
+    let places = places.read::<u32>().await.map_err(show)?;
+    let most: Vec<f32> = want.iter().rev().take(5).copied().collect();
+    ensure_eq!(values, most, "the largest");
+    let at: Vec<f32> = places.iter().map(|&i| number(&pair.bits[i as usize])).collect();
+    ensure_eq!(at, most, "where they are");
     Ok(())
 }
 

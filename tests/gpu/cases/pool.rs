@@ -11,7 +11,8 @@ use super::pair::{NUMBERS, Pair, bits, bits_of, carries, count, value};
 use super::probe::Random;
 use super::views::{Move, TARGETS};
 use crate::ctx::{
-    Case, Ctx, DOWNGRADES, Outcome, Size, case, ensure, ensure_eq, is_slow, matters, show,
+    Case, Ctx, DOWNGRADES, Downgrade, LOWEST, Outcome, Size, case, ensure, ensure_eq, is_slow,
+    matters, show,
 };
 
 use Move::{Flip, Permute, Slice};
@@ -111,11 +112,22 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             if what != What::Max && !dtype.is_float() {
                 continue;
             }
-            let case = case!(format!("pool::{what:?}::{dtype}"), |ctx| run(ctx, what, dtype));
+            let case = case!(format!("pool::{what:?}::{dtype}"), |ctx| {
+                run(ctx, DOWNGRADES[0], what, dtype)
+            });
             let usual = quick || dtype == DType::F32;
             let size = if usual { Size::Usual } else { Size::Large };
             cases.push(Case { size, ..case }.needs(adapter, DOWNGRADES[0], dtype));
         }
+    }
+    for (what, dtype) in [
+        (What::Max, DType::F32),
+        (What::Max, DType::I8),
+        (What::Mean, DType::F16),
+        (What::MeanOfThose, DType::F32),
+    ] {
+        let name = format!("pool::{what:?}::{dtype}::{}", LOWEST.name);
+        cases.push(case!(name, |ctx| run(ctx, LOWEST, what, dtype)).on_demand(adapter));
     }
     for dtype in NUMBERS {
         let usual = quick || matches!(dtype, DType::F32 | DType::I32);
@@ -214,14 +226,18 @@ async fn places_of_one(device: &Device, random: &mut Random, dtype: DType, form:
     Ok(())
 }
 
-async fn run(ctx: &Ctx, what: What, dtype: DType) -> Outcome {
-    let device = ctx.native().await?;
+async fn run(ctx: &Ctx, downgrade: Downgrade, what: What, dtype: DType) -> Outcome {
+    let device = ctx.device(downgrade).await?;
     let mut random = Random::new(31);
     let other = if device.target() == Target::Gpu { Target::Cpu } else { Target::Gpu };
-    for device in [device.clone(), device.with_target(other)] {
-        // Dtypes differ in how a quad is read; f32 is tried on everything.
-        let step = if dtype == DType::F32 { 1 } else { 3 };
-        for form in forms().into_iter().chain(ragged()).step_by(step) {
+    for (n, device) in [device.clone(), device.with_target(other)].into_iter().enumerate() {
+        // Dtypes differ in how a quad is read; f32 is tried on everything, if nothing is lacking.
+        let (first, step) = match (downgrade.name, dtype) {
+            ("native", DType::F32) => (0, 1),
+            ("native", _) => (0, 3),
+            _ => (n, 6),
+        };
+        for form in forms().into_iter().chain(ragged()).skip(first).step_by(step) {
             let place = format!("{form:?} for {:?}", device.target());
             let run = one(&device, &mut random, what, dtype, &form);
             run.await.map_err(|e| format!("{place}: {e}"))?;

@@ -12,7 +12,9 @@ use wharf::tensor::{Attention, Pad};
 use wharf::{Adapter, DType, Device, Scalar, Tensor};
 
 use super::pair::{Pair, bits_of, carries, count, value};
-use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, Size, case, ensure, ensure_eq, is_slow, show};
+use crate::ctx::{
+    Case, Ctx, DOWNGRADES, Downgrade, LOWEST, Outcome, Size, case, ensure, ensure_eq, is_slow, show,
+};
 use crate::torch_goldens::{casts, elementwise};
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
@@ -35,13 +37,18 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     for line in include_str!("../../goldens/torch/shapes.txt").lines() {
         groups.entry(line.split(" | ").next().unwrap_or_default()).or_default().push(line);
     }
+    let mut some: Vec<&'static str> = Vec::new();
     for (op, lines) in groups {
         let name = format!("torch::shapes::{op}");
         let lines: &'static [&'static str] = lines.leak();
-        cases.push(case!(name, |ctx| shapes(ctx, lines)));
+        cases.push(case!(name, |ctx| shapes(ctx, DOWNGRADES[0], lines)));
+        some.extend(lines.iter().step_by(8));
     }
+    let some: &'static [&'static str] = some.leak();
+    let lowest = case!("torch::shapes::lowest", |ctx| shapes(ctx, LOWEST, some));
+    cases.push(lowest.on_demand(adapter));
     cases.extend(images::cases());
-    cases.extend(operations::cases());
+    cases.extend(operations::cases(adapter));
     cases
 }
 
@@ -115,8 +122,8 @@ async fn field(device: &Device, text: &str) -> Result<Field, String> {
     Ok(Field::Tensor(Pair::new(device, dtype, bits, &dims).await?.tensor))
 }
 
-async fn shapes(ctx: &Ctx, lines: &'static [&'static str]) -> Outcome {
-    let device = ctx.native().await?;
+async fn shapes(ctx: &Ctx, downgrade: Downgrade, lines: &[&str]) -> Outcome {
+    let device = ctx.device(downgrade).await?;
     for line in lines {
         count();
         let mut parts = line.split(" | ");

@@ -4,6 +4,7 @@
 mod attending;
 mod extremes;
 mod finding;
+mod gates;
 mod images;
 mod norms;
 mod products;
@@ -28,6 +29,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         images::cases(),
         attending::cases(),
         extremes::cases(),
+        gates::cases(),
     ];
     families.into_iter().flatten().collect()
 }

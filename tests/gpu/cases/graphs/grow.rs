@@ -7,6 +7,8 @@ use wharf::op::Op;
 use wharf::reference::{Number, apply, cast};
 use wharf::{DType, Device, Layout, Other, Scalar, Shape, Tensor};
 
+use super::kinds::{Call, KINDS, Kind};
+use super::lists::Seen;
 use crate::cases::pair::{COMPUTED, Pair, bits, carries, value};
 use crate::cases::probe::Random;
 use crate::cases::views::Move;
@@ -17,13 +19,25 @@ pub(super) struct Scale {
     sides: &'static [usize],
     elements_max: usize,
     nodes_max: usize,
+    /// Of four nodes, how many are of a kind of the table.
+    kinds: usize,
+    /// Of the graphs, how often all nodes of one are read.
+    pub(super) every: u64,
 }
 
-pub(super) const SMALL: Scale =
-    Scale { sides: &[1, 2, 3, 4, 5, 8, 9, 12], elements_max: 3000, nodes_max: 40 };
+pub(super) const SMALL: Scale = Scale {
+    sides: &[1, 2, 3, 4, 5, 8, 9, 12],
+    elements_max: 3000,
+    nodes_max: 40,
+    kinds: 0,
+    every: 4,
+};
 /// Its cubes are large enough to be computed by pairs of quads.
 pub(super) const LARGE: Scale =
-    Scale { sides: &[41, 42, 44, 48], elements_max: 140_000, nodes_max: 16 };
+    Scale { sides: &[41, 42, 44, 48], elements_max: 140_000, nodes_max: 16, kinds: 0, every: 4 };
+/// Of every kind, among elementwise ones.
+pub(super) const MIXED: Scale = Scale { nodes_max: 30, kinds: 2, every: 2, ..SMALL };
+pub(super) const MIXED_LARGE: Scale = Scale { nodes_max: 12, kinds: 2, every: 2, ..LARGE };
 
 /// Whole numbers in, whole numbers out.
 const EXACT: &[Op] = &[
@@ -81,6 +95,7 @@ pub(super) enum What {
     Leaf,
     Apply(Op),
     Cast,
+    Kind(&'static Kind, Call),
 }
 
 /// A node, what it is computed from, and what it must be.
@@ -116,7 +131,13 @@ impl Graph {
             if graph.steps.len() >= nodes {
                 break;
             }
-            if let Some(step) = graph.candidate(&mut random, &dtypes) {
+            let of_kind = scale.kinds > 0 && random.below(4) < scale.kinds;
+            let step = if of_kind {
+                graph.of_kind(&mut random)
+            } else {
+                graph.candidate(&mut random, &dtypes)
+            };
+            if let Some(step) = step {
                 graph.steps.push(step);
             }
         }
@@ -145,7 +166,7 @@ impl Graph {
             let wants = if op == Op::Where && i == 0 { DType::Bool } else { dtype };
             if i > 0 && random.below(4) == 0 {
                 let number = number(random, wants);
-                operands.push(Seen { dims: vec![], values: vec![number] });
+                operands.push(Seen { dtype: wants, dims: vec![], values: vec![number] });
                 args.push(Arg::Number(number));
             } else {
                 let (arg, seen) = self.view(random, Some(wants))?;
@@ -172,6 +193,38 @@ impl Graph {
         finished(What::Apply(op), args, dtype, shape.dims().to_vec(), values)
     }
 
+    /// A random node of a kind of the table, under the same conditions.
+    fn of_kind(&self, random: &mut Random) -> Option<Step> {
+        let kind = &KINDS[random.below(KINDS.len())];
+        let (arg, x) = self.view(random, None)?;
+        if x.dims.is_empty() {
+            return None;
+        }
+        let number = number(random, x.dtype);
+        let mut call = Call::draw(random, number, x.dims.len());
+        let wants = if kind.masked { DType::Bool } else { x.dtype };
+        let (mut args, mut seen) = (vec![arg], vec![x]);
+        if let Some(fits) = kind.beside {
+            let draws = (0..20).find_map(|_| {
+                let drawn = self.view(random, Some(wants))?;
+                fits(&call, &seen[0].dims, &drawn.1.dims).then_some(drawn)
+            });
+            let (arg, y) = draws?;
+            args.push(arg);
+            seen.push(y);
+        }
+        if let Some(index) = kind.index
+            && !call.point(random, index(&call, &seen))
+        {
+            return None;
+        }
+        let Seen { dtype, dims, values } = kind.want(&call, &seen)?;
+        if values.len() > self.scale.elements_max {
+            return None;
+        }
+        finished(What::Kind(kind, call), args, dtype, dims, values)
+    }
+
     /// A random node, mostly a late one, and a random view of it.
     fn view(&self, random: &mut Random, dtype: Option<DType>) -> Option<(Arg, Seen)> {
         let fits = |&i: &usize| dtype.is_none_or(|d| self.steps[i].dtype == d);
@@ -189,7 +242,8 @@ impl Graph {
             moves.push(next);
         }
         let values = layout.places().map(|p| value(step.dtype, step.bits[p])).collect();
-        Some((Arg::View(node, moves), Seen { dims: layout.shape().dims().to_vec(), values }))
+        let (dtype, dims) = (step.dtype, layout.shape().dims().to_vec());
+        Some((Arg::View(node, moves), Seen { dtype, dims, values }))
     }
 
     /// A node and what it is computed from, one line each.
@@ -215,12 +269,6 @@ impl Graph {
             }
         }
     }
-}
-
-/// An operand as its consumer sees it, row-major.
-struct Seen {
-    dims: Vec<usize>,
-    values: Vec<Number>,
 }
 
 /// The node, if its floats are whole numbers that every way of computing gives exactly.
@@ -288,6 +336,17 @@ impl Step {
                 }
             });
         }
+        if let What::Kind(kind, call) = &self.what {
+            let tensors = others.into_iter().filter_map(|other| match other {
+                Other::Tensor(tensor) => Some(tensor),
+                Other::Scalar(_) => None,
+            });
+            let mut tensors: Vec<Tensor> = tensors.collect();
+            if kind.index.is_some() {
+                tensors.push(call.upload(device).map_err(show)?);
+            }
+            return kind.run(call, &tensors).map_err(show);
+        }
         let Other::Tensor(first) = others.remove(0) else {
             return Err("a tensor comes first".into());
         };
@@ -299,7 +358,7 @@ impl Step {
     }
 }
 
-fn scalar(number: Number) -> Scalar {
+pub(super) fn scalar(number: Number) -> Scalar {
     match number {
         Number::Float(x) => x.into(),
         Number::Int(n) => (n as i64).into(),

@@ -1,7 +1,7 @@
 //! What a pass of a model runs: told before it runs, and no more than that. A watch sees all that
 //! runs on its device, so each case has its own.
 
-use wharf::tensor::{Attention, Order, Pad};
+use wharf::tensor::{Align, Attention, Conv, Interpolation, Order, Pad, Pooling, Triangle};
 use wharf::testing::Inside;
 use wharf::{DType, Device, Result, Target, Tensor};
 
@@ -22,7 +22,7 @@ pub(crate) fn cases() -> Vec<Case> {
 type Make = fn(&Tensor, &Tensor) -> Result<Tensor>;
 
 /// What is made of numbers `[4, 6]` and indices `[4, 6]` below 3.
-const MAKES: [(&str, Make); 12] = [
+const MAKES: &[(&str, Make)] = &[
     ("contiguous", |x, _| x.t()?.contiguous()),
     ("concat", |x, _| Tensor::concat(&[x.clone(), x.clone()], 1)),
     ("stack", |x, _| Tensor::stack(&[x.clone(), x.clone()], 0)),
@@ -35,7 +35,46 @@ const MAKES: [(&str, Make); 12] = [
     ("take", Tensor::take),
     ("sort", |x, _| x.sort(1, Order::Descending)),
     ("cast_checked", |x, _| x.cast_checked(DType::I32)),
+    ("argsort", |x, _| x.argsort(1, Order::Ascending)),
+    ("top_k", |x, _| Ok(x.top_k(2, 1)?.0)),
+    ("top_k, where", |x, _| Ok(x.top_k(2, 1)?.1)),
+    ("top_k of many", |x, _| Ok(x.repeat([1, 700])?.top_k(3, 1)?.0)),
+    ("max_pool", |x, _| x.max_pool(&Pooling::of([2, 3]).stride([1, 2]))),
+    ("avg_pool", |x, _| x.avg_pool(&Pooling::of([2, 2]).padding([1, 1]))),
+    ("linear", |x, _| image(x)?.interpolate([7, 5], Interpolation::Linear(Align::Corners))),
+    ("cubic", |x, _| image(x)?.interpolate([7, 5], Interpolation::Cubic(Align::Edges))),
+    ("rfft", |x, _| x.rfft(1, None)),
+    ("rfft of a prime", |x, _| x.rfft(1, 67)),
+    ("irfft", |x, _| x.rfft(1, None)?.irfft(1, 6)),
+    ("fft", |x, _| x.reshape([4, 3, 2])?.fft(1, None)),
+    ("ifft", |x, _| x.reshape([4, 3, 2])?.ifft(0, 8)),
+    ("cholesky", |x, _| definite(x)?.cholesky()),
+    ("solve_triangular", |x, _| definite(x)?.solve_triangular(x, &Triangle::lower())),
+    ("cumsum", |x, _| x.cumsum(0)),
+    ("conv2d", |x, _| image(x)?.conv2d(&image(&x.slice(0, ..2)?)?, None, &Conv::new())),
 ];
+
+/// What takes lists of places: these are recorded at once, and nothing else is.
+const PREPARED: &[(&str, Make)] = &[
+    ("adaptive_avg_pool", |x, _| x.adaptive_avg_pool([3, 4])),
+    ("nearest", |x, _| image(x)?.interpolate([7, 5], Interpolation::Nearest)),
+    ("antialiased", |x, _| image(x)?.interpolate([3, 2], Interpolation::LinearAntialiased)),
+    ("lu", |x, _| Ok(definite(x)?.lu()?.factors)),
+    ("lu of panels", |x, _| Ok(x.slice(1, ..1)?.pad(&[(0, 40), (0, 43)], 1.5)?.lu()?.factors)),
+    ("det", |x, _| definite(x)?.det()),
+    ("inv", |x, _| definite(x)?.inv()),
+    ("solve", |x, _| definite(x)?.solve(x)),
+];
+
+fn image(x: &Tensor) -> Result<Tensor> {
+    x.unsqueeze(0)?.unsqueeze(0)
+}
+
+/// Far from singular: its diagonal is raised.
+fn definite(x: &Tensor) -> Result<Tensor> {
+    let square = x.matmul(&x.t()?)?;
+    &square + &(square.triu(0)?.tril(0)? * 50.0)?
+}
 
 fn names(device: &Device, y: &Tensor) -> Result<[Vec<&'static str>; 2]> {
     let watch = device.watch();
@@ -50,10 +89,15 @@ async fn deferred(ctx: &Ctx) -> Outcome {
     x.compute().map_err(show)?;
     let index: Vec<u32> = (0..24).map(|i| i * 7 % 3).collect();
     let (index, _) = device.upload(&index, [4, 6]).map_err(show)?;
-    for (name, make) in MAKES {
+    let all =
+        MAKES.iter().map(|row| (row, None)).chain(PREPARED.iter().map(|row| (row, Some("iota"))));
+    for ((name, make), prepared) in all {
         let watch = device.watch();
-        let y = make(&x, &index).map_err(show)?;
-        ensure_eq!(watch.explanation().dispatches(), 0, "{name}: dispatches before it is read");
+        // What a read would copy is told as well.
+        let y = make(&x, &index).and_then(|y| y.contiguous()).map_err(show)?;
+        let mut early = watch.explanation().kernels.into_iter().map(|kernel| kernel.name);
+        let early = early.find(|name| prepared != Some(*name));
+        ensure_eq!(early, None, "{name}: what ran before it is read");
         let [told, ran] = names(&device, &y).map_err(show)?;
         ensure!(told == ran && !ran.is_empty(), "{name}: told {told:?}, ran {ran:?}");
     }

@@ -5,13 +5,18 @@ use wharf::tensor::Pad;
 use wharf::{DType, ErrorKind, Result, Tensor};
 
 use super::super::pair::count;
-use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
+use crate::ctx::{
+    Case, Ctx, DOWNGRADES, Downgrade, LOWEST, Outcome, case, ensure, ensure_eq, show,
+};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        case!("hand::sugar::moves", |ctx| moves(ctx)),
-        case!("hand::sugar::activations", |ctx| activations(ctx)),
-        case!("hand::sugar::measures", |ctx| measures(ctx)),
+        case!("hand::sugar::moves", |ctx| moves(ctx, DOWNGRADES[0])),
+        case!("hand::sugar::moves::lowest", |ctx| moves(ctx, LOWEST)),
+        case!("hand::sugar::activations", |ctx| activations(ctx, DOWNGRADES[0])),
+        case!("hand::sugar::activations::lowest", |ctx| activations(ctx, LOWEST)),
+        case!("hand::sugar::measures", |ctx| measures(ctx, DOWNGRADES[0])),
+        case!("hand::sugar::measures::lowest", |ctx| measures(ctx, LOWEST)),
         case!("hand::sugar::answers", |ctx| answers(ctx)),
     ]
 }
@@ -95,8 +100,8 @@ const MOVES: &[Row] = &[
     Row("l1_norm", |x| (x - 3)?.l1_norm(1), &[2], &[6, 3]),
 ];
 
-async fn moves(ctx: &Ctx) -> Outcome {
-    let device = ctx.native().await?;
+async fn moves(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
+    let device = ctx.device(downgrade).await?;
     let (x, _) = device.upload(&[0, 1, 2, 3, 4, 5], [2, 3]).map_err(show)?;
     for Row(name, moved, dims, want) in MOVES {
         count();
@@ -111,8 +116,8 @@ async fn moves(ctx: &Ctx) -> Outcome {
 }
 
 /// Of numbers within some hundreds, in every float dtype that holds them.
-async fn activations(ctx: &Ctx) -> Outcome {
-    let device = ctx.native().await?;
+async fn activations(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
+    let device = ctx.device(downgrade).await?;
     let numbers: Vec<f32> = (-12..12).map(|i| i as f32 * 0.75).collect();
     type Of = (&'static str, fn(&Tensor) -> Result<Tensor>, fn(f64) -> f64);
     let selu = |x: f64| {
@@ -164,8 +169,8 @@ async fn near(name: &str, got: &Tensor, want: &[f64], bound: f64) -> Outcome {
     Ok(())
 }
 
-async fn measures(ctx: &Ctx) -> Outcome {
-    let device = ctx.native().await?;
+async fn measures(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
+    let device = ctx.device(downgrade).await?;
     let (x, _) = device.upload(&[3.0f32, 4.0, 0.0, 0.0, 1.0, -1.0], [3, 2]).map_err(show)?;
     let (y, _) = device.upload(&[4.0f32, 3.0], 2).map_err(show)?;
     let cosines = [24.0 / 25.0, 0.0, 1.0 / (2f64.sqrt() * 5.0)];

@@ -7,7 +7,7 @@ use wharf::tensor::{Align, Attention, Interpolation, Pad, Pooling};
 
 use super::{Field, axes, field, same};
 use crate::cases::pair::count;
-use crate::ctx::{Case, Ctx, Outcome, case};
+use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, LOWEST, Outcome, case};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -15,13 +15,21 @@ pub(super) fn cases() -> Vec<Case> {
         groups.entry(line.split(" | ").next().unwrap_or_default()).or_default().push(line);
     }
     let case = |(op, lines): (&str, Vec<&'static str>)| {
-        case!(format!("torch::images::{op}"), |ctx| judged(ctx, lines.clone()))
+        let both = [DOWNGRADES[0], LOWEST];
+        let name = |downgrade: Downgrade| match downgrade.name {
+            "native" => format!("torch::images::{op}"),
+            name => format!("torch::images::{op}::{name}"),
+        };
+        both.map(|at| {
+            let lines = lines.clone();
+            case!(name(at), |ctx| judged(ctx, at, lines.clone()))
+        })
     };
-    groups.into_iter().map(case).collect()
+    groups.into_iter().flat_map(case).collect()
 }
 
-async fn judged(ctx: &Ctx, lines: Vec<&'static str>) -> Outcome {
-    let device = ctx.native().await?;
+async fn judged(ctx: &Ctx, downgrade: Downgrade, lines: Vec<&'static str>) -> Outcome {
+    let device = ctx.device(downgrade).await?;
     for line in lines {
         count();
         let (mut parts, mut tensors, mut numbers) = (line.split(" | "), Vec::new(), Vec::new());
