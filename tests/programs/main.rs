@@ -29,6 +29,8 @@ mod statistics;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod systems;
+#[cfg(test)]
 mod tables;
 #[cfg(test)]
 mod training;
