@@ -9,6 +9,8 @@ mod algebra;
 #[cfg(test)]
 mod attending;
 #[cfg(test)]
+mod drawn;
+#[cfg(test)]
 mod dynamics;
 #[cfg(test)]
 mod fields;
@@ -34,3 +36,5 @@ mod systems;
 mod tables;
 #[cfg(test)]
 mod training;
+#[cfg(test)]
+mod warped;
