@@ -2,12 +2,16 @@
 //! f64, on every class of target and at every lowered capability.
 
 mod attending;
+mod bounds;
 mod finding;
 mod images;
 mod norms;
 mod products;
 mod ranks;
 mod selecting;
+mod taps;
+
+pub(crate) use bounds::{exact, kept};
 
 use wharf::{Adapter, DType, Device, Tensor};
 
@@ -26,6 +30,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         products::cases(),
         images::cases(),
         attending::cases(),
+        bounds::cases(),
     ];
     families.into_iter().flatten().collect()
 }
