@@ -13,6 +13,7 @@
 
 use core::fmt;
 
+mod composed;
 mod fourier;
 mod joint;
 mod kind;
@@ -28,6 +29,7 @@ mod terms;
 mod tolerance;
 mod value;
 
+pub use composed::{composed_bound, composed_table};
 pub use fourier::fourier_room;
 pub use joint::{Joint, joint_table};
 pub use kind::Kind;

@@ -15,7 +15,8 @@ type Ends<'a> = [(&'static str, Option<&'a Tensor>); 2];
 impl Tensor {
     /// `(x - mean) / sqrt(var + eps)` of `[n, channels, ..]` over each group of so many equal ones
     /// of the channels, and over all axes after them; then times a weight and plus a bias, of
-    /// `[channels]` each. Of floats, f16 and bf16 computed in f32. Deferred.
+    /// `[channels]` each. Off by the [contract](crate::op) of `layer_norm` times the weight, and
+    /// by at most 2 ulp of the bias. Of floats, f16 and bf16 computed in f32. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -37,7 +38,7 @@ impl Tensor {
         asked(normed).map_err(|error| error.during("group_norm"))
     }
 
-    /// [`Tensor::group_norm`] where each channel is a group. Deferred.
+    /// [`Tensor::group_norm`] where each channel is a group, by its contract. Deferred.
     #[track_caller]
     pub fn instance_norm(
         &self,
@@ -51,8 +52,9 @@ impl Tensor {
 
     /// `(x - mean) / sqrt(var + eps)` of `[n, channels, ..]` by means and variances of `[channels]`
     /// that were learned, as a model that is no longer trained does it; then times a weight and
-    /// plus a bias. Of floats, f16 and bf16 computed in f32; elementwise, and so fused with what is
-    /// before and after it. Deferred.
+    /// plus a bias. Off by at most 16 ulp of the larger of the bias and what it is added to
+    /// ([contract](crate::op)). Of floats, f16 and bf16 computed in f32; elementwise, and so fused
+    /// with what is before and after it. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

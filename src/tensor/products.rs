@@ -49,7 +49,9 @@ impl Tensor {
     }
 
     /// The cross product of vectors of three numbers along an axis, at right angles to both; other
-    /// axes broadcast. Of f16 and bf16 computed in f32, and rounded once; integers wrap. Deferred.
+    /// axes broadcast. Each number `a b - c d` is off by at most 2 ulp of `|a b| + |c d|`
+    /// ([contract](crate::op)). Of f16 and bf16 computed in f32, and rounded once; integers wrap.
+    /// Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -106,8 +108,9 @@ impl Tensor {
 
     /// Rotary positions: the first half of the last axis and its second half, taken as pairs, are
     /// turned by angles whose cosines and sines are given, `[.., d / 2]`, which broadcast: what
-    /// most models do. Of floats, f16 and bf16 computed in f32, and rounded once. Deferred, and
-    /// fused.
+    /// most models do. A result `x cos - y sin` is off by at most 2 ulp of `|x cos| + |y sin|`
+    /// ([contract](crate::op)). Of floats, f16 and bf16 computed in f32, and rounded once.
+    /// Deferred, and fused.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

@@ -157,10 +157,11 @@ impl Tensor {
 
     /// What so large a part of the elements lies below, over [some axes](Axes): 0 is the smallest,
     /// 1 the largest; between two elements `a` and `b` it is `a (1 - t) + b t`, and where they are
-    /// equal, `a`: infinities are neighbours as well, and only those of both signs make NaN. NaN if
-    /// an element is. Of floats, f16 and bf16 computed in f32; of no elements it is an error.
-    /// [Sorts](Tensor::argsort) all elements as one list of 8 bytes each, which has to lie in one
-    /// segment. Deferred.
+    /// equal, `a`: infinities are neighbours as well, and only those of both signs make NaN. An
+    /// element is exact, what lies between two off by at most 3 ulp of `|a| (1 - t) + |b| t`
+    /// ([contract](crate::op)). NaN if an element is. Of floats, f16 and bf16 computed in f32; of
+    /// no elements it is an error. [Sorts](Tensor::argsort) all elements as one list of 8 bytes
+    /// each, which has to lie in one segment. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -175,8 +176,8 @@ impl Tensor {
         asked(|| self.lying_at(part, &axes)).map_err(|error| error.during("quantile"))
     }
 
-    /// The [quantile](Tensor::quantile) of a half: the element in the middle, or the mean of both
-    /// that are. Deferred.
+    /// The [quantile](Tensor::quantile) of a half, by its contract: the element in the middle, or
+    /// the mean of both that are. Deferred.
     #[track_caller]
     pub fn median(&self, axes: impl Into<Axes>) -> Result<Self> {
         let axes = axes.into();

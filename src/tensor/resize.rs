@@ -85,7 +85,12 @@ impl Tensor {
     /// f16 and bf16 computed in f32. What an element has no weight of does not count, be it
     /// infinite. An axis after the other, and stored between them; one that keeps its length stays
     /// as it is. Without aliases the elements beside each place are stored as well, some three or
-    /// five times the longer length. Deferred.
+    /// five times the longer length.
+    ///
+    /// Places are found in integers: a long axis is as exact as a short one. For each axis that
+    /// changes a linear result is off by at most 8 ulp of the largest magnitude that it is made
+    /// of, a cubic one by 64, one without aliases by as many as a sum may be: see the
+    /// [contract](crate::op). Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -143,8 +148,8 @@ impl Tensor {
 
     /// The last axes at another size, each element the mean of those of the source that it covers,
     /// at least in part: of `i * in / out`, rounded down, to `(i + 1) * in / out`, rounded up. Of
-    /// floats, f16 and bf16 computed in f32. Where sizes divide each other it is
-    /// [`Tensor::avg_pool`]. Deferred.
+    /// floats, f16 and bf16 computed in f32, by the contract of a [mean](crate::op). Where sizes
+    /// divide each other it is [`Tensor::avg_pool`]. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

@@ -70,8 +70,9 @@ impl Tensor {
     /// broadcasting; all other axes agree with this tensor.
     ///
     /// Values for one element are added up in row-major order, in blocks, f16 and bf16 in f32, and
-    /// then added to it: the same bits in every run. Integers wrap. Recorded at once, but for the
-    /// last addition; an index out of range is an error at the next read.
+    /// then added to it: the same bits in every run. By the contract of a [sum](crate::op) of it
+    /// and all of them. Integers wrap. Recorded at once, but for the last addition; an index out
+    /// of range is an error at the next read.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -87,7 +88,8 @@ impl Tensor {
     }
 
     /// A copy whose elements are multiplied by all values of `source` that the index brings there:
-    /// otherwise as [`Tensor::scatter_add`]. Recorded at once, but for the last product.
+    /// otherwise as [`Tensor::scatter_add`], and by the contract of a [product](crate::op) of it
+    /// and all of them. Recorded at once, but for the last product.
     #[track_caller]
     pub fn scatter_mul(&self, axis: impl Into<Axis>, index: &Self, source: &Self) -> Result<Self> {
         self.gathering("scatter_mul", Gathering::Product, axis.into(), index, source)
@@ -121,8 +123,8 @@ impl Tensor {
     }
 
     /// A copy to which parts of `source` along an axis are added, each to the part that a list of
-    /// indices names: [`Tensor::scatter_add`] with an index that is the same all along the other
-    /// axes. Recorded at once, but for the last addition.
+    /// indices names: [`Tensor::scatter_add`], by its contract, with an index that is the same all
+    /// along the other axes. Recorded at once, but for the last addition.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

@@ -32,25 +32,26 @@ impl Tensor {
     }
 
     /// The scaled exponential linear unit: `elu` with the two constants that keep mean and
-    /// variance. Deferred.
+    /// variance. Off by at most 4 ulp ([contract](crate::op)). Deferred.
     #[track_caller]
     pub fn selu(&self) -> Result<Self> {
         self.widely("selu", |x| x.elu(SELU_ALPHA)? * SELU_SCALE)
     }
 
-    /// `clamp(x + 3, 0, 6) / 6`. Deferred.
+    /// `clamp(x + 3, 0, 6) / 6`, off by at most 4 ulp ([contract](crate::op)). Deferred.
     #[track_caller]
     pub fn hard_sigmoid(&self) -> Result<Self> {
         self.widely("hard_sigmoid", |x| (x + 3.0)?.clamp(0.0, 6.0)? / 6.0)
     }
 
-    /// `x / (1 + abs(x))`. Deferred.
+    /// `x / (1 + abs(x))`, off by at most 4 ulp ([contract](crate::op)). Deferred.
     #[track_caller]
     pub fn softsign(&self) -> Result<Self> {
         self.widely("softsign", |x| x / &(x.abs()? + 1.0)?)
     }
 
-    /// The gated linear unit: the first half of an axis times the sigmoid of the second. Deferred.
+    /// The gated linear unit: the first half of an axis times the sigmoid of the second. Off by at
+    /// most 11 ulp ([contract](crate::op)), which those of the sigmoid come to. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -66,7 +67,8 @@ impl Tensor {
     }
 
     /// `x` where positive, else `weight * x`: [`Tensor::leaky_relu`] with a weight for each
-    /// channel, which are axis 1 - or 0, if that is the only one -, or one for all. Deferred.
+    /// channel, which are axis 1 - or 0, if that is the only one -, or one for all; by its
+    /// contract. Deferred.
     #[track_caller]
     pub fn prelu(&self, weight: &Self) -> Result<Self> {
         let activated = || {
@@ -87,14 +89,16 @@ impl Tensor {
         asked(activated).map_err(|error: Error| error.during("prelu"))
     }
 
-    /// The sum of the magnitudes over [some axes](Axes). Deferred.
+    /// The sum of the magnitudes over [some axes](Axes), by the contract of a [sum](crate::op).
+    /// Deferred.
     #[track_caller]
     pub fn l1_norm(&self, axes: impl Into<Axes>) -> Result<Self> {
         asked(|| self.abs()?.sum(axes)).map_err(|error| error.during("l1_norm"))
     }
 
     /// Vectors at length 1: divided by their [`Tensor::norm`] over [some axes](Axes), or by 1e-8
-    /// where that is more. Of floats, f16 and bf16 computed in f32; deferred.
+    /// where that is more. Off by as many ulp as a [norm](crate::op) may be. Of floats, f16 and
+    /// bf16 computed in f32; deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -111,7 +115,8 @@ impl Tensor {
     }
 
     /// The cosine of the angle between vectors along an axis; shapes broadcast. Of a vector shorter
-    /// than 1e-8 it goes to 0. Of floats, f16 and bf16 computed in f32; deferred.
+    /// than 1e-8 it goes to 0. Off by as many ulp of 1 as a [sum](crate::op) may be of its terms,
+    /// where no square leaves the range. Of floats, f16 and bf16 computed in f32; deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

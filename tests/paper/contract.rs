@@ -1,7 +1,7 @@
 //! The numeric contract in the documentation is the one that is tested.
 
 use wharf::DType;
-use wharf::op::{Op, contract_table, joint_table, matrix_table, reduction_table};
+use wharf::op::{Op, composed_table, contract_table, joint_table, matrix_table, reduction_table};
 use wharf::reference::{Number, keeps};
 
 #[test]
@@ -14,6 +14,8 @@ fn the_documented_contract_is_the_tested_one() {
          result is exact on bits. [`Tolerance`] says it in full.\n\n{}\n\
          # Reductions\n\n{}\n\
          # Rows, running reductions, attention, and what is drawn\n\n{}\n\
+         # Operations that are made of others\n\nWhat is not here is off by what it is \
+         made of, one rounded after the other.\n\n{}\n\
          # Matrices\n\nOf f32, `n` by `n`, where `eps` is 2^-23. Where a result leaves the range \
          of f32 on the way, nothing is said.\n\n{}\n\
          # Fourier transforms\n\nOf f32, `n` long. Each part of each number of `rfft`, `irfft`, \
@@ -23,6 +25,7 @@ fn the_documented_contract_is_the_tested_one() {
         contract_table(),
         reduction_table(),
         joint_table(),
+        composed_table(),
         matrix_table()
     );
     if std::env::var_os("WHARF_GOLDENS").is_some() {

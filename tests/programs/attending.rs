@@ -178,3 +178,49 @@ fn cosine_attention() {
         scores.softmax(-1)?.matmul(&v?)
     });
 }
+
+#[test]
+fn attention_rollout() {
+    check("attention_rollout", async |device| {
+        let mut x = numbers(device, [1, 5, 6], 40)?;
+        let mut flow = device.eye(5, 5, DType::F32)?;
+        let mut vague = Vec::new();
+        for layer in 0..3 {
+            let w = (numbers(device, [18, 6], 41 + layer)? * 0.5)?;
+            let all = x.linear(&w, None, None)?.chunk(-1, 3)?;
+            let [q, k, v] = [0, 1, 2].map(|part| by_heads(&all[part], 2));
+            let how = Attention::new().causal();
+            let (told, weights) = q?.attention_with_weights(&k?, &v?, &how)?;
+            x = (&x + together(&told)?)?;
+            // How much of each token is in each: through the heads' mean, or past the layer.
+            let share = weights.squeeze(0)?.mean(0)?;
+            let share = ((share + device.eye(5, 5, DType::F32)?)? / 2.0)?;
+            flow = share.matmul(&flow)?;
+            let nats = weights.gt(0.0)?.choose(weights.max(1e-30)?.ln()?, 0.0)?;
+            vague.push((nats * &weights)?.sum(-1)?.neg()?.mean(..)?);
+        }
+        Tensor::concat(&[flow.flatten(..)?, Tensor::stack(&vague, 0)?, x.flatten(..)?], 0)
+    });
+}
+
+#[test]
+fn aligned_words() {
+    check("aligned_words", async |device| {
+        let (source, target) = (numbers(device, [2, 6, 4], 44)?, numbers(device, [2, 3, 4], 45)?);
+        let (lengths, _) = device.upload(&[6, 4], 2)?;
+        let heads = |x: &Tensor| by_heads(x, 1);
+        let how = Attention::new().lengths(&lengths).scaled(2.0);
+        let (q, kv) = (heads(&target)?, heads(&source)?);
+        let (told, weights) = q.attention_with_weights(&kv, &kv, &how)?;
+        let weights = weights.squeeze(1)?;
+        let words = weights.argmax(-1)?;
+        let covered = weights.sum(1)?;
+        let penalty = covered.min(1.0)?.max(1e-6)?.ln()?;
+        let place = device.arange(0, 6, 1, DType::I32)?;
+        let there = place.lt(lengths.unsqueeze(1)?)?;
+        let penalty = there.choose(&penalty, 0.0)?.sum(1)?;
+        let told = together(&told)?.flatten(..)?;
+        let words = words.flatten(..)?.cast(DType::F32)?;
+        Tensor::concat(&[told, words, covered.flatten(..)?, penalty], 0)
+    });
+}

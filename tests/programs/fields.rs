@@ -1,7 +1,7 @@
 //! Programs on grids, bodies and counts.
 
 use wharf::tensor::Pad;
-use wharf::{Axes, DType, Tensor};
+use wharf::{Axes, DType, Result, Tensor};
 
 use super::support::{check, numbers};
 
@@ -80,5 +80,37 @@ fn histogram() {
         let before = counts.cumsum_exclusive(0)?;
         let first = before.take(&bins)?.slice(0, ..10)?;
         Tensor::concat(&[&counts, &before, &first], 0)
+    });
+}
+
+#[test]
+fn gradient_noise() {
+    check("gradient_noise", async |device| {
+        // Perlin's: a slope at every corner of a grid, by a hash of where it lies.
+        let hashed = |row: &Tensor, column: &Tensor| -> Result<Tensor> {
+            let x = ((row * 374_761_393u32)? + (column * 668_265_263u32)?)?;
+            let x = ((&x ^ (&x >> 13)?)? * 1_274_126_177u32)?;
+            (x ^ 0x5bd1)?.shr(27)?.cast(DType::F32)? * (core::f32::consts::TAU / 32.0)
+        };
+        let line = device.linspace(0.1, 3.7, 7, DType::F32)?;
+        let both = Tensor::meshgrid(&[&line, &line])?;
+        let mut sum = device.zeros([7, 7], DType::F32)?;
+        for octave in [1.0f32, 2.0] {
+            let (y, x) = ((&both[0] * octave)?, (&both[1] * octave)?);
+            let (top, left) = (y.floor()?, x.floor()?);
+            for (down, right) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                let (row, column) = ((&top + down)?, (&left + right)?);
+                let angle = hashed(&row.cast(DType::U32)?, &column.cast(DType::U32)?)?;
+                let (down, right) = ((&y - row)?, (&x - column)?);
+                let ramp = ((angle.sin()? * &down)? + (angle.cos()? * &right)?)?;
+                let fade = [down, right].map(|t| {
+                    let t = (1.0f32 - t.abs()?)?;
+                    t.pow(3.0)? * ((&t * ((&t * 6.0)? - 15.0)?)? + 10.0)?
+                });
+                let [a, b] = fade;
+                sum = (sum + (((ramp * a?)? * b?)? / octave)?)?;
+            }
+        }
+        Ok(sum)
     });
 }

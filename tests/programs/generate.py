@@ -10,8 +10,8 @@ import pathlib
 import numpy as np
 
 from reference import (  # noqa: F401: each adds its own
-    PROGRAMS, algebra, attending, dynamics, fields, images, learning, models, networks, paths, signals, statistics,
-    tables, training,
+    PROGRAMS, algebra, attending, drawn, dynamics, fields, images, learning, models, networks, paths, signals, statistics,
+    systems, tables, training, warped,
 )
 
 lines = [f"{name} {' '.join(f'{x:.9g}' for x in np.ravel(program()))}" for name, program in PROGRAMS.items()]

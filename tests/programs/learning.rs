@@ -115,3 +115,82 @@ fn positions() {
         Tensor::stack(&[angle.sin()?, angle.cos()?], -1)?.flatten(1..)
     });
 }
+
+#[test]
+fn self_organising_map() {
+    check("self_organising_map", async |device| {
+        let data = numbers(device, [10, 3], 21)?;
+        let side = device.arange(0, 3, 1, DType::F32)?;
+        let grid = Tensor::meshgrid(&[&side, &side])?;
+        let place = Tensor::stack(&grid, -1)?.flatten(..2)?; // where each of 9 cells lies
+        let mut cells = (numbers(device, [9, 3], 22)? * 0.5)?;
+        for step in 0..20 {
+            let x = data.at(step % 10)?;
+            let far = (&cells - &x)?.square()?.sum(1)?;
+            let best = place.embedding(&far.argmin(Axes::keep(0))?)?;
+            let reach = 1.5 * 0.93f32.powi(step);
+            let apart = (&place - best)?.square()?.sum(Axes::keep(1))?;
+            let pull = ((apart / (-2.0 * reach * reach))?.exp()? * (0.5 * 0.95f32.powi(step)))?;
+            cells = cells.lerp(&x, &pull)?;
+        }
+        let far = (data.unsqueeze(1)? - &cells)?.norm(-1)?;
+        let missed = far.amin(1)?.mean(0)?;
+        let own = far.argmin(1)?.cast(DType::F32)?;
+        Tensor::concat(&[cells.flatten(..)?, own, missed.unsqueeze(0)?], 0)
+    });
+}
+
+#[test]
+fn perceptron() {
+    check("perceptron", async |device| {
+        let x = numbers(device, [14, 2], 23)?;
+        let x = x.pad(&[(0, 0), (1, 0)], 1.0)?; // and what is always 1
+        let (hidden, _) = device.upload(&[0.15f32, 1.0, -0.7], 3)?;
+        let class = x.matmul(&hidden)?.ge(0.0)?.choose_as(1.0, -1.0, DType::F32)?;
+        let mut w = device.zeros(3, DType::F32)?;
+        let mut sum = w.clone();
+        let mut wrong = Vec::new();
+        for _ in 0..4 {
+            let mut count = device.zeros((), DType::F32)?;
+            for i in 0..14 {
+                let (one, sign) = (x.at(i)?, class.at(i)?);
+                let miss = (one.dot(&w)? * &sign)?.le(0.0)?.cast(DType::F32)?;
+                w = (w + (one * (&sign * &miss)?)?)?;
+                sum = (sum + &w)?;
+                count = (count + miss)?;
+            }
+            wrong.push(count);
+        }
+        let mean = (sum / (4.0 * 14.0))?;
+        let margin = ((x.matmul(&mean)? * class)? / mean.norm(..)?)?;
+        Tensor::concat(&[w, mean, Tensor::stack(&wrong, 0)?, margin], 0)
+    });
+}
+
+#[test]
+fn consensus_line() {
+    check("consensus_line", async |device| {
+        let x = device.linspace(-2.0, 2.0, 20, DType::F32)?;
+        let line = (((&x * 0.7)? - 0.4)? + (numbers(device, 20, 24)? * 0.05)?)?;
+        let stray = (device.arange(0, 20, 1, DType::I32)? % 4)?.eq(1)?;
+        let y = stray.choose((numbers(device, 20, 25)? * 4.0)?, line)?;
+        // A line through each of 30 pairs, and how many points lie near it.
+        let (one, by) =
+            (device.arange(0, 30, 1, DType::U32)?, device.arange(3, 33, 1, DType::U32)?);
+        let (one, other) = (((&one * 7)? % 20)?, ((one * 7)? + ((by * 3)? % 19)?)?);
+        let other = ((other + 1)? % 20)?;
+        let slope = (y.take(&other)? - y.take(&one)?)?;
+        let slope = (slope / (x.take(&other)? - x.take(&one)?)?)?;
+        let base = (y.take(&one)? - (&slope * x.take(&one)?)?)?;
+        let off = ((slope.outer(&x)? + base.unsqueeze(1)?)? - &y)?.abs()?;
+        let near = off.lt(0.2)?;
+        let votes = near.count_nonzero(1)?;
+        let best = near.index_select(0, &votes.argmax(Axes::keep(0))?)?.squeeze(0)?;
+        // And a fit to all who agree.
+        let (own, wanted) = (x.masked_select(&best).await?, y.masked_select(&best).await?);
+        let basis = Tensor::stack(&[&own, &own.powers_of(1.0)?], 1)?;
+        let square = basis.t()?.matmul(&basis)?;
+        let fit = square.solve(&basis.t()?.matmul(&wanted)?)?;
+        Tensor::concat(&[fit, best.cast(DType::F32)?, votes.cast(DType::F32)?], 0)
+    });
+}

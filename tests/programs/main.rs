@@ -9,6 +9,8 @@ mod algebra;
 #[cfg(test)]
 mod attending;
 #[cfg(test)]
+mod drawn;
+#[cfg(test)]
 mod dynamics;
 #[cfg(test)]
 mod fields;
@@ -29,6 +31,10 @@ mod statistics;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod systems;
+#[cfg(test)]
 mod tables;
 #[cfg(test)]
 mod training;
+#[cfg(test)]
+mod warped;

@@ -1,6 +1,6 @@
 //! Blocks of well-known networks.
 
-use wharf::tensor::{Align, Conv, Interpolation, Pooling};
+use wharf::tensor::{Align, Blocks, Conv, Interpolation, Pooling};
 use wharf::{DType, Device, Result, Tensor};
 
 use super::support::{check, numbers};
@@ -291,5 +291,62 @@ fn volumes() {
         let y = y.max_pool(&Pooling::of([2, 2, 2]))?;
         let up = (numbers(device, [4, 1, 2, 2, 2], 27)? * 0.5)?;
         y.conv_transpose3d(&up, None, &Conv::new().stride([2, 2, 2]))?.mish()
+    });
+}
+
+#[test]
+fn folded_batch_norm() {
+    check("folded_batch_norm", async |device| {
+        let x = numbers(device, [2, 3, 5, 5], 28)?;
+        let (w, how) = (weight(device, [4, 3, 3, 3], 29)?, Conv::new().padding([1, 1]));
+        // A batch tells mean and variance, and the layer takes them in.
+        let y = x.conv2d(&w, None, &how)?;
+        let (mean, var) = (y.mean([0, 2, 3])?, y.var([0, 2, 3], 0)?);
+        let (gain, bias) = (numbers(device, 4, 30)?, numbers(device, 4, 31)?);
+        let normed = y.batch_norm(&mean, &var, Some(&gain), Some(&bias), 1e-5)?;
+        let scale = (&gain * (var + 1e-5)?.rsqrt()?)?;
+        let folded = (&w * scale.reshape([4, 1, 1, 1])?)?;
+        let shift = (&bias - (&mean * &scale)?)?;
+        let at_once = x.conv2d(&folded, Some(&shift), &how)?;
+        let off = (&at_once - &normed)?.abs()?.amax(..)?.lt(1e-5)?;
+        let off = off.cast(DType::F32)?.unsqueeze(0)?;
+        Tensor::concat(&[at_once.at((.., .., 2))?.flatten(..)?, scale, shift, off], 0)
+    });
+}
+
+#[test]
+fn quantised_network() {
+    check("quantised_network", async |device| {
+        let x = numbers(device, [4, 64], 32)?;
+        let (w1, w2) = ((numbers(device, [9, 64], 33)? * 1.1)?, numbers(device, [9, 5], 34)?.t()?);
+        let (bias, w2) = (numbers(device, 9, 35)?, (w2 * 1.3)?);
+        let (first, lost) = w1.quantise(Blocks::Q8).await?;
+        let (second, _) = w2.quantise(Blocks::Q8).await?;
+        let run = |x: &Tensor| {
+            let hidden = (x.linear(&first, Some(&bias), None)? / 8.0)?.gelu()?;
+            hidden.linear(&second, None, None)
+        };
+        let y = run(&x)?;
+        let plain = ((x.linear(&w1, Some(&bias), None)? / 8.0)?.gelu()?).linear(&w2, None, None)?;
+        let off = (&y - plain)?.abs()?.amax(..)?;
+        let (most, _) = device.upload(&[lost.abs_error_max as f32, lost.rms_error as f32], 2)?;
+        let restored = first.dequantise(DType::F32)?.at((2, ..40))?;
+        Tensor::concat(&[y.flatten(..)?, off.unsqueeze(0)?, most, restored], 0)
+    });
+}
+
+#[test]
+fn four_bit_vocabulary() {
+    check("four_bit_vocabulary", async |device| {
+        let table = (numbers(device, [12, 64], 36)? + 0.013)?;
+        let (table, lost) = table.quantise(Blocks::Q4).await?;
+        let (tokens, _) = device.tensor([[3, 0, 11, 7], [5, 5, 1, 9]])?;
+        let seen = table.embedding(&tokens)?;
+        let told = seen.mean(1)?.rms_norm(-1, 1e-6)?;
+        let scores = (told.linear(&table, None, None)? / 8.0)?; // the same weights both ways
+        let loss = scores.cross_entropy(-1, &tokens.at((.., -1))?)?;
+        let (most, _) = device.upload(&[lost.abs_error_max as f32], 1)?;
+        let whole = device.full(1, DType::F32, f32::from(lost.is_finite()))?;
+        Tensor::concat(&[scores.softmax(-1)?.flatten(..)?, loss, most, whole], 0)
     });
 }

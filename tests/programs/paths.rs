@@ -232,3 +232,30 @@ fn calendar() {
         Tensor::stack(&[year, month, day, weekday], 1)
     });
 }
+
+#[test]
+fn most_likely_states() {
+    check("most_likely_states", async |device| {
+        let moves = (numbers(device, [4, 4], 14)? * 2.0)?.log_softmax(-1)?;
+        let shows = (numbers(device, [4, 3], 15)? * 2.0)?.log_softmax(-1)?;
+        let (seen, _) = device.upload(&[0, 2, 1, 1, 0, 2, 2, 0, 1], 9)?;
+        let told = shows.t()?.embedding(&seen)?; // [times, states]
+        let mut best = told.at(0)?;
+        let mut from = Vec::new();
+        for time in 1..9 {
+            let all = (best.unsqueeze(1)? + &moves)?;
+            best = (all.amax(0)? + told.at(time)?)?;
+            from.push(all.argmax(0)?);
+        }
+        // Back along where each came from.
+        let mut state = best.argmax(Axes::keep(0))?;
+        let mut way = vec![state.clone()];
+        for before in from.iter().rev() {
+            state = before.take(&state)?;
+            way.push(state.clone());
+        }
+        way.reverse();
+        let way = Tensor::concat(&way, 0)?.cast(DType::F32)?;
+        Tensor::concat(&[way, best.sub(best.amax(0)?)?, best], 0)
+    });
+}

@@ -226,3 +226,27 @@ fn decision_stump() {
         Tensor::concat(&[Tensor::stack(&parts, 0)?, impure.flatten(..)?], 0)
     });
 }
+
+#[test]
+fn mean_shift() {
+    check("mean_shift", async |device| {
+        let x = (numbers(device, [24, 2], 16)? * 0.4)?;
+        let far = ((device.arange(0, 24, 1, DType::I32)? % 3)?.cast(DType::F32)? * 2.0)?;
+        let x = (x + far.unsqueeze(1)?)?;
+        let mut at = x.clone();
+        for _ in 0..12 {
+            let square = (at.unsqueeze(1)? - &x)?.square()?.sum(-1)?;
+            let weights = (square / (-2.0 * 0.5 * 0.5))?.exp()?;
+            at = (weights.matmul(&x)? / weights.sum(Axes::keep(1))?)?;
+        }
+        // Whoever came to the same place is of one cluster, named by its first.
+        let near = (at.unsqueeze(1)? - &at)?.norm(-1)?.lt(0.3)?;
+        let cluster = near.cast(DType::U8)?.argmax(1)?;
+        let found = cluster.unique().await?;
+        let peaks = at.embedding(&found.values)?;
+        let density = (peaks.unsqueeze(1)? - &x)?.square()?.sum(-1)?;
+        let density = (density * -2.0)?.exp()?.mean(1)?;
+        let parts = [cluster.cast(DType::F32)?, found.counts.cast(DType::F32)?, density];
+        Tensor::concat(&[Tensor::concat(&parts, 0)?, peaks.flatten(..)?], 0)
+    });
+}

@@ -57,8 +57,9 @@ impl Tensor {
     }
 
     /// The determinants of square matrices over the last two axes: the product of the pivots of
-    /// their [factors](Tensor::lu), which may leave the range of f32. Of a singular matrix it is 0,
-    /// or as near as its factors are; of one without rows 1. Deferred.
+    /// their [factors](Tensor::lu), which may leave the range of f32, by the contract of a
+    /// [product](crate::op). The factors are exact of a matrix that is as near as their contract
+    /// says: of a singular one it is 0, or as near as they are; of one without rows 1. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

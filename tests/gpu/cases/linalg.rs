@@ -3,7 +3,8 @@
 
 mod views;
 
-use wharf::op::matrix_room;
+use wharf::op::{Exact, Reduction, matrix_room};
+use wharf::reference::Number;
 use wharf::tensor::{Lu, Triangle};
 use wharf::{Adapter, DType, Device, ErrorKind, Policy, Tensor};
 
@@ -179,8 +180,9 @@ async fn one(device: &Device, a: &Dense, positive: bool) -> Outcome {
                 want = -want;
             }
         }
-        let off = (f64::from(got) - want).abs();
-        let kept = off <= n as f64 * f64::from(f32::EPSILON) * want.abs();
+        let exact = Exact { value: Number::Float(want), scale: n as f64 * want.abs() };
+        let kept =
+            Reduction::Prod.bound(DType::F32).within(DType::F32, exact, Number::Float(got.into()));
         let out = want.abs() > 1e30 || want.abs() < 1e-30;
         ensure!(kept || out, "the determinant is {got}, not {want}");
     }

@@ -2,6 +2,7 @@
 //! f64, on every class of target and at every lowered capability.
 
 mod attending;
+mod bounds;
 mod extremes;
 mod finding;
 mod gates;
@@ -10,6 +11,9 @@ mod norms;
 mod products;
 mod ranks;
 mod selecting;
+mod taps;
+
+pub(crate) use bounds::{exact, kept};
 
 use wharf::{Adapter, DType, Device, Tensor};
 
@@ -30,6 +34,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         attending::cases(),
         extremes::cases(),
         gates::cases(),
+        bounds::cases(),
     ];
     families.into_iter().flatten().collect()
 }

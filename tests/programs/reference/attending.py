@@ -126,3 +126,34 @@ def cosine_attention():
     q, k, v = numbers((2, 4, 3), 37), numbers((2, 4, 3), 38), numbers((2, 4, 3), 39)
     q, k = [x / np.sqrt((x**2).sum(-1, keepdims=True)) for x in (q, k)]
     return np.array([attend(q[h], k[h], v[h], (4, 9)[h], lambda i, j: abs(i - j) <= 1) for h in range(2)])
+
+
+@program
+def attention_rollout():
+    x, flow, vague = numbers((5, 6), 40), np.eye(5), []
+    for layer in range(3):
+        q, k, v = np.split(x @ numbers((18, 6), 41 + layer).T / 2, 3, 1)
+        told, share, entropy = [], 0, []
+        for head in (slice(0, 3), slice(3, 6)):
+            scores = q[:, head] @ k[:, head].T / np.sqrt(3) + np.triu(np.full((5, 5), -np.inf), 1)
+            weights = softmax(scores)
+            told.append(weights @ v[:, head])
+            share = share + weights / 2
+            entropy.append(-sum(w * np.log(w) for w in weights.ravel() if w) / 5)
+        x = x + np.hstack(told)
+        flow = (share + np.eye(5)) / 2 @ flow
+        vague.append(np.mean(entropy))
+    return [*flow.ravel(), *vague, *x.ravel()]
+
+
+@program
+def aligned_words():
+    told, words, covered, penalties = [], [], [], []
+    for source, target, length in zip(numbers((2, 6, 4), 44), numbers((2, 3, 4), 45), (6, 4)):
+        weights = np.zeros((3, 6))
+        weights[:, :length] = softmax(2 * target @ source[:length].T)
+        told.append(weights @ source)
+        words.append(weights.argmax(1))
+        covered.append(weights.sum(0))
+        penalties.append(np.log(np.minimum(covered[-1][:length], 1)).sum())
+    return np.concatenate([np.ravel(part) for part in (told, words, covered, penalties)])

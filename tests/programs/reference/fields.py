@@ -52,3 +52,22 @@ def histogram():
     counts = np.bincount(bins, minlength=8)
     before = np.cumsum(counts) - counts
     return np.concatenate([counts, before, before[bins][:10]])
+
+
+@program
+def gradient_noise():
+    def slope(row, column):
+        x = (row * 374761393 + column * 668265263) % 2**32
+        x = (x ^ x >> 13) * 1274126177 % 2**32
+        angle = 2 * np.pi * ((x ^ 0x5BD1) >> 27) / 32
+        return np.array([np.sin(angle), np.cos(angle)])
+
+    def noise(y, x):
+        i, j = int(y), int(x)
+        corner = lambda di, dj: slope(i + di, j + dj) @ [y - i - di, x - j - dj]
+        down, right = (t * t * t * (t * (6 * t - 15) + 10) for t in (y - i, x - j))
+        mix = lambda a, b, t: a + t * (b - a)
+        return mix(mix(corner(0, 0), corner(0, 1), right), mix(corner(1, 0), corner(1, 1), right), down)
+
+    line = np.linspace(0.1, 3.7, 7)
+    return [[noise(y, x) + noise(2 * y, 2 * x) / 2 for x in line] for y in line]

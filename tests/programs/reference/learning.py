@@ -78,3 +78,46 @@ def positions():
     place, pair = np.meshgrid(np.arange(5), np.arange(4), indexing="ij")
     angle = place / 100 ** (pair / 4)
     return np.stack([np.sin(angle), np.cos(angle)], -1).reshape(5, 8)
+
+
+@program
+def self_organising_map():
+    data, cells = numbers((10, 3), 21), 0.5 * numbers((9, 3), 22)
+    for step in range(20):
+        x = data[step % 10]
+        best = divmod(((cells - x) ** 2).sum(1).argmin(), 3)
+        for i in range(9):
+            apart = (i // 3 - best[0]) ** 2 + (i % 3 - best[1]) ** 2
+            pull = 0.5 * 0.95**step * np.exp(-apart / (2 * (1.5 * 0.93**step) ** 2))
+            cells[i] += pull * (x - cells[i])
+    far = np.array([[np.sqrt((x - cell) @ (x - cell)) for cell in cells] for x in data])
+    return [*cells.ravel(), *far.argmin(1), far.min(1).mean()]
+
+
+@program
+def perceptron():
+    x = np.column_stack([np.ones(14), numbers((14, 2), 23)])
+    class_ = np.where(x @ [0.15, 1, -0.7] >= 0, 1, -1)
+    w, all_, wrong = np.zeros(3), [], []
+    for _ in range(4):
+        wrong.append(0)
+        for one, sign in zip(x, class_):
+            if sign * (one @ w) <= 0:
+                w, wrong[-1] = w + sign * one, wrong[-1] + 1
+            all_.append(w)
+    mean = np.mean(all_, 0)
+    return [*w, *mean, *wrong, *(class_ * (x @ mean) / np.sqrt(mean @ mean))]
+
+
+@program
+def consensus_line():
+    x, votes, best = np.linspace(-2, 2, 20), [], []
+    y = np.where(np.arange(20) % 4 == 1, 4 * numbers((20,), 25), 0.7 * x - 0.4 + 0.05 * numbers((20,), 24))
+    for n in range(30):
+        i = 7 * n % 20
+        j = (7 * n + 3 * (n + 3) % 19 + 1) % 20
+        slope = (y[j] - y[i]) / (x[j] - x[i])
+        near = abs(y[i] + slope * (x - x[i]) - y) < 0.2
+        best = near if near.sum() > max(votes, default=0) else best
+        votes.append(near.sum())
+    return [*np.polyfit(x[best], y[best], 1), *best, *votes]

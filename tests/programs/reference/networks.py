@@ -218,3 +218,62 @@ def volumes():
     up = numbers((4, 2, 2, 2), 27) * 0.5
     y = np.einsum("cijk,cabd->iajbkd", y, up)
     return y * np.tanh(np.log1p(np.exp(y)))
+
+
+@program
+def folded_batch_norm():
+    y = conv(numbers((2, 3, 5, 5), 28), numbers((4, 3, 3, 3), 29) / np.sqrt(27), 1)
+    gain, bias, rows, scales, shifts = numbers((4,), 30), numbers((4,), 31), [], [], []
+    for channel in range(4):
+        part = y[:, channel]
+        spread = np.sqrt(np.mean((part - part.mean()) ** 2) + 1e-5)
+        rows.append(((part - part.mean()) / spread * gain[channel] + bias[channel])[:, 2])
+        scales.append(gain[channel] / spread)
+        shifts.append(bias[channel] - part.mean() * scales[-1])
+    return [*np.stack(rows, 1).ravel(), *scales, *shifts, 1]
+
+
+def eight_bits(weights):
+    """Blocks of 32: the next f16 above the largest / 127, and the nearest whole numbers of it."""
+    out = np.zeros_like(weights)
+    for i, row in enumerate(weights):
+        for start in range(0, len(row), 32):
+            block = row[start : start + 32]
+            exact = abs(block).max() / 127
+            scale = np.float16(exact)
+            if scale < exact:
+                scale = np.nextafter(scale, np.float16(np.inf))
+            whole = block / float(scale)
+            assert abs(abs(whole % 1 - 0.5)).min() > 1e-4, "between two"
+            out[i, start : start + 32] = np.round(whole) * float(scale)
+    return out
+
+
+@program
+def quantised_network():
+    x, w1, w2 = numbers((4, 64), 32), numbers((9, 64), 33) * 1.1, numbers((9, 5), 34).T * 1.3
+
+    def run(w1, w2):
+        hidden = (x @ w1.T + numbers((9,), 35)) / 8
+        return hidden * (1 + np.vectorize(math.erf)(hidden / math.sqrt(2))) / 2 @ w2.T
+
+    first, second = eight_bits(w1), eight_bits(w2)
+    y, off = run(first, second), abs(first - w1)
+    ends = [abs(y - run(w1, w2)).max(), off.max(), np.sqrt((off**2).mean())]
+    return [*y.ravel(), *ends, *first[2, :40]]
+
+
+@program
+def four_bit_vocabulary():
+    table = numbers((12, 64), 36) + 0.013
+    blocks = table.reshape(12, 2, 32)
+    most = np.take_along_axis(blocks, abs(blocks).argmax(2)[..., None], 2)
+    places = np.floor(blocks / (most / -8) + 8.5).clip(0, 15) - 8
+    known = (places * (most / -8).astype(np.float16).astype(float)).reshape(12, 64)
+    share, losses = [], []
+    for tokens in ([3, 0, 11, 7], [5, 5, 1, 9]):
+        told = known[tokens].mean(0)
+        told = told / np.sqrt((told**2).mean() + 1e-6)
+        share.append(softmax(known @ told / 8))
+        losses.append(-np.log(share[-1][tokens[-1]]))
+    return [*np.ravel(share), *losses, abs(known - table).max(), 1]

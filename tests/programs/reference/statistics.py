@@ -126,3 +126,19 @@ def decision_stump():
     cut, column = divmod(table.argmin(), 3)
     values = sorted(x[:, column])
     return np.append([table.argmin(), (values[cut] + values[cut + 1]) / 2, table.min()], table)
+
+
+@program
+def mean_shift():
+    x = 0.4 * numbers((24, 2), 16) + 2 * (np.arange(24) % 3)[:, None]
+    peaks, clusters = [], []
+    for at in x:
+        for _ in range(12):
+            weights = [np.exp(-2 * (point - at) @ (point - at)) for point in x]
+            at = np.average(x, 0, weights)
+        near = [i for i, peak in enumerate(peaks) if np.hypot(*(peak - at)) < 0.3]
+        peaks.append(at)
+        clusters.append(near[0] if near else len(peaks) - 1)
+    first = sorted(set(clusters))
+    density = [np.exp(-2 * ((x - peaks[i]) ** 2).sum(1)).mean() for i in first]
+    return [*clusters, *map(clusters.count, first), *density, *np.ravel([peaks[i] for i in first])]

@@ -199,3 +199,24 @@ def convolution_step():
     row = row - 0.01 * missing @ most.reshape(2, 27)
     of_input = of_input[:, :, 1:-1, 1:-1]
     return np.concatenate([(weight - 0.01 * of_weight).ravel(), row, of_input.ravel()])
+
+
+@program
+def norm_gradients():
+    x, gain, back = numbers((3, 6), 35), numbers((6,), 36), numbers((3, 6), 37)
+
+    def layer(x):
+        off = x - x.mean(-1, keepdims=True)
+        return off / np.sqrt((off**2).mean(-1, keepdims=True) + 1e-3)
+
+    def rms(x):
+        return x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-3)
+
+    slopes = []
+    for norm in (layer, rms):
+        for place in np.ndindex(x.shape):
+            step = np.zeros(x.shape, complex)
+            step[place] = 1e-30j  # by an imaginary step
+            slopes.append((norm(x + step) * gain * back).sum().imag / 1e-30)
+    scale = 1 / np.sqrt((x**2).mean(-1) + 1e-3)
+    return [*slopes, *(back * layer(x)).sum(0), *x.mean(-1), *scale, 1]

@@ -5,6 +5,7 @@ use wharf::tensor::Pad;
 use wharf::{DType, ErrorKind, Result, Tensor};
 
 use super::super::pair::count;
+use super::super::vocabulary::{exact, kept};
 use crate::ctx::{
     Case, Ctx, DOWNGRADES, Downgrade, LOWEST, Outcome, case, ensure, ensure_eq, show,
 };
@@ -130,32 +131,34 @@ async fn activations(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
         ("softsign", Tensor::softsign, |x| x / (1.0 + x.abs())),
     ];
     let (x, _) = device.upload(&numbers, [4, 3, 2]).map_err(show)?;
-    for (dtype, bound) in [(DType::F32, 1e-6), (DType::F16, 6e-4), (DType::Bf16, 5e-3)] {
+    for dtype in [DType::F32, DType::F16, DType::Bf16] {
         let x = x.cast(dtype).map_err(show)?;
         let given: Vec<f32> = x.read_as().await.map_err(show)?.0;
         for (name, run, want) in rows {
             let got = run(&x).map_err(show)?;
-            let want: Vec<f64> = given.iter().map(|&x| want(f64::from(x))).collect();
-            near(&format!("{name} {dtype}"), &got, &want, bound).await?;
+            let want: Vec<_> = given.iter().map(|&x| exact(want(f64::from(x)), 0.0)).collect();
+            kept((name, 1), dtype.name(), &got, &want).await?;
         }
     }
     let slopes = [0.5f64, 0.25, -1.0];
     let weight = device.upload(&slopes.map(|x| x as f32), 3).map_err(show)?.0;
     let leak = |x: f64, slope: f64| if x > 0.0 { x } else { slope * x };
-    let want: Vec<f64> =
-        (numbers.iter().enumerate()).map(|(i, &x)| leak(x.into(), slopes[i / 2 % 3])).collect();
-    near("prelu", &x.prelu(&weight).map_err(show)?, &want, 1e-6).await?;
+    let slope = |i: usize| slopes[i / 2 % 3];
+    let want = numbers.iter().enumerate().map(|(i, &x)| exact(leak(x.into(), slope(i)), 0.0));
+    let want: Vec<_> = want.collect();
+    kept(("prelu", 1), "channels", &x.prelu(&weight).map_err(show)?, &want).await?;
     let one = weight.at(..1).map_err(show)?;
-    let want: Vec<f64> = numbers.iter().map(|&x| leak(x.into(), 0.5)).collect();
-    near("prelu with one", &x.prelu(&one).map_err(show)?, &want, 1e-6).await?;
-    let want: Vec<f64> = (0..12)
+    let want: Vec<_> = numbers.iter().map(|&x| exact(leak(x.into(), 0.5), 0.0)).collect();
+    kept(("prelu", 1), "one", &x.prelu(&one).map_err(show)?, &want).await?;
+    let want: Vec<_> = (0..12)
         .map(|i| (i / 6 * 12 + i % 6, i))
         .map(|(first, _)| {
-            f64::from(numbers[first]) / (1.0 + (-f64::from(numbers[first + 6])).exp())
+            let gate = 1.0 + (-f64::from(numbers[first + 6])).exp();
+            exact(f64::from(numbers[first]) / gate, 0.0)
         })
         .collect();
     let halves = x.reshape([2, 2, 6]).and_then(|x| x.glu(1)).map_err(show)?;
-    near("glu", &halves, &want, 1e-6).await
+    kept(("glu", 1), "halves", &halves, &want).await
 }
 
 async fn near(name: &str, got: &Tensor, want: &[f64], bound: f64) -> Outcome {
@@ -174,14 +177,16 @@ async fn measures(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     let (x, _) = device.upload(&[3.0f32, 4.0, 0.0, 0.0, 1.0, -1.0], [3, 2]).map_err(show)?;
     let (y, _) = device.upload(&[4.0f32, 3.0], 2).map_err(show)?;
     let cosines = [24.0 / 25.0, 0.0, 1.0 / (2f64.sqrt() * 5.0)];
-    near("rows", &x.cosine_similarity(&y, 1).map_err(show)?, &cosines, 1e-6).await?;
-    near("from the other", &y.cosine_similarity(&x, -1).map_err(show)?, &cosines, 1e-6).await?;
+    let (rows, other) = (x.cosine_similarity(&y, 1), y.cosine_similarity(&x, -1));
+    let cosines = cosines.map(|x| exact(x, 1.0));
+    kept(("cosine_similarity", 1), "rows", &rows.map_err(show)?, &cosines).await?;
+    kept(("cosine_similarity", 1), "the other", &other.map_err(show)?, &cosines).await?;
     let half = 0.5f64.sqrt();
-    let units = [0.6, 0.8, 0.0, 0.0, half, -half];
-    near("unit rows", &x.unit(1).map_err(show)?, &units, 1e-6).await?;
+    let units = [0.6, 0.8, 0.0, 0.0, half, -half].map(|x| exact(x, 0.0));
+    kept(("unit", 1), "rows", &x.unit(1).map_err(show)?, &units).await?;
     let root = 27f64.sqrt();
-    let all = [3.0, 4.0, 0.0, 0.0, 1.0, -1.0].map(|x| x / root);
-    near("a unit matrix", &x.unit(..).map_err(show)?, &all, 1e-6).await?;
+    let all = [3.0, 4.0, 0.0, 0.0, 1.0, -1.0].map(|x| exact(x / root, 0.0));
+    kept(("unit", 1), "a matrix", &x.unit(..).map_err(show)?, &all).await?;
     let powers = [8.0, 16.0, 1.0, 1.0, 2.0, 0.5];
     near("powers of 2", &x.powers_of(2).map_err(show)?, &powers, 1e-6).await?;
     let powers = [64.0, 81.0, 1.0, 1.0, 4.0, 1.0 / 3.0];
@@ -190,10 +195,10 @@ async fn measures(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     // Squares of these are no f16.
     let halves = x.and_then(|x| x.cosine_similarity(&y?, 1)).map_err(show)?;
     ensure_eq!(halves.dtype(), DType::F16, "the dtype");
-    near("halves", &halves, &cosines, 1e-3).await?;
+    kept(("cosine_similarity", 1), "halves", &halves, &cosines).await?;
     // Nor is the square of 1024.
     let halves = (&halves * 0.0).and_then(|zeros| (zeros + 1024.0)?.unit(0)).map_err(show)?;
-    near("unit halves", &halves, &[3f64.sqrt().recip(); 3], 1e-3).await
+    kept(("unit", 1), "halves", &halves, &[exact(3f64.sqrt().recip(), 0.0); 3]).await
 }
 
 async fn answers(ctx: &Ctx) -> Outcome {

@@ -1,9 +1,10 @@
 //! Norms over groups of channels, over several axes, and by statistics that were learned.
 
+use wharf::op::Exact;
 use wharf::reference::places;
 use wharf::{DType, Tensor};
 
-use super::{FLOATS, Random, Shown, carried, devices, flat, near, room, show, tried};
+use super::{FLOATS, Random, Shown, carried, devices, exact, flat, kept, near, room, show, tried};
 use crate::cases::views::Move::{self, Flip, Permute, Slice};
 use crate::ctx::{Case, Ctx, Outcome, case, ensure_eq};
 
@@ -39,17 +40,24 @@ fn means(x: &Shown, name: &dyn Fn(&[usize]) -> usize, of: impl Fn(usize, f64) ->
 }
 
 /// `(x - mean) / sqrt(var + eps)` of all elements that have the same name, times a number of theirs
-/// and plus another.
+/// and plus another, in the units of the contract.
 fn normed(
     x: &Shown,
     name: &dyn Fn(&[usize]) -> usize,
     ends: impl Fn(&[usize]) -> [f64; 2],
-) -> Vec<f64> {
+) -> Vec<Exact> {
     let mean = means(x, name, |_, x| x);
     let var = means(x, name, |name, x| (x - mean[name]).powi(2));
+    let mut most = vec![0.0f64; x.values.len()];
+    for (place, x) in places(&x.dims).zip(&x.values) {
+        most[name(&place)] = most[name(&place)].max(x.abs());
+    }
     let one = |(place, x): (Vec<usize>, &f64)| {
         let ([weight, bias], name) = (ends(&place), name(&place));
-        (x - mean[name]) / (var[name] + f64::from(EPS)).sqrt() * weight + bias
+        let s = (var[name] + f64::from(EPS)).sqrt();
+        let (y, far) = ((x - mean[name]) / s, most[name] / s);
+        let unit = (1.0 + y.abs() * far / f64::from(1 << 20)) * far;
+        exact(y * weight + bias, weight.abs() * unit + bias.abs() / 64.0)
     };
     places(&x.dims).zip(&x.values).map(one).collect()
 }
@@ -76,30 +84,23 @@ async fn groups(ctx: &Ctx) -> Outcome {
                     let got = x.tensor.group_norm(count, w, b, EPS).map_err(show)?;
                     ensure_eq!(got.dtype(), dtype, "{name}: the dtype");
                     let want = normed(&x, &group, both);
-                    near(
-                        &format!("{count} groups of {name}"),
-                        &got,
-                        &x.dims,
-                        &want,
-                        4.0 * room(dtype),
-                    )
-                    .await?;
+                    ensure_eq!(got.shape().dims(), x.dims, "{name}: the shape");
+                    kept(("group_norm", 1), &format!("{count} of {name}"), &got, &want).await?;
                 }
                 let got = x.tensor.instance_norm(None, b, EPS).map_err(show)?;
                 let want =
                     normed(&x, &|place| place[0] * 6 + place[1], |place| [1.0, both(place)[1]]);
-                near(&format!("instances of {name}"), &got, &x.dims, &want, 4.0 * room(dtype))
-                    .await?;
+                kept(("instance_norm", 1), &name, &got, &want).await?;
                 let got =
                     x.tensor.batch_norm(&mean.tensor, &var.tensor, w, None, EPS).map_err(show)?;
-                let want: Vec<f64> = places(&x.dims)
+                let want: Vec<Exact> = places(&x.dims)
                     .map(|place| {
                         let about = (var.values[place[1]] + f64::from(EPS)).sqrt();
-                        (x.at(&place) - mean.values[place[1]]) / about * both(&place)[0]
+                        let y = (x.at(&place) - mean.values[place[1]]) / about;
+                        exact(y * both(&place)[0], 0.0)
                     })
                     .collect();
-                near(&format!("batches of {name}"), &got, &x.dims, &want, 4.0 * room(dtype))
-                    .await?;
+                kept(("batch_norm", 1), &name, &got, &want).await?;
             }
         }
     }
@@ -120,7 +121,8 @@ async fn axes(ctx: &Ctx) -> Outcome {
                     };
                     let got = x.tensor.layer_norm(&among, EPS).map_err(show)?;
                     let want = normed(&x, &rest, |_| [1.0, 0.0]);
-                    near(&name, &got, &x.dims, &want, 4.0 * room(dtype)).await?;
+                    ensure_eq!(got.shape().dims(), x.dims, "{name}: the shape");
+                    kept(("group_norm", 1), &name, &got, &want).await?; // which is its own
                     let got = x.tensor.rms_norm(&among, EPS).map_err(show)?;
                     let squares = means(&x, &rest, |_, x| x * x);
                     let one = |(place, x): (Vec<usize>, &f64)| {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use wharf::op::Exact;
 use wharf::reference::places;
 use wharf::{DType, Tensor};
 
-use super::{FLOATS, Random, Shown, carried, devices, flat, near, room, show};
+use super::{FLOATS, Random, Shown, carried, devices, exact, flat, kept, near, room, show};
 use crate::cases::pair::NUMBERS;
 use crate::cases::views::Move::{Flip, Transpose};
 use crate::ctx::{Case, Ctx, Outcome, case, ensure, ensure_eq};
@@ -189,7 +190,7 @@ async fn turned(ctx: &Ctx) -> Outcome {
                     async || Shown::new(&device, &mut random, dtype, (&[rows, half], &[])).await;
                 let (cos, sin) = (angles().await?, angles().await?);
                 for interleaved in [false, true] {
-                    let want: Vec<f64> = places(&x.dims)
+                    let want: Vec<Exact> = places(&x.dims)
                         .map(|place| {
                             let (&i, before) = place.split_last().unwrap_or((&0, &[]));
                             let (n, second) =
@@ -198,7 +199,9 @@ async fn turned(ctx: &Ctx) -> Outcome {
                             let row = before.last().map_or(0, |&row| row.min(rows - 1));
                             let (cos, sin) = (cos.at(&[row, n]), sin.at(&[row, n]));
                             let other = x.at(&[before, &[other]].concat());
-                            x.at(&place) * cos + other * if second == 1 { sin } else { -sin }
+                            let other = other * if second == 1 { sin } else { -sin };
+                            let own = x.at(&place) * cos;
+                            exact(own + other, own.abs() + other.abs())
                         })
                         .collect();
                     let got = match interleaved {
@@ -212,7 +215,9 @@ async fn turned(ctx: &Ctx) -> Outcome {
                     let few = kernels <= 3 || dtype != DType::F32 || !moves.is_empty();
                     ensure!(few, "{kernels} kernels: {:?}", got.explain());
                     let name = format!("{dtype} {dims:?} {interleaved} for {:?}", device.target());
-                    near(&name, &got, &x.dims, &want, 4.0 * room(dtype)).await?;
+                    ensure_eq!(got.shape().dims(), x.dims, "{name}: the shape");
+                    let turns = if interleaved { "rope_interleaved" } else { "rope" };
+                    kept((turns, 1), &name, &got, &want).await?;
                 }
             }
         }
@@ -254,13 +259,21 @@ async fn crossed(ctx: &Ctx) -> Outcome {
                         let here = first == place[along];
                         if here { sign * x.at(&with(a)) * of_y(b) } else { 0.0 }
                     };
-                    ORDERS.iter().map(term).sum::<f64>()
+                    let terms = ORDERS.iter().map(term);
+                    terms.fold((0.0, 0.0), |(sum, all), x| (sum + x, all + x.abs()))
                 };
-                let want: Vec<f64> = places(dims).map(part).collect();
+                let want: Vec<(f64, f64)> = places(dims).map(part).collect();
                 let name = format!("cross of {dims:?} {dtype} for {:?}", device.target());
                 let got = x.tensor.cross(&y.tensor, axis).map_err(show)?;
                 ensure_eq!(got.dtype(), dtype, "{name}: the dtype");
-                near(&name, &got, dims, &want, 2.0 * room(dtype)).await?;
+                if dtype.is_float() {
+                    ensure_eq!(got.shape().dims(), dims, "{name}: the shape");
+                    let want: Vec<Exact> = want.iter().map(|&(x, all)| exact(x, all)).collect();
+                    kept(("cross", 1), &name, &got, &want).await?;
+                } else {
+                    let want: Vec<f64> = want.iter().map(|(x, _)| *x).collect();
+                    near(&name, &got, dims, &want, 0.0).await?;
+                }
             }
         }
     }
