@@ -199,7 +199,13 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     #[track_caller]
-    pub fn grid_sample(&self, grid: &Self, align: Align, around: Pad) -> Result<Self> {
+    pub fn grid_sample(
+        &self,
+        grid: &Self,
+        align: Align,
+        around: impl Into<Pad>,
+    ) -> Result<Self> {
+        let around = around.into();
         let sampled = || self.seen_at(grid, align, around, false);
         asked(sampled).map_err(|error| error.during("grid_sample"))
     }
@@ -218,7 +224,13 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     #[track_caller]
-    pub fn grid_sample_nearest(&self, grid: &Self, align: Align, around: Pad) -> Result<Self> {
+    pub fn grid_sample_nearest(
+        &self,
+        grid: &Self,
+        align: Align,
+        around: impl Into<Pad>,
+    ) -> Result<Self> {
+        let around = around.into();
         let sampled = || self.seen_at(grid, align, around, true);
         asked(sampled).map_err(|error| error.during("grid_sample_nearest"))
     }

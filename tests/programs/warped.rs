@@ -29,7 +29,7 @@ fn spatial_transformer() {
         let turn = seen.linear(&w, Some(&b), None)?.reshape([2, 2, 3])?;
         let places = centres(device, 4, 5)?.pad(&[(0, 0), (0, 0), (0, 1)], 1.0)?;
         let grid = Tensor::einsum("bij,yxj->byxi", &[&turn, &places])?;
-        let warped = images.grid_sample(&grid, Align::Edges, Pad::Constant(0.0.into()))?;
+        let warped = images.grid_sample(&grid, Align::Edges, 0.0)?;
         Tensor::concat(&[warped.flatten(..)?, turn.flatten(..)?], 0)
     });
 }
@@ -76,7 +76,7 @@ fn region_features() {
         let (size, _) = device.upload(&[8.0f32, 6.0], 2)?;
         let grid = (((place / size)? * 2.0)? - 1.0)?;
         let all = features.broadcast_to([3, 2, 6, 8])?;
-        let seen = all.grid_sample(&grid, Align::Edges, Pad::Constant(0.0.into()))?;
+        let seen = all.grid_sample(&grid, Align::Edges, 0.0)?;
         let pooled = seen.avg_pool(&Pooling::of([2, 2]))?;
         let weight = numbers(device, [3, 8], 7)?;
         let scores = pooled.flatten(1..)?.linear(&weight, None, None)?.softmax(-1)?;

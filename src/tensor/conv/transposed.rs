@@ -90,7 +90,7 @@ impl Tensor {
     /// let (x, _) = device.upload(&[3.0f32, 4.0], [1, 1, 2])?;
     /// let (weight, _) = device.upload(&[10.0f32, 1.0], [1, 1, 2])?;
     /// let y = x.conv_transpose1d(&weight, None, &how)?;
-    /// let arrives = y.ones_like()?;
+    /// let arrives = device.ones(*y.shape(), wharf::DType::F32)?;
     /// let gradient = arrives.conv_transpose_input_grad(&weight, &how)?;
     /// assert_eq!(gradient.to_vec::<f32>()?, [11.0, 11.0]);
     /// let gradient = arrives.conv_transpose_weight_grad(&x, [2], &how)?;
