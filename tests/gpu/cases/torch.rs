@@ -47,7 +47,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let some: &'static [&'static str] = some.leak();
     let lowest = case!("torch::shapes::lowest", |ctx| shapes(ctx, LOWEST, some));
     cases.push(lowest.on_demand(adapter));
-    cases.extend(images::cases());
+    cases.extend(images::cases(adapter));
     cases.extend(operations::cases(adapter));
     cases
 }

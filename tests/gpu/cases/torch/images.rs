@@ -2,30 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use wharf::Tensor;
 use wharf::tensor::{Align, Attention, Interpolation, Pad, Pooling};
+use wharf::{Adapter, Tensor};
 
 use super::{Field, axes, field, same};
 use crate::cases::pair::count;
 use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, LOWEST, Outcome, case};
 
-pub(super) fn cases() -> Vec<Case> {
+pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for line in include_str!("../../../goldens/torch/images.txt").lines() {
         groups.entry(line.split(" | ").next().unwrap_or_default()).or_default().push(line);
     }
-    let case = |(op, lines): (&str, Vec<&'static str>)| {
-        let both = [DOWNGRADES[0], LOWEST];
-        let name = |downgrade: Downgrade| match downgrade.name {
-            "native" => format!("torch::images::{op}"),
-            name => format!("torch::images::{op}::{name}"),
-        };
-        both.map(|at| {
-            let lines = lines.clone();
-            case!(name(at), |ctx| judged(ctx, at, lines.clone()))
-        })
+    let cases = |(op, lines): (&str, Vec<&'static str>)| {
+        let (name, again) = (format!("torch::images::{op}"), lines.clone());
+        let native = case!(name.clone(), |ctx| judged(ctx, DOWNGRADES[0], lines.clone()));
+        let name = format!("{name}::{}", LOWEST.name);
+        let lowest = case!(name, |ctx| judged(ctx, LOWEST, again.clone()));
+        [native, lowest.on_demand(adapter)]
     };
-    groups.into_iter().flat_map(case).collect()
+    groups.into_iter().flat_map(cases).collect()
 }
 
 async fn judged(ctx: &Ctx, downgrade: Downgrade, lines: Vec<&'static str>) -> Outcome {
