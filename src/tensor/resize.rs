@@ -199,12 +199,7 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     #[track_caller]
-    pub fn grid_sample(
-        &self,
-        grid: &Self,
-        align: Align,
-        around: impl Into<Pad>,
-    ) -> Result<Self> {
+    pub fn grid_sample(&self, grid: &Self, align: Align, around: impl Into<Pad>) -> Result<Self> {
         let around = around.into();
         let sampled = || self.seen_at(grid, align, around, false);
         asked(sampled).map_err(|error| error.during("grid_sample"))

@@ -26,7 +26,9 @@ impl Tensor {
     ) -> Result<Self> {
         let computed = || {
             computed_with("input", self.dtype())?;
-            compute(&self.cast(computed(self.dtype()))?)?.cast(self.dtype())
+            // An integer is refused by its own name.
+            let wide = if self.dtype().is_float() { computed(self.dtype()) } else { self.dtype() };
+            compute(&self.cast(wide)?)?.cast(self.dtype())
         };
         asked(computed).map_err(|error: Error| error.during(what))
     }

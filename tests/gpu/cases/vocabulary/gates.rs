@@ -129,7 +129,8 @@ async fn whole(ctx: &Ctx) -> Outcome {
             ("prelu", x.prelu(&x.slice(0, ..2).and_then(|x| x.select(1, 0)).map_err(show)?)),
         ] {
             let text = made.err().map(|error| error.to_string()).unwrap_or_default();
-            ensure!(text.starts_with(&format!("{what}: ")), "{what} of {dtype}: {text:?}");
+            let says = text.starts_with(&format!("{what}: ")) && text.contains(dtype.name());
+            ensure!(says, "{what} of {dtype}: {text:?}");
         }
     }
     Ok(())
