@@ -135,3 +135,19 @@ fn scattered_field() {
         Tensor::concat(&[field.flatten(..)?, marks.flatten(..)?, field.gather_nd(&place)?], 0)
     });
 }
+
+#[test]
+fn record_days() {
+    check("record_days", async |device| {
+        let sales = (numbers(device, [6, 20], 90)? * 4.0)?.floor()?;
+        let (best, first) = sales.max_with_index(1)?;
+        let (worst, low) = sales.min_with_index(1)?;
+        let [last, since] = [sales.argmax_last(1)?, sales.argmin_last(1)?];
+        let held = (last.cast(DType::F32)? - first.cast(DType::F32)?)?;
+        let whole = sales.argmax_last(..)?.unsqueeze(0)?;
+        let (by_day, shop) = sales.max_with_index(0)?;
+        let places = Tensor::concat(&[first, low, last, since, whole, shop], 0)?;
+        let numbers = Tensor::concat(&[best, worst, held, by_day], 0)?;
+        Tensor::concat(&[numbers, places.cast(DType::F32)?], 0)
+    });
+}

@@ -316,3 +316,20 @@ fn norm_gradients() {
         Tensor::concat(&[both, of_gain, mean.flatten(..)?, scale.flatten(..)?, listed(&[same])?], 0)
     });
 }
+
+#[test]
+fn upsampling_step() {
+    check("upsampling_step", async |device| {
+        let (x, target) = (numbers(device, [2, 3, 4, 4], 38)?, numbers(device, [2, 2, 8, 8], 39)?);
+        let weight = numbers(device, [3, 2, 3, 3], 40)?;
+        let how = Conv::new().stride([2, 2]).padding([1, 1]).output_padding([1, 1]);
+        let missing = (x.conv_transpose2d(&weight, None, &how)? - &target)?;
+        let before = missing.square()?.sum(..)?.unsqueeze(0)?;
+        let of_weight = missing.conv_transpose_weight_grad(&x, [3, 3], &how)?;
+        let of_input = missing.conv_transpose_input_grad(&weight, &how)?;
+        let weight = (weight - (of_weight * 0.01)?)?;
+        let missing = (x.conv_transpose2d(&weight, None, &how)? - &target)?;
+        let after = missing.square()?.sum(..)?.unsqueeze(0)?;
+        Tensor::concat(&[weight.flatten(..)?, of_input.flatten(..)?, before, after], 0)
+    });
+}

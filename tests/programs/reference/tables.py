@@ -81,3 +81,14 @@ def scattered_field():
     marks = field.copy()
     marks[tuple(place[0])] = 9
     return np.concatenate([np.ravel(field), np.ravel(marks), field[tuple(place.T)]])
+
+
+@program
+def record_days():
+    sales = np.floor(numbers((6, 20), 90) * 4)
+    best, worst, by_day = sales.max(1), sales.min(1), sales.max(0)
+    first, low = ([list(row).index(x) for row, x in zip(sales, of)] for of in (best, worst))
+    last, since = ([max(np.flatnonzero(row == x)) for row, x in zip(sales, of)] for of in (best, worst))
+    whole = np.flatnonzero(sales == sales.max())[-1]
+    shop = [list(column).index(x) for column, x in zip(sales.T, by_day)]
+    return [*best, *worst, *np.subtract(last, first), *by_day, *first, *low, *last, *since, whole, *shop]

@@ -220,3 +220,24 @@ def norm_gradients():
             slopes.append((norm(x + step) * gain * back).sum().imag / 1e-30)
     scale = 1 / np.sqrt((x**2).mean(-1) + 1e-3)
     return [*slopes, *(back * layer(x)).sum(0), *x.mean(-1), *scale, 1]
+
+
+@program
+def upsampling_step():
+    x, target, weight = numbers((2, 3, 4, 4), 38), numbers((2, 2, 8, 8), 39), numbers((3, 2, 3, 3), 40)
+
+    def missing(weight):
+        y = np.zeros((2, 2, 10, 10))  # one more on each side
+        for i, j in np.ndindex(3, 3):
+            y[:, :, i : i + 7 : 2, j : j + 7 : 2] += np.einsum("ncyx,co->noyx", x, weight[:, :, i, j])
+        return y[:, :, 1:9, 1:9] - target
+
+    far = missing(weight)
+    padded = np.pad(far, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    of_weight, of_input = np.zeros_like(weight), np.zeros_like(x)
+    for i, j in np.ndindex(3, 3):
+        met = padded[:, :, i : i + 7 : 2, j : j + 7 : 2]
+        of_weight[:, :, i, j] = np.einsum("ncyx,noyx->co", x, met)
+        of_input += np.einsum("noyx,co->ncyx", met, weight[:, :, i, j])
+    weight = weight - 0.01 * of_weight
+    return [*weight.ravel(), *of_input.ravel(), (far**2).sum(), (missing(weight) ** 2).sum()]
