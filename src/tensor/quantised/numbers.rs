@@ -87,14 +87,18 @@ fn of_plane(values: &Tensor, plane: BitPlane) -> Result<Tensor> {
     let ([a, b, c], [d, e, f]) = (twos(false), twos(true));
     let bytes = values.at((.., .., first..first + plane.bytes()))?;
     let bytes = bytes.reshape([out, blocks, a, b, c, 2, 16])?;
-    let by = (values.device().iota(plane.shifts())? * bits as u32)?.cast(DType::U8)?;
-    bytes.apply(Op::Shr, &[(&by.reshape([d, e, f, 1, 1])?).into()])?.bit_and((1u8 << bits) - 1)
+    shifted_along(&bytes, [d, e, f, 1, 1], bits)
 }
 
 /// Bytes `[.., 1, n]`, as `[.., shifts, n]` of so many bits.
 fn shifted(bytes: &Tensor, shifts: usize, bits: usize) -> Result<Tensor> {
-    let by = (bytes.device().iota(shifts)? * bits as u32)?.cast(DType::U8)?;
-    bytes.apply(Op::Shr, &[(&by.reshape([shifts, 1])?).into()])?.bit_and((1u8 << bits) - 1)
+    shifted_along(bytes, [shifts, 1], bits)
+}
+
+/// So many bits of bytes, the next ones along axes of this shape, which broadcasts against them.
+fn shifted_along<const N: usize>(bytes: &Tensor, shape: [usize; N], bits: usize) -> Result<Tensor> {
+    let by = (bytes.device().iota(shape.iter().product())? * bits as u32)?.cast(DType::U8)?;
+    bytes.apply(Op::Shr, &[(&by.reshape(shape)?).into()])?.bit_and((1u8 << bits) - 1)
 }
 
 /// What weights have in common: scales `[out, blocks, parts]`, as many minima, and the value that
