@@ -20,12 +20,13 @@ struct Job {
     per_head: u32,  // groups of a head of keys
     per_batch: u32, // heads of keys of a batch
     sharing: u32,   // heads of queries of a head of keys
-    causal: u32,    // 1 if no query sees keys after its own place
-    scale: f32,
+    first: u32,     // the first key that the first query sees, perhaps one before all
+    span: u32,      // keys that a query sees, if they are there
     query: vec4<u32>, // units from batch to batch, head to head, row to row, and of a row
     key: vec4<u32>,
     value: vec4<u32>,
     mask: vec4<u32>,  // elements from batch to batch, head to head, row to row, key to key
+    scale: f32,
 }
 
 // region tile
@@ -49,25 +50,11 @@ struct Params {
 // end bindings
 
 // region functions
-fn head_0(q: u32) -> vec4<f32> {
-    return in_0[q];
-}
-
-fn head_1(q: u32) -> vec4<f32> {
-    return in_1[q];
-}
-
-fn head_2(q: u32) -> vec4<f32> {
-    return in_2[q];
-}
-
-fn head_3(q: u32) -> vec4<f32> {
-    return vec4<f32>(in_3[q]);
-}
-
-fn finish(q: u32, x0: vec4<f32>) {
-    out_0[q] = x0;
-}
+fn head_0(q: u32) -> vec4<f32> { return in_0[q]; }
+fn head_1(q: u32) -> vec4<f32> { return in_1[q]; }
+fn head_2(q: u32) -> vec4<f32> { return in_2[q]; }
+fn head_3(q: u32) -> vec4<f32> { return vec4<f32>(in_3[q]); }
+fn finish(q: u32, x0: vec4<f32>) { out_0[q] = x0; }
 // end functions
 
 // region alone
@@ -82,14 +69,19 @@ fn mask_at(at: u32, step: u32) -> vec4<f32> {
 }
 // end masked
 
+// region sight
+fn seen(key: vec4<u32>, first: vec4<u32>) -> vec4<bool> { return key >= first; }
+fn reached(first: u32, last: u32) -> vec2<u32> { return vec2<u32>(first, last); }
+// end sight
+
 const ABS = vec4<u32>(0x7fffffffu);
 const FOUR = vec4<u32>(0u, 1u, 2u, 3u);
 const LOWEST = -3.4028234e38;
 
 // Minus infinity where a key is not to be seen: WGSL has no literal of it, and no constant.
-fn hidden(s: vec4<f32>, key: vec4<u32>, seen: u32) -> vec4<f32> {
-    let bits = select(vec4<u32>(0xff800000u), bitcast<vec4<u32>>(s), key < vec4<u32>(seen));
-    return bitcast<vec4<f32>>(bits);
+fn hidden(s: vec4<f32>, key: vec4<u32>, first: u32) -> vec4<f32> {
+    let is_seen = seen(key, vec4<u32>(first));
+    return bitcast<vec4<f32>>(select(vec4<u32>(0xff800000u), bitcast<vec4<u32>>(s), is_seen));
 }
 
 fn highest(x: vec4<f32>) -> f32 {
@@ -98,13 +90,6 @@ fn highest(x: vec4<f32>) -> f32 {
 
 fn total(x: vec4<f32>) -> f32 {
     return (x.x + x.y) + (x.z + x.w);
-}
-
-// How many keys a query sees. The last queries are those that see the last keys.
-fn seen_by(query: u32) -> u32 {
-    let keys = p.job.keys;
-    let queries = p.job.queries;
-    return select(keys, max(query + 1u + keys, queries) - queries, p.job.causal == 1u);
 }
 
 // What the weighted sum of a query is multiplied by, and whether it has none.
@@ -152,15 +137,17 @@ fn main(
     let mask_step = p.job.mask.w;
     // Compilers unroll what they can count: not the group's rows up to here, nor a row's units.
     let stop = min(begin + workgroup * count, rows);
-    // If all rows of the group are of one head, none sees a key after those that the last one sees.
+    // If all rows of the group are of one head, none sees a key before those that the first one
+    // sees, and none after those of the last.
     let one_head = begin / queries == (stop - 1u) / queries;
-    let end = select(keys, seen_by((stop - 1u) % queries), one_head);
+    let own = reached(begin % queries, (stop - 1u) % queries);
+    let walked = select(vec2<u32>(0u, keys), own, one_head);
     // Rows past the last repeat it, and are not stored.
     // region query
     let row0 = min(first, rows - 1u);
     let part0 = row0 / queries;
     let query0 = row0 - part0 * queries;
-    let seen0 = seen_by(query0);
+    let first0 = query0 + p.job.first;
     let mask0 = mask_base + part0 * p.job.mask.y + query0 * p.job.mask.z;
     let q0_0 = head_0(query_base + part0 * p.job.query.y + query0 * p.job.query.z) * scale;
     var a0_0 = vec4<f32>(0.0);
@@ -168,7 +155,7 @@ fn main(
     var sum0 = 0.0;
     var bits0 = vec4<u32>(0u);
     // end query
-    for (var j = 0u; j < end; j += block) {
+    for (var j = walked.x / block * block; j < walked.y; j += block) {
         // region score
         let at = vec4<u32>(key_base) + min(j + FOUR, vec4<u32>(keys - 1u)) * key_step;
         var s0_0 = vec4<f32>(dot(q0_0, head_1(at.x)), dot(q0_0, head_1(at.y)),
@@ -176,7 +163,7 @@ fn main(
         // end score
         // region weigh
         s0_0 += mask_at(mask0 + j * mask_step, mask_step);
-        s0_0 = hidden(s0_0, j + FOUR, seen0);
+        s0_0 = hidden(s0_0, j + FOUR, first0);
         bits0 = max(bits0, bitcast<vec4<u32>>(s0_0) & ABS);
         let top0 = max(most0, highest(s0_0));
         let fall0 = exp_below(vec4<f32>(most0 - top0)).x;

@@ -20,12 +20,13 @@ struct Job {
     per_head: u32,  // workgroups of a head of keys, but for splits
     per_batch: u32, // heads of keys of a batch
     sharing: u32,   // heads of queries of a head of keys
-    causal: u32,    // 1 if no query sees keys after its own place
-    scale: f32,
+    first: u32,     // the first key that the first query sees, perhaps one before all
+    span: u32,      // keys that a query sees, if they are there
     query: vec4<u32>, // units from batch to batch, head to head, row to row, and of a row
     key: vec4<u32>,
     value: vec4<u32>,
     mask: vec4<u32>,  // elements from batch to batch, head to head, row to row, key to key
+    scale: f32,
     splits: u32,      // workgroups that share the keys of a row
     chunk: u32,       // keys of a split, whole blocks
 }
@@ -79,10 +80,11 @@ fn put_row(key: u32, i: u32, x: Quad) {}
 fn highest(own: Quad, key: u32, i: u32) -> Quad { return own; }
 fn total(own: Quad, key: u32, i: u32) -> Quad { return own; }
 // end staging
+// region sight
+fn reached(first: u32, last: u32) -> vec2<u32> { return vec2<u32>(first, last); }
+// end sight
 // region scores
-fn first_row(key: u32) -> i32 { return 0; }
-fn counted(s: Quad, row: vec4<i32>, first: i32) -> Quad { return s; }
-fn seen_by(row: u32) -> u32 { return p.job.keys; }
+fn counted(s: Quad, key: u32, first: vec4<u32>) -> Quad { return s; }
 fn attended(all: Quad, most: f32, sum: f32) -> Quad { return all; }
 // end scores
 
@@ -118,23 +120,20 @@ fn main(
     let i = lane / across;
     let g = j / columns;
     let c = j % columns;
-    let row = vec4<i32>(i32(begin + i)) + vec4<i32>(0, 1, 2, 3) * i32(groups);
+    let row = begin + i + vec4<u32>(0u, 1u, 2u, 3u) * groups;
     let stop = min(begin + groups * 4u, rows);
-    let first = split * p.job.chunk;
-    let end = min(first + p.job.chunk, seen_by(stop - 1u));
-    // region masked
-    let near = min(vec4<u32>(row), vec4(rows - 1u));
-    let mask_at = batch * p.job.mask.x + (head + near % sharing) * p.job.mask.y
-        + near / sharing * p.job.mask.z;
-    let mask_step = p.job.mask.w;
-    // end masked
+    let near = reached(begin / sharing, (stop - 1u) / sharing);
+    let start = max(split * p.job.chunk, near.x / block * block);
+    let end = min((split + 1u) * p.job.chunk, near.y);
+    // region kept
+    // end kept
     // region query
     let query_0 = query_base + min(begin + lane, rows - 1u) * p.job.query.z;
     var a0_0 = Quad();
     // end query
     var most = Quad(-3.4028234e38);
     var sum = Quad();
-    for (var b = first; b < end; b += block) {
+    for (var b = start; b < end; b += block) {
         // region clear
         var s0_0 = 0.0;
         // end clear
@@ -150,9 +149,17 @@ fn main(
                 // end multiply
             }
         }
+        // region masked
+        // Found anew for every block: kept, they would not fit in registers beside all else.
+        let own = min(row, vec4(rows - 1u));
+        let query = own / sharing;
+        let first_key = query + p.job.first;
+        let mask_at = batch * p.job.mask.x + (head + own % sharing) * p.job.mask.y
+            + query * p.job.mask.z;
+        // end masked
         // region weigh
-        let e0 = mask_at + min(b + j, keys - 1u) * mask_step;
-        var w0 = counted(s0_0 + head_3(e0.x), row, first_row(b + j));
+        let e0 = mask_at + min(b + j, keys - 1u) * p.job.mask.w;
+        var w0 = counted(s0_0 + head_3(e0.x), b + j, first_key);
         let top = highest(max(most, w0), j, i);
         let fall = exp_below(most - top);
         w0 = exp_below(w0 - top);

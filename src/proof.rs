@@ -11,7 +11,7 @@
 use crate::dtype::DType;
 use crate::layout::Layout;
 use crate::op::{Joint, Number, Reduction};
-use crate::reference::Resampling;
+use crate::reference::{Resampling, Sight};
 use crate::shape::Shape;
 use crate::wgsl::{Expr, Term};
 
@@ -39,7 +39,7 @@ pub(crate) enum Oracle {
     /// Of `[batch .., m, k]` and `[batch .., k, n]`, as they lie in the inputs.
     Product { sides: Box<[Layout; 2]> },
     /// Of queries, keys, values and perhaps a mask, of four axes each.
-    Attention { scale: f32, causal: bool },
+    Attention { scale: f32, sight: Sight },
     /// By an index, the second input: places of the first at a linear form of the place in the
     /// result, in steps of the index.
     Picked { offset: i64, strides: Vec<i64>, step: i64, bound: usize },

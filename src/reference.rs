@@ -16,6 +16,7 @@ pub mod random;
 mod reduce;
 mod resize;
 mod rows;
+mod sight;
 mod special;
 mod twice;
 
@@ -27,6 +28,7 @@ pub use matmul::{matmul, matmul_dtype, matmul_keeps};
 pub use reduce::{reduce, scan};
 pub(crate) use resize::Resampling;
 pub use rows::{attention, log_softmax, norm, softmax};
+pub(crate) use sight::Sight;
 
 /// A strided operand for the oracle: dense little-endian bytes, and how the index space walks them.
 #[derive(Clone, Copy, Debug)]

@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::exec::Value;
 use crate::layout::Layout;
 use crate::proof::Oracle;
+use crate::reference::Sight;
 use crate::wgsl::Target;
 use crate::wgsl::grid::fold;
 use choice::tuned::AttentionChoice;
@@ -33,7 +34,7 @@ pub(crate) use plan::{Halves, QUADS_MAX, keys_max};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AttentionCore {
     pub(crate) scale: f32,
-    pub(crate) causal: bool,
+    pub(crate) sight: Sight,
     /// Whether workgroups take the rows of a head together.
     pub(crate) staged: bool,
     /// What was tuned.
@@ -46,7 +47,7 @@ impl Core for AttentionCore {
     }
 
     fn oracle(&self) -> Option<Oracle> {
-        Some(Oracle::Attention { scale: self.scale, causal: self.causal })
+        Some(Oracle::Attention { scale: self.scale, sight: self.sight })
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
@@ -86,9 +87,10 @@ impl AttentionCore {
         })
     }
 
-    /// Multiplications and additions of the two products; 0 where a mask leaves out some of them.
+    /// Multiplications and additions of the two products; 0 where some of them are left out.
     fn flops(&self, views: &[Layout]) -> u64 {
-        if self.causal {
+        let rows = |i: usize| views[i].shape().dims()[2];
+        if self.sight.hides(rows(0), rows(1)) {
             return 0;
         }
         let dims = |i: usize| views[i].shape().dims().iter().map(|&d| d as u64);
@@ -111,6 +113,7 @@ impl AttentionCore {
             let [batch, head, row, _] = steps(i, unit);
             Ok([batch, head, row, word(dims(i)[3] / unit.unsigned_abs())?])
         };
+        let Sight { first, before, after } = self.sight;
         Ok(AttentionJob {
             heads: batch * shared,
             queries,
@@ -118,12 +121,13 @@ impl AttentionCore {
             per_head: word(per_head)?,
             per_batch: shared,
             sharing: count / shared.max(1),
-            causal: self.causal,
-            scale: self.scale,
+            first: (first - i64::from(before)) as u32,
+            span: before + after + 1,
             query: rows_of(0)?,
             key: rows_of(1)?,
             value: rows_of(2)?,
             mask: if views.len() > 3 { steps(3, 1) } else { [0; 4] },
+            scale: self.scale,
         })
     }
 }

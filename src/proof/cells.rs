@@ -8,7 +8,7 @@ use super::{Cell, Claim, Estimate, Formed, Oracle, Seen, Sweep};
 use crate::dtype::DType;
 use crate::layout::Layout;
 use crate::op::{Exact, Joint, Number, Op, Reduction};
-use crate::reference;
+use crate::reference::{self, Sight};
 use crate::wgsl::Term;
 
 /// A claim with its inputs, ready to be computed once more.
@@ -189,7 +189,7 @@ impl<'a> Desk<'a> {
                 let k = *sides[0].shape().dims().last()?;
                 Some(vec![self.product(given, sides, k, group)?])
             }
-            Oracle::Attention { scale, causal } => self.attention(*scale, *causal, group),
+            Oracle::Attention { scale, sight } => self.attention(*scale, *sight, group),
             Oracle::Picked { offset, strides, step, bound } => {
                 let from = self.claim.heads[0].plain()?;
                 let index = match self.head(1, group) {
@@ -378,7 +378,7 @@ impl<'a> Desk<'a> {
         Estimate::summed(given, k, &run(0)?, &run(1)?)
     }
 
-    fn attention(&self, scale: f32, causal: bool, group: usize) -> Option<Vec<Estimate>> {
+    fn attention(&self, scale: f32, sight: Sight, group: usize) -> Option<Vec<Estimate>> {
         let plain = |i: usize| self.claim.heads[i].plain();
         let dims = |i: usize| self.claim.heads[i].shape.dims();
         let (&[_, heads, queries, d], &[_, shared, keys, _]) = (dims(0), dims(1)) else {
@@ -395,9 +395,8 @@ impl<'a> Desk<'a> {
             Some((0..width).map(float).collect())
         };
         let query = read(0, row, d)?;
-        let visible = if causal { (i + 1 + keys).saturating_sub(queries).min(keys) } else { keys };
         let (mut scores, mut values) = (Vec::new(), Vec::new());
-        for j in 0..visible {
+        for j in sight.of(i, keys) {
             let at = (batch * shared + own) * keys + j;
             let key = read(1, at, d)?;
             let dot: f64 = query.iter().zip(&key).map(|(a, b)| a * b).sum();

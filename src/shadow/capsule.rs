@@ -1,7 +1,7 @@
 //! Capsules: one operation with its inputs, its kernels and what came back, as one file.
 //!
 //! ```text
-//! wharf capsule 1               four lines of text: format and version,
+//! wharf capsule 2               four lines of text: format and version,
 //! by wharf 0.1.0 on ADAPTER     who wrote it, where it ran,
 //! OPERATION at FILE:LINE:COLUMN what was asked for,
 //! AT is GOT, not WANT within .. and what was wrong
@@ -25,7 +25,7 @@ use crate::error::Result;
 use crate::proof::{Budget, Claim, judge};
 
 const MAGIC: &str = "wharf capsule ";
-const VERSION: &str = "1";
+const VERSION: &str = "2";
 /// The most steps that a file may ask an oracle for.
 const STEPS_MAX: u64 = 0x100_0000;
 /// The most bytes of the lines of text.
@@ -36,7 +36,7 @@ const LINES_MAX: usize = 0x4000;
 ///
 /// It has the inputs of that operation as they are: whoever gets it sees them. It runs the kernels
 /// that are in it, after naga has validated them. Its format stands in four lines of text at its
-/// beginning: `wharf capsule 1`, then who wrote it on which adapter, the operation with the line
+/// beginning: `wharf capsule 2`, then who wrote it on which adapter, the operation with the line
 /// that asked for it, and what was wrong. Behind an empty line come the operation as data, its
 /// inputs, the memory of its dispatches, their texts and parameters, and the result; numbers are
 /// little-endian, and texts, lists and data follow their length. A file that is cut short, of
@@ -48,7 +48,7 @@ const LINES_MAX: usize = 0x4000;
 ///
 /// let error = Capsule::from_bytes(b"wharf capsule 7\n..").unwrap_err();
 /// assert_eq!(error.kind(), ErrorKind::File);
-/// assert!(error.to_string().contains("version 7, where this wharf reads version 1"), "{error}");
+/// assert!(error.to_string().contains("version 7, where this wharf reads version 2"), "{error}");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Capsule {

@@ -8,7 +8,7 @@ use crate::kernel::ORACLES;
 use crate::layout::Layout;
 use crate::op::{Joint, Op, Reduction};
 use crate::proof::{Claim, Formed, Lot, Oracle, OwnOracle, Seen};
-use crate::reference::Resampling;
+use crate::reference::{Resampling, Sight};
 use crate::shape::Shape;
 use crate::wgsl::{Expr, Term};
 
@@ -321,13 +321,15 @@ by_kind! { Lot, "a draw":
 
 by_field! { Resampling { factor, term, parts, cubic } }
 
+by_field! { Sight { first, before, after } }
+
 by_kind! { Oracle, "an oracle":
     0 Copied {}
     1 Reduced { reduction: reduction, axes: axes }
     2 Scanned { 0: reduction }
     3 Row { joint: joint, eps: eps }
     4 Product { sides: sides }
-    5 Attention { scale: scale, causal: causal }
+    5 Attention { scale: scale, sight: sight }
     6 Picked { offset: offset, strides: strides, step: step, bound: bound }
     7 Joined { axis: axis }
     8 Convolved { step: step, reach: reach, first: first, groups: groups }

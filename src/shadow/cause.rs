@@ -23,7 +23,7 @@ causes! {
         ("this is no capsule: it begins with {begin:?}")
         help ("a shadow writes capsules: `WHARF_SHADOW=folder`, or `Shadow::capsule`");
     Version { version: String }, File:
-        ("a capsule of version {version}, where this wharf reads version 1")
+        ("a capsule of version {version}, where this wharf reads version 2")
         help ("replay it with the wharf that wrote it, which it names in its first lines");
     Cut { what: &'static str, wanted: u64, left: u64 }, File:
         ("the capsule is cut short: {what} of {wanted} bytes, where {left} are left")

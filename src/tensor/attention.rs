@@ -13,6 +13,7 @@ use crate::kernel::attention::choice::tuned::AttentionSize;
 use crate::kernel::attention::{self, AttentionCore, Halves};
 use crate::layout::Layout;
 use crate::plan::Stored;
+use crate::reference::Sight;
 use crate::shape::cause::ShapeCause;
 use crate::shape::{Axes, Shape};
 use crate::store::Segments;
@@ -58,9 +59,7 @@ impl Attention {
     }
 
     /// The first query is at the first key's place, instead of the last at the last key's. With
-    /// [`causal`](Attention::causal) it is what PyTorch's `is_causal` means: keys that no query
-    /// sees are not read; where there are more queries than keys, it becomes a mask, which is
-    /// stored.
+    /// [`causal`](Attention::causal) it is what PyTorch's `is_causal` means.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -79,13 +78,6 @@ impl Attention {
         Self { first_aligned: true, ..self }
     }
 
-    /// Whether what comes later than a query becomes a part of the mask: the kernel leaves it out,
-    /// where it does the work and the last are aligned.
-    fn masks_later(&self, sizes: &Sizes, stored: bool) -> bool {
-        let beyond = self.first_aligned && sizes.queries > sizes.keys;
-        self.causal && (stored || beyond)
-    }
-
     /// A bool mask says which keys a query sees; a float one is added to the scores; an integer one
     /// could mean either, and is refused. It broadcasts to `[.., heads, queries, keys]`.
     #[must_use]
@@ -95,16 +87,28 @@ impl Attention {
 
     /// Only so many of the first keys are there, for each batch of them: integers `[..]`, the axes
     /// of the keys before their heads. Batches whose sequences are of different lengths are filled
-    /// up so, with anything finite. They become a mask of every query and key, which is stored:
-    /// what is beyond a length is computed like all else.
+    /// up so, with anything finite. They become a mask: what is beyond a length is computed like
+    /// all else.
     #[must_use]
     pub fn lengths(self, lengths: &Tensor) -> Self {
         Self { lengths: Some(lengths.clone()), ..self }
     }
 
     /// A query sees the key at its own place, so many before and so many after it. The last query
-    /// is at the last key's place, as where it is [causal](Attention::causal). It becomes a mask
-    /// `[queries, keys]`, which is stored: what is outside is computed like all else.
+    /// is at the last key's place, as where it is [causal](Attention::causal). Keys are left out by
+    /// blocks that no query of a group sees: of 2048 keys, a window of 256 takes a seventh of the
+    /// time.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (values, _) = device.upload(&[1.0f32, 3.0, 5.0, 7.0], [4, 1])?;
+    /// let alike = device.zeros([4, 8], wharf::DType::F32)?; // queries, and keys of equal weight
+    /// let how = wharf::tensor::Attention::new().window(1, 0); // one before, and its own
+    /// let means = alike.attention(&alike, &values, &how)?;
+    /// assert_eq!(means.round()?.to_vec::<f32>()?, [1.0, 2.0, 4.0, 6.0]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias("sliding_window", "local"))]
     #[must_use]
     pub fn window(self, before: usize, after: usize) -> Self {
         Self { window: Some([before, after]), ..self }
@@ -116,6 +120,18 @@ impl Attention {
     #[must_use]
     pub fn softcap(self, cap: f32) -> Self {
         Self { softcap: Some(cap), ..self }
+    }
+
+    /// Which keys queries see, whatever masks and lengths say.
+    fn sight(&self, sizes: &Sizes) -> Sight {
+        let most = |count| u32::try_from(count).unwrap_or(Sight::ALL).min(Sight::ALL);
+        let [before, after] = self.window.map_or([Sight::ALL; 2], |window| window.map(most));
+        let after = if self.causal { 0 } else { after };
+        match [before, after] {
+            [Sight::ALL, Sight::ALL] => Sight::FULL,
+            _ if self.first_aligned => Sight { first: 0, before, after },
+            _ => Sight { first: sizes.keys as i64 - sizes.queries as i64, before, after },
+        }
     }
 }
 
@@ -197,35 +213,61 @@ impl Tensor {
         }
         let dims = self.shape().dims();
         let outer = &dims[..dims.len() - 1];
-        let shape = Shape::new([outer, &[sizes.e]].concat())?;
         let mask = mask.map(|mask| mask.over(outer, sizes.keys)).transpose()?;
-        if how.causal && how.first_aligned && sizes.queries < sizes.keys {
-            // The keys after the last query's place are seen by none.
-            let seen = |x: &Self, axis: i32| x.slice(axis, ..sizes.queries);
-            let mask = mask.map(|mask| seen(&mask, -1)).transpose()?;
-            let how = Attention { mask: mask.map(SharedMask::of), ..how.clone() };
-            let (keys, values) = (seen(keys, -2)?, seen(values, -2)?);
-            let (result, weights) = self.attend(&keys, &values, &how, weighs)?;
-            let mut more = vec![(0, 0); dims.len()];
-            more[dims.len() - 1].1 = sizes.keys - sizes.queries;
-            let padded = |weights: Self| weights.pad(&more, Pad::Constant(0.0f32.into()));
-            return Ok((result, weights.map(padded).transpose()?));
+        let mask = match &how.lengths {
+            Some(lengths) => Some(self.within(lengths, sizes.keys, mask)?),
+            None => mask,
+        };
+        let scale = how.scale.unwrap_or(1.0 / (sizes.d.max(1) as f32).sqrt());
+        let sight = how.sight(&sizes);
+        let scores = Scores { scale, cap: how.softcap, mask, sight };
+        let mut seen = sight.reached(sizes.queries, sizes.keys);
+        if seen.len() == sizes.keys {
+            return self.attend_seen(keys, values, scores, weighs);
         }
-        let stored = weighs || how.softcap.is_some();
-        let mask = self.hiding(&sizes, how, mask, stored)?;
+        if scores.mask.is_some() {
+            // A mask is read by quads.
+            seen.start = seen.start / 4 * 4;
+        }
+        let only = |x: &Self, axis: i32| x.slice(axis, seen.clone());
+        let mask = scores.mask.as_ref().map(|mask| only(mask, -1)).transpose()?;
+        let scores = Scores { mask, sight: sight.from(0, seen.start), ..scores };
+        let (result, weights) =
+            self.attend_seen(&only(keys, -2)?, &only(values, -2)?, scores, weighs)?;
+        let mut more = vec![(0, 0); dims.len()];
+        more[dims.len() - 1] = (seen.start, sizes.keys - seen.end);
+        let padded = |weights: Self| weights.pad(&more, Pad::Constant(0.0f32.into()));
+        Ok((result, weights.map(padded).transpose()?))
+    }
+
+    /// [`Tensor::attend`], where every key is seen by a query, or nearly.
+    fn attend_seen(
+        &self,
+        keys: &Self,
+        values: &Self,
+        scores: Scores,
+        weighs: bool,
+    ) -> Result<(Self, Option<Self>)> {
+        let sizes = Sizes::of(self, keys, values)?;
+        let Scores { scale, cap, mask, sight } = scores;
+        let device = &self.device;
+        let dims = self.shape().dims();
+        let outer = &dims[..dims.len() - 1];
+        let shape = Shape::new([outer, &[sizes.e]].concat())?;
         let weights = Shape::new([outer, &[sizes.keys]].concat())?;
         if shape.is_empty() && !weighs || weights.is_empty() {
             let zeros = |shape| device.zeros(shape, self.dtype());
             return Ok((zeros(shape)?, weighs.then(|| zeros(weights)).transpose()?));
         }
-        let scale = how.scale.unwrap_or(1.0 / (sizes.d.max(1) as f32).sqrt());
-        if stored {
-            let by = self.weights(keys, (scale, how.softcap), mask.as_ref())?;
+        let hides = sight.hides(sizes.queries, sizes.keys);
+        if weighs || cap.is_some() {
+            let mask = if hides { Some(self.in_sight(sight, weights, mask)?) } else { mask };
+            let by = self.weights(keys, (scale, cap), mask.as_ref())?;
             let result = by.weighing(values)?.reshape_copied(shape)?.cast(self.dtype())?;
             let by = || by.reshape_copied(weights)?.cast(self.dtype());
             return Ok((result, weighs.then(by).transpose()?));
         }
-        if attention::is_products(sizes.queries, mask.is_some(), device.target()) {
+        if attention::is_products(sizes.queries, mask.is_some() || hides, device.target()) {
             let result = self.lonely(keys, values, scale)?.cast(self.dtype())?.reshape(shape)?;
             return Ok((result, None));
         }
@@ -234,11 +276,10 @@ impl Tensor {
             return Err(TensorCause::Keys { keys: sizes.keys, keys_max }.into());
         }
         let staged = attention::is_staged(sizes.d, sizes.e, device.target());
-        let causal = how.causal && !how.masks_later(&sizes, stored);
         let mut inputs = vec![self.by_heads(sizes.d)?, keys.by_heads(sizes.d)?];
         inputs.push(values.by_heads(sizes.e)?);
         inputs.extend(mask.map(|mask| mask.four()).transpose()?);
-        let core = AttentionCore { scale, causal, staged, by: None };
+        let core = AttentionCore { scale, sight, staged, by: None };
         let result = apply(core, &inputs)?;
         let result = result.slice(3, 0..sizes.e)?.cast(self.dtype())?;
         let result = if sizes.e % 4 == 0 { result } else { result.contiguous()? };
@@ -257,55 +298,44 @@ impl Tensor {
         (q.matmul(&k.t()?)? * scale)?.softmax(3)?.matmul(&v?)
     }
 
-    /// What is added to the scores, with what lengths and a window hide; and what comes later than
-    /// a query, where the kernel does not leave it out.
-    fn hiding(
-        &self,
-        sizes: &Sizes,
-        how: &Attention,
-        mask: Option<Self>,
-        stored: bool,
-    ) -> Result<Option<Self>> {
-        let (device, dims) = (&self.device, self.shape().dims());
+    /// What is added to the scores, with what lengths hide.
+    fn within(&self, lengths: &Self, keys: usize, mask: Option<Self>) -> Result<Self> {
+        let (what, dtype, only) = ("lengths", lengths.dtype(), "an integer");
+        if !dtype.is_integer() {
+            return Err(TensorCause::Only { what, dtype, only }.into());
+        }
+        let dims = self.shape().dims();
         let batch = &dims[..dims.len().saturating_sub(3)];
-        let key = || device.arange(0, sizes.keys, 1, DType::I32);
-        let mut seen: Vec<Self> = Vec::new();
-        if let Some(lengths) = &how.lengths {
-            let (what, dtype, only) = ("lengths", lengths.dtype(), "an integer");
-            if !dtype.is_integer() {
-                return Err(TensorCause::Only { what, dtype, only }.into());
-            }
-            if lengths.shape().dims() != batch {
-                let (lengths, batches) = (*lengths.shape(), Shape::new(batch)?);
-                return Err(TensorCause::Lengths { lengths, batches }.into());
-            }
-            let room = dims.len() - batch.len();
-            let lengths = lengths.cast(DType::I32)?;
-            let lengths = (0..room).try_fold(lengths, |lengths, _| lengths.unsqueeze(-1))?;
-            seen.push(key()?.lt(&lengths)?);
+        if lengths.shape().dims() != batch {
+            let (lengths, batches) = (*lengths.shape(), Shape::new(batch)?);
+            return Err(TensorCause::Lengths { lengths, batches }.into());
         }
-        let first = match how.first_aligned {
-            true => 0,
-            false => sizes.keys as i64 - sizes.queries as i64,
+        let room = dims.len() - batch.len();
+        let lengths = lengths.cast(DType::I32)?;
+        let lengths = (0..room).try_fold(lengths, |lengths, _| lengths.unsqueeze(-1))?;
+        let seen = self.device.arange(0, keys, 1, DType::I32)?.lt(&lengths)?;
+        seen.hiding(Shape::new([&dims[..dims.len() - 1], &[keys]].concat())?, mask)
+    }
+
+    /// What is added to the scores, with what lies out of sight: a mask that is stored.
+    fn in_sight(&self, sight: Sight, scores: Shape, mask: Option<Self>) -> Result<Self> {
+        let [.., queries, keys] = *scores.dims() else {
+            return Err(mistake("attention", "no rows"));
         };
-        let place = || (device.arange(0, sizes.queries, 1, DType::I32)? + first)?.unsqueeze(1);
-        if let Some([before, after]) = how.window {
-            let apart = (key()? - place()?)?;
-            let most = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
-            seen.push(apart.ge(-most(before))?.and(apart.le(most(after))?)?);
-        }
-        if how.masks_later(sizes, stored) {
-            seen.push(key()?.le(&place()?)?);
-        }
-        let Some(first) = seen.pop() else { return Ok(mask) };
-        let seen = seen.into_iter().try_fold(first, |all, one| all.and(&one))?;
+        let count = |count: usize| self.device.arange(0, count, 1, DType::I32);
+        let apart = (count(keys)? - (count(queries)? + sight.first)?.unsqueeze(1)?)?;
+        let seen = apart.ge(-i64::from(sight.before))?.and(apart.le(sight.after)?)?;
+        seen.hiding(scores, mask)
+    }
+
+    /// A mask, or none, with minus infinity where this is false.
+    fn hiding(&self, scores: Shape, mask: Option<Self>) -> Result<Self> {
         let hidden = f32::NEG_INFINITY;
         let added = match mask {
-            Some(mask) => seen.choose(&mask, hidden)?,
-            None => seen.choose(0.0f32, hidden)?,
+            Some(mask) => self.choose(&mask, hidden)?,
+            None => self.choose(0.0f32, hidden)?,
         };
-        let scores = Shape::new([&dims[..dims.len() - 1], &[sizes.keys]].concat())?;
-        added.broadcast_to(scores).map(Some)
+        added.broadcast_to(scores)
     }
 
     /// The softmax of scores that are stored, so that more can be done to them:
@@ -371,6 +401,15 @@ impl Tensor {
     }
 }
 
+/// What becomes of scores.
+struct Scores {
+    scale: f32,
+    cap: Option<f32>,
+    /// What is added.
+    mask: Option<Tensor>,
+    sight: Sight,
+}
+
 impl SharedMask {
     fn of(given: Tensor) -> Self {
         Self { given, added: Arc::default() }
@@ -410,17 +449,16 @@ fn apply(core: AttentionCore, inputs: &[Tensor]) -> Result<Tensor> {
         return device.zeros(shape, DType::F32);
     }
     let views: Vec<Layout> = inputs.iter().map(|x| x.layout).collect();
-    if let Some(Halves { axis, views }) =
-        Halves::of(&views, core.causal, core.staged, most(device))?
+    if let Some(Halves { axis, each }) = Halves::of(&views, core.sight, core.staged, most(device))?
     {
-        let halves = views.map(|views| {
+        let halves = each.map(|(views, sight)| {
             let inputs = inputs.iter().zip(views).map(|(x, view)| x.view(view));
-            apply(core, &inputs.collect::<Vec<_>>())
+            apply(AttentionCore { sight, ..core }, &inputs.collect::<Vec<_>>())
         });
         let [before, after] = halves;
         return Tensor::concat(&[before?, after?], [0, 2, 1][axis]);
     }
-    let size = AttentionSize::of_views(&views, inputs[0].dtype(), core.causal);
+    let size = AttentionSize::of_views(&views, inputs[0].dtype(), core.sight.after == 0);
     let core = AttentionCore { by: size.and_then(|size| device.tuned(size)), ..core };
     let args = inputs.iter().map(Tensor::arg).collect();
     Ok(Tensor::deferred(device, What::core(core), args, shape, Stored::F32))

@@ -18,6 +18,7 @@ use crate::layout::Layout;
 use crate::ledger::CallSite;
 use crate::op::{Joint, Reduction};
 use crate::proof::{Budget, Claim, Formed, Oracle, judge};
+use crate::reference::Sight;
 use crate::shape::Shape;
 use crate::tensor::{Attention, Order, Quantised, Tensor};
 
@@ -196,7 +197,9 @@ impl Workshop<'_> {
         // The later half of the keys is hidden, about.
         let seen = if causal { 0.5 } else { 1.0 };
         let work = 2.0 * seen * product([batch, heads, queries, keys]) * (length + width) as f64;
-        let (core, result) = (Oracle::Attention { scale, causal }, (DType::F32, shape, dtype));
+        let later = Sight { first: keys as i64 - queries as i64, before: Sight::ALL, after: 0 };
+        let sight = if causal { later } else { Sight::FULL };
+        let (core, result) = (Oracle::Attention { scale, sight }, (DType::F32, shape, dtype));
         let each = keys.saturating_mul(length + width);
         Ok(Setup { inputs, weights: None, core, result, each, work })
     }

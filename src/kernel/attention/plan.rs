@@ -7,6 +7,7 @@ use super::text::Block;
 use super::text::staged::{ROWS, Staged};
 use crate::error::Result;
 use crate::layout::Layout;
+use crate::reference::Sight;
 use crate::shape::Shape;
 use crate::wgsl::Target;
 use crate::wgsl::entry::CORE_TRIPS;
@@ -138,7 +139,7 @@ impl Splits {
 #[derive(Debug)]
 pub(crate) struct Halves {
     pub(crate) axis: usize,
-    pub(crate) views: [Vec<Layout>; 2],
+    pub(crate) each: [(Vec<Layout>, Sight); 2],
 }
 
 impl Halves {
@@ -146,7 +147,7 @@ impl Halves {
     /// elements than a segment; `None` if none has, or if no cut makes the largest smaller.
     pub(crate) fn of(
         views: &[Layout],
-        causal: bool,
+        sight: Sight,
         staged: bool,
         segment: usize,
     ) -> Result<Option<Self>> {
@@ -175,25 +176,29 @@ impl Halves {
         let shared = views[1].shape().dims()[1];
         let unit = if axis == 1 && shared > 1 { heads / shared } else { 1 };
         let middle = dims[axis] / unit / 2 * unit;
-        let half = |range| half(views, causal, axis, range);
-        Ok(Some(Self { axis, views: [half(0..middle)?, half(middle..dims[axis])?] }))
+        let half = |range| half(views, sight, axis, range);
+        Ok(Some(Self { axis, each: [half(0..middle)?, half(middle..dims[axis])?] }))
     }
 }
 
-/// The views of the batches, heads or queries in a range.
-fn half(views: &[Layout], causal: bool, axis: usize, range: Range<usize>) -> Result<Vec<Layout>> {
+/// The views of the batches, heads or queries in a range, and of the keys that these see.
+fn half(
+    views: &[Layout],
+    sight: Sight,
+    axis: usize,
+    range: Range<usize>,
+) -> Result<(Vec<Layout>, Sight)> {
     let (heads, shared) = (views[0].shape().dims()[1], views[1].shape().dims()[1]);
     let (queries, keys) = (views[0].shape().dims()[2], views[1].shape().dims()[2]);
-    // The last query of a part stands at the part's last key, so that a causal half sees fewer
-    // keys.
-    let seen = if axis == 2 && causal { (keys + range.end).saturating_sub(queries) } else { keys };
+    let of = if axis == 2 { range.clone() } else { 0..queries };
+    let seen = sight.from(of.start, 0).reached(of.len(), keys);
     let sharing = heads / shared;
     let part = |(i, view): (usize, &Layout)| {
         let of_keys = i == 1 || i == 2;
         let view = match i {
             0 => *view,
-            3 => view.slice(3, 0..seen, 1)?,
-            _ => view.slice(2, 0..seen, 1)?,
+            3 => view.slice(3, seen.clone(), 1)?,
+            _ => view.slice(2, seen.clone(), 1)?,
         };
         match axis {
             0 => view.slice(0, range.clone(), 1),
@@ -204,7 +209,8 @@ fn half(views: &[Layout], causal: bool, axis: usize, range: Range<usize>) -> Res
             _ => view.slice(axis, range.clone(), 1),
         }
     };
-    views.iter().enumerate().map(part).collect()
+    let views = views.iter().enumerate().map(part).collect::<Result<_>>()?;
+    Ok((views, sight.from(of.start, seen.start)))
 }
 
 #[cfg(test)]
@@ -246,8 +252,8 @@ mod tests {
     #[test]
     fn cuts_make_the_largest_smaller_and_keep_heads_together_that_share_keys() {
         let cut = |of: [usize; 5], segment| {
-            let halves = Halves::of(&views(of), false, false, segment).expect("views");
-            halves.map(|halves| (halves.axis, halves.views[0][0].shape().dims()[halves.axis]))
+            let halves = Halves::of(&views(of), Sight::FULL, false, segment).expect("views");
+            halves.map(|halves| (halves.axis, halves.each[0].0[0].shape().dims()[halves.axis]))
         };
         assert_eq!(cut([2, 4, 4, 10, 10], 100_000), None, "all of it fits");
         assert_eq!(cut([2, 4, 4, 10, 10], 600), Some((0, 1)));
@@ -255,13 +261,14 @@ mod tests {
         assert_eq!(cut([1, 12, 1, 100, 10], 900), Some((1, 6)), "all share them");
         assert_eq!(cut([1, 1, 1, 1, 500], 900), None, "there is nothing to cut");
         // States of rows by workgroups count too: two of many keys.
-        let many = Halves::of(&views([1, 1, 1, 3000, 7000]), false, true, 60_000).expect("views");
+        let many =
+            Halves::of(&views([1, 1, 1, 3000, 7000]), Sight::FULL, true, 60_000).expect("views");
         assert_eq!(many.map(|halves| halves.axis), Some(2));
         // Of a mask that all heads share a cut along heads leaves all.
         let shape = Shape::new([1, 2, 20, 60]).expect("a shape");
         let mask = Layout::strided(shape, &[0, 0, 60, 1], 0).expect("a view");
         let masked = [views([1, 2, 2, 20, 60]), vec![mask]].concat();
-        let halves = Halves::of(&masked, false, false, 1100).expect("views");
+        let halves = Halves::of(&masked, Sight::FULL, false, 1100).expect("views");
         assert_eq!(halves.map(|halves| halves.axis), Some(2));
     }
 }

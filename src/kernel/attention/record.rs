@@ -66,13 +66,13 @@ impl AttentionCore {
         let per_head = crowd.rows.div_ceil(ROWS * tile.groups);
         let job = self.job(views, if tile.packed.is_some() { 8 } else { 4 }, per_head)?;
         let AttentionJob { heads, queries, keys, per_head, per_batch, sharing, .. } = job;
-        let AttentionJob { causal, scale, query, key, value, mask, .. } = job;
+        let AttentionJob { first, span, query, key, value, mask, scale, .. } = job;
         let groups = crowd.workgroups(tile.groups) * splits.count;
         let (splits, chunk) = (word(splits.count)?, word(splits.chunk)?);
         #[rustfmt::skip]
         let job = StagedJob {
-            heads, queries, keys, per_head, per_batch, sharing, causal, scale,
-            query, key, value, mask, splits, chunk,
+            heads, queries, keys, per_head, per_batch, sharing, first, span,
+            query, key, value, mask, scale, splits, chunk,
         };
         let groups = fold(word(groups)?);
         Ok(Launch { flops: self.flops(views), ..Launch::of(&STAGED, tile, job.words(), groups) })

@@ -11,7 +11,7 @@ use crate::wgsl::{Entry, Form, Needs, Region, Source, Writes};
 
 /// The kernel.
 pub const ATTENTION: Entry = Entry::core("attention", source!("attention.wgsl"))
-    .with(&[MASK_QUADS])
+    .with(&[MASK_QUADS, SIGHT])
     .told(AttentionJob::MEMBERS);
 
 params! {
@@ -22,16 +22,18 @@ params! {
         per_head: u32,
         per_batch: u32,
         sharing: u32,
-        causal: bool,
-        scale: f32,
+        first: u32,
+        span: u32,
         query: [u32; 4],
         key: [u32; 4],
         value: [u32; 4],
         mask: [u32; 4],
+        scale: f32,
     }
 }
 
 const MASK_QUADS: Source = source!("attention/mask_quads.wgsl");
+const SIGHT: Source = source!("attention/sight.wgsl");
 
 /// A kernel of attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -97,6 +99,7 @@ impl Writes for Block {
         let tile = format!("const count = {}u;\nconst block = {}u;\n", self.queries, self.block);
         let mut regions = vec![
             Region::text("tile", tile),
+            Region::file("sight", SIGHT),
             Region::text("query", self.query()),
             Region::text("score", self.score()),
             Region::text("weigh", self.weigh()),
@@ -146,7 +149,7 @@ impl Block {
             put!(text, "let row{i} = min(first + {i}u * workgroup, rows - 1u);");
             put!(text, "let part{i} = row{i} / queries;");
             put!(text, "let query{i} = row{i} - part{i} * queries;");
-            put!(text, "let seen{i} = seen_by(query{i});");
+            put!(text, "let first{i} = query{i} + p.job.first;");
             if self.mask != Mask::None {
                 let place = format!("part{i} * p.job.mask.y + query{i} * p.job.mask.z");
                 put!(text, "let mask{i} = mask_base + {place};");
@@ -302,7 +305,7 @@ impl Block {
                     let at = format!("mask{i} + (j + {}u) * mask_step", 4 * b);
                     put!(text, "{s} += mask_at({at}, mask_step);");
                 }
-                put!(text, "{s} = hidden({s}, near{b}, seen{i});");
+                put!(text, "{s} = hidden({s}, near{b}, first{i});");
                 let bits = format!("bits{i}");
                 put!(text, "{bits} = max({bits}, bitcast<vec4<u32>>({s}) & ABS);");
             }

@@ -51,10 +51,24 @@ const PACKED: &[Form] = &[
     [1, 1, 1, 70, 9, 20, 8],
 ];
 
+/// Windows that lie in the middle of many blocks and splits, for one row and for many; that leave
+/// some of the queries without a key; and for kernels of values that no register holds.
+const WINDOWS: &[Form] = &[
+    [1, 4, 2, 150, 300, 32, 32],
+    [1, 2, 1, 5, 1100, 64, 64],
+    [1, 2, 2, 300, 90, 8, 8],
+    [1, 4, 1, 1, 700, 16, 16],
+    [1, 1, 1, 150, 260, 300, 200],
+];
+
+/// The window of [`Mask::Window`]: so many keys before a query's place, and after it.
+const WINDOW: [usize; 2] = [69, 6];
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mask {
     None,
     Causal,
+    Window,
     /// Bools that broadcast over heads; one query sees nothing.
     Truth,
     /// Numbers that are added, one per key.
@@ -91,6 +105,10 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             let case = case!(name, |ctx| crowds(ctx, mask, dtype, forms));
             cases.push(case.needs(adapter, DOWNGRADES[0], dtype));
         }
+    }
+    for dtype in [DType::F32, DType::F16] {
+        let case = case!(format!("attention::windows::{dtype}"), |ctx| windows(ctx, dtype));
+        cases.push(case.needs(adapter, DOWNGRADES[0], dtype));
     }
     cases.push(case!("attention::a_row_of_the_next_head", |ctx| next_head(ctx)));
     cases.push(case!("attention::of_infinite_values", |ctx| infinite(ctx)));
@@ -189,6 +207,17 @@ async fn crowds(ctx: &Ctx, mask: Mask, dtype: DType, forms: &[Form]) -> Outcome 
     Ok(())
 }
 
+async fn windows(ctx: &Ctx, dtype: DType) -> Outcome {
+    let device = ctx.native().await?;
+    let mut random = Random::new(23);
+    for &form in WINDOWS {
+        for target in [Target::Cpu64, Target::Gpu] {
+            one(&device.with_target(target), &mut random, Mask::Window, dtype, form).await?;
+        }
+    }
+    Ok(())
+}
+
 /// Lengths large enough for the kernel that takes longest to compile; none is a whole number of
 /// tiles.
 async fn large(ctx: &Ctx, mask: Mask) -> Outcome {
@@ -245,6 +274,7 @@ async fn small_bindings(ctx: &Ctx) -> Outcome {
         ([1, 6, 1, 100, 150, 8, 8], Mask::All),
         ([1, 1, 1, 300, 200, 8, 4], Mask::All),
         ([1, 1, 1, 800, 70, 64, 4], Mask::Causal),
+        ([1, 1, 1, 800, 700, 64, 4], Mask::Window),
     ];
     for (form, mask) in forms {
         one(&device, &mut Random::new(6), mask, DType::F32, form).await?;
@@ -344,6 +374,7 @@ async fn one(
     match mask {
         Mask::None => {}
         Mask::Causal => how = how.causal().scaled(0.3),
+        Mask::Window => how = how.window(WINDOW[0], WINDOW[1]),
         Mask::Truth => {
             let data: Vec<bool> = (0..queries * keys).map(|n| seen(n / keys, n % keys)).collect();
             how = how.masked(&device.upload(&data, [queries, keys]).map_err(show)?.0);
@@ -372,6 +403,10 @@ async fn one(
             let hidden = match mask {
                 Mask::None | Mask::Added | Mask::All => false,
                 Mask::Causal => j + queries > i + keys,
+                Mask::Window => {
+                    let ahead = (j + queries) as i64 - (i + keys) as i64;
+                    ahead > WINDOW[1] as i64 || -ahead > WINDOW[0] as i64
+                }
                 Mask::Truth => !seen(i, j),
             };
             let more = match mask {

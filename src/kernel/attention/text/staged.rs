@@ -2,6 +2,7 @@
 //! the score of row 2 against key 1, `a2_1` quad 1 of its weighted values - and which quads it
 //! brings into workgroup memory.
 
+use super::SIGHT;
 use crate::wgsl::lines::{LANES, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
@@ -10,7 +11,7 @@ use crate::wgsl::{Entry, Form, Region, Source, Writes};
 /// The kernel.
 pub const STAGED: Entry = Entry::core("attention_staged", source!("attention_staged.wgsl"))
     .clearing()
-    .with(&[STAGING, SCORES])
+    .with(&[STAGING, SIGHT, SCORES])
     .told(StagedJob::MEMBERS);
 /// What joins the states that it leaves.
 pub const JOIN: Entry =
@@ -27,12 +28,13 @@ params! {
         per_head: u32,
         per_batch: u32,
         sharing: u32,
-        causal: bool,
-        scale: f32,
+        first: u32,
+        span: u32,
         query: [u32; 4],
         key: [u32; 4],
         value: [u32; 4],
         mask: [u32; 4],
+        scale: f32,
         splits: u32,
         chunk: u32,
     }
@@ -81,6 +83,7 @@ impl Writes for Staged {
         let mut regions = vec![
             Region::text("tile", self.tile()),
             Region::file("staging", STAGING),
+            Region::file("sight", SIGHT),
             Region::file("scores", SCORES),
             Region::text("query", self.query()),
             Region::text("clear", self.clear()),
@@ -94,6 +97,8 @@ impl Writes for Staged {
         ];
         if !self.masked {
             regions.push(Region::text("masked", ""));
+            let first = "let first_key = row / sharing + p.job.first;\n";
+            regions.push(Region::text("kept", first));
         }
         regions
     }
@@ -265,10 +270,10 @@ impl Staged {
             put!(text, "var w{n} = Quad(s0_{n}, s1_{n}, s2_{n}, s3_{n});");
             if self.masked {
                 let masks = LANES.map(|r| format!("head_3(e{n}.{r}).x")).join(", ");
-                put!(text, "let e{n} = mask_at + min({key}, keys - 1u) * mask_step;");
+                put!(text, "let e{n} = mask_at + min({key}, keys - 1u) * p.job.mask.w;");
                 put!(text, "w{n} += Quad({masks});");
             }
-            put!(text, "w{n} = counted(w{n}, row, first_row({key}));");
+            put!(text, "w{n} = counted(w{n}, {key}, first_key);");
         }
         let high = (0..self.each).fold("most".into(), |all, n| format!("max({all}, w{n})"));
         put!(text, "let top = highest({high}, j, i);");
