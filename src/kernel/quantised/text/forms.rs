@@ -35,11 +35,8 @@ pub(super) struct Sixteen {
 pub(super) enum Above {
     /// In sixteen others.
     Sixteen(String),
-    /// In a word of what a block has in common.
-    Word {
-        /// Which block of a column.
-        block: &'static str,
-    },
+    /// In a word of what block `b` has in common.
+    Word,
 }
 
 impl Above {
@@ -47,11 +44,11 @@ impl Above {
     pub(super) fn load(&self, form: Blocks, [weight, scale]: [&str; 2]) -> String {
         match self {
             Self::Sixteen(place) => format!("head_1({weight} + {place})"),
-            Self::Word { block } if form == Blocks::Q5_1 => {
-                format!("own_words(head_2(({scale} + {block}) >> 1u), {scale} + {block}).y")
+            Self::Word if form == Blocks::Q5_1 => {
+                format!("own_words(head_2(({scale} + b) >> 1u), {scale} + b).y")
             }
-            Self::Word { block } => {
-                let part = |i: u32| format!("head_2(3u * ({scale} + {block}) + {i}u).x");
+            Self::Word => {
+                let part = |i: u32| format!("head_2(3u * ({scale} + b) + {i}u).x");
                 format!("({} | ({} << 16u))", part(1), part(2))
             }
         }
@@ -162,7 +159,7 @@ fn with_fifth(form: Blocks, quads: impl Iterator<Item = Quad>, behind: &str) -> 
 impl Sixteen {
     /// Whose higher bits are in no other sixteen.
     fn whole(form: Blocks, place: String, quads: Vec<Quad>) -> Self {
-        let above = (form.planes().len() > 1).then_some(Above::Word { block: "b" });
+        let above = (form.planes().len() > 1).then_some(Above::Word);
         Self { place, above, quads }
     }
 
