@@ -103,9 +103,12 @@ fn narrow_weights(all: &mut Vec<Sample>) {
 
 fn quantised(all: &mut Vec<Sample>) {
     type Part = (DType, [usize; 2]);
-    let forms: [(&str, Part, Part); 7] = [
+    let forms: [(&str, Part, Part); 10] = [
         ("quantised", (DType::I8, [4096, 4096]), (DType::F16, [4096, 128])),
         ("quantised q4", (DType::U8, [4096, 2048]), (DType::F16, [4096, 128])),
+        ("quantised q4_1", (DType::U8, [4096, 2048]), (DType::F16, [4096, 256])),
+        ("quantised q5", (DType::U8, [4096, 2048]), (DType::U16, [4096, 384])),
+        ("quantised q5_1", (DType::U8, [4096, 2048]), (DType::U32, [4096, 256])),
         ("quantised q4_k", (DType::U8, [4096, 2048]), (DType::U32, [4096, 64])),
         ("quantised q5_k", (DType::U8, [4096, 2560]), (DType::U32, [4096, 64])),
         ("quantised q6_k", (DType::U8, [4096, 3072]), (DType::U16, [4096, 144])),

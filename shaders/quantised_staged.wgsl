@@ -98,7 +98,7 @@ fn main(
     var b = 0u;
     // region fetch
     var f0 = head_0(x0 + side * b);
-    var w = head_1((scale + b) * 2u + half_block);
+    var w = head_1(2u * scale + 2u * b + half_block);
     var s = head_2(scale + b).x;
     // end fetch
     for (var next = 1u; next <= blocks; next++) {
@@ -117,7 +117,7 @@ fn main(
         b = min(next, blocks - 1u);
         // region next
         f0 = head_0(x0 + side * b);
-        w = head_1((scale + b) * 2u + half_block);
+        w = head_1(2u * scale + 2u * b + half_block);
         s = head_2(scale + b).x;
         // end next
         // region step

@@ -3,14 +3,19 @@
 //!
 //! ```text
 //!         weights   values          scales
-//! q8         32     32 of i8        f16                        ggml's Q8_0
-//! q4         32     16 of u8        f16                        ggml's Q4_0
-//! q2_k      256     64 of u8        10 of u16, for 16 times 16 ggml's Q2_K
-//! q3_k      256     96 of u8        7 of u16, for 16 times 16  ggml's Q3_K
-//! q4_k      256    128 of u8        4 words, for 8 times 32    ggml's Q4_K
-//! q5_k      256    160 of u8        4 words, for 8 times 32    ggml's Q5_K
-//! q6_k      256    192 of u8        9 of u16, for 16 times 16  ggml's Q6_K
+//! q8         32     32 of i8        f16                             ggml's Q8_0
+//! q4         32     16 of u8        f16                             ggml's Q4_0
+//! q4_1       32     16 of u8        2 of f16                        ggml's Q4_1
+//! q5         32     16 of u8        3 of u16, with the fifth bits   ggml's Q5_0
+//! q5_1       32     16 of u8        2 words, with the fifth bits    ggml's Q5_1
+//! q2_k      256     64 of u8        10 of u16, for 16 times 16      ggml's Q2_K
+//! q3_k      256     96 of u8        7 of u16, for 16 times 16       ggml's Q3_K
+//! q4_k      256    128 of u8        4 words, for 8 times 32         ggml's Q4_K
+//! q5_k      256    160 of u8        4 words, for 8 times 32         ggml's Q5_K
+//! q6_k      256    192 of u8        9 of u16, for 16 times 16       ggml's Q6_K
 //! ```
+//!
+//! Kernels read sixteen bytes of values at once: four fifth bits to each would not let them.
 //!
 //! The contract of what is made here is that of [`Tensor::quantise`].
 //!
@@ -52,123 +57,175 @@ pub enum Blocks {
     /// 256 values of 2 bits, sixteen of which have a scale and a minimum of 4 bits, and these a
     /// scale of f16 each: `value * scale - minimum`. ggml's `Q2_K`; 2.6 bits a weight.
     Q2K,
+    /// As [`Blocks::Q4`], with a minimum of f16 beside the scale: `value * scale + minimum`. ggml's
+    /// `Q4_1`, which is read, not made; 5 bits a weight.
+    Q4_1,
+    /// As [`Blocks::Q4`], of 5 bits, of which the highest lie behind the scale:
+    /// `(value - 16) * scale`. ggml's `Q5_0`, which is read, not made; 5.5 bits a weight.
+    Q5,
+    /// As [`Blocks::Q4_1`], of 5 bits, of which the highest lie behind the minimum. ggml's `Q5_1`;
+    /// 6 bits a weight.
+    Q5_1,
 }
 
 /// What quantises the weights of a block.
 pub(crate) type Maker = fn(&[f32; BLOCK]) -> WeightBlock;
 
-/// What a block of a form is made of: how many weights, how many elements of its two parts; and who
-/// makes it.
+/// What a block of a form is made of, and who makes it.
 struct BlockSpec {
     form: Blocks,
     name: &'static str,
     weights: usize,
-    values: (DType, usize),
-    scales: (DType, usize),
-    maker: Option<Maker>,
-    /// Of 256 weights: their low bits and their high ones.
+    /// The dtype of its values, where their bits lie - the lowest first -, and which of them is
+    /// zero.
+    values: DType,
     planes: &'static [BitPlane],
+    zero: u32,
+    scales: ScaleSpec,
+    maker: Option<Maker>,
 }
 
-/// Where some bits of 256 weights lie among the bytes of their values. In each of `groups` runs of
-/// `width` bytes the lowest `bits` of each byte are of the first `width` weights, the next ones of
-/// as many more, and so on.
+/// What weights of a block have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct ScaleSpec {
+    dtype: DType,
+    /// Elements in front of the values, where ggml has both together, and behind them.
+    pub(crate) around: [usize; 2],
+    /// Scales of a block.
+    pub(crate) parts: usize,
+    /// Where factors of f16 lie, counted by these: one of scales, and if there are minima, one of
+    /// those.
+    pub(crate) factors: &'static [usize],
+}
+
+/// Where some bits of the weights of a block lie among its bytes. Of each `width` bytes in turn the
+/// lowest `bits` are of the first `width` weights, the next ones of as many more, and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BitPlane {
-    /// Its first byte.
+    /// Among whose bytes, and from which on.
+    pub(crate) of: Share,
     pub(crate) first: usize,
-    pub(crate) groups: usize,
     pub(crate) width: usize,
     pub(crate) bits: usize,
 }
 
 impl BitPlane {
-    const fn of(first: usize, groups: usize, width: usize, bits: usize) -> Self {
-        Self { first, groups, width, bits }
+    const fn new(first: usize, width: usize, bits: usize) -> Self {
+        Self { of: Share::Values, first, width, bits }
+    }
+
+    /// The fifth bits of 32 weights, behind so many bytes of what those have in common.
+    const fn fifth(first: usize) -> Self {
+        Self { of: Share::Scales, first, width: 1, bits: 1 }
     }
 
     /// Weights of which a byte has a part.
     pub(crate) const fn shifts(self) -> usize {
-        SUPER / (self.groups * self.width)
+        8 / self.bits
     }
 
-    pub(crate) const fn bytes(self) -> usize {
-        self.groups * self.width
+    /// Bytes of it in a block of so many weights.
+    pub(crate) const fn bytes(self, weights: usize) -> usize {
+        weights / self.shifts()
     }
 }
 
 /// Weights of a large block.
-pub(crate) const SUPER: usize = 8 * BLOCK;
+const SUPER: usize = 8 * BLOCK;
 
-/// A form of 256 weights, which are read.
-const fn of_super(
+/// A scale, or a scale and a minimum.
+const ONE: ScaleSpec = ScaleSpec { dtype: DType::F16, around: [1, 0], parts: 1, factors: &[0] };
+const TWO: ScaleSpec = ScaleSpec { around: [2, 0], factors: &[0, 1], ..ONE };
+
+/// Eight scales and minima of six bits.
+const SIX_BITS: ScaleSpec =
+    ScaleSpec { dtype: DType::U32, around: [4, 0], parts: 8, factors: &[0, 1] };
+
+/// Scales of sixteen weights, as the forms of three and of six bits have them.
+const SIXTEENTHS: ScaleSpec =
+    ScaleSpec { dtype: DType::U16, around: [0, 9], parts: 16, factors: &[8] };
+
+/// A form that is read.
+const fn read(
     form: Blocks,
     name: &'static str,
-    scales: (DType, usize),
-    planes: &'static [BitPlane],
+    (planes, zero): (&'static [BitPlane], u32),
+    scales: ScaleSpec,
 ) -> BlockSpec {
-    let (mut bytes, mut plane) = (0, 0);
-    while plane < planes.len() {
-        bytes += planes[plane].bytes();
-        plane += 1;
-    }
-    BlockSpec {
-        form,
-        name,
-        weights: SUPER,
-        values: (DType::U8, bytes),
-        scales,
-        maker: None,
-        planes,
-    }
+    let weights = if scales.parts == 1 { BLOCK } else { SUPER };
+    BlockSpec { form, name, weights, values: DType::U8, planes, zero, scales, maker: None }
 }
 
-/// In the order of the forms.
+const NIBBLES: BitPlane = BitPlane::new(0, 16, 4);
+
+/// In the order of the forms, so that a form is the place of its own.
 const SPECS: [BlockSpec; Blocks::ALL.len()] = [
     BlockSpec {
-        form: Blocks::Q8,
-        name: "q8",
-        weights: BLOCK,
-        values: (DType::I8, BLOCK),
-        scales: (DType::F16, 1),
+        values: DType::I8,
         maker: Some(WeightBlock::of_eight_bits),
-        planes: &[],
+        ..read(Blocks::Q8, "q8", (&[BitPlane::new(0, 32, 8)], 0), ONE)
     },
     BlockSpec {
-        form: Blocks::Q4,
-        name: "q4",
-        weights: BLOCK,
-        values: (DType::U8, BLOCK / 2),
-        scales: (DType::F16, 1),
         maker: Some(WeightBlock::of_four_bits),
-        planes: &[],
+        ..read(Blocks::Q4, "q4", (&[NIBBLES], 8), ONE)
     },
-    of_super(Blocks::Q4K, "q4_k", (DType::U32, 4), &[BitPlane::of(0, 4, 32, 4)]),
-    of_super(
-        Blocks::Q5K,
-        "q5_k",
-        (DType::U32, 4),
-        &[BitPlane::of(32, 4, 32, 4), BitPlane::of(0, 1, 32, 1)],
-    ),
-    of_super(
+    read(Blocks::Q4K, "q4_k", (&[BitPlane::new(0, 32, 4)], 0), SIX_BITS),
+    read(Blocks::Q5K, "q5_k", (&[BitPlane::new(32, 32, 4), BitPlane::new(0, 32, 1)], 0), SIX_BITS),
+    read(
         Blocks::Q6K,
         "q6_k",
-        (DType::U16, 9),
-        &[BitPlane::of(0, 2, 64, 4), BitPlane::of(128, 2, 32, 2)],
+        (&[BitPlane::new(0, 64, 4), BitPlane::new(128, 32, 2)], 32),
+        SIXTEENTHS,
     ),
-    of_super(
+    read(
         Blocks::Q3K,
         "q3_k",
-        (DType::U16, 7),
-        &[BitPlane::of(32, 2, 32, 2), BitPlane::of(0, 1, 32, 1)],
+        (&[BitPlane::new(32, 32, 2), BitPlane::new(0, 32, 1)], 4),
+        ScaleSpec { around: [0, 7], factors: &[6], ..SIXTEENTHS },
     ),
-    of_super(Blocks::Q2K, "q2_k", (DType::U16, 10), &[BitPlane::of(0, 2, 32, 2)]),
+    read(
+        Blocks::Q2K,
+        "q2_k",
+        (&[BitPlane::new(0, 32, 2)], 0),
+        ScaleSpec { around: [8, 2], factors: &[8, 9], ..SIXTEENTHS },
+    ),
+    read(Blocks::Q4_1, "q4_1", (&[NIBBLES], 0), TWO),
+    read(
+        Blocks::Q5,
+        "q5",
+        (&[NIBBLES, BitPlane::fifth(2)], 16),
+        ScaleSpec { dtype: DType::U16, around: [3, 0], ..ONE },
+    ),
+    read(
+        Blocks::Q5_1,
+        "q5_1",
+        (&[NIBBLES, BitPlane::fifth(4)], 0),
+        ScaleSpec { dtype: DType::U32, ..TWO },
+    ),
 ];
+
+const _: () = {
+    let mut place = 0;
+    while place != SPECS.len() {
+        assert!(SPECS[place].form as usize == place, "another form's place");
+        place += 1;
+    }
+};
 
 impl Blocks {
     /// Every form.
-    pub const ALL: [Self; 7] =
-        [Self::Q8, Self::Q4, Self::Q4K, Self::Q5K, Self::Q6K, Self::Q3K, Self::Q2K];
+    pub const ALL: [Self; 10] = [
+        Self::Q8,
+        Self::Q4,
+        Self::Q4K,
+        Self::Q5K,
+        Self::Q6K,
+        Self::Q3K,
+        Self::Q2K,
+        Self::Q4_1,
+        Self::Q5,
+        Self::Q5_1,
+    ];
 
     const fn spec(self) -> &'static BlockSpec {
         &SPECS[self as usize]
@@ -212,19 +269,27 @@ impl Blocks {
 
     /// The form whose parts have these dtypes and so many elements, or at least these dtypes.
     pub(crate) fn of(values: (DType, usize), scales: (DType, usize)) -> Option<Self> {
-        let has = |spec: &&BlockSpec| (spec.values.0, spec.scales.0) == (values.0, scales.0);
-        let fits = |spec: &&BlockSpec| {
-            has(spec)
-                && values.1.is_multiple_of(spec.values.1)
-                && values.1 / spec.values.1 * spec.scales.1 == scales.1
+        let has = |form: &Self| Share::BOTH.map(|share| share.dtype(*form)) == [values.0, scales.0];
+        let fits = |form: &Self| {
+            let [own, beside] = Share::BOTH.map(|share| share.each(*form));
+            has(form) && values.1.is_multiple_of(own) && values.1 / own * beside == scales.1
         };
-        let spec = SPECS.iter().find(fits).or_else(|| SPECS.iter().find(has));
-        spec.map(|spec| spec.form)
+        Self::ALL.into_iter().find(fits).or_else(|| Self::ALL.into_iter().find(has))
     }
 
-    /// Where the bits of 256 weights lie, of a form that has so many to a block.
+    /// Where the bits of its values lie, the lowest first.
     pub(crate) const fn planes(self) -> &'static [BitPlane] {
         self.spec().planes
+    }
+
+    /// The value that is zero.
+    pub(crate) const fn zero(self) -> u32 {
+        self.spec().zero
+    }
+
+    /// What weights of a block have in common.
+    pub(crate) const fn common(self) -> ScaleSpec {
+        self.spec().scales
     }
 }
 
@@ -245,20 +310,29 @@ impl Share {
         format!("{name}.{}", if matches!(self, Self::Values) { "values" } else { "scales" })
     }
 
-    const fn spec(self, form: Blocks) -> (DType, usize) {
+    pub(crate) const fn dtype(self, form: Blocks) -> DType {
         match self {
             Self::Values => form.spec().values,
-            Self::Scales => form.spec().scales,
+            Self::Scales => form.common().dtype,
         }
-    }
-
-    pub(crate) const fn dtype(self, form: Blocks) -> DType {
-        self.spec(form).0
     }
 
     /// Elements of it in a block.
     pub(crate) const fn each(self, form: Blocks) -> usize {
-        self.spec(form).1
+        match self {
+            Self::Values => {
+                let (mut bytes, mut plane) = (0, 0);
+                while plane < form.planes().len() {
+                    let own = form.planes()[plane];
+                    if matches!(own.of, Self::Values) {
+                        bytes += own.bytes(form.weights());
+                    }
+                    plane += 1;
+                }
+                bytes
+            }
+            Self::Scales => form.common().around[0] + form.common().around[1],
+        }
     }
 
     /// Bytes of it in a block.

@@ -84,14 +84,14 @@ const KINDS: [GgmlType; 28] = [
     plain(27, "I64", DType::I64),
     blocks(8, "Q8_0", Blocks::Q8),
     blocks(2, "Q4_0", Blocks::Q4),
+    blocks(3, "Q4_1", Blocks::Q4_1),
+    blocks(6, "Q5_0", Blocks::Q5),
+    blocks(7, "Q5_1", Blocks::Q5_1),
     blocks(12, "Q4_K", Blocks::Q4K),
     blocks(13, "Q5_K", Blocks::Q5K),
     blocks(14, "Q6_K", Blocks::Q6K),
     blocks(11, "Q3_K", Blocks::Q3K),
     blocks(10, "Q2_K", Blocks::Q2K),
-    foreign(3, "Q4_1", 32, 20),
-    foreign(6, "Q5_0", 32, 22),
-    foreign(7, "Q5_1", 32, 24),
     foreign(9, "Q8_1", 32, 36),
     foreign(15, "Q8_K", 256, 292),
     foreign(16, "IQ2_XXS", 256, 66),
@@ -257,16 +257,10 @@ struct BlocksPart {
 }
 
 /// The bytes of a block as a file has them, one part after another.
-const fn order(form: Blocks) -> &'static [(Share, usize)] {
-    match form {
-        Blocks::Q8 => &[(Share::Scales, 2), (Share::Values, 32)],
-        Blocks::Q4 => &[(Share::Scales, 2), (Share::Values, 16)],
-        Blocks::Q4K => &[(Share::Scales, 16), (Share::Values, 128)],
-        Blocks::Q5K => &[(Share::Scales, 16), (Share::Values, 160)],
-        Blocks::Q6K => &[(Share::Values, 192), (Share::Scales, 18)],
-        Blocks::Q3K => &[(Share::Values, 96), (Share::Scales, 14)],
-        Blocks::Q2K => &[(Share::Scales, 16), (Share::Values, 64), (Share::Scales, 4)],
-    }
+fn order(form: Blocks) -> [(Share, usize); 3] {
+    let [front, behind] = form.common().around.map(|n| n * Share::Scales.dtype(form).width());
+    let values = Share::Values.bytes(form);
+    [(Share::Scales, front), (Share::Values, values), (Share::Scales, behind)]
 }
 
 /// Blocks that are read at once.
@@ -276,7 +270,7 @@ impl BlocksPart {
     /// What is of this part in a block, from byte `inside` on; returns what is left to write.
     fn own<'a>(&self, block: &[u8], mut inside: usize, mut out: &'a mut [u8]) -> &'a mut [u8] {
         let mut rest = block;
-        for &(of, bytes) in order(self.form) {
+        for (of, bytes) in order(self.form) {
             let (part, later) = rest.split_at(bytes.min(rest.len()));
             rest = later;
             if of == self.of {

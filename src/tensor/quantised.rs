@@ -39,7 +39,9 @@ impl Quantised {
     /// - [`Blocks::Q4K`]: u8 values `[out, in / 2]` and u32 scales `[out, in / 64]`: of each 256
     ///   weights the scale and the scale of minima, as two f16 in a word, and twelve bytes with
     ///   eight scales and minima of six bits
-    /// - the other forms of 256 weights as GGUF has them: u8 values, and u32 or u16 scales
+    /// - [`Blocks::Q4_1`]: u8 values `[out, in / 2]` and f16 scales `[out, in / 16]`, each of them
+    ///   before its minimum
+    /// - the others as GGUF has them: u8 values, and u32 or u16 scales
     #[track_caller]
     pub fn of(values: &Tensor, scales: &Tensor) -> Result<Self> {
         values.device.engine.same_device(&scales.device.engine)?;
@@ -283,6 +285,7 @@ causes! {
 fn forms() -> String {
     let parts = |form| Share::BOTH.map(|share| share.dtype(form).name()).join(" with ");
     let mut all = Blocks::ALL.map(parts).to_vec();
+    all.sort();
     all.dedup();
     all.join(" or ")
 }

@@ -127,20 +127,18 @@ impl Device {
         data: &[T],
         shape: impl IntoShape,
     ) -> Result<(Tensor, Receipt)> {
-        self.upload_at(CallSite::of("upload"), data, shape)
+        self.upload_at(CallSite::of("upload"), &HostView::new(data, shape)?.into())
     }
 
-    /// [`Device::upload`] as a part of another call.
+    /// [`Device::upload_view`] as a part of another call.
     #[track_caller]
-    pub(crate) fn upload_at<T: Element>(
+    pub(crate) fn upload_at(
         &self,
         site: CallSite,
-        data: &[T],
-        shape: impl IntoShape,
+        view: &HostBytes<'_>,
     ) -> Result<(Tensor, Receipt)> {
-        let view = HostView::new(data, shape)?;
         let order =
-            self.order(Provenance::Memory(view.bytes()), *view.layout(), Becoming::Planned)?;
+            self.order(Provenance::Memory(view.view()), *view.layout(), Becoming::Planned)?;
         self.execute(&order, site)
     }
 
@@ -163,10 +161,7 @@ impl Device {
     /// ```
     #[track_caller]
     pub fn upload_view<'a>(&self, view: impl Into<HostBytes<'a>>) -> Result<(Tensor, Receipt)> {
-        let view = view.into();
-        let order =
-            self.order(Provenance::Memory(view.view()), *view.layout(), Becoming::Planned)?;
-        self.execute(&order, CallSite::of("upload_view"))
+        self.upload_at(CallSite::of("upload_view"), &view.into())
     }
 
     /// [`Device::upload`] of values that bring their shape along: a number, arrays of arrays, a

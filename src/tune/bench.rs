@@ -5,6 +5,7 @@ use half::f16;
 use crate::device::Device;
 use crate::dtype::{Class, DType, Element};
 use crate::error::{Result, mistake};
+use crate::host::HostView;
 use crate::host::blocks::{Blocks, Share};
 use crate::kernel::attention::choice::tuned::AttentionSize;
 use crate::kernel::choice::Problem;
@@ -136,8 +137,13 @@ struct Workshop<'a> {
 impl Workshop<'_> {
     /// Elements, on the device as well.
     fn input<T: Element>(&self, values: &[T], shape: Shape) -> Result<Input> {
-        let (tensor, _) = self.device.upload_at(self.site, values, shape)?;
-        Ok(Input { tensor, dtype: T::DTYPE, bytes: bytemuck::cast_slice(values).to_vec() })
+        self.carried(T::DTYPE, bytemuck::cast_slice(values).to_vec(), shape)
+    }
+
+    fn carried(&self, dtype: DType, bytes: Vec<u8>, shape: Shape) -> Result<Input> {
+        let view = HostView::from_bytes(dtype, &bytes, shape)?;
+        let (tensor, _) = self.device.upload_at(self.site, &view)?;
+        Ok(Input { tensor, dtype, bytes })
     }
 
     /// Small numbers that look random, exact in every dtype: sums of their products are as well.
@@ -222,36 +228,21 @@ impl Workshop<'_> {
         Ok(Setup { inputs, weights: Some(weights), core, result, each: depth, work })
     }
 
-    /// Values of blocks that may be anything, or scales of about a hundredth.
+    /// One part of blocks: bits of which any will do, but for factors, of about a hundredth.
     fn blocks(&self, share: Share, form: Blocks, shape: Shape) -> Result<Input> {
-        let words = random(1, shape.elements());
-        match (share, form) {
-            (Share::Values, Blocks::Q8) => {
-                self.input(&words.map(|word| word as i8).collect::<Vec<_>>(), shape)
-            }
-            (Share::Values, _) => {
-                self.input(&words.map(|word| word as u8).collect::<Vec<_>>(), shape)
-            }
-            (Share::Scales, Blocks::Q4K | Blocks::Q5K) => {
-                // Both scales of a block in its first word, then bits of which any will do.
-                let bits = u32::from(HUNDREDTH.to_bits()) * 0x1_0001;
-                let word = |(i, word)| if i % 4 == 0 { bits } else { word };
-                self.input(&words.enumerate().map(word).collect::<Vec<u32>>(), shape)
-            }
-            (Share::Scales, Blocks::Q2K | Blocks::Q3K | Blocks::Q6K) => {
-                // The factors of a block are its last, and before them bits of which any will do.
-                let each = Share::Scales.each(form);
-                let factors = if form == Blocks::Q2K { 2 } else { 1 };
-                let part = |(i, word): (usize, u32)| {
-                    if i % each < each - factors { word as u16 } else { HUNDREDTH.to_bits() }
-                };
-                self.input(&words.enumerate().map(part).collect::<Vec<u16>>(), shape)
-            }
-            (Share::Scales, _) => {
-                let scale = |word: u32| f16::from_bits(HUNDREDTH.to_bits() + (word % 512) as u16);
-                self.input(&words.map(scale).collect::<Vec<_>>(), shape)
+        let dtype = share.dtype(form);
+        let words = random(1, shape.elements() * dtype.width());
+        let mut bytes: Vec<u8> = words.map(|word| word as u8).collect();
+        if share == Share::Scales {
+            for block in bytes.chunks_mut(share.bytes(form)) {
+                for factor in form.common().factors {
+                    let two = &mut block[2 * factor..2 * factor + 2];
+                    let number = HUNDREDTH.to_bits() + u16::from(two[0]);
+                    two.copy_from_slice(&number.to_le_bytes());
+                }
             }
         }
+        self.carried(dtype, bytes, shape)
     }
 
     fn rows(&self, size: RowsSize) -> Result<Setup> {

@@ -133,10 +133,17 @@ fn ggmls(name: &str) -> Vec<u8> {
     file[file.len() - from..][..bytes].to_vec()
 }
 
-/// Each part of a block, in the order of the file: true is of the scales.
-type Order = &'static [(bool, usize)];
+/// A tensor of a file: its name, and each part of a block in the order of the file; true is of the
+/// scales.
+type Stored = (&'static str, Blocks, &'static [(bool, usize)]);
 
-const LARGE: [(&str, Blocks, Order); 4] = [
+const SMALL: &[Stored] = &[
+    ("q4_1", Blocks::Q4_1, &[(true, 4), (false, 16)]),
+    ("q5_0", Blocks::Q5, &[(true, 6), (false, 16)]),
+    ("q5_1", Blocks::Q5_1, &[(true, 8), (false, 16)]),
+];
+
+const LARGE: &[Stored] = &[
     ("q2_k", Blocks::Q2K, &[(true, 16), (false, 64), (true, 4)]),
     ("q3_k", Blocks::Q3K, &[(false, 96), (true, 14)]),
     ("q5_k", Blocks::Q5K, &[(true, 16), (false, 160)]),
@@ -145,24 +152,28 @@ const LARGE: [(&str, Blocks, Order); 4] = [
 
 /// They lie one after the other at the end of the file.
 #[test]
-fn large_blocks_are_ggmls_bit_for_bit() {
-    let file = std::fs::read(golden("large_blocks.gguf")).expect("it is there");
-    let set = load(&capable(), "large_blocks.gguf");
-    let mut end = file.len();
-    for (name, form, order) in LARGE.into_iter().rev() {
-        let blocks = set.quantised(name).expect("both are there");
-        assert_eq!((blocks.form(), blocks.shape().dims()), (form, &[3, 512][..]), "{name}");
-        let [mut values, mut scales] = [blocks.values(), blocks.scales()].map(raw);
-        let mut whole = Vec::new();
-        for _ in 0..6 {
-            for &(of_scales, bytes) in order {
-                let part = if of_scales { &mut scales } else { &mut values };
-                whole.extend(part.drain(..bytes));
+fn other_blocks_are_ggmls_bit_for_bit() {
+    for (name, tensors, dims) in
+        [("small_blocks.gguf", SMALL, [5, 96]), ("large_blocks.gguf", LARGE, [3, 512])]
+    {
+        let file = std::fs::read(golden(name)).expect("it is there");
+        let set = load(&capable(), name);
+        let mut end = file.len();
+        for &(name, form, order) in tensors.iter().rev() {
+            let blocks = set.quantised(name).expect("both are there");
+            assert_eq!((blocks.form(), blocks.shape().dims()), (form, &dims[..]), "{name}");
+            let [mut values, mut scales] = [blocks.values(), blocks.scales()].map(raw);
+            let mut whole = Vec::new();
+            for _ in 0..dims[0] * dims[1] / form.weights() {
+                for &(of_scales, bytes) in order {
+                    let part = if of_scales { &mut scales } else { &mut values };
+                    whole.extend(part.drain(..bytes));
+                }
             }
+            assert!(values.is_empty() && scales.is_empty(), "{name}");
+            end -= whole.len().next_multiple_of(32);
+            assert!(file[end..][..whole.len()] == whole, "{name}");
         }
-        assert!(values.is_empty() && scales.is_empty(), "{name}");
-        end -= whole.len().next_multiple_of(32);
-        assert!(file[end..][..whole.len()] == whole, "{name}");
     }
 }
 

@@ -490,8 +490,8 @@ fn every_tile_of_quantised_weights_is_valid() {
     {
         for (target, rows) in TARGETS.into_iter().zip([1, 2, 8]) {
             let (scales, way): (_, &[Way]) = match form {
-                Blocks::Q8 | Blocks::Q4 => (DType::F16, &[Way::Each]),
-                Blocks::Q4K | Blocks::Q5K => (DType::U32, &[Way::Dense]),
+                Blocks::Q8 | Blocks::Q4 | Blocks::Q4_1 => (DType::F16, &[Way::Each]),
+                Blocks::Q4K | Blocks::Q5K | Blocks::Q5_1 => (DType::U32, &[Way::Dense]),
                 _ => (DType::U16, &[Way::Each]),
             };
             let sides = [itself(dtype), itself(DType::U32), itself(scales)];

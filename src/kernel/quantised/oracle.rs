@@ -55,6 +55,21 @@ fn half(byte: impl Fn(usize) -> Option<u32>, at: usize) -> Option<f64> {
     Some(f16::from_bits((byte(at)? | (byte(at + 1)? << 8)) as u16).to_f64())
 }
 
+/// Weight `at` of 32 of five bits: half a byte of its values, and a bit behind so many factors.
+fn of_five_bits(
+    at: usize,
+    value: impl Fn(usize) -> Option<f64>,
+    (byte, factors): (impl Fn(usize) -> Option<u32>, usize),
+) -> Option<f64> {
+    let low = (value(at % 16)? as u32 >> (at / 16 * 4)) & 15;
+    let fifth = (byte(2 * factors + at / 8)? >> (at % 8)) & 1;
+    let number = f64::from(low + 16 * fifth);
+    Some(match factors {
+        1 => half(&byte, 0)? * (number - 16.0),
+        _ => half(&byte, 0)? * number + half(&byte, 2)?,
+    })
+}
+
 /// Weight `at` of 256, by the bytes of the block's two parts.
 fn of_super(
     form: Blocks,
@@ -69,7 +84,7 @@ fn of_super(
     let top = |at: usize| bits(at % 32, at / 32, 1);
     let sixteenth = at / 16;
     let [scale, least, number] = match form {
-        Blocks::Q8 | Blocks::Q4 => return None,
+        Blocks::Q8 | Blocks::Q4 | Blocks::Q4_1 | Blocks::Q5 | Blocks::Q5_1 => return None,
         Blocks::Q4K | Blocks::Q5K => {
             let first = if form == Blocks::Q5K { 32 } else { 0 };
             let low = bits(first + at / 64 * 32 + l, at / 32 % 2 * 4, 15)?;
@@ -117,21 +132,24 @@ fn element(cell: &Cell<'_>) -> Option<Estimate> {
     let left: Option<Vec<Number>> = (0..k).map(|i| known(0, row * k + i)).collect();
     let weight = |i: usize| {
         let (block, at) = (i / form.weights(), i % form.weights());
+        let [each, beside] = Share::BOTH.map(|share| share.each(form));
+        let width = Share::Scales.dtype(form).width();
+        let byte = |i: usize| {
+            let element = scale(beside * block + i / width)? as u32;
+            Some((element >> (i % width * 8)) & 255)
+        };
+        let nibble = || {
+            let byte = value(16 * block + at % 16)? as u32;
+            Some(f64::from((byte >> (at / 16 * 4)) & 15))
+        };
+        let own = |i: usize| value(each * block + i);
         Some(Number::Float(match form {
             Blocks::Q8 => value(i)? * scale(block)?,
-            Blocks::Q4 => {
-                let byte = value(16 * block + at % 16)? as u32;
-                (f64::from((byte >> (at / 16 * 4)) & 15) - 8.0) * scale(block)?
-            }
-            _ => {
-                let [each, beside] = Share::BOTH.map(|share| share.each(form));
-                let width = Share::Scales.dtype(form).width();
-                let byte = |i: usize| {
-                    let element = scale(beside * block + i / width)? as u32;
-                    Some((element >> (i % width * 8)) & 255)
-                };
-                of_super(form, at, |i| value(each * block + i), byte)?
-            }
+            Blocks::Q4 => (nibble()? - 8.0) * scale(block)?,
+            Blocks::Q4_1 => nibble()? * scale(2 * block)? + scale(2 * block + 1)?,
+            Blocks::Q5 => of_five_bits(at, own, (byte, 1))?,
+            Blocks::Q5_1 => of_five_bits(at, own, (byte, 2))?,
+            _ => of_super(form, at, own, byte)?,
         }))
     };
     let right: Option<Vec<Number>> = (0..k).map(weight).collect();

@@ -36,17 +36,9 @@ const NUMBERS_MOST: usize = 64 << 20;
 const FEW: &[(usize, u32)] = &[(1, 1), (2, 2), (usize::MAX, 4)];
 const FEW_MAX: usize = 4;
 
-/// The most rows of a lane by whoever made the GPU: on an Adreno 630 four by `q8` spill 33
-/// registers, two by `q4` 46 and two by `q4_k` 15.
-const ROWS_OF_VENDOR: &[(&str, Blocks, u32)] = &[
-    ("Qualcomm", Blocks::Q8, 2),
-    ("Qualcomm", Blocks::Q4, 1),
-    ("Qualcomm", Blocks::Q4K, 1),
-    ("Qualcomm", Blocks::Q5K, 1),
-    ("Qualcomm", Blocks::Q6K, 1),
-    ("Qualcomm", Blocks::Q3K, 1),
-    ("Qualcomm", Blocks::Q2K, 1),
-];
+/// The most rows of a lane by whoever made the GPU, by weights of whole bytes and of parts of them:
+/// on an Adreno 630 four by `q8` spill 33 registers, two by `q4` 46 and two by `q4_k` 15.
+const ROWS_OF_VENDOR: &[(&str, [u32; 2])] = &[("Qualcomm", [2, 1])];
 
 const STAGED: &[(usize, u32)] = &[(8, 1), (16, 2), (usize::MAX, 4)];
 
@@ -74,8 +66,8 @@ fn is_shared(caps: &Caps) -> bool {
 /// The most rows of a lane of a GPU, and the most lanes of a workgroup.
 fn few_rows_max(form: Blocks, caps: &Caps) -> u32 {
     let vendor = caps.identity.vendor_name();
-    let own = ROWS_OF_VENDOR.iter().find(|(name, of, _)| Some(*name) == vendor && *of == form);
-    own.map_or(u32::MAX, |(.., rows)| *rows)
+    let own = ROWS_OF_VENDOR.iter().find(|(name, _)| Some(*name) == vendor);
+    own.map_or(u32::MAX, |(_, [bytes, parts])| if form == Blocks::Q8 { *bytes } else { *parts })
 }
 
 fn lanes_max(caps: &Caps) -> u32 {

@@ -9,7 +9,7 @@ use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region, Writes};
 pub(super) use forms::loads;
-use forms::{Sixteen, before, column, common, numbers, scaled, weights};
+use forms::{Sixteen, before, column, common, is_scaled_late, numbers, scaled, weights};
 
 mod forms;
 
@@ -169,9 +169,10 @@ fn few(form: Blocks, rows: u32, [lanes, down]: [u32; 2]) -> Vec<Region> {
     let block = if loads == 1 { "b" } else { "(b >> 1u)" };
     // Weights that no scale is still to multiply are added to a lane's totals, of which each has
     // few: sums of a trip beside those spill on Intel's.
-    let (zeros, sum, add): (_, Name, _) = match form {
-        Blocks::Q8 | Blocks::Q4 => (sums(rows), of_trip, add(form, rows, block)),
-        _ => (String::new(), of_all, String::new()),
+    let (zeros, sum, add): (_, Name, _) = if is_scaled_late(form) {
+        (sums(rows), of_trip, add(form, rows, block))
+    } else {
+        (String::new(), of_all, String::new())
     };
     let step = zeros + &step(form, rows, &Sixteen::alone(form), false, sum);
     vec![
@@ -198,20 +199,17 @@ fn staged(form: Blocks, rows: u32) -> Vec<Region> {
         let row = SIDE * r;
         format!("blockwise_store(row + down + {row}u, column + {COLUMNS}u * across, t{r});")
     };
-    let half = Sixteen::of_half(form);
+    let (column, half) = (column(form, "scale"), Sixteen::of_half(form));
     let load = |var: &str| each(rows, |r| format!("{var}f{r} = head_0(x{r} + side * b);"));
-    // X is near. Beside scales and minima it has no room while the last block is multiplied: one
-    // register spilled on Intel's chips.
-    let ahead = matches!(form, Blocks::Q8 | Blocks::Q4);
+    // X is near. Beside minima, or bits that lie apart, it has no room while the last block is
+    // multiplied: one register spilled on Intel's chips.
+    let ahead = is_scaled_late(form) && half.above.is_none();
     let fetch = |var: &str| {
         let rows = if ahead { load(var) } else { String::new() };
-        let high = half.high.iter().map(|place| format!("{var}g = head_1({place});\n"));
-        let high: String = high.collect();
-        format!(
-            "{rows}{var}w = head_1({});\n{high}{var}s = {};\n",
-            half.place,
-            common(form, "scale", "b")
-        )
+        let above = half.above.iter().map(|above| above.load(form, [&column, "scale"]));
+        let above: String = above.map(|load| format!("{var}g = {load};\n")).collect();
+        let common = common(form, "scale", "b");
+        format!("{rows}{var}w = head_1({column} + {});\n{above}{var}s = {common};\n", half.place)
     };
     let mut number = each(rows, stage);
     for (i, quad) in half.quads.iter().enumerate() {
@@ -276,8 +274,9 @@ fn step(form: Blocks, rows: u32, sixteens: &[Sixteen], shared: bool, sum: Name) 
         for c in 0..COLUMNS {
             let at = lane(c);
             put!(text, "let w{load}_{c} = head_1(weight.{at} + {});", sixteen.place);
-            if let Some(place) = &sixteen.high {
-                put!(text, "let g{load}_{c} = head_1(weight.{at} + {place});");
+            if let Some(above) = &sixteen.above {
+                let [weight, scale] = ["weight", "scale"].map(|of| format!("{of}.{at}"));
+                put!(text, "let g{load}_{c} = {};", above.load(form, [&weight, &scale]));
             }
         }
         for quad in &sixteen.quads {

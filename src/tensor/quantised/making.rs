@@ -108,7 +108,7 @@ impl Tensor {
     ///   scale. Every weight is off by at most half a scale, an eighth of the largest; one that
     ///   lies opposite to that may be cut off at 7 scales, by half a scale more. A weight beyond
     ///   524 000 is too large; blocks below 2.4e-7 are all zeros.
-    /// - [`Blocks::Q4K`] is an error: files have it.
+    /// - The others are errors: files have them.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

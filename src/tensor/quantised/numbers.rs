@@ -1,5 +1,7 @@
 //! Blocks as numbers again, by elementwise operations on their bytes.
 
+use core::ops::Range;
+
 use super::{Quantised, QuantisedCause};
 use crate::dtype::DType;
 use crate::engine::Site;
@@ -18,12 +20,31 @@ impl Quantised {
         }
         let [out, k] = *self.shape.dims() else { return Ok(self.values.clone()) };
         let compute = if dtype == DType::F64 { dtype } else { DType::F32 };
-        let all = match self.form {
-            Blocks::Q8 => self.of_eight_bits(compute),
-            Blocks::Q4 => self.of_four_bits(compute),
-            _ => self.of_super_blocks(compute),
-        };
-        all?.cast(dtype)?.reshape([out, self.width()])?.slice(1, 0..k)
+        let all = self.weights(compute)?;
+        all.cast(dtype)?.reshape([out, self.width()])?.slice(1, 0..k)
+    }
+
+    /// Values by their scales, less minima: products are exact in f32, their difference is rounded
+    /// once.
+    fn weights(&self, compute: DType) -> Result<Tensor> {
+        let parts @ [values, scales] = &self.blocks()?;
+        let axes = BlockAxes::of(self.form);
+        let (mut places, mut below) = (None, 0);
+        for plane in self.form.planes() {
+            let of = if plane.of == Share::Values { values } else { scales };
+            let bits = axes.of_plane(of, *plane)?;
+            places = Some(match places {
+                None => bits,
+                Some(low) => bits.apply(Op::Shl, &[below.into()])?.bit_or(&low)?,
+            });
+            below += plane.bits as u32;
+        }
+        let places = places.unwrap_or_else(|| parts[0].clone()).cast(compute)?;
+        let zero = self.form.zero();
+        let places = if zero > 0 { (places - zero as f32)? } else { places };
+        let Common { scales, minima } = common(self.form, scales, compute)?;
+        let weights = (places * axes.of_parts(&scales)?)?;
+        minima.map_or(Ok(weights.clone()), |minima| weights - axes.of_parts(&minima)?)
     }
 
     /// Values `[out, blocks, each]`, and what blocks have in common, `[out, blocks, each]`.
@@ -36,113 +57,106 @@ impl Quantised {
             |tensor: &Tensor, share: Share| tensor.reshape([out, blocks, share.each(self.form)]);
         Ok([by(&self.values, Share::Values)?, by(&self.scales, Share::Scales)?])
     }
+}
 
-    fn of_eight_bits(&self, compute: DType) -> Result<Tensor> {
-        let [values, scales] = self.blocks()?;
-        values.cast(compute)? * scales.cast(compute)?
+/// The weights of a block along several axes, so that bits that lie otherwise and scales of more or
+/// fewer weights meet in one kernel: each axis is a place in a byte, or of bytes.
+struct BlockAxes {
+    weights: usize,
+    /// Weights from one place of each to the next, and how many places there are.
+    steps: Vec<(usize, usize)>,
+}
+
+impl BlockAxes {
+    fn of(form: Blocks) -> Self {
+        let weights = form.weights();
+        let own = |plane: &BitPlane| [plane.width, plane.shifts() * plane.width];
+        let mut ends = vec![1, weights, weights / form.common().parts];
+        ends.extend(form.planes().iter().flat_map(own));
+        ends.sort_unstable();
+        ends.dedup();
+        let steps = ends.windows(2).rev().map(|two| (two[0], two[1] / two[0])).collect();
+        Self { weights, steps }
     }
 
-    fn of_four_bits(&self, compute: DType) -> Result<Tensor> {
-        let [values, scales] = self.blocks()?;
-        let places = shifted(&values.unsqueeze(2)?, 2, 4)?.cast(compute)?;
-        (places - 8.0f32)? * scales.unsqueeze(3)?.cast(compute)?
+    /// The places of some axes, and one of each of the others.
+    fn some(&self, is: impl Fn(usize) -> bool) -> Vec<usize> {
+        self.steps.iter().map(|&(step, places)| if is(step) { places } else { 1 }).collect()
     }
 
-    /// Each product is exact in f32, and their difference rounded once.
-    fn of_super_blocks(&self, compute: DType) -> Result<Tensor> {
-        let [values, scales] = self.blocks()?;
-        let [out, blocks, _] = *values.shape().dims() else {
-            return Err(QuantisedCause::Rank { shape: *values.shape() }.into());
+    /// A number for each of some parts of a block, `[out, blocks, parts]`.
+    fn of_parts(&self, numbers: &Tensor) -> Result<Tensor> {
+        let [out, blocks, parts] = *numbers.shape().dims() else {
+            return Err(QuantisedCause::Rank { shape: *numbers.shape() }.into());
         };
-        let (mut places, mut below) = (None, 0);
-        for plane in self.form.planes() {
-            let part = of_plane(&values, *plane)?;
-            places = Some(match places {
-                None => part,
-                Some(low) => part.apply(Op::Shl, &[below.into()])?.bit_or(&low)?,
-            });
-            below += plane.bits as u32;
+        let dims = self.some(|step| step >= self.weights / parts);
+        numbers.reshape([vec![out, blocks], dims].concat())
+    }
+
+    /// The bits of a plane, of one part of blocks `[out, blocks, each]`.
+    fn of_plane(&self, part: &Tensor, plane: BitPlane) -> Result<Tensor> {
+        let [out, blocks, _] = *part.shape().dims() else {
+            return Err(QuantisedCause::Rank { shape: *part.shape() }.into());
+        };
+        let BitPlane { first, width, bits, .. } = plane;
+        let is_shift = |step: usize| (width..plane.shifts() * width).contains(&step);
+        let dims = [vec![out, blocks], self.some(|step| !is_shift(step))].concat();
+        if bits == 8 {
+            return part.reshape(dims);
         }
-        let places = places.unwrap_or(values).cast(compute)?;
-        let Common { parts, minima, centre } = common(self.form, &scales, compute)?;
-        let each = |parts: &Tensor| {
-            let sixteen = parts.shape().dims()[2] / 8;
-            parts.reshape([out, blocks, 2, 2, 2, sixteen, 1])
-        };
-        let weights = ((places - centre)? * each(&parts)?)?;
-        minima.map_or(Ok(weights.clone()), |minima| weights - each(&minima)?)
+        let bytes = as_bits(part, DType::U8)?;
+        let bytes = bytes.at((.., .., first..first + plane.bytes(self.weights)))?.reshape(dims)?;
+        shifted(&bytes, self.some(is_shift), bits)
     }
-}
-
-/// Bits of 256 weights, as `[out, blocks, 2, 2, 2, 2, 16]`, so that bits that lie otherwise and
-/// scales of sixteen or of 32 meet in one kernel. Each of the twos is a place in a byte, or of
-/// bytes.
-fn of_plane(values: &Tensor, plane: BitPlane) -> Result<Tensor> {
-    let [out, blocks, _] = *values.shape().dims() else {
-        return Err(QuantisedCause::Rank { shape: *values.shape() }.into());
-    };
-    let BitPlane { first, width, bits, .. } = plane;
-    let is_shift = |weights: usize| (width..plane.shifts() * width).contains(&weights);
-    let twos = |shift| [128, 64, 32].map(|weights| if is_shift(weights) == shift { 2 } else { 1 });
-    let ([a, b, c], [d, e, f]) = (twos(false), twos(true));
-    let bytes = values.at((.., .., first..first + plane.bytes()))?;
-    let bytes = bytes.reshape([out, blocks, a, b, c, 2, 16])?;
-    shifted_along(&bytes, [d, e, f, 1, 1], bits)
-}
-
-/// Bytes `[.., 1, n]`, as `[.., shifts, n]` of so many bits.
-fn shifted(bytes: &Tensor, shifts: usize, bits: usize) -> Result<Tensor> {
-    shifted_along(bytes, [shifts, 1], bits)
 }
 
 /// So many bits of bytes, the next ones along axes of this shape, which broadcasts against them.
-fn shifted_along<const N: usize>(bytes: &Tensor, shape: [usize; N], bits: usize) -> Result<Tensor> {
+fn shifted(bytes: &Tensor, shape: Vec<usize>, bits: usize) -> Result<Tensor> {
     let by = (bytes.device().iota(shape.iter().product())? * bits as u32)?.cast(DType::U8)?;
     bytes.apply(Op::Shr, &[(&by.reshape(shape)?).into()])?.bit_and((1u8 << bits) - 1)
 }
 
-/// What weights have in common: scales `[out, blocks, parts]`, as many minima, and the value that
-/// is zero.
+/// What weights have in common: scales `[out, blocks, parts]`, and as many minima.
 struct Common {
-    parts: Tensor,
+    scales: Tensor,
     minima: Option<Tensor>,
-    centre: f32,
 }
 
-fn common(form: Blocks, scales: &Tensor, compute: DType) -> Result<Common> {
-    let cut = |range: core::ops::Range<usize>| scales.at((.., .., range));
-    let by = |parts: Tensor, factor: Tensor| parts.cast(compute)? * factor.cast(compute)?;
+fn common(form: Blocks, elements: &Tensor, compute: DType) -> Result<Common> {
+    let cut = |range: Range<usize>| elements.at((.., .., range));
+    // They lie beside each other, some of them two to an element.
+    let places = form.common().factors;
+    let each = elements.dtype().width() / 2;
+    let first = places[0] / each;
+    let factors = as_bits(&cut(first..first + places.len().div_ceil(each))?, DType::F16)?;
+    let factor = |i: usize| factors.at((.., .., i..i + 1))?.cast(compute);
+    let by = |parts: Tensor, i: usize| parts.cast(compute)? * factor(i)?;
     Ok(match form {
-        Blocks::Q8 | Blocks::Q4 | Blocks::Q4K | Blocks::Q5K => {
-            let factors = as_bits(&cut(0..1)?, DType::F16)?;
+        Blocks::Q8 | Blocks::Q4 | Blocks::Q5 => Common { scales: factor(0)?, minima: None },
+        Blocks::Q4_1 | Blocks::Q5_1 => {
+            // This one is added.
+            Common { scales: factor(0)?, minima: Some(factor(1)?.neg()?) }
+        }
+        Blocks::Q4K | Blocks::Q5K => {
             let [scales, minima] = six_bits(&cut(1..4)?)?;
-            let factor = |i: usize| factors.at((.., .., i..i + 1));
-            let minima = Some(by(minima, factor(1)?)?);
-            Common { parts: by(scales, factor(0)?)?, minima, centre: 0.0 }
+            Common { scales: by(scales, 0)?, minima: Some(by(minima, 1)?) }
         }
-        Blocks::Q6K => {
-            let factor = as_bits(&cut(8..9)?, DType::F16)?;
-            let parts = by(as_bits(&cut(0..8)?, DType::I8)?, factor)?;
-            Common { parts, minima: None, centre: 32.0 }
-        }
+        Blocks::Q6K => Common { scales: by(as_bits(&cut(0..8)?, DType::I8)?, 0)?, minima: None },
         Blocks::Q3K => {
-            let factor = as_bits(&cut(6..7)?, DType::F16)?;
             let bytes = as_bits(&cut(0..6)?, DType::U8)?;
             let part = |range, bits| -> Result<Tensor> {
                 let part = bytes.at((.., .., range))?.unsqueeze(2)?;
-                shifted(&part, 8 / bits, bits)?.flatten(2..)
+                shifted(&part, vec![8 / bits, 1], bits)?.flatten(2..)
             };
             let high = part(8..12, 2)?.apply(Op::Shl, &[4u8.into()])?;
             let parts = (part(0..8, 4)?.bit_or(&high)?.cast(compute)? - 32.0f32)?;
-            Common { parts: by(parts, factor)?, minima: None, centre: 4.0 }
+            Common { scales: by(parts, 0)?, minima: None }
         }
         Blocks::Q2K => {
-            let factors = as_bits(&cut(8..10)?, DType::F16)?;
             let bytes = as_bits(&cut(0..8)?, DType::U8)?;
-            let factor = |i: usize| factors.at((.., .., i..i + 1));
-            let parts = by(bytes.bit_and(15u8)?, factor(0)?)?;
-            let minima = by(bytes.apply(Op::Shr, &[4u8.into()])?, factor(1)?)?;
-            Common { parts, minima: Some(minima), centre: 0.0 }
+            let scales = by(bytes.bit_and(15u8)?, 0)?;
+            let minima = by(bytes.apply(Op::Shr, &[4u8.into()])?, 1)?;
+            Common { scales, minima: Some(minima) }
         }
     })
 }
@@ -161,8 +175,11 @@ fn six_bits(words: &Tensor) -> Result<[Tensor; 2]> {
     Ok([eight(&scales, others.bit_and(15u8)?)?, eight(&minima, shr(&others, 4)?)?])
 }
 
-/// The bits of elements `[out, blocks, n]` as those of a narrower dtype, of which each is several.
+/// The bits of elements `[out, blocks, n]` as those of a dtype that is no wider.
 fn as_bits(elements: &Tensor, dtype: DType) -> Result<Tensor> {
+    if elements.dtype() == dtype {
+        return Ok(elements.clone());
+    }
     let stored = elements.device().making("dequantise", dtype)?.stored;
     let [out, blocks, n] = *elements.shape().dims() else {
         return Err(QuantisedCause::Rank { shape: *elements.shape() }.into());

@@ -7,7 +7,7 @@ use wharf::shadow::ShadowPolicy;
 use wharf::tensor::{Blocks, Quantised};
 use wharf::{Adapter, DType, Device, Target, Tensor, half};
 
-use self::ggmls::{PARTS, ggml, large};
+use self::ggmls::{GOLDENS, PARTS, ggml};
 use super::pair::{Pair, bits, bits_of, count, value};
 use super::probe::Random;
 use crate::ctx::{
@@ -23,18 +23,17 @@ const NEAR: (i32, usize) = (-6, 7);
 /// What weights are quantised to.
 const FORMS: [Blocks; 2] = [Blocks::Q8, Blocks::Q4];
 
-/// Forms whose texts are made by one table with that of `q6_k`, which stands for them with other
+/// Forms whose texts are made as that of `q6_k` or of `q5_1`, which stand for them with other
 /// dtypes and devices.
-const ALIKE: [Blocks; 3] = [Blocks::Q5K, Blocks::Q3K, Blocks::Q2K];
-
-/// Those, and what is only read.
-const ALL: [Blocks; 7] = Blocks::ALL;
+const ALIKE: [Blocks; 5] = [Blocks::Q5K, Blocks::Q3K, Blocks::Q2K, Blocks::Q4_1, Blocks::Q5];
 
 const DTYPES: &[DType] = &[DType::F32, DType::F16, DType::Bf16];
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
-    for (form, &dtype) in ALL.into_iter().flat_map(|form| DTYPES.iter().map(move |d| (form, d))) {
+    for (form, &dtype) in
+        Blocks::ALL.into_iter().flat_map(|form| DTYPES.iter().map(move |d| (form, d)))
+    {
         let place = format!("quantised::{}::{dtype}", form.name());
         if form.is_made() {
             cases.push(case!(format!("{place}::rounding"), |ctx| rounding(ctx, form, dtype)));
@@ -56,14 +55,14 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         cases.push(case!(format!("{place}::embedding"), |ctx| embedding(ctx, form)));
         cases.push(case!(format!("{place}::deep_k"), |ctx| deep(ctx, form)));
     }
-    for form in ALL {
+    for form in Blocks::ALL {
         cases.push(case!(format!("quantised::{}::shadowed", form.name()), |ctx| shadowed(
             ctx, form
         )));
     }
-    cases.push(case!("quantised::ggml", |ctx| ggml(ctx)));
-    for parts in &PARTS[1..] {
-        cases.push(case!(format!("quantised::ggml::{}", parts.name), |ctx| large(ctx, parts)));
+    for golden in &GOLDENS {
+        let name = format!("quantised::ggml::{}", golden.form.name());
+        cases.push(case!(name, |ctx| ggml(ctx, golden)));
     }
     cases.push(case!("quantised::from_elsewhere", |ctx| from_elsewhere(ctx)));
     cases.push(case!("quantised::refuses", |ctx| refuses(ctx)));
@@ -119,7 +118,7 @@ async fn numbers(weights: &Quantised) -> Result<Vec<f64>, String> {
             let heads = weights.scales().read::<u32>().await.map_err(show)?;
             bytes.chunks(128).zip(heads.chunks(4)).flat_map(|(b, h)| super_block(b, h)).collect()
         }
-        // By the kernels of other operations, which `large` holds to ggml's own.
+        // By the kernels of other operations, which `ggml` holds to ggml's own.
         _ => {
             let plain = weights.dequantise(DType::F32).map_err(show)?;
             let plain = plain.read::<f32>().await.map_err(show)?;
@@ -242,9 +241,9 @@ async fn blocks(
     [n, k]: [usize; 2],
     random: &mut Random,
 ) -> Result<Quantised, String> {
-    if let Some(parts) = PARTS.iter().find(|parts| parts.form == form) {
-        let k = k.next_multiple_of(256);
-        return parts.random(device, [n, k / 256], random);
+    if !form.is_made() {
+        let parts = PARTS.iter().find(|parts| parts.form == form).ok_or("no parts")?;
+        return parts.random(device, [n, k.div_ceil(form.weights())], random);
     }
     if k % 32 != 0 {
         let (tensor, _) = weights(device, DType::F32, [n, k], NEAR, random).await?;
@@ -457,7 +456,7 @@ async fn refuses(ctx: &Ctx) -> Outcome {
     ensure_eq!(parts(&[3, 64], &[3, 1])?.map(drop), Err(want.to_owned()), "scales");
     let other = Quantised::of(&of(&[3, 64], DType::I8)?, &of(&[3, 2], DType::F32)?).map_err(text);
     let want = "quantised values of i8 with scales of f32, not i8 with f16 or u8 with f16 or \
-        u8 with u32 or u8 with u16
+        u8 with u16 or u8 with u32
   help: cast one of them: `cast(dtype)`";
     ensure_eq!(other.map(drop), Err(want.to_owned()), "parts");
     let weights = parts(&[3, 64], &[3, 2])??;

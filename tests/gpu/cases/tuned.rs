@@ -139,6 +139,7 @@ fn cores() -> Vec<Problem> {
         WeightsSize::new(1, 40, 256, Blocks::Q8).into(),
         WeightsSize::new(19, 36, 96, Blocks::Q4).into(),
         WeightsSize::new(3, 20, 512, Blocks::Q4K).into(),
+        WeightsSize::new(2, 8, 96, Blocks::Q5_1).into(),
     ]
 }
 

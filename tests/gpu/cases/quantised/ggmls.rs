@@ -1,16 +1,17 @@
 //! Blocks as ggml's own program writes them, and what it makes of them.
 
 use wharf::tensor::{Blocks, Quantised};
-use wharf::{DType, Device, Target, Tensor, half};
+use wharf::{DType, Device, HostView, Target, Tensor, half};
 
 use super::{Random, count};
 use crate::ctx::{Ctx, Outcome, ensure, ensure_eq, show};
 
-/// What ggml's blocks of 256 weights are made of: bytes of values and of scales, in their order,
-/// and where in the scales factors of f16 lie.
+/// What ggml's blocks are made of: bytes of values and of scales, in their order, and where in the
+/// scales factors of f16 lie.
 pub(super) struct Parts {
     pub(super) form: Blocks,
-    pub(super) name: &'static str,
+    /// The dtype of the scales.
+    dtype: DType,
     order: &'static [(Part, usize)],
     factors: &'static [usize],
 }
@@ -21,37 +22,96 @@ enum Part {
     Scales,
 }
 
-pub(super) const PARTS: [Parts; 5] = [
+pub(super) const PARTS: [Parts; 9] = [
+    Parts {
+        form: Blocks::Q4,
+        dtype: DType::F16,
+        order: &[(Part::Scales, 2), (Part::Values, 16)],
+        factors: &[0],
+    },
+    Parts {
+        form: Blocks::Q4_1,
+        dtype: DType::F16,
+        order: &[(Part::Scales, 4), (Part::Values, 16)],
+        factors: &[0, 2],
+    },
+    Parts {
+        form: Blocks::Q5,
+        dtype: DType::U16,
+        order: &[(Part::Scales, 6), (Part::Values, 16)],
+        factors: &[0],
+    },
+    Parts {
+        form: Blocks::Q5_1,
+        dtype: DType::U32,
+        order: &[(Part::Scales, 8), (Part::Values, 16)],
+        factors: &[0, 2],
+    },
     Parts {
         form: Blocks::Q4K,
-        name: "q4_k",
+        dtype: DType::U32,
         order: &[(Part::Scales, 16), (Part::Values, 128)],
         factors: &[0, 2],
     },
     Parts {
         form: Blocks::Q2K,
-        name: "q2_k",
+        dtype: DType::U16,
         order: &[(Part::Scales, 16), (Part::Values, 64), (Part::Scales, 4)],
         factors: &[16, 18],
     },
     Parts {
         form: Blocks::Q3K,
-        name: "q3_k",
+        dtype: DType::U16,
         order: &[(Part::Values, 96), (Part::Scales, 14)],
         factors: &[12],
     },
     Parts {
         form: Blocks::Q5K,
-        name: "q5_k",
+        dtype: DType::U32,
         order: &[(Part::Scales, 16), (Part::Values, 160)],
         factors: &[0, 2],
     },
     Parts {
         form: Blocks::Q6K,
-        name: "q6_k",
+        dtype: DType::U16,
         order: &[(Part::Values, 192), (Part::Scales, 18)],
         factors: &[16],
     },
+];
+
+/// A tensor in a file, from so many bytes before its end on; and the numbers of it, at the end of
+/// another.
+pub(super) struct Golden {
+    pub(super) form: Blocks,
+    file: &'static [u8],
+    before: usize,
+    dims: [usize; 2],
+    want: &'static [u8],
+}
+
+macro_rules! golden {
+    ($form:ident, $dims:expr, $file:literal, $name:literal, $before:expr) => {
+        Golden {
+            form: Blocks::$form,
+            file: include_bytes!(concat!("../../../goldens/files/", $file, ".gguf")),
+            before: $before,
+            dims: $dims,
+            want: include_bytes!(concat!("../../../goldens/files/", $file, "_", $name, ".npy")),
+        }
+    };
+}
+
+/// Tensors lie one after the other, each at a multiple of 32.
+pub(super) const GOLDENS: [Golden; 9] = [
+    golden!(Q4, [4, 96], "four_bits", "odd", 2400),
+    golden!(Q4K, [5, 768], "four_bits", "super", 2176),
+    golden!(Q4_1, [5, 96], "small_blocks", "q4_1", 1056),
+    golden!(Q5, [5, 96], "small_blocks", "q5_0", 736),
+    golden!(Q5_1, [5, 96], "small_blocks", "q5_1", 384),
+    golden!(Q2K, [3, 512], "large_blocks", "q2_k", 3520),
+    golden!(Q3K, [3, 512], "large_blocks", "q3_k", 3008),
+    golden!(Q5K, [3, 512], "large_blocks", "q5_k", 2336),
+    golden!(Q6K, [3, 512], "large_blocks", "q6_k", 1280),
 ];
 
 impl Parts {
@@ -64,16 +124,10 @@ impl Parts {
         let [values, scales] = parts;
         let (width, beside) = (values.len() / rows.max(1), scales.len() / rows.max(1));
         let (values, _) = device.upload(&values, [rows, width]).map_err(show)?;
-        let scales = if self.factors[0] == 0 {
-            let word = |four: &[u8]| u32::from_le_bytes([four[0], four[1], four[2], four[3]]);
-            let words: Vec<u32> = scales.chunks(4).map(word).collect();
-            device.upload(&words, [rows, beside / 4])
-        } else {
-            let short = |two: &[u8]| u16::from_le_bytes([two[0], two[1]]);
-            let shorts: Vec<u16> = scales.chunks(2).map(short).collect();
-            device.upload(&shorts, [rows, beside / 2])
-        };
-        let weights = Quantised::of(&values, &scales.map_err(show)?.0).map_err(show)?;
+        let beside = [rows, beside / self.dtype.width()];
+        let scales = HostView::from_bytes(self.dtype, &scales, beside).map_err(show)?;
+        let (scales, _) = device.upload_view(scales).map_err(show)?;
+        let weights = Quantised::of(&values, &scales).map_err(show)?;
         // Nothing looks like any form of these dtypes.
         ensure!(width == 0 || weights.form() == self.form, "{:?} by its parts", weights.form());
         Ok(weights)
@@ -124,61 +178,19 @@ fn behind(all: &Tensor, first: usize) -> wharf::Result<Tensor> {
 
 /// What ggml's own program wrote, and the numbers that it makes of that, bit for bit; and a product
 /// with them.
-pub(super) async fn ggml(ctx: &Ctx) -> Outcome {
-    const FILE: &[u8] = include_bytes!("../../../goldens/files/four_bits.gguf");
-    const ODD: &[u8] = include_bytes!("../../../goldens/files/four_bits_odd.npy");
-    const SUPER: &[u8] = include_bytes!("../../../goldens/files/four_bits_super.npy");
+pub(super) async fn ggml(ctx: &Ctx, golden: &'static Golden) -> Outcome {
+    let Golden { form, file, before, dims, want } = *golden;
+    let parts = PARTS.iter().find(|parts| parts.form == form).ok_or("no parts")?;
+    let weights = dims[0] * dims[1];
+    let own = &file[file.len() - before..][..weights / form.weights() * form.bytes()];
     let device = ctx.native().await?;
-    // Tensors lie at the end of the file, one after the other.
-    let odd = (&FILE[FILE.len() - 2400..][..216], 18, ODD, [4, 96]);
-    let super_blocks = (&FILE[FILE.len() - 2176..][..2160], 144, SUPER, [5, 768]);
-    for (file, each, want, dims) in [odd, super_blocks] {
-        let head = if each == 18 { 2 } else { 16 };
-        let values: Vec<u8> = file.chunks(each).flat_map(|block| block[head..].to_vec()).collect();
-        let heads: Vec<u8> = file.chunks(each).flat_map(|block| block[..head].to_vec()).collect();
-        let (values, _) = device.upload(&values, [dims[0], dims[1] / 2]).map_err(show)?;
-        let heads = if each == 18 {
-            let halves = heads.chunks(2).map(|two| half::f16::from_le_bytes([two[0], two[1]]));
-            device.upload(&halves.collect::<Vec<_>>(), [dims[0], dims[1] / 32])
-        } else {
-            let word = |four: &[u8]| u32::from_le_bytes([four[0], four[1], four[2], four[3]]);
-            let words: Vec<u32> = heads.chunks(4).map(word).collect();
-            device.upload(&words, [dims[0], dims[1] / 64])
-        };
-        let weights = Quantised::of(&values, &heads.map_err(show)?.0).map_err(show)?;
-        ensure_eq!(weights.shape().dims(), dims, "the shape");
-        let want: Vec<f32> = want[want.len() - 4 * dims[0] * dims[1]..]
-            .chunks(4)
-            .map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]]))
-            .collect();
-        as_ggml(&device, &weights, &want).await?;
-    }
-    Ok(())
-}
-
-/// Blocks of 256, which lie one tensor after the other at the end of the file, each at a multiple
-/// of 32.
-pub(super) async fn large(ctx: &Ctx, parts: &'static Parts) -> Outcome {
-    const FILE: &[u8] = include_bytes!("../../../goldens/files/large_blocks.gguf");
-    const WANT: [&[u8]; 4] = [
-        include_bytes!("../../../goldens/files/large_blocks_q2_k.npy"),
-        include_bytes!("../../../goldens/files/large_blocks_q3_k.npy"),
-        include_bytes!("../../../goldens/files/large_blocks_q5_k.npy"),
-        include_bytes!("../../../goldens/files/large_blocks_q6_k.npy"),
-    ];
-    let bytes = |parts: &Parts| 6 * (parts.bytes(Part::Values) + parts.bytes(Part::Scales));
-    let place = PARTS[1..].iter().position(|other| other.form == parts.form).unwrap_or(0);
-    let after: usize = PARTS[1 + place..].iter().map(|p| bytes(p).next_multiple_of(32)).sum();
-    let own = &FILE[FILE.len() - after..][..bytes(parts)];
-    let device = ctx.native().await?;
-    let weights = parts.of(&device, 3, parts.apart(own))?;
-    ensure_eq!(weights.shape().dims(), [3, 512], "the shape");
-    let want = WANT[place];
-    let want: Vec<f32> = want[want.len() - 4 * 3 * 512..]
+    let blocks = parts.of(&device, dims[0], parts.apart(own))?;
+    ensure_eq!(blocks.shape().dims(), dims, "the shape");
+    let want: Vec<f32> = want[want.len() - 4 * weights..]
         .chunks(4)
         .map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]]))
         .collect();
-    as_ggml(&device, &weights, &want).await
+    as_ggml(&device, &blocks, &want).await
 }
 
 /// Weights are these numbers, bit for bit: as numbers, by index, and multiplied by ones.
