@@ -269,11 +269,11 @@ fn computed(g: &Golden, t: &[Tensor]) -> Option<wharf::Result<Tensor>> {
         "cholesky" => t[0].cholesky(),
         "det" => t[0].det(),
         "inv" => t[0].inv(),
-        "solve" => t[0].solve(&t[1]),
+        "solve" => right_side(t).and_then(|right| t[0].solve(&right)),
         "solve_triangular" => {
             let how = if g.count("upper") == 1 { Triangle::upper() } else { Triangle::lower() };
             let how = if g.count("unit") == 1 { how.unit() } else { how };
-            t[0].solve_triangular(&t[1], &how)
+            right_side(t).and_then(|right| t[0].solve_triangular(&right, &how))
         }
         "rfft" => t[0].rfft(axis, length),
         "irfft" => t[0].irfft(axis, g.count("n")),
@@ -315,6 +315,12 @@ fn folded(g: &Golden, t: &[Tensor]) -> Option<wharf::Result<Tensor>> {
             t[0].reduce(*reduction, axes)
         }
     })
+}
+
+/// Torch takes a matrix of one axis less than the matrices beside it for all of them.
+fn right_side(t: &[Tensor]) -> wharf::Result<Tensor> {
+    let shared = t[1].shape().rank() > 1 && t[1].shape().rank() < t[0].shape().rank();
+    if shared { t[1].unsqueeze(0) } else { Ok(t[1].clone()) }
 }
 
 /// Times the weight and plus the bias, if there are any.
