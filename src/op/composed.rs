@@ -29,6 +29,8 @@ const TABLE: &[(&str, Sourced, &str)] = &[
     ("prelu", Step(Op::LeakyRelu), ""),
     ("rope rope_interleaved", Own(2.0), "|x cos| + |y sin|, for a pair x and y"),
     ("cross", Own(2.0), "|a b| + |c d|, for a b - c d"),
+    ("complex_mul", Own(2.0), "|a c| + |b d|, for a c - b d, or |a d| + |b c|"),
+    ("complex_abs", Step(Op::Hypot), ""),
     ("slogdet", Own(130.0), "the sum of |ln p|, for the pivots p"),
     ("quantile median", Own(3.0), "|a| (1 - t) + |b| t, between a and b"),
     ("l1_norm", Fold(Reduction::Sum), ""),
