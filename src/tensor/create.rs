@@ -7,10 +7,12 @@ use crate::dtype::DType;
 use crate::engine::{Engine, Site};
 use crate::error::Result;
 use crate::exec::Value;
+use crate::fuse::What;
 use crate::gpu::cause::not_on_paper;
-use crate::kernel::cores::Task;
+use crate::kernel::cores::{Alone, Task};
 use crate::kernel::{Operand, fill};
 use crate::layout::Layout;
+use crate::plan::Stored;
 use crate::proof::Oracle;
 use crate::shadow::witnessed;
 use crate::shape::{IntoShape, Shape};
@@ -33,6 +35,24 @@ impl Device {
         let full = |site: Site<'_>, _: &[Operand]| fill::full(site, &shape, *dtype, bytes);
         let value = witnessed(self.site(), named, &[], (shape, *dtype), full)?;
         Ok(Tensor::of(self.clone(), value, Layout::dense(shape), dtype))
+    }
+
+    /// Filled once it is needed: as a part of what is deferred.
+    #[track_caller]
+    pub(super) fn constant(
+        &self,
+        shape: Shape,
+        dtype: Stored,
+        number: impl Into<Scalar>,
+    ) -> Result<Tensor> {
+        let bytes = number.into().encode(*dtype)?;
+        let named =
+            Task::by("constant", Oracle::Filled { bits: fill::bits(&bytes[..dtype.width()]) });
+        let record = move |site: Site<'_>, _: &[Operand]| {
+            fill::full(site, &shape, *dtype, &bytes[..dtype.width()])
+        };
+        let core = What::core(Alone { named, record });
+        Ok(Tensor::deferred(self, core, Vec::new(), shape, dtype))
     }
 
     /// A tensor with the same number everywhere. `shape` is an array, a slice, one number or `()`:

@@ -192,7 +192,7 @@ impl Tensor {
         // Rows of L21 are columns of what stands behind L11.
         let below = first.behind(&part(half..n, 0..half)?.t()?, &Triangle::lower())?.t()?;
         let rest = (part(half..n, half..n)? - below.matmul_plain(&below.t()?)?)?.factored()?;
-        let zero = self.device.zeros([1; 3], DType::F32)?;
+        let zero = self.device.constant(Shape::new([1; 3])?, Stored::F32, 0u8)?;
         let zeros = zero.broadcast_to([self.shape().dims()[0], half, n - half])?;
         let top = Self::concat(&[&first, &zeros], 2)?;
         Self::concat(&[&top, &Self::concat(&[&below, &rest], 2)?], 1)
