@@ -32,8 +32,11 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
 const SHAPES: &str = include_str!("../../../goldens/torch/shapes.txt");
 const IMAGES: &str = include_str!("../../../goldens/torch/images.txt");
 
+/// A policy by its name.
+type Conversion = (&'static str, fn() -> Policy);
+
 /// What dtypes of 64 bits become where there are none: every number is one of these.
-const POLICIES: [(&str, fn() -> Policy); 3] = [
+const POLICIES: [Conversion; 3] = [
     ("words", || becoming(DType::F32, DType::I32, DType::U32)),
     ("halves", || becoming(DType::F16, DType::I16, DType::U16)),
     ("bytes", || becoming(DType::Bf16, DType::I8, DType::U8)),

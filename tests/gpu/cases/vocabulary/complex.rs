@@ -17,8 +17,10 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// `[3, 4, 2]`, and what it is multiplied by.
-fn forms() -> Vec<((&'static [usize], Vec<Move>), &'static [usize])> {
+type View = (&'static [usize], Vec<Move>);
+
+/// `[3, 4, 2]`, and the shape of what it is multiplied by.
+fn forms() -> Vec<(View, &'static [usize])> {
     vec![
         ((&[3, 4, 2], vec![]), &[3, 4, 2]),
         ((&[2, 3, 4], vec![Permute(vec![1, 2, 0])]), &[2]),
