@@ -28,6 +28,7 @@ mod assign;
 mod attention;
 mod cause;
 mod close;
+mod complex;
 mod conv;
 mod create;
 mod einsum;

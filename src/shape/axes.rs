@@ -48,6 +48,13 @@ impl Axes {
         self.keep
     }
 
+    /// Those of a shape that they are, in the order in which they were named.
+    pub(crate) fn in_order(&self, shape: &Shape) -> Result<Vec<usize>> {
+        self.of(shape)?;
+        let Some(list) = &self.list else { return Ok((0..shape.rank()).collect()) };
+        list.iter().map(|&axis| Ok(shape.find(axis)?.0)).collect()
+    }
+
     /// Whether each axis of a shape is among them.
     pub(crate) fn of(&self, shape: &Shape) -> Result<Vec<bool>> {
         let Some(list) = &self.list else { return Ok(vec![true; shape.rank()]) };

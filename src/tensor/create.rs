@@ -7,10 +7,12 @@ use crate::dtype::DType;
 use crate::engine::{Engine, Site};
 use crate::error::Result;
 use crate::exec::Value;
+use crate::fuse::What;
 use crate::gpu::cause::not_on_paper;
-use crate::kernel::cores::Task;
+use crate::kernel::cores::{Alone, Task};
 use crate::kernel::{Operand, fill};
 use crate::layout::Layout;
+use crate::plan::Stored;
 use crate::proof::Oracle;
 use crate::shadow::witnessed;
 use crate::shape::{IntoShape, Shape};
@@ -33,6 +35,24 @@ impl Device {
         let full = |site: Site<'_>, _: &[Operand]| fill::full(site, &shape, *dtype, bytes);
         let value = witnessed(self.site(), named, &[], (shape, *dtype), full)?;
         Ok(Tensor::of(self.clone(), value, Layout::dense(shape), dtype))
+    }
+
+    /// Filled once it is needed: as a part of what is deferred.
+    #[track_caller]
+    pub(super) fn constant(
+        &self,
+        shape: Shape,
+        dtype: Stored,
+        number: impl Into<Scalar>,
+    ) -> Result<Tensor> {
+        let bytes = number.into().encode(*dtype)?;
+        let named =
+            Task::by("constant", Oracle::Filled { bits: fill::bits(&bytes[..dtype.width()]) });
+        let record = move |site: Site<'_>, _: &[Operand]| {
+            fill::full(site, &shape, *dtype, &bytes[..dtype.width()])
+        };
+        let core = What::core(Alone { named, record });
+        Ok(Tensor::deferred(self, core, Vec::new(), shape, dtype))
     }
 
     /// A tensor with the same number everywhere. `shape` is an array, a slice, one number or `()`:
@@ -103,7 +123,51 @@ impl Device {
     /// A tensor of ones; of `true`, for bool. Recorded at once.
     #[track_caller]
     pub fn ones(&self, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
-        let one = if dtype == DType::Bool { true.into() } else { 1u8.into() };
-        self.filled("ones", shape.into_shape()?, dtype, one)
+        self.filled("ones", shape.into_shape()?, dtype, Scalar::one(dtype))
+    }
+}
+
+impl Tensor {
+    /// Zeros of the shape and the dtype of this tensor, on its device; `false`, for bool. None of
+    /// its values is computed or read. Recorded at once.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[3i32, 4], [2, 1])?;
+    /// let momentum = x.zeros_like()?;
+    /// assert_eq!((momentum.shape().dims(), momentum.to_vec::<i32>()?), (&[2, 1][..], vec![0, 0]));
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn zeros_like(&self) -> Result<Self> {
+        self.filled_like("zeros_like", Scalar::zero(self.dtype()))
+    }
+
+    /// Ones of the shape and the dtype of this tensor, like [`Tensor::zeros_like`]; `true`, for
+    /// bool. Recorded at once.
+    #[track_caller]
+    pub fn ones_like(&self) -> Result<Self> {
+        self.filled_like("ones_like", Scalar::one(self.dtype()))
+    }
+
+    /// A number everywhere, in the shape and the dtype of this tensor, like
+    /// [`Tensor::zeros_like`]. It must fit the dtype: see [`Scalar`]. Recorded at once.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[3u8, 4], [2])?;
+    /// assert_eq!(x.full_like(7)?.to_vec::<u8>()?, [7, 7]);
+    /// assert!(x.full_like(300).is_err());
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn full_like(&self, value: impl Into<Scalar>) -> Result<Self> {
+        self.filled_like("full_like", value.into())
+    }
+
+    /// Its dtype is one that is stored, so that a plan has nothing more to say of it.
+    #[track_caller]
+    fn filled_like(&self, what: &'static str, number: Scalar) -> Result<Self> {
+        self.device.filled(what, *self.shape(), self.dtype(), number)
     }
 }

@@ -11,7 +11,9 @@ use crate::kernel::{Operand, moves};
 impl Tensor {
     /// The kernels that reading this tensor would run: names, dispatches, bytes, why each was
     /// chosen, and their WGSL: printing it shows all. Nothing is computed, and nothing is decided
-    /// by asking. What ran already is not among them: [`Device::watch`] lists that too.
+    /// by asking. What ran already is not among them - what was computed before, and what is not
+    /// deferred but recorded at once, such as a [scatter](Tensor::scatter_add), a draw or zeros -:
+    /// [`Device::watch`] lists that too.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

@@ -99,9 +99,9 @@ impl Tensor {
     }
 
     /// What a triangle has to be multiplied by to give `right`: `X` with `T X = B`, where `T` is
-    /// one triangle of `[.., n, n]` and `B` is `[.., n, m]`, or `[n]` beside a single matrix. Of
-    /// f32; the axes before the last two broadcast. By the contract of [matrices](crate::op):
-    /// every element of `T X` is as near to `B` as a sum of so many products in f32. A zero on the
+    /// one triangle of `[.., n, n]` and `B` is `[.., n, m]`, or one vector for each matrix, as
+    /// [`Tensor::solve`] takes them. Of f32; by the contract of [matrices](crate::op): every
+    /// element of `T X` is as near to `B` as a sum of so many products in f32. A zero on the
     /// diagonal is an error of kind [`Singular`](crate::ErrorKind::Singular) at the first read.
     /// Deferred.
     ///
@@ -192,7 +192,7 @@ impl Tensor {
         // Rows of L21 are columns of what stands behind L11.
         let below = first.behind(&part(half..n, 0..half)?.t()?, &Triangle::lower())?.t()?;
         let rest = (part(half..n, half..n)? - below.matmul_plain(&below.t()?)?)?.factored()?;
-        let zero = self.device.zeros([1; 3], DType::F32)?;
+        let zero = self.device.constant(Shape::new([1; 3])?, Stored::F32, 0u8)?;
         let zeros = zero.broadcast_to([self.shape().dims()[0], half, n - half])?;
         let top = Self::concat(&[&first, &zeros], 2)?;
         Self::concat(&[&top, &Self::concat(&[&below, &rest], 2)?], 1)
@@ -274,12 +274,14 @@ impl Sides {
             let (what, dtype) = ("the right side", right.dtype());
             return Err(TensorCause::Only { what, dtype, only: "f32" }.into());
         }
-        let list = given.rank() == 1 && of.rank() == 2;
-        let right = if list { right.unsqueeze(1)? } else { right.clone() };
+        // A rank tells vectors from matrices, so that no length does.
+        let lists = given.rank() == 1 || given.rank() + 1 == of.rank();
+        let right = if lists { right.unsqueeze(-1)? } else { right.clone() };
         let [lead @ .., rows, columns] = right.shape().dims() else {
             return Err(LinalgCause::Right { of, given, n }.into());
         };
-        if *rows != n {
+        let apart = lists && given.rank() > 1 && *lead != of.dims()[..of.rank() - 2];
+        if *rows != n || apart {
             return Err(LinalgCause::Right { of, given, n }.into());
         }
         let batch = Shape::new(&of.dims()[..of.rank() - 2])?.broadcast(&Shape::new(lead)?)?;
@@ -301,7 +303,8 @@ impl Sides {
             (false, false) => Some((flat(left, n)?, flat(&right, *columns)?)),
         };
         let of = if lone { of } else { whole(n)? };
-        Ok(Self { flat, n, of, gathered, shape: if list { given } else { shape } })
+        let result = if lists { Shape::new(&shape.dims()[..shape.rank() - 1])? } else { shape };
+        Ok(Self { flat, n, of, gathered, shape: result })
     }
 
     /// What was solved, as it was asked for.
@@ -323,9 +326,19 @@ causes! {
         ("{shape} are matrices of {rows} rows and {columns} columns, not square")
         help ("the last two axes are equally long");
     Right { of: Shape, given: Shape, n: usize }, Shape:
-        ("a right side of {given} for matrices of {of}, not [.., {n}, m]")
-        help ("it has a row for each row of a matrix; beside one matrix it may be a list: [{n}]");
+        ("a right side of {given} for matrices of {of}, not [.., {n}, m] or {}", vectors(of))
+        help ("{}", match given.rank() + 1 == of.rank() && given.rank() > 1 {
+            true => "of one axis less than the matrices it is a vector for each; \
+                     `unsqueeze(0)` makes it a matrix that all of them take",
+            false => "it has a row for each row of a matrix; of one axis less than the matrices it \
+                      is a vector for each",
+        });
     Rows { rows: usize, most: usize }, Limit:
         ("matrices of {rows} rows, above {most}")
         help ("pivots are looked for in one column at a time; `cholesky` takes larger ones");
+}
+
+/// The shape of one vector for each of these matrices.
+fn vectors(of: &Shape) -> String {
+    format!("{:?}", &of.dims()[..of.rank() - 1])
 }

@@ -58,6 +58,11 @@ impl Scalar {
         if dtype == DType::Bool { false.into() } else { 0u8.into() }
     }
 
+    /// One; `true`, for bool.
+    pub(crate) fn one(dtype: DType) -> Self {
+        if dtype == DType::Bool { true.into() } else { 1u8.into() }
+    }
+
     /// The number itself.
     pub(crate) const fn value(self) -> Number {
         self.0

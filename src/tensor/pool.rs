@@ -9,6 +9,7 @@ use crate::dtype::{Class, DType};
 use crate::engine::site::asked;
 use crate::error::{Error, Result, causes};
 use crate::kernel::windows::text::Gather;
+use crate::plan::Stored;
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
 
@@ -253,7 +254,7 @@ impl<const D: usize> Pooling<D> {
         if self.counts_padding || self.padding == [0; D] {
             return Ok(None);
         }
-        device.ones(dims, DType::F32)?.sums_over(self)?.cast(dtype).map(Some)
+        device.constant(Shape::new(dims)?, Stored::F32, 1u8)?.sums_over(self)?.cast(dtype).map(Some)
     }
 }
 

@@ -154,12 +154,19 @@ impl Tensor {
             given.broadcast_to(angles)?.cast(wide)?.unsqueeze(pair)
         };
         let pairs = self.reshape(dims)?.cast(wide)?;
-        // (x, y) becomes (x cos - y sin, y cos + x sin): of the first of a pair the sine is turned.
-        let sign = self.device.linspace(-1.0, 1.0, 2, wide)?;
-        let sign = if pair == -1 { sign } else { sign.unsqueeze(-1)? };
-        let sine = (angle(sin)? * sign)?;
-        let turned = ((&pairs * angle(cos)?)? + (pairs.flip(pair)? * sine)?)?;
+        let turned = pairs.turned_by(pair, &angle(cos)?, &angle(sin)?)?;
         turned.cast(self.dtype())?.reshape_copied(*self.shape())
+    }
+
+    /// Pairs `(x, y)` along one of the last two axes as `(x cos - y sin, y cos + x sin)`.
+    pub(super) fn turned_by(&self, pair: i32, cos: &Self, sin: &Self) -> Result<Self> {
+        let shape = self.shape().broadcast(cos.shape())?;
+        let place = self.device.iota(2)?;
+        let place = if pair == -1 { place } else { place.unsqueeze(-1)? };
+        // Of the first of a pair it is turned: by a number that is computed on the way, as what is
+        // smaller than the result would not be.
+        let sign = ((place.broadcast_to(shape)?.cast(self.dtype())? * 2.0)? - 1.0)?;
+        (self * cos)? + ((self.flip(pair)? * sin)? * sign)?
     }
 }
 

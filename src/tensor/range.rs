@@ -9,32 +9,30 @@ use crate::device::Device;
 use crate::dtype::{Class, DType};
 use crate::engine::Site;
 use crate::error::{Error, Result};
-use crate::kernel::cores::Task;
-use crate::kernel::{Operand, iota};
-use crate::layout::Layout;
+use crate::fuse::What;
+use crate::kernel::cores::{Alone, Task};
+use crate::kernel::{Operand, index_space, iota};
 use crate::op::Op;
 use crate::plan::Stored;
 use crate::proof::Oracle;
 use crate::reference::Number;
-use crate::shadow::witnessed;
 use crate::shape::Shape;
 
 impl Device {
-    /// 0, 1, 2 .. as u32.
+    /// 0, 1, 2 .. as u32. Deferred.
     #[track_caller]
     pub(super) fn iota(&self, count: usize) -> Result<Tensor> {
-        let shape = Shape::new([count])?;
+        index_space(count)?;
         let named = Task::by("iota", Oracle::Counted);
-        let list = |site: Site<'_>, _: &[Operand]| iota::iota(site, count);
-        let value = witnessed(self.site(), named, &[], (shape, DType::U32), list)?;
-        let layout = Layout::dense(shape);
-        Ok(Tensor::of(self.clone(), value, layout, Stored::U32))
+        let record = move |site: Site<'_>, _: &[Operand]| iota::iota(site, count);
+        let core = What::core(Alone { named, record });
+        Ok(Tensor::deferred(self, core, Vec::new(), Shape::new([count])?, Stored::U32))
     }
 
     /// Numbers from `start` on in steps of `step`, as far as they lie before `end`: none where the
     /// step leads away from it, as in Rust's ranges. The first and the last of them, and the step,
     /// must be numbers of the dtype, as beside a tensor: see [`Scalar`]. A step of 0 is an error.
-    /// Their places are recorded at once, what is computed from those is deferred.
+    /// Deferred.
     ///
     /// Integers are exact. A float is `start + i * step` with each of the two operations rounded
     /// in f32 (f64 for f64), and then to its dtype: whole numbers that f16 or bf16 has not are
@@ -105,8 +103,7 @@ impl Device {
 
     /// `count` floats from `start` to `end`, both included, equally far apart. Each half is
     /// computed from its own end, so that both ends are exact. A plan that converts the dtype does
-    /// here as in [`Device::arange`]. Places are recorded at once, what is computed from those is
-    /// deferred.
+    /// here as in [`Device::arange`]. Deferred.
     #[track_caller]
     pub fn linspace(
         &self,
@@ -142,8 +139,7 @@ impl Device {
         place.lt(half as f64)?.choose(&low?, &high?)?.cast_to(made.stored)
     }
 
-    /// Ones on the main diagonal, zeros beside it; `true` and `false`, for bool. Places are
-    /// recorded at once, what is computed from those is deferred.
+    /// Ones on the main diagonal, zeros beside it; `true` and `false`, for bool. Deferred.
     #[track_caller]
     pub fn eye(&self, rows: usize, columns: usize, dtype: DType) -> Result<Tensor> {
         let made = self.making("eye", dtype)?;

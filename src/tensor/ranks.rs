@@ -11,6 +11,7 @@ use crate::engine::site::asked;
 use crate::error::{Error, Result, causes};
 use crate::kernel::index_space;
 use crate::kernel::scatter::Gathering;
+use crate::plan::Stored;
 use crate::shape::cause::ShapeCause;
 use crate::shape::{Axes, Shape};
 
@@ -64,7 +65,7 @@ impl Tensor {
                     return Err(ShapeCause::Same { what, left, right }.into());
                 }
             };
-            let mut before = self.device.zeros(*values.shape(), DType::U32)?;
+            let mut before = self.device.constant(*values.shape(), Stored::U32, 0u8)?;
             let bits = usize::BITS - length.leading_zeros();
             for step in (0..bits).rev().map(|bit| 1u32 << bit) {
                 // The last of those that would lie before it, if there are so many.

@@ -261,15 +261,19 @@ fn matrices_name_what_does_not_fit() {
         },
         Row {
             refused: x.solve(&ones(&[4, 4, 3])),
-            text: "solve: a right side of [4, 4, 3] for matrices of [4, 3, 3], not [.., 3, m]",
-            help: "it has a row for each row of a matrix; beside one matrix it may be a list: [3]",
+            text: "solve: a right side of [4, 4, 3] for matrices of [4, 3, 3], not [.., 3, m] or \
+                   [4, 3]",
+            help: "it has a row for each row of a matrix; of one axis less than the matrices it is \
+                   a vector for each",
             mended: x.solve(&ones(&[4, 3, 4])),
         },
         Row {
-            refused: x.solve_triangular(&list, &lower),
-            text: "solve_triangular: a right side of [3] for matrices of [4, 3, 3], not [.., 3, m]",
-            help: "it has a row for each row of a matrix; beside one matrix it may be a list: [3]",
-            mended: list.unsqueeze(1).and_then(|b| x.solve_triangular(&b, &lower)),
+            refused: x.solve_triangular(&ones(&[3, 3]), &lower),
+            text: "solve_triangular: a right side of [3, 3] for matrices of [4, 3, 3], not \
+                   [.., 3, m] or [4, 3]",
+            help: "of one axis less than the matrices it is a vector for each; `unsqueeze(0)` \
+                   makes it a matrix that all of them take",
+            mended: ones(&[3, 3]).unsqueeze(0).and_then(|b| x.solve_triangular(&b, &lower)),
         },
         Row {
             refused: x.solve(&ones(&[2, 3, 1])),
@@ -279,7 +283,7 @@ fn matrices_name_what_does_not_fit() {
         },
         Row {
             refused: ones(&[1, 1]).broadcast_to([65_537, 65_537]).and_then(|x| x.det()),
-            text: "det: lu: matrices of 65537 rows, above 65536",
+            text: "det: matrices of 65537 rows, above 65536",
             help: "pivots are looked for in one column at a time; `cholesky` takes larger ones",
             mended: x.det(),
         },

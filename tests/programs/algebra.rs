@@ -312,3 +312,19 @@ fn ray_tracing() {
         Tensor::stack(&[hit.choose(&bright, 0.0)?, hit.choose(&nearest, -1.0)?], 0)
     });
 }
+
+#[test]
+fn normal_densities() {
+    check("normal_densities", async |device| {
+        let spread = [21, 22, 23].map(|seed| definite(device, 4, seed));
+        let spread = Tensor::stack(&spread.into_iter().collect::<Result<Vec<_>>>()?, 0)?;
+        let off = numbers(device, [3, 4], 24)?;
+        let far = (&off * spread.solve(&off)?)?.sum(-1)?;
+        let (sign, size) = spread.slogdet()?;
+        let density = (((far + size)? + 4.0 * core::f32::consts::TAU.ln())? * -0.5)?;
+        let large = (definite(device, 60, 25)? * 100.0)?;
+        let rows = [large.slice(0, 1..2)?, large.slice(0, ..1)?, large.slice(0, 2..)?];
+        let (turned, largest) = Tensor::concat(&rows, 0)?.slogdet()?;
+        Tensor::concat(&[density, sign, Tensor::stack(&[turned, largest], 0)?], 0)
+    });
+}

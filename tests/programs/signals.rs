@@ -4,20 +4,6 @@ use wharf::{Axes, DType, Device, Result, Tensor};
 
 use super::support::{check, numbers};
 
-/// Products of complex numbers, whose parts are along a last axis of 2; `turn` is 1, or -1 for
-/// those with the conjugates of the second.
-fn product(x: &Tensor, y: &Tensor, turn: f32) -> Result<Tensor> {
-    let ([a, b], [c, d]) = (x.unstack(-1)?, y.unstack(-1)?);
-    let d = (d * turn)?;
-    let (re, im) = ((&a * &c)? - (&b * &d)?, (a * d)? + (b * c)?);
-    Tensor::stack(&[re?, im?], -1)
-}
-
-/// `[.., height, width]` as the halves of its rows' spectra, and those of the columns.
-fn spectrum(image: &Tensor) -> Result<Tensor> {
-    image.rfft(-1, None)?.fft(-2, None)
-}
-
 /// Frequencies of a period of `n`, from 0 up and then from below 0, as a spectrum has them.
 fn frequencies(device: &Device, n: i32) -> Result<Tensor> {
     let place = device.arange(0, n, 1, DType::I32)?;
@@ -42,11 +28,7 @@ fn convolved_by_spectra() {
     check("convolved_by_spectra", async |device| {
         let (signal, echo) = (numbers(device, 50, 111)?, numbers(device, 23, 112)?);
         let (x, y) = (signal.rfft(0, 72)?, echo.rfft(0, 72)?);
-        let [a, b] = x.unstack(1)?;
-        let [c, d] = y.unstack(1)?;
-        let re = ((&a * &c)? - (&b * &d)?)?;
-        let im = ((&a * &d)? + (&b * &c)?)?;
-        Tensor::stack(&[re, im], 1)?.irfft(0, 72)
+        x.complex_mul(&y)?.irfft(0, 72)
     });
 }
 
@@ -58,14 +40,14 @@ fn deconvolved() {
         for (row, column, share) in [(0, 0, 0.5), (0, 1, 0.2), (1, 0, 0.15), (-1, 0, 0.15)] {
             bell.assign_at((row, column), share)?;
         }
-        let bell = spectrum(&bell)?;
-        let seen = product(&spectrum(&image)?, &bell, 1.0)?;
-        let blurred = seen.ifft(-2, None)?.irfft(-1, 8)?;
+        let bell = bell.rfft([0, 1], None)?;
+        let seen = image.rfft([0, 1], None)?.complex_mul(&bell)?;
+        let blurred = seen.irfft([0, 1], 8)?;
         let noisy = (&blurred + (numbers(device, [6, 8], 114)? * 0.01)?)?;
         // Wiener's filter: what is weak beside the noise is not blown up.
         let power = (bell.square()?.sum(Axes::keep(-1))? + 0.02)?;
-        let filtered = (product(&spectrum(&noisy)?, &bell, -1.0)? / power)?;
-        let sharp = filtered.ifft(-2, None)?.irfft(-1, 8)?;
+        let filtered = (noisy.rfft([0, 1], None)?.complex_mul(&bell.complex_conj()?)? / power)?;
+        let sharp = filtered.irfft([0, 1], 8)?;
         let missed = [&blurred, &sharp].map(|x| x.sub(&image)?.square()?.mean(..));
         let [before, after] = missed;
         Tensor::concat(&[sharp.flatten(..)?, Tensor::stack(&[before?, after?], 0)?], 0)
@@ -85,7 +67,7 @@ fn poisson() {
         // What the second differences along both axes make of each wave.
         let bend = (step(6, 6)?.unsqueeze(1)? + step(9, 5)?)?;
         let bend = bend.eq(0.0)?.choose(1.0, &bend)?;
-        let field = (spectrum(&charge)? / bend.unsqueeze(-1)?)?.ifft(0, None)?.irfft(1, 9)?;
+        let field = (charge.rfft([0, 1], None)? / bend.unsqueeze(-1)?)?.irfft([0, 1], 9)?;
         let beside = [(0, 1), (0, -1), (1, 1), (1, -1)].map(|(axis, by)| field.roll(axis, by));
         let [a, b, c, d] = beside;
         let back = (((a? + b?)? + (c? + d?)?)? - (&field * 4.0)?)?;
@@ -104,7 +86,8 @@ fn pitch() {
         let heard = (tone + (numbers(device, [3, 60], 116)? * 0.2)?)?;
         // How alike a signal is to itself at each distance: twice as long, or it would go round.
         let spectrum = heard.rfft(1, 120)?;
-        let alike = product(&spectrum, &spectrum, -1.0)?.irfft(1, 120)?.slice(1, ..30)?;
+        let alike =
+            spectrum.complex_mul(&spectrum.complex_conj()?)?.irfft(1, 120)?.slice(1, ..30)?;
         let alike = (&alike / alike.slice(1, ..1)?)?;
         let far = alike.slice(1, 5..)?;
         let (most, period) = (far.amax(1)?, (far.argmax(1)? + 5)?);
@@ -125,9 +108,9 @@ fn wave_packet() {
         let free = turned(&(speed.square()? * (-0.5 * 0.05))?)?;
         let mut means = Vec::new();
         for _ in 0..10 {
-            let spectrum = product(&wave, &well, 1.0)?.fft(0, None)?;
-            wave = product(&product(&spectrum, &free, 1.0)?.ifft(0, None)?, &well, 1.0)?;
-            let chance = wave.square()?.sum(-1)?;
+            let spectrum = wave.complex_mul(&well)?.fft(0, None)?;
+            wave = spectrum.complex_mul(&free)?.ifft(0, None)?.complex_mul(&well)?;
+            let chance = wave.complex_abs()?.square()?;
             means.push((chance.dot(&place)? / chance.sum(..)?)?);
         }
         Tensor::concat(&[wave.flatten(..)?, Tensor::stack(&means, 0)?], 0)
@@ -146,13 +129,14 @@ fn envelope() {
         let half = frequencies(device, 40)?;
         let keep = (half.gt(0.0)?.choose(2.0, half.eq(0.0)?.choose_as(1.0, 0.0, DType::F32)?))?;
         let keep = half.eq(-20.0)?.choose(1.0, keep)?.unsqueeze(-1)?;
-        let [re, im] = (whole.fft(1, None)? * keep)?.ifft(1, None)?.unstack(-1)?;
+        let analytic = (whole.fft(1, None)? * keep)?.ifft(1, None)?;
+        let [re, im] = analytic.unstack(-1)?;
         let turn = im.atan2(&re)?;
         let same = (&re - &signal)?.abs()?.amax(1)?.lt(1e-5)?;
         let jump = (turn.slice(1, 1..)? - turn.slice(1, ..-1)?)?;
         let speed = jump.rem_floor(core::f32::consts::TAU)?.median(1)?;
         let ends = Tensor::stack(&[same.cast(DType::F32)?, speed], 1)?;
-        Tensor::concat(&[re.hypot(&im)?, ends], 1)
+        Tensor::concat(&[analytic.complex_abs()?, ends], 1)
     });
 }
 
@@ -166,9 +150,10 @@ fn registration() {
                 + (numbers(device, [8, 9], 119 + n)? * 0.05)?
         });
         let moved = Tensor::stack(&moved.collect::<Result<Vec<_>>>()?, 0)?;
-        let cross = product(&spectrum(&moved)?, &spectrum(&image)?, -1.0)?;
+        let still = image.rfft([1, 2], None)?.complex_conj()?;
+        let cross = moved.rfft([1, 2], None)?.complex_mul(&still)?;
         let cross = (&cross / (cross.norm(Axes::keep(-1))? + 1e-3)?)?;
-        let peaks = cross.ifft(-2, None)?.irfft(-1, 9)?.flatten(1..)?;
+        let peaks = cross.irfft([-2, -1], 9)?.flatten(1..)?;
         let place = peaks.argmax(1)?.cast(DType::I32)?;
         let (down, across) = ((&place / 9)?, (&place % 9)?);
         let signed = |x: &Tensor, n: i32| x.gt(n / 2)?.choose((x - n)?, x)?.cast(DType::F32);

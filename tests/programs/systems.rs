@@ -1,6 +1,5 @@
 //! What is made of systems of equations, inverses and determinants.
 
-use wharf::tensor::Triangle;
 use wharf::{Axes, DType, Device, Result, Tensor};
 
 use super::support::{check, numbers};
@@ -29,8 +28,8 @@ fn implicit_euler() {
                 let rows = [[zeros.clone(), ones.clone()], [twist, damp]].concat();
                 let bend = Tensor::stack(&rows, 1)?.reshape([3, 2, 2])?;
                 let off = ((&state - &before)? - (slope * step)?)?;
-                let newton = (&eye - (bend * step)?)?.solve(&off.unsqueeze(-1)?)?;
-                state = (state - newton.squeeze(-1)?)?;
+                let newton = (&eye - (bend * step)?)?.solve(&off)?;
+                state = (state - newton)?;
             }
         }
         Ok(state)
@@ -106,22 +105,16 @@ fn factored_once() {
     check("factored_once", async |device| {
         let a = numbers(device, [6, 6], 8)?;
         let lu = a.lu()?;
-        let (below, above) = (Triangle::lower().unit(), Triangle::upper());
         let mut x = numbers(device, 6, 9)?;
         let mut all = Vec::new();
         for _ in 0..3 {
-            let half = lu.factors.solve_triangular(&x.take(&lu.order)?, &below)?;
-            let next = lu.factors.solve_triangular(&half, &above)?;
+            let next = lu.solve(&x)?;
             let size = next.norm(..)?;
             x = (next / &size)?;
             all.push(size);
         }
         let value = x.dot(&a.matmul(&x)?)?; // of the eigenvalue that is nearest to 0
-        let pivots = lu.factors.diag(0)?;
-        let nats = pivots.abs()?.ln()?.sum(..)?;
-        let swapped = lu.order.unsqueeze(1)?.gt(&lu.order)?.cast(DType::I32)?.triu(1)?.sum(..)?;
-        let sign = (1.0f32 - ((swapped % 2)?.cast(DType::F32)? * 2.0)?)?;
-        let sign = (sign * pivots.sign()?.prod(..)?)?;
+        let (sign, nats) = a.slogdet()?;
         let same = ((&sign * nats.exp()?)? / a.det()?)?;
         Tensor::concat(&[x, listed(&all)?, listed(&[value, nats, sign, same])?], 0)
     });
@@ -246,9 +239,9 @@ fn ridge_path() {
         let (weak, _) = device.upload(&[0.05f32, 0.3, 1.0, 5.0], [4, 1, 1])?;
         let square = basis.t()?.matmul(&basis)?;
         let systems = (square + (device.eye(4, 4, DType::F32)? * weak)?)?;
-        let fits = systems.solve(&basis.t()?.matmul(&y.unsqueeze(1)?)?)?.squeeze(-1)?;
+        let fits = systems.solve(&basis.t()?.matmul(&y)?)?;
         // What each would miss if it had not been there: by the diagonal of the hat matrix.
-        let hats = basis.matmul(&systems.solve(&basis.t()?)?)?;
+        let hats = basis.matmul(&systems.solve(&basis.t()?.unsqueeze(0)?)?)?;
         let own = Tensor::einsum("lnn->ln", &[&hats])?;
         let off = ((&y - fits.matmul(&basis.t()?)?)? / (1.0f32 - &own)?)?;
         let scores = off.square()?.mean(1)?;

@@ -333,3 +333,23 @@ fn upsampling_step() {
         Tensor::concat(&[weight.flatten(..)?, of_input.flatten(..)?, before, after], 0)
     });
 }
+
+#[test]
+fn moments() {
+    check("moments", async |device| {
+        let mut weights = [numbers(device, [3, 2], 41)?, numbers(device, 4, 42)?.flip(0)?];
+        for w in &mut weights {
+            let (mut mean, mut power, mut decay) =
+                (w.zeros_like()?, w.full_like(0.1)?, w.ones_like()?);
+            for _ in 0..4 {
+                let slope = (&*w * 2.0)?;
+                mean = ((&mean * 0.9)? + (&slope * 0.1)?)?;
+                power = ((&power * 0.95)? + (slope.square()? * 0.05)?)?;
+                decay = (&decay * 0.9)?;
+                let step = (&mean / &(1.0f32 - &decay)?)?;
+                *w = (&*w - ((step / &power.sqrt()?)? * 0.1)?)?;
+            }
+        }
+        Tensor::concat(&[weights[0].flatten(..)?, weights[1].clone()], 0)
+    });
+}

@@ -164,7 +164,7 @@ impl Tensor {
                 let begin = (phase.first() + pads[2 + i].0 as isize).unsigned_abs();
                 let length = each[i] + phase.reach * phase.taps.saturating_sub(1);
                 if phase.taps == 0 {
-                    let none = self.device.zeros(shape, *stored)?;
+                    let none = self.device.constant(shape, stored, 0u8)?;
                     let bias = bias.map(|bias| bias.widened(stored)?.by_rows(rows, 2 + D, stored));
                     return match bias.transpose()? {
                         Some(bias) => none + bias,

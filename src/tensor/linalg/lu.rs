@@ -21,6 +21,54 @@ pub struct Lu {
     pub order: Tensor,
 }
 
+impl Lu {
+    /// What [`Tensor::solve`] makes of the matrix that has these factors, to the bit: the matrix is
+    /// factored once, and solves as often as it is asked. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (a, _) = device.upload(&[1.0f32, 2.0, 4.0, 4.0], [2, 2])?;
+    /// let lu = a.lu()?;
+    /// let mut x = device.ones(2, wharf::DType::F32)?;
+    /// for _ in 0..2 {
+    ///     x = lu.solve(&x)?; // inverse iteration: what has the smallest eigenvalue stays
+    /// }
+    /// assert_eq!(x.to_vec::<f32>()?, [0.875, -0.6875]);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn solve(&self, right: &Tensor) -> Result<Tensor> {
+        asked(|| self.solved("solve", right)).map_err(|error| error.during("solve"))
+    }
+
+    fn solved(&self, what: &'static str, right: &Tensor) -> Result<Tensor> {
+        let sides = Sides::of(&self.factors, right)?;
+        let Some((factors, b)) = &sides.flat else {
+            return right.device.zeros(sides.shape, DType::F32);
+        };
+        let n = sides.n;
+        let all = Shape::new(&sides.of.dims()[..sides.of.rank() - 1])?;
+        let order = self.order.broadcast_to(all)?.reshape_copied([all.elements() / n, n])?;
+        let half = factors.behind(&b.in_order(&order)?, &Triangle::lower().unit())?;
+        let solved = factors.behind(&half, &Triangle::upper())?;
+        let holds = factors.diagonals()?.ne(0.0)?;
+        let lacks = ("is singular", n);
+        sides.shaped(&solved.unless_lacking(what, sides.of, lacks, &holds)?)
+    }
+
+    /// The pivots of each matrix, `[.., n]`, and whether its rows are in an odd order.
+    fn pivots(&self) -> Result<(Tensor, Tensor)> {
+        let (order, n) = (&self.order, self.factors.matrices()?.1);
+        let pivots = self.factors.matrices()?.0.diagonals()?.reshape_copied(*order.shape())?;
+        // Every pair of rows that changed places turns the sign.
+        let turned = order.unsqueeze(-1)?.gt(&order.unsqueeze(-2)?)?;
+        let index = order.device.iota(n)?;
+        let before = index.unsqueeze(1)?.lt(&index)?;
+        let turned = turned.apply(Op::And, &[before.into()])?.cast(DType::U32)?.sum([-1, -2])?;
+        Ok((pivots, turned.rem(2u32)?.eq(1u32)?))
+    }
+}
+
 impl Tensor {
     /// The factors of square matrices over the last two axes, by swaps of rows that make every
     /// pivot the largest its column has left, the first of equals: of f32, of at most 65536 rows;
@@ -39,27 +87,14 @@ impl Tensor {
     #[doc(alias = "lu_factor")]
     #[track_caller]
     pub fn lu(&self) -> Result<Lu> {
-        let factored = || {
-            let (x, n) = self.matrices()?;
-            let shape = *self.shape();
-            let list = Shape::new(&shape.dims()[..shape.rank() - 1])?;
-            if shape.is_empty() {
-                let order = self.device.zeros(list, DType::U32)?;
-                return Ok(Lu { factors: self.device.zeros(shape, DType::F32)?, order });
-            }
-            if n > ROWS_MAX {
-                return Err(LinalgCause::Rows { rows: n, most: ROWS_MAX }.into());
-            }
-            let (factors, order) = x.pivoted()?;
-            Ok(Lu { factors: factors.reshape_copied(shape)?, order: order.reshape_copied(list)? })
-        };
-        asked(factored).map_err(|error: Error| error.during("lu"))
+        asked(|| self.by_pivots()).map_err(|error: Error| error.during("lu"))
     }
 
     /// The determinants of square matrices over the last two axes: the product of the pivots of
-    /// their [factors](Tensor::lu), which may leave the range of f32, by the contract of a
-    /// [product](crate::op). The factors are exact of a matrix that is as near as their contract
-    /// says: of a singular one it is 0, or as near as they are; of one without rows 1. Deferred.
+    /// their [factors](Tensor::lu), by the contract of a [product](crate::op). It may leave the
+    /// range of f32, where [`Tensor::slogdet`] does not. The factors are exact of a matrix that is
+    /// as near as their contract says: of a singular one it is 0, or as near as they are; of one
+    /// without rows 1. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -71,42 +106,65 @@ impl Tensor {
     #[track_caller]
     pub fn det(&self) -> Result<Self> {
         let determined = || {
-            let (_, n) = self.matrices()?;
-            let list = Shape::new(&self.shape().dims()[..self.shape().rank() - 2])?;
-            if self.shape().is_empty() {
-                return self.device.ones(list, DType::F32);
-            }
-            let Lu { factors, order } = self.lu()?;
-            let pivots = factors.matrices()?.0.diagonals()?;
-            let order = order.reshape_copied([list.elements(), n])?;
-            // Every pair of rows that changed places turns the sign.
-            let turned = order.unsqueeze(2)?.gt(&order.unsqueeze(1)?)?;
-            let index = self.device.iota(n)?;
-            let before = index.unsqueeze(1)?.lt(&index)?;
-            let turned = turned.apply(Op::And, &[before.into()])?.cast(DType::U32)?.sum([1, 2])?;
-            let odd = turned.rem(2u32)?.eq(1u32)?;
-            let product = pivots.prod(1)?;
-            odd.choose(&(-&product)?, &product)?.reshape_copied(list)
+            let (pivots, odd) = self.by_pivots()?.pivots()?;
+            let product = pivots.prod(-1)?;
+            odd.choose(&(-&product)?, &product)
         };
         asked(determined).map_err(|error| error.during("det"))
     }
 
+    /// The sign of each [determinant](Tensor::det) - 1, -1, or 0 of a singular matrix - and the
+    /// logarithm of its magnitude, which is in the range of f32 whatever the size; minus infinity
+    /// of a singular one. Of the [factors](Tensor::lu): the sign is exact, the logarithm off by at
+    /// most 130 ulp of the sum of `|ln p|` over the pivots `p` ([contract](crate::op)). Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let a = (device.eye(200, 200, wharf::DType::F32)? * -4.0)?;
+    /// let (sign, size) = a.slogdet()?;
+    /// assert!(a.det()?.scalar::<f32>()?.is_infinite());
+    /// assert_eq!(sign.scalar::<f32>()?, 1.0);
+    /// assert!((size.scalar::<f32>()? - 200.0 * 4.0f32.ln()).abs() < 1e-3);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "logdet")]
+    #[track_caller]
+    pub fn slogdet(&self) -> Result<(Self, Self)> {
+        let determined = || {
+            let (pivots, odd) = self.by_pivots()?.pivots()?;
+            let sign = pivots.sign()?.prod(-1)?;
+            let sign = odd.choose(&(-&sign)?, &sign)?;
+            Ok((sign, pivots.abs()?.ln()?.sum(-1)?))
+        };
+        asked(determined).map_err(|error: Error| error.during("slogdet"))
+    }
+
     /// What square matrices have to be multiplied by to give `right`: `X` with `A X = B`, for `A`
-    /// of `[.., n, n]` and `B` of `[.., n, m]`, or `[n]` beside a single matrix. Of f32; the axes
-    /// before the last two broadcast. By [factors](Tensor::lu), by their contract. A matrix one of
+    /// of `[.., n, n]` and `B` of `[.., n, m]`, whose axes before the last two broadcast. `B` may
+    /// also be one vector for each matrix, `[.., n]` of all axes of `A` but its last, or one for
+    /// all of them, `[n]`; `X` then is vectors as well. A `B` of one axis less than `A` is vectors,
+    /// whatever its lengths: a matrix that all of them take is `b.unsqueeze(0)`.
+    ///
+    /// Of f32; by [factors](Tensor::lu), by their contract. A matrix one of
     /// whose pivots is 0 is an error of kind [`Singular`](crate::ErrorKind::Singular) at the first
-    /// read; one that is nearly singular has a result that is far off. Deferred.
+    /// read; one that is nearly singular has a result that is far off. Deferred. What solves
+    /// several times is factored once: [`Lu::solve`].
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (a, _) = device.upload(&[1.0f32, 2.0, 4.0, 4.0], [2, 2])?;
     /// let (b, _) = device.upload(&[5.0f32, 12.0], [2])?;
     /// assert_eq!(a.solve(&b)?.to_vec::<f32>()?, [1.0, 2.0]);
+    ///
+    /// // Two systems, with a vector each.
+    /// let two = wharf::Tensor::stack(&[&a, &(&a * 2.0)?], 0)?;
+    /// let x = two.solve(&b.broadcast_to([2, 2])?)?;
+    /// assert_eq!(x.to_vec::<f32>()?, [1.0, 2.0, 0.5, 1.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
     pub fn solve(&self, right: &Self) -> Result<Self> {
-        asked(|| self.solved("solve", right)).map_err(|error| error.during("solve"))
+        asked(|| self.by_pivots()?.solved("solve", right)).map_err(|error| error.during("solve"))
     }
 
     /// The inverses of square matrices over the last two axes: what [`Tensor::solve`] makes of
@@ -123,25 +181,26 @@ impl Tensor {
     pub fn inv(&self) -> Result<Self> {
         let inverted = || {
             let (_, n) = self.matrices()?;
-            self.solved("inv", &self.device.eye(n, n, DType::F32)?)
+            let ones = self.device.eye(n, n, DType::F32)?.broadcast_to(*self.shape())?;
+            self.by_pivots()?.solved("inv", &ones)
         };
         asked(inverted).map_err(|error| error.during("inv"))
     }
 
-    fn solved(&self, what: &'static str, right: &Self) -> Result<Self> {
-        let sides = Sides::of(self, right)?;
-        let Some((x, b)) = &sides.flat else {
-            return self.device.zeros(sides.shape, DType::F32);
-        };
-        if sides.n > ROWS_MAX {
-            return Err(LinalgCause::Rows { rows: sides.n, most: ROWS_MAX }.into());
+    /// The factors of square matrices.
+    fn by_pivots(&self) -> Result<Lu> {
+        let (x, n) = self.matrices()?;
+        let shape = *self.shape();
+        let list = Shape::new(&shape.dims()[..shape.rank() - 1])?;
+        if shape.is_empty() {
+            let order = self.device.zeros(list, DType::U32)?;
+            return Ok(Lu { factors: self.device.zeros(shape, DType::F32)?, order });
+        }
+        if n > ROWS_MAX {
+            return Err(LinalgCause::Rows { rows: n, most: ROWS_MAX }.into());
         }
         let (factors, order) = x.pivoted()?;
-        let half = factors.behind(&b.in_order(&order)?, &Triangle::lower().unit())?;
-        let solved = factors.behind(&half, &Triangle::upper())?;
-        let holds = factors.diagonals()?.ne(0.0)?;
-        let lacks = ("is singular", sides.n);
-        sides.shaped(&solved.unless_lacking(what, sides.of, lacks, &holds)?)
+        Ok(Lu { factors: factors.reshape_copied(shape)?, order: order.reshape_copied(list)? })
     }
 
     /// The factors of `[matrices, m, n]`, where `m` is not less than `n`, and the order of rows.

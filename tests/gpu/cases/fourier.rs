@@ -11,7 +11,7 @@ use super::pair::count;
 use super::probe::Random;
 use super::views::TARGETS;
 use crate::ctx::{
-    Case, Ctx, DOWNGRADES, Downgrade, Outcome, Size, case, ensure, ensure_eq, matters, show,
+    Case, Ctx, DOWNGRADES, Downgrade, LOWEST, Outcome, Size, case, ensure, ensure_eq, matters, show,
 };
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
@@ -21,6 +21,10 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         cases.push(case!(name, |ctx| lengths(ctx, downgrade)));
     }
     cases.push(case!("fourier::views", |ctx| views(ctx)));
+    for (name, downgrade) in [("native", DOWNGRADES[0]), ("lowest", LOWEST)] {
+        let name = format!("fourier::several_axes::{name}");
+        cases.push(case!(name, |ctx| several(ctx, downgrade)));
+    }
     cases.push(case!("fourier::cut_and_filled", |ctx| cut(ctx)));
     cases.push(case!("fourier::many_rows", |ctx| many(ctx)));
     cases.push(case!("fourier::in_parts", |ctx| in_parts(ctx)));
@@ -265,6 +269,41 @@ async fn views(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
+/// Several axes are one after the other, to the bit, and the last that is named is that of reals.
+async fn several(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
+    let device = ctx.device(downgrade).await?;
+    let mut random = Random::new(97);
+    for device in TARGETS.map(|target| device.with_target(target)) {
+        let (x, _) = device.upload(&drawn(&mut random, 4 * 6 * 10), [4, 6, 10]).map_err(show)?;
+        let (z, _) = device.upload(&drawn(&mut random, 4 * 6 * 10), [4, 6, 5, 2]).map_err(show)?;
+        let x = x.permute([2, 0, 1]).and_then(|x| x.flip(0)).map_err(show)?; // [10, 4, 6]
+        let z = z.swap_axes(0, 1).and_then(|z| z.flip(2)).map_err(show)?; // [6, 4, 5]
+        let half = x.rfft(-1, None).map_err(show)?;
+        let pairs = [
+            (x.rfft([0, 2], None), x.rfft(2, None).and_then(|y| y.fft(0, None))),
+            (x.rfft([-1, 0], 8), x.rfft(0, 8).and_then(|y| y.fft(-1, None))),
+            (x.rfft(.., None), x.rfft(2, None).and_then(|y| y.fft(1, None)?.fft(0, None))),
+            (half.irfft([0, -1], 6), half.ifft(0, None).and_then(|y| y.irfft(-1, 6))),
+            (z.fft([0, 1], 7), z.fft(1, 7).and_then(|y| y.fft(0, None))),
+            (z.fft(.., None), z.fft(2, None).and_then(|y| y.fft(1, None)?.fft(0, None))),
+            (z.ifft([1, -1], 3), z.ifft(2, 3).and_then(|y| y.ifft(1, None))),
+        ];
+        for (i, (got, want)) in pairs.into_iter().enumerate() {
+            let (got, want) = (got.map_err(show)?, want.map_err(show)?);
+            ensure_eq!(got.shape(), want.shape(), "{i}: the shape");
+            let (got, want) = (got.read::<f32>().await, want.read::<f32>().await);
+            ensure_eq!(got.map_err(show)?, want.map_err(show)?, "{i} for {:?}", device.target());
+            count();
+        }
+        // What the sums over both axes come to.
+        let whole = x.rfft([1, 2], None).and_then(|y| y.irfft([1, 2], 6)).map_err(show)?;
+        let near = whole.allclose(&x, 1e-5, 1e-5).await.map_err(show)?;
+        ensure!(near, "what comes back is not what went for {:?}", device.target());
+        count();
+    }
+    Ok(())
+}
+
 /// Other lengths than that of the axis.
 async fn cut(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
@@ -337,10 +376,18 @@ async fn in_parts(ctx: &Ctx) -> Outcome {
             ensure!(got == want, "{rows} rows of {n} differ in parts");
         }
     }
-    let x = small.zeros([segment], DType::F32).map_err(show)?;
-    let error = x.rfft(0, None).err().map(|error| error.to_string()).unwrap_or_default();
-    let text = format!("rfft: a transform of length {segment} takes {} elements", segment + 2);
-    ensure!(error.starts_with(&text), "a row that is too long: {error}");
+    let refused = |n: usize| {
+        let x = small.zeros([n], DType::F32).map_err(show)?;
+        let error = x.rfft(0, None).err().map(|error| error.to_string()).unwrap_or_default();
+        let text = format!("rfft: a transform of length {n} takes {} elements", n + 2);
+        ensure!(error.starts_with(&text), "a row that is too long: {error}");
+        count();
+        Ok::<_, String>(error)
+    };
+    // And by no more than both parts of a number.
+    let error = refused(segment)?;
+    let most = error.split_once("above ").and_then(|(_, text)| text.split(' ').next());
+    refused(most.and_then(|most| most.parse().ok()).ok_or(error)?)?;
     Ok(())
 }
 
@@ -400,8 +447,20 @@ async fn refuses(ctx: &Ctx) -> Outcome {
         (x.rfft(2, None), "rfft: axis 2 does not exist in [3, 4] of rank 2", &axes("0 to 1")),
         (
             zeros(&[3, 5, 2], DType::F32)?.fft(2, None),
-            "fft: axis 2 does not exist in [3, 5] of rank 2",
+            "fft: axes counted without that of the parts: axis 2 does not exist in [3, 5] of rank \
+             2",
             &axes("0 to 1"),
+        ),
+        (
+            zeros(&[3, 5, 2], DType::F32)?.irfft(-3, 4),
+            "irfft: axes counted without that of the parts: axis -3 does not exist in [3, 5]",
+            &axes("0 to 1"),
+        ),
+        (x.rfft([1, -1], None), "rfft: axis -1 occurs twice in [1, -1]", ""),
+        (
+            x.rfft([0; 0], None),
+            "rfft: a transform of [3, 4] along no axis",
+            "name at least one; `..` are all",
         ),
     ] {
         let error = made.err().ok_or_else(|| format!("{text}: it was done"))?;

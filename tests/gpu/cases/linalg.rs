@@ -32,6 +32,10 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases.push(case!("linalg::empty", |ctx| empty(ctx)));
     cases.push(case!("linalg::singular", |ctx| singular(ctx)));
     cases.push(case!("linalg::beside_many", |ctx| beside_many(ctx)));
+    for (name, downgrade) in [("native", DOWNGRADES[0]), ("lowest", LOWEST)] {
+        let name = format!("linalg::factored_once::{name}");
+        cases.push(case!(name, |ctx| factored_once(ctx, downgrade)));
+    }
     cases.push(case!("linalg::many_panels", |ctx| many_panels(ctx)));
     cases.push(case!("linalg::converted", |ctx| converted(ctx)));
     cases
@@ -159,8 +163,8 @@ async fn one(device: &Device, a: &Dense, positive: bool) -> Outcome {
     let magnitude = l.abs().times(&u.abs());
     near("lu", n, &l.times(&u), &a.ordered(&order), &magnitude)?;
     let b = Dense::new([1, n, 3], |_, i, j| ((i * 7 + j * 3) % 11) as f64 - 5.0);
-    let right = b.upload(device)?.slice(0, 0..1).and_then(|b| b.squeeze(0)).map_err(show)?;
-    let solved = Dense::of(&x.solve(&right).map_err(show)?, [batch, n, 3]).await?;
+    let solved = x.solve(&b.upload(device)?).map_err(show)?;
+    let solved = Dense::of(&solved, [batch, n, 3]).await?;
     let b = Dense::new([batch, n, 3], |_, i, j| b.at(0, i, j)).ordered(&order);
     let of = magnitude.times(&solved.abs()).plus(&b.abs());
     near("solve", n, &a.ordered(&order).times(&solved), &b, &of)?;
@@ -168,25 +172,41 @@ async fn one(device: &Device, a: &Dense, positive: bool) -> Outcome {
     let ones = Dense::new(a.dims, |_, i, j| f64::from(i == j)).ordered(&order);
     let of = magnitude.times(&inverse.abs()).plus(&ones);
     near("inv", n, &a.ordered(&order).times(&inverse), &ones, &of)?;
-    // The product of the pivots, and a sign for the order.
+    determined(&x, &u, &order).await
+}
+
+/// By the product of the pivots and a sign for the order; and by the sum of their logarithms.
+async fn determined(x: &Tensor, u: &Dense, order: &[u32]) -> Outcome {
+    let n = u.dims[1];
     let dets = x.det().and_then(|d| d.flatten(..)).map_err(show)?.read::<f32>().await;
+    let (sign, size) = x.slogdet().map_err(show)?;
+    ensure_eq!([sign.shape().elements(), size.shape().elements()], [u.dims[0]; 2], "of each one");
+    let signs = sign.read::<f32>().await.map_err(show)?;
+    let mut logs = Vec::new();
     for (m, &got) in dets.map_err(show)?.iter().enumerate() {
         let mut order = order[m * n..][..n].to_vec();
-        let mut want: f64 = (0..n).map(|i| u.at(m, i, i)).product();
+        let pivots = || (0..n).map(|i| u.at(m, i, i));
+        let mut turned = 1.0;
         for i in 0..n {
             while order[i] as usize != i {
                 let to = order[i] as usize;
                 order.swap(i, to);
-                want = -want;
+                turned = -turned;
             }
         }
+        let want = turned * pivots().product::<f64>();
         let exact = Exact { value: Number::Float(want), scale: n as f64 * want.abs() };
         let kept =
             Reduction::Prod.bound(DType::F32).within(DType::F32, exact, Number::Float(got.into()));
         let out = want.abs() > 1e30 || want.abs() < 1e-30;
         ensure!(kept || out, "the determinant is {got}, not {want}");
+        let want: f64 = turned * pivots().map(f64::signum).product::<f64>();
+        ensure_eq!(f64::from(signs[m]), want, "the sign of {m}");
+        let parts = || pivots().map(|p| p.abs().ln());
+        let (value, scale) = (Number::Float(parts().sum()), parts().map(f64::abs).sum());
+        logs.push(Exact { value, scale });
     }
-    Ok(())
+    super::vocabulary::kept(("slogdet", 1), &format!("{n}"), &size, &logs).await
 }
 
 async fn factors(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
@@ -269,6 +289,10 @@ async fn empty(ctx: &Ctx) -> Outcome {
         ensure_eq!(dets.shape().dims(), &dims[..dims.len() - 2], "the determinants");
         let ones = dets.read::<f32>().await.map_err(show)?;
         ensure!(ones.iter().all(|&x| x == 1.0), "the determinant of nothing is {ones:?}");
+        let (sign, size) = x.slogdet().map_err(show)?;
+        let (sign, size) = (sign.read::<f32>().await, size.read::<f32>().await);
+        ensure_eq!(sign.map_err(show)?, ones, "its sign");
+        ensure!(size.map_err(show)?.iter().all(|&x| x == 0.0), "its logarithm is not 0");
         count();
     }
     let none = zeros(&[3, 3])?.solve(&zeros(&[3, 0])?).map_err(show)?;
@@ -317,7 +341,14 @@ async fn singular(ctx: &Ctx) -> Outcome {
             unit.read::<f32>().await.map_err(show)?;
             let dets = x.det().map_err(show)?.read::<f32>().await.map_err(show)?;
             ensure!(dets[0] != 0.0 && dets[1] == 0.0, "determinants of {dets:?}");
-            x.lu().map_err(show)?.factors.read::<f32>().await.map_err(show)?;
+            let (sign, size) = x.slogdet().map_err(show)?;
+            ensure_eq!(sign.read::<f32>().await.map_err(show)?[1], 0.0, "a singular one's sign");
+            let size = size.read::<f32>().await.map_err(show)?;
+            ensure!(size[0].is_finite() && size[1] == f32::NEG_INFINITY, "logarithms of {size:?}");
+            let lu = x.lu().map_err(show)?;
+            lu.factors.read::<f32>().await.map_err(show)?;
+            let text = format!("solve of [2, {n}, {n}]: matrix 1 is singular: at pivot 1 of {n}");
+            told(lu.solve(&x).map_err(show)?.read::<f32>().await, &text)?;
         }
     }
     Ok(())
@@ -351,9 +382,57 @@ async fn beside_many(ctx: &Ctx) -> Outcome {
     }
     let two = Dense::new([2, 3, 3], |b, i, j| f64::from(u8::from(i == j && b == 0)));
     let two = two.upload(&device)?.unsqueeze(1).map_err(show)?;
-    let sides = device.ones([4, 3, 1], DType::F32).map_err(show)?;
+    let sides = device.ones([1, 4, 3, 1], DType::F32).map_err(show)?;
     let error = two.solve(&sides).map_err(show)?.read::<f32>().await;
     told(error, "solve of [2, 4, 3, 3]: matrix 4 is singular: at pivot 0 of 3")
+}
+
+/// Factors solve as their matrix does, to the bit, whatever the right side is: a vector for each
+/// matrix, one for all, matrices, and such as broadcast.
+async fn factored_once(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
+    let device = ctx.device(downgrade).await?;
+    let mut random = Random::new(86);
+    for device in TARGETS.map(|target| device.with_target(target)) {
+        for n in [3, 20] {
+            let a = Dense::drawn(&mut random, [3, n, n]);
+            let a = a.map(|i, j, x| if i == j { x - 3.0 } else { x }).upload(&device)?;
+            let b = Dense::drawn(&mut random, [3, n, 2]).upload(&device)?;
+            let lu = a.lu().map_err(show)?;
+            let whole = a.solve(&b).map_err(show)?;
+            let read = async |x: wharf::Result<Tensor>| {
+                let x = x.map_err(show)?;
+                Ok::<_, String>((x.shape().dims().to_vec(), x.read::<f32>().await.map_err(show)?))
+            };
+            ensure_eq!(read(lu.solve(&b)).await?, read(Ok(whole.clone())).await?, "matrices");
+            // A column of a matrix, as a view, is a vector.
+            let column = b.select(2, 1).map_err(show)?;
+            let want = read(whole.select(2, 1)).await?;
+            ensure_eq!(want.0, [3, n], "a vector for each");
+            for got in [a.solve(&column), lu.solve(&column)] {
+                ensure_eq!(read(got).await?, want, "vectors of {n}");
+                count();
+            }
+            let first = column.select(0, 0).map_err(show)?;
+            let want = first.broadcast_to([3, n]).and_then(|b| a.solve(&b));
+            ensure_eq!(read(lu.solve(&first)).await?, read(want).await?, "one for all");
+            let alike = column.broadcast_to([2, 3, n]).and_then(|b| b.unsqueeze(-1));
+            let got = alike.and_then(|b| lu.solve(&b)).and_then(|x| x.select(0, 1)?.squeeze(-1));
+            ensure_eq!(read(got).await?, read(a.solve(&column)).await?, "twice as many");
+            let how = Triangle::upper();
+            let got = a.solve_triangular(&column, &how).map_err(show)?;
+            let want = a.solve_triangular(&b, &how).and_then(|x| x.select(2, 1));
+            ensure_eq!(read(Ok(got)).await?, read(want).await?, "vectors behind a triangle");
+        }
+        // As many matrices as rows: the rank says that these are vectors, for each another one.
+        let scales = device.arange(1, 4, 1, DType::F32).and_then(|x| x.reshape([3, 1, 1]));
+        let a = scales.and_then(|x| x * device.eye(3, 3, DType::F32)?).map_err(show)?;
+        let ones = device.ones([3, 3], DType::F32).map_err(show)?;
+        let solved = a.solve(&ones).map_err(show)?.read::<f32>().await.map_err(show)?;
+        let want: Vec<f32> = [1.0f32, 2.0, 3.0].iter().flat_map(|x| [1.0 / x; 3]).collect();
+        ensure!(solved.iter().zip(&want).all(|(x, y)| (x - y).abs() < 1e-6), "{solved:?}");
+        count();
+    }
+    Ok(())
 }
 
 /// More panels than one segment holds are factored as each would be.

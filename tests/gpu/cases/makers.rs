@@ -10,7 +10,9 @@ use wharf::{DType, Device, ErrorKind, Layout, Policy, Result, Shape, Tensor, hal
 use super::lent::own;
 use super::pair::{bits, bits_of_or_error, count, difference};
 use super::probe::{Probe, for_dtype};
-use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
+use crate::ctx::{
+    Case, Ctx, DOWNGRADES, Downgrade, LOWEST, Outcome, case, ensure, ensure_eq, show,
+};
 
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -21,6 +23,9 @@ pub(crate) fn cases() -> Vec<Case> {
                 as_uploads(&ctx.device(downgrade).await?.with_policy(&POLICIES[i].1())).await
             }));
         }
+    }
+    for (name, downgrade) in [("native", DOWNGRADES[0]), ("lowest", LOWEST)] {
+        cases.push(case!(format!("makers::likes::{name}"), |ctx| likes(ctx, downgrade)));
     }
     cases.push(case!("makers::random_numbers", |ctx| random_numbers(ctx)));
     #[cfg(not(target_family = "wasm"))]
@@ -164,6 +169,49 @@ async fn without_values(ctx: &Ctx) -> Outcome {
             }
         }
     }
+    count();
+    Ok(())
+}
+
+/// Of the shape and the dtype of a tensor, whatever view of whatever values it is: dense.
+async fn likes(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
+    let device = ctx.device(downgrade).await?;
+    for policy in [Policy::exact(), narrow(), odd()] {
+        let device = device.with_policy(&policy);
+        for dtype in DType::ALL {
+            if device.plan().carriage(dtype).stored.is_none() {
+                continue;
+            }
+            let x: Tensor = for_dtype!(dtype, upload(&device, &[1; 6])).map_err(show)?;
+            let x = x.reshape([2, 3]).map_err(show)?;
+            let views = [x.t(), x.flip(1), x.slice(1, 2..), x.slice(0, 1..1), x.select(0, 0)];
+            for x in views.into_iter().chain([x.broadcast_to([4, 2, 3])]) {
+                let x = x.map_err(show)?;
+                let seven = if dtype == DType::Bool { x.full_like(true) } else { x.full_like(7) };
+                for (got, n) in [(x.zeros_like(), 0), (x.ones_like(), 1), (seven, 7)] {
+                    let got = got.map_err(show)?;
+                    ensure_eq!(got.shape(), x.shape(), "the shape");
+                    ensure_eq!(got.dtype(), x.dtype(), "the dtype");
+                    ensure!(got.layout().is_dense(), "{dtype}: {:?}", got.layout());
+                    let number = match x.dtype() {
+                        DType::Bool => Number::Bool(n > 0),
+                        dtype if dtype.is_float() => Number::Float(n.into()),
+                        _ => Number::Int(n.into()),
+                    };
+                    let want = vec![bits(x.dtype(), number); x.shape().elements()];
+                    let got = bits_of_or_error(&got).await.map_err(show)?;
+                    ensure_eq!(difference(x.dtype(), &got, &want), None, "{dtype}: {n}");
+                    count();
+                }
+            }
+        }
+    }
+    // Of what has no values there is the shape.
+    let (x, places) = (up(&device, &[1.0f32, 2.0]), up(&device, &[5u32, 6]));
+    let none = x.and_then(|x| x.take(&places?)).map_err(show)?;
+    ensure!(none.read::<f32>().await.is_err(), "places that do not exist were taken");
+    let zeros = none.zeros_like().map_err(show)?.read::<f32>().await.map_err(show)?;
+    ensure_eq!(zeros, [0.0f32; 2], "zeros like what has no values");
     count();
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Kernels against `PyTorch`'s answers, which `tests/goldens/torch/generate.py` wrote.
 
+mod converted;
 mod images;
 mod near;
 mod operations;
@@ -7,32 +8,30 @@ mod operations;
 use std::collections::BTreeMap;
 
 use wharf::op::Op;
+use wharf::plan::{How, Plan};
 use wharf::reference::Number;
 use wharf::tensor::{Attention, Pad};
 use wharf::{Adapter, DType, Device, Scalar, Tensor};
 
-use super::pair::{Pair, bits_of, carries, count, value};
-use crate::ctx::{
-    Case, Ctx, DOWNGRADES, Downgrade, LOWEST, Outcome, Size, case, ensure, ensure_eq, is_slow, show,
-};
+use super::pair::{Pair, bits, bits_of, carries, count, value};
+use crate::ctx::{Case, DOWNGRADES, LOWEST, Outcome, Size, case, ensure, ensure_eq, is_slow, show};
 use crate::torch_goldens::{casts, elementwise};
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
-    use DType::{Bf16, Bool, F16, F32, I8, I16, I32, I64, U8};
+    use DType::{Bf16, Bool, F16, F32, F64, I8, I16, I32, I64, U8};
     let mut cases = Vec::new();
     // Drivers that compile slowly run the narrow dtypes on demand, as elsewhere.
     let quick = !is_slow(adapter.caps());
-    for dtype in [F32, F16, Bf16, I8, U8, I16, I32, I64, Bool] {
+    for dtype in [F32, F16, Bf16, F64, I8, U8, I16, I32, I64, Bool] {
         let usual = quick || dtype.width() >= 4 || dtype == Bool;
         let size = if usual { Size::Usual } else { Size::Large };
-        let case = case!(format!("torch::elementwise::{dtype}"), |ctx| all_of(ctx, dtype)).needs(
-            adapter,
-            DOWNGRADES[0],
-            dtype,
-        );
+        let case = case!(format!("torch::elementwise::{dtype}"), |ctx| async move {
+            all_of(&ctx.native().await?, dtype).await
+        })
+        .needs(adapter, DOWNGRADES[0], dtype);
         cases.push(Case { size, ..case });
     }
-    cases.push(case!("torch::casts", |ctx| all_casts(ctx)));
+    cases.push(case!("torch::casts", |ctx| async move { all_casts(&ctx.native().await?).await }));
     let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for line in include_str!("../../goldens/torch/shapes.txt").lines() {
         groups.entry(line.split(" | ").next().unwrap_or_default()).or_default().push(line);
@@ -41,26 +40,28 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     for (op, lines) in groups {
         let name = format!("torch::shapes::{op}");
         let lines: &'static [&'static str] = lines.leak();
-        cases.push(case!(name, |ctx| shapes(ctx, DOWNGRADES[0], lines)));
+        cases.push(case!(name, |ctx| async move { shapes(&ctx.native().await?, lines).await }));
         some.extend(lines.iter().step_by(8));
     }
     let some: &'static [&'static str] = some.leak();
-    let lowest = case!("torch::shapes::lowest", |ctx| shapes(ctx, LOWEST, some));
+    let lowest = case!("torch::shapes::lowest", |ctx| async move {
+        shapes(&ctx.device(LOWEST).await?, some).await
+    });
     cases.push(lowest.on_demand(adapter));
     cases.extend(images::cases(adapter));
     cases.extend(operations::cases(adapter));
+    cases.extend(converted::cases(adapter));
     cases
 }
 
-async fn all_of(ctx: &Ctx, dtype: DType) -> Outcome {
-    let device = ctx.native().await?;
+async fn all_of(device: &Device, dtype: DType) -> Outcome {
     let mut wrong = Vec::new();
     for case in elementwise().into_iter().filter(|case| case.dtype == dtype) {
         count();
         let n = case.results.len();
         let mut tensors = Vec::new();
         for list in &case.operands {
-            tensors.push(Pair::new(&device, dtype, list.clone(), &[n]).await?.tensor);
+            tensors.push(uploaded(device, dtype, list, &[n]).await?);
         }
         let others: Vec<_> = tensors[1..].iter().map(|t| t.clone().into()).collect();
         let got = bits_of(&tensors[0].apply(case.op, &others).map_err(show)?).await?;
@@ -77,16 +78,15 @@ async fn all_of(ctx: &Ctx, dtype: DType) -> Outcome {
     Ok(())
 }
 
-async fn all_casts(ctx: &Ctx) -> Outcome {
-    let device = ctx.native().await?;
+async fn all_casts(device: &Device) -> Outcome {
     let nan = |v| matches!(v, Number::Float(x) if x.is_nan());
     for (from, to, operands, results) in casts() {
-        if !carries(&device, from) || !carries(&device, to) {
+        if !carries(device, from) || !carries(device, to) {
             continue;
         }
         count();
         let n = operands.len();
-        let x = Pair::new(&device, from, operands.clone(), &[n]).await?.tensor;
+        let x = uploaded(device, from, &operands, &[n]).await?;
         let got = bits_of(&x.cast(to).map_err(show)?).await?;
         for i in 0..n {
             let (x, got, want) =
@@ -95,6 +95,29 @@ async fn all_casts(ctx: &Ctx) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// The dtype that this one is asked for by: one of 64 bits that the plan converts to it, if any.
+fn asked(plan: &Plan, of: DType) -> DType {
+    let becomes = |dtype: &DType| {
+        let to = plan.carriage(*dtype).how;
+        matches!(to, How::Converted { to, .. } if to == of)
+    };
+    DType::ALL.into_iter().find(becomes).unwrap_or(of)
+}
+
+/// Numbers of a dtype, given as bits: uploaded in the one that the device makes it of.
+async fn uploaded(
+    device: &Device,
+    dtype: DType,
+    words: &[u64],
+    dims: &[usize],
+) -> Result<Tensor, String> {
+    let up = asked(device.plan(), dtype);
+    let words = words.iter().map(|&word| bits(up, value(dtype, word))).collect();
+    let tensor = Pair::new(device, up, words, dims).await?.tensor;
+    ensure_eq!(tensor.dtype(), dtype, "what {up} is stored as");
+    Ok(tensor)
 }
 
 /// What a field of a line holds.
@@ -119,24 +142,23 @@ async fn field(device: &Device, text: &str) -> Result<Field, String> {
         dtype = DType::I32;
         bits.iter_mut().for_each(|b| *b &= 0xffff_ffff);
     }
-    Ok(Field::Tensor(Pair::new(device, dtype, bits, &dims).await?.tensor))
+    Ok(Field::Tensor(uploaded(device, dtype, &bits, &dims).await?))
 }
 
-async fn shapes(ctx: &Ctx, downgrade: Downgrade, lines: &[&str]) -> Outcome {
-    let device = ctx.device(downgrade).await?;
+async fn shapes(device: &Device, lines: &[&str]) -> Outcome {
     for line in lines {
         count();
         let mut parts = line.split(" | ");
         let op = parts.next().unwrap_or_default();
         let (mut tensors, mut numbers) = (Vec::new(), Vec::new());
         for part in parts {
-            match field(&device, part).await? {
+            match field(device, part).await? {
                 Field::Tensor(tensor) => tensors.push(tensor),
                 Field::Numbers(list) => numbers.push(list),
             }
         }
         let want = tensors.pop().ok_or("a line without a result")?;
-        let got = run(&device, op, &tensors, &numbers).map_err(|e| format!("{line}: {e:?}"))?;
+        let got = run(device, op, &tensors, &numbers).map_err(|e| format!("{line}: {e:?}"))?;
         same(op, &got, &want).await.map_err(|text| format!("{line}: {text}"))?;
     }
     Ok(())

@@ -3,6 +3,7 @@
 
 mod attending;
 mod bounds;
+mod complex;
 mod extremes;
 mod finding;
 mod gates;
@@ -35,6 +36,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         extremes::cases(),
         gates::cases(),
         bounds::cases(),
+        complex::cases(),
     ];
     families.into_iter().flatten().collect()
 }

@@ -159,3 +159,15 @@ def gaussian_process():
     variance = 1 - np.sum(beside * np.linalg.solve(k, beside), 0)
     fit = -0.5 * y @ np.linalg.solve(k, y) - 0.5 * np.linalg.slogdet(k)[1]
     return np.concatenate([mean, variance, [fit]])
+
+
+@program
+def normal_densities():
+    spread = np.stack([definite(4, seed) for seed in (21, 22, 23)])
+    off = numbers((3, 4), 24)
+    far = np.sum(off * np.linalg.solve(spread, off[..., None])[..., 0], -1)
+    sign, size = np.linalg.slogdet(spread)
+    density = -0.5 * (far + size + 4 * np.log(2 * np.pi))
+    # A determinant that no f32 holds, turned by an odd order of rows.
+    large = 100 * definite(60, 25)[[1, 0, *range(2, 60)]]
+    return np.concatenate([density, sign, np.linalg.slogdet(large)])

@@ -241,3 +241,18 @@ def upsampling_step():
         of_input += np.einsum("noyx,co->ncyx", met, weight[:, :, i, j])
     weight = weight - 0.01 * of_weight
     return [*weight.ravel(), *of_input.ravel(), (far**2).sum(), (missing(weight) ** 2).sum()]
+
+
+@program
+def moments():
+    weights = []
+    for w in (numbers((3, 2), 41), numbers((4,), 42)[::-1]):
+        mean, power, decay = np.zeros_like(w), np.full_like(w, 0.1), np.ones_like(w)
+        for _ in range(4):
+            slope = 2 * w
+            mean = 0.9 * mean + 0.1 * slope
+            power = 0.95 * power + 0.05 * slope**2
+            decay = 0.9 * decay
+            w = w - 0.1 * mean / (1 - decay) / np.sqrt(power)
+        weights.append(w.ravel())
+    return np.concatenate(weights)

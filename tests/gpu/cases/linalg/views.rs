@@ -20,6 +20,9 @@ const OPERATIONS: &[(&str, Of)] = &[
     ("det", |a, _| a.det()),
     ("inv", |a, _| a.inv()),
     ("solve", Tensor::solve),
+    ("sign", |a, _| Ok(a.slogdet()?.0)),
+    ("logarithm", |a, _| Ok(a.slogdet()?.1)),
+    ("vectors", |a, b| a.lu()?.solve(&b.select(2, 1)?)),
     ("lower", |a, b| a.solve_triangular(b, &Triangle::lower())),
     ("upper", |a, b| a.solve_triangular(b, &Triangle::upper().transposed())),
 ];

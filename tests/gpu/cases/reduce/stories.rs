@@ -4,6 +4,7 @@ use wharf::op::Reduction;
 use wharf::reference::{Number, reduce};
 use wharf::{DType, Target, half};
 
+use crate::cases::pair::count;
 use crate::cases::probe::Random;
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, Size, case, ensure, ensure_eq, show};
 
@@ -14,6 +15,7 @@ pub(super) fn cases() -> Vec<Case> {
         case!("reduce::the_sum_of_2_26_ones_is_2_26", |ctx| ones_of_bytes(ctx)),
         large(case!("reduce::the_sum_of_2_26_dense_ones_is_2_26", |ctx| ones(ctx, 26))),
         case!("reduce::argmax_of_ten_million", |ctx| argmax(ctx)),
+        case!("reduce::the_last_row_counts_in_columns", |ctx| last_rows(ctx)),
         case!("reduce::argmax_across_bindings", |ctx| argmax_across_bindings(ctx)),
         case!("reduce::lengths_around_2_24", |ctx| around_2_24(ctx)),
         case!("reduce::elementwise_work_is_done_on_the_way", |ctx| fused(ctx)),
@@ -46,6 +48,34 @@ async fn ones_of_bytes(ctx: &Ctx) -> Outcome {
     let mean = ones.cast(DType::F16).map_err(show)?.mean(..).map_err(show)?;
     let mean = mean.read::<half::f16>().await.map_err(show)?;
     ensure_eq!(mean, vec![half::f16::ONE], "the mean, whose sum f16 could not hold");
+    Ok(())
+}
+
+/// Columns of so many rows that chunks of chunks are put together: whatever each of those leaves
+/// out, the last one ends with the row that wins, or the first begins with it.
+async fn last_rows(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    for target in [Target::Cpu, Target::Cpu64, Target::Gpu] {
+        let device = device.with_target(target);
+        for (rows, columns) in [(3000, 2), (4097, 8), (9001, 3), (20_000, 4)] {
+            let place = device.arange(0, rows, 1, DType::F32).and_then(|x| x.unsqueeze(1));
+            let x = place.and_then(|x| x.broadcast_to([rows, columns])?.contiguous());
+            let x = x.map_err(show)?;
+            let name = format!("{rows} x {columns} for {target:?}");
+            for (made, want) in [(x.argmax(0), rows - 1), (x.argmin(0), 0)] {
+                let got = made.map_err(show)?.read::<u32>().await.map_err(show)?;
+                ensure_eq!(got, vec![want as u32; columns], "the place of an extreme of {name}");
+                count();
+            }
+            // Whole numbers below 2^24 are exact, in whatever order.
+            let sum = x.ge(1.0).and_then(|x| x.cast(DType::F32)?.sum(0)).map_err(show)?;
+            let sum = sum.read::<f32>().await.map_err(show)?;
+            ensure_eq!(sum, vec![(rows - 1) as f32; columns], "the sum of {name}");
+            let most = x.amax(0).map_err(show)?.read::<f32>().await.map_err(show)?;
+            ensure_eq!(most, vec![(rows - 1) as f32; columns], "the largest of {name}");
+            count();
+        }
+    }
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use wharf::tensor::{Align, Attention, Interpolation, Pad, Pooling};
-use wharf::{Adapter, Tensor};
+use wharf::{Adapter, Device, Tensor};
 
 use super::{Field, axes, field, same};
 use crate::cases::pair::count;
@@ -16,22 +16,28 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
     }
     let cases = |(op, lines): (&str, Vec<&'static str>)| {
         let (name, again) = (format!("torch::images::{op}"), lines.clone());
-        let native = case!(name.clone(), |ctx| judged(ctx, DOWNGRADES[0], lines.clone()));
+        let native = case!(name.clone(), |ctx| on(ctx, DOWNGRADES[0], lines.clone()));
         let name = format!("{name}::{}", LOWEST.name);
-        let lowest = case!(name, |ctx| judged(ctx, LOWEST, again.clone()));
+        let lowest = case!(name, |ctx| on(ctx, LOWEST, again.clone()));
         [native, lowest.on_demand(adapter)]
     };
     groups.into_iter().flat_map(cases).collect()
 }
 
-async fn judged(ctx: &Ctx, downgrade: Downgrade, lines: Vec<&'static str>) -> Outcome {
-    let device = ctx.device(downgrade).await?;
+async fn on(ctx: &Ctx, downgrade: Downgrade, lines: Vec<&'static str>) -> Outcome {
+    judged(&ctx.device(downgrade).await?, lines).await
+}
+
+pub(super) async fn judged(
+    device: &Device,
+    lines: impl IntoIterator<Item = &'static str>,
+) -> Outcome {
     for line in lines {
         count();
         let (mut parts, mut tensors, mut numbers) = (line.split(" | "), Vec::new(), Vec::new());
         let op = parts.next().unwrap_or_default();
         for part in parts {
-            match field(&device, part).await? {
+            match field(device, part).await? {
                 Field::Tensor(tensor) => tensors.push(tensor),
                 Field::Numbers(list) => numbers.push(list),
             }

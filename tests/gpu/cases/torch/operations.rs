@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use wharf::op::Reduction;
-use wharf::plan::How;
 use wharf::shadow::ShadowPolicy;
 use wharf::tensor::{Align, Attention, Conv, Insert, Interpolation, Lu, Order, Pooling, Triangle};
-use wharf::{Adapter, Axes, DType, Device, Policy, Scalar, Tensor};
+use wharf::{Adapter, Axes, DType, Device, Scalar, Tensor};
 
-use super::super::pair::{Pair, bits, bits_of, carries, count};
+use super::super::pair::{bits, bits_of, carries, count};
 use super::super::views::TARGETS;
 use super::near::{Got, check};
-use crate::ctx::{Case, Ctx, DOWNGRADES, LOWEST, Outcome, case, ensure, ensure_eq, show};
+use super::uploaded;
+use crate::ctx::{Case, Ctx, DOWNGRADES, LOWEST, Outcome, case, ensure, show};
 use crate::torch_operations::{Golden, operations};
 
 pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
@@ -25,12 +25,7 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
     };
     let shadow = case!("torch::operations_in_the_shadow", |ctx| shadowed(ctx));
     let lowest = case!("torch::operations::lowest", |ctx| lowered(ctx)).on_demand(adapter);
-    let mut cases: Vec<Case> = groups.into_iter().map(one).chain([shadow, lowest]).collect();
-    for (name, step, policy) in POLICIES {
-        let name = format!("torch::operations_converted::{name}");
-        cases.push(case!(name, |ctx| converted(ctx, step, policy())).on_demand(adapter));
-    }
-    cases
+    groups.into_iter().map(one).chain([shadow, lowest]).collect()
 }
 
 /// Whose oracles only a shadow asks.
@@ -42,7 +37,7 @@ async fn native(ctx: &Ctx, lines: &[Golden]) -> Outcome {
 }
 
 /// Of each operation the first line, and every eighth.
-fn some() -> Vec<Golden> {
+pub(super) fn some() -> Vec<Golden> {
     let mut before: BTreeMap<&str, usize> = BTreeMap::new();
     let mut lines = operations();
     lines.retain(|golden| {
@@ -67,48 +62,6 @@ async fn lowered(ctx: &Ctx) -> Outcome {
             wrong.extend(check(&golden, dtype, &got).err());
         }
     }
-    ensure!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
-    Ok(())
-}
-
-/// A policy by its name, and of how many lines one is tried.
-type Conversion = (&'static str, usize, fn() -> Policy);
-
-/// By which dtypes of 64 bits become others where there are none.
-const POLICIES: [Conversion; 3] = [
-    ("narrow", 1, || {
-        let policy = Policy::exact().allow(DType::F64, DType::F32);
-        policy.allow(DType::I64, DType::I32).allow(DType::U64, DType::U32)
-    }),
-    ("lossless", 4, Policy::lossless),
-    ("odd", 2, || Policy::exact().allow(DType::F64, DType::F16).allow(DType::I64, DType::I16)),
-];
-
-/// The dtype that this one is asked for by: one of 64 bits that the plan converts to it.
-fn asked(device: &Device, of: DType) -> DType {
-    let becomes = |dtype: &DType| {
-        let to = device.plan().carriage(*dtype).how;
-        matches!(to, How::Converted { to, .. } if to == of)
-    };
-    DType::ALL.into_iter().find(becomes).unwrap_or(of)
-}
-
-/// Whatever takes operands that an upload made narrower: the answers are those of the dtype that
-/// they are stored as.
-async fn converted(ctx: &Ctx, step: usize, policy: Policy) -> Outcome {
-    let no_64 = DOWNGRADES[2];
-    let device = ctx.device(no_64).await?.with_policy(&policy);
-    let (mut wrong, mut all) = (Vec::new(), 0);
-    for golden in some().into_iter().step_by(step) {
-        let narrowed = golden.dtypes.iter().copied().filter(|&d| asked(&device, d) != d);
-        for dtype in narrowed.take(1) {
-            count();
-            all += 1;
-            let got = answered(&device, &golden, dtype).await?;
-            wrong.extend(check(&golden, dtype, &got).err());
-        }
-    }
-    ensure!(all > 8, "{all} lines have operands that are converted");
     ensure!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
     Ok(())
 }
@@ -148,16 +101,17 @@ async fn all_of(device: &Device, lines: &[Golden]) -> Outcome {
 }
 
 /// The results of a line in a dtype.
-async fn answered(device: &Device, golden: &Golden, dtype: DType) -> Result<Vec<Got>, String> {
+pub(super) async fn answered(
+    device: &Device,
+    golden: &Golden,
+    dtype: DType,
+) -> Result<Vec<Got>, String> {
     let named = |error: String| format!("{dtype} of {}: {error}", golden.line);
     let mut tensors = Vec::new();
     for x in &golden.operands {
         let of = x.dtype(dtype);
-        let up = asked(device, of);
-        let words = x.numbers(dtype).into_iter().map(|number| bits(up, number)).collect();
-        let tensor = Pair::new(device, up, words, &x.dims).await.map_err(named)?.tensor;
-        ensure_eq!(tensor.dtype(), of, "what {up} is stored as");
-        tensors.push(tensor);
+        let words: Vec<u64> = x.numbers(dtype).into_iter().map(|number| bits(of, number)).collect();
+        tensors.push(uploaded(device, of, &words, &x.dims).await.map_err(named)?);
     }
     let results = run(golden, &tensors).await.map_err(show).map_err(named)?;
     let mut got = Vec::new();
@@ -269,11 +223,11 @@ fn computed(g: &Golden, t: &[Tensor]) -> Option<wharf::Result<Tensor>> {
         "cholesky" => t[0].cholesky(),
         "det" => t[0].det(),
         "inv" => t[0].inv(),
-        "solve" => t[0].solve(&t[1]),
+        "solve" => right_side(t).and_then(|right| t[0].solve(&right)),
         "solve_triangular" => {
             let how = if g.count("upper") == 1 { Triangle::upper() } else { Triangle::lower() };
             let how = if g.count("unit") == 1 { how.unit() } else { how };
-            t[0].solve_triangular(&t[1], &how)
+            right_side(t).and_then(|right| t[0].solve_triangular(&right, &how))
         }
         "rfft" => t[0].rfft(axis, length),
         "irfft" => t[0].irfft(axis, g.count("n")),
@@ -315,6 +269,12 @@ fn folded(g: &Golden, t: &[Tensor]) -> Option<wharf::Result<Tensor>> {
             t[0].reduce(*reduction, axes)
         }
     })
+}
+
+/// Torch takes a matrix of one axis less than the matrices beside it for all of them.
+fn right_side(t: &[Tensor]) -> wharf::Result<Tensor> {
+    let shared = t[1].shape().rank() > 1 && t[1].shape().rank() < t[0].shape().rank();
+    if shared { t[1].unsqueeze(0) } else { Ok(t[1].clone()) }
 }
 
 /// Times the weight and plus the bias, if there are any.

@@ -113,6 +113,21 @@ async fn pairs(ctx: &Ctx) -> Outcome {
         kept(("rope", 1), dtype.name(), &x.rope(&cos, &sin).map_err(show)?, &want).await?;
         let got = x.rope_interleaved(&cos, &sin).map_err(show)?;
         kept(("rope_interleaved", 1), dtype.name(), &got, &want).await?;
+        let (y, b) = drawn(&device, &mut random, (dtype, 1.0), &[1024, 2]).await?;
+        let want: Vec<Exact> = (0..2048)
+            .map(|i| {
+                let (k, sign) = (i / 2 * 2, if i % 2 == 0 { -1.0 } else { 1.0 });
+                let (one, other) = (values[k] * b[i], sign * values[k + 1] * b[i ^ 1]);
+                exact(one + other, one.abs() + other.abs())
+            })
+            .collect();
+        let got = x.complex_mul(&y).map_err(show)?;
+        kept(("complex_mul", 1), dtype.name(), &got, &want).await?;
+        if dtype.width() < 4 {
+            let [x, y] = [&x, &y].map(|x| x.cast(DType::F32));
+            let wide = x.and_then(|x| x.complex_mul(&y?)?.cast(dtype)).map_err(show)?;
+            ensure!(got.equal(&wide).await.map_err(show)?, "{dtype} is rounded on the way");
+        }
         let (x, a) = drawn(&device, &mut random, (dtype, 3.0), &[1024, 3]).await?;
         let (y, b) = drawn(&device, &mut random, (dtype, 3.0), &[1024, 3]).await?;
         let want: Vec<Exact> = (0..3072)
