@@ -17,6 +17,12 @@ impl Sight {
     /// Every query sees every key.
     pub(crate) const FULL: Self = Self { first: 0, before: Self::ALL, after: Self::ALL };
 
+    /// With the last of so many queries at the place of the last key, not the first at the first's.
+    pub(crate) fn last_aligned(self, queries: usize, keys: usize) -> Self {
+        // Later by as many places as there are keys more than queries.
+        self.from(keys, queries)
+    }
+
     /// The keys that a query sees, of so many.
     pub(crate) fn of(self, query: usize, keys: usize) -> Range<usize> {
         let place = i128::from(self.first) + query as i128;

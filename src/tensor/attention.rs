@@ -127,10 +127,10 @@ impl Attention {
         let most = |count| u32::try_from(count).unwrap_or(Sight::ALL).min(Sight::ALL);
         let [before, after] = self.window.map_or([Sight::ALL; 2], |window| window.map(most));
         let after = if self.causal { 0 } else { after };
-        match [before, after] {
-            [Sight::ALL, Sight::ALL] => Sight::FULL,
-            _ if self.first_aligned => Sight { first: 0, before, after },
-            _ => Sight { first: sizes.keys as i64 - sizes.queries as i64, before, after },
+        let sight = Sight { first: 0, before, after };
+        match self.first_aligned {
+            true => sight,
+            false => sight.last_aligned(sizes.queries, sizes.keys),
         }
     }
 }
@@ -223,7 +223,7 @@ impl Tensor {
         let scores = Scores { scale, cap: how.softcap, mask, sight };
         let mut seen = sight.reached(sizes.queries, sizes.keys);
         if seen.len() == sizes.keys {
-            return self.attend_seen(keys, values, scores, weighs);
+            return self.attend_seen(keys, values, (sizes, scores), weighs);
         }
         if scores.mask.is_some() {
             // A mask is read by quads.
@@ -232,10 +232,11 @@ impl Tensor {
         let only = |x: &Self, axis: i32| x.slice(axis, seen.clone());
         let mask = scores.mask.as_ref().map(|mask| only(mask, -1)).transpose()?;
         let scores = Scores { mask, sight: sight.from(0, seen.start), ..scores };
-        let (result, weights) =
-            self.attend_seen(&only(keys, -2)?, &only(values, -2)?, scores, weighs)?;
         let mut more = vec![(0, 0); dims.len()];
         more[dims.len() - 1] = (seen.start, sizes.keys - seen.end);
+        let of = (Sizes { keys: seen.len(), ..sizes }, scores);
+        let (result, weights) =
+            self.attend_seen(&only(keys, -2)?, &only(values, -2)?, of, weighs)?;
         let padded = |weights: Self| weights.pad(&more, Pad::Constant(0.0f32.into()));
         Ok((result, weights.map(padded).transpose()?))
     }
@@ -245,10 +246,9 @@ impl Tensor {
         &self,
         keys: &Self,
         values: &Self,
-        scores: Scores,
+        (sizes, scores): (Sizes, Scores),
         weighs: bool,
     ) -> Result<(Self, Option<Self>)> {
-        let sizes = Sizes::of(self, keys, values)?;
         let Scores { scale, cap, mask, sight } = scores;
         let device = &self.device;
         let dims = self.shape().dims();

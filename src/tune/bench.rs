@@ -203,8 +203,8 @@ impl Workshop<'_> {
         // The later half of the keys is hidden, about.
         let seen = if causal { 0.5 } else { 1.0 };
         let work = 2.0 * seen * product([batch, heads, queries, keys]) * (length + width) as f64;
-        let later = Sight { first: keys as i64 - queries as i64, before: Sight::ALL, after: 0 };
-        let sight = if causal { later } else { Sight::FULL };
+        let after = if causal { 0 } else { Sight::ALL };
+        let sight = Sight { after, ..Sight::FULL }.last_aligned(queries, keys);
         let (core, result) = (Oracle::Attention { scale, sight }, (DType::F32, shape, dtype));
         let each = keys.saturating_mul(length + width);
         Ok(Setup { inputs, weights: None, core, result, each, work })
