@@ -264,13 +264,15 @@ const THREE: Pooling<2> = Pooling::of([3, 3]).stride([2, 2]).padding([1, 1]);
 /// Pools and axes at other lengths, by quads and, where rows are ragged, by elements.
 fn images(all: &mut Vec<Sample>) {
     type Make = fn(&Tensor) -> Result<Tensor>;
-    let each: [(&str, usize, Make); 6] = [
+    let each: [(&str, usize, Make); 8] = [
         ("max_pool", 56, |t| t.max_pool(&THREE)),
         ("max_pool ragged", 55, |t| t.max_pool(&THREE)),
         ("avg_pool", 56, |t| t.avg_pool(&THREE)),
         ("linear across", 56, |t| t.interpolate([112, 56], Interpolation::Linear(Align::Edges))),
         ("linear along", 56, |t| t.interpolate([112], Interpolation::Linear(Align::Edges))),
         ("cubic along", 56, |t| t.interpolate([112], Interpolation::Cubic(Align::Edges))),
+        ("linear", 56, |t| t.interpolate([112, 112], Interpolation::Linear(Align::Edges))),
+        ("cubic", 56, |t| t.interpolate([112, 112], Interpolation::Cubic(Align::Edges))),
     ];
     for dtype in [DType::F32, DType::F16] {
         for (name, width, make) in each {

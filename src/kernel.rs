@@ -69,6 +69,7 @@ pub const CATALOG: &[&Entry] = &[
     &conv::flat::text::FLAT,
     &windows::text::WINDOWS,
     &resize::text::RESIZE,
+    &resize::text::ENLARGE,
     &reduce::text::REDUCE_ROWS,
     &reduce::text::REDUCE_GROUP,
     &reduce::text::REDUCE_COLUMNS,

@@ -61,6 +61,8 @@ pub(crate) enum Oracle {
     },
     /// An axis of `[rows, length, across]` at another length.
     Resized { to: usize, at: Resampling },
+    /// The last two axes of three at other lengths.
+    Enlarged { to: [usize; 2], at: [Resampling; 2] },
     /// The words of 32 bits that a list lies in memory as.
     Words,
     /// Positions in rows of this length, in the order of keys. A key is so many bits of a word of
@@ -233,6 +235,7 @@ impl Claim {
                     | Oracle::Convolved { .. }
                     | Oracle::Pooled { .. }
                     | Oracle::Resized { .. }
+                    | Oracle::Enlarged { .. }
                     | Oracle::Words
             )
         );

@@ -5,8 +5,7 @@
 //! Y           [rows, to, across], dense
 //! ```
 //!
-//! One axis at a time: two passes over an image load four elements for a result where one pass
-//! loads four for two axes and sixteen for a cubic, find fewer places, and both of them walk lines.
+//! One axis at a time, but for images that become larger: [`enlarge`].
 
 use std::sync::Arc;
 
@@ -18,9 +17,11 @@ use crate::exec::Value;
 use crate::op::Kind;
 use crate::proof::Oracle;
 use crate::wgsl::grid::groups_for;
+pub(crate) use enlarge::{EnlargeCore, Enlarging};
 pub(crate) use plan::Resizing;
 use text::{Lies, RESIZE, ResizeText};
 
+mod enlarge;
 mod plan;
 pub mod text;
 

@@ -238,6 +238,7 @@ impl<'a> Desk<'a> {
                 Some(vec![self.pooled(given, *reduction, lengths, sweep, group)?])
             }
             Oracle::Resized { to, at } => Some(vec![self.resized(given, *to, *at, group)?]),
+            Oracle::Enlarged { to, at } => Some(vec![self.enlarged(given, *to, *at, group)?]),
             _ => self.moved(given, group),
         }
     }

@@ -73,21 +73,49 @@ impl Desk<'_> {
         let &[_, length, across] = head.shape.dims() else { return None };
         let (rest, column) = (n / across.max(1), n % across.max(1));
         let (row, i) = (rest / to.max(1), rest % to.max(1));
-        let (mut left, mut right, mut size) = (Vec::new(), Vec::new(), 0.0);
-        for (from, weight) in at.terms(i, length) {
+        let terms = at.terms(i, length).map(|(from, weight)| {
             let from = (row * length + from) * across + column;
-            let number = element(self.inputs, x, x.layout.place(from));
-            size += number.float().abs();
-            left.push(number);
-            right.push(Number::Float(weight));
-        }
-        if size.is_infinite() {
-            return None;
-        }
-        // A weight is off by what rounds the part, and the numbers of the cubic, up to six.
-        let unit = if given == DType::F64 { 2f64.powi(-48) } else { 2f64.powi(-19) };
-        Some(Estimate::summed(given, left.len(), &left, &right)?.widened(given, size * unit))
+            (element(self.inputs, x, x.layout.place(from)), weight)
+        });
+        weighed(given, terms)
     }
+
+    /// An element of a larger image: of lines by their weights, each of elements by theirs.
+    pub(super) fn enlarged(
+        &self,
+        given: DType,
+        to: [usize; 2],
+        [down, along]: [Resampling; 2],
+        n: usize,
+    ) -> Option<Estimate> {
+        let (head, x) = (&self.claim.heads[0], self.claim.heads[0].plain()?);
+        let &[_, height, width] = head.shape.dims() else { return None };
+        let (rest, column) = (n / to[1].max(1), n % to[1].max(1));
+        let (image, line) = (rest / to[0].max(1), rest % to[0].max(1));
+        let terms = down.terms(line, height).flat_map(|(y, high)| {
+            let begin = (image * height + y) * width;
+            along.terms(column, width).map(move |(at, wide)| (begin + at, high * wide))
+        });
+        let terms =
+            terms.map(|(from, weight)| (element(self.inputs, x, x.layout.place(from)), weight));
+        weighed(given, terms)
+    }
+}
+
+/// A sum of elements of an axis, or of two, by their weights.
+fn weighed(given: DType, terms: impl Iterator<Item = (Number, f64)>) -> Option<Estimate> {
+    let (mut left, mut right, mut size) = (Vec::new(), Vec::new(), 0.0);
+    for (number, weight) in terms {
+        size += number.float().abs();
+        left.push(number);
+        right.push(Number::Float(weight));
+    }
+    if size.is_infinite() {
+        return None;
+    }
+    // A weight is off by what rounds the part, and the numbers of the cubic, up to six.
+    let unit = if given == DType::F64 { 2f64.powi(-48) } else { 2f64.powi(-19) };
+    Some(Estimate::summed(given, left.len(), &left, &right)?.widened(given, size * unit))
 }
 
 /// Which volume of a result with these lengths an element is in, and where.

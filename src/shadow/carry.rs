@@ -352,4 +352,5 @@ by_kind! { Oracle, "an oracle":
     23 Foremost { bits: bits, length: length, count: count }
     24 Sorted { descending: descending, length: length }
     25 Framed { first: first, bits: bits }
+    26 Enlarged { to: to, at: at }
 }

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::op::{Joint, Reduction};
 use crate::proof::{Claim, Formed, Oracle};
+use crate::reference::Resampling;
 use crate::wgsl::Term;
 
 /// Memory that dispatches may take: so much, and so many times what the file has.
@@ -162,7 +163,9 @@ fn core(claim: &Claim, lengths: &[usize]) -> Result<()> {
                 && convolution(claim, (dims[0], dims[1]), *groups)
         }
         (Oracle::Own { by, told }, _) => (by.fits)(claim, told),
-        (Oracle::Pooled { .. } | Oracle::Resized { .. }, 1) => image(claim, core, dims[0]),
+        (Oracle::Pooled { .. } | Oracle::Resized { .. } | Oracle::Enlarged { .. }, 1) => {
+            image(claim, core, dims[0])
+        }
         _ => moved(claim, core, (&dims, &count)),
     };
     ensure(holds, "an oracle of other inputs")
@@ -215,6 +218,12 @@ fn image(claim: &Claim, core: &Oracle, dims: &[usize]) -> bool {
     let Claim { heads, tail, .. } = claim;
     let (given, elements) = (tail.expr.inputs[0], tail.shape.elements() as u128);
     let small = |n: usize| u32::try_from(n).is_ok();
+    let sampled = |length: usize, to: usize, at: &Resampling| {
+        length > 0
+            && small(length.max(to))
+            && u32::try_from(at.term.unsigned_abs()).is_ok()
+            && at.parts > 0
+    };
     let alike = given.class() == heads[0].dtype.class() && given.class() != Class::Bool;
     match (core, dims) {
         (Oracle::Pooled { reduction, size, step, reach, first, result }, &[n, channels, ..]) => {
@@ -229,11 +238,16 @@ fn image(claim: &Claim, core: &Oracle, dims: &[usize]) -> bool {
         (Oracle::Resized { to, at }, &[rows, length, across]) => {
             alike
                 && given.is_float()
-                && length > 0
-                && small(length.max(*to))
-                && u32::try_from(at.term.unsigned_abs()).is_ok()
-                && at.parts > 0
+                && sampled(length, *to, at)
                 && all([&rows, to, &across]) == elements
+        }
+        (Oracle::Enlarged { to, at }, &[images, height, width]) => {
+            let [down, along] = at;
+            alike
+                && given.is_float()
+                && sampled(height, to[0], down)
+                && sampled(width, to[1], along)
+                && all([&images, &to[0], &to[1]]) == elements
         }
         _ => false,
     }

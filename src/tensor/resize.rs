@@ -21,7 +21,8 @@ use crate::dtype::DType;
 use crate::engine::site::asked;
 use crate::error::{Error, Result, causes};
 use crate::fuse::What;
-use crate::kernel::resize::{ResizeCore, Resizing};
+use crate::kernel::cores::Core;
+use crate::kernel::resize::{EnlargeCore, Enlarging, ResizeCore, Resizing};
 use crate::kernel::sample::{Around, LENGTH_MAX, SampleCore, Sampling};
 use crate::plan::Stored;
 use crate::reference::Resampling;
@@ -83,8 +84,8 @@ impl Tensor {
     /// The last axes at another size. What lies beyond an end of an axis is the element at the end.
     /// [`Interpolation::Nearest`] takes any dtype and moves bits, the others are of floats, and
     /// f16 and bf16 computed in f32. What an element has no weight of does not count, be it
-    /// infinite. An axis after the other, and stored between them; one that keeps its length stays
-    /// as it is. Without aliases the elements beside each place are stored as well, some three or
+    /// infinite. An axis after the other, and stored between them, but the last two at once where
+    /// neither becomes shorter; one that keeps its length stays as it is. Without aliases the elements beside each place are stored as well, some three or
     /// five times the longer length.
     ///
     /// Places are found in integers: a long axis is as exact as a short one. For each axis that
@@ -125,14 +126,14 @@ impl Tensor {
             let result = self.by_axes(size, |x, axis, length, to| match how {
                 Interpolation::Nearest => x.tapped(what, axis, &x.nearest(length, to)?),
                 Interpolation::Linear(align) => {
-                    if let Some(resized) = x.resized(axis, to, align, false)? {
+                    if let Some(resized) = x.resized(axis, &size, align, false)? {
                         return Ok(resized);
                     }
                     let at = Between::of(x, [length, to], align, true)?;
                     x.blended(what, axis, &at, 0..2, |far| 1.0f32 - far)
                 }
                 Interpolation::Cubic(align) => {
-                    if let Some(resized) = x.resized(axis, to, align, true)? {
+                    if let Some(resized) = x.resized(axis, &size, align, true)? {
                         return Ok(resized);
                     }
                     let at = Between::of(x, [length, to], align, false)?;
@@ -374,22 +375,55 @@ impl Tensor {
         taps.reshape([taps.shape().dims(), &ones].concat())
     }
 
-    /// An axis at another length by a kernel of its own, as it is computed in; `None` if the axis
-    /// is more than a segment holds, before or after.
-    fn resized(&self, axis: usize, to: usize, align: Align, cubic: bool) -> Result<Option<Self>> {
-        let (before, after) = self.shape().dims().split_at(axis);
-        let Some((&from, after)) = after.split_first() else { return Ok(None) };
+    /// An axis at its size, of those of the last axes, by a kernel of its own, as it is computed
+    /// in; `None` if the axis is more than a segment holds, before or after. The last two axes at
+    /// once where they can be.
+    fn resized(
+        &self,
+        axis: usize,
+        size: &[usize],
+        align: Align,
+        cubic: bool,
+    ) -> Result<Option<Self>> {
+        let rank = self.shape().rank();
+        let (before, lengths) = self.shape().dims().split_at(axis);
+        let size = &size[size.len() + axis - rank..];
+        if let (&[height, width], &[high, wide]) = (lengths, size)
+            && width != wide
+        {
+            let at =
+                [(height, high), (width, wide)].map(|(from, to)| align.sampling(from, to, cubic));
+            let enlarging = Enlarging { to: [high, wide], at };
+            if enlarging.takes(height) {
+                let shape = Shape::new([before, &[high, wide]].concat())?;
+                let view = [before.iter().product(), height, width];
+                if let Some(larger) = self.resized_by(EnlargeCore(enlarging), shape, view)? {
+                    return Ok(Some(larger));
+                }
+            }
+        }
+        let (from, to, after) = (lengths[0], size[0], &lengths[1..]);
         let shape = Shape::new([before, &[to], after].concat())?;
+        let at = align.sampling(from, to, cubic);
+        let view = [before.iter().product(), from, after.iter().product()];
+        self.resized_by(ResizeCore(Resizing { to, at }), shape, view)
+    }
+
+    /// What a kernel makes of a view of three axes.
+    fn resized_by(
+        &self,
+        core: impl Core + 'static,
+        shape: Shape,
+        view: [usize; 3],
+    ) -> Result<Option<Self>> {
         let stored = if self.dtype.width() < 4 { Stored::F32 } else { self.dtype };
         let bytes = Segments::new(self.device.caps()).bytes_max as usize;
         let most = self.shape().elements().max(shape.elements());
         if shape.is_empty() || most > bytes / stored.width() {
             return Ok(None);
         }
-        let rows = [before.iter().product(), from, after.iter().product()];
-        let what = What::core(ResizeCore(Resizing { to, at: align.sampling(from, to, cubic) }));
-        let args = vec![self.reshape_copied(rows)?.arg()];
-        Ok(Some(Self::deferred(&self.device, what, args, shape, stored)))
+        let args = vec![self.reshape_copied(view)?.arg()];
+        Ok(Some(Self::deferred(&self.device, What::core(core), args, shape, stored)))
     }
 
     /// The sum of elements beside each place, weighted by how far they are from it.

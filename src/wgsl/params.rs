@@ -79,6 +79,7 @@ macro_rules! numbers {
 
 numbers! {
     u32, U32, x => x;
+    i32, I32, x => x.cast_unsigned();
     bool, U32, x => u32::from(x);
     f32, F32, x => x.to_bits();
 }

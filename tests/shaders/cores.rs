@@ -461,7 +461,8 @@ fn every_gathering_of_windows_is_valid() {
     }
 }
 
-/// Axes that are resized: quads across and along them, linear and cubic, of every float.
+/// Axes that are resized: quads across, along them and along both, linear and cubic, of every
+/// float.
 #[test]
 fn every_resized_axis_is_valid() {
     use wharf::kernel::resize::text::{Lies, ResizeText};
@@ -477,6 +478,15 @@ fn every_resized_axis_is_valid() {
                 let resize = frame("resize", &text, &edges, target);
                 check_frame(Frame { by_element: !whole, ..resize });
             }
+        }
+        for (i, target) in TARGETS.into_iter().enumerate() {
+            let (cubic, whole) = (i == 1, i != 2);
+            let lies = Lies::Walked(if cubic { 7 } else { 4 });
+            let text = ResizeText { lies, cubic, kind, whole };
+            let edges =
+                [Edge { expr: &given, ways: &[Way::Each] }, Edge { expr: &summed, ways: &[] }];
+            let enlarge = frame("enlarge", &text, &edges, target);
+            check_frame(Frame { by_element: !whole, ..enlarge });
         }
     }
 }

@@ -22,17 +22,20 @@ pub(crate) struct Resizing {
     pub(crate) at: Resampling,
 }
 
+/// The elements of the source from the first that a quad along an axis needs to the last.
+pub(super) fn elements(at: Resampling) -> u64 {
+    let taps = if at.cubic { 4 } else { 2 };
+    (3 * u64::from(at.factor)).div_ceil(u64::from(at.parts)) + taps
+}
+
 impl Resizing {
     /// The kernel for a view `[rows, length, across]`, if it is loaded as quads where it can be.
     pub(super) fn text(&self, view: &Layout, kind: Kind) -> ResizeText {
-        let Resampling { factor, parts, cubic, .. } = self.at;
         let (dims, strides) = (view.shape().dims(), view.strides());
         let whole = |axis: usize| strides[axis] % 4 == 0 || dims[axis] == 1;
         let line = if dims[2] == 1 { self.to } else { dims[2] };
         let quads = strides[2] == 1 && whole(0) && whole(1) && line.is_multiple_of(4);
-        let taps = if cubic { 4 } else { 2 };
-        let elements = (3 * u64::from(factor)).div_ceil(u64::from(parts)) + taps;
-        let lies = match u32::try_from(elements) {
+        let lies = match u32::try_from(elements(self.at)) {
             _ if dims[2] > 1 => {
                 if quads {
                     Lies::Across
@@ -43,7 +46,7 @@ impl Resizing {
             Ok(elements) if elements <= ELEMENTS_MAX => Lies::Along(elements),
             _ => Lies::Apart,
         };
-        ResizeText { lies, cubic, kind, whole: line.is_multiple_of(4) }
+        ResizeText { lies, cubic: self.at.cubic, kind, whole: line.is_multiple_of(4) }
     }
 
     /// What it is told, and how many lanes it takes.

@@ -1,21 +1,35 @@
-//! The text of a resized axis: elements and their weights by name, `e2` and `w2` the third.
+//! The text of a resized axis, and of images whose axes both become longer: elements and their
+//! weights by name, `e2` and `w2` the third. Lines that are kept are `l0` and on.
 
 use core::ops::Range;
 
 use crate::op::Kind;
-use crate::wgsl::lines::{StoredQuad, put};
+use crate::wgsl::lines::{LANES, StoredQuad, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region, Writes};
 
-/// The kernel.
+/// An axis.
 pub const RESIZE: Entry = Entry::core("resize", source!("resize.wgsl")).told(ResizeJob::MEMBERS);
+/// Both axes of images.
+pub const ENLARGE: Entry =
+    Entry::core("enlarge", source!("enlarge.wgsl")).told(EnlargeJob::MEMBERS);
 
 params! {
     struct ResizeJob {
         columns: [u32; 4],
         size: [u32; 4],
         place: [u32; 4],
+        stride: [u32; 4],
+    }
+}
+
+params! {
+    struct EnlargeJob {
+        columns: [u32; 4],
+        size: [u32; 4],
+        place: [u32; 4],
+        down: [i32; 4],
         stride: [u32; 4],
     }
 }
@@ -31,6 +45,8 @@ pub enum Lies {
     Along(u32),
     /// Along it, and needs elements from all over it.
     Apart,
+    /// Along one of two axes, with so many elements, and lanes walk down the other.
+    Walked(u32),
 }
 
 /// The kernel for one kind of sums.
@@ -59,6 +75,14 @@ impl ResizeText {
         if self.cubic { -1..3 } else { 0..2 }
     }
 
+    /// The elements that a quad along an axis is given at once.
+    const fn elements(&self) -> Option<u32> {
+        match self.lies {
+            Lies::Along(elements) | Lies::Walked(elements) => Some(elements),
+            _ => None,
+        }
+    }
+
     fn weigh(&self) -> String {
         let body = if self.cubic { CUBIC } else { LINEAR };
         let real = self.kind.name();
@@ -68,7 +92,7 @@ impl ResizeText {
     const fn place(&self) -> &'static str {
         match self.lies {
             Lies::Across | Lies::AcrossEach => "let i = vec4<u32>(line);\n",
-            Lies::Along(_) | Lies::Apart => "let i = four;\n",
+            Lies::Along(_) | Lies::Walked(_) | Lies::Apart => "let i = four;\n",
         }
     }
 
@@ -85,11 +109,11 @@ impl ResizeText {
     fn weights(&self) -> String {
         let mut text = String::new();
         let taps = self.taps().enumerate();
+        let name = if self.elements().is_some() { 'u' } else { 'w' };
         for (n, tap) in taps.clone() {
-            let name = if matches!(self.lies, Lies::Along(_)) { 'u' } else { 'w' };
             put!(text, "let {name}{n} = weigh(abs(vec4<Real>({tap}) - part));");
         }
-        let Lies::Along(elements) = self.lies else {
+        let Some(elements) = self.elements() else {
             let one = if self.lies == Lies::Apart { "" } else { ".x" };
             for (n, tap) in taps {
                 put!(text, "let p{n} = inside(before + {tap}){one} * p.job.stride.y;");
@@ -112,11 +136,7 @@ impl ResizeText {
 
     fn take(&self) -> String {
         let mut text = String::new();
-        let count = match self.lies {
-            Lies::Along(elements) => elements,
-            _ => self.taps().len() as u32,
-        };
-        for n in 0..count {
+        for n in 0..self.elements().unwrap_or(self.taps().len() as u32) {
             let each = |place: &dyn Fn(char) -> String| {
                 let parts = ['x', 'y', 'z', 'w'].map(|i| format!("head_0(begin + {}).x", place(i)));
                 format!("vec4<Real>({})", parts.join(", "))
@@ -124,7 +144,7 @@ impl ResizeText {
             let element = match self.lies {
                 Lies::Across => format!("head_0(begin + p{n} + (first >> 2u))"),
                 Lies::AcrossEach => each(&|i| format!("p{n} + four.{i} * p.job.stride.z")),
-                Lies::Along(_) => format!("head_0(begin + p{n})"),
+                Lies::Along(_) | Lies::Walked(_) => format!("head_0(begin + p{n})"),
                 Lies::Apart => each(&|i| format!("p{n}.{i}")),
             };
             put!(text, "let e{n} = {element};");
@@ -133,21 +153,53 @@ impl ResizeText {
         text
     }
 
-    fn store(&self) -> String {
+    fn store(&self, sum: &str) -> String {
         let within = ("first", "p.job.size.y");
-        StoredQuad { quad: ("s", "vec4<Real>"), to: "to", within }.lines(self.whole)
+        StoredQuad { quad: (sum, "vec4<Real>"), to: "to", within }.lines(self.whole)
+    }
+
+    /// What a lane that walks does besides.
+    fn walk(&self) -> Vec<Region> {
+        let Range { start, end } = self.taps();
+        let (mut kept, mut keep, mut sum) = (String::new(), String::new(), String::new());
+        let from = [0, 1, 2, 3].map(|n| (start + n).to_string()).join(", ");
+        put!(sum, "let v = weigh(abs(vec4<Real>({from}) - part_y));");
+        put!(sum, "var t = vec4<Real>();");
+        for (n, lane) in self.taps().enumerate().map(|(n, _)| (n, LANES[n])) {
+            put!(kept, "var l{n} = vec4<Real>();");
+            let next = if start + n as i32 + 1 < end { format!("l{}", n + 1) } else { "s".into() };
+            put!(keep, "l{n} = {next};");
+            put!(sum, "t += select(v.{lane} * l{n}, vec4<Real>(), v.{lane} == Real());");
+        }
+        let reached = if self.cubic { "counted_y" } else { "max(counted_y, p.job.down.z)" };
+        // One line before the first that is needed, and from the last that is needed to the next.
+        let (before, ahead) = (1 - start, 1 - (end - 2));
+        let begun = format!(
+            "var reached = {reached};\nvar last = reached / p.job.down.z - {before};\n\
+             var bound = (last + {ahead}) * p.job.down.z;\n"
+        );
+        vec![
+            Region::text("kept", kept),
+            Region::text("begun", begun),
+            Region::text("keep", keep),
+            Region::text("sum", sum),
+            Region::text("reached", format!("reached = {reached};\n")),
+        ]
     }
 }
 
 impl Writes for ResizeText {
     fn regions(&self) -> Vec<Region> {
-        vec![
+        let walked = matches!(self.lies, Lies::Walked(_));
+        let mut regions = if walked { self.walk() } else { Vec::new() };
+        regions.extend([
             Region::text("weigh", self.weigh()).needing(Needs::of(self.kind)),
             Region::text("place", self.place()),
             Region::text("counted", self.counted()),
             Region::text("taps", self.weights()),
             Region::text("take", self.take()),
-            Region::text("store", self.store()),
-        ]
+            Region::text("store", self.store(if walked { "t" } else { "s" })),
+        ]);
+        regions
     }
 }

@@ -92,6 +92,9 @@ fn forms() -> Vec<Resizes> {
         (&[3, 4, 16], vec![Move::Slice(2, 4..12, 1)], &[[7, 20], [6, 8]]),
         // Whole quads that begin anywhere.
         (&[3, 4, 6], vec![Move::Slice(2, 0..4, 1)], &[[7, 4], [6, 8]]),
+        // More lines than a lane walks down, by elements and by quads, of one line and of many.
+        (&[2, 9, 5], vec![], &[[37, 8], [37, 10], [9, 10]]),
+        (&[4, 1, 3], vec![], &[[35, 7]]),
         // Few of many: elements that a quad needs lie far apart.
         (&[2, 41], vec![], &[[3, 6], [1, 1]]),
     ]
