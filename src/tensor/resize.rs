@@ -85,8 +85,8 @@ impl Tensor {
     /// [`Interpolation::Nearest`] takes any dtype and moves bits, the others are of floats, and
     /// f16 and bf16 computed in f32. What an element has no weight of does not count, be it
     /// infinite. An axis after the other, and stored between them, but the last two at once where
-    /// neither becomes shorter; one that keeps its length stays as it is. Without aliases the elements beside each place are stored as well, some three or
-    /// five times the longer length.
+    /// neither becomes shorter; one that keeps its length stays as it is. Without aliases the
+    /// elements beside each place are stored as well, some three or five times the longer length.
     ///
     /// Places are found in integers: a long axis is as exact as a short one. For each axis that
     /// changes a linear result is off by at most 8 ulp of the largest magnitude that it is made

@@ -12,6 +12,7 @@ fn members<'a>(module: &'a Module, name: &str) -> Option<Vec<(&'a str, Kind, u32
     let kind = |inner: &TypeInner| match *inner {
         TypeInner::Scalar(naga::Scalar::U32)
         | TypeInner::Vector { scalar: naga::Scalar::U32, .. } => Kind::U32,
+        TypeInner::Vector { scalar: naga::Scalar::I32, .. } => Kind::I32,
         TypeInner::Scalar(naga::Scalar::F32) => Kind::F32,
         ref other => panic!("no parameter is {other:?}"),
     };

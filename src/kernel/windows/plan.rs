@@ -13,11 +13,11 @@ const ELEMENTS_MAX: usize = 256;
 /// The most elements of a row from the first of a quad's windows to the last: the text has a name
 /// for each.
 const ROW_MAX: usize = 32;
-/// The lines of the result that a lane takes on a CPU adapter.
-const LINES: usize = 4;
+/// The lines of the result that a lane takes on a CPU adapter: as many as a trip has room for.
+const LINES: [usize; 2] = [8, 4];
 /// The most quads, or elements, of the input that are loaded in a trip, and the most windows' taps:
 /// what is beyond is left to trips.
-const LOADS_MAX: u32 = 48;
+const LOADS_MAX: u32 = 72;
 const TAPS_MAX: u32 = 128;
 
 /// Windows, and what they come to.
@@ -50,9 +50,9 @@ pub(super) fn rows_are_quads(view: &Layout) -> bool {
     (0..4).all(whole) && view.strides()[4] == 1 && view.shape().dims()[4].is_multiple_of(4)
 }
 
-/// The lines that a lane takes of so many: as many of each, about.
-fn lines(high: usize, target: Target) -> usize {
-    let blocks = if target == Target::Gpu { high } else { high.div_ceil(LINES) };
+/// The lines that a lane takes of so many, and no more than these: as many of each, about.
+fn lines(high: usize, most: usize, target: Target) -> usize {
+    let blocks = if target == Target::Gpu { high } else { high.div_ceil(most) };
     high.div_ceil(blocks)
 }
 
@@ -86,11 +86,15 @@ impl Windows {
             flat: taps.result[0] == 1,
         };
         let down = TapsDown { taps: small(size[1]), ..down };
-        let all = WindowsText { down, lines: small(lines(taps.result[1], target)), ..text };
-        // A longer text pays where lines share every other row.
-        let [rows, apart] = all.rows_shared();
-        let short = rows * all.loads() <= LOADS_MAX && apart * all.taps <= TAPS_MAX;
-        if 2 * rows <= apart && short { all } else { text }
+        let together = LINES.into_iter().find_map(|most| {
+            let all =
+                WindowsText { down, lines: small(lines(taps.result[1], most, target)), ..text };
+            // A longer text pays where lines share every other row.
+            let [rows, apart] = all.rows_shared();
+            let short = rows * all.loads() <= LOADS_MAX && apart * all.taps <= TAPS_MAX;
+            (2 * rows <= apart && short).then_some(all)
+        });
+        together.unwrap_or(text)
     }
 
     /// What it is told, and how many lanes it takes.
@@ -103,7 +107,10 @@ impl Windows {
     ) -> Result<(WindowsJob, u32)> {
         let (taps, size, dims) = (&self.taps, self.size, input.shape().dims());
         let [_, high, wide] = taps.result;
-        let lines = lines(high, target);
+        let lines = match text.lines {
+            1 => lines(high, LINES[1], target),
+            together => together as usize,
+        };
         let blocks = high.div_ceil(lines);
         let quads = wide.div_ceil(4);
         let all = dims[0] * dims[1] * taps.result[0] * blocks * quads;
