@@ -36,6 +36,7 @@ impl Tensor {
     /// ```
     ///
     /// By [`Quantised::t`](super::Quantised::t) it is a [`Tensor::linear`] with those weights.
+    #[doc(alias("bmm", "mm"))]
     #[track_caller]
     pub fn matmul<'a>(&self, right: impl Into<Factor<'a>>) -> Result<Self> {
         let product = match right.into() {

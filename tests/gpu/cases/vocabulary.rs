@@ -8,6 +8,7 @@ mod extremes;
 mod finding;
 mod gates;
 mod images;
+mod many;
 mod norms;
 mod products;
 mod ranks;
@@ -37,6 +38,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         gates::cases(),
         bounds::cases(),
         complex::cases(),
+        many::cases(),
     ];
     families.into_iter().flatten().collect()
 }
