@@ -110,7 +110,7 @@ fn main(
     // Where lines of the result begin that need another.
     var bound = (last + 1) * p.job.down.z;
     // end begun
-    loop {
+    while y < end {
         let line = u32(clamp(last, 0, p.job.down.w)) * p.job.stride.z;
         let begin = image * p.job.stride.x + line;
         var s = vec4<Real>();
@@ -141,9 +141,6 @@ fn main(
             // region reached
             reached = max(counted_y, p.job.down.z);
             // end reached
-        }
-        if y >= end {
-            break;
         }
         last += 1;
         bound += p.job.down.z;
