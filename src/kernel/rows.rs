@@ -31,7 +31,9 @@ use text::{NormJob, RowGroup, RowsKind, RowsText, SoftmaxJob};
 impl Rowwise {
     fn job(self, rows: usize, units: usize, quads: bool) -> Result<Vec<u32>> {
         let (rows, units) = (word(rows)?, word(units)?);
-        let norm = |about_zero, eps| NormJob { rows, units, quads, about_zero, eps }.words();
+        let norm = |about_zero, eps: f64| {
+            NormJob { rows, units, quads, about_zero, eps: eps as f32 }.words()
+        };
         Ok(match self {
             Self::Softmax | Self::LogSoftmax => SoftmaxJob { rows, units, quads }.words(),
             Self::LayerNorm { eps } => norm(false, eps),
@@ -73,7 +75,7 @@ impl Core for RowsCore {
             Rowwise::LayerNorm { eps } => (Joint::LayerNorm, eps),
             Rowwise::RmsNorm { eps } => (Joint::RmsNorm, eps),
         };
-        Some(Oracle::Row { joint, eps: eps.into() })
+        Some(Oracle::Row { joint, eps })
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {

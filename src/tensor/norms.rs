@@ -32,9 +32,10 @@ impl Tensor {
         groups: usize,
         weight: Option<&Self>,
         bias: Option<&Self>,
-        eps: f32,
+        eps: impl Into<f64>,
     ) -> Result<Self> {
-        let normed = || self.by_groups(Some(groups), [("weight", weight), ("bias", bias)], eps);
+        let (ends, eps) = ([("weight", weight), ("bias", bias)], eps.into());
+        let normed = || self.by_groups(Some(groups), ends, eps);
         asked(normed).map_err(|error| error.during("group_norm"))
     }
 
@@ -44,9 +45,10 @@ impl Tensor {
         &self,
         weight: Option<&Self>,
         bias: Option<&Self>,
-        eps: f32,
+        eps: impl Into<f64>,
     ) -> Result<Self> {
-        let normed = || self.by_groups(None, [("weight", weight), ("bias", bias)], eps);
+        let (ends, eps) = ([("weight", weight), ("bias", bias)], eps.into());
+        let normed = || self.by_groups(None, ends, eps);
         asked(normed).map_err(|error| error.during("instance_norm"))
     }
 
@@ -72,8 +74,9 @@ impl Tensor {
         var: &Self,
         weight: Option<&Self>,
         bias: Option<&Self>,
-        eps: f32,
+        eps: impl Into<f64>,
     ) -> Result<Self> {
+        let eps = eps.into();
         let normed = || {
             self.channels()?;
             let x = self.cast(computed(self.dtype()))?;
@@ -86,7 +89,7 @@ impl Tensor {
     }
 
     /// As many groups as channels, unless told otherwise.
-    fn by_groups(&self, groups: Option<usize>, ends: Ends<'_>, eps: f32) -> Result<Self> {
+    fn by_groups(&self, groups: Option<usize>, ends: Ends<'_>, eps: f64) -> Result<Self> {
         let (shape, channels) = (*self.shape(), self.channels()?);
         let groups = groups.unwrap_or(channels);
         if !channels.is_multiple_of(groups) {

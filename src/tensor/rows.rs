@@ -44,7 +44,8 @@ impl Tensor {
     }
 
     /// `(x - mean) / sqrt(var + eps)` over [some axes](Axes), of floats; f16 and bf16 computed in
-    /// f32. Scale and shift follow as `* weight` and `+ bias`, in the same kernel. Deferred.
+    /// f32, where `eps` is one, too. Scale and shift follow as `* weight` and `+ bias`, in the same
+    /// kernel. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -55,15 +56,15 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     #[track_caller]
-    pub fn layer_norm(&self, axes: impl Into<Axes>, eps: f32) -> Result<Self> {
-        self.rowwise(Rowwise::LayerNorm { eps }, &axes.into())
+    pub fn layer_norm(&self, axes: impl Into<Axes>, eps: impl Into<f64>) -> Result<Self> {
+        self.rowwise(Rowwise::LayerNorm { eps: eps.into() }, &axes.into())
     }
 
     /// `x / sqrt(mean(x^2) + eps)` over [some axes](Axes), as [`Tensor::layer_norm`] without the
     /// mean. Deferred.
     #[track_caller]
-    pub fn rms_norm(&self, axes: impl Into<Axes>, eps: f32) -> Result<Self> {
-        self.rowwise(Rowwise::RmsNorm { eps }, &axes.into())
+    pub fn rms_norm(&self, axes: impl Into<Axes>, eps: impl Into<f64>) -> Result<Self> {
+        self.rowwise(Rowwise::RmsNorm { eps: eps.into() }, &axes.into())
     }
 
     /// [`Tensor::layer_norm`], and what it was normed by: the means, and `1 / sqrt(var + eps)`, as
@@ -84,9 +85,9 @@ impl Tensor {
     pub fn layer_norm_with_stats(
         &self,
         axes: impl Into<Axes>,
-        eps: f32,
+        eps: impl Into<f64>,
     ) -> Result<(Self, [Self; 2])> {
-        let axes = axes.into();
+        let (axes, eps) = (axes.into(), eps.into());
         let made = || {
             let y = self.rowwise(Rowwise::LayerNorm { eps }, &axes)?;
             let (x, over) = (self.cast(computed(self.dtype()))?, Axes::keep(axes));
@@ -108,8 +109,12 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     #[track_caller]
-    pub fn rms_norm_with_stats(&self, axes: impl Into<Axes>, eps: f32) -> Result<(Self, Self)> {
-        let axes = axes.into();
+    pub fn rms_norm_with_stats(
+        &self,
+        axes: impl Into<Axes>,
+        eps: impl Into<f64>,
+    ) -> Result<(Self, Self)> {
+        let (axes, eps) = (axes.into(), eps.into());
         let made = || {
             let y = self.rowwise(Rowwise::RmsNorm { eps }, &axes)?;
             let x = self.cast(computed(self.dtype()))?;

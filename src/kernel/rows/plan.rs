@@ -14,8 +14,8 @@ use crate::wgsl::{Entry, Target};
 pub(crate) enum Rowwise {
     Softmax,
     LogSoftmax,
-    LayerNorm { eps: f32 },
-    RmsNorm { eps: f32 },
+    LayerNorm { eps: f64 },
+    RmsNorm { eps: f64 },
 }
 
 /// From so many elements on, a view whose rows lie across memory is better walked in the order of

@@ -183,7 +183,7 @@ async fn rows(ctx: &Ctx) -> Outcome {
 }
 
 async fn channels(ctx: &Ctx) -> Outcome {
-    const EPS: f32 = 1e-3;
+    const EPS: f64 = 1e-3;
     let (device, mut random) = (ctx.native().await?, Random::new(94));
     for dtype in carried(&device, FLOATS) {
         for about in [0.0, 30.0] {
@@ -199,7 +199,7 @@ async fn channels(ctx: &Ctx) -> Outcome {
                 for (n, row) in values.chunks(size).enumerate() {
                     let mean = row.iter().sum::<f64>() / size as f64;
                     let var = row.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / size as f64;
-                    let s = (var + f64::from(EPS)).sqrt();
+                    let s = (var + EPS).sqrt();
                     let far = row.iter().fold(0.0f64, |far, x| far.max(x.abs())) / s;
                     for (i, x) in row.iter().enumerate() {
                         let ((w, b), y) = (ends(n * size + i), (x - mean) / s);
@@ -216,7 +216,7 @@ async fn channels(ctx: &Ctx) -> Outcome {
             }
             let one = |(i, x): (usize, &f64)| {
                 let (w, b) = ends(i);
-                let s = (var[i / 130 % 8] + f64::from(EPS)).sqrt();
+                let s = (var[i / 130 % 8] + EPS).sqrt();
                 let y = (x - mean[i / 130 % 8]) / s * w;
                 exact(y + b, y.abs().max(b.abs()))
             };

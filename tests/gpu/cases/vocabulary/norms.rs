@@ -8,7 +8,7 @@ use super::{FLOATS, Random, Shown, carried, devices, exact, flat, kept, near, ro
 use crate::cases::views::Move::{self, Flip, Permute, Slice};
 use crate::ctx::{Case, Ctx, Outcome, case, ensure_eq};
 
-const EPS: f32 = 1e-3;
+const EPS: f64 = 1e-3;
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
@@ -54,7 +54,7 @@ fn normed(
     }
     let one = |(place, x): (Vec<usize>, &f64)| {
         let ([weight, bias], name) = (ends(&place), name(&place));
-        let s = (var[name] + f64::from(EPS)).sqrt();
+        let s = (var[name] + EPS).sqrt();
         let (y, far) = ((x - mean[name]) / s, most[name] / s);
         let unit = (1.0 + y.abs() * far / f64::from(1 << 20)) * far;
         exact(y * weight + bias, weight.abs() * unit + bias.abs() / 64.0)
@@ -95,7 +95,7 @@ async fn groups(ctx: &Ctx) -> Outcome {
                     x.tensor.batch_norm(&mean.tensor, &var.tensor, w, None, EPS).map_err(show)?;
                 let want: Vec<Exact> = places(&x.dims)
                     .map(|place| {
-                        let about = (var.values[place[1]] + f64::from(EPS)).sqrt();
+                        let about = (var.values[place[1]] + EPS).sqrt();
                         let y = (x.at(&place) - mean.values[place[1]]) / about;
                         exact(y * both(&place)[0], 0.0)
                     })
@@ -125,9 +125,8 @@ async fn axes(ctx: &Ctx) -> Outcome {
                     kept(("group_norm", 1), &name, &got, &want).await?; // which is its own
                     let got = x.tensor.rms_norm(&among, EPS).map_err(show)?;
                     let squares = means(&x, &rest, |_, x| x * x);
-                    let one = |(place, x): (Vec<usize>, &f64)| {
-                        x / (squares[rest(&place)] + f64::from(EPS)).sqrt()
-                    };
+                    let one =
+                        |(place, x): (Vec<usize>, &f64)| x / (squares[rest(&place)] + EPS).sqrt();
                     let want: Vec<f64> = places(&x.dims).zip(&x.values).map(one).collect();
                     near(&format!("rms {name}"), &got, &x.dims, &want, 4.0 * room(dtype)).await?;
                     with_stats(&name, &x, &among, &rest).await?;
@@ -151,7 +150,7 @@ async fn with_stats(
     let all = means(x, rest, |_, x| x);
     let about = means(x, rest, |name, x| (x - all[name]).powi(2));
     let scale = |of: &[f64]| -> Vec<f64> {
-        places(&kept).map(|place| (of[rest(&place)] + f64::from(EPS)).sqrt().recip()).collect()
+        places(&kept).map(|place| (of[rest(&place)] + EPS).sqrt().recip()).collect()
     };
     let (y, [mean, by]) = x.tensor.layer_norm_with_stats(among, EPS).map_err(show)?;
     let wide = if dtype == DType::F64 { dtype } else { DType::F32 };
