@@ -4,10 +4,16 @@
 //! whole numbers. So a multiplication that a driver contracts with an addition changes nothing,
 //! and equality is demanded.
 
+mod convolved;
+mod finding;
 mod grow;
+mod images;
 mod kinds;
 mod lists;
+mod numbers;
+mod parts;
 mod passes;
+mod products;
 mod stories;
 
 use wharf::{Adapter, Device, Target, Tensor};
