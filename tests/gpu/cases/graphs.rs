@@ -25,7 +25,7 @@ use grow::{Graph, LARGE, MIXED, MIXED_LARGE, SMALL, Scale, Step};
 const SEEDS: u64 = 24;
 const SEEDS_LARGE: u64 = 12;
 /// Graphs of every kind of operation, and large ones of these.
-const SEEDS_MIXED: u64 = 36;
+const SEEDS_MIXED: u64 = 72;
 const SEEDS_MIXED_LARGE: u64 = 4;
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {

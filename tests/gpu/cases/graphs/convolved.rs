@@ -14,6 +14,7 @@ use super::numbers::{dotted, plus};
 pub(super) const CONVOLVED: &[Kind] = &[
     Kind::of("conv1d", |c, t| there(c, t, Tensor::conv1d), summed::<1>).beside(fits::<1, false>),
     Kind::of("conv2d", |c, t| there(c, t, Tensor::conv2d), summed::<2>).beside(fits::<2, false>),
+    Kind::of("conv2d", |c, t| there(c, t, Tensor::conv2d), summed::<2>).beside(fits::<2, false>),
     Kind::of("conv3d", |c, t| there(c, t, Tensor::conv3d), summed::<3>).beside(fits::<3, false>),
     Kind::of("conv_transpose1d", |c, t| back(c, t, Tensor::conv_transpose1d), spread_out::<1>)
         .beside(fits::<1, true>),

@@ -37,7 +37,7 @@ pub(super) const SMALL: Scale = Scale {
 pub(super) const LARGE: Scale =
     Scale { sides: &[41, 42, 44, 48], elements_max: 140_000, nodes_max: 16, kinds: 0, every: 4 };
 /// Of every kind, among elementwise ones.
-pub(super) const MIXED: Scale = Scale { nodes_max: 30, kinds: 2, every: 2, ..SMALL };
+pub(super) const MIXED: Scale = Scale { nodes_max: 30, kinds: 3, every: 2, ..SMALL };
 pub(super) const MIXED_LARGE: Scale = Scale { nodes_max: 12, kinds: 2, every: 2, ..LARGE };
 
 /// How often a kind is tried before another is.

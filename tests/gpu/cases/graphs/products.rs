@@ -20,6 +20,7 @@ pub(super) const PRODUCTS: &[Kind] = &[
     Kind::of("complex_conj", conjugate, conjugated),
     Kind::of("einsum", einsum, spelled).beside(|c, a, b| lengths(c, a, b).is_some()),
     Kind::of("einsum", einsum, spelled).beside(|c, a, b| lengths(c, a, b).is_some()),
+    Kind::of("einsum", einsum, spelled).beside(|c, a, b| lengths(c, a, b).is_some()),
 ];
 
 /// Each has two operands. None of their letters is summed by itself, so that nothing narrow is
