@@ -71,12 +71,14 @@ impl Tensor {
             computed_with("input", left)?;
             let shape = self.shape().broadcast(other.shape())?;
             let (axis, _) = shape.find(axis)?;
+            // Integers wrap as they are: a cast from wider ones would take the nearest.
+            let wide = if left.is_integer() { left } else { computed(left) };
             let vectors = |x: &Self| {
                 // What broadcasts along the axis is no vector.
                 let own = (axis + x.shape().rank()).checked_sub(shape.rank());
                 let length = own.map_or(1, |own| x.shape().dims()[own]);
                 match length {
-                    3 => x.broadcast_to(shape)?.cast(computed(left)),
+                    3 => x.broadcast_to(shape)?.cast(wide),
                     _ => Err(ProductCause::Vectors { length, shape: *x.shape() }.into()),
                 }
             };

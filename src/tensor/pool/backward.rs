@@ -107,7 +107,10 @@ impl Tensor {
             }
             let images: usize = lead.iter().product();
             let flat = [&[images], &shape.dims()[lead.len()..]].concat();
-            let arrived = self.cast(computed(self.dtype()))?.reshape_copied(flat.clone())?;
+            // Integers wrap as they are: a cast from wider ones would take the nearest.
+            let own = self.dtype();
+            let wide = if own.is_integer() { own } else { computed(own) };
+            let arrived = self.cast(wide)?.reshape_copied(flat.clone())?;
             let places = places.reshape_copied(flat)?;
             let sums = arrived.looked_up(&places, &axes)?;
             sums.reshape_copied(result)?.cast(self.dtype())

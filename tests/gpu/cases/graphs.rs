@@ -4,10 +4,16 @@
 //! whole numbers. So a multiplication that a driver contracts with an addition changes nothing,
 //! and equality is demanded.
 
+mod convolved;
+mod finding;
 mod grow;
+mod images;
 mod kinds;
 mod lists;
+mod numbers;
+mod parts;
 mod passes;
+mod products;
 mod stories;
 
 use wharf::{Adapter, Device, Target, Tensor};
@@ -19,7 +25,7 @@ use grow::{Graph, LARGE, MIXED, MIXED_LARGE, SMALL, Scale, Step};
 const SEEDS: u64 = 24;
 const SEEDS_LARGE: u64 = 12;
 /// Graphs of every kind of operation, and large ones of these.
-const SEEDS_MIXED: u64 = 36;
+const SEEDS_MIXED: u64 = 72;
 const SEEDS_MIXED_LARGE: u64 = 4;
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {

@@ -140,6 +140,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         }
     }
     cases.push(case!("pool::backward::elsewhere", |ctx| backward::elsewhere(ctx)));
+    cases.push(case!("pool::backward::wraps", |ctx| backward::wraps(ctx)));
     cases
 }
 

@@ -7,8 +7,9 @@ use wharf::op::Op;
 use wharf::reference::{Number, apply, cast};
 use wharf::{DType, Device, Layout, Other, Scalar, Shape, Tensor};
 
-use super::kinds::{Call, KINDS, Kind};
+use super::kinds::{Call, Kind};
 use super::lists::Seen;
+use super::numbers::most_exact;
 use crate::cases::pair::{COMPUTED, Pair, bits, carries, value};
 use crate::cases::probe::Random;
 use crate::cases::views::Move;
@@ -36,8 +37,11 @@ pub(super) const SMALL: Scale = Scale {
 pub(super) const LARGE: Scale =
     Scale { sides: &[41, 42, 44, 48], elements_max: 140_000, nodes_max: 16, kinds: 0, every: 4 };
 /// Of every kind, among elementwise ones.
-pub(super) const MIXED: Scale = Scale { nodes_max: 30, kinds: 2, every: 2, ..SMALL };
+pub(super) const MIXED: Scale = Scale { nodes_max: 30, kinds: 3, every: 2, ..SMALL };
 pub(super) const MIXED_LARGE: Scale = Scale { nodes_max: 12, kinds: 2, every: 2, ..LARGE };
+
+/// How often a kind is tried before another is.
+const TRIES: usize = 12;
 
 /// Whole numbers in, whole numbers out.
 const EXACT: &[Op] = &[
@@ -110,6 +114,8 @@ pub(super) struct Step {
 
 pub(super) struct Graph {
     scale: &'static Scale,
+    /// How many elements can be sorted as one list.
+    sorted_max: u64,
     pub(super) steps: Vec<Step>,
 }
 
@@ -120,7 +126,9 @@ impl Graph {
         // With only a few dtypes, nodes of one dtype meet more often.
         let dtypes: Vec<DType> = (0..3).map(|_| dtypes[random.below(dtypes.len())]).collect();
         let side = scale.sides[random.below(scale.sides.len())];
-        let mut graph = Self { scale, steps: Vec::new() };
+        // A list of 8 bytes for each lies in a segment, which is somewhat less than a binding.
+        let sorted_max = device.caps().limits.binding_bytes_max.saturating_sub(1 << 17) / 8;
+        let mut graph = Self { scale, sorted_max, steps: Vec::new() };
         for &dtype in dtypes.iter().chain(&[DType::Bool]) {
             for dims in [vec![side; 3], vec![side], vec![side, 1], vec![side + 2, side]] {
                 graph.steps.push(leaf(&mut random, dtype, dims));
@@ -133,7 +141,7 @@ impl Graph {
             }
             let of_kind = scale.kinds > 0 && random.below(4) < scale.kinds;
             let step = if of_kind {
-                graph.of_kind(&mut random)
+                graph.of_some_kind(&mut random)
             } else {
                 graph.candidate(&mut random, &dtypes)
             };
@@ -193,9 +201,14 @@ impl Graph {
         finished(What::Apply(op), args, dtype, shape.dims().to_vec(), values)
     }
 
-    /// A random node of a kind of the table, under the same conditions.
-    fn of_kind(&self, random: &mut Random) -> Option<Step> {
-        let kind = &KINDS[random.below(KINDS.len())];
+    /// A random node of a kind of the tables, under the same conditions. What takes little of what
+    /// is drawn is tried as often as it needs, within reason.
+    fn of_some_kind(&self, random: &mut Random) -> Option<Step> {
+        let kind = Kind::random(random);
+        (0..TRIES).find_map(|_| self.of_kind(random, kind))
+    }
+
+    fn of_kind(&self, random: &mut Random, kind: &'static Kind) -> Option<Step> {
         let (arg, x) = self.view(random, None)?;
         if x.dims.is_empty() {
             return None;
@@ -216,6 +229,9 @@ impl Graph {
         if let Some(index) = kind.index
             && !call.point(random, index(&call, &seen))
         {
+            return None;
+        }
+        if kind.sorts && seen.iter().any(|x| x.values.len() as u64 > self.sorted_max) {
             return None;
         }
         let Seen { dtype, dims, values } = kind.want(&call, &seen)?;
@@ -279,11 +295,7 @@ fn finished(
     dims: Vec<usize>,
     values: Vec<Number>,
 ) -> Option<Step> {
-    let most = match dtype {
-        DType::F16 => 2048.0,
-        DType::Bf16 => 256.0,
-        _ => 16_777_216.0,
-    };
+    let most = most_exact(dtype);
     let fits = |v: &Number| !matches!(v, Number::Float(x) if x.fract() != 0.0 || x.abs() > most);
     let bits = values.iter().map(|&v| bits(dtype, v)).collect();
     values.iter().all(fits).then_some(Step { what, args, dtype, dims, bits })
@@ -345,7 +357,7 @@ impl Step {
             if kind.index.is_some() {
                 tensors.push(call.upload(device).map_err(show)?);
             }
-            return kind.run(call, &tensors).map_err(show);
+            return kind.run(call, &tensors).await.map_err(show);
         }
         let Other::Tensor(first) = others.remove(0) else {
             return Err("a tensor comes first".into());

@@ -3,19 +3,25 @@
 
 use core::fmt;
 use core::ops::Range;
+use core::pin::Pin;
 
-use wharf::op::Reduction::{self, Max, Prod, Sum};
+use wharf::op::Reduction::{self, Max, Min, Prod, Sum};
 use wharf::reference::Number;
 use wharf::shape::Cut;
 use wharf::tensor::{Order, Pad, Pooling};
 use wharf::{Axes, DType, Device, Other, Result, Tensor};
 
+use super::convolved::CONVOLVED;
+use super::finding::FINDING;
 use super::grow::scalar;
+use super::images::IMAGES;
 use super::lists::{
     Seen, assigned, assigned_at, banded, chunked, diagonal, drawn_out, filled, gathered, joined,
     leaked, meshed, met, normed, padded, pooled, product, reduced, repeated, rolled, scanned,
     selected, sorted, spreads, stacked, taken, top, traced, turned, with,
 };
+use super::parts::PARTS;
+use super::products::PRODUCTS;
 use crate::cases::probe::Random;
 
 /// What was drawn for an operation: each takes of it what it needs.
@@ -99,6 +105,14 @@ impl Call {
         self.a / 7 % ways
     }
 
+    /// The nth of so many that are drawn beside each other, each of a number of ways.
+    pub(super) fn nth(&self, n: usize, ways: usize) -> usize {
+        // Mixed, so that no two of them go together.
+        let drawn = (self.a << 10 | self.b) as u64 + 1;
+        let mixed = drawn.wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ (n as u64) << 17);
+        ((mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 34) as usize % ways
+    }
+
     pub(super) fn counts(&self, rank: usize) -> Vec<usize> {
         let more = usize::from(rank < 4 && self.b.is_multiple_of(4));
         (0..rank + more).map(|i| [1, 2, 1, 3][(self.a >> (2 * i)) % 4]).collect()
@@ -132,9 +146,18 @@ impl Call {
 }
 
 type Fits = fn(&Call, &[usize], &[usize]) -> bool;
-type Run = fn(&Call, &[Tensor]) -> Result<Tensor>;
+type Make = fn(&Call, &[Tensor]) -> Result<Tensor>;
+type Find = for<'a> fn(&'a Call, &'a [Tensor]) -> Finding<'a>;
+type Finding<'a> = Pin<Box<dyn Future<Output = Result<Tensor>> + 'a>>;
 type Want = fn(&Call, &[Seen]) -> Option<Seen>;
 type Points = fn(&Call, &[Seen]) -> (Vec<usize>, usize);
+
+/// How an operation is run.
+enum Run {
+    Deferred(Make),
+    /// How many there are is read and waited for.
+    Found(Find),
+}
 
 /// An operation: how it is run, and what it comes to.
 pub(super) struct Kind {
@@ -147,6 +170,8 @@ pub(super) struct Kind {
     pub(super) masked: bool,
     /// The shape of its index, and what each is below.
     pub(super) index: Option<Points>,
+    /// Whether it sorts what it takes as one list, which has to lie in one segment.
+    pub(super) sorts: bool,
 }
 
 impl fmt::Debug for Kind {
@@ -156,24 +181,52 @@ impl fmt::Debug for Kind {
 }
 
 impl Kind {
-    const fn of(name: &'static str, run: Run, want: Want) -> Self {
-        Self { name, run, want, beside: None, masked: false, index: None }
+    const fn by(name: &'static str, run: Run, want: Want) -> Self {
+        Self { name, run, want, beside: None, masked: false, index: None, sorts: false }
     }
 
-    const fn beside(self, fits: Fits) -> Self {
+    pub(super) const fn of(name: &'static str, make: Make, want: Want) -> Self {
+        Self::by(name, Run::Deferred(make), want)
+    }
+
+    pub(super) const fn found(name: &'static str, find: Find, want: Want) -> Self {
+        Self::by(name, Run::Found(find), want)
+    }
+
+    /// A random one of all tables.
+    pub(super) fn random(random: &mut Random) -> &'static Self {
+        let tables = [KINDS, CONVOLVED, IMAGES, PRODUCTS, FINDING, PARTS];
+        let mut place = random.below(tables.iter().map(|table| table.len()).sum());
+        for table in tables {
+            match table.get(place) {
+                Some(kind) => return kind,
+                None => place -= table.len(),
+            }
+        }
+        &KINDS[0]
+    }
+
+    pub(super) const fn beside(self, fits: Fits) -> Self {
         Self { beside: Some(fits), ..self }
     }
 
-    const fn masked(self) -> Self {
+    pub(super) const fn masked(self) -> Self {
         Self { masked: true, ..self }
     }
 
-    const fn index(self, index: Points) -> Self {
+    pub(super) const fn sorts(self) -> Self {
+        Self { sorts: true, ..self }
+    }
+
+    pub(super) const fn index(self, index: Points) -> Self {
         Self { index: Some(index), ..self }
     }
 
-    pub(super) fn run(&self, call: &Call, of: &[Tensor]) -> Result<Tensor> {
-        (self.run)(call, of)
+    pub(super) async fn run(&self, call: &Call, of: &[Tensor]) -> Result<Tensor> {
+        match self.run {
+            Run::Deferred(run) => run(call, of),
+            Run::Found(find) => find(call, of).await,
+        }
     }
 
     pub(super) fn want(&self, call: &Call, of: &[Seen]) -> Option<Seen> {
@@ -182,14 +235,17 @@ impl Kind {
 }
 
 /// Some stand twice, because few of what is drawn is taken.
-pub(super) const KINDS: &[Kind] = &[
+const KINDS: &[Kind] = &[
     Kind::of("reduce", reduce, reduced),
     Kind::of("reduce", reduce, reduced),
     Kind::of("scan", scan, scanned),
-    Kind::of("sort", |c, t| t[0].sort(c.axis, c.order()), |c, s| sorted(c, &s[0], false)),
-    Kind::of("argsort", |c, t| t[0].argsort(c.axis, c.order()), |c, s| sorted(c, &s[0], true)),
-    Kind::of("top_k", |c, t| Ok(t[0].top_k(c.few(), c.axis)?.0), |c, s| top(c, &s[0], false)),
-    Kind::of("top_k of", |c, t| Ok(t[0].top_k(c.few(), c.axis)?.1), |c, s| top(c, &s[0], true)),
+    Kind::of("sort", |c, t| t[0].sort(c.axis, c.order()), |c, s| sorted(c, &s[0], false)).sorts(),
+    Kind::of("argsort", |c, t| t[0].argsort(c.axis, c.order()), |c, s| sorted(c, &s[0], true))
+        .sorts(),
+    Kind::of("top_k", |c, t| Ok(t[0].top_k(c.few(), c.axis)?.0), |c, s| top(c, &s[0], false))
+        .sorts(),
+    Kind::of("top_k of", |c, t| Ok(t[0].top_k(c.few(), c.axis)?.1), |c, s| top(c, &s[0], true))
+        .sorts(),
     Kind::of("max_pool", pool, pooled),
     Kind::of("pad", pad, padded),
     Kind::of("roll", |c, t| t[0].roll(c.axis, c.shift()), rolled),
@@ -260,7 +316,16 @@ pub(super) const KINDS: &[Kind] = &[
         |c, s| met(c, s, Some(Max)),
     )
     .beside(along)
-    .index(to_each),
+    .index(to_each)
+    .sorts(),
+    Kind::of(
+        "scatter_min",
+        |c, t| t[0].scatter_min(c.axis, &t[2], &t[1]),
+        |c, s| met(c, s, Some(Min)),
+    )
+    .beside(along)
+    .index(to_each)
+    .sorts(),
     Kind::of("index_add", |c, t| t[0].index_add(c.axis, &t[2], &t[1]), |c, s| met(c, s, Some(Sum)))
         .beside(along)
         .index(|c, s| (vec![s[1].dims[c.axis]], s[0].dims[c.axis])),
@@ -270,7 +335,7 @@ pub(super) const KINDS: &[Kind] = &[
 pub(super) const FOLDS: [Reduction; 9] = [
     Sum,
     Max,
-    Reduction::Min,
+    Min,
     Prod,
     Reduction::ArgMax,
     Reduction::ArgMin,

@@ -9,7 +9,9 @@ use wharf::tensor::Order;
 use wharf::{DType, Shape};
 
 use super::kinds::{Call, FOLDS};
-use crate::cases::pair::{bits, value};
+use super::numbers::{
+    EXACT_BELOW, Meet, compare, is_exact, is_zero, least, magnitude, most, one, plus, times, zero,
+};
 
 /// An operand as its consumer sees it, row-major.
 #[derive(Clone, Debug)]
@@ -20,12 +22,12 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    fn at(&self, place: &[usize]) -> Number {
+    pub(super) fn at(&self, place: &[usize]) -> Number {
         self.values[flat(&self.dims, place)]
     }
 
     /// Of some shape, each element by its place.
-    fn each(
+    pub(super) fn each(
         dtype: DType,
         dims: Vec<usize>,
         mut of: impl FnMut(&[usize]) -> Option<Number>,
@@ -39,12 +41,21 @@ impl Seen {
     }
 
     /// The elements of another, moved.
-    fn moved(&self, dims: Vec<usize>, from: impl Fn(&[usize]) -> Vec<usize>) -> Option<Self> {
+    pub(super) fn moved(
+        &self,
+        dims: Vec<usize>,
+        from: impl Fn(&[usize]) -> Vec<usize>,
+    ) -> Option<Self> {
         Self::each(self.dtype, dims, |place| Some(self.at(&from(place))))
     }
 
+    /// The first elements along all axes.
+    pub(super) fn first(&self, dims: &[usize]) -> Option<Self> {
+        self.moved(dims.to_vec(), <[usize]>::to_vec)
+    }
+
     /// Every line along an axis by another.
-    fn lines(
+    pub(super) fn lines(
         &self,
         axis: usize,
         into: DType,
@@ -65,12 +76,10 @@ impl Seen {
 }
 
 const MOST_ELEMENTS: usize = 200_000;
-const MOST_TERMS: usize = 600_000;
-/// Sums below it are exact in f32, whatever their order.
-const EXACT_BELOW: f64 = 16_777_216.0;
+pub(super) const MOST_TERMS: usize = 600_000;
 
 /// Where coordinates lie in row-major order.
-fn flat(dims: &[usize], place: &[usize]) -> usize {
+pub(super) fn flat(dims: &[usize], place: &[usize]) -> usize {
     place.iter().zip(dims).fold(0, |n, (i, dim)| n * dim + i)
 }
 
@@ -87,84 +96,9 @@ pub(super) fn spreads(from: &[usize], to: &[usize]) -> bool {
 }
 
 /// Where an element of a broadcast shape is in what was broadcast.
-fn spread(from: &[usize], place: &[usize]) -> Vec<usize> {
+pub(super) fn spread(from: &[usize], place: &[usize]) -> Vec<usize> {
     let inner = &place[place.len() - from.len()..];
     inner.iter().zip(from).map(|(&i, &dim)| if dim == 1 { 0 } else { i }).collect()
-}
-
-fn magnitude(x: Number) -> f64 {
-    match x {
-        Number::Float(x) => x.abs(),
-        _ => 0.0,
-    }
-}
-
-fn is_zero(x: Number) -> bool {
-    matches!(x, Number::Float(0.0) | Number::Int(0) | Number::Bool(false))
-}
-
-fn compare(a: Number, b: Number) -> Ordering {
-    match (a, b) {
-        (Number::Float(a), Number::Float(b)) => a.partial_cmp(&b).unwrap_or(Ordering::Equal),
-        (Number::Int(a), Number::Int(b)) => a.cmp(&b),
-        (Number::Bool(a), Number::Bool(b)) => a.cmp(&b),
-        _ => Ordering::Equal,
-    }
-}
-
-/// A step of a sum, product or extreme of this dtype; integers wrap.
-type Meet = fn(DType, Number, Number) -> Number;
-
-fn plus(dtype: DType, a: Number, b: Number) -> Number {
-    match (a, b) {
-        (Number::Float(a), Number::Float(b)) => Number::Float(a + b),
-        _ => wrapped(dtype, whole(a).wrapping_add(whole(b))),
-    }
-}
-
-fn times(dtype: DType, a: Number, b: Number) -> Number {
-    match (a, b) {
-        (Number::Float(a), Number::Float(b)) => Number::Float(a * b),
-        _ => wrapped(dtype, whole(a).wrapping_mul(whole(b))),
-    }
-}
-
-fn most(_: DType, a: Number, b: Number) -> Number {
-    if compare(a, b) == Ordering::Less { b } else { a }
-}
-
-fn least(_: DType, a: Number, b: Number) -> Number {
-    if compare(a, b) == Ordering::Greater { b } else { a }
-}
-
-fn whole(x: Number) -> i128 {
-    match x {
-        Number::Float(x) => x as i128,
-        Number::Int(x) => x,
-        Number::Bool(x) => i128::from(x),
-    }
-}
-
-fn wrapped(dtype: DType, x: i128) -> Number {
-    value(dtype, bits(dtype, Number::Int(x)))
-}
-
-fn zero(dtype: DType) -> Number {
-    value(dtype, 0)
-}
-
-fn one(dtype: DType) -> Number {
-    if dtype.is_float() { Number::Float(1.0) } else { Number::Int(1) }
-}
-
-/// Whether floats add up, or multiply, to something exact in any order.
-fn is_exact(reduction: Reduction, row: &[Number]) -> bool {
-    EXACT_BELOW
-        > match reduction {
-            Reduction::Sum => row.iter().map(|&x| magnitude(x)).sum(),
-            Reduction::Prod => row.iter().map(|&x| magnitude(x).max(1.0)).product(),
-            _ => 0.0,
-        }
 }
 
 fn folded(reduction: Reduction, dtype: DType, row: &[Number]) -> Option<Number> {
@@ -192,20 +126,30 @@ fn folded(reduction: Reduction, dtype: DType, row: &[Number]) -> Option<Number> 
     })
 }
 
-pub(super) fn reduced(call: &Call, of: &[Seen]) -> Option<Seen> {
-    let (x, reduction) = (&of[0], FOLDS[call.way(9)]);
-    if !reduction.takes(x.dtype) {
-        return None;
-    }
+/// All that differs only along the axes of a call as one element, or what keeps them.
+pub(super) fn rows(
+    call: &Call,
+    x: &Seen,
+    into: DType,
+    of: impl Fn(&[Number]) -> Option<Number>,
+) -> Option<Seen> {
     let kept = call.axes.iter().fold(x.dims.clone(), |dims, &axis| with(&dims, axis, 1));
     let mut rows = vec![vec![]; kept.iter().product()];
     for (place, &x) in places(&x.dims).zip(&x.values) {
         rows[flat(&kept, &spread(&kept, &place))].push(x);
     }
-    let values: Option<_> = rows.iter().map(|row| folded(reduction, x.dtype, row)).collect();
+    let values: Option<_> = rows.iter().map(|row| of(row)).collect();
     let left = (0..kept.len()).filter(|axis| !call.axes.contains(axis)).map(|axis| kept[axis]);
     let dims = if call.keeps() { kept.clone() } else { left.collect() };
-    Some(Seen { dtype: reduction.yields(x.dtype), dims, values: values? })
+    Some(Seen { dtype: into, dims, values: values? })
+}
+
+pub(super) fn reduced(call: &Call, of: &[Seen]) -> Option<Seen> {
+    let (x, reduction) = (&of[0], FOLDS[call.way(9)]);
+    if !reduction.takes(x.dtype) {
+        return None;
+    }
+    rows(call, x, reduction.yields(x.dtype), |row| folded(reduction, x.dtype, row))
 }
 
 pub(super) fn scanned(call: &Call, of: &[Seen]) -> Option<Seen> {
@@ -538,6 +482,7 @@ pub(super) fn met(call: &Call, of: &[Seen], how: Option<Reduction>) -> Option<Se
     let meet: Meet = match how {
         Some(Reduction::Sum) => plus,
         Some(Reduction::Prod) => times,
+        Some(Reduction::Min) => least,
         Some(_) => most,
         None => |_, _, last| last,
     };

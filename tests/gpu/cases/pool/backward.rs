@@ -67,6 +67,20 @@ pub(super) async fn elsewhere(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
+/// Integers that arrive at one element wrap to their width.
+pub(super) async fn wraps(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let how = Pooling::of([2]).stride([1]);
+    let (places, _) = device.upload(&[1u32, 1], [2]).map_err(show)?;
+    let (arrives, _) = device.upload(&[100i8, 100], [2]).map_err(show)?;
+    let got = arrives.max_pool_grad(&places, [3], &how).map_err(show)?;
+    ensure_eq!(got.read::<i8>().await.map_err(show)?, [0, -56, 0], "of i8");
+    let (arrives, _) = device.upload(&[40_000u16, 40_000], [2]).map_err(show)?;
+    let got = arrives.max_pool_grad(&places, [3], &how).map_err(show)?;
+    ensure_eq!(got.read::<u16>().await.map_err(show)?, [0, 14_464, 0], "of u16");
+    Ok(())
+}
+
 /// Few different numbers, so that many are equal.
 async fn pair(
     device: &Device,

@@ -18,6 +18,7 @@ pub(super) fn cases() -> Vec<Case> {
         case!("vocabulary::products::lists", |ctx| lists(ctx)),
         case!("vocabulary::products::rope", |ctx| turned(ctx)),
         case!("vocabulary::products::cross", |ctx| crossed(ctx)),
+        case!("vocabulary::products::cross_wraps", |ctx| wraps(ctx)),
     ]
 }
 
@@ -286,5 +287,21 @@ async fn crossed(ctx: &Ctx) -> Outcome {
         let told = format!("cross: {numbers} numbers along the axis of [4, {numbers}], not 3");
         ensure_eq!(error.to_string(), told, "the error");
     }
+    Ok(())
+}
+
+/// Integers of every width wrap to it, whatever they are computed as.
+async fn wraps(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let (x, _) = device.upload(&[100i8, -128, 127], [3]).map_err(show)?;
+    let y = x.flip(0).map_err(show)?;
+    let got = x.cross(&y, 0).map_err(show)?.read::<i8>().await.map_err(show)?;
+    let [a, b, c] = [100i8, -128, 127];
+    let part = |p: i8, q: i8, r: i8, s: i8| p.wrapping_mul(q).wrapping_sub(r.wrapping_mul(s));
+    ensure_eq!(got, [part(b, a, c, b), part(c, c, a, a), part(a, b, b, c)], "of i8");
+    let (x, _) = device.upload(&[0u16, 0, 1], [3]).map_err(show)?;
+    let (y, _) = device.upload(&[0u16, 65_535, 0], [3]).map_err(show)?;
+    let got = x.cross(&y, 0).map_err(show)?.read::<u16>().await.map_err(show)?;
+    ensure_eq!(got, [1, 0, 0], "of u16");
     Ok(())
 }

@@ -1,0 +1,234 @@
+//! Convolutions of random graphs, by parts of another tensor, and what they come to on lists.
+
+use core::array::from_fn;
+
+use wharf::op::Reduction;
+use wharf::reference::{Number, places};
+use wharf::tensor::Conv;
+use wharf::{DType, Result, Tensor};
+
+use super::kinds::{Call, Kind};
+use super::lists::{MOST_TERMS, Seen, flat};
+use super::numbers::{dotted, plus};
+
+pub(super) const CONVOLVED: &[Kind] = &[
+    Kind::of("conv1d", |c, t| there(c, t, Tensor::conv1d), summed::<1>).beside(fits::<1, false>),
+    Kind::of("conv2d", |c, t| there(c, t, Tensor::conv2d), summed::<2>).beside(fits::<2, false>),
+    Kind::of("conv2d", |c, t| there(c, t, Tensor::conv2d), summed::<2>).beside(fits::<2, false>),
+    Kind::of("conv3d", |c, t| there(c, t, Tensor::conv3d), summed::<3>).beside(fits::<3, false>),
+    Kind::of("conv_transpose1d", |c, t| back(c, t, Tensor::conv_transpose1d), spread_out::<1>)
+        .beside(fits::<1, true>),
+    Kind::of("conv_transpose2d", |c, t| back(c, t, Tensor::conv_transpose2d), spread_out::<2>)
+        .beside(fits::<2, true>),
+];
+
+/// A convolution that was drawn, or a transposed one: both sides are the first elements of tensors
+/// that got as many axes as it takes.
+struct Drawn<const D: usize> {
+    input: Vec<usize>,
+    weight: Vec<usize>,
+    stride: [usize; D],
+    padding: [usize; D],
+    dilation: [usize; D],
+    groups: usize,
+    output_padding: [usize; D],
+    result: Vec<usize>,
+    /// The first elements of the weight which are the bias too.
+    bias: Option<Vec<usize>>,
+}
+
+impl<const D: usize> Drawn<D> {
+    fn of(call: &Call, a: &[usize], b: &[usize], is_back: bool) -> Option<Self> {
+        let mut input = raised(a, D + 2, call.nth(0, 2))?;
+        let mut weight = raised(b, D + 2, call.nth(1, 2))?;
+        input[0] = input[0].min(1 + call.nth(2, 3));
+        let channels = input[1];
+        let groups = groups(channels, call.nth(3, 3));
+        let few = 1 + call.nth(4, 3);
+        let [first, second] =
+            if is_back { [channels, few] } else { [groups * few, channels / groups] };
+        let is_empty = input.contains(&0) || weight.contains(&0);
+        if is_empty || weight[0] < first || weight[1] < second {
+            return None;
+        }
+        (weight[0], weight[1]) = (first, second);
+        for (i, taps) in weight[2..].iter_mut().enumerate() {
+            *taps = 1 + call.nth(5 + i, 3).min(*taps - 1);
+        }
+        let rows = if is_back { groups * few } else { first };
+        let bias = [&if is_back { [groups, few] } else { [rows, 1] }, &[1; D][..]].concat();
+        let stride = from_fn(|i| 1 + call.nth(8 + i, 3));
+        let mut drawn = Self {
+            result: vec![input[0], rows],
+            input,
+            weight,
+            stride,
+            padding: from_fn(|i| call.nth(11 + i, 3)),
+            dilation: from_fn(|i| 1 + call.nth(14 + i, 2)),
+            groups,
+            output_padding: from_fn(|i| if is_back { call.nth(17 + i, stride[i]) } else { 0 }),
+            bias: (call.nth(20, 2) == 0).then_some(bias),
+        };
+        for i in 0..D {
+            let size = if is_back { drawn.spread(i) } else { drawn.covered(i) };
+            drawn.result.push(size.filter(|&size| size > 0)?);
+        }
+        let terms = drawn.result.iter().chain(&drawn.weight[1..]).product::<usize>();
+        (terms <= MOST_TERMS).then_some(drawn)
+    }
+
+    /// How many places the kernel has along an axis.
+    fn covered(&self, i: usize) -> Option<usize> {
+        let covers = self.dilation[i] * (self.weight[2 + i] - 1);
+        let last = (self.input[2 + i] + 2 * self.padding[i]).checked_sub(covers + 1)?;
+        Some(last / self.stride[i] + 1)
+    }
+
+    /// How far a transposed one goes along an axis.
+    fn spread(&self, i: usize) -> Option<usize> {
+        let begins = (self.input[2 + i] - 1) * self.stride[i];
+        let covers = self.dilation[i] * (self.weight[2 + i] - 1);
+        (begins + covers + 1 + self.output_padding[i]).checked_sub(2 * self.padding[i])
+    }
+
+    fn how(&self) -> Conv<D> {
+        Conv::new()
+            .stride(self.stride)
+            .padding(self.padding)
+            .dilation(self.dilation)
+            .groups(self.groups)
+            .output_padding(self.output_padding)
+    }
+
+    /// Where a tap of a place lies along each axis, counted from the first element, if there.
+    fn beneath(&self, place: &[usize], tap: &[usize], size: &[usize]) -> Option<Vec<usize>> {
+        let along = |i: usize| {
+            let from = place[i] * self.stride[i] + tap[i] * self.dilation[i];
+            from.checked_sub(self.padding[i]).filter(|&at| at < size[i])
+        };
+        (0..D).map(along).collect()
+    }
+
+    /// Both sides as they are seen, and what is added to each row.
+    fn sides(&self, call: &Call, of: &[Seen]) -> Option<([Seen; 2], Option<Seen>)> {
+        let [input, weight] = [(0, &self.input), (1, &self.weight)].map(|(n, dims)| {
+            let more = raised(&of[n].dims, D + 2, call.nth(n, 2))?;
+            Seen { dims: more, ..of[n].clone() }.first(dims)
+        });
+        let (input, weight) = (input?, weight?);
+        let bias = self.bias.as_ref().map(|dims| weight.first(dims));
+        Some(([input, weight], if let Some(bias) = bias { Some(bias?) } else { None }))
+    }
+}
+
+/// Dimensions with axes of length 1, put in at a place until there are so many.
+fn raised(dims: &[usize], rank: usize, at: usize) -> Option<Vec<usize>> {
+    let mut dims = dims.to_vec();
+    let at = at.min(dims.len());
+    while dims.len() < rank {
+        dims.insert(at, 1);
+    }
+    (dims.len() == rank).then_some(dims)
+}
+
+/// One group, one for each channel, or as few as there can be.
+fn groups(channels: usize, way: usize) -> usize {
+    let few = (2..=channels).find(|n| channels.is_multiple_of(*n));
+    [1, channels.max(1), few.unwrap_or(1)][way]
+}
+
+fn fits<const D: usize, const BACK: bool>(call: &Call, a: &[usize], b: &[usize]) -> bool {
+    Drawn::<D>::of(call, a, b, BACK).is_some()
+}
+
+/// The first elements along all axes.
+fn first(x: Tensor, dims: &[usize]) -> Result<Tensor> {
+    dims.iter().enumerate().try_fold(x, |x, (axis, &dim)| x.slice(axis, ..dim))
+}
+
+type By<const D: usize> = fn(&Tensor, &Tensor, Option<&Tensor>, &Conv<D>) -> Result<Tensor>;
+
+fn there<const D: usize>(call: &Call, of: &[Tensor], by: By<D>) -> Result<Tensor> {
+    run(call, of, by, false)
+}
+
+fn back<const D: usize>(call: &Call, of: &[Tensor], by: By<D>) -> Result<Tensor> {
+    run(call, of, by, true)
+}
+
+fn run<const D: usize>(call: &Call, of: &[Tensor], by: By<D>, is_back: bool) -> Result<Tensor> {
+    let [a, b] = [&of[0], &of[1]].map(Tensor::shape);
+    let Some(drawn) = Drawn::of(call, a.dims(), b.dims(), is_back) else {
+        return Ok(of[0].clone());
+    };
+    let side = |n: usize, dims: &[usize]| {
+        let at = call.nth(n, 2).min(of[n].shape().rank());
+        let missing = of[n].shape().rank()..dims.len();
+        first(missing.into_iter().try_fold(of[n].clone(), |x, _| x.unsqueeze(at))?, dims)
+    };
+    let (input, weight) = (side(0, &drawn.input)?, side(1, &drawn.weight)?);
+    let bias = drawn.bias.as_ref().map(|dims| {
+        let bias = first(weight.clone(), dims)?.reshape_copied([drawn.result[1]])?;
+        bias.cast(Reduction::Sum.yields(weight.dtype()))
+    });
+    by(&input, &weight, bias.transpose()?.as_ref(), &drawn.how())
+}
+
+/// Each result the sum of what lies beneath the kernel.
+fn summed<const D: usize>(call: &Call, of: &[Seen]) -> Option<Seen> {
+    let drawn = Drawn::<D>::of(call, &of[0].dims, &of[1].dims, false)?;
+    let ([input, weight], bias) = drawn.sides(call, of)?;
+    let (each, size) = (drawn.weight[1], &drawn.input[2..]);
+    added_up(drawn.result.clone(), input.dtype, bias, |place| {
+        let (image, row) = (place[0], place[1]);
+        let group = row / (drawn.result[1] / drawn.groups);
+        let mut terms = Vec::new();
+        for tap in places(&drawn.weight[1..]) {
+            if let Some(at) = drawn.beneath(&place[2..], &tap[1..], size) {
+                let channel = group * each + tap[0];
+                let x = input.at(&[&[image, channel], &at[..]].concat());
+                terms.push((x, weight.at(&[&[row], &tap[..]].concat())));
+            }
+        }
+        terms
+    })
+}
+
+/// Each element goes to all results that the kernel has above it.
+fn spread_out<const D: usize>(call: &Call, of: &[Seen]) -> Option<Seen> {
+    let drawn = Drawn::<D>::of(call, &of[0].dims, &of[1].dims, true)?;
+    let ([input, weight], bias) = drawn.sides(call, of)?;
+    let (each, size) = (drawn.weight[1], &drawn.result[2..]);
+    let mut terms = vec![Vec::new(); drawn.result.iter().product()];
+    for (place, &x) in places(&drawn.input).zip(&input.values) {
+        let group = place[1] / (drawn.input[1] / drawn.groups);
+        for tap in places(&drawn.weight[1..]) {
+            if let Some(at) = drawn.beneath(&place[2..], &tap[1..], size) {
+                let row = group * each + tap[0];
+                let to = [&[place[0], row], &at[..]].concat();
+                let weight = weight.at(&[&[place[1]], &tap[..]].concat());
+                terms[flat(&drawn.result, &to)].push((x, weight));
+            }
+        }
+    }
+    added_up(drawn.result.clone(), input.dtype, bias, |place| {
+        terms[flat(&drawn.result, place)].clone()
+    })
+}
+
+/// Sums of products, and what is added to each row of them.
+fn added_up(
+    dims: Vec<usize>,
+    dtype: DType,
+    bias: Option<Seen>,
+    terms: impl Fn(&[usize]) -> Vec<(Number, Number)>,
+) -> Option<Seen> {
+    let wide = Reduction::Sum.yields(dtype);
+    if dtype == DType::Bool {
+        return None;
+    }
+    Seen::each(wide, dims, |place| {
+        let sum = dotted(wide, terms(place))?;
+        Some(bias.as_ref().map_or(sum, |bias| plus(wide, sum, bias.values[place[1]])))
+    })
+}
