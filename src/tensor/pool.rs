@@ -54,7 +54,8 @@ impl<const D: usize> Pooling<D> {
         Self { dilation, ..self }
     }
 
-    /// A mean is one of the elements that are there, without those of the padding.
+    /// A mean is one of the elements that are there, without those of the padding; of none of them
+    /// NaN.
     #[must_use]
     pub const fn padding_uncounted(self) -> Self {
         Self { counts_padding: false, ..self }
@@ -89,7 +90,8 @@ impl Tensor {
 
     /// [`Tensor::max_pool`], and where each of these elements is: its position among those of the
     /// last `D` axes, row-major, as u32. It is the first of equals; the first NaN before all; never
-    /// one of the padding. Two reductions of the windows. Deferred.
+    /// one of the padding: a dilated window of nothing else has the least number of its dtype, and
+    /// the place `u32::MAX`. Two reductions of the windows. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -126,7 +128,7 @@ impl Tensor {
         }
         // Where there is nothing but the least number, the first tap may be one of the padding.
         let least = (how.padding != [0; D]).then(|| most.eq(self.least())).transpose()?;
-        let (mut rest, mut place, mut inner) = (tap, None, 1);
+        let (mut rest, mut place, mut inner, mut beside) = (tap, None, 1, None);
         for i in (0..D).rev() {
             let windows = most.shape().dims()[most.shape().rank() - D + i];
             let [size, step, pad, reach] =
@@ -139,14 +141,27 @@ impl Tensor {
                 let first = (((-&begin)?.max(0)? + (reach - 1))? / reach)?;
                 own = least.choose(&first, &own)?;
             }
-            let here = (((own * reach)? + &begin)? * inner)?;
+            let lies = ((own * reach)? + &begin)?;
+            // Only steps that are longer than the axis leave all of it out.
+            if how.dilation[i] > dims[i] {
+                let here = lies.ge(dims[i])?;
+                beside = Some(match beside {
+                    Some(beside) => here.or(&beside)?,
+                    None => here,
+                });
+            }
+            let here = (lies * inner)?;
             place = Some(match place {
                 Some(place) => (here + &place)?,
                 None => here,
             });
             (rest, inner) = ((rest / size)?, inner * dims[i] as i32);
         }
-        place.unwrap_or(rest).cast(DType::U32)
+        let place = place.unwrap_or(rest).cast(DType::U32)?;
+        match beside {
+            Some(beside) => beside.choose(u32::MAX, &place),
+            None => Ok(place),
+        }
     }
 
     /// The least number of its dtype.

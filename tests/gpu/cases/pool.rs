@@ -217,8 +217,11 @@ async fn places_of_one(device: &Device, random: &mut Random, dtype: DType, form:
                 best = best.filter(|best| !larger(here.0, best.0)).or(Some(here));
             }
         }
-        // A window of nothing but padding has no place.
-        let Some((want, at)) = best else { continue };
+        let Some((want, at)) = best else {
+            ensure_eq!(found, u64::from(u32::MAX), "{place:?}: a place in nothing but padding");
+            ensure_eq!(got, bits(dtype, least(dtype)), "{place:?}: of nothing but padding");
+            continue;
+        };
         ensure_eq!(found as usize, at, "{place:?}: where {want:?} is");
         let got = value(dtype, got);
         let nan = |x: Number| matches!(x, Number::Float(x) if x.is_nan());
