@@ -5,6 +5,7 @@ use core::ops::Range;
 
 use super::Tensor;
 use super::cause::{FLOATS_BY_F32, TensorCause, by_f32};
+use crate::dtype::DType;
 use crate::engine::site::asked;
 use crate::error::{Error, Result, causes};
 use crate::fuse::What;
@@ -142,16 +143,15 @@ impl Tensor {
             let Some((&last, others)) = axes.split_last() else {
                 return Err(FourierCause::Axes { shape: numbers }.into());
             };
+            // Between axes nothing is rounded to 16 bits.
+            let x = if others.is_empty() { self.clone() } else { self.cast(DType::F32)? };
             // Of reals there are the fewest before and after all others.
-            match of {
-                Fourier::RealsBack => {
-                    self.each_along(Fourier::Back, others)?.transformed(of, last, n)
-                }
-                Fourier::Reals => {
-                    self.transformed(of, last, n)?.each_along(Fourier::Forward, others)
-                }
-                _ => self.transformed(of, last, n)?.each_along(of, others),
-            }
+            let result = match of {
+                Fourier::RealsBack => x.each_along(Fourier::Back, others)?.transformed(of, last, n),
+                Fourier::Reals => x.transformed(of, last, n)?.each_along(Fourier::Forward, others),
+                _ => x.transformed(of, last, n)?.each_along(of, others),
+            };
+            result?.cast_to(self.dtype)
         };
         asked(along_all).map_err(|error: Error| error.during(name))
     }

@@ -220,6 +220,7 @@ def shapes():
         case("pad_constant", pads, a, F.pad(a, (before, after), value=7.0))
         case("pad_reflect", pads, a, F.pad(row, (before, after), mode="reflect")[0])
         case("pad_replicate", pads, a, F.pad(row, (before, after), mode="replicate")[0])
+        case("pad_wrap", pads, a, F.pad(row, (before, after), mode="circular")[0])
     i = torch.tensor([[2, 0, 1, 2], [0, 0, 2, 1]])
     case("gather", 0, a, i, torch.gather(a, 0, i))
     j = torch.tensor([[3, 0], [1, 1], [2, 3]])

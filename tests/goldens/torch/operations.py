@@ -22,13 +22,15 @@ import computed
 import fourier
 import lines
 import matrices
+import others
 import placed
 
 FAMILIES = [
     placed.order, placed.ranks, placed.found, placed.scattered, computed.products, computed.norms,
     computed.reductions, computed.running, computed.convolutions, computed.pools, computed.sizes,
     computed.attentions, computed.others, backward.convolutions, backward.pools, matrices.factors,
-    fourier.transforms,
+    fourier.transforms, others.extremes, others.vectors, others.complex_numbers,
+    others.transforms, others.convolutions,
 ]
 
 if __name__ == "__main__":

@@ -185,6 +185,7 @@ fn run(device: &Device, op: &str, t: &[Tensor], numbers: &[Vec<f64>]) -> wharf::
         "pad_constant" => pads(Pad::Constant(Scalar::from(7u8))),
         "pad_reflect" => pads(Pad::Reflect),
         "pad_replicate" => pads(Pad::Replicate),
+        "pad_wrap" => pads(Pad::Wrap),
         "gather" => t[0].gather(axis, &t[1]),
         "index_select" => t[0].index_select(axis, &t[1]),
         "embedding" => t[0].embedding(&t[1]),

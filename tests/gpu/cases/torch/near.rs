@@ -39,7 +39,7 @@ const BOUNDS: &[(Bound, &str)] = &[
     (EXACT, "sum prod cumsum cumprod cumsum_exclusive cumsum_reverse scatter_add scatter_mul \
              index_add einsum dot outer trace rope rope_interleaved conv1d conv2d conv3d \
              conv_transpose1d conv_transpose2d conv_transpose3d conv_input_grad conv_weight_grad \
-             max_pool_grad"),
+             conv_transpose_input_grad conv_transpose_weight_grad max_pool_grad cross complex_mul"),
     // Which of two zeros is not told.
     (fold(Reduction::Max), "amax amin cummax cummin max_pool scatter_max scatter_min"),
     (fold(Reduction::Mean), "mean"),

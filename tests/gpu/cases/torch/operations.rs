@@ -130,6 +130,12 @@ async fn run(g: &Golden, t: &[Tensor]) -> wharf::Result<Vec<Tensor>> {
             let (values, places) = t[0].top_k(g.count("k"), g.count("axis"))?;
             Ok(vec![values, places])
         }
+        "max_with_index" | "min_with_index" => {
+            let (axis, most) = (g.count("axis"), g.op == "max_with_index");
+            let (values, places) =
+                if most { t[0].max_with_index(axis)? } else { t[0].min_with_index(axis)? };
+            Ok(vec![values, places])
+        }
         "attention_with_weights" => {
             let how = attention(g, &t[3..]);
             let (result, weights) = t[0].attention_with_weights(&t[1], &t[2], &how)?;
@@ -185,6 +191,7 @@ fn computed(g: &Golden, t: &[Tensor]) -> Option<wharf::Result<Tensor>> {
     let (axis, eps) = (g.count("axis"), g.number("eps") as f32);
     let size = if g.word("size").is_some() { g.list("size") } else { g.list("to") };
     let length = g.word("n").map(|_| g.count("n"));
+    let several = g.word("axes").is_some();
     Some(match g.op {
         "einsum" => Tensor::einsum(g.word("letters").unwrap_or_default(), t),
         "dot" => t[0].dot(&t[1]),
@@ -202,7 +209,10 @@ fn computed(g: &Golden, t: &[Tensor]) -> Option<wharf::Result<Tensor>> {
         "conv_transpose1d" => t[0].conv_transpose1d(&t[1], t.get(2), &conv(g)),
         "conv_transpose2d" => t[0].conv_transpose2d(&t[1], t.get(2), &conv(g)),
         "conv_transpose3d" => t[0].conv_transpose3d(&t[1], t.get(2), &conv(g)),
-        "conv_input_grad" | "conv_weight_grad" => match g.list("size").len() {
+        "conv_input_grad"
+        | "conv_weight_grad"
+        | "conv_transpose_input_grad"
+        | "conv_transpose_weight_grad" => match g.list("stride").len() {
             1 => convolved_back::<1>(g, t),
             2 => convolved_back::<2>(g, t),
             _ => convolved_back::<3>(g, t),
@@ -229,6 +239,12 @@ fn computed(g: &Golden, t: &[Tensor]) -> Option<wharf::Result<Tensor>> {
             let how = if g.count("unit") == 1 { how.unit() } else { how };
             right_side(t).and_then(|right| t[0].solve_triangular(&right, &how))
         }
+        "cross" => t[0].cross(&t[1], axis),
+        "complex_mul" => t[0].complex_mul(&t[1]),
+        "complex_conj" => t[0].complex_conj(),
+        "rfft" if several => t[0].rfft(g.list("axes"), None),
+        "fft" if several => t[0].fft(g.list("axes"), None),
+        "ifft" if several => t[0].ifft(g.list("axes"), None),
         "rfft" => t[0].rfft(axis, length),
         "irfft" => t[0].irfft(axis, g.count("n")),
         "fft" => t[0].fft(axis, length),
@@ -291,10 +307,12 @@ fn conv<const D: usize>(g: &Golden) -> Conv<D> {
 
 /// What arrives at a convolution comes first.
 fn convolved_back<const D: usize>(g: &Golden, t: &[Tensor]) -> wharf::Result<Tensor> {
-    let (size, how): ([usize; D], Conv<D>) = (g.each("size"), conv(g));
+    let (size, how) = (|| g.each::<D>("size"), conv(g));
     match g.op {
-        "conv_input_grad" => t[0].conv_input_grad(&t[1], size, &how),
-        _ => t[0].conv_weight_grad(&t[1], size, &how),
+        "conv_input_grad" => t[0].conv_input_grad(&t[1], size(), &how),
+        "conv_weight_grad" => t[0].conv_weight_grad(&t[1], size(), &how),
+        "conv_transpose_input_grad" => t[0].conv_transpose_input_grad(&t[1], &how),
+        _ => t[0].conv_transpose_weight_grad(&t[1], size(), &how),
     }
 }
 
