@@ -2,7 +2,7 @@
 
 use super::Tensor;
 use super::cause::{TensorCause, computed_with, float};
-use super::reduce::computed;
+use super::reduce::{computed, computed_wrapping};
 use crate::engine::site::asked;
 use crate::error::{Error, Result, causes};
 use crate::op::Refusal;
@@ -71,8 +71,7 @@ impl Tensor {
             computed_with("input", left)?;
             let shape = self.shape().broadcast(other.shape())?;
             let (axis, _) = shape.find(axis)?;
-            // Integers wrap as they are: a cast from wider ones would take the nearest.
-            let wide = if left.is_integer() { left } else { computed(left) };
+            let wide = computed_wrapping(left);
             let vectors = |x: &Self| {
                 // What broadcasts along the axis is no vector.
                 let own = (axis + x.shape().rank()).checked_sub(shape.rank());

@@ -153,6 +153,12 @@ pub(super) const fn computed(dtype: DType) -> DType {
     }
 }
 
+/// What a dtype is computed as where its result is of that dtype again and integers wrap: they stay
+/// as they are, because a cast from wider ones would take the nearest.
+pub(super) fn computed_wrapping(dtype: DType) -> DType {
+    if dtype.is_integer() { dtype } else { computed(dtype) }
+}
+
 /// A reduction of a tensor over a set of axes, which stay behind with length 1.
 struct Over<'a> {
     x: &'a Tensor,

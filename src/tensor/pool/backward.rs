@@ -17,7 +17,7 @@ use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
 use crate::tensor::cause::{TensorCause, computed_with, float};
 use crate::tensor::number::Scalar;
-use crate::tensor::reduce::computed;
+use crate::tensor::reduce::{computed, computed_wrapping};
 use crate::tensor::{Pad, Tensor};
 
 /// How windows lie along an axis, seen from its elements.
@@ -107,9 +107,7 @@ impl Tensor {
             }
             let images: usize = lead.iter().product();
             let flat = [&[images], &shape.dims()[lead.len()..]].concat();
-            // Integers wrap as they are: a cast from wider ones would take the nearest.
-            let own = self.dtype();
-            let wide = if own.is_integer() { own } else { computed(own) };
+            let wide = computed_wrapping(self.dtype());
             let arrived = self.cast(wide)?.reshape_copied(flat.clone())?;
             let places = places.reshape_copied(flat)?;
             let sums = arrived.looked_up(&places, &axes)?;
