@@ -5,7 +5,7 @@
 //! Y           [rows, to, across], dense
 //! ```
 //!
-//! One axis at a time, but for images that become larger: [`enlarge`].
+//! One axis at a time, but for images that become larger, in `enlarge`.
 
 use std::sync::Arc;
 
