@@ -49,15 +49,20 @@ fn finish(q: u32, x0: vec4<f32>) {
 
 // region weigh
 alias Real = f32;
+const least = 1u;
 
 fn weigh(far: vec4<Real>) -> vec4<Real> {
     return Real(1) - far;
 }
 // end weigh
 
-fn inside(place: vec4<i32>) -> vec4<u32> {
-    return vec4<u32>(clamp(place, vec4<i32>(0), vec4<i32>(i32(p.job.place.w))));
-}
+// region alone
+struct Places { before: vec4<i32>, part: vec4<Real> }
+
+fn places_of(i: vec4<u32>, place: vec4<u32>, least: u32) -> Places { return Places(); }
+fn held_inside(place: vec4<i32>, last: u32) -> vec4<u32> { return vec4<u32>(place); }
+fn part_of_sum(x: vec4<Real>, weight: vec4<Real>) -> vec4<Real> { return weight * x; }
+// end alone
 
 @compute @workgroup_size(workgroup)
 fn main(
@@ -79,20 +84,15 @@ fn main(
     // region place
     let i = four;
     // end place
-    // One whole more than there is, which is never negative.
-    // region counted
-    let counted = max(i * p.job.place.x + p.job.place.y + p.job.place.z, vec4<u32>(p.job.place.z));
-    // end counted
-    let more = counted / p.job.place.z;
-    let before = vec4<i32>(more) - 1;
-    let part = vec4<Real>(counted - more * p.job.place.z) / Real(p.job.place.z);
+    let places = places_of(i, p.job.place, least);
+    let before = places.before;
     // region taps
     let on = before - before.x;
-    let u0 = weigh(abs(vec4<Real>(0) - part));
-    let u1 = weigh(abs(vec4<Real>(1) - part));
-    let p0 = inside(vec4<i32>(before.x + 0)).x * p.job.stride.y;
+    let u0 = weigh(abs(vec4<Real>(0) - places.part));
+    let u1 = weigh(abs(vec4<Real>(1) - places.part));
+    let p0 = held_inside(vec4<i32>(before.x + 0), p.job.place.w).x * p.job.stride.y;
     let w0 = select(vec4<Real>(), u0, on == vec4<i32>(0));
-    let p1 = inside(vec4<i32>(before.x + 1)).x * p.job.stride.y;
+    let p1 = held_inside(vec4<i32>(before.x + 1), p.job.place.w).x * p.job.stride.y;
     let w1 = select(select(vec4<Real>(), u0, on == vec4<i32>(1)), u1, on == vec4<i32>(0));
     // end taps
     // region kept
@@ -103,8 +103,8 @@ fn main(
     let end = min(y + p.job.columns.w, p.job.size.x);
     // Down the image, too, by one whole more than there is.
     var counted_y = i32(y) * p.job.down.x + p.job.down.y + p.job.down.z;
+    var reached = max(counted_y, i32(least) * p.job.down.z);
     // region begun
-    var reached = max(counted_y, p.job.down.z);
     // The last line that is kept.
     var last = reached / p.job.down.z - 1;
     // Where lines of the result begin that need another.
@@ -116,9 +116,9 @@ fn main(
         var s = vec4<Real>();
         // region take
         let e0 = head_0(begin + p0);
-        s += select(w0 * e0, vec4<Real>(), w0 == vec4<Real>());
+        s += part_of_sum(e0, w0);
         let e1 = head_0(begin + p1);
-        s += select(w1 * e1, vec4<Real>(), w1 == vec4<Real>());
+        s += part_of_sum(e1, w1);
         // end take
         // region keep
         l0 = l1;
@@ -129,8 +129,8 @@ fn main(
             // region sum
             let v = weigh(abs(vec4<Real>(0, 1, 2, 3) - part_y));
             var t = vec4<Real>();
-            t += select(v.x * l0, vec4<Real>(), v.x == Real());
-            t += select(v.y * l1, vec4<Real>(), v.y == Real());
+            t += part_of_sum(l0, vec4<Real>(v.x));
+            t += part_of_sum(l1, vec4<Real>(v.y));
             // end sum
             let to = image * p.job.size.z + y * p.job.size.y + first;
             // region store
@@ -138,9 +138,7 @@ fn main(
             // end store
             y += 1u;
             counted_y += p.job.down.x;
-            // region reached
-            reached = max(counted_y, p.job.down.z);
-            // end reached
+            reached = max(counted_y, i32(least) * p.job.down.z);
         }
         last += 1;
         bound += p.job.down.z;

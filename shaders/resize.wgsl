@@ -51,15 +51,20 @@ fn finish(q: u32, x0: vec4<f32>) {
 
 // region weigh
 alias Real = f32;
+const least = 1u;
 
 fn weigh(far: vec4<Real>) -> vec4<Real> {
     return Real(1) - far;
 }
 // end weigh
 
-fn inside(place: vec4<i32>) -> vec4<u32> {
-    return vec4<u32>(clamp(place, vec4<i32>(0), vec4<i32>(i32(p.job.place.w))));
-}
+// region alone
+struct Places { before: vec4<i32>, part: vec4<Real> }
+
+fn places_of(i: vec4<u32>, place: vec4<u32>, least: u32) -> Places { return Places(); }
+fn held_inside(place: vec4<i32>, last: u32) -> vec4<u32> { return vec4<u32>(place); }
+fn part_of_sum(x: vec4<Real>, weight: vec4<Real>) -> vec4<Real> { return weight * x; }
+// end alone
 
 @compute @workgroup_size(workgroup)
 fn main(
@@ -81,18 +86,13 @@ fn main(
     // region place
     let i = vec4<u32>(line);
     // end place
-    // One whole more than there is, which is never negative.
-    // region counted
-    let counted = max(i * p.job.place.x + p.job.place.y + p.job.place.z, vec4<u32>(p.job.place.z));
-    // end counted
-    let more = counted / p.job.place.z;
-    let before = vec4<i32>(more) - 1;
-    let part = vec4<Real>(counted - more * p.job.place.z) / Real(p.job.place.z);
+    let places = places_of(i, p.job.place, least);
+    let before = places.before;
     // region taps
-    let p0 = inside(before).x * p.job.stride.y;
-    let w0 = weigh(abs(vec4<Real>(0) - part));
-    let p1 = inside(before + 1).x * p.job.stride.y;
-    let w1 = weigh(abs(vec4<Real>(1) - part));
+    let p0 = held_inside(before, p.job.place.w).x * p.job.stride.y;
+    let w0 = weigh(abs(vec4<Real>(0) - places.part));
+    let p1 = held_inside(before + 1, p.job.place.w).x * p.job.stride.y;
+    let w1 = weigh(abs(vec4<Real>(1) - places.part));
     // end taps
     for (var n = 0u; n < p.job.columns.w; n++) {
         let row = block * p.job.columns.w + n;
@@ -100,9 +100,9 @@ fn main(
         var s = vec4<Real>();
         // region take
         let e0 = head_0(begin + p0 + first * p.job.stride.z);
-        s += select(w0 * e0, vec4<Real>(), w0 == vec4<Real>());
+        s += part_of_sum(e0, w0);
         let e1 = head_0(begin + p1 + first * p.job.stride.z);
-        s += select(w1 * e1, vec4<Real>(), w1 == vec4<Real>());
+        s += part_of_sum(e1, w1);
         // end take
         if row < p.job.size.x {
             let to = row * p.job.size.w + line * p.job.size.y + first;

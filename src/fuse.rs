@@ -31,27 +31,16 @@ use crate::kernel::cores::{Core, Head, Tail};
 use crate::kernel::elementwise::Fused;
 use crate::layout::Layout;
 use crate::news::Topic;
-use crate::op::Op;
 use crate::shadow::{Deed, observed};
 use crate::shape::Shape;
 use crate::shared::lock;
 use crate::timeline::Activity;
 use crate::wgsl::expr::{self, Expr};
-use crate::wgsl::formula::FormulaText;
 use burden::{BINDINGS_MAX, Burden, Load};
+pub(crate) use what::What;
 
 mod burden;
-
-/// How a node is computed from its arguments.
-#[derive(Clone, Debug)]
-pub(crate) enum What {
-    Apply(Op),
-    /// An operation of the user's own.
-    Call(Arc<FormulaText>),
-    Cast(DType),
-    /// A kernel of its own; its arguments are views.
-    Core(Arc<dyn Core>),
-}
+mod what;
 
 /// An argument of a node.
 #[derive(Clone, Debug)]
@@ -159,11 +148,17 @@ impl Node {
     /// A value that exists.
     #[track_caller]
     pub(crate) fn leaf(value: Arc<Value>, shape: Shape, dtype: DType) -> Arc<Self> {
+        Self::known(Ok(value), shape, dtype)
+    }
+
+    /// A value that exists, or why it never will.
+    #[track_caller]
+    pub(crate) fn known(done: Result<Arc<Value>>, shape: Shape, dtype: DType) -> Arc<Self> {
         Arc::new(Self {
             id: next_id(),
             shape,
             dtype,
-            done: OnceLock::from(Ok(value)),
+            done: OnceLock::from(done),
             todo: Mutex::new(None),
             consumers: AtomicU32::new(0),
             weight: Burden::default(),
@@ -333,38 +328,6 @@ impl Node {
             && context.known(self).is_none()
             && self.consumers.load(Ordering::Relaxed) <= 1
             && layout.is_all_of(&self.shape)
-    }
-}
-
-impl What {
-    pub(crate) fn core(core: impl Core + 'static) -> Self {
-        Self::Core(Arc::new(core))
-    }
-
-    fn name(&self) -> &str {
-        match self {
-            Self::Call(formula) => &formula.name,
-            known => known.known_name(),
-        }
-    }
-
-    /// Like `name`, but every formula of the user's is called "formula".
-    fn known_name(&self) -> &'static str {
-        match self {
-            Self::Apply(op) => op.method(),
-            Self::Call(_) => "formula",
-            Self::Cast(_) => "cast",
-            Self::Core(core) => core.name(),
-        }
-    }
-
-    /// What compiling it takes, in additions.
-    fn effort(&self) -> u32 {
-        match self {
-            Self::Apply(op) => op.effort(),
-            Self::Call(formula) => formula.effort,
-            Self::Cast(_) | Self::Core(_) => 1,
-        }
     }
 }
 

@@ -214,6 +214,7 @@ impl Layout {
         axes.try_fold(*self, |layout, (axis, cut)| match *cut {
             Cut::Place(place) => layout.select(axis, place),
             Cut::Interval(interval) => layout.slice(axis, interval, 1),
+            Cut::Stepped(interval, step) => layout.slice(axis, interval, step),
         })
     }
 

@@ -49,6 +49,7 @@ mod matmul;
 mod moves;
 mod norms;
 mod number;
+mod operators;
 mod ops;
 mod order;
 mod picture;
@@ -107,8 +108,10 @@ pub(crate) use upload::{Becoming, Provenance};
 ///
 /// - A call checks shapes, dtypes and devices; what does not fit is an error at once. Nothing is
 ///   cast unasked: both sides of an operator have one dtype, and numbers take it ([`Scalar`]).
-/// - Each operator of Rust's has a method of its name, which reads on: `x.abs()?.neg()?`. `+=` and
-///   its like are not there, because they could not tell an error: `x.assign((&x + &y)?)?` does.
+/// - Each operator of Rust's has a method of its name, which reads on: `x.abs()?.neg()?`.
+///   `x += &y` keeps shape and dtype, and makes `x` another value, deferred: clones and views made
+///   before keep theirs. It cannot return an error, so `x` carries it: who reads or computes `x`,
+///   or anything made from it, is told, with the line of the `+=`.
 /// - Operations are *deferred*: they run when somebody reads something computed from them, or calls
 ///   [`Tensor::compute`]. What assigns or scatters, and tensors that are made here, are *recorded*
 ///   at once, and say so. Neither waits for the device. A graph that grows deeper than 128

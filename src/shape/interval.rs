@@ -98,13 +98,24 @@ impl fmt::Debug for Interval {
 }
 
 /// What [`Tensor::at`](crate::Tensor::at) takes of one axis: a place, which takes the axis away, or
-/// an [`Interval`].
+/// an [`Interval`], with steps or without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// One place, counted from 0, or below it back from the end.
     Place(i128),
     /// A range of places.
     Interval(Interval),
+    /// Every so many-th place of a range, backwards from its last one if the step is below 0.
+    Stepped(Interval, isize),
+}
+
+impl Cut {
+    /// Every `step`th place of a range, as [`Tensor::slice_step`](crate::Tensor::slice_step) takes
+    /// them; in [`s!`](crate::s) it is `range; step`.
+    #[must_use]
+    pub fn stepped(range: impl Into<Interval>, step: isize) -> Self {
+        Self::Stepped(range.into(), step)
+    }
 }
 
 impl<I: Integer> From<I> for Cut {
@@ -134,13 +145,19 @@ cuts! {
 }
 
 /// What [`Tensor::at`](crate::Tensor::at) takes: a [`Cut`] of the first axis, or a tuple with one
-/// for each of the first axes.
+/// for each of the first axes. With steps they are written by [`s!`](crate::s).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cuts(Vec<Cut>);
 
 impl Cuts {
     pub(crate) fn all(&self) -> &[Cut] {
         &self.0
+    }
+}
+
+impl From<Vec<Cut>> for Cuts {
+    fn from(cuts: Vec<Cut>) -> Self {
+        Self(cuts)
     }
 }
 
@@ -170,4 +187,30 @@ tuples! {
     A B C D E F;
     A B C D E F G;
     A B C D E F G H;
+}
+
+/// A part of several axes, with steps: of each of the first axes a place, a range, or
+/// `range; step`, of which a negative step goes backwards from the last place of the range.
+///
+/// Without steps a tuple says the same: `x.at((1.., -1))`.
+///
+/// ```
+/// # use wharf::s;
+/// # wharf::testing::example(async |device| {
+/// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6, 7, 8, 9], [3, 3])?;
+/// assert_eq!(x.at(s![..;2, -1])?.to_vec::<i32>()?, [3, 9]);
+/// assert_eq!(x.at(s![1.., ..;-1])?.to_vec::<i32>()?, [6, 5, 4, 9, 8, 7]);
+/// # Ok(()) });
+/// ```
+#[macro_export]
+macro_rules! s {
+    (@ $cut:expr) => {
+        $crate::shape::Cut::from($cut)
+    };
+    (@ $range:expr; $step:expr) => {
+        $crate::shape::Cut::stepped($range, $step)
+    };
+    ($($cut:expr $(; $step:expr)?),+ $(,)?) => {
+        $crate::shape::Cuts::from(::std::vec![$($crate::s!(@ $cut $(; $step)?)),+])
+    };
 }

@@ -1,6 +1,7 @@
 //! New values for a tensor: in place where nobody else holds its memory.
 
 use core::ops::Range;
+use core::panic::Location;
 use std::sync::Arc;
 
 use super::{Other, Tensor};
@@ -16,6 +17,7 @@ use crate::layout::Layout;
 use crate::op::Refusal;
 use crate::proof::Oracle;
 use crate::shadow::witnessed;
+use crate::shape::cause::ShapeCause;
 use crate::shape::{Axis, Cut, Cuts, Interval, Shape};
 
 impl Tensor {
@@ -34,7 +36,8 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     ///
-    /// It is what `+=` and its like would be, which have nowhere to put an error.
+    /// `x += &y` and its like are deferred instead, and have nowhere to put an error: see
+    /// [`Tensor`].
     #[track_caller]
     pub fn assign(&mut self, values: impl Into<Other>) -> Result<()> {
         let shape = *self.shape();
@@ -42,6 +45,21 @@ impl Tensor {
         // This handle no longer holds on to the old values.
         *self = values;
         self.realise().map(drop)
+    }
+
+    /// What an assigning operator made becomes this tensor, at the shape it has; or why there is
+    /// nothing, which whoever reads it is told.
+    #[track_caller]
+    pub(super) fn become_or_carry(&mut self, sign: &str, made: Result<Self>) {
+        let (shape, dtype) = (*self.shape(), self.dtype());
+        match made.and_then(|made| made.broadcast_to(shape)) {
+            Ok(made) => *self = made,
+            Err(error) => {
+                let error = error.during(format!("`{sign}` at {}", Location::caller()));
+                self.layout = Layout::dense(shape);
+                self.node = Node::known(Err(error), shape, dtype);
+            }
+        }
     }
 
     /// Writes into the elements `range` of one axis: values of a tensor of this dtype, broadcast to
@@ -97,6 +115,10 @@ impl Tensor {
         for (axis, cut) in cuts.all().iter().enumerate() {
             let range = match *cut {
                 Cut::Interval(interval) => interval,
+                Cut::Stepped(_, step) => {
+                    let cause = ShapeCause::Stepped { axis: axis.into(), step };
+                    return Err(named(cause.into()));
+                }
                 Cut::Place(place) => {
                     gone.push(axis);
                     (place..=place).into()

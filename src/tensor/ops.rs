@@ -1,6 +1,5 @@
 //! Elementwise operations: checked at the call, computed when they are needed, fused.
 
-use core::ops;
 use std::sync::Arc;
 
 use super::Tensor;
@@ -515,86 +514,4 @@ methods! {
         /// # Ok(()) });
         /// ```
         ;
-}
-
-/// What an operator means for a dtype: logic, or bit by bit for integers.
-const fn meant(op: Op, dtype: DType) -> Op {
-    match op {
-        Op::Not if dtype.is_integer() => Op::BitNot,
-        Op::And if dtype.is_integer() => Op::BitAnd,
-        Op::Or if dtype.is_integer() => Op::BitOr,
-        Op::Xor if dtype.is_integer() => Op::BitXor,
-        op => op,
-    }
-}
-
-/// Operators between tensors, and with numbers on either side; all of them borrowed or not.
-macro_rules! operators {
-    ($($trait:ident $method:ident $op:ident;)*) => {$(
-        operators!(# $trait $method $op: &Tensor, Tensor);
-        operators!(@ $trait $method $op:
-            f32 f64 half::f16 half::bf16 i8 u8 i16 u16 i32 u32 i64 u64 isize usize bool);
-    )*};
-    (# $trait:ident $method:ident $op:ident: $($ty:ty),*) => {$(
-        impl<O: Into<Other>> ops::$trait<O> for $ty {
-            type Output = Result<Tensor>;
-
-            #[track_caller]
-            fn $method(self, other: O) -> Result<Tensor> {
-                let (op, other) = (meant(Op::$op, self.dtype()), other.into());
-                apply(self.device(), op, &[Borrowed::Tensor(&self), (&other).into()])
-            }
-        }
-    )*};
-    (@ $trait:ident $method:ident $op:ident: $($ty:ty)*) => {$(
-        operators!(< $trait $method $op: $ty, &Tensor);
-        operators!(< $trait $method $op: $ty, Tensor);
-        operators!(< $trait $method $op: &$ty, &Tensor);
-        operators!(< $trait $method $op: &$ty, Tensor);
-    )*};
-    (< $trait:ident $method:ident $op:ident: $number:ty, $tensor:ty) => {
-        impl ops::$trait<$tensor> for $number {
-            type Output = Result<Tensor>;
-
-            #[track_caller]
-            fn $method(self, tensor: $tensor) -> Result<Tensor> {
-                let op = meant(Op::$op, tensor.dtype());
-                let sides = [Borrowed::Scalar(self.into()), Borrowed::Tensor(&tensor)];
-                apply(tensor.device(), op, &sides)
-            }
-        }
-    };
-}
-
-operators! {
-    Add add Add;
-    Sub sub Sub;
-    Mul mul Mul;
-    Div div Div;
-    Rem rem RemTrunc;
-    BitAnd bitand And;
-    BitOr bitor Or;
-    BitXor bitxor Xor;
-    Shl shl Shl;
-    Shr shr Shr;
-}
-
-macro_rules! prefixes {
-    ($($trait:ident $method:ident $op:ident for $ty:ty;)*) => {$(
-        impl ops::$trait for $ty {
-            type Output = Result<Tensor>;
-
-            #[track_caller]
-            fn $method(self) -> Result<Tensor> {
-                apply(self.device(), meant(Op::$op, self.dtype()), &[Borrowed::Tensor(&self)])
-            }
-        }
-    )*};
-}
-
-prefixes! {
-    Neg neg Neg for &Tensor;
-    Neg neg Neg for Tensor;
-    Not not Not for &Tensor;
-    Not not Not for Tensor;
 }

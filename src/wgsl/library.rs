@@ -20,6 +20,7 @@ const FRAGMENTS: &[Source] = &[
     source!("random/draw.wgsl"),
     source!("random/draw64.wgsl", DOUBLE),
     source!("reduce/pairs.wgsl"),
+    source!("resize/places.wgsl"),
     source!("shared/blockwise.wgsl"),
     source!("shared/nibbles.wgsl"),
     source!("shared/fault.wgsl"),

@@ -2,7 +2,7 @@
 //! its help says can be done.
 
 use wharf::tensor::{Attention, Conv, Pad, Pooling};
-use wharf::{DType, Result, Tensor, half};
+use wharf::{DType, Result, Tensor, half, s};
 
 use super::support::capable;
 
@@ -414,6 +414,12 @@ fn what_takes_a_number_or_a_range_names_itself() {
             mended: bytes.cast(DType::I32).and_then(|mut x| x.assign(300).map(|()| x)),
         },
         Row {
+            refused: bytes.assign_at(s![.., ..;2], 0).map(|()| bytes.clone()),
+            text: "assign_at: a step of 2 on axis 1",
+            help: "what is written to has no steps; `scatter_nd` writes to any places",
+            mended: bytes.scatter_nd(&ones(&[1, 2], DType::I32), &ones(&[1], DType::U8)),
+        },
+        Row {
             refused: device.arange(0, 4, 1.5, DType::I32),
             text: "arange: scalar 1.5 is a float, i32 an integer",
             help: FLOAT,
@@ -518,4 +524,29 @@ fn what_is_put_together_of_others_names_itself() {
     assert_eq!(error, "allclose: i32, not a float");
     let error = whole.equal_now(&x).unwrap_err().to_string();
     assert_eq!(error, "equal: dtypes differ: i32 and f32");
+}
+
+/// What an assigning operator cannot return is told by what is made of the tensor, with its line.
+#[test]
+fn an_operator_that_assigns_leaves_its_error_in_the_tensor() {
+    let device = capable();
+    let x = device.ones([2, 3], DType::F32).unwrap();
+    let assign: [(fn(&mut Tensor, &Tensor), &str, &[usize], DType, &str); 3] = [
+        (|x, y| *x += y, "+=", &[2, 4], DType::F32, "add: [2, 3] and [2, 4] do not broadcast"),
+        (|x, y| *x *= y, "*=", &[5, 2, 3], DType::F32, "[5, 2, 3] does not broadcast to [2, 3]"),
+        (|x, y| *x &= y, "&=", &[3], DType::F32, "and does not exist for f32"),
+    ];
+    for (assign, sign, shape, dtype, text) in assign {
+        let y = device.ones(shape, dtype).unwrap();
+        let (mut both, before) = (x.clone(), x.clone());
+        assign(&mut both, &y);
+        assert_eq!((both.shape(), both.dtype()), (x.shape(), x.dtype()), "{sign}");
+        let beyond = both.t().and_then(|both| both.exp()).unwrap();
+        for told in [&both, &beyond] {
+            let error = told.compute().expect_err(sign).to_string();
+            let line = format!("`{sign}` at {}:", file!());
+            assert!(error.contains(&line) && error.contains(text), "{error}");
+        }
+        before.compute().unwrap();
+    }
 }

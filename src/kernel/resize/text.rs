@@ -62,12 +62,6 @@ pub struct ResizeText {
     pub whole: bool,
 }
 
-const LINEAR: &str = "    return Real(1) - far;\n";
-/// By the cubic of Keys with -0.75.
-const CUBIC: &str = "    let near = (Real(1.25) * far - Real(2.25)) * far * far + Real(1);
-    let beyond = ((Real(3.75) - Real(0.75) * far) * far - Real(6)) * far + Real(3);
-    return select(beyond, near, far <= vec4<Real>(1));\n";
-
 impl ResizeText {
     /// From the element before a place: which ones a sum is of.
     #[must_use]
@@ -84,24 +78,20 @@ impl ResizeText {
     }
 
     fn weigh(&self) -> String {
-        let body = if self.cubic { CUBIC } else { LINEAR };
         let real = self.kind.name();
-        format!("alias Real = {real};\n\nfn weigh(far: vec4<Real>) -> vec4<Real> {{\n{body}}}\n")
+        // No place of a linear sum lies before the first element.
+        let (least, weight) =
+            if self.cubic { (0, "weigh_cubic(far)") } else { (1, "Real(1) - far") };
+        format!(
+            "alias Real = {real};\nconst least = {least}u;\n\n\
+             fn weigh(far: vec4<Real>) -> vec4<Real> {{\n    return {weight};\n}}\n"
+        )
     }
 
     const fn place(&self) -> &'static str {
         match self.lies {
             Lies::Across | Lies::AcrossEach => "let i = vec4<u32>(line);\n",
-            Lies::Along(_) | Lies::Walked(_) | Lies::Apart => "let i = four;\n",
-        }
-    }
-
-    const fn counted(&self) -> &'static str {
-        if self.cubic {
-            "let counted = i * p.job.place.x + p.job.place.y + p.job.place.z;\n"
-        } else {
-            "let counted = max(i * p.job.place.x + p.job.place.y + p.job.place.z, \
-             vec4<u32>(p.job.place.z));\n"
+            Lies::Along(_) | Lies::Apart | Lies::Walked(_) => "let i = four;\n",
         }
     }
 
@@ -111,19 +101,21 @@ impl ResizeText {
         let taps = self.taps().enumerate();
         let name = if self.elements().is_some() { 'u' } else { 'w' };
         for (n, tap) in taps.clone() {
-            put!(text, "let {name}{n} = weigh(abs(vec4<Real>({tap}) - part));");
+            put!(text, "let {name}{n} = weigh(abs(vec4<Real>({tap}) - places.part));");
         }
+        let step = "p.job.stride.y";
         let Some(elements) = self.elements() else {
             let one = if self.lies == Lies::Apart { "" } else { ".x" };
             for (n, tap) in taps {
-                put!(text, "let p{n} = inside(before + {tap}){one} * p.job.stride.y;");
+                put!(text, "let p{n} = held_inside(before + {tap}, p.job.place.w){one} * {step};");
             }
             return text;
         };
         put!(text, "let on = before - before.x;");
         for n in 0..elements.cast_signed() {
             let at = self.taps().start + n;
-            put!(text, "let p{n} = inside(vec4<i32>(before.x + {at})).x * p.job.stride.y;");
+            let place = format!("vec4<i32>(before.x + {at})");
+            put!(text, "let p{n} = held_inside({place}, p.job.place.w).x * {step};");
             let none = String::from("vec4<Real>()");
             let own = (0..self.taps().len() as i32).filter(|tap| *tap <= n);
             let weight = own.fold(none, |others, tap| {
@@ -148,7 +140,7 @@ impl ResizeText {
                 Lies::Apart => each(&|i| format!("p{n}.{i}")),
             };
             put!(text, "let e{n} = {element};");
-            put!(text, "s += select(w{n} * e{n}, vec4<Real>(), w{n} == vec4<Real>());");
+            put!(text, "s += part_of_sum(e{n}, w{n});");
         }
         text
     }
@@ -169,13 +161,12 @@ impl ResizeText {
             put!(kept, "var l{n} = vec4<Real>();");
             let next = if start + n as i32 + 1 < end { format!("l{}", n + 1) } else { "s".into() };
             put!(keep, "l{n} = {next};");
-            put!(sum, "t += select(v.{lane} * l{n}, vec4<Real>(), v.{lane} == Real());");
+            put!(sum, "t += part_of_sum(l{n}, vec4<Real>(v.{lane}));");
         }
-        let reached = if self.cubic { "counted_y" } else { "max(counted_y, p.job.down.z)" };
         // One line before the first that is needed, and from the last that is needed to the next.
         let (before, ahead) = (1 - start, 1 - (end - 2));
         let begun = format!(
-            "var reached = {reached};\nvar last = reached / p.job.down.z - {before};\n\
+            "var last = reached / p.job.down.z - {before};\n\
              var bound = (last + {ahead}) * p.job.down.z;\n"
         );
         vec![
@@ -183,7 +174,6 @@ impl ResizeText {
             Region::text("begun", begun),
             Region::text("keep", keep),
             Region::text("sum", sum),
-            Region::text("reached", format!("reached = {reached};\n")),
         ]
     }
 }
@@ -195,7 +185,6 @@ impl Writes for ResizeText {
         regions.extend([
             Region::text("weigh", self.weigh()).needing(Needs::of(self.kind)),
             Region::text("place", self.place()),
-            Region::text("counted", self.counted()),
             Region::text("taps", self.weights()),
             Region::text("take", self.take()),
             Region::text("store", self.store(if walked { "t" } else { "s" })),

@@ -4,7 +4,7 @@
 mod sugar;
 
 use wharf::shape::Axis;
-use wharf::{Axes, DType, Result, Tensor};
+use wharf::{Axes, DType, Result, Tensor, s};
 
 use super::pair::{Pair, bits_of, carries, count, difference};
 use super::views::{Move, probe_bits};
@@ -15,6 +15,7 @@ use crate::ctx::{
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = vec![
         case!("hand::operators", |ctx| operators(ctx, DOWNGRADES[0])),
+        case!("hand::operators_that_assign", |ctx| assigning(ctx, DOWNGRADES[0])),
         case!("hand::axes_from_the_end", |ctx| axes(ctx, DOWNGRADES[0])),
         case!("hand::bytes", |ctx| bytes(ctx, DOWNGRADES[0])),
         case!("hand::two_numbers_of_a_dtype", |ctx| two_numbers(ctx, DOWNGRADES[0])),
@@ -22,6 +23,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ];
     let lowest = [
         case!("hand::operators::lowest", |ctx| operators(ctx, LOWEST)),
+        case!("hand::operators_that_assign::lowest", |ctx| assigning(ctx, LOWEST)),
         case!("hand::axes_from_the_end::lowest", |ctx| axes(ctx, LOWEST)),
         case!("hand::bytes::lowest", |ctx| bytes(ctx, LOWEST)),
         case!("hand::two_numbers_of_a_dtype::lowest", |ctx| two_numbers(ctx, LOWEST)),
@@ -88,6 +90,53 @@ async fn operators(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     let got = (wide - &x).map_err(show)?.read::<i32>().await.map_err(show)?;
     ensure_eq!(got, left.map(|x| 3 - x), "on the left");
     bools(ctx, downgrade).await
+}
+
+/// The operator that assigns, by the method that it is.
+type Assign = fn(&mut Tensor, &Tensor);
+
+const ASSIGNS: [(&str, Assign); 10] = [
+    ("add", |x, y| *x += y),
+    ("sub", |x, y| *x -= y),
+    ("mul", |x, y| *x *= y),
+    ("div", |x, y| *x /= y),
+    ("rem", |x, y| *x %= y),
+    ("and", |x, y| *x &= y),
+    ("or", |x, y| *x |= y),
+    ("xor", |x, y| *x ^= y),
+    ("shl", |x, y| *x <<= y),
+    ("shr", |x, y| *x >>= y),
+];
+
+/// Operators that assign, by a tensor, a row of it and a number: what is held elsewhere stays.
+async fn assigning(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
+    let device = ctx.device(downgrade).await?;
+    let (left, right) = ([7, -7, 0, 6, -1, 1000], [2, 2, 3, -4, 5, -7]);
+    let (x, _) = device.upload(&left, [2, 3]).map_err(show)?;
+    let (y, _) = device.upload(&right, [2, 3]).map_err(show)?;
+    let row = y.at(1).map_err(show)?;
+    for (name, assign) in ASSIGNS {
+        count();
+        let Some(Twin { want, .. }) = TWINS.iter().find(|twin| twin.name == name) else {
+            return Err(format!("no operator is {name}"));
+        };
+        let (mut own, mut by_row) = (x.clone(), x.clone());
+        assign(&mut own, &y);
+        assign(&mut by_row, &row);
+        let want = |right: [i32; 6]| -> Vec<i32> {
+            left.iter().zip(right).map(|(&x, y)| want(x, y)).collect()
+        };
+        ensure_eq!(own.read::<i32>().await.map_err(show)?, want(right), "{name}");
+        let rows = [right[3], right[4], right[5], right[3], right[4], right[5]];
+        ensure_eq!(by_row.read::<i32>().await.map_err(show)?, want(rows), "{name} by a row");
+        ensure_eq!(x.read::<i32>().await.map_err(show)?, left, "{name}: what was assigned to");
+    }
+    let mut numbers = x.at(s![.., ..;-2]).map_err(show)?;
+    numbers *= 3u8;
+    numbers -= &1i64;
+    let got = numbers.read::<i32>().await.map_err(show)?;
+    ensure_eq!(got, [-1, 20, 2999, 17], "by numbers");
+    Ok(())
 }
 
 async fn bools(ctx: &Ctx, downgrade: Downgrade) -> Outcome {

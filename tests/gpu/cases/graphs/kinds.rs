@@ -411,12 +411,8 @@ fn put(call: &Call, x: &Tensor, other: Other) -> Result<Tensor> {
     let cut = |(range, placed): (Range<usize>, bool)| {
         if placed { Cut::from(range.start) } else { Cut::from(range) }
     };
-    match *call.cuts(x.shape().dims()).into_iter().map(cut).collect::<Vec<_>>() {
-        [a] => copy.assign_at(a, other)?,
-        [a, b] => copy.assign_at((a, b), other)?,
-        [a, b, c] => copy.assign_at((a, b, c), other)?,
-        _ => {}
-    }
+    let cuts: Vec<Cut> = call.cuts(x.shape().dims()).into_iter().map(cut).collect();
+    copy.assign_at(cuts, other)?;
     Ok(copy)
 }
 
