@@ -5,7 +5,7 @@ use wharf::ledger::Crossings;
 use wharf::plan::negotiate;
 use wharf::shape::RANK_MAX;
 use wharf::testing::{Call, Inside};
-use wharf::{DType, HostView, Layout, Policy, Shape};
+use wharf::{DType, Device, ErrorKind, HostView, Layout, Policy, Receipt, Shape, Tensor};
 
 use super::support::{Random, adapter, capable, device};
 
@@ -190,14 +190,37 @@ fn policies_that_allow_nothing_or_everything_upload_or_refuse() {
             let device = device(caps, &policy);
             for to in DType::ALL {
                 let floats = [f64::NAN, f64::INFINITY, -f64::MAX, f64::MIN_POSITIVE, 5e-324, -0.0];
-                let _ = device.upload_as(&floats, [6], to).is_ok();
-                let _ = device.upload_as(&[i64::MIN, i64::MAX, 0], [3], to).is_ok();
-                let _ = device.upload_as(&[true, false], [1, 2], to).is_ok();
-                let _ = device.upload_as::<f32>(&[], [0], to).is_ok();
-                let _ = device.fit([3, 0], to).is_ok();
+                arrives(device.upload_as(&floats, [6], to), (&device, to), 6);
+                arrives(device.upload_as(&[i64::MIN, i64::MAX, 0], [3], to), (&device, to), 3);
+                arrives(device.upload_as(&[true, false], [1, 2], to), (&device, to), 2);
+                arrives(device.upload_as::<f32>(&[], [0], to), (&device, to), 0);
+                let (fit, stored) = (device.fit([3, 0], to), device.plan().carriage(to).stored);
+                assert_eq!(fit.is_ok(), stored.is_some(), "{to}: {fit:?}");
             }
-            let _ = device.upload(&[f64::MAX; 3], [3]).is_ok();
+            arrives(device.upload(&[f64::MAX; 3], [3]), (&device, DType::F64), 3);
             let _ = (device.flush(), device.trim(), device.compact(), device.wait());
+        }
+    }
+}
+
+/// What was uploaded is what the plan makes of the dtype, and can be read; what was not is refused
+/// for its dtype or its values.
+fn arrives(
+    uploaded: wharf::Result<(Tensor, Receipt)>,
+    (device, to): (&Device, DType),
+    elements: usize,
+) {
+    match uploaded {
+        Ok((tensor, receipt)) => {
+            assert_eq!((receipt.to, tensor.shape().elements()), (tensor.dtype(), elements));
+            let stored = device.plan().carriage(to).stored;
+            assert_eq!(stored, Some(tensor.dtype()), "{to}");
+            let bytes = pollster::block_on(tensor.read_bytes()).unwrap();
+            assert_eq!(bytes.len(), elements * tensor.dtype().width(), "{to}");
+        }
+        Err(error) => {
+            let known = [ErrorKind::Rejected, ErrorKind::Conversion, ErrorKind::DType];
+            assert!(known.contains(&error.kind()), "{to}: {error:?}");
         }
     }
 }
@@ -298,13 +321,19 @@ fn a_destroyed_device_answers_with_errors() {
     let (tensor, _) = device.upload(&[1.0f32; 10], [10]).unwrap();
     device.wgpu().0.destroy();
     for _ in 0..2 {
-        let _ = (tensor.to_vec::<f32>().is_ok(), device.upload(&[1u8], ()).is_ok());
-        let _ = (
-            device.trim().is_ok(),
-            device.compact().is_ok(),
-            device.memory(),
-            device.wait().is_ok(),
-        );
+        let told = [
+            ("read", tensor.to_vec::<f32>().err()),
+            ("upload", device.upload(&[1u8], ()).err()),
+            ("operation", (&tensor + 1.0).and_then(|y| y.compute()).err()),
+            ("flush", device.flush().err()),
+            ("trim", device.trim().err()),
+            ("compact", device.compact().err()),
+            ("wait", device.wait().err()),
+        ];
+        for (call, error) in told {
+            let lost = error.as_ref().is_some_and(wharf::Error::is_device_lost);
+            assert!(lost, "{call}: {error:?}");
+        }
     }
     assert!(pollster::block_on(device.reopen()).is_ok(), "the adapter opens again");
 }

@@ -26,6 +26,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         case!("assign::others_keep_what_they_had", |ctx| others(ctx)),
         case!("assign::a_cache_is_written_in_place", |ctx| cache(ctx)),
         case!("assign::a_step_is_taken_in_place", |ctx| step(ctx)),
+        case!("assign::a_part_that_nobody_else_holds", |ctx| lone_part(ctx)),
         case!("assign::deep", |ctx| deep(ctx)),
         case!("assign::a_part_of_itself", |ctx| itself(ctx)),
         case!("assign::refusals_lose_nothing", |ctx| refusals(ctx)),
@@ -64,8 +65,30 @@ async fn part(device: &Device, dtype: DType, dims: &[usize], random: &mut Random
     // Some parts begin at a quad.
     let start = if random.below(2) == 0 { start / 4 * 4 } else { start };
     let range = start..start + random.below(dims[axis] - start + 1);
-    let turned = random.below(3);
+    let turned = random.below(4);
     into_part(device, dtype, dims, axis, range, turned).await
+}
+
+/// Into a view whose base is dropped: the rest of the memory is not the tensor's.
+async fn lone_part(ctx: &Ctx) -> Outcome {
+    for target in TARGETS {
+        let device = ctx.native().await?.with_target(target);
+        let numbers: Vec<i32> = (0..40).collect();
+        let (x, _) = device.upload(&numbers, [5, 8]).map_err(show)?;
+        let mut part = x.slice(0, 2..4).map_err(show)?;
+        drop(x);
+        part.assign_slice(1, ..4, -1).map_err(show)?;
+        let got = part.read::<i32>().await.map_err(show)?;
+        let want = [-1, -1, -1, -1, 20, 21, 22, 23, -1, -1, -1, -1, 28, 29, 30, 31];
+        ensure_eq!(got, want, "rows, for {target:?}");
+        let (x, _) = device.upload(&numbers, [5, 8]).map_err(show)?;
+        let mut turned = x.slice(1, 1..3).and_then(|x| x.t()).map_err(show)?;
+        drop(x);
+        turned.assign_slice(0, 1.., -1).map_err(show)?;
+        let got = turned.read::<i32>().await.map_err(show)?;
+        ensure_eq!(got, [1, 9, 17, 25, 33, -1, -1, -1, -1, -1], "columns, for {target:?}");
+    }
+    Ok(())
 }
 
 /// A part along every axis of more dimensions than a quad has, none of which can be joined.
@@ -80,7 +103,7 @@ async fn deep(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// The source as it is, transposed, or one row broadcast.
+/// The source as it is, transposed, or one row or column broadcast.
 async fn into_part(
     device: &Device,
     dtype: DType,
@@ -96,7 +119,8 @@ async fn into_part(
     let mut source = part.clone();
     match turned {
         1 => source.reverse(),
-        2 if !source.is_empty() => source[0] = 1,
+        2 => source[0] = 1,
+        3 => source[dims.len() - 1] = 1,
         _ => {}
     }
     let elements = source.iter().product();

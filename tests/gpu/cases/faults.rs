@@ -68,6 +68,9 @@ async fn every_kind(ctx: &Ctx) -> Outcome {
     let (index, _) = device.upload(&[1u32, 0], [2]).map_err(show)?;
     let mut cache = device.zeros([4, 2], DType::F32).map_err(show)?;
     cache.assign_slice(0, 1..3, &tainted().map_err(show)?).map_err(show)?;
+    // Into one that carries it, too, whatever becomes of the bad elements.
+    let mut onto = tainted().map_err(show)?;
+    onto.assign_slice(0, .., &x).map_err(show)?;
     let results = [
         ("sum", tainted().and_then(|t| t.sum(1))),
         ("matmul", tainted().and_then(|t| x.matmul(&t))),
@@ -78,6 +81,7 @@ async fn every_kind(ctx: &Ctx) -> Outcome {
         ("scatter_add", tainted().and_then(|t| x.scatter_add(0, &index.unsqueeze(1)?, &t))),
         ("tril", tainted().and_then(|t| t.tril(0))),
         ("assign", Ok(cache)),
+        ("assigned to", Ok(onto)),
     ];
     for (what, result) in results {
         let error =
