@@ -21,6 +21,7 @@ impl Tensor {
     /// assert_eq!(images.flatten(..)?.shape().dims(), [600]);
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "ravel")]
     #[track_caller]
     pub fn flatten(&self, axes: impl Into<Interval>) -> Result<Self> {
         let joined = || {
@@ -32,7 +33,7 @@ impl Tensor {
     }
 
     /// Two axes exchanged: a view.
-    #[doc(alias = "transpose")]
+    #[doc(alias("transpose", "swapdims"))]
     #[track_caller]
     pub fn swap_axes(&self, one: impl Into<Axis>, other: impl Into<Axis>) -> Result<Self> {
         let ((one, _), (other, _)) = (self.shape().find(one)?, self.shape().find(other)?);
@@ -42,7 +43,7 @@ impl Tensor {
     }
 
     /// One axis at another place, the others in their order: a view.
-    #[doc(alias = "movedim")]
+    #[doc(alias("movedim", "moveaxis"))]
     #[track_caller]
     pub fn move_axis(&self, from: impl Into<Axis>, to: impl Into<Axis>) -> Result<Self> {
         let ((from, _), (to, _)) = (self.shape().find(from)?, self.shape().find(to)?);
@@ -111,6 +112,7 @@ impl Tensor {
     }
 
     /// `count` parts of an axis, all as long; views. A length that is no multiple is an error.
+    #[doc(alias = "array_split")]
     #[track_caller]
     pub fn split_evenly(&self, axis: impl Into<Axis>, count: usize) -> Result<Vec<Self>> {
         self.parts("split_evenly", axis.into(), count)

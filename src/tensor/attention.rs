@@ -80,6 +80,7 @@ impl Attention {
 
     /// A bool mask says which keys a query sees; a float one is added to the scores; an integer one
     /// could mean either, and is refused. It broadcasts to `[.., heads, queries, keys]`.
+    #[doc(alias = "attn_mask")]
     #[must_use]
     pub fn masked(self, mask: &Tensor) -> Self {
         Self { mask: Some(SharedMask::of(mask.clone())), ..self }
@@ -89,6 +90,7 @@ impl Attention {
     /// of the keys before their heads. Batches whose sequences are of different lengths are filled
     /// up so, with anything finite. They become a mask: what is beyond a length is computed like
     /// all else.
+    #[doc(alias = "key_padding_mask")]
     #[must_use]
     pub fn lengths(self, lengths: &Tensor) -> Self {
         Self { lengths: Some(lengths.clone()), ..self }
@@ -153,6 +155,7 @@ impl Tensor {
     /// assert_eq!(means.round()?.to_vec::<f32>()?, [1.0, 2.0, 3.0]); // of one, two, three values
     /// # Ok(()) });
     /// ```
+    #[doc(alias("scaled_dot_product_attention", "sdpa"))]
     #[track_caller]
     pub fn attention(&self, keys: &Self, values: &Self, how: &Attention) -> Result<Self> {
         let made = || Ok(self.attend(keys, values, how, false)?.0);

@@ -34,6 +34,7 @@ impl Tensor {
     /// assert!(x.gather(1, &(index + 1)?)?.to_vec::<f32>().is_err());
     /// # Ok(()) });
     /// ```
+    #[doc(alias("take_along_axis", "take_along_dim"))]
     #[track_caller]
     pub fn gather(&self, axis: impl Into<Axis>, index: &Self) -> Result<Self> {
         self.gathered("gather", axis.into(), index)
@@ -50,6 +51,7 @@ impl Tensor {
 
     /// The parts of an axis that an index of any shape names: its axes take the place of `axis`.
     /// Deferred; an index out of range is an error at the next read.
+    #[doc(alias = "advanced_index")]
     #[track_caller]
     pub fn index_select(&self, axis: impl Into<Axis>, index: &Self) -> Result<Self> {
         self.selected("index_select", axis.into(), index)

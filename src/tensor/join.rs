@@ -48,7 +48,7 @@ impl Tensor {
     /// assert_eq!(Tensor::concat(&[&a, &b], -1)?.to_vec::<i32>()?, [1, 2, 8, 3, 4, 9]);
     /// # Ok(()) });
     /// ```
-    #[doc(alias = "cat")]
+    #[doc(alias("cat", "concatenate", "hstack", "vstack"))]
     #[track_caller]
     pub fn concat(tensors: &[impl Borrow<Self>], axis: impl Into<Axis>) -> Result<Self> {
         join("concat", &borrowed(tensors), axis.into())

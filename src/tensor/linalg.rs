@@ -115,6 +115,7 @@ impl Tensor {
     /// assert_eq!(x.to_vec::<f32>()?, [1.0, 2.0]);
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "triangular_solve")]
     #[track_caller]
     pub fn solve_triangular(&self, right: &Self, how: &Triangle) -> Result<Self> {
         let solved = || {

@@ -13,6 +13,7 @@ impl Tensor {
     ///
     /// `targets` has the shape without that axis and any integer dtype that can be an index; a
     /// class out of range is an error at the next read.
+    #[doc(alias = "nll_loss")]
     #[track_caller]
     pub fn cross_entropy(&self, axis: impl Into<Axis>, targets: &Self) -> Result<Self> {
         let (name, axis) = ("cross_entropy", axis.into());

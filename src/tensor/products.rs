@@ -41,6 +41,7 @@ impl Tensor {
 
     /// Every element of a list times every element of another, `[n]` and `[m]` as `[n, m]`.
     /// Deferred, and fused.
+    #[doc(alias = "ger")]
     #[track_caller]
     pub fn outer(&self, other: &Self) -> Result<Self> {
         let what = "outer";
@@ -121,6 +122,7 @@ impl Tensor {
     /// assert_eq!(x.rope(&cos, &sin)?.to_vec::<f32>()?, [-3.0, 2.0, 1.0, 4.0]);
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "rotary_embedding")]
     #[track_caller]
     pub fn rope(&self, cos: &Self, sin: &Self) -> Result<Self> {
         asked(|| self.turned(cos, sin, -2)).map_err(|error| error.during("rope"))

@@ -46,6 +46,7 @@ impl Device {
     /// assert!(device.arange(5, 3, 1, wharf::DType::I32)?.shape().is_empty());
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "range")]
     #[track_caller]
     pub fn arange(
         &self,
@@ -140,6 +141,7 @@ impl Device {
     }
 
     /// Ones on the main diagonal, zeros beside it; `true` and `false`, for bool. Deferred.
+    #[doc(alias = "identity")]
     #[track_caller]
     pub fn eye(&self, rows: usize, columns: usize, dtype: DType) -> Result<Tensor> {
         let made = self.making("eye", dtype)?;

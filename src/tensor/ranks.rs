@@ -171,6 +171,7 @@ impl Tensor {
     /// assert_eq!(x.median(..)?.scalar::<f32>()?, 2.5);
     /// # Ok(()) });
     /// ```
+    #[doc(alias("percentile", "kthvalue"))]
     #[track_caller]
     pub fn quantile(&self, part: f64, axes: impl Into<Axes>) -> Result<Self> {
         let axes = axes.into();

@@ -23,7 +23,7 @@ use crate::plan::Stored;
 use crate::shape::{Axes, Shape};
 
 macro_rules! methods {
-    ($($name:ident $reduction:ident $doc:literal $(#[$example:meta])*;)*) => {
+    ($($(#[$alias:meta])* $name:ident $reduction:ident $doc:literal $(#[$example:meta])*;)*) => {
         impl Tensor {
             $(
                 #[doc = $doc]
@@ -32,6 +32,7 @@ macro_rules! methods {
                 /// which stay behind with length 1. Deferred.
                 ///
                 $(#[$example])*
+                $(#[$alias])*
                 #[track_caller]
                 pub fn $name(&self, axes: impl Into<Axes>) -> Result<Self> {
                     self.reduce(Reduction::$reduction, axes)
@@ -53,6 +54,7 @@ methods! {
         /// # Ok(()) });
         /// ```
         ;
+    #[doc(alias = "average")]
     mean Mean "The mean, of floats; NaN of no elements."
         /// ```
         /// # wharf::testing::example(async |device| {
@@ -62,8 +64,11 @@ methods! {
         /// # Ok(()) });
         /// ```
         ;
+    #[doc(alias = "product")]
     prod Prod "The product. i8 to u16 become i32 or u32; integers wrap.";
+    #[doc(alias("max", "max_keepdim"))]
     amax Max "The largest; NaN if one is. Of no elements it is an error.";
+    #[doc(alias("min", "min_keepdim"))]
     amin Min "The smallest; NaN if one is. Of no elements it is an error.";
     argmax ArgMax "Where the largest is, as u32: the first of equals, the first NaN before all. \
         Counted row-major over the axes. Of no elements it is an error.";
@@ -72,6 +77,7 @@ methods! {
     any Any "Whether one is not zero, as bool.";
     all All "Whether none is zero, as bool.";
     count_nonzero CountNonzero "How many are not zero, as u32.";
+    #[doc(alias("l2_norm", "vector_norm"))]
     norm Norm "The Euclidean norm: the root of the sum of squares.";
     logsumexp LogSumExp "`ln(sum(exp(x)))`, without overflow on the way.";
 }

@@ -34,6 +34,7 @@ impl Tensor {
 
     /// Every `step`th element of a range of one axis; a negative step walks the range backwards
     /// from its last element. A view.
+    #[doc(alias = "step_by")]
     #[track_caller]
     pub fn slice_step(
         &self,
@@ -46,6 +47,7 @@ impl Tensor {
 
     /// One place of an axis, which goes away: a view. A place below 0 counts back from the end; one
     /// outside is an error.
+    #[doc(alias = "index_axis")]
     #[track_caller]
     pub fn select(&self, axis: impl Into<Axis>, place: impl Integer) -> Result<Self> {
         Ok(self.view(self.layout.select(axis, place)?))
@@ -64,7 +66,7 @@ impl Tensor {
     /// assert_eq!(x.at((1, 2))?.scalar::<i32>()?, 6);
     /// # Ok(()) });
     /// ```
-    #[doc(alias("i", "index", "s!"))]
+    #[doc(alias("i", "index", "s!", "get"))]
     #[track_caller]
     pub fn at(&self, cuts: impl Into<Cuts>) -> Result<Self> {
         let layout = self.layout.at(cuts).map_err(|error| error.during("at"))?;
@@ -72,6 +74,7 @@ impl Tensor {
     }
 
     /// One axis backwards: a view.
+    #[doc(alias("invert_axis", "reverse"))]
     #[track_caller]
     pub fn flip(&self, axis: impl Into<Axis>) -> Result<Self> {
         Ok(self.view(self.layout.flip(axis)?))
@@ -87,7 +90,7 @@ impl Tensor {
     /// assert_eq!(planes.shape().dims(), [8, 3, 32, 48]);
     /// # Ok(()) });
     /// ```
-    #[doc(alias = "permuted_axes")]
+    #[doc(alias("permuted_axes", "transpose"))]
     #[track_caller]
     pub fn permute(&self, axes: impl IntoIterator<Item: Into<Axis>>) -> Result<Self> {
         Ok(self.view(self.layout.permute(axes)?))
@@ -108,6 +111,7 @@ impl Tensor {
     /// assert_eq!(x.t()?.to_vec::<i32>()?, [1, 4, 2, 5, 3, 6]);
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "transpose")]
     #[track_caller]
     pub fn t(&self) -> Result<Self> {
         Ok(self.view(self.layout.transpose()?))
@@ -123,6 +127,7 @@ impl Tensor {
     /// assert!(row.broadcast_to([3, 2]).is_err());
     /// # Ok(()) });
     /// ```
+    #[doc(alias("broadcast_as", "expand"))]
     #[track_caller]
     pub fn broadcast_to(&self, shape: impl IntoShape) -> Result<Self> {
         Ok(self.view(self.layout.broadcast_to(shape)?))
@@ -141,13 +146,14 @@ impl Tensor {
     /// assert_eq!(rows.t()?.reshape_copied(6)?.to_vec::<i32>()?, [1, 4, 2, 5, 3, 6]);
     /// # Ok(()) });
     /// ```
-    #[doc(alias = "view")]
+    #[doc(alias("view", "unflatten"))]
     #[track_caller]
     pub fn reshape(&self, shape: impl Into<Reshape>) -> Result<Self> {
         Ok(self.view(self.layout.reshape(shape)?))
     }
 
     /// [`Tensor::reshape`], which copies on the device where no view can express it. Deferred.
+    #[doc(alias = "to_shape")]
     #[track_caller]
     pub fn reshape_copied(&self, shape: impl Into<Reshape>) -> Result<Self> {
         let shape = shape.into();
@@ -158,6 +164,7 @@ impl Tensor {
     }
 
     /// Without an axis of length 1: a view. Any other length is an error.
+    #[doc(alias = "remove_axis")]
     #[track_caller]
     pub fn squeeze(&self, axis: impl Into<Axis>) -> Result<Self> {
         Ok(self.view(self.layout.squeeze(axis)?))
@@ -181,7 +188,7 @@ impl Tensor {
 
     /// Overlapping windows of `size` along one axis, `step` apart, as a new last axis: a view. Only
     /// whole windows count.
-    #[doc(alias = "unfold")]
+    #[doc(alias("unfold", "sliding_window_view"))]
     #[track_caller]
     pub fn windows(&self, axis: impl Into<Axis>, size: usize, step: usize) -> Result<Self> {
         Ok(self.view(self.layout.windows(axis, size, step)?))
@@ -189,6 +196,7 @@ impl Tensor {
 
     /// Row-major and without gaps: itself if it is already, otherwise a copy on the device, bit by
     /// bit. Deferred.
+    #[doc(alias = "as_standard_layout")]
     #[track_caller]
     pub fn contiguous(&self) -> Result<Self> {
         if self.layout.is_dense() {
