@@ -118,6 +118,16 @@ impl Tensor {
     /// Shapes, dtypes and devices are checked now; numbers take the dtype of this tensor. The
     /// result is deferred: computed when it is needed, in one kernel with what it is computed from.
     /// Which dtypes an operation takes, and how exact it is, is in the [contract](crate::op).
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::op::Op;
+    ///
+    /// let (x, _) = device.upload(&[4.0f32, 9.0], [2])?;
+    /// assert_eq!(x.apply(Op::Sqrt, &[])?.to_vec::<f32>()?, [2.0, 3.0]); // x.sqrt()
+    /// assert_eq!(x.apply(Op::Sub, &[1.0.into()])?.to_vec::<f32>()?, [3.0, 8.0]); // x - 1.0
+    /// # Ok(()) });
+    /// ```
     #[doc(alias = "mapv")]
     #[track_caller]
     pub fn apply(&self, op: impl Into<Operator>, others: &[Other]) -> Result<Self> {

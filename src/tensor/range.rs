@@ -105,6 +105,13 @@ impl Device {
     /// `count` floats from `start` to `end`, both included, equally far apart. Each half is
     /// computed from its own end, so that both ends are exact. A plan that converts the dtype does
     /// here as in [`Device::arange`]. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let x = device.linspace(0.0, 1.0, 5, wharf::DType::F32)?;
+    /// assert_eq!(x.to_vec::<f32>()?, [0.0, 0.25, 0.5, 0.75, 1.0]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn linspace(
         &self,
@@ -141,6 +148,13 @@ impl Device {
     }
 
     /// Ones on the main diagonal, zeros beside it; `true` and `false`, for bool. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let x = device.eye(2, 3, wharf::DType::F32)?;
+    /// assert_eq!(x.to_vec::<f32>()?, [1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+    /// # Ok(()) });
+    /// ```
     #[doc(alias = "identity")]
     #[track_caller]
     pub fn eye(&self, rows: usize, columns: usize, dtype: DType) -> Result<Tensor> {

@@ -85,12 +85,21 @@ methods! {
 impl Tensor {
     /// The variance about the mean, of floats, over [some axes](Axes). `correction` is taken off
     /// the count: 0 for a whole population, 1 for a sample of one. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 3.0, 5.0], [3])?;
+    /// assert_eq!(x.var(0, 1)?.scalar::<f32>()?, 4.0); // of a sample: 8 / 2
+    /// assert_eq!((x.var(0, 0)? * 3.0)?.round()?.scalar::<f32>()?, 8.0);
+    /// assert_eq!(x.std(0, 1)?.round()?.scalar::<f32>()?, 2.0);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn var(&self, axes: impl Into<Axes>, correction: usize) -> Result<Self> {
         self.reduced(Reduction::Var, &axes.into(), correction)
     }
 
-    /// The standard deviation: the root of [`Tensor::var`]. Deferred.
+    /// The standard deviation, the root of the variance: see [`Tensor::var`]. Deferred.
     #[track_caller]
     pub fn std(&self, axes: impl Into<Axes>, correction: usize) -> Result<Self> {
         self.reduced(Reduction::Std, &axes.into(), correction)
@@ -101,6 +110,15 @@ impl Tensor {
     ///
     /// The result is deferred: computed when it is needed, in one kernel with elementwise
     /// operations before and after it.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::op::Reduction;
+    ///
+    /// let (x, _) = device.upload(&[1, 2, 3, 4], [2, 2])?;
+    /// assert_eq!(x.reduce(Reduction::Max, 1)?.to_vec::<i32>()?, [2, 4]); // x.amax(1)
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn reduce(&self, reduction: Reduction, axes: impl Into<Axes>) -> Result<Self> {
         self.reduced(reduction, &axes.into(), 0)

@@ -38,6 +38,13 @@ impl Tensor {
     }
 
     /// The logarithm of [`Tensor::softmax`], computed without it: `x - logsumexp(x)`. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[-1000.0f32, 0.0], [2])?;
+    /// assert_eq!(x.log_softmax(0)?.to_vec::<f32>()?, [-1000.0, 0.0]); // a softmax is 0 there
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn log_softmax(&self, axis: impl Into<Axis>) -> Result<Self> {
         self.rowwise(Rowwise::LogSoftmax, &axis.into().into())
@@ -62,6 +69,14 @@ impl Tensor {
 
     /// `x / sqrt(mean(x^2) + eps)` over [some axes](Axes), as [`Tensor::layer_norm`] without the
     /// mean. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 7.0], [1, 2])?; // the mean of the squares is 25
+    /// let y = (x.rms_norm(1, 0.0)? * 10.0)?.round()?;
+    /// assert_eq!(y.to_vec::<f32>()?, [2.0, 14.0]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn rms_norm(&self, axes: impl Into<Axes>, eps: impl Into<f64>) -> Result<Self> {
         self.rowwise(Rowwise::RmsNorm { eps: eps.into() }, &axes.into())

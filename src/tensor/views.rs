@@ -34,6 +34,14 @@ impl Tensor {
 
     /// Every `step`th element of a range of one axis; a negative step walks the range backwards
     /// from its last element. A view.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4, 5], [5])?;
+    /// assert_eq!(x.slice_step(0, .., 2)?.to_vec::<i32>()?, [1, 3, 5]);
+    /// assert_eq!(x.slice_step(0, ..4, -2)?.to_vec::<i32>()?, [4, 2]);
+    /// # Ok(()) });
+    /// ```
     #[doc(alias = "step_by")]
     #[track_caller]
     pub fn slice_step(
@@ -47,6 +55,14 @@ impl Tensor {
 
     /// One place of an axis, which goes away: a view. A place below 0 counts back from the end; one
     /// outside is an error.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
+    /// assert_eq!(x.select(0, 1)?.to_vec::<i32>()?, [4, 5, 6]);
+    /// assert_eq!(x.select(1, -1)?.to_vec::<i32>()?, [3, 6]);
+    /// # Ok(()) });
+    /// ```
     #[doc(alias = "index_axis")]
     #[track_caller]
     pub fn select(&self, axis: impl Into<Axis>, place: impl Integer) -> Result<Self> {
@@ -74,6 +90,13 @@ impl Tensor {
     }
 
     /// One axis backwards: a view.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
+    /// assert_eq!(x.flip(1)?.to_vec::<i32>()?, [3, 2, 1, 6, 5, 4]);
+    /// # Ok(()) });
+    /// ```
     #[doc(alias("invert_axis", "reverse"))]
     #[track_caller]
     pub fn flip(&self, axis: impl Into<Axis>) -> Result<Self> {
@@ -152,7 +175,8 @@ impl Tensor {
         Ok(self.view(self.layout.reshape(shape)?))
     }
 
-    /// [`Tensor::reshape`], which copies on the device where no view can express it. Deferred.
+    /// [`Tensor::reshape`], which copies on the device where no view can express it: see there.
+    /// Deferred.
     #[doc(alias = "to_shape")]
     #[track_caller]
     pub fn reshape_copied(&self, shape: impl Into<Reshape>) -> Result<Self> {
@@ -164,6 +188,14 @@ impl Tensor {
     }
 
     /// Without an axis of length 1: a view. Any other length is an error.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let row = device.zeros([1, 3], wharf::DType::F32)?;
+    /// assert_eq!(row.squeeze(0)?.shape().dims(), [3]);
+    /// assert!(row.squeeze(1).is_err());
+    /// # Ok(()) });
+    /// ```
     #[doc(alias = "remove_axis")]
     #[track_caller]
     pub fn squeeze(&self, axis: impl Into<Axis>) -> Result<Self> {
@@ -188,6 +220,15 @@ impl Tensor {
 
     /// Overlapping windows of `size` along one axis, `step` apart, as a new last axis: a view. Only
     /// whole windows count.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4, 5], [5])?;
+    /// let windows = x.windows(0, 3, 2)?;
+    /// assert_eq!(windows.shape().dims(), [2, 3]);
+    /// assert_eq!(windows.to_vec::<i32>()?, [1, 2, 3, 3, 4, 5]);
+    /// # Ok(()) });
+    /// ```
     #[doc(alias("unfold", "sliding_window_view"))]
     #[track_caller]
     pub fn windows(&self, axis: impl Into<Axis>, size: usize, step: usize) -> Result<Self> {
@@ -196,6 +237,14 @@ impl Tensor {
 
     /// Row-major and without gaps: itself if it is already, otherwise a copy on the device, bit by
     /// bit. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
+    /// assert_eq!(x.t()?.layout().strides(), [1, 3]);
+    /// assert_eq!(x.t()?.contiguous()?.layout().strides(), [2, 1]);
+    /// # Ok(()) });
+    /// ```
     #[doc(alias = "as_standard_layout")]
     #[track_caller]
     pub fn contiguous(&self) -> Result<Self> {
