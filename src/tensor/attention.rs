@@ -85,10 +85,10 @@ impl Attention {
     /// # wharf::testing::example(async |device| {
     /// let (values, _) = device.upload(&[1.0f32, 3.0, 5.0], [3, 1])?;
     /// let alike = device.zeros([3, 4], wharf::DType::F32)?; // queries, and keys of equal weight
-    /// let (mask, _) = device.upload(&[true, false, true], [3])?; // for all queries
+    /// let (mask, _) = device.upload(&[false, true, true], [3])?; // for all queries
     /// let how = wharf::tensor::Attention::new().masked(&mask);
     /// let means = alike.attention(&alike, &values, &how)?;
-    /// assert_eq!(means.round()?.to_vec::<f32>()?, [3.0, 3.0, 3.0]); // of 1 and 5
+    /// assert_eq!(means.round()?.to_vec::<f32>()?, [4.0, 4.0, 4.0]); // of 3 and 5
     /// # Ok(()) });
     /// ```
     #[doc(alias = "attn_mask")]

@@ -52,7 +52,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[-4.0f32, 0.0, 4.0], [3])?;
-    /// assert_eq!((x.hard_sigmoid()? * 2.0)?.round()?.to_vec::<f32>()?, [0.0, 1.0, 2.0]);
+    /// assert_eq!((x.hard_sigmoid()? * 6.0)?.round()?.to_vec::<f32>()?, [0.0, 3.0, 6.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
