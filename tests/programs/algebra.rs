@@ -19,7 +19,7 @@ fn gram_schmidt() {
         for column in 0..3 {
             let mut left = x.at((.., column))?;
             for before in &q {
-                left = (&left - (before * before.dot(&left)?)?)?;
+                left -= (before * before.dot(&left)?)?;
             }
             q.push(left.unit(..)?);
         }
@@ -63,8 +63,8 @@ fn conjugate_gradients() {
         for _ in 0..3 {
             let bent = a.matmul(&way)?;
             let step = (&square / way.dot(&bent)?)?;
-            x = (x + (&way * &step)?)?;
-            off = (off - (bent * step)?)?;
+            x += (&way * &step)?;
+            off -= (bent * step)?;
             let next = off.dot(&off)?;
             way = (&off + (way * (&next / square)?)?)?;
             square = next;
@@ -83,7 +83,7 @@ fn matrix_exponential() {
         let mut sum = term.clone();
         for n in 1..8 {
             term = (term.matmul(&small)? / n as f32)?;
-            sum = (sum + &term)?;
+            sum += &term;
         }
         for _ in 0..4 {
             sum = sum.matmul(&sum)?;
@@ -123,12 +123,12 @@ fn elimination() {
             let best = (column.argmax(0)? + i)?;
             let swapped = place.eq(i)?.choose(&best, place.eq(&best)?.choose(i, &place)?)?;
             rows = rows.index_select(0, &swapped)?;
-            size = (size * best.eq(i)?.choose(1.0, -1.0)?)?;
+            size *= best.eq(i)?.choose(1.0, -1.0)?;
             let pivot = rows.at((i, i))?;
             let own = (rows.at(i)? / &pivot)?;
-            size = (size * pivot)?;
+            size *= pivot;
             let others = rows.at((.., i))?.masked_fill(&place.eq(i)?, 0.0)?;
-            rows = (rows - others.outer(&own)?)?;
+            rows -= others.outer(&own)?;
             rows.assign_at(i, &own)?;
         }
         Tensor::concat(&[rows.at((.., 4..))?.flatten(..)?, size.flatten(..)?], 0)
@@ -210,7 +210,7 @@ fn cubic_spline() {
             ((device.eye(5, 5, DType::F32)? * 4.0)? + (beside.diag(1)? + beside.diag(-1)?)?)?;
         let mut bend = device.zeros(5, DType::F32)?;
         for _ in 0..24 {
-            bend = (&bend + ((&inner - system.matmul(&bend)?)? / 4.0)?)?;
+            bend += ((&inner - system.matmul(&bend)?)? / 4.0)?;
         }
         let bend = bend.pad(&[(1, 1)], 0.0)?;
         let x = device.linspace(0.0, 6.0, 13, DType::F32)?;
@@ -243,8 +243,8 @@ fn polynomial_fit() {
         for _ in 0..5 {
             let (bent, square) = (gram.matmul(&way)?, off.dot(&off)?);
             let step = (&square / way.dot(&bent)?)?;
-            fit = (fit + (&way * &step)?)?;
-            off = (off - (bent * step)?)?;
+            fit += (&way * &step)?;
+            off -= (bent * step)?;
             way = (&off + (way * (off.dot(&off)? / square)?)?)?;
         }
         let miss = (y - basis.matmul(&fit)?)?.norm(..)?;

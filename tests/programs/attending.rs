@@ -191,7 +191,7 @@ fn attention_rollout() {
             let [q, k, v] = [0, 1, 2].map(|part| by_heads(&all[part], 2));
             let how = Attention::new().causal();
             let (told, weights) = q?.attention_with_weights(&k?, &v?, &how)?;
-            x = (&x + together(&told)?)?;
+            x += together(&told)?;
             // How much of each token is in each: through the heads' mean, or past the layer.
             let share = weights.squeeze(0)?.mean(0)?;
             let share = ((share + device.eye(5, 5, DType::F32)?)? / 2.0)?;

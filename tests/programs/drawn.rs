@@ -45,10 +45,10 @@ fn random_walk() {
         for step in 0..24 {
             let next =
                 moves.embedding(&at)?.multinomial(Key::new(3).child(step), 1, true)?.squeeze(1)?;
-            legal = (legal & edges.take(&((&at * 6)? + &next)?)?)?;
+            legal &= edges.take(&((&at * 6)? + &next)?)?;
             at = next;
             if step >= 12 {
-                visits = (visits + at.bincount(6)?)?;
+                visits += at.bincount(6)?;
             }
         }
         let mut share = device.full(6, DType::F32, 1.0 / 6.0)?;
@@ -98,8 +98,8 @@ fn shuffled_epoch() {
         for batch in order.split_evenly(0, 3)? {
             let (some, wanted) = (x.embedding(&batch)?, y.take(&batch)?);
             let off = (some.matmul(&w)? - wanted)?;
-            slope = (slope + off.matmul(&some)?)?;
-            loss = (loss + off.square()?.sum(..)?)?;
+            slope += off.matmul(&some)?;
+            loss += off.square()?.sum(..)?;
         }
         let sorted = order.sort(0, Order::Ascending)?.cast(DType::F32)?;
         // Of a few with a weight only those are drawn, before all others.

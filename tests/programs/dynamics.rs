@@ -22,7 +22,7 @@ fn lorenz() {
             let b = slope(&a.mul_add(step / 2.0, &state)?)?;
             let c = slope(&b.mul_add(step / 2.0, &state)?)?;
             let d = slope(&c.mul_add(step, &state)?)?;
-            state = (state + (((a + d)? + ((b + c)? * 2.0)?)? * (step / 6.0))?)?;
+            state += (((a + d)? + ((b + c)? * 2.0)?)? * (step / 6.0))?;
         }
         Ok(state)
     });
@@ -39,7 +39,8 @@ fn epidemic() {
             let caught = ((&spread * &well)? * &ill)?;
             let healed = (&ill * 0.1)?;
             (well, immune) = ((well - &caught)?, (immune + &healed)?);
-            ill = ((ill + caught)? - healed)?;
+            ill += caught;
+            ill -= healed;
             days.push(ill.clone());
         }
         let days = Tensor::stack(&days, 0)?;
@@ -68,7 +69,8 @@ fn reaction_diffusion() {
             let turned = (&u * v.square()?)?;
             let fed = (((1.0f32 - &u)? * 0.055)? - &turned)?;
             let left = (turned - (&v * (0.055 + 0.062))?)?;
-            both = ((both + (flow * &speed)?)? + Tensor::stack(&[fed, left], 0)?)?;
+            both += (flow * &speed)?;
+            both += Tensor::stack(&[fed, left], 0)?;
         }
         Ok(both)
     });

@@ -15,8 +15,8 @@ fn n_body() {
             let apart = (place.unsqueeze(0)? - place.unsqueeze(1)?)?;
             let cube = (apart.square()?.sum(Axes::keep(-1))? + 0.01)?.pow(-1.5)?;
             let pull = ((apart * cube)? * &mass)?.sum(1)?;
-            speed = (speed + (pull * 0.01)?)?;
-            place = (place + (&speed * 0.01)?)?;
+            speed += (pull * 0.01)?;
+            place += (&speed * 0.01)?;
         }
         Ok(place)
     });
@@ -108,7 +108,7 @@ fn gradient_noise() {
                     t.pow(3.0)? * ((&t * ((&t * 6.0)? - 15.0)?)? + 10.0)?
                 });
                 let [a, b] = fade;
-                sum = (sum + (((ramp * a?)? * b?)? / octave)?)?;
+                sum += (((ramp * a?)? * b?)? / octave)?;
             }
         }
         Ok(sum)

@@ -145,7 +145,7 @@ fn turned_image() {
             let row = row.clamp(0.0, 5.0)?.cast(DType::I32)?;
             let column = column.clamp(0.0, 6.0)?.cast(DType::I32)?;
             let pixel = image.gather_nd(&Tensor::stack(&[row, column], -1)?)?;
-            sum = (sum + inside.choose((share * pixel)?, 0.0)?)?;
+            sum += inside.choose((share * pixel)?, 0.0)?;
         }
         Ok(sum)
     });
@@ -182,7 +182,7 @@ fn mandelbrot() {
         let mut steps = device.zeros([9, 12], DType::I32)?;
         for _ in 0..10 {
             let inside = (re.square()? + im.square()?)?.le(4.0)?;
-            steps = (steps + inside.cast(DType::I32)?)?;
+            steps += inside.cast(DType::I32)?;
             let next = ((re.square()? - im.square()?)? + x)?;
             im = inside.choose((((&re * &im)? * 2.0)? + y)?, &im)?;
             re = inside.choose(&next, &re)?;
@@ -207,7 +207,7 @@ fn suppressed_boxes() {
         let mut kept = Vec::new();
         for _ in 0..4 {
             let best = alive.choose(&score, -1.0)?.argmax(0)?;
-            alive = (alive & over.embedding(&best)?.le(0.3)?)?;
+            alive &= over.embedding(&best)?.le(0.3)?;
             kept.push(best);
         }
         let kept = Tensor::stack(&kept, 0)?;

@@ -51,7 +51,7 @@ fn kalman_filter() {
             let certainty = (seen.matmul(&spread)?.matmul(&seen.t()?)? + 0.25)?;
             let gain = (spread.matmul(&seen.t()?)? / certainty)?;
             let off = (measured.at(i)? - seen.matmul(&state)?)?;
-            state = (state + (&gain * off)?)?;
+            state += (&gain * off)?;
             spread = (&one - gain.matmul(&seen)?)?.matmul(&spread)?;
             path.push(state.at((0, 0))?);
         }
@@ -155,9 +155,9 @@ fn perceptron() {
             for i in 0..14 {
                 let (one, sign) = (x.at(i)?, class.at(i)?);
                 let miss = (one.dot(&w)? * &sign)?.le(0.0)?.cast(DType::F32)?;
-                w = (w + (one * (&sign * &miss)?)?)?;
-                sum = (sum + &w)?;
-                count = (count + miss)?;
+                w += (one * (&sign * &miss)?)?;
+                sum += &w;
+                count += miss;
             }
             wrong.push(count);
         }

@@ -88,7 +88,7 @@ fn all_shortest_paths() {
         let to = device.arange(0, 7, 1, DType::U32)?;
         let (mut at, mut edges) = (device.zeros(7, DType::U32)?, device.zeros(7, DType::U32)?);
         for _ in 0..7 {
-            edges = (edges + at.ne(&to)?.cast(DType::U32)?)?;
+            edges += at.ne(&to)?.cast(DType::U32)?;
             at = next.take(&((&at * 7)? + &to)?)?;
         }
         Tensor::concat(&[far.flatten(..)?, edges.cast(DType::F32)?], 0)

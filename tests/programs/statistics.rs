@@ -154,8 +154,8 @@ fn cross_validation() {
                 let bent = gram.matmul(&way)?;
                 let square = off.dot(&off)?;
                 let length = (&square / way.dot(&bent)?)?;
-                w = (w + (&way * &length)?)?;
-                off = (off - (bent * length)?)?;
+                w += (&way * &length)?;
+                off -= (bent * length)?;
                 way = (&off + (way * (off.dot(&off)? / square)?)?)?;
             }
             let miss = (x.matmul(&w)? - &y)?.square()?;

@@ -29,7 +29,7 @@ fn implicit_euler() {
                 let bend = Tensor::stack(&rows, 1)?.reshape([3, 2, 2])?;
                 let off = ((&state - &before)? - (slope * step)?)?;
                 let newton = (&eye - (bend * step)?)?.solve(&off)?;
-                state = (state - newton)?;
+                state -= newton;
             }
         }
         Ok(state)
@@ -52,7 +52,7 @@ fn levenberg_marquardt() {
             let slopes = Tensor::stack(&[&power, &by_rate, &power.powers_of(1.0)?], 1)?;
             let square = slopes.t()?.matmul(&slopes)?;
             let damped = (&square + (square.diag(0)?.diag(0)? * 0.1f32.powi(step))?)?;
-            fit = (fit + damped.solve(&slopes.t()?.matmul(&off)?)?)?;
+            fit += damped.solve(&slopes.t()?.matmul(&off)?)?;
         }
         Tensor::concat(&[fit, listed(&errors)?], 0)
     });
@@ -190,7 +190,7 @@ fn newton_system() {
             let off = Tensor::stack(&[circle, curve], 1)?;
             let rows = [(&x * 2.0)?, (&y * 2.0)?, x.exp()?, ones.clone()];
             let bend = Tensor::stack(&rows, 1)?.reshape([4, 2, 2])?;
-            at = (at - Tensor::einsum("nij,nj->ni", &[&bend.inv()?, &off])?)?;
+            at -= Tensor::einsum("nij,nj->ni", &[&bend.inv()?, &off])?;
             lengths.push(off.norm(-1)?);
         }
         Tensor::concat(&[at.t()?, Tensor::stack(&lengths, 0)?], 0)

@@ -181,7 +181,7 @@ fn clipped_momentum() {
             let slope = (slope * (&length + 1e-6)?.recip()?.min(1.0)?)?;
             speed = ((speed * 0.9)? + &slope)?;
             let rate = 0.25 * (1.0 + (step as f32 * core::f32::consts::PI / 8.0).cos());
-            w = (w - ((slope + (&speed * 0.9)?)? * rate)?)?; // Nesterov's, with a cosine schedule
+            w -= ((slope + (&speed * 0.9)?)? * rate)?; // Nesterov's, with a cosine schedule
             lengths.push(length);
         }
         Tensor::concat(&[w, listed(&lengths)?], 0)
@@ -245,9 +245,9 @@ fn back_propagation() {
             losses.push(off.square()?.mean(..)?);
             let back = (off * (2.0 / 20.0))?;
             let slope = (back.matmul(&w2.t()?)? * (1.0f32 - hidden.square()?)?)?;
-            w2 = (&w2 - (hidden.t()?.matmul(&back)? * 0.3)?)?;
-            w1 = (&w1 - (x.t()?.matmul(&slope)? * 0.3)?)?;
-            b1 = (&b1 - (slope.sum(0)? * 0.3)?)?;
+            w2 -= (hidden.t()?.matmul(&back)? * 0.3)?;
+            w1 -= (x.t()?.matmul(&slope)? * 0.3)?;
+            b1 -= (slope.sum(0)? * 0.3)?;
         }
         Tensor::concat(&[w1.flatten(..)?, b1, w2.flatten(..)?, listed(&losses)?], 0)
     });
@@ -268,7 +268,7 @@ fn newton_logistic() {
             let (a, b, d) = (bend.at((0, 0))?, bend.at((0, 1))?, bend.at((1, 1))?);
             let size = ((&a * &d)? - b.square()?)?;
             let turned = listed(&[d, b.neg()?, b.neg()?, a])?.reshape([2, 2])?;
-            w = (w + (turned.matmul(&slope)? / size)?)?;
+            w += (turned.matmul(&slope)? / size)?;
         }
         Ok(w)
     });
@@ -345,7 +345,7 @@ fn moments() {
                 let slope = (&*w * 2.0)?;
                 mean = ((&mean * 0.9)? + (&slope * 0.1)?)?;
                 power = ((&power * 0.95)? + (slope.square()? * 0.05)?)?;
-                decay = (&decay * 0.9)?;
+                decay *= 0.9;
                 let step = (&mean / &(1.0f32 - &decay)?)?;
                 *w = (&*w - ((step / &power.sqrt()?)? * 0.1)?)?;
             }
