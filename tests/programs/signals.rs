@@ -1,6 +1,6 @@
 //! Signals, by their spectra.
 
-use wharf::{Axes, DType, Device, Result, Tensor};
+use wharf::{Axes, DType, Device, Result, Tensor, s};
 
 use super::support::{check, numbers};
 
@@ -183,5 +183,23 @@ fn short_time_spectra() {
         )?;
         let decibels = (power.mean(0)?.log10()? * 10.0)?;
         Tensor::concat(&[back.slice(0, 8..-8)?, decibels], 0)
+    });
+}
+
+#[test]
+fn wavelets() {
+    check("wavelets", async |device| {
+        let (mut rough, mut details) = (numbers(device, [2, 16], 126)?, Vec::new());
+        for _ in 0..3 {
+            let (even, odd) = (rough.at(s![.., ..;2])?, rough.at(s![.., 1..;2])?);
+            details.push(((&even - &odd)? / 2.0)?);
+            rough = ((even + odd)? / 2.0)?;
+        }
+        // A detail that is small is noise.
+        for mut detail in details.into_iter().rev() {
+            detail *= detail.abs()?.gt(0.2013)?.cast(DType::F32)?;
+            rough = Tensor::stack(&[(&rough + &detail)?, (&rough - &detail)?], -1)?.flatten(1..)?;
+        }
+        Ok(rough)
     });
 }

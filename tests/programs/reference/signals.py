@@ -103,3 +103,16 @@ def short_time_spectra():
         spectrum[abs(spectrum) < np.median(abs(spectrum[:9])) - 1e-9] = 0
         back[start : start + 16] += np.fft.ifft(spectrum).real
     return np.append(back[8:-8], 10 * np.log10(np.mean(power, 0)))
+
+
+@program
+def wavelets():
+    signal = numbers((2, 16), 126)
+    clean = signal.reshape(2, 2, 8).mean(2).repeat(8, 1)
+    for size in 8, 4, 2:
+        # Of each part its halves, as far as they are from its mean.
+        halves = signal.reshape(2, -1, 2, size // 2).mean(3)
+        detail = (halves[..., 0] - halves[..., 1]) / 2
+        detail = np.where(abs(detail) > 0.2013, detail, 0)
+        clean += (detail[..., None] * np.repeat([1, -1], size // 2)).reshape(2, 16)
+    return clean
