@@ -71,11 +71,12 @@ fn run(op: &str, t: &[Tensor], numbers: &[Vec<f64>]) -> wharf::Result<Tensor> {
             t[0].interpolate(size, how[numbers[0][0] as usize])
         }
         "layer_norm_with_stats" => {
-            let (y, [mean, scale]) = t[0].layer_norm_with_stats(axes(&numbers[0]), 1e-3)?;
+            let (y, [mean, scale]) =
+                t[0].layer_norm_with_stats(axes(&numbers[0]), None, None, 1e-3)?;
             Ok([y, mean, scale][numbers[1][0] as usize].clone())
         }
         "rms_norm_with_stats" => {
-            let (y, scale) = t[0].rms_norm_with_stats(axes(&numbers[0]), 1e-3)?;
+            let (y, scale) = t[0].rms_norm_with_stats(axes(&numbers[0]), None, 1e-3)?;
             Ok([y, scale][numbers[1][0] as usize].clone())
         }
         "attention_first_aligned" => {
