@@ -537,6 +537,7 @@ impl Device {
     }
 
     /// Submits what has been recorded, and waits until everything submitted is done.
+    #[doc(alias = "synchronize")]
     #[cfg(not(target_arch = "wasm32"))]
     pub fn wait(&self) -> Result<()> {
         self.engine.flush()?;

@@ -182,6 +182,7 @@ impl Tensor {
     /// assert!(y.explain().kernels.is_empty(), "nothing is left to run");
     /// # Ok(()) });
     /// ```
+    #[doc(alias("eval", "realize"))]
     #[track_caller]
     pub fn compute(&self) -> Result<()> {
         self.realise().map(drop)
@@ -235,6 +236,7 @@ impl Tensor {
     }
 
     /// Reads the only element, blocking; of more or none it is an error.
+    #[doc(alias("item", "to_scalar"))]
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
     pub fn scalar<T: Element>(&self) -> Result<T> {

@@ -32,12 +32,14 @@ impl Shape {
     }
 
     /// How many axes.
+    #[doc(alias = "ndim")]
     #[must_use]
     pub const fn rank(&self) -> usize {
         self.rank as usize
     }
 
     /// How many elements: the product of the dimensions, 1 for a scalar.
+    #[doc(alias("elem_count", "numel"))]
     #[must_use]
     pub fn elements(&self) -> usize {
         self.dims().iter().product()

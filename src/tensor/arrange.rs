@@ -21,6 +21,7 @@ impl Tensor {
     /// assert_eq!(images.flatten(..)?.shape().dims(), [600]);
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "ravel")]
     #[track_caller]
     pub fn flatten(&self, axes: impl Into<Interval>) -> Result<Self> {
         let joined = || {
@@ -36,7 +37,15 @@ impl Tensor {
     }
 
     /// Two axes exchanged: a view.
-    #[doc(alias = "transpose")]
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let images = device.zeros([8, 32, 48, 3], wharf::DType::U8)?;
+    /// assert_eq!(images.swap_axes(1, 2)?.shape().dims(), [8, 48, 32, 3]);
+    /// assert_eq!(images.swap_axes(0, -1)?.shape().dims(), [3, 32, 48, 8]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias("transpose", "swapdims"))]
     #[track_caller]
     pub fn swap_axes(&self, one: impl Into<Axis>, other: impl Into<Axis>) -> Result<Self> {
         let ((one, _), (other, _)) = (self.shape().find(one)?, self.shape().find(other)?);
@@ -46,7 +55,14 @@ impl Tensor {
     }
 
     /// One axis at another place, the others in their order: a view.
-    #[doc(alias = "movedim")]
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let images = device.zeros([8, 32, 48, 3], wharf::DType::U8)?;
+    /// assert_eq!(images.move_axis(-1, 1)?.shape().dims(), [8, 3, 32, 48]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias("movedim", "moveaxis"))]
     #[track_caller]
     pub fn move_axis(&self, from: impl Into<Axis>, to: impl Into<Axis>) -> Result<Self> {
         let ((from, _), (to, _)) = (self.shape().find(from)?, self.shape().find(to)?);
@@ -81,7 +97,8 @@ impl Tensor {
         asked(repeated).map_err(|error: Error| error.during("repeat"))
     }
 
-    /// Each element of an axis so many times in a row, as numpy's `repeat`. Deferred.
+    /// Each element of an axis so many times in a row, as numpy's `repeat`: see [`Tensor::repeat`].
+    /// Deferred.
     #[track_caller]
     pub fn repeat_interleave(&self, axis: impl Into<Axis>, count: usize) -> Result<Self> {
         let repeated = || {
@@ -102,6 +119,15 @@ impl Tensor {
     }
 
     /// At most `count` parts of an axis, all as long but the last, which may be shorter; views.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4, 5], [5])?;
+    /// let parts = x.chunk(0, 2)?;
+    /// assert_eq!(parts[0].to_vec::<i32>()?, [1, 2, 3]);
+    /// assert_eq!(parts[1].to_vec::<i32>()?, [4, 5]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn chunk(&self, axis: impl Into<Axis>, count: usize) -> Result<Vec<Self>> {
         let (what, axis) = ("chunk", axis.into());
@@ -115,6 +141,16 @@ impl Tensor {
     }
 
     /// `count` parts of an axis, all as long; views. A length that is no multiple is an error.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
+    /// let columns = x.split_evenly(1, 3)?;
+    /// assert_eq!(columns[2].to_vec::<i32>()?, [3, 6]);
+    /// assert!(x.split_evenly(1, 2).is_err());
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "array_split")]
     #[track_caller]
     pub fn split_evenly(&self, axis: impl Into<Axis>, count: usize) -> Result<Vec<Self>> {
         self.parts("split_evenly", axis.into(), count)
@@ -196,6 +232,13 @@ impl Tensor {
     }
 
     /// The sum of the main diagonal of a matrix. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4], [2, 2])?;
+    /// assert_eq!(x.trace()?.scalar::<i32>()?, 5);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn trace(&self) -> Result<Self> {
         let matrix = || match self.shape().rank() {

@@ -38,6 +38,7 @@ impl Tensor {
     ///
     /// `x += &y` and its like are deferred instead, and have nowhere to put an error: see
     /// [`Tensor`].
+    #[doc(alias("copy_", "fill_"))]
     #[track_caller]
     pub fn assign(&mut self, values: impl Into<Other>) -> Result<()> {
         let shape = *self.shape();
@@ -77,6 +78,7 @@ impl Tensor {
     /// assert_eq!(cache.to_vec::<f32>()?, [0.0, 0.0, 1.0, 0.0, 0.0, 2.0]);
     /// # Ok(()) });
     /// ```
+    #[doc(alias("slice_assign", "slice_set"))]
     #[track_caller]
     pub fn assign_slice(
         &mut self,
@@ -105,6 +107,7 @@ impl Tensor {
     /// assert_eq!(field.to_vec::<i32>()?, [0, 0, 9, 1, 0, 0, 2, 0, 0]);
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "index_put")]
     #[track_caller]
     pub fn assign_at(&mut self, cuts: impl Into<Cuts>, values: impl Into<Other>) -> Result<()> {
         let (what, cuts) = ("assign_at", cuts.into());

@@ -19,7 +19,7 @@ use crate::shape::{Axes, Shape};
 use crate::store::Segments;
 
 /// How queries attend to keys: scaled by one over the root of their length, unless another scale is
-/// given; every query to every key, unless masked.
+/// given; every query to every key, unless masked. See [`Tensor::attention`].
 #[derive(Clone, Debug, Default)]
 pub struct Attention {
     scale: Option<f32>,
@@ -80,6 +80,18 @@ impl Attention {
 
     /// A bool mask says which keys a query sees; a float one is added to the scores; an integer one
     /// could mean either, and is refused. It broadcasts to `[.., heads, queries, keys]`.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (values, _) = device.upload(&[1.0f32, 3.0, 5.0], [3, 1])?;
+    /// let alike = device.zeros([3, 4], wharf::DType::F32)?; // queries, and keys of equal weight
+    /// let (mask, _) = device.upload(&[false, true, true], [3])?; // for all queries
+    /// let how = wharf::tensor::Attention::new().masked(&mask);
+    /// let means = alike.attention(&alike, &values, &how)?;
+    /// assert_eq!(means.round()?.to_vec::<f32>()?, [4.0, 4.0, 4.0]); // of 3 and 5
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "attn_mask")]
     #[must_use]
     pub fn masked(self, mask: &Tensor) -> Self {
         Self { mask: Some(SharedMask::of(mask.clone())), ..self }
@@ -89,6 +101,19 @@ impl Attention {
     /// of the keys before their heads. Batches whose sequences are of different lengths are filled
     /// up so, with anything finite. They become a mask: what is beyond a length is computed like
     /// all else.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (values, _) = device.upload(&[1.0f32, 3.0, 0.0, 2.0, 4.0, 6.0], [2, 1, 3, 1])?;
+    /// let keys = device.zeros([2, 1, 3, 4], wharf::DType::F32)?; // of equal weight
+    /// let queries = device.ones([2, 1, 1, 4], wharf::DType::F32)?; // one for each batch
+    /// let (lengths, _) = device.upload(&[2, 3], [2])?;
+    /// let how = wharf::tensor::Attention::new().lengths(&lengths);
+    /// let means = queries.attention(&keys, &values, &how)?;
+    /// assert_eq!(means.round()?.to_vec::<f32>()?, [2.0, 4.0]); // of two, and of three values
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "key_padding_mask")]
     #[must_use]
     pub fn lengths(self, lengths: &Tensor) -> Self {
         Self { lengths: Some(lengths.clone()), ..self }
@@ -117,6 +142,16 @@ impl Attention {
     /// Scores become `cap * tanh(score / cap)` before they are masked. With it they are stored, a
     /// matrix for each head, between products, and values that a query does not see have to be
     /// finite. A cap is finite and above 0.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (keys, _) = device.upload(&[0.0f32, 1e4], [2, 1])?;
+    /// let (values, query) = (&keys / 1e4f32, device.ones([1, 1], wharf::DType::F32)?);
+    /// let how = wharf::tensor::Attention::new().softcap(1e-3); // hardly any differences are left
+    /// let mean = query.attention(&keys, &values?, &how)?;
+    /// assert_eq!((mean * 10.0)?.round()?.to_vec::<f32>()?, [5.0]); // without a cap it is 10
+    /// # Ok(()) });
+    /// ```
     #[must_use]
     pub fn softcap(self, cap: f32) -> Self {
         Self { softcap: Some(cap), ..self }
@@ -153,6 +188,7 @@ impl Tensor {
     /// assert_eq!(means.round()?.to_vec::<f32>()?, [1.0, 2.0, 3.0]); // of one, two, three values
     /// # Ok(()) });
     /// ```
+    #[doc(alias("scaled_dot_product_attention", "sdpa"))]
     #[track_caller]
     pub fn attention(&self, keys: &Self, values: &Self, how: &Attention) -> Result<Self> {
         let made = || Ok(self.attend(keys, values, how, false)?.0);

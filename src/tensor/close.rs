@@ -22,6 +22,7 @@ impl Tensor {
     /// assert!(!x.equal(&x.flip(0)?).await?);
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "array_equal")]
     #[track_caller]
     pub fn equal<'a>(&'a self, other: &'a Self) -> impl Future<Output = Result<bool>> + use<'a> {
         answered(self.sameness(other), Drive::Wake, CallSite::of("equal"))
@@ -46,6 +47,7 @@ impl Tensor {
     /// assert!(!x.allclose(&(&x * 1.001)?, 1e-5, 1e-8).await?);
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "isclose")]
     #[track_caller]
     pub fn allclose<'a>(
         &'a self,

@@ -28,6 +28,17 @@ const SEGMENTS_MAX: usize = 64;
 
 /// How a kernel of `D` dimensions goes over its input: step by step, without padding, dilation or
 /// groups, unless told otherwise.
+///
+/// ```
+/// # wharf::testing::example(async |device| {
+/// use wharf::tensor::Conv;
+///
+/// let (x, _) = device.upload(&[1.0f32, 2.0, 4.0, 10.0, 20.0, 40.0], [1, 2, 3])?;
+/// let weight = device.ones([2, 1, 2], wharf::DType::F32)?;
+/// let y = x.conv1d(&weight, None, &Conv::new().groups(2).dilation([2]))?;
+/// assert_eq!(y.to_vec::<f32>()?, [5.0, 50.0]); // of each channel by itself, one left out between
+/// # Ok(()) });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conv<const D: usize> {
     stride: [usize; D],
@@ -93,6 +104,16 @@ impl<const D: usize> Default for Conv<D> {
 impl Tensor {
     /// The convolution of signals `[n, channels, length]` with a weight `[out, channels / groups,
     /// taps]`: see [`Tensor::conv2d`]. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::tensor::Conv;
+    ///
+    /// let (x, _) = device.upload(&[1.0f32, 2.0, 4.0, 7.0], [1, 1, 4])?;
+    /// let (steps, _) = device.upload(&[-1.0f32, 1.0], [1, 1, 2])?;
+    /// assert_eq!(x.conv1d(&steps, None, &Conv::new())?.to_vec::<f32>()?, [1.0, 2.0, 3.0]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn conv1d(&self, weight: &Self, bias: Option<&Self>, how: &Conv<1>) -> Result<Self> {
         asked(|| self.convolve(weight, bias, how)).map_err(|error| error.during("conv1d"))
@@ -131,6 +152,18 @@ impl Tensor {
 
     /// The convolution of volumes `[n, channels, depth, height, width]` with a weight `[out,
     /// channels / groups, taps, taps, taps]`: see [`Tensor::conv2d`]. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::tensor::Conv;
+    ///
+    /// let x = device.ones([1, 1, 2, 2, 3], wharf::DType::F32)?;
+    /// let weight = device.ones([1, 1, 2, 2, 2], wharf::DType::F32)?;
+    /// let y = x.conv3d(&weight, None, &Conv::new())?;
+    /// assert_eq!(y.shape().dims(), [1, 1, 1, 1, 2]);
+    /// assert_eq!(y.to_vec::<f32>()?, [8.0, 8.0]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn conv3d(&self, weight: &Self, bias: Option<&Self>, how: &Conv<3>) -> Result<Self> {
         asked(|| self.convolve(weight, bias, how)).map_err(|error| error.during("conv3d"))

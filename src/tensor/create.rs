@@ -121,6 +121,13 @@ impl Device {
     }
 
     /// A tensor of ones; of `true`, for bool. Recorded at once.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// assert_eq!(device.ones([2], wharf::DType::F32)?.to_vec::<f32>()?, [1.0, 1.0]);
+    /// assert_eq!(device.ones((), wharf::DType::Bool)?.scalar::<bool>()?, true);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn ones(&self, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
         self.filled("ones", shape.into_shape()?, dtype, Scalar::one(dtype))

@@ -59,6 +59,7 @@ impl Tensor {
     /// assert_eq!(Tensor::einsum("ii", &[&x])?.scalar::<f32>()?, 5.0);
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "tensordot")]
     #[track_caller]
     pub fn einsum(letters: &str, operands: &[impl Borrow<Self>]) -> Result<Self> {
         let summed = || {

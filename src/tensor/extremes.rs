@@ -23,6 +23,14 @@ impl Tensor {
     }
 
     /// As [`Tensor::argmin`], but the last of equals, and the last NaN before all. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 7, 1, 3], [4])?;
+    /// assert_eq!(x.argmin(0)?.to_vec::<u32>()?, [0]);
+    /// assert_eq!(x.argmin_last(0)?.to_vec::<u32>()?, [2]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn argmin_last(&self, axes: impl Into<Axes>) -> Result<Self> {
         let place = asked(|| self.last_place(Reduction::ArgMin, &axes.into()));
@@ -47,6 +55,15 @@ impl Tensor {
     }
 
     /// The smallest of an axis and where it is: see [`Tensor::max_with_index`]. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[3.0f32, 7.0, 9.0, 1.0], [2, 2])?;
+    /// let (smallest, place) = x.min_with_index(1)?;
+    /// assert_eq!(smallest.to_vec::<f32>()?, [3.0, 1.0]);
+    /// assert_eq!(place.to_vec::<u32>()?, [0, 1]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn min_with_index(&self, axis: impl Into<Axis>) -> Result<(Self, Self)> {
         let both = asked(|| self.with_place(Reduction::ArgMin, axis.into()));

@@ -34,6 +34,7 @@ impl Tensor {
     /// assert!(x.gather(1, &(index + 1)?)?.to_vec::<f32>().is_err());
     /// # Ok(()) });
     /// ```
+    #[doc(alias("take_along_axis", "take_along_dim"))]
     #[track_caller]
     pub fn gather(&self, axis: impl Into<Axis>, index: &Self) -> Result<Self> {
         self.gathered("gather", axis.into(), index)
@@ -50,6 +51,15 @@ impl Tensor {
 
     /// The parts of an axis that an index of any shape names: its axes take the place of `axis`.
     /// Deferred; an index out of range is an error at the next read.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
+    /// let (index, _) = device.upload(&[2, 0], [2])?;
+    /// assert_eq!(x.index_select(1, &index)?.to_vec::<i32>()?, [3, 1, 6, 4]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "advanced_index")]
     #[track_caller]
     pub fn index_select(&self, axis: impl Into<Axis>, index: &Self) -> Result<Self> {
         self.selected("index_select", axis.into(), index)
@@ -72,6 +82,14 @@ impl Tensor {
 
     /// Elements by their positions in row-major order; the result has the shape of the index.
     /// Deferred; a position out of range is an error at the next read.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4], [2, 2])?;
+    /// let (index, _) = device.upload(&[3, 0, 3], [3])?;
+    /// assert_eq!(x.take(&index)?.to_vec::<i32>()?, [4, 1, 4]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn take(&self, index: &Self) -> Result<Self> {
         self.contiguous()?.reshape([self.shape().elements()])?.selected("take", 0.into(), index)
@@ -79,6 +97,14 @@ impl Tensor {
 
     /// A new last axis of `classes` elements, one at the index and zero elsewhere, of any dtype.
     /// Deferred; an index out of range is an error at the next read.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (classes, _) = device.upload(&[2, 0], [2])?;
+    /// let rows = classes.one_hot(3, wharf::DType::U8)?;
+    /// assert_eq!(rows.to_vec::<u8>()?, [0, 0, 1, 1, 0, 0]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn one_hot(&self, classes: usize, dtype: DType) -> Result<Self> {
         let made = self.device.making("one_hot", dtype)?;

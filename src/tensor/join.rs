@@ -15,7 +15,7 @@ use crate::kernel::{Operand, fill, moves, pick};
 use crate::proof::Oracle;
 use crate::shape::{Axis, Shape};
 
-/// What lies beside a tensor that is padded.
+/// What lies beside a tensor that is padded: see [`Tensor::pad`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pad {
     /// A number everywhere; it stands for itself where a `Pad` is taken.
@@ -48,13 +48,24 @@ impl Tensor {
     /// assert_eq!(Tensor::concat(&[&a, &b], -1)?.to_vec::<i32>()?, [1, 2, 8, 3, 4, 9]);
     /// # Ok(()) });
     /// ```
-    #[doc(alias = "cat")]
+    #[doc(alias("cat", "concatenate", "hstack", "vstack"))]
     #[track_caller]
     pub fn concat(tensors: &[impl Borrow<Self>], axis: impl Into<Axis>) -> Result<Self> {
         join("concat", &borrowed(tensors), axis.into())
     }
 
     /// Several tensors of one shape along a new axis, borrowed or not. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::Tensor;
+    ///
+    /// let (x, _) = device.upload(&[1, 2], [2])?;
+    /// let (y, _) = device.upload(&[3, 4], [2])?;
+    /// assert_eq!(Tensor::stack(&[&x, &y], 0)?.to_vec::<i32>()?, [1, 2, 3, 4]);
+    /// assert_eq!(Tensor::stack(&[&x, &y], -1)?.to_vec::<i32>()?, [1, 3, 2, 4]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn stack(tensors: &[impl Borrow<Self>], axis: impl Into<Axis>) -> Result<Self> {
         let (axis, tensors) = (axis.into(), borrowed(tensors));
@@ -71,6 +82,15 @@ impl Tensor {
     }
 
     /// Consecutive parts of an axis, as views; the sizes must add up to it.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4, 5], [5])?;
+    /// let parts = x.split(0, &[1, 4])?;
+    /// assert_eq!(parts[0].to_vec::<i32>()?, [1]);
+    /// assert_eq!(parts[1].to_vec::<i32>()?, [2, 3, 4, 5]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn split(&self, axis: impl Into<Axis>, sizes: &[usize]) -> Result<Vec<Self>> {
         let axis = axis.into();
@@ -215,6 +235,14 @@ impl Tensor {
 
     /// Shifted along an axis; what leaves at one end comes in at the other. A positive shift moves
     /// towards higher positions. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4], [4])?;
+    /// assert_eq!(x.roll(0, 1)?.to_vec::<i32>()?, [4, 1, 2, 3]);
+    /// assert_eq!(x.roll(0, -1)?.to_vec::<i32>()?, [2, 3, 4, 1]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn roll(&self, axis: impl Into<Axis>, shift: isize) -> Result<Self> {
         let axis = axis.into();
@@ -229,6 +257,14 @@ impl Tensor {
 
     /// The lower triangle of the last two axes, on and below diagonal `k`; zeros above it. The main
     /// diagonal is 0, the one above it 1. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6, 7, 8, 9], [3, 3])?;
+    /// assert_eq!(x.tril(0)?.to_vec::<i32>()?, [1, 0, 0, 4, 5, 0, 7, 8, 9]);
+    /// assert_eq!(x.tril(-1)?.to_vec::<i32>()?, [0, 0, 0, 4, 0, 0, 7, 8, 0]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn tril(&self, k: isize) -> Result<Self> {
         self.triangle("tril", isize::MIN..k.saturating_add(1))
@@ -236,6 +272,14 @@ impl Tensor {
 
     /// The upper triangle of the last two axes, on and above diagonal `k`; zeros below it.
     /// Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6, 7, 8, 9], [3, 3])?;
+    /// assert_eq!(x.triu(0)?.to_vec::<i32>()?, [1, 2, 3, 0, 5, 6, 0, 0, 9]);
+    /// assert_eq!(x.triu(1)?.to_vec::<i32>()?, [0, 2, 3, 0, 0, 6, 0, 0, 0]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn triu(&self, k: isize) -> Result<Self> {
         self.triangle("triu", k..isize::MAX)

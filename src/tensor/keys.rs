@@ -17,7 +17,7 @@ use crate::plan::Stored;
 use crate::proof::Oracle;
 use crate::shape::Shape;
 
-/// Which way an axis is sorted.
+/// Which way an axis is sorted: see [`Tensor::sort`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     /// The smallest first.

@@ -32,6 +32,19 @@ mod lu;
 pub use lu::Lu;
 
 /// Which triangle of a matrix is meant, and how.
+///
+/// ```
+/// # wharf::testing::example(async |device| {
+/// use wharf::tensor::Triangle;
+///
+/// let (a, _) = device.upload(&[2.0f32, 6.0, 3.0, 4.0], [2, 2])?;
+/// let (b, _) = device.upload(&[8.0f32, 4.0], [2])?;
+/// let x = |how: Triangle| a.solve_triangular(&b, &how)?.to_vec::<f32>();
+/// assert_eq!(x(Triangle::upper())?, [1.0, 1.0]); // 2 x + 6 y = 8, 4 y = 4
+/// assert_eq!(x(Triangle::upper().unit())?, [-16.0, 4.0]); // x + 6 y = 8, y = 4
+/// assert_eq!(x(Triangle::lower().transposed())?, [2.5, 1.0]); // 2 x + 3 y = 8, 4 y = 4
+/// # Ok(()) });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Triangle {
     upper: bool,
@@ -115,6 +128,7 @@ impl Tensor {
     /// assert_eq!(x.to_vec::<f32>()?, [1.0, 2.0]);
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "triangular_solve")]
     #[track_caller]
     pub fn solve_triangular(&self, right: &Self, how: &Triangle) -> Result<Self> {
         let solved = || {

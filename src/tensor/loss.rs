@@ -13,6 +13,16 @@ impl Tensor {
     ///
     /// `targets` has the shape without that axis and any integer dtype that can be an index; a
     /// class out of range is an error at the next read.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (scores, _) = device.upload(&[50.0f32, 0.0, 0.0, 0.0, 0.0, 50.0], [2, 3])?;
+    /// let (classes, _) = device.upload(&[0, 1], [2])?; // the first is right, the second is not
+    /// let losses = scores.cross_entropy(-1, &classes)?;
+    /// assert_eq!(losses.round()?.to_vec::<f32>()?, [0.0, 50.0]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "nll_loss")]
     #[track_caller]
     pub fn cross_entropy(&self, axis: impl Into<Axis>, targets: &Self) -> Result<Self> {
         let (name, axis) = ("cross_entropy", axis.into());

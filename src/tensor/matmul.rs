@@ -36,7 +36,7 @@ impl Tensor {
     /// ```
     ///
     /// By [`Quantised::t`](super::Quantised::t) it is a [`Tensor::linear`] with those weights.
-    #[doc(alias("bmm", "mm"))]
+    #[doc(alias("bmm", "mm", "broadcast_matmul"))]
     #[track_caller]
     pub fn matmul<'a>(&self, right: impl Into<Factor<'a>>) -> Result<Self> {
         let product = match right.into() {
@@ -69,6 +69,7 @@ impl Tensor {
     /// assert_eq!(y.to_vec::<f32>()?, [3.5, 0.0]);
     /// # Ok(()) });
     /// ```
+    #[doc(alias("addmm", "dense"))]
     #[track_caller]
     pub fn linear<'a>(
         &self,

@@ -44,6 +44,7 @@ impl Tensor {
     /// assert!(receipt.is_exact() && there.device().is(&other));
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "to_device")]
     #[track_caller]
     pub fn to<'a>(
         &'a self,

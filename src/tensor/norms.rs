@@ -59,6 +59,14 @@ impl Tensor {
     }
 
     /// [`Tensor::group_norm`] where each channel is a group, by its contract. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 3.0, 10.0, 30.0], [1, 2, 2])?;
+    /// let y = x.instance_norm(None, None, 1e-6)?;
+    /// assert_eq!(y.round()?.to_vec::<f32>()?, [-1.0, 1.0, -1.0, 1.0]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn instance_norm(
         &self,

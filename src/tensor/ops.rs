@@ -118,6 +118,17 @@ impl Tensor {
     /// Shapes, dtypes and devices are checked now; numbers take the dtype of this tensor. The
     /// result is deferred: computed when it is needed, in one kernel with what it is computed from.
     /// Which dtypes an operation takes, and how exact it is, is in the [contract](crate::op).
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::op::Op;
+    ///
+    /// let (x, _) = device.upload(&[4.0f32, 9.0], [2])?;
+    /// assert_eq!(x.apply(Op::Sqrt, &[])?.to_vec::<f32>()?, [2.0, 3.0]); // x.sqrt()
+    /// assert_eq!(x.apply(Op::Sub, &[1.0.into()])?.to_vec::<f32>()?, [3.0, 8.0]); // x - 1.0
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "mapv")]
     #[track_caller]
     pub fn apply(&self, op: impl Into<Operator>, others: &[Other]) -> Result<Self> {
         let mut operands = vec![self.into()];
@@ -185,6 +196,7 @@ impl Tensor {
     /// assert_eq!(x.cast(wharf::DType::I32)?.to_vec::<i32>()?, [1, -1, 300]);
     /// # Ok(()) });
     /// ```
+    #[doc(alias("astype", "to_dtype"))]
     #[track_caller]
     pub fn cast(&self, to: DType) -> Result<Self> {
         let made = self.device.making("cast", to)?;
@@ -391,7 +403,10 @@ fn deferred(
 }
 
 macro_rules! methods {
-    ($($name:ident($($other:ident)*) $op:ident $doc:literal $(#[$example:meta])*;)*) => {
+    ($(
+        $(#[$alias:meta])*
+        $name:ident($($other:ident)*) $op:ident $doc:literal $(#[$example:meta])*;
+    )*) => {
         impl Tensor {
             $(
                 #[doc = $doc]
@@ -400,6 +415,7 @@ macro_rules! methods {
                 /// [contract](crate::op).
                 ///
                 $(#[$example])*
+                $(#[$alias])*
                 #[track_caller]
                 pub fn $name(&self $(, $other: impl Into<Other>)*) -> Result<Self> {
                     $(let $other: Other = $other.into();)*
@@ -411,7 +427,9 @@ macro_rules! methods {
 }
 
 methods! {
+    #[doc(alias = "absolute")]
     abs() Abs "The magnitude.";
+    #[doc(alias = "signum")]
     sign() Sign "-1, 0 or 1; zeros and NaN stay.";
     floor() Floor "Rounded down.";
     ceil() Ceil "Rounded up.";
@@ -421,7 +439,9 @@ methods! {
     sqrt() Sqrt "The square root.";
     cbrt() Cbrt "The cube root.";
     rsqrt() Rsqrt "One over the square root.";
+    #[doc(alias = "reciprocal")]
     recip() Recip "One over it.";
+    #[doc(alias = "sqr")]
     square() Square "Times itself.";
     exp() Exp "e to the power of it."
         /// ```
@@ -433,37 +453,52 @@ methods! {
         ;
     exp2() Exp2 "2 to the power of it.";
     expm1() Expm1 "`exp - 1`, exact near 0.";
+    #[doc(alias = "log")]
     ln() Ln "The natural logarithm.";
     log2() Log2 "The logarithm to base 2.";
     log10() Log10 "The logarithm to base 10.";
+    #[doc(alias = "ln_1p")]
     log1p() Log1p "`ln(1 + x)`, exact near 0.";
     sin() Sin "The sine.";
     cos() Cos "The cosine.";
     tan() Tan "The tangent.";
+    #[doc(alias = "arcsin")]
     asin() Asin "The inverse sine.";
+    #[doc(alias = "arccos")]
     acos() Acos "The inverse cosine.";
+    #[doc(alias = "arctan")]
     atan() Atan "The inverse tangent.";
     sinh() Sinh "The hyperbolic sine.";
     cosh() Cosh "The hyperbolic cosine.";
     tanh() Tanh "The hyperbolic tangent.";
+    #[doc(alias = "arcsinh")]
     asinh() Asinh "The inverse hyperbolic sine.";
+    #[doc(alias = "arccosh")]
     acosh() Acosh "The inverse hyperbolic cosine.";
+    #[doc(alias = "arctanh")]
     atanh() Atanh "The inverse hyperbolic tangent.";
     erf() Erf "The error function.";
+    #[doc(alias = "expit")]
     sigmoid() Sigmoid "`1 / (1 + exp(-x))`.";
     relu() Relu "`max(x, 0)`.";
+    #[doc(alias = "gelu_erf")]
     gelu() Gelu "The exact Gaussian error linear unit.";
     gelu_tanh() GeluTanh "Its approximation by `tanh`.";
+    #[doc(alias = "swish")]
     silu() Silu "`x * sigmoid(x)`.";
     softplus() Softplus "`ln(1 + exp(x))`.";
     hard_swish() HardSwish "`x * clamp(x + 3, 0, 6) / 6`.";
     mish() Mish "`x * tanh(softplus(x))`.";
+    #[doc(alias = "negative")]
     neg() Neg "The negative: `-x`.";
+    #[doc(alias = "logical_not")]
     not() Not "Whether it does not hold, of bools: `!x`, which is `bit_not` of integers.";
+    #[doc(alias = "bitwise_not")]
     bit_not() BitNot "Every bit flipped.";
     is_nan() IsNan "Whether it is NaN.";
     is_inf() IsInf "Whether it is infinite.";
     is_finite() IsFinite "Whether it is neither.";
+    #[doc(alias = "broadcast_add")]
     add(other) Add "The sum: `x + y`."
         /// ```
         /// # wharf::testing::example(async |device| {
@@ -473,36 +508,62 @@ methods! {
         /// # Ok(()) });
         /// ```
         ;
+    #[doc(alias("broadcast_sub", "subtract"))]
     sub(other) Sub "The difference: `x - y`.";
+    #[doc(alias("broadcast_mul", "multiply"))]
     mul(other) Mul "The product: `x * y`.";
+    #[doc(alias("broadcast_div", "true_divide"))]
     div(other) Div "The quotient: `x / y`.";
+    #[doc(alias = "fmod")]
     rem(other) RemTrunc "The remainder with the sign of the dividend, as Rust's: `x % y`. In the \
         contract it is `rem_trunc`.";
+    #[doc(alias("mod", "remainder"))]
     rem_floor(other) RemFloor "The remainder with the sign of the divisor, as Python's `%`.";
+    #[doc(alias("powf", "powi"))]
     pow(other) Pow "To the power of the other.";
+    #[doc(alias("clamp_max", "minimum"))]
     min(other) Min "The smaller; NaN if one is.";
+    #[doc(alias("clamp_min", "maximum"))]
     max(other) Max "The larger; NaN if one is.";
+    #[doc(alias = "arctan2")]
     atan2(other) Atan2 "The angle of the point (other, this).";
     hypot(other) Hypot "The length of the vector (this, other).";
     leaky_relu(slope) LeakyRelu "`x` where positive, else `slope * x`.";
     elu(alpha) Elu "`x` where positive, else `alpha * expm1(x)`.";
+    #[doc(alias = "equal")]
     eq(other) Eq "Whether they are equal, as bool.";
+    #[doc(alias = "not_equal")]
     ne(other) Ne "Whether they differ.";
+    #[doc(alias = "less")]
     lt(other) Lt "Whether it is less.";
+    #[doc(alias = "less_equal")]
     le(other) Le "Whether it is less or equal.";
+    #[doc(alias = "greater")]
     gt(other) Gt "Whether it is greater.";
+    #[doc(alias = "greater_equal")]
     ge(other) Ge "Whether it is greater or equal.";
+    #[doc(alias = "logical_and")]
     and(other) And "Whether both hold, of bools: `x & y`, which is `bit_and` of integers.";
+    #[doc(alias = "logical_or")]
     or(other) Or "Whether one holds, of bools: `x | y`, which is `bit_or` of integers.";
+    #[doc(alias = "logical_xor")]
     xor(other) Xor "Whether just one holds, of bools: `x ^ y`, which is `bit_xor` of integers.";
+    #[doc(alias = "bitwise_and")]
     bit_and(other) BitAnd "Bits that both have.";
+    #[doc(alias = "bitwise_or")]
     bit_or(other) BitOr "Bits that one has.";
+    #[doc(alias = "bitwise_xor")]
     bit_xor(other) BitXor "Bits that just one has.";
+    #[doc(alias = "bitwise_left_shift")]
     shl(other) Shl "The bits shifted up: `x << y`.";
+    #[doc(alias = "bitwise_right_shift")]
     shr(other) Shr "The bits shifted down, the sign kept: `x >> y`.";
+    #[doc(alias("clip", "hardtanh", "relu6"))]
     clamp(low high) Clamp "Between two bounds.";
+    #[doc(alias("addcmul", "affine", "fma"))]
     mul_add(factor term) MulAdd "`x * factor + term`.";
     lerp(end weight) Lerp "From this to `end` by `weight`.";
+    #[doc(alias("where", "where_cond"))]
     choose(yes no) Where "Where this (a bool tensor) holds, `yes`, else `no`. Two numbers are f32: \
         [`Tensor::choose_as`] names another dtype. In the contract it is `where`."
         /// ```

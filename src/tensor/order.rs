@@ -101,6 +101,7 @@ impl Tensor {
     /// assert_eq!(places.to_vec::<u32>()?, [0, 2]);
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "topk")]
     #[track_caller]
     pub fn top_k(&self, k: usize, axis: impl Into<Axis>) -> Result<(Self, Self)> {
         let largest = || {

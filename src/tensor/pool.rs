@@ -17,7 +17,7 @@ mod backward;
 mod folded;
 
 /// Windows of `D` dimensions over the last axes of a tensor: side by side, without padding, unless
-/// told otherwise.
+/// told otherwise. See [`Tensor::max_pool`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pooling<const D: usize> {
     size: [usize; D],

@@ -39,8 +39,9 @@ impl Tensor {
         asked(summed).map_err(|error: Error| error.during(what))
     }
 
-    /// Every element of a list times every element of another, `[n]` and `[m]` as `[n, m]`.
-    /// Deferred, and fused.
+    /// Every element of a list times every element of another, `[n]` and `[m]` as `[n, m]`: see
+    /// [`Tensor::dot`]. Deferred, and fused.
+    #[doc(alias = "ger")]
     #[track_caller]
     pub fn outer(&self, other: &Self) -> Result<Self> {
         let what = "outer";
@@ -121,12 +122,22 @@ impl Tensor {
     /// assert_eq!(x.rope(&cos, &sin)?.to_vec::<f32>()?, [-3.0, 2.0, 1.0, 4.0]);
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "rotary_embedding")]
     #[track_caller]
     pub fn rope(&self, cos: &Self, sin: &Self) -> Result<Self> {
         asked(|| self.turned(cos, sin, -2)).map_err(|error| error.during("rope"))
     }
 
     /// [`Tensor::rope`] whose pairs are neighbours, as in GPT-J. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [1, 4])?; // pairs (1, 2), (3, 4)
+    /// let (cos, _) = device.upload(&[0.0f32, 1.0], [1, 2])?;
+    /// let (sin, _) = device.upload(&[1.0f32, 0.0], [1, 2])?;
+    /// assert_eq!(x.rope_interleaved(&cos, &sin)?.to_vec::<f32>()?, [-2.0, 1.0, 3.0, 4.0]);
+    /// # Ok(()) });
+    /// ```
     #[doc(alias = "rope_i")]
     #[track_caller]
     pub fn rope_interleaved(&self, cos: &Self, sin: &Self) -> Result<Self> {

@@ -113,6 +113,7 @@ impl Quantised {
     }
 
     /// The weights as numbers again, of a float dtype, rounded once. Deferred.
+    #[doc(alias = "dequantize")]
     #[track_caller]
     pub fn dequantise(&self, dtype: DType) -> Result<Tensor> {
         asked(|| self.numbers(dtype)).map_err(|error| error.during("dequantise"))

@@ -37,6 +37,7 @@ pub struct Key([u32; 2]);
 
 impl Key {
     /// The key of a seed.
+    #[doc(alias = "manual_seed")]
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self([seed as u32, (seed >> 32) as u32])
@@ -76,6 +77,17 @@ impl Device {
     ///
     /// Where the plan converts f64, they are the numbers of the dtype that it stores, not those of
     /// f64; a lossless policy refuses that.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::DType;
+    /// use wharf::tensor::Key;
+    ///
+    /// let x = device.uniform(Key::new(42), [100], DType::F32)?.to_vec::<f32>()?;
+    /// assert!(x.iter().all(|x| (0.0..1.0).contains(x)));
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "rand")]
     #[track_caller]
     pub fn uniform(&self, key: Key, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
         let (what, shape) = ("uniform", shape.into_shape()?);
@@ -113,6 +125,7 @@ impl Device {
     /// assert!(x.eq(&again)?.all(..)?.scalar::<bool>()?, "the same key, the same numbers");
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "randn")]
     #[track_caller]
     pub fn normal(&self, key: Key, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
         if !by_f32(dtype) {
@@ -123,6 +136,15 @@ impl Device {
     }
 
     /// Coins: `true` with this probability, to within 2^-33. Recorded at once.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let coins = device.bernoulli(wharf::tensor::Key::new(42), [1000], 0.25)?;
+    /// let heads = coins.count_nonzero(..)?.scalar::<u32>()?;
+    /// assert!((200..300).contains(&heads), "{heads}");
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "dropout")]
     #[track_caller]
     pub fn bernoulli(&self, key: Key, shape: impl IntoShape, probability: f64) -> Result<Tensor> {
         if !(0.0..=1.0).contains(&probability) {
@@ -139,6 +161,17 @@ impl Device {
     /// Integers in a range of at most 2^32, of any integer dtype that holds it: all alike, to
     /// within 2^-32 of their probability. Where the plan converts the dtype, what is stored must
     /// hold the range. Recorded at once, but for what makes them wider or narrower than 32 bits.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::DType;
+    /// use wharf::tensor::Key;
+    ///
+    /// let dice = device.integers(Key::new(42), [100], 1..7, DType::U8)?.to_vec::<u8>()?;
+    /// assert!(dice.iter().all(|dice| (1..7).contains(dice)));
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "randint")]
     #[track_caller]
     pub fn integers(
         &self,
@@ -176,6 +209,16 @@ impl Device {
 
     /// 0 to `count` in random order, as u32: every order alike, but for ties of 64 bits.
     /// Recorded at once.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::tensor::{Key, Order};
+    ///
+    /// let order = device.permutation(Key::new(42), 4)?;
+    /// assert_eq!(order.sort(0, Order::Ascending)?.to_vec::<u32>()?, [0, 1, 2, 3]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias("randperm", "shuffle"))]
     #[track_caller]
     pub fn permutation(&self, key: Key, count: usize) -> Result<Tensor> {
         sort::check(&self.engine, count, sort::PAIR_BYTES)

@@ -50,6 +50,7 @@ impl Device {
     /// assert!(device.arange(5, 3, 1, wharf::DType::I32)?.shape().is_empty());
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "range")]
     #[track_caller]
     pub fn arange(
         &self,
@@ -155,6 +156,14 @@ impl Device {
     }
 
     /// Ones on the main diagonal, zeros beside it; `true` and `false`, for bool. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let x = device.eye(2, 3, wharf::DType::F32)?;
+    /// assert_eq!(x.to_vec::<f32>()?, [1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "identity")]
     #[track_caller]
     pub fn eye(&self, rows: usize, columns: usize, dtype: DType) -> Result<Tensor> {
         let made = self.making("eye", dtype)?;

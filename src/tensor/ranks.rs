@@ -15,7 +15,7 @@ use crate::plan::Stored;
 use crate::shape::cause::ShapeCause;
 use crate::shape::{Axes, Shape};
 
-/// On which side of equal elements a value stands.
+/// On which side of equal elements a value stands: see [`Tensor::searchsorted`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Insert {
     /// Before all of them.
@@ -171,6 +171,7 @@ impl Tensor {
     /// assert_eq!(x.median(..)?.scalar::<f32>()?, 2.5);
     /// # Ok(()) });
     /// ```
+    #[doc(alias("percentile", "kthvalue"))]
     #[track_caller]
     pub fn quantile(&self, part: f64, axes: impl Into<Axes>) -> Result<Self> {
         let axes = axes.into();
@@ -179,6 +180,13 @@ impl Tensor {
 
     /// The [quantile](Tensor::quantile) of a half, by its contract: the element in the middle, or
     /// the mean of both that are. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[9.0f32, 1.0, 2.0], [3])?;
+    /// assert_eq!(x.median(..)?.scalar::<f32>()?, 2.0);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn median(&self, axes: impl Into<Axes>) -> Result<Self> {
         let axes = axes.into();

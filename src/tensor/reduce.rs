@@ -23,7 +23,7 @@ use crate::plan::Stored;
 use crate::shape::{Axes, Shape};
 
 macro_rules! methods {
-    ($($name:ident $reduction:ident $doc:literal $(#[$example:meta])*;)*) => {
+    ($($(#[$alias:meta])* $name:ident $reduction:ident $doc:literal $(#[$example:meta])*;)*) => {
         impl Tensor {
             $(
                 #[doc = $doc]
@@ -32,6 +32,7 @@ macro_rules! methods {
                 /// which stay behind with length 1. Deferred.
                 ///
                 $(#[$example])*
+                $(#[$alias])*
                 #[track_caller]
                 pub fn $name(&self, axes: impl Into<Axes>) -> Result<Self> {
                     self.reduce(Reduction::$reduction, axes)
@@ -53,6 +54,7 @@ methods! {
         /// # Ok(()) });
         /// ```
         ;
+    #[doc(alias = "average")]
     mean Mean "The mean, of floats; NaN of no elements."
         /// ```
         /// # wharf::testing::example(async |device| {
@@ -62,8 +64,11 @@ methods! {
         /// # Ok(()) });
         /// ```
         ;
+    #[doc(alias = "product")]
     prod Prod "The product. i8 to u16 become i32 or u32; integers wrap.";
+    #[doc(alias("max", "max_keepdim"))]
     amax Max "The largest; NaN if one is. Of no elements it is an error.";
+    #[doc(alias("min", "min_keepdim"))]
     amin Min "The smallest; NaN if one is. Of no elements it is an error.";
     argmax ArgMax "Where the largest is, as u32: the first of equals, the first NaN before all. \
         Counted row-major over the axes. Of no elements it is an error.";
@@ -72,6 +77,7 @@ methods! {
     any Any "Whether one is not zero, as bool.";
     all All "Whether none is zero, as bool.";
     count_nonzero CountNonzero "How many are not zero, as u32.";
+    #[doc(alias("l2_norm", "vector_norm"))]
     norm Norm "The Euclidean norm: the root of the sum of squares.";
     logsumexp LogSumExp "`ln(sum(exp(x)))`, without overflow on the way.";
 }
@@ -79,12 +85,21 @@ methods! {
 impl Tensor {
     /// The variance about the mean, of floats, over [some axes](Axes). `correction` is taken off
     /// the count: 0 for a whole population, 1 for a sample of one. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1.0f32, 3.0, 5.0], [3])?;
+    /// assert_eq!(x.var(0, 1)?.scalar::<f32>()?, 4.0); // of a sample: 8 / 2
+    /// assert_eq!((x.var(0, 0)? * 3.0)?.round()?.scalar::<f32>()?, 8.0);
+    /// assert_eq!(x.std(0, 1)?.round()?.scalar::<f32>()?, 2.0);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn var(&self, axes: impl Into<Axes>, correction: usize) -> Result<Self> {
         self.reduced(Reduction::Var, &axes.into(), correction)
     }
 
-    /// The standard deviation: the root of [`Tensor::var`]. Deferred.
+    /// The standard deviation, the root of the variance: see [`Tensor::var`]. Deferred.
     #[track_caller]
     pub fn std(&self, axes: impl Into<Axes>, correction: usize) -> Result<Self> {
         self.reduced(Reduction::Std, &axes.into(), correction)
@@ -95,6 +110,15 @@ impl Tensor {
     ///
     /// The result is deferred: computed when it is needed, in one kernel with elementwise
     /// operations before and after it.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::op::Reduction;
+    ///
+    /// let (x, _) = device.upload(&[1, 2, 3, 4], [2, 2])?;
+    /// assert_eq!(x.reduce(Reduction::Max, 1)?.to_vec::<i32>()?, [2, 4]); // x.amax(1)
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn reduce(&self, reduction: Reduction, axes: impl Into<Axes>) -> Result<Self> {
         self.reduced(reduction, &axes.into(), 0)

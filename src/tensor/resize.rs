@@ -58,7 +58,7 @@ impl Align {
     }
 }
 
-/// How an element between others is made of them.
+/// How an element between others is made of them: see [`Tensor::interpolate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Interpolation {
     /// It is the one at `i * in / out`, rounded down.

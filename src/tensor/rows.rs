@@ -39,6 +39,13 @@ impl Tensor {
     }
 
     /// The logarithm of [`Tensor::softmax`], computed without it: `x - logsumexp(x)`. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[-1000.0f32, 0.0], [2])?;
+    /// assert_eq!(x.log_softmax(0)?.to_vec::<f32>()?, [-1000.0, 0.0]); // a softmax is 0 there
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn log_softmax(&self, axis: impl Into<Axis>) -> Result<Self> {
         self.rowwise(Rowwise::LogSoftmax, &axis.into().into(), NO_ENDS)

@@ -25,7 +25,8 @@ impl Tensor {
         self.scan("cumsum", Reduction::Sum, Fold::Sum, axis.into())
     }
 
-    /// [`Tensor::cumsum`] from the end of the axis back. Deferred.
+    /// [`Tensor::cumsum`] from the end of the axis back: see [`Tensor::cumsum_exclusive`].
+    /// Deferred.
     #[track_caller]
     pub fn cumsum_reverse(&self, axis: impl Into<Axis>) -> Result<Self> {
         let axis = axis.into();
@@ -60,18 +61,34 @@ impl Tensor {
 
     /// The products of the elements so far along an axis. i8 to u16 become i32 or u32; integers
     /// wrap. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4], [4])?;
+    /// assert_eq!(x.cumprod(0)?.to_vec::<i32>()?, [1, 2, 6, 24]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn cumprod(&self, axis: impl Into<Axis>) -> Result<Self> {
         self.scan("cumprod", Reduction::Prod, Fold::Prod, axis.into())
     }
 
     /// The largest of the elements so far along an axis; NaN from the first one on. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[2, 5, 1, 7], [4])?;
+    /// assert_eq!(x.cummax(0)?.to_vec::<i32>()?, [2, 5, 5, 7]);
+    /// assert_eq!(x.cummin(0)?.to_vec::<i32>()?, [2, 2, 1, 1]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn cummax(&self, axis: impl Into<Axis>) -> Result<Self> {
         self.scan("cummax", Reduction::Max, Fold::Max, axis.into())
     }
 
-    /// The smallest of the elements so far along an axis; NaN from the first one on. Deferred.
+    /// The smallest of the elements so far along an axis; NaN from the first one on: see
+    /// [`Tensor::cummax`]. Deferred.
     #[track_caller]
     pub fn cummin(&self, axis: impl Into<Axis>) -> Result<Self> {
         self.scan("cummin", Reduction::Min, Fold::Min, axis.into())

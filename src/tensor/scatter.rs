@@ -44,6 +44,16 @@ impl Tensor {
     /// the index there is replaced. The index takes the shape of the source, by broadcasting; all
     /// other axes agree with this tensor. Of several values for one element the last in row-major
     /// order stays. Recorded at once; an index out of range is an error at the next read.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4], [2, 2])?;
+    /// let (index, _) = device.upload(&[1, 0], [2, 1])?; // of each row one
+    /// let (source, _) = device.upload(&[8, 9], [2, 1])?;
+    /// assert_eq!(x.scatter(1, &index, &source)?.to_vec::<i32>()?, [1, 8, 9, 4]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias("index_copy", "index_fill", "put_along_axis"))]
     #[track_caller]
     pub fn scatter(&self, axis: impl Into<Axis>, index: &Self, source: &Self) -> Result<Self> {
         let keys =
@@ -82,6 +92,7 @@ impl Tensor {
     /// assert_eq!(counts.to_vec::<u32>()?, [1, 0, 2]);
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "scatter_reduce")]
     #[track_caller]
     pub fn scatter_add(&self, axis: impl Into<Axis>, index: &Self, source: &Self) -> Result<Self> {
         self.gathering("scatter_add", Gathering::Sum, axis.into(), index, source)
@@ -90,6 +101,16 @@ impl Tensor {
     /// A copy whose elements are multiplied by all values of `source` that the index brings there:
     /// otherwise as [`Tensor::scatter_add`], and by the contract of a [product](crate::op) of it
     /// and all of them. Recorded at once, but for the last product.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3], [3])?;
+    /// let (index, _) = device.upload(&[2, 0, 2], [3])?;
+    /// let (source, _) = device.upload(&[5, 6, 7], [3])?;
+    /// assert_eq!(x.scatter_mul(0, &index, &source)?.to_vec::<i32>()?, [6, 2, 105]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "scatter_reduce")]
     #[track_caller]
     pub fn scatter_mul(&self, axis: impl Into<Axis>, index: &Self, source: &Self) -> Result<Self> {
         self.gathering("scatter_mul", Gathering::Product, axis.into(), index, source)
@@ -111,12 +132,15 @@ impl Tensor {
     /// assert_eq!(x.scatter_min(0, &index, &source)?.to_vec::<i32>()?, [1, 5, 5]);
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "scatter_reduce")]
     #[track_caller]
     pub fn scatter_max(&self, axis: impl Into<Axis>, index: &Self, source: &Self) -> Result<Self> {
         self.extremes("scatter_max", Op::Max, axis.into(), index, source)
     }
 
-    /// [`Tensor::scatter_max`] of the smallest. Recorded at once, but for the last comparison.
+    /// [`Tensor::scatter_max`] of the smallest: see there. Recorded at once, but for the last
+    /// comparison.
+    #[doc(alias = "scatter_reduce")]
     #[track_caller]
     pub fn scatter_min(&self, axis: impl Into<Axis>, index: &Self, source: &Self) -> Result<Self> {
         self.extremes("scatter_min", Op::Min, axis.into(), index, source)

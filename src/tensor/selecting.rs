@@ -50,8 +50,9 @@ impl Tensor {
 
     /// A copy in which the parts that coordinates name are replaced: an index `[.., k]` has a place
     /// of each of the first `k` axes, and `source` is `[..]` and what axes are left. Of several
-    /// parts for one place the last stays. Recorded at once; an index out of range is an error at
-    /// the next read.
+    /// parts for one place the last stays. What [`Tensor::nonzero`] finds is such an index: of all
+    /// places where a mask holds. Recorded at once; an index out of range is an error at the next
+    /// read.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -61,6 +62,7 @@ impl Tensor {
     /// assert_eq!(x.scatter_nd(&index, &source)?.to_vec::<i32>()?, [0, 0, 8, 7, 0, 0]);
     /// # Ok(()) });
     /// ```
+    #[doc(alias("index_put", "masked_scatter"))]
     #[track_caller]
     pub fn scatter_nd(&self, index: &Self, source: &Self) -> Result<Self> {
         let what = "scatter_nd";

@@ -35,18 +35,39 @@ impl Tensor {
 
     /// The scaled exponential linear unit: `elu` with the two constants that keep mean and
     /// variance. Off by at most 4 ulp ([contract](crate::op)). Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[0.0f32, 100.0, f32::NEG_INFINITY], [3])?;
+    /// assert_eq!(x.selu()?.round()?.to_vec::<f32>()?, [0.0, 105.0, -2.0]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn selu(&self) -> Result<Self> {
         self.widely("selu", |x| x.elu(SELU_ALPHA)? * SELU_SCALE)
     }
 
     /// `clamp(x + 3, 0, 6) / 6`, off by at most 4 ulp ([contract](crate::op)). Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[-4.0f32, 0.0, 4.0], [3])?;
+    /// assert_eq!((x.hard_sigmoid()? * 6.0)?.round()?.to_vec::<f32>()?, [0.0, 3.0, 6.0]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn hard_sigmoid(&self) -> Result<Self> {
         self.widely("hard_sigmoid", |x| (x + 3.0)?.clamp(0.0, 6.0)? / 6.0)
     }
 
     /// `x / (1 + abs(x))`, off by at most 4 ulp ([contract](crate::op)). Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[-3.0f32, 0.0, 1.0], [3])?;
+    /// assert_eq!((x.softsign()? * 4.0)?.round()?.to_vec::<f32>()?, [-3.0, 0.0, 2.0]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn softsign(&self) -> Result<Self> {
         self.widely("softsign", |x| x / &(x.abs()? + 1.0)?)
@@ -71,6 +92,14 @@ impl Tensor {
     /// `x` where positive, else `weight * x`: [`Tensor::leaky_relu`] with a weight for each
     /// channel, which are axis 1 - or 0, if that is the only one -, or one for all; by its
     /// contract. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[-1.0f32, 2.0, -1.0, -4.0], [2, 2])?; // two of two channels
+    /// let (weight, _) = device.upload(&[0.5f32, 0.25], [2])?;
+    /// assert_eq!(x.prelu(&weight)?.to_vec::<f32>()?, [-0.5, 2.0, -0.5, -1.0]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn prelu(&self, weight: &Self) -> Result<Self> {
         let activated = || {
@@ -93,6 +122,13 @@ impl Tensor {
 
     /// The sum of the magnitudes over [some axes](Axes), by the contract of a [sum](crate::op).
     /// Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[3.0f32, -4.0, 0.0, -1.0], [2, 2])?;
+    /// assert_eq!(x.l1_norm(1)?.to_vec::<f32>()?, [7.0, 1.0]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn l1_norm(&self, axes: impl Into<Axes>) -> Result<Self> {
         asked(|| self.abs()?.sum(axes)).map_err(|error| error.during("l1_norm"))

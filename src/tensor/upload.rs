@@ -121,6 +121,7 @@ impl Device {
     /// assert_eq!(x.slice(0, 1..2)?.to_vec::<i32>()?, [4, 5, 6]);
     /// # Ok(()) });
     /// ```
+    #[doc(alias("from_slice", "from_vec"))]
     #[track_caller]
     pub fn upload<T: Element>(
         &self,
@@ -179,6 +180,7 @@ impl Device {
     /// The dtype is Rust's type, and the plan says what becomes of it. Floats without a suffix are
     /// `f64` in Rust, not `f32`: where the plan rejects those, it is an error; one suffix makes an
     /// `f32` of all of them, as above.
+    #[doc(alias("from_array", "from_numpy"))]
     #[track_caller]
     pub fn tensor(&self, values: impl HostArray) -> Result<(Tensor, Receipt)> {
         let (origin, layout) = match values.lend()? {

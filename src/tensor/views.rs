@@ -34,6 +34,15 @@ impl Tensor {
 
     /// Every `step`th element of a range of one axis; a negative step walks the range backwards
     /// from its last element. A view.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4, 5], [5])?;
+    /// assert_eq!(x.slice_step(0, .., 2)?.to_vec::<i32>()?, [1, 3, 5]);
+    /// assert_eq!(x.slice_step(0, ..4, -2)?.to_vec::<i32>()?, [4, 2]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "step_by")]
     #[track_caller]
     pub fn slice_step(
         &self,
@@ -46,6 +55,15 @@ impl Tensor {
 
     /// One place of an axis, which goes away: a view. A place below 0 counts back from the end; one
     /// outside is an error.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
+    /// assert_eq!(x.select(0, 1)?.to_vec::<i32>()?, [4, 5, 6]);
+    /// assert_eq!(x.select(1, -1)?.to_vec::<i32>()?, [3, 6]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "index_axis")]
     #[track_caller]
     pub fn select(&self, axis: impl Into<Axis>, place: impl Integer) -> Result<Self> {
         Ok(self.view(self.layout.select(axis, place)?))
@@ -64,7 +82,7 @@ impl Tensor {
     /// assert_eq!(x.at((1, 2))?.scalar::<i32>()?, 6);
     /// # Ok(()) });
     /// ```
-    #[doc(alias("i", "index", "s!"))]
+    #[doc(alias("i", "index", "s!", "get"))]
     #[track_caller]
     pub fn at(&self, cuts: impl Into<Cuts>) -> Result<Self> {
         let layout = self.layout.at(cuts).map_err(|error| error.during("at"))?;
@@ -72,6 +90,14 @@ impl Tensor {
     }
 
     /// One axis backwards: a view.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
+    /// assert_eq!(x.flip(1)?.to_vec::<i32>()?, [3, 2, 1, 6, 5, 4]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias("invert_axis", "reverse"))]
     #[track_caller]
     pub fn flip(&self, axis: impl Into<Axis>) -> Result<Self> {
         Ok(self.view(self.layout.flip(axis)?))
@@ -87,7 +113,7 @@ impl Tensor {
     /// assert_eq!(planes.shape().dims(), [8, 3, 32, 48]);
     /// # Ok(()) });
     /// ```
-    #[doc(alias = "permuted_axes")]
+    #[doc(alias("permuted_axes", "transpose"))]
     #[track_caller]
     pub fn permute(&self, axes: impl IntoIterator<Item: Into<Axis>>) -> Result<Self> {
         Ok(self.view(self.layout.permute(axes)?))
@@ -108,6 +134,7 @@ impl Tensor {
     /// assert_eq!(x.t()?.to_vec::<i32>()?, [1, 4, 2, 5, 3, 6]);
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "transpose")]
     #[track_caller]
     pub fn t(&self) -> Result<Self> {
         Ok(self.view(self.layout.transpose()?))
@@ -123,6 +150,7 @@ impl Tensor {
     /// assert!(row.broadcast_to([3, 2]).is_err());
     /// # Ok(()) });
     /// ```
+    #[doc(alias("broadcast_as", "expand"))]
     #[track_caller]
     pub fn broadcast_to(&self, shape: impl IntoShape) -> Result<Self> {
         Ok(self.view(self.layout.broadcast_to(shape)?))
@@ -141,13 +169,15 @@ impl Tensor {
     /// assert_eq!(rows.t()?.reshape_copied(6)?.to_vec::<i32>()?, [1, 4, 2, 5, 3, 6]);
     /// # Ok(()) });
     /// ```
-    #[doc(alias = "view")]
+    #[doc(alias("view", "unflatten"))]
     #[track_caller]
     pub fn reshape(&self, shape: impl Into<Reshape>) -> Result<Self> {
         Ok(self.view(self.layout.reshape(shape)?))
     }
 
-    /// [`Tensor::reshape`], which copies on the device where no view can express it. Deferred.
+    /// [`Tensor::reshape`], which copies on the device where no view can express it: see there.
+    /// Deferred.
+    #[doc(alias = "to_shape")]
     #[track_caller]
     pub fn reshape_copied(&self, shape: impl Into<Reshape>) -> Result<Self> {
         let shape = shape.into();
@@ -158,6 +188,15 @@ impl Tensor {
     }
 
     /// Without an axis of length 1: a view. Any other length is an error.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let row = device.zeros([1, 3], wharf::DType::F32)?;
+    /// assert_eq!(row.squeeze(0)?.shape().dims(), [3]);
+    /// assert!(row.squeeze(1).is_err());
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "remove_axis")]
     #[track_caller]
     pub fn squeeze(&self, axis: impl Into<Axis>) -> Result<Self> {
         Ok(self.view(self.layout.squeeze(axis)?))
@@ -181,7 +220,16 @@ impl Tensor {
 
     /// Overlapping windows of `size` along one axis, `step` apart, as a new last axis: a view. Only
     /// whole windows count.
-    #[doc(alias = "unfold")]
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4, 5], [5])?;
+    /// let windows = x.windows(0, 3, 2)?;
+    /// assert_eq!(windows.shape().dims(), [2, 3]);
+    /// assert_eq!(windows.to_vec::<i32>()?, [1, 2, 3, 3, 4, 5]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias("unfold", "sliding_window_view"))]
     #[track_caller]
     pub fn windows(&self, axis: impl Into<Axis>, size: usize, step: usize) -> Result<Self> {
         Ok(self.view(self.layout.windows(axis, size, step)?))
@@ -189,6 +237,15 @@ impl Tensor {
 
     /// Row-major and without gaps: itself if it is already, otherwise a copy on the device, bit by
     /// bit. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
+    /// assert_eq!(x.t()?.layout().strides(), [1, 3]);
+    /// assert_eq!(x.t()?.contiguous()?.layout().strides(), [2, 1]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "as_standard_layout")]
     #[track_caller]
     pub fn contiguous(&self) -> Result<Self> {
         if self.layout.is_dense() {

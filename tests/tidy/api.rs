@@ -1,7 +1,8 @@
 //! What the crate shows: `docs/api.txt`, so that every change of it is seen.
 //!
 //! What is `pub` can be reached, which the compiler says. A method that a macro makes stands as a
-//! row of the macro's call. What implements a trait by `derive` is not listed.
+//! row of the macro's call; a macro that is exported, as the patterns of its arms. What implements
+//! a trait by `derive` is not listed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -47,17 +48,22 @@ fn spell(tokens: &[Token<'_>]) -> String {
         let before = if n == 0 { "" } else { tokens[n - 1].text };
         let is_word = |text: &str| text.starts_with(|c: char| c.is_alphanumeric() || c == '_');
         let words = is_word(token.text) || token.text.starts_with('\'');
+        let ends = tokens.get(n + 1).is_some_and(|next| next.text == ")");
+        if token.text == "," && ends && before != "(" {
+            continue;
+        }
         let opens = matches!(before, "" | "(" | "[" | "<" | "::" | "&" | "!" | ".." | "#" | "?");
         let closes = matches!(token.text, "," | ";" | ":" | ")" | "]" | ">" | "::" | "?" | "!")
             || (matches!(token.text, "(" | "[" | "<") && (is_word(before) || before == ">"));
         let signs = matches!(token.text, "->" | "=" | "+" | "{" | "=>" | "|")
             || matches!(before, "->" | "=" | "+" | "," | ":" | ";" | "}" | "=>" | "|" | "{");
         let between = words && (is_word(before) || before.starts_with('\'') || before == ">");
-        let gap = !opens && !closes && (signs || between || (token.text == "&" && is_word(before)));
+        let apart = matches!(token.text, "&" | "$") && is_word(before);
+        let gap = !opens && !closes && (signs || between || apart);
         text += if gap { " " } else { "" };
         text += token.text;
     }
-    text.replace(",)", ")")
+    text
 }
 
 /// Where the bracket that opens here closes.
@@ -167,7 +173,8 @@ impl Shown {
             let start = at;
             let (is_public, rest) = bare(&tokens[at..]);
             let head_at = tokens.len() - rest.len();
-            let hidden = spell(&tokens[start..head_at]).contains("doc(hidden)");
+            let attributes = spell(&tokens[start..head_at]);
+            let hidden = attributes.contains("doc(hidden)");
             let end = head_end(tokens, head_at);
             let (head, is_block) =
                 (&tokens[head_at..end], tokens.get(end).map(|t| t.text) == Some("{"));
@@ -179,7 +186,9 @@ impl Shown {
                 }
                 _ => body_end + 1,
             };
-            if !hidden {
+            if attributes.contains("macro_export") {
+                self.arms(head, body);
+            } else if !hidden {
                 self.item(Place { all: place.all || is_public, ..place }, head, body, makers);
             }
         }
@@ -250,6 +259,16 @@ impl Shown {
             }
             _ if place.hidden => {}
             _ => self.parts.push(Part { of: subjects, text: spell(head) }),
+        }
+    }
+
+    /// A macro that is exported, which stands at the root: what each arm takes.
+    fn arms(&mut self, head: &[Token<'_>], body: &[Token<'_>]) {
+        let name = head.get(2).map_or("", |token| token.text);
+        self.names.insert(format!("wharf::{name}!"));
+        for arm in list(body, ";") {
+            let pattern = spell(&arm[..(close(arm, 0) + 1).min(arm.len())]);
+            self.parts.push(Part { of: Vec::new(), text: format!("{name}!{pattern}") });
         }
     }
 
@@ -362,7 +381,9 @@ fn what_is_shown_is_found() {
         impl<T> A<T> { pub const N: [u8; 2] = [1; 2]; #[x(y)] pub fn f(\n&self,\n\
         n: impl Fn(u8) -> T,\n) -> Result<T> { f(); } fn g() {} }\n\
         impl From<u8> for A<u8> {}\nimpl Q for P {}\n\
-        macro_rules! m { ($n:ident) => { pub fn $n() {} } }\nm! { one \"doc\"; two(x); }";
+        macro_rules! m { ($n:ident) => { pub fn $n() {} } }\nm! { one \"doc\"; two(x); }\n\
+        #[macro_export]\nmacro_rules! e { (@ $x:expr) => { $x; }; ($($x:expr),+ $(,)?) => {}; }\n\
+        macro_rules! own { () => {} }";
     let b = "pub enum B { One, Two { n: u8 } }\npub trait Q: Sized { fn q(&self) {} }";
     let h = "pub struct H(pub u8, u8);\npub struct I;\nimpl H { pub fn h() {} }\n\
         impl I { pub fn i() {} }";
@@ -373,6 +394,7 @@ fn what_is_shown_is_found() {
         "wharf::H",
         "wharf::a::A",
         "wharf::d",
+        "wharf::e!",
         "",
         "A.x: Vec<T>",
         "A::const N: [u8; 2]",
@@ -382,6 +404,8 @@ fn what_is_shown_is_found() {
         "H.0: u8",
         "H::fn h()",
         "Q::fn q(&self)",
+        "e!($($x: expr), + $(,)?)",
+        "e!(@$x: expr)",
         "enum B",
         "impl From<u8> for A<u8>",
         "impl Q for P",

@@ -33,6 +33,7 @@ impl Tensor {
     /// # std::fs::remove_file(&path).unwrap();
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "write_npy")]
     #[track_caller]
     pub fn save_npy(&self, path: impl AsRef<Path>) -> Result<Receipt> {
         let site = CallSite::of("save_npy");

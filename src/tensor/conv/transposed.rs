@@ -22,6 +22,17 @@ const PLACES_MAX: usize = 4096;
 impl Tensor {
     /// The transposed convolution of signals `[n, channels, length]` with a weight `[channels, out
     /// / groups, taps]`: see [`Tensor::conv_transpose2d`]. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::tensor::Conv;
+    ///
+    /// let (x, _) = device.upload(&[1.0f32, 2.0], [1, 1, 2])?;
+    /// let (weight, _) = device.upload(&[1.0f32, 10.0], [1, 1, 2])?;
+    /// let y = x.conv_transpose1d(&weight, None, &Conv::new().stride([2]))?;
+    /// assert_eq!(y.to_vec::<f32>()?, [1.0, 10.0, 2.0, 20.0]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn conv_transpose1d(
         &self,
@@ -67,6 +78,17 @@ impl Tensor {
 
     /// The transposed convolution of volumes `[n, channels, depth, height, width]` with a weight
     /// `[channels, out / groups, taps, taps, taps]`: see [`Tensor::conv_transpose2d`]. Deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::tensor::Conv;
+    ///
+    /// let x = device.ones([1, 1, 1, 1, 2], wharf::DType::F32)?;
+    /// let weight = device.ones([1, 1, 1, 1, 2], wharf::DType::F32)?;
+    /// let y = x.conv_transpose3d(&weight, None, &Conv::new())?;
+    /// assert_eq!(y.to_vec::<f32>()?, [1.0, 2.0, 1.0]);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn conv_transpose3d(
         &self,
@@ -110,7 +132,8 @@ impl Tensor {
     /// The gradient of the weight of a transposed convolution of `input`: this is what arrives at
     /// its result, and the weight was `[channels, out / groups, ..]`, of this size along its last
     /// `D` axes. It is the [gradient of a convolution's weight](Tensor::conv_weight_grad) with its
-    /// sides exchanged, by its contract and dtypes. Deferred.
+    /// sides exchanged, by its contract and dtypes: see [`Tensor::conv_transpose_input_grad`].
+    /// Deferred.
     #[track_caller]
     pub fn conv_transpose_weight_grad<const D: usize>(
         &self,

@@ -12,7 +12,8 @@ use crate::plan::Stored;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 
-/// Square matrices as a product of triangles, once their rows are in another order.
+/// Square matrices as a product of triangles, once their rows are in another order: see
+/// [`Tensor::lu`].
 #[derive(Clone, Debug)]
 pub struct Lu {
     /// `[.., n, n]`: below the diagonal `L`, whose own diagonal is ones; from it on `U`.

@@ -121,6 +121,7 @@ impl Tensor {
     /// assert!((y.scalar::<f32>()? - 76.8).abs() < 1.0);
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "quantize")]
     #[track_caller]
     pub fn quantise(
         &self,
@@ -130,6 +131,7 @@ impl Tensor {
     }
 
     /// [`Tensor::quantise`], blocking.
+    #[doc(alias = "quantize")]
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
     pub fn to_quantised(&self, to: Blocks) -> Result<(Quantised, Rounding)> {

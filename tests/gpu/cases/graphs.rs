@@ -10,6 +10,7 @@ mod grow;
 mod images;
 mod kinds;
 mod lists;
+mod normed;
 mod numbers;
 mod parts;
 mod passes;

@@ -8,7 +8,7 @@ use wharf::tensor::Conv;
 use wharf::{DType, Result, Tensor};
 
 use super::kinds::{Call, Kind};
-use super::lists::{MOST_TERMS, Seen, flat};
+use super::lists::{MOST_TERMS, Seen, flat, with};
 use super::numbers::{dotted, plus};
 
 pub(super) const CONVOLVED: &[Kind] = &[
@@ -20,6 +20,10 @@ pub(super) const CONVOLVED: &[Kind] = &[
         .beside(fits::<1, true>),
     Kind::of("conv_transpose2d", |c, t| back(c, t, Tensor::conv_transpose2d), spread_out::<2>)
         .beside(fits::<2, true>),
+    Kind::of("conv_input_grad 1", returned::<1>, brought_back::<1>).beside(fits::<1, true>),
+    Kind::of("conv_input_grad 2", returned::<2>, brought_back::<2>).beside(fits::<2, true>),
+    Kind::of("conv_weight_grad 1", gathered::<1>, met::<1>).beside(arrives::<1>),
+    Kind::of("conv_weight_grad 2", gathered::<2>, met::<2>).beside(arrives::<2>),
 ];
 
 /// A convolution that was drawn, or a transposed one: both sides are the first elements of tensors
@@ -111,11 +115,7 @@ impl<const D: usize> Drawn<D> {
 
     /// Both sides as they are seen, and what is added to each row.
     fn sides(&self, call: &Call, of: &[Seen]) -> Option<([Seen; 2], Option<Seen>)> {
-        let [input, weight] = [(0, &self.input), (1, &self.weight)].map(|(n, dims)| {
-            let more = raised(&of[n].dims, D + 2, call.nth(n, 2))?;
-            Seen { dims: more, ..of[n].clone() }.first(dims)
-        });
-        let (input, weight) = (input?, weight?);
+        let (input, weight) = (seen(call, of, 0, &self.input)?, seen(call, of, 1, &self.weight)?);
         let bias = self.bias.as_ref().map(|dims| weight.first(dims));
         Some(([input, weight], if let Some(bias) = bias { Some(bias?) } else { None }))
     }
@@ -129,6 +129,18 @@ fn raised(dims: &[usize], rank: usize, at: usize) -> Option<Vec<usize>> {
         dims.insert(at, 1);
     }
     (dims.len() == rank).then_some(dims)
+}
+
+/// The first elements of one of the tensors, which gets as many axes as it takes.
+fn seen(call: &Call, of: &[Seen], n: usize, dims: &[usize]) -> Option<Seen> {
+    let more = raised(&of[n].dims, dims.len(), call.nth(n, 2))?;
+    Seen { dims: more, ..of[n].clone() }.first(dims)
+}
+
+fn side(call: &Call, of: &[Tensor], n: usize, dims: &[usize]) -> Result<Tensor> {
+    let at = call.nth(n, 2).min(of[n].shape().rank());
+    let mut missing = of[n].shape().rank()..dims.len();
+    first(missing.try_fold(of[n].clone(), |x, _| x.unsqueeze(at))?, dims)
 }
 
 /// One group, one for each channel, or as few as there can be.
@@ -161,12 +173,7 @@ fn run<const D: usize>(call: &Call, of: &[Tensor], by: By<D>, is_back: bool) -> 
     let Some(drawn) = Drawn::of(call, a.dims(), b.dims(), is_back) else {
         return Ok(of[0].clone());
     };
-    let side = |n: usize, dims: &[usize]| {
-        let at = call.nth(n, 2).min(of[n].shape().rank());
-        let missing = of[n].shape().rank()..dims.len();
-        first(missing.into_iter().try_fold(of[n].clone(), |x, _| x.unsqueeze(at))?, dims)
-    };
-    let (input, weight) = (side(0, &drawn.input)?, side(1, &drawn.weight)?);
+    let (input, weight) = (side(call, of, 0, &drawn.input)?, side(call, of, 1, &drawn.weight)?);
     let bias = drawn.bias.as_ref().map(|dims| {
         let bias = first(weight.clone(), dims)?.reshape_copied([drawn.result[1]])?;
         bias.cast(Reduction::Sum.yields(weight.dtype()))
@@ -194,9 +201,12 @@ fn summed<const D: usize>(call: &Call, of: &[Seen]) -> Option<Seen> {
     })
 }
 
-/// Each element goes to all results that the kernel has above it.
 fn spread_out<const D: usize>(call: &Call, of: &[Seen]) -> Option<Seen> {
-    let drawn = Drawn::<D>::of(call, &of[0].dims, &of[1].dims, true)?;
+    by_elements(call, of, &Drawn::<D>::of(call, &of[0].dims, &of[1].dims, true)?)
+}
+
+/// Each element goes to all results that the kernel has above it.
+fn by_elements<const D: usize>(call: &Call, of: &[Seen], drawn: &Drawn<D>) -> Option<Seen> {
     let ([input, weight], bias) = drawn.sides(call, of)?;
     let (each, size) = (drawn.weight[1], &drawn.result[2..]);
     let mut terms = vec![Vec::new(); drawn.result.iter().product()];
@@ -213,6 +223,60 @@ fn spread_out<const D: usize>(call: &Call, of: &[Seen]) -> Option<Seen> {
     }
     added_up(drawn.result.clone(), input.dtype, bias, |place| {
         terms[flat(&drawn.result, place)].clone()
+    })
+}
+
+/// What arrives at a convolution goes back to its input, whatever that had beyond the last window.
+fn returned<const D: usize>(call: &Call, of: &[Tensor]) -> Result<Tensor> {
+    let [a, b] = [&of[0], &of[1]].map(Tensor::shape);
+    let Some(drawn) = Drawn::<D>::of(call, a.dims(), b.dims(), true) else {
+        return Ok(of[0].clone());
+    };
+    let (arrives, weight) = (side(call, of, 0, &drawn.input)?, side(call, of, 1, &drawn.weight)?);
+    let size = from_fn(|i| drawn.result[2 + i]);
+    arrives.conv_input_grad(&weight, size, &drawn.how().output_padding([0; D]))
+}
+
+fn brought_back<const D: usize>(call: &Call, of: &[Seen]) -> Option<Seen> {
+    let drawn = Drawn::<D>::of(call, &of[0].dims, &of[1].dims, true)?;
+    by_elements(call, of, &Drawn { bias: None, ..drawn })
+}
+
+/// A convolution by a weight that is not there, but for its shape: as large as was drawn.
+fn weightless<const D: usize>(call: &Call, a: &[usize]) -> Option<Drawn<D>> {
+    Drawn::of(call, a, &vec![usize::MAX; D + 2], false)
+}
+
+/// Whether enough arrives at its results.
+fn arrives<const D: usize>(call: &Call, a: &[usize], b: &[usize]) -> bool {
+    let both = weightless::<D>(call, a).zip(raised(b, D + 2, call.nth(1, 2)));
+    both.is_some_and(|(drawn, b)| drawn.result.iter().zip(&b).all(|(n, dim)| n <= dim))
+}
+
+fn gathered<const D: usize>(call: &Call, of: &[Tensor]) -> Result<Tensor> {
+    let Some(drawn) = weightless::<D>(call, of[0].shape().dims()) else {
+        return Ok(of[0].clone());
+    };
+    let (input, arrives) = (side(call, of, 0, &drawn.input)?, side(call, of, 1, &drawn.result)?);
+    arrives.conv_weight_grad(&input, from_fn(|i| drawn.weight[2 + i]), &drawn.how())
+}
+
+/// Each tap meets an element for every result: what it was, times what arrives there.
+fn met<const D: usize>(call: &Call, of: &[Seen]) -> Option<Seen> {
+    let drawn = weightless::<D>(call, &of[0].dims)?;
+    let (input, arrives) = (seen(call, of, 0, &drawn.input)?, seen(call, of, 1, &drawn.result)?);
+    added_up(drawn.weight.clone(), input.dtype, None, |place| {
+        let (row, tap) = (place[0], &place[2..]);
+        let group = row / (drawn.result[1] / drawn.groups);
+        let channel = group * drawn.weight[1] + place[1];
+        let mut terms = Vec::new();
+        for result in places(&with(&drawn.result, 1, 1)) {
+            if let Some(at) = drawn.beneath(&result[2..], tap, &drawn.input[2..]) {
+                let x = input.at(&[&[result[0], channel], &at[..]].concat());
+                terms.push((x, arrives.at(&with(&result, 1, row))));
+            }
+        }
+        terms
     })
 }
 

@@ -5,6 +5,7 @@ use core::fmt;
 use core::ops::Range;
 use core::pin::Pin;
 
+use wharf::op::Op;
 use wharf::op::Reduction::{self, Max, Min, Prod, Sum};
 use wharf::reference::Number;
 use wharf::shape::Cut;
@@ -16,10 +17,11 @@ use super::finding::FINDING;
 use super::grow::scalar;
 use super::images::IMAGES;
 use super::lists::{
-    Seen, assigned, assigned_at, banded, chunked, diagonal, drawn_out, filled, gathered, joined,
-    leaked, meshed, met, normed, padded, pooled, product, reduced, repeated, rolled, scanned,
-    selected, sorted, spreads, stacked, taken, top, traced, turned, with,
+    Seen, assigned, assigned_at, banded, changed, chunked, diagonal, drawn_out, filled, gathered,
+    joined, leaked, meshed, met, normed, padded, pooled, product, reduced, repeated, rolled,
+    scanned, selected, sorted, spreads, stacked, taken, top, traced, turned, with,
 };
+use super::normed::NORMED;
 use super::parts::PARTS;
 use super::products::PRODUCTS;
 use crate::cases::probe::Random;
@@ -195,7 +197,7 @@ impl Kind {
 
     /// A random one of all tables.
     pub(super) fn random(random: &mut Random) -> &'static Self {
-        let tables = [KINDS, CONVOLVED, IMAGES, PRODUCTS, FINDING, PARTS];
+        let tables = [KINDS, CONVOLVED, IMAGES, NORMED, PRODUCTS, FINDING, PARTS];
         let mut place = random.below(tables.iter().map(|table| table.len()).sum());
         for table in tables {
             match table.get(place) {
@@ -276,6 +278,9 @@ const KINDS: &[Kind] = &[
     Kind::of("assign_at number", |c, t| put(c, &t[0], c.other()), assigned_at),
     Kind::of("assign_at", |c, t| put(c, &t[0], (&t[1]).into()), assigned_at)
         .beside(|c, a, b| spreads(b, &c.part(a))),
+    Kind::of("assigning number", |c, t| change(c, &t[0], c.other()), changed),
+    Kind::of("assigning", |c, t| change(c, &t[0], (&t[1]).into()), changed)
+        .beside(|_, a, b| spreads(b, a)),
     Kind::of("repeat_interleave", |c, t| t[0].repeat_interleave(c.axis, c.few()), drawn_out),
     Kind::of("chunk", chunk, chunked),
     Kind::of("diag", |c, t| t[0].diag(c.diagonal()), diagonal),
@@ -342,6 +347,22 @@ pub(super) const FOLDS: [Reduction; 9] = [
     Reduction::Any,
     Reduction::All,
     Reduction::CountNonzero,
+];
+
+type Change = fn(&mut Tensor, Other);
+
+/// Operators that assign, and what each applies: to bools, and to others.
+pub(super) const ASSIGNING: [(Op, Op, Change); 10] = [
+    (Op::Add, Op::Add, |x, y| *x += y),
+    (Op::Sub, Op::Sub, |x, y| *x -= y),
+    (Op::Mul, Op::Mul, |x, y| *x *= y),
+    (Op::Div, Op::Div, |x, y| *x /= y),
+    (Op::RemTrunc, Op::RemTrunc, |x, y| *x %= y),
+    (Op::And, Op::BitAnd, |x, y| *x &= y),
+    (Op::Or, Op::BitOr, |x, y| *x |= y),
+    (Op::Xor, Op::BitXor, |x, y| *x ^= y),
+    (Op::Shl, Op::Shl, |x, y| *x <<= y),
+    (Op::Shr, Op::Shr, |x, y| *x >>= y),
 ];
 
 /// An index for every element of the source.
@@ -419,5 +440,11 @@ fn put(call: &Call, x: &Tensor, other: Other) -> Result<Tensor> {
 fn assign(call: &Call, x: &Tensor, other: Other) -> Result<Tensor> {
     let mut copy = own(call, x)?;
     copy.assign_slice(call.axis, call.range(x.shape().dims()), other)?;
+    Ok(copy)
+}
+
+fn change(call: &Call, x: &Tensor, other: Other) -> Result<Tensor> {
+    let mut copy = own(call, x)?;
+    ASSIGNING[call.nth(0, ASSIGNING.len())].2(&mut copy, other);
     Ok(copy)
 }

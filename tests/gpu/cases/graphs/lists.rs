@@ -8,7 +8,7 @@ use wharf::reference::{Number, apply, places};
 use wharf::tensor::Order;
 use wharf::{DType, Shape};
 
-use super::kinds::{Call, FOLDS};
+use super::kinds::{ASSIGNING, Call, FOLDS};
 use super::numbers::{
     EXACT_BELOW, Meet, compare, is_exact, is_zero, least, magnitude, most, one, plus, times, zero,
 };
@@ -379,6 +379,20 @@ pub(super) fn assigned_at(call: &Call, of: &[Seen]) -> Option<Seen> {
         let from = kept.map(|(at, (range, _))| at - range.start);
         let from: Vec<usize> = from.chain(place[cuts.len()..].iter().copied()).collect();
         Some(of.get(1).map_or(call.number, |y| y.at(&spread(&y.dims, &from))))
+    })
+}
+
+/// By an operator that assigns; a quotient of floats is no whole number.
+pub(super) fn changed(call: &Call, of: &[Seen]) -> Option<Seen> {
+    let (x, (of_bools, of_others, _)) = (&of[0], ASSIGNING[call.nth(0, ASSIGNING.len())]);
+    let op = if x.dtype == DType::Bool { of_bools } else { of_others };
+    let parts = x.dtype.is_float() && matches!(op, Op::Div | Op::RemTrunc);
+    if parts || !op.takes(x.dtype) {
+        return None;
+    }
+    Seen::each(x.dtype, x.dims.clone(), |place| {
+        let other = of.get(1).map_or(call.number, |y| y.at(&spread(&y.dims, place)));
+        Some(apply(op, x.dtype, &[x.at(place), other]).value)
     })
 }
 

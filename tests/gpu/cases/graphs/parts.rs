@@ -2,10 +2,12 @@
 //! once it is found.
 
 use core::cmp::Ordering;
+use core::ops::Range;
 
 use wharf::reference::{Number, places};
+use wharf::shape::Cut;
 use wharf::tensor::Unique;
-use wharf::{DType, Result, Tensor};
+use wharf::{DType, Result, Tensor, s};
 
 use super::kinds::{Call, Kind};
 use super::lists::{Seen, spread, spreads, with};
@@ -15,6 +17,11 @@ pub(super) const PARTS: &[Kind] = &[
     Kind::of("windows", windows, windowed),
     Kind::of("split", split, shuffled),
     Kind::of("unstack", unstack, exchanged),
+    Kind::of("split_evenly", split_evenly, reversed),
+    Kind::of("swap_axes", |c, t| t[0].swap_axes(c.axis, other(c, t[0].shape().rank())), swapped),
+    Kind::of("move_axis", |c, t| t[0].move_axis(c.axis, other(c, t[0].shape().rank())), moved),
+    Kind::of("at, with steps", stepped, cut),
+    Kind::of("at, with steps", stepped, cut),
     Kind::found("nonzero", |_, t| Box::pin(t[0].nonzero()), places_of),
     Kind::found("masked_select", |_, t| Box::pin(t[0].masked_select(&t[1])), picked)
         .beside(|_, a, b| spreads(b, a))
@@ -79,6 +86,101 @@ fn exchanged(call: &Call, of: &[Seen]) -> Option<Seen> {
         let mut from = place[1..].to_vec();
         from.insert(call.axis, 1 - place[0]);
         from
+    })
+}
+
+/// Equal parts of an axis, the last first.
+fn split_evenly(call: &Call, of: &[Tensor]) -> Result<Tensor> {
+    let count = parts(call, of[0].shape().dims()[call.axis]).unwrap_or(1);
+    let mut parts = of[0].split_evenly(call.axis, count)?;
+    parts.reverse();
+    Tensor::concat(&parts, call.axis)
+}
+
+/// More than one, as one leaves everything where it is.
+fn parts(call: &Call, dim: usize) -> Option<usize> {
+    let all: Vec<usize> = (2..=dim.min(9)).filter(|count| dim.is_multiple_of(*count)).collect();
+    (!all.is_empty()).then(|| all[call.nth(0, all.len())])
+}
+
+fn reversed(call: &Call, of: &[Seen]) -> Option<Seen> {
+    let (x, axis) = (&of[0], call.axis);
+    let count = parts(call, x.dims[axis])?;
+    let length = x.dims[axis] / count;
+    x.moved(x.dims.clone(), |place| {
+        let (part, within) = (place[axis] / length, place[axis] % length);
+        with(place, axis, (count - 1 - part) * length + within)
+    })
+}
+
+/// Another axis, or the same, counted from the front or from the back.
+fn other(call: &Call, rank: usize) -> isize {
+    let axis = call.nth(0, rank) as isize;
+    if call.nth(1, 2) == 0 { axis } else { axis - rank as isize }
+}
+
+fn swapped(call: &Call, of: &[Seen]) -> Option<Seen> {
+    let (x, one, other) = (&of[0], call.axis, call.nth(0, of[0].dims.len()));
+    let swap = |dims: &[usize]| with(&with(dims, one, dims[other]), other, dims[one]);
+    x.moved(swap(&x.dims), swap)
+}
+
+fn moved(call: &Call, of: &[Seen]) -> Option<Seen> {
+    let (x, from, to) = (&of[0], call.axis, call.nth(0, of[0].dims.len()));
+    let put = |dims: &[usize], from: usize, to: usize| {
+        let mut dims = dims.to_vec();
+        let dim = dims.remove(from);
+        dims.insert(to, dim);
+        dims
+    };
+    x.moved(put(&x.dims, from, to), |place| put(place, to, from))
+}
+
+const STEPS: [isize; 6] = [1, 2, 3, -1, -2, -3];
+
+/// Of the second axis a place or a range, of those around it every so many-th place of a range.
+fn stepped(call: &Call, of: &[Tensor]) -> Result<Tensor> {
+    let dims = of[0].shape().dims();
+    let (range, step) = (|n: usize| within(call, n, dims[n]), |n: usize| STEPS[call.nth(n, 6)]);
+    let second =
+        || if placed(call, dims) { Cut::from(range(1).start) } else { Cut::from(range(1)) };
+    of[0].at(match dims.len() {
+        1 => s![range(0); step(0)],
+        2 => s![range(0); step(0), second()],
+        _ => s![range(0); step(0), second(), range(2); step(2)],
+    })
+}
+
+/// A range of an axis that is not empty.
+fn within(call: &Call, n: usize, dim: usize) -> Range<usize> {
+    let start = call.nth(3 + n, dim);
+    start..start + 1 + call.nth(6 + n, dim - start)
+}
+
+fn placed(call: &Call, dims: &[usize]) -> bool {
+    dims.len() > 1 && call.nth(9, 3) == 0
+}
+
+fn cut(call: &Call, of: &[Seen]) -> Option<Seen> {
+    let x = of.first().filter(|x| !x.values.is_empty())?;
+    let taken = |(n, &dim): (usize, &usize)| -> Vec<usize> {
+        let range = if n < 3 { within(call, n, dim) } else { 0..dim };
+        let step = if n == 1 || n > 2 { 1 } else { STEPS[call.nth(n, 6)] };
+        let far = step.unsigned_abs();
+        if step < 0 { range.rev().step_by(far).collect() } else { range.step_by(far).collect() }
+    };
+    let taken: Vec<Vec<usize>> = x.dims.iter().enumerate().map(taken).collect();
+    let mut dims: Vec<usize> = taken.iter().map(Vec::len).collect();
+    let placed = placed(call, &x.dims);
+    if placed {
+        dims.remove(1);
+    }
+    x.moved(dims, |place| {
+        let mut place = place.to_vec();
+        if placed {
+            place.insert(1, 0);
+        }
+        place.iter().zip(&taken).map(|(&at, taken)| taken[at]).collect()
     })
 }
 
