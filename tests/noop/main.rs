@@ -30,6 +30,8 @@ mod forward;
 #[cfg(test)]
 mod fuzz;
 #[cfg(test)]
+mod large;
+#[cfg(test)]
 mod lent;
 #[cfg(test)]
 mod loads;
