@@ -63,6 +63,8 @@ mod shadows;
 #[cfg(test)]
 mod shown;
 #[cfg(test)]
+mod slices;
+#[cfg(test)]
 mod stories;
 #[cfg(test)]
 #[path = "../stories/story.rs"]
