@@ -122,8 +122,8 @@ fn convnext_block() {
         let how = Conv::new().groups(4).padding([3, 3]);
         let w = weight(device, [4, 1, 7, 7], 61)?;
         let y = x.conv2d(&w, Some(&numbers(device, 4, 62)?), &how)?.permute([0, 2, 3, 1])?;
-        let y = ((y.layer_norm(-1, None, None, 1e-6)? * numbers(device, 4, 63)?)?
-            + numbers(device, 4, 64)?)?;
+        let (gain, shift) = (numbers(device, 4, 63)?, numbers(device, 4, 64)?);
+        let y = y.layer_norm(-1, Some(&gain), Some(&shift), 1e-6)?;
         let y = y.linear(&numbers(device, [8, 4], 65)?, None, None)?.gelu()?;
         let y = (y.linear(&numbers(device, [4, 8], 66)?, None, None)? * numbers(device, 4, 67)?)?;
         x + y.permute([0, 3, 1, 2])?
@@ -252,7 +252,7 @@ fn pixel_shuffle() {
 fn gated_feed_forward() {
     check("gated_feed_forward", async |device| {
         let x = numbers(device, [2, 3, 4], 12)?;
-        let y = (x.rms_norm(-1, None, 1e-6)? * numbers(device, 4, 13)?)?;
+        let y = x.rms_norm(-1, Some(&numbers(device, 4, 13)?), 1e-6)?;
         let [gate, up] = [14, 15].map(|seed| y.linear(&numbers(device, [6, 4], seed)?, None, None));
         let swish = (gate?.silu()? * up?)?.linear(&numbers(device, [4, 6], 16)?, None, None)?;
         let plain = y.linear(&numbers(device, [8, 4], 17)?, None, None)?.glu(-1)?;
