@@ -95,11 +95,11 @@ fn norms(bench: &mut Bench) -> Outcome {
     let work = Work::Bytes(bytes(2 * rows * columns));
     let copied = rows * columns * size_of::<f32>();
     let cases = vec![
-        Case::kernel("layer_norm of rows", work, || x.layer_norm(1, 1e-5)),
+        Case::kernel("layer_norm of rows", work, || x.layer_norm(1, None, None, 1e-5)),
         Case::kernel("layer_norm * weight + 1", work, || {
-            (x.layer_norm(1, 1e-5)? * &weight)? + 1.0f32
+            (x.layer_norm(1, None, None, 1e-5)? * &weight)? + 1.0f32
         }),
-        Case::kernel("rms_norm of rows", work, || x.rms_norm(1, 1e-5)),
+        Case::kernel("rms_norm of rows", work, || x.rms_norm(1, None, 1e-5)),
     ];
     bench.measure(9, vec![ceiling::device_copy(&device, copied as u64)?], cases)
 }

@@ -317,8 +317,8 @@ fn walks(all: &mut Vec<Sample>) {
         ("softmax rows", |t| t.softmax(1)),
         ("softmax columns", |t| t.softmax(0)),
         ("log_softmax rows", |t| t.log_softmax(1)),
-        ("layer_norm rows", |t| t.layer_norm(1, 1e-5)),
-        ("rms_norm rows", |t| t.rms_norm(1, 1e-5)),
+        ("layer_norm rows", |t| t.layer_norm(1, None, None, 1e-5)),
+        ("rms_norm rows", |t| t.rms_norm(1, None, 1e-5)),
         ("sum rows", |t| t.sum([1])),
         ("sum columns", |t| t.sum([0])),
         ("sum all", |t| t.sum([0, 1])),
@@ -361,16 +361,16 @@ fn norms(all: &mut Vec<Sample>) {
     let each: [(&str, &[usize], Make); 9] = [
         ("softmax of short rows", &[65_536, 16], |t| t.softmax(1)),
         ("softmax of long rows", &[4, 1 << 18], |t| t.softmax(1)),
-        ("layer_norm of short rows", &[65_536, 16], |t| t.layer_norm(1, 1e-5)),
-        ("layer_norm of long rows", &[4, 1 << 18], |t| t.layer_norm(1, 1e-5)),
+        ("layer_norm of short rows", &[65_536, 16], |t| t.layer_norm(1, None, None, 1e-5)),
+        ("layer_norm of long rows", &[4, 1 << 18], |t| t.layer_norm(1, None, None, 1e-5)),
         ("layer_norm_with_stats", &[512, 1024], |t| {
-            let (y, [mean, scale]) = t.layer_norm_with_stats(1, 1e-5)?;
+            let (y, [mean, scale]) = t.layer_norm_with_stats(1, None, None, 1e-5)?;
             mean.compute()?;
             scale.compute()?;
             Ok(y)
         }),
         ("rms_norm_with_stats", &[512, 1024], |t| {
-            let (y, scale) = t.rms_norm_with_stats(1, 1e-5)?;
+            let (y, scale) = t.rms_norm_with_stats(1, None, 1e-5)?;
             scale.compute()?;
             Ok(y)
         }),

@@ -432,7 +432,7 @@ impl Device {
         self.carry_set(shipment, CallSite::of("upload_set_with"), progress)
     }
 
-    fn carry_set(
+    pub(crate) fn carry_set(
         &self,
         shipment: &Shipment<'_>,
         site: CallSite,

@@ -50,7 +50,7 @@ fn square(device: &Device) -> Result<Tensor> {
 
 fn layers(device: &Device) -> Result<Tensor> {
     let x = blank(device, &[64, 1024])?;
-    let inner = x.layer_norm(1, 1e-5)?.linear(
+    let inner = x.layer_norm(1, None, None, 1e-5)?.linear(
         &blank(device, &[4096, 1024])?,
         Some(&blank(device, &[4096])?),
         Some(Op::Gelu),

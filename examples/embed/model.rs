@@ -52,7 +52,7 @@ struct Norm {
 
 impl Norm {
     fn of(&self, x: &Tensor) -> Result<Tensor> {
-        (x.layer_norm(2, EPSILON)? * &self.weight)? + &self.bias
+        x.layer_norm(2, Some(&self.weight), Some(&self.bias), EPSILON)
     }
 }
 

@@ -2,6 +2,7 @@
 //! author's oracle.
 
 use core::fmt;
+use core::future::Future;
 use core::ops::RangeInclusive;
 
 use super::poses::{FORMS, Pose};
@@ -9,9 +10,12 @@ use super::values::{Values, is_within};
 use crate::caps::Feature;
 use crate::device::Device;
 use crate::dtype::{Class, DType};
+use crate::engine::site::asked_at;
 use crate::error::{Error, Result, causes};
 use crate::formula::Formula;
+use crate::gpu::Drive;
 use crate::host::HostView;
+use crate::ledger::CallSite;
 use crate::op::{Distance, Exact, Number, Tolerance, wrapped};
 use crate::plan::negotiate;
 use crate::set::Shipment;
@@ -209,6 +213,8 @@ causes! {
 struct Judge<'a> {
     oracle: &'a dyn Fn(&[Number]) -> Number,
     contract: &'a Contract,
+    /// Who asked for it: all that crosses is theirs.
+    site: CallSite,
 }
 
 impl Formula {
@@ -235,19 +241,22 @@ impl Formula {
     ///
     /// # Errors
     /// If it takes no float, or the device fails. A wrong result is no error, but the verdict.
-    pub async fn check(
-        &self,
-        device: &Device,
-        contract: &Contract,
-        oracle: impl Fn(&[f64]) -> f64,
-    ) -> Result<Findings> {
-        let truth = self.text.truth;
-        let oracle = |operands: &[Number]| {
+    #[track_caller]
+    pub fn check<'a, O: Fn(&[f64]) -> f64>(
+        &'a self,
+        device: &'a Device,
+        contract: &'a Contract,
+        oracle: O,
+    ) -> impl Future<Output = Result<Findings>> + use<'a, O> {
+        let (site, truth) = (CallSite::of("formula.check"), self.text.truth);
+        let oracle = move |operands: &[Number]| {
             let exact = oracle(&operands.iter().map(|n| n.float()).collect::<Vec<_>>());
             if truth { Number::Bool(exact != 0.0) } else { Number::Float(exact) }
         };
-        let judge = Judge { oracle: &oracle, contract };
-        self.judged(device, &judge, |dtype| dtype.is_float(), "no float").await
+        async move {
+            let judge = Judge { oracle: &oracle, contract, site };
+            self.judged(device, &judge, |dtype| dtype.is_float(), "no float").await
+        }
     }
 
     /// As [`Formula::check`], on every integer dtype and bool. The oracle's result is reduced to
@@ -255,16 +264,21 @@ impl Formula {
     ///
     /// # Errors
     /// If it takes neither integers nor bools, or the device fails.
-    pub async fn check_integers(
-        &self,
-        device: &Device,
-        oracle: impl Fn(&[i128]) -> i128,
-    ) -> Result<Findings> {
-        let oracle = |operands: &[Number]| {
+    #[track_caller]
+    pub fn check_integers<'a, O: Fn(&[i128]) -> i128>(
+        &'a self,
+        device: &'a Device,
+        oracle: O,
+    ) -> impl Future<Output = Result<Findings>> + use<'a, O> {
+        let site = CallSite::of("formula.check_integers");
+        let oracle = move |operands: &[Number]| {
             Number::Int(oracle(&operands.iter().map(|n| n.whole()).collect::<Vec<_>>()))
         };
-        let judge = Judge { oracle: &oracle, contract: &Contract::ulp(0.0) };
-        self.judged(device, &judge, |dtype| !dtype.is_float(), "neither integers nor bools").await
+        async move {
+            let judge = Judge { oracle: &oracle, contract: &Contract::ulp(0.0), site };
+            let what = "neither integers nor bools";
+            self.judged(device, &judge, |dtype| !dtype.is_float(), what).await
+        }
     }
 
     async fn judged(
@@ -303,6 +317,7 @@ pub(super) fn is_stored(device: &Device, dtype: DType) -> bool {
 /// A tensor of bytes.
 pub(super) fn uploaded(
     device: &Device,
+    site: CallSite,
     dtype: DType,
     bytes: &[u8],
     dims: [usize; 2],
@@ -310,7 +325,7 @@ pub(super) fn uploaded(
     const NAME: &str = "operand";
     let mut shipment = Shipment::new();
     shipment.add(NAME, HostView::from_bytes(dtype, bytes, dims)?)?;
-    let (set, _) = device.upload_set(&shipment)?;
+    let (set, _) = device.carry_set(&shipment, site, |_| {})?;
     set.get(NAME).cloned().ok_or_else(|| Error::missing(NAME))
 }
 
@@ -346,16 +361,17 @@ impl Trying<'_> {
         (place, verdict): (&str, &mut Findings),
     ) -> Result<()> {
         let (dtype, width) = (self.dtype, self.dtype.width());
+        let site = self.judge.site;
         let (mut tensors, mut stored) = (Vec::new(), Vec::new());
         for (i, pose) in poses.iter().enumerate().take(self.formula.arity()) {
             let whole = pose.stored(dims);
             stored.push(values.bytes(i, whole.iter().product()));
-            let x = uploaded(self.device, dtype, &stored[i], whole)?;
+            let x = uploaded(self.device, site, dtype, &stored[i], whole)?;
             tensors.push(pose.view(&x, dims)?);
         }
         let others: Vec<Other> = tensors[1..].iter().map(Other::from).collect();
-        let result = tensors[0].apply(self.formula, &others)?;
-        let got = result.read_bytes().await?;
+        let result = asked_at(site.location, || tensors[0].apply(self.formula, &others))?;
+        let got = result.take_down(Drive::Wake, site).await?;
         let places = |x: &Tensor| Ok(x.broadcast_to(*result.shape())?.layout().places().collect());
         let places: Vec<Vec<usize>> = tensors.iter().map(places).collect::<Result<_>>()?;
         for (i, got) in got.chunks(result.dtype().width()).enumerate() {

@@ -1,5 +1,6 @@
 //! Trials of kernels: whole arrays, judged by an oracle that computes whole arrays.
 
+use core::future::Future;
 use core::ops::{Bound, RangeBounds, RangeInclusive};
 
 use super::check::{CheckCause, Contract, Findings, Judged};
@@ -10,7 +11,10 @@ use super::run::Run;
 use super::values::Values;
 use crate::device::Device;
 use crate::dtype::DType;
+use crate::engine::site::asked_at;
 use crate::error::Result;
+use crate::gpu::Drive;
+use crate::ledger::CallSite;
 use crate::op::Number;
 
 /// After so many trips a kernel that is tried goes on without end.
@@ -21,6 +25,8 @@ struct Rehearsal<'c, O, L> {
     contract: &'c Contract,
     oracle: O,
     launch: L,
+    /// Who asked for it: all that crosses is theirs.
+    site: CallSite,
 }
 
 /// What it is run on.
@@ -111,20 +117,28 @@ impl Kernel {
     /// # Errors
     /// If it reads no float, the run is refused, an invocation loops more than a million times, or
     /// the device fails. A wrong result is no error, but the verdict.
-    pub async fn check(
-        &self,
-        device: &Device,
-        contract: &Contract,
-        oracle: impl Fn(&[Vec<f64>]) -> Vec<f64>,
-        launch: impl for<'a> Fn(Run<'a>, usize, DType) -> Run<'a>,
-    ) -> Result<Findings> {
-        let oracle = |all: &[Vec<Number>]| {
+    #[track_caller]
+    pub fn check<'k, O, L>(
+        &'k self,
+        device: &'k Device,
+        contract: &'k Contract,
+        oracle: O,
+        launch: L,
+    ) -> impl Future<Output = Result<Findings>> + use<'k, O, L>
+    where
+        O: Fn(&[Vec<f64>]) -> Vec<f64>,
+        L: for<'a> Fn(Run<'a>, usize, DType) -> Run<'a>,
+    {
+        let site = CallSite::of("kernel.check");
+        let oracle = move |all: &[Vec<Number>]| {
             let all: Vec<Vec<f64>> =
                 all.iter().map(|all| all.iter().map(|x| x.float()).collect()).collect();
             oracle(&all).into_iter().map(Number::Float).collect()
         };
-        let rehearsal = Rehearsal { contract, oracle, launch };
-        rehearsal.judge(self, device, &Fodder::Floats(contract.operands.clone())).await
+        async move {
+            let rehearsal = Rehearsal { contract, oracle, launch, site };
+            rehearsal.judge(self, device, &Fodder::Floats(contract.operands.clone())).await
+        }
     }
 
     /// As [`Kernel::check`], on every integer dtype that it takes and that has some of these
@@ -161,14 +175,21 @@ impl Kernel {
     ///
     /// # Errors
     /// As [`Kernel::check`].
-    pub async fn check_integers(
-        &self,
-        device: &Device,
-        values: impl RangeBounds<i128>,
-        oracle: impl Fn(&[Vec<i128>]) -> Vec<i128>,
-        launch: impl for<'a> Fn(Run<'a>, usize, DType) -> Run<'a>,
-    ) -> Result<Findings> {
-        let oracle = |all: &[Vec<Number>]| {
+    #[track_caller]
+    pub fn check_integers<'k, V, O, L>(
+        &'k self,
+        device: &'k Device,
+        values: V,
+        oracle: O,
+        launch: L,
+    ) -> impl Future<Output = Result<Findings>> + use<'k, V, O, L>
+    where
+        V: RangeBounds<i128>,
+        O: Fn(&[Vec<i128>]) -> Vec<i128>,
+        L: for<'a> Fn(Run<'a>, usize, DType) -> Run<'a>,
+    {
+        let site = CallSite::of("kernel.check_integers");
+        let oracle = move |all: &[Vec<Number>]| {
             let all: Vec<Vec<i128>> =
                 all.iter().map(|all| all.iter().map(|x| x.whole()).collect()).collect();
             oracle(&all).into_iter().map(Number::Int).collect()
@@ -183,8 +204,10 @@ impl Kernel {
             Bound::Excluded(high) => high.saturating_sub(1),
             Bound::Unbounded => i128::MAX,
         };
-        let rehearsal = Rehearsal { contract: &Contract::ulp(0.0), oracle, launch };
-        rehearsal.judge(self, device, &Fodder::Integers(start..=end)).await
+        async move {
+            let rehearsal = Rehearsal { contract: &Contract::ulp(0.0), oracle, launch, site };
+            rehearsal.judge(self, device, &Fodder::Integers(start..=end)).await
+        }
     }
 }
 
@@ -237,7 +260,7 @@ where
             let pose = poses[i % poses.len()];
             let whole = pose.stored(dims);
             let bytes = values.bytes(i, whole.iter().product());
-            let x = uploaded(device, dtype, &bytes, whole)?;
+            let x = uploaded(device, self.site, dtype, &bytes, whole)?;
             let x = pose.view(&x, dims)?.broadcast_to(*dims)?;
             let places = x.layout().places();
             let read = places.map(|at| Number::decode(dtype, &bytes[at * width..][..width]));
@@ -245,11 +268,12 @@ where
             run = run.read(binding, &x);
         }
         let name = || kernel.name().to_owned();
-        let made = (self.launch)(run, n, dtype).soiled().recorded(|| Ok(()))?;
+        let run = (self.launch)(run, n, dtype).soiled();
+        let made = asked_at(self.site.location, || run.recorded(|| Ok(())))?;
         let Some(made) = made.first() else {
             return Err(CheckCause::NoResult { name: name() }.into());
         };
-        let got = made.read_bytes().await?;
+        let got = made.take_down(Drive::Wake, self.site).await?;
         let zeroed: Vec<Vec<_>> = operands
             .iter()
             .map(|all| all.iter().map(|x| without_subnormals(dtype, *x)).collect())

@@ -128,7 +128,7 @@ struct WeightColumns {
 impl Blockwise<'_> {
     /// The whole product, with rows of `pitch` elements.
     fn record(&self, operands: &[Operand; 3], tail: &Tail, pitch: usize) -> Result<Arc<Value>> {
-        let Some(reach) = tail.reach(false)? else { return Err(astray("no tail")) };
+        let reach = tail.reached()?;
         let [x, values, scales] = operands;
         // Copies first: the result must lie in none of their buffers.
         let panels = self.panels(values, scales)?;
@@ -198,7 +198,7 @@ impl Blockwise<'_> {
             let reach = head.raw(i == 2 && head.dtype != DType::U32)?;
             reached.push(reach.ok_or_else(|| astray("an operand across segments"))?);
         }
-        let Some(tail) = tail.reach(false)? else { return Err(astray("no tail")) };
+        let tail = tail.reached()?;
         let begin = part.index * output.segment;
         let job = QuantisedJob {
             size: words([rows, columns, self.k / BLOCK, step])?,

@@ -20,6 +20,9 @@ causes! {
     Span { axes: Interval, shape: Shape }, Shape:
         ("axes {axes} do not exist in {shape} of rank {}", shape.rank())
         help ("the range of all of them is `0..{}`", shape.rank());
+    NoAxes { axes: Interval, shape: Shape }, Shape:
+        ("axes {axes} of {shape} are none to join")
+        help ("`unsqueeze` adds an axis of length 1");
     Ranks { shape: Shape, takes: &'static str }, Shape:
         ("{shape} has rank {}, not {takes}", shape.rank())
         help ("`reshape`, `at` and `unsqueeze` change the rank");

@@ -25,7 +25,11 @@ impl Tensor {
     #[track_caller]
     pub fn flatten(&self, axes: impl Into<Interval>) -> Result<Self> {
         let joined = || {
-            let (dims, axes) = (self.shape().dims(), self.shape().span(axes)?);
+            let (dims, interval) = (self.shape().dims(), axes.into());
+            let axes = self.shape().span(interval)?;
+            if axes.is_empty() && !dims.is_empty() {
+                return Err(ShapeCause::NoAxes { axes: interval, shape: *self.shape() }.into());
+            }
             let one: usize = dims[axes.clone()].iter().product();
             self.reshape_copied([&dims[..axes.start], &[one], &dims[axes.end..]].concat())
         };

@@ -23,6 +23,8 @@ mod transposed;
 
 /// The most elements of windows that are copied at a time, if images can be parted.
 const WINDOWS_MAX: usize = 1 << 24;
+/// The most segments of a result, each of which is convolved by itself.
+const SEGMENTS_MAX: usize = 64;
 
 /// How a kernel of `D` dimensions goes over its input: step by step, without padding, dilation or
 /// groups, unless told otherwise.
@@ -184,6 +186,11 @@ impl Tensor {
         let taps = how.taps(self.shape(), weight.shape())?;
         let (images, rows) = (self.shape().dims()[0], weight.shape().dims()[0]);
         let shape = Shape::new([&[images, rows], &taps.result[3 - D..]].concat())?;
+        let segment = Segments::new(self.device.caps()).bytes_max as usize / summed.width();
+        let parts = shape.elements() / segment;
+        if parts > SEGMENTS_MAX {
+            return Err(ConvCause::Parts { shape, parts }.into());
+        }
         let bias = bias
             .map(|bias| bias.widened(stored)?.by_rows(rows, shape.rank(), stored))
             .transpose()?;
@@ -254,8 +261,9 @@ impl Tensor {
     /// A convolution of a single tap: a product.
     fn pointwise<const D: usize>(&self, weight: &Self, how: &Conv<D>, to: Shape) -> Result<Self> {
         let mut steps = how.stride.iter().enumerate().filter(|(_, step)| **step > 1);
-        let x = steps
-            .try_fold(self.clone(), |x, (i, &step)| x.slice_step(2 + i, .., step.cast_signed()))?;
+        let x = steps.try_fold(self.clone(), |x, (i, &step)| {
+            x.slice_step(2 + i, .., isize::try_from(step).unwrap_or(isize::MAX))
+        })?;
         let (rows, channels) = (weight.shape().dims()[0], weight.shape().dims()[1]);
         let images = x.shape().dims()[0];
         let pixels: usize = x.shape().dims()[2..].iter().product();
@@ -381,12 +389,14 @@ impl<const D: usize> Conv<D> {
             let (dim, count) = (x[axis], w[axis]);
             let covers = reach.saturating_mul(count - 1).saturating_add(1);
             let padded = pad.saturating_mul(2).saturating_add(dim);
+            // Kernels count places in 32 bits.
+            if i32::try_from(padded).is_err() {
+                return Err(ConvCause::Padded { axis, padded }.into());
+            }
             if covers > padded {
                 return Err(ConvCause::Covers { axis, taps: count, covers, dim, padded }.into());
             }
-            (taps.step[to], taps.reach[to]) = (step, reach);
-            taps.first[to] = -isize::try_from(pad).unwrap_or(isize::MAX);
-            taps.result[to] = (padded - covers) / step + 1;
+            taps.along(to, [count, (padded - covers) / step + 1], [reach, step], pad);
         }
         Ok(taps)
     }
@@ -420,6 +430,12 @@ causes! {
     Arrived { arrived: Shape, result: Shape, input: Shape }, Shape:
         ("{arrived} arrives at the result of a convolution of {input}, which is {result}")
         help ("the sizes, strides and paddings are those of the convolution whose gradient it is");
+    Padded { axis: usize, padded: usize }, Limit:
+        ("axis {axis} has {padded} elements with its padding, above {}", i32::MAX)
+        help ("take less padding, or convolve parts of the input");
+    Parts { shape: Shape, parts: usize }, Limit:
+        ("the result {shape} takes {parts} segments, above {SEGMENTS_MAX}")
+        help ("take less padding, or convolve parts of the input");
     Large { largest: usize, segment: usize }, Limit:
         ("one group at one pixel has {largest} elements, above {segment} of a segment")
         help ("convolve parts of the channels, and add the results");

@@ -5,6 +5,8 @@
 //! knows go through an upload's own conversion, on the host and to nowhere, and are refused as an
 //! upload of them would be. Values that only the device knows are checked there.
 
+use core::ops::Range;
+
 use super::number::Scalar;
 use crate::device::Device;
 use crate::dtype::DType;
@@ -67,18 +69,45 @@ impl Making {
         if !self.refuses() {
             return Ok(());
         }
-        let (asked, stored) = (self.asked.width(), self.stored.width());
-        let mut scratch = [0; BLOCK * size_of::<u64>()];
-        for first in (0..count).step_by(BLOCK) {
-            let places = first..count.min(first + BLOCK);
-            let out = &mut scratch[..places.len() * stored];
-            let mut bytes = Vec::with_capacity(places.len() * asked);
-            for place in places {
-                bytes.extend_from_slice(&value(place).encode(self.asked)?[..asked]);
-            }
-            self.convert(first, &bytes, out)?;
+        let mut blocks = (0..count).step_by(BLOCK);
+        blocks.try_for_each(|first| self.check_part(first..count.min(first + BLOCK), &value))
+    }
+
+    /// The same of values that never fall, or never rise: what is out of range lies at an end, and
+    /// takes no look at the others.
+    pub(super) fn check_row(&self, count: usize, value: impl Fn(usize) -> Scalar) -> Result<()> {
+        if !self.refuses() || count == 0 {
+            return Ok(());
         }
-        Ok(())
+        // What is rounded may lie anywhere.
+        if self.rules.lossless && self.stored.is_float() {
+            return self.check(count, value);
+        }
+        let one = |place| self.check_part(place..place + 1, &value);
+        one(0)?;
+        let (mut taken, mut end) = (0, count - 1);
+        let Err(mut refused) = one(end) else { return Ok(()) };
+        // The first that is refused is what an upload names.
+        while end - taken > 1 {
+            let middle = taken.midpoint(end);
+            match one(middle) {
+                Ok(()) => taken = middle,
+                Err(error) => (end, refused) = (middle, error),
+            }
+        }
+        Err(refused)
+    }
+
+    /// Refuses what an upload would refuse of these places.
+    fn check_part(&self, places: Range<usize>, value: impl Fn(usize) -> Scalar) -> Result<()> {
+        let (asked, stored) = (self.asked.width(), self.stored.width());
+        let (first, mut scratch) = (places.start, [0; BLOCK * size_of::<u64>()]);
+        let out = &mut scratch[..places.len() * stored];
+        let mut bytes = Vec::with_capacity(places.len() * asked);
+        for place in places {
+            bytes.extend_from_slice(&value(place).encode(self.asked)?[..asked]);
+        }
+        self.convert(first, &bytes, out)
     }
 
     /// Values of the dtype that was asked for as an upload would store them, `first` being the

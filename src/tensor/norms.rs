@@ -9,8 +9,27 @@ use crate::kernel::rows::Rowwise;
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
 
-/// What channels are multiplied by, and what is added to them.
-type Ends<'a> = [(&'static str, Option<&'a Tensor>); 2];
+/// What is multiplied by what was normed, and what is added to that.
+pub(super) type Ends<'a> = [(&'static str, Option<&'a Tensor>); 2];
+
+/// Nothing.
+pub(super) const NO_ENDS: Ends<'_> = ends(None, None);
+
+pub(super) const fn ends<'a>(weight: Option<&'a Tensor>, bias: Option<&'a Tensor>) -> Ends<'a> {
+    [("weight", weight), ("bias", bias)]
+}
+
+/// What was normed, times a weight and plus a bias.
+pub(super) fn scaled(normed: Tensor, [weight, bias]: [Option<Tensor>; 2]) -> Result<Tensor> {
+    let normed = match weight {
+        Some(weight) => (normed * weight)?,
+        None => normed,
+    };
+    match bias {
+        Some(bias) => normed + bias,
+        None => Ok(normed),
+    }
+}
 
 impl Tensor {
     /// `(x - mean) / sqrt(var + eps)` of `[n, channels, ..]` over each group of so many equal ones
@@ -34,7 +53,7 @@ impl Tensor {
         bias: Option<&Self>,
         eps: impl Into<f64>,
     ) -> Result<Self> {
-        let (ends, eps) = ([("weight", weight), ("bias", bias)], eps.into());
+        let (ends, eps) = (ends(weight, bias), eps.into());
         let normed = || self.by_groups(Some(groups), ends, eps);
         asked(normed).map_err(|error| error.during("group_norm"))
     }
@@ -55,7 +74,7 @@ impl Tensor {
         bias: Option<&Self>,
         eps: impl Into<f64>,
     ) -> Result<Self> {
-        let (ends, eps) = ([("weight", weight), ("bias", bias)], eps.into());
+        let (ends, eps) = (ends(weight, bias), eps.into());
         let normed = || self.by_groups(None, ends, eps);
         asked(normed).map_err(|error| error.during("instance_norm"))
     }
@@ -91,7 +110,7 @@ impl Tensor {
             let from_mean = (x - self.per_channel("mean", mean)?)?;
             let about = (self.per_channel("variance", var)? + eps)?;
             let normed = (from_mean / about.sqrt()?)?;
-            self.scaled_by_channel(normed, [("weight", weight), ("bias", bias)])
+            self.scaled_by_channel(normed, ends(weight, bias))
         };
         asked(normed).map_err(|error| error.during("batch_norm"))
     }
@@ -123,41 +142,58 @@ impl Tensor {
     }
 
     /// What was made of this, times a weight and plus a bias, and of its dtype again.
-    fn scaled_by_channel(&self, normed: Self, [weight, bias]: Ends<'_>) -> Result<Self> {
-        let channels = |(what, given): (&'static str, Option<&Self>)| {
-            given.map(|given| self.per_channel(what, given)).transpose()
-        };
-        let scaled = match channels(weight)? {
-            Some(weight) => (normed * weight)?,
-            None => normed,
-        };
-        let moved = match channels(bias)? {
-            Some(bias) => (scaled + bias)?,
-            None => scaled,
-        };
-        moved.cast(self.dtype())
+    fn scaled_by_channel(&self, normed: Self, ends: Ends<'_>) -> Result<Self> {
+        scaled(normed, each(ends, |what, given| self.per_channel(what, given))?)?.cast(self.dtype())
     }
 
     /// A number for each of this tensor's channels, as it stands beside it where it is computed.
     fn per_channel(&self, what: &'static str, given: &Self) -> Result<Self> {
-        let named = |error: Error| error.during(what);
-        self.device.engine.same_device(&given.device.engine).map_err(named)?;
         let (channels, shape) = (self.channels()?, *self.shape());
         if *given.shape().dims() != [channels] {
             return Err(NormCause::Channels { what, given: *given.shape(), channels, shape }.into());
         }
+        let ones = vec![1; shape.rank() - 2];
+        self.stands_beside(what, given, &[&[channels], &*ones].concat())
+    }
+
+    /// Numbers of the lengths of some axes, as they stand beside this tensor.
+    pub(super) fn beside_rows(&self, among: &[bool], ends: Ends<'_>) -> Result<[Option<Self>; 2]> {
+        let dims = || self.shape().dims().iter().zip(among);
+        let normed: Vec<usize> = dims().filter(|(_, among)| **among).map(|(&n, _)| n).collect();
+        let places: Vec<usize> = dims().map(|(&n, among)| if *among { n } else { 1 }).collect();
+        each(ends, |what, given| {
+            if given.shape().dims() != normed {
+                let (given, normed) = (*given.shape(), Shape::new(&*normed)?);
+                return Err(NormCause::Lengths { what, given, normed, shape: *self.shape() }.into());
+            }
+            self.stands_beside(what, given, &places)
+        })
+    }
+
+    /// Numbers in the shape that they have beside this tensor, where it is computed.
+    fn stands_beside(&self, what: &'static str, given: &Self, dims: &[usize]) -> Result<Self> {
+        let named = |error: Error| error.during(what);
+        self.device.engine.same_device(&given.device.engine).map_err(named)?;
         let given = given.widened(self.dtype)?;
         if given.dtype != self.dtype {
             let (left, right) = (self.dtype(), given.dtype());
             return Err(named(TensorCause::Dtypes { what: "input and it", left, right }.into()));
         }
-        let ones = vec![1; shape.rank() - 2];
-        given.reshape([&[channels], &*ones].concat())?.cast(computed(self.dtype()))
+        given.reshape_copied(dims)?.cast(computed(self.dtype()))
     }
 }
 
+/// Both ends, if there are any, by their names.
+fn each<'a>(
+    [weight, bias]: Ends<'a>,
+    place: impl Fn(&'static str, &'a Tensor) -> Result<Tensor>,
+) -> Result<[Option<Tensor>; 2]> {
+    let place = |(what, given): (_, Option<&'a Tensor>)| given.map(|given| place(what, given));
+    Ok([place(weight).transpose()?, place(bias).transpose()?])
+}
+
 causes! {
-    /// What can be wrong with a norm of channels.
+    /// What can be wrong with a norm.
     enum NormCause;
 
     Groups { channels: usize, groups: usize }, Shape:
@@ -166,4 +202,7 @@ causes! {
     Channels { what: &'static str, given: Shape, channels: usize, shape: Shape }, Shape:
         ("a {what} of {given} for the {channels} channels of {shape}")
         help ("channels are axis 1, and each has one number: `[{channels}]`");
+    Lengths { what: &'static str, given: Shape, normed: Shape, shape: Shape }, Shape:
+        ("a {what} of {given} for the {normed} of {shape} that are normed")
+        help ("it has the lengths of the axes that are normed, in their order: `{normed}`");
 }

@@ -189,10 +189,10 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn avg_pool<const D: usize>(&self, how: &Pooling<D>) -> Result<Self> {
-        let counted = how.counts_padding || how.padding == [0; D];
         let pooled = || {
             computed_with("input", self.dtype())?;
-            if !self.dtype.is_float() && counted {
+            if !self.dtype.is_float() {
+                // Which is refused as a mean is.
                 return self.windows_over(how, Scalar::zero(self.dtype()))?.mean(last::<D>());
             }
             let all = self.sums_over(how)?;

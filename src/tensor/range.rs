@@ -34,6 +34,10 @@ impl Device {
     /// must be numbers of the dtype, as beside a tensor: see [`Scalar`]. A step of 0 is an error.
     /// Deferred.
     ///
+    /// How many they are is `(end - start) / step`, in f64 and rounded up, as in PyTorch: with
+    /// steps that no float is, such as 0.1, the last may be `end` itself. [`Device::linspace`]
+    /// takes their number instead.
+    ///
     /// Integers are exact. A float is `start + i * step` with each of the two operations rounded
     /// in f32 (f64 for f64), and then to its dtype: whole numbers that f16 or bf16 has not are
     /// rounded too. Where the plan converts the dtype, it is computed as what is stored; an upload
@@ -66,6 +70,7 @@ impl Device {
             let [start, end, step] = [start, end, step].map(|number| number.to_string());
             TensorCause::Steps { start, end, step }
         })?;
+        index_space(count).map_err(named)?;
         if dtype == DType::Bool {
             return Err(TensorCause::Only { what, dtype, only: "a number" }.into());
         }
@@ -78,10 +83,10 @@ impl Device {
             // The first and the last must be numbers of the dtype, and then all are.
             nth(start, place).encode(dtype).map_err(named)?;
         }
-        made.check(count, |place| nth(start, place)).map_err(named)?;
+        made.check_row(count, |place| nth(start, place)).map_err(named)?;
         if made.rules.lossless && dtype.is_float() {
             // A product that is rounded could make a sum that is another one.
-            made.check(count, |place| nth(Scalar::from(0u8), place)).map_err(named)?;
+            made.check_row(count, |place| nth(Scalar::from(0u8), place)).map_err(named)?;
         }
         // Unsigned integers have no negative step, but can go down.
         let (down, step) = match step.value() {
@@ -103,13 +108,15 @@ impl Device {
     }
 
     /// `count` floats from `start` to `end`, both included, equally far apart. Each half is
-    /// computed from its own end, so that both ends are exact. A plan that converts the dtype does
-    /// here as in [`Device::arange`]. Deferred.
+    /// computed from its own end, so that both ends are exact: `start + i * step` and
+    /// `end - (count - 1 - i) * step`, where places, the step and what is computed are rounded to
+    /// f32 (f64 for f64), and then to the dtype. A plan that converts the dtype does here as in
+    /// [`Device::arange`]. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
-    /// let x = device.linspace(0.0, 1.0, 5, wharf::DType::F32)?;
-    /// assert_eq!(x.to_vec::<f32>()?, [0.0, 0.25, 0.5, 0.75, 1.0]);
+    /// let x = device.linspace(-1, 1, 5, wharf::DType::F32)?;
+    /// assert_eq!(x.to_vec::<f32>()?, [-1.0, -0.5, 0.0, 0.5, 1.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -124,6 +131,7 @@ impl Device {
         let made = self.making(what, dtype)?;
         let named = |error: Error| error.during(what);
         float(what, dtype)?;
+        index_space(count).map_err(named)?;
         let (wide, stored) = (computed(dtype), computed(*made.stored));
         let number = |number: Scalar| {
             // Rounded to the dtype at the end, where it must not become infinite.
@@ -133,13 +141,13 @@ impl Device {
         };
         let (start, end) = (number(start.into())?, number(end.into())?);
         let (last, half) = (count.saturating_sub(1), count.div_ceil(2));
-        // Between the ends of the range this may overflow, where half of it does not.
-        let step = if last == 0 { 0.0 } else { end / last as f64 - start / last as f64 };
+        // The whole range may overflow, where half of it does not. Two numbers are its ends.
+        let step = if last < 2 { 0.0 } else { end / last as f64 - start / last as f64 };
         let way = |place| if place < half { place as f64 } else { place as f64 - last as f64 };
         let from = |place| if place < half { start } else { end };
-        made.check(count, |i| Scalar::from(way(i) * step + from(i))).map_err(named)?;
+        made.check_row(count, |i| Scalar::from(way(i) * step + from(i))).map_err(named)?;
         if made.rules.lossless {
-            made.check(count, |i| Scalar::from(way(i) * step)).map_err(named)?;
+            made.check_row(count, |i| Scalar::from(way(i) * step)).map_err(named)?;
         }
         let place = self.iota(count)?.cast(stored)?;
         let (low, high) = ((&place * step)? + start, (&place - last as f64)?);

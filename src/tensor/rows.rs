@@ -6,6 +6,7 @@
 
 use super::Tensor;
 use super::cause::float;
+use super::norms::{Ends, NO_ENDS, ends, scaled};
 use super::reduce::computed;
 use crate::dtype::DType;
 use crate::engine::site::asked;
@@ -34,7 +35,7 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn softmax(&self, axis: impl Into<Axis>) -> Result<Self> {
-        self.rowwise(Rowwise::Softmax, &axis.into().into())
+        self.rowwise(Rowwise::Softmax, &axis.into().into(), NO_ENDS)
     }
 
     /// The logarithm of [`Tensor::softmax`], computed without it: `x - logsumexp(x)`. Deferred.
@@ -47,39 +48,53 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn log_softmax(&self, axis: impl Into<Axis>) -> Result<Self> {
-        self.rowwise(Rowwise::LogSoftmax, &axis.into().into())
+        self.rowwise(Rowwise::LogSoftmax, &axis.into().into(), NO_ENDS)
     }
 
-    /// `(x - mean) / sqrt(var + eps)` over [some axes](Axes), of floats; f16 and bf16 computed in
-    /// f32, where `eps` is one, too. Scale and shift follow as `* weight` and `+ bias`, in the same
-    /// kernel. Deferred.
+    /// `(x - mean) / sqrt(var + eps)` over [some axes](Axes); then times a weight and plus a bias,
+    /// of those axes' lengths each. By its [contract](crate::op), times the weight, and off by at
+    /// most 2 ulp of the bias. Of floats; f16 and bf16 are computed in f32, where `eps` is one,
+    /// too, and rounded once. Weight and bias take no kernel more. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 3.0], [1, 2])?; // mean 2, variance 1
-    /// let y = (x.layer_norm(1, 1e-6)? * 10.0)?.round()?;
-    /// assert_eq!(y.to_vec::<f32>()?, [-10.0, 10.0]);
-    /// assert_eq!(x.layer_norm([0, 1], 1e-6)?.shape(), x.shape()); // over both axes at once
+    /// let (weight, _) = device.upload(&[10.0f32, 100.0], [2])?;
+    /// let y = x.layer_norm(1, Some(&weight), None, 1e-6)?.round()?;
+    /// assert_eq!(y.to_vec::<f32>()?, [-10.0, 100.0]);
+    /// assert_eq!(x.layer_norm([0, 1], None, None, 1e-6)?.shape(), x.shape()); // both axes at once
     /// # Ok(()) });
     /// ```
     #[track_caller]
-    pub fn layer_norm(&self, axes: impl Into<Axes>, eps: impl Into<f64>) -> Result<Self> {
-        self.rowwise(Rowwise::LayerNorm { eps: eps.into() }, &axes.into())
+    pub fn layer_norm(
+        &self,
+        axes: impl Into<Axes>,
+        weight: Option<&Self>,
+        bias: Option<&Self>,
+        eps: impl Into<f64>,
+    ) -> Result<Self> {
+        self.rowwise(Rowwise::LayerNorm { eps: eps.into() }, &axes.into(), ends(weight, bias))
     }
 
-    /// `x / sqrt(mean(x^2) + eps)` over [some axes](Axes), as [`Tensor::layer_norm`] without the
-    /// mean. Deferred.
+    /// `x / sqrt(mean(x^2) + eps)` over [some axes](Axes), times a weight: as
+    /// [`Tensor::layer_norm`] without the mean. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 7.0], [1, 2])?; // the mean of the squares is 25
-    /// let y = (x.rms_norm(1, 0.0)? * 10.0)?.round()?;
+    /// let weight = device.full(2, wharf::DType::F32, 10.0)?;
+    /// let y = x.rms_norm(-1, Some(&weight), 0.0)?.round()?;
     /// assert_eq!(y.to_vec::<f32>()?, [2.0, 14.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
-    pub fn rms_norm(&self, axes: impl Into<Axes>, eps: impl Into<f64>) -> Result<Self> {
-        self.rowwise(Rowwise::RmsNorm { eps: eps.into() }, &axes.into())
+    pub fn rms_norm(
+        &self,
+        axes: impl Into<Axes>,
+        weight: Option<&Self>,
+        eps: impl Into<f64>,
+    ) -> Result<Self> {
+        self.rowwise(Rowwise::RmsNorm { eps: eps.into() }, &axes.into(), ends(weight, None))
     }
 
     /// [`Tensor::layer_norm`], and what it was normed by: the means, and `1 / sqrt(var + eps)`, as
@@ -89,7 +104,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 5.0], [1, 2])?; // mean 3, variance 4
-    /// let (y, [mean, scale]) = x.layer_norm_with_stats(1, 0.0)?;
+    /// let (y, [mean, scale]) = x.layer_norm_with_stats(1, None, None, 0.0)?;
     /// assert_eq!(mean.to_vec::<f32>()?, [3.0]);
     /// assert_eq!((scale * 100.0)?.round()?.to_vec::<f32>()?, [50.0]);
     /// assert_eq!(y.round()?.to_vec::<f32>()?, [-1.0, 1.0]);
@@ -100,11 +115,13 @@ impl Tensor {
     pub fn layer_norm_with_stats(
         &self,
         axes: impl Into<Axes>,
+        weight: Option<&Self>,
+        bias: Option<&Self>,
         eps: impl Into<f64>,
     ) -> Result<(Self, [Self; 2])> {
         let (axes, eps) = (axes.into(), eps.into());
         let made = || {
-            let y = self.rowwise(Rowwise::LayerNorm { eps }, &axes)?;
+            let y = self.rowwise(Rowwise::LayerNorm { eps }, &axes, ends(weight, bias))?;
             let (x, over) = (self.cast(computed(self.dtype()))?, Axes::keep(axes));
             let scale = (x.var(over.clone(), 0)? + eps)?.rsqrt()?;
             Ok((y, [x.mean(over)?, scale]))
@@ -118,7 +135,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 7.0], [1, 2])?; // the mean of the squares is 25
-    /// let (y, scale) = x.rms_norm_with_stats(1, 0.0)?;
+    /// let (y, scale) = x.rms_norm_with_stats(1, None, 0.0)?;
     /// assert_eq!((scale * 100.0)?.round()?.to_vec::<f32>()?, [20.0]);
     /// assert_eq!((y * 10.0)?.round()?.to_vec::<f32>()?, [2.0, 14.0]);
     /// # Ok(()) });
@@ -127,11 +144,12 @@ impl Tensor {
     pub fn rms_norm_with_stats(
         &self,
         axes: impl Into<Axes>,
+        weight: Option<&Self>,
         eps: impl Into<f64>,
     ) -> Result<(Self, Self)> {
         let (axes, eps) = (axes.into(), eps.into());
         let made = || {
-            let y = self.rowwise(Rowwise::RmsNorm { eps }, &axes)?;
+            let y = self.rowwise(Rowwise::RmsNorm { eps }, &axes, ends(weight, None))?;
             let x = self.cast(computed(self.dtype()))?;
             let scale = (x.square()?.mean(Axes::keep(axes))? + eps)?.rsqrt()?;
             Ok((y, scale))
@@ -140,11 +158,12 @@ impl Tensor {
     }
 
     #[track_caller]
-    fn rowwise(&self, what: Rowwise, axes: &Axes) -> Result<Self> {
+    fn rowwise(&self, what: Rowwise, axes: &Axes, ends: Ends<'_>) -> Result<Self> {
         let name = what.name();
         float(name, self.dtype())?;
         let made = || {
             let among = axes.of(self.shape())?;
+            let ends = self.beside_rows(&among, ends)?;
             if self.shape().is_empty() {
                 return self.device.zeros(*self.shape(), self.dtype());
             }
@@ -163,7 +182,7 @@ impl Tensor {
                     flat.by_flat_rows(what, *x.shape())?.unpermute(&order)
                 }
             };
-            result?.cast(self.dtype())
+            scaled(result?, ends)?.cast(self.dtype())
         };
         asked(made).map_err(|error| error.during(name))
     }

@@ -83,7 +83,7 @@ impl Bench {
             }
             (Problem::Weights(_), Some(weights)) => input(0).linear(weights, None, None),
             (Problem::Rows(RowsSize { is_softmax: true, .. }), _) => input(0).softmax(1),
-            (Problem::Rows(_), _) => input(0).rms_norm(1, EPS),
+            (Problem::Rows(_), _) => input(0).rms_norm(1, None, EPS),
             (Problem::Sum(_), _) => input(0).sum(1),
             (Problem::Sort(_), _) => input(0).sort(1, Order::Ascending),
             (Problem::Weights(_), None) => Err(mistake("tuning", "no weights were made")),

@@ -8,6 +8,7 @@ use core::panic::Location;
 
 use pollster::block_on;
 use wharf::caps::{Caps, fixtures};
+use wharf::custom::{Contract, Formula, Kernel, Run};
 use wharf::ledger::{Crossings, Direction, Total};
 use wharf::tensor::Blocks;
 use wharf::testing::{Call, Inside, noop};
@@ -124,10 +125,45 @@ fn doors() -> Vec<Door> {
 fn tuners() -> Vec<Door> {
     const PRODUCT: ProductSize = ProductSize::new(8, 8, 8, DType::F32);
     const PROBLEMS: [Problem; 1] = [Problem::Product(PRODUCT)];
+    fn same<'a>(run: Run<'a>, n: usize, dtype: DType) -> Run<'a> {
+        run.create("y", [n], dtype).threads([n, 1, 1])
+    }
     vec![
+        door("formula.check", Up, &[], |s| {
+            let same = Formula::new("same(x)", "x")?;
+            block_on(same.check(&s.here, &Contract::ulp(0.0), |x| x[0])).map(drop)
+        }),
+        door("formula.check_integers", Up, &[], |s| {
+            let same = Formula::new("same(x)", "x")?;
+            block_on(same.check_integers(&s.here, |x| x[0])).map(drop)
+        }),
+        door("kernel.check", Up, &[], |s| {
+            let (kernel, contract) = (copies("f32")?, Contract::ulp(0.0));
+            block_on(kernel.check(&s.here, &contract, |x| x[0].clone(), same)).map(drop)
+        }),
+        door("kernel.check_integers", Up, &[], |s| {
+            let kernel = copies("u32")?;
+            block_on(kernel.check_integers(&s.here, .., |x| x[0].clone(), same)).map(drop)
+        }),
         door("tune", Up, &[], |s| block_on(s.here.tune(&PROBLEMS, |_| ())).map(drop)),
         door("tune_now", Up, &[], |s| s.here.tune_now(&PROBLEMS, |_| ()).map(drop)),
     ]
+}
+
+/// A kernel whose result is what it reads.
+fn copies(dtype: &str) -> Result<Kernel> {
+    let text = format!(
+        "@group(0) @binding(0) var<storage> x: array<{dtype}>;
+         @group(0) @binding(1) var<storage, read_write> y: array<{dtype}>;
+
+         @compute @workgroup_size(64)
+         fn copies(@builtin(global_invocation_id) at: vec3<u32>) {{
+             if at.x < arrayLength(&y) {{
+                 y[at.x] = x[at.x];
+             }}
+         }}"
+    );
+    Kernel::from_wgsl("copies", &text)
 }
 
 fn view() -> Result<HostView<'static, f32>> {
@@ -295,13 +331,14 @@ fn what_is_denied_names_the_callers_line_and_nothing_crosses() {
 }
 
 #[test]
-fn tuning_crosses_under_the_callers_line() {
+fn tuning_and_checks_cross_under_the_callers_line() {
     for door in tuners() {
         let stage = Stage::new();
         door.is_denied(&stage, Direction::Up, &stage.here);
-        // Each candidate crosses; none is right where nothing computes.
-        let error = door.call(&stage).expect_err(door.name);
-        assert_eq!(error.kind(), ErrorKind::Wrong, "{}: {error:?}", door.name);
+        // Each candidate crosses; none is right where nothing computes: of a check no error.
+        let said = door.call(&stage).map_err(|error| error.kind());
+        let want = if door.name.starts_with("tune") { Err(ErrorKind::Wrong) } else { Ok(()) };
+        assert_eq!(said, want, "{}", door.name);
         let ledger = stage.here.ledger();
         assert!(ledger.up.count > 1 && ledger.down.count > 1, "{}: {ledger}", door.name);
         for c in &ledger.largest {

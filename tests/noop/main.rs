@@ -30,6 +30,8 @@ mod forward;
 #[cfg(test)]
 mod fuzz;
 #[cfg(test)]
+mod large;
+#[cfg(test)]
 mod lent;
 #[cfg(test)]
 mod loads;
@@ -60,6 +62,8 @@ mod sets;
 mod shadows;
 #[cfg(test)]
 mod shown;
+#[cfg(test)]
+mod slices;
 #[cfg(test)]
 mod stories;
 #[cfg(test)]

@@ -20,4 +20,5 @@ fn every_story_survives_every_failure() {
     println!("{found}");
     assert!(found.met > found.stories * 20, "few failures were met: {found}");
     assert!(found.said * 4 > found.met, "few failures were told: {found}");
+    assert!(found.dropped > found.stories * 3, "few reads were dropped: {found}");
 }

@@ -189,7 +189,7 @@ type Operation = fn(&Tensor) -> wharf::Result<Tensor>;
 
 /// An entry that is not what is built in, and an operation that it is for.
 const KINDS: [(&str, Operation); 7] = [
-    ("norm 64 4096 = lanes 32", |x| x.layer_norm(1, 1e-5)),
+    ("norm 64 4096 = lanes 32", |x| x.layer_norm(1, None, None, 1e-5)),
     ("softmax 64 4096 = lanes 32", |x| x.log_softmax(1)),
     ("sum 64 4096 1 = lanes chunks 4", |x| x.amax(1)),
     ("sum 1 64 4096 = lanes chunks 8", |x| x.sum(0)),

@@ -4,6 +4,7 @@ use wharf::caps::{Caps, Feature, Limit, Limits, fixtures};
 use wharf::ledger::Crossings;
 use wharf::plan::negotiate;
 use wharf::shape::RANK_MAX;
+use wharf::tensor::{Conv, Pooling};
 use wharf::testing::{Call, Inside};
 use wharf::{DType, Device, ErrorKind, HostView, Layout, Policy, Receipt, Shape, Tensor};
 
@@ -223,6 +224,50 @@ fn arrives(
             assert!(known.contains(&error.kind()), "{to}: {error:?}");
         }
     }
+}
+
+/// What windows and convolutions take is computed, or refused with both numbers.
+#[test]
+fn windows_bear_any_numbers() {
+    let device = capable();
+    let x = device.ones([1, 1, 9, 9], DType::F32).unwrap();
+    let mut random = Random::new(29);
+    let (mut taken, mut refused) = (0, 0);
+    for _ in 0..600 {
+        let mut two = |usual: usize| {
+            [0, 1].map(|_| if random.below(3) > 0 { usual } else { random.pick(&SIZES) })
+        };
+        let (size, stride, padding, dilation) = (two(2), two(1), two(0), two(1));
+        let pool = Pooling::of(size).stride(stride).padding(padding).dilation(dilation);
+        let conv = Conv::new().stride(stride).padding(padding).dilation(dilation);
+        let weight = device.ones([1, 1, size[0].min(3), size[1].min(3)], DType::F32).unwrap();
+        let lone = device.ones([1, 1, 1, 1], DType::F32).unwrap();
+        for made in [
+            x.max_pool(&pool),
+            x.avg_pool(&pool.padding_uncounted()),
+            x.max_pool_with_indices(&pool).map(|(_, places)| places),
+            x.conv2d(&weight, None, &conv),
+            x.conv2d(&lone, None, &conv),
+            x.conv_transpose2d(&weight, None, &conv),
+            x.windows(-1, size[0], stride[1]),
+        ] {
+            let named = format!("{size:?} {stride:?} {padding:?} {dilation:?}");
+            let made = made.and_then(|made| {
+                // Of what is padded far there may be more than memory has.
+                let few = made.shape().elements() < 1 << 20;
+                if few { made.compute().map(|()| made) } else { Ok(made) }
+            });
+            match made {
+                Ok(_) => taken += 1,
+                Err(error) => {
+                    let known = [ErrorKind::Shape, ErrorKind::Limit, ErrorKind::OutOfMemory];
+                    assert!(known.contains(&error.kind()), "{named}: {error:?}");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(taken > 600 && refused > 600, "{taken} taken, {refused} refused");
 }
 
 #[test]

@@ -157,7 +157,7 @@ const COMPUTES: &[(&str, Call)] = &[
     ("any", |x| x.any(..)),
     ("cumsum", |x| x.cumsum(0)),
     ("softmax", |x| x.softmax(0)),
-    ("layer_norm", |x| x.layer_norm(1, 0.0)),
+    ("layer_norm", |x| x.layer_norm(1, None, None, 0.0)),
     ("batch_norm", |x| x.batch_norm(x, x, None, None, 0.0)),
     ("matmul", |x| x.matmul(x)),
     ("linear", |x| x.linear(x, None, None)),

@@ -91,7 +91,7 @@ fn cross_attention() {
         let q = by_heads(&asked.linear(&wq, Some(&bias), None)?, 2)?;
         let (k, v) = (by_heads(&both[0], 2)?, by_heads(&both[1], 2)?);
         let seen = q.attention(&k, &v, &Attention::new().lengths(&lengths))?;
-        (asked + together(&seen)?)?.layer_norm(-1, 1e-5)
+        (asked + together(&seen)?)?.layer_norm(-1, None, None, 1e-5)
     });
 }
 
@@ -146,7 +146,7 @@ fn cached_decoding() {
             values.assign_slice(1, step..=step, &v)?;
             let (seen, told) = (keys.slice(1, ..=step)?, values.slice(1, ..=step)?);
             let y = q.attention(&seen, &told, &Attention::new())?.reshape([1, 4])?;
-            token = (y + &token)?.rms_norm(-1, 1e-6)?;
+            token = (y + &token)?.rms_norm(-1, None, 1e-6)?;
             all.push(token.clone());
         }
         Tensor::concat(&all, 0)

@@ -46,7 +46,7 @@ fn decoder_block() {
             let y = x.linear(&numbers(device, [count * 4, 8], seed)?, None, None)?;
             y.reshape([1, 5, count, 4])?.swap_axes(1, 2)
         };
-        let normed = (x.rms_norm(-1, 1e-5)? * numbers(device, 8, 42)?)?;
+        let normed = x.rms_norm(-1, Some(&numbers(device, 8, 42)?), 1e-5)?;
         let place = device.arange(0, 5, 1, DType::F32)?;
         let speed = device.arange(0, -1, -0.5, DType::F32)?.powers_of(100)?;
         let angle = place.outer(&speed)?;

@@ -122,7 +122,8 @@ fn convnext_block() {
         let how = Conv::new().groups(4).padding([3, 3]);
         let w = weight(device, [4, 1, 7, 7], 61)?;
         let y = x.conv2d(&w, Some(&numbers(device, 4, 62)?), &how)?.permute([0, 2, 3, 1])?;
-        let y = ((y.layer_norm(-1, 1e-6)? * numbers(device, 4, 63)?)? + numbers(device, 4, 64)?)?;
+        let (gain, shift) = (numbers(device, 4, 63)?, numbers(device, 4, 64)?);
+        let y = y.layer_norm(-1, Some(&gain), Some(&shift), 1e-6)?;
         let y = y.linear(&numbers(device, [8, 4], 65)?, None, None)?.gelu()?;
         let y = (y.linear(&numbers(device, [4, 8], 66)?, None, None)? * numbers(device, 4, 67)?)?;
         x + y.permute([0, 3, 1, 2])?
@@ -138,7 +139,7 @@ fn patch_embedding() {
         let patches = patches.flatten(2..)?.swap_axes(1, 2)?;
         let class = numbers(device, [1, 1, 5], 71)?.broadcast_to([2, 1, 5])?;
         let tokens = (Tensor::concat(&[class, patches], 1)? + numbers(device, [7, 5], 72)?)?;
-        tokens.layer_norm(-1, 1e-6)
+        tokens.layer_norm(-1, None, None, 1e-6)
     });
 }
 
@@ -151,8 +152,8 @@ fn mixer_block() {
                 (numbers(device, [5, width], seed)?, numbers(device, [width, 5], seed + 1)?);
             x.linear(&up, None, None)?.gelu_tanh()?.linear(&down, None, None)
         };
-        let x = (&x + mix(&x.layer_norm(-1, 1e-5)?.t()?, 3, 74)?.t()?)?;
-        &x + mix(&x.layer_norm(-1, 1e-5)?, 4, 76)?
+        let x = (&x + mix(&x.layer_norm(-1, None, None, 1e-5)?.t()?, 3, 74)?.t()?)?;
+        &x + mix(&x.layer_norm(-1, None, None, 1e-5)?, 4, 76)?
     });
 }
 
@@ -251,7 +252,7 @@ fn pixel_shuffle() {
 fn gated_feed_forward() {
     check("gated_feed_forward", async |device| {
         let x = numbers(device, [2, 3, 4], 12)?;
-        let y = (x.rms_norm(-1, 1e-6)? * numbers(device, 4, 13)?)?;
+        let y = x.rms_norm(-1, Some(&numbers(device, 4, 13)?), 1e-6)?;
         let [gate, up] = [14, 15].map(|seed| y.linear(&numbers(device, [6, 4], seed)?, None, None));
         let swish = (gate?.silu()? * up?)?.linear(&numbers(device, [4, 6], 16)?, None, None)?;
         let plain = y.linear(&numbers(device, [8, 4], 17)?, None, None)?.glu(-1)?;
@@ -342,7 +343,7 @@ fn four_bit_vocabulary() {
         let (table, lost) = table.quantise(Blocks::Q4).await?;
         let (tokens, _) = device.tensor([[3, 0, 11, 7], [5, 5, 1, 9]])?;
         let seen = table.embedding(&tokens)?;
-        let told = seen.mean(1)?.rms_norm(-1, 1e-6)?;
+        let told = seen.mean(1)?.rms_norm(-1, None, 1e-6)?;
         let scores = (told.linear(&table, None, None)? / 8.0)?; // the same weights both ways
         let loss = scores.cross_entropy(-1, &tokens.at((.., -1))?)?;
         let (most, _) = device.upload(&[lost.abs_error_max as f32], 1)?;

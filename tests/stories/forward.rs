@@ -22,7 +22,7 @@ fn weight(device: &Device, dims: &[usize]) -> Result<Tensor> {
 /// One layer: `x + attention(x)`, then `x + dense(gelu(dense(x)))`, each after a norm.
 fn layer(device: &Device, x: &Tensor) -> Result<Tensor> {
     let [tokens, width, heads, inner, _] = SIZES;
-    let normed = x.layer_norm(-1, 1e-5)?;
+    let normed = x.layer_norm(-1, None, None, 1e-5)?;
     let mut parts = Vec::new();
     for _ in 0..3 {
         let part = normed.linear(&weight(device, &[width, width])?, None, None)?;
@@ -32,7 +32,7 @@ fn layer(device: &Device, x: &Tensor) -> Result<Tensor> {
     let seen = seen.swap_axes(0, 1)?.contiguous()?.reshape([tokens, width])?;
     let x = (x + &seen.linear(&weight(device, &[width, width])?, None, None)?)?;
     let (up, bias) = (weight(device, &[inner, width])?, weight(device, &[inner])?);
-    let dense = x.layer_norm(-1, 1e-5)?.linear(&up, Some(&bias), Some(Op::Gelu))?;
+    let dense = x.layer_norm(-1, None, None, 1e-5)?.linear(&up, Some(&bias), Some(Op::Gelu))?;
     &x + &dense.linear(&weight(device, &[width, inner])?, None, None)?
 }
 

@@ -18,33 +18,38 @@ pub(crate) enum Fault {
     Stays(u64),
     /// The device is lost after a submission.
     Loss(u64),
+    /// A read is begun, dropped, and begun again.
+    Dropped(u64),
 }
 
 impl Fault {
     /// Every kind of failure, met by the call with this number.
-    fn all(n: u64) -> [Self; 6] {
+    fn all(n: u64) -> [Self; 7] {
         let once = |call| Self::Once(call, n);
         let calls = [Call::Allocation, Call::Submission, Call::Mapping, Call::MemoryOfSubmission];
         let [allocation, submission, mapping, memory] = calls.map(once);
-        [allocation, submission, mapping, memory, Self::Stays(n), Self::Loss(n)]
+        let [stays, loss, dropped] = [Self::Stays(n), Self::Loss(n), Self::Dropped(n)];
+        [allocation, submission, mapping, memory, stays, loss, dropped]
     }
 
-    fn arm(self, device: &Device) {
+    fn arm(self, device: &Device, player: &mut Player<'_>) {
         match self {
             Self::Once(call, n) => device.fail(call, n..n + 1),
             Self::Stays(n) => device.fail(Call::Allocation, n..u64::MAX),
             Self::Loss(n) => device.lose_after(n + 1),
+            Self::Dropped(n) => player.drop_read(n),
         }
     }
 
-    /// What a step says that has met it.
-    fn kind(self) -> ErrorKind {
+    /// What a step says that has met it, if it says so.
+    fn kind(self) -> Option<ErrorKind> {
         match self {
             Self::Once(Call::Allocation | Call::MemoryOfSubmission, _) | Self::Stays(_) => {
-                ErrorKind::OutOfMemory
+                Some(ErrorKind::OutOfMemory)
             }
-            Self::Once(..) => ErrorKind::Driver,
-            Self::Loss(_) => ErrorKind::DeviceLost,
+            Self::Once(..) => Some(ErrorKind::Driver),
+            Self::Loss(_) => Some(ErrorKind::DeviceLost),
+            Self::Dropped(_) => None,
         }
     }
 
@@ -75,13 +80,24 @@ pub(crate) struct Found {
     pub(crate) met: u64,
     /// Steps that said so.
     pub(crate) said: u64,
+    /// Reads that were dropped once they were begun.
+    pub(crate) dropped: u64,
 }
 
 impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { stories, steps, met, said } = self;
-        write!(f, "{steps} steps of {stories} stories, {met} failures met, {said} told")
+        let Self { stories, steps, met, said, dropped } = self;
+        write!(f, "{steps} steps of {stories} stories, {met} failures met, {said} told")?;
+        write!(f, ", {dropped} reads dropped")
     }
+}
+
+/// How a failure was met.
+struct Met {
+    /// Steps that said so.
+    said: u64,
+    /// Whether a read was dropped.
+    dropped: bool,
 }
 
 impl Search {
@@ -121,14 +137,16 @@ impl Search {
         for kind in 0..Fault::all(0).len() {
             for n in 0.. {
                 let (fault, before) = (Fault::all(n)[kind], device.failures());
-                fault.arm(&device);
-                let said = self.disturbed(&device, (story, &want), fault).await;
-                found.said += said.map_err(|what| format!("{fault:?}: {what}"))?;
+                let met = self.disturbed(&device, (story, &want), fault).await;
+                let Met { said, dropped } = met.map_err(|what| format!("{fault:?}: {what}"))?;
                 found.steps += story.len() as u64;
-                if device.failures() == before {
+                found.said += said;
+                found.dropped += u64::from(dropped);
+                let failed = device.failures() > before;
+                found.met += u64::from(failed);
+                if !failed && !dropped {
                     break;
                 }
-                found.met += 1;
                 if let Fault::Loss(_) = fault {
                     device =
                         device.reopen().await.map_err(|error| format!("{fault:?}: {error}"))?;
@@ -151,14 +169,15 @@ impl Search {
         Ok(all)
     }
 
-    /// How many steps said that they met the failure.
+    /// Plays it once with a failure, and finds what comes of that as it should be.
     async fn disturbed(
         &self,
         device: &Device,
         (story, want): (&[Step], &[Seen]),
         fault: Fault,
-    ) -> Result<u64, String> {
+    ) -> Result<Met, String> {
         let mut player = Player::new(device);
+        fault.arm(device, &mut player);
         // What cannot be known any more.
         let mut unknown = Vec::new();
         let mut said = 0;
@@ -179,7 +198,7 @@ impl Search {
                 (got, want) => got == want,
             };
             let mut got = player.step(step).await;
-            let told = matches!(&got, Seen::Refused(kind, _) if *kind == fault.kind());
+            let told = matches!(&got, Seen::Refused(kind, _) if Some(*kind) == fault.kind());
             if told && !same(&got) {
                 said += 1;
                 if fault.passes() {
@@ -196,9 +215,10 @@ impl Search {
                 return Err(format!("{}: {got:?}, not {want:?}", place()));
             }
         }
+        let dropped = player.has_dropped();
         drop(player);
         nothing_is_left(device, !matches!(fault, Fault::Loss(_)))?;
-        Ok(said)
+        Ok(Met { said, dropped })
     }
 
     /// Leaves steps out as long as something goes wrong.

@@ -174,11 +174,32 @@ pub(crate) struct Player<'a> {
     places: [Option<Tensor>; PLACES],
     /// Values that a device has which only copies.
     pub(crate) copied: [bool; PLACES],
+    /// Reads so far, and the number of the one to drop.
+    reads: u64,
+    to_drop: Option<u64>,
 }
 
 impl<'a> Player<'a> {
     pub(crate) fn new(device: &'a Device) -> Self {
-        Self { device, places: [const { None }; PLACES], copied: [false; PLACES] }
+        let (places, copied) = ([const { None }; PLACES], [false; PLACES]);
+        Self { device, places, copied, reads: 0, to_drop: None }
+    }
+
+    /// The read of this number is begun and dropped, before it is made.
+    pub(crate) const fn drop_read(&mut self, n: u64) {
+        self.to_drop = Some(n);
+    }
+
+    pub(crate) fn has_dropped(&self) -> bool {
+        self.to_drop.is_some_and(|n| n < self.reads)
+    }
+
+    /// Goes before every read.
+    fn counts(&mut self, x: &Tensor) {
+        if self.to_drop == Some(self.reads) {
+            abandon(x);
+        }
+        self.reads += 1;
     }
 
     /// Takes one step. One that fails changes no place.
@@ -283,11 +304,9 @@ impl<'a> Player<'a> {
                 self.copied[step.to] = false;
             }
             What::Compute => compute(x)?,
-            What::Abandon => {
-                let mut read = pin!(x.read::<f32>());
-                let _ = read.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-            }
+            What::Abandon => abandon(x),
             What::Aside => {
+                self.counts(x);
                 let read = || pollster::block_on(x.read::<f32>());
                 return match std::thread::scope(|scope| scope.spawn(read).join()) {
                     Ok(read) => values(read?),
@@ -298,16 +317,26 @@ impl<'a> Player<'a> {
                 let _guard = self.device.guard(Crossings::Deny);
                 let y = (x - 1.0f32)?;
                 compute(&y)?;
+                self.counts(&y);
                 return match y.read::<f32>().await {
                     Err(error) if error.kind() == ErrorKind::Denied => Ok(Seen::Done),
                     Err(error) => Err(error),
                     Ok(values) => Ok(Seen::Values(vec![values.len() as u32])),
                 };
             }
-            _ => return values(x.read::<f32>().await?),
+            _ => {
+                self.counts(x);
+                return values(x.read::<f32>().await?);
+            }
         }
         Ok(Seen::Done)
     }
+}
+
+/// Begins a read, and drops it.
+fn abandon(x: &Tensor) {
+    let mut read = pin!(x.read::<f32>());
+    let _ = read.as_mut().poll(&mut Context::from_waker(Waker::noop()));
 }
 
 /// What the caller copies of a lent tensor, as another.

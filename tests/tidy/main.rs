@@ -313,8 +313,12 @@ fn every_function_that_takes_a_dtype_is_tried_under_policies_that_convert() {
     none(&complaints);
 }
 
+/// What the calls of these types begin with in the ledger.
+const SIDES: [(&str, &str); 3] =
+    [("TensorSet", "set."), ("Formula", "formula."), ("Kernel", "kernel.")];
+
 /// Calls through which data crosses, with their lines: what the ledger names, and what takes or
-/// gives host values, or tells what became of them. That of a set is called `set.to`.
+/// gives host values, or tells what became of them, or waits for a device that it is given.
 fn doors(room: &house::Room<'_>) -> Vec<(String, usize)> {
     let texts: Vec<&str> = room.tokens.iter().map(|token| token.text).collect();
     let (mut found, mut of, mut depth) = (Vec::new(), "", 0);
@@ -326,22 +330,23 @@ fn doors(room: &house::Room<'_>) -> Vec<(String, usize)> {
                 None
             }
             ["CallSite", "::", "of", "(", name, ..] => Some(name.trim_matches('"').to_owned()),
-            ["pub", "fn", name, ..] | ["pub", "async", "fn", name, ..]
-                if matches!(of, "Device" | "Tensor" | "TensorSet") =>
-            {
+            ["pub", "fn", name, ..] | ["pub", "async", "fn", name, ..] => {
                 let crosses =
                     ["Element", "Receipt", "SetReceipt", "Rounding", "Trial", "Picture", "u8"];
                 let head = texts[at..].iter().position(|text| *text == "{");
                 let head = &texts[at..at + head.unwrap_or(0)];
-                let set = if of == "TensorSet" { "set." } else { "" };
+                let side = SIDES.iter().find(|(side, _)| *side == of).map_or("", |(_, side)| side);
+                let ours = matches!(of, "Device" | "Tensor" | "TensorSet");
                 // Whether something holds of a tensor is an error only where it has to be asked.
                 let answers = head.windows(4).any(|four| four == ["Result", "<", "bool", ">"]);
                 // What a tensor has to be awaited for, or waits for, crosses, whatever it yields.
-                let waits = head.contains(&"Future") || name.ends_with("_now");
-                let is_door = answers
-                    || waits && of == "Tensor"
-                    || head.iter().any(|text| crosses.contains(text));
-                is_door.then(|| format!("{set}{name}"))
+                let waits = head.iter().any(|text| matches!(*text, "Future" | "async"))
+                    || name.ends_with("_now");
+                let given = (head.windows(3))
+                    .any(|three| matches!(three, ["&", "Device", _] | ["&", _, "Device"]));
+                let is_door = waits && (of == "Tensor" || given)
+                    || ours && (answers || head.iter().any(|text| crosses.contains(text)));
+                is_door.then(|| format!("{side}{name}"))
             }
             _ => None,
         };

@@ -25,6 +25,24 @@ pub(crate) struct Taps {
     pub(crate) result: [usize; 3],
 }
 
+impl Taps {
+    /// So many taps along an axis, for so many pixels of the result. From one of them to the next
+    /// is as far as they say; where there is no next one, that may be farther than a kernel can be
+    /// told.
+    pub(crate) fn along(
+        &mut self,
+        axis: usize,
+        [taps, pixels]: [usize; 2],
+        [reach, step]: [usize; 2],
+        padding: usize,
+    ) {
+        self.reach[axis] = if taps > 1 { reach } else { 1 };
+        self.step[axis] = if pixels > 1 { step } else { 1 };
+        self.first[axis] = -isize::try_from(padding).unwrap_or(isize::MAX);
+        self.result[axis] = pixels;
+    }
+}
+
 /// Three lengths, and a fourth number.
 const fn four([z, y, x]: [usize; 3], w: usize) -> [usize; 4] {
     [z, y, x, w]

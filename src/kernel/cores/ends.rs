@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::reach::Reach;
+use super::reach::{COUNTED, Reach};
 use crate::dtype::DType;
 use crate::engine::Site;
-use crate::error::Result;
+use crate::error::{Result, mistake};
 use crate::exec::Value;
 use crate::kernel::Operand;
 use crate::kernel::elementwise::Fused;
@@ -118,5 +118,12 @@ impl Tail {
     /// for [`Head::reach`].
     pub(crate) fn reach(&self, by_element: bool) -> Result<Option<Reach<'_>>> {
         Reach::over(&self.expr, &self.operands, &self.scalars, &self.shape, by_element)
+    }
+
+    /// How a kernel reaches operands that lie in one segment each, by quads of its shape: refused
+    /// where there are more elements than 32 bits count.
+    pub(crate) fn reached(&self) -> Result<Reach<'_>> {
+        COUNTED.check(self.shape.elements() as u128)?;
+        self.reach(false)?.ok_or_else(|| mistake("a tail", "out of reach"))
     }
 }

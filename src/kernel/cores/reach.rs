@@ -7,12 +7,21 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::exec::Bound;
 use crate::kernel::Operand;
+use crate::kernel::limits::Ceiling;
 use crate::shape::Shape;
 use crate::store::Pinned;
 use crate::wgsl::{Edge, Expr, Space, View, Way};
 
 /// The most elements that are counted in 32 bits, with room for a quad that is half outside.
 pub(super) const ELEMENTS_MAX: usize = u32::MAX as usize / 2;
+
+/// What nobody counts in parts.
+pub(super) const COUNTED: Ceiling = Ceiling {
+    what: "the result of a kernel",
+    limit: "the reach of a kernel",
+    unit: "elements",
+    available: ELEMENTS_MAX as u64,
+};
 
 /// How a kernel reaches the operands of an expression.
 #[derive(Debug)]

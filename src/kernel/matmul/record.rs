@@ -122,7 +122,7 @@ impl Recorder<'_> {
 
     /// Every panel into a value of this shape: all passes of the result, one after the other.
     fn passes(&self, parcels: &[Parcel], tail: &Tail, shape: &Shape) -> Result<Arc<Value>> {
-        let Some(reach) = tail.reach(false)? else { return Err(unexpected("no tail")) };
+        let reach = tail.reached()?;
         let mut avoid: Vec<u64> = reach.ids().collect();
         for side in parcels.iter().flat_map(|parcel| &parcel.sides) {
             avoid.extend(side.hold()?.ids());

@@ -29,16 +29,14 @@ impl Tensor {
             Taps { step: [1; 3], reach: [1; 3], first: [0; 3], groups: 1, result: [1; 3] };
         for i in 0..D {
             let (to, dim, pad) = (3 - D + i, dims[first + i], how.padding[i]);
-            let covers = how.dilation[i].saturating_mul(how.size[i].saturating_sub(1)) + 1;
+            let (count, step, reach) = (how.size[i], how.stride[i], how.dilation[i]);
+            let covers = reach.saturating_mul(count.saturating_sub(1)).saturating_add(1);
             let padded = dim.saturating_add(pad.saturating_mul(2));
-            let known = how.size[i] > 0 && how.dilation[i] > 0 && how.stride[i] > 0;
-            if !known || pad > how.size[i] / 2 || covers > padded {
+            if count == 0 || reach == 0 || step == 0 || pad > count / 2 || covers > padded {
                 return Ok(None);
             }
-            (size[to], taps.step[to], taps.reach[to]) =
-                (how.size[i], how.stride[i], how.dilation[i]);
-            taps.first[to] = -pad.cast_signed();
-            taps.result[to] = (padded - covers) / how.stride[i] + 1;
+            size[to] = count;
+            taps.along(to, [count, (padded - covers) / step + 1], [reach, step], pad);
         }
         let result = [&dims[..first], &taps.result[3 - D..]].concat();
         let shape = Shape::new(result)?;

@@ -129,7 +129,7 @@ async fn rows(ctx: &Ctx) -> Outcome {
     for device in devices(ctx).await? {
         let x = normal(&device, 8, &[40, 2052], DType::F32).map_err(show)?;
         same("softmax", &[&x], |x| x[0].softmax(1)).await?;
-        same("norms", &[&x], |x| x[0].layer_norm(1, 1e-5)).await?;
+        same("norms", &[&x], |x| x[0].layer_norm(1, None, None, 1e-5)).await?;
         let x = normal(&device, 9, &[70, 64, 64], DType::F32).map_err(show)?;
         same("softmax across rows", &[&x], |x| x[0].softmax(1)).await?;
     }

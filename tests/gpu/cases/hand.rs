@@ -169,7 +169,7 @@ const ALONG: &[(&str, Along)] = &[
     ("sum", |[x, ..], axis| x.sum(axis)),
     ("argmax", |[x, ..], axis| x.argmax(Axes::keep(axis))),
     ("softmax", |[x, ..], axis| x.softmax(axis)),
-    ("layer_norm", |[x, ..], axis| x.layer_norm(axis, 1e-6)),
+    ("layer_norm", |[x, ..], axis| x.layer_norm(axis, None, None, 1e-6)),
     ("cumsum", |[x, ..], axis| x.cumsum(axis)),
     ("slice", |[x, ..], axis| x.slice(axis, 1..)),
     ("slice_step", |[x, ..], axis| x.slice_step(axis, .., -1)),

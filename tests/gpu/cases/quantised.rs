@@ -332,8 +332,12 @@ async fn products(ctx: &Ctx, form: Blocks, dtype: DType, downgrade: Downgrade) -
             let layer = view.linear(&w, Some(&bias), Some(Op::Relu)).map_err(show)?;
             let apart = (&got + &bias).and_then(|t| t.relu()).map_err(show)?;
             let (layer, apart) = (bits_of(&layer).await?, bits_of(&apart).await?);
-            // Apart a product of 16 bits is rounded before the bias is added.
-            ensure!(dtype != DType::F32 || layer == apart, "{place}: a layer by parts");
+            // Rows of 16 bits that are no whole quads are rounded before the bias is added.
+            let is_apart = dtype == DType::F32 || n % 4 > 0;
+            ensure!(!is_apart || layer == apart, "{place}: a layer by parts");
+            if is_apart {
+                continue;
+            }
             for (i, (&got, &(sum, scale))) in layer.iter().zip(&exact).enumerate() {
                 let (bias, got) = (added[i % n], value(dtype, got));
                 let value = Number::Float((sum + bias).max(0.0));

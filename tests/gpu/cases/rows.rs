@@ -3,9 +3,9 @@
 
 use wharf::op::Joint;
 use wharf::reference::{Exact, Number, log_softmax, norm, softmax};
-use wharf::{Adapter, DType, Device, Layout, Target, Tensor, half};
+use wharf::{Adapter, DType, Device, Layout, Target, Tensor};
 
-use super::pair::{Pair, bits, bits_of, count, value};
+use super::pair::{Pair, bits, bits_of, carries, count, value};
 use super::probe::Random;
 use super::reduce::NO_SUBGROUPS;
 use super::views::Move;
@@ -140,7 +140,7 @@ async fn long_norms(ctx: &Ctx) -> Outcome {
     let data: Vec<f32> = (0..n).map(number).collect();
     for target in [Target::Cpu64, Target::Gpu] {
         let (x, _) = device.with_target(target).upload(&data, [n]).map_err(show)?;
-        for y in [x.layer_norm(0, EPS), x.rms_norm(0, EPS)] {
+        for y in [x.layer_norm(0, None, None, EPS), x.rms_norm(0, None, EPS)] {
             let got = y.map_err(show)?.read::<f32>().await.map_err(show)?;
             // The mean square is 7. The slack allows for roundings of the sums and of the root.
             let want = |x: f32| x / (7.0f32 + EPS).sqrt();
@@ -165,8 +165,8 @@ pub(super) fn apply(what: Joint, x: &Tensor, axis: usize) -> wharf::Result<Tenso
     match what {
         Softmax => x.softmax(axis),
         LogSoftmax => x.log_softmax(axis),
-        LayerNorm => x.layer_norm(axis, EPS),
-        _ => x.rms_norm(axis, EPS),
+        LayerNorm => x.layer_norm(axis, None, None, EPS),
+        _ => x.rms_norm(axis, None, EPS),
     }
 }
 
@@ -279,22 +279,29 @@ async fn masked(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
+/// A norm of numbers that are doubled first, times a weight and plus a bias: 16 bits are rounded
+/// once.
 async fn scaled(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let data: Vec<f32> = (0..24 * 36).map(|i| (i * 7 % 31) as f32).collect();
-    let (x, _) = device.upload(&data, [24, 36]).map_err(show)?;
-    let (weight, _) = device.upload(&data[..36], [36]).map_err(show)?;
-    let (half, _) = device.upload(&[half::f16::from_f32(0.5); 36], [36]).map_err(show)?;
-    let bias = half.cast(DType::F32).map_err(show)?;
-    let x2 = (&x * 2.0f32).map_err(show)?;
-    let normed = x2.layer_norm(1, EPS).and_then(|y| y * &weight).and_then(|y| y + &bias);
-    let got = normed.map_err(show)?.read::<f32>().await.map_err(show)?;
-    for (row, got) in data.chunks(36).zip(got.chunks(36)) {
-        let doubled: Vec<f64> = row.iter().map(|&x| 2.0 * f64::from(x)).collect();
-        for ((exact, &w), &got) in norm(&doubled, EPS.into(), true).iter().zip(&data).zip(got) {
-            let Number::Float(y) = exact.value else { return Err("a float".into()) };
-            let want = y * f64::from(w) + 0.5;
-            ensure!((want - f64::from(got)).abs() < 1e-4, "{got}, not {want}");
+    for dtype in [DType::F32, DType::F16].into_iter().filter(|&dtype| carries(&device, dtype)) {
+        let cast = |data: &[f32], shape: &[usize]| device.upload(data, shape)?.0.cast(dtype);
+        let x = cast(&data, &[24, 36]).and_then(|x| x * 2.0).map_err(show)?;
+        let weight = cast(&data[..36], &[36]).map_err(show)?;
+        let bias = cast(&[0.5; 36], &[36]).map_err(show)?;
+        let normed = x.layer_norm(1, Some(&weight), Some(&bias), EPS).map_err(show)?;
+        let got = bits_of(&normed).await?;
+        for (row, got) in data.chunks(36).zip(got.chunks(36)) {
+            let doubled: Vec<f64> = row.iter().map(|&x| 2.0 * f64::from(x)).collect();
+            for ((exact, &w), &got) in norm(&doubled, EPS.into(), true).iter().zip(&data).zip(got) {
+                let (Number::Float(y), Number::Float(got)) = (exact.value, value(dtype, got))
+                else {
+                    return Err("a float".into());
+                };
+                let want = y * f64::from(w) + 0.5;
+                let half = if dtype == DType::F16 { want.abs() / 2048.0 } else { 0.0 };
+                ensure!((want - got).abs() <= half + 1e-4, "{dtype}: {got}, not {want}");
+            }
         }
     }
     Ok(())

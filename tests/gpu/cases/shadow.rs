@@ -79,7 +79,7 @@ const PLANTS: &[Plant] = &[
         was: "finish(q + 2u, (head_0(q + 2u) - all.x) * all.y);",
         now: "finish(q + 2u, (head_0(q + 2u).yxzw - all.x) * all.y);",
         operation: "rms_norm",
-        line: line!(), run: |x| x.rms_norm(-1, 1e-5),
+        line: line!(), run: |x| x.rms_norm(-1, None, 1e-5),
         capsule: capsule!("a_lane_swapped"),
     },
     Plant {
@@ -389,7 +389,7 @@ async fn all_kinds(device: &Device) -> Result<()> {
         x.var(1, 1)?,
         x.logsumexp(0)?,
         (&x * 3.0)?.softmax(-1)?,
-        h.layer_norm(-1, 1e-5)?.cast(DType::F32)?,
+        h.layer_norm(-1, None, None, 1e-5)?.cast(DType::F32)?,
         x.log_softmax(0)?,
         x.cumsum(1)?,
         x.embedding(&index)?,

@@ -4,12 +4,13 @@ mod converted;
 mod images;
 mod near;
 mod operations;
+mod units;
 
 use std::collections::BTreeMap;
 
 use wharf::op::Op;
 use wharf::plan::{How, Plan};
-use wharf::reference::{Number, keeps};
+use wharf::reference::{Exact, Number, keeps};
 use wharf::tensor::{Attention, Pad};
 use wharf::{Adapter, DType, Device, Scalar, Tensor};
 
@@ -162,7 +163,8 @@ async fn shapes(device: &Device, lines: &[&str]) -> Outcome {
         }
         let want = tensors.pop().ok_or("a line without a result")?;
         let got = run(device, op, &tensors, &numbers).map_err(|e| format!("{line}: {e:?}"))?;
-        same(op, &got, &want).await.map_err(|text| format!("{line}: {text}"))?;
+        let units = units::of(op, &tensors, &numbers).await?;
+        same(op, &got, &want, &units).await.map_err(|text| format!("{line}: {text}"))?;
     }
     Ok(())
 }
@@ -221,8 +223,8 @@ fn run(device: &Device, op: &str, t: &[Tensor], numbers: &[Vec<f64>]) -> wharf::
         "matmul" => t[0].matmul(&t[1]),
         "softmax" => t[0].softmax(axis),
         "log_softmax" => t[0].log_softmax(axis),
-        "layer_norm" => t[0].layer_norm(axis, first(1) as f32),
-        "rms_norm" => t[0].rms_norm(axis, first(1) as f32),
+        "layer_norm" => t[0].layer_norm(axis, None, None, first(1) as f32),
+        "rms_norm" => t[0].rms_norm(axis, None, first(1) as f32),
         "cumsum" => t[0].cumsum(axis),
         "cumprod" => t[0].cumprod(axis),
         "cummax" => t[0].cummax(axis),
@@ -237,22 +239,30 @@ fn run(device: &Device, op: &str, t: &[Tensor], numbers: &[Vec<f64>]) -> wharf::
     }
 }
 
-/// Equal shapes and numbers; floats within what a handful of roundings may do to terms of up to 4.
-async fn same(op: &str, got: &Tensor, want: &Tensor) -> Outcome {
-    ensure_eq!(got.shape().dims(), want.shape().dims(), "the shape");
-    let number = |dtype, bits| match value(dtype, bits) {
+/// A number of any kind.
+fn float(number: Number) -> f64 {
+    match number {
         Number::Float(x) => x,
         Number::Int(n) => n as f64,
         Number::Bool(b) => f64::from(u8::from(b)),
-    };
+    }
+}
+
+/// Equal shapes, and numbers as near as the contract has them: in these units, the last of which is
+/// that of all others.
+async fn same(op: &str, got: &Tensor, want: &Tensor, units: &[f64]) -> Outcome {
+    ensure_eq!(got.shape().dims(), want.shape().dims(), "the shape");
+    let bound = near::shaped(op, got.dtype());
     let (a, b) = (bits_of(got).await?, bits_of(want).await?);
     for (i, (a, b)) in a.into_iter().zip(b).enumerate() {
-        let (a, b) = (number(got.dtype(), a), number(want.dtype(), b));
-        let bound = if got.dtype().is_float() { 2e-6 * b.abs().max(0.5) } else { 0.0 };
+        let (number, want) = (value(got.dtype(), a), value(want.dtype(), b));
+        let scale = units.get(i).or(units.last()).copied().unwrap_or(0.0);
+        let exact = Exact { value: want, scale };
         // Differs on purpose: squares overflow when computed in f32.
-        let overflows = op == "std" && a == f64::INFINITY && b > 1.8e19;
-        let same = a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= bound || overflows;
-        ensure!(same, "element {i} is {a}, not {b}");
+        let most = Number::Float(f64::INFINITY);
+        let overflows = op == "std" && number == most && float(want) > 1.8e19;
+        let same = overflows || near::is_near(bound, got.dtype(), exact, a);
+        ensure!(same, "element {i} is {number:?}, not {want:?}, in units of {scale}");
     }
     Ok(())
 }

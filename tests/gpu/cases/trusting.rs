@@ -67,7 +67,7 @@ fn works(device: &Device) -> Result<Vec<Tensor>> {
         heads.attention(&heads, &heads, &Attention::new().causal())?,
         image.conv2d(&weight, None, &Conv::new().padding([1, 1]))?,
         a.softmax(1)?,
-        a.layer_norm(0, 1e-5)?,
+        a.layer_norm(0, None, None, 1e-5)?,
         a.sum([0])?,
         a.sum([1])?,
         a.cumsum(1)?,

@@ -109,7 +109,7 @@ impl Wharf {
             Rows::SumColumns => Box::new(move || x.sum(0)),
             Rows::SumRows => Box::new(move || x.sum(1)),
             Rows::Softmax => Box::new(move || x.softmax(1)),
-            Rows::LayerNorm => Box::new(move || x.layer_norm(1, 1e-5)),
+            Rows::LayerNorm => Box::new(move || x.layer_norm(1, None, None, 1e-5)),
         })
     }
 

@@ -75,10 +75,10 @@ impl Along {
             Self::Joint(Joint::Softmax) => x.softmax(1),
             Self::Joint(Joint::LogSoftmax) => x.log_softmax(1),
             Self::Joint(Joint::CrossEntropy) => x.cross_entropy(1, classes),
-            Self::Joint(Joint::LayerNorm) => x.layer_norm(1, EPS),
+            Self::Joint(Joint::LayerNorm) => x.layer_norm(1, None, None, EPS),
             Self::Joint(Joint::CumSum) => x.cumsum(1),
             Self::Joint(Joint::CumProd) => x.cumprod(1),
-            Self::Joint(_) => x.rms_norm(1, EPS),
+            Self::Joint(_) => x.rms_norm(1, None, EPS),
         }
     }
 

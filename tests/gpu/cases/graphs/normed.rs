@@ -155,7 +155,7 @@ fn rms_norm(call: &Call, of: &[Tensor]) -> Result<Tensor> {
     let size = call.axes.iter().try_fold(x.clone(), |x, &axis| x.slice(axis, ..1))?;
     let one = (signs(x)? * scale(&size, has_eps(call))?)?;
     let both = Tensor::concat(&[&one, &(&one * 7)?], call.axis)?;
-    (both.rms_norm(Axes::from(&call.axes), eps)? * root)?.round()
+    (both.rms_norm(Axes::from(&call.axes), None, eps)? * root)?.round()
 }
 
 fn by_seven(call: &Call, of: &[Seen]) -> Option<Seen> {

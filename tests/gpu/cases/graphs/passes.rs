@@ -157,7 +157,7 @@ async fn layer(ctx: &Ctx) -> Outcome {
         stop(&product)?;
         let sum = ((product + &rows[0])? + &x)?;
         stop(&sum)?;
-        let norm = sum.layer_norm(1, 1e-5)?;
+        let norm = sum.layer_norm(1, None, None, 1e-5)?;
         stop(&norm)?;
         (norm * &rows[1])? + &rows[2]
     };

@@ -65,7 +65,7 @@ async fn of_rows(ctx: &Ctx) -> Outcome {
     type Make = fn(&Tensor) -> wharf::Result<Tensor>;
     const MAKE: [Make; 5] = [
         |x| x.softmax(1),
-        |x| x.layer_norm(1, 1e-5),
+        |x| x.layer_norm(1, None, None, 1e-5),
         |x| x.cumsum(1),
         |x| x.sum(1),
         |x| x.reshape([x.shape().dims()[0], 2, x.shape().dims()[1] / 2])?.sum(1),

@@ -103,6 +103,9 @@ async fn linspace(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
             }
         }
     }
+    // The step between them is no f32.
+    let ends = device.linspace(-f32::MAX, f32::MAX, 2, DType::F32).map_err(show)?;
+    ensure_eq!(ends.read::<f32>().await.map_err(show)?, [-f32::MAX, f32::MAX], "the ends");
     ensure!(device.linspace(0u8, 5u8, 6, DType::I32).is_err(), "integers have no linspace");
     Ok(())
 }

@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use wharf::tensor::{Align, Attention, Interpolation, Pad, Pooling};
 use wharf::{Adapter, Device, Tensor};
 
-use super::{Field, axes, field, same};
+use super::{Field, axes, field, same, units};
 use crate::cases::pair::count;
 use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, LOWEST, Outcome, case};
+
+/// What the norms add to the variance.
+const EPS: f64 = 1e-3;
 
 pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -44,9 +47,26 @@ pub(super) async fn judged(
         }
         let want = tensors.pop().ok_or("a line without a result")?;
         let got = run(op, &tensors, &numbers).map_err(|error| format!("{line}: {error:?}"))?;
-        same(op, &got, &want).await.map_err(|text| format!("{line}: {text}"))?;
+        let like = like(op, &numbers);
+        let settings = [&numbers[..numbers.len().min(1)], &[vec![EPS]]].concat();
+        let units = units::of(like, &tensors, &settings).await?;
+        same(like, &got, &want, &units).await.map_err(|text| format!("{line}: {text}"))?;
     }
     Ok(())
+}
+
+/// The operation whose contract a result keeps.
+fn like(op: &'static str, numbers: &[Vec<f64>]) -> &'static str {
+    let which = numbers.last().and_then(|list| list.first()).copied().unwrap_or(0.0);
+    match (op, which) {
+        ("layer_norm_with_stats", 0.0) => "layer_norm",
+        ("layer_norm_with_stats", 1.0) => "mean",
+        // What all are divided by is as near as what comes of it.
+        ("layer_norm_with_stats" | "rms_norm_with_stats", _) => "rms_norm",
+        ("attention_first_aligned", _) => "attention",
+        ("max_pool_with_indices", _) => "max_pool",
+        (op, _) => op,
+    }
 }
 
 fn run(op: &str, t: &[Tensor], numbers: &[Vec<f64>]) -> wharf::Result<Tensor> {
@@ -71,11 +91,12 @@ fn run(op: &str, t: &[Tensor], numbers: &[Vec<f64>]) -> wharf::Result<Tensor> {
             t[0].interpolate(size, how[numbers[0][0] as usize])
         }
         "layer_norm_with_stats" => {
-            let (y, [mean, scale]) = t[0].layer_norm_with_stats(axes(&numbers[0]), 1e-3)?;
+            let (y, [mean, scale]) =
+                t[0].layer_norm_with_stats(axes(&numbers[0]), None, None, EPS)?;
             Ok([y, mean, scale][numbers[1][0] as usize].clone())
         }
         "rms_norm_with_stats" => {
-            let (y, scale) = t[0].rms_norm_with_stats(axes(&numbers[0]), 1e-3)?;
+            let (y, scale) = t[0].rms_norm_with_stats(axes(&numbers[0]), None, EPS)?;
             Ok([y, scale][numbers[1][0] as usize].clone())
         }
         "attention_first_aligned" => {

@@ -1,7 +1,7 @@
 //! How near results have to be to `PyTorch`'s: one number for each operation, from its contract.
 
 use wharf::DType;
-use wharf::op::{Joint, Reduction, Tolerance, composed_bound};
+use wharf::op::{Joint, Op, Reduction, Tolerance, composed_bound, fourier_room, matrix_room};
 use wharf::reference::{Exact, Number};
 
 use super::super::pair::{bits, value};
@@ -9,11 +9,15 @@ use crate::torch_operations::Golden;
 
 /// How near a result has to be.
 #[derive(Clone, Copy, Debug)]
-enum Bound {
+pub(super) enum Bound {
     /// What is moved keeps all of its bits, the sign of zero too.
     Moved,
     /// What is computed keeps a contract.
     Kept(Tolerance),
+    /// `matrix_room` of the matrices.
+    Matrices,
+    /// `fourier_room` of the rows.
+    Transforms,
 }
 
 const fn fold(reduction: Reduction) -> Bound {
@@ -28,18 +32,14 @@ const fn joint(joint: Joint) -> Bound {
 /// exact in every order.
 const EXACT: Bound = Bound::Kept(Tolerance::EXACT);
 
-const MATRICES: Bound = Bound::Kept(Tolerance::ulp(16.0));
-
-/// `fourier_room` of the longest row there is, which is 96.
-const TRANSFORMS: Bound = Bound::Kept(Tolerance::ulp(8.0));
-
 /// What is neither here nor made of others is moved.
 #[rustfmt::skip]
 const BOUNDS: &[(Bound, &str)] = &[
     (EXACT, "sum prod cumsum cumprod cumsum_exclusive cumsum_reverse scatter_add scatter_mul \
              index_add einsum dot outer trace rope rope_interleaved conv1d conv2d conv3d \
              conv_transpose1d conv_transpose2d conv_transpose3d conv_input_grad conv_weight_grad \
-             conv_transpose_input_grad conv_transpose_weight_grad max_pool_grad cross complex_mul"),
+             conv_transpose_input_grad conv_transpose_weight_grad max_pool_grad cross complex_mul \
+             matmul linear linear_relu grid_sample"),
     // Which of two zeros is not told.
     (fold(Reduction::Max), "amax amin cummax cummin max_pool scatter_max scatter_min"),
     (fold(Reduction::Mean), "mean"),
@@ -55,8 +55,9 @@ const BOUNDS: &[(Bound, &str)] = &[
     (joint(Joint::CrossEntropy), "cross_entropy"),
     (joint(Joint::Attention), "attention attention_with_weights"),
     // Of the largest element times the condition, or of the product of a determinant.
-    (MATRICES, "cholesky det inv lu solve solve_triangular"),
-    (TRANSFORMS, "rfft irfft fft ifft"),
+    (Bound::Matrices, "cholesky det inv lu solve solve_triangular"),
+    (Bound::Transforms, "rfft irfft fft ifft"),
+    (Bound::Kept(Op::Lerp.bound(DType::F32)), "linspace"),
 ];
 
 /// A result of wharf's: its elements as bits, in row-major order.
@@ -65,6 +66,26 @@ pub(super) struct Got {
     pub(super) dtype: DType,
     pub(super) dims: Vec<usize>,
     pub(super) bits: Vec<u64>,
+}
+
+/// The bound of an operation that has one here.
+fn row(op: &str) -> Option<Bound> {
+    let row = BOUNDS.iter().find(|(_, ops)| ops.split_whitespace().any(|name| name == op));
+    row.map(|(bound, _)| *bound)
+}
+
+/// How near results of a line of `shapes.txt` or `images.txt` have to be.
+pub(super) fn shaped(op: &str, dtype: DType) -> Bound {
+    let reduction = Reduction::ALL.iter().find(|reduction| reduction.name() == op);
+    let folded = reduction.map(|reduction| Bound::Kept(reduction.bound(dtype)));
+    // Images have two axes.
+    let composed = || composed_bound(op).map(|one| Tolerance { ulp: 2.0 * one.ulp, ..one });
+    folded.or_else(|| row(op)).or_else(|| composed().map(Bound::Kept)).unwrap_or(Bound::Moved)
+}
+
+/// Rooms are told in `eps`.
+fn roomy(rooms: f64) -> Bound {
+    Bound::Kept(Tolerance::ulp(rooms / f64::from(f32::EPSILON)))
 }
 
 fn bound(g: &Golden) -> Bound {
@@ -76,12 +97,26 @@ fn bound(g: &Golden) -> Bound {
         ("interpolate", _) => "interpolate_antialiased",
         (op, _) => op,
     };
-    let row = BOUNDS.iter().find(|(_, ops)| ops.split_whitespace().any(|name| name == op));
     // For each axis that may change.
     let axes = if g.op == "interpolate" { g.list("to").len() } else { 1 };
     let all = |one: Tolerance| Bound::Kept(Tolerance { ulp: one.ulp * axes as f64, ..one });
     let composed = || composed_bound(op).map_or(Bound::Moved, all);
-    row.map_or_else(composed, |(bound, _)| *bound)
+    match row(op).unwrap_or_else(composed) {
+        // A determinant is a product of what elimination leaves.
+        Bound::Matrices => {
+            let n = g.operands[0].dims.last().copied().unwrap_or(0);
+            let name = if op == "det" { "lu" } else { op };
+            roomy(matrix_room(name, n).unwrap_or(0.0))
+        }
+        // One axis after the other, each as long as the longer side of it.
+        Bound::Transforms => {
+            let axes = if g.word("axes").is_some() { g.list("axes") } else { g.list("axis") };
+            let sides = [&g.operands[0].dims, &g.results[0].dims];
+            let long = |&axis: &usize| sides.iter().map(|dims| dims[axis]).max().unwrap_or(1);
+            roomy(axes.iter().map(|axis| fourier_room(long(axis))).sum())
+        }
+        bound => bound,
+    }
 }
 
 /// What is wrong with the results of a run of this dtype, if anything is.
@@ -111,11 +146,13 @@ pub(super) fn check(g: &Golden, run: DType, got: &[Got]) -> Result<(), String> {
     Ok(())
 }
 
-fn is_near(bound: Bound, dtype: DType, exact: Exact, got: u64) -> bool {
+pub(super) fn is_near(bound: Bound, dtype: DType, exact: Exact, got: u64) -> bool {
     let number = value(dtype, got);
     let nan = |number| matches!(number, Number::Float(x) if x.is_nan());
     match bound {
         Bound::Moved => got == bits(dtype, exact.value) || nan(number) && nan(exact.value),
         Bound::Kept(bound) => bound.within(dtype, exact, number),
+        // They have become what is kept.
+        Bound::Matrices | Bound::Transforms => false,
     }
 }

@@ -198,8 +198,8 @@ fn computed(g: &Golden, t: &[Tensor]) -> Option<wharf::Result<Tensor>> {
         "outer" => t[0].outer(&t[1]),
         "rope" => t[0].rope(&t[1], &t[2]),
         "rope_interleaved" => t[0].rope_interleaved(&t[1], &t[2]),
-        "layer_norm" => t[0].layer_norm(g.list("axes"), eps).and_then(|x| scaled(x, t)),
-        "rms_norm" => t[0].rms_norm(g.list("axes"), eps).and_then(|x| scaled(x, t)),
+        "layer_norm" => t[0].layer_norm(g.list("axes"), t.get(1), t.get(2), eps),
+        "rms_norm" => t[0].rms_norm(g.list("axes"), t.get(1), eps),
         "group_norm" => t[0].group_norm(g.count("groups"), t.get(1), t.get(2), eps),
         "instance_norm" => t[0].instance_norm(t.get(1), t.get(2), eps),
         "batch_norm" => t[0].batch_norm(&t[1], &t[2], t.get(3), t.get(4), eps),
@@ -291,12 +291,6 @@ fn folded(g: &Golden, t: &[Tensor]) -> Option<wharf::Result<Tensor>> {
 fn right_side(t: &[Tensor]) -> wharf::Result<Tensor> {
     let shared = t[1].shape().rank() > 1 && t[1].shape().rank() < t[0].shape().rank();
     if shared { t[1].unsqueeze(0) } else { Ok(t[1].clone()) }
-}
-
-/// Times the weight and plus the bias, if there are any.
-fn scaled(normed: Tensor, t: &[Tensor]) -> wharf::Result<Tensor> {
-    let scaled = t.get(1).map_or(Ok(normed.clone()), |weight| normed * weight)?;
-    t.get(2).map_or(Ok(scaled.clone()), |bias| scaled + bias)
 }
 
 fn conv<const D: usize>(g: &Golden) -> Conv<D> {

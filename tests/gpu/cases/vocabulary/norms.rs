@@ -119,11 +119,11 @@ async fn axes(ctx: &Ctx) -> Outcome {
                         let kept = (0..4).map(|i| if among.contains(&i) { 0 } else { place[i] });
                         flat(&x.dims, &kept.collect::<Vec<_>>())
                     };
-                    let got = x.tensor.layer_norm(&among, EPS).map_err(show)?;
+                    let got = x.tensor.layer_norm(&among, None, None, EPS).map_err(show)?;
                     let want = normed(&x, &rest, |_| [1.0, 0.0]);
                     ensure_eq!(got.shape().dims(), x.dims, "{name}: the shape");
                     kept(("group_norm", 1), &name, &got, &want).await?; // which is its own
-                    let got = x.tensor.rms_norm(&among, EPS).map_err(show)?;
+                    let got = x.tensor.rms_norm(&among, None, EPS).map_err(show)?;
                     let squares = means(&x, &rest, |_, x| x * x);
                     let one =
                         |(place, x): (Vec<usize>, &f64)| x / (squares[rest(&place)] + EPS).sqrt();
@@ -152,7 +152,7 @@ async fn with_stats(
     let scale = |of: &[f64]| -> Vec<f64> {
         places(&kept).map(|place| (of[rest(&place)] + EPS).sqrt().recip()).collect()
     };
-    let (y, [mean, by]) = x.tensor.layer_norm_with_stats(among, EPS).map_err(show)?;
+    let (y, [mean, by]) = x.tensor.layer_norm_with_stats(among, None, None, EPS).map_err(show)?;
     let wide = if dtype == DType::F64 { dtype } else { DType::F32 };
     ensure_eq!([mean.dtype(), by.dtype(), y.dtype()], [wide, wide, dtype], "{name}: the dtypes");
     let want: Vec<f64> = places(&kept).map(|place| all[rest(&place)]).collect();
@@ -161,12 +161,12 @@ async fn with_stats(
     let again =
         ((&x.tensor.cast(wide).map_err(show)? - &mean).map_err(show)? * &by).map_err(show)?;
     let plain: Vec<f64> =
-        x.tensor.layer_norm(among, EPS).map_err(show)?.read_as().await.map_err(show)?.0;
+        x.tensor.layer_norm(among, None, None, EPS).map_err(show)?.read_as().await.map_err(show)?.0;
     near(&format!("{name} by its own"), &again, &x.dims, &plain, 4.0 * room(dtype)).await?;
     near(&format!("{name} with it"), &y, &x.dims, &plain, 0.0).await?;
-    let (y, by) = x.tensor.rms_norm_with_stats(among, EPS).map_err(show)?;
+    let (y, by) = x.tensor.rms_norm_with_stats(among, None, EPS).map_err(show)?;
     let plain: Vec<f64> =
-        x.tensor.rms_norm(among, EPS).map_err(show)?.read_as().await.map_err(show)?.0;
+        x.tensor.rms_norm(among, None, EPS).map_err(show)?.read_as().await.map_err(show)?.0;
     near(&format!("rms {name} with it"), &y, &x.dims, &plain, 0.0).await?;
     near(
         &format!("the scale of rms {name}"),
@@ -191,7 +191,11 @@ async fn fused(ctx: &Ctx) -> Outcome {
     // One for the channels, and one for all elements.
     ensure_eq!(dispatches(silu(doubled.batch_norm(&list, &list, w, w, EPS)))?, 2, "batch_norm");
     let kernels = dispatches(silu(x.group_norm(4, w, w, EPS)))?;
-    let alone = dispatches(x.reshape([2, 4, 32]).and_then(|x| x.layer_norm(2, EPS)))?;
+    let rows = x.reshape([2, 4, 32]).map_err(show)?;
+    let alone = dispatches(rows.layer_norm(2, None, None, EPS))?;
+    let long = device.ones(32, DType::F32).map_err(show)?;
+    let scaled = dispatches(silu(rows.layer_norm(2, Some(&long), Some(&long), EPS)))?;
+    ensure_eq!(scaled, alone, "a weight, a bias and an activation beside a norm alone");
     ensure_eq!(kernels, alone, "group_norm beside a norm alone");
     Ok(())
 }
