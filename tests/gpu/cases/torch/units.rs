@@ -48,7 +48,7 @@ async fn rows(x: &Tensor, along: &[usize]) -> Result<Vec<Vec<Number>>, String> {
     let dims = x.shape().dims();
     let order: Vec<usize> = (0..dims.len()).filter(|axis| !along.contains(axis)).collect();
     let length: usize = along.iter().map(|&axis| dims[axis]).product();
-    let bits = bits_of(&x.permute(&[&order, along].concat()).map_err(show)?).await?;
+    let bits = bits_of(&x.permute([&order, along].concat()).map_err(show)?).await?;
     let number = |&bits: &u64| value(x.dtype(), bits);
     Ok(bits.chunks(length.max(1)).map(|row| row.iter().map(number).collect()).collect())
 }
