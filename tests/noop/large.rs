@@ -125,8 +125,8 @@ fn is_of_the_dtype(device: &Device, dtype: DType, of: fn(&Tensor) -> Result<Tens
     small.and_then(|x| of(&x)).is_err_and(|error| error.kind() == ErrorKind::DType)
 }
 
-/// Whether an operation is refused, which is looked at, and then computed as far as there is memory;
-/// and what is wrong with that.
+/// Whether an operation is refused, which is explained, and then computed as far as there is
+/// memory; and what is wrong with that.
 fn tried(device: &Device, (name, of): Row, dtype: DType, count: usize) -> (bool, Vec<String>) {
     let x = device.ones((), dtype).and_then(|one| one.broadcast_to([count])).expect("a view");
     let made = of(&x);
