@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use wharf::DType;
-use wharf::op::{Joint, Op, Reduction, Tolerance};
+use wharf::op::{Joint, Op, Reduction, Tolerance, composed_bound, composed_table};
 
 /// What rounding alone costs, in units in the last place.
 const ROUNDING: f64 = 0.5;
 
-/// Name, contract, what was measured, where, why the contract is wider.
-fn rows(text: &str) -> BTreeMap<&str, [&str; 4]> {
+/// Name, contract, what was measured, where, and of four cells why the contract is wider.
+fn rows<const N: usize>(text: &str) -> BTreeMap<&str, [&str; N]> {
     let row = |line| {
         let line: &str = line;
         let line = line.strip_prefix("| `")?.strip_suffix(" |")?;
@@ -55,6 +55,46 @@ fn beyond(text: &str) -> Vec<String> {
         }
     }
     wrong
+}
+
+/// What is made of others, or judged by a bound that depends on its size.
+fn others() -> Vec<String> {
+    const SIZED: &str = "cholesky inv lu solve solve_triangular rfft irfft fft ifft matmul";
+    let table = composed_table();
+    let composed = table.lines().filter_map(|line| {
+        let (names, _) = line.strip_prefix("| `")?.split_once(" | ")?;
+        Some(names.replace('`', ""))
+    });
+    composed.chain([SIZED.to_owned()]).flat_map(|names| words(&names)).collect()
+}
+
+fn words(names: &str) -> Vec<String> {
+    names.split_whitespace().map(str::to_owned).collect()
+}
+
+#[test]
+fn every_bound_of_what_is_made_of_others_was_measured_and_is_kept() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/accuracy.md");
+    let text = std::fs::read_to_string(path).expect("the gpu tier writes it");
+    let (rows, others) = (rows::<3>(&text), others());
+    let mut wrong = Vec::new();
+    for name in &others {
+        let Some([contract, measured, _]) = rows.get(&**name) else {
+            wrong.push(format!("{name} was not measured"));
+            continue;
+        };
+        let bound = composed_bound(name).map(|bound| bound.words());
+        let most = bound.as_ref().map_or(1.0, |bound| numbers(bound)[0]);
+        let [needed, ..] = numbers(measured);
+        // What needs nothing of its bound was not looked at.
+        let right = bound.is_none_or(|bound| bound == *contract) && needed > 0.0 && needed <= most;
+        if !right {
+            wrong.push(format!("{name}: {measured} of {contract}, now {most}"));
+        }
+    }
+    let unknown = rows.keys().filter(|name| !others.iter().any(|other| other == *name));
+    wrong.extend(unknown.map(|name| format!("{name} has no bound")));
+    assert!(wrong.is_empty() && others.len() > 30, "{}\n{others:?}", wrong.join("\n"));
 }
 
 #[test]

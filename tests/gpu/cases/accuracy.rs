@@ -2,7 +2,10 @@
 //!
 //! `WHARF_ACCURACY=1` takes more of them and writes what was found to `docs/accuracy.md`.
 
+mod met;
 mod report;
+
+pub(crate) use met::met;
 
 use super::pair::{Pair, bits_of, count, value};
 use wharf::op::Op;

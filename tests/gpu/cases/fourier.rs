@@ -7,6 +7,7 @@ use wharf::op::fourier_room;
 use wharf::shadow::ShadowPolicy;
 use wharf::{Adapter, DType, Device, Tensor};
 
+use super::accuracy::met;
 use super::pair::count;
 use super::probe::Random;
 use super::views::TARGETS;
@@ -169,6 +170,10 @@ fn near(
             let off = (got - want).abs();
             let room = fourier_room(n) * most + more * want.abs();
             ensure!(off <= room, "{name}: {got}, not {want} at {i} of row {r}: {off} of {room}");
+            // What is rounded to fewer digits is no measure.
+            if more == 0.0 {
+                met(&format!("{way:?}").to_lowercase(), off / room, &format!("{n} long"));
+            }
         }
     }
     Ok(())

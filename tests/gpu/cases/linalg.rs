@@ -8,6 +8,7 @@ use wharf::reference::Number;
 use wharf::tensor::{Lu, Triangle};
 use wharf::{Adapter, DType, Device, ErrorKind, Policy, Tensor};
 
+use super::accuracy::met;
 use super::pair::count;
 use super::probe::Random;
 use super::views::TARGETS;
@@ -124,6 +125,7 @@ fn near(name: &str, n: usize, got: &Dense, want: &Dense, of: &Dense) -> Outcome 
     {
         let off = (got - want).abs();
         ensure!(off <= room * of, "{name} of {n}: {i} is {got}, not {want}, of {of}");
+        met(name, off / (room * of), &format!("{n} x {n}"));
     }
     ensure_eq!(got.dims, want.dims, "the shape of {name}");
     Ok(())

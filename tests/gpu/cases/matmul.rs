@@ -7,6 +7,7 @@ use wharf::reference::{self, Number, matmul_dtype, matmul_keeps};
 use wharf::testing::Inside;
 use wharf::{Adapter, DType, Device, Target, Tensor};
 
+use super::accuracy::met;
 use super::pair::{Pair, bits, bits_of, count, value};
 use super::probe::Random;
 use crate::ctx::{
@@ -243,6 +244,10 @@ async fn check(bytes: [&[u8]; 2], sides: [&Tensor; 2], got: &Tensor) -> Outcome 
     for (i, (&got, &want)) in bits.iter().zip(&want).enumerate() {
         let got = value(dtype, got);
         ensure!(matmul_keeps(dtype, k, want, got), "{place}: index {i}: {got:?}, not {want:?}");
+        if let (DType::F32, Number::Float(exact), Number::Float(got)) = (dtype, want.value, got) {
+            let room = (k.min(256) + k / 256 + 2) as f64 * 2f64.powi(-24) * want.scale;
+            met("matmul", (got - exact).abs() / room, &format!("k = {k}"));
+        }
     }
     Ok(())
 }

@@ -8,8 +8,10 @@ use wharf::{DType, Device, Tensor};
 
 use super::taps::taps;
 use super::{FLOATS, Random, carried, show};
+use crate::cases::accuracy::met;
 use crate::cases::pair::count;
 use crate::ctx::{Case, Ctx, Outcome, case, ensure, ensure_eq};
+use crate::passport::accuracy::Worst;
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
@@ -35,9 +37,14 @@ pub(crate) async fn kept(
     let dtype = got.dtype();
     let got: Vec<f64> = got.read_as().await.map_err(show)?.0;
     ensure_eq!(got.len(), exact.len(), "{name} of {of}");
+    let mut worst = Worst::new(bound);
     for (i, (&got, &exact)) in got.iter().zip(exact).enumerate() {
         let is = bound.within(dtype, exact, Number::Float(got));
         ensure!(is, "{name} of {of}: {got}, not {exact:?} at {i}");
+        worst.measure(exact, got, String::new);
+    }
+    if dtype == DType::F32 {
+        met(name, worst.needed.ulp / bound.ulp, of);
     }
     Ok(())
 }
@@ -176,6 +183,9 @@ async fn rows(ctx: &Ctx) -> Outcome {
                 };
                 let want: Vec<Exact> = a.chunks(length).map(at).collect();
                 kept(("quantile", 1), &of, &x.quantile(part, 1).map_err(show)?, &want).await?;
+                if part == 0.5 {
+                    kept(("median", 1), &of, &x.median(1).map_err(show)?, &want).await?;
+                }
             }
         }
     }
