@@ -73,9 +73,6 @@ causes! {
     Step { axis: Axis }, Shape:
         ("step 0 on axis {axis}")
         help ("a step is at least 1 forwards, or -1 and below backwards");
-    Stepped { axis: Axis, step: isize }, Shape:
-        ("a step of {step} on axis {axis}")
-        help ("what is written to has no steps; `scatter_nd` writes to any places");
     Permutation { axes: Vec<Axis>, rank: usize }, Shape:
         ("{axes:?} is not a permutation of the {rank} axes");
     Squeeze { axis: Axis, dim: usize }, Shape:

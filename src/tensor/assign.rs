@@ -5,6 +5,7 @@ use core::panic::Location;
 use std::sync::Arc;
 
 use super::{Other, Tensor};
+use crate::engine::site::asked;
 use crate::engine::{Engine, Site};
 use crate::error::{Error, Result, mistake};
 use crate::exec::Value;
@@ -17,7 +18,6 @@ use crate::layout::Layout;
 use crate::op::Refusal;
 use crate::proof::Oracle;
 use crate::shadow::witnessed;
-use crate::shape::cause::ShapeCause;
 use crate::shape::{Axis, Cut, Cuts, Interval, Shape};
 
 impl Tensor {
@@ -96,7 +96,8 @@ impl Tensor {
 
     /// Writes into the part of several axes that [`Tensor::at`] would view: values of a tensor of
     /// this dtype, broadcast to its shape, or a number everywhere. Recorded at once; otherwise as
-    /// [`Tensor::assign_slice`].
+    /// [`Tensor::assign_slice`]. With steps, of a dtype that is computed in, what lies between is
+    /// written again.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -105,6 +106,8 @@ impl Tensor {
     /// field.assign_at((1.., 0), &column)?;
     /// field.assign_at((0, -1), 9)?;
     /// assert_eq!(field.to_vec::<i32>()?, [0, 0, 9, 1, 0, 0, 2, 0, 0]);
+    /// field.assign_at(wharf::s![.., ..;2], 5)?; // every other column
+    /// assert_eq!(field.to_vec::<i32>()?, [5, 0, 5, 5, 0, 5, 5, 0, 5]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "index_put")]
@@ -115,21 +118,80 @@ impl Tensor {
         // What is wrong with them is the error of a view.
         Layout::dense(*self.shape()).at(cuts.clone()).map_err(named)?;
         let (mut ranges, mut gone) = (self.whole(), Vec::new());
+        let mut steps = vec![1; ranges.len()];
         for (axis, cut) in cuts.all().iter().enumerate() {
             let range = match *cut {
                 Cut::Interval(interval) => interval,
-                Cut::Stepped(_, step) => {
-                    let cause = ShapeCause::Stepped { axis: axis.into(), step };
-                    return Err(named(cause.into()));
+                Cut::Stepped(interval, step) => {
+                    steps[axis] = step;
+                    interval
                 }
                 Cut::Place(place) => {
                     gone.push(axis);
                     (place..=place).into()
                 }
             };
-            ranges[axis] = self.shape().range(axis, range).map_err(named)?.1;
+            let range = self.shape().range(axis, range).map_err(named)?.1;
+            ranges[axis] = stepped(range, steps[axis]);
         }
-        self.write_part(what, &ranges, &gone, values.into())
+        let values = values.into();
+        if steps.iter().all(|&step| step == 1) {
+            return self.write_part(what, &ranges, &gone, values);
+        }
+        let count = |axis: usize| ranges[axis].len().div_ceil(steps[axis].unsigned_abs());
+        let left = (0..ranges.len()).filter(|axis| !gone.contains(axis));
+        let part = Shape::new(left.map(count).collect::<Vec<usize>>())?;
+        let values = self.source(what, values, &part)?;
+        let values = gone.iter().try_fold(values, |values, &axis| values.unsqueeze(axis))?;
+        let between = self.at_ranges(&ranges)?;
+        let all = asked(|| between.with_each(&steps, &values)).map_err(named)?;
+        // So that it is written in place.
+        drop(between);
+        self.write_part(what, &ranges, &[], all.into())
+    }
+
+    /// A range of every axis, as a view.
+    fn at_ranges(&self, ranges: &[Range<usize>]) -> Result<Self> {
+        Ok(self.view(self.layout.part(ranges)?))
+    }
+
+    /// A copy with other values at every so many-th place of each axis, the first and the last
+    /// among them; in turn from the last one on where a step is below 0.
+    fn with_each(&self, steps: &[isize], values: &Self) -> Result<Self> {
+        let (mut values, mut which) = (values.clone(), None);
+        for (axis, &step) in steps.iter().enumerate() {
+            let (length, each) = (self.shape().dims()[axis], step.unsigned_abs());
+            if step < 0 {
+                values = values.flip(axis)?;
+            }
+            if each == 1 || length < 2 {
+                continue;
+            }
+            values = values.repeat_each(axis, each)?.slice(axis, ..length)?;
+            let place = self.device.iota(length)?;
+            let mut here = (place % each)?.eq(0)?;
+            for _ in axis + 1..steps.len() {
+                here = here.unsqueeze(-1)?;
+            }
+            which = Some(match which {
+                Some(others) => (here & others)?,
+                None => here,
+            });
+        }
+        match which {
+            Some(which) => which.choose(&values, self),
+            None => Ok(values),
+        }
+    }
+
+    /// Each element of an axis so many times in a row.
+    fn repeat_each(&self, axis: usize, times: usize) -> Result<Self> {
+        let mut dims = self.shape().dims().to_vec();
+        dims.insert(axis + 1, times);
+        let repeated = self.unsqueeze(axis + 1)?.broadcast_to(&*dims)?;
+        dims.remove(axis + 1);
+        dims[axis] *= times;
+        repeated.reshape_copied(dims)
     }
 
     /// All of every axis.
@@ -229,4 +291,11 @@ impl Tensor {
         self.node = Node::leaf(Arc::clone(&value), shape, dtype);
         Ok(value)
     }
+}
+
+/// From the first to the last place that a step has in a range.
+fn stepped(range: Range<usize>, step: isize) -> Range<usize> {
+    let each = step.unsigned_abs();
+    let Some(rest) = range.len().checked_sub(1).map(|last| last % each) else { return range };
+    if step > 0 { range.start..range.end - rest } else { range.start + rest..range.end }
 }

@@ -164,16 +164,22 @@ async fn regions(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     Ok(())
 }
 
-/// A place, or a range of places, of each of at most four axes; from the end or not.
-fn cut(random: &mut Random, dim: usize) -> (Range<usize>, Cut) {
+/// A place, or a range of places, with steps or without, of each of at most four axes; from the
+/// end or not.
+fn cut(random: &mut Random, dim: usize) -> (Range<usize>, isize, Cut) {
     let start = random.below(dim + 1);
     if start < dim && random.below(4) == 0 {
         let back = start as isize - dim as isize;
         let cut = if random.below(2) == 0 { Cut::from(start) } else { Cut::from(back) };
-        return (start..start + 1, cut);
+        return (start..start + 1, 1, cut);
     }
     let end = start + random.below(dim - start + 1);
-    (start..end, Cut::from(start..end))
+    let step = [1, 1, 1, 2, 3, -1, -2][random.below(7)];
+    let range = start..end;
+    match step {
+        1 => (range.clone(), 1, Cut::from(range)),
+        step => (range.clone(), step, Cut::stepped(range, step)),
+    }
 }
 
 /// Writes a drawn region of a tensor, or of the view of it whose axes are turned.
@@ -187,9 +193,9 @@ async fn region(device: &Device, dtype: DType, dims: &[usize], random: &mut Rand
     }
     let (mut place, mut cuts) = (own.layout, Vec::new());
     for &dim in own.layout.shape().dims().iter().take(1 + random.below(4)) {
-        let (range, made) = cut(random, dim);
-        let axis = cuts.iter().filter(|cut| matches!(cut, Cut::Interval(_))).count();
-        place = place.slice(axis, range, 1).map_err(show)?;
+        let (range, step, made) = cut(random, dim);
+        let axis = cuts.iter().filter(|cut| !matches!(cut, Cut::Place(_))).count();
+        place = place.slice(axis, range, step).map_err(show)?;
         if matches!(made, Cut::Place(_)) {
             place = place.squeeze(axis).map_err(show)?;
         }
@@ -208,14 +214,7 @@ async fn region(device: &Device, dtype: DType, dims: &[usize], random: &mut Rand
         want[to] = bits;
     }
     let mut tensor = own.tensor.clone();
-    match *cuts {
-        [a] => tensor.assign_at(a, &from.tensor),
-        [a, b] => tensor.assign_at((a, b), &from.tensor),
-        [a, b, c] => tensor.assign_at((a, b, c), &from.tensor),
-        [a, b, c, d] => tensor.assign_at((a, b, c, d), &from.tensor),
-        _ => return Err(format!("{} cuts", cuts.len())),
-    }
-    .map_err(|e| format!("{text}: {e:?}"))?;
+    tensor.assign_at(cuts, &from.tensor).map_err(|e| format!("{text}: {e:?}"))?;
     count();
     let want: Vec<u64> = own.layout.places().map(|place| want[place]).collect();
     let wrong = difference(dtype, &bits_of(&tensor).await?, &want);

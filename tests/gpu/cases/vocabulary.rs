@@ -17,12 +17,14 @@ mod taps;
 
 pub(crate) use bounds::{exact, kept};
 
-use wharf::{Adapter, DType, Device, Tensor};
+use wharf::{Adapter, DType, Device, Target, Tensor};
 
 use super::pair::{Pair, bits, carries, count, value};
 use super::probe::Random;
 use super::views::{Move, TARGETS};
-use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, ensure, ensure_eq, matters, show};
+use crate::ctx::{
+    Case, Ctx, DOWNGRADES, LOWEST, Outcome, ensure, ensure_eq, is_slow, matters, show,
+};
 use wharf::reference::Number;
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
@@ -43,7 +45,8 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     families.into_iter().flatten().collect()
 }
 
-/// Both classes of target at native capabilities, and every downgrade that matters.
+/// Both classes of target at native capabilities, and every downgrade that matters; kernels for
+/// GPUs without anything, where compilers are quick.
 async fn devices(ctx: &Ctx) -> Result<Vec<Device>, String> {
     let native = ctx.native().await?;
     let mut all = TARGETS.map(|target| native.with_target(target)).to_vec();
@@ -51,6 +54,9 @@ async fn devices(ctx: &Ctx) -> Result<Vec<Device>, String> {
         DOWNGRADES.iter().skip(1).filter(|downgrade| matters(&ctx.adapter, **downgrade))
     {
         all.push(ctx.device(downgrade).await?);
+    }
+    if !is_slow(ctx.adapter.caps()) {
+        all.push(ctx.device(LOWEST).await?.with_target(Target::Gpu));
     }
     Ok(all)
 }
