@@ -96,8 +96,7 @@ impl Tensor {
 
     /// Writes into the part of several axes that [`Tensor::at`] would view: values of a tensor of
     /// this dtype, broadcast to its shape, or a number everywhere. Recorded at once; otherwise as
-    /// [`Tensor::assign_slice`]. With steps, of a dtype that is computed in, what lies between is
-    /// written again.
+    /// [`Tensor::assign_slice`]. With steps, what lies between is written again.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -158,40 +157,24 @@ impl Tensor {
     /// A copy with other values at every so many-th place of each axis, the first and the last
     /// among them; in turn from the last one on where a step is below 0.
     fn with_each(&self, steps: &[isize], values: &Self) -> Result<Self> {
-        let (mut values, mut which) = (values.clone(), None);
-        for (axis, &step) in steps.iter().enumerate() {
-            let (length, each) = (self.shape().dims()[axis], step.unsigned_abs());
-            if step < 0 {
-                values = values.flip(axis)?;
-            }
-            if each == 1 || length < 2 {
-                continue;
-            }
-            values = values.repeat_each(axis, each)?.slice(axis, ..length)?;
-            let place = self.device.iota(length)?;
-            let mut here = (place % each)?.eq(0)?;
-            for _ in axis + 1..steps.len() {
-                here = here.unsqueeze(-1)?;
-            }
-            which = Some(match which {
-                Some(others) => (here & others)?,
-                None => here,
-            });
+        let Some(axis) = steps.iter().position(|&step| step != 1) else {
+            return Ok(values.clone());
+        };
+        let (step, length) = (steps[axis], self.shape().dims()[axis]);
+        let mut others = steps.to_vec();
+        others[axis] = 1;
+        let each = step.unsigned_abs();
+        let taken = isize::try_from(each).unwrap_or(isize::MAX);
+        let values = if step < 0 { &values.flip(axis)? } else { values };
+        let values = self.slice_step(axis, .., taken)?.with_each(&others, values)?;
+        if each == 1 || length < 2 {
+            return Ok(values);
         }
-        match which {
-            Some(which) => which.choose(&values, self),
-            None => Ok(values),
-        }
-    }
-
-    /// Each element of an axis so many times in a row.
-    fn repeat_each(&self, axis: usize, times: usize) -> Result<Self> {
-        let mut dims = self.shape().dims().to_vec();
-        dims.insert(axis + 1, times);
-        let repeated = self.unsqueeze(axis + 1)?.broadcast_to(&*dims)?;
-        dims.remove(axis + 1);
-        dims[axis] *= times;
-        repeated.reshape_copied(dims)
+        // Elements are moved, so that all bits stay.
+        let place = self.device.iota(length)?;
+        let own = ((&place / each)? + length)?;
+        let source = (&place % each)?.eq(0)?.choose(&own, &place)?;
+        Self::concat(&[self, &values], axis)?.index_select(axis, &source)
     }
 
     /// All of every axis.

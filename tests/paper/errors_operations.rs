@@ -2,7 +2,7 @@
 //! its help says can be done.
 
 use wharf::tensor::{Attention, Conv, Pad, Pooling};
-use wharf::{DType, Result, Tensor, half, s};
+use wharf::{DType, Result, Tensor, half};
 
 use super::support::capable;
 
