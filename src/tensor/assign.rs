@@ -115,7 +115,7 @@ impl Tensor {
         let (what, cuts) = ("assign_at", cuts.into());
         let named = |error: Error| error.during(what);
         // What is wrong with them is the error of a view.
-        Layout::dense(*self.shape()).at(cuts.clone()).map_err(named)?;
+        let part = *Layout::dense(*self.shape()).at(cuts.clone()).map_err(named)?.shape();
         let (mut ranges, mut gone) = (self.whole(), Vec::new());
         let mut steps = vec![1; ranges.len()];
         for (axis, cut) in cuts.all().iter().enumerate() {
@@ -137,21 +137,13 @@ impl Tensor {
         if steps.iter().all(|&step| step == 1) {
             return self.write_part(what, &ranges, &gone, values);
         }
-        let count = |axis: usize| ranges[axis].len().div_ceil(steps[axis].unsigned_abs());
-        let left = (0..ranges.len()).filter(|axis| !gone.contains(axis));
-        let part = Shape::new(left.map(count).collect::<Vec<usize>>())?;
         let values = self.source(what, values, &part)?;
         let values = gone.iter().try_fold(values, |values, &axis| values.unsqueeze(axis))?;
-        let between = self.at_ranges(&ranges)?;
+        let between = self.view(self.layout.part(&ranges)?);
         let all = asked(|| between.with_each(&steps, &values)).map_err(named)?;
         // So that it is written in place.
         drop(between);
         self.write_part(what, &ranges, &[], all.into())
-    }
-
-    /// A range of every axis, as a view.
-    fn at_ranges(&self, ranges: &[Range<usize>]) -> Result<Self> {
-        Ok(self.view(self.layout.part(ranges)?))
     }
 
     /// A copy with other values at every so many-th place of each axis, the first and the last

@@ -158,14 +158,14 @@ impl Tensor {
 
     /// Numbers of the lengths of some axes, as they stand beside this tensor.
     pub(super) fn beside_rows(&self, among: &[bool], ends: Ends<'_>) -> Result<[Option<Self>; 2]> {
-        let dims = || self.shape().dims().iter().zip(among);
-        let normed: Vec<usize> = dims().filter(|(_, among)| **among).map(|(&n, _)| n).collect();
-        let places: Vec<usize> = dims().map(|(&n, among)| if *among { n } else { 1 }).collect();
         each(ends, |what, given| {
+            let dims = || self.shape().dims().iter().zip(among);
+            let normed: Vec<usize> = dims().filter(|(_, among)| **among).map(|(&n, _)| n).collect();
             if given.shape().dims() != normed {
                 let (given, normed) = (*given.shape(), Shape::new(&*normed)?);
                 return Err(NormCause::Lengths { what, given, normed, shape: *self.shape() }.into());
             }
+            let places: Vec<usize> = dims().map(|(&n, among)| if *among { n } else { 1 }).collect();
             self.stands_beside(what, given, &places)
         })
     }

@@ -38,7 +38,7 @@ impl Taps {
     ) {
         self.reach[axis] = if taps > 1 { reach } else { 1 };
         self.step[axis] = if pixels > 1 { step } else { 1 };
-        self.first[axis] = -isize::try_from(padding).unwrap_or(isize::MAX);
+        self.first[axis] = -padding.cast_signed();
         self.result[axis] = pixels;
     }
 }
