@@ -95,7 +95,7 @@ fn memory_does_not_grow_with_the_corpus() {
     if device().is_none() || Peak::watch().is_none() {
         return;
     }
-    const LINES: usize = 512;
+    const LINES: usize = 256;
     let folder = folder();
     let peak = |count: usize| {
         let path = scratch(&format!("{count}-lines"));

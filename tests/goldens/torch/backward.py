@@ -54,5 +54,5 @@ def pools():
             of_input = lambda g: back(mean, torch.zeros(dims), g)
             shares = lambda g: back(mean, torch.zeros(dims), g.abs())
             least = {} if 0 in dims else {"scale": lambda g: shares(g).amax()}
-            case("avg_pool_grad", of_input, [few(y)], ["f32", next(halves)], wide=True, counted=counted,
+            case("avg_pool_grad", of_input, [few(y)], ["f32", next(halves), "f64"], wide=True, counted=counted,
                  to=dims[len(dims) - d:], **least, **how)

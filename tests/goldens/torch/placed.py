@@ -111,11 +111,11 @@ def ranks():
             return y.unsqueeze(axes[0]) if kept else y
         how = dict(axes=axes, kept=kept, **({"part": part} if op == "quantile" else {}))
         most = lambda x: x.abs().amax()
-        case(op, at, [whole], ["f32", "f16", "bf16"], wide=True, scale=most, **how)
+        case(op, at, [whole], FLOATS, wide=True, scale=most, **how)
     for part in [0.5, 0.375]:
         at, how = lambda x: torch.quantile(x, part, dim=1), dict(part=part, axes=[1], kept=0)
         x = drawn([2, 1025], -700, 1400, 4)
-        case("quantile", at, [x], ["f32"], wide=True, scale=lambda x: x.abs().amax(), **how)
+        case("quantile", at, [x], ["f32", "f64"], wide=True, scale=lambda x: x.abs().amax(), **how)
     # An odd number of them: the element in the middle, as torch's own median has it.
     middle = lambda x: torch.where(x.isnan().any(1), torch.nan, torch.median(x, 1)[0])
     odd = listed([5, 3], "1 nan 2 -inf 0 inf inf inf 1 -inf -inf 3 -0 0 7")
@@ -145,7 +145,7 @@ def found():
     sevens, lowest = lambda x, m: x.masked_fill(m, 7), lambda x, m: x.masked_fill(m, -INF)
     for dims, over in [([7], [7]), ([3, 4], [3, 4]), ([3, 4], [4]), ([4], [3, 4]), ([2, 1], [1, 3]),
                        ([0], [0])]:
-        case("masked_select", torch.masked_select, [few(dims), mask(over)], ["f32", "bf16", "i32"])
+        case("masked_select", torch.masked_select, [few(dims), mask(over)], ["f32", "bf16", "i32", "f64"])
         if len(over) <= len(dims) and dims != [2, 1]:
             both = [few(dims), mask(over)]
             case("masked_fill", sevens, both, ["f32", "f16", "i32"], value=7)
@@ -174,7 +174,7 @@ def scattered():
         def into(x, i, s, axis=0):
             return x.scatter_reduce(axis, i.long(), s, fold, include_self=True)
         computed = op in ["scatter_mul", "scatter_add"]
-        dtypes = ["f32", "f16", "i32", "bf16" if computed else "i8"]
+        dtypes = ["f32", "f64", "f16", "i32", "bf16" if computed else "i8"]
         for dims, axis, length in INTO:
             more = dims[:axis] + [length] + dims[axis + 1:]
             # Of products of many nothing would be left but 0, or too much.
@@ -193,12 +193,12 @@ def scattered():
         more = dims[:axis] + [length] + dims[axis + 1:]
         all_ = [few(dims), places([length], dims[axis]), few(more)]
         add = lambda x, i, s: x.index_add(axis, i.long(), s)
-        case("index_add", add, all_, ["f32", "f16", "i32", "i8"], axis=axis, whole=True)
+        case("index_add", add, all_, ["f32", "f16", "i32", "i8", "f64"], axis=axis, whole=True)
     for dims, outer, k in NAMED:
         # Of each axis a place below its length: all below the shortest.
         at = places(outer + [k], min(dims[:k]))
         named = lambda x, i: x[tuple(i.long().unbind(-1))]
-        case("gather_nd", named, [few(dims), at], ["f32", "bf16", "i32"], whole=True)
+        case("gather_nd", named, [few(dims), at], ["f32", "bf16", "i32", "f64"], whole=True)
     put = lambda x, i, s: x.index_put(tuple(i.long().unbind(-1)), s)
     for dims, index, text in PUT:
         source = drawn(index[:-1] + dims[index[-1]:], 10, 90)

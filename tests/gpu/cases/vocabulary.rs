@@ -17,6 +17,7 @@ mod taps;
 
 pub(crate) use bounds::{exact, kept};
 
+use wharf::caps::Feature;
 use wharf::{Adapter, DType, Device, Target, Tensor};
 
 use super::pair::{Pair, bits, carries, count, value};
@@ -66,10 +67,17 @@ fn carried<'a>(device: &'a Device, dtypes: &'a [DType]) -> impl Iterator<Item = 
     dtypes.iter().copied().filter(|&dtype| carries(device, dtype))
 }
 
-/// The forms that a dtype is tried in: f32 in all, others, which are computed alike, in every
-/// third.
-fn tried<T>(forms: Vec<T>, dtype: DType) -> impl Iterator<Item = T> {
-    forms.into_iter().step_by(if dtype == DType::F32 { 1 } else { 3 })
+/// The forms that a dtype is tried in: f32 in all of them with everything that the adapter has and
+/// with nothing of it, what is computed alike in every third.
+fn tried<T>(
+    ctx: &Ctx,
+    device: &Device,
+    forms: Vec<T>,
+    dtype: DType,
+) -> impl Iterator<Item = T> + use<T> {
+    let (caps, all) = (device.caps(), ctx.adapter.caps());
+    let is_whole = caps == all || !caps.has(Feature::Subgroup);
+    forms.into_iter().step_by(if is_whole && dtype == DType::F32 { 1 } else { 3 })
 }
 
 const FLOATS: &[DType] = &[DType::F32, DType::F16, DType::Bf16, DType::F64];

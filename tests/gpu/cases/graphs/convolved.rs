@@ -22,8 +22,11 @@ pub(super) const CONVOLVED: &[Kind] = &[
         .beside(fits::<2, true>),
     Kind::of("conv_input_grad 1", returned::<1>, brought_back::<1>).beside(fits::<1, true>),
     Kind::of("conv_input_grad 2", returned::<2>, brought_back::<2>).beside(fits::<2, true>),
-    Kind::of("conv_weight_grad 1", gathered::<1>, met::<1>).beside(arrives::<1>),
-    Kind::of("conv_weight_grad 2", gathered::<2>, met::<2>).beside(arrives::<2>),
+    Kind::of("conv_weight_grad 1", gathered::<1, false>, met::<1>).beside(arrives::<1>),
+    Kind::of("conv_weight_grad 2", gathered::<2, false>, met::<2>).beside(arrives::<2>),
+    Kind::of("conv_transpose_input_grad", |c, t| there(c, t, returned_to::<2>), summed::<2>)
+        .beside(fits::<2, false>),
+    Kind::of("conv_transpose_weight_grad", gathered::<2, true>, met::<2>).beside(arrives::<2>),
 ];
 
 /// A convolution that was drawn, or a transposed one: both sides are the first elements of tensors
@@ -226,6 +229,18 @@ fn by_elements<const D: usize>(call: &Call, of: &[Seen], drawn: &Drawn<D>) -> Op
     })
 }
 
+/// What arrives at a transposed convolution goes back to its input; a bias is added here.
+fn returned_to<const D: usize>(
+    arrives: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
+    how: &Conv<D>,
+) -> Result<Tensor> {
+    let y = arrives.conv_transpose_input_grad(weight, how)?;
+    let Some(bias) = bias else { return Ok(y) };
+    y + bias.reshape([bias.shape().dims(), &[1; D]].concat())?
+}
+
 /// What arrives at a convolution goes back to its input, whatever that had beyond the last window.
 fn returned<const D: usize>(call: &Call, of: &[Tensor]) -> Result<Tensor> {
     let [a, b] = [&of[0], &of[1]].map(Tensor::shape);
@@ -253,12 +268,18 @@ fn arrives<const D: usize>(call: &Call, a: &[usize], b: &[usize]) -> bool {
     both.is_some_and(|(drawn, b)| drawn.result.iter().zip(&b).all(|(n, dim)| n <= dim))
 }
 
-fn gathered<const D: usize>(call: &Call, of: &[Tensor]) -> Result<Tensor> {
+/// The weight's gradient; a transposed convolution has both sides exchanged.
+fn gathered<const D: usize, const BACK: bool>(call: &Call, of: &[Tensor]) -> Result<Tensor> {
     let Some(drawn) = weightless::<D>(call, of[0].shape().dims()) else {
         return Ok(of[0].clone());
     };
     let (input, arrives) = (side(call, of, 0, &drawn.input)?, side(call, of, 1, &drawn.result)?);
-    arrives.conv_weight_grad(&input, from_fn(|i| drawn.weight[2 + i]), &drawn.how())
+    let size = from_fn(|i| drawn.weight[2 + i]);
+    if BACK {
+        input.conv_transpose_weight_grad(&arrives, size, &drawn.how())
+    } else {
+        arrives.conv_weight_grad(&input, size, &drawn.how())
+    }
 }
 
 /// Each tap meets an element for every result: what it was, times what arrives there.

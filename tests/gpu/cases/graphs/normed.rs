@@ -14,6 +14,7 @@ pub(super) const NORMED: &[Kind] = &[
     Kind::of("instance_norm", instance_norm, on_both_sides)
         .beside(|c, a, b| a.len() > 2 && by_channel(c, a, b)),
     Kind::of("rms_norm", rms_norm, by_seven),
+    Kind::of("layer_norm", layer_norm, on_sides_of_rows),
     Kind::of("batch_norm", batch_norm, left_alone).beside(by_channel),
     Kind::of("instance_norm", instance_norm, on_both_sides)
         .beside(|c, a, b| a.len() > 2 && by_channel(c, a, b)),
@@ -127,25 +128,76 @@ fn sign(x: f64) -> f64 {
     if x < 0.0 { -1.0 } else { 1.0 }
 }
 
-/// Of every image and channel as much on one side of a mean as on the other.
-fn instance_norm(call: &Call, of: &[Tensor]) -> Result<Tensor> {
-    let (x, eps) = (&of[0], if has_eps(call) { 3 } else { 0 });
-    let axes = 2..x.shape().rank();
-    let mean = axes.into_iter().try_fold(x.clone(), |x, axis| x.slice(axis, ..1))?;
+/// Over some axes, of which one is twice as long, as much on one side of a mean as on the other.
+fn both_sides(call: &Call, x: &Tensor, axes: &[usize], doubled: usize) -> Result<Tensor> {
+    let mean = axes.iter().try_fold(x.clone(), |x, &axis| x.slice(axis, ..1))?;
     let off = (signs(x)? * scale(&mean, has_eps(call))?)?;
-    let both = Tensor::concat(&[(&mean - &off)?, (&mean + &off)?], -1)?;
-    let [weight, bias] = ends(call, &list(of)?, if has_eps(call) { 2 } else { 1 })?;
-    both.instance_norm(weight.as_ref(), bias.as_ref(), eps)?.round()
+    Tensor::concat(&[(&mean - &off)?, (&mean + &off)?], doubled)
+}
+
+/// What a norm makes of an element there.
+fn side(x: &Seen, place: &[usize], doubled: usize) -> Option<f64> {
+    let length = x.dims[doubled];
+    let own = float(x.dtype, x.at(&with(place, doubled, place[doubled] % length)), 2.0)?;
+    Some(if place[doubled] < length { -sign(own) } else { sign(own) })
+}
+
+/// By this a weight makes up for what is added to the variance.
+fn made_up(call: &Call) -> i32 {
+    if has_eps(call) { 2 } else { 1 }
+}
+
+fn added(call: &Call) -> i32 {
+    if has_eps(call) { 3 } else { 0 }
+}
+
+fn instance_norm(call: &Call, of: &[Tensor]) -> Result<Tensor> {
+    let (x, rank) = (&of[0], of[0].shape().rank());
+    let both = both_sides(call, x, &(2..rank).collect::<Vec<_>>(), rank - 1)?;
+    let [weight, bias] = ends(call, &list(of)?, made_up(call))?;
+    both.instance_norm(weight.as_ref(), bias.as_ref(), added(call))?.round()
 }
 
 fn on_both_sides(call: &Call, of: &[Seen]) -> Option<Seen> {
     let x = floats(of).filter(|x| !x.values.is_empty())?;
-    let (last, ends) = (x.dims.len() - 1, listed(of)?);
-    let length = x.dims[last];
-    Seen::each(x.dtype, with(&x.dims, last, 2 * length), |place| {
-        let own = float(x.dtype, x.at(&with(place, last, place[last] % length)), 2.0)?;
-        let side = if place[last] < length { -1.0 } else { 1.0 };
-        ended(call, &ends, side * sign(own), place[1])
+    let (last, numbers) = (x.dims.len() - 1, listed(of)?);
+    Seen::each(x.dtype, with(&x.dims, last, 2 * x.dims[last]), |place| {
+        ended(call, &numbers, side(x, place, last)?, place[1])
+    })
+}
+
+/// 1, 2 and 3 in turn, for all places along the axes of a norm.
+fn turns(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
+    let dims: Vec<_> = axes.iter().map(|&axis| x.shape().dims()[axis]).collect();
+    let places = x.device().arange(0, dims.iter().product::<usize>(), 1, DType::I32)?;
+    ((places % 3)? + 1)?.cast(x.dtype())?.reshape(dims)
+}
+
+fn turn(dims: &[usize], axes: &[usize], place: &[usize]) -> f64 {
+    (axes.iter().fold(0, |at, &axis| at * dims[axis] + place[axis]) % 3 + 1) as f64
+}
+
+fn layer_norm(call: &Call, of: &[Tensor]) -> Result<Tensor> {
+    let both = both_sides(call, &of[0], &call.axes, call.axis)?;
+    let (turns, times) = (turns(&both, &call.axes)?, made_up(call));
+    let weight = match (has_weight(call), times) {
+        (false, 1) => None,
+        (false, _) => Some(turns.full_like(times)?),
+        (true, _) => Some((&turns * times)?),
+    };
+    let bias = if has_bias(call) { Some((-&turns)?) } else { None };
+    let axes = Axes::from(&call.axes);
+    both.layer_norm(axes, weight.as_ref(), bias.as_ref(), added(call))?.round()
+}
+
+fn on_sides_of_rows(call: &Call, of: &[Seen]) -> Option<Seen> {
+    let x = floats(of).filter(|x| !x.values.is_empty())?;
+    let dims = with(&x.dims, call.axis, 2 * x.dims[call.axis]);
+    Seen::each(x.dtype, dims.clone(), |place| {
+        let turn = turn(&dims, &call.axes, place);
+        let weight = if has_weight(call) { turn } else { 1.0 };
+        let bias = if has_bias(call) { -turn } else { 0.0 };
+        Some(Number::Float(side(x, place, call.axis)? * weight + bias))
     })
 }
 
@@ -155,16 +207,19 @@ fn rms_norm(call: &Call, of: &[Tensor]) -> Result<Tensor> {
     let size = call.axes.iter().try_fold(x.clone(), |x, &axis| x.slice(axis, ..1))?;
     let one = (signs(x)? * scale(&size, has_eps(call))?)?;
     let both = Tensor::concat(&[&one, &(&one * 7)?], call.axis)?;
-    (both.rms_norm(Axes::from(&call.axes), None, eps)? * root)?.round()
+    let weight = if has_weight(call) { Some(turns(&both, &call.axes)?) } else { None };
+    (both.rms_norm(Axes::from(&call.axes), weight.as_ref(), eps)? * root)?.round()
 }
 
 fn by_seven(call: &Call, of: &[Seen]) -> Option<Seen> {
     let x = floats(of).filter(|x| !x.values.is_empty())?;
     let (axis, length) = (call.axis, x.dims[call.axis]);
-    Seen::each(x.dtype, with(&x.dims, axis, 2 * length), |place| {
+    let dims = with(&x.dims, axis, 2 * length);
+    Seen::each(x.dtype, dims.clone(), |place| {
         let own = float(x.dtype, x.at(&with(place, axis, place[axis] % length)), 8.0)?;
         let times = if place[axis] < length { 1.0 } else { 7.0 };
-        Some(Number::Float(sign(own) * times))
+        let weight = if has_weight(call) { turn(&dims, &call.axes, place) } else { 1.0 };
+        Some(Number::Float(sign(own) * times * weight))
     })
 }
 

@@ -5,7 +5,7 @@ use wharf::reference::{Number, places, reduce};
 use wharf::tensor::Pooling;
 use wharf::{DType, Device, Target, Tensor};
 
-use super::{Form, Move, What, forms, pooling, ragged};
+use super::{Form, Move, What, forms, pooling, ragged, taken};
 use crate::cases::pair::{Pair, bits, bits_of, carries, count, value};
 use crate::cases::probe::Random;
 use crate::cases::views::TARGETS;
@@ -13,17 +13,16 @@ use crate::ctx::{Ctx, DOWNGRADES, Outcome, ensure, ensure_eq, matters, show};
 
 pub(super) async fn run(ctx: &Ctx, dtype: DType) -> Outcome {
     let mut random = Random::new(33);
-    for &downgrade in DOWNGRADES.iter().filter(|downgrade| matters(&ctx.adapter, **downgrade)) {
+    let matter = DOWNGRADES.iter().filter(|downgrade| matters(&ctx.adapter, **downgrade));
+    for (n, &downgrade) in matter.enumerate() {
         let device = ctx.device(downgrade).await?;
         for device in TARGETS.map(|target| device.with_target(target)) {
             if !carries(&device, dtype) {
                 continue;
             }
             // Dtypes differ in how a quad is read; f32 is tried on everything, once.
-            let all = dtype == DType::F32 && downgrade.name == "native";
-            let all = all && device.target() != Target::Gpu;
-            let (skip, step) = if all { (0, 1) } else { (1, 12) };
-            for form in forms().into_iter().chain(ragged()).skip(skip).step_by(step) {
+            let all = dtype == DType::F32 && n == 0 && device.target() != Target::Gpu;
+            for form in taken(forms().into_iter().chain(ragged()), all, 12, n) {
                 let place = format!("{form:?} for {:?}, {}", device.target(), downgrade.name);
                 let run = one(&device, &mut random, dtype, &form);
                 run.await.map_err(|e| format!("{place}: {e}"))?;

@@ -35,7 +35,7 @@ async fn views(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(35);
     for device in devices(ctx).await? {
         for dtype in carried(&device, FLOATS) {
-            for ((dims, moves), other) in tried(forms(), dtype) {
+            for ((dims, moves), other) in tried(ctx, &device, forms(), dtype) {
                 let x = Shown::new(&device, &mut random, dtype, (dims, &moves)).await?;
                 let y = Shown::new(&device, &mut random, dtype, (other, &[])).await?;
                 let name = format!("{dims:?} {moves:?} {dtype} for {:?}", device.target());

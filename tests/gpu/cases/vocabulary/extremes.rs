@@ -64,7 +64,7 @@ async fn inputs(ctx: &Ctx) -> Result<Vec<(String, Shown)>, String> {
     let native = ctx.native().await?;
     for device in TARGETS.map(|target| native.with_target(target)) {
         for dtype in carried(&device, &DTYPES) {
-            for (dims, moved) in tried(shapes.iter().collect(), dtype) {
+            for (dims, moved) in tried(ctx, &device, shapes.iter().collect(), dtype) {
                 let nans: &[usize] = if dtype.is_float() { &[0, 12] } else { &[0] };
                 for &nans in nans {
                     let count = dims.iter().product();

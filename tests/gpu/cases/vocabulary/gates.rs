@@ -53,7 +53,7 @@ async fn alone(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(51);
     for (device, dtypes) in both(ctx).await?.into_iter().zip(DTYPES) {
         for dtype in carried(&device, dtypes) {
-            for (dims, moves) in tried(forms(), dtype) {
+            for (dims, moves) in tried(ctx, &device, forms(), dtype) {
                 // Beyond both ends of what is clamped.
                 let x = Shown::new(&device, &mut random, dtype, (dims, &moves)).await?;
                 let (four, values) = (&x.tensor * 4, x.values.iter().map(|x| x * 4.0));

@@ -122,7 +122,7 @@ async fn resized(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(41);
     for device in devices(ctx).await? {
         for dtype in carried(&device, FLOATS) {
-            for (dims, moves, sizes) in tried(forms(), dtype) {
+            for (dims, moves, sizes) in tried(ctx, &device, forms(), dtype) {
                 let mut x = Shown::new(&device, &mut random, dtype, (dims, &[])).await?.values;
                 x[8] = f64::INFINITY;
                 let x = Shown::of(&device, dtype, x, (dims, &moves)).await?;
@@ -169,7 +169,7 @@ async fn pooled(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(43);
     for device in devices(ctx).await? {
         for dtype in carried(&device, FLOATS) {
-            for (dims, moves, _) in tried(forms(), dtype) {
+            for (dims, moves, _) in tried(ctx, &device, forms(), dtype) {
                 let x = Shown::new(&device, &mut random, dtype, (dims, &moves)).await?;
                 let first = x.dims.len() - 2;
                 for to in [[1, 1], [2, 2], [3, 2], [5, 9]] {

@@ -66,7 +66,7 @@ async fn groups(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(7);
     for device in devices(ctx).await? {
         for dtype in carried(&device, FLOATS) {
-            for (dims, moves) in tried(forms(), dtype) {
+            for (dims, moves) in tried(ctx, &device, forms(), dtype) {
                 let x = Shown::new(&device, &mut random, dtype, (dims, &moves)).await?;
                 let mut list = async || Shown::new(&device, &mut random, dtype, (&[6], &[])).await;
                 let (weight, bias, mean, var) =
@@ -113,7 +113,8 @@ async fn axes(ctx: &Ctx) -> Outcome {
         for dtype in carried(&device, FLOATS) {
             for (dims, moves) in forms().into_iter().filter(|(dims, _)| dims.len() == 4) {
                 let x = Shown::new(&device, &mut random, dtype, (dims, &moves)).await?;
-                for among in [vec![2, 3], vec![1, 2, 3], vec![0, 2], vec![3, 0], vec![0, 1, 2, 3]] {
+                let sets = [vec![2, 3], vec![1, 2, 3], vec![0, 2], vec![3, 0], vec![0, 1, 2, 3]];
+                for among in tried(ctx, &device, sets.to_vec(), dtype) {
                     let name = format!("{dtype} {dims:?} over {among:?} for {:?}", device.target());
                     let rest = |place: &[usize]| {
                         let kept = (0..4).map(|i| if among.contains(&i) { 0 } else { place[i] });
