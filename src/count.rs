@@ -17,6 +17,16 @@ pub(crate) fn words<const N: usize>(counts: [usize; N]) -> Result<[u32; N]> {
     Ok(words)
 }
 
+/// Several counts as a kernel takes them beside negative numbers.
+pub(crate) fn signed<const N: usize>(counts: [usize; N]) -> Result<[i32; N]> {
+    let mut all = [0; N];
+    for (to, n) in all.iter_mut().zip(counts) {
+        *to = i32::try_from(n)
+            .map_err(|_| mistake("counting", format!("{n} is beyond 32 bits with a sign")))?;
+    }
+    Ok(all)
+}
+
 /// A device's count as the host takes it.
 pub(crate) fn index(n: u64) -> Result<usize> {
     usize::try_from(n).map_err(|_| mistake("counting", format!("{n} is beyond this host")))
@@ -33,6 +43,8 @@ mod tests {
         let error = words([1, 1 << 32]).expect_err("33 bits");
         assert!(error.to_string().contains("4294967296 is beyond 32 bits"), "{error}");
         assert_eq!(error.kind(), ErrorKind::Internal, "{error}");
+        assert_eq!(signed([7, 1 << 31]).map_err(|error| error.kind()), Err(ErrorKind::Internal));
+        assert_eq!(signed([7, (1 << 31) - 1]).ok(), Some([7, i32::MAX]), "what fits");
         assert_eq!(index(1 << 20).ok(), Some(1 << 20), "a count of bytes");
     }
 }

@@ -5,7 +5,7 @@
 
 use core::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, mistake};
 
 mod axes;
 mod axis;
@@ -63,6 +63,12 @@ impl Shape {
                 Err(ShapeCause::Range { axis: named, range, length, is_inside }.into())
             }
         }
+    }
+
+    /// The dimensions of what wharf's own code knows to have so many.
+    pub(crate) fn array<const N: usize>(&self) -> Result<[usize; N]> {
+        let missing = |_| mistake("taking a shape apart", format!("{self} has not {N} axes"));
+        <[usize; N]>::try_from(self.dims()).map_err(missing)
     }
 
     /// The axes that a range of them names.

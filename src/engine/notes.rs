@@ -110,7 +110,8 @@ impl fmt::Display for Explanation {
             return write!(f, "cannot be computed: {error}");
         }
         if self.kernels.is_empty() {
-            return f.write_str("nothing to run: the value exists");
+            return f
+                .write_str("nothing to run: the value exists (`Device::watch` lists what ran)");
         }
         let (kernels, dispatches) = (self.kernels.len(), self.dispatches());
         let plural = |n: usize| if n == 1 { "" } else { "s" };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::index_space;
 use super::made::made;
+use crate::count::word;
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::Result;
@@ -29,7 +30,6 @@ params! {
 pub(crate) fn iota(site: Site<'_>, count: usize) -> Result<Arc<Value>> {
     index_space(count)?;
     let kernel = kept::kernel(&IOTA, &[Slot::write(Form::U32)], 0, site.target);
-    // Below 2^32: the whole list is.
-    let words = |grid, first| IotaJob { grid, base: first as u32 }.words();
+    let words = |grid, first| Ok(IotaJob { grid, base: word(first)? }.words());
     made(site, &kernel, (&Shape::new([count])?, DType::U32), words)
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Held;
+use crate::count::word;
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::Result;
@@ -18,15 +19,14 @@ pub(super) fn made(
     site: Site<'_>,
     kernel: &Assembled,
     (shape, dtype): (&Shape, DType),
-    words: impl Fn(Grid, usize) -> Vec<u32>,
+    words: impl Fn(Grid, usize) -> Result<Vec<u32>>,
 ) -> Result<Arc<Value>> {
     let (value, held) = Held::fresh(site, shape, dtype, &[])?;
     let count = shape.elements();
     for (piece, first) in held.pieces.iter().zip((0..count).step_by(held.segment)) {
-        // A segment is below 2^32.
-        let here = held.segment.min(count - first) as u32;
+        let here = word(held.segment.min(count - first))?;
         let grid = Grid::of_elements(here, site.target);
-        write(site, kernel, (&value, piece), (grid, words(grid, first)))?;
+        write(site, kernel, (&value, piece), (grid, words(grid, first)?))?;
     }
     Ok(value)
 }

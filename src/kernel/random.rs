@@ -32,7 +32,7 @@ pub(crate) fn random(
         // A segment begins at a whole quad.
         let quad = first as u64 / 4;
         let key = [key[0], key[1], quad as u32, (quad >> 32) as u32];
-        RandomJob { grid, key, draw: words }.words()
+        Ok(RandomJob { grid, key, draw: words }.words())
     };
     made(site, &kernel, (shape, dtype), job)
 }

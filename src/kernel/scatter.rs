@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::pick::{self, Course, Onto, Which};
 use super::sort::{self, Kept, PAIR_BYTES, Plain};
 use super::{Held, Operand, fill};
-use crate::count::{index, word};
+use crate::count::{index, word, words};
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::{Result, mistake};
@@ -44,13 +44,12 @@ pub(crate) fn last(site: Site<'_>, keys: &Operand, destinations: usize) -> Resul
     let slots = [Slot::read(Form::U32, Way::Dense)];
     let kernel = kept::kernel(&text::SCATTER, &slots, 0, site.target);
     let count = keys.layout.shape().elements();
-    // All below 2^32: the index space was checked.
     for (from_piece, begin) in from.pieces.iter().zip((0..count).step_by(from.segment)) {
-        let here = from.segment.min(count - begin) as u32;
+        let here = word(from.segment.min(count - begin))?;
         let grid = Grid::of_elements(here, site.target);
         for (piece, first) in onto.pieces.iter().zip((0..destinations).step_by(onto.segment)) {
-            let keys = onto.segment.min(destinations - first) as u32;
-            let (first, begin) = (first as u32, begin as u32);
+            let keys = onto.segment.min(destinations - first);
+            let [keys, first, begin] = words([keys, first, begin])?;
             let job = ScatterJob { grid, first, keys, begin, count: here };
             site.dispatch(Job {
                 kernel: &kernel,
@@ -155,8 +154,8 @@ impl Runs {
                     plainly.bound(&rest.value)?,
                     plainly.bound(&parts.value)?,
                 ];
-                let keys = step.min(keys - first) as u32;
-                let (columns, first) = (self.columns, first as u32);
+                let [keys, first] = words([step.min(keys - first), first])?;
+                let columns = self.columns;
                 let job = RunsJob { count, blocks, columns, first, keys };
                 site.dispatch(Job {
                     kernel: &kernel,

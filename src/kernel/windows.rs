@@ -56,7 +56,7 @@ impl Core for WindowsCore {
         let (input, weight) =
             (input.ok_or_else(|| in_pieces(self.name))?, weight.map(|w| &w.layout));
         let quads = if plan::rows_are_quads(&input.layout) { heads[0].raw(false)? } else { None };
-        let text = self.windows.text(&input.layout, input.dtype, quads.is_some(), site.target);
+        let text = self.windows.text(&input.layout, input.dtype, quads.is_some(), site.target)?;
         let (job, lanes) = self.windows.job(&text, &input.layout, weight, site.target)?;
         let first = quads.map_or_else(|| heads[0].raw(true), |quads| Ok(Some(quads)));
         let reached = [first].into_iter().chain(heads[1..].iter().map(|head| head.raw(true)));

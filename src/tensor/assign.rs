@@ -156,9 +156,8 @@ impl Tensor {
         let mut others = steps.to_vec();
         others[axis] = 1;
         let each = step.unsigned_abs();
-        let taken = isize::try_from(each).unwrap_or(isize::MAX);
         let values = if step < 0 { &values.flip(axis)? } else { values };
-        let values = self.slice_step(axis, .., taken)?.with_each(&others, values)?;
+        let values = self.every(axis.cast_signed(), each)?.with_each(&others, values)?;
         if each == 1 || length < 2 {
             return Ok(values);
         }

@@ -328,7 +328,7 @@ impl Tensor {
     fn lonely(&self, keys: &Self, values: &Self, scale: f32) -> Result<Self> {
         let [q, k, v] = [self, keys, values].map(|x| x.cast(DType::F32)?.four());
         let (q, k) = (q?, k?);
-        let [batch, heads, _, d] = *q.shape().dims() else { return Ok(q) };
+        let [batch, heads, _, d] = q.shape().array()?;
         let shared = k.shape().dims()[1];
         let q = q.contiguous()?.reshape([batch, shared, heads / shared, d])?;
         (q.matmul(&k.t()?)? * scale)?.softmax(3)?.matmul(&v?)
@@ -384,7 +384,7 @@ impl Tensor {
     ) -> Result<Self> {
         let [q, k] = [self, keys].map(|x| x.cast(DType::F32)?.four());
         let (q, k) = (q?, k?);
-        let [batch, heads, queries, d] = *q.shape().dims() else { return Ok(q) };
+        let [batch, heads, queries, d] = q.shape().array()?;
         let [shared, count] = [1, 2].map(|axis| k.shape().dims()[axis]);
         let rows = heads / shared.max(1) * queries;
         let scores = q.reshape_copied([batch, shared, rows, d])?.matmul_plain(&k.t()?)?;
@@ -405,7 +405,7 @@ impl Tensor {
     /// The values by these weights.
     fn weighing(&self, values: &Self) -> Result<Self> {
         let v = values.cast(DType::F32)?.four()?;
-        let [batch, heads, queries, count] = *self.shape().dims() else { return Ok(v) };
+        let [batch, heads, queries, count] = self.shape().array()?;
         let [shared, e] = [1, 3].map(|axis| v.shape().dims()[axis]);
         let rows = heads / shared.max(1) * queries;
         let weights = self.reshape_copied([batch, shared, rows, count])?;
@@ -431,7 +431,7 @@ impl Tensor {
             rank => {
                 let batch = dims[..rank - 3].iter().product();
                 let shape = Shape::new([&[batch], &dims[rank - 3..]].concat())?;
-                self.reshape(shape).or_else(|_| self.contiguous()?.reshape(shape))
+                self.reshape_copied(shape)
             }
         }
     }

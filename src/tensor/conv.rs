@@ -261,9 +261,7 @@ impl Tensor {
     /// A convolution of a single tap: a product.
     fn pointwise<const D: usize>(&self, weight: &Self, how: &Conv<D>, to: Shape) -> Result<Self> {
         let mut steps = how.stride.iter().enumerate().filter(|(_, step)| **step > 1);
-        let x = steps.try_fold(self.clone(), |x, (i, &step)| {
-            x.slice_step(2 + i, .., isize::try_from(step).unwrap_or(isize::MAX))
-        })?;
+        let x = steps.try_fold(self.clone(), |x, (i, &step)| x.every(2 + i.cast_signed(), step))?;
         let (rows, channels) = (weight.shape().dims()[0], weight.shape().dims()[1]);
         let images = x.shape().dims()[0];
         let pixels: usize = x.shape().dims()[2..].iter().product();

@@ -167,7 +167,7 @@ impl Tensor {
 
     /// The diagonals of `[matrices, n, n]`, as `[matrices, n]`.
     fn diagonals(&self) -> Result<Self> {
-        let &[matrices, n, _] = self.shape().dims() else { return Ok(self.clone()) };
+        let [matrices, n, _] = self.shape().array()?;
         let list = self.reshape_copied([matrices, n * n])?;
         list.slice_step(1, .., n.cast_signed() + 1)
     }
@@ -323,7 +323,7 @@ impl Sides {
 
     /// What was solved, as it was asked for.
     fn shaped(&self, solved: &Tensor) -> Result<Tensor> {
-        let &[_, n, columns] = solved.shape().dims() else { return Ok(solved.clone()) };
+        let [_, n, columns] = solved.shape().array()?;
         if self.gathered == 1 {
             return solved.reshape_copied(self.shape);
         }

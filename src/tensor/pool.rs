@@ -4,6 +4,7 @@ use super::cause::computed_with;
 use super::number::Scalar;
 use super::reduce::computed;
 use super::{Pad, Tensor};
+use crate::count::signed;
 use crate::device::Device;
 use crate::dtype::{Class, DType};
 use crate::engine::site::asked;
@@ -131,8 +132,11 @@ impl Tensor {
         let (mut rest, mut place, mut inner, mut beside) = (tap, None, 1, None);
         for i in (0..D).rev() {
             let windows = most.shape().dims()[most.shape().rank() - D + i];
-            let [size, step, pad, reach] =
-                [how.size[i], how.stride[i], how.padding[i], how.dilation[i]].map(|n| n as i32);
+            // Where there is no next tap or window, how far it is tells nothing.
+            let reach = if how.size[i] > 1 { how.dilation[i] } else { 1 };
+            let step = if windows > 1 { how.stride[i] } else { 1 };
+            let is_beyond = reach > dims[i];
+            let [size, step, pad, reach] = signed([how.size[i], step, how.padding[i], reach])?;
             let window = self.device.arange(0, windows, 1, DType::I32)?;
             let begin = ((window * step)? - pad)?;
             let begin = (i + 1..D).try_fold(begin, |begin, _| begin.unsqueeze(-1))?;
@@ -143,7 +147,7 @@ impl Tensor {
             }
             let lies = ((own * reach)? + &begin)?;
             // Only steps that are longer than the axis leave all of it out.
-            if how.dilation[i] > dims[i] {
+            if is_beyond {
                 let here = lies.ge(dims[i])?;
                 beside = Some(match beside {
                     Some(beside) => here.or(&beside)?,
@@ -257,8 +261,7 @@ impl Tensor {
             }
             let covers = (size - 1).saturating_mul(dilation).saturating_add(1);
             let windows = x.windows(first + i, covers, step)?;
-            let dilation = isize::try_from(dilation).unwrap_or(isize::MAX);
-            if dilation == 1 { Ok(windows) } else { windows.slice_step(-1, .., dilation) }
+            if dilation == 1 { Ok(windows) } else { windows.every(-1, dilation) }
         })
     }
 }

@@ -134,7 +134,7 @@ impl Quantised {
     /// ```
     #[track_caller]
     pub fn embedding(&self, index: &Tensor) -> Result<Tensor> {
-        let [_, k] = *self.shape.dims() else { return Ok(self.values.clone()) };
+        let [_, k] = self.shape.array()?;
         let rows = index.shape().elements();
         let flat = index.contiguous()?.reshape([rows])?;
         let (values, scales) = (self.values.embedding(&flat)?, self.scales.embedding(&flat)?);
@@ -156,7 +156,7 @@ impl Quantised {
         if !by_f32(x.dtype()) {
             return Err(QuantisedCause::Activations { dtype: x.dtype() }.into());
         }
-        let [out, k] = *self.shape.dims() else { return Ok(x.clone()) };
+        let [out, k] = self.shape.array()?;
         let dims = x.shape().dims();
         if dims.last() != Some(&k) {
             return Err(QuantisedCause::Inner { left: *x.shape(), right: self.shape }.into());
@@ -183,7 +183,7 @@ impl Quantised {
             x = x.pad(&pads, Pad::Constant(0.0f32.into()))?;
         }
         let rows = Shape::new([m, width])?;
-        let x = x.reshape(rows).or_else(|_| x.contiguous()?.reshape(rows))?;
+        let x = x.reshape_copied(rows)?;
         let dtype = x.dtype;
         let args = [&x, &self.values, &self.scales].map(Tensor::arg).to_vec();
         let what = What::core(QuantisedProduct { form: self.form, by });

@@ -53,6 +53,12 @@ impl Tensor {
         Ok(self.view(self.layout.slice(axis, range, step)?))
     }
 
+    /// Every so many-th place of an axis from the first on. No axis is as long as a step that an
+    /// isize does not hold: the largest that it holds takes the same.
+    pub(crate) fn every(&self, axis: isize, step: usize) -> Result<Self> {
+        self.slice_step(axis, .., isize::try_from(step).unwrap_or(isize::MAX))
+    }
+
     /// One place of an axis, which goes away: a view. A place below 0 counts back from the end; one
     /// outside is an error.
     ///

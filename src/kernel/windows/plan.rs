@@ -64,20 +64,21 @@ impl Windows {
         dtype: DType,
         by_quads: bool,
         target: Target,
-    ) -> WindowsText {
+    ) -> Result<WindowsText> {
         let Self { gather, size, ref taps } = *self;
-        let small = |n: usize| n as u32; // `takes` refuses large ones
+        let [few, step, reach] = words([size[2], taps.step[2], taps.reach[2]])?;
+        let [size_down, step_down, reach_down] = words([size[1], taps.step[1], taps.reach[1]])?;
         let phase = if by_quads { taps.first[2].rem_euclid(4) as u32 } else { 0 };
         let (dims, strides) = (input.shape().dims(), input.strides());
         let follow = strides[0] == strides[1] * dims[1].cast_signed();
         let lone = dims[0] == 1 || follow && gather != Gather::Weighted;
-        let down = TapsDown { taps: 1, step: small(taps.step[1]), reach: small(taps.reach[1]) };
+        let down = TapsDown { taps: 1, step: step_down, reach: reach_down };
         let text = WindowsText {
             gather,
             dtype,
-            taps: small(size[2]),
-            step: small(taps.step[2]),
-            reach: small(taps.reach[2]),
+            taps: few,
+            step,
+            reach,
             down,
             lines: 1,
             phase: by_quads.then_some(phase),
@@ -85,16 +86,16 @@ impl Windows {
             lone,
             flat: taps.result[0] == 1,
         };
-        let down = TapsDown { taps: small(size[1]), ..down };
-        let together = LINES.into_iter().find_map(|most| {
-            let all =
-                WindowsText { down, lines: small(lines(taps.result[1], most, target)), ..text };
+        let down = TapsDown { taps: size_down, ..down };
+        let [most, fewer] = LINES.map(|most| lines(taps.result[1], most, target));
+        let together = words([most, fewer])?.into_iter().find_map(|lines| {
+            let all = WindowsText { down, lines, ..text };
             // A longer text pays where lines share every other row.
             let [rows, apart] = all.rows_shared();
             let short = rows * all.loads() <= LOADS_MAX && apart * all.taps <= TAPS_MAX;
             (2 * rows <= apart && short).then_some(all)
         });
-        together.unwrap_or(text)
+        Ok(together.unwrap_or(text))
     }
 
     /// What it is told, and how many lanes it takes.

@@ -206,9 +206,7 @@ impl Tensor {
 
     /// The factors of `[matrices, m, n]`, where `m` is not less than `n`, and the order of rows.
     fn pivoted(&self) -> Result<(Self, Self)> {
-        let &[matrices, m, n] = self.shape().dims() else {
-            return Ok((self.clone(), self.clone()));
-        };
+        let [matrices, m, n] = self.shape().array()?;
         // A panel, with the numbers of its rows, is in one segment.
         let segment = self.device.engine.segment_bytes() as usize / 4;
         if matrices > 1 && matrices * m * (n + 1) > segment {
@@ -246,7 +244,7 @@ impl Tensor {
 
     /// The rows of `[matrices, m, n]` in an order for each.
     fn in_order(&self, order: &Self) -> Result<Self> {
-        let &[matrices, m, n] = self.shape().dims() else { return Ok(self.clone()) };
+        let [matrices, m, n] = self.shape().array()?;
         if matrices == 1 {
             return self.index_select(1, &order.reshape_copied([m])?);
         }

@@ -10,6 +10,7 @@
 //! its window has it. Nothing is sorted, and no two add to one element.
 
 use super::{PoolCause, Pooling};
+use crate::count::word;
 use crate::dtype::DType;
 use crate::engine::site::asked;
 use crate::error::Result;
@@ -243,9 +244,9 @@ impl Tensor {
         if (first..first + step).all(|at| along.has(at)) {
             return Ok(None);
         }
-        let at = (self.device.iota(step)? + first as u32)?;
-        let inside = at.rem(reach as u32)?.eq(0u8)?;
-        inside.and(at.lt((taps * reach) as u32)?).map(Some)
+        let at = (self.device.iota(step)? + word(first)?)?;
+        let inside = at.rem(word(reach)?)?.eq(0u8)?;
+        inside.and(at.le(word((taps - 1) * reach)?)?).map(Some)
     }
 
     /// With a window for each block, and for as many before the first as an element may lie in.
@@ -289,6 +290,9 @@ impl<const D: usize> Pooling<D> {
                 );
             }
             let windows = (padded - covers) / step + 1;
+            // Where there is no next tap or window, how far it is tells nothing.
+            let reach = if taps > 1 { reach } else { 1 };
+            let step = if windows > 1 { step } else { covers.max(size + pad) };
             let over = (covers - 1) / step + 1;
             let blocks = (size + pad).div_ceil(step);
             axes.push(Covered { axis, size, pad, windows, step, taps, reach, over, blocks });

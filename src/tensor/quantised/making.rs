@@ -182,7 +182,7 @@ impl Tensor {
         let filled =
             if width > k { self.pad(&[(0, 0), (0, width - k)], zero())? } else { self.clone() };
         let of = [out, blocks, BLOCK];
-        let filled = filled.reshape(of).or_else(|_| filled.contiguous()?.reshape(of))?;
+        let filled = filled.reshape_copied(of)?;
         let made = match to {
             Blocks::Q8 => BlocksMade::of_eight_bits(&filled)?,
             _ => BlocksMade::of_four_bits(&filled)?,
@@ -231,9 +231,7 @@ impl BlocksMade {
         let place = ((w()? / &step)? + 8.5f32)?.floor()?.clamp(0.0f32, 15.0f32)?;
         let places = usable.choose(&place, 8.0f32)?.cast(DType::U8)?;
         places.compute()?;
-        let [out, blocks, _] = *weights.shape().dims() else {
-            return Err(QuantisedCause::Rank { shape: *weights.shape() }.into());
-        };
+        let [out, blocks, _] = weights.shape().array()?;
         let pairs = places.reshape([out, blocks, 2, BLOCK / 2])?;
         let [low, high] = [pairs.at((.., .., 0))?, pairs.at((.., .., 1))?];
         let stored = low.bit_or(high.shl(4u8)?)?;

@@ -18,7 +18,7 @@ impl Quantised {
         if !dtype.is_float() {
             return Err(QuantisedCause::Numbers { dtype }.into());
         }
-        let [out, k] = *self.shape.dims() else { return Ok(self.values.clone()) };
+        let [out, k] = self.shape.array()?;
         let compute = if dtype == DType::F64 { dtype } else { DType::F32 };
         let all = self.weights(compute)?;
         all.cast(dtype)?.reshape([out, self.width()])?.slice(1, 0..k)
@@ -49,9 +49,7 @@ impl Quantised {
 
     /// Values `[out, blocks, each]`, and what blocks have in common, `[out, blocks, each]`.
     fn blocks(&self) -> Result<[Tensor; 2]> {
-        let [out, _] = *self.shape.dims() else {
-            return Err(QuantisedCause::Rank { shape: self.shape }.into());
-        };
+        let [out, _] = self.shape.array()?;
         let blocks = self.width() / self.form.weights();
         let by =
             |tensor: &Tensor, share: Share| tensor.reshape([out, blocks, share.each(self.form)]);
@@ -86,18 +84,14 @@ impl BlockAxes {
 
     /// A number for each of some parts of a block, `[out, blocks, parts]`.
     fn of_parts(&self, numbers: &Tensor) -> Result<Tensor> {
-        let [out, blocks, parts] = *numbers.shape().dims() else {
-            return Err(QuantisedCause::Rank { shape: *numbers.shape() }.into());
-        };
+        let [out, blocks, parts] = numbers.shape().array()?;
         let dims = self.some(|step| step >= self.weights / parts);
         numbers.reshape([vec![out, blocks], dims].concat())
     }
 
     /// The bits of a plane, of one part of blocks `[out, blocks, each]`.
     fn of_plane(&self, part: &Tensor, plane: BitPlane) -> Result<Tensor> {
-        let [out, blocks, _] = *part.shape().dims() else {
-            return Err(QuantisedCause::Rank { shape: *part.shape() }.into());
-        };
+        let [out, blocks, _] = part.shape().array()?;
         let BitPlane { first, width, bits, .. } = plane;
         let is_shift = |step: usize| (width..plane.shifts() * width).contains(&step);
         let dims = [vec![out, blocks], self.some(|step| !is_shift(step))].concat();
@@ -181,9 +175,7 @@ fn as_bits(elements: &Tensor, dtype: DType) -> Result<Tensor> {
         return Ok(elements.clone());
     }
     let stored = elements.device().making("dequantise", dtype)?.stored;
-    let [out, blocks, n] = *elements.shape().dims() else {
-        return Err(QuantisedCause::Rank { shape: *elements.shape() }.into());
-    };
+    let [out, blocks, n] = elements.shape().array()?;
     let copy = |site: Site<'_>, from: &[Operand]| moves::copied(site, &from[0], &[]);
     let shape = Shape::new([out, blocks, n * elements.dtype().width() / dtype.width()])?;
     Ok(elements.alone("dequantise", &[elements], (shape, stored), copy))

@@ -140,6 +140,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         }
     }
     cases.push(case!("pool::backward::elsewhere", |ctx| backward::elsewhere(ctx)));
+    cases.push(case!("pool::backward::beyond", |ctx| backward::beyond(ctx)));
     cases.push(case!("pool::backward::wraps", |ctx| backward::wraps(ctx)));
     cases
 }
@@ -165,8 +166,8 @@ async fn placed(ctx: &Ctx, dtype: DType) -> Outcome {
     Ok(())
 }
 
-/// All of them, or every so many-th with everything that the adapter has, and with less, where other
-/// parts of wharf change, a third of those.
+/// All of them, or every so many-th with everything that the adapter has; with less a third of
+/// those.
 fn taken(
     forms: impl Iterator<Item = Form>,
     all: bool,

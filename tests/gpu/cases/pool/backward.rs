@@ -66,6 +66,32 @@ pub(super) async fn elsewhere(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
+/// A step or a reach of what has no next one, which no kernel could be told.
+pub(super) async fn beyond(ctx: &Ctx) -> Outcome {
+    let (device, far) = (ctx.native().await?, 1 << 40);
+    let one = Pooling::of([1]).stride([2]).dilation([far]);
+    let wide = Pooling::of([2]).stride([far]).padding([1]);
+    for (how, windows, want) in [
+        (one, 2, [1.0, 0.0, 1.0]),
+        (wide, 1, [0.5, 0.0, 0.0]),
+        (one.stride([far]), 1, [1.0, 0.0, 0.0]),
+    ] {
+        let arrives = device.ones([windows], DType::F32).map_err(show)?;
+        let mean = arrives.avg_pool_grad([3], &how).map_err(show)?;
+        let got = mean.read::<f32>().await.map_err(show)?;
+        ensure_eq!(got, want, "of a mean, {how:?}");
+        let (x, _) = device.upload(&[3.0f32, 2.0, 1.0], [3]).map_err(show)?;
+        let (most, places) = x.max_pool_with_indices(&how).map_err(show)?;
+        let (most, at) = (most.read::<f32>().await, places.read::<u32>().await);
+        ensure_eq!(most.map_err(show)?, [3.0, 1.0][..windows], "the largest, {how:?}");
+        ensure_eq!(at.map_err(show)?, [0, 2][..windows], "its place, {how:?}");
+        let back = arrives.max_pool_grad(&places, [3], &how).map_err(show)?;
+        let want = want.map(|x: f32| x.ceil());
+        ensure_eq!(back.read::<f32>().await.map_err(show)?, want, "of the largest, {how:?}");
+    }
+    Ok(())
+}
+
 /// Integers that arrive at one element wrap to their width.
 pub(super) async fn wraps(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
