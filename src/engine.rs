@@ -251,8 +251,8 @@ impl Engine {
         self.submit(&mut lock(&self.state))
     }
 
-    /// Submits what has been recorded, and waits until none of it is mapped: from now on somebody
-    /// else's commands may use it.
+    /// Submits what has been recorded, and waits until no buffer of it is mapped: from then on
+    /// commands of somebody else may use them.
     pub(crate) fn hand_over(&self) -> Result<()> {
         self.flush()?;
         self.gpu.unmapped();

@@ -322,7 +322,7 @@ impl Tensor {
         Self::deferred(&self.device, What::core(Alone { named, record }), args, shape, dtype)
     }
 
-    /// The same tensor by another handle on its device.
+    /// This tensor by another handle on its device.
     pub(crate) fn by(&self, device: &Device) -> Self {
         Self { device: device.clone(), ..self.clone() }
     }

@@ -73,8 +73,8 @@ impl Making {
         blocks.try_for_each(|first| self.check_part(first..count.min(first + BLOCK), &value))
     }
 
-    /// The same of values that never fall, or never rise: what is out of range lies at an end, and
-    /// takes no look at the others.
+    /// Checks values that never fall, or never rise. What is out of range lies at an end, so the
+    /// others need no look.
     pub(super) fn check_row(&self, count: usize, value: impl Fn(usize) -> Scalar) -> Result<()> {
         if !self.refuses() || count == 0 {
             return Ok(());

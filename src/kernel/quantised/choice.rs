@@ -73,7 +73,7 @@ pub(crate) enum WeightsChoice {
 }
 
 impl WeightsChoice {
-    /// As text.
+    /// As it stands in a file of tuned choices.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Numbers => "numbers".into(),

@@ -78,7 +78,7 @@ pub(crate) struct SumChoice {
 }
 
 impl SumChoice {
-    /// As text.
+    /// As it stands in a file of tuned choices.
     pub(crate) fn text(&self) -> String {
         let by = if self.grouped { "workgroups" } else { "lanes" };
         format!("{by} chunks {}", self.chunks)

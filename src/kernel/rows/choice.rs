@@ -77,7 +77,7 @@ pub(crate) struct RowsChoice {
 }
 
 impl RowsChoice {
-    /// As text.
+    /// As it stands in a file of tuned choices.
     pub(crate) fn text(&self) -> String {
         format!("lanes {}", self.lanes)
     }

@@ -65,7 +65,7 @@ pub(crate) struct SortChoice {
 }
 
 impl SortChoice {
-    /// As text.
+    /// As it stands in a file of tuned choices.
     pub(crate) fn text(&self) -> String {
         format!("digits {} chunks of {}", self.bits, self.each)
     }

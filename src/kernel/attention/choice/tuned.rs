@@ -158,7 +158,7 @@ pub(crate) enum AttentionChoice {
 }
 
 impl AttentionChoice {
-    /// As text.
+    /// As it stands in a file of tuned choices.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Lanes { queries, unrolled } => format!("lanes queries {queries} keys {unrolled}"),

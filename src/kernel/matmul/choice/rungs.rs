@@ -19,7 +19,7 @@ pub(super) struct Rung {
     pub(super) rates: [f64; 2],
     /// Multiplications below which compiling it costs more than it saves.
     pub(super) work_min: f64,
-    /// Fewer rows are as fast as B is read from memory, which others read faster.
+    /// With fewer rows reading B takes all of the time, and other kernels read it faster.
     pub(super) rows_min: usize,
     /// How many times the usual number of workgroups keep every core busy: a lane of few sums waits
     /// for most of its loads.

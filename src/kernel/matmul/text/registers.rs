@@ -19,8 +19,8 @@ impl Tile {
     /// The regions of `matmul.wgsl` that sum in the compute type of `dtype`. A `deep` k is longer
     /// than a chunk.
     ///
-    /// Sums are kept number by number. Of a vector llvmpipe would load all four parts wherever one
-    /// of them is read, and compile for a third longer; but by strips, for a third less.
+    /// Sums are kept number by number: of a vector llvmpipe loads all four parts wherever one of
+    /// them is read, which takes a third longer to compile. By strips it takes a third less.
     #[must_use]
     pub fn regions(&self, dtype: DType, deep: bool) -> Vec<Region> {
         let (kind, strips) = (Kind::of(dtype).name(), self.strips);

@@ -54,9 +54,9 @@ impl Vector {
         let store = tile.each(|r, q| {
             format!("product_store(group.z, row + {r}u, column + {}u, t{r}_{q});", 4 * q)
         });
-        // A single chunk needs no sums beside the totals, whose registers they would double; nor do
-        // integers, which wrap; but where several quads are loaded at once, which is of bytes or on
-        // a CPU.
+        // A single chunk needs no sums beside the totals, which would take twice the registers, and
+        // integers, which wrap, need none. Several quads that are loaded at once - bytes, or on a
+        // CPU - always have them.
         let (clear, add, sum) = match self.deep && dtype.is_float() || tile.packed.is_some() {
             true => (
                 tile.each(|r, q| format!("var s{r}_{q} = Quad();")),

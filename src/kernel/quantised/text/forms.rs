@@ -13,8 +13,8 @@
 //! Where blocks have one scale and nothing else, a sum is of values, which it is still to multiply;
 //! or else of weights.
 //!
-//! A lane that shares its columns with others takes half of a large block at a time: all of it has
-//! registers spilled on Intel's and Qualcomm's chips.
+//! A lane that shares its columns with others takes half of a large block at a time. With whole
+//! blocks the compilers of Intel's and Qualcomm's chips spill registers.
 
 use crate::host::blocks::{BLOCK, BitPlane, Blocks, ScaleSpec, Share};
 use crate::wgsl::lines::{lane, put};
@@ -61,7 +61,7 @@ pub(super) struct Quad {
     word: u32,
     /// By how many bits it lies above the lowest of its bytes.
     shift: String,
-    /// The same of its higher bits, if they lie apart.
+    /// By how many its higher bits do, if they lie apart.
     high: Option<String>,
     /// Its place in a block.
     pub(super) of_block: u32,
