@@ -15,7 +15,6 @@ use crate::op::Op;
 use crate::plan::Stored;
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
-use crate::store::Segments;
 use crate::wgsl::entry::CORE_TRIPS;
 
 mod backward;
@@ -186,7 +185,7 @@ impl Tensor {
         let taps = how.taps(self.shape(), weight.shape())?;
         let (images, rows) = (self.shape().dims()[0], weight.shape().dims()[0]);
         let shape = Shape::new([&[images, rows], &taps.result[3 - D..]].concat())?;
-        let segment = Segments::new(self.device.caps()).bytes_max as usize / summed.width();
+        let segment = self.device.engine.segment_elements(*summed);
         let parts = shape.elements() / segment;
         if parts > SEGMENTS_MAX {
             return Err(ConvCause::Parts { shape, parts }.into());
@@ -277,7 +276,7 @@ impl Tensor {
         if summed != Stored::F32 {
             return Ok(None);
         }
-        let segment = Segments::new(self.device.caps()).bytes_max as usize / summed.width();
+        let segment = self.device.engine.segment_elements(*summed);
         let (input, kernel) = (self.volumes()?, weight.volumes()?);
         Ok(Flat::of(taps, input.shape(), kernel.shape(), segment))
     }
@@ -321,7 +320,7 @@ impl Tensor {
 
     /// Defers the kernel. If something in it is more than a segment, one half after the other.
     fn apply_conv(&self, weight: &Self, part: &ConvPart, to: Shape, dtype: Stored) -> Result<Self> {
-        let segment = Segments::new(self.device.caps()).bytes_max as usize / dtype.width();
+        let segment = self.device.engine.segment_elements(*dtype);
         let largest = part.largest();
         if largest <= segment {
             let args = vec![self.view(part.input).arg(), weight.view(part.weight).arg()];

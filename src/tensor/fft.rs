@@ -12,7 +12,6 @@ use crate::fuse::What;
 use crate::kernel::fft::{FftCore, Fourier, LENGTH_MAX, floats};
 use crate::plan::Stored;
 use crate::shape::{Axes, Shape};
-use crate::store::Segments;
 
 impl Tensor {
     /// The half of the spectrum of reals along an axis, of which the rest is its mirror image:
@@ -189,7 +188,7 @@ impl Tensor {
     /// rows after the others.
     fn rows_transformed(&self, core: FftCore) -> Result<Self> {
         let FftCore { of, size } = core;
-        let segment = Segments::new(self.device.caps()).bytes_max as usize / 4;
+        let segment = self.device.engine.segment_elements(DType::F32);
         let (rows, row) = (self.shape().dims()[0], floats(of, size));
         if row > segment {
             return Err(FourierCause::Large { size, row, segment }.into());

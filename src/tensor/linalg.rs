@@ -240,7 +240,7 @@ impl Tensor {
 
     /// Defers the kernel of a block; of more than a segment holds, one half after the other.
     fn blocks(&self, core: FactorCore, right: Option<&Self>, to: Shape) -> Result<Self> {
-        let segment = self.device.engine.segment_bytes() as usize / 4;
+        let segment = self.device.engine.segment_elements(DType::F32);
         let most = to.elements().max(self.shape().elements());
         let count = to.dims()[0];
         if most <= segment || count == 1 && to.dims()[2] < 2 {

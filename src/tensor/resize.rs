@@ -27,7 +27,6 @@ use crate::kernel::sample::{Around, LENGTH_MAX, SampleCore, Sampling};
 use crate::plan::Stored;
 use crate::reference::Resampling;
 use crate::shape::Shape;
-use crate::store::Segments;
 
 mod antialiased;
 
@@ -280,7 +279,7 @@ impl Tensor {
         to: Shape,
         core: &dyn Fn(&Shape) -> SampleCore,
     ) -> Result<Self> {
-        let segment = Segments::new(self.device.caps()).bytes_max as usize / 4;
+        let segment = self.device.engine.segment_elements(DType::F32);
         let dims = to.dims();
         let sizes = [*self.shape(), *grid.shape(), to].map(|shape| shape.elements());
         // What can be cut so that it becomes smaller.
@@ -417,9 +416,8 @@ impl Tensor {
         view: [usize; 3],
     ) -> Result<Option<Self>> {
         let stored = if self.dtype.width() < 4 { Stored::F32 } else { self.dtype };
-        let bytes = Segments::new(self.device.caps()).bytes_max as usize;
         let most = self.shape().elements().max(shape.elements());
-        if shape.is_empty() || most > bytes / stored.width() {
+        if shape.is_empty() || most > self.device.engine.segment_elements(*stored) {
             return Ok(None);
         }
         let args = vec![self.reshape_copied(view)?.arg()];

@@ -210,7 +210,7 @@ impl Tensor {
             return Ok((self.clone(), self.clone()));
         };
         // A panel, with the numbers of its rows, is in one segment.
-        let segment = self.device.engine.segment_bytes() as usize / 4;
+        let segment = self.device.engine.segment_elements(DType::F32);
         if matrices > 1 && matrices * m * (n + 1) > segment {
             let half = |part| self.slice(0, part)?.pivoted();
             let (before, after) = (half(0..matrices / 2)?, half(matrices / 2..matrices)?);

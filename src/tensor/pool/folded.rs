@@ -9,7 +9,6 @@ use crate::kernel::windows::text::Gather;
 use crate::kernel::windows::{self, Windows, WindowsCore};
 use crate::plan::Stored;
 use crate::shape::Shape;
-use crate::store::Segments;
 use crate::tensor::Tensor;
 
 impl Tensor {
@@ -23,7 +22,7 @@ impl Tensor {
     ) -> Result<Option<Self>> {
         let Some(stored) = self.folded_as() else { return Ok(None) };
         let (dims, first) = (self.shape().dims(), self.pooled_from::<D>()?);
-        let segment = Segments::new(self.device.caps()).bytes_max as usize / self.dtype.width();
+        let segment = self.device.engine.segment_elements(*self.dtype);
         let mut size = [1; 3];
         let mut taps =
             Taps { step: [1; 3], reach: [1; 3], first: [0; 3], groups: 1, result: [1; 3] };
