@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::cause::{FLOATS_BY_F32, TensorCause, by_f32};
+use super::halves::in_two;
 use super::{Pad, Tensor};
 use crate::dtype::DType;
 use crate::engine::site::asked;
@@ -480,12 +481,10 @@ fn apply(core: AttentionCore, inputs: &[Tensor]) -> Result<Tensor> {
     let views: Vec<Layout> = inputs.iter().map(|x| x.layout).collect();
     let segment = device.engine.segment_elements(DType::F32);
     if let Some(Halves { axis, each }) = Halves::of(&views, core.sight, core.staged, segment)? {
-        let halves = each.map(|(views, sight)| {
+        return in_two([0, 2, 1][axis], each, |(views, sight)| {
             let inputs = inputs.iter().zip(views).map(|(x, view)| x.view(view));
             apply(AttentionCore { sight, ..core }, &inputs.collect::<Vec<_>>())
         });
-        let [before, after] = halves;
-        return Tensor::concat(&[before?, after?], [0, 2, 1][axis]);
     }
     let size = AttentionSize::of_views(&views, inputs[0].dtype(), core.sight.after == 0);
     let core = AttentionCore { by: size.and_then(|size| device.tuned(size)), ..core };

@@ -1,6 +1,7 @@
 //! Convolutions of one, two and three dimensions.
 
 use super::cause::{TensorCause, computed_with};
+use super::halves::{halves, in_two};
 use super::number::Scalar;
 use super::{Pad, Pooling, Tensor};
 use crate::dtype::Class;
@@ -299,12 +300,10 @@ impl Tensor {
         let pixels: usize = to.dims()[2..].iter().product();
         let copied = taps.saturating_mul(how.groups).saturating_mul(pixels);
         if images > 1 && copied.saturating_mul(images) > WINDOWS_MAX {
-            let halves = [0..images / 2, images / 2..images].map(|part| {
+            return in_two(0, halves(images), |part| {
                 let to = Shape::new([&[part.len()], &to.dims()[1..]].concat())?;
                 self.slice(0, part)?.by_windows(weight, how, to)
             });
-            let [before, after] = halves;
-            return Self::concat(&[before?, after?], 0);
         }
         let pads: Vec<_> = [0, 0].into_iter().chain(how.padding).map(|pad| (pad, pad)).collect();
         let padded = self.pad(&pads, Pad::Constant(Scalar::zero(self.dtype())))?;
@@ -334,18 +333,16 @@ impl Tensor {
             };
             return Ok(Self::deferred(&self.device, what, args, to, dtype));
         }
-        let Some((axis, halves)) = part.halves(segment)? else {
+        let Some((axis, parts)) = part.halves(segment)? else {
             return Err(ConvCause::Large { largest, segment }.into());
         };
         // The axes that were put in front have length 1, and no halves.
         let place = if axis < 2 { axis } else { axis + to.rank() - 5 };
-        let halves = halves.map(|half| {
+        in_two(place, parts, |part| {
             let mut dims = to.dims().to_vec();
-            dims[place] = half.dims()[axis];
-            self.apply_conv(weight, &half, Shape::new(dims)?, dtype)
-        });
-        let [before, after] = halves;
-        Self::concat(&[before?, after?], place)
+            dims[place] = part.dims()[axis];
+            self.apply_conv(weight, &part, Shape::new(dims)?, dtype)
+        })
     }
 }
 

@@ -13,6 +13,7 @@
 use antialiased::Filter;
 
 use super::cause::{FLOATS_BY_F32, TensorCause, by_f32, float};
+use super::halves::{halves, in_two};
 use super::number::Scalar;
 use super::pool::Pooling;
 use super::reduce::computed;
@@ -297,19 +298,17 @@ impl Tensor {
             let largest = sizes.into_iter().fold(0, usize::max);
             return Err(ResizeCause::Large { largest, segment }.into());
         };
-        let half = |range: core::ops::Range<usize>| {
+        in_two(axis, halves(dims[axis]), |part| {
             let mut dims = dims.to_vec();
-            dims[axis] = range.len();
-            let image = if axis < 2 { self.slice(axis, range.clone())? } else { self.clone() };
+            dims[axis] = part.len();
+            let image = if axis < 2 { self.slice(axis, part.clone())? } else { self.clone() };
             let grid = match axis {
                 1 => grid.clone(),
-                0 => grid.slice(0, range)?,
-                _ => grid.slice(axis - 1, range)?,
+                0 => grid.slice(0, part)?,
+                _ => grid.slice(axis - 1, part)?,
             };
             image.sampled_in_parts(&grid, Shape::new(dims)?, core)
-        };
-        let middle = dims[axis] / 2;
-        Self::concat(&[half(0..middle)?, half(middle..dims[axis])?], axis)
+        })
     }
 
     fn check_float(&self) -> Result<()> {

@@ -13,6 +13,7 @@ use crate::engine::site::asked;
 use crate::error::Result;
 use crate::plan::Stored;
 use crate::shape::Shape;
+use crate::tensor::halves::halves;
 use crate::tensor::number::Scalar;
 use crate::tensor::{Pad, Tensor};
 
@@ -140,8 +141,7 @@ impl Tensor {
         if copied.saturating_mul(images) > WINDOWS_MAX
             && let Some(axis) = parted
         {
-            let middle = dims[axis] / 2;
-            let [before, after] = [0..middle, middle..dims[axis]].map(|part| {
+            let [before, after] = halves(dims[axis]).map(|part| {
                 let input = input.slice(axis, how.meets(axis, part.clone(), weight))?;
                 // Sums of parts are rounded when all are there.
                 let wide = summed.is_float();
