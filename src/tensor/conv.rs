@@ -371,7 +371,7 @@ impl<const D: usize> Conv<D> {
             return Err(ConvCause::Channels { channels: x[1], groups, each, weight }.into());
         }
         // Axes that the input has not are one tap over one element.
-        let mut taps = Taps { step: [1; 3], reach: [1; 3], first: [0; 3], groups, result: [1; 3] };
+        let mut taps = Taps::single(groups);
         for i in 0..D {
             let (axis, to) = (2 + i, 3 - D + i);
             let (step, reach, pad) = (self.stride[i], self.dilation[i], self.padding[i]);
@@ -383,8 +383,7 @@ impl<const D: usize> Conv<D> {
                 }
             }
             let (dim, count) = (x[axis], w[axis]);
-            let covers = reach.saturating_mul(count - 1).saturating_add(1);
-            let padded = pad.saturating_mul(2).saturating_add(dim);
+            let (covers, padded) = (conv::covers(count, reach), conv::padded(dim, pad));
             // Kernels count places in 32 bits.
             if i32::try_from(padded).is_err() {
                 return Err(ConvCause::Padded { axis, padded }.into());
@@ -392,7 +391,7 @@ impl<const D: usize> Conv<D> {
             if covers > padded {
                 return Err(ConvCause::Covers { axis, taps: count, covers, dim, padded }.into());
             }
-            taps.along(to, [count, (padded - covers) / step + 1], [reach, step], pad);
+            taps.along(to, [dim, count], [reach, step], pad);
         }
         Ok(taps)
     }

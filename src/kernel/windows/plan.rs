@@ -33,8 +33,7 @@ pub(crate) struct Windows {
 /// of a lane idle.
 pub(crate) fn takes(taps: &Taps, size: [usize; 3]) -> bool {
     let elements = size.iter().fold(1, |n: usize, &size| n.saturating_mul(size));
-    let covers = taps.reach[2].saturating_mul(size[2].saturating_sub(1));
-    let row = covers.saturating_add(taps.step[2].saturating_mul(3)).saturating_add(1);
+    let row = conv::covers(size[2], taps.reach[2]).saturating_add(taps.step[2].saturating_mul(3));
     elements <= ELEMENTS_MAX && row <= ROW_MAX && taps.result[2] > 1
 }
 

@@ -4,7 +4,7 @@ use super::Pooling;
 use crate::dtype::Class;
 use crate::error::Result;
 use crate::fuse::What;
-use crate::kernel::conv::Taps;
+use crate::kernel::conv::{self, Taps};
 use crate::kernel::windows::text::Gather;
 use crate::kernel::windows::{self, Windows, WindowsCore};
 use crate::plan::Stored;
@@ -23,19 +23,16 @@ impl Tensor {
         let Some(stored) = self.folded_as() else { return Ok(None) };
         let (dims, first) = (self.shape().dims(), self.pooled_from::<D>()?);
         let segment = self.device.engine.segment_elements(*self.dtype);
-        let mut size = [1; 3];
-        let mut taps =
-            Taps { step: [1; 3], reach: [1; 3], first: [0; 3], groups: 1, result: [1; 3] };
+        let (mut size, mut taps) = ([1; 3], Taps::single(1));
         for i in 0..D {
             let (to, dim, pad) = (3 - D + i, dims[first + i], how.padding[i]);
             let (count, step, reach) = (how.size[i], how.stride[i], how.dilation[i]);
-            let covers = reach.saturating_mul(count.saturating_sub(1)).saturating_add(1);
-            let padded = dim.saturating_add(pad.saturating_mul(2));
-            if count == 0 || reach == 0 || step == 0 || pad > count / 2 || covers > padded {
+            let reaches = conv::covers(count, reach) <= conv::padded(dim, pad);
+            if count == 0 || reach == 0 || step == 0 || pad > count / 2 || !reaches {
                 return Ok(None);
             }
             size[to] = count;
-            taps.along(to, [count, (padded - covers) / step + 1], [reach, step], pad);
+            taps.along(to, [dim, count], [reach, step], pad);
         }
         let result = [&dims[..first], &taps.result[3 - D..]].concat();
         let shape = Shape::new(result)?;
