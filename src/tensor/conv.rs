@@ -3,8 +3,9 @@
 use super::cause::{TensorCause, computed_with};
 use super::halves::{halves, in_two};
 use super::number::Scalar;
+use super::reduce::summed;
 use super::{Pad, Pooling, Tensor};
-use crate::dtype::Class;
+use crate::dtype::DType;
 use crate::engine::site::asked;
 use crate::error::{Result, causes};
 use crate::fuse::What;
@@ -230,15 +231,11 @@ impl Tensor {
             return Err(TensorCause::Dtypes { what, left, right }.into());
         }
         computed_with("input", dtype)?;
-        match (dtype.class(), dtype.width()) {
-            (Class::Bool, _) => {
-                Err(TensorCause::Only { what: "input", dtype, only: "a number" }.into())
-            }
-            (Class::Float, 2) => Ok((Stored::F32, self.dtype)),
-            (Class::Signed, 1 | 2) => Ok((Stored::I32, Stored::I32)),
-            (Class::Unsigned, 1 | 2) => Ok((Stored::U32, Stored::U32)),
-            _ => Ok((self.dtype, self.dtype)),
+        if dtype == DType::Bool {
+            return Err(TensorCause::Only { what: "input", dtype, only: "a number" }.into());
         }
+        let summed = summed(self.dtype);
+        Ok((summed, if dtype.is_float() { self.dtype } else { summed }))
     }
 
     /// A bias as it is added to `[n, rows, ..]` of this dtype.

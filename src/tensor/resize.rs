@@ -16,7 +16,7 @@ use super::cause::{FLOATS_BY_F32, TensorCause, by_f32, float};
 use super::halves::{halves, in_two};
 use super::number::Scalar;
 use super::pool::Pooling;
-use super::reduce::computed;
+use super::reduce::{computed, summed};
 use super::{Pad, Tensor};
 use crate::dtype::DType;
 use crate::engine::site::asked;
@@ -414,7 +414,7 @@ impl Tensor {
         shape: Shape,
         view: [usize; 3],
     ) -> Result<Option<Self>> {
-        let stored = if self.dtype.width() < 4 { Stored::F32 } else { self.dtype };
+        let stored = summed(self.dtype);
         let most = self.shape().elements().max(shape.elements());
         if shape.is_empty() || most > self.device.engine.segment_elements(*stored) {
             return Ok(None);
