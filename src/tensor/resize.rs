@@ -479,11 +479,7 @@ struct Between {
 impl Between {
     /// None before the first element, if that is asked for.
     fn of(x: &Tensor, [from, to]: [usize; 2], align: Align, inside: bool) -> Result<Self> {
-        let (from, to) = (from as i32, to as i32); // their product was checked
-        let (factor, term, parts) = match align {
-            Align::Edges => (2 * from, from - to, 2 * to),
-            Align::Corners => (from - 1, 0, (to - 1).max(1)),
-        };
+        let Resampling { factor, term, parts, .. } = align.sampling(from, to, false);
         let i = x.device.arange(0, to, 1, DType::I32)?.unsqueeze(1)?;
         let counted = i.mul_add(factor, term)?;
         let counted = if inside { counted.max(0)? } else { counted };
