@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::text::{CHUNK, ConvJob, ConvTile};
-use crate::count::{word, words};
+use crate::count::{word, words, wrapped};
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::op::Kind;
@@ -117,8 +117,6 @@ pub(super) fn job(
     let tiles = rows.div_ceil(rows_each as usize);
     let quads = pixels.div_ceil(4);
     let all = x[0] * quads;
-    // Two's complement wraps to the same address.
-    let wrapped = |n: isize| n as u32;
     let strides = |layout: &Layout| [2, 3, 4, 1].map(|axis| wrapped(layout.strides()[axis]));
     let [z, y, first] = taps.first.map(wrapped);
     let job = ConvJob {

@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use super::{copied, text};
-use crate::count::word;
+use crate::count::{word, wrapped_i64};
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::{Bound, Job, Ready, Value};
@@ -150,8 +150,7 @@ impl Assignment<'_> {
         let index = from.layout.span().start / source.segment;
         let mut view = source.view_from(index);
         for (range, stride) in self.ranges.iter().zip(&view.strides) {
-            // Two's complement wraps to the same address.
-            view.offset = view.offset.wrapping_sub((range.start as i64 * stride) as u32);
+            view.offset = view.offset.wrapping_sub(wrapped_i64(range.start as i64 * stride));
         }
         let shape = self.shape.dims().iter().map(|&dim| word(dim)).collect::<Result<_>>()?;
         let space = Space { shape, views: vec![view], ways: vec![Way::Any] };

@@ -14,7 +14,7 @@ use super::super::conv::reachable;
 use super::super::cores::{Core, Head, Landing, Launch, Tail, in_pieces};
 use super::plan::elements;
 use super::text::{ENLARGE, EnlargeJob, Lies, ResizeText};
-use crate::count::{word, words};
+use crate::count::{word, words, wrapped};
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
@@ -67,8 +67,7 @@ impl Enlarging {
         // Lines that are shared out evenly.
         let blocks = high.div_ceil(most);
         let all = dims[0] * blocks * quads;
-        // Two's complement wraps to the same address.
-        let [image, line, element] = [0, 1, 2].map(|axis| view.strides()[axis] as u32);
+        let [image, line, element] = [0, 1, 2].map(|axis| wrapped(view.strides()[axis]));
         let [down, along] = self.at;
         let job = EnlargeJob {
             columns: words([all, quads, blocks, high.div_ceil(blocks)])?,

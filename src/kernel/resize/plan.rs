@@ -1,7 +1,7 @@
 //! How a resized axis is cut, and how its elements are loaded.
 
 use super::text::{Lies, ResizeJob, ResizeText};
-use crate::count::{word, words};
+use crate::count::{word, words, wrapped};
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::op::Kind;
@@ -68,8 +68,7 @@ impl Resizing {
         let blocks = rows.div_ceil(most);
         let all = blocks * lines * quads;
         let unit = if text.lies == Lies::Across { 4 } else { 1 };
-        // Two's complement wraps to the same address.
-        let stride = |axis: usize| (view.strides()[axis] / unit) as u32;
+        let stride = |axis: usize| wrapped(view.strides()[axis] / unit);
         let Resampling { factor, term, parts, .. } = self.at;
         let job = ResizeJob {
             columns: words([all, quads, lines, rows.div_ceil(blocks)])?,

@@ -1,7 +1,7 @@
 //! Which windows the kernel takes, how its input is loaded, and what it is told.
 
 use super::text::{Gather, TapsDown, WindowsJob, WindowsText};
-use crate::count::{word, words};
+use crate::count::{word, words, wrapped};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::kernel::conv::{self, Taps};
@@ -114,8 +114,6 @@ impl Windows {
         let quads = wide.div_ceil(4);
         let all = dims[0] * dims[1] * taps.result[0] * blocks * quads;
         let unit = if text.phase.is_some() { 4 } else { 1 };
-        // Two's complement wraps to the same address.
-        let wrapped = |n: isize| n as u32;
         let stride = |axis: usize| wrapped(input.strides()[axis] / unit);
         let [z, y, x] = taps.first;
         let along = [x.div_euclid(unit), 4 * taps.step[2].cast_signed() / unit].map(wrapped);
