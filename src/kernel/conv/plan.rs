@@ -181,7 +181,7 @@ impl ConvPart {
     /// The elements of its result, its input and its weights.
     fn sizes(&self) -> [usize; 3] {
         let results = self.dims().iter().fold(1usize, |n, &dim| n.saturating_mul(dim));
-        [results, own(&self.input), own(&self.weight)]
+        [results, self.input.own(), self.weight.own()]
     }
 
     /// The most elements of something in it.
@@ -249,12 +249,6 @@ impl ConvPart {
         }
         Ok(Self { taps, input, weight })
     }
-}
-
-/// The elements that a view has in memory, broadcast ones once.
-fn own(view: &Layout) -> usize {
-    let axes = view.shape().dims().iter().zip(view.strides());
-    axes.filter(|(_, stride)| **stride != 0).map(|(&dim, _)| dim).product()
 }
 
 #[cfg(test)]

@@ -23,12 +23,10 @@ use crate::op::Kind;
 use crate::proof::Oracle;
 use crate::reference::Resampling;
 use crate::wgsl::Target;
-use crate::wgsl::grid::groups_for;
+use crate::wgsl::grid::{LANES_BUSY, groups_for};
 
 /// The lines of the result that a lane takes: with the first come those that it is made of.
 const LINES: usize = 16;
-/// On a GPU lines are shared out until there are so many lanes.
-const LANES: usize = 1 << 16;
 
 /// Two axes at other lengths, the lines of images and their elements; by the same sums.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +59,7 @@ impl Enlarging {
         let (dims, [high, wide]) = (view.shape().dims(), self.to);
         let quads = wide.div_ceil(4);
         let most = match target {
-            Target::Gpu => (dims[0] * high * quads / LANES).clamp(1, LINES),
+            Target::Gpu => (dims[0] * high * quads / LANES_BUSY).clamp(1, LINES),
             Target::Cpu | Target::Cpu64 => LINES,
         };
         // Lines that are shared out evenly.

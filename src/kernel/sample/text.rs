@@ -5,6 +5,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::wgsl::entry::CORE_TRIPS;
+use crate::wgsl::grid::LANES_BUSY;
 use crate::wgsl::lines::{StoredQuad, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
@@ -124,7 +125,7 @@ impl Sampling {
         let pixels = to[1] * to[2];
         let quads = pixels.div_ceil(4);
         let all = quads * to[0];
-        let wanted = if target == Target::Gpu { 65_536_usize.div_ceil(all) } else { 1 };
+        let wanted = if target == Target::Gpu { LANES_BUSY.div_ceil(all) } else { 1 };
         let most = from[1].div_ceil(CORE_TRIPS as usize / 8);
         let each = from[1].div_ceil(wanted.max(most).min(from[1]));
         let shares = from[1].div_ceil(each);
