@@ -19,8 +19,7 @@
 
 use std::sync::Arc;
 
-use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces};
-use super::moves;
+use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces, reachable};
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
@@ -52,11 +51,8 @@ impl Core for ConvCore {
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
-        let heads = reachable(site, inputs)?;
-        let [Some(input), Some(weight)] = [0, 1].map(|i| Some(heads.get(i)?.plain()?.layout))
-        else {
-            return Err(in_pieces(self.name()));
-        };
+        let (heads, layouts) = reachable(site, inputs)?;
+        let [input, weight] = *layouts else { return Err(in_pieces(self.name())) };
         let (kind, flops) = (Kind::of(tail.given()), flops(&tail.shape, terms(weight.shape())));
         if let Some(tile) = ConvGroup::of(&self.0, [&input, &weight], kind, site) {
             let weights = group::in_rows(site, &heads[1])?;
@@ -77,12 +73,6 @@ impl Core for ConvCore {
         let landing = Landing::whole(self.name(), site, reached, tail, !tile.whole)?;
         landing.by(Launch { flops, ..Launch::of(&text::CONV, &tile, job.words(), fold(groups)) })
     }
-}
-
-/// Inputs in one segment each.
-pub(super) fn reachable(site: Site<'_>, inputs: &[Head]) -> Result<Vec<Head>> {
-    let whole = |head: &Head| moves::reachable(site, head.realise(site)?, |_| true).map(Head::view);
-    inputs.iter().map(whole).collect()
 }
 
 /// Why it is computed as it is.

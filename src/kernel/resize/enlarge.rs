@@ -10,8 +10,7 @@
 
 use std::sync::Arc;
 
-use super::super::conv::reachable;
-use super::super::cores::{Core, Head, Landing, Launch, Tail, in_pieces};
+use super::super::cores::{Core, Head, Landing, Launch, Tail, in_pieces, reachable};
 use super::plan::elements;
 use super::text::{ENLARGE, EnlargeJob, Lies, ResizeText};
 use crate::count::{word, words, wrapped};
@@ -95,11 +94,10 @@ impl Core for EnlargeCore {
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
-        let heads = reachable(site, inputs)?;
-        let [head] = &*heads else { return Err(in_pieces(self.name())) };
-        let layout = head.plain().ok_or_else(|| in_pieces(self.name()))?.layout;
+        let (heads, layouts) = reachable(site, inputs)?;
+        let ([head], [layout]) = (&*heads, &*layouts) else { return Err(in_pieces(self.name())) };
         let text = self.0.text(Kind::of(tail.given()));
-        let (job, lanes) = self.0.job(&layout, site.target)?;
+        let (job, lanes) = self.0.job(layout, site.target)?;
         let landing = Landing::whole(self.name(), site, [head.raw(true)], tail, !text.whole)?;
         let groups = groups_for(lanes, site.target);
         landing.by(Launch::of(&ENLARGE, &text, job.words(), groups))
