@@ -496,7 +496,7 @@ mod tests {
     use super::*;
     use crate::error::ErrorKind;
     use crate::exec::{Bound, Value};
-    use crate::kernel::fill::FILL;
+    use crate::kernel::fill::text::FILL;
     use crate::kernel::moves::text::reindex;
     use crate::testing::noop_device;
     use crate::wgsl::{Assembled, Form, Slot, Target, Way, kept};
