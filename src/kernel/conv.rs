@@ -8,9 +8,10 @@
 //!
 //! One kernel serves one, two and three dimensions, and every stride, padding, dilation and number
 //! of groups: it finds the four places of a tap once, and then walks the channels. Convolutions of
-//! a single tap never come here: they are products.
-//! Nor do those for a processor, but for depthwise ones: on lavapipe a product with a copy of all
-//! windows takes a half to a fifth of the kernel's time, because its lanes load whole quads.
+//! a single tap never come here: they are products. Nor do those for a processor, but where a group
+//! has one row: its lanes would load pixels one by one. On lavapipe a product with a copy of all
+//! windows takes a half to a fifth of the kernel's time, and single steps in f32 are faster yet
+//! from a copy with its borders ([`flat`]).
 //!
 //! On a GPU whatever has rows and channels to share goes by tiles in workgroup memory
 //! ([`group`]).
