@@ -27,6 +27,16 @@ pub(crate) fn signed<const N: usize>(counts: [usize; N]) -> Result<[i32; N]> {
     Ok(all)
 }
 
+/// A stride or a place as a kernel takes it: two's complement wraps to the same address.
+pub(crate) const fn wrapped(n: isize) -> u32 {
+    n as u32
+}
+
+/// As [`wrapped`], of a view's strides, which are as wide on every host.
+pub(crate) const fn wrapped_i64(n: i64) -> u32 {
+    n as u32
+}
+
 /// A device's count as the host takes it.
 pub(crate) fn index(n: u64) -> Result<usize> {
     usize::try_from(n).map_err(|_| mistake("counting", format!("{n} is beyond this host")))

@@ -124,6 +124,11 @@ impl Engine {
         lock(&self.state).store.segments().bytes_max
     }
 
+    /// The most elements of a segment.
+    pub(crate) fn segment_elements(&self, dtype: DType) -> usize {
+        self.segment_bytes() as usize / dtype.width() // words reach all of a segment
+    }
+
     /// Memory for a value, in none of the buffers in `avoid`.
     ///
     /// If the store refuses, this gives back unused memory, waits for the queue and tries again;
@@ -491,7 +496,7 @@ mod tests {
     use super::*;
     use crate::error::ErrorKind;
     use crate::exec::{Bound, Value};
-    use crate::kernel::fill::FILL;
+    use crate::kernel::fill::text::FILL;
     use crate::kernel::moves::text::reindex;
     use crate::testing::noop_device;
     use crate::wgsl::{Assembled, Form, Slot, Target, Way, kept};

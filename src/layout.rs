@@ -148,6 +148,11 @@ impl Layout {
         })
     }
 
+    /// The elements that it has in memory: what is broadcast counts once.
+    pub(crate) fn own(&self) -> usize {
+        self.axes().filter(|&(_, stride)| stride != 0).map(|(dim, _)| dim).product()
+    }
+
     /// Dimension and absolute stride, per axis.
     fn axes(&self) -> impl Iterator<Item = (usize, usize)> {
         self.shape.dims().iter().zip(self.strides()).map(|(&d, s)| (d, s.unsigned_abs()))

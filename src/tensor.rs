@@ -38,6 +38,7 @@ mod fft;
 mod foreign;
 mod foremost;
 mod found;
+mod halves;
 mod index;
 mod join;
 mod keys;

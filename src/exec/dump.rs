@@ -101,7 +101,7 @@ fn dtypes(wgsl: &str, coder: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::fill::FILL;
+    use crate::kernel::fill::text::FILL;
     use crate::wgsl::{Form, Slot, Target, kept};
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::cores::{Core, Head, Landing, Launch, Tail};
 use super::{Operand, moves};
-use crate::count::{word, words};
+use crate::count::{word, words, wrapped};
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
@@ -104,9 +104,8 @@ impl AttentionCore {
         let dims = |i: usize| views[i].shape().dims();
         let [batch, count, queries] = words([0, 1, 2].map(|axis| dims(0)[axis]))?;
         let [shared, keys] = words([1, 2].map(|axis| dims(1)[axis]))?;
-        // Two's complement wraps to the same address.
         let steps = |i: usize, unit: isize| {
-            [0, 1, 2, 3].map(|axis| (views[i].strides()[axis] / unit) as u32)
+            [0, 1, 2, 3].map(|axis| wrapped(views[i].strides()[axis] / unit))
         };
         // And the units of a row.
         let rows_of = |i: usize| -> Result<[u32; 4]> {

@@ -8,9 +8,10 @@
 //!
 //! One kernel serves one, two and three dimensions, and every stride, padding, dilation and number
 //! of groups: it finds the four places of a tap once, and then walks the channels. Convolutions of
-//! a single tap never come here: they are products.
-//! Nor do those for a processor, but for depthwise ones: on lavapipe a product with a copy of all
-//! windows takes a half to a fifth of the kernel's time, because its lanes load whole quads.
+//! a single tap never come here: they are products. Nor do those for a processor, but where a group
+//! has one row: its lanes would load pixels one by one. On lavapipe a product with a copy of all
+//! windows takes a half to a fifth of the kernel's time, and single steps in f32 are faster yet
+//! from a copy with its borders ([`flat`]).
 //!
 //! On a GPU whatever has rows and channels to share goes by tiles in workgroup memory
 //! ([`group`]).
@@ -19,8 +20,7 @@
 
 use std::sync::Arc;
 
-use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces};
-use super::moves;
+use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces, reachable};
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
@@ -28,7 +28,7 @@ use crate::op::Kind;
 use crate::proof::Oracle;
 use crate::wgsl::grid::fold;
 use group::text::ConvGroup;
-pub(crate) use plan::{ConvPart, Taps, flops, inner, is_product, terms, trips};
+pub(crate) use plan::{ConvPart, Taps, covers, flops, inner, is_product, padded, terms, trips};
 use text::ConvTile;
 
 pub mod flat;
@@ -52,11 +52,8 @@ impl Core for ConvCore {
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
-        let heads = reachable(site, inputs)?;
-        let [Some(input), Some(weight)] = [0, 1].map(|i| Some(heads.get(i)?.plain()?.layout))
-        else {
-            return Err(in_pieces(self.name()));
-        };
+        let (heads, layouts) = reachable(site, inputs)?;
+        let [input, weight] = *layouts else { return Err(in_pieces(self.name())) };
         let (kind, flops) = (Kind::of(tail.given()), flops(&tail.shape, terms(weight.shape())));
         if let Some(tile) = ConvGroup::of(&self.0, [&input, &weight], kind, site) {
             let weights = group::in_rows(site, &heads[1])?;
@@ -77,12 +74,6 @@ impl Core for ConvCore {
         let landing = Landing::whole(self.name(), site, reached, tail, !tile.whole)?;
         landing.by(Launch { flops, ..Launch::of(&text::CONV, &tile, job.words(), fold(groups)) })
     }
-}
-
-/// Inputs in one segment each.
-pub(super) fn reachable(site: Site<'_>, inputs: &[Head]) -> Result<Vec<Head>> {
-    let whole = |head: &Head| moves::reachable(site, head.realise(site)?, |_| true).map(Head::view);
-    inputs.iter().map(whole).collect()
 }
 
 /// Why it is computed as it is.

@@ -25,7 +25,7 @@ mod launch;
 mod reach;
 
 pub(crate) use alone::{Alone, Task};
-pub(crate) use ends::{Head, Tail};
+pub(crate) use ends::{Head, Tail, reachable};
 pub(crate) use landing::{Berth, Landing, in_pieces};
 pub(crate) use launch::{Launch, Sink};
 pub(crate) use reach::Reach;

@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces};
+use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces, reachable};
 use super::{Operand, moves};
 use crate::count::words;
 use crate::engine::Site;
@@ -42,9 +42,7 @@ impl Core for FactorCore {
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
-        let whole = |head: &Head| moves::in_one_segment(site, head.realise(site)?).map(Head::view);
-        let heads: Vec<Head> = inputs.iter().map(whole).collect::<Result<_>>()?;
-        let layouts: Vec<_> = heads.iter().filter_map(|h| Some(h.plain()?.layout)).collect();
+        let (heads, layouts) = reachable(site, inputs)?;
         let (job, groups) = match (self, &*layouts) {
             (&Self::Triangle { unit }, [triangle, right]) => {
                 let (job, groups) = TriangleJob::of([triangle, right], unit)?;

@@ -11,8 +11,7 @@
 
 use std::sync::Arc;
 
-use super::cores::{Berth, Core, Head, Landing, Launch, Reach, Tail, in_pieces};
-use super::moves;
+use super::cores::{Berth, Core, Head, Landing, Launch, Reach, Tail, in_pieces, reachable};
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::{Error, Result};
@@ -49,9 +48,8 @@ impl Core for FftCore {
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
-        let [input] = inputs else { return Err(astray()) };
-        let input = Head::view(moves::in_one_segment(site, input.realise(site)?)?);
-        let layout = input.plain().ok_or_else(astray)?.layout;
+        let (heads, layouts) = reachable(site, inputs)?;
+        let ([input], [layout]) = (&*heads, &*layouts) else { return Err(astray()) };
         let strides = layout.strides();
         let part = strides.get(2).copied().unwrap_or(0);
         let dims = layout.shape().dims();

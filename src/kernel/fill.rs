@@ -9,21 +9,10 @@ use crate::engine::{Engine, Site};
 use crate::error::Result;
 use crate::exec::Value;
 use crate::shape::Shape;
-use crate::wgsl::grid::TRIPS_MAX;
-use crate::wgsl::params::params;
-use crate::wgsl::source::source;
-use crate::wgsl::{Entry, Form, Grid, Slot, kept};
+use crate::wgsl::{Form, Grid, Slot, kept};
+use text::{FILL, FillJob};
 
-/// The kernel.
-pub const FILL: Entry =
-    Entry::new("fill", source!("fill.wgsl"), TRIPS_MAX).of(&[&[Form::W32]]).told(FillJob::MEMBERS);
-
-params! {
-    struct FillJob {
-        grid: Grid,
-        bits: [u32; 4],
-    }
-}
+pub mod text;
 
 /// Bytes that the kernel writes at once: four words.
 const QUAD_BYTES: u64 = 16;

@@ -10,21 +10,10 @@ use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
 use crate::shape::Shape;
-use crate::wgsl::grid::TRIPS_MAX;
-use crate::wgsl::params::params;
-use crate::wgsl::source::source;
-use crate::wgsl::{Entry, Form, Grid, Slot, kept};
+use crate::wgsl::{Form, Slot, kept};
+use text::{IOTA, IotaJob};
 
-/// The kernel.
-pub const IOTA: Entry =
-    Entry::new("iota", source!("iota.wgsl"), TRIPS_MAX).of(&[&[Form::U32]]).told(IotaJob::MEMBERS);
-
-params! {
-    struct IotaJob {
-        grid: Grid,
-        base: u32,
-    }
-}
+pub mod text;
 
 /// The positions of a list.
 pub(crate) fn iota(site: Site<'_>, count: usize) -> Result<Arc<Value>> {

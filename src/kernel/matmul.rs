@@ -6,7 +6,8 @@
 //! plan       panels cut where an operand lies in several segments, and along k; a window of each
 //!            for every segment of the result
 //! strips     copies of both sides, for kernels that pay for them
-//! record     one pass over k: the tail is fused; several: their sums are added with the tail fused
+//! record     its dispatches
+//! sums       one pass over k: the tail is fused; several: their sums are added with the tail fused
 //! ```
 //!
 //! Both sides are read in place at any strides: by quads where one of the two last axes is dense
@@ -16,7 +17,6 @@
 use std::sync::Arc;
 
 use super::cores::{Core, Head, Tail};
-use super::fill;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
@@ -27,11 +27,11 @@ pub(crate) mod choice;
 mod plan;
 mod record;
 pub(in crate::kernel) mod strips;
+pub(in crate::kernel) mod sums;
 pub mod text;
 
 use choice::Decision;
 pub(super) use plan::panels::fours;
-pub(super) use record::added;
 use record::{Recorder, unexpected};
 
 /// A product, deferred. Its inputs are views `[batch .., m, k]` and `[batch .., k, n]`, in the
@@ -58,8 +58,7 @@ impl Core for Matmul {
             return Ok(Value::new(site.engine.allocate(0, &[])?));
         }
         if decision.size.k == 0 {
-            let zero = vec![0; decision.result.width()];
-            return tail.apply(site, fill::full(site, &tail.shape, decision.result, &zero)?);
+            return sums::of_nothing(site, tail);
         }
         site.engine.remark(|| format!("matmul by {}", decision.choice));
         let recorded = Recorder { site, decision }.record(&operands, tail);

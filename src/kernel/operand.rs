@@ -112,6 +112,7 @@ impl Held {
         let span = self.layout.span();
         span.start / self.segment == span.end.saturating_sub(1).max(span.start) / self.segment
     }
+
     /// The segment that it lies in, and the view as seen from there.
     pub(super) fn view(&self) -> Result<(View, Bound)> {
         let at = self.layout.span().start / self.segment;

@@ -17,8 +17,8 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use super::cores::{Core, Head, Launch, Sink, Tail};
-use super::matmul::added;
-use super::{Held, Operand, fill, moves};
+use super::matmul::sums::{self, Sums};
+use super::{Held, Operand, moves};
 use crate::count::words;
 use crate::dtype::DType;
 use crate::engine::Site;
@@ -63,8 +63,7 @@ impl Core for QuantisedProduct {
         let x = x.realise(site)?;
         let [m, k] = *x.layout.shape().dims() else { return Err(astray("not rows")) };
         if k == 0 {
-            let zero = vec![0; tail.given().width()];
-            return tail.apply(site, fill::full(site, &tail.shape, tail.given(), &zero)?);
+            return sums::of_nothing(site, tail);
         }
         let (values, scales) = (values.realise(site)?, scales.realise(site)?);
         let n = values.layout.shape().dims()[0];
@@ -74,18 +73,9 @@ impl Core for QuantisedProduct {
         let why = if self.by.is_some() { ", tuned" } else { "" };
         site.engine.remark(|| format!("{} weights by {plan}: {m} rows{why}", self.form.name()));
         let product = Blockwise { site, m, n, k, plan };
-        let bound = 4 + tail.operands.len() as u64;
-        let room = bound <= site.engine.gpu.caps().limits.storage_buffers_max;
         let operands = [x, words_of(site, values)?, by_quads(site, scales)?];
-        if n.is_multiple_of(4) && room && tail.reach(false)?.is_some() {
-            return product.record(&operands, tail, n);
-        }
-        // Rows filled up to whole quads, in f32; then the tail.
-        let pitch = n.next_multiple_of(4);
-        let (filled, dtype) = (Shape::new([1, m, pitch])?, DType::F32);
-        let value = product.record(&operands, &Tail::identity(filled, dtype), pitch)?;
-        let layout = Layout::dense(filled).slice(2, 0..n, 1)?;
-        added(site, &Operand { value, layout, dtype }, tail)
+        let sums = Sums { passes: 1, rows: m, columns: n, dtype: DType::F32 };
+        sums.stored(site, 4, tail, |tail| product.record(&operands, tail))
     }
 }
 
@@ -126,8 +116,9 @@ struct WeightColumns {
 }
 
 impl Blockwise<'_> {
-    /// The whole product, with rows of `pitch` elements.
-    fn record(&self, operands: &[Operand; 3], tail: &Tail, pitch: usize) -> Result<Arc<Value>> {
+    /// The whole product, with rows of whole quads.
+    fn record(&self, operands: &[Operand; 3], tail: &Tail) -> Result<Arc<Value>> {
+        let pitch = self.n.next_multiple_of(4);
         let reach = tail.reached()?;
         let [x, values, scales] = operands;
         // Copies first: the result must lie in none of their buffers.

@@ -9,8 +9,7 @@
 
 use std::sync::Arc;
 
-use super::conv::reachable;
-use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces};
+use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces, reachable};
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
@@ -41,10 +40,9 @@ impl Core for ResizeCore {
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
-        let heads = reachable(site, inputs)?;
-        let [head] = &*heads else { return Err(in_pieces(self.name())) };
-        let layout = head.plain().ok_or_else(|| in_pieces(self.name()))?.layout;
-        let text = self.0.text(&layout, Kind::of(tail.given()));
+        let (heads, layouts) = reachable(site, inputs)?;
+        let ([head], [layout]) = (&*heads, &*layouts) else { return Err(in_pieces(self.name())) };
+        let text = self.0.text(layout, Kind::of(tail.given()));
         let quads = if text.lies == Lies::Across { head.raw(false)? } else { None };
         let lies = match text.lies {
             Lies::Across if quads.is_none() => Lies::AcrossEach,
@@ -52,7 +50,7 @@ impl Core for ResizeCore {
         };
         let text = ResizeText { lies, ..text };
         let source = quads.map_or_else(|| head.raw(true), |quads| Ok(Some(quads)));
-        let (job, lanes) = self.0.job(&text, &layout, site.target)?;
+        let (job, lanes) = self.0.job(&text, layout, site.target)?;
         let landing = Landing::whole(self.name(), site, [source], tail, !text.whole)?;
         let groups = groups_for(lanes, site.target);
         landing.by(Launch::of(&RESIZE, &text, job.words(), groups))

@@ -11,8 +11,7 @@
 
 use std::sync::Arc;
 
-use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces};
-use super::moves;
+use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces, reachable};
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
@@ -45,13 +44,10 @@ impl Core for SampleCore {
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
-        let whole = |head: &Head| moves::in_one_segment(site, head.realise(site)?).map(Head::view);
-        let heads: Vec<Head> = inputs.iter().map(whole).collect::<Result<_>>()?;
-        let [Some(input), Some(grid)] = [0, 1].map(|i| heads.get(i)?.plain()) else {
-            return Err(in_pieces(self.name()));
-        };
-        let layouts = [&input.layout, &grid.layout];
-        let (job, groups) = self.how.job(layouts, (self.corners, self.number), site.target)?;
+        let (heads, layouts) = reachable(site, inputs)?;
+        let [input, grid] = &*layouts else { return Err(in_pieces(self.name())) };
+        let beside = (self.corners, self.number);
+        let (job, groups) = self.how.job([input, grid], beside, site.target)?;
         let reached = heads.iter().map(|head| head.raw(true));
         let landing = Landing::whole(self.name(), site, reached, tail, !self.how.whole)?;
         let workgroup = Some(Sampling::lanes(site.target));

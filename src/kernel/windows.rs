@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use super::conv::{self, Taps};
-use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces};
+use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces, reachable};
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
@@ -51,15 +51,16 @@ impl Core for WindowsCore {
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
-        let heads = conv::reachable(site, inputs)?;
-        let [input, weight] = [0, 1].map(|i| heads.get(i)?.plain());
-        let (input, weight) =
-            (input.ok_or_else(|| in_pieces(self.name))?, weight.map(|w| &w.layout));
-        let quads = if plan::rows_are_quads(&input.layout) { heads[0].raw(false)? } else { None };
-        let text = self.windows.text(&input.layout, input.dtype, quads.is_some(), site.target)?;
-        let (job, lanes) = self.windows.job(&text, &input.layout, weight, site.target)?;
-        let first = quads.map_or_else(|| heads[0].raw(true), |quads| Ok(Some(quads)));
-        let reached = [first].into_iter().chain(heads[1..].iter().map(|head| head.raw(true)));
+        let (heads, layouts) = reachable(site, inputs)?;
+        let ([head, beside @ ..], [input, weight @ ..]) = (&*heads, &*layouts) else {
+            return Err(in_pieces(self.name));
+        };
+        let weight = weight.first();
+        let quads = if plan::rows_are_quads(input) { head.raw(false)? } else { None };
+        let text = self.windows.text(input, head.dtype, quads.is_some(), site.target)?;
+        let (job, lanes) = self.windows.job(&text, input, weight, site.target)?;
+        let first = quads.map_or_else(|| head.raw(true), |quads| Ok(Some(quads)));
+        let reached = [first].into_iter().chain(beside.iter().map(|head| head.raw(true)));
         let landing = Landing::whole(self.name, site, reached, tail, !text.whole)?;
         let flops =
             weight.map_or(0, |weight| conv::flops(&tail.shape, conv::terms(weight.shape())));

@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use super::cause::{FLOATS_BY_F32, TensorCause, by_f32};
+use super::halves::in_two;
 use super::{Pad, Tensor};
-use crate::device::Device;
 use crate::dtype::DType;
 use crate::engine::site::asked;
 use crate::error::{Error, Result, mistake};
@@ -16,7 +16,6 @@ use crate::plan::Stored;
 use crate::reference::Sight;
 use crate::shape::cause::ShapeCause;
 use crate::shape::{Axes, Shape};
-use crate::store::Segments;
 
 /// How queries attend to keys: scaled by one over the root of their length, unless another scale is
 /// given; every query to every key, unless masked. See [`Tensor::attention`].
@@ -307,7 +306,8 @@ impl Tensor {
             let result = self.lonely(keys, values, scale)?.cast(self.dtype())?.reshape(shape)?;
             return Ok((result, None));
         }
-        let keys_max = attention::keys_max(sizes.d.max(sizes.e), most(device));
+        let segment = device.engine.segment_elements(DType::F32);
+        let keys_max = attention::keys_max(sizes.d.max(sizes.e), segment);
         if sizes.keys > keys_max {
             return Err(TensorCause::Keys { keys: sizes.keys, keys_max }.into());
         }
@@ -469,12 +469,6 @@ impl SharedMask {
     }
 }
 
-/// How many f32 one segment holds.
-fn most(device: &Device) -> usize {
-    let most = Segments::new(device.caps()).bytes_max / size_of::<f32>() as u64;
-    most as usize // words reach all of a segment
-}
-
 /// Defers the kernel, whose result is `[batch, queries, heads, e]`. If an input or the result is
 /// more than a segment, one half after the other.
 fn apply(core: AttentionCore, inputs: &[Tensor]) -> Result<Tensor> {
@@ -485,14 +479,12 @@ fn apply(core: AttentionCore, inputs: &[Tensor]) -> Result<Tensor> {
         return device.zeros(shape, DType::F32);
     }
     let views: Vec<Layout> = inputs.iter().map(|x| x.layout).collect();
-    if let Some(Halves { axis, each }) = Halves::of(&views, core.sight, core.staged, most(device))?
-    {
-        let halves = each.map(|(views, sight)| {
+    let segment = device.engine.segment_elements(DType::F32);
+    if let Some(Halves { axis, each }) = Halves::of(&views, core.sight, core.staged, segment)? {
+        return in_two([0, 2, 1][axis], each, |(views, sight)| {
             let inputs = inputs.iter().zip(views).map(|(x, view)| x.view(view));
             apply(AttentionCore { sight, ..core }, &inputs.collect::<Vec<_>>())
         });
-        let [before, after] = halves;
-        return Tensor::concat(&[before?, after?], [0, 2, 1][axis]);
     }
     let size = AttentionSize::of_views(&views, inputs[0].dtype(), core.sight.after == 0);
     let core = AttentionCore { by: size.and_then(|size| device.tuned(size)), ..core };

@@ -1,9 +1,11 @@
 //! Convolutions of one, two and three dimensions.
 
 use super::cause::{TensorCause, computed_with};
+use super::halves::{halves, in_two};
 use super::number::Scalar;
+use super::reduce::summed;
 use super::{Pad, Pooling, Tensor};
-use crate::dtype::Class;
+use crate::dtype::DType;
 use crate::engine::site::asked;
 use crate::error::{Result, causes};
 use crate::fuse::What;
@@ -15,7 +17,6 @@ use crate::op::Op;
 use crate::plan::Stored;
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
-use crate::store::Segments;
 use crate::wgsl::entry::CORE_TRIPS;
 
 mod backward;
@@ -186,7 +187,7 @@ impl Tensor {
         let taps = how.taps(self.shape(), weight.shape())?;
         let (images, rows) = (self.shape().dims()[0], weight.shape().dims()[0]);
         let shape = Shape::new([&[images, rows], &taps.result[3 - D..]].concat())?;
-        let segment = Segments::new(self.device.caps()).bytes_max as usize / summed.width();
+        let segment = self.device.engine.segment_elements(*summed);
         let parts = shape.elements() / segment;
         if parts > SEGMENTS_MAX {
             return Err(ConvCause::Parts { shape, parts }.into());
@@ -230,15 +231,11 @@ impl Tensor {
             return Err(TensorCause::Dtypes { what, left, right }.into());
         }
         computed_with("input", dtype)?;
-        match (dtype.class(), dtype.width()) {
-            (Class::Bool, _) => {
-                Err(TensorCause::Only { what: "input", dtype, only: "a number" }.into())
-            }
-            (Class::Float, 2) => Ok((Stored::F32, self.dtype)),
-            (Class::Signed, 1 | 2) => Ok((Stored::I32, Stored::I32)),
-            (Class::Unsigned, 1 | 2) => Ok((Stored::U32, Stored::U32)),
-            _ => Ok((self.dtype, self.dtype)),
+        if dtype == DType::Bool {
+            return Err(TensorCause::Only { what: "input", dtype, only: "a number" }.into());
         }
+        let summed = summed(self.dtype);
+        Ok((summed, if dtype.is_float() { self.dtype } else { summed }))
     }
 
     /// A bias as it is added to `[n, rows, ..]` of this dtype.
@@ -275,7 +272,7 @@ impl Tensor {
         if summed != Stored::F32 {
             return Ok(None);
         }
-        let segment = Segments::new(self.device.caps()).bytes_max as usize / summed.width();
+        let segment = self.device.engine.segment_elements(*summed);
         let (input, kernel) = (self.volumes()?, weight.volumes()?);
         Ok(Flat::of(taps, input.shape(), kernel.shape(), segment))
     }
@@ -298,12 +295,10 @@ impl Tensor {
         let pixels: usize = to.dims()[2..].iter().product();
         let copied = taps.saturating_mul(how.groups).saturating_mul(pixels);
         if images > 1 && copied.saturating_mul(images) > WINDOWS_MAX {
-            let halves = [0..images / 2, images / 2..images].map(|part| {
+            return in_two(0, halves(images), |part| {
                 let to = Shape::new([&[part.len()], &to.dims()[1..]].concat())?;
                 self.slice(0, part)?.by_windows(weight, how, to)
             });
-            let [before, after] = halves;
-            return Self::concat(&[before?, after?], 0);
         }
         let pads: Vec<_> = [0, 0].into_iter().chain(how.padding).map(|pad| (pad, pad)).collect();
         let padded = self.pad(&pads, Pad::Constant(Scalar::zero(self.dtype())))?;
@@ -319,7 +314,7 @@ impl Tensor {
 
     /// Defers the kernel. If something in it is more than a segment, one half after the other.
     fn apply_conv(&self, weight: &Self, part: &ConvPart, to: Shape, dtype: Stored) -> Result<Self> {
-        let segment = Segments::new(self.device.caps()).bytes_max as usize / dtype.width();
+        let segment = self.device.engine.segment_elements(*dtype);
         let largest = part.largest();
         if largest <= segment {
             let args = vec![self.view(part.input).arg(), weight.view(part.weight).arg()];
@@ -333,18 +328,16 @@ impl Tensor {
             };
             return Ok(Self::deferred(&self.device, what, args, to, dtype));
         }
-        let Some((axis, halves)) = part.halves(segment)? else {
+        let Some((axis, parts)) = part.halves(segment)? else {
             return Err(ConvCause::Large { largest, segment }.into());
         };
         // The axes that were put in front have length 1, and no halves.
         let place = if axis < 2 { axis } else { axis + to.rank() - 5 };
-        let halves = halves.map(|half| {
+        in_two(place, parts, |part| {
             let mut dims = to.dims().to_vec();
-            dims[place] = half.dims()[axis];
-            self.apply_conv(weight, &half, Shape::new(dims)?, dtype)
-        });
-        let [before, after] = halves;
-        Self::concat(&[before?, after?], place)
+            dims[place] = part.dims()[axis];
+            self.apply_conv(weight, &part, Shape::new(dims)?, dtype)
+        })
     }
 }
 
@@ -373,7 +366,7 @@ impl<const D: usize> Conv<D> {
             return Err(ConvCause::Channels { channels: x[1], groups, each, weight }.into());
         }
         // Axes that the input has not are one tap over one element.
-        let mut taps = Taps { step: [1; 3], reach: [1; 3], first: [0; 3], groups, result: [1; 3] };
+        let mut taps = Taps::single(groups);
         for i in 0..D {
             let (axis, to) = (2 + i, 3 - D + i);
             let (step, reach, pad) = (self.stride[i], self.dilation[i], self.padding[i]);
@@ -385,8 +378,7 @@ impl<const D: usize> Conv<D> {
                 }
             }
             let (dim, count) = (x[axis], w[axis]);
-            let covers = reach.saturating_mul(count - 1).saturating_add(1);
-            let padded = pad.saturating_mul(2).saturating_add(dim);
+            let (covers, padded) = (conv::covers(count, reach), conv::padded(dim, pad));
             // Kernels count places in 32 bits.
             if i32::try_from(padded).is_err() {
                 return Err(ConvCause::Padded { axis, padded }.into());
@@ -394,7 +386,7 @@ impl<const D: usize> Conv<D> {
             if covers > padded {
                 return Err(ConvCause::Covers { axis, taps: count, covers, dim, padded }.into());
             }
-            taps.along(to, [count, (padded - covers) / step + 1], [reach, step], pad);
+            taps.along(to, [dim, count], [reach, step], pad);
         }
         Ok(taps)
     }

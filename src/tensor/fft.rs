@@ -1,10 +1,9 @@
 //! Fourier transforms along axes. A tensor of complex numbers has both parts of each along a last
 //! axis of 2, as PyTorch's `view_as_real` has them; axes are counted without it.
 
-use core::ops::Range;
-
 use super::Tensor;
 use super::cause::{FLOATS_BY_F32, TensorCause, by_f32};
+use super::halves::{halves, in_two};
 use crate::dtype::DType;
 use crate::engine::site::asked;
 use crate::error::{Error, Result, causes};
@@ -12,7 +11,6 @@ use crate::fuse::What;
 use crate::kernel::fft::{FftCore, Fourier, LENGTH_MAX, floats};
 use crate::plan::Stored;
 use crate::shape::{Axes, Shape};
-use crate::store::Segments;
 
 impl Tensor {
     /// The half of the spectrum of reals along an axis, of which the rest is its mirror image:
@@ -189,15 +187,13 @@ impl Tensor {
     /// rows after the others.
     fn rows_transformed(&self, core: FftCore) -> Result<Self> {
         let FftCore { of, size } = core;
-        let segment = Segments::new(self.device.caps()).bytes_max as usize / 4;
+        let segment = self.device.engine.segment_elements(DType::F32);
         let (rows, row) = (self.shape().dims()[0], floats(of, size));
         if row > segment {
             return Err(FourierCause::Large { size, row, segment }.into());
         }
         if rows > segment / row {
-            let half = |range: Range<usize>| self.slice(0, range)?.rows_transformed(core);
-            let middle = rows / 2;
-            return Self::concat(&[half(0..middle)?, half(middle..rows)?], 0);
+            return in_two(0, halves(rows), |part| self.slice(0, part)?.rows_transformed(core));
         }
         let to = Shape::new(with_parts(&[rows, of.kept(size)], of.complex()[1]))?;
         Ok(Self::deferred(&self.device, What::core(core), vec![self.arg()], to, Stored::F32))

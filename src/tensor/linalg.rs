@@ -12,6 +12,7 @@
 
 use super::Tensor;
 use super::cause::TensorCause;
+use super::halves::{halves, in_two};
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::engine::site::asked;
@@ -240,7 +241,7 @@ impl Tensor {
 
     /// Defers the kernel of a block; of more than a segment holds, one half after the other.
     fn blocks(&self, core: FactorCore, right: Option<&Self>, to: Shape) -> Result<Self> {
-        let segment = self.device.engine.segment_bytes() as usize / 4;
+        let segment = self.device.engine.segment_elements(DType::F32);
         let most = to.elements().max(self.shape().elements());
         let count = to.dims()[0];
         if most <= segment || count == 1 && to.dims()[2] < 2 {
@@ -248,16 +249,13 @@ impl Tensor {
             return Ok(Self::deferred(&self.device, What::core(core), args, to, Stored::F32));
         }
         let axis = if count > 1 { 0 } else { 2 };
-        let (half, all) = (to.dims()[axis] / 2, to.dims()[axis]);
-        let halves = [0..half, half..all].map(|part| {
+        in_two(axis, halves(to.dims()[axis]), |part| {
             let mut dims = to.dims().to_vec();
             dims[axis] = part.len();
             let own = if axis == 0 { self.slice(0, part.clone())? } else { self.clone() };
             let right = right.map(|right| right.slice(axis, part)).transpose()?;
             own.blocks(core, right.as_ref(), Shape::new(dims)?)
-        });
-        let [before, after] = halves;
-        Self::concat(&[before?, after?], axis)
+        })
     }
 }
 

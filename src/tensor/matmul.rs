@@ -1,6 +1,7 @@
 //! Products of matrices: checked at the call, computed when they are needed, fused with what
 //! follows.
 
+use super::reduce::summed;
 use super::{Factor, Tensor, Weight};
 use crate::dtype::{Class, DType};
 use crate::error::{Error, Result, causes};
@@ -217,9 +218,8 @@ fn result(left: Stored, right: Stored) -> Result<Stored> {
     match (left.class(), left.width()) {
         (Class::Bool, _) => Err(MatmulCause::Bool.into()),
         (Class::Float, 1) => Err(MatmulCause::Stored { dtype: *left }.into()),
-        (Class::Signed, 1 | 2) => Ok(Stored::I32),
-        (Class::Unsigned, 1 | 2) => Ok(Stored::U32),
-        _ => Ok(left),
+        (Class::Float, _) => Ok(left),
+        _ => Ok(summed(left)),
     }
 }
 

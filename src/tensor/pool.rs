@@ -9,6 +9,7 @@ use crate::device::Device;
 use crate::dtype::{Class, DType};
 use crate::engine::site::asked;
 use crate::error::{Error, Result, causes};
+use crate::kernel::conv;
 use crate::kernel::windows::text::Gather;
 use crate::plan::Stored;
 use crate::shape::Shape;
@@ -259,8 +260,7 @@ impl Tensor {
                 let (axis, dim) = ((first + i).into(), self.shape().dims()[first + i]);
                 return Err(ShapeCause::Window { axis, size, step, dim }.into());
             }
-            let covers = (size - 1).saturating_mul(dilation).saturating_add(1);
-            let windows = x.windows(first + i, covers, step)?;
+            let windows = x.windows(first + i, conv::covers(size, dilation), step)?;
             if dilation == 1 { Ok(windows) } else { windows.every(-1, dilation) }
         })
     }

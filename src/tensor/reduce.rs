@@ -177,6 +177,16 @@ pub(super) const fn computed(dtype: DType) -> DType {
     }
 }
 
+/// What sums of a dtype are of, which every device stores where they are wider.
+pub(super) fn summed(dtype: Stored) -> Stored {
+    match computed(*dtype) {
+        DType::F32 => Stored::F32,
+        DType::I32 => Stored::I32,
+        DType::U32 => Stored::U32,
+        _ => dtype,
+    }
+}
+
 /// What a dtype is computed as where its result is of that dtype again and integers wrap: they stay
 /// as they are, because a cast from wider ones would take the nearest.
 pub(super) fn computed_wrapping(dtype: DType) -> DType {

@@ -13,9 +13,10 @@
 use antialiased::Filter;
 
 use super::cause::{FLOATS_BY_F32, TensorCause, by_f32, float};
+use super::halves::{halves, in_two};
 use super::number::Scalar;
 use super::pool::Pooling;
-use super::reduce::computed;
+use super::reduce::{computed, summed};
 use super::{Pad, Tensor};
 use crate::dtype::DType;
 use crate::engine::site::asked;
@@ -27,7 +28,6 @@ use crate::kernel::sample::{Around, LENGTH_MAX, SampleCore, Sampling};
 use crate::plan::Stored;
 use crate::reference::Resampling;
 use crate::shape::Shape;
-use crate::store::Segments;
 
 mod antialiased;
 
@@ -280,7 +280,7 @@ impl Tensor {
         to: Shape,
         core: &dyn Fn(&Shape) -> SampleCore,
     ) -> Result<Self> {
-        let segment = Segments::new(self.device.caps()).bytes_max as usize / 4;
+        let segment = self.device.engine.segment_elements(DType::F32);
         let dims = to.dims();
         let sizes = [*self.shape(), *grid.shape(), to].map(|shape| shape.elements());
         // What can be cut so that it becomes smaller.
@@ -298,19 +298,17 @@ impl Tensor {
             let largest = sizes.into_iter().fold(0, usize::max);
             return Err(ResizeCause::Large { largest, segment }.into());
         };
-        let half = |range: core::ops::Range<usize>| {
+        in_two(axis, halves(dims[axis]), |part| {
             let mut dims = dims.to_vec();
-            dims[axis] = range.len();
-            let image = if axis < 2 { self.slice(axis, range.clone())? } else { self.clone() };
+            dims[axis] = part.len();
+            let image = if axis < 2 { self.slice(axis, part.clone())? } else { self.clone() };
             let grid = match axis {
                 1 => grid.clone(),
-                0 => grid.slice(0, range)?,
-                _ => grid.slice(axis - 1, range)?,
+                0 => grid.slice(0, part)?,
+                _ => grid.slice(axis - 1, part)?,
             };
             image.sampled_in_parts(&grid, Shape::new(dims)?, core)
-        };
-        let middle = dims[axis] / 2;
-        Self::concat(&[half(0..middle)?, half(middle..dims[axis])?], axis)
+        })
     }
 
     fn check_float(&self) -> Result<()> {
@@ -416,10 +414,9 @@ impl Tensor {
         shape: Shape,
         view: [usize; 3],
     ) -> Result<Option<Self>> {
-        let stored = if self.dtype.width() < 4 { Stored::F32 } else { self.dtype };
-        let bytes = Segments::new(self.device.caps()).bytes_max as usize;
+        let stored = summed(self.dtype);
         let most = self.shape().elements().max(shape.elements());
-        if shape.is_empty() || most > bytes / stored.width() {
+        if shape.is_empty() || most > self.device.engine.segment_elements(*stored) {
             return Ok(None);
         }
         let args = vec![self.reshape_copied(view)?.arg()];
@@ -482,11 +479,7 @@ struct Between {
 impl Between {
     /// None before the first element, if that is asked for.
     fn of(x: &Tensor, [from, to]: [usize; 2], align: Align, inside: bool) -> Result<Self> {
-        let (from, to) = (from as i32, to as i32); // their product was checked
-        let (factor, term, parts) = match align {
-            Align::Edges => (2 * from, from - to, 2 * to),
-            Align::Corners => (from - 1, 0, (to - 1).max(1)),
-        };
+        let Resampling { factor, term, parts, .. } = align.sampling(from, to, false);
         let i = x.device.arange(0, to, 1, DType::I32)?.unsqueeze(1)?;
         let counted = i.mul_add(factor, term)?;
         let counted = if inside { counted.max(0)? } else { counted };

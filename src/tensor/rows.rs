@@ -16,7 +16,6 @@ use crate::kernel::cores::Core;
 use crate::kernel::rows::choice::RowsSize;
 use crate::kernel::rows::{self, RowsCore, Rowwise};
 use crate::shape::{Axes, Axis, Shape};
-use crate::store::Segments;
 
 impl Tensor {
     /// `exp(x) / sum(exp(x))` along an axis, without overflow on the way, by its
@@ -189,7 +188,7 @@ impl Tensor {
 
     /// Whether the kernels of rows take an axis of this.
     fn has_rows(&self, axis: usize) -> bool {
-        let segment = Segments::new(self.device.caps()).bytes_max;
+        let segment = self.device.engine.segment_bytes();
         let (target, invariant) = (self.device.target(), self.device.is_batch_invariant());
         self.dtype != DType::F64 && rows::takes(&self.layout, axis, segment, target, invariant)
     }

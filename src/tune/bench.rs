@@ -19,7 +19,7 @@ use crate::layout::Layout;
 use crate::ledger::CallSite;
 use crate::op::{Joint, Reduction};
 use crate::proof::{Budget, Claim, Formed, Oracle, judge};
-use crate::reference::Sight;
+use crate::reference::{Sight, matmul_dtype};
 use crate::shape::Shape;
 use crate::tensor::{Attention, Order, Quantised, Tensor};
 
@@ -180,11 +180,7 @@ impl Workshop<'_> {
             1 => Shape::new([m, n])?,
             _ => Shape::new([batch, m, n])?,
         };
-        let given = match (dtype.class(), dtype.width()) {
-            (Class::Signed, 1 | 2) => DType::I32,
-            (Class::Unsigned, 1 | 2) => DType::U32,
-            _ => dtype,
-        };
+        let given = matmul_dtype(dtype);
         let work = 2.0 * product([batch, m, n, k]);
         let (core, result) = (Oracle::Product { sides }, (given, shape, given));
         Ok(Setup { inputs, weights: None, core, result, each: k, work })

@@ -10,6 +10,11 @@ macro_rules! put {
 }
 pub(crate) use put;
 
+/// The constants of a kernel.
+pub(crate) fn consts<N: core::fmt::Display, const K: usize>(of: [(&str, N); K]) -> String {
+    of.map(|(name, n)| format!("const {name} = {n}u;\n")).concat()
+}
+
 /// The names of a quad's four numbers.
 pub(crate) const LANES: [char; 4] = ['x', 'y', 'z', 'w'];
 

@@ -2,6 +2,7 @@
 //! and the way in which each view is best reached.
 
 use super::slot::Way;
+use crate::count::wrapped_i64;
 use crate::layout::Layout;
 
 /// The most dimensions of an index space, after collapsing.
@@ -27,8 +28,7 @@ impl View {
     /// The strides as words.
     #[must_use]
     pub fn stride_words(&self) -> Vec<u32> {
-        // Two's complement wraps to the same address.
-        self.strides.iter().map(|&s| s as u32).collect()
+        self.strides.iter().copied().map(wrapped_i64).collect()
     }
 }
 

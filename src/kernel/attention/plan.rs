@@ -158,17 +158,13 @@ impl Halves {
             (length, _) => length,
         };
         let result = Layout::dense(Shape::new([batch, heads, queries, length])?);
-        // A broadcast axis takes no memory, so a cut along it makes nothing smaller.
-        let own = |view: &&Layout| -> usize {
-            let axes = view.shape().dims().iter().zip(view.strides());
-            axes.filter(|(_, stride)| **stride != 0).map(|(&dim, _)| dim).product()
-        };
         let dims = [batch, heads, queries];
+        // A broadcast axis takes no memory, so a cut along it makes nothing smaller.
         let cuts = |view: &Layout, axis: usize| {
             dims[axis] > 1 && view.shape().dims()[axis] > 1 && view.strides()[axis] != 0
         };
-        let large = views.iter().chain([&result]).max_by_key(own);
-        let large = large.filter(|view| own(view) > segment);
+        let large = views.iter().chain([&result]).max_by_key(|view| view.own());
+        let large = large.filter(|view| view.own() > segment);
         let Some(axis) = large.and_then(|view| (0..3).find(|&axis| cuts(view, axis))) else {
             return Ok(None);
         };

@@ -14,7 +14,7 @@ use super::plan::{Crowd, Splits};
 use super::text::AttentionJob;
 use super::text::Unit;
 use super::text::staged::{JOIN, JoinJob, ROWS, STAGED, Staged, StagedJob};
-use crate::count::{index, word};
+use crate::count::word;
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::Result;
@@ -34,7 +34,7 @@ impl AttentionCore {
     ) -> Result<Arc<Value>> {
         let Inputs { operands, views, packed } = Inputs::of(site, operands, true)?;
         let heads = loaded(operands, packed.map_or(Unit::Quad, Unit::Packed))?;
-        let room = index(site.engine.segment_bytes())? / size_of::<f32>();
+        let room = site.engine.segment_elements(DType::F32);
         let (tile, splits) = choice::staged(&views, packed, room, site.batch_invariant, self.by);
         site.engine.remark(|| choice::staged_remark(&tile, splits, self.by.is_some()));
         let reached = heads.iter().enumerate().map(|(i, head)| head.raw(i == 3));

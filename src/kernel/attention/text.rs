@@ -4,7 +4,7 @@
 
 pub mod staged;
 
-use crate::wgsl::lines::{lane, one_of, put};
+use crate::wgsl::lines::{consts, lane, one_of, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Form, Needs, Region, Source, Writes};
@@ -96,7 +96,7 @@ pub enum Mask {
 impl Writes for Block {
     fn regions(&self) -> Vec<Region> {
         let place = "@builtin(subgroup_invocation_id) place: u32,\n";
-        let tile = format!("const count = {}u;\nconst block = {}u;\n", self.queries, self.block);
+        let tile = consts([("count", self.queries), ("block", self.block)]);
         let mut regions = vec![
             Region::text("tile", tile),
             Region::file("sight", SIGHT),

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::text::{CHUNK, ConvJob, ConvTile};
-use crate::count::{word, words};
+use crate::count::{word, words, wrapped};
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::op::Kind;
@@ -26,21 +26,37 @@ pub(crate) struct Taps {
 }
 
 impl Taps {
-    /// So many taps along an axis, for so many pixels of the result. From one of them to the next
-    /// is as far as they say; where there is no next one, that may be farther than a kernel can be
-    /// told.
+    /// One tap over one element along every axis.
+    pub(crate) const fn single(groups: usize) -> Self {
+        Self { step: [1; 3], reach: [1; 3], first: [0; 3], groups, result: [1; 3] }
+    }
+
+    /// So many taps along an axis of this length, which covers them with its padding. From one tap
+    /// or pixel of the result to the next is as far as is said; where there is no next one, that
+    /// may be farther than a kernel can be told.
     pub(crate) fn along(
         &mut self,
         axis: usize,
-        [taps, pixels]: [usize; 2],
+        [length, taps]: [usize; 2],
         [reach, step]: [usize; 2],
         padding: usize,
     ) {
+        let pixels = (padded(length, padding) - covers(taps, reach)) / step + 1;
         self.reach[axis] = if taps > 1 { reach } else { 1 };
         self.step[axis] = if pixels > 1 { step } else { 1 };
         self.first[axis] = -padding.cast_signed();
         self.result[axis] = pixels;
     }
+}
+
+/// The elements from the first of so many taps to the last.
+pub(crate) const fn covers(taps: usize, reach: usize) -> usize {
+    reach.saturating_mul(taps.saturating_sub(1)).saturating_add(1)
+}
+
+/// The elements of an axis with its padding on both sides.
+pub(crate) const fn padded(length: usize, padding: usize) -> usize {
+    padding.saturating_mul(2).saturating_add(length)
 }
 
 /// Three lengths, and a fourth number.
@@ -101,8 +117,6 @@ pub(super) fn job(
     let tiles = rows.div_ceil(rows_each as usize);
     let quads = pixels.div_ceil(4);
     let all = x[0] * quads;
-    // Two's complement wraps to the same address.
-    let wrapped = |n: isize| n as u32;
     let strides = |layout: &Layout| [2, 3, 4, 1].map(|axis| wrapped(layout.strides()[axis]));
     let [z, y, first] = taps.first.map(wrapped);
     let job = ConvJob {
@@ -167,7 +181,7 @@ impl ConvPart {
     /// The elements of its result, its input and its weights.
     fn sizes(&self) -> [usize; 3] {
         let results = self.dims().iter().fold(1usize, |n, &dim| n.saturating_mul(dim));
-        [results, own(&self.input), own(&self.weight)]
+        [results, self.input.own(), self.weight.own()]
     }
 
     /// The most elements of something in it.
@@ -221,7 +235,7 @@ impl ConvPart {
             }
             Parting::Along(axis) => {
                 let (step, first) = (taps.step[axis].cast_signed(), taps.first[axis]);
-                let covers = taps.reach[axis] * (weight.shape().dims()[2 + axis] - 1) + 1;
+                let covers = covers(weight.shape().dims()[2 + axis], taps.reach[axis]);
                 let begin = first + range.start.cast_signed() * step;
                 let end = first + (range.end.cast_signed() - 1) * step + covers.cast_signed();
                 // What is read of the input; where all of that is padding, one element.
@@ -235,12 +249,6 @@ impl ConvPart {
         }
         Ok(Self { taps, input, weight })
     }
-}
-
-/// The elements that a view has in memory, broadcast ones once.
-fn own(view: &Layout) -> usize {
-    let axes = view.shape().dims().iter().zip(view.strides());
-    axes.filter(|(_, stride)| **stride != 0).map(|(&dim, _)| dim).product()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! names: `s2` are the sums of row 2 at the four pixels of a lane.
 
 use crate::op::Kind;
-use crate::wgsl::lines::{LANES, StoredQuad, lane, one_of, put};
+use crate::wgsl::lines::{LANES, StoredQuad, consts, lane, one_of, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Region, Target, Worded, Writes};
@@ -80,13 +80,9 @@ impl ConvTile {
 
     fn types(&self) -> String {
         let Self { rows, lanes, kind, .. } = *self;
-        let mut text = format!("alias Quad = vec4<{}>;\n", kind.name());
-        for (name, n) in
-            [("rows", rows), ("lanes", lanes), ("depth", self.depth()), ("chunk", CHUNK as u32)]
-        {
-            put!(text, "const {name} = {n}u;");
-        }
-        text
+        let (depth, chunk) = (self.depth(), CHUNK as u32);
+        let quad = format!("alias Quad = vec4<{}>;\n", kind.name());
+        quad + &consts([("rows", rows), ("lanes", lanes), ("depth", depth), ("chunk", chunk)])
     }
 
     /// Where the rows of weights begin: all of them, or the four that a lane puts.

@@ -9,6 +9,7 @@ use crate::error::{Result, mistake};
 use crate::exec::Value;
 use crate::kernel::Operand;
 use crate::kernel::elementwise::Fused;
+use crate::kernel::moves;
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::{Expr, Term};
@@ -33,6 +34,16 @@ pub(crate) struct Tail {
     pub(crate) shape: Shape,
     /// What is stored.
     pub(crate) dtype: DType,
+}
+
+/// The inputs of a core that reads them at any strides: each in one segment, and how it lies.
+pub(crate) fn reachable(site: Site<'_>, inputs: &[Head]) -> Result<(Vec<Head>, Vec<Layout>)> {
+    let whole = |head: &Head| {
+        let operand = moves::reachable(site, head.realise(site)?, |_| true)?;
+        let layout = operand.layout;
+        Ok((Head::view(operand), layout))
+    };
+    inputs.iter().map(whole).collect()
 }
 
 impl Head {

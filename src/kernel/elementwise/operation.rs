@@ -47,7 +47,8 @@ struct Part {
     first: usize,
 }
 
-const RAGGED: Ceiling = Ceiling {
+/// What one index space has to reach.
+pub(in crate::kernel) const RAGGED: Ceiling = Ceiling {
     what: "a ragged view",
     limit: "the largest index space",
     unit: "elements",

@@ -1,6 +1,6 @@
 //! The kernels of small blocks: what they are told.
 
-use crate::count::{word, words};
+use crate::count::{word, words, wrapped};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::layout::Layout;
@@ -64,8 +64,7 @@ fn elements(inputs: usize) -> Vec<Worded> {
 
 /// From matrix to matrix, row to row, and along a row.
 fn strides(view: &Layout) -> [u32; 3] {
-    // Two's complement wraps to the same address.
-    [0, 1, 2].map(|axis| view.strides()[axis] as u32)
+    [0, 1, 2].map(|axis| wrapped(view.strides()[axis]))
 }
 
 impl TriangleJob {

@@ -8,7 +8,7 @@
 //! ```
 
 use super::text::{FftJob, FftLoad, FftPass, FftStore, RADICES, Spread, TILE};
-use crate::count::{word, words};
+use crate::count::{word, words, wrapped};
 use crate::error::Result;
 
 /// What is transformed into what.
@@ -199,8 +199,7 @@ impl FftPlan {
     ) -> Result<Self> {
         let [is_complex, yields_complex] = of.complex();
         let (pairs, length) = halved(of, size);
-        // Two's complement wraps to the same address.
-        let [row, number, part] = strides.map(|stride| stride as u32);
+        let [row, number, part] = strides.map(wrapped);
         let strides = match (is_complex, pairs) {
             (true, _) => [row, number, part, word(2 * given)?],
             (false, true) => [row, number.wrapping_mul(2), number, word(given)?],

@@ -9,18 +9,15 @@ use super::plan::panels::{self, Lie, Panel};
 use super::plan::view;
 use super::plan::windows::Window;
 use super::strips;
+use super::sums::Sums;
 use super::text::tile::Along;
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
 use crate::exec::{Bound, Value};
 use crate::kernel::cores::{Head, Launch, Reach, Sink, Tail};
-use crate::kernel::elementwise::Fused;
 use crate::kernel::{Held, Operand, moves};
 use crate::layout::Layout;
-use crate::op::Op;
-use crate::shape::Shape;
-use crate::wgsl::{Expr, Term};
 
 /// A product under way.
 pub(super) struct Recorder<'a> {
@@ -41,21 +38,23 @@ impl Recorder<'_> {
     pub(super) fn record(&self, operands: &[Operand; 2], tail: &Tail) -> Result<Arc<Value>> {
         let lies = [lie(&operands[0])?, lie(&operands[1])?];
         let whole = lies.iter().all(|lie| lie.whole);
-        let rows = self.decision.size.batch * self.decision.size.m;
         if let Some(decision) = self.decision.at_once()?.filter(|_| whole) {
             let at_once = Recorder { decision: &decision, ..*self };
             let sides = [0, 1].map(|i| operands[i].under(decision.sides[i]));
             let (parcels, _) = at_once.parcels(&sides, &lies)?;
-            return at_once.added(&parcels, [self.decision.choice.passes, rows], tail);
+            let sums = self.sums(self.decision.choice.passes);
+            return sums.added(self.site, tail, |tail| at_once.passes(&parcels, tail));
         }
         let (parcels, passes) = self.parcels(operands, &lies)?;
-        let bound = 3 + tail.operands.len() as u64;
-        let room = bound <= self.site.engine.gpu.caps().limits.storage_buffers_max;
-        let direct = passes == 1 && self.decision.size.n.is_multiple_of(4) && room;
-        if direct && tail.reach(false)?.is_some() {
-            return self.passes(&parcels, tail, &tail.shape);
-        }
-        self.added(&parcels, [passes, rows], tail)
+        self.sums(passes).stored(self.site, 3, tail, |tail| self.passes(&parcels, tail))
+    }
+
+    /// What so many passes come to, in the compute type.
+    fn sums(&self, passes: usize) -> Sums {
+        let Decision { size, result, .. } = self.decision;
+        let narrow = result.is_float() && result.width() < 4;
+        let dtype = if narrow { DType::F32 } else { *result };
+        Sums { passes, rows: size.batch * size.m, columns: size.n, dtype }
     }
 
     /// The parts of the product, and in how many passes along k.
@@ -76,18 +75,6 @@ impl Recorder<'_> {
         let mut kept = [HashMap::new(), HashMap::new()];
         let parcels = panels.into_iter().map(|panel| self.parcel(operands, panel, &mut kept));
         Ok((parcels.collect::<Result<_>>()?, passes))
-    }
-
-    /// The sums of all passes, so many rows each, in the compute type and with rows filled up to
-    /// whole quads, added.
-    fn added(&self, parcels: &[Parcel], sums: [usize; 2], tail: &Tail) -> Result<Arc<Value>> {
-        let Decision { size, result, .. } = self.decision;
-        let narrow = result.is_float() && result.width() < 4;
-        let dtype = if narrow { DType::F32 } else { *result };
-        let sums = Shape::new([sums[0], sums[1], self.decision.pitch()])?;
-        let value = self.passes(parcels, &Tail::identity(sums, dtype), &sums)?;
-        let layout = Layout::dense(sums).slice(2, 0..size.n, 1)?;
-        added(self.site, &Operand { value, layout, dtype }, tail)
     }
 
     /// A panel's operands, copied where they cross segments or are wanted as strips. What panels
@@ -120,14 +107,14 @@ impl Recorder<'_> {
         }
     }
 
-    /// Every panel into a value of this shape: all passes of the result, one after the other.
-    fn passes(&self, parcels: &[Parcel], tail: &Tail, shape: &Shape) -> Result<Arc<Value>> {
+    /// Every panel into a new value: all passes of the result, one after the other.
+    fn passes(&self, parcels: &[Parcel], tail: &Tail) -> Result<Arc<Value>> {
         let reach = tail.reached()?;
         let mut avoid: Vec<u64> = reach.ids().collect();
         for side in parcels.iter().flat_map(|parcel| &parcel.sides) {
             avoid.extend(side.hold()?.ids());
         }
-        let (value, held) = Held::fresh(self.site, shape, tail.dtype, &avoid)?;
+        let (value, held) = Held::fresh(self.site, &tail.shape, tail.dtype, &avoid)?;
         for parcel in parcels {
             for window in self.decision.windows(&parcel.panel, held.segment) {
                 let bound = Bound::from(&held.pieces[window.index]);
@@ -168,63 +155,6 @@ impl Recorder<'_> {
 fn lie(operand: &Operand) -> Result<Lie> {
     let held = operand.hold()?;
     Ok(Lie { layout: held.layout, segment: held.segment, whole: held.is_in_one_segment() })
-}
-
-/// The sum of all passes, which stand along the first axis, with the tail.
-pub(crate) fn added(site: Site<'_>, sums: &Operand, tail: &Tail) -> Result<Arc<Value>> {
-    let (shape, dtype) = (&tail.shape, sums.dtype);
-    let each = |pass| Ok(sums.under(sums.slice(0, pass..pass + 1)?.layout.reshape(shape)?));
-    let mut terms: Vec<Operand> =
-        (0..sums.layout.shape().dims()[0]).map(each).collect::<Result<_>>()?;
-    let room = site.engine.gpu.caps().limits.storage_buffers_max.min(16) as usize - 1;
-    let fused = |expr: &Expr, operands: &[Operand], scalars: &[u32], to| {
-        Fused { expr, operands, scalars }.record(site, shape, to, &[])
-    };
-    // A few at a time, until the tail fits in too.
-    while terms.len() + tail.operands.len() > room && terms.len() > 1 {
-        let few: Vec<Operand> = terms.drain(..terms.len().min(room)).collect();
-        let plain = Tail::identity(*shape, dtype);
-        let expr = sum_then(&plain.expr, few.len(), dtype, dtype);
-        terms.push(Operand::dense(fused(&expr, &few, &[], dtype)?, *shape, dtype));
-    }
-    let expr = sum_then(&tail.expr, terms.len(), dtype, tail.given());
-    fused(&expr, &[terms, tail.operands.clone()].concat(), &tail.scalars, tail.dtype)
-}
-
-/// The sum of `count` inputs, as the first input of `tail`.
-fn sum_then(tail: &Expr, count: usize, dtype: DType, given: DType) -> Expr {
-    let count = count as u16; // no kernel reads more than 16
-    let mut nodes = vec![Term::Input(0)];
-    for i in 1..count {
-        let so_far = nodes.len() as u16 - 1;
-        nodes.push(Term::Input(i));
-        nodes.push(Term::Apply(Op::Add, [so_far, so_far + 1, 0]));
-    }
-    if dtype != given {
-        nodes.push(Term::Cast(nodes.len() as u16 - 1, given));
-    }
-    let total = nodes.len() as u16 - 1;
-    // Places of the tail's nodes in this expression: the result itself is the total.
-    let mut places = Vec::with_capacity(tail.nodes.len());
-    for node in &tail.nodes {
-        let at = |n: u16| places.get(usize::from(n)).copied().unwrap_or(0); // beyond the arity
-        let node = match *node {
-            Term::Input(0) => {
-                places.push(total);
-                continue;
-            }
-            Term::Input(i) => Term::Input(i - 1 + count),
-            Term::Scalar(i) => Term::Scalar(i),
-            Term::Apply(op, args) => Term::Apply(op, args.map(at)),
-            Term::Call(ref formula, args) => Term::Call(Arc::clone(formula), args.map(at)),
-            Term::Cast(a, to) => Term::Cast(at(a), to),
-        };
-        nodes.push(node);
-        places.push(nodes.len() as u16 - 1);
-    }
-    let inputs = [vec![dtype; usize::from(count)], tail.inputs[1..].to_vec()].concat();
-    let outputs = tail.outputs.iter().map(|&o| places[usize::from(o)]).collect();
-    Expr { inputs, scalars: tail.scalars.clone(), nodes, outputs, fault: None }
 }
 
 pub(super) fn unexpected(message: &str) -> Error {

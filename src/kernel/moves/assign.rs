@@ -4,10 +4,11 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use super::{copied, text};
-use crate::count::word;
+use crate::count::{word, wrapped_i64};
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::{Bound, Job, Ready, Value};
+use crate::kernel::elementwise::operation::RAGGED;
 use crate::kernel::limits::Ceiling;
 use crate::kernel::{Held, Operand, fill};
 use crate::layout::Layout;
@@ -36,12 +37,7 @@ pub(crate) struct Assignment<'a> {
     pub(crate) ranges: &'a [Range<usize>],
 }
 
-const RAGGED: Ceiling = Ceiling {
-    what: "a ragged part",
-    limit: "the largest index space",
-    unit: "elements",
-    available: 1 << 31,
-};
+const RAGGED_PART: Ceiling = Ceiling { what: "a ragged part", ..RAGGED };
 
 impl Assignment<'_> {
     fn place(&self) -> Result<Layout> {
@@ -146,12 +142,11 @@ impl Assignment<'_> {
         from: &Operand,
         ready: &mut Vec<Ready>,
     ) -> Result<()> {
-        RAGGED.check(self.shape.elements() as u128)?;
+        RAGGED_PART.check(self.shape.elements() as u128)?;
         let index = from.layout.span().start / source.segment;
         let mut view = source.view_from(index);
         for (range, stride) in self.ranges.iter().zip(&view.strides) {
-            // Two's complement wraps to the same address.
-            view.offset = view.offset.wrapping_sub((range.start as i64 * stride) as u32);
+            view.offset = view.offset.wrapping_sub(wrapped_i64(range.start as i64 * stride));
         }
         let shape = self.shape.dims().iter().map(|&dim| word(dim)).collect::<Result<_>>()?;
         let space = Space { shape, views: vec![view], ways: vec![Way::Any] };

@@ -1,6 +1,7 @@
 //! Transpositions: which copies can be done in whole tiles, and how they are cut.
 
 use super::text::TransposeJob;
+use crate::count::wrapped_i64;
 use crate::wgsl::space::RANK_MAX;
 use crate::wgsl::{Grid, Space, Target};
 
@@ -43,7 +44,7 @@ impl Transpose {
         let mut transpose = Self {
             tiles: Vec::new(),
             strides: [Vec::new(), Vec::new()],
-            rows: [(view.strides[last] / 4) as u32, (out[dense] / 4) as u32],
+            rows: [wrapped_i64(view.strides[last] / 4), wrapped_i64(out[dense] / 4)],
             offset: view.offset / 4,
         };
         // A tile is one quad along the dense dimension of either side and four of its rows along
@@ -68,7 +69,7 @@ impl Transpose {
         if n > 1 {
             self.tiles.push(n);
             for (mine, stride) in self.strides.iter_mut().zip(strides) {
-                mine.push(stride as u32);
+                mine.push(wrapped_i64(stride));
             }
         }
     }

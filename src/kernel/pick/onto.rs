@@ -3,9 +3,9 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use super::plan::{Course, is_whole, pieces, wrapped};
+use super::plan::{Course, is_whole, pieces};
 use super::text::{GatherJob, Lookup, PatchJob, pick};
-use crate::count::{index, word, words};
+use crate::count::{index, word, words, wrapped_i64};
 use crate::dtype::DType;
 use crate::engine::{Engine, Site};
 use crate::error::{Result, mistake};
@@ -112,7 +112,7 @@ impl<'a> Onto<'a> {
         which: &Which<'_>,
         window: Range<usize>,
     ) -> Result<()> {
-        let offset = wrapped(course.offset - (at.part * at.from.segment) as i64);
+        let offset = wrapped_i64(course.offset - (at.part * at.from.segment) as i64);
         let source = View { offset, strides: course.strides.clone() };
         let segment = word(at.from.segment)?;
         let grid = Grid::of_elements(word(window.len())?, self.site.target);
@@ -120,7 +120,7 @@ impl<'a> Onto<'a> {
         let mut offsets = vec![offset];
         let (lookup, view, edges, job) = match which {
             Which::Places { strides, range } => {
-                let first = wrapped(range.start);
+                let first = wrapped_i64(range.start);
                 let count = word(index((range.end - range.start).max(0).unsigned_abs())?)?;
                 let view = View { offset: first, strides: strides.clone() };
                 let job = PatchJob { grid, first, count, segment };
@@ -131,7 +131,7 @@ impl<'a> Onto<'a> {
                 bindings.push(Bound::from(&held.pieces[part]));
                 let view = held.view_from(part);
                 offsets.push(view.offset);
-                let step = wrapped(*stride);
+                let step = wrapped_i64(*stride);
                 // An index is a word, so a bound beyond words changes nothing.
                 let bound = (*bound).min(u32::MAX as usize);
                 let [bound, indices] = words([bound, held.segment])?;

@@ -59,10 +59,3 @@ pub(super) fn is_whole(space: &Space, lookup: Lookup, edges: &[u32]) -> bool {
             Lookup::Index => decides_for_all && between,
         }
 }
-
-/// Indices are modulo 2^32.
-#[expect(clippy::cast_possible_truncation, reason = "what wraps here wraps in the kernel")]
-#[expect(clippy::cast_sign_loss, reason = "two's complement wraps to the same place")]
-pub(super) const fn wrapped(n: i64) -> u32 {
-    n as u32
-}

@@ -11,14 +11,15 @@ use crate::host::blocks::{BLOCK, Blocks};
 use crate::kernel::choice::size::Rig;
 use crate::kernel::matmul::fours;
 use crate::layout::Layout;
-use crate::wgsl::Target;
 use crate::wgsl::entry::CORE_TRIPS;
+use crate::wgsl::grid::LANES_BUSY;
+use crate::wgsl::{Target, grid};
 
 /// The deepest k: a trip per block, far below what llvmpipe survives.
 pub(crate) const K_MAX: usize = BLOCK * CORE_TRIPS as usize;
 
 /// Groups along one dimension of a dispatch.
-const GROUPS_MAX: usize = crate::wgsl::grid::GROUPS_MAX as usize;
+const GROUPS_MAX: usize = grid::GROUPS_MAX as usize;
 
 /// Up to so many rows of X, a tile of so many, where lanes load X together.
 const TILES: &[(usize, u32)] = &[(1, 1), (2, 2), (4, 4), (64, 8), (usize::MAX, 16)];
@@ -42,11 +43,10 @@ const ROWS_OF_VENDOR: &[(&str, [u32; 2])] = &[("Qualcomm", [2, 1])];
 
 const STAGED: &[(usize, u32)] = &[(8, 1), (16, 2), (usize::MAX, 4)];
 
-/// Lanes of a workgroup of few rows, at least and at most, of which a fourth has other columns; and
-/// lanes that keep a GPU busy. As long as there are fewer, more of them share a column.
+/// Lanes of a workgroup of few rows, at least and at most, of which a fourth has other columns. As
+/// long as there are fewer than keep a GPU busy, more of them share a column.
 const LANES: [u32; 2] = [64, 256];
 const DOWN_MIN: u32 = LANES[0] / 4;
-const LANES_WANTED: usize = 1 << 16;
 
 /// How a product is computed.
 #[derive(Clone, Copy, Debug)]
@@ -185,7 +185,7 @@ impl QuantisedPlan {
         let tile = |lanes| QuantisedTile::Few { rows, lanes };
         let busy = |lanes: [u32; 2]| {
             let groups = Self { text: QuantisedText { form, tile: tile(lanes) } }.groups(m, n);
-            lanes[0] == most && groups.iter().product::<usize>() * most as usize >= LANES_WANTED
+            lanes[0] == most && groups.iter().product::<usize>() * most as usize >= LANES_BUSY
         };
         let mut lanes = [least, DOWN_MIN];
         loop {

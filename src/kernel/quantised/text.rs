@@ -4,7 +4,7 @@
 //! column 1 of the tile have of a trip, `t2` the quad of sums of row 2.
 
 use crate::host::blocks::{BLOCK, Blocks};
-use crate::wgsl::lines::{lane, one_of, put};
+use crate::wgsl::lines::{consts, lane, one_of, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region, Writes};
@@ -160,10 +160,7 @@ fn registers(form: Blocks, rows: u32, shared: bool) -> Vec<Region> {
 
 fn few(form: Blocks, rows: u32, [lanes, down]: [u32; 2]) -> Vec<Region> {
     let loads = loads(form);
-    let types = format!(
-        "const rows = {rows}u;\nconst lanes = {lanes}u;\nconst down = {down}u;\n\
-         const loads = {loads}u;\n"
-    );
+    let types = consts([("rows", rows), ("lanes", lanes), ("down", down), ("loads", loads)]);
     let join = |r| format!("sh_sums[along][own][{r}] += sh_sums[along + reach][own][{r}];");
     let store = |r| format!("blockwise_store(row + {r}u, column, sh_sums[0][own][{r}]);");
     let block = if loads == 1 { "b" } else { "(b >> 1u)" };

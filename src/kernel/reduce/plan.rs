@@ -20,6 +20,7 @@ use crate::layout::Layout;
 use crate::op::Kind;
 use crate::shape::Shape;
 use crate::wgsl::entry::CORE_TRIPS;
+use crate::wgsl::grid::LANES_BUSY;
 use crate::wgsl::{Entry, Target};
 
 /// The order of axes in which a view is reduced, and in which results are stored.
@@ -193,7 +194,7 @@ fn turns(target: Target, units: usize, each: usize) -> (usize, u32) {
 const fn lanes(target: Target) -> usize {
     match target {
         Target::Cpu | Target::Cpu64 => 1024,
-        Target::Gpu => 65_536,
+        Target::Gpu => LANES_BUSY,
     }
 }
 

@@ -10,11 +10,10 @@
 
 use std::sync::Arc;
 
-use super::super::conv::reachable;
-use super::super::cores::{Core, Head, Landing, Launch, Tail, in_pieces};
+use super::super::cores::{Core, Head, Landing, Launch, Tail, in_pieces, reachable};
 use super::plan::elements;
 use super::text::{ENLARGE, EnlargeJob, Lies, ResizeText};
-use crate::count::{word, words};
+use crate::count::{word, words, wrapped};
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
@@ -23,12 +22,10 @@ use crate::op::Kind;
 use crate::proof::Oracle;
 use crate::reference::Resampling;
 use crate::wgsl::Target;
-use crate::wgsl::grid::groups_for;
+use crate::wgsl::grid::{LANES_BUSY, groups_for};
 
 /// The lines of the result that a lane takes: with the first come those that it is made of.
 const LINES: usize = 16;
-/// On a GPU lines are shared out until there are so many lanes.
-const LANES: usize = 1 << 16;
 
 /// Two axes at other lengths, the lines of images and their elements; by the same sums.
 #[derive(Clone, Copy, Debug)]
@@ -61,14 +58,13 @@ impl Enlarging {
         let (dims, [high, wide]) = (view.shape().dims(), self.to);
         let quads = wide.div_ceil(4);
         let most = match target {
-            Target::Gpu => (dims[0] * high * quads / LANES).clamp(1, LINES),
+            Target::Gpu => (dims[0] * high * quads / LANES_BUSY).clamp(1, LINES),
             Target::Cpu | Target::Cpu64 => LINES,
         };
         // Lines that are shared out evenly.
         let blocks = high.div_ceil(most);
         let all = dims[0] * blocks * quads;
-        // Two's complement wraps to the same address.
-        let [image, line, element] = [0, 1, 2].map(|axis| view.strides()[axis] as u32);
+        let [image, line, element] = [0, 1, 2].map(|axis| wrapped(view.strides()[axis]));
         let [down, along] = self.at;
         let job = EnlargeJob {
             columns: words([all, quads, blocks, high.div_ceil(blocks)])?,
@@ -98,11 +94,10 @@ impl Core for EnlargeCore {
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
-        let heads = reachable(site, inputs)?;
-        let [head] = &*heads else { return Err(in_pieces(self.name())) };
-        let layout = head.plain().ok_or_else(|| in_pieces(self.name()))?.layout;
+        let (heads, layouts) = reachable(site, inputs)?;
+        let ([head], [layout]) = (&*heads, &*layouts) else { return Err(in_pieces(self.name())) };
         let text = self.0.text(Kind::of(tail.given()));
-        let (job, lanes) = self.0.job(&layout, site.target)?;
+        let (job, lanes) = self.0.job(layout, site.target)?;
         let landing = Landing::whole(self.name(), site, [head.raw(true)], tail, !text.whole)?;
         let groups = groups_for(lanes, site.target);
         landing.by(Launch::of(&ENLARGE, &text, job.words(), groups))

@@ -1,17 +1,16 @@
 //! How a resized axis is cut, and how its elements are loaded.
 
 use super::text::{Lies, ResizeJob, ResizeText};
-use crate::count::{word, words};
+use crate::count::{word, words, wrapped};
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::op::Kind;
 use crate::reference::Resampling;
 use crate::wgsl::Target;
+use crate::wgsl::grid::LANES_BUSY;
 
 /// The rows that a lane takes: places and weights are found once for them.
 const ROWS: usize = 8;
-/// On a GPU rows are shared out until there are so many lanes.
-const LANES: usize = 1 << 16;
 /// The most elements that a quad along the axis is given at once: as many loads as two taps take.
 const ELEMENTS_MAX: u32 = 8;
 
@@ -61,15 +60,14 @@ impl Resizing {
         let (line, lines) = if across == 1 { (self.to, 1) } else { (across, self.to) };
         let quads = line.div_ceil(4);
         let most = match target {
-            Target::Gpu => (rows * lines * quads / LANES).clamp(1, ROWS),
+            Target::Gpu => (rows * lines * quads / LANES_BUSY).clamp(1, ROWS),
             Target::Cpu | Target::Cpu64 => ROWS,
         };
         // Rows that are shared out evenly.
         let blocks = rows.div_ceil(most);
         let all = blocks * lines * quads;
         let unit = if text.lies == Lies::Across { 4 } else { 1 };
-        // Two's complement wraps to the same address.
-        let stride = |axis: usize| (view.strides()[axis] / unit) as u32;
+        let stride = |axis: usize| wrapped(view.strides()[axis] / unit);
         let Resampling { factor, term, parts, .. } = self.at;
         let job = ResizeJob {
             columns: words([all, quads, lines, rows.div_ceil(blocks)])?,

@@ -1,10 +1,11 @@
 //! The text of a grid sample, and how its pixels and channels are shared among invocations.
 
-use crate::count::{word, words};
+use crate::count::{word, words, wrapped};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::wgsl::entry::CORE_TRIPS;
+use crate::wgsl::grid::LANES_BUSY;
 use crate::wgsl::lines::{StoredQuad, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
@@ -124,12 +125,11 @@ impl Sampling {
         let pixels = to[1] * to[2];
         let quads = pixels.div_ceil(4);
         let all = quads * to[0];
-        let wanted = if target == Target::Gpu { 65_536_usize.div_ceil(all) } else { 1 };
+        let wanted = if target == Target::Gpu { LANES_BUSY.div_ceil(all) } else { 1 };
         let most = from[1].div_ceil(CORE_TRIPS as usize / 8);
         let each = from[1].div_ceil(wanted.max(most).min(from[1]));
         let shares = from[1].div_ceil(each);
-        // Two's complement wraps to the same address.
-        let strides = |layout: &Layout| [0, 1, 2, 3].map(|axis| layout.strides()[axis] as u32);
+        let strides = |layout: &Layout| [0, 1, 2, 3].map(|axis| wrapped(layout.strides()[axis]));
         let reach = |size: usize| (size - usize::from(corners)) as f32 / 2.0;
         let job = SampleJob {
             tiles: words([all, quads, pixels, to[2]])?,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::dtype::Class;
 use crate::wgsl::entry::CORE_TRIPS;
+use crate::wgsl::lines::consts;
 use crate::wgsl::params::params;
 use crate::wgsl::source::{Source, source};
 use crate::wgsl::{Assembled, Entry, Region, Target, Writes, kept};
@@ -228,7 +229,7 @@ impl Writes for ReadBy {
             Some(_) => binding("read_write", "sorted", pair),
         };
         if bits > 0 {
-            text += &format!("const DIGITS = {}u;\nconst lanes = {GROUP}u;\n", 1 << bits);
+            text += &consts([("DIGITS", 1 << bits), ("lanes", GROUP)]);
         }
         if let Incoming::Words(by) = load {
             text += &format!("\nfn key(word: u32) -> u32 {{\n    return {};\n}}\n", by.key());

@@ -1,7 +1,7 @@
 //! Which windows the kernel takes, how its input is loaded, and what it is told.
 
 use super::text::{Gather, TapsDown, WindowsJob, WindowsText};
-use crate::count::{word, words};
+use crate::count::{word, words, wrapped};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::kernel::conv::{self, Taps};
@@ -33,8 +33,7 @@ pub(crate) struct Windows {
 /// of a lane idle.
 pub(crate) fn takes(taps: &Taps, size: [usize; 3]) -> bool {
     let elements = size.iter().fold(1, |n: usize, &size| n.saturating_mul(size));
-    let covers = taps.reach[2].saturating_mul(size[2].saturating_sub(1));
-    let row = covers.saturating_add(taps.step[2].saturating_mul(3)).saturating_add(1);
+    let row = conv::covers(size[2], taps.reach[2]).saturating_add(taps.step[2].saturating_mul(3));
     elements <= ELEMENTS_MAX && row <= ROW_MAX && taps.result[2] > 1
 }
 
@@ -116,8 +115,6 @@ impl Windows {
         let quads = wide.div_ceil(4);
         let all = dims[0] * dims[1] * taps.result[0] * blocks * quads;
         let unit = if text.phase.is_some() { 4 } else { 1 };
-        // Two's complement wraps to the same address.
-        let wrapped = |n: isize| n as u32;
         let stride = |axis: usize| wrapped(input.strides()[axis] / unit);
         let [z, y, x] = taps.first;
         let along = [x.div_euclid(unit), 4 * taps.step[2].cast_signed() / unit].map(wrapped);

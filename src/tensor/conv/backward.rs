@@ -11,8 +11,10 @@ use core::ops::Range;
 use super::{Conv, ConvCause, Taps, WINDOWS_MAX};
 use crate::engine::site::asked;
 use crate::error::Result;
+use crate::kernel::conv;
 use crate::plan::Stored;
 use crate::shape::Shape;
+use crate::tensor::halves::halves;
 use crate::tensor::number::Scalar;
 use crate::tensor::{Pad, Tensor};
 
@@ -60,9 +62,9 @@ impl Tensor {
             }
             let mut beyond = [0; D];
             for i in 0..D {
-                let covers = how.dilation[i] * (weight.shape().dims()[2 + i] - 1) + 1;
+                let covers = conv::covers(weight.shape().dims()[2 + i], how.dilation[i]);
                 let covers = covers + how.stride[i] * (taps.result[3 - D + i] - 1);
-                beyond[i] = size[i] + 2 * how.padding[i] - covers;
+                beyond[i] = conv::padded(size[i], how.padding[i]) - covers;
             }
             self.transposed_conv(&weight, None, &how.output_padding(beyond))
         };
@@ -140,8 +142,7 @@ impl Tensor {
         if copied.saturating_mul(images) > WINDOWS_MAX
             && let Some(axis) = parted
         {
-            let middle = dims[axis] / 2;
-            let [before, after] = [0..middle, middle..dims[axis]].map(|part| {
+            let [before, after] = halves(dims[axis]).map(|part| {
                 let input = input.slice(axis, how.meets(axis, part.clone(), weight))?;
                 // Sums of parts are rounded when all are there.
                 let wide = summed.is_float();
@@ -169,7 +170,7 @@ impl<const D: usize> Conv<D> {
     fn meets(&self, axis: usize, part: Range<usize>, weight: &Shape) -> Range<usize> {
         let Some(line) = axis.checked_sub(2) else { return part };
         let (step, reach) = (self.stride[line], self.dilation[line]);
-        let covers = reach * (weight.dims()[axis] - 1) + 1;
+        let covers = conv::covers(weight.dims()[axis], reach);
         part.start * step..(part.end - 1) * step + covers
     }
 

@@ -11,6 +11,7 @@ use crate::op::Op;
 use crate::plan::Stored;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
+use crate::tensor::halves::halves;
 
 /// Square matrices as a product of triangles, once their rows are in another order: see
 /// [`Tensor::lu`].
@@ -208,12 +209,11 @@ impl Tensor {
     fn pivoted(&self) -> Result<(Self, Self)> {
         let [matrices, m, n] = self.shape().array()?;
         // A panel, with the numbers of its rows, is in one segment.
-        let segment = self.device.engine.segment_bytes() as usize / 4;
+        let segment = self.device.engine.segment_elements(DType::F32);
         if matrices > 1 && matrices * m * (n + 1) > segment {
-            let half = |part| self.slice(0, part)?.pivoted();
-            let (before, after) = (half(0..matrices / 2)?, half(matrices / 2..matrices)?);
-            let order = Self::concat(&[&before.1, &after.1], 0)?;
-            return Ok((Self::concat(&[&before.0, &after.0], 0)?, order));
+            let [before, after] = halves(matrices).map(|part| self.slice(0, part)?.pivoted());
+            let ((before, first), (after, last)) = (before?, after?);
+            return Ok((Self::concat(&[before, after], 0)?, Self::concat(&[first, last], 0)?));
         }
         if n <= PANEL {
             let index = self.device.iota(m)?.cast(DType::F32)?.unsqueeze(1)?;

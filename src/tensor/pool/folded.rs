@@ -1,16 +1,15 @@
 //! Pools by the kernel of windows.
 
 use super::Pooling;
-use crate::dtype::Class;
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::fuse::What;
-use crate::kernel::conv::Taps;
+use crate::kernel::conv::{self, Taps};
 use crate::kernel::windows::text::Gather;
 use crate::kernel::windows::{self, Windows, WindowsCore};
-use crate::plan::Stored;
 use crate::shape::Shape;
-use crate::store::Segments;
 use crate::tensor::Tensor;
+use crate::tensor::reduce::summed;
 
 impl Tensor {
     /// What the windows over the last axes come to, as it is computed in; `None` where they are
@@ -21,22 +20,21 @@ impl Tensor {
         name: &'static str,
         gather: Gather,
     ) -> Result<Option<Self>> {
-        let Some(stored) = self.folded_as() else { return Ok(None) };
+        if self.dtype == DType::Bool {
+            return Ok(None);
+        }
         let (dims, first) = (self.shape().dims(), self.pooled_from::<D>()?);
-        let segment = Segments::new(self.device.caps()).bytes_max as usize / self.dtype.width();
-        let mut size = [1; 3];
-        let mut taps =
-            Taps { step: [1; 3], reach: [1; 3], first: [0; 3], groups: 1, result: [1; 3] };
+        let segment = self.device.engine.segment_elements(*self.dtype);
+        let (mut size, mut taps) = ([1; 3], Taps::single(1));
         for i in 0..D {
             let (to, dim, pad) = (3 - D + i, dims[first + i], how.padding[i]);
             let (count, step, reach) = (how.size[i], how.stride[i], how.dilation[i]);
-            let covers = reach.saturating_mul(count.saturating_sub(1)).saturating_add(1);
-            let padded = dim.saturating_add(pad.saturating_mul(2));
-            if count == 0 || reach == 0 || step == 0 || pad > count / 2 || covers > padded {
+            let reaches = conv::covers(count, reach) <= conv::padded(dim, pad);
+            if count == 0 || reach == 0 || step == 0 || pad > count / 2 || !reaches {
                 return Ok(None);
             }
             size[to] = count;
-            taps.along(to, [count, (padded - covers) / step + 1], [reach, step], pad);
+            taps.along(to, [dim, count], [reach, step], pad);
         }
         let result = [&dims[..first], &taps.result[3 - D..]].concat();
         let shape = Shape::new(result)?;
@@ -49,17 +47,6 @@ impl Tensor {
         let volumes = [&lead[..], &[1; 2][..3 - D], &dims[first..]].concat();
         let what = What::core(WindowsCore { name, windows: Windows { gather, size, taps } });
         let volumes = self.reshape_copied(volumes)?;
-        Ok(Some(Self::deferred(&self.device, what, vec![volumes.arg()], shape, stored)))
-    }
-
-    /// What windows are computed in; `None` for bools.
-    const fn folded_as(&self) -> Option<Stored> {
-        match (self.dtype().class(), self.dtype().width()) {
-            (Class::Bool, _) => None,
-            (Class::Float, 2) => Some(Stored::F32),
-            (Class::Signed, 1 | 2) => Some(Stored::I32),
-            (Class::Unsigned, 1 | 2) => Some(Stored::U32),
-            _ => Some(self.dtype),
-        }
+        Ok(Some(Self::deferred(&self.device, what, vec![volumes.arg()], shape, summed(self.dtype))))
     }
 }

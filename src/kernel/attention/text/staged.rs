@@ -3,7 +3,7 @@
 //! brings into workgroup memory.
 
 use super::SIGHT;
-use crate::wgsl::lines::{LANES, put};
+use crate::wgsl::lines::{LANES, consts, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Form, Region, Source, Writes};
@@ -146,7 +146,7 @@ impl Staged {
 
     fn tile(&self) -> String {
         let Self { length, width, groups, parts, columns, each, quads, depth, run, .. } = *self;
-        let consts = [
+        consts([
             ("groups", groups),
             ("parts", parts),
             ("columns", columns),
@@ -156,8 +156,7 @@ impl Staged {
             ("width", width),
             ("depth", depth),
             ("run", run),
-        ];
-        consts.map(|(name, n)| format!("const {name} = {n}u;\n")).concat()
+        ])
     }
 
     /// A line for each of the quads that a lane sums, by row and by quad.

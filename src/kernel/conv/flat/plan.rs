@@ -43,10 +43,7 @@ impl Flat {
             return None;
         };
         let [_, lines, pixels] = taps.result;
-        // From a single tap there is no way to the next, whatever the dilation says.
-        let by = |count: usize, reach: usize| if count > 1 { reach } else { 1 };
-        let reach = [1, by(down, taps.reach[1]), by(across, taps.reach[2])];
-        let away = reach[2].saturating_mul(across - 1);
+        let away = taps.reach[2].saturating_mul(across - 1);
         let one_plane = depth == 1 && planes == 1 && taps.first[0] == 0;
         let pad = |axis: usize| taps.first[axis].unsigned_abs();
         // What is larger than a segment may be too large to be counted with.
@@ -70,7 +67,7 @@ impl Flat {
         let pays = part * (PRODUCT + COPY / rows as f64) > 1.0;
         let trips = all_of(&[channels / taps.groups, down + 2]);
         let trips = trips.saturating_add(strip(rows) * (QUADS + 1) * 5);
-        let taps = Taps { first: [0; 3], reach, ..*taps };
+        let taps = Taps { first: [0; 3], ..*taps };
         (fits && pays && trips <= CORE_TRIPS as usize).then_some(Self { pads, taps })
     }
 }
@@ -119,10 +116,11 @@ mod tests {
 
     /// Step 1, so many elements around, as many channels as rows where `groups` is 1.
     fn taps(input: [usize; 2], kernel: [usize; 2], pad: usize, reach: usize) -> Taps {
-        let result = [0, 1].map(|i| input[i] + 2 * pad - reach * (kernel[i] - 1));
-        let (step, first) = ([1; 3], [0, -pad.cast_signed(), -pad.cast_signed()]);
-        let result = [1, result[0], result[1]];
-        Taps { step, reach: [1, reach, reach], first, groups: 1, result }
+        let mut taps = Taps::single(1);
+        for i in 0..2 {
+            taps.along(1 + i, [input[i], kernel[i]], [reach, 1], pad);
+        }
+        taps
     }
 
     fn flat(of: [usize; 4], kernel: [usize; 2], pad: usize, reach: usize) -> Option<Flat> {

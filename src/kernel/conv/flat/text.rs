@@ -3,7 +3,7 @@
 
 use crate::dtype::DType;
 use crate::kernel::matmul::text::tile::SHARERS;
-use crate::wgsl::lines::{LANES, StoredQuad, lane, one_of, put};
+use crate::wgsl::lines::{LANES, StoredQuad, consts, lane, one_of, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region, Target, Worded, Writes};
@@ -124,23 +124,22 @@ impl FlatTile {
 
 impl Writes for FlatTile {
     fn regions(&self) -> Vec<Region> {
-        let mut types = String::from("alias Quad = vec4<f32>;\n");
-        for (name, n) in [("rows", self.rows), ("quads", QUADS as u32), ("taps", self.taps)] {
-            put!(types, "const {name} = {n}u;");
-        }
-        let total = |line: &str| {
-            let line = |r, q| line.replace('#', &format!("{r}_{q}"));
+        let sizes = [("rows", self.rows), ("quads", QUADS as u32), ("taps", self.taps)];
+        let types = String::from("alias Quad = vec4<f32>;\n") + &consts(sizes);
+        let total = |line: fn(u32, u32) -> String| {
             if self.deep { self.each(line) } else { String::new() }
         };
+        let totals = total(|r, q| format!("var t{r}_{q} = Quad();"));
+        let add = total(|r, q| format!("t{r}_{q} += s{r}_{q};\ns{r}_{q} = Quad();"));
         let zero = self.each(|r, q| format!("var s{r}_{q} = Quad();"));
         let share = "@builtin(subgroup_invocation_id) share: u32,\n";
         let share = Region::text("share", share).needing(Needs::SUBGROUPS);
         let regions = [
             Region::text("types", types),
-            Region::text("sums", zero + &total("var t# = Quad();")),
+            Region::text("sums", zero + &totals),
             Region::text("step", self.step()),
-            Region::text("add", total("t# += s#;\ns# = Quad();")),
-            Region::text("total", total("s# += t#;")),
+            Region::text("add", add),
+            Region::text("total", total(|r, q| format!("s{r}_{q} += t{r}_{q};"))),
             Region::text("store", self.store()),
         ];
         regions.into_iter().chain(self.shared.then_some(share)).collect()

@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 
+use crate::count::wrapped;
 use crate::error::Result;
 use crate::kernel::matmul::text::tile::Along;
 use crate::layout::Layout;
@@ -120,10 +121,9 @@ pub(super) fn widened(layout: &Layout, side: usize, per: usize) -> Result<Layout
     Layout::strided(Shape::new(dims)?, &strides, layout.offset() / per)
 }
 
-/// A stride in the unit in which an operand is read. Two's complement wraps as indices do.
+/// A stride in the unit in which an operand is read.
 pub(super) fn unit(stride: isize, along: Along) -> u32 {
-    let stride = if along == Along::Neither { stride } else { stride / 4 };
-    stride as u32
+    wrapped(if along == Along::Neither { stride } else { stride / 4 })
 }
 
 /// The step from batch to batch of both operands, if all batches lie one step apart.

@@ -4,8 +4,7 @@ use super::job::MatmulJob;
 use super::stage::Stage;
 use super::tile::{K_MAX, Tile};
 use crate::dtype::DType;
-use crate::op::Kind;
-use crate::wgsl::lines::{lane, put};
+use crate::wgsl::lines::{consts, lane, put};
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Region};
 
@@ -86,19 +85,10 @@ impl Group {
     }
 
     fn types(&self, dtype: DType) -> String {
-        let Self { tile: Tile { rows, quads, .. }, lanes, across, depth, .. } = *self;
-        let (kind, turn) = (Kind::of(dtype).name(), turn(depth));
-        let mut text = format!("alias Quad = vec4<{kind}>;\n");
-        for (name, value) in [
-            ("rows", rows),
-            ("quads", quads),
-            ("lanes", lanes),
-            ("across", across),
-            ("depth", depth),
-            ("turn", turn),
-        ] {
-            put!(text, "const {name} = {value}u;");
-        }
+        let Self { tile, lanes, across, depth, .. } = *self;
+        let turn = ("turn", turn(depth));
+        let mut text = tile.types(dtype);
+        text += &consts([("lanes", lanes), ("across", across), ("depth", depth), turn]);
         if self.deep && self.lean {
             put!(text, "var<workgroup> sh_totals: array<array<Quad, lanes>, rows * quads>;");
         }

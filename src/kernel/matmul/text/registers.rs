@@ -5,7 +5,7 @@ use super::job::MatmulJob;
 use super::tile::{Along, K_MAX, Tile, four};
 use crate::dtype::DType;
 use crate::op::Kind;
-use crate::wgsl::lines::{LANES, lane, one_of, put};
+use crate::wgsl::lines::{LANES, consts, lane, one_of, put};
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region};
 
@@ -59,7 +59,7 @@ impl Tile {
 
     pub(super) fn types(&self, dtype: DType) -> String {
         let (kind, Self { rows, quads, .. }) = (Kind::of(dtype).name(), self);
-        format!("alias Quad = vec4<{kind}>;\nconst rows = {rows}u;\nconst quads = {quads}u;\n")
+        format!("alias Quad = vec4<{kind}>;\n") + &consts([("rows", rows), ("quads", quads)])
     }
 
     pub(super) fn batch(&self) -> String {
