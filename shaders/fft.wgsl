@@ -92,11 +92,11 @@ fn parted(a: vec2<f32>, b: vec2<f32>, k: u32) -> vec2<f32> {
     return 0.5 * (even + product(odd, root(i32(k), 2u * p.job.size)));
 }
 
-// region arrive
 fn arrive(row: u32, at: u32) -> vec2<f32> {
+    // region arrive
     return vec2<f32>(head_0(row).x, head_0(at).x);
+    // end arrive
 }
-// end arrive
 
 fn swapped(z: vec2<f32>, swaps: u32) -> vec2<f32> {
     return select(z, z.yx, swaps != 0u);

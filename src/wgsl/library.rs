@@ -17,6 +17,8 @@ const DOUBLE: Needs = Needs::F64.union(Needs::INT64);
 
 /// Fragments beside the element files.
 const FRAGMENTS: &[Source] = &[
+    source!("fft/arrive.wgsl"),
+    source!("fft/scatter.wgsl"),
     source!("random/draw.wgsl"),
     source!("random/draw64.wgsl", DOUBLE),
     source!("reduce/pairs.wgsl"),

@@ -78,73 +78,19 @@ impl FftLoad {
         }
     }
 
+    /// What says where a number comes from.
     const fn text(self) -> &'static str {
         match self {
-            Self::Pairs => "    return pair(row, at);\n",
-            Self::Reals => "    return vec2<f32>(within(row, at, 0u, at), 0.0);\n",
-            Self::Halved => HALVED,
-            Self::Mirrored => MIRRORED,
-            Self::Parted => PARTED,
-            Self::Filtered => FILTERED,
-            Self::Chirps => CHIRPS,
+            Self::Pairs => "return arrive_pair(row, at);\n",
+            Self::Reals => "return arrive_real(row, at);\n",
+            Self::Halved => "return arrive_halved(row, at);\n",
+            Self::Mirrored => "return arrive_mirrored(row, at);\n",
+            Self::Parted => "return arrive_parted(row, at);\n",
+            Self::Filtered => "return arrive_filtered(row, at);\n",
+            Self::Chirps => "return arrive_chirp(at);\n",
         }
     }
 }
-
-const HALVED: &str = "    \
-    let n = p.job.size;
-    let a = real_ends(pair(row, at), at, n);
-    let b = real_ends(pair(row, n - at), n - at, n);
-    let even = vec2<f32>(a.x + b.x, a.y - b.y);
-    let odd = vec2<f32>(a.x - b.x, a.y + b.y);
-    let w = root(i32(at), 2u * n);
-    return even - back(product(odd, vec2<f32>(w.x, -w.y)));
-";
-
-const MIRRORED: &str = "    \
-    let near = min(at, p.job.size - at);
-    let z = real_ends(pair(row, near), near, 0u);
-    return vec2<f32>(z.x, select(z.y, -z.y, near < at));
-";
-
-const PARTED: &str = "    \
-    let n = p.job.size;
-    let a = pair(row, select(at, 0u, at == n));
-    let b = pair(row, select(n - at, 0u, at == 0u));
-    return parted(a, b, at);
-";
-
-const FILTERED: &str = "    \
-    return product(pair(row, at), vec2<f32>(head_1(2u * at).x, head_1(2u * at + 1u).x));
-";
-
-const CHIRPS: &str = "    \
-    let k = min(at, p.job.source.w - at);
-    let z = chirp(k);
-    return select(vec2<f32>(0.0), vec2<f32>(z.x, -z.y), k < p.job.size);
-";
-
-/// The first and the last number of half of a spectrum of reals count as real.
-const REAL_ENDS: &str = "\
-fn real_ends(z: vec2<f32>, at: u32, n: u32) -> vec2<f32> {
-    return vec2<f32>(z.x, select(z.y, 0.0, at == 0u || at == n));
-}
-
-";
-
-const READS: &str = "\
-// A part of number `at` of a row, `i` of all parts.
-fn within(row: u32, at: u32, part: u32, i: u32) -> f32 {
-    let inside = i < p.job.source.w;
-    let place = row * p.job.source.x + at * p.job.source.y + part * p.job.source.z;
-    return select(0.0, head_0(select(0u, place, inside)).x, inside);
-}
-
-fn pair(row: u32, at: u32) -> vec2<f32> {
-    return vec2<f32>(within(row, at, 0u, 2u * at), within(row, at, 1u, 2u * at + 1u));
-}
-
-";
 
 /// How the lines of a pass lie in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -161,46 +107,6 @@ const BY_LINE: &str = "let c = i & mask;\nlet j = i >> p.job.line.y;\n";
 const APART: &str = "z = enter(row, before + t + j * p.job.line.z);\n";
 const TURNED: &str = "z = enter(row, before + t + j * p.job.line.z);\n\
      z = product(z, root(i32(t * j), p.job.line.x * p.job.line.w));\n";
-
-const SCATTER: &str = "\
-for (var i = lane; i < tile; i += lanes) {
-    let c = i & mask;
-    let k = i >> p.job.line.y;
-    let t = begin + c;
-    if t < p.job.run.x {
-        let at = before * p.job.line.x + t * p.job.beside + k * p.job.line.w;
-        store(row, at, leave(sh_tile[side + i], at));
-    }
-}
-";
-
-const SCATTER_LINES: &str = "\
-for (var i = lane; i < tile; i += lanes) {
-    let c = quotient(i, part);
-    let k = i - c * p.job.line.x;
-    let t = begin + c;
-    if t < p.job.run.x {
-        let at = before * p.job.line.x + t * p.job.beside + k * p.job.line.w;
-        store(row, at, leave(sh_tile[side + (k << p.job.line.y) + c], at));
-    }
-}
-";
-
-const SCATTER_HALVES: &str = "\
-let more = p.job.line.x + 1u;
-for (var i = lane; i < more << p.job.line.y; i += lanes) {
-    let c = quotient(i, 1.0 / f32(more));
-    let k = i - c * more;
-    let t = begin + c;
-    if t < p.job.run.x {
-        let ahead = select(k, 0u, k == p.job.line.x);
-        let behind = select(p.job.line.x - k, 0u, k == 0u);
-        let a = sh_tile[side + (ahead << p.job.line.y) + c];
-        let b = sh_tile[side + (behind << p.job.line.y) + c];
-        store(t, k, leave(parted(a, b, k), k));
-    }
-}
-";
 
 /// What is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -239,16 +145,6 @@ pub(crate) struct FftPass {
 impl Writes for FftPass {
     fn regions(&self) -> Vec<Region> {
         let Self { arrival, chirped, spread, radices, leaves, departure, lanes } = *self;
-        let mut arrive = String::new();
-        if arrival.inputs() > 0 {
-            arrive += READS;
-        }
-        if matches!(arrival, FftLoad::Halved | FftLoad::Mirrored) {
-            arrive += REAL_ENDS;
-        }
-        arrive += "fn arrive(row: u32, at: u32) -> vec2<f32> {\n";
-        arrive += arrival.text();
-        arrive += "}\n";
         let mut steps = String::new();
         for (radix, _) in RADICES.into_iter().zip(radices).filter(|(_, is_there)| *is_there) {
             let count = match radix {
@@ -264,7 +160,8 @@ impl Writes for FftPass {
             put!(steps, "    }}\n    workgroupBarrier();\n    side = HALF - side;");
             put!(steps, "    width *= {radix}u;\n}}");
         }
-        let mut regions = vec![Region::text("arrive", arrive), Region::text("steps", steps)];
+        let mut regions =
+            vec![Region::text("arrive", arrival.text()), Region::text("steps", steps)];
         regions.push(Region::file("radices", RADIX_STEPS));
         regions.push(Region::file("roots", ROOTS));
         regions.push(Region::text("lanes", format!("const lanes = {lanes}u;\n")));
@@ -279,17 +176,19 @@ impl Writes for FftPass {
             write("store", STORE_REALS);
         }
         match (spread, departure) {
-            (Spread::Whole, FftStore::Halves) => write("scatter", SCATTER_HALVES),
+            (Spread::Whole, FftStore::Halves) => {
+                write("scatter", "scatter_halves(lane, side, begin);\n");
+            }
             (Spread::Whole, _) => {}
             (Spread::First, _) => {
                 write("gather", BY_LINE);
                 write("load", APART);
-                write("scatter", SCATTER_LINES);
+                write("scatter", "scatter_lines(lane, side, row, before, begin);\n");
             }
             (Spread::Later, _) => {
                 write("gather", BY_LINE);
                 write("load", TURNED);
-                write("scatter", SCATTER);
+                write("scatter", "scatter_across(lane, side, row, before, begin);\n");
             }
         }
         regions
