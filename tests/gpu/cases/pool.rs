@@ -165,8 +165,8 @@ async fn placed(ctx: &Ctx, dtype: DType) -> Outcome {
     Ok(())
 }
 
-/// All of them, or every so many-th with everything that the adapter has, and with less, where other
-/// parts of wharf change, a third of those.
+/// All of them, or every so many-th with everything that the adapter has, and with less, where
+/// other parts of wharf change, a third of those.
 fn taken(
     forms: impl Iterator<Item = Form>,
     all: bool,
