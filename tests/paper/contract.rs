@@ -48,7 +48,7 @@ const NAN: f64 = f64::NAN;
 const TINY: f64 = 1.0 / (1_u128 << 118) as f64;
 const HUGE: f64 = (1_u128 << 127) as f64;
 
-const RANGES: [Range; 9] = [
+const RANGES: [Range; 10] = [
     // The product is beyond f32, the sum is not.
     Range {
         op: Op::MulAdd,
@@ -70,6 +70,13 @@ const RANGES: [Range; 9] = [
         broken: &[NAN, -INF, 0.0, 1e38],
     },
     Range { op: Op::MulAdd, operands: [INF, 0.0, 1.0], kept: &[NAN], broken: &[INF, 1.0] },
+    // The step is beyond f32, its end is not.
+    Range {
+        op: Op::Lerp,
+        operands: [-3e38, 3e38, 1.0],
+        kept: &[3e38, INF],
+        broken: &[NAN, -INF, 0.0],
+    },
     Range {
         op: Op::Lerp,
         operands: [-3e38, 3e38, 0.5],
