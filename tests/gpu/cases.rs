@@ -61,6 +61,7 @@ mod vocabulary;
 
 use wharf::Adapter;
 
+use crate::counts;
 use crate::ctx::Case;
 
 /// Every case that makes sense on this adapter.
@@ -112,6 +113,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(portable::cases(adapter));
     cases.extend(luck::cases());
     cases.extend(shadow::cases());
+    cases.extend(counts::cases());
     #[cfg(not(target_family = "wasm"))]
     {
         cases.extend(threads::cases().into_iter().chain(failures::cases()));

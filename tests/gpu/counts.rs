@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ctx::Case;
+use crate::ctx::{Case, Outcome, case, ensure, ensure_eq};
 
 const EXPECTED: &str = include_str!("expected.txt");
 
@@ -54,4 +54,28 @@ impl Counts {
         let lines: String = self.0.iter().map(|(what, n)| format!("\n{run} {what} {n}")).collect();
         Err(format!("tests/gpu/expected.txt says otherwise of {run}; this run counted:{lines}"))
     }
+}
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![case!("counts::what_goes_missing_is_told", |_ctx| async { missing() })]
+}
+
+/// A run that counts one more or one less of anything is not the one that is expected.
+fn missing() -> Outcome {
+    const RUN: &str = "lavapipe large";
+    let expected = Counts::expected(RUN);
+    expected.check(RUN)?;
+    ensure!(expected.0.len() > 2, "of {RUN} next to nothing is expected");
+    for (what, &n) in &expected.0 {
+        for other in [n - 1, n + 1] {
+            let mut counts = expected.0.clone();
+            counts.insert(what.clone(), other);
+            ensure!(Counts(counts).check(RUN).is_err(), "{what}: {other}, not {n}");
+        }
+    }
+    let named = |name: &str| case!(name, |_ctx| async { Ok(()) });
+    let cases = [named("here"), named("not here").unless(true, "f64")];
+    let absent = Counts(BTreeMap::from([("f64".into(), 1)]));
+    ensure_eq!(Counts::absent(&cases), absent, "a case that cannot run");
+    Ok(())
 }

@@ -49,6 +49,9 @@ mod promise;
 #[cfg(not(target_family = "wasm"))]
 #[path = "../stories/search.rs"]
 mod search;
+#[cfg(not(target_family = "wasm"))]
+#[path = "../mutants/seen.rs"]
+mod seen;
 mod share;
 #[cfg(not(target_family = "wasm"))]
 #[path = "../stories/story.rs"]

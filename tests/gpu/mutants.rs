@@ -18,11 +18,13 @@ use crate::ctx::{Case, Ctx};
 use crate::drawn::{self, lot};
 use crate::effort::{GLANCE, Watch};
 use crate::mistakes::mistakes;
+use crate::seen::{Row, rows};
 use crate::uses::Use;
 use crate::verdicts::{Kept, Verdict};
 use crate::workers::guarded;
 
-/// What to plant: `sample=100 seed=7 only=op/exp,gather seconds=20 keep=FILE`, all of it optional.
+/// What to plant: `sample=100 seed=7 only=op/exp,gather seconds=20 keep=FILE`, all of it optional;
+/// or `seen`, what `tests/mutants/seen.txt` has of shaders.
 const WANTED: &str = "WHARF_MUTANTS";
 
 /// Tells a process which mistake it has: its path, line, and both texts, a line each.
@@ -86,10 +88,13 @@ struct Candidate {
 }
 
 /// Plants them, and reports.
-pub(crate) fn run(wanted: &str) -> ExitCode {
+pub(crate) fn run(wanted: &str, cases: &[Case]) -> ExitCode {
     let option = |name: &str| {
         wanted.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
     };
+    if wanted.split_whitespace().any(|word| word == "seen") {
+        return seen(cases, option("only").unwrap_or_default());
+    }
     let number = |name: &str| option(name).and_then(|text| text.parse::<u64>().ok());
     let Some(uses) = Use::all() else {
         eprintln!("mutants: {} names no record of a whole run", crate::uses::FILE);
@@ -135,11 +140,51 @@ pub(crate) fn run(wanted: &str) -> ExitCode {
     report(&verdicts, since.elapsed())
 }
 
+/// Plants those of `seen.txt`, each for the cases that are meant for it.
+fn seen(cases: &[Case], only: &str) -> ExitCode {
+    const LIST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mutants/seen.txt");
+    let list = std::fs::read_to_string(LIST).unwrap_or_default();
+    let mut all_die = true;
+    for row in rows(&list).filter(|row| row.path.starts_with("shaders/")) {
+        if [row.path, row.what].iter().any(|text| text.contains(only)) {
+            let fate = tried(&row, cases);
+            all_die &= fate.is_ok();
+            let said = fate.unwrap_or_else(|why| format!("SURVIVED: {why}"));
+            println!("{} | {said}", row.what);
+        }
+    }
+    if all_die { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Who notices a row's mistake, of cases that pass where nothing is changed; or why nobody does.
+fn tried(row: &Row<'_>, cases: &[Case]) -> Result<String, String> {
+    const LIMIT: Duration = Duration::from_secs(300);
+    let sources = sources();
+    let path = row.path.strip_prefix("shaders/").unwrap_or(row.path);
+    let source = sources.get(path).ok_or("no such file")?;
+    let (line, was) = row.place(source.text)?;
+    let here = cases.iter().filter(|case| case.absent.is_none());
+    let names: Vec<String> =
+        here.map(|case| case.name.clone()).filter(|name| name.starts_with(row.test.1)).collect();
+    let verdict = |now: &str| {
+        let mutant = Mutant { path: path.into(), line, was: was.into(), now: now.into() };
+        child(&mutant, &names, LIMIT).unwrap_or_else(|error| Verdict::Missed(error.to_string()))
+    };
+    match (verdict(was), verdict(row.now)) {
+        (Verdict::Survived, Verdict::Killed(by)) => Ok(format!("killed by {by}")),
+        (Verdict::Survived, other) => Err(format!("{other:?} of {} cases", names.len())),
+        (other, _) => Err(format!("without it: {other:?}")),
+    }
+}
+
+/// Every file of shaders that is the library's, by its path.
+fn sources() -> BTreeMap<&'static str, &'static Source> {
+    let entries = CATALOG.iter().flat_map(|entry| [&entry.source].into_iter().chain(entry.parts));
+    library::fragments().chain(entries).map(|source| (source.path, source)).collect()
+}
+
 /// Every mistake in a line that some case runs.
 fn candidates(uses: &[Use], only: &str) -> Vec<Candidate> {
-    let entries = CATALOG.iter().flat_map(|entry| [&entry.source].into_iter().chain(entry.parts));
-    let sources: BTreeMap<&str, &Source> =
-        library::fragments().chain(entries).map(|source| (source.path, source)).collect();
     let of = |(path, source): (&str, &Source)| {
         let reached = |line| uses.iter().any(|one| one.holds(path, line));
         let all = mistakes(source.text).into_iter().filter(move |m| reached(m.line));
@@ -150,7 +195,7 @@ fn candidates(uses: &[Use], only: &str) -> Vec<Candidate> {
         all.map(candidate).collect::<Vec<_>>()
     };
     let chosen = |path: &str| only.split(',').any(|part| path.contains(part));
-    sources.into_iter().filter(|(path, _)| chosen(path)).flat_map(of).collect()
+    sources().into_iter().filter(|(path, _)| chosen(path)).flat_map(of).collect()
 }
 
 /// A sample. Each mistake is drawn by what it is, so that a change of one shader leaves the rest of

@@ -47,7 +47,7 @@ pub(crate) fn main() -> ExitCode {
         return mutants::serve(&Ctx::new(adapter), &cases, mutant);
     }
     if let Some(wanted) = mutants::wanted() {
-        return mutants::run(&wanted);
+        return mutants::run(&wanted, &cases);
     }
     if workers::is_worker() {
         return workers::serve(&Ctx::new(adapter), &cases);

@@ -197,6 +197,7 @@ fn every_row_of_a_layer_is_the_line_of_the_caller() {
         blocks.embedding(&index),
         blocks.dequantise(DType::F32),
         wide.linear(&blocks, None, None),
+        x.linear(&x, Some(&x.at(0)?), Some(Op::Relu)),
         image.conv2d(&weight, None, &Conv::new().padding([1, 1])),
         image.conv2d(&weight.at((.., .., ..1, ..1))?, Some(&x.at((0, ..2))?), &Conv::new()),
         image.conv2d(&weight.at((..2, ..1))?, None, &Conv::new().groups(2)),

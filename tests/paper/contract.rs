@@ -2,7 +2,7 @@
 
 use wharf::DType;
 use wharf::op::{Op, composed_table, contract_table, joint_table, matrix_table, reduction_table};
-use wharf::reference::{Number, keeps};
+use wharf::reference::{Number, apply, keeps};
 
 #[test]
 fn the_documented_contract_is_the_tested_one() {
@@ -48,7 +48,7 @@ const NAN: f64 = f64::NAN;
 const TINY: f64 = 1.0 / (1_u128 << 118) as f64;
 const HUGE: f64 = (1_u128 << 127) as f64;
 
-const RANGES: [Range; 9] = [
+const RANGES: [Range; 10] = [
     // The product is beyond f32, the sum is not.
     Range {
         op: Op::MulAdd,
@@ -70,6 +70,13 @@ const RANGES: [Range; 9] = [
         broken: &[NAN, -INF, 0.0, 1e38],
     },
     Range { op: Op::MulAdd, operands: [INF, 0.0, 1.0], kept: &[NAN], broken: &[INF, 1.0] },
+    // The step is beyond f32, its end is not.
+    Range {
+        op: Op::Lerp,
+        operands: [-3e38, 3e38, 1.0],
+        kept: &[3e38, INF],
+        broken: &[NAN, -INF, 0.0],
+    },
     Range {
         op: Op::Lerp,
         operands: [-3e38, 3e38, 0.5],
@@ -104,4 +111,28 @@ fn a_step_out_of_range_may_count_as_infinity_or_zero_and_no_more() {
             assert!(!judged(got), "{op} of {operands:?} may not be {got}");
         }
     }
+}
+
+/// The oracle counts the units of the result, or those of the term that the contract names: it
+/// widens no bound by itself.
+#[test]
+fn units_are_those_of_what_the_contract_names() {
+    let [a, b, c] = [0.75, -0.5, 0.25];
+    let terms = [
+        ("ulp of the dividend", a),
+        ("ulp of the larger operand", a),
+        ("ulp of the larger of a b and c", -a * b),
+        ("ulp of the larger of a and t (b - a)", a),
+    ];
+    let (table, mut named) = (contract_table(), 0);
+    for &op in Op::ALL.iter().filter(|op| op.takes(DType::F32) && **op != Op::Where) {
+        let row = table.lines().find(|line| line.starts_with(&format!("| `{op}` |")));
+        let row = row.unwrap_or_else(|| panic!("{op} has no contract"));
+        let term = terms.iter().find(|(words, _)| row.contains(words));
+        named += usize::from(term.is_some());
+        let values = [a, b, c].map(Number::Float);
+        let scale = apply(op, DType::F32, &values[..op.arity()]).scale;
+        assert_eq!(scale, term.map_or(0.0, |(_, scale)| *scale), "{row}");
+    }
+    assert!(named >= terms.len(), "only {named} of them count those of a term");
 }

@@ -55,6 +55,9 @@ mod receipts;
 #[path = "../mutants/rules.rs"]
 mod rules;
 #[cfg(test)]
+#[path = "../mutants/seen.rs"]
+mod seen;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 #[path = "../broken/texts.rs"]

@@ -1,11 +1,13 @@
 //! The rules that plant mistakes in shaders: what they find in a line, and what they leave alone;
-//! and what is kept of a run that was stopped.
+//! what is kept of a run that was stopped; and lists of mistakes, whose lines still stand.
 
+use std::fs;
 use std::io::Write;
 
 use wharf::wgsl::mutant::Mutant;
 
 use super::rules::mistakes;
+use super::seen::rows;
 use super::verdicts::{Kept, Verdict};
 
 fn found(line: &str) -> Vec<String> {
@@ -75,7 +77,7 @@ fn a_run_that_was_stopped_goes_on_where_it_was() {
     verdicts.iter().for_each(|(now, verdict, _)| first.keep(&mutant(now), verdict));
     drop(first);
     // It was stopped while it wrote.
-    let mut file = std::fs::OpenOptions::new().append(true).open(&path).expect("that file");
+    let mut file = fs::OpenOptions::new().append(true).open(&path).expect("that file");
     write!(file, "killed order::f32\top/exp.wgsl:7\t    if a").expect("half a line");
     let second = Kept::open(Some(&path)).expect("that file");
     for (now, verdict, is_settled) in verdicts {
@@ -86,5 +88,53 @@ fn a_run_that_was_stopped_goes_on_where_it_was() {
     assert_eq!(second.settled(&other), None, "the same mistake in another line");
     let none = Kept::open(None).expect("no file at all");
     assert_eq!(none.settled(&mutant("    if a <= b {")), None, "nothing is kept");
-    std::fs::remove_file(path).expect("the file goes");
+    fs::remove_file(path).expect("the file goes");
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap_or_default()
+}
+
+#[test]
+fn every_mistake_that_was_seen_can_be_planted() {
+    let list = read("tests/mutants/seen.txt");
+    let mut planted = 0;
+    for row in rows(&list) {
+        let (tier, test) = row.test;
+        assert!(["gpu", "noop", "paper", "tidy"].contains(&tier), "{}: {tier} {test}", row.what);
+        assert_ne!(row.was, row.now, "{}", row.what);
+        row.place(&read(row.path)).unwrap_or_else(|message| panic!("{message}"));
+        planted += 1;
+    }
+    assert_eq!(planted, list.lines().filter(|line| line.contains(" | ")).count(), "rows");
+}
+
+/// What somebody has judged is there to be judged: a line of a shader, or in Rust what a rule finds
+/// in one, wherever it is broken; or the name of what gives a result at once.
+#[test]
+fn what_is_judged_still_stands() {
+    let joined = |text: &str| text.split_whitespace().collect::<String>();
+    let mut stale = Vec::new();
+    for (list, below) in [("judged.txt", "shaders/"), ("judged_rust.txt", "")] {
+        for line in read(&format!("tests/mutants/{list}")).lines() {
+            let judged = line.split_once(" | ").zip(line.rsplit_once(" | "));
+            let Some(((path, _), (change, _))) = judged else { continue };
+            let change = &change[path.len() + 3..];
+            let of_rule = change.strip_prefix('[').and_then(|text| text.split_once("] "));
+            let was = match (of_rule, change.split_once(" -> ")) {
+                (Some((_, was)), _) | (None, Some((was, _))) => was,
+                (None, None) => change,
+            };
+            let text = read(&format!("{below}{path}"));
+            let stands = if below.is_empty() {
+                joined(&text).contains(&joined(was))
+            } else {
+                text.lines().any(|line| line.trim() == was)
+            };
+            if !stands {
+                stale.push(format!("{list}: {path}: `{was}`"));
+            }
+        }
+    }
+    assert!(stale.is_empty(), "{} judged, and gone:\n{}", stale.len(), stale.join("\n"));
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 mod api;
 mod code;
+mod early;
 mod house;
 mod imports;
 mod names;
