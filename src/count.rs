@@ -10,19 +10,24 @@ pub(crate) fn word(n: usize) -> Result<u32> {
 
 /// Several counts as a kernel takes them.
 pub(crate) fn words<const N: usize>(counts: [usize; N]) -> Result<[u32; N]> {
-    let mut words = [0; N];
-    for (to, n) in words.iter_mut().zip(counts) {
-        *to = word(n)?;
-    }
-    Ok(words)
+    each(counts, word)
 }
 
 /// Several counts as a kernel takes them beside negative numbers.
 pub(crate) fn signed<const N: usize>(counts: [usize; N]) -> Result<[i32; N]> {
-    let mut all = [0; N];
-    for (to, n) in all.iter_mut().zip(counts) {
-        *to = i32::try_from(n)
-            .map_err(|_| mistake("counting", format!("{n} is beyond 32 bits with a sign")))?;
+    each(counts, |n| {
+        let beyond = |_| mistake("counting", format!("{n} is beyond 32 bits with a sign"));
+        i32::try_from(n).map_err(beyond)
+    })
+}
+
+fn each<T: Copy + Default, const N: usize>(
+    counts: [usize; N],
+    to: impl Fn(usize) -> Result<T>,
+) -> Result<[T; N]> {
+    let mut all = [T::default(); N];
+    for (all, n) in all.iter_mut().zip(counts) {
+        *all = to(n)?;
     }
     Ok(all)
 }

@@ -121,7 +121,7 @@ impl Engine {
 
     /// The most bytes of a segment.
     pub(crate) fn segment_bytes(&self) -> u64 {
-        lock(&self.state).store.segments().bytes_max
+        Segments::new(self.gpu.caps()).bytes_max
     }
 
     /// The most elements of a segment.

@@ -28,7 +28,9 @@ use crate::op::Kind;
 use crate::proof::Oracle;
 use crate::wgsl::grid::fold;
 use group::text::ConvGroup;
-pub(crate) use plan::{ConvPart, Taps, covers, flops, inner, is_product, padded, terms, trips};
+pub(crate) use plan::{
+    ConvPart, Taps, apart, covers, flops, inner, is_product, padded, terms, trips,
+};
 use text::ConvTile;
 
 pub mod flat;

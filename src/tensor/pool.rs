@@ -133,9 +133,8 @@ impl Tensor {
         let (mut rest, mut place, mut inner, mut beside) = (tap, None, 1, None);
         for i in (0..D).rev() {
             let windows = most.shape().dims()[most.shape().rank() - D + i];
-            // Where there is no next tap or window, how far it is tells nothing.
-            let reach = if how.size[i] > 1 { how.dilation[i] } else { 1 };
-            let step = if windows > 1 { how.stride[i] } else { 1 };
+            let reach = conv::apart(how.size[i], how.dilation[i]);
+            let step = conv::apart(windows, how.stride[i]);
             let is_beyond = reach > dims[i];
             let [size, step, pad, reach] = signed([how.size[i], step, how.padding[i], reach])?;
             let window = self.device.arange(0, windows, 1, DType::I32)?;

@@ -42,11 +42,16 @@ impl Taps {
         padding: usize,
     ) {
         let pixels = (padded(length, padding) - covers(taps, reach)) / step + 1;
-        self.reach[axis] = if taps > 1 { reach } else { 1 };
-        self.step[axis] = if pixels > 1 { step } else { 1 };
+        self.reach[axis] = apart(taps, reach);
+        self.step[axis] = apart(pixels, step);
         self.first[axis] = -padding.cast_signed();
         self.result[axis] = pixels;
     }
+}
+
+/// How far one of so many lies from the next: where there is no next one, 1, whatever is said.
+pub(crate) const fn apart(count: usize, distance: usize) -> usize {
+    if count > 1 { distance } else { 1 }
 }
 
 /// The elements from the first of so many taps to the last.

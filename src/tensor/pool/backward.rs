@@ -14,6 +14,7 @@ use crate::count::word;
 use crate::dtype::DType;
 use crate::engine::site::asked;
 use crate::error::Result;
+use crate::kernel::conv;
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
 use crate::tensor::cause::{TensorCause, computed_with, float};
@@ -281,8 +282,7 @@ impl<const D: usize> Pooling<D> {
             if pad > taps / 2 {
                 return Err(PoolCause::Padding { pad, size: taps, axis }.into());
             }
-            let covers = taps.saturating_sub(1).saturating_mul(reach).saturating_add(1);
-            let padded = size.saturating_add(pad.saturating_mul(2));
+            let (covers, padded) = (conv::covers(taps, reach), conv::padded(size, pad));
             if taps == 0 || reach == 0 || step == 0 || covers > padded {
                 let size = if reach == 0 { 0 } else { covers * taps.min(1) };
                 return Err(
@@ -290,8 +290,8 @@ impl<const D: usize> Pooling<D> {
                 );
             }
             let windows = (padded - covers) / step + 1;
-            // Where there is no next tap or window, how far it is tells nothing.
-            let reach = if taps > 1 { reach } else { 1 };
+            let reach = conv::apart(taps, reach);
+            // A single window has one block, as long as all there is.
             let step = if windows > 1 { step } else { covers.max(size + pad) };
             let over = (covers - 1) / step + 1;
             let blocks = (size + pad).div_ceil(step);

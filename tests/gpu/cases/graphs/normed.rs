@@ -75,13 +75,18 @@ fn has_bias(call: &Call) -> bool {
     call.nth(2, 3) > 0
 }
 
+/// These numbers, or 1 for each, so many times larger; nothing where that is 1 everywhere.
+fn weight(call: &Call, of: &Tensor, times: i32) -> Result<Option<Tensor>> {
+    match (has_weight(call), times) {
+        (false, 1) => Ok(None),
+        (false, _) => of.full_like(times).map(Some),
+        (true, _) => (of * times).map(Some),
+    }
+}
+
 /// For each channel a weight, which is so many times larger, and a bias; or none.
 fn ends(call: &Call, of: &Tensor, times: i32) -> Result<[Option<Tensor>; 2]> {
-    let weight = match (has_weight(call), times) {
-        (false, 1) => None,
-        (false, _) => Some(of.full_like(times)?),
-        (true, _) => Some((of.flip(0)? * times)?),
-    };
+    let weight = weight(call, &of.flip(0)?, times)?;
     Ok([weight, if has_bias(call) { Some((-of)?) } else { None }])
 }
 
@@ -180,11 +185,7 @@ fn turn(dims: &[usize], axes: &[usize], place: &[usize]) -> f64 {
 fn layer_norm(call: &Call, of: &[Tensor]) -> Result<Tensor> {
     let both = both_sides(call, &of[0], &call.axes, call.axis)?;
     let (turns, times) = (turns(&both, &call.axes)?, made_up(call));
-    let weight = match (has_weight(call), times) {
-        (false, 1) => None,
-        (false, _) => Some(turns.full_like(times)?),
-        (true, _) => Some((&turns * times)?),
-    };
+    let weight = weight(call, &turns, times)?;
     let bias = if has_bias(call) { Some((-&turns)?) } else { None };
     let axes = Axes::from(&call.axes);
     both.layer_norm(axes, weight.as_ref(), bias.as_ref(), added(call))?.round()
