@@ -50,6 +50,7 @@ impl Rowwise {
         matches!(self, Self::LayerNorm { .. } | Self::RmsNorm { .. })
     }
 
+    /// What they are told.
     pub(super) fn job(self, rows: usize, units: usize, quads: bool) -> Result<Vec<u32>> {
         let (rows, units) = (word(rows)?, word(units)?);
         let norm = |about_zero, eps: f64| {
