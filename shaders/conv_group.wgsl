@@ -34,6 +34,9 @@ struct Job {
 // region types
 alias Quad = vec4<f32>;
 const quads = 1u;
+const side = 8u;
+const depth = 16u;
+const chunk = 16u;
 // end types
 
 // region params
@@ -64,9 +67,6 @@ fn finish(q: u32, x0: vec4<f32>) {
 }
 // end functions
 
-const side = 8u;
-const depth = 16u;
-const chunk = 16u;
 const row_quads = side * quads;
 // Channels whose weights the lanes fetch at once.
 const at_once = side * side / row_quads;

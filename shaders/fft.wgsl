@@ -9,9 +9,8 @@
 // the way back swaps both parts of a number before and after. Trips: numbers of a tile.
 // region lanes
 const lanes = 64u;
+const HALF = 1024u; // numbers of a tile, and of each half of the memory
 // end lanes
-// Numbers of a tile, and of each half of the memory.
-const HALF = 1024u;
 
 struct Job {
     // From row to row, number to number, and part to part; how many parts a row has: others are 0.

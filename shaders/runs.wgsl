@@ -6,7 +6,6 @@
 // neighbouring block becomes a pair of a shorter list, two to a block, for the next round. So every
 // total is written once a round, and always in the same order. A key of all ones is nobody's.
 override workgroup: u32 = 64u;
-const BLOCK: u32 = 64u;
 
 struct Params {
     count: u32, // pairs
@@ -18,6 +17,7 @@ struct Params {
 @group(1) @binding(0) var<uniform> p: Params;
 
 // region fold
+const BLOCK = 64u;
 alias Fold = f32;
 const NOTHING = Fold(0);
 fn folded(a: Fold, b: Fold) -> Fold { return a + b; }

@@ -27,6 +27,7 @@ pub mod moves;
 mod operand;
 pub(crate) mod own;
 pub mod pick;
+pub(crate) mod plan;
 pub mod quantised;
 pub mod random;
 pub mod reduce;

@@ -25,8 +25,7 @@ mod plan;
 mod record;
 pub mod text;
 
-pub(crate) use choice::{is_products, is_staged};
-pub(crate) use plan::{Halves, QUADS_MAX, keys_max};
+pub(crate) use plan::{Halves, QUADS_MAX};
 
 /// Attention of `[batch, heads, queries, d]` to `[batch, shared heads, keys, d or e]`, all f32, f16
 /// or bf16; `d` and `e` are multiples of four. A fourth input, of f32, is added to the scores. The

@@ -17,6 +17,7 @@ use crate::kernel::rows::choice::{RowsChoice, RowsSize};
 use crate::kernel::sort::choice::{SortChoice, SortSize};
 use crate::wgsl::Target;
 
+pub(crate) mod processor;
 pub(crate) mod size;
 
 use size::{Rig, SizeText};

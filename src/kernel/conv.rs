@@ -7,11 +7,9 @@
 //! ```
 //!
 //! One kernel serves one, two and three dimensions, and every stride, padding, dilation and number
-//! of groups: it finds the four places of a tap once, and then walks the channels. Convolutions of
-//! a single tap never come here: they are products. Nor do those for a processor, but where a group
-//! has one row: its lanes would load pixels one by one. On lavapipe a product with a copy of all
-//! windows takes a half to a fifth of the kernel's time, and single steps in f32 are faster yet
-//! from a copy with its borders ([`flat`]).
+//! of groups: it finds the four places of a tap once, and then walks the channels. What is left to
+//! products, or to lines of a copy with borders ([`flat`]), says [`choice`]: on lavapipe a product
+//! with a copy of all windows takes a half to a fifth of the kernel's time.
 //!
 //! On a GPU whatever has rows and channels to share goes by tiles in workgroup memory
 //! ([`group`]).
@@ -24,15 +22,15 @@ use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces, reachable};
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
+use crate::kernel::plan::taps::{Taps, flops, terms};
 use crate::op::Kind;
 use crate::proof::Oracle;
 use crate::wgsl::grid::fold;
 use group::text::ConvGroup;
-pub(crate) use plan::{
-    ConvPart, Taps, apart, covers, flops, inner, is_product, padded, terms, trips,
-};
+pub(crate) use plan::ConvPart;
 use text::ConvTile;
 
+pub(crate) mod choice;
 pub mod flat;
 pub mod group;
 mod plan;
@@ -49,27 +47,26 @@ impl Core for ConvCore {
     }
 
     fn oracle(&self) -> Option<Oracle> {
-        let Taps { step, reach, first, groups, .. } = self.0;
-        Some(Oracle::Convolved { step, reach, first, groups })
+        Some(self.0.convolved())
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
         let (heads, layouts) = reachable(site, inputs)?;
         let [input, weight] = *layouts else { return Err(in_pieces(self.name())) };
         let (kind, flops) = (Kind::of(tail.given()), flops(&tail.shape, terms(weight.shape())));
-        if let Some(tile) = ConvGroup::of(&self.0, [&input, &weight], kind, site) {
+        let (target, caps) = (site.target, site.engine.gpu.caps());
+        let both = [&input, &weight];
+        if let Some(tile) = ConvGroup::of(&self.0, both, kind, site.batch_invariant, target, caps) {
             let weights = group::in_rows(site, &heads[1])?;
-            let Some(weight) = weights.plain().map(|weights| weights.layout) else {
-                return Err(in_pieces(self.name()));
-            };
             site.engine.remark(|| tile.remark());
-            let (job, groups) = plan::job(&self.0, &input, &weight, tile.reach())?;
+            let (job, groups) = plan::job(&self.0, &input, &weights.layout, tile.reach())?;
+            let weights = Head::view(weights);
             let reached = [heads[0].raw(true), weights.raw(false)];
             let landing = Landing::whole(self.name(), site, reached, tail, !tile.whole)?;
             let launch = Launch::of(&group::text::GROUP, &tile, job.words(), fold(groups));
             return landing.by(Launch { flops, ..launch });
         }
-        let tile = ConvTile::of(&self.0, &weight, kind, site.target);
+        let tile = ConvTile::of(&self.0, &weight, kind, target);
         site.engine.remark(|| remark(&tile));
         let (job, groups) = plan::job(&self.0, &input, &weight, [tile.rows, tile.lanes])?;
         let reached = heads.iter().map(|head| head.raw(true));

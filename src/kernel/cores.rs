@@ -23,6 +23,7 @@ mod ends;
 mod landing;
 mod launch;
 mod reach;
+pub(super) mod sums;
 
 pub(crate) use alone::{Alone, Task};
 pub(crate) use ends::{Head, Tail, reachable};

@@ -5,10 +5,10 @@
 //! choice     which kernel, by processor and shape, from tables of rates; whether it is transposed
 //! plan       panels cut where an operand lies in several segments, and along k; a window of each
 //!            for every segment of the result
-//! strips     copies of both sides, for kernels that pay for them
-//! record     its dispatches
-//! sums       one pass over k: the tail is fused; several: their sums are added with the tail fused
+//! record     copies of both sides, for kernels that pay for them; its dispatches
 //! ```
+//!
+//! In one pass over k the tail is fused; the sums of several are added with the tail fused.
 //!
 //! Both sides are read in place at any strides: by quads where one of the two last axes is dense
 //! and all else falls on whole quads, by element otherwise. What else was tried, and how the rates
@@ -16,7 +16,7 @@
 
 use std::sync::Arc;
 
-use super::cores::{Core, Head, Tail};
+use super::cores::{Core, Head, Tail, sums};
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
@@ -26,12 +26,9 @@ use crate::proof::Oracle;
 pub(crate) mod choice;
 mod plan;
 mod record;
-pub(in crate::kernel) mod strips;
-pub(in crate::kernel) mod sums;
 pub mod text;
 
 use choice::Decision;
-pub(super) use plan::panels::fours;
 use record::{Recorder, unexpected};
 
 /// A product, deferred. Its inputs are views `[batch .., m, k]` and `[batch .., k, n]`, in the

@@ -24,6 +24,7 @@ use tiles::transposed;
 pub(super) mod across;
 pub(crate) mod assign;
 mod plan;
+pub(super) mod strips;
 pub mod text;
 pub(super) mod tiles;
 

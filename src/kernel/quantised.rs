@@ -16,8 +16,8 @@
 use core::ops::Range;
 use std::sync::Arc;
 
+use super::cores::sums::{self, Sums};
 use super::cores::{Core, Head, Launch, Sink, Tail};
-use super::matmul::sums::{self, Sums};
 use super::{Held, Operand, moves};
 use crate::count::words;
 use crate::dtype::DType;
@@ -28,7 +28,7 @@ use crate::host::blocks::{BLOCK, Blocks};
 use crate::layout::Layout;
 use crate::proof::Oracle;
 use crate::shape::Shape;
-pub(crate) use plan::{K_MAX, is_by_numbers};
+pub(crate) use plan::{K_MAX, WeightsWay};
 use plan::{QuantisedPlan, ResultRows, cut};
 use text::{QuantisedJob, QuantisedTile};
 

@@ -26,30 +26,7 @@ pub mod text;
 use choice::RowsChoice;
 use plan::RowsPlan;
 pub(crate) use plan::{Rowwise, takes};
-use text::{NormJob, RowGroup, RowsKind, RowsText, SoftmaxJob};
-
-impl Rowwise {
-    fn job(self, rows: usize, units: usize, quads: bool) -> Result<Vec<u32>> {
-        let (rows, units) = (word(rows)?, word(units)?);
-        let norm = |about_zero, eps: f64| {
-            NormJob { rows, units, quads, about_zero, eps: eps as f32 }.words()
-        };
-        Ok(match self {
-            Self::Softmax | Self::LogSoftmax => SoftmaxJob { rows, units, quads }.words(),
-            Self::LayerNorm { eps } => norm(false, eps),
-            Self::RmsNorm { eps } => norm(true, eps),
-        })
-    }
-
-    /// What the kernels are written for.
-    const fn kind(self) -> RowsKind {
-        match self {
-            Self::Softmax => RowsKind::Softmax,
-            Self::LogSoftmax => RowsKind::LogSoftmax,
-            Self::LayerNorm { .. } | Self::RmsNorm { .. } => RowsKind::Norm,
-        }
-    }
-}
+use text::{RowGroup, RowsText};
 
 /// An operation along the last axis of its input.
 #[derive(Debug)]

@@ -22,15 +22,12 @@ use crate::wgsl::grid::groups_for;
 use crate::wgsl::params::Operands;
 use crate::wgsl::{Form, Grid, Slot, Way, kept};
 pub(crate) use text::Gathering;
-use text::{RunsJob, ScatterJob, runs};
+use text::{RUNS_BLOCK, RunsJob, ScatterJob, runs};
 
 pub(crate) use plan::fits;
 
 mod plan;
 pub mod text;
-
-/// Pairs that one invocation walks, as the shader says.
-const RUNS_BLOCK: u32 = 64;
 
 /// For each of `destinations`, the last position in `keys` that names it, plus one; 0 where none
 /// does. `keys` is a dense list of u32.

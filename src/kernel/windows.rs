@@ -12,18 +12,18 @@
 
 use std::sync::Arc;
 
-use super::conv::{self, Taps};
 use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces, reachable};
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
+use crate::kernel::plan::taps::{Taps, flops, terms};
 use crate::op::Reduction;
 use crate::proof::Oracle;
 use crate::wgsl::grid::groups_for;
-pub(crate) use plan::{Windows, is_depthwise, takes};
+pub(crate) use plan::{Windows, takes};
 use text::{Gather, WINDOWS};
 
-mod plan;
+pub(super) mod plan;
 pub mod text;
 
 /// A pool or a convolution, deferred. Its inputs are views of five axes, and each of them and the
@@ -41,11 +41,11 @@ impl Core for WindowsCore {
 
     fn oracle(&self) -> Option<Oracle> {
         let Windows { gather, size, taps } = self.windows;
-        let Taps { step, reach, first, groups, result } = taps;
+        let Taps { step, reach, first, result, .. } = taps;
         let reduction = match gather {
             Gather::Highest => Reduction::Max,
             Gather::Sum => Reduction::Sum,
-            Gather::Weighted => return Some(Oracle::Convolved { step, reach, first, groups }),
+            Gather::Weighted => return Some(taps.convolved()),
         };
         Some(Oracle::Pooled { reduction, size, step, reach, first, result })
     }
@@ -62,8 +62,7 @@ impl Core for WindowsCore {
         let first = quads.map_or_else(|| head.raw(true), |quads| Ok(Some(quads)));
         let reached = [first].into_iter().chain(beside.iter().map(|head| head.raw(true)));
         let landing = Landing::whole(self.name, site, reached, tail, !text.whole)?;
-        let flops =
-            weight.map_or(0, |weight| conv::flops(&tail.shape, conv::terms(weight.shape())));
+        let flops = weight.map_or(0, |weight| flops(&tail.shape, terms(weight.shape())));
         let groups = groups_for(lanes, site.target);
         landing.by(Launch { flops, ..Launch::of(&WINDOWS, &text, job.words(), groups) })
     }

@@ -10,7 +10,8 @@ use crate::engine::site::asked;
 use crate::error::{Error, Result, mistake};
 use crate::fuse::What;
 use crate::kernel::attention::choice::tuned::AttentionSize;
-use crate::kernel::attention::{self, AttentionCore, Halves};
+use crate::kernel::attention::choice::way::{AttentionWay, Sizes};
+use crate::kernel::attention::{AttentionCore, Halves, QUADS_MAX};
 use crate::layout::Layout;
 use crate::plan::Stored;
 use crate::reference::Sight;
@@ -256,14 +257,9 @@ impl Tensor {
         let scale = how.scale.unwrap_or(1.0 / (sizes.d.max(1) as f32).sqrt());
         let sight = how.sight(&sizes);
         let scores = Scores { scale, cap: how.softcap, mask, sight };
-        let mut seen = sight.reached(sizes.queries, sizes.keys);
-        if seen.len() == sizes.keys {
+        let Some(seen) = sizes.seen(&sight, scores.mask.is_some()) else {
             return self.attend_seen(keys, values, (sizes, scores), weighs);
-        }
-        if scores.mask.is_some() {
-            // A mask is read by quads.
-            seen.start = seen.start / 4 * 4;
-        }
+        };
         let only = |x: &Self, axis: i32| x.slice(axis, seen.clone());
         let mask = scores.mask.as_ref().map(|mask| only(mask, -1)).transpose()?;
         let scores = Scores { mask, sight: sight.from(0, seen.start), ..scores };
@@ -294,24 +290,26 @@ impl Tensor {
             let zeros = |shape| device.zeros(shape, self.dtype());
             return Ok((zeros(shape)?, weighs.then(|| zeros(weights)).transpose()?));
         }
-        let hides = sight.hides(sizes.queries, sizes.keys);
-        if weighs || cap.is_some() {
-            let mask = if hides { Some(self.in_sight(sight, weights, mask)?) } else { mask };
-            let by = self.weights(keys, (scale, cap), mask.as_ref())?;
-            let result = by.weighing(values)?.reshape_copied(shape)?.cast(self.dtype())?;
-            let by = || by.reshape_copied(weights)?.cast(self.dtype());
-            return Ok((result, weighs.then(by).transpose()?));
-        }
-        if attention::is_products(sizes.queries, mask.is_some() || hides, device.target()) {
-            let result = self.lonely(keys, values, scale)?.cast(self.dtype())?.reshape(shape)?;
-            return Ok((result, None));
-        }
         let segment = device.engine.segment_elements(DType::F32);
-        let keys_max = attention::keys_max(sizes.d.max(sizes.e), segment);
-        if sizes.keys > keys_max {
-            return Err(TensorCause::Keys { keys: sizes.keys, keys_max }.into());
-        }
-        let staged = attention::is_staged(sizes.d, sizes.e, device.target());
+        let scored = [mask.is_some(), weighs || cap.is_some()];
+        let staged = match sizes.way(&sight, scored, segment, device.target()) {
+            AttentionWay::Stored { hidden } => {
+                let mask = if hidden { Some(self.in_sight(sight, weights, mask)?) } else { mask };
+                let by = self.weights(keys, (scale, cap), mask.as_ref())?;
+                let result = by.weighing(values)?.reshape_copied(shape)?.cast(self.dtype())?;
+                let by = || by.reshape_copied(weights)?.cast(self.dtype());
+                return Ok((result, weighs.then(by).transpose()?));
+            }
+            AttentionWay::Products => {
+                let result =
+                    self.lonely(keys, values, scale)?.cast(self.dtype())?.reshape(shape)?;
+                return Ok((result, None));
+            }
+            AttentionWay::TooMany { keys_max } => {
+                return Err(TensorCause::Keys { keys: sizes.keys, keys_max }.into());
+            }
+            AttentionWay::Kernel { staged } => staged,
+        };
         let mut inputs = vec![self.by_heads(sizes.d)?, keys.by_heads(sizes.d)?];
         inputs.push(values.by_heads(sizes.e)?);
         inputs.extend(mask.map(|mask| mask.four()).transpose()?);
@@ -492,13 +490,6 @@ fn apply(core: AttentionCore, inputs: &[Tensor]) -> Result<Tensor> {
     Ok(Tensor::deferred(device, What::core(core), args, shape, Stored::F32))
 }
 
-struct Sizes {
-    queries: usize,
-    keys: usize,
-    d: usize,
-    e: usize,
-}
-
 impl Sizes {
     fn of(q: &Tensor, k: &Tensor, v: &Tensor) -> Result<Self> {
         let wrong = |what, left: &Tensor, right: &Tensor| {
@@ -542,7 +533,7 @@ impl Sizes {
         if d != b[rank - 1] {
             return wrong("lengths of queries and keys differ", q, k);
         }
-        if d.div_ceil(4) + e.div_ceil(4) > attention::QUADS_MAX {
+        if d.div_ceil(4) + e.div_ceil(4) > QUADS_MAX {
             return Err(TensorCause::Long { d, e }.into());
         }
         Ok(Self { queries: a[rank - 2], keys: b[rank - 2], d, e })

@@ -9,10 +9,11 @@ use crate::dtype::DType;
 use crate::engine::site::asked;
 use crate::error::{Result, causes};
 use crate::fuse::What;
+use crate::kernel::conv::choice::{ConvStep, ConvWay, are_parted};
 use crate::kernel::conv::flat::{Flat, FlatCore};
-use crate::kernel::conv::{self, ConvCore, ConvPart, Taps};
-use crate::kernel::windows::text::Gather;
-use crate::kernel::windows::{self, Windows, WindowsCore};
+use crate::kernel::conv::{ConvCore, ConvPart};
+use crate::kernel::plan::taps::{self, Taps};
+use crate::kernel::windows::WindowsCore;
 use crate::op::Op;
 use crate::plan::Stored;
 use crate::shape::Shape;
@@ -22,8 +23,6 @@ use crate::wgsl::entry::CORE_TRIPS;
 mod backward;
 mod transposed;
 
-/// The most elements of windows that are copied at a time, if images can be parted.
-const WINDOWS_MAX: usize = 1 << 24;
 /// The most segments of a result, each of which is convolved by itself.
 const SEGMENTS_MAX: usize = 64;
 
@@ -202,25 +201,19 @@ impl Tensor {
         if shape.is_empty() || self.shape().is_empty() || weight.shape().is_empty() {
             return plus_bias(self.device.zeros(shape, *stored)?);
         }
-        let unpadded = how.padding.iter().all(|&pad| pad == 0);
-        if unpadded && weight.shape().dims()[2..].iter().all(|&taps| taps == 1) {
-            return plus_bias(self.pointwise(weight, how, shape)?);
-        }
-        if conv::is_product(rows / how.groups, self.device.target()) {
-            if let Some(flat) = self.flat(weight, &taps, summed)? {
-                return plus_bias(self.by_lines(weight, flat, shape)?)?.cast_to(stored);
-            }
-            return plus_bias(self.by_windows(weight, how, shape)?);
-        }
         let (input, kernel) = (self.volumes()?, weight.volumes()?);
-        let trips = conv::trips(&kernel.layout);
-        if trips > CORE_TRIPS as usize {
-            return Err(
-                ConvCause::Terms { terms: conv::terms(kernel.layout.shape()), trips }.into()
-            );
-        }
         let whole = ConvPart { taps, input: input.layout, weight: kernel.layout };
-        plus_bias(input.apply_conv(&kernel, &whole, shape, summed)?)?.cast_to(stored)
+        match whole.way(*summed, segment, self.device.target()) {
+            ConvWay::Pointwise => plus_bias(self.pointwise(weight, how, shape)?),
+            ConvWay::Windows => plus_bias(self.by_windows(weight, how, shape)?),
+            ConvWay::Lines(flat) => {
+                plus_bias(input.by_lines(&kernel, flat, shape)?)?.cast_to(stored)
+            }
+            ConvWay::InPlace => {
+                plus_bias(input.in_place(&kernel, &whole, shape, summed)?)?.cast_to(stored)
+            }
+            ConvWay::TooDeep { terms, trips } => Err(ConvCause::Terms { terms, trips }.into()),
+        }
     }
 
     /// What it is summed and stored as, with a weight of the same dtype.
@@ -267,22 +260,12 @@ impl Tensor {
         weight.matmul_as(&x, to)
     }
 
-    /// How it is summed along whole lines, if that is faster than a product.
-    fn flat(&self, weight: &Self, taps: &Taps, summed: Stored) -> Result<Option<Flat>> {
-        if summed != Stored::F32 {
-            return Ok(None);
-        }
-        let segment = self.device.engine.segment_elements(*summed);
-        let (input, kernel) = (self.volumes()?, weight.volumes()?);
-        Ok(Flat::of(taps, input.shape(), kernel.shape(), segment))
-    }
-
-    /// A convolution of a copy with borders.
+    /// A convolution of a copy with borders, of five axes.
     fn by_lines(&self, weight: &Self, flat: Flat, to: Shape) -> Result<Self> {
         let [y, x] = flat.pads;
         let zero = Pad::Constant(Scalar::zero(self.dtype()));
-        let padded = self.volumes()?.pad(&[(0, 0), (0, 0), (0, 0), y, x], zero)?;
-        let args = vec![padded.arg(), weight.volumes()?.arg()];
+        let padded = self.pad(&[(0, 0), (0, 0), (0, 0), y, x], zero)?;
+        let args = vec![padded.arg(), weight.arg()];
         let what = What::core(FlatCore(flat));
         Ok(Self::deferred(&self.device, what, args, to, Stored::F32))
     }
@@ -293,8 +276,7 @@ impl Tensor {
         let (images, rows) = (to.dims()[0], to.dims()[1]);
         let taps: usize = weight.shape().dims()[1..].iter().product();
         let pixels: usize = to.dims()[2..].iter().product();
-        let copied = taps.saturating_mul(how.groups).saturating_mul(pixels);
-        if images > 1 && copied.saturating_mul(images) > WINDOWS_MAX {
+        if images > 1 && are_parted(&[images, how.groups, taps, pixels]) {
             return in_two(0, halves(images), |part| {
                 let to = Shape::new([&[part.len()], &to.dims()[1..]].concat())?;
                 self.slice(0, part)?.by_windows(weight, how, to)
@@ -313,30 +295,28 @@ impl Tensor {
     }
 
     /// Defers the kernel. If something in it is more than a segment, one half after the other.
-    fn apply_conv(&self, weight: &Self, part: &ConvPart, to: Shape, dtype: Stored) -> Result<Self> {
+    fn in_place(&self, weight: &Self, part: &ConvPart, to: Shape, dtype: Stored) -> Result<Self> {
         let segment = self.device.engine.segment_elements(*dtype);
-        let largest = part.largest();
-        if largest <= segment {
+        let deferred = |what| {
             let args = vec![self.view(part.input).arg(), weight.view(part.weight).arg()];
-            let what = if windows::is_depthwise(&part.taps, &part.input, &part.weight) {
-                let (name, gather) = ("convolution", Gather::Weighted);
-                let size = conv::inner(part.weight.shape().dims());
-                let windows = Windows { gather, size, taps: part.taps };
-                What::core(WindowsCore { name, windows })
-            } else {
-                What::core(ConvCore(part.taps))
-            };
-            return Ok(Self::deferred(&self.device, what, args, to, dtype));
-        }
-        let Some((axis, parts)) = part.halves(segment)? else {
-            return Err(ConvCause::Large { largest, segment }.into());
+            Ok(Self::deferred(&self.device, what, args, to, dtype))
+        };
+        let (axis, parts) = match part.step(segment)? {
+            ConvStep::Depthwise(windows) => {
+                return deferred(What::core(WindowsCore { name: "convolution", windows }));
+            }
+            ConvStep::General => return deferred(What::core(ConvCore(part.taps))),
+            ConvStep::Halves(axis, parts) => (axis, *parts),
+            ConvStep::TooLarge(largest) => {
+                return Err(ConvCause::Large { largest, segment }.into());
+            }
         };
         // The axes that were put in front have length 1, and no halves.
         let place = if axis < 2 { axis } else { axis + to.rank() - 5 };
         in_two(place, parts, |part| {
             let mut dims = to.dims().to_vec();
             dims[place] = part.dims()[axis];
-            self.apply_conv(weight, &part, Shape::new(dims)?, dtype)
+            self.in_place(weight, &part, Shape::new(dims)?, dtype)
         })
     }
 }
@@ -378,7 +358,7 @@ impl<const D: usize> Conv<D> {
                 }
             }
             let (dim, count) = (x[axis], w[axis]);
-            let (covers, padded) = (conv::covers(count, reach), conv::padded(dim, pad));
+            let (covers, padded) = (taps::covers(count, reach), taps::padded(dim, pad));
             // Kernels count places in 32 bits.
             if i32::try_from(padded).is_err() {
                 return Err(ConvCause::Padded { axis, padded }.into());

@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::dtype::{Class, DType};
 use crate::engine::site::asked;
 use crate::error::{Error, Result, causes};
-use crate::kernel::conv;
+use crate::kernel::plan::taps;
 use crate::kernel::windows::text::Gather;
 use crate::plan::Stored;
 use crate::shape::Shape;
@@ -133,8 +133,8 @@ impl Tensor {
         let (mut rest, mut place, mut inner, mut beside) = (tap, None, 1, None);
         for i in (0..D).rev() {
             let windows = most.shape().dims()[most.shape().rank() - D + i];
-            let reach = conv::apart(how.size[i], how.dilation[i]);
-            let step = conv::apart(windows, how.stride[i]);
+            let reach = taps::apart(how.size[i], how.dilation[i]);
+            let step = taps::apart(windows, how.stride[i]);
             let is_beyond = reach > dims[i];
             let [size, step, pad, reach] = signed([how.size[i], step, how.padding[i], reach])?;
             let window = self.device.arange(0, windows, 1, DType::I32)?;
@@ -259,7 +259,7 @@ impl Tensor {
                 let (axis, dim) = ((first + i).into(), self.shape().dims()[first + i]);
                 return Err(ShapeCause::Window { axis, size, step, dim }.into());
             }
-            let windows = x.windows(first + i, conv::covers(size, dilation), step)?;
+            let windows = x.windows(first + i, taps::covers(size, dilation), step)?;
             if dilation == 1 { Ok(windows) } else { windows.every(-1, dilation) }
         })
     }

@@ -11,8 +11,8 @@ use crate::engine::site::asked;
 use crate::error::{Result, causes};
 use crate::fuse::What;
 use crate::host::blocks::{Blocks, Share};
-use crate::kernel::quantised::choice::{WeightsChoice, WeightsSize};
-use crate::kernel::quantised::{K_MAX, QuantisedProduct, is_by_numbers};
+use crate::kernel::quantised::choice::WeightsSize;
+use crate::kernel::quantised::{K_MAX, QuantisedProduct, WeightsWay};
 use crate::shape::Shape;
 
 mod making;
@@ -163,17 +163,12 @@ impl Quantised {
         }
         let rank = dims.len();
         let m = dims[..rank - 1].iter().product::<usize>();
-        let (target, caps) = (x.device.target(), x.device.caps());
-        let may = x.dtype() == DType::F32 && !x.device.is_batch_invariant();
-        let by = x.device.tuned(WeightsSize { rows: m, columns: out, depth: k, form: self.form });
-        let (numbers, by) = match by {
-            None => (is_by_numbers([m, out, k], target, caps), None),
-            Some(WeightsChoice::Numbers) => (true, None),
-            Some(WeightsChoice::Tile(tile)) => (false, Some(tile)),
-        };
-        if may && numbers {
+        let size = WeightsSize { rows: m, columns: out, depth: k, form: self.form };
+        let (tuned, invariant) = (x.device.tuned(size), x.device.is_batch_invariant());
+        let way = size.way(x.dtype(), tuned, invariant, x.device.target(), x.device.caps());
+        let WeightsWay::Blocks(by) = way else {
             return x.matmul_plain(&self.numbers(DType::F32)?.t()?);
-        }
+        };
         let shape = Shape::new([&dims[..rank - 1], &[out]].concat())?;
         let width = self.width();
         let mut x = x.clone();

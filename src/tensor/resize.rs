@@ -22,8 +22,7 @@ use crate::dtype::DType;
 use crate::engine::site::asked;
 use crate::error::{Error, Result, causes};
 use crate::fuse::What;
-use crate::kernel::cores::Core;
-use crate::kernel::resize::{EnlargeCore, Enlarging, ResizeCore, Resizing};
+use crate::kernel::resize::{Enlarging, ResizeCore, Resizing};
 use crate::kernel::sample::{Around, LENGTH_MAX, SampleCore, Sampling};
 use crate::plan::Stored;
 use crate::reference::Resampling;
@@ -395,7 +394,8 @@ impl Tensor {
             if enlarging.takes(height) {
                 let shape = Shape::new([before, &[high, wide]].concat())?;
                 let view = [before.iter().product(), height, width];
-                if let Some(larger) = self.resized_by(EnlargeCore(enlarging), shape, view)? {
+                let core = ResizeCore::Image(enlarging);
+                if let Some(larger) = self.resized_by(core, shape, view)? {
                     return Ok(Some(larger));
                 }
             }
@@ -404,16 +404,11 @@ impl Tensor {
         let shape = Shape::new([before, &[to], after].concat())?;
         let at = align.sampling(from, to, cubic);
         let view = [before.iter().product(), from, after.iter().product()];
-        self.resized_by(ResizeCore(Resizing { to, at }), shape, view)
+        self.resized_by(ResizeCore::Axis(Resizing { to, at }), shape, view)
     }
 
     /// What a kernel makes of a view of three axes.
-    fn resized_by(
-        &self,
-        core: impl Core + 'static,
-        shape: Shape,
-        view: [usize; 3],
-    ) -> Result<Option<Self>> {
+    fn resized_by(&self, core: ResizeCore, shape: Shape, view: [usize; 3]) -> Result<Option<Self>> {
         let stored = summed(self.dtype);
         let most = self.shape().elements().max(shape.elements());
         if shape.is_empty() || most > self.device.engine.segment_elements(*stored) {

@@ -28,3 +28,19 @@ macro_rules! source {
     };
 }
 pub(crate) use source;
+
+#[cfg(test)]
+mod tests {
+    use super::Source;
+
+    impl Source {
+        /// The number that a constant of the file stands for, or an override.
+        pub(crate) fn number(&self, name: &str) -> u32 {
+            let lines = self.text.lines().filter_map(|line| line.split_once(" = "));
+            let of = |declared: &str| declared.split([' ', ':']).nth(1) == Some(name);
+            let mut values = lines.filter(|(declared, _)| of(declared)).map(|(_, value)| value);
+            let digits = values.next().and_then(|value| value.strip_suffix("u;"));
+            digits.and_then(|n| n.parse().ok()).expect(name)
+        }
+    }
+}

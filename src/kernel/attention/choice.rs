@@ -22,6 +22,7 @@ use crate::wgsl::entry::CORE_TRIPS;
 use crate::wgsl::{Form, Target};
 
 pub(crate) mod tuned;
+pub(crate) mod way;
 
 use tuned::{AttentionChoice, AttentionSize, GROUPS, QUERIES_MAX};
 
@@ -43,13 +44,13 @@ const STAGE: usize = 256;
 
 /// Whether products of matrices are faster, on a CPU adapter: where a head has one query that sees
 /// every key, most lanes of the attention kernel would have no query.
-pub(crate) fn is_products(queries: usize, is_masked: bool, target: Target) -> bool {
+fn is_products(queries: usize, is_masked: bool, target: Target) -> bool {
     queries == 1 && !is_masked && target != Target::Gpu
 }
 
 /// Whether workgroups take the rows of a head together, for queries of `d` elements and values of
 /// `e`.
-pub(crate) fn is_staged(d: usize, e: usize, target: Target) -> bool {
+fn is_staged(d: usize, e: usize, target: Target) -> bool {
     target == Target::Gpu || d.div_ceil(4).max(1) + e.div_ceil(4) > QUADS_ALONE
 }
 

@@ -26,7 +26,7 @@ const BLOCKS_WORTH: usize = 4;
 
 /// The most keys, if a key or a value has `width` elements. A loop takes four keys in a trip, and
 /// the keys of one head lie in one segment of `segment` elements.
-pub(crate) fn keys_max(width: usize, segment: usize) -> usize {
+pub(super) fn keys_max(width: usize, segment: usize) -> usize {
     (4 * CORE_TRIPS as usize).min(segment / width.max(1).next_multiple_of(4))
 }
 
@@ -65,15 +65,13 @@ pub(super) struct Crew {
 impl Crew {
     pub(super) fn of(target: Target, tile: &Block, views: &[Layout]) -> Self {
         let workgroup = if tile.shared { tile.block as u32 } else { target.workgroup() };
-        let [batch, heads, queries] = [0, 1, 2].map(|axis| views[0].shape().dims()[axis]);
-        let shared = views[1].shape().dims()[1];
-        let rows = queries * (heads / shared.max(1));
+        let Crowd { heads, rows, .. } = Crowd::of(views);
         let per_head = rows.div_ceil(workgroup as usize * tile.queries);
-        Self { workgroup, per_head, groups: batch * shared * per_head }
+        Self { workgroup, per_head, groups: heads * per_head }
     }
 }
 
-/// What attention by workgroups counts: all of its heads share no keys.
+/// What attention counts: all of these heads share no keys.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crowd {
     /// Heads of keys, of all batches.

@@ -13,7 +13,7 @@ use super::inputs::{Inputs, loaded};
 use super::plan::{Crowd, Splits};
 use super::text::AttentionJob;
 use super::text::Unit;
-use super::text::staged::{JOIN, JoinJob, ROWS, STAGED, Staged, StagedJob};
+use super::text::staged::{JOIN, JoinJob, QUADS_JOINED, ROWS, STAGED, Staged, StagedJob};
 use crate::count::word;
 use crate::dtype::DType;
 use crate::engine::Site;
@@ -78,9 +78,6 @@ impl AttentionCore {
         Ok(Launch { flops: self.flops(views), ..Launch::of(&STAGED, tile, job.words(), groups) })
     }
 }
-
-/// Quads of results that a workgroup joins, of eight invocations each: the shader says so too.
-const QUADS_JOINED: usize = 8;
 
 /// The kernel that makes results of states.
 fn join(rows: usize, states: usize, width: usize) -> Result<Launch<'static>> {

@@ -11,12 +11,12 @@
 
 use std::sync::Arc;
 
-use super::{flops, terms};
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
 use crate::kernel::cores::{Core, Head, Landing, Launch, Tail, in_pieces};
-use crate::kernel::matmul::strips;
+use crate::kernel::moves::strips;
+use crate::kernel::plan::taps::{flops, terms};
 use crate::kernel::{Operand, moves};
 use crate::proof::Oracle;
 use crate::shape::Shape;
@@ -24,7 +24,7 @@ use crate::wgsl::grid::fold;
 pub(crate) use plan::Flat;
 use text::{FLAT, FlatTile, LANES_EACH};
 
-mod plan;
+pub(super) mod plan;
 pub mod text;
 
 /// A flat convolution, deferred. Its inputs and its result fit in a segment each.
@@ -37,8 +37,7 @@ impl Core for FlatCore {
     }
 
     fn oracle(&self) -> Option<Oracle> {
-        let super::Taps { step, reach, first, groups, .. } = self.0.taps;
-        Some(Oracle::Convolved { step, reach, first, groups })
+        Some(self.0.taps.convolved())
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {

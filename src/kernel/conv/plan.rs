@@ -5,78 +5,14 @@ use core::ops::Range;
 use super::text::{CHUNK, ConvJob, ConvTile};
 use crate::count::{word, words, wrapped};
 use crate::error::Result;
+use crate::kernel::plan::taps::{Taps, covers, inner, terms};
 use crate::layout::Layout;
 use crate::op::Kind;
-use crate::shape::Shape;
 use crate::wgsl::Target;
-
-/// A convolution: how its taps lie over the input, along z, y and x.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Taps {
-    /// From pixel to pixel of the result.
-    pub(crate) step: [usize; 3],
-    /// From tap to tap.
-    pub(crate) reach: [usize; 3],
-    /// Where the first tap of the first pixel lies.
-    pub(crate) first: [isize; 3],
-    /// Groups of channels that are convolved by themselves.
-    pub(crate) groups: usize,
-    /// The lengths of the result.
-    pub(crate) result: [usize; 3],
-}
-
-impl Taps {
-    /// One tap over one element along every axis.
-    pub(crate) const fn single(groups: usize) -> Self {
-        Self { step: [1; 3], reach: [1; 3], first: [0; 3], groups, result: [1; 3] }
-    }
-
-    /// So many taps along an axis of this length, which covers them with its padding. From one tap
-    /// or pixel of the result to the next is as far as is said; where there is no next one, that
-    /// may be farther than a kernel can be told.
-    pub(crate) fn along(
-        &mut self,
-        axis: usize,
-        [length, taps]: [usize; 2],
-        [reach, step]: [usize; 2],
-        padding: usize,
-    ) {
-        let pixels = (padded(length, padding) - covers(taps, reach)) / step + 1;
-        self.reach[axis] = apart(taps, reach);
-        self.step[axis] = apart(pixels, step);
-        self.first[axis] = -padding.cast_signed();
-        self.result[axis] = pixels;
-    }
-}
-
-/// How far one of so many lies from the next: where there is no next one, 1, whatever is said.
-pub(crate) const fn apart(count: usize, distance: usize) -> usize {
-    if count > 1 { distance } else { 1 }
-}
-
-/// The elements from the first of so many taps to the last.
-pub(crate) const fn covers(taps: usize, reach: usize) -> usize {
-    reach.saturating_mul(taps.saturating_sub(1)).saturating_add(1)
-}
-
-/// The elements of an axis with its padding on both sides.
-pub(crate) const fn padded(length: usize, padding: usize) -> usize {
-    padding.saturating_mul(2).saturating_add(length)
-}
 
 /// Three lengths, and a fourth number.
 const fn four([z, y, x]: [usize; 3], w: usize) -> [usize; 4] {
     [z, y, x, w]
-}
-
-/// The last three of five dimensions.
-pub(crate) fn inner(dims: &[usize]) -> [usize; 3] {
-    [dims[2], dims[3], dims[4]]
-}
-
-/// Terms of a sum: channels of a group and taps.
-pub(crate) fn terms(weight: &Shape) -> usize {
-    weight.dims()[1..].iter().product()
 }
 
 impl ConvTile {
@@ -141,20 +77,8 @@ pub(super) fn job(
     Ok((job, word(groups)?))
 }
 
-/// Whether a product of the weights with all windows, which are copied for it, is faster than the
-/// kernel: on a processor, where each lane loads its pixels one by one, unless there is a single
-/// row for them.
-pub(crate) fn is_product(rows: usize, target: Target) -> bool {
-    target != Target::Gpu && rows > 1
-}
-
-/// Multiplications and additions of so many terms to each result, those of the padding counted.
-pub(crate) fn flops(result: &Shape, terms: usize) -> u64 {
-    2 * result.elements() as u64 * terms as u64
-}
-
 /// How often an invocation of any tile loops over these weights, at most.
-pub(crate) fn trips(weight: &Layout) -> usize {
+pub(super) fn trips(weight: &Layout) -> usize {
     let (rows, lanes, kind) = (8, 64, Kind::F32);
     ConvTile { rows, lanes, kind, staged: true, deep: true, whole: false }.trips(weight)
 }
@@ -190,13 +114,13 @@ impl ConvPart {
     }
 
     /// The most elements of something in it.
-    pub(crate) fn largest(&self) -> usize {
+    pub(super) fn largest(&self) -> usize {
         self.sizes().into_iter().fold(0, usize::max)
     }
 
     /// Two halves of it, whose results follow each other along an axis, such that what has more
     /// elements than a segment becomes smaller; `None` if nothing of it can be cut.
-    pub(crate) fn halves(&self, segment: usize) -> Result<Option<(usize, [Self; 2])>> {
+    pub(super) fn halves(&self, segment: usize) -> Result<Option<(usize, [Self; 2])>> {
         let sizes = self.sizes();
         let large = (0..3).filter(|&i| sizes[i] > segment).max_by_key(|&i| sizes[i]);
         let length = |cut: &Parting| match *cut {
@@ -259,6 +183,7 @@ impl ConvPart {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shape::Shape;
 
     fn layout(dims: &[usize]) -> Layout {
         Layout::dense(Shape::new(dims).expect("small"))
@@ -295,11 +220,5 @@ mod tests {
         // Every second: the last of two is at 1 to 3.
         assert_eq!(read(3, 1, 2), [(0, 4, -1), (3, 7, 0)]);
         assert_eq!(read(1, 1, 1), [(0, 5, -1), (5, 5, 0)]);
-    }
-
-    #[test]
-    fn a_multiplication_and_an_addition_count_two() {
-        let result = Shape::new([2, 8, 1, 5, 5]).expect("small");
-        assert_eq!(flops(&result, terms(layout(&[8, 3, 1, 2, 2]).shape())), 2 * 400 * 12);
     }
 }

@@ -118,15 +118,10 @@ impl<'a> Landing<'a> {
         &self.berth.sink
     }
 
-    /// Records a dispatch that reads all inputs and stores the result.
-    pub(crate) fn launch(&self, launch: Launch<'_>) -> Result<()> {
-        let heads: Vec<&Reach<'_>> = self.heads.iter().collect();
-        launch.record(self.site, &heads, &self.tail, self.sink())
-    }
-
-    /// The result of one dispatch, with the tail.
+    /// The result of one dispatch that reads all inputs, with the tail.
     pub(crate) fn by(self, launch: Launch<'_>) -> Result<Arc<Value>> {
-        self.launch(launch)?;
+        let heads: Vec<&Reach<'_>> = self.heads.iter().collect();
+        launch.record(self.site, &heads, &self.tail, self.sink())?;
         self.finish()
     }
 

@@ -29,7 +29,7 @@ pub(crate) const PANEL: usize = 8;
 /// The most rows of a panel, which the invocations of one workgroup walk.
 pub(crate) const ROWS_MAX: usize = 65_536;
 
-/// The most rows of a block, and the invocations of a workgroup: the files say so too.
+/// The most rows of a block, and the invocations of a workgroup.
 pub(crate) const BLOCK: usize = 32;
 
 params! {
@@ -88,5 +88,18 @@ impl CholeskyJob {
         let dims = view.shape().dims();
         let ([matrices, size], [step, down, along]) = (words([dims[0], dims[1]])?, strides(view));
         Ok((Self { matrices, size, step, down, along }, matrices))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_as_large_as_the_shaders_say() {
+        let said = |entry: &Entry, names: [&str; 2]| names.map(|name| entry.source.number(name));
+        let rows = BLOCK as u32;
+        assert_eq!(said(&TRIANGLE, ["lanes", "ROWS"]), [rows; 2]);
+        assert_eq!(said(&CHOLESKY, ["lanes", "ACROSS"]), [rows, rows + 1]);
     }
 }

@@ -97,15 +97,16 @@ fn primes(mut length: usize) -> Option<Vec<usize>> {
     (length == 1).then_some(all)
 }
 
-/// The lengths of the lines of all passes.
-fn lines(length: usize, primes: &[usize]) -> Vec<usize> {
+/// The lengths of the lines of all passes, of a length of few factors.
+fn lines(length: usize) -> Vec<usize> {
     if length <= TILE {
         return vec![length];
     }
+    let primes = primes(length).unwrap_or_default();
     let mut passes = 2;
     loop {
         let mut all = vec![1; passes];
-        for prime in primes {
+        for prime in &primes {
             if let Some(least) = all.iter_mut().min() {
                 *least *= prime;
             }
@@ -161,6 +162,19 @@ struct FftTo {
     swaps: bool,
     kept: usize,
     scale: f64,
+}
+
+/// How a pass is cut: the numbers of a line lie `across` apart, and passes before it have done
+/// lines of `done` numbers. A run is `run` lines that follow each other: a row has `runs` of these,
+/// and there are `all` of them.
+#[derive(Clone, Copy, Debug)]
+struct FftCut {
+    line: usize,
+    across: usize,
+    done: usize,
+    run: usize,
+    runs: usize,
+    all: usize,
 }
 
 /// Rows of a plan in the making.
@@ -227,10 +241,7 @@ impl FftPlan {
         let sink = FftTo { departure, swaps: back, scale, ..FftTo::plain(Shelf::Result, kept) };
         let mut planning = Planning { rows, size: length, lanes, plan: Self::default() };
         match primes(length) {
-            Some(primes) => {
-                let ends = (source, sink);
-                planning.transformed(rows, (length, &primes), ends, &[Shelf::Input])?;
-            }
+            Some(_) => planning.transformed(rows, length, (source, sink), &[Shelf::Input])?,
             None => planning.convolved(source, sink)?,
         }
         Ok(planning.plan)
@@ -247,34 +258,32 @@ impl Planning {
     /// Bluestein's way: `jk` is half of `j^2 + k^2 - (k - j)^2`.
     fn convolved(&mut self, source: FftFrom, sink: FftTo) -> Result<()> {
         let length = smooth(2 * self.size - 1);
-        let primes = primes(length).unwrap_or_default();
-        let of = (length, &*primes);
         let filter = self.shelf(length);
         let chirps = FftFrom {
             arrival: FftLoad::Chirps,
             strides: [0, 0, 0, word(length)?],
             ..FftFrom::dense(length)?
         };
-        self.transformed(1, of, (chirps, FftTo::plain(filter, length)), &[])?;
+        self.transformed(1, length, (chirps, FftTo::plain(filter, length)), &[])?;
         let spectra = self.shelf(self.rows * length);
         let chirped = FftFrom { chirped: true, ..source };
         let ends = (chirped, FftTo::plain(spectra, length));
-        self.transformed(self.rows, of, ends, &[Shelf::Input])?;
+        self.transformed(self.rows, length, ends, &[Shelf::Input])?;
         let filtered =
             FftFrom { arrival: FftLoad::Filtered, swapped: true, ..FftFrom::dense(length)? };
         let sink = FftTo { leaves: true, scale: sink.scale / length as f64, ..sink };
-        self.transformed(self.rows, of, (filtered, sink), &[spectra, filter])
+        self.transformed(self.rows, length, (filtered, sink), &[spectra, filter])
     }
 
     /// Rows of numbers of few factors, in as many passes as that takes.
     fn transformed(
         &mut self,
         rows: usize,
-        (length, primes): (usize, &[usize]),
+        length: usize,
         (source, sink): (FftFrom, FftTo),
         reads: &[Shelf],
     ) -> Result<()> {
-        let lines = lines(length, primes);
+        let lines = lines(length);
         let is_apart = sink.departure == FftStore::Halves && (lines.len() > 1 || sink.leaves);
         let numbers = if sink.leaves { self.size } else { length };
         let last = match is_apart {
@@ -300,29 +309,26 @@ impl Planning {
                 (_, 1) => (Spread::First, across, 1),
                 _ => (Spread::Later, done, across / done),
             };
-            let of_row = if spread == Spread::Whole { 1 } else { rows * runs };
-            let run = [run, runs, of_row];
-            self.stage(([line, across, done], run), spread, (from, to), reads)?;
+            let all = if spread == Spread::Whole { 1 } else { rows * runs };
+            let cut = FftCut { line, across, done, run, runs, all };
+            self.stage(cut, spread, (from, to), reads)?;
             reads = vec![to.shelf];
             from = FftFrom::dense(length)?;
             done *= line;
         }
         if is_apart {
             let from = FftFrom { arrival: FftLoad::Parted, ..FftFrom::dense(numbers)? };
-            let kept = sink.kept;
-            let to = FftTo::plain(sink.shelf, kept);
-            let run = [kept, 1, rows];
-            self.stage(([1, 1, 1], run), Spread::First, (from, to), reads)?;
+            let to = FftTo::plain(sink.shelf, sink.kept);
+            let cut = FftCut { line: 1, across: 1, done: 1, run: sink.kept, runs: 1, all: rows };
+            self.stage(cut, Spread::First, (from, to), reads)?;
         }
         Ok(())
     }
 
-    /// Adds a pass. The numbers of a line lie `across` apart, and passes before it have done lines
-    /// of `done` numbers. A run is `run` lines that follow each other: a row has `runs` of these,
-    /// and there are `all` of them.
+    /// Adds a pass.
     fn stage(
         &mut self,
-        ([line, across, done], [run, runs, all]): ([usize; 3], [usize; 3]),
+        FftCut { line, across, done, run, runs, all }: FftCut,
         spread: Spread,
         (source, sink): (FftFrom, FftTo),
         reads: Vec<Shelf>,
@@ -401,12 +407,11 @@ mod tests {
 
     #[test]
     fn lengths_come_apart_into_lines() {
-        let of = |length| lines(length, &primes(length).expect("few factors"));
-        assert_eq!(of(1024), [1024]);
-        assert_eq!(of(2048), [64, 32]);
-        assert_eq!(of(1 << 19), [128, 64, 64]);
-        assert_eq!(of(7 * 7 * 7 * 7), [49, 49]);
-        assert_eq!(of(1 << 24), [256, 256, 256]);
+        assert_eq!(lines(1024), [1024]);
+        assert_eq!(lines(2048), [64, 32]);
+        assert_eq!(lines(1 << 19), [128, 64, 64]);
+        assert_eq!(lines(7 * 7 * 7 * 7), [49, 49]);
+        assert_eq!(lines(1 << 24), [256, 256, 256]);
         assert!(primes(4099).is_none() && primes(22).is_none());
         for least in 1..3000 {
             let length = smooth(least);

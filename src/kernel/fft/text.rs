@@ -1,7 +1,7 @@
 //! The text of a pass of Fourier transforms: what is loaded, how lines lie, what is stored.
 
 use crate::dtype::DType;
-use crate::wgsl::lines::put;
+use crate::wgsl::lines::{consts, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Region, Source, Target, Worded, Writes};
@@ -164,7 +164,7 @@ impl Writes for FftPass {
             vec![Region::text("arrive", arrival.text()), Region::text("steps", steps)];
         regions.push(Region::file("radices", RADIX_STEPS));
         regions.push(Region::file("roots", ROOTS));
-        regions.push(Region::text("lanes", format!("const lanes = {lanes}u;\n")));
+        regions.push(Region::text("lanes", consts([("lanes", lanes), ("HALF", TILE as u32)])));
         let mut write = |name, text| regions.push(Region::text(name, text));
         if chirped {
             write("enter", ENTER_CHIRPED);

@@ -16,17 +16,16 @@ use super::text::tile::{Along, Packed};
 use crate::caps::{Caps, Feature};
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::kernel::choice::processor::Processor;
 use crate::layout::Layout;
 use crate::shape::RANK_MAX;
 use crate::wgsl::Target;
 use crate::wgsl::form::Form;
 
-pub(crate) mod processor;
 mod rungs;
 pub(crate) mod scheme;
 pub(crate) mod tuned;
 
-use processor::Processor;
 use rungs::{Ladder, Rung};
 use scheme::{Because, Choice, Scheme, Size, Variant};
 

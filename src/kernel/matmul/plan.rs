@@ -2,13 +2,13 @@
 //! segment of the result.
 
 use super::choice::Decision;
-use super::choice::processor::Processor;
 use super::choice::scheme::{Choice, Size};
 use super::text::job::MatmulJob;
 use super::text::tile::{Along, Packed, Tile};
 use crate::count::{word, words};
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::kernel::choice::processor::Processor;
 use crate::layout::Layout;
 use crate::shape::RANK_MAX;
 

@@ -8,14 +8,14 @@ use super::choice::Decision;
 use super::plan::panels::{self, Lie, Panel};
 use super::plan::view;
 use super::plan::windows::Window;
-use super::strips;
-use super::sums::Sums;
 use super::text::tile::Along;
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
 use crate::exec::{Bound, Value};
+use crate::kernel::cores::sums::Sums;
 use crate::kernel::cores::{Head, Launch, Reach, Sink, Tail};
+use crate::kernel::moves::strips;
 use crate::kernel::{Held, Operand, moves};
 use crate::layout::Layout;
 
@@ -102,8 +102,10 @@ impl Recorder<'_> {
         let part = moves::in_one_segment(self.site, part)?;
         match (self.decision.choice.variant.strip(), i) {
             (Some(rows), 0) => strips::left(self.site, &part, rows),
-            (Some(_), _) => strips::right(self.site, part),
-            (None, _) => Ok(part),
+            (Some(_), _) if view::along(&part.layout, 1, 1) != Along::Outer => {
+                strips::right(self.site, &part)
+            }
+            _ => Ok(part),
         }
     }
 

@@ -7,9 +7,10 @@ use core::ops::Range;
 use super::choice::{WeightsChoice, WeightsSize};
 use super::text::{COLUMNS, QuantisedText, QuantisedTile, REGISTERS_LANES, SHARERS, SIDE, loads};
 use crate::caps::Caps;
+use crate::dtype::DType;
 use crate::host::blocks::{BLOCK, Blocks};
 use crate::kernel::choice::size::Rig;
-use crate::kernel::matmul::fours;
+use crate::kernel::plan::fours;
 use crate::layout::Layout;
 use crate::wgsl::entry::CORE_TRIPS;
 use crate::wgsl::grid::LANES_BUSY;
@@ -96,7 +97,7 @@ fn runs(tile: QuantisedTile, form: Blocks, target: Target, caps: &Caps) -> bool 
 impl WeightsSize {
     /// What is worth timing.
     pub(crate) fn candidates(&self, on: Rig<'_>) -> Vec<WeightsChoice> {
-        let Self { rows, columns, depth, form } = *self;
+        let Self { rows, depth, form, .. } = *self;
         let registers = [1, 2, 4, 8, 16]
             .map(|rows| QuantisedTile::Registers { rows, shared: is_shared(on.caps) });
         let few = [1, 2, 4].into_iter().flat_map(|rows| {
@@ -115,30 +116,61 @@ impl WeightsSize {
         };
         let tiles = registers.into_iter().chain(few).chain(staged).filter(worth);
         let tiles = tiles.filter(|tile| runs(*tile, form, on.target, on.caps));
-        let numbers = (rows >= ROWS_NUMBERS && fits_numbers([rows, columns, depth]))
-            .then_some(WeightsChoice::Numbers);
+        let numbers =
+            (rows >= ROWS_NUMBERS && self.fits_numbers()).then_some(WeightsChoice::Numbers);
         tiles.map(WeightsChoice::Tile).chain(numbers).collect()
+    }
+}
+
+/// How a product with weights in blocks is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WeightsWay {
+    /// By numbers that are made of all weights first.
+    Numbers,
+    /// By blocks, in a tile that was tuned, or the built-in one.
+    Blocks(Option<QuantisedTile>),
+}
+
+impl WeightsSize {
+    /// The way for rows of this dtype, and what was tuned. Numbers are of f32, and of none where
+    /// bits must not depend on how many rows there are.
+    pub(crate) fn way(
+        &self,
+        rows: DType,
+        tuned: Option<WeightsChoice>,
+        batch_invariant: bool,
+        target: Target,
+        caps: &Caps,
+    ) -> WeightsWay {
+        let may = rows == DType::F32 && !batch_invariant;
+        match tuned {
+            Some(WeightsChoice::Tile(tile)) => WeightsWay::Blocks(Some(tile)),
+            Some(WeightsChoice::Numbers) if may => WeightsWay::Numbers,
+            None if may && self.is_by_numbers(target, caps) => WeightsWay::Numbers,
+            _ => WeightsWay::Blocks(None),
+        }
+    }
+
+    /// Whether a product of f32 is faster by numbers that are made of all weights first. A GPU
+    /// makes them in workgroup memory.
+    fn is_by_numbers(&self, target: Target, caps: &Caps) -> bool {
+        let [together, alone] = ROWS_BY_NUMBERS;
+        target != Target::Gpu
+            && self.rows >= if is_shared(caps) { together } else { alone }
+            && self.fits_numbers()
+    }
+
+    /// Whether numbers take no more memory than they may.
+    fn fits_numbers(&self) -> bool {
+        let Self { rows: m, columns: n, depth: k, .. } = *self;
+        let bytes = |rows: usize, columns: usize| rows.saturating_mul(columns).saturating_mul(4);
+        bytes(n, k) <= NUMBERS_MOST.max(bytes(m, n.saturating_add(k)))
     }
 }
 
 /// The most rows that are tried by lanes along k, and the fewest that are tried by numbers.
 const ROWS_FEW: usize = 16;
 const ROWS_NUMBERS: usize = 16;
-
-/// Whether numbers take no more memory than they may.
-fn fits_numbers([m, n, k]: [usize; 3]) -> bool {
-    let bytes = |rows: usize, columns: usize| rows.saturating_mul(columns).saturating_mul(4);
-    bytes(n, k) <= NUMBERS_MOST.max(bytes(m, n.saturating_add(k)))
-}
-
-/// Whether a product of f32 is faster by numbers that are made of all weights first. A GPU makes
-/// them in workgroup memory.
-pub(crate) fn is_by_numbers([m, n, k]: [usize; 3], target: Target, caps: &Caps) -> bool {
-    let [together, alone] = ROWS_BY_NUMBERS;
-    target != Target::Gpu
-        && m >= if is_shared(caps) { together } else { alone }
-        && fits_numbers([m, n, k])
-}
 
 /// The rows to plan for, where it must not matter how many there are. On a software driver no tile
 /// sums in another order than the others; on a GPU they share k in ways of their own.
@@ -300,14 +332,37 @@ mod tests {
     fn numbers_are_made_of_weights_for_many_rows_where_there_is_room() {
         use crate::caps::fixtures::{lavapipe, swiftshader};
         let least = |n, k, caps: &Caps| {
-            let mut rows = (1..10_000).filter(|&m| is_by_numbers([m, n, k], Target::Cpu, caps));
-            rows.next()
+            let of = |m| WeightsSize::new(m, n, k, Blocks::Q8);
+            (1..10_000).find(|&m| of(m).is_by_numbers(Target::Cpu, caps))
         };
         let of = |[n, k]: [usize; 2]| [lavapipe(), swiftshader()].map(|caps| least(n, k, &caps));
         assert_eq!(of([384, 1536]), [Some(256), Some(64)]);
         assert_eq!(of([4096, 4096]), [Some(256), Some(64)], "64 MiB");
         assert_eq!(of([4096, 8192]), [Some(2731); 2], "more than 64 MiB: as x and the result");
-        assert!(!is_by_numbers([5000, 64, 64], Target::Gpu, &lavapipe()), "it stages them");
+        let many = WeightsSize::new(5000, 64, 64, Blocks::Q8);
+        assert!(!many.is_by_numbers(Target::Gpu, &lavapipe()), "it stages them");
+    }
+
+    #[test]
+    fn numbers_are_of_f32_where_rows_may_count_and_tiles_as_they_were_tuned() {
+        let size = WeightsSize::new(5000, 64, 64, Blocks::Q8);
+        let caps = crate::caps::fixtures::lavapipe();
+        let way = |tuned, dtype, any, target| size.way(dtype, tuned, any, target, &caps);
+        let tile = QuantisedTile::Registers { rows: 2, shared: true };
+        let [numbers, tuned] = [WeightsChoice::Numbers, WeightsChoice::Tile(tile)].map(Some);
+        let [cpu, gpu] = [Target::Cpu, Target::Gpu];
+        for (by, dtype, any, target, want) in [
+            (None, DType::F32, false, cpu, WeightsWay::Numbers),
+            (None, DType::F32, false, gpu, WeightsWay::Blocks(None)),
+            (numbers, DType::F32, false, gpu, WeightsWay::Numbers),
+            (None, DType::F16, false, cpu, WeightsWay::Blocks(None)),
+            (None, DType::F32, true, cpu, WeightsWay::Blocks(None)),
+            (numbers, DType::F16, false, cpu, WeightsWay::Blocks(None)),
+            (tuned, DType::F32, false, cpu, WeightsWay::Blocks(Some(tile))),
+            (tuned, DType::F16, true, cpu, WeightsWay::Blocks(Some(tile))),
+        ] {
+            assert_eq!(way(by, dtype, any, target), want, "{by:?}, {dtype}, {any}, {target:?}");
+        }
     }
 
     #[test]

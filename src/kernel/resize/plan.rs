@@ -1,6 +1,6 @@
 //! How a resized axis is cut, and how its elements are loaded.
 
-use super::text::{Lies, ResizeJob, ResizeText};
+use super::text::{EnlargeJob, Lies, ResizeJob, ResizeText};
 use crate::count::{word, words, wrapped};
 use crate::error::Result;
 use crate::layout::Layout;
@@ -11,6 +11,8 @@ use crate::wgsl::grid::LANES_BUSY;
 
 /// The rows that a lane takes: places and weights are found once for them.
 const ROWS: usize = 8;
+/// The lines of the result that a lane takes: with the first come those that it is made of.
+const LINES: usize = 16;
 /// The most elements that a quad along the axis is given at once: as many loads as two taps take.
 const ELEMENTS_MAX: u32 = 8;
 
@@ -22,9 +24,17 @@ pub(crate) struct Resizing {
 }
 
 /// The elements of the source from the first that a quad along an axis needs to the last.
-pub(super) fn elements(at: Resampling) -> u64 {
+fn elements(at: Resampling) -> u64 {
     let taps = if at.cubic { 4 } else { 2 };
     (3 * u64::from(at.factor)).div_ceil(u64::from(at.parts)) + taps
+}
+
+/// Blocks of rows that are shared out evenly: no more than these to a lane, of so many quads.
+fn blocks(rows: usize, quads: usize, most: usize, target: Target) -> usize {
+    rows.div_ceil(match target {
+        Target::Gpu => (quads / LANES_BUSY).clamp(1, most),
+        Target::Cpu | Target::Cpu64 => most,
+    })
 }
 
 impl Resizing {
@@ -59,12 +69,7 @@ impl Resizing {
         let (rows, across) = (dims[0], dims[2]);
         let (line, lines) = if across == 1 { (self.to, 1) } else { (across, self.to) };
         let quads = line.div_ceil(4);
-        let most = match target {
-            Target::Gpu => (rows * lines * quads / LANES_BUSY).clamp(1, ROWS),
-            Target::Cpu | Target::Cpu64 => ROWS,
-        };
-        // Rows that are shared out evenly.
-        let blocks = rows.div_ceil(most);
+        let blocks = blocks(rows, rows * lines * quads, ROWS, target);
         let all = blocks * lines * quads;
         let unit = if text.lies == Lies::Across { 4 } else { 1 };
         let stride = |axis: usize| wrapped(view.strides()[axis] / unit);
@@ -74,6 +79,52 @@ impl Resizing {
             size: words([rows, line, self.to, self.to * across])?,
             place: [factor, term as u32, parts, word(dims[1] - 1)?],
             stride: [stride(0), stride(1), stride(2), 0],
+        };
+        Ok((job, word(all)?))
+    }
+}
+
+/// Two axes at other lengths, the lines of images and their elements; by the same sums.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Enlarging {
+    pub(crate) to: [usize; 2],
+    pub(crate) at: [Resampling; 2],
+}
+
+impl Enlarging {
+    /// Whether the kernel is for images of this height: of none that become smaller, whose lines
+    /// are skipped, and none whose places are above an i32 when they are walked past.
+    pub(crate) fn takes(&self, height: usize) -> bool {
+        let [down, along] = self.at;
+        let past = (height as u64 + 2) * u64::from(down.parts);
+        down.cubic == along.cubic
+            && i32::try_from(past).is_ok()
+            && self.at.iter().all(|at| at.factor <= at.parts)
+    }
+
+    pub(super) fn text(&self, kind: Kind) -> ResizeText {
+        let [_, along] = self.at;
+        // No more than seven, because it becomes no shorter.
+        let elements = elements(along) as u32;
+        let whole = self.to[1].is_multiple_of(4);
+        ResizeText { lies: Lies::Walked(elements), cubic: along.cubic, kind, whole }
+    }
+
+    /// What it is told, and how many lanes it takes.
+    pub(super) fn job(&self, view: &Layout, target: Target) -> Result<(EnlargeJob, u32)> {
+        let (dims, [high, wide]) = (view.shape().dims(), self.to);
+        let quads = wide.div_ceil(4);
+        let blocks = blocks(high, dims[0] * high * quads, LINES, target);
+        let all = dims[0] * blocks * quads;
+        let [image, line, element] = [0, 1, 2].map(|axis| wrapped(view.strides()[axis]));
+        let [down, along] = self.at;
+        let job = EnlargeJob {
+            columns: words([all, quads, blocks, high.div_ceil(blocks)])?,
+            size: words([high, wide, high * wide, 0])?,
+            place: [along.factor, along.term as u32, along.parts, word(dims[2] - 1)?],
+            down: [down.factor, down.term as u32, down.parts, word(dims[1] - 1)?]
+                .map(u32::cast_signed),
+            stride: [image, element, line, 0],
         };
         Ok((job, word(all)?))
     }

@@ -2,7 +2,9 @@
 //! unless rows are short. Rows that are not whole quads are reached element by element.
 
 use super::choice::{LANES_MAX, RowsChoice, RowsSize};
-use super::text;
+use super::text::{self, NormJob, RowsKind, SoftmaxJob};
+use crate::count::word;
+use crate::error::Result;
 use crate::kernel::choice::size::Rig;
 use crate::layout::Layout;
 use crate::shape::Shape;
@@ -46,6 +48,28 @@ impl Rowwise {
 
     pub(crate) const fn is_norm(self) -> bool {
         matches!(self, Self::LayerNorm { .. } | Self::RmsNorm { .. })
+    }
+
+    /// What they are told.
+    pub(super) fn job(self, rows: usize, units: usize, quads: bool) -> Result<Vec<u32>> {
+        let (rows, units) = (word(rows)?, word(units)?);
+        let norm = |about_zero, eps: f64| {
+            NormJob { rows, units, quads, about_zero, eps: eps as f32 }.words()
+        };
+        Ok(match self {
+            Self::Softmax | Self::LogSoftmax => SoftmaxJob { rows, units, quads }.words(),
+            Self::LayerNorm { eps } => norm(false, eps),
+            Self::RmsNorm { eps } => norm(true, eps),
+        })
+    }
+
+    /// What the kernels are written for.
+    pub(super) const fn kind(self) -> RowsKind {
+        match self {
+            Self::Softmax => RowsKind::Softmax,
+            Self::LogSoftmax => RowsKind::LogSoftmax,
+            Self::LayerNorm { .. } | Self::RmsNorm { .. } => RowsKind::Norm,
+        }
     }
 
     const fn kernel(self, group: bool) -> &'static Entry {

@@ -6,8 +6,7 @@ use crate::wgsl::entry::CORE_TRIPS;
 
 /// The most elements of a chunk that a lane scans: sums of more would be rounded too often.
 const CHUNK_MAX: usize = 4096;
-/// Elements of a group's tile - four of each of its 256 lanes, as the shader has it - and the most
-/// tiles of a chunk.
+/// Elements of a group's tile - four of each of its lanes - and the most tiles of a chunk.
 const TILE: usize = 1024;
 const TILES_MAX: usize = 64;
 /// On a GPU, shorter rows are done by lanes.
@@ -57,7 +56,13 @@ impl Chunks {
 
 #[cfg(test)]
 mod tests {
+    use super::super::text::SCAN_GROUP;
     use super::*;
+
+    #[test]
+    fn a_tile_has_four_elements_of_each_lane() {
+        assert_eq!(TILE, 4 * SCAN_GROUP.source.number("lanes") as usize);
+    }
 
     #[test]
     fn chunks_cover_rows_and_loop_seldom() {

@@ -33,8 +33,10 @@ pub const SCATTER: Entry = Entry {
         .of(&[&[Form::U32]])
         .told(ScatterJob::MEMBERS)
 };
+/// Pairs that one invocation walks.
+pub(super) const RUNS_BLOCK: u32 = 64;
 /// Sums or products of runs of equal keys.
-pub const RUNS: Entry = Entry::own("runs", source!("runs.wgsl"), 64).told(RunsJob::MEMBERS);
+pub const RUNS: Entry = Entry::own("runs", source!("runs.wgsl"), RUNS_BLOCK).told(RunsJob::MEMBERS);
 
 /// How values of one destination become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,7 +67,8 @@ impl Writes for Gathered {
             Gathering::Product => (1, '*'),
         };
         let text = format!(
-            "alias Fold = {kind};\nconst NOTHING = Fold({nothing});\n\n\
+            "const BLOCK = {RUNS_BLOCK}u;\nalias Fold = {kind};\n\
+             const NOTHING = Fold({nothing});\n\n\
              fn folded(a: Fold, b: Fold) -> Fold {{\n    return a {sign} b;\n}}\n"
         );
         vec![Region::text("fold", text).needing(Needs::of(self.kind))]

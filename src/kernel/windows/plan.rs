@@ -4,7 +4,7 @@ use super::text::{Gather, TapsDown, WindowsJob, WindowsText};
 use crate::count::{word, words, wrapped};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::kernel::conv::{self, Taps};
+use crate::kernel::plan::taps::{self, Taps};
 use crate::layout::Layout;
 use crate::wgsl::Target;
 
@@ -33,14 +33,14 @@ pub(crate) struct Windows {
 /// of a lane idle.
 pub(crate) fn takes(taps: &Taps, size: [usize; 3]) -> bool {
     let elements = size.iter().fold(1, |n: usize, &size| n.saturating_mul(size));
-    let row = conv::covers(size[2], taps.reach[2]).saturating_add(taps.step[2].saturating_mul(3));
+    let row = taps::covers(size[2], taps.reach[2]).saturating_add(taps.step[2].saturating_mul(3));
     elements <= ELEMENTS_MAX && row <= ROW_MAX && taps.result[2] > 1
 }
 
 /// Whether every channel is convolved by itself, in windows that the kernel takes.
-pub(crate) fn is_depthwise(taps: &Taps, input: &Layout, weight: &Layout) -> bool {
+pub(in crate::kernel) fn is_depthwise(taps: &Taps, input: &Layout, weight: &Layout) -> bool {
     let (channels, w) = (input.shape().dims()[1], weight.shape().dims());
-    taps.groups == channels && w[0] == channels && takes(taps, conv::inner(w))
+    taps.groups == channels && w[0] == channels && takes(taps, taps::inner(w))
 }
 
 /// Whether all rows of a view of five axes are whole quads, if its first one is.

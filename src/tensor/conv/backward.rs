@@ -8,10 +8,11 @@
 
 use core::ops::Range;
 
-use super::{Conv, ConvCause, Taps, WINDOWS_MAX};
+use super::{Conv, ConvCause};
 use crate::engine::site::asked;
 use crate::error::Result;
-use crate::kernel::conv;
+use crate::kernel::conv::choice::are_parted;
+use crate::kernel::plan::taps::{self, Taps};
 use crate::plan::Stored;
 use crate::shape::Shape;
 use crate::tensor::halves::halves;
@@ -62,9 +63,9 @@ impl Tensor {
             }
             let mut beyond = [0; D];
             for i in 0..D {
-                let covers = conv::covers(weight.shape().dims()[2 + i], how.dilation[i]);
+                let covers = taps::covers(weight.shape().dims()[2 + i], how.dilation[i]);
                 let covers = covers + how.stride[i] * (taps.result[3 - D + i] - 1);
-                beyond[i] = conv::padded(size[i], how.padding[i]) - covers;
+                beyond[i] = taps::padded(size[i], how.padding[i]) - covers;
             }
             self.transposed_conv(&weight, None, &how.output_padding(beyond))
         };
@@ -136,10 +137,9 @@ impl Tensor {
         let (images, rows) = (dims[0], dims[1]);
         let pixels: usize = dims[2..].iter().product();
         let taps: usize = weight.dims()[1..].iter().product();
-        let copied = taps.saturating_mul(groups).saturating_mul(pixels);
         // Images come apart first, then the lines of one.
         let parted = [0].into_iter().chain(2..2 + D).find(|&axis| dims[axis] > 1);
-        if copied.saturating_mul(images) > WINDOWS_MAX
+        if are_parted(&[images, groups, taps, pixels])
             && let Some(axis) = parted
         {
             let [before, after] = halves(dims[axis]).map(|part| {
@@ -170,7 +170,7 @@ impl<const D: usize> Conv<D> {
     fn meets(&self, axis: usize, part: Range<usize>, weight: &Shape) -> Range<usize> {
         let Some(line) = axis.checked_sub(2) else { return part };
         let (step, reach) = (self.stride[line], self.dilation[line]);
-        let covers = conv::covers(weight.dims()[axis], reach);
+        let covers = taps::covers(weight.dims()[axis], reach);
         part.start * step..(part.end - 1) * step + covers
     }
 

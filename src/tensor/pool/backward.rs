@@ -14,7 +14,7 @@ use crate::count::word;
 use crate::dtype::DType;
 use crate::engine::site::asked;
 use crate::error::Result;
-use crate::kernel::conv;
+use crate::kernel::plan::taps;
 use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
 use crate::tensor::cause::{TensorCause, computed_with, float};
@@ -282,7 +282,7 @@ impl<const D: usize> Pooling<D> {
             if pad > taps / 2 {
                 return Err(PoolCause::Padding { pad, size: taps, axis }.into());
             }
-            let (covers, padded) = (conv::covers(taps, reach), conv::padded(size, pad));
+            let (covers, padded) = (taps::covers(taps, reach), taps::padded(size, pad));
             if taps == 0 || reach == 0 || step == 0 || covers > padded {
                 let size = if reach == 0 { 0 } else { covers * taps.min(1) };
                 return Err(
@@ -290,7 +290,7 @@ impl<const D: usize> Pooling<D> {
                 );
             }
             let windows = (padded - covers) / step + 1;
-            let reach = conv::apart(taps, reach);
+            let reach = taps::apart(taps, reach);
             // A single window has one block, as long as all there is.
             let step = if windows > 1 { step } else { covers.max(size + pad) };
             let over = (covers - 1) / step + 1;

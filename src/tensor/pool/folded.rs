@@ -4,7 +4,7 @@ use super::Pooling;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::fuse::What;
-use crate::kernel::conv::{self, Taps};
+use crate::kernel::plan::taps::{self, Taps};
 use crate::kernel::windows::text::Gather;
 use crate::kernel::windows::{self, Windows, WindowsCore};
 use crate::shape::Shape;
@@ -29,7 +29,7 @@ impl Tensor {
         for i in 0..D {
             let (to, dim, pad) = (3 - D + i, dims[first + i], how.padding[i]);
             let (count, step, reach) = (how.size[i], how.stride[i], how.dilation[i]);
-            let reaches = conv::covers(count, reach) <= conv::padded(dim, pad);
+            let reaches = taps::covers(count, reach) <= taps::padded(dim, pad);
             if count == 0 || reach == 0 || step == 0 || pad > count / 2 || !reaches {
                 return Ok(None);
             }

@@ -48,6 +48,8 @@ params! {
 
 /// Rows of a row group.
 pub(crate) const ROWS: usize = 4;
+/// Quads of results that a workgroup joins, of eight invocations each.
+pub(crate) const QUADS_JOINED: usize = 8;
 
 /// A kernel of attention by workgroups. Its counts of lanes are powers of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -345,5 +347,16 @@ impl Staged {
             put!(text, "if c == 0u {{\n    finish(to + width, {state});\n}}");
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workgroup_joins_a_quad_by_its_sharers() {
+        let said = |name| JOIN.source.number(name) as usize;
+        assert_eq!(said("lanes") / said("sharers"), QUADS_JOINED);
     }
 }

@@ -2,7 +2,7 @@
 //! second quad of pixels, `a1_0` the first four rows' weights of the second tap along x.
 
 use crate::dtype::DType;
-use crate::kernel::matmul::text::tile::SHARERS;
+use crate::kernel::choice::processor::SHARERS;
 use crate::wgsl::lines::{LANES, StoredQuad, consts, lane, one_of, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;

@@ -3,7 +3,7 @@
 
 use crate::kernel::conv::text::{ConvJob, store};
 use crate::op::Kind;
-use crate::wgsl::lines::{lane, one_of, put};
+use crate::wgsl::lines::{consts, lane, one_of, put};
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Region, Target, Way, Worded, Writes};
 
@@ -164,8 +164,13 @@ impl ConvGroup {
 impl Writes for ConvGroup {
     fn regions(&self) -> Vec<Region> {
         let zero = |name: char| self.each(|x, q| format!("var {name}{x}_{q} = Quad();"));
-        let mut types = format!("alias Quad = vec4<{}>;\n", self.kind.name());
-        put!(types, "const quads = {}u;", self.quads);
+        let sizes = [
+            ("quads", self.quads),
+            ("side", SIDE),
+            ("depth", DEPTH as u32),
+            ("chunk", CHUNK as u32),
+        ];
+        let types = format!("alias Quad = vec4<{}>;\n", self.kind.name()) + &consts(sizes);
         // A single chunk needs no totals: its own sums are cleared before the loop.
         let (sums, clear, add) = match self.deep {
             false => (zero('s'), String::new(), String::new()),

@@ -7,8 +7,8 @@
 //! no ladder: some drivers only pretend to have them, so they are candidates of
 //! [`Device::tune`](crate::Device::tune), which times and checks them.
 
-use super::processor::{Processor, Registers, Room};
 use super::scheme::{Scheme, Variant};
+use crate::kernel::choice::processor::{Processor, Registers, Room, SHARERS};
 
 /// A kernel with its rates, in parts of the fastest one's, where the shape fills it: for B dense
 /// along its columns (or at any strides), and along k.
@@ -65,6 +65,36 @@ impl Processor {
             Self::CpuLater => &CPU_LATER,
             Self::CpuLaterSharing => &CPU_LATER_SHARING,
         }
+    }
+
+    /// Whether a kernel can run here; not whether it is fast. A choice that was tuned may come from
+    /// a device that was allowed more.
+    pub(super) fn runs(&self, variant: &Variant) -> bool {
+        let Scheme::Cooperative { side, down, across, .. } = variant.scheme else { return true };
+        let teams = self.room().filter(|room| room.takes(variant)).and_then(|room| room.teams);
+        teams.is_some_and(|teams| {
+            variant.lanes == teams.size * down * across && teams.multiply(side)
+        })
+    }
+
+    /// Whether the lanes of such a tile load A together. Of strips they load all that a trip takes
+    /// in one go, so it takes a whole number of k.
+    pub(crate) const fn shares(&self, variant: &Variant) -> bool {
+        let alone = variant.rows > 1 && variant.lanes == SHARERS;
+        match (self, variant.scheme) {
+            (Self::CpuSharing | Self::CpuLaterSharing, Scheme::Registers) => alone,
+            (Self::CpuLaterSharing, Scheme::Strips) => {
+                alone && (4 * SHARERS).is_multiple_of(variant.rows)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Room {
+    pub(super) fn takes(&self, variant: &Variant) -> bool {
+        let bytes = u64::from(variant.quads_shared()) * 4 * self.width;
+        u64::from(variant.lanes) <= self.lanes_max && bytes <= self.bytes_max
     }
 }
 

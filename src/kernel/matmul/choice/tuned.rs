@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-use super::processor::Processor;
 use super::scheme::{Because, Choice, Scheme, Size, Variant};
 use crate::dtype::DType;
+use crate::kernel::choice::processor::Processor;
 use crate::kernel::choice::size::{Rig, SizeText};
 use crate::layout::Layout;
 

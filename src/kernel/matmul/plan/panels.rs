@@ -8,6 +8,7 @@ use core::ops::Range;
 
 use super::view::{full, part};
 use crate::kernel::matmul::choice::scheme::Size;
+use crate::kernel::plan::fours;
 use crate::layout::Layout;
 
 /// How an operand lies: its layout, elements per segment, and whether one segment holds it all.
@@ -182,27 +183,6 @@ fn along_segments(layout: &Layout, axis: usize, inner: usize, segment: usize) ->
         low.filter(|_| low == high)
     };
     fours(dim, dim, held)
-}
-
-/// The longest ranges of an axis - whole fours but for the last, and no more than `most` - that
-/// lie in one place each, and fours that lie in none. `held` says where four indices lie.
-pub(crate) fn fours<P: PartialEq>(
-    dim: usize,
-    most: usize,
-    held: impl Fn(Range<usize>) -> Option<P>,
-) -> Vec<Range<usize>> {
-    let mut cuts: Vec<Range<usize>> = Vec::new();
-    let mut last = None;
-    for begin in (0..dim).step_by(4) {
-        let end = (begin + 4).min(dim);
-        let now = held(begin..end);
-        match cuts.last_mut() {
-            Some(cut) if now.is_some() && now == last && end - cut.start <= most => cut.end = end,
-            _ => cuts.push(begin..end),
-        }
-        last = now;
-    }
-    cuts
 }
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 
 use crate::count::{word, words};
 use crate::error::Result;
+use crate::kernel::choice::processor::{Processor, SHARERS};
 use crate::kernel::matmul::choice::Decision;
-use crate::kernel::matmul::choice::processor::Processor;
 use crate::kernel::matmul::choice::scheme::{Scheme, Variant};
 use crate::kernel::matmul::text::group::{GROUP, Group};
 use crate::kernel::matmul::text::product::{Means, ProductText};
 use crate::kernel::matmul::text::registers::REGISTERS;
 use crate::kernel::matmul::text::squares::{COOPERATIVE, Squares};
-use crate::kernel::matmul::text::tile::{Packed, SHARERS, Tile};
+use crate::kernel::matmul::text::tile::{Packed, Tile};
 use crate::kernel::matmul::text::vector::{VECTOR, Vector};
 use crate::wgsl::Entry;
 use crate::wgsl::grid::fold;

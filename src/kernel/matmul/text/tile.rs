@@ -2,6 +2,7 @@
 //! them write with.
 
 use crate::dtype::DType;
+use crate::kernel::choice::processor::SHARERS;
 use crate::wgsl::form::Form;
 
 /// The longest k of one pass.
@@ -9,9 +10,6 @@ pub const K_MAX: u32 = 1 << 17;
 
 /// The longest where k goes one by one, not by fours.
 pub const STRIP_K_MAX: u32 = K_MAX / 4;
-
-/// Lanes that load A together where a tile says so: the whole subgroup.
-pub const SHARERS: u32 = 8;
 
 /// Along which axis an operand is read by quads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,12 +1,13 @@
 //! What multiplies: a GPU with its limits, or one of the software drivers that were measured.
 
-use super::scheme::{Scheme, Variant};
 use crate::caps::{Caps, CooperativeShape, Feature};
 use crate::dtype::DType;
-use crate::kernel::matmul::text::tile::SHARERS;
 use crate::wgsl::Target;
 
-/// What a table of rungs is for.
+/// Lanes that load together where they can: the whole subgroup.
+pub(crate) const SHARERS: u32 = 8;
+
+/// What tables of rates are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Processor {
     /// A GPU, and what there is room for.
@@ -43,36 +44,13 @@ impl Processor {
     }
 
     /// The limits of a GPU. Software drivers run every rung of their tables.
-    pub(super) const fn room(&self) -> Option<&Room> {
+    pub(in crate::kernel) const fn room(&self) -> Option<&Room> {
         if let Self::Gpu(room) = self { Some(room) } else { None }
     }
 
     /// The registers of a GPU.
     pub(crate) fn registers(&self) -> Option<Registers> {
         self.room().map(|room| room.registers)
-    }
-
-    /// Whether a kernel can run here; not whether it is fast. A choice that was tuned may come from
-    /// a device that was allowed more.
-    pub(super) fn runs(&self, variant: &Variant) -> bool {
-        let Scheme::Cooperative { side, down, across, .. } = variant.scheme else { return true };
-        let teams = self.room().filter(|room| room.takes(variant)).and_then(|room| room.teams);
-        teams.is_some_and(|teams| {
-            variant.lanes == teams.size * down * across && teams.multiply(side)
-        })
-    }
-
-    /// Whether the lanes of such a tile load A together. Of strips they load all that a trip takes
-    /// in one go, so it takes a whole number of k.
-    pub(crate) const fn shares(&self, variant: &Variant) -> bool {
-        let alone = variant.rows > 1 && variant.lanes == SHARERS;
-        match (self, variant.scheme) {
-            (Self::CpuSharing | Self::CpuLaterSharing, Scheme::Registers) => alone,
-            (Self::CpuLaterSharing, Scheme::Strips) => {
-                alone && (4 * SHARERS).is_multiple_of(variant.rows)
-            }
-            _ => false,
-        }
     }
 }
 
@@ -108,19 +86,19 @@ impl Registers {
 /// What a kernel may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room {
-    pub(super) lanes_max: u64,
-    pub(super) bytes_max: u64,
-    pub(super) subgroups: bool,
-    pub(super) registers: Registers,
+    pub(in crate::kernel) lanes_max: u64,
+    pub(in crate::kernel) bytes_max: u64,
+    pub(in crate::kernel) subgroups: bool,
+    pub(in crate::kernel) registers: Registers,
     /// Bytes of a sum's element.
-    pub(super) width: u64,
+    pub(in crate::kernel) width: u64,
     /// For factors of the result's dtype.
-    pub(super) teams: Option<Teams>,
+    pub(in crate::kernel) teams: Option<Teams>,
 }
 
 impl Room {
     /// The room on an adapter for sums in the compute type of `dtype`.
-    pub(super) fn of(caps: &Caps, dtype: DType) -> Self {
+    pub(in crate::kernel) fn of(caps: &Caps, dtype: DType) -> Self {
         let limits = &caps.limits;
         let width = dtype.width().max(4) as u64;
         Self {
@@ -134,11 +112,6 @@ impl Room {
             teams: Teams::of(caps, dtype),
         }
     }
-
-    pub(super) fn takes(&self, variant: &Variant) -> bool {
-        let bytes = u64::from(variant.quads_shared()) * 4 * self.width;
-        u64::from(variant.lanes) <= self.lanes_max && bytes <= self.bytes_max
-    }
 }
 
 /// Subgroups that multiply squares as one.
@@ -147,7 +120,7 @@ pub(crate) struct Teams {
     /// Whether there are squares of 8 and of 16.
     sides: [bool; 2],
     /// The largest subgroup.
-    pub(super) size: u32,
+    pub(in crate::kernel) size: u32,
 }
 
 impl Teams {
@@ -166,7 +139,7 @@ impl Teams {
         (possible && sides.contains(&true)).then_some(Self { sides, size })
     }
 
-    pub(super) const fn multiply(&self, side: u32) -> bool {
+    pub(in crate::kernel) const fn multiply(&self, side: u32) -> bool {
         self.sides[if side == 16 { 1 } else { 0 }]
     }
 }

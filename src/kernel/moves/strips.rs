@@ -4,12 +4,10 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use super::plan::view;
-use super::text::tile::Along;
+use super::assign::Assignment;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
-use crate::kernel::moves::assign::Assignment;
 use crate::kernel::{Held, Operand, moves};
 use crate::layout::Layout;
 use crate::shape::Shape;
@@ -41,18 +39,15 @@ pub(in crate::kernel) fn left(site: Site<'_>, side: &Operand, rows: usize) -> Re
     shared(side, value, &first)
 }
 
-/// The right side `[batch .., k, n]`, copied if it cannot be read by quads of columns.
-pub(super) fn right(site: Site<'_>, side: Operand) -> Result<Operand> {
-    if view::along(&side.layout, 1, 1) == Along::Outer {
-        return Ok(side);
-    }
+/// The right side `[batch .., k, n]`, copied so that it can be read by quads of columns.
+pub(in crate::kernel) fn right(site: Site<'_>, side: &Operand) -> Result<Operand> {
     let alone = alone(&side.layout)?;
     let (mut dims, last) = (alone.shape().dims().to_vec(), alone.shape().rank() - 1);
     dims[last] = dims[last].next_multiple_of(4);
     let shape = Shape::new(dims)?;
-    let value = put_together(site, &shape, &side, vec![(all(alone.shape()), alone)])?;
+    let value = put_together(site, &shape, side, vec![(all(alone.shape()), alone)])?;
     let columns = Layout::dense(shape).slice(last, 0..alone.shape().dims()[last], 1)?;
-    shared(&side, value, &columns)
+    shared(side, value, &columns)
 }
 
 /// Without the batches that repeat others.

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
+use super::ends::Tail;
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
-use crate::kernel::cores::Tail;
 use crate::kernel::elementwise::Fused;
 use crate::kernel::{Operand, fill};
 use crate::layout::Layout;
