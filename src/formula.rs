@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::dtype::DType;
 use crate::error::{Error, Result, causes};
+use crate::kernel::elementwise::text::{Pace, TextShape, fused};
 use crate::op::{Kind, Op, Refusal};
 use crate::wgsl::formula::{Definition, FormulaText};
 use crate::wgsl::scan::{Spot, without_comments, words};
@@ -191,7 +192,8 @@ fn alone(text: &Arc<FormulaText>, kind: Kind) -> Result<Assembled> {
     nodes.push(Term::Call(Arc::clone(text), [0, 1, 2]));
     let (inputs, outputs) = (vec![kind.dtype(); count], vec![count as u16]);
     let expr = Expr { inputs, nodes, outputs, ..Expr::default() };
-    Ok(expr.assemble(&vec![Way::Dense; count], false, 0, Target::Gpu)?)
+    let shape = TextShape { rank: 0, target: Target::Gpu, pace: Pace::Quads };
+    Ok(fused(&expr, &vec![Way::Dense; count], false, shape)?)
 }
 
 /// Where in the body a byte of its kernel comes from.

@@ -46,12 +46,11 @@ pub(crate) use operand::Operand;
 
 use crate::proof::OwnOracle;
 use crate::wgsl::Entry;
-use crate::wgsl::elementwise::{ELEMENTWISE, ELEMENTWISE_FEW};
 
 /// The catalog: every kernel there is.
 pub const CATALOG: &[&Entry] = &[
-    &ELEMENTWISE,
-    &ELEMENTWISE_FEW,
+    &elementwise::text::ELEMENTWISE,
+    &elementwise::text::FEW,
     &moves::text::TRANSPOSE,
     &products::registers::REGISTERS,
     &products::group::GROUP,

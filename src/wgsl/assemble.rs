@@ -189,7 +189,7 @@ fn occurring(text: &str, local: &[Item]) -> Vec<Item> {
     added
 }
 
-pub(super) fn indented(text: &str, indent: &str) -> String {
+pub(crate) fn indented(text: &str, indent: &str) -> String {
     text.lines()
         .map(|l| if l.is_empty() { "\n".into() } else { format!("{indent}{l}\n") })
         .collect()

@@ -33,6 +33,9 @@ pub struct Entry {
     /// Whether it writes all of its workgroup memory before it reads any of it, so that nobody
     /// needs to clear it first: naga does that from one invocation, word by word.
     pub clears: bool,
+    /// Whether, as a core's, it has a region `prepare` where it begins: for parameters that
+    /// operands are reached by.
+    pub prepares: bool,
     /// Every way in which the kernel of a core is written, for who tries them all.
     pub wordings: fn() -> Vec<Worded>,
 }
@@ -80,6 +83,7 @@ impl Entry {
             outputs: 1,
             trips_max,
             clears: false,
+            prepares: true,
             wordings: Vec::new,
         }
     }
@@ -124,6 +128,12 @@ impl Entry {
     #[must_use]
     pub const fn worded(self, wordings: fn() -> Vec<Worded>) -> Self {
         Self { wordings, ..self }
+    }
+
+    /// A core of a file without the region `prepare`.
+    #[must_use]
+    pub const fn unprepared(self) -> Self {
+        Self { prepares: false, ..self }
     }
 
     /// A kernel that writes all of its workgroup memory before it reads any.

@@ -208,8 +208,8 @@ impl Form {
 
     /// Whether several elements share a `scalar` word.
     #[must_use]
-    pub fn is_packed(self) -> bool {
-        self.width() < 4 && self.scalar() == "u32"
+    pub const fn is_packed(self) -> bool {
+        self.width() < 4 && !matches!(self, Self::F16)
     }
 
     /// Whether it moves bits without looking at them.
