@@ -60,15 +60,13 @@ struct Gathered {
 impl Writes for Gathered {
     fn regions(&self) -> Vec<Region> {
         let kind = self.kind.name();
-        let (nothing, sign) = match self.how {
-            Gathering::Sum => (0, '+'),
-            Gathering::Product => (1, '*'),
+        let (nothing, folded) = match self.how {
+            Gathering::Sum => (0, "return a + b;"),
+            Gathering::Product => (1, "return a * b;"),
         };
-        let text = format!(
-            "alias Fold = {kind};\nconst NOTHING = Fold({nothing});\n\n\
-             fn folded(a: Fold, b: Fold) -> Fold {{\n    return a {sign} b;\n}}\n"
-        );
-        vec![Region::text("fold", text).needing(Needs::of(self.kind))]
+        let fold = format!("alias Fold = {kind};\nconst NOTHING = Fold({nothing});\n");
+        let fold = Region::text("fold", fold).needing(Needs::of(self.kind));
+        vec![fold, Region::text("folded", folded)]
     }
 }
 
