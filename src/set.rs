@@ -440,7 +440,7 @@ impl Device {
     ) -> Result<(TensorSet, SetReceipt)> {
         let (clock, engine) = (Stopwatch::start(), &self.engine);
         let orders = for_all(&shipment.goods, |goods| {
-            let order = self.order(goods.origin.clone(), goods.layout, goods.becoming)?;
+            let order = self.consign(goods.origin.clone(), goods.layout, goods.becoming)?;
             Ok((order, goods.weights.clone()))
         })?;
         orders.iter().try_for_each(|_| engine.books.admit(Direction::Up, site))?;

@@ -12,7 +12,7 @@ use wharf::kernel::elementwise::text::{Pace, TextShape, fused};
 use wharf::kernel::moves::text as moves;
 use wharf::kernel::pick::text::{self as pick, Lookup};
 use wharf::kernel::random::text::Draw;
-use wharf::kernel::scatter::text::{Gathering, runs};
+use wharf::kernel::scatter::text::{Merging, runs};
 use wharf::kernel::sort::text::{Incoming, Outgoing, SortStep, select};
 use wharf::op::{Kind, Op};
 use wharf::wgsl::{
@@ -58,7 +58,7 @@ fn kernels() -> Vec<Arc<Assembled>> {
         }
         let sums = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Bool);
         let sums: Vec<Kind> = sums.collect();
-        for how in Gathering::ALL {
+        for how in Merging::ALL {
             all.extend(sums.iter().map(|&kind| runs(how, kind, target)));
         }
         all.extend([false, true].map(|doubles| select(doubles, target)));

@@ -117,10 +117,8 @@ pub(crate) fn record(
         Destination::Own(own) => inputs[own].value.buffer_ids(),
         Destination::New | Destination::Apart(_) => Vec::new(),
     };
-    let inputs: Vec<Operand> = inputs
-        .iter()
-        .map(|input| reachable(site, input, tiles, &written))
-        .collect::<Result<_>>()?;
+    let inputs: Vec<Operand> =
+        inputs.iter().map(|input| cuttable(site, input, tiles, &written)).collect::<Result<_>>()?;
     let held: Vec<Held> = inputs.iter().map(Operand::hold).collect::<Result<_>>()?;
     let (bytes, mut avoid) = (Engine::bytes_of(shape, dtype)?, Vec::new());
     avoid.extend(held.iter().flat_map(Held::ids));
@@ -142,7 +140,7 @@ pub(crate) fn record(
 
 /// The operand itself; or a dense copy, in none of the buffers in `avoid`, if its view spans
 /// segments in a way that windows cannot follow or is a large transposition.
-fn reachable(site: Site<'_>, operand: &Operand, tiles: bool, avoid: &[u64]) -> Result<Operand> {
+fn cuttable(site: Site<'_>, operand: &Operand, tiles: bool, avoid: &[u64]) -> Result<Operand> {
     let held = operand.hold()?;
     if held.is_dense() {
         return Ok(operand.clone());

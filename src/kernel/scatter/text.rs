@@ -38,31 +38,31 @@ pub const RUNS: Entry = Entry::own("runs", source!("runs.wgsl"), 64).told(RunsJo
 
 /// How values of one destination become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Gathering {
+pub enum Merging {
     /// Their sum.
     Sum,
     /// Their product.
     Product,
 }
 
-impl Gathering {
+impl Merging {
     /// Both of them.
     pub const ALL: [Self; 2] = [Self::Sum, Self::Product];
 }
 
 /// What `runs` makes of values of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Gathered {
-    how: Gathering,
+struct Merged {
+    how: Merging,
     kind: Kind,
 }
 
-impl Writes for Gathered {
+impl Writes for Merged {
     fn regions(&self) -> Vec<Region> {
         let kind = self.kind.name();
         let (nothing, folded) = match self.how {
-            Gathering::Sum => (0, "return a + b;"),
-            Gathering::Product => (1, "return a * b;"),
+            Merging::Sum => (0, "return a + b;"),
+            Merging::Product => (1, "return a * b;"),
         };
         let fold = format!("alias Fold = {kind};\nconst NOTHING = Fold({nothing});\n");
         let fold = Region::text("fold", fold).needing(Needs::of(self.kind));
@@ -72,6 +72,6 @@ impl Writes for Gathered {
 
 /// `runs` of values of this kind.
 #[must_use]
-pub fn runs(how: Gathering, kind: Kind, target: Target) -> Arc<Assembled> {
-    kept::worded(&RUNS, &Gathered { how, kind }, &[], 0, target)
+pub fn runs(how: Merging, kind: Kind, target: Target) -> Arc<Assembled> {
+    kept::worded(&RUNS, &Merged { how, kind }, &[], 0, target)
 }
