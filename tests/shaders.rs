@@ -73,7 +73,7 @@ fn kernels() -> Vec<Arc<Assembled>> {
                 }
             }
         }
-        for form in Form::MOVES {
+        for form in Form::all().filter(|form| form.is_move()) {
             for way in WAYS.into_iter().filter(|way| !matches!(way, Way::Own(_))) {
                 all.push(moves::reindex(form, way, 3, target));
                 for into in [Way::Row, Way::Dense] {

@@ -12,6 +12,7 @@ use crate::dtype::DType;
 
 /// A kernel: one file with one entry point `main`.
 #[derive(Debug)]
+#[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "what tests try of a kernel"))]
 pub struct Entry {
     /// The kernel's name, the file's without its ending.
     pub name: &'static str,
@@ -42,6 +43,7 @@ pub struct Entry {
 
 /// A kernel of a core as it is written for inputs of some dtypes.
 #[derive(Debug)]
+#[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "what tests try of a kernel"))]
 pub struct Worded {
     /// What is written into its file.
     pub wording: Box<dyn Wording>,

@@ -45,6 +45,7 @@ pub enum Merging {
     Product,
 }
 
+#[cfg(feature = "testing")]
 impl Merging {
     /// Both of them.
     pub const ALL: [Self; 2] = [Self::Sum, Self::Product];

@@ -140,6 +140,7 @@ pub enum Outgoing {
 
 impl Incoming {
     /// All of them.
+    #[cfg(feature = "testing")]
     #[must_use]
     pub fn all() -> Vec<Self> {
         let classes = [Class::Float, Class::Signed, Class::Unsigned];
@@ -172,6 +173,7 @@ impl Incoming {
 
 impl Outgoing {
     /// All of them.
+    #[cfg(feature = "testing")]
     pub const ALL: [Self; 3] = [Self::Pairs, Self::Second, Self::Led];
 
     /// What becomes of an item.
