@@ -47,14 +47,16 @@ fn finish(q: u32, x0: vec4<f32>) {
 }
 // end functions
 
-// region weigh
+// region real
 alias Real = f32;
 const least = 1u;
+// end real
 
 fn weigh(far: vec4<Real>) -> vec4<Real> {
+    // region weigh
     return Real(1) - far;
+    // end weigh
 }
-// end weigh
 
 // region alone
 struct Places { before: vec4<i32>, part: vec4<Real> }

@@ -26,10 +26,7 @@ struct Job {
 }
 
 // region params
-struct Params {
-    job: Job,
-    offset: array<vec4<u32>, 1>,
-}
+struct Params { job: Job }
 @group(1) @binding(0) var<uniform> p: Params;
 // end params
 
@@ -40,17 +37,9 @@ struct Params {
 // end bindings
 
 // region functions
-fn head_0(q: u32) -> vec4<f32> {
-    return vec4<f32>(in_0[q + p.offset[0].x]);
-}
-
-fn head_1(q: u32) -> vec4<f32> {
-    return vec4<f32>(in_1[q + p.offset[0].y]);
-}
-
-fn finish(q: u32, x0: vec4<f32>) {
-    out_0[q + p.offset[0].z] = x0;
-}
+fn head_0(q: u32) -> vec4<f32> { return vec4<f32>(in_0[q]); }
+fn head_1(q: u32) -> vec4<f32> { return vec4<f32>(in_1[q]); }
+fn finish(q: u32, x0: vec4<f32>) { out_0[q] = x0; }
 // end functions
 
 // Four elements of the input, or of the grid, wherever they lie.
@@ -106,23 +95,33 @@ fn tap_by_copies(i: vec4<i32>, size: u32) -> vec4<u32> {
     return tap_by_ends(select(i, i - i32(size), i >= vec4<i32>(i32(size))), size);
 }
 
-// region around
+// Where a coordinate lies.
 fn place(g: vec4<f32>, reach: f32, size: u32) -> vec4<f32> {
+    // region place
     return place_by_number(g, reach, size);
+    // end place
 }
 
+// The element of a whole number.
 fn tap(i: vec4<i32>, size: u32) -> vec4<u32> {
+    // region tap
     return tap_by_number(i, size);
+    // end tap
 }
 
+// What is read where that is no element.
 fn beside(x: vec4<f32>, inside: vec4<bool>) -> vec4<f32> {
+    // region beside
     return select(vec4<f32>(p.job.around), x, inside);
+    // end beside
 }
 
+// Which coordinates make NaN: infinite ones as well where the image repeats without end.
 fn is_lost(g: vec4<f32>) -> vec4<bool> {
+    // region lost
     return is_nan_f32(g);
+    // end lost
 }
-// end around
 
 // Elements of four lines and columns: where they lie in an image, and whether they are in it.
 struct Taps {

@@ -27,11 +27,13 @@ const quads = 1u;
 // region team
 const lanes = 64u;
 const across = 16u;
+// end team
 
 fn place_of(lane: u32) -> vec2<u32> {
+    // region place
     return vec2<u32>(lane % across, lane / across);
+    // end place
 }
-// end team
 
 // region params
 struct Params {

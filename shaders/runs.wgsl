@@ -20,8 +20,13 @@ struct Params {
 const BLOCK = 64u;
 alias Fold = f32;
 const NOTHING = Fold(0);
-fn folded(a: Fold, b: Fold) -> Fold { return a + b; }
 // end fold
+
+fn folded(a: Fold, b: Fold) -> Fold {
+    // region folded
+    return a + b;
+    // end folded
+}
 
 @group(0) @binding(0) var<storage, read> pairs: array<vec2<u32>>;
 @group(0) @binding(1) var<storage, read> values: array<Fold>;

@@ -164,6 +164,19 @@ impl Adapter {
 
     /// What each dtype becomes on it under a policy: see [`negotiate`]. Nothing is asked of the
     /// driver.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |_| {
+    /// use wharf::plan::How;
+    /// use wharf::{Adapter, DType, Policy};
+    ///
+    /// let adapter = Adapter::best().await?;
+    /// let plan = adapter.negotiate(&Policy::exact().allow(DType::F64, DType::F32));
+    /// println!("{plan}"); // a row for each dtype, with the reason
+    /// assert_eq!(plan.carriage(DType::F32).how, How::Native);
+    /// assert!(plan.carriage(DType::F64).stored.is_some()); // as f64, or as f32
+    /// # Ok(()) });
+    /// ```
     #[must_use]
     pub fn negotiate(&self, policy: &Policy) -> Plan {
         negotiate(&self.caps, policy)

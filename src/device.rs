@@ -7,7 +7,6 @@ use std::sync::Arc;
 use crate::adapter::cause::AdapterCause;
 use crate::adapter::{Adapter, device_caps, features_to_request, limits_to_request};
 use crate::caps::{Caps, Feature};
-use crate::dtype::DType;
 use crate::engine::notes::Watch;
 use crate::engine::{Engine, Site, site};
 use crate::error::Result;
@@ -23,11 +22,10 @@ use crate::profile::Program;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::shadow::Guarded;
 use crate::shadow::{Capsule, Replay, Shadow, ShadowPolicy, replay};
-use crate::shape::IntoShape;
-use crate::store::{Fit, Memory};
 use crate::wgsl::Target;
 
 mod company;
+mod memory;
 mod patience;
 mod problems;
 mod tuned;
@@ -94,6 +92,18 @@ impl Adapter {
     /// The policy of the plan is the device's own; [`Device::with_policy`] makes handles with
     /// others. A plan that was made for another adapter, or asks for more than this one has, is an
     /// error.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |_| {
+    /// use wharf::{Adapter, Policy};
+    ///
+    /// let adapter = Adapter::best().await?;
+    /// let device = adapter.open(adapter.negotiate(&Policy::lossless())).await?;
+    /// let (x, receipt) = device.upload(&[1.0f64, 0.5], [2])?;
+    /// assert!(receipt.is_exact(), "{receipt}"); // without f64 as f32, which has both values
+    /// assert_eq!((x + 1.0)?.cast(wharf::DType::F32)?.to_vec::<f32>()?, [2.0, 1.5]);
+    /// # Ok(()) });
+    /// ```
     pub async fn open(&self, plan: Plan) -> Result<Device> {
         self.accepts(&plan)?;
         let (caps, adapter) = (plan.caps(), self.unused().await?);
@@ -328,60 +338,6 @@ impl Device {
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.engine, &other.engine)
-    }
-
-    /// What its memory holds. Printing it gives a table.
-    ///
-    /// ```
-    /// # wharf::testing::example(async |device| {
-    /// use wharf::DType;
-    ///
-    /// let x = device.zeros([256], DType::F32)?;
-    /// assert_eq!(device.memory().bytes_live, 1024);
-    /// drop(x);
-    /// assert_eq!(device.memory().bytes_live, 0); // kept for the next tensor, until `trim`
-    /// # Ok(()) });
-    /// ```
-    #[must_use]
-    pub fn memory(&self) -> Memory {
-        self.engine.memory()
-    }
-
-    /// Gives unused memory back to the driver, waits until it is done, and returns the bytes.
-    pub fn trim(&self) -> Result<u64> {
-        self.engine.trim()
-    }
-
-    /// Moves small tensors together on the device, so that thinly used slabs can be given back;
-    /// returns the bytes. Tensors stay valid and unchanged.
-    pub fn compact(&self) -> Result<u64> {
-        self.engine.compact()
-    }
-
-    /// Reserves at most this many bytes from now on; `None` lifts the cap. On software adapters the
-    /// default is 80 % of the memory that was free when the device was opened. Creating a tensor
-    /// that would exceed the cap is an out-of-memory error.
-    pub fn set_cap(&self, bytes: Option<u64>) {
-        self.engine.set_cap(bytes);
-    }
-
-    /// Whether a tensor of this [shape](IntoShape) and host dtype would fit, and what it would
-    /// take. Nothing is allocated. It is an error only if there can be no such tensor: if the plan
-    /// rejects the dtype, or there are more elements than can be counted.
-    ///
-    /// ```
-    /// # wharf::testing::example(async |device| {
-    /// use wharf::DType;
-    ///
-    /// let fit = device.fit([1024, 1024], DType::F32)?;
-    /// assert_eq!(fit.bytes, 4 << 20);
-    /// assert!(fit.fits, "{fit}");
-    /// # Ok(()) });
-    /// ```
-    pub fn fit(&self, shape: impl IntoShape, dtype: DType) -> Result<Fit> {
-        let shape = shape.into_shape()?;
-        let (_, stored) = self.handle.plan.accept(dtype)?;
-        Ok(self.engine.fit(Engine::bytes_of(&shape, *stored)?))
     }
 
     /// Every crossing since it was opened. Printing it gives totals and the largest.

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::dtype::DType;
 use crate::error::{Error, Result, causes};
+use crate::kernel::elementwise::text::{Pace, TextShape, fused};
 use crate::op::{Kind, Op, Refusal};
 use crate::wgsl::formula::{Definition, FormulaText};
-use crate::wgsl::scan::{Spot, without_comments, words};
+use crate::wgsl::scan::{Spot, tokens, without_comments};
 use crate::wgsl::{Assembled, Expr, Target, Term, Way, reflect};
 
 /// The most operands of a formula: with its result, what every adapter can bind.
@@ -175,7 +176,7 @@ fn judge(text: &Arc<FormulaText>, kind: Kind) -> Result<()> {
         let spot = Spot::of(&text.body, at);
         Error::from(FormulaCause::Body { name: text.name.clone(), spot, why })
     };
-    if words(&without_comments(&text.body)).next().is_none() {
+    if tokens(&without_comments(&text.body)).next().is_none() {
         return Err(wrong(0, "there is nothing to compute".to_owned()));
     }
     let definition = text.define(kind).map_err(|(at, why)| wrong(at, why))?;
@@ -191,7 +192,8 @@ fn alone(text: &Arc<FormulaText>, kind: Kind) -> Result<Assembled> {
     nodes.push(Term::Call(Arc::clone(text), [0, 1, 2]));
     let (inputs, outputs) = (vec![kind.dtype(); count], vec![count as u16]);
     let expr = Expr { inputs, nodes, outputs, ..Expr::default() };
-    Ok(expr.assemble(&vec![Way::Dense; count], false, 0, Target::Gpu)?)
+    let shape = TextShape { rank: 0, target: Target::Gpu, pace: Pace::Quads };
+    Ok(fused(&expr, &vec![Way::Dense; count], false, shape)?)
 }
 
 /// Where in the body a byte of its kernel comes from.

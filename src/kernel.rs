@@ -41,23 +41,23 @@ pub mod windows;
 
 pub(crate) use limits::index_space;
 use limits::too_deep;
-use matmul::text as products;
 use operand::Held;
 pub(crate) use operand::Operand;
 
 use crate::proof::OwnOracle;
+#[cfg(feature = "testing")]
 use crate::wgsl::Entry;
-use crate::wgsl::elementwise::{ELEMENTWISE, ELEMENTWISE_FEW};
 
 /// The catalog: every kernel there is.
+#[cfg(feature = "testing")]
 pub const CATALOG: &[&Entry] = &[
-    &ELEMENTWISE,
-    &ELEMENTWISE_FEW,
+    &elementwise::text::ELEMENTWISE,
+    &elementwise::text::FEW,
     &moves::text::TRANSPOSE,
-    &products::registers::REGISTERS,
-    &products::group::GROUP,
-    &products::squares::COOPERATIVE,
-    &products::vector::VECTOR,
+    &matmul::text::registers::REGISTERS,
+    &matmul::text::group::GROUP,
+    &matmul::text::squares::COOPERATIVE,
+    &matmul::text::vector::VECTOR,
     &fill::text::FILL,
     &quantised::text::QUANTISED,
     &quantised::text::FEW,
@@ -108,6 +108,7 @@ pub(crate) const ORACLES: &[&OwnOracle] =
     &[&quantised::oracle::BLOCKWISE, &sample::oracle::GRID_SAMPLE, &fft::oracle::FFT];
 
 /// The kernel of this name, for whoever has only that: rooms name their entries themselves.
+#[cfg(feature = "testing")]
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Entry> {
     CATALOG.iter().copied().find(|entry| entry.name == name)

@@ -29,8 +29,12 @@ mod gpu;
 pub mod host;
 #[cfg(feature = "io")]
 pub mod io;
+#[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod kernel;
+#[cfg(not(feature = "testing"))]
+#[expect(unreachable_pub, reason = "tests reach what users do not")]
+mod kernel;
 mod layout;
 pub mod ledger;
 mod news;
@@ -51,8 +55,12 @@ pub mod testing;
 mod timeline;
 mod transfer;
 pub mod tune;
+#[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod wgsl;
+#[cfg(not(feature = "testing"))]
+#[expect(unreachable_pub, reason = "tests reach what users do not")]
+mod wgsl;
 
 /// What would run to compute a tensor: [`Tensor::explain`].
 pub mod explain {

@@ -54,6 +54,18 @@ impl Policy {
     ///
     /// A conversion to an integer dtype checks that every value is in range. The receipt of one to
     /// a floating dtype counts what rounding did.
+    ///
+    /// ```
+    /// use wharf::caps::Caps;
+    /// use wharf::plan::{How, negotiate};
+    /// use wharf::{DType, Policy};
+    ///
+    /// let policy = Policy::exact().allow(DType::F64, DType::F32);
+    /// let plan = negotiate(&Caps::webgpu_baseline(), &policy);
+    /// let to = DType::F32;
+    /// assert_eq!(plan.carriage(DType::F64).how, How::Converted { to, lossless: false });
+    /// assert_eq!(plan.carriage(DType::I64).how, How::Rejected); // nobody allowed anything
+    /// ```
     #[must_use]
     pub fn allow(mut self, from: DType, to: DType) -> Self {
         self.allowed.push((from, to));

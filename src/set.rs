@@ -235,6 +235,19 @@ impl TensorSet {
     }
 
     /// The tensor of a name.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::{HostView, Shipment};
+    ///
+    /// let mut shipment = Shipment::new();
+    /// shipment.add("bias", HostView::new(&[1.0f32, 2.0], [2])?)?;
+    /// let (set, _) = device.upload_set(&shipment)?;
+    /// let bias = set.get("bias").expect("it is in the shipment");
+    /// assert_eq!((bias + 1.0)?.to_vec::<f32>()?, [2.0, 3.0]);
+    /// assert!(set.get("weights").is_none());
+    /// # Ok(()) });
+    /// ```
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Tensor> {
         self.tensors.get(name)
@@ -403,6 +416,23 @@ impl Device {
     /// arrives, or nothing does and its memory is free again.
     ///
     /// Every tensor is negotiated and has its memory before a byte moves.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::{HostView, Shipment};
+    ///
+    /// let (few, many) = ([0.5f32; 6], vec![0.5f32; 1 << 20]);
+    /// let mut shipment = Shipment::new();
+    /// shipment.add("few", HostView::new(&few, [3, 2])?)?;
+    /// let (set, receipt) = device.upload_set(&shipment)?;
+    /// assert_eq!((set.len(), receipt.values()), (1, 6));
+    ///
+    /// device.set_cap(Some(1 << 21));
+    /// shipment.add("many", HostView::new(&many, [1 << 20])?)?;
+    /// assert!(device.upload_set(&shipment).is_err()); // 4 MiB, and so neither arrives
+    /// assert_eq!(device.memory().tensors, 1);
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn upload_set(&self, shipment: &Shipment<'_>) -> Result<(TensorSet, SetReceipt)> {
         self.carry_set(shipment, CallSite::of("upload_set"), |_| {})
@@ -440,7 +470,7 @@ impl Device {
     ) -> Result<(TensorSet, SetReceipt)> {
         let (clock, engine) = (Stopwatch::start(), &self.engine);
         let orders = for_all(&shipment.goods, |goods| {
-            let order = self.order(goods.origin.clone(), goods.layout, goods.becoming)?;
+            let order = self.consign(goods.origin.clone(), goods.layout, goods.becoming)?;
             Ok((order, goods.weights.clone()))
         })?;
         orders.iter().try_for_each(|_| engine.books.admit(Direction::Up, site))?;

@@ -1,11 +1,10 @@
 //! The texts of kernels, on paper, and what a pipeline needs to know about them. No wgpu here, and
 //! nothing of a shader's insides outside: the runtime
 //!
-//! 1. picks a kernel - its [`Entry`], or an [`expr::Expr`] for a fused elementwise one - and
-//!    says for every binding in which [`Form`] its elements are stored and which [`Way`] the kernel
-//!    reaches them;
-//! 2. asks for its text: [`kept::kernel`] (or `Expr::assemble`) gives an [`Assembled`]: WGSL
-//!    and needed capabilities;
+//! 1. picks a kernel - its [`Entry`] - and says for every binding in which [`Form`] its elements
+//!    are stored and which [`Way`] the kernel reaches them;
+//! 2. asks for its text: [`kept::kernel`] (or [`Frame::kept`], where there are expressions around
+//!    it) gives an [`Assembled`]: WGSL and needed capabilities;
 //! 3. has it checked once per new pipeline: [`reflect::check`] parses and validates with the
 //!    declared capabilities *only* and returns the bindings and their access as naga sees them;
 //! 4. writes the parameters by the struct that the kernel's room declares with [`params`].
@@ -25,7 +24,6 @@ pub(crate) mod access;
 pub mod assemble;
 pub mod assembled;
 pub mod edge;
-pub mod elementwise;
 pub mod entry;
 pub mod expr;
 pub mod form;
@@ -39,7 +37,6 @@ pub(crate) mod lines;
 pub mod mutant;
 pub mod needs;
 pub(crate) mod own;
-pub(crate) mod pace;
 pub mod params;
 pub mod reflect;
 pub mod region;
@@ -47,6 +44,7 @@ pub(crate) mod scan;
 pub mod slot;
 pub mod source;
 pub mod space;
+pub(crate) mod statements;
 pub mod subgroups;
 pub mod target;
 mod verdict;
@@ -60,7 +58,6 @@ pub use form::Form;
 pub use frame::Frame;
 pub use grid::Grid;
 pub use needs::Needs;
-pub(crate) use pace::{Pace, TextShape};
 pub use region::Region;
 pub use slot::{Slot, Way};
 pub use source::Source;

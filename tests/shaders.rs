@@ -7,10 +7,12 @@ use std::sync::Arc;
 
 use wharf::DType;
 use wharf::kernel;
+use wharf::kernel::elementwise::plan::paces;
+use wharf::kernel::elementwise::text::{Pace, TextShape, fused};
 use wharf::kernel::moves::text as moves;
 use wharf::kernel::pick::text::{self as pick, Lookup};
 use wharf::kernel::random::text::Draw;
-use wharf::kernel::scatter::text::{Gathering, runs};
+use wharf::kernel::scatter::text::{Merging, runs};
 use wharf::kernel::sort::text::{Incoming, Outgoing, SortStep, select};
 use wharf::op::{Kind, Op};
 use wharf::wgsl::{
@@ -56,7 +58,7 @@ fn kernels() -> Vec<Arc<Assembled>> {
         }
         let sums = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Bool);
         let sums: Vec<Kind> = sums.collect();
-        for how in Gathering::ALL {
+        for how in Merging::ALL {
             all.extend(sums.iter().map(|&kind| runs(how, kind, target)));
         }
         all.extend([false, true].map(|doubles| select(doubles, target)));
@@ -71,7 +73,7 @@ fn kernels() -> Vec<Arc<Assembled>> {
                 }
             }
         }
-        for form in Form::MOVES {
+        for form in Form::all().filter(|form| form.is_move()) {
             for way in WAYS.into_iter().filter(|way| !matches!(way, Way::Own(_))) {
                 all.push(moves::reindex(form, way, 3, target));
                 for into in [Way::Row, Way::Dense] {
@@ -174,7 +176,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 ",
     },
     0,
-);
+)
+.unprepared();
 
 #[test]
 fn heads_and_tails_are_functions_of_a_core() {
@@ -258,10 +261,24 @@ fn check(kernel: &Assembled) {
 }
 
 #[test]
+fn parameters_are_prepared_where_a_file_has_a_place_for_them() {
+    for entry in kernel::CATALOG.iter().filter(|e| e.source.text.contains("// region functions\n"))
+    {
+        let has = entry.source.text.contains("// region prepare\n");
+        assert_eq!(entry.prepares, has, "{} and its file", entry.name);
+    }
+}
+
+#[test]
 fn no_invocation_loops_past_what_llvmpipe_survives() {
     for &entry in kernel::CATALOG {
         assert!(entry.trips_max < 65_000, "{} may loop {} times", entry.name, entry.trips_max);
     }
+}
+
+/// By quads.
+const fn quads(rank: u32, target: Target) -> TextShape {
+    TextShape { rank, target, pace: Pace::Quads }
 }
 
 /// An operation on inputs of its own.
@@ -282,20 +299,21 @@ fn every_operation_is_valid_for_every_dtype_it_takes() {
         for dtype in DType::ALL.into_iter().filter(|&d| op.takes(d)) {
             let expr = single(op, dtype);
             let ways = vec![Way::Dense; expr.inputs.len()];
-            if expr.dtypes().is_ok_and(|dtypes| expr.goes_by_lanes(&dtypes)) {
+            let dtypes = expr.dtypes().expect("a legal operation");
+            if paces(&expr, &dtypes).contains(&Pace::Few) {
                 for way in [Way::Lane, Way::EachStrided] {
                     let ways = vec![way; expr.inputs.len()];
-                    let few = expr.assemble_few(&ways, true, 2, Target::Cpu64);
-                    check(&few.expect("a legal operation"));
+                    let shape = TextShape { rank: 2, target: Target::Cpu64, pace: Pace::Few };
+                    check(&fused(&expr, &ways, true, shape).expect("a legal operation"));
                 }
             }
             if dtype.width() <= 4 {
-                check(&expr.assemble_pairs(&ways, false, 0).expect("a legal operation"));
+                let shape = TextShape { rank: 0, target: Target::Cpu64, pace: Pace::Pairs };
+                check(&fused(&expr, &ways, false, shape).expect("a legal operation"));
             }
             for f16_native in [false, true] {
-                check(
-                    &expr.assemble(&ways, f16_native, 0, Target::Gpu).expect("a legal operation"),
-                );
+                let shape = quads(0, Target::Gpu);
+                check(&fused(&expr, &ways, f16_native, shape).expect("a legal operation"));
             }
         }
     }
@@ -306,7 +324,7 @@ fn every_index_can_be_checked() {
     for from in [DType::I32, DType::U32, DType::I64, DType::U64] {
         for bound in [0, 1, 70_000] {
             let (expr, _) = Expr::checked_index(from, bound);
-            let kernel = expr.assemble(&[Way::Any], false, 2, Target::Cpu);
+            let kernel = fused(&expr, &[Way::Any], false, quads(2, Target::Cpu));
             check(&kernel.expect("every index can be checked"));
         }
     }
@@ -323,10 +341,10 @@ fn every_cast_is_valid() {
                 outputs: vec![1],
                 ..Expr::default()
             };
-            let kernel = expr.assemble(&[Way::Dense], false, 0, Target::Cpu);
+            let kernel = fused(&expr, &[Way::Dense], false, quads(0, Target::Cpu));
             check(&kernel.expect("every cast exists"));
             let (checked, _) = Expr::checked_cast(from, to);
-            let kernel = checked.assemble(&[Way::Dense], false, 0, Target::Gpu);
+            let kernel = fused(&checked, &[Way::Dense], false, quads(0, Target::Gpu));
             check(&kernel.expect("every cast can be checked"));
         }
     }
@@ -349,7 +367,8 @@ fn every_dtype_is_valid_in_every_way_and_as_a_scalar() {
                 ..Expr::default()
             };
             for f16_native in [false, true] {
-                check(&expr.assemble(&[way], f16_native, 4, Target::Gpu).expect("eq takes all"));
+                let kernel = fused(&expr, &[way], f16_native, quads(4, Target::Gpu));
+                check(&kernel.expect("eq takes all"));
             }
         }
     }
@@ -372,7 +391,7 @@ fn fused_gelu() -> Assembled {
         ..Expr::default()
     };
     let ways = [Way::Dense, Way::Dense, Way::Row];
-    expr.assemble(&ways, false, 2, Target::Cpu).expect("a legal expression")
+    fused(&expr, &ways, false, quads(2, Target::Cpu)).expect("a legal expression")
 }
 
 /// Four dtypes, a scalar, a broadcast element, an odd view and two outputs in one kernel.
@@ -397,7 +416,7 @@ fn fused_mixed() -> Assembled {
         ..Expr::default()
     };
     let ways = [Way::Any, Way::One, Way::Dense];
-    expr.assemble(&ways, false, 3, Target::Gpu).expect("a legal expression")
+    fused(&expr, &ways, false, quads(3, Target::Gpu)).expect("a legal expression")
 }
 
 #[test]
@@ -419,8 +438,8 @@ fn metal_sees_bits_where_nan_and_zero_matter() {
     for op in
         [Op::IsNan, Op::IsInf, Op::IsFinite, Op::Lt, Op::Eq, Op::Max, Op::Relu, Op::Neg, Op::Abs]
     {
-        let kernel =
-            single(op, DType::F32).assemble(&vec![Way::Dense; op.arity()], false, 0, Target::Gpu);
+        let ways = vec![Way::Dense; op.arity()];
+        let kernel = fused(&single(op, DType::F32), &ways, false, quads(0, Target::Gpu));
         let kernel = kernel.expect("a legal operation");
         let module = reflect::parse(&kernel).expect("valid");
         let [msl, ..] = platforms::translate(&kernel, &module);

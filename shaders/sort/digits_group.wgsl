@@ -15,8 +15,13 @@ const DIGITS = 16u;
 const lanes = 256u;
 @group(0) @binding(0) var<storage, read> items: array<vec2<u32>>;
 @group(0) @binding(1) var<storage, read_write> counts: array<u32>;
-fn word(i: u32) -> u32 { return items[i].x; }
 // end operands
+
+fn word(i: u32) -> u32 {
+    // region word
+    return items[i].x;
+    // end word
+}
 
 var<workgroup> sh_count: array<atomic<u32>, DIGITS>;
 

@@ -21,8 +21,13 @@ const DIGITS = 16u;
 @group(0) @binding(0) var<storage, read> items: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read> starts: array<u32>;
 @group(0) @binding(2) var<storage, read_write> sorted: array<vec2<u32>>;
-fn put(at: u32, first: u32, item: vec2<u32>) { sorted[at] = item; }
 // end operands
+
+fn put(at: u32, first: u32, item: vec2<u32>) {
+    // region put
+    sorted[at] = item;
+    // end put
+}
 
 // region four
 fn four(q: u32, first: u32) -> Four { return Four(items[q], vec4<u32>()); }

@@ -20,9 +20,19 @@ const lanes = 256u;
 @group(0) @binding(0) var<storage, read> items: array<vec2<u32>>;
 @group(0) @binding(1) var<storage, read> starts: array<u32>;
 @group(0) @binding(2) var<storage, read_write> sorted: array<vec2<u32>>;
-fn item(i: u32, first: u32) -> vec2<u32> { return items[i]; }
-fn put(at: u32, first: u32, item: vec2<u32>) { sorted[at] = item; }
 // end operands
+
+fn item(i: u32, first: u32) -> vec2<u32> {
+    // region item
+    return items[i];
+    // end item
+}
+
+fn put(at: u32, first: u32, item: vec2<u32>) {
+    // region put
+    sorted[at] = item;
+    // end put
+}
 
 const PAIRS = DIGITS / 2u;
 const EIGHTS = lanes / 8u;

@@ -13,10 +13,25 @@ struct Params {
 // region operands
 @group(0) @binding(0) var<storage, read> items: array<vec2<u32>>;
 @group(0) @binding(1) var<storage, read_write> sorted: array<vec2<u32>>;
-fn word(i: u32) -> u32 { return items[i].x; }
-fn item(i: u32, first: u32) -> vec2<u32> { return items[i]; }
-fn put(at: u32, first: u32, item: vec2<u32>) { sorted[at] = item; }
 // end operands
+
+fn word(i: u32) -> u32 {
+    // region word
+    return items[i].x;
+    // end word
+}
+
+fn item(i: u32, first: u32) -> vec2<u32> {
+    // region item
+    return items[i];
+    // end item
+}
+
+fn put(at: u32, first: u32, item: vec2<u32>) {
+    // region put
+    sorted[at] = item;
+    // end put
+}
 
 @compute @workgroup_size(workgroup)
 fn main(

@@ -186,7 +186,7 @@ impl<'a> Run<'a> {
             Stock::Created(i) => created[i].0,
         });
         let job = OwnJob {
-            params: words(&uniform, own.lengths.map(|at| (at, lengths))),
+            params: uniform_words(&uniform, own.lengths.map(|at| (at, lengths))),
             own: Arc::clone(&own),
             stocks,
             created: created.iter().map(|(shape, dtype)| (*shape, **dtype)).collect(),
@@ -256,7 +256,7 @@ fn stowage(device: &Device, kernel: &Kernel, offers: &[(String, Offer<'_>)]) -> 
 }
 
 /// The uniform as words, and four of them where there is none; from a byte on, lengths.
-fn words(uniform: &[u8], lengths: Option<(u32, Vec<u32>)>) -> Vec<u32> {
+fn uniform_words(uniform: &[u8], lengths: Option<(u32, Vec<u32>)>) -> Vec<u32> {
     let word = |bytes: &[u8]| {
         let mut word = [0; 4];
         word[..bytes.len()].copy_from_slice(bytes);

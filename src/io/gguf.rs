@@ -257,7 +257,7 @@ struct BlocksPart {
 }
 
 /// The bytes of a block as a file has them, one part after another.
-fn order(form: Blocks) -> [(Share, usize); 3] {
+fn parts_in_file(form: Blocks) -> [(Share, usize); 3] {
     let [front, behind] = form.common().around.map(|n| n * Share::Scales.dtype(form).width());
     let values = Share::Values.bytes(form);
     [(Share::Scales, front), (Share::Values, values), (Share::Scales, behind)]
@@ -270,7 +270,7 @@ impl BlocksPart {
     /// What is of this part in a block, from byte `inside` on; returns what is left to write.
     fn own<'a>(&self, block: &[u8], mut inside: usize, mut out: &'a mut [u8]) -> &'a mut [u8] {
         let mut rest = block;
-        for (of, bytes) in order(self.form) {
+        for (of, bytes) in parts_in_file(self.form) {
             let (part, later) = rest.split_at(bytes.min(rest.len()));
             rest = later;
             if of == self.of {

@@ -12,16 +12,17 @@ use crate::error::{Error, Result};
 use crate::exec::Value;
 use crate::layout::Layout;
 use crate::shape::Shape;
-use crate::wgsl::elementwise::ELEMENTWISE;
 use crate::wgsl::kept::{Details, Recipe};
-use crate::wgsl::{Assembled, Edge, Expr, Form, Pace, Target, TextShape, Way};
+use crate::wgsl::{Assembled, Edge, Expr, Form, Target, Way};
 
 pub(crate) mod checked;
 pub(super) mod operation;
-mod plan;
+pub mod plan;
+pub mod text;
 
 use operation::{Operation, Work};
 use plan::tiles_min;
+use text::{ELEMENTWISE, TextShape};
 
 /// An expression and what it is applied to.
 pub(crate) struct Fused<'a> {
@@ -44,10 +45,7 @@ impl Fused<'_> {
         let make = text_of(site.engine, self.expr);
         let dtypes = self.expr.dtypes()?;
         let llvmpipe = site.target == Target::Cpu64;
-        let by_lanes = llvmpipe && self.expr.goes_by_lanes(&dtypes);
-        let by_pairs = llvmpipe && self.expr.goes_by_pairs(&dtypes);
-        let others = [(Pace::Few, by_lanes), (Pace::Pairs, by_pairs)];
-        let paces: Vec<Pace> = others.iter().filter(|(_, goes)| *goes).map(|(p, _)| *p).collect();
+        let paces = if llvmpipe { plan::paces(self.expr, &dtypes) } else { Vec::new() };
         let same_quads = |i: usize| {
             // In place, the operand is loaded through the output's binding.
             let quad = |dtype| Form::of(dtype, f16_native).quad();
@@ -82,17 +80,12 @@ pub(crate) fn text_of(
     let f16_native = engine.gpu.caps().has(Feature::ShaderF16);
     move |ways, shape| {
         let TextShape { rank, target, pace } = shape;
-        let write = || match pace {
-            Pace::Few => expr.assemble_few(ways, f16_native, rank, target),
-            Pace::Quads => expr.assemble(ways, f16_native, rank, target),
-            Pace::Pairs => expr.assemble_pairs(ways, f16_native, rank),
-        };
         let (workgroup, by_element) = (None, false);
         let details = Details { rank, target, workgroup, by_element, f16_native };
         let edges = &[Edge { expr, ways }];
         let (kernel, wording) = (ELEMENTWISE.name, &pace);
         let recipe = Recipe { kernel, edges, slots: &[], wording, details };
-        recipe.kept(write).map_err(Error::from)
+        recipe.kept(|| text::fused(expr, ways, f16_native, shape)).map_err(Error::from)
     }
 }
 
@@ -124,10 +117,8 @@ pub(crate) fn record(
         Destination::Own(own) => inputs[own].value.buffer_ids(),
         Destination::New | Destination::Apart(_) => Vec::new(),
     };
-    let inputs: Vec<Operand> = inputs
-        .iter()
-        .map(|input| reachable(site, input, tiles, &written))
-        .collect::<Result<_>>()?;
+    let inputs: Vec<Operand> =
+        inputs.iter().map(|input| cuttable(site, input, tiles, &written)).collect::<Result<_>>()?;
     let held: Vec<Held> = inputs.iter().map(Operand::hold).collect::<Result<_>>()?;
     let (bytes, mut avoid) = (Engine::bytes_of(shape, dtype)?, Vec::new());
     avoid.extend(held.iter().flat_map(Held::ids));
@@ -149,7 +140,7 @@ pub(crate) fn record(
 
 /// The operand itself; or a dense copy, in none of the buffers in `avoid`, if its view spans
 /// segments in a way that windows cannot follow or is a large transposition.
-fn reachable(site: Site<'_>, operand: &Operand, tiles: bool, avoid: &[u64]) -> Result<Operand> {
+fn cuttable(site: Site<'_>, operand: &Operand, tiles: bool, avoid: &[u64]) -> Result<Operand> {
     let held = operand.hold()?;
     if held.is_dense() {
         return Ok(operand.clone());

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::cores::{Berth, Core, Head, Landing, Launch, Reach, Tail, in_pieces, reachable};
 use crate::dtype::DType;
 use crate::engine::Site;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exec::Value;
 use crate::proof::Oracle;
 use crate::shape::Shape;
@@ -49,7 +49,7 @@ impl Core for FftCore {
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
         let (heads, layouts) = reachable(site, inputs)?;
-        let ([input], [layout]) = (&*heads, &*layouts) else { return Err(astray()) };
+        let ([input], [layout]) = (&*heads, &*layouts) else { return Err(in_pieces("fft")) };
         let strides = layout.strides();
         let part = strides.get(2).copied().unwrap_or(0);
         let dims = layout.shape().dims();
@@ -79,7 +79,7 @@ impl Stages<'_> {
             if let Shelf::Between(to) = stage.writes {
                 let shape = Shape::new([between[to]])?;
                 let berth = Berth::new(self.site, shape, DType::F32, true, &apart)?;
-                let berth = berth.ok_or_else(astray)?;
+                let berth = berth.ok_or_else(|| in_pieces("fft"))?;
                 apart.push(berth.sink.bound.buffer_id);
                 berths[to] = Some(berth);
             }
@@ -98,11 +98,11 @@ impl Stages<'_> {
     }
 
     fn stage(&self, stage: &FftStage, berths: &[Option<Berth>]) -> Result<()> {
-        let berth = |n: usize| berths[n].as_ref().ok_or_else(astray);
+        let berth = |n: usize| berths[n].as_ref().ok_or_else(|| in_pieces("fft"));
         let mut read = Vec::new();
         for shelf in &stage.reads {
             if let Shelf::Between(from) = *shelf {
-                read.push(berth(from)?.head.raw(true)?.ok_or_else(astray)?);
+                read.push(berth(from)?.head.raw(true)?.ok_or_else(|| in_pieces("fft"))?);
             }
         }
         let input = stage.reads.contains(&Shelf::Input).then_some(&self.landing.heads[0]);
@@ -115,9 +115,4 @@ impl Stages<'_> {
         let launch = Launch::of(&text::FFT, &stage.pass, stage.job.words(), fold(stage.groups));
         launch.record(self.site, &heads, tail, sink)
     }
-}
-
-/// The operands were made to lie in one segment each, and one lies in several.
-fn astray() -> Error {
-    in_pieces("fft")
 }

@@ -12,12 +12,13 @@ use std::sync::Arc;
 
 use super::Operand;
 use super::elementwise::operation::Work;
+use super::elementwise::text::TextShape;
 use super::elementwise::{self, Destination};
 use crate::engine::Site;
 use crate::error::{Result, mistake};
 use crate::exec::Value;
 use crate::layout::Layout;
-use crate::wgsl::{Form, TextShape, Way};
+use crate::wgsl::{Form, Way};
 pub(super) use across::gather;
 use tiles::transposed;
 

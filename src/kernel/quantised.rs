@@ -56,12 +56,12 @@ impl Core for QuantisedProduct {
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
-        let [x, values, scales] = inputs else { return Err(astray("not three operands")) };
+        let [x, values, scales] = inputs else { return Err(wrong("not three operands")) };
         if tail.shape.is_empty() {
             return Ok(Value::new(site.engine.allocate(0, &[])?));
         }
         let x = x.realise(site)?;
-        let [m, k] = *x.layout.shape().dims() else { return Err(astray("not rows")) };
+        let [m, k] = *x.layout.shape().dims() else { return Err(wrong("not rows")) };
         if k == 0 {
             return sums::of_nothing(site, tail);
         }
@@ -87,7 +87,7 @@ fn copy_of(site: Site<'_>, from: &Operand) -> Result<Operand> {
 fn words_of(site: Site<'_>, values: Operand) -> Result<Operand> {
     let whole = values.layout.is_dense() && values.layout.offset().is_multiple_of(16);
     let values = if whole { values } else { copy_of(site, &values)? };
-    let [n, bytes] = *values.layout.shape().dims() else { return Err(astray("not a matrix")) };
+    let [n, bytes] = *values.layout.shape().dims() else { return Err(wrong("not a matrix")) };
     let (words, offset) = (bytes / 4, values.layout.offset() / 4);
     let layout = Layout::strided(Shape::new([n, words])?, &[words.cast_signed(), 1], offset)?;
     Ok(Operand { layout, dtype: DType::U32, ..values })
@@ -187,7 +187,7 @@ impl Blockwise<'_> {
         let mut reached = Vec::new();
         for (i, head) in heads.iter().enumerate() {
             let reach = head.raw(i == 2 && head.dtype != DType::U32)?;
-            reached.push(reach.ok_or_else(|| astray("an operand across segments"))?);
+            reached.push(reach.ok_or_else(|| wrong("an operand across segments"))?);
         }
         let tail = tail.reached()?;
         let begin = part.index * output.segment;
@@ -211,6 +211,6 @@ impl Blockwise<'_> {
     }
 }
 
-fn astray(message: &str) -> Error {
+fn wrong(message: &str) -> Error {
     mistake("a quantised product", message)
 }

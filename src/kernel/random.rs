@@ -46,5 +46,5 @@ pub(crate) fn permutation(site: Site<'_>, key: [u32; 2], count: usize) -> Result
     let of = |value| Operand::dense(value, list, DType::U32);
     let bits = |stream| random(site, &list, DType::U32, key, (Draw::Bits, [stream, 0])).map(of);
     let (high, low) = (bits(0)?, bits(1)?);
-    sort::order(site, &[(low, 32), (high, 32)], sort::SortedRows::new(1, count))
+    sort::positions(site, &[(low, 32), (high, 32)], sort::SortedRows::new(1, count))
 }

@@ -21,7 +21,7 @@ use crate::shape::Shape;
 use crate::wgsl::grid::groups_for;
 use crate::wgsl::params::Operands;
 use crate::wgsl::{Form, Grid, Slot, Way, kept};
-pub(crate) use text::Gathering;
+pub(crate) use text::Merging;
 use text::{RUNS_BLOCK, RunsJob, ScatterJob, runs};
 
 pub(crate) use plan::fits;
@@ -83,9 +83,9 @@ pub(crate) fn replaced(
 
 /// Folds every row of `rows` into the total that its key names, as many at once as one sort takes.
 /// Keys that are nobody's have all bits set.
-pub(crate) fn gathered(
+pub(crate) fn merged(
     site: Site<'_>,
-    how: Gathering,
+    how: Merging,
     keys: &Operand,
     rows: &Operand,
     totals: &Operand,
@@ -117,7 +117,7 @@ pub(crate) fn gathered(
 /// A list of values with sorted keys: each `columns` wide, in one piece.
 #[derive(Debug)]
 struct Runs {
-    how: Gathering,
+    how: Merging,
     pairs: Arc<Value>,
     values: Arc<Value>,
     count: u32,

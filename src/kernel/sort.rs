@@ -37,7 +37,7 @@ pub mod text;
 /// The positions of items in their rows, in the order of their keys, equal ones as they came. A key
 /// has one or more words. `keys` has a list for each, the lowest first: that word of every item,
 /// and how many of its bits count.
-pub(crate) fn order(
+pub(crate) fn positions(
     site: Site<'_>,
     keys: &[(Operand, u32)],
     rows: SortedRows,
@@ -60,7 +60,7 @@ pub(crate) fn order(
 }
 
 /// Words in order, equal ones as they came.
-pub(crate) fn words(
+pub(crate) fn sorted(
     site: Site<'_>,
     list: &Operand,
     by: Ranking,

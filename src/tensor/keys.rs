@@ -61,7 +61,7 @@ impl Keys {
         let keys: Vec<&Tensor> = self.words.iter().map(|(word, _)| word).collect();
         let sorted = move |site: Site<'_>, keys: &[Operand]| {
             let words: Vec<_> = keys.iter().cloned().zip(bits.iter().copied()).collect();
-            sort::order(site, &words, rows)
+            sort::positions(site, &words, rows)
         };
         keys[0].alone(Task::by("argsort", oracle), &keys, (shape, Stored::U32), sorted)
     }
@@ -92,7 +92,7 @@ impl Tensor {
         let by = Ranking { class: self.dtype.class(), descending };
         let rows = rows_of(&self.device, self.shape());
         let task = Task::by("sort", Oracle::Sorted { descending, length: rows.length });
-        let sorted = move |site: Site<'_>, list: &[Operand]| sort::words(site, &list[0], by, rows);
+        let sorted = move |site: Site<'_>, list: &[Operand]| sort::sorted(site, &list[0], by, rows);
         Ok(Some(self.alone(task, &[self], (*self.shape(), self.dtype), sorted)))
     }
 
@@ -108,7 +108,7 @@ impl Tensor {
                 (vec![(low, 32), (high.bit_xor(SIGN)?, 32)], None)
             }
             (Class::Signed, _) => {
-                let word = self.cast(DType::I32)?.words()?.bit_xor(1u32 << (bits - 1))?;
+                let word = self.cast(DType::I32)?.as_words()?.bit_xor(1u32 << (bits - 1))?;
                 (vec![(word, bits)], None)
             }
             (Class::Unsigned, 64) => (self.halves()?.map(|half| (half, 32)).into(), None),
@@ -127,7 +127,7 @@ impl Tensor {
     /// The word of an f32, and whether it is NaN. Magnitudes of negative numbers fall.
     #[track_caller]
     fn float_word(&self) -> Result<(Vec<Word>, Option<Self>)> {
-        let word = self.words()?;
+        let word = self.as_words()?;
         let key = word.gt(SIGN)?.choose(&word.bit_not()?, &word.bit_or(SIGN)?)?;
         let nan = word.bit_and(SIGN - 1)?.gt(0x7f80_0000u32)?;
         Ok((vec![(key, 32)], Some(nan)))
@@ -151,14 +151,14 @@ impl Tensor {
     /// The lower and the upper words of elements of 64 bits.
     #[track_caller]
     fn halves(&self) -> Result<[Self; 2]> {
-        let words = self.words()?.reshape([self.shape().elements(), 2])?;
+        let words = self.as_words()?.reshape([self.shape().elements(), 2])?;
         let half = |i: usize| words.slice(1, i..i + 1)?.squeeze(1)?.contiguous();
         asked(|| Ok([half(0)?, half(1)?]))
     }
 
     /// The words of a dense list, as they lie in memory.
     #[track_caller]
-    fn words(&self) -> Result<Self> {
+    fn as_words(&self) -> Result<Self> {
         let count = self.shape().elements() * self.dtype.width() / DType::U32.width();
         let words = |site: Site<'_>, from: &[Operand]| match from[0].layout.offset() {
             0 => Ok(from[0].value.clone()),

@@ -10,7 +10,7 @@ use crate::dtype::DType;
 use crate::engine::site::asked;
 use crate::error::{Error, Result, causes};
 use crate::kernel::index_space;
-use crate::kernel::scatter::Gathering;
+use crate::kernel::scatter::Merging;
 use crate::plan::Stored;
 use crate::shape::cause::ShapeCause;
 use crate::shape::{Axes, Shape};
@@ -118,7 +118,7 @@ impl Tensor {
         let index = self.flatten(..)?;
         let one = self.device.ones(1, DType::U32)?.broadcast_to(*index.shape())?;
         let none = self.device.zeros(bins, DType::U32)?;
-        none.gathering(what, Gathering::Sum, 0.into(), &index, &one)
+        none.merging(what, Merging::Sum, 0.into(), &index, &one)
     }
 
     /// How many elements lie in each of `bins` equal parts of `low` to `high`, as u32. A part has

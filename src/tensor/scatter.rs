@@ -13,7 +13,7 @@ use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
 use crate::exec::Value;
 use crate::kernel::cores::Task;
-use crate::kernel::scatter::Gathering;
+use crate::kernel::scatter::Merging;
 use crate::kernel::{Operand, index_space, scatter};
 use crate::layout::Layout;
 use crate::op::{Kind, Op, Reduction};
@@ -95,7 +95,7 @@ impl Tensor {
     #[doc(alias = "scatter_reduce")]
     #[track_caller]
     pub fn scatter_add(&self, axis: impl Into<Axis>, index: &Self, source: &Self) -> Result<Self> {
-        self.gathering("scatter_add", Gathering::Sum, axis.into(), index, source)
+        self.merging("scatter_add", Merging::Sum, axis.into(), index, source)
     }
 
     /// A copy whose elements are multiplied by all values of `source` that the index brings there:
@@ -113,7 +113,7 @@ impl Tensor {
     #[doc(alias = "scatter_reduce")]
     #[track_caller]
     pub fn scatter_mul(&self, axis: impl Into<Axis>, index: &Self, source: &Self) -> Result<Self> {
-        self.gathering("scatter_mul", Gathering::Product, axis.into(), index, source)
+        self.merging("scatter_mul", Merging::Product, axis.into(), index, source)
     }
 
     /// A copy whose elements are the largest of what they were and of all values of `source` that
@@ -174,14 +174,14 @@ impl Tensor {
         let mut along = vec![1; self.shape().rank()];
         along[place] = indices;
         let index = index.reshape(along)?;
-        self.gathering(what, Gathering::Sum, axis, &index, source)
+        self.merging(what, Merging::Sum, axis, &index, source)
     }
 
     #[track_caller]
-    pub(super) fn gathering(
+    pub(super) fn merging(
         &self,
         what: &'static str,
-        how: Gathering,
+        how: Merging,
         axis: Axis,
         index: &Self,
         source: &Self,
@@ -204,8 +204,8 @@ impl Tensor {
         let totals = self.totals((what, how), &keys, source, wide, columns)?;
         let totals = Self::of(self.device.clone(), totals, Layout::dense(*self.shape()), wide);
         let op = match how {
-            Gathering::Sum => Op::Add,
-            Gathering::Product => Op::Mul,
+            Merging::Sum => Op::Add,
+            Merging::Product => Op::Mul,
         };
         if wide == self.dtype {
             return self.apply(op, &[totals.into()]);
@@ -332,33 +332,33 @@ impl Tensor {
     #[track_caller]
     fn totals(
         &self,
-        (what, how): (&'static str, Gathering),
+        (what, how): (&'static str, Merging),
         keys: &Operand,
         source: &Self,
         wide: Stored,
         columns: usize,
     ) -> Result<Arc<Value>> {
         let none = match how {
-            Gathering::Sum if wide.is_float() => Scalar::from(-0.0f32),
-            Gathering::Sum => Scalar::from(0u8),
-            Gathering::Product => Scalar::from(1u8),
+            Merging::Sum if wide.is_float() => Scalar::from(-0.0f32),
+            Merging::Sum => Scalar::from(0u8),
+            Merging::Product => Scalar::from(1u8),
         };
         let totals = self.device.full(*self.shape(), *wide, none)?.operand()?;
         let count = keys.layout.shape().elements();
         let rows = source.cast_to(wide)?.contiguous()?.reshape([count, columns])?.operand()?;
         let reduction = match how {
-            Gathering::Sum => Reduction::Sum,
-            Gathering::Product => Reduction::Prod,
+            Merging::Sum => Reduction::Sum,
+            Merging::Product => Reduction::Prod,
         };
-        let gathered = |site: Site<'_>, inputs: &[Operand]| match inputs {
+        let merged = |site: Site<'_>, inputs: &[Operand]| match inputs {
             [keys, rows, totals] => {
-                scatter::gathered(site, how, keys, rows, totals)?;
+                scatter::merged(site, how, keys, rows, totals)?;
                 Ok(Arc::clone(&totals.value))
             }
             _ => Err(mistake("scatter", "not three operands")),
         };
         let named = Task::by(what, Oracle::Folded(reduction));
         let inputs = [keys.clone(), rows, totals];
-        witnessed(self.device.site(), named, &inputs, (*self.shape(), *wide), gathered)
+        witnessed(self.device.site(), named, &inputs, (*self.shape(), *wide), merged)
     }
 }

@@ -139,7 +139,7 @@ impl Device {
         view: &HostBytes<'_>,
     ) -> Result<(Tensor, Receipt)> {
         let order =
-            self.order(Provenance::Memory(view.view()), *view.layout(), Becoming::Planned)?;
+            self.consign(Provenance::Memory(view.view()), *view.layout(), Becoming::Planned)?;
         self.execute(&order, site)
     }
 
@@ -187,7 +187,7 @@ impl Device {
             Handover::View(view) => (Provenance::Memory(view.bytes()), *view.layout()),
             Handover::Pieces(pieces) => (Provenance::Stream(pieces.supply), pieces.layout),
         };
-        let order = self.order(origin, layout, Becoming::Planned)?;
+        let order = self.consign(origin, layout, Becoming::Planned)?;
         self.execute(&order, CallSite::of("tensor"))
     }
 
@@ -211,12 +211,12 @@ impl Device {
     ) -> Result<(Tensor, Receipt)> {
         let view = HostView::new(data, shape)?;
         let becoming = Becoming::Number(to);
-        let order = self.order(Provenance::Memory(view.bytes()), *view.layout(), becoming)?;
+        let order = self.consign(Provenance::Memory(view.bytes()), *view.layout(), becoming)?;
         self.execute(&order, CallSite::of("upload_as"))
     }
 
     /// What the plan makes of host values, or of those as what was named.
-    pub(crate) fn order<'a>(
+    pub(crate) fn consign<'a>(
         &self,
         origin: Provenance<'a>,
         layout_from: Layout,
@@ -227,7 +227,7 @@ impl Device {
             Becoming::Planned => self.plan().route(from, None)?,
             Becoming::Number(to) => self.plan().route(from, Some(to))?,
             Becoming::Blocks(form, share) => {
-                return self.order_blocks(origin, layout_from, (form, share));
+                return self.consign_blocks(origin, layout_from, (form, share));
             }
         };
         let bytes = Engine::bytes_of(layout_from.shape(), *to)?;
@@ -240,7 +240,7 @@ impl Device {
 
     /// One part of weights as blocks. Their bytes and values on the host are counted once, by the
     /// part of the values.
-    fn order_blocks<'a>(
+    fn consign_blocks<'a>(
         &self,
         origin: Provenance<'a>,
         layout_from: Layout,

@@ -2,6 +2,7 @@
 //! are stored and where they lie, so that a kernel's body is mathematics alone.
 
 use super::assemble::indented;
+use super::entry::Entry;
 use super::form::Form;
 use super::lines::{lane, put};
 use super::slot::{Slot, Way};
@@ -40,32 +41,30 @@ pub(crate) fn numbers(slots: &[Slot]) -> Numbers {
 /// and column of the quad are kept too: from quad to quad they advance by the rows and columns of a
 /// step, without a division. On a GPU parameters are registers already, and nothing is kept.
 #[derive(Default)]
-pub(super) struct Keeps {
+pub(crate) struct Keeps {
     parameters: bool,
     rows: bool,
     /// Whether an invocation takes two quads at a time.
     pairs: bool,
-    pub(super) declared: String,
+    pub(crate) declared: String,
     /// Before the loop.
-    pub(super) once: String,
+    pub(crate) once: String,
     /// For each quad; of a pair, for the first.
-    pub(super) each: String,
+    pub(crate) each: String,
     /// For the second of a pair.
-    pub(super) second: String,
+    pub(crate) second: String,
 }
 
 impl Keeps {
-    pub(super) fn of(slots: &[Slot], target: Target, pairs: bool) -> Self {
+    pub(crate) fn of(slots: &[Slot], target: Target, pairs: bool) -> Self {
         let parameters = target != Target::Gpu;
         let rows = parameters && slots.iter().any(|slot| slot.way.is_by_row());
         Self { parameters, rows, pairs, ..Self::default() }
     }
 
-    /// Parameters only: for kernels that go their own way, and have a region `prepare` where they
-    /// begin.
-    pub(super) fn parameters(text: &str, target: Target) -> Self {
-        let parameters = target != Target::Gpu && text.contains("// region prepare\n");
-        Self { parameters, ..Self::default() }
+    /// Parameters only: for kernels that go their own way.
+    pub(super) fn parameters(entry: &Entry, target: Target) -> Self {
+        Self { parameters: entry.prepares && target != Target::Gpu, ..Self::default() }
     }
 
     /// What to call a parameter: a variable of this name, if parameters are kept.
@@ -128,7 +127,7 @@ pub(crate) fn bindings(slots: &[Slot], target: Target) -> String {
     accessors(slots, target, &mut Keeps::default())
 }
 
-pub(super) fn accessors(slots: &[Slot], target: Target, keeps: &mut Keeps) -> String {
+pub(crate) fn accessors(slots: &[Slot], target: Target, keeps: &mut Keeps) -> String {
     let numbers = numbers(slots);
     let inputs = slots.iter().filter(|slot| !slot.written).count();
     let (mut text, mut starts) = (String::new(), Vec::new());
@@ -229,11 +228,11 @@ pub(super) fn wide(slot: &Slot, target: Target) -> Widening {
     if !whole || target != Target::Cpu64 {
         return None;
     }
-    match slot.form.quad() {
-        "vec4<f32>" => Some(("vec2<u64>", "bitcast<vec4<f32>>(words4(")),
-        "vec4<i32>" => Some(("vec2<u64>", "bitcast<vec4<i32>>(words4(")),
-        "vec4<u32>" => Some(("vec2<u64>", "(words4(")),
-        "vec2<u32>" => Some(("u64", "(words2(")),
+    match slot.form {
+        Form::F32 => Some(("vec2<u64>", "bitcast<vec4<f32>>(words4(")),
+        Form::I32 => Some(("vec2<u64>", "bitcast<vec4<i32>>(words4(")),
+        Form::U32 | Form::W32 => Some(("vec2<u64>", "(words4(")),
+        form if form.is_packed() && form.width() == 2 => Some(("u64", "(words2(")),
         _ => None,
     }
 }
@@ -257,9 +256,10 @@ struct Double {
 /// What WGSL makes of an expression.
 type Phrase = fn(&str) -> String;
 
-const DOUBLES: [(&str, Double); 3] = [
+/// By the bytes of an element: of so many words is a quad.
+const DOUBLES: [(u32, Double); 3] = [
     (
-        "vec4",
+        4,
         Double {
             of: "vec4<u64>",
             part: "vec2<u64>",
@@ -269,7 +269,7 @@ const DOUBLES: [(&str, Double); 3] = [
         },
     ),
     (
-        "vec2<u32>",
+        2,
         Double {
             of: "vec2<u64>",
             part: "u64",
@@ -279,7 +279,7 @@ const DOUBLES: [(&str, Double); 3] = [
         },
     ),
     (
-        "u32",
+        1,
         Double {
             of: "u64",
             part: "u32",
@@ -298,9 +298,8 @@ pub(crate) fn is_double(slot: &Slot) -> bool {
 impl Double {
     fn of(slot: &Slot) -> Option<&'static Self> {
         let dense = matches!(slot.way, Way::Dense | Way::Own(_)) && !slot.form.is_move();
-        let quad = slot.form.quad();
-        let row = DOUBLES.iter().find(|(name, _)| quad.starts_with(name))?;
-        (dense && slot.form.width() <= 4 && slot.form != Form::F16).then_some(&row.1)
+        let row = DOUBLES.iter().find(|(width, _)| *width == slot.form.width())?;
+        (dense && slot.form != Form::F16).then_some(&row.1)
     }
 
     /// `low_i` loads two quads and gives the first, `high_i` the second; `keep_j` keeps the first
@@ -335,8 +334,7 @@ impl Double {
         let [low, high] = halves.map(|half| {
             let words = half(&held);
             let quad = form.quad();
-            let words =
-                if quad.starts_with("vec4") { format!("bitcast<{quad}>({words})") } else { words };
+            let words = if form.is_packed() { words } else { format!("bitcast<{quad}>({words})") };
             format!("decode_{}({words})", form.name())
         });
         put!(

@@ -75,8 +75,8 @@ impl Page {
         self.count += text.lines().count() as u32;
     }
 
-    /// A file, less its `enable` lines, with regions replaced. Regions of other names stay, less
-    /// their marks.
+    /// A file, less its `enable` lines, with regions replaced, also those of files that replace
+    /// some. Regions of other names stay, less their marks.
     fn file(&mut self, source: &Source, regions: &[Region]) {
         let mut skipping = false;
         let mut resumed = true;
@@ -87,7 +87,7 @@ impl Page {
                     let indent = &line[..line.len() - mark.len()];
                     match &region.filling {
                         Filling::Text(text) => self.generated(&indented(text, indent)),
-                        Filling::File(source) => self.file(source, &[]),
+                        Filling::File(source) => self.file(source, regions),
                     }
                     skipping = true;
                 }
@@ -189,7 +189,7 @@ fn occurring(text: &str, local: &[Item]) -> Vec<Item> {
     added
 }
 
-pub(super) fn indented(text: &str, indent: &str) -> String {
+pub(crate) fn indented(text: &str, indent: &str) -> String {
     text.lines()
         .map(|l| if l.is_empty() { "\n".into() } else { format!("{indent}{l}\n") })
         .collect()

@@ -12,6 +12,7 @@ use crate::dtype::DType;
 
 /// A kernel: one file with one entry point `main`.
 #[derive(Debug)]
+#[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "what tests try of a kernel"))]
 pub struct Entry {
     /// The kernel's name, the file's without its ending.
     pub name: &'static str,
@@ -33,12 +34,16 @@ pub struct Entry {
     /// Whether it writes all of its workgroup memory before it reads any of it, so that nobody
     /// needs to clear it first: naga does that from one invocation, word by word.
     pub clears: bool,
+    /// Whether, as a core's, it has a region `prepare` where it begins: for parameters that
+    /// operands are reached by.
+    pub prepares: bool,
     /// Every way in which the kernel of a core is written, for who tries them all.
     pub wordings: fn() -> Vec<Worded>,
 }
 
 /// A kernel of a core as it is written for inputs of some dtypes.
 #[derive(Debug)]
+#[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "what tests try of a kernel"))]
 pub struct Worded {
     /// What is written into its file.
     pub wording: Box<dyn Wording>,
@@ -80,6 +85,7 @@ impl Entry {
             outputs: 1,
             trips_max,
             clears: false,
+            prepares: true,
             wordings: Vec::new,
         }
     }
@@ -124,6 +130,12 @@ impl Entry {
     #[must_use]
     pub const fn worded(self, wordings: fn() -> Vec<Worded>) -> Self {
         Self { wordings, ..self }
+    }
+
+    /// A core of a file without the region `prepare`.
+    #[must_use]
+    pub const fn unprepared(self) -> Self {
+        Self { prepares: false, ..self }
     }
 
     /// A kernel that writes all of its workgroup memory before it reads any.

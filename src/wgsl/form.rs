@@ -11,7 +11,7 @@ use crate::dtype::DType;
 
 /// How elements are stored in a binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[expect(
+#[allow(
     missing_docs,
     reason = "the variants are the names of dtypes; the table below says the rest"
 )]
@@ -106,9 +106,6 @@ impl Form {
     pub fn all() -> impl Iterator<Item = Self> {
         TABLE.iter().map(|row| row.form)
     }
-
-    /// The move forms, by rising width.
-    pub const MOVES: [Self; 4] = [Self::W8, Self::W16, Self::W32, Self::W64];
 
     /// The form that moves elements of `width` bytes: 1, 2, 4 or 8.
     #[must_use]
@@ -208,8 +205,8 @@ impl Form {
 
     /// Whether several elements share a `scalar` word.
     #[must_use]
-    pub fn is_packed(self) -> bool {
-        self.width() < 4 && self.scalar() == "u32"
+    pub const fn is_packed(self) -> bool {
+        self.width() < 4 && !matches!(self, Self::F16)
     }
 
     /// Whether it moves bits without looking at them.

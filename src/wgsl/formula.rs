@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use super::library;
 use super::needs::Needs;
-use super::scan::{without_comments, words};
+use super::scan::{tokens, without_comments};
 use crate::op::{Kind, Op, Spell};
 
 /// What f64 may call beside operations: drivers compute WGSL's other functions of f64 wrongly.
@@ -94,7 +94,7 @@ impl FormulaText {
         let head = self.call(kind, &list.join(", "));
         let mut text = format!("\nfn {head} -> {yields} {{\n    ");
         let plain = without_comments(&self.body);
-        let is_block = words(&plain).any(|at| &plain[at] == "return");
+        let is_block = tokens(&plain).any(|at| &plain[at] == "return");
         if !is_block {
             text.push_str("return ");
         }
@@ -110,7 +110,7 @@ impl FormulaText {
             }
         };
         let mut done = 0;
-        for at in words(&plain) {
+        for at in tokens(&plain) {
             if plain[..at.start].trim_end().ends_with('.') {
                 continue; // a member
             }
@@ -148,7 +148,7 @@ impl Definition {
 /// How much work a body is to compile, in additions.
 fn effort(body: &str) -> u32 {
     let plain = without_comments(body);
-    let called = words(&plain).filter(|at| Op::parse(&plain[at.clone()]).is_some()).count();
+    let called = tokens(&plain).filter(|at| Op::parse(&plain[at.clone()]).is_some()).count();
     let signs = plain.matches(|c| "+-*/%<>&|^".contains(c)).count();
     (1 + 4 * called + signs) as u32
 }

@@ -13,6 +13,7 @@ use super::kept::{Details, Recipe};
 use super::params::Operands;
 use super::region::Region;
 use super::slot::{Slot, Way};
+use super::statements::Function;
 use super::target::Target;
 use super::wording::Wording;
 use crate::op::Refusal;
@@ -22,7 +23,8 @@ use crate::op::Refusal;
 ///
 /// - `fn head_i(q: u32) -> value` is quad (or element, where a way says so) `q` of input `i`;
 /// - `fn finish(q: u32, x0: value)` applies the tail to quad (or element) `q` and stores it;
-/// - a region `prepare`, where `main` begins, loads what both need more than once.
+/// - a region `prepare`, where `main` begins, loads what both need more than once: see
+///   [`Entry::prepares`].
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
     /// The kernel's file.
@@ -69,7 +71,7 @@ impl Frame<'_> {
             let is_tail = i + 1 == self.edges.len();
             let (name, given) =
                 if is_tail { ("finish".into(), 1) } else { (format!("head_{i}"), 0) };
-            let function = expr.function(&name, slots.len(), words, ways, given)?;
+            let function = Function::of(expr, &name, slots.len(), words, ways, given)?;
             let inputs = expr.inputs[given..].iter().zip(ways);
             slots.extend(inputs.map(|(&dtype, &way)| Slot::read(form(dtype), way)));
             functions.push_str(&function.text);
@@ -80,7 +82,7 @@ impl Frame<'_> {
         let way = if self.by_element { Way::Each } else { Way::Dense };
         let form = |dtype| Form::written(dtype, self.target, self.f16_native);
         slots.extend(stored.map(|dtype| Slot { form: form(dtype), way, written: true }));
-        let mut keeps = Keeps::parameters(self.entry.source.text, self.target);
+        let mut keeps = Keeps::parameters(self.entry, self.target);
         let bindings = accessors(&slots, self.target, &mut keeps) + &keeps.declared;
         let mut regions = vec![
             Region::text("params", Operands::text("    job: Job,\n", &slots, words)),

@@ -60,6 +60,7 @@ const FRAGMENTS: &[Source] = &[
 ];
 
 /// Every fragment: files without an entry point.
+#[cfg(feature = "testing")]
 pub fn fragments() -> impl Iterator<Item = &'static Source> {
     Form::all().map(Form::part).chain(FRAGMENTS)
 }

@@ -7,7 +7,7 @@
 
 use super::grid::Grid;
 use super::slot::{Slot, Way};
-use super::space::{RANK_MAX, Space, View};
+use super::space::RANK_MAX;
 use crate::op::Kind;
 
 /// The most bytes of a parameter struct.
@@ -174,7 +174,7 @@ impl Operands<'_> {
 
     /// The struct `Params` in WGSL: a kernel's own members, then those for these slots and so many
     /// words of scalars.
-    pub(super) fn text(own: &str, slots: &[Slot], scalars: usize) -> String {
+    pub(crate) fn text(own: &str, slots: &[Slot], scalars: usize) -> String {
         let views = slots.iter().filter(|slot| slot.way.is_strided()).count();
         let bound = slots.iter().filter(|slot| !matches!(slot.way, Way::Own(_))).count();
         let mut text = format!("struct Params {{\n{own}");
@@ -200,41 +200,4 @@ pub(crate) fn innermost_first(dims: &[u32], fill: u32) -> [u32; RANK_MAX] {
     let mut all = [fill; RANK_MAX];
     all.iter_mut().zip(dims.iter().rev()).for_each(|(to, from)| *to = *from);
     all
-}
-
-params! {
-    /// What every elementwise kernel that loops is told.
-    struct GridJob {
-        grid: Grid,
-    }
-}
-
-/// Parameters of the elementwise kernel and of `reindex`, in the order of the kernel's operands.
-#[derive(Clone, Debug)]
-pub struct Elementwise<'a> {
-    /// The share of each invocation, in quads of the output window.
-    pub grid: Grid,
-    /// The index space and the inputs' views and ways.
-    pub space: &'a Space,
-    /// The first element of the window of the index space that this dispatch computes, a multiple
-    /// of four. Dense operands are bound from their own window on; strided ones index the whole
-    /// space.
-    pub base: u32,
-    /// The first element of each output in its bound range, multiples of four.
-    pub outputs: &'a [u32],
-    /// Scalars, as words.
-    pub scalars: &'a [u32],
-}
-
-impl Elementwise<'_> {
-    /// The struct as words.
-    #[must_use]
-    pub fn words(&self) -> Vec<u32> {
-        let strides: Vec<_> = self.space.strided().map(View::stride_words).collect();
-        let outputs = self.outputs.iter().map(|&element| element / 4);
-        let offsets: Vec<_> = self.space.offsets().chain(outputs).collect();
-        let space = (!strides.is_empty()).then_some((self.base, &*self.space.shape));
-        let own = GridJob { grid: self.grid }.words();
-        Operands { space, offsets: &offsets, strides: &strides, scalars: self.scalars }.after(own)
-    }
 }

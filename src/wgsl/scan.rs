@@ -37,7 +37,7 @@ pub(crate) fn without_comments(text: &str) -> String {
 }
 
 /// The names and numbers of a text without comments, by place.
-pub(crate) fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
+pub(crate) fn tokens(text: &str) -> impl Iterator<Item = Range<usize>> {
     let of_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut rest = 0;
     core::iter::from_fn(move || {
@@ -86,7 +86,7 @@ mod tests {
         let text = "a // b /*\nc /* d /* e */ f\n*/ g//";
         let plain = without_comments(text);
         assert_eq!(plain, "a        \nc               \n   g  ");
-        let all: Vec<_> = words(&plain).map(|at| &text[at]).collect();
+        let all: Vec<_> = tokens(&plain).map(|at| &text[at]).collect();
         assert_eq!(all, ["a", "c", "g"]);
     }
 
@@ -97,6 +97,6 @@ mod tests {
         let spot = Spot::of(text, 11);
         assert_eq!((plain.len(), spot.line, spot.column), (text.len(), 1, 10));
         assert_eq!(spot.picture(), "\n  1 | /* \u{e9}\u{e9} */ na\u{ef}ve\n    |          ^");
-        assert_eq!(words(&plain).map(|at| &text[at]).collect::<Vec<_>>(), ["na\u{ef}ve"]);
+        assert_eq!(tokens(&plain).map(|at| &text[at]).collect::<Vec<_>>(), ["na\u{ef}ve"]);
     }
 }

@@ -115,7 +115,7 @@ impl Space {
         })
     }
 
-    /// Has every view reached element by element, for [`Expr::assemble_few`](super::Expr).
+    /// Has every view reached element by element, for a kernel of one element to a lane.
     pub(crate) fn by_lanes(&mut self) {
         for (way, view) in self.ways.iter_mut().zip(&self.views) {
             *way = match way {

@@ -5,7 +5,7 @@ use naga::valid::{EntryPointError, ExpressionError, FunctionError, ValidationErr
 use naga::{AddressSpace, BinaryOperator, Expression, Function, Handle, Module};
 use naga::{ScalarKind, SourceLocation, StorageAccess, TypeInner};
 
-use super::scan::words;
+use super::scan::tokens;
 
 /// A validation error as it is told, and the byte that it means, where known.
 pub(super) fn verdict(
@@ -63,7 +63,7 @@ fn innermost(error: &dyn core::error::Error) -> String {
 
 /// Where a function is declared.
 fn declared(text: &str, name: &str) -> Option<usize> {
-    let all: Vec<_> = words(text).map(|at| (at.start, &text[at])).collect();
+    let all: Vec<_> = tokens(text).map(|at| (at.start, &text[at])).collect();
     let pair = all.windows(2).find(|pair| pair[0].1 == "fn" && pair[1].1 == name);
     pair.map(|pair| pair[1].0)
 }

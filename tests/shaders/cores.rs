@@ -1,5 +1,6 @@
-//! The kernels of cores - reductions, rows, scans, attention, products - on heads and tails that
-//! are just a view.
+//! The kernels of reductions, rows, scans, attention, products and the like are valid in every way
+//! in which they are written. What is fused with them is tried elsewhere: here each input is
+//! loaded, and the result stored, as it is.
 
 use wharf::DType;
 use wharf::kernel;
@@ -7,40 +8,31 @@ use wharf::kernel::attention::text::staged::Staged;
 use wharf::kernel::attention::text::{Block, Mask, Unit};
 use wharf::kernel::matmul::text::product::{Means, ProductText};
 use wharf::op::Kind;
-use wharf::wgsl::{Edge, Expr, Form, Frame, Needs, Target, Term, Way, Worded, Wording};
+use wharf::wgsl::{Edge, Expr, Form, Frame, Needs, Target, Way, Worded, Wording};
 
 use super::{TARGETS, check};
 
-/// What is loaded and stored as it is.
-fn itself(dtype: DType) -> Expr {
-    Expr { inputs: vec![dtype], nodes: vec![Term::Input(0)], outputs: vec![0], ..Expr::default() }
-}
-
-/// The dtype of a kind's name.
-fn of_kind(kind: Kind) -> Expr {
-    itself(DType::ALL.into_iter().find(|d| d.name() == kind.name()).expect("a kind is a dtype"))
-}
-
-/// A kernel with these heads and this tail.
+/// A kernel of the catalog with these edges: one for each input, then one for the result.
 fn frame<'a>(
     kernel: &str,
     wording: &'a dyn Wording,
     edges: &'a [Edge<'a>],
     target: Target,
 ) -> Frame<'a> {
-    let entry = kernel::find(kernel).expect("in the catalog");
+    let entry = kernel::find(kernel).expect("a name in the catalog");
     let (by_element, f16_native) = (false, false);
     Frame { entry, wording, edges, by_element, workgroup: None, f16_native, rank: 0, target }
 }
 
 fn check_frame(frame: Frame<'_>) {
-    check(&frame.assemble().expect("a view has a dtype"));
+    check(&frame.assemble().expect("every expression here has a dtype"));
 }
 
-/// Tiles of every kind: masks, lanes that share loads or do not, loads of four and of eight.
+/// Attention, a lane to a query: with each kind of mask, with loads that lanes share and with their
+/// own, of four elements and of eight.
 #[test]
 fn attention_is_valid() {
-    let [single, double, packed] = [DType::F32, DType::U64, DType::U32].map(itself);
+    let [single, double, packed] = [DType::F32, DType::U64, DType::U32].map(Expr::itself);
     let tile = Block {
         keys: 2,
         values: 4,
@@ -78,11 +70,11 @@ fn attention_is_valid() {
     }
 }
 
-/// Tiles by workgroups of every kind: many rows and few, results and states, masked or not, packed
-/// in every way; and what joins states.
+/// Attention, a workgroup to a tile: of many queries and of few, with and without a mask, packed in
+/// every way, and storing results or states; and the kernel that joins states.
 #[test]
 fn attention_by_workgroups_is_valid() {
-    let (single, packed) = (itself(DType::F32), itself(DType::U32));
+    let (single, packed) = (Expr::itself(DType::F32), Expr::itself(DType::U32));
     let tile = Staged {
         length: 16,
         width: 16,
@@ -124,11 +116,11 @@ fn attention_by_workgroups_is_valid() {
     }
 }
 
-/// Kernels that make rows of rows, by quads and by elements.
+/// Softmax and norms, a lane or a workgroup to a row, by quads and by elements.
 #[test]
-fn every_kernel_of_rows_is_valid() {
+fn softmax_and_norms_are_valid() {
     use wharf::kernel::rows::text::{RowGroup, RowsKind, RowsText};
-    let itself = itself(DType::F32);
+    let number = Expr::itself(DType::F32);
     for (kernel, kind) in [
         ("softmax_rows", RowsKind::Softmax),
         ("softmax_rows", RowsKind::LogSoftmax),
@@ -141,7 +133,7 @@ fn every_kernel_of_rows_is_valid() {
             [(Target::Cpu, true), (Target::Cpu64, false), (Target::Gpu, false)]
         {
             let ways: &[Way] = if by_element { &[Way::Each] } else { &[Way::Dense] };
-            let edges = [Edge { expr: &itself, ways }, Edge { expr: &itself, ways: &[] }];
+            let edges = [Edge { expr: &number, ways }, Edge { expr: &number, ways: &[] }];
             let group = |held| Some(RowGroup { lanes: 64, held, subgroups: false });
             let groups = kernel.ends_with("_group");
             let ways = if groups { vec![group(0), group(1), group(8)] } else { vec![None] };
@@ -162,7 +154,7 @@ fn every_scan_is_valid() {
             for bits in 0..8 {
                 let [totals, carried, parts] = [1, 2, 4].map(|b| bits & b > 0);
                 let how = Reduce { fold, kind, index: false };
-                let (given, held) = (of_kind(kind), of_kind(how.held()));
+                let (given, held) = (Expr::itself(kind.dtype()), Expr::itself(how.held().dtype()));
                 let head = if parts { &held } else { &given };
                 let tail = if totals || parts { &held } else { &given };
                 let edge = |expr| Edge { expr, ways: &[Way::Each] };
@@ -179,19 +171,20 @@ fn every_scan_is_valid() {
     }
 }
 
-/// Kernels of groups by subgroups: of rows, and of every reduction whose type subgroups know.
+/// Softmax, norms and reductions that add lanes up by subgroups: of every type that subgroups know.
 #[test]
-fn every_kernel_of_groups_is_valid_by_subgroups() {
+fn what_uses_subgroups_is_valid() {
     use wharf::kernel::reduce::text::{Fold, Pass, Reduce, ReducePass};
     use wharf::kernel::rows::text::{RowGroup, RowsKind, RowsText};
     let group = |kernel, wording: &dyn Wording, input, output| {
-        let (head, tail) = (itself(input), itself(output));
+        let (head, tail) = (Expr::itself(input), Expr::itself(output));
         let edges = [Edge { expr: &head, ways: &[Way::Dense] }, Edge { expr: &tail, ways: &[] }];
         let by_element = kernel == "reduce_group";
         let group = Frame { by_element, ..frame(kernel, wording, &edges, Target::Gpu) };
-        let kernel = group.assemble().expect("a view has a dtype");
-        assert!(kernel.needs.contains(Needs::SUBGROUPS), "{wording:?} is not by subgroups");
-        check(&kernel);
+        let text = group.assemble().expect("every expression here has a dtype");
+        let uses = text.needs.contains(Needs::SUBGROUPS);
+        assert!(uses, "{kernel} does not use subgroups as {wording:?}");
+        check(&text);
     };
     for kind in [RowsKind::Softmax, RowsKind::LogSoftmax, RowsKind::Norm] {
         let kernel = if kind == RowsKind::Norm { "norm_group" } else { "softmax_group" };
@@ -223,7 +216,7 @@ fn every_kernel_of_groups_is_valid_by_subgroups() {
     }
 }
 
-/// Every pass of every reduction, on heads and tails that are just a view.
+/// Every pass of every reduction, of every kind of number.
 #[test]
 fn every_reduction_is_valid() {
     use wharf::kernel::reduce::text::{Fold, Pass, Reduce, ReducePass};
@@ -241,8 +234,9 @@ fn every_reduction_is_valid() {
                     let reads_elements = columns && elements;
                     let stores_elements = !columns || elements;
                     let pass = Pass { from_parts, to_parts, reads_elements, stores_elements };
-                    let head = of_kind(if from_parts { how.held() } else { kind });
-                    let tail = of_kind(if to_parts { how.held() } else { how.result() });
+                    let head = Expr::itself((if from_parts { how.held() } else { kind }).dtype());
+                    let tail =
+                        Expr::itself((if to_parts { how.held() } else { how.result() }).dtype());
                     let ways: &[Way] = if reads_elements { &[Way::Each] } else { &[Way::Dense] };
                     let edges = [Edge { expr: &head, ways }, Edge { expr: &tail, ways: &[] }];
                     let wording = ReducePass { how, pass, subgroups: false };
@@ -254,12 +248,12 @@ fn every_reduction_is_valid() {
     }
 }
 
-/// A product that is summed as this dtype is.
+/// The text of a product of operands of this dtype.
 fn product(dtype: DType, by: Means) -> ProductText {
     ProductText { by, dtype }
 }
 
-/// A product by a kernel of this wording is valid.
+/// Checks a kernel of these inputs that stores its result as it is.
 fn check_product(
     kernel: &str,
     heads: &[Edge<'_>],
@@ -278,7 +272,8 @@ fn every_tile_of_a_product_is_valid() {
     use wharf::kernel::matmul::text::tile::{Along, Tile};
     let ways = [Along::K, Along::Outer, Along::Neither];
     for dtype in [DType::F32, DType::F16, DType::I8, DType::U32, DType::F64, DType::I64] {
-        let (side, out) = (itself(dtype), itself(wharf::reference::matmul_dtype(dtype)));
+        let (side, out) =
+            (Expr::itself(dtype), Expr::itself(wharf::reference::matmul_dtype(dtype)));
         for (i, target) in TARGETS.into_iter().enumerate() {
             for along in ways.iter().flat_map(|a| ways.map(|b| [*a, b])) {
                 let (rows, quads) = [(4, 1), (4, 2), (8, 1)][i];
@@ -302,7 +297,8 @@ fn every_tile_of_a_product_is_valid() {
     }
 }
 
-/// Tiles in workgroup memory, and few rows, in every way that their operands lie.
+/// Products by tiles in workgroup memory, and products of a few rows, whose operands are dense
+/// along either axis or neither.
 #[test]
 fn every_product_by_groups_is_valid() {
     use wharf::kernel::matmul::text::group::Group;
@@ -312,10 +308,11 @@ fn every_product_by_groups_is_valid() {
     for (i, dtype) in
         [DType::F32, DType::F16, DType::I8, DType::F64, DType::I64].into_iter().enumerate()
     {
-        let (side, out) = (itself(dtype), itself(wharf::reference::matmul_dtype(dtype)));
+        let (side, out) =
+            (Expr::itself(dtype), Expr::itself(wharf::reference::matmul_dtype(dtype)));
         for along in ways.iter().flat_map(|a| ways.map(|b| [*a, b])) {
-            let odd = along[0] == Along::Outer;
-            let [rows, quads] = if odd { [8, 2] } else { [4, 1] };
+            let large = along[0] == Along::Outer;
+            let [rows, quads] = if large { [8, 2] } else { [4, 1] };
             let tile = Tile {
                 rows,
                 quads,
@@ -323,11 +320,11 @@ fn every_product_by_groups_is_valid() {
                 ragged: along[1] != Along::K,
                 shared: false,
                 strips: false,
-                even: odd,
+                even: large,
                 packed: None,
             };
             let (lanes, near_k) = (64, along.map(|a| a == Along::K));
-            let (across, depth, deep, lean) = (8, 8 << (i % 3), odd, i % 2 == 0);
+            let (across, depth, deep, lean) = (8, 8 << (i % 3), large, i % 2 == 0);
             let group = Group { tile, lanes, across, depth, near_k, deep, lean };
             let subgroups = along[1] == Along::K && dtype.width() <= 4;
             let across = if subgroups { 1 } else { 16 };
@@ -344,7 +341,7 @@ fn every_product_by_groups_is_valid() {
     }
 }
 
-/// A few rows by weights of which several quads are read at a time.
+/// Products of a few rows by weights of which several quads are read at a time.
 #[test]
 fn every_packed_product_is_valid() {
     use wharf::kernel::matmul::text::tile::{Along, Packed, Tile};
@@ -355,8 +352,8 @@ fn every_packed_product_is_valid() {
     let bytes =
         [DType::I8, DType::U8].map(|d| (d, Packed::Bytes { signed: d == DType::I8 }, Target::Gpu));
     for (dtype, packed, target) in wide.into_iter().chain(bytes) {
-        let (side, packed) = (itself(packed.dtype()), Some(packed));
-        let out = itself(wharf::reference::matmul_dtype(dtype));
+        let (side, packed) = (Expr::itself(packed.dtype()), Some(packed));
+        let out = Expr::itself(wharf::reference::matmul_dtype(dtype));
         for alone in [true, false] {
             let along = [Along::K; 2];
             let tile = Tile {
@@ -380,7 +377,8 @@ fn every_packed_product_is_valid() {
     }
 }
 
-/// Cooperative matrices of every size and kind, in every way that the operands lie.
+/// Products by cooperative matrices of every size, whose operands are dense along either axis or
+/// neither.
 #[test]
 fn every_product_by_cooperative_matrices_is_valid() {
     use wharf::kernel::matmul::text::squares::Squares;
@@ -389,7 +387,7 @@ fn every_product_by_cooperative_matrices_is_valid() {
     for (dtype, side, teams) in
         [(DType::F16, 16, [2, 2]), (DType::F16, 8, [1, 1]), (DType::F32, 8, [2, 4])]
     {
-        let part = itself(dtype);
+        let part = Expr::itself(dtype);
         for along in ways.iter().flat_map(|a| ways.map(|b| [*a, b])) {
             let ragged = along[1] != Along::K;
             let tile = Tile {
@@ -412,30 +410,30 @@ fn every_product_by_cooperative_matrices_is_valid() {
     }
 }
 
-/// Cores whose rooms list the ways in which they are written.
+/// Every kernel whose entry lists the ways in which it is written.
 #[test]
 fn every_wording_is_valid() {
     let mut tried = 0;
     for entry in kernel::CATALOG {
         for Worded { wording, inputs, result, by_element, target } in (entry.wordings)() {
             let inputs: Vec<_> =
-                inputs.iter().map(|&(dtype, way)| (itself(dtype), [way])).collect();
+                inputs.iter().map(|&(dtype, way)| (Expr::itself(dtype), [way])).collect();
             let heads = inputs.iter().map(|(expr, ways)| Edge { expr, ways });
-            let result = itself(result);
+            let result = Expr::itself(result);
             let edges: Vec<_> = heads.chain([Edge { expr: &result, ways: &[] }]).collect();
             check_frame(Frame { by_element, ..frame(entry.name, &*wording, &edges, target) });
             tried += 1;
         }
     }
-    assert!(tried > 0, "no room lists any");
+    assert!(tried > 0, "no entry of the catalog lists a way");
 }
 
-/// Windows of every kind, by quads and by elements, of one axis before them or two.
+/// Windows of which the highest is taken, or a sum, or one by weights: by quads and by elements.
 #[test]
-fn every_gathering_of_windows_is_valid() {
+fn every_kind_of_windows_is_valid() {
     use wharf::kernel::windows::text::{Gather, TapsDown, WindowsText};
     for dtype in DType::ALL.into_iter().filter(|&d| d.computes() && d != DType::Bool) {
-        let (given, summed) = (itself(dtype), of_kind(Kind::of(dtype)));
+        let (given, summed) = (Expr::itself(dtype), Expr::itself(Kind::of(dtype).dtype()));
         for bits in 0..16 {
             let [quads, whole, lone, flat] = [1, 2, 4, 8].map(|b| bits & b > 0);
             let target = TARGETS[bits % TARGETS.len()];
@@ -461,14 +459,14 @@ fn every_gathering_of_windows_is_valid() {
     }
 }
 
-/// Axes that are resized: quads across, along them and along both, linear and cubic, of every
-/// float.
+/// Resized axes, linear and cubic, of every float: quads of the result lie across the axis, along
+/// it, or along one of two.
 #[test]
 fn every_resized_axis_is_valid() {
     use wharf::kernel::resize::text::{Lies, ResizeText};
     for dtype in [DType::F32, DType::F16, DType::Bf16, DType::F64] {
-        let (kind, given) = (Kind::of(dtype), itself(dtype));
-        let summed = of_kind(kind);
+        let (kind, given) = (Kind::of(dtype), Expr::itself(dtype));
+        let summed = Expr::itself(kind.dtype());
         for lies in [Lies::Across, Lies::AcrossEach, Lies::Along(3), Lies::Along(7), Lies::Apart] {
             for (i, target) in TARGETS.into_iter().enumerate() {
                 let (cubic, whole) = (i == 1 || matches!(lies, Lies::Along(7)), i == 2);
@@ -504,7 +502,7 @@ fn every_tile_of_quantised_weights_is_valid() {
                 Blocks::Q4K | Blocks::Q5K | Blocks::Q5_1 => (DType::U32, &[Way::Dense]),
                 _ => (DType::U16, &[Way::Each]),
             };
-            let sides = [itself(dtype), itself(DType::U32), itself(scales)];
+            let sides = [Expr::itself(dtype), Expr::itself(DType::U32), Expr::itself(scales)];
             let ways: [&[Way]; 3] = [&[Way::Dense], &[Way::Dense], way];
             let part = |(expr, ways)| Edge { expr, ways };
             let heads: Vec<_> = sides.iter().zip(ways).map(part).collect();

@@ -3,9 +3,12 @@
 use naga::{Module, TypeInner};
 use wharf::DType;
 use wharf::kernel::CATALOG;
+use wharf::kernel::elementwise::text::{Elementwise, fused};
 use wharf::op::{Kind, Op};
-use wharf::wgsl::params::{Elementwise, Member, Operands};
+use wharf::wgsl::params::{Member, Operands};
 use wharf::wgsl::{Expr, Grid, Space, Target, Term, View, reflect};
+
+use super::quads;
 
 /// The members of a struct as naga sees them.
 fn members<'a>(module: &'a Module, name: &str) -> Option<Vec<(&'a str, Kind, u32, u32)>> {
@@ -67,7 +70,8 @@ fn what_operands_need_lies_where_the_accessors_read_it() {
     let views =
         [(7, vec![101, 1]), (9, vec![103, 3])].map(|(offset, strides)| View { offset, strides });
     let space = Space::of(&[5, 6], &views).expect("two dimensions");
-    let kernel = expr.assemble(&space.ways, false, space.rank(), Target::Cpu).expect("adds");
+    let shape = quads(space.rank(), Target::Cpu);
+    let kernel = fused(&expr, &space.ways, false, shape).expect("adds");
     let module = reflect::parse(&kernel).expect("valid");
     let grid = Grid::new(8, Target::Cpu);
     let (outputs, scalars) = (&[44][..], &[77][..]);

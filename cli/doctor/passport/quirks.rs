@@ -1,7 +1,7 @@
 //! What this adapter's driver does in its own way, measured by kernels of raw WGSL. None of it
 //! affects wharf's results. It explains why other kernels may differ from one machine to the next.
 
-use wharf::wgsl::Target;
+use wharf::Target;
 use wharf::{DType, Device, Layout, Shape, wgpu};
 
 use super::clock::seconds;

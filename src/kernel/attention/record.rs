@@ -42,14 +42,14 @@ impl AttentionCore {
         if !tile.states {
             return Landing::whole(self.name(), site, reached, tail, false)?.by(launch);
         }
-        let astray = || in_pieces(self.name());
+        let broken = || in_pieces(self.name());
         let sources: Option<Vec<Reach<'_>>> = reached.collect::<Result<_>>()?;
-        let sources = sources.ok_or_else(astray)?;
+        let sources = sources.ok_or_else(broken)?;
         let crowd = Crowd::of(&views);
         let (rows, states) = (crowd.heads * crowd.rows, tile.parts * splits.count);
         let shape = Shape::new([states, rows, 4 * (tile.width + 1)])?;
         let read: Vec<u64> = sources.iter().flat_map(Reach::ids).collect();
-        let left = Berth::new(site, shape, DType::F32, false, &read)?.ok_or_else(astray)?;
+        let left = Berth::new(site, shape, DType::F32, false, &read)?.ok_or_else(broken)?;
         let sources: Vec<&Reach<'_>> = sources.iter().collect();
         launch.record(site, &sources, &Reach::identity(DType::F32), &left.sink)?;
         let landing = Landing::whole(self.name(), site, [left.head.raw(false)], tail, false)?;

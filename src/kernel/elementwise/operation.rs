@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, Weak};
 
 use super::plan::{self, SPACE_MAX};
+use super::text::{Elementwise, Pace, TextShape};
 use crate::count::word;
 use crate::engine::Site;
 use crate::error::Result;
@@ -13,8 +14,7 @@ use crate::kernel::limits::Ceiling;
 use crate::kernel::{Held, too_deep};
 use crate::layout::Layout;
 use crate::shape::Shape;
-use crate::wgsl::params::Elementwise;
-use crate::wgsl::{Assembled, Grid, Pace, Space, TextShape, View, Way};
+use crate::wgsl::{Assembled, Grid, Space, View, Way};
 
 /// The text of a kernel for these ways and what else decides it.
 type Make<'a> = dyn Fn(&[Way], TextShape) -> Result<Arc<Assembled>> + 'a;

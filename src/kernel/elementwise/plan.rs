@@ -3,14 +3,20 @@
 use core::iter;
 use core::ops::Range;
 
+use super::text::Pace;
+use crate::dtype::DType;
 use crate::shape::Shape;
-use crate::wgsl::{Pace, Target};
+use crate::wgsl::{Expr, Target, Term};
 
 /// Elements of one index space: all of it within 32 bits, with room for the last quad.
 pub(super) const SPACE_MAX: usize = 1 << 31;
 
 /// Below so many elements, going by pairs of quads saves less than compiling it costs.
 const PAIRS_MIN: usize = 1 << 16;
+
+/// The most effort, in additions, of an expression that goes by pairs: loads and stores should be
+/// most of the work, because the text is twice as long.
+const PAIRS_EFFORT_MAX: u32 = 8;
 
 /// Up to so many elements a lane for each of them runs as fast as a loop (measured from 4 to 1024:
 /// a sum of two, a chain of sixty), and compiles in two thirds of the time.
@@ -24,6 +30,25 @@ pub(super) const fn tiles_min(target: Target) -> usize {
         Target::Cpu | Target::Cpu64 => 1 << 16,
         Target::Gpu => 1 << 20,
     }
+}
+
+/// The paces beside [`Pace::Quads`] that the text of an expression is worth writing for.
+#[must_use]
+pub fn paces(expr: &Expr, dtypes: &[DType]) -> Vec<Pace> {
+    let widths = || expr.outputs.iter().map(|&output| dtypes[usize::from(output)].width());
+    let effort = |node: &Term| match node {
+        Term::Apply(op, _) => op.effort(),
+        Term::Call(formula, _) => formula.effort,
+        _ => 0,
+    };
+    let effort = expr.nodes.iter().map(effort).sum::<u32>();
+    // No two lanes may store to one word, and what the last eight store beyond the end has to be
+    // padding.
+    let few = widths().all(|width| width == 4);
+    let narrow = !expr.inputs.is_empty() && widths().all(|width| width <= 4);
+    let others = [(Pace::Few, few), (Pace::Pairs, narrow && effort <= PAIRS_EFFORT_MAX)];
+    let others = others.iter().filter(|(_, goes)| *goes && expr.fault.is_none());
+    others.map(|(pace, _)| *pace).collect()
 }
 
 /// The outermost axis, and its halves; `None` if the second does not begin at a whole quad.

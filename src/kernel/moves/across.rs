@@ -8,9 +8,10 @@ use crate::count::word;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::kernel::elementwise::operation::{Operation, Work};
+use crate::kernel::elementwise::text::TextShape;
 use crate::kernel::limits::Ceiling;
 use crate::kernel::{Held, Operand};
-use crate::wgsl::{Form, TextShape, Way};
+use crate::wgsl::{Form, Way};
 
 const REACH: Ceiling = Ceiling {
     what: "a view across segments",

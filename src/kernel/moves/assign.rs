@@ -9,11 +9,11 @@ use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::{Bound, Job, Ready, Value};
 use crate::kernel::elementwise::operation::RAGGED;
+use crate::kernel::elementwise::text::Elementwise;
 use crate::kernel::limits::Ceiling;
 use crate::kernel::{Held, Operand, fill};
 use crate::layout::Layout;
 use crate::shape::Shape;
-use crate::wgsl::params::Elementwise;
 use crate::wgsl::space::RANK_MAX;
 use crate::wgsl::{Form, Grid, Space, Way};
 

@@ -4,8 +4,8 @@
 use core::convert::Infallible;
 use std::sync::Arc;
 
+use crate::kernel::elementwise::text::{Body, Pace, TextShape, assembled};
 use crate::wgsl::access::offset;
-use crate::wgsl::elementwise::{Body, elementwise};
 use crate::wgsl::kept::{Details, Recipe};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
@@ -37,13 +37,13 @@ fn moved(
     slots: &[Slot],
     body: &str,
     scalars: usize,
-    shape: (u32, Target),
+    (rank, target): (u32, Target),
 ) -> Arc<Assembled> {
-    let details = Details::plain(shape.0, shape.1);
+    let details = Details::plain(rank, target);
     let recipe = Recipe { kernel: name, edges: &[], slots, wording: &(), details };
     let Ok(text) = recipe.kept(|| {
-        let body = Body { each: body, ..Body::default() };
-        let mut kernel = elementwise(slots, body, scalars, shape);
+        let shape = TextShape { rank, target, pace: Pace::Quads };
+        let mut kernel = assembled(slots, Body::of(body, scalars), shape);
         kernel.name = name;
         Ok::<_, Infallible>(kernel)
     });

@@ -38,6 +38,7 @@ pub enum Draw {
 
 impl Draw {
     /// Every draw.
+    #[cfg(feature = "testing")]
     pub const ALL: [Self; 6] =
         [Self::Bits, Self::Uniform, Self::Uniform64, Self::Normal, Self::Below, Self::Chance];
 

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use super::plan::{Extent, ReducePlan};
-use super::record::{Feed, Goal, Passes, astray};
+use super::record::{Feed, Goal, Passes, misplaced};
 use crate::error::Result;
 use crate::exec::{Bound, Value};
 use crate::kernel::cores::{Head, Reach, Sink};
@@ -51,7 +51,7 @@ struct Parts<'a> {
 
 impl Parts<'_> {
     fn extent(&self, layout: &Layout) -> Result<Extent> {
-        let [outer, length, inner] = *layout.shape().dims() else { return Err(astray()) };
+        let [outer, length, inner] = *layout.shape().dims() else { return Err(misplaced()) };
         Ok(Extent { outer, length, inner, ragged: self.ragged && inner > 1 })
     }
 
@@ -113,7 +113,7 @@ impl Parts<'_> {
     /// A block in one segment.
     fn whole(&self, operand: Operand, extent: Extent, at: usize) -> Result<()> {
         let head = Head::view(operand);
-        let reach = &head.reach(extent.reads_elements())?.ok_or_else(astray)?;
+        let reach = &head.reach(extent.reads_elements())?.ok_or_else(misplaced)?;
         let feed = Feed { reach, extent, first: 0, is_states: false };
         landed(self.passes.reduce(&feed, &self.goal(extent, at))?)
     }
@@ -128,11 +128,11 @@ impl Parts<'_> {
             apart.extend(operand.hold()?.ids());
         }
         let all = Extent { length, ..extent };
-        let states = self.passes.states(all, &apart)?.ok_or_else(astray)?;
+        let states = self.passes.states(all, &apart)?.ok_or_else(misplaced)?;
         let mut slot = 0;
         for Stretch { operand, extent, first, plan } in stretches {
             let head = Head::view(operand);
-            let reach = &head.reach(extent.reads_elements())?.ok_or_else(astray)?;
+            let reach = &head.reach(extent.reads_elements())?.ok_or_else(misplaced)?;
             let feed = Feed { reach, extent, first, is_states: false };
             self.passes.leave(&plan, &feed, &states, slot)?;
             slot += plan.chunks;
@@ -176,5 +176,5 @@ struct Stretch {
 
 /// What was cut so that it lands in one segment has to.
 fn landed(done: bool) -> Result<()> {
-    if done { Ok(()) } else { Err(astray()) }
+    if done { Ok(()) } else { Err(misplaced()) }
 }

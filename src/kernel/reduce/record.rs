@@ -63,7 +63,7 @@ impl Passes<'_> {
 
     /// Reduces the states of each row or column to one.
     pub(super) fn combine(&self, states: &Berth, extent: Extent, goal: &Goal<'_>) -> Result<bool> {
-        let reach = &states.head.raw(extent.reads_elements())?.ok_or_else(astray)?;
+        let reach = &states.head.raw(extent.reads_elements())?.ok_or_else(misplaced)?;
         self.reduce(&Feed { reach, extent, first: 0, is_states: true }, goal)
     }
 
@@ -117,6 +117,6 @@ impl Passes<'_> {
 }
 
 /// What was made to lie in one segment does not: a mistake, and no result.
-pub(super) fn astray() -> Error {
+pub(super) fn misplaced() -> Error {
     mistake("a reduction", "its parts are not where they were put")
 }

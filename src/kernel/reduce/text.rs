@@ -20,6 +20,7 @@ pub const REDUCE_ROWS: Entry = Entry::core("reduce_rows", source!("reduce_rows.w
 /// A group to a row.
 pub const REDUCE_GROUP: Entry = Entry::core("reduce_group", source!("reduce_group.wgsl"))
     .clearing()
+    .unprepared()
     .with(&[FOLD, CHOICE, JOINED_PROD, JOINED_MAX, JOINED_CHOICE])
     .told(ReduceRowsJob::MEMBERS);
 /// A lane to a quad of columns.

@@ -77,15 +77,14 @@ impl ResizeText {
         }
     }
 
-    fn weigh(&self) -> String {
-        let real = self.kind.name();
+    fn real(&self) -> String {
         // No place of a linear sum lies before the first element.
-        let (least, weight) =
-            if self.cubic { (0, "weigh_cubic(far)") } else { (1, "Real(1) - far") };
-        format!(
-            "alias Real = {real};\nconst least = {least}u;\n\n\
-             fn weigh(far: vec4<Real>) -> vec4<Real> {{\n    return {weight};\n}}\n"
-        )
+        let least = u32::from(!self.cubic);
+        format!("alias Real = {};\nconst least = {least}u;\n", self.kind.name())
+    }
+
+    const fn weigh(&self) -> &'static str {
+        if self.cubic { "return weigh_cubic(far);" } else { "return Real(1) - far;" }
     }
 
     const fn place(&self) -> &'static str {
@@ -183,7 +182,8 @@ impl Writes for ResizeText {
         let walked = matches!(self.lies, Lies::Walked(_));
         let mut regions = if walked { self.walk() } else { Vec::new() };
         regions.extend([
-            Region::text("weigh", self.weigh()).needing(Needs::of(self.kind)),
+            Region::text("real", self.real()).needing(Needs::of(self.kind)),
+            Region::text("weigh", self.weigh()),
             Region::text("place", self.place()),
             Region::text("taps", self.weights()),
             Region::text("take", self.take()),

@@ -11,6 +11,7 @@ pub const SOFTMAX_ROWS: Entry = Entry::core("softmax_rows", source!("softmax_row
 /// Softmax, a group to a row.
 pub const SOFTMAX_GROUP: Entry = Entry::core("softmax_group", source!("softmax_group.wgsl"))
     .clearing()
+    .unprepared()
     .with(&[LOG_SOFTMAX, JOINED_SOFTMAX])
     .told(SoftmaxJob::MEMBERS);
 /// Norms, a lane to a row.
@@ -19,6 +20,7 @@ pub const NORM_ROWS: Entry =
 /// Norms, a group to a row.
 pub const NORM_GROUP: Entry = Entry::core("norm_group", source!("norm_group.wgsl"))
     .clearing()
+    .unprepared()
     .with(subgroups::PARTS)
     .told(NormJob::MEMBERS);
 

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::layout::Layout;
 use crate::wgsl::entry::CORE_TRIPS;
 use crate::wgsl::grid::LANES_BUSY;
-use crate::wgsl::lines::{StoredQuad, put};
+use crate::wgsl::lines::StoredQuad;
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Region, Target, Worded, Writes};
@@ -42,31 +42,30 @@ pub(crate) enum Around {
 impl Around {
     pub(crate) const ALL: [Self; 4] = [Self::Number, Self::Ends, Self::Mirrors, Self::Copies];
 
-    /// The functions that depend on it. `place` is where a coordinate lies, `tap` the element of a
-    /// whole number, `beside` what is read where that is no element, and `is_lost` tells which
-    /// coordinates make NaN: infinite ones as well where the image repeats without end.
-    fn text(self) -> String {
-        let (place, tap, beside, lost) = match self {
-            Self::Number => ("number", "number", BESIDE, "is_nan_f32(g)"),
-            Self::Ends => ("ends", "ends", "x", "is_nan_f32(g)"),
-            Self::Mirrors => ("mirrors", "ends", "x", "!is_finite_f32(g)"),
-            Self::Copies => ("copies", "copies", "x", "!is_finite_f32(g)"),
+    /// What depends on it, by the regions that it is written into.
+    fn lines(self) -> [(&'static str, &'static str); 4] {
+        let by_place = match self {
+            Self::Number => "return place_by_number(g, reach, size);",
+            Self::Ends => "return place_by_ends(g, reach, size);",
+            Self::Mirrors => "return place_by_mirrors(g, reach, size);",
+            Self::Copies => "return place_by_copies(g, reach, size);",
         };
-        let mut text = String::new();
-        for (head, value) in [
-            (PLACE, format!("place_by_{place}(g, reach, size)")),
-            ("tap(i: vec4<i32>, size: u32) -> vec4<u32>", format!("tap_by_{tap}(i, size)")),
-            ("beside(x: vec4<f32>, inside: vec4<bool>) -> vec4<f32>", beside.into()),
-            ("is_lost(g: vec4<f32>) -> vec4<bool>", lost.into()),
-        ] {
-            put!(text, "fn {head} {{\n    return {value};\n}}\n");
-        }
-        text
+        let by_tap = match self {
+            Self::Number => "return tap_by_number(i, size);",
+            Self::Ends | Self::Mirrors => "return tap_by_ends(i, size);",
+            Self::Copies => "return tap_by_copies(i, size);",
+        };
+        let beside = match self {
+            Self::Number => "return select(vec4<f32>(p.job.around), x, inside);",
+            _ => "return x;",
+        };
+        let lost = match self {
+            Self::Number | Self::Ends => "return is_nan_f32(g);",
+            Self::Mirrors | Self::Copies => "return !is_finite_f32(g);",
+        };
+        [("place", by_place), ("tap", by_tap), ("beside", beside), ("lost", lost)]
     }
 }
-
-const PLACE: &str = "place(g: vec4<f32>, reach: f32, size: u32) -> vec4<f32>";
-const BESIDE: &str = "select(vec4<f32>(p.job.around), x, inside)";
 
 const NEAREST: &str = "let a = taps(tap(vec4<i32>(round(y)), p.job.lines), \
      tap(vec4<i32>(round(x)), p.job.columns));\n";
@@ -84,7 +83,8 @@ pub(crate) struct Sampling {
 impl Writes for Sampling {
     fn regions(&self) -> Vec<Region> {
         let Self { nearest, around, whole } = *self;
-        let mut regions = vec![Region::text("around", around.text())];
+        let lines = around.lines().into_iter();
+        let mut regions: Vec<_> = lines.map(|(name, text)| Region::text(name, text)).collect();
         if nearest {
             regions.push(Region::text("taps", NEAREST));
             regions.push(Region::text("blend", "var v = elements(a, begin);\n"));

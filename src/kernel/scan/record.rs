@@ -6,7 +6,7 @@ use super::plan::Chunks;
 use super::text::{self, ScanJob, ScanPass};
 use crate::count::{word, words};
 use crate::engine::Site;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exec::Value;
 use crate::kernel::cores::{Berth, Head, Landing, Launch, Reach, Sink, Tail, in_pieces};
 use crate::kernel::reduce::text::Reduce;
@@ -68,11 +68,11 @@ impl Scanning<'_> {
         pass(&[source], &keep, &totals.sink, true)?;
         apart.push(totals.sink.bound.buffer_id);
         let Some(sums) = room(&apart)? else { return Ok(false) };
-        let parts = totals.head.reach(true)?.ok_or_else(astray)?;
+        let parts = totals.head.reach(true)?.ok_or_else(|| in_pieces("a scan"))?;
         if !self.passes(&shape, &parts, &keep, &sums.sink, true)? {
             return Ok(false);
         }
-        let before = sums.head.reach(true)?.ok_or_else(astray)?;
+        let before = sums.head.reach(true)?.ok_or_else(|| in_pieces("a scan"))?;
         pass(&[source, &before], tail, sink, false)?;
         Ok(true)
     }
@@ -85,9 +85,4 @@ impl Scanning<'_> {
         let job = ScanJob { rows, length, chunks, each };
         Ok(Launch::of(entry, wording, job.words(), groups))
     }
-}
-
-/// Memory came in smaller segments than the adapter's limits say.
-pub(super) fn astray() -> Error {
-    in_pieces("a scan")
 }

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::record::{Scanning, astray};
+use super::record::Scanning;
 use crate::error::Result;
 use crate::exec::Value;
-use crate::kernel::cores::{Head, Tail};
+use crate::kernel::cores::{Head, Tail, in_pieces};
 use crate::kernel::moves::assign::Assignment;
 use crate::kernel::reduce::text::Fold;
 use crate::kernel::{Held, Operand, moves};
@@ -41,7 +41,9 @@ impl Scanning<'_> {
                 let slab = moves::gather(self.site, &slab, &apart)?;
                 let layout = slab.layout;
                 let tail = self.after(ended, *layout.shape())?;
-                let value = self.at_once(&Head::view(slab), &tail, &apart)?.ok_or_else(astray)?;
+                let value = self
+                    .at_once(&Head::view(slab), &tail, &apart)?
+                    .ok_or_else(|| in_pieces("a scan"))?;
                 let from = Operand { value, layout, dtype };
                 Assignment { value: &result, shape: &shape, ranges: &ranges }
                     .assign(self.site, &from)?;

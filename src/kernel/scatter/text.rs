@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::op::Kind;
 use crate::wgsl::grid::TRIPS_MAX;
+use crate::wgsl::lines::consts;
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Assembled, Entry, Form, Grid, Needs, Region, Target, Writes, kept};
@@ -40,43 +41,42 @@ pub const RUNS: Entry = Entry::own("runs", source!("runs.wgsl"), RUNS_BLOCK).tol
 
 /// How values of one destination become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Gathering {
+pub enum Merging {
     /// Their sum.
     Sum,
     /// Their product.
     Product,
 }
 
-impl Gathering {
+#[cfg(feature = "testing")]
+impl Merging {
     /// Both of them.
     pub const ALL: [Self; 2] = [Self::Sum, Self::Product];
 }
 
 /// What `runs` makes of values of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Gathered {
-    how: Gathering,
+struct Merged {
+    how: Merging,
     kind: Kind,
 }
 
-impl Writes for Gathered {
+impl Writes for Merged {
     fn regions(&self) -> Vec<Region> {
         let kind = self.kind.name();
-        let (nothing, sign) = match self.how {
-            Gathering::Sum => (0, '+'),
-            Gathering::Product => (1, '*'),
+        let (nothing, folded) = match self.how {
+            Merging::Sum => (0, "return a + b;"),
+            Merging::Product => (1, "return a * b;"),
         };
-        let text = format!(
-            "const BLOCK = {RUNS_BLOCK}u;\nalias Fold = {kind};\n\
-             const NOTHING = Fold({nothing});\n\n\
-             fn folded(a: Fold, b: Fold) -> Fold {{\n    return a {sign} b;\n}}\n"
-        );
-        vec![Region::text("fold", text).needing(Needs::of(self.kind))]
+        let fold = format!("alias Fold = {kind};\nconst NOTHING = Fold({nothing});\n");
+        let fold = consts([("BLOCK", RUNS_BLOCK)]) + &fold;
+        let fold = Region::text("fold", fold).needing(Needs::of(self.kind));
+        vec![fold, Region::text("folded", folded)]
     }
 }
 
 /// `runs` of values of this kind.
 #[must_use]
-pub fn runs(how: Gathering, kind: Kind, target: Target) -> Arc<Assembled> {
-    kept::worded(&RUNS, &Gathered { how, kind }, &[], 0, target)
+pub fn runs(how: Merging, kind: Kind, target: Target) -> Arc<Assembled> {
+    kept::worded(&RUNS, &Merged { how, kind }, &[], 0, target)
 }

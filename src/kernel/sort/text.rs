@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::dtype::Class;
 use crate::wgsl::entry::CORE_TRIPS;
-use crate::wgsl::lines::consts;
+use crate::wgsl::lines::{consts, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::{Source, source};
 use crate::wgsl::{Assembled, Entry, Region, Target, Writes, kept};
@@ -140,6 +140,7 @@ pub enum Outgoing {
 
 impl Incoming {
     /// All of them.
+    #[cfg(feature = "testing")]
     #[must_use]
     pub fn all() -> Vec<Self> {
         let classes = [Class::Float, Class::Signed, Class::Unsigned];
@@ -147,6 +148,17 @@ impl Incoming {
             [false, true].map(|descending| Self::Words(Ranking { class, descending }))
         });
         [Self::Positions, Self::Pairs].into_iter().chain(words).collect()
+    }
+
+    /// What item `i` of a row is: its word, and that with what goes along.
+    const fn lines(self) -> [&'static str; 2] {
+        match self {
+            Self::Positions => ["return items[i];", "return vec2<u32>(items[i], i - first);"],
+            Self::Words(_) => {
+                ["return key(items[i]);", "return vec2<u32>(key(items[i]), items[i]);"]
+            }
+            Self::Pairs => ["return items[i].x;", "return items[i];"],
+        }
     }
 
     /// How four items are read.
@@ -161,7 +173,17 @@ impl Incoming {
 
 impl Outgoing {
     /// All of them.
+    #[cfg(feature = "testing")]
     pub const ALL: [Self; 3] = [Self::Pairs, Self::Second, Self::Led];
+
+    /// What becomes of an item.
+    const fn line(self) -> &'static str {
+        match self {
+            Self::Pairs => "sorted[at] = item;",
+            Self::Second => "sorted[at] = item.y;",
+            Self::Led => "sorted[at] = vec2<u32>(leads[first + item.y], item.y);",
+        }
+    }
 }
 
 /// How a step of sorting is written.
@@ -202,66 +224,34 @@ impl Writes for ReadBy {
     fn regions(&self) -> Vec<Region> {
         let Self { step: SortStep { load, store, bits }, fours } = *self;
         let (pair, one) = ("vec2<u32>", "u32");
-        let mut bound = 0;
-        let mut binding = |access: &str, name: &str, of: &str| {
-            bound += 1;
-            let number = bound - 1;
-            format!("@group(0) @binding({number}) var<storage, {access}> {name}: array<{of}>;\n")
+        let items = match load {
+            _ if fours => "vec4<u32>",
+            Incoming::Pairs => pair,
+            _ => one,
         };
-        let mut text = binding(
-            "read",
-            "items",
-            match load {
-                _ if fours => "vec4<u32>",
-                Incoming::Pairs => pair,
-                _ => one,
-            },
-        );
-        if store.is_some() && bits > 0 {
-            text += &binding("read", "starts", one);
-        }
-        if store == Some(Outgoing::Led) {
-            text += &binding("read", "leads", one);
-        }
-        text += &match store {
-            None => binding("read_write", "counts", one),
-            Some(Outgoing::Second) => binding("read_write", "sorted", one),
-            Some(_) => binding("read_write", "sorted", pair),
+        let result = match store {
+            None => ("read_write", "counts", one),
+            Some(Outgoing::Second) => ("read_write", "sorted", one),
+            Some(_) => ("read_write", "sorted", pair),
         };
+        let starts = (store.is_some() && bits > 0).then_some(("read", "starts", one));
+        let leads = (store == Some(Outgoing::Led)).then_some(("read", "leads", one));
+        let bound = [Some(("read", "items", items)), starts, leads, Some(result)];
+        let mut text = String::new();
+        for (number, (access, name, of)) in bound.into_iter().flatten().enumerate() {
+            put!(text, "@group(0) @binding({number}) var<storage, {access}> {name}: array<{of}>;");
+        }
         if bits > 0 {
             text += &consts([("DIGITS", 1 << bits), ("lanes", GROUP)]);
         }
         if let Incoming::Words(by) = load {
-            text += &format!("\nfn key(word: u32) -> u32 {{\n    return {};\n}}\n", by.key());
+            put!(text, "\nfn key(word: u32) -> u32 {{\n    return {};\n}}", by.key());
         }
-        if !fours && (store.is_none() || bits == 0) {
-            let word = match load {
-                Incoming::Positions => "items[i]",
-                Incoming::Words(_) => "key(items[i])",
-                Incoming::Pairs => "items[i].x",
-            };
-            text += &format!("\nfn word(i: u32) -> u32 {{\n    return {word};\n}}\n");
-        }
-        if !fours && store.is_some() {
-            let item = match load {
-                Incoming::Positions => "vec2<u32>(items[i], i - first)",
-                Incoming::Words(_) => "vec2<u32>(key(items[i]), items[i])",
-                Incoming::Pairs => "items[i]",
-            };
-            text +=
-                &format!("\nfn item(i: u32, first: u32) -> vec2<u32> {{\n    return {item};\n}}\n");
-        }
-        if let Some(store) = store {
-            let stored = match store {
-                Outgoing::Pairs => "item",
-                Outgoing::Second => "item.y",
-                Outgoing::Led => "vec2<u32>(leads[first + item.y], item.y)",
-            };
-            let head = "fn put(at: u32, first: u32, item: vec2<u32>)";
-            text += &format!("\n{head} {{\n    sorted[at] = {stored};\n}}\n");
-        }
-        let four = fours.then(|| Region::file("four", load.four()));
-        [Region::text("operands", text)].into_iter().chain(four).collect()
+        let [word, item] = load.lines();
+        let lines = [("operands", &*text), ("word", word), ("item", item)];
+        let stored = store.map(|store| ("put", store.line()));
+        let lines = lines.into_iter().chain(stored).map(|(name, text)| Region::text(name, text));
+        lines.chain(fours.then(|| Region::file("four", load.four()))).collect()
     }
 }
 

@@ -4,7 +4,7 @@
 use core::ops::Range;
 
 use crate::dtype::DType;
-use crate::wgsl::scan::{without_comments, words};
+use crate::wgsl::scan::{tokens, without_comments};
 
 /// An override, and what it becomes if not its own value.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(super) fn normal(text: &str, settings: &[Setting]) -> String {
     let plain = without_comments(text);
     let mut edits: Vec<Edit> = Vec::new();
     let mut stored = 0;
-    let mut all = words(&plain).peekable();
+    let mut all = tokens(&plain).peekable();
     while let Some(at) = all.next() {
         match &plain[at.clone()] {
             "override" => {
@@ -35,7 +35,7 @@ pub(super) fn normal(text: &str, settings: &[Setting]) -> String {
             }
             "var" => {
                 let Some(inside) = template(&plain, at.end) else { continue };
-                let space = words(inside).next().map(|word| &inside[word]);
+                let space = tokens(inside).next().map(|word| &inside[word]);
                 let place = match space {
                     Some("uniform") => [1, 0],
                     Some("storage") => {
@@ -72,7 +72,7 @@ fn argument(plain: &str, declared: usize, attribute: &str) -> Option<Range<usize
     let is_it = |at: &Range<usize>| {
         before[at.clone()] == *attribute && before[..at.start].trim_end().ends_with('@')
     };
-    let at = words(before).find(is_it)?;
+    let at = tokens(before).find(is_it)?;
     let open = at.end + before[at.end..].find('(')?;
     let mut depth = 0;
     let close = before[open..].find(|c| {

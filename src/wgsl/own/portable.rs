@@ -19,7 +19,7 @@ use crate::wgsl::assemble::called;
 use crate::wgsl::form::Form;
 use crate::wgsl::formula::meant;
 use crate::wgsl::lines::{lane, put};
-use crate::wgsl::scan::{Spot, without_comments, words};
+use crate::wgsl::scan::{Spot, tokens, without_comments};
 use crate::wgsl::target::Target;
 
 /// The member of the uniform that has every length.
@@ -70,7 +70,7 @@ pub(super) struct Array {
 
 /// The arrays of `V` in a text without comments.
 pub(super) fn arrays(plain: &str) -> Vec<Array> {
-    let all: Vec<_> = words(plain).collect();
+    let all: Vec<_> = tokens(plain).collect();
     let word = |i: usize| all.get(i).map(|at: &Range<usize>| &plain[at.clone()]);
     let mut found = Vec::new();
     for i in 0..all.len() {
@@ -150,7 +150,7 @@ pub(super) fn adapted(name: &str, text: &str, stowage: &Stowage) -> Result<Strin
 /// Refuses what reaches into an array as if its elements lay there one by one, or by the function
 /// that it does not have.
 fn bare(name: &str, (text, plain): (&str, &str), arrays: &[Array]) -> Result<()> {
-    for at in words(plain) {
+    for at in tokens(plain) {
         let lacking = arrays.iter().find(|array| {
             let lacks = if array.written { "load_" } else { "store_" };
             plain[at.clone()].strip_prefix(lacks) == Some(&array.name)
@@ -210,7 +210,7 @@ fn operations(
     behind: &mut String,
 ) -> Result<()> {
     let mut known = Vec::new();
-    for at in words(plain) {
+    for at in tokens(plain) {
         let Some(called) = plain[at.clone()].strip_prefix("op_") else { continue };
         let Some(op) = Op::parse(called).filter(|op| !known.contains(op)) else { continue };
         let function = meant(called, kind).map_err(|why| {
@@ -232,7 +232,7 @@ fn operations(
 
 /// The name of the uniform, and where its type stands.
 fn uniform(plain: &str) -> Option<(&str, Range<usize>)> {
-    let all: Vec<_> = words(plain).collect();
+    let all: Vec<_> = tokens(plain).collect();
     let at = all
         .windows(4)
         .find(|at| (&plain[at[0].clone()], &plain[at[1].clone()]) == ("var", "uniform"))?;
@@ -241,7 +241,7 @@ fn uniform(plain: &str) -> Option<(&str, Range<usize>)> {
 
 /// Where the declaration of a struct closes.
 fn struct_end(plain: &str, name: &str) -> Option<usize> {
-    let all: Vec<_> = words(plain).collect();
+    let all: Vec<_> = tokens(plain).collect();
     let at = all
         .windows(2)
         .find(|at| (&plain[at[0].clone()], &plain[at[1].clone()]) == ("struct", name))?;

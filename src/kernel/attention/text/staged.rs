@@ -126,6 +126,7 @@ impl Staged {
     }
 
     /// Bytes of workgroup memory.
+    #[cfg(test)]
     #[must_use]
     pub const fn memory(&self) -> usize {
         let scores = self.depth * (ROWS * self.groups + self.block());

@@ -1,7 +1,7 @@
 //! The text of a product by tiles in workgroup memory: what an invocation multiplies and stores.
 
 use super::job::MatmulJob;
-use super::stage::Stage;
+use super::stage::{BLOCKS, Stage};
 use super::tile::{K_MAX, Tile};
 use crate::dtype::DType;
 use crate::wgsl::lines::{consts, lane, put};
@@ -16,6 +16,7 @@ pub const GROUP: Entry = Entry::new(
     K_MAX / 4 + K_MAX / 8 + K_MAX / 256 + 8 + 32 + 32,
 )
 .clearing()
+.with(&[BLOCKS])
 .told(MatmulJob::MEMBERS);
 
 /// A kernel by tiles in workgroup memory.

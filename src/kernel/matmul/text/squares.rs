@@ -4,7 +4,7 @@
 //! loaded from there. Their sums are names - `s3` - since a matrix cannot lie in an array.
 
 use super::job::MatmulJob;
-use super::stage::Stage;
+use super::stage::{BLOCKS, Stage};
 use super::tile::{K_MAX, Tile};
 use crate::dtype::DType;
 use crate::op::Kind;
@@ -20,6 +20,7 @@ pub const COOPERATIVE: Entry = Entry::new(
     2 * (K_MAX / 8) + K_MAX / 256 + 8 + 256 + 64,
 )
 .clearing()
+.with(&[BLOCKS])
 .told(MatmulJob::MEMBERS);
 
 /// A kernel by cooperative matrices.

@@ -5,8 +5,12 @@
 //! which the operand is dense, or element by element, and kept as four quads of one k each.
 
 use super::tile::Along;
-use crate::wgsl::Region;
 use crate::wgsl::lines::{LANES, lane, put};
+use crate::wgsl::source::source;
+use crate::wgsl::{Region, Source};
+
+/// How a block is read.
+pub(super) const BLOCKS: Source = source!("matmul/blocks.wgsl");
 
 /// A part of both operands, some of k deep.
 #[derive(Clone, Copy, Debug)]
@@ -25,15 +29,14 @@ pub(super) struct Stage {
     pub(super) ahead: bool,
 }
 
-/// What differs between the operands: the names of the head, of the outer length, of the strides
-/// along the outer axis and along k.
+/// What differs between the operands: the names of the head, of the outer quads of a stage, of the
+/// outer length, of the strides along the outer axis and along k.
 const SIDES: [Side; 2] = [
-    Side { name: "left", head: "head_0", pitch: "row_quads", outer: "x", step: ["x", "y"] },
-    Side { name: "right", head: "head_1", pitch: "column_quads", outer: "y", step: ["w", "z"] },
+    Side { head: "head_0", pitch: "row_quads", outer: "x", step: ["x", "y"] },
+    Side { head: "head_1", pitch: "column_quads", outer: "y", step: ["w", "z"] },
 ];
 
 struct Side {
-    name: &'static str,
     head: &'static str,
     pitch: &'static str,
     outer: &'static str,
@@ -51,8 +54,13 @@ impl Stage {
             }
             false => [String::new(), String::new(), self.fetch("let ") + &self.put()],
         };
+        let [left, right] = [0, 1].map(|i| self.block(&SIDES[i], self.along[i]));
         vec![
-            Region::text("operands", self.operands()),
+            Region::file("blocks", BLOCKS),
+            Region::text("left_place", self.place(0)),
+            Region::text("left", left),
+            Region::text("right_place", self.place(1)),
+            Region::text("right", right),
             Region::text("fetch", fetch),
             Region::text("next", next),
             Region::text("put", put),
@@ -89,21 +97,13 @@ impl Stage {
         self.slots(|slot, _| format!("put(lane + {slot}u * lanes, block_{slot});\n"))
     }
 
-    fn operands(&self) -> String {
-        let one = |i: usize| {
-            let Side { name, pitch, .. } = SIDES[i];
-            let place = match self.near_k[i] {
-                true => "block / k_quads, block % k_quads".to_owned(),
-                false => format!("block % {pitch}, block / {pitch}"),
-            };
-            format!(
-                "fn {name}_place(block: u32) -> vec2<u32> {{\n    return vec2<u32>({place});\n}}\n\
-                 \nfn {name}(at: u32, first: u32, k: u32, block: u32) -> Block {{\n    \
-                 let place = vec2<u32>(first >> 2u, k) + {name}_place(block);\n{}}}\n",
-                self.block(&SIDES[i], self.along[i])
-            )
-        };
-        one(0) + "\n" + &one(1)
+    /// How lanes are given the blocks of an operand.
+    fn place(&self, i: usize) -> String {
+        let pitch = SIDES[i].pitch;
+        match self.near_k[i] {
+            true => "return vec2<u32>(block / k_quads, block % k_quads);".to_owned(),
+            false => format!("return vec2<u32>(block % {pitch}, block / {pitch});"),
+        }
     }
 
     /// The body that fetches the block at `place`: quads of the outer axis, of k. Rows and columns
@@ -117,7 +117,7 @@ impl Stage {
         let outers = format!("min(4u * place.x + {four}, vec4<u32>({last}))");
         let mut ks = format!("4u * place.y + {four}");
         if self.ragged {
-            put!(text, "    let inside = {ks} < vec4<u32>(p.job.size.z);");
+            put!(text, "let inside = {ks} < vec4<u32>(p.job.size.z);");
             ks = format!("min({ks}, vec4<u32>(p.job.size.z - 1u))");
         }
         let quad = if self.ragged { "min(place.y, (p.job.size.z - 1u) >> 2u)" } else { "place.y" };
@@ -129,33 +129,33 @@ impl Stage {
         match along {
             Along::K => {
                 let places = format!("at + {outers} * p.job.step.{outer_step} + {quad}");
-                put!(text, "    let e = {places};");
+                put!(text, "let e = {places};");
                 for (i, name) in names.iter().enumerate() {
                     let value = kept(format!("{head}(e.{})", lane(i as u32)), "inside");
-                    put!(text, "    let {name} = {value};");
+                    put!(text, "let {name} = {value};");
                 }
                 let turned = |i| names.map(|n| format!("{n}.{}", lane(i))).join(", ");
                 let rows: Vec<_> = (0..4).map(|i| format!("Quad({})", turned(i))).collect();
-                put!(text, "    return Block({});", rows.join(", "));
+                put!(text, "return Block({});", rows.join(", "));
             }
             Along::Outer | Along::Neither => {
-                put!(text, "    let e = ({ks}) * p.job.step.{k_step};");
+                put!(text, "let e = ({ks}) * p.job.step.{k_step};");
                 let value: Box<dyn Fn(char) -> String> = if along == Along::Outer {
                     let first = format!("at + min(place.x, ({last}) >> 2u)");
-                    put!(text, "    let o = {first};");
+                    put!(text, "let o = {first};");
                     Box::new(|i| format!("{head}(o + e.{i})"))
                 } else {
                     let first = format!("at + {outers} * p.job.step.{outer_step}");
-                    put!(text, "    let o = {first};");
+                    put!(text, "let o = {first};");
                     let one = |i, c| format!("{head}(o.{c} + e.{i}).x");
                     Box::new(move |i| format!("Quad({})", LANES.map(|c| one(i, c)).join(", ")))
                 };
                 for (i, name) in names.iter().enumerate() {
                     let i = lane(i as u32);
                     let value = kept(value(i), &format!("inside.{i}"));
-                    put!(text, "    let {name} = {value};");
+                    put!(text, "let {name} = {value};");
                 }
-                text.push_str("    return Block(a, b, c, d);\n");
+                text.push_str("return Block(a, b, c, d);\n");
             }
         }
         text

@@ -4,6 +4,7 @@
 use super::job::MatmulJob;
 use super::tile::{K_MAX, Tile};
 use crate::dtype::DType;
+use crate::wgsl::lines::consts;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Needs, Region};
 
@@ -39,13 +40,9 @@ impl Vector {
     pub fn regions(&self, dtype: DType) -> Vec<Region> {
         let Self { tile, lanes, across, near_k, .. } = *self;
         let place = match near_k {
-            true => "lane / down, lane % down",
-            false => "lane % across, lane / across",
+            true => "return vec2<u32>(lane / down, lane % down);",
+            false => "return vec2<u32>(lane % across, lane / across);",
         };
-        let team = format!(
-            "const lanes = {lanes}u;\nconst across = {across}u;\n\nfn place_of(lane: u32) -> \
-             vec2<u32> {{\n    return vec2<u32>({place});\n}}\n"
-        );
         let together = match self.subgroups {
             true => Region::text("together", self.by_subgroups()).needing(Needs::SUBGROUPS),
             false => Region::text("together", self.by_tree()),
@@ -74,7 +71,8 @@ impl Vector {
             Region::text("step", tile.step(|r, q, terms| format!("{sum}{r}_{q} += {terms};")))
                 .needing(tile.checks()),
             Region::text("add", add),
-            Region::text("team", team),
+            Region::text("team", consts([("lanes", lanes), ("across", across)])),
+            Region::text("place", place),
             Region::text("arguments", arguments),
             together,
             Region::text("store", store),

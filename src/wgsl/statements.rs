@@ -1,0 +1,178 @@
+//! An expression as WGSL: a line for each node, `let v3 = gelu_f32(v2); // gelu`. Inputs and
+//! outputs go through the accessors of their slots; scalars are parameters.
+
+use super::expr::{Expr, Term};
+use super::form::Form;
+use super::lines::{lane, put};
+use super::slot::Way;
+use crate::dtype::{Class, DType};
+use crate::op::{Kind, Op, Refusal, Spell};
+
+/// The lines of an expression.
+#[derive(Debug, Default)]
+pub(crate) struct Statements {
+    /// What is the same for every quad.
+    pub(crate) once: String,
+    /// For each quad.
+    pub(crate) each: String,
+    /// Words of scalars, those before its own included.
+    pub(crate) words: usize,
+}
+
+impl Statements {
+    /// A line for each scalar, as a quad; their parameters begin at this word.
+    pub(crate) fn of_scalars(scalars: &[DType], word: usize) -> Self {
+        let (mut once, mut words) = (String::new(), word);
+        for (j, &dtype) in scalars.iter().enumerate() {
+            words = words.next_multiple_of(scalar_width(dtype));
+            put!(once, "let s{j} = {}; // a scalar, {dtype}", scalar(dtype, words));
+            words += scalar_width(dtype);
+        }
+        Self { once, words, ..Self::default() }
+    }
+
+    /// A line for each operation; the names of all nodes.
+    pub(crate) fn compute(&mut self, expr: &Expr, dtypes: &[DType]) -> Vec<String> {
+        let mut names: Vec<String> = Vec::with_capacity(expr.nodes.len());
+        for (n, node) in expr.nodes.iter().enumerate() {
+            let named = |args: &[u16]| -> Vec<&str> {
+                args.iter().map(|&a| &*names[usize::from(a)]).collect()
+            };
+            let (value, what) = match *node {
+                Term::Input(i) => {
+                    names.push(format!("x{i}"));
+                    continue;
+                }
+                Term::Scalar(j) => {
+                    names.push(format!("s{j}"));
+                    continue;
+                }
+                Term::Cast(a, to) => {
+                    let from = dtypes[usize::from(a)];
+                    (cast(named(&[a])[0], from, to), format!("{from} to {to}"))
+                }
+                Term::Apply(op, args) => {
+                    let args = &args[..op.arity()];
+                    let operand = dtypes[usize::from(args[args.len() - 1])];
+                    (applied(op, operand, &named(args)), op.to_string())
+                }
+                Term::Call(ref formula, args) => {
+                    let given = named(&args[..formula.operands.len()]).join(", ");
+                    let value = formula.call(Kind::of(dtypes[usize::from(args[0])]), &given);
+                    (narrowed(dtypes[n], value), "your own".to_owned())
+                }
+            };
+            put!(self.each, "let v{n} = {value}; // {what}");
+            names.push(format!("v{n}"));
+        }
+        names
+    }
+}
+
+/// A graph as a function.
+pub(crate) struct Function {
+    pub(crate) text: String,
+    /// Words of scalars, those before its own included.
+    pub(crate) words: usize,
+    /// Of what it returns or stores.
+    pub(crate) dtype: DType,
+}
+
+impl Function {
+    /// The graph as a function of a kernel that is not elementwise itself: of quad (or element)
+    /// `q`, and of the first `given` inputs. The others are slots from `first` on, scalars begin at
+    /// `word`. The function `finish` stores its value, all others return it.
+    pub(crate) fn of(
+        expr: &Expr,
+        name: &str,
+        first: usize,
+        word: usize,
+        ways: &[Way],
+        given: usize,
+    ) -> Result<Self, Refusal> {
+        let dtypes = expr.dtypes()?;
+        let mut text = Statements::of_scalars(&expr.scalars, word.next_multiple_of(2));
+        for (i, way) in ways.iter().enumerate() {
+            let argument = if *way == Way::One { "" } else { "q" };
+            let (x, slot) = (given + i, first + i);
+            put!(text.each, "let x{x} = load_{slot}({argument});");
+        }
+        let names = text.compute(expr, &dtypes);
+        let output = usize::from(expr.outputs[0]);
+        let (value, dtype) = (&names[output], dtypes[output]);
+        let of = |dtype| Form::of(dtype, false).value();
+        let inputs = expr.inputs[..given].iter().enumerate();
+        let inputs: String = inputs.map(|(i, &dtype)| format!(", x{i}: {}", of(dtype))).collect();
+        let (result, last) = match name {
+            "finish" => (String::new(), format!("store_0(q, {value});")),
+            _ => (format!(" -> {}", of(dtype)), format!("return {value};")),
+        };
+        let lines = format!("{}{}{last}\n", text.once, text.each);
+        let lines: String = lines.lines().map(|line| format!("    {line}\n")).collect();
+        let text_of = format!("fn {name}(q: u32{inputs}){result} {{\n{lines}}}\n\n");
+        Ok(Self { text: text_of, words: text.words, dtype })
+    }
+}
+
+/// Words of a scalar parameter.
+const fn scalar_width(dtype: DType) -> usize {
+    if dtype.width() == 8 { 2 } else { 1 }
+}
+
+/// A word among the scalars.
+pub(crate) fn word_at(word: usize) -> String {
+    format!("p.scalar[{}].{}", word / 4, lane(word as u32))
+}
+
+/// A scalar parameter as a quad.
+fn scalar(dtype: DType, word: usize) -> String {
+    let w = word_at(word);
+    match Kind::of(dtype) {
+        Kind::Bool => format!("vec4<bool>({w} != 0u)"),
+        Kind::U32 => format!("vec4<u32>({w})"),
+        kind @ (Kind::F32 | Kind::I32) => format!("vec4<{0}>(bitcast<{0}>({w}))", kind.name()),
+        kind => format!("{}_of({w}, {})", kind.name(), word_at(word + 1)),
+    }
+}
+
+/// An operation on named values; `dtype` is the operands'.
+fn applied(op: Op, dtype: DType, args: &[&str]) -> String {
+    let kind = Kind::of(dtype);
+    let list = args.join(", ");
+    let value = match op.spell(kind) {
+        Some(Spell::Infix(sign)) => format!("{} {sign} {}", args[0], args[1]),
+        Some(Spell::Prefix(sign)) => format!("{sign}{}", args[0]),
+        Some(Spell::Builtin(name)) => format!("{name}({list})"),
+        Some(Spell::Itself) => args[0].to_owned(),
+        Some(Spell::Select) => format!("select({}, {}, {})", args[2], args[1], args[0]),
+        Some(Spell::Own) | None => format!("{}_{}({list})", op.name(), kind.name()),
+    };
+    if op.wraps() { narrowed(dtype, value) } else { value }
+}
+
+/// A result that may have left the 8 or 16 bits of its dtype.
+fn narrowed(dtype: DType, value: String) -> String {
+    let narrow = dtype.is_integer() && dtype.width() < 4;
+    if narrow { format!("wrap_{dtype}({value})") } else { value }
+}
+
+/// A value as another dtype.
+fn cast(value: &str, from: DType, to: DType) -> String {
+    let (a, b) = (Kind::of(from), Kind::of(to));
+    let narrow = to.is_float() && to.width() < 4;
+    let small = to.is_integer() && to.width() < 4;
+    let value = if a == b {
+        value.to_owned()
+    } else if narrow && !from.fits_in(DType::F32) {
+        // One rounding, not two.
+        format!("{}_to_odd({value})", a.name())
+    } else {
+        format!("{}_to_{}({value})", a.name(), b.name())
+    };
+    let held = from.fits_in(to);
+    match to.class() {
+        Class::Float if narrow && !held => format!("round_{to}({value})"),
+        Class::Signed | Class::Unsigned if small && !held => format!("clamp_to_{to}({value})"),
+        _ => value,
+    }
+}
