@@ -95,6 +95,16 @@ fn head_end(tokens: &[Token<'_>], from: usize) -> usize {
     end.map_or(tokens.len(), |end| from + end)
 }
 
+/// Where a value ends. In it `<` is no bracket: it compares, or shifts.
+fn value_end(tokens: &[Token<'_>], from: usize) -> usize {
+    let mut depth = 0;
+    let end = tokens[from..].iter().position(|token| {
+        depth += nesting(token.text);
+        depth == 0 && token.text == ";"
+    });
+    end.map_or(tokens.len(), |end| from + end)
+}
+
 /// Parts of a list, and where none is empty.
 fn list<'t, 'a>(tokens: &'t [Token<'a>], sign: &str) -> Vec<&'t [Token<'a>]> {
     let mut depth = 0;
@@ -181,9 +191,7 @@ impl Shown {
             let body_end = if is_block { close(tokens, end) } else { end };
             let body = if is_block { &tokens[end + 1..body_end] } else { &[][..] };
             at = match tokens.get(end).map(|token| token.text) {
-                Some("=") => {
-                    end + list(&tokens[end..], ";").first().map_or(0, |value| value.len()) + 1
-                }
+                Some("=") => value_end(tokens, end) + 1,
                 _ => body_end + 1,
             };
             if attributes.contains("macro_export") {
