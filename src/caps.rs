@@ -159,9 +159,12 @@ impl Identity {
 
     /// Whether it is Mesa's on the CPU from version 24 on, whose compiler is another than before.
     pub(crate) fn is_later_llvmpipe(&self) -> bool {
-        let version = self.driver_info.split("Mesa ").nth(1).and_then(|v| v.split('.').next());
-        let version = version.and_then(|version| version.parse().ok());
-        self.is_software() && version.is_some_and(|version: u32| version >= 24)
+        self.is_software() && self.mesa().is_some_and(|version| version >= 24)
+    }
+
+    /// The first number of Mesa's version, if it is Mesa's.
+    pub(crate) fn mesa(&self) -> Option<u32> {
+        self.driver_info.split("Mesa ").nth(1)?.split('.').next()?.parse().ok()
     }
 
     /// After how many trips the driver leaves all loops of an invocation without a word. llvmpipe

@@ -20,6 +20,8 @@ pub(crate) enum Processor {
     CpuLater,
     /// Like `CpuLater`, but its lanes can load A together.
     CpuLaterSharing,
+    /// Like `CpuLaterSharing`, from Mesa 26 on, where large tiles in place are in registers again.
+    CpuNewestSharing,
 }
 
 impl Processor {
@@ -31,6 +33,7 @@ impl Processor {
         let sharing = eight && caps.has(Feature::Subgroup) && dtype.width() < 8;
         match (target, caps.identity.is_later_llvmpipe(), sharing) {
             (Target::Gpu, ..) => Self::Gpu(Room::of(caps, dtype)),
+            (_, true, true) if caps.identity.mesa() >= Some(26) => Self::CpuNewestSharing,
             (_, true, true) => Self::CpuLaterSharing,
             (_, true, false) => Self::CpuLater,
             (_, false, true) => Self::CpuSharing,
@@ -40,7 +43,7 @@ impl Processor {
 
     /// Whether the lanes of a workgroup can load together.
     pub(crate) const fn is_sharing(&self) -> bool {
-        matches!(self, Self::CpuSharing | Self::CpuLaterSharing)
+        matches!(self, Self::CpuSharing | Self::CpuLaterSharing | Self::CpuNewestSharing)
     }
 
     /// The limits of a GPU. Software drivers run every rung of their tables.

@@ -64,6 +64,7 @@ impl Processor {
             Self::CpuSharing => &CPU_SHARING,
             Self::CpuLater => &CPU_LATER,
             Self::CpuLaterSharing => &CPU_LATER_SHARING,
+            Self::CpuNewestSharing => &CPU_NEWEST_SHARING,
         }
     }
 
@@ -117,7 +118,8 @@ impl Variant {
         };
         let alike = [Self { lanes, ..*self }, Self { scheme, ..*self }];
         let gpus = [&GPU, &GPU_SOME, &GPU_FEW, &GPU_HALF];
-        let ladders = gpus.into_iter().chain([&CPU_SHARING, &CPU_LATER, &CPU_LATER_SHARING]);
+        let later = [&CPU_LATER, &CPU_LATER_SHARING, &CPU_NEWEST_SHARING];
+        let ladders = gpus.into_iter().chain([&CPU_SHARING]).chain(later);
         let mut known = ladders.flat_map(|ladder| ladder.rungs()).chain(COOPERATIVE);
         known.any(|rung| alike.contains(&rung.variant))
     }
@@ -271,6 +273,25 @@ const CPU_LATER_SHARING: Ladder = Ladder {
         Rung { rates: [0.24, 0.24], ..tile(2, 1, 0.24) },
         Rung { rates: [0.08, 0.11], ..tile(1, 1, 0.08) },
     ],
+    ..CPU_LATER
+};
+
+/// Measured on lavapipe 26.2 (LLVM 22) at 1024^3 and 512^3, single rows at 4096^2. Copies gain
+/// nothing.
+const CPU_NEWEST_SHARING: Ladder = Ladder {
+    rungs: &[
+        tile(16, 1, 1.0),
+        tile(8, 2, 0.94),
+        tile(32, 2, 0.88),
+        tile(16, 2, 0.9),
+        tile(8, 1, 0.75),
+        Rung { rates: [0.5, 0.35], ..tile(4, 2, 0.5) },
+        Rung { rates: [0.45, 0.4], ..tile(4, 1, 0.45) },
+        Rung { rates: [0.28, 0.2], ..tile(2, 2, 0.28) },
+        Rung { rates: [0.24, 0.24], ..tile(2, 1, 0.24) },
+        Rung { rates: [0.15, 0.11], ..tile(1, 1, 0.15) },
+    ],
+    counts_pages: false,
     ..CPU_LATER
 };
 

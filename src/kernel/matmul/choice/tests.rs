@@ -1,7 +1,7 @@
 //! Choices on paper.
 
 use super::*;
-use crate::caps::fixtures;
+use crate::caps::{Identity, Limits, fixtures};
 use crate::shape::Shape;
 
 fn choice(processor: Processor, [batch, m, n, k]: [usize; 4], near_k: bool) -> String {
@@ -76,6 +76,33 @@ fn later_drivers_that_share_copy_where_it_pays() {
         ([1, 1, 4096, 4096], true, "a tile of 2 x 4, 8 lanes, 1 along k"),
     ] {
         let got = choice(Processor::CpuLaterSharing, dims, near_k);
+        assert!(got.starts_with(want), "{dims:?}, {near_k}: {got}, not {want}");
+    }
+}
+
+/// From Mesa 26 on nothing is gained by a copy.
+#[test]
+fn the_newest_drivers_read_in_place() {
+    let later = fixtures::lavapipe();
+    for (driver, want) in [
+        ("Mesa 22.3.6 (LLVM 15.0.6)", Processor::CpuSharing),
+        ("Mesa 25.0.7-2~bpo12+1 (LLVM 15.0.6)", Processor::CpuLaterSharing),
+        ("Mesa 26.2.6-1 (LLVM 22.1.8)", Processor::CpuNewestSharing),
+    ] {
+        let identity = Identity { driver_info: driver.into(), ..later.identity.clone() };
+        let limits = Limits { subgroup_min: 8, subgroup_max: 8, ..later.limits };
+        let caps = Caps { identity, limits, ..later.clone() };
+        assert_eq!(Processor::of(Target::Cpu, &caps, DType::F32), want, "{driver}");
+    }
+    for (dims, near_k, want) in [
+        ([1, 1024, 1024, 1024], false, "a tile of 16 x 4, 8 lanes, 1 along k"),
+        ([1, 1024, 1024, 1024], true, "a tile of 16 x 4, 8 lanes, 1 along k"),
+        ([1, 512, 512, 512], false, "a tile of 16 x 4, 8 lanes, 1 along k"),
+        ([1, 64, 1024, 1024], false, "a tile of 16 x 4, 8 lanes, 1 along k"),
+        ([1, 8, 4096, 4096], false, "a tile of 8 x 8, 8 lanes, 1 along k"),
+        ([1, 1, 4096, 4096], false, "a tile of 1 x 4, 8 lanes, 1 along k"),
+    ] {
+        let got = choice(Processor::CpuNewestSharing, dims, near_k);
         assert!(got.starts_with(want), "{dims:?}, {near_k}: {got}, not {want}");
     }
 }
