@@ -291,7 +291,6 @@ const CPU_NEWEST_SHARING: Ladder = Ladder {
         Rung { rates: [0.24, 0.24], ..tile(2, 1, 0.24) },
         Rung { rates: [0.15, 0.11], ..tile(1, 1, 0.15) },
     ],
-    counts_pages: false,
     ..CPU_LATER
 };
 

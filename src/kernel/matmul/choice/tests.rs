@@ -100,7 +100,7 @@ fn the_newest_drivers_read_in_place() {
         ([1, 512, 512, 512], false, "a tile of 16 x 4, 8 lanes, 1 along k"),
         ([1, 64, 1024, 1024], false, "a tile of 16 x 4, 8 lanes, 1 along k"),
         ([1, 8, 4096, 4096], false, "a tile of 8 x 8, 8 lanes, 1 along k"),
-        ([1, 1, 4096, 4096], false, "a tile of 1 x 4, 8 lanes, 1 along k"),
+        ([1, 1, 4096, 4096], false, "a tile of 1 x 4, 8 lanes, 8 along k"),
     ] {
         let got = choice(Processor::CpuNewestSharing, dims, near_k);
         assert!(got.starts_with(want), "{dims:?}, {near_k}: {got}, not {want}");
