@@ -92,7 +92,10 @@ fn the_newest_drivers_read_in_place() {
         let identity = Identity { driver_info: driver.into(), ..later.identity.clone() };
         let limits = Limits { subgroup_min: 8, subgroup_max: 8, ..later.limits };
         let caps = Caps { identity, limits, ..later.clone() };
-        assert_eq!(Processor::of(Target::Cpu, &caps, DType::F32), want, "{driver}");
+        let processor = Processor::of(Target::Cpu, &caps, DType::F32);
+        assert_eq!(processor, want, "{driver}");
+        let tile = Variant { scheme: Scheme::Registers, rows: 16, quads: 1, lanes: 8 };
+        assert!(processor.shares(&tile), "{driver}: lanes load A together");
     }
     for (dims, near_k, want) in [
         ([1, 1024, 1024, 1024], false, "a tile of 16 x 4, 8 lanes, 1 along k"),
