@@ -79,13 +79,14 @@ impl Processor {
     }
 
     /// Whether the lanes of such a tile load A together. Of strips they load all that a trip takes
-    /// in one go, so it takes a whole number of k.
+    /// in one go, so it takes a whole number of k. The newest driver's load faster each by itself.
     pub(crate) const fn shares(&self, variant: &Variant) -> bool {
-        let alone = self.is_sharing() && variant.rows > 1 && variant.lanes == SHARERS;
-        match variant.scheme {
-            Scheme::Registers => alone,
-            Scheme::Strips if matches!(self, Self::CpuSharing) => false,
-            Scheme::Strips => alone && (4 * SHARERS).is_multiple_of(variant.rows),
+        let alone = variant.rows > 1 && variant.lanes == SHARERS;
+        match (self, variant.scheme) {
+            (Self::CpuSharing | Self::CpuLaterSharing, Scheme::Registers) => alone,
+            (Self::CpuLaterSharing, Scheme::Strips) => {
+                alone && (4 * SHARERS).is_multiple_of(variant.rows)
+            }
             _ => false,
         }
     }
