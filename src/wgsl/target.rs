@@ -26,12 +26,14 @@ impl Target {
         }
     }
 
-    /// Of products, which load the same for many lanes: there, wide loads pay on every llvmpipe.
+    /// Of products, which load the same for many lanes: there, wide loads pay on llvmpipe before
+    /// Mesa 26. From then on half of a wide gather lies in a register of 512 bits, which costs one
+    /// of two units that multiply.
     pub(crate) fn of_products(self, caps: &Caps) -> Self {
+        let identity = &caps.identity;
+        let wide = identity.is_later_llvmpipe() && identity.mesa() < Some(26);
         match self {
-            Self::Cpu if caps.has(Feature::ShaderInt64) && caps.identity.is_later_llvmpipe() => {
-                Self::Cpu64
-            }
+            Self::Cpu if caps.has(Feature::ShaderInt64) && wide => Self::Cpu64,
             _ => self,
         }
     }
@@ -60,11 +62,14 @@ mod tests {
         let without = later.clone().without(Feature::ShaderInt64);
         let mut gathers = later.clone();
         gathers.features = gathers.features.with(Feature::Gather);
+        let mut newest = gathers.clone();
+        newest.identity.driver_info = "Mesa 26.2.6 (LLVM 22.1.8)".into();
         let pairs = |caps: &Caps| [Target::of(caps), Target::of(caps).of_products(caps)];
         for (caps, want) in [
             (fixtures::lavapipe(), [Target::Cpu64; 2]),
             (later, [Target::Cpu64; 2]),
             (gathers, [Target::Cpu, Target::Cpu64]),
+            (newest, [Target::Cpu; 2]),
             (without, [Target::Cpu; 2]),
             (fixtures::swiftshader(), [Target::Cpu; 2]),
             (Caps::webgpu_baseline(), [Target::Gpu; 2]),

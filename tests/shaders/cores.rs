@@ -285,6 +285,8 @@ fn every_tile_of_a_product_is_valid() {
                     ragged: i == 1 && !strips,
                     shared: i == 0,
                     strips,
+                    sheets: i == 0 && along[1] == Along::Outer,
+                    fused: i == 0 && dtype == DType::F32,
                     even: i == 0,
                     packed: None,
                 };
@@ -320,6 +322,8 @@ fn every_product_by_groups_is_valid() {
                 ragged: along[1] != Along::K,
                 shared: false,
                 strips: false,
+                sheets: false,
+                fused: false,
                 even: large,
                 packed: None,
             };
@@ -363,6 +367,8 @@ fn every_packed_product_is_valid() {
                 ragged: false,
                 shared: false,
                 strips: false,
+                sheets: false,
+                fused: false,
                 even: true,
                 packed,
             };
@@ -397,6 +403,8 @@ fn every_product_by_cooperative_matrices_is_valid() {
                 ragged,
                 shared: false,
                 strips: false,
+                sheets: false,
+                fused: false,
                 even: ragged,
                 packed: None,
             };

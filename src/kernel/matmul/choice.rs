@@ -102,7 +102,7 @@ impl Question<'_> {
             true => best_of_any(processor, [judged, size], near_k),
             false => best(processor, size, near_k),
         });
-        let copies = choice.variant.strip().is_some();
+        let copies = choice.variant.copied().is_some();
         let in_place = if copies { best_in_place(processor, size, near_k) } else { choice };
         let choice = if full { in_place } else { choice };
         let sparing = (copies || choice.passes > 1).then_some(Choice { passes: 1, ..in_place });
@@ -172,7 +172,7 @@ fn best(processor: Processor, size: Size, near_k: bool) -> Choice {
 
 /// The best of those that need no copies.
 fn best_in_place(processor: Processor, size: Size, near_k: bool) -> Choice {
-    let rungs = possible(processor, size).filter(|rung| rung.variant.strip().is_none());
+    let rungs = possible(processor, size).filter(|rung| rung.variant.copied().is_none());
     best_of(rungs, processor, size, near_k)
 }
 
@@ -184,7 +184,7 @@ fn best_of_any(processor: Processor, [judged, size]: [Size; 2], near_k: bool) ->
         return best(processor, judged, near_k);
     }
     let of = |size| {
-        let alike = |rung: &&Rung| rung.variant.scheme == Scheme::Registers;
+        let alike = |rung: &&Rung| matches!(rung.variant.scheme, Scheme::Registers | Scheme::Fused);
         best_of(possible(processor, size).filter(alike), processor, size, near_k)
     };
     Choice { passes: of(judged).passes, ..of(size) }
@@ -247,11 +247,7 @@ impl Ladder {
         let wanted = self.groups_wanted * rung.waits;
         let used = used * (groups * passes as f64 / wanted).min(1.0);
         // In the time that a copied element takes, the kernel would multiply so many.
-        let copies = variant.strip().map_or(0.0, |_| {
-            let right = if near_k { 1.0 / size.m as f64 } else { 0.0 };
-            COPY * (1.0 / size.n as f64 + right)
-        });
-        let used = used / (1.0 + copies);
+        let used = used / (1.0 + COPY * variant.copies(size, near_k));
         let cost = if passes > 1 { self.passes_cost } else { 0.0 };
         let used = used / (1.0 + cost * rate * used / size.work().max(1.0));
         Choice { variant, passes, because: Because::Best { rate, used } }
@@ -263,7 +259,7 @@ impl Ladder {
         let wanted = self.groups_wanted * waits;
         let missing = (wanted / self.use_of(variant, size).1).floor().max(1.0) as usize;
         let down = self.counts_pages && variant.rows == 1 && !near_k;
-        let along_columns = !near_k || variant.strip().is_some();
+        let along_columns = !near_k || variant.copied().is_some();
         let again = along_columns && size.m > variant.rows as usize;
         let panels = if again { (size.k * variant.tile()[1]).div_ceil(self.panel_max) } else { 1 };
         // Sums of the passes take no more memory than both sides.

@@ -2,7 +2,7 @@
 //! segment of the result.
 
 use super::choice::Decision;
-use super::choice::scheme::{Choice, Size};
+use super::choice::scheme::{Choice, Scheme, Size};
 use super::text::job::MatmulJob;
 use super::text::tile::{Along, Packed, Tile};
 use crate::count::{word, words};
@@ -10,6 +10,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::kernel::choice::processor::Processor;
 use crate::layout::Layout;
+use crate::op::Kind;
 use crate::shape::RANK_MAX;
 
 pub(super) mod panels;
@@ -48,7 +49,7 @@ impl Decision {
         let Size { batch, k, .. } = self.size;
         let parts = self.choice.passes;
         let possible = matches!(self.processor, Processor::Gpu(_))
-            && self.choice.variant.strip().is_none()
+            && self.choice.variant.copied().is_none()
             && k.is_multiple_of(4 * parts)
             && k / parts <= self.choice.variant.k_max()
             && self.sides[0].shape().rank() < RANK_MAX;
@@ -81,9 +82,11 @@ impl Decision {
         let mut sides = [a, sides[1]];
         let variant = &self.choice.variant;
         let near_k = [0, 1].map(|i| view::is_near_k(&sides[i], i));
-        let along = match variant.strip() {
-            Some(_) => [Along::Outer; 2],
-            None => [0, 1].map(|i| view::along(&sides[i], i, variant.rows)),
+        let own = [0, 1].map(|i| view::along(&sides[i], i, variant.rows));
+        let along = match variant.scheme {
+            Scheme::Strips => [Along::Outer; 2],
+            Scheme::Sheets => [own[0], Along::Outer],
+            _ => own,
         };
         let packed = self.packed.filter(|packed| {
             let unit = 4 * packed.quads() as usize;
@@ -97,6 +100,7 @@ impl Decision {
         let read_as = packed.map(Packed::dtype);
         let steps = view::batch_steps(&sides);
         let (strips, shared) = (variant.strip().is_some(), self.processor.shares(variant));
+        let fuses = matches!(variant.scheme, Scheme::Fused | Scheme::Sheets);
         let tile = Tile {
             rows: variant.rows,
             quads: variant.quads,
@@ -104,6 +108,8 @@ impl Decision {
             ragged: false,
             shared,
             strips,
+            sheets: variant.scheme == Scheme::Sheets,
+            fused: fuses && Kind::of(self.result) == Kind::F32,
             even: steps.is_some(),
             packed,
         };

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::choice::Decision;
+use super::choice::scheme::Scheme;
 use super::plan::panels::{self, Lie, Panel};
 use super::plan::view;
 use super::plan::windows::Window;
@@ -60,14 +61,15 @@ impl Recorder<'_> {
     /// The parts of the product, and in how many passes along k.
     fn parcels(&self, operands: &[Operand; 2], lies: &[Lie; 2]) -> Result<(Vec<Parcel>, usize)> {
         let Decision { size, choice, .. } = self.decision;
-        let (strip, segment) = (choice.variant.strip(), lies[0].segment.min(lies[1].segment));
-        // A segment holds the copy of a strip.
-        let k_max = choice.variant.k_max().min((segment / strip.unwrap_or(1) / 4 * 4).max(4));
+        let (copied, segment) = (choice.variant.copied(), lies[0].segment.min(lies[1].segment));
+        // A segment holds the copy of a strip, or of a sheet.
+        let each = copied.map_or(1, |[rows, columns]| rows.max(columns));
+        let k_max = choice.variant.k_max().min((segment / each / 4 * 4).max(4));
         let passes = choice.passes.max(size.k.div_ceil(k_max));
         let panels = panels::cut(*size, lies, passes);
         let panels = panels::narrowed(panels, choice.variant.columns_max());
-        let panels = match strip {
-            Some(rows) => panels::fitted(panels, rows, segment),
+        let panels = match copied {
+            Some(units) => panels::fitted(panels, units, segment),
             None => panels,
         };
         let passes = 1 + panels.iter().map(|panel| panel.pass).max().unwrap_or(0);
@@ -77,7 +79,7 @@ impl Recorder<'_> {
         Ok((parcels.collect::<Result<_>>()?, passes))
     }
 
-    /// A panel's operands, copied where they cross segments or are wanted as strips. What panels
+    /// A panel's operands, copied where they cross segments or are wanted as strips or sheets. What
     /// share is copied once.
     fn parcel(
         &self,
@@ -100,11 +102,13 @@ impl Recorder<'_> {
     /// The left or the right side of a panel, as the kernel reads it.
     fn side(&self, i: usize, part: Operand) -> Result<Operand> {
         let part = moves::in_one_segment(self.site, part)?;
-        match (self.decision.choice.variant.strip(), i) {
-            (Some(rows), 0) => strips::left(self.site, &part, rows),
-            (Some(_), _) if view::along(&part.layout, 1, 1) != Along::Outer => {
+        let variant = self.decision.choice.variant;
+        match (variant.scheme, i) {
+            (Scheme::Strips, 0) => strips::left(self.site, &part, variant.rows as usize),
+            (Scheme::Strips, _) if view::along(&part.layout, 1, 1) != Along::Outer => {
                 strips::right(self.site, &part)
             }
+            (Scheme::Sheets, 1) => strips::sheets(self.site, &part, variant.tile()[1]),
             _ => Ok(part),
         }
     }

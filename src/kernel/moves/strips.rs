@@ -1,5 +1,5 @@
 //! What kernels by strips read: the left side copied into strips of rows, the right one by whole
-//! quads of columns. A side that batches share is copied once.
+//! quads of columns; and by sheets: the right one copied into sheets of columns. A side that batches share is copied once.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -37,6 +37,13 @@ pub(in crate::kernel) fn left(site: Site<'_>, side: &Operand, rows: usize) -> Re
     let value = put_together(site, &shape, side, parts.collect())?;
     let first = Layout::dense(shape).slice(axis + 2, 0..1, 1)?.squeeze(axis + 2)?;
     shared(side, value, &first)
+}
+
+/// The right side `[batch .., k, n]`, copied into sheets: `[batch .., k, sheets]`, from whose
+/// elements on so many columns lie side by side.
+pub(in crate::kernel) fn sheets(site: Site<'_>, side: &Operand, columns: usize) -> Result<Operand> {
+    let turned = left(site, &side.under(side.layout.transpose()?), columns)?;
+    Ok(turned.under(turned.layout.transpose()?))
 }
 
 /// The right side `[batch .., k, n]`, copied so that it can be read by quads of columns.

@@ -257,6 +257,8 @@ async fn check(bytes: [&[u8]; 2], sides: [&Tensor; 2], got: &Tensor) -> Outcome 
 enum By {
     Tile([u32; 4]),
     Strips([u32; 4]),
+    Fused([u32; 4]),
+    Sheets([u32; 4]),
 }
 
 impl By {
@@ -264,6 +266,8 @@ impl By {
         let (name, [rows, quads, lanes, passes]) = match self {
             Self::Tile(sums) => ("tile", sums),
             Self::Strips(sums) => ("strips", sums),
+            Self::Fused(sums) => ("fused", sums),
+            Self::Sheets(sums) => ("sheets", sums),
         };
         let text = format!("{name} sums {rows}x{} lanes {lanes} passes {passes}", 4 * quads);
         a.device().matmul_by(a, b, &text)
@@ -277,7 +281,8 @@ async fn tiled(ctx: &Ctx, dtype: DType, by: By, seed: u64) -> Outcome {
     let bytes = pool.bytes();
     let rounds = if dtype == DType::F32 { 80 } else { 40 };
     let rounds = if is_slow(ctx.adapter.caps()) { rounds / 6 } else { rounds };
-    if matches!(by, By::Tile([rows, quads, ..]) if rows * quads >= 8) {
+    let (By::Tile(sums) | By::Strips(sums) | By::Fused(sums) | By::Sheets(sums)) = by;
+    if sums[0] * sums[1] >= 8 && !matches!(by, By::Strips(_)) {
         pool.lies = FEW[seed as usize % FEW.len()];
     } else {
         pool.lies = lies(ctx.adapter.caps(), seed);
@@ -470,7 +475,13 @@ async fn deep(ctx: &Ctx) -> Outcome {
         .map_err(show)?;
     let want = f64::from(0.1f32) * k as f64;
     let by = |by: By| by.product(&a, &b);
-    for product in [a.matmul(&b), by(By::Tile([1, 1, 8, 1])), by(By::Strips([4, 1, 8, 1]))] {
+    let ways = [
+        a.matmul(&b),
+        by(By::Tile([1, 1, 8, 1])),
+        by(By::Strips([4, 1, 8, 1])),
+        by(By::Fused([2, 1, 8, 1])),
+    ];
+    for product in ways {
         let got = product.map_err(show)?.read::<f32>().await.map_err(show)?;
         for got in got {
             let exact = reference::Exact { value: Number::Float(want), scale: want };
@@ -495,7 +506,8 @@ async fn propagates(ctx: &Ctx) -> Outcome {
     let a = t.slice(1, 0..5).map_err(show)?;
     let b = a.t().map_err(show)?;
     let sums = [[4, 1, 8, 1], [1, 1, 8, 1], [8, 2, 8, 2]];
-    for by in sums.map(By::Tile).into_iter().chain([By::Strips([8, 2, 8, 1])]) {
+    let others = [By::Strips([8, 2, 8, 1]), By::Fused([4, 2, 8, 1]), By::Sheets([8, 1, 8, 2])];
+    for by in sums.map(By::Tile).into_iter().chain(others) {
         let got = by.product(&a, &b).map_err(show)?.read::<f32>().await.map_err(show)?;
         for (i, got) in got.into_iter().enumerate() {
             let reached = i / 16 == 3 || i % 16 == 3;

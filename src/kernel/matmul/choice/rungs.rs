@@ -79,15 +79,15 @@ impl Processor {
     }
 
     /// Whether the lanes of such a tile load A together. Of strips they load all that a trip takes
-    /// in one go, so it takes a whole number of k. The newest driver's load faster each by itself.
+    /// in one go, so it takes a whole number of k.
     pub(crate) const fn shares(&self, variant: &Variant) -> bool {
         let alone = variant.rows > 1 && variant.lanes == SHARERS;
         match (self, variant.scheme) {
-            (Self::CpuSharing | Self::CpuLaterSharing, Scheme::Registers) => alone,
             (Self::CpuLaterSharing, Scheme::Strips) => {
                 alone && (4 * SHARERS).is_multiple_of(variant.rows)
             }
-            _ => false,
+            (_, Scheme::Strips) => false,
+            (_, scheme) => self.is_sharing() && scheme.is_registers() && alone,
         }
     }
 }
@@ -155,6 +155,14 @@ const fn rung(scheme: Scheme, sums: [u32; 2], lanes: u32, rates: [f64; 2]) -> Ru
 
 const fn tile(rows: u32, quads: u32, rate: f64) -> Rung {
     rung(Scheme::Registers, [rows, quads], 8, [rate; 2])
+}
+
+const fn fused(rows: u32, quads: u32, rate: f64) -> Rung {
+    rung(Scheme::Fused, [rows, quads], 8, [rate; 2])
+}
+
+const fn sheets(rows: u32, quads: u32, rate: f64) -> Rung {
+    Rung { rows_min: 512, ..rung(Scheme::Sheets, [rows, quads], 8, [rate; 2]) }
 }
 
 const fn strips(rows: u32, quads: u32, rate: f64) -> Rung {
@@ -276,20 +284,21 @@ const CPU_LATER_SHARING: Ladder = Ladder {
     ..CPU_LATER
 };
 
-/// Measured on lavapipe 26.2 (LLVM 22) at 1024^3 and 512^3, single rows at 4096^2. Copies gain
-/// nothing.
+/// Measured on lavapipe 26.2 (LLVM 22) at 1024^3 and 512^3, single rows at 4096^2.
 const CPU_NEWEST_SHARING: Ladder = Ladder {
     rungs: &[
-        tile(16, 1, 1.0),
-        tile(8, 2, 0.94),
-        tile(32, 2, 0.88),
-        tile(16, 2, 0.9),
-        tile(8, 1, 0.75),
-        Rung { rates: [0.5, 0.35], ..tile(4, 2, 0.5) },
-        Rung { rates: [0.45, 0.4], ..tile(4, 1, 0.45) },
-        Rung { rates: [0.28, 0.2], ..tile(2, 2, 0.28) },
-        Rung { rates: [0.24, 0.24], ..tile(2, 1, 0.24) },
-        Rung { rates: [0.15, 0.11], ..tile(1, 1, 0.15) },
+        Rung { work_min: 8e8, ..sheets(32, 2, 1.0) },
+        Rung { work_min: 1e7, ..fused(32, 2, 0.92) },
+        Rung { work_min: 4e6, ..fused(16, 2, 0.82) },
+        fused(32, 1, 0.74),
+        fused(16, 1, 0.69),
+        fused(8, 2, 0.65),
+        fused(8, 1, 0.5),
+        fused(4, 2, 0.41),
+        fused(4, 1, 0.33),
+        fused(2, 2, 0.24),
+        fused(2, 1, 0.21),
+        fused(1, 1, 0.14),
     ],
     ..CPU_LATER
 };
@@ -438,7 +447,8 @@ mod tests {
         for rung in ladders.iter().flat_map(|ladder| ladder.rungs()).chain(COOPERATIVE) {
             let Variant { scheme, rows, quads, lanes } = rung.variant;
             match scheme {
-                Scheme::Registers | Scheme::Strips => {}
+                Scheme::Registers => {}
+                Scheme::Strips | Scheme::Fused | Scheme::Sheets => panic!("{rung:?}"),
                 Scheme::Group { across, depth, .. } => {
                     let whole = lanes.is_multiple_of(across) && rows.is_multiple_of(4);
                     assert!(whole && quads > 0 && [8, 16, 32].contains(&depth), "{rung:?}");

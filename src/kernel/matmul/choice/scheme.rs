@@ -52,6 +52,12 @@ pub(crate) enum Scheme {
     /// Registers, and the left side copied into strips first, of as many rows as an invocation
     /// sums; and the right one, if it is not read by quads of columns.
     Strips,
+    /// Registers, and a product is added to its sum by `fma`, where that is one instruction: twice
+    /// as fast as two. Compilers of GPUs make one by themselves, older drivers of processors none.
+    Fused,
+    /// Like `Fused`, and the right side copied into sheets first, of as many columns as a workgroup
+    /// sums.
+    Sheets,
     /// Tiles of both operands in workgroup memory, `depth` of k at a time; `across` lanes along the
     /// columns, the others along the rows. A lean one holds its totals there as well.
     Group { across: u32, depth: u32, lean: bool },
@@ -61,6 +67,13 @@ pub(crate) enum Scheme {
     /// Squares of `side` in workgroup memory, which subgroups multiply as one. There are `down` by
     /// `across` subgroups; each sums the variant's rows and quads.
     Cooperative { side: u32, down: u32, across: u32, depth: u32 },
+}
+
+impl Scheme {
+    /// Whether nothing lies in workgroup memory, and all lanes along the columns.
+    pub(crate) const fn is_registers(self) -> bool {
+        matches!(self, Self::Registers | Self::Strips | Self::Fused | Self::Sheets)
+    }
 }
 
 /// A kernel: a scheme, and what it is written for.
@@ -99,26 +112,45 @@ impl Variant {
     /// Rows and columns of a workgroup.
     pub(crate) const fn tile(&self) -> [usize; 2] {
         let (down, across) = match self.scheme {
-            Scheme::Registers | Scheme::Strips => (1, self.lanes),
             Scheme::Group { across, .. } => (self.lanes / across, across),
             Scheme::Vector { across, .. } => (1, across),
             Scheme::Cooperative { down, across, .. } => (down, across),
+            Scheme::Registers | Scheme::Strips | Scheme::Fused | Scheme::Sheets => (1, self.lanes),
         };
         [(self.rows * down) as usize, (4 * self.quads * across) as usize]
     }
 
     /// The most columns of one dispatch.
     pub(crate) const fn columns_max(&self) -> usize {
-        match self.scheme {
-            Scheme::Registers | Scheme::Strips => GROUPS_MAX as usize * self.tile()[1],
+        match self.scheme.is_registers() {
+            true => GROUPS_MAX as usize * self.tile()[1],
             // Grids of the others fold over two dimensions.
-            _ => usize::MAX,
+            false => usize::MAX,
         }
     }
 
     /// Rows of a strip of the left side, if that is copied into strips.
     pub(crate) const fn strip(&self) -> Option<usize> {
         if let Scheme::Strips = self.scheme { Some(self.rows as usize) } else { None }
+    }
+
+    /// What is copied comes in so many rows of the left side, and columns of the right one.
+    pub(crate) const fn copied(&self) -> Option<[usize; 2]> {
+        match self.scheme {
+            Scheme::Strips => Some([self.rows as usize, 4]),
+            Scheme::Sheets => Some([1, self.tile()[1]]),
+            _ => None,
+        }
+    }
+
+    /// Elements that are copied for each multiplication, where neighbours in B lie along k or not.
+    pub(super) fn copies(&self, size: Size, near_k: bool) -> f64 {
+        let [left, right] = [1.0 / size.n as f64, 1.0 / size.m as f64];
+        match self.scheme {
+            Scheme::Strips => left + if near_k { right } else { 0.0 },
+            Scheme::Sheets => right,
+            _ => 0.0,
+        }
     }
 
     /// The longest k of one pass.
@@ -130,7 +162,7 @@ impl Variant {
     pub(super) fn quads_shared(&self) -> u32 {
         let [rows, columns] = self.tile();
         match self.scheme {
-            Scheme::Registers | Scheme::Strips => 0,
+            Scheme::Registers | Scheme::Strips | Scheme::Fused | Scheme::Sheets => 0,
             Scheme::Group { across, depth, lean } => {
                 // With the padding of each turn's rows, and of the turns.
                 let (turn, pad) = (group::turn(depth), 32 / depth);
@@ -177,6 +209,8 @@ impl fmt::Display for Choice {
         match scheme {
             Scheme::Registers => write!(f, "a tile of {rows} x {}", 4 * quads)?,
             Scheme::Strips => write!(f, "strips of {rows} x {}", 4 * quads)?,
+            Scheme::Fused => write!(f, "a fused tile of {rows} x {}", 4 * quads)?,
+            Scheme::Sheets => write!(f, "a fused tile of {rows} x {} by sheets", 4 * quads)?,
             Scheme::Group { depth, lean, .. } => {
                 let totals = if *lean { ", lean" } else { "" };
                 write!(f, "workgroup tiles of {rows} x {columns} by {depth}{totals}")?;

@@ -114,6 +114,8 @@ impl Variant {
         let scheme = match scheme {
             Scheme::Registers => "tile".into(),
             Scheme::Strips => "strips".into(),
+            Scheme::Fused => "fused".into(),
+            Scheme::Sheets => "sheets".into(),
             Scheme::Group { across, depth, lean } => {
                 format!("group {across} deep {depth}{}", if *lean { " lean" } else { "" })
             }
@@ -132,6 +134,8 @@ impl Variant {
         let scheme = match scheme {
             ["tile"] => Scheme::Registers,
             ["strips"] => Scheme::Strips,
+            ["fused"] => Scheme::Fused,
+            ["sheets"] => Scheme::Sheets,
             ["group", across, "deep", depth, totals @ ..]
                 if totals.is_empty() || totals == ["lean"] =>
             {
@@ -157,10 +161,8 @@ impl Variant {
     fn is_possible(&self) -> bool {
         let tile = (1..=32).contains(&self.rows) && (1..=8).contains(&self.quads);
         match self.scheme {
-            Scheme::Registers => tile && (1..=256).contains(&self.lanes),
-            Scheme::Strips => {
-                tile && self.rows.is_multiple_of(4) && (1..=256).contains(&self.lanes)
-            }
+            Scheme::Strips if !self.rows.is_multiple_of(4) => false,
+            scheme if scheme.is_registers() => tile && (1..=256).contains(&self.lanes),
             _ => self.is_known(),
         }
     }

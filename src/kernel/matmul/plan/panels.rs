@@ -89,17 +89,17 @@ pub(crate) fn narrowed(panels: Vec<Panel>, columns_max: usize) -> Vec<Panel> {
     parts.collect()
 }
 
-/// Panels cut further, until a segment holds a copy of either side: the left one by whole strips of
-/// so many rows, the right one by whole quads. Batches first, then the longer side.
-pub(crate) fn fitted(panels: Vec<Panel>, strip: usize, segment: usize) -> Vec<Panel> {
-    panels.into_iter().flat_map(|panel| panel.fitted(strip, segment)).collect()
+/// Panels cut further, until a segment holds a copy of either side, in units of so many rows of the
+/// left one and columns of the right one. Batches first, then the longer side.
+pub(crate) fn fitted(panels: Vec<Panel>, units: [usize; 2], segment: usize) -> Vec<Panel> {
+    panels.into_iter().flat_map(|panel| panel.fitted(units, segment)).collect()
 }
 
 impl Panel {
-    fn fitted(self, strip: usize, segment: usize) -> Vec<Self> {
+    fn fitted(self, units: [usize; 2], segment: usize) -> Vec<Self> {
         let depth = self.batch.len() * self.k.len();
-        let left = depth * self.rows.len().next_multiple_of(strip);
-        let right = depth * self.columns.len().next_multiple_of(4);
+        let left = depth * self.rows.len().next_multiple_of(units[0]);
+        let right = depth * self.columns.len().next_multiple_of(units[1]);
         let half = |range: &Range<usize>, unit| {
             blocks(range, range.len().div_ceil(2).next_multiple_of(unit)).collect::<Vec<_>>()
         };
@@ -109,16 +109,16 @@ impl Panel {
             let each = self.batch.clone().map(|b| Self { batch: b..b + 1, ..self.clone() });
             each.collect()
         } else if left > right {
-            let each = half(&self.rows, strip).into_iter();
+            let each = half(&self.rows, units[0]).into_iter();
             each.map(|rows| Self { rows, ..self.clone() }).collect()
         } else {
-            let each = half(&self.columns, 4).into_iter();
+            let each = half(&self.columns, units[1]).into_iter();
             each.map(|columns| Self { columns, ..self.clone() }).collect()
         };
         match parts.len() {
             // No smaller ones: whoever copies will say that there is no room.
             1 => parts,
-            _ => fitted(parts, strip, segment),
+            _ => fitted(parts, units, segment),
         }
     }
 }
@@ -270,7 +270,7 @@ mod tests {
             let all = |dims: &[usize]| lie(dims, &[0; 3], usize::MAX);
             let sides = [all(&[batch, m, k]), all(&[batch, k, n])];
             let panels = cut(Size { batch, m, n, k }, &sides, 1);
-            let fitted = fitted(panels, 8, 1024);
+            let fitted = fitted(panels, [8, 4], 1024);
             let volume = |p: &Panel| p.batch.len() * p.rows.len() * p.columns.len() * p.k.len();
             assert_eq!(fitted.iter().map(volume).sum::<usize>(), batch * m * n * k);
             for panel in &fitted {

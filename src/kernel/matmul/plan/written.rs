@@ -51,10 +51,10 @@ impl Decision {
         };
         let staged = |depth: u32| Tile { ragged: !k.is_multiple_of(depth as usize), ..tile };
         Ok(match scheme {
-            Scheme::Registers | Scheme::Strips => {
+            Scheme::Registers | Scheme::Strips | Scheme::Fused | Scheme::Sheets => {
                 // A product at a time goes into a sum, or four that were added before: a chunk has
-                // as many roundings as there are trips.
-                let chunk = 4 * CHUNK_QUADS;
+                // as many roundings as there are trips, or as many as products that are fused.
+                let chunk = if tile.fused { CHUNK_QUADS } else { 4 * CHUNK_QUADS };
                 let each = tile.trip() as usize;
                 let written = own(&REGISTERS, Means::Registers(tile, k > each * chunk));
                 Written { workgroup: Some(lanes), chunk, groups: words([down, right])?, ..written }

@@ -2,7 +2,7 @@
 //! its operands lie.
 
 use super::job::MatmulJob;
-use super::tile::{Along, K_MAX, Tile, four};
+use super::tile::{Along, K_MAX, Term, Tile, four};
 use crate::dtype::DType;
 use crate::op::Kind;
 use crate::wgsl::lines::{LANES, consts, lane, one_of, put};
@@ -40,7 +40,14 @@ impl Tile {
             true => ('t', zero('s'), self.each(|r, q| add("t", "s", r, q))),
             false => ('s', String::new(), String::new()),
         };
-        let sum = |r, q, terms: &str| format!("let n{r}_{q} = {terms};\n{}", add("s", "n", r, q));
+        let sum = |r, q, terms: &[Term]| match self.fused {
+            true => {
+                let sum = format!("s{r}_{q}");
+                let part = |x| format!("{sum}.{x} = {};", Term::fused(terms, &sum, x));
+                LANES.map(part).join("\n")
+            }
+            false => format!("let n{r}_{q} = {};\n{}", Term::total(terms), add("s", "n", r, q)),
+        };
         let mut regions = vec![
             Region::text("types", types),
             Region::text("batch", self.batch()),
@@ -112,6 +119,13 @@ impl Tile {
 
     fn places_right(&self) -> String {
         let mut text = String::new();
+        if self.sheets {
+            let place = format!("at.y + group.y * step.w + lane * {}u", self.quads);
+            for q in 0..self.quads {
+                put!(text, "let pb{q} = {place} + {q}u;");
+            }
+            return text;
+        }
         let each = if self.along[1] == Along::K { 1 } else { 4 };
         for i in 0..4 * self.quads / each {
             let column = format!("min(column + {}u, size.y - 1u)", each * i);
@@ -155,7 +169,7 @@ impl Tile {
 
     /// Everything for four of k. Their products are added up first, so that a sum is rounded once
     /// for each quad. `sum` writes the addition to a sum.
-    pub(super) fn step(&self, sum: impl Fn(u32, u32, &str) -> String) -> String {
+    pub(super) fn step(&self, sum: impl Fn(u32, u32, &[Term]) -> String) -> String {
         if let Some(packed) = self.packed {
             return self.step_packed(packed);
         }
@@ -177,7 +191,7 @@ impl Tile {
                 _ => format!("a{r}.{}", lane(k)),
             };
             for q in 0..self.quads {
-                let terms = [0, 1, 2, 3].map(|k| format!("{} * b{k}_{q}", a(k))).join(" + ");
+                let terms = [0, 1, 2, 3].map(|k| Term { a: a(k), b: format!("b{k}_{q}") });
                 put!(text, "{}", sum(r, q, &terms));
             }
         }
@@ -185,7 +199,7 @@ impl Tile {
     }
 
     /// Everything for a trip by strips: the rows of one k lie side by side there.
-    fn step_strips(&self, sum: impl Fn(u32, u32, &str) -> String) -> String {
+    fn step_strips(&self, sum: impl Fn(u32, u32, &[Term]) -> String) -> String {
         let (mut text, of_k, fours) = (String::new(), self.trip(), self.rows / 4);
         if self.shared {
             let value = format!("head_0(pa0 + {of_k}u * k * step.y)");
@@ -208,9 +222,9 @@ impl Tile {
                 put!(text, "let a{j}_{i} = {value};");
             }
             for q in 0..self.quads {
-                let term = |j| format!("a{j}_{}.{} * b{j}_{q}", r / 4, lane(r));
-                let terms: Vec<String> = (0..of_k).map(term).collect();
-                put!(text, "{}", sum(r, q, &terms.join(" + ")));
+                let a = |j| format!("a{j}_{}.{}", r / 4, lane(r));
+                let term = |j| Term { a: a(j), b: format!("b{j}_{q}") };
+                put!(text, "{}", sum(r, q, &(0..of_k).map(term).collect::<Vec<_>>()));
             }
         }
         text
@@ -319,8 +333,10 @@ mod tests {
     #[test]
     fn what_reads_past_an_end_keeps_the_checks() {
         let (rows, quads, along) = (4, 1, [Along::K, Along::Outer]);
-        let (shared, strips, even, packed) = (false, false, true, None);
-        let whole = Tile { rows, quads, along, ragged: false, shared, strips, even, packed };
+        let (ragged, shared, strips, sheets, fused) = (false, false, false, false, false);
+        let (even, packed) = (true, None);
+        let whole =
+            Tile { rows, quads, along, ragged, shared, strips, sheets, fused, even, packed };
         assert_eq!(whole.checks(), Needs::NONE);
         assert_eq!(Tile { ragged: true, ..whole }.checks(), Needs::CHECKS);
         let single = [Along::K, Along::Neither];

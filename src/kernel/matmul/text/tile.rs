@@ -74,6 +74,11 @@ pub struct Tile {
     /// Whether A was copied into strips of as many rows, of which one k follows the other, with its
     /// rows side by side. B is read along its rows then.
     pub strips: bool,
+    /// Whether B was copied into sheets of as many columns as a workgroup sums, in which one k
+    /// follows the other. It is read along its rows then.
+    pub sheets: bool,
+    /// Whether a product is added to its sum by `fma`, where that is one instruction.
+    pub fused: bool,
     /// Whether all batches lie one step apart.
     pub even: bool,
     /// Whether both operands are read along k, several quads at a time.
@@ -90,6 +95,26 @@ impl Tile {
             // As many as the lanes load quads of.
             (true, true) => 4 * SHARERS / self.rows,
         }
+    }
+}
+
+/// What a sum grows by: a number of A, and the quad of B that it multiplies.
+pub(super) struct Term {
+    pub(super) a: String,
+    pub(super) b: String,
+}
+
+impl Term {
+    /// All of them added up.
+    pub(super) fn total(terms: &[Self]) -> String {
+        let products = terms.iter().map(|Self { a, b }| format!("{a} * {b}"));
+        products.collect::<Vec<_>>().join(" + ")
+    }
+
+    /// Number `x` of a sum and of all of them, one after the other.
+    pub(super) fn fused(terms: &[Self], sum: &str, x: char) -> String {
+        let sum = format!("{sum}.{x}");
+        terms.iter().fold(sum, |sum, Self { a, b }| format!("fma({a}, {b}.{x}, {sum})"))
     }
 }
 

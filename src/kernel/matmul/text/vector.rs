@@ -2,7 +2,7 @@
 //! together.
 
 use super::job::MatmulJob;
-use super::tile::{K_MAX, Tile};
+use super::tile::{K_MAX, Term, Tile};
 use crate::dtype::DType;
 use crate::wgsl::lines::consts;
 use crate::wgsl::source::source;
@@ -62,14 +62,14 @@ impl Vector {
             ),
             false => (String::new(), String::new(), 't'),
         };
+        let step = |r, q, terms: &[Term]| format!("{sum}{r}_{q} += {};", Term::total(terms));
         vec![
             Region::text("types", tile.types(dtype)),
             Region::text("batch", tile.batch()),
             Region::text("places", tile.places()),
             Region::text("sums", tile.each(|r, q| format!("var t{r}_{q} = Quad();"))),
             Region::text("clear", clear),
-            Region::text("step", tile.step(|r, q, terms| format!("{sum}{r}_{q} += {terms};")))
-                .needing(tile.checks()),
+            Region::text("step", tile.step(step)).needing(tile.checks()),
             Region::text("add", add),
             Region::text("team", consts([("lanes", lanes), ("across", across)])),
             Region::text("place", place),

@@ -1,4 +1,4 @@
-//! Products whose sides are copied into strips first.
+//! Products whose sides are copied first, into strips or sheets; and fused ones.
 
 use super::*;
 
@@ -8,6 +8,16 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
         let by = By::Strips([[8, 4, 8, 1], [4, 1, 8, 2], [8, 1, 8, 1], [4, 2, 8, 1]][i]);
         let case = case!(format!("matmul::{dtype}::strips"), |ctx| tiled(ctx, dtype, by, i as u64));
         cases.push(case.needs(adapter, DOWNGRADES[0], dtype));
+    }
+    let sums = [[8, 2, 8, 1], [4, 1, 8, 2], [2, 2, 8, 1]];
+    let each = [DType::F32, DType::F16, DType::I32].into_iter().zip(sums);
+    for (i, (dtype, sums)) in each.enumerate() {
+        for (name, by) in [("fused", By::Fused(sums)), ("sheets", By::Sheets(sums))] {
+            let case = case!(format!("matmul::{dtype}::{name}"), |ctx| {
+                tiled(ctx, dtype, by, 7 + i as u64)
+            });
+            cases.push(case.needs(adapter, DOWNGRADES[0], dtype));
+        }
     }
     cases.push(case!("matmul::without_room", |ctx| without_room(ctx)));
     cases.push(case!("matmul::of_all_the_axes_there_are", |ctx| of_all_axes(ctx)));
@@ -19,8 +29,9 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
 /// Where there is no memory for copies of the sides, or for sums of several passes, a product needs
 /// none beside its result.
 async fn without_room(ctx: &Ctx) -> Outcome {
-    let by = [By::Strips([8, 1, 8, 1]), By::Tile([4, 2, 8, 8])];
-    for (by, [m, k, n]) in by.into_iter().zip([[64, 1 << 16, 4], [512, 4096, 512]]) {
+    let by = [By::Strips([8, 1, 8, 1]), By::Tile([4, 2, 8, 8]), By::Sheets([8, 1, 8, 1])];
+    let sizes = [[64, 1 << 16, 4], [512, 4096, 512], [4, 1 << 16, 64]];
+    for (by, [m, k, n]) in by.into_iter().zip(sizes) {
         let device = ctx.fresh(DOWNGRADES[0]).await?;
         let a = device.full([m, k], DType::F32, 2.0f32).map_err(show)?;
         let b = device.full([k, n], DType::F32, 3.0f32).map_err(show)?;
