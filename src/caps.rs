@@ -162,6 +162,11 @@ impl Identity {
         self.is_software() && self.mesa().is_some_and(|version| version >= 24)
     }
 
+    /// Whether it is Mesa's on the CPU from version 26 on, which keeps `fma` as one instruction.
+    pub(crate) fn fuses(&self) -> bool {
+        self.is_llvmpipe() && self.mesa().is_some_and(|version| version >= 26)
+    }
+
     /// The first number of Mesa's version, if it is Mesa's.
     pub(crate) fn mesa(&self) -> Option<u32> {
         self.driver_info.split("Mesa ").nth(1)?.split('.').next()?.parse().ok()

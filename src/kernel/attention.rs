@@ -61,9 +61,11 @@ impl Core for AttentionCore {
             return self.by_workgroups(site, operands, tail);
         }
         // Where lanes do not share what they load, each would unpack every key.
-        let lanes = choice::sharers(site.engine.gpu.caps());
+        let caps = site.engine.gpu.caps();
+        let lanes = choice::sharers(caps);
         let Inputs { operands, views, packed } = Inputs::of(site, operands, lanes.is_some())?;
         let tile = choice::tile(site.target, lanes, &views, packed, self.by);
+        let tile = Block { fused: caps.identity.fuses(), ..tile };
         site.engine.remark(|| choice::remark(&tile, self.by.is_some()));
         let heads = loaded(operands, tile.unit)?;
         let each = tile.mask == Mask::Each;

@@ -31,7 +31,7 @@ impl Target {
     /// of two units that multiply.
     pub(crate) fn of_products(self, caps: &Caps) -> Self {
         let identity = &caps.identity;
-        let wide = identity.is_later_llvmpipe() && identity.mesa() < Some(26);
+        let wide = identity.is_later_llvmpipe() && !identity.fuses();
         match self {
             Self::Cpu if caps.has(Feature::ShaderInt64) && wide => Self::Cpu64,
             _ => self,

@@ -50,6 +50,8 @@ pub struct Block {
     pub unroll: [usize; 2],
     /// Whether every lane loads one key (and value) of the block and hands it to the others.
     pub shared: bool,
+    /// Whether a product is added to its sum by `fma`, where that is one instruction.
+    pub fused: bool,
     /// What one load brings of queries, keys and values.
     pub unit: Unit,
     /// What is added to the scores.
@@ -281,7 +283,8 @@ impl Block {
         let body = self.each_key(rows, self.keys, (&before, &after), |text, d| {
             for i in 0..self.queries {
                 for n in 0..unroll {
-                    put!(text, "t{i}_{n} += q{i}_{d} * k{n}_{d};");
+                    let (t, q, k) = (format!("t{i}_{n}"), format!("q{i}_{d}"), format!("k{n}_{d}"));
+                    put!(text, "{t} = {};", self.sum(t.clone(), [(q, k)]));
                 }
             }
         });
@@ -343,10 +346,20 @@ impl Block {
         let rows = Stream { name: "v", input: 2, base: "value_base", step: "value_step" };
         self.each_key(rows, self.values, (&before, ""), |text, e| {
             for i in 0..self.queries {
-                let terms: String =
-                    (0..unroll).map(|n| format!(" + x{i}_{n} * v{n}_{e}")).collect();
-                put!(text, "a{i}_{e} = a{i}_{e} * f{i}{terms};");
+                let weight = |n| {
+                    if self.fused { format!("vec4<f32>(x{i}_{n})") } else { format!("x{i}_{n}") }
+                };
+                let terms = (0..unroll).map(|n| (weight(n), format!("v{n}_{e}")));
+                put!(text, "a{i}_{e} = {};", self.sum(format!("a{i}_{e} * f{i}"), terms));
             }
+        })
+    }
+
+    /// A sum, and what is added to it: products.
+    fn sum(&self, sum: String, terms: impl IntoIterator<Item = (String, String)>) -> String {
+        terms.into_iter().fold(sum, |sum, (a, b)| match self.fused {
+            true => format!("fma({a}, {b}, {sum})"),
+            false => format!("{sum} + {a} * {b}"),
         })
     }
 

@@ -33,7 +33,7 @@ impl Processor {
         let sharing = eight && caps.has(Feature::Subgroup) && dtype.width() < 8;
         match (target, caps.identity.is_later_llvmpipe(), sharing) {
             (Target::Gpu, ..) => Self::Gpu(Room::of(caps, dtype)),
-            (_, true, true) if caps.identity.mesa() >= Some(26) => Self::CpuNewestSharing,
+            (_, true, true) if caps.identity.fuses() => Self::CpuNewestSharing,
             (_, true, true) => Self::CpuLaterSharing,
             (_, true, false) => Self::CpuLater,
             (_, false, true) => Self::CpuSharing,
