@@ -50,7 +50,7 @@ impl Core for AttentionCore {
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
-        let site = Site { target: site.target.of_products(site.engine.gpu.caps()), ..site };
+        let site = Site { target: site.target.of_tiles(site.engine.gpu.caps()), ..site };
         let reachable = |(i, head): (usize, &Head)| {
             // A mask is walked by elements.
             moves::reachable(site, head.realise(site)?, |layout| i == 3 || in_units(layout, 4))

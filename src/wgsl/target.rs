@@ -26,16 +26,20 @@ impl Target {
         }
     }
 
-    /// Of products, which load the same for many lanes: there, wide loads pay on llvmpipe before
-    /// Mesa 26. From then on half of a wide gather lies in a register of 512 bits, which costs one
-    /// of two units that multiply.
+    /// Of products, which load the same for many lanes: there, wide loads pay on every llvmpipe.
     pub(crate) fn of_products(self, caps: &Caps) -> Self {
-        let identity = &caps.identity;
-        let wide = identity.is_later_llvmpipe() && !identity.fuses();
         match self {
-            Self::Cpu if caps.has(Feature::ShaderInt64) && wide => Self::Cpu64,
+            Self::Cpu if caps.has(Feature::ShaderInt64) && caps.identity.is_later_llvmpipe() => {
+                Self::Cpu64
+            }
             _ => self,
         }
+    }
+
+    /// Of products whose loads each serve many rows. Where `fma` is one instruction, half of a wide
+    /// gather lies in a register of 512 bits, which costs one of the two units that multiply.
+    pub(crate) fn of_tiles(self, caps: &Caps) -> Self {
+        if caps.identity.fuses() { self } else { self.of_products(caps) }
     }
 
     /// Invocations per workgroup of the streaming kernels.
@@ -64,17 +68,20 @@ mod tests {
         gathers.features = gathers.features.with(Feature::Gather);
         let mut newest = gathers.clone();
         newest.identity.driver_info = "Mesa 26.2.6 (LLVM 22.1.8)".into();
-        let pairs = |caps: &Caps| [Target::of(caps), Target::of(caps).of_products(caps)];
+        let each = |caps: &Caps| {
+            let target = Target::of(caps);
+            [target, target.of_products(caps), target.of_tiles(caps)]
+        };
         for (caps, want) in [
-            (fixtures::lavapipe(), [Target::Cpu64; 2]),
-            (later, [Target::Cpu64; 2]),
-            (gathers, [Target::Cpu, Target::Cpu64]),
-            (newest, [Target::Cpu; 2]),
-            (without, [Target::Cpu; 2]),
-            (fixtures::swiftshader(), [Target::Cpu; 2]),
-            (Caps::webgpu_baseline(), [Target::Gpu; 2]),
+            (fixtures::lavapipe(), [Target::Cpu64; 3]),
+            (later, [Target::Cpu64; 3]),
+            (gathers, [Target::Cpu, Target::Cpu64, Target::Cpu64]),
+            (newest, [Target::Cpu, Target::Cpu64, Target::Cpu]),
+            (without, [Target::Cpu; 3]),
+            (fixtures::swiftshader(), [Target::Cpu; 3]),
+            (Caps::webgpu_baseline(), [Target::Gpu; 3]),
         ] {
-            assert_eq!(pairs(&caps), want, "{:?}", caps.identity);
+            assert_eq!(each(&caps), want, "{:?}", caps.identity);
         }
     }
 }

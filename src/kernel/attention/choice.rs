@@ -152,7 +152,7 @@ pub(super) fn staged(
 impl AttentionSize {
     /// What is worth timing: of those that come to the same one.
     pub(crate) fn candidates(&self, on: Rig<'_>) -> Vec<AttentionChoice> {
-        let target = on.target.of_products(on.caps);
+        let target = on.target.of_tiles(on.caps);
         if is_products(self.queries, false, target) {
             return Vec::new();
         }

@@ -108,8 +108,10 @@ impl Question<'_> {
         let sparing = (copies || choice.passes > 1).then_some(Choice { passes: 1, ..in_place });
         let sparing = sparing.filter(|_| !invariant);
         let packed = self.packed(choice.variant.scheme);
+        // A load of B serves the rows of a tile.
+        let often = choice.variant.rows >= OFTEN && choice.variant.scheme.fuses();
         let decision = Decision {
-            target: target.of_products(caps),
+            target: if often { target.of_tiles(caps) } else { target.of_products(caps) },
             processor,
             is_swapped,
             sides,
@@ -160,6 +162,9 @@ pub(crate) fn candidates(processor: Processor, size: Size, near_k: bool) -> Vec<
     });
     each.collect()
 }
+
+/// From so many rows on narrow loads are faster than wide ones where `fma` is one instruction.
+const OFTEN: u32 = 8;
 
 /// Multiplications by strips in the time that it takes to copy an element: measured on llvmpipe.
 const COPY: f64 = 10.0;

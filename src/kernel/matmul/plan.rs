@@ -100,7 +100,6 @@ impl Decision {
         let read_as = packed.map(Packed::dtype);
         let steps = view::batch_steps(&sides);
         let (strips, shared) = (variant.strip().is_some(), self.processor.shares(variant));
-        let fuses = matches!(variant.scheme, Scheme::Fused | Scheme::Sheets);
         let tile = Tile {
             rows: variant.rows,
             quads: variant.quads,
@@ -109,7 +108,7 @@ impl Decision {
             shared,
             strips,
             sheets: variant.scheme == Scheme::Sheets,
-            fused: fuses && Kind::of(self.result) == Kind::F32,
+            fused: variant.scheme.fuses() && Kind::of(self.result) == Kind::F32,
             even: steps.is_some(),
             packed,
         };

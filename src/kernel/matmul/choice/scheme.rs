@@ -70,6 +70,11 @@ pub(crate) enum Scheme {
 }
 
 impl Scheme {
+    /// Whether products are added to their sums by `fma`.
+    pub(crate) const fn fuses(self) -> bool {
+        matches!(self, Self::Fused | Self::Sheets)
+    }
+
     /// Whether nothing lies in workgroup memory, and all lanes along the columns.
     pub(crate) const fn is_registers(self) -> bool {
         matches!(self, Self::Registers | Self::Strips | Self::Fused | Self::Sheets)
