@@ -39,7 +39,7 @@ const TRIES: usize = 3;
 /// The fewest trips, and the most: llvmpipe leaves loops after twice as many.
 const TRIPS: [u32; 2] = [64, 1 << 15];
 /// How many times as long as the way to the GPU and back a workgroup should take.
-const LONG: f64 = 16.0;
+const LONG: f64 = 8.0;
 /// The fewest workgroups that are many, and the most; four times as many each time, until they
 /// take so many times as long as one.
 const GROUPS: [u32; 2] = [16, 4096];

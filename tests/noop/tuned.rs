@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use wharf::caps::{Caps, fixtures};
+use wharf::caps::{Caps, DeviceType, fixtures};
 use wharf::tensor::{Align, Attention, Blocks, Conv, Interpolation, Order, Pad, Quantised};
 use wharf::testing::noop;
 use wharf::tune::{AttentionSize, Problem, ProductSize, RowsSize};
@@ -327,14 +327,40 @@ fn cores_that_were_timed_are_what_everything_is_chosen_for() {
     let plain = here().with_target(Target::Gpu);
     let few = plain.with_tuned(&of_cores(&plain, "6"));
     let usual = plain.with_tuned(&of_cores(&plain, "128"));
+    let of_processor = here().with_tuned(&of_cores(&here(), "6")).with_target(Target::Gpu);
+    let alike = BY_CORES
+        .iter()
+        .filter(|(_, operation)| explained(&few, *operation).1 == explained(&plain, *operation).1);
+    assert_eq!(alike.map(|(name, _)| *name).collect::<Vec<_>>(), [""; 0], "nobody asks");
     for (name, operation) in BY_CORES {
         let (_, built_in) = explained(&plain, operation);
-        assert!(explained(&few, operation).1 != built_in, "{name}: of few");
         assert!(explained(&usual, operation).1 == built_in, "{name}: of as many as usual");
+        let other = explained(&of_processor, operation).1;
+        assert!(other == built_in, "{name}: of another class of kernels");
         let on = |target| explained(&few.with_target(target), operation).1;
         let cpu = explained(&plain.with_target(Target::Cpu64), operation).1;
         assert!(on(Target::Cpu64) == cpu, "{name}: a processor is not asked");
         let [any, alone] = [&few, &plain].map(|d| explained(&d.with_batch_invariance(), operation));
         assert!(any == alone, "{name}: what was tuned is not asked where batches do not matter");
     }
+}
+
+/// Long heads are staged by the same kernel there.
+#[test]
+fn kernels_for_a_processor_are_no_smaller_on_a_chip_of_few_cores() {
+    let heads: Operation = |x| {
+        let x = x.reshape([1, 8, 128, 256])?;
+        x.attention(&x, &x, &Attention::new())
+    };
+    let of = |device_type| {
+        let mut caps = fixtures::lavapipe();
+        (caps.identity.vendor, caps.identity.device_type) = (0x8086, device_type);
+        open(caps)
+    };
+    let chips = [DeviceType::Integrated, DeviceType::Discrete].map(of);
+    let alike = |target| {
+        let [few, broad] = chips.each_ref().map(|chip| explained(&chip.with_target(target), heads));
+        few == broad
+    };
+    assert_eq!([Target::Gpu, Target::Cpu].map(alike), [false, true]);
 }

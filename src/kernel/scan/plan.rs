@@ -74,7 +74,9 @@ mod tests {
             let shape = Shape::new(dims).expect("a shape");
             Chunks::of(&shape, target, breadth, 0).count
         };
-        for (dims, want) in [([1, 1 << 22], [512, 64]), ([64, 1 << 16], [8, 1])] {
+        for (dims, want) in
+            [([1, 1 << 22], [512, 64]), ([64, 1 << 16], [8, 1]), ([1, 1 << 16], [16; 2])]
+        {
             let on = |target| [Breadth::USUAL, few].map(|breadth| count(target, breadth, dims));
             assert_eq!(on(Target::Gpu), want, "{dims:?}");
             let [usual, other] = on(Target::Cpu);

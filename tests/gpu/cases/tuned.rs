@@ -188,8 +188,8 @@ async fn timed(ctx: &Ctx) -> Outcome {
 
 /// Chunks, passes and tiles as few cores want them, of whole numbers that are exact in any order.
 async fn few(ctx: &Ctx) -> Outcome {
-    const ROWS: usize = 24;
-    const LENGTH: usize = 8192;
+    const ROWS: usize = 23;
+    const LENGTH: usize = 8200;
     let plain = ctx.native().await?.with_target(Target::Gpu);
     let text = plain.tune_spoiled(&[], |_| false, |_| ()).await.map_err(show)?.to_string();
     let tuned = Tuned::parse(&text.replace("end 0", "cores 4\nend 0"), &plain);
@@ -216,12 +216,11 @@ async fn few(ctx: &Ctx) -> Outcome {
         for (result, want) in results.iter().zip(wants) {
             kernels.push(result.explain().to_string());
             let (got, _) = result.read_as::<f32>().await.map_err(show)?;
-            ensure!(got == want, "{} of {} elements", want.len(), result.explain());
+            ensure!(got == want, "{} elements are others", want.len());
         }
     }
     let (usual, few) = kernels.split_at(4);
-    for (usual, few) in usual.iter().zip(few) {
-        ensure!(usual != few, "few cores are nothing to {usual}");
-    }
+    let alike: Vec<usize> = (0..4).filter(|&i| usual[i] == few[i]).collect();
+    ensure!(alike.is_empty(), "few cores are nothing to {alike:?}");
     Ok(())
 }
