@@ -9,6 +9,7 @@ use core::fmt;
 
 use crate::dtype::DType;
 
+pub(crate) mod breadth;
 #[cfg(any(feature = "testing", feature = "cli"))]
 #[doc(hidden)]
 pub mod fixtures;

@@ -225,7 +225,8 @@ impl Device {
     #[track_caller]
     pub(crate) fn site(&self) -> Site<'_> {
         let Handle { target, batch_invariant, .. } = *self.handle;
-        Site { engine: &self.engine, target, batch_invariant, line: site::line() }
+        let (breadth, line) = (self.breadth(), site::line());
+        Site { engine: &self.engine, target, breadth, batch_invariant, line }
     }
 
     /// What turns deferred operations into kernels.

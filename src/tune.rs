@@ -1,6 +1,7 @@
 //! Tuning: candidates timed on the adapter at hand, each checked before it may win.
 //!
 //! ```text
+//! on a GPU: how long a workgroup takes alone, and among many, which says how many cores there are
 //! for each problem: operands of small numbers, so that the oracle's result is known exactly
 //!     for each candidate of the table: compute, compare, time; a wrong one is out
 //!     the fastest of the rest, in turns with the built-in choice
@@ -31,6 +32,7 @@ use crate::news::{Level, Topic};
 use crate::tensor::Tensor;
 
 mod bench;
+mod breadth;
 mod cause;
 mod file;
 
@@ -114,6 +116,10 @@ impl Device {
     /// Operands and results cross, and are in the ledger as this call's; nothing is kept, and
     /// nothing changes until [`Device::with_tuned`].
     ///
+    /// On a GPU it is timed first how many cores there are, and every choice follows that, of what
+    /// was not tuned as well. As where another kernel wins, sums may be parted otherwise by then,
+    /// and so rounded otherwise, than where only the kind of chip is known.
+    ///
     /// ```
     /// # wharf::testing::example(async |device| {
     /// use wharf::DType;
@@ -145,14 +151,16 @@ impl Device {
         mut on: impl FnMut(&Trial),
     ) -> Result<Tuned> {
         self.engine.gpu.present("tuning")?;
-        let mut entries = Vec::new();
+        let breadth = breadth::timed_on(self, site, manner.seconds).await?;
+        let (target, mut entries) = (self.target(), Vec::new());
+        let device = &self.with_choices(Arc::new(Table { target, breadth, entries: Vec::new() }));
         for problem in problems {
-            let bench = Bench::new(self, site, *problem)?;
-            let entry = async { Contest::new(self, site, bench, &manner)?.run(&mut on).await };
+            let bench = Bench::new(device, site, *problem)?;
+            let entry = async { Contest::new(device, site, bench, &manner)?.run(&mut on).await };
             let entry = entry.await;
             entries.push(entry.map_err(|error| error.during(format!("tuning {problem}")))?);
         }
-        Ok(Tuned::of(self, entries))
+        Ok(Tuned::of(self, breadth, entries))
     }
 
     /// [`Device::tune`], blocking.
@@ -164,9 +172,9 @@ impl Device {
 
     /// A handle on the *same* device whose operations use what was tuned, where it applies: for
     /// problems of the same kind, whose numbers round up to the same powers of two. What is
-    /// computed asks the handle of its first operand, and `explain()` says so. Results tuned
-    /// elsewhere - on another adapter, driver, version of wharf or class of kernels - are not used,
-    /// and a warning is logged.
+    /// computed asks the handle of its first operand, and `explain()` says so. All other choices
+    /// follow the cores that a GPU was timed to have. Results tuned elsewhere - on another adapter,
+    /// driver, version of wharf or class of kernels - are not used, and a warning is logged.
     #[must_use]
     pub fn with_tuned(&self, tuned: &Tuned) -> Self {
         if let Some(because) = tuned.foreign_to(self) {
@@ -328,5 +336,6 @@ impl<'a> Contest<'a> {
 /// A handle whose table has nothing but this choice.
 fn handle(device: &Device, problem: &Problem, choice: Candidate) -> Device {
     let entries = vec![Measured { problem: *problem, choice, rate: 0.0 }];
-    device.with_choices(Arc::new(Table { target: device.target(), entries }))
+    let (target, breadth) = (device.target(), Some(device.breadth()));
+    device.with_choices(Arc::new(Table { target, breadth, entries }))
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::Device;
 use super::problems::Problems;
 use crate::caps::Feature;
+use crate::caps::breadth::Breadth;
 use crate::kernel::choice::size::Rig;
 use crate::kernel::choice::{Measurable, Problem, Table};
 use crate::wgsl::Target;
@@ -53,7 +54,17 @@ impl Device {
     /// What candidates run on.
     pub(crate) fn rig(&self) -> Rig<'_> {
         let segment = self.engine.segment_bytes();
-        Rig { target: self.target(), caps: self.caps(), segment }
+        Rig { target: self.target(), caps: self.caps(), breadth: self.breadth(), segment }
+    }
+
+    /// How broad the GPU is: as it was timed, or as chips of its kind are.
+    pub(crate) fn breadth(&self) -> Breadth {
+        if self.target() != Target::Gpu {
+            return Breadth::USUAL;
+        }
+        let tuned = self.handle.tuned.as_deref().filter(|_| !self.handle.batch_invariant);
+        let timed = tuned.filter(|table| table.target == self.target());
+        timed.and_then(|table| table.breadth).unwrap_or_else(|| Breadth::of(self.caps()))
     }
 
     /// What was tuned for problems of this size, if anything was.

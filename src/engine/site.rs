@@ -6,6 +6,7 @@ use core::fmt;
 use core::panic::Location;
 
 use super::Engine;
+use crate::caps::breadth::Breadth;
 use crate::error::Result;
 use crate::exec::{Asked, Job, Ready};
 use crate::news::{Level, Topic};
@@ -51,6 +52,8 @@ pub(crate) fn line() -> &'static Location<'static> {
 pub(crate) struct Site<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) target: Target,
+    /// How broad a GPU it is.
+    pub(crate) breadth: Breadth,
     /// Whether no choice may depend on how large a batch is.
     pub(crate) batch_invariant: bool,
     pub(crate) line: &'static Location<'static>,

@@ -8,6 +8,7 @@
 
 use core::fmt;
 
+use crate::caps::breadth::Breadth;
 use crate::kernel::attention::choice::tuned::{AttentionChoice, AttentionSize};
 use crate::kernel::matmul::choice::scheme::Choice;
 use crate::kernel::matmul::choice::tuned::ProductSize;
@@ -197,6 +198,8 @@ impl Measured {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Table {
     pub(crate) target: Target,
+    /// How broad the GPU was found to be.
+    pub(crate) breadth: Option<Breadth>,
     pub(crate) entries: Vec<Measured>,
 }
 

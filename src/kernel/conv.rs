@@ -55,8 +55,9 @@ impl Core for ConvCore {
         let [input, weight] = *layouts else { return Err(in_pieces(self.name())) };
         let (kind, flops) = (Kind::of(tail.given()), flops(&tail.shape, terms(weight.shape())));
         let (target, caps) = (site.target, site.engine.gpu.caps());
-        let both = [&input, &weight];
-        if let Some(tile) = ConvGroup::of(&self.0, both, kind, site.batch_invariant, target, caps) {
+        let (both, Site { breadth, batch_invariant, .. }) = ([&input, &weight], site);
+        let tile = ConvGroup::of(&self.0, both, kind, batch_invariant, target, caps, breadth);
+        if let Some(tile) = tile {
             let weights = group::in_rows(site, &heads[1])?;
             site.engine.remark(|| tile.remark());
             let (job, groups) = plan::job(&self.0, &input, &weights.layout, tile.reach())?;

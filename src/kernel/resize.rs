@@ -62,13 +62,14 @@ impl Core for ResizeCore {
         };
         let text = ResizeText { lies, ..text };
         let source = quads.map_or_else(|| head.raw(true), |quads| Ok(Some(quads)));
+        let on = (site.target, site.breadth);
         let (entry, job, lanes) = match self {
             Self::Axis(axis) => {
-                let (job, lanes) = axis.job(&text, layout, site.target)?;
+                let (job, lanes) = axis.job(&text, layout, on)?;
                 (&RESIZE, job.words(), lanes)
             }
             Self::Image(image) => {
-                let (job, lanes) = image.job(layout, site.target)?;
+                let (job, lanes) = image.job(layout, on)?;
                 (&ENLARGE, job.words(), lanes)
             }
         };

@@ -46,8 +46,8 @@ impl Core for SampleCore {
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
         let (heads, layouts) = reachable(site, inputs)?;
         let [input, grid] = &*layouts else { return Err(in_pieces(self.name())) };
-        let beside = (self.corners, self.number);
-        let (job, groups) = self.how.job([input, grid], beside, site.target)?;
+        let (beside, on) = ((self.corners, self.number), (site.target, site.breadth));
+        let (job, groups) = self.how.job([input, grid], beside, on)?;
         let reached = heads.iter().map(|head| head.raw(true));
         let landing = Landing::whole(self.name(), site, reached, tail, !self.how.whole)?;
         let workgroup = Some(Sampling::lanes(site.target));

@@ -189,8 +189,9 @@ impl Tensor {
     /// Whether the kernels of rows take an axis of this.
     fn has_rows(&self, axis: usize) -> bool {
         let segment = self.device.engine.segment_bytes();
-        let (target, invariant) = (self.device.target(), self.device.is_batch_invariant());
-        self.dtype != DType::F64 && rows::takes(&self.layout, axis, segment, target, invariant)
+        let on = (self.device.target(), self.device.breadth());
+        let invariant = self.device.is_batch_invariant();
+        self.dtype != DType::F64 && rows::takes(&self.layout, axis, segment, on, invariant)
     }
 
     /// The core of rows along an axis, as it was tuned.

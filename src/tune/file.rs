@@ -2,7 +2,7 @@
 //! problem, and one that says how many there are.
 //!
 //! ```text
-//! wharf tuned 2
+//! wharf tuned 3
 //! version 0.1.0
 //! adapter llvmpipe (LLVM 15.0.6, 256 bits)
 //! backend vulkan
@@ -11,10 +11,13 @@
 //! product f32 [k,n] 1 512 512 512 = tile sums 8x16 lanes 8 passes 1 @ 28.1000
 //! end 1
 //! ```
+//!
+//! Before the problems, of a GPU, stands `cores 40`: as many as it was timed to have.
 
 use core::fmt;
 use std::sync::Arc;
 
+use crate::caps::breadth::Breadth;
 use crate::device::Device;
 use crate::error::causes;
 use crate::kernel::choice::{Measured, Problem, Table};
@@ -22,7 +25,7 @@ use crate::news::{Level, Topic};
 use crate::wgsl::Target;
 
 /// The first line of a table; its number is the version of the format.
-const FIRST: &str = "wharf tuned 2";
+const FIRST: &str = "wharf tuned 3";
 
 /// Where something was measured, and the only place where it applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,13 +57,14 @@ impl Origin {
 #[derive(Clone, Debug)]
 pub struct Tuned {
     origin: Origin,
+    breadth: Option<Breadth>,
     entries: Vec<Measured>,
     ignored: Option<String>,
 }
 
 impl Tuned {
-    pub(super) fn of(device: &Device, entries: Vec<Measured>) -> Self {
-        Self { origin: Origin::of(device), entries, ignored: None }
+    pub(super) fn of(device: &Device, breadth: Option<Breadth>, entries: Vec<Measured>) -> Self {
+        Self { origin: Origin::of(device), breadth, entries, ignored: None }
     }
 
     /// The problems that were tuned, and the kernel for each in words.
@@ -71,13 +75,20 @@ impl Tuned {
         })
     }
 
+    /// How many cores the GPU was timed to have, where a workgroup of 256 keeps one busy; nothing
+    /// on a software driver, and where nothing could be timed.
+    #[must_use]
+    pub fn cores(&self) -> Option<u32> {
+        self.breadth.map(Breadth::cores)
+    }
+
     /// Why a file was ignored, which left this empty.
     #[must_use]
     pub fn ignored(&self) -> Option<&str> {
         self.ignored.as_deref()
     }
 
-    /// These entries with those of another table, whose entries win. If that one was tuned
+    /// These entries with those of another table, which win. If that one was tuned
     /// elsewhere, it is left out.
     #[must_use]
     pub fn merged(mut self, newer: &Self) -> Self {
@@ -86,6 +97,7 @@ impl Tuned {
                 |entry: &Measured| newer.entries.iter().any(|n| n.problem == entry.problem);
             self.entries.retain(|entry| !is_new(entry));
             self.entries.extend_from_slice(&newer.entries);
+            self.breadth = newer.breadth.or(self.breadth);
         }
         self
     }
@@ -99,7 +111,7 @@ impl Tuned {
 
     fn nothing(device: &Device, why: String) -> Self {
         Topic::Tune.tell(Level::Warn, "a table of tuned choices", format_args!("ignored: {why}"));
-        Self { ignored: Some(why), ..Self::of(device, Vec::new()) }
+        Self { ignored: Some(why), ..Self::of(device, None, Vec::new()) }
     }
 
     fn understood(text: &str, device: &Device) -> Result<Self, String> {
@@ -117,17 +129,23 @@ impl Tuned {
                 return Err(format!("{name} {got:?}, here {want:?}"));
             }
         }
-        let mut entries = Vec::new();
+        let (mut breadth, mut entries) = (None, Vec::new());
         for line in lines {
             if let Some(count) = line.strip_prefix("end ") {
                 return match count.parse::<usize>() {
                     Ok(count) if entries.len() == count => {
-                        Ok(Self { origin, entries, ignored: None })
+                        Ok(Self { origin, breadth, entries, ignored: None })
                     }
                     _ => Err(format!("{count} entries promised, {} found", entries.len())),
                 };
             }
-            entries.push(Measured::parse(line).ok_or_else(|| format!("{line:?} is no entry"))?);
+            let no_entry = || format!("{line:?} is no entry");
+            match line.strip_prefix("cores ") {
+                Some(cores) if breadth.is_none() && entries.is_empty() => {
+                    breadth = Some(Breadth::parse(cores).ok_or_else(no_entry)?);
+                }
+                _ => entries.push(Measured::parse(line).ok_or_else(no_entry)?),
+            }
         }
         Err(format!("it breaks off after {} entries", entries.len()))
     }
@@ -141,7 +159,8 @@ impl Tuned {
     }
 
     pub(super) fn table(&self) -> Arc<Table> {
-        Arc::new(Table { target: self.origin.target, entries: self.entries.clone() })
+        let Self { origin: Origin { target, .. }, breadth, ref entries, .. } = *self;
+        Arc::new(Table { target, breadth, entries: entries.clone() })
     }
 }
 
@@ -216,6 +235,9 @@ impl fmt::Display for Tuned {
         writeln!(f, "{FIRST}")?;
         for (name, text) in &self.origin.lines {
             writeln!(f, "{name} {text}")?;
+        }
+        if let Some(cores) = self.cores() {
+            writeln!(f, "cores {cores}")?;
         }
         for entry in &self.entries {
             writeln!(f, "{}", entry.text())?;

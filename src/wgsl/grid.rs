@@ -8,7 +8,8 @@ pub const TRIPS_MAX: u32 = 512;
 const TILES_MAX: u32 = 64;
 /// The most groups along one dimension of a dispatch that every adapter takes.
 pub const GROUPS_MAX: u32 = 65_535;
-/// The lanes that keep a GPU busy: as long as there are fewer, work is shared out further.
+/// The lanes that keep a GPU of the usual breadth busy: as long as there are fewer, work is shared
+/// out further.
 pub(crate) const LANES_BUSY: usize = 1 << 16;
 
 /// How the quads of an index space are shared among invocations.

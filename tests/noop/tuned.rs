@@ -3,8 +3,8 @@
 
 use std::fs;
 
-use wharf::caps::{Caps, fixtures};
-use wharf::tensor::{Attention, Blocks, Order, Quantised};
+use wharf::caps::{Caps, DeviceType, fixtures};
+use wharf::tensor::{Align, Attention, Blocks, Conv, Interpolation, Order, Pad, Quantised};
 use wharf::testing::noop;
 use wharf::tune::{AttentionSize, Problem, ProductSize, RowsSize};
 use wharf::tune::{SortSize, SumSize, Tuned, WeightsSize};
@@ -62,8 +62,8 @@ fn what_is_corrupt_or_foreign_is_ignored_with_its_reason() {
     let version = format!("version {}", env!("CARGO_PKG_VERSION"));
     let name = device.caps().identity.name.clone();
     let cases = [
-        (String::new(), "it does not begin with \"wharf tuned 2\"".to_owned()),
-        (swap("tuned 2", "tuned 1"), "it does not begin with \"wharf tuned 2\"".into()),
+        (String::new(), "it does not begin with \"wharf tuned 3\"".to_owned()),
+        (swap("tuned 3", "tuned 2"), "it does not begin with \"wharf tuned 3\"".into()),
         (
             swap(&version, "version 0.0.9"),
             format!("version \"0.0.9\", here \"{}\"", env!("CARGO_PKG_VERSION")),
@@ -258,4 +258,109 @@ fn what_is_asked_for_is_noted_once_and_by_nobody_else() {
         ProductSize::new(64, 64, 4096, DType::F32).transposed().into(),
     ];
     assert_eq!(problems.list(), want);
+}
+
+/// A table that says how many cores a GPU has, and nothing else.
+fn of_cores(device: &Device, cores: &str) -> Tuned {
+    let text = text(device, &[]).replace("end 0", &format!("cores {cores}\nend 0"));
+    Tuned::parse(&text, device)
+}
+
+#[test]
+fn cores_are_kept_and_only_before_all_entries_and_once() {
+    let device = here().with_target(Target::Gpu);
+    let tuned = of_cores(&device, "7");
+    assert_eq!((tuned.ignored(), tuned.cores()), (None, Some(7)));
+    let again = Tuned::parse(&tuned.to_string(), &device);
+    assert_eq!((again.cores(), again.to_string()), (Some(7), tuned.to_string()));
+    assert_eq!(Tuned::parse(&text(&device, &[]), &device).cores(), None, "of nothing timed");
+    for wrong in ["3", "1025", "few", "7\ncores 7"] {
+        let ignored = of_cores(&device, wrong);
+        let line = wrong.lines().last().unwrap_or_default().replace("cores ", "");
+        assert_eq!(ignored.ignored(), Some(&*format!("\"cores {line}\" is no entry")), "{wrong}");
+        assert_eq!(ignored.cores(), None, "nothing of it counts");
+    }
+    let late =
+        Tuned::parse(&text(&device, &["sum 64 4096 1 = lanes chunks 4 @ 1.0", "cores 7"]), &device);
+    assert_eq!(late.ignored(), Some("\"cores 7\" is no entry"));
+    let (older, newer) = (of_cores(&device, "7"), of_cores(&device, "9"));
+    assert_eq!(older.clone().merged(&newer).cores(), Some(9));
+    assert_eq!(older.merged(&Tuned::parse(&text(&device, &[]), &device)).cores(), Some(7));
+}
+
+/// What is chosen by how many cores there are, of 64 x 4096 elements.
+const BY_CORES: [(&str, Operation); 9] = [
+    ("a product", |x| {
+        let x = x.reshape([512, 512])?;
+        x.matmul(&x)
+    }),
+    ("a sum", |x| x.sum([0, 1])),
+    ("running sums", |x| x.reshape([1, 64 * 4096])?.cumsum(1)),
+    ("attention", |x| {
+        let x = x.reshape([1, 8, 256, 128])?;
+        x.attention(&x, &x, &Attention::new())
+    }),
+    ("a convolution", |x| {
+        let weight = x.device().zeros([64, 64, 3, 3], DType::F32)?;
+        x.reshape([1, 64, 64, 64])?.conv2d(&weight, None, &Conv::new())
+    }),
+    ("weights in blocks", |x| {
+        let device = x.device();
+        let values = device.zeros([1024, 4096], DType::I8)?;
+        let weights = Quantised::of(&values, &device.zeros([1024, 128], DType::F16)?)?;
+        x.slice(0, 0..1)?.linear(&weights, None, None)
+    }),
+    ("long rows", |x| x.reshape([4, 16 * 4096])?.softmax(1)),
+    ("a sample", |x| {
+        let grid = x.device().zeros([1, 64, 64, 2], DType::F32)?;
+        x.reshape([1, 64, 64, 64])?.grid_sample(&grid, Align::Edges, Pad::Replicate)
+    }),
+    ("an enlarged image", |x| {
+        let by = Interpolation::Linear(Align::Edges);
+        x.reshape([1, 64, 64, 64])?.interpolate([128, 128], by)
+    }),
+];
+
+/// Every room asks how many there are, and gets what was timed where that applies.
+#[test]
+fn cores_that_were_timed_are_what_everything_is_chosen_for() {
+    let plain = here().with_target(Target::Gpu);
+    let few = plain.with_tuned(&of_cores(&plain, "6"));
+    let usual = plain.with_tuned(&of_cores(&plain, "128"));
+    let of_processor = here().with_tuned(&of_cores(&here(), "6")).with_target(Target::Gpu);
+    let alike = BY_CORES
+        .iter()
+        .filter(|(_, operation)| explained(&few, *operation).1 == explained(&plain, *operation).1);
+    assert_eq!(alike.map(|(name, _)| *name).collect::<Vec<_>>(), [""; 0], "nobody asks");
+    for (name, operation) in BY_CORES {
+        let (_, built_in) = explained(&plain, operation);
+        assert!(explained(&usual, operation).1 == built_in, "{name}: of as many as usual");
+        let other = explained(&of_processor, operation).1;
+        assert!(other == built_in, "{name}: of another class of kernels");
+        let on = |target| explained(&few.with_target(target), operation).1;
+        let cpu = explained(&plain.with_target(Target::Cpu64), operation).1;
+        assert!(on(Target::Cpu64) == cpu, "{name}: a processor is not asked");
+        let [any, alone] = [&few, &plain].map(|d| explained(&d.with_batch_invariance(), operation));
+        assert!(any == alone, "{name}: what was tuned is not asked where batches do not matter");
+    }
+}
+
+/// Long heads are staged by the same kernel there.
+#[test]
+fn kernels_for_a_processor_are_no_smaller_on_a_chip_of_few_cores() {
+    let heads: Operation = |x| {
+        let x = x.reshape([1, 8, 128, 256])?;
+        x.attention(&x, &x, &Attention::new())
+    };
+    let of = |device_type| {
+        let mut caps = fixtures::lavapipe();
+        (caps.identity.vendor, caps.identity.device_type) = (0x8086, device_type);
+        open(caps)
+    };
+    let chips = [DeviceType::Integrated, DeviceType::Discrete].map(of);
+    let alike = |target| {
+        let [few, broad] = chips.each_ref().map(|chip| explained(&chip.with_target(target), heads));
+        few == broad
+    };
+    assert_eq!([Target::Gpu, Target::Cpu].map(alike), [false, true]);
 }

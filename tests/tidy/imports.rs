@@ -31,9 +31,9 @@ const LAYERS: &[&[&str]] = &[
     &["fuse", "profile"],
     &["device"],
     &["tensor"],
-    &["tune"],
     &["set"],
     &["custom"],
+    &["tune"],
     &["io"],
     &["testing"],
 ];

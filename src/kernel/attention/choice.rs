@@ -14,6 +14,7 @@ use super::plan::{BUSY, Crowd, KEYS_SHARED, Splits, in_units};
 use super::text::staged::{ROWS, Staged};
 use super::text::{Block, Mask, Unit};
 use crate::caps::Caps;
+use crate::caps::breadth::Breadth;
 use crate::error::Result;
 use crate::kernel::choice::size::{Rig, distinct};
 use crate::layout::Layout;
@@ -117,9 +118,11 @@ pub(super) fn staged(
     views: &[Layout],
     packed: Option<Form>,
     room: usize,
+    breadth: Breadth,
     batch_invariant: bool,
     by: Option<AttentionChoice>,
 ) -> (Staged, Splits) {
+    let busy = breadth.share(BUSY);
     // As if a batch were alone, with its part of the room.
     let batches = if batch_invariant { views[0].shape().dims()[0].max(1) } else { 1 };
     let (crowd, room) = (Crowd::of(views), room / batches);
@@ -129,7 +132,7 @@ pub(super) fn staged(
         |groups| Staged { packed, masked: views.len() > 3, ..shape(groups, length, width) };
     let filled = crowd.rows.div_ceil(ROWS).next_power_of_two();
     let fits = |groups: &usize| *groups <= filled && shaped(*groups).lanes() <= LANES[1];
-    let is_busy = |groups: &usize| *groups <= 4 || crowd.workgroups(*groups) >= BUSY;
+    let is_busy = |groups: &usize| *groups <= 4 || crowd.workgroups(*groups) >= busy;
     let wished = match by {
         Some(AttentionChoice::Workgroups { groups, splits }) => Some((groups, splits)),
         _ => None,
@@ -145,7 +148,7 @@ pub(super) fn staged(
     let states = tile.parts * crowd.splits_least(&tile);
     let is_shared = crowd.keys >= KEYS_SHARED && crowd.states_most(width, room) >= states;
     let tile = if is_shared { tile } else { shaped(groups.max(LANES[0] / tile.columns)) };
-    let splits = Splits::of(&tile, crowd, room, wished.map(|(_, splits)| splits));
+    let splits = Splits::of(&tile, crowd, [busy, room], wished.map(|(_, splits)| splits));
     (Staged { states: tile.parts * splits.count > 1, ..tile }, splits)
 }
 
@@ -178,7 +181,7 @@ fn candidates(views: &[Layout], target: Target, on: Rig<'_>) -> Vec<AttentionCho
                 .map(move |bits| AttentionChoice::Workgroups { groups, splits: 1 << bits })
         };
         return distinct(GROUPS.into_iter().flat_map(splits), |choice| {
-            Some(staged(views, None, room, false, Some(choice)))
+            Some(staged(views, None, room, on.breadth, false, Some(choice)))
         });
     }
     let Some(lanes) = sharers(on.caps) else { return Vec::new() };

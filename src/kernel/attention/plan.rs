@@ -17,7 +17,8 @@ pub(crate) const QUADS_MAX: usize = 128;
 
 /// Keys that a workgroup of any tile can take of a row.
 pub(super) const CHUNK_LEAST: usize = 6144;
-/// Workgroups that keep a GPU busy: fewer are taken apart, if that is worth a second pass.
+/// Workgroups that keep a GPU of the usual breadth busy: fewer are taken apart, if that is worth a
+/// second pass.
 pub(super) const BUSY: usize = 128;
 /// The keys from which on a second pass is worth its while.
 pub(super) const KEYS_SHARED: usize = 256;
@@ -118,14 +119,19 @@ pub(super) struct Splits {
 }
 
 impl Splits {
-    /// As many as keep a GPU busy, or were asked for, and as leave no more states than `room`
-    /// elements.
-    pub(super) fn of(tile: &Staged, crowd: Crowd, room: usize, asked: Option<usize>) -> Self {
+    /// As many as make `busy` workgroups, or were asked for, and as leave no more states than
+    /// `room` elements.
+    pub(super) fn of(
+        tile: &Staged,
+        crowd: Crowd,
+        [busy, room]: [usize; 2],
+        asked: Option<usize>,
+    ) -> Self {
         let (block, keys) = (tile.block(), crowd.keys);
         let worth = if keys < KEYS_SHARED { 1 } else { keys.div_ceil(BLOCKS_WORTH * block) };
         let fitting = crowd.states_most(tile.width, room) / tile.parts;
         let workgroups = crowd.workgroups(tile.groups).max(1);
-        let wish = if workgroups < BUSY { 2 * BUSY / workgroups } else { 1 };
+        let wish = if workgroups < busy { 2 * busy / workgroups } else { 1 };
         let wish = asked.unwrap_or(wish);
         let count = wish.min(worth).min(fitting).max(crowd.splits_least(tile)).max(1);
         let chunk = keys.div_ceil(count).next_multiple_of(block);

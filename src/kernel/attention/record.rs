@@ -35,7 +35,9 @@ impl AttentionCore {
         let Inputs { operands, views, packed } = Inputs::of(site, operands, true)?;
         let heads = loaded(operands, packed.map_or(Unit::Quad, Unit::Packed))?;
         let room = site.engine.segment_elements(DType::F32);
-        let (tile, splits) = choice::staged(&views, packed, room, site.batch_invariant, self.by);
+        let Site { breadth, batch_invariant, .. } = site;
+        let (tile, splits) =
+            choice::staged(&views, packed, room, breadth, batch_invariant, self.by);
         site.engine.remark(|| choice::staged_remark(&tile, splits, self.by.is_some()));
         let reached = heads.iter().enumerate().map(|(i, head)| head.raw(i == 3));
         let launch = self.launch_staged(&tile, splits, &views)?;

@@ -1,5 +1,6 @@
 //! What multiplies: a GPU with its limits, or one of the software drivers that were measured.
 
+use crate::caps::breadth::Breadth;
 use crate::caps::{Caps, CooperativeShape, Feature};
 use crate::dtype::DType;
 use crate::wgsl::Target;
@@ -39,6 +40,11 @@ impl Processor {
             (_, false, true) => Self::CpuSharing,
             (_, false, false) => Self::Cpu,
         }
+    }
+
+    /// It, if a GPU is of another breadth than its kind.
+    pub(crate) const fn broad(self, breadth: Breadth) -> Self {
+        if let Self::Gpu(room) = self { Self::Gpu(Room { breadth, ..room }) } else { self }
     }
 
     /// Whether the lanes of a workgroup can load together.
@@ -93,6 +99,8 @@ pub(crate) struct Room {
     pub(in crate::kernel) bytes_max: u64,
     pub(in crate::kernel) subgroups: bool,
     pub(in crate::kernel) registers: Registers,
+    /// How broad the GPU is.
+    pub(in crate::kernel) breadth: Breadth,
     /// Bytes of a sum's element.
     pub(in crate::kernel) width: u64,
     /// For factors of the result's dtype.
@@ -111,6 +119,7 @@ impl Room {
             // subgroups otherwise.
             subgroups: caps.has(Feature::Subgroup) && width == 4 && !cfg!(target_family = "wasm"),
             registers: Registers::of(caps, dtype),
+            breadth: Breadth::of(caps),
             width,
             teams: Teams::of(caps, dtype),
         }

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::caps::Caps;
+use crate::caps::breadth::Breadth;
 use crate::wgsl::Target;
 
 /// What candidates run on.
@@ -10,6 +11,7 @@ use crate::wgsl::Target;
 pub(crate) struct Rig<'a> {
     pub(crate) target: Target,
     pub(crate) caps: &'a Caps,
+    pub(crate) breadth: Breadth,
     /// Bytes of a segment.
     pub(crate) segment: u64,
 }

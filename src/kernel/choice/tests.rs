@@ -172,7 +172,7 @@ fn an_entry_counts_for_its_class() {
         entry(SumSize::rows(4, 1000).into(), "lanes chunks 2"),
         entry(RowsSize::norm(4, 1000).into(), "lanes 64"),
     ];
-    let table = Table { target: Target::Cpu, entries };
+    let table = Table { target: Target::Cpu, breadth: None, entries };
     let chosen = |target, size: ProductSize| table.choice(target, size).map(|c| c.text());
     let square = ProductSize::new(512, 512, 512, DType::F32);
     assert_eq!(chosen(Target::Cpu, square).as_deref(), Some(first));
@@ -194,13 +194,13 @@ fn an_entry_counts_for_its_class() {
     assert_eq!(table.choice(Target::Cpu, RowsSize::softmax(4, 1000)), None, "no norm");
     let line = format!("product f32 [k,n] 1 {} 64 64 = {first} @ 3.0000", usize::MAX);
     let entries = Measured::parse(&line).into_iter().collect();
-    let table = Table { target: Target::Cpu, entries };
+    let table = Table { target: Target::Cpu, breadth: None, entries };
     assert_eq!(table.choice(Target::Cpu, square), None, "beyond every power of two");
 }
 
 /// What is worth timing on a kind of machine, as text.
 fn tried(problem: impl Into<Problem>, target: Target, caps: &Caps) -> Vec<String> {
-    let on = Rig { target, caps, segment: 1 << 27 };
+    let on = Rig { target, caps, breadth: Breadth::of(caps), segment: 1 << 27 };
     problem.into().candidates(on).iter().map(Chosen::text).collect()
 }
 

@@ -13,6 +13,7 @@
 
 use super::plan::view;
 use super::text::tile::{Along, Packed};
+use crate::caps::breadth::Breadth;
 use crate::caps::{Caps, Feature};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -34,6 +35,7 @@ use scheme::{Because, Choice, Scheme, Size, Variant};
 pub(crate) struct Question<'a> {
     pub(crate) target: Target,
     pub(crate) caps: &'a Caps,
+    pub(crate) breadth: Breadth,
     /// `[batch .., m, k]` and `[batch .., k, n]`.
     pub(crate) sides: [Layout; 2],
     /// The dtypes of both sides, which are summed alike, and that of the result.
@@ -78,8 +80,8 @@ pub(crate) struct Decision {
 impl Question<'_> {
     /// The answer.
     pub(crate) fn decide(&self) -> Result<Decision> {
-        let Self { target, caps, sides: [a, b], result, by, .. } = *self;
-        let processor = Processor::of(target, caps, result);
+        let Self { target, caps, breadth, sides: [a, b], result, by, .. } = *self;
+        let processor = Processor::of(target, caps, result).broad(breadth);
         let size = Size::of(a.shape(), b.shape());
         let given = if let Chooser::Asker(choice) = by { Some(choice) } else { None };
         let invariant = matches!(by, Chooser::AnyBatch);
@@ -249,7 +251,7 @@ impl Ladder {
     fn weigh_in(&self, passes: usize, rung: &Rung, size: Size, near_k: bool) -> Choice {
         let (variant, rate) = (rung.variant, rung.rates[usize::from(near_k)]);
         let (used, groups) = self.use_of(&variant, size);
-        let wanted = self.groups_wanted * rung.waits;
+        let wanted = self.groups_wanted as f64 * rung.waits;
         let used = used * (groups * passes as f64 / wanted).min(1.0);
         // In the time that a copied element takes, the kernel would multiply so many.
         let used = used / (1.0 + COPY * variant.copies(size, near_k));
@@ -261,7 +263,7 @@ impl Ladder {
     /// Passes along k: several if it is deep and there are too few workgroups for the cores, if a
     /// single row walks down too many pages, or if the next rows would find less of B in the cache.
     fn passes(&self, variant: &Variant, waits: f64, size: Size, near_k: bool) -> usize {
-        let wanted = self.groups_wanted * waits;
+        let wanted = self.groups_wanted as f64 * waits;
         let missing = (wanted / self.use_of(variant, size).1).floor().max(1.0) as usize;
         let down = self.counts_pages && variant.rows == 1 && !near_k;
         let along_columns = !near_k || variant.copied().is_some();

@@ -7,6 +7,7 @@ use core::ops::Range;
 use super::choice::{WeightsChoice, WeightsSize};
 use super::text::{COLUMNS, QuantisedText, QuantisedTile, REGISTERS_LANES, SHARERS, SIDE, loads};
 use crate::caps::Caps;
+use crate::caps::breadth::Breadth;
 use crate::dtype::DType;
 use crate::host::blocks::{BLOCK, Blocks};
 use crate::kernel::choice::size::Rig;
@@ -186,22 +187,23 @@ impl QuantisedPlan {
         size: [usize; 3],
         target: Target,
         caps: &Caps,
+        breadth: Breadth,
     ) -> Self {
         let tile = tile.filter(|tile| runs(*tile, form, target, caps));
         tile.map_or_else(
-            || Self::of(form, size, target, caps),
+            || Self::of(form, size, target, caps, breadth),
             |tile| Self { text: QuantisedText { form, tile } },
         )
     }
 
     /// For weights of a form: for so many rows of X, columns, and what is summed over.
-    fn of(form: Blocks, size: [usize; 3], target: Target, caps: &Caps) -> Self {
+    fn of(form: Blocks, size: [usize; 3], target: Target, caps: &Caps, breadth: Breadth) -> Self {
         let tile = match target {
             Target::Cpu | Target::Cpu64 => Self::of_software(size[0], is_shared(caps)),
             Target::Gpu if size[0] > FEW_MAX => {
                 QuantisedTile::Staged { rows: rows_of(STAGED, size[0]) }
             }
-            Target::Gpu => Self::of_few(form, size, caps),
+            Target::Gpu => Self::of_few(form, size, caps, breadth.share(LANES_BUSY)),
         };
         Self { text: QuantisedText { form, tile } }
     }
@@ -211,13 +213,13 @@ impl QuantisedPlan {
         QuantisedTile::Registers { rows, shared }
     }
 
-    fn of_few(form: Blocks, [m, n, k]: [usize; 3], caps: &Caps) -> QuantisedTile {
+    fn of_few(form: Blocks, [m, n, k]: [usize; 3], caps: &Caps, enough: usize) -> QuantisedTile {
         let rows = rows_of(FEW, m).min(few_rows_max(form, caps));
         let [least, most] = [LANES[0], lanes_max(caps)];
         let tile = |lanes| QuantisedTile::Few { rows, lanes };
         let busy = |lanes: [u32; 2]| {
             let groups = Self { text: QuantisedText { form, tile: tile(lanes) } }.groups(m, n);
-            lanes[0] == most && groups.iter().product::<usize>() * most as usize >= LANES_BUSY
+            lanes[0] == most && groups.iter().product::<usize>() * most as usize >= enough
         };
         let mut lanes = [least, DOWN_MIN];
         loop {
@@ -368,7 +370,8 @@ mod tests {
     #[test]
     fn on_a_gpu_lanes_share_k_or_stage() {
         let by = |form, size, caps: &Caps| {
-            QuantisedPlan::by(None, form, size, Target::Gpu, caps).to_string()
+            let breadth = Breadth::of(caps);
+            QuantisedPlan::by(None, form, size, Target::Gpu, caps, breadth).to_string()
         };
         let words = |size| by(Blocks::Q8, size, &Caps::webgpu_baseline());
         assert_eq!(words([1, 4096, 4096]), "a tile of 1 x 16 in 64 parts");

@@ -13,6 +13,7 @@ use super::choice::{SumChoice, SumSize};
 use super::text::{Fold, REDUCE_COLUMNS, REDUCE_GROUP, REDUCE_ROWS};
 use super::text::{Reduce, ReduceColumnsJob, ReduceRowsJob};
 use crate::caps::Identity;
+use crate::caps::breadth::Breadth;
 use crate::count::words;
 use crate::error::Result;
 use crate::kernel::choice::size::{Rig, distinct};
@@ -150,6 +151,7 @@ const PARTS_EACH: usize = 16;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reducer<'a> {
     pub(super) target: Target,
+    pub(super) breadth: Breadth,
     pub(super) identity: &'a Identity,
     /// Whether chunks may not depend on how many rows or columns there are.
     pub(super) batch_invariant: bool,
@@ -173,7 +175,15 @@ impl Reducer<'_> {
     fn chunks_wanted(&self, rows: usize, width: usize) -> usize {
         match self.batch_invariant {
             true => CHUNKS_OF_ANY,
-            false => (lanes(self.target) / width).div_ceil(rows.max(1)),
+            false => (self.lanes() / width).div_ceil(rows.max(1)),
+        }
+    }
+
+    /// Lanes that keep it busy.
+    const fn lanes(&self) -> usize {
+        match self.target {
+            Target::Cpu | Target::Cpu64 => 1024,
+            Target::Gpu => self.breadth.share(LANES_BUSY),
         }
     }
 }
@@ -187,14 +197,6 @@ fn turns(target: Target, units: usize, each: usize) -> (usize, u32) {
         Target::Gpu => (units.div_ceil(each), u32::MAX),
         Target::Cpu64 if units.is_multiple_of(lanes as usize * each) => (lanes as usize, lanes - 1),
         Target::Cpu | Target::Cpu64 => (1, 0),
-    }
-}
-
-/// Lanes that keep a target busy.
-const fn lanes(target: Target) -> usize {
-    match target {
-        Target::Cpu | Target::Cpu64 => 1024,
-        Target::Gpu => LANES_BUSY,
     }
 }
 
@@ -308,7 +310,8 @@ impl SumSize {
     pub(crate) fn candidates(&self, on: Rig<'_>) -> Vec<SumChoice> {
         let Self { outer, length, inner } = *self;
         let extent = Extent { outer, length, inner, ragged: false }.long(length, false);
-        let (target, identity) = (on.target, &on.caps.identity);
+        let Rig { target, breadth, .. } = on;
+        let identity = &on.caps.identity;
         let is_row = extent.inner == 1;
         let each = if is_row { length.div_ceil(4) } else { length };
         let ways = if is_row && target == Target::Gpu { &[true, false][..] } else { &[false] };
@@ -316,7 +319,8 @@ impl SumSize {
             (0..CHUNK_BITS).map(|bit| 1 << bit).take_while(|n| n * WORTH <= each.max(WORTH));
         let choice = |chunks| ways.iter().map(move |&grouped| SumChoice { grouped, chunks });
         distinct(chunks.flat_map(choice), |choice| {
-            let machine = Reducer { target, identity, batch_invariant: false, by: Some(choice) };
+            let (batch_invariant, by) = (false, Some(choice));
+            let machine = Reducer { target, breadth, identity, batch_invariant, by };
             let plan = ReducePlan::of(extent, machine, 0, false, MEASURED.units());
             let few = outer.saturating_mul(plan.chunks) <= STATES_MAX;
             few.then_some((plan.kernel.name, plan.chunks))
@@ -353,7 +357,7 @@ mod tests {
     }
 
     fn machine(target: Target, identity: &Identity) -> Reducer<'_> {
-        Reducer { target, identity, batch_invariant: false, by: None }
+        Reducer { target, breadth: Breadth::USUAL, identity, batch_invariant: false, by: None }
     }
 
     /// Of a llvmpipe before Mesa 24.
@@ -421,6 +425,24 @@ mod tests {
                     assert!(groups.iter().all(|&n| n <= 65_535), "{extent:?} {target:?}");
                 }
             }
+        }
+    }
+
+    /// What is cut into more parts than there are cores for takes a second pass for nothing.
+    #[test]
+    fn a_gpu_of_few_cores_is_given_fewer_and_longer_chunks() {
+        let early = early();
+        let few = Breadth::of(&fixtures::apple_m2());
+        let chunks = |breadth, target, [outer, length, inner]: [usize; 3]| {
+            let extent = Extent { outer, length, inner, ragged: false };
+            let machine = Reducer { breadth, ..machine(target, &early) };
+            ReducePlan::of(extent, machine, 0, false, 4).chunks
+        };
+        for (dims, want) in [([1, 1 << 20, 1], [256, 32]), ([1, 4096, 64], [256; 2])] {
+            let got = [Breadth::USUAL, few].map(|breadth| chunks(breadth, Target::Gpu, dims));
+            assert_eq!(got, want, "{dims:?}");
+            let [usual, other] = [Breadth::USUAL, few].map(|b| chunks(b, Target::Cpu, dims));
+            assert_eq!(usual, other, "{dims:?}: a processor");
         }
     }
 

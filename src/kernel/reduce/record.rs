@@ -94,9 +94,9 @@ impl Passes<'_> {
 
     /// The plan for an extent on this machine.
     pub(super) fn plan_of(&self, extent: Extent, trips: usize, parts: bool) -> ReducePlan {
-        let Site { target, batch_invariant, .. } = self.site;
+        let Site { target, breadth, batch_invariant, .. } = self.site;
         let identity = &self.site.engine.gpu.caps().identity;
-        let machine = Reducer { target, identity, batch_invariant, by: self.by };
+        let machine = Reducer { target, breadth, identity, batch_invariant, by: self.by };
         ReducePlan::of(extent, machine, trips, parts, self.how.units())
     }
 

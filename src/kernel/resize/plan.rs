@@ -1,6 +1,7 @@
 //! How a resized axis is cut, and how its elements are loaded.
 
 use super::text::{EnlargeJob, Lies, ResizeJob, ResizeText};
+use crate::caps::breadth::Breadth;
 use crate::count::{word, words, wrapped};
 use crate::error::Result;
 use crate::layout::Layout;
@@ -30,9 +31,9 @@ fn elements(at: Resampling) -> u64 {
 }
 
 /// Blocks of rows that are shared out evenly: no more than these to a lane, of so many quads.
-fn blocks(rows: usize, quads: usize, most: usize, target: Target) -> usize {
+fn blocks(rows: usize, quads: usize, most: usize, (target, breadth): (Target, Breadth)) -> usize {
     rows.div_ceil(match target {
-        Target::Gpu => (quads / LANES_BUSY).clamp(1, most),
+        Target::Gpu => (quads / breadth.share(LANES_BUSY)).clamp(1, most),
         Target::Cpu | Target::Cpu64 => most,
     })
 }
@@ -63,13 +64,13 @@ impl Resizing {
         &self,
         text: &ResizeText,
         view: &Layout,
-        target: Target,
+        on: (Target, Breadth),
     ) -> Result<(ResizeJob, u32)> {
         let dims = view.shape().dims();
         let (rows, across) = (dims[0], dims[2]);
         let (line, lines) = if across == 1 { (self.to, 1) } else { (across, self.to) };
         let quads = line.div_ceil(4);
-        let blocks = blocks(rows, rows * lines * quads, ROWS, target);
+        let blocks = blocks(rows, rows * lines * quads, ROWS, on);
         let all = blocks * lines * quads;
         let unit = if text.lies == Lies::Across { 4 } else { 1 };
         let stride = |axis: usize| wrapped(view.strides()[axis] / unit);
@@ -111,10 +112,10 @@ impl Enlarging {
     }
 
     /// What it is told, and how many lanes it takes.
-    pub(super) fn job(&self, view: &Layout, target: Target) -> Result<(EnlargeJob, u32)> {
+    pub(super) fn job(&self, view: &Layout, on: (Target, Breadth)) -> Result<(EnlargeJob, u32)> {
         let (dims, [high, wide]) = (view.shape().dims(), self.to);
         let quads = wide.div_ceil(4);
-        let blocks = blocks(high, dims[0] * high * quads, LINES, target);
+        let blocks = blocks(high, dims[0] * high * quads, LINES, on);
         let all = dims[0] * blocks * quads;
         let [image, line, element] = [0, 1, 2].map(|axis| wrapped(view.strides()[axis]));
         let [down, along] = self.at;

@@ -3,6 +3,7 @@
 
 use super::choice::{LANES_MAX, RowsChoice, RowsSize};
 use super::text::{self, NormJob, RowsKind, SoftmaxJob};
+use crate::caps::breadth::Breadth;
 use crate::count::word;
 use crate::error::Result;
 use crate::kernel::choice::size::Rig;
@@ -26,6 +27,8 @@ const SCATTERED: usize = 1 << 18;
 /// Rows that a CPU adapter takes at once, one to a lane. One core does so many in a third of the
 /// time that the ten kernels of reductions take on two.
 const ROWS_AT_ONCE: usize = Target::Cpu.workgroup() as usize;
+/// Long rows, a group to each, that keep a GPU of the usual breadth busy enough.
+const ROWS_BUSY: usize = 16;
 /// The most units of a row that a lane of a GPU takes by itself.
 const SHORT: usize = 32;
 
@@ -90,7 +93,7 @@ pub(crate) fn takes(
     view: &Layout,
     axis: usize,
     segment_bytes: u64,
-    target: Target,
+    (target, breadth): (Target, Breadth),
     batch_invariant: bool,
 ) -> bool {
     let length = view.shape().dims()[axis];
@@ -100,8 +103,10 @@ pub(crate) fn takes(
     if is_scattered || bytes > segment_bytes {
         return false;
     }
-    let (short, long, many) =
-        if target == Target::Gpu { (4096, 1 << 16, 16) } else { (256, 8192, ROWS_AT_ONCE) };
+    let (short, long, many) = match target {
+        Target::Gpu => (4096, 1 << 16, breadth.share(ROWS_BUSY)),
+        Target::Cpu | Target::Cpu64 => (256, 8192, ROWS_AT_ONCE),
+    };
     let units = units(length);
     units <= long && (units <= short || rows >= many)
 }
@@ -210,7 +215,7 @@ mod tests {
             ([15, 25088], 1, Target::Gpu, false, false),
             ([16, 25088], 1, Target::Gpu, false, true),
         ] {
-            let got = takes(&dense(dims), axis, 1 << 30, target, any);
+            let got = takes(&dense(dims), axis, 1 << 30, (target, Breadth::USUAL), any);
             assert_eq!(got, taken, "{dims:?} along {axis} on {target:?}, of any: {any}");
         }
     }

@@ -1,5 +1,6 @@
 //! The text of a grid sample, and how its pixels and channels are shared among invocations.
 
+use crate::caps::breadth::Breadth;
 use crate::count::{word, words, wrapped};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -119,13 +120,14 @@ impl Sampling {
         &self,
         [input, grid]: [&Layout; 2],
         (corners, around): (bool, f32),
-        target: Target,
+        (target, breadth): (Target, Breadth),
     ) -> Result<(SampleJob, u32)> {
         let (from, to) = (input.shape().dims(), grid.shape().dims());
         let pixels = to[1] * to[2];
         let quads = pixels.div_ceil(4);
         let all = quads * to[0];
-        let wanted = if target == Target::Gpu { LANES_BUSY.div_ceil(all) } else { 1 };
+        let busy = breadth.share(LANES_BUSY);
+        let wanted = if target == Target::Gpu { busy.div_ceil(all) } else { 1 };
         let most = from[1].div_ceil(CORE_TRIPS as usize / 8);
         let each = from[1].div_ceil(wanted.max(most).min(from[1]));
         let shares = from[1].div_ceil(each);
@@ -166,7 +168,7 @@ mod tests {
         ] {
             let layout = |dims: [usize; 4]| Layout::dense(Shape::new(dims).expect("a shape"));
             let views = [layout([1, channels as usize, 2, 2]), layout([1, 1, 4, 2])];
-            let job = sampling.job(views.each_ref(), (false, 0.0), target);
+            let job = sampling.job(views.each_ref(), (false, 0.0), (target, Breadth::USUAL));
             let (SampleJob { channels: [all, each, parts, _], .. }, _) = job.expect("small");
             assert_eq!((all, parts), (channels, shares), "{channels} on {target:?}");
             assert!(each <= most && each * parts >= all, "{each} of {channels} on {target:?}");

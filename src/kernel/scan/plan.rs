@@ -1,5 +1,6 @@
 //! How rows are cut into chunks, each of which a lane or a workgroup scans: pure arithmetic.
 
+use crate::caps::breadth::Breadth;
 use crate::shape::Shape;
 use crate::wgsl::Target;
 use crate::wgsl::entry::CORE_TRIPS;
@@ -11,7 +12,7 @@ const TILE: usize = 1024;
 const TILES_MAX: usize = 64;
 /// On a GPU, shorter rows are done by lanes.
 const GROUP_LEAST: usize = 256;
-/// Lanes, and groups of lanes, that keep a GPU busy.
+/// Lanes, and groups of lanes, that keep a GPU of the usual breadth busy.
 const LANES_WANTED: usize = 16_384;
 const GROUPS_WANTED: usize = 512;
 
@@ -31,7 +32,7 @@ pub(super) struct Chunks {
 impl Chunks {
     /// Enough to keep a target busy, none longer than an invocation may loop where finding an
     /// element takes so many trips.
-    pub(super) fn of(shape: &Shape, target: Target, trips: usize) -> Self {
+    pub(super) fn of(shape: &Shape, target: Target, breadth: Breadth, trips: usize) -> Self {
         let length = shape.dims().last().copied().unwrap_or(1);
         let rows = shape.elements() / length.max(1);
         let by_group = target == Target::Gpu && length >= GROUP_LEAST;
@@ -41,6 +42,7 @@ impl Chunks {
             (Target::Gpu, false) => (LANES_WANTED, 64, CHUNK_MAX.min(trips_max)),
             _ => (1024, 64, CHUNK_MAX.min(trips_max)),
         };
+        let wanted = if target == Target::Gpu { breadth.share(wanted) } else { wanted };
         let count = wanted.div_ceil(rows.max(1)).min(length / least);
         let count = count.max(length.div_ceil(most)).max(1);
         let each = length.div_ceil(count);
@@ -58,10 +60,28 @@ impl Chunks {
 mod tests {
     use super::super::text::SCAN_GROUP;
     use super::*;
+    use crate::caps::fixtures;
 
     #[test]
     fn a_tile_has_four_elements_of_each_lane() {
         assert_eq!(TILE, 4 * SCAN_GROUP.source.number("lanes") as usize);
+    }
+
+    #[test]
+    fn a_gpu_of_few_cores_is_given_fewer_and_longer_chunks() {
+        let few = Breadth::of(&fixtures::apple_m2());
+        let count = |target, breadth, dims: [usize; 2]| {
+            let shape = Shape::new(dims).expect("a shape");
+            Chunks::of(&shape, target, breadth, 0).count
+        };
+        for (dims, want) in
+            [([1, 1 << 22], [512, 64]), ([64, 1 << 16], [8, 1]), ([1, 1 << 16], [16; 2])]
+        {
+            let on = |target| [Breadth::USUAL, few].map(|breadth| count(target, breadth, dims));
+            assert_eq!(on(Target::Gpu), want, "{dims:?}");
+            let [usual, other] = on(Target::Cpu);
+            assert_eq!(usual, other, "{dims:?}: a processor");
+        }
     }
 
     #[test]
@@ -70,7 +90,8 @@ mod tests {
             for length in [1, 2, 63, 64, 65, 4096, 65_537, 1 << 24, 1 << 29] {
                 for (rows, trips) in [(1, 0), (3, 7), (4096, 56)] {
                     let shape = Shape::new([rows, length]).expect("a shape");
-                    let Chunks { count, each, by_group, .. } = Chunks::of(&shape, target, trips);
+                    let Chunks { count, each, by_group, .. } =
+                        Chunks::of(&shape, target, Breadth::USUAL, trips);
                     assert!(count * each >= length && (count - 1) * each < length, "{length}");
                     let looped = match by_group {
                         true => each.div_ceil(TILE) * (1 + 4 * trips + 8),

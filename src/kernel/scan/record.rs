@@ -49,7 +49,7 @@ impl Scanning<'_> {
         sink: &Sink,
         parts: bool,
     ) -> Result<bool> {
-        let chunks = Chunks::of(shape, self.site.target, source.trips());
+        let chunks = Chunks::of(shape, self.site.target, self.site.breadth, source.trips());
         let pass = |heads: &[&Reach<'_>], tail: &Reach<'_>, sink: &Sink, totals: bool| {
             let wording = ScanPass { how: self.how, totals, carried: heads.len() > 1, parts };
             self.launch(chunks, &wording)?.record(self.site, heads, tail, sink)

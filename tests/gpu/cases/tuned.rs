@@ -17,6 +17,8 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("tuned::a_sample_of_a_large_product", |ctx| sampled(ctx)),
         case!("tuned::attention_rows_and_weights", |ctx| every(ctx, cores())),
         case!("tuned::sums_and_sorts", |ctx| every(ctx, orders())),
+        case!("tuned::cores_are_timed", |ctx| timed(ctx)),
+        case!("tuned::few_cores_compute_the_same", |ctx| few(ctx)),
     ]
 }
 
@@ -167,5 +169,58 @@ async fn every(ctx: &Ctx, problems: Vec<Problem>) -> Outcome {
             right(&device, problem).await.map_err(|why| format!("{problem}, {target:?}: {why}"))?;
         }
     }
+    Ok(())
+}
+
+/// Of a GPU there are some; a browser has no clock.
+async fn timed(ctx: &Ctx) -> Outcome {
+    let native = ctx.native().await?;
+    for target in [native.target(), Target::Gpu] {
+        let device = native.with_target(target);
+        let tuned = device.tune(&[], |_| ()).await.map_err(show)?;
+        let has = target == Target::Gpu && !cfg!(target_family = "wasm");
+        ensure_eq!(tuned.cores().is_some(), has, "{tuned}");
+        let again = Tuned::parse(&tuned.to_string(), &device);
+        ensure_eq!((again.ignored(), again.cores()), (None, tuned.cores()), "{tuned}");
+    }
+    Ok(())
+}
+
+/// Chunks, passes and tiles as few cores want them, of whole numbers that are exact in any order.
+async fn few(ctx: &Ctx) -> Outcome {
+    const ROWS: usize = 23;
+    const LENGTH: usize = 8200;
+    let plain = ctx.native().await?.with_target(Target::Gpu);
+    let text = plain.tune_spoiled(&[], |_| false, |_| ()).await.map_err(show)?.to_string();
+    let tuned = Tuned::parse(&text.replace("end 0", "cores 4\nend 0"), &plain);
+    ensure_eq!((tuned.ignored(), tuned.cores()), (None, Some(4)), "{text}");
+    let values: Vec<f32> = (0..ROWS * LENGTH).map(|i| (i * i % 7) as f32 - 3.0).collect();
+    let rows = || values.chunks(LENGTH);
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+    let product: Vec<f32> = rows().flat_map(|a| rows().map(move |b| dot(a, b))).collect();
+    let running = values.iter().scan(0.0, |sum, value| {
+        *sum += value;
+        Some(*sum)
+    });
+    let running: Vec<f32> = running.collect();
+    let sums: Vec<f32> = rows().map(|row| row.iter().sum()).collect();
+    let mut kernels = Vec::new();
+    for device in [&plain, &plain.with_tuned(&tuned)] {
+        let (x, _) = device.upload(&values, [ROWS, LENGTH]).map_err(show)?;
+        let results = || {
+            let line = x.reshape([1, ROWS * LENGTH])?;
+            Ok([x.matmul(&x.t()?)?, x.sum([1])?, line.cumsum(1)?, line.sum([1])?])
+        };
+        let results: [_; 4] = results().map_err(|error: wharf::Error| show(error))?;
+        let wants = [&product[..], &sums, &running, &running[running.len() - 1..]];
+        for (result, want) in results.iter().zip(wants) {
+            kernels.push(result.explain().to_string());
+            let (got, _) = result.read_as::<f32>().await.map_err(show)?;
+            ensure!(got == want, "{} elements are others", want.len());
+        }
+    }
+    let (usual, few) = kernels.split_at(4);
+    let alike: Vec<usize> = (0..4).filter(|&i| usual[i] == few[i]).collect();
+    ensure!(alike.is_empty(), "few cores are nothing to {alike:?}");
     Ok(())
 }

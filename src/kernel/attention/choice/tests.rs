@@ -18,7 +18,7 @@ fn views([batch, heads, shared, queries, keys, d, e]: [usize; 7]) -> Vec<Layout>
 }
 
 fn said(form: [usize; 7]) -> String {
-    let (tile, splits) = staged(&views(form), None, ROOM, false, None);
+    let (tile, splits) = staged(&views(form), None, ROOM, Breadth::USUAL, false, None);
     staged_remark(&tile, splits, false)
 }
 
@@ -53,7 +53,7 @@ fn rows_and_keys_say_how_workgroups_share_them() {
 fn states_stay_where_there_is_room() {
     let form = [1, 32, 32, 1, 4096, 64, 64];
     let states = |room| {
-        let (tile, splits) = staged(&views(form), None, room, false, None);
+        let (tile, splits) = staged(&views(form), None, room, Breadth::USUAL, false, None);
         assert_eq!(tile.states, tile.parts * splits.count > 1, "{room}");
         tile.parts * splits.count
     };
@@ -65,7 +65,8 @@ fn states_stay_where_there_is_room() {
 #[test]
 fn the_states_of_a_batch_do_not_depend_on_how_many_there_are() {
     let of = |batch, room| {
-        let (tile, splits) = staged(&views([batch, 8, 8, 1, 4096, 64, 64]), None, room, true, None);
+        let views = views([batch, 8, 8, 1, 4096, 64, 64]);
+        let (tile, splits) = staged(&views, None, room, Breadth::USUAL, true, None);
         (tile.states, tile.parts, splits)
     };
     let row = 8 * 68;
@@ -101,7 +102,8 @@ fn splits_are_whole_blocks_and_cover_all_keys() {
         for queries in [1, 5, 100, 20_000] {
             for e in [4, 64, 256] {
                 let form = [1, 4, 2, queries, keys, e, e];
-                let (tile, Splits { count, chunk }) = staged(&views(form), None, ROOM, false, None);
+                let (tile, Splits { count, chunk }) =
+                    staged(&views(form), None, ROOM, Breadth::USUAL, false, None);
                 let place = format!("{form:?}: {tile:?} in {count} of {chunk}");
                 assert!(chunk % tile.block() == 0 && chunk <= chunk_max(&tile), "{place}");
                 assert!(count * chunk >= keys && (count - 1) * chunk < keys, "{place}");

@@ -2,6 +2,7 @@
 
 use super::text::{CHUNK, ConvGroup, DEPTH, SIDE};
 use crate::caps::Caps;
+use crate::caps::breadth::Breadth;
 use crate::kernel::choice::processor::{Processor, Registers};
 use crate::kernel::plan::taps::{Taps, terms};
 use crate::layout::Layout;
@@ -11,8 +12,8 @@ use crate::wgsl::Target;
 /// Fewer channels leave most of a stage empty, and fewer rows most of a tile.
 const CHANNELS_MIN: usize = 8;
 const ROWS_MIN: usize = 16;
-/// Quads of rows to a lane, the fewest workgroups that are not too few for a GPU, and who has the
-/// registers: on Intel's chips one quad spilled 106 to 121 of them.
+/// Quads of rows to a lane, the fewest workgroups that are not too few for a GPU of the usual
+/// breadth, and who has the registers: on Intel's chips one quad spilled 106 to 121 of them.
 const QUADS: [(u32, usize, &[Registers]); 2] =
     [(2, 128, &[Registers::Many]), (1, 64, &[Registers::Many, Registers::Some])];
 
@@ -25,6 +26,7 @@ impl ConvGroup {
         batch_invariant: bool,
         target: Target,
         caps: &Caps,
+        breadth: Breadth,
     ) -> Option<Self> {
         let (all, channels) = (weight.shape().dims()[0], weight.shape().dims()[1]);
         let rows = all / taps.groups;
@@ -57,7 +59,9 @@ impl ConvGroup {
         let fits =
             QUADS.iter().filter(|(_, _, enough)| registers.is_some_and(|r| enough.contains(&r)));
         let mut tiles = fits.map(|&(quads, least, _)| (of(quads), least));
-        tiles.find(|(tile, least)| fills(tile) && groups(tile) >= *least).map(|(tile, _)| tile)
+        tiles
+            .find(|(tile, least)| fills(tile) && groups(tile) >= breadth.share(*least))
+            .map(|(tile, _)| tile)
     }
 
     /// Rows of a tile, and quads of pixels.
@@ -88,7 +92,8 @@ mod tests {
         let dense = |dims: [usize; 5]| Layout::dense(Shape::new(dims).expect("a shape"));
         let input = dense([images, channels, 1, side, side]);
         let weight = dense([rows, channels, 1, 3, 3]);
-        let tile = ConvGroup::of(&taps, [&input, &weight], Kind::F32, false, target, caps);
+        let (both, breadth) = ([&input, &weight], Breadth::of(caps));
+        let tile = ConvGroup::of(&taps, both, Kind::F32, false, target, caps, breadth);
         tile.map(|tile| tile.reach()[0])
     }
 

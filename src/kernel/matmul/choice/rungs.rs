@@ -27,15 +27,16 @@ pub(super) struct Rung {
 }
 
 /// The rungs of a processor, and when they keep it busy.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Ladder {
     /// Those that only such a processor has.
     own: &'static [Rung],
     /// Those after them; the last one is for any product.
     rungs: &'static [Rung],
-    /// Invocations of a usual workgroup, and how many of these keep every core busy to the end.
+    /// Invocations of a usual workgroup, and how many of these keep every core busy to the end: in
+    /// the tables of GPUs, those of one of the usual breadth.
     pub(super) lanes: f64,
-    pub(super) groups_wanted: f64,
+    pub(super) groups_wanted: usize,
     /// The shortest k that is worth a pass of its own.
     pub(super) pass_k_min: usize,
     /// More passes than this cost more to add than they gain.
@@ -52,19 +53,14 @@ pub(super) struct Ladder {
 }
 
 impl Processor {
-    pub(super) const fn ladder(&self) -> &'static Ladder {
+    pub(super) const fn ladder(&self) -> Ladder {
         match self {
-            Self::Gpu(room) => match room.registers {
-                Registers::Many => &GPU,
-                Registers::Some => &GPU_SOME,
-                Registers::Few => &GPU_FEW,
-                Registers::Half => &GPU_HALF,
-            },
-            Self::Cpu => &CPU,
-            Self::CpuSharing => &CPU_SHARING,
-            Self::CpuLater => &CPU_LATER,
-            Self::CpuLaterSharing => &CPU_LATER_SHARING,
-            Self::CpuNewestSharing => &CPU_NEWEST_SHARING,
+            Self::Gpu(room) => room.ladder(),
+            Self::Cpu => CPU,
+            Self::CpuSharing => CPU_SHARING,
+            Self::CpuLater => CPU_LATER,
+            Self::CpuLaterSharing => CPU_LATER_SHARING,
+            Self::CpuNewestSharing => CPU_NEWEST_SHARING,
         }
     }
 
@@ -93,6 +89,17 @@ impl Processor {
 }
 
 impl Room {
+    /// The table for its registers, with the workgroups that are wanted for its cores.
+    const fn ladder(&self) -> Ladder {
+        let ladder = match self.registers {
+            Registers::Many => GPU,
+            Registers::Some => GPU_SOME,
+            Registers::Few => GPU_FEW,
+            Registers::Half => GPU_HALF,
+        };
+        Ladder { groups_wanted: self.breadth.share(ladder.groups_wanted), ..ladder }
+    }
+
     pub(super) fn takes(&self, variant: &Variant) -> bool {
         let bytes = u64::from(variant.quads_shared()) * 4 * self.width;
         u64::from(variant.lanes) <= self.lanes_max && bytes <= self.bytes_max
@@ -217,7 +224,7 @@ const CPU: Ladder = Ladder {
         Rung { rates: [0.19, 0.36], ..tile(1, 1, 0.19) },
     ],
     lanes: 8.0,
-    groups_wanted: 8.0,
+    groups_wanted: 8,
     pass_k_min: 512,
     passes_max: 8,
     passes_cost: 0.0,
@@ -332,7 +339,7 @@ const GPU: Ladder = Ladder {
         registers(1, [0.20, 0.02]),
     ],
     lanes: 256.0,
-    groups_wanted: 64.0,
+    groups_wanted: 64,
     pass_k_min: 256,
     passes_max: 16,
     passes_cost: 1e8,
@@ -359,7 +366,7 @@ const GPU_UNMEASURED: Ladder = Ladder {
         registers(4, [0.060; 2]),
         registers(1, [0.008; 2]),
     ],
-    groups_wanted: 128.0,
+    groups_wanted: 128,
     passes_cost: 1e7,
     ..GPU
 };

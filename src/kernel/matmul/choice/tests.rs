@@ -138,6 +138,35 @@ fn shapes_meet_the_kernels_made_for_them() {
     }
 }
 
+/// As many workgroups are wanted as there are cores for: fewer passes, and larger tiles.
+#[test]
+fn chips_of_few_cores_are_wanted_fewer_workgroups() {
+    let broad = gpu(&fixtures::nvidia_vulkan());
+    let few = broad.broad(Breadth::of(&fixtures::apple_m2()));
+    assert_eq!(broad.broad(Breadth::USUAL), broad);
+    for (dims, usual, other) in [
+        (
+            [1, 64, 4096, 4096],
+            "workgroup tiles of 64 x 64 by 16, 64 lanes, 4 along k",
+            "workgroup tiles of 64 x 64 by 16, 64 lanes, 1 along k",
+        ),
+        (
+            [1, 64, 64, 1 << 16],
+            "2 x 64 in 16 parts, 256 lanes, 4 along k",
+            "workgroup tiles of 32 x 32 by 16, 64 lanes, 8 along k",
+        ),
+        ([1, 512, 512, 512], "workgroup tiles of 32 x 32", "workgroup tiles of 64 x 64"),
+        ([1, 16, 4096, 4096], "2 x 64 in 16 parts", "4 x 64 in 8 parts"),
+        ([1, 4096, 4096, 4096], "workgroup tiles of 64 x 64", "workgroup tiles of 64 x 64"),
+    ] {
+        for (processor, want) in [(broad, usual), (few, other)] {
+            let got = choice(processor, dims, false);
+            assert!(got.starts_with(want), "{dims:?}: {got}, not {want}");
+        }
+    }
+    assert_eq!(Processor::CpuSharing.broad(Breadth::USUAL), Processor::CpuSharing);
+}
+
 /// As their compilers were seen to do (`scripts/isa`).
 #[test]
 fn processors_of_fewer_registers_get_smaller_tiles() {
@@ -227,7 +256,9 @@ fn decided(by: Chooser, dims: [[usize; 2]; 2], transposed: [bool; 2]) -> Decisio
     };
     let (caps, sides) = (fixtures::lavapipe(), [side(0), side(1)]);
     let (target, dtypes, result) = (Target::Cpu64, [DType::F32; 2], DType::F32);
-    Question { target, caps: &caps, sides, dtypes, result, by }.decide().unwrap()
+    Question { target, caps: &caps, breadth: Breadth::of(&caps), sides, dtypes, result, by }
+        .decide()
+        .unwrap()
 }
 
 #[test]

@@ -65,7 +65,7 @@ impl ProductSize {
 
     /// What is worth timing.
     pub(crate) fn candidates(&self, on: Rig<'_>) -> Vec<Choice> {
-        let processor = Processor::of(on.target, on.caps, self.dtype);
+        let processor = Processor::of(on.target, on.caps, self.dtype).broad(on.breadth);
         let Self { batch, m, n, k, transposed, .. } = *self;
         super::candidates(processor, Size { batch, m, n, k }, transposed)
     }

@@ -58,6 +58,7 @@ impl Decision {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::caps::breadth::Breadth;
     use crate::caps::fixtures;
     use crate::dtype::DType;
     use crate::kernel::matmul::choice::{Chooser, Question};
@@ -70,7 +71,15 @@ mod tests {
         let sides = [[10, 16], [16, 8]].map(|dims| Layout::dense(Shape::new(dims).expect("one")));
         let (caps, by) = (fixtures::lavapipe(), Chooser::Tables);
         let (target, dtypes, result) = (Target::Cpu64, [DType::F32; 2], DType::F32);
-        let question = Question { target, caps: &caps, sides, dtypes, result, by };
+        let question = Question {
+            target,
+            caps: &caps,
+            breadth: Breadth::of(&caps),
+            sides,
+            dtypes,
+            result,
+            by,
+        };
         let decision = question.decide().expect("a product");
         let panel = Panel { batch: 0..1, rows: 0..10, columns: 0..8, k: 0..16, pass: 0 };
         let all = |panel: &Panel, segment| {

@@ -1,0 +1,144 @@
+//! How many cores a GPU is taken to have, which says how much is wished for it: the workgroups of
+//! a product, the lanes of a sum, the parts of attention.
+//!
+//! A wish stands where it is used, as it was measured on an H100 of 132 cores. [`Breadth::share`]
+//! makes of it what keeps another GPU as busy.
+
+use super::{Caps, DeviceType};
+
+/// How many cores a GPU is taken to have. One of them is as much of it as a workgroup of 256 lanes
+/// keeps busy: NVIDIA's multiprocessor, AMD's compute unit, an Xe core, Apple's core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Breadth(u32);
+
+/// Cores that wishes were measured for, in round numbers.
+const MEASURED: u32 = 128;
+/// No chip is taken for less, or more.
+const BOUNDS: [u32; 2] = [4, 1024];
+
+/// Kinds of integrated GPUs, by words that the vendor's name and the chip's have; the first that
+/// has all of them counts. As many cores as larger ones of a kind have: an idle core costs more
+/// than a few workgroups too many.
+const KINDS: [(&[&str], u32); 10] = [
+    // Two of the next: 48 to 80 cores.
+    (&["Apple", "Ultra"], 64),
+    // 24 to 40.
+    (&["Apple", "Max"], 32),
+    // 7 to 10, and 14 to 20 of a Pro.
+    (&["Apple"], 16),
+    // 40 compute units, where no other has half as many.
+    (&["AMD", "8060S"], 40),
+    // Up to 8 compute units in Vega's time, up to 12 in RDNA 2's and 3's, 16 in RDNA 3.5's.
+    (&["AMD"], 16),
+    // 3 subslices in Gen 9, 6 in Tiger Lake, up to 8 Xe cores, 12 in Panther Lake.
+    (&["Intel"], 12),
+    // 1 to 6 shader processors.
+    (&["Qualcomm"], 6),
+    // 1 to 14 shader cores, most of them 4 to 10.
+    (&["ARM"], 8),
+    // 1 to 4 clusters or cores.
+    (&["Imagination"], 4),
+    // 2 or 3 slices of small processors.
+    (&["Broadcom"], 4),
+];
+
+impl Breadth {
+    /// That of what was measured, and of whoever nobody knows.
+    pub(crate) const USUAL: Self = Self(MEASURED);
+
+    /// As chips of this kind are.
+    pub(crate) fn of(caps: &Caps) -> Self {
+        let identity = &caps.identity;
+        if identity.device_type != DeviceType::Integrated {
+            return Self::USUAL;
+        }
+        let vendor = identity.vendor_name().unwrap_or("");
+        let has = |word: &&str| vendor == *word || identity.name.contains(word);
+        let kind = KINDS.iter().find(|(words, _)| words.iter().all(has));
+        kind.map_or(Self::USUAL, |(_, cores)| Self(*cores))
+    }
+
+    /// As it was timed: how long a workgroup took alone, and so many at once.
+    pub(crate) fn timed(groups: u32, [alone, all]: [f64; 2]) -> Option<Self> {
+        let cores = f64::from(groups) * alone / all;
+        // Nothing is as fast as many where a clock saw nothing.
+        let [least, most] = BOUNDS;
+        (alone > 0.0 && all > 0.0).then(|| Self((cores.round() as u32).clamp(least, most)))
+    }
+
+    /// As it stands in a file.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let [least, most] = BOUNDS;
+        text.parse().ok().filter(|cores| (least..=most).contains(cores)).map(Self)
+    }
+
+    pub(crate) const fn cores(self) -> u32 {
+        self.0
+    }
+
+    /// Its part of what was measured to be enough for a GPU of the usual breadth; never nothing.
+    pub(crate) const fn share(self, measured: usize) -> usize {
+        (measured * self.0 as usize).div_ceil(MEASURED as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caps::{Identity, fixtures};
+
+    /// Chips that share the system's memory, and nobody else, are taken for smaller ones.
+    #[test]
+    fn every_chip_that_could_be_read_is_as_broad_as_its_kind() {
+        let known = [
+            ("apple_m2", 16),
+            ("intel:skl", 12),
+            ("intel:tgl", 12),
+            ("intel:mtl", 12),
+            ("intel:lnl", 12),
+            ("amd:renoir", 16),
+            ("amd:gfx1150", 16),
+        ];
+        for (name, caps) in fixtures::all() {
+            let own = known.iter().find(|(own, _)| *own == name).map(|(_, cores)| *cores);
+            let phone = name.starts_with("adreno:").then_some(6);
+            let want = own.or(phone).unwrap_or(128);
+            assert_eq!(Breadth::of(&caps).cores(), want, "{name}");
+        }
+        let integrated = |vendor, name: &str| {
+            let (mut caps, device_type) = (Caps::webgpu_baseline(), DeviceType::Integrated);
+            caps.identity = Identity { vendor, name: name.into(), device_type, ..caps.identity };
+            Breadth::of(&caps).cores()
+        };
+        assert_eq!(integrated(0, "Apple M3 Ultra"), 64);
+        assert_eq!(integrated(0x106b, "Apple M1 Max (G13C C0)"), 32);
+        assert_eq!(integrated(0x1002, "AMD Radeon 8060S Graphics (RADV GFX1151)"), 40);
+        assert_eq!(integrated(0x13b5, "Mali-G715"), 8);
+        assert_eq!(integrated(0x10de, "NVIDIA GB10"), 128, "of no kind");
+    }
+
+    #[test]
+    fn wishes_are_as_measured_where_nobody_knows_better_and_never_nothing() {
+        let usual = Breadth::USUAL;
+        assert_eq!([1 << 16, 512, 64, 1].map(|n| usual.share(n)), [1 << 16, 512, 64, 1]);
+        assert_eq!([1 << 16, 512, 64, 1].map(|n| Breadth(6).share(n)), [3072, 24, 3, 1]);
+        assert_eq!(Breadth(1024).share(1 << 16), 1 << 19);
+    }
+
+    #[test]
+    fn cores_are_how_many_workgroups_take_the_time_of_one() {
+        let cores = |groups, times| Breadth::timed(groups, times).map(Breadth::cores);
+        assert_eq!(cores(1024, [2e-3, 15.5e-3]), Some(132));
+        assert_eq!(cores(64, [3e-3, 27.4e-3]), Some(7));
+        assert_eq!(cores(16, [1e-3, 8e-3]), Some(4), "no fewer");
+        assert_eq!(cores(4096, [1e-3, 1e-3]), Some(1024), "no more");
+        for nothing in [[0.0, 1.0], [1.0, 0.0], [-1.0, 1.0], [f64::NAN, 1.0]] {
+            assert_eq!(cores(64, nothing), None, "{nothing:?}");
+        }
+        let parsed = ["4", "132", "1024"].map(|text| Breadth::parse(text).map(Breadth::cores));
+        assert_eq!(parsed, [4, 132, 1024].map(Some));
+        for text in ["3", "1025", "-4", "many", ""] {
+            assert_eq!(Breadth::parse(text), None, "{text:?}");
+        }
+    }
+}
