@@ -1,5 +1,6 @@
 //! What kernels by strips read: the left side copied into strips of rows, the right one by whole
-//! quads of columns; and by sheets: the right one copied into sheets of columns. A side that batches share is copied once.
+//! quads of columns; and what those by sheets do: the right one copied into sheets of columns. A
+//! side that batches share is copied once.
 
 use core::ops::Range;
 use std::sync::Arc;

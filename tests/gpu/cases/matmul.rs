@@ -111,7 +111,6 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases.push(case!("matmul::tails", |ctx| tails(ctx)));
     cases.push(case!("matmul::alpha_and_beta", |ctx| scaled::alpha_and_beta(ctx)));
     cases.push(case!("matmul::deep_k", |ctx| deep(ctx)));
-    cases.push(case!("matmul::chunks", |ctx| chunks(ctx)));
     cases.push(case!("matmul::propagates", |ctx| propagates(ctx)));
     let large = case!("matmul::past_one_binding", |ctx| past_one_binding(ctx));
     cases.push(Case { size: Size::Large, ..large });
@@ -483,28 +482,6 @@ async fn deep(ctx: &Ctx) -> Outcome {
             let got = Number::Float(got.into());
             ensure!(matmul_keeps(DType::F32, k, exact, got), "{got:?}, not {want}");
         }
-    }
-    Ok(())
-}
-
-/// Terms that are all rounded down by almost half a unit: sums are as short as the contract says.
-async fn chunks(ctx: &Ctx) -> Outcome {
-    let device = ctx.native().await?;
-    let k = 1024;
-    let mut terms = vec![1.0 + 0.49 * 2f32.powi(-13); k];
-    terms[0] = 1024.0;
-    let (a, b) =
-        (vec![1.0f32; 2 * k], terms.iter().flat_map(|&term| [term; 4]).collect::<Vec<_>>());
-    let (a, b) =
-        (device.upload(&a, [2, k]).map_err(show)?.0, device.upload(&b, [k, 4]).map_err(show)?.0);
-    let want = terms.iter().map(|&term| f64::from(term)).sum::<f64>();
-    let sums = [2, 1, 8, 1];
-    let ways = [By::Tile(sums), By::Strips([4, 1, 8, 1]), By::Fused(sums), By::Sheets(sums)];
-    for by in ways {
-        let got = by.product(&a, &b).map_err(show)?.read::<f32>().await.map_err(show)?;
-        let exact = reference::Exact { value: Number::Float(want), scale: want };
-        let got = Number::Float(got[0].into());
-        ensure!(matmul_keeps(DType::F32, k, exact, got), "{by:?}: {got:?}, not {want}");
     }
     Ok(())
 }

@@ -80,8 +80,8 @@ fn later_drivers_that_share_copy_where_it_pays() {
     }
 }
 
-/// From Mesa 26 on a multiplication and an addition are one instruction, and a copy into sheets pays
-/// where B is larger than a core's cache and many rows share it.
+/// From Mesa 26 on a multiplication and an addition are one instruction, and a copy into sheets
+/// pays where B is larger than a core's cache and many rows share it.
 #[test]
 fn the_newest_drivers_fuse() {
     let later = fixtures::lavapipe();

@@ -2,7 +2,7 @@
 //! its operands lie.
 
 use super::job::MatmulJob;
-use super::tile::{Along, K_MAX, Term, Tile, four};
+use super::tile::{Along, Factors, K_MAX, Tile, four};
 use crate::dtype::DType;
 use crate::op::Kind;
 use crate::wgsl::lines::{LANES, consts, lane, one_of, put};
@@ -40,13 +40,13 @@ impl Tile {
             true => ('t', zero('s'), self.each(|r, q| add("t", "s", r, q))),
             false => ('s', String::new(), String::new()),
         };
-        let sum = |r, q, terms: &[Term]| match self.fused {
+        let sum = |r, q, terms: &[Factors]| match self.fused {
             true => {
                 let sum = format!("s{r}_{q}");
-                let part = |x| format!("{sum}.{x} = {};", Term::fused(terms, &sum, x));
+                let part = |x| format!("{sum}.{x} = {};", Factors::fused(terms, &sum, x));
                 LANES.map(part).join("\n")
             }
-            false => format!("let n{r}_{q} = {};\n{}", Term::total(terms), add("s", "n", r, q)),
+            false => format!("let n{r}_{q} = {};\n{}", Factors::total(terms), add("s", "n", r, q)),
         };
         let mut regions = vec![
             Region::text("types", types),
@@ -169,7 +169,7 @@ impl Tile {
 
     /// Everything for four of k. Their products are added up first, so that a sum is rounded once
     /// for each quad. `sum` writes the addition to a sum.
-    pub(super) fn step(&self, sum: impl Fn(u32, u32, &[Term]) -> String) -> String {
+    pub(super) fn step(&self, sum: impl Fn(u32, u32, &[Factors]) -> String) -> String {
         if let Some(packed) = self.packed {
             return self.step_packed(packed);
         }
@@ -191,7 +191,7 @@ impl Tile {
                 _ => format!("a{r}.{}", lane(k)),
             };
             for q in 0..self.quads {
-                let terms = [0, 1, 2, 3].map(|k| Term { a: a(k), b: format!("b{k}_{q}") });
+                let terms = [0, 1, 2, 3].map(|k| Factors { a: a(k), b: format!("b{k}_{q}") });
                 put!(text, "{}", sum(r, q, &terms));
             }
         }
@@ -199,7 +199,7 @@ impl Tile {
     }
 
     /// Everything for a trip by strips: the rows of one k lie side by side there.
-    fn step_strips(&self, sum: impl Fn(u32, u32, &[Term]) -> String) -> String {
+    fn step_strips(&self, sum: impl Fn(u32, u32, &[Factors]) -> String) -> String {
         let (mut text, of_k, fours) = (String::new(), self.trip(), self.rows / 4);
         if self.shared {
             let value = format!("head_0(pa0 + {of_k}u * k * step.y)");
@@ -223,7 +223,7 @@ impl Tile {
             }
             for q in 0..self.quads {
                 let a = |j| format!("a{j}_{}.{}", r / 4, lane(r));
-                let term = |j| Term { a: a(j), b: format!("b{j}_{q}") };
+                let term = |j| Factors { a: a(j), b: format!("b{j}_{q}") };
                 put!(text, "{}", sum(r, q, &(0..of_k).map(term).collect::<Vec<_>>()));
             }
         }

@@ -99,12 +99,12 @@ impl Tile {
 }
 
 /// What a sum grows by: a number of A, and the quad of B that it multiplies.
-pub(super) struct Term {
+pub(super) struct Factors {
     pub(super) a: String,
     pub(super) b: String,
 }
 
-impl Term {
+impl Factors {
     /// All of them added up.
     pub(super) fn total(terms: &[Self]) -> String {
         let products = terms.iter().map(|Self { a, b }| format!("{a} * {b}"));

@@ -2,7 +2,7 @@
 //! together.
 
 use super::job::MatmulJob;
-use super::tile::{K_MAX, Term, Tile};
+use super::tile::{Factors, K_MAX, Tile};
 use crate::dtype::DType;
 use crate::wgsl::lines::consts;
 use crate::wgsl::source::source;
@@ -62,7 +62,7 @@ impl Vector {
             ),
             false => (String::new(), String::new(), 't'),
         };
-        let step = |r, q, terms: &[Term]| format!("{sum}{r}_{q} += {};", Term::total(terms));
+        let step = |r, q, terms: &[Factors]| format!("{sum}{r}_{q} += {};", Factors::total(terms));
         vec![
             Region::text("types", tile.types(dtype)),
             Region::text("batch", tile.batch()),

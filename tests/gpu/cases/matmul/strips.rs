@@ -19,6 +19,7 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
             cases.push(case.needs(adapter, DOWNGRADES[0], dtype));
         }
     }
+    cases.push(case!("matmul::chunks", |ctx| chunks(ctx)));
     cases.push(case!("matmul::without_room", |ctx| without_room(ctx)));
     cases.push(case!("matmul::of_all_the_axes_there_are", |ctx| of_all_axes(ctx)));
     cases.push(case!("matmul::as_a_later_operand", |ctx| later(ctx)));
@@ -99,5 +100,27 @@ async fn copied_once(ctx: &Ctx) -> Outcome {
     // The result has twice the bytes of a side; and there is some rounding.
     let bytes = (4 * side * side + 2 * 4 * side * 512) as u64;
     ensure!(more <= bytes * 3 / 2, "{more} bytes for a result and two copies of {bytes}");
+    Ok(())
+}
+
+/// Terms that are all rounded down by almost half a unit: sums are as short as the contract says.
+async fn chunks(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let k = 1024;
+    let mut terms = vec![1.0 + 0.49 * 2f32.powi(-13); k];
+    terms[0] = 1024.0;
+    let (a, b) =
+        (vec![1.0f32; 2 * k], terms.iter().flat_map(|&term| [term; 4]).collect::<Vec<_>>());
+    let (a, b) =
+        (device.upload(&a, [2, k]).map_err(show)?.0, device.upload(&b, [k, 4]).map_err(show)?.0);
+    let want = terms.iter().map(|&term| f64::from(term)).sum::<f64>();
+    let sums = [2, 1, 8, 1];
+    let ways = [By::Tile(sums), By::Strips([4, 1, 8, 1]), By::Fused(sums), By::Sheets(sums)];
+    for by in ways {
+        let got = by.product(&a, &b).map_err(show)?.read::<f32>().await.map_err(show)?;
+        let exact = reference::Exact { value: Number::Float(want), scale: want };
+        let got = Number::Float(got[0].into());
+        ensure!(matmul_keeps(DType::F32, k, exact, got), "{by:?}: {got:?}, not {want}");
+    }
     Ok(())
 }
