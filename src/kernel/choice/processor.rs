@@ -21,7 +21,9 @@ pub(crate) enum Processor {
     CpuLater,
     /// Like `CpuLater`, but its lanes can load A together.
     CpuLaterSharing,
-    /// Like `CpuLaterSharing`, from Mesa 26 on, where large tiles in place are in registers again.
+    /// Like `CpuLaterSharing`, and it gathers.
+    CpuLaterGathering,
+    /// Like `CpuLaterGathering`, from Mesa 26 on, where large tiles in place are in registers again.
     CpuNewestSharing,
 }
 
@@ -35,6 +37,7 @@ impl Processor {
         match (target, caps.identity.is_later_llvmpipe(), sharing) {
             (Target::Gpu, ..) => Self::Gpu(Room::of(caps, dtype)),
             (_, true, true) if caps.identity.fuses() => Self::CpuNewestSharing,
+            (_, true, true) if caps.has(Feature::Gather) => Self::CpuLaterGathering,
             (_, true, true) => Self::CpuLaterSharing,
             (_, true, false) => Self::CpuLater,
             (_, false, true) => Self::CpuSharing,
@@ -49,7 +52,7 @@ impl Processor {
 
     /// Whether the lanes of a workgroup can load together.
     pub(crate) const fn is_sharing(&self) -> bool {
-        matches!(self, Self::CpuSharing | Self::CpuLaterSharing | Self::CpuNewestSharing)
+        !matches!(self, Self::Gpu(_) | Self::Cpu | Self::CpuLater)
     }
 
     /// The limits of a GPU. Software drivers run every rung of their tables.
@@ -174,6 +177,9 @@ mod tests {
         later.identity.driver_info = "Mesa 25.0.7 (LLVM 19.1.7)".into();
         assert_eq!(of(Target::Cpu64, &later, DType::F32), Processor::CpuLaterSharing);
         assert_eq!(of(Target::Cpu64, &later, DType::I64), Processor::CpuLater);
+        let mut gathers = later.clone();
+        gathers.features = gathers.features.with(Feature::Gather);
+        assert_eq!(of(Target::Cpu, &gathers, DType::F32), Processor::CpuLaterGathering);
         let alone = later.without(Feature::Subgroup);
         assert_eq!(of(Target::Cpu, &alone, DType::F32), Processor::CpuLater);
     }

@@ -60,6 +60,7 @@ impl Processor {
             Self::CpuSharing => CPU_SHARING,
             Self::CpuLater => CPU_LATER,
             Self::CpuLaterSharing => CPU_LATER_SHARING,
+            Self::CpuLaterGathering => CPU_LATER_GATHERING,
             Self::CpuNewestSharing => CPU_NEWEST_SHARING,
         }
     }
@@ -79,7 +80,7 @@ impl Processor {
     pub(crate) const fn shares(&self, variant: &Variant) -> bool {
         let alone = variant.rows > 1 && variant.lanes == SHARERS;
         match (self, variant.scheme) {
-            (Self::CpuLaterSharing, Scheme::Strips) => {
+            (Self::CpuLaterSharing | Self::CpuLaterGathering, Scheme::Strips) => {
                 alone && (4 * SHARERS).is_multiple_of(variant.rows)
             }
             (_, Scheme::Strips) => false,
@@ -125,7 +126,7 @@ impl Variant {
         };
         let alike = [Self { lanes, ..*self }, Self { scheme, ..*self }];
         let gpus = [&GPU, &GPU_SOME, &GPU_FEW, &GPU_HALF];
-        let later = [&CPU_LATER, &CPU_LATER_SHARING, &CPU_NEWEST_SHARING];
+        let later = [&CPU_LATER, &CPU_LATER_GATHERING, &CPU_NEWEST_SHARING];
         let ladders = gpus.into_iter().chain([&CPU_SHARING]).chain(later);
         let mut known = ladders.flat_map(|ladder| ladder.rungs()).chain(COOPERATIVE);
         known.any(|rung| alike.contains(&rung.variant))
@@ -170,6 +171,12 @@ const fn fused(rows: u32, quads: u32, rate: f64) -> Rung {
 
 const fn sheets(rows: u32, quads: u32, rate: f64) -> Rung {
     Rung { rows_min: 512, ..rung(Scheme::Sheets, [rows, quads], 8, [rate; 2]) }
+}
+
+/// Few rows of many columns: reading B takes all of the time, and long pieces of its rows are read
+/// faster than short ones. Where neighbours in B lie along k there is nothing to gain.
+const fn wide(scheme: Scheme, rows: u32, quads: u32, rate: f64) -> Rung {
+    Rung { work_min: 1e7, ..rung(scheme, [rows, quads], 8, [rate, 0.01]) }
 }
 
 const fn strips(rows: u32, quads: u32, rate: f64) -> Rung {
@@ -291,6 +298,19 @@ const CPU_LATER_SHARING: Ladder = Ladder {
     ..CPU_LATER
 };
 
+/// Where LLVM gathers, wide tiles of few rows are twice as fast as narrow ones; on a Zen 4, which
+/// does not, they are slower.
+const CPU_LATER_GATHERING: Ladder = Ladder {
+    own: &[
+        wide(Scheme::Registers, 8, 4, 0.85),
+        wide(Scheme::Registers, 4, 4, 0.6),
+        wide(Scheme::Registers, 2, 4, 0.45),
+        wide(Scheme::Registers, 1, 4, 0.3),
+    ],
+    counts_pages: false,
+    ..CPU_LATER_SHARING
+};
+
 /// Measured on lavapipe 26.2 (LLVM 22) at 1024^3 and 512^3, single rows at 4096^2.
 const CPU_NEWEST_SHARING: Ladder = Ladder {
     rungs: &[
@@ -299,7 +319,12 @@ const CPU_NEWEST_SHARING: Ladder = Ladder {
         Rung { work_min: 4e6, ..fused(16, 2, 0.82) },
         fused(32, 1, 0.74),
         fused(16, 1, 0.69),
-        fused(8, 2, 0.65),
+        wide(Scheme::Fused, 8, 4, 0.61),
+        wide(Scheme::Fused, 4, 8, 0.58),
+        wide(Scheme::Fused, 2, 8, 0.35),
+        wide(Scheme::Fused, 1, 8, 0.2),
+        wide(Scheme::Fused, 1, 4, 0.18),
+        Rung { rates: [0.55, 0.65], ..fused(8, 2, 0.65) },
         fused(8, 1, 0.5),
         fused(4, 2, 0.41),
         fused(4, 1, 0.33),
@@ -307,6 +332,7 @@ const CPU_NEWEST_SHARING: Ladder = Ladder {
         fused(2, 1, 0.21),
         fused(1, 1, 0.14),
     ],
+    counts_pages: false,
     ..CPU_LATER
 };
 

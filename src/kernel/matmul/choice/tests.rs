@@ -78,6 +78,18 @@ fn later_drivers_that_share_copy_where_it_pays() {
         let got = choice(Processor::CpuLaterSharing, dims, near_k);
         assert!(got.starts_with(want), "{dims:?}, {near_k}: {got}, not {want}");
     }
+    for (dims, near_k, want) in [
+        ([1, 1024, 1024, 1024], false, "strips of 16 x 8, 8 lanes, 1 along k"),
+        ([1, 8, 4096, 4096], false, "a tile of 8 x 16, 8 lanes, 1 along k"),
+        ([1, 8, 4096, 4096], true, "a tile of 8 x 4, 8 lanes, 1 along k"),
+        ([1, 4, 4096, 4096], false, "a tile of 4 x 16, 8 lanes, 1 along k"),
+        ([1, 1, 4096, 4096], false, "a tile of 1 x 16, 8 lanes, 1 along k"),
+        ([1, 1, 4096, 4096], true, "a tile of 2 x 4, 8 lanes, 1 along k"),
+        ([1, 1, 1024, 1024], false, "a tile of 2 x 8, 8 lanes, 1 along k"),
+    ] {
+        let got = choice(Processor::CpuLaterGathering, dims, near_k);
+        assert!(got.starts_with(want), "gathering, {dims:?}, {near_k}: {got}, not {want}");
+    }
 }
 
 /// From Mesa 26 on a multiplication and an addition are one instruction, and a copy into sheets
@@ -107,8 +119,11 @@ fn the_newest_drivers_fuse() {
         ([1, 256, 1024, 4096], false, "a fused tile of 32 x 8, 8 lanes, 2 along k"),
         ([1, 64, 1024, 1024], false, "a fused tile of 32 x 8, 8 lanes, 1 along k"),
         ([1, 64, 64, 64], false, "a fused tile of 16 x 4, 8 lanes, 1 along k"),
-        ([1, 8, 4096, 4096], false, "a fused tile of 8 x 8, 8 lanes, 1 along k"),
-        ([1, 1, 4096, 4096], false, "a fused tile of 1 x 4, 8 lanes, 8 along k"),
+        ([1, 8, 4096, 4096], false, "a fused tile of 8 x 16, 8 lanes, 1 along k"),
+        ([1, 8, 4096, 4096], true, "a fused tile of 8 x 8, 8 lanes, 1 along k"),
+        ([1, 1, 4096, 4096], false, "a fused tile of 1 x 32, 8 lanes, 1 along k"),
+        ([1, 1, 1024, 4096], false, "a fused tile of 1 x 4, 8 lanes, 1 along k"),
+        ([1, 1, 4096, 4096], true, "a fused tile of 1 x 4, 8 lanes, 1 along k"),
     ] {
         let got = choice(Processor::CpuNewestSharing, dims, near_k);
         assert!(got.starts_with(want), "{dims:?}, {near_k}: {got}, not {want}");
