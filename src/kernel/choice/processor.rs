@@ -23,7 +23,8 @@ pub(crate) enum Processor {
     CpuLaterSharing,
     /// Like `CpuLaterSharing`, and it gathers.
     CpuLaterGathering,
-    /// Like `CpuLaterGathering`, from Mesa 26 on, where large tiles in place are in registers again.
+    /// From Mesa 26 on, whose lanes can load A together, too: `fma` is one instruction, and large
+    /// tiles in place are in registers again.
     CpuNewestSharing,
 }
 
