@@ -169,7 +169,7 @@ impl Identity {
     }
 
     /// The first number of Mesa's version, if it is Mesa's.
-    pub(crate) fn mesa(&self) -> Option<u32> {
+    fn mesa(&self) -> Option<u32> {
         self.driver_info.split("Mesa ").nth(1)?.split('.').next()?.parse().ok()
     }
 

@@ -14,6 +14,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockWriteGuard};
 
+use crate::caps::breadth::Breadth;
 use crate::caps::{Caps, Identity};
 use crate::error::{Error, Result, mistake};
 use crate::news::{Level, Topic};
@@ -87,6 +88,8 @@ pub(crate) struct Gpu {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     caps: Caps,
+    /// As chips of its kind are; every operation asks.
+    pub(crate) breadth: Breadth,
     /// Makes modules without checks that are not needed, if the user does.
     trusted: Option<TrustedModules>,
     /// Who profiles it.
@@ -138,10 +141,12 @@ impl Gpu {
         let timelines = Arc::new(Timelines::new(caps.identity.is_software()));
         let watchdog = Arc::new(Watchdog::new());
         let waiter = Waiter::new(device.clone(), caps.identity.backend, Arc::clone(&watchdog));
+        let breadth = Breadth::of(&caps);
         Self {
             device,
             queue,
             caps,
+            breadth,
             trusted: None,
             timelines,
             paper: None,

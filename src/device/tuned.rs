@@ -64,7 +64,7 @@ impl Device {
         }
         let tuned = self.handle.tuned.as_deref().filter(|_| !self.handle.batch_invariant);
         let timed = tuned.filter(|table| table.target == self.target());
-        timed.and_then(|table| table.breadth).unwrap_or_else(|| Breadth::of(self.caps()))
+        timed.and_then(|table| table.breadth).unwrap_or(self.engine.gpu.breadth)
     }
 
     /// What was tuned for problems of this size, if anything was.

@@ -11,7 +11,6 @@ use core::panic::Location;
 use std::sync::{Arc, Mutex};
 
 use crate::caps::Feature;
-use crate::caps::breadth::Breadth;
 use crate::dtype::DType;
 use crate::engine::{Engine, Site};
 use crate::error::Result;
@@ -68,7 +67,7 @@ impl Ceilings {
 
     fn measured(engine: &Engine, target: Target) -> Result<Option<Self>> {
         let (engine, line) = (&engine.apart(), Location::caller());
-        let breadth = Breadth::of(engine.gpu.caps());
+        let breadth = engine.gpu.breadth;
         let site = Site { engine, target, breadth, batch_invariant: false, line };
         let [large, small] = ELEMENTS[usize::from(target == Target::Gpu)];
         let one = 1.0f32.to_le_bytes();

@@ -25,6 +25,11 @@ pub(crate) fn one_of(number: &str, of: impl IntoIterator<Item = String>) -> Stri
     of.fold(first, |all, (n, one)| format!("select({all}, {one}, {number} == {n}u)"))
 }
 
+/// A sum, to which products are added by `fma`, one after the other.
+pub(crate) fn fused(sum: String, terms: impl IntoIterator<Item = (String, String)>) -> String {
+    terms.into_iter().fold(sum, |sum, (a, b)| format!("fma({a}, {b}, {sum})"))
+}
+
 /// The name of number `n` of the quad that it lies in.
 pub(crate) const fn lane(n: u32) -> char {
     LANES[n as usize % 4]

@@ -108,8 +108,7 @@ pub(super) fn tile(
         None if target == Target::Cpu64 && by_eight() => Unit::Wide,
         None => Unit::Quad,
     };
-    let fused = false;
-    Block { keys, values, queries, block, unroll, shared, fused, unit, mask }
+    Block { keys, values, queries, block, unroll, shared, fused: false, unit, mask }
 }
 
 /// The tile for these inputs, by workgroups, and how they share keys. `room` is how many elements a

@@ -4,7 +4,7 @@
 
 pub mod staged;
 
-use crate::wgsl::lines::{consts, lane, one_of, put};
+use crate::wgsl::lines::{consts, fused, lane, one_of, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Form, Needs, Region, Source, Writes};
@@ -357,10 +357,10 @@ impl Block {
 
     /// A sum, and what is added to it: products.
     fn sum(&self, sum: String, terms: impl IntoIterator<Item = (String, String)>) -> String {
-        terms.into_iter().fold(sum, |sum, (a, b)| match self.fused {
-            true => format!("fma({a}, {b}, {sum})"),
-            false => format!("{sum} + {a} * {b}"),
-        })
+        match self.fused {
+            true => fused(sum, terms),
+            false => terms.into_iter().fold(sum, |sum, (a, b)| format!("{sum} + {a} * {b}")),
+        }
     }
 
     fn write(&self) -> String {

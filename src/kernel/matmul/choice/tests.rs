@@ -4,6 +4,14 @@ use super::*;
 use crate::caps::{Identity, Limits, fixtures};
 use crate::shape::Shape;
 
+/// What is chosen for sizes, where neighbours in B lie along k or not, begins with these words.
+fn chooses(processor: Processor, rows: &[([usize; 4], bool, &str)]) {
+    for &(dims, near_k, want) in rows {
+        let got = choice(processor, dims, near_k);
+        assert!(got.starts_with(want), "{processor:?}, {dims:?}, {near_k}: {got}, not {want}");
+    }
+}
+
 fn choice(processor: Processor, [batch, m, n, k]: [usize; 4], near_k: bool) -> String {
     best(processor, Size { batch, m, n, k }, near_k).to_string()
 }
@@ -35,7 +43,7 @@ fn the_table_says_what_it_chose_and_why() {
 /// Copies pay where enough rows share them, and a pass is as long as B's panel stays in the cache.
 #[test]
 fn later_drivers_copy_where_it_pays() {
-    for (dims, near_k, want) in [
+    let rows = [
         ([1, 1024, 1024, 1024], false, "strips of 8 x 16, 8 lanes, 1 along k"),
         ([1, 2048, 2048, 2048], false, "strips of 8 x 16, 8 lanes, 2 along k"),
         ([1, 2048, 2048, 2048], true, "strips of 8 x 16, 8 lanes, 2 along k"),
@@ -47,10 +55,8 @@ fn later_drivers_copy_where_it_pays() {
         ([1, 128, 128, 128], false, "a tile of 8 x 4, 8 lanes, 1 along k"),
         ([1, 1, 4096, 4096], false, "a tile of 1 x 16, 8 lanes, 8 along k"),
         ([1, 1, 4096, 4096], true, "a tile of 1 x 4, 8 lanes, 1 along k"),
-    ] {
-        let got = choice(Processor::CpuLater, dims, near_k);
-        assert!(got.starts_with(want), "{dims:?}, {near_k}: {got}, not {want}");
-    }
+    ];
+    chooses(Processor::CpuLater, &rows);
     let size = Size { batch: 1, m: 1024, n: 1024, k: 1024 };
     let in_place = |processor| best_in_place(processor, size, false).to_string();
     let (alone, sharing) = (in_place(Processor::CpuLater), in_place(Processor::CpuLaterSharing));
@@ -61,7 +67,7 @@ fn later_drivers_copy_where_it_pays() {
 /// Where lanes load A together there is less to gain from a copy.
 #[test]
 fn later_drivers_that_share_copy_where_it_pays() {
-    for (dims, near_k, want) in [
+    let rows = [
         ([1, 1024, 1024, 1024], false, "strips of 16 x 8, 8 lanes, 1 along k"),
         ([1, 1024, 1024, 1024], true, "strips of 16 x 8, 8 lanes, 1 along k"),
         ([1, 512, 512, 512], false, "strips of 16 x 4, 8 lanes, 1 along k"),
@@ -74,11 +80,9 @@ fn later_drivers_that_share_copy_where_it_pays() {
         ([1, 4, 4096, 4096], true, "a tile of 4 x 4, 8 lanes, 1 along k"),
         ([1, 1, 4096, 4096], false, "a tile of 2 x 8, 8 lanes, 1 along k"),
         ([1, 1, 4096, 4096], true, "a tile of 2 x 4, 8 lanes, 1 along k"),
-    ] {
-        let got = choice(Processor::CpuLaterSharing, dims, near_k);
-        assert!(got.starts_with(want), "{dims:?}, {near_k}: {got}, not {want}");
-    }
-    for (dims, near_k, want) in [
+    ];
+    chooses(Processor::CpuLaterSharing, &rows);
+    let rows = [
         ([1, 1024, 1024, 1024], false, "strips of 16 x 8, 8 lanes, 1 along k"),
         ([1, 8, 4096, 4096], false, "a tile of 8 x 16, 8 lanes, 1 along k"),
         ([1, 8, 4096, 4096], true, "a tile of 8 x 4, 8 lanes, 1 along k"),
@@ -86,10 +90,8 @@ fn later_drivers_that_share_copy_where_it_pays() {
         ([1, 1, 4096, 4096], false, "a tile of 1 x 16, 8 lanes, 1 along k"),
         ([1, 1, 4096, 4096], true, "a tile of 2 x 4, 8 lanes, 1 along k"),
         ([1, 1, 1024, 1024], false, "a tile of 2 x 8, 8 lanes, 1 along k"),
-    ] {
-        let got = choice(Processor::CpuLaterGathering, dims, near_k);
-        assert!(got.starts_with(want), "gathering, {dims:?}, {near_k}: {got}, not {want}");
-    }
+    ];
+    chooses(Processor::CpuLaterGathering, &rows);
 }
 
 /// From Mesa 26 on a multiplication and an addition are one instruction, and a copy into sheets
@@ -112,7 +114,7 @@ fn the_newest_drivers_fuse() {
             assert!(processor.shares(&tile), "{driver}: {scheme:?}");
         }
     }
-    for (dims, near_k, want) in [
+    let rows = [
         ([1, 1024, 1024, 1024], false, "a fused tile of 32 x 8 by sheets, 8 lanes, 1 along k"),
         ([1, 1024, 1024, 1024], true, "a fused tile of 32 x 8 by sheets, 8 lanes, 1 along k"),
         ([1, 512, 512, 512], false, "a fused tile of 32 x 8, 8 lanes, 1 along k"),
@@ -124,10 +126,8 @@ fn the_newest_drivers_fuse() {
         ([1, 1, 4096, 4096], false, "a fused tile of 1 x 32, 8 lanes, 1 along k"),
         ([1, 1, 1024, 4096], false, "a fused tile of 1 x 4, 8 lanes, 1 along k"),
         ([1, 1, 4096, 4096], true, "a fused tile of 1 x 4, 8 lanes, 1 along k"),
-    ] {
-        let got = choice(Processor::CpuNewestSharing, dims, near_k);
-        assert!(got.starts_with(want), "{dims:?}, {near_k}: {got}, not {want}");
-    }
+    ];
+    chooses(Processor::CpuNewestSharing, &rows);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use crate::dtype::DType;
 use crate::kernel::choice::processor::SHARERS;
 use crate::wgsl::form::Form;
+use crate::wgsl::lines::fused;
 
 /// The longest k of one pass.
 pub const K_MAX: u32 = 1 << 17;
@@ -113,8 +114,8 @@ impl Factors {
 
     /// Number `x` of a sum and of all of them, one after the other.
     pub(super) fn fused(terms: &[Self], sum: &str, x: char) -> String {
-        let sum = format!("{sum}.{x}");
-        terms.iter().fold(sum, |sum, Self { a, b }| format!("fma({a}, {b}.{x}, {sum})"))
+        let each = terms.iter().map(|Self { a, b }| (a.clone(), format!("{b}.{x}")));
+        fused(format!("{sum}.{x}"), each)
     }
 }
 
