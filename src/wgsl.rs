@@ -40,6 +40,7 @@ pub(crate) mod own;
 pub mod params;
 pub mod reflect;
 pub mod region;
+pub(crate) mod rig;
 pub(crate) mod scan;
 pub mod slot;
 pub mod source;

@@ -19,7 +19,7 @@ const BOUNDS: [u32; 2] = [4, 1024];
 /// Kinds of integrated GPUs, by words that the vendor's name and the chip's have; the first that
 /// has all of them counts. As many cores as larger ones of a kind have: an idle core costs more
 /// than a few workgroups too many.
-const KINDS: [(&[&str], u32); 10] = [
+const KINDS: [(&[&str], u32); 12] = [
     // Two of the next: 48 to 80 cores.
     (&["Apple", "Ultra"], 64),
     // 24 to 40.
@@ -32,6 +32,9 @@ const KINDS: [(&[&str], u32); 10] = [
     (&["AMD"], 16),
     // 3 subslices in Gen 9, 6 in Tiger Lake, up to 8 Xe cores, 12 in Panther Lake.
     (&["Intel"], 12),
+    // 48 multiprocessors, where boards of the Tegra kind have 2 to 20.
+    (&["NVIDIA", "GB10"], 48),
+    (&["NVIDIA"], 20),
     // 1 to 6 shader processors.
     (&["Qualcomm"], 6),
     // 1 to 14 shader cores, most of them 4 to 10.
@@ -114,7 +117,9 @@ mod tests {
         assert_eq!(integrated(0x106b, "Apple M1 Max (G13C C0)"), 32);
         assert_eq!(integrated(0x1002, "AMD Radeon 8060S Graphics (RADV GFX1151)"), 40);
         assert_eq!(integrated(0x13b5, "Mali-G715"), 8);
-        assert_eq!(integrated(0x10de, "NVIDIA GB10"), 128, "of no kind");
+        assert_eq!(integrated(0x10de, "NVIDIA GB10"), 48);
+        assert_eq!(integrated(0x10de, "NVIDIA Tegra Orin (nvgpu)"), 20);
+        assert_eq!(integrated(0x1af4, "virtio"), 128, "of no kind");
     }
 
     #[test]

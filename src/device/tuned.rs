@@ -7,9 +7,9 @@ use super::Device;
 use super::problems::Problems;
 use crate::caps::Feature;
 use crate::caps::breadth::Breadth;
-use crate::kernel::choice::size::Rig;
 use crate::kernel::choice::{Measurable, Problem, Table};
 use crate::wgsl::Target;
+use crate::wgsl::rig::Rig;
 
 impl Device {
     /// A handle on the same device that runs another class of kernels, with the same results at
@@ -53,8 +53,7 @@ impl Device {
 
     /// What candidates run on.
     pub(crate) fn rig(&self) -> Rig<'_> {
-        let segment = self.engine.segment_bytes();
-        Rig { target: self.target(), caps: self.caps(), breadth: self.breadth(), segment }
+        self.site().rig()
     }
 
     /// How broad the GPU is: as it was timed, or as chips of its kind are.

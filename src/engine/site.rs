@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::exec::{Asked, Job, Ready};
 use crate::news::{Level, Topic};
 use crate::wgsl::Target;
+use crate::wgsl::rig::Rig;
 
 thread_local! {
     /// The line that asks for all that is made on this thread, where it is not the next one up.
@@ -59,7 +60,13 @@ pub(crate) struct Site<'a> {
     pub(crate) line: &'static Location<'static>,
 }
 
-impl Site<'_> {
+impl<'a> Site<'a> {
+    /// What its kernels are chosen for.
+    pub(crate) fn rig(&self) -> Rig<'a> {
+        let Self { engine, target, breadth, .. } = *self;
+        Rig { target, caps: engine.gpu.caps(), breadth, segment: engine.segment_bytes() }
+    }
+
     /// [`Engine::prepare`], for the line that asks.
     pub(crate) fn prepare(&self, job: Job<'_>) -> Result<Option<Ready>> {
         self.engine.prepare(job, Asked { line: self.line, flops: 0 })

@@ -17,11 +17,12 @@ use crate::kernel::reduce::choice::{SumChoice, SumSize};
 use crate::kernel::rows::choice::{RowsChoice, RowsSize};
 use crate::kernel::sort::choice::{SortChoice, SortSize};
 use crate::wgsl::Target;
+use crate::wgsl::rig::Rig;
 
 pub(crate) mod processor;
 pub(crate) mod size;
 
-use size::{Rig, SizeText};
+use size::SizeText;
 
 /// A size, and what may be chosen for it.
 pub(crate) trait Measurable: SizeText {

@@ -54,10 +54,8 @@ impl Core for ConvCore {
         let (heads, layouts) = reachable(site, inputs)?;
         let [input, weight] = *layouts else { return Err(in_pieces(self.name())) };
         let (kind, flops) = (Kind::of(tail.given()), flops(&tail.shape, terms(weight.shape())));
-        let (target, caps) = (site.target, site.engine.gpu.caps());
-        let (both, Site { breadth, batch_invariant, .. }) = ([&input, &weight], site);
-        let tile = ConvGroup::of(&self.0, both, kind, batch_invariant, target, caps, breadth);
-        if let Some(tile) = tile {
+        let both = [&input, &weight];
+        if let Some(tile) = ConvGroup::of(&self.0, both, kind, site.batch_invariant, site.rig()) {
             let weights = group::in_rows(site, &heads[1])?;
             site.engine.remark(|| tile.remark());
             let (job, groups) = plan::job(&self.0, &input, &weights.layout, tile.reach())?;
@@ -67,7 +65,7 @@ impl Core for ConvCore {
             let launch = Launch::of(&group::text::GROUP, &tile, job.words(), fold(groups));
             return landing.by(Launch { flops, ..launch });
         }
-        let tile = ConvTile::of(&self.0, &weight, kind, target);
+        let tile = ConvTile::of(&self.0, &weight, kind, site.target);
         site.engine.remark(|| remark(&tile));
         let (job, groups) = plan::job(&self.0, &input, &weight, [tile.rows, tile.lanes])?;
         let reached = heads.iter().map(|head| head.raw(true));

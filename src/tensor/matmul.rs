@@ -181,12 +181,11 @@ impl Tensor {
         let ends = ends.iter().filter(|(_, kept)| *kept).map(|(dim, _)| *dim);
         let shape = Shape::new([batch.dims(), &ends.collect::<Vec<_>>()].concat())?;
         let device = &left.device;
-        let (target, caps, sides) = (device.target(), device.caps(), [a.layout, b.layout]);
-        let breadth = device.breadth();
+        let (on, sides) = (device.rig(), [a.layout, b.layout]);
         let dtypes = [left.dtype(), right.dtype()];
         let tuned = || device.tuned(ProductSize::of_sides(&sides, left.dtype()));
         let by = if let Chooser::Tables = by { tuned().map_or(by, Chooser::Asker) } else { by };
-        let question = Question { target, caps, breadth, sides, dtypes, result: *dtype, by };
+        let question = Question { on, sides, dtypes, result: *dtype, by };
         let decision = question.decide()?;
         let is_swapped = decision.is_swapped;
         let core = What::core(Matmul(decision));

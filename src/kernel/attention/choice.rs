@@ -16,10 +16,11 @@ use super::text::{Block, Mask, Unit};
 use crate::caps::Caps;
 use crate::caps::breadth::Breadth;
 use crate::error::Result;
-use crate::kernel::choice::size::{Rig, distinct};
+use crate::kernel::choice::size::distinct;
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::entry::CORE_TRIPS;
+use crate::wgsl::rig::Rig;
 use crate::wgsl::{Form, Target};
 
 pub(crate) mod tuned;

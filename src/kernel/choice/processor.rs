@@ -4,6 +4,7 @@ use crate::caps::breadth::Breadth;
 use crate::caps::{Caps, CooperativeShape, Feature};
 use crate::dtype::DType;
 use crate::wgsl::Target;
+use crate::wgsl::rig::Rig;
 
 /// Lanes that load together where they can: the whole subgroup.
 pub(crate) const SHARERS: u32 = 8;
@@ -30,13 +31,14 @@ pub(crate) enum Processor {
 
 impl Processor {
     /// For products that are summed in the compute type of `dtype`.
-    pub(crate) fn of(target: Target, caps: &Caps, dtype: DType) -> Self {
+    pub(crate) fn of(on: Rig<'_>, dtype: DType) -> Self {
+        let Rig { target, caps, .. } = on;
         let limits = &caps.limits;
         let eight = [limits.subgroup_min, limits.subgroup_max] == [u64::from(SHARERS); 2];
         // 64-bit values cannot be passed from lane to lane everywhere.
         let sharing = eight && caps.has(Feature::Subgroup) && dtype.width() < 8;
         match (target, caps.identity.is_later_llvmpipe(), sharing) {
-            (Target::Gpu, ..) => Self::Gpu(Room::of(caps, dtype)),
+            (Target::Gpu, ..) => Self::Gpu(Room::of(on, dtype)),
             (_, true, true) if caps.identity.fuses() => Self::CpuNewestSharing,
             (_, true, true) if caps.has(Feature::Gather) => Self::CpuLaterGathering,
             (_, true, true) => Self::CpuLaterSharing,
@@ -44,11 +46,6 @@ impl Processor {
             (_, false, true) => Self::CpuSharing,
             (_, false, false) => Self::Cpu,
         }
-    }
-
-    /// It, if a GPU is of another breadth than its kind.
-    pub(crate) const fn broad(self, breadth: Breadth) -> Self {
-        if let Self::Gpu(room) = self { Self::Gpu(Room { breadth, ..room }) } else { self }
     }
 
     /// Whether the lanes of a workgroup can load together.
@@ -113,7 +110,8 @@ pub(crate) struct Room {
 
 impl Room {
     /// The room on an adapter for sums in the compute type of `dtype`.
-    pub(in crate::kernel) fn of(caps: &Caps, dtype: DType) -> Self {
+    pub(in crate::kernel) fn of(on: Rig<'_>, dtype: DType) -> Self {
+        let Rig { caps, breadth, .. } = on;
         let limits = &caps.limits;
         let width = dtype.width().max(4) as u64;
         Self {
@@ -123,7 +121,7 @@ impl Room {
             // subgroups otherwise.
             subgroups: caps.has(Feature::Subgroup) && width == 4 && !cfg!(target_family = "wasm"),
             registers: Registers::of(caps, dtype),
-            breadth: Breadth::of(caps),
+            breadth,
             width,
             teams: Teams::of(caps, dtype),
         }
@@ -168,7 +166,7 @@ mod tests {
     #[test]
     fn what_a_driver_can_do_decides_the_table() {
         let lavapipe = fixtures::lavapipe();
-        let of = |target, caps: &Caps, dtype| Processor::of(target, caps, dtype);
+        let of = |target, caps: &Caps, dtype| Processor::of(Rig::on_paper(target, caps), dtype);
         assert_eq!(of(Target::Cpu64, &lavapipe, DType::F32), Processor::CpuSharing);
         assert_eq!(of(Target::Cpu64, &lavapipe, DType::F64), Processor::Cpu);
         let gpu = of(Target::Gpu, &lavapipe, DType::F32);

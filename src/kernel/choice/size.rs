@@ -1,20 +1,6 @@
-//! How large a problem is, as words and numbers, and what its candidates run on.
+//! How large a problem is, as words and numbers.
 
 use core::fmt;
-
-use crate::caps::Caps;
-use crate::caps::breadth::Breadth;
-use crate::wgsl::Target;
-
-/// What candidates run on.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rig<'a> {
-    pub(crate) target: Target,
-    pub(crate) caps: &'a Caps,
-    pub(crate) breadth: Breadth,
-    /// Bytes of a segment.
-    pub(crate) segment: u64,
-}
 
 /// The choices of which each comes to something else, if it comes to anything.
 pub(crate) fn distinct<C: Copy, W: PartialEq>(

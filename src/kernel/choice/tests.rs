@@ -5,6 +5,7 @@ use crate::caps::{Caps, fixtures};
 use crate::dtype::DType;
 use crate::host::blocks::Blocks;
 use crate::kernel::quantised::text::QuantisedTile;
+use crate::wgsl::rig::Rig;
 
 /// A problem of every kind.
 fn problems() -> [Problem; 8] {
@@ -200,7 +201,7 @@ fn an_entry_counts_for_its_class() {
 
 /// What is worth timing on a kind of machine, as text.
 fn tried(problem: impl Into<Problem>, target: Target, caps: &Caps) -> Vec<String> {
-    let on = Rig { target, caps, breadth: Breadth::of(caps), segment: 1 << 27 };
+    let on = Rig::on_paper(target, caps);
     problem.into().candidates(on).iter().map(Chosen::text).collect()
 }
 

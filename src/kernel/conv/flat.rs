@@ -49,7 +49,7 @@ impl Core for FlatCore {
         })?;
         let weight = weight.realise(site)?;
         let (x, w) = (*input.layout.shape(), *weight.layout.shape());
-        let tile = FlatTile::of(taps, &w, site.target, site.engine.gpu.caps())?;
+        let tile = FlatTile::of(taps, &w, site.rig())?;
         site.engine
             .remark(|| format!("flat convolution by tiles of {} channels x 16 pixels", tile.rows));
         let (job, groups) = tile.job(taps, &x, &w)?;

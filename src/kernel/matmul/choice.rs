@@ -13,8 +13,7 @@
 
 use super::plan::view;
 use super::text::tile::{Along, Packed};
-use crate::caps::breadth::Breadth;
-use crate::caps::{Caps, Feature};
+use crate::caps::Feature;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::kernel::choice::processor::Processor;
@@ -22,6 +21,7 @@ use crate::layout::Layout;
 use crate::shape::RANK_MAX;
 use crate::wgsl::Target;
 use crate::wgsl::form::Form;
+use crate::wgsl::rig::Rig;
 
 mod rungs;
 pub(crate) mod scheme;
@@ -33,9 +33,7 @@ use scheme::{Because, Choice, Scheme, Size, Variant};
 /// What is asked of a product, and who chooses.
 #[derive(Debug)]
 pub(crate) struct Question<'a> {
-    pub(crate) target: Target,
-    pub(crate) caps: &'a Caps,
-    pub(crate) breadth: Breadth,
+    pub(crate) on: Rig<'a>,
     /// `[batch .., m, k]` and `[batch .., k, n]`.
     pub(crate) sides: [Layout; 2],
     /// The dtypes of both sides, which are summed alike, and that of the result.
@@ -80,8 +78,8 @@ pub(crate) struct Decision {
 impl Question<'_> {
     /// The answer.
     pub(crate) fn decide(&self) -> Result<Decision> {
-        let Self { target, caps, breadth, sides: [a, b], result, by, .. } = *self;
-        let processor = Processor::of(target, caps, result).broad(breadth);
+        let Self { on, sides: [a, b], result, by, .. } = *self;
+        let processor = Processor::of(on, result);
         let size = Size::of(a.shape(), b.shape());
         let given = if let Chooser::Asker(choice) = by { Some(choice) } else { None };
         let invariant = matches!(by, Chooser::AnyBatch);
@@ -113,7 +111,11 @@ impl Question<'_> {
         // A load of B serves the rows of a tile.
         let often = choice.variant.rows >= OFTEN && choice.variant.scheme.fuses();
         let decision = Decision {
-            target: if often { target.of_tiles(caps) } else { target.of_products(caps) },
+            target: if often {
+                on.target.of_tiles(on.caps)
+            } else {
+                on.target.of_products(on.caps)
+            },
             processor,
             is_swapped,
             sides,
@@ -133,8 +135,8 @@ impl Question<'_> {
         if dtype != other {
             return None;
         }
-        let target = self.target.of_products(self.caps);
-        let form = Form::read(dtype, target, self.caps.has(Feature::ShaderF16));
+        let target = self.on.target.of_products(self.on.caps);
+        let form = Form::read(dtype, target, self.on.caps.has(Feature::ShaderF16));
         match (target, scheme) {
             (Target::Gpu, Scheme::Registers | Scheme::Vector { .. }) if dtype.width() == 1 => {
                 Some(Packed::Bytes { signed: dtype == DType::I8 })
@@ -255,7 +257,7 @@ impl Ladder {
         let used = used * (groups * passes as f64 / wanted).min(1.0);
         // In the time that a copied element takes, the kernel would multiply so many.
         let used = used / (1.0 + COPY * variant.copies(size, near_k));
-        let cost = if passes > 1 { self.passes_cost } else { 0.0 };
+        let cost = if passes > 1 { self.passes_cost as f64 } else { 0.0 };
         let used = used / (1.0 + cost * rate * used / size.work().max(1.0));
         Choice { variant, passes, because: Because::Best { rate, used } }
     }

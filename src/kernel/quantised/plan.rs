@@ -7,14 +7,13 @@ use core::ops::Range;
 use super::choice::{WeightsChoice, WeightsSize};
 use super::text::{COLUMNS, QuantisedText, QuantisedTile, REGISTERS_LANES, SHARERS, SIDE, loads};
 use crate::caps::Caps;
-use crate::caps::breadth::Breadth;
 use crate::dtype::DType;
 use crate::host::blocks::{BLOCK, Blocks};
-use crate::kernel::choice::size::Rig;
 use crate::kernel::plan::fours;
 use crate::layout::Layout;
 use crate::wgsl::entry::CORE_TRIPS;
 use crate::wgsl::grid::LANES_BUSY;
+use crate::wgsl::rig::Rig;
 use crate::wgsl::{Target, grid};
 
 /// The deepest k: a trip per block, far below what llvmpipe survives.
@@ -185,19 +184,18 @@ impl QuantisedPlan {
         tile: Option<QuantisedTile>,
         form: Blocks,
         size: [usize; 3],
-        target: Target,
-        caps: &Caps,
-        breadth: Breadth,
+        on: Rig<'_>,
     ) -> Self {
-        let tile = tile.filter(|tile| runs(*tile, form, target, caps));
+        let tile = tile.filter(|tile| runs(*tile, form, on.target, on.caps));
         tile.map_or_else(
-            || Self::of(form, size, target, caps, breadth),
+            || Self::of(form, size, on),
             |tile| Self { text: QuantisedText { form, tile } },
         )
     }
 
     /// For weights of a form: for so many rows of X, columns, and what is summed over.
-    fn of(form: Blocks, size: [usize; 3], target: Target, caps: &Caps, breadth: Breadth) -> Self {
+    fn of(form: Blocks, size: [usize; 3], on: Rig<'_>) -> Self {
+        let Rig { target, caps, breadth, .. } = on;
         let tile = match target {
             Target::Cpu | Target::Cpu64 => Self::of_software(size[0], is_shared(caps)),
             Target::Gpu if size[0] > FEW_MAX => {
@@ -370,8 +368,7 @@ mod tests {
     #[test]
     fn on_a_gpu_lanes_share_k_or_stage() {
         let by = |form, size, caps: &Caps| {
-            let breadth = Breadth::of(caps);
-            QuantisedPlan::by(None, form, size, Target::Gpu, caps, breadth).to_string()
+            QuantisedPlan::by(None, form, size, Rig::on_paper(Target::Gpu, caps)).to_string()
         };
         let words = |size| by(Blocks::Q8, size, &Caps::webgpu_baseline());
         assert_eq!(words([1, 4096, 4096]), "a tile of 1 x 16 in 64 parts");

@@ -16,12 +16,13 @@ use crate::caps::Identity;
 use crate::caps::breadth::Breadth;
 use crate::count::words;
 use crate::error::Result;
-use crate::kernel::choice::size::{Rig, distinct};
+use crate::kernel::choice::size::distinct;
 use crate::layout::Layout;
 use crate::op::Kind;
 use crate::shape::Shape;
 use crate::wgsl::entry::CORE_TRIPS;
 use crate::wgsl::grid::LANES_BUSY;
+use crate::wgsl::rig::Rig;
 use crate::wgsl::{Entry, Target};
 
 /// The order of axes in which a view is reduced, and in which results are stored.

@@ -6,10 +6,10 @@ use super::text::{self, NormJob, RowsKind, SoftmaxJob};
 use crate::caps::breadth::Breadth;
 use crate::count::word;
 use crate::error::Result;
-use crate::kernel::choice::size::Rig;
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::entry::CORE_TRIPS;
+use crate::wgsl::rig::Rig;
 use crate::wgsl::{Entry, Target};
 
 /// An operation on rows of f32.

@@ -3,9 +3,10 @@
 
 use super::choice::{SortChoice, SortSize};
 use super::text::RANKED_MAX;
-use crate::kernel::choice::size::{Rig, distinct};
+use crate::kernel::choice::size::distinct;
 use crate::shape::Shape;
 use crate::wgsl::Target;
+use crate::wgsl::rig::Rig;
 
 /// Rows that are sorted at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! Which convolutions are flat, how their input is padded for it, and how the work is shared.
 
 use super::text::{FlatJob, FlatTile, LANES_EACH, QUADS};
-use crate::caps::Caps;
 use crate::count::{word, words};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -9,8 +8,8 @@ use crate::kernel::choice::processor::Processor;
 use crate::kernel::conv::text::CHUNK;
 use crate::kernel::plan::taps::{Taps, terms};
 use crate::shape::Shape;
-use crate::wgsl::Target;
 use crate::wgsl::entry::CORE_TRIPS;
+use crate::wgsl::rig::Rig;
 
 /// A flat convolution: what lies around its input, and the taps over all that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,12 +78,12 @@ const fn tiles(quads: usize) -> usize {
 
 impl FlatTile {
     /// The kernel for taps over an input with its borders.
-    pub(super) fn of(taps: &Taps, weight: &Shape, target: Target, caps: &Caps) -> Result<Self> {
+    pub(super) fn of(taps: &Taps, weight: &Shape, on: Rig<'_>) -> Result<Self> {
         Ok(Self {
             taps: word(weight.dims()[4])?,
             reach: word(taps.reach[2])?,
             rows: word(strip(weight.dims()[0] / taps.groups))?,
-            shared: Processor::of(target, caps, DType::F32).is_sharing(),
+            shared: Processor::of(on, DType::F32).is_sharing(),
             deep: terms(weight) > CHUNK,
             whole: taps.result[2].is_multiple_of(4),
         })
@@ -113,6 +112,7 @@ impl FlatTile {
 mod tests {
     use super::*;
     use crate::layout::Layout;
+    use crate::wgsl::Target;
 
     /// Step 1, so many elements around, as many channels as rows where `groups` is 1.
     fn taps(input: [usize; 2], kernel: [usize; 2], pad: usize, reach: usize) -> Taps {
@@ -161,7 +161,8 @@ mod tests {
                 let input = Shape::new(dims).expect("a shape");
                 let weight = Shape::new([1, 1, 1, kernel[0], kernel[1]]).expect("a shape");
                 let caps = crate::caps::fixtures::lavapipe();
-                let tile = FlatTile::of(&flat.taps, &weight, Target::Cpu, &caps).expect("small");
+                let tile = FlatTile::of(&flat.taps, &weight, Rig::on_paper(Target::Cpu, &caps))
+                    .expect("small");
                 let (job, _) = tile.job(&flat.taps, &input, &weight).expect("small");
                 let last = (job.tiles[0] - 1) * QUADS as u32
                     + (job.size[2] - 1) * job.input[2]

@@ -1,13 +1,12 @@
 //! Which convolutions are worth tiles in workgroup memory, and of which size.
 
 use super::text::{CHUNK, ConvGroup, DEPTH, SIDE};
-use crate::caps::Caps;
-use crate::caps::breadth::Breadth;
 use crate::kernel::choice::processor::{Processor, Registers};
 use crate::kernel::plan::taps::{Taps, terms};
 use crate::layout::Layout;
 use crate::op::Kind;
 use crate::wgsl::Target;
+use crate::wgsl::rig::Rig;
 
 /// Fewer channels leave most of a stage empty, and fewer rows most of a tile.
 const CHANNELS_MIN: usize = 8;
@@ -24,9 +23,7 @@ impl ConvGroup {
         [input, weight]: [&Layout; 2],
         kind: Kind,
         batch_invariant: bool,
-        target: Target,
-        caps: &Caps,
-        breadth: Breadth,
+        on: Rig<'_>,
     ) -> Option<Self> {
         let (all, channels) = (weight.shape().dims()[0], weight.shape().dims()[1]);
         let rows = all / taps.groups;
@@ -34,7 +31,7 @@ impl ConvGroup {
         // A copy would have what is broadcast as often as it is read.
         let mut axes = weight.strides().iter().zip(weight.shape().dims());
         let broadcast = axes.any(|(&stride, &dim)| stride == 0 && dim > 1);
-        if target != Target::Gpu || kind.dtype().width() != 4 || !shares || broadcast {
+        if on.target != Target::Gpu || kind.dtype().width() != 4 || !shares || broadcast {
             return None;
         }
         let pixels = taps.result.iter().product::<usize>();
@@ -55,12 +52,12 @@ impl ConvGroup {
         };
         // Rows of a tile that there are none for, where there is a tile of half the rows.
         let fills = |tile: &Self| rows.next_multiple_of(tile.reach()[0] as usize) - rows < 32;
-        let registers = Processor::of(target, caps, kind.dtype()).registers();
+        let registers = Processor::of(on, kind.dtype()).registers();
         let fits =
             QUADS.iter().filter(|(_, _, enough)| registers.is_some_and(|r| enough.contains(&r)));
         let mut tiles = fits.map(|&(quads, least, _)| (of(quads), least));
         tiles
-            .find(|(tile, least)| fills(tile) && groups(tile) >= breadth.share(*least))
+            .find(|(tile, least)| fills(tile) && groups(tile) >= on.breadth.share(*least))
             .map(|(tile, _)| tile)
     }
 
@@ -79,7 +76,7 @@ impl ConvGroup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::caps::fixtures;
+    use crate::caps::{Caps, fixtures};
     use crate::shape::Shape;
 
     /// The rows of a tile, for images of so many channels under kernels of 3 x 3, all together.
@@ -92,9 +89,8 @@ mod tests {
         let dense = |dims: [usize; 5]| Layout::dense(Shape::new(dims).expect("a shape"));
         let input = dense([images, channels, 1, side, side]);
         let weight = dense([rows, channels, 1, 3, 3]);
-        let (both, breadth) = ([&input, &weight], Breadth::of(caps));
-        let tile = ConvGroup::of(&taps, both, Kind::F32, false, target, caps, breadth);
-        tile.map(|tile| tile.reach()[0])
+        let (both, on) = ([&input, &weight], Rig::on_paper(target, caps));
+        ConvGroup::of(&taps, both, Kind::F32, false, on).map(|tile| tile.reach()[0])
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub(super) struct Ladder {
     /// More passes than this cost more to add than they gain.
     pub(super) passes_max: usize,
     /// What several passes take beside the product, in multiplications of the fastest rung.
-    pub(super) passes_cost: f64,
+    pub(super) passes_cost: usize,
     /// Whether passes run side by side, and lanes without work are lost.
     pub(super) is_gpu: bool,
     /// Elements of B that stay in a core's cache until the next rows want them.
@@ -98,7 +98,11 @@ impl Room {
             Registers::Few => GPU_FEW,
             Registers::Half => GPU_HALF,
         };
-        Ladder { groups_wanted: self.breadth.share(ladder.groups_wanted), ..ladder }
+        Ladder {
+            groups_wanted: self.breadth.share(ladder.groups_wanted),
+            passes_cost: self.breadth.share(ladder.passes_cost),
+            ..ladder
+        }
     }
 
     pub(super) fn takes(&self, variant: &Variant) -> bool {
@@ -234,7 +238,7 @@ const CPU: Ladder = Ladder {
     groups_wanted: 8,
     pass_k_min: 512,
     passes_max: 8,
-    passes_cost: 0.0,
+    passes_cost: 0,
     is_gpu: false,
     panel_max: usize::MAX,
     counts_pages: true,
@@ -368,7 +372,7 @@ const GPU: Ladder = Ladder {
     groups_wanted: 64,
     pass_k_min: 256,
     passes_max: 16,
-    passes_cost: 1e8,
+    passes_cost: 100_000_000,
     is_gpu: true,
     panel_max: usize::MAX,
     counts_pages: false,
@@ -393,7 +397,7 @@ const GPU_UNMEASURED: Ladder = Ladder {
         registers(1, [0.008; 2]),
     ],
     groups_wanted: 128,
-    passes_cost: 1e7,
+    passes_cost: 10_000_000,
     ..GPU
 };
 
@@ -439,9 +443,13 @@ mod tests {
     use super::*;
     use crate::caps::{Caps, Feature, fixtures};
     use crate::dtype::DType;
+    use crate::wgsl::Target;
+    use crate::wgsl::rig::Rig;
 
     fn names(caps: &Caps, dtype: DType) -> Vec<String> {
-        cooperative(&Room::of(caps, dtype)).map(|variant| variant.text()).collect()
+        cooperative(&Room::of(Rig::on_paper(Target::Gpu, caps), dtype))
+            .map(|variant| variant.text())
+            .collect()
     }
 
     #[test]
@@ -463,10 +471,10 @@ mod tests {
         }
         let without = caps.clone().without(Feature::CooperativeMatrix);
         assert_eq!(names(&without, DType::F16), Vec::<String>::new(), "a downgrade");
-        let room = Room::of(&caps, DType::F16);
+        let room = Room::of(Rig::on_paper(Target::Gpu, &caps), DType::F16);
         let variant = cooperative(&room).next().expect("there are three");
         assert!(Processor::Gpu(room).runs(&variant), "where it was tuned");
-        let elsewhere = Processor::Gpu(Room::of(&without, DType::F16));
+        let elsewhere = Processor::of(Rig::on_paper(Target::Gpu, &without), DType::F16);
         assert!(!elsewhere.runs(&variant) && !Processor::Cpu.runs(&variant), "elsewhere");
     }
 
@@ -475,7 +483,7 @@ mod tests {
     #[test]
     fn every_rung_is_one_that_the_shaders_take() {
         // What every adapter has.
-        let room = Room::of(&Caps::webgpu_baseline(), DType::F32);
+        let room = Room::of(Rig::on_paper(Target::Gpu, &Caps::webgpu_baseline()), DType::F32);
         let ladders = [&GPU, &GPU_SOME, &GPU_FEW, &GPU_HALF];
         for rung in ladders.iter().flat_map(|ladder| ladder.rungs()).chain(COOPERATIVE) {
             let Variant { scheme, rows, quads, lanes } = rung.variant;

@@ -1,7 +1,8 @@
 //! Choices on paper.
 
 use super::*;
-use crate::caps::{Identity, Limits, fixtures};
+use crate::caps::breadth::Breadth;
+use crate::caps::{Caps, Identity, Limits, fixtures};
 use crate::shape::Shape;
 
 /// What is chosen for sizes, where neighbours in B lie along k or not, begins with these words.
@@ -17,7 +18,7 @@ fn choice(processor: Processor, [batch, m, n, k]: [usize; 4], near_k: bool) -> S
 }
 
 fn gpu(caps: &Caps) -> Processor {
-    Processor::of(Target::Gpu, caps, DType::F32)
+    Processor::of(Rig::on_paper(Target::Gpu, caps), DType::F32)
 }
 
 #[test]
@@ -107,7 +108,7 @@ fn the_newest_drivers_fuse() {
         let identity = Identity { driver_info: driver.into(), ..later.identity.clone() };
         let limits = Limits { subgroup_min: 8, subgroup_max: 8, ..later.limits };
         let caps = Caps { identity, limits, ..later.clone() };
-        let processor = Processor::of(Target::Cpu, &caps, DType::F32);
+        let processor = Processor::of(Rig::on_paper(Target::Cpu, &caps), DType::F32);
         assert_eq!(processor, want, "{driver}");
         for scheme in [Scheme::Registers, Scheme::Fused, Scheme::Sheets] {
             let tile = Variant { scheme, rows: 16, quads: 1, lanes: 8 };
@@ -156,9 +157,10 @@ fn shapes_meet_the_kernels_made_for_them() {
 /// As many workgroups are wanted as there are cores for: fewer passes, and larger tiles.
 #[test]
 fn chips_of_few_cores_are_wanted_fewer_workgroups() {
-    let broad = gpu(&fixtures::nvidia_vulkan());
-    let few = broad.broad(Breadth::of(&fixtures::apple_m2()));
-    assert_eq!(broad.broad(Breadth::USUAL), broad);
+    let caps = fixtures::nvidia_vulkan();
+    let usual = Rig::on_paper(Target::Gpu, &caps);
+    let timed = Rig { breadth: Breadth::of(&fixtures::apple_m2()), ..usual };
+    let [broad, few] = [usual, timed].map(|on| Processor::of(on, DType::F32));
     for (dims, usual, other) in [
         (
             [1, 64, 4096, 4096],
@@ -179,7 +181,6 @@ fn chips_of_few_cores_are_wanted_fewer_workgroups() {
             assert!(got.starts_with(want), "{dims:?}: {got}, not {want}");
         }
     }
-    assert_eq!(Processor::CpuSharing.broad(Breadth::USUAL), Processor::CpuSharing);
 }
 
 /// As their compilers were seen to do (`scripts/isa`).
@@ -188,7 +189,11 @@ fn processors_of_fewer_registers_get_smaller_tiles() {
     let by = |vendor, subgroup_min, dtype| {
         let mut caps = fixtures::nvidia_vulkan();
         (caps.identity.vendor, caps.limits.subgroup_min) = (vendor, subgroup_min);
-        choice(Processor::of(Target::Gpu, &caps, dtype), [1, 4096, 4096, 4096], false)
+        choice(
+            Processor::of(Rig::on_paper(Target::Gpu, &caps), dtype),
+            [1, 4096, 4096, 4096],
+            false,
+        )
     };
     let of = |vendor, subgroup_min| by(vendor, subgroup_min, DType::F32);
     for (vendor, subgroup_min, want) in [
@@ -224,7 +229,7 @@ fn lesser_machines_get_what_fits() {
     (tiny.limits.invocations_max, tiny.limits.group_storage_bytes_max) = (64, 1024);
     let got = choice(gpu(&tiny), large, false);
     assert!(got.starts_with("a tile of 4 x 4, 64 lanes"), "{got}");
-    let wide = Processor::of(Target::Gpu, &Caps::webgpu_baseline(), DType::F64);
+    let wide = Processor::of(Rig::on_paper(Target::Gpu, &Caps::webgpu_baseline()), DType::F64);
     let got = choice(wide, large, false);
     assert!(got.starts_with("workgroup tiles of 64 x 32 by 8"), "{got}");
 }
@@ -270,10 +275,9 @@ fn decided(by: Chooser, dims: [[usize; 2]; 2], transposed: [bool; 2]) -> Decisio
         if transposed[i] { dense([columns, rows]).transpose().unwrap() } else { dense(dims[i]) }
     };
     let (caps, sides) = (fixtures::lavapipe(), [side(0), side(1)]);
-    let (target, dtypes, result) = (Target::Cpu64, [DType::F32; 2], DType::F32);
-    Question { target, caps: &caps, breadth: Breadth::of(&caps), sides, dtypes, result, by }
-        .decide()
-        .unwrap()
+    let (dtypes, result) = ([DType::F32; 2], DType::F32);
+    let on = Rig::on_paper(Target::Cpu64, &caps);
+    Question { on, sides, dtypes, result, by }.decide().unwrap()
 }
 
 #[test]

@@ -5,8 +5,9 @@ use core::fmt;
 use super::scheme::{Because, Choice, Scheme, Size, Variant};
 use crate::dtype::DType;
 use crate::kernel::choice::processor::Processor;
-use crate::kernel::choice::size::{Rig, SizeText};
+use crate::kernel::choice::size::SizeText;
 use crate::layout::Layout;
+use crate::wgsl::rig::Rig;
 
 /// A product to tune for: `batch` of `[m, k]` by `[k, n]`, of one dtype.
 ///
@@ -65,7 +66,7 @@ impl ProductSize {
 
     /// What is worth timing.
     pub(crate) fn candidates(&self, on: Rig<'_>) -> Vec<Choice> {
-        let processor = Processor::of(on.target, on.caps, self.dtype).broad(on.breadth);
+        let processor = Processor::of(on, self.dtype);
         let Self { batch, m, n, k, transposed, .. } = *self;
         super::candidates(processor, Size { batch, m, n, k }, transposed)
     }

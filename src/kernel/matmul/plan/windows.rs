@@ -58,28 +58,21 @@ impl Decision {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::caps::breadth::Breadth;
     use crate::caps::fixtures;
     use crate::dtype::DType;
     use crate::kernel::matmul::choice::{Chooser, Question};
     use crate::layout::Layout;
     use crate::shape::Shape;
     use crate::wgsl::Target;
+    use crate::wgsl::rig::Rig;
 
     #[test]
     fn a_window_is_what_a_segment_holds_of_a_pass() {
         let sides = [[10, 16], [16, 8]].map(|dims| Layout::dense(Shape::new(dims).expect("one")));
         let (caps, by) = (fixtures::lavapipe(), Chooser::Tables);
-        let (target, dtypes, result) = (Target::Cpu64, [DType::F32; 2], DType::F32);
-        let question = Question {
-            target,
-            caps: &caps,
-            breadth: Breadth::of(&caps),
-            sides,
-            dtypes,
-            result,
-            by,
-        };
+        let (dtypes, result) = ([DType::F32; 2], DType::F32);
+        let on = Rig::on_paper(Target::Cpu64, &caps);
+        let question = Question { on, sides, dtypes, result, by };
         let decision = question.decide().expect("a product");
         let panel = Panel { batch: 0..1, rows: 0..10, columns: 0..8, k: 0..16, pass: 0 };
         let all = |panel: &Panel, segment| {
