@@ -76,24 +76,35 @@ fn log10_f32(x: vec4<f32>) -> vec4<f32> {
     return log_ends(fma(parts.e, vec4<f32>(0.301025390625), near), x);
 }
 
-fn log1p_f32(x: vec4<f32>) -> vec4<f32> {
-    let near = (x > vec4<f32>(-0.29)) & (x < vec4<f32>(0.41));
-    let y = select(ln_f32(1.0 + x), log_poly(x, vec4<f32>(0.0)), near);
-    return nan_where(select(y, x, abs(x) < vec4<f32>(1e-8)), is_nan_f32(x));
+// ln(1 + t), given 1 + t, or ln(2 x) where it is to be doubled: by one polynomial.
+fn log_beside(t: vec4<f32>, x: vec4<f32>, doubled: vec4<bool>) -> vec4<f32> {
+    let near = (t > vec4<f32>(-0.29)) & (t < vec4<f32>(0.41));
+    let parts = log_parts(x);
+    let whole = parts.e + select(vec4<f32>(0.0), vec4<f32>(1.0), doubled);
+    let f = select(parts.f, t, near);
+    let y = log_ends(log_poly(f, select(whole, vec4<f32>(0.0), near)), x);
+    return select(y, t, abs(t) < vec4<f32>(1e-8));
 }
 
+fn log1p_f32(x: vec4<f32>) -> vec4<f32> {
+    return nan_where(log_beside(x, 1.0 + x, vec4<bool>(false)), is_nan_f32(x));
+}
+
+// ln(2 a) where a^2 could be infinite.
 fn asinh_f32(x: vec4<f32>) -> vec4<f32> {
     let a = abs_f32(x);
     let c = min(a, vec4<f32>(1e4));
-    let small = log1p_f32(c + c * c / (1.0 + sqrt(1.0 + c * c)));
-    let y = select(small, ln_f32(a) + 0.693147180559945309, a > vec4<f32>(1e4));
+    let far = a > vec4<f32>(1e4);
+    let t = c + c * c / (1.0 + sqrt(1.0 + c * c));
+    let y = log_beside(t, select(1.0 + t, a, far), far);
     return nan_where(copysign_f32(y, x), is_nan_f32(x));
 }
 
 fn acosh_f32(x: vec4<f32>) -> vec4<f32> {
-    let t = min(x, vec4<f32>(1e4)) - 1.0;
-    let small = log1p_f32(t + sqrt(t * (2.0 + t)));
-    let y = select(small, ln_f32(x) + 0.693147180559945309, x > vec4<f32>(1e4));
+    let c = min(x, vec4<f32>(1e4)) - 1.0;
+    let far = x > vec4<f32>(1e4);
+    let t = c + sqrt(c * (2.0 + c));
+    let y = log_beside(t, select(1.0 + t, x, far), far);
     return nan_where(y, (x < vec4<f32>(1.0)) | is_nan_f32(x));
 }
 

@@ -49,24 +49,33 @@ fn log10_f64(x: vec4<f64>) -> vec4<f64> {
     return log_ends_f64(e * 0.30102999566361177lf + near, x);
 }
 
+fn log_beside_f64(t: vec4<f64>, x: vec4<f64>, doubled: vec4<bool>) -> vec4<f64> {
+    let near = (t > vec4<f64>(-0.29lf)) & (t < vec4<f64>(0.41lf));
+    let s = split_f64(x);
+    let f = select(s.m - 1.0lf, t, near);
+    let whole = vec4<f64>(s.e) + select(vec4<f64>(0.0lf), vec4<f64>(1.0lf), doubled);
+    let y = log_ends_f64(log_poly_f64(f, select(whole, vec4<f64>(0.0lf), near)), x);
+    return select(y, t, abs(t) < vec4<f64>(1e-17lf));
+}
+
 fn log1p_f64(x: vec4<f64>) -> vec4<f64> {
-    let near = (x > vec4<f64>(-0.29lf)) & (x < vec4<f64>(0.41lf));
-    let y = select(ln_f64(1.0lf + x), log_poly_f64(x, vec4<f64>(0.0lf)), near);
-    return nan_where_f64(select(y, x, abs(x) < vec4<f64>(1e-17lf)), is_nan_f64(x));
+    return nan_where_f64(log_beside_f64(x, 1.0lf + x, vec4<bool>(false)), is_nan_f64(x));
 }
 
 fn asinh_f64(x: vec4<f64>) -> vec4<f64> {
     let a = abs(x);
     let c = min(a, vec4<f64>(1e9lf));
-    let small = log1p_f64(c + c * c / (1.0lf + sqrt(1.0lf + c * c)));
-    let y = select(small, ln_f64(a) + 0.6931471805599453lf, a > vec4<f64>(1e9lf));
+    let far = a > vec4<f64>(1e9lf);
+    let t = c + c * c / (1.0lf + sqrt(1.0lf + c * c));
+    let y = log_beside_f64(t, select(1.0lf + t, a, far), far);
     return nan_where_f64(copysign_f64(y, x), is_nan_f64(x));
 }
 
 fn acosh_f64(x: vec4<f64>) -> vec4<f64> {
-    let t = min(x, vec4<f64>(1e9lf)) - 1.0lf;
-    let small = log1p_f64(t + sqrt(t * (2.0lf + t)));
-    let y = select(small, ln_f64(x) + 0.6931471805599453lf, x > vec4<f64>(1e9lf));
+    let c = min(x, vec4<f64>(1e9lf)) - 1.0lf;
+    let far = x > vec4<f64>(1e9lf);
+    let t = c + sqrt(c * (2.0lf + c));
+    let y = log_beside_f64(t, select(1.0lf + t, x, far), far);
     return nan_where_f64(y, (x < vec4<f64>(1.0lf)) | is_nan_f64(x));
 }
 
