@@ -8,19 +8,24 @@
 # from system      installed by the system's package manager
 #      release     lifted out of a package that would install far more than the one library wanted
 #      backports   lifted out of the release's backports, so that it stays beside the system's own, older one
+#      testing     lifted out of the next release with all that it depends on, the C library included: programs are run
+#                  with those (`on_driver`), and nothing else is
 #
 # A driver that is lifted out is kept in target/drivers/NAME, a flat folder of its manifest and its libraries, which
 # makes the second run fast. What this saves: docs/measured/drivers.md.
 drivers_table='
-name          backend  manifest                 from       packages                        libraries
-lavapipe      vulkan   lvp_icd*.json            system     libvulkan1,mesa-vulkan-drivers  -
-swiftshader   vulkan   vk_swiftshader_icd.json  release    chromium-common                 libvk_swiftshader.so
-llvmpipe-gl   gl       -                        system     libegl1,libgl1-mesa-dri         -
-lavapipe-new  vulkan   lvp_icd*.json            backports  mesa-vulkan-drivers,libdrm2     libvulkan_lvp.so,libdrm.so.*
-chromium      browser  -                        system     chromium                        -
+name             backend  manifest                 from       packages                        files
+lavapipe         vulkan   lvp_icd*.json            system     libvulkan1,mesa-vulkan-drivers  -
+swiftshader      vulkan   vk_swiftshader_icd.json  release    chromium-common                 libvk_swiftshader.so
+llvmpipe-gl      gl       -                        system     libegl1,libgl1-mesa-dri         -
+lavapipe-new     vulkan   lvp_icd*.json            backports  mesa-vulkan-drivers,libdrm2     libvulkan_lvp.so,libdrm.so.*
+lavapipe-newest  vulkan   lvp_icd*.json            testing    mesa-vulkan-drivers,patchelf    libvulkan_lvp.so,lib/*.so.*,bin/patchelf
+chromium         browser  -                        system     chromium                        -
 '
 
 drivers_folder=$PWD/target/drivers
+# What runs programs on the driver whose environment was entered, where they need other libraries than their own.
+runner=
 
 # Where a manifest may already lie on the system: Mesa's packages, then browsers that come with SwiftShader.
 manifest_folders='/usr/share/vulkan/icd.d /etc/vulkan/icd.d /usr/local/share/vulkan/icd.d
@@ -33,7 +38,7 @@ driver_names() {
 # read_driver NAME: its row, as variables.
 read_driver() {
     driver=$1
-    read -r _ backend manifest_name from packages libraries <<ROW
+    read -r _ backend manifest_name from packages files <<ROW
 $(printf '%s' "$drivers_table" | grep "^$driver ")
 ROW
     driver_folder=$drivers_folder/$driver
@@ -65,12 +70,14 @@ driver_ready() {
     esac
 }
 
-# Sets `manifest`. What was lifted out comes first: the backports' driver has the same name as the system's, which must
+# Sets `manifest`. What was lifted out comes first: those of other releases have the same name as the system's, which must
 # not be taken for it.
 find_manifest() {
     manifest=
     [ "$from" = system ] || manifest=$(first_manifest "$driver_folder")
-    [ -n "$manifest" ] || [ "$from" = backports ] || manifest=$(first_manifest $manifest_folders)
+    case $from in
+    system | release) [ -n "$manifest" ] || manifest=$(first_manifest $manifest_folders) ;;
+    esac
     [ -n "$manifest" ]
 }
 
@@ -115,22 +122,41 @@ ubuntu_note() {
     esac
 }
 
-# apt-get with its own state: the backports are never added to the system's sources, and root is not needed.
 download_from_backports() {
-    apt=$drivers_folder/apt
     suite=$(release_name)-backports
-    mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
-    backports_sources >"$apt/sources.list"
-    [ -s "$apt/sources.list" ] || lacks 'apt-get names no mirror of this release' || return 1
-    set -- -o Dir::Etc::SourceList="$apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
-        -o Dir::State::Lists="$apt/lists" -o Dir::Cache="$apt/cache" -o Debug::NoLocking=true
-    quietly apt-get "$@" update || lacks "no $suite on this system's mirror" || return 1
-    download "$@" -t "$suite" || lacks "no $packages in $suite" || return 1
+    read_lists "$(release_name)" "$suite" || return 1
+    (cd "$driver_folder/debs" && apt_apart -t "$suite" download $packages) ||
+        lacks "no $packages in $suite" || return 1
     newer_than_installed "${packages%% *}" || lacks "$suite has no newer ${packages%% *} than the system"
 }
 
-# The mirror and the keys are the system's own; only the suite is added.
-backports_sources() {
+# As if nothing were installed here: with all that it depends on.
+download_from_testing() {
+    read_lists testing || return 1
+    mkdir -p "$driver_folder/debs/partial"
+    : >"$apt/status"
+    apt_apart -o Dir::State::Status="$apt/status" -o Dir::Cache::Archives="$driver_folder/debs" \
+        --no-install-recommends --yes --download-only install $packages || lacks "testing has not all of $packages"
+}
+
+# apt-get with its own state: no suite is added to the system's sources, and root is not needed.
+apt_apart() {
+    quietly apt-get -o Dir::Etc::SourceList="$apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+        -o Dir::State::Lists="$apt/lists" -o Dir::Cache="$apt/cache" -o Debug::NoLocking=true \
+        -o APT::Sandbox::User=root "$@"
+}
+
+# read_lists SUITE...: for apt_apart.
+read_lists() {
+    apt=$drivers_folder/apt
+    mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+    sources_of "$@" >"$apt/sources.list"
+    [ -s "$apt/sources.list" ] || lacks 'apt-get names no mirror of this release' || return 1
+    apt_apart update || lacks "this system's mirror has not all of $*"
+}
+
+# sources_of SUITE...: the mirror and the keys are the system's own.
+sources_of() {
     release=$(release_name)
     # Some sources name the release by its codename, others as "stable"; the downloaded lists give both.
     # shellcheck disable=SC2016 # apt-get expands these
@@ -141,8 +167,9 @@ backports_sources() {
     if [ -e "$keyring" ]; then
         options="[signed-by=$keyring] "
     fi
-    for listed in ${mirror:+"$release" "$release-backports"}; do
-        echo "deb $options$mirror $listed main"
+    [ -n "$mirror" ] || return 0
+    for suite in "$@"; do
+        echo "deb $options$mirror $suite main"
     done
 }
 
@@ -158,31 +185,49 @@ newer_than_installed() {
     dpkg --compare-versions "$theirs" gt "$ours"
 }
 
-# download APT_FLAG...: the packages of this driver, nothing of what they depend on, and nothing is installed.
+# The packages of this driver, nothing of what they depend on, and nothing is installed.
 download() (
     cd "$driver_folder/debs" || exit
-    quietly apt-get -o APT::Sandbox::User=root "$@" download $packages
+    quietly apt-get -o APT::Sandbox::User=root download $packages
 )
 
 # Unpacks all packages as one stream of files (-i reads on past the end of each) without folders, and makes the manifest
 # name the library beside it.
 lift_out() {
-    library=${libraries%%,*}
+    library=${files%%,*}
     for deb in "$driver_folder"/debs/*.deb; do
         dpkg-deb --fsys-tarfile "$deb"
     done | (
         set -f # the patterns are for tar, not for the shell
         tar -x -i -C "$driver_folder" --transform 's,.*/,,' --wildcards \
-            $(echo "$manifest_name,$libraries" | tr ',' '\n' | sed 's,^,*/,')
+            $(echo "$manifest_name,$files" | tr ',' '\n' | sed 's,^,*/,')
     ) 2>"$drivers_folder/tar.log" || lacks "$packages: $(head -n 1 "$drivers_folder/tar.log")" || return 1
-    find_manifest && sed -i "s,\(\"library_path\": *\)\"[^\"]*\",\1\"./$library\"," "$manifest"
+    find_manifest && sed -i "s,\(\"library_path\": *\)\"[^\"]*\",\1\"./$library\"," "$manifest" || return 1
+    [ "$from" != testing ] || forget_folders
 }
+
+# Libraries that name folders of their own are not looked for in the program's.
+forget_folders() {
+    for file in "$driver_folder"/lib*.so*; do
+        [ -L "$file" ] || with_its_libraries ./patchelf --remove-rpath "$file" 2>/dev/null || :
+    done
+}
+
+with_its_libraries() (
+    cd "$driver_folder" && ./ld-linux*.so.* --library-path . "$@"
+)
 
 # Checks that no library lacks another one: the loader would ignore such a driver silently.
 whole() {
-    missing=$(LC_ALL=C LD_LIBRARY_PATH=$driver_folder ldd "$driver_folder/$library" |
-        sed -n 's/^[[:space:]]*\(.*\) => not found.*/\1/p; s/.*: \(version .*\) not found.*/\1/p' | head -n 1)
+    missing=$(needs | sed -n 's/^[[:space:]]*\(.*\) => not found.*/\1/p; s/.*: \(version .*\) not found.*/\1/p' | head -n 1)
     [ -z "$missing" ] || lacks "$library needs what this system has not: $missing"
+}
+
+needs() {
+    case $from in
+    testing) with_its_libraries --list "./$library" ;;
+    *) LC_ALL=C LD_LIBRARY_PATH=$driver_folder ldd "$driver_folder/$library" ;;
+    esac
 }
 
 # Enters, in this shell, the environment in which the driver last set up is the only adapter.
@@ -201,11 +246,30 @@ driver_environment() {
         ;;
     *)
         vulkan=$manifest
-        case $manifest in
-        "$driver_folder"/*) export LD_LIBRARY_PATH="$driver_folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ;;
+        case "$from $manifest" in
+        testing*)
+            runner="$PWD/scripts/lib/own_libraries run $driver_folder"
+            export "$(runner_variable)=$runner"
+            ;;
+        *" $driver_folder"/*) export LD_LIBRARY_PATH="$driver_folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ;;
         esac
         ;;
     esac
     # The second is the older name of the first, and the only one that the loader of Ubuntu 22.04 knows.
     export VK_DRIVER_FILES="$vulkan" VK_ICD_FILENAMES="$vulkan"
+}
+
+# By which cargo is told how programs are run.
+runner_variable() {
+    rustc -vV | sed -n 's/^host: /CARGO_TARGET_/p' | tr 'a-z-' 'A-Z_' | sed 's/$/_RUNNER/'
+}
+
+# on_driver PROGRAM ARG...: runs a program that cargo does not.
+on_driver() {
+    $runner "$@"
+}
+
+# fit_to_driver PROGRAM...: programs that start each other.
+fit_to_driver() {
+    [ -z "$runner" ] || scripts/lib/own_libraries fit "$driver_folder" "$@"
 }

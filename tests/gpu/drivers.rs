@@ -12,7 +12,7 @@ struct Driver {
     shader_f16: bool,
 }
 
-const DRIVERS: [Driver; 5] = [
+const DRIVERS: [Driver; 6] = [
     Driver {
         name: "lavapipe",
         backend: Backend::Vulkan,
@@ -25,6 +25,13 @@ const DRIVERS: [Driver; 5] = [
         backend: Backend::Vulkan,
         adapter: "llvmpipe",
         mesa_min: 24,
+        shader_f16: true,
+    },
+    Driver {
+        name: "lavapipe-newest",
+        backend: Backend::Vulkan,
+        adapter: "llvmpipe",
+        mesa_min: 26,
         shader_f16: true,
     },
     Driver {
