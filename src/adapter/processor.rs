@@ -5,19 +5,22 @@
 const AMD_GATHERS: u32 = 26;
 
 /// Whether LLVM gathers on this processor - with AVX-512, or AVX2 but for AMD's - and that pays.
-/// On a Zen 4, which has AVX-512, it does not: `docs/measured/elementwise.md`.
-pub(super) fn gathers() -> bool {
+/// On a Zen 4, which has AVX-512, it does not, nor with the newest drivers on any of AMD's:
+/// `docs/measured/elementwise.md`.
+pub(super) fn gathers(newest: bool) -> bool {
     #[cfg(target_arch = "x86_64")]
     {
         match is_x86_feature_detected!("sse4a") {
             true => {
-                is_x86_feature_detected!("avx512f") && family().is_some_and(|n| n >= AMD_GATHERS)
+                let pays = |n| n >= AMD_GATHERS;
+                !newest && is_x86_feature_detected!("avx512f") && family().is_some_and(pays)
             }
             false => is_x86_feature_detected!("avx2"),
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
+        let _ = newest;
         false
     }
 }

@@ -120,7 +120,7 @@ fn cooperative(adapter: &wgpu::Adapter, backend: wgpu::Backend) -> Vec<Cooperati
 
 /// With [`Feature::Gather`], where this processor has it and the driver's compiler trusts it.
 fn gathering(features: Features, identity: &Identity) -> Features {
-    if identity.is_later_llvmpipe() && processor::gathers() {
+    if identity.is_later_llvmpipe() && processor::gathers(identity.fuses()) {
         features.with(Feature::Gather)
     } else {
         features
