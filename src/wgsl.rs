@@ -23,6 +23,8 @@
 pub(crate) mod access;
 pub mod assemble;
 pub mod assembled;
+#[cfg(feature = "testing")]
+pub mod backward;
 pub mod edge;
 pub mod entry;
 pub mod expr;

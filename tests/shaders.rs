@@ -16,8 +16,8 @@ use wharf::kernel::scatter::text::{Merging, runs};
 use wharf::kernel::sort::text::{Incoming, Outgoing, SortStep, select};
 use wharf::op::{Kind, Op};
 use wharf::wgsl::{
-    Assembled, Edge, Entry, Expr, Form, Frame, Needs, Slot, Source, Target, Term, Way, kept,
-    library, reflect, subgroups,
+    Assembled, Edge, Entry, Expr, Form, Frame, Needs, Slot, Source, Target, Term, Way, backward,
+    kept, library, reflect, subgroups,
 };
 
 #[path = "shaders/cores.rs"]
@@ -258,6 +258,10 @@ fn check(kernel: &Assembled) {
         );
     }
     platforms::translate(kernel, &module);
+    let back = backward::backward(kernel);
+    let [asks, turns] = ["workgroup_id", "let group = "].map(|text| back.wgsl.contains(text));
+    assert_eq!(asks, turns, "{} runs forward only", kernel.name);
+    reflect::check(&back).unwrap_or_else(|rejected| panic!("{rejected}\n{}", back.wgsl));
 }
 
 #[test]

@@ -49,7 +49,7 @@ impl Assembly<'_> {
         let (name, clears, hash) = (entry.name, entry.clears, hash(&wgsl));
         let text = Assembled { name, entry: "main", wgsl, needs, clears, hash, lines };
         #[cfg(feature = "testing")]
-        let text = super::mutant::mutated(text);
+        let text = super::backward::turned(super::mutant::mutated(text));
         text
     }
 }

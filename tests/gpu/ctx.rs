@@ -158,11 +158,19 @@ pub(crate) struct Ctx {
     devices: Mutex<Vec<(String, Device)>>,
 }
 
+/// Has the groups of all kernels run backward.
+pub(crate) const BACKWARD: &str = "WHARF_TEST_BACKWARD";
+
 impl Ctx {
-    /// With `WHARF_TEST_SPOILED=1`, nothing is found in memory but what was written there.
+    /// With `WHARF_TEST_SPOILED=1`, nothing is found in memory but what was written there; with
+    /// `WHARF_TEST_BACKWARD=1`, the last group of every kernel begins.
     pub(crate) fn new(adapter: Adapter) -> Self {
-        if std::env::var("WHARF_TEST_SPOILED").is_ok_and(|value| value == "1") {
+        let set = |name: &str| std::env::var(name).is_ok_and(|value| value == "1");
+        if set("WHARF_TEST_SPOILED") {
             wharf::testing::spoil_memory();
+        }
+        if set(BACKWARD) {
+            wharf::wgsl::backward::run_groups_backward();
         }
         Self { adapter, devices: Mutex::default() }
     }

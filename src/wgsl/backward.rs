@@ -1,0 +1,40 @@
+//! For tests: workgroups that take each other's places, the last one the first one's.
+//!
+//! Nothing says in which order groups run. Drivers on processors begin with the first, so that what
+//! a group stores where a later one stores again, is seen by nobody there.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::assembled::Assembled;
+
+static BACKWARD: AtomicBool = AtomicBool::new(false);
+
+/// Has groups of all kernels of this process, which has written no text yet, run backward.
+pub fn run_groups_backward() {
+    BACKWARD.store(true, Ordering::Relaxed);
+}
+
+/// The text as it is to run. Its lines keep their numbers.
+pub(super) fn turned(text: Assembled) -> Assembled {
+    if BACKWARD.load(Ordering::Relaxed) { backward(&text) } else { text }
+}
+
+/// The text with its groups the other way round; as it is, if it has a group of another name.
+#[must_use]
+pub fn backward(text: &Assembled) -> Assembled {
+    const GROUP: &str = "@builtin(workgroup_id) group: vec3<u32>,";
+    let halves = text.wgsl.split_once("\nfn main(");
+    let Some((before, main)) = halves.filter(|(_, main)| main.contains(GROUP)) else {
+        return text.clone();
+    };
+    let named = main.split_once("@builtin(num_workgroups) ").and_then(|(_, on)| on.split_once(':'));
+    let (asked, groups) = match named {
+        Some((name, _)) => ("", name),
+        None => (" @builtin(num_workgroups) forwards: vec3<u32>,", "forwards"),
+    };
+    let taken = format!("@builtin(workgroup_id) forward: vec3<u32>,{asked}");
+    let given = format!("\n) {{ let group = {groups} - 1u - forward;\n");
+    let main = main.replacen(GROUP, &taken, 1).replacen("\n) {\n", &given, 1);
+    let wgsl = format!("{before}\nfn main({main}");
+    Assembled { wgsl, ..text.clone() }
+}
