@@ -29,16 +29,14 @@ fn scatter_across(lane: u32, side: u32, row: u32, before: u32, begin: u32) {
     }
 }
 
-// Neighbouring lanes store neighbouring numbers of a line.
+// Neighbouring lanes store neighbouring numbers of a line. Lines past the last are past the row, of
+// which `store` takes nothing.
 fn scatter_lines(lane: u32, side: u32, row: u32, before: u32, begin: u32) {
     let part = 1.0 / f32(p.job.line.x);
     for (var i = lane; i < p.job.line.x << p.job.line.y; i += lanes) {
         let c = quotient(i, part);
         let k = i - c * p.job.line.x;
-        let t = begin + c;
-        if t < p.job.run.x {
-            store_of_line(row, before, t, k, sh_tile[side + (k << p.job.line.y) + c]);
-        }
+        store_of_line(row, before, begin + c, k, sh_tile[side + (k << p.job.line.y) + c]);
     }
 }
 
@@ -48,13 +46,13 @@ fn scatter_halves(lane: u32, side: u32, begin: u32) {
     for (var i = lane; i < more << p.job.line.y; i += lanes) {
         let c = quotient(i, 1.0 / f32(more));
         let k = i - c * more;
-        let t = begin + c;
-        if t < p.job.run.x {
+        let row = begin + c;
+        if row < p.job.run.x {
             let ahead = select(k, 0u, k == p.job.line.x);
             let behind = select(p.job.line.x - k, 0u, k == 0u);
             let a = sh_tile[side + (ahead << p.job.line.y) + c];
             let b = sh_tile[side + (behind << p.job.line.y) + c];
-            store(t, k, leave(parted(a, b, k), k));
+            store(row, k, leave(parted(a, b, k), k));
         }
     }
 }

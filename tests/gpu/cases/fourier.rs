@@ -31,6 +31,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases.push(case!("fourier::in_parts", |ctx| in_parts(ctx)));
     cases.push(case!("fourier::shadow", |ctx| shadow(ctx)));
     cases.push(case!("fourier::refuses", |ctx| refuses(ctx)));
+    cases.push(case!("fourier::three_passes", |ctx| three(ctx)));
     let long = case!("fourier::long", |ctx| long(ctx));
     cases.push(Case { size: Size::Large, ..long });
     cases
@@ -186,18 +187,22 @@ async fn floats(x: &Tensor) -> Result<Vec<f64>, String> {
 /// Dense rows, all ways there and back.
 async fn one(device: &Device, random: &mut Random, rows: usize, n: usize) -> Outcome {
     for way in WAYS {
-        let [parts, _] = way.parts();
-        let each = way.takes(n) * parts;
-        let x = drawn(random, rows * each);
-        let dims = [rows, way.takes(n), 2];
-        let (tensor, _) = device.upload(&x, &dims[..1 + parts]).map_err(show)?;
-        let result = way.of(&tensor, -1, Some(n))?;
-        let x: Vec<Vec<f64>> =
-            x.chunks(each).map(|row| row.iter().copied().map(f64::from).collect()).collect();
-        let name = format!("{way:?} of {rows} x {n} for {:?}", device.target());
-        near(&name, way, (&floats(&result).await?, &x), (n, 0.0))?;
+        dense(device, random, way, [rows, n]).await?;
     }
     Ok(())
+}
+
+async fn dense(device: &Device, random: &mut Random, way: Way, [rows, n]: [usize; 2]) -> Outcome {
+    let [parts, _] = way.parts();
+    let each = way.takes(n) * parts;
+    let x = drawn(random, rows * each);
+    let dims = [rows, way.takes(n), 2];
+    let (tensor, _) = device.upload(&x, &dims[..1 + parts]).map_err(show)?;
+    let result = way.of(&tensor, -1, Some(n))?;
+    let x: Vec<Vec<f64>> =
+        x.chunks(each).map(|row| row.iter().copied().map(f64::from).collect()).collect();
+    let name = format!("{way:?} of {rows} x {n} for {:?}", device.target());
+    near(&name, way, (&floats(&result).await?, &x), (n, 0.0))
 }
 
 /// Lengths of each radix and of several, of one pass and of more, primes, and what primes make.
@@ -474,6 +479,12 @@ async fn refuses(ctx: &Ctx) -> Outcome {
         ensure_eq!(error.help().as_deref().unwrap_or_default(), help, "{text}: the help");
     }
     Ok(())
+}
+
+/// The least power of two that takes three passes: in the second, runs of lines lie behind others.
+async fn three(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    dense(&device, &mut Random::new(97), Way::Fft, [1, 1 << 19]).await
 }
 
 /// A million of numbers, and a prime number of them.
