@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Device;
 use super::problems::Problems;
+use crate::caps::Feature;
 use crate::caps::breadth::Breadth;
 use crate::kernel::choice::{Measurable, Problem, Table};
 use crate::wgsl::Target;
@@ -12,11 +13,11 @@ use crate::wgsl::rig::Rig;
 
 impl Device {
     /// A handle on the same device that runs another class of kernels, with the same results at
-    /// another speed. Without 64-bit integers [`Target::Cpu64`] becomes [`Target::Cpu`], and so
-    /// does [`Target::CpuByLane`], or [`Target::Cpu64`] without subgroups of eight.
+    /// another speed. Without 64-bit integers [`Target::Cpu64`] becomes [`Target::Cpu`].
     #[must_use]
     pub fn with_target(&self, target: Target) -> Self {
-        let target = target.within(self.caps());
+        let wide = self.caps().has(Feature::ShaderInt64);
+        let target = if target == Target::Cpu64 && !wide { Target::Cpu } else { target };
         self.with(|handle| handle.target = target)
     }
 

@@ -43,9 +43,6 @@ impl Assembly<'_> {
         let local = moves.flat_map(library::items).collect::<Vec<_>>();
         page.complete(&local);
         let workgroup = workgroup.unwrap_or(target.workgroup());
-        if page.text.contains("\nvar<private> own_lane:") {
-            page.text = begun(&page.text, "own_lane = lane;");
-        }
         page.enable();
         page.settle(&[("rank", rank.max(1)), ("workgroup", workgroup)]);
         let Page { text: wgsl, needs, lines, .. } = page;
@@ -54,18 +51,6 @@ impl Assembly<'_> {
         #[cfg(feature = "testing")]
         let text = super::backward::turned(super::mutant::mutated(text));
         text
-    }
-}
-
-/// The text whose entry begins with one more statement. Its lines keep their numbers.
-pub(super) fn begun(text: &str, statement: &str) -> String {
-    const BEGIN: &str = "\n) {";
-    match text.split_once("\nfn main(") {
-        Some((before, main)) => {
-            let main = main.replacen(BEGIN, &format!("{BEGIN} {statement}"), 1);
-            format!("{before}\nfn main({main}")
-        }
-        None => text.to_owned(),
     }
 }
 

@@ -2,9 +2,6 @@
 
 use crate::caps::{Caps, Feature};
 
-/// Lanes of a vector of llvmpipe.
-pub(crate) const VECTOR: u32 = 8;
-
 /// What the adapter executes on: the same kernel walks memory differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
@@ -13,9 +10,6 @@ pub enum Target {
     /// A software adapter with `shader-int64`: whole quads are loaded as 64-bit integers, because a
     /// narrow load takes as long as a wide one, in llvmpipe before Mesa 24 and without a gather.
     Cpu64,
-    /// Like [`Target::Cpu64`], but lanes load in turn, each a load that all lanes make: of one
-    /// place for all, which is a plain load where a driver would gather.
-    CpuByLane,
     /// A GPU: neighbouring lanes take neighbouring quads.
     Gpu,
 }
@@ -23,36 +17,18 @@ pub enum Target {
 impl Target {
     /// What an adapter executes on.
     pub(crate) fn of(caps: &Caps) -> Self {
+        let software = caps.identity.is_software();
         let gathers = caps.identity.is_later_llvmpipe() && caps.has(Feature::Gather);
-        match caps.identity.is_software() {
+        match software && caps.has(Feature::ShaderInt64) && !gathers {
+            true => Self::Cpu64,
+            false if software => Self::Cpu,
             false => Self::Gpu,
-            true if gathers => Self::Cpu,
-            true if caps.identity.fuses() => Self::CpuByLane.within(caps),
-            true => Self::Cpu64.within(caps),
         }
     }
 
-    /// It, or the nearest that the adapter has what it takes for.
-    pub(crate) fn within(self, caps: &Caps) -> Self {
-        let wide = caps.has(Feature::ShaderInt64);
-        match self {
-            Self::CpuByLane if wide && caps.subgroup_exact() == Some(VECTOR as u64) => self,
-            Self::CpuByLane | Self::Cpu64 if wide => Self::Cpu64,
-            Self::CpuByLane | Self::Cpu64 => Self::Cpu,
-            _ => self,
-        }
-    }
-
-    /// Whether quads are loaded as 64-bit integers.
-    pub(crate) const fn is_wide(self) -> bool {
-        matches!(self, Self::Cpu64 | Self::CpuByLane)
-    }
-
-    /// Of products, which load the same for many lanes: there, wide loads pay on every llvmpipe,
-    /// and lanes take turns already.
+    /// Of products, which load the same for many lanes: there, wide loads pay on every llvmpipe.
     pub(crate) fn of_products(self, caps: &Caps) -> Self {
         match self {
-            Self::CpuByLane => Self::Cpu64,
             Self::Cpu if caps.has(Feature::ShaderInt64) && caps.identity.is_later_llvmpipe() => {
                 Self::Cpu64
             }
@@ -63,10 +39,7 @@ impl Target {
     /// Of products whose loads each serve many rows. Where `fma` is one instruction, half of a wide
     /// gather lies in a register of 512 bits, which costs one of the two units that multiply.
     pub(crate) fn of_tiles(self, caps: &Caps) -> Self {
-        match self {
-            Self::Cpu if caps.identity.fuses() => self,
-            _ => self.of_products(caps),
-        }
+        if caps.identity.fuses() { self } else { self.of_products(caps) }
     }
 
     /// Invocations per workgroup of the streaming kernels.
@@ -75,7 +48,7 @@ impl Target {
         match self {
             // One SIMD vector of llvmpipe. More lanes would be several vectors, one after the other
             // in every trip of a loop.
-            Self::Cpu | Self::Cpu64 | Self::CpuByLane => VECTOR,
+            Self::Cpu | Self::Cpu64 => 8,
             Self::Gpu => 256,
         }
     }
@@ -103,8 +76,7 @@ mod tests {
             (fixtures::lavapipe(), [Target::Cpu64; 3]),
             (later, [Target::Cpu64; 3]),
             (gathers, [Target::Cpu, Target::Cpu64, Target::Cpu64]),
-            (newest.clone(), [Target::Cpu, Target::Cpu64, Target::Cpu]),
-            (newest.without(Feature::Gather), [Target::CpuByLane, Target::Cpu64, Target::Cpu64]),
+            (newest, [Target::Cpu, Target::Cpu64, Target::Cpu]),
             (without, [Target::Cpu; 3]),
             (fixtures::swiftshader(), [Target::Cpu; 3]),
             (Caps::webgpu_baseline(), [Target::Gpu; 3]),
