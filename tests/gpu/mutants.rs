@@ -237,8 +237,8 @@ fn order(uses: &[Use], mutant: &Mutant, patience: Duration) -> (Vec<String>, Dur
     (names, total)
 }
 
-/// What a mistake does that nobody notices while groups run as they are numbered, is tried once
-/// more with the last one first: what it stores is not stored again by a later one.
+/// A mistake that nobody notices while groups run as they are numbered is tried once more with the
+/// last one first: what it stores is not stored again by a later one.
 fn judge(mutant: &Mutant, uses: &[Use], patience: Duration) -> Verdict {
     let (names, total) = order(uses, mutant, patience);
     let limit = total * 10 + Duration::from_secs(30);
