@@ -30,7 +30,10 @@ fn store_0(q: u32, v: vec4<f32>) {
 // end bindings
 
 @compute @workgroup_size(workgroup)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+fn main(
+    @builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
     let q = id.x;
     // region body
     let v0 = load_0(q);

@@ -207,6 +207,8 @@ named! {
     /// One instruction of the processor loads for all lanes of a vector, and the compiler uses it.
     /// Only Mesa's drivers on the CPU have it, and kernels are written otherwise where they do not.
     Gather "processor-gather";
+    /// Like [`Feature::Gather`], and 64 bits for each lane come as fast as 32.
+    GatherWide "processor-gather-wide";
 }
 
 /// A set of features.

@@ -27,7 +27,7 @@ mod params;
 #[path = "shaders/platforms.rs"]
 mod platforms;
 
-const TARGETS: [Target; 3] = [Target::Cpu, Target::Cpu64, Target::Gpu];
+const TARGETS: [Target; 4] = [Target::Cpu, Target::Cpu64, Target::Gpu, Target::CpuByLane];
 const WAYS: [Way; 7] =
     [Way::Dense, Way::One, Way::Row, Way::Splat, Way::Step, Way::Any, Way::Own(0)];
 

@@ -1,27 +1,30 @@
 //! What the processor under a software adapter does well.
 
+use crate::caps::Feature;
+
 /// The family of AMD's processors from which gathering pays: Zen 5.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "nobody asks elsewhere"))]
 const AMD_GATHERS: u32 = 26;
 
-/// Whether LLVM gathers on this processor - with AVX-512, or AVX2 but for AMD's - and that pays.
-/// On a Zen 4, which has AVX-512, it does not, nor with the newest drivers on any of AMD's:
+/// How LLVM gathers on this processor - with AVX-512, or AVX2 but for AMD's - if that pays. On a
+/// Zen 4, which has AVX-512, it does not, nor with the newest drivers on any of AMD's:
 /// `docs/measured/elementwise.md`.
-pub(super) fn gathers(newest: bool) -> bool {
+pub(super) fn gathers(newest: bool) -> &'static [Feature] {
     #[cfg(target_arch = "x86_64")]
     {
-        match is_x86_feature_detected!("sse4a") {
-            true => {
-                let pays = |n| n >= AMD_GATHERS;
-                !newest && is_x86_feature_detected!("avx512f") && family().is_some_and(pays)
-            }
-            false => is_x86_feature_detected!("avx2"),
+        let amd = is_x86_feature_detected!("sse4a");
+        let pays = |n| n >= AMD_GATHERS;
+        match amd {
+            true if newest || !is_x86_feature_detected!("avx512f") => &[],
+            true if family().is_some_and(pays) => &[Feature::Gather],
+            false if is_x86_feature_detected!("avx2") => &[Feature::Gather, Feature::GatherWide],
+            _ => &[],
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
         let _ = newest;
-        false
+        &[]
     }
 }
 

@@ -118,13 +118,13 @@ fn cooperative(adapter: &wgpu::Adapter, backend: wgpu::Backend) -> Vec<Cooperati
     all
 }
 
-/// With [`Feature::Gather`], where this processor has it and the driver's compiler trusts it.
+/// With what this processor has of [`Feature::Gather`], where the driver's compiler trusts it.
 fn gathering(features: Features, identity: &Identity) -> Features {
-    if identity.is_later_llvmpipe() && processor::gathers(identity.fuses()) {
-        features.with(Feature::Gather)
-    } else {
-        features
-    }
+    let gathers = match identity.is_later_llvmpipe() {
+        true => processor::gathers(identity.fuses()),
+        false => &[],
+    };
+    gathers.iter().fold(features, |features, &one| features.with(one))
 }
 
 /// An adapter's capabilities: those that it may use unasked.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::Device;
 use super::problems::Problems;
-use crate::caps::Feature;
 use crate::caps::breadth::Breadth;
 use crate::kernel::choice::{Measurable, Problem, Table};
 use crate::wgsl::Target;
@@ -13,11 +12,11 @@ use crate::wgsl::rig::Rig;
 
 impl Device {
     /// A handle on the same device that runs another class of kernels, with the same results at
-    /// another speed. Without 64-bit integers [`Target::Cpu64`] becomes [`Target::Cpu`].
+    /// another speed. Where the adapter lacks what they need, 64-bit integers or subgroups of
+    /// eight, it is the nearest class that runs there.
     #[must_use]
     pub fn with_target(&self, target: Target) -> Self {
-        let wide = self.caps().has(Feature::ShaderInt64);
-        let target = if target == Target::Cpu64 && !wide { Target::Cpu } else { target };
+        let target = target.within(self.caps());
         self.with(|handle| handle.target = target)
     }
 

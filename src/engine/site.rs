@@ -67,6 +67,16 @@ impl<'a> Site<'a> {
         Rig { target, caps: engine.gpu.caps(), breadth, segment: engine.segment_bytes() }
     }
 
+    /// For a kernel as [`Target::of_streams`] has it.
+    pub(crate) fn streaming(self) -> Self {
+        Self { target: self.target.of_streams(self.engine.gpu.caps()), ..self }
+    }
+
+    /// For a kernel as [`Target::of_walks`] has it.
+    pub(crate) fn walking(self) -> Self {
+        Self { target: self.target.of_walks(self.engine.gpu.caps()), ..self }
+    }
+
     /// [`Engine::prepare`], for the line that asks.
     pub(crate) fn prepare(&self, job: Job<'_>) -> Result<Option<Ready>> {
         self.engine.prepare(job, Asked { line: self.line, flops: 0 })

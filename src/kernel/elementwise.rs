@@ -44,7 +44,7 @@ impl Fused<'_> {
         let f16_native = site.engine.gpu.caps().has(Feature::ShaderF16);
         let make = text_of(site.engine, self.expr);
         let dtypes = self.expr.dtypes()?;
-        let llvmpipe = site.target == Target::Cpu64;
+        let llvmpipe = site.streaming().target == Target::Cpu64;
         let paces = if llvmpipe { plan::paces(self.expr, &dtypes) } else { Vec::new() };
         let same_quads = |i: usize| {
             // In place, the operand is loaded through the output's binding.
@@ -110,6 +110,7 @@ pub(crate) fn record(
     dtype: DType,
     work: &Work<'_>,
 ) -> Result<Arc<Value>> {
+    let site = site.streaming();
     // Views that windows cannot be cut through are copied first; the copies live until the command
     // is recorded, in no buffer that it writes.
     let tiles = inputs.len() > 1;

@@ -61,6 +61,7 @@ impl Core for ReduceCore {
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
         let extent = Extent::of(&inputs[0].shape, &self.reduced, site.batch_invariant);
+        let site = if extent.inner == 1 { site.streaming() } else { site.walking() };
         let order = plan::order(&self.reduced);
         let head = inputs[0].map(|layout| layout.permute(&order))?;
         if let Some(by) = self.by {

@@ -68,6 +68,7 @@ impl Core for RowsCore {
 impl RowsCore {
     /// In one dispatch; `None` if that takes more segments, or more trips, than a kernel has.
     fn at_once(&self, site: Site<'_>, head: &Head, tail: &Tail) -> Result<Option<Arc<Value>>> {
+        let site = site.walking();
         let by_element = plan::by_element(&head.shape);
         let Some(source) = head.reach(by_element)? else { return Ok(None) };
         let what = (self.what, self.by);

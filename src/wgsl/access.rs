@@ -4,9 +4,9 @@
 use super::assemble::indented;
 use super::entry::Entry;
 use super::form::Form;
-use super::lines::{lane, put};
+use super::lines::{lane, one_of, put};
 use super::slot::{Slot, Way};
-use super::target::Target;
+use super::target::{Target, VECTOR};
 
 /// The numbers by which the parameters know bindings and views, by position among the slots.
 pub(crate) struct Numbers {
@@ -165,7 +165,10 @@ pub(crate) fn accessors(slots: &[Slot], target: Target, keeps: &mut Keeps) -> St
                 }
                 _ => place(slot, numbers.view[i], &offset, keeps.rows),
             };
-            load(&mut text, slot, i, &place, wide);
+            load(&mut text, slot, i, &place, (wide, target));
+            if let Some((of, _)) = wide.filter(|_| target == Target::CpuByLane) {
+                in_turn(&mut text, i, of);
+            }
         }
     }
     if keeps.rows {
@@ -225,7 +228,7 @@ pub(super) type Widening = Option<(&'static str, &'static str)>;
 
 pub(super) fn wide(slot: &Slot, target: Target) -> Widening {
     let whole = matches!(slot.way, Way::Dense | Way::Row) && !slot.written;
-    if !whole || target != Target::Cpu64 {
+    if !whole || !target.is_wide() {
         return None;
     }
     match slot.form {
@@ -388,8 +391,18 @@ fn store(text: &mut String, slot: &Slot, output: usize, place: &Address) {
     put!(text, "    out_{output}[{at}] = {v}{part};\n}}");
 }
 
-fn load(text: &mut String, slot: &Slot, i: usize, place: &Address, wide: Widening) {
+fn load(
+    text: &mut String,
+    slot: &Slot,
+    i: usize,
+    place: &Address,
+    (wide, target): (Widening, Target),
+) {
     let (form, name) = (slot.form, format!("in_{i}"));
+    let one = |at: &str| match wide {
+        Some(_) if target == Target::CpuByLane => format!("in_turn_{i}({at})"),
+        _ => format!("{name}[{at}]"),
+    };
     let argument = match slot.way {
         Way::One => "",
         Way::At | Way::AtQuad => "e: vec4<u32>",
@@ -399,14 +412,14 @@ fn load(text: &mut String, slot: &Slot, i: usize, place: &Address, wide: Widenin
     let words = match place {
         Address::Quad(quad) => match slot.way {
             Way::Own(output) => format!("out_{output}[{quad}]"),
-            _ => format!("{name}[{quad}]"),
+            _ => one(quad),
         },
         Address::Given if slot.way == Way::AtQuad => format!("{name}[e.x >> 2u]"),
         Address::Given => gathered(&name, form, ["e.x", "e.y", "e.z", "e.w"]),
         Address::First(e) | Address::All(e) => {
             put!(text, "    let e = {e};");
             match (slot.way, place) {
-                (Way::Row, _) => format!("{name}[e >> 2u]"),
+                (Way::Row, _) => one("e >> 2u"),
                 (Way::Own(output), _) => format!("{}(out_{output}[e])", form.quad()),
                 (_, Address::All(_)) => gathered(&name, form, ["e.x", "e.y", "e.z", "e.w"]),
                 _ => gathered(&name, form, ["e"; 4]),
@@ -419,6 +432,14 @@ fn load(text: &mut String, slot: &Slot, i: usize, place: &Address, wide: Widenin
     };
     let v = if form.is_move() { words } else { format!("decode_{}({words})", form.name()) };
     put!(text, "    return {v};\n}}");
+}
+
+/// What every lane loads from a place of its own, one lane's place after the other.
+fn in_turn(text: &mut String, i: usize, of: &str) {
+    let each = (0..VECTOR).map(|lane| format!("in_{i}[each[{lane}]]"));
+    let own = one_of("own_lane", each);
+    put!(text, "\nfn in_turn_{i}(at: u32) -> {of} {{\n    let each = places_of_all(at);");
+    put!(text, "    return {own};\n}}");
 }
 
 /// The words of a quad from four elements of an array; one word where all four are the same

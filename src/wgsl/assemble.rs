@@ -11,6 +11,7 @@ use std::collections::HashSet;
 use super::assembled::{Assembled, Lines, Span, hash};
 use super::entry::Entry;
 use super::library::{self, Item};
+use super::lines::begun;
 use super::needs::Needs;
 use super::region::{Filling, Region};
 use super::slot::Slot;
@@ -43,6 +44,9 @@ impl Assembly<'_> {
         let local = moves.flat_map(library::items).collect::<Vec<_>>();
         page.complete(&local);
         let workgroup = workgroup.unwrap_or(target.workgroup());
+        if page.text.contains("\nvar<private> own_lane:") {
+            page.text = begun(&page.text, "own_lane = lane;");
+        }
         page.enable();
         page.settle(&[("rank", rank.max(1)), ("workgroup", workgroup)]);
         let Page { text: wgsl, needs, lines, .. } = page;

@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::assembled::Assembled;
+use super::lines::begun;
 
 static BACKWARD: AtomicBool = AtomicBool::new(false);
 
@@ -23,18 +24,15 @@ pub(super) fn turned(text: Assembled) -> Assembled {
 #[must_use]
 pub fn backward(text: &Assembled) -> Assembled {
     const GROUP: &str = "@builtin(workgroup_id) group: vec3<u32>,";
-    let halves = text.wgsl.split_once("\nfn main(");
-    let Some((before, main)) = halves.filter(|(_, main)| main.contains(GROUP)) else {
+    if !text.wgsl.contains(GROUP) {
         return text.clone();
-    };
-    let named = main.split_once("@builtin(num_workgroups) ").and_then(|(_, on)| on.split_once(':'));
-    let (asked, groups) = match named {
+    }
+    let named = text.wgsl.split_once("@builtin(num_workgroups) ");
+    let (asked, groups) = match named.and_then(|(_, on)| on.split_once(':')) {
         Some((name, _)) => ("", name),
         None => (" @builtin(num_workgroups) forwards: vec3<u32>,", "forwards"),
     };
     let taken = format!("@builtin(workgroup_id) forward: vec3<u32>,{asked}");
-    let given = format!("\n) {{ let group = {groups} - 1u - forward;\n");
-    let main = main.replacen(GROUP, &taken, 1).replacen("\n) {\n", &given, 1);
-    let wgsl = format!("{before}\nfn main({main}");
-    Assembled { wgsl, ..text.clone() }
+    let given = format!("let group = {groups} - 1u - forward;");
+    Assembled { wgsl: begun(&text.wgsl.replacen(GROUP, &taken, 1), &given), ..text.clone() }
 }

@@ -146,7 +146,9 @@ impl Form {
     #[must_use]
     pub const fn read(dtype: DType, target: Target, f16_native: bool) -> Self {
         match (dtype, target) {
-            (DType::F16, Target::Cpu | Target::Cpu64) if f16_native => Self::F16w,
+            (DType::F16, Target::Cpu | Target::Cpu64 | Target::CpuByLane) if f16_native => {
+                Self::F16w
+            }
             _ => Self::of(dtype, f16_native),
         }
     }

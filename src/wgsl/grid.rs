@@ -33,7 +33,7 @@ impl Grid {
     pub const fn new(quads: u32, target: Target) -> Self {
         let workgroup = target.workgroup();
         match target {
-            Target::Cpu | Target::Cpu64 => {
+            Target::Cpu | Target::Cpu64 | Target::CpuByLane => {
                 // Small spaces want every lane of every core.
                 let trips = at_least_one(at_most(quads / (8 * workgroup), run_max(target)));
                 let groups = fold(quads.div_ceil(trips).div_ceil(workgroup));
@@ -57,7 +57,7 @@ impl Grid {
     pub const fn of_tiles(tiles: u32, target: Target) -> Self {
         let Self { quads, step, trips, groups, .. } = Self::new(tiles, target);
         match target {
-            Target::Cpu | Target::Cpu64 => {
+            Target::Cpu | Target::Cpu64 | Target::CpuByLane => {
                 let trips = at_most(trips, TILES_MAX);
                 let groups = fold(tiles.div_ceil(trips).div_ceil(target.workgroup()));
                 Self { quads, lead: trips, step: 1, trips, groups }
@@ -97,7 +97,7 @@ impl Grid {
 const fn run_max(target: Target) -> u32 {
     match target {
         Target::Cpu => TRIPS_MAX,
-        Target::Cpu64 | Target::Gpu => 128,
+        Target::Cpu64 | Target::CpuByLane | Target::Gpu => 128,
     }
 }
 
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn every_quad_is_taken_exactly_once() {
-        for target in [Target::Cpu, Target::Cpu64, Target::Gpu] {
+        for target in [Target::Cpu, Target::Cpu64, Target::CpuByLane, Target::Gpu] {
             for quads in [1, 2, 7, 8, 9, 63, 64, 65, 4097, 70_001] {
                 let grid = Grid::new(quads, target);
                 let groups = grid.groups();
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn large_grids_fold_and_stay_within_their_trips() {
-        for target in [Target::Cpu, Target::Cpu64, Target::Gpu] {
+        for target in [Target::Cpu, Target::Cpu64, Target::CpuByLane, Target::Gpu] {
             for quads in [1 << 20, 1 << 29, (1 << 30) - 1] {
                 let grid = Grid::new(quads, target);
                 assert!(grid.trips <= TRIPS_MAX, "{grid:?}");

@@ -33,6 +33,7 @@ const FRAGMENTS: &[Source] = &[
     source!("shared/square.wgsl"),
     source!("shared/strided.wgsl"),
     source!("shared/tree.wgsl"),
+    source!("shared/turns.wgsl", Needs::SUBGROUPS),
     source!("shared/wide.wgsl", Needs::INT64),
     source!("shared/words.wgsl"),
     source!("op/activation.wgsl"),

@@ -62,3 +62,15 @@ impl StoredQuad<'_> {
         )
     }
 }
+
+/// The text whose entry begins with one more statement. Its lines keep their numbers.
+pub(super) fn begun(text: &str, statement: &str) -> String {
+    const BEGIN: &str = "\n) {";
+    match text.split_once("\nfn main(") {
+        Some((before, main)) => {
+            let main = main.replacen(BEGIN, &format!("{BEGIN} {statement}"), 1);
+            format!("{before}\nfn main({main}")
+        }
+        None => text.to_owned(),
+    }
+}

@@ -78,8 +78,10 @@ fn differences(caps: &Caps, passport: &Value) -> Vec<String> {
     compare("kind", json!(id.device_type.name()), &of["kind"]);
     compare("driver", json!(id.driver), &of["driver"]);
     for feature in Feature::ALL {
-        let name = feature.name();
-        compare(name, json!(caps.has(feature)), &passport["features"][name]);
+        // A passport is silent on what it is older than.
+        if let Some(theirs) = passport["features"].get(feature.name()) {
+            compare(feature.name(), json!(caps.has(feature)), theirs);
+        }
     }
     for &limit in Limit::ALL {
         compare(limit.name(), json!(caps.limits.get(limit)), &passport["limits"][limit.name()]);

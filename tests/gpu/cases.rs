@@ -56,6 +56,7 @@ mod threads;
 mod torch;
 mod trusting;
 mod tuned;
+mod turns;
 mod views;
 mod vocabulary;
 
@@ -105,6 +106,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(matmul::cases(adapter));
     cases.extend(quantised::cases(adapter));
     cases.extend(trusting::cases());
+    cases.extend(turns::cases(adapter));
     cases.extend(tuned::cases());
     cases.extend(profile::cases(adapter));
     cases.extend(published::cases());

@@ -275,7 +275,8 @@ fn every_tile_of_a_product_is_valid() {
     for dtype in [DType::F32, DType::F16, DType::I8, DType::U32, DType::F64, DType::I64] {
         let (side, out) =
             (Expr::itself(dtype), Expr::itself(wharf::reference::matmul_dtype(dtype)));
-        for (i, target) in TARGETS.into_iter().enumerate() {
+        // Products never load by lane.
+        for (i, target) in TARGETS.into_iter().take(3).enumerate() {
             for along in ways.iter().flat_map(|a| ways.map(|b| [*a, b])) {
                 let (rows, quads) = [(4, 1), (4, 2), (8, 1)][i];
                 let strips = i == 1 && along == [Along::Outer; 2];

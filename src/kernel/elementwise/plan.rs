@@ -27,7 +27,7 @@ const FEW_MAX: usize = 1 << 10;
 /// 8192 x 8192 took 0.4 of the time; a kernel more costs what a smaller one saves.
 pub(super) const fn tiles_min(target: Target) -> usize {
     match target {
-        Target::Cpu | Target::Cpu64 => 1 << 16,
+        Target::Cpu | Target::Cpu64 | Target::CpuByLane => 1 << 16,
         Target::Gpu => 1 << 20,
     }
 }

@@ -197,7 +197,9 @@ impl QuantisedPlan {
     fn of(form: Blocks, size: [usize; 3], on: Rig<'_>) -> Self {
         let Rig { target, caps, breadth, .. } = on;
         let tile = match target {
-            Target::Cpu | Target::Cpu64 => Self::of_software(size[0], is_shared(caps)),
+            Target::Cpu | Target::Cpu64 | Target::CpuByLane => {
+                Self::of_software(size[0], is_shared(caps))
+            }
             Target::Gpu if size[0] > FEW_MAX => {
                 QuantisedTile::Staged { rows: rows_of(STAGED, size[0]) }
             }

@@ -183,7 +183,7 @@ impl Reducer<'_> {
     /// Lanes that keep it busy.
     const fn lanes(&self) -> usize {
         match self.target {
-            Target::Cpu | Target::Cpu64 => 1024,
+            Target::Cpu | Target::Cpu64 | Target::CpuByLane => 1024,
             Target::Gpu => self.breadth.share(LANES_BUSY),
         }
     }
@@ -196,8 +196,10 @@ fn turns(target: Target, units: usize, each: usize) -> (usize, u32) {
     let lanes = target.workgroup();
     match target {
         Target::Gpu => (units.div_ceil(each), u32::MAX),
-        Target::Cpu64 if units.is_multiple_of(lanes as usize * each) => (lanes as usize, lanes - 1),
-        Target::Cpu | Target::Cpu64 => (1, 0),
+        wide if wide.is_wide() && units.is_multiple_of(lanes as usize * each) => {
+            (lanes as usize, lanes - 1)
+        }
+        Target::Cpu | Target::Cpu64 | Target::CpuByLane => (1, 0),
     }
 }
 
@@ -340,7 +342,7 @@ mod tests {
     use crate::caps::fixtures;
     use crate::wgsl::grid::fold;
 
-    const TARGETS: [Target; 3] = [Target::Cpu, Target::Cpu64, Target::Gpu];
+    const TARGETS: [Target; 4] = [Target::Cpu, Target::Cpu64, Target::CpuByLane, Target::Gpu];
 
     /// Extents of every kind: rows and columns, few and long, many and short.
     fn extents() -> impl Iterator<Item = Extent> {

@@ -34,7 +34,7 @@ fn elements(at: Resampling) -> u64 {
 fn blocks(rows: usize, quads: usize, most: usize, (target, breadth): (Target, Breadth)) -> usize {
     rows.div_ceil(match target {
         Target::Gpu => (quads / breadth.share(LANES_BUSY)).clamp(1, most),
-        Target::Cpu | Target::Cpu64 => most,
+        Target::Cpu | Target::Cpu64 | Target::CpuByLane => most,
     })
 }
 

@@ -105,7 +105,7 @@ pub(crate) fn takes(
     }
     let (short, long, many) = match target {
         Target::Gpu => (4096, 1 << 16, breadth.share(ROWS_BUSY)),
-        Target::Cpu | Target::Cpu64 => (256, 8192, ROWS_AT_ONCE),
+        Target::Cpu | Target::Cpu64 | Target::CpuByLane => (256, 8192, ROWS_AT_ONCE),
     };
     let units = units(length);
     units <= long && (units <= short || rows >= many)

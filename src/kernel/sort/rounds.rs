@@ -31,7 +31,7 @@ impl Adding {
     /// dispatches more.
     const fn of(count: u32, target: Target) -> Self {
         match target {
-            Target::Cpu | Target::Cpu64 => {
+            Target::Cpu | Target::Cpu64 | Target::CpuByLane => {
                 let fours = count.div_ceil(4);
                 let each = if fours <= FOURS_MAX { fours } else { FOURS_EACH };
                 Self { sums: &SUMS, running: &RUNNING, each, lanes: 1 }
