@@ -170,7 +170,10 @@ impl Identity {
 
     /// The first number of Mesa's version, if it is Mesa's.
     fn mesa(&self) -> Option<u32> {
-        self.driver_info.split("Mesa ").nth(1)?.split('.').next()?.parse().ok()
+        // Vulkan's begins with it. Every operation asks, and a search takes six times as long.
+        let info = &self.driver_info;
+        let version = info.strip_prefix("Mesa ").or_else(|| info.split("Mesa ").nth(1))?;
+        version.split('.').next()?.parse().ok()
     }
 
     /// After how many trips the driver leaves all loops of an invocation without a word. llvmpipe

@@ -44,8 +44,8 @@ impl Fused<'_> {
         let f16_native = site.engine.gpu.caps().has(Feature::ShaderF16);
         let make = text_of(site.engine, self.expr);
         let dtypes = self.expr.dtypes()?;
-        let llvmpipe = site.streaming().target == Target::Cpu64;
-        let paces = if llvmpipe { plan::paces(self.expr, &dtypes) } else { Vec::new() };
+        let by_words = site.streaming().target == Target::Cpu64;
+        let paces = if by_words { plan::paces(self.expr, &dtypes) } else { Vec::new() };
         let same_quads = |i: usize| {
             // In place, the operand is loaded through the output's binding.
             let quad = |dtype| Form::of(dtype, f16_native).quad();

@@ -254,8 +254,8 @@ async fn pipelines(ctx: &Ctx) -> Outcome {
     let device = ctx.fresh(DOWNGRADES[0]).await?;
     // By words there are three classes of kernels by size: up to 1024 elements, up to 65 535, and
     // above. Elsewhere there is one class.
-    let llvmpipe = device.target().of_streams(device.caps()) == Target::Cpu64;
-    let classes = |number| if llvmpipe { number } else { 1 };
+    let by_words = device.target().of_streams(device.caps()) == Target::Cpu64;
+    let classes = |number| if by_words { number } else { 1 };
     let steps = [(8, 0.5, 1), (64, 2.0, 1), (4096, -3.0, 2), (20_000, 1e-3, 2), (70_000, 0.1, 3)];
     for (n, factor, class) in steps {
         let x = ramp(&device, n).await?;
