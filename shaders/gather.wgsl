@@ -2,16 +2,19 @@
 // stay as they are.
 //
 // Where an element comes from is where its coordinates say (view 0), plus its index (view 1) times
-// `step`. The index must be below `bound`, and lie in the bound segment of `indices`; what it names
-// must lie in the bound segment of `segment` elements. Positions in both wrap.
+// `step`. The index must be below `bound`, and be one of the `indices` from `index_start` on that
+// there are in the bound segment; what it names must be one of the `there` elements from `start` on
+// that the source has in its own. Positions in both wrap.
 override workgroup: u32 = 64u;
 
 struct Params {
     grid: vec4<u32>,  // quads, lead, step, trips
     step: u32,        // from index to index, in elements of the source
     bound: u32,       // of indices
-    segment: u32,     // elements of the source there
-    indices: u32,     // there
+    start: u32,       // of the source's elements there
+    there: u32,       // how many they are
+    index_start: u32, // of the indices there
+    indices: u32,     // how many they are
     space: vec4<u32>, // the first element of this window, the last of all
     shape: array<vec4<u32>, 2>,
     offset: array<vec4<u32>, 1>,
@@ -70,10 +73,11 @@ fn main(
         }
         let e = elements(q);
         let mine = index4(e, 1u) + vec4<u32>(p.offset[0].y);
-        let known = mine < vec4<u32>(p.indices);
+        let known = mine - vec4<u32>(p.index_start) < vec4<u32>(p.indices);
         let i = load_1(select(vec4<u32>(0u), mine, known));
         let at = index4(e, 0u) + i * vec4<u32>(p.step) + vec4<u32>(p.offset[0].x);
-        let here = known & (i < vec4<u32>(p.bound)) & (at < vec4<u32>(p.segment));
+        let lies = at - vec4<u32>(p.start) < vec4<u32>(p.there);
+        let here = known & (i < vec4<u32>(p.bound)) & lies;
         if all(here) {
             store_0(q, load_0(at));
         } else if any(here) {

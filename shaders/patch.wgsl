@@ -2,16 +2,17 @@
 //
 // An element is the source's if its place - a linear form of its coordinates, such as the
 // coordinate along the axis of a concatenation, or column less row - is one of `count` from
-// `first` on, and if what it comes from lies in the bound segment of `segment` elements. Indices
-// wrap, so a segment, or a place, may begin before the bound range does. View 0 is the source,
-// view 1 the form.
+// `first` on, and if what it comes from is one of the `there` elements from `start` on that the
+// source has in the bound segment. Indices wrap, so a place may lie before what is bound. View 0 is
+// the source, view 1 the form.
 override workgroup: u32 = 64u;
 
 struct Params {
     grid: vec4<u32>,  // quads, lead, step, trips
     first: u32,       // place
     count: u32,       // of places
-    segment: u32,     // elements of the source there
+    start: u32,       // of the source's elements there
+    there: u32,       // how many they are
     space: vec4<u32>, // the first element of this window, the last of all
     shape: array<vec4<u32>, 2>,
     offset: array<vec4<u32>, 1>,
@@ -66,7 +67,7 @@ fn main(
         let e = elements(q);
         let place = index4(e, 1u) - vec4<u32>(p.first);
         let at = index4(e, 0u) + vec4<u32>(p.offset[0].x);
-        let here = (place < vec4<u32>(p.count)) & (at < vec4<u32>(p.segment));
+        let here = (place < vec4<u32>(p.count)) & (at - vec4<u32>(p.start) < vec4<u32>(p.there));
         if all(here) {
             store_0(q, load_0(at));
         } else if any(here) {

@@ -205,6 +205,11 @@ impl Node {
         })
     }
 
+    /// Whether it has a value, or never will.
+    pub(crate) fn is_done(&self) -> bool {
+        self.done.get().is_some()
+    }
+
     /// The value, computed now if it has not been; or the error of whatever failed on the way.
     pub(crate) fn realise(&self, context: Context<'_>) -> Result<Arc<Value>> {
         if let Some(done) = self.done.get() {

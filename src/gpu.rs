@@ -22,6 +22,7 @@ use crate::shared::lock;
 use crate::timeline::{Activity, Ticket, Timelines};
 
 pub(crate) mod cause;
+mod glance;
 mod lock;
 mod loss;
 mod trusted;
@@ -30,6 +31,7 @@ mod waiter;
 pub(crate) mod watchdog;
 
 use cause::{DESTROYED, DeviceCause, no_memory};
+use glance::Glance;
 use lock::gl_lock;
 pub use trusted::TrustedModules;
 use trusted::checks_kept;
@@ -103,6 +105,7 @@ pub(crate) struct Gpu {
     in_flight: Mutex<VecDeque<wgpu::SubmissionIndex>>,
     waiter: Waiter,
     pub(crate) watchdog: Arc<Watchdog>,
+    glance: Glance,
     #[cfg(feature = "testing")]
     faults: Mutex<Injected>,
     #[cfg(feature = "testing")]
@@ -156,6 +159,7 @@ impl Gpu {
             in_flight: Mutex::default(),
             waiter,
             watchdog,
+            glance: Glance::default(),
             #[cfg(feature = "testing")]
             faults: Mutex::default(),
             #[cfg(feature = "testing")]
@@ -412,7 +416,11 @@ impl Gpu {
         let _waiting = self.timelines.during(Activity::Wait, "wait", None);
         let polled = {
             let _gl = self.gl_lock();
-            self.watchdog.wait(&self.device, submission)
+            let is_done = || {
+                let polled = self.device.poll(wgpu::PollType::Poll);
+                polled.is_ok_and(|status| status.is_queue_empty())
+            };
+            self.glance.before(is_done, || self.watchdog.wait(&self.device, submission))
         };
         self.alive()?;
         match polled {

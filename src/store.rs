@@ -61,6 +61,15 @@ pub fn fit_all(caps: &Caps, cap: Option<u64>, tensors: &[u64]) -> Fit {
     Store::on_paper(caps, cap).fit(tensors, staging)
 }
 
+/// The segments of tensors: how many there are of a size. All of one but the last are equal.
+fn sizes_of(tensors: &[u64], segment_bytes: u64) -> Vec<(u64, u64)> {
+    let sizes = tensors.iter().flat_map(|bytes| {
+        let rest = (bytes % segment_bytes).next_multiple_of(PAD);
+        [(segment_bytes, bytes / segment_bytes), (rest, u64::from(rest > 0))]
+    });
+    sizes.collect()
+}
+
 /// All memory of one device.
 #[derive(Debug)]
 pub(crate) struct Store {
@@ -180,32 +189,27 @@ impl Store {
         self.settle();
         let whole = self.segments.bytes_max;
         let segments = tensors.iter().map(|bytes| bytes.div_ceil(whole)).sum();
-        let bytes = tensors.iter().sum();
+        let bytes = tensors.iter().fold(0u64, |sum, bytes| sum.saturating_add(*bytes));
         let Outlook { reserve, occupied, over, .. } = self.outlook(tensors, whole);
+        let tight = || self.pool.preview_tight(&sizes_of(tensors, whole));
         Fit {
             bytes,
             segments,
-            bytes_padding: occupied - bytes,
+            bytes_padding: occupied.saturating_sub(bytes),
             bytes_reserve: reserve,
             bytes_give_back: over,
             bytes_staging,
-            fits: over <= self.pool.usage().free,
+            fits: over == 0 || self.cap.is_none_or(|cap| tight() <= cap),
         }
     }
 
     /// What tensors of these sizes would take: with room to stagger their segments, unless that
     /// room alone would exceed the cap.
     fn outlook(&self, tensors: &[u64], segment_bytes: u64) -> Outlook {
-        let sizes: Vec<(u64, u64)> = (tensors.iter())
-            .flat_map(|bytes| {
-                // All segments but the last are equal.
-                let rest = (bytes % segment_bytes).next_multiple_of(PAD);
-                [(segment_bytes, bytes / segment_bytes), (rest, u64::from(rest > 0))]
-            })
-            .collect();
+        let sizes = sizes_of(tensors, segment_bytes);
         let outlook = |spread| {
             let (reserve, occupied) = self.pool.preview(&sizes, spread);
-            let reserved = self.pool.reserved() + reserve;
+            let reserved = self.pool.reserved().saturating_add(reserve);
             let over = self.cap.map_or(0, |cap| reserved.saturating_sub(cap));
             Outlook { spread, reserve, occupied, over }
         };
@@ -225,13 +229,13 @@ impl Store {
         }
     }
 
-    /// The statistics.
     /// Bytes that are live, and bytes reserved from the driver.
     pub(crate) fn level(&mut self) -> [u64; 2] {
         self.settle();
         [self.live, self.pool.reserved()]
     }
 
+    /// The statistics.
     pub(crate) fn memory(&mut self) -> Memory {
         self.settle();
         let usage = self.pool.usage();

@@ -37,8 +37,9 @@ impl Device {
     }
 
     /// Reserves at most this many bytes from now on; `None` lifts the cap. On software adapters the
-    /// default is 80 % of the memory that was free when the device was opened. Creating a tensor
-    /// that would exceed the cap is an out-of-memory error.
+    /// default is 80 % of the memory that was free when the device was opened, for the machine or
+    /// the container, where the system tells (Linux does). Creating a tensor that would exceed the
+    /// cap is an out-of-memory error.
     pub fn set_cap(&self, bytes: Option<u64>) {
         self.engine.set_cap(bytes);
     }

@@ -18,6 +18,15 @@ causes! {
     Unwritten { why: String }, File:
         ("the file cannot be written: {why}")
         help ("what was there before is still there; look at the space and the permissions");
+    Reserved, Mismatch:
+        ("a file has its remarks under this name")
+        help ("give the tensor another name");
+    LongName { bytes: usize, most: usize }, Mismatch:
+        ("its name has {bytes} bytes, {most} are the most")
+        help ("give it a shorter name");
+    LongHeader { bytes: u64, most: u64 }, Mismatch:
+        ("the header would have {bytes} bytes, {most} are the most")
+        help ("save the tensors in several files");
     Unsettled { why: String }, File:
         ("the file is written, and may be the old one after a crash: {why}")
         help ("its folder cannot be synced: save to another file system, or save again");
@@ -88,6 +97,9 @@ causes! {
     Wanted { part: String }, Mismatch:
         ("in blocks it would be {part:?}, which is another tensor's name")
         help ("let it arrive as numbers, or leave one of the two out (`archive.keep(..)`)");
+    Unknown { kind: u32 }, File:
+        ("its type has the number {kind}, which nothing is known of")
+        help ("the file is of a newer kind than this version of wharf, or is damaged");
     Foreign { dtype: String, count: usize, of: usize, names: String }, Rejected:
         ("{count} of {of} tensors are of dtypes that wharf does not have: {names} ({dtype})")
         help ("leave them out (`archive.keep(|tensor| tensor.dtype().is_some())`), or convert \

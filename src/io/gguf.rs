@@ -73,7 +73,7 @@ const fn blocks(number: u32, name: &'static str, form: Blocks) -> GgmlType {
     GgmlType { number, name, values, bytes, means: Counterpart::Blocks(form) }
 }
 
-const KINDS: [GgmlType; 28] = [
+const KINDS: [GgmlType; 34] = [
     plain(0, "F32", DType::F32),
     plain(1, "F16", DType::F16),
     plain(30, "BF16", DType::Bf16),
@@ -102,6 +102,12 @@ const KINDS: [GgmlType; 28] = [
     foreign(21, "IQ3_S", 256, 110),
     foreign(22, "IQ2_S", 256, 82),
     foreign(23, "IQ4_XS", 256, 136),
+    foreign(29, "IQ1_M", 256, 56),
+    foreign(34, "TQ1_0", 256, 54),
+    foreign(35, "TQ2_0", 256, 66),
+    foreign(39, "MXFP4", 32, 17),
+    foreign(40, "NVFP4", 64, 36),
+    foreign(41, "Q1_0", 128, 18),
 ];
 
 pub(super) fn begins(begin: &[u8]) -> bool {
@@ -188,7 +194,7 @@ impl Laid {
         tensors: &mut Vec<FileTensor>,
     ) -> Result<u64> {
         let kind = KINDS.iter().find(|kind| kind.number == self.kind);
-        let kind = kind.ok_or_else(|| meaningless(format!("no type {}", self.kind)))?;
+        let kind = kind.ok_or(ArchiveCause::Unknown { kind: self.kind })?;
         let shape = shape(&self.dims)?;
         let row = self.dims.last().copied().unwrap_or(1);
         if !row.is_multiple_of(kind.values) {

@@ -22,13 +22,16 @@ use crate::error::Result;
 use crate::layout::Layout;
 
 /// The most bytes of a header that any reader of the format accepts.
-const HEADER_MAX: u64 = 100_000_000;
+pub(super) const HEADER_MAX: u64 = 100_000_000;
 
 /// Bytes of the length before the header.
 pub(super) const LENGTH_BYTES: u64 = 8;
 
 /// The most bytes of a name, and of every other text that is kept or quoted.
-const WORD_MAX: usize = 64 << 10;
+pub(super) const WORD_MAX: usize = 64 << 10;
+
+/// Where a tensor's name would stand, remarks do.
+pub(super) const REMARKS: &str = "__metadata__";
 
 /// More axes than any tensor has, so that no list of them takes memory.
 const DIMS_MAX: usize = 64;
@@ -157,7 +160,8 @@ impl Spec {
         let supply = known.dtype.map(|dtype| {
             let part = FilePart {
                 file: Arc::clone(file),
-                begin: header + begin,
+                // Whether the file reaches so far is asked once all have their places.
+                begin: header.saturating_add(begin),
                 dtype,
                 layout: Layout::dense(shape),
             };
@@ -187,7 +191,7 @@ impl<'de> Deserialize<'de> for Header {
                     if !names.insert(name.clone()) {
                         return Err(A::Error::custom(format!("{name:?} is there twice")));
                     }
-                    if name == "__metadata__" {
+                    if name == REMARKS {
                         map.next_value::<Remarks>()?;
                         continue;
                     }

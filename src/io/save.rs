@@ -4,9 +4,11 @@ use core::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
 
-use super::safetensors::{DIALECT, LENGTH_BYTES};
+use super::cause::ArchiveCause;
+use super::safetensors::{DIALECT, HEADER_MAX, LENGTH_BYTES, REMARKS, WORD_MAX};
 use super::unfinished::{unwritten, whole};
 use crate::clock::Stopwatch;
+use crate::engine::Engine;
 use crate::error::{Result, mistake};
 use crate::gpu::Drive;
 use crate::ledger::{CallSite, Direction};
@@ -53,12 +55,13 @@ fn write(set: &TensorSet, file: &mut impl Write, site: CallSite) -> Result<SetRe
 fn header(tensors: &[(&str, &Tensor)]) -> Result<String> {
     let (mut text, mut begin) = (String::from("{"), 0);
     for (name, tensor) in tensors {
+        check(name).map_err(|error| error.during(format!("tensor {name:?}")))?;
         let (shape, dtype) = (tensor.shape(), tensor.dtype());
         let known = DIALECT.iter().find(|known| known.dtype == Some(dtype));
         let known = known.ok_or_else(|| mistake("save", format!("no name for {dtype}")))?.name;
         let name = serde_json::to_string(name);
         let name = name.map_err(|error| mistake("save", error.to_string()))?;
-        let end = begin + shape.elements() as u64 * dtype.width() as u64;
+        let end = Engine::bytes_of(shape, dtype)?.saturating_add(begin);
         let comma = if text.len() > 1 { "," } else { "" };
         let dims = shape.dims();
         let _ = write!(
@@ -71,5 +74,20 @@ fn header(tensors: &[(&str, &Tensor)]) -> Result<String> {
     text.push('}');
     let whole = text.len().next_multiple_of(LENGTH_BYTES as usize);
     text.extend(core::iter::repeat_n(' ', whole - text.len()));
+    let bytes = text.len() as u64;
+    if bytes > HEADER_MAX {
+        return Err(ArchiveCause::LongHeader { bytes, most: HEADER_MAX }.into());
+    }
     Ok(text)
+}
+
+/// Whether a reader of the format would take it for a name.
+fn check(name: &str) -> Result<()> {
+    if name == REMARKS {
+        return Err(ArchiveCause::Reserved.into());
+    }
+    if name.len() > WORD_MAX {
+        return Err(ArchiveCause::LongName { bytes: name.len(), most: WORD_MAX }.into());
+    }
+    Ok(())
 }

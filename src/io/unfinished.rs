@@ -7,8 +7,9 @@
 //! ```
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::cause::ArchiveCause;
 use crate::error::Result;
@@ -17,10 +18,20 @@ use crate::error::Result;
 struct Unfinished(PathBuf);
 
 impl Unfinished {
-    fn beside(path: &Path) -> Self {
-        let mut name = path.file_name().unwrap_or_default().to_os_string();
-        name.push(format!(".{}.part", std::process::id()));
-        Self(path.with_file_name(name))
+    /// A file that nobody else writes, whoever saves to the same path meanwhile.
+    fn beside(path: &Path) -> std::io::Result<(Self, File)> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        loop {
+            let (process, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+            let mut name = path.file_name().unwrap_or_default().to_os_string();
+            name.push(format!(".{process}.{count}.part"));
+            let part = path.with_file_name(name);
+            match File::create_new(&part) {
+                // Of a process of this number that crashed, or runs on another machine.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                made => return made.map(|file| (Self(part), file)),
+            }
+        }
     }
 }
 
@@ -56,9 +67,8 @@ fn whole_by<T>(
     write: impl FnOnce(&mut BufWriter<File>) -> Result<T>,
     sync: impl Fn(Synced, &File) -> std::io::Result<()>,
 ) -> Result<T> {
-    let part = Unfinished::beside(path);
     let written = || -> Result<T> {
-        let file = File::create(&part.0).map_err(|error| unwritten(&error))?;
+        let (part, file) = Unfinished::beside(path).map_err(|error| unwritten(&error))?;
         let mut file = BufWriter::with_capacity(1 << 20, file);
         let written = write(&mut file)?;
         let done = file.flush().and_then(|()| sync(Synced::File, file.get_ref()));
@@ -90,6 +100,52 @@ mod tests {
         std::fs::read_to_string(path).unwrap()
     }
 
+    /// The files that lie beside this one and begin with its name.
+    fn parts(path: &Path) -> usize {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let all = std::fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| {
+            entry.unwrap().file_name().to_string_lossy().strip_prefix(name).map(str::len)
+        });
+        all.filter(|rest| rest.is_some_and(|rest| rest > 0)).count()
+    }
+
+    #[test]
+    fn two_who_save_to_one_path_do_not_write_into_each_others_file() {
+        let path = std::env::temp_dir().join(format!("wharf-two-{}", std::process::id()));
+        let put = |file: &mut BufWriter<File>, text: &str| {
+            Ok::<_, crate::Error>(file.write_all(text.as_bytes()).map_err(|e| unwritten(&e))?)
+        };
+        let first = whole(&path, |file| {
+            put(file, "first, ")?;
+            whole(&path, |file| put(file, "second"))?;
+            assert_eq!((text(&path), parts(&path)), ("second".into(), 1));
+            put(file, "and last")
+        });
+        assert!(first.is_ok(), "{first:?}");
+        assert_eq!((text(&path), parts(&path)), ("first, and last".into(), 0));
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn what_another_process_of_this_number_left_is_not_touched() {
+        let path = std::env::temp_dir().join(format!("wharf-left-{}", std::process::id()));
+        let (part, file) = Unfinished::beside(&path).unwrap();
+        let count: u64 = part.0.to_str().unwrap().rsplit('.').nth(1).unwrap().parse().unwrap();
+        drop((part, file));
+        let process = std::process::id();
+        // As many as other tests may take meanwhile, and some.
+        let left: Vec<PathBuf> = (count + 1..count + 50)
+            .map(|n| std::env::temp_dir().join(format!("wharf-left-{process}.{process}.{n}.part")))
+            .collect();
+        left.iter().for_each(|path| std::fs::write(path, "theirs").unwrap());
+        whole(&path, |file| Ok(file.write_all(b"ours").map_err(|e| unwritten(&e))?)).unwrap();
+        assert_eq!((text(&path), parts(&path)), ("ours".into(), left.len()));
+        for path in left.iter().chain([&path]) {
+            assert_eq!(text(path) == "ours", !path.to_string_lossy().ends_with(".part"));
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+
     /// Writes `new` over `old`, where one sync fails; returns what was synced, what the file said
     /// then, the error, and what it says in the end.
     fn save(fails: Option<Synced>) -> (Vec<(Synced, String)>, Option<String>, String) {
@@ -108,8 +164,7 @@ mod tests {
             if fails == Some(what) { Err(Error::other("no space")) } else { Ok(()) }
         });
         let end = text(&path);
-        let part = Unfinished::beside(&path).0.clone();
-        assert!(!part.exists(), "nothing is left beside it");
+        assert_eq!(parts(&path), 0, "nothing is left beside it");
         std::fs::remove_file(&path).unwrap();
         (seen.into_inner(), saved.err().map(|error| error.to_string()), end)
     }

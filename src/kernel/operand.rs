@@ -3,7 +3,7 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use crate::count::{index, word};
+use crate::count::{index, word, words};
 use crate::dtype::DType;
 use crate::engine::{Engine, Site};
 use crate::error::Result;
@@ -113,6 +113,11 @@ impl Held {
         span.start / self.segment == span.end.saturating_sub(1).max(span.start) / self.segment
     }
 
+    /// The elements of a segment that the view can name: from which on, and how many.
+    pub(super) fn reach(&self, at: usize) -> Result<[u32; 2]> {
+        words(reach(&self.layout.span(), self.segment, at))
+    }
+
     /// The segment that it lies in, and the view as seen from there.
     pub(super) fn view(&self) -> Result<(View, Bound)> {
         let at = self.layout.span().start / self.segment;
@@ -124,5 +129,50 @@ impl Held {
     pub(super) fn view_from(&self, at: usize) -> View {
         let first = self.layout.offset().wrapping_sub(at * self.segment);
         View::of(&self.layout, first)
+    }
+}
+
+/// What of a span lies in a segment, counted from there: from which element on, and how many.
+///
+/// Where an element lies is reckoned from the segment's first, and wraps where it lies before. From
+/// the first of these on it is below their number for them alone, as long as a span has no more
+/// than 2^32 elements: to be below the segment's length would not do, since a segment can have half
+/// of those.
+fn reach(span: &Range<usize>, segment: usize, at: usize) -> [usize; 2] {
+    let begin = at * segment;
+    let [first, end] = [span.start, span.end].map(|place| place.clamp(begin, begin + segment));
+    [first - begin, end - first]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_element_of_a_span_lies_in_one_segment() {
+        let halves = (1usize << 31) - (1 << 17);
+        let spans = [
+            (1_000_000_001..5_000_000_000, halves),
+            (1_000_000_001..5_000_000_000, 1 << 32),
+            (7..7 + (1 << 32), halves),
+            (100_000_001..4_394_000_000, halves / 2),
+            (5..6, 64),
+            (60..300, 64),
+        ];
+        for (span, segment) in spans {
+            let parts = span.start / segment..=(span.end - 1) / segment;
+            let middle = (0..999).map(|n| span.start + span.len() * n / 999);
+            let edges = parts.clone().flat_map(|at| [at * segment, (at + 1) * segment - 1]);
+            let places = middle.chain(edges).filter(|place| span.contains(place));
+            for place in places.chain([span.start, span.end - 1]) {
+                let is_here = |at: &usize| {
+                    let [first, count] = reach(&span, segment, *at).map(|n| n as u32);
+                    let at = place.wrapping_sub(at * segment) as u32;
+                    at.wrapping_sub(first) < count
+                };
+                let found: Vec<usize> = parts.clone().filter(is_here).collect();
+                assert_eq!(found, [place / segment], "{place} of {span:?} by {segment}");
+            }
+        }
     }
 }

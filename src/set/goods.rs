@@ -79,6 +79,9 @@ impl<'a> Goods<'a> {
             Some(Arrival::Numbers(dtype)) => Becoming::Number(dtype),
             Some(Arrival::Blocks(form)) => {
                 for share in Share::BOTH {
+                    goods.check(&share.of(name))?;
+                }
+                for share in Share::BOTH {
                     let (origin, becoming) = (origin.clone(), Becoming::Blocks(form, share));
                     let weights = (share == Share::Values).then(|| Arc::from(name));
                     goods.insert(

@@ -14,10 +14,16 @@ pub(super) struct Named<T> {
 }
 
 impl<T> Named<T> {
-    pub(super) fn insert(&mut self, name: Arc<str>, value: T) -> Result<()> {
-        if self.places.contains_key(&name) {
-            return Err(SetCause::Duplicate { name }.into());
+    /// Whether a name may still be given.
+    pub(super) fn check(&self, name: &str) -> Result<()> {
+        if self.places.contains_key(name) {
+            return Err(SetCause::Duplicate { name: name.into() }.into());
         }
+        Ok(())
+    }
+
+    pub(super) fn insert(&mut self, name: Arc<str>, value: T) -> Result<()> {
+        self.check(&name)?;
         self.places.insert(Arc::clone(&name), self.entries.len());
         self.entries.push((name, value));
         Ok(())

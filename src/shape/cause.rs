@@ -41,9 +41,14 @@ causes! {
     Reshape { from: Shape, to: Shape }, Shape:
         ("{from} has {} elements, {to} has {}", from.elements(), to.elements());
     Lengths { lengths: Vec<i128> }, Shape:
-        ("{lengths:?} is no shape: {}", match lengths.iter().find(|&&length| length < -1) {
-            Some(length) => format!("{length} is no length"),
-            None => "-1 occurs more than once".into(),
+        ("{lengths:?} is no shape: {}", match lengths.iter().max() {
+            _ if lengths.iter().filter(|&&length| length == -1).count() > 1 => {
+                "-1 occurs more than once".into()
+            }
+            Some(&most) if usize::try_from(most).is_err() && most > 0 => {
+                format!("{most} is more than can be counted, {}", usize::MAX)
+            }
+            _ => format!("{} is no length", lengths.iter().min().unwrap_or(&-1)),
         })
         help ("a length is 0 or more; one of them may be -1, for what the others leave");
     Inferred { from: Shape, lengths: Vec<i128> }, Shape:

@@ -37,15 +37,18 @@ impl Interval {
     /// What of an axis of this length it names, the lower end first.
     pub(super) fn clipped(self, length: usize) -> Range<usize> {
         let place = |place: Option<i128>, or: usize| {
-            let from_start = place.map_or(or as i128, |place| match place {
-                ..0 => place + length as i128,
+            let place = place.map_or(or as i128, |place| match place {
+                ..0 => place.saturating_add(length as i128),
                 _ => place,
             });
-            from_start.clamp(0, length as i128) as usize
+            place.clamp(-1, length as i128 + 1)
         };
-        let end = place(self.end, length) + usize::from(self.includes_end);
-        let (start, end) = (place(self.start, 0), end.min(length));
-        start.min(end)..end.max(start)
+        let (start, end) = (place(self.start, 0), place(self.end, length));
+        let is_backwards = self.start.is_some() && self.end.is_some() && end < start;
+        let (low, high) = if is_backwards { (end, start) } else { (start, end) };
+        let [low, high] = [low, high + i128::from(self.includes_end)]
+            .map(|place| place.clamp(0, length as i128) as usize);
+        low..high.max(low)
     }
 }
 

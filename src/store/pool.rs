@@ -176,9 +176,53 @@ impl Pool {
     /// What taking segments of these sizes, so many of each, would reserve anew, and what they
     /// would occupy.
     pub(super) fn preview(&self, sizes: &[(u64, u64)], spread: bool) -> (u64, u64) {
-        let (mut reserve, mut occupied) = (0, 0);
         let mut kept: Vec<u64> = self.kept.iter().map(|piece| piece.bytes).collect();
         kept.sort_unstable();
+        let open = |slot_bytes| {
+            let slabs = self.slabs.get(&slot_bytes).map_or(&[][..], Vec::as_slice);
+            (slabs.len(), slabs.iter().map(|slab| slab.free.len() as u64).sum())
+        };
+        self.foresee(sizes, kept, spread, open)
+    }
+
+    /// What would be reserved in all, where everything unused went back before, and small tensors
+    /// were moved together.
+    pub(super) fn preview_tight(&self, sizes: &[(u64, u64)]) -> u64 {
+        let (mut stays, mut open) = (self.reserved, BTreeMap::new());
+        stays -= self.kept.iter().map(Piece::reserved).sum::<u64>();
+        for (&slot_bytes, slabs) in &self.slabs {
+            let mut fullest: Vec<[usize; 2]> =
+                slabs.iter().map(|slab| [slab.free.len(), slab.owners.len()]).collect();
+            let mut used: usize = fullest.iter().map(|[free, slots]| slots - free).sum();
+            fullest.retain(|[free, slots]| free < slots);
+            fullest.sort_unstable();
+            let (mut left, mut room) = (0, 0);
+            for [_, slots] in fullest {
+                if used == 0 {
+                    break;
+                }
+                (left, room) = (left + 1, slots.saturating_sub(used) as u64);
+                used = used.saturating_sub(slots);
+                stays += slots as u64 * slot_bytes;
+            }
+            stays -= slabs.iter().map(|slab| slab.bytes(slot_bytes)).sum::<u64>();
+            open.insert(slot_bytes, (left, room));
+        }
+        let (reserve, _) = self.foresee(sizes, Vec::new(), false, |slot_bytes| {
+            open.get(&slot_bytes).copied().unwrap_or_default()
+        });
+        stays.saturating_add(reserve)
+    }
+
+    /// [`Pool::preview`] with these kept buffers, and so many slabs and free slots of a class.
+    fn foresee(
+        &self,
+        sizes: &[(u64, u64)],
+        mut kept: Vec<u64>,
+        spread: bool,
+        open: impl Fn(u64) -> (usize, u64),
+    ) -> (u64, u64) {
+        let (mut reserve, mut occupied) = (0u64, 0u64);
         let mut classes = BTreeMap::new();
         for &(bytes, mut count) in sizes {
             if self.is_small(bytes) {
@@ -192,22 +236,22 @@ impl Pool {
                 !serves
             });
             let large = self.large_bytes(bytes);
-            reserve += count * (large + if spread { self.room(bytes) } else { 0 });
-            occupied += count * large;
+            let room = if spread { self.room(bytes) } else { 0 };
+            // Nobody has so much, but may ask.
+            reserve = reserve.saturating_add(count.saturating_mul(large + room));
+            occupied = occupied.saturating_add(count.saturating_mul(large));
         }
         for (slot_bytes, count) in classes {
-            reserve += self.slabs_bytes(slot_bytes, count);
-            occupied += count * slot_bytes;
+            reserve = reserve.saturating_add(self.slabs_bytes(slot_bytes, count, open(slot_bytes)));
+            occupied = occupied.saturating_add(count * slot_bytes);
         }
         (reserve, occupied)
     }
 
-    /// The bytes of the slabs that so many more slots of a class need.
-    fn slabs_bytes(&self, slot_bytes: u64, count: u64) -> u64 {
-        let slabs = self.slabs.get(&slot_bytes).map_or(&[][..], Vec::as_slice);
-        let free: usize = slabs.iter().map(|slab| slab.free.len()).sum();
-        let (mut missing, mut bytes) = (count.saturating_sub(free as u64), 0);
-        let mut n = slabs.len();
+    /// The bytes of the slabs that so many more slots of a class need, beside so many slabs and
+    /// their free slots.
+    fn slabs_bytes(&self, slot_bytes: u64, count: u64, (mut n, free): (usize, u64)) -> u64 {
+        let (mut missing, mut bytes) = (count.saturating_sub(free), 0);
         while missing > 0 {
             let slots = self.slots(slot_bytes, n);
             // From some number on all slabs are equal.

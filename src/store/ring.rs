@@ -30,7 +30,8 @@ pub(crate) fn chunk_bytes(caps: &Caps) -> u64 {
 
 /// The host memory that an upload needs beyond the data, at most: the chunks in flight.
 pub(crate) fn staging_bytes_max(caps: &Caps, bytes: u64) -> u64 {
-    (chunk_bytes(caps) * 10).min(bytes.next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT))
+    let most = chunk_bytes(caps) * 10;
+    most.min(bytes.min(most).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT))
 }
 
 /// Staging buffers that are kept for the next read.

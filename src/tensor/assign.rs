@@ -43,6 +43,9 @@ impl Tensor {
     pub fn assign(&mut self, values: impl Into<Other>) -> Result<()> {
         let shape = *self.shape();
         let values = self.source("assign", values.into(), &shape)?;
+        if values.node.is_done() {
+            values.realise()?;
+        }
         // This handle no longer holds on to the old values.
         *self = values;
         self.realise().map(drop)

@@ -301,9 +301,8 @@ impl Tensor {
                 return Ok((result, weighs.then(by).transpose()?));
             }
             AttentionWay::Products => {
-                let result =
-                    self.lonely(keys, values, scale)?.cast(self.dtype())?.reshape(shape)?;
-                return Ok((result, None));
+                let result = self.lonely(keys, values, scale)?.cast(self.dtype())?;
+                return Ok((result.reshape_copied(shape)?, None));
             }
             AttentionWay::TooMany { keys_max } => {
                 return Err(TensorCause::Keys { keys: sizes.keys, keys_max }.into());

@@ -329,6 +329,7 @@ impl<const D: usize> Conv<D> {
 
     /// How the taps of a weight lie over an input.
     fn taps(&self, input: &Shape, weight: &Shape) -> Result<Taps> {
+        const { assert!(D >= 1 && D <= 3, "a convolution goes along one to three axes") };
         for shape in [input, weight] {
             if shape.rank() != D + 2 {
                 let takes = ["3", "4", "5"][D - 1];

@@ -1,7 +1,7 @@
 //! Losses.
 
 use super::Tensor;
-use super::cause::computed_with;
+use super::cause::float;
 use crate::dtype::DType;
 use crate::engine::site::asked;
 use crate::error::{Result, causes};
@@ -35,7 +35,7 @@ impl Tensor {
         let targets = targets.unsqueeze(place).map_err(|error| error.during(name))?;
         let picked = self.gathered(name, axis, &targets)?;
         let made = || {
-            computed_with("input", self.dtype())?;
+            float("input", self.dtype())?;
             let compute = if self.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
             let picked = picked.cast(compute)?;
             let all = self.cast(compute)?.logsumexp(Axes::keep(axis))?;

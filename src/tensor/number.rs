@@ -110,7 +110,9 @@ impl Scalar {
             _ => return Err(self.refused(dtype)),
         };
         let kept = match (self.0, Number::decode(dtype, &bytes)) {
-            (Number::Float(x), Number::Float(y)) => x.is_finite() == y.is_finite(),
+            (Number::Float(x), Number::Float(y)) => {
+                x.is_finite() == y.is_finite() && x.is_nan() == y.is_nan()
+            }
             (Number::Int(n), Number::Float(y)) => y as i128 == n,
             (a, b) => a == b,
         };

@@ -9,6 +9,7 @@ use core::future::Future;
 use super::Tensor;
 use crate::clock::Stopwatch;
 use crate::dtype::{DType, Element};
+use crate::engine::Engine;
 use crate::error::Result;
 use crate::gpu::Drive;
 use crate::host::bytes::ByteView;
@@ -94,7 +95,10 @@ impl Tensor {
     /// The bytes of all elements, in order.
     pub(crate) async fn take_down(&self, drive: Drive, site: CallSite) -> Result<Vec<u8>> {
         let width = self.dtype.width();
-        let mut out = super::room::<u8>(self.shape().elements() * width)?;
+        // Where not so much can be counted, there is no memory for it either.
+        let bytes = Engine::bytes_of(self.shape(), self.dtype())?;
+        let bytes = bytes.try_into().unwrap_or(usize::MAX);
+        let mut out = super::room::<u8>(bytes)?;
         let copy = |first: usize, chunk: &[u8]| {
             out[first * width..first * width + chunk.len()].copy_from_slice(chunk);
             Ok(())
@@ -277,9 +281,9 @@ impl Tensor {
             verdict(engine, drive).await?;
         }
         let slots = value.unsettled();
-        let width = self.dtype.width();
+        let width = self.dtype.width() as u64;
         let span = dense.layout.span();
-        let range = (span.start * width) as u64..(span.end * width) as u64;
+        let range = span.start as u64 * width..span.end as u64 * width;
         let take = &mut |chunk: &[u8]| {
             entry.add(chunk.len() as u64);
             // What the slots say comes with the first chunk.

@@ -131,7 +131,15 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn l1_norm(&self, axes: impl Into<Axes>) -> Result<Self> {
-        asked(|| self.abs()?.sum(axes)).map_err(|error| error.during("l1_norm"))
+        let summed = || {
+            // The magnitude of the least number of a dtype is beyond it, not beyond its sums.
+            let wide = match self.dtype() {
+                dtype if dtype.is_integer() => self.cast(computed(dtype))?,
+                _ => self.clone(),
+            };
+            wide.abs()?.sum(axes)
+        };
+        asked(summed).map_err(|error| error.during("l1_norm"))
     }
 
     /// Vectors at length 1: divided by their [`Tensor::norm`] over [some axes](Axes), or by 1e-8

@@ -201,6 +201,10 @@ fn blocks_of_four_bits_are_ggmls_bit_for_bit() {
     let (made, _) = device.upload_set(&shipment).expect("they become blocks");
     let mut shipment = Shipment::new();
     shipment.add_as("none", view, Blocks::Q4K).expect("new");
+    let mut half = Shipment::new();
+    half.add("w.scales", view).expect("new");
+    assert!(half.add_as("w", view, Blocks::Q8).is_err(), "a part of it is there");
+    half.add("w.values", view).expect("nothing was added by halves");
     let error = device.upload_set(&shipment).expect_err("it is only read");
     assert!(error.to_string().contains("nothing is quantised to q4_k"), "{error}");
     assert!(error.help().is_some(), "{error:?}");

@@ -20,6 +20,18 @@ fn story(device: &Device) -> Result<()> {
     Ok(())
 }
 
+/// A tensor whose operator has failed says so to whoever assigns it.
+#[test]
+fn what_has_failed_is_not_assigned() {
+    let device = device(|caps| caps);
+    let (mut kept, _) = device.upload(&[1.0f32, 2.0], [2]).expect("small");
+    let mut failed = kept.clone();
+    failed += &device.zeros([3], wharf::DType::F32).expect("small");
+    let error = kept.assign(&failed).expect_err("it has no values");
+    assert_eq!(error.kind(), ErrorKind::Shape, "{error:?}");
+    assert_eq!(kept.to_vec::<f32>().expect("what it had"), [1.0, 2.0]);
+}
+
 #[test]
 fn a_failing_allocation_is_tried_again_after_a_trim() {
     for n in 0..12 {

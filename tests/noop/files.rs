@@ -176,6 +176,44 @@ fn what_fails_to_be_saved_leaves_what_was_there() {
     assert_eq!(left.filter(|e| e.file_name().to_string_lossy().starts_with(&mine)).count(), 0);
 }
 
+#[test]
+fn a_file_that_nobody_could_open_is_not_written() {
+    let device = open(Caps::webgpu_baseline());
+    let x = device.ones([4], DType::F32).expect("small");
+    let scratch = Scratch::new("unnamed", b"what was there before");
+    let long = "n".repeat((64 << 10) + 1);
+    let remarks = "tensor \"__metadata__\": a file has its remarks under this name";
+    for (name, says) in
+        [("__metadata__", remarks), (long.as_str(), "its name has 65537 bytes, 65536 are the most")]
+    {
+        let mut set = wharf::TensorSet::new();
+        set.insert(name, x.clone()).expect("new");
+        let error = set.save(&scratch.0).expect_err("no name for a tensor");
+        assert_eq!(error.kind(), ErrorKind::Mismatch, "{error:?}");
+        assert!(error.to_string().ends_with(says) && error.help().is_some(), "{error}");
+    }
+    assert_eq!(std::fs::read(&scratch.0).expect("there"), b"what was there before", "kept");
+    let mut set = wharf::TensorSet::new();
+    set.insert(&long[1..], x).expect("new");
+    let _ = set.save(&scratch.0).expect("the longest name");
+    assert_eq!(scratch.archive().expect("it opens").tensors().len(), 1);
+}
+
+/// More bytes than can be counted are an error like any other size.
+#[test]
+fn what_no_host_could_hold_is_refused() {
+    let device = open(fixtures::lavapipe());
+    let huge = device.ones([1], DType::F64).and_then(|x| x.broadcast_to([1 << 61]));
+    let huge = huge.expect("a view");
+    let scratch = Scratch::new("huge", b"");
+    let mut set = wharf::TensorSet::new();
+    set.insert("x", huge.clone()).expect("new");
+    let all = [huge.to_bytes().err(), set.save(&scratch.0).err(), set.save_npz(&scratch.0).err()];
+    for error in all {
+        assert_eq!(error.map(|error| error.kind()), Some(ErrorKind::Limit));
+    }
+}
+
 /// Large enough for several chunks, and no multiple of any. What f16 cannot hold comes in the last.
 fn large() -> (Vec<f32>, Scratch) {
     let values: Vec<f32> = (0..3_000_001).map(|i| i as f32 * 0.025).collect();
@@ -295,6 +333,16 @@ pub(crate) fn hostile_headers() -> Vec<Wrong> {
 }
 
 pub(crate) fn hostile_places() -> Vec<Wrong> {
+    let most = i64::MAX as u64;
+    let fields = |name, dims, begin, end| {
+        format!(r#""{name}":{{"dtype":"U8","shape":{dims},"data_offsets":[{begin},{end}]}}"#)
+    };
+    let three = [
+        fields("a", format!("[{most}]"), 0, most),
+        fields("b", format!("[{most}]"), most, 2 * most),
+        fields("c", "[0]".into(), 2 * most, 2 * most),
+    ];
+    let three = format!("{{{}}}", three.join(","));
     let two = |second: &str| {
         let first = r#"{"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"#;
         format!(r#"{first}"y":{{"dtype":"U8","shape":[4],"data_offsets":{second}}}}}"#)
@@ -336,6 +384,11 @@ pub(crate) fn hostile_places() -> Vec<Wrong> {
             "a negative axis",
             file(&one("F32", "[-1]", "0", "4"), 4),
             "the header means nothing: invalid value: integer `-1`, expected u64",
+        ),
+        (
+            "an end of 2^64, and something behind it",
+            file(&three, 4),
+            "the values need 18446744073709551614 bytes, there are 4",
         ),
         (
             "an end of 2^63",

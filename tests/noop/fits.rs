@@ -144,6 +144,58 @@ fn what_is_reserved_beside_others_is_what_was_foretold() {
     }
 }
 
+/// What is kept serves the request or goes back, not both; and a slab in use stays.
+#[test]
+fn what_is_free_counts_once() {
+    let device = open(&fixtures::lavapipe());
+    let data = vec![0u8; 64 << 20];
+    drop(device.upload(&data, data.len()).expect("there is no cap"));
+    device.set_cap(Some(32 * MIB));
+    let fit = fit(&device, 64 * MIB);
+    assert!(!fit.fits, "it is larger than the cap: {fit:?}");
+    let part = self::fit(&device, 16 * MIB);
+    assert!(part.fits && part.bytes_give_back > 0, "what is kept goes back: {part:?}");
+    assert!(device.upload(&data, data.len()).is_err());
+    assert!(device.upload(&data[..16 << 20], 16 << 20).is_ok());
+
+    for caps in adapters() {
+        let device = open(&caps);
+        let (small, _) = device.upload(&[1u8], 1).expect("small");
+        let slab = device.memory().bytes_reserved;
+        for size in [512 * KIB, MIB - slab, MIB, MIB + 1] {
+            device.set_cap(Some(MIB + slab / 2));
+            let fit = self::fit(&device, size);
+            let size = size as usize;
+            let uploaded = device.upload(&data[..size], size);
+            assert_eq!(uploaded.is_ok(), fit.fits, "{size} beside a slab of {slab}: {fit:?}");
+            device.set_cap(None);
+            drop(uploaded);
+            let _ = device.trim();
+        }
+        drop(small);
+    }
+}
+
+/// Small tensors that lie apart are moved together where that makes room.
+#[test]
+fn what_moving_makes_free_counts() {
+    let device = open(&fixtures::lavapipe());
+    let data = vec![0u8; 1 << 20];
+    let mut held: Vec<_> =
+        (0..400).map(|_| device.upload(&data[..4096], 4096).expect("small").0).collect();
+    let mut n = 0;
+    held.retain(|_| {
+        n += 1;
+        n % 40 == 0
+    });
+    let reserved = device.memory().bytes_reserved;
+    device.set_cap(Some(reserved));
+    let fit = fit(&device, 512 * KIB);
+    assert!(fit.fits && fit.bytes_give_back > 0, "{fit:?}");
+    assert!(device.upload(&data[..512 << 10], 512 << 10).is_ok(), "{fit:?}");
+    assert_eq!(held.len(), 10);
+}
+
 #[test]
 fn what_fits_under_a_cap_is_what_an_upload_finds() {
     let data = vec![0u8; 6 << 20];

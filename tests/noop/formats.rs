@@ -273,6 +273,24 @@ fn a_remark_of_four_lists_in_each_other_is_passed_over() {
     let _ = std::fs::remove_file(&path);
 }
 
+/// The types of ggml's whose weights wharf does not read: so many in so many bytes.
+#[test]
+fn a_model_of_types_that_wharf_lacks_opens_without_them() {
+    let sizes = [(29, 256, 56), (34, 256, 54), (35, 256, 66), (39, 32, 17), (40, 64, 36)];
+    let path = super::scratch("lacked.gguf");
+    for (kind, weights, bytes) in sizes.into_iter().chain([(41, 128, 18), (9, 32, 36)]) {
+        let pair = [1.5f32, -2.0].map(f32::to_le_bytes).concat();
+        let tensors =
+            [("odd", kind, &[weights, 3][..], vec![7; 3 * bytes]), ("pair", 0, &[2], pair)];
+        std::fs::write(&path, model(&[], &tensors, 32)).expect("written");
+        let archive = Archive::open(&path).expect("it opens");
+        let known = archive.keep(|tensor| tensor.dtype().is_some());
+        let (set, _) = capable().upload_set(&known.shipment().expect("known")).expect("up");
+        assert_eq!(numbers(set.get("pair").expect("there")), [1.5, -2.0], "beside {kind}");
+    }
+    let _ = std::fs::remove_file(&path);
+}
+
 /// As other writers than numpy have it.
 #[test]
 fn a_header_in_double_quotes_says_the_same() {
@@ -302,7 +320,7 @@ fn set(bytes: &mut [u8], at: usize, number: u64) {
     bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
 }
 
-pub(crate) const HOSTILE: [Wrong; 26] = [
+pub(crate) const HOSTILE: [Wrong; 27] = [
     ("cut in its header", "f4.npy", |b| b.truncate(11), "the header needs 12 bytes, there are 11"),
     (
         "cut before its values",
@@ -395,6 +413,12 @@ pub(crate) const HOSTILE: [Wrong; 26] = [
         "the header means nothing: lists in more than 4 lists",
     ),
     ("of another version", "blocks.gguf", |b| b[4] = 1, "the header means nothing: no version 1"),
+    (
+        "of a type that nobody knows",
+        "blocks.gguf",
+        |b| *b = model(&[], &[("odd", 77, &[32], vec![0; 32])], 32),
+        "tensor \"odd\": its type has the number 77, which nothing is known of",
+    ),
     (
         "with 2^63 tensors",
         "blocks.gguf",

@@ -124,7 +124,12 @@ fn fit_answers_before_anything_is_allocated() {
     assert_eq!(device.memory().bytes_reserved, 0, "nothing was allocated");
     let refused = device.fit([1], DType::F64).expect_err("f64 is refused");
     assert_eq!(refused.kind(), wharf::ErrorKind::Rejected, "{refused}");
-    // `fit` answers at once even for sizes beyond any memory.
+    // `fit` answers at once even for sizes beyond any memory, and any number.
+    let caps = wharf::caps::Caps::webgpu_baseline();
+    for sizes in [&[u64::MAX][..], &[1 << 63, 1 << 63], &[u64::MAX; 3]] {
+        let fit = wharf::memory::fit_all(&caps, Some(u64::MAX - 1), sizes);
+        assert!(!fit.fits && fit.bytes == u64::MAX || sizes.len() == 1, "{fit}");
+    }
     assert!(device.fit([1 << 59], DType::U8).is_ok_and(|fit| !fit.fits), "an absurd size");
 }
 

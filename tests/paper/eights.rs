@@ -186,6 +186,19 @@ const COMPUTES: &[(&str, Call)] = &[
     ("linspace", |x| x.device().linspace(0, 4, 4, x.dtype())),
 ];
 
+/// Of the two only one has infinity; NaN both have.
+#[test]
+fn a_number_that_is_none_there_is_refused() {
+    let device = capable();
+    for (dtype, has) in [(DType::F8E4M3, false), (DType::F8E5M2, true), (DType::F16, true)] {
+        for infinity in [f32::INFINITY, f32::NEG_INFINITY] {
+            assert_eq!(device.full([2], dtype, infinity).is_ok(), has, "{dtype}: {infinity}");
+        }
+        assert!(device.full([2], dtype, f32::NAN).is_ok(), "{dtype}");
+        assert!(device.full([2], dtype, 1e6f32).is_err(), "{dtype}");
+    }
+}
+
 #[test]
 fn what_is_only_stored_is_not_computed_with() {
     let device = capable();

@@ -112,6 +112,11 @@ fn axes_and_places_as_they_are_given() {
     let (text, help) =
         ("range 2..-2 on axis 1 ends before it begins", "the lower end comes first: `1..2`");
     says(layout.slice(1, 2..-2, 1), shape, text, help);
+    let (text, help) =
+        ("range 2..=0 on axis 1 ends before it begins", "the lower end comes first: `0..3`");
+    says(layout.slice(1, 2..=0, 1), shape, text, help);
+    let text = "range ..=-5 is outside axis 1 of length 3";
+    says(layout.slice(1, ..=-5, 1), shape, text, first);
 
     let text = "place 3 is outside axis -1 of length 3";
     says(layout.select(-1, 3), ErrorKind::Index, text, places);
@@ -128,6 +133,10 @@ fn lengths_that_are_left_to_be_found() {
     let help = "a length is 0 or more; one of them may be -1, for what the others leave";
     says(layout.reshape([-1, -1]), shape, "[-1, -1] is no shape: -1 occurs more than once", help);
     says(layout.reshape([3, -2]), shape, "[3, -2] is no shape: -2 is no length", help);
+    let large = 1i128 << 100;
+    let text =
+        format!("[{large}, -1] is no shape: {large} is more than can be counted, {}", usize::MAX);
+    says(layout.reshape([large, -1]), shape, &text, help);
     let help = "the other lengths have to divide the number of elements";
     let text = "[2, 3] has 6 elements, no length of -1 makes [-1, 4] so many";
     says(layout.reshape([-1, 4]), shape, text, help);

@@ -97,6 +97,14 @@ fn what_selects_names_what_does_not_fit() {
             mended: truth.cast(DType::U8),
         },
         Row {
+            refused: index.cross_entropy(-1, &device.zeros(4, DType::I32).unwrap()),
+            text: "cross_entropy: input: i32, not a float",
+            help: CAST,
+            mended: index.cast(DType::F32).and_then(|scores| {
+                scores.cross_entropy(-1, &scores.device().zeros(4, DType::I32)?)
+            }),
+        },
+        Row {
             refused: x.index_add(0, &index, &table),
             text: "index_add: [4, 2] has rank 2, not 1",
             help: RANKS,

@@ -9,6 +9,7 @@ use flate2::Crc;
 
 use super::directory::{BEYOND, END, END_64, ENTRY, LOCATOR, MEMBER, NUMBERS_64, is_plain};
 use crate::clock::Stopwatch;
+use crate::engine::Engine;
 use crate::error::Result;
 use crate::io::cause::ArchiveCause;
 use crate::io::npy::save::SavedArray;
@@ -101,15 +102,14 @@ impl SavedMember {
     ) -> Result<(Self, Receipt)> {
         let array = SavedArray::of(tensor)?;
         let header = &array.header;
-        let values = tensor.shape().elements() as u64 * tensor.dtype().width() as u64;
-        let bytes = header.len() as u64 + values;
+        let bytes = header.len() as u64 + Engine::bytes_of(tensor.shape(), tensor.dtype())?;
         let member = format!("{name}.npy");
         if !is_plain(&member) {
             return Err(ArchiveCause::Path.into());
         }
         if member.len() > usize::from(u16::MAX) {
-            let (what, bytes, most) = ("a name", member.len() as u64, u64::from(u16::MAX));
-            return Err(ArchiveCause::Large { what, bytes, most }.into());
+            let (bytes, most) = (member.len(), usize::from(u16::MAX));
+            return Err(ArchiveCause::LongName { bytes, most }.into());
         }
         let flags = if member.is_ascii() { 0 } else { UTF_8 };
         let mut this = Self { name: member.into_bytes(), flags, crc: 0, bytes, offset, end: 0 };

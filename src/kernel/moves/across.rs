@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use super::text::gather_part;
-use crate::count::word;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::kernel::elementwise::operation::{Operation, Work};
@@ -30,9 +29,9 @@ pub(in crate::kernel) fn gather(site: Site<'_>, from: &Operand, avoid: &[u64]) -
     let make = |_: &[Way], shape: TextShape| Ok(gather_part(form, shape.rank, shape.target));
     let span = from.layout.span();
     REACH.check(span.len() as u128)?;
-    let scalars = [word(source.segment)?];
-    let work = Work { make: &make, paces: &[], scalars: &scalars, fault: None };
     for index in span.start / source.segment..=(span.end - 1) / source.segment {
+        let scalars = source.reach(index)?;
+        let work = Work { make: &make, paces: &[], scalars: &scalars, fault: None };
         let part = Held { part: Some(index), ..from.hold()? };
         let written = Arc::downgrade(&value);
         let (inputs, output) = (&[part], &output);

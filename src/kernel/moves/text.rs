@@ -64,17 +64,19 @@ pub fn reindex(form: Form, way: Way, rank: u32, target: Target) -> Arc<Assembled
 }
 
 /// One pass of a copy of a view that spans several segments: of each quad, the elements that lie in
-/// the bound segment of `scalar[0]` elements; the others stay as they are. The input's way is
-/// [`Way::Any`], and its offset counts from the segment's first element: it wraps, as indices do.
+/// the bound segment, of whose elements the view names `scalar[1]` from `scalar[0]` on; the others
+/// stay as they are. The input's way is [`Way::Any`], and its offset counts from the segment's
+/// first element: it wraps, as indices do.
 #[must_use]
 pub fn gather_part(form: Form, rank: u32, target: Target) -> Arc<Assembled> {
     let slots = [Slot::read(form, Way::Any), Slot::read(form, Way::Own(0)), Slot::write(form)];
     let body = format!(
-        "let here = index4(elements(q), 0u) + {} < vec4<u32>(p.scalar[0].x);\n\
+        "let at = index4(elements(q), 0u) + {};\n\
+         let here = at - vec4<u32>(p.scalar[0].x) < vec4<u32>(p.scalar[0].y);\n\
          if any(here) {{\n    store_0(q, merge(load_1(q), load_0(q), here));\n}}",
         offset(0)
     );
-    moved("gather_part", &slots, &body, 1, (rank, target))
+    moved("gather_part", &slots, &body, 2, (rank, target))
 }
 
 /// A copy into a part of a dense tensor whose rows are whole quads; `into` is [`Way::Row`], or

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::plan::{Course, is_whole, pieces};
 use super::text::{GatherJob, Lookup, PatchJob, pick};
-use crate::count::{index, word, words, wrapped_i64};
+use crate::count::{index, word, wrapped_i64};
 use crate::dtype::DType;
 use crate::engine::{Engine, Site};
 use crate::error::{Result, mistake};
@@ -86,7 +86,10 @@ impl<'a> Onto<'a> {
         index_space(span.len())?;
         let index = match which {
             Which::Places { .. } => None,
-            Which::Index { index, .. } => Some(index.hold()?),
+            Which::Index { index, .. } => {
+                index_space(index.layout.span().len())?;
+                Some(index.hold()?)
+            }
         };
         let mut first = within.start / 4 * 4;
         while first < within.end {
@@ -114,7 +117,7 @@ impl<'a> Onto<'a> {
     ) -> Result<()> {
         let offset = wrapped_i64(course.offset - (at.part * at.from.segment) as i64);
         let source = View { offset, strides: course.strides.clone() };
-        let segment = word(at.from.segment)?;
+        let [start, there] = at.from.reach(at.part)?;
         let grid = Grid::of_elements(word(window.len())?, self.site.target);
         let mut bindings = vec![Bound::from(&at.from.pieces[at.part])];
         let mut offsets = vec![offset];
@@ -123,7 +126,7 @@ impl<'a> Onto<'a> {
                 let first = wrapped_i64(range.start);
                 let count = word(index((range.end - range.start).max(0).unsigned_abs())?)?;
                 let view = View { offset: first, strides: strides.clone() };
-                let job = PatchJob { grid, first, count, segment };
+                let job = PatchJob { grid, first, count, start, there };
                 (Lookup::Place, view, vec![first, count], job.words())
             }
             Which::Index { stride, bound, .. } => {
@@ -134,8 +137,9 @@ impl<'a> Onto<'a> {
                 let step = wrapped_i64(*stride);
                 // An index is a word, so a bound beyond words changes nothing.
                 let bound = (*bound).min(u32::MAX as usize);
-                let [bound, indices] = words([bound, held.segment])?;
-                let job = GatherJob { grid, step, bound, segment, indices };
+                let bound = word(bound)?;
+                let [index_start, indices] = held.reach(part)?;
+                let job = GatherJob { grid, step, bound, start, there, index_start, indices };
                 (Lookup::Index, view, vec![step], job.words())
             }
         };

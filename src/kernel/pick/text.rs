@@ -12,14 +12,17 @@ params! {
         grid: Grid,
         first: u32,
         count: u32,
-        segment: u32,
+        start: u32,
+        there: u32,
     }
 
     struct GatherJob {
         grid: Grid,
         step: u32,
         bound: u32,
-        segment: u32,
+        start: u32,
+        there: u32,
+        index_start: u32,
         indices: u32,
     }
 }

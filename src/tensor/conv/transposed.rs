@@ -282,6 +282,7 @@ impl<const D: usize> Conv<D> {
 
     /// The size of a transposed convolution.
     fn spread(&self, input: &Shape, weight: &Shape) -> Result<[usize; D]> {
+        const { assert!(D >= 1 && D <= 3, "a convolution goes along one to three axes") };
         for shape in [input, weight] {
             if shape.rank() != D + 2 {
                 let takes = ["3", "4", "5"][D - 1];

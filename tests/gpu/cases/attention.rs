@@ -20,6 +20,7 @@ const FORMS: &[Form] = &[
     [1, 6, 2, 3, 17, 6, 5],
     [2, 2, 1, 70, 133, 32, 16],
     [1, 8, 1, 1, 40, 16, 16],
+    [2, 128, 4, 1, 16, 8, 8],
 ];
 
 /// What workgroups take: by the most row groups for values of every length, in several workgroups

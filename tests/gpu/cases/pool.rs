@@ -67,6 +67,8 @@ fn forms() -> Vec<Form> {
         // Several axes before the windows; windows that see nothing but padding.
         form(&[2, 2, 3, 4, 8], &[2, 2], &[1, 1], &[1, 0], &[1, 1]),
         form(&[2, 3, 2, 8], &[2, 2], &[1, 1], &[1, 1], &[3, 1]),
+        // Along more axes than the kernel of windows has.
+        form(&[3, 4, 3, 5], &[2, 2, 2, 2], &[1, 2, 1, 1], &[0, 1, 0, 1], &[1, 1, 1, 1]),
         // More than the kernel of windows takes, in a row and in all.
         form(&[2, 40], &[6], &[7], &[3], &[6]),
         form(&[1, 2, 20, 19], &[18, 17], &[1, 1], &[9, 0], &[1, 1]),
@@ -204,6 +206,7 @@ async fn places_of_one(device: &Device, random: &mut Random, dtype: DType, form:
     let pooled = match form.size.len() {
         1 => indices::<1>(&x.tensor, form),
         2 => indices::<2>(&x.tensor, form),
+        4 => indices::<4>(&x.tensor, form),
         _ => indices::<3>(&x.tensor, form),
     };
     let (most, places_of) = pooled.map_err(show)?;
@@ -319,6 +322,7 @@ async fn one(
     let y = match form.size.len() {
         1 => apply::<1>(what, &x.tensor, form),
         2 => apply::<2>(what, &x.tensor, form),
+        4 => apply::<4>(what, &x.tensor, form),
         _ => apply::<3>(what, &x.tensor, form),
     };
     let y = y.map_err(|e| format!("{e:?}"))?;

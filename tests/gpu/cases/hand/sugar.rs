@@ -99,6 +99,8 @@ const MOVES: &[Row] = &[
     Row("assign_at nothing", |x| put(x, |x| x.assign_at((.., 3..), 7)), &[2, 3],
         &[0, 1, 2, 3, 4, 5]),
     Row("l1_norm", |x| (x - 3)?.l1_norm(1), &[2], &[6, 3]),
+    Row("l1_norm of the least bytes", |x| ((x * 0)? - 128)?.cast(DType::I8)?.l1_norm(1), &[2],
+        &[384, 384]),
 ];
 
 async fn moves(ctx: &Ctx, downgrade: Downgrade) -> Outcome {

@@ -22,7 +22,9 @@ pub(super) async fn run(ctx: &Ctx, dtype: DType) -> Outcome {
             }
             // Dtypes differ in how a quad is read; f32 is tried on everything, once.
             let all = dtype == DType::F32 && n == 0 && device.target() != Target::Gpu;
-            for form in taken(forms().into_iter().chain(ragged()), all, 12, n) {
+            // Along four axes, windows and what they go over have an axis too many.
+            let forms = forms().into_iter().chain(ragged()).filter(|form| form.size.len() < 4);
+            for form in taken(forms, all, 12, n) {
                 let place = format!("{form:?} for {:?}, {}", device.target(), downgrade.name);
                 let run = one(&device, &mut random, dtype, &form);
                 run.await.map_err(|e| format!("{place}: {e}"))?;
