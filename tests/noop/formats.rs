@@ -281,7 +281,7 @@ fn a_model_of_types_that_wharf_lacks_opens_without_them() {
     for (kind, weights, bytes) in sizes.into_iter().chain([(41, 128, 18), (9, 32, 36)]) {
         let pair = [1.5f32, -2.0].map(f32::to_le_bytes).concat();
         let tensors =
-            [("odd", kind, &[weights, 3][..], vec![7; 3 * bytes]), ("pair", 0, &[2], pair)];
+            [("odd", kind, &[weights, 32][..], vec![7; 32 * bytes]), ("pair", 0, &[2], pair)];
         std::fs::write(&path, model(&[], &tensors, 32)).expect("written");
         let archive = Archive::open(&path).expect("it opens");
         let known = archive.keep(|tensor| tensor.dtype().is_some());

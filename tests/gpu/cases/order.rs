@@ -225,8 +225,12 @@ async fn few(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let data: Vec<f32> = (0..60).map(|i| (i * 37 % 60) as f32).collect();
     let (x, _) = device.upload(&data, [3, 20]).map_err(show)?;
-    let (none, _) = x.at(..0).and_then(|none| none.top_k(1, 1)).map_err(show)?;
-    none.compute().map_err(|e| format!("of no rows: {e:?}"))?;
+    let long = device.zeros([0, 1 << 10], DType::F32).map_err(show)?;
+    let (none, places) = long.top_k(1, 1).map_err(show)?;
+    let one = device.zeros([1, 1], DType::F32).map_err(show)?;
+    let beside = wharf::Tensor::concat(&[&none, &one], 0).and_then(|both| both.compute());
+    let all = none.compute().and_then(|()| places.compute()).and(beside);
+    all.map_err(|e| format!("of no rows: {e:?}"))?;
     for k in [0, 1, 7, 20, 21] {
         let (values, places) = x.top_k(k, 1).map_err(show)?;
         ensure_eq!(values.shape().dims(), [3, k.min(20)], "of {k}");
