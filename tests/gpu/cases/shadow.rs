@@ -175,7 +175,8 @@ const PLANTS: &[Plant] = &[
     Plant {
         name: "a_diagonal_short",
         path: "patch.wgsl",
-        was: "let here = (place < vec4<u32>(p.count)) & (at - vec4<u32>(p.start) < vec4<u32>(p.there));",
+        was: "let here = (place < vec4<u32>(p.count)) & \
+              (at - vec4<u32>(p.start) < vec4<u32>(p.there));",
         now: "let here = (place < vec4<u32>(p.count - 1u)) & (at - vec4(p.start) < vec4(p.there));",
         operation: "triu",
         line: line!(), run: |x| x.triu(1),
