@@ -140,7 +140,9 @@ impl Held {
 /// of those.
 fn reach(span: &Range<usize>, segment: usize, at: usize) -> [usize; 2] {
     let begin = at * segment;
-    let [first, end] = [span.start, span.end].map(|place| place.clamp(begin, begin + segment));
+    // The last segment of 32-bit memory ends beyond it.
+    let beyond = begin.saturating_add(segment);
+    let [first, end] = [span.start, span.end].map(|place| place.clamp(begin, beyond));
     [first - begin, end - first]
 }
 
@@ -159,6 +161,8 @@ mod tests {
             (5..6, 64),
             (60..300, 64),
         ];
+        let last = usize::MAX - 1..usize::MAX;
+        assert_eq!(reach(&last, usize::MAX / 2, 2), [0, 1], "where a segment ends beyond memory");
         for (span, segment) in spans {
             let parts = span.start / segment..=(span.end - 1) / segment;
             let middle = (0..999).map(|n| span.start + span.len() * n / 999);
