@@ -16,6 +16,7 @@ pub(crate) mod blocks;
 pub(crate) mod bytes;
 pub(crate) mod cause;
 pub(crate) mod convert;
+pub(crate) mod cores;
 pub(crate) mod erased;
 #[cfg(feature = "ndarray")]
 mod foreign;

@@ -1,16 +1,14 @@
 //! What a wait does before it sleeps: where the last one was short, it looks for a moment whether
 //! everything is done. To be woken takes as long as a small operation, or longer.
 
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::clock::Stopwatch;
+use crate::host::cores;
 
 /// How long a wait looks, and how long one is short.
 const SHORT: Duration = Duration::from_micros(200);
-
-/// On a single core it would keep from running what it waits for.
-static HAS_CORES: LazyLock<bool> =
-    LazyLock::new(|| std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1));
 
 /// Whether the last wait was short.
 #[derive(Debug, Default)]
@@ -19,23 +17,24 @@ pub(super) struct Glance(AtomicBool);
 impl Glance {
     /// Waits, after a look where it is worth one.
     pub(super) fn before<T>(&self, is_done: impl Fn() -> bool, wait: impl FnOnce() -> T) -> T {
-        // A browser has neither such a clock nor waits.
+        // A browser has neither a clock nor waits.
         if cfg!(target_arch = "wasm32") {
             return wait();
         }
-        let since = Instant::now();
+        let clock = Stopwatch::start();
         if self.is_worth_it() {
-            while !is_done() && since.elapsed() < SHORT {
+            while !is_done() && clock.elapsed() < SHORT {
                 core::hint::spin_loop();
             }
         }
         let waited = wait();
-        self.note(since.elapsed());
+        self.note(clock.elapsed());
         waited
     }
 
     fn is_worth_it(&self) -> bool {
-        self.0.load(Ordering::Relaxed) && *HAS_CORES
+        // On a single core it would keep from running what it waits for.
+        self.0.load(Ordering::Relaxed) && !cores::is_one()
     }
 
     fn note(&self, took: Duration) {
@@ -53,7 +52,7 @@ mod tests {
         assert!(!glance.is_worth_it(), "nobody has waited");
         for (micros, want) in [(100, true), (199, true), (200, false), (5000, false), (1, true)] {
             glance.note(Duration::from_micros(micros));
-            assert_eq!(glance.is_worth_it(), want && *HAS_CORES, "after {micros} us");
+            assert_eq!(glance.is_worth_it(), want && !cores::is_one(), "after {micros} us");
         }
     }
 
@@ -71,6 +70,6 @@ mod tests {
         };
         assert_eq!(looks_after(SHORT), 0, "the last one was long");
         // Where this test is held up, a look ends before.
-        assert!(!*HAS_CORES || (0..1000).any(|_| looks_after(Duration::ZERO) == 3));
+        assert!(cores::is_one() || (0..1000).any(|_| looks_after(Duration::ZERO) == 3));
     }
 }

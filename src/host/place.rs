@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::bytes::scatter;
+use super::cores;
 use crate::dtype::Element;
 use crate::error::Result;
 use crate::layout::Layout;
@@ -108,9 +109,7 @@ const SHARED_MIN: usize = 16 << 20;
 
 /// Copies device bytes into host values, with two threads where there is much to copy.
 pub(crate) fn copy<T: Element>(bytes: &[u8], out: &mut [T]) {
-    // Asked only for large copies: the question takes longer than a small copy.
-    let alone = || std::thread::available_parallelism().map_or(1, usize::from) < 2;
-    if bytes.len() < SHARED_MIN || alone() {
+    if bytes.len() < SHARED_MIN || cores::is_one() {
         return T::copy_from_bytes(bytes, out);
     }
     let middle = out.len() / 2;

@@ -327,15 +327,19 @@ impl<const D: usize> Conv<D> {
         Pooling::of(size).stride(self.stride).dilation(self.dilation)
     }
 
+    /// Checks that each has as many axes as such a convolution takes.
+    fn check_ranks(sides: [&Shape; 2]) -> Result<()> {
+        const { assert!(D >= 1 && D <= 3, "a convolution goes along one to three axes") };
+        let takes = ["3", "4", "5"][D - 1];
+        match sides.into_iter().find(|shape| shape.rank() != D + 2) {
+            Some(shape) => Err(ShapeCause::Ranks { shape: *shape, takes }.into()),
+            None => Ok(()),
+        }
+    }
+
     /// How the taps of a weight lie over an input.
     fn taps(&self, input: &Shape, weight: &Shape) -> Result<Taps> {
-        const { assert!(D >= 1 && D <= 3, "a convolution goes along one to three axes") };
-        for shape in [input, weight] {
-            if shape.rank() != D + 2 {
-                let takes = ["3", "4", "5"][D - 1];
-                return Err(ShapeCause::Ranks { shape: *shape, takes }.into());
-            }
-        }
+        Self::check_ranks([input, weight])?;
         let (x, w, groups) = (input.dims(), weight.dims(), self.groups);
         for (what, count) in [("channels", x[1]), ("rows of the weight", w[0])] {
             if groups == 0 || !count.is_multiple_of(groups) {

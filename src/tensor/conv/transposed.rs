@@ -12,7 +12,6 @@ use super::{Conv, ConvCause};
 use crate::engine::site::asked;
 use crate::error::{Result, causes};
 use crate::shape::Shape;
-use crate::shape::cause::ShapeCause;
 use crate::tensor::number::Scalar;
 use crate::tensor::{Pad, Tensor};
 
@@ -282,13 +281,7 @@ impl<const D: usize> Conv<D> {
 
     /// The size of a transposed convolution.
     fn spread(&self, input: &Shape, weight: &Shape) -> Result<[usize; D]> {
-        const { assert!(D >= 1 && D <= 3, "a convolution goes along one to three axes") };
-        for shape in [input, weight] {
-            if shape.rank() != D + 2 {
-                let takes = ["3", "4", "5"][D - 1];
-                return Err(ShapeCause::Ranks { shape: *shape, takes }.into());
-            }
-        }
+        Self::check_ranks([input, weight])?;
         let (x, w, groups) = (input.dims(), weight.dims(), self.groups);
         if groups == 0 || !x[1].is_multiple_of(groups) {
             return Err(ConvCause::Groups { what: "channels", count: x[1], groups }.into());

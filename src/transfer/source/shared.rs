@@ -10,7 +10,7 @@ use std::thread;
 
 use super::UploadSource;
 use crate::error::Result;
-use crate::host::Tally;
+use crate::host::{Tally, cores};
 use crate::shared::lock;
 
 /// Bytes of a chunk that a thread takes at once: room for a strip of a transposition.
@@ -28,7 +28,7 @@ impl UploadSource<'_> {
         out: &mut wgpu::WriteOnly<'_, [u8]>,
         tally: &mut Tally,
     ) -> Result<usize> {
-        if thread::available_parallelism().map_or(1, usize::from) < 2 {
+        if cores::is_one() {
             return Ok(0);
         }
         let (grains, _) = out.slice(..).into_chunks::<GRAIN>();
