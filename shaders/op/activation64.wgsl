@@ -14,8 +14,15 @@ fn silu_f64(x: vec4<f64>) -> vec4<f64> {
     return above_f64(x, -800.0lf) / (1.0lf + exp_f64(-x));
 }
 
+// ln(1 + w) for w from 0 to 1.
+fn log1p_part_f64(w: vec4<f64>) -> vec4<f64> {
+    let small = w < vec4<f64>(0.41lf);
+    let f = select(0.5lf * (w - 1.0lf), w, small);
+    return log_poly_f64(f, select(vec4<f64>(1.0lf), vec4<f64>(0.0lf), small));
+}
+
 fn softplus_f64(x: vec4<f64>) -> vec4<f64> {
-    return above_f64(x, 0.0lf) + log1p_f64(exp_f64(-abs(x)));
+    return above_f64(x, 0.0lf) + log1p_part_f64(exp_f64(-abs(x)));
 }
 
 fn elu_f64(x: vec4<f64>, alpha: vec4<f64>) -> vec4<f64> {
@@ -43,74 +50,81 @@ fn gelu_tanh_f64(x: vec4<f64>) -> vec4<f64> {
     return nan_where_f64(above / (1.0lf + exp_f64(u)), is_nan_f64(x));
 }
 
-// erfc(t) for t >= 0: e^(-t^2) / (t + 4) times a polynomial in 1 - 8 / (t + 4).
-fn erfc_f64(t: vec4<f64>) -> vec4<f64> {
-    let k = 1.0lf / (t + 4.0lf);
-    let u = 1.0lf - 8.0lf * k;
-    var p = vec4<f64>(9.084542363563525e-10lf);
-    p = p * u - 6.36903611010167e-10lf;
-    p = p * u - 1.521320691641712e-08lf;
-    p = p * u + 3.3863096015010097e-09lf;
-    p = p * u + 1.239702262101471e-07lf;
-    p = p * u - 7.900029956145873e-08lf;
-    p = p * u - 8.462915015933695e-07lf;
-    p = p * u + 1.426852537671802e-06lf;
-    p = p * u + 4.69461997645063e-06lf;
-    p = p * u - 1.8862135071146362e-05lf;
-    p = p * u - 3.635296646521932e-06lf;
-    p = p * u + 0.00017681319046760065lf;
-    p = p * u - 0.00045505264556398433lf;
-    p = p * u - 0.0002809589355808632lf;
-    p = p * u + 0.006112055649277459lf;
-    p = p * u - 0.02637005333230321lf;
-    p = p * u + 0.07638151490987771lf;
-    p = p * u - 0.17401093724044453lf;
-    p = p * u + 0.33085158787798813lf;
-    p = p * u - 0.5408538313132201lf;
-    p = p * u + 0.7732087022652374lf;
-    p = p * u - 0.9765487290808821lf;
-    p = p * u + 1.095995661000491lf;
-    return p * k * exp_f64(-t * t);
-}
-
-// erf for |x| < 0.9277.
+// erf for |x| < 1.
 fn small_erf_f64(x: vec4<f64>) -> vec4<f64> {
     let z = x * x;
-    var p = vec4<f64>(-8.301168118174261e-10lf);
-    p = p * z + 1.3966860593649267e-08lf;
-    p = p * z - 1.6260521113700794e-07lf;
-    p = p * z + 1.6453621620599214e-06lf;
-    p = p * z - 1.4925194747521298e-05lf;
-    p = p * z + 0.00012055316608573014lf;
-    p = p * z - 0.0008548326635099884lf;
-    p = p * z + 0.005223977619592536lf;
-    p = p * z - 0.026866170644610707lf;
-    p = p * z + 0.11283791670952731lf;
-    p = p * z - 0.3761263890318371lf;
-    p = p * z + 0.1283791670955126lf;
+    var p = vec4<f64>(-7.795898827002142e-10lf);
+    p = p * z + 1.3720064546777686e-08lf;
+    p = p * z - 1.6208483801871705e-07lf;
+    p = p * z + 1.6447424703317362e-06lf;
+    p = p * z - 1.492473690741966e-05lf;
+    p = p * z + 0.00012055294904839707lf;
+    p = p * z - 0.0008548325975389692lf;
+    p = p * z + 0.0052239776071164225lf;
+    p = p * z - 0.02686617064323777lf;
+    p = p * z + 0.11283791670945006lf;
+    p = p * z - 0.37612638903183543lf;
+    p = p * z + 0.12837916709551256lf;
     return x + p * x;
 }
 
+// e^x for x from -88.3 to 0, where f32 has its scale, to nothing from -87.7 on; element by element,
+// as exp_f64 is.
+fn one_fall_f64(x: vec4<f64>) -> vec4<f64> {
+    let e = exp_reduce_f64(x);
+    return (1.0lf + expm1_small_f64(e.r)) * near_pow2_f64(e.n);
+}
+
+// 1 - erf(t), for t from 1 on and its -t^2: e^(-t^2) times a polynomial in 1 - 8 / (t + 3). It is
+// fitted up to 6, where less than the last bit of 1 is left.
+fn rest_of_erf_f64(t: vec4<f64>, power: vec4<f64>) -> vec4<f64> {
+    let u = 1.0lf - 8.0lf / (t + 3.0lf);
+    var p = vec4<f64>(2.2809560259116636e-08lf);
+    p = p * u + 1.5451867707668192e-07lf;
+    p = p * u + 1.852859228703534e-07lf;
+    p = p * u - 8.331857296146655e-07lf;
+    p = p * u + 5.486409885594254e-07lf;
+    p = p * u + 1.0652127421438332e-05lf;
+    p = p * u - 3.606005231800214e-05lf;
+    p = p * u - 3.818707190151066e-05lf;
+    p = p * u + 0.0008129076326523049lf;
+    p = p * u - 0.0041637610932182285lf;
+    p = p * u + 0.014367962979841511lf;
+    p = p * u - 0.038937306249359614lf;
+    p = p * u + 0.08794177205336985lf;
+    p = p * u - 0.17066231811861057lf;
+    p = p * u + 0.11070463773306861lf;
+    let low = vec2<f64>(one_fall_f64(power.xxxx).x, one_fall_f64(power.yyyy).x);
+    return p * vec4<f64>(low, one_fall_f64(power.zzzz).x, one_fall_f64(power.wwww).x);
+}
+
 fn erf_f64(x: vec4<f64>) -> vec4<f64> {
-    let a = min(abs(x), vec4<f64>(6.0lf));
-    let y = select(1.0lf - erfc_f64(a), small_erf_f64(a), a < vec4<f64>(0.9277lf));
+    let t = min(abs(x), vec4<f64>(8.0lf));
+    let y = select(1.0lf - rest_of_erf_f64(t, -t * t), small_erf_f64(t), t < vec4<f64>(1.0lf));
     return nan_where_f64(copysign_f64(y, x), is_nan_f64(x));
 }
 
-// max(x, 0) less |x| times the upper tail of the normal distribution; near zero by erf.
+// max(x, 0) less |x| times the upper tail of the normal distribution, which has vanished at 13.25.
 fn gelu_f64(x: vec4<f64>) -> vec4<f64> {
-    let t = min(abs(x), vec4<f64>(40.0lf));
-    let far = above_f64(x, 0.0lf) - t * (0.5lf * erfc_f64(t * 0.7071067811865476lf));
-    let half = 0.5lf * x;
-    let near = half + half * small_erf_f64(x * 0.7071067811865476lf);
-    return select(far, near, t < vec4<f64>(1.3lf));
+    let t = min(abs(x), vec4<f64>(13.25lf));
+    let y = t * 0.7071067811865476lf;
+    let near = y < vec4<f64>(1.0lf);
+    let tail = select(rest_of_erf_f64(y, -0.5lf * t * t), 1.0lf - small_erf_f64(y), near);
+    return above_f64(x, 0.0lf) - 0.5lf * t * tail;
 }
 
 // region alone
 fn copysign_f64(x: vec4<f64>, sign: vec4<f64>) -> vec4<f64> { return x; }
 fn exp_f64(x: vec4<f64>) -> vec4<f64> { return x; }
+fn exp_reduce_f64(x: vec4<f64>) -> Reduced64 { return Reduced64(vec4<i32>(0), x); }
 fn expm1_f64(x: vec4<f64>) -> vec4<f64> { return x; }
+fn expm1_small_f64(r: vec4<f64>) -> vec4<f64> { return r; }
 fn is_nan_f64(x: vec4<f64>) -> vec4<bool> { return vec4<bool>(false); }
-fn log1p_f64(x: vec4<f64>) -> vec4<f64> { return x; }
+fn log_poly_f64(f: vec4<f64>, e: vec4<f64>) -> vec4<f64> { return f; }
 fn nan_where_f64(value: vec4<f64>, test: vec4<bool>) -> vec4<f64> { return value; }
+fn near_pow2_f64(n: vec4<i32>) -> vec4<f64> { return vec4<f64>(n); }
+struct Reduced64 {
+    n: vec4<i32>,
+    r: vec4<f64>,
+}
 // end alone

@@ -32,8 +32,15 @@ fn expm1_small_f64(r: vec4<f64>) -> vec4<f64> {
     return p * r * r + r;
 }
 
-// e^x 2^more, from 0 to infinity.
+// e^x 2^more, from 0 to infinity. Element by element, `one_exp_f64` of the same value four times,
+// of which compilers keep one: with all four under way at once Battlemage ran half as many lanes,
+// and what is made of exponentials spilled there.
 fn exp_scaled_f64(x: vec4<f64>, more: i32) -> vec4<f64> {
+    let low = vec2<f64>(one_exp_f64(x.xxxx, more).x, one_exp_f64(x.yyyy, more).x);
+    return vec4<f64>(low, one_exp_f64(x.zzzz, more).x, one_exp_f64(x.wwww, more).x);
+}
+
+fn one_exp_f64(x: vec4<f64>, more: i32) -> vec4<f64> {
     let e = exp_reduce_f64(clamp(x, vec4<f64>(-760.0lf), vec4<f64>(720.0lf)));
     let y = scaled_f64(1.0lf + expm1_small_f64(e.r), e.n + vec4<i32>(more));
     return nan_where_f64(y, is_nan_f64(x));
@@ -45,6 +52,11 @@ fn exp_f64(x: vec4<f64>) -> vec4<f64> {
 
 // 2^n is exact: only the fraction goes through e^x.
 fn exp2_f64(x: vec4<f64>) -> vec4<f64> {
+    let low = vec2<f64>(one_exp2_f64(x.xxxx).x, one_exp2_f64(x.yyyy).x);
+    return vec4<f64>(low, one_exp2_f64(x.zzzz).x, one_exp2_f64(x.wwww).x);
+}
+
+fn one_exp2_f64(x: vec4<f64>) -> vec4<f64> {
     let c = clamp(x, vec4<f64>(-1090.0lf), vec4<f64>(1030.0lf));
     let n = floor(c + 0.5lf);
     let y = 1.0lf + expm1_small_f64((c - n) * 0.6931471805599453lf);

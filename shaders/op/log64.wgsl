@@ -49,7 +49,17 @@ fn log10_f64(x: vec4<f64>) -> vec4<f64> {
     return log_ends_f64(e * 0.30102999566361177lf + near, x);
 }
 
+// Of 1 + t, which is x, or of 2 t: element by element, as e^x is.
 fn log_beside_f64(t: vec4<f64>, x: vec4<f64>, doubled: vec4<bool>) -> vec4<f64> {
+    return vec4<f64>(
+        one_log_beside_f64(t.xxxx, x.xxxx, doubled.xxxx).x,
+        one_log_beside_f64(t.yyyy, x.yyyy, doubled.yyyy).x,
+        one_log_beside_f64(t.zzzz, x.zzzz, doubled.zzzz).x,
+        one_log_beside_f64(t.wwww, x.wwww, doubled.wwww).x,
+    );
+}
+
+fn one_log_beside_f64(t: vec4<f64>, x: vec4<f64>, doubled: vec4<bool>) -> vec4<f64> {
     let near = (t > vec4<f64>(-0.29lf)) & (t < vec4<f64>(0.41lf));
     let s = split_f64(x);
     let f = select(s.m - 1.0lf, t, near);
@@ -87,12 +97,21 @@ fn atanh_f64(x: vec4<f64>) -> vec4<f64> {
     return copysign_f64(ends, x);
 }
 
+fn one_power_f64(x: vec4<f64>, y: vec4<f64>) -> vec4<f64> {
+    return one_exp2_f64(y * log2_f64(abs(x)));
+}
+
 fn pow_f64(x: vec4<f64>, y: vec4<f64>) -> vec4<f64> {
-    let r = exp2_f64(y * log2_f64(abs(x)));
-    // From 2^53 on every float is even.
+    let low = vec2<f64>(one_pow_f64(x.xxxx, y.xxxx).x, one_pow_f64(x.yyyy, y.yyyy).x);
+    let high = vec2<f64>(one_pow_f64(x.zzzz, y.zzzz).x, one_pow_f64(x.wwww, y.wwww).x);
+    return vec4<f64>(low, high);
+}
+
+fn one_pow_f64(x: vec4<f64>, y: vec4<f64>) -> vec4<f64> {
+    let r = one_power_f64(x, y);
     let whole = (trunc_f64(y) == y) | is_inf_f64(y);
     let half = 0.5lf * y;
-    let odd = whole & (abs(y) < vec4<f64>(9007199254740992.0lf)) & (trunc_f64(half) != half);
+    let odd = whole & (trunc_f64(half) != half);
     var p = select(r, -r, negative_f64(x) & odd);
     p = nan_where_f64(p, (x < vec4<f64>(0.0lf)) & !whole & !is_inf_f64(x));
     p = nan_where_f64(p, is_nan_f64(x) | is_nan_f64(y));
@@ -105,7 +124,7 @@ fn pow_f64(x: vec4<f64>, y: vec4<f64>) -> vec4<f64> {
 
 // region alone
 fn copysign_f64(x: vec4<f64>, sign: vec4<f64>) -> vec4<f64> { return x; }
-fn exp2_f64(x: vec4<f64>) -> vec4<f64> { return x; }
+fn one_exp2_f64(x: vec4<f64>) -> vec4<f64> { return x; }
 fn inf_where_f64(value: vec4<f64>, test: vec4<bool>) -> vec4<f64> { return value; }
 fn is_inf_f64(x: vec4<f64>) -> vec4<bool> { return vec4<bool>(false); }
 fn is_nan_f64(x: vec4<f64>) -> vec4<bool> { return vec4<bool>(false); }

@@ -42,10 +42,9 @@ def erfcx(t):
     return mp.exp(t * t) * mp.erfc(t)
 
 
-def far(u):
-    """Of u = 1 - 8 / (t + 4): erfcx(t) (t + 4)."""
-    t = 8 / (1 - u) - 4
-    return erfcx(t) * (t + 4)
+def rest(u):
+    """Of u = 1 - 8 / (t + 3): erfcx(t)."""
+    return erfcx(8 / (1 - u) - 3)
 
 
 root, ln2 = mp.sqrt, mp.log(2)
@@ -64,8 +63,8 @@ FUNCTIONS = [
     ("cos: (cos x - 1 + x^2 / 2) / x^4", lambda z: (mp.cos(root(z)) - 1 + z / 2) / z**2, 0, 0.6170, 6, lambda z: z * z),
     ("atan", odd(mp.atan), 0, 0.1717, 11, lambda z: z),
     ("asin", odd(mp.asin), 0, 0.2501, 13, lambda z: z),
-    ("erf: erf(x) / x - 1", lambda z: mp.erf(root(z)) / root(z) - 1, 0, 0.8608, 11, lambda z: 1),
-    ("erfc: erfcx(t) (t + 4) by 1 - 8 / (t + 4)", far, -0.99999999, 0.75, 22, lambda u: 1 / far(u)),
+    ("erf: erf(x) / x - 1", lambda z: mp.erf(root(z)) / root(z) - 1, 0, 1, 11, lambda z: 1),
+    ("1 - erf: erfcx(t) by 1 - 8 / (t + 3), t from 1 to 6", rest, -1.0001, 0.1112, 14, lambda u: mp.erfc(8 / (1 - u) - 3) / rest(u)),
 ]
 
 
