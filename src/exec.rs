@@ -102,6 +102,8 @@ pub(crate) struct Recording {
     spare: Arc<Spare>,
     /// Bytes that the batch touches: an estimate of how long it runs.
     bytes: u64,
+    /// And what it adds and multiplies.
+    flops: u64,
     /// `Theirs` if a command binds a buffer of the caller's.
     whose: Whose,
 }
@@ -111,17 +113,20 @@ const COMMANDS_MAX: usize = 256;
 /// ... or touches this much memory: less than half a second on the slowest adapters. A watchdog
 /// ends what runs for two.
 const BATCH_BYTES_MAX: u64 = 1 << 30;
+/// ... or computes this much in products, for the same reason.
+const BATCH_FLOPS_MAX: u64 = 200_000_000_000;
 
 impl Recording {
     pub(crate) fn new(gpu: &Gpu) -> Self {
         let (commands, outputs) = (Vec::new(), Vec::new());
         let (params, spare) = (Params::new(gpu), Arc::default());
-        Self { commands, outputs, params, spare, bytes: 0, whose: Whose::Ours }
+        Self { commands, outputs, params, spare, bytes: 0, flops: 0, whose: Whose::Ours }
     }
 
     pub(crate) fn is_full(&self) -> bool {
         self.commands.len() >= COMMANDS_MAX
             || self.bytes >= BATCH_BYTES_MAX
+            || self.flops >= BATCH_FLOPS_MAX
             || self.params.is_full()
     }
 
@@ -130,6 +135,7 @@ impl Recording {
         let Ready { pipeline, bindings, params, groups, outputs, ticket, whose } = ready;
         let params = self.params.push(&params)?;
         self.bytes += ticket.bytes;
+        self.flops += ticket.flops;
         self.whose = if whose == Whose::Theirs { whose } else { self.whose };
         self.outputs.extend(outputs);
         self.commands.push(Dispatch { pipeline, bindings, params, groups, ticket });
@@ -212,7 +218,7 @@ impl Recording {
         self.commands.clear();
         self.outputs.clear();
         self.params.clear();
-        self.bytes = 0;
+        (self.bytes, self.flops) = (0, 0);
         self.whose = Whose::Ours;
     }
 }

@@ -19,10 +19,28 @@ pub(crate) struct Window {
     pub(super) held: [usize; 2],
 }
 
+/// What a core of a GPU computes in one dispatch, in additions and multiplications: a quarter of a
+/// second of the slowest. Systems reset a device that is busy with one for two.
+const CORE_WORK_MAX: u64 = 8_000_000_000;
+
+/// Rows that no window divides: whole tiles of every kernel.
+const ROWS: usize = 128;
+
 impl Decision {
+    /// The most batches and rows of a window.
+    fn window_max(&self, panel: &Panel) -> [usize; 2] {
+        let most = [GROUPS_MAX as usize, GROUPS_MAX as usize * self.choice.variant.rows as usize];
+        // Nobody resets a processor.
+        let Some(room) = self.processor.room() else { return most };
+        let row = 2 * panel.columns.len() as u64 * panel.k.len() as u64;
+        let rows = u64::from(room.breadth.cores()) * CORE_WORK_MAX / row.max(1);
+        let rows = usize::try_from(rows).unwrap_or(usize::MAX);
+        [most[0].min((rows / panel.rows.len()).max(1)), most[1].min((rows / ROWS).max(1) * ROWS)]
+    }
+
     /// The windows of a panel, for segments of so many elements.
     pub(crate) fn windows(&self, panel: &Panel, segment: usize) -> Vec<Window> {
-        let groups_max = GROUPS_MAX as usize;
+        let [batch_max, rows_max] = self.window_max(panel);
         let (m, batch, n) = (self.size.m, self.size.batch, self.pitch());
         let origin = panel.pass * batch * m * n;
         let window = |batch: &Range<usize>, rows: Range<usize>, index: usize| {
@@ -33,8 +51,8 @@ impl Decision {
         };
         let mut windows = Vec::new();
         let whole = origin / segment == (origin + batch * m * n - 1) / segment;
-        for batch in blocks(&panel.batch, if whole { groups_max } else { 1 }) {
-            for rows in blocks(&panel.rows, groups_max * self.choice.variant.rows as usize) {
+        for batch in blocks(&panel.batch, if whole { batch_max } else { 1 }) {
+            for rows in blocks(&panel.rows, rows_max) {
                 if whole {
                     windows.push(window(&batch, rows, origin / segment));
                     continue;
@@ -65,6 +83,49 @@ mod tests {
     use crate::shape::Shape;
     use crate::wgsl::Target;
     use crate::wgsl::rig::Rig;
+
+    fn decision(target: Target, caps: &crate::caps::Caps, dims: [usize; 4]) -> Decision {
+        let [batch, m, k, n] = dims;
+        let sides = [[batch, m, k], [batch, k, n]]
+            .map(|dims| Layout::dense(Shape::new(dims).expect("it has so many elements")));
+        let (dtypes, result) = ([DType::F32; 2], DType::F32);
+        let (on, by) = (Rig::on_paper(target, caps), Chooser::Tables);
+        Question { on, sides, dtypes, result, by }.decide().expect("a product")
+    }
+
+    #[test]
+    fn no_dispatch_is_so_long_that_a_device_is_reset() {
+        let caps = [fixtures::apple_m2(), fixtures::nvidia_vulkan()];
+        let dims = [[1, 16_384, 16_384, 16_384], [700, 2048, 1024, 2048], [1, 10_000, 8000, 9000]];
+        for (caps, dims) in caps.iter().flat_map(|caps| dims.map(|dims| (caps, dims))) {
+            let decision = decision(Target::Gpu, caps, dims);
+            let [batch, m, k, n] = dims;
+            let panel = Panel { batch: 0..batch, rows: 0..m, columns: 0..n, k: 0..k, pass: 0 };
+            let cores = u64::from(crate::caps::breadth::Breadth::of(caps).cores());
+            let mut rows = 0;
+            let windows = decision.windows(&panel, usize::MAX / 2);
+            for window in &windows {
+                let work = [window.batch.len(), window.rows.len(), n, k];
+                let work = work.iter().fold(2, |all, &n| all * n as u64);
+                assert!(work <= cores * CORE_WORK_MAX, "{work} by {cores} cores: {dims:?}");
+                assert!(window.rows.start.is_multiple_of(ROWS), "{window:?}");
+                rows += window.batch.len() * window.rows.len();
+            }
+            assert_eq!(rows, batch * m, "each row once: {dims:?}");
+            let work = 2 * (batch * m) as u64 * (n * k) as u64;
+            let fewest = work.div_ceil(cores * CORE_WORK_MAX) as usize;
+            assert!(
+                (fewest..=2 * fewest).contains(&windows.len()),
+                "{} for {fewest}",
+                windows.len()
+            );
+        }
+        let caps = fixtures::lavapipe();
+        let decision = decision(Target::Cpu64, &caps, [1, 16_384, 16_384, 16_384]);
+        let panel =
+            Panel { batch: 0..1, rows: 0..16_384, columns: 0..16_384, k: 0..16_384, pass: 0 };
+        assert_eq!(decision.windows(&panel, usize::MAX / 2).len(), 1, "nobody resets a processor");
+    }
 
     #[test]
     fn a_window_is_what_a_segment_holds_of_a_pass() {
