@@ -112,9 +112,9 @@ fn one_pow_f64(x: vec4<f64>, y: vec4<f64>) -> vec4<f64> {
     let whole = (trunc_f64(y) == y) | is_inf_f64(y);
     let half = 0.5lf * y;
     let odd = whole & (trunc_f64(half) != half);
-    var p = select(r, -r, negative_f64(x) & odd);
-    p = nan_where_f64(p, (x < vec4<f64>(0.0lf)) & !whole & !is_inf_f64(x));
-    p = nan_where_f64(p, is_nan_f64(x) | is_nan_f64(y));
+    let lost = (x < vec4<f64>(0.0lf)) & !whole & !is_inf_f64(x);
+    let signed = select(r, -r, negative_f64(x) & odd);
+    let p = nan_where_f64(signed, lost | is_nan_f64(x) | is_nan_f64(y));
     // x^0 and 1^y are 1 whatever the other one is; so is (-1)^inf. A subnormal exponent counts as
     // 0.
     let one = vec4<f64>(1.0lf);
