@@ -97,10 +97,6 @@ fn atanh_f64(x: vec4<f64>) -> vec4<f64> {
     return copysign_f64(ends, x);
 }
 
-fn one_power_f64(x: vec4<f64>, y: vec4<f64>) -> vec4<f64> {
-    return one_exp2_f64(y * log2_f64(abs(x)));
-}
-
 fn pow_f64(x: vec4<f64>, y: vec4<f64>) -> vec4<f64> {
     let low = vec2<f64>(one_pow_f64(x.xxxx, y.xxxx).x, one_pow_f64(x.yyyy, y.yyyy).x);
     let high = vec2<f64>(one_pow_f64(x.zzzz, y.zzzz).x, one_pow_f64(x.wwww, y.wwww).x);
@@ -108,7 +104,7 @@ fn pow_f64(x: vec4<f64>, y: vec4<f64>) -> vec4<f64> {
 }
 
 fn one_pow_f64(x: vec4<f64>, y: vec4<f64>) -> vec4<f64> {
-    let r = one_power_f64(x, y);
+    let r = one_exp2_f64(y * log2_f64(abs(x)));
     let whole = (trunc_f64(y) == y) | is_inf_f64(y);
     let half = 0.5lf * y;
     let odd = whole & (trunc_f64(half) != half);

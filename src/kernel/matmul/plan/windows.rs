@@ -93,6 +93,10 @@ mod tests {
         Question { on, sides, dtypes, result, by }.decide().expect("a product")
     }
 
+    const fn whole([batch, m, k, n]: [usize; 4]) -> Panel {
+        Panel { batch: 0..batch, rows: 0..m, columns: 0..n, k: 0..k, pass: 0 }
+    }
+
     #[test]
     fn no_dispatch_is_so_long_that_a_device_is_reset() {
         let caps = [fixtures::apple_m2(), fixtures::nvidia_vulkan()];
@@ -100,10 +104,9 @@ mod tests {
         for (caps, dims) in caps.iter().flat_map(|caps| dims.map(|dims| (caps, dims))) {
             let decision = decision(Target::Gpu, caps, dims);
             let [batch, m, k, n] = dims;
-            let panel = Panel { batch: 0..batch, rows: 0..m, columns: 0..n, k: 0..k, pass: 0 };
             let cores = u64::from(crate::caps::breadth::Breadth::of(caps).cores());
             let mut rows = 0;
-            let windows = decision.windows(&panel, usize::MAX / 2);
+            let windows = decision.windows(&whole(dims), usize::MAX / 2);
             for window in &windows {
                 let work = [window.batch.len(), window.rows.len(), n, k];
                 let work = work.iter().fold(2, |all, &n| all * n as u64);
@@ -120,22 +123,16 @@ mod tests {
                 windows.len()
             );
         }
-        let caps = fixtures::lavapipe();
-        let decision = decision(Target::Cpu64, &caps, [1, 16_384, 16_384, 16_384]);
-        let panel =
-            Panel { batch: 0..1, rows: 0..16_384, columns: 0..16_384, k: 0..16_384, pass: 0 };
-        assert_eq!(decision.windows(&panel, usize::MAX / 2).len(), 1, "nobody resets a processor");
+        let decision = decision(Target::Cpu64, &fixtures::lavapipe(), dims[0]);
+        let windows = decision.windows(&whole(dims[0]), usize::MAX / 2);
+        assert_eq!(windows.len(), 1, "nobody resets a processor");
     }
 
     #[test]
     fn a_window_is_what_a_segment_holds_of_a_pass() {
-        let sides = [[10, 16], [16, 8]].map(|dims| Layout::dense(Shape::new(dims).expect("one")));
-        let (caps, by) = (fixtures::lavapipe(), Chooser::Tables);
-        let (dtypes, result) = ([DType::F32; 2], DType::F32);
-        let on = Rig::on_paper(Target::Cpu64, &caps);
-        let question = Question { on, sides, dtypes, result, by };
-        let decision = question.decide().expect("a product");
-        let panel = Panel { batch: 0..1, rows: 0..10, columns: 0..8, k: 0..16, pass: 0 };
+        let dims = [1, 10, 16, 8];
+        let decision = decision(Target::Cpu64, &fixtures::lavapipe(), dims);
+        let panel = whole(dims);
         let all = |panel: &Panel, segment| {
             let each = decision.windows(panel, segment).into_iter();
             each.map(|w| (w.rows, w.index, w.first, w.held)).collect::<Vec<_>>()
