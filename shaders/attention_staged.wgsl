@@ -9,10 +9,9 @@
 //
 // Values with fewer columns than there are lanes across are dealt to `parts`. Then, and where the
 // keys of a row are split among workgroups, each leaves a state: attention_join.wgsl has the rest.
-//
 // Rows are counted, and results lie, query by query: keys that no row of a workgroup sees are left
 // out by blocks. All of workgroup memory is written before it is read. Trips: see `Staged::trips`.
-// What was tried, and what compilers said of it, stands in docs/measured/attention.md.
+// What was tried: docs/measured/attention.md.
 struct Job {
     heads: u32,     // of keys, of all batches
     queries: u32,
@@ -29,6 +28,7 @@ struct Job {
     scale: f32,
     splits: u32,      // workgroups that share the keys of a row
     chunk: u32,       // keys of a split, whole blocks
+    first_group: u32, // of all workgroups
 }
 
 // region tile
@@ -96,7 +96,7 @@ fn main(
 ) {
     // region prepare
     // end prepare
-    let linear = group.x + workgroups.x * group.y;
+    let linear = p.job.first_group + group.x + workgroups.x * group.y;
     let tile = linear / p.job.splits;
     let split = linear - tile * p.job.splits;
     let all = tile / p.job.per_head;

@@ -30,6 +30,7 @@ struct Job {
     weight: vec4<u32>,
     // From image to image of the input; from row to row of the weights.
     outer: vec2<u32>,
+    first_group: u32,
 }
 
 // region types
@@ -79,7 +80,7 @@ fn main(
 ) {
     // region prepare
     // end prepare
-    let linear = group.x + groups.x * group.y;
+    let linear = p.job.first_group + group.x + groups.x * group.y;
     let tile = linear % p.job.tiles.z;
     let quad = linear / p.job.tiles.z * lanes + lane;
     let here = min(quad, p.job.tiles.x - 1u);

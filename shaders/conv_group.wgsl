@@ -29,6 +29,7 @@ struct Job {
     input: vec4<u32>,
     weight: vec4<u32>,
     outer: vec2<u32>,
+    first_group: u32,
 }
 
 // region types
@@ -124,7 +125,7 @@ fn main(
 ) {
     // region prepare
     // end prepare
-    let linear = group.x + groups.x * group.y;
+    let linear = p.job.first_group + group.x + groups.x * group.y;
     let tile = linear % p.job.tiles.z;
     let first_quad = linear / p.job.tiles.z * 2u * side;
     let part = tile / p.job.tiles.w;

@@ -2,12 +2,14 @@
 
 use core::future::Future;
 use core::ops::Range;
+use std::sync::Arc;
 
 use crate::adapter::Adapter;
 use crate::caps::Caps;
 use crate::device::Device;
 use crate::error::Result;
 pub use crate::gpu::{Call, spoil_memory};
+use crate::kernel::choice::Table;
 use crate::kernel::matmul::choice::scheme::Choice;
 use crate::ledger::CallSite;
 use crate::shared::lock;
@@ -31,6 +33,11 @@ pub trait Inside {
 
     /// Times dispatches as on a device that writes no timestamps inside of passes.
     fn time_by_passes(&self);
+
+    /// A handle whose dispatches compute so much at most, in additions and multiplications, if
+    /// they can be parted.
+    #[must_use]
+    fn in_dispatches_of(&self, work: u64) -> Self;
 
     /// Makes every kernel that has a line have a mistake there from now on, or none.
     fn plant(&self, mistake: Option<Mutant>);
@@ -81,6 +88,11 @@ impl Inside for Device {
 
     fn time_by_passes(&self) {
         self.engine.gpu.time_by_passes();
+    }
+
+    fn in_dispatches_of(&self, work: u64) -> Self {
+        let (target, breadth) = (self.target(), Some(self.breadth().in_dispatches_of(work)));
+        self.with_choices(Arc::new(Table { target, breadth, entries: Vec::new() }))
     }
 
     fn plant(&self, mistake: Option<Mutant>) {

@@ -9,10 +9,17 @@ use super::{Caps, DeviceType};
 /// How many cores a GPU is taken to have. One of them is as much of it as a workgroup of 256 lanes
 /// keeps busy: NVIDIA's multiprocessor, AMD's compute unit, an Xe core, Apple's core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Breadth(u32);
+pub(crate) struct Breadth {
+    cores: u32,
+    /// What a core computes in one dispatch at most, in additions and multiplications.
+    core_work: u64,
+}
 
 /// Cores that wishes were measured for, in round numbers.
 const MEASURED: u32 = 128;
+/// A quarter of a second of the slowest core. Systems reset a device that is busy with one dispatch
+/// for two.
+const CORE_WORK_MAX: u64 = 8_000_000_000;
 /// No chip is taken for less, or more.
 const BOUNDS: [u32; 2] = [4, 1024];
 
@@ -47,7 +54,11 @@ const KINDS: [(&[&str], u32); 12] = [
 
 impl Breadth {
     /// That of what was measured, and of whoever nobody knows.
-    pub(crate) const USUAL: Self = Self(MEASURED);
+    pub(crate) const USUAL: Self = Self::by(MEASURED);
+
+    const fn by(cores: u32) -> Self {
+        Self { cores, core_work: CORE_WORK_MAX }
+    }
 
     /// As chips of this kind are.
     pub(crate) fn of(caps: &Caps) -> Self {
@@ -58,7 +69,7 @@ impl Breadth {
         let vendor = identity.vendor_name().unwrap_or("");
         let has = |word: &&str| vendor == *word || identity.name.contains(word);
         let kind = KINDS.iter().find(|(words, _)| words.iter().all(has));
-        kind.map_or(Self::USUAL, |(_, cores)| Self(*cores))
+        kind.map_or(Self::USUAL, |(_, cores)| Self::by(*cores))
     }
 
     /// As it was timed: how long a workgroup took alone, and so many at once.
@@ -66,22 +77,40 @@ impl Breadth {
         let cores = f64::from(groups) * alone / all;
         // Nothing is as fast as many where a clock saw nothing.
         let [least, most] = BOUNDS;
-        (alone > 0.0 && all > 0.0).then(|| Self((cores.round() as u32).clamp(least, most)))
+        (alone > 0.0 && all > 0.0).then(|| Self::by((cores.round() as u32).clamp(least, most)))
     }
 
     /// As it stands in a file.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let [least, most] = BOUNDS;
-        text.parse().ok().filter(|cores| (least..=most).contains(cores)).map(Self)
+        text.parse().ok().filter(|cores| (least..=most).contains(cores)).map(Self::by)
     }
 
     pub(crate) const fn cores(self) -> u32 {
-        self.0
+        self.cores
+    }
+
+    /// What one dispatch computes at most, in additions and multiplications.
+    pub(crate) const fn dispatch_work(self) -> u64 {
+        self.cores as u64 * self.core_work
+    }
+
+    /// How many rows of a product, of so many columns and terms each, one dispatch computes at
+    /// most.
+    pub(crate) fn rows_at_once(self, columns: usize, terms: usize) -> usize {
+        let row = 2 * columns as u64 * terms as u64;
+        usize::try_from(self.dispatch_work() / row.max(1)).unwrap_or(usize::MAX)
+    }
+
+    /// As broad, if a dispatch computed no more than this.
+    #[cfg(feature = "testing")]
+    pub(crate) const fn in_dispatches_of(self, work: u64) -> Self {
+        Self { core_work: work / self.cores as u64, ..self }
     }
 
     /// Its part of what was measured to be enough for a GPU of the usual breadth; never nothing.
     pub(crate) const fn share(self, measured: usize) -> usize {
-        (measured * self.0 as usize).div_ceil(MEASURED as usize)
+        (measured * self.cores as usize).div_ceil(MEASURED as usize)
     }
 }
 
@@ -126,8 +155,8 @@ mod tests {
     fn wishes_are_as_measured_where_nobody_knows_better_and_never_nothing() {
         let usual = Breadth::USUAL;
         assert_eq!([1 << 16, 512, 64, 1].map(|n| usual.share(n)), [1 << 16, 512, 64, 1]);
-        assert_eq!([1 << 16, 512, 64, 1].map(|n| Breadth(6).share(n)), [3072, 24, 3, 1]);
-        assert_eq!(Breadth(1024).share(1 << 16), 1 << 19);
+        assert_eq!([1 << 16, 512, 64, 1].map(|n| Breadth::by(6).share(n)), [3072, 24, 3, 1]);
+        assert_eq!(Breadth::by(1024).share(1 << 16), 1 << 19);
     }
 
     #[test]

@@ -67,6 +67,11 @@ impl<'a> Site<'a> {
         Rig { target, caps: engine.gpu.caps(), breadth, segment: engine.segment_bytes() }
     }
 
+    /// How broad a GPU it is, whose system watches how long a dispatch takes.
+    pub(crate) fn watched(&self) -> Option<Breadth> {
+        (self.target == Target::Gpu).then_some(self.breadth)
+    }
+
     /// For a kernel as [`Target::of_streams`] has it.
     pub(crate) fn streaming(self) -> Self {
         Self { target: self.target.of_streams(self.engine.gpu.caps()), ..self }

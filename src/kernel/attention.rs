@@ -88,12 +88,19 @@ impl AttentionCore {
         })
     }
 
+    /// Whether no block of keys is left out.
+    fn sees_all(&self, views: &[Layout]) -> bool {
+        let rows = |i: usize| views[i].shape().dims()[2];
+        !self.sight.hides(rows(0), rows(1))
+    }
+
     /// Multiplications and additions of the two products; 0 where some of them are left out.
     fn flops(&self, views: &[Layout]) -> u64 {
-        let rows = |i: usize| views[i].shape().dims()[2];
-        if self.sight.hides(rows(0), rows(1)) {
-            return 0;
-        }
+        if self.sees_all(views) { self.work(views) } else { 0 }
+    }
+
+    /// Those of all queries and keys, whichever are left out.
+    fn work(&self, views: &[Layout]) -> u64 {
         let dims = |i: usize| views[i].shape().dims().iter().map(|&d| d as u64);
         let lanes = dims(1).skip(3).chain(dims(2).skip(3)).sum::<u64>();
         2 * dims(0).take(3).product::<u64>() * dims(1).skip(2).take(1).product::<u64>() * lanes

@@ -18,17 +18,18 @@
 
 use std::sync::Arc;
 
-use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces, reachable};
+use super::cores::{Core, Head, Landing, Launch, Stint, Tail, in_pieces, reachable};
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
 use crate::kernel::plan::taps::{Taps, flops, terms};
 use crate::op::Kind;
 use crate::proof::Oracle;
-use crate::wgsl::grid::fold;
+use crate::wgsl::entry::Entry;
+use crate::wgsl::wording::Wording;
 use group::text::ConvGroup;
 pub(crate) use plan::ConvPart;
-use text::ConvTile;
+use text::{ConvJob, ConvTile};
 
 pub(crate) mod choice;
 pub mod flat;
@@ -62,16 +63,32 @@ impl Core for ConvCore {
             let weights = Head::view(weights);
             let reached = [heads[0].raw(true), weights.raw(false)];
             let landing = Landing::whole(self.name(), site, reached, tail, !tile.whole)?;
-            let launch = Launch::of(&group::text::GROUP, &tile, job.words(), fold(groups));
-            return landing.by(Launch { flops, ..launch });
+            let stints = Stint::all(groups, flops, site.watched());
+            return by_stints(landing, stints, &group::text::GROUP, &tile, job);
         }
         let tile = ConvTile::of(&self.0, &weight, kind, site.target);
         site.engine.remark(|| remark(&tile));
         let (job, groups) = plan::job(&self.0, &input, &weight, [tile.rows, tile.lanes])?;
         let reached = heads.iter().map(|head| head.raw(true));
         let landing = Landing::whole(self.name(), site, reached, tail, !tile.whole)?;
-        landing.by(Launch { flops, ..Launch::of(&text::CONV, &tile, job.words(), fold(groups)) })
+        let stints = Stint::all(groups, flops, site.watched());
+        by_stints(landing, stints, &text::CONV, &tile, job)
     }
+}
+
+fn by_stints(
+    landing: Landing<'_>,
+    stints: impl Iterator<Item = Stint>,
+    entry: &'static Entry,
+    wording: &dyn Wording,
+    job: ConvJob,
+) -> Result<Arc<Value>> {
+    for Stint { first, groups, work } in stints {
+        let job = ConvJob { first_group: first, ..job };
+        let launch = Launch::of(entry, wording, job.words(), groups);
+        landing.launch(Launch { flops: work, ..launch })?;
+    }
+    landing.finish()
 }
 
 /// Why it is computed as it is.

@@ -23,6 +23,7 @@ mod ends;
 mod landing;
 mod launch;
 mod reach;
+mod stint;
 pub(super) mod sums;
 
 pub(crate) use alone::{Alone, Task};
@@ -30,6 +31,7 @@ pub(crate) use ends::{Head, Tail, reachable};
 pub(crate) use landing::{Berth, Landing, in_pieces};
 pub(crate) use launch::{Launch, Sink};
 pub(crate) use reach::Reach;
+pub(crate) use stint::Stint;
 
 /// An operation that is a kernel of its own.
 pub(crate) trait Core: fmt::Debug + Send + Sync {

@@ -4,6 +4,14 @@ use core::ops::Range;
 
 pub(crate) mod taps;
 
+/// Rows that no dispatch need divide: whole tiles of every kernel.
+const ROWS: usize = 128;
+
+/// So many rows or fewer, in whole tiles; one of them at least.
+pub(super) const fn in_tiles(rows: usize) -> usize {
+    if rows < ROWS { ROWS } else { rows / ROWS * ROWS }
+}
+
 /// The longest ranges of an axis - whole fours but for the last, and no more than `most` - that
 /// lie in one place each, and fours that lie in none. `held` says where four indices lie.
 pub(super) fn fours<P: PartialEq>(

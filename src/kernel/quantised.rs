@@ -25,6 +25,7 @@ use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
 use crate::exec::{Bound, Value};
 use crate::host::blocks::{BLOCK, Blocks};
+use crate::kernel::plan::in_tiles;
 use crate::layout::Layout;
 use crate::proof::Oracle;
 use crate::shape::Shape;
@@ -164,7 +165,10 @@ impl Blockwise<'_> {
         } else {
             copy_of(self.site, x)?
         };
-        let [rows_max, _] = self.plan.most();
+        let [mut rows_max, _] = self.plan.most();
+        if let Some(breadth) = self.site.watched() {
+            rows_max = rows_max.min(in_tiles(breadth.rows_at_once(self.n, self.k)));
+        }
         let part = |rows: Range<usize>| {
             Ok((rows.clone(), moves::in_one_segment(self.site, x.slice(0, rows)?)?))
         };

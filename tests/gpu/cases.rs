@@ -34,6 +34,7 @@ mod order;
 pub(crate) mod pair;
 #[cfg(not(target_family = "wasm"))]
 mod paper;
+mod parted;
 #[cfg(not(target_family = "wasm"))]
 mod patience;
 mod pool;
@@ -106,6 +107,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(matmul::cases(adapter));
     cases.extend(quantised::cases(adapter));
     cases.extend(trusting::cases());
+    cases.extend(parted::cases());
     cases.extend(turns::cases(adapter));
     cases.extend(tuned::cases());
     cases.extend(profile::cases(adapter));

@@ -20,7 +20,7 @@ use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
 use crate::kernel::Operand;
-use crate::kernel::cores::{Berth, Core, Landing, Launch, Reach, Tail, in_pieces};
+use crate::kernel::cores::{Berth, Core, Landing, Launch, Reach, Stint, Tail, in_pieces};
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::wgsl::grid::fold;
@@ -40,9 +40,11 @@ impl AttentionCore {
             choice::staged(&views, packed, room, breadth, batch_invariant, self.by);
         site.engine.remark(|| choice::staged_remark(&tile, splits, self.by.is_some()));
         let reached = heads.iter().enumerate().map(|(i, head)| head.raw(i == 3));
-        let launch = self.launch_staged(&tile, splits, &views)?;
+        let launches = self.launches(site, &tile, splits, &views)?;
         if !tile.states {
-            return Landing::whole(self.name(), site, reached, tail, false)?.by(launch);
+            let landing = Landing::whole(self.name(), site, reached, tail, false)?;
+            launches.into_iter().try_for_each(|launch| landing.launch(launch))?;
+            return landing.finish();
         }
         let broken = || in_pieces(self.name());
         let sources: Option<Vec<Reach<'_>>> = reached.collect::<Result<_>>()?;
@@ -53,17 +55,21 @@ impl AttentionCore {
         let read: Vec<u64> = sources.iter().flat_map(Reach::ids).collect();
         let left = Berth::new(site, shape, DType::F32, false, &read)?.ok_or_else(broken)?;
         let sources: Vec<&Reach<'_>> = sources.iter().collect();
-        launch.record(site, &sources, &Reach::identity(DType::F32), &left.sink)?;
+        for launch in launches {
+            launch.record(site, &sources, &Reach::identity(DType::F32), &left.sink)?;
+        }
         let landing = Landing::whole(self.name(), site, [left.head.raw(false)], tail, false)?;
         landing.by(join(rows, states, tile.width)?)
     }
 
-    fn launch_staged<'a>(
+    /// All workgroups, in stints.
+    fn launches<'a>(
         &self,
+        site: Site<'_>,
         tile: &'a Staged,
         splits: Splits,
         views: &[Layout],
-    ) -> Result<Launch<'a>> {
+    ) -> Result<Vec<Launch<'a>>> {
         let crowd = Crowd::of(views);
         let per_head = crowd.rows.div_ceil(ROWS * tile.groups);
         let job = self.job(views, if tile.packed.is_some() { 8 } else { 4 }, per_head)?;
@@ -75,9 +81,16 @@ impl AttentionCore {
         let job = StagedJob {
             heads, queries, keys, per_head, per_batch, sharing, first, span,
             query, key, value, mask, scale, splits, chunk,
+            first_group: 0,
         };
-        let groups = fold(word(groups)?);
-        Ok(Launch { flops: self.flops(views), ..Launch::of(&STAGED, tile, job.words(), groups) })
+        let counts = self.sees_all(views);
+        let launch = |Stint { first, groups, work }| {
+            let job = StagedJob { first_group: first, ..job };
+            let launch = Launch::of(&STAGED, tile, job.words(), groups);
+            Launch { flops: if counts { work } else { 0 }, ..launch }
+        };
+        let stints = Stint::all(word(groups)?, self.work(views), site.watched());
+        Ok(stints.map(launch).collect())
     }
 }
 

@@ -72,6 +72,7 @@ pub(super) fn job(
         input: strides(input),
         weight: strides(weight),
         outer: [wrapped(input.strides()[0]), wrapped(weight.strides()[0])],
+        first_group: 0,
     };
     let groups = all.div_ceil(quads_each as usize) * taps.groups * tiles;
     Ok((job, word(groups)?))

@@ -120,9 +120,14 @@ impl<'a> Landing<'a> {
 
     /// The result of one dispatch that reads all inputs, with the tail.
     pub(crate) fn by(self, launch: Launch<'_>) -> Result<Arc<Value>> {
-        let heads: Vec<&Reach<'_>> = self.heads.iter().collect();
-        launch.record(self.site, &heads, &self.tail, self.sink())?;
+        self.launch(launch)?;
         self.finish()
+    }
+
+    /// Records one dispatch that reads all inputs.
+    pub(crate) fn launch(&self, launch: Launch<'_>) -> Result<()> {
+        let heads: Vec<&Reach<'_>> = self.heads.iter().collect();
+        launch.record(self.site, &heads, &self.tail, self.sink())
     }
 
     /// The result, with the tail.

@@ -37,6 +37,7 @@ params! {
         scale: f32,
         splits: u32,
         chunk: u32,
+        first_group: u32,
     }
 
     struct JoinJob {

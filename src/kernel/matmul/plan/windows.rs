@@ -4,6 +4,7 @@ use core::ops::Range;
 
 use super::panels::{Panel, blocks};
 use crate::kernel::matmul::choice::Decision;
+use crate::kernel::plan::in_tiles;
 use crate::wgsl::grid::GROUPS_MAX;
 
 /// What one dispatch computes: of a panel, the rows that touch one segment of the result.
@@ -19,23 +20,14 @@ pub(crate) struct Window {
     pub(super) held: [usize; 2],
 }
 
-/// What a core of a GPU computes in one dispatch, in additions and multiplications: a quarter of a
-/// second of the slowest. Systems reset a device that is busy with one for two.
-const CORE_WORK_MAX: u64 = 8_000_000_000;
-
-/// Rows that no window divides: whole tiles of every kernel.
-const ROWS: usize = 128;
-
 impl Decision {
     /// The most batches and rows of a window.
     fn window_max(&self, panel: &Panel) -> [usize; 2] {
         let most = [GROUPS_MAX as usize, GROUPS_MAX as usize * self.choice.variant.rows as usize];
         // Nobody resets a processor.
         let Some(room) = self.processor.room() else { return most };
-        let row = 2 * panel.columns.len() as u64 * panel.k.len() as u64;
-        let rows = u64::from(room.breadth.cores()) * CORE_WORK_MAX / row.max(1);
-        let rows = usize::try_from(rows).unwrap_or(usize::MAX);
-        [most[0].min((rows / panel.rows.len()).max(1)), most[1].min((rows / ROWS).max(1) * ROWS)]
+        let rows = room.breadth.rows_at_once(panel.columns.len(), panel.k.len());
+        [most[0].min((rows / panel.rows.len()).max(1)), most[1].min(in_tiles(rows))]
     }
 
     /// The windows of a panel, for segments of so many elements.
@@ -104,19 +96,20 @@ mod tests {
         for (caps, dims) in caps.iter().flat_map(|caps| dims.map(|dims| (caps, dims))) {
             let decision = decision(Target::Gpu, caps, dims);
             let [batch, m, k, n] = dims;
-            let cores = u64::from(crate::caps::breadth::Breadth::of(caps).cores());
+            let most = crate::caps::breadth::Breadth::of(caps).dispatch_work();
             let mut rows = 0;
             let windows = decision.windows(&whole(dims), usize::MAX / 2);
             for window in &windows {
                 let work = [window.batch.len(), window.rows.len(), n, k];
                 let work = work.iter().fold(2, |all, &n| all * n as u64);
-                assert!(work <= cores * CORE_WORK_MAX, "{work} by {cores} cores: {dims:?}");
-                assert!(window.rows.start.is_multiple_of(ROWS), "{window:?}");
+                assert!(work <= most, "{work} of {most}: {dims:?}");
+                let start = window.rows.start;
+                assert!(start == 0 || in_tiles(start) == start, "{window:?}");
                 rows += window.batch.len() * window.rows.len();
             }
             assert_eq!(rows, batch * m, "each row once: {dims:?}");
             let work = 2 * (batch * m) as u64 * (n * k) as u64;
-            let fewest = work.div_ceil(cores * CORE_WORK_MAX) as usize;
+            let fewest = work.div_ceil(most) as usize;
             assert!(
                 (fewest..=2 * fewest).contains(&windows.len()),
                 "{} for {fewest}",
