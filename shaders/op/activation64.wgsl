@@ -75,42 +75,52 @@ fn one_fall_f64(x: vec4<f64>) -> vec4<f64> {
     return (1.0lf + expm1_small_f64(e.r)) * near_pow2_f64(e.n);
 }
 
-// 1 - erf(t), for t from 1 on and its -t^2: e^(-t^2) times a polynomial in 1 - 8 / (t + 3). It is
-// fitted up to 6, where less than the last bit of 1 is left.
-fn rest_of_erf_f64(t: vec4<f64>, power: vec4<f64>) -> vec4<f64> {
-    let u = 1.0lf - 8.0lf / (t + 3.0lf);
-    var p = vec4<f64>(2.2809560259116636e-08lf);
-    p = p * u + 1.5451867707668192e-07lf;
-    p = p * u + 1.852859228703534e-07lf;
-    p = p * u - 8.331857296146655e-07lf;
-    p = p * u + 5.486409885594254e-07lf;
-    p = p * u + 1.0652127421438332e-05lf;
-    p = p * u - 3.606005231800214e-05lf;
-    p = p * u - 3.818707190151066e-05lf;
-    p = p * u + 0.0008129076326523049lf;
-    p = p * u - 0.0041637610932182285lf;
-    p = p * u + 0.014367962979841511lf;
-    p = p * u - 0.038937306249359614lf;
-    p = p * u + 0.08794177205336985lf;
-    p = p * u - 0.17066231811861057lf;
-    p = p * u + 0.11070463773306861lf;
+// 1 - erf(t), for t from 0 on, of u = 1 - 8 / (t + 4) and of -t^2: e^(-t^2) times a polynomial. It
+// is fitted up to 6, where less than the last bit of 1 is left.
+fn rest_of_erf_f64(u: vec4<f64>, power: vec4<f64>) -> vec4<f64> {
+    var p = vec4<f64>(-1.2418755207584343e-07lf);
+    p = p * u - 8.003437185273847e-07lf;
+    p = p * u - 1.0751371386862772e-06lf;
+    p = p * u + 2.414543760075748e-06lf;
+    p = p * u - 2.1584708314391086e-06lf;
+    p = p * u - 2.2615668490504674e-05lf;
+    p = p * u + 7.898828532129548e-05lf;
+    p = p * u - 2.1754627459188823e-05lf;
+    p = p * u - 0.0007991254225339586lf;
+    p = p * u + 0.004060263507705137lf;
+    p = p * u - 0.012843946102223591lf;
+    p = p * u + 0.03129905651481964lf;
+    p = p * u - 0.06310781563859777lf;
+    p = p * u + 0.10896317739901538lf;
+    p = p * u - 0.16425781669731448lf;
+    p = p * u + 0.21871967891826424lf;
+    p = p * u - 0.25906804876017164lf;
+    p = p * u + 0.13699945762506138lf;
     let low = vec2<f64>(one_fall_f64(power.xxxx).x, one_fall_f64(power.yyyy).x);
     return p * vec4<f64>(low, one_fall_f64(power.zzzz).x, one_fall_f64(power.wwww).x);
 }
 
 fn erf_f64(x: vec4<f64>) -> vec4<f64> {
     let t = min(abs(x), vec4<f64>(8.0lf));
-    let y = select(1.0lf - rest_of_erf_f64(t, -t * t), small_erf_f64(t), t < vec4<f64>(1.0lf));
+    let far = 1.0lf - rest_of_erf_f64(1.0lf - 8.0lf / (t + 4.0lf), -t * t);
+    let y = select(far, small_erf_f64(t), t < vec4<f64>(1.0lf));
     return nan_where_f64(copysign_f64(y, x), is_nan_f64(x));
 }
 
-// max(x, 0) less |x| times the upper tail of the normal distribution, which has vanished at 13.25.
+// max(x, 0) less |x| times the upper tail of the normal distribution, which has vanished at 13.25;
+// element by element, as e^x is.
 fn gelu_f64(x: vec4<f64>) -> vec4<f64> {
+    let low = vec2<f64>(one_gelu_f64(x.xxxx).x, one_gelu_f64(x.yyyy).x);
+    let y = vec4<f64>(low, one_gelu_f64(x.zzzz).x, one_gelu_f64(x.wwww).x);
+    return nan_where_f64(y, is_nan_f64(x));
+}
+
+fn one_gelu_f64(x: vec4<f64>) -> vec4<f64> {
     let t = min(abs(x), vec4<f64>(13.25lf));
-    let y = t * 0.7071067811865476lf;
-    let near = y < vec4<f64>(1.0lf);
-    let tail = select(rest_of_erf_f64(y, -0.5lf * t * t), 1.0lf - small_erf_f64(y), near);
-    return above_f64(x, 0.0lf) - 0.5lf * t * tail;
+    let half = 0.5lf * t;
+    // t over the root of 2 is what erf is of.
+    let u = 1.0lf - 11.31370849898476lf / (t + 5.65685424949238lf);
+    return max(x, vec4<f64>(0.0lf)) - half * rest_of_erf_f64(u, -half * t);
 }
 
 // region alone

@@ -36,12 +36,12 @@ fn split_f64(x: vec4<f64>) -> Split64 {
     var s = Split64(x, vec4<i32>(0));
     s = moved_f64(s, s.m > vec4<f64>(1.3407807929942597e154lf), 7.458340731200207e-155lf, 512);
     s = moved_f64(s, s.m > vec4<f64>(1.157920892373162e77lf), 8.636168555094445e-78lf, 256);
-    s = moved_f64(s, s.m > vec4<f64>(3.402823669209385e38lf), 2.938735877055719e-39lf, 128);
-    s = moved_f64(s, s.m > vec4<f64>(1.8446744073709552e19lf), 5.421010862427522e-20lf, 64);
-    s = moved_f64(s, s.m < vec4<f64>(7.458340731200207e-155lf), 4.149515568880993e180lf, -600);
+    s = moved_f64(s, s.m < vec4<f64>(7.458340731200207e-155lf), 1.3407807929942597e154lf, -512);
     s = moved_f64(s, s.m < vec4<f64>(8.636168555094445e-78lf), 1.157920892373162e77lf, -256);
-    s = moved_f64(s, s.m < vec4<f64>(2.938735877055719e-39lf), 3.402823669209385e38lf, -128);
-    s = moved_f64(s, s.m < vec4<f64>(5.421010862427522e-20lf), 1.8446744073709552e19lf, -64);
+    // By f32 what is above 2^100, or below 2^-100: no constants of 64 bits.
+    let near = vec4<f32>(s.m);
+    s = moved_f64(s, near > vec4<f32>(1.2676506e30f), 1.5930919111324523e-58lf, 192);
+    s = moved_f64(s, near < vec4<f32>(7.888609e-31f), 6.277101735386681e57lf, -192);
     // 0x3f3504f3 is sqrt(1/2): what is above counts to the next power.
     let bits = bitcast<vec4<u32>>(vec4<f32>(s.m)) - vec4<u32>(0x3f3504f3u);
     let e = bitcast<vec4<i32>>(bits) >> vec4<u32>(23u);

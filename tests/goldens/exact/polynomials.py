@@ -43,8 +43,8 @@ def erfcx(t):
 
 
 def rest(u):
-    """Of u = 1 - 8 / (t + 3): erfcx(t)."""
-    return erfcx(8 / (1 - u) - 3)
+    """Of u = 1 - 8 / (t + 4): erfcx(t)."""
+    return erfcx(8 / (1 - u) - 4)
 
 
 root, ln2 = mp.sqrt, mp.log(2)
@@ -64,7 +64,7 @@ FUNCTIONS = [
     ("atan", odd(mp.atan), 0, 0.1717, 11, lambda z: z),
     ("asin", odd(mp.asin), 0, 0.2501, 13, lambda z: z),
     ("erf: erf(x) / x - 1", lambda z: mp.erf(root(z)) / root(z) - 1, 0, 1, 11, lambda z: 1),
-    ("1 - erf: erfcx(t) by 1 - 8 / (t + 3), t from 1 to 6", rest, -1.0001, 0.1112, 14, lambda u: mp.erfc(8 / (1 - u) - 3) / rest(u)),
+    ("1 - erf: erfcx(t) by 1 - 8 / (t + 4), t from 0 to 6", rest, -1.0001, 0.2001, 17, lambda u: mp.erfc(8 / (1 - u) - 4) / rest(u)),
 ]
 
 
