@@ -16,7 +16,7 @@
 // Trips: turns, stages, chunks of them, rows.
 // The regions are what the generator writes; as it lies here a lane has one quad of rows.
 
-// conv.wgsl says what they mean.
+// conv.wgsl says what they mean; steps of the weights are in quads.
 struct Job {
     tiles: vec4<u32>,
     size: vec4<u32>,
@@ -99,7 +99,7 @@ fn place_of(stage: u32, pixel: vec3<u32>, begin: u32) -> Place {
     let from_c = channel * p.job.input.w;
     return Place(
         begin + select(0u, x.x + x.y + x.z, inside) + from_c,
-        (w.x + w.y + w.z + channel * p.job.weight.w) >> 2u,
+        w.x + w.y + w.z + channel * p.job.weight.w,
         channel,
         inside,
     );

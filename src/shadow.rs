@@ -16,11 +16,12 @@ use std::time::Duration;
 
 use crate::clock::Stopwatch;
 use crate::engine::Engine;
-use crate::engine::docket::{Conviction, Docket, Exhibit, Score};
+use crate::engine::docket::{Conviction, Docket, Excerpt, Exhibit, Score};
 use crate::error::{Error, Result};
 use crate::gpu::Drive;
 use crate::op::Number;
 use crate::proof::{Budget, Formed, Oracle, judge, shown};
+use crate::shared::lock;
 
 mod capsule;
 mod capture;
@@ -86,25 +87,37 @@ pub(crate) async fn verdict(engine: &Engine, drive: Drive) -> Result<()> {
 
 /// Judges what waits.
 pub(crate) async fn settle(engine: &Engine, docket: &Docket, drive: Drive) {
-    for exhibit in docket.take() {
-        if docket.tally().wrong.is_some_and(|known| known.number < exhibit.number) {
-            docket.leave_out(&exhibit.name, "after the first wrong one");
-            continue;
+    for exhibit in docket.waiting() {
+        let inputs = exhibit.inputs.arrived(&engine.gpu, drive).await;
+        let result = exhibit.result.arrived(&engine.gpu, drive).await;
+        // Whoever comes first judges; all others wait for that.
+        let mut judged = lock(&exhibit.judged);
+        if !*judged {
+            hear(engine, docket, &exhibit, inputs.and(result));
+            *judged = true;
+            docket.close(exhibit.number);
         }
-        let gpu = &engine.gpu;
-        let inputs = exhibit.inputs.read(gpu, drive).await;
-        let result = exhibit.result.read(gpu, drive).await;
-        let (Ok(inputs), Ok(result)) = (inputs, result) else {
-            docket.leave_out(&exhibit.name, "its copies could not be read");
-            continue;
-        };
-        let clock = Stopwatch::start();
-        weigh(engine, docket, &exhibit, (&inputs, &result));
-        docket.count(|tally| {
-            tally.time += clock.elapsed();
-            tally.bytes += (inputs.len() + result.len()) as u64;
-        });
     }
+}
+
+/// Judges one operation, or counts it as left out.
+fn hear(engine: &Engine, docket: &Docket, exhibit: &Exhibit, arrived: Result<()>) {
+    if docket.tally().wrong.is_some_and(|known| known.number < exhibit.number) {
+        docket.leave_out(&exhibit.name, "after the first wrong one");
+        return;
+    }
+    let read = |excerpt: &Excerpt| excerpt.read(&engine.gpu);
+    let both = arrived.and_then(|()| Ok((read(&exhibit.inputs)?, read(&exhibit.result)?)));
+    let Ok((inputs, result)) = both else {
+        docket.leave_out(&exhibit.name, "its copies could not be read");
+        return;
+    };
+    let clock = Stopwatch::start();
+    weigh(engine, docket, exhibit, (&inputs, &result));
+    docket.count(|tally| {
+        tally.time += clock.elapsed();
+        tally.bytes += (inputs.len() + result.len()) as u64;
+    });
 }
 
 /// Judges one operation.

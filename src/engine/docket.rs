@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::error::Error;
 use crate::exec::Job;
+use crate::gpu::Mapping;
 use crate::proof::Claim;
 use crate::shared::lock;
 use crate::wgsl::Assembled;
@@ -35,6 +36,8 @@ pub(crate) struct JobNote {
 #[derive(Debug)]
 pub(crate) struct Excerpt {
     pub(crate) buffer: Option<(wgpu::Buffer, wgpu::SubmissionIndex)>,
+    /// Asked for by whoever reads it first.
+    pub(crate) mapping: Mutex<Option<Mapping>>,
     pub(crate) bytes: u64,
     /// Of each value, its bytes there.
     pub(crate) values: Vec<Range<u64>>,
@@ -53,6 +56,8 @@ pub(crate) struct Exhibit {
     pub(crate) inputs: Excerpt,
     pub(crate) result: Excerpt,
     pub(crate) dispatches: Vec<JobNote>,
+    /// Whether somebody has judged it. Held meanwhile.
+    pub(crate) judged: Mutex<bool>,
 }
 
 /// An operation that is wrong.
@@ -86,7 +91,7 @@ pub(crate) struct Score {
 #[derive(Debug)]
 pub(crate) struct Docket {
     pub(crate) policy: ShadowPolicy,
-    state: Mutex<(Vec<Exhibit>, Score)>,
+    state: Mutex<(Vec<Arc<Exhibit>>, Score)>,
 }
 
 /// What a shadow computes once more, and what it may take.
@@ -219,12 +224,18 @@ impl Docket {
     }
 
     pub(crate) fn push(&self, exhibit: Exhibit) {
-        lock(&self.state).0.push(exhibit);
+        lock(&self.state).0.push(Arc::new(exhibit));
     }
 
-    /// All that wait, in order.
-    pub(crate) fn take(&self) -> Vec<Exhibit> {
-        core::mem::take(&mut lock(&self.state).0)
+    /// All that wait, in order. They go on waiting until they are judged, whoever else looks at
+    /// them, and however often somebody gives up.
+    pub(crate) fn waiting(&self) -> Vec<Arc<Exhibit>> {
+        lock(&self.state).0.clone()
+    }
+
+    /// One waits no longer.
+    pub(crate) fn close(&self, number: u64) {
+        lock(&self.state).0.retain(|one| one.number != number);
     }
 
     pub(crate) fn tally(&self) -> Score {

@@ -26,7 +26,7 @@ pub(crate) enum Drive {
 }
 
 /// Why there is nothing to read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Failure {
     Mapping(wgpu::BufferAsyncError),
     /// Nobody waits for it any longer.
@@ -36,7 +36,35 @@ enum Failure {
 #[derive(Debug, Default)]
 struct Signal {
     outcome: Option<Result<(), Failure>>,
-    waker: Option<Waker>,
+    wakers: Vec<Waker>,
+}
+
+impl Signal {
+    fn wake(&mut self, waker: &Waker) {
+        if !self.wakers.iter().any(|known| known.will_wake(waker)) {
+            self.wakers.push(waker.clone());
+        }
+    }
+}
+
+/// A buffer that was asked for, which many may wait for.
+#[derive(Clone, Debug)]
+pub(crate) struct Mapping(Arc<Mutex<Signal>>);
+
+impl Mapping {
+    /// Asks for the first `size` bytes of `buffer`.
+    pub(crate) fn ask(gpu: &Gpu, buffer: &wgpu::Buffer, size: u64) -> Result<Self> {
+        #[cfg(feature = "testing")]
+        gpu.injected_failure(super::Call::Mapping, "mapping", None)?;
+        let signal = Arc::new(Mutex::new(Signal::default()));
+        let answer = Arc::clone(&signal);
+        gpu.checked("mapping", || {
+            buffer.slice(..size).map_async(wgpu::MapMode::Read, move |outcome| {
+                end(&answer, outcome.map_err(Failure::Mapping));
+            });
+        })?;
+        Ok(Self(signal))
+    }
 }
 
 /// A buffer range on its way into the host's address space.
@@ -58,20 +86,21 @@ impl<'a> Mapped<'a> {
         buffer: &wgpu::Buffer,
         size: u64,
     ) -> Result<Self> {
-        #[cfg(feature = "testing")]
-        gpu.injected_failure(super::Call::Mapping, "mapping", None)?;
-        let signal = Arc::new(Mutex::new(Signal::default()));
-        let answer = Arc::clone(&signal);
-        gpu.checked("mapping", || {
-            buffer.slice(..size).map_async(wgpu::MapMode::Read, move |outcome| {
-                end(&answer, outcome.map_err(Failure::Mapping));
-            });
-        })?;
-        Ok(Self { gpu, drive, submission, signal, asked: false })
+        Ok(Self::of(gpu, drive, submission, Mapping::ask(gpu, buffer, size)?))
+    }
+
+    /// Waits for what was asked for.
+    pub(crate) fn of(
+        gpu: &'a Gpu,
+        drive: Drive,
+        submission: wgpu::SubmissionIndex,
+        Mapping(signal): Mapping,
+    ) -> Self {
+        Self { gpu, drive, submission, signal, asked: false }
     }
 
     fn outcome(&self) -> Option<Result<()>> {
-        let outcome = lock(&self.signal).outcome.take()?;
+        let outcome = lock(&self.signal).outcome.clone()?;
         // A completed map has its data, even if the device was lost meanwhile. But a browser may
         // have refused the commands that were to compute it.
         Some(match outcome {
@@ -84,13 +113,13 @@ impl<'a> Mapped<'a> {
 
 /// Says how it ended, if that was not said before.
 fn end(signal: &Mutex<Signal>, outcome: Result<(), Failure>) {
-    let waker = {
+    let wakers = {
         let mut signal = lock(signal);
         signal.outcome.get_or_insert(outcome);
-        signal.waker.take()
+        core::mem::take(&mut signal.wakers)
     };
-    // Wake last: the woken task may look at the signal at once.
-    waker.into_iter().for_each(Waker::wake);
+    // Wake last: a woken task may look at the signal at once.
+    wakers.into_iter().for_each(Waker::wake);
 }
 
 impl Future for Mapped<'_> {
@@ -114,7 +143,7 @@ impl Future for Mapped<'_> {
                 cx.waker().wake_by_ref();
             }
             Drive::Wake => {
-                lock(&self.signal).waker = Some(cx.waker().clone());
+                lock(&self.signal).wake(cx.waker());
                 // The outcome may have come just before the waker was stored: look again.
                 if let Some(outcome) = self.outcome() {
                     return Poll::Ready(outcome);

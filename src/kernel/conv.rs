@@ -19,6 +19,7 @@
 use std::sync::Arc;
 
 use super::cores::{Core, Head, Landing, Launch, Stint, Tail, in_pieces, reachable};
+use crate::count::wrapped;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
@@ -60,6 +61,9 @@ impl Core for ConvCore {
             let weights = group::in_rows(site, &heads[1])?;
             site.engine.remark(|| tile.remark());
             let (job, groups) = plan::job(&self.0, &input, &weights.layout, tile.reach())?;
+            // By quads, divided while they have a sign.
+            let quads = |axis: usize| wrapped(weights.layout.strides()[axis] / 4);
+            let job = ConvJob { weight: [2, 3, 4, 1].map(quads), ..job };
             let weights = Head::view(weights);
             let reached = [heads[0].raw(true), weights.raw(false)];
             let landing = Landing::whole(self.name(), site, reached, tail, !tile.whole)?;

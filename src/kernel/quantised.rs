@@ -19,7 +19,7 @@ use std::sync::Arc;
 use super::cores::sums::{self, Sums};
 use super::cores::{Core, Head, Launch, Sink, Tail};
 use super::{Held, Operand, moves};
-use crate::count::words;
+use crate::count::{word, words, wrapped};
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
@@ -185,7 +185,7 @@ impl Blockwise<'_> {
         (value, output): (&Arc<Value>, &Held),
     ) -> Result<()> {
         let (rows, columns) = (part.rows.len(), panel.columns.len());
-        let step = if rows > 1 { x.layout.strides()[0].unsigned_abs() / 4 } else { 0 };
+        let step = if rows > 1 { wrapped(x.layout.strides()[0] / 4) } else { 0 };
         let heads = [x, panel.values.clone(), panel.scales.clone()].map(Head::view);
         let mut reached = Vec::new();
         for (i, head) in heads.iter().enumerate() {
@@ -195,7 +195,7 @@ impl Blockwise<'_> {
         let tail = tail.reached()?;
         let begin = part.index * output.segment;
         let job = QuantisedJob {
-            size: words([rows, columns, self.k / BLOCK, step])?,
+            size: [word(rows)?, word(columns)?, word(self.k / BLOCK)?, step],
             first: words([part.rows.start, panel.columns.start, part.pitch, 0])?,
             result: words([begin / 4, output.segment / 4])?,
         };

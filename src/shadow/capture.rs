@@ -1,19 +1,19 @@
 //! Copies of what an operation reads, before it runs, and of what it wrote.
 
 use core::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::dtype::DType;
 use crate::engine::docket::{Docket, Excerpt, Exhibit, Extract, noting};
 use crate::engine::{Engine, Site};
 use crate::error::{ErrorKind, Result};
 use crate::exec::Value;
-use crate::gpu::Mapped;
-use crate::gpu::{Drive, Gpu};
+use crate::gpu::{Drive, Gpu, Mapped, Mapping};
 use crate::kernel::Operand;
 use crate::kernel::cores::{Alone, Core, Head, Tail, Task};
 use crate::proof::{Claim, Formed, Seen, mixed};
 use crate::shape::Shape;
+use crate::shared::lock;
 use crate::wgsl::{Expr, Term};
 
 /// An operation that is about to be recorded.
@@ -74,6 +74,7 @@ pub(crate) fn observed(
                 inputs,
                 result,
                 dispatches: dispatches.clone(),
+                judged: Mutex::default(),
             }),
             Err(why) => docket.leave_out(name, why),
         }
@@ -225,8 +226,9 @@ impl Excerpt {
             }
             ranges.push(first..first + storage.bytes);
         }
+        let mapping = Mutex::default();
         if at == 0 {
-            return Ok(Self { buffer: None, bytes: 0, values: ranges, pieces });
+            return Ok(Self { buffer: None, mapping, bytes: 0, values: ranges, pieces });
         }
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let buffer = engine.gpu.create_buffer("wharf.shadow", at, usage);
@@ -237,13 +239,25 @@ impl Excerpt {
             }
         });
         let submission = copied.map_err(|_| GONE)?;
-        Ok(Self { buffer: Some((buffer, submission)), bytes: at, values: ranges, pieces })
+        Ok(Self { buffer: Some((buffer, submission)), mapping, bytes: at, values: ranges, pieces })
     }
 
-    /// Its bytes, once they are there.
-    pub(super) async fn read(&self, gpu: &Gpu, drive: Drive) -> Result<Vec<u8>> {
-        let Some((buffer, submission)) = &self.buffer else { return Ok(Vec::new()) };
-        Mapped::new(gpu, drive, submission.clone(), buffer, self.bytes)?.await?;
+    /// Waits until its bytes are there, with all others who do.
+    pub(super) async fn arrived(&self, gpu: &Gpu, drive: Drive) -> Result<()> {
+        let Some((buffer, submission)) = &self.buffer else { return Ok(()) };
+        let mapping = {
+            let known = &mut *lock(&self.mapping);
+            match known {
+                Some(mapping) => mapping.clone(),
+                None => known.insert(Mapping::ask(gpu, buffer, self.bytes)?).clone(),
+            }
+        };
+        Mapped::of(gpu, drive, submission.clone(), mapping).await
+    }
+
+    /// Its bytes, which are there.
+    pub(super) fn read(&self, gpu: &Gpu) -> Result<Vec<u8>> {
+        let Some((buffer, _)) = &self.buffer else { return Ok(Vec::new()) };
         let view = gpu.checked("shadow", || buffer.slice(..self.bytes).get_mapped_range())?;
         let view = view.map_err(|error| gpu.blame("shadow", &error))?;
         Ok(view.to_vec())

@@ -118,7 +118,8 @@ pub(crate) async fn replay(
         engine.record(engine.prepare(job, Asked { line, flops: 0 })?)?;
     }
     let copied = Excerpt::of(engine, &memory).map_err(|why| lacks(engine, why.into()))?;
-    let bytes = copied.read(&engine.gpu, Drive::Wake).await?;
+    copied.arrived(&engine.gpu, Drive::Wake).await?;
+    let bytes = copied.read(&engine.gpu)?;
     let all = copied.split(&bytes);
     let part = |part: &Tract| {
         let end = part.at.checked_add(part.bytes)?;

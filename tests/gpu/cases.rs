@@ -4,6 +4,7 @@ mod accuracy;
 mod arrays;
 mod assign;
 mod attention;
+mod backwards;
 mod carriage;
 mod casts;
 mod company;
@@ -108,6 +109,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(quantised::cases(adapter));
     cases.extend(trusting::cases());
     cases.extend(parted::cases());
+    cases.extend(backwards::cases());
     cases.extend(turns::cases(adapter));
     cases.extend(tuned::cases());
     cases.extend(profile::cases(adapter));

@@ -73,7 +73,8 @@ pub(super) fn tile(
 ) -> Block {
     let mask = match views.get(3) {
         None => Mask::None,
-        Some(view) if in_units(view, 4) => Mask::Quads,
+        // Its places are divided, so none may be below zero on the way to it.
+        Some(view) if in_units(view, 4) && view.strides().iter().all(|&s| s >= 0) => Mask::Quads,
         Some(_) => Mask::Each,
     };
     let dims = |i: usize| views[i].shape().dims();

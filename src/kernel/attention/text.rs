@@ -32,6 +32,9 @@ params! {
     }
 }
 
+/// The input that has the values.
+const VALUES: usize = 2;
+
 const MASK_QUADS: Source = source!("attention/mask_quads.wgsl");
 const SIGHT: Source = source!("attention/sight.wgsl");
 
@@ -126,19 +129,29 @@ impl Block {
     }
 
     /// Loads quads of an input from `at` on, as `name0`, `name1`, ..
-    fn load(&self, name: &str, input: usize, at: &str, quads: usize) -> String {
+    fn load(
+        &self,
+        there: Option<&str>,
+        name: &str,
+        input: usize,
+        at: &str,
+        quads: usize,
+    ) -> String {
         let mut text = String::new();
+        let put = |text: &mut String, d: usize, quad: String| match there {
+            Some(there) => put!(text, "let {name}{d} = select(vec4<f32>(), {quad}, {there});"),
+            None => put!(text, "let {name}{d} = {quad};"),
+        };
         if self.unit == Unit::Quad {
             for d in 0..quads {
-                put!(text, "let {name}{d} = head_{input}({at} + {d}u);");
+                put(&mut text, d, format!("head_{input}({at} + {d}u)"));
             }
             return text;
         }
         for pair in 0..quads / 2 {
             put!(text, "let {name}pair{pair} = head_{input}({at} + {pair}u);");
             for (d, half) in [(2 * pair, "xy"), (2 * pair + 1, "zw")] {
-                let quad = self.unit.quad(&format!("{name}pair{pair}.{half}"));
-                put!(text, "let {name}{d} = {quad};");
+                put(&mut text, d, self.unit.quad(&format!("{name}pair{pair}.{half}")));
             }
         }
         text
@@ -184,8 +197,9 @@ impl Block {
         }
         // Not a parameter alone: some drivers compile anew for each value of those.
         put!(text, "let beyond = at + p.job.query.w;");
-        put!(text, "for (var u = 0u; at + u < beyond; u++) {{");
-        text += &self.load("unit", 0, "at + u", each);
+        // A place may lie below zero until it is added to where its binding begins.
+        put!(text, "for (var u = 0u; at + u != beyond; u++) {{");
+        text += &self.load(None, "unit", 0, "at + u", each);
         for d in 0..self.keys {
             let (from, u) = (d % each, d / each);
             put!(text, "l{d} = select(l{d}, unit{from} * scale, u == {u}u);");
@@ -211,7 +225,9 @@ impl Block {
         let mut text = String::new();
         if self.shared {
             put!(text, "let {name}_mine = {base} + key_mine * {step};");
-            text += &self.load(&format!("mine_{name}"), input, &format!("{name}_mine"), quads);
+            let there = (input == VALUES).then_some("j + place < keys");
+            let (mine, at) = (format!("mine_{name}"), format!("{name}_mine"));
+            text += &self.load(there, &mine, input, &at, quads);
         }
         text
     }
@@ -240,8 +256,10 @@ impl Block {
             for n in 0..unroll {
                 let key = format!("min(j + {name}_c + {n}u, keys - 1u)");
                 put!(text, "let {name}_at{n} = {base} + {key} * {step};");
-                let at = format!("{name}_at{n}");
-                text += &self.load(&format!("{name}{n}_"), input, &at, quads);
+                let there = format!("j + {name}_c + {n}u < keys");
+                let there = (input == VALUES).then_some(&*there);
+                let (each, at) = (format!("{name}{n}_"), format!("{name}_at{n}"));
+                text += &self.load(there, &each, input, &at, quads);
             }
         }
         for d in 0..quads {
@@ -343,7 +361,7 @@ impl Block {
             }
             put!(before, "let f{i} = select(1.0, fall{i}, v_c == 0u);");
         }
-        let rows = Stream { name: "v", input: 2, base: "value_base", step: "value_step" };
+        let rows = Stream { name: "v", input: VALUES, base: "value_base", step: "value_step" };
         self.each_key(rows, self.values, (&before, ""), |text, e| {
             for i in 0..self.queries {
                 let weight = |n| {

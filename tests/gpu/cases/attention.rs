@@ -123,10 +123,12 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
 }
 
 /// An infinite value at the last key makes infinite what it is part of, and nothing else, although
-/// workgroups take whole blocks of keys.
+/// kernels take whole blocks of keys.
 async fn infinite(ctx: &Ctx) -> Outcome {
-    let device = ctx.native().await?.with_target(Target::Gpu);
-    for keys in [1, 5, 33, 65, 300] {
+    let native = ctx.native().await?;
+    let devices = [native.with_target(Target::Gpu), native];
+    for (device, keys) in devices.iter().flat_map(|device| [1, 5, 33, 65, 300].map(|n| (device, n)))
+    {
         let mut data = vec![1.0f32; 4 * keys];
         data[4 * keys - 4] = f32::INFINITY;
         let (values, _) = device.upload(&data, [1, keys, 4]).map_err(show)?;

@@ -34,7 +34,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// An operation of the program, and a mistake in a line that only it runs.
-struct Plant {
+pub(super) struct Plant {
     name: &'static str,
     path: &'static str,
     was: &'static str,
@@ -42,7 +42,7 @@ struct Plant {
     /// What the shadow calls it, and the line of this file that asks.
     operation: &'static str,
     line: u32,
-    run: fn(&Tensor) -> Result<Tensor>,
+    pub(super) run: fn(&Tensor) -> Result<Tensor>,
     /// What lavapipe's shadow has made of it, where that is kept.
     capsule: Option<&'static [u8]>,
 }
@@ -54,7 +54,7 @@ macro_rules! capsule {
 }
 
 #[rustfmt::skip]
-const PLANTS: &[Plant] = &[
+pub(super) const PLANTS: &[Plant] = &[
     Plant {
         name: "a_bound_off_by_one",
         path: "softmax_rows.wgsl",
@@ -283,7 +283,7 @@ async fn clean(ctx: &Ctx) -> Outcome {
 }
 
 /// The line of a shader file with this text.
-fn mutant(plant: &Plant) -> core::result::Result<Mutant, String> {
+pub(super) fn mutant(plant: &Plant) -> core::result::Result<Mutant, String> {
     let entries = CATALOG.iter().flat_map(|entry| [&entry.source].into_iter().chain(entry.parts));
     let mut sources = library::fragments().chain(entries);
     let source: &Source =

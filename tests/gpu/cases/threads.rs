@@ -1,8 +1,11 @@
 //! One device and many threads. Not in a browser, where GPU objects belong to one thread.
 
-use wharf::DType;
+use wharf::shadow::ShadowPolicy;
+use wharf::testing::Inside;
+use wharf::{DType, ErrorKind, Target};
 
 use super::probe::{Random, first_difference, values};
+use super::shadow::{PLANTS, mutant};
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -10,7 +13,37 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("threads::sixteen_on_one_device", |ctx| sixteen(ctx)),
         case!("threads::compaction_beside_writes", |ctx| moved_meanwhile(ctx)),
         case!("threads::compaction_beside_sums", |ctx| moved_before_written(ctx)),
+        case!("threads::a_shadow_judges_for_every_read", |ctx| under_a_shadow(ctx)),
     ]
+}
+
+/// What a shadow holds is judged before any read ends, though another read is at it.
+async fn under_a_shadow(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?.with_target(Target::Cpu);
+    let shadow = device.shadow(ShadowPolicy::all());
+    let plant = &PLANTS[0];
+    device.plant(Some(mutant(plant)?));
+    // What the oracle takes longest for comes first.
+    let long = device.ones([256, 256], DType::F32).and_then(|x| x.matmul(&x)).map_err(show)?;
+    let (x, _) = device.upload(&[0.5f32; 72], [8, 9]).map_err(show)?;
+    let wrong = (plant.run)(&x).map_err(show)?;
+    let right = (&x + 1.0).map_err(show)?;
+    for one in [&long, &wrong, &right] {
+        one.compute().map_err(show)?;
+    }
+    let told = || right.to_vec::<f32>().is_err_and(|error| error.kind() == ErrorKind::Wrong);
+    std::thread::scope(|scope| {
+        let first = scope.spawn(told);
+        while !first.is_finished() {
+            ensure!(told(), "unnoticed beside another read");
+        }
+        let first = first.join().map_err(|_| "a thread panicked")?;
+        ensure!(first, "unnoticed by the first read");
+        Ok(())
+    })?;
+    let report = shadow.report().await.map_err(show)?;
+    ensure_eq!(report.operations, 3, "each judged once: {report}");
+    Ok(())
 }
 
 async fn sixteen(ctx: &Ctx) -> Outcome {

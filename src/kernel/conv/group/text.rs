@@ -95,7 +95,7 @@ impl ConvGroup {
         }
         for m in 0..self.loads() {
             let c = format!("lane / row_quads + {m}u * at_once");
-            let step = "(p.job.weight.w >> 2u)";
+            let step = "p.job.weight.w";
             let quad = |c: &str| format!("head_1(place.weight + of_row + {c} * {step})");
             let value = match self.ragged {
                 true => {

@@ -1,0 +1,86 @@
+//! Views that run backwards are as good as their copies: steps below zero, on all ways that divide
+//! places by quads.
+
+use wharf::tensor::{Attention, Blocks, Conv, Key, Pooling, Quantised};
+use wharf::wgsl::Target;
+use wharf::{DType, Device, Result, Tensor};
+
+use crate::ctx::{Case, Ctx, Outcome, case, ensure, ensure_eq, show};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![case!("backwards::as_good_as_copies", |ctx| as_copies(ctx))]
+}
+
+/// Work on views, each of which `given` takes as it is or copies.
+fn works(
+    device: &Device,
+    weights: &Quantised,
+    given: impl Fn(Tensor) -> Result<Tensor>,
+) -> Result<Vec<(&'static str, Tensor)>> {
+    let random = |key: u64, dims: &[usize]| device.uniform(Key::new(key), dims, DType::F32);
+    let back = |key: u64, dims: &[usize], axes: &[usize]| {
+        let view = axes.iter().try_fold(random(key, dims)?, |x, &axis| x.flip(axis))?;
+        given(view)
+    };
+    let (image, padded) = (random(1, &[2, 16, 33, 33])?, Conv::new().padding([1, 1]));
+    // Rows of weights side by side, and taps backwards.
+    let turned = random(2, &[3, 3, 16, 40])?.permute([3, 2, 0, 1])?;
+    let turned = given(turned.flip(2)?.flip(3)?)?;
+    let across = given(random(3, &[3, 3, 40, 16])?.permute([3, 2, 0, 1])?)?;
+    let (heads, queries) = (random(4, &[2, 24, 16])?, random(5, &[2, 6, 16])?);
+    let masked = |mask| queries.attention(&heads, &heads, &Attention::new().masked(&mask));
+    let plain = Attention::new();
+    let (a, b) = (random(6, &[37, 64])?, random(7, &[64, 44])?);
+    Ok(vec![
+        ("weights of a convolution", image.conv2d(&turned, None, &padded)?),
+        ("those of a transposed one", image.conv_transpose2d(&across, None, &padded)?),
+        ("an image", back(8, &[2, 16, 33, 33], &[0, 2, 3])?.conv2d(&turned, None, &padded)?),
+        ("an image of few channels", {
+            back(9, &[2, 3, 17, 20], &[1, 3])?.conv2d(&random(10, &[5, 3, 3, 3])?, None, &padded)?
+        }),
+        ("a row by blocks", back(11, &[1, 64], &[0])?.linear(weights, None, None)?),
+        ("four rows by blocks", back(12, &[4, 64], &[0])?.linear(weights, None, None)?),
+        ("many rows by blocks", back(13, &[45, 64], &[0])?.linear(weights, None, None)?),
+        ("a mask along queries", masked(back(14, &[6, 24], &[0])?)?),
+        ("a mask along keys", masked(back(15, &[6, 24], &[1])?)?),
+        ("a mask along heads", masked(back(16, &[2, 6, 24], &[0, 1])?)?),
+        ("queries", back(17, &[2, 6, 16], &[0, 1])?.attention(&heads, &heads, &plain)?),
+        ("keys", {
+            let keys = back(18, &[2, 24, 16], &[0, 1])?;
+            queries.attention(&keys, &keys, &plain)?
+        }),
+        ("rows of a product", back(19, &[37, 64], &[0])?.matmul(&b)?),
+        ("terms of a product", back(20, &[37, 64], &[1])?.matmul(&b)?),
+        ("the right side's rows", a.matmul(&back(21, &[64, 44], &[0])?)?),
+        ("the right side's columns", a.matmul(&back(22, &[64, 44], &[1])?)?),
+        ("the right side turned", a.matmul(&back(23, &[44, 64], &[0])?.t()?)?),
+        ("a softmax", back(24, &[19, 64], &[0])?.softmax(1)?),
+        ("a norm", back(25, &[19, 64], &[0, 1])?.layer_norm(1, None, None, 1e-5)?),
+        ("sums", back(26, &[19, 64], &[0])?.sum(1)?),
+        ("sums of columns", back(27, &[19, 64], &[0, 1])?.sum(0)?),
+        ("running sums", back(28, &[19, 64], &[0])?.cumsum(1)?),
+        ("windows", back(29, &[2, 3, 16, 20], &[0, 2])?.max_pool(&Pooling::of([2, 2]))?),
+        ("joined", Tensor::concat(&[&back(30, &[8, 16], &[0])?, &b.at((..8, ..16))?], 0)?),
+        ("as f16", back(31, &[9, 16], &[0])?.cast(DType::F16)?.cast(DType::F32)?),
+    ])
+}
+
+async fn as_copies(ctx: &Ctx) -> Outcome {
+    let native = ctx.native().await?;
+    let weights = native.uniform(Key::new(99), [96, 64], DType::F32).map_err(show)?;
+    let (weights, _) = weights.quantise(Blocks::Q8).await.map_err(show)?;
+    for device in [native.with_target(Target::Gpu), native] {
+        let views = works(&device, &weights, Ok).map_err(show)?;
+        let copies = works(&device, &weights, |x| x.contiguous()).map_err(show)?;
+        for ((what, view), (_, copy)) in views.iter().zip(&copies) {
+            let got = view.read::<f32>().await.map_err(show)?;
+            let want = copy.read::<f32>().await.map_err(show)?;
+            ensure_eq!(got.len(), want.len(), "{what}");
+            // Sums of some hundred terms below one, perhaps in another order.
+            let near = |(x, y): (&f32, &f32)| (x - y).abs() <= 1e-4 * y.abs().max(1.0);
+            let wrong = got.iter().zip(&want).position(|pair| !near(pair));
+            ensure!(wrong.is_none(), "{what}, {:?}: from element {wrong:?} on", device.target());
+        }
+    }
+    Ok(())
+}
