@@ -10,6 +10,7 @@ use crate::diagnosis::{Finding, Machine, diagnose, variables_in_force};
 use crate::error::Result;
 pub use crate::gpu::TrustedModules;
 use crate::plan::{Plan, Policy, negotiate};
+use crate::shared::is_switched_on;
 
 pub(crate) mod cause;
 mod processor;
@@ -238,7 +239,8 @@ impl Wanted {
         match set("WHARF_ADAPTER") {
             Some(text) => Self::Named { text, from_env: true },
             None => {
-                let allowed = set("WHARF_ALLOW_SOFTWARE").is_some_and(|value| value != "0");
+                let allowed =
+                    set("WHARF_ALLOW_SOFTWARE").is_some_and(|value| is_switched_on(&value));
                 Self::Best { software: software || allowed }
             }
         }

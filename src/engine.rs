@@ -184,7 +184,12 @@ impl Engine {
         let ways: [(GiveBack, &str); 2] =
             [(Self::trim, "unused memory"), (Self::compact, "small tensors moved together")];
         for (give_back, what) in ways {
-            let freed = give_back(self)?;
+            let freed = match give_back(self) {
+                Ok(freed) => freed,
+                // What was recorded found no memory. There may be some by now.
+                Err(error) if error.is_out_of_memory() => 0,
+                Err(error) => return Err(error),
+            };
             let freed = size(freed);
             Topic::Memory.tell(
                 Level::Info,
@@ -414,11 +419,16 @@ impl Engine {
         lock(&self.state).faults.take(&self.gpu, seat, Box::new(explain))
     }
 
-    /// Gives unused memory back to the driver, and waits until that is done.
+    /// Gives unused memory back to the driver, and waits until that is done. What is free already
+    /// goes first: what was recorded may find no memory without it.
     pub(crate) fn trim(&self) -> Result<u64> {
+        let give_back = || {
+            self.ring.clear();
+            lock(&self.state).store.trim()
+        };
+        let freed = give_back();
         self.flush()?;
-        let freed = lock(&self.state).store.trim();
-        self.ring.clear();
+        let freed = freed + give_back();
         // An empty submission releases staging memory; waiting releases buffers in use.
         self.gpu.submit("trim", None)?;
         self.gpu.wait(None)?;

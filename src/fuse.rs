@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::dtype::DType;
 use crate::engine::Site;
-use crate::error::{Error, Result, mistake};
+use crate::error::{ErrorKind, Result, mistake};
 use crate::exec::Value;
 use crate::kernel::Operand;
 use crate::kernel::cores::{Core, Head, Tail};
@@ -233,8 +233,9 @@ impl Node {
             lock(sketched).insert(core::ptr::from_ref(self) as usize, made.clone());
             return made;
         }
-        // There may be memory when somebody asks again.
-        if made.as_ref().is_err_and(Error::is_out_of_memory) {
+        // There may be memory when somebody asks again, or what was waited for may be done.
+        let passes = [ErrorKind::OutOfMemory, ErrorKind::TimedOut];
+        if made.as_ref().is_err_and(|error| passes.contains(&error.kind())) {
             return made;
         }
         let done = self.done.get_or_init(|| made).clone();

@@ -35,7 +35,7 @@ use glance::Glance;
 use lock::gl_lock;
 pub use trusted::TrustedModules;
 use trusted::checks_kept;
-pub(crate) use wait::{Drive, Mapped, Mapping};
+pub(crate) use wait::{Drive, MapRequest, Mapped};
 use waiter::Waiter;
 use watchdog::Watchdog;
 

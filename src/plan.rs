@@ -461,8 +461,12 @@ impl Plan {
     pub(crate) fn route(&self, from: DType, to: Option<DType>) -> Result<(How, Stored), Error> {
         let (carriage, stored) = self.accept(to.unwrap_or(from))?;
         let how = match to {
-            // One step straight to what the plan stores, which may convert once more.
-            Some(to) if to != from => How::Converted { to: *stored, lossless: false },
+            // One step straight to what the plan stores, which may convert once more: as the plan
+            // says, if only what survives that.
+            Some(to) if to != from => {
+                let lossless = matches!(carriage.how, How::Converted { lossless: true, .. });
+                How::Converted { to: *stored, lossless }
+            }
             _ => carriage.how,
         };
         if *stored != from && !convertible(from, *stored) {

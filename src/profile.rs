@@ -53,13 +53,15 @@ impl Profile {
     /// What has been noted until now, added up: printed by `{}`. Submits what was recorded, and
     /// waits for it; in a browser nothing waits, and dispatches that are under way have no time.
     pub fn report(&self) -> Result<Report> {
-        self.settle().map(|events| self.sum(&events))
+        self.settle()?;
+        Ok(self.sum(&self.timeline.events()))
     }
 
     /// Writes what has been noted until now as a trace, for `ui.perfetto.dev` or
     /// `chrome://tracing`: what each thread of the host did, one in another; the dispatches on the
     /// device; crossings; and how many bytes of memory were live and reserved. The table is in it
     /// too, under `otherData`. Of many events it has the last quarter of a million of each kind.
+    /// What was noted of a device that is lost, or busy for longer than one waits, is written too.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -75,7 +77,9 @@ impl Profile {
     pub fn trace(&self, path: impl AsRef<Path>) -> Result<()> {
         use std::io::Write;
 
-        let (path, events) = (path.as_ref(), self.settle()?);
+        // What was noted of a device that is lost, or busy for ever, is wanted most.
+        let _ = self.settle();
+        let (path, events) = (path.as_ref(), self.timeline.events());
         let (report, adapter) = (self.sum(&events), self.engine.gpu.name());
         let written = || -> std::io::Result<()> {
             let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
@@ -89,12 +93,12 @@ impl Profile {
         })
     }
 
-    /// Submits what was recorded, waits until all of it is done, and says what was noted.
-    fn settle(&self) -> Result<Events> {
+    /// Submits what was recorded, and waits until all of it is done.
+    fn settle(&self) -> Result<()> {
         self.engine.flush()?;
         #[cfg(not(target_arch = "wasm32"))]
         self.engine.gpu.wait(None)?;
-        Ok(self.timeline.events())
+        Ok(())
     }
 
     fn sum(&self, events: &Events) -> Report {

@@ -9,6 +9,11 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whether a switch in the environment is on: there are words for off, and nothing is off.
+pub(crate) fn is_switched_on(value: &str) -> bool {
+    !["", "0", "n", "no", "f", "false", "off"].contains(&value.to_lowercase().as_str())
+}
+
 /// Those who watch a device, as long as they live.
 #[derive(Debug)]
 pub(crate) struct Watches<T> {

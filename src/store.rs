@@ -57,6 +57,11 @@ struct Outlook {
 /// ```
 #[must_use]
 pub fn fit_all(caps: &Caps, cap: Option<u64>, tensors: &[u64]) -> Fit {
+    let bytes = tensors.iter().fold(0u64, |sum, bytes| sum.saturating_add(*bytes));
+    // An adapter without storage buffers.
+    if Segments::new(caps).bytes_max == 0 && bytes > 0 {
+        return Fit::refused(bytes);
+    }
     let staging = ring::staging_bytes_max(caps, tensors.iter().copied().max().unwrap_or(0));
     Store::on_paper(caps, cap).fit(tensors, staging)
 }

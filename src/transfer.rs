@@ -114,6 +114,15 @@ fn count(source: &dyn Fill, bytes: u64, tally: &mut Tally) -> Result<()> {
     Ok(())
 }
 
+/// Unmaps a buffer that a panic of whoever fills it would leave mapped.
+struct StillMapped<'a>(Option<&'a wgpu::Buffer>);
+
+impl Drop for StillMapped<'_> {
+    fn drop(&mut self) {
+        self.0.into_iter().for_each(wgpu::Buffer::unmap);
+    }
+}
+
 /// Writes the bytes `range` of a storage where they lie, without staging. This needs a whole buffer
 /// that the host can map and that nothing on the device uses any more; returns whether it was so.
 fn in_place(
@@ -134,6 +143,7 @@ fn in_place(
     }
     let view =
         gpu.checked("upload", || piece.buffer.slice(whole.clone()).get_mapped_range_mut())?;
+    let mut mapped = StillMapped(Some(&piece.buffer));
     let filled = view.map_err(|error| gpu.blame("upload", &error)).and_then(|mut view| {
         let mut at = 0;
         while at < bytes {
@@ -147,7 +157,7 @@ fn in_place(
         }
         Ok(true)
     });
-    gpu.checked("upload", || piece.buffer.unmap())?;
+    gpu.checked("upload", || mapped.0.take().into_iter().for_each(wgpu::Buffer::unmap))?;
     filled
 }
 
@@ -237,7 +247,7 @@ pub(crate) async fn down(
 
 /// What the first submission of a read does besides, where there is no chunk to copy. A slot that
 /// was hit is an error.
-async fn settle(
+pub(crate) async fn settle(
     engine: &Engine,
     drive: Drive,
     First { mut flush, slots }: First<'_>,

@@ -153,7 +153,8 @@ impl Device {
         self.engine.gpu.present("tuning")?;
         let breadth = breadth::timed_on(self, site, manner.seconds).await?;
         let (target, mut entries) = (self.target(), Vec::new());
-        let device = &self.with_choices(Arc::new(Table { target, breadth, entries: Vec::new() }));
+        let table = Arc::new(Table { target, breadth, entries: Vec::new() });
+        let device = &self.with_choices(table).without_batch_invariance();
         for problem in problems {
             let bench = Bench::new(device, site, *problem)?;
             let entry = async { Contest::new(device, site, bench, &manner)?.run(&mut on).await };

@@ -77,10 +77,11 @@ fn tensor(page: &Page, parcel: &Parcel<'_>) {
     let of = parcel.tensor;
     let name = shorten(&clean(of.name()), WIDTHS[0] - 2);
     let shape = shorten(&of.shape().to_string(), WIDTHS[1] - 1);
+    let dtype = shorten(&clean(of.dtype_name()), WIDTHS[2] - 1);
     let stored = parcel.stored.unwrap_or("-");
     let taken = parcel.fit.as_ref().map_or_else(|| "-".into(), |fit| bytes(fit.bytes));
     let segments = parcel.fit.as_ref().map_or_else(|| "-".into(), |fit| fit.segments.to_string());
-    let texts = [&name, &shape, of.dtype_name(), way(parcel), stored, &taken];
+    let texts = [&name, &shape, &dtype, way(parcel), stored, &taken];
     let tone = if parcel.how.is_ok() { Tone::Plain } else { Tone::Caution };
     row(page, texts, tone, (tone, &segments));
     if let Err(refusal) = &parcel.how {

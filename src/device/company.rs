@@ -32,6 +32,10 @@ impl Device {
         self.with(|handle| handle.batch_invariant = true)
     }
 
+    pub(crate) fn without_batch_invariance(&self) -> Self {
+        self.with(|handle| handle.batch_invariant = false)
+    }
+
     pub(crate) fn is_batch_invariant(&self) -> bool {
         self.handle.batch_invariant
     }

@@ -3,6 +3,7 @@
 use super::machine::{NodeAccess, Nvidia, RenderNode};
 use super::platform::{NVIDIA, Package, install, last_resort, vendor};
 use super::{Finding, Machine, Obstacle, Scene};
+use crate::shared::is_switched_on;
 
 /// Whether a driver of these names is among those installed, whatever its state and whatever hides
 /// it.
@@ -218,7 +219,7 @@ pub(super) fn nothing_listed(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
             1 => "1 adapter is listed, and it is a software one".to_owned(),
             many => format!("{many} adapters are listed, and all are software ones"),
         };
-        let remedy = if machine.variable("WHARF_ALLOW_SOFTWARE").is_some_and(|v| v != "0") {
+        let remedy = if machine.variable("WHARF_ALLOW_SOFTWARE").is_some_and(is_switched_on) {
             "WHARF_ALLOW_SOFTWARE is set, so software may be chosen".to_owned()
         } else {
             format!("software is used only when asked for: {allow}")

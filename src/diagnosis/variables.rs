@@ -5,6 +5,7 @@ use super::machine::{Library, Manifest};
 use super::platform::{NVIDIA, feature_of, primary_backend};
 use super::scene::{backend_words, backends_asked};
 use super::{Finding, Machine, Obstacle, Scene};
+use crate::shared::is_switched_on;
 
 /// Every variable that a judgement may depend on; others are not read into a [`Machine`].
 pub(crate) const KNOWN: [&str; 23] = [
@@ -163,9 +164,8 @@ pub(super) fn notes(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
 /// Whether a variable is on: switches know words for off, all others are on when they are not
 /// empty.
 fn is_on(name: &str, value: &str) -> bool {
-    let off = ["", "0", "n", "no", "f", "false"];
     let switch = ["LIBGL_ALWAYS_SOFTWARE", "WHARF_ALLOW_SOFTWARE"].contains(&name);
-    if switch { !off.contains(&value.to_lowercase().as_str()) } else { !value.is_empty() }
+    if switch { is_switched_on(value) } else { !value.is_empty() }
 }
 
 /// A variable that is honoured x the backend it concerns (any, if empty) x what that changes.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::error::Error;
 use crate::exec::Job;
-use crate::gpu::Mapping;
+use crate::gpu::MapRequest;
 use crate::proof::Claim;
 use crate::shared::lock;
 use crate::wgsl::Assembled;
@@ -37,7 +37,7 @@ pub(crate) struct JobNote {
 pub(crate) struct Excerpt {
     pub(crate) buffer: Option<(wgpu::Buffer, wgpu::SubmissionIndex)>,
     /// Asked for by whoever reads it first.
-    pub(crate) mapping: Mutex<Option<Mapping>>,
+    pub(crate) mapping: Mutex<Option<MapRequest>>,
     pub(crate) bytes: u64,
     /// Of each value, its bytes there.
     pub(crate) values: Vec<Range<u64>>,

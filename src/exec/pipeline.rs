@@ -191,7 +191,9 @@ impl Pipeline {
 fn side_by_side(pieces: usize, work: &(impl Fn() -> Result<()> + Sync)) -> Result<()> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(pieces);
     thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        // Where no thread can be started, there are fewer.
+        let more = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = (1..threads).filter_map(more).collect();
         let own = work();
         let panicked = |_| Err(mistake("prewarming", "a thread panicked"));
         let others = others.into_iter().map(|thread| thread.join().unwrap_or_else(panicked));

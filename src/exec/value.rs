@@ -81,9 +81,13 @@ impl Value {
         lock(&self.faults).push(fault);
     }
 
-    /// Makes it carry the slots of the values that it is computed from.
+    /// Makes it carry the slots of the values that it is computed from, and what befell these while
+    /// it was recorded.
     pub(crate) fn inherit<'a>(&self, from: impl IntoIterator<Item = &'a Self>) {
         for value in from {
+            if let Some(error) = value.error.get() {
+                self.poison(error.clone());
+            }
             // A slot that a read on another thread has just found to be hit counts too.
             let carried = |fault: &&Arc<Fault>| !fault.is_settled() || fault.error().is_some();
             let theirs: Vec<_> = lock(&value.faults).iter().filter(carried).cloned().collect();

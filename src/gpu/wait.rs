@@ -49,9 +49,9 @@ impl Signal {
 
 /// A buffer that was asked for, which many may wait for.
 #[derive(Clone, Debug)]
-pub(crate) struct Mapping(Arc<Mutex<Signal>>);
+pub(crate) struct MapRequest(Arc<Mutex<Signal>>);
 
-impl Mapping {
+impl MapRequest {
     /// Asks for the first `size` bytes of `buffer`.
     pub(crate) fn ask(gpu: &Gpu, buffer: &wgpu::Buffer, size: u64) -> Result<Self> {
         #[cfg(feature = "testing")]
@@ -86,7 +86,7 @@ impl<'a> Mapped<'a> {
         buffer: &wgpu::Buffer,
         size: u64,
     ) -> Result<Self> {
-        Ok(Self::of(gpu, drive, submission, Mapping::ask(gpu, buffer, size)?))
+        Ok(Self::of(gpu, drive, submission, MapRequest::ask(gpu, buffer, size)?))
     }
 
     /// Waits for what was asked for.
@@ -94,7 +94,7 @@ impl<'a> Mapped<'a> {
         gpu: &'a Gpu,
         drive: Drive,
         submission: wgpu::SubmissionIndex,
-        Mapping(signal): Mapping,
+        MapRequest(signal): MapRequest,
     ) -> Self {
         Self { gpu, drive, submission, signal, asked: false }
     }

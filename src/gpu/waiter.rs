@@ -55,27 +55,39 @@ impl Waiter {
         submission: wgpu::SubmissionIndex,
         late: impl FnOnce() + Send + 'static,
     ) {
-        let mut queue = lock(&self.queue);
-        let (sender, _) = queue.get_or_insert_with(|| {
+        let mut guard = lock(&self.queue);
+        let queue = &mut *guard;
+        let (sender, thread) = queue.get_or_insert_with(|| {
             let (sender, receiver) = mpsc::channel::<Wish>();
             let (device, backend) = (self.device.clone(), self.backend);
             let watchdog = Arc::clone(&self.watchdog);
             let work = move || {
-                for (submission, late) in receiver {
-                    let polled = {
-                        let _gl = gl_lock(backend);
-                        watchdog.wait(&device, Some(submission))
-                    };
-                    // Any other failure reaches the waiting future through its callback.
-                    if let Err(wgpu::PollError::Timeout) = polled {
-                        late();
-                    }
+                for wish in receiver {
+                    wait(&device, backend, &watchdog, wish);
                 }
             };
-            // Without a thread the future still completes whenever anybody polls the device.
             let thread = std::thread::Builder::new().name("wharf-wait".into());
             (sender, thread.spawn(work).ok())
         });
-        let _ = sender.send((submission, Box::new(late)));
+        let wish: Wish = (submission, Box::new(late));
+        if thread.is_some() {
+            let _ = sender.send(wish);
+            return;
+        }
+        // Where no thread can be started, this one waits.
+        drop(guard);
+        wait(&self.device, self.backend, &self.watchdog, wish);
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn wait(device: &wgpu::Device, backend: Backend, watchdog: &Watchdog, (submission, late): Wish) {
+    let polled = {
+        let _gl = gl_lock(backend);
+        watchdog.wait(device, Some(submission))
+    };
+    // Any other failure reaches the waiting future through its callback.
+    if let Err(wgpu::PollError::Timeout) = polled {
+        late();
     }
 }

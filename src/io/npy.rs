@@ -88,7 +88,12 @@ impl Described {
         let Literal { descr, fortran, dims } = Literal::parse(&text)?;
         let shape = shape(&dims)?;
         let has = len - begin;
-        let dtype = DESCRIBED.iter().find(|(known, _)| *known == descr).map(|(_, dtype)| *dtype);
+        // Some writers give a byte an order.
+        let same = |known: &str| match known.strip_prefix('|') {
+            Some(byte) => descr.strip_prefix(['|', '<', '>', '=']) == Some(byte),
+            None => known == descr,
+        };
+        let dtype = DESCRIBED.iter().find(|(known, _)| same(known)).map(|(_, dtype)| *dtype);
         let needs = dtype.map(|dtype| shape.elements() as u128 * dtype.width() as u128);
         match needs {
             Some(needs) if needs > u128::from(has) => {

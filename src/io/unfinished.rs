@@ -68,7 +68,14 @@ fn whole_by<T>(
     sync: impl Fn(Synced, &File) -> std::io::Result<()>,
 ) -> Result<T> {
     let written = || -> Result<T> {
+        // A link stays one, and the file that it leads to changes.
+        let whole = path.is_symlink().then(|| std::fs::canonicalize(path).ok()).flatten();
+        let path = whole.as_deref().unwrap_or(path);
         let (part, file) = Unfinished::beside(path).map_err(|error| unwritten(&error))?;
+        if let Ok(old) = std::fs::metadata(path) {
+            // Whoever could not read the old file cannot read the new one.
+            file.set_permissions(old.permissions()).map_err(|error| unwritten(&error))?;
+        }
         let mut file = BufWriter::with_capacity(1 << 20, file);
         let written = write(&mut file)?;
         let done = file.flush().and_then(|()| sync(Synced::File, file.get_ref()));

@@ -8,7 +8,7 @@ use crate::engine::docket::{Docket, Excerpt, Exhibit, Extract, noting};
 use crate::engine::{Engine, Site};
 use crate::error::{ErrorKind, Result};
 use crate::exec::Value;
-use crate::gpu::{Drive, Gpu, Mapped, Mapping};
+use crate::gpu::{Drive, Gpu, MapRequest, Mapped};
 use crate::kernel::Operand;
 use crate::kernel::cores::{Alone, Core, Head, Tail, Task};
 use crate::proof::{Claim, Formed, Seen, mixed};
@@ -249,7 +249,7 @@ impl Excerpt {
             let known = &mut *lock(&self.mapping);
             match known {
                 Some(mapping) => mapping.clone(),
-                None => known.insert(Mapping::ask(gpu, buffer, self.bytes)?).clone(),
+                None => known.insert(MapRequest::ask(gpu, buffer, self.bytes)?).clone(),
             }
         };
         Mapped::of(gpu, drive, submission.clone(), mapping).await

@@ -25,7 +25,7 @@ pub(crate) const SLACK: u64 = 256;
 pub(crate) fn chunk_bytes(caps: &Caps) -> u64 {
     let chunk = if caps.identity.backend == Backend::Gl { CHUNK_GL } else { CHUNK };
     // A staging buffer holds a chunk and the slack.
-    chunk.min((caps.limits.buffer_bytes_max - SLACK) / SLACK * SLACK)
+    chunk.min(caps.limits.buffer_bytes_max.saturating_sub(SLACK) / SLACK * SLACK)
 }
 
 /// The host memory that an upload needs beyond the data, at most: the chunks in flight.

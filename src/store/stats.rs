@@ -100,6 +100,21 @@ pub struct Fit {
     pub fits: bool,
 }
 
+impl Fit {
+    /// Of tensors that no memory of the adapter can hold.
+    pub(crate) const fn refused(bytes: u64) -> Self {
+        Self {
+            bytes,
+            segments: 0,
+            bytes_padding: 0,
+            bytes_reserve: 0,
+            bytes_give_back: 0,
+            bytes_staging: 0,
+            fits: false,
+        }
+    }
+}
+
 impl fmt::Display for Fit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

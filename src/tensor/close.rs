@@ -94,8 +94,9 @@ impl Tensor {
             let wide = computed(left);
             let (x, y) = (self.cast(wide)?, other.cast(wide)?);
             let room = ((y.abs()? * rtol)? + atol)?;
-            // Everything is within the room that infinity leaves.
-            let near = (&x - &y)?.abs()?.le(&room)?.and(&y.is_finite()?)?;
+            // Everything is within the room that infinity leaves, and that overflows.
+            let finite = x.is_finite()?.and(&y.is_finite()?)?;
+            let near = (&x - &y)?.abs()?.le(&room)?.and(&finite)?;
             near.or(&x.eq(&y)?)?.all(..).map(Some)
         };
         asked(close).map_err(|error: Error| error.during(what))

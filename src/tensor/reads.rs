@@ -23,7 +23,7 @@ use crate::shadow::verdict;
 use crate::shape::cause::ShapeCause;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::transfer::down_blocking;
-use crate::transfer::{Drain, Fill, First, Receipt, UploadSource, down};
+use crate::transfer::{Drain, Fill, First, Receipt, UploadSource, down, settle};
 
 /// Values that are converted at once: source and result stay in the first-level cache.
 const BLOCK: usize = 1024;
@@ -268,10 +268,16 @@ impl Tensor {
         host_only: bool,
         drain: &mut (impl Drain + ?Sized),
     ) -> Result<Footprint> {
-        if self.shape().is_empty() {
-            return Ok(Footprint::default());
-        }
         let engine = &self.device.engine;
+        if self.shape().is_empty() {
+            // There is nothing to read but what befell it.
+            let value = self.realise()?;
+            let slots = value.unsettled();
+            if !slots.is_empty() {
+                settle(engine, drive, First { flush: true, slots: &slots }).await?;
+            }
+            return value.check().map(|()| Footprint::default());
+        }
         let entry = engine.books.open(Direction::Down, self.dtype(), site);
         let dense = self.contiguous()?;
         let value = dense.realise()?;

@@ -515,3 +515,23 @@ fn several_files_are_one_set() {
         }
     }
 }
+
+/// A link leads to the same file as before, and whoever could not read it still cannot.
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_saved_again_keeps_its_place_and_its_mode() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let device = open(Caps::webgpu_baseline());
+    let mut set = wharf::TensorSet::new();
+    set.insert("x", device.ones([4], DType::F32).expect("small")).expect("new");
+    let (scratch, link) = (Scratch::new("lasting", b"old"), super::scratch("link"));
+    let path = &scratch.0;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).expect("it is ours");
+    std::os::unix::fs::symlink(path, &link).expect("it is new");
+    let _ = set.save(&link).expect("it is written");
+    assert!(link.is_symlink() && std::fs::read(path).expect("it is there").len() > 3);
+    let mode = std::fs::metadata(path).expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "{mode:o}");
+    let _ = std::fs::remove_file(link);
+}

@@ -226,3 +226,14 @@ fn what_fits_under_a_cap_is_what_an_upload_finds() {
         }
     }
 }
+
+/// An adapter that nobody has opened may have no storage buffers at all.
+#[test]
+fn nothing_fits_where_nothing_can_be_bound() {
+    for limit in [Limit::BindingBytes, Limit::BufferBytes] {
+        let caps = Caps::webgpu_baseline().with_limit(limit, 0);
+        let fit = wharf::memory::fit_all(&caps, None, &[4096, 80]);
+        assert!(!fit.fits && fit.bytes == 4176, "{fit}");
+        assert!(wharf::memory::fit_all(&caps, None, &[]).fits);
+    }
+}

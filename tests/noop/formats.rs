@@ -68,6 +68,17 @@ fn arrays_of_every_dtype_are_what_numpy_wrote() {
     let truths: Vec<bool> = (0..15).map(|i| number(i) + 3.0 != 0.0).collect();
     let set = load(&device, "b1.npy");
     assert_eq!(set.get("b1").expect("there").to_vec::<bool>().expect("read"), truths);
+    // Some writers give a byte an order.
+    let ordered = std::fs::read(golden("b1.npy")).expect("there");
+    let at = ordered.windows(3).position(|word| word == b"|b1").expect("as numpy describes it");
+    for order in *b"<>=" {
+        let path = super::scratch("ordered");
+        let bytes = [&ordered[..at], &[order], &ordered[at + 1..]].concat();
+        std::fs::write(&path, bytes).expect("it is written");
+        let archive = Archive::open(&path).expect("a header");
+        assert_eq!(archive.tensors()[0].dtype(), Some(DType::Bool), "{order}");
+        let _ = std::fs::remove_file(path);
+    }
     let set = load(&device, "scalar.npy");
     assert_eq!(set.get("scalar").expect("there").shape().rank(), 0, "a scalar");
     for (name, dtype) in [("big-f4", ">f4"), ("c8", "<c8")] {

@@ -164,3 +164,16 @@ fn arrives(values: Wide, policy: &Policy, comes: &Comes, (format, make, is_secon
     assert_eq!(numbers(&kept), [1.0; 5], "{said}: what was there stays");
     let _ = std::fs::remove_file(&path);
 }
+
+/// A dtype that is named is the permission for one step, not for the next that a policy forbids.
+#[test]
+fn what_a_named_dtype_becomes_is_as_lossless_as_the_policy() {
+    let device = baseline(&Policy::lossless());
+    let (same, _) = device.upload_as(&[-7i32, 1 << 24], [2], DType::F64).expect("both survive");
+    assert_eq!((same.dtype(), &*numbers(&same)), (DType::F32, &[-7.0, LARGE - 1.0][..]));
+    let error = device.upload_as(&[5i32, 16_777_217], [2], DType::F64).expect_err("one is odd");
+    assert!(error.to_string().contains("at index 1"), "{error}");
+    let narrow = baseline(&Policy::exact().allow(DType::F64, DType::F32));
+    let (rounded, _) = narrow.upload_as(&[16_777_217i32], [1], DType::F64).expect("permitted");
+    assert_eq!(numbers(&rounded), [LARGE - 1.0]);
+}

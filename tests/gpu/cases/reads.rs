@@ -28,6 +28,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     }));
     cases.extend([
         case!("reads::a_rounding_read_is_counted", |ctx| rounding(ctx)),
+        case!("reads::of_nothing_says_what_befell_it", |ctx| of_nothing(ctx)),
         case!("reads::a_value_out_of_range_is_named", |ctx| out_of_range(ctx)),
         case!("reads::a_view_that_overlaps_or_differs_is_an_error", |ctx| wrong_views(ctx)),
         case!("reads::guards_are_asked", |ctx| guards(ctx)),
@@ -165,6 +166,27 @@ async fn dropped(ctx: &Ctx) -> Outcome {
         ensure!(same(&y.read::<f32>().await.map_err(show)?), "{polls} polls: the next read");
     }
     ensure_eq!(device.memory().tensors, 1, "tensors afterwards");
+    Ok(())
+}
+
+/// What failed is an error although there is nothing to read.
+async fn of_nothing(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let (three, _) = device.upload(&[3u32], [1]).map_err(show)?;
+    let (seven, _) = device.upload(&[7u32], [1]).map_err(show)?;
+    let counts = three.bincount(0).map_err(show)?;
+    let picked = device.zeros([5, 0], DType::F32).and_then(|x| x.index_select(0, &seven));
+    let picked = picked.map_err(show)?;
+    let mut failed = device.zeros([0, 3], DType::F32).map_err(show)?;
+    failed += &device.zeros([4], DType::F32).map_err(show)?;
+    for (what, x) in [("picked", &picked), ("failed", &failed)] {
+        let read = x.read::<f32>().await;
+        ensure!(read.is_err(), "{what}: {read:?}");
+    }
+    let read = counts.read::<u32>().await;
+    ensure!(read.is_err(), "counts: {read:?}");
+    let nothing = device.zeros([0, 3], DType::F32).map_err(show)?;
+    ensure_eq!(nothing.read::<f32>().await.map_err(show)?, Vec::<f32>::new(), "of nothing");
     Ok(())
 }
 
