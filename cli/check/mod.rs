@@ -83,8 +83,9 @@ async fn run(page: &Page, options: &Options) -> u8 {
             } else {
                 page.error(&error);
             }
-            let missing = !std::path::Path::new(&options.file).is_file();
-            return if missing { EXIT_UNREADABLE } else { EXIT_DAMAGED };
+            let file = std::path::Path::new(&options.file);
+            let readable = file.is_file() && std::fs::File::open(file).is_ok();
+            return if readable { EXIT_DAMAGED } else { EXIT_UNREADABLE };
         }
     };
     let (asked, listed) = ask(options).await;

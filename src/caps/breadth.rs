@@ -98,7 +98,7 @@ impl Breadth {
     /// How many rows of a product, of so many columns and terms each, one dispatch computes at
     /// most.
     pub(crate) fn rows_at_once(self, columns: usize, terms: usize) -> usize {
-        let row = 2 * columns as u64 * terms as u64;
+        let row = (columns as u64).saturating_mul(terms as u64).saturating_mul(2);
         usize::try_from(self.dispatch_work() / row.max(1)).unwrap_or(usize::MAX)
     }
 

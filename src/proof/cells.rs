@@ -397,8 +397,16 @@ impl<'a> Desk<'a> {
         };
         let query = read(0, row, d)?;
         let (mut scores, mut values) = (Vec::new(), Vec::new());
-        for j in sight.of(i, keys) {
-            let at = (batch * shared + own) * keys + j;
+        let place = |j: usize| (batch * shared + own) * keys + j;
+        let seen = sight.of(i, keys);
+        // What is multiplied by nothing may make NaN of it.
+        let mut odd = vec![false; length];
+        for j in (0..keys).filter(|j| !seen.contains(j)) {
+            let hidden = read(2, place(j), length)?;
+            odd.iter_mut().zip(hidden).for_each(|(odd, x)| *odd |= !x.is_finite());
+        }
+        for j in seen {
+            let at = place(j);
             let key = read(1, at, d)?;
             let dot: f64 = query.iter().zip(&key).map(|(a, b)| a * b).sum();
             let mask = match self.claim.heads.len() {
@@ -417,7 +425,8 @@ impl<'a> Desk<'a> {
             Number::Float(x) if x.is_finite() => Estimate::of(bound, dtype, exact),
             _ => Estimate::Open,
         };
-        Some(reference::attention(&scores, &values).into_iter().map(one).collect())
+        let known = reference::attention(&scores, &values).into_iter().zip(odd);
+        Some(known.map(|(exact, odd)| if odd { Estimate::Open } else { one(exact) }).collect())
     }
 
     /// The only operation that there is, with its operands at an element: its contract judges it.

@@ -176,9 +176,10 @@ impl Tensor {
     /// `[.., heads, queries, e]`.
     ///
     /// Computed in f32 without a matrix of scores, by its [contract](crate::op). A query that sees
-    /// no key yields 0; a score of NaN or infinity, NaN. Of f32, f16 and bf16; deferred. The result
-    /// lies query by query, so that the heads of each are put together - `permute([0, 2, 1, 3])`,
-    /// `reshape` - without a copy.
+    /// no key yields 0; a score of NaN or infinity, NaN, and so may a value that is not finite and
+    /// that it does not see. Of f32, f16 and bf16; deferred. The result lies query by query, so
+    /// that the heads of each are put together - `permute([0, 2, 1, 3])`, `reshape` - without a
+    /// copy.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

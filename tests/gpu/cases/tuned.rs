@@ -8,7 +8,7 @@ use wharf::tune::{SortSize, SumSize, Tuned, WeightsSize};
 use wharf::{DType, Device, Target};
 
 use super::pair::carries;
-use crate::ctx::{Case, Ctx, Outcome, case, ensure, ensure_eq, show};
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -19,6 +19,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("tuned::sums_and_sorts", |ctx| every(ctx, orders())),
         case!("tuned::cores_are_timed", |ctx| timed(ctx)),
         case!("tuned::few_cores_compute_the_same", |ctx| few(ctx)),
+        case!("tuned::a_handle_without_choice_still_tunes", |ctx| invariant(ctx)),
     ]
 }
 
@@ -61,6 +62,22 @@ async fn spoiled(ctx: &Ctx) -> Outcome {
             }
         }
     }
+    Ok(())
+}
+
+/// Each candidate is a kernel of its own, also where the handle that asks would choose none.
+async fn invariant(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?.with_batch_invariance();
+    let problem: [Problem; 1] = [ProductSize::new(24, 40, 36, DType::F32).into()];
+    let (before, mut kernels) = (device.pipelines(), Vec::new());
+    let honest = |_: &str| false;
+    let tuned = device.tune_spoiled(&problem, honest, |trial| kernels.push(trial.kernel.clone()));
+    tuned.await.map_err(show)?;
+    kernels.sort();
+    kernels.dedup();
+    let made = device.pipelines() - before;
+    // The built-in one is another's as well.
+    ensure!(kernels.len() > 2 && made + 1 >= kernels.len(), "{made} made for {kernels:?}");
     Ok(())
 }
 
