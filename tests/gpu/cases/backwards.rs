@@ -1,5 +1,5 @@
 //! Views that run backwards are as good as their copies: steps below zero, on all ways that divide
-//! places by quads.
+//! places by quads. Addresses of llvmpipe's wrap, so that only SwiftShader sees some mistakes here.
 
 use wharf::tensor::{Attention, Blocks, Conv, Key, Pooling, Quantised};
 use wharf::wgsl::Target;
