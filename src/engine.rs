@@ -422,13 +422,10 @@ impl Engine {
     /// Gives unused memory back to the driver, and waits until that is done. What is free already
     /// goes first: what was recorded may find no memory without it.
     pub(crate) fn trim(&self) -> Result<u64> {
-        let give_back = || {
-            self.ring.clear();
-            lock(&self.state).store.trim()
-        };
-        let freed = give_back();
+        self.ring.clear();
+        let before = lock(&self.state).store.trim();
         self.flush()?;
-        let freed = freed + give_back();
+        let freed = before + lock(&self.state).store.trim();
         // An empty submission releases staging memory; waiting releases buffers in use.
         self.gpu.submit("trim", None)?;
         self.gpu.wait(None)?;

@@ -15,7 +15,7 @@ use crate::error::{Result, mistake};
 use crate::exec::{Fault, SLOT_BYTES};
 use crate::gpu::cause::no_memory;
 use crate::gpu::wait::map_if_idle;
-use crate::gpu::{Drive, Gpu, Mapped, Whose};
+use crate::gpu::{Drive, Gpu, MapRequest, Mapped, Whose};
 use crate::host::Tally;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::store::ring::CHUNK;
@@ -360,7 +360,8 @@ fn start<'a>(
     let theirs = part.is_some_and(|part| part.piece.whose() == Whose::Theirs);
     let submission =
         if theirs { engine.copy_theirs("read", copy)? } else { engine.copy(flush, copy)? };
-    let mapped = Mapped::new(&engine.gpu, drive, submission, &buffer, mapped_bytes)?;
+    let request = MapRequest::ask(&engine.gpu, &buffer, mapped_bytes)?;
+    let mapped = Mapped::new(&engine.gpu, drive, submission, request);
     let range = index(offset - begin)?..index(offset - begin + bytes)?;
     Ok(Down { buffer, mapped, mapped_bytes, range, slots })
 }

@@ -2,8 +2,8 @@
 //!
 //! A browser calls back by itself. Natively somebody has to poll: a blocking call polls on its own
 //! thread ([`Drive::Block`]); an `await` leaves it to one waiting thread per device, started when
-//! it is first needed ([`Drive::Wake`]). Dropping a [`Mapped`] cancels it, and its owner drops the
-//! buffer.
+//! it is first needed ([`Drive::Wake`]). Dropping a [`Mapped`] gives up waiting: its owner drops
+//! the buffer, unless others wait for the same [`MapRequest`].
 
 use core::future::Future;
 use core::ops::Range;
@@ -78,19 +78,8 @@ pub(crate) struct Mapped<'a> {
 }
 
 impl<'a> Mapped<'a> {
-    /// Asks for the first `size` bytes of `buffer` to be mapped once `submission` is done.
+    /// Waits for what was asked for, which comes once `submission` is done.
     pub(crate) fn new(
-        gpu: &'a Gpu,
-        drive: Drive,
-        submission: wgpu::SubmissionIndex,
-        buffer: &wgpu::Buffer,
-        size: u64,
-    ) -> Result<Self> {
-        Ok(Self::of(gpu, drive, submission, MapRequest::ask(gpu, buffer, size)?))
-    }
-
-    /// Waits for what was asked for.
-    pub(crate) fn of(
         gpu: &'a Gpu,
         drive: Drive,
         submission: wgpu::SubmissionIndex,

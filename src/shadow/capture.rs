@@ -252,7 +252,7 @@ impl Excerpt {
                 None => known.insert(MapRequest::ask(gpu, buffer, self.bytes)?).clone(),
             }
         };
-        Mapped::of(gpu, drive, submission.clone(), mapping).await
+        Mapped::new(gpu, drive, submission.clone(), mapping).await
     }
 
     /// Its bytes, which are there.
