@@ -340,6 +340,15 @@ impl Tensor {
         value.check()?;
         Ok(value)
     }
+
+    /// This one as the result of others that nothing was read of: what befell them befell it.
+    pub(crate) fn on_behalf_of(self, others: &[&Self]) -> Result<Self> {
+        let value = self.realise()?;
+        for other in others {
+            value.inherit([&*other.realise()?]);
+        }
+        Ok(self)
+    }
 }
 
 impl fmt::Debug for Tensor {

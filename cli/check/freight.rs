@@ -117,6 +117,7 @@ fn parcel<'a>(plan: &Plan, caps: &Caps, tensor: &'a FileTensor, to: Option<Arriv
 fn in_blocks(tensor: &FileTensor, dtype: DType, form: Blocks) -> bool {
     let rows = matches!(tensor.shape().dims(), [_, k] if k % form.weights() == 0);
     rows && matches!(dtype, DType::F32 | DType::F16 | DType::Bf16)
+        && tensor.layout().is_some_and(|layout| layout.is_dense())
 }
 
 impl<'a> Freight<'a> {

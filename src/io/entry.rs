@@ -7,6 +7,7 @@ use super::cause::ArchiveCause;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::host::supply::Supply;
+use crate::layout::Layout;
 use crate::shape::{RANK_MAX, Shape};
 
 /// A tensor in a file.
@@ -38,6 +39,13 @@ impl FileTensor {
     #[must_use]
     pub fn dtype(&self) -> Option<DType> {
         self.supply.as_ref().map(|supply| supply.dtype())
+    }
+
+    /// How it lies in the file, row-major or column-major, and kept as it is also on a device;
+    /// `None` where wharf has no such dtype.
+    #[must_use]
+    pub fn layout(&self) -> Option<Layout> {
+        self.supply.as_ref().map(|supply| supply.layout())
     }
 
     /// Its dtype as the file spells it.

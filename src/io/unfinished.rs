@@ -23,9 +23,10 @@ impl Unfinished {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         loop {
             let (process, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-            let mut name = path.file_name().unwrap_or_default().to_os_string();
-            name.push(format!(".{process}.{count}.part"));
-            let part = path.with_file_name(name);
+            // Of a name as long as systems allow only the beginning leaves room for more.
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let begin: String = name.chars().take(50).collect();
+            let part = path.with_file_name(format!("{begin}.{process}.{count}.part"));
             match File::create_new(&part) {
                 // Of a process of this number that crashed, or runs on another machine.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -130,6 +131,14 @@ mod tests {
         });
         assert!(first.is_ok(), "{first:?}");
         assert_eq!((text(&path), parts(&path)), ("first, and last".into(), 0));
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn a_name_as_long_as_systems_allow_can_be_saved_to() {
+        let path = std::env::temp_dir().join("n".repeat(255));
+        whole(&path, |file| Ok(file.write_all(b"all").map_err(|e| unwritten(&e))?)).unwrap();
+        assert_eq!(text(&path), "all");
         std::fs::remove_file(&path).unwrap();
     }
 

@@ -288,7 +288,7 @@ impl Tensor {
         let shape = Shape::new([outer, &[sizes.e]].concat())?;
         let weights = Shape::new([outer, &[sizes.keys]].concat())?;
         if shape.is_empty() && !weighs || weights.is_empty() {
-            let zeros = |shape| device.zeros(shape, self.dtype());
+            let zeros = |to| device.zeros(to, self.dtype())?.on_behalf_of(&[self, keys, values]);
             return Ok((zeros(shape)?, weighs.then(|| zeros(weights)).transpose()?));
         }
         let segment = device.engine.segment_elements(DType::F32);

@@ -199,7 +199,7 @@ impl Tensor {
             None => Ok(sums),
         };
         if shape.is_empty() || self.shape().is_empty() || weight.shape().is_empty() {
-            return plus_bias(self.device.zeros(shape, *stored)?);
+            return plus_bias(self.device.zeros(shape, *stored)?.on_behalf_of(&[self, weight])?);
         }
         let (input, kernel) = (self.volumes()?, weight.volumes()?);
         let whole = ConvPart { taps, input: input.layout, weight: kernel.layout };

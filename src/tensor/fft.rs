@@ -173,7 +173,7 @@ impl Tensor {
         let to = Shape::new([&*lead, &*last].concat())?;
         let rows: usize = lead.iter().product();
         let result = if rows == 0 || given == 0 {
-            self.device.zeros(to, self.dtype())?
+            self.device.zeros(to, self.dtype())?.on_behalf_of(&[self])?
         } else {
             let given = given.min(of.taken(size));
             let last = with_parts(&[rows, given], is_complex);

@@ -100,7 +100,7 @@ impl Tensor {
         let factored = || {
             let (x, n) = self.matrices()?;
             if x.shape().is_empty() {
-                return self.device.zeros(*self.shape(), DType::F32);
+                return self.device.zeros(*self.shape(), DType::F32)?.on_behalf_of(&[self]);
             }
             let factor = x.factored()?;
             let holds = factor.diagonals()?.gt(0.0)?;
@@ -135,7 +135,7 @@ impl Tensor {
         let solved = || {
             let sides = Sides::of(self, right)?;
             let Some((x, b)) = &sides.flat else {
-                return self.device.zeros(sides.shape, DType::F32);
+                return self.device.zeros(sides.shape, DType::F32)?.on_behalf_of(&[self, right]);
             };
             let solved = x.behind(b, how)?;
             let solved = if how.unit {

@@ -130,7 +130,7 @@ impl Tensor {
     fn sorted_places(&self, axis: Axis, order: Order) -> Result<Self> {
         let ((axis, _), count) = (self.shape().find(axis)?, self.shape().elements());
         if count == 0 {
-            return self.device.zeros(*self.shape(), DType::U32);
+            return self.device.zeros(*self.shape(), DType::U32)?.on_behalf_of(&[self]);
         }
         asked(|| {
             let rows = Unfolded::of(self, axis)?;

@@ -153,16 +153,15 @@ impl Tensor {
     #[track_caller]
     fn of_nothing(&self, reduction: Reduction, kept: Shape) -> Result<Self> {
         let dtype = reduction.yields(self.dtype());
-        if kept.is_empty() {
-            return self.device.zeros(kept, dtype);
-        }
         match reduction.of_nothing(self.dtype()) {
+            _ if kept.is_empty() => self.device.zeros(kept, dtype),
             Some(Number::Float(x)) => self.device.full(kept, dtype, x),
             Some(Number::Bool(x)) => self.device.full(kept, dtype, x),
             Some(Number::Int(0)) => self.device.zeros(kept, dtype),
             Some(Number::Int(_)) => self.device.ones(kept, dtype),
             None => Err(ReduceCause::Nothing { reduction, shape: *self.shape() }.into()),
-        }
+        }?
+        .on_behalf_of(&[self])
     }
 }
 

@@ -248,7 +248,7 @@ impl Tensor {
         }
         let to = Shape::new([n, channels, lines, columns])?;
         if to.is_empty() {
-            return self.device.zeros(to, self.dtype());
+            return self.device.zeros(to, self.dtype())?.on_behalf_of(&[self, grid]);
         }
         for length in [h, w] {
             if !(1..=LENGTH_MAX).contains(&length) {

@@ -164,7 +164,7 @@ impl Tensor {
             let among = axes.of(self.shape())?;
             let ends = self.beside_rows(&among, ends)?;
             if self.shape().is_empty() {
-                return self.device.zeros(*self.shape(), self.dtype());
+                return self.device.zeros(*self.shape(), self.dtype())?.on_behalf_of(&[self]);
             }
             let (rows, beside): (Vec<usize>, Vec<usize>) =
                 (0..among.len()).partition(|&axis| among[axis]);

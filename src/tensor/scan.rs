@@ -110,7 +110,7 @@ impl Tensor {
             let (axis, _) = self.shape().find(axis)?;
             let dtype = reduction.yields(self.dtype());
             if self.shape().is_empty() {
-                return self.device.zeros(*self.shape(), dtype);
+                return self.device.zeros(*self.shape(), dtype)?.on_behalf_of(&[self]);
             }
             let x = self.cast(computed(self.dtype()))?;
             let how = Reduce { fold, kind: Kind::of(x.dtype()), index: false };

@@ -19,6 +19,21 @@ fn rows(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// Blocks go along rows: what lies column by column goes up as it is.
+#[test]
+fn columns_become_no_blocks() {
+    let path = std::env::temp_dir().join(format!("wharf-columns-{}.npy", std::process::id()));
+    let header = "{'descr': '<f4', 'fortran_order': True, 'shape': (32, 64), }";
+    let begin = b"\x93NUMPY\x01\x00\x76\x00";
+    let file = [&begin[..], format!("{header:<117}\n").as_bytes(), &[0; 32 * 64 * 4]].concat();
+    std::fs::write(&path, file).expect("written");
+    let (code, text) =
+        wharf(&["check", &path.to_string_lossy(), "--on", "lavapipe", "--as", "q8", "--json"]);
+    std::fs::remove_file(&path).expect("it was there");
+    assert!(rows(&text)[0].ends_with(" <f4 native f32 8192"), "{text}");
+    assert_eq!(code, 0, "{text}");
+}
+
 /// Those of 8 and of 4 bits are two tensors each, as they are on a device.
 #[test]
 fn a_file_of_blocks_is_weighed_part_by_part() {

@@ -59,7 +59,7 @@ impl Tensor {
             let input = Shape::new([&[images, channels], &size[..]].concat())?;
             let taps = how.arrived(self, &input, weight.shape())?;
             if input.is_empty() || self.shape().is_empty() || weight.shape().is_empty() {
-                return self.device.zeros(input, *stored);
+                return self.device.zeros(input, *stored)?.on_behalf_of(&[self, &weight]);
             }
             let mut beyond = [0; D];
             for i in 0..D {
@@ -118,7 +118,7 @@ impl Tensor {
         let weight = Shape::new([&[rows, each], &size[..]].concat())?;
         how.arrived(self, input.shape(), &weight)?;
         if weight.is_empty() || self.shape().is_empty() || input.shape().is_empty() {
-            return self.device.zeros(weight, *stored);
+            return self.device.zeros(weight, *stored)?.on_behalf_of(&[self, input]);
         }
         let pads: Vec<_> = [0, 0].into_iter().chain(how.padding).map(|pad| (pad, pad)).collect();
         let padded = input.pad(&pads, Pad::Constant(Scalar::zero(input.dtype())))?;

@@ -46,7 +46,7 @@ impl Lu {
     fn solved(&self, what: &'static str, right: &Tensor) -> Result<Tensor> {
         let sides = Sides::of(&self.factors, right)?;
         let Some((factors, b)) = &sides.flat else {
-            return right.device.zeros(sides.shape, DType::F32);
+            return right.device.zeros(sides.shape, DType::F32)?.on_behalf_of(&[right]);
         };
         let n = sides.n;
         let all = Shape::new(&sides.of.dims()[..sides.of.rank() - 1])?;
@@ -195,8 +195,8 @@ impl Tensor {
         let shape = *self.shape();
         let list = Shape::new(&shape.dims()[..shape.rank() - 1])?;
         if shape.is_empty() {
-            let order = self.device.zeros(list, DType::U32)?;
-            return Ok(Lu { factors: self.device.zeros(shape, DType::F32)?, order });
+            let zeros = |shape, dtype| self.device.zeros(shape, dtype)?.on_behalf_of(&[self]);
+            return Ok(Lu { factors: zeros(shape, DType::F32)?, order: zeros(list, DType::U32)? });
         }
         if n > ROWS_MAX {
             return Err(LinalgCause::Rows { rows: n, most: ROWS_MAX }.into());

@@ -105,7 +105,7 @@ impl Tensor {
             let lead = &shape.dims()[..shape.rank() - D];
             let result = Shape::new([lead, &size[..]].concat())?;
             if result.is_empty() || shape.is_empty() {
-                return self.device.zeros(result, self.dtype());
+                return self.device.zeros(result, self.dtype())?.on_behalf_of(&[self]);
             }
             let images: usize = lead.iter().product();
             let flat = [&[images], &shape.dims()[lead.len()..]].concat();
@@ -146,7 +146,7 @@ impl Tensor {
             let lead = &self.shape().dims()[..self.shape().rank() - D];
             let result = Shape::new([lead, &size[..]].concat())?;
             if result.is_empty() || self.shape().is_empty() {
-                return self.device.zeros(result, dtype);
+                return self.device.zeros(result, dtype)?.on_behalf_of(&[self]);
             }
             let arrived = self.cast(computed(dtype))?;
             let counts = how.counts(&self.device, &size, arrived.dtype())?;

@@ -173,7 +173,9 @@ impl Tensor {
         let device = &self.device;
         if shape.is_empty() {
             let rows = Shape::new([out, width])?;
-            let empty = |share: Share| device.zeros(share.shape(to, &rows)?, share.dtype(to));
+            let empty = |share: Share| {
+                device.zeros(share.shape(to, &rows)?, share.dtype(to))?.on_behalf_of(&[self])
+            };
             let parts = [empty(Share::Values)?, empty(Share::Scales)?];
             let errors = device.zeros([9], DType::F32)?;
             return Ok((Quantised::checked(to, parts, shape)?, errors));

@@ -5,6 +5,7 @@ use std::task::{Context, Poll, Waker};
 
 use wharf::half::f16;
 use wharf::ledger::Crossings;
+use wharf::tensor::{Attention, Conv};
 use wharf::{Adapter, DType, ErrorKind, HostViewMut, Receipt, Tensor};
 
 use super::pair::{bits_of, difference};
@@ -179,9 +180,27 @@ async fn of_nothing(ctx: &Ctx) -> Outcome {
     let picked = picked.map_err(show)?;
     let mut failed = device.zeros([0, 3], DType::F32).map_err(show)?;
     failed += &device.zeros([4], DType::F32).map_err(show)?;
-    for (what, x) in [("picked", &picked), ("failed", &failed)] {
-        let read = x.read::<f32>().await;
-        ensure!(read.is_err(), "{what}: {read:?}");
+    let image = failed.unsqueeze(0).and_then(|x| x.unsqueeze(0)).map_err(show)?;
+    let weight = device.zeros([2, 1, 1, 1], DType::F32).map_err(show)?;
+    let made = [
+        ("picked", Ok(picked)),
+        ("failed", Ok(failed.clone())),
+        ("sum", failed.sum(0)),
+        ("mean of none", failed.mean(1)),
+        ("cumsum", failed.cumsum(0)),
+        ("softmax", failed.softmax(1)),
+        ("product", failed.t().and_then(|x| x.matmul(&failed))),
+        ("conv2d", image.conv2d(&weight, None, &Conv::new().padding([1, 0]))),
+        ("fft", failed.rfft(0, Some(4))),
+        ("attention", image.attention(&image, &image, &Attention::new())),
+    ];
+    for (what, x) in made {
+        let read = match x {
+            Ok(x) => x.read::<f32>().await,
+            Err(error) => Err(error),
+        };
+        let error = read.err().ok_or_else(|| format!("{what}: nothing of it"))?;
+        ensure!(["index_select", "+="].iter().any(|w| error.to_string().contains(w)), "{error}");
     }
     let read = counts.read::<u32>().await;
     ensure!(read.is_err(), "counts: {read:?}");
