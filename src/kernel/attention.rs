@@ -62,10 +62,9 @@ impl Core for AttentionCore {
         }
         // Where lanes do not share what they load, each would unpack every key.
         let caps = site.engine.gpu.caps();
-        let lanes = choice::sharers(caps);
-        let Inputs { operands, views, packed } = Inputs::of(site, operands, lanes.is_some())?;
-        let tile = choice::tile(site.target, lanes, &views, packed, self.by);
-        let tile = Block { fused: caps.identity.fuses(), ..tile };
+        let share = choice::sharers(caps).is_some();
+        let Inputs { operands, views, packed } = Inputs::of(site, operands, share)?;
+        let tile = choice::tile(site.target, caps, &views, packed, self.by);
         site.engine.remark(|| choice::remark(&tile, self.by.is_some()));
         let heads = loaded(operands, tile.unit)?;
         let each = tile.mask == Mask::Each;

@@ -41,6 +41,7 @@ fn attention_is_valid() {
         unroll: [4, 4],
         shared: false,
         fused: false,
+        listed: false,
         unit: Unit::Quad,
         mask: Mask::None,
     };
@@ -50,6 +51,7 @@ fn attention_is_valid() {
         Block { mask: Mask::Quads, queries: 3, unroll: [1, 2], ..tile },
         Block { mask: Mask::Each, shared: true, ..tile },
         Block { shared: true, fused: true, block: 8, unroll: [1, 8], queries: 2, ..tile },
+        Block { shared: true, listed: true, block: 8, unroll: [1, 8], queries: 6, ..tile },
         Block { shared: true, unit: Unit::Packed(Form::F16w), mask: Mask::Each, ..tile },
         Block { shared: true, unit: Unit::Packed(Form::F16p), block: 8, unroll: [1, 2], ..tile },
         Block { unit: Unit::Packed(Form::Bf16), mask: Mask::Quads, ..tile },

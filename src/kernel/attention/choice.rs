@@ -26,16 +26,18 @@ use crate::wgsl::{Form, Target};
 pub(crate) mod tuned;
 pub(crate) mod way;
 
-use tuned::{AttentionChoice, AttentionSize, GROUPS, QUERIES_MAX};
+use tuned::{AttentionChoice, AttentionSize, GROUPS, QUERIES};
 
 #[cfg(test)]
 mod tests;
 
-/// From so many multiplications on, four queries to a lane instead of two, and all values of a
-/// block at once, save more than their compiling costs.
+/// From so many multiplications on, more queries to a lane than two, and all values of a block at
+/// once, save more than their compiling costs.
 const WORK_LARGE: usize = 200_000_000;
-/// The most quads of queries and sums that a lane keeps: more do not fit into the nearest cache.
-const QUADS_KEPT: usize = 128;
+/// The most quads of queries and sums that a lane keeps, and the most queries. Where compilers know
+/// `fma`, six queries are no faster than four and take twice as long to compile.
+const KEPT: [usize; 2] = [192, 6];
+const KEPT_FUSED: [usize; 2] = [128, 4];
 /// The most quads of a query and a value that a lane of a CPU keeps, if it keeps one of each.
 const QUADS_ALONE: usize = 64;
 /// Keys are split among up to `2^(SPLIT_BITS - 1)` workgroups, when that is tuned.
@@ -63,10 +65,10 @@ pub(super) fn sharers(caps: &Caps) -> Option<u64> {
     caps.subgroup_exact().filter(|size| sizes.contains(size))
 }
 
-/// The tile for these inputs, by lanes, of which so many load together.
+/// The tile for these inputs, by lanes.
 pub(super) fn tile(
     target: Target,
-    lanes: Option<u64>,
+    caps: &Caps,
     views: &[Layout],
     packed: Option<Form>,
     by: Option<AttentionChoice>,
@@ -80,7 +82,10 @@ pub(super) fn tile(
     let dims = |i: usize| views[i].shape().dims();
     let (keys, values) = (dims(1)[3] / 4, dims(2)[3] / 4);
     let rows = dims(0)[2] * (dims(0)[1] / dims(1)[1].max(1));
+    let lanes = sharers(caps);
     let shared = lanes.is_some();
+    let fused = caps.identity.fuses();
+    let listed = caps.identity.is_later_llvmpipe() && !fused;
     let block = lanes.unwrap_or(4) as usize;
     let work = dims(0)[..3].iter().product::<usize>() * dims(1)[2] * 4 * (keys + values);
     let is_large = shared && work >= WORK_LARGE;
@@ -100,7 +105,10 @@ pub(super) fn tile(
     // Every query loads a mask of its own, element by element, and loads take long to compile.
     let queries = match shared && (!is_large || is_long || mask == Mask::Each) {
         true => 2,
-        false => (QUADS_KEPT / (keys + values)).clamp(2, QUERIES_MAX),
+        false => {
+            let [quads, queries] = if fused { KEPT_FUSED } else { KEPT };
+            (quads / (keys + values)).clamp(2, queries)
+        }
     };
     let queries = wished.map_or(queries, |(queries, _)| queries);
     let queries = queries.min(rows.div_ceil(block)).max(1);
@@ -110,7 +118,7 @@ pub(super) fn tile(
         None if target == Target::Cpu64 && by_eight() => Unit::Wide,
         None => Unit::Quad,
     };
-    Block { keys, values, queries, block, unroll, shared, fused: false, unit, mask }
+    Block { keys, values, queries, block, unroll, shared, fused, listed, unit, mask }
 }
 
 /// The tile for these inputs, by workgroups, and how they share keys. `room` is how many elements a
@@ -188,8 +196,8 @@ fn candidates(views: &[Layout], target: Target, on: Rig<'_>) -> Vec<AttentionCho
     let Some(lanes) = sharers(on.caps) else { return Vec::new() };
     let unrolled =
         |queries| [2, lanes as usize].map(|unrolled| AttentionChoice::Lanes { queries, unrolled });
-    distinct((1..=QUERIES_MAX).flat_map(unrolled), |choice| {
-        Some(tile(target, Some(lanes), views, None, Some(choice)))
+    distinct(QUERIES.into_iter().flat_map(unrolled), |choice| {
+        Some(tile(target, on.caps, views, None, Some(choice)))
     })
 }
 

@@ -215,7 +215,9 @@ fn half(
 
 #[cfg(test)]
 mod tests {
+    use super::super::choice::tile;
     use super::*;
+    use crate::caps::fixtures;
 
     /// Dense queries, keys and values, of so many batches, heads, heads of keys, queries and keys.
     fn views([batch, heads, shared, queries, keys]: [usize; 5]) -> Vec<Layout> {
@@ -243,7 +245,7 @@ mod tests {
     #[test]
     fn lanes_take_the_queries_of_all_heads_that_share_keys() {
         let views = views([3, 8, 2, 100, 10]);
-        let tile = super::super::choice::tile(Target::Cpu, None, &views, None, None);
+        let tile = tile(Target::Cpu, &fixtures::lavapipe(), &views, None, None);
         let Crew { workgroup, per_head, groups } = Crew::of(Target::Cpu, &tile, &views);
         assert_eq!(per_head, 400_usize.div_ceil(workgroup as usize * tile.queries));
         assert_eq!(groups, 3 * 2 * per_head);

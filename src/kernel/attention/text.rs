@@ -55,6 +55,9 @@ pub struct Block {
     pub shared: bool,
     /// Whether a product is added to its sum by `fma`, where that is one instruction.
     pub fused: bool,
+    /// Whether queries and sums lie in arrays. Where a compiler keeps these in memory, it is what
+    /// they come to anyway, and needs no choice among names; others compile them for minutes.
+    pub listed: bool,
     /// What one load brings of queries, keys and values.
     pub unit: Unit,
     /// What is added to the scores.
@@ -123,9 +126,50 @@ impl Writes for Block {
     }
 }
 
+/// Sums that are added to side by side, of all queries of a lane: enough that no addition waits for
+/// the one before it, and few enough that registers hold them.
+const SUMS: usize = 8;
+
 impl Block {
     const fn quads(&self) -> usize {
         self.block / 4
+    }
+
+    /// The parts of a quad that have sums of their own, for each query.
+    const fn parts(&self) -> &'static [&'static str] {
+        match SUMS / self.queries {
+            0 | 1 => &["x", "y", "z", "w"],
+            2 | 3 => &["xy", "zw"],
+            _ => &["xyzw"],
+        }
+    }
+
+    /// The type of a part.
+    const fn part(&self) -> &'static str {
+        match self.parts().len() {
+            4 => "f32",
+            2 => "vec2<f32>",
+            _ => "vec4<f32>",
+        }
+    }
+
+    /// The sum of quad `e` of values, of query `i`.
+    fn sum_quad(&self, i: usize, e: usize) -> String {
+        if self.listed { format!("a[{}]", i * self.values + e) } else { format!("a{i}_{e}") }
+    }
+
+    /// A sum of all parts, four times.
+    fn total(&self, sum: &str) -> String {
+        match self.parts().len() {
+            4 => format!("vec4({sum})"),
+            2 => format!("vec4({sum}.x + {sum}.y)"),
+            _ => format!("vec4(total({sum}))"),
+        }
+    }
+
+    /// Quad `d` of query `i`.
+    fn query_quad(&self, i: usize, d: usize) -> String {
+        if self.listed { format!("q[{}]", i * self.keys + d) } else { format!("q{i}_{d}") }
     }
 
     /// Loads quads of an input from `at` on, as `name0`, `name1`, ..
@@ -171,10 +215,10 @@ impl Block {
             }
             let place = format!("part{i} * p.job.query.y + query{i} * p.job.query.z");
             put!(text, "let at{i} = query_base + {place};");
-            for d in 0..self.keys {
+            for d in (0..self.keys).filter(|_| !self.listed) {
                 put!(text, "var q{i}_{d} = vec4<f32>(0.0);");
             }
-            for e in 0..self.values {
+            for e in (0..self.values).filter(|_| !self.listed) {
                 put!(text, "var a{i}_{e} = vec4<f32>(0.0);");
             }
             put!(text, "var most{i} = LOWEST;");
@@ -190,9 +234,14 @@ impl Block {
     fn query_loads(&self) -> String {
         let mut text = String::new();
         let each = self.unit.quads();
+        let named = (0..self.keys).filter(|_| !self.listed);
+        if self.listed {
+            put!(text, "var q: array<vec4<f32>, {}>;", self.queries * self.keys);
+            put!(text, "var a: array<vec4<f32>, {}>;", self.queries * self.values);
+        }
         put!(text, "for (var i = 0u; begin + i * workgroup < stop; i++) {{");
         put!(text, "let at = {};", self.of_query(|i| format!("at{i}")));
-        for d in 0..self.keys {
+        for d in named.clone() {
             put!(text, "var l{d} = vec4<f32>(0.0);");
         }
         // Not a parameter alone: some drivers compile anew for each value of those.
@@ -200,15 +249,16 @@ impl Block {
         // A place may lie below zero until it is added to where its binding begins.
         put!(text, "for (var u = 0u; at + u != beyond; u++) {{");
         text += &self.load(None, "unit", 0, "at + u", each);
-        for d in 0..self.keys {
+        for d in named.clone() {
             let (from, u) = (d % each, d / each);
             put!(text, "l{d} = select(l{d}, unit{from} * scale, u == {u}u);");
         }
+        for d in (0..each).filter(|_| self.listed) {
+            put!(text, "q[i * {}u + u * {each}u + {d}u] = unit{d} * scale;", self.keys);
+        }
         put!(text, "}}");
-        for i in 0..self.queries {
-            for d in 0..self.keys {
-                put!(text, "q{i}_{d} = select(q{i}_{d}, l{d}, i == {i}u);");
-            }
+        for (i, d) in (0..self.queries).flat_map(|i| named.clone().map(move |d| (i, d))) {
+            put!(text, "q{i}_{d} = select(q{i}_{d}, l{d}, i == {i}u);");
         }
         put!(text, "}}");
         text
@@ -233,14 +283,14 @@ impl Block {
     }
 
     /// A loop over the keys (or values) of a block; `name_c` is the first of a trip. The body takes
-    /// quad after quad of all keys of a trip, as `name0_d`, `name1_d`, ..: so few are needed at
-    /// once that they stay in registers.
+    /// quad after quad, and is told how a part of it is spelled for each key of a trip: handed over
+    /// where it is used, so that few are needed at once.
     fn each_key(
         &self,
         stream: Stream<'_>,
         quads: usize,
         (before, after): (&str, &str),
-        body: impl Fn(&mut String, usize),
+        body: impl Fn(&mut String, usize, &dyn Fn(usize, &str) -> String),
     ) -> String {
         let Stream { name, input, base, step } = stream;
         let (block, unroll) = (self.block, self.unroll[input - 1]);
@@ -263,14 +313,11 @@ impl Block {
             }
         }
         for d in 0..quads {
-            for n in (0..unroll).filter(|_| self.shared) {
-                let passed = match is_straight {
-                    true => format!("subgroupBroadcast(mine_{name}{d}, {n}u)"),
-                    false => format!("subgroupShuffle(mine_{name}{d}, {name}_c + {n}u)"),
-                };
-                put!(text, "let {name}{n}_{d} = {passed};");
-            }
-            body(&mut text, d);
+            body(&mut text, d, &|n, part| match (self.shared, is_straight) {
+                (false, _) => format!("{name}{n}_{d}.{part}"),
+                (true, true) => format!("subgroupBroadcast(mine_{name}{d}.{part}, {n}u)"),
+                (true, false) => format!("subgroupShuffle(mine_{name}{d}.{part}, {name}_c + {n}u)"),
+            });
         }
         text += after;
         if !is_straight {
@@ -280,17 +327,17 @@ impl Block {
     }
 
     fn score(&self) -> String {
-        let unroll = self.unroll[0];
+        let (unroll, kind) = (self.unroll[0], self.part());
         let (mut before, mut after) = (String::new(), String::new());
         for n in 0..unroll {
             for b in 0..self.quads() {
                 put!(before, "let here{n}_{b} = FOUR + {}u == vec4(k_c + {n}u);", 4 * b);
             }
             for i in 0..self.queries {
-                put!(before, "var t{i}_{n} = vec4<f32>(0.0);");
+                put!(before, "var t{i}_{n} = {kind}(0.0);");
                 for b in 0..self.quads() {
                     let s = format!("s{i}_{b}");
-                    let t = format!("vec4(total(t{i}_{n}))");
+                    let t = self.total(&format!("t{i}_{n}"));
                     put!(after, "{s} = select({s}, {t}, here{n}_{b});");
                 }
             }
@@ -298,11 +345,15 @@ impl Block {
         let scores = self.each(|i, b| format!("var s{i}_{b} = vec4<f32>(0.0);"));
         let key = if self.shared { "let key_mine = min(j + place, keys - 1u);\n" } else { "" };
         let rows = Stream { name: "k", input: 1, base: "key_base", step: "key_step" };
-        let body = self.each_key(rows, self.keys, (&before, &after), |text, d| {
-            for i in 0..self.queries {
+        let body = self.each_key(rows, self.keys, (&before, &after), |text, d, passed| {
+            for part in self.parts() {
                 for n in 0..unroll {
-                    let (t, q, k) = (format!("t{i}_{n}"), format!("q{i}_{d}"), format!("k{n}_{d}"));
-                    put!(text, "{t} = {};", self.sum(t.clone(), [(q, k)]));
+                    put!(text, "let key{n}_{d}{part} = {};", passed(n, part));
+                    for i in 0..self.queries {
+                        let (t, q) = (format!("t{i}_{n}"), self.query_quad(i, d));
+                        let product = (format!("{q}.{part}"), format!("key{n}_{d}{part}"));
+                        put!(text, "{t} = {};", self.sum(&t, product));
+                    }
                 }
             }
         });
@@ -362,23 +413,33 @@ impl Block {
             put!(before, "let f{i} = select(1.0, fall{i}, v_c == 0u);");
         }
         let rows = Stream { name: "v", input: VALUES, base: "value_base", step: "value_step" };
-        self.each_key(rows, self.values, (&before, ""), |text, e| {
+        self.each_key(rows, self.values, (&before, ""), |text, e, passed| {
+            for part in self.parts() {
+                for i in 0..self.queries {
+                    let sum = self.sum_quad(i, e);
+                    put!(text, "var b{i}_{e}{part} = {sum}.{part} * f{i};");
+                }
+                for n in 0..unroll {
+                    put!(text, "let value{n}_{e}{part} = {};", passed(n, part));
+                    for i in 0..self.queries {
+                        let weight = format!("{}(x{i}_{n})", self.part());
+                        let (b, product) =
+                            (format!("b{i}_{e}{part}"), (weight, format!("value{n}_{e}{part}")));
+                        put!(text, "{b} = {};", self.sum(&b, product));
+                    }
+                }
+            }
             for i in 0..self.queries {
-                let weight = |n| {
-                    if self.fused { format!("vec4<f32>(x{i}_{n})") } else { format!("x{i}_{n}") }
-                };
-                let terms = (0..unroll).map(|n| (weight(n), format!("v{n}_{e}")));
-                put!(text, "a{i}_{e} = {};", self.sum(format!("a{i}_{e} * f{i}"), terms));
+                let parts: Vec<_> =
+                    self.parts().iter().map(|part| format!("b{i}_{e}{part}")).collect();
+                put!(text, "{} = vec4<f32>({});", self.sum_quad(i, e), parts.join(", "));
             }
         })
     }
 
-    /// A sum, and what is added to it: products.
-    fn sum(&self, sum: String, terms: impl IntoIterator<Item = (String, String)>) -> String {
-        match self.fused {
-            true => fused(sum, terms),
-            false => terms.into_iter().fold(sum, |sum, (a, b)| format!("{sum} + {a} * {b}")),
-        }
+    /// A sum, and what is added to it: a product.
+    fn sum(&self, sum: &str, (a, b): (String, String)) -> String {
+        if self.fused { fused(sum.into(), [(a, b)]) } else { format!("{sum} + {a} * {b}") }
     }
 
     fn write(&self) -> String {
@@ -389,15 +450,17 @@ impl Block {
         put!(text, "let ending = {ends};");
         let place = format!("(batch * queries + {}) * heads + head + {}", of("query"), of("part"));
         put!(text, "let put = ({place}) * {}u;", self.values);
-        for e in 0..self.values {
-            let sum = self.of_query(|i| format!("a{i}_{e}"));
-            put!(text, "let r{e} = nan_where({sum} * ending.part, ending.fault);");
+        let mut sum = format!("a[i * {}u + e]", self.values);
+        if !self.listed {
+            for e in 0..self.values {
+                put!(text, "let r{e} = {};", self.of_query(|i| self.sum_quad(i, e)));
+            }
+            sum = one_of("e", (0..self.values).map(|e| format!("r{e}")));
         }
         put!(text, "if first + i * workgroup < rows {{");
         put!(text, "let beyond = put + {}u * p.job.value.w;", self.unit.quads());
         put!(text, "for (var e = 0u; put + e < beyond; e++) {{");
-        let quad = one_of("e", (0..self.values).map(|e| format!("r{e}")));
-        put!(text, "finish(put + e, {quad});\n}}\n}}\n}}");
+        put!(text, "finish(put + e, nan_where({sum} * ending.part, ending.fault));\n}}\n}}\n}}");
         text
     }
 }

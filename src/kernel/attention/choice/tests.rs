@@ -114,6 +114,21 @@ fn splits_are_whole_blocks_and_cover_all_keys() {
 }
 
 #[test]
+fn a_lane_has_as_many_queries_as_its_driver_compiles_well() {
+    let mut caps = fixtures::lavapipe();
+    let large = views([1, 8, 8, 512, 512, 64, 64]);
+    for (info, queries, listed) in [
+        ("Mesa 22.3.6 (LLVM 15.0.6)", 6, false),
+        ("Mesa 25.0.7 (LLVM 15.0.6)", 6, true),
+        ("Mesa 26.1.6 (LLVM 21.1.8)", 4, false),
+    ] {
+        caps.identity.driver_info = info.into();
+        let block = tile(Target::Cpu64, &caps, &large, None, None);
+        assert_eq!((block.queries, block.listed), (queries, listed), "{info}");
+    }
+}
+
+#[test]
 fn lanes_load_together_where_that_is_faster() {
     let of = |caps: &Caps, size: u64| {
         let mut caps = caps.clone();

@@ -145,8 +145,8 @@ impl fmt::Display for AttentionSize {
 
 /// Row groups of a workgroup, the most first.
 pub(super) const GROUPS: [usize; 5] = [16, 8, 4, 2, 1];
-/// The most queries of a lane.
-pub(super) const QUERIES_MAX: usize = 4;
+/// Queries of a lane.
+pub(super) const QUERIES: [usize; 6] = [1, 2, 3, 4, 6, 8];
 
 /// How attention is computed. What does not fit a size of the same class is put right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,9 +174,7 @@ impl AttentionChoice {
         let &[by, first, one, second, other] = &*words else { return None };
         let (one, other) = (one.parse::<usize>().ok()?, other.parse::<usize>().ok()?);
         match (by, first, second) {
-            ("lanes", "queries", "keys")
-                if (1..=QUERIES_MAX).contains(&one) && (1..=8).contains(&other) =>
-            {
+            ("lanes", "queries", "keys") if QUERIES.contains(&one) && (1..=8).contains(&other) => {
                 Some(Self::Lanes { queries: one, unrolled: other })
             }
             ("workgroups", "groups", "splits") if GROUPS.contains(&one) && other > 0 => {
