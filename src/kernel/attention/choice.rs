@@ -34,10 +34,11 @@ mod tests;
 /// From so many multiplications on, more queries to a lane than two, and all values of a block at
 /// once, save more than their compiling costs.
 const WORK_LARGE: usize = 200_000_000;
-/// The most quads of queries and sums that a lane keeps, and the most queries. Where compilers know
-/// `fma`, six queries are no faster than four and take twice as long to compile.
-const KEPT: [usize; 2] = [192, 6];
-const KEPT_FUSED: [usize; 2] = [128, 4];
+/// The most quads of queries and sums that a lane keeps, and the most queries.
+const KEPT: [usize; 2] = [128, 4];
+/// Where lanes share loads; but for compilers that know `fma`: there six queries are no faster than
+/// four, and take twice as long to compile.
+const KEPT_SHARING: [usize; 2] = [192, 6];
 /// The most quads of a query and a value that a lane of a CPU keeps, if it keeps one of each.
 const QUADS_ALONE: usize = 64;
 /// Keys are split among up to `2^(SPLIT_BITS - 1)` workgroups, when that is tuned.
@@ -106,7 +107,7 @@ pub(super) fn tile(
     let queries = match shared && (!is_large || is_long || mask == Mask::Each) {
         true => 2,
         false => {
-            let [quads, queries] = if fused { KEPT_FUSED } else { KEPT };
+            let [quads, queries] = if shared && !fused { KEPT_SHARING } else { KEPT };
             (quads / (keys + values)).clamp(2, queries)
         }
     };

@@ -1,6 +1,7 @@
 //! What the kernel of attention by lanes keeps in registers: queries, their scores against a block
 //! of keys, and their weighted values, all unrolled into names - `s2_1` are the scores of query 2
-//! against quad 1 of the block - because not every compiler keeps an array in registers.
+//! against quad 1 of the block - because not every compiler keeps an array in registers:
+//! [`Block::listed`] is for one that does not, and is none the slower.
 
 pub mod staged;
 
@@ -56,7 +57,7 @@ pub struct Block {
     /// Whether a product is added to its sum by `fma`, where that is one instruction.
     pub fused: bool,
     /// Whether queries and sums lie in arrays. Where a compiler keeps these in memory, it is what
-    /// they come to anyway, and needs no choice among names; others compile them for minutes.
+    /// they come to anyway, and needs no choice among names; others take a minute to compile them.
     pub listed: bool,
     /// What one load brings of queries, keys and values.
     pub unit: Unit,
