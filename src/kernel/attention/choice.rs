@@ -107,8 +107,12 @@ pub(super) fn tile(
     let queries = match shared && (!is_large || is_long || mask == Mask::Each) {
         true => 2,
         false => {
-            let [quads, queries] = if shared && !fused { KEPT_SHARING } else { KEPT };
-            (quads / (keys + values)).clamp(2, queries)
+            let [quads, most] = if shared && !fused { KEPT_SHARING } else { KEPT };
+            let most = (quads / (keys + values)).clamp(2, most);
+            // More queries to a load, unless more lanes have rows past the last. The loads of a
+            // block take as long as five quarters of a query.
+            let cost = |queries: &usize| rows.div_ceil(block * queries) * (4 * queries + 5);
+            if shared { (2..=most).rev().min_by_key(cost).unwrap_or(most) } else { most }
         }
     };
     let queries = wished.map_or(queries, |(queries, _)| queries);

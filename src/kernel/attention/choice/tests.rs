@@ -129,6 +129,18 @@ fn a_lane_has_as_many_queries_as_its_driver_compiles_well() {
 }
 
 #[test]
+fn few_lanes_have_rows_past_the_last() {
+    let caps = fixtures::lavapipe();
+    for (rows, length, queries) in
+        [(128, 32, 4), (144, 32, 6), (72, 64, 5), (512, 64, 6), (512, 128, 3)]
+    {
+        let many = views([64, 64, 64, rows, 512, length, length]);
+        let block = tile(Target::Cpu64, &caps, &many, None, None);
+        assert_eq!(block.queries, queries, "{rows} rows of {length}");
+    }
+}
+
+#[test]
 fn lanes_load_together_where_that_is_faster() {
     let of = |caps: &Caps, size: u64| {
         let mut caps = caps.clone();
