@@ -127,45 +127,21 @@ impl Writes for Block {
     }
 }
 
-/// Sums that are added to side by side, of all queries of a lane: enough that no addition waits for
-/// the one before it, and few enough that registers hold them.
-const SUMS: usize = 8;
+/// The parts of a quad that have sums of their own, for each query: enough that few additions wait
+/// for the one before, and so few that registers hold the sums of six queries. They are the same
+/// for any number of queries, and so are the bits of a result.
+const PARTS: [&str; 2] = ["xy", "zw"];
+/// The type of a part.
+const PART: &str = "vec2<f32>";
 
 impl Block {
     const fn quads(&self) -> usize {
         self.block / 4
     }
 
-    /// The parts of a quad that have sums of their own, for each query.
-    const fn parts(&self) -> &'static [&'static str] {
-        match SUMS / self.queries {
-            0 | 1 => &["x", "y", "z", "w"],
-            2 | 3 => &["xy", "zw"],
-            _ => &["xyzw"],
-        }
-    }
-
-    /// The type of a part.
-    const fn part(&self) -> &'static str {
-        match self.parts().len() {
-            4 => "f32",
-            2 => "vec2<f32>",
-            _ => "vec4<f32>",
-        }
-    }
-
     /// The sum of quad `e` of values, of query `i`.
     fn sum_quad(&self, i: usize, e: usize) -> String {
         if self.listed { format!("a[{}]", i * self.values + e) } else { format!("a{i}_{e}") }
-    }
-
-    /// A sum of all parts, four times.
-    fn total(&self, sum: &str) -> String {
-        match self.parts().len() {
-            4 => format!("vec4({sum})"),
-            2 => format!("vec4({sum}.x + {sum}.y)"),
-            _ => format!("vec4(total({sum}))"),
-        }
     }
 
     /// Quad `d` of query `i`.
@@ -328,17 +304,17 @@ impl Block {
     }
 
     fn score(&self) -> String {
-        let (unroll, kind) = (self.unroll[0], self.part());
+        let unroll = self.unroll[0];
         let (mut before, mut after) = (String::new(), String::new());
         for n in 0..unroll {
             for b in 0..self.quads() {
                 put!(before, "let here{n}_{b} = FOUR + {}u == vec4(k_c + {n}u);", 4 * b);
             }
             for i in 0..self.queries {
-                put!(before, "var t{i}_{n} = {kind}(0.0);");
+                put!(before, "var t{i}_{n} = {PART}(0.0);");
                 for b in 0..self.quads() {
                     let s = format!("s{i}_{b}");
-                    let t = self.total(&format!("t{i}_{n}"));
+                    let t = format!("vec4(t{i}_{n}.x + t{i}_{n}.y)");
                     put!(after, "{s} = select({s}, {t}, here{n}_{b});");
                 }
             }
@@ -347,7 +323,7 @@ impl Block {
         let key = if self.shared { "let key_mine = min(j + place, keys - 1u);\n" } else { "" };
         let rows = Stream { name: "k", input: 1, base: "key_base", step: "key_step" };
         let body = self.each_key(rows, self.keys, (&before, &after), |text, d, passed| {
-            for part in self.parts() {
+            for part in PARTS {
                 for n in 0..unroll {
                     put!(text, "let key{n}_{d}{part} = {};", passed(n, part));
                     for i in 0..self.queries {
@@ -415,7 +391,7 @@ impl Block {
         }
         let rows = Stream { name: "v", input: VALUES, base: "value_base", step: "value_step" };
         self.each_key(rows, self.values, (&before, ""), |text, e, passed| {
-            for part in self.parts() {
+            for part in PARTS {
                 for i in 0..self.queries {
                     let sum = self.sum_quad(i, e);
                     put!(text, "var b{i}_{e}{part} = {sum}.{part} * f{i};");
@@ -423,7 +399,7 @@ impl Block {
                 for n in 0..unroll {
                     put!(text, "let value{n}_{e}{part} = {};", passed(n, part));
                     for i in 0..self.queries {
-                        let weight = format!("{}(x{i}_{n})", self.part());
+                        let weight = format!("{PART}(x{i}_{n})");
                         let (b, product) =
                             (format!("b{i}_{e}{part}"), (weight, format!("value{n}_{e}{part}")));
                         put!(text, "{b} = {};", self.sum(&b, product));
@@ -431,8 +407,7 @@ impl Block {
                 }
             }
             for i in 0..self.queries {
-                let parts: Vec<_> =
-                    self.parts().iter().map(|part| format!("b{i}_{e}{part}")).collect();
+                let parts = PARTS.map(|part| format!("b{i}_{e}{part}"));
                 put!(text, "{} = vec4<f32>({});", self.sum_quad(i, e), parts.join(", "));
             }
         })
