@@ -5,6 +5,8 @@
 
 pub mod staged;
 
+use core::ops::Range;
+
 use crate::wgsl::lines::{consts, fused, lane, one_of, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
@@ -139,14 +141,14 @@ impl Block {
         self.block / 4
     }
 
-    /// The sum of quad `e` of values, of query `i`.
-    fn sum_quad(&self, i: usize, e: usize) -> String {
-        if self.listed { format!("a[{}]", i * self.values + e) } else { format!("a{i}_{e}") }
+    /// Quad `d` of so many that are kept for query `i`: its own, `q`, or those of its sums, `a`.
+    fn kept(&self, (name, each): (char, usize), i: usize, d: usize) -> String {
+        if self.listed { format!("{name}[{}]", i * each + d) } else { format!("{name}{i}_{d}") }
     }
 
-    /// Quad `d` of query `i`.
-    fn query_quad(&self, i: usize, d: usize) -> String {
-        if self.listed { format!("q[{}]", i * self.keys + d) } else { format!("q{i}_{d}") }
+    /// Those of so many quads that have names of their own.
+    const fn named(&self, quads: usize) -> Range<usize> {
+        if self.listed { 0..0 } else { 0..quads }
     }
 
     /// Loads quads of an input from `at` on, as `name0`, `name1`, ..
@@ -192,10 +194,10 @@ impl Block {
             }
             let place = format!("part{i} * p.job.query.y + query{i} * p.job.query.z");
             put!(text, "let at{i} = query_base + {place};");
-            for d in (0..self.keys).filter(|_| !self.listed) {
+            for d in self.named(self.keys) {
                 put!(text, "var q{i}_{d} = vec4<f32>(0.0);");
             }
-            for e in (0..self.values).filter(|_| !self.listed) {
+            for e in self.named(self.values) {
                 put!(text, "var a{i}_{e} = vec4<f32>(0.0);");
             }
             put!(text, "var most{i} = LOWEST;");
@@ -211,14 +213,13 @@ impl Block {
     fn query_loads(&self) -> String {
         let mut text = String::new();
         let each = self.unit.quads();
-        let named = (0..self.keys).filter(|_| !self.listed);
         if self.listed {
             put!(text, "var q: array<vec4<f32>, {}>;", self.queries * self.keys);
             put!(text, "var a: array<vec4<f32>, {}>;", self.queries * self.values);
         }
         put!(text, "for (var i = 0u; begin + i * workgroup < stop; i++) {{");
         put!(text, "let at = {};", self.of_query(|i| format!("at{i}")));
-        for d in named.clone() {
+        for d in self.named(self.keys) {
             put!(text, "var l{d} = vec4<f32>(0.0);");
         }
         // Not a parameter alone: some drivers compile anew for each value of those.
@@ -226,7 +227,7 @@ impl Block {
         // A place may lie below zero until it is added to where its binding begins.
         put!(text, "for (var u = 0u; at + u != beyond; u++) {{");
         text += &self.load(None, "unit", 0, "at + u", each);
-        for d in named.clone() {
+        for d in self.named(self.keys) {
             let (from, u) = (d % each, d / each);
             put!(text, "l{d} = select(l{d}, unit{from} * scale, u == {u}u);");
         }
@@ -234,8 +235,10 @@ impl Block {
             put!(text, "q[i * {}u + u * {each}u + {d}u] = unit{d} * scale;", self.keys);
         }
         put!(text, "}}");
-        for (i, d) in (0..self.queries).flat_map(|i| named.clone().map(move |d| (i, d))) {
-            put!(text, "q{i}_{d} = select(q{i}_{d}, l{d}, i == {i}u);");
+        for i in 0..self.queries {
+            for d in self.named(self.keys) {
+                put!(text, "q{i}_{d} = select(q{i}_{d}, l{d}, i == {i}u);");
+            }
         }
         put!(text, "}}");
         text
@@ -327,7 +330,7 @@ impl Block {
                 for n in 0..unroll {
                     put!(text, "let key{n}_{d}{part} = {};", passed(n, part));
                     for i in 0..self.queries {
-                        let (t, q) = (format!("t{i}_{n}"), self.query_quad(i, d));
+                        let (t, q) = (format!("t{i}_{n}"), self.kept(('q', self.keys), i, d));
                         let product = (format!("{q}.{part}"), format!("key{n}_{d}{part}"));
                         put!(text, "{t} = {};", self.sum(&t, product));
                     }
@@ -390,10 +393,11 @@ impl Block {
             put!(before, "let f{i} = select(1.0, fall{i}, v_c == 0u);");
         }
         let rows = Stream { name: "v", input: VALUES, base: "value_base", step: "value_step" };
+        let sums = ('a', self.values);
         self.each_key(rows, self.values, (&before, ""), |text, e, passed| {
             for part in PARTS {
                 for i in 0..self.queries {
-                    let sum = self.sum_quad(i, e);
+                    let sum = self.kept(sums, i, e);
                     put!(text, "var b{i}_{e}{part} = {sum}.{part} * f{i};");
                 }
                 for n in 0..unroll {
@@ -408,7 +412,8 @@ impl Block {
             }
             for i in 0..self.queries {
                 let parts = PARTS.map(|part| format!("b{i}_{e}{part}"));
-                put!(text, "{} = vec4<f32>({});", self.sum_quad(i, e), parts.join(", "));
+                let sum = self.kept(sums, i, e);
+                put!(text, "{sum} = vec4<f32>({});", parts.join(", "));
             }
         })
     }
@@ -426,13 +431,13 @@ impl Block {
         put!(text, "let ending = {ends};");
         let place = format!("(batch * queries + {}) * heads + head + {}", of("query"), of("part"));
         put!(text, "let put = ({place}) * {}u;", self.values);
-        let mut sum = format!("a[i * {}u + e]", self.values);
-        if !self.listed {
-            for e in 0..self.values {
-                put!(text, "let r{e} = {};", self.of_query(|i| self.sum_quad(i, e)));
-            }
-            sum = one_of("e", (0..self.values).map(|e| format!("r{e}")));
+        for e in self.named(self.values) {
+            put!(text, "let r{e} = {};", self.of_query(|i| format!("a{i}_{e}")));
         }
+        let sum = match self.listed {
+            true => format!("a[i * {}u + e]", self.values),
+            false => one_of("e", (0..self.values).map(|e| format!("r{e}"))),
+        };
         put!(text, "if first + i * workgroup < rows {{");
         put!(text, "let beyond = put + {}u * p.job.value.w;", self.unit.quads());
         put!(text, "for (var e = 0u; put + e < beyond; e++) {{");

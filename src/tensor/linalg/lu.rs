@@ -46,7 +46,10 @@ impl Lu {
     fn solved(&self, what: &'static str, right: &Tensor) -> Result<Tensor> {
         let sides = Sides::of(&self.factors, right)?;
         let Some((factors, b)) = &sides.flat else {
-            return right.device.zeros(sides.shape, DType::F32)?.on_behalf_of(&[right]);
+            return right
+                .device
+                .zeros(sides.shape, DType::F32)?
+                .on_behalf_of(&[&self.factors, right]);
         };
         let n = sides.n;
         let all = Shape::new(&sides.of.dims()[..sides.of.rank() - 1])?;

@@ -105,7 +105,8 @@ impl Tensor {
             let lead = &shape.dims()[..shape.rank() - D];
             let result = Shape::new([lead, &size[..]].concat())?;
             if result.is_empty() || shape.is_empty() {
-                return self.device.zeros(result, self.dtype())?.on_behalf_of(&[self]);
+                let zeros = self.device.zeros(result, self.dtype())?;
+                return zeros.on_behalf_of(&[self, places]);
             }
             let images: usize = lead.iter().product();
             let flat = [&[images], &shape.dims()[lead.len()..]].concat();
