@@ -1,5 +1,7 @@
 //! What becomes of every tensor of a file on one adapter, and whether all of them fit: on paper.
 
+use std::collections::BTreeSet;
+
 use wharf::caps::Caps;
 use wharf::io::{Archive, FileTensor};
 use wharf::memory::{Fit, fit_all};
@@ -10,9 +12,13 @@ use wharf::{DType, Plan, Policy};
 
 use super::args::Options;
 use super::{Asked, Other, advice};
+use crate::doctor::table::quote;
 
 /// Of each block: what can be made has one scale of f16 to a block.
 const SCALE_BYTES: u64 = 2;
+
+/// What the two tensors of blocks are called, behind a name.
+const BLOCK_PARTS: [&str; 2] = ["values", "scales"];
 
 /// One tensor of the file, there.
 #[derive(Debug)]
@@ -74,18 +80,20 @@ impl Verdict {
     }
 }
 
+fn refused(tensor: &FileTensor, why: String, help: Option<String>) -> Parcel<'_> {
+    let how = Err(Refusal { why, help });
+    Parcel { tensor, how, stored: None, parts: Vec::new(), fit: None }
+}
+
 /// What one tensor becomes under a plan.
 fn parcel<'a>(plan: &Plan, caps: &Caps, tensor: &'a FileTensor, to: Option<Arrival>) -> Parcel<'a> {
-    let refused = |why: String, help: Option<String>| Parcel {
-        tensor,
-        how: Err(Refusal { why, help }),
-        stored: None,
-        parts: Vec::new(),
-        fit: None,
-    };
     let Some(from) = tensor.dtype() else {
         let why = format!("wharf has no {}", tensor.dtype_name());
-        return refused(why, Some("leave it out, `archive.keep(..)`, or convert the file".into()));
+        return refused(
+            tensor,
+            why,
+            Some("leave it out, `archive.keep(..)`, or convert the file".into()),
+        );
     };
     let count = tensor.shape().elements() as u64;
     let to = match to {
@@ -103,7 +111,7 @@ fn parcel<'a>(plan: &Plan, caps: &Caps, tensor: &'a FileTensor, to: Option<Arriv
         _ => None,
     };
     match plan.way(from, to) {
-        Err(error) => refused(error.to_string(), error.help()),
+        Err(error) => refused(tensor, error.to_string(), error.help()),
         Ok(how) => {
             let stored = if let How::Converted { to, .. } = how { to } else { from };
             let parts = vec![count.saturating_mul(stored.width() as u64)];
@@ -118,6 +126,20 @@ fn in_blocks(tensor: &FileTensor, dtype: DType, form: Blocks) -> bool {
     let rows = matches!(tensor.shape().dims(), [_, k] if k % form.weights() == 0);
     rows && matches!(dtype, DType::F32 | DType::F16 | DType::Bf16)
         && tensor.layout().is_some_and(|layout| layout.is_dense())
+}
+
+/// Refuses blocks of which a part would have the name of a tensor that arrives under its own.
+fn refuse_claimed(parcels: &mut [Parcel<'_>]) {
+    let (blocks, numbers): (Vec<_>, Vec<_>) =
+        parcels.iter_mut().partition(|parcel| parcel.parts.len() == BLOCK_PARTS.len());
+    let names: BTreeSet<&str> = numbers.iter().map(|parcel| parcel.tensor.name()).collect();
+    for parcel in blocks {
+        let parts = BLOCK_PARTS.map(|part| format!("{}.{part}", parcel.tensor.name()));
+        let Some(part) = parts.iter().find(|part| names.contains(&***part)) else { continue };
+        let why = format!("in blocks it would be {}, which is another tensor's name", quote(part));
+        let help = "let it arrive as numbers, or leave one of the two out (`archive.keep(..)`)";
+        *parcel = refused(parcel.tensor, why, Some(help.into()));
+    }
 }
 
 impl<'a> Freight<'a> {
@@ -143,7 +165,8 @@ impl<'a> Freight<'a> {
         let policy = if lossless { Policy::lossless() } else { Policy::exact() };
         let plan = negotiate(&asked.caps, &policy);
         let of = |tensor| parcel(&plan, &asked.caps, tensor, to);
-        let parcels: Vec<Parcel<'_>> = archive.tensors().iter().map(of).collect();
+        let mut parcels: Vec<Parcel<'_>> = archive.tensors().iter().map(of).collect();
+        refuse_claimed(&mut parcels);
         let sizes: Vec<u64> = parcels.iter().flat_map(|one| one.parts.iter().copied()).collect();
         let fit = fit_all(&asked.caps, asked.cap, &sizes);
         let (cap, reserve) = (asked.cap, options.reserve);

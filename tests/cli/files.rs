@@ -34,6 +34,21 @@ fn columns_become_no_blocks() {
     assert_eq!(code, 0, "{text}");
 }
 
+/// Blocks are two tensors, and none of them has the name of another in the file.
+#[test]
+fn blocks_take_no_name_that_is_another_tensors() {
+    let path = std::env::temp_dir().join(format!("wharf-claimed-{}.st", std::process::id()));
+    let header = r#"{"w":{"dtype":"F32","shape":[2,32],"data_offsets":[0,256]},
+        "w.scales":{"dtype":"U8","shape":[2],"data_offsets":[256,258]}}"#;
+    let file = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0; 258]].concat();
+    std::fs::write(&path, file).expect("written");
+    let check = |to| wharf(&["check", &path.to_string_lossy(), "--on", "lavapipe", "--as", to]);
+    let [(code, text), (as_f16, _)] = ["q8", "f16"].map(check);
+    std::fs::remove_file(&path).expect("it was there");
+    assert!(text.contains("would be `w.scales`, which is another tensor's name"), "{text}");
+    assert_eq!((code, as_f16), (2, 1), "{text}");
+}
+
 /// Those of 8 and of 4 bits are two tensors each, as they are on a device.
 #[test]
 fn a_file_of_blocks_is_weighed_part_by_part() {
