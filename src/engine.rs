@@ -17,6 +17,7 @@ use crate::shape::Shape;
 use crate::shared::{Watches, lock};
 use crate::store::ring::{Ring, staging_bytes_max};
 use crate::store::{Denial, Fit, Memory, PAD, Segments, Storage, Store};
+use crate::wgsl::Needs;
 
 pub(crate) mod docket;
 pub(crate) mod notes;
@@ -41,6 +42,8 @@ pub(crate) struct Engine {
     pub(crate) books: Arc<Books>,
     pub(crate) ring: Ring,
     pub(crate) pipelines: Pipelines,
+    /// What kernels may need here.
+    pub(crate) offers: Needs,
     state: Mutex<State>,
     watches: Watches<Notes>,
     /// Those who have results computed once more.
@@ -70,12 +73,14 @@ impl Engine {
         let state = Mutex::new(State { store, recording, faults: Faults::default() });
         let books = Arc::new(Books::new(Arc::clone(&gpu.timelines)));
         let (ring, pipelines) = (Ring::default(), Pipelines::default());
+        let offers = Needs::had_by(gpu.caps()) | Needs::CHECKS;
         Self {
             number,
             gpu,
             books,
             ring,
             pipelines,
+            offers,
             state,
             watches: Watches::default(),
             shadows: Watches::default(),
@@ -366,6 +371,10 @@ impl Engine {
     /// noted. Its buffers must stay in place until it is recorded.
     pub(crate) fn prepare(&self, job: Job<'_>, asked: Asked) -> Result<Option<Ready>> {
         dump(job.kernel, asked.line, || self.gpu.name());
+        if let Some(need) = job.kernel.needs.without(self.offers).each().next() {
+            let (kernel, feature, adapter) = (job.kernel.name, need.to_string(), self.gpu.name());
+            return Err(DeviceCause::Lacks { kernel, feature, adapter }.into());
+        }
         if let Some(sketch) = &self.sketch {
             sketch.dispatch(&job);
             return Ok(None);

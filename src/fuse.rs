@@ -17,13 +17,13 @@
 
 use core::hash::{Hash, Hasher};
 use core::panic::Location;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::DefaultHasher;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::dtype::DType;
-use crate::engine::Site;
+use crate::engine::site::{Choosing, Site};
 use crate::error::{ErrorKind, Result, mistake};
 use crate::exec::Value;
 use crate::kernel::Operand;
@@ -76,6 +76,8 @@ pub(crate) struct Node {
 struct Todo {
     what: What,
     args: Vec<Arg>,
+    /// Of the handle that asked for it, whoever reads it.
+    choosing: Choosing,
 }
 
 impl Todo {
@@ -175,7 +177,7 @@ impl Node {
         dtype: DType,
         args: Vec<Arg>,
     ) -> Arc<Self> {
-        let leaves_max = context.leaves_max();
+        let (leaves_max, choosing) = (context.leaves_max(), context.site.choosing());
         let mut late = distinct(&args).any(|node| node.is_late());
         let mut weight = weigh(&what, &args);
         while !late && weight.is_above(leaves_max) {
@@ -197,7 +199,7 @@ impl Node {
             shape,
             dtype,
             done: OnceLock::new(),
-            todo: Mutex::new(Some(Todo { what, args })),
+            todo: Mutex::new(Some(Todo { what, args, choosing })),
             consumers: AtomicU32::new(0),
             weight,
             late,
@@ -205,9 +207,19 @@ impl Node {
         })
     }
 
-    /// Whether it has a value, or never will.
-    pub(crate) fn is_done(&self) -> bool {
-        self.done.get().is_some()
+    /// What is known to have befallen what it is computed from.
+    pub(crate) fn sound(self: &Arc<Self>) -> Result<()> {
+        let (mut seen, mut ahead) = (HashSet::new(), vec![Arc::clone(self)]);
+        while let Some(node) = ahead.pop() {
+            if let Some(done) = node.done.get() {
+                done.clone()?.check()?;
+            } else if seen.insert(node.id)
+                && let Some(todo) = &*lock(&node.todo)
+            {
+                ahead.extend(distinct(&todo.args).cloned());
+            }
+        }
+        Ok(())
     }
 
     /// The value, computed now if it has not been; or the error of whatever failed on the way.
@@ -270,7 +282,8 @@ impl Node {
     }
 
     fn compute(&self, context: Context<'_>, work: &Todo) -> Result<Arc<Value>> {
-        let context = Context { site: Site { line: self.line, ..context.site }, ..context };
+        let site = Site { line: self.line, ..context.site.choosing_as(work.choosing) };
+        let context = Context { site, ..context };
         let timelines = &context.site.engine.gpu.timelines;
         let on_paper = context.sketched.is_some();
         let _recording = (!on_paper)
@@ -317,7 +330,7 @@ impl Node {
     /// two cores goes with the first one: the second may read its input twice.
     fn carries(&self, context: Context<'_>) -> Option<usize> {
         let todo = lock(&self.todo);
-        let Todo { what, args } = todo.as_ref()?;
+        let Todo { what, args, .. } = todo.as_ref()?;
         if let What::Core(core) = what {
             return (!core.stands_alone()).then_some(self.dtype.width());
         }
@@ -408,6 +421,7 @@ struct Fusion {
 #[derive(Debug)]
 struct Carried {
     core: Arc<dyn Core>,
+    choosing: Choosing,
     heads: Vec<Head>,
     input: u16,
 }
@@ -431,6 +445,7 @@ impl Fusion {
     /// `ends` says that nobody will ask for the node again, so that its arguments are let go of.
     fn take(&mut self, context: Context<'_>, node: &Node, work: &Todo, ends: bool) -> Result<u16> {
         if let What::Core(core) = &work.what {
+            let context = Context { site: context.site.choosing_as(work.choosing), ..context };
             let place = self.carry(context, node, core, &work.args)?;
             self.taken.push((core::ptr::from_ref(node), place));
             return Ok(place);
@@ -461,6 +476,7 @@ impl Fusion {
         args: &[Arg],
     ) -> Result<u16> {
         self.may_carry = false;
+        let choosing = context.site.choosing();
         let fuse = core.takes_heads();
         let views = args.iter().filter_map(|arg| match arg {
             Arg::View(node, layout) => Some(node.head(context, layout, fuse)),
@@ -469,7 +485,7 @@ impl Fusion {
         let heads = views.collect::<Result<_>>()?;
         let input = place(self.expr.inputs.len())?;
         self.expr.inputs.push(node.dtype);
-        self.carried = Some(Carried { core: Arc::clone(core), heads, input });
+        self.carried = Some(Carried { core: Arc::clone(core), choosing, heads, input });
         self.push(expr::Term::Input(input))
     }
 
@@ -534,7 +550,7 @@ impl Fusion {
         let site = context.site;
         let Self { mut expr, operands, scalars, .. } = self;
         let (shape, dtype) = (node.shape, node.dtype);
-        let Some(Carried { core, heads, input }) = self.carried else {
+        let Some(Carried { core, choosing, heads, input }) = self.carried else {
             let fused = Fused { expr: &expr, operands: &operands, scalars: &scalars };
             let record = || fused.record(site, &shape, dtype, &self.ending);
             let (operands, scalars) = (&*operands, &*scalars);
@@ -556,6 +572,7 @@ impl Fusion {
         let Tail { expr, operands, scalars, .. } = &tail;
         let of = Some((&*core, &*heads));
         let work = Deed { core: of, expr, operands, scalars, shape, dtype };
+        let site = site.choosing_as(choosing);
         let value = observed(site, &work, || core.record(site, &heads, &tail))?;
         let read = heads.iter().flat_map(|head| &head.operands).chain(&tail.operands);
         value.inherit(read.map(|operand| &*operand.value));

@@ -21,6 +21,7 @@ use crate::op::Kind;
 use crate::plan::Stored;
 use crate::shape::{IntoShape, Shape};
 use crate::tensor::Tensor;
+use crate::wgsl::Needs;
 use crate::wgsl::own::{Port, Reflection, Stowage};
 
 /// Of f32 and bf16 3.4e38, of f16 NaN, and 127 of every byte.
@@ -333,10 +334,9 @@ impl Check<'_> {
             let (name, missing) = (self.name(), tunable.name.clone());
             return Err(RunCause::Missing { name, missing }.into());
         }
-        let names: Vec<_> = own.kernel.needs.each().map(|need| need.to_string()).collect();
-        let has = |need: &&String| caps.features.iter().any(|feature| feature.name() == **need);
-        if let Some(feature) = names.iter().find(|need| !has(need)) {
-            let (feature, adapter) = (feature.clone(), caps.identity.name.clone());
+        let lacking = own.kernel.needs.without(Needs::had_by(caps));
+        if let Some(feature) = lacking.each().next() {
+            let (feature, adapter) = (feature.to_string(), caps.identity.name.clone());
             return Err(RunCause::Lacks { name: self.name(), feature, adapter }.into());
         }
         let [x, y, z] = own.workgroup.map(u64::from);

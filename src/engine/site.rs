@@ -48,6 +48,14 @@ pub(crate) fn line() -> &'static Location<'static> {
     LINE.get().unwrap_or(Location::caller())
 }
 
+/// How the kernels of a handle are chosen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Choosing {
+    target: Target,
+    breadth: Breadth,
+    batch_invariant: bool,
+}
+
 /// A device, what its kernels are written for, and who asks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site<'a> {
@@ -61,6 +69,16 @@ pub(crate) struct Site<'a> {
 }
 
 impl<'a> Site<'a> {
+    pub(crate) fn choosing(&self) -> Choosing {
+        let Self { target, breadth, batch_invariant, .. } = *self;
+        Choosing { target, breadth, batch_invariant }
+    }
+
+    pub(crate) fn choosing_as(self, choosing: Choosing) -> Self {
+        let Choosing { target, breadth, batch_invariant } = choosing;
+        Self { target, breadth, batch_invariant, ..self }
+    }
+
     /// What its kernels are chosen for.
     pub(crate) fn rig(&self) -> Rig<'a> {
         let Self { engine, target, breadth, .. } = *self;

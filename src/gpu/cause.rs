@@ -61,6 +61,9 @@ causes! {
     }, Limit:
         ("{what} needs {requested} {unit}, {limit} is {available}")
         help ("split the tensor");
+    Lacks { kernel: &'static str, feature: String, adapter: String }, Rejected:
+        ("{kernel}: its kernel works with {feature}, which {adapter} lacks")
+        help ("cast first, `cast(DType::F32)`, or open an adapter that has it");
     Lost { reason: &'static str, message: String, last: String }, DeviceLost:
         ("device lost ({reason}){}{message}; last submitted: {}",
          if message.is_empty() { "" } else { ": " },

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::capsule::{Act, Area, Capsule, Tract};
 use super::cause::ShadowCause;
 use super::words::at;
-use crate::caps::Feature;
 use crate::engine::Engine;
 use crate::engine::docket::Excerpt;
 use crate::error::{Error, Result};
@@ -73,10 +72,8 @@ fn lacks(engine: &Engine, what: String) -> Error {
 fn kernel(engine: &Engine, act: &Act) -> Result<Assembled> {
     let needs = Needs::named(&act.needs);
     let needs = needs.ok_or_else(|| lacks(engine, format!("a need for {}", act.needs)))?;
-    let has =
-        |name: &str| Feature::ALL.into_iter().any(|f| f.name() == name && engine.gpu.caps().has(f));
-    if let Some(name) = needs.each().map(|need| need.to_string()).find(|name| !has(name)) {
-        return Err(lacks(engine, format!("it has no {name}")));
+    if let Some(need) = needs.without(engine.offers).each().next() {
+        return Err(lacks(engine, format!("it has no {need}")));
     }
     let kernel = Assembled::replayed(act.wgsl.clone(), needs, act.clears);
     let (_, bindings) = check(&kernel).map_err(|why| ShadowCause::Text { why: why.to_string() })?;

@@ -36,6 +36,9 @@ impl Tensor {
     /// # Ok(()) });
     /// ```
     ///
+    /// If the call fails, this tensor has its old values still. But for want of memory values that
+    /// are not computed from the old ones take their place all the same, for when there is some.
+    ///
     /// `x += &y` and its like are deferred instead, and have nowhere to put an error: see
     /// [`Tensor`].
     #[doc(alias("copy_", "fill_"))]
@@ -43,12 +46,16 @@ impl Tensor {
     pub fn assign(&mut self, values: impl Into<Other>) -> Result<()> {
         let shape = *self.shape();
         let values = self.source("assign", values.into(), &shape)?;
-        if values.node.is_done() {
-            values.realise()?;
-        }
+        values.node.sound()?;
+        let (old, layout) = (Arc::downgrade(&self.node), self.layout);
         // This handle no longer holds on to the old values.
-        *self = values;
-        self.realise().map(drop)
+        (self.node, self.layout) = (values.node, values.layout);
+        let made = self.realise().map(drop);
+        // What could not be computed from them yet still holds them.
+        if let (Err(_), Some(old)) = (&made, old.upgrade()) {
+            (self.node, self.layout) = (old, layout);
+        }
+        made
     }
 
     /// What an assigning operator made becomes this tensor, at the shape it has; or why there is
@@ -190,11 +197,14 @@ impl Tensor {
         let part = Shape::new(axes.map(|(_, range)| range.len()).collect::<Vec<usize>>())?;
         let values = self.source(what, values, &part)?;
         let values = gone.iter().try_fold(values, |values, &axis| values.unsqueeze(axis))?;
-        if part.is_empty() {
-            return Ok(());
-        }
         let from = values.operand()?;
         drop(values);
+        if part.is_empty() {
+            if !from.value.unsettled().is_empty() {
+                self.own()?.inherit([&*from.value]);
+            }
+            return Ok(());
+        }
         let value = self.own()?;
         let first = ranges.iter().map(|range| range.start).collect();
         let inputs = [Operand::dense(value, shape, self.dtype()), from];

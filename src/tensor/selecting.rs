@@ -20,7 +20,8 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn masked_fill(&self, mask: &Self, value: impl Into<Other>) -> Result<Self> {
-        mask.choose(value, self).map_err(|error| error.during("masked_fill"))
+        let filled = mask.choose(value, self).map_err(|error| error.during("masked_fill"));
+        filled.map(|filled| filled.by(&self.device))
     }
 
     /// The parts that coordinates name: an index `[.., k]` has a place of each of the first `k`

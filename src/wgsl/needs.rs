@@ -3,6 +3,7 @@
 use core::fmt;
 use core::ops::BitOr;
 
+use crate::caps::{Caps, Feature};
 use crate::op::Kind;
 
 /// Capabilities beyond baseline WebGPU that a module uses.
@@ -43,6 +44,13 @@ impl Needs {
             |name| Self::NAMES.iter().find(|(_, known)| *known == name).map(|(need, _)| *need);
         let names = names.split(' ').filter(|name| *name != "-");
         names.map(one).try_fold(Self::NONE, |all, need| Some(all.union(need?)))
+    }
+
+    /// The capabilities that an adapter has.
+    pub(crate) fn had_by(caps: &Caps) -> Self {
+        let has = |name| Feature::ALL.into_iter().any(|f| f.name() == name && caps.has(f));
+        let had = Self::NAMES.into_iter().filter(|&(_, name)| has(name));
+        had.fold(Self::NONE, |all, (need, _)| all.union(need))
     }
 
     /// Each of them by itself.

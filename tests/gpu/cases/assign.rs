@@ -30,6 +30,8 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         case!("assign::deep", |ctx| deep(ctx)),
         case!("assign::a_part_of_itself", |ctx| itself(ctx)),
         case!("assign::refusals_lose_nothing", |ctx| refusals(ctx)),
+        case!("assign::a_step_without_memory_is_taken_once", |ctx| again(ctx)),
+        case!("assign::nothing_tells_what_befell_it", |ctx| nothing(ctx)),
     ];
     // Moves depend on neither dtypes nor features: only segments make a difference.
     let segments = |d: &&Downgrade| ["native", "small_bindings"].contains(&d.name);
@@ -55,6 +57,43 @@ async fn parts(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
             part(&device, dtype, dims, &mut random).await?;
         }
     }
+    Ok(())
+}
+
+/// What could not be computed for want of memory has not happened.
+async fn again(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let (mut w, _) = device.upload(&[3.0f32; 1 << 16], [1 << 16]).map_err(show)?;
+    // So that the step needs memory of its own.
+    let before = w.clone();
+    let step = |w: &mut Tensor| w.assign(w.sub(1.0f32)?);
+    device.set_cap(Some(device.memory().bytes_reserved));
+    let mut full = Vec::new();
+    while let Ok(more) = device.zeros([1 << 14], DType::F32) {
+        full.push(more);
+    }
+    let error = step(&mut w).expect_err("the cap is reached");
+    ensure!(error.is_out_of_memory(), "{error}");
+    drop(full);
+    device.set_cap(None);
+    step(&mut w).map_err(show)?;
+    count();
+    ensure_eq!(w.read::<f32>().await.map_err(show)?[0], 2.0, "a step");
+    ensure_eq!(before.read::<f32>().await.map_err(show)?[0], 3.0, "what there was before");
+    Ok(())
+}
+
+/// Nothing is written, but what befell it is told.
+async fn nothing(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let (half, _) = device.upload(&[0.5f32], [1]).map_err(show)?;
+    let failed = half.cast_checked(DType::I32).map_err(show)?;
+    let mut x = device.zeros([2], DType::I32).map_err(show)?;
+    let clone = x.clone();
+    x.assign_slice(0, 0..0, &failed.slice(0, ..0).map_err(show)?).map_err(show)?;
+    count();
+    ensure!(x.read::<i32>().await.is_err(), "it was told");
+    ensure_eq!(clone.read::<i32>().await.map_err(show)?, [0, 0], "a clone knows nothing of it");
     Ok(())
 }
 

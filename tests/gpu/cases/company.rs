@@ -18,6 +18,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("company::reductions", |ctx| reductions(ctx)),
         case!("company::rows", |ctx| rows(ctx)),
         case!("company::attention", |ctx| attention(ctx)),
+        case!("company::beside_other_handles", |ctx| mixed(ctx)),
     ];
     cases.into_iter().map(|case| Case { size: Size::Large, ..case }).collect()
 }
@@ -53,6 +54,25 @@ async fn same(
 
 fn normal(device: &Device, key: u64, dims: &[usize], dtype: DType) -> Result<Tensor> {
     device.normal(Key::new(key), dims.to_vec(), dtype)
+}
+
+/// A promise is for what is made by its handle, whoever reads it.
+async fn mixed(ctx: &Ctx) -> Outcome {
+    for device in devices(ctx).await? {
+        let plain = ctx.native().await?.with_target(device.target());
+        let x = normal(&device, 5, &[64, 40_000], DType::F32).map_err(show)?;
+        let one = plain.ones([1], DType::F32).map_err(show)?;
+        same("sums in front of a number", &[&x], |x| &one * &x[0].sum(1)?).await?;
+        let none = plain.zeros([1], DType::Bool).map_err(show)?;
+        same("what is filled", &[&x], |x| x[0].masked_fill(&none, 0.0)?.softmax(1)).await?;
+        let held = |x: &[Tensor]| {
+            let mut y = device.zeros(*x[0].shape(), DType::F32)?;
+            y.assign((&one * &x[0])?)?;
+            y.sum(1)
+        };
+        same("what is assigned to", &[&x], held).await?;
+    }
+    Ok(())
 }
 
 /// Rows by weights that lie either way, and batches by matrices of their own.

@@ -349,6 +349,12 @@ async fn lone_f64(ctx: &Ctx) -> Outcome {
     for (got, want) in y.read::<f64>().await.map_err(show)?.into_iter().zip(want) {
         ensure!((got - want).abs() <= 1e-15 * want.abs(), "{got}, not {want}");
     }
+    // Their order is kept as integers.
+    for y in [x.amax(0), x.softmax(0), x.cummax(0)] {
+        let error = y.map_err(show)?.read::<f64>().await.expect_err("there are no such integers");
+        ensure_eq!(error.kind(), ErrorKind::Rejected, "{}", error);
+        ensure!(error.to_string().contains("works with shader-int64"), "{error}");
+    }
     count();
     Ok(())
 }
